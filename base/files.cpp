@@ -1,0 +1,214 @@
+// Files that are whole or absent.
+#include "base/files.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+
+namespace xlm {
+namespace {
+
+constexpr std::size_t kBufferBytes = std::size_t{1} << 20;
+
+fs::path folder_of(const fs::path& path) { return path.has_parent_path() ? path.parent_path() : fs::path("."); }
+
+/// Writes everything, retrying interrupted and partial writes.
+void write_fully(int descriptor, const char* data, std::size_t bytes, const fs::path& path) {
+  while (bytes > 0) {
+    const ssize_t written = ::write(descriptor, data, bytes);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) throw_file_error("write", path, errno);
+    data += written;
+    bytes -= static_cast<std::size_t>(written);
+  }
+}
+
+/// 0 and the size, or the error number that a descriptor of anything but a regular file deserves.
+int regular_file_size(int descriptor, std::uint64_t& size) {
+  struct stat status {};
+  if (::fstat(descriptor, &status) != 0) return errno;
+  if (S_ISDIR(status.st_mode)) return EISDIR;
+  if (!S_ISREG(status.st_mode)) return EACCES;
+  size = static_cast<std::uint64_t>(status.st_size);
+  return 0;
+}
+
+}  // namespace
+
+void throw_file_error(std::string_view action, const fs::path& path, int error_number) {
+  const std::string cause = std::strerror(error_number);
+  const std::string message = fmt::format("cannot {} {}: {}", action, path.string(), cause);
+  switch (error_number) {
+    case ENOSPC:
+    case EDQUOT:
+    case EFBIG:
+      throw ResourceError(message + "\nfree some space or choose another folder, then run the same command again");
+    case ENOMEM:
+    case EMFILE:
+    case ENFILE:
+      throw ResourceError(message);
+    case ENOENT:
+    case ENOTDIR:
+    case EISDIR:
+    case EACCES:
+    case EPERM:
+    case EROFS:
+    case EIO:
+    case ENAMETOOLONG:
+      throw DataError(message);
+    default:
+      throw Error(message);
+  }
+}
+
+std::string read_file(const fs::path& path, std::uintmax_t limit) {
+  const MappedFile file(path);
+  if (file.size() > limit) {
+    throw DataError(fmt::format("{} has {} bytes, at most {} are read", path.string(), file.size(), limit));
+  }
+  return std::string(file.text());
+}
+
+void write_file(const fs::path& path, std::string_view content) {
+  AtomicFile file(path);
+  file.write(content);
+  file.commit();
+}
+
+void create_folders(const fs::path& path) {
+  std::error_code error;
+  fs::create_directories(path, error);
+  if (error) throw_file_error("create the folder", path, error.value());
+}
+
+void sync_folder(const fs::path& folder) {
+  const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) throw_file_error("open the folder", folder, errno);
+  const int result = ::fsync(descriptor);
+  const int error_number = errno;
+  ::close(descriptor);
+  // Some network file systems do not offer fsync on folders; the rename itself is atomic there all the same.
+  if (result != 0 && error_number != EINVAL) throw_file_error("sync the folder", folder, error_number);
+}
+
+AtomicFile::AtomicFile(fs::path path) : path_(std::move(path)) {
+  std::string name = (folder_of(path_) / fmt::format(".{}.XXXXXX", path_.filename().string())).string();
+  descriptor_ = ::mkostemp(name.data(), O_CLOEXEC);
+  if (descriptor_ < 0) throw_file_error("write", path_, errno);
+  temporary_ = name;
+  ::fchmod(descriptor_, 0644);
+  buffer_.reserve(kBufferBytes);
+}
+
+AtomicFile::~AtomicFile() {
+  if (descriptor_ < 0) return;
+  ::close(descriptor_);
+  ::unlink(temporary_.c_str());
+}
+
+void AtomicFile::write(const void* data, std::size_t bytes) {
+  size_ += bytes;
+  if (buffer_.size() + bytes > kBufferBytes) flush();
+  if (bytes > kBufferBytes) {
+    write_fully(descriptor_, static_cast<const char*>(data), bytes, path_);
+  } else {
+    buffer_.append(static_cast<const char*>(data), bytes);
+  }
+}
+
+void AtomicFile::flush() {
+  write_fully(descriptor_, buffer_.data(), buffer_.size(), path_);
+  buffer_.clear();
+}
+
+void AtomicFile::commit() {
+  flush();
+  if (::fsync(descriptor_) != 0) throw_file_error("write", path_, errno);
+  if (::rename(temporary_.c_str(), path_.c_str()) != 0) throw_file_error("write", path_, errno);
+  ::close(std::exchange(descriptor_, -1));
+  sync_folder(folder_of(path_));
+}
+
+AppendFile::AppendFile(fs::path path) : path_(std::move(path)) {
+  descriptor_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  if (descriptor_ < 0) throw_file_error("write", path_, errno);
+  // A line that a kill cut short must not swallow the next one.
+  const off_t size = ::lseek(descriptor_, 0, SEEK_END);
+  char last = '\n';
+  if (size > 0 && ::pread(descriptor_, &last, 1, size - 1) == 1 && last != '\n') {
+    write_fully(descriptor_, "\n", 1, path_);
+  }
+}
+
+AppendFile::~AppendFile() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+void AppendFile::append(std::string_view line, bool durable) {
+  std::string whole(line);
+  whole += '\n';
+  write_fully(descriptor_, whole.data(), whole.size(), path_);
+  if (durable && ::fsync(descriptor_) != 0) throw_file_error("write", path_, errno);
+}
+
+InputFile::InputFile(fs::path path) : path_(std::move(path)) {
+  descriptor_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor_ < 0) throw_file_error("read", path_, errno);
+  const int error_number = regular_file_size(descriptor_, size_);
+  if (error_number != 0) {
+    ::close(descriptor_);
+    throw_file_error("read", path_, error_number);
+  }
+}
+
+InputFile::~InputFile() { ::close(descriptor_); }
+
+std::size_t InputFile::read(char* buffer, std::size_t bytes) {
+  while (true) {
+    const ssize_t count = ::read(descriptor_, buffer, bytes);
+    if (count >= 0) return static_cast<std::size_t>(count);
+    if (errno != EINTR) throw_file_error("read", path_, errno);
+  }
+}
+
+MappedFile::MappedFile(const fs::path& path) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) throw_file_error("read", path, errno);
+  std::uint64_t bytes = 0;
+  int error_number = regular_file_size(descriptor, bytes);
+  if (error_number == 0 && bytes > 0) {
+    size_ = static_cast<std::size_t>(bytes);
+    void* address = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, descriptor, 0);
+    if (address == MAP_FAILED) {
+      error_number = errno;
+    } else {
+      data_ = static_cast<const std::byte*>(address);
+    }
+  }
+  ::close(descriptor);
+  if (error_number != 0) throw_file_error("read", path, error_number);
+}
+
+MappedFile::MappedFile(MappedFile&& other) noexcept
+    : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+
+MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
+  std::swap(data_, other.data_);
+  std::swap(size_, other.size_);
+  return *this;
+}
+
+MappedFile::~MappedFile() {
+  if (data_ != nullptr) ::munmap(const_cast<std::byte*>(data_), size_);
+}
+
+}  // namespace xlm

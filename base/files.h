@@ -1,0 +1,106 @@
+// Files that are whole or absent: atomic writing, mapping for reading, and errors that name the file and the cause.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace xlm {
+
+namespace fs = std::filesystem;
+
+/// Throws for a failed system call on `path`: ResourceError for a full disk or exhausted memory, DataError for a
+/// missing or unreadable file, Error otherwise. `action` is a verb: "read", "write", "create".
+[[noreturn]] void throw_file_error(std::string_view action, const fs::path& path, int error_number);
+
+/// The whole file as bytes. Throws DataError when it is missing or longer than `limit` bytes.
+std::string read_file(const fs::path& path, std::uintmax_t limit = std::uintmax_t{1} << 32);
+
+/// Writes to a temporary name beside `path`, fsyncs, renames, fsyncs the folder: a reader sees the old or the new file.
+void write_file(const fs::path& path, std::string_view content);
+
+/// Creates `path` and its parents. Throws naming the folder that cannot be made.
+void create_folders(const fs::path& path);
+
+/// Makes the entries of `folder` (renames, new files) durable.
+void sync_folder(const fs::path& folder);
+
+/// A file under construction: bytes go to a temporary name beside `path`, and `commit` makes it appear, whole and
+/// durable, under its own. Destroyed without `commit`, it leaves nothing.
+class AtomicFile {
+ public:
+  explicit AtomicFile(fs::path path);
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+  ~AtomicFile();
+
+  void write(const void* data, std::size_t bytes);
+  void write(std::string_view text) { write(text.data(), text.size()); }
+  std::uint64_t size() const { return size_; }
+  void commit();
+
+ private:
+  void flush();
+
+  fs::path path_;
+  fs::path temporary_;
+  std::string buffer_;
+  std::uint64_t size_ = 0;
+  int descriptor_ = -1;
+};
+
+/// A file opened for appending whole lines, each written by one system call.
+class AppendFile {
+ public:
+  explicit AppendFile(fs::path path);
+  AppendFile(const AppendFile&) = delete;
+  AppendFile& operator=(const AppendFile&) = delete;
+  ~AppendFile();
+
+  /// Appends `line` and a line end; `durable` also fsyncs.
+  void append(std::string_view line, bool durable = false);
+
+ private:
+  fs::path path_;
+  int descriptor_ = -1;
+};
+
+/// A regular file read from front to back, for data that is too large to hold.
+class InputFile {
+ public:
+  /// Throws DataError when it is missing, unreadable, or no regular file.
+  explicit InputFile(fs::path path);
+  InputFile(const InputFile&) = delete;
+  InputFile& operator=(const InputFile&) = delete;
+  ~InputFile();
+
+  /// Up to `bytes` bytes into `buffer`; 0 at the end.
+  std::size_t read(char* buffer, std::size_t bytes);
+  std::uint64_t size() const { return size_; }
+
+ private:
+  fs::path path_;
+  std::uint64_t size_ = 0;
+  int descriptor_ = -1;
+};
+
+/// A read-only memory map of a whole file. An empty file maps to an empty view.
+class MappedFile {
+ public:
+  explicit MappedFile(const fs::path& path);
+  MappedFile(MappedFile&& other) noexcept;
+  MappedFile& operator=(MappedFile&& other) noexcept;
+  ~MappedFile();
+
+  const std::byte* data() const { return data_; }
+  std::size_t size() const { return size_; }
+  std::string_view text() const { return {reinterpret_cast<const char*>(data_), size_}; }
+
+ private:
+  const std::byte* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+}  // namespace xlm

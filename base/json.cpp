@@ -1,0 +1,23 @@
+// JSON parsing that reports its source.
+#include "base/json.h"
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+
+namespace xlm {
+
+Json parse_json(std::string_view text, const std::string& source) {
+  // nlohmann::json parses without recursion, so that deep nesting costs memory only; files are bounded by read_file.
+  try {
+    return Json::parse(text);
+  } catch (const Json::exception& error) {
+    throw DataError(fmt::format("{} is not valid JSON: {}", source, error.what()));
+  }
+}
+
+Json read_json(const fs::path& path) { return parse_json(read_file(path), path.string()); }
+
+std::string json_number(double value) { return Json(value).dump(); }
+
+}  // namespace xlm

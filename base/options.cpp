@@ -1,0 +1,191 @@
+// Reading and listing typed option structs.
+#include "base/options.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/text.h"
+
+namespace xlm {
+namespace {
+
+std::string range_text(const OptionInfo& info) {
+  const bool has_min = std::isfinite(info.min);
+  const bool has_max = std::isfinite(info.max);
+  std::string low = fmt::format("{} {}", info.open_min ? ">" : "≥", info.min);
+  std::string high = fmt::format("{} {}", info.open_max ? "<" : "≤", info.max);
+  if (has_min && has_max) return low + ", " + high;
+  if (has_min) return low;
+  return has_max ? high : "";
+}
+
+std::string shown(const Yaml& node) {
+  switch (node.kind) {
+    case Yaml::Kind::kNull:
+      return "nothing";
+    case Yaml::Kind::kScalar:
+      return fmt::format("'{}'", node.scalar);
+    case Yaml::Kind::kSequence:
+      return "a list";
+    case Yaml::Kind::kMap:
+      return "a map";
+  }
+  return "";
+}
+
+bool read_integer(const Yaml& node, std::int64_t& value) {
+  if (!node.is_scalar() || node.quoted) return false;
+  if (parse_integer(node.scalar, value)) return true;
+  double real = 0;  // 2e5 is a whole number too
+  if (!parse_real(node.scalar, real) || real != std::floor(real) || std::abs(real) > 9e15) return false;
+  value = static_cast<std::int64_t>(real);
+  return true;
+}
+
+}  // namespace
+
+OptionReader::OptionReader(const Yaml& map) {
+  if (!map.is_map() && !map.is_null()) throw UsageError(fmt::format("{}: expected a map of options", map.where()));
+  levels_.push_back({"", map.is_map() ? &map : nullptr, {}});
+}
+
+std::string OptionReader::path(std::string_view name) const {
+  std::string dotted;
+  for (const Level& level : levels_) {
+    if (!level.name.empty()) dotted += level.name + ".";
+  }
+  return dotted + std::string(name);
+}
+
+const Yaml* OptionReader::look_up(const OptionInfo& info) {
+  Level& level = levels_.back();
+  level.known.emplace_back(info.name);
+  return level.map == nullptr ? nullptr : level.map->find(info.name);
+}
+
+void OptionReader::check_range(const OptionInfo& info, const Yaml& node, double value) const {
+  const bool low = info.open_min ? value > info.min : value >= info.min;
+  const bool high = info.open_max ? value < info.max : value <= info.max;
+  if (low && high) return;
+  throw UsageError(
+      fmt::format("{}: {} is {}, it must be {}", node.where(), path(info.name), node.scalar, range_text(info)));
+}
+
+void OptionReader::field(const OptionInfo& info, bool& value) {
+  const Yaml* node = look_up(info);
+  if (node == nullptr) return;
+  const Json read = node->is_scalar() ? to_json(*node) : Json();
+  if (!read.is_boolean()) {
+    throw UsageError(fmt::format("{}: {} must be true or false, not {}", node->where(), path(info.name), shown(*node)));
+  }
+  value = read.get<bool>();
+}
+
+void OptionReader::field(const OptionInfo& info, std::int64_t& value) {
+  const Yaml* node = look_up(info);
+  if (node == nullptr) return;
+  if (!read_integer(*node, value)) {
+    throw UsageError(
+        fmt::format("{}: {} must be a whole number, not {}", node->where(), path(info.name), shown(*node)));
+  }
+  check_range(info, *node, static_cast<double>(value));
+}
+
+void OptionReader::field(const OptionInfo& info, double& value) {
+  const Yaml* node = look_up(info);
+  if (node == nullptr) return;
+  if (!node->is_scalar() || node->quoted || !parse_real(node->scalar, value)) {
+    throw UsageError(fmt::format("{}: {} must be a number, not {}", node->where(), path(info.name), shown(*node)));
+  }
+  check_range(info, *node, value);
+}
+
+void OptionReader::field(const OptionInfo& info, std::string& value) {
+  const Yaml* node = look_up(info);
+  if (node == nullptr) return;
+  if (!node->is_scalar()) {
+    throw UsageError(fmt::format("{}: {} must be text, not {}", node->where(), path(info.name), shown(*node)));
+  }
+  value = node->scalar;
+}
+
+void OptionReader::field(const OptionInfo& info, std::vector<std::int64_t>& value) {
+  const Yaml* node = look_up(info);
+  if (node == nullptr) return;
+  const std::vector<Yaml> items = node->is_sequence() ? node->items : std::vector<Yaml>{*node};
+  value.clear();
+  for (const Yaml& item : items) {
+    std::int64_t number = 0;
+    if (!read_integer(item, number)) {
+      throw UsageError(fmt::format("{}: {} must be a whole number or a list of them, not {}", item.where(),
+                                   path(info.name), shown(item)));
+    }
+    check_range(info, item, static_cast<double>(number));
+    value.push_back(number);
+  }
+}
+
+void OptionReader::choice(const OptionInfo& info, std::size_t& index, const std::vector<std::string>& names) {
+  const Yaml* node = look_up(info);
+  if (node == nullptr) return;
+  const auto found = node->is_scalar() ? std::find(names.begin(), names.end(), node->scalar) : names.end();
+  if (found == names.end()) {
+    throw UsageError(fmt::format("{}: {} must be one of {}, not {}{}", node->where(), path(info.name),
+                                 join(names, ", "), shown(*node), did_you_mean(node->scalar, names)));
+  }
+  index = static_cast<std::size_t>(found - names.begin());
+}
+
+void OptionReader::begin_group(std::string_view name, std::string_view /*help*/) {
+  Level& level = levels_.back();
+  level.known.emplace_back(name);
+  const Yaml* map = level.map == nullptr ? nullptr : level.map->find(name);
+  if (map != nullptr && !map->is_map() && !map->is_null()) {
+    throw UsageError(fmt::format("{}: {} must be a map of options, not {}", map->where(), path(name), shown(*map)));
+  }
+  levels_.push_back({std::string(name), map != nullptr && map->is_map() ? map : nullptr, {}});
+}
+
+void OptionReader::end_group() {
+  check_unknown(levels_.back());
+  levels_.pop_back();
+}
+
+void OptionReader::check_unknown(const Level& level) const {
+  if (level.map == nullptr) return;
+  for (const auto& [key, value] : level.map->entries) {
+    if (std::find(level.known.begin(), level.known.end(), key) != level.known.end()) continue;
+    const std::string place =
+        levels_.size() > 1 ? fmt::format(" in '{}'", path("").substr(0, path("").size() - 1)) : "";
+    throw UsageError(
+        fmt::format("{}: unknown key '{}'{}{}", value.where(), key, place, did_you_mean(key, level.known)));
+  }
+}
+
+void OptionReader::finish() { check_unknown(levels_.back()); }
+
+void OptionLister::add(const OptionInfo& info, Json value, std::string range) {
+  std::string key;
+  for (const std::string& group : groups_) key += group + ".";
+  key += info.name;
+  entries_.push_back({std::move(key), std::string(info.help), std::move(range), std::move(value), info.affects_result});
+}
+
+void OptionLister::field(const OptionInfo& info, bool& value) { add(info, value, ""); }
+void OptionLister::field(const OptionInfo& info, std::int64_t& value) { add(info, value, range_text(info)); }
+void OptionLister::field(const OptionInfo& info, double& value) { add(info, value, range_text(info)); }
+void OptionLister::field(const OptionInfo& info, std::string& value) { add(info, value, ""); }
+void OptionLister::field(const OptionInfo& info, std::vector<std::int64_t>& value) {
+  add(info, value.size() == 1 ? Json(value.front()) : Json(value), range_text(info));
+}
+void OptionLister::choice(const OptionInfo& info, std::size_t& index, const std::vector<std::string>& names) {
+  add(info, names.at(index), "one of " + join(names, ", "));
+}
+
+void OptionLister::begin_group(std::string_view name, std::string_view /*help*/) { groups_.emplace_back(name); }
+void OptionLister::end_group() { groups_.pop_back(); }
+
+}  // namespace xlm

@@ -1,0 +1,131 @@
+// Typed option structs, described once. A struct lists its options in `visit`; reading them from YAML, printing them,
+// the reference in docs/, the store's columns and the run id all come from that one list.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/json.h"
+#include "base/yaml.h"
+
+namespace xlm {
+
+/// What is said of one option.
+struct OptionInfo {
+  std::string_view name;
+  std::string_view help;  // meaning and unit, one sentence
+  double min = -std::numeric_limits<double>::infinity();
+  double max = std::numeric_limits<double>::infinity();
+  bool open_min = false;       // min itself is not allowed
+  bool open_max = false;       // max itself is not allowed
+  bool affects_result = true;  // false: where or how it runs; left out of the run id
+};
+
+/// Walks over the options of a struct, reading, writing or describing each.
+class OptionVisitor {
+ public:
+  virtual ~OptionVisitor() = default;
+
+  virtual void field(const OptionInfo& info, bool& value) = 0;
+  virtual void field(const OptionInfo& info, std::int64_t& value) = 0;
+  virtual void field(const OptionInfo& info, double& value) = 0;
+  virtual void field(const OptionInfo& info, std::string& value) = 0;
+  virtual void field(const OptionInfo& info, std::vector<std::int64_t>& value) = 0;
+
+  /// One of `names`; `index` is the position of the present one.
+  virtual void choice(const OptionInfo& info, std::size_t& index, const std::vector<std::string>& names) = 0;
+
+  /// An enum whose values 0, 1, … are called `names`.
+  template <class Enum, std::size_t N>
+  void field(const OptionInfo& info, Enum& value, const std::array<std::string_view, N>& names) {
+    auto index = static_cast<std::size_t>(value);
+    choice(info, index, std::vector<std::string>(names.begin(), names.end()));
+    value = static_cast<Enum>(index);
+  }
+
+  /// A nested map: `options.visit(*this)` inside `name`.
+  template <class Options>
+  void group(std::string_view name, std::string_view help, Options& options) {
+    begin_group(name, help);
+    options.visit(*this);
+    end_group();
+  }
+
+ protected:
+  virtual void begin_group(std::string_view name, std::string_view help) = 0;
+  virtual void end_group() = 0;
+};
+
+/// Reads options from a YAML map, strictly: throws UsageError with file:line for an unknown key (with the nearest right
+/// one), a wrong type or a value out of range. Call `finish` when everything has been visited.
+class OptionReader : public OptionVisitor {
+ public:
+  explicit OptionReader(const Yaml& map);
+
+  void field(const OptionInfo& info, bool& value) override;
+  void field(const OptionInfo& info, std::int64_t& value) override;
+  void field(const OptionInfo& info, double& value) override;
+  void field(const OptionInfo& info, std::string& value) override;
+  void field(const OptionInfo& info, std::vector<std::int64_t>& value) override;
+  void choice(const OptionInfo& info, std::size_t& index, const std::vector<std::string>& names) override;
+  using OptionVisitor::field;
+
+  void finish();
+
+ protected:
+  void begin_group(std::string_view name, std::string_view help) override;
+  void end_group() override;
+
+ private:
+  struct Level {
+    std::string name;
+    const Yaml* map;  // null where the group is not given
+    std::vector<std::string> known;
+  };
+  const Yaml* look_up(const OptionInfo& info);
+  std::string path(std::string_view name) const;
+  void check_range(const OptionInfo& info, const Yaml& node, double value) const;
+  void check_unknown(const Level& level) const;
+
+  std::vector<Level> levels_;
+};
+
+/// One option with its place, value and description.
+struct OptionEntry {
+  std::string key;  // dotted
+  std::string help;
+  std::string range;  // "≥ 1", "one of a, b", or ""
+  Json value;
+  bool affects_result = true;
+};
+
+/// Every option of `options` in order, groups flattened into dotted keys.
+class OptionLister : public OptionVisitor {
+ public:
+  void field(const OptionInfo& info, bool& value) override;
+  void field(const OptionInfo& info, std::int64_t& value) override;
+  void field(const OptionInfo& info, double& value) override;
+  void field(const OptionInfo& info, std::string& value) override;
+  void field(const OptionInfo& info, std::vector<std::int64_t>& value) override;
+  void choice(const OptionInfo& info, std::size_t& index, const std::vector<std::string>& names) override;
+  using OptionVisitor::field;
+
+  const std::vector<OptionEntry>& entries() const { return entries_; }
+
+ protected:
+  void begin_group(std::string_view name, std::string_view help) override;
+  void end_group() override;
+
+ private:
+  void add(const OptionInfo& info, Json value, std::string range);
+
+  std::vector<std::string> groups_;
+  std::vector<OptionEntry> entries_;
+};
+
+}  // namespace xlm

@@ -1,0 +1,34 @@
+// SHA-256, as lower-case hexadecimal text.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/files.h"
+
+namespace xlm {
+
+/// Hashes bytes as they come.
+class Sha256 {
+ public:
+  Sha256();
+  ~Sha256();
+  Sha256(Sha256&&) noexcept;
+  Sha256& operator=(Sha256&&) noexcept;
+
+  void update(const void* data, std::size_t bytes);
+  void update(std::string_view text) { update(text.data(), text.size()); }
+  /// 64 hexadecimal digits; the object is spent afterwards.
+  std::string finish();
+
+ private:
+  struct Context;
+  std::unique_ptr<Context> context_;
+};
+
+std::string sha256(std::string_view text);
+std::string sha256_file(const fs::path& path);
+
+}  // namespace xlm

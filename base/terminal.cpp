@@ -1,0 +1,123 @@
+// Terminal facts and aligned tables.
+#include "base/terminal.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+
+namespace xlm {
+namespace {
+
+std::string shorten(const std::string& text, std::size_t width) {
+  if (display_width(text) <= width) return text;
+  std::string kept = text;
+  while (!kept.empty() && display_width(kept) + 1 > width) {
+    do {
+      kept.pop_back();
+    } while (!kept.empty() && (static_cast<unsigned char>(kept.back()) & 0xC0U) == 0x80U);
+    // A lead byte whose tail was removed goes with it.
+    if (!kept.empty() && static_cast<unsigned char>(kept.back()) >= 0xC0U) kept.pop_back();
+  }
+  return kept + "…";
+}
+
+std::string csv_cell(const std::string& text) {
+  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return quoted + "\"";
+}
+
+std::string markdown_cell(const std::string& text) {
+  std::string escaped;
+  for (const char c : text) escaped += c == '|' ? std::string("\\|") : std::string(1, c == '\n' ? ' ' : c);
+  return escaped;
+}
+
+}  // namespace
+
+Terminal Terminal::of(int descriptor) {
+  Terminal terminal;
+  terminal.is_terminal = ::isatty(descriptor) == 1;
+  terminal.colour = terminal.is_terminal && std::getenv("NO_COLOR") == nullptr;
+  winsize size{};
+  if (terminal.is_terminal && ::ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+    terminal.width = size.ws_col;
+  return terminal;
+}
+
+std::string paint(const Terminal& terminal, Colour colour, const std::string& text) {
+  if (!terminal.colour) return text;
+  constexpr const char* kCodes[] = {"31", "32", "33", "34", "90", "1"};
+  return fmt::format("\033[{}m{}\033[0m", kCodes[static_cast<int>(colour)], text);
+}
+
+void TextTable::add(std::vector<std::string> cells) {
+  cells.resize(columns_.size());
+  rows_.push_back(std::move(cells));
+}
+
+std::string TextTable::render(Format format, int width) const {
+  std::string out;
+  if (format == Format::kCsv) {
+    std::vector<std::string> titles;
+    for (const Column& column : columns_) titles.push_back(csv_cell(column.title));
+    out += join(titles, ",") + "\n";
+    for (const auto& row : rows_) {
+      std::vector<std::string> cells;
+      cells.reserve(row.size());
+      for (const std::string& cell : row) cells.push_back(csv_cell(cell));
+      out += join(cells, ",") + "\n";
+    }
+    return out;
+  }
+  const bool markdown = format == Format::kMarkdown;
+  std::vector<std::size_t> widths;
+  for (std::size_t c = 0; c < columns_.size(); ++c) {
+    std::size_t widest = std::max<std::size_t>(display_width(columns_[c].title), markdown ? 3 : 0);
+    for (const auto& row : rows_) widest = std::max(widest, display_width(markdown ? markdown_cell(row[c]) : row[c]));
+    widths.push_back(widest);
+  }
+  std::size_t total = widths.empty() ? 0 : 2 * (widths.size() - 1);
+  for (const std::size_t w : widths) total += w;
+  while (!markdown && width > 0 && total > static_cast<std::size_t>(width)) {
+    std::size_t widest = columns_.size();
+    for (std::size_t c = 0; c < columns_.size(); ++c) {
+      if (!columns_[c].right && widths[c] > 8 && (widest == columns_.size() || widths[c] > widths[widest])) widest = c;
+    }
+    if (widest == columns_.size()) break;
+    --widths[widest];
+    --total;
+  }
+  const auto line = [&](const std::vector<std::string>& cells) {
+    std::string text;
+    for (std::size_t c = 0; c < columns_.size(); ++c) {
+      const std::string cell = markdown ? markdown_cell(cells[c]) : shorten(cells[c], widths[c]);
+      const std::string pad(widths[c] - std::min(widths[c], display_width(cell)), ' ');
+      const std::string aligned = columns_[c].right ? pad + cell : cell + pad;
+      text += markdown ? "| " + aligned + " " : (c == 0 ? "" : "  ") + aligned;
+    }
+    if (markdown) return text + "|\n";
+    return text.substr(0, text.find_last_not_of(' ') + 1) + "\n";
+  };
+  std::vector<std::string> titles;
+  std::vector<std::string> rules;
+  for (std::size_t c = 0; c < columns_.size(); ++c) {
+    titles.push_back(columns_[c].title);
+    std::string rule;
+    for (std::size_t i = 0; i < widths[c]; ++i) rule += markdown ? "-" : "─";
+    if (markdown && columns_[c].right) rule.back() = ':';
+    rules.push_back(rule);
+  }
+  out += line(titles) + line(rules);
+  for (const auto& row : rows_) out += line(row);
+  return out;
+}
+
+}  // namespace xlm

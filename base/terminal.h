@@ -1,0 +1,43 @@
+// What the program knows about the terminal it writes to, and aligned tables of text for it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace xlm {
+
+/// Standard error or output as a terminal. Colours are on only there, and never when NO_COLOR is set.
+struct Terminal {
+  bool is_terminal = false;
+  bool colour = false;
+  int width = 80;  // columns
+
+  static Terminal of(int descriptor);
+};
+
+enum class Colour { kRed, kGreen, kYellow, kBlue, kGrey, kBold };
+
+/// `text` in `colour` where the terminal has colours, otherwise as it is.
+std::string paint(const Terminal& terminal, Colour colour, const std::string& text);
+
+/// A table for people and for files. Numbers are right-aligned by their column's `right` flag.
+class TextTable {
+ public:
+  enum class Format { kText, kMarkdown, kCsv };
+  struct Column {
+    std::string title;
+    bool right = false;
+  };
+
+  explicit TextTable(std::vector<Column> columns) : columns_(std::move(columns)) {}
+  void add(std::vector<std::string> cells);
+
+  /// Text is aligned and fits `width` columns by shortening the widest left-aligned cells with "…" (0: no limit).
+  std::string render(Format format, int width = 0) const;
+
+ private:
+  std::vector<Column> columns_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+}  // namespace xlm

@@ -1,0 +1,139 @@
+// Small text helpers for messages that people read.
+#include "base/text.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cwchar>
+#include <numeric>
+
+#include <fmt/format.h>
+
+namespace xlm {
+namespace {
+
+std::string scaled(double value, std::string_view separator, std::string_view last_unit, bool small_is_whole) {
+  constexpr std::string_view kPrefixes = "kMGTPE";
+  if (std::abs(value) < 999.5) {
+    return fmt::format(fmt::runtime(small_is_whole ? "{:.0f}{}{}" : "{:.3g}{}{}"), value, separator, last_unit);
+  }
+  std::size_t prefix = 0;
+  value /= 1000;
+  while (std::abs(value) >= 999.5 && prefix + 1 < kPrefixes.size()) {
+    value /= 1000;
+    ++prefix;
+  }
+  const int digits = std::abs(value) < 9.995 ? 2 : std::abs(value) < 99.95 ? 1 : 0;
+  return fmt::format("{:.{}f}{}{}{}", value, digits, separator, kPrefixes[prefix], last_unit);
+}
+
+}  // namespace
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> before_last(b.size() + 1), last(b.size() + 1), current(b.size() + 1);
+  std::iota(last.begin(), last.end(), 0);
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    current[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t change = a[i - 1] == b[j - 1] ? 0 : 1;
+      current[j] = std::min({last[j] + 1, current[j - 1] + 1, last[j - 1] + change});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+        current[j] = std::min(current[j], before_last[j - 2] + 1);
+      }
+    }
+    std::swap(before_last, last);
+    std::swap(last, current);
+  }
+  return last[b.size()];
+}
+
+std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates) {
+  if (word.size() > 100) return "";
+  const std::string* best = nullptr;
+  std::size_t best_distance = std::max<std::size_t>(1, word.size() / 3) + 1;
+  for (const std::string& candidate : candidates) {
+    const std::size_t distance = edit_distance(word, candidate);
+    if (distance < best_distance) {
+      best = &candidate;
+      best_distance = distance;
+    }
+  }
+  return best == nullptr ? "" : fmt::format(" (did you mean '{}'?)", *best);
+}
+
+std::string human_duration(double seconds) {
+  if (!std::isfinite(seconds) || seconds < 0) return "?";
+  if (seconds < 59.95) return fmt::format("{:.1f} s", seconds);
+  const auto whole = static_cast<std::int64_t>(std::llround(seconds));
+  if (whole < 3600) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
+  const std::int64_t minutes = (whole + 30) / 60;
+  if (minutes < std::int64_t{48} * 60) return fmt::format("{} h {:02} min", minutes / 60, minutes % 60);
+  return fmt::format("{} d {:02} h", minutes / 1440, minutes % 1440 / 60);
+}
+
+std::string human_bytes(double bytes) { return scaled(bytes, " ", "B", true); }
+
+std::string human_count(double count) { return scaled(count, "", "", count == std::floor(count)); }
+
+std::string join(const std::vector<std::string>& parts, std::string_view separator) {
+  return fmt::format("{}", fmt::join(parts, separator));
+}
+
+std::vector<std::string> split(std::string_view text, char separator) {
+  std::vector<std::string> parts;
+  while (true) {
+    const std::size_t end = text.find(separator);
+    parts.emplace_back(text.substr(0, end));
+    if (end == std::string_view::npos) return parts;
+    text.remove_prefix(end + 1);
+  }
+}
+
+std::string_view trim(std::string_view text) {
+  constexpr std::string_view kBlank = " \t\r\n\f\v";
+  const std::size_t begin = text.find_first_not_of(kBlank);
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(kBlank) - begin + 1);
+}
+
+bool parse_integer(std::string_view text, std::int64_t& value) {
+  if (!text.empty() && text.front() == '+') text.remove_prefix(1);
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size() && !text.empty();
+}
+
+bool parse_real(std::string_view text, double& value) {
+  if (!text.empty() && text.front() == '+') text.remove_prefix(1);
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size() && !text.empty() && std::isfinite(value);
+}
+
+std::size_t display_width(std::string_view text) {
+  std::size_t columns = 0;
+  std::mbstate_t state{};
+  while (!text.empty()) {
+    if (text.starts_with("\033[")) {  // a colour takes no room
+      text.remove_prefix(
+          std::min(text.size(), text.find('m', 2) == std::string_view::npos ? 2 : text.find('m', 2) + 1));
+      continue;
+    }
+    if (const char first = text.front(); first >= ' ' && first <= '~') {
+      ++columns;
+      text.remove_prefix(1);
+      continue;
+    }
+    wchar_t character = 0;
+    const std::size_t bytes = std::mbrtowc(&character, text.data(), text.size(), &state);
+    if (bytes == 0 || bytes > text.size()) {  // a zero byte, or not valid in this locale: count bytes that start one
+      columns += (static_cast<unsigned char>(text.front()) & 0xC0U) == 0x80U ? 0 : 1;
+      text.remove_prefix(1);
+      state = {};
+      continue;
+    }
+    columns += static_cast<std::size_t>(std::max(0, ::wcwidth(character)));
+    text.remove_prefix(bytes);
+  }
+  return columns;
+}
+
+}  // namespace xlm

@@ -1,0 +1,37 @@
+// Small text helpers for messages that people read.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace xlm {
+
+/// Levenshtein distance, counting a swap of neighbours as one.
+std::size_t edit_distance(std::string_view a, std::string_view b);
+
+/// " (did you mean 'X'?)" for the nearest of `candidates` when one is near enough, otherwise "".
+std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates);
+
+/// "3.2 s", "4 min 10 s", "2 h 05 min".
+std::string human_duration(double seconds);
+
+/// "512 B", "3.1 MB" (powers of 1000).
+std::string human_bytes(double bytes);
+
+/// "950", "38.1M", "1.2G" (powers of 1000, three digits).
+std::string human_count(double count);
+
+std::string join(const std::vector<std::string>& parts, std::string_view separator);
+std::vector<std::string> split(std::string_view text, char separator);
+std::string_view trim(std::string_view text);
+
+/// Reads a whole decimal integer or floating-point number; false when `text` is anything else.
+bool parse_integer(std::string_view text, std::int64_t& value);
+bool parse_real(std::string_view text, double& value);
+
+/// Columns that `text` takes on a terminal (UTF-8, combining marks and wide characters counted, colours not).
+std::size_t display_width(std::string_view text);
+
+}  // namespace xlm

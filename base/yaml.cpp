@@ -1,0 +1,338 @@
+// YAML as a plain tree, on yaml-cpp.
+#include "base/yaml.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <yaml-cpp/yaml.h>
+
+#include "base/error.h"
+#include "base/text.h"
+
+namespace xlm {
+namespace {
+
+using Source = std::shared_ptr<const std::string>;
+
+constexpr std::size_t kMaximumBytes = 1'000'000;
+constexpr int kMaximumDepth = 100;
+constexpr int kMaximumNodes = 200'000;
+
+[[noreturn]] void fail(const Source& source, int line, const std::string& message) {
+  throw UsageError(line > 0 ? fmt::format("{}:{}: {}", *source, line, message)
+                            : fmt::format("{}: {}", *source, message));
+}
+
+/// yaml-cpp 0.7 recurses on nested flow collections and block indents; refuse what no configuration needs before it
+/// runs.
+void check_nesting(std::string_view text, const Source& source) {
+  int depth = 0;
+  int line = 1;
+  std::size_t column = 0;
+  std::vector<std::size_t> indents;
+  bool at_line_start = true;
+  for (const char c : text) {
+    if (c == '\0') fail(source, line, "a zero byte; this is not a YAML text");
+    if (c == '\n') {
+      ++line;
+      column = 0;
+      at_line_start = true;
+      continue;
+    }
+    if (at_line_start && c != ' ') {
+      while (!indents.empty() && indents.back() >= column) indents.pop_back();
+      indents.push_back(column);
+      at_line_start = false;
+    }
+    ++column;
+    if (c == '[' || c == '{') ++depth;
+    if ((c == ']' || c == '}') && depth > 0) --depth;
+    if (depth > kMaximumDepth || indents.size() > static_cast<std::size_t>(kMaximumDepth)) {
+      fail(source, line, fmt::format("nested more than {} levels deep", kMaximumDepth));
+    }
+  }
+}
+
+class Converter {
+ public:
+  explicit Converter(Source source) : source_(std::move(source)) {}
+
+  Yaml convert(const YAML::Node& node, int depth = 0) {
+    Yaml result;
+    result.source = source_;
+    result.line = node.Mark().line + 1;
+    if (depth > kMaximumDepth)
+      fail(source_, result.line, fmt::format("nested more than {} levels deep", kMaximumDepth));
+    if (++nodes_ > kMaximumNodes) fail(source_, result.line, fmt::format("more than {} values", kMaximumNodes));
+    switch (node.Type()) {
+      case YAML::NodeType::Undefined:
+      case YAML::NodeType::Null:
+        break;
+      case YAML::NodeType::Scalar:
+        result.kind = Yaml::Kind::kScalar;
+        result.scalar = node.Scalar();
+        result.quoted = node.Tag() == "!";
+        break;
+      case YAML::NodeType::Sequence:
+        result.kind = Yaml::Kind::kSequence;
+        for (const YAML::Node& item : node) result.items.push_back(convert(item, depth + 1));
+        break;
+      case YAML::NodeType::Map:
+        result.kind = Yaml::Kind::kMap;
+        for (const auto& entry : node) {
+          const int line = entry.first.Mark().line + 1;
+          if (!entry.first.IsScalar()) fail(source_, line, "a key that is not text");
+          const std::string& key = entry.first.Scalar();
+          if (result.find(key) != nullptr) fail(source_, line, fmt::format("the key '{}' is given twice", key));
+          Yaml value = convert(entry.second, depth + 1);
+          if (value.line <= 0 || value.is_null()) value.line = line;
+          result.entries.emplace_back(key, std::move(value));
+        }
+        break;
+    }
+    return result;
+  }
+
+ private:
+  Source source_;
+  int nodes_ = 0;
+};
+
+bool is_plain_safe(const std::string& text) {
+  if (text.empty() || text.front() == ' ' || text.back() == ' ') return false;
+  constexpr std::string_view kSafe = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+-";
+  return text.find_first_not_of(kSafe) == std::string::npos && text.front() != '-' && text != "~";
+}
+
+/// What a plain scalar means in YAML 1.2's core schema.
+Json scalar_value(const Yaml& node) {
+  const std::string& text = node.scalar;
+  if (node.quoted) return text;
+  if (text == "null" || text == "~" || text.empty()) return nullptr;
+  if (text == "true" || text == "false") return text == "true";
+  std::int64_t integer = 0;
+  if (parse_integer(text, integer)) return integer;
+  double real = 0;
+  if (parse_real(text, real)) return real;
+  return text;
+}
+
+std::string scalar_text(const Yaml& node) {
+  Yaml plain = node;
+  plain.quoted = false;
+  const bool would_change = node.quoted && !scalar_value(plain).is_string();
+  std::int64_t integer = 0;
+  double real = 0;
+  if (!node.quoted && (parse_integer(node.scalar, integer) || parse_real(node.scalar, real))) return node.scalar;
+  if (is_plain_safe(node.scalar) && !would_change) return node.scalar;
+  return Json(node.scalar).dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+bool is_short_list(const Yaml& node) {
+  return node.is_sequence() && std::all_of(node.items.begin(), node.items.end(), [](const Yaml& item) {
+           return item.is_scalar() || item.is_null() || is_short_list(item);
+         });
+}
+
+std::string flow_text(const Yaml& node) {
+  if (node.is_null()) return "null";
+  if (node.is_scalar()) return scalar_text(node);
+  std::vector<std::string> parts;
+  for (const Yaml& item : node.items) parts.push_back(flow_text(item));
+  return "[" + join(parts, ", ") + "]";
+}
+
+void write_block(const Yaml& node, int indent, std::string& out) {
+  const std::string margin(static_cast<std::size_t>(indent), ' ');
+  if (node.is_map()) {
+    for (const auto& [key, value] : node.entries) {
+      Yaml key_node;
+      key_node.kind = Yaml::Kind::kScalar;
+      key_node.scalar = key;
+      out += margin + scalar_text(key_node) + ":";
+      if ((value.is_map() && !value.entries.empty()) || (value.is_sequence() && !is_short_list(value))) {
+        out += "\n";
+        write_block(value, indent + 2, out);
+      } else {
+        out += " " + (value.is_map() ? std::string("{}") : flow_text(value)) + "\n";
+      }
+    }
+  } else if (node.is_sequence() && !is_short_list(node)) {
+    for (const Yaml& item : node.items) {
+      if (item.is_map() && !item.entries.empty()) {
+        std::string inner;
+        write_block(item, indent + 2, inner);
+        inner[static_cast<std::size_t>(indent)] = '-';
+        out += inner;
+      } else if (item.is_sequence() && !is_short_list(item)) {
+        out += margin + "-\n";
+        write_block(item, indent + 2, out);
+      } else {
+        out += margin + "- " + (item.is_map() ? std::string("{}") : flow_text(item)) + "\n";
+      }
+    }
+  } else {
+    out += margin + flow_text(node) + "\n";
+  }
+}
+
+}  // namespace
+
+const Yaml* Yaml::find(std::string_view key) const {
+  for (const auto& [name, value] : entries) {
+    if (name == key) return &value;
+  }
+  return nullptr;
+}
+
+Yaml* Yaml::find(std::string_view key) { return const_cast<Yaml*>(std::as_const(*this).find(key)); }
+
+void Yaml::set(std::string_view dotted_path, Yaml value) {
+  Yaml* node = this;
+  for (const std::string& step : split(dotted_path, '.')) {
+    if (node->is_null()) node->kind = Kind::kMap;
+    if (!node->is_map()) {
+      throw UsageError(fmt::format("{}: '{}' cannot be set: what stands above it at {} is not a map", value.where(),
+                                   dotted_path, node->where()));
+    }
+    Yaml* next = node->find(step);
+    if (next == nullptr) {
+      Yaml empty;
+      empty.source = value.source;
+      empty.line = value.line;
+      node->entries.emplace_back(step, std::move(empty));
+      next = &node->entries.back().second;
+    }
+    node = next;
+  }
+  *node = std::move(value);
+}
+
+Yaml Yaml::take(std::string_view key) {
+  for (auto entry = entries.begin(); entry != entries.end(); ++entry) {
+    if (entry->first != key) continue;
+    Yaml value = std::move(entry->second);
+    entries.erase(entry);
+    return value;
+  }
+  return {};
+}
+
+std::string Yaml::where() const {
+  if (!source) return "configuration";
+  return line > 0 ? fmt::format("{}:{}", *source, line) : *source;
+}
+
+Yaml parse_yaml(std::string_view text, const std::string& source_name) {
+  const auto source = std::make_shared<const std::string>(source_name);
+  if (text.size() > kMaximumBytes) fail(source, 0, fmt::format("longer than {} bytes", kMaximumBytes));
+  check_nesting(text, source);
+  std::vector<YAML::Node> documents;
+  try {
+    documents = YAML::LoadAll(std::string(text));
+  } catch (const YAML::Exception& error) {
+    fail(source, error.mark.line + 1, fmt::format("not valid YAML: {}", error.msg));
+  }
+  if (documents.size() > 1) fail(source, documents[1].Mark().line + 1, "more than one YAML document in a file");
+  if (documents.empty()) {
+    Yaml empty;
+    empty.source = source;
+    return empty;
+  }
+  try {
+    return Converter(source).convert(documents.front());
+  } catch (const YAML::Exception& error) {
+    fail(source, error.mark.line + 1, fmt::format("not valid YAML: {}", error.msg));
+  }
+}
+
+Yaml read_yaml(const fs::path& path) {
+  try {
+    return parse_yaml(read_file(path, kMaximumBytes), path.string());
+  } catch (const DataError& error) {
+    throw UsageError(error.what());
+  }
+}
+
+Yaml merge(Yaml base, const Yaml& over) {
+  if (!base.is_map() || !over.is_map()) return over;
+  for (const auto& [key, value] : over.entries) {
+    if (Yaml* present = base.find(key)) {
+      *present = merge(std::move(*present), value);
+    } else {
+      base.entries.emplace_back(key, value);
+    }
+  }
+  return base;
+}
+
+void apply_override(Yaml& tree, std::string_view assignment) {
+  const std::size_t equals = assignment.find('=');
+  if (equals == std::string_view::npos || equals == 0) {
+    throw UsageError(fmt::format("'{}' is not KEY=VALUE (for example optimizer.lr=0.01)", assignment));
+  }
+  Yaml value = parse_yaml(assignment.substr(equals + 1), fmt::format("'{}'", assignment));
+  value.line = 0;
+  tree.set(assignment.substr(0, equals), std::move(value));
+}
+
+Yaml make_scalar(std::string text, const std::string& source) {
+  Yaml node;
+  node.kind = Yaml::Kind::kScalar;
+  node.scalar = std::move(text);
+  node.source = std::make_shared<const std::string>(source);
+  return node;
+}
+
+Yaml make_map(const std::string& source) {
+  Yaml node;
+  node.kind = Yaml::Kind::kMap;
+  node.source = std::make_shared<const std::string>(source);
+  return node;
+}
+
+Json to_json(const Yaml& node) {
+  switch (node.kind) {
+    case Yaml::Kind::kNull:
+      return nullptr;
+    case Yaml::Kind::kScalar:
+      return scalar_value(node);
+    case Yaml::Kind::kSequence: {
+      Json list = Json::array();
+      for (const Yaml& item : node.items) list.push_back(to_json(item));
+      return list;
+    }
+    case Yaml::Kind::kMap: {
+      Json map = Json::object();
+      for (const auto& [key, value] : node.entries) map[key] = to_json(value);
+      return map;
+    }
+  }
+  return nullptr;
+}
+
+Yaml from_json(const Json& value, const std::string& source) {
+  Yaml node;
+  node.source = std::make_shared<const std::string>(source);
+  if (value.is_object()) {
+    node.kind = Yaml::Kind::kMap;
+    for (const auto& [key, item] : value.items()) node.entries.emplace_back(key, from_json(item, source));
+  } else if (value.is_array()) {
+    node.kind = Yaml::Kind::kSequence;
+    for (const Json& item : value) node.items.push_back(from_json(item, source));
+  } else if (!value.is_null()) {
+    node.kind = Yaml::Kind::kScalar;
+    node.quoted = value.is_string();
+    node.scalar = value.is_string() ? value.get<std::string>() : value.dump();
+  }
+  return node;
+}
+
+std::string to_text(const Yaml& node) {
+  std::string out;
+  if (node.is_map() && node.entries.empty()) return "{}\n";
+  write_block(node, 0, out);
+  return out;
+}
+
+}  // namespace xlm

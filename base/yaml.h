@@ -1,0 +1,77 @@
+// YAML as a plain tree that remembers where everything stood, so that every complaint can name file and line.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/files.h"
+#include "base/json.h"
+
+namespace xlm {
+
+/// One YAML node. Maps keep their order; keys are text. Aliases are expanded (up to a bounded total size).
+struct Yaml {
+  enum class Kind { kNull, kScalar, kSequence, kMap };
+
+  Kind kind = Kind::kNull;
+  std::string scalar;       // kScalar
+  bool quoted = false;      // kScalar: written in quotes, so never a number or a boolean
+  std::vector<Yaml> items;  // kSequence
+  struct Entry;
+  std::vector<Entry> entries;                 // kMap
+  std::shared_ptr<const std::string> source;  // file name, or where else it came from
+  int line = 0;                               // counted from 1; 0 where there are no lines
+
+  bool is_map() const { return kind == Kind::kMap; }
+  bool is_sequence() const { return kind == Kind::kSequence; }
+  bool is_scalar() const { return kind == Kind::kScalar; }
+  bool is_null() const { return kind == Kind::kNull; }
+
+  /// The value of `key` in a map, or null.
+  const Yaml* find(std::string_view key) const;
+  Yaml* find(std::string_view key);
+
+  /// Sets `value` at a dotted path, making maps on the way. Throws UsageError where a step is not a map.
+  void set(std::string_view dotted_path, Yaml value);
+
+  /// Removes `key` from a map and returns its value; a null node when it is not there.
+  Yaml take(std::string_view key);
+
+  /// "file:line", or the source alone.
+  std::string where() const;
+};
+
+/// A key and its value.
+struct Yaml::Entry {
+  Entry(std::string key, Yaml value) : first(std::move(key)), second(std::move(value)) {}
+  std::string first;
+  Yaml second;
+};
+
+/// Parses one document. Throws UsageError with file:line for anything that is not YAML, has a key twice, a key that is
+/// not text, more than one document, or is too large (1 MB, 100 levels, 200,000 nodes after aliases).
+Yaml parse_yaml(std::string_view text, const std::string& source);
+
+/// Reads and parses a file. Throws UsageError when it is missing: a configuration is something the user names.
+Yaml read_yaml(const fs::path& path);
+
+/// Lays `over` upon `base`: maps are merged key by key, everything else is replaced.
+Yaml merge(Yaml base, const Yaml& over);
+
+/// Applies "KEY=VALUE" with a dotted key and a YAML value. Throws UsageError.
+void apply_override(Yaml& tree, std::string_view assignment);
+
+Yaml make_scalar(std::string text, const std::string& source);
+Yaml make_map(const std::string& source);
+
+/// Scalars become null, booleans, integers, reals or strings, the way YAML 1.2 reads them.
+Json to_json(const Yaml& node);
+Yaml from_json(const Json& value, const std::string& source);
+
+/// Block style, two spaces, lists of scalars on one line. Parsing the text gives the tree again.
+std::string to_text(const Yaml& node);
+
+}  // namespace xlm
