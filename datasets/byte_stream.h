@@ -1,0 +1,63 @@
+// Bytes from front to back: a file, or what a gzip, bzip2, xz or Zstandard stream unpacks to.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/files.h"
+
+namespace xlm {
+
+class ByteStream {
+ public:
+  virtual ~ByteStream() = default;
+  /// Up to `bytes` bytes into `buffer`; 0 at the end. Throws DataError for what is corrupt or ends too early.
+  virtual std::size_t read(char* buffer, std::size_t bytes) = 0;
+};
+
+/// A plain file, which counts what has been read.
+class FileStream : public ByteStream {
+ public:
+  explicit FileStream(const fs::path& path) : file_(path) {}
+  std::size_t read(char* buffer, std::size_t bytes) override;
+  std::uint64_t consumed() const { return consumed_; }
+  std::uint64_t size() const { return file_.size(); }
+
+ private:
+  InputFile file_;
+  std::uint64_t consumed_ = 0;
+};
+
+/// Looks ahead in another stream.
+class PeekedStream : public ByteStream {
+ public:
+  explicit PeekedStream(std::unique_ptr<ByteStream> inner) : inner_(std::move(inner)) {}
+  /// The first `bytes` bytes not read yet, fewer only where the stream ends.
+  std::string_view peek(std::size_t bytes);
+  std::size_t read(char* buffer, std::size_t bytes) override;
+
+ private:
+  std::unique_ptr<ByteStream> inner_;
+  std::string ahead_;
+};
+
+enum class Packing { kNone, kZip, kGzip, kBzip2, kXz, kZstd, kTar };
+
+/// What `head`, the first bytes of a file, says it is. Only what no text begins with counts; a tar header counts when
+/// its checksum is right.
+Packing detect_packing(std::string_view head);
+constexpr std::size_t kTarBlockBytes = 512;
+
+/// What the end of a file name promises ("x.tar.gz" is kGzip).
+Packing packing_of_name(const fs::path& path);
+
+/// "gzip", "zip", …
+std::string_view packing_name(Packing packing);
+
+/// The unpacked bytes of a gzip, bzip2, xz or Zstandard stream; checksums are verified. `source` names it in errors.
+std::unique_ptr<ByteStream> unpack(std::unique_ptr<ByteStream> packed, Packing packing, const std::string& source);
+
+}  // namespace xlm

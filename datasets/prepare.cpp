@@ -1,0 +1,197 @@
+// Making a prepared data folder: check the request, collect clean text, encode it, describe it, move it into place.
+#include "datasets/prepare.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/sha256.h"
+#include "base/text.h"
+#include "base/version.h"
+#include "datasets/clean_text.h"
+#include "datasets/prepared.h"
+#include "datasets/registry.h"
+#include "datasets/split_plan.h"
+#include "datasets/staging.h"
+
+namespace xlm {
+namespace {
+
+/// One of `allowed`, or its first where nothing was asked for.
+std::string choose(const Corpus& corpus, const char* option, const std::optional<std::string>& wanted,
+                   const std::vector<std::string_view>& allowed) {
+  if (!wanted) return std::string(allowed.front());
+  if (std::find(allowed.begin(), allowed.end(), *wanted) != allowed.end()) return *wanted;
+  const std::vector<std::string> names(allowed.begin(), allowed.end());
+  throw UsageError(fmt::format("{} cannot be prepared with {} {}{}\nit takes: {}", corpus.name, option, *wanted,
+                               did_you_mean(*wanted, names), join(names, ", ")));
+}
+
+CorpusSettings resolve(const Corpus& corpus, const PrepareRequest& request) {
+  CorpusSettings settings;
+  settings.cleaning = choose(corpus, "--clean", request.clean, corpus.cleanings);
+  const std::string unit = choose(corpus, "--unit", request.unit, corpus.units);
+  settings.unit = unit == "byte" ? Vocabulary::Unit::kByte : Vocabulary::Unit::kCharacter;
+  settings.reading = {request.glob, request.max_unpacked};
+  if (!request.glob.empty() && !corpus.folders) {
+    throw UsageError(fmt::format("{} is one file: it takes no --glob\nname the file with --from", corpus.name));
+  }
+  return settings;
+}
+
+/// A corpus of one file may be named by the folder that it lies in, alone.
+void check_folders(const Corpus& corpus, const std::vector<SourceFile>& sources) {
+  if (corpus.folders) return;
+  const auto in_folder = [](const SourceFile& source) { return !source.named; };
+  if (std::count_if(sources.begin(), sources.end(), in_folder) <= 1) return;
+  std::vector<std::string> names;
+  for (const SourceFile& source : sources) {
+    if (names.size() < 5) names.push_back(source.name);
+  }
+  throw UsageError(fmt::format("{} is one file, and the folder holds {}: {}{}\nname the file with --from", corpus.name,
+                               sources.size(), join(names, ", "), sources.size() > names.size() ? ", …" : ""));
+}
+
+/// The part of meta.json that says what was asked for: equal parts give equal folders.
+Json describe_request(const Corpus& corpus, const CorpusSettings& settings, const PrepareRequest& request,
+                      const std::vector<SourceFile>& sources, const std::vector<std::string>& hashes) {
+  Json files = Json::object();
+  for (std::size_t i = 0; i < sources.size(); ++i) files[sources[i].name] = hashes[i];
+  return {{"dataset", corpus.name},
+          {"language", corpus.language},
+          {"cleaning", settings.cleaning},
+          {"unit", settings.unit == Vocabulary::Unit::kByte ? "byte" : "character"},
+          {"split", SplitPlan(request.split).text()},
+          {"glob", request.glob},
+          {"keep_text", request.keep_text},
+          {"sources", std::move(files)}};
+}
+
+/// True when `out` is there, whole, and what the request would make. Throws UsageError when something else is there
+/// that may not be replaced.
+bool is_there(const fs::path& out, const Json& wanted, bool force) {
+  std::error_code ignored;
+  if (!fs::exists(fs::symlink_status(out, ignored))) return false;
+  if (!fs::is_directory(out, ignored)) {
+    throw UsageError(fmt::format("{} is a file\nname another folder with --out", out.string()));
+  }
+  if (fs::is_empty(out, ignored)) return false;
+  if (!fs::exists(out / "meta.json", ignored)) {
+    throw UsageError(fmt::format("{} holds other files and is no prepared data folder\nname another folder with --out",
+                                 out.string()));
+  }
+  Json present;
+  try {
+    present = open_prepared(out, true).meta;
+  } catch (const DataError& error) {
+    if (force) return false;
+    throw DataError(fmt::format("{}\n--force makes {} anew", split(error.what(), '\n').front(), out.string()));
+  }
+  std::vector<std::string> differences;
+  for (const auto& [key, value] : wanted.items()) {
+    if (present.value(key, Json()) != value) differences.push_back(key);
+  }
+  if (differences.empty()) return true;
+  if (force) return false;
+  throw UsageError(
+      fmt::format("{} is there already, prepared otherwise (different: {})\nname another folder with --out, or "
+                  "replace it with --force",
+                  out.string(), join(differences, ", ")));
+}
+
+/// --force replaces what prepare-data made, and nothing else.
+void check_replaceable(const fs::path& out) {
+  std::error_code ignored;
+  if (!fs::is_directory(out, ignored)) return;
+  const std::vector<std::string> ours{"meta.json", "vocab.json", "train.bin", "valid.bin",
+                                      "test.bin",  "train.txt",  "valid.txt", "test.txt"};
+  for (const fs::directory_entry& entry : fs::directory_iterator(out)) {
+    const std::string name = entry.path().filename().string();
+    if (std::find(ours.begin(), ours.end(), name) == ours.end()) {
+      throw UsageError(
+          fmt::format("{} also holds {}, which prepare-data did not make\nmove it away first", out.string(), name));
+    }
+  }
+}
+
+Json describe_result(Json meta, const CleanText& text, const EncodedText& encoded) {
+  Json sizes = Json::object();
+  Json words = Json::object();
+  Json bytes = Json::object();
+  Json documents = Json::object();
+  for (const char* name : kSplitNames) {
+    const auto split = encoded.splits.find(name);
+    if (split == encoded.splits.end()) continue;
+    sizes[name] = split->second.tokens;
+    words[name] = split->second.words;
+    bytes[name] = split->second.bytes;
+    documents[name] = split->second.documents;
+  }
+  meta["sizes"] = std::move(sizes);
+  meta["words"] = std::move(words);
+  meta["bytes"] = std::move(bytes);
+  meta["replaced_characters"] = text.replaced();
+  meta["outputs"] = encoded.outputs;
+  meta["xlm"] = kVersion;
+  meta["documents"] = std::move(documents);  // last: it can be long
+  return meta;
+}
+
+void note_splits(const SplitSizes& sizes, std::int64_t tokens, const PrepareObserver& observer) {
+  std::int64_t used = 0;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    used += sizes[i];
+    if (sizes[i] == 0) observer.say(fmt::format("no {}.bin: the split gives it no token", kSplitNames[i]));
+  }
+  if (used < tokens) observer.say(fmt::format("the last {} tokens are in no split", tokens - used));
+}
+
+/// Fills `folder`; meta.json comes last.
+std::int64_t fill(const fs::path& folder, const Corpus& corpus, const CorpusSettings& settings,
+                  const PrepareRequest& request, const std::vector<SourceFile>& sources, Json meta,
+                  const PrepareObserver& observer) {
+  CleanText text(folder / "clean", settings.unit);
+  corpus.read(sources, settings, observer, text);
+  text.finish();
+  if (text.tokens() == 0) {
+    throw DataError(fmt::format("the corpus is empty: {} holds no text that is left after cleaning",
+                                request.from.front().string()));
+  }
+  const SplitSizes sizes = SplitPlan(request.split).sizes(text.tokens());
+  note_splits(sizes, text.tokens(), observer);
+  if (text.replaced() > 0) {
+    observer.say(fmt::format("{} pieces of invalid UTF-8 became U+FFFD; --unit byte keeps them", text.replaced()));
+  }
+  EncodedText encoded = encode(text, sizes, request.keep_text, folder, observer);
+  fs::remove(text.file());
+  const std::string vocabulary = vocabulary_json(text.vocabulary());
+  write_file(folder / "vocab.json", vocabulary);
+  encoded.outputs["vocab.json"] = sha256(vocabulary);
+  write_file(folder / "meta.json", describe_result(std::move(meta), text, encoded).dump(1) + "\n");
+  return text.replaced();
+}
+
+}  // namespace
+
+PrepareResult prepare(const PrepareRequest& request, const PrepareObserver& observer) {
+  const Corpus& corpus = find_corpus(request.dataset);
+  const CorpusSettings settings = resolve(corpus, request);
+  const SplitPlan plan(request.split);  // wrong usage shows before any work
+  if (request.out.empty()) throw UsageError("--out is empty\nname the folder to make");
+  const std::vector<SourceFile> sources = find_sources(request.from, request.glob);
+  check_folders(corpus, sources);
+  const Json meta = describe_request(corpus, settings, request, sources, hash_sources(sources, observer));
+
+  // Looked at before locking, so that a folder on a read-only disk can be "made" again, and after it, because another
+  // process may just have finished.
+  if (is_there(request.out, meta, request.force)) return {.was_there = true};
+  StagingFolder staging(request.out);
+  if (is_there(request.out, meta, request.force)) return {.was_there = true};
+  check_replaceable(request.out);
+  const std::int64_t replaced = fill(staging.path(), corpus, settings, request, sources, meta, observer);
+  staging.commit();
+  return {.was_there = false, .replaced = replaced};
+}
+
+}  // namespace xlm

@@ -1,0 +1,37 @@
+// Making a prepared data folder from a raw corpus.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/files.h"
+#include "datasets/sources.h"
+
+namespace xlm {
+
+struct PrepareRequest {
+  std::string dataset;               // a name in the registry
+  std::vector<fs::path> from;        // files, archives or folders
+  fs::path out;                      // the folder to make
+  std::string glob;                  // which files of folders and archives; empty: all
+  std::optional<std::string> clean;  // nothing: the corpus's default
+  std::optional<std::string> unit;
+  std::string split = "90%,5%,5%";  // as in SplitPlan
+  bool keep_text = false;           // also write train.txt, valid.txt, test.txt
+  bool force = false;               // replace a folder made from other files or with other options
+  std::int64_t max_unpacked = 0;    // bytes, as in ArchiveReader
+};
+
+struct PrepareResult {
+  bool was_there = false;     // made before from the same files with the same options: nothing was done
+  std::int64_t replaced = 0;  // pieces of invalid UTF-8 that became U+FFFD
+};
+
+/// Makes `request.out`, whole or not at all: the same request gives the same bytes. Throws UsageError for options that
+/// do not fit the corpus, a split longer than the text, and a folder in the way; DataError for missing, empty, corrupt
+/// or wrong files; ResourceError when the disk is full.
+PrepareResult prepare(const PrepareRequest& request, const PrepareObserver& observer);
+
+}  // namespace xlm

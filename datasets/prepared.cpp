@@ -1,0 +1,296 @@
+// Reading a prepared data folder. Everything in it is checked before it is used: it may be torn, or edited by hand.
+#include "datasets/prepared.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <unordered_map>
+#include <unordered_set>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/sha256.h"
+#include "base/text.h"
+#include "datasets/split_plan.h"
+#include "datasets/utf8.h"
+
+namespace xlm {
+namespace {
+
+constexpr std::array<std::string_view, 3> kUnitNames{"character", "byte", "bpe"};
+constexpr std::uintmax_t kMaxVocabularyBytes = std::uintmax_t{256} << 20;
+constexpr std::uintmax_t kMaxMetaBytes = std::uintmax_t{1} << 30;  // a million documents are 10 MB
+
+std::string read_symbol(const Json& value, Vocabulary::Unit unit, std::size_t index, const std::string& source) {
+  const auto bad = [&](const char* expected) {
+    return DataError(fmt::format("{}: symbol {} is {}, not {}", source, index, value.dump(), expected));
+  };
+  if (unit == Vocabulary::Unit::kByte) {
+    if (!value.is_number_integer() || value < 0 || value > 255) throw bad("a number from 0 to 255");
+    return std::string(1, static_cast<char>(value.get<int>()));
+  }
+  if (!value.is_string()) throw bad("a string");
+  std::string symbol = value.get<std::string>();
+  if (unit == Vocabulary::Unit::kCharacter) {
+    const bool one = !symbol.empty() && decode_utf8(symbol).kind == Utf8Character::Kind::kValid &&
+                     decode_utf8(symbol).bytes == static_cast<int>(symbol.size());
+    if (!one) throw bad("one character");
+  }
+  return symbol;
+}
+
+/// Reads fields of meta.json, turning what is missing or of another type into an error that names it.
+class MetaReader {
+ public:
+  MetaReader(const Json& meta, fs::path file) : meta_(&meta), file_(std::move(file)) {
+    if (!meta.is_object()) throw bad("it is no object");
+  }
+
+  DataError bad(const std::string& what) const {
+    return DataError(fmt::format("{} is malformed: {}\nprepare the data again", file_.string(), what));
+  }
+
+  std::string text(const char* key) const {
+    const auto found = meta_->find(key);
+    if (found == meta_->end() || !found->is_string()) throw bad(fmt::format("no text '{}'", key));
+    return found->get<std::string>();
+  }
+
+  const Json& object(const char* key) const {
+    const auto found = meta_->find(key);
+    if (found == meta_->end() || !found->is_object()) throw bad(fmt::format("no object '{}'", key));
+    return *found;
+  }
+
+  /// The count of `split` under `key`; 0 where it is not given.
+  std::int64_t count(const char* key, const std::string& split) const {
+    const auto counts = meta_->find(key);
+    if (counts == meta_->end()) return 0;
+    if (!counts->is_object()) throw bad(fmt::format("'{}' is no object", key));
+    const auto found = counts->find(split);
+    if (found == counts->end()) return 0;
+    return whole(*found, fmt::format("{}.{}", key, split));
+  }
+
+  std::vector<std::int64_t> documents(const std::string& split, std::int64_t tokens) const {
+    const auto lists = meta_->find("documents");
+    if (lists == meta_->end()) return {};
+    if (!lists->is_object()) throw bad("'documents' is no object");
+    const auto list = lists->find(split);
+    if (list == lists->end()) return {};
+    if (!list->is_array()) throw bad(fmt::format("documents.{} is no list", split));
+    std::vector<std::int64_t> offsets;
+    for (const Json& value : *list) {
+      const std::int64_t offset = whole(value, "documents." + split);
+      const bool rises = offsets.empty() ? offset == 0 : offset > offsets.back();
+      if (!rises || offset >= tokens) {
+        throw bad(fmt::format("documents.{} must rise from 0 and stay below {}: {}", split, tokens, offset));
+      }
+      offsets.push_back(offset);
+    }
+    return offsets;
+  }
+
+ private:
+  std::int64_t whole(const Json& value, const std::string& name) const {
+    const bool fits = value.is_number_integer() && value >= 0 &&
+                      (!value.is_number_unsigned() || value.get<std::uint64_t>() <= std::uint64_t{INT64_MAX});
+    if (!fits) throw bad(fmt::format("'{}' holds {} where a count belongs", name, value.dump()));
+    return value.get<std::int64_t>();
+  }
+
+  const Json* meta_;
+  fs::path file_;
+};
+
+Json read_meta(const fs::path& folder) {
+  std::error_code ignored;
+  if (!fs::is_directory(folder, ignored)) {
+    throw DataError(
+        fmt::format("there is no prepared data folder {}\nmake it with 'xlm prepare-data'", folder.string()));
+  }
+  const fs::path file = folder / "meta.json";
+  if (!fs::exists(file, ignored)) {
+    throw DataError(fmt::format("{} is no prepared data folder: it has no meta.json\nmake one with 'xlm prepare-data'",
+                                folder.string()));
+  }
+  return parse_json(read_file(file, kMaxMetaBytes), file.string());
+}
+
+std::string recorded_hash(const MetaReader& meta, const std::string& file) {
+  const Json& outputs = meta.object("outputs");
+  const auto found = outputs.find(file);
+  if (found == outputs.end() || !found->is_string()) throw meta.bad(fmt::format("no sha256 of {}", file));
+  return found->get<std::string>();
+}
+
+/// Over the files that hold the data, by name: text copies and meta data do not change what is learnt.
+std::string fingerprint_of(const MetaReader& meta) {
+  std::vector<std::string> lines;
+  for (const auto& [file, hash] : meta.object("outputs").items()) {
+    if (file == "vocab.json" || fs::path(file).extension() == ".bin") {
+      lines.push_back(fmt::format("{} {}\n", file, recorded_hash(meta, file)));
+    }
+  }
+  std::sort(lines.begin(), lines.end());
+  return sha256(join(lines, ""));
+}
+
+void check_hash(const fs::path& folder, const std::string& file, const MetaReader& meta) {
+  if (sha256_file(folder / file) == recorded_hash(meta, file)) return;
+  throw DataError(fmt::format("{} is damaged: its sha256 differs from the one in meta.json\nprepare the data again",
+                              (folder / file).string()));
+}
+
+Split open_split(const fs::path& folder, const std::string& name, const MetaReader& meta, int id_bytes) {
+  const fs::path file = folder / (name + ".bin");
+  const std::int64_t tokens = meta.count("sizes", name);
+  Split split{TokenFile(file, id_bytes), meta.count("words", name), meta.count("bytes", name),
+              meta.documents(name, tokens)};
+  if (split.tokens.size() != tokens) {
+    throw DataError(fmt::format("{} is damaged: it holds {} tokens, and meta.json says {}\nprepare the data again",
+                                file.string(), split.tokens.size(), tokens));
+  }
+  return split;
+}
+
+}  // namespace
+
+int Vocabulary::id_bytes() const { return size() <= 256 ? 1 : size() <= 65536 ? 2 : 4; }
+
+Vocabulary parse_vocabulary(std::string_view text, const std::string& source) {
+  const Json json = parse_json(text, source);
+  const auto bad = [&](const std::string& what) { return DataError(fmt::format("{} is malformed: {}", source, what)); };
+  if (!json.is_object() || !json.contains("unit") || !json["unit"].is_string()) throw bad("no text 'unit'");
+  if (!json.contains("symbols") || !json["symbols"].is_array()) throw bad("no list 'symbols'");
+  const std::string unit = json["unit"].get<std::string>();
+  const auto* const name = std::find(kUnitNames.begin(), kUnitNames.end(), unit);
+  if (name == kUnitNames.end()) throw bad(fmt::format("unit '{}' is none of character, byte, bpe", unit));
+  if (json["symbols"].empty()) throw bad("the list of symbols is empty");
+
+  Vocabulary vocabulary;
+  vocabulary.unit = static_cast<Vocabulary::Unit>(name - kUnitNames.begin());
+  std::unordered_set<std::string> seen;
+  for (const Json& value : json["symbols"]) {
+    std::string symbol = read_symbol(value, vocabulary.unit, vocabulary.symbols.size(), source);
+    if (!seen.insert(symbol).second) {
+      throw bad(fmt::format("the symbol {} is there twice", symbol_name(vocabulary.unit, symbol)));
+    }
+    vocabulary.symbols.push_back(std::move(symbol));
+  }
+  return vocabulary;
+}
+
+Vocabulary read_vocabulary(const fs::path& path) {
+  return parse_vocabulary(read_file(path, kMaxVocabularyBytes), path.string());
+}
+
+std::string vocabulary_json(const Vocabulary& vocabulary) {
+  Json symbols = Json::array();
+  for (const std::string& symbol : vocabulary.symbols) {
+    if (vocabulary.unit == Vocabulary::Unit::kByte) {
+      symbols.push_back(static_cast<int>(static_cast<unsigned char>(symbol.at(0))));
+    } else {
+      symbols.push_back(symbol);
+    }
+  }
+  const Json json{{"unit", kUnitNames[static_cast<std::size_t>(vocabulary.unit)]}, {"symbols", std::move(symbols)}};
+  return json.dump() + "\n";
+}
+
+std::string symbol_name(Vocabulary::Unit unit, const std::string& symbol) {
+  if (unit == Vocabulary::Unit::kByte) return fmt::format("byte {}", static_cast<unsigned char>(symbol.at(0)));
+  if (unit == Vocabulary::Unit::kBpe) return fmt::format("'{}'", symbol);
+  const char32_t code_point = decode_utf8(symbol).code_point;
+  const auto number = static_cast<std::uint32_t>(code_point);
+  return number < 0x20 || number == 0x7F ? fmt::format("U+{:04X}", number)
+                                         : fmt::format("'{}' (U+{:04X})", symbol, number);
+}
+
+TokenFile::TokenFile(const fs::path& path, int id_bytes)
+    : file_(path), id_bytes_(id_bytes), size_(static_cast<std::int64_t>(file_.size()) / id_bytes) {
+  if (file_.size() % static_cast<std::size_t>(id_bytes) != 0) {
+    throw DataError(fmt::format("{} is damaged: {} bytes are no whole number of {}-byte ids\nprepare the data again",
+                                path.string(), file_.size(), id_bytes));
+  }
+}
+
+std::int64_t TokenFile::at(std::int64_t index) const {
+  std::int64_t id = 0;
+  copy(index, 1, &id);
+  return id;
+}
+
+void TokenFile::copy(std::int64_t begin, std::int64_t count, std::int64_t* out) const {
+  const auto* bytes = reinterpret_cast<const unsigned char*>(file_.data()) + begin * id_bytes_;
+  for (std::int64_t i = 0; i < count; ++i, bytes += id_bytes_) {
+    std::uint32_t id = bytes[0];
+    for (int b = 1; b < id_bytes_; ++b) id |= static_cast<std::uint32_t>(bytes[b]) << static_cast<unsigned>(8 * b);
+    out[i] = id;
+  }
+}
+
+const Split& PreparedData::split(const std::string& name) const {
+  const auto found = splits.find(name);
+  if (found != splits.end()) return found->second;
+  std::vector<std::string> names;
+  for (const auto& [known, unused] : splits) names.push_back(known);
+  throw DataError(fmt::format("{} has no split '{}'{}\nit has: {}", path.string(), name, did_you_mean(name, names),
+                              join(names, ", ")));
+}
+
+PreparedData open_prepared(const fs::path& folder, bool verify) {
+  PreparedData data;
+  data.path = folder;
+  data.meta = read_meta(folder);
+  const MetaReader meta(data.meta, folder / "meta.json");
+  data.dataset = meta.text("dataset");
+  data.language = meta.text("language");
+  data.fingerprint = fingerprint_of(meta);
+  data.vocabulary = read_vocabulary(folder / "vocab.json");
+  check_hash(folder, "vocab.json", meta);
+  for (const auto& [name, size] : meta.object("sizes").items()) {
+    if (std::find(kSplitNames.begin(), kSplitNames.end(), name) == kSplitNames.end()) {
+      throw meta.bad(fmt::format("unknown split '{}'", name));
+    }
+    if (verify) check_hash(folder, name + ".bin", meta);
+    data.splits.emplace(name, open_split(folder, name, meta, data.vocabulary.id_bytes()));
+  }
+  if (data.splits.empty()) throw meta.bad("there is no split in 'sizes'");
+  return data;
+}
+
+PreparedSummary summarize_prepared(const fs::path& folder) {
+  const Json json = read_meta(folder);
+  const MetaReader meta(json, folder / "meta.json");
+  return {meta.text("dataset"), meta.text("language"), fingerprint_of(meta),
+          read_vocabulary(folder / "vocab.json").size()};
+}
+
+std::vector<std::int64_t> reencoding(const Vocabulary& data, const Vocabulary& model) {
+  if (data == model) return {};
+  if (data.unit != model.unit) {
+    throw DataError(fmt::format("the data is made of {}s and the model of {}s\nprepare the text again with --unit {}",
+                                kUnitNames[static_cast<std::size_t>(data.unit)],
+                                kUnitNames[static_cast<std::size_t>(model.unit)],
+                                kUnitNames[static_cast<std::size_t>(model.unit)]));
+  }
+  std::unordered_map<std::string_view, std::int64_t> ids;
+  for (const std::string& symbol : model.symbols) ids.emplace(symbol, static_cast<std::int64_t>(ids.size()));
+  std::vector<std::int64_t> map;
+  map.reserve(data.symbols.size());
+  for (const std::string& symbol : data.symbols) {
+    const auto found = ids.find(symbol);
+    if (found == ids.end()) {
+      throw DataError(
+          fmt::format("the data has the symbol {}, which the model does not know\nuse data with the model's "
+                      "{} symbols, or clean it the way the model's training data was",
+                      symbol_name(data.unit, symbol), model.size()));
+    }
+    map.push_back(found->second);
+  }
+  return map;
+}
+
+}  // namespace xlm

@@ -1,0 +1,92 @@
+// The prepared data folder (docs/data.md): token files, vocabulary and meta data, as training and evaluation read it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/files.h"
+#include "base/json.h"
+
+namespace xlm {
+
+/// The symbols of a data folder or a model, in id order.
+struct Vocabulary {
+  enum class Unit { kCharacter, kByte, kBpe };
+
+  Unit unit = Unit::kCharacter;
+  std::vector<std::string> symbols;  // UTF-8 characters, single bytes, or GPT-2's token strings
+
+  std::int64_t size() const { return static_cast<std::int64_t>(symbols.size()); }
+  /// Bytes per id in a token file: 1, 2 or 4.
+  int id_bytes() const;
+  bool operator==(const Vocabulary&) const = default;
+};
+
+/// Throws DataError for a malformed vocab.json (not JSON, no unit, a symbol twice, an empty list).
+Vocabulary read_vocabulary(const fs::path& path);
+/// The same from text; `source` names it in errors.
+Vocabulary parse_vocabulary(std::string_view json, const std::string& source);
+std::string vocabulary_json(const Vocabulary& vocabulary);
+
+/// A symbol as an error shows it: 'é' (U+00E9), byte 233, 'the'.
+std::string symbol_name(Vocabulary::Unit unit, const std::string& symbol);
+
+/// A memory-mapped file of token ids.
+class TokenFile {
+ public:
+  /// Throws DataError when the size is no multiple of `id_bytes`.
+  TokenFile(const fs::path& path, int id_bytes);
+
+  std::int64_t size() const { return size_; }
+  std::int64_t at(std::int64_t index) const;
+  /// Copies ids [begin, begin + count) to `out`. The range must lie inside the file.
+  void copy(std::int64_t begin, std::int64_t count, std::int64_t* out) const;
+
+ private:
+  MappedFile file_;
+  int id_bytes_;
+  std::int64_t size_;
+};
+
+/// One split with its counts.
+struct Split {
+  TokenFile tokens;
+  std::int64_t words = 0;               // 0 where the corpus has no notion of words
+  std::int64_t bytes = 0;               // UTF-8 bytes of the text
+  std::vector<std::int64_t> documents;  // offset of each document's first token; empty: one document
+};
+
+struct PreparedData {
+  fs::path path;
+  std::string dataset;   // "text8"
+  std::string language;  // "" or "en"
+  Vocabulary vocabulary;
+  Json meta;
+  std::string fingerprint;              // sha256 over the outputs' sha256s: the same data has the same one anywhere
+  std::map<std::string, Split> splits;  // "train", "valid", "test": those that are there
+
+  /// Throws DataError naming the folder when it has no such split.
+  const Split& split(const std::string& name) const;
+};
+
+/// Opens a prepared folder; checks sizes against meta.json (and hashes when `verify`). Throws DataError.
+PreparedData open_prepared(const fs::path& folder, bool verify = false);
+
+/// The fingerprint and names alone, without mapping the token files.
+struct PreparedSummary {
+  std::string dataset;
+  std::string language;
+  std::string fingerprint;
+  std::int64_t symbols = 0;
+};
+PreparedSummary summarize_prepared(const fs::path& folder);
+
+/// For each id of `data`, the id of the same symbol in `model`. Empty when both are equal. Throws DataError naming the
+/// first symbol that the model does not know, or when the units differ.
+std::vector<std::int64_t> reencoding(const Vocabulary& data, const Vocabulary& model);
+
+}  // namespace xlm

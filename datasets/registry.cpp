@@ -1,0 +1,47 @@
+// The table of corpora.
+#include "datasets/registry.h"
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "datasets/corpora.h"
+
+namespace xlm {
+
+const std::vector<Corpus>& corpora() {
+  static const std::vector<Corpus> table{
+      {.name = "text8",
+       .summary = "Wikipedia in a-z and spaces: text8.zip, the file text8, or a Wikipedia XML dump, which is filtered",
+       .language = "en",
+       .cleanings = {"text8"},
+       .units = {"character"},
+       .read = read_text8},
+      {.name = "enwik8",
+       .summary = "Wikipedia's raw XML as bytes: enwik8.zip or the file enwik8",
+       .language = "en",
+       .cleanings = {"none"},
+       .units = {"byte"},
+       .read = read_enwik8},
+      {.name = "text",
+       .summary = "text of your own: any files, archives or folders",
+       .language = "",
+       .cleanings = {"none", "text8"},
+       .units = {"character", "byte"},
+       .folders = true,
+       .read = read_text},
+  };
+  return table;
+}
+
+const Corpus& find_corpus(const std::string& name) {
+  std::vector<std::string> names;
+  for (const Corpus& corpus : corpora()) {
+    if (corpus.name == name) return corpus;
+    names.emplace_back(corpus.name);
+  }
+  throw UsageError(
+      fmt::format("unknown dataset '{}'{}\nthere are: {}", name, did_you_mean(name, names), join(names, ", ")));
+}
+
+}  // namespace xlm

@@ -1,0 +1,63 @@
+// From what the user names after --from to the files that are read, one after the other.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/files.h"
+
+namespace xlm {
+
+/// How preparation tells what it does. Both may be empty; `progress` may throw to stop.
+struct PrepareObserver {
+  std::function<void(const std::string& stage, std::uint64_t done, std::uint64_t total)> progress;  // bytes
+  std::function<void(const std::string& message)> note;
+
+  void at(const std::string& stage, std::uint64_t done, std::uint64_t total) const {
+    if (progress) progress(stage, done, total);
+  }
+  void say(const std::string& message) const {
+    if (note) note(message);
+  }
+};
+
+/// One file of the user's.
+struct SourceFile {
+  fs::path path;
+  std::string name;        // in meta.json: relative to the folder that was named, or the file's own name; unique
+  bool named = false;      // named by the user, not found in a folder
+  std::uint64_t size = 0;  // bytes
+};
+
+/// The files named, in that order; a folder stands for the files in it, at any depth, in byte order of their relative
+/// paths. In folders hidden files are passed over, and those that `glob` (if not empty) does not match. Throws
+/// DataError for what is missing or no file, and when nothing is left.
+std::vector<SourceFile> find_sources(const std::vector<fs::path>& from, const std::string& glob);
+
+/// Shell pattern against a relative path; '*' also matches '/', so that "*.txt" means any depth.
+bool matches_glob(const std::string& glob, const std::string& relative_path);
+
+/// sha256 of every source, in order.
+std::vector<std::string> hash_sources(const std::vector<SourceFile>& sources, const PrepareObserver& observer);
+
+/// One file of text: a source, or an entry of a source that is an archive.
+struct TextFile {
+  const SourceFile& source;
+  std::string label;  // for messages: "books.zip: emma.txt"
+  bool first;         // the first of its source
+  std::function<std::size_t(char* buffer, std::size_t bytes)> read;
+};
+
+struct ReadSettings {
+  std::string glob;               // which entries of archives that the user named; empty: all
+  std::int64_t max_unpacked = 0;  // as in ArchiveReader
+};
+
+/// Calls `each` for every text file in turn. Empty files found in folders are passed over; a file that the user named
+/// must not be empty.
+void read_sources(const std::vector<SourceFile>& sources, const ReadSettings& settings, const PrepareObserver& observer,
+                  const std::function<void(const TextFile&)>& each);
+
+}  // namespace xlm

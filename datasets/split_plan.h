@@ -1,0 +1,32 @@
+// How a text is divided into training, validation and test, as --split says it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+namespace xlm {
+
+/// Tokens of training, validation and test, which follow each other from the start of the text.
+using SplitSizes = std::array<std::int64_t, 3>;
+constexpr std::array<const char*, 3> kSplitNames{"train", "valid", "test"};
+
+/// "TRAIN,VALID,TEST" in tokens, or in shares that add up to 100 %.
+class SplitPlan {
+ public:
+  /// Throws UsageError for anything else.
+  explicit SplitPlan(const std::string& text);
+
+  /// Shares are rounded down for validation and test, training takes the rest. Throws UsageError when counts exceed the
+  /// `tokens` that there are. Counts below that leave the end of the text unused.
+  SplitSizes sizes(std::int64_t tokens) const;
+
+  /// The same plan in one spelling: "90%,5%,5%".
+  std::string text() const;
+
+ private:
+  bool shares_ = false;
+  std::array<std::int64_t, 3> parts_{};  // tokens, or millionths of a percent
+};
+
+}  // namespace xlm

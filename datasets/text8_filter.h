@@ -1,0 +1,61 @@
+// Text in the alphabet of text8 (a–z and single spaces) from Wikipedia's XML or from any other text: the semantics of
+// Matt Mahoney's published filter, streaming and without regular expressions.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+namespace xlm {
+
+/// Takes clean text, piece by piece.
+using TextSink = std::function<void(std::string_view)>;
+
+/// A Wikipedia XML dump becomes the text that a reader of the page sees. The published filter works on records that end
+/// in '>', which makes each article one record, and so does this one: memory is bounded by the longest record.
+///
+/// Kept: what stands between <text …> and </text>, image captions, the anchor text of links, category names. Dropped:
+/// redirect pages, tags, references, tables and templates ({…}, {{…}}), addresses, links to other languages. Then upper
+/// case becomes lower case, digits are spelt out, and every run of other bytes becomes one space. Each record that has
+/// any text begins with a space and ends without one.
+class WikipediaFilter {
+ public:
+  /// `source` names the input in errors.
+  WikipediaFilter(std::string source, TextSink sink);
+
+  /// The next bytes of the dump. Throws DataError when a record exceeds 64 MiB: that is no dump.
+  void write(std::string_view xml);
+
+  /// The input ends here: what is left is the last record.
+  void finish();
+
+ private:
+  void take_record();
+
+  std::string source_;
+  TextSink sink_;
+  std::string record_;
+  std::string clean_;
+  bool inside_text_ = false;
+};
+
+/// Any text, cleaned the same way but without markup rules: lower case, digits spelt out, every run of other bytes one
+/// space. A document begins with a space and ends without one, so that documents can follow each other; text that is
+/// clean already stays as it is (but for the space in front).
+class Text8Cleaner {
+ public:
+  explicit Text8Cleaner(TextSink sink) : sink_(std::move(sink)) {}
+
+  void begin_document() { space_pending_ = true; }
+  void write(std::string_view text);
+
+ private:
+  TextSink sink_;
+  std::string clean_;
+  bool space_pending_ = true;
+};
+
+/// True for the 27 symbols of text8.
+constexpr bool is_text8_symbol(char c) { return c == ' ' || (c >= 'a' && c <= 'z'); }
+
+}  // namespace xlm
