@@ -1,0 +1,45 @@
+// A figure's numbers, computed from the store; results/plot.h draws them.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "results/figure_spec.h"
+#include "results/query.h"
+
+namespace xlm {
+
+struct FigurePoint {
+  double x = 0;
+  double y = 0;
+  std::optional<double> spread;   // of y
+  std::vector<std::string> runs;  // whose numbers went in
+};
+
+struct FigureSeries {
+  std::string label;  // empty: the only one
+  std::vector<FigurePoint> points;
+};
+
+struct Figure {
+  FigureSpec spec;
+  std::string x_label;
+  std::string y_label;
+  std::string value_label;           // heatmap: of the colours
+  std::vector<std::string> x_names;  // where places on x have names: place i is x = i
+  std::vector<std::string> y_names;  // heatmap: likewise on y
+  std::vector<double> x_ticks;       // where x has few values: all of them; empty: as gnuplot likes
+  std::vector<FigureSeries> series;
+  std::vector<std::pair<double, double>> front;  // corners of the Pareto front's staircase
+  std::vector<std::vector<double>> grid;         // heatmap: [y][x], NaN where there is nothing
+  std::string caption;                           // one line below: what the points and bars are
+  std::vector<std::string> notes;                // what the user should know beside the picture
+};
+
+/// Computes a figure from the runs that fulfil `conditions` and the figure's own. Throws UsageError for a column that
+/// the store does not know, and DataError when there is nothing to draw.
+Figure build_figure(RunSet& runs, const FigureSpec& spec, const std::vector<Condition>& conditions);
+
+}  // namespace xlm

@@ -1,0 +1,100 @@
+// A run folder as the rest of the program sees it: where its files are, and what its journal adds up to.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/files.h"
+#include "base/json.h"
+
+namespace xlm {
+
+/// Where things are in a run folder.
+struct RunPaths {
+  fs::path folder;
+
+  fs::path config() const { return folder / "config.yaml"; }
+  fs::path environment() const { return folder / "environment.json"; }
+  fs::path journal() const { return folder / "journal.jsonl"; }
+  fs::path log() const { return folder / "log.txt"; }
+  fs::path checkpoints() const { return folder / "checkpoints"; }
+  fs::path model() const { return folder / "model"; }
+};
+
+/// All but `stale` stand in the journal; a run is stale when the journal says running and its process is gone.
+enum class RunStatus { kQueued, kRunning, kDone, kFailed, kDiverged, kPreempted, kStale };
+inline constexpr std::array<std::string_view, 7> kRunStatusNames{"queued",   "running",   "done", "failed",
+                                                                 "diverged", "preempted", "stale"};
+inline std::string_view name_of(RunStatus status) { return kRunStatusNames[static_cast<std::size_t>(status)]; }
+
+/// Whether a live process holds the run of a folder. Null: every running run is taken to be alive.
+using AliveCheck = std::function<bool(const fs::path& run_folder)>;
+
+/// A change of state, in the order of the journal. Times are seconds since 1970.
+struct RunState {
+  double time = 0;
+  std::string state;
+  std::string reason;
+  std::string host;
+  std::int64_t pid = 0;
+};
+
+/// One evaluation of a split.
+struct RunEvaluation {
+  std::string split;
+  std::int64_t step = 0;
+  double time = 0;
+  bool final = false;  // made with the weights that became model/
+  bool main = false;   // the one that the columns "split.metric" name: final, with the run's own settings, the newest
+  Json settings = Json::object();
+  std::map<std::string, double> values;  // with tokens, loss and seconds among them
+};
+
+struct RunCheckpoint {
+  std::int64_t step = 0;
+  double time = 0;
+  std::string file;
+};
+
+/// A run, read from its folder.
+struct Run {
+  std::string id;  // the folder's name
+  fs::path folder;
+  std::vector<std::pair<std::string, Json>>
+      params;  // resolved configuration, dotted keys; and data.name, data.fingerprint
+  Json environment = Json::object();
+  RunStatus status = RunStatus::kQueued;
+  std::string reason;                    // why it failed, diverged or stopped
+  std::string experiment;                // the one it was made for; empty: none
+  std::vector<std::string> experiments;  // all it belongs to, sorted
+  std::optional<double> created;
+  std::optional<double> finished;  // set where it is done, failed or diverged
+  std::int64_t step = 0;           // the last that the journal speaks of
+  std::vector<RunState> history;
+  std::map<std::pair<std::string, std::int64_t>, double> metrics;  // by name and step
+  std::vector<RunEvaluation> evaluations;                          // by split, step and settings
+  std::map<std::string, double> costs;
+  std::map<std::int64_t, std::vector<std::vector<double>>> spans;  // by step: a row per layer, a number per head
+  std::vector<RunCheckpoint> checkpoints;
+  std::int64_t malformed = 0;  // journal lines that could not be understood, and were left out
+
+  /// The value of a resolved key, or null.
+  const Json* param(std::string_view key) const;
+};
+
+/// Whether `folder` looks like a run folder: it has a configuration or a journal.
+bool is_run_folder(const fs::path& folder);
+
+/// Reads a run folder. A missing journal is a queued run; malformed journal lines are counted and left out. Records of
+/// a worker that another had already replaced when they were written are ignored. Throws DataError naming the file when
+/// the configuration is missing or malformed.
+Run read_run(const fs::path& folder, const AliveCheck& is_alive = nullptr);
+
+}  // namespace xlm
