@@ -1,0 +1,179 @@
+// Time and memory of one training step (forward, backward, update) at fixed settings, beside the arithmetic limit.
+//   step_time [--threads N] [--steps N] [--precision float32|bfloat16] [ROW…]
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include <ATen/Parallel.h>
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <fmt/format.h>
+
+#include "base/progress.h"
+#include "base/terminal.h"
+#include "base/text.h"
+#include "core/device.h"
+#include "core/models/language_model.h"
+#include "core/train/optimizer.h"
+
+namespace xlm {
+namespace {
+
+using SpanType = AdaptiveSpanOptions::SpanType;
+
+struct Row {
+  std::string name;
+  AdaptiveSpanOptions model;
+  std::int64_t batch;
+  std::int64_t block;
+  double short_span;  // z of all heads of a layer but one
+  double long_span;   // z of that one
+};
+
+/// The adaptive-span rows of the published comparison, and a sweep that shows cost following the spans.
+std::vector<Row> rows() {
+  const AdaptiveSpanOptions small{.width = 128, .heads = 4, .feed_forward = 512, .layers = 4, .span = 256};
+  AdaptiveSpanOptions medium{.width = 256, .heads = 8, .feed_forward = 1024, .layers = 4, .span = 1024};
+  AdaptiveSpanOptions fixed = medium;
+  fixed.span_type = SpanType::kFixed;
+  AdaptiveSpanOptions large = medium;
+  large.span = 4096;
+  return {{"s256", small, 8, 128, 32, 200},       {"s1024", medium, 4, 256, 40, 800},
+          {"s1024-fixed", fixed, 4, 256, 0, 0},   {"s4096", large, 2, 256, 40, 3000},
+          {"s4096-short", large, 2, 256, 40, 40}, {"s4096-half", large, 2, 256, 40, 1500}};
+}
+
+double median(std::vector<double> values) {
+  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2), values.end());
+  return values[values.size() / 2];
+}
+
+/// GFLOP/s of the fastest product that libtorch offers for a large square matrix.
+double fastest_product(torch::ScalarType type) {
+  const torch::NoGradGuard no_grad;
+  constexpr std::int64_t kSize = 1024;
+  const torch::Tensor a = torch::randn({kSize, kSize}).to(type);
+  const torch::Tensor b = torch::randn({kSize, kSize}).to(type);
+  const auto linear =
+      c10::Dispatcher::singleton()
+          .findSchemaOrThrow("mkldnn::_linear_pointwise", "")
+          .typed<torch::Tensor(const torch::Tensor&, const torch::Tensor&, const std::optional<torch::Tensor>&,
+                               std::string_view, torch::List<std::optional<at::Scalar>>,
+                               std::optional<std::string_view>)>();
+  double best = 0;
+  for (int i = 0; i < 10; ++i) {
+    for (const bool onednn : {false, true}) {
+      const double start = monotonic_seconds();
+      if (onednn) {
+        linear.call(a, b, std::nullopt, "none", torch::List<std::optional<at::Scalar>>(), "");
+      } else {
+        torch::mm(a, b);
+      }
+      best = std::max(best, 2e-9 * kSize * kSize * kSize / (monotonic_seconds() - start));
+    }
+  }
+  return best;
+}
+
+/// Peak resident memory of the process in bytes since the last reset, with what earlier rows left behind.
+double peak_memory(bool reset) {
+  if (reset) std::ofstream("/proc/self/clear_refs") << "5";
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with("VmHWM:")) return 1024 * std::stod(line.substr(6));
+  }
+  return 0;
+}
+
+struct Measurement {
+  double seconds;
+  double memory;
+  double flops_per_token;
+};
+
+Measurement measure(const Row& row, std::int64_t steps, Precision precision) {
+  torch::manual_seed(1);
+  const auto model = make_model(row.model, 27);
+  {
+    const torch::NoGradGuard no_grad;
+    for (const auto& [name, weight] : model->weights()) {
+      if (!name.ends_with("current_val")) continue;
+      weight.fill_(row.short_span / static_cast<double>(row.model.span));
+      weight[0].fill_(row.long_span / static_cast<double>(row.model.span));
+    }
+    model->after_step();
+  }
+  // A tiny learning rate keeps the spans where they are.
+  Optimizer optimizer({.type = OptimizerOptions::Type::kAdagrad, .clip_step = 0.03},
+                      {model->weights().begin(), model->weights().end()});
+  State state = model->initial_state(row.batch);
+  std::vector<double> seconds;
+  peak_memory(true);
+  const std::int64_t warm = 2 + row.model.span / row.block;  // until the caches are full
+  for (std::int64_t step = 1; step <= warm + steps; ++step) {
+    const torch::Tensor tokens = torch::randint(27, {row.batch, row.block + 1});
+    const double start = monotonic_seconds();
+    optimizer.zero_gradients();
+    ModelOutput output;
+    {
+      const PrecisionScope scope(precision, torch::kCPU);
+      output = model->forward(tokens.narrow(1, 0, row.block), state);
+    }
+    torch::Tensor loss = torch::cross_entropy_loss(output.logits.to(torch::kFloat).flatten(0, 1),
+                                                   tokens.narrow(1, 1, row.block).flatten());
+    if (output.auxiliary_loss.defined()) loss = loss + output.auxiliary_loss;
+    loss.backward();
+    optimizer.step(1e-9, step);
+    model->after_step();
+    state = output.state;
+    if (step > warm) seconds.push_back(monotonic_seconds() - start);
+  }
+  return {median(seconds), peak_memory(false), model->costs().at("flops_per_token")};
+}
+
+int run(int argc, char** argv) {
+  std::int64_t steps = 10;
+  std::int64_t threads = 0;
+  Precision precision = Precision::kFloat32;
+  std::vector<std::string> chosen;
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    const std::string next = i + 1 < argc ? argv[i + 1] : "";
+    if (word == "--steps" && parse_integer(next, steps)) {
+      ++i;
+    } else if (word == "--threads" && parse_integer(next, threads)) {
+      ++i;
+    } else if (word == "--precision" && (next == "float32" || next == "bfloat16")) {
+      precision = next == "bfloat16" ? Precision::kBfloat16 : Precision::kFloat32;
+      ++i;
+    } else if (!word.starts_with("-")) {
+      chosen.push_back(word);
+    } else {
+      fmt::print(stderr, "usage: step_time [--threads N] [--steps N] [--precision float32|bfloat16] [ROW…]\n");
+      return 2;
+    }
+  }
+  if (threads > 0) at::set_num_threads(static_cast<int>(threads));
+  const double rate = fastest_product(precision == Precision::kBfloat16 ? torch::kBFloat16 : torch::kFloat);
+  fmt::print("{} threads, {}, fastest product {:.0f} GFLOP/s\n", at::get_num_threads(),
+             kPrecisionNames.at(static_cast<std::size_t>(precision)), rate);
+  TextTable table(
+      {{"row"}, {"ms/step", true}, {"tokens/s", true}, {"peak MB", true}, {"limit ms", true}, {"of limit", true}});
+  for (const Row& row : rows()) {
+    if (!chosen.empty() && std::find(chosen.begin(), chosen.end(), row.name) == chosen.end()) continue;
+    const Measurement m = measure(row, steps, precision);
+    const auto tokens = static_cast<double>(row.batch * row.block);
+    const double limit = 3e-9 * m.flops_per_token * tokens / rate;  // the backward pass is twice the forward one
+    table.add({row.name, fmt::format("{:.1f}", 1e3 * m.seconds), fmt::format("{:.0f}", tokens / m.seconds),
+               fmt::format("{:.0f}", m.memory / 1e6), fmt::format("{:.1f}", 1e3 * limit),
+               fmt::format("{:.0f} %", 100 * limit / m.seconds)});
+  }
+  fmt::print("{}", table.render(TextTable::Format::kText));
+  return 0;
+}
+
+}  // namespace
+}  // namespace xlm
+
+int main(int argc, char** argv) { return xlm::run(argc, argv); }

@@ -1,0 +1,77 @@
+// The door to core, from inside.
+#include <unistd.h>
+
+#include <ATen/Parallel.h>
+#include <ATen/Version.h>
+#include <torch/version.h>
+
+#include "base/progress.h"
+#include "base/random.h"
+#include "core/device.h"
+#include "core/eval/streaming.h"
+#include "core/interface.h"
+#include "core/models/model_folder.h"
+#include "core/random_streams.h"
+#include "core/train/trainer.h"
+
+namespace xlm {
+namespace {
+
+class CoreLibrary final : public Core {
+ public:
+  TrainOutcome train(const TrainJob& job, TrainSink& sink) override { return xlm::train(job, sink); }
+
+  Evaluation evaluate(const EvalJob& job, const std::function<void(double, double)>& progress) override {
+    const RunOptions& options = job.options;
+    if (options.train.threads > 0) at::set_num_threads(static_cast<int>(options.train.threads));
+    at::globalContext().setAllowTF32CuBLAS(options.train.tf32);
+    const torch::Device device = choose_device(options.device);
+    const PreparedData data = open_prepared(options.data.path);
+    const Split& split = data.split(job.split);
+    const LoadedModel loaded = load_model_folder(job.model, options.model);
+    loaded.model->to(device);
+    torch::manual_seed(random_bits(static_cast<std::uint64_t>(options.seed), kEvaluation, 0));
+    const double start = monotonic_seconds();
+    const StreamingResult result =
+        evaluate_streaming(*loaded.model, TokenSource(split.tokens, reencoding(data.vocabulary, loaded.vocabulary)),
+                           {.rows = options.eval.batch,
+                            .block = options.train.block,
+                            .precision = options.train.precision,
+                            .device = device},
+                           [&](std::int64_t done, std::int64_t total) {
+                             progress(static_cast<double>(done), static_cast<double>(total));
+                             return true;
+                           });
+    Evaluation evaluation{.split = job.split,
+                          .step = 0,
+                          .tokens = result.tokens,
+                          .loss = result.loss,
+                          .seconds = monotonic_seconds() - start,
+                          .final = false,
+                          .values = result.statistics};
+    evaluation.values.merge(loss_values(result.loss, result.tokens, split, data.vocabulary.unit));
+    evaluation.values.merge(loaded.model->costs());
+    return evaluation;
+  }
+
+  NamedValues costs(const ModelOptions& model, std::int64_t symbols) override {
+    return make_model(model, symbols)->costs();
+  }
+
+  std::map<std::string, std::string> environment(const std::string& device) override {
+    const torch::Device chosen = choose_device(device);
+    return {{"libtorch", TORCH_VERSION},
+            {"device", chosen.str()},
+            {"cuda", cuda_available() ? "available" : "none"},
+            {"cpu_capability", at::get_cpu_capability()}};
+  }
+};
+
+}  // namespace
+
+extern "C" Core* xlm_core() {
+  static CoreLibrary library;
+  return &library;
+}
+
+}  // namespace xlm

@@ -1,0 +1,71 @@
+// Devices and precision.
+#include "core/device.h"
+
+#include <ATen/autocast_mode.h>
+#include <dlfcn.h>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "base/text.h"
+
+namespace xlm {
+namespace {
+
+/// libtorch_cuda registers itself when it is opened; that must come before any question about CUDA, whose answer
+/// libtorch keeps.
+bool open_cuda() {
+  if (!fs::exists("/proc/driver/nvidia/version") && !fs::exists("/dev/nvidiactl") && !fs::exists("/dev/dxg"))
+    return false;
+  Dl_info info{};
+  if (::dladdr(reinterpret_cast<const void*>(&torch::cuda::is_available), &info) == 0) return false;
+  const fs::path library = fs::path(info.dli_fname).parent_path() / "libtorch_cuda.so";
+  if (::dlopen(library.c_str(), RTLD_NOW | RTLD_GLOBAL) == nullptr) return false;
+  return torch::cuda::is_available();
+}
+
+}  // namespace
+
+bool cuda_available() {
+  static const bool available = open_cuda();
+  return available;
+}
+
+torch::Device choose_device(const std::string& name) {
+  if (name == "cpu") return torch::kCPU;
+  if (name == "auto") return cuda_available() ? torch::Device(torch::kCUDA, 0) : torch::Device(torch::kCPU);
+  std::int64_t index = 0;
+  const bool numbered = name.starts_with("cuda:") && parse_integer(name.substr(5), index) && index >= 0 && index < 128;
+  if (name != "cuda" && !numbered) {
+    throw UsageError(fmt::format("device '{}' is not cpu, cuda, cuda:N or auto", name));
+  }
+  if (!cuda_available()) {
+    throw Error(
+        fmt::format("device {} cannot be had: no NVIDIA driver is loaded, or libtorch_cuda.so does not open\n"
+                    "use device=cpu, or install the CUDA libraries with `make setup CUDA=1`",
+                    name));
+  }
+  if (index >= static_cast<std::int64_t>(torch::cuda::device_count())) {
+    throw Error(
+        fmt::format("device {} cannot be had: there are {} GPUs, counted from 0", name, torch::cuda::device_count()));
+  }
+  return {torch::kCUDA, static_cast<c10::DeviceIndex>(index)};
+}
+
+PrecisionScope::PrecisionScope(Precision precision, torch::Device device)
+    : type_(device.type()), active_(precision == Precision::kBfloat16) {
+  if (!active_) return;
+  at::autocast::set_autocast_enabled(type_, true);
+  at::autocast::set_autocast_dtype(type_, torch::kBFloat16);
+  at::autocast::increment_nesting();
+}
+
+PrecisionScope::~PrecisionScope() {
+  if (!active_) return;
+  at::autocast::decrement_nesting();
+  at::autocast::clear_cache();
+  at::autocast::set_autocast_enabled(type_, false);
+}
+
+}  // namespace xlm

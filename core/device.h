@@ -1,0 +1,32 @@
+// Where tensors live: the CPU, or an NVIDIA GPU whose libraries are opened only when one is there and asked for.
+#pragma once
+
+#include <string>
+
+#include <torch/torch.h>
+
+#include "core/options.h"
+
+namespace xlm {
+
+/// "cpu", "cuda", "cuda:N" or "auto" (a GPU where there is one). Throws UsageError for anything else, Error when CUDA
+/// is asked for and cannot be had.
+torch::Device choose_device(const std::string& name);
+
+/// True where an NVIDIA driver is loaded and libtorch's CUDA libraries open; the answer is found once.
+bool cuda_available();
+
+/// Autocast to bfloat16 inside its scope, for products on `device`; float32 leaves everything as it is.
+class PrecisionScope {
+ public:
+  PrecisionScope(Precision precision, torch::Device device);
+  ~PrecisionScope();
+  PrecisionScope(const PrecisionScope&) = delete;
+  PrecisionScope& operator=(const PrecisionScope&) = delete;
+
+ private:
+  torch::DeviceType type_;
+  bool active_;
+};
+
+}  // namespace xlm

@@ -1,0 +1,40 @@
+// Attention over a band: a query sees a fixed number of positions before it, with relative position keys and an
+// optional soft mask of learnt length. The core of the adaptive attention span.
+//
+// B batch, n heads of one group, M queries, L band (positions that a query sees), d head width.
+#pragma once
+
+#include <cstdint>
+
+#include <torch/torch.h>
+
+namespace xlm {
+
+struct BandedAttentionInput {
+  torch::Tensor query;     // [B, n, M, d]
+  torch::Tensor key;       // [B, n, L + M, d]: position i + j is what query i sees in column j of its band
+  torch::Tensor value;     // [B, n, L + M, d]
+  torch::Tensor position;  // [d, L], column L − 1 belongs to distance 1
+  torch::Tensor span;      // z in positions, [1 | B, n, 1 | M, 1]; undefined: no mask
+  double ramp = 32;        // R of the soft mask
+  double dropout = 0;      // of the attention weights; 0 outside training
+  std::uint64_t seed = 0;  // of the dropout
+};
+
+/// softmax((q·k + q·p) / √d) over the band, times the soft mask m(x) = clamp((R + z − (x − 1)) / R, 0, 1) at the
+/// distance x, renormalised by (sum + 1e-8), dropout, product with the values (adaptive-span.txt §2; models 1.3, 1.6,
+/// 1.7). Returns [B, n, M, d]. The query's own position is not seen. On the CPU the fused kernel, elsewhere the plain
+/// version.
+torch::Tensor banded_attention(const BandedAttentionInput& input);
+
+/// The plain version, from libtorch's differentiable operations: any device, and what the kernel is tested against.
+torch::Tensor banded_attention_plain(const BandedAttentionInput& input);
+
+/// The kernel: float32 and double on the CPU (bfloat16 computes in float32). Scores never leave the cache, the backward
+/// pass computes them again; memory is O(B n (L + M) d).
+torch::Tensor banded_attention_fused(const BandedAttentionInput& input);
+
+/// The factors 0 or 1 / (1 − dropout) that both versions apply on the CPU: [B, n, M, L].
+torch::Tensor banded_dropout_factors(const BandedAttentionInput& input);
+
+}  // namespace xlm

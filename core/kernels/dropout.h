@@ -1,0 +1,40 @@
+// Dropout as a function of place: whether an element is kept follows from a seed, its row and its column, so that a
+// kernel draws it where it needs it, and its backward pass draws the same.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+#include "base/random.h"
+
+namespace xlm {
+
+class Dropout {
+ public:
+  /// Drops with `probability` in [0, 1).
+  explicit Dropout(double probability)
+      : threshold_(static_cast<std::uint32_t>(std::lround(probability * 16777216.0))),
+        scale_(static_cast<float>(1 / (1 - probability))) {}
+
+  /// The key of a row (query `i` of batch-and-head `row`).
+  static std::uint32_t row_key(std::uint64_t seed, std::int64_t row, std::int64_t i) {
+    return static_cast<std::uint32_t>(
+        random_bits(seed, static_cast<std::uint64_t>(row), static_cast<std::uint64_t>(i)));
+  }
+
+  /// 0, or 1 / (1 − probability): a 32-bit finaliser of key and column, compared in its upper 24 bits. No branches, so
+  /// that loops over columns vectorise.
+  float factor(std::uint32_t key, std::uint32_t column) const {
+    std::uint32_t x = key + column * 0x9E3779B9U;
+    x = (x ^ (x >> 16U)) * 0x7FEB352DU;
+    x = (x ^ (x >> 15U)) * 0x846CA68BU;
+    x ^= x >> 16U;
+    return (x >> 8U) >= threshold_ ? scale_ : 0.0F;
+  }
+
+ private:
+  std::uint32_t threshold_;
+  float scale_;
+};
+
+}  // namespace xlm

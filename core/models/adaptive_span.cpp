@@ -1,0 +1,352 @@
+// The sequential transformer with adaptive attention span (adaptive-span.txt; models 1.1 to 1.18), whole in this file.
+//
+// B batch, M block, S span limit, C cached positions, L band of a group of heads, H heads, n heads of a group,
+// D width, d = D / H, F feed-forward units, V symbols.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include "core/kernels/banded_attention.h"
+#include "core/kernels/linear.h"
+#include "core/models/language_model.h"
+
+namespace xlm {
+namespace {
+
+using torch::Tensor;
+using SpanType = AdaptiveSpanOptions::SpanType;
+
+constexpr std::int64_t kBandStep = 32;     // bands are rounded up to it, so that heads of like spans share one product
+constexpr std::int64_t kCacheMargin = 64;  // a span may grow by so much in an update before the cache is too short
+constexpr double kDynamicBias = -4;        // makes the first dynamic spans small (§3)
+
+std::int64_t round_up(std::int64_t value, std::int64_t step) { return (value + step - 1) / step * step; }
+
+/// A seed from libtorch's generator, which the trainer seeds anew for every step.
+std::uint64_t draw_seed() {
+  return static_cast<std::uint64_t>(
+      torch::randint(std::numeric_limits<std::int64_t>::max(), {1}, torch::kLong).item<std::int64_t>());
+}
+
+struct Layer {
+  Tensor query, key, value, out;                      // [D, D]
+  Tensor norm1_weight, norm1_bias;                    // [D]
+  Tensor fc1_weight, fc1_bias, fc2_weight, fc2_bias;  // [F, D], [F], [D, F], [D]
+  Tensor norm2_weight, norm2_bias;                    // [D]
+  Tensor span;                                        // z' [H, 1, 1] of an adaptive span
+  Tensor span_weight, span_bias;                      // v [H, D] and b [H] of a dynamic span
+};
+
+class AdaptiveSpan final : public LanguageModel {
+ public:
+  AdaptiveSpan(const AdaptiveSpanOptions& options, std::int64_t symbols);
+
+  ModelOutput forward(const Tensor& tokens, const State& state) override;
+  State initial_state(std::int64_t batch) const override;
+  void after_step() override;
+  NamedValues statistics() const override;
+  void reset_statistics() override;
+  std::vector<Grid> grids() const override;
+  NamedValues costs() const override;
+
+ private:
+  /// Spans that a dynamic layer has used since the last reset: per head.
+  struct DynamicSpans {
+    std::vector<double> sum;
+    std::vector<double> max;
+    double queries = 0;
+  };
+
+  void declare_layer(std::int64_t index);
+  Tensor attention(std::size_t index, const Tensor& hidden, const Tensor& cache, Tensor& penalty);
+  Tensor dynamic_spans(std::size_t index, const Tensor& hidden);
+  std::vector<std::int64_t> reaches(std::size_t index, const Tensor& dynamic) const;
+  std::int64_t cache_length(std::size_t index) const;
+  void read_spans();
+  std::vector<double> head_spans(std::size_t index) const;
+  double layer_average(std::size_t index) const;
+
+  AdaptiveSpanOptions o_;
+  std::int64_t head_width_;
+  Tensor in_emb_, key_pe_, out_weight_, out_bias_;  // [V, D], [1, d, S], [V, D], [V]
+  std::vector<Layer> layers_;
+  std::vector<std::vector<double>> spans_;  // z of every adaptive head, as of the last update
+  std::vector<DynamicSpans> dynamic_;
+};
+
+Tensor uniform(std::int64_t rows, std::int64_t columns) {
+  const double bound = 1 / std::sqrt(static_cast<double>(columns));
+  return torch::empty({rows, columns}).uniform_(-bound, bound);
+}
+
+Tensor uniform_bias(std::int64_t rows, std::int64_t columns) {
+  const double bound = 1 / std::sqrt(static_cast<double>(columns));
+  return torch::empty({rows}).uniform_(-bound, bound);
+}
+
+AdaptiveSpan::AdaptiveSpan(const AdaptiveSpanOptions& options, std::int64_t symbols)
+    : o_(options), head_width_(options.width / options.heads) {
+  in_emb_ = parameter("in_emb.weight", torch::randn({symbols, o_.width}));
+  key_pe_ = parameter("key_pe", torch::randn({1, head_width_, o_.span}));
+  for (std::int64_t i = 0; i < o_.layers; ++i) declare_layer(i);
+  out_weight_ = parameter("out_emb.weight", uniform(symbols, o_.width));
+  out_bias_ = parameter("out_emb.bias", uniform_bias(symbols, o_.width));
+  read_spans();
+  reset_statistics();
+}
+
+void AdaptiveSpan::declare_layer(std::int64_t index) {
+  const std::string at = "layers." + std::to_string(index) + ".";
+  Layer layer;
+  layer.query = parameter(at + "attn.proj_query.weight", uniform(o_.width, o_.width));
+  layer.key = parameter(at + "attn.proj_key.weight", uniform(o_.width, o_.width));
+  layer.value = parameter(at + "attn.proj_val.weight", uniform(o_.width, o_.width));
+  layer.out = parameter(at + "attn.proj_out.weight", uniform(o_.width, o_.width));
+  layer.norm1_weight = parameter(at + "norm1.weight", torch::ones({o_.width}));
+  layer.norm1_bias = parameter(at + "norm1.bias", torch::zeros({o_.width}));
+  layer.fc1_weight = parameter(at + "ff.fc1.weight", uniform(o_.feed_forward, o_.width));
+  layer.fc1_bias = parameter(at + "ff.fc1.bias", uniform_bias(o_.feed_forward, o_.width));
+  layer.fc2_weight = parameter(at + "ff.fc2.weight", uniform(o_.width, o_.feed_forward));
+  layer.fc2_bias = parameter(at + "ff.fc2.bias", uniform_bias(o_.width, o_.feed_forward));
+  layer.norm2_weight = parameter(at + "norm2.weight", torch::ones({o_.width}));
+  layer.norm2_bias = parameter(at + "norm2.bias", torch::zeros({o_.width}));
+  if (o_.span_type == SpanType::kAdaptive) {
+    layer.span = parameter(at + "attn.attn.adaptive_span._mask.current_val", torch::zeros({o_.heads, 1, 1}));
+  } else if (o_.span_type == SpanType::kDynamic) {
+    layer.span_weight = parameter(at + "attn.attn.dynamic_span.weight", torch::zeros({o_.heads, o_.width}));
+    layer.span_bias = parameter(at + "attn.attn.dynamic_span.bias", torch::full({o_.heads}, kDynamicBias));
+  }
+  layers_.push_back(layer);
+}
+
+State AdaptiveSpan::initial_state(std::int64_t batch) const {
+  // Positions before the stream are zero vectors (1.3); a shorter cache reads as zeros in front.
+  return State(layers_.size(), torch::zeros({batch, 0, o_.width}, in_emb_.options().requires_grad(false)));
+}
+
+ModelOutput AdaptiveSpan::forward(const Tensor& tokens, const State& state) {
+  ModelOutput output;
+  Tensor penalty;
+  Tensor h = torch::embedding(in_emb_, tokens);  // [B, M, D]
+  for (std::size_t i = 0; i < layers_.size(); ++i) {
+    const Layer& layer = layers_[i];
+    const Tensor& cache = state.at(i);  // [B, C, D]
+    const std::int64_t keep = std::min(cache_length(i), cache.size(1) + h.size(1));
+    const std::int64_t from_cache = std::max<std::int64_t>(0, keep - h.size(1));
+    const Tensor detached = h.detach();
+    output.state.push_back(torch::cat({cache.narrow(1, cache.size(1) - from_cache, from_cache),
+                                       detached.narrow(1, h.size(1) - (keep - from_cache), keep - from_cache)},
+                                      1));
+    const Tensor attended = attention(i, h, cache, penalty);
+    h = torch::layer_norm(h + attended, {o_.width}, layer.norm1_weight, layer.norm1_bias, 1e-5);
+    Tensor inner = torch::relu(linear_layer(h, layer.fc1_weight, layer.fc1_bias));  // [B, M, F]
+    if (is_training() && o_.dropout > 0) inner = torch::dropout(inner, o_.dropout, true);
+    h = torch::layer_norm(h + linear_layer(inner, layer.fc2_weight, layer.fc2_bias), {o_.width}, layer.norm2_weight,
+                          layer.norm2_bias, 1e-5);
+  }
+  output.logits = linear_layer(h, out_weight_, out_bias_);  // [B, M, V]
+  output.auxiliary_loss = penalty;
+  return output;
+}
+
+/// Attention of one layer: heads of equal bands are computed together, each group over its own band (§2.2).
+Tensor AdaptiveSpan::attention(std::size_t index, const Tensor& hidden, const Tensor& cache, Tensor& penalty) {
+  const Layer& layer = layers_[index];
+  const std::int64_t batch = hidden.size(0);
+  const std::int64_t block = hidden.size(1);
+  const auto heads_of = [&](const Tensor& x) {  // [B, T, n·d] → [B, n, T, d]
+    return x.view({batch, x.size(1), x.size(2) / head_width_, head_width_}).transpose(1, 2);
+  };
+  Tensor spans;  // z: [1, H, 1, 1], or [B, H, M, 1] of a dynamic span
+  if (layer.span.defined()) spans = (layer.span * static_cast<double>(o_.span)).view({1, o_.heads, 1, 1});
+  if (layer.span_weight.defined()) spans = dynamic_spans(index, hidden);
+  if (spans.defined()) {
+    const Tensor price = o_.span_penalty * spans.mean();  // λ · mean over heads of z (1.8)
+    penalty = penalty.defined() ? penalty + price : price;
+  }
+
+  std::map<std::int64_t, std::vector<std::int64_t>> groups;  // band → heads
+  const std::vector<std::int64_t> reach = reaches(index, spans);
+  for (std::int64_t head = 0; head < o_.heads; ++head) {
+    groups[std::min(o_.span, round_up(reach[static_cast<std::size_t>(head)], kBandStep))].push_back(head);
+  }
+  const Tensor query = heads_of(linear_layer(hidden, layer.query));  // [B, H, M, d]
+  const Tensor block_key = heads_of(linear_layer(hidden, layer.key));
+  const Tensor block_value = heads_of(linear_layer(hidden, layer.value));
+  std::vector<Tensor> outputs(static_cast<std::size_t>(o_.heads));  // per head [B, 1, M, d]
+  for (const auto& [band, heads] : groups) {
+    const bool all = static_cast<std::int64_t>(heads.size()) == o_.heads;
+    const Tensor chosen =
+        all ? Tensor() : torch::tensor(heads, torch::TensorOptions(torch::kLong).device(hidden.device()));
+    const auto of_heads = [&](const Tensor& x, std::int64_t dimension) {
+      return all ? x : x.index_select(dimension, chosen);
+    };
+    // Keys and values of cached states are projected only as far back as this group sees, with today's weights (1.5).
+    const std::int64_t seen = std::min(band, cache.size(1));
+    const Tensor past = cache.narrow(1, cache.size(1) - seen, seen);  // [B, seen, D]
+    const auto with_past = [&](const Tensor& weight, const Tensor& present) {
+      const Tensor rows = of_heads(weight.view({o_.heads, head_width_, o_.width}), 0).reshape({-1, o_.width});
+      const Tensor projected = heads_of(linear_layer(past, rows));  // [B, n, seen, d]
+      const Tensor whole = torch::cat({projected, of_heads(present, 1)}, 2);
+      return torch::constant_pad_nd(whole, {0, 0, band - seen, 0});  // [B, n, L + M, d]
+    };
+    const double dropout = is_training() ? o_.attention_dropout : 0;
+    const Tensor attended = banded_attention({.query = of_heads(query, 1),
+                                              .key = with_past(layer.key, block_key),
+                                              .value = with_past(layer.value, block_value),
+                                              .position = key_pe_[0].narrow(1, o_.span - band, band),
+                                              .span = spans.defined() ? of_heads(spans, 1) : spans,
+                                              .ramp = static_cast<double>(o_.span_ramp),
+                                              .dropout = dropout,
+                                              .seed = dropout > 0 ? draw_seed() : 0});
+    for (std::size_t i = 0; i < heads.size(); ++i) {
+      outputs[static_cast<std::size_t>(heads[i])] = attended.narrow(1, static_cast<std::int64_t>(i), 1);
+    }
+  }
+  const Tensor joined = torch::cat(outputs, 1).transpose(1, 2).reshape({batch, block, o_.width});
+  return linear_layer(joined, layer.out);  // [B, M, D]
+}
+
+/// z_t = S·σ(vᵀx_t + b) per head and query (1.10): [B, H, M, 1]. Also counted for the statistics.
+Tensor AdaptiveSpan::dynamic_spans(std::size_t index, const Tensor& hidden) {
+  const Layer& layer = layers_[index];
+  const Tensor z = torch::sigmoid(linear_layer(hidden, layer.span_weight, layer.span_bias)).to(in_emb_.scalar_type()) *
+                   static_cast<double>(o_.span);  // [B, M, H]
+  DynamicSpans& seen = dynamic_[index];
+  const Tensor of_head = z.detach().to(torch::kDouble).flatten(0, 1);  // [B·M, H]
+  const Tensor sum = of_head.sum(0).cpu();
+  const Tensor max = std::get<0>(of_head.max(0)).cpu();
+  for (std::int64_t head = 0; head < o_.heads; ++head) {
+    const auto i = static_cast<std::size_t>(head);
+    seen.sum[i] += sum[head].item<double>();
+    seen.max[i] = std::max(seen.max[i], max[head].item<double>());
+  }
+  seen.queries += static_cast<double>(of_head.size(0));
+  return z.transpose(1, 2).unsqueeze(-1);
+}
+
+/// How far back each head's mask is not zero. The ramp's far corner, where the mask is 0 but its derivative is not
+/// (1.7), is included.
+std::vector<std::int64_t> AdaptiveSpan::reaches(std::size_t index, const Tensor& dynamic) const {
+  std::vector<std::int64_t> result(static_cast<std::size_t>(o_.heads), o_.span);
+  std::vector<double> z;
+  if (o_.span_type == SpanType::kAdaptive) z = spans_[index];
+  if (o_.span_type == SpanType::kDynamic) {
+    const Tensor longest = dynamic.detach().amax({0, 2, 3}).to(torch::kDouble).cpu();  // [H]
+    z.assign(longest.data_ptr<double>(), longest.data_ptr<double>() + o_.heads);
+  }
+  for (std::size_t head = 0; head < z.size(); ++head) {
+    // One more than the corner: the mask computes in single precision and may round z up to the next whole number.
+    const auto corner = static_cast<std::int64_t>(std::floor(z[head])) + o_.span_ramp + 2;
+    result[head] = std::clamp<std::int64_t>(corner, 1, o_.span);
+  }
+  return result;
+}
+
+/// Cached positions that the next block may need: the longest band with a margin, as the published code keeps.
+/// A dynamic span can jump to S at any query.
+std::int64_t AdaptiveSpan::cache_length(std::size_t index) const {
+  if (o_.span_type != SpanType::kAdaptive) return o_.span;
+  const std::vector<std::int64_t> reach = reaches(index, {});
+  return std::min(o_.span, round_up(*std::max_element(reach.begin(), reach.end()), kBandStep) + kCacheMargin);
+}
+
+void AdaptiveSpan::after_step() {
+  if (o_.span_type != SpanType::kAdaptive) return;
+  const torch::NoGradGuard no_grad;
+  for (const Layer& layer : layers_) layer.span.clamp_(0, 1);
+  read_spans();
+}
+
+void AdaptiveSpan::read_spans() {
+  spans_.clear();
+  if (o_.span_type != SpanType::kAdaptive) return;
+  const torch::NoGradGuard no_grad;
+  std::vector<Tensor> values;
+  for (const Layer& layer : layers_) values.push_back(layer.span.flatten());
+  const Tensor all = torch::stack(values).to(torch::kDouble).cpu() * static_cast<double>(o_.span);  // [layers, H]
+  for (std::int64_t i = 0; i < all.size(0); ++i) {
+    const double* row = all.data_ptr<double>() + i * o_.heads;
+    spans_.emplace_back(row, row + o_.heads);
+  }
+}
+
+void AdaptiveSpan::reset_statistics() {
+  const auto heads = static_cast<std::size_t>(o_.heads);
+  dynamic_.assign(layers_.size(), {std::vector<double>(heads, 0), std::vector<double>(heads, 0), 0});
+}
+
+/// z of every head: fixed ones see S, dynamic ones as averaged since the last reset.
+std::vector<double> AdaptiveSpan::head_spans(std::size_t index) const {
+  if (o_.span_type == SpanType::kAdaptive) return spans_[index];
+  if (o_.span_type == SpanType::kFixed)
+    return std::vector<double>(static_cast<std::size_t>(o_.heads), static_cast<double>(o_.span));
+  std::vector<double> z = dynamic_[index].sum;
+  for (double& value : z) value /= std::max(1.0, dynamic_[index].queries);
+  return z;
+}
+
+/// min(S, ceil(mean over heads of z) + R), as published (1.9).
+double AdaptiveSpan::layer_average(std::size_t index) const {
+  const std::vector<double> z = head_spans(index);
+  double mean = 0;
+  for (const double value : z) mean += value / static_cast<double>(z.size());
+  return std::min(static_cast<double>(o_.span), std::ceil(mean) + static_cast<double>(o_.span_ramp));
+}
+
+NamedValues AdaptiveSpan::statistics() const {
+  double average = 0;
+  double longest = 0;
+  for (std::size_t i = 0; i < layers_.size(); ++i) {
+    average += layer_average(i) / static_cast<double>(layers_.size());
+    const std::vector<double> z = o_.span_type == SpanType::kDynamic ? dynamic_[i].max : head_spans(i);
+    longest = std::max(longest, std::ceil(*std::max_element(z.begin(), z.end())) + static_cast<double>(o_.span_ramp));
+  }
+  return {{"average_span", average}, {"max_span", std::min(longest, static_cast<double>(o_.span))}};
+}
+
+std::vector<Grid> AdaptiveSpan::grids() const {
+  Grid spans{"spans", {}};
+  for (std::size_t i = 0; i < layers_.size(); ++i) {
+    std::vector<double> row;
+    for (const double z : head_spans(i)) {
+      row.push_back(std::min(static_cast<double>(o_.span), std::ceil(z) + static_cast<double>(o_.span_ramp)));
+    }
+    spans.rows.push_back(row);
+  }
+  return {spans};
+}
+
+/// paper_flops as the paper counts (1.18): parameters of the layers + Σ layers of 2·D·(average span).
+/// flops_per_token: two per multiply-add of one predicted token, keys and values of earlier ones at hand: every linear
+/// layer, and per head and position of its span the two scores and the sum of values.
+NamedValues AdaptiveSpan::costs() const {
+  double layer_parameters = 0;
+  for (const auto& [name, tensor] : weights()) {
+    if (name.starts_with("layers.")) layer_parameters += static_cast<double>(tensor.numel());
+  }
+  const auto width = static_cast<double>(o_.width);
+  double paper = layer_parameters;
+  double multiply_adds = width * static_cast<double>(out_weight_.size(0));
+  for (std::size_t i = 0; i < layers_.size(); ++i) {
+    paper += 2 * width * layer_average(i);
+    multiply_adds += 4 * width * width + 2 * width * static_cast<double>(o_.feed_forward);
+    if (layers_[i].span_weight.defined()) multiply_adds += width * static_cast<double>(o_.heads);
+    for (const double z : head_spans(i)) {
+      const double seen = std::min(static_cast<double>(o_.span), std::ceil(z) + static_cast<double>(o_.span_ramp));
+      multiply_adds += 3 * static_cast<double>(head_width_) * seen;
+    }
+  }
+  return {{"params", static_cast<double>(parameter_count())},
+          {"paper_flops", paper},
+          {"flops_per_token", 2 * multiply_adds}};
+}
+
+}  // namespace
+
+std::shared_ptr<LanguageModel> AdaptiveSpanOptions::make(std::int64_t symbols) const {
+  return std::make_shared<AdaptiveSpan>(*this, symbols);
+}
+
+}  // namespace xlm

@@ -1,0 +1,97 @@
+// What all models share: named parameters, states by rows, loading of weights.
+#include "core/models/language_model.h"
+
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/error.h"
+#include "base/text.h"
+
+namespace xlm {
+namespace {
+
+/// Buffers that the published programs save beside their weights.
+bool is_known_buffer(const std::string& name) {
+  for (const std::string_view suffix : {".mask_template", "pos_emb.inv_freq", ".attn.bias", ".attn.masked_bias"}) {
+    if (name.ends_with(suffix)) return true;
+  }
+  return false;
+}
+
+std::string without_prefix(std::string name) {
+  for (const std::string_view prefix : {"module.", "transformer."}) {
+    if (name.starts_with(prefix)) name.erase(0, prefix.size());
+  }
+  return name;
+}
+
+}  // namespace
+
+State state_rows(const State& state, std::int64_t begin, std::int64_t count) {
+  State rows;
+  for (const torch::Tensor& tensor : state) rows.push_back(tensor.narrow(0, begin, count));
+  return rows;
+}
+
+State concatenate_states(const std::vector<State>& parts) {
+  if (parts.size() == 1) return parts.front();
+  State whole;
+  for (std::size_t i = 0; i < parts.front().size(); ++i) {
+    std::vector<torch::Tensor> rows;
+    for (const State& part : parts) rows.push_back(part[i]);
+    whole.push_back(torch::cat(rows, 0));
+  }
+  return whole;
+}
+
+std::int64_t LanguageModel::parameter_count() const {
+  std::int64_t count = 0;
+  for (const auto& [name, tensor] : weights_) count += tensor.numel();
+  return count;
+}
+
+torch::Tensor LanguageModel::parameter(const std::string& name, torch::Tensor initial) {
+  torch::nn::Module* owner = this;
+  const std::vector<std::string> steps = split(name, '.');
+  for (std::size_t i = 0; i + 1 < steps.size(); ++i) {
+    const auto child = owner->named_children().find(steps[i]);
+    owner = child != nullptr ? child->get()
+                             : owner->register_module(steps[i], std::make_shared<torch::nn::Module>(steps[i])).get();
+  }
+  torch::Tensor registered = owner->register_parameter(steps.back(), std::move(initial));
+  weights_.emplace_back(name, registered);
+  return registered;
+}
+
+void load_weights(LanguageModel& model, const std::vector<std::pair<std::string, torch::Tensor>>& tensors,
+                  const std::string& source) {
+  const torch::NoGradGuard no_grad;
+  std::map<std::string, torch::Tensor> missing(model.weights().begin(), model.weights().end());
+  std::vector<std::string> known;
+  for (const auto& [name, tensor] : missing) known.push_back(name);
+  for (const auto& [stored_name, tensor] : tensors) {
+    const std::string name = without_prefix(stored_name);
+    const auto found = missing.find(name);
+    if (found == missing.end()) {
+      if (is_known_buffer(name)) continue;
+      throw DataError(
+          fmt::format("{}: the model has no tensor '{}'{}", source, stored_name, did_you_mean(name, known)));
+    }
+    if (found->second.sizes() != tensor.sizes()) {
+      throw DataError(fmt::format("{}: '{}' has shape [{}], the model's is [{}]", source, stored_name,
+                                  fmt::join(tensor.sizes(), ", "), fmt::join(found->second.sizes(), ", ")));
+    }
+    found->second.copy_(tensor);
+    missing.erase(found);
+  }
+  if (!missing.empty()) {
+    throw DataError(fmt::format("{}: the tensor '{}' is missing{}", source, missing.begin()->first,
+                                missing.size() > 1 ? fmt::format(" (and {} more)", missing.size() - 1) : ""));
+  }
+  model.after_step();
+}
+
+}  // namespace xlm

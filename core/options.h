@@ -1,0 +1,129 @@
+// Everything that says what a run is, as typed options. Free of torch, so that help, checks and sweeps need none.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/options.h"
+
+namespace xlm {
+
+enum class Precision { kFloat32, kBfloat16 };
+inline constexpr std::array<std::string_view, 2> kPrecisionNames{"float32", "bfloat16"};
+
+struct DataOptions {
+  std::string path;
+
+  void visit(OptionVisitor& v) {
+    v.field({.name = "path", .help = "a prepared data folder (xlm prepare-data)", .affects_result = false}, path);
+  }
+};
+
+struct OptimizerOptions {
+  enum class Type { kAdagrad, kAdam };
+  static constexpr std::array<std::string_view, 2> kTypeNames{"adagrad", "adam"};
+  enum class Schedule { kConstant, kCosine };
+  static constexpr std::array<std::string_view, 2> kScheduleNames{"constant", "cosine"};
+
+  Type type = Type::kAdam;
+  double lr = 2.5e-4;
+  std::int64_t warmup_steps = 0;
+  Schedule schedule = Schedule::kConstant;
+  double clip_norm = 0;
+  double clip_step = 0;
+
+  void visit(OptionVisitor& v) {
+    v.field({.name = "type", .help = "adagrad (accumulator from 0, ε 1e-10) or adam (β 0.9, 0.999, ε 1e-8)"}, type,
+            kTypeNames);
+    v.field({.name = "lr", .help = "learning rate after warm-up", .min = 0, .open_min = true}, lr);
+    v.field({.name = "warmup_steps", .help = "steps over which the learning rate rises linearly", .min = 0},
+            warmup_steps);
+    v.field({.name = "schedule", .help = "learning rate after warm-up: constant, or cosine down to 0 at train.steps"},
+            schedule, kScheduleNames);
+    v.field({.name = "clip_norm", .help = "largest norm of the gradient over all parameters; 0: no limit", .min = 0},
+            clip_norm);
+    v.field({.name = "clip_step",
+             .help = "each tensor's step is scaled by min(1, clip_step / its gradient's norm); 0: not",
+             .min = 0},
+            clip_step);
+  }
+};
+
+struct TrainOptions {
+  std::int64_t steps = 0;
+  std::int64_t batch = 8;
+  std::int64_t block = 512;
+  std::int64_t micro_batch = 0;
+  Precision precision = Precision::kFloat32;
+  std::int64_t eval_every = 0;
+  std::int64_t checkpoint_every = 1000;
+  std::int64_t log_every = 0;
+  double max_hours = 0;
+  std::int64_t threads = 0;
+  bool tf32 = false;
+
+  void visit(OptionVisitor& v) {
+    v.field({.name = "steps", .help = "parameter updates", .min = 1, .max = 1e12}, steps);
+    v.field({.name = "batch", .help = "rows B of a batch", .min = 1, .max = 1e6}, batch);
+    v.field({.name = "block", .help = "tokens per row and step: M, or T for an hourglass", .min = 1, .max = 1e7},
+            block);
+    v.field({.name = "micro_batch",
+             .help = "rows computed at once, gradients added up; 0: the whole batch",
+             .min = 0,
+             .max = 1e6},
+            micro_batch);
+    v.field({.name = "precision", .help = "bfloat16 keeps float32 weights, optimiser, normalisation and softmax"},
+            precision, kPrecisionNames);
+    v.field({.name = "eval_every",
+             .help = "steps between evaluations on the validation split; 0: at the end only",
+             .min = 0,
+             .max = 1e12},
+            eval_every);
+    v.field({.name = "checkpoint_every",
+             .help = "steps between checkpoints",
+             .min = 1,
+             .max = 1e12,
+             .affects_result = false},
+            checkpoint_every);
+    v.field({.name = "log_every",
+             .help = "steps between metrics in the journal; 0: a thousand over the run",
+             .min = 0,
+             .max = 1e12,
+             .affects_result = false},
+            log_every);
+    v.field({.name = "max_hours",
+             .help = "stop with a checkpoint after so many hours of one process; 0: no limit",
+             .min = 0,
+             .affects_result = false},
+            max_hours);
+    v.field({.name = "threads",
+             .help = "CPU threads, fixed when a run starts; 0: cores / jobs",
+             .min = 0,
+             .max = 4096,
+             .affects_result = false},
+            threads);
+    v.field({.name = "tf32", .help = "let float32 products on an NVIDIA GPU use TF32"}, tf32);
+  }
+};
+
+struct EvalOptions {
+  enum class Select { kLast, kBest };
+  static constexpr std::array<std::string_view, 2> kSelectNames{"last", "best"};
+
+  std::int64_t batch = 8;
+  Select select = Select::kLast;
+
+  void visit(OptionVisitor& v) {
+    v.field({.name = "batch",
+             .help = "rows that a split is cut into; every token of a row but its first is scored",
+             .min = 1,
+             .max = 1e6},
+            batch);
+    v.field({.name = "select", .help = "which weights become the model: the last, or the best on validation"}, select,
+            kSelectNames);
+  }
+};
+
+}  // namespace xlm

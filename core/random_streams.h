@@ -1,0 +1,12 @@
+// The independent sequences of random numbers that a run draws from its seed (base/random.h).
+#pragma once
+
+#include <cstdint>
+
+namespace xlm {
+
+inline constexpr std::uint64_t kStreamOffsets = 1;  // where the rows of the training text start again; index: the round
+inline constexpr std::uint64_t kDropout = 2;        // seeds libtorch's generator; index: the step
+inline constexpr std::uint64_t kEvaluation = 3;     // seeds libtorch's generator before an evaluation
+
+}  // namespace xlm

@@ -1,0 +1,91 @@
+// Checkpoints in one checked file.
+#include "core/train/checkpoint.h"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/error.h"
+#include "base/sha256.h"
+#include "base/text.h"
+
+namespace xlm {
+namespace {
+
+constexpr std::size_t kKept = 2;
+constexpr std::string_view kPrefix = "step-";
+constexpr std::string_view kSuffix = ".safetensors";
+
+/// Steps with a checkpoint file, newest first.
+std::map<std::int64_t, fs::path, std::greater<>> checkpoint_files(const fs::path& folder) {
+  std::map<std::int64_t, fs::path, std::greater<>> files;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with(kPrefix) || !name.ends_with(kSuffix)) continue;
+    std::int64_t step = 0;
+    const std::string digits = name.substr(kPrefix.size(), name.size() - kPrefix.size() - kSuffix.size());
+    if (parse_integer(digits, step)) files[step] = entry.path();
+  }
+  return files;
+}
+
+Checkpoint load(const fs::path& path) {
+  TensorFile file = read_safetensors(path);
+  const std::string& state = file.metadata["state"];
+  if (content_hash(file.tensors, state) != file.metadata["sha256"]) {
+    throw DataError(fmt::format("{} is corrupt: its content does not have the hash it was saved with", path.string()));
+  }
+  Checkpoint checkpoint;
+  checkpoint.state = parse_json(state, path.string());
+  checkpoint.step = checkpoint.state.at("step").get<std::int64_t>();
+  checkpoint.tensors = std::move(file.tensors);
+  return checkpoint;
+}
+
+}  // namespace
+
+std::string content_hash(const NamedTensors& tensors, const std::string& state) {
+  Sha256 hash;
+  hash.update(state);
+  for (const auto& [name, tensor] : tensors) {
+    const torch::Tensor plain = tensor.detach().to(torch::kCPU).contiguous();
+    hash.update(fmt::format("{} {} [{}]", name, torch::toString(plain.scalar_type()), fmt::join(plain.sizes(), ",")));
+    hash.update(plain.data_ptr(), plain.nbytes());
+  }
+  return hash.finish();
+}
+
+CheckpointFolder::CheckpointFolder(fs::path folder) : folder_(std::move(folder)) { create_folders(folder_); }
+
+fs::path CheckpointFolder::save(const Checkpoint& checkpoint) const {
+  Json with_step = checkpoint.state;
+  with_step["step"] = checkpoint.step;
+  const std::string state = with_step.dump();
+  const fs::path path = folder_ / fmt::format("{}{:09}{}", kPrefix, checkpoint.step, kSuffix);
+  write_safetensors(path, checkpoint.tensors, {{"state", state}, {"sha256", content_hash(checkpoint.tensors, state)}});
+  std::size_t number = 0;
+  for (const auto& [step, file] : checkpoint_files(folder_)) {
+    std::error_code ignored;  // another process may have removed it
+    if (++number > kKept) fs::remove(file, ignored);
+  }
+  return path;
+}
+
+std::optional<Checkpoint> CheckpointFolder::load_newest(const std::function<void(const std::string&)>& warn) const {
+  for (const auto& [step, path] : checkpoint_files(folder_)) {
+    try {
+      return load(path);
+    } catch (const Error& error) {
+      if (error.code() != kBadData) throw;
+      warn(fmt::format("{}; going on from the checkpoint before", error.what()));
+    } catch (const Json::exception& error) {
+      warn(fmt::format("{} is corrupt: {}; going on from the checkpoint before", path.string(), error.what()));
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace xlm

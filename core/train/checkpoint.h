@@ -1,0 +1,39 @@
+// Checkpoints: everything a run needs to go on exactly, in one checked file.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "base/json.h"
+#include "core/safetensors.h"
+
+namespace xlm {
+
+struct Checkpoint {
+  std::int64_t step = 0;  // updates done
+  NamedTensors tensors;   // weights, optimiser state, carried state
+  Json state;             // stream position, best evaluation, …
+};
+
+/// The checkpoints of one run: step-N.safetensors, a safetensors file whose metadata holds the state and the SHA-256 of
+/// everything else. The newest two are kept.
+class CheckpointFolder {
+ public:
+  explicit CheckpointFolder(fs::path folder);
+
+  /// Writes atomically and durably, then removes all but the newest two. Returns the file.
+  fs::path save(const Checkpoint& checkpoint) const;
+
+  /// The newest whole checkpoint; a corrupt one is reported to `warn` and passed over. Nothing when there is none.
+  std::optional<Checkpoint> load_newest(const std::function<void(const std::string&)>& warn) const;
+
+ private:
+  fs::path folder_;
+};
+
+/// SHA-256 over names, types, shapes and bytes of the tensors, and the text of `state`.
+std::string content_hash(const NamedTensors& tensors, const std::string& state);
+
+}  // namespace xlm

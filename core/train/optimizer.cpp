@@ -1,0 +1,125 @@
+// Optimisers over a model's named weights.
+#include "core/train/optimizer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numbers>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+
+namespace xlm {
+namespace {
+
+constexpr double kAdagradEpsilon = 1e-10;
+constexpr double kClipEpsilon = 1e-10;
+constexpr double kAdamEpsilon = 1e-8;
+constexpr double kBeta1 = 0.9;
+constexpr double kBeta2 = 0.999;
+
+}  // namespace
+
+double learning_rate(const OptimizerOptions& options, std::int64_t step, std::int64_t steps) {
+  const auto n = static_cast<double>(step);
+  const auto warmup = static_cast<double>(options.warmup_steps);
+  if (step < options.warmup_steps) return options.lr * n / warmup;
+  if (options.schedule == OptimizerOptions::Schedule::kConstant) return options.lr;
+  const double rest = std::max(1.0, static_cast<double>(steps) - warmup);
+  return 0.5 * options.lr * (1 + std::cos(std::numbers::pi * (n - warmup) / rest));
+}
+
+Optimizer::Optimizer(OptimizerOptions options, NamedTensors weights) : options_(options), weights_(std::move(weights)) {
+  for (const auto& [name, weight] : weights_) {
+    first_.push_back(torch::zeros_like(weight.detach()));
+    if (options_.type == OptimizerOptions::Type::kAdam) second_.push_back(torch::zeros_like(weight.detach()));
+  }
+}
+
+void Optimizer::zero_gradients() {
+  for (auto& [name, weight] : weights_) weight.mutable_grad().reset();
+}
+
+void Optimizer::step(double rate, std::int64_t number) {
+  const torch::NoGradGuard no_grad;
+  if (options_.clip_norm > 0) clip_norm();
+  if (options_.type == OptimizerOptions::Type::kAdagrad) {
+    adagrad(rate);
+  } else {
+    adam(rate, number);
+  }
+}
+
+void Optimizer::clip_norm() {
+  std::vector<torch::Tensor> gradients;
+  for (const auto& [name, weight] : weights_) {
+    if (weight.grad().defined()) gradients.push_back(weight.grad());
+  }
+  if (gradients.empty()) return;
+  std::vector<torch::Tensor> norms = torch::_foreach_norm(gradients);
+  const torch::Tensor norm = torch::stack(norms).norm();
+  const torch::Tensor factor = (options_.clip_norm / (norm + 1e-6)).clamp_max(1.0);
+  for (torch::Tensor& gradient : gradients) gradient.mul_(factor);
+}
+
+void Optimizer::adagrad(double rate) {
+  std::vector<torch::Tensor> weights, gradients, sums;
+  for (std::size_t i = 0; i < weights_.size(); ++i) {
+    const torch::Tensor& gradient = weights_[i].second.grad();
+    if (!gradient.defined()) continue;
+    weights.push_back(weights_[i].second);
+    gradients.push_back(gradient);
+    sums.push_back(first_[i]);
+  }
+  if (gradients.empty()) return;
+  // The step is scaled, not the gradient: the accumulator sees the gradient as it is (1.14).
+  std::vector<double> rates(gradients.size(), rate);
+  if (options_.clip_step > 0) {
+    const torch::Tensor norms = torch::stack(torch::_foreach_norm(gradients)).to(torch::kDouble).cpu();
+    for (std::size_t i = 0; i < rates.size(); ++i) {
+      rates[i] *= std::min(1.0, options_.clip_step / (norms.data_ptr<double>()[i] + kClipEpsilon));
+    }
+  }
+  for (std::size_t i = 0; i < gradients.size(); ++i) {
+    sums[i].addcmul_(gradients[i], gradients[i]);
+    weights[i].addcdiv_(gradients[i], sums[i].sqrt().add_(kAdagradEpsilon), -rates[i]);
+  }
+}
+
+void Optimizer::adam(double rate, std::int64_t number) {
+  const auto n = static_cast<double>(number);
+  const double correction1 = 1 - std::pow(kBeta1, n);
+  const double correction2 = std::sqrt(1 - std::pow(kBeta2, n));
+  for (std::size_t i = 0; i < weights_.size(); ++i) {
+    torch::Tensor& weight = weights_[i].second;
+    const torch::Tensor& gradient = weight.grad();
+    if (!gradient.defined()) continue;
+    first_[i].lerp_(gradient, 1 - kBeta1);
+    second_[i].mul_(kBeta2).addcmul_(gradient, gradient, 1 - kBeta2);
+    weight.addcdiv_(first_[i], (second_[i].sqrt() / correction2).add_(kAdamEpsilon), -rate / correction1);
+  }
+}
+
+NamedTensors Optimizer::state() const {
+  NamedTensors state;
+  for (std::size_t i = 0; i < weights_.size(); ++i) {
+    state.emplace_back("optimizer.first." + weights_[i].first, first_[i]);
+    if (!second_.empty()) state.emplace_back("optimizer.second." + weights_[i].first, second_[i]);
+  }
+  return state;
+}
+
+void Optimizer::restore(const NamedTensors& state, const std::string& source) {
+  const torch::NoGradGuard no_grad;
+  const std::map<std::string, torch::Tensor> by_name(state.begin(), state.end());
+  for (auto& [name, tensor] : this->state()) {
+    const auto found = by_name.find(name);
+    if (found == by_name.end() || found->second.sizes() != tensor.sizes()) {
+      throw DataError(fmt::format("{}: '{}' is missing or has another shape", source, name));
+    }
+    tensor.copy_(found->second);
+  }
+}
+
+}  // namespace xlm

@@ -1,0 +1,56 @@
+// The training text as batches of blocks.
+#include "core/train/stream.h"
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/random.h"
+#include "core/random_streams.h"
+
+namespace xlm {
+
+torch::Tensor TokenSource::rows(std::int64_t rows, std::int64_t first, std::int64_t stride, std::int64_t count) const {
+  torch::Tensor ids = torch::empty({rows, count}, torch::kLong);
+  std::int64_t* out = ids.data_ptr<std::int64_t>();
+  for (std::int64_t row = 0; row < rows; ++row) file_->copy(first + row * stride, count, out + row * count);
+  if (!reencoding_.empty()) {
+    for (std::int64_t i = 0; i < rows * count; ++i) out[i] = reencoding_[static_cast<std::size_t>(out[i])];
+  }
+  return ids;
+}
+
+StreamingBatches::StreamingBatches(const TokenSource& source, Shape shape, std::int64_t seed)
+    : source_(&source), shape_(shape), seed_(seed), row_length_(source.size() / shape.batch) {
+  if (row_length_ <= shape.block) {
+    throw DataError(
+        fmt::format("the training split has {} tokens; train.batch={} rows of train.block={} need at least {}",
+                    source.size(), shape.batch, shape.block, shape.batch * (shape.block + 1)));
+  }
+}
+
+Batch StreamingBatches::next() {
+  const torch::Tensor tokens = source_->rows(shape_.batch, position_, row_length_, shape_.block + 1);
+  Batch batch{tokens.narrow(1, 0, shape_.block).contiguous(), tokens.narrow(1, 1, shape_.block).contiguous(), fresh_};
+  fresh_ = false;
+  position_ += shape_.block;
+  if (position_ >= row_length_ - shape_.block) {
+    ++round_;
+    position_ = random_below(
+        std::min(shape_.block, row_length_ - shape_.block),
+        random_bits(static_cast<std::uint64_t>(seed_), kStreamOffsets, static_cast<std::uint64_t>(round_)));
+    fresh_ = true;
+  }
+  return batch;
+}
+
+Json StreamingBatches::state() const { return {{"position", position_}, {"round", round_}, {"fresh", fresh_}}; }
+
+void StreamingBatches::restore(const Json& state) {
+  position_ = state.at("position").get<std::int64_t>();
+  round_ = state.at("round").get<std::int64_t>();
+  fresh_ = state.at("fresh").get<bool>();
+  if (position_ < 0 || position_ + shape_.block >= row_length_ + 1)
+    throw DataError("a checkpoint's place in the text lies outside it");
+}
+
+}  // namespace xlm

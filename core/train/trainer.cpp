@@ -1,0 +1,313 @@
+// Training of one run.
+#include "core/train/trainer.h"
+
+#include <sys/resource.h>
+
+#include <chrono>
+#include <cmath>
+#include <numbers>
+#include <optional>
+
+#include <ATen/Parallel.h>
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/progress.h"
+#include "base/random.h"
+#include "core/device.h"
+#include "core/eval/streaming.h"
+#include "core/models/language_model.h"
+#include "core/models/model_folder.h"
+#include "core/random_streams.h"
+#include "core/train/checkpoint.h"
+#include "core/train/optimizer.h"
+#include "core/train/stream.h"
+
+namespace xlm {
+namespace {
+
+constexpr std::int64_t kRecordsOfARun = 1000;  // metrics written by default
+constexpr std::int64_t kUntimedSteps = 3;      // warm caches before step times count
+
+double to_bpc(double nats) { return nats / std::numbers::ln2; }
+
+class Trainer {
+ public:
+  Trainer(const TrainJob& job, TrainSink& sink);
+  TrainOutcome run();
+
+ private:
+  enum class Evaluated { kDone, kStopped };
+
+  void restore();
+  void save();
+  double step();
+  double forward_backward(const Batch& batch);
+  void record(double loss);
+  bool evaluation_due() const;
+  std::optional<Evaluation> evaluate(const std::string& split, bool final);
+  Evaluated evaluate_while_training();
+  Evaluated finish();
+  void record_costs();
+  NamedTensors all_weights() const { return {model_->weights().begin(), model_->weights().end()}; }
+  fs::path best_file() const { return job_->folder / "checkpoints" / "best.safetensors"; }
+
+  const TrainJob* job_;
+  const RunOptions* options_;
+  TrainSink* sink_;
+  torch::Device device_;
+  PreparedData data_;
+  TokenSource source_;
+  StreamingBatches batches_;
+  CheckpointFolder checkpoints_;
+  std::shared_ptr<LanguageModel> model_;
+  std::optional<Optimizer> optimizer_;
+  State state_;
+  std::int64_t step_ = 0;
+  std::int64_t saved_step_ = -1;
+  std::int64_t evaluated_step_ = 0;
+  std::optional<double> best_loss_;
+  double timed_seconds_ = 0;
+  std::int64_t timed_steps_ = 0;
+  std::int64_t steps_here_ = 0;
+};
+
+Trainer::Trainer(const TrainJob& job, TrainSink& sink)
+    : job_(&job),
+      options_(&job.options),
+      sink_(&sink),
+      device_(choose_device(job.options.device)),
+      data_(open_prepared(job.options.data.path)),
+      source_(data_.split("train").tokens, {}),
+      batches_(source_, {options_->train.batch, options_->train.block}, options_->seed),
+      checkpoints_(job.folder / "checkpoints") {
+  if (options_->train.threads > 0) at::set_num_threads(static_cast<int>(options_->train.threads));
+  at::globalContext().setAllowTF32CuBLAS(options_->train.tf32);
+  torch::manual_seed(static_cast<std::uint64_t>(options_->seed));
+  model_ = make_model(options_->model, data_.vocabulary.size());
+  if (!options_->init_from.empty()) initialize_from(*model_, options_->init_from, data_.vocabulary);
+  model_->to(device_);
+  optimizer_.emplace(options_->optimizer, all_weights());
+  state_ = model_->initial_state(options_->train.batch);
+  restore();
+}
+
+void Trainer::restore() {
+  const auto warn = [this](const std::string& text) { sink_->message("warning: " + text); };
+  std::optional<Checkpoint> checkpoint = checkpoints_.load_newest(warn);
+  if (!checkpoint) return;
+  NamedTensors weights;
+  NamedTensors optimizer;
+  state_.clear();
+  for (auto& [name, tensor] : checkpoint->tensors) {
+    if (name.starts_with("optimizer.")) {
+      optimizer.emplace_back(name, tensor);
+    } else if (name.starts_with("state.")) {
+      state_.push_back(tensor.to(device_));
+    } else {
+      weights.emplace_back(name.substr(sizeof("model.") - 1), tensor);
+    }
+  }
+  const std::string source = fmt::format("the checkpoint of step {} in {}", checkpoint->step, job_->folder.string());
+  load_weights(*model_, weights, source);
+  optimizer_->restore(optimizer, source);
+  batches_.restore(checkpoint->state.at("stream"));
+  evaluated_step_ = checkpoint->state.at("evaluated_step").get<std::int64_t>();
+  if (!checkpoint->state.at("best_loss").is_null()) best_loss_ = checkpoint->state.at("best_loss").get<double>();
+  step_ = saved_step_ = checkpoint->step;
+  sink_->message(fmt::format("going on from step {}", step_));
+}
+
+void Trainer::save() {
+  if (saved_step_ == step_) return;
+  sink_->check_owner();
+  Checkpoint checkpoint{.step = step_, .tensors = {}, .state = {}};
+  for (const auto& [name, tensor] : model_->weights()) {
+    if (!torch::isfinite(tensor).all().item<bool>()) {
+      throw DivergedError(
+          fmt::format("'{}' is not finite after step {}; the last finite checkpoint is kept", name, step_));
+    }
+    checkpoint.tensors.emplace_back("model." + name, tensor);
+  }
+  for (auto& entry : optimizer_->state()) checkpoint.tensors.push_back(std::move(entry));
+  for (std::size_t i = 0; i < state_.size(); ++i) {
+    checkpoint.tensors.emplace_back(fmt::format("state.{:05}", i), state_[i]);
+  }
+  checkpoint.state = {{"stream", batches_.state()},
+                      {"evaluated_step", evaluated_step_},
+                      {"best_loss", best_loss_ ? Json(*best_loss_) : Json()}};
+  const fs::path file = checkpoints_.save(checkpoint);
+  saved_step_ = step_;
+  sink_->checkpoint(step_, file);
+}
+
+/// Adds up the gradients of the micro-batches; returns the batch's mean loss in nats.
+double Trainer::forward_backward(const Batch& batch) {
+  const std::int64_t rows = batch.inputs.size(0);
+  const std::int64_t part = options_->train.micro_batch > 0 ? std::min(options_->train.micro_batch, rows) : rows;
+  if (batch.fresh) state_ = model_->initial_state(rows);
+  std::vector<State> next;
+  double total = 0;
+  for (std::int64_t begin = 0; begin < rows; begin += part) {
+    const std::int64_t count = std::min(part, rows - begin);
+    const double share = static_cast<double>(count) / static_cast<double>(rows);
+    ModelOutput output;
+    {
+      const PrecisionScope precision(options_->train.precision, device_);
+      output = model_->forward(batch.inputs.narrow(0, begin, count).to(device_), state_rows(state_, begin, count));
+    }
+    if (output.logits.scalar_type() != torch::kDouble) output.logits = output.logits.to(torch::kFloat);
+    torch::Tensor loss = torch::cross_entropy_loss(output.logits.flatten(0, 1),
+                                                   batch.targets.narrow(0, begin, count).to(device_).flatten());
+    total += loss.item<double>() * share;
+    if (!std::isfinite(total)) break;
+    if (output.auxiliary_loss.defined()) loss = loss + output.auxiliary_loss;
+    (loss * share).backward();
+    next.push_back(std::move(output.state));
+  }
+  if (std::isfinite(total)) state_ = concatenate_states(next);
+  return total;
+}
+
+double Trainer::step() {
+  const double start = monotonic_seconds();
+  // Dropout follows from the seed and the step, so that there is no generator to save.
+  torch::manual_seed(
+      random_bits(static_cast<std::uint64_t>(options_->seed), kDropout, static_cast<std::uint64_t>(step_)));
+  model_->train();
+  optimizer_->zero_gradients();
+  const double loss = forward_backward(batches_.next());
+  if (!std::isfinite(loss)) {
+    throw DivergedError(
+        fmt::format("the loss is {} at step {}; the last finite checkpoint is kept\n"
+                    "a smaller optimizer.lr or a longer optimizer.warmup_steps may help",
+                    loss, step_ + 1));
+  }
+  optimizer_->step(learning_rate(options_->optimizer, step_ + 1, options_->train.steps), step_ + 1);
+  model_->after_step();
+  ++step_;
+  if (++steps_here_ > kUntimedSteps) {
+    timed_seconds_ += monotonic_seconds() - start;
+    ++timed_steps_;
+  }
+  return loss;
+}
+
+void Trainer::record(double loss) {
+  NamedValues values = model_->statistics();
+  values["loss"] = loss;
+  values["bpc"] = to_bpc(loss);
+  values["lr"] = learning_rate(options_->optimizer, step_, options_->train.steps);
+  if (timed_steps_ > 0) {
+    values["tokens_per_second"] =
+        static_cast<double>(options_->train.batch * options_->train.block * timed_steps_) / timed_seconds_;
+  }
+  sink_->progress(step_, values);
+  const std::int64_t every = options_->train.log_every > 0
+                                 ? options_->train.log_every
+                                 : std::max<std::int64_t>(1, options_->train.steps / kRecordsOfARun);
+  if (step_ % every != 0 && step_ != options_->train.steps) return;
+  sink_->metrics(step_, values);
+  model_->reset_statistics();
+}
+
+bool Trainer::evaluation_due() const {
+  const std::int64_t every = options_->train.eval_every;
+  return every > 0 && step_ > 0 && step_ % every == 0 && evaluated_step_ != step_;
+}
+
+/// Nothing when it was stopped in between.
+std::optional<Evaluation> Trainer::evaluate(const std::string& split_name, bool final) {
+  const Split& split = data_.split(split_name);
+  const double start = monotonic_seconds();
+  torch::manual_seed(random_bits(static_cast<std::uint64_t>(options_->seed), kEvaluation, 0));
+  const TokenSource source(split.tokens, {});
+  const StreamingResult result =
+      evaluate_streaming(*model_, source,
+                         {.rows = options_->eval.batch,
+                          .block = options_->train.block,
+                          .precision = options_->train.precision,
+                          .device = device_},
+                         [this](std::int64_t, std::int64_t) { return !sink_->should_stop(); });
+  if (result.stopped) return std::nullopt;
+  Evaluation evaluation{.split = split_name,
+                        .step = step_,
+                        .tokens = result.tokens,
+                        .loss = result.loss,
+                        .seconds = monotonic_seconds() - start,
+                        .final = final,
+                        .values = result.statistics};
+  for (const auto& [name, value] : loss_values(result.loss, result.tokens, split, data_.vocabulary.unit)) {
+    evaluation.values[name] = value;
+  }
+  return evaluation;
+}
+
+Trainer::Evaluated Trainer::evaluate_while_training() {
+  save();  // a long evaluation must not put the steps before it at risk
+  const std::optional<Evaluation> evaluation = evaluate("valid", false);
+  if (!evaluation) return Evaluated::kStopped;
+  evaluated_step_ = step_;
+  sink_->evaluation(*evaluation);
+  for (const Grid& grid : model_->grids()) sink_->grid(step_, grid);
+  model_->reset_statistics();
+  const bool best = std::isfinite(evaluation->loss) && (!best_loss_ || evaluation->loss < *best_loss_);
+  if (best) {
+    best_loss_ = evaluation->loss;
+    if (options_->eval.select == EvalOptions::Select::kBest) {
+      sink_->check_owner();
+      write_safetensors(best_file(), all_weights(), {{"step", std::to_string(step_)}});
+    }
+  }
+  return Evaluated::kDone;
+}
+
+void Trainer::record_costs() {
+  NamedValues costs = model_->costs();
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  costs["peak_memory"] = 1024.0 * static_cast<double>(usage.ru_maxrss);
+  if (timed_steps_ > 0) costs["step_seconds"] = timed_seconds_ / static_cast<double>(timed_steps_);
+  sink_->costs(costs);
+}
+
+/// The final evaluations and model/.
+Trainer::Evaluated Trainer::finish() {
+  save();
+  if (options_->eval.select == EvalOptions::Select::kBest && fs::exists(best_file())) {
+    const TensorFile best = read_safetensors(best_file());
+    load_weights(*model_, best.tensors, best_file().string());
+    step_ = std::stoll(best.metadata.at("step"));
+  }
+  std::vector<Evaluation> evaluations;
+  for (const auto* split : {"valid", "test"}) {
+    if (data_.splits.count(split) == 0) continue;
+    const std::optional<Evaluation> evaluation = evaluate(split, true);
+    if (!evaluation) return Evaluated::kStopped;
+    evaluations.push_back(*evaluation);
+  }
+  sink_->check_owner();
+  write_model_folder(job_->folder / "model", *model_, data_.vocabulary, job_->model_yaml);
+  for (const Evaluation& evaluation : evaluations) sink_->evaluation(evaluation);
+  for (const Grid& grid : model_->grids()) sink_->grid(step_, grid);
+  record_costs();
+  return Evaluated::kDone;
+}
+
+TrainOutcome Trainer::run() {
+  while (step_ < options_->train.steps) {
+    // Before the step, so that a run killed while it evaluated does so again.
+    if (evaluation_due() && evaluate_while_training() == Evaluated::kStopped) return TrainOutcome::kStopped;
+    record(step());
+    const bool stop = sink_->should_stop();
+    if (stop || step_ % options_->train.checkpoint_every == 0) save();
+    if (stop && step_ < options_->train.steps) return TrainOutcome::kStopped;
+  }
+  return finish() == Evaluated::kDone ? TrainOutcome::kDone : TrainOutcome::kStopped;
+}
+
+}  // namespace
+
+TrainOutcome train(const TrainJob& job, TrainSink& sink) { return Trainer(job, sink).run(); }
+
+}  // namespace xlm
