@@ -1,0 +1,25 @@
+// environment.json: with what program, where and on what data a run was done.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "core/interface.h"
+
+namespace xlm {
+
+/// Adds to what submission wrote: hashes of the program, libtorch, device and GPU, host, threads, command line.
+Json worker_environment(Json submitted, Core& core, const RunOptions& options, const std::vector<std::string>& command);
+
+/// The words with which this process was started.
+std::vector<std::string> command_line();
+
+/// CPU cores that this process may use.
+std::int64_t available_cores();
+
+/// The GPUs that this process may use, as CUDA_VISIBLE_DEVICES names them; found without torch.
+std::vector<std::string> visible_gpus();
+
+}  // namespace xlm

@@ -1,0 +1,23 @@
+// Where the evaluations that people ask for are kept, so that they survive a rebuild of the store.
+#pragma once
+
+#include <string>
+
+#include "core/interface.h"
+#include "experiments/model_place.h"
+
+namespace xlm {
+
+/// An evaluation that was asked for: of which model, with which settings.
+struct EvaluationRequest {
+  ModelPlace place;
+  RunOptions options;  // model, eval, train.block, data.path, device as they were used
+  std::string split;
+};
+
+/// Adds the evaluation, with its settings, to the journal of the run that it belongs to: the model's own run where the
+/// data are that run's, otherwise a run folder "eval-MODEL-DATASET-HASH", made on first use, which says that this model
+/// was measured on these data. It counts as the final one of its split where the journal has none. Returns the folder.
+fs::path record_evaluation(const EvaluationRequest& request, Evaluation evaluation, const fs::path& runs);
+
+}  // namespace xlm

@@ -1,0 +1,57 @@
+// The id of a run.
+#include "experiments/identity.h"
+
+#include <map>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/sha256.h"
+#include "experiments/configuration.h"
+
+namespace xlm {
+namespace {
+
+constexpr std::size_t kHashDigits = 8;
+
+}  // namespace
+
+RunInputs read_inputs(const RunOptions& options) {
+  RunInputs inputs;
+  const fs::path data = options.data.path;
+  if (!fs::is_directory(data)) {
+    throw DataError(
+        fmt::format("data.path: there is no prepared data folder {}\n"
+                    "make it with: xlm prepare-data DATASET --from FILES --out {}",
+                    data.string(), data.string()));
+  }
+  inputs.data = summarize_prepared(data);
+  if (!options.init_from.empty()) inputs.init_sha256 = sha256_file(fs::path(options.init_from) / "model.safetensors");
+  return inputs;
+}
+
+std::string folder_name(const std::string& text) {
+  std::string name;
+  for (const char c : text) {
+    const bool digit = c >= '0' && c <= '9';
+    const bool lower = c >= 'a' && c <= 'z';
+    const bool upper = c >= 'A' && c <= 'Z';
+    name += upper ? static_cast<char>(c - 'A' + 'a') : digit || lower || c == '.' ? c : '-';
+  }
+  return name;
+}
+
+std::string run_id(const RunOptions& options, const RunInputs& inputs) {
+  // Sorted, so that the order in which options are declared does not matter.
+  std::map<std::string, std::string> parts{{"data.fingerprint", inputs.data.fingerprint}};
+  if (!inputs.init_sha256.empty()) parts["model.init_from"] = inputs.init_sha256;
+  for (const OptionEntry& entry : option_entries(options)) {
+    if (entry.affects_result) parts[entry.key] = entry.value.dump();
+  }
+  Sha256 hash;
+  for (const auto& [key, value] : parts) hash.update(fmt::format("{}={}\n", key, value));
+  return fmt::format("{}-{}-{}", model_type(options.model), folder_name(inputs.data.dataset),
+                     hash.finish().substr(0, kHashDigits));
+}
+
+}  // namespace xlm

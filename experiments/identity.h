@@ -1,0 +1,27 @@
+// What makes two runs the same work: the id of a run, equal wherever and however it is done.
+#pragma once
+
+#include <string>
+
+#include "core/interface.h"
+#include "datasets/prepared.h"
+
+namespace xlm {
+
+/// What a run starts from, beside its options.
+struct RunInputs {
+  PreparedSummary data;
+  std::string init_sha256;  // of the weights that training starts from; empty: random weights
+};
+
+/// Looks at the data folder and the initial weights that `options` name. Throws DataError when they are not there.
+RunInputs read_inputs(const RunOptions& options);
+
+/// "adaptive-span-text8-3fa9c1d2": model, dataset, and a hash of all that can change the result
+/// (docs/configuration.md).
+std::string run_id(const RunOptions& options, const RunInputs& inputs);
+
+/// Lower-case letters, digits, dots and dashes: what a folder's name may hold on any file system.
+std::string folder_name(const std::string& text);
+
+}  // namespace xlm

@@ -1,0 +1,11 @@
+// Bringing the store up to date after a run.
+#pragma once
+
+#include "base/files.h"
+
+namespace xlm {
+
+/// Syncs the store with the run folders. The store is only an index of them: what goes wrong is a warning.
+void update_store(const fs::path& runs, const fs::path& store_file);
+
+}  // namespace xlm
