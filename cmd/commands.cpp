@@ -1,0 +1,52 @@
+// The table of subcommands: dispatch, help, completion and "did you mean" come from it.
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+
+#include "cmd/command.h"
+
+namespace xlm {
+
+std::function<int()> declare_prepare_data(CLI::App& app, const Context& context);
+std::function<int()> declare_train(CLI::App& app, const Context& context);
+std::function<int()> declare_sweep(CLI::App& app, const Context& context);
+std::function<int()> declare_eval(CLI::App& app, const Context& context);
+std::function<int()> declare_pareto(CLI::App& app, const Context& context);
+std::function<int()> declare_table(CLI::App& app, const Context& context);
+std::function<int()> declare_figure(CLI::App& app, const Context& context);
+std::function<int()> declare_runs(CLI::App& app, const Context& context);
+std::function<int()> declare_completion(CLI::App& app, const Context& context);
+std::function<int()> declare_worker(CLI::App& app, const Context& context);
+
+const std::vector<Command>& commands() {
+  static const std::vector<Command> table{
+      {"prepare-data", "Turn a raw corpus into a prepared data folder", declare_prepare_data},
+      {"train", "Train one model; goes on where an unfinished run stopped", declare_train},
+      {"sweep", "Do all runs of a sweep that are not done yet", declare_sweep},
+      {"eval", "Loss of a run or of a model folder", declare_eval},
+      {"pareto", "Pareto front of two columns of the store", declare_pareto},
+      {"table", "A paper's table from the store", declare_table},
+      {"figure", "A plot from the store", declare_figure},
+      {"runs", "Look into the store of runs", declare_runs},
+      {"completion", "Completion for bash, zsh or fish", declare_completion},
+      {"worker", "", declare_worker},
+  };
+  return table;
+}
+
+void print(std::string_view text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
+    throw_file_error("write", "standard output", errno);
+  }
+}
+
+void print_or_write(std::string_view text, const fs::path& file) {
+  if (file.empty()) {
+    print(text);
+  } else {
+    write_file(file, text);
+  }
+}
+
+}  // namespace xlm

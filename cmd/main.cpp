@@ -1,0 +1,154 @@
+// The program: finds the subcommand, runs it, and turns errors into messages and exit codes.
+#include <unistd.h>
+
+#include <clocale>
+#include <csignal>
+#include <cstdio>
+#include <iostream>
+#include <new>
+
+#include <fmt/format.h>
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "base/version.h"
+#include "cmd/command.h"
+
+namespace xlm {
+namespace {
+
+void add_everywhere(CLI::App& app, Context& context) {
+  app.add_flag("--json", context.json, "Machine-readable results on standard output");
+  app.add_flag("-q,--quiet", context.quiet, "No progress and no notes");
+  app.add_flag("-v,--verbose", context.verbose, "Say more; add the cause to errors");
+  app.add_option("--runs", context.runs, "Folder of runs")->capture_default_str()->type_name("DIR");
+  app.add_option("--store", context.store, "Results store (default: results.db in the folder of runs)")
+      ->type_name("FILE");
+}
+
+void configure_log(const Context& context) {
+  auto logger = std::make_shared<spdlog::logger>("xlm", std::make_shared<spdlog::sinks::stderr_sink_mt>());
+  logger->set_pattern("%l: %v");
+  logger->set_level(context.quiet ? spdlog::level::err : context.verbose ? spdlog::level::debug : spdlog::level::info);
+  spdlog::set_default_logger(logger);
+}
+
+void complain(const Context& context, const std::string& message) {
+  const std::string head = paint(context.standard_error, Colour::kRed, "error:");
+  fmt::print(stderr, "{} {}\n", head, message);
+}
+
+/// The innermost subcommand that was recognised, and what the user typed to get there: "runs ls".
+std::pair<const CLI::App*, std::string> innermost(const CLI::App& app) {
+  const CLI::App* command = &app;
+  std::string words;
+  while (!command->get_subcommands().empty()) {
+    command = command->get_subcommands().front();
+    words += " " + command->get_name();
+  }
+  return {command, words};
+}
+
+/// CLI11 leaves an unknown subcommand among the extras; name the nearest right one.
+std::string unknown_word(const CLI::App& app, const std::string& message, int argc, char** argv) {
+  const auto [command, words] = innermost(app);
+  const auto choices = command->get_subcommands([](const CLI::App* sub) { return !sub->get_group().empty(); });
+  if (choices.empty()) return message;
+  std::vector<std::string> names;
+  for (const CLI::App* choice : choices) names.push_back(choice->get_name());
+  bool reached = command == &app;
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    if (!reached) {
+      reached = word == command->get_name();
+    } else if (!word.empty() && word.front() != '-') {
+      return fmt::format("unknown command '{}'{}\nrun 'xlm{} --help' for the list", (words + " " + word).substr(1),
+                         did_you_mean(word, names), words);
+    }
+  }
+  return message;
+}
+
+std::string with_suggestion(const CLI::App& app, const CLI::ParseError& error) {
+  std::string message = error.what();
+  const auto [command, words] = innermost(app);
+  const std::size_t dashes = message.find(": -");
+  if (dashes != std::string::npos) {
+    std::vector<std::string> names;
+    for (const CLI::Option* option : command->get_options()) {
+      for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    }
+    const std::string word = split(message.substr(dashes + 2), ' ').front();
+    message = fmt::format("unknown option {}{}", word, did_you_mean(word, names));
+  }
+  return fmt::format("{}\nrun 'xlm{} --help' for what it takes", message, words);
+}
+
+int run(int argc, char** argv) {
+  std::setlocale(LC_CTYPE, "C.UTF-8");
+  std::signal(SIGPIPE, SIG_DFL);
+  Context context;
+  context.standard_error = Terminal::of(STDERR_FILENO);
+  context.standard_output = Terminal::of(STDOUT_FILENO);
+
+  CLI::App app{
+      "xlm: language-model experiments from the shell.\n"
+      "Adaptive attention span, from raw text to the paper's table with your own numbers in it.\n",
+      "xlm"};
+  app.set_version_flag("--version", fmt::format("xlm {} ({})", kVersion, kCommit));
+  app.require_subcommand(1);
+  app.footer(
+      "Examples:\n"
+      "  xlm prepare-data text8 --from text8.zip --out data/text8\n"
+      "  xlm sweep experiments/recipes/adaptive-span/span-limit.yaml --profile smoke data.path=data/text8\n"
+      "  xlm table experiments/recipes/adaptive-span/span-limit.yaml\n\n"
+      "'xlm COMMAND --help' explains a command.");
+  add_everywhere(app, context);
+
+  std::vector<std::pair<CLI::App*, std::function<int()>>> runners;
+  for (const Command& command : commands()) {
+    CLI::App* sub = app.add_subcommand(std::string(command.name), std::string(command.summary));
+    sub->formatter(std::make_shared<CLI::Formatter>());
+    runners.emplace_back(sub, command.declare(*sub, context));
+    if (sub->get_subcommands({}).empty()) {
+      add_everywhere(*sub, context);
+    } else {
+      for (CLI::App* inner : sub->get_subcommands({})) add_everywhere(*inner, context);
+    }
+    if (command.summary.empty()) sub->group("");  // for the program's own use
+  }
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& success) {
+    return app.exit(success);  // --help, --version
+  } catch (const CLI::ParseError& error) {
+    complain(context, unknown_word(app, with_suggestion(app, error), argc, argv));
+    return kUsage;
+  }
+  configure_log(context);
+  for (const auto& [sub, runner] : runners) {
+    if (!sub->parsed()) continue;
+    try {
+      return runner();
+    } catch (const Error& error) {
+      complain(context, error.what());
+      return error.code();
+    } catch (const std::bad_alloc&) {
+      complain(context, "out of memory");
+      return kOutOfResources;
+    } catch (const std::exception& error) {
+      // Libraries' own exceptions: the first line says what; the rest (libtorch adds a backtrace) only on request.
+      const std::string what = error.what();
+      complain(context, context.verbose ? what : what.substr(0, what.find('\n')));
+      return kFailed;
+    }
+  }
+  return kUsage;
+}
+
+}  // namespace
+}  // namespace xlm
+
+int main(int argc, char** argv) { return xlm::run(argc, argv); }

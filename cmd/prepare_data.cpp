@@ -1,0 +1,152 @@
+// xlm prepare-data: raw corpus → prepared data folder.
+#include <cstdio>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/progress.h"
+#include "base/stop.h"
+#include "base/text.h"
+#include "cmd/command.h"
+#include "datasets/prepare.h"
+#include "datasets/prepared.h"
+#include "datasets/registry.h"
+#include "datasets/split_plan.h"
+
+namespace xlm {
+namespace {
+
+std::string help_text() {
+  std::string text = "Datasets:\n";
+  for (const Corpus& corpus : corpora()) text += fmt::format("  {:<8} {}\n", corpus.name, corpus.summary);
+  text +=
+      "\nFiles may be plain, gzip, bzip2, xz, Zstandard, zip or tar. Nothing is unpacked to disk.\n"
+      "\nExamples:\n"
+      "  xlm prepare-data text8 --from text8.zip --out data/text8\n"
+      "  xlm prepare-data enwik8 --from enwik8.zip --out data/enwik8\n"
+      "  xlm prepare-data text --from notes/ --glob '*.txt' --clean text8 --out data/notes\n"
+      "  xlm prepare-data text --from book.txt --split 400000,20000,20000 --out data/book\n";
+  return text;
+}
+
+/// One progress bar for each stage of the work.
+class StageProgress {
+ public:
+  explicit StageProgress(const Context& context) : context_(&context) {}
+
+  void update(const std::string& stage, std::uint64_t done, std::uint64_t total) {
+    if (stop_requested()) {
+      throw Error("stopped by a signal: no folder was made\nrun the same command again to start over", kStopped);
+    }
+    if (stage != stage_) {
+      bar_.reset();
+      stage_ = stage;
+      bar_ = std::make_unique<Progress>(
+          Progress::Settings{
+              .label = stage, .total = static_cast<double>(total), .bytes = true, .quiet = context_->quiet},
+          stderr, context_->standard_error);
+    }
+    bar_->update(static_cast<double>(done));
+  }
+
+  void note(const std::string& message) {
+    if (context_->quiet) return;
+    if (bar_) {
+      bar_->note("note: " + message);
+    } else {
+      fmt::print(stderr, "note: {}\n", message);
+    }
+  }
+
+ private:
+  const Context* context_;
+  std::string stage_;
+  std::unique_ptr<Progress> bar_;
+};
+
+std::string unit_of(const PreparedData& data) {
+  return data.vocabulary.unit == Vocabulary::Unit::kByte ? "byte" : "character";
+}
+
+Json result_json(const PreparedData& data, const PrepareResult& result) {
+  Json splits = Json::object();
+  for (const char* name : kSplitNames) {
+    const auto found = data.splits.find(name);
+    if (found == data.splits.end()) continue;
+    const Split& split = found->second;
+    splits[name] = {{"tokens", split.tokens.size()},
+                    {"words", split.words},
+                    {"bytes", split.bytes},
+                    {"documents", split.documents.size()}};
+  }
+  return {{"path", data.path.string()},      {"dataset", data.dataset},
+          {"unit", unit_of(data)},           {"symbols", data.vocabulary.size()},
+          {"splits", std::move(splits)},     {"replaced_characters", data.meta.value("replaced_characters", 0)},
+          {"fingerprint", data.fingerprint}, {"was_there", result.was_there}};
+}
+
+std::string result_text(const PreparedData& data, const PrepareResult& result, const Terminal& terminal) {
+  TextTable table({{"split"}, {"tokens", true}, {"words", true}, {"bytes", true}, {"documents", true}});
+  for (const char* name : kSplitNames) {
+    const auto found = data.splits.find(name);
+    if (found == data.splits.end()) continue;
+    const Split& split = found->second;
+    table.add({name, fmt::format("{}", split.tokens.size()), fmt::format("{}", split.words),
+               fmt::format("{}", split.bytes), fmt::format("{}", split.documents.size())});
+  }
+  const std::string head =
+      result.was_there
+          ? fmt::format("{} is there already, from the same files with the same options", data.path.string())
+          : fmt::format("{} is ready", data.path.string());
+  return fmt::format("{}: {}, {} symbols ({}s)\n\n{}", head, data.dataset, data.vocabulary.size(), unit_of(data),
+                     table.render(TextTable::Format::kText, terminal.is_terminal ? terminal.width : 0));
+}
+
+int prepare_data(const Context& context, const PrepareRequest& request) {
+  install_stop_handlers();
+  PrepareResult result;
+  {
+    StageProgress progress(context);
+    result = prepare(request, {.progress = [&](const std::string& stage, std::uint64_t done,
+                                               std::uint64_t total) { progress.update(stage, done, total); },
+                               .note = [&](const std::string& message) { progress.note(message); }});
+  }
+  const PreparedData data = open_prepared(request.out);
+  print(context.json ? result_json(data, result).dump(2) + "\n" : result_text(data, result, context.standard_output));
+  return kDone;
+}
+
+}  // namespace
+
+std::function<int()> declare_prepare_data(CLI::App& app, const Context& context) {
+  auto request = std::make_shared<PrepareRequest>();
+  CLI::Validator size = CLI::AsSizeValue(true);  // powers of 1000
+  CLI::Validator positive = CLI::PositiveNumber;
+  size.description("");  // the help says what is meant
+  positive.description("");
+  app.footer(help_text());
+  app.add_option("DATASET", request->dataset, "What the corpus is (see below)")->required()->type_name("");
+  app.add_option("--from", request->from, "The files as distributed, or a folder of them")
+      ->required()
+      ->type_name("PATH");
+  app.add_option("--out", request->out, "Folder to make")->required()->type_name("DIR");
+  app.add_option("--glob", request->glob, "Which files of folders and archives; * also matches /")
+      ->type_name("PATTERN");
+  app.add_option("--clean", request->clean, "none, or text8: a-z and single spaces, digits spelt out")
+      ->type_name("none|text8");
+  app.add_option("--unit", request->unit, "What a token is")->type_name("character|byte");
+  app.add_option("--split", request->split, "Training, validation and test, in tokens or shares")
+      ->capture_default_str()
+      ->type_name("A,B,C");
+  app.add_flag("--keep-text", request->keep_text, "Also write train.txt, valid.txt and test.txt");
+  app.add_flag("--force", request->force, "Replace a folder prepared from other files or with other options");
+  app.add_option("--max-unpacked", request->max_unpacked,
+                 "Bytes that an archive may unpack to, such as 5GB (default: 1000 times its size, 1 GB to 1 TB)")
+      ->transform(size)
+      ->check(positive)
+      ->type_name("BYTES");
+  return [request, &context] { return prepare_data(context, *request); };
+}
+
+}  // namespace xlm

@@ -1,0 +1,88 @@
+// The store of results as commands open it.
+#include "cmd/results_store.h"
+
+#include <algorithm>
+#include <memory>
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include "base/error.h"
+#include "base/progress.h"
+#include "base/text.h"
+#include "experiments/run_lock.h"
+
+namespace xlm {
+namespace {
+
+constexpr double kSilentRuns = 200;  // fewer are read at once, for all that anyone sees
+constexpr std::size_t kMostCandidates = 5;
+
+}  // namespace
+
+SyncOptions sync_options(const Context& context) {
+  SyncOptions options;
+  options.is_alive = has_live_worker;
+  // Made when the first report shows how much there is to do.
+  auto bar = std::make_shared<std::unique_ptr<Progress>>();
+  options.progress = [&context, bar](double done, double total) {
+    if (total < kSilentRuns) return;
+    if (!*bar) {
+      *bar = std::make_unique<Progress>(
+          Progress::Settings{.label = "reading runs", .total = total, .unit = "runs", .quiet = context.quiet}, stderr,
+          context.standard_error);
+    }
+    (*bar)->update(done);
+    if (done >= total) (*bar)->finish();
+  };
+  return options;
+}
+
+Store open_store(const Context& context) {
+  const fs::path file = context.store_file();
+  if (!fs::exists(context.runs)) {
+    if (context.runs != Context().runs) {
+      throw DataError(
+          fmt::format("there is no folder of runs {}\n"
+                      "`xlm train` and `xlm sweep` make runs; --runs DIR says where they are",
+                      context.runs.string()));
+    }
+    return fs::exists(file) ? Store::open_read_only(file) : Store::in_memory();
+  }
+  try {
+    Store store(file);
+    store.sync(context.runs, sync_options(context));
+    return store;
+  } catch (const StoreUnwritable& error) {
+    if (!fs::exists(file)) throw;
+    spdlog::warn("{} cannot be brought up to date (not writable); this is what it holds", file.string());
+    return Store::open_read_only(file);
+  }
+}
+
+std::string no_runs_hint(const Context& context) {
+  return fmt::format("there are no runs in {} yet\nmake some with `xlm train CONFIG.yaml` or `xlm sweep SWEEP.yaml`\n",
+                     context.runs.string());
+}
+
+std::string find_run(const RunSet& runs, const std::string& name) {
+  std::string id = name;
+  while (id.ends_with('/')) id.pop_back();
+  id = fs::path(id).filename().string();  // a run folder will do
+  const auto begin = std::lower_bound(runs.ids().begin(), runs.ids().end(), id);
+  if (begin != runs.ids().end() && *begin == id) return id;
+  std::vector<std::string> candidates;
+  for (auto run = begin; run != runs.ids().end() && run->starts_with(id); ++run) candidates.push_back(*run);
+  if (candidates.size() == 1 && !id.empty()) return candidates.front();
+  if (candidates.empty()) {
+    throw UsageError(
+        fmt::format("there is no run '{}'{}\n`xlm runs ls` lists the runs", name, did_you_mean(id, runs.ids())));
+  }
+  const std::size_t shown = std::min(candidates.size(), kMostCandidates);
+  throw UsageError(
+      fmt::format("'{}' may be {} runs: {}{}", name, candidates.size(),
+                  join({candidates.begin(), candidates.begin() + static_cast<std::ptrdiff_t>(shown)}, ", "),
+                  shown < candidates.size() ? ", …" : ""));
+}
+
+}  // namespace xlm

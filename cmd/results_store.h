@@ -1,0 +1,28 @@
+// The store of results as commands open it: brought up to date first, with progress where that takes time.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cmd/command.h"
+#include "results/query.h"
+#include "results/store.h"
+
+namespace xlm {
+
+/// Opens the store that `context` names and syncs it with the run folders. A store that cannot be written is read as it
+/// is, with a warning. Where there are neither runs nor a store, the result is empty and nothing is created; throws
+/// DataError when the user named a folder of runs that does not exist.
+Store open_store(const Context& context);
+
+/// Progress and liveness for a sync.
+SyncOptions sync_options(const Context& context);
+
+/// What to tell someone whose store has no runs.
+std::string no_runs_hint(const Context& context);
+
+/// The one run that `name` means: an id, the start of one, or a run folder. Throws UsageError with the nearest id or
+/// the candidates.
+std::string find_run(const RunSet& runs, const std::string& name);
+
+}  // namespace xlm

@@ -1,0 +1,65 @@
+// Results of a run as train and sweep show them.
+#include "cmd/run_results.h"
+
+#include <cmath>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "base/terminal.h"
+#include "base/text.h"
+
+namespace xlm {
+
+const RunEvaluation* main_evaluation(const Run& run, const std::string& split) {
+  for (const RunEvaluation& evaluation : run.evaluations) {
+    if (evaluation.main && evaluation.split == split) return &evaluation;
+  }
+  return nullptr;
+}
+
+std::string shown_number(double value) {
+  if (std::abs(value) >= 1e5) return human_count(value);
+  return value == std::floor(value) ? fmt::format("{:.0f}", value) : fmt::format("{:.5g}", value);
+}
+
+Json run_json(const Run& run) {
+  Json json = {{"run_id", run.id}, {"experiment", run.experiment}, {"status", name_of(run.status)}};
+  if (!run.reason.empty()) json["reason"] = run.reason;
+  json["evaluations"] = Json::array();
+  for (const RunEvaluation& evaluation : run.evaluations) {
+    if (!evaluation.main) continue;
+    Json entry = {{"split", evaluation.split}, {"step", evaluation.step}};
+    for (const auto& [name, value] : evaluation.values) entry[name] = value;
+    json["evaluations"].push_back(std::move(entry));
+  }
+  return json;
+}
+
+std::string results_table(const Run& run, int width) {
+  std::set<std::string> names;
+  for (const RunEvaluation& evaluation : run.evaluations) {
+    if (!evaluation.main) continue;
+    for (const auto& [name, value] : evaluation.values) names.insert(name);
+  }
+  std::vector<std::string> order;
+  for (const char* first : {"tokens", "loss", "bpc"}) {
+    if (names.erase(first) > 0) order.emplace_back(first);
+  }
+  order.insert(order.end(), names.begin(), names.end());
+  std::vector<TextTable::Column> columns{{"split"}};
+  for (const std::string& name : order) columns.push_back({name, true});
+  TextTable table(std::move(columns));
+  for (const RunEvaluation& evaluation : run.evaluations) {
+    if (!evaluation.main) continue;
+    std::vector<std::string> cells{evaluation.split};
+    for (const std::string& name : order) {
+      const auto value = evaluation.values.find(name);
+      cells.push_back(value == evaluation.values.end() ? "" : shown_number(value->second));
+    }
+    table.add(std::move(cells));
+  }
+  return table.render(TextTable::Format::kText, width);
+}
+
+}  // namespace xlm

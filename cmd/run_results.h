@@ -1,0 +1,23 @@
+// Results of a run as train and sweep show them.
+#pragma once
+
+#include <string>
+
+#include "base/json.h"
+#include "results/run_folder.h"
+
+namespace xlm {
+
+/// {"run_id", "experiment", "status", "reason"?, "evaluations": [{"split", "step", "tokens", "loss", …}]}.
+Json run_json(const Run& run);
+
+/// The final evaluations as an aligned table.
+std::string results_table(const Run& run, int width);
+
+/// The main evaluation of a split, or null.
+const RunEvaluation* main_evaluation(const Run& run, const std::string& split);
+
+/// "1.2345", "38.1M": a number of unknown size for people.
+std::string shown_number(double value);
+
+}  // namespace xlm

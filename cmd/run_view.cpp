@@ -1,0 +1,304 @@
+// Runs as people read them.
+#include "cmd/run_view.h"
+
+#include <algorithm>
+#include <cmath>
+#include <ctime>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "cmd/run_results.h"
+
+namespace xlm {
+namespace {
+
+Colour colour_of(std::string_view status) {
+  if (status == "done") return Colour::kGreen;
+  if (status == "failed" || status == "diverged") return Colour::kRed;
+  if (status == "running") return Colour::kBlue;
+  return status == "queued" ? Colour::kGrey : Colour::kYellow;
+}
+
+std::string short_number(const Value& value) {
+  const std::optional<double> number = as_number(value);
+  return number ? fmt::format("{:.4f}", *number) : "";
+}
+
+/// "3 min ago", or the day.
+std::string when(const std::optional<double>& time, double now) {
+  if (!time) return "";
+  const double age = now - *time;
+  if (age >= 0 && age < 60) return "just now";
+  if (age >= 0 && age < 3600) return fmt::format("{:.0f} min ago", std::floor(age / 60));
+  if (age >= 0 && age < 86400) return fmt::format("{:.0f} h ago", std::floor(age / 3600));
+  return fmt::format("{:%Y-%m-%d}", fmt::localtime(static_cast<std::time_t>(*time)));
+}
+
+std::string clock_time(double time) {
+  return fmt::format("{:%Y-%m-%d %H:%M:%S}", fmt::localtime(static_cast<std::time_t>(time)));
+}
+
+/// How far a run is: "1200/20000", or its steps alone where it has done them all.
+std::string step_text(const Value& step, const Value& steps) {
+  const auto count = [](double number) { return number < 1e5 ? fmt::format("{:.0f}", number) : human_count(number); };
+  const double done = as_number(step).value_or(0);
+  const double all = as_number(steps).value_or(done);
+  return done == all ? count(done) : count(done) + "/" + count(all);
+}
+
+/// The measure that most of `selected` have: bits per character, or the loss.
+std::string measure_of(RunSet& runs, const std::vector<std::size_t>& selected) {
+  for (const char* name : {"bpc", "word_perplexity", "token_perplexity"}) {
+    for (const char* split : {"test.", "valid."}) {
+      const std::vector<Value>& values = runs.column(std::string(split) + name);
+      if (std::any_of(selected.begin(), selected.end(), [&](std::size_t run) { return !is_missing(values[run]); })) {
+        return name;
+      }
+    }
+  }
+  return "bpc";
+}
+
+std::size_t widest_line(const std::string& text) {
+  std::size_t widest = 0;
+  for (const std::string& line : split(text, '\n')) widest = std::max(widest, display_width(line));
+  return widest;
+}
+
+/// What suits most, without the columns named in `hidden`.
+std::string default_columns(RunSet& runs, const std::vector<std::size_t>& selected, const ListView& view,
+                            const std::vector<std::string>& hidden) {
+  const std::string measure = measure_of(runs, selected);
+  const std::vector<Value>& experiment = runs.column("experiment");
+  const std::vector<Value>& status = runs.column("status");
+  const std::vector<Value>& step = runs.column("step");
+  const std::vector<Value>& steps = runs.column_or_nothing("train.steps");
+  const std::vector<Value>& valid = runs.column("valid." + measure);
+  const std::vector<Value>& test = runs.column("test." + measure);
+  const std::vector<Value>& created = runs.column("created");
+  const auto shows = [&](const char* name) { return std::find(hidden.begin(), hidden.end(), name) == hidden.end(); };
+  std::vector<TextTable::Column> columns{{"run"}};
+  if (shows("experiment")) columns.push_back({"experiment"});
+  columns.insert(columns.end(), {{"status"}, {"steps", true}});
+  if (shows("valid")) columns.push_back({"valid " + measure, true});
+  columns.push_back({"test " + measure, true});
+  if (shows("created")) columns.push_back({"created"});
+  TextTable table(std::move(columns));
+  for (const std::size_t run : selected) {
+    const std::string state = to_text(status[run]);
+    std::vector<std::string> cells{runs.id(run)};
+    if (shows("experiment")) cells.push_back(to_text(experiment[run]));
+    cells.push_back(paint(view.terminal, colour_of(state), state));
+    cells.push_back(step_text(step[run], steps[run]));
+    if (shows("valid")) cells.push_back(short_number(valid[run]));
+    cells.push_back(short_number(test[run]));
+    if (shows("created")) cells.push_back(when(as_number(created[run]), view.now));
+    table.add(std::move(cells));
+  }
+  return table.render(TextTable::Format::kText);
+}
+
+/// --columns: the columns that were asked for, after the id.
+std::string chosen_columns(RunSet& runs, const std::vector<std::size_t>& selected, const ListView& view,
+                           TextTable::Format format) {
+  std::vector<TextTable::Column> columns{{"run"}};
+  std::vector<const std::vector<Value>*> values;
+  for (const std::string& name : view.columns) {
+    values.push_back(&runs.column(name));
+    const bool right = std::any_of(selected.begin(), selected.end(),
+                                   [&](std::size_t run) { return as_number((*values.back())[run]).has_value(); });
+    columns.push_back({name, right});
+  }
+  TextTable table(std::move(columns));
+  for (const std::size_t run : selected) {
+    std::vector<std::string> cells{runs.id(run)};
+    for (const std::vector<Value>* column : values) {
+      const Value& value = (*column)[run];
+      const bool real = format == TextTable::Format::kText && std::holds_alternative<double>(value);
+      cells.push_back(real ? shown_number(*as_number(value)) : to_text(value));
+    }
+    table.add(std::move(cells));
+  }
+  return table.render(format, view.terminal.is_terminal ? view.terminal.width : 0);
+}
+
+void add_section(std::string& out, const Terminal& terminal, const std::string& title, const std::string& body) {
+  if (!body.empty()) out += "\n" + paint(terminal, Colour::kBold, title) + "\n" + body;
+}
+
+std::string history_text(const Run& run) {
+  std::string out;
+  for (const RunState& state : run.history) {
+    std::string line = fmt::format("  {}  {:<9}", clock_time(state.time), state.state);
+    if (!state.host.empty()) line += fmt::format("  on {}", state.host);
+    if (state.pid > 0) line += fmt::format(" (process {})", state.pid);
+    if (!state.reason.empty()) line += "  " + state.reason;
+    out += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+  }
+  return out;
+}
+
+std::string pairs_text(const std::vector<std::pair<std::string, std::string>>& pairs) {
+  std::size_t widest = 0;
+  for (const auto& [name, value] : pairs) widest = std::max(widest, display_width(name));
+  std::string out;
+  for (const auto& [name, value] : pairs) out += fmt::format("  {:<{}}  {}\n", name, widest, value);
+  return out;
+}
+
+/// Evaluations that were asked for later, with settings of their own.
+std::string further_evaluations(const Run& run) {
+  std::string out;
+  for (const RunEvaluation& evaluation : run.evaluations) {
+    if (evaluation.main || evaluation.settings.empty()) continue;
+    out += fmt::format("  {} at step {}, {}:", evaluation.split, evaluation.step, evaluation.settings.dump());
+    for (const auto& [metric, value] : evaluation.values) out += fmt::format(" {} {}", metric, shown_number(value));
+    out += "\n";
+  }
+  return out;
+}
+
+bool has_main_evaluation(const Run& run) {
+  return std::any_of(run.evaluations.begin(), run.evaluations.end(),
+                     [](const RunEvaluation& evaluation) { return evaluation.main; });
+}
+
+std::string spans_text(const Run& run) {
+  if (run.spans.empty()) return "";
+  std::string out;
+  std::size_t layer = 0;
+  for (const std::vector<double>& row : run.spans.rbegin()->second) {
+    out += fmt::format("  layer {:>2} ", ++layer);
+    for (const double span : row) out += fmt::format(" {:>6.0f}", span);
+    out += "\n";
+  }
+  return out;
+}
+
+std::string checkpoints_text(const Run& run) {
+  std::string out;
+  for (const RunCheckpoint& checkpoint : run.checkpoints) {
+    if (fs::exists(run.folder / checkpoint.file))
+      out += fmt::format("  step {}  {}\n", checkpoint.step, checkpoint.file);
+  }
+  return out;
+}
+
+std::string plain_text(const Json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
+
+}  // namespace
+
+std::string runs_text(RunSet& runs, const std::vector<std::size_t>& selected, const ListView& view) {
+  if (!view.columns.empty()) return chosen_columns(runs, selected, view, TextTable::Format::kText);
+  const std::size_t width = view.terminal.is_terminal ? static_cast<std::size_t>(view.terminal.width) : 0;
+  // An id that is cut short is of no use: on a narrow terminal columns go instead.
+  std::vector<std::string> hidden;
+  std::string text = default_columns(runs, selected, view, hidden);
+  for (const char* next : {"created", "experiment", "valid"}) {
+    if (width == 0 || widest_line(text) <= width) break;
+    hidden.emplace_back(next);
+    text = default_columns(runs, selected, view, hidden);
+  }
+  return text;
+}
+
+std::string runs_table(RunSet& runs, const std::vector<std::size_t>& selected, const ListView& view,
+                       const std::string& format) {
+  ListView full = view;
+  if (full.columns.empty()) {
+    const std::string measure = measure_of(runs, selected);
+    full.columns = {"experiment", "status", "step", "valid." + measure, "test." + measure, "created", "finished"};
+  }
+  return chosen_columns(runs, selected, full, format == "csv" ? TextTable::Format::kCsv : TextTable::Format::kMarkdown);
+}
+
+std::string run_text(const Run& run, const ListView& view) {
+  const std::string status(name_of(run.status));
+  std::string out = paint(view.terminal, Colour::kBold, run.id) + "\n";
+  std::vector<std::pair<std::string, std::string>> head{
+      {"status", paint(view.terminal, colour_of(status), status) + (run.reason.empty() ? "" : ": " + run.reason)},
+      {"experiments", run.experiments.empty() ? "none" : join(run.experiments, ", ")},
+      {"step", fmt::format("{}", run.step)},
+      {"folder", run.folder.string()}};
+  if (run.malformed > 0) head.emplace_back("journal", fmt::format("{} malformed lines left out", run.malformed));
+  out += pairs_text(head);
+  add_section(out, view.terminal, "States", history_text(run));
+  if (has_main_evaluation(run)) {
+    add_section(out, view.terminal, "Final evaluations",
+                results_table(run, view.terminal.is_terminal ? view.terminal.width : 0));
+  }
+  add_section(out, view.terminal, "Further evaluations", further_evaluations(run));
+  std::vector<std::pair<std::string, std::string>> costs;
+  for (const auto& [name, value] : run.costs) costs.emplace_back(name, shown_number(value));
+  add_section(out, view.terminal, "Costs", pairs_text(costs));
+  add_section(out, view.terminal, "Spans per head", spans_text(run));
+  add_section(out, view.terminal, "Checkpoints", checkpoints_text(run));
+  std::vector<std::pair<std::string, std::string>> params;
+  for (const auto& [key, value] : run.params) params.emplace_back(key, plain_text(value));
+  add_section(out, view.terminal, "Configuration", pairs_text(params));
+  std::vector<std::pair<std::string, std::string>> environment;
+  for (const auto& [key, value] : run.environment.items()) environment.emplace_back(key, plain_text(value));
+  add_section(out, view.terminal, "Environment", pairs_text(environment));
+  return out;
+}
+
+void add_details(const Run& run, Json& json) {
+  json["folder"] = run.folder.string();
+  json["environment"] = run.environment;
+  json["history"] = Json::array();
+  for (const RunState& state : run.history) {
+    json["history"].push_back({{"time", iso_time(state.time)},
+                               {"state", state.state},
+                               {"reason", state.reason},
+                               {"host", state.host},
+                               {"pid", state.pid}});
+  }
+  json["all_evaluations"] = Json::array();
+  for (const RunEvaluation& evaluation : run.evaluations) {
+    Json entry = {{"split", evaluation.split},
+                  {"step", evaluation.step},
+                  {"final", evaluation.final},
+                  {"settings", evaluation.settings}};
+    for (const auto& [name, value] : evaluation.values) entry[name] = value;
+    json["all_evaluations"].push_back(std::move(entry));
+  }
+  json["spans"] = run.spans.empty() ? Json() : Json(run.spans.rbegin()->second);
+  json["checkpoints"] = Json::array();
+  for (const RunCheckpoint& checkpoint : run.checkpoints) {
+    json["checkpoints"].push_back({{"step", checkpoint.step}, {"file", checkpoint.file}});
+  }
+}
+
+std::string sql_text(const SqlResult& result, const std::string& format, const Terminal& terminal) {
+  if (format == "json") {
+    Json list = Json::array();
+    for (const std::vector<Json>& row : result.rows) {
+      Json object = Json::object();
+      for (std::size_t i = 0; i < row.size(); ++i) object[result.columns[i]] = row[i];
+      list.push_back(std::move(object));
+    }
+    return list.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  }
+  std::vector<TextTable::Column> columns;
+  for (std::size_t i = 0; i < result.columns.size(); ++i) {
+    const bool right = std::any_of(result.rows.begin(), result.rows.end(),
+                                   [&](const std::vector<Json>& row) { return row[i].is_number(); });
+    columns.push_back({result.columns[i], right});
+  }
+  TextTable table(std::move(columns));
+  for (const std::vector<Json>& row : result.rows) {
+    std::vector<std::string> cells;
+    for (const Json& value : row) {
+      const bool real = format == "table" && value.is_number_float();
+      cells.push_back(value.is_null() ? "" : real ? shown_number(value.get<double>()) : plain_text(value));
+    }
+    table.add(std::move(cells));
+  }
+  if (format == "csv") return table.render(TextTable::Format::kCsv);
+  const std::string count = fmt::format("{} row{}\n", result.rows.size(), result.rows.size() == 1 ? "" : "s");
+  return table.render(TextTable::Format::kText, terminal.is_terminal ? terminal.width : 0) + count;
+}
+
+}  // namespace xlm

@@ -1,0 +1,37 @@
+// Runs as people read them: lists, one run in full, and answers to SQL.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "base/terminal.h"
+#include "results/listing.h"
+#include "results/query.h"
+#include "results/run_folder.h"
+
+namespace xlm {
+
+struct ListView {
+  double now = 0;  // seconds since 1970
+  Terminal terminal;
+  std::vector<std::string> columns;  // of the store; empty: a choice that suits most
+};
+
+/// A list that fits the terminal, with coloured states.
+std::string runs_text(RunSet& runs, const std::vector<std::size_t>& selected, const ListView& view);
+
+/// The same as "markdown" or "csv", with full numbers.
+std::string runs_table(RunSet& runs, const std::vector<std::size_t>& selected, const ListView& view,
+                       const std::string& format);
+
+/// Everything that is known of one run.
+std::string run_text(const Run& run, const ListView& view);
+
+/// Adds what only the run folder knows to the JSON of a run: environment, states, checkpoints, spans, all evaluations.
+void add_details(const Run& run, Json& json);
+
+/// "table", "csv" or "json".
+std::string sql_text(const SqlResult& result, const std::string& format, const Terminal& terminal);
+
+}  // namespace xlm

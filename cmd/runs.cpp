@@ -1,0 +1,233 @@
+// xlm runs: look into the store of runs.
+#include <algorithm>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "cmd/results_store.h"
+#include "cmd/run_view.h"
+#include "experiments/run_lock.h"
+#include "results/journal.h"
+#include "results/listing.h"
+
+namespace xlm {
+namespace {
+
+constexpr std::size_t kShownOnTerminal = 40;
+
+struct ListOptions {
+  std::vector<std::string> where;
+  std::vector<std::string> columns;
+  std::int64_t limit = -1;  // -1: all, or what a terminal takes; 0: all
+  std::string format = "text";
+};
+
+struct Options {
+  ListOptions list;
+  std::string run;
+  std::vector<std::string> runs;
+  std::string sql;
+  std::string format = "table";
+  bool rebuild = false;
+  bool yes = false;
+};
+
+int list(const ListOptions& options, const Context& context) {
+  const std::vector<Condition> conditions = parse_conditions(options.where);
+  Store store = open_store(context);
+  RunSet runs(store);
+  std::vector<std::size_t> selected = newest_first(runs, conditions);
+  const std::size_t all = selected.size();
+  const bool json = context.json || options.format == "json";
+  const bool text = !json && options.format == "text";
+  if (options.limit > 0) {
+    selected.resize(std::min(all, static_cast<std::size_t>(options.limit)));
+  } else if (options.limit < 0 && text && context.standard_output.is_terminal) {
+    selected.resize(std::min(all, kShownOnTerminal));
+  }
+  if (json) {
+    RunLister lister(store);
+    std::string out = "[";
+    for (const std::size_t run : selected)
+      out += (out.size() > 1 ? ",\n " : "") +
+             lister.run(runs.id(run)).dump(-1, ' ', false, Json::error_handler_t::replace);
+    print(out + "]\n");
+    return kDone;
+  }
+  if (all == 0 && text) {
+    fmt::print(stderr, "{}", runs.size() == 0 ? no_runs_hint(context) : "no run fulfils the conditions\n");
+    return kDone;
+  }
+  const ListView view{.now = wall_seconds(), .terminal = context.standard_output, .columns = options.columns};
+  print(text ? runs_text(runs, selected, view) : runs_table(runs, selected, view, options.format));
+  if (selected.size() < all && !context.quiet) {
+    fmt::print(stderr, "{} of {} runs; --limit 0 shows all\n", selected.size(), all);
+  }
+  return kDone;
+}
+
+int show(const Options& options, const Context& context) {
+  Store store = open_store(context);
+  RunSet runs(store);
+  const std::string id = find_run(runs, options.run);
+  if (context.json) {
+    Json json = RunLister(store).run(id);
+    if (fs::exists(context.runs / id)) add_details(read_run(context.runs / id, has_live_worker), json);
+    print(json.dump(2) + "\n");
+  } else {
+    const ListView view{.now = wall_seconds(), .terminal = context.standard_output, .columns = {}};
+    print(run_text(read_run(context.runs / id, has_live_worker), view));
+  }
+  return kDone;
+}
+
+int sync(const Options& options, const Context& context) {
+  if (!fs::exists(context.runs)) {
+    throw DataError(
+        fmt::format("there is no folder of runs {}\n--runs DIR says where they are", context.runs.string()));
+  }
+  const SyncOptions settings = sync_options(context);
+  const fs::path file = context.store_file();
+  const SyncReport report =
+      options.rebuild ? Store::rebuild(file, context.runs, settings) : Store(file).sync(context.runs, settings);
+  const std::int64_t runs = report.added + report.updated + report.unchanged;
+  if (context.json) {
+    const Json json = {{"store", file.string()},    {"runs", runs},
+                       {"added", report.added},     {"updated", report.updated},
+                       {"removed", report.removed}, {"unchanged", report.unchanged},
+                       {"skipped", report.skipped}};
+    print(json.dump(2) + "\n");
+  } else {
+    print(fmt::format("{}: {} runs ({} added, {} updated, {} removed{})\n", file.string(), runs, report.added,
+                      report.updated, report.removed,
+                      report.skipped > 0 ? fmt::format(", {} left out", report.skipped) : ""));
+  }
+  return kDone;
+}
+
+int sql(const Options& options, const Context& context) {
+  const bool kept = fs::exists(context.runs) || fs::exists(context.store_file());
+  Store synced = open_store(context);
+  Store store = kept ? Store::open_read_only(context.store_file()) : std::move(synced);
+  const SqlResult result = run_sql(store, options.sql);
+  print(sql_text(result, context.json ? "json" : options.format, context.standard_output));
+  return kDone;
+}
+
+/// A run folder is renamed before it is deleted, so that what is half deleted is no run.
+void remove_folder(const fs::path& folder) {
+  const fs::path doomed = folder.parent_path() / ("." + folder.filename().string() + ".removed");
+  std::error_code error;
+  fs::rename(folder, doomed, error);
+  if (!error) fs::remove_all(doomed, error);
+  if (error) throw_file_error("remove", folder, error.value());
+}
+
+int remove(const Options& options, const Context& context) {
+  Store store = open_store(context);
+  RunSet runs(store);
+  std::vector<std::string> ids;
+  for (const std::string& name : options.runs) ids.push_back(find_run(runs, name));
+  std::sort(ids.begin(), ids.end());
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+  for (const std::string& id : ids) {
+    if (!has_live_worker(context.runs / id)) continue;
+    throw Error(fmt::format("{} is running: stop it first; nothing was removed", id));
+  }
+  if (!options.yes) {
+    throw UsageError(fmt::format("this deletes the folders of {} run{} for good: {}\nadd --yes to do it", ids.size(),
+                                 ids.size() == 1 ? "" : "s", join(ids, ", ")));
+  }
+  for (const std::string& id : ids) {
+    if (fs::exists(context.runs / id)) remove_folder(context.runs / id);
+    store.remove(id);
+    if (!context.json) print(fmt::format("removed {}\n", id));
+  }
+  if (context.json) print(Json{{"removed", ids}}.dump(2) + "\n");
+  return kDone;
+}
+
+using Choice = std::function<int(const Options&, const Context&)>;
+
+void declare_list(CLI::App& app, Options& options) {
+  app.add_option("--where", options.list.where, "Only runs with KEY=VALUE (!=, <, <=, >, >=); all must hold")
+      ->allow_extra_args(false)
+      ->type_name("CONDITION");
+  app.add_option("--columns", options.list.columns, "Show these columns of the store")
+      ->allow_extra_args(false)
+      ->type_name("COLUMN")
+      ->delimiter(',');
+  app.add_option("--limit", options.list.limit, "At most so many, the newest; 0: all (default: all, 40 on a terminal)")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("N");
+  app.add_option("--format", options.list.format, "text, markdown, csv or json")
+      ->check(CLI::IsMember({"text", "markdown", "csv", "json"}))
+      ->capture_default_str()
+      ->type_name("FORMAT");
+  app.footer(
+      "Examples:\n"
+      "  xlm runs ls\n"
+      "  xlm runs ls --where experiment=spans --where status=failed,diverged\n"
+      "  xlm runs ls --columns model.span,model.span_type,seed,test.bpc,flops_per_token --format csv");
+}
+
+void declare_sql(CLI::App& app, Options& options) {
+  app.add_option("SQL", options.sql, "One SELECT statement")->required();
+  app.add_option("--format", options.format, "table, csv or json")
+      ->check(CLI::IsMember({"table", "csv", "json"}))
+      ->capture_default_str()
+      ->type_name("FORMAT");
+  app.footer(
+      "docs/results.md lists tables and views. Nothing can be changed this way.\n\n"
+      "Examples:\n"
+      "  xlm runs sql \"SELECT run_id, test_bpc FROM results ORDER BY test_bpc LIMIT 10\"\n"
+      "  xlm runs sql \"SELECT model, data, runs, test_bpc FROM seeds\" --format csv");
+}
+
+}  // namespace
+
+std::function<int()> declare_runs(CLI::App& app, const Context& context) {
+  const auto options = std::make_shared<Options>();
+  std::vector<std::pair<CLI::App*, Choice>> choices;
+  app.require_subcommand(1);
+  CLI::App* ls = app.add_subcommand("ls", "List runs, newest first");
+  declare_list(*ls, *options);
+  choices.emplace_back(ls, [](const Options& o, const Context& c) { return list(o.list, c); });
+
+  CLI::App* one =
+      app.add_subcommand("show", "All about one run: configuration, states, evaluations, spans, checkpoints");
+  one->add_option("RUN", options->run, "Run id, the start of one, or a run folder")->required();
+  one->footer("Example:\n  xlm runs show adaptive-span-text8-3fa9c1d2");
+  choices.emplace_back(one, show);
+
+  CLI::App* update = app.add_subcommand("sync", "Bring the store up to date with the run folders");
+  update->add_flag("--rebuild", options->rebuild, "Make the store anew from the run folders alone");
+  update->footer(
+      "Every command that reads the store does this first.\n\nExamples:\n  xlm runs sync\n"
+      "  xlm runs sync --rebuild");
+  choices.emplace_back(update, sync);
+
+  CLI::App* query = app.add_subcommand("sql", "Ask the store in SQL, read-only");
+  declare_sql(*query, *options);
+  choices.emplace_back(query, sql);
+
+  CLI::App* rm = app.add_subcommand("rm", "Delete runs with their folders");
+  rm->add_option("RUN", options->runs, "Run ids, or starts of them")->required();
+  rm->add_flag("--yes", options->yes, "Do it");
+  rm->footer("Example:\n  xlm runs rm adaptive-span-text8-3fa9c1d2 --yes");
+  choices.emplace_back(rm, remove);
+  app.footer(
+      "'xlm runs COMMAND --help' explains each.\n\nExamples:\n  xlm runs ls --where status=done\n"
+      "  xlm runs show adaptive-span-text8-3fa9\n  xlm runs sql \"SELECT * FROM results\"");
+
+  return [options, choices, &context]() -> int {
+    for (const auto& [sub, choice] : choices) {
+      if (sub->parsed()) return choice(*options, context);
+    }
+    return kUsage;
+  };
+}
+
+}  // namespace xlm

@@ -1,0 +1,250 @@
+// xlm sweep: all runs of a sweep that are not done yet.
+#include <algorithm>
+#include <fstream>
+#include <memory>
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include "base/error.h"
+#include "base/stop.h"
+#include "base/text.h"
+#include "cmd/command.h"
+#include "cmd/run_results.h"
+#include "experiments/configuration.h"
+#include "experiments/core_library.h"
+#include "experiments/launcher.h"
+#include "experiments/pinned_program.h"
+#include "experiments/store_update.h"
+
+namespace xlm {
+namespace {
+
+struct SweepCommand {
+  fs::path file;
+  std::vector<std::string> overrides;
+  std::string profile;
+  std::string launcher = "local";
+  std::int64_t jobs = 0;
+  bool dry_run = false;
+  bool retry = false;
+};
+
+/// Costs of the runs in order; none where core cannot be opened, which must not keep a dry run from answering.
+std::vector<CostEstimate> estimate(const std::vector<SweepRun>& runs) {
+  std::vector<CostEstimate> costs;
+  try {
+    CostEstimator estimator(core());
+    for (const SweepRun& run : runs) costs.push_back(estimator.of(run));
+  } catch (const Error& error) {
+    spdlog::warn("no costs: {}", error.what());
+    costs.clear();
+  }
+  return costs;
+}
+
+std::string dry_run_json(const std::vector<SweepRun>& runs, const std::vector<CostEstimate>& costs) {
+  Json list = Json::array();
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    Json entry = {{"run_id", runs[i].id()}, {"status", runs[i].status}, {"reason", runs[i].reason}};
+    entry["params"] = costs.empty() ? Json() : Json(costs[i].params);
+    entry["flops"] = costs.empty() ? Json() : Json(costs[i].flops);
+    Json values = Json::object();
+    for (const auto& [key, value] : runs[i].point) values[key] = to_json(value);
+    entry["values"] = std::move(values);
+    list.push_back(std::move(entry));
+  }
+  return list.dump(2) + "\n";
+}
+
+/// A key as a column's title: its last part, where that says which of `keys` it is.
+std::string short_title(const std::string& key, const std::vector<std::string>& keys) {
+  const auto last = [](const std::string& k) { return k.substr(k.rfind('.') + 1); };  // npos + 1 is 0
+  const auto same = [&](const std::string& other) { return last(other) == last(key); };
+  return std::count_if(keys.begin(), keys.end(), same) == 1 ? last(key) : key;
+}
+
+/// A row for each run: its id and swept values, then what `more` adds under the titles of `columns`.
+template <class More>
+std::string runs_table(const std::vector<SweepRun>& runs, const std::vector<TextTable::Column>& columns, More more,
+                       const Terminal& terminal) {
+  const std::vector<std::string> keys = swept_keys(runs);
+  std::vector<TextTable::Column> all{{"run"}};
+  for (const std::string& key : keys) all.push_back({short_title(key, keys)});
+  all.insert(all.end(), columns.begin(), columns.end());
+  TextTable table(std::move(all));
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    std::vector<std::string> cells{runs[i].id()};
+    for (const std::string& key : keys) cells.push_back(shown_value(runs[i].point, key));
+    for (std::string& cell : more(i)) cells.push_back(std::move(cell));
+    table.add(std::move(cells));
+  }
+  return table.render(TextTable::Format::kText, terminal.is_terminal ? terminal.width : 0);
+}
+
+void print_dry_run(const std::vector<SweepRun>& runs, const Context& context) {
+  const std::vector<CostEstimate> costs = estimate(runs);
+  if (context.json) return print(dry_run_json(runs, costs));
+  const auto cells = [&](std::size_t i) {
+    const bool known = !costs.empty();
+    return std::vector<std::string>{known ? human_count(costs[i].params) : "?",
+                                    known ? fmt::format("{:.2g}", costs[i].flops) : "?", runs[i].reason};
+  };
+  std::string text =
+      runs_table(runs, {{"parameters", true}, {"FLOPs left", true}, {"status"}}, cells, context.standard_output);
+  std::size_t to_do = 0;
+  double flops = 0;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    if (runs[i].action == SweepAction::kRun) ++to_do;
+    if (!costs.empty()) flops += costs[i].flops;
+  }
+  text += fmt::format("\n{} of {} runs to do", to_do, runs.size());
+  if (!costs.empty()) text += fmt::format(", about {:.2g} FLOPs (a step counted as three forward passes)", flops);
+  print(text + "; nothing was written\n");
+}
+
+std::string last_line(const fs::path& log) {
+  std::ifstream file(log);
+  std::string last;
+  for (std::string line; std::getline(file, line);) {
+    if (!trim(line).empty()) last = line;
+  }
+  return last;
+}
+
+/// The result of a sweep: how every run stands now.
+class Summary {
+ public:
+  Summary(std::vector<SweepRun> runs, const LaunchReport& report, const SweepCommand& command, bool has_tables)
+      : planned_(std::move(runs)), report_(report), command_(command), has_tables_(has_tables) {
+    for (SweepRun& run : planned_) {
+      look_at(run, false);
+      runs_.push_back(read_live_run(run.planned.paths.folder));
+      const RunStatus status = runs_.back().status;
+      if (status == RunStatus::kDone) ++done_;
+      if (is_failure(runs_.back())) ++failed_;
+    }
+  }
+
+  int code() const {
+    if (report_.interrupted) return kStopped;
+    if (failed_ > 0) return kFailed;
+    return done_ == runs_.size() ? kDone : kStopped;
+  }
+
+  std::string json() const {
+    Json list = Json::array();
+    for (const Run& run : runs_) {
+      Json entry = run_json(run);
+      const auto ended = report_.ended.find(run.id);
+      if (ended != report_.ended.end()) entry["reason"] = ended->second;
+      list.push_back(std::move(entry));
+    }
+    return list.dump(2) + "\n";
+  }
+
+  std::string text(const Terminal& terminal) const {
+    const auto cells = [&](std::size_t i) {
+      return std::vector<std::string>{result(runs_[i], "valid"), result(runs_[i], "test"),
+                                      std::string(name_of(runs_[i].status))};
+    };
+    std::string text = runs_table(planned_, {{"valid bpc", true}, {"test bpc", true}, {"status"}}, cells, terminal);
+    text += fmt::format("\n{} of {} runs done", done_, runs_.size());
+    if (failed_ > 0) text += fmt::format(", {} failed", failed_);
+    return text + "\n" + failures() + next_steps();
+  }
+
+ private:
+  bool is_failure(const Run& run) const {
+    if (run.status == RunStatus::kDone) return false;
+    return run.status == RunStatus::kFailed || run.status == RunStatus::kDiverged || report_.ended.count(run.id) > 0;
+  }
+
+  static std::string result(const Run& run, const std::string& split) {
+    const RunEvaluation* evaluation = main_evaluation(run, split);
+    if (evaluation == nullptr) return "";
+    const auto bpc = evaluation->values.find("bpc");
+    return fmt::format("{:.4f}", bpc != evaluation->values.end() ? bpc->second : evaluation->values.at("loss"));
+  }
+
+  std::string failures() const {
+    std::string text;
+    for (std::size_t i = 0; i < runs_.size(); ++i) {
+      if (!is_failure(runs_[i])) continue;
+      const auto ended = report_.ended.find(runs_[i].id);
+      const fs::path log = planned_[i].planned.paths.log();
+      const std::string why = ended != report_.ended.end() ? ended->second + ": " + last_line(log) : runs_[i].reason;
+      text += fmt::format("{} {}: {}\n  see {}\n", runs_[i].id, name_of(runs_[i].status), why, log.string());
+    }
+    return text;
+  }
+
+  std::string next_steps() const {
+    if (code() == kStopped) return "stopped; run the same command again to go on\n";
+    if (failed_ > 0) {
+      return "run the same command again to try the failed runs again (diverged ones only with --retry)\n";
+    }
+    return has_tables_ ? fmt::format("next: xlm table {}\n", command_.file.string()) : "";
+  }
+
+  std::vector<SweepRun> planned_;
+  const LaunchReport& report_;
+  const SweepCommand& command_;
+  bool has_tables_;
+  std::vector<Run> runs_;
+  std::size_t done_ = 0;
+  std::size_t failed_ = 0;
+};
+
+LaunchReport launch(const std::vector<SweepRun>& runs, const SweepCommand& command, const Context& context) {
+  const std::unique_ptr<Launcher> launcher = make_launcher(command.launcher);
+  for (const SweepRun& run : runs) submit(run.planned);
+  update_store(context.runs, context.store_file());
+  LaunchSettings settings{.jobs = command.jobs, .retry = command.retry};
+  settings.worker = {pin_program(program_files(), context.runs).string(), "worker"};
+  settings.should_stop = stop_requested;
+  settings.finished = [&context] { update_store(context.runs, context.store_file()); };
+  if (!context.quiet) {
+    settings.screen = stderr;
+    settings.terminal = context.standard_error;
+  }
+  return launcher->launch(runs, settings);
+}
+
+int run_sweep(const SweepCommand& command, const Context& context) {
+  Yaml tree = read_configuration(command.file, command.profile, command.overrides);
+  fix_axes(tree, command.overrides);
+  make_launcher(command.launcher);  // complains before anything is written
+  const std::vector<SweepRun> runs = plan_sweep(tree, context.runs, command.retry);
+  if (command.dry_run) {
+    print_dry_run(runs, context);
+    return kDone;
+  }
+  install_stop_handlers();
+  const LaunchReport report = launch(runs, command, context);
+  const bool has_tables = tree.find("table") != nullptr || tree.find("tables") != nullptr;
+  const Summary summary(runs, report, command, has_tables);
+  print(context.json ? summary.json() : summary.text(context.standard_output));
+  return summary.code();
+}
+
+}  // namespace
+
+std::function<int()> declare_sweep(CLI::App& app, const Context& context) {
+  const auto command = std::make_shared<SweepCommand>();
+  app.add_option("file", command->file, "Configuration with a sweep")->required()->type_name("SWEEP.yaml");
+  app.add_option("overrides", command->overrides, "Values laid over it: train.steps=1000")->type_name("KEY=VALUE");
+  app.add_option("--profile", command->profile, "Profile of the file to lay over it")->type_name("NAME");
+  app.add_option("--jobs", command->jobs, "Runs at once (default: one for each GPU, or one)")
+      ->check(CLI::Range(1, 4096))
+      ->type_name("N");
+  std::string names;
+  for (const LauncherEntry& entry : launchers()) names += (names.empty() ? "" : "|") + std::string(entry.name);
+  app.add_option("--launcher", command->launcher, "How workers are started")->capture_default_str()->type_name(names);
+  app.add_flag("--dry-run", command->dry_run, "List the runs, why, and their cost; write nothing");
+  app.add_flag("--retry", command->retry, "Try diverged runs again");
+  app.footer("Exit code: 0 all runs done, 1 some failed or diverged, 75 stopped. How to write one: docs/sweeps.md");
+  return [command, &context] { return run_sweep(*command, context); };
+}
+
+}  // namespace xlm

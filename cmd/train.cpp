@@ -1,0 +1,100 @@
+// xlm train: one run, from its configuration to its results.
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/stop.h"
+#include "cmd/command.h"
+#include "cmd/run_results.h"
+#include "experiments/configuration.h"
+#include "experiments/core_library.h"
+#include "experiments/environment.h"
+#include "experiments/runner.h"
+#include "experiments/store_update.h"
+#include "experiments/submission.h"
+
+namespace xlm {
+namespace {
+
+struct TrainCommand {
+  fs::path config;
+  std::vector<std::string> overrides;
+  std::string profile;
+  bool print_config = false;
+  bool print_reference = false;
+  bool retry = false;
+};
+
+/// Submits the run and does it here, in this process.
+RunReport train(const PlannedRun& planned, const TrainCommand& command, const Context& context) {
+  submit(planned);
+  WorkSettings settings{.threads = 0,
+                        .retry = command.retry,
+                        .command = command_line(),
+                        .sink = {.screen = {}, .should_stop = stop_requested},
+                        .lock = {}};
+  if (!context.quiet) settings.sink.screen = {stderr, context.standard_error};
+  RunReport report = execute(planned.paths.folder, core, settings);
+  update_store(context.runs, context.store_file());
+  return report;
+}
+
+int show(const PlannedRun& planned, const RunReport& report, const Context& context) {
+  const Run run = read_live_run(planned.paths.folder);
+  if (context.json) {
+    print(run_json(run).dump(2) + "\n");
+  } else if (report.code == kDone) {
+    const Terminal& terminal = context.standard_output;
+    print(results_table(run, terminal.is_terminal ? terminal.width : 0));
+  }
+  if (report.code == kStopped) {
+    if (!context.quiet) {
+      fmt::print(stderr, "stopped at step {} with a checkpoint: run the same command again to go on\n",
+                 checkpoint_step(run));
+    }
+  } else if (report.code != kDone) {
+    throw Error(report.message, report.code);
+  }
+  return report.code;
+}
+
+int run_train(const TrainCommand& command, const Context& context) {
+  if (command.print_reference) {
+    print(configuration_reference());
+    return kDone;
+  }
+  if (command.config.empty()) throw UsageError("a configuration file is needed: xlm train CONFIG.yaml");
+  const Yaml tree = read_configuration(command.config, command.profile, command.overrides);
+  const RunOptions options = read_run_options(run_part(tree));
+  if (command.print_config) {
+    print(to_text(resolved(options)));
+    return kDone;
+  }
+  if (tree.find("sweep") != nullptr && !context.quiet) {
+    fmt::print(stderr, "note: {} holds a sweep; this trains its base configuration alone ('xlm sweep' does all runs)\n",
+               command.config.string());
+  }
+  install_stop_handlers();
+  const PlannedRun planned = Planner(context.runs).plan(options);
+  if (!context.quiet) fmt::print(stderr, "run {} in {}\n", planned.id(), planned.paths.folder.string());
+  const RunReport report = train(planned, command, context);
+  if (report.code == kDone && !report.message.empty() && !context.quiet) fmt::print(stderr, "{}\n", report.message);
+  return show(planned, report, context);
+}
+
+}  // namespace
+
+std::function<int()> declare_train(CLI::App& app, const Context& context) {
+  const auto command = std::make_shared<TrainCommand>();
+  app.add_option("config", command->config, "Configuration file")->type_name("CONFIG.yaml");
+  app.add_option("overrides", command->overrides, "Values laid over it: optimizer.lr=0.01")->type_name("KEY=VALUE");
+  app.add_option("--profile", command->profile, "Profile of the file to lay over it")->type_name("NAME");
+  app.add_flag("--print-config", command->print_config, "Print the configuration with every default, and stop");
+  app.add_flag("--print-reference", command->print_reference, "Print docs/configuration.md")->group("");
+  app.add_flag("--retry", command->retry, "Try a diverged run again from its last finite checkpoint");
+  app.footer("Goes on from the last checkpoint where the run was begun before. All keys: docs/configuration.md");
+  return [command, &context] { return run_train(*command, context); };
+}
+
+}  // namespace xlm
