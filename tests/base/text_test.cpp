@@ -1,0 +1,126 @@
+// What people read: numbers, durations, suggestions, tables, progress.
+#include "base/text.h"
+
+#include <algorithm>
+#include <array>
+#include <clocale>
+#include <cstdlib>
+
+#include <gtest/gtest.h>
+
+#include "base/progress.h"
+#include "base/random.h"
+#include "base/terminal.h"
+
+namespace xlm {
+namespace {
+
+TEST(Text, HumanNumbers) {
+  EXPECT_EQ(human_count(950), "950");
+  EXPECT_EQ(human_count(38'100'000), "38.1M");
+  EXPECT_EQ(human_count(999'600), "1.00M");
+  EXPECT_EQ(human_count(0.5), "0.5");
+  EXPECT_EQ(human_bytes(512), "512 B");
+  EXPECT_EQ(human_bytes(3'100'000), "3.10 MB");
+  EXPECT_EQ(human_duration(3.21), "3.2 s");
+  EXPECT_EQ(human_duration(250), "4 min 10 s");
+  EXPECT_EQ(human_duration(7500), "2 h 05 min");
+  EXPECT_EQ(human_duration(60.0 * 60 * 24 * 3), "3 d 00 h");
+  EXPECT_EQ(human_duration(-1), "?");
+}
+
+TEST(Text, SuggestsOnlyWhatIsNear) {
+  EXPECT_EQ(did_you_mean("tarin", {"train", "eval"}), " (did you mean 'train'?)");
+  EXPECT_EQ(did_you_mean("zebra", {"train", "eval"}), "");
+  EXPECT_EQ(edit_distance("kitten", "sitting"), 3U);
+  EXPECT_EQ(edit_distance("ab", "ba"), 1U);
+}
+
+TEST(Text, ParsesWholeNumbersOnly) {
+  std::int64_t integer = 0;
+  double real = 0;
+  EXPECT_TRUE(parse_integer("-12", integer) && integer == -12);
+  EXPECT_FALSE(parse_integer("12x", integer) || parse_integer("", integer) ||
+               parse_integer("99999999999999999999", integer));
+  EXPECT_TRUE(parse_real("2.5e-4", real) && real == 2.5e-4);
+  EXPECT_FALSE(parse_real("inf", real) || parse_real("nan", real) || parse_real("1 ", real));
+}
+
+TEST(Text, SplitsTrimsAndMeasures) {
+  std::setlocale(LC_CTYPE, "C.UTF-8");
+  EXPECT_EQ(split("a,,b", ','), (std::vector<std::string>{"a", "", "b"}));
+  EXPECT_EQ(trim(" \t x y \n"), "x y");
+  EXPECT_EQ(display_width("näïve"), 5U);
+  EXPECT_EQ(display_width("日本"), 4U);
+  EXPECT_EQ(display_width("\xff\xfe"), 2U);
+}
+
+TEST(TextTable, AlignsShortensAndQuotes) {
+  std::setlocale(LC_CTYPE, "C.UTF-8");
+  TextTable table({{"name"}, {"bpc", true}});
+  table.add({"a long name of a run", "1.25"});
+  table.add({"x,\"y\"", "10"});
+  EXPECT_EQ(table.render(TextTable::Format::kText),
+            "name                   bpc\n────────────────────  ────\na long name of a run  1.25\nx,\"y\"               "
+            "    10\n");
+  EXPECT_TRUE(table.render(TextTable::Format::kText, 18).starts_with("name           bpc\n─"));
+  EXPECT_NE(table.render(TextTable::Format::kText, 18).find("a long name…"), std::string::npos)
+      << table.render(TextTable::Format::kText, 18);
+  EXPECT_EQ(table.render(TextTable::Format::kCsv), "name,bpc\na long name of a run,1.25\n\"x,\"\"y\"\"\",10\n");
+  EXPECT_NE(table.render(TextTable::Format::kMarkdown).find("| a long name of a run | 1.25 |"), std::string::npos);
+}
+
+TEST(Terminal, ColoursOnlyWhereThereAreColours) {
+  EXPECT_EQ(paint({}, Colour::kRed, "x"), "x");
+  EXPECT_EQ(paint({.is_terminal = true, .colour = true}, Colour::kRed, "x"), "\033[31mx\033[0m");
+}
+
+/// What a progress bar writes while a clock runs by hand.
+std::string progress_output(Terminal terminal) {
+  char* buffer = nullptr;
+  std::size_t size = 0;
+  std::FILE* out = ::open_memstream(&buffer, &size);
+  {
+    double now = 0;
+    Progress progress({.label = "training", .total = 100}, out, terminal, [&] { return now; });
+    for (int step = 1; step <= 100; ++step) {
+      now += 0.5;
+      progress.update(step, "1.5 bpc");
+    }
+  }
+  std::fclose(out);
+  std::string text(buffer, size);
+  std::free(buffer);
+  return text;
+}
+
+TEST(Progress, PipedItIsAPlainLineNowAndThen) {
+  const std::string text = progress_output({});
+  EXPECT_EQ(text.find('\033'), std::string::npos);
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 5);  // 50 seconds
+  EXPECT_NE(text.find("training  20 %  20/100 steps  1.5 bpc  2 steps/s  40.0 s left\n"), std::string::npos) << text;
+}
+
+TEST(Progress, OnATerminalOneLineIsRedrawnAndCleared) {
+  std::setlocale(LC_CTYPE, "C.UTF-8");
+  const std::string text = progress_output({.is_terminal = true, .colour = true, .width = 60});
+  EXPECT_EQ(text.find('\n'), std::string::npos);
+  EXPECT_TRUE(text.ends_with("\r\033[K"));
+}
+
+TEST(Random, IsAFunctionOfItsPlaceAndUniform) {
+  EXPECT_EQ(random_bits(1, 2, 3), random_bits(1, 2, 3));
+  EXPECT_NE(random_bits(1, 2, 3), random_bits(1, 2, 4));
+  EXPECT_NE(random_bits(1, 2, 3), random_bits(1, 3, 2));
+  std::array<int, 10> counts{};
+  for (std::uint64_t i = 0; i < 100'000; ++i) {
+    const std::int64_t below = random_below(10, random_bits(7, 1, i));
+    ASSERT_TRUE(below >= 0 && below < 10);
+    ++counts[static_cast<std::size_t>(below)];
+  }
+  for (const int count : counts) EXPECT_NEAR(count, 10'000, 500);
+  EXPECT_LT(random_unit(~0ULL), 1.0);
+}
+
+}  // namespace
+}  // namespace xlm

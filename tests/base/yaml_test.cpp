@@ -1,0 +1,95 @@
+// YAML trees: positions, merging, overrides, printing, and everything that is refused.
+#include "base/yaml.h"
+
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "tests/temporary_folder.h"
+
+namespace xlm {
+namespace {
+
+std::string message_of(const std::string& text) {
+  try {
+    parse_yaml(text, "file.yaml");
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+TEST(Yaml, RemembersWhereValuesStand) {
+  const Yaml tree = parse_yaml("a: 1\nb:\n  c: [x, y]\n", "file.yaml");
+  EXPECT_EQ(tree.find("a")->where(), "file.yaml:1");
+  EXPECT_EQ(tree.find("b")->find("c")->where(), "file.yaml:3");
+  EXPECT_EQ(tree.find("b")->find("c")->items.at(1).scalar, "y");
+}
+
+TEST(Yaml, RefusesWhatIsNotOneMapOfText) {
+  EXPECT_EQ(message_of("a: 1\na: 2\n"), "file.yaml:2: the key 'a' is given twice");
+  EXPECT_TRUE(message_of("a: [1\n").starts_with("file.yaml:"));
+  EXPECT_TRUE(message_of("[1, 2]: 3\n").find("not text") != std::string::npos);
+  EXPECT_TRUE(message_of("a: 1\n---\nb: 2\n").find("more than one") != std::string::npos);
+  EXPECT_TRUE(message_of(std::string("a: \0b", 5)).find("zero byte") != std::string::npos);
+  EXPECT_TRUE(message_of(std::string(2'000'000, 'a')).find("longer") != std::string::npos);
+}
+
+TEST(Yaml, RefusesAbsurdNestingAndExplodingAliases) {
+  EXPECT_TRUE(message_of(std::string(100'000, '[')).find("levels deep") != std::string::npos);
+  std::string deep;
+  for (int i = 0; i < 200; ++i) deep += std::string(static_cast<std::size_t>(i), ' ') + "a:\n";
+  EXPECT_TRUE(message_of(deep).find("levels deep") != std::string::npos);
+  std::string bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n";
+  for (int i = 1; i < 9; ++i) {
+    const std::string before = "*a" + std::to_string(i - 1);
+    bomb += "a" + std::to_string(i) + ": &a" + std::to_string(i) + " [" + before;
+    for (int j = 0; j < 9; ++j) bomb += ", " + before;
+    bomb += "]\n";
+  }
+  EXPECT_TRUE(message_of(bomb).find("more than 200000 values") != std::string::npos);
+}
+
+TEST(Yaml, AMissingFileIsAUsageError) {
+  const TemporaryFolder folder;
+  EXPECT_THROW(read_yaml(folder.path() / "absent.yaml"), UsageError);
+}
+
+TEST(Yaml, MergeReplacesLeavesAndListsAndMergesMaps) {
+  const Yaml base = parse_yaml("a: {b: 1, c: [1, 2]}\nd: 3\n", "base");
+  const Yaml over = parse_yaml("a: {c: [9]}\ne: 4\n", "over");
+  EXPECT_EQ(to_json(merge(base, over)).dump(), R"({"a":{"b":1,"c":[9]},"d":3,"e":4})");
+}
+
+TEST(Yaml, OverridesSetDottedPaths) {
+  Yaml tree = parse_yaml("optimizer: {lr: 0.1}\n", "file");
+  apply_override(tree, "optimizer.lr=0.01");
+  apply_override(tree, "model.layers=[2,8,2]");
+  apply_override(tree, "name=a=b");
+  EXPECT_EQ(to_json(tree).dump(), R"({"optimizer":{"lr":0.01},"model":{"layers":[2,8,2]},"name":"a=b"})");
+  EXPECT_THROW(apply_override(tree, "optimizer"), UsageError);
+  EXPECT_THROW(apply_override(tree, "=1"), UsageError);
+  EXPECT_THROW(apply_override(tree, "optimizer.lr.x=1"), UsageError);
+}
+
+TEST(Yaml, ScalarsMeanWhatYaml12Says) {
+  const Yaml tree = parse_yaml("[1, -2, 1.5, 1e-3, true, null, ~, '1', \"true\", word, 0x10]\n", "file");
+  EXPECT_EQ(to_json(tree).dump(), R"([1,-2,1.5,0.001,true,null,null,"1","true","word","0x10"])");
+}
+
+TEST(Yaml, PrintedTreesReadBackTheSame) {
+  const std::string text =
+      "a: 1\nb:\n  c: [1, 2, [3, x]]\n  empty: {}\nlist:\n  - {x: 1, y: {z: \"a: b\"}}\n  - plain\n  - \"12\"\n"
+      "none: null\nwords: \"two words\"\nquote: \"\\\"\"\n'odd key: ': 1\n";
+  const Yaml tree = parse_yaml(text, "file");
+  const std::string printed = to_text(tree);
+  EXPECT_EQ(to_json(parse_yaml(printed, "printed")), to_json(tree)) << printed;
+  EXPECT_EQ(to_text(parse_yaml(printed, "printed")), printed);
+}
+
+TEST(Yaml, JsonGoesThereAndBack) {
+  const Json value = {{"a", 1}, {"b", {1.5, "x", nullptr, true}}, {"s", "1"}};
+  EXPECT_EQ(to_json(from_json(value, "json")), value);
+}
+
+}  // namespace
+}  // namespace xlm

@@ -1,0 +1,102 @@
+// xlm prepare-data as a user meets it: output, messages and exit codes.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "base/json.h"
+#include "tests/temporary_folder.h"
+
+namespace xlm {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+struct Outcome {
+  int code;
+  std::string out;
+  std::string err;
+};
+
+class PrepareData : public ::testing::Test {
+ protected:
+  /// Runs in the temporary folder.
+  Outcome run(const std::string& arguments) const {
+    const std::string command = fmt::format("cd '{}' && '{}' prepare-data {} >.out 2>.err </dev/null",
+                                            folder_.path().string(), XLM_BINARY, arguments);
+    const int status = std::system(command.c_str());
+    return {WEXITSTATUS(status), read_file(folder_.path() / ".out"), read_file(folder_.path() / ".err")};
+  }
+  void file(const std::string& name, const std::string& content) const { write_file(folder_.path() / name, content); }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(PrepareData, PrintsASummary) {
+  file("a.txt", "Some text of my own, long enough for three splits.");
+  const Outcome outcome = run("text --from a.txt --out data/a");
+  EXPECT_EQ(outcome.code, kDone) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("data/a is ready: text, "));
+  EXPECT_THAT(outcome.out, HasSubstr("train"));
+  EXPECT_EQ(outcome.err, "");
+  EXPECT_THAT(run("text --from a.txt --out data/a").out, HasSubstr("data/a is there already"));
+}
+
+TEST_F(PrepareData, PrintsJsonAlone) {
+  file("a.txt", "a b\xFF c");
+  const Outcome outcome = run("text --from a.txt --out d --json --split 4,1,1");
+  const Json json = parse_json(outcome.out, "output");
+  EXPECT_EQ(json["splits"]["train"]["tokens"], 4);
+  EXPECT_EQ(json["splits"]["train"]["bytes"], 6);
+  EXPECT_EQ(json["symbols"], 5);
+  EXPECT_EQ(json["replaced_characters"], 1);
+  EXPECT_EQ(json["was_there"], false);
+  EXPECT_THAT(outcome.err, HasSubstr("note: 1 piece"));
+  EXPECT_EQ(run("text --from a.txt --out e --json --split 4,1,1 --quiet").err, "");
+}
+
+TEST_F(PrepareData, HelpNamesTheDatasets) {
+  const Outcome outcome = run("--help");
+  EXPECT_EQ(outcome.code, kDone);
+  for (const char* word : {"text8", "enwik8", "--keep-text", "Examples:"}) EXPECT_THAT(outcome.out, HasSubstr(word));
+}
+
+TEST_F(PrepareData, ExitCodesTellUsageFromData) {
+  file("a.txt", "some text");
+  file("empty.txt", "");
+  file("half.gz", "\x1F\x8B\x08");
+  for (const auto& [arguments, code] :
+       std::vector<std::pair<std::string, int>>{{"", kUsage},
+                                                {"text --from a.txt", kUsage},
+                                                {"tetx --from a.txt --out d", kUsage},
+                                                {"text --from a.txt --out d --frm x", kUsage},
+                                                {"text --from a.txt --out d --split 9,9,9", kUsage},
+                                                {"text --from a.txt --out d --unit word", kUsage},
+                                                {"text --from a.txt --out a.txt", kUsage},
+                                                {"text --from a.txt --out d --max-unpacked -5", kUsage},
+                                                {"text --from nowhere --out d", kBadData},
+                                                {"text --from empty.txt --out d", kBadData},
+                                                {"text --from half.gz --out d", kBadData},
+                                                {"text8 --from a.txt --from empty.txt --out d", kBadData},
+                                                {"text --from a.txt --out a.txt/d", kBadData}}) {
+    const Outcome outcome = run(arguments);
+    EXPECT_EQ(outcome.code, code) << arguments << "\n" << outcome.err;
+    EXPECT_THAT(outcome.err, testing::StartsWith("error: ")) << arguments;
+    EXPECT_LE(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 3) << outcome.err;
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_FALSE(fs::exists(folder_.path() / "d"));
+  }
+}
+
+TEST_F(PrepareData, MaxUnpackedTakesUnits) {
+  file("a.txt", "some text that is plain and so is not unpacked");
+  EXPECT_EQ(run("text --from a.txt --out d --max-unpacked 1kB").code, kDone);
+}
+
+}  // namespace
+}  // namespace xlm

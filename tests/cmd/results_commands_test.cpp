@@ -1,0 +1,261 @@
+// xlm runs, pareto, table and figure as a user or a script meets them: output, messages and exit codes.
+#include <sys/wait.h>
+
+#include <array>
+#include <cstdio>
+#include <fstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "tests/results/run_maker.h"
+
+namespace xlm {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+struct Outcome {
+  int code = 0;
+  std::string out;
+  std::string error;
+};
+
+class ResultsCommands : public ::testing::Test {
+ protected:
+  /// Runs xlm in the temporary folder; `arguments` go through the shell.
+  Outcome xlm(const std::string& arguments) const {
+    const fs::path errors = temporary_.path() / "stderr.txt";
+    const std::string command =
+        fmt::format("cd '{}' && '{}' {} 2>'{}'", temporary_.path().string(), XLM_BINARY, arguments, errors.string());
+    Outcome outcome;
+    std::FILE* pipe = ::popen(command.c_str(), "r");
+    std::array<char, 4096> part{};
+    for (std::size_t bytes = 0; (bytes = std::fread(part.data(), 1, part.size(), pipe)) > 0;) {
+      outcome.out.append(part.data(), bytes);
+    }
+    const int status = ::pclose(pipe);
+    outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    outcome.error = read_file(errors);
+    return outcome;
+  }
+
+  Json json(const std::string& arguments) const {
+    const Outcome outcome = xlm(arguments + " --json");
+    EXPECT_EQ(outcome.code, 0) << outcome.error;
+    return Json::parse(outcome.out);
+  }
+
+  void make_sweep() { maker_.make_sweep({"fixed", "adaptive"}, {64, 256}, {1, 2}); }
+
+  void write(const std::string& name, const std::string& text) const { write_file(temporary_.path() / name, text); }
+
+  TemporaryFolder temporary_;
+  RunMaker maker_{temporary_.path() / "runs"};
+};
+
+TEST_F(ResultsCommands, WithoutRunsSayWhatToDo) {
+  fs::remove_all(temporary_.path() / "runs");
+  const Outcome list = xlm("runs ls");
+  EXPECT_EQ(list.code, 0);
+  EXPECT_THAT(list.error, HasSubstr("xlm train"));
+  EXPECT_EQ(json("runs ls"), Json::array());
+  EXPECT_EQ(xlm("pareto --x params --y test.bpc").code, 3);
+  EXPECT_EQ(xlm("runs sync").code, 3);
+  EXPECT_EQ(xlm("runs sql 'SELECT * FROM runs'").code, 0);
+  EXPECT_EQ(xlm("runs ls --runs nowhere").code, 3);
+  EXPECT_FALSE(fs::exists(temporary_.path() / "runs")) << "looking makes nothing";
+}
+
+TEST_F(ResultsCommands, ListIsSyncedNewestFirstAndFiltered) {
+  make_sweep();
+  const Json all = json("runs ls");
+  ASSERT_EQ(all.size(), 8);
+  EXPECT_EQ(all[0]["run_id"], "adaptive-span-text8-00000008");
+  EXPECT_EQ(json("runs ls --limit 3").size(), 3);
+  const Json some = json("runs ls --where model.span=64 --where seed=1");
+  ASSERT_EQ(some.size(), 2);
+  EXPECT_EQ(some[0]["status"], "done");
+  EXPECT_EQ(some[0]["experiment"], "spans");
+  const Outcome csv = xlm("runs ls --columns model.span,test.bpc --format csv --limit 1");
+  EXPECT_EQ(csv.out, "run,model.span,test.bpc\nadaptive-span-text8-00000008,256,1.664\n");
+  EXPECT_THAT(xlm("runs ls").out, HasSubstr("test bpc"));
+  EXPECT_THAT(xlm("runs ls").out, Not(HasSubstr("\033")));
+  EXPECT_EQ(json("runs ls --where 'model.span >= 100, seed = 2' --limit 9").size(), 2);
+  EXPECT_EQ(xlm("runs ls --where model.spam=64").code, 2);
+  EXPECT_EQ(xlm("runs ls --where nonsense").code, 2);
+  EXPECT_EQ(xlm("runs ls --limit -1").code, 2);
+}
+
+TEST_F(ResultsCommands, DeadRunsAreStale) {
+  maker_.make({.id = "adaptive-span-text8-dead", .state = "running"});
+  EXPECT_EQ(json("runs ls")[0]["status"], "stale");
+}
+
+TEST_F(ResultsCommands, ShowTakesAPrefixOrAFolder) {
+  make_sweep();
+  const Outcome shown = xlm("runs show adaptive-span-text8-00000003");
+  EXPECT_EQ(shown.code, 0);
+  EXPECT_THAT(shown.out, HasSubstr("model.span"));
+  EXPECT_THAT(shown.out, HasSubstr("Spans per head"));
+  EXPECT_EQ(json("runs show runs/adaptive-span-text8-00000003/")["run_id"], "adaptive-span-text8-00000003");
+  EXPECT_THAT(xlm("runs show adaptive-span").error, HasSubstr("may be 8 runs"));
+  const Outcome wrong = xlm("runs show adaptive-span-text8-0000000x");
+  EXPECT_EQ(wrong.code, 2);
+  EXPECT_THAT(wrong.error, HasSubstr("did you mean"));
+}
+
+TEST_F(ResultsCommands, SyncRebuildsACorruptStore) {
+  make_sweep();
+  EXPECT_EQ(json("runs sync")["added"], 8);
+  write("runs/results.db", std::string(3000, '?'));
+  const Outcome corrupt = xlm("runs ls");
+  EXPECT_EQ(corrupt.code, 3);
+  EXPECT_THAT(corrupt.error, HasSubstr("xlm runs sync --rebuild"));
+  EXPECT_EQ(json("runs sync --rebuild")["runs"], 8);
+  EXPECT_EQ(json("runs ls").size(), 8);
+}
+
+TEST_F(ResultsCommands, SqlReadsOnly) {
+  make_sweep();
+  EXPECT_EQ(json("runs sql 'SELECT count(*) AS n FROM runs'")[0]["n"], 8);
+  EXPECT_THAT(xlm("runs sql 'SELECT seed_group, runs FROM seeds'").out, HasSubstr("4 rows"));
+  EXPECT_EQ(xlm("runs sql 'DELETE FROM runs'").code, 2);
+  EXPECT_EQ(xlm("runs sql 'SELECT wrong FROM runs'").code, 2);
+  EXPECT_EQ(json("runs ls").size(), 8);
+}
+
+TEST_F(ResultsCommands, RemoveAsksFirst) {
+  make_sweep();
+  const Outcome refused = xlm("runs rm adaptive-span-text8-00000001");
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_THAT(refused.error, HasSubstr("--yes"));
+  EXPECT_EQ(json("runs ls").size(), 8);
+  EXPECT_EQ(xlm("runs rm adaptive-span-text8-00000001 --yes").code, 0);
+  EXPECT_EQ(json("runs ls").size(), 7);
+  EXPECT_FALSE(fs::exists(maker_.folder("adaptive-span-text8-00000001")));
+}
+
+TEST_F(ResultsCommands, SubcommandsAreNamedWhenMisspelt) {
+  const Outcome wrong = xlm("runs lss");
+  EXPECT_EQ(wrong.code, 2);
+  EXPECT_THAT(wrong.error, HasSubstr("did you mean 'ls'?"));
+  EXPECT_EQ(xlm("runs").code, 2);
+}
+
+TEST_F(ResultsCommands, ParetoIsAsDocumented) {
+  make_sweep();
+  const Json front = json("pareto --x flops_per_token --y test.bpc --group-by model.span,model.span_type");
+  for (const char* field : {"x", "y", "front", "dominated", "hypervolume", "reference"})
+    EXPECT_TRUE(front.contains(field));
+  EXPECT_EQ(front["front"].size(), 2);
+  EXPECT_EQ(json("pareto --x flops_per_token --y test.bpc --maximize y --reference 3e8,1")["reference"][0], 3e8);
+  EXPECT_THAT(xlm("pareto --x flops_per_token --y test.bpc").out, HasSubstr("Hypervolume"));
+  EXPECT_EQ(xlm("pareto --x flops_per_token").code, 2);
+  EXPECT_EQ(xlm("pareto --x flops --y test.bpc").code, 2);
+  EXPECT_EQ(xlm("pareto --x params --y test.bpc --reference 1").code, 2);
+  EXPECT_EQ(xlm("pareto --x params --y test.bpc --maximize z").code, 2);
+  EXPECT_EQ(xlm("pareto --x peak_memory --y test.bpc").code, 3);
+}
+
+constexpr const char* kRecipe =
+    "experiment: spans\ndata: {path: data}\nmodel: {type: adaptive-span}\ntrain: {steps: 1}\n"
+    "sweep: {grid: {seed: [1, 2]}}\nprofiles:\n  smoke: {experiment: spans-smoke}\n"
+    "tables:\n  - {table: First, rows: model.span_type, columns: model.span, cells: {value: test.bpc}}\n"
+    "figures:\n  - {figure: One, x: model.span, y: test.bpc, series: model.span_type}\n"
+    "  - {figure: Two, x: model.span, y: peak_memory}\n";
+
+TEST_F(ResultsCommands, TableShowsTheRecipesOwnExperiment) {
+  make_sweep();
+  maker_.make({.id = "other", .experiment = "elsewhere", .type = "dynamic"});
+  write("recipe.yaml", kRecipe);
+  const Outcome table = xlm("table recipe.yaml");
+  EXPECT_EQ(table.code, 0) << table.error;
+  EXPECT_THAT(table.out, HasSubstr("1.659"));
+  EXPECT_THAT(table.out, Not(HasSubstr("dynamic")));
+  EXPECT_THAT(xlm("table recipe.yaml --experiment elsewhere").out, HasSubstr("dynamic"));
+  EXPECT_THAT(xlm("table recipe.yaml --profile smoke").error, HasSubstr("spans-smoke"));
+  EXPECT_EQ(xlm("table --where seed=1 recipe.yaml").code, 0) << "a condition does not swallow the file";
+  EXPECT_EQ(xlm("table recipe.yaml --profile smok").code, 2);
+  EXPECT_EQ(xlm("table recipe.yaml --name second").code, 2);
+  EXPECT_EQ(json("table recipe.yaml")[0]["table"], "First");
+  EXPECT_EQ(xlm("table recipe.yaml --out table.md").code, 0);
+  EXPECT_THAT(read_file(temporary_.path() / "table.md"), HasSubstr("| adaptive"));
+}
+
+TEST_F(ResultsCommands, ATableWithNothingToShowDoesNotHideTheOthers) {
+  make_sweep();
+  write("t.yaml",
+        "experiment: not-yet\ntables:\n  - {table: First, rows: model.span_type, cells: {value: test.bpc}}\n"
+        "  - {table: Second, rows: [{label: ours}], cells: {value: test.bpc}, printed: {ours: {test.bpc: 1.08}}}\n");
+  const Outcome outcome = xlm("table t.yaml");
+  EXPECT_EQ(outcome.code, 3);
+  EXPECT_THAT(outcome.out, HasSubstr("– [1.08]"));
+  EXPECT_THAT(outcome.error, HasSubstr("'First' has nothing to show"));
+}
+
+TEST_F(ResultsCommands, TableRefusesWhatItDoesNotKnow) {
+  make_sweep();
+  write("t.yaml", "table: T\nrows: model.span_type\ncell: {value: test.bpc}\n");
+  const Outcome wrong = xlm("table t.yaml");
+  EXPECT_EQ(wrong.code, 2);
+  EXPECT_THAT(wrong.error, HasSubstr("t.yaml:3: unknown key 'cell' (did you mean 'cells'?)"));
+  EXPECT_EQ(xlm("table missing.yaml").code, 2);
+  EXPECT_EQ(xlm("table").code, 2);
+}
+
+TEST_F(ResultsCommands, FigureSaysWhereItWasWritten) {
+  if (std::system("gnuplot --version >/dev/null 2>&1") != 0) GTEST_SKIP() << "gnuplot is not installed";
+  make_sweep();
+  write("recipe.yaml", kRecipe);
+  const Outcome one = xlm("figure recipe.yaml --name one");
+  EXPECT_EQ(one.code, 0) << one.error;
+  EXPECT_EQ(one.out, "one.svg\n");
+  EXPECT_THAT(read_file(temporary_.path() / "one.svg"), HasSubstr("</svg>"));
+  EXPECT_EQ(json("figure recipe.yaml --name one --out fine.png")[0]["file"], "fine.png");
+  const Outcome both = xlm("figure recipe.yaml --out pictures --format pdf");
+  EXPECT_EQ(both.code, 3) << "the second has nothing to show";
+  EXPECT_THAT(both.error, HasSubstr("'Two' has nothing to show"));
+  EXPECT_TRUE(fs::exists(temporary_.path() / "pictures" / "one.pdf"));
+  EXPECT_EQ(xlm("figure recipe.yaml --out both.svg").code, 2);
+  EXPECT_EQ(xlm("figure recipe.yaml --name one --out one.gif").code, 2);
+  EXPECT_EQ(xlm("figure recipe.yaml --name one --format html").code, 2);
+}
+
+TEST_F(ResultsCommands, FigureWithoutGnuplotSaysSo) {
+  make_sweep();
+  write("recipe.yaml", kRecipe);
+  const fs::path nothing = temporary_.path() / "empty";
+  create_folders(nothing);
+  const std::string path = ::getenv("PATH");
+  ::setenv("PATH", nothing.c_str(), 1);
+  const Outcome outcome = xlm("figure recipe.yaml --name one");
+  ::setenv("PATH", path.c_str(), 1);
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_THAT(outcome.error, HasSubstr("apt-get install gnuplot-nox"));
+}
+
+TEST_F(ResultsCommands, WarnOfMalformedRunsAndGoOn) {
+  make_sweep();
+  maker_.make({.id = "broken"});
+  write("runs/broken/config.yaml", "model: [\n");
+  std::ofstream(RunPaths{maker_.folder("adaptive-span-text8-00000001")}.journal(), std::ios::app) << "not a record\n";
+  const Outcome list = xlm("runs ls --json");
+  EXPECT_EQ(list.code, 0);
+  EXPECT_EQ(Json::parse(list.out).size(), 8);
+  EXPECT_THAT(list.error, HasSubstr("broken/config.yaml"));
+  EXPECT_THAT(list.error, HasSubstr("1 malformed line is left out"));
+}
+
+TEST_F(ResultsCommands, HelpHasExamples) {
+  for (const char* command :
+       {"runs", "runs ls", "runs show", "runs sync", "runs sql", "runs rm", "pareto", "table", "figure"}) {
+    EXPECT_THAT(xlm(std::string(command) + " --help").out, HasSubstr("Example")) << command;
+  }
+}
+
+}  // namespace
+}  // namespace xlm

@@ -1,0 +1,189 @@
+// Banded attention against a triple loop.
+#include <array>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "core/kernels/banded_attention.h"
+
+namespace xlm {
+namespace {
+
+struct Sizes {
+  std::int64_t batch, heads, queries, band, width;
+};
+
+enum class Mask { kNone, kPerHead, kPerQuery };
+
+BandedAttentionInput random_input(const Sizes& s, Mask mask) {
+  const auto real = torch::TensorOptions(torch::kDouble);
+  BandedAttentionInput input{.query = torch::randn({s.batch, s.heads, s.queries, s.width}, real),
+                             .key = torch::randn({s.batch, s.heads, s.band + s.queries, s.width}, real),
+                             .value = torch::randn({s.batch, s.heads, s.band + s.queries, s.width}, real),
+                             .position = torch::randn({s.width, s.band}, real),
+                             .span = {},
+                             .ramp = 3};
+  const auto band = static_cast<double>(s.band);
+  if (mask == Mask::kPerHead) input.span = torch::rand({1, s.heads, 1, 1}, real) * band;
+  if (mask == Mask::kPerQuery) input.span = torch::rand({s.batch, s.heads, s.queries, 1}, real) * band;
+  return input;
+}
+
+/// The definition, one query at a time.
+torch::Tensor by_loop(const BandedAttentionInput& in) {
+  torch::Tensor out = torch::zeros_like(in.query);
+  const std::int64_t band = in.position.size(1);
+  const torch::Tensor spans =
+      in.span.defined() ? in.span.expand({in.query.size(0), in.query.size(1), in.query.size(2), 1}) : in.span;
+  for (std::int64_t b = 0; b < in.query.size(0); ++b) {
+    for (std::int64_t h = 0; h < in.query.size(1); ++h) {
+      for (std::int64_t i = 0; i < in.query.size(2); ++i) {
+        const torch::Tensor q = in.query[b][h][i];
+        const torch::Tensor keys = in.key[b][h].narrow(0, i, band) + in.position.t();  // (k + p)·q
+        torch::Tensor weights = torch::softmax(keys.mv(q) / std::sqrt(static_cast<double>(q.size(0))), 0);
+        if (in.span.defined()) {
+          const torch::Tensor distance = torch::arange(band, 0, -1, torch::kDouble);
+          weights = weights * ((in.ramp + spans[b][h][i] - (distance - 1)) / in.ramp).clamp(0, 1);
+          weights = weights / (weights.sum() + 1e-8);
+        }
+        out[b][h][i] = in.value[b][h].narrow(0, i, band).t().mv(weights);
+      }
+    }
+  }
+  return out;
+}
+
+using Attention = torch::Tensor (*)(const BandedAttentionInput&);
+
+/// Output and the gradients of all inputs for a fixed upstream gradient.
+std::vector<torch::Tensor> output_and_gradients(Attention attention, BandedAttentionInput input) {
+  std::vector<torch::Tensor> leaves;
+  for (torch::Tensor* tensor : {&input.query, &input.key, &input.value, &input.position, &input.span}) {
+    if (!tensor->defined()) continue;
+    *tensor = tensor->detach().clone().set_requires_grad(true);
+    leaves.push_back(*tensor);
+  }
+  const torch::Tensor output = attention(input);
+  torch::manual_seed(99);
+  const torch::Tensor upstream = torch::randn(output.sizes(), torch::kDouble).to(output.scalar_type());
+  std::vector<torch::Tensor> all{output.detach()};
+  for (const torch::Tensor& gradient : torch::autograd::grad({(output * upstream).sum()}, leaves))
+    all.push_back(gradient);
+  return all;
+}
+
+void expect_equal(const std::vector<torch::Tensor>& actual, const std::vector<torch::Tensor>& expected,
+                  double tolerance) {
+  const std::vector<std::string> names{"output", "query", "key", "value", "position", "span"};
+  ASSERT_EQ(actual.size(), expected.size());
+  for (std::size_t i = 0; i < actual.size(); ++i) {
+    const double scale = 1 + expected[i].abs().max().item<double>();
+    EXPECT_LT((actual[i].to(torch::kDouble) - expected[i].to(torch::kDouble)).abs().max().item<double>(),
+              tolerance * scale)
+        << names[i];
+  }
+}
+
+BandedAttentionInput in_single_precision(BandedAttentionInput input) {
+  for (torch::Tensor* tensor : {&input.query, &input.key, &input.value, &input.position, &input.span}) {
+    if (tensor->defined()) *tensor = tensor->to(torch::kFloat);
+  }
+  return input;
+}
+
+constexpr std::array<Mask, 3> kMasks{Mask::kNone, Mask::kPerHead, Mask::kPerQuery};
+
+class BandedAttention : public testing::TestWithParam<Sizes> {};
+
+TEST_P(BandedAttention, PlainAndFusedEqualTheDefinitionInValueAndGradient) {
+  torch::manual_seed(3);
+  for (const Mask mask : kMasks) {
+    const BandedAttentionInput input = random_input(GetParam(), mask);
+    const auto expected = output_and_gradients(by_loop, input);
+    expect_equal(output_and_gradients(banded_attention_plain, input), expected, 1e-12);
+    expect_equal(output_and_gradients(banded_attention_fused, input), expected, 1e-12);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Sizes, BandedAttention,
+                         testing::Values(Sizes{1, 1, 1, 1, 2}, Sizes{2, 3, 5, 7, 4}, Sizes{1, 2, 9, 4, 3},
+                                         Sizes{1, 2, 37, 40, 8}));
+
+class FusedBandedAttention : public testing::TestWithParam<Sizes> {};
+
+TEST_P(FusedBandedAttention, EqualsThePlainVersionInSinglePrecisionAndWithDropout) {
+  torch::manual_seed(4);
+  for (const Mask mask : kMasks) {
+    for (const double dropout : {0.0, 0.3}) {
+      BandedAttentionInput input = random_input(GetParam(), mask);
+      input.ramp = 32;
+      input.dropout = dropout;
+      input.seed = 7;
+      const auto expected = output_and_gradients(banded_attention_plain, input);
+      expect_equal(output_and_gradients(banded_attention_fused, input), expected, 1e-11);
+      // In single precision the kernel may be at most twice as far from the truth as the plain version.
+      const BandedAttentionInput single = in_single_precision(input);
+      const auto plain = output_and_gradients(banded_attention_plain, single);
+      const auto fused = output_and_gradients(banded_attention_fused, single);
+      for (std::size_t i = 0; i < expected.size(); ++i) {
+        const auto error = [&](const torch::Tensor& x) {
+          return (x.to(torch::kDouble) - expected[i]).norm().item<double>();
+        };
+        EXPECT_LT(error(fused[i]), 2 * error(plain[i]) + 1e-6 * expected[i].norm().item<double>()) << i;
+      }
+    }
+  }
+}
+
+// Lengths that are no multiple of a tile, one tile, several; bands shorter and longer than the block.
+INSTANTIATE_TEST_SUITE_P(Sizes, FusedBandedAttention,
+                         testing::Values(Sizes{2, 2, 64, 64, 16}, Sizes{1, 2, 100, 33, 32}, Sizes{1, 1, 70, 300, 24},
+                                         Sizes{1, 2, 33, 1600, 16}));
+
+TEST(FusedBandedAttention, SpansAtTheCornersHaveTorchsGradient) {
+  torch::manual_seed(6);
+  for (const double span : {0.0, 3.0, 37.0, 40.0}) {  // z = 0; ramp's end inside; ramp's end at the limit; z = L
+    BandedAttentionInput input = random_input({1, 2, 9, 40, 4}, Mask::kPerHead);
+    input.span.fill_(span);
+    expect_equal(output_and_gradients(banded_attention_fused, input),
+                 output_and_gradients(banded_attention_plain, input), 1e-12);
+  }
+}
+
+TEST(FusedBandedAttention, ReadsHeadsThatLieSideBySide) {
+  torch::manual_seed(8);
+  BandedAttentionInput input = random_input({2, 3, 20, 30, 8}, Mask::kNone);
+  const torch::Tensor expected = banded_attention_plain(input);
+  for (torch::Tensor* tensor : {&input.query, &input.key, &input.value}) {
+    *tensor = tensor->transpose(1, 2).contiguous().transpose(1, 2);
+  }
+  EXPECT_LT((banded_attention_fused(input) - expected).abs().max().item<double>(), 1e-12);
+}
+
+TEST(FusedBandedAttention, SameSeedDropsTheSame) {
+  torch::manual_seed(9);
+  BandedAttentionInput input = random_input({1, 2, 40, 50, 8}, Mask::kNone);
+  input.dropout = 0.5;
+  const torch::Tensor once = banded_attention_fused(input);
+  EXPECT_TRUE(torch::equal(banded_attention_fused(input), once));
+  input.seed = 1;
+  EXPECT_FALSE(torch::equal(banded_attention_fused(input), once));
+}
+
+TEST(BandedAttention, DropoutDropsTheGivenShareAndKeepsTheMean) {
+  BandedAttentionInput input = random_input({2, 3, 50, 400, 4}, Mask::kNone);
+  for (const double dropout : {0.1, 0.4}) {
+    input.dropout = dropout;
+    const torch::Tensor factors = banded_dropout_factors(input);
+    EXPECT_NEAR((factors == 0).to(torch::kDouble).mean().item<double>(), dropout, 0.005);
+    EXPECT_NEAR(factors.mean().item<double>(), 1, 0.01);
+    // No column or row is special.
+    EXPECT_LT((factors.mean(-1) - 1).abs().max().item<double>(), 0.25);
+    EXPECT_LT((factors.mean(std::vector<std::int64_t>{0, 1, 2}) - 1).abs().max().item<double>(), 0.25);
+  }
+}
+
+}  // namespace
+}  // namespace xlm

@@ -1,0 +1,216 @@
+// The adaptive span against numbers computed elsewhere, and its parts by hand.
+#include <cmath>
+#include <map>
+
+#include <gtest/gtest.h>
+
+#include "base/json.h"
+#include "core/models/language_model.h"
+#include "core/train/optimizer.h"
+
+namespace xlm {
+namespace {
+
+using SpanType = AdaptiveSpanOptions::SpanType;
+
+constexpr std::int64_t kSymbols = 11;
+constexpr std::int64_t kBatch = 3;
+constexpr std::int64_t kBlock = 16;
+constexpr std::int64_t kBlocks = 4;
+
+using Spans = std::vector<std::vector<float>>;
+const Spans kSpans{{0.0F, 0.1F, 0.5F, 0.9F}, {0.25F, 0.0F, 1.0F, 0.33F}};  // z' by layer and head
+const Spans kTrimmedSpans{{0.0F, 0.1F, 0.25F, 0.02F}, {0.15F, 0.0F, 0.05F, 0.33F}};
+
+AdaptiveSpanOptions golden_options(SpanType type, std::int64_t span = 32) {
+  return {.width = 16,
+          .heads = 4,
+          .feed_forward = 24,
+          .layers = 2,
+          .dropout = 0,
+          .attention_dropout = 0,
+          .span = span,
+          .span_type = type,
+          .span_penalty = 2e-3,
+          .span_ramp = 8};
+}
+
+/// scale · sin(0.37 i + 1.7 index + 0.11) over the flattened tensor.
+torch::Tensor formula(std::int64_t index, torch::IntArrayRef shape, double scale) {
+  const torch::Tensor i = torch::arange(c10::multiply_integers(shape), torch::kDouble);
+  return (scale * torch::sin(0.37 * i + (1.7 * static_cast<double>(index) + 0.11))).to(torch::kFloat).reshape(shape);
+}
+
+/// The weights of the golden numbers: by formula, indexed by the place of the name in alphabetical order.
+void fill_golden(LanguageModel& model, const Spans& spans = kSpans) {
+  const torch::NoGradGuard no_grad;
+  const std::map<std::string, torch::Tensor> sorted(model.weights().begin(), model.weights().end());
+  std::int64_t index = 0;
+  for (const auto& [name, weight] : sorted) {
+    if (name.ends_with("current_val")) {
+      weight.copy_(torch::tensor(spans.at(static_cast<std::size_t>(name.at(7) - '0'))).view(weight.sizes()));
+    } else if (name.find("norm") != std::string::npos && name.ends_with("weight")) {
+      weight.copy_(1 + formula(index, weight.sizes(), 0.2));
+    } else if (name.ends_with("dynamic_span.bias")) {
+      weight.copy_(formula(index, weight.sizes(), 1.5));
+    } else {
+      const bool wide = name == "in_emb.weight" || name == "key_pe";
+      weight.copy_(formula(index, weight.sizes(), wide ? 1.0 : 0.3));
+    }
+    ++index;
+  }
+  model.to(
+      torch::kDouble);  // in single precision Adagrad's first steps, a gradient divided by itself, magnify rounding
+  model.after_step();
+}
+
+/// A linear congruential sequence, the same in any language.
+torch::Tensor golden_tokens() {
+  std::vector<std::int64_t> ids;
+  std::int64_t x = 12345;
+  for (std::int64_t i = 0; i < kBatch * (kBlocks * kBlock + 1); ++i) {
+    x = (1103515245 * x + 12345) % (std::int64_t{1} << 31);
+    ids.push_back((x >> 16) % kSymbols);
+  }
+  return torch::tensor(ids, torch::kLong).view({kBatch, -1});
+}
+
+Json golden(SpanType type, const std::string& variant = "") {
+  const Json all = read_json(fs::path(XLM_SOURCE_DIR) / "tests/golden/adaptive_span.json");
+  return all.at(std::string(AdaptiveSpanOptions::kSpanTypeNames.at(static_cast<std::size_t>(type))) + variant);
+}
+
+torch::Tensor block_loss(const ModelOutput& output, const torch::Tensor& tokens, std::int64_t block) {
+  return torch::cross_entropy_loss(output.logits.flatten(0, 1), tokens.narrow(1, block * kBlock + 1, kBlock).flatten());
+}
+
+class AdaptiveSpanGolden : public testing::TestWithParam<SpanType> {};
+
+TEST_P(AdaptiveSpanGolden, LossesOverBlocksWithCachesEqualThePublishedOnes) {
+  const auto model = make_model(golden_options(GetParam()), kSymbols);
+  fill_golden(*model);
+  model->eval();
+  const torch::NoGradGuard no_grad;
+  const torch::Tensor tokens = golden_tokens();
+  State state = model->initial_state(kBatch);
+  for (std::int64_t block = 0; block < kBlocks; ++block) {
+    ModelOutput output = model->forward(tokens.narrow(1, block * kBlock, kBlock), state);
+    const double expected = golden(GetParam()).at("block_losses").at(static_cast<std::size_t>(block)).get<double>();
+    EXPECT_NEAR(block_loss(output, tokens, block).item<double>(), expected, 1e-9 * expected) << "block " << block;
+    state = output.state;
+  }
+}
+
+TEST_P(AdaptiveSpanGolden, GradientsAndTwelveUpdatesEqualThePublishedOnes) {
+  const auto model = make_model(golden_options(GetParam()), kSymbols);
+  fill_golden(*model);
+  model->train();
+  const Json expected = golden(GetParam());
+  const OptimizerOptions options{
+      .type = OptimizerOptions::Type::kAdagrad, .lr = 0.07, .warmup_steps = 8, .clip_step = 0.03};
+  Optimizer optimizer(options, {model->weights().begin(), model->weights().end()});
+  const torch::Tensor tokens = golden_tokens();
+  State state;
+  for (std::int64_t step = 0; step < 12; ++step) {
+    const std::int64_t block = step % kBlocks;
+    if (block == 0) state = model->initial_state(kBatch);
+    optimizer.zero_gradients();
+    ModelOutput output = model->forward(tokens.narrow(1, block * kBlock, kBlock), state);
+    torch::Tensor loss = block_loss(output, tokens, block);
+    const double wanted = expected.at("training_losses").at(static_cast<std::size_t>(step)).get<double>();
+    EXPECT_NEAR(loss.item<double>(), wanted, 1e-8) << "step " << step;
+    if (output.auxiliary_loss.defined()) loss = loss + output.auxiliary_loss;
+    loss.backward();
+    if (step == 3) {
+      for (const auto& [name, weight] : model->weights()) {
+        const double norm = expected.at("gradient_norms").at(name).get<double>();
+        EXPECT_NEAR(weight.grad().norm().item<double>(), norm, 1e-9 * norm + 1e-12) << name;
+      }
+    }
+    optimizer.step(learning_rate(options, step + 1, 12), step + 1);
+    model->after_step();
+    state = output.state;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(SpanTypes, AdaptiveSpanGolden,
+                         testing::Values(SpanType::kFixed, SpanType::kAdaptive, SpanType::kDynamic),
+                         [](const auto& instance) {
+                           return std::string(
+                               AdaptiveSpanOptions::kSpanTypeNames.at(static_cast<std::size_t>(instance.param)));
+                         });
+
+TEST(AdaptiveSpan, TrimmedBandsGiveTheLossesOfTheWholeSpan) {
+  for (const SpanType type : {SpanType::kAdaptive, SpanType::kDynamic}) {
+    const auto model = make_model(golden_options(type, 160), kSymbols);
+    fill_golden(*model, kTrimmedSpans);
+    model->eval();
+    const torch::NoGradGuard no_grad;
+    const torch::Tensor tokens = golden_tokens();
+    State state = model->initial_state(kBatch);
+    for (std::int64_t block = 0; block < kBlocks; ++block) {
+      ModelOutput output = model->forward(tokens.narrow(1, block * kBlock, kBlock), state);
+      const double expected =
+          golden(type, "_trimmed").at("block_losses").at(static_cast<std::size_t>(block)).get<double>();
+      // The softmax of a trimmed band sums to more, so that the 1e-8 of the renormalisation weighs less.
+      EXPECT_NEAR(block_loss(output, tokens, block).item<double>(), expected, 1e-6) << "block " << block;
+      state = output.state;
+    }
+  }
+}
+
+torch::Tensor span_of(LanguageModel& model, const std::string& layer) {
+  const std::map<std::string, torch::Tensor> weights(model.weights().begin(), model.weights().end());
+  return weights.at("layers." + layer + ".attn.attn.adaptive_span._mask.current_val");
+}
+
+TEST(AdaptiveSpan, SpansAreClampedAfterAnUpdate) {
+  const auto model = make_model(golden_options(SpanType::kAdaptive, 48), kSymbols);
+  const torch::NoGradGuard no_grad;
+  torch::Tensor span = span_of(*model, "0");
+  span.copy_(torch::tensor({-0.5F, 0.25F, 1.5F, 1.0F}).view({4, 1, 1}));
+  model->after_step();
+  EXPECT_TRUE(torch::equal(span.flatten(), torch::tensor({0.0F, 0.25F, 1.0F, 1.0F})));
+}
+
+TEST(AdaptiveSpan, ThePenaltyIsTheMeanSpanOfEveryLayerTimesLambda) {
+  const auto model = make_model(golden_options(SpanType::kAdaptive, 48), kSymbols);
+  {
+    const torch::NoGradGuard no_grad;
+    span_of(*model, "0").copy_(torch::tensor({0.0F, 0.5F, 0.5F, 1.0F}).view({4, 1, 1}));
+    model->after_step();
+  }
+  const ModelOutput output = model->forward(golden_tokens().narrow(1, 0, kBlock), model->initial_state(kBatch));
+  EXPECT_NEAR(output.auxiliary_loss.item<double>(), 2e-3 * (24 + 0), 1e-8);  // layer 0: mean z = 48 · 0.5; layer 1: 0
+  output.auxiliary_loss.backward();
+  EXPECT_NEAR(span_of(*model, "0").grad()[0].item<double>(), 2e-3 * 48 / 4, 1e-8);  // λ S / H
+}
+
+TEST(AdaptiveSpan, ReportsTheSpansAsPublished) {
+  const auto model = make_model(golden_options(SpanType::kAdaptive, 48), kSymbols);
+  const torch::NoGradGuard no_grad;
+  span_of(*model, "0").copy_(torch::tensor({0.0F, 0.1F, 0.5F, 0.9F}).view({4, 1, 1}));
+  model->after_step();
+  // Layer 0: z = 0, 4.8, 24, 43.2, mean 18 (a little more in single precision) → 19 + 8 or 18 + 8; layer 1: 0 + 8.
+  const double mean =
+      48 * (0.0 + static_cast<double>(0.1F) + static_cast<double>(0.5F) + static_cast<double>(0.9F)) / 4;
+  EXPECT_DOUBLE_EQ(model->statistics().at("average_span"), (std::ceil(mean) + 8 + 8) / 2);
+  EXPECT_DOUBLE_EQ(model->statistics().at("max_span"), 48);  // min(S, 44 + 8)
+  const Grid grid = model->grids().front();
+  EXPECT_EQ(grid.rows.front(), (std::vector<double>{8, 13, 32, 48}));
+}
+
+TEST(AdaptiveSpan, CostFollowsThePapersFormula) {
+  AdaptiveSpanOptions small{.span = 8192};
+  const auto model = make_model(small, 27);
+  const torch::NoGradGuard no_grad;
+  for (const auto& [name, weight] : model->weights()) {
+    if (name.ends_with("current_val")) weight.fill_((314.0 - 32.0) / 8192.0);
+  }
+  model->after_step();
+  EXPECT_NEAR(model->costs().at("paper_flops"), 42e6, 0.5e6);  // Table 1: 42M at an average span of 314
+  EXPECT_NEAR(model->costs().at("params"), 38e6, 0.5e6);       // Table 1: 38M
+}
+
+}  // namespace
+}  // namespace xlm

@@ -1,0 +1,196 @@
+// What every model of the registry must do.
+#include <algorithm>
+#include <map>
+
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "core/models/language_model.h"
+#include "core/models/model_folder.h"
+#include "core/safetensors.h"
+#include "core/train/optimizer.h"
+#include "tests/temporary_folder.h"
+
+namespace xlm {
+namespace {
+
+constexpr std::int64_t kSymbols = 13;
+constexpr std::int64_t kBatch = 2;
+constexpr std::int64_t kLength = 24;
+
+/// Makes the options of any model small: sizes by the names that models share.
+class Shrink : public OptionVisitor {
+ public:
+  void field(const OptionInfo& info, bool& value) override { (void)info, (void)value; }
+  void field(const OptionInfo& info, std::string& value) override { (void)info, (void)value; }
+  void field(const OptionInfo& info, double& value) override {
+    if (info.name.ends_with("dropout")) value = 0;
+  }
+  void field(const OptionInfo& info, std::int64_t& value) override {
+    if (info.name == "width") value = 16;
+    if (info.name == "heads") value = 2;
+    if (info.name == "feed_forward") value = 32;
+    if (info.name == "layers") value = 2;
+    if (info.name == "span") value = 20;
+    if (info.name == "span_ramp") value = 4;
+  }
+  void field(const OptionInfo& info, std::vector<std::int64_t>& value) override {
+    if (info.name == "layers") value.assign(value.size(), 1);
+  }
+  void choice(const OptionInfo& info, std::size_t& index, const std::vector<std::string>& names) override {
+    if (info.name == choice_name) index = choice_index % names.size();
+    if (choices.count(std::string(info.name)) == 0) choices[std::string(info.name)] = names.size();
+  }
+  std::string choice_name;
+  std::size_t choice_index = 0;
+  std::map<std::string, std::size_t> choices;
+
+ protected:
+  void begin_group(std::string_view name, std::string_view help) override { (void)name, (void)help; }
+  void end_group() override {}
+};
+
+struct Case {
+  std::string name;
+  ModelOptions options;
+};
+
+/// What a failing test prints.
+void PrintTo(const Case& test_case, std::ostream* out) {
+  *out << test_case.name;
+}  // NOLINT(readability-identifier-naming)
+
+/// Every model, small, with every value of every choice that it offers.
+std::vector<Case> all_cases() {
+  std::vector<Case> cases;
+  for_each_model([&](auto options) {
+    Shrink found;
+    options.visit(found);
+    const auto add = [&](const std::string& choice, std::size_t index) {
+      auto small = decltype(options){};
+      Shrink shrink;
+      shrink.choice_name = choice;
+      shrink.choice_index = index;
+      small.visit(shrink);
+      std::string name = std::string(small.kType) + (choice.empty() ? "" : "_" + choice + std::to_string(index));
+      std::replace(name.begin(), name.end(), '-', '_');
+      cases.push_back({name, small});
+    };
+    if (found.choices.empty()) add("", 0);
+    for (const auto& [choice, count] : found.choices) {
+      for (std::size_t i = 0; i < count; ++i) add(choice, i);
+    }
+  });
+  return cases;
+}
+
+class EveryModel : public testing::TestWithParam<Case> {
+ protected:
+  void SetUp() override {
+    torch::manual_seed(11);
+    model_ = make_model(GetParam().options, kSymbols);
+    tokens_ = torch::randint(kSymbols, {kBatch, kLength});
+    model_->eval();
+  }
+  torch::Tensor logits(const torch::Tensor& tokens) {
+    const torch::NoGradGuard no_grad;
+    return model_->forward(tokens, model_->initial_state(tokens.size(0))).logits;
+  }
+  std::shared_ptr<LanguageModel> model_;
+  torch::Tensor tokens_;
+};
+
+TEST_P(EveryModel, GivesALogitPerSymbolAndToken) {
+  EXPECT_EQ(logits(tokens_).sizes(), (std::vector<std::int64_t>{kBatch, kLength, kSymbols}));
+}
+
+TEST_P(EveryModel, DoesNotSeeLaterTokens) {
+  const torch::Tensor before = logits(tokens_);
+  for (std::int64_t t = 0; t < kLength; ++t) {
+    torch::Tensor changed = tokens_.clone();
+    changed.narrow(1, t, 1) = (changed.narrow(1, t, 1) + 1) % kSymbols;
+    const torch::Tensor after = logits(changed);
+    EXPECT_TRUE(torch::allclose(before.narrow(1, 0, t), after.narrow(1, 0, t), 1e-5, 1e-6)) << "token " << t;
+    EXPECT_FALSE(torch::equal(before.narrow(1, t, 1), after.narrow(1, t, 1))) << "token " << t;
+  }
+}
+
+TEST_P(EveryModel, StateCarriedOverBlocksEqualsOnePass) {
+  if (model_->scheme() != LanguageModel::Scheme::kStreaming) return;
+  const torch::NoGradGuard no_grad;
+  State state = model_->initial_state(kBatch);
+  std::vector<torch::Tensor> parts;
+  for (const auto& [begin, count] : std::vector<std::pair<std::int64_t, std::int64_t>>{{0, 7}, {7, 1}, {8, 16}}) {
+    ModelOutput output = model_->forward(tokens_.narrow(1, begin, count), state);
+    parts.push_back(output.logits);
+    state = output.state;
+  }
+  EXPECT_TRUE(torch::allclose(torch::cat(parts, 1), logits(tokens_), 1e-4, 1e-5));
+}
+
+TEST_P(EveryModel, RowsDoNotMix) {
+  const torch::Tensor both = logits(tokens_);
+  EXPECT_TRUE(torch::allclose(both.narrow(0, 1, 1), logits(tokens_.narrow(0, 1, 1)), 1e-4, 1e-5));
+}
+
+TEST_P(EveryModel, SavedAndLoadedGivesTheSameLogits) {
+  const TemporaryFolder folder;
+  Vocabulary vocabulary;
+  for (std::int64_t i = 0; i < kSymbols; ++i) vocabulary.symbols.emplace_back(1, static_cast<char>('a' + i));
+  write_model_folder(folder.path(), *model_, vocabulary, "model: {}\n");
+  const LoadedModel loaded = load_model_folder(folder.path(), GetParam().options);
+  loaded.model->eval();
+  const torch::NoGradGuard no_grad;
+  EXPECT_TRUE(
+      torch::equal(loaded.model->forward(tokens_, loaded.model->initial_state(kBatch)).logits, logits(tokens_)));
+  EXPECT_EQ(loaded.vocabulary, vocabulary);
+}
+
+TEST_P(EveryModel, SameSeedGivesTheSameWeights) {
+  torch::manual_seed(11);
+  const auto again = make_model(GetParam().options, kSymbols);
+  for (std::size_t i = 0; i < again->weights().size(); ++i) {
+    EXPECT_TRUE(torch::equal(again->weights()[i].second, model_->weights()[i].second)) << again->weights()[i].first;
+  }
+}
+
+TEST_P(EveryModel, OverfitsOneBatch) {
+  model_->train();
+  Optimizer optimizer({.type = OptimizerOptions::Type::kAdam}, {model_->weights().begin(), model_->weights().end()});
+  double loss = 0;
+  for (std::int64_t step = 1; step <= 150; ++step) {
+    optimizer.zero_gradients();
+    const ModelOutput output = model_->forward(tokens_.narrow(1, 0, kLength - 1), model_->initial_state(kBatch));
+    torch::Tensor total =
+        torch::cross_entropy_loss(output.logits.flatten(0, 1), tokens_.narrow(1, 1, kLength - 1).flatten());
+    loss = total.item<double>();
+    if (output.auxiliary_loss.defined()) total = total + output.auxiliary_loss;
+    total.backward();
+    optimizer.step(0.02, step);
+    model_->after_step();
+  }
+  EXPECT_LT(loss, 0.2);
+}
+
+TEST_P(EveryModel, ReportsItsCost) {
+  EXPECT_EQ(model_->costs().at("params"), static_cast<double>(model_->parameter_count()));
+  EXPECT_GT(model_->costs().at("flops_per_token"), 0);
+}
+
+TEST_P(EveryModel, RefusesWeightsThatDoNotFit) {
+  NamedTensors weights{model_->weights().begin(), model_->weights().end()};
+  NamedTensors missing{weights.begin() + 1, weights.end()};
+  EXPECT_THROW(load_weights(*model_, missing, "test"), DataError);
+  NamedTensors unknown = weights;
+  unknown.emplace_back("layers.0.nothing", torch::zeros({1}));
+  EXPECT_THROW(load_weights(*model_, unknown, "test"), DataError);
+  NamedTensors misshapen = weights;
+  misshapen.front().second = torch::zeros({1, 1, 1, 1});
+  EXPECT_THROW(load_weights(*model_, misshapen, "test"), DataError);
+}
+
+INSTANTIATE_TEST_SUITE_P(Registry, EveryModel, testing::ValuesIn(all_cases()),
+                         [](const auto& instance) { return instance.param.name; });
+
+}  // namespace
+}  // namespace xlm

@@ -1,0 +1,82 @@
+// Optimiser steps and schedules by hand.
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "core/train/optimizer.h"
+
+namespace xlm {
+namespace {
+
+torch::Tensor weight_with_gradient(std::vector<double> weight, std::vector<double> gradient) {
+  torch::Tensor tensor = torch::tensor(weight, torch::kDouble).set_requires_grad(true);
+  tensor.mutable_grad() = torch::tensor(gradient, torch::kDouble);
+  return tensor;
+}
+
+TEST(LearningRate, RisesLinearlyThenStays) {
+  const OptimizerOptions options{.lr = 0.07, .warmup_steps = 4};
+  EXPECT_DOUBLE_EQ(learning_rate(options, 1, 100), 0.07 / 4);
+  EXPECT_DOUBLE_EQ(learning_rate(options, 3, 100), 0.07 * 3 / 4);
+  EXPECT_DOUBLE_EQ(learning_rate(options, 4, 100), 0.07);
+  EXPECT_DOUBLE_EQ(learning_rate(options, 100, 100), 0.07);
+}
+
+TEST(LearningRate, CosineEndsAtZero) {
+  const OptimizerOptions options{.lr = 1, .warmup_steps = 10, .schedule = OptimizerOptions::Schedule::kCosine};
+  EXPECT_DOUBLE_EQ(learning_rate(options, 10, 110), 1);
+  EXPECT_DOUBLE_EQ(learning_rate(options, 60, 110), 0.5);
+  EXPECT_NEAR(learning_rate(options, 110, 110), 0, 1e-15);
+}
+
+TEST(Adagrad, StepIsScaledByTheNormAndTheAccumulatorIsNot) {
+  const torch::Tensor weight = weight_with_gradient({1, 2}, {3, -4});  // norm 5
+  Optimizer optimizer({.type = OptimizerOptions::Type::kAdagrad, .clip_step = 0.03}, {{"w", weight}});
+  optimizer.step(0.1, 1);
+  const double rate = 0.1 * 0.03 / (5 + 1e-10);
+  EXPECT_NEAR(weight[0].item<double>(), 1 - rate * 3 / (3 + 1e-10), 1e-15);
+  EXPECT_NEAR(weight[1].item<double>(), 2 + rate * 4 / (4 + 1e-10), 1e-15);
+  const torch::Tensor sum = optimizer.state().front().second;
+  EXPECT_DOUBLE_EQ(sum[0].item<double>(), 9);
+  EXPECT_DOUBLE_EQ(sum[1].item<double>(), 16);
+}
+
+TEST(Adagrad, SmallGradientsAreNotClipped) {
+  const torch::Tensor weight = weight_with_gradient({1}, {0.02});
+  Optimizer optimizer({.type = OptimizerOptions::Type::kAdagrad, .clip_step = 0.03}, {{"w", weight}});
+  optimizer.step(0.1, 1);
+  EXPECT_NEAR(weight.item<double>(), 1 - 0.1 * 0.02 / (0.02 + 1e-10), 1e-15);
+}
+
+TEST(Adam, FirstTwoStepsByHand) {
+  const torch::Tensor weight = weight_with_gradient({1}, {0.5});
+  Optimizer optimizer({.type = OptimizerOptions::Type::kAdam}, {{"w", weight}});
+  optimizer.step(0.01, 1);
+  EXPECT_NEAR(weight.item<double>(), 1 - 0.01 * 0.5 / (0.5 + 1e-8), 1e-12);
+  const double before = weight.item<double>();
+  weight.mutable_grad() = torch::tensor({-1.0}, torch::kDouble);
+  optimizer.step(0.01, 2);
+  const double m = (0.9 * 0.05 - 0.1) / (1 - 0.81);
+  const double v = (0.999 * 0.001 * 0.25 + 0.001) / (1 - 0.999 * 0.999);
+  EXPECT_NEAR(weight.item<double>(), before - 0.01 * m / (std::sqrt(v) + 1e-8), 1e-12);
+}
+
+TEST(ClipNorm, ScalesAllGradientsTogether) {
+  const torch::Tensor a = weight_with_gradient({0}, {3});
+  const torch::Tensor b = weight_with_gradient({0}, {4});
+  Optimizer optimizer({.type = OptimizerOptions::Type::kAdam, .clip_norm = 1}, {{"a", a}, {"b", b}});
+  optimizer.step(0.01, 1);
+  EXPECT_NEAR(a.grad().item<double>(), 3.0 / (5 + 1e-6), 1e-12);
+  EXPECT_NEAR(b.grad().item<double>(), 4.0 / (5 + 1e-6), 1e-12);
+}
+
+TEST(Optimizer, RestoreRefusesAStateThatDoesNotFit) {
+  const torch::Tensor weight = weight_with_gradient({1}, {0.5});
+  Optimizer optimizer({}, {{"w", weight}});
+  EXPECT_THROW(optimizer.restore({{"optimizer.first.w", torch::zeros({2})}}, "test"), DataError);
+  EXPECT_THROW(optimizer.restore({}, "test"), DataError);
+}
+
+}  // namespace
+}  // namespace xlm

@@ -1,0 +1,232 @@
+// Training survives anything: stopped and resumed at any step it gives the same bits; divergence keeps the last finite
+// checkpoint.
+#include "core/train/trainer.h"
+
+#include <cmath>
+#include <fstream>
+
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "core/safetensors.h"
+#include "core/train/checkpoint.h"
+#include "datasets/prepare.h"
+#include "tests/temporary_folder.h"
+
+namespace xlm {
+namespace {
+
+/// Remembers what it is given; asks to stop after chosen steps.
+class RecordingSink : public TrainSink {
+ public:
+  void progress(std::int64_t step, const NamedValues& values) override {
+    last_step = step;
+    losses[step] = values.at("loss");
+  }
+  void metrics(std::int64_t step, const NamedValues& values) override { (void)values, metric_steps.push_back(step); }
+  void grid(std::int64_t step, const Grid& grid) override { (void)step, grids.push_back(grid); }
+  void evaluation(const Evaluation& evaluation) override { evaluations.push_back(evaluation); }
+  void costs(const NamedValues& values) override { cost = values; }
+  void checkpoint(std::int64_t step, const fs::path& file) override { (void)step, checkpoints.push_back(file); }
+  void message(const std::string& text) override { messages.push_back(text); }
+  void check_owner() override {
+    if (lost) throw Error("another worker has taken the run over");
+  }
+  bool should_stop() override { return last_step == stop_after; }
+
+  std::int64_t stop_after = -1;
+  bool lost = false;
+  std::int64_t last_step = 0;
+  std::map<std::int64_t, double> losses;
+  std::vector<std::int64_t> metric_steps;
+  std::vector<Grid> grids;
+  std::vector<Evaluation> evaluations;
+  NamedValues cost;
+  std::vector<fs::path> checkpoints;
+  std::vector<std::string> messages;
+};
+
+class TrainerTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::ofstream text(folder_.path() / "corpus.txt");
+    for (int i = 0; i < 700; ++i)
+      text << "the quick brown fox jumps over line " << i * i % 97 << " and " << i << " more\n";
+    text.close();
+    prepare({.dataset = "text", .from = {folder_.path() / "corpus.txt"}, .out = folder_.path() / "data"}, {});
+  }
+
+  TrainJob job(const std::string& name, AdaptiveSpanOptions::SpanType type = AdaptiveSpanOptions::SpanType::kAdaptive) {
+    TrainJob job;
+    job.folder = folder_.path() / name;
+    create_folders(job.folder);
+    job.model_yaml = "model: {}\n";
+    job.options.data.path = folder_.path() / "data";
+    job.options.model = AdaptiveSpanOptions{.width = 16,
+                                            .heads = 2,
+                                            .feed_forward = 32,
+                                            .layers = 2,
+                                            .dropout = 0.2,
+                                            .attention_dropout = 0.2,
+                                            .span = 40,
+                                            .span_type = type,
+                                            .span_ramp = 8};
+    job.options.optimizer = {
+        .type = OptimizerOptions::Type::kAdagrad, .lr = 0.07, .warmup_steps = 5, .clip_step = 0.03};
+    job.options.train.steps = 24;
+    job.options.train.batch = 4;
+    job.options.train.block = 16;
+    job.options.train.checkpoint_every = 5;
+    job.options.train.eval_every = 10;
+    job.options.train.threads = 1;
+    job.options.eval.batch = 2;
+    job.options.device = "cpu";
+    return job;
+  }
+
+  static void expect_same_model(const TrainJob& a, const TrainJob& b) {
+    const TensorFile first = read_safetensors(a.folder / "model/model.safetensors");
+    const TensorFile second = read_safetensors(b.folder / "model/model.safetensors");
+    ASSERT_EQ(first.tensors.size(), second.tensors.size());
+    for (std::size_t i = 0; i < first.tensors.size(); ++i) {
+      EXPECT_EQ(first.tensors[i].first, second.tensors[i].first);
+      EXPECT_TRUE(torch::equal(first.tensors[i].second, second.tensors[i].second)) << first.tensors[i].first;
+    }
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(TrainerTest, LearnsEvaluatesAndWritesAModel) {
+  RecordingSink sink;
+  TrainJob whole = job("whole");
+  whole.options.train.steps = 150;
+  EXPECT_EQ(train(whole, sink), TrainOutcome::kDone);
+  EXPECT_LT(sink.losses.at(150), 0.8 * sink.losses.at(1));
+  ASSERT_GE(sink.evaluations.size(), 2U);
+  const Evaluation& test = sink.evaluations.back();
+  EXPECT_EQ(test.split, "test");
+  EXPECT_TRUE(test.final);
+  EXPECT_NEAR(test.values.at("bpc"), test.loss / std::log(2.0), 1e-12);
+  EXPECT_TRUE(fs::exists(whole.folder / "model/model.safetensors"));
+  EXPECT_TRUE(fs::exists(whole.folder / "model/vocab.json"));
+  EXPECT_TRUE(fs::exists(whole.folder / "model/config.yaml"));
+  for (const auto* name : {"params", "flops_per_token", "paper_flops", "peak_memory", "step_seconds"}) {
+    EXPECT_GT(sink.cost.at(name), 0) << name;
+  }
+}
+
+TEST_F(TrainerTest, StoppedAtAnyStepAndResumedItGivesTheSameBits) {
+  for (const auto type : {AdaptiveSpanOptions::SpanType::kFixed, AdaptiveSpanOptions::SpanType::kAdaptive,
+                          AdaptiveSpanOptions::SpanType::kDynamic}) {
+    const std::string suffix = std::to_string(static_cast<int>(type));
+    RecordingSink whole_sink;
+    const TrainJob whole = job("whole" + suffix, type);
+    ASSERT_EQ(train(whole, whole_sink), TrainOutcome::kDone);
+    const TrainJob parts = job("parts" + suffix, type);
+    for (const std::int64_t stop : {1, 7, 10, 23}) {
+      RecordingSink sink;
+      sink.stop_after = stop;
+      ASSERT_EQ(train(parts, sink), TrainOutcome::kStopped) << stop;
+    }
+    RecordingSink last;
+    ASSERT_EQ(train(parts, last), TrainOutcome::kDone);
+    expect_same_model(whole, parts);
+    EXPECT_EQ(last.evaluations.back().loss, whole_sink.evaluations.back().loss);
+    EXPECT_EQ(last.losses.at(24), whole_sink.losses.at(24));
+  }
+}
+
+TEST_F(TrainerTest, MicroBatchesAddUpToTheBatch) {
+  RecordingSink whole_sink;
+  RecordingSink parts_sink;
+  TrainJob whole = job("whole");
+  TrainJob parts = job("parts");
+  for (TrainJob* each : {&whole, &parts}) {
+    auto& model = std::get<AdaptiveSpanOptions>(each->options.model);
+    model.dropout = model.attention_dropout = 0;
+    each->options.train.steps = 3;
+  }
+  parts.options.train.micro_batch = 1;
+  train(whole, whole_sink);
+  train(parts, parts_sink);
+  for (const std::int64_t step : {1, 2, 3}) EXPECT_NEAR(parts_sink.losses.at(step), whole_sink.losses.at(step), 2e-3);
+  EXPECT_NEAR(parts_sink.losses.at(1), whole_sink.losses.at(1), 1e-5);
+}
+
+TEST_F(TrainerTest, ACorruptNewestCheckpointFallsBackAndTheResultIsTheSame) {
+  RecordingSink whole_sink;
+  const TrainJob whole = job("whole");
+  train(whole, whole_sink);
+  const TrainJob parts = job("parts");
+  RecordingSink stopped;
+  stopped.stop_after = 12;
+  train(parts, stopped);
+  fs::resize_file(stopped.checkpoints.back(), fs::file_size(stopped.checkpoints.back()) - 7);
+  RecordingSink sink;
+  EXPECT_EQ(train(parts, sink), TrainOutcome::kDone);
+  EXPECT_TRUE(sink.messages.front().starts_with("warning")) << sink.messages.front();
+  expect_same_model(whole, parts);
+}
+
+TEST_F(TrainerTest, DivergenceKeepsTheLastFiniteCheckpoint) {
+  TrainJob diverging = job("diverging");
+  RecordingSink finite;
+  finite.stop_after = 7;
+  ASSERT_EQ(train(diverging, finite), TrainOutcome::kStopped);
+  diverging.options.optimizer.lr = 1e30;
+  RecordingSink sink;
+  EXPECT_THROW(train(diverging, sink), DivergedError);
+  const auto kept = CheckpointFolder(diverging.folder / "checkpoints").load_newest([](const std::string&) {});
+  ASSERT_TRUE(kept);
+  EXPECT_EQ(kept->step, 7);
+  for (const auto& [name, tensor] : kept->tensors) EXPECT_TRUE(torch::isfinite(tensor).all().item<bool>()) << name;
+  EXPECT_FALSE(fs::exists(diverging.folder / "model"));
+}
+
+TEST_F(TrainerTest, AWorkerThatLostItsRunWritesNothingMore) {
+  RecordingSink sink;
+  sink.lost = true;
+  const TrainJob lost = job("lost");
+  EXPECT_THROW(train(lost, sink), Error);
+  EXPECT_TRUE(fs::is_empty(lost.folder / "checkpoints"));
+}
+
+TEST_F(TrainerTest, BestSelectionTakesTheBestValidationWeights) {
+  TrainJob best = job("best");
+  best.options.eval.select = EvalOptions::Select::kBest;
+  best.options.train.steps = 60;
+  best.options.optimizer.lr = 0.5;  // so that the loss goes up and down
+  RecordingSink sink;
+  train(best, sink);
+  double lowest = 1e9;
+  for (const Evaluation& evaluation : sink.evaluations) {
+    if (!evaluation.final && evaluation.split == "valid") lowest = std::min(lowest, evaluation.loss);
+  }
+  for (const Evaluation& evaluation : sink.evaluations) {
+    if (evaluation.final && evaluation.split == "valid") {
+      EXPECT_DOUBLE_EQ(evaluation.loss, lowest);
+    }
+  }
+}
+
+TEST_F(TrainerTest, TooShortATextIsRefused) {
+  TrainJob wide = job("wide");
+  wide.options.train.block = 1 << 20;
+  RecordingSink sink;
+  EXPECT_THROW(train(wide, sink), DataError);
+}
+
+TEST_F(TrainerTest, BfloatTrainsCloseToSinglePrecision) {
+  RecordingSink single_sink;
+  RecordingSink bfloat_sink;
+  const TrainJob single = job("single");
+  TrainJob bfloat = job("bfloat");
+  bfloat.options.train.precision = Precision::kBfloat16;
+  train(single, single_sink);
+  train(bfloat, bfloat_sink);
+  EXPECT_NEAR(bfloat_sink.losses.at(24), single_sink.losses.at(24), 0.05 * single_sink.losses.at(24));
+}
+
+}  // namespace
+}  // namespace xlm

@@ -1,0 +1,117 @@
+// A core without torch. Its "training" is a number per step, its "weights" the last of them; like the real one it
+// saves, resumes, stops when asked, diverges and fails. The seed says what happens:
+//   13 the loss becomes NaN at step 5      14 fails at step 5 (until the file "mended" is in the run folder)
+//   15 the process kills itself at step 5 of its first attempt
+// At step 3 it waits while the file that XLM_FAKE_HOLD names exists.
+#pragma once
+
+#include <unistd.h>
+
+#include <chrono>
+#include <cmath>
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <string>
+#include <thread>
+
+#include "base/error.h"
+#include "core/interface.h"
+
+namespace xlm {
+
+class FakeCore : public Core {
+ public:
+  TrainOutcome train(const TrainJob& job, TrainSink& sink) override {
+    const std::int64_t steps = job.options.train.steps;
+    std::int64_t step = saved_step(job.folder);
+    sink.costs({{"params", 1000}, {"flops_per_token", 2000}});
+    while (step < steps) {
+      if (sink.should_stop()) {
+        save(job, step, sink);
+        return TrainOutcome::kStopped;
+      }
+      one_step(job, ++step, sink);
+      if (step % job.options.train.checkpoint_every == 0) save(job, step, sink);
+    }
+    sink.evaluation({.split = "valid",
+                     .step = steps,
+                     .tokens = 99,
+                     .loss = 1.5,
+                     .seconds = 0.1,
+                     .final = true,
+                     .values = {{"bpc", loss_of(job.options)}}});
+    sink.evaluation({.split = "test",
+                     .step = steps,
+                     .tokens = 99,
+                     .loss = 1.5,
+                     .seconds = 0.1,
+                     .final = true,
+                     .values = {{"bpc", loss_of(job.options)}}});
+    sink.check_owner();
+    create_folders(job.folder / "model");
+    write_file(job.folder / "model" / "config.yaml", job.model_yaml);
+    write_file(job.folder / "model" / "model.safetensors", std::to_string(loss_of(job.options)));
+    return TrainOutcome::kDone;
+  }
+
+  Evaluation evaluate(const EvalJob& job, const std::function<void(double, double)>& progress) override {
+    last_eval = job.options;
+    progress(50, 100);
+    return {.split = job.split,
+            .tokens = 100,
+            .loss = 2.5,
+            .seconds = 0.25,
+            .values = {{"bpc", 3.6}, {"average_span", 12.0 + static_cast<double>(job.options.eval.batch)}}};
+  }
+
+  NamedValues costs(const ModelOptions& /*model*/, std::int64_t symbols) override {
+    ++cost_calls;
+    return {{"params", 1000.0 + static_cast<double>(symbols)}, {"flops_per_token", 10}};
+  }
+
+  std::map<std::string, std::string> environment(const std::string& /*device*/) override {
+    return {{"libtorch", "none"}, {"device", "cpu"}};
+  }
+
+  RunOptions last_eval;
+  int cost_calls = 0;
+
+ private:
+  static double loss_of(const RunOptions& options) { return 2.0 + 0.01 * static_cast<double>(options.seed); }
+
+  static std::int64_t saved_step(const fs::path& folder) {
+    std::ifstream file(folder / "checkpoints" / "step");
+    std::int64_t step = 0;
+    file >> step;
+    return step;
+  }
+
+  static void save(const TrainJob& job, std::int64_t step, TrainSink& sink) {
+    sink.check_owner();
+    create_folders(job.folder / "checkpoints");
+    write_file(job.folder / "checkpoints" / "step", std::to_string(step));
+    sink.checkpoint(step, job.folder / "checkpoints" / "step");
+  }
+
+  static void one_step(const TrainJob& job, std::int64_t step, TrainSink& sink) {
+    const char* hold = std::getenv("XLM_FAKE_HOLD");
+    while (step == 3 && hold != nullptr && fs::exists(hold) && !sink.should_stop()) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    const NamedValues values{{"loss", 1.5}, {"bpc", loss_of(job.options)}, {"average_span", 31}, {"max_span", 45}};
+    sink.metrics(step, values);
+    sink.progress(step, values);
+    std::ofstream(job.folder / "steps.log", std::ios::app) << step << '\n';
+    if (step != 5) return;
+    if (job.options.seed == 13) throw DivergedError("the loss became NaN at step 5");
+    if (job.options.seed == 14 && !fs::exists(job.folder / "mended")) throw Error("something broke");
+    if (job.options.seed == 15 && !fs::exists(job.folder / "killed")) {
+      write_file(job.folder / "killed", "");
+      ::kill(::getpid(), SIGKILL);
+    }
+  }
+};
+
+}  // namespace xlm

@@ -1,0 +1,68 @@
+// Runs a program as a user does: arguments in, exit code and both outputs back.
+#pragma once
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/files.h"
+
+namespace xlm {
+
+struct ProgramResult {
+  int code = 0;  // 128 + signal where one killed it
+  std::string out;
+  std::string err;
+};
+
+/// A program in the background, in its own process group.
+class BackgroundProgram {
+ public:
+  BackgroundProgram(std::vector<std::string> arguments, const fs::path& folder)
+      : out_(folder / ("out." + std::to_string(next()))), err_(out_.string() + ".err") {
+    std::vector<char*> pointers;
+    for (std::string& argument : arguments) pointers.push_back(argument.data());
+    pointers.push_back(nullptr);
+    pid_ = ::fork();
+    if (pid_ != 0) return;
+    ::setpgid(0, 0);
+    if (::chdir(folder.c_str()) != 0) ::_exit(126);
+    ::dup2(::open(out_.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644), 1);
+    ::dup2(::open(err_.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644), 2);
+    ::execv(pointers[0], pointers.data());
+    ::_exit(127);
+  }
+
+  BackgroundProgram(const BackgroundProgram&) = delete;
+  BackgroundProgram& operator=(const BackgroundProgram&) = delete;
+  ~BackgroundProgram() {
+    if (pid_ <= 0) return;
+    kill(SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+  }
+
+  void kill(int signal) const { ::kill(pid_, signal); }
+
+  ProgramResult wait() {
+    int status = 0;
+    ::waitpid(std::exchange(pid_, -1), &status, 0);
+    return {WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status), read_file(out_), read_file(err_)};
+  }
+
+ private:
+  static int next() {
+    static int count = 0;
+    return ++count;
+  }
+
+  fs::path out_;
+  fs::path err_;
+  pid_t pid_ = -1;
+};
+
+}  // namespace xlm

@@ -1,0 +1,346 @@
+// The program from end to end, with a core that needs no torch.
+#include "tests/experiments/program.h"
+
+#include <gmock/gmock.h>
+
+#include <fstream>
+#include <functional>
+#include <set>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "experiments/submission.h"
+#include "tests/experiments/experiment_files.h"
+#include "tests/temporary_folder.h"
+
+namespace xlm {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class ProgramTest : public ::testing::Test {
+ protected:
+  ProgramTest() : data_(make_data(folder_.path() / "data")), runs_(folder_.path() / "runs") {
+    ::setenv("XLM_FAKE_HOLD", hold().c_str(), 1);
+    write_file(config(), run_config("data"));
+  }
+
+  fs::path hold() const { return folder_.path() / "hold"; }
+  fs::path config() const { return folder_.path() / "run.yaml"; }
+
+  BackgroundProgram start(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), XLM_FAKE_BINARY);
+    return BackgroundProgram(std::move(arguments), folder_.path());
+  }
+  ProgramResult run(const std::vector<std::string>& arguments) { return start(arguments).wait(); }
+
+  void write_sweep(const std::string& sweep) { write_file(folder_.path() / "sweep.yaml", run_config("data", sweep)); }
+
+  /// Waits for something that another process does; the test's time limit ends it.
+  static void until(const std::function<bool()>& condition) {
+    while (!condition()) ::usleep(1000);
+  }
+
+  std::vector<fs::path> run_folders() const {
+    std::vector<fs::path> folders;
+    for (const auto& entry : fs::directory_iterator(runs_)) {
+      const bool hidden = entry.path().filename().string().front() == '.';  // under construction
+      if (!hidden && fs::exists(entry.path() / "journal.jsonl")) folders.push_back(entry.path());
+    }
+    return folders;
+  }
+
+  std::size_t count_running() const {
+    if (!fs::exists(runs_)) return 0;
+    std::size_t count = 0;
+    for (const fs::path& folder : run_folders()) {
+      if (read_live_run(folder).status == RunStatus::kRunning && steps(folder).size() >= 2) ++count;
+    }
+    return count;
+  }
+
+  static std::vector<int> steps(const fs::path& run) {
+    std::ifstream file(run / "steps.log");
+    std::vector<int> result;
+    for (int step = 0; file >> step;) result.push_back(step);
+    return result;
+  }
+
+  /// Every run is done, and its steps are 1 … 10, none of them twice but those after a checkpoint that a kill undid.
+  void expect_all_done(std::size_t count) const {
+    EXPECT_EQ(run_folders().size(), count);
+    for (const fs::path& folder : run_folders()) {
+      EXPECT_EQ(read_live_run(folder).status, RunStatus::kDone) << folder;
+      const std::vector<int> done = steps(folder);
+      EXPECT_EQ(std::set<int>(done.begin(), done.end()).size(), 10U) << folder;
+    }
+  }
+
+  TemporaryFolder folder_;
+  fs::path data_;
+  fs::path runs_;
+};
+
+TEST_F(ProgramTest, TrainPrintsResultsAndSkipsTheSecondTime) {
+  const ProgramResult first = run({"train", "run.yaml"});
+  EXPECT_EQ(first.code, kDone) << first.err;
+  EXPECT_THAT(first.out, AllOf(HasSubstr("test"), HasSubstr("2.01"), HasSubstr("bpc")));
+  const ProgramResult second = run({"train", "run.yaml", "--json"});
+  EXPECT_EQ(second.code, kDone);
+  EXPECT_THAT(second.err, HasSubstr("done already"));
+  const Json json = Json::parse(second.out);
+  EXPECT_EQ(json["status"], "done");
+  EXPECT_EQ(json["evaluations"].size(), 2U);
+  EXPECT_EQ(json["run_id"], run_folders().front().filename().string());
+  EXPECT_TRUE(fs::exists(runs_ / "results.db"));
+}
+
+TEST_F(ProgramTest, TrainQuietSaysNothingButResults) { EXPECT_EQ(run({"train", "run.yaml", "--quiet"}).err, ""); }
+
+TEST_F(ProgramTest, TrainPrintsTheResolvedConfigurationAndWritesNothing) {
+  const ProgramResult result = run({"train", "run.yaml", "seed=4", "--print-config"});
+  EXPECT_EQ(result.code, kDone);
+  EXPECT_THAT(result.out, AllOf(HasSubstr("seed: 4"), HasSubstr("experiment: run"), HasSubstr("span_penalty: ")));
+  EXPECT_FALSE(fs::exists(runs_));
+}
+
+TEST_F(ProgramTest, TrainStopsOnASignalAndGoesOn) {
+  write_file(hold(), "");
+  BackgroundProgram program = start({"train", "run.yaml"});
+  until([&] { return count_running() == 1; });
+  program.kill(SIGINT);
+  const ProgramResult stopped = program.wait();
+  EXPECT_EQ(stopped.code, kStopped);
+  EXPECT_THAT(stopped.err, HasSubstr("run the same command again"));
+  fs::remove(hold());
+  EXPECT_EQ(run({"train", "run.yaml"}).code, kDone);
+  EXPECT_EQ(steps(run_folders().front()).size(), 10U);
+}
+
+TEST_F(ProgramTest, TrainRefusesARunThatAnotherProcessDoes) {
+  write_file(hold(), "");
+  BackgroundProgram program = start({"train", "run.yaml"});
+  until([&] { return count_running() == 1; });
+  const ProgramResult second = run({"train", "run.yaml"});
+  EXPECT_EQ(second.code, kFailed);
+  EXPECT_THAT(second.err, HasSubstr("is being done by process"));
+  fs::remove(hold());
+  EXPECT_EQ(program.wait().code, kDone);
+}
+
+TEST_F(ProgramTest, TrainReportsDivergence) {
+  const ProgramResult result = run({"train", "run.yaml", "seed=13", "--json"});
+  EXPECT_EQ(result.code, kDiverged);
+  EXPECT_EQ(Json::parse(result.out)["status"], "diverged");
+  EXPECT_THAT(result.err, HasSubstr("NaN at step 5"));
+  EXPECT_THAT(run({"train", "run.yaml", "seed=13"}).err, HasSubstr("--retry"));
+}
+
+TEST_F(ProgramTest, BadInputHasTheDocumentedCodesAndMessages) {
+  struct Case {
+    std::vector<std::string> arguments;
+    int code;
+    std::string message;
+  };
+  write_file(folder_.path() / "file", "");
+  write_file(folder_.path() / "broken.yaml", "model: [\n");
+  write_sweep("sweep: {grid: {seed: [1]}}\n");
+  const std::vector<Case> cases{
+      {{"train"}, kUsage, "a configuration file is needed"},
+      {{"train", "nothing.yaml"}, kUsage, "nothing.yaml"},
+      {{"train", "broken.yaml"}, kUsage, "broken.yaml:"},
+      {{"train", "run.yaml", "optimiser.lr=1"}, kUsage, "did you mean 'optimizer'"},
+      {{"train", "run.yaml", "seed"}, kUsage, "not KEY=VALUE"},
+      {{"train", "run.yaml", "--profile", "smoke"}, kUsage, "has no profiles"},
+      {{"train", "run.yaml", "data.path=nowhere"}, kBadData, "xlm prepare-data"},
+      {{"train", "run.yaml", "data.path=."}, kBadData, "meta.json"},
+      {{"train", "run.yaml", "--runs", "file"}, kBadData, "file"},
+      {{"train", "run.yaml", "model.init_from=nothing"}, kBadData, "no run or model folder 'nothing'"},
+      {{"train", "run.yaml", "--jbs", "2"}, kUsage, "unknown option"},
+      {{"sweep"}, kUsage, "file is required"},
+      {{"sweep", "sweep.yaml", "--launcher", "locl"}, kUsage, "did you mean 'local'"},
+      {{"sweep", "sweep.yaml", "--jobs", "0"}, kUsage, "--jobs"},
+      {{"sweep", "sweep.yaml", "sweep.gird.seed=[1]"}, kUsage, "did you mean 'grid'"},
+      {{"sweep", "sweep.yaml", "data.path=nowhere"}, kBadData, "xlm prepare-data"},
+      {{"sweep", "sweep.yaml", "--runs", "file"}, kBadData, "file"},
+      {{"eval", "nothing"}, kBadData, "no run or model folder 'nothing'"},
+      {{"eval", "data"}, kBadData, "neither a run nor a model folder"},
+      {{"worker", "data"}, kBadData, "config.yaml"},
+      {{"completion", "bsh"}, kUsage, "did you mean 'bash'"}};
+  for (const Case& c : cases) {
+    const ProgramResult result = run(c.arguments);
+    EXPECT_EQ(result.code, c.code) << c.message << "\n" << result.err;
+    EXPECT_THAT(result.err, AllOf(HasSubstr("error:"), HasSubstr(c.message)));
+    EXPECT_LE(std::count(result.err.begin(), result.err.end(), '\n'), 4) << result.err;
+    EXPECT_EQ(result.out, "");
+  }
+  EXPECT_TRUE(!fs::exists(runs_) || run_folders().empty());
+}
+
+TEST_F(ProgramTest, SweepDoesAllRunsThenNone) {
+  write_sweep("sweep: {grid: {seed: [1, 2, 3]}}\ntable: t\n");
+  const ProgramResult first = run({"sweep", "sweep.yaml", "--jobs", "2"});
+  EXPECT_EQ(first.code, kDone) << first.err;
+  EXPECT_THAT(first.out,
+              AllOf(HasSubstr("3 of 3 runs done"), HasSubstr("2.0300"), HasSubstr("next: xlm table sweep.yaml")));
+  expect_all_done(3);
+  const ProgramResult again = run({"sweep", "sweep.yaml", "--json"});
+  EXPECT_EQ(again.code, kDone);
+  EXPECT_EQ(Json::parse(again.out).size(), 3U);
+  for (const fs::path& folder : run_folders()) EXPECT_EQ(steps(folder).size(), 10U);
+}
+
+TEST_F(ProgramTest, DryRunListsRunsAndCostsAndWritesNothing) {
+  write_sweep("sweep: {grid: {seed: [1, 2]}}\n");
+  const ProgramResult text = run({"sweep", "sweep.yaml", "--dry-run"});
+  EXPECT_EQ(text.code, kDone) << text.err;
+  EXPECT_THAT(text.out, AllOf(HasSubstr("2 of 2 runs to do"), HasSubstr("nothing was written")));
+  const Json json = Json::parse(run({"sweep", "sweep.yaml", "--dry-run", "--json"}).out);
+  ASSERT_EQ(json.size(), 2U);
+  EXPECT_EQ(json[0]["status"], "new");
+  EXPECT_EQ(json[0]["params"], 1003);
+  EXPECT_EQ(json[1]["values"]["seed"], 2);
+  EXPECT_FALSE(fs::exists(runs_));
+}
+
+TEST_F(ProgramTest, SweepGoesOnPastFailuresAndSaysWhatFailed) {
+  write_sweep("sweep: {grid: {seed: [13, 14, 15, 1]}}\n");
+  const ProgramResult result = run({"sweep", "sweep.yaml"});
+  EXPECT_EQ(result.code, kFailed);
+  EXPECT_THAT(result.out, AllOf(HasSubstr("1 of 4 runs done, 3 failed"), HasSubstr("NaN at step 5"),
+                                HasSubstr("something broke"), HasSubstr("killed by signal 9")));
+  for (const fs::path& folder : run_folders()) write_file(folder / "mended", "");
+  const ProgramResult again = run({"sweep", "sweep.yaml"});
+  EXPECT_EQ(again.code, kFailed);
+  EXPECT_THAT(again.out, AllOf(HasSubstr("3 of 4 runs done, 1 failed"), HasSubstr("--retry")));
+}
+
+TEST_F(ProgramTest, SweepStopsOnASignalAndGoesOn) {
+  write_sweep("sweep: {grid: {seed: [1, 2, 3]}}\n");
+  write_file(hold(), "");
+  BackgroundProgram program = start({"sweep", "sweep.yaml", "--jobs", "2"});
+  until([&] { return count_running() == 2; });
+  program.kill(SIGTERM);
+  const ProgramResult stopped = program.wait();
+  EXPECT_EQ(stopped.code, kStopped) << stopped.err;
+  EXPECT_EQ(count_running(), 0U);
+  fs::remove(hold());
+  EXPECT_EQ(run({"sweep", "sweep.yaml"}).code, kDone);
+  for (const fs::path& folder : run_folders()) EXPECT_EQ(steps(folder).size(), 10U);
+  expect_all_done(3);
+}
+
+TEST_F(ProgramTest, WorkersDieWithTheirSweepAndNoRunIsLostOrDoneTwice) {
+  write_sweep("sweep: {grid: {seed: [1, 2, 3, 4]}}\n");
+  write_file(hold(), "");
+  BackgroundProgram program = start({"sweep", "sweep.yaml", "--jobs", "2"});
+  until([&] { return count_running() == 2; });
+  program.kill(SIGKILL);
+  program.wait();
+  until([&] { return count_running() == 0; });
+  fs::remove(hold());
+  const ProgramResult again = run({"sweep", "sweep.yaml", "--jobs", "2"});
+  EXPECT_EQ(again.code, kDone) << again.err << again.out;
+  expect_all_done(4);
+  for (const fs::path& folder : run_folders()) EXPECT_EQ(steps(folder).size(), 10U);  // workers saved before they went
+}
+
+TEST_F(ProgramTest, TwoSweepsAtOnceShareTheRuns) {
+  write_sweep("sweep: {grid: {seed: [1, 2, 3, 4, 5, 6]}}\n");
+  BackgroundProgram one = start({"sweep", "sweep.yaml", "--jobs", "2"});
+  BackgroundProgram two = start({"sweep", "sweep.yaml", "--jobs", "2"});
+  const ProgramResult first = one.wait();
+  const ProgramResult second = two.wait();
+  EXPECT_EQ(first.code, kDone) << first.err << first.out;
+  EXPECT_EQ(second.code, kDone) << second.err << second.out;
+  expect_all_done(6);
+  for (const fs::path& folder : run_folders()) EXPECT_EQ(steps(folder).size(), 10U) << folder;
+}
+
+TEST_F(ProgramTest, EditingTheConfigurationChangesNothingThatIsQueued) {
+  write_sweep("sweep: {grid: {seed: [1, 2]}}\n");
+  write_file(hold(), "");
+  BackgroundProgram program = start({"sweep", "sweep.yaml", "--jobs", "1"});
+  until([&] { return count_running() == 1; });
+  write_sweep("seed: broken\n");
+  fs::remove(hold());
+  EXPECT_EQ(program.wait().code, kDone);
+  expect_all_done(2);
+}
+
+TEST_F(ProgramTest, EvalOfARunGoesIntoItsJournal) {
+  ASSERT_EQ(run({"train", "run.yaml"}).code, kDone);
+  const std::string id = run_folders().front().filename().string();
+  const ProgramResult result = run({"eval", id.substr(0, 16), "--split", "train", "eval.batch=4", "--json"});
+  ASSERT_EQ(result.code, kDone) << result.err;
+  const Json json = Json::parse(result.out);
+  EXPECT_EQ(json["model"], id);
+  EXPECT_EQ(json["split"], "train");
+  EXPECT_EQ(json["tokens"], 100);
+  EXPECT_EQ(json["average_span"], 16);
+  EXPECT_EQ(run_folders().size(), 1U);
+  EXPECT_EQ(read_run(run_folders().front()).evaluations.size(), 3U);
+}
+
+TEST_F(ProgramTest, EvalWithOtherSettingsDoesNotReplaceTheRunsOwnResult) {
+  ASSERT_EQ(run({"train", "run.yaml"}).code, kDone);
+  const std::string id = run_folders().front().filename().string();
+  ASSERT_EQ(run({"eval", id, "eval.batch=4"}).code, kDone);
+  for (const RunEvaluation& evaluation : read_run(run_folders().front()).evaluations) {
+    EXPECT_FALSE(evaluation.main && evaluation.values.at("loss") == 2.5);
+  }
+}
+
+TEST_F(ProgramTest, EvalOfAModelFolderMakesARunFolderOfItsOwn) {
+  const fs::path model = folder_.path() / "mine";
+  create_folders(model);
+  write_file(model / "config.yaml", "model: {type: adaptive-span, span: 8}\n");
+  write_file(model / "model.safetensors", "weights");
+  EXPECT_THAT(run({"eval", "mine"}).err, HasSubstr("--data is missing"));
+  const ProgramResult result = run({"eval", "mine", "--data", "data"});
+  ASSERT_EQ(result.code, kDone) << result.err;
+  ASSERT_EQ(run({"eval", "mine", "--data", "data", "eval.batch=2"}).code, kDone);
+  ASSERT_EQ(run_folders().size(), 1U);
+  const auto made = read_run(run_folders().front());
+  EXPECT_THAT(made.id, HasSubstr("eval-adaptive-span-abc-"));
+  EXPECT_EQ(made.status, RunStatus::kDone);
+  EXPECT_EQ(made.evaluations.size(), 2U);
+  EXPECT_EQ(run({"eval", made.id}).code, kUsage) << "needs --data: the weights lie elsewhere";
+  EXPECT_EQ(run({"eval", made.id, "--data", "data"}).code, kDone);
+}
+
+TEST_F(ProgramTest, EvalOnOtherDataIsKeptApartFromTheRun) {
+  ASSERT_EQ(run({"train", "run.yaml"}).code, kDone);
+  make_data(folder_.path() / "other", "ccc");
+  const std::string id = run_folders().front().filename().string();
+  ASSERT_EQ(run({"eval", id, "--data", "other"}).code, kDone);
+  EXPECT_EQ(run_folders().size(), 2U);
+}
+
+TEST_F(ProgramTest, EvalRefusesAWrongSplitOrKey) {
+  ASSERT_EQ(run({"train", "run.yaml"}).code, kDone);
+  const std::string id = run_folders().front().filename().string();
+  const ProgramResult split = run({"eval", id, "--split", "tets"});
+  EXPECT_EQ(split.code, kUsage);
+  EXPECT_THAT(split.err, HasSubstr("did you mean 'test'"));
+  EXPECT_EQ(run({"eval", id, "model.span=3"}).code, kUsage);
+  EXPECT_EQ(run({"eval", id, "--data", "nowhere"}).code, kBadData);
+}
+
+TEST_F(ProgramTest, CompletionCoversEveryCommandAndKey) {
+  const ProgramResult bash = run({"completion", "bash"});
+  EXPECT_EQ(bash.code, kDone);
+  EXPECT_THAT(bash.out, AllOf(HasSubstr("prepare-data"), HasSubstr("--dry-run"), HasSubstr("optimizer.lr="),
+                              Not(HasSubstr("worker")), Not(HasSubstr("--print-reference"))));
+  for (const char* shell : {"zsh", "fish"}) EXPECT_THAT(run({"completion", shell}).out, HasSubstr("sweep")) << shell;
+  BackgroundProgram check({"/bin/bash", "-c",
+                           bash.out + "\nCOMP_WORDS=(xlm sweep --dry); COMP_CWORD=2; _xlm; "
+                                      "echo \"${COMPREPLY[@]}\""},
+                          folder_.path());
+  EXPECT_THAT(check.wait().out, HasSubstr("--dry-run"));
+}
+
+}  // namespace
+}  // namespace xlm

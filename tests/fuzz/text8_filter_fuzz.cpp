@@ -1,0 +1,40 @@
+// libFuzzer target: any bytes through the text8 filters. What comes out is in the alphabet, without double spaces, and
+// does not depend on how the input is cut into pieces.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+
+#include "datasets/text8_filter.h"
+
+namespace {
+
+template <class Filter, class Finish>
+std::string run(std::string_view input, std::size_t piece, Filter filter_with, Finish finish) {
+  std::string clean;
+  auto filter = filter_with([&](std::string_view text) { clean += text; });
+  for (; !input.empty(); input.remove_prefix(std::min(piece, input.size()))) filter.write(input.substr(0, piece));
+  finish(filter);
+  return clean;
+}
+
+void check(const std::string& whole, const std::string& pieces) {
+  if (whole != pieces || whole.find("  ") != std::string::npos) std::abort();
+  for (const char c : whole) {
+    if (!xlm::is_text8_symbol(c)) std::abort();
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  const std::string xml = "<text >" + std::string(bytes);
+  const auto wikipedia = [](const xlm::TextSink& sink) { return xlm::WikipediaFilter("fuzz", sink); };
+  const auto plain = [](const xlm::TextSink& sink) { return xlm::Text8Cleaner(sink); };
+  const auto finish = [](xlm::WikipediaFilter& filter) { filter.finish(); };
+  const auto nothing = [](xlm::Text8Cleaner&) {};
+  check(run(xml, xml.size(), wikipedia, finish), run(xml, 3, wikipedia, finish));
+  check(run(bytes, size + 1, plain, nothing), run(bytes, 3, plain, nothing));
+  return 0;
+}

@@ -1,0 +1,223 @@
+// The whole program on real input: text in, runs, tables and figures out, through kills, corruption and bad input.
+#include <unistd.h>
+
+#include <cstdlib>
+#include <map>
+#include <random>
+#include <regex>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "base/json.h"
+#include "base/sha256.h"
+#include "base/text.h"
+#include "tests/experiments/program.h"
+#include "tests/temporary_folder.h"
+
+namespace xlm {
+namespace {
+
+constexpr const char* kRun = R"(
+data: {path: data}
+model: {type: adaptive-span, width: 16, heads: 2, feed_forward: 32, layers: 2, span: 48, span_ramp: 8, dropout: 0.1}
+optimizer: {warmup_steps: 20}
+train: {steps: 160, batch: 4, block: 16, eval_every: 50, checkpoint_every: 7, threads: 1}
+device: cpu
+)";
+
+class Pipeline : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string text;
+    for (int i = 0; i < 900; ++i)
+      text += "line " + std::to_string(i * i % 1009) + " of a text that says little, and says it again\n";
+    write_file(folder_.path() / "corpus.txt", text);
+    ASSERT_EQ(xlm({"prepare-data", "text", "--from", "corpus.txt", "--out", "data"}).code, 0);
+    write_file(folder_.path() / "run.yaml", kRun);
+  }
+
+  ProgramResult xlm(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(), XLM_BINARY);
+    return BackgroundProgram(std::move(arguments), folder_.path()).wait();
+  }
+
+  std::unique_ptr<BackgroundProgram> start(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(), XLM_BINARY);
+    return std::make_unique<BackgroundProgram>(std::move(arguments), folder_.path());
+  }
+
+  /// The only run folder below `runs`.
+  fs::path run_folder(const std::string& runs) const {
+    for (const auto& entry : fs::directory_iterator(folder_.path() / runs)) {
+      if (fs::exists(entry.path() / "config.yaml")) return entry.path();
+    }
+    return {};
+  }
+
+  std::string model_hash(const std::string& runs) const {
+    return sha256_file(run_folder(runs) / "model/model.safetensors");
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(Pipeline, KilledAtRandomMomentsARunEndsWithTheSameBits) {
+  ASSERT_EQ(xlm({"train", "run.yaml", "--runs", "whole"}).code, 0);
+  const char* asked = std::getenv("XLM_KILLS");
+  const int kills = asked == nullptr ? 20 : std::atoi(asked);
+  std::mt19937 generator(5);
+  // Times from before the first step to past the last one of a slow process; a run that ends early has been killed
+  // less.
+  std::uniform_int_distribution<int> milliseconds(250, 900);
+  int killed = 0;
+  for (int round = 0; killed < kills; ++round) {
+    const std::string runs = "killed" + std::to_string(round);
+    while (killed < kills) {
+      const auto program = start({"train", "run.yaml", "--runs", runs});
+      ::usleep(static_cast<useconds_t>(1000 * milliseconds(generator)));
+      program->kill(SIGKILL);
+      const int code = program->wait().code;
+      if (code == 0) break;
+      ASSERT_EQ(code, 128 + SIGKILL);
+      ++killed;
+    }
+    const ProgramResult last = xlm({"train", "run.yaml", "--runs", runs});
+    ASSERT_EQ(last.code, 0) << last.err;
+    EXPECT_EQ(model_hash(runs), model_hash("whole")) << "after " << killed << " kills";
+  }
+  EXPECT_EQ(killed, kills);
+}
+
+TEST_F(Pipeline, FromSweepToTableParetoAndFigure) {
+  write_file(folder_.path() / "sweep.yaml", std::string(kRun) + R"(
+experiment: spans
+sweep:
+  grid: {model.span_type: [fixed, adaptive, dynamic], seed: [1, 2]}
+tables:
+  - table: By span type
+    rows: model.span_type
+    columns: data.name
+    cells: {value: test.bpc, aggregate: mean, spread: sd, over: seed, digits: 3}
+)");
+  const ProgramResult sweep = xlm({"sweep", "sweep.yaml", "train.steps=40", "--jobs", "2"});
+  ASSERT_EQ(sweep.code, 0) << sweep.err;
+  EXPECT_NE(sweep.out.find("6 of 6 runs done"), std::string::npos) << sweep.out;
+
+  const Json runs = parse_json(xlm({"runs", "ls", "--json"}).out, "runs ls");
+  ASSERT_EQ(runs.size(), 6U);
+  for (const Json& run : runs) EXPECT_EQ(run.at("status"), "done");
+
+  const ProgramResult table = xlm({"table", "sweep.yaml", "--format", "csv"});
+  ASSERT_EQ(table.code, 0) << table.err;
+  for (const auto* type : {"fixed", "adaptive", "dynamic"})
+    EXPECT_NE(table.out.find(type), std::string::npos) << table.out;
+
+  const Json front = parse_json(xlm({"pareto", "--x", "flops_per_token", "--y", "test.bpc", "--json"}).out, "pareto");
+  EXPECT_EQ(front.at("front").size() + front.at("dominated").size(), 6U);
+
+  write_file(folder_.path() / "figure.yaml",
+             "figure: bpc\nkind: scatter\nx: flops_per_token\ny: test.bpc\nseries: model.span_type\nfront: true\n");
+  const ProgramResult figure = xlm({"figure", "figure.yaml", "--out", "bpc.svg"});
+  ASSERT_EQ(figure.code, 0) << figure.err;
+  EXPECT_NE(read_file(folder_.path() / "bpc.svg").find("<svg"), std::string::npos);
+
+  // The store is an index: made anew from the run folders it says the same.
+  const std::string dump = "SELECT run_id, split, metric, value FROM evaluations ORDER BY 1, 2, 3, 4";
+  const std::string before = xlm({"runs", "sql", dump, "--format", "csv"}).out;
+  fs::remove(folder_.path() / "runs/results.db");
+  EXPECT_EQ(xlm({"runs", "sync"}).code, 0);
+  EXPECT_EQ(xlm({"runs", "sql", dump, "--format", "csv"}).out, before);
+  EXPECT_GT(split(before, '\n').size(), 30U);
+}
+
+TEST_F(Pipeline, EvalGivesTheLossThatTrainingReported) {
+  const ProgramResult trained = xlm({"train", "run.yaml", "train.steps=30", "--json"});
+  ASSERT_EQ(trained.code, 0) << trained.err;
+  const fs::path folder = run_folder("runs");
+  const Json journal_test = parse_json(
+      xlm({"runs", "sql", "--json", "SELECT value FROM evaluations WHERE split='test' AND metric='bpc'"}).out, "sql");
+  fs::copy(folder / "model", folder_.path() / "elsewhere", fs::copy_options::recursive);
+  for (const std::string& model : {folder.filename().string(), folder.string(), std::string("elsewhere")}) {
+    const ProgramResult result = xlm({"eval", model, "--data", "data", "--json"});
+    ASSERT_EQ(result.code, 0) << result.err;
+    const Json evaluation = parse_json(result.out, "eval");
+    EXPECT_NEAR(evaluation.at("bpc").get<double>(), journal_test.at(0).at("value").get<double>(), 1e-6) << model;
+    for (const auto* field :
+         {"model", "split", "tokens", "loss", "average_span", "max_span", "flops_per_token", "params", "seconds"}) {
+      EXPECT_TRUE(evaluation.contains(field)) << field;
+    }
+  }
+}
+
+TEST_F(Pipeline, CorruptAndMissingInputsHaveTheDocumentedCodes) {
+  ASSERT_EQ(xlm({"train", "run.yaml", "train.steps=8"}).code, 0);
+  const fs::path model = run_folder("runs") / "model";
+  const auto copy_of_model = [&](const std::string& name) {
+    fs::copy(model, folder_.path() / name, fs::copy_options::recursive);
+    return folder_.path() / name;
+  };
+  const auto code_of_eval = [&](const std::string& name) { return xlm({"eval", name, "--data", "data"}).code; };
+
+  const fs::path cut = copy_of_model("cut");
+  fs::resize_file(cut / "model.safetensors", fs::file_size(cut / "model.safetensors") - 10);
+  EXPECT_EQ(code_of_eval("cut"), 3);
+  write_file(copy_of_model("garbled") / "vocab.json", "{\"unit\": \"character\", \"symbols\": [1, 2");
+  EXPECT_EQ(code_of_eval("garbled"), 3);
+  write_file(copy_of_model("other") / "vocab.json", R"({"unit": "character", "symbols": ["z"]})");
+  EXPECT_EQ(code_of_eval("other"), 3);
+  write_file(copy_of_model("shape") / "config.yaml", "model: {type: adaptive-span, width: 32, heads: 2}\n");
+  EXPECT_EQ(code_of_eval("shape"), 3);
+
+  fs::copy(folder_.path() / "data", folder_.path() / "short", fs::copy_options::recursive);
+  fs::resize_file(folder_.path() / "short/train.bin", 100);
+  EXPECT_EQ(xlm({"train", "run.yaml", "data.path=short", "seed=2"}).code, 3);
+
+  EXPECT_EQ(xlm({"train", "run.yaml", "train.block=100000"}).code, 3);
+  EXPECT_EQ(xlm({"train", "run.yaml", "model.heads=3"}).code, 2);
+  EXPECT_EQ(xlm({"train", "run.yaml", "device=cuda:99"}).code, 1);
+  EXPECT_EQ(xlm({"train", "run.yaml", "optimizer.type=adam", "optimizer.lr=1e30"}).code, 4);
+  EXPECT_EQ(xlm({"eval", "no-such-run", "--data", "data"}).code, 3);
+  const ProgramResult unknown = xlm({"evla"});
+  EXPECT_EQ(unknown.code, 2);
+  EXPECT_NE(unknown.err.find("did you mean 'eval'"), std::string::npos) << unknown.err;
+}
+
+TEST_F(Pipeline, NoMessageIsABacktrace) {
+  for (const std::vector<std::string>& arguments :
+       std::vector<std::vector<std::string>>{{"train", "run.yaml", "device=cuda"},
+                                             {"train", "absent.yaml"},
+                                             {"eval", "data", "--data", "data"},
+                                             {"table", "run.yaml"}}) {
+    const ProgramResult result = xlm(arguments);
+    EXPECT_NE(result.code, 0);
+    EXPECT_LE(split(trim(result.err), '\n').size(), 4U) << result.err;
+    EXPECT_EQ(result.err.find("frame #"), std::string::npos) << result.err;
+  }
+}
+
+/// The commands of a Markdown file's code blocks that begin with "xlm ".
+std::vector<std::string> documented_commands(const fs::path& file) {
+  std::vector<std::string> commands;
+  for (const std::string& line : split(read_file(file), '\n')) {
+    if (line.starts_with("xlm ")) commands.push_back(line.substr(0, line.find("  #")));
+  }
+  return commands;
+}
+
+TEST_F(Pipeline, TheReadmesCommandsWork) {
+  fs::create_directory(folder_.path() / "notes");
+  fs::copy(folder_.path() / "corpus.txt", folder_.path() / "notes/a.txt");
+  fs::copy(fs::path(XLM_SOURCE_DIR) / "experiments", folder_.path() / "experiments", fs::copy_options::recursive);
+  fs::create_directory_symlink(fs::path(XLM_BINARY).parent_path(), folder_.path() / "bin");
+  const std::vector<std::string> commands = documented_commands(fs::path(XLM_SOURCE_DIR) / "README.md");
+  ASSERT_GE(commands.size(), 5U);
+  for (const std::string& command : commands) {
+    const ProgramResult result =
+        BackgroundProgram({"/bin/bash", "-c", "PATH=$PWD/bin:$PATH; " + command}, folder_.path()).wait();
+    EXPECT_EQ(result.code, 0) << command << "\n" << result.err;
+  }
+}
+
+}  // namespace
+}  // namespace xlm

@@ -1,0 +1,88 @@
+// docs/results.md speaks of the tables, views and keys that there are.
+#include <regex>
+#include <set>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/files.h"
+#include "results/figure_spec.h"
+#include "results/listing.h"
+#include "results/store.h"
+#include "results/table_spec.h"
+
+namespace xlm {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string docs() { return read_file(fs::path(XLM_SOURCE_DIR) / "docs" / "results.md"); }
+
+/// Names in the first column of the Markdown table below a heading.
+std::set<std::string> names_below(const std::string& heading) {
+  const std::string text = docs();
+  const std::size_t begin = text.find(heading + "\n");
+  EXPECT_NE(begin, std::string::npos) << heading;
+  const std::string section = text.substr(begin, text.find("\n#", begin + 1) - begin);
+  std::set<std::string> names;
+  const std::regex row("\\n\\| `([a-z_]+)`");
+  for (std::sregex_iterator match(section.begin(), section.end(), row), end; match != end; ++match) {
+    names.insert((*match)[1]);
+  }
+  return names;
+}
+
+std::set<std::string> in_store(const std::string& type) {
+  Store store = Store::in_memory();
+  return store.use([&](SQLite::Database& database) {
+    std::set<std::string> names;
+    SQLite::Statement query(database, "SELECT name FROM sqlite_master WHERE type = ?");
+    query.bind(1, type);
+    while (query.executeStep()) names.insert(query.getColumn(0).getString());
+    return names;
+  });
+}
+
+TEST(ResultsDocs, ListAllTablesAndViews) {
+  EXPECT_EQ(names_below("### Tables"), in_store("table"));
+  EXPECT_EQ(names_below("### Views"), in_store("view"));
+}
+
+TEST(ResultsDocs, NameEveryColumn) {
+  const std::string text = docs();
+  Store store = Store::in_memory();
+  std::set<std::string> names = in_store("table");
+  names.merge(in_store("view"));
+  for (const std::string& name : names) {
+    store.use([&](SQLite::Database& database) {
+      SQLite::Statement query(database, "SELECT name FROM pragma_table_info('" + name + "')");
+      while (query.executeStep()) {
+        EXPECT_THAT(text, HasSubstr("`" + query.getColumn(0).getString() + "`")) << "column of " << name;
+      }
+    });
+  }
+}
+
+TEST(ResultsDocs, ExampleStatementsRun) {
+  const std::string text = docs();
+  Store store = Store::in_memory();
+  const std::regex block("```sql\\n([^`]*)```");
+  int statements = 0;
+  for (std::sregex_iterator match(text.begin(), text.end(), block), end; match != end; ++match) {
+    EXPECT_NO_THROW(run_sql(store, (*match)[1])) << (*match)[1];
+    ++statements;
+  }
+  EXPECT_GE(statements, 3);
+}
+
+TEST(ResultsDocs, ExplainEveryKeyOfTablesAndFigures) {
+  const std::string text = docs();
+  for (const std::string& key : table_keys()) EXPECT_THAT(text, HasSubstr("| `" + key + "`"));
+  for (const std::string& key : figure_keys()) EXPECT_THAT(text, HasSubstr("| `" + key + "`"));
+  OptionLister lister;
+  CellOptions().visit(lister);
+  for (const OptionEntry& entry : lister.entries()) EXPECT_THAT(text, HasSubstr("| `" + entry.key + "`"));
+}
+
+}  // namespace
+}  // namespace xlm

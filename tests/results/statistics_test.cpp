@@ -1,0 +1,65 @@
+// Statistics against published values.
+#include "results/statistics.h"
+
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+namespace xlm {
+namespace {
+
+/// Pairs whose differences have the mean `t` / √n and the sample deviation 1, so that the test's statistic is `t`.
+std::vector<double> differences_with(double t, int n) {
+  std::vector<double> values;
+  for (int i = 0; i < n; ++i) values.push_back(i - (n - 1) / 2.0);
+  const double deviation = *sample_deviation(values);
+  for (double& value : values) value = value / deviation + t / std::sqrt(n);
+  return values;
+}
+
+TEST(Statistics, MeanDeviationAndMedian) {
+  EXPECT_DOUBLE_EQ(mean({2, 4, 4, 4, 5, 5, 7, 9}), 5);
+  EXPECT_NEAR(*sample_deviation({2, 4, 4, 4, 5, 5, 7, 9}), std::sqrt(32.0 / 7), 1e-15);
+  EXPECT_DOUBLE_EQ(median({5, 1, 3}), 3);
+  EXPECT_DOUBLE_EQ(median({4, 1, 3, 2}), 2.5);
+}
+
+TEST(Statistics, OneValueHasNoDeviation) { EXPECT_FALSE(sample_deviation({1}).has_value()); }
+
+/// Two-sided critical values of Student's t as tables of statistics print them (three decimals), by degrees of freedom.
+TEST(Statistics, PairedTestAgreesWithPrintedQuantiles) {
+  struct Printed {
+    int degrees;
+    double p;
+    double t;
+  };
+  for (const Printed& printed :
+       {Printed{1, 0.05, 12.706}, Printed{2, 0.05, 4.303}, Printed{2, 0.01, 9.925}, Printed{4, 0.05, 2.776},
+        Printed{9, 0.05, 2.262}, Printed{9, 0.10, 1.833}, Printed{29, 0.01, 2.756}, Printed{29, 0.05, 2.045}}) {
+    const std::vector<double> a = differences_with(printed.t, printed.degrees + 1);
+    const std::vector<double> b(a.size(), 0.0);
+    EXPECT_NEAR(*paired_t_test(a, b), printed.p, 4e-4 * printed.p / 0.05) << printed.degrees;
+    EXPECT_NEAR(*paired_t_test(b, a), printed.p, 4e-4 * printed.p / 0.05) << "two-sided";
+  }
+}
+
+/// With one degree of freedom t is Cauchy's: p = 1 − 2 atan(t) / π. With two: p = 1 − t / √(t² + 2).
+TEST(Statistics, PairedTestAgreesWithClosedForms) {
+  for (const double t : {0.1, 1.0, 3.0, 20.0}) {
+    EXPECT_NEAR(*paired_t_test(differences_with(t, 2), {0, 0}), 1 - 2 * std::atan(t) / M_PI, 1e-12);
+    EXPECT_NEAR(*paired_t_test(differences_with(t, 3), {0, 0, 0}), 1 - t / std::sqrt(t * t + 2), 1e-12);
+  }
+}
+
+TEST(Statistics, PairedTestNeedsTwoPairs) {
+  EXPECT_FALSE(paired_t_test({}, {}).has_value());
+  EXPECT_FALSE(paired_t_test({1}, {2}).has_value());
+}
+
+TEST(Statistics, PairedTestOfEqualDifferences) {
+  EXPECT_EQ(paired_t_test({1, 2, 3}, {1, 2, 3}), 1.0);
+  EXPECT_EQ(paired_t_test({1, 2, 3}, {2, 3, 4}), 0.0);
+}
+
+}  // namespace
+}  // namespace xlm
