@@ -1,0 +1,55 @@
+# A façade over the CMake presets. `make help` lists what there is.
+PRESET ?= release
+BUILD := build/$(PRESET)
+XLM := build/release/bin/xlm
+TEXT ?=
+CTEST := ctest --output-on-failure --no-tests=error
+
+.PHONY: help setup build test asan fuzz demo bench soak package format lint lint-all clean
+
+help:       ## this list
+	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+setup:      ## install Debian packages and libtorch (CUDA=0|1 decides by hand); does nothing the second time
+	@CUDA=$(CUDA) scripts/setup.sh
+
+build: setup  ## the program: build/release/bin/xlm (PRESET=dev for assertions)
+	@[ -e $(BUILD)/build.ninja ] || cmake --preset $(PRESET) >/dev/null
+	@cmake --build --preset $(PRESET)
+
+test: build asan  ## all tests, once more with sanitizers what needs no torch; prints the line coverage
+	@$(CTEST) --test-dir $(BUILD)
+
+asan: setup  # tests of the torch-free folders under the address and undefined-behaviour sanitizers, with line coverage
+	@[ -e build/asan/build.ninja ] || cmake --preset asan >/dev/null
+	@cmake --build --preset asan
+	@find build/asan -name '*.gcda' -delete
+	@$(CTEST) --test-dir build/asan
+	@scripts/coverage.sh build/asan
+
+fuzz: setup  ## fuzz everything that parses, for seconds; `make soak` does it for longer
+	@scripts/fuzz.sh
+
+demo: build  ## a sweep, its table, Pareto front and figures, in minutes; TEXT=text8.zip for the real corpus
+	@scripts/demo.sh $(XLM) "$(TEXT)"
+
+bench: build  ## speed: training steps, data preparation, the store, start-up
+	@scripts/bench.sh $(BUILD)
+
+soak: build  ## the long campaigns: kills at random steps, fuzzing
+	@scripts/soak.sh $(BUILD)
+
+package: build  ## a relocatable folder: package/xlm
+	@scripts/package.sh $(BUILD) package/xlm
+
+format:     ## format all sources
+	@git ls-files '*.cpp' '*.h' | xargs clang-format-14 -i
+
+lint: build  ## formatting, clang-tidy on the torch-free folders
+	@scripts/lint.sh $(BUILD) base datasets results experiments cmd
+
+lint-all: build  ## clang-tidy on everything
+	@scripts/lint.sh $(BUILD) base datasets results experiments cmd core
+
+clean:      ## remove what was built (.deps stays)
+	@rm -rf build package

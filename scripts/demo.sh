@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# demo.sh XLM [TEXT]: from raw text to the table, the Pareto front and the figures of one recipe, in demo/.
+# Without TEXT the corpus is the English in libtorch's headers; TEXT is text8 as it is distributed, or a part of it.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+xlm=$1
+text=${2:-}
+recipe=experiments/recipes/adaptive-span/span-limit.yaml
+start=$(date +%s)
+say() { printf '\n$ %s\n' "$*"; "$@"; }
+
+mkdir -p demo
+if [ -n "$text" ]; then
+  data=demo/data/$(basename "$text" | tr -c 'a-zA-Z0-9\n' '-')
+  say "$xlm" prepare-data text8 --from "$text" --out "$data"
+else
+  data=demo/data/headers
+  [ -e demo/headers.txt ] || scripts/demo_corpus.sh demo/headers.txt
+  say "$xlm" prepare-data text --clean text8 --from demo/headers.txt --out "$data"
+fi
+say "$xlm" sweep "$recipe" --profile smoke "data.path=$data" --runs demo/runs
+say "$xlm" table "$recipe" --profile smoke --runs demo/runs
+say "$xlm" pareto --runs demo/runs --x flops_per_token --y test.bpc
+say "$xlm" figure "$recipe" --profile smoke --runs demo/runs --out demo/figures
+printf '\ndone in %d s; runs are in demo/runs, figures in demo/figures\n' $(($(date +%s) - start))

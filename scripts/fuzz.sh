@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# Fuzzes everything that parses for XLM_FUZZ_SECONDS (default 5) each, with libFuzzer and the sanitizers.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+seconds=${XLM_FUZZ_SECONDS:-5}
+build=build/fuzz
+if [ ! -e $build/build.ninja ]; then
+  CC=clang-14 CXX=clang++-14 cmake -G Ninja -S . -B $build -DXLM_CORE=OFF -DXLM_FUZZ=ON -DCMAKE_BUILD_TYPE=Release >/dev/null
+fi
+cmake --build $build --target fuzzers
+for target in $build/bin/*_fuzz; do
+  name=$(basename "$target")
+  mkdir -p "$build/corpus/$name"
+  printf '%s: ' "$name"
+  "$target" -max_total_time="$seconds" -max_len=4096 -timeout=20 -rss_limit_mb=2048 -print_final_stats=1 \
+    "$build/corpus/$name" >"$build/$name.log" 2>&1 || { tail -40 "$build/$name.log"; exit 1; }
+  grep -oE 'number_of_executed_units: *[0-9]+' "$build/$name.log" | awk '{print $2 " inputs, no finding"}'
+done

@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# Installs what the build needs: Debian packages, and libtorch from its Python wheel into .deps/.
+#   CUDA=0|1   take the small CPU set, or the CUDA libraries too (default: 1 where a driver or toolkit is present)
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+torch_version=2.11.0
+packages=(
+  ca-certificates ccache clang-14 clang-format-14 clang-tidy-14 cmake g++ gcovr git gnuplot-nox libclang-rt-14-dev make
+  ninja-build patchelf pkg-config python3 python3-pip time zip zstd
+  libarchive-dev libbenchmark-dev libboost-math-dev libcli11-dev libfmt-dev libgmock-dev libgtest-dev
+  libspdlog-dev libsqlite3-dev libsqlitecpp-dev libssl-dev libyaml-cpp-dev nlohmann-json3-dev zlib1g-dev
+)
+
+missing=()
+for package in "${packages[@]}"; do
+  dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null | grep -qx installed || missing+=("$package")
+done
+if ((${#missing[@]})); then
+  if [ "$(id -u)" = 0 ]; then sudo=(); elif sudo -n true 2>/dev/null; then sudo=(sudo); else
+    echo "setup: these Debian packages are missing and this user may not install them:" >&2
+    echo "  apt-get install ${missing[*]}" >&2
+    exit 1
+  fi
+  "${sudo[@]}" apt-get update -qq
+  DEBIAN_FRONTEND=noninteractive "${sudo[@]}" apt-get install -y -qq --no-install-recommends "${missing[@]}"
+fi
+
+if [ -z "${CUDA:-}" ]; then
+  CUDA=0
+  if command -v nvcc >/dev/null || [ -x /usr/local/cuda/bin/nvcc ] || [ -e /proc/driver/nvidia/version ]; then CUDA=1; fi
+fi
+stamp=".deps/torch-$torch_version-cuda$CUDA"
+if [ ! -e "$stamp" ]; then
+  rm -rf .deps/python .deps/torch-*
+  mkdir -p .deps
+  pip=(python3 -m pip install --quiet --disable-pip-version-check --root-user-action=ignore --no-compile --target .deps/python)
+  if [ "$CUDA" = 1 ]; then
+    "${pip[@]}" "torch==$torch_version"
+  else  # libtorch_cpu.so is linked against these two, and needs nothing else of CUDA
+    "${pip[@]}" --no-deps "torch==$torch_version" nvidia-cuda-runtime==13.0.96 nvidia-cuda-cupti==13.0.85
+  fi
+  touch "$stamp"
+fi
