@@ -25,7 +25,7 @@ asan: setup  # tests of the torch-free folders under the address and undefined-b
 	@cmake --build --preset asan
 	@find build/asan -name '*.gcda' -delete
 	@$(CTEST) --test-dir build/asan
-	@scripts/coverage.sh build/asan
+	@scripts/coverage.py build/asan
 
 fuzz: setup  ## fuzz everything that parses, for seconds; `make soak` does it for longer
 	@scripts/fuzz.sh
@@ -45,11 +45,11 @@ package: build  ## a relocatable folder: package/xlm
 format:     ## format all sources
 	@git ls-files '*.cpp' '*.h' | xargs clang-format-14 -i
 
-lint: build  ## formatting, clang-tidy on the torch-free folders
-	@scripts/lint.sh $(BUILD) base datasets results experiments cmd
+lint: setup  ## formatting, clang-tidy on the torch-free folders
+	@scripts/lint.sh base datasets results experiments cmd
 
-lint-all: build  ## clang-tidy on everything
-	@scripts/lint.sh $(BUILD) base datasets results experiments cmd core
+lint-all: setup  ## clang-tidy on everything
+	@scripts/lint.sh base datasets results experiments cmd core
 
 clean:      ## remove what was built (.deps stays)
 	@rm -rf build package

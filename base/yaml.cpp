@@ -218,6 +218,10 @@ Yaml Yaml::take(std::string_view key) {
   return {};
 }
 
+void fail_at(const Yaml& node, const std::string& message) {
+  throw UsageError(fmt::format("{}: {}", node.where(), message));
+}
+
 std::string Yaml::where() const {
   if (!source) return "configuration";
   return line > 0 ? fmt::format("{}:{}", *source, line) : *source;

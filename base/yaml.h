@@ -51,6 +51,9 @@ struct Yaml::Entry {
   Yaml second;
 };
 
+/// Throws a UsageError that begins with where `node` stands.
+[[noreturn]] void fail_at(const Yaml& node, const std::string& message);
+
 /// Parses one document. Throws UsageError with file:line for anything that is not YAML, has a key twice, a key that is
 /// not text, more than one document, or is too large (1 MB, 100 levels, 200,000 nodes after aliases).
 Yaml parse_yaml(std::string_view text, const std::string& source);

@@ -17,8 +17,6 @@
 namespace xlm {
 namespace {
 
-constexpr std::size_t kBlockBytes = std::size_t{256} << 10;
-
 struct PackingInfo {
   Packing packing;
   std::string_view name;
@@ -117,6 +115,7 @@ class GzipStream : public ByteStream {
 
   std::unique_ptr<ByteStream> packed_;
   std::string source_;
+  static constexpr std::size_t kBlockBytes = std::size_t{256} << 10;
   std::string input_;
   z_stream zlib_{};
   bool finished_ = false;

@@ -10,8 +10,6 @@
 namespace xlm {
 namespace {
 
-constexpr std::size_t kBlockBytes = std::size_t{1} << 20;
-
 bool is_blank(char32_t symbol) { return symbol == ' ' || (symbol >= '\t' && symbol <= '\r'); }
 
 /// A file of the result: written, hashed, and whole at its end.
@@ -54,6 +52,7 @@ class SymbolReader {
   std::string_view next() {
     buffer_.erase(0, used_);
     const std::size_t begun = buffer_.size();
+    constexpr std::size_t kBlockBytes = std::size_t{1} << 20;
     buffer_.resize(begun + kBlockBytes);
     const std::size_t count = file_.read(buffer_.data() + begun, kBlockBytes);
     buffer_.resize(begun + count);

@@ -8,11 +8,6 @@
 #include "base/error.h"
 
 namespace xlm {
-namespace {
-
-constexpr std::size_t kBlockBytes = std::size_t{256} << 10;
-
-}  // namespace
 
 LibArchive::LibArchive(std::string source) : source_(std::move(source)), archive_(archive_read_new()) {
   if (!archive_) throw ResourceError("out of memory while opening " + source_);

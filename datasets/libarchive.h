@@ -42,6 +42,7 @@ class LibArchive {
   std::string source_;
   ByteStream* stream_ = nullptr;
   std::exception_ptr error_;  // of the stream: exceptions must not pass through C
+  static constexpr std::size_t kBlockBytes = std::size_t{256} << 10;
   std::string block_;
   std::unique_ptr<struct archive, Free> archive_;
 };

@@ -17,8 +17,6 @@
 namespace xlm {
 namespace {
 
-constexpr std::size_t kBlockBytes = std::size_t{1} << 20;
-
 void add_folder(const fs::path& folder, const std::string& glob, std::vector<SourceFile>& sources) {
   std::vector<SourceFile> found;
   std::error_code error;
@@ -106,6 +104,7 @@ std::vector<SourceFile> find_sources(const std::vector<fs::path>& from, const st
 std::vector<std::string> hash_sources(const std::vector<SourceFile>& sources, const PrepareObserver& observer) {
   const std::uint64_t total = total_size(sources);
   std::uint64_t done = 0;
+  constexpr std::size_t kBlockBytes = std::size_t{1} << 20;
   std::string buffer(kBlockBytes, '\0');
   std::vector<std::string> hashes;
   for (const SourceFile& source : sources) {

@@ -14,17 +14,13 @@ namespace {
 
 constexpr std::size_t kMaximumPoints = 100'000;
 
-[[noreturn]] void fail(const Yaml& node, const std::string& message) {
-  throw UsageError(fmt::format("{}: {}", node.where(), message));
-}
-
 void check_sections(const Yaml& sweep) {
   const std::vector<std::string> known{"grid", "zip", "random", "include", "exclude", "when"};
-  if (!sweep.is_map()) fail(sweep, fmt::format("sweep must be a map with some of {}", join(known, ", ")));
+  if (!sweep.is_map()) fail_at(sweep, fmt::format("sweep must be a map with some of {}", join(known, ", ")));
   for (const auto& [key, value] : sweep.entries) {
     if (std::find(known.begin(), known.end(), key) != known.end()) continue;
-    fail(value,
-         fmt::format("unknown key '{}' in 'sweep'{}; it takes {}", key, did_you_mean(key, known), join(known, ", ")));
+    fail_at(value, fmt::format("unknown key '{}' in 'sweep'{}; it takes {}", key, did_you_mean(key, known),
+                               join(known, ", ")));
   }
 }
 
@@ -42,9 +38,9 @@ std::vector<SweepPoint> read_points(const Yaml& sweep, const char* section) {
   std::vector<SweepPoint> points;
   const Yaml* list = sweep.find(section);
   if (list == nullptr || list->is_null()) return points;
-  if (!list->is_sequence()) fail(*list, fmt::format("sweep.{} must be a list of maps of keys to values", section));
+  if (!list->is_sequence()) fail_at(*list, fmt::format("sweep.{} must be a list of maps of keys to values", section));
   for (const Yaml& item : list->items) {
-    if (!item.is_map()) fail(item, fmt::format("a point of sweep.{} must be a map of keys to values", section));
+    if (!item.is_map()) fail_at(item, fmt::format("a point of sweep.{} must be a map of keys to values", section));
     points.emplace_back(item.entries.begin(), item.entries.end());
   }
   return points;
@@ -65,7 +61,7 @@ std::vector<SweepPoint> read_exclusions(const Yaml& sweep, const std::vector<Swe
   for (const SweepPoint& partial : exclusions) {
     for (const auto& [key, value] : partial) {
       if (std::find(swept.begin(), swept.end(), key) != swept.end()) continue;
-      fail(value, fmt::format("sweep.exclude names '{}', which is not swept{}", key, did_you_mean(key, swept)));
+      fail_at(value, fmt::format("sweep.exclude names '{}', which is not swept{}", key, did_you_mean(key, swept)));
     }
   }
   return exclusions;
@@ -75,7 +71,7 @@ std::vector<SweepPoint> product(const Yaml& sweep, const std::vector<SweepAxis>&
   std::size_t count = 1;
   for (const SweepAxis& axis : axes) {
     count *= axis.choices.size();  // at most 100,000 times the nodes of a YAML file: no overflow
-    if (count > kMaximumPoints) fail(sweep, fmt::format("the sweep has more than {} points", kMaximumPoints));
+    if (count > kMaximumPoints) fail_at(sweep, fmt::format("the sweep has more than {} points", kMaximumPoints));
   }
   std::vector<SweepPoint> points;
   for (std::size_t index = 0; index < count; ++index) {
@@ -106,10 +102,10 @@ bool holds(const Yaml& tree, const SweepPoint& point, const Yaml& conditions) {
 }
 
 void apply_when(const Yaml& tree, const Yaml& when, std::vector<SweepPoint>& points) {
-  if (!when.is_map()) fail(when, "sweep.when must be a map: a swept key to the values of other keys that it needs");
+  if (!when.is_map()) fail_at(when, "sweep.when must be a map: a swept key to the values of other keys that it needs");
   for (const auto& [key, conditions] : when.entries) {
     if (!conditions.is_map()) {
-      fail(conditions, fmt::format("sweep.when of '{}' must be a map, such as {{model.type: hourglass}}", key));
+      fail_at(conditions, fmt::format("sweep.when of '{}' must be a map, such as {{model.type: hourglass}}", key));
     }
     for (SweepPoint& point : points) {
       if (holds(tree, point, conditions)) continue;
@@ -134,7 +130,7 @@ std::vector<SweepPoint> expand_sweep(const Yaml& tree) {
   });
   points.insert(points.end(), included.begin(), included.end());
   if (const Yaml* when = sweep->find("when"); when != nullptr && !when->is_null()) apply_when(tree, *when, points);
-  if (points.empty()) fail(*sweep, "the sweep has no points: all are excluded");
+  if (points.empty()) fail_at(*sweep, "the sweep has no points: all are excluded");
   return points;
 }
 

@@ -18,19 +18,15 @@ namespace {
 
 constexpr std::size_t kMaximumChoices = 100'000;
 
-[[noreturn]] void fail(const Yaml& node, const std::string& message) {
-  throw UsageError(fmt::format("{}: {}", node.where(), message));
-}
-
 /// The values of one key. A null stands for "not swept any more" (a profile's way to take an axis away).
 const std::vector<Yaml>& values_of(const std::string& key, const Yaml& node) {
-  if (!node.is_sequence()) fail(node, fmt::format("the values of '{}' must be a list, such as [1, 2, 3]", key));
-  if (node.items.empty()) fail(node, fmt::format("the list of values of '{}' is empty", key));
+  if (!node.is_sequence()) fail_at(node, fmt::format("the values of '{}' must be a list, such as [1, 2, 3]", key));
+  if (node.items.empty()) fail_at(node, fmt::format("the list of values of '{}' is empty", key));
   return node.items;
 }
 
 void add_grid(const Yaml& grid, std::vector<SweepAxis>& axes) {
-  if (!grid.is_map()) fail(grid, "sweep.grid must be a map of keys to lists of values");
+  if (!grid.is_map()) fail_at(grid, "sweep.grid must be a map of keys to lists of values");
   for (const auto& [key, node] : grid.entries) {
     if (node.is_null()) continue;
     SweepAxis axis{.keys = {key}, .choices = {}};
@@ -40,14 +36,14 @@ void add_grid(const Yaml& grid, std::vector<SweepAxis>& axes) {
 }
 
 void add_zip_block(const Yaml& block, std::vector<SweepAxis>& axes) {
-  if (!block.is_map()) fail(block, "a block of sweep.zip must be a map of keys to lists of the same length");
+  if (!block.is_map()) fail_at(block, "a block of sweep.zip must be a map of keys to lists of the same length");
   SweepAxis axis;
   for (const auto& [key, node] : block.entries) {
     const std::vector<Yaml>& values = values_of(key, node);
     if (axis.keys.empty()) axis.choices.resize(values.size());
     if (values.size() != axis.choices.size()) {
-      fail(node, fmt::format("'{}' has {} values, but '{}', which moves with it, has {}", key, values.size(),
-                             axis.keys.front(), axis.choices.size()));
+      fail_at(node, fmt::format("'{}' has {} values, but '{}', which moves with it, has {}", key, values.size(),
+                                axis.keys.front(), axis.choices.size()));
     }
     for (std::size_t i = 0; i < values.size(); ++i) axis.choices[i].emplace_back(key, values[i]);
     axis.keys.push_back(key);
@@ -72,12 +68,12 @@ class Distribution {
   Distribution(const std::string& key, const Yaml& node) : key_(key), node_(node) {
     const std::vector<std::string> kinds{"choice", "uniform", "log_uniform", "integer"};
     if (!node.is_map() || node.entries.size() != 1) {
-      fail(node, fmt::format("'{}' must be one of {}, such as {{uniform: [0, 1]}}", key, join(kinds, ", ")));
+      fail_at(node, fmt::format("'{}' must be one of {}, such as {{uniform: [0, 1]}}", key, join(kinds, ", ")));
     }
     kind_ = node.entries.front().first;
     if (std::find(kinds.begin(), kinds.end(), kind_) == kinds.end()) {
-      fail(node, fmt::format("unknown distribution '{}'{}; there are {}", kind_, did_you_mean(kind_, kinds),
-                             join(kinds, ", ")));
+      fail_at(node, fmt::format("unknown distribution '{}'{}; there are {}", kind_, did_you_mean(kind_, kinds),
+                                join(kinds, ", ")));
     }
     values_ = values_of(key, node.entries.front().second);
     if (kind_ != "choice") read_bounds();
@@ -104,10 +100,11 @@ class Distribution {
   void read_bounds() {
     const bool numbers =
         values_.size() == 2 && parse_real(values_[0].scalar, low_) && parse_real(values_[1].scalar, high_);
-    if (!numbers || !(low_ <= high_)) fail(node_, fmt::format("{} of '{}' takes [lowest, highest]", kind_, key_));
-    if (kind_ == "log_uniform" && low_ <= 0) fail(node_, fmt::format("log_uniform of '{}' needs bounds above 0", key_));
+    if (!numbers || !(low_ <= high_)) fail_at(node_, fmt::format("{} of '{}' takes [lowest, highest]", kind_, key_));
+    if (kind_ == "log_uniform" && low_ <= 0)
+      fail_at(node_, fmt::format("log_uniform of '{}' needs bounds above 0", key_));
     const bool whole = low_ == std::floor(low_) && high_ == std::floor(high_) && std::abs(low_) < 1e15 && high_ < 1e15;
-    if (kind_ == "integer" && !whole) fail(node_, fmt::format("integer of '{}' needs whole bounds", key_));
+    if (kind_ == "integer" && !whole) fail_at(node_, fmt::format("integer of '{}' needs whole bounds", key_));
   }
 
   std::string key_;
@@ -119,14 +116,15 @@ class Distribution {
 };
 
 void add_random(Yaml random, std::vector<SweepAxis>& axes) {
-  if (!random.is_map()) fail(random, "sweep.random must be a map with samples, generator and keys");
+  if (!random.is_map()) fail_at(random, "sweep.random must be a map with samples, generator and keys");
   const Yaml keys = random.take("keys");
   RandomOptions options;
   OptionReader reader(random);
   options.visit(reader);
   reader.finish();
-  if (options.samples == 0) fail(random, "sweep.random.samples is missing");
-  if (!keys.is_map() || keys.entries.empty()) fail(random, "sweep.random.keys must be a map of keys to distributions");
+  if (options.samples == 0) fail_at(random, "sweep.random.samples is missing");
+  if (!keys.is_map() || keys.entries.empty())
+    fail_at(random, "sweep.random.keys must be a map of keys to distributions");
   SweepAxis axis;
   axis.choices.resize(static_cast<std::size_t>(options.samples));
   for (const auto& [key, node] : keys.entries) {
@@ -148,9 +146,9 @@ void check_keys(const Yaml& sweep, const std::vector<SweepAxis>& axes) {
   for (const SweepAxis& axis : axes) {
     for (const std::string& key : axis.keys) {
       for (const std::string& other : seen) {
-        if (key == other) fail(sweep, fmt::format("'{}' is swept twice", key));
+        if (key == other) fail_at(sweep, fmt::format("'{}' is swept twice", key));
         if (key.rfind(other + ".", 0) == 0 || other.rfind(key + ".", 0) == 0) {
-          fail(sweep, fmt::format("'{}' and '{}' cannot both be swept: one is part of the other", other, key));
+          fail_at(sweep, fmt::format("'{}' and '{}' cannot both be swept: one is part of the other", other, key));
         }
       }
       seen.push_back(key);

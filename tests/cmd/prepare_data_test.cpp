@@ -2,13 +2,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-
 #include <fmt/format.h>
 
 #include "base/error.h"
 #include "base/files.h"
 #include "base/json.h"
+#include "tests/experiments/program.h"
 #include "tests/temporary_folder.h"
 
 namespace xlm {
@@ -17,20 +16,11 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-struct Outcome {
-  int code;
-  std::string out;
-  std::string err;
-};
-
 class PrepareData : public ::testing::Test {
  protected:
   /// Runs in the temporary folder.
-  Outcome run(const std::string& arguments) const {
-    const std::string command = fmt::format("cd '{}' && '{}' prepare-data {} >.out 2>.err </dev/null",
-                                            folder_.path().string(), XLM_BINARY, arguments);
-    const int status = std::system(command.c_str());
-    return {WEXITSTATUS(status), read_file(folder_.path() / ".out"), read_file(folder_.path() / ".err")};
+  ProgramResult run(const std::string& arguments) const {
+    return shell(folder_.path(), fmt::format("'{}' prepare-data {}", XLM_BINARY, arguments));
   }
   void file(const std::string& name, const std::string& content) const { write_file(folder_.path() / name, content); }
 
@@ -39,7 +29,7 @@ class PrepareData : public ::testing::Test {
 
 TEST_F(PrepareData, PrintsASummary) {
   file("a.txt", "Some text of my own, long enough for three splits.");
-  const Outcome outcome = run("text --from a.txt --out data/a");
+  const ProgramResult outcome = run("text --from a.txt --out data/a");
   EXPECT_EQ(outcome.code, kDone) << outcome.err;
   EXPECT_THAT(outcome.out, HasSubstr("data/a is ready: text, "));
   EXPECT_THAT(outcome.out, HasSubstr("train"));
@@ -49,7 +39,7 @@ TEST_F(PrepareData, PrintsASummary) {
 
 TEST_F(PrepareData, PrintsJsonAlone) {
   file("a.txt", "a b\xFF c");
-  const Outcome outcome = run("text --from a.txt --out d --json --split 4,1,1");
+  const ProgramResult outcome = run("text --from a.txt --out d --json --split 4,1,1");
   const Json json = parse_json(outcome.out, "output");
   EXPECT_EQ(json["splits"]["train"]["tokens"], 4);
   EXPECT_EQ(json["splits"]["train"]["bytes"], 6);
@@ -61,7 +51,7 @@ TEST_F(PrepareData, PrintsJsonAlone) {
 }
 
 TEST_F(PrepareData, HelpNamesTheDatasets) {
-  const Outcome outcome = run("--help");
+  const ProgramResult outcome = run("--help");
   EXPECT_EQ(outcome.code, kDone);
   for (const char* word : {"text8", "enwik8", "--keep-text", "Examples:"}) EXPECT_THAT(outcome.out, HasSubstr(word));
 }
@@ -84,7 +74,7 @@ TEST_F(PrepareData, ExitCodesTellUsageFromData) {
                                                 {"text --from half.gz --out d", kBadData},
                                                 {"text8 --from a.txt --from empty.txt --out d", kBadData},
                                                 {"text --from a.txt --out a.txt/d", kBadData}}) {
-    const Outcome outcome = run(arguments);
+    const ProgramResult outcome = run(arguments);
     EXPECT_EQ(outcome.code, code) << arguments << "\n" << outcome.err;
     EXPECT_THAT(outcome.err, testing::StartsWith("error: ")) << arguments;
     EXPECT_LE(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 3) << outcome.err;

@@ -1,8 +1,4 @@
 // xlm runs, pareto, table and figure as a user or a script meets them: output, messages and exit codes.
-#include <sys/wait.h>
-
-#include <array>
-#include <cstdio>
 #include <fstream>
 
 #include <gmock/gmock.h>
@@ -10,6 +6,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "tests/experiments/program.h"
 #include "tests/results/run_maker.h"
 
 namespace xlm {
@@ -18,34 +15,16 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-struct Outcome {
-  int code = 0;
-  std::string out;
-  std::string error;
-};
-
 class ResultsCommands : public ::testing::Test {
  protected:
   /// Runs xlm in the temporary folder; `arguments` go through the shell.
-  Outcome xlm(const std::string& arguments) const {
-    const fs::path errors = temporary_.path() / "stderr.txt";
-    const std::string command =
-        fmt::format("cd '{}' && '{}' {} 2>'{}'", temporary_.path().string(), XLM_BINARY, arguments, errors.string());
-    Outcome outcome;
-    std::FILE* pipe = ::popen(command.c_str(), "r");
-    std::array<char, 4096> part{};
-    for (std::size_t bytes = 0; (bytes = std::fread(part.data(), 1, part.size(), pipe)) > 0;) {
-      outcome.out.append(part.data(), bytes);
-    }
-    const int status = ::pclose(pipe);
-    outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-    outcome.error = read_file(errors);
-    return outcome;
+  ProgramResult xlm(const std::string& arguments) const {
+    return shell(temporary_.path(), fmt::format("'{}' {}", XLM_BINARY, arguments));
   }
 
   Json json(const std::string& arguments) const {
-    const Outcome outcome = xlm(arguments + " --json");
-    EXPECT_EQ(outcome.code, 0) << outcome.error;
+    const ProgramResult outcome = xlm(arguments + " --json");
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
     return Json::parse(outcome.out);
   }
 
@@ -59,9 +38,9 @@ class ResultsCommands : public ::testing::Test {
 
 TEST_F(ResultsCommands, WithoutRunsSayWhatToDo) {
   fs::remove_all(temporary_.path() / "runs");
-  const Outcome list = xlm("runs ls");
+  const ProgramResult list = xlm("runs ls");
   EXPECT_EQ(list.code, 0);
-  EXPECT_THAT(list.error, HasSubstr("xlm train"));
+  EXPECT_THAT(list.err, HasSubstr("xlm train"));
   EXPECT_EQ(json("runs ls"), Json::array());
   EXPECT_EQ(xlm("pareto --x params --y test.bpc").code, 3);
   EXPECT_EQ(xlm("runs sync").code, 3);
@@ -80,7 +59,7 @@ TEST_F(ResultsCommands, ListIsSyncedNewestFirstAndFiltered) {
   ASSERT_EQ(some.size(), 2);
   EXPECT_EQ(some[0]["status"], "done");
   EXPECT_EQ(some[0]["experiment"], "spans");
-  const Outcome csv = xlm("runs ls --columns model.span,test.bpc --format csv --limit 1");
+  const ProgramResult csv = xlm("runs ls --columns model.span,test.bpc --format csv --limit 1");
   EXPECT_EQ(csv.out, "run,model.span,test.bpc\nadaptive-span-text8-00000008,256,1.664\n");
   EXPECT_THAT(xlm("runs ls").out, HasSubstr("test bpc"));
   EXPECT_THAT(xlm("runs ls").out, Not(HasSubstr("\033")));
@@ -97,24 +76,24 @@ TEST_F(ResultsCommands, DeadRunsAreStale) {
 
 TEST_F(ResultsCommands, ShowTakesAPrefixOrAFolder) {
   make_sweep();
-  const Outcome shown = xlm("runs show adaptive-span-text8-00000003");
+  const ProgramResult shown = xlm("runs show adaptive-span-text8-00000003");
   EXPECT_EQ(shown.code, 0);
   EXPECT_THAT(shown.out, HasSubstr("model.span"));
   EXPECT_THAT(shown.out, HasSubstr("Spans per head"));
   EXPECT_EQ(json("runs show runs/adaptive-span-text8-00000003/")["run_id"], "adaptive-span-text8-00000003");
-  EXPECT_THAT(xlm("runs show adaptive-span").error, HasSubstr("may be 8 runs"));
-  const Outcome wrong = xlm("runs show adaptive-span-text8-0000000x");
+  EXPECT_THAT(xlm("runs show adaptive-span").err, HasSubstr("may be 8 runs"));
+  const ProgramResult wrong = xlm("runs show adaptive-span-text8-0000000x");
   EXPECT_EQ(wrong.code, 2);
-  EXPECT_THAT(wrong.error, HasSubstr("did you mean"));
+  EXPECT_THAT(wrong.err, HasSubstr("did you mean"));
 }
 
 TEST_F(ResultsCommands, SyncRebuildsACorruptStore) {
   make_sweep();
   EXPECT_EQ(json("runs sync")["added"], 8);
   write("runs/results.db", std::string(3000, '?'));
-  const Outcome corrupt = xlm("runs ls");
+  const ProgramResult corrupt = xlm("runs ls");
   EXPECT_EQ(corrupt.code, 3);
-  EXPECT_THAT(corrupt.error, HasSubstr("xlm runs sync --rebuild"));
+  EXPECT_THAT(corrupt.err, HasSubstr("xlm runs sync --rebuild"));
   EXPECT_EQ(json("runs sync --rebuild")["runs"], 8);
   EXPECT_EQ(json("runs ls").size(), 8);
 }
@@ -130,9 +109,9 @@ TEST_F(ResultsCommands, SqlReadsOnly) {
 
 TEST_F(ResultsCommands, RemoveAsksFirst) {
   make_sweep();
-  const Outcome refused = xlm("runs rm adaptive-span-text8-00000001");
+  const ProgramResult refused = xlm("runs rm adaptive-span-text8-00000001");
   EXPECT_EQ(refused.code, 2);
-  EXPECT_THAT(refused.error, HasSubstr("--yes"));
+  EXPECT_THAT(refused.err, HasSubstr("--yes"));
   EXPECT_EQ(json("runs ls").size(), 8);
   EXPECT_EQ(xlm("runs rm adaptive-span-text8-00000001 --yes").code, 0);
   EXPECT_EQ(json("runs ls").size(), 7);
@@ -140,9 +119,9 @@ TEST_F(ResultsCommands, RemoveAsksFirst) {
 }
 
 TEST_F(ResultsCommands, SubcommandsAreNamedWhenMisspelt) {
-  const Outcome wrong = xlm("runs lss");
+  const ProgramResult wrong = xlm("runs lss");
   EXPECT_EQ(wrong.code, 2);
-  EXPECT_THAT(wrong.error, HasSubstr("did you mean 'ls'?"));
+  EXPECT_THAT(wrong.err, HasSubstr("did you mean 'ls'?"));
   EXPECT_EQ(xlm("runs").code, 2);
 }
 
@@ -172,12 +151,12 @@ TEST_F(ResultsCommands, TableShowsTheRecipesOwnExperiment) {
   make_sweep();
   maker_.make({.id = "other", .experiment = "elsewhere", .type = "dynamic"});
   write("recipe.yaml", kRecipe);
-  const Outcome table = xlm("table recipe.yaml");
-  EXPECT_EQ(table.code, 0) << table.error;
+  const ProgramResult table = xlm("table recipe.yaml");
+  EXPECT_EQ(table.code, 0) << table.err;
   EXPECT_THAT(table.out, HasSubstr("1.659"));
   EXPECT_THAT(table.out, Not(HasSubstr("dynamic")));
   EXPECT_THAT(xlm("table recipe.yaml --experiment elsewhere").out, HasSubstr("dynamic"));
-  EXPECT_THAT(xlm("table recipe.yaml --profile smoke").error, HasSubstr("spans-smoke"));
+  EXPECT_THAT(xlm("table recipe.yaml --profile smoke").err, HasSubstr("spans-smoke"));
   EXPECT_EQ(xlm("table --where seed=1 recipe.yaml").code, 0) << "a condition does not swallow the file";
   EXPECT_EQ(xlm("table recipe.yaml --profile smok").code, 2);
   EXPECT_EQ(xlm("table recipe.yaml --name second").code, 2);
@@ -191,18 +170,18 @@ TEST_F(ResultsCommands, ATableWithNothingToShowDoesNotHideTheOthers) {
   write("t.yaml",
         "experiment: not-yet\ntables:\n  - {table: First, rows: model.span_type, cells: {value: test.bpc}}\n"
         "  - {table: Second, rows: [{label: ours}], cells: {value: test.bpc}, printed: {ours: {test.bpc: 1.08}}}\n");
-  const Outcome outcome = xlm("table t.yaml");
+  const ProgramResult outcome = xlm("table t.yaml");
   EXPECT_EQ(outcome.code, 3);
   EXPECT_THAT(outcome.out, HasSubstr("– [1.08]"));
-  EXPECT_THAT(outcome.error, HasSubstr("'First' has nothing to show"));
+  EXPECT_THAT(outcome.err, HasSubstr("'First' has nothing to show"));
 }
 
 TEST_F(ResultsCommands, TableRefusesWhatItDoesNotKnow) {
   make_sweep();
   write("t.yaml", "table: T\nrows: model.span_type\ncell: {value: test.bpc}\n");
-  const Outcome wrong = xlm("table t.yaml");
+  const ProgramResult wrong = xlm("table t.yaml");
   EXPECT_EQ(wrong.code, 2);
-  EXPECT_THAT(wrong.error, HasSubstr("t.yaml:3: unknown key 'cell' (did you mean 'cells'?)"));
+  EXPECT_THAT(wrong.err, HasSubstr("t.yaml:3: unknown key 'cell' (did you mean 'cells'?)"));
   EXPECT_EQ(xlm("table missing.yaml").code, 2);
   EXPECT_EQ(xlm("table").code, 2);
 }
@@ -211,14 +190,14 @@ TEST_F(ResultsCommands, FigureSaysWhereItWasWritten) {
   if (std::system("gnuplot --version >/dev/null 2>&1") != 0) GTEST_SKIP() << "gnuplot is not installed";
   make_sweep();
   write("recipe.yaml", kRecipe);
-  const Outcome one = xlm("figure recipe.yaml --name one");
-  EXPECT_EQ(one.code, 0) << one.error;
+  const ProgramResult one = xlm("figure recipe.yaml --name one");
+  EXPECT_EQ(one.code, 0) << one.err;
   EXPECT_EQ(one.out, "one.svg\n");
   EXPECT_THAT(read_file(temporary_.path() / "one.svg"), HasSubstr("</svg>"));
   EXPECT_EQ(json("figure recipe.yaml --name one --out fine.png")[0]["file"], "fine.png");
-  const Outcome both = xlm("figure recipe.yaml --out pictures --format pdf");
+  const ProgramResult both = xlm("figure recipe.yaml --out pictures --format pdf");
   EXPECT_EQ(both.code, 3) << "the second has nothing to show";
-  EXPECT_THAT(both.error, HasSubstr("'Two' has nothing to show"));
+  EXPECT_THAT(both.err, HasSubstr("'Two' has nothing to show"));
   EXPECT_TRUE(fs::exists(temporary_.path() / "pictures" / "one.pdf"));
   EXPECT_EQ(xlm("figure recipe.yaml --out both.svg").code, 2);
   EXPECT_EQ(xlm("figure recipe.yaml --name one --out one.gif").code, 2);
@@ -232,10 +211,10 @@ TEST_F(ResultsCommands, FigureWithoutGnuplotSaysSo) {
   create_folders(nothing);
   const std::string path = ::getenv("PATH");
   ::setenv("PATH", nothing.c_str(), 1);
-  const Outcome outcome = xlm("figure recipe.yaml --name one");
+  const ProgramResult outcome = xlm("figure recipe.yaml --name one");
   ::setenv("PATH", path.c_str(), 1);
   EXPECT_EQ(outcome.code, 1);
-  EXPECT_THAT(outcome.error, HasSubstr("apt-get install gnuplot-nox"));
+  EXPECT_THAT(outcome.err, HasSubstr("apt-get install gnuplot-nox"));
 }
 
 TEST_F(ResultsCommands, WarnOfMalformedRunsAndGoOn) {
@@ -243,11 +222,11 @@ TEST_F(ResultsCommands, WarnOfMalformedRunsAndGoOn) {
   maker_.make({.id = "broken"});
   write("runs/broken/config.yaml", "model: [\n");
   std::ofstream(RunPaths{maker_.folder("adaptive-span-text8-00000001")}.journal(), std::ios::app) << "not a record\n";
-  const Outcome list = xlm("runs ls --json");
+  const ProgramResult list = xlm("runs ls --json");
   EXPECT_EQ(list.code, 0);
   EXPECT_EQ(Json::parse(list.out).size(), 8);
-  EXPECT_THAT(list.error, HasSubstr("broken/config.yaml"));
-  EXPECT_THAT(list.error, HasSubstr("1 malformed line is left out"));
+  EXPECT_THAT(list.err, HasSubstr("broken/config.yaml"));
+  EXPECT_THAT(list.err, HasSubstr("1 malformed line is left out"));
 }
 
 TEST_F(ResultsCommands, HelpHasExamples) {

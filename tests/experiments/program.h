@@ -65,4 +65,9 @@ class BackgroundProgram {
   pid_t pid_ = -1;
 };
 
+/// A command line of the shell, run in `folder`.
+inline ProgramResult shell(const fs::path& folder, const std::string& command) {
+  return BackgroundProgram({"/bin/sh", "-c", "exec </dev/null; " + command}, folder).wait();
+}
+
 }  // namespace xlm

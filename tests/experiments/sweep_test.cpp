@@ -24,7 +24,7 @@ std::vector<std::string> points(const std::string& text) {
   return result;
 }
 
-std::string complaint(const std::string& text) {
+std::string sweep_complaint(const std::string& text) {
   try {
     points(text);
   } catch (const UsageError& error) {
@@ -123,7 +123,7 @@ TEST(Sweep, EveryComplaintNamesFileAndLine) {
       {"sweep:\n  random: {samples: 2, keys: {a: {integer: [0.5, 1]}}}\n", "whole bounds"},
       {"sweep:\n  random: {samples: 2, keys: {a: [1, 2]}}\n", "must be one of choice"}};
   for (const auto& [text, message] : cases) {
-    EXPECT_THAT(complaint(text), AllOf(HasSubstr("sweep.yaml:"), HasSubstr(message))) << text;
+    EXPECT_THAT(sweep_complaint(text), AllOf(HasSubstr("sweep.yaml:"), HasSubstr(message))) << text;
   }
 }
 
@@ -131,7 +131,8 @@ TEST(Sweep, RefusesMorePointsThanAnyoneCanRun) {
   std::string list = "[0";
   for (int i = 1; i < 400; ++i) list += ", " + std::to_string(i);
   list += "]";
-  EXPECT_THAT(complaint("sweep: {grid: {a: " + list + ", b: " + list + "}}\n"), HasSubstr("more than 100000 points"));
+  EXPECT_THAT(sweep_complaint("sweep: {grid: {a: " + list + ", b: " + list + "}}\n"),
+              HasSubstr("more than 100000 points"));
 }
 
 TEST(Sweep, AKeySetOnTheCommandLineIsNotSweptAnyMore) {

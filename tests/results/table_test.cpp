@@ -17,13 +17,13 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-TableSpec spec_of(const std::string& yaml) {
+TableSpec table_of(const std::string& yaml) {
   return read_table_spec(find_specs(parse_yaml(yaml, "spec.yaml"), SpecKind::kTable).front());
 }
 
 std::string refusal(const std::string& yaml) {
   try {
-    spec_of(yaml);
+    table_of(yaml);
   } catch (const UsageError& error) {
     return error.what();
   }
@@ -42,7 +42,7 @@ class Tables : public ::testing::Test {
 
   Table table(const std::string& yaml, const std::vector<std::string>& conditions = {}) {
     RunSet runs(store_);
-    return build_table(runs, spec_of(yaml), parse_conditions(conditions));
+    return build_table(runs, table_of(yaml), parse_conditions(conditions));
   }
 
   std::string text(const std::string& yaml, int width = 0) {
@@ -161,9 +161,9 @@ TEST_F(Tables, RowsOfThePaperComeFirstEvenWithoutRuns) {
 TEST_F(Tables, OfNoRunsShowPrintedValuesAlone) {
   Store empty = Store::in_memory();
   RunSet runs(empty);
-  const Table result = build_table(runs, spec_of(std::string(kGrid) + "printed: {fixed: {64: 1.3}}\n"), {});
+  const Table result = build_table(runs, table_of(std::string(kGrid) + "printed: {fixed: {64: 1.3}}\n"), {});
   EXPECT_THAT(render_table(result, TableFormat::kText), HasSubstr("– [1.3]"));
-  EXPECT_THROW(build_table(runs, spec_of(kGrid), {}), DataError);
+  EXPECT_THROW(build_table(runs, table_of(kGrid), {}), DataError);
 }
 
 TEST_F(Tables, OfAnExperimentWithoutRunsAskForNoColumn) {

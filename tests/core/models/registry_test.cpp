@@ -14,8 +14,8 @@
 namespace xlm {
 namespace {
 
-constexpr std::int64_t kSymbols = 13;
-constexpr std::int64_t kBatch = 2;
+constexpr std::int64_t kSymbolCount = 13;
+constexpr std::int64_t kRows = 2;
 constexpr std::int64_t kLength = 24;
 
 /// Makes the options of any model small: sizes by the names that models share.
@@ -88,8 +88,8 @@ class EveryModel : public testing::TestWithParam<Case> {
  protected:
   void SetUp() override {
     torch::manual_seed(11);
-    model_ = make_model(GetParam().options, kSymbols);
-    tokens_ = torch::randint(kSymbols, {kBatch, kLength});
+    model_ = make_model(GetParam().options, kSymbolCount);
+    tokens_ = torch::randint(kSymbolCount, {kRows, kLength});
     model_->eval();
   }
   torch::Tensor logits(const torch::Tensor& tokens) {
@@ -101,14 +101,14 @@ class EveryModel : public testing::TestWithParam<Case> {
 };
 
 TEST_P(EveryModel, GivesALogitPerSymbolAndToken) {
-  EXPECT_EQ(logits(tokens_).sizes(), (std::vector<std::int64_t>{kBatch, kLength, kSymbols}));
+  EXPECT_EQ(logits(tokens_).sizes(), (std::vector<std::int64_t>{kRows, kLength, kSymbolCount}));
 }
 
 TEST_P(EveryModel, DoesNotSeeLaterTokens) {
   const torch::Tensor before = logits(tokens_);
   for (std::int64_t t = 0; t < kLength; ++t) {
     torch::Tensor changed = tokens_.clone();
-    changed.narrow(1, t, 1) = (changed.narrow(1, t, 1) + 1) % kSymbols;
+    changed.narrow(1, t, 1) = (changed.narrow(1, t, 1) + 1) % kSymbolCount;
     const torch::Tensor after = logits(changed);
     EXPECT_TRUE(torch::allclose(before.narrow(1, 0, t), after.narrow(1, 0, t), 1e-5, 1e-6)) << "token " << t;
     EXPECT_FALSE(torch::equal(before.narrow(1, t, 1), after.narrow(1, t, 1))) << "token " << t;
@@ -118,7 +118,7 @@ TEST_P(EveryModel, DoesNotSeeLaterTokens) {
 TEST_P(EveryModel, StateCarriedOverBlocksEqualsOnePass) {
   if (model_->scheme() != LanguageModel::Scheme::kStreaming) return;
   const torch::NoGradGuard no_grad;
-  State state = model_->initial_state(kBatch);
+  State state = model_->initial_state(kRows);
   std::vector<torch::Tensor> parts;
   for (const auto& [begin, count] : std::vector<std::pair<std::int64_t, std::int64_t>>{{0, 7}, {7, 1}, {8, 16}}) {
     ModelOutput output = model_->forward(tokens_.narrow(1, begin, count), state);
@@ -136,19 +136,18 @@ TEST_P(EveryModel, RowsDoNotMix) {
 TEST_P(EveryModel, SavedAndLoadedGivesTheSameLogits) {
   const TemporaryFolder folder;
   Vocabulary vocabulary;
-  for (std::int64_t i = 0; i < kSymbols; ++i) vocabulary.symbols.emplace_back(1, static_cast<char>('a' + i));
+  for (std::int64_t i = 0; i < kSymbolCount; ++i) vocabulary.symbols.emplace_back(1, static_cast<char>('a' + i));
   write_model_folder(folder.path(), *model_, vocabulary, "model: {}\n");
   const LoadedModel loaded = load_model_folder(folder.path(), GetParam().options);
   loaded.model->eval();
   const torch::NoGradGuard no_grad;
-  EXPECT_TRUE(
-      torch::equal(loaded.model->forward(tokens_, loaded.model->initial_state(kBatch)).logits, logits(tokens_)));
+  EXPECT_TRUE(torch::equal(loaded.model->forward(tokens_, loaded.model->initial_state(kRows)).logits, logits(tokens_)));
   EXPECT_EQ(loaded.vocabulary, vocabulary);
 }
 
 TEST_P(EveryModel, SameSeedGivesTheSameWeights) {
   torch::manual_seed(11);
-  const auto again = make_model(GetParam().options, kSymbols);
+  const auto again = make_model(GetParam().options, kSymbolCount);
   for (std::size_t i = 0; i < again->weights().size(); ++i) {
     EXPECT_TRUE(torch::equal(again->weights()[i].second, model_->weights()[i].second)) << again->weights()[i].first;
   }
@@ -160,7 +159,7 @@ TEST_P(EveryModel, OverfitsOneBatch) {
   double loss = 0;
   for (std::int64_t step = 1; step <= 150; ++step) {
     optimizer.zero_gradients();
-    const ModelOutput output = model_->forward(tokens_.narrow(1, 0, kLength - 1), model_->initial_state(kBatch));
+    const ModelOutput output = model_->forward(tokens_.narrow(1, 0, kLength - 1), model_->initial_state(kRows));
     torch::Tensor total =
         torch::cross_entropy_loss(output.logits.flatten(0, 1), tokens_.narrow(1, 1, kLength - 1).flatten());
     loss = total.item<double>();

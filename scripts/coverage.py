@@ -1,0 +1,46 @@
+#!/usr/bin/env python3
+"""coverage.py BUILD: the line coverage of the folders that do not need torch, from the counters of the tests run there.
+
+gcov reads the counters; a line counts as covered when any object file that holds it ran it.
+"""
+import collections
+import concurrent.futures
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+FOLDERS = ("base", "datasets", "results", "experiments", "cmd")
+
+
+def lines_of(counters):
+    """The source lines of one object file: {(path, line): whether it ran}."""
+    out = subprocess.run(["gcov", "--json-format", "--stdout", counters], capture_output=True, check=True, cwd=ROOT).stdout
+    ran = {}
+    for report in out.decode().splitlines():
+        for source in json.loads(report)["files"]:
+            path = os.path.relpath(os.path.join(ROOT, source["file"]), ROOT)
+            if path.split("/")[0] in FOLDERS:
+                for line in source["lines"]:
+                    key = (path, line["line_number"])
+                    ran[key] = ran.get(key, False) or line["count"] > 0
+    return ran
+
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+counters = sorted(str(path.resolve()) for path in pathlib.Path(sys.argv[1]).rglob("*.gcda"))
+if not counters:
+    sys.exit(f"{sys.argv[1]} holds no counters: run its tests first")
+ran = {}
+with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+    for lines in pool.map(lines_of, counters):
+        for key, covered in lines.items():
+            ran[key] = ran.get(key, False) or covered
+lines, covered = collections.Counter(), collections.Counter()
+for (path, _), hit in ran.items():
+    lines[path.split("/")[0]] += 1
+    covered[path.split("/")[0]] += hit
+for folder in FOLDERS:
+    print(f"line coverage of {folder + '/':<13} {100 * covered[folder] / max(1, lines[folder]):5.1f} %")
+print(f"line coverage of the torch-free code: {100 * covered.total() / lines.total():.1f} % ({covered.total()} of {lines.total()} lines)")
