@@ -154,6 +154,7 @@ int run(int argc, char** argv) {
       return 2;
     }
   }
+  keep_freed_memory();
   if (threads > 0) at::set_num_threads(static_cast<int>(threads));
   const double rate = fastest_product(precision == Precision::kBfloat16 ? torch::kBFloat16 : torch::kFloat);
   fmt::print("{} threads, {}, fastest product {:.0f} GFLOP/s\n", at::get_num_threads(),

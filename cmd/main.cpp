@@ -57,6 +57,7 @@ std::string unknown_word(const CLI::App& app, const std::string& message, int ar
   const auto choices = command->get_subcommands([](const CLI::App* sub) { return !sub->get_group().empty(); });
   if (choices.empty()) return message;
   std::vector<std::string> names;
+  names.reserve(choices.size());
   for (const CLI::App* choice : choices) names.push_back(choice->get_name());
   bool reached = command == &app;
   for (int i = 1; i < argc; ++i) {
@@ -64,8 +65,8 @@ std::string unknown_word(const CLI::App& app, const std::string& message, int ar
     if (!reached) {
       reached = word == command->get_name();
     } else if (!word.empty() && word.front() != '-') {
-      return fmt::format("unknown command '{}'{}\nrun 'xlm{} --help' for the list", (words + " " + word).substr(1),
-                         did_you_mean(word, names), words);
+      return fmt::format("unknown command '{}'{}\nrun 'xlm{} --help' for the list",
+                         fmt::format("{} {}", words, word).substr(1), did_you_mean(word, names), words);
     }
   }
   return message;

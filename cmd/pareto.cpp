@@ -89,7 +89,7 @@ TextTable table_of(const ParetoQuery& query, const ParetoFront& front, bool full
     table.add(std::move(cells));
   };
   for (const ParetoPoint& point : front.front) add(point, full_numbers ? "front" : "●");
-  for (const ParetoPoint& point : front.dominated) add(point, full_numbers ? "dominated" : "dominated");
+  for (const ParetoPoint& point : front.dominated) add(point, "dominated");
   return table;
 }
 

@@ -31,10 +31,10 @@ TableFormat format_of(const Options& options, const Context& context) {
   if (context.json) return TableFormat::kJson;
   std::string name = options.format;
   if (name.empty()) {  // a file's name says what it should hold
-    static const std::map<std::string, std::string> kEndings{
+    static const std::map<std::string, std::string> endings{
         {".md", "markdown"}, {".csv", "csv"}, {".json", "json"}, {".tex", "latex"}};
-    const auto known = kEndings.find(options.out.extension().string());
-    name = known == kEndings.end() ? "text" : known->second;
+    const auto known = endings.find(options.out.extension().string());
+    name = known == endings.end() ? "text" : known->second;
   }
   const auto found = std::find(kTableFormatNames.begin(), kTableFormatNames.end(), name);
   return static_cast<TableFormat>(found - kTableFormatNames.begin());

@@ -70,6 +70,7 @@ class CoreLibrary final : public Core {
 }  // namespace
 
 extern "C" Core* xlm_core() {
+  keep_freed_memory();
   static CoreLibrary library;
   return &library;
 }

@@ -3,6 +3,7 @@
 
 #include <ATen/autocast_mode.h>
 #include <dlfcn.h>
+#include <malloc.h>
 
 #include <fmt/format.h>
 
@@ -51,6 +52,12 @@ torch::Device choose_device(const std::string& name) {
         fmt::format("device {} cannot be had: there are {} GPUs, counted from 0", name, torch::cuda::device_count()));
   }
   return {torch::kCUDA, static_cast<c10::DeviceIndex>(index)};
+}
+
+void keep_freed_memory() {
+  constexpr int kBytes = 1 << 30;
+  ::mallopt(M_MMAP_THRESHOLD, kBytes);
+  ::mallopt(M_TRIM_THRESHOLD, kBytes);
 }
 
 PrecisionScope::PrecisionScope(Precision precision, torch::Device device)

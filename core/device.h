@@ -16,6 +16,10 @@ torch::Device choose_device(const std::string& name);
 /// True where an NVIDIA driver is loaded and libtorch's CUDA libraries open; the answer is found once.
 bool cuda_available();
 
+/// Makes the C library keep freed memory for the next step instead of giving it back to the system and asking for it
+/// again, page by page. For the whole process.
+void keep_freed_memory();
+
 /// Autocast to bfloat16 inside its scope, for products on `device`; float32 leaves everything as it is.
 class PrecisionScope {
  public:

@@ -264,7 +264,7 @@ void append_letters(std::string_view text, bool& space_pending, std::string& cle
     pending = true;
     if (kind != kDigit) continue;
     if (out + (end - in) + kLongest > limit) {
-      const std::size_t used = static_cast<std::size_t>(out - clean.data());
+      const auto used = static_cast<std::size_t>(out - clean.data());
       clean.resize(used + 2 * static_cast<std::size_t>(end - in) + 64 * kLongest);
       out = clean.data() + used;
       limit = clean.data() + clean.size() - kLongest;

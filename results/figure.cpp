@@ -32,13 +32,13 @@ struct ValueOrder {
 
 /// "test.bpc" → "test bpc", "model.span" → "span", "flops_per_token" → "FLOPs per token".
 std::string axis_label(const std::string& column) {
-  static const std::map<std::string, std::string> kNames{{"flops_per_token", "FLOPs per token"},
-                                                         {"paper_flops", "FLOPs per token, as the paper counts"},
-                                                         {"params", "parameters"},
-                                                         {"peak_memory", "peak memory, bytes"},
-                                                         {"step_seconds", "seconds per step"},
-                                                         {"data.name", "data"}};
-  if (const auto known = kNames.find(column); known != kNames.end()) return known->second;
+  static const std::map<std::string, std::string> names{{"flops_per_token", "FLOPs per token"},
+                                                        {"paper_flops", "FLOPs per token, as the paper counts"},
+                                                        {"params", "parameters"},
+                                                        {"peak_memory", "peak memory, bytes"},
+                                                        {"step_seconds", "seconds per step"},
+                                                        {"data.name", "data"}};
+  if (const auto known = names.find(column); known != names.end()) return known->second;
   std::string text = column.starts_with("model.") ? column.substr(6) : column;
   std::replace_if(
       text.begin(), text.end(), [](char c) { return c == '.' || c == '_'; }, ' ');

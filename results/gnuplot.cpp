@@ -18,8 +18,6 @@
 #include "base/error.h"
 #include "base/text.h"
 
-extern char** environ;  // POSIX leaves its declaration to the program
-
 namespace xlm {
 namespace {
 

@@ -28,7 +28,7 @@ struct JournalStamp {
   std::int64_t bytes = -1;
   std::int64_t time = 0;
 
-  auto operator<=>(const JournalStamp&) const = default;
+  auto operator<=>(const JournalStamp&) const = default;  // NOLINT(modernize-use-nullptr): of LLVM 14
 };
 
 struct KnownRun {

@@ -61,7 +61,8 @@ std::vector<TableColumn> columns_of(RunSet& runs, const std::vector<std::size_t>
     own.clear();
     std::vector<TableEntry> entries = entries_of(runs, selected, spec.column_key);
     for (const auto& [row, cells] : spec.printed) {
-      for (const auto& [label, text] : cells) {
+      for (const auto& cell : cells) {
+        const std::string& label = cell.first;
         const bool of_also = std::any_of(spec.also.begin(), spec.also.end(),
                                          [&](const TableColumn& also) { return label.ends_with(" " + also.label); });
         if (of_also || !is_missing_entry(entries, label)) continue;

@@ -10,16 +10,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <optional>
 #include <type_traits>
 #include <vector>
 
 #include "core/kernels/banded_attention.h"
-#include "core/kernels/dropout.h"
-
-// Loops below are compiled for several instruction sets; the one that the processor has is chosen at load time.
-#define XLM_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#include "core/kernels/banded_rows.h"
 
 namespace xlm {
 namespace {
@@ -27,8 +23,6 @@ namespace {
 using torch::Tensor;
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
-
-constexpr double kEpsilon = 1e-8;  // of the renormalisation (1.6)
 
 /// C (+)= A·B, row-major with leading dimensions; oneDNN's small products for float32.
 void product(std::int64_t rows, std::int64_t columns, std::int64_t inner, const float* a, std::int64_t lda,
@@ -45,151 +39,6 @@ void product(std::int64_t rows, std::int64_t columns, std::int64_t inner, const 
       for (std::int64_t j = 0; j < columns; ++j) row[j] += a[i * lda + k] * b[k * ldb + j];
     }
   }
-}
-
-/// e^x for x ≤ 0 to 2 units in the last place, without branches: 2^n by the exponent's bits, the rest by a polynomial.
-inline float exponential(float x) {
-  constexpr float kMagic = 12582912.0F;  // 1.5 · 2^23: adding it rounds to a whole number
-  x = x < -87.0F ? -87.0F : x;
-  const float shifted = x * 1.44269504F + kMagic;
-  const float n = shifted - kMagic;
-  float r = x - n * 0.693359375F;
-  r = r + n * 2.12194440e-4F;
-  float p = 1.9875691500e-4F;
-  p = p * r + 1.3981999507e-3F;
-  p = p * r + 8.3334519073e-3F;
-  p = p * r + 4.1665795894e-2F;
-  p = p * r + 1.6666665459e-1F;
-  p = p * r + 5.0000001201e-1F;
-  p = p * r * r + r + 1.0F;
-  std::int32_t bits = 0;
-  std::memcpy(&bits, &shifted, sizeof(bits));
-  bits = (bits - 0x4B400000 + 127) << 23;
-  float power = 0;
-  std::memcpy(&power, &bits, sizeof(power));
-  return p * power;
-}
-inline double exponential(double x) { return std::exp(x); }
-
-/// What one row of a band needs beside its scores.
-template <class T>
-struct RowSettings {
-  std::int64_t band;
-  T span;  // z, or a value beyond the band where there is no mask
-  T ramp;  // R
-  bool masked;
-  bool dropped;
-  Dropout dropout;
-  std::uint32_t key;  // of the row's dropout
-};
-
-template <class T>
-inline T mask_at(const RowSettings<T>& s, std::int64_t column) {
-  const T m = (static_cast<T>(1 - s.band + column) + s.span) / s.ramp + 1;
-  return std::min(std::max(m, T{0}), T{1});
-}
-
-/// Columns before this one have a mask of 0 and a derivative of 0.
-template <class T>
-inline std::int64_t first_unmasked(const RowSettings<T>& s) {
-  if (!s.masked) return 0;
-  const auto reach = static_cast<std::int64_t>(std::floor(static_cast<double>(s.span + s.ramp))) + 2;
-  return std::max<std::int64_t>(0, s.band - reach);
-}
-
-template <class T>
-struct RowSums {
-  T log_sum;  // log Σ exp(score)
-  T kept;     // Σ softmax · mask + ε
-};
-
-// The four row loops. Each is a template for the plain instruction set and a cloned float version.
-
-template <class T>
-inline __attribute__((always_inline)) T row_maximum(const T* row, std::int64_t count) {
-  T maximum = row[0];
-  for (std::int64_t j = 1; j < count; ++j) maximum = row[j] > maximum ? row[j] : maximum;
-  return maximum;
-}
-
-template <class T>
-inline __attribute__((always_inline)) T exponentials(T* row, std::int64_t count, T maximum) {
-  T sum = 0;
-  for (std::int64_t j = 0; j < count; ++j) {
-    row[j] = exponential(row[j] - maximum);
-    sum += row[j];
-  }
-  return sum;
-}
-
-template <class T>
-inline __attribute__((always_inline)) RowSums<T> forward_row_body(T* row, const RowSettings<T>& s) {
-  const T maximum = row_maximum(row, s.band);
-  const T sum = exponentials(row, s.band, maximum);
-  T kept = sum;
-  if (s.masked) {
-    const std::int64_t first = first_unmasked(s);
-    for (std::int64_t j = 0; j < first; ++j) row[j] = 0;
-    kept = 0;
-    for (std::int64_t j = first; j < s.band; ++j) {
-      row[j] *= mask_at(s, j);
-      kept += row[j];
-    }
-  }
-  const T kept_share = s.masked ? kept / sum + static_cast<T>(kEpsilon) : T{1};
-  const T scale = 1 / (sum * kept_share);
-  if (s.dropped) {
-    for (std::int64_t j = 0; j < s.band; ++j) row[j] *= scale * s.dropout.factor(s.key, static_cast<std::uint32_t>(j));
-  } else {
-    for (std::int64_t j = 0; j < s.band; ++j) row[j] *= scale;
-  }
-  return {maximum + std::log(sum), kept_share};
-}
-
-/// Backward of one row. `row` holds the scores and leaves with the attention weights (after dropout); `upstream` holds
-/// the gradient of those and leaves with the gradient of the scores. Returns the gradient of z.
-template <class T>
-inline __attribute__((always_inline)) T backward_row_body(T* row, T* upstream, const RowSettings<T>& s,
-                                                          const RowSums<T>& sums, T dot) {
-  const std::int64_t first = first_unmasked(s);
-  const T inverse = 1 / sums.kept;
-  // Σ softmax · d softmax: the mask's renormalisation leaves only what its ε does.
-  const T rest = s.masked ? dot * static_cast<T>(kEpsilon) * inverse : T{0};
-  T span_gradient = 0;
-  for (std::int64_t j = 0; j < first; ++j) {  // mask 0: no weight, but the softmax still counts the score
-    upstream[j] = -exponential(row[j] - sums.log_sum) * rest;
-    row[j] = 0;
-  }
-  if (!s.masked && !s.dropped) {
-    for (std::int64_t j = 0; j < s.band; ++j) {
-      row[j] = exponential(row[j] - sums.log_sum);
-      upstream[j] = row[j] * (upstream[j] - dot);
-    }
-    return 0;
-  }
-  for (std::int64_t j = first; j < s.band; ++j) {
-    const T p = exponential(row[j] - sums.log_sum);
-    const T factor = s.dropped ? static_cast<T>(s.dropout.factor(s.key, static_cast<std::uint32_t>(j))) : T{1};
-    const T m = s.masked ? mask_at(s, j) : T{1};
-    const T line = s.masked ? (static_cast<T>(1 - s.band + j) + s.span) / s.ramp + 1 : T{2};
-    const T gradient = (upstream[j] * factor - dot) * inverse;  // of softmax · mask
-    // The clamp's corners belong to its slope, as in torch.
-    span_gradient += (line >= 0 && line <= 1) ? p * gradient : T{0};
-    upstream[j] = p * (m * gradient - rest);
-    row[j] = p * m * inverse * factor;
-  }
-  return span_gradient / s.ramp;
-}
-
-XLM_CLONES RowSums<float> forward_row(float* row, const RowSettings<float>& s) { return forward_row_body(row, s); }
-RowSums<double> forward_row(double* row, const RowSettings<double>& s) { return forward_row_body(row, s); }
-XLM_CLONES float backward_row(float* row, float* upstream, const RowSettings<float>& s, const RowSums<float>& sums,
-                              float dot) {
-  return backward_row_body(row, upstream, s, sums, dot);
-}
-double backward_row(double* row, double* upstream, const RowSettings<double>& s, const RowSums<double>& sums,
-                    double dot) {
-  return backward_row_body(row, upstream, s, sums, dot);
 }
 
 /// A [rows, width] matrix with a stride between rows, as one head of a tensor.

@@ -9,6 +9,7 @@
 
 #include "core/kernels/banded_attention.h"
 #include "core/kernels/linear.h"
+#include "core/kernels/relu_dropout.h"
 #include "core/models/language_model.h"
 
 namespace xlm {
@@ -140,8 +141,9 @@ ModelOutput AdaptiveSpan::forward(const Tensor& tokens, const State& state) {
                                       1));
     const Tensor attended = attention(i, h, cache, penalty);
     h = torch::layer_norm(h + attended, {o_.width}, layer.norm1_weight, layer.norm1_bias, 1e-5);
-    Tensor inner = torch::relu(linear_layer(h, layer.fc1_weight, layer.fc1_bias));  // [B, M, F]
-    if (is_training() && o_.dropout > 0) inner = torch::dropout(inner, o_.dropout, true);
+    const double dropout = is_training() ? o_.dropout : 0;
+    const Tensor inner = relu_dropout(linear_layer(h, layer.fc1_weight, layer.fc1_bias), dropout,
+                                      dropout > 0 ? draw_seed() : 0);  // [B, M, F]
     h = torch::layer_norm(h + linear_layer(inner, layer.fc2_weight, layer.fc2_bias), {o_.width}, layer.norm2_weight,
                           layer.norm2_bias, 1e-5);
   }

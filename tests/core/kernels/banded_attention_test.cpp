@@ -1,6 +1,7 @@
 // Banded attention against a triple loop.
 #include <array>
 #include <cmath>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -115,6 +116,9 @@ class FusedBandedAttention : public testing::TestWithParam<Sizes> {};
 
 TEST_P(FusedBandedAttention, EqualsThePlainVersionInSinglePrecisionAndWithDropout) {
   torch::manual_seed(4);
+  // Squared distances from the truth by output, over all masks: one lucky rounding of a sum must not decide.
+  std::map<std::size_t, std::array<double, 3>>
+      squares;  // of the kernel's errors, the plain version's, the truth itself
   for (const Mask mask : kMasks) {
     for (const double dropout : {0.0, 0.3}) {
       BandedAttentionInput input = random_input(GetParam(), mask);
@@ -123,17 +127,21 @@ TEST_P(FusedBandedAttention, EqualsThePlainVersionInSinglePrecisionAndWithDropou
       input.seed = 7;
       const auto expected = output_and_gradients(banded_attention_plain, input);
       expect_equal(output_and_gradients(banded_attention_fused, input), expected, 1e-11);
-      // In single precision the kernel may be at most twice as far from the truth as the plain version.
       const BandedAttentionInput single = in_single_precision(input);
       const auto plain = output_and_gradients(banded_attention_plain, single);
       const auto fused = output_and_gradients(banded_attention_fused, single);
       for (std::size_t i = 0; i < expected.size(); ++i) {
-        const auto error = [&](const torch::Tensor& x) {
-          return (x.to(torch::kDouble) - expected[i]).norm().item<double>();
-        };
-        EXPECT_LT(error(fused[i]), 2 * error(plain[i]) + 1e-6 * expected[i].norm().item<double>()) << i;
+        const auto square = [](const torch::Tensor& x) { return x.to(torch::kDouble).square().sum().item<double>(); };
+        auto& sums = squares[i];
+        sums[0] += square(fused[i].to(torch::kDouble) - expected[i]);
+        sums[1] += square(plain[i].to(torch::kDouble) - expected[i]);
+        sums[2] += square(expected[i]);
       }
     }
+  }
+  // In single precision the kernel may be at most twice as far from the truth as the plain version.
+  for (const auto& [output, sums] : squares) {
+    EXPECT_LT(std::sqrt(sums[0]), 2 * std::sqrt(sums[1]) + 1e-6 * std::sqrt(sums[2])) << output;
   }
 }
 
