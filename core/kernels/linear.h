@@ -9,4 +9,9 @@ namespace xlm {
 /// to four times as fast there as the product behind torch::linear; everywhere else, and under autocast, torch::linear.
 torch::Tensor linear_layer(const torch::Tensor& x, const torch::Tensor& weight, const torch::Tensor& bias = {});
 
+/// seen·Wᵀ where only the last M rows carry a gradient: `seen` [B, T, in] is constant and ends with the values of
+/// `block` [B, M, in], which gets it. Returns [B, T, out].
+torch::Tensor linear_layer_with_past(const torch::Tensor& seen, const torch::Tensor& block,
+                                     const torch::Tensor& weight);
+
 }  // namespace xlm

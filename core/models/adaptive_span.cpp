@@ -60,7 +60,9 @@ class AdaptiveSpan final : public LanguageModel {
   };
 
   void declare_layer(std::int64_t index);
-  Tensor attention(std::size_t index, const Tensor& hidden, const Tensor& cache, Tensor& penalty);
+  Tensor attention(std::size_t index, const Tensor& hidden, const Tensor& cache, ModelOutput& output);
+  Tensor group_attention(const Layer& layer, const std::vector<std::int64_t>& heads, const Tensor& hidden,
+                         const Tensor& seen, const Tensor& spans);
   Tensor dynamic_spans(std::size_t index, const Tensor& hidden);
   std::vector<std::int64_t> reaches(std::size_t index, const Tensor& dynamic) const;
   std::int64_t cache_length(std::size_t index) const;
@@ -128,18 +130,10 @@ State AdaptiveSpan::initial_state(std::int64_t batch) const {
 
 ModelOutput AdaptiveSpan::forward(const Tensor& tokens, const State& state) {
   ModelOutput output;
-  Tensor penalty;
   Tensor h = torch::embedding(in_emb_, tokens);  // [B, M, D]
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     const Layer& layer = layers_[i];
-    const Tensor& cache = state.at(i);  // [B, C, D]
-    const std::int64_t keep = std::min(cache_length(i), cache.size(1) + h.size(1));
-    const std::int64_t from_cache = std::max<std::int64_t>(0, keep - h.size(1));
-    const Tensor detached = h.detach();
-    output.state.push_back(torch::cat({cache.narrow(1, cache.size(1) - from_cache, from_cache),
-                                       detached.narrow(1, h.size(1) - (keep - from_cache), keep - from_cache)},
-                                      1));
-    const Tensor attended = attention(i, h, cache, penalty);
+    const Tensor attended = attention(i, h, state.at(i), output);
     h = torch::layer_norm(h + attended, {o_.width}, layer.norm1_weight, layer.norm1_bias, 1e-5);
     const double dropout = is_training() ? o_.dropout : 0;
     const Tensor inner = relu_dropout(linear_layer(h, layer.fc1_weight, layer.fc1_bias), dropout,
@@ -148,66 +142,71 @@ ModelOutput AdaptiveSpan::forward(const Tensor& tokens, const State& state) {
                           layer.norm2_bias, 1e-5);
   }
   output.logits = linear_layer(h, out_weight_, out_bias_);  // [B, M, V]
-  output.auxiliary_loss = penalty;
   return output;
 }
 
-/// Attention of one layer: heads of equal bands are computed together, each group over its own band (§2.2).
-Tensor AdaptiveSpan::attention(std::size_t index, const Tensor& hidden, const Tensor& cache, Tensor& penalty) {
+/// Attention of one layer: heads of equal bands are computed together, each group over its own band (§2.2). Adds the
+/// layer's span penalty and next cache to `output`.
+Tensor AdaptiveSpan::attention(std::size_t index, const Tensor& hidden, const Tensor& cache, ModelOutput& output) {
   const Layer& layer = layers_[index];
-  const std::int64_t batch = hidden.size(0);
   const std::int64_t block = hidden.size(1);
-  const auto heads_of = [&](const Tensor& x) {  // [B, T, n·d] → [B, n, T, d]
-    return x.view({batch, x.size(1), x.size(2) / head_width_, head_width_}).transpose(1, 2);
-  };
   Tensor spans;  // z: [1, H, 1, 1], or [B, H, M, 1] of a dynamic span
   if (layer.span.defined()) spans = (layer.span * static_cast<double>(o_.span)).view({1, o_.heads, 1, 1});
   if (layer.span_weight.defined()) spans = dynamic_spans(index, hidden);
   if (spans.defined()) {
     const Tensor price = o_.span_penalty * spans.mean();  // λ · mean over heads of z (1.8)
-    penalty = penalty.defined() ? penalty + price : price;
+    output.auxiliary_loss = output.auxiliary_loss.defined() ? output.auxiliary_loss + price : price;
   }
-
   std::map<std::int64_t, std::vector<std::int64_t>> groups;  // band → heads
   const std::vector<std::int64_t> reach = reaches(index, spans);
   for (std::int64_t head = 0; head < o_.heads; ++head) {
     groups[std::min(o_.span, round_up(reach[static_cast<std::size_t>(head)], kBandStep))].push_back(head);
   }
-  const Tensor query = heads_of(linear_layer(hidden, layer.query));  // [B, H, M, d]
-  const Tensor block_key = heads_of(linear_layer(hidden, layer.key));
-  const Tensor block_value = heads_of(linear_layer(hidden, layer.value));
-  std::vector<Tensor> outputs(static_cast<std::size_t>(o_.heads));  // per head [B, 1, M, d]
+
+  // Zeros before the stream (1.3), cached states as far back as a head may see, and the block.
+  const std::int64_t past = std::max(groups.rbegin()->first, std::min(cache.size(1), cache_length(index)));
+  const std::int64_t cached = std::min(past, cache.size(1));
+  const Tensor seen = torch::cat({hidden.new_zeros({hidden.size(0), past - cached, o_.width}),
+                                  cache.narrow(1, cache.size(1) - cached, cached), hidden.detach()},
+                                 1);  // [B, past + M, D]
+  const std::int64_t keep = std::min(cache_length(index), cached + block);
+  output.state.push_back(seen.narrow(1, past + block - keep, keep));
+
+  std::vector<Tensor> outputs(static_cast<std::size_t>(o_.heads));  // per head [B, M, d]
   for (const auto& [band, heads] : groups) {
-    const bool all = static_cast<std::int64_t>(heads.size()) == o_.heads;
-    const Tensor chosen =
-        all ? Tensor() : torch::tensor(heads, torch::TensorOptions(torch::kLong).device(hidden.device()));
-    const auto of_heads = [&](const Tensor& x, std::int64_t dimension) {
-      return all ? x : x.index_select(dimension, chosen);
-    };
-    // Keys and values of cached states are projected only as far back as this group sees, with today's weights (1.5).
-    const std::int64_t seen = std::min(band, cache.size(1));
-    const Tensor past = cache.narrow(1, cache.size(1) - seen, seen);  // [B, seen, D]
-    const auto with_past = [&](const Tensor& weight, const Tensor& present) {
-      const Tensor rows = of_heads(weight.view({o_.heads, head_width_, o_.width}), 0).reshape({-1, o_.width});
-      const Tensor projected = heads_of(linear_layer(past, rows));  // [B, n, seen, d]
-      const Tensor whole = torch::cat({projected, of_heads(present, 1)}, 2);
-      return torch::constant_pad_nd(whole, {0, 0, band - seen, 0});  // [B, n, L + M, d]
-    };
-    const double dropout = is_training() ? o_.attention_dropout : 0;
-    const Tensor attended = banded_attention({.query = of_heads(query, 1),
-                                              .key = with_past(layer.key, block_key),
-                                              .value = with_past(layer.value, block_value),
-                                              .position = key_pe_[0].narrow(1, o_.span - band, band),
-                                              .span = spans.defined() ? of_heads(spans, 1) : spans,
-                                              .ramp = static_cast<double>(o_.span_ramp),
-                                              .dropout = dropout,
-                                              .seed = dropout > 0 ? draw_seed() : 0});
-    for (std::size_t i = 0; i < heads.size(); ++i) {
-      outputs[static_cast<std::size_t>(heads[i])] = attended.narrow(1, static_cast<std::int64_t>(i), 1);
-    }
+    const Tensor attended = group_attention(layer, heads, hidden, seen.narrow(1, past - band, band + block), spans);
+    const std::vector<Tensor> parts = attended.unbind(1);
+    for (std::size_t i = 0; i < heads.size(); ++i) outputs[static_cast<std::size_t>(heads[i])] = parts[i];
+    if (groups.size() == 1) return linear_layer(attended.transpose(1, 2).flatten(2), layer.out);  // [B, M, D]
   }
-  const Tensor joined = torch::cat(outputs, 1).transpose(1, 2).reshape({batch, block, o_.width});
-  return linear_layer(joined, layer.out);  // [B, M, D]
+  return linear_layer(torch::stack(outputs, 2).flatten(2), layer.out);  // [B, M, D]
+}
+
+/// Attention of n heads that see L positions: `seen` [B, L + M, D] ends with the values of `hidden` [B, M, D]. Keys and
+/// values are projected no further back, with today's weights (1.5). Returns [B, n, M, d].
+Tensor AdaptiveSpan::group_attention(const Layer& layer, const std::vector<std::int64_t>& heads, const Tensor& hidden,
+                                     const Tensor& seen, const Tensor& spans) {
+  const auto count = static_cast<std::int64_t>(heads.size());
+  const bool all = count == o_.heads;
+  const Tensor chosen =
+      all ? Tensor() : torch::tensor(heads, torch::TensorOptions(torch::kLong).device(hidden.device()));
+  const auto rows_of = [&](const Tensor& weight) {  // [D, D] → [n·d, D]
+    return all ? weight : weight.view({o_.heads, head_width_, o_.width}).index_select(0, chosen).flatten(0, 1);
+  };
+  const Tensor query = linear_layer(hidden, rows_of(layer.query));  // [B, M, n·d]
+  const Tensor key_value = linear_layer_with_past(seen, hidden, torch::cat({rows_of(layer.key), rows_of(layer.value)}))
+                               .view({hidden.size(0), seen.size(1), 2, count, head_width_});
+  const std::vector<Tensor> parts = key_value.unbind(2);  // [B, L + M, n, d] each
+  const std::int64_t band = seen.size(1) - hidden.size(1);
+  const double dropout = is_training() ? o_.attention_dropout : 0;
+  return banded_attention({.query = query.view({hidden.size(0), hidden.size(1), count, head_width_}).transpose(1, 2),
+                           .key = parts[0].transpose(1, 2),
+                           .value = parts[1].transpose(1, 2),
+                           .position = key_pe_[0].narrow(1, o_.span - band, band),
+                           .span = spans.defined() && !all ? spans.index_select(1, chosen) : spans,
+                           .ramp = static_cast<double>(o_.span_ramp),
+                           .dropout = dropout,
+                           .seed = dropout > 0 ? draw_seed() : 0});
 }
 
 /// z_t = S·σ(vᵀx_t + b) per head and query (1.10): [B, H, M, 1]. Also counted for the statistics.

@@ -82,23 +82,29 @@ void Optimizer::adagrad(double rate) {
     }
   }
   for (std::size_t i = 0; i < gradients.size(); ++i) {
-    sums[i].addcmul_(gradients[i], gradients[i]);
-    weights[i].addcdiv_(gradients[i], sums[i].sqrt().add_(kAdagradEpsilon), -rates[i]);
+    if (gradients[i].is_cpu()) {  // in one pass; the step count only serves a decay of the rate, which is 0
+      at::_fused_adagrad_({weights[i]}, {gradients[i]}, {sums[i]}, {torch::ones({})}, rates[i], 0, 0, kAdagradEpsilon,
+                          false);
+    } else {
+      sums[i].addcmul_(gradients[i], gradients[i]);
+      weights[i].addcdiv_(gradients[i], sums[i].sqrt().add_(kAdagradEpsilon), -rates[i]);
+    }
   }
 }
 
 void Optimizer::adam(double rate, std::int64_t number) {
-  const auto n = static_cast<double>(number);
-  const double correction1 = 1 - std::pow(kBeta1, n);
-  const double correction2 = std::sqrt(1 - std::pow(kBeta2, n));
+  std::vector<torch::Tensor> weights, gradients, first, second, steps;
   for (std::size_t i = 0; i < weights_.size(); ++i) {
-    torch::Tensor& weight = weights_[i].second;
-    const torch::Tensor& gradient = weight.grad();
+    const torch::Tensor& gradient = weights_[i].second.grad();
     if (!gradient.defined()) continue;
-    first_[i].lerp_(gradient, 1 - kBeta1);
-    second_[i].mul_(kBeta2).addcmul_(gradient, gradient, 1 - kBeta2);
-    weight.addcdiv_(first_[i], (second_[i].sqrt() / correction2).add_(kAdamEpsilon), -rate / correction1);
+    weights.push_back(weights_[i].second);
+    gradients.push_back(gradient.contiguous());
+    first.push_back(first_[i]);
+    second.push_back(second_[i]);
+    steps.push_back(torch::full({}, static_cast<double>(number), torch::TensorOptions().device(gradient.device())));
   }
+  if (weights.empty()) return;
+  at::_fused_adam_(weights, gradients, first, second, {}, steps, rate, kBeta1, kBeta2, 0, kAdamEpsilon, false, false);
 }
 
 NamedTensors Optimizer::state() const {
