@@ -16,6 +16,7 @@
 
 #include "core/kernels/banded_attention.h"
 #include "core/kernels/banded_rows.h"
+#include "core/kernels/transpose.h"
 
 namespace xlm {
 namespace {
@@ -52,18 +53,6 @@ struct Matrix {
 template <class T>
 Matrix<T> head_of(const Tensor& x, std::int64_t batch, std::int64_t head) {
   return {x.data_ptr<T>() + batch * x.stride(0) + head * x.stride(1), x.stride(2)};
-}
-
-/// out [width, rows] = transpose of in [rows, width].
-template <class T>
-void transpose(const Matrix<T>& in, std::int64_t rows, std::int64_t width, T* out, std::int64_t ldo) {
-  constexpr std::int64_t kTile = 16;
-  for (std::int64_t i0 = 0; i0 < rows; i0 += kTile) {
-    for (std::int64_t k = 0; k < width; ++k) {
-      const std::int64_t end = std::min(rows, i0 + kTile);
-      for (std::int64_t i = i0; i < end; ++i) out[k * ldo + i] = in.row(i)[k];
-    }
-  }
 }
 
 struct Shape {
@@ -110,7 +99,7 @@ struct QueryTile {
         scaled[static_cast<std::size_t>(i * shape.width + k)] = query.row(first + i)[k] * scale;
       }
     }
-    transpose(Matrix<T>{scaled.data(), shape.width}, count, shape.width, transposed.data(), shape.tile());
+    transpose(scaled.data(), shape.width, count, shape.width, transposed.data(), shape.tile());
   }
 };
 
@@ -146,7 +135,8 @@ void forward_head(const Shape& shape, const Settings& settings, const variable_l
   buffer.resize(static_cast<std::size_t>(shape.width * shape.keys() + tile * (shape.band + tile)));
   T* key_t = buffer.data();
   T* scores = key_t + shape.width * shape.keys();
-  transpose(head_of<T>(in[1], batch, head), shape.keys(), shape.width, key_t, shape.keys());
+  const auto key = head_of<T>(in[1], batch, head);
+  transpose(key.data, key.stride, shape.keys(), shape.width, key_t, shape.keys());
   QueryTile<T> queries(shape);
   for (std::int64_t first = 0; first < shape.queries; first += tile) {
     const std::int64_t count = std::min(tile, shape.queries - first);
@@ -195,8 +185,9 @@ void backward_head(const Shape& shape, const Settings& settings, const variable_
   T* scores = d_value_t + area;
   T* d_scores = scores + tile * (shape.band + tile);
   T* d_output_t = d_scores + tile * (shape.band + tile);
-  transpose(key, keys, width, key_t, keys);
-  transpose(head_of<T>(in[2], batch, head), keys, width, value_t, keys);
+  const auto value = head_of<T>(in[2], batch, head);
+  transpose(key.data, key.stride, keys, width, key_t, keys);
+  transpose(value.data, value.stride, keys, width, value_t, keys);
   QueryTile<T> queries(shape);
   const T scale = static_cast<T>(1 / std::sqrt(static_cast<double>(width)));
   for (std::int64_t first = 0; first < shape.queries; first += tile) {
@@ -214,7 +205,7 @@ void backward_head(const Shape& shape, const Settings& settings, const variable_
     }
     clear_outside(scores, shape, count);
     clear_outside(d_scores, shape, count);
-    transpose(Matrix<T>{d_output.row(first), d_output.stride}, count, width, d_output_t, tile);
+    transpose(static_cast<const T*>(d_output.row(first)), d_output.stride, count, width, d_output_t, tile);
     product(width, window, count, d_output_t, tile, scores, window, d_value_t + first, keys, true);
     product(width, window, count, queries.transposed.data(), tile, d_scores, window, d_key_t + first, keys, true);
     product(width, shape.band, count, queries.transposed.data(), tile, d_scores, window + 1, gradients.position->data(),
@@ -229,8 +220,8 @@ void backward_head(const Shape& shape, const Settings& settings, const variable_
   }
   const auto d_key = head_of<T>(gradients.key, batch, head);
   const auto d_value = head_of<T>(gradients.value, batch, head);
-  transpose(Matrix<T>{d_key_t, keys}, width, keys, d_key.data, d_key.stride);
-  transpose(Matrix<T>{d_value_t, keys}, width, keys, d_value.data, d_value.stride);
+  transpose(d_key_t, keys, width, keys, d_key.data, d_key.stride);
+  transpose(d_value_t, keys, width, keys, d_value.data, d_value.stride);
 }
 
 Tensor rows_contiguous(const Tensor& x) { return x.stride(-1) == 1 ? x : x.contiguous(); }

@@ -5,8 +5,8 @@
 
 namespace xlm {
 
-/// x·Wᵀ + b: x [..., in], weight [out, in], bias [out] or undefined. On the CPU in float32 through oneDNN, which is two
-/// to four times as fast there as the product behind torch::linear; everywhere else, and under autocast, torch::linear.
+/// x·Wᵀ + b: x [..., in], weight [out, in], bias [out] or undefined. On the CPU in float32 by tiles of oneDNN's small
+/// products, two to four times as fast as torch::linear there; everywhere else, and under autocast, torch::linear.
 torch::Tensor linear_layer(const torch::Tensor& x, const torch::Tensor& weight, const torch::Tensor& bias = {});
 
 /// seen·Wᵀ where only the last M rows carry a gradient: `seen` [B, T, in] is constant and ends with the values of
