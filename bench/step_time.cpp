@@ -129,7 +129,7 @@ Measurement measure(const Row& row, std::int64_t steps, Precision precision) {
     state = output.state;
     if (step > warm) seconds.push_back(monotonic_seconds() - start);
   }
-  return {median(seconds), peak_memory(false), model->costs().at("flops_per_token")};
+  return {median(seconds), peak_memory(false), model->costs(row.block).at("flops_per_token")};
 }
 
 int run(int argc, char** argv) {

@@ -8,7 +8,7 @@
 #include "base/progress.h"
 #include "base/random.h"
 #include "core/device.h"
-#include "core/eval/streaming.h"
+#include "core/eval/evaluation.h"
 #include "core/interface.h"
 #include "core/models/model_folder.h"
 #include "core/random_streams.h"
@@ -32,16 +32,12 @@ class CoreLibrary final : public Core {
     loaded.model->to(device);
     torch::manual_seed(random_bits(static_cast<std::uint64_t>(options.seed), kEvaluation, 0));
     const double start = monotonic_seconds();
-    const StreamingResult result =
-        evaluate_streaming(*loaded.model, TokenSource(split.tokens, reencoding(data.vocabulary, loaded.vocabulary)),
-                           {.rows = options.eval.batch,
-                            .block = options.train.block,
-                            .precision = options.train.precision,
-                            .device = device},
-                           [&](std::int64_t done, std::int64_t total) {
-                             progress(static_cast<double>(done), static_cast<double>(total));
-                             return true;
-                           });
+    const SplitLoss result =
+        evaluate_split(*loaded.model, TokenSource(split.tokens, reencoding(data.vocabulary, loaded.vocabulary)),
+                       split_settings(options, device), [&](std::int64_t done, std::int64_t total) {
+                         progress(static_cast<double>(done), static_cast<double>(total));
+                         return true;
+                       });
     Evaluation evaluation{.split = job.split,
                           .step = 0,
                           .tokens = result.tokens,
@@ -50,12 +46,12 @@ class CoreLibrary final : public Core {
                           .final = false,
                           .values = result.statistics};
     evaluation.values.merge(loss_values(result.loss, result.tokens, split, data.vocabulary.unit));
-    evaluation.values.merge(loaded.model->costs());
+    evaluation.values.merge(loaded.model->costs(options.train.block));
     return evaluation;
   }
 
-  NamedValues costs(const ModelOptions& model, std::int64_t symbols) override {
-    return make_model(model, symbols)->costs();
+  NamedValues costs(const RunOptions& options, std::int64_t symbols) override {
+    return make_model(options.model, symbols)->costs(options.train.block);
   }
 
   std::map<std::string, std::string> environment(const std::string& device) override {

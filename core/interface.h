@@ -93,7 +93,7 @@ class Core {
   /// Loss of a model folder on one split of options.data; `progress(done, total)` counts scored tokens.
   virtual Evaluation evaluate(const EvalJob& job, const std::function<void(double, double)>& progress) = 0;
   /// Parameters and cost of a model that is yet to be trained, for a vocabulary of `symbols`.
-  virtual NamedValues costs(const ModelOptions& model, std::int64_t symbols) = 0;
+  virtual NamedValues costs(const RunOptions& options, std::int64_t symbols) = 0;
   /// {"libtorch": "2.11.0", "device": …, "gpu": …, …} for environment.json.
   virtual std::map<std::string, std::string> environment(const std::string& device) = 0;
 };

@@ -113,6 +113,8 @@ struct EvalOptions {
   static constexpr std::array<std::string_view, 2> kSelectNames{"last", "best"};
 
   std::int64_t batch = 8;
+  std::int64_t context = 2048;
+  std::int64_t stride = 512;
   Select select = Select::kLast;
 
   void visit(OptionVisitor& v) {
@@ -121,6 +123,16 @@ struct EvalOptions {
              .min = 1,
              .max = 1e6},
             batch);
+    v.field({.name = "context",
+             .help = "tokens of a window, the scored ones included; used by models that carry no state",
+             .min = 1,
+             .max = 1e7},
+            context);
+    v.field({.name = "stride",
+             .help = "tokens of a window that are scored, its last ones; used by models that carry no state",
+             .min = 1,
+             .max = 1e7},
+            stride);
     v.field({.name = "select", .help = "which weights become the model: the last, or the best on validation"}, select,
             kSelectNames);
   }

@@ -83,8 +83,20 @@ void check_together(const Yaml& tree, const RunOptions& options) {
   if (!is_device(options.device)) {
     fail_at(tree, "device", fmt::format("device is '{}', it must be cpu, cuda, cuda:N or auto", options.device));
   }
-  const auto problem = std::visit([](const auto& model) { return model.problem(); }, options.model);
-  if (problem) fail_at(tree, "model." + problem->first, problem->second);
+  if (options.eval.stride > options.eval.context) {
+    fail_at(tree, "eval.stride",
+            fmt::format("eval.stride ({}) must not be more than eval.context ({}), which holds it", options.eval.stride,
+                        options.eval.context));
+  }
+  std::visit(
+      [&](const auto& model) {
+        auto problem = model.problem();
+        if constexpr (requires { model.problem_with(train); }) {
+          if (!problem) problem = model.problem_with(train);
+        }
+        if (problem) fail_at(tree, "model." + problem->first, problem->second);
+      },
+      options.model);
 }
 
 Yaml tree_of(const std::vector<OptionEntry>& entries, const std::string& source) {

@@ -83,7 +83,7 @@ CostEstimate CostEstimator::of(const SweepRun& run) {
   const std::int64_t symbols = run.planned.inputs.data.symbols;
   const std::string key = fmt::format("{}\n{}", symbols, model_yaml(options));
   auto known = known_.find(key);
-  if (known == known_.end()) known = known_.emplace(key, core_.costs(options.model, symbols)).first;
+  if (known == known_.end()) known = known_.emplace(key, core_.costs(options, symbols)).first;
   const auto value = [&](const char* name) {
     const auto found = known->second.find(name);
     return found == known->second.end() ? 0.0 : found->second;

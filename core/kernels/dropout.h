@@ -37,4 +37,7 @@ class Dropout {
   float scale_;
 };
 
+/// A seed from libtorch's generator on the CPU, which the trainer seeds anew for every step.
+std::uint64_t draw_dropout_seed();
+
 }  // namespace xlm

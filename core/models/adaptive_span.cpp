@@ -4,10 +4,10 @@
 // D width, d = D / H, F feed-forward units, V symbols.
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 
 #include "core/kernels/banded_attention.h"
+#include "core/kernels/dropout.h"
 #include "core/kernels/linear.h"
 #include "core/kernels/relu_dropout.h"
 #include "core/models/language_model.h"
@@ -24,12 +24,6 @@ constexpr double kDynamicBias = -4;        // makes the first dynamic spans smal
 
 std::int64_t round_up(std::int64_t value, std::int64_t step) { return (value + step - 1) / step * step; }
 
-/// A seed from libtorch's generator, which the trainer seeds anew for every step.
-std::uint64_t draw_seed() {
-  return static_cast<std::uint64_t>(
-      torch::randint(std::numeric_limits<std::int64_t>::max(), {1}, torch::kLong).item<std::int64_t>());
-}
-
 struct Layer {
   Tensor query, key, value, out;                      // [D, D]
   Tensor norm1_weight, norm1_bias;                    // [D]
@@ -43,13 +37,13 @@ class AdaptiveSpan final : public LanguageModel {
  public:
   AdaptiveSpan(const AdaptiveSpanOptions& options, std::int64_t symbols);
 
-  ModelOutput forward(const Tensor& tokens, const State& state) override;
+  ModelOutput forward(const ModelInput& input, const State& state) override;
   State initial_state(std::int64_t batch) const override;
   void after_step() override;
   NamedValues statistics() const override;
   void reset_statistics() override;
   std::vector<Grid> grids() const override;
-  NamedValues costs() const override;
+  NamedValues costs(std::int64_t block) const override;
 
  private:
   /// Spans that a dynamic layer has used since the last reset: per head.
@@ -128,16 +122,16 @@ State AdaptiveSpan::initial_state(std::int64_t batch) const {
   return State(layers_.size(), torch::zeros({batch, 0, o_.width}, in_emb_.options().requires_grad(false)));
 }
 
-ModelOutput AdaptiveSpan::forward(const Tensor& tokens, const State& state) {
+ModelOutput AdaptiveSpan::forward(const ModelInput& input, const State& state) {
   ModelOutput output;
-  Tensor h = torch::embedding(in_emb_, tokens);  // [B, M, D]
+  Tensor h = torch::embedding(in_emb_, input.tokens);  // [B, M, D]
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     const Layer& layer = layers_[i];
     const Tensor attended = attention(i, h, state.at(i), output);
     h = torch::layer_norm(h + attended, {o_.width}, layer.norm1_weight, layer.norm1_bias, 1e-5);
     const double dropout = is_training() ? o_.dropout : 0;
     const Tensor inner = relu_dropout(linear_layer(h, layer.fc1_weight, layer.fc1_bias), dropout,
-                                      dropout > 0 ? draw_seed() : 0);  // [B, M, F]
+                                      dropout > 0 ? draw_dropout_seed() : 0);  // [B, M, F]
     h = torch::layer_norm(h + linear_layer(inner, layer.fc2_weight, layer.fc2_bias), {o_.width}, layer.norm2_weight,
                           layer.norm2_bias, 1e-5);
   }
@@ -206,7 +200,7 @@ Tensor AdaptiveSpan::group_attention(const Layer& layer, const std::vector<std::
                            .span = spans.defined() && !all ? spans.index_select(1, chosen) : spans,
                            .ramp = static_cast<double>(o_.span_ramp),
                            .dropout = dropout,
-                           .seed = dropout > 0 ? draw_seed() : 0});
+                           .seed = dropout > 0 ? draw_dropout_seed() : 0});
 }
 
 /// z_t = S·σ(vᵀx_t + b) per head and query (1.10): [B, H, M, 1]. Also counted for the statistics.
@@ -322,7 +316,7 @@ std::vector<Grid> AdaptiveSpan::grids() const {
 /// paper_flops as the paper counts (1.18): parameters of the layers + Σ layers of 2·D·(average span).
 /// flops_per_token: two per multiply-add of one predicted token, keys and values of earlier ones at hand: every linear
 /// layer, and per head and position of its span the two scores and the sum of values.
-NamedValues AdaptiveSpan::costs() const {
+NamedValues AdaptiveSpan::costs(std::int64_t /*block*/) const {
   double layer_parameters = 0;
   for (const auto& [name, tensor] : weights()) {
     if (name.starts_with("layers.")) layer_parameters += static_cast<double>(tensor.numel());

@@ -30,6 +30,16 @@ std::string without_prefix(std::string name) {
 
 }  // namespace
 
+ModelInput ModelInput::rows(std::int64_t begin, std::int64_t count) const {
+  const auto part = [&](const torch::Tensor& x) { return x.defined() ? x.narrow(0, begin, count) : x; };
+  return {.tokens = part(tokens), .positions = part(positions), .boundaries = part(boundaries), .scored = scored};
+}
+
+ModelInput ModelInput::to(torch::Device device) const {
+  const auto moved = [&](const torch::Tensor& x) { return x.defined() ? x.to(device) : x; };
+  return {.tokens = moved(tokens), .positions = moved(positions), .boundaries = moved(boundaries), .scored = scored};
+}
+
 State state_rows(const State& state, std::int64_t begin, std::int64_t count) {
   State rows;
   for (const torch::Tensor& tensor : state) rows.push_back(tensor.narrow(0, begin, count));

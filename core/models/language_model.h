@@ -11,6 +11,7 @@
 #include <torch/torch.h>
 
 #include "core/interface.h"
+#include "datasets/prepared.h"
 
 namespace xlm {
 
@@ -22,8 +23,20 @@ State state_rows(const State& state, std::int64_t begin, std::int64_t count);
 /// States of consecutive rows put together again.
 State concatenate_states(const std::vector<State>& parts);
 
+/// What a model sees in one call. A model takes what it needs; only the tokens are always there.
+struct ModelInput {
+  torch::Tensor tokens;      // [B, T] int64
+  torch::Tensor positions;   // [B, T] int64, place of each token in its row of the text; undefined: 0 … T − 1
+  torch::Tensor boundaries;  // [B, T] bool, flags that lie beside the text; undefined: there are none
+  std::int64_t scored = 0;   // only the last so many tokens' predictions are asked for; 0: all
+
+  /// The rows [begin, begin + count).
+  ModelInput rows(std::int64_t begin, std::int64_t count) const;
+  ModelInput to(torch::Device device) const;
+};
+
 struct ModelOutput {
-  torch::Tensor logits;          // [B, T, V], the prediction of the token after each
+  torch::Tensor logits;          // [B, T, V], the prediction of the token after each; of the scored tokens alone
   torch::Tensor auxiliary_loss;  // scalar to add to the training loss; undefined when there is none
   State state;                   // for the next block, detached
   NamedValues statistics;        // of this call (averages over it), such as a shortening factor
@@ -33,13 +46,25 @@ struct ModelOutput {
 class LanguageModel : public torch::nn::Module {
  public:
   /// How the training text is fed, and how a split is evaluated.
-  enum class Scheme { kStreaming };  // rows of contiguous text, state carried from block to block
+  enum class Scheme {
+    kStreaming,      // rows of contiguous text, state carried from block to block
+    kRotatedChunks,  // chunks of rotated rows in shuffled order, no state; evaluated with a window of context
+  };
 
-  /// `tokens` [B, T] int64, `state` from initial_state or the call before. Token t's logits see tokens ≤ t only.
-  virtual ModelOutput forward(const torch::Tensor& tokens, const State& state) = 0;
+  /// `state` from initial_state or the call before. Token t's logits see tokens ≤ t only. Throws DataError where the
+  /// model needs something beside the tokens that is not there.
+  virtual ModelOutput forward(const ModelInput& input, const State& state) = 0;
+  /// Tokens [B, T] alone.
+  ModelOutput forward(const torch::Tensor& tokens, const State& state) {
+    return forward(ModelInput{.tokens = tokens, .positions = {}, .boundaries = {}}, state);
+  }
 
   /// The state at the start of a stream.
   virtual State initial_state(std::int64_t batch) const = 0;
+
+  /// What the symbols are, before the first call on real text. Throws UsageError for a vocabulary that the model's
+  /// options cannot work with.
+  virtual void set_vocabulary(const Vocabulary& vocabulary) { (void)vocabulary; }
 
   /// After every update: constraints on parameters, such as spans kept in [0, 1].
   virtual void after_step() {}
@@ -49,8 +74,9 @@ class LanguageModel : public torch::nn::Module {
   virtual void reset_statistics() {}
   virtual std::vector<Grid> grids() const { return {}; }
 
-  /// flops_per_token (two per multiply-add) and, where the paper has its own count, paper_flops.
-  virtual NamedValues costs() const = 0;
+  /// params, flops_per_token (two per multiply-add) in blocks of `block` tokens and, where the paper has its own count,
+  /// paper_flops.
+  virtual NamedValues costs(std::int64_t block) const = 0;
 
   virtual Scheme scheme() const { return Scheme::kStreaming; }
 
@@ -70,6 +96,9 @@ class LanguageModel : public torch::nn::Module {
 
 /// A model with random weights from torch's default generator, on the CPU. Throws UsageError for impossible options.
 std::shared_ptr<LanguageModel> make_model(const ModelOptions& options, std::int64_t symbols);
+
+/// The same for a known vocabulary. Throws UsageError also where the model cannot work with it.
+std::shared_ptr<LanguageModel> make_model(const ModelOptions& options, const Vocabulary& vocabulary);
 
 /// Loads model.safetensors-style weights by name, as docs/models.md says: known buffers and prefixes are ignored.
 /// Throws DataError naming `source` and the tensor that is missing, unknown or wrongly shaped.

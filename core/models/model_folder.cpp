@@ -30,7 +30,7 @@ void write_model_folder(const fs::path& folder, const LanguageModel& model, cons
 LoadedModel load_model_folder(const fs::path& folder, const ModelOptions& options) {
   LoadedModel loaded;
   loaded.vocabulary = read_vocabulary(folder / kVocabulary);
-  loaded.model = make_model(options, loaded.vocabulary.size());
+  loaded.model = make_model(options, loaded.vocabulary);
   load(*loaded.model, folder);
   return loaded;
 }

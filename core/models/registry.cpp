@@ -15,4 +15,10 @@ std::shared_ptr<LanguageModel> make_model(const ModelOptions& options, std::int6
       options);
 }
 
+std::shared_ptr<LanguageModel> make_model(const ModelOptions& options, const Vocabulary& vocabulary) {
+  std::shared_ptr<LanguageModel> model = make_model(options, vocabulary.size());
+  model->set_vocabulary(vocabulary);
+  return model;
+}
+
 }  // namespace xlm

@@ -6,20 +6,30 @@
 #include "base/error.h"
 #include "base/random.h"
 #include "core/random_streams.h"
+#include "core/train/rotated_chunks.h"
 
 namespace xlm {
 
 torch::Tensor TokenSource::rows(std::int64_t rows, std::int64_t first, std::int64_t stride, std::int64_t count) const {
   torch::Tensor ids = torch::empty({rows, count}, torch::kLong);
   std::int64_t* out = ids.data_ptr<std::int64_t>();
-  for (std::int64_t row = 0; row < rows; ++row) file_->copy(first + row * stride, count, out + row * count);
-  if (!reencoding_.empty()) {
-    for (std::int64_t i = 0; i < rows * count; ++i) out[i] = reencoding_[static_cast<std::size_t>(out[i])];
-  }
+  for (std::int64_t row = 0; row < rows; ++row) copy(first + row * stride, count, out + row * count);
   return ids;
 }
 
-StreamingBatches::StreamingBatches(const TokenSource& source, Shape shape, std::int64_t seed)
+void TokenSource::copy(std::int64_t begin, std::int64_t count, std::int64_t* out) const {
+  file_->copy(begin, count, out);
+  if (reencoding_.empty()) return;
+  for (std::int64_t i = 0; i < count; ++i) out[i] = reencoding_[static_cast<std::size_t>(out[i])];
+}
+
+std::unique_ptr<BatchStream> make_batch_stream(LanguageModel::Scheme scheme, const TokenSource& source,
+                                               BatchShape shape, std::int64_t seed) {
+  if (scheme == LanguageModel::Scheme::kRotatedChunks) return std::make_unique<RotatedChunks>(source, shape, seed);
+  return std::make_unique<StreamingBatches>(source, shape, seed);
+}
+
+StreamingBatches::StreamingBatches(const TokenSource& source, BatchShape shape, std::int64_t seed)
     : source_(&source), shape_(shape), seed_(seed), row_length_(source.size() / shape.batch) {
   if (row_length_ <= shape.block) {
     throw DataError(
@@ -30,7 +40,9 @@ StreamingBatches::StreamingBatches(const TokenSource& source, Shape shape, std::
 
 Batch StreamingBatches::next() {
   const torch::Tensor tokens = source_->rows(shape_.batch, position_, row_length_, shape_.block + 1);
-  Batch batch{tokens.narrow(1, 0, shape_.block).contiguous(), tokens.narrow(1, 1, shape_.block).contiguous(), fresh_};
+  Batch batch{.input = {.tokens = tokens.narrow(1, 0, shape_.block).contiguous(), .positions = {}, .boundaries = {}},
+              .targets = tokens.narrow(1, 1, shape_.block).contiguous(),
+              .fresh = fresh_};
   fresh_ = false;
   position_ += shape_.block;
   if (position_ >= row_length_ - shape_.block) {

@@ -1,61 +1,91 @@
-// The training text as batches of blocks.
+// The training text as batches.
 //
-// B rows, M tokens of a block.
+// B rows, M tokens of a block (T where the model calls it so).
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include <torch/torch.h>
 
 #include "base/json.h"
+#include "core/models/language_model.h"
 #include "datasets/prepared.h"
 
 namespace xlm {
 
-/// Token ids of a split as a model numbers them.
+/// A flag for every token of a split, such as where a segmentation ends its pieces.
+class TokenFlags {
+ public:
+  virtual ~TokenFlags() = default;
+  /// Copies the flags [begin, begin + count) to `out`.
+  virtual void copy(std::int64_t begin, std::int64_t count, bool* out) const = 0;
+};
+
+/// Token ids of a split as a model numbers them, and the flags beside them.
 class TokenSource {
  public:
-  /// `reencoding` maps ids of the data to ids of the model; empty: they are the same.
-  TokenSource(const TokenFile& file, std::vector<std::int64_t> reencoding)
-      : file_(&file), reencoding_(std::move(reencoding)) {}
+  /// `reencoding` maps ids of the data to ids of the model; empty: they are the same. `flags`: boundaries of the
+  /// tokens; null where the data have none.
+  TokenSource(const TokenFile& file, std::vector<std::int64_t> reencoding,
+              std::shared_ptr<const TokenFlags> flags = nullptr)
+      : file_(&file), reencoding_(std::move(reencoding)), flags_(std::move(flags)) {}
 
   std::int64_t size() const { return file_->size(); }
+  /// Copies the ids [begin, begin + count) to `out`.
+  void copy(std::int64_t begin, std::int64_t count, std::int64_t* out) const;
   /// Rows of `count` ids that begin at `first`, `first + stride`, …: [rows, count].
   torch::Tensor rows(std::int64_t rows, std::int64_t first, std::int64_t stride, std::int64_t count) const;
+  /// Flags beside the text; null where there are none.
+  const TokenFlags* flags() const { return flags_.get(); }
 
  private:
   const TokenFile* file_;
   std::vector<std::int64_t> reencoding_;
+  std::shared_ptr<const TokenFlags> flags_;
 };
 
 struct Batch {
-  torch::Tensor inputs;   // [B, M]
+  ModelInput input;       // [B, M]
   torch::Tensor targets;  // [B, M], the token after each
   bool fresh = false;     // the rows do not go on from the batch before: start from the initial state
 };
 
+/// An endless sequence of batches, the same for the same seed.
+class BatchStream {
+ public:
+  virtual ~BatchStream() = default;
+  virtual Batch next() = 0;
+  /// Where the stream stands, for checkpoints.
+  virtual Json state() const = 0;
+  /// Throws DataError for a place that this text does not have.
+  virtual void restore(const Json& state) = 0;
+};
+
+struct BatchShape {
+  std::int64_t batch;
+  std::int64_t block;
+};
+
+/// The stream of a model's scheme. Throws DataError when the text is too short for it.
+std::unique_ptr<BatchStream> make_batch_stream(LanguageModel::Scheme scheme, const TokenSource& source,
+                                               BatchShape shape, std::int64_t seed);
+
 /// B contiguous rows of ⌊N/B⌋ tokens; blocks advance along the rows; a short last block is skipped, and the rows start
 /// again at a random offset in [0, M) (models 1.15). Random numbers follow from the seed and the round.
-class StreamingBatches {
+class StreamingBatches final : public BatchStream {
  public:
-  struct Shape {
-    std::int64_t batch;
-    std::int64_t block;
-  };
-
   /// Throws DataError when the text is too short for one block per row.
-  StreamingBatches(const TokenSource& source, Shape shape, std::int64_t seed);
+  StreamingBatches(const TokenSource& source, BatchShape shape, std::int64_t seed);
 
-  Batch next();
-
-  /// Where the stream stands, for checkpoints.
-  Json state() const;
-  void restore(const Json& state);
+  Batch next() override;
+  Json state() const override;
+  void restore(const Json& state) override;
 
  private:
   const TokenSource* source_;
-  Shape shape_;
+  BatchShape shape_;
   std::int64_t seed_;
   std::int64_t row_length_;
   std::int64_t position_ = 0;

@@ -15,7 +15,7 @@
 #include "base/progress.h"
 #include "base/random.h"
 #include "core/device.h"
-#include "core/eval/streaming.h"
+#include "core/eval/evaluation.h"
 #include "core/models/language_model.h"
 #include "core/models/model_folder.h"
 #include "core/random_streams.h"
@@ -58,9 +58,9 @@ class Trainer {
   torch::Device device_;
   PreparedData data_;
   TokenSource source_;
-  StreamingBatches batches_;
   CheckpointFolder checkpoints_;
   std::shared_ptr<LanguageModel> model_;
+  std::unique_ptr<BatchStream> batches_;
   std::optional<Optimizer> optimizer_;
   State state_;
   std::int64_t step_ = 0;
@@ -68,6 +68,7 @@ class Trainer {
   std::int64_t evaluated_step_ = 0;
   std::optional<double> best_loss_;
   double timed_seconds_ = 0;
+  std::int64_t timed_tokens_ = 0;
   std::int64_t timed_steps_ = 0;
   std::int64_t steps_here_ = 0;
 };
@@ -79,12 +80,13 @@ Trainer::Trainer(const TrainJob& job, TrainSink& sink)
       device_(choose_device(job.options.device)),
       data_(open_prepared(job.options.data.path)),
       source_(data_.split("train").tokens, {}),
-      batches_(source_, {options_->train.batch, options_->train.block}, options_->seed),
       checkpoints_(job.folder / "checkpoints") {
   if (options_->train.threads > 0) at::set_num_threads(static_cast<int>(options_->train.threads));
   at::globalContext().setAllowTF32CuBLAS(options_->train.tf32);
   torch::manual_seed(static_cast<std::uint64_t>(options_->seed));
-  model_ = make_model(options_->model, data_.vocabulary.size());
+  model_ = make_model(options_->model, data_.vocabulary);
+  batches_ =
+      make_batch_stream(model_->scheme(), source_, {options_->train.batch, options_->train.block}, options_->seed);
   if (!options_->init_from.empty()) initialize_from(*model_, options_->init_from, data_.vocabulary);
   model_->to(device_);
   optimizer_.emplace(options_->optimizer, all_weights());
@@ -111,7 +113,7 @@ void Trainer::restore() {
   const std::string source = fmt::format("the checkpoint of step {} in {}", checkpoint->step, job_->folder.string());
   load_weights(*model_, weights, source);
   optimizer_->restore(optimizer, source);
-  batches_.restore(checkpoint->state.at("stream"));
+  batches_->restore(checkpoint->state.at("stream"));
   evaluated_step_ = checkpoint->state.at("evaluated_step").get<std::int64_t>();
   if (!checkpoint->state.at("best_loss").is_null()) best_loss_ = checkpoint->state.at("best_loss").get<double>();
   step_ = saved_step_ = checkpoint->step;
@@ -133,7 +135,7 @@ void Trainer::save() {
   for (std::size_t i = 0; i < state_.size(); ++i) {
     checkpoint.tensors.emplace_back(fmt::format("state.{:05}", i), state_[i]);
   }
-  checkpoint.state = {{"stream", batches_.state()},
+  checkpoint.state = {{"stream", batches_->state()},
                       {"evaluated_step", evaluated_step_},
                       {"best_loss", best_loss_ ? Json(*best_loss_) : Json()}};
   const fs::path file = checkpoints_.save(checkpoint);
@@ -143,7 +145,7 @@ void Trainer::save() {
 
 /// Adds up the gradients of the micro-batches; returns the batch's mean loss in nats.
 double Trainer::forward_backward(const Batch& batch) {
-  const std::int64_t rows = batch.inputs.size(0);
+  const std::int64_t rows = batch.targets.size(0);
   const std::int64_t part = options_->train.micro_batch > 0 ? std::min(options_->train.micro_batch, rows) : rows;
   if (batch.fresh) state_ = model_->initial_state(rows);
   std::vector<State> next;
@@ -154,7 +156,7 @@ double Trainer::forward_backward(const Batch& batch) {
     ModelOutput output;
     {
       const PrecisionScope precision(options_->train.precision, device_);
-      output = model_->forward(batch.inputs.narrow(0, begin, count).to(device_), state_rows(state_, begin, count));
+      output = model_->forward(batch.input.rows(begin, count).to(device_), state_rows(state_, begin, count));
     }
     if (output.logits.scalar_type() != torch::kDouble) output.logits = output.logits.to(torch::kFloat);
     torch::Tensor loss = torch::cross_entropy_loss(output.logits.flatten(0, 1),
@@ -176,7 +178,8 @@ double Trainer::step() {
       random_bits(static_cast<std::uint64_t>(options_->seed), kDropout, static_cast<std::uint64_t>(step_)));
   model_->train();
   optimizer_->zero_gradients();
-  const double loss = forward_backward(batches_.next());
+  const Batch batch = batches_->next();
+  const double loss = forward_backward(batch);
   if (!std::isfinite(loss)) {
     throw DivergedError(
         fmt::format("the loss is {} at step {}; the last finite checkpoint is kept\n"
@@ -188,6 +191,7 @@ double Trainer::step() {
   ++step_;
   if (++steps_here_ > kUntimedSteps) {
     timed_seconds_ += monotonic_seconds() - start;
+    timed_tokens_ += batch.targets.numel();
     ++timed_steps_;
   }
   return loss;
@@ -198,10 +202,7 @@ void Trainer::record(double loss) {
   values["loss"] = loss;
   values["bpc"] = to_bpc(loss);
   values["lr"] = learning_rate(options_->optimizer, step_, options_->train.steps);
-  if (timed_steps_ > 0) {
-    values["tokens_per_second"] =
-        static_cast<double>(options_->train.batch * options_->train.block * timed_steps_) / timed_seconds_;
-  }
+  if (timed_steps_ > 0) values["tokens_per_second"] = static_cast<double>(timed_tokens_) / timed_seconds_;
   sink_->progress(step_, values);
   const std::int64_t every = options_->train.log_every > 0
                                  ? options_->train.log_every
@@ -222,13 +223,8 @@ std::optional<Evaluation> Trainer::evaluate(const std::string& split_name, bool 
   const double start = monotonic_seconds();
   torch::manual_seed(random_bits(static_cast<std::uint64_t>(options_->seed), kEvaluation, 0));
   const TokenSource source(split.tokens, {});
-  const StreamingResult result =
-      evaluate_streaming(*model_, source,
-                         {.rows = options_->eval.batch,
-                          .block = options_->train.block,
-                          .precision = options_->train.precision,
-                          .device = device_},
-                         [this](std::int64_t, std::int64_t) { return !sink_->should_stop(); });
+  const SplitLoss result = evaluate_split(*model_, source, split_settings(*options_, device_),
+                                          [this](std::int64_t, std::int64_t) { return !sink_->should_stop(); });
   if (result.stopped) return std::nullopt;
   Evaluation evaluation{.split = split_name,
                         .step = step_,
@@ -263,7 +259,7 @@ Trainer::Evaluated Trainer::evaluate_while_training() {
 }
 
 void Trainer::record_costs() {
-  NamedValues costs = model_->costs();
+  NamedValues costs = model_->costs(options_->train.block);
   rusage usage{};
   ::getrusage(RUSAGE_SELF, &usage);
   costs["peak_memory"] = 1024.0 * static_cast<double>(usage.ru_maxrss);

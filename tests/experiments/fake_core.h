@@ -66,7 +66,7 @@ class FakeCore : public Core {
             .values = {{"bpc", 3.6}, {"average_span", 12.0 + static_cast<double>(job.options.eval.batch)}}};
   }
 
-  NamedValues costs(const ModelOptions& /*model*/, std::int64_t symbols) override {
+  NamedValues costs(const RunOptions& /*options*/, std::int64_t symbols) override {
     ++cost_calls;
     return {{"params", 1000.0 + static_cast<double>(symbols)}, {"flops_per_token", 10}};
   }

@@ -208,8 +208,8 @@ TEST(AdaptiveSpan, CostFollowsThePapersFormula) {
     if (name.ends_with("current_val")) weight.fill_((314.0 - 32.0) / 8192.0);
   }
   model->after_step();
-  EXPECT_NEAR(model->costs().at("paper_flops"), 42e6, 0.5e6);  // Table 1: 42M at an average span of 314
-  EXPECT_NEAR(model->costs().at("params"), 38e6, 0.5e6);       // Table 1: 38M
+  EXPECT_NEAR(model->costs(512).at("paper_flops"), 42e6, 0.5e6);  // Table 1: 42M at an average span of 314
+  EXPECT_NEAR(model->costs(512).at("params"), 38e6, 0.5e6);       // Table 1: 38M
 }
 
 }  // namespace

@@ -172,8 +172,8 @@ TEST_P(EveryModel, OverfitsOneBatch) {
 }
 
 TEST_P(EveryModel, ReportsItsCost) {
-  EXPECT_EQ(model_->costs().at("params"), static_cast<double>(model_->parameter_count()));
-  EXPECT_GT(model_->costs().at("flops_per_token"), 0);
+  EXPECT_EQ(model_->costs(kLength).at("params"), static_cast<double>(model_->parameter_count()));
+  EXPECT_GT(model_->costs(kLength).at("flops_per_token"), 0);
 }
 
 TEST_P(EveryModel, RefusesWeightsThatDoNotFit) {

@@ -30,6 +30,17 @@ TEST(LearningRate, CosineEndsAtZero) {
   EXPECT_NEAR(learning_rate(options, 110, 110), 0, 1e-15);
 }
 
+TEST(LearningRate, CosineAtItsCorners) {
+  const OptimizerOptions paper{.lr = 2.5e-4, .warmup_steps = 4000, .schedule = OptimizerOptions::Schedule::kCosine};
+  EXPECT_DOUBLE_EQ(learning_rate(paper, 1, 200000), 2.5e-4 / 4000);  // not the whole rate, as the published first step
+  EXPECT_DOUBLE_EQ(learning_rate(paper, 3999, 200000), 2.5e-4 * 3999 / 4000);
+  EXPECT_DOUBLE_EQ(learning_rate(paper, 4000, 200000), 2.5e-4);
+  EXPECT_DOUBLE_EQ(learning_rate(paper, 4001, 200000), 1.25e-4 * (1 + std::cos(std::acos(-1.0) / 196000)));
+  EXPECT_NEAR(learning_rate(paper, 102000, 200000), 1.25e-4, 1e-18);
+  EXPECT_GT(learning_rate(paper, 199999, 200000), 0);
+  EXPECT_NEAR(learning_rate(paper, 200000, 200000), 0, 1e-18);
+}
+
 TEST(Adagrad, StepIsScaledByTheNormAndTheAccumulatorIsNot) {
   const torch::Tensor weight = weight_with_gradient({1, 2}, {3, -4});  // norm 5
   Optimizer optimizer({.type = OptimizerOptions::Type::kAdagrad, .clip_step = 0.03}, {{"w", weight}});

@@ -1,0 +1,42 @@
+// The loss of a model on a whole split, by the scheme that the model asks for.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "core/models/language_model.h"
+#include "core/train/stream.h"
+
+namespace xlm {
+
+struct SplitSettings {
+  std::int64_t rows = 8;        // the split is cut into so many rows of ⌊N/rows⌋ tokens; the remainder is dropped
+  std::int64_t block = 512;     // tokens of a row at a time, where state is carried along
+  std::int64_t context = 2048;  // tokens of a window, and
+  std::int64_t stride = 512;    // its last tokens that are scored, where no state is carried
+  Precision precision = Precision::kFloat32;
+  torch::Device device = torch::kCPU;
+};
+
+struct SplitLoss {
+  std::int64_t tokens = 0;  // scored predictions
+  double loss = 0;          // mean, nats
+  NamedValues statistics;   // the model's, over the whole split
+  bool stopped = false;     // `go_on` said no; the rest is meaningless
+};
+
+/// Asked after every call of the model with what is scored and what there is to score; false stops.
+using GoOn = std::function<bool(std::int64_t scored, std::int64_t total)>;
+
+/// Every token of a row but its first is predicted once. The model's statistics are those of the split afterwards.
+/// Throws DataError when the split has fewer than two tokens per row.
+SplitLoss evaluate_split(LanguageModel& model, const TokenSource& source, const SplitSettings& settings,
+                         const GoOn& go_on);
+
+/// The settings that a run's options ask for.
+SplitSettings split_settings(const RunOptions& options, torch::Device device);
+
+/// Values that follow from a split's loss: bpc, and for text in words or BPE its perplexities and bits per byte.
+NamedValues loss_values(double loss, std::int64_t tokens, const Split& split, Vocabulary::Unit unit);
+
+}  // namespace xlm
