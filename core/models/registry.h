@@ -8,11 +8,13 @@
 #include <vector>
 
 #include "core/models/adaptive_span_options.h"
+#include "core/models/hourglass_options.h"
 
 namespace xlm {
 
-/// One alternative per model. Each has kType, kSummary, visit, paper_defaults, problem and make.
-using ModelOptions = std::variant<AdaptiveSpanOptions>;
+/// One alternative per model. Each has kType, kSummary, visit, paper_defaults, problem and make; some have
+/// problem_with, which looks at the options of training too.
+using ModelOptions = std::variant<AdaptiveSpanOptions, HourglassOptions>;
 
 /// Calls `f` with a default-constructed options struct of every model.
 template <class F, std::size_t... I>

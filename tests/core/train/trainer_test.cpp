@@ -84,6 +84,28 @@ class TrainerTest : public testing::Test {
     return job;
   }
 
+  TrainJob hourglass_job(const std::string& name, BoundaryOptions::Type type) {
+    TrainJob hourglass = job(name);
+    hourglass.options.model = HourglassOptions{.width = 16,
+                                               .heads = 2,
+                                               .feed_forward = 32,
+                                               .layers = {1, 1, 1},
+                                               .dropout = 0.2,
+                                               .attention_dropout = 0.2,
+                                               .boundaries = {.type = type, .factor = 3}};
+    hourglass.options.optimizer = {.type = OptimizerOptions::Type::kAdam,
+                                   .lr = 5e-3,
+                                   .warmup_steps = 5,
+                                   .schedule = OptimizerOptions::Schedule::kCosine,
+                                   .clip_norm = 0.25};
+    hourglass.options.train.batch = 128;  // rows of a few hundred tokens: a few chunks an epoch, the last one short
+    hourglass.options.train.block = 64;
+    hourglass.options.train.steps = 12;
+    hourglass.options.eval.context = 128;
+    hourglass.options.eval.stride = 64;
+    return hourglass;
+  }
+
   static void expect_same_model(const TrainJob& a, const TrainJob& b) {
     const TensorFile first = read_safetensors(a.folder / "model/model.safetensors");
     const TensorFile second = read_safetensors(b.folder / "model/model.safetensors");
@@ -134,6 +156,27 @@ TEST_F(TrainerTest, StoppedAtAnyStepAndResumedItGivesTheSameBits) {
     expect_same_model(whole, parts);
     EXPECT_EQ(last.evaluations.back().loss, whole_sink.evaluations.back().loss);
     EXPECT_EQ(last.losses.at(24), whole_sink.losses.at(24));
+  }
+}
+
+TEST_F(TrainerTest, ChunksStoppedInTheMiddleOfAnEpochAndResumedGiveTheSameBits) {
+  for (const auto type : {BoundaryOptions::Type::kFixed, BoundaryOptions::Type::kGumbel}) {
+    const std::string suffix = std::to_string(static_cast<int>(type));
+    RecordingSink whole_sink;
+    const TrainJob whole = hourglass_job("whole" + suffix, type);
+    ASSERT_EQ(train(whole, whole_sink), TrainOutcome::kDone);
+    const TrainJob parts = hourglass_job("parts" + suffix, type);
+    for (const std::int64_t stop : {2, 3, 10, 11}) {
+      RecordingSink sink;
+      sink.stop_after = stop;
+      ASSERT_EQ(train(parts, sink), TrainOutcome::kStopped) << stop;
+    }
+    RecordingSink last;
+    ASSERT_EQ(train(parts, last), TrainOutcome::kDone);
+    expect_same_model(whole, parts);
+    EXPECT_EQ(last.evaluations.back().loss, whole_sink.evaluations.back().loss);
+    EXPECT_EQ(last.losses.at(12), whole_sink.losses.at(12));
+    EXPECT_GE(last.evaluations.back().values.at("shortening_factor"), 1);
   }
 }
 

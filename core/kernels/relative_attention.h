@@ -1,0 +1,34 @@
+// Causal attention with relative positions, as in Transformer-XL without memory: a query sees itself and every position
+// before it; scores have a part of content and a part of distance.
+//
+// B batch, H heads, T positions, d head width.
+#pragma once
+
+#include <cstdint>
+
+#include <torch/torch.h>
+
+namespace xlm {
+
+struct RelativeAttentionInput {
+  torch::Tensor query;          // [B, H, T, d]
+  torch::Tensor key;            // [B, H, T, d]
+  torch::Tensor value;          // [B, H, T, d]
+  torch::Tensor position;       // r [H, T, d], row x belongs to distance x = 0 … T − 1
+  torch::Tensor content_bias;   // r_w_bias [H, d], added to the query of the content part
+  torch::Tensor position_bias;  // r_r_bias [H, d], added to the query of the distance part
+  double dropout = 0;           // of the attention weights; 0 outside training
+  std::uint64_t seed = 0;       // of the dropout
+};
+
+/// softmax over j ≤ i of ((q_i + r_w_bias)·k_j + (q_i + r_r_bias)·r_{i−j}) / √d, dropout, product with the values
+/// (dynamic-pooling.txt §2.1; models 2.2). Returns [B, H, T, d].
+torch::Tensor relative_attention(const RelativeAttentionInput& input);
+
+/// The plain version, from libtorch's differentiable operations: any device; memory O(B H T²).
+torch::Tensor relative_attention_plain(const RelativeAttentionInput& input);
+
+/// The factors 0 or 1 / (1 − dropout) that are applied on the CPU: [B, H, T, T], functions of seed and place alone.
+torch::Tensor relative_dropout_factors(const RelativeAttentionInput& input);
+
+}  // namespace xlm

@@ -1,0 +1,198 @@
+// Segment sums and row copies, and pooling made of them.
+#include "core/kernels/segment_pooling.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include <ATen/Parallel.h>
+
+namespace xlm {
+namespace {
+
+using torch::Tensor;
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+constexpr std::int64_t kColumnsOfATask =
+    128;  // a row is split into so many columns, so that one row feeds many threads
+
+bool has_loops(const Tensor& x) {
+  return x.device().is_cpu() && (x.scalar_type() == torch::kFloat || x.scalar_type() == torch::kDouble);
+}
+
+/// Calls f(row of the batch, first column, columns) for pieces of a [B, …, D] tensor, in parallel.
+template <class F>
+void for_column_blocks(std::int64_t batch, std::int64_t width, F&& f) {
+  const std::int64_t blocks = (width + kColumnsOfATask - 1) / kColumnsOfATask;
+  at::parallel_for(0, batch * blocks, 1, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t task = begin; task < end; ++task) {
+      const std::int64_t first = task % blocks * kColumnsOfATask;
+      f(task / blocks, first, std::min(kColumnsOfATask, width - first));
+    }
+  });
+}
+
+template <class Real>
+void add_segments(const Tensor& x, const Tensor& ids, Tensor& sums) {
+  const std::int64_t length = x.size(1);
+  const std::int64_t width = x.size(2);
+  const std::int64_t count = sums.size(1);
+  const Real* from = x.data_ptr<Real>();
+  const std::int64_t* id = ids.data_ptr<std::int64_t>();
+  Real* to = sums.data_ptr<Real>();
+  for_column_blocks(x.size(0), width, [&](std::int64_t row, std::int64_t first, std::int64_t columns) {
+    for (std::int64_t t = 0; t < length; ++t) {
+      const std::int64_t segment = id[row * length + t];
+      if (segment < 0 || segment >= count) continue;
+      const Real* in = from + (row * length + t) * width + first;
+      Real* out = to + (row * count + segment) * width + first;
+      for (std::int64_t c = 0; c < columns; ++c) out[c] += in[c];
+    }
+  });
+}
+
+template <class Real>
+void copy_rows(const Tensor& x, const Tensor& ids, Tensor& rows) {
+  const std::int64_t count = x.size(1);
+  const std::int64_t width = x.size(2);
+  const std::int64_t length = rows.size(1);
+  const Real* from = x.data_ptr<Real>();
+  const std::int64_t* id = ids.data_ptr<std::int64_t>();
+  Real* to = rows.data_ptr<Real>();
+  at::parallel_for(0, rows.size(0) * length, 64, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t t = begin; t < end; ++t) {
+      const auto bytes = static_cast<std::size_t>(width) * sizeof(Real);
+      if (id[t] >= 0 && id[t] < count) {
+        std::memcpy(to + t * width, from + (t / length * count + id[t]) * width, bytes);
+      } else {
+        std::memset(to + t * width, 0, bytes);
+      }
+    }
+  });
+}
+
+class GroupMeans : public torch::autograd::Function<GroupMeans> {
+ public:
+  static Tensor forward(AutogradContext* context, const Tensor& hidden, const Tensor& /*boundaries*/,
+                        const Tensor& group, const Tensor& sizes) {
+    Tensor means = segment_sum(hidden, group, sizes.size(1)) / sizes.unsqueeze(-1).to(hidden.scalar_type());
+    context->save_for_backward({hidden, group, sizes, means});
+    return means;
+  }
+
+  static variable_list backward(AutogradContext* context, const variable_list& upstream) {
+    const variable_list saved = context->get_saved_variables();
+    const Tensor& hidden = saved[0];
+    const Tensor& group = saved[1];
+    const Tensor share = upstream[0] / saved[2].unsqueeze(-1).to(upstream[0].scalar_type());  // [B, G, D]
+    const Tensor of_token = take_rows(share, group);                                          // [B, T, D]
+    variable_list result(4);
+    if (context->needs_input_grad(0)) result[0] = of_token;
+    if (context->needs_input_grad(1)) {
+      // A boundary at s moves every later token one group on: what that does to t is ⟨dL/ds_g, h_t − s_g⟩ / n_g.
+      const Tensor effect = (of_token * (hidden - take_rows(saved[3], group))).sum(-1);  // [B, T]
+      result[1] = effect.flip(1).cumsum(1).flip(1) - effect;                             // over t > s
+    }
+    return result;
+  }
+};
+
+class GroupLasts : public torch::autograd::Function<GroupLasts> {
+ public:
+  static Tensor forward(AutogradContext* context, const Tensor& hidden, const Tensor& ends, const Tensor& closes) {
+    context->save_for_backward({closes});
+    return take_rows(hidden, ends);
+  }
+
+  static variable_list backward(AutogradContext* context, const variable_list& upstream) {
+    return {take_rows(upstream[0], context->get_saved_variables()[0]), Tensor(), Tensor()};
+  }
+};
+
+class SpreadGroups : public torch::autograd::Function<SpreadGroups> {
+ public:
+  static Tensor forward(AutogradContext* context, const Tensor& pooled, const Tensor& closed) {
+    context->save_for_backward({closed});
+    context->saved_data["count"] = pooled.size(1);
+    return take_rows(pooled, closed);
+  }
+
+  static variable_list backward(AutogradContext* context, const variable_list& upstream) {
+    return {segment_sum(upstream[0], context->get_saved_variables()[0], context->saved_data["count"].toInt()),
+            Tensor()};
+  }
+};
+
+}  // namespace
+
+Tensor segment_sum_plain(const Tensor& x, const Tensor& ids, std::int64_t count) {
+  const std::int64_t batch = x.size(0);
+  // One segment more than asked for takes what is left out.
+  const Tensor kept = torch::where((ids >= 0) & (ids < count), ids, count);                             // [B, T]
+  const Tensor base = torch::arange(batch, ids.options()).unsqueeze(1) * (count + 1);                   // [B, 1]
+  const Tensor sums = torch::zeros({batch * (count + 1), x.size(2)}, x.options().requires_grad(false))  //
+                          .index_add_(0, (kept + base).flatten(), x.flatten(0, 1));
+  return sums.view({batch, count + 1, x.size(2)}).narrow(1, 0, count);
+}
+
+Tensor take_rows_plain(const Tensor& x, const Tensor& ids) {
+  const std::int64_t count = x.size(1);
+  if (count == 0) return torch::zeros({ids.size(0), ids.size(1), x.size(2)}, x.options().requires_grad(false));
+  const Tensor inside = (ids >= 0) & (ids < count);
+  const Tensor index = ids.clamp(0, count - 1).unsqueeze(-1).expand({-1, -1, x.size(2)});
+  return x.gather(1, index).masked_fill(inside.logical_not().unsqueeze(-1), 0);
+}
+
+Tensor segment_sum(const Tensor& x, const Tensor& ids, std::int64_t count) {
+  if (!has_loops(x)) return segment_sum_plain(x, ids, count);
+  Tensor sums = torch::zeros({x.size(0), count, x.size(2)}, x.options().requires_grad(false));
+  const auto add = x.scalar_type() == torch::kFloat ? add_segments<float> : add_segments<double>;
+  add(x.contiguous(), ids.contiguous(), sums);
+  return sums;
+}
+
+Tensor take_rows(const Tensor& x, const Tensor& ids) {
+  if (!has_loops(x)) return take_rows_plain(x, ids);
+  Tensor rows = torch::empty({ids.size(0), ids.size(1), x.size(2)}, x.options().requires_grad(false));
+  const auto copy = x.scalar_type() == torch::kFloat ? copy_rows<float> : copy_rows<double>;
+  copy(x.contiguous(), ids.contiguous(), rows);
+  return rows;
+}
+
+Groups find_groups(const Tensor& boundaries) {
+  const torch::NoGradGuard no_grad;
+  const std::int64_t batch = boundaries.size(0);
+  const std::int64_t length = boundaries.size(1);
+  const Tensor flags = boundaries.to(torch::kLong);
+  Groups groups;
+  groups.closed = flags.cumsum(1);                              // [B, T]
+  const Tensor total = groups.closed.narrow(1, length - 1, 1);  // [B, 1]
+  groups.count = total.max().item<std::int64_t>();
+  const Tensor before = groups.closed - flags;  // groups closed strictly before
+  groups.group = torch::where(before < total, before, groups.count);
+  const Tensor t = torch::arange(length, flags.options()).expand({batch, length});
+  groups.ends = torch::full({batch, groups.count + 1}, length, flags.options())
+                    .scatter_(1, torch::where(boundaries, before, groups.count), t)
+                    .narrow(1, 0, groups.count)
+                    .contiguous();
+  const Tensor previous = torch::constant_pad_nd(groups.ends, {1, 0}, -1).narrow(1, 0, groups.count);
+  groups.sizes = torch::where(groups.ends < length, groups.ends - previous, 1);
+  return groups;
+}
+
+Tensor group_means(const Tensor& hidden, const Tensor& boundaries, const Groups& groups) {
+  return GroupMeans::apply(hidden, boundaries, groups.group, groups.sizes);
+}
+
+Tensor group_lasts(const Tensor& hidden, const Groups& groups) {
+  const std::int64_t length = hidden.size(1);
+  const Tensor t = torch::arange(length, groups.ends.options());
+  // The group that a token closes; G where it closes none.
+  const Tensor closes = torch::where(take_rows_plain(groups.ends.unsqueeze(-1), groups.group).squeeze(-1) == t,
+                                     groups.group, groups.count);
+  return GroupLasts::apply(hidden, groups.ends, closes);
+}
+
+Tensor spread_groups(const Tensor& pooled, const Groups& groups) { return SpreadGroups::apply(pooled, groups.closed); }
+
+}  // namespace xlm

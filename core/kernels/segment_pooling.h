@@ -1,0 +1,45 @@
+// Pooling of a sequence into groups and back, at O(T·D): sums over segments and copies of rows, no [T, groups] matrix.
+//
+// B batch, T tokens, D width, G most closed groups of a row.
+#pragma once
+
+#include <cstdint>
+
+#include <torch/torch.h>
+
+namespace xlm {
+
+/// Where the groups of a batch lie (models 2.5, 2.6). Rows with fewer than G groups are padded at the end.
+struct Groups {
+  std::int64_t count = 0;  // G
+  torch::Tensor group;     // [B, T] int64: the closed group that a token belongs to; G for tokens of the open one
+  torch::Tensor closed;    // [B, T] int64: groups closed at or before a token; 0 … G
+  torch::Tensor ends;      // [B, G] int64: the token that closes a group; T in the padding
+  torch::Tensor sizes;     // [B, G] int64: tokens of a group; 1 in the padding
+};
+
+/// `boundaries` [B, T] bool: true closes a group after its token. Reads one number back from the device.
+Groups find_groups(const torch::Tensor& boundaries);
+
+/// Mean of every closed group: hidden [B, T, D] → [B, G, D], 0 in the padding. `boundaries` [B, T], of hidden's type,
+/// are 0 or 1; through them flows Σ over t > s in closed groups of ⟨dL/ds_g(t), h_t − s_g(t)⟩ / n_g(t), the gradient
+/// of the published soft pooling at hard boundaries (models 2.8).
+torch::Tensor group_means(const torch::Tensor& hidden, const torch::Tensor& boundaries, const Groups& groups);
+
+/// Last token of every closed group: [B, T, D] → [B, G, D], 0 in the padding. No gradient to the boundaries.
+torch::Tensor group_lasts(const torch::Tensor& hidden, const Groups& groups);
+
+/// Every token receives the vector of the last group closed at or before it: pooled [B, 1 + G, D], its first row for
+/// tokens before any, → [B, T, D]. No gradient to the boundaries.
+torch::Tensor spread_groups(const torch::Tensor& pooled, const Groups& groups);
+
+/// The two primitives, each the other's adjoint, without gradients of their own. On the CPU in float32 and double by
+/// loops, whose result does not depend on the number of threads; elsewhere the plain versions.
+/// Row s of the sum is Σ over t with ids[b, t] = s of x[b, t]; ids outside [0, count) are left out: [B, count, D].
+torch::Tensor segment_sum(const torch::Tensor& x, const torch::Tensor& ids, std::int64_t count);
+torch::Tensor segment_sum_plain(const torch::Tensor& x, const torch::Tensor& ids, std::int64_t count);
+/// Row t of the result is x[b, ids[b, t]]; 0 where the id is not a row of x.
+torch::Tensor take_rows(const torch::Tensor& x, const torch::Tensor& ids);
+torch::Tensor take_rows_plain(const torch::Tensor& x, const torch::Tensor& ids);
+
+}  // namespace xlm

@@ -1,0 +1,291 @@
+// The hourglass transformer with dynamic token pooling (dynamic-pooling.txt; models 2.1 to 2.13): layers over tokens,
+// layers over groups of tokens, layers over tokens again.
+//
+// B batch, T tokens of a block, P of them scored, G groups, D width, H heads, d = D / H, F feed-forward units,
+// V symbols.
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "base/error.h"
+#include "core/kernels/linear.h"
+#include "core/kernels/segment_pooling.h"
+#include "core/models/language_model.h"
+#include "core/nn/boundary_predictor.h"
+#include "core/nn/transformer_xl.h"
+
+namespace xlm {
+namespace {
+
+using torch::Tensor;
+using Pooling = HourglassOptions::Pooling;
+using BoundaryType = BoundaryOptions::Type;
+
+constexpr double kGuessedShortening = 4;  // of boundaries that have not been seen yet, for a first estimate of the cost
+
+/// What is counted about boundaries at scored positions, on the model's device so that nothing waits for it.
+class BoundaryCounts {
+ public:
+  enum Count { kPositions, kBoundaries, kCompared, kRight, kPositives, kTruePositives, kTargets, kCounts };
+
+  void reset() { counts_ = Tensor(); }
+  void add(const Tensor& boundaries);                            // [B, P] bool
+  void compare(const Tensor& boundaries, const Tensor& target);  // [B, P] bool
+  std::vector<double> read() const;
+
+ private:
+  void add_to(Count which, const Tensor& flags);
+  Tensor counts_;  // [kCounts] int64
+};
+
+void BoundaryCounts::add_to(Count which, const Tensor& flags) {
+  if (!counts_.defined()) counts_ = torch::zeros({kCounts}, flags.options().dtype(torch::kLong));
+  counts_.select(0, which).add_(flags.sum());
+}
+
+void BoundaryCounts::add(const Tensor& boundaries) {
+  add_to(kPositions, torch::ones_like(boundaries));
+  add_to(kBoundaries, boundaries);
+}
+
+void BoundaryCounts::compare(const Tensor& boundaries, const Tensor& target) {
+  add_to(kCompared, torch::ones_like(target));
+  add_to(kRight, boundaries == target);
+  add_to(kPositives, boundaries);
+  add_to(kTruePositives, boundaries.logical_and(target));
+  add_to(kTargets, target);
+}
+
+std::vector<double> BoundaryCounts::read() const {
+  if (!counts_.defined()) return std::vector<double>(kCounts, 0);
+  const Tensor values = counts_.to(torch::kDouble).cpu();
+  return {values.data_ptr<double>(), values.data_ptr<double>() + kCounts};
+}
+
+class Hourglass final : public LanguageModel {
+ public:
+  Hourglass(const HourglassOptions& options, std::int64_t symbols);
+
+  ModelOutput forward(const ModelInput& input, const State& state) override;
+  State initial_state(std::int64_t /*batch*/) const override { return {}; }
+  void set_vocabulary(const Vocabulary& vocabulary) override;
+  NamedValues statistics() const override;
+  void reset_statistics() override { counts_.reset(); }
+  NamedValues costs(std::int64_t block) const override;
+  Scheme scheme() const override { return Scheme::kRotatedChunks; }
+
+ private:
+  /// Boundaries of one block.
+  struct Boundaries {
+    Tensor hard;    // [B, T], 0 or 1 of the weights' type; gumbel: with the soft sample's gradient
+    Tensor logits;  // [B, T], of predicted ones
+  };
+
+  Boundaries find_boundaries(const Tensor& hidden, const ModelInput& input) const;
+  Tensor pool(const Tensor& hidden, const Tensor& boundaries, const Groups& groups) const;
+  Tensor boundary_loss(const Boundaries& found, const ModelInput& input, const Tensor& logits);
+  Tensor boundary_target(const ModelInput& input, const Tensor& logits) const;
+  RelativePositions relative_positions(std::int64_t length);
+  Tensor spaces(const Tensor& tokens) const { return tokens == space_.value(); }
+  double shortening() const;
+  double layer_multiply_adds(double length) const;
+
+  HourglassOptions o_;
+  std::optional<std::int64_t> space_;    // id of the space, where the vocabulary has one
+  Tensor word_emb_;                      // [V, D]
+  Tensor content_bias_, position_bias_;  // r_w_bias, r_r_bias [H, d]
+  Tensor null_group_;                    // [1, 1, D]
+  Tensor down_weight_, down_bias_;       // [D]
+  Tensor final_weight_, final_bias_;     // [V, D], [V]
+  std::vector<TransformerXlStage> stages_;
+  BoundaryPredictor predictor_;
+  Tensor sinusoids_;  // [longest so far, D]
+  BoundaryCounts counts_;
+};
+
+Hourglass::Hourglass(const HourglassOptions& options, std::int64_t symbols) : o_(options) {
+  const DeclareParameter declare = [this](const std::string& name, Tensor initial) {
+    return parameter(name, std::move(initial));
+  };
+  const TransformerXlShape shape{.width = o_.width,
+                                 .heads = o_.heads,
+                                 .feed_forward = o_.feed_forward,
+                                 .dropout = o_.dropout,
+                                 .attention_dropout = o_.attention_dropout};
+  const auto normal = [](torch::IntArrayRef sizes) { return torch::randn(sizes) * 0.02; };
+  word_emb_ = parameter("word_emb.weight", normal({symbols, o_.width}));
+  content_bias_ = parameter("r_w_bias", normal({o_.heads, o_.width / o_.heads}));
+  position_bias_ = parameter("r_r_bias", normal({o_.heads, o_.width / o_.heads}));
+  if (o_.pools()) {
+    null_group_ = parameter("null_group", torch::randn({1, 1, o_.width}));
+    declare_norm(declare, "down_ln", o_.width, down_weight_, down_bias_);
+    if (o_.boundaries.predicted()) predictor_ = BoundaryPredictor(declare, o_.width, o_.feed_forward);
+  }
+  for (std::size_t stage = 0; stage < (o_.pools() ? 3U : 1U); ++stage) {
+    stages_.emplace_back(declare, "layers." + std::to_string(stage), o_.layers[stage], shape);
+  }
+  declare_affine(declare, "final_cast", symbols, o_.width, final_weight_, final_bias_);
+}
+
+void Hourglass::set_vocabulary(const Vocabulary& vocabulary) {
+  const auto found = std::find(vocabulary.symbols.begin(), vocabulary.symbols.end(), " ");
+  space_.reset();
+  if (found != vocabulary.symbols.end()) space_ = found - vocabulary.symbols.begin();
+  if (o_.boundaries.type == BoundaryType::kWhitespace && !space_) {
+    throw UsageError(
+        "model.boundaries.type is whitespace, and the vocabulary has no space\n"
+        "use other data, or another type such as gumbel");
+  }
+}
+
+ModelOutput Hourglass::forward(const ModelInput& input, const State& /*state*/) {
+  const std::int64_t length = input.tokens.size(1);
+  const std::int64_t scored = input.scored > 0 ? input.scored : length;
+  const RelativePositions positions = relative_positions(length + 1);  // groups can be as many as tokens, and the null
+  Tensor hidden = torch::embedding(word_emb_, input.tokens);           // [B, T, D]
+  if (is_training() && o_.dropout > 0) hidden = torch::dropout(hidden, o_.dropout, true);
+  hidden = stages_[0].forward(hidden, positions, is_training());
+  Boundaries found;
+  if (o_.pools()) {
+    hidden = hidden.to(null_group_.scalar_type());
+    found = find_boundaries(hidden, input);
+    const Groups groups = find_groups(found.hard.detach() > 0.5);
+    const Tensor null_group = null_group_.expand({hidden.size(0), 1, o_.width});
+    const Tensor pooled = torch::cat({null_group, pool(hidden, found.hard, groups)}, 1);  // [B, 1 + G, D]
+    const Tensor normed = torch::layer_norm(pooled, {o_.width}, down_weight_, down_bias_, 1e-5);
+    const Tensor middle = stages_[1].forward(normed, positions, is_training());  // [B, 1 + G, D]
+    hidden = spread_groups(middle, groups) + hidden;                             // [B, T, D]
+    hidden = stages_[2].forward(hidden, positions, is_training());
+  }
+  ModelOutput output;
+  hidden = hidden.narrow(1, length - scored, scored);                // [B, P, D]
+  output.logits = linear_layer(hidden, final_weight_, final_bias_);  // [B, P, V]
+  if (o_.pools()) {
+    counts_.add(found.hard.detach().narrow(1, length - scored, scored) > 0.5);
+    if (o_.boundaries.predicted()) output.auxiliary_loss = boundary_loss(found, input, output.logits);
+  }
+  return output;
+}
+
+/// Sinusoids are a table that grows with the longest block so far.
+RelativePositions Hourglass::relative_positions(std::int64_t length) {
+  if (!sinusoids_.defined() || sinusoids_.size(0) < length || sinusoids_.options().device() != word_emb_.device() ||
+      sinusoids_.scalar_type() != word_emb_.scalar_type()) {
+    sinusoids_ = sinusoid_table(length, o_.width, word_emb_.options().requires_grad(false));
+  }
+  return {.sinusoids = sinusoids_, .content_bias = content_bias_, .position_bias = position_bias_};
+}
+
+Hourglass::Boundaries Hourglass::find_boundaries(const Tensor& hidden, const ModelInput& input) const {
+  const auto real = [&](const Tensor& flags) { return flags.to(hidden.scalar_type()); };
+  Boundaries found;
+  switch (o_.boundaries.type) {
+    case BoundaryType::kFixed: {
+      const Tensor places = input.positions.defined()
+                                ? input.positions
+                                : torch::arange(hidden.size(1), input.tokens.options()).expand_as(input.tokens);
+      found.hard = real(places.remainder(o_.boundaries.factor) == 0);
+      break;
+    }
+    case BoundaryType::kWhitespace:
+      if (!space_) throw UsageError("whitespace boundaries need to know which symbol is the space");
+      found.hard = real(spaces(input.tokens));
+      break;
+    case BoundaryType::kGumbel:
+      found.logits = predictor_.logits(hidden);
+      found.hard = gumbel_boundaries(found.logits, o_.boundaries.temperature);
+      break;
+    default:
+      found.logits = predictor_.logits(hidden);
+      found.hard = hard_boundaries(found.logits);
+  }
+  return found;
+}
+
+Tensor Hourglass::pool(const Tensor& hidden, const Tensor& boundaries, const Groups& groups) const {
+  return o_.pooling == Pooling::kMean ? group_means(hidden, boundaries, groups) : group_lasts(hidden, groups);
+}
+
+/// What the predictor should have said of the scored tokens: [B, P] bool; undefined where that is not known. For
+/// gumbel, which is taught by nothing, the spaces.
+Tensor Hourglass::boundary_target(const ModelInput& input, const Tensor& logits) const {
+  const std::int64_t scored = logits.size(1);
+  const std::int64_t first = input.tokens.size(1) - scored;
+  if (o_.boundaries.type == BoundaryType::kEntropy) return entropy_spikes(logits, o_.boundaries.window);
+  if (o_.boundaries.type == BoundaryType::kGumbel) {
+    return space_ ? spaces(input.tokens.narrow(1, first, scored)) : Tensor();
+  }
+  return input.boundaries.defined() ? input.boundaries.narrow(1, first, scored).to(torch::kBool) : Tensor();
+}
+
+/// Loss of the predictor over the scored tokens, and what is counted about it (2.8, 2.9).
+Tensor Hourglass::boundary_loss(const Boundaries& found, const ModelInput& input, const Tensor& logits) {
+  const std::int64_t scored = logits.size(1);
+  const auto of_scored = [&](const Tensor& x) { return x.narrow(1, x.size(1) - scored, scored); };
+  const Tensor target = boundary_target(input, logits);
+  if (target.defined()) counts_.compare(of_scored(found.hard).detach() > 0.5, target);
+  if (o_.boundaries.type == BoundaryType::kGumbel)
+    return binomial_prior_loss(of_scored(found.hard), o_.boundaries.prior);
+  if (!target.defined()) {
+    if (!is_training()) return {};
+    throw DataError(
+        "model.boundaries.type is unigram, and the training data come without a segmentation to learn from\n"
+        "prepare them with one, or use another type such as gumbel");
+  }
+  return boundary_cross_entropy(of_scored(found.logits), target,
+                                o_.boundaries.loss == BoundaryOptions::Loss::kPublished);
+}
+
+/// Tokens per boundary as counted since the last reset; before anything was counted, as expected.
+double Hourglass::shortening() const {
+  if (!o_.pools()) return 1;
+  const std::vector<double> counts = counts_.read();
+  const double positions = counts[BoundaryCounts::kPositions];
+  if (positions > 0) return positions / std::max(1.0, counts[BoundaryCounts::kBoundaries]);
+  if (o_.boundaries.type == BoundaryType::kFixed) return static_cast<double>(o_.boundaries.factor);
+  return o_.boundaries.type == BoundaryType::kGumbel ? 1 / o_.boundaries.prior : kGuessedShortening;
+}
+
+NamedValues Hourglass::statistics() const {
+  NamedValues values{{"shortening_factor", shortening()}};
+  const std::vector<double> counts = counts_.read();
+  if (counts[BoundaryCounts::kCompared] == 0) return values;
+  const auto share = [&](BoundaryCounts::Count part, double whole) {
+    return whole > 0 ? counts[static_cast<std::size_t>(part)] / whole : 0.0;
+  };
+  values["boundary_accuracy"] = share(BoundaryCounts::kRight, counts[BoundaryCounts::kCompared]);
+  values["boundary_precision"] = share(BoundaryCounts::kTruePositives, counts[BoundaryCounts::kPositives]);
+  values["boundary_recall"] = share(BoundaryCounts::kTruePositives, counts[BoundaryCounts::kTargets]);
+  return values;
+}
+
+/// Multiply-adds of one layer for one of `length` positions: its four projections, its feed-forward, and for each
+/// position that it sees, half of all on average, two scores and the sum of values. The position keys are left out:
+/// they are the same for all rows and blocks.
+double Hourglass::layer_multiply_adds(double length) const {
+  const auto width = static_cast<double>(o_.width);
+  return 4 * width * width + 2 * width * static_cast<double>(o_.feed_forward) + 3 * width * (length + 1) / 2;
+}
+
+/// flops_per_token: two per multiply-add, the forward pass of a block of T tokens shared by its tokens; stage 1 works
+/// on T / SF groups and the null group (2.13).
+NamedValues Hourglass::costs(std::int64_t block) const {
+  const auto length = static_cast<double>(block);
+  const auto width = static_cast<double>(o_.width);
+  const double groups = 1 + length / shortening();
+  double multiply_adds = width * static_cast<double>(final_weight_.size(0));
+  for (std::size_t stage = 0; stage < stages_.size(); ++stage) {
+    const double positions = stage == 1 ? groups : length;
+    multiply_adds += static_cast<double>(stages_[stage].size()) * layer_multiply_adds(positions) * positions / length;
+  }
+  if (o_.boundaries.predicted()) multiply_adds += (width + 1) * static_cast<double>(o_.feed_forward);
+  return {{"params", static_cast<double>(parameter_count())}, {"flops_per_token", 2 * multiply_adds}};
+}
+
+}  // namespace
+
+std::shared_ptr<LanguageModel> HourglassOptions::make(std::int64_t symbols) const {
+  return std::make_shared<Hourglass>(*this, symbols);
+}
+
+}  // namespace xlm

@@ -1,0 +1,73 @@
+// The boundary predictor, its samples and its losses.
+#include "core/nn/boundary_predictor.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/kernels/linear.h"
+#include "core/nn/transformer_xl.h"
+
+namespace xlm {
+namespace {
+
+using torch::Tensor;
+
+/// Probabilities and noise keep so far from 0 and 1.
+double smallest_step(const Tensor& x) {
+  return x.scalar_type() == torch::kDouble ? std::numeric_limits<double>::epsilon()
+                                           : static_cast<double>(std::numeric_limits<float>::epsilon());
+}
+
+}  // namespace
+
+BoundaryPredictor::BoundaryPredictor(const DeclareParameter& declare, std::int64_t width, std::int64_t units) {
+  const std::string at = "boundary_predictor.boundary_predictor.";
+  declare_affine(declare, at + "0", units, width, inner_weight_, inner_bias_);
+  declare_affine(declare, at + "2", 1, units, outer_weight_, outer_bias_);
+}
+
+Tensor BoundaryPredictor::logits(const Tensor& hidden) const {
+  const Tensor inner = torch::gelu(linear_layer(hidden, inner_weight_, inner_bias_));                // [B, T, F]
+  return linear_layer(inner, outer_weight_, outer_bias_).squeeze(-1).to(outer_bias_.scalar_type());  // [B, T]
+}
+
+Tensor hard_boundaries(const Tensor& logits) {
+  return (torch::sigmoid(logits.detach()) > 0.5).to(logits.scalar_type());
+}
+
+Tensor gumbel_boundaries(const Tensor& logits, double temperature) {
+  const double step = smallest_step(logits);
+  const Tensor noise = torch::rand(logits.sizes(), logits.options().requires_grad(false)).clamp(step, 1 - step);
+  const Tensor soft = torch::sigmoid((logits + noise.log() - (-noise).log1p()) / temperature);
+  const Tensor hard = (soft.detach() > 0.5).to(soft.scalar_type());
+  return hard + (soft - soft.detach());  // the bracket is exactly 0 in value
+}
+
+Tensor boundary_cross_entropy(const Tensor& logits, const Tensor& targets, bool published) {
+  return torch::binary_cross_entropy_with_logits(published ? torch::sigmoid(logits) : logits,
+                                                 targets.to(logits.scalar_type()));
+}
+
+Tensor binomial_prior_loss(const Tensor& boundaries, double prior) {
+  const auto length = static_cast<double>(boundaries.size(1));
+  const Tensor ones = boundaries.sum(1);  // [B]
+  const Tensor log_probability = std::lgamma(length + 1) - torch::lgamma(ones + 1) - torch::lgamma(length - ones + 1) +
+                                 ones * std::log(prior) + (length - ones) * std::log1p(-prior);
+  return -log_probability.mean() / length;
+}
+
+Tensor entropy_spikes(const Tensor& logits, std::int64_t window) {
+  const torch::NoGradGuard no_grad;
+  const Tensor wide = logits.scalar_type() == torch::kDouble ? logits : logits.to(torch::kFloat);
+  const Tensor log_probabilities = torch::log_softmax(wide, -1);                        // [B, T, V]
+  const Tensor entropy = -(log_probabilities * log_probabilities.exp()).sum(-1);        // [B, T]
+  Tensor spikes = torch::ones(entropy.sizes(), entropy.options().dtype(torch::kBool));  // [B, T]
+  for (std::int64_t back = 1; back <= std::min(window, entropy.size(1) - 1); ++back) {
+    const std::int64_t rest = entropy.size(1) - back;
+    spikes.narrow(1, back, rest).logical_and_(entropy.narrow(1, back, rest) > entropy.narrow(1, 0, rest));
+  }
+  return spikes;
+}
+
+}  // namespace xlm

@@ -1,0 +1,286 @@
+// The hourglass against numbers computed elsewhere, and its parts by hand.
+#include <array>
+#include <cmath>
+#include <map>
+
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "core/models/language_model.h"
+#include "core/train/optimizer.h"
+
+namespace xlm {
+namespace {
+
+using BoundaryType = BoundaryOptions::Type;
+using Pooling = HourglassOptions::Pooling;
+
+constexpr std::int64_t kHourglassSymbols = 11;
+constexpr std::int64_t kHourglassBatch = 3;
+constexpr std::int64_t kHourglassLength = 40;
+constexpr std::int64_t kLast = 13;  // scored where not all are
+constexpr double kTolerance = 1e-8;  // the published pooling divides by the number of tokens plus 1e-9
+
+Vocabulary letters_and_space() {
+  Vocabulary vocabulary{.unit = Vocabulary::Unit::kCharacter, .symbols = {" "}};
+  while (vocabulary.size() < kHourglassSymbols)
+    vocabulary.symbols.emplace_back(1, static_cast<char>('a' + vocabulary.size()));
+  return vocabulary;
+}
+
+HourglassOptions hourglass_options(BoundaryType type, Pooling pooling = Pooling::kMean) {
+  HourglassOptions options{.width = 16,
+                           .heads = 4,
+                           .feed_forward = 24,
+                           .layers = {1, 2, 1},
+                           .dropout = 0,
+                           .attention_dropout = 0,
+                           .pooling = pooling,
+                           .boundaries = {.type = type, .factor = 3}};
+  if (type == BoundaryType::kNone) options.layers = {3};
+  return options;
+}
+
+/// scale · sin(0.37 i + 1.7 index + 0.11) over the flattened tensor.
+torch::Tensor weight_formula(std::int64_t index, torch::IntArrayRef shape, double scale) {
+  const torch::Tensor i = torch::arange(c10::multiply_integers(shape), torch::kDouble);
+  return (scale * torch::sin(0.37 * i + (1.7 * static_cast<double>(index) + 0.11))).to(torch::kFloat).reshape(shape);
+}
+
+/// A model with the weights of the golden numbers: by formula, indexed by the place of the name in alphabetical order.
+std::shared_ptr<LanguageModel> golden_model(const HourglassOptions& options) {
+  const auto model = make_model(options, letters_and_space());
+  const torch::NoGradGuard no_grad;
+  const std::map<std::string, torch::Tensor> sorted(model->weights().begin(), model->weights().end());
+  std::int64_t index = 0;
+  for (const auto& [name, weight] : sorted) {
+    const bool norm = name.find("layer_norm") != std::string::npos || name.find("down_ln") != std::string::npos;
+    if (norm && name.ends_with("weight")) {
+      weight.copy_(1 + weight_formula(index, weight.sizes(), 0.2));
+    } else {
+      const bool wide = name == "word_emb.weight" || name == "null_group" ||
+                        (name.starts_with("boundary_predictor") && name.ends_with("2.weight"));
+      weight.copy_(weight_formula(index, weight.sizes(), wide ? 1.0 : 0.3));
+    }
+    ++index;
+  }
+  model->to(torch::kDouble);
+  return model;
+}
+
+/// A linear congruential sequence, the same in any language.
+torch::Tensor golden_sequence(std::int64_t count, std::int64_t seed) {
+  std::vector<std::int64_t> numbers;
+  std::int64_t x = seed;
+  for (std::int64_t i = 0; i < count; ++i) {
+    x = (1103515245 * x + 12345) % (std::int64_t{1} << 31);
+    numbers.push_back(x >> 16);
+  }
+  return torch::tensor(numbers, torch::kLong);
+}
+
+torch::Tensor golden_text() {
+  return (golden_sequence(kHourglassBatch * (kHourglassLength + 1), 31337) % kHourglassSymbols)
+      .view({kHourglassBatch, kHourglassLength + 1});
+}
+
+ModelInput golden_input(std::int64_t scored = 0) {
+  return {
+      .tokens = golden_text().narrow(1, 0, kHourglassLength),
+      .positions = {},
+      .boundaries =
+          (golden_sequence(kHourglassBatch * kHourglassLength, 777) % 3 == 0).view({kHourglassBatch, kHourglassLength}),
+      .scored = scored};
+}
+
+torch::Tensor golden_loss(const ModelOutput& output) {
+  const std::int64_t scored = output.logits.size(1);
+  return torch::cross_entropy_loss(output.logits.flatten(0, 1),
+                                   golden_text().narrow(1, kHourglassLength + 1 - scored, scored).flatten());
+}
+
+ModelOutput golden_forward(LanguageModel& model, std::int64_t scored = 0) {
+  torch::manual_seed(7);  // of the noise of gumbel
+  return model.forward(golden_input(scored), {});
+}
+
+struct GoldenCase {
+  BoundaryType type;
+  Pooling pooling;
+
+  std::string name() const {
+    return std::string(BoundaryOptions::kTypeNames.at(static_cast<std::size_t>(type))) +
+           (pooling == Pooling::kSubsample ? "_subsample" : "");
+  }
+};
+
+std::vector<GoldenCase> golden_cases() {
+  std::vector<GoldenCase> cases{{BoundaryType::kNone, Pooling::kMean}};
+  for (const auto type : {BoundaryType::kFixed, BoundaryType::kWhitespace, BoundaryType::kUnigram,
+                          BoundaryType::kEntropy, BoundaryType::kGumbel}) {
+    for (const auto pooling : {Pooling::kMean, Pooling::kSubsample}) cases.push_back({type, pooling});
+  }
+  return cases;
+}
+
+class HourglassGolden : public testing::TestWithParam<GoldenCase> {
+ protected:
+  void SetUp() override {
+    model_ = golden_model(hourglass_options(GetParam().type, GetParam().pooling));
+    model_->train();
+    expected_ = read_json(fs::path(XLM_SOURCE_DIR) / "tests/golden/hourglass.json").at(GetParam().name());
+  }
+
+  /// Loss, boundary loss and statistics of one call against the published ones.
+  void expect_call(const Json& expected, std::int64_t scored) {
+    model_->reset_statistics();
+    const ModelOutput output = golden_forward(*model_, scored);
+    EXPECT_NEAR(golden_loss(output).item<double>(), expected.at("loss").get<double>(), kTolerance);
+    EXPECT_EQ(output.auxiliary_loss.defined(), expected.contains("boundary_loss"));
+    if (expected.contains("boundary_loss")) {
+      EXPECT_NEAR(output.auxiliary_loss.item<double>(), expected.at("boundary_loss").get<double>(), kTolerance);
+    }
+    const NamedValues statistics = model_->statistics();
+    for (const auto* name : {"shortening_factor", "boundary_accuracy", "boundary_precision", "boundary_recall"}) {
+      if (expected.contains(name)) {
+        EXPECT_NEAR(statistics.at(name), expected.at(name).get<double>(), 1e-12) << name;
+      }
+    }
+  }
+
+  std::shared_ptr<LanguageModel> model_;
+  Json expected_;
+};
+
+TEST_P(HourglassGolden, LossAndStatisticsEqualThePublishedOnes) {
+  expect_call(expected_.at("whole"), 0);
+  expect_call(expected_.at("last_13"), kLast);
+}
+
+TEST_P(HourglassGolden, GradientsEqualThePublishedOnes) {
+  const ModelOutput output = golden_forward(*model_);
+  torch::Tensor loss = golden_loss(output);
+  if (output.auxiliary_loss.defined()) loss = loss + output.auxiliary_loss;
+  loss.backward();
+  const Json& norms = expected_.at("gradient_norms");
+  for (const auto& [name, weight] : model_->weights()) {
+    const double norm = norms.at(name).get<double>();
+    EXPECT_NEAR(weight.grad().norm().item<double>(), norm, kTolerance * norm + 1e-12) << name;
+  }
+  EXPECT_EQ(norms.size(), model_->weights().size());
+}
+
+TEST_P(HourglassGolden, SixUpdatesEqualThePublishedOnes) {
+  const OptimizerOptions options{.type = OptimizerOptions::Type::kAdam, .lr = 0.01, .clip_norm = 0.25};
+  Optimizer optimizer(options, {model_->weights().begin(), model_->weights().end()});
+  for (std::int64_t step = 1; step <= 6; ++step) {
+    optimizer.zero_gradients();
+    const ModelOutput output = golden_forward(*model_);
+    torch::Tensor loss = golden_loss(output);
+    EXPECT_NEAR(loss.item<double>(),
+                expected_.at("training_losses").at(static_cast<std::size_t>(step - 1)).get<double>(), 1e-7)
+        << step;
+    if (output.auxiliary_loss.defined()) loss = loss + output.auxiliary_loss;
+    loss.backward();
+    optimizer.step(options.lr, step);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Boundaries, HourglassGolden, testing::ValuesIn(golden_cases()),
+                         [](const auto& instance) { return instance.param.name(); });
+
+TEST(Hourglass, RowsWithFewerGroupsAreNotChangedByTheirNeighbours) {
+  const auto model = golden_model(hourglass_options(BoundaryType::kWhitespace));
+  model->eval();
+  const torch::NoGradGuard no_grad;
+  torch::Tensor tokens = golden_text().narrow(1, 0, kHourglassLength).clone();
+  tokens[0] = tokens[0].clamp_min(1);   // no group at all
+  tokens[1].narrow(0, 3, 20).fill_(0);  // many
+  const torch::Tensor together = model->forward(tokens, {}).logits;
+  for (std::int64_t row = 0; row < kHourglassBatch; ++row) {
+    const torch::Tensor alone = model->forward(tokens.narrow(0, row, 1), {}).logits;
+    EXPECT_LT((together.narrow(0, row, 1) - alone).abs().max().item<double>(), 1e-12) << row;
+  }
+}
+
+TEST(Hourglass, FixedBoundariesFollowThePlaceInTheRow) {
+  const auto model = golden_model(hourglass_options(BoundaryType::kFixed));
+  model->eval();
+  const torch::NoGradGuard no_grad;
+  ModelInput input = golden_input();
+  const torch::Tensor plain = model->forward(input, {}).logits;
+  input.positions = torch::arange(300, 300 + kHourglassLength).expand({kHourglassBatch, kHourglassLength});
+  EXPECT_TRUE(torch::equal(model->forward(input, {}).logits, plain));  // 300 is a multiple of 3
+  input.positions = input.positions + 1;
+  EXPECT_FALSE(torch::allclose(model->forward(input, {}).logits, plain));
+}
+
+TEST(Hourglass, PlainLogitsLossIsTheUsualCrossEntropy) {
+  HourglassOptions options = hourglass_options(BoundaryType::kUnigram);
+  const double published = golden_forward(*golden_model(options)).auxiliary_loss.item<double>();
+  options.boundaries.loss = BoundaryOptions::Loss::kLogits;
+  const double plain = golden_forward(*golden_model(options)).auxiliary_loss.item<double>();
+  EXPECT_GT(std::abs(plain - published), 1e-3);
+}
+
+TEST(Hourglass, AUnigramModelTrainsOnlyWithASegmentation) {
+  const auto model = golden_model(hourglass_options(BoundaryType::kUnigram));
+  EXPECT_THROW(model->forward(golden_text(), {}), DataError);
+  model->eval();
+  EXPECT_NO_THROW(model->forward(golden_text(), {}));
+}
+
+TEST(Hourglass, CountsParametersAndCostAsThePaperDoes) {
+  HourglassOptions options;
+  options.boundaries.type = BoundaryType::kFixed;
+  const double fixed = make_model(options, 27)->costs(2048).at("params");
+  EXPECT_NEAR(fixed, 41e6, 1e6);  // §3: about 41M
+  options.boundaries.type = BoundaryType::kGumbel;
+  EXPECT_NEAR(make_model(options, 27)->costs(2048).at("params") - fixed, 1e6, 1e5);  // the predictor about 1M more
+  // Twice the factor halves what the eight middle layers do, attention of theirs twice over.
+  options.boundaries.type = BoundaryType::kFixed;
+  const double two = make_model(options, 27)->costs(2048).at("flops_per_token");
+  options.boundaries.factor = 4;
+  const double four = make_model(options, 27)->costs(2048).at("flops_per_token");
+  const auto middle = [](double positions) {
+    return 8 * (4 * 512 * 512 + 2 * 512 * 2048 + 3 * 512 * (positions + 1) / 2) * positions / 2048;
+  };
+  EXPECT_NEAR(two - four, 2 * (middle(1025) - middle(513)), 1);
+}
+
+TEST(Hourglass, RefusesOptionsThatDoNotGoTogether) {
+  const auto key_of = [](const auto& problem) { return problem ? problem->first : std::string(); };
+  HourglassOptions options;
+  EXPECT_EQ(key_of(options.problem()), "");
+  options.layers = {2, 8};
+  EXPECT_EQ(key_of(options.problem()), "layers");
+  options.layers = {0, 0, 0};
+  EXPECT_EQ(key_of(options.problem()), "layers");
+  options.layers = {12};
+  EXPECT_EQ(key_of(options.problem()), "layers");  // gumbel without a stage to pool for
+  options.boundaries.type = BoundaryType::kNone;
+  EXPECT_EQ(key_of(options.problem()), "");
+  options.layers = {12, 0, 0};
+  EXPECT_EQ(key_of(options.problem()), "");
+  options.layers = {2, 8, 2};
+  EXPECT_EQ(key_of(options.problem()), "layers");  // none with three stages
+  options.boundaries = {.type = BoundaryType::kFixed, .factor = 65};
+  EXPECT_EQ(key_of(options.problem_with({.block = 64})), "boundaries.factor");
+  EXPECT_EQ(key_of(options.problem_with({.block = 65})), "");
+  options.boundaries = {.type = BoundaryType::kEntropy};
+  EXPECT_EQ(key_of(options.problem_with({.block = 1})), "boundaries.window");
+  options.width = 15;
+  options.heads = 3;
+  EXPECT_EQ(key_of(options.problem()), "width");
+}
+
+TEST(Hourglass, WhitespaceBoundariesNeedASpace) {
+  const HourglassOptions options = hourglass_options(BoundaryType::kWhitespace);
+  const Vocabulary without{.unit = Vocabulary::Unit::kCharacter, .symbols = {"a", "b"}};
+  EXPECT_THROW(make_model(options, without), UsageError);
+  EXPECT_NO_THROW(make_model(hourglass_options(BoundaryType::kGumbel), without));
+}
+
+}  // namespace
+}  // namespace xlm
