@@ -89,6 +89,25 @@ TEST(Configuration, RefusesValuesThatDoNotGoTogether) {
               AllOf(HasSubstr("run.yaml:5"), HasSubstr("multiple of model.heads")));
 }
 
+TEST(Configuration, RefusesAnHourglassThatDoesNotGoTogether) {
+  const auto with = [](const std::string& model, const std::string& rest = "train: {steps: 10}\n") {
+    return complaint("data: {path: d}\noptimizer: {warmup_steps: 0}\nmodel:\n  type: hourglass\n" + model + rest);
+  };
+  EXPECT_EQ(with("  layers: [2, 8, 2]\n  boundaries: {type: whitespace}\n"), "");
+  EXPECT_EQ(with("  layers: 12\n  boundaries: {type: none}\n"), "");
+  EXPECT_THAT(with("  boundaries: {type: none}\n"), HasSubstr("nothing to pool by"));
+  EXPECT_THAT(with("  layers: [2, 8]\n"), AllOf(HasSubstr("run.yaml:5"), HasSubstr("one number, or three")));
+  EXPECT_THAT(with("  layers: [0, 0, 0]\n"), HasSubstr("sum to nothing"));
+  EXPECT_THAT(with("  boundaries: {type: fixed, factor: 0}\n"),
+              AllOf(HasSubstr("run.yaml:5"), HasSubstr("model.boundaries.factor")));
+  EXPECT_THAT(with("  boundaries: {type: fixed, factor: 100}\n", "train: {steps: 10, block: 64}\n"),
+              AllOf(HasSubstr("run.yaml:5"), HasSubstr("more than the tokens of a block")));
+  EXPECT_THAT(with("  boundaries: {type: entropy}\n", "train: {steps: 10, block: 1}\n"), HasSubstr("train.block=1"));
+  EXPECT_THAT(with("  boundaries: {typ: entropy}\n"), HasSubstr("did you mean 'type'"));
+  EXPECT_THAT(with("", "train: {steps: 10}\neval: {stride: 512, context: 100}\n"),
+              AllOf(HasSubstr("run.yaml:6"), HasSubstr("must not be more than eval.context")));
+}
+
 TEST(Configuration, ChecksTheDevice) {
   for (const char* device : {"cpu", "cuda", "cuda:1", "auto"}) {
     EXPECT_EQ(complaint(std::string(kSmallest) + "device: " + device + "\n"), "") << device;

@@ -131,6 +131,24 @@ tables:
   EXPECT_GT(split(before, '\n').size(), 30U);
 }
 
+TEST_F(Pipeline, AnHourglassTrainsAndIsEvaluatedAlike) {
+  write_file(folder_.path() / "hourglass.yaml",
+             "data: {path: data}\ndevice: cpu\n"
+             "model: {type: hourglass, width: 16, heads: 2, feed_forward: 32, layers: [1, 1, 1], boundaries: {type: "
+             "whitespace}}\n"
+             "optimizer: {warmup_steps: 5, lr: 5e-3}\ntrain: {steps: 30, batch: 8, block: 64, threads: 1}\n"
+             "eval: {batch: 4, context: 128, stride: 32}\n");
+  const ProgramResult trained = xlm({"train", "hourglass.yaml"});
+  ASSERT_EQ(trained.code, 0) << trained.err;
+  const Json runs = parse_json(xlm({"runs", "ls", "--json"}).out, "runs ls");
+  const std::string id = runs.at(0).at("run_id").get<std::string>();
+  const Json evaluated = parse_json(xlm({"eval", id, "--json"}).out, "eval");
+  EXPECT_GT(evaluated.at("shortening_factor").get<double>(), 4);
+  const ProgramResult sql = xlm({"runs", "sql", "--format", "csv",
+                                 "SELECT value FROM evaluations WHERE split = 'test' AND metric = 'loss' LIMIT 1"});
+  EXPECT_NEAR(std::stod(split(sql.out, '\n').at(1)), evaluated.at("loss").get<double>(), 1e-5) << sql.out;
+}
+
 TEST_F(Pipeline, EvalGivesTheLossThatTrainingReported) {
   const ProgramResult trained = xlm({"train", "run.yaml", "train.steps=30", "--json"});
   ASSERT_EQ(trained.code, 0) << trained.err;
