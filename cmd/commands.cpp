@@ -15,6 +15,7 @@ std::function<int()> declare_eval(CLI::App& app, const Context& context);
 std::function<int()> declare_pareto(CLI::App& app, const Context& context);
 std::function<int()> declare_table(CLI::App& app, const Context& context);
 std::function<int()> declare_figure(CLI::App& app, const Context& context);
+std::function<int()> declare_report(CLI::App& app, const Context& context);
 std::function<int()> declare_runs(CLI::App& app, const Context& context);
 std::function<int()> declare_completion(CLI::App& app, const Context& context);
 std::function<int()> declare_worker(CLI::App& app, const Context& context);
@@ -28,6 +29,7 @@ const std::vector<Command>& commands() {
       {"pareto", "Pareto front of two columns of the store", declare_pareto},
       {"table", "A paper's table from the store", declare_table},
       {"figure", "A plot from the store", declare_figure},
+      {"report", "All tables and figures of recipes on one page", declare_report},
       {"runs", "Look into the store of runs", declare_runs},
       {"completion", "Completion for bash, zsh or fish", declare_completion},
       {"worker", "", declare_worker},

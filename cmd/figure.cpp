@@ -6,23 +6,20 @@
 #include <spdlog/spdlog.h>
 
 #include "base/error.h"
-#include "base/text.h"
+#include "cmd/recipe_view.h"
 #include "cmd/results_store.h"
-#include "experiments/configuration.h"
 #include "results/figure.h"
 #include "results/gnuplot.h"
+#include "results/page.h"
 #include "results/plot.h"
-#include "results/spec.h"
 
 namespace xlm {
 namespace {
 
-struct Options {
+constexpr std::string_view kHtml = "html";
+
+struct Options : RecipeOptions {
   fs::path file;
-  std::string profile;
-  std::string experiment;
-  std::string name;
-  std::vector<std::string> where;
   std::string format;
   fs::path out;
 };
@@ -32,7 +29,8 @@ bool names_folder(const fs::path& out) {
   return !out.empty() && (fs::is_directory(out) || !out.has_filename() || !out.has_extension());
 }
 
-PictureFormat format_of(const Options& options) {
+/// "svg", "pdf", "png" or "html".
+std::string format_of(const Options& options) {
   std::string name = options.format;
   if (!options.out.empty() && !names_folder(options.out)) {
     const std::string ending = options.out.extension().string().substr(1);
@@ -43,15 +41,23 @@ PictureFormat format_of(const Options& options) {
   }
   if (name.empty()) name = "svg";
   const auto found = std::find(kPictureFormatNames.begin(), kPictureFormatNames.end(), name);
-  if (found == kPictureFormatNames.end()) {
-    throw UsageError(fmt::format("figures are written as svg, pdf or png, not '{}'", name));
+  if (found == kPictureFormatNames.end() && name != kHtml) {
+    throw UsageError(fmt::format("figures are written as svg, pdf, png or html, not '{}'", name));
   }
-  return static_cast<PictureFormat>(found - kPictureFormatNames.begin());
+  return name;
 }
 
-fs::path file_of(const Options& options, const FigureSpec& spec, PictureFormat format) {
+/// The content of the file.
+std::string drawn(Store& store, const Figure& figure, const std::string& format) {
+  if (format == kHtml) return figure_page(store, figure);
+  const auto found = std::find(kPictureFormatNames.begin(), kPictureFormatNames.end(), format);
+  const auto picture = static_cast<PictureFormat>(found - kPictureFormatNames.begin());
+  return run_gnuplot(gnuplot_script(figure, picture));
+}
+
+fs::path file_of(const Options& options, const FigureSpec& spec, const std::string& format) {
   if (!options.out.empty() && !names_folder(options.out)) return options.out;
-  return options.out / fmt::format("{}.{}", spec.name, kPictureFormatNames[static_cast<std::size_t>(format)]);
+  return options.out / fmt::format("{}.{}", spec.name, format);
 }
 
 std::vector<FigureSpec> read_specs(const Options& options, const Yaml& file) {
@@ -77,35 +83,25 @@ Json describe(const Figure& figure, const fs::path& file) {
   return {{"figure", figure.spec.title}, {"name", figure.spec.name}, {"file", file.string()}, {"points", points}};
 }
 
-/// Draws a figure into `file` and says what it shows.
-Json draw(const Figure& figure, const fs::path& file, PictureFormat format) {
-  for (const std::string& note : figure.notes) spdlog::info(note);
-  write_file(file, run_gnuplot(gnuplot_script(figure, format)));
-  return describe(figure, file);
-}
-
 int run(const Options& options, const Context& context) {
-  const Yaml file = read_configuration(options.file, options.profile, {});
-  const PictureFormat format = format_of(options);
-  const std::vector<FigureSpec> specs = read_specs(options, file);
-  std::vector<Condition> conditions = parse_conditions(options.where);
-  const std::string experiment = options.experiment.empty() ? recipe_experiment(file) : options.experiment;
-  if (!experiment.empty()) conditions.push_back({"experiment", Condition::Relation::kEqual, {experiment}});
+  const RecipeView recipe = read_recipe(options.file, options);
+  const std::string format = format_of(options);
+  const std::vector<FigureSpec> specs = read_specs(options, recipe.file);
   Store store = open_store(context);
   RunSet runs(store);
+  warn_without_runs(recipe, options, context, runs);
   if (names_folder(options.out)) create_folders(options.out);
   Json written = Json::array();
-  for (const FigureSpec& spec : specs) {
-    try {
-      written.push_back(draw(build_figure(runs, spec, conditions), file_of(options, spec, format), format));
-      if (!context.json) print(fmt::format("{}\n", written.back()["file"].get<std::string>()));
-    } catch (const DataError& error) {  // the others may have something to show
-      if (specs.size() == 1) throw;
-      spdlog::warn(error.what());
-    }
-  }
+  const std::size_t made = make_each(specs, [&](const FigureSpec& spec) {
+    const Figure figure = build_figure(runs, spec, recipe.conditions);
+    for (const std::string& note : figure.notes) spdlog::info(note);
+    const fs::path file = file_of(options, spec, format);
+    write_file(file, drawn(store, figure, format));
+    written.push_back(describe(figure, file));
+    if (!context.json) print(file.string() + "\n");
+  });
   if (context.json) print(written.dump(2) + "\n");
-  return written.size() == specs.size() ? kDone : kBadData;
+  return made == specs.size() ? kDone : kBadData;
 }
 
 }  // namespace
@@ -113,22 +109,18 @@ int run(const Options& options, const Context& context) {
 std::function<int()> declare_figure(CLI::App& app, const Context& context) {
   const auto options = std::make_shared<Options>();
   app.add_option("SPEC.yaml", options->file, "A figure file, or a recipe with figures in it")->required();
-  app.add_option("--profile", options->profile, "Lay this profile of the file over it")->type_name("NAME");
-  app.add_option("--experiment", options->experiment, "Show runs of this experiment (default: the recipe's own)")
-      ->type_name("NAME");
-  app.add_option("--name", options->name, "Only the figure of this name")->type_name("NAME");
-  app.add_option("--where", options->where, "Only runs with KEY=VALUE (!=, <, <=, >, >=)")
-      ->allow_extra_args(false)
-      ->type_name("CONDITION");
-  app.add_option("--format", options->format, "svg, pdf or png (default: by --out, else svg)")->type_name("FORMAT");
+  add_recipe_options(app, *options, "figure");
+  app.add_option("--format", options->format, "svg, pdf, png or html (default: by --out, else svg)")
+      ->type_name("FORMAT");
   app.add_option("--out", options->out, "File, or folder of several figures (default: NAME.svg here)")
       ->type_name("PATH");
   app.footer(
-      "Prints where each figure was written. docs/results.md describes figure files. Needs gnuplot.\n\n"
+      "Prints where each figure was written. docs/results.md describes figure files. Pictures need gnuplot; an HTML\n"
+      "page needs only a browser, and leads from every point to its runs.\n\n"
       "Examples:\n"
       "  xlm figure experiments/recipes/adaptive-span/span-limit.yaml --out figures/\n"
       "  xlm figure experiments/recipes/adaptive-span/span-limit.yaml --name spans-per-head --out spans.pdf\n"
-      "  xlm figure curves.yaml --where seed=1 --format png");
+      "  xlm figure curves.yaml --where seed=1 --format html");
   return [options, &context] { return run(*options, context); };
 }
 

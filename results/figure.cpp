@@ -225,12 +225,18 @@ class Builder {
     const std::vector<Value>& xs = runs_.column(spec.x);
     const std::vector<Value>& ys = runs_.column(spec.y);
     const std::vector<Value>& values = runs_.column(spec.value);
-    std::map<Value, std::map<Value, std::vector<double>, ValueOrder>, ValueOrder> cells;  // by y and x
+    struct Cell {
+      std::vector<double> numbers;
+      std::vector<std::string> runs;
+    };
+    std::map<Value, std::map<Value, Cell, ValueOrder>, ValueOrder> cells;  // by y and x
     std::set<Value, ValueOrder> columns;
     for (const std::size_t run : selected_) {
       const std::optional<double> number = as_number(values[run]);
       if (is_missing(xs[run]) || is_missing(ys[run]) || !number || !std::isfinite(*number)) continue;
-      cells[ys[run]][xs[run]].push_back(*number);
+      Cell& cell = cells[ys[run]][xs[run]];
+      cell.numbers.push_back(*number);
+      cell.runs.push_back(runs_.id(run));
       columns.insert(xs[run]);
     }
     if (cells.empty()) {
@@ -239,11 +245,13 @@ class Builder {
     for (const Value& x : columns) figure_.x_names.push_back(to_text(x));
     for (auto& [y, row] : cells) {
       figure_.y_names.push_back(to_text(y));
-      figure_.grid.emplace_back();
+      std::vector<double>& values_of_row = figure_.grid.emplace_back();
+      auto& runs_of_row = figure_.grid_runs.emplace_back();
       for (const Value& x : columns) {
-        const auto cell = row.find(x);
-        figure_.grid.back().push_back(cell == row.end() ? std::numeric_limits<double>::quiet_NaN()
-                                                        : aggregated(cell->second, spec.aggregate, Better::kLower));
+        const Cell cell = row.contains(x) ? row[x] : Cell{};
+        values_of_row.push_back(cell.numbers.empty() ? std::numeric_limits<double>::quiet_NaN()
+                                                     : aggregated(cell.numbers, spec.aggregate, Better::kLower));
+        runs_of_row.push_back(cell.runs);
       }
     }
   }
@@ -269,10 +277,11 @@ class Builder {
                                           figure_.spec.title, chosen, with_spans));
     }
     figure_.caption = chosen;
-    label_spans();
+    for (const auto& row : figure_.grid) figure_.grid_runs.emplace_back(row.size(), std::vector<std::string>{chosen});
+    label_spans(chosen);
   }
 
-  void label_spans() {
+  void label_spans(const std::string& chosen) {
     const FigureSpec& spec = figure_.spec;
     const bool heatmap = spec.kind == FigureSpec::Kind::kHeatmap;
     figure_.x_label = !spec.x_label.empty() ? spec.x_label : heatmap ? "head" : "layer";
@@ -294,12 +303,13 @@ class Builder {
       for (std::size_t head = 0; head < row.size(); ++head) {  // side by side, so that equal spans can be told apart
         const double offset =
             (static_cast<double>(head) - static_cast<double>(row.size() - 1) / 2) / static_cast<double>(row.size());
-        heads.points.push_back({static_cast<double>(layer) + 0.6 * offset, row[head], std::nullopt, {}});
+        heads.points.push_back({static_cast<double>(layer) + 0.6 * offset, row[head], std::nullopt, {chosen}});
       }
-      means.points.push_back({static_cast<double>(layer), mean(row), std::nullopt, {}});
+      means.points.push_back({static_cast<double>(layer), mean(row), std::nullopt, {chosen}});
     }
     figure_.series = {std::move(heads), std::move(means)};
     figure_.grid.clear();
+    figure_.grid_runs.clear();
   }
 
   std::vector<std::vector<double>> spans_of(const std::string& run_id) {
@@ -328,6 +338,17 @@ class Builder {
 };
 
 }  // namespace
+
+std::vector<std::string> runs_of(const Figure& figure) {
+  std::set<std::string> runs;
+  for (const FigureSeries& series : figure.series) {
+    for (const FigurePoint& point : series.points) runs.insert(point.runs.begin(), point.runs.end());
+  }
+  for (const auto& row : figure.grid_runs) {
+    for (const std::vector<std::string>& cell : row) runs.insert(cell.begin(), cell.end());
+  }
+  return {runs.begin(), runs.end()};
+}
 
 Figure build_figure(RunSet& runs, const FigureSpec& spec, const std::vector<Condition>& conditions) {
   std::vector<std::size_t> selected = runs.select(conditions);

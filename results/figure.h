@@ -32,11 +32,15 @@ struct Figure {
   std::vector<std::string> y_names;  // heatmap: likewise on y
   std::vector<double> x_ticks;       // where x has few values: all of them; empty: as gnuplot likes
   std::vector<FigureSeries> series;
-  std::vector<std::pair<double, double>> front;  // corners of the Pareto front's staircase
-  std::vector<std::vector<double>> grid;         // heatmap: [y][x], NaN where there is nothing
-  std::string caption;                           // one line below: what the points and bars are
-  std::vector<std::string> notes;                // what the user should know beside the picture
+  std::vector<std::pair<double, double>> front;                  // corners of the Pareto front's staircase
+  std::vector<std::vector<double>> grid;                         // heatmap: [y][x], NaN where there is nothing
+  std::vector<std::vector<std::vector<std::string>>> grid_runs;  // heatmap: runs behind each cell
+  std::string caption;                                           // one line below: what the points and bars are
+  std::vector<std::string> notes;                                // what the user should know beside the picture
 };
+
+/// All runs whose numbers a figure shows, each once.
+std::vector<std::string> runs_of(const Figure& figure);
 
 /// Computes a figure from the runs that fulfil `conditions` and the figure's own. Throws UsageError for a column that
 /// the store does not know, and DataError when there is nothing to draw.

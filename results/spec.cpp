@@ -85,6 +85,11 @@ double aggregated(const std::vector<double>& values, Aggregate aggregate, Better
   return *least;
 }
 
+bool has_specs(const Yaml& file, SpecKind kind) {
+  const std::string key(key_of(kind));
+  return file.find(key) != nullptr || file.find(key + "s") != nullptr;
+}
+
 std::vector<Yaml> find_specs(const Yaml& file, SpecKind kind) {
   if (!file.is_map()) throw UsageError(fmt::format("{}: expected a map of options", file.where()));
   std::vector<std::string> known = recipe_keys();

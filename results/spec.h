@@ -24,6 +24,9 @@ inline constexpr std::array<std::string_view, 2> kBetterNames{"lower", "higher"}
 /// `values` as one number; they must not be empty. Best is the smallest, or the largest where higher is better.
 double aggregated(const std::vector<double>& values, Aggregate aggregate, Better better);
 
+/// Whether a file describes any table, or any figure.
+bool has_specs(const Yaml& file, SpecKind kind);
+
 /// All descriptions of one kind in a file, each a map whose title stands under "table" or "figure". They are given as a
 /// list ("tables: [{table: TITLE, …}]"), as a map ("table: {title: TITLE, …}"), or flat ("table: TITLE" with the other
 /// keys beside it). The other keys of a recipe are left alone. Throws UsageError with file:line for an unknown key, and

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# Installs what the build needs: Debian packages, and libtorch from its Python wheel into .deps/.
+# Installs what the build needs: Debian packages, and libtorch and plotly.js from their Python wheels into .deps/.
 #   CUDA=0|1   take the small CPU set, or the CUDA libraries too (default: 1 where a driver or toolkit is present)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 torch_version=2.11.0
+plotly_version=6.5.0
 packages=(
   ca-certificates ccache clang-14 clang-format-14 clang-tidy-14 cmake g++ git gnuplot-nox libclang-rt-14-dev make
   ninja-build patchelf pkg-config python3 python3-pip time zip zstd
@@ -31,14 +32,22 @@ if [ -z "${CUDA:-}" ]; then
   if command -v nvcc >/dev/null || [ -x /usr/local/cuda/bin/nvcc ] || [ -e /proc/driver/nvidia/version ]; then CUDA=1; fi
 fi
 stamp=".deps/torch-$torch_version-cuda$CUDA"
+pip=(python3 -m pip install --quiet --disable-pip-version-check --root-user-action=ignore --no-compile --target .deps/python)
 if [ ! -e "$stamp" ]; then
-  rm -rf .deps/python .deps/torch-*
+  rm -rf .deps/python .deps/torch-* .deps/plotly-*
   mkdir -p .deps
-  pip=(python3 -m pip install --quiet --disable-pip-version-check --root-user-action=ignore --no-compile --target .deps/python)
   if [ "$CUDA" = 1 ]; then
     "${pip[@]}" "torch==$torch_version"
   else  # libtorch_cpu.so is linked against these two, and needs nothing else of CUDA
     "${pip[@]}" --no-deps "torch==$torch_version" nvidia-cuda-runtime==13.0.96 nvidia-cuda-cupti==13.0.85
   fi
+  touch "$stamp"
+fi
+
+# The wheel carries plotly.min.js, which the program has inside; nothing of its Python is used.
+stamp=".deps/plotly-$plotly_version"
+if [ ! -e "$stamp" ]; then
+  rm -rf .deps/plotly-* .deps/python/plotly .deps/python/plotly-*.dist-info .deps/python/_plotly_utils
+  "${pip[@]}" --no-deps "plotly==$plotly_version"
   touch "$stamp"
 fi

@@ -201,7 +201,76 @@ TEST_F(ResultsCommands, FigureSaysWhereItWasWritten) {
   EXPECT_TRUE(fs::exists(temporary_.path() / "pictures" / "one.pdf"));
   EXPECT_EQ(xlm("figure recipe.yaml --out both.svg").code, 2);
   EXPECT_EQ(xlm("figure recipe.yaml --name one --out one.gif").code, 2);
-  EXPECT_EQ(xlm("figure recipe.yaml --name one --format html").code, 2);
+}
+
+TEST_F(ResultsCommands, PagesNeedNoGnuplot) {
+  make_sweep();
+  write("recipe.yaml", kRecipe);
+  const fs::path nothing = temporary_.path() / "empty";
+  create_folders(nothing);
+  const std::string path = ::getenv("PATH");
+  ::setenv("PATH", nothing.c_str(), 1);
+  const ProgramResult figure = xlm("figure recipe.yaml --name one --format html");
+  const ProgramResult table = xlm("table recipe.yaml --out table.html");
+  ::setenv("PATH", path.c_str(), 1);
+  EXPECT_EQ(figure.code, 0) << figure.err;
+  EXPECT_EQ(figure.out, "one.html\n");
+  EXPECT_THAT(read_file(temporary_.path() / "one.html"), HasSubstr("adaptive-span-text8-00000008"));
+  EXPECT_EQ(table.code, 0) << table.err;
+  EXPECT_THAT(read_file(temporary_.path() / "table.html"), HasSubstr("<h1>First</h1>"));
+  EXPECT_EQ(xlm("figure recipe.yaml --out pages/ --format html").code, 3) << "the second has nothing to show";
+  EXPECT_TRUE(fs::exists(temporary_.path() / "pages" / "one.html"));
+}
+
+TEST_F(ResultsCommands, ReportHoldsAllOfARecipe) {
+  make_sweep();
+  write("recipe.yaml", kRecipe);
+  const ProgramResult report = xlm("report recipe.yaml");
+  EXPECT_EQ(report.code, 0) << report.err;
+  EXPECT_EQ(report.out, "report.html\n");
+  const std::string page = read_file(temporary_.path() / "report.html");
+  for (const char* text : {"<h3>First</h3>", "<h3>One</h3>", "<h3>Two</h3>", "Nothing to show: none of 8 runs has both",
+                           "<code>xlm sweep recipe.yaml</code>", "8 runs: 8 done", "adaptive-span-text8-00000008"}) {
+    EXPECT_THAT(page, HasSubstr(text));
+  }
+  const Json summary = json("report recipe.yaml --where seed=1 --out other.html");
+  EXPECT_EQ(summary["file"], "other.html");
+  EXPECT_EQ(summary["tables"], 1);
+  EXPECT_EQ(summary["figures"], 1);
+  EXPECT_EQ(summary["nothing_to_show"], 1);
+  EXPECT_THAT(read_file(temporary_.path() / "other.html"), HasSubstr("4 runs: 4 done"));
+}
+
+TEST_F(ResultsCommands, ReportTakesFoldersOfRecipes) {
+  make_sweep();
+  create_folders(temporary_.path() / "recipes" / "inner");
+  write("recipes/b.yaml", kRecipe);
+  write("recipes/inner/a.yaml", "table: Alone\nrows: model.span_type\ncells: {value: test.bpc}\n");
+  write("recipes/no-exhibits.yaml", "experiment: x\nmodel: {type: adaptive-span}\n");
+  const Json summary = json("report recipes recipes/b.yaml");
+  EXPECT_EQ(summary["recipes"], 2) << "each once, and none without tables or figures";
+  const std::string page = read_file(temporary_.path() / "report.html");
+  EXPECT_THAT(page, HasSubstr("<nav>"));
+  EXPECT_THAT(page, HasSubstr("<h3>Alone</h3>"));
+  const ProgramResult later = xlm("report recipes/b.yaml --profile smoke --runs runs");
+  EXPECT_EQ(later.code, 0) << "a report may be of nothing yet";
+  EXPECT_THAT(later.err, HasSubstr("`xlm sweep recipes/b.yaml --profile smoke` makes them"));
+  EXPECT_THAT(read_file(temporary_.path() / "report.html"), HasSubstr("There are no runs yet."));
+}
+
+TEST_F(ResultsCommands, ReportRefusesWhatItDoesNotKnow) {
+  make_sweep();
+  write("wrong.yaml", "table: T\nrows: model.span_type\ncells: {value: test.bcp}\n");
+  const ProgramResult wrong = xlm("report wrong.yaml");
+  EXPECT_EQ(wrong.code, 2);
+  EXPECT_THAT(wrong.err, HasSubstr("wrong.yaml:1: no run in the store has a column 'test.bcp'"));
+  EXPECT_FALSE(fs::exists(temporary_.path() / "report.html"));
+  write("plain.yaml", "experiment: x\n");
+  EXPECT_THAT(xlm("report plain.yaml").err, HasSubstr("describes no table and no figure"));
+  create_folders(temporary_.path() / "none");
+  EXPECT_EQ(xlm("report none").code, 2);
+  EXPECT_EQ(xlm("report missing.yaml").code, 2);
+  EXPECT_EQ(xlm("report").code, 2);
 }
 
 TEST_F(ResultsCommands, FigureWithoutGnuplotSaysSo) {
@@ -231,7 +300,7 @@ TEST_F(ResultsCommands, WarnOfMalformedRunsAndGoOn) {
 
 TEST_F(ResultsCommands, HelpHasExamples) {
   for (const char* command :
-       {"runs", "runs ls", "runs show", "runs sync", "runs sql", "runs rm", "pareto", "table", "figure"}) {
+       {"runs", "runs ls", "runs show", "runs sync", "runs sql", "runs rm", "pareto", "table", "figure", "report"}) {
     EXPECT_THAT(xlm(std::string(command) + " --help").out, HasSubstr("Example")) << command;
   }
 }

@@ -1,0 +1,46 @@
+// Which recipe table, figure and report read, and which runs it shows.
+#include "cmd/recipe_view.h"
+
+#include "experiments/configuration.h"
+
+namespace xlm {
+
+void add_recipe_options(CLI::App& app, RecipeOptions& options, std::string_view exhibit) {
+  app.add_option("--profile", options.profile, "Lay this profile of the file over it")->type_name("NAME");
+  app.add_option("--experiment", options.experiment, "Show runs of this experiment (default: the recipe's own)")
+      ->type_name("NAME");
+  if (!exhibit.empty()) {
+    app.add_option("--name", options.name, fmt::format("Only the {} of this name", exhibit))->type_name("NAME");
+  }
+  app.add_option("--where", options.where, "Only runs with KEY=VALUE (!=, <, <=, >, >=)")
+      ->allow_extra_args(false)
+      ->type_name("CONDITION");
+}
+
+RecipeView read_recipe(const fs::path& path, const RecipeOptions& options) {
+  RecipeView recipe{path, read_configuration(path, options.profile, {}), options.experiment, {}};
+  recipe.conditions = parse_conditions(options.where);
+  if (recipe.experiment.empty()) recipe.experiment = recipe_experiment(recipe.file);
+  if (!recipe.experiment.empty()) {
+    recipe.conditions.push_back({"experiment", Condition::Relation::kEqual, {recipe.experiment}});
+  }
+  return recipe;
+}
+
+std::string command_for_runs(const RecipeView& recipe, const RecipeOptions& options, const Context& context) {
+  const bool sweep = recipe.file.find("sweep") != nullptr;
+  if (!sweep && recipe.file.find("model") == nullptr) return "";
+  std::string command = fmt::format("xlm {} {}", sweep ? "sweep" : "train", recipe.path.string());
+  if (!options.profile.empty()) command += " --profile " + options.profile;
+  if (context.runs != Context().runs) command += " --runs " + context.runs.string();
+  return command;
+}
+
+void warn_without_runs(const RecipeView& recipe, const RecipeOptions& options, const Context& context, RunSet& runs) {
+  if (recipe.experiment.empty() || !runs.select(recipe.conditions).empty()) return;
+  const std::string command = command_for_runs(recipe, options, context);
+  spdlog::warn("no run of the experiment '{}' is in {} yet{}", recipe.experiment, context.runs.string(),
+               command.empty() ? "" : fmt::format(": `{}` makes them", command));
+}
+
+}  // namespace xlm

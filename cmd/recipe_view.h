@@ -1,0 +1,64 @@
+// What table, figure and report share: which recipe they read, and which runs it shows.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include "base/error.h"
+#include "base/yaml.h"
+#include "cmd/command.h"
+#include "results/query.h"
+#include "results/spec.h"
+
+namespace xlm {
+
+/// The options that they have in common.
+struct RecipeOptions {
+  std::string profile;
+  std::string experiment;
+  std::string name;
+  std::vector<std::string> where;
+};
+
+/// Declares them; `exhibit` is what --name chooses ("table"), empty where it chooses nothing.
+void add_recipe_options(CLI::App& app, RecipeOptions& options, std::string_view exhibit);
+
+/// A recipe as those options show it.
+struct RecipeView {
+  fs::path path;
+  Yaml file;
+  std::string experiment;  // empty: runs of any
+  std::vector<Condition> conditions;
+};
+
+/// Reads `path`, lays the profile over it, and finds the conditions on its runs. Throws UsageError.
+RecipeView read_recipe(const fs::path& path, const RecipeOptions& options);
+
+/// The command that makes the runs of a recipe; empty where it describes none.
+std::string command_for_runs(const RecipeView& recipe, const RecipeOptions& options, const Context& context);
+
+/// Warns where the store has no run of the recipe's experiment yet.
+void warn_without_runs(const RecipeView& recipe, const RecipeOptions& options, const Context& context, RunSet& runs);
+
+/// Calls `make` with each of `specs`. One that has nothing to show (DataError) is a warning where there are others.
+/// Returns how many were made.
+template <class Spec, class Make>
+std::size_t make_each(const std::vector<Spec>& specs, const Make& make) {
+  std::size_t made = 0;
+  for (const Spec& spec : specs) {
+    try {
+      make(spec);
+      ++made;
+    } catch (const DataError& error) {
+      if (specs.size() == 1) throw;
+      spdlog::warn(error.what());
+    }
+  }
+  return made;
+}
+
+}  // namespace xlm

@@ -1,0 +1,157 @@
+// xlm report: all tables and figures of recipes on one page, every number traceable to its runs.
+#include <algorithm>
+#include <ctime>
+#include <memory>
+#include <set>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include "base/version.h"
+#include "cmd/recipe_view.h"
+#include "cmd/results_store.h"
+#include "results/report.h"
+
+namespace xlm {
+namespace {
+
+struct Options : RecipeOptions {
+  std::vector<fs::path> recipes;
+  fs::path out = "report.html";
+};
+
+bool has_exhibits(const Yaml& file) { return has_specs(file, SpecKind::kTable) || has_specs(file, SpecKind::kFigure); }
+
+/// The recipes below a folder that describe tables or figures, in the order of their names.
+std::vector<fs::path> recipes_below(const fs::path& folder) {
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+    const std::string ending = entry.path().extension().string();
+    if (!entry.is_regular_file() || (ending != ".yaml" && ending != ".yml")) continue;
+    if (has_exhibits(read_yaml(entry.path()))) files.push_back(entry.path());
+  }
+  if (files.empty()) {
+    throw UsageError(
+        fmt::format("no recipe below {} describes a table or a figure\n"
+                    "docs/results.md says how they are written",
+                    folder.string()));
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+/// All recipes that were named, each once.
+std::vector<fs::path> recipe_files(const Options& options) {
+  std::vector<fs::path> files;
+  std::set<fs::path> seen;
+  for (const fs::path& named : options.recipes) {
+    for (const fs::path& file : fs::is_directory(named) ? recipes_below(named) : std::vector<fs::path>{named}) {
+      if (seen.insert(fs::weakly_canonical(file)).second) files.push_back(file);
+    }
+  }
+  return files;
+}
+
+/// A table or figure, or why there is none. A mistake in its description is reported with its place.
+template <class Spec, class Build>
+Exhibit exhibit_of(const Spec& spec, const Build& build) {
+  try {
+    return build();
+  } catch (const DataError& error) {
+    const std::string message = error.what();
+    const std::string line = message.substr(0, message.find('\n'));
+    const std::size_t reason = line.find(": ", line.find(spec.title) + spec.title.size());
+    return NothingToShow{spec.title, reason == std::string::npos ? line : line.substr(reason + 2)};
+  } catch (const UsageError& error) {
+    throw UsageError(fmt::format("{}: {}", spec.place, error.what()));
+  }
+}
+
+std::vector<Exhibit> exhibits_of(const RecipeView& recipe, RunSet& runs) {
+  std::vector<Exhibit> exhibits;
+  if (has_specs(recipe.file, SpecKind::kTable)) {
+    for (const Yaml& node : find_specs(recipe.file, SpecKind::kTable)) {
+      const TableSpec spec = read_table_spec(node);
+      exhibits.push_back(exhibit_of(spec, [&] { return build_table(runs, spec, recipe.conditions); }));
+    }
+  }
+  if (has_specs(recipe.file, SpecKind::kFigure)) {
+    for (const Yaml& node : find_specs(recipe.file, SpecKind::kFigure)) {
+      const FigureSpec spec = read_figure_spec(node);
+      exhibits.push_back(exhibit_of(spec, [&] { return build_figure(runs, spec, recipe.conditions); }));
+    }
+  }
+  return exhibits;
+}
+
+ReportRecipe part_of(const RecipeView& recipe, const Options& options, const Context& context, RunSet& runs) {
+  if (!has_exhibits(recipe.file)) {
+    throw UsageError(fmt::format("{} describes no table and no figure\ndocs/results.md says how they are written",
+                                 recipe.path.string()));
+  }
+  ReportRecipe part{.title = recipe.experiment.empty() ? recipe.path.stem().string() : recipe.experiment,
+                    .file = recipe.path.string(),
+                    .profile = options.profile,
+                    .command = command_for_runs(recipe, options, context),
+                    .exhibits = exhibits_of(recipe, runs)};
+  if (!recipe.conditions.empty()) {  // otherwise it is about no runs in particular
+    for (const std::size_t run : runs.select(recipe.conditions)) part.runs.push_back(runs.id(run));
+  }
+  return part;
+}
+
+Json summary_of(const Report& report, const fs::path& file) {
+  std::size_t tables = 0;
+  std::size_t figures = 0;
+  std::size_t nothing = 0;
+  for (const ReportRecipe& recipe : report.recipes) {
+    for (const Exhibit& exhibit : recipe.exhibits) {
+      tables += std::holds_alternative<Table>(exhibit) ? 1 : 0;
+      figures += std::holds_alternative<Figure>(exhibit) ? 1 : 0;
+      nothing += std::holds_alternative<NothingToShow>(exhibit) ? 1 : 0;
+    }
+  }
+  return {{"file", file.string()},
+          {"recipes", report.recipes.size()},
+          {"tables", tables},
+          {"figures", figures},
+          {"nothing_to_show", nothing}};
+}
+
+int run(const Options& options, const Context& context) {
+  std::vector<RecipeView> recipes;
+  for (const fs::path& file : recipe_files(options)) recipes.push_back(read_recipe(file, options));
+  Store store = open_store(context);
+  RunSet runs(store);
+  Report report;
+  for (const RecipeView& recipe : recipes) {
+    warn_without_runs(recipe, options, context, runs);
+    report.recipes.push_back(part_of(recipe, options, context, runs));
+  }
+  report.title = report.recipes.size() == 1 ? "Results: " + report.recipes.front().title : "Results";
+  report.origin = fmt::format("xlm {} ({}), {:%Y-%m-%d %H:%M} UTC, runs of {}", kVersion, kCommit,
+                              fmt::gmtime(std::time(nullptr)), context.runs.string());
+  write_file(options.out, report_page(store, report));
+  const Json summary = summary_of(report, options.out);
+  print(context.json ? summary.dump(2) + "\n" : options.out.string() + "\n");
+  return kDone;
+}
+
+}  // namespace
+
+std::function<int()> declare_report(CLI::App& app, const Context& context) {
+  const auto options = std::make_shared<Options>();
+  app.add_option("RECIPE.yaml", options->recipes, "Recipes, or folders of recipes")->required();
+  add_recipe_options(app, *options, "");
+  app.add_option("--out", options->out, "The page")->capture_default_str()->type_name("FILE");
+  app.footer(
+      "Writes one HTML page that needs only a browser: every table and figure, and a section about every run behind\n"
+      "them. What has no runs yet says so, and which command makes them.\n\n"
+      "Examples:\n"
+      "  xlm report experiments/recipes/adaptive-span/span-limit.yaml --profile smoke\n"
+      "  xlm report experiments/recipes --profile small --out small.html\n"
+      "  xlm report table1.yaml curves.yaml --where status=done");
+  return [options, &context] { return run(*options, context); };
+}
+
+}  // namespace xlm

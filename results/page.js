@@ -1,0 +1,124 @@
+// What a page of results does in the browser: plotly.js draws the figures, and a click on a number shows its runs.
+"use strict";
+(() => {
+  const page = JSON.parse(document.getElementById("data").textContent);
+  const panel = document.getElementById("panel");
+  const printed = { width: 660, height: 430 };  // pixels; fits A4 and Letter upright
+
+  /// An element with text (never HTML) or other elements inside.
+  function element(name, attributes, ...content) {
+    const made = document.createElement(name);
+    for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+    made.append(...content);
+    return made;
+  }
+
+  function row(label, values) {
+    return element("tr", {}, element("th", { scope: "row" }, label), ...values.map((v) => element("td", {}, v)));
+  }
+
+  const text = (value) => (value === undefined || value === null ? "–" : String(value));
+
+  /// Keys of all configurations: those in which `runs` differ, and the others.
+  function split_keys(runs) {
+    const keys = [...new Set(runs.flatMap((run) => Object.keys(run.params ?? {})))];
+    const differs = (key) => new Set(runs.map((run) => text(run.params?.[key]))).size > 1;
+    return [keys.filter(differs), keys.filter((key) => !differs(key))];
+  }
+
+  function measured(runs) {
+    const rows = new Map();
+    const add = (run, name, value) => rows.set(name, { ...rows.get(name), [run.run_id]: value });
+    for (const run of runs) {
+      for (const { split, step, ...values } of run.evaluations ?? []) {
+        for (const [name, value] of Object.entries(values)) add(run, `${split}.${name}`, value);
+      }
+      for (const [name, value] of Object.entries(run.costs ?? {})) add(run, name, value);
+    }
+    return [...rows].map(([name, values]) => row(name, runs.map((run) => text(values[run.run_id]))));
+  }
+
+  function run_link(run) {
+    const section = document.getElementById(`run-${run.number}`);
+    return section ? element("a", { href: `#run-${run.number}` }, run.run_id) : run.run_id;
+  }
+
+  function folded(title, rows) {
+    return element("details", {}, element("summary", {}, title), element("table", { class: "pairs" }, ...rows));
+  }
+
+  /// Fills the panel with the runs behind one number; `around` are those of the whole table or figure.
+  function show_runs(ids, around) {
+    const runs = ids.map((id) => page.runs[id]).filter(Boolean);
+    if (runs.length === 0) return;
+    const [differing, same] = split_keys(around.map((id) => page.runs[id]).filter(Boolean));
+    const values = (key) => row(key, runs.map((run) => text(run.params?.[key])));
+    const head = element("table", { class: "pairs" },
+      row("run", runs.map(run_link)),
+      row("status", runs.map((run) => text(run.status))),
+      row("step", runs.map((run) => text(run.step))),
+      row("results", runs.map((run) => run.results)));
+    const close = element("button", { type: "button", class: "close", "aria-label": "close" }, "×");
+    close.addEventListener("click", hide_panel);
+    panel.replaceChildren(
+      element("header", {}, element("h2", {}, runs.length === 1 ? "1 run" : `${runs.length} runs`), close), head,
+      element("h3", {}, "Configuration: what differs here"), element("table", { class: "pairs differing" }, ...differing.map(values)),
+      folded(`the same in all (${same.length} keys)`, same.map(values)), folded("all results and costs", measured(runs)));
+    panel.hidden = false;
+  }
+
+  function hide_panel() {
+    panel.hidden = true;
+  }
+
+  /// Runs of the table or figure in which `place` stands.
+  function runs_around(place) {
+    const section = place.closest("section");
+    const ids = [...section.querySelectorAll("[data-runs]")].flatMap((cell) => JSON.parse(cell.dataset.runs));
+    for (const plot of section.querySelectorAll("[data-figure]")) {
+      ids.push(...page.figures[plot.dataset.figure].data.flatMap((trace) => (trace.customdata ?? []).flat(Infinity)));
+    }
+    return [...new Set(ids)];
+  }
+
+  document.addEventListener("click", (event) => {
+    const cell = event.target.closest("[data-runs]");
+    if (cell) show_runs(JSON.parse(cell.dataset.runs), runs_around(cell));
+  });
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") hide_panel();
+  });
+
+  /// Our ticks suit the whole picture; of a part of it plotly.js chooses its own.
+  function keep_ticks_readable(plot, layout) {
+    plot.on("plotly_relayout", (change) => {
+      const update = {};
+      for (const axis of ["xaxis", "yaxis"]) {
+        if (!(`${axis}.range[0]` in change) && !(`${axis}.range` in change)) continue;
+        const [low, high] = plot.layout[axis].range;
+        const whole = low === layout[axis].range[0] && high === layout[axis].range[1];
+        const mode = whole || layout[axis].type === undefined ? "array" : "auto";  // names have no other places
+        if (plot.layout[axis].tickmode !== mode) update[`${axis}.tickmode`] = mode;
+      }
+      if (Object.keys(update).length > 0) Plotly.relayout(plot, update);
+    });
+  }
+
+  function draw(plot) {
+    const figure = page.figures[plot.dataset.figure];
+    const layout = structuredClone(figure.layout);
+    const options = { responsive: true, displaylogo: false, doubleClick: "reset",
+                      modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"],
+                      toImageButtonOptions: { format: "svg", filename: figure.name } };
+    Plotly.newPlot(plot, figure.data, layout, options);
+    plot.on("plotly_click", (event) => show_runs(event.points[0].customdata ?? [], runs_around(plot)));
+    keep_ticks_readable(plot, figure.layout);
+  }
+
+  const plots = [...document.querySelectorAll("[data-figure]")];
+  plots.forEach(draw);
+  window.addEventListener("beforeprint", () => plots.forEach((plot) => Plotly.relayout(plot, printed)));
+  window.addEventListener("afterprint", () => {
+    plots.forEach((plot) => Plotly.relayout(plot, { width: null, height: null, autosize: true }));
+  });
+})();
