@@ -3,7 +3,7 @@
 (() => {
   const page = JSON.parse(document.getElementById("data").textContent);
   const panel = document.getElementById("panel");
-  const printed = { width: 660, height: 430 };  // pixels; fits A4 and Letter upright
+  const printed = { width: 660, height: 345 };  // pixels; two fit on A4 and on Letter
 
   /// An element with text (never HTML) or other elements inside.
   function element(name, attributes, ...content) {
@@ -18,6 +18,7 @@
   }
 
   const text = (value) => (value === undefined || value === null ? "–" : String(value));
+  const number = (value) => (Number.isInteger(value) ? text(value) : text(value && Number(value.toPrecision(7))));
 
   /// Keys of all configurations: those in which `runs` differ, and the others.
   function split_keys(runs) {
@@ -35,7 +36,7 @@
       }
       for (const [name, value] of Object.entries(run.costs ?? {})) add(run, name, value);
     }
-    return [...rows].map(([name, values]) => row(name, runs.map((run) => text(values[run.run_id]))));
+    return [...rows].map(([name, values]) => row(name, runs.map((run) => number(values[run.run_id]))));
   }
 
   function run_link(run) {
@@ -61,9 +62,12 @@
     const close = element("button", { type: "button", class: "close", "aria-label": "close" }, "×");
     close.addEventListener("click", hide_panel);
     panel.replaceChildren(
-      element("header", {}, element("h2", {}, runs.length === 1 ? "1 run" : `${runs.length} runs`), close), head,
-      element("h3", {}, "Configuration: what differs here"), element("table", { class: "pairs differing" }, ...differing.map(values)),
-      folded(`the same in all (${same.length} keys)`, same.map(values)), folded("all results and costs", measured(runs)));
+      element("header", {}, element("h2", {}, runs.length === 1 ? "1 run" : `${runs.length} runs`), close),
+      head,
+      element("h3", {}, "Configuration: what differs here"),
+      element("table", { class: "pairs differing" }, ...differing.map(values)),
+      folded(`the same in all (${same.length} keys)`, same.map((key) => row(key, [text(runs[0].params?.[key])]))),
+      folded("all results and costs", measured(runs)));
     panel.hidden = false;
   }
 
@@ -107,9 +111,13 @@
   function draw(plot) {
     const figure = page.figures[plot.dataset.figure];
     const layout = structuredClone(figure.layout);
-    const options = { responsive: true, displaylogo: false, doubleClick: "reset",
-                      modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"],
-                      toImageButtonOptions: { format: "svg", filename: figure.name } };
+    const options = {
+      responsive: true,
+      displaylogo: false,
+      doubleClick: "reset",
+      modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"],
+      toImageButtonOptions: { format: "svg", filename: figure.name },
+    };
     Plotly.newPlot(plot, figure.data, layout, options);
     plot.on("plotly_click", (event) => show_runs(event.points[0].customdata ?? [], runs_around(plot)));
     keep_ticks_readable(plot, figure.layout);

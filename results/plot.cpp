@@ -202,12 +202,15 @@ class Script {
 
   void heatmap() {
     std::vector<std::vector<double>> cells;
+    std::vector<std::vector<double>> numbers;  // gnuplot would write "nan" where there is nothing
     for (std::size_t y = 0; y < figure_.grid.size(); ++y) {
       for (std::size_t x = 0; x < figure_.grid[y].size(); ++x) {
         cells.push_back({static_cast<double>(x), static_cast<double>(y), figure_.grid[y][x]});
+        if (std::isfinite(figure_.grid[y][x])) numbers.push_back(cells.back());
       }
     }
     data("cells", cells);
+    data("numbers", numbers);
     std::vector<std::string> colours;
     for (const std::string_view colour : kPalette) colours.push_back(fmt::format("{} '{}'", colours.size(), colour));
     add("set palette defined (" + join(colours, ", ") + ")\n");
@@ -232,7 +235,7 @@ class Script {
     const double middle = colour.log ? std::sqrt(range.low * range.high) : (range.low + range.high) / 2;
     const auto labels = [&](std::string_view condition, std::string_view text_colour) {
       return fmt::format(
-          ", \\\n     $cells using 1:2:($3 {} {} ? sprintf('%.{}f', $3) : '') with labels font ',12' "
+          ", \\\n     $numbers using 1:2:($3 {} {} ? sprintf('%.{}f', $3) : '') with labels font ',12' "
           "textcolor '{}' notitle",
           condition, middle, *digits, text_colour);
     };

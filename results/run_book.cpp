@@ -119,8 +119,8 @@ std::string RunBook::references(const std::vector<std::string>& runs) const {
   for (std::size_t i = 0; i < numbers.size();) {
     std::size_t last = i;
     while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1) ++last;
-    if (last >= i + 2) {
-      parts.push_back(link_to(numbers[i]) + "–" + link_to(numbers[last]));
+    if (last >= i + 2) {  // word joiners keep a range on one line
+      parts.push_back(link_to(numbers[i]) + "&#8288;–&#8288;" + link_to(numbers[last]));
     } else {
       for (std::size_t each = i; each <= last; ++each) parts.push_back(link_to(numbers[each]));
     }

@@ -14,8 +14,8 @@ namespace {
 std::string number_html(const TableCell& cell, const CellOptions& options, const RunReferences& references) {
   std::string text = "<b>" + html_escape(format_number(*cell.value, options.format, options.digits)) + "</b>";
   if (cell.spread) text += " ± " + html_escape(format_number(*cell.spread, options.format, options.digits));
-  std::string out = fmt::format("<button type=\"button\" {}>{}</button>", runs_attributes(cell.runs), text);
-  if (cell.star) out += "<span class=\"star\">*</span>";
+  std::string out = fmt::format("<span class=\"own\"><button type=\"button\" {}>{}</button>{}</span>",
+                                runs_attributes(cell.runs), text, cell.star ? "<span class=\"star\">*</span>" : "");
   const std::string links = references ? references(cell.runs) : "";
   if (!links.empty()) out += "<sup class=\"references\">" + links + "</sup>";
   return out;

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# demo.sh XLM [TEXT]: from raw text to the table, the Pareto front and the figures of one recipe, in demo/.
+# demo.sh XLM [TEXT]: from raw text to the table, the Pareto front, the figures and the report of one recipe, in demo/.
 # Without TEXT the corpus is the English in libtorch's headers; TEXT is text8 as it is distributed, or a part of it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -22,4 +22,5 @@ say "$xlm" sweep "$recipe" --profile smoke "data.path=$data" --runs demo/runs
 say "$xlm" table "$recipe" --profile smoke --runs demo/runs
 say "$xlm" pareto --runs demo/runs --x flops_per_token --y test.bpc
 say "$xlm" figure "$recipe" --profile smoke --runs demo/runs --out demo/figures
-printf '\ndone in %d s; runs are in demo/runs, figures in demo/figures\n' $(($(date +%s) - start))
+say "$xlm" report "$recipe" --profile smoke --runs demo/runs --out demo/report.html
+printf '\ndone in %d s; runs are in demo/runs, figures in demo/figures, all of it in demo/report.html\n' $(($(date +%s) - start))

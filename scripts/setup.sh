@@ -32,14 +32,14 @@ if [ -z "${CUDA:-}" ]; then
   if command -v nvcc >/dev/null || [ -x /usr/local/cuda/bin/nvcc ] || [ -e /proc/driver/nvidia/version ]; then CUDA=1; fi
 fi
 stamp=".deps/torch-$torch_version-cuda$CUDA"
-pip=(python3 -m pip install --quiet --disable-pip-version-check --root-user-action=ignore --no-compile --target .deps/python)
+pip=(python3 -m pip install --quiet --disable-pip-version-check --root-user-action=ignore --no-compile --target)
 if [ ! -e "$stamp" ]; then
   rm -rf .deps/python .deps/torch-* .deps/plotly-*
   mkdir -p .deps
   if [ "$CUDA" = 1 ]; then
-    "${pip[@]}" "torch==$torch_version"
+    "${pip[@]}" .deps/python "torch==$torch_version"
   else  # libtorch_cpu.so is linked against these two, and needs nothing else of CUDA
-    "${pip[@]}" --no-deps "torch==$torch_version" nvidia-cuda-runtime==13.0.96 nvidia-cuda-cupti==13.0.85
+    "${pip[@]}" .deps/python --no-deps "torch==$torch_version" nvidia-cuda-runtime==13.0.96 nvidia-cuda-cupti==13.0.85
   fi
   touch "$stamp"
 fi
@@ -47,7 +47,10 @@ fi
 # The wheel carries plotly.min.js, which the program has inside; nothing of its Python is used.
 stamp=".deps/plotly-$plotly_version"
 if [ ! -e "$stamp" ]; then
-  rm -rf .deps/plotly-* .deps/python/plotly .deps/python/plotly-*.dist-info .deps/python/_plotly_utils
-  "${pip[@]}" --no-deps "plotly==$plotly_version"
+  rm -rf .deps/plotly-* .deps/python/plotly
+  mkdir -p .deps/python
+  "${pip[@]}" .deps/plotly-wheel --no-deps "plotly==$plotly_version"
+  mv .deps/plotly-wheel/plotly .deps/python/plotly
+  rm -rf .deps/plotly-wheel
   touch "$stamp"
 fi

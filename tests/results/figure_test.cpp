@@ -118,6 +118,20 @@ TEST_F(Figures, HeatmapOfAColumn) {
   EXPECT_NEAR(result.grid[0][0], 1.851, 1e-12);
 }
 
+TEST_F(Figures, HolesInAHeatmapHaveNoNumber) {
+  maker_.make({.id = "lone", .type = "fixed", .span = 512});
+  store_.sync(maker_.runs());
+  const Figure result = figure("figure: F\nkind: heatmap\nx: model.span\ny: model.span_type\nvalue: test.bpc\n");
+  EXPECT_TRUE(std::isnan(result.grid[0][2]));
+  EXPECT_EQ(result.grid_runs[1][2], std::vector<std::string>{"lone"});
+  const std::string script = gnuplot_script(result, PictureFormat::kSvg);
+  const std::size_t numbers = script.find("$numbers << EOD");
+  EXPECT_THAT(script.substr(numbers, script.find("EOD\n", numbers + 20) - numbers), Not(HasSubstr("nan")));
+  if (has_gnuplot()) {
+    EXPECT_THAT(run_gnuplot(script), Not(HasSubstr("nan<")));
+  }
+}
+
 TEST_F(Figures, AxesFitTheData) {
   const std::string log = gnuplot_script(figure(kLine), PictureFormat::kSvg);
   EXPECT_THAT(log, HasSubstr("set xtics ('64' 64, '256' 256)"));

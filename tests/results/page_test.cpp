@@ -201,7 +201,9 @@ TEST_F(Pages, ReportsLinkNumbersToRuns) {
   }
   EXPECT_GT(links, 12);
   EXPECT_EQ(occurrences(own, "<tbody id=\"run-"), 13) << "twelve with numbers, one without";
-  EXPECT_THAT(own, HasSubstr("<sup class=\"references\"><a href=\"#run-1\">1</a>–<a href=\"#run-3\">3</a></sup>"));
+  EXPECT_THAT(
+      own,
+      HasSubstr("<sup class=\"references\"><a href=\"#run-1\">1</a>&#8288;–&#8288;<a href=\"#run-3\">3</a></sup>"));
   EXPECT_THAT(own, HasSubstr("<span class=\"status failed\">failed</span>"));
   EXPECT_THAT(own, HasSubstr("<th scope=\"row\">optimizer.lr</th><td>0.07</td>")) << "the whole configuration";
   EXPECT_THAT(own, HasSubstr("model.span 256, model.span_type adaptive, seed 3")) << "what differs";
