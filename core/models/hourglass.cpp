@@ -57,14 +57,16 @@ void BoundaryCounts::compare(const Tensor& boundaries, const Tensor& target) {
 }
 
 std::vector<double> BoundaryCounts::read() const {
-  if (!counts_.defined()) return std::vector<double>(kCounts, 0);
-  const Tensor values = counts_.to(torch::kDouble).cpu();
-  return {values.data_ptr<double>(), values.data_ptr<double>() + kCounts};
+  std::vector<double> values(kCounts);
+  if (!counts_.defined()) return values;
+  const Tensor counted = counts_.to(torch::kDouble).cpu();
+  std::copy_n(counted.data_ptr<double>(), values.size(), values.begin());
+  return values;
 }
 
 class Hourglass final : public LanguageModel {
  public:
-  Hourglass(const HourglassOptions& options, std::int64_t symbols);
+  Hourglass(HourglassOptions options, std::int64_t symbols);
 
   ModelOutput forward(const ModelInput& input, const State& state) override;
   State initial_state(std::int64_t /*batch*/) const override { return {}; }
@@ -103,7 +105,7 @@ class Hourglass final : public LanguageModel {
   BoundaryCounts counts_;
 };
 
-Hourglass::Hourglass(const HourglassOptions& options, std::int64_t symbols) : o_(options) {
+Hourglass::Hourglass(HourglassOptions options, std::int64_t symbols) : o_(std::move(options)) {
   const DeclareParameter declare = [this](const std::string& name, Tensor initial) {
     return parameter(name, std::move(initial));
   };

@@ -19,7 +19,7 @@ using Pooling = HourglassOptions::Pooling;
 constexpr std::int64_t kHourglassSymbols = 11;
 constexpr std::int64_t kHourglassBatch = 3;
 constexpr std::int64_t kHourglassLength = 40;
-constexpr std::int64_t kLast = 13;  // scored where not all are
+constexpr std::int64_t kLast = 13;   // scored where not all are
 constexpr double kTolerance = 1e-8;  // the published pooling divides by the number of tokens plus 1e-9
 
 Vocabulary letters_and_space() {
