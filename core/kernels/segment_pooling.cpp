@@ -90,8 +90,9 @@ class GroupMeans : public torch::autograd::Function<GroupMeans> {
     if (context->needs_input_grad(0)) result[0] = of_token;
     if (context->needs_input_grad(1)) {
       // A boundary at s moves every later token one group on: what that does to t is ⟨dL/ds_g, h_t − s_g⟩ / n_g.
-      const Tensor effect = (of_token * (hidden - take_rows(saved[3], group))).sum(-1);  // [B, T]
-      result[1] = effect.flip(1).cumsum(1).flip(1) - effect;                             // over t > s
+      const Tensor of_mean = (share * saved[3]).sum(-1, /*keepdim=*/true);                              // [B, G, 1]
+      const Tensor effect = (of_token * hidden).sum(-1) - take_rows_plain(of_mean, group).squeeze(-1);  // [B, T]
+      result[1] = effect.flip(1).cumsum(1).flip(1) - effect;                                            // over t > s
     }
     return result;
   }
