@@ -89,15 +89,16 @@ ReportRecipe part_of(const RecipeView& recipe, const Options& options, const Con
     throw UsageError(fmt::format("{} describes no table and no figure\ndocs/results.md says how they are written",
                                  recipe.path.string()));
   }
-  ReportRecipe part{.title = recipe.experiment.empty() ? recipe.path.stem().string() : recipe.experiment,
-                    .file = recipe.path.string(),
-                    .profile = options.profile,
-                    .command = command_for_runs(recipe, options, context),
-                    .exhibits = exhibits_of(recipe, runs)};
+  std::vector<std::string> selected;
   if (!recipe.conditions.empty()) {  // otherwise it is about no runs in particular
-    for (const std::size_t run : runs.select(recipe.conditions)) part.runs.push_back(runs.id(run));
+    for (const std::size_t run : runs.select(recipe.conditions)) selected.push_back(runs.id(run));
   }
-  return part;
+  return {.title = recipe.experiment.empty() ? recipe.path.stem().string() : recipe.experiment,
+          .file = recipe.path.string(),
+          .profile = options.profile,
+          .command = command_for_runs(recipe, options, context),
+          .exhibits = exhibits_of(recipe, runs),
+          .runs = std::move(selected)};
 }
 
 Json summary_of(const Report& report, const fs::path& file) {

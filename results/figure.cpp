@@ -51,9 +51,9 @@ std::string series_label(const std::string& column, const Value& value) {
 }
 
 /// Computes one figure.
-class Builder {
+class FigureBuilder {
  public:
-  Builder(RunSet& runs, const FigureSpec& spec, std::vector<std::size_t> selected)
+  FigureBuilder(RunSet& runs, const FigureSpec& spec, std::vector<std::size_t> selected)
       : runs_(runs), selected_(std::move(selected)) {
     figure_.spec = spec;
     figure_.x_label = spec.x_label.empty() ? axis_label(spec.x) : spec.x_label;
@@ -353,7 +353,7 @@ std::vector<std::string> runs_of(const Figure& figure) {
 Figure build_figure(RunSet& runs, const FigureSpec& spec, const std::vector<Condition>& conditions) {
   std::vector<std::size_t> selected = runs.select(conditions);
   selected = runs.select(selected, spec.where);
-  return Builder(runs, spec, std::move(selected)).build();
+  return FigureBuilder(runs, spec, std::move(selected)).build();
 }
 
 }  // namespace xlm

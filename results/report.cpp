@@ -39,7 +39,7 @@ std::string contents_of(const Report& report) {
 /// What to do where numbers are missing.
 std::string how_to_make(const ReportRecipe& recipe) {
   if (recipe.command.empty()) return "<code>xlm runs ls</code> lists the runs that there are.";
-  return "This makes the runs: <code>" + html_escape(recipe.command) + "</code>";
+  return "Runs of this recipe are made with: <code>" + html_escape(recipe.command) + "</code>";
 }
 
 std::string exhibit_html(Page& page, const ReportRecipe& recipe, const Exhibit& exhibit) {

@@ -87,7 +87,9 @@ double aggregated(const std::vector<double>& values, Aggregate aggregate, Better
 
 bool has_specs(const Yaml& file, SpecKind kind) {
   const std::string key(key_of(kind));
-  return file.find(key) != nullptr || file.find(key + "s") != nullptr;
+  const Yaml* list = file.find(key + "s");
+  const bool is_empty = list == nullptr || list->is_null() || (list->is_sequence() && list->items.empty());
+  return file.find(key) != nullptr || !is_empty;
 }
 
 std::vector<Yaml> find_specs(const Yaml& file, SpecKind kind) {

@@ -94,9 +94,9 @@ std::string missing_reason(RunSet& runs, const std::vector<std::size_t>& members
 }
 
 /// Computes cells of one table.
-class Builder {
+class TableBuilder {
  public:
-  Builder(RunSet& runs, const TableSpec& spec, std::vector<std::size_t> selected)
+  TableBuilder(RunSet& runs, const TableSpec& spec, std::vector<std::size_t> selected)
       : runs_(runs), spec_(spec), selected_(std::move(selected)) {}
 
   Table build() {
@@ -226,7 +226,7 @@ class Builder {
 Table build_table(RunSet& runs, const TableSpec& spec, const std::vector<Condition>& conditions) {
   std::vector<std::size_t> selected = runs.select(conditions);
   selected = runs.select(selected, spec.where);
-  return Builder(runs, spec, std::move(selected)).build();
+  return TableBuilder(runs, spec, std::move(selected)).build();
 }
 
 }  // namespace xlm

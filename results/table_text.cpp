@@ -7,6 +7,7 @@
 
 #include "base/terminal.h"
 #include "base/text.h"
+#include "results/latex.h"
 
 namespace xlm {
 namespace {
@@ -119,108 +120,6 @@ std::string render_csv(const Table& table) {
   return text.render(TextTable::Format::kCsv);
 }
 
-struct Replacement {
-  std::string_view from;
-  std::string_view to;
-};
-
-/// What means something to LaTeX, or what its fonts lack. "[" and "*" would be read as arguments after a line's end.
-constexpr std::array<Replacement, 93> kReplacements{{
-    {"\\", "\\textbackslash{}"},
-    {"&", "\\&"},
-    {"[", "{[}"},
-    {"*", "{*}"},
-    {"%", "\\%"},
-    {"$", "\\$"},
-    {"#", "\\#"},
-    {"_", "\\_"},
-    {"{", "\\{"},
-    {"}", "\\}"},
-    {"~", "\\textasciitilde{}"},
-    {"^", "\\textasciicircum{}"},
-    {"<", "$<$"},
-    {">", "$>$"},
-    {"|", "$|$"},
-    {"–", "--"},
-    {"—", "---"},
-    {"…", "\\ldots{}"},
-    {"“", "``"},
-    {"”", "''"},
-    {"‘", "`"},
-    {"’", "'"},
-    {"\xC2\xA0", "~"},
-    {"±", "$\\pm$"},
-    {"×", "$\\times$"},
-    {"·", "$\\cdot$"},
-    {"−", "$-$"},
-    {"≤", "$\\leq$"},
-    {"≥", "$\\geq$"},
-    {"≠", "$\\neq$"},
-    {"≈", "$\\approx$"},
-    {"∞", "$\\infty$"},
-    {"→", "$\\rightarrow$"},
-    {"←", "$\\leftarrow$"},
-    {"°", "$^{\\circ}$"},
-    {"⁰", "$^{0}$"},
-    {"¹", "$^{1}$"},
-    {"²", "$^{2}$"},
-    {"³", "$^{3}$"},
-    {"⁴", "$^{4}$"},
-    {"⁵", "$^{5}$"},
-    {"⁶", "$^{6}$"},
-    {"⁷", "$^{7}$"},
-    {"⁸", "$^{8}$"},
-    {"⁹", "$^{9}$"},
-    {"⁺", "$^{+}$"},
-    {"⁻", "$^{-}$"},
-    {"₀", "$_{0}$"},
-    {"₁", "$_{1}$"},
-    {"₂", "$_{2}$"},
-    {"₃", "$_{3}$"},
-    {"₄", "$_{4}$"},
-    {"₅", "$_{5}$"},
-    {"₆", "$_{6}$"},
-    {"₇", "$_{7}$"},
-    {"₈", "$_{8}$"},
-    {"₉", "$_{9}$"},
-    {"µ", "$\\mu$"},
-    {"√", "$\\surd$"},
-    {"∆", "$\\Delta$"},
-    {"α", "$\\alpha$"},
-    {"β", "$\\beta$"},
-    {"γ", "$\\gamma$"},
-    {"δ", "$\\delta$"},
-    {"ε", "$\\epsilon$"},
-    {"ζ", "$\\zeta$"},
-    {"η", "$\\eta$"},
-    {"θ", "$\\theta$"},
-    {"ι", "$\\iota$"},
-    {"κ", "$\\kappa$"},
-    {"λ", "$\\lambda$"},
-    {"μ", "$\\mu$"},
-    {"ν", "$\\nu$"},
-    {"ξ", "$\\xi$"},
-    {"π", "$\\pi$"},
-    {"ρ", "$\\rho$"},
-    {"σ", "$\\sigma$"},
-    {"τ", "$\\tau$"},
-    {"υ", "$\\upsilon$"},
-    {"φ", "$\\phi$"},
-    {"χ", "$\\chi$"},
-    {"ψ", "$\\psi$"},
-    {"ω", "$\\omega$"},
-    {"Γ", "$\\Gamma$"},
-    {"Δ", "$\\Delta$"},
-    {"Θ", "$\\Theta$"},
-    {"Λ", "$\\Lambda$"},
-    {"Ξ", "$\\Xi$"},
-    {"Π", "$\\Pi$"},
-    {"Σ", "$\\Sigma$"},
-    {"Φ", "$\\Phi$"},
-    {"Ψ", "$\\Psi$"},
-    {"Ω", "$\\Omega$"},
-}};
-
 /// As cell_text, with a raised star.
 std::string latex_cell(TableCell cell, const CellOptions& options) {
   const std::string printed = cell.printed.empty() ? "" : latex_escape(" [" + cell.printed + "]");
@@ -256,22 +155,6 @@ std::string render_latex(const Table& table) {
 }
 
 }  // namespace
-
-std::string latex_escape(std::string_view text) {
-  std::string out;
-  while (!text.empty()) {
-    const auto found = std::find_if(kReplacements.begin(), kReplacements.end(),
-                                    [&](const Replacement& each) { return text.starts_with(each.from); });
-    if (found == kReplacements.end()) {
-      out += static_cast<unsigned char>(text.front()) < 0x20 ? ' ' : text.front();
-      text.remove_prefix(1);
-    } else {
-      out += found->to;
-      text.remove_prefix(found->from.size());
-    }
-  }
-  return out;
-}
 
 Json to_json(const Table& table) {
   Json json = {{"table", table.title}, {"name", table.name}, {"columns", Json::array()}, {"rows", Json::array()}};

@@ -19,7 +19,4 @@ std::string render_table(const Table& table, TableFormat format, int width = 0);
 
 Json to_json(const Table& table);
 
-/// `text` with what means something to LaTeX escaped.
-std::string latex_escape(std::string_view text);
-
 }  // namespace xlm

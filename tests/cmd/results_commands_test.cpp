@@ -265,7 +265,8 @@ TEST_F(ResultsCommands, ReportRefusesWhatItDoesNotKnow) {
   EXPECT_EQ(wrong.code, 2);
   EXPECT_THAT(wrong.err, HasSubstr("wrong.yaml:1: no run in the store has a column 'test.bcp'"));
   EXPECT_FALSE(fs::exists(temporary_.path() / "report.html"));
-  write("plain.yaml", "experiment: x\n");
+  EXPECT_THAT(xlm("report wrong.yaml --where model.spam=1").err, Not(HasSubstr("wrong.yaml:1"))) << "not its fault";
+  write("plain.yaml", "experiment: x\ntables: []\n");
   EXPECT_THAT(xlm("report plain.yaml").err, HasSubstr("describes no table and no figure"));
   create_folders(temporary_.path() / "none");
   EXPECT_EQ(xlm("report none").code, 2);

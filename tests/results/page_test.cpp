@@ -213,7 +213,7 @@ TEST_F(Pages, ReportsLinkNumbersToRuns) {
 
 TEST_F(Pages, ReportsSayWhatMakesMissingRuns) {
   const std::string own = own_part(report_page(store_, two_recipes(figure(line_yaml()), grid(), {})));
-  EXPECT_THAT(own, HasSubstr("Nothing to show: no run fulfils its conditions. This makes the runs: "
+  EXPECT_THAT(own, HasSubstr("Nothing to show: no run fulfils its conditions. Runs of this recipe are made with: "
                              "<code>xlm sweep spans.yaml --profile smoke</code>"));
   EXPECT_THAT(own, HasSubstr("Nothing to show: no run has it. <code>xlm runs ls</code>"));
 }

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "results/latex.h"
 #include "results/spec.h"
 #include "results/table_text.h"
 #include "tests/results/run_maker.h"
