@@ -28,6 +28,7 @@ struct SweepCommand {
   std::int64_t jobs = 0;
   bool dry_run = false;
   bool retry = false;
+  bool shuffle = false;
 };
 
 /// Costs of the runs in order; none where core cannot be opened, which must not keep a dry run from answering.
@@ -215,7 +216,8 @@ int run_sweep(const SweepCommand& command, const Context& context) {
   Yaml tree = read_configuration(command.file, command.profile, command.overrides);
   fix_axes(tree, command.overrides);
   make_launcher(command.launcher);  // complains before anything is written
-  const std::vector<SweepRun> runs = plan_sweep(tree, context.runs, command.retry);
+  std::vector<SweepRun> runs = plan_sweep(tree, context.runs, command.retry);
+  if (command.shuffle) shuffle_runs(runs);
   if (command.dry_run) {
     print_dry_run(runs, context);
     return kDone;
@@ -242,8 +244,14 @@ std::function<int()> declare_sweep(CLI::App& app, const Context& context) {
   for (const LauncherEntry& entry : launchers()) names += (names.empty() ? "" : "|") + std::string(entry.name);
   app.add_option("--launcher", command->launcher, "How workers are started")->capture_default_str()->type_name(names);
   app.add_flag("--dry-run", command->dry_run, "List the runs, why, and their cost; write nothing");
+  app.add_flag("--shuffle", command->shuffle, "Mix the order, so that half a sweep says something of all of it");
   app.add_flag("--retry", command->retry, "Try diverged runs again");
-  app.footer("Exit code: 0 all runs done, 1 some failed or diverged, 75 stopped. How to write one: docs/sweeps.md");
+  app.footer(
+      "Exit code: 0 all runs done, 1 some failed or diverged, 75 stopped. How to write one: docs/sweeps.md\n\n"
+      "Examples:\n"
+      "  xlm sweep experiments/recipes/adaptive-span/span-limit.yaml --profile smoke --dry-run\n"
+      "  xlm sweep experiments/recipes/adaptive-span/span-limit.yaml --profile small --jobs 2 data.path=data/text8\n"
+      "  xlm sweep search.yaml --shuffle 'sweep.grid.seed=[1, 2, 3]'");
   return [command, &context] { return run_sweep(*command, context); };
 }
 

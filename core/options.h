@@ -31,6 +31,8 @@ struct OptimizerOptions {
   double lr = 2.5e-4;
   std::int64_t warmup_steps = 0;
   Schedule schedule = Schedule::kConstant;
+  std::int64_t drop_after = 0;
+  double drop_factor = 0.1;
   double clip_norm = 0;
   double clip_step = 0;
 
@@ -42,6 +44,12 @@ struct OptimizerOptions {
             warmup_steps);
     v.field({.name = "schedule", .help = "learning rate after warm-up: constant, or cosine down to 0 at train.steps"},
             schedule, kScheduleNames);
+    v.field({.name = "drop_after",
+             .help = "steps after which the learning rate is multiplied by drop_factor; 0: never",
+             .min = 0,
+             .max = 1e12},
+            drop_after);
+    v.field({.name = "drop_factor", .help = "see drop_after", .min = 0, .max = 1, .open_min = true}, drop_factor);
     v.field({.name = "clip_norm", .help = "largest norm of the gradient over all parameters; 0: no limit", .min = 0},
             clip_norm);
     v.field({.name = "clip_step",

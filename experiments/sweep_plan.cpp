@@ -22,6 +22,12 @@ std::string going_on(std::int64_t checkpoint) {
 
 }  // namespace
 
+void shuffle_runs(std::vector<SweepRun>& runs) {
+  // A run's id ends with a hash of what it is.
+  const auto hash = [](const SweepRun& run) { return run.id().substr(run.id().rfind('-') + 1); };
+  std::sort(runs.begin(), runs.end(), [&](const SweepRun& a, const SweepRun& b) { return hash(a) < hash(b); });
+}
+
 void look_at(SweepRun& planned, bool retry) {
   const fs::path& folder = planned.planned.paths.folder;
   planned.action = SweepAction::kRun;

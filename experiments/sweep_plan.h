@@ -36,6 +36,9 @@ struct SweepRun {
 /// file:line for any point that is no valid run, and DataError for data that is not there.
 std::vector<SweepRun> plan_sweep(const Yaml& tree, const fs::path& runs, bool retry);
 
+/// Puts runs in an order that follows from their ids alone: mixed, and the same on every machine.
+void shuffle_runs(std::vector<SweepRun>& runs);
+
 /// How a run stands now: sets status, action, reason and checkpoint.
 void look_at(SweepRun& run, bool retry);
 

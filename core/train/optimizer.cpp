@@ -22,6 +22,11 @@ constexpr double kBeta2 = 0.999;
 }  // namespace
 
 double learning_rate(const OptimizerOptions& options, std::int64_t step, std::int64_t steps) {
+  if (options.drop_after > 0 && step > options.drop_after) {
+    OptimizerOptions undropped = options;
+    undropped.drop_after = 0;
+    return options.drop_factor * learning_rate(undropped, step, steps);
+  }
   const auto n = static_cast<double>(step);
   const auto warmup = static_cast<double>(options.warmup_steps);
   if (step < options.warmup_steps) return options.lr * n / warmup;

@@ -46,6 +46,22 @@ TEST_F(SweepPlanTest, NewRunsAreToBeDoneAndNothingIsWritten) {
   EXPECT_EQ(shown_value(runs[1].point, "model.span"), "16");
 }
 
+TEST_F(SweepPlanTest, ShufflingMixesTheOrderTheSameWayEachTime) {
+  const auto ids = [](const std::vector<SweepRun>& runs) {
+    std::vector<std::string> result;
+    for (const SweepRun& run : runs) result.push_back(run.id());
+    return result;
+  };
+  auto runs = plan("sweep: {grid: {seed: [1, 2, 3, 4, 5, 6, 7, 8]}}\n");
+  auto backwards = plan("sweep: {grid: {seed: [8, 7, 6, 5, 4, 3, 2, 1]}}\n");
+  const std::vector<std::string> in_order = ids(runs);
+  shuffle_runs(runs);
+  shuffle_runs(backwards);
+  EXPECT_EQ(ids(runs), ids(backwards));
+  EXPECT_NE(ids(runs), in_order);
+  EXPECT_THAT(ids(runs), ::testing::UnorderedElementsAreArray(in_order));
+}
+
 TEST_F(SweepPlanTest, PointsThatAreTheSameRunAreMerged) {
   EXPECT_EQ(plan("sweep: {grid: {train.threads: [1, 2], seed: [1, 1]}}\n").size(), 1U);
 }

@@ -131,6 +131,45 @@ tables:
   EXPECT_GT(split(before, '\n').size(), 30U);
 }
 
+/// Every recipe in its smoke profile, cut short: the sweep, its tables, its figures and its page.
+TEST_F(Pipeline, EveryRecipesSmokeProfileGivesItsTablesFiguresAndPage) {
+  int recipes = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(fs::path(XLM_SOURCE_DIR) / "experiments/recipes")) {
+    if (entry.path().extension() != ".yaml") continue;
+    ++recipes;
+    const std::string recipe = entry.path().string();
+    const std::string name = entry.path().stem().string();
+    const auto expect_done = [&](std::vector<std::string> arguments) {
+      arguments.insert(arguments.begin() + 2, {"--profile", "smoke"});
+      const ProgramResult result = xlm(arguments);
+      EXPECT_EQ(result.code, 0) << arguments.front() << " " << recipe << "\n" << result.err;
+      return result.out;
+    };
+    expect_done({"sweep", recipe, "--jobs", "2", "data.path=data", "device=cpu", "train.steps=4", "train.batch=2",
+                 "train.block=16", "train.eval_every=2", "eval.batch=2"});
+    const Json tables = parse_json(expect_done({"table", recipe, "--format", "json"}), name);
+    bool any_value = false;
+    for (const Json& row : tables.at(0)["rows"]) {
+      for (const Json& cell : row["cells"]) any_value = any_value || cell["value"].is_number();
+    }
+    EXPECT_TRUE(any_value) << recipe;
+    for (const std::string format : {"svg", "html"}) {
+      std::size_t files = 0;
+      for (const std::string& file :
+           split(expect_done({"figure", recipe, "--format", format, "--out", name + "/"}), '\n')) {
+        if (file.empty()) continue;
+        ++files;
+        EXPECT_GT(fs::file_size(folder_.path() / file), 1000U) << file;
+      }
+      EXPECT_GT(files, 0U) << recipe;
+    }
+    expect_done({"report", recipe, "--out", name + ".html"});
+    EXPECT_NE(read_file(folder_.path() / (name + ".html")).find(tables.at(0)["table"].get<std::string>()),
+              std::string::npos);
+  }
+  EXPECT_GE(recipes, 3);
+}
+
 TEST_F(Pipeline, AnHourglassTrainsAndIsEvaluatedAlike) {
   write_file(folder_.path() / "hourglass.yaml",
              "data: {path: data}\ndevice: cpu\n"

@@ -15,12 +15,15 @@ torch::Tensor weight_with_gradient(std::vector<double> weight, std::vector<doubl
   return tensor;
 }
 
-TEST(LearningRate, RisesLinearlyThenStays) {
-  const OptimizerOptions options{.lr = 0.07, .warmup_steps = 4};
+TEST(LearningRate, RisesLinearlyThenStaysAndDropsWhereAsked) {
+  OptimizerOptions options{.lr = 0.07, .warmup_steps = 4};
   EXPECT_DOUBLE_EQ(learning_rate(options, 1, 100), 0.07 / 4);
   EXPECT_DOUBLE_EQ(learning_rate(options, 3, 100), 0.07 * 3 / 4);
   EXPECT_DOUBLE_EQ(learning_rate(options, 4, 100), 0.07);
   EXPECT_DOUBLE_EQ(learning_rate(options, 100, 100), 0.07);
+  options.drop_after = 50;
+  EXPECT_DOUBLE_EQ(learning_rate(options, 50, 100), 0.07);
+  EXPECT_DOUBLE_EQ(learning_rate(options, 51, 100), 0.007);
 }
 
 TEST(LearningRate, CosineEndsAtZero) {
