@@ -2,8 +2,10 @@
 #include "base/yaml.h"
 
 #include <algorithm>
+#include <sstream>
 
 #include <fmt/format.h>
+#include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
 #include "base/error.h"
@@ -51,6 +53,36 @@ void check_nesting(std::string_view text, const Source& source) {
       fail(source, line, fmt::format("nested more than {} levels deep", kMaximumDepth));
     }
   }
+}
+
+/// Where each document of a text begins.
+class DocumentStarts final : public YAML::EventHandler {
+ public:
+  std::vector<int> lines;  // counted from 1
+
+  void OnDocumentStart(const YAML::Mark& mark) override { lines.push_back(mark.line + 1); }
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnAlias(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t, const std::string&) override {}
+  void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t, YAML::EmitterStyle::value) override {}
+  void OnSequenceEnd() override {}
+  void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t, YAML::EmitterStyle::value) override {}
+  void OnMapEnd() override {}
+};
+
+/// The first document; an undefined node where there is none. yaml-cpp's own LoadAll finds documents without end in a
+/// text such as "," because it never moves past what no document can begin with.
+YAML::Node only_document(const std::string& text, const Source& source) {
+  std::istringstream stream(text);
+  YAML::Parser parser(stream);
+  DocumentStarts starts;
+  while (starts.lines.size() < 2 && parser.HandleNextDocument(starts)) {
+  }
+  if (starts.lines.size() > 1) {
+    fail(source, starts.lines[1], "more than one YAML document, or something that belongs to none, such as a comma");
+  }
+  return starts.lines.empty() ? YAML::Node(YAML::NodeType::Undefined) : YAML::Load(text);
 }
 
 class Converter {
@@ -231,20 +263,12 @@ Yaml parse_yaml(std::string_view text, const std::string& source_name) {
   const auto source = std::make_shared<const std::string>(source_name);
   if (text.size() > kMaximumBytes) fail(source, 0, fmt::format("longer than {} bytes", kMaximumBytes));
   check_nesting(text, source);
-  std::vector<YAML::Node> documents;
   try {
-    documents = YAML::LoadAll(std::string(text));
-  } catch (const YAML::Exception& error) {
-    fail(source, error.mark.line + 1, fmt::format("not valid YAML: {}", error.msg));
-  }
-  if (documents.size() > 1) fail(source, documents[1].Mark().line + 1, "more than one YAML document in a file");
-  if (documents.empty()) {
+    const YAML::Node document = only_document(std::string(text), source);
+    if (document.IsDefined()) return Converter(source).convert(document);
     Yaml empty;
     empty.source = source;
     return empty;
-  }
-  try {
-    return Converter(source).convert(documents.front());
   } catch (const YAML::Exception& error) {
     fail(source, error.mark.line + 1, fmt::format("not valid YAML: {}", error.msg));
   }

@@ -5,7 +5,8 @@ cd "$(dirname "$0")/.."
 seconds=${XLM_FUZZ_SECONDS:-5}
 build=build/fuzz
 if [ ! -e $build/build.ninja ]; then
-  CC=clang-14 CXX=clang++-14 cmake -G Ninja -S . -B $build -DXLM_CORE=OFF -DXLM_FUZZ=ON -DCMAKE_BUILD_TYPE=Release >/dev/null
+  CC=clang-14 CXX=clang++-14 cmake -G Ninja -S . -B $build -DXLM_CORE=OFF -DXLM_FUZZ=ON \
+    -DCMAKE_BUILD_TYPE=Release -DCMAKE_UNITY_BUILD=ON >/dev/null
 fi
 cmake --build $build --target fuzzers
 for target in $build/bin/*_fuzz; do
