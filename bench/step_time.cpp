@@ -4,6 +4,9 @@
 #include <cstdio>
 #include <fstream>
 #include <string>
+#include <type_traits>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include <ATen/Parallel.h>
@@ -21,18 +24,22 @@ namespace xlm {
 namespace {
 
 using SpanType = AdaptiveSpanOptions::SpanType;
+using BoundaryType = BoundaryOptions::Type;
+
+constexpr double kTokensOfAWord = 5.7;  // text8's, the space included
 
 struct Row {
   std::string name;
-  AdaptiveSpanOptions model;
+  ModelOptions model;
   std::int64_t batch;
   std::int64_t block;
-  double short_span;  // z of all heads of a layer but one
-  double long_span;   // z of that one
+  double short_span = 0;         // adaptive span: z of all heads of a layer but one
+  double long_span = 0;          // z of that one
+  std::int64_t most_steps = 50;  // of rows that take long
 };
 
 /// The adaptive-span rows of the published comparison, and a sweep that shows cost following the spans.
-std::vector<Row> rows() {
+std::vector<Row> span_rows() {
   const AdaptiveSpanOptions small{.width = 128, .heads = 4, .feed_forward = 512, .layers = 4, .span = 256};
   AdaptiveSpanOptions medium{.width = 256, .heads = 8, .feed_forward = 1024, .layers = 4, .span = 1024};
   AdaptiveSpanOptions fixed = medium;
@@ -42,6 +49,57 @@ std::vector<Row> rows() {
   return {{"s256", small, 8, 128, 32, 200},       {"s1024", medium, 4, 256, 40, 800},
           {"s1024-fixed", fixed, 4, 256, 0, 0},   {"s4096", large, 2, 256, 40, 3000},
           {"s4096-short", large, 2, 256, 40, 40}, {"s4096-half", large, 2, 256, 40, 1500}};
+}
+
+/// The hourglass rows of the published comparison.
+std::vector<Row> hourglass_rows() {
+  const auto options = [](std::int64_t width, std::int64_t heads, BoundaryType type, std::int64_t factor = 2) {
+    HourglassOptions model{.width = width, .heads = heads, .feed_forward = 4 * width};
+    if (type == BoundaryType::kNone) model.layers = {12};
+    model.boundaries.type = type;
+    model.boundaries.factor = factor;
+    return model;
+  };
+  return {{"vanilla-512", options(256, 4, BoundaryType::kNone), 4, 512},
+          {"fixed2-512", options(256, 4, BoundaryType::kFixed, 2), 4, 512},
+          {"fixed4-512", options(256, 4, BoundaryType::kFixed, 4), 4, 512},
+          {"whitespace-512", options(256, 4, BoundaryType::kWhitespace), 4, 512},
+          {.name = "vanilla-2048",
+           .model = options(512, 8, BoundaryType::kNone),
+           .batch = 1,
+           .block = 2048,
+           .most_steps = 3},
+          {.name = "whitespace-2048",
+           .model = options(512, 8, BoundaryType::kWhitespace),
+           .batch = 1,
+           .block = 2048,
+           .most_steps = 5}};
+}
+
+/// text8's symbols, the space first.
+Vocabulary letters() {
+  Vocabulary vocabulary;
+  vocabulary.symbols.emplace_back(" ");
+  for (char c = 'a'; c <= 'z'; ++c) vocabulary.symbols.emplace_back(1, c);
+  return vocabulary;
+}
+
+/// Random letters [batch, length] with spaces as often as in text8.
+torch::Tensor random_tokens(std::int64_t batch, std::int64_t length) {
+  const torch::Tensor words = (torch::arange(length + 1, torch::kDouble) / kTokensOfAWord).floor();  // begun before
+  const torch::Tensor spaces = words.narrow(0, 1, length) > words.narrow(0, 0, length);
+  return torch::randint(1, 27, {batch, length}).masked_fill(spaces, 0);
+}
+
+/// Gives every head of an adaptive span its share of the longest span.
+void set_spans(LanguageModel& model, const AdaptiveSpanOptions& options, const Row& row) {
+  const torch::NoGradGuard no_grad;
+  for (const auto& [name, weight] : model.weights()) {
+    if (!name.ends_with("current_val")) continue;
+    weight.fill_(row.short_span / static_cast<double>(options.span));
+    weight[0].fill_(row.long_span / static_cast<double>(options.span));
+  }
+  model.after_step();
 }
 
 double median(std::vector<double> values) {
@@ -94,25 +152,21 @@ struct Measurement {
 
 Measurement measure(const Row& row, std::int64_t steps, Precision precision) {
   torch::manual_seed(1);
-  const auto model = make_model(row.model, 27);
-  {
-    const torch::NoGradGuard no_grad;
-    for (const auto& [name, weight] : model->weights()) {
-      if (!name.ends_with("current_val")) continue;
-      weight.fill_(row.short_span / static_cast<double>(row.model.span));
-      weight[0].fill_(row.long_span / static_cast<double>(row.model.span));
-    }
-    model->after_step();
-  }
-  // A tiny learning rate keeps the spans where they are.
-  Optimizer optimizer({.type = OptimizerOptions::Type::kAdagrad, .clip_step = 0.03},
-                      {model->weights().begin(), model->weights().end()});
+  const auto model = make_model(row.model, letters());
+  const auto* spans = std::get_if<AdaptiveSpanOptions>(&row.model);
+  if (spans != nullptr) set_spans(*model, *spans, row);
+  OptimizerOptions as_published;
+  TrainOptions train;
+  EvalOptions eval;
+  std::visit([&](const auto& options) { std::decay_t<decltype(options)>::paper_defaults(as_published, train, eval); },
+             row.model);
+  Optimizer optimizer(as_published, {model->weights().begin(), model->weights().end()});
   State state = model->initial_state(row.batch);
   std::vector<double> seconds;
   peak_memory(true);
-  const std::int64_t warm = 2 + row.model.span / row.block;  // until the caches are full
+  const std::int64_t warm = 2 + (spans != nullptr ? spans->span / row.block : 0);  // until the caches are full
   for (std::int64_t step = 1; step <= warm + steps; ++step) {
-    const torch::Tensor tokens = torch::randint(27, {row.batch, row.block + 1});
+    const torch::Tensor tokens = random_tokens(row.batch, row.block + 1);
     const double start = monotonic_seconds();
     optimizer.zero_gradients();
     ModelOutput output;
@@ -124,7 +178,7 @@ Measurement measure(const Row& row, std::int64_t steps, Precision precision) {
                                                    tokens.narrow(1, 1, row.block).flatten());
     if (output.auxiliary_loss.defined()) loss = loss + output.auxiliary_loss;
     loss.backward();
-    optimizer.step(1e-9, step);
+    optimizer.step(1e-9, step);  // a tiny learning rate keeps the spans where they are
     model->after_step();
     state = output.state;
     if (step > warm) seconds.push_back(monotonic_seconds() - start);
@@ -161,9 +215,11 @@ int run(int argc, char** argv) {
              kPrecisionNames.at(static_cast<std::size_t>(precision)), rate);
   TextTable table(
       {{"row"}, {"ms/step", true}, {"tokens/s", true}, {"peak MB", true}, {"limit ms", true}, {"of limit", true}});
-  for (const Row& row : rows()) {
+  std::vector<Row> rows = span_rows();
+  for (Row& row : hourglass_rows()) rows.push_back(std::move(row));
+  for (const Row& row : rows) {
     if (!chosen.empty() && std::find(chosen.begin(), chosen.end(), row.name) == chosen.end()) continue;
-    const Measurement m = measure(row, steps, precision);
+    const Measurement m = measure(row, std::min(steps, row.most_steps), precision);
     const auto tokens = static_cast<double>(row.batch * row.block);
     const double limit = 3e-9 * m.flops_per_token * tokens / rate;  // the backward pass is twice the forward one
     table.add({row.name, fmt::format("{:.1f}", 1e3 * m.seconds), fmt::format("{:.0f}", tokens / m.seconds),

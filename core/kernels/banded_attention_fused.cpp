@@ -6,7 +6,6 @@
 //
 // B batch, n heads, M queries, T = L + M keys, d head width.
 #include <ATen/Parallel.h>
-#include <ATen/native/CPUBlas.h>
 
 #include <algorithm>
 #include <cmath>
@@ -14,6 +13,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "core/kernels/attention_heads.h"
 #include "core/kernels/banded_attention.h"
 #include "core/kernels/banded_rows.h"
 #include "core/kernels/transpose.h"
@@ -24,36 +24,6 @@ namespace {
 using torch::Tensor;
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
-
-/// C (+)= A·B, row-major with leading dimensions; oneDNN's small products for float32.
-void product(std::int64_t rows, std::int64_t columns, std::int64_t inner, const float* a, std::int64_t lda,
-             const float* b, std::int64_t ldb, float* c, std::int64_t ldc, bool add) {
-  at::native::cpublas::brgemm(rows, columns, inner, lda, ldb, ldc, add, a, b, c);
-}
-
-void product(std::int64_t rows, std::int64_t columns, std::int64_t inner, const double* a, std::int64_t lda,
-             const double* b, std::int64_t ldb, double* c, std::int64_t ldc, bool add) {
-  for (std::int64_t i = 0; i < rows; ++i) {
-    double* row = c + i * ldc;
-    if (!add) std::fill(row, row + columns, 0);
-    for (std::int64_t k = 0; k < inner; ++k) {
-      for (std::int64_t j = 0; j < columns; ++j) row[j] += a[i * lda + k] * b[k * ldb + j];
-    }
-  }
-}
-
-/// A [rows, width] matrix with a stride between rows, as one head of a tensor.
-template <class T>
-struct Matrix {
-  T* data;
-  std::int64_t stride;
-  T* row(std::int64_t i) const { return data + i * stride; }
-};
-
-template <class T>
-Matrix<T> head_of(const Tensor& x, std::int64_t batch, std::int64_t head) {
-  return {x.data_ptr<T>() + batch * x.stride(0) + head * x.stride(1), x.stride(2)};
-}
 
 struct Shape {
   std::int64_t batch, heads, queries, band, width;
@@ -222,14 +192,6 @@ void backward_head(const Shape& shape, const Settings& settings, const variable_
   const auto d_value = head_of<T>(gradients.value, batch, head);
   transpose(d_key_t, keys, width, keys, d_key.data, d_key.stride);
   transpose(d_value_t, keys, width, keys, d_value.data, d_value.stride);
-}
-
-Tensor rows_contiguous(const Tensor& x) { return x.stride(-1) == 1 ? x : x.contiguous(); }
-
-/// An empty [B, n, T, d] tensor whose heads lie side by side, so that joining them costs nothing.
-Tensor empty_heads(const Tensor& like, std::int64_t length) {
-  return torch::empty({like.size(0), length, like.size(1), like.size(3)}, like.options().requires_grad(false))
-      .transpose(1, 2);
 }
 
 class FusedBandedAttention : public torch::autograd::Function<FusedBandedAttention> {

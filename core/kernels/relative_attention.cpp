@@ -1,4 +1,4 @@
-// Relative attention from libtorch's own operations.
+// Relative attention from libtorch's own operations, and the choice of version.
 #include "core/kernels/relative_attention.h"
 
 #include <cmath>
@@ -8,7 +8,9 @@
 
 namespace xlm {
 
-torch::Tensor relative_attention(const RelativeAttentionInput& input) { return relative_attention_plain(input); }
+torch::Tensor relative_attention(const RelativeAttentionInput& input) {
+  return input.query.device().is_cpu() ? relative_attention_fused(input) : relative_attention_plain(input);
+}
 
 torch::Tensor relative_dropout_factors(const RelativeAttentionInput& input) {
   const std::int64_t rows = input.query.size(0) * input.query.size(1);

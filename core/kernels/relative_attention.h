@@ -28,6 +28,11 @@ torch::Tensor relative_attention(const RelativeAttentionInput& input);
 /// The plain version, from libtorch's differentiable operations: any device; memory O(B H T²).
 torch::Tensor relative_attention_plain(const RelativeAttentionInput& input);
 
+/// The same in tiles below the diagonal, on the CPU: memory O(B H T d), and no product or exponential of pairs that are
+/// more than a tile behind the diagonal. float32 and double; other types are computed in float32. The same sums in the
+/// same order whatever the threads.
+torch::Tensor relative_attention_fused(const RelativeAttentionInput& input);
+
 /// The factors 0 or 1 / (1 − dropout) that are applied on the CPU: [B, H, T, T], functions of seed and place alone.
 torch::Tensor relative_dropout_factors(const RelativeAttentionInput& input);
 

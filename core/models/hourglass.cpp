@@ -8,7 +8,9 @@
 #include <optional>
 
 #include "base/error.h"
+#include "core/kernels/dropout.h"
 #include "core/kernels/linear.h"
+#include "core/kernels/place_dropout.h"
 #include "core/kernels/segment_pooling.h"
 #include "core/models/language_model.h"
 #include "core/nn/boundary_predictor.h"
@@ -145,7 +147,7 @@ ModelOutput Hourglass::forward(const ModelInput& input, const State& /*state*/) 
   const std::int64_t scored = input.scored > 0 ? input.scored : length;
   const RelativePositions positions = relative_positions(length + 1);  // groups can be as many as tokens, and the null
   Tensor hidden = torch::embedding(word_emb_, input.tokens);           // [B, T, D]
-  if (is_training() && o_.dropout > 0) hidden = torch::dropout(hidden, o_.dropout, true);
+  if (is_training() && o_.dropout > 0) hidden = place_dropout(hidden, o_.dropout, draw_dropout_seed());
   hidden = stages_[0].forward(hidden, positions, is_training());
   Boundaries found;
   if (o_.pools()) {

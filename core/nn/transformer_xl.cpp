@@ -3,6 +3,7 @@
 
 #include "core/kernels/dropout.h"
 #include "core/kernels/linear.h"
+#include "core/kernels/place_dropout.h"
 #include "core/kernels/relative_attention.h"
 
 namespace xlm {
@@ -56,7 +57,9 @@ TransformerXlStage::TransformerXlStage(const DeclareParameter& declare, const st
 Tensor TransformerXlStage::forward(Tensor hidden, const RelativePositions& positions, bool training) const {
   if (layers_.empty()) return hidden;
   const double dropout = training ? shape_.dropout : 0;
-  const auto dropped = [&](const Tensor& x) { return dropout > 0 ? torch::dropout(x, dropout, true) : x; };
+  const auto dropped = [&](const Tensor& x) {
+    return dropout > 0 ? place_dropout(x, dropout, draw_dropout_seed()) : x;
+  };
   const Tensor encoding = dropped(positions.sinusoids.narrow(0, 0, hidden.size(1)));  // [T, D]
   for (const Layer& layer : layers_) {
     hidden = torch::layer_norm(hidden + dropped(attention(layer, hidden, encoding, positions, training)),
@@ -74,9 +77,11 @@ Tensor TransformerXlStage::attention(const Layer& layer, const Tensor& hidden, c
   const std::int64_t batch = hidden.size(0);
   const std::int64_t length = hidden.size(1);
   const std::int64_t head_width = shape_.width / shape_.heads;
-  const Tensor projected = linear_layer(hidden, layer.qkv.weight, layer.qkv.bias)
-                               .view({batch, length, 3, shape_.heads, head_width});                  // [B, T, 3, H, d]
-  const auto part = [&](std::int64_t index) { return projected.select(2, index).transpose(1, 2); };  // [B, H, T, d]
+  // Unbound at once, so that their gradients are put together in one copy.
+  const std::vector<Tensor> parts = linear_layer(hidden, layer.qkv.weight, layer.qkv.bias)
+                                        .view({batch, length, 3, shape_.heads, head_width})
+                                        .unbind(2);                                   // 3 × [B, T, H, d]
+  const auto part = [&](std::size_t index) { return parts[index].transpose(1, 2); };  // [B, H, T, d]
   const Tensor r = linear_layer(encoding, layer.r.weight, layer.r.bias)
                        .view({length, shape_.heads, head_width})
                        .transpose(0, 1);  // [H, T, d]

@@ -1,0 +1,53 @@
+// What the fused kernels of attention share: small products, and heads of tensors as matrices.
+//
+// B batch, n heads, T positions, d head width.
+#pragma once
+
+#include <ATen/native/CPUBlas.h>
+
+#include <algorithm>
+#include <cstdint>
+
+#include <torch/torch.h>
+
+namespace xlm {
+
+/// C (+)= A·B, row-major with leading dimensions; oneDNN's small products for float32.
+inline void product(std::int64_t rows, std::int64_t columns, std::int64_t inner, const float* a, std::int64_t lda,
+                    const float* b, std::int64_t ldb, float* c, std::int64_t ldc, bool add) {
+  at::native::cpublas::brgemm(rows, columns, inner, lda, ldb, ldc, add, a, b, c);
+}
+
+inline void product(std::int64_t rows, std::int64_t columns, std::int64_t inner, const double* a, std::int64_t lda,
+                    const double* b, std::int64_t ldb, double* c, std::int64_t ldc, bool add) {
+  for (std::int64_t i = 0; i < rows; ++i) {
+    double* row = c + i * ldc;
+    if (!add) std::fill(row, row + columns, 0);
+    for (std::int64_t k = 0; k < inner; ++k) {
+      for (std::int64_t j = 0; j < columns; ++j) row[j] += a[i * lda + k] * b[k * ldb + j];
+    }
+  }
+}
+
+/// A [rows, width] matrix with a stride between rows, as one head of a tensor.
+template <class T>
+struct Matrix {
+  T* data;
+  std::int64_t stride;
+  T* row(std::int64_t i) const { return data + i * stride; }
+};
+
+template <class T>
+Matrix<T> head_of(const torch::Tensor& x, std::int64_t batch, std::int64_t head) {
+  return {x.data_ptr<T>() + batch * x.stride(0) + head * x.stride(1), x.stride(2)};
+}
+
+inline torch::Tensor rows_contiguous(const torch::Tensor& x) { return x.stride(-1) == 1 ? x : x.contiguous(); }
+
+/// An empty [B, n, T, d] tensor whose heads lie side by side, so that joining them costs nothing.
+inline torch::Tensor empty_heads(const torch::Tensor& like, std::int64_t length) {
+  return torch::empty({like.size(0), length, like.size(1), like.size(3)}, like.options().requires_grad(false))
+      .transpose(1, 2);
+}
+
+}  // namespace xlm

@@ -1,0 +1,149 @@
+// What the fused kernel of relative attention works on: tiles of scores, the table of positions, a thread's memory.
+//
+// A tile holds Q queries and sees the keys before its end, W of them. Its scores lie in one buffer F [Q, W] of row
+// stride S. With distances in reverse order, farthest first, query i's score of key j belongs to column j − i + const:
+// the tile's scores by distance are a matrix that starts Q − 1 elements before F and whose rows are S + 1 apart. So
+// products with the position table read and write F as such, and nothing is ever shifted; what they write outside the
+// causal part falls on keys that a query does not see, or between the rows. Lengths are rounded up to whole tiles,
+// with zeros behind the last position: few shapes of products, and no remainders.
+//
+// B batch, H heads, T positions, d head width.
+#pragma once
+
+#include <ATen/Dispatch.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include <torch/torch.h>
+
+#include "core/kernels/attention_heads.h"
+#include "core/kernels/transpose.h"
+
+namespace xlm {
+
+inline constexpr std::int64_t kKeyBlock = 256;  // keys of one product
+
+struct RelativeShape {
+  std::int64_t batch, heads, length, width;
+
+  /// Q: more queries make better products, but the scores must stay in the second-level cache.
+  std::int64_t tile() const {
+    if (length > 1536) return 32;
+    return length > 32 ? 64 : 32;
+  }
+  std::int64_t padded() const { return (length + tile() - 1) / tile() * tile(); }
+  /// Elements between rows of scores and of transposed tables: room for what falls between the rows, and no power of
+  /// two, whose multiples share places in the cache.
+  std::int64_t stride() const { return (padded() + kKeyBlock - 1) / kKeyBlock * kKeyBlock + tile() + 16; }
+  std::size_t table() const { return static_cast<std::size_t>(width * stride()); }
+  std::size_t rows() const { return static_cast<std::size_t>(width * padded()); }
+  std::size_t tile_rows() const { return static_cast<std::size_t>(width * tile()); }
+  double scale() const { return 1 / std::sqrt(static_cast<double>(width)); }
+};
+
+/// C [rows, columns] (+)= A·B with many columns.
+template <class T>
+void wide_product(std::int64_t rows, std::int64_t columns, std::int64_t inner, const T* a, std::int64_t lda, const T* b,
+                  std::int64_t ldb, T* c, std::int64_t ldc, bool add) {
+  for (std::int64_t j = 0; j < columns; j += kKeyBlock) {
+    product(rows, std::min(kKeyBlock, columns - j), inner, a, lda, b + j, ldb, c + j, ldc, add);
+  }
+}
+
+/// C [rows, columns] = A·B with a long inner dimension.
+template <class T>
+void deep_product(std::int64_t rows, std::int64_t columns, std::int64_t inner, const T* a, std::int64_t lda, const T* b,
+                  std::int64_t ldb, T* c) {
+  for (std::int64_t k = 0; k < inner; k += kKeyBlock) {
+    product(rows, columns, std::min(kKeyBlock, inner - k), a + k, lda, b + k * ldb, ldb, c, columns, k > 0);
+  }
+}
+
+/// to [count, width] = from's rows from `first` on.
+template <class T>
+void pack_rows(const Matrix<T>& from, std::int64_t first, std::int64_t count, std::int64_t width, T* to) {
+  for (std::int64_t i = 0; i < count; ++i) std::copy_n(from.row(first + i), width, to + i * width);
+}
+
+/// F of one tile, with zeros before the first row and between the rows.
+template <class T>
+class ScoreTile {
+ public:
+  explicit ScoreTile(const RelativeShape& shape)
+      : margin_(shape.tile()),
+        stride_(shape.stride()),
+        data_(static_cast<std::size_t>(margin_ + shape.tile() * stride_)) {}
+  T* row(std::int64_t i) { return data_.data() + margin_ + i * stride_; }
+  /// The same by distance, with rows stride() + 1 apart.
+  T* by_distance() { return row(0) - (margin_ - 1); }
+  std::int64_t stride() const { return stride_; }
+
+ private:
+  std::int64_t margin_, stride_;
+  std::vector<T> data_;
+};
+
+/// The position table, farthest first; distances beyond the sequence are zeros.
+struct PositionTable {
+  torch::Tensor rows;        // [H, padded, d]
+  torch::Tensor transposed;  // [H, d, stride]
+
+  PositionTable(const RelativeShape& shape, const torch::Tensor& position)
+      : rows(torch::zeros({shape.heads, shape.padded(), shape.width}, position.options().requires_grad(false))),
+        transposed(torch::zeros({shape.heads, shape.width, shape.stride()}, rows.options())) {
+    rows.narrow(1, shape.padded() - shape.length, shape.length).copy_(position.detach().flip(1));
+    AT_DISPATCH_FLOATING_TYPES(rows.scalar_type(), "relative_attention", [&] {
+      for (std::int64_t head = 0; head < shape.heads; ++head) {
+        transpose(rows[head].const_data_ptr<scalar_t>(), shape.width, shape.padded(), shape.width,
+                  transposed[head].data_ptr<scalar_t>(), shape.stride());
+      }
+    });
+  }
+};
+
+/// What a thread needs for one head after another. Everything starts as zeros, and what stands for positions behind
+/// the last stays zero.
+template <class T>
+struct ForwardSpace {
+  std::vector<T> key_t;              // [d, stride]
+  std::vector<T> value;              // [padded, d]
+  std::vector<T> content, distance;  // queries with their bias, scaled: [Q, d]
+  std::vector<T> output;             // [Q, d]
+  ScoreTile<T> scores;
+
+  explicit ForwardSpace(const RelativeShape& shape)
+      : key_t(shape.table()),
+        value(shape.rows()),
+        content(shape.tile_rows()),
+        distance(shape.tile_rows()),
+        output(shape.tile_rows()),
+        scores(shape) {}
+};
+
+template <class T>
+struct BackwardSpace : ForwardSpace<T> {
+  std::vector<T> key;                    // [padded, d]
+  std::vector<T> value_t;                // [d, stride]
+  std::vector<T> d_key_t, d_value_t;     // [d, stride]
+  std::vector<T> d_output;               // [Q, d]
+  std::vector<T> transposed;             // [d, Q]
+  std::vector<T> d_content, d_distance;  // gradients of the queries with their bias: [Q, d]
+  ScoreTile<T> d_scores;
+
+  explicit BackwardSpace(const RelativeShape& shape)
+      : ForwardSpace<T>(shape),
+        key(shape.rows()),
+        value_t(shape.table()),
+        d_key_t(shape.table()),
+        d_value_t(shape.table()),
+        d_output(shape.tile_rows()),
+        transposed(shape.tile_rows()),
+        d_content(shape.tile_rows()),
+        d_distance(shape.tile_rows()),
+        d_scores(shape) {}
+};
+
+}  // namespace xlm

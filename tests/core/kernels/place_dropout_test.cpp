@@ -1,0 +1,40 @@
+// Dropout by place: what it drops, and that its gradient drops the same.
+#include "core/kernels/place_dropout.h"
+
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace xlm {
+namespace {
+
+TEST(PlaceDropout, DropsItsShareAndScalesTheRest) {
+  const torch::Tensor dropped = place_dropout(torch::ones({500, 1000}), 0.2, 5);
+  EXPECT_NEAR((dropped == 0).to(torch::kDouble).mean().item<double>(), 0.2, 0.003);  // 5.3 deviations
+  EXPECT_TRUE(torch::allclose(dropped.masked_select(dropped != 0), torch::tensor(1.25F)));
+}
+
+TEST(PlaceDropout, GradientIsThatOfTheSameFactors) {
+  torch::manual_seed(2);
+  for (const auto type : {torch::kFloat, torch::kDouble, torch::kBFloat16}) {
+    for (const auto& shape : std::vector<std::vector<std::int64_t>>{{3, 5, 7}, {64}, {400, 130}}) {
+      const torch::Tensor x = torch::randn(shape).to(type).set_requires_grad(true);
+      const torch::Tensor factors = place_dropout(torch::ones(shape).to(type), 0.3, 9);
+      const torch::Tensor dropped = place_dropout(x, 0.3, 9);
+      EXPECT_TRUE(torch::allclose(dropped, x * factors, 1e-2));
+      const torch::Tensor upstream = torch::randn(shape).to(type);
+      EXPECT_TRUE(
+          torch::allclose(torch::autograd::grad({(dropped * upstream).sum()}, {x})[0], upstream * factors, 1e-2));
+    }
+  }
+}
+
+TEST(PlaceDropout, AnotherSeedDropsOthersAndZeroNothing) {
+  const torch::Tensor x = torch::ones({40, 100});
+  EXPECT_TRUE(torch::equal(place_dropout(x, 0.3, 1), place_dropout(x, 0.3, 1)));
+  EXPECT_FALSE(torch::equal(place_dropout(x, 0.3, 1), place_dropout(x, 0.3, 2)));
+  EXPECT_TRUE(torch::equal(place_dropout(x, 0, 1), x));
+}
+
+}  // namespace
+}  // namespace xlm
