@@ -31,7 +31,7 @@ TEST(Yaml, RefusesWhatIsNotOneMapOfText) {
   EXPECT_TRUE(message_of("[1, 2]: 3\n").find("not text") != std::string::npos);
   EXPECT_TRUE(message_of("a: 1\n---\nb: 2\n").find("more than one") != std::string::npos);
   // yaml-cpp's LoadAll does not come back from these.
-  for (const std::string endless : {",", "[],", "{}, a: 1", ", b: 1"}) {
+  for (const std::string endless : {",", "[],", "{},", ", b: 1"}) {
     EXPECT_TRUE(message_of(endless).find("comma") != std::string::npos) << endless;
   }
   EXPECT_TRUE(message_of(std::string("a: \0b", 5)).find("zero byte") != std::string::npos);
