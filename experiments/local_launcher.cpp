@@ -56,6 +56,7 @@ class LocalSweep {
       const bool idle = std::none_of(workers_.begin(), workers_.end(), [](const Slot& slot) { return slot.run; });
       if (idle && (report_.interrupted || (queue_.empty() && elsewhere_.empty()))) return report_;
       show();
+      // Workers of other hosts can only be seen in their run folders, which nothing announces.
       std::this_thread::sleep_for(std::chrono::duration<double>(settings_.poll_seconds));
     }
   }

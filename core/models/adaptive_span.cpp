@@ -9,7 +9,7 @@
 #include "core/kernels/banded_attention.h"
 #include "core/kernels/dropout.h"
 #include "core/kernels/linear.h"
-#include "core/kernels/relu_dropout.h"
+#include "core/kernels/place_dropout.h"
 #include "core/models/language_model.h"
 
 namespace xlm {
@@ -130,8 +130,8 @@ ModelOutput AdaptiveSpan::forward(const ModelInput& input, const State& state) {
     const Tensor attended = attention(i, h, state.at(i), output);
     h = torch::layer_norm(h + attended, {o_.width}, layer.norm1_weight, layer.norm1_bias, 1e-5);
     const double dropout = is_training() ? o_.dropout : 0;
-    const Tensor inner = relu_dropout(linear_layer(h, layer.fc1_weight, layer.fc1_bias), dropout,
-                                      dropout > 0 ? draw_dropout_seed() : 0);  // [B, M, F]
+    const Tensor inner = place_dropout(torch::relu(linear_layer(h, layer.fc1_weight, layer.fc1_bias)), dropout,
+                                       dropout > 0 ? draw_dropout_seed() : 0);  // [B, M, F]
     h = torch::layer_norm(h + linear_layer(inner, layer.fc2_weight, layer.fc2_bias), {o_.width}, layer.norm2_weight,
                           layer.norm2_bias, 1e-5);
   }
@@ -169,9 +169,9 @@ Tensor AdaptiveSpan::attention(std::size_t index, const Tensor& hidden, const Te
   std::vector<Tensor> outputs(static_cast<std::size_t>(o_.heads));  // per head [B, M, d]
   for (const auto& [band, heads] : groups) {
     const Tensor attended = group_attention(layer, heads, hidden, seen.narrow(1, past - band, band + block), spans);
+    if (groups.size() == 1) return linear_layer(attended.transpose(1, 2).flatten(2), layer.out);  // [B, M, D]
     const std::vector<Tensor> parts = attended.unbind(1);
     for (std::size_t i = 0; i < heads.size(); ++i) outputs[static_cast<std::size_t>(heads[i])] = parts[i];
-    if (groups.size() == 1) return linear_layer(attended.transpose(1, 2).flatten(2), layer.out);  // [B, M, D]
   }
   return linear_layer(torch::stack(outputs, 2).flatten(2), layer.out);  // [B, M, D]
 }

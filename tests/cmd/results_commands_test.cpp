@@ -22,6 +22,11 @@ class ResultsCommands : public ::testing::Test {
     return shell(temporary_.path(), fmt::format("'{}' {}", XLM_BINARY, arguments));
   }
 
+  /// The same where no program is on the PATH.
+  ProgramResult without_gnuplot(const std::string& arguments) const {
+    return shell(temporary_.path(), fmt::format("PATH=/nowhere '{}' {}", XLM_BINARY, arguments));
+  }
+
   Json json(const std::string& arguments) const {
     const ProgramResult outcome = xlm(arguments + " --json");
     EXPECT_EQ(outcome.code, 0) << outcome.err;
@@ -206,13 +211,8 @@ TEST_F(ResultsCommands, FigureSaysWhereItWasWritten) {
 TEST_F(ResultsCommands, PagesNeedNoGnuplot) {
   make_sweep();
   write("recipe.yaml", kRecipe);
-  const fs::path nothing = temporary_.path() / "empty";
-  create_folders(nothing);
-  const std::string path = ::getenv("PATH");
-  ::setenv("PATH", nothing.c_str(), 1);
-  const ProgramResult figure = xlm("figure recipe.yaml --name one --format html");
-  const ProgramResult table = xlm("table recipe.yaml --out table.html");
-  ::setenv("PATH", path.c_str(), 1);
+  const ProgramResult figure = without_gnuplot("figure recipe.yaml --name one --format html");
+  const ProgramResult table = without_gnuplot("table recipe.yaml --out table.html");
   EXPECT_EQ(figure.code, 0) << figure.err;
   EXPECT_EQ(figure.out, "one.html\n");
   EXPECT_THAT(read_file(temporary_.path() / "one.html"), HasSubstr("adaptive-span-text8-00000008"));
@@ -277,12 +277,7 @@ TEST_F(ResultsCommands, ReportRefusesWhatItDoesNotKnow) {
 TEST_F(ResultsCommands, FigureWithoutGnuplotSaysSo) {
   make_sweep();
   write("recipe.yaml", kRecipe);
-  const fs::path nothing = temporary_.path() / "empty";
-  create_folders(nothing);
-  const std::string path = ::getenv("PATH");
-  ::setenv("PATH", nothing.c_str(), 1);
-  const ProgramResult outcome = xlm("figure recipe.yaml --name one");
-  ::setenv("PATH", path.c_str(), 1);
+  const ProgramResult outcome = without_gnuplot("figure recipe.yaml --name one");
   EXPECT_EQ(outcome.code, 1);
   EXPECT_THAT(outcome.err, HasSubstr("apt-get install gnuplot-nox"));
 }

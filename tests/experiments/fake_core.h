@@ -98,6 +98,7 @@ class FakeCore : public Core {
   static void one_step(const TrainJob& job, std::int64_t step, TrainSink& sink) {
     const char* hold = std::getenv("XLM_FAKE_HOLD");
     while (step == 3 && hold != nullptr && fs::exists(hold) && !sink.should_stop()) {
+      // Another process takes the file away when it has seen what it wanted.
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
     const NamedValues values{{"loss", 1.5}, {"bpc", loss_of(job.options)}, {"average_span", 31}, {"max_span", 45}};

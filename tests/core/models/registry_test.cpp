@@ -56,10 +56,9 @@ struct Case {
   ModelOptions options;
 };
 
-/// What a failing test prints.
-void PrintTo(const Case& test_case, std::ostream* out) {
-  *out << test_case.name;
-}  // NOLINT(readability-identifier-naming)
+/// What a failing test prints; the name is GoogleTest's.
+// NOLINTNEXTLINE(readability-identifier-naming)
+void PrintTo(const Case& test_case, std::ostream* out) { *out << test_case.name; }
 
 /// Every model, small, with every value of every choice that it offers.
 std::vector<Case> all_cases() {

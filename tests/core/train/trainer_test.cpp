@@ -116,6 +116,24 @@ class TrainerTest : public testing::Test {
     }
   }
 
+  /// Trains `whole` at once and `parts` with stops at the given steps, and compares; returns the last evaluation.
+  Evaluation expect_the_same_bits(const TrainJob& whole, const TrainJob& parts, const std::vector<std::int64_t>& stops,
+                                  std::int64_t last_step) {
+    RecordingSink whole_sink;
+    EXPECT_EQ(train(whole, whole_sink), TrainOutcome::kDone);
+    for (const std::int64_t stop : stops) {
+      RecordingSink sink;
+      sink.stop_after = stop;
+      EXPECT_EQ(train(parts, sink), TrainOutcome::kStopped) << stop;
+    }
+    RecordingSink last;
+    EXPECT_EQ(train(parts, last), TrainOutcome::kDone);
+    expect_same_model(whole, parts);
+    EXPECT_EQ(last.evaluations.back().loss, whole_sink.evaluations.back().loss);
+    EXPECT_EQ(last.losses.at(last_step), whole_sink.losses.at(last_step));
+    return last.evaluations.back();
+  }
+
   TemporaryFolder folder_;
 };
 
@@ -142,41 +160,16 @@ TEST_F(TrainerTest, StoppedAtAnyStepAndResumedItGivesTheSameBits) {
   for (const auto type : {AdaptiveSpanOptions::SpanType::kFixed, AdaptiveSpanOptions::SpanType::kAdaptive,
                           AdaptiveSpanOptions::SpanType::kDynamic}) {
     const std::string suffix = std::to_string(static_cast<int>(type));
-    RecordingSink whole_sink;
-    const TrainJob whole = job("whole" + suffix, type);
-    ASSERT_EQ(train(whole, whole_sink), TrainOutcome::kDone);
-    const TrainJob parts = job("parts" + suffix, type);
-    for (const std::int64_t stop : {1, 7, 10, 23}) {
-      RecordingSink sink;
-      sink.stop_after = stop;
-      ASSERT_EQ(train(parts, sink), TrainOutcome::kStopped) << stop;
-    }
-    RecordingSink last;
-    ASSERT_EQ(train(parts, last), TrainOutcome::kDone);
-    expect_same_model(whole, parts);
-    EXPECT_EQ(last.evaluations.back().loss, whole_sink.evaluations.back().loss);
-    EXPECT_EQ(last.losses.at(24), whole_sink.losses.at(24));
+    expect_the_same_bits(job("whole" + suffix, type), job("parts" + suffix, type), {1, 7, 10, 23}, 24);
   }
 }
 
 TEST_F(TrainerTest, ChunksStoppedInTheMiddleOfAnEpochAndResumedGiveTheSameBits) {
   for (const auto type : {BoundaryOptions::Type::kFixed, BoundaryOptions::Type::kGumbel}) {
     const std::string suffix = std::to_string(static_cast<int>(type));
-    RecordingSink whole_sink;
-    const TrainJob whole = hourglass_job("whole" + suffix, type);
-    ASSERT_EQ(train(whole, whole_sink), TrainOutcome::kDone);
-    const TrainJob parts = hourglass_job("parts" + suffix, type);
-    for (const std::int64_t stop : {2, 3, 10, 11}) {
-      RecordingSink sink;
-      sink.stop_after = stop;
-      ASSERT_EQ(train(parts, sink), TrainOutcome::kStopped) << stop;
-    }
-    RecordingSink last;
-    ASSERT_EQ(train(parts, last), TrainOutcome::kDone);
-    expect_same_model(whole, parts);
-    EXPECT_EQ(last.evaluations.back().loss, whole_sink.evaluations.back().loss);
-    EXPECT_EQ(last.losses.at(12), whole_sink.losses.at(12));
-    EXPECT_GE(last.evaluations.back().values.at("shortening_factor"), 1);
+    const Evaluation last = expect_the_same_bits(hourglass_job("whole" + suffix, type),
+                                                 hourglass_job("parts" + suffix, type), {2, 3, 10, 11}, 12);
+    EXPECT_GE(last.values.at("shortening_factor"), 1);
   }
 }
 
