@@ -15,6 +15,9 @@
 
 namespace xlm {
 
+/// What an option's value stands for. Of a name, the run id takes the content of what is named, not the name.
+enum class OptionContent { kValue, kModelFolder, kTokenizer };
+
 /// What is said of one option.
 struct OptionInfo {
   std::string_view name;
@@ -24,6 +27,7 @@ struct OptionInfo {
   bool open_min = false;       // min itself is not allowed
   bool open_max = false;       // max itself is not allowed
   bool affects_result = true;  // false: where or how it runs; left out of the run id
+  OptionContent content = OptionContent::kValue;
 };
 
 /// Walks over the options of a struct, reading, writing or describing each.
@@ -102,6 +106,7 @@ struct OptionEntry {
   std::string range;  // "≥ 1", "one of a, b", or ""
   Json value;
   bool affects_result = true;
+  OptionContent content = OptionContent::kValue;
 };
 
 /// Every option of `options` in order, groups flattened into dotted keys.

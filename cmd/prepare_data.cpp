@@ -12,6 +12,7 @@
 #include "datasets/prepare.h"
 #include "datasets/prepared.h"
 #include "datasets/registry.h"
+#include "datasets/segmentation.h"
 #include "datasets/split_plan.h"
 
 namespace xlm {
@@ -26,7 +27,8 @@ std::string help_text() {
       "  xlm prepare-data text8 --from text8.zip --out data/text8\n"
       "  xlm prepare-data enwik8 --from enwik8.zip --out data/enwik8\n"
       "  xlm prepare-data text --from notes/ --glob '*.txt' --clean text8 --out data/notes\n"
-      "  xlm prepare-data text --from book.txt --split 400000,20000,20000 --out data/book\n";
+      "  xlm prepare-data text --from book.txt --split 400000,20000,20000 --out data/book\n"
+      "  xlm prepare-data text8 --from text8.zip --out data/text8 --train-unigram 5000\n";
   return text;
 }
 
@@ -83,7 +85,8 @@ Json result_json(const PreparedData& data, const PrepareResult& result) {
   return {{"path", data.path.string()},      {"dataset", data.dataset},
           {"unit", unit_of(data)},           {"symbols", data.vocabulary.size()},
           {"splits", std::move(splits)},     {"replaced_characters", data.meta.value("replaced_characters", 0)},
-          {"fingerprint", data.fingerprint}, {"was_there", result.was_there}};
+          {"fingerprint", data.fingerprint}, {"segmentations", segmentation_names(data.path)},
+          {"was_there", result.was_there}};
 }
 
 std::string result_text(const PreparedData& data, const PrepareResult& result, const Terminal& terminal) {
@@ -99,8 +102,10 @@ std::string result_text(const PreparedData& data, const PrepareResult& result, c
       result.was_there
           ? fmt::format("{} is there already, from the same files with the same options", data.path.string())
           : fmt::format("{} is ready", data.path.string());
-  return fmt::format("{}: {}, {} symbols ({}s)\n\n{}", head, data.dataset, data.vocabulary.size(), unit_of(data),
-                     table.render(TextTable::Format::kText, terminal.is_terminal ? terminal.width : 0));
+  const std::vector<std::string> segmentations = segmentation_names(data.path);
+  return fmt::format("{}: {}, {} symbols ({}s)\n\n{}{}", head, data.dataset, data.vocabulary.size(), unit_of(data),
+                     table.render(TextTable::Format::kText, terminal.is_terminal ? terminal.width : 0),
+                     segmentations.empty() ? "" : "\nsegmentations: " + join(segmentations, ", ") + "\n");
 }
 
 int prepare_data(const Context& context, const PrepareRequest& request) {
@@ -141,6 +146,12 @@ std::function<int()> declare_prepare_data(CLI::App& app, const Context& context)
       ->type_name("A,B,C");
   app.add_flag("--keep-text", request->keep_text, "Also write train.txt, valid.txt and test.txt");
   app.add_flag("--force", request->force, "Replace a folder prepared from other files or with other options");
+  app.add_option("--train-unigram", request->train_unigram,
+                 "Train unigram tokenizers of so many pieces, and segment the text by them (200,5000)")
+      ->delimiter(',')
+      ->check(positive)
+      ->type_name("N,…");
+  app.add_option("--unigram", request->unigram, "Segment the text by a SentencePiece model")->type_name("FILE");
   app.add_option("--max-unpacked", request->max_unpacked,
                  "Bytes that an archive may unpack to, such as 5GB (default: 1000 times its size, 1 GB to 1 TB)")
       ->transform(size)

@@ -5,6 +5,7 @@
 #include <ATen/Version.h>
 #include <torch/version.h>
 
+#include "base/error.h"
 #include "base/progress.h"
 #include "base/random.h"
 #include "core/device.h"
@@ -13,9 +14,23 @@
 #include "core/models/model_folder.h"
 #include "core/random_streams.h"
 #include "core/train/trainer.h"
+#include "datasets/segmentation.h"
 
 namespace xlm {
 namespace {
+
+/// The segmentation that the model learnt from, where it is at hand: only the figures of its predictor need it.
+std::shared_ptr<const TokenFlags> known_flags(const PreparedData& data, const std::string& split,
+                                              const LanguageModel& model) {
+  const std::string tokenizer = model.tokenizer();
+  if (tokenizer.empty()) return nullptr;
+  try {
+    tokenizer_file(data.path, tokenizer);
+  } catch (const DataError&) {
+    return nullptr;
+  }
+  return open_segmentation(data, split, tokenizer);
+}
 
 class CoreLibrary final : public Core {
  public:
@@ -33,7 +48,9 @@ class CoreLibrary final : public Core {
     torch::manual_seed(random_bits(static_cast<std::uint64_t>(options.seed), kEvaluation, 0));
     const double start = monotonic_seconds();
     const SplitLoss result =
-        evaluate_split(*loaded.model, TokenSource(split.tokens, reencoding(data.vocabulary, loaded.vocabulary)),
+        evaluate_split(*loaded.model,
+                       TokenSource(split.tokens, reencoding(data.vocabulary, loaded.vocabulary),
+                                   known_flags(data, job.split, *loaded.model)),
                        split_settings(options, device), [&](std::int64_t done, std::int64_t total) {
                          progress(static_cast<double>(done), static_cast<double>(total));
                          return true;

@@ -12,6 +12,7 @@
 #include "datasets/clean_text.h"
 #include "datasets/prepared.h"
 #include "datasets/registry.h"
+#include "datasets/segmentation.h"
 #include "datasets/split_plan.h"
 #include "datasets/staging.h"
 
@@ -104,8 +105,8 @@ bool is_there(const fs::path& out, const Json& wanted, bool force) {
 void check_replaceable(const fs::path& out) {
   std::error_code ignored;
   if (!fs::is_directory(out, ignored)) return;
-  const std::vector<std::string> ours{"meta.json", "vocab.json", "train.bin", "valid.bin",
-                                      "test.bin",  "train.txt",  "valid.txt", "test.txt"};
+  const std::vector<std::string> ours{"meta.json", "vocab.json", "train.bin", "valid.bin",    "test.bin",
+                                      "train.txt", "valid.txt",  "test.txt",  "segmentations"};
   for (const fs::directory_entry& entry : fs::directory_iterator(out)) {
     const std::string name = entry.path().filename().string();
     if (std::find(ours.begin(), ours.end(), name) == ours.end()) {
@@ -172,9 +173,8 @@ std::int64_t fill(const fs::path& folder, const Corpus& corpus, const CorpusSett
   return text.replaced();
 }
 
-}  // namespace
-
-PrepareResult prepare(const PrepareRequest& request, const PrepareObserver& observer) {
+/// The token files, without the segmentations beside them.
+PrepareResult prepare_tokens(const PrepareRequest& request, const PrepareObserver& observer) {
   const Corpus& corpus = find_corpus(request.dataset);
   const CorpusSettings settings = resolve(corpus, request);
   const SplitPlan plan(request.split);  // wrong usage shows before any work
@@ -192,6 +192,17 @@ PrepareResult prepare(const PrepareRequest& request, const PrepareObserver& obse
   const std::int64_t replaced = fill(staging.path(), corpus, settings, request, sources, meta, observer);
   staging.commit();
   return {.was_there = false, .replaced = replaced};
+}
+
+}  // namespace
+
+PrepareResult prepare(const PrepareRequest& request, const PrepareObserver& observer) {
+  const PrepareResult result = prepare_tokens(request, observer);
+  if (request.train_unigram.empty() && request.unigram.empty()) return result;
+  const PreparedData data = open_prepared(request.out);
+  for (const std::int64_t pieces : request.train_unigram) train_segmentation(data, pieces, observer);
+  for (const fs::path& model : request.unigram) add_segmentation(data, model, observer);
+  return result;
 }
 
 }  // namespace xlm

@@ -18,14 +18,16 @@ struct PrepareRequest {
   std::string glob;                  // which files of folders and archives; empty: all
   std::optional<std::string> clean;  // nothing: the corpus's default
   std::optional<std::string> unit;
-  std::string split = "90%,5%,5%";  // as in SplitPlan
-  bool keep_text = false;           // also write train.txt, valid.txt, test.txt
-  bool force = false;               // replace a folder made from other files or with other options
-  std::int64_t max_unpacked = 0;    // bytes, as in ArchiveReader
+  std::string split = "90%,5%,5%";          // as in SplitPlan
+  bool keep_text = false;                   // also write train.txt, valid.txt, test.txt
+  bool force = false;                       // replace a folder made from other files or with other options
+  std::int64_t max_unpacked = 0;            // bytes, as in ArchiveReader
+  std::vector<std::int64_t> train_unigram;  // sizes of unigram tokenizers to train and segment by
+  std::vector<fs::path> unigram;            // SentencePiece models to segment by
 };
 
 struct PrepareResult {
-  bool was_there = false;     // made before from the same files with the same options: nothing was done
+  bool was_there = false;     // made before from the same files with the same options: no token file was made
   std::int64_t replaced = 0;  // pieces of invalid UTF-8 that became U+FFFD
 };
 

@@ -27,7 +27,7 @@ struct ModelGroup {
     std::visit([&](auto& options) { options.visit(v); }, model);
     v.field({.name = "init_from",
              .help = "run id, run folder or model folder whose weights training starts from; empty: random weights",
-             .affects_result = false},
+             .content = OptionContent::kModelFolder},
             init_from);
   }
 };

@@ -34,8 +34,8 @@ constexpr std::string_view kIdentity = R"(
 
 A run is called `MODEL-DATASET-HASH`, for example `adaptive-span-text8-3fa9c1d2`. The hash is the first eight digits of a
 sha256 over every key that the tables mark "yes", with its resolved value; over the prepared data's fingerprint (a hash
-of its files, so the same data has the same fingerprint on any machine, wherever it lies); and, with `model.init_from`,
-over the sha256 of the weights that training starts from. The keys marked "no" say where or how a run is done, or how it
+of its files, so the same data has the same fingerprint on any machine, wherever it lies); and over the sha256 of what
+the keys marked "its content" name: the weights that training starts from, a tokenizer. The keys marked "no" say where or how a run is done, or how it
 is called: changing them finds the same run again. So the same work has the same id everywhere and is never done twice,
 and experiments that share a run share its folder.
 
@@ -52,7 +52,9 @@ std::string shown_value(const OptionEntry& entry) {
 std::string row(const OptionEntry& entry) {
   const std::string range = entry.range.empty() ? "" : " (" + entry.range + ")";
   return fmt::format("| `{}` | {} | {}{} | {} |\n", entry.key, shown_value(entry), entry.help, range,
-                     entry.affects_result ? "yes" : "no");
+                     entry.content != OptionContent::kValue ? "its content"
+                     : entry.affects_result                 ? "yes"
+                                                            : "no");
 }
 
 std::string table(const std::vector<OptionEntry>& entries) {

@@ -7,12 +7,19 @@
 
 #include "base/error.h"
 #include "base/sha256.h"
+#include "datasets/segmentation.h"
 #include "experiments/configuration.h"
 
 namespace xlm {
 namespace {
 
 constexpr std::size_t kHashDigits = 8;
+
+fs::path named_file(const OptionEntry& entry, const fs::path& data) {
+  const std::string value = entry.value.get<std::string>();
+  return entry.content == OptionContent::kTokenizer ? tokenizer_file(data, value)
+                                                    : fs::path(value) / "model.safetensors";
+}
 
 }  // namespace
 
@@ -26,7 +33,10 @@ RunInputs read_inputs(const RunOptions& options) {
                     data.string(), data.string()));
   }
   inputs.data = summarize_prepared(data);
-  if (!options.init_from.empty()) inputs.init_sha256 = sha256_file(fs::path(options.init_from) / "model.safetensors");
+  for (const OptionEntry& entry : option_entries(options)) {
+    if (entry.content == OptionContent::kValue || entry.value.get<std::string>().empty()) continue;
+    inputs.contents[entry.key] = sha256_file(named_file(entry, data));
+  }
   return inputs;
 }
 
@@ -43,10 +53,10 @@ std::string folder_name(const std::string& text) {
 
 std::string run_id(const RunOptions& options, const RunInputs& inputs) {
   // Sorted, so that the order in which options are declared does not matter.
-  std::map<std::string, std::string> parts{{"data.fingerprint", inputs.data.fingerprint}};
-  if (!inputs.init_sha256.empty()) parts["model.init_from"] = inputs.init_sha256;
+  std::map<std::string, std::string> parts = inputs.contents;
+  parts["data.fingerprint"] = inputs.data.fingerprint;
   for (const OptionEntry& entry : option_entries(options)) {
-    if (entry.affects_result) parts[entry.key] = entry.value.dump();
+    if (entry.affects_result && entry.content == OptionContent::kValue) parts[entry.key] = entry.value.dump();
   }
   Sha256 hash;
   for (const auto& [key, value] : parts) hash.update(fmt::format("{}={}\n", key, value));

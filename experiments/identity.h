@@ -1,6 +1,7 @@
 // What makes two runs the same work: the id of a run, equal wherever and however it is done.
 #pragma once
 
+#include <map>
 #include <string>
 
 #include "core/interface.h"
@@ -11,10 +12,11 @@ namespace xlm {
 /// What a run starts from, beside its options.
 struct RunInputs {
   PreparedSummary data;
-  std::string init_sha256;  // of the weights that training starts from; empty: random weights
+  std::map<std::string, std::string> contents;  // sha256 of what an option names, by its key: "model.init_from"
 };
 
-/// Looks at the data folder and the initial weights that `options` name. Throws DataError when they are not there.
+/// Looks at the data folder, the initial weights and whatever else `options` name. Throws DataError when something is
+/// not there.
 RunInputs read_inputs(const RunOptions& options);
 
 /// "adaptive-span-text8-3fa9c1d2": model, dataset, and a hash of all that can change the result

@@ -38,9 +38,10 @@ void check_unchanged(const Run& run, const RunOptions& options) {
     throw DataError(
         fmt::format("the data in {} is not what the run {} was submitted with\n{}", options.data.path, run.id, kHow));
   }
-  if (inputs.init_sha256 != run.environment.value("init_sha256", "")) {
-    throw DataError(
-        fmt::format("the model in {} is not what the run {} was submitted with\n{}", options.init_from, run.id, kHow));
+  const Json submitted = run.environment.value("contents", Json::object());
+  for (const auto& [key, hash] : inputs.contents) {
+    if (submitted.value(key, "") == hash) continue;
+    throw DataError(fmt::format("{}: what it names is not what the run {} was submitted with\n{}", key, run.id, kHow));
   }
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/version.h"
+#include "datasets/segmentation.h"
 #include "experiments/configuration.h"
 #include "experiments/model_place.h"
 #include "experiments/run_lock.h"
@@ -59,8 +60,24 @@ Json submitted_environment(const PlannedRun& run) {
                       {"language", data.language},
                       {"fingerprint", data.fingerprint},
                       {"symbols", data.symbols}};
-  if (!run.inputs.init_sha256.empty()) environment["init_sha256"] = run.inputs.init_sha256;
+  for (const auto& [key, hash] : run.inputs.contents) environment["contents"][key] = hash;
   return environment;
+}
+
+std::string absolute_name(const fs::path& path) { return fs::absolute(path).lexically_normal().string(); }
+
+/// A worker may be started in another folder than the one that a tokenizer's file was named from.
+RunOptions with_absolute_tokenizers(RunOptions options) {
+  Yaml tree = resolved(options);
+  bool changed = false;
+  for (const OptionEntry& entry : option_entries(options)) {
+    if (entry.content != OptionContent::kTokenizer) continue;
+    const auto name = entry.value.get<std::string>();
+    if (name.empty() || tokenizer_file(options.data.path, name) != name) continue;
+    tree.set(entry.key, from_json(absolute_name(name), "absolute path"));
+    changed = true;
+  }
+  return changed ? read_run_options(tree) : options;
 }
 
 /// Where and how a run is done may change between two attempts; the rest is the same, or it would be another run.
@@ -80,11 +97,13 @@ void refresh(const PlannedRun& planned) {
 }  // namespace
 
 PlannedRun Planner::plan(RunOptions options) {
-  options.data.path = fs::absolute(options.data.path).lexically_normal().string();
-  if (!options.init_from.empty()) {
-    options.init_from = fs::absolute(find_model(options.init_from, runs_).model).lexically_normal().string();
+  options.data.path = absolute_name(options.data.path);
+  if (!options.init_from.empty()) options.init_from = absolute_name(find_model(options.init_from, runs_).model);
+  options = with_absolute_tokenizers(std::move(options));
+  std::string key = options.data.path;
+  for (const OptionEntry& entry : option_entries(options)) {
+    if (entry.content != OptionContent::kValue) key += "\n" + entry.value.get<std::string>();
   }
-  const std::string key = options.data.path + "\n" + options.init_from;
   auto known = inputs_.find(key);
   if (known == inputs_.end()) known = inputs_.emplace(key, read_inputs(options)).first;
   const std::string id = run_id(options, known->second);

@@ -161,9 +161,9 @@ class Plot {
       x.push_back(point.x);
       y.push_back(point.y + point.spread.value_or(0));
     }
-    for (auto point = series.points.rbegin(); point != series.points.rend(); ++point) {
-      x.push_back(point->x);
-      y.push_back(point->y - point->spread.value_or(0));
+    for (const FigurePoint& point : std::ranges::reverse_view(series.points)) {
+      x.push_back(point.x);
+      y.push_back(point.y - point.spread.value_or(0));
     }
     traces_.push_back({{"type", "scatter"},
                        {"mode", "lines"},

@@ -73,6 +73,9 @@ class Hourglass final : public LanguageModel {
   ModelOutput forward(const ModelInput& input, const State& state) override;
   State initial_state(std::int64_t /*batch*/) const override { return {}; }
   void set_vocabulary(const Vocabulary& vocabulary) override;
+  std::string tokenizer() const override {
+    return o_.boundaries.type == BoundaryType::kUnigram ? o_.boundaries.tokenizer : "";
+  }
   NamedValues statistics() const override;
   void reset_statistics() override { counts_.reset(); }
   NamedValues costs(std::int64_t block) const override;

@@ -51,7 +51,12 @@ struct BoundaryOptions {
             temperature);
     v.field({.name = "window", .help = "entropy: k, the tokens before that a spike must exceed", .min = 1, .max = 1e6},
             window);
-    v.field({.name = "tokenizer", .help = "unigram: SentencePiece model whose pieces are the targets"}, tokenizer);
+    v.field(
+        {.name = "tokenizer",
+         .help = "unigram: a segmentation of the data folder (unigram-5000), or a SentencePiece model's file, whose "
+                 "pieces are the targets",
+         .content = OptionContent::kTokenizer},
+        tokenizer);
     v.field({.name = "loss",
              .help = "unigram, entropy: published (the sigmoid applied twice, as in the published program) or logits "
                      "(plain binary cross-entropy)"},
@@ -152,6 +157,11 @@ struct HourglassOptions {
       return {{"boundaries.factor",
                "model.boundaries.factor (" + std::to_string(boundaries.factor) +
                    ") is more than the tokens of a block (train.block=" + std::to_string(train.block) + ")"}};
+    }
+    if (boundaries.type == Type::kUnigram && boundaries.tokenizer.empty() && train.steps > 0) {
+      return {{"boundaries.tokenizer",
+               "model.boundaries.type 'unigram' learns from a segmentation: give model.boundaries.tokenizer, a "
+               "segmentation made by xlm prepare-data --train-unigram or a SentencePiece model's file"}};
     }
     if (boundaries.type == Type::kEntropy && train.block < 2) {
       return {{"boundaries.window",

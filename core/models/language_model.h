@@ -66,6 +66,9 @@ class LanguageModel : public torch::nn::Module {
   /// options cannot work with.
   virtual void set_vocabulary(const Vocabulary& vocabulary) { (void)vocabulary; }
 
+  /// The tokenizer whose segmentation of the text the model wants as ModelInput::boundaries; empty: none.
+  virtual std::string tokenizer() const { return {}; }
+
   /// After every update: constraints on parameters, such as spans kept in [0, 1].
   virtual void after_step() {}
 

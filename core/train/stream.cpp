@@ -7,6 +7,7 @@
 #include "base/random.h"
 #include "core/random_streams.h"
 #include "core/train/rotated_chunks.h"
+#include "datasets/segmentation.h"
 
 namespace xlm {
 
@@ -21,6 +22,11 @@ void TokenSource::copy(std::int64_t begin, std::int64_t count, std::int64_t* out
   file_->copy(begin, count, out);
   if (reencoding_.empty()) return;
   for (std::int64_t i = 0; i < count; ++i) out[i] = reencoding_[static_cast<std::size_t>(out[i])];
+}
+
+TokenSource token_source(const PreparedData& data, const std::string& split, const LanguageModel& model) {
+  const std::string tokenizer = model.tokenizer();
+  return {data.split(split).tokens, {}, tokenizer.empty() ? nullptr : open_segmentation(data, split, tokenizer)};
 }
 
 std::unique_ptr<BatchStream> make_batch_stream(LanguageModel::Scheme scheme, const TokenSource& source,

@@ -12,16 +12,9 @@
 #include "base/json.h"
 #include "core/models/language_model.h"
 #include "datasets/prepared.h"
+#include "datasets/token_flags.h"
 
 namespace xlm {
-
-/// A flag for every token of a split, such as where a segmentation ends its pieces.
-class TokenFlags {
- public:
-  virtual ~TokenFlags() = default;
-  /// Copies the flags [begin, begin + count) to `out`.
-  virtual void copy(std::int64_t begin, std::int64_t count, bool* out) const = 0;
-};
 
 /// Token ids of a split as a model numbers them, and the flags beside them.
 class TokenSource {
@@ -45,6 +38,9 @@ class TokenSource {
   std::vector<std::int64_t> reencoding_;
   std::shared_ptr<const TokenFlags> flags_;
 };
+
+/// The tokens of a split as a model with the vocabulary of the data wants them, with the flags that it asks for.
+TokenSource token_source(const PreparedData& data, const std::string& split, const LanguageModel& model);
 
 struct Batch {
   ModelInput input;       // [B, M]

@@ -57,7 +57,7 @@ class Trainer {
   TrainSink* sink_;
   torch::Device device_;
   PreparedData data_;
-  TokenSource source_;
+  std::optional<TokenSource> source_;
   CheckpointFolder checkpoints_;
   std::shared_ptr<LanguageModel> model_;
   std::unique_ptr<BatchStream> batches_;
@@ -79,14 +79,14 @@ Trainer::Trainer(const TrainJob& job, TrainSink& sink)
       sink_(&sink),
       device_(choose_device(job.options.device)),
       data_(open_prepared(job.options.data.path)),
-      source_(data_.split("train").tokens, {}),
       checkpoints_(job.folder / "checkpoints") {
   if (options_->train.threads > 0) at::set_num_threads(static_cast<int>(options_->train.threads));
   at::globalContext().setAllowTF32CuBLAS(options_->train.tf32);
   torch::manual_seed(static_cast<std::uint64_t>(options_->seed));
   model_ = make_model(options_->model, data_.vocabulary);
+  source_ = token_source(data_, "train", *model_);
   batches_ =
-      make_batch_stream(model_->scheme(), source_, {options_->train.batch, options_->train.block}, options_->seed);
+      make_batch_stream(model_->scheme(), *source_, {options_->train.batch, options_->train.block}, options_->seed);
   if (!options_->init_from.empty()) initialize_from(*model_, options_->init_from, data_.vocabulary);
   model_->to(device_);
   optimizer_.emplace(options_->optimizer, all_weights());
@@ -222,7 +222,7 @@ std::optional<Evaluation> Trainer::evaluate(const std::string& split_name, bool 
   const Split& split = data_.split(split_name);
   const double start = monotonic_seconds();
   torch::manual_seed(random_bits(static_cast<std::uint64_t>(options_->seed), kEvaluation, 0));
-  const TokenSource source(split.tokens, {});
+  const TokenSource source = token_source(data_, split_name, *model_);
   const SplitLoss result = evaluate_split(*model_, source, split_settings(*options_, device_),
                                           [this](std::int64_t, std::int64_t) { return !sink_->should_stop(); });
   if (result.stopped) return std::nullopt;

@@ -14,7 +14,7 @@ using ::testing::HasSubstr;
 using ::testing::MatchesRegex;
 
 const RunInputs kInputs{.data = {.dataset = "text8", .language = "", .fingerprint = "f00d", .symbols = 27},
-                        .init_sha256 = ""};
+                        .contents = {}};
 
 RunOptions options_with(const std::string& more) {
   Yaml tree = parse_yaml("data: {path: d}\nmodel: {type: adaptive-span}\ntrain: {steps: 10}\n", "run.yaml");
@@ -47,7 +47,7 @@ TEST(RunId, ChangesWithDataAndInitialWeights) {
   other.data.fingerprint = "beef";
   EXPECT_NE(run_id(options_with(""), other), id_with(""));
   other = kInputs;
-  other.init_sha256 = "1234";
+  other.contents["model.init_from"] = "1234";
   EXPECT_NE(run_id(options_with(""), other), id_with(""));
 }
 

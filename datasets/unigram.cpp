@@ -1,0 +1,152 @@
+// SentencePiece unigram tokenizers.
+#include "datasets/unigram.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include <fmt/format.h>
+#include <sentencepiece_processor.h>
+#include <sentencepiece_trainer.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "datasets/prepared.h"
+#include "datasets/utf8.h"
+
+namespace xlm {
+namespace {
+
+using sentencepiece::SentencePieceProcessor;
+
+constexpr std::size_t kKnownWords = std::size_t{1} << 20U;
+constexpr unsigned kLoadingSeconds = 60;
+
+/// Words with their counts as SentencePiece reads them: "word<tab>count".
+class CountedWords final : public sentencepiece::SentenceIterator {
+ public:
+  explicit CountedWords(const WordCounts& words) {
+    for (const auto& [word, count] : words) lines_.push_back(fmt::format("{}\t{}", word, count));
+    std::sort(lines_.begin(), lines_.end());
+  }
+  bool done() const override { return next_ == lines_.size(); }
+  void Next() override { ++next_; }
+  const std::string& value() const override { return lines_[next_]; }
+  sentencepiece::util::Status status() const override { return {}; }
+
+ private:
+  std::vector<std::string> lines_;
+  std::size_t next_ = 0;
+};
+
+std::size_t characters_of(std::string_view text) {
+  std::size_t count = 0;
+  for (std::size_t position = 0; position < text.size(); ++count) next_code_point(text, position);
+  return count;
+}
+
+/// White space other than the space: no tokenizer has pieces for it.
+bool is_line_space(char32_t character) { return character >= U'\t' && character <= U'\r'; }
+
+/// SentencePiece 0.1 ends the process on some malformed models: a child process tries `model` first.
+bool survives_loading(const std::string& model) {
+  const pid_t child = ::fork();
+  if (child < 0) throw_file_error("start a process for", "a SentencePiece model", errno);
+  if (child == 0) {
+    ::alarm(kLoadingSeconds);
+    ::close(STDERR_FILENO);
+    SentencePieceProcessor processor;
+    const bool loaded = processor.LoadFromSerializedProto(model).ok();
+    if (loaded) processor.EncodeAsPieces("a");
+    ::_exit(loaded ? 0 : 1);
+  }
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+}  // namespace
+
+std::string train_unigram(const WordCounts& words, std::int64_t pieces) {
+  CountedWords sentences(words);
+  std::string model;
+  const auto status = sentencepiece::SentencePieceTrainer::Train({{"model_type", "unigram"},
+                                                                  {"vocab_size", fmt::format("{}", pieces)},
+                                                                  {"input_format", "tsv"},
+                                                                  {"character_coverage", "1.0"},
+                                                                  {"max_sentence_length", "1000000000"},
+                                                                  {"max_sentencepiece_length", "16"},
+                                                                  {"split_by_whitespace", "true"},
+                                                                  {"split_by_unicode_script", "true"},
+                                                                  {"split_digits", "true"},
+                                                                  {"normalization_rule_name", "identity"},
+                                                                  {"num_threads", "1"},
+                                                                  {"minloglevel", "2"}},
+                                                                 &sentences, &model);
+  if (status.ok()) return model;
+  // "Internal: src/unigram_model_trainer.cc(582) [size] Vocabulary size too high (900). Please set it to a value <= 8."
+  const std::string full = status.ToString();
+  const std::size_t bracket = full.rfind("] ");
+  throw UsageError(
+      fmt::format("a unigram tokenizer of {} pieces cannot be trained on this text: {}\n"
+                  "ask for another number with --train-unigram",
+                  pieces, bracket == std::string::npos ? full : full.substr(bracket + 2)));
+}
+
+UnigramTokenizer::UnigramTokenizer(const std::string& model, std::string source)
+    : source_(std::move(source)), processor_(std::make_unique<SentencePieceProcessor>()) {
+  if (!survives_loading(model) || !processor_->LoadFromSerializedProto(model).ok()) {
+    throw DataError(
+        fmt::format("{} is no SentencePiece model, or it is damaged\n"
+                    "xlm prepare-data --train-unigram makes one for a corpus",
+                    source_));
+  }
+}
+
+UnigramTokenizer::~UnigramTokenizer() = default;
+
+const std::vector<int>& UnigramTokenizer::piece_lengths(const std::string& word) const {
+  const auto found = known_.find(word);
+  if (found != known_.end()) return found->second;
+  if (known_.size() >= kKnownWords) known_.clear();
+  return known_.emplace(word, cut(word)).first->second;
+}
+
+std::vector<int> UnigramTokenizer::cut(const std::string& word) const {
+  const auto encoded = processor_->EncodeAsImmutableProto(word);
+  std::vector<int> lengths;
+  std::string covered;
+  for (std::size_t i = 0; i < encoded.pieces_size(); ++i) {
+    const auto piece = encoded.pieces(static_cast<int>(i));
+    const std::string surface = piece.surface();  // of the word itself, without the mark of a word's beginning
+    if (surface.empty()) continue;
+    covered += surface;
+    if (!processor_->IsUnknown(static_cast<int>(piece.id()))) {
+      lengths.push_back(static_cast<int>(characters_of(surface)));
+      continue;
+    }
+    for (std::size_t position = 0; position < surface.size();) {
+      const std::size_t begin = position;
+      const char32_t character = next_code_point(surface, position);
+      if (!is_line_space(character)) {
+        throw DataError(
+            fmt::format("{} does not cover the text: no piece has {}\n"
+                        "use a tokenizer made for this corpus (xlm prepare-data --train-unigram)",
+                        source_, symbol_name(Vocabulary::Unit::kCharacter, surface.substr(begin, position - begin))));
+      }
+      lengths.push_back(1);
+    }
+  }
+  if (covered != word) {
+    throw DataError(
+        fmt::format("{} changes the text that it cuts: '{}' comes back as '{}'\n"
+                    "use a tokenizer without normalisation (xlm prepare-data --train-unigram)",
+                    source_, word, covered));
+  }
+  return lengths;
+}
+
+}  // namespace xlm

@@ -1,0 +1,44 @@
+// SentencePiece unigram tokenizers: training one, and where it cuts a word into pieces.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/files.h"
+
+namespace sentencepiece {
+class SentencePieceProcessor;
+}
+
+namespace xlm {
+
+/// How often each word of a text occurs.
+using WordCounts = std::unordered_map<std::string, std::int64_t>;
+
+/// A unigram model of `pieces` pieces for these words, in SentencePiece's format: every character covered, pieces of at
+/// most 16 characters, split by script and digits, no normalisation (dynamic-pooling.txt §4). The same words give the
+/// same bytes. Throws UsageError where the words cannot be cut into so many pieces, or not into so few.
+std::string train_unigram(const WordCounts& words, std::int64_t pieces);
+
+class UnigramTokenizer {
+ public:
+  /// `model` is the content of a SentencePiece model; `source` names it in errors. Throws DataError for what is none.
+  UnigramTokenizer(const std::string& model, std::string source);
+  ~UnigramTokenizer();
+
+  /// Lengths of the pieces of `word` (UTF-8, not empty, without spaces) in characters, none of them 0. Line breaks and
+  /// tabs within are pieces of their own. Throws DataError naming a character that no piece covers.
+  const std::vector<int>& piece_lengths(const std::string& word) const;
+
+ private:
+  std::vector<int> cut(const std::string& word) const;
+
+  std::string source_;
+  std::unique_ptr<sentencepiece::SentencePieceProcessor> processor_;
+  mutable std::unordered_map<std::string, std::vector<int>> known_;  // words come again and again
+};
+
+}  // namespace xlm
