@@ -1,0 +1,64 @@
+// libFuzzer target: any bytes as text to encode, as merges.txt, and as vocab.json. Tokens stand for the same bytes and
+// do not depend on how the text is cut; nothing but an Error may come out of files.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "datasets/bpe_encoder.h"
+#include "datasets/decoder.h"
+
+namespace {
+
+using Tokens = std::vector<std::uint32_t>;
+
+Tokens encode(xlm::BpeEncoder& encoder, std::string_view text, std::size_t block) {
+  Tokens tokens;
+  for (; !text.empty(); text.remove_prefix(std::min(block, text.size()))) encoder.write(text.substr(0, block), tokens);
+  encoder.finish(tokens);
+  return tokens;
+}
+
+xlm::Vocabulary vocabulary() {
+  xlm::Vocabulary made{xlm::Vocabulary::Unit::kBpe, {}};
+  for (int byte = 0; byte < 256; ++byte) made.symbols.push_back(xlm::byte_symbol(static_cast<unsigned char>(byte)));
+  for (const char* token : {"th", "the", "in", "aa", "aaaa", "\xC3\x83\xC2\xA9", "''", "\xC4\xA0\xC4\xA0"}) {
+    made.symbols.emplace_back(token);
+  }
+  return made;
+}
+
+constexpr std::string_view kMerges = "t h\nth e\ni n\na a\naa aa\n\xC3\x83 \xC2\xA9\n' '\n\xC4\xA0 \xC4\xA0\n";
+
+void check_text(const xlm::Bpe& bpe, std::string_view text) {
+  static const std::vector<std::string> bytes = xlm::symbol_bytes(bpe.vocabulary());
+  static xlm::BpeEncoder encoder(bpe);  // one for all, so that what it remembers is tried too
+  const Tokens tokens = encode(encoder, text, text.size() + 1);
+  std::string back;
+  for (const std::uint32_t token : tokens) back += bytes.at(token);
+  if (back != text) std::abort();
+  for (const std::size_t block : {1, 3, 64}) {
+    if (encode(encoder, text, block) != tokens) std::abort();
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static const xlm::Bpe bpe(vocabulary(), kMerges, "vocabulary", "merges");
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  check_text(bpe, text);
+  try {
+    xlm::Bpe(vocabulary(), text, "vocabulary", "fuzz");
+  } catch (const xlm::Error&) {
+  }
+  try {
+    xlm::Bpe(xlm::parse_bpe_vocabulary(text, "fuzz"), kMerges, "fuzz", "merges");
+  } catch (const xlm::Error&) {
+  }
+  return 0;
+}
