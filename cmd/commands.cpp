@@ -12,6 +12,7 @@ std::function<int()> declare_prepare_data(CLI::App& app, const Context& context)
 std::function<int()> declare_train(CLI::App& app, const Context& context);
 std::function<int()> declare_sweep(CLI::App& app, const Context& context);
 std::function<int()> declare_eval(CLI::App& app, const Context& context);
+std::function<int()> declare_segment(CLI::App& app, const Context& context);
 std::function<int()> declare_pareto(CLI::App& app, const Context& context);
 std::function<int()> declare_table(CLI::App& app, const Context& context);
 std::function<int()> declare_figure(CLI::App& app, const Context& context);
@@ -26,6 +27,7 @@ const std::vector<Command>& commands() {
       {"train", "Train one model; goes on where an unfinished run stopped", declare_train},
       {"sweep", "Do all runs of a sweep that are not done yet", declare_sweep},
       {"eval", "Loss of a run or of a model folder", declare_eval},
+      {"segment", "A text with the boundaries that an hourglass draws", declare_segment},
       {"pareto", "Pareto front of two columns of the store", declare_pareto},
       {"table", "A paper's table from the store", declare_table},
       {"figure", "A plot from the store", declare_figure},

@@ -10,11 +10,13 @@
 #include "base/random.h"
 #include "core/device.h"
 #include "core/eval/evaluation.h"
+#include "core/eval/segment.h"
 #include "core/interface.h"
 #include "core/models/model_folder.h"
 #include "core/random_streams.h"
 #include "core/train/trainer.h"
 #include "datasets/segmentation.h"
+#include "datasets/symbols.h"
 
 namespace xlm {
 namespace {
@@ -65,6 +67,28 @@ class CoreLibrary final : public Core {
     evaluation.values.merge(loss_values(result.loss, result.tokens, split, data.vocabulary.unit));
     evaluation.values.merge(loaded.model->costs(options.train.block));
     return evaluation;
+  }
+
+  Segmented segment(const SegmentJob& job) override {
+    const RunOptions& options = job.options;
+    if (options.train.threads > 0) at::set_num_threads(static_cast<int>(options.train.threads));
+    const torch::Device device = choose_device(options.device);
+    const LoadedModel loaded = load_model_folder(job.model, options.model);
+    const std::vector<std::int64_t> ids = encode_symbols(loaded.vocabulary, job.text);
+    loaded.model->to(device);
+    torch::manual_seed(random_bits(static_cast<std::uint64_t>(options.seed), kEvaluation, 0));
+    const std::vector<bool> ends = draw_boundaries(*loaded.model, ids, split_settings(options, device));
+    Segmented result{.groups = {}, .tokens = static_cast<std::int64_t>(ids.size()), .boundaries = 0};
+    std::string group;
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      group += loaded.vocabulary.symbols[static_cast<std::size_t>(ids[i])];
+      if (!ends[i]) continue;
+      result.groups.push_back(std::move(group));
+      group.clear();
+      ++result.boundaries;
+    }
+    if (!group.empty()) result.groups.push_back(std::move(group));
+    return result;
   }
 
   NamedValues costs(const RunOptions& options, std::int64_t symbols) override {

@@ -1,9 +1,12 @@
 // Devices and precision.
 #include "core/device.h"
 
-#include <ATen/autocast_mode.h>
 #include <dlfcn.h>
 #include <malloc.h>
+#include <sys/resource.h>
+
+#include <ATen/autocast_mode.h>
+#include <c10/core/CachingDeviceAllocator.h>
 
 #include <fmt/format.h>
 
@@ -52,6 +55,16 @@ torch::Device choose_device(const std::string& name) {
         fmt::format("device {} cannot be had: there are {} GPUs, counted from 0", name, torch::cuda::device_count()));
   }
   return {torch::kCUDA, static_cast<c10::DeviceIndex>(index)};
+}
+
+std::int64_t peak_memory(torch::Device device) {
+  if (device.is_cuda()) {
+    constexpr auto kAll = static_cast<std::size_t>(c10::CachingAllocator::StatType::AGGREGATE);
+    return c10::getDeviceAllocator(device.type())->getDeviceStats(device.index()).allocated_bytes[kAll].peak;
+  }
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  return 1024 * usage.ru_maxrss;
 }
 
 void keep_freed_memory() {

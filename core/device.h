@@ -16,6 +16,9 @@ torch::Device choose_device(const std::string& name);
 /// True where an NVIDIA driver is loaded and libtorch's CUDA libraries open; the answer is found once.
 bool cuda_available();
 
+/// The most bytes in use so far: of tensors on a GPU, of the whole process on the CPU.
+std::int64_t peak_memory(torch::Device device);
+
 /// Makes the C library keep freed memory for the next step instead of giving it back to the system and asking for it
 /// again, page by page. For the whole process.
 void keep_freed_memory();

@@ -83,6 +83,19 @@ struct EvalJob {
   std::string split = "test";
 };
 
+/// A text in the groups that a model pools it into.
+struct Segmented {
+  std::vector<std::string> groups;  // the text in parts; the last may be unfinished
+  std::int64_t tokens = 0;
+  std::int64_t boundaries = 0;  // groups that are finished
+};
+
+struct SegmentJob {
+  fs::path model;      // a model folder
+  RunOptions options;  // as of EvalJob
+  std::string text;    // in the model's symbols
+};
+
 /// What core does for commands. Errors are thrown as in base/error.h.
 class Core {
  public:
@@ -92,6 +105,8 @@ class Core {
   virtual TrainOutcome train(const TrainJob& job, TrainSink& sink) = 0;
   /// Loss of a model folder on one split of options.data; `progress(done, total)` counts scored tokens.
   virtual Evaluation evaluate(const EvalJob& job, const std::function<void(double, double)>& progress) = 0;
+  /// Throws UsageError for a model without groups, DataError for a text with symbols that the model does not know.
+  virtual Segmented segment(const SegmentJob& job) = 0;
   /// Parameters and cost of a model that is yet to be trained, for a vocabulary of `symbols`.
   virtual NamedValues costs(const RunOptions& options, std::int64_t symbols) = 0;
   /// {"libtorch": "2.11.0", "device": …, "gpu": …, …} for environment.json.

@@ -67,10 +67,8 @@ class SegmentationFlags final : public TokenFlags {
   std::string_view bytes_;
 };
 
-/// Calls `each(word, space)` for every word of a split, `space` telling whether one follows; words between two spaces
-/// are empty.
-void for_each_word(const PreparedData& data, const Split& split, const std::function<void(std::int64_t done)>& progress,
-                   const std::function<void(const std::string& word, bool space)>& each) {
+/// The id of the space.
+std::int64_t space_of(const PreparedData& data) {
   const std::vector<std::string>& symbols = data.vocabulary.symbols;
   if (data.vocabulary.unit != Vocabulary::Unit::kCharacter) {
     throw UsageError(
@@ -78,13 +76,22 @@ void for_each_word(const PreparedData& data, const Split& split, const std::func
                     "prepare the text again with --unit character",
                     data.path.string()));
   }
-  const auto space = std::find(symbols.begin(), symbols.end(), " ") - symbols.begin();
+  const std::int64_t space = std::find(symbols.begin(), symbols.end(), " ") - symbols.begin();
   if (space == data.vocabulary.size()) {
     throw UsageError(
         fmt::format("{} has no space, and a unigram segmentation cuts words that spaces separate\n"
                     "use another type of boundaries, such as gumbel",
                     data.path.string()));
   }
+  return space;
+}
+
+/// Calls `each(word, space)` for every word of a split, `space` telling whether one follows; words between two spaces
+/// are empty.
+void for_each_word(const PreparedData& data, const Split& split, const std::function<void(std::int64_t done)>& progress,
+                   const std::function<void(const std::string& word, bool space)>& each) {
+  const std::vector<std::string>& symbols = data.vocabulary.symbols;
+  const std::int64_t space = space_of(data);
   std::vector<std::int64_t> ids(kTokensAtATime);
   std::string word;
   for (std::int64_t done = 0; done < split.tokens.size(); done += kTokensAtATime) {
@@ -126,16 +133,42 @@ std::string segment(const PreparedData& data, const Split& split, const UnigramT
   return flags.take();
 }
 
-/// A word as it counts for training: white space within it, such as line breaks, ends one too.
-void count_words(const std::string& text, WordCounts& counts) {
-  for (std::size_t begin = 0; begin < text.size();) {
-    begin = text.find_first_not_of("\t\n\v\f\r", begin);
-    if (begin == std::string::npos) return;
-    const std::size_t end = std::min(text.find_first_of("\t\n\v\f\r", begin), text.size());
-    ++counts[text.substr(begin, end - begin)];
-    begin = end;
+/// The lines of a split, one after the other.
+class SplitLines {
+ public:
+  SplitLines(const PreparedData& data, const Split& split, const PrepareObserver& observer)
+      : symbols_(&data.vocabulary.symbols), tokens_(&split.tokens), observer_(&observer) {}
+
+  bool next(std::string& line) {
+    line.clear();
+    if (place_ >= tokens_->size()) return false;
+    for (; place_ < tokens_->size(); ++place_) {
+      const std::string& symbol = (*symbols_)[static_cast<std::size_t>(id_at(place_))];
+      if (symbol == "\n") break;
+      line += symbol;
+    }
+    ++place_;
+    return true;
   }
-}
+
+ private:
+  std::int64_t id_at(std::int64_t place) {
+    if (place % kTokensAtATime == 0) {
+      const std::int64_t count = std::min(kTokensAtATime, tokens_->size() - place);
+      block_.resize(static_cast<std::size_t>(count));
+      tokens_->copy(place, count, block_.data());
+      observer_->at("read the training text", static_cast<std::uint64_t>(place + count),
+                    static_cast<std::uint64_t>(tokens_->size()));
+    }
+    return block_[static_cast<std::size_t>(place % kTokensAtATime)];
+  }
+
+  const std::vector<std::string>* symbols_;
+  const TokenFile* tokens_;
+  const PrepareObserver* observer_;
+  std::vector<std::int64_t> block_;
+  std::int64_t place_ = 0;
+};
 
 std::string read_model(const fs::path& file) { return read_file(file, kMaxModelBytes); }
 
@@ -233,16 +266,11 @@ bool train_segmentation(const PreparedData& data, std::int64_t pieces, const Pre
     read_description(data, folder);
     return false;
   }
-  const Split& split = data.split("train");
-  WordCounts words;
-  for_each_word(
-      data, split,
-      [&](std::int64_t done) {
-        observer.at("count words", static_cast<std::uint64_t>(done), static_cast<std::uint64_t>(split.tokens.size()));
-      },
-      [&](const std::string& word, bool) { count_words(word, words); });
-  observer.say(fmt::format("training a unigram tokenizer of {} pieces on {} different words", pieces, words.size()));
-  write_segmentation(data, name, train_unigram(words, pieces), name, observer);
+  space_of(data);  // wrong usage shows before any work
+  SplitLines lines(data, data.split("train"), observer);
+  observer.say(fmt::format("training a unigram tokenizer of {} pieces", pieces));
+  const std::string model = train_unigram([&](std::string& line) { return lines.next(line); }, pieces);
+  write_segmentation(data, name, model, name, observer);
   return true;
 }
 

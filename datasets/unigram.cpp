@@ -4,7 +4,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 
 #include <fmt/format.h>
@@ -24,21 +23,18 @@ using sentencepiece::SentencePieceProcessor;
 constexpr std::size_t kKnownWords = std::size_t{1} << 20U;
 constexpr unsigned kLoadingSeconds = 60;
 
-/// Words with their counts as SentencePiece reads them: "word<tab>count".
-class CountedWords final : public sentencepiece::SentenceIterator {
+class Lines final : public sentencepiece::SentenceIterator {
  public:
-  explicit CountedWords(const WordCounts& words) {
-    for (const auto& [word, count] : words) lines_.push_back(fmt::format("{}\t{}", word, count));
-    std::sort(lines_.begin(), lines_.end());
-  }
-  bool done() const override { return next_ == lines_.size(); }
-  void Next() override { ++next_; }
-  const std::string& value() const override { return lines_[next_]; }
+  explicit Lines(const NextLine& next_line) : next_line_(next_line) { Next(); }
+  bool done() const override { return done_; }
+  void Next() override { done_ = !next_line_(line_); }
+  const std::string& value() const override { return line_; }
   sentencepiece::util::Status status() const override { return {}; }
 
  private:
-  std::vector<std::string> lines_;
-  std::size_t next_ = 0;
+  const NextLine& next_line_;
+  std::string line_;
+  bool done_ = false;
 };
 
 std::size_t characters_of(std::string_view text) {
@@ -70,12 +66,11 @@ bool survives_loading(const std::string& model) {
 
 }  // namespace
 
-std::string train_unigram(const WordCounts& words, std::int64_t pieces) {
-  CountedWords sentences(words);
+std::string train_unigram(const NextLine& next_line, std::int64_t pieces) {
+  Lines lines(next_line);
   std::string model;
   const auto status = sentencepiece::SentencePieceTrainer::Train({{"model_type", "unigram"},
                                                                   {"vocab_size", fmt::format("{}", pieces)},
-                                                                  {"input_format", "tsv"},
                                                                   {"character_coverage", "1.0"},
                                                                   {"max_sentence_length", "1000000000"},
                                                                   {"max_sentencepiece_length", "16"},
@@ -85,7 +80,7 @@ std::string train_unigram(const WordCounts& words, std::int64_t pieces) {
                                                                   {"normalization_rule_name", "identity"},
                                                                   {"num_threads", "1"},
                                                                   {"minloglevel", "2"}},
-                                                                 &sentences, &model);
+                                                                 &lines, &model);
   if (status.ok()) return model;
   // "Internal: src/unigram_model_trainer.cc(582) [size] Vocabulary size too high (900). Please set it to a value <= 8."
   const std::string full = status.ToString();

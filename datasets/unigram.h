@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -15,13 +16,14 @@ class SentencePieceProcessor;
 
 namespace xlm {
 
-/// How often each word of a text occurs.
-using WordCounts = std::unordered_map<std::string, std::int64_t>;
+/// Puts the next line of a text into its argument; false at the end.
+using NextLine = std::function<bool(std::string& line)>;
 
-/// A unigram model of `pieces` pieces for these words, in SentencePiece's format: every character covered, pieces of at
-/// most 16 characters, split by script and digits, no normalisation (dynamic-pooling.txt §4). The same words give the
-/// same bytes. Throws UsageError where the words cannot be cut into so many pieces, or not into so few.
-std::string train_unigram(const WordCounts& words, std::int64_t pieces);
+/// A unigram model of `pieces` pieces learnt from a text, in SentencePiece's format: every character covered, pieces of
+/// at most 16 characters, split by white space, script and digits, no normalisation (dynamic-pooling.txt §4). One
+/// thread: the same text gives the same bytes. Memory is about 25 bytes for each character. Throws UsageError where the
+/// text does not hold so many pieces, or cannot be cut into so few.
+std::string train_unigram(const NextLine& next_line, std::int64_t pieces);
 
 class UnigramTokenizer {
  public:

@@ -104,6 +104,7 @@ bool holds(const Yaml& tree, const SweepPoint& point, const Yaml& conditions) {
 void apply_when(const Yaml& tree, const Yaml& when, std::vector<SweepPoint>& points) {
   if (!when.is_map()) fail_at(when, "sweep.when must be a map: a swept key to the values of other keys that it needs");
   for (const auto& [key, conditions] : when.entries) {
+    if (conditions.is_null()) continue;  // a profile's way to take it away
     if (!conditions.is_map()) {
       fail_at(conditions, fmt::format("sweep.when of '{}' must be a map, such as {{model.type: hourglass}}", key));
     }
@@ -112,6 +113,30 @@ void apply_when(const Yaml& tree, const Yaml& when, std::vector<SweepPoint>& poi
       std::erase_if(point, [&name = key](const auto& entry) { return entry.first == name; });
     }
   }
+}
+
+/// Leaves those places of the zip block with `key` at which it is `value`; false when there are none.
+bool keep_in_zip(Yaml& sweep, const std::string& key, const Yaml& value) {
+  Yaml* zip = sweep.find("zip");
+  if (zip == nullptr) return false;
+  std::vector<Yaml*> blocks{zip};
+  if (zip->is_sequence()) {
+    blocks.clear();
+    for (Yaml& block : zip->items) blocks.push_back(&block);
+  }
+  for (Yaml* block : blocks) {
+    const Yaml* values = block->find(key);
+    if (values == nullptr) continue;
+    std::vector<bool> kept;
+    for (const Yaml& item : values->items) kept.push_back(same_value(item, value));
+    if (std::find(kept.begin(), kept.end(), true) == kept.end()) return false;
+    for (auto& [name, node] : block->entries) {
+      std::size_t place = 0;
+      std::erase_if(node.items, [&](const Yaml&) { return !kept[place++]; });
+    }
+    return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -150,12 +175,14 @@ void fix_axes(Yaml& tree, const std::vector<std::string>& overrides) {
       return std::find(a.keys.begin(), a.keys.end(), key) != a.keys.end();
     });
     if (axis == axes.end()) continue;
-    Yaml* values = grid == nullptr ? nullptr : grid->find(key);
-    if (values == nullptr) {
-      throw UsageError(fmt::format("'{}': the sweep at {} varies '{}' together with other keys\nchange it there",
-                                   assignment, sweep->where(), key));
+    const Yaml& value = *find_path(tree, key);
+    if (Yaml* values = grid == nullptr ? nullptr : grid->find(key)) {
+      values->items = {value};
+    } else if (!keep_in_zip(*sweep, key, value)) {
+      throw UsageError(fmt::format(
+          "'{}': the sweep at {} varies '{}' together with other keys, and has no such value\nchange it there",
+          assignment, sweep->where(), key));
     }
-    values->items = {*find_path(tree, key)};
   }
 }
 

@@ -76,6 +76,7 @@ class Hourglass final : public LanguageModel {
   std::string tokenizer() const override {
     return o_.boundaries.type == BoundaryType::kUnigram ? o_.boundaries.tokenizer : "";
   }
+  Tensor boundaries(const ModelInput& input) override;
   NamedValues statistics() const override;
   void reset_statistics() override { counts_.reset(); }
   NamedValues costs(std::int64_t block) const override;
@@ -88,6 +89,7 @@ class Hourglass final : public LanguageModel {
     Tensor logits;  // [B, T], of predicted ones
   };
 
+  Tensor before_pooling(const ModelInput& input, const RelativePositions& positions);
   Boundaries find_boundaries(const Tensor& hidden, const ModelInput& input) const;
   Tensor pool(const Tensor& hidden, const Tensor& boundaries, const Groups& groups) const;
   Tensor boundary_loss(const Boundaries& found, const ModelInput& input, const Tensor& logits);
@@ -149,9 +151,7 @@ ModelOutput Hourglass::forward(const ModelInput& input, const State& /*state*/) 
   const std::int64_t length = input.tokens.size(1);
   const std::int64_t scored = input.scored > 0 ? input.scored : length;
   const RelativePositions positions = relative_positions(length + 1);  // groups can be as many as tokens, and the null
-  Tensor hidden = torch::embedding(word_emb_, input.tokens);           // [B, T, D]
-  if (is_training() && o_.dropout > 0) hidden = place_dropout(hidden, o_.dropout, draw_dropout_seed());
-  hidden = stages_[0].forward(hidden, positions, is_training());
+  Tensor hidden = before_pooling(input, positions);
   Boundaries found;
   if (o_.pools()) {
     hidden = hidden.to(null_group_.scalar_type());
@@ -172,6 +172,19 @@ ModelOutput Hourglass::forward(const ModelInput& input, const State& /*state*/) 
     if (o_.boundaries.predicted()) output.auxiliary_loss = boundary_loss(found, input, output.logits);
   }
   return output;
+}
+
+/// The first layers: [B, T, D].
+Tensor Hourglass::before_pooling(const ModelInput& input, const RelativePositions& positions) {
+  Tensor hidden = torch::embedding(word_emb_, input.tokens);  // [B, T, D]
+  if (is_training() && o_.dropout > 0) hidden = place_dropout(hidden, o_.dropout, draw_dropout_seed());
+  return stages_[0].forward(hidden, positions, is_training());
+}
+
+Tensor Hourglass::boundaries(const ModelInput& input) {
+  if (!o_.pools()) return {};
+  const Tensor hidden = before_pooling(input, relative_positions(input.tokens.size(1)));
+  return find_boundaries(hidden.to(null_group_.scalar_type()), input).hard > 0.5;
 }
 
 /// Sinusoids are a table that grows with the longest block so far.
@@ -237,7 +250,7 @@ Tensor Hourglass::boundary_loss(const Boundaries& found, const ModelInput& input
     if (!is_training()) return {};
     throw DataError(
         "model.boundaries.type is unigram, and the training data come without a segmentation to learn from\n"
-        "prepare them with one, or use another type such as gumbel");
+        "give model.boundaries.tokenizer, or use another type such as gumbel");
   }
   return boundary_cross_entropy(of_scored(found.logits), target,
                                 o_.boundaries.loss == BoundaryOptions::Loss::kPublished);
@@ -286,7 +299,11 @@ NamedValues Hourglass::costs(std::int64_t block) const {
     multiply_adds += static_cast<double>(stages_[stage].size()) * layer_multiply_adds(positions) * positions / length;
   }
   if (o_.boundaries.predicted()) multiply_adds += (width + 1) * static_cast<double>(o_.feed_forward);
-  return {{"params", static_cast<double>(parameter_count())}, {"flops_per_token", 2 * multiply_adds}};
+  std::size_t layers = 0;
+  for (const TransformerXlStage& stage : stages_) layers += static_cast<std::size_t>(stage.size());
+  return {{"params", static_cast<double>(parameter_count())},
+          {"flops_per_token", 2 * multiply_adds},
+          {"layers", static_cast<double>(layers)}};
 }
 
 }  // namespace

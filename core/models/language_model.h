@@ -69,6 +69,12 @@ class LanguageModel : public torch::nn::Module {
   /// The tokenizer whose segmentation of the text the model wants as ModelInput::boundaries; empty: none.
   virtual std::string tokenizer() const { return {}; }
 
+  /// Where the groups end that the model pools tokens into: [B, T] bool; undefined for a model without groups.
+  virtual torch::Tensor boundaries(const ModelInput& input) {
+    (void)input;
+    return {};
+  }
+
   /// After every update: constraints on parameters, such as spans kept in [0, 1].
   virtual void after_step() {}
 

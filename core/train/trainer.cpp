@@ -1,8 +1,6 @@
 // Training of one run.
 #include "core/train/trainer.h"
 
-#include <sys/resource.h>
-
 #include <chrono>
 #include <cmath>
 #include <numbers>
@@ -260,9 +258,7 @@ Trainer::Evaluated Trainer::evaluate_while_training() {
 
 void Trainer::record_costs() {
   NamedValues costs = model_->costs(options_->train.block);
-  rusage usage{};
-  ::getrusage(RUSAGE_SELF, &usage);
-  costs["peak_memory"] = 1024.0 * static_cast<double>(usage.ru_maxrss);
+  costs["peak_memory"] = static_cast<double>(peak_memory(device_));
   if (timed_steps_ > 0) costs["step_seconds"] = timed_seconds_ / static_cast<double>(timed_steps_);
   sink_->costs(costs);
 }

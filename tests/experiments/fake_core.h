@@ -66,6 +66,10 @@ class FakeCore : public Core {
             .values = {{"bpc", 3.6}, {"average_span", 12.0 + static_cast<double>(job.options.eval.batch)}}};
   }
 
+  Segmented segment(const SegmentJob& job) override {
+    return {.groups = {job.text}, .tokens = static_cast<std::int64_t>(job.text.size()), .boundaries = 0};
+  }
+
   NamedValues costs(const RunOptions& /*options*/, std::int64_t symbols) override {
     ++cost_calls;
     return {{"params", 1000.0 + static_cast<double>(symbols)}, {"flops_per_token", 10}};

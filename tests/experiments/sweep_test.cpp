@@ -146,6 +146,17 @@ TEST(Sweep, AKeySetOnTheCommandLineIsNotSweptAnyMore) {
   EXPECT_THROW(fix_axes(tree, {"b=5"}), UsageError);
 }
 
+TEST(Sweep, AKeyOfAZipBlockSetOnTheCommandLineLeavesItsPlaces) {
+  Yaml tree = parse_yaml("sweep: {zip: [{a: [1, 2, 1], b: [x, y, z]}, {c: [7, 8]}]}\n", "sweep.yaml");
+  apply_override(tree, "a=1");
+  fix_axes(tree, {"a=1"});
+  const auto expanded = expand_sweep(tree);
+  ASSERT_EQ(expanded.size(), 4U);
+  std::string values;
+  for (const SweepPoint& point : expanded) values += point[1].second.scalar + point[2].second.scalar + " ";
+  EXPECT_EQ(values, "x7 x8 z7 z8 ");
+}
+
 TEST(Sweep, APointIsLaidOverTheBase) {
   const Yaml base = parse_yaml("model: {span: 1, width: 2}\n", "base");
   const auto expanded = expand_sweep(parse_yaml("sweep: {grid: {model.span: [5]}}\n", "s"));

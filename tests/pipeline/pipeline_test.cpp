@@ -133,6 +133,18 @@ tables:
 
 /// Every recipe in its smoke profile, cut short: the sweep, its tables, its figures and its page.
 TEST_F(Pipeline, EveryRecipesSmokeProfileGivesItsTablesFiguresAndPage) {
+  // Words of many syllables, of which a tokenizer of 10,000 pieces can be made.
+  std::string words;
+  for (std::uint32_t i = 0; words.size() < 250'000; ++i) {
+    std::uint32_t bits = i * 2654435761U;
+    for (int syllable = 0; syllable < 4; ++syllable, bits >>= 7U) {
+      words += {"bcdfghklmnprstvz"[bits & 15U], "aeiouy"[(bits >> 4U) % 6]};
+    }
+    words += ' ';
+  }
+  write_file(folder_.path() / "words.txt", words);
+  ASSERT_EQ(xlm({"prepare-data", "text", "--from", "words.txt", "--out", "words", "--train-unigram", "200,10000"}).code,
+            0);
   int recipes = 0;
   for (const auto& entry : fs::recursive_directory_iterator(fs::path(XLM_SOURCE_DIR) / "experiments/recipes")) {
     if (entry.path().extension() != ".yaml") continue;
@@ -145,8 +157,8 @@ TEST_F(Pipeline, EveryRecipesSmokeProfileGivesItsTablesFiguresAndPage) {
       EXPECT_EQ(result.code, 0) << arguments.front() << " " << recipe << "\n" << result.err;
       return result.out;
     };
-    expect_done({"sweep", recipe, "--jobs", "2", "data.path=data", "device=cpu", "train.steps=4", "train.batch=2",
-                 "train.block=16", "train.eval_every=2", "eval.batch=2"});
+    expect_done({"sweep", recipe, "--jobs", "2", "data.path=words", "device=cpu", "train.steps=4", "train.batch=2",
+                 "train.block=16", "train.eval_every=2", "eval.batch=2", "optimizer.warmup_steps=1"});
     const Json tables = parse_json(expect_done({"table", recipe, "--format", "json"}), name);
     bool any_value = false;
     for (const Json& row : tables.at(0)["rows"]) {
@@ -167,7 +179,7 @@ TEST_F(Pipeline, EveryRecipesSmokeProfileGivesItsTablesFiguresAndPage) {
     EXPECT_NE(read_file(folder_.path() / (name + ".html")).find(tables.at(0)["table"].get<std::string>()),
               std::string::npos);
   }
-  EXPECT_GE(recipes, 3);
+  EXPECT_GE(recipes, 9);
 }
 
 TEST_F(Pipeline, AnHourglassTrainsAndIsEvaluatedAlike) {
@@ -186,6 +198,40 @@ TEST_F(Pipeline, AnHourglassTrainsAndIsEvaluatedAlike) {
   const ProgramResult sql = xlm({"runs", "sql", "--format", "csv",
                                  "SELECT value FROM evaluations WHERE split = 'test' AND metric = 'loss' LIMIT 1"});
   EXPECT_NEAR(std::stod(split(sql.out, '\n').at(1)), evaluated.at("loss").get<double>(), 1e-5) << sql.out;
+
+  const ProgramResult shown = xlm({"segment", id, "--text", "line 12 of a text"});
+  ASSERT_EQ(shown.code, 0) << shown.err;
+  EXPECT_EQ(shown.out, "line |12 |of |a |text\n");
+  const Json segmented = parse_json(xlm({"segment", id, "--text", "line 12 of a text", "--json"}).out, "segment");
+  EXPECT_EQ(segmented.at("groups").size(), 5U);
+  EXPECT_EQ(segmented.at("boundaries"), 4);
+  EXPECT_EQ(segmented.at("shortening_factor"), 17 / 4.0);
+  EXPECT_EQ(xlm({"segment", id, "--text", "LINE"}).code, 3);
+  EXPECT_EQ(xlm({"segment", id}).code, 2);
+}
+
+TEST_F(Pipeline, AnHourglassLearnsFromASegmentation) {
+  write_file(folder_.path() / "unigram.yaml",
+             "data: {path: data}\ndevice: cpu\n"
+             "model: {type: hourglass, width: 16, heads: 2, feed_forward: 32, layers: [1, 1, 1], boundaries: {type: "
+             "unigram, tokenizer: unigram-60}}\n"
+             "optimizer: {warmup_steps: 5, lr: 1e-2}\ntrain: {steps: 120, batch: 8, block: 64, threads: 1}\n"
+             "eval: {batch: 4, context: 128, stride: 32}\n");
+  EXPECT_EQ(xlm({"train", "unigram.yaml"}).code, 3) << "there is no such segmentation yet";
+  EXPECT_EQ(xlm({"train", "unigram.yaml", "model.boundaries.tokenizer="}).code, 2);
+  ASSERT_EQ(xlm({"prepare-data", "text", "--from", "corpus.txt", "--out", "data", "--train-unigram", "60"}).code, 0);
+  const ProgramResult trained = xlm({"train", "unigram.yaml", "--json"});
+  ASSERT_EQ(trained.code, 0) << trained.err;
+  const Json runs = parse_json(xlm({"runs", "ls", "--json"}).out, "runs ls");
+  const std::string id = runs.at(0).at("run_id").get<std::string>();
+  const Json evaluated = parse_json(xlm({"eval", id, "--json"}).out, "eval");
+  EXPECT_GT(evaluated.at("boundary_accuracy").get<double>(), 0.9);
+  EXPECT_GT(evaluated.at("boundary_recall").get<double>(), 0.5);
+
+  // The same tokenizer under the name of its file is the same run.
+  fs::copy_file(folder_.path() / "data/segmentations/unigram-60/tokenizer.model", folder_.path() / "pieces.model");
+  EXPECT_EQ(xlm({"train", "unigram.yaml", "model.boundaries.tokenizer=pieces.model"}).code, 0);
+  EXPECT_EQ(parse_json(xlm({"runs", "ls", "--json"}).out, "runs ls").size(), 1U);
 }
 
 TEST_F(Pipeline, EvalGivesTheLossThatTrainingReported) {

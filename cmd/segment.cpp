@@ -1,0 +1,107 @@
+// xlm segment: a text with the boundaries that a model draws.
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "cmd/command.h"
+#include "datasets/text8_filter.h"
+#include "experiments/configuration.h"
+#include "experiments/core_library.h"
+#include "experiments/model_place.h"
+
+namespace xlm {
+namespace {
+
+constexpr std::uintmax_t kMaxTextBytes = std::uintmax_t{64} << 20U;
+
+struct SegmentCommand {
+  std::string model;
+  std::string text;
+  std::string file;
+  std::string clean = "none";
+  std::vector<std::string> overrides;
+};
+
+std::string text8_cleaned(const std::string& text) {
+  std::string clean;
+  Text8Cleaner cleaner([&](std::string_view piece) { clean += piece; });
+  cleaner.begin_document();
+  cleaner.write(text);
+  return clean;
+}
+
+std::string chosen_text(const SegmentCommand& command) {
+  if (command.text.empty() == command.file.empty()) {
+    throw UsageError("give the text with --text, or a file that holds it with --file");
+  }
+  std::string text = command.file.empty() ? command.text : read_file(command.file, kMaxTextBytes);
+  if (command.clean == "text8") text = text8_cleaned(text);
+  if (text.empty()) throw DataError("the text is empty");
+  return text;
+}
+
+/// Without colours a stroke ends each group; with them groups take turns in two.
+std::string shown_groups(const Segmented& segmented, const Terminal& terminal) {
+  std::string shown;
+  for (std::size_t i = 0; i < segmented.groups.size(); ++i) {
+    const std::string& group = segmented.groups[i];
+    if (terminal.colour) {
+      shown += paint(terminal, i % 2 == 0 ? Colour::kBlue : Colour::kYellow, group);
+    } else {
+      shown += group;
+    }
+    if (i < static_cast<std::size_t>(segmented.boundaries)) shown += paint(terminal, Colour::kGrey, "|");
+  }
+  return shown + "\n";
+}
+
+int run_segment(const SegmentCommand& command, const Context& context) {
+  const ModelPlace place = find_model(command.model, context.runs);
+  const RunOptions options = read_model_folder(place.model, command.overrides);
+  const Segmented segmented = core().segment({.model = place.model, .options = options, .text = chosen_text(command)});
+  const double shortening =
+      static_cast<double>(segmented.tokens) / static_cast<double>(std::max<std::int64_t>(1, segmented.boundaries));
+  if (context.json) {
+    const Json json{{"model", place.name},
+                    {"groups", segmented.groups},
+                    {"tokens", segmented.tokens},
+                    {"boundaries", segmented.boundaries},
+                    {"shortening_factor", segmented.boundaries > 0 ? Json(shortening) : Json()}};
+    print(json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+    return kDone;
+  }
+  print(shown_groups(segmented, context.standard_output));
+  if (!context.quiet) {
+    fmt::print(stderr, "{} tokens, {} boundaries{}\n", segmented.tokens, segmented.boundaries,
+               segmented.boundaries > 0 ? fmt::format(": shortening factor {:.2f}", shortening) : "");
+  }
+  return kDone;
+}
+
+}  // namespace
+
+std::function<int()> declare_segment(CLI::App& app, const Context& context) {
+  const auto command = std::make_shared<SegmentCommand>();
+  app.footer(
+      "A boundary after a character ends a group, which the middle layers see as one. Boundaries of type gumbel are\n"
+      "samples, the same at every call.\n"
+      "\nExamples:\n"
+      "  xlm segment hourglass-text8-3fa9c1d2 --text 'the quick brown fox'\n"
+      "  xlm segment runs/hourglass-text8-3fa9c1d2/model --file page.txt --clean text8 --json\n");
+  app.add_option("model", command->model, "Run id or its unique beginning, run folder, or model folder")
+      ->required()
+      ->type_name("MODEL");
+  app.add_option("overrides", command->overrides, "How it is read: eval.context=512 device=cpu")
+      ->type_name("KEY=VALUE");
+  app.add_option("--text", command->text, "The text")->type_name("TEXT");
+  app.add_option("--file", command->file, "A file that holds the text")->type_name("FILE");
+  app.add_option("--clean", command->clean, "none, or text8: a-z and single spaces, digits spelt out")
+      ->check(CLI::IsMember({"none", "text8"}))
+      ->capture_default_str()
+      ->type_name("none|text8");
+  return [command, &context] { return run_segment(*command, context); };
+}
+
+}  // namespace xlm

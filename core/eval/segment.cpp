@@ -1,0 +1,42 @@
+// The groups that a model pools a text into.
+#include "core/eval/segment.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "core/device.h"
+
+namespace xlm {
+
+std::vector<bool> draw_boundaries(LanguageModel& model, const std::vector<std::int64_t>& ids,
+                                  const SplitSettings& settings) {
+  const torch::NoGradGuard no_grad;
+  model.eval();
+  const auto length = static_cast<std::int64_t>(ids.size());
+  std::vector<bool> flags;
+  for (std::int64_t first = 0; first < length; first += settings.stride) {
+    const std::int64_t end = std::min(first + settings.stride, length);
+    const std::int64_t begin = std::max<std::int64_t>(0, first - (settings.context - settings.stride));
+    const torch::Tensor tokens = torch::tensor(std::vector<std::int64_t>(ids.begin() + begin, ids.begin() + end));
+    const ModelInput input{.tokens = tokens.unsqueeze(0),  // [1, T]
+                           .positions = torch::arange(begin, end, torch::kLong).unsqueeze(0),
+                           .boundaries = {},
+                           .scored = end - first};
+    torch::Tensor drawn;  // [1, T]
+    {
+      const PrecisionScope precision(settings.precision, settings.device);
+      drawn = model.boundaries(input.to(settings.device));
+    }
+    if (!drawn.defined()) {
+      throw UsageError(
+          "this model draws no boundaries: it has no groups to pool into\n"
+          "a model of type hourglass with model.boundaries.type other than none does");
+    }
+    drawn = drawn.cpu().squeeze(0).contiguous();
+    const bool* values = drawn.data_ptr<bool>() + (first - begin);
+    flags.insert(flags.end(), values, values + (end - first));
+  }
+  return flags;
+}
+
+}  // namespace xlm
