@@ -97,8 +97,10 @@ std::function<int()> declare_segment(CLI::App& app, const Context& context) {
       ->type_name("KEY=VALUE");
   app.add_option("--text", command->text, "The text")->type_name("TEXT");
   app.add_option("--file", command->file, "A file that holds the text")->type_name("FILE");
+  CLI::Validator cleanings = CLI::IsMember({"none", "text8"});
+  cleanings.description("");  // the help says what is meant
   app.add_option("--clean", command->clean, "none, or text8: a-z and single spaces, digits spelt out")
-      ->check(CLI::IsMember({"none", "text8"}))
+      ->check(cleanings)
       ->capture_default_str()
       ->type_name("none|text8");
   return [command, &context] { return run_segment(*command, context); };
