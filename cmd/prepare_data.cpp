@@ -20,7 +20,7 @@ namespace {
 
 std::string help_text() {
   std::string text = "Datasets:\n";
-  for (const Corpus& corpus : corpora()) text += fmt::format("  {:<8} {}\n", corpus.name, corpus.summary);
+  for (const Corpus& corpus : corpora()) text += fmt::format("  {:<12} {}\n", corpus.name, corpus.summary);
   text +=
       "\nFiles may be plain, gzip, bzip2, xz, Zstandard, zip or tar. Nothing is unpacked to disk.\n"
       "\nExamples:\n"
@@ -28,7 +28,9 @@ std::string help_text() {
       "  xlm prepare-data enwik8 --from enwik8.zip --out data/enwik8\n"
       "  xlm prepare-data text --from notes/ --glob '*.txt' --clean text8 --out data/notes\n"
       "  xlm prepare-data text --from book.txt --split 400000,20000,20000 --out data/book\n"
-      "  xlm prepare-data text8 --from text8.zip --out data/text8 --train-unigram 5000\n";
+      "  xlm prepare-data text8 --from text8.zip --out data/text8 --train-unigram 5000\n"
+      "  xlm prepare-data wikitext-103 --from wikitext-103-raw/ --bpe gpt2/ --out data/wikitext-103\n"
+      "  xlm prepare-data pg-19 --from pg19/ --lists pg19/ --bpe gpt2/ --out data/pg-19\n";
   return text;
 }
 
@@ -67,10 +69,6 @@ class StageProgress {
   std::unique_ptr<Progress> bar_;
 };
 
-std::string unit_of(const PreparedData& data) {
-  return data.vocabulary.unit == Vocabulary::Unit::kByte ? "byte" : "character";
-}
-
 Json result_json(const PreparedData& data, const PrepareResult& result) {
   Json splits = Json::object();
   for (const char* name : kSplitNames) {
@@ -82,10 +80,14 @@ Json result_json(const PreparedData& data, const PrepareResult& result) {
                     {"bytes", split.bytes},
                     {"documents", split.documents.size()}};
   }
-  return {{"path", data.path.string()},      {"dataset", data.dataset},
-          {"unit", unit_of(data)},           {"symbols", data.vocabulary.size()},
-          {"splits", std::move(splits)},     {"replaced_characters", data.meta.value("replaced_characters", 0)},
-          {"fingerprint", data.fingerprint}, {"segmentations", segmentation_names(data.path)},
+  return {{"path", data.path.string()},
+          {"dataset", data.dataset},
+          {"unit", unit_name(data.vocabulary.unit)},
+          {"symbols", data.vocabulary.size()},
+          {"splits", std::move(splits)},
+          {"replaced_characters", data.meta.value("replaced_characters", 0)},
+          {"fingerprint", data.fingerprint},
+          {"segmentations", segmentation_names(data.path)},
           {"was_there", result.was_there}};
 }
 
@@ -103,7 +105,10 @@ std::string result_text(const PreparedData& data, const PrepareResult& result, c
           ? fmt::format("{} is there already, from the same files with the same options", data.path.string())
           : fmt::format("{} is ready", data.path.string());
   const std::vector<std::string> segmentations = segmentation_names(data.path);
-  return fmt::format("{}: {}, {} symbols ({}s)\n\n{}{}", head, data.dataset, data.vocabulary.size(), unit_of(data),
+  return fmt::format("{}: {}, {} symbols ({})\n\n{}{}", head, data.dataset, data.vocabulary.size(),
+                     data.vocabulary.unit == Vocabulary::Unit::kBpe
+                         ? "byte pairs"
+                         : fmt::format("{}s", unit_name(data.vocabulary.unit)),
                      table.render(TextTable::Format::kText, terminal.is_terminal ? terminal.width : 0),
                      segmentations.empty() ? "" : "\nsegmentations: " + join(segmentations, ", ") + "\n");
 }
@@ -140,7 +145,11 @@ std::function<int()> declare_prepare_data(CLI::App& app, const Context& context)
       ->type_name("PATTERN");
   app.add_option("--clean", request->clean, "none, or text8: a-z and single spaces, digits spelt out")
       ->type_name("none|text8");
-  app.add_option("--unit", request->unit, "What a token is")->type_name("character|byte");
+  app.add_option("--unit", request->unit, "What a token is")->type_name("character|byte|bpe");
+  app.add_option("--bpe", request->bpe, "Folder with GPT-2's vocab.json and merges.txt, for --unit bpe")
+      ->type_name("DIR");
+  app.add_option("--lists", request->lists, "pg-19: folder with the official {train,validation,test}_files.txt")
+      ->type_name("DIR");
   app.add_option("--split", request->split, "Training, validation and test, in tokens or shares")
       ->capture_default_str()
       ->type_name("A,B,C");

@@ -4,7 +4,11 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
+
+#include "base/error.h"
 #include "base/sha256.h"
+#include "datasets/decoder.h"
 #include "datasets/sources.h"
 
 namespace xlm {
@@ -32,8 +36,13 @@ class OutputFile {
   Sha256 hash_;
 };
 
+void append_id(std::string& out, std::uint32_t id, int id_bytes) {
+  for (int b = 0; b < id_bytes; ++b) out += static_cast<char>(id >> static_cast<unsigned>(8 * b) & 0xFFU);
+}
+
 /// Symbols to ids, as a table over code points or bytes.
 std::vector<std::uint32_t> id_table(const Vocabulary& vocabulary) {
+  if (vocabulary.unit == Vocabulary::Unit::kBpe) return {};  // the text is ids already
   const bool bytes = vocabulary.unit == Vocabulary::Unit::kByte;
   std::vector<std::uint32_t> ids(bytes ? 256 : std::size_t{kLastCodePoint} + 1);
   std::uint32_t id = 0;
@@ -46,7 +55,8 @@ std::vector<std::uint32_t> id_table(const Vocabulary& vocabulary) {
 /// The clean file in pieces that end between two symbols.
 class SymbolReader {
  public:
-  SymbolReader(const fs::path& file, bool bytes) : file_(file), bytes_(bytes) {}
+  /// `width`: bytes of a symbol; 0: they are characters.
+  SymbolReader(const fs::path& file, std::size_t width) : file_(file), width_(width) {}
 
   /// The next piece; empty at the end.
   std::string_view next() {
@@ -56,7 +66,7 @@ class SymbolReader {
     buffer_.resize(begun + kBlockBytes);
     const std::size_t count = file_.read(buffer_.data() + begun, kBlockBytes);
     buffer_.resize(begun + count);
-    used_ = bytes_ ? buffer_.size() : whole_characters(buffer_);
+    used_ = width_ > 0 ? buffer_.size() - buffer_.size() % width_ : whole_characters(buffer_);
     return std::string_view(buffer_).substr(0, used_);
   }
 
@@ -74,7 +84,7 @@ class SymbolReader {
   }
 
   InputFile file_;
-  bool bytes_;
+  std::size_t width_;
   std::string buffer_;
   std::size_t used_ = 0;
 };
@@ -82,14 +92,15 @@ class SymbolReader {
 /// Encodes symbol after symbol, going from split to split and from document to document as their offsets are reached.
 class Encoder {
  public:
-  Encoder(const CleanText& text, const SplitSizes& sizes, bool keep_text, fs::path folder)
+  Encoder(const CleanText& text, const std::vector<SplitPart>& parts, const EncodeSettings& settings, fs::path folder)
       : vocabulary_(text.vocabulary()),
         ids_(id_table(vocabulary_)),
         id_bytes_(vocabulary_.id_bytes()),
         documents_(&text.documents()),
-        sizes_(sizes),
-        keep_text_(keep_text),
+        parts_(&parts),
+        settings_(settings),
         folder_(std::move(folder)) {
+    if (vocabulary_.unit == Vocabulary::Unit::kBpe) token_bytes_ = symbol_bytes(vocabulary_);
     start_next_split();
   }
 
@@ -108,21 +119,70 @@ class Encoder {
     if (next_document_ < documents_->size() && (*documents_)[next_document_] == offset_) {
       ++next_document_;
       in_word_ = false;
-      if (split_->tokens > 0) split_->documents.push_back(split_->tokens);
+      if (split_->tokens > 0) begin_document();
     }
     std::int64_t room = split_end_ - offset_;
     if (next_document_ < documents_->size()) room = std::min(room, (*documents_)[next_document_] - offset_);
     const std::string_view rest = text.substr(begin);
-    const bool bytes = vocabulary_.unit == Vocabulary::Unit::kByte;
-    const auto [count, used] = bytes ? encode_symbols<true>(rest, room) : encode_symbols<false>(rest, room);
-    const std::size_t position = begin + used;
-    tokens_file_->write(encoded_);
-    if (text_file_) text_file_->write(text.substr(begin, position - begin));
-    split_->tokens += count;
-    split_->bytes += static_cast<std::int64_t>(position - begin);
-    offset_ += count;
+    const auto [count, used] = encode_symbols(rest, room);
+    const bool ids = vocabulary_.unit == Vocabulary::Unit::kBpe;
+    take_counts(count, ids ? std::string_view(decoded_) : rest.substr(0, used));
     if (offset_ == split_end_) finish_split();
-    return position;
+    return begin + used;
+  }
+
+  void take_counts(std::int64_t tokens, std::string_view text) {
+    tokens_file_->write(encoded_);
+    if (text_file_) text_file_->write(text);
+    if (settings_.line_ends_are_words) words_ += std::count(text.begin(), text.end(), '\n');
+    const auto bytes = static_cast<std::int64_t>(text.size());
+    split_->tokens += tokens;
+    split_->words += words_;
+    split_->bytes += bytes;
+    split_->document_words.back() += words_;
+    split_->document_bytes.back() += bytes;
+    offset_ += tokens;
+  }
+
+  void begin_document() {
+    split_->documents.push_back(split_->tokens);
+    split_->document_words.push_back(0);
+    split_->document_bytes.push_back(0);
+  }
+
+  std::pair<std::int64_t, std::size_t> encode_symbols(std::string_view text, std::int64_t room) {
+    switch (vocabulary_.unit) {
+      case Vocabulary::Unit::kByte:
+        return encode_symbols<true>(text, room);
+      case Vocabulary::Unit::kBpe:
+        return take_ids(text, room);
+      case Vocabulary::Unit::kCharacter:
+        break;
+    }
+    return encode_symbols<false>(text, room);
+  }
+
+  /// Takes up to `room` ids to `encoded_`, and what they stand for to `decoded_`.
+  std::pair<std::int64_t, std::size_t> take_ids(std::string_view ids, std::int64_t room) {
+    const auto width = static_cast<std::size_t>(id_bytes_);
+    const std::int64_t count = std::min(room, static_cast<std::int64_t>(ids.size() / width));
+    const std::size_t used = static_cast<std::size_t>(count) * width;
+    encoded_.assign(ids.substr(0, used));
+    decoded_.clear();
+    for (std::size_t position = 0; position < used; position += width) {
+      std::uint32_t id = 0;
+      for (std::size_t b = 0; b < width; ++b) {
+        id |= std::uint32_t{static_cast<unsigned char>(ids[position + b])} << static_cast<unsigned>(8 * b);
+      }
+      decoded_ += token_bytes_[id];
+    }
+    words_ = 0;
+    for (const char c : decoded_) {
+      const bool blank = is_blank(static_cast<unsigned char>(c));
+      words_ += static_cast<std::int64_t>(!blank && !in_word_);
+      in_word_ = !blank;
+    }
+    return {count, used};
   }
 
   /// Encodes up to `room` symbols of `text` to `encoded_`. Returns how many, and of how many bytes.
@@ -145,21 +205,22 @@ class Encoder {
       in_word = !blank;
     }
     in_word_ = in_word;
-    split_->words += words;
+    words_ = words;
     encoded_.resize(static_cast<std::size_t>(out - encoded_.data()));
     return {count, position};
   }
 
   void start_next_split() {
     split_ = nullptr;
-    while (next_split_ < sizes_.size() && sizes_[next_split_] == 0) ++next_split_;
-    if (next_split_ == sizes_.size()) return;
-    const std::string name = kSplitNames[next_split_];
+    while (next_part_ < parts_->size() && (*parts_)[next_part_].tokens == 0) ++next_part_;
+    if (next_part_ == parts_->size()) return;
+    const SplitPart& part = (*parts_)[next_part_++];
+    const std::string name = kSplitNames.at(part.split);
     tokens_file_.emplace(folder_, name + ".bin");
-    if (keep_text_) text_file_.emplace(folder_, name + ".txt");
+    if (settings_.keep_text) text_file_.emplace(folder_, name + ".txt");
     split_ = &result_.splits[name];
-    split_->documents.push_back(0);
-    split_end_ = offset_ + sizes_[next_split_++];
+    begin_document();
+    split_end_ = offset_ + part.tokens;
     in_word_ = false;
   }
 
@@ -173,15 +234,18 @@ class Encoder {
   std::vector<std::uint32_t> ids_;
   int id_bytes_;
   const std::vector<std::int64_t>* documents_;
-  SplitSizes sizes_;
-  bool keep_text_;
+  const std::vector<SplitPart>* parts_;
+  EncodeSettings settings_;
   fs::path folder_;
+  std::vector<std::string> token_bytes_;
 
   EncodedText result_;
   std::string encoded_;
+  std::string decoded_;      // of ids, their text
+  std::int64_t words_ = 0;   // that began in the last piece
   std::int64_t offset_ = 0;  // in the whole text
   std::size_t next_document_ = 0;
-  std::size_t next_split_ = 0;
+  std::size_t next_part_ = 0;
   std::int64_t split_end_ = 0;
   EncodedSplit* split_ = nullptr;  // the one being filled
   bool in_word_ = false;
@@ -191,25 +255,54 @@ class Encoder {
 
 }  // namespace
 
-CleanText::CleanText(fs::path file, Vocabulary::Unit unit)
+std::vector<SplitPart> split_parts(const SplitSizes& sizes) {
+  std::vector<SplitPart> parts;
+  for (std::size_t i = 0; i < sizes.size(); ++i) parts.push_back({i, sizes.at(i)});
+  return parts;
+}
+
+CleanText::CleanText(fs::path file, Vocabulary::Unit unit, std::shared_ptr<const Bpe> bpe)
     : file_(std::move(file)),
       unit_(unit),
       out_(file_),
-      seen_(unit == Vocabulary::Unit::kByte ? 256 : std::size_t{kLastCodePoint} + 1) {}
+      seen_(unit == Vocabulary::Unit::kByte ? 256 : std::size_t{kLastCodePoint} + 1),
+      bpe_(std::move(bpe)) {
+  if (unit == Vocabulary::Unit::kBpe) encoder_.emplace(*bpe_);
+}
 
-void CleanText::begin_document() {
+void CleanText::begin_split(std::size_t split) {
   end_document();
+  if (std::any_of(splits_.begin(), splits_.end(), [&](const auto& known) { return known.first == split; })) {
+    throw DataError(
+        fmt::format("the corpus has two parts that are '{}'\nname one of them with --from", kSplitNames.at(split)));
+  }
+  splits_.emplace_back(split, tokens_);
+}
+
+void CleanText::begin_document(std::int64_t most_tokens) {
+  end_document();
+  room_ = most_tokens;
   if (documents_.empty() || documents_.back() != tokens_) documents_.push_back(tokens_);
 }
 
 void CleanText::end_document() {
   if (unit_ == Vocabulary::Unit::kByte) return;
+  if (encoder_) {
+    encoder_->finish(encoded_);
+    write_tokens();
+    return;
+  }
   repaired_.clear();
   repair_.finish(repaired_);
   count(repaired_);
 }
 
 void CleanText::write(std::string_view text) {
+  if (encoder_) {
+    encoder_->write(text, encoded_);
+    write_tokens();
+    return;
+  }
   if (unit_ == Vocabulary::Unit::kByte) {
     count(text);
     return;
@@ -229,6 +322,32 @@ void CleanText::count(std::string_view clean) {
   out_.write(clean);
 }
 
+std::size_t CleanText::symbol_width() const {
+  if (bpe_) return static_cast<std::size_t>(bpe_->vocabulary().id_bytes());
+  return unit_ == Vocabulary::Unit::kByte ? 1 : 0;
+}
+
+void CleanText::write_tokens() {
+  const std::int64_t kept = std::min(room_, static_cast<std::int64_t>(encoded_.size()));
+  std::string ids;
+  for (std::int64_t i = 0; i < kept; ++i) {
+    append_id(ids, encoded_[static_cast<std::size_t>(i)], bpe_->vocabulary().id_bytes());
+  }
+  out_.write(ids);
+  tokens_ += kept;
+  room_ -= kept;
+  encoded_.clear();
+}
+
+std::vector<SplitPart> CleanText::parts() const {
+  std::vector<SplitPart> parts;
+  for (std::size_t i = 0; i < splits_.size(); ++i) {
+    const std::int64_t end = i + 1 < splits_.size() ? splits_[i + 1].second : tokens_;
+    parts.push_back({splits_[i].first, end - splits_[i].second});
+  }
+  return parts;
+}
+
 void CleanText::finish() {
   end_document();
   if (!documents_.empty() && documents_.back() == tokens_) documents_.pop_back();
@@ -236,6 +355,7 @@ void CleanText::finish() {
 }
 
 Vocabulary CleanText::vocabulary() const {
+  if (bpe_) return bpe_->vocabulary();
   Vocabulary vocabulary;
   vocabulary.unit = unit_;
   for (std::size_t symbol = 0; symbol < seen_.size(); ++symbol) {
@@ -251,10 +371,10 @@ Vocabulary CleanText::vocabulary() const {
   return vocabulary;
 }
 
-EncodedText encode(const CleanText& text, const SplitSizes& sizes, bool keep_text, const fs::path& folder,
-                   const PrepareObserver& observer) {
-  SymbolReader reader(text.file(), text.unit() == Vocabulary::Unit::kByte);
-  Encoder encoder(text, sizes, keep_text, folder);
+EncodedText encode(const CleanText& text, const std::vector<SplitPart>& parts, const EncodeSettings& settings,
+                   const fs::path& folder, const PrepareObserver& observer) {
+  SymbolReader reader(text.file(), text.symbol_width());
+  Encoder encoder(text, parts, settings, folder);
   const std::uint64_t total = fs::file_size(text.file());
   std::uint64_t done = 0;
   for (std::string_view piece = reader.next(); !piece.empty(); piece = reader.next()) {

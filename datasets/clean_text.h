@@ -4,13 +4,16 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/files.h"
+#include "datasets/bpe_encoder.h"
 #include "datasets/prepared.h"
 #include "datasets/split_plan.h"
 #include "datasets/utf8.h"
@@ -19,22 +22,40 @@ namespace xlm {
 
 struct PrepareObserver;
 
+/// A stretch of the text that is one split.
+struct SplitPart {
+  std::size_t split;  // its place in kSplitNames
+  std::int64_t tokens;
+};
+
+/// Training, validation and test, one behind the other.
+std::vector<SplitPart> split_parts(const SplitSizes& sizes);
+
 /// Collects documents and notes which symbols occur. Memory: one buffer, one flag per symbol, one offset per document.
+/// BPE is encoded here, document by document, because splits are counted in tokens: the file then holds ids.
 class CleanText {
  public:
   /// Writes to `file`. With characters as the unit invalid UTF-8 becomes U+FFFD; bytes are kept as they are.
-  CleanText(fs::path file, Vocabulary::Unit unit);
+  /// `bpe` is needed for BPE alone, which keeps bytes too.
+  CleanText(fs::path file, Vocabulary::Unit unit, std::shared_ptr<const Bpe> bpe = nullptr);
 
-  void begin_document();
+  /// For corpora with splits of their own: what follows is the one at place `split` of kSplitNames. Throws DataError
+  /// when it has been there before.
+  void begin_split(std::size_t split);
+  /// Of BPE only the first `most_tokens` of the document are kept.
+  void begin_document(std::int64_t most_tokens = std::numeric_limits<std::int64_t>::max());
   void write(std::string_view text);
   /// Completes the file.
   void finish();
 
   const fs::path& file() const { return file_; }
-  Vocabulary::Unit unit() const { return unit_; }
+  /// Bytes of a symbol in the file; 0 for characters, which differ.
+  std::size_t symbol_width() const;
   std::int64_t tokens() const { return tokens_; }
   /// Offset of each document's first token. Documents without text are left out.
   const std::vector<std::int64_t>& documents() const { return documents_; }
+  /// The corpus's own splits, in the order in which they came.
+  std::vector<SplitPart> parts() const;
   /// How many pieces of invalid UTF-8 became U+FFFD.
   std::int64_t replaced() const { return repair_.replaced(); }
   /// The symbols that occur, in order of code point or byte.
@@ -43,6 +64,7 @@ class CleanText {
  private:
   void end_document();
   void count(std::string_view clean);
+  void write_tokens();
 
   fs::path file_;
   Vocabulary::Unit unit_;
@@ -50,8 +72,13 @@ class CleanText {
   Utf8Repair repair_;
   std::string repaired_;
   std::vector<bool> seen_;
+  std::shared_ptr<const Bpe> bpe_;
+  std::optional<BpeEncoder> encoder_;
+  std::vector<std::uint32_t> encoded_;  // tokens that are not written yet
+  std::int64_t room_ = 0;               // tokens that the document may still have
   std::int64_t tokens_ = 0;
   std::vector<std::int64_t> documents_;
+  std::vector<std::pair<std::size_t, std::int64_t>> splits_;  // split, and its first token
 };
 
 /// What was written of one split.
@@ -60,6 +87,13 @@ struct EncodedSplit {
   std::int64_t words = 0;  // runs of anything but ASCII white space; a document's end ends a word
   std::int64_t bytes = 0;
   std::vector<std::int64_t> documents;
+  std::vector<std::int64_t> document_words;  // the same counts of each document
+  std::vector<std::int64_t> document_bytes;
+};
+
+struct EncodeSettings {
+  bool keep_text = false;            // also write train.txt, …
+  bool line_ends_are_words = false;  // each counts as one word more
 };
 
 struct EncodedText {
@@ -67,8 +101,8 @@ struct EncodedText {
   std::map<std::string, std::string> outputs;  // file: sha256
 };
 
-/// Writes train.bin, valid.bin and test.bin (and .txt with `keep_text`) to `folder`.
-EncodedText encode(const CleanText& text, const SplitSizes& sizes, bool keep_text, const fs::path& folder,
-                   const PrepareObserver& observer);
+/// Writes train.bin, valid.bin and test.bin to `folder`: the `parts` from the start of the text on.
+EncodedText encode(const CleanText& text, const std::vector<SplitPart>& parts, const EncodeSettings& settings,
+                   const fs::path& folder, const PrepareObserver& observer);
 
 }  // namespace xlm

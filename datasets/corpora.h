@@ -12,6 +12,13 @@ void read_enwik8(const std::vector<SourceFile>& sources, const CorpusSettings& s
 void read_text(const std::vector<SourceFile>& sources, const CorpusSettings& settings, const PrepareObserver& observer,
                CleanText& text);
 
+std::vector<SourceFile> select_wikitext103(const std::vector<SourceFile>& found, const CorpusSettings& settings);
+void read_wikitext103(const std::vector<SourceFile>& sources, const CorpusSettings& settings,
+                      const PrepareObserver& observer, CleanText& text);
+std::vector<SourceFile> select_pg19(const std::vector<SourceFile>& found, const CorpusSettings& settings);
+void read_pg19(const std::vector<SourceFile>& sources, const CorpusSettings& settings, const PrepareObserver& observer,
+               CleanText& text);
+
 /// Calls `each` for every piece of `file`. The first piece has at least 64 KiB unless the file is shorter.
 void for_each_block(const TextFile& file, const std::function<void(std::string_view block)>& each);
 

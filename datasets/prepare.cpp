@@ -9,6 +9,7 @@
 #include "base/sha256.h"
 #include "base/text.h"
 #include "base/version.h"
+#include "datasets/bpe.h"
 #include "datasets/clean_text.h"
 #include "datasets/prepared.h"
 #include "datasets/registry.h"
@@ -29,15 +30,42 @@ std::string choose(const Corpus& corpus, const char* option, const std::optional
                                did_you_mean(*wanted, names), join(names, ", ")));
 }
 
-CorpusSettings resolve(const Corpus& corpus, const PrepareRequest& request) {
-  CorpusSettings settings;
-  settings.cleaning = choose(corpus, "--clean", request.clean, corpus.cleanings);
-  const std::string unit = choose(corpus, "--unit", request.unit, corpus.units);
-  settings.unit = unit == "byte" ? Vocabulary::Unit::kByte : Vocabulary::Unit::kCharacter;
-  settings.reading = {request.glob, request.max_unpacked};
+Vocabulary::Unit unit_named(const std::string& name) {
+  return name == "byte"  ? Vocabulary::Unit::kByte
+         : name == "bpe" ? Vocabulary::Unit::kBpe
+                         : Vocabulary::Unit::kCharacter;
+}
+
+/// Throws UsageError for options that the corpus does not take.
+void check_options(const Corpus& corpus, const PrepareRequest& request, Vocabulary::Unit unit) {
   if (!request.glob.empty() && !corpus.folders) {
     throw UsageError(fmt::format("{} is one file: it takes no --glob\nname the file with --from", corpus.name));
   }
+  if (corpus.own_splits && request.split != PrepareRequest().split) {
+    throw UsageError(fmt::format("{} has its own training, validation and test: it takes no --split", corpus.name));
+  }
+  if (!request.lists.empty() && !corpus.lists) {
+    throw UsageError(fmt::format("{} has no official lists of files: it takes no --lists", corpus.name));
+  }
+  if (unit == Vocabulary::Unit::kBpe && request.bpe.empty()) {
+    throw UsageError(
+        fmt::format("{} in BPE needs an encoding\nname a folder with GPT-2's vocab.json and merges.txt "
+                    "with --bpe",
+                    corpus.name));
+  }
+  if (unit != Vocabulary::Unit::kBpe && !request.bpe.empty()) {
+    throw UsageError("--bpe is for --unit bpe\nadd --unit bpe, or leave --bpe out");
+  }
+}
+
+CorpusSettings resolve(const Corpus& corpus, const PrepareRequest& request) {
+  CorpusSettings settings;
+  settings.cleaning = choose(corpus, "--clean", request.clean, corpus.cleanings);
+  settings.unit = unit_named(choose(corpus, "--unit", request.unit, corpus.units));
+  check_options(corpus, request, settings.unit);
+  settings.reading = {request.glob, request.max_unpacked};
+  settings.lists = request.lists;
+  if (!request.bpe.empty()) settings.bpe = std::make_shared<const Bpe>(read_bpe(request.bpe));
   return settings;
 }
 
@@ -59,14 +87,19 @@ Json describe_request(const Corpus& corpus, const CorpusSettings& settings, cons
                       const std::vector<SourceFile>& sources, const std::vector<std::string>& hashes) {
   Json files = Json::object();
   for (std::size_t i = 0; i < sources.size(); ++i) files[sources[i].name] = hashes[i];
-  return {{"dataset", corpus.name},
-          {"language", corpus.language},
-          {"cleaning", settings.cleaning},
-          {"unit", settings.unit == Vocabulary::Unit::kByte ? "byte" : "character"},
-          {"split", SplitPlan(request.split).text()},
-          {"glob", request.glob},
-          {"keep_text", request.keep_text},
-          {"sources", std::move(files)}};
+  Json meta{{"dataset", corpus.name},
+            {"language", corpus.language},
+            {"cleaning", settings.cleaning},
+            {"unit", unit_name(settings.unit)},
+            {"split", corpus.own_splits ? "own" : SplitPlan(request.split).text()},
+            {"glob", request.glob},
+            {"keep_text", request.keep_text},
+            {"sources", std::move(files)}};
+  if (settings.bpe) {
+    meta["bpe"] = {{"vocab.json", sha256(vocabulary_json(settings.bpe->vocabulary()))},
+                   {"merges.txt", sha256(settings.bpe->merges_text())}};
+  }
+  return meta;
 }
 
 /// True when `out` is there, whole, and what the request would make. Throws UsageError when something else is there
@@ -105,8 +138,8 @@ bool is_there(const fs::path& out, const Json& wanted, bool force) {
 void check_replaceable(const fs::path& out) {
   std::error_code ignored;
   if (!fs::is_directory(out, ignored)) return;
-  const std::vector<std::string> ours{"meta.json", "vocab.json", "train.bin", "valid.bin",    "test.bin",
-                                      "train.txt", "valid.txt",  "test.txt",  "segmentations"};
+  const std::vector<std::string> ours{"meta.json", "vocab.json", "train.bin", "valid.bin",     "test.bin",
+                                      "train.txt", "valid.txt",  "test.txt",  "segmentations", "merges.txt"};
   for (const fs::directory_entry& entry : fs::directory_iterator(out)) {
     const std::string name = entry.path().filename().string();
     if (std::find(ours.begin(), ours.end(), name) == ours.end()) {
@@ -116,11 +149,13 @@ void check_replaceable(const fs::path& out) {
   }
 }
 
-Json describe_result(Json meta, const CleanText& text, const EncodedText& encoded) {
+Json describe_result(Json meta, const Corpus& corpus, const CleanText& text, const EncodedText& encoded) {
   Json sizes = Json::object();
   Json words = Json::object();
   Json bytes = Json::object();
   Json documents = Json::object();
+  Json document_words = Json::object();
+  Json document_bytes = Json::object();
   for (const char* name : kSplitNames) {
     const auto split = encoded.splits.find(name);
     if (split == encoded.splits.end()) continue;
@@ -128,22 +163,33 @@ Json describe_result(Json meta, const CleanText& text, const EncodedText& encode
     words[name] = split->second.words;
     bytes[name] = split->second.bytes;
     documents[name] = split->second.documents;
+    document_words[name] = split->second.document_words;
+    document_bytes[name] = split->second.document_bytes;
   }
   meta["sizes"] = std::move(sizes);
   meta["words"] = std::move(words);
+  meta["word_rule"] = corpus.line_ends_are_words ? "whitespace and line ends" : "whitespace";
   meta["bytes"] = std::move(bytes);
   meta["replaced_characters"] = text.replaced();
   meta["outputs"] = encoded.outputs;
   meta["xlm"] = kVersion;
-  meta["documents"] = std::move(documents);  // last: it can be long
+  meta["documents"] = std::move(documents);                // last: they can be long
+  if (text.vocabulary().unit == Vocabulary::Unit::kBpe) {  // what losses of a document are divided by
+    meta["document_words"] = std::move(document_words);
+    meta["document_bytes"] = std::move(document_bytes);
+  }
   return meta;
 }
 
-void note_splits(const SplitSizes& sizes, std::int64_t tokens, const PrepareObserver& observer) {
+void note_splits(const std::vector<SplitPart>& parts, std::int64_t tokens, const PrepareObserver& observer) {
   std::int64_t used = 0;
+  SplitSizes sizes{};
+  for (const SplitPart& part : parts) {
+    sizes.at(part.split) = part.tokens;
+    used += part.tokens;
+  }
   for (std::size_t i = 0; i < sizes.size(); ++i) {
-    used += sizes[i];
-    if (sizes[i] == 0) observer.say(fmt::format("no {}.bin: the split gives it no token", kSplitNames[i]));
+    if (sizes.at(i) == 0) observer.say(fmt::format("no {}.bin: there is no text for it", kSplitNames.at(i)));
   }
   if (used < tokens) observer.say(fmt::format("the last {} tokens are in no split", tokens - used));
 }
@@ -152,24 +198,30 @@ void note_splits(const SplitSizes& sizes, std::int64_t tokens, const PrepareObse
 std::int64_t fill(const fs::path& folder, const Corpus& corpus, const CorpusSettings& settings,
                   const PrepareRequest& request, const std::vector<SourceFile>& sources, Json meta,
                   const PrepareObserver& observer) {
-  CleanText text(folder / "clean", settings.unit);
+  CleanText text(folder / "clean", settings.unit, settings.bpe);
   corpus.read(sources, settings, observer, text);
   text.finish();
   if (text.tokens() == 0) {
     throw DataError(fmt::format("the corpus is empty: {} holds no text that is left after cleaning",
                                 request.from.front().string()));
   }
-  const SplitSizes sizes = SplitPlan(request.split).sizes(text.tokens());
-  note_splits(sizes, text.tokens(), observer);
+  const std::vector<SplitPart> parts =
+      corpus.own_splits ? text.parts() : split_parts(SplitPlan(request.split).sizes(text.tokens()));
+  note_splits(parts, text.tokens(), observer);
   if (text.replaced() > 0) {
     observer.say(fmt::format("{} pieces of invalid UTF-8 became U+FFFD; --unit byte keeps them", text.replaced()));
   }
-  EncodedText encoded = encode(text, sizes, request.keep_text, folder, observer);
+  EncodedText encoded =
+      encode(text, parts, {.keep_text = request.keep_text, .line_ends_are_words = corpus.line_ends_are_words}, folder,
+             observer);
   fs::remove(text.file());
-  const std::string vocabulary = vocabulary_json(text.vocabulary());
-  write_file(folder / "vocab.json", vocabulary);
-  encoded.outputs["vocab.json"] = sha256(vocabulary);
-  write_file(folder / "meta.json", describe_result(std::move(meta), text, encoded).dump(1) + "\n");
+  const auto write = [&](const char* name, const std::string& content) {
+    write_file(folder / name, content);
+    encoded.outputs[name] = sha256(content);
+  };
+  write("vocab.json", vocabulary_json(text.vocabulary()));
+  if (settings.bpe) write("merges.txt", settings.bpe->merges_text());
+  write_file(folder / "meta.json", describe_result(std::move(meta), corpus, text, encoded).dump(1) + "\n");
   return text.replaced();
 }
 
@@ -179,8 +231,9 @@ PrepareResult prepare_tokens(const PrepareRequest& request, const PrepareObserve
   const CorpusSettings settings = resolve(corpus, request);
   const SplitPlan plan(request.split);  // wrong usage shows before any work
   if (request.out.empty()) throw UsageError("--out is empty\nname the folder to make");
-  const std::vector<SourceFile> sources = find_sources(request.from, request.glob);
+  std::vector<SourceFile> sources = find_sources(request.from, request.glob);
   check_folders(corpus, sources);
+  if (corpus.select != nullptr) sources = corpus.select(sources, settings);
   const Json meta = describe_request(corpus, settings, request, sources, hash_sources(sources, observer));
 
   // Looked at before locking, so that a folder on a read-only disk can be "made" again, and after it, because another

@@ -18,6 +18,8 @@ struct PrepareRequest {
   std::string glob;                  // which files of folders and archives; empty: all
   std::optional<std::string> clean;  // nothing: the corpus's default
   std::optional<std::string> unit;
+  fs::path bpe;                             // a folder with vocab.json and merges.txt; empty: none
+  fs::path lists;                           // a folder with the corpus's lists of files; empty: none
   std::string split = "90%,5%,5%";          // as in SplitPlan
   bool keep_text = false;                   // also write train.txt, valid.txt, test.txt
   bool force = false;                       // replace a folder made from other files or with other options

@@ -74,25 +74,39 @@ class MetaReader {
   }
 
   std::vector<std::int64_t> documents(const std::string& split, std::int64_t tokens) const {
-    const auto lists = meta_->find("documents");
-    if (lists == meta_->end()) return {};
-    if (!lists->is_object()) throw bad("'documents' is no object");
-    const auto list = lists->find(split);
-    if (list == lists->end()) return {};
-    if (!list->is_array()) throw bad(fmt::format("documents.{} is no list", split));
-    std::vector<std::int64_t> offsets;
-    for (const Json& value : *list) {
-      const std::int64_t offset = whole(value, "documents." + split);
-      const bool rises = offsets.empty() ? offset == 0 : offset > offsets.back();
-      if (!rises || offset >= tokens) {
-        throw bad(fmt::format("documents.{} must rise from 0 and stay below {}: {}", split, tokens, offset));
+    const std::vector<std::int64_t> offsets = counts("documents", split);
+    for (std::size_t i = 0; i < offsets.size(); ++i) {
+      const bool rises = i == 0 ? offsets[i] == 0 : offsets[i] > offsets[i - 1];
+      if (!rises || offsets[i] >= tokens) {
+        throw bad(fmt::format("documents.{} must rise from 0 and stay below {}: {}", split, tokens, offsets[i]));
       }
-      offsets.push_back(offset);
     }
     return offsets;
   }
 
+  /// One count for each of so many documents, or none.
+  std::vector<std::int64_t> of_documents(const char* key, const std::string& split, std::size_t documents) const {
+    std::vector<std::int64_t> list = counts(key, split);
+    if (!list.empty() && list.size() != documents) {
+      throw bad(fmt::format("{}.{} has {} counts for {} documents", key, split, list.size(), documents));
+    }
+    return list;
+  }
+
  private:
+  std::vector<std::int64_t> counts(const char* key, const std::string& split) const {
+    const auto lists = meta_->find(key);
+    if (lists == meta_->end()) return {};
+    if (!lists->is_object()) throw bad(fmt::format("'{}' is no object", key));
+    const auto list = lists->find(split);
+    if (list == lists->end()) return {};
+    const std::string name = fmt::format("{}.{}", key, split);
+    if (!list->is_array()) throw bad(name + " is no list");
+    std::vector<std::int64_t> values;
+    for (const Json& value : *list) values.push_back(whole(value, name));
+    return values;
+  }
+
   std::int64_t whole(const Json& value, const std::string& name) const {
     const bool fits = value.is_number_integer() && value >= 0 &&
                       (!value.is_number_unsigned() || value.get<std::uint64_t>() <= std::uint64_t{INT64_MAX});
@@ -146,8 +160,12 @@ void check_hash(const fs::path& folder, const std::string& file, const MetaReade
 Split open_split(const fs::path& folder, const std::string& name, const MetaReader& meta, int id_bytes) {
   const fs::path file = folder / (name + ".bin");
   const std::int64_t tokens = meta.count("sizes", name);
-  Split split{TokenFile(file, id_bytes), meta.count("words", name), meta.count("bytes", name),
-              meta.documents(name, tokens)};
+  Split split{.tokens = TokenFile(file, id_bytes),
+              .words = meta.count("words", name),
+              .bytes = meta.count("bytes", name),
+              .documents = meta.documents(name, tokens)};
+  split.document_words = meta.of_documents("document_words", name, split.documents.size());
+  split.document_bytes = meta.of_documents("document_bytes", name, split.documents.size());
   if (split.tokens.size() != tokens) {
     throw DataError(fmt::format("{} is damaged: it holds {} tokens, and meta.json says {}\nprepare the data again",
                                 file.string(), split.tokens.size(), tokens));
@@ -195,9 +213,11 @@ std::string vocabulary_json(const Vocabulary& vocabulary) {
       symbols.push_back(symbol);
     }
   }
-  const Json json{{"unit", kUnitNames[static_cast<std::size_t>(vocabulary.unit)]}, {"symbols", std::move(symbols)}};
+  const Json json{{"unit", unit_name(vocabulary.unit)}, {"symbols", std::move(symbols)}};
   return json.dump() + "\n";
 }
+
+std::string_view unit_name(Vocabulary::Unit unit) { return kUnitNames.at(static_cast<std::size_t>(unit)); }
 
 std::string symbol_name(Vocabulary::Unit unit, const std::string& symbol) {
   if (unit == Vocabulary::Unit::kByte) return fmt::format("byte {}", static_cast<unsigned char>(symbol.at(0)));
@@ -250,6 +270,7 @@ PreparedData open_prepared(const fs::path& folder, bool verify) {
   data.fingerprint = fingerprint_of(meta);
   data.vocabulary = read_vocabulary(folder / "vocab.json");
   check_hash(folder, "vocab.json", meta);
+  if (verify && data.vocabulary.unit == Vocabulary::Unit::kBpe) check_hash(folder, "merges.txt", meta);
   for (const auto& [name, size] : meta.object("sizes").items()) {
     if (std::find(kSplitNames.begin(), kSplitNames.end(), name) == kSplitNames.end()) {
       throw meta.bad(fmt::format("unknown split '{}'", name));
@@ -272,9 +293,7 @@ std::vector<std::int64_t> reencoding(const Vocabulary& data, const Vocabulary& m
   if (data == model) return {};
   if (data.unit != model.unit) {
     throw DataError(fmt::format("the data is made of {}s and the model of {}s\nprepare the text again with --unit {}",
-                                kUnitNames[static_cast<std::size_t>(data.unit)],
-                                kUnitNames[static_cast<std::size_t>(model.unit)],
-                                kUnitNames[static_cast<std::size_t>(model.unit)]));
+                                unit_name(data.unit), unit_name(model.unit), unit_name(model.unit)));
   }
   std::unordered_map<std::string_view, std::int64_t> ids;
   for (const std::string& symbol : model.symbols) ids.emplace(symbol, static_cast<std::int64_t>(ids.size()));

@@ -32,6 +32,9 @@ Vocabulary read_vocabulary(const fs::path& path);
 Vocabulary parse_vocabulary(std::string_view json, const std::string& source);
 std::string vocabulary_json(const Vocabulary& vocabulary);
 
+/// "character", "byte" or "bpe".
+std::string_view unit_name(Vocabulary::Unit unit);
+
 /// A symbol as an error shows it: 'é' (U+00E9), byte 233, 'the'.
 std::string symbol_name(Vocabulary::Unit unit, const std::string& symbol);
 
@@ -55,9 +58,11 @@ class TokenFile {
 /// One split with its counts.
 struct Split {
   TokenFile tokens;
-  std::int64_t words = 0;               // 0 where the corpus has no notion of words
-  std::int64_t bytes = 0;               // UTF-8 bytes of the text
-  std::vector<std::int64_t> documents;  // offset of each document's first token; empty: one document
+  std::int64_t words = 0;                    // 0 where the corpus has no notion of words
+  std::int64_t bytes = 0;                    // UTF-8 bytes of the text
+  std::vector<std::int64_t> documents;       // offset of each document's first token; empty: one document
+  std::vector<std::int64_t> document_words;  // of each document, for BPE; empty where it is not known
+  std::vector<std::int64_t> document_bytes;
 };
 
 struct PreparedData {

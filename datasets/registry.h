@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,12 +12,19 @@
 
 namespace xlm {
 
+class Bpe;
+
 /// What a corpus is asked for, with every default filled in.
 struct CorpusSettings {
   std::string cleaning;  // "none" or "text8"
   Vocabulary::Unit unit = Vocabulary::Unit::kCharacter;
   ReadSettings reading;
+  std::shared_ptr<const Bpe> bpe;  // where the unit is BPE
+  fs::path lists;                  // a folder with the corpus's lists of files; empty: all that are there
 };
+
+/// Which of the files found are read, in what order. Throws DataError when one that belongs there is missing.
+using SelectSources = std::vector<SourceFile> (*)(const std::vector<SourceFile>& found, const CorpusSettings& settings);
 
 /// Reads `sources` and writes clean documents to `text`. Throws DataError for what does not belong to the corpus.
 using ReadCorpus = void (*)(const std::vector<SourceFile>& sources, const CorpusSettings& settings,
@@ -29,6 +37,10 @@ struct Corpus {
   std::vector<std::string_view> cleanings;  // what --clean may say; the first is the default
   std::vector<std::string_view> units;      // what --unit may say; the first is the default
   bool folders = false;                     // --from takes folders of many files, and --glob
+  bool own_splits = false;                  // says itself what is training, validation and test: no --split
+  bool lists = false;                       // takes --lists
+  bool line_ends_are_words = false;         // as published numbers of this corpus count them
+  SelectSources select = nullptr;           // null: all
   ReadCorpus read = nullptr;
 };
 
