@@ -30,6 +30,13 @@ Json evaluation_record(const Evaluation& evaluation) {
           {"values", to_json_values(evaluation.values)}};
 }
 
+Json trace_record(const Evaluation& evaluation) {
+  return {{"step", evaluation.step},
+          {"split", evaluation.split},
+          {"tokens", evaluation.trace.tokens},
+          {"values", evaluation.trace.values}};
+}
+
 std::string evaluation_text(const Evaluation& evaluation) {
   std::string text = fmt::format("loss {:.4f}", evaluation.loss);
   for (const auto& [name, value] : evaluation.values) text += fmt::format("  {} {:.4g}", name, value);
@@ -107,6 +114,7 @@ void JournalSink::grid(std::int64_t step, const Grid& grid) {
 
 void JournalSink::evaluation(const Evaluation& evaluation) {
   check_owner();
+  if (!evaluation.trace.values.empty()) journal_.append("trace", trace_record(evaluation));
   journal_.append("evaluation", evaluation_record(evaluation), true);
   const std::string line = fmt::format("step {}  {}{}  {}", evaluation.step, evaluation.split,
                                        evaluation.final ? " (final)" : "", evaluation_text(evaluation));

@@ -72,8 +72,9 @@ class JournalSink : public TrainSink {
   std::unique_ptr<Progress> progress_;
 };
 
-/// An evaluation as the journal holds it.
+/// An evaluation as the journal holds it, and its trace, where it has one, as a record of its own.
 Json evaluation_record(const Evaluation& evaluation);
+Json trace_record(const Evaluation& evaluation);
 
 /// "bpc 1.234  average_span 31": the numbers of an evaluation for people.
 std::string evaluation_text(const Evaluation& evaluation);
