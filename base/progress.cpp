@@ -62,38 +62,51 @@ std::string Progress::bar(double done, std::size_t taken) const {
   return text;
 }
 
+/// What fits on a line of the terminal.
+std::string Progress::fitted(std::string line) const {
+  while (display_width(line) >= static_cast<std::size_t>(std::max(terminal_.width, 10))) {
+    do {
+      line.pop_back();
+    } while (!line.empty() && (static_cast<unsigned char>(line.back()) & 0xC0U) == 0x80U);
+  }
+  return line;
+}
+
 void Progress::update(double done, const std::string& detail) {
   if (settings_.quiet) return;
   const double now = clock_();
-  if (now - last_drawn_ < (terminal_.is_terminal ? kRedrawInterval : settings_.plain_interval)) return;
+  const bool last = terminal_.is_terminal && settings_.total > 0 && done >= settings_.total;  // it may stand for long
+  if (!last && now - last_drawn_ < (terminal_.is_terminal ? kRedrawInterval : settings_.plain_interval)) return;
   last_drawn_ = now;
-  std::string line = text(done, detail);
   if (!terminal_.is_terminal) {
-    fmt::print(out_, "{}\n", line);
+    fmt::print(out_, "{}\n", text(done, detail));
   } else {
-    while (display_width(line) >= static_cast<std::size_t>(std::max(terminal_.width, 10))) {
-      do {
-        line.pop_back();
-      } while (!line.empty() && (static_cast<unsigned char>(line.back()) & 0xC0U) == 0x80U);
-    }
-    drawn_ = line;
-    fmt::print(out_, "\r\033[K{}", line);
+    const bool two = settings_.two_lines && !detail.empty();
+    std::string lines = fitted(text(done, two ? "" : detail));
+    if (two) lines += "\n" + fitted(std::string(settings_.label.size() + 1, ' ') + detail);
+    clear();
+    drawn_ = lines;
+    fmt::print(out_, "{}", drawn_);
   }
   std::fflush(out_);
 }
 
+/// Takes what is drawn away and leaves the cursor where it began.
+void Progress::clear() {
+  if (drawn_.empty()) return;
+  fmt::print(out_, "{}", drawn_.find('\n') == std::string::npos ? "\r\033[K" : "\033[A\r\033[J");
+}
+
 void Progress::note(const std::string& line) {
   if (settings_.quiet) return;
-  if (!drawn_.empty()) fmt::print(out_, "\r\033[K");
-  fmt::print(out_, "{}\n", line);
-  if (!drawn_.empty()) fmt::print(out_, "{}", drawn_);
+  clear();
+  fmt::print(out_, "{}\n{}", line, drawn_);
   std::fflush(out_);
 }
 
 void Progress::finish() {
-  if (drawn_.empty()) return;
-  fmt::print(out_, "\r\033[K");
-  std::fflush(out_);
+  clear();
+  if (!drawn_.empty()) std::fflush(out_);
   drawn_.clear();
 }
 

@@ -1,4 +1,4 @@
-// Progress of long work: one line redrawn on a terminal, a plain line now and then where output is piped.
+// Progress of long work: a line or two redrawn on a terminal, a plain line now and then where output is piped.
 #pragma once
 
 #include <cstdio>
@@ -22,6 +22,7 @@ class Progress {
     bool bytes = false;          // the unit is bytes: shown as kB, MB, …
     bool rate = true;            // show units per second
     bool quiet = false;          // draw nothing
+    bool two_lines = false;      // on a terminal what `update` says beside the amount has a line of its own
     double plain_interval = 10;  // seconds between lines where output is piped
   };
 
@@ -44,6 +45,8 @@ class Progress {
  private:
   std::string text(double done, const std::string& detail) const;
   std::string bar(double done, std::size_t taken) const;
+  std::string fitted(std::string line) const;
+  void clear();
 
   Settings settings_;
   std::FILE* out_;

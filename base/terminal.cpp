@@ -47,8 +47,10 @@ Terminal Terminal::of(int descriptor) {
   terminal.is_terminal = ::isatty(descriptor) == 1;
   terminal.colour = terminal.is_terminal && std::getenv("NO_COLOR") == nullptr;
   winsize size{};
-  if (terminal.is_terminal && ::ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
-    terminal.width = size.ws_col;
+  if (terminal.is_terminal && ::ioctl(descriptor, TIOCGWINSZ, &size) == 0) {
+    if (size.ws_col > 0) terminal.width = size.ws_col;
+    if (size.ws_row > 0) terminal.height = size.ws_row;
+  }
   return terminal;
 }
 

@@ -10,7 +10,8 @@ namespace xlm {
 struct Terminal {
   bool is_terminal = false;
   bool colour = false;
-  int width = 80;  // columns
+  int width = 80;   // columns
+  int height = 24;  // lines
 
   static Terminal of(int descriptor);
 };

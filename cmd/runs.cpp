@@ -15,7 +15,7 @@
 namespace xlm {
 namespace {
 
-constexpr std::size_t kShownOnTerminal = 40;
+constexpr int kAroundList = 4;  // lines of a terminal beside the runs: title, rule, how many there are, the prompt
 
 struct ListOptions {
   std::vector<std::string> where;
@@ -45,7 +45,8 @@ int list(const ListOptions& options, const Context& context) {
   if (options.limit > 0) {
     selected.resize(std::min(all, static_cast<std::size_t>(options.limit)));
   } else if (options.limit < 0 && text && context.standard_output.is_terminal) {
-    selected.resize(std::min(all, kShownOnTerminal));
+    const int room = std::max(context.standard_output.height - kAroundList, 10);
+    selected.resize(std::min(all, static_cast<std::size_t>(room)));
   }
   if (json) {
     RunLister lister(store);
@@ -159,7 +160,8 @@ void declare_list(CLI::App& app, Options& options) {
       ->allow_extra_args(false)
       ->type_name("COLUMN")
       ->delimiter(',');
-  app.add_option("--limit", options.list.limit, "At most so many, the newest; 0: all (default: all, 40 on a terminal)")
+  app.add_option("--limit", options.list.limit,
+                 "At most so many, the newest; 0: all (default: all, on a terminal what fits)")
       ->check(CLI::NonNegativeNumber)
       ->type_name("N");
   app.add_option("--format", options.list.format, "text, markdown, csv or json")

@@ -58,13 +58,6 @@ std::string dry_run_json(const std::vector<SweepRun>& runs, const std::vector<Co
   return list.dump(2) + "\n";
 }
 
-/// A key as a column's title: its last part, where that says which of `keys` it is.
-std::string short_title(const std::string& key, const std::vector<std::string>& keys) {
-  const auto last = [](const std::string& k) { return k.substr(k.rfind('.') + 1); };  // npos + 1 is 0
-  const auto same = [&](const std::string& other) { return last(other) == last(key); };
-  return std::count_if(keys.begin(), keys.end(), same) == 1 ? last(key) : key;
-}
-
 /// A row for each run: its id and swept values, then what `more` adds under the titles of `columns`.
 template <class More>
 std::string runs_table(const std::vector<SweepRun>& runs, const std::vector<TextTable::Column>& columns, More more,

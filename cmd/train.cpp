@@ -47,6 +47,7 @@ int show(const PlannedRun& planned, const RunReport& report, const Context& cont
   } else if (report.code == kDone) {
     const Terminal& terminal = context.standard_output;
     print(results_table(run, terminal.is_terminal ? terminal.width : 0));
+    if (!context.quiet) fmt::print(stderr, "the model is in {}\n", planned.paths.model().string());
   }
   if (report.code == kStopped) {
     if (!context.quiet) {

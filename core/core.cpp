@@ -11,6 +11,7 @@
 #include "core/device.h"
 #include "core/eval/evaluation.h"
 #include "core/eval/segment.h"
+#include "core/eval/trace.h"
 #include "core/interface.h"
 #include "core/models/model_folder.h"
 #include "core/random_streams.h"
@@ -47,23 +48,25 @@ class CoreLibrary final : public Core {
     const Split& split = data.split(job.split);
     const LoadedModel loaded = load_model_folder(job.model, options.model);
     loaded.model->to(device);
+    const TokenSource source(split.tokens, reencoding(data.vocabulary, loaded.vocabulary),
+                             known_flags(data, job.split, *loaded.model));
+    const SplitSettings settings = split_settings(options, device);
+    TokenTrace trace = trace_tokens(*loaded.model, source, loaded.vocabulary, settings);
     torch::manual_seed(random_bits(static_cast<std::uint64_t>(options.seed), kEvaluation, 0));
     const double start = monotonic_seconds();
     const SplitLoss result =
-        evaluate_split(*loaded.model,
-                       TokenSource(split.tokens, reencoding(data.vocabulary, loaded.vocabulary),
-                                   known_flags(data, job.split, *loaded.model)),
-                       split_settings(options, device), [&](std::int64_t done, std::int64_t total) {
-                         progress(static_cast<double>(done), static_cast<double>(total));
-                         return true;
-                       });
+        evaluate_split(*loaded.model, source, settings, [&](std::int64_t done, std::int64_t total) {
+          progress(static_cast<double>(done), static_cast<double>(total));
+          return true;
+        });
     Evaluation evaluation{.split = job.split,
                           .step = 0,
                           .tokens = result.tokens,
                           .loss = result.loss,
                           .seconds = monotonic_seconds() - start,
                           .final = false,
-                          .values = result.statistics};
+                          .values = result.statistics,
+                          .trace = std::move(trace)};
     evaluation.values.merge(loss_values(result.loss, result.tokens, split, data.vocabulary.unit));
     evaluation.values.merge(loaded.model->costs(options.train.block));
     return evaluation;

@@ -31,6 +31,13 @@ struct RunOptions {
   std::string device = "auto";  // cpu | cuda | cuda:N | auto
 };
 
+/// What a model says of every token of a piece of text, such as how far it looked back from there. Empty where the
+/// model says nothing of single tokens.
+struct TokenTrace {
+  std::vector<std::string> tokens;                    // as the vocabulary writes them; a byte beyond ASCII as <0xC3>
+  std::map<std::string, std::vector<double>> values;  // by name ("span"), a number per token
+};
+
 /// One evaluation of a whole split.
 struct Evaluation {
   std::string split;        // "train" | "valid" | "test"
@@ -40,6 +47,7 @@ struct Evaluation {
   double seconds = 0;
   bool final = false;  // made with the weights that became model/
   NamedValues values;  // bpc, perplexities, the model's own: average_span, …
+  TokenTrace trace;    // of the split's first tokens, for a final evaluation or one that was asked for
 };
 
 /// A table of numbers that a model reports beside its metrics, such as the span of every head: rows are layers.

@@ -68,7 +68,9 @@ fs::path record_evaluation(const EvaluationRequest& request, Evaluation evaluati
   if (evaluation.step == 0) evaluation.step = run.step;
   Json record = evaluation_record(evaluation);
   record["settings"] = settings_of(request, data);
-  Journal(RunPaths{folder}.journal()).append("evaluation", record, true);
+  Journal journal(RunPaths{folder}.journal());
+  if (!evaluation.trace.values.empty()) journal.append("trace", trace_record(evaluation));
+  journal.append("evaluation", record, true);
   return folder;
 }
 

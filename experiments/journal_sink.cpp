@@ -30,9 +30,20 @@ Json evaluation_record(const Evaluation& evaluation) {
           {"values", to_json_values(evaluation.values)}};
 }
 
+Json trace_record(const Evaluation& evaluation) {
+  return {{"step", evaluation.step},
+          {"split", evaluation.split},
+          {"tokens", evaluation.trace.tokens},
+          {"values", evaluation.trace.values}};
+}
+
 std::string evaluation_text(const Evaluation& evaluation) {
   std::string text = fmt::format("loss {:.4f}", evaluation.loss);
-  for (const auto& [name, value] : evaluation.values) text += fmt::format("  {} {:.4g}", name, value);
+  const auto bpc = evaluation.values.find("bpc");
+  if (bpc != evaluation.values.end()) text += fmt::format("  bpc {:.4f}", bpc->second);
+  for (const auto& [name, value] : evaluation.values) {
+    if (name != "bpc") text += fmt::format("  {} {:.4g}", name, value);
+  }
   return text;
 }
 
@@ -48,7 +59,8 @@ void JournalSink::begin(const RunOptions& options) {
   max_seconds_ = options.train.max_hours * 3600;
   tokens_per_step_ = static_cast<double>(options.train.batch * options.train.block);
   if (settings_.screen.file == nullptr) return;
-  const Progress::Settings bar{.label = "train", .total = static_cast<double>(options.train.steps), .rate = false};
+  const Progress::Settings bar{
+      .label = "train", .total = static_cast<double>(options.train.steps), .rate = false, .two_lines = true};
   progress_ = std::make_unique<Progress>(bar, settings_.screen.file, settings_.screen.terminal, settings_.clock);
 }
 
@@ -82,6 +94,7 @@ std::string JournalSink::detail(std::int64_t step, const NamedValues& values) co
     const double rate = static_cast<double>(step - first_step_ - 1) * tokens_per_step_ / seconds;
     text += fmt::format("  {} tok/s", human_count(rate));
   }
+  if (saved_step_ > 0) text += fmt::format("  saved at {}", human_count(static_cast<double>(saved_step_)));
   return text;
 }
 
@@ -107,6 +120,7 @@ void JournalSink::grid(std::int64_t step, const Grid& grid) {
 
 void JournalSink::evaluation(const Evaluation& evaluation) {
   check_owner();
+  if (!evaluation.trace.values.empty()) journal_.append("trace", trace_record(evaluation));
   journal_.append("evaluation", evaluation_record(evaluation), true);
   const std::string line = fmt::format("step {}  {}{}  {}", evaluation.step, evaluation.split,
                                        evaluation.final ? " (final)" : "", evaluation_text(evaluation));
@@ -121,6 +135,7 @@ void JournalSink::costs(const NamedValues& values) {
 
 void JournalSink::checkpoint(std::int64_t step, const fs::path& file) {
   check_owner();
+  saved_step_ = step;
   journal_.append("checkpoint", {{"step", step}, {"file", file.lexically_relative(run_.folder).string()}}, true);
 }
 

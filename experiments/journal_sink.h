@@ -66,16 +66,18 @@ class JournalSink : public TrainSink {
   double max_seconds_ = 0;  // of this process; 0: no limit
   double tokens_per_step_ = 0;
   std::int64_t first_step_ = -1;  // of this process, minus one
+  std::int64_t saved_step_ = -1;  // of the newest checkpoint that this process wrote
   double first_time_ = 0;
   Journal journal_;
   AppendFile log_;
   std::unique_ptr<Progress> progress_;
 };
 
-/// An evaluation as the journal holds it.
+/// An evaluation as the journal holds it, and its trace, where it has one, as a record of its own.
 Json evaluation_record(const Evaluation& evaluation);
+Json trace_record(const Evaluation& evaluation);
 
-/// "bpc 1.234  average_span 31": the numbers of an evaluation for people.
+/// "loss 0.855  bpc 1.234  average_span 31": the numbers of an evaluation for people.
 std::string evaluation_text(const Evaluation& evaluation);
 
 }  // namespace xlm

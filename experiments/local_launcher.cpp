@@ -29,19 +29,18 @@ class LocalSweep {
   LocalSweep(const std::vector<SweepRun>& runs, const LaunchSettings& settings)
       : settings_(settings),
         gpus_(visible_gpus()),
-        board_({settings.screen, settings.terminal, settings.clock}),
+        board_({settings.screen, settings.terminal, settings.clock}, runs),
         next_look_(settings.clock()) {
     bool gpu = false;
     for (const SweepRun& run : runs) {
       if (run.action == SweepAction::kRun) queue_.push_back(&run);
-      if (run.action == SweepAction::kWait) elsewhere_.push_back(&run);
+      if (run.action == SweepAction::kWait) leave(run);
       gpu = gpu || may_use_gpu(run.planned.options.device);
     }
     if (!gpu) gpus_.clear();
     const std::int64_t automatic = gpus_.empty() ? 1 : std::ssize(gpus_);
     workers_.resize(static_cast<std::size_t>(settings.jobs > 0 ? settings.jobs : automatic));
     threads_ = std::max<std::int64_t>(available_cores() / std::ssize(workers_), 1);
-    counts_.total = queue_.size() + elsewhere_.size();
   }
 
   LaunchReport run() {
@@ -55,7 +54,7 @@ class LocalSweep {
       }
       const bool idle = std::none_of(workers_.begin(), workers_.end(), [](const Slot& slot) { return slot.run; });
       if (idle && (report_.interrupted || (queue_.empty() && elsewhere_.empty()))) return report_;
-      show();
+      board_.update();
       // Workers of other hosts can only be seen in their run folders, which nothing announces.
       std::this_thread::sleep_for(std::chrono::duration<double>(settings_.poll_seconds));
     }
@@ -89,7 +88,7 @@ class LocalSweep {
 
   /// A worker ended. Its journal says how its run stands; where it says nothing, how the process ended does.
   void take_result(const SweepRun& run, int code) {
-    if (has_live_worker(run.planned.paths.folder)) return elsewhere_.push_back(&run);  // another one was faster
+    if (has_live_worker(run.planned.paths.folder)) return leave(run);  // another one was faster
     const RunStatus status = status_of(run);
     if (has_ended(status) || status == RunStatus::kPreempted) {
       ended(run, status, std::string(name_of(status)));
@@ -102,9 +101,7 @@ class LocalSweep {
   }
 
   void ended(const SweepRun& run, RunStatus status, const std::string& how) {
-    ++counts_.ended;
-    if (status == RunStatus::kFailed || status == RunStatus::kDiverged) ++counts_.failed;
-    board_.note(fmt::format("[{}/{}] {}: {}", counts_.ended, counts_.total, run.id(), how));
+    board_.ended(run, status == RunStatus::kFailed || status == RunStatus::kDiverged, how);
     if (settings_.finished) settings_.finished();
   }
 
@@ -122,7 +119,7 @@ class LocalSweep {
         const SweepRun* run = queue_.front();
         queue_.pop_front();
         if (has_live_worker(run->planned.paths.folder)) {
-          elsewhere_.push_back(run);
+          leave(*run);
         } else {
           start(workers_[i], i, *run);
         }
@@ -141,10 +138,17 @@ class LocalSweep {
     try {
       slot.process.emplace(command);
       slot.run = &run;
+      board_.runs_here(run);
     } catch (const Error& error) {
       report_.ended[run.id()] = error.what();
       ended(run, RunStatus::kFailed, error.what());
     }
+  }
+
+  /// Leaves a run to the worker that has it.
+  void leave(const SweepRun& run) {
+    elsewhere_.push_back(&run);
+    board_.runs_elsewhere(run);
   }
 
   /// Runs that other workers do: drops those that ended, takes over those whose worker is gone.
@@ -160,18 +164,9 @@ class LocalSweep {
         ended(*run, status, fmt::format("{} (by another worker)", name_of(status)));
       } else {
         queue_.push_back(run);
+        board_.waits(*run);
       }
     }
-  }
-
-  void show() {
-    std::vector<SweepBoard::Running> running;
-    for (const Slot& slot : workers_) {
-      if (slot.run == nullptr) continue;
-      running.push_back({slot.run->planned.paths.folder, slot.run->planned.options.train.steps});
-    }
-    counts_.elsewhere = elsewhere_.size();
-    board_.update(counts_, running);
   }
 
   const LaunchSettings& settings_;
@@ -181,7 +176,6 @@ class LocalSweep {
   std::deque<const SweepRun*> queue_;
   std::vector<const SweepRun*> elsewhere_;
   SweepBoard board_;
-  SweepBoard::Counts counts_;
   double next_look_;
   bool stop_sent_ = false;
   LaunchReport report_;

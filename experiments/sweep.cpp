@@ -53,10 +53,19 @@ bool matches(const SweepPoint& point, const SweepPoint& partial) {
   });
 }
 
+/// Every key of the axes and of the extra points.
+std::vector<std::string> keys_of(const std::vector<SweepAxis>& axes, const std::vector<SweepPoint>& included) {
+  std::vector<std::string> keys;
+  for (const SweepAxis& axis : axes) keys.insert(keys.end(), axis.keys.begin(), axis.keys.end());
+  for (const SweepPoint& point : included) {
+    for (const auto& [key, value] : point) keys.push_back(key);
+  }
+  return keys;
+}
+
 /// An exclusion that names a key which is not swept would silently exclude nothing.
 std::vector<SweepPoint> read_exclusions(const Yaml& sweep, const std::vector<SweepAxis>& axes) {
-  std::vector<std::string> swept;
-  for (const SweepAxis& axis : axes) swept.insert(swept.end(), axis.keys.begin(), axis.keys.end());
+  const std::vector<std::string> swept = keys_of(axes, {});
   std::vector<SweepPoint> exclusions = read_points(sweep, "exclude");
   for (const SweepPoint& partial : exclusions) {
     for (const auto& [key, value] : partial) {
@@ -101,13 +110,31 @@ bool holds(const Yaml& tree, const SweepPoint& point, const Yaml& conditions) {
   });
 }
 
-void apply_when(const Yaml& tree, const Yaml& when, std::vector<SweepPoint>& points) {
+/// A misspelt key would silently be left in every point, or in none.
+void check_when(const Yaml& tree, const Yaml& when, const std::vector<std::string>& swept) {
   if (!when.is_map()) fail_at(when, "sweep.when must be a map: a swept key to the values of other keys that it needs");
+  const auto is_swept = [&](const std::string& key) {
+    return std::find(swept.begin(), swept.end(), key) != swept.end();
+  };
   for (const auto& [key, conditions] : when.entries) {
     if (conditions.is_null()) continue;  // a profile's way to take it away
+    if (!is_swept(key)) {
+      fail_at(conditions, fmt::format("sweep.when names '{}', which is not swept{}", key, did_you_mean(key, swept)));
+    }
     if (!conditions.is_map()) {
       fail_at(conditions, fmt::format("sweep.when of '{}' must be a map, such as {{model.type: hourglass}}", key));
     }
+    for (const auto& [other, wanted] : conditions.entries) {
+      if (is_swept(other) || find_path(tree, other) != nullptr) continue;
+      fail_at(wanted, fmt::format("sweep.when of '{}' asks for '{}', which neither the sweep nor the configuration "
+                                  "sets{}\nwrite it into the configuration, though it be the default",
+                                  key, other, did_you_mean(other, swept)));
+    }
+  }
+}
+
+void apply_when(const Yaml& tree, const Yaml& when, std::vector<SweepPoint>& points) {
+  for (const auto& [key, conditions] : when.entries) {
     for (SweepPoint& point : points) {
       if (holds(tree, point, conditions)) continue;
       std::erase_if(point, [&name = key](const auto& entry) { return entry.first == name; });
@@ -154,7 +181,14 @@ std::vector<SweepPoint> expand_sweep(const Yaml& tree) {
     return std::any_of(excluded.begin(), excluded.end(), [&](const auto& partial) { return matches(point, partial); });
   });
   points.insert(points.end(), included.begin(), included.end());
-  if (const Yaml* when = sweep->find("when"); when != nullptr && !when->is_null()) apply_when(tree, *when, points);
+  if (const Yaml* when = sweep->find("when"); when != nullptr && !when->is_null()) {
+    std::vector<std::string> keys = keys_of(axes, included);
+    if (const Yaml* grid = sweep->find("grid"); grid != nullptr && grid->is_map()) {
+      for (const auto& [key, values] : grid->entries) keys.push_back(key);  // those that a profile took away, too
+    }
+    check_when(tree, *when, keys);
+    apply_when(tree, *when, points);
+  }
   if (points.empty()) fail_at(*sweep, "the sweep has no points: all are excluded");
   return points;
 }

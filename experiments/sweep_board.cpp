@@ -2,6 +2,7 @@
 #include "experiments/sweep_board.h"
 
 #include <algorithm>
+#include <array>
 
 #include <fmt/format.h>
 
@@ -12,19 +13,10 @@ namespace {
 
 constexpr std::size_t kTailBytes = 1 << 16;
 constexpr double kRedrawInterval = 0.5;  // seconds, on a terminal
+constexpr std::size_t kLongestStatus = 10;
 
 double number_at(const Json& object, const char* key) {
   return object.is_object() && object.contains(key) && object[key].is_number() ? object[key].get<double>() : 0;
-}
-
-/// Cut to the terminal's width, so that a line stays a line.
-std::string fitted(std::string line, int width) {
-  while (display_width(line) >= static_cast<std::size_t>(std::max(width, 10))) {
-    do {
-      line.pop_back();
-    } while (!line.empty() && (static_cast<unsigned char>(line.back()) & 0xC0U) == 0x80U);
-  }
-  return line;
 }
 
 }  // namespace
@@ -49,7 +41,19 @@ Json last_metric(const fs::path& journal) {
   return nullptr;
 }
 
-SweepBoard::SweepBoard(Settings settings) : settings_(std::move(settings)), began_(settings_.clock()), last_(began_) {}
+SweepBoard::SweepBoard(Settings settings, const std::vector<SweepRun>& runs)
+    : settings_(std::move(settings)), keys_(swept_keys(runs)), began_(settings_.clock()), last_(began_) {
+  for (const SweepRun& run : runs) {
+    Row row{.run = &run};
+    if (run.action == SweepAction::kSkip || run.action == SweepAction::kDiverged) {
+      row.state = State::kEnded;
+      row.counted = false;
+      row.status = run.status;
+    }
+    places_.emplace(run.id(), rows_.size());
+    rows_.push_back(std::move(row));
+  }
+}
 
 SweepBoard::~SweepBoard() { clear(); }
 
@@ -58,43 +62,151 @@ void SweepBoard::clear() {
   lines_ = 0;
 }
 
-std::string SweepBoard::run_line(const Running& run) {
-  const std::string id = run.folder.filename().string();
-  const Json metric = last_metric(RunPaths{run.folder}.journal());
-  if (metric.is_null()) return id + "  starting";
-  const Json values = metric.contains("values") ? metric["values"] : Json::object();
-  const double step = number_at(metric, "step");
-  const double time = number_at(metric, "time");
-  const Seen first = first_.try_emplace(id, Seen{step, time}).first->second;
-  std::string line = fmt::format("{}  step {}/{}", id, human_count(step), human_count(static_cast<double>(run.steps)));
-  if (values.contains("bpc")) line += fmt::format("  {:.3f} bpc", number_at(values, "bpc"));
-  if (values.contains("average_span")) line += fmt::format("  span {:.0f}", number_at(values, "average_span"));
-  if (time > first.time && step > first.step) {
-    const double rate = (step - first.step) / (time - first.time);
-    line += fmt::format("  {} left", human_duration((static_cast<double>(run.steps) - step) / rate));
+void SweepBoard::ended(const SweepRun& run, bool failed, const std::string& how) {
+  Row& row = row_of(run);
+  row.state = State::kEnded;
+  row.failed = failed;
+  row.status = failed && how.size() > kLongestStatus ? "failed" : how;  // the summary says why
+  row.metric = last_metric(run.planned.paths.journal());
+  if (settings_.terminal.is_terminal) return;  // its row says so
+  const auto count =
+      std::count_if(rows_.begin(), rows_.end(), [](const Row& r) { return r.counted && r.state == State::kEnded; });
+  const auto total = std::count_if(rows_.begin(), rows_.end(), [](const Row& r) { return r.counted; });
+  note(fmt::format("[{}/{}] {}: {}", count, total, run.id(), how));
+}
+
+void SweepBoard::look_at_journals() {
+  for (Row& row : rows_) {
+    if (row.state != State::kRunning && row.state != State::kElsewhere) continue;
+    Json metric = last_metric(row.run->planned.paths.journal());
+    if (metric.is_null()) continue;
+    row.metric = std::move(metric);
+    if (row.first_step >= 0) continue;
+    row.first_step = number_at(row.metric, "step");
+    row.first_time = number_at(row.metric, "time");
   }
+}
+
+SweepBoard::Cells SweepBoard::cells_of(const Row& row) const {
+  constexpr std::array<std::string_view, 3> kNames{"waits", "runs", "elsewhere"};
+  Cells cells;
+  cells.status = row.state == State::kEnded ? row.status : kNames.at(static_cast<std::size_t>(row.state));
+  if (row.metric.is_null()) {
+    if (row.state == State::kRunning) cells.status = "starts";
+    return cells;
+  }
+  const Json values = row.metric.value("values", Json::object());
+  const double step = number_at(row.metric, "step");
+  const double time = number_at(row.metric, "time");
+  const auto steps = static_cast<double>(row.run->planned.options.train.steps);
+  cells.step = fmt::format("{}/{}", human_count(step), human_count(steps));
+  if (values.contains("bpc")) cells.bpc = fmt::format("{:.3f}", number_at(values, "bpc"));
+  if (values.contains("average_span")) cells.span = fmt::format("{:.0f}", number_at(values, "average_span"));
+  if (row.state == State::kRunning && time > row.first_time && step > row.first_step) {
+    cells.left = human_duration((steps - step) * (time - row.first_time) / (step - row.first_step));
+  }
+  return cells;
+}
+
+std::string SweepBoard::summary() const {
+  std::size_t total = 0;
+  std::size_t ended = 0;
+  std::size_t failed = 0;
+  std::size_t running = 0;
+  std::size_t elsewhere = 0;
+  for (const Row& row : rows_) {
+    if (!row.counted) continue;
+    ++total;
+    if (row.state == State::kEnded) ++ended;
+    if (row.failed) ++failed;
+    if (row.state == State::kRunning) ++running;
+    if (row.state == State::kElsewhere) ++elsewhere;
+  }
+  std::vector<std::string> parts{fmt::format("{} of {} runs ended", ended, total)};
+  if (failed > 0) parts.push_back(fmt::format("{} failed", failed));
+  if (running > 0) parts.push_back(fmt::format("{} running", running));
+  if (elsewhere > 0) parts.push_back(fmt::format("waiting for {} of another sweep", elsewhere));
+  parts.push_back(human_duration(settings_.clock() - began_));
+  return join(parts, ", ");
+}
+
+std::string SweepBoard::running_line(const Row& row) const {
+  const Cells cells = cells_of(row);
+  if (cells.step.empty()) return row.run->id() + "  starting";
+  std::string line = fmt::format("{}  step {}", row.run->id(), cells.step);
+  if (!cells.bpc.empty()) line += "  " + cells.bpc + " bpc";
+  if (!cells.span.empty()) line += "  span " + cells.span;
+  if (!cells.left.empty()) line += "  " + cells.left + " left";
   return line;
 }
 
-void SweepBoard::update(const Counts& counts, const std::vector<Running>& running) {
+/// All rows where there is room for them; otherwise those that are done go first, then those that wait, from the end.
+std::vector<bool> SweepBoard::shown_rows(std::size_t room) const {
+  std::vector<bool> shown(rows_.size(), true);
+  std::size_t count = rows_.size();
+  const auto hide = [&](std::size_t i, auto condition) {
+    if (count <= room || !shown[i] || !condition(rows_[i])) return;
+    shown[i] = false;
+    --count;
+  };
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    hide(i, [](const Row& row) { return row.state == State::kEnded && !row.failed; });
+  }
+  for (std::size_t i = rows_.size(); i-- > 0;) hide(i, [](const Row& row) { return row.state == State::kWaiting; });
+  for (std::size_t i = rows_.size(); i-- > 0;) hide(i, [](const Row&) { return true; });
+  return shown;
+}
+
+/// A row for each run: the hash that ends its id, its swept values, how far it is.
+std::string SweepBoard::table() const {
+  std::vector<TextTable::Column> columns{{"run"}};
+  for (const std::string& key : keys_) columns.push_back({short_title(key, keys_)});
+  for (const char* title : {"status", "step", "train bpc", "avg. span", "left"}) {
+    columns.push_back({title, std::string_view(title) != "status"});
+  }
+  TextTable text(std::move(columns));
+  constexpr int kFrame = 5;  // the line above, title and rule, what is left out, the cursor's line
+  const std::vector<bool> shown = shown_rows(static_cast<std::size_t>(std::max(settings_.terminal.height - kFrame, 1)));
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    if (!shown[i]) continue;
+    const SweepRun& run = *rows_[i].run;
+    std::vector<std::string> row{run.id().substr(run.id().rfind('-') + 1)};
+    for (const std::string& key : keys_) row.push_back(shown_value(run.point, key));
+    const Cells cells = cells_of(rows_[i]);
+    const bool done = rows_[i].state == State::kEnded && !rows_[i].failed && cells.status == name_of(RunStatus::kDone);
+    const Colour colour = rows_[i].failed                     ? Colour::kRed
+                          : done                              ? Colour::kGreen
+                          : rows_[i].state == State::kWaiting ? Colour::kGrey
+                                                              : Colour::kBold;
+    row.insert(row.end(),
+               {paint(settings_.terminal, colour, cells.status), cells.step, cells.bpc, cells.span, cells.left});
+    text.add(std::move(row));
+  }
+  std::string out = text.render(TextTable::Format::kText, settings_.terminal.width - 1);
+  const auto left_out = std::count(shown.begin(), shown.end(), false);
+  if (left_out > 0) out += fmt::format("… and {} more runs\n", left_out);
+  return out;
+}
+
+void SweepBoard::update() {
   if (settings_.out == nullptr) return;
   const double now = settings_.clock();
   if (now - last_ < (settings_.terminal.is_terminal ? kRedrawInterval : settings_.plain_interval)) return;
   last_ = now;
-  std::vector<std::string> parts{fmt::format("{} of {} runs ended", counts.ended, counts.total)};
-  if (counts.failed > 0) parts.push_back(fmt::format("{} failed", counts.failed));
-  if (!running.empty()) parts.push_back(fmt::format("{} running", running.size()));
-  if (counts.elsewhere > 0) parts.push_back(fmt::format("waiting for {} of another sweep", counts.elsewhere));
-  parts.push_back(human_duration(now - began_));
-  std::vector<std::string> lines{join(parts, ", ")};
-  for (const Running& run : running) lines.push_back(run_line(run));
+  look_at_journals();
+  std::string text = summary() + "\n";
   if (settings_.terminal.is_terminal) {
+    text += table();
     clear();
-    for (const std::string& line : lines) fmt::print(settings_.out, "{}\n", fitted(line, settings_.terminal.width));
-    lines_ = lines.size();
+    lines_ = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
   } else {
-    fmt::print(settings_.out, "{}\n", join(lines, "; "));
+    text.pop_back();
+    for (const Row& row : rows_) {
+      if (row.state == State::kRunning) text += "; " + running_line(row);
+    }
+    text += "\n";
   }
+  fmt::print(settings_.out, "{}", text);
   std::fflush(settings_.out);
 }
 

@@ -1,5 +1,5 @@
-// What a sweep shows while it runs: on a terminal a line for all and one for each running run, redrawn in place; piped,
-// a plain line now and then.
+// What a sweep shows while it runs: on a terminal a table of all its runs, redrawn in place; piped, a plain line now
+// and then.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 #include "base/json.h"
 #include "base/terminal.h"
-#include "results/run_folder.h"
+#include "experiments/sweep_plan.h"
 
 namespace xlm {
 
@@ -26,41 +26,57 @@ class SweepBoard {
     std::function<double()> clock;
     double plain_interval = 30;  // seconds between lines where output is piped
   };
-  struct Counts {
-    std::size_t total = 0;
-    std::size_t ended = 0;
-    std::size_t failed = 0;  // of those that ended
-    std::size_t elsewhere = 0;
-  };
 
-  struct Running {
-    fs::path folder;
-    std::int64_t steps = 0;  // that the run takes altogether
-  };
-
-  explicit SweepBoard(Settings settings);
+  /// `runs` in the order in which they are shown; they outlive the board.
+  SweepBoard(Settings settings, const std::vector<SweepRun>& runs);
   ~SweepBoard();
   SweepBoard(const SweepBoard&) = delete;
   SweepBoard& operator=(const SweepBoard&) = delete;
 
-  /// Redraws when it is time; the journals of `running` say how far their runs are.
-  void update(const Counts& counts, const std::vector<Running>& running);
+  void waits(const SweepRun& run) { row_of(run).state = State::kWaiting; }
+  void runs_here(const SweepRun& run) { row_of(run).state = State::kRunning; }
+  void runs_elsewhere(const SweepRun& run) { row_of(run).state = State::kElsewhere; }
+  /// `how` is what is said of it: done, failed, killed by signal 9, ….
+  void ended(const SweepRun& run, bool failed, const std::string& how);
+
+  /// Redraws when it is time; the journals of running runs say how far they are.
+  void update();
   /// A line that stays.
   void note(const std::string& line);
 
  private:
-  struct Seen {
-    double step = 0;
-    double time = 0;
+  enum class State { kWaiting, kRunning, kElsewhere, kEnded };
+  struct Row {
+    const SweepRun* run;
+    State state = State::kWaiting;
+    bool counted = true;  // it was not done before
+    bool failed = false;
+    std::string status;      // of one that ended
+    Json metric;             // the newest that was seen
+    double first_step = -1;  // of the first metric seen, and its time: for the rate
+    double first_time = 0;
   };
-  std::string run_line(const Running& run);
+  /// How far a run is, as text.
+  struct Cells {
+    std::string status, step, bpc, span, left;
+  };
+
+  Row& row_of(const SweepRun& run) { return rows_.at(places_.at(run.id())); }
+  void look_at_journals();
+  Cells cells_of(const Row& row) const;
+  std::string summary() const;
+  std::string running_line(const Row& row) const;
+  std::string table() const;
+  std::vector<bool> shown_rows(std::size_t room) const;
   void clear();
 
   Settings settings_;
+  std::vector<std::string> keys_;  // that the runs differ in
+  std::vector<Row> rows_;
+  std::map<std::string, std::size_t> places_;
   double began_;
   double last_;
-  std::size_t lines_ = 0;              // drawn on the terminal
-  std::map<std::string, Seen> first_;  // the first metric seen of each run, for its rate
+  std::size_t lines_ = 0;  // drawn on the terminal
 };
 
 }  // namespace xlm

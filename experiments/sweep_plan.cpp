@@ -117,4 +117,10 @@ std::vector<std::string> swept_keys(const std::vector<SweepRun>& runs) {
   return keys;
 }
 
+std::string short_title(const std::string& key, const std::vector<std::string>& keys) {
+  const auto last = [](const std::string& k) { return k.substr(k.rfind('.') + 1); };  // npos + 1 is 0
+  const auto same = [&](const std::string& other) { return last(other) == last(key); };
+  return std::count_if(keys.begin(), keys.end(), same) == 1 ? last(key) : key;
+}
+
 }  // namespace xlm

@@ -19,6 +19,8 @@ namespace {
 
 constexpr std::size_t kMostTicks = 12;
 
+using Kind = FigureSpec::Kind;
+
 /// A number of one run, on its way to a point.
 struct Sample {
   std::size_t run = 0;
@@ -50,6 +52,13 @@ std::string series_label(const std::string& column, const Value& value) {
   return as_number(value) ? axis_label(column) + " " + to_text(value) : to_text(value);
 }
 
+/// A token under a line: one sign where it is a single character or byte.
+std::string token_label(const std::string& token) {
+  if (token == "\n") return "↵";
+  if (token.size() == 1 && static_cast<unsigned char>(token.front()) < 0x20) return "·";
+  return token.starts_with("<0x") ? "\ufffd" : token;
+}
+
 /// Computes one figure.
 class FigureBuilder {
  public:
@@ -65,7 +74,7 @@ class FigureBuilder {
     if (selected_.empty()) fail("no run fulfils its conditions");
     if (!figure_.spec.grid.empty()) {
       add_spans();
-    } else if (figure_.spec.kind == FigureSpec::Kind::kHeatmap) {
+    } else if (figure_.spec.kind == Kind::kHeatmap) {
       add_heatmap();
     } else {
       add_series();
@@ -85,7 +94,10 @@ class FigureBuilder {
   std::vector<Sample> samples() {
     const FigureSpec& spec = figure_.spec;
     std::vector<Sample> result;
-    if (spec.x == "step") {
+    if (spec.kind == Kind::kText) {
+      for (const std::size_t run : selected_) add_tokens(run, result);
+      if (result.empty()) fail_without_text();
+    } else if (spec.x == "step") {
       for (const std::size_t run : selected_) add_steps(run, result);
     } else {
       const std::vector<Value>& xs = runs_.column(spec.x);
@@ -116,12 +128,50 @@ class FigureBuilder {
     });
   }
 
+  /// What a run says of the tokens that are shown.
+  void add_tokens(std::size_t run, std::vector<Sample>& out) {
+    const FigureSpec& spec = figure_.spec;
+    runs_.store().use([&](SQLite::Database& database) {
+      SQLite::Statement query(database,
+                              "SELECT place, value, token FROM traces WHERE run_id = ? AND split = ? AND name = ? "
+                              "AND place >= ? AND place < ? ORDER BY place");
+      query.bind(1, runs_.id(run));
+      query.bind(2, spec.split);
+      query.bind(3, spec.y);
+      query.bind(4, spec.first);
+      query.bind(5, spec.first + spec.tokens);
+      while (query.executeStep()) {
+        const std::int64_t place = query.getColumn(0).getInt64();
+        const std::string token = query.getColumn(2).getString();
+        if (text_.try_emplace(place, token).first->second != token) fail_of_two_texts(run);
+        out.push_back({run, place, query.getColumn(1).getDouble()});
+      }
+    });
+  }
+
+  [[noreturn]] void fail_of_two_texts(std::size_t run) const {
+    throw DataError(
+        fmt::format("the figure '{}' shows runs on different texts ({} is one of another)\n"
+                    "`where: {{data.name: …}}` picks those of one",
+                    figure_.spec.title, runs_.id(run)));
+  }
+
+  [[noreturn]] void fail_without_text() const {
+    const FigureSpec& spec = figure_.spec;
+    fail(fmt::format("none of {} runs says '{}' of the tokens from {} on of the {} split", selected_.size(), spec.y,
+                     spec.first, spec.split));
+  }
+
   void add_series() {
     const FigureSpec& spec = figure_.spec;
     std::map<Value, std::vector<Sample>, ValueOrder> by_series;
     const std::vector<Value>* series = spec.series.empty() ? nullptr : &runs_.column(spec.series);
     const std::vector<Sample> all = samples();
-    place_x(all);
+    if (spec.kind == Kind::kText) {
+      place_text();
+    } else {
+      place_x(all);
+    }
     for (const Sample& sample : all) by_series[series == nullptr ? Value() : (*series)[sample.run]].push_back(sample);
     for (const auto& [value, members] : by_series) {
       FigureSeries line{series == nullptr ? "" : is_missing(value) ? "other" : series_label(spec.series, value), {}};
@@ -131,12 +181,23 @@ class FigureBuilder {
     describe_points();
   }
 
+  /// The text under a line along it.
+  void place_text() {
+    const FigureSpec& spec = figure_.spec;
+    for (const auto& [place, token] : text_) {
+      places_[place] = static_cast<double>(figure_.x_names.size());
+      figure_.x_names.push_back(token_label(token));
+    }
+    if (!spec.x_label.empty()) return;
+    figure_.x_label = fmt::format("{} split, tokens {} to {}", spec.split, text_.begin()->first, text_.rbegin()->first);
+  }
+
   /// Names for places where x is text, or bars stand side by side; ticks where x has few values.
   void place_x(const std::vector<Sample>& all) {
     std::set<Value, ValueOrder> values;
     for (const Sample& sample : all) values.insert(sample.x);
     const bool text = std::any_of(values.begin(), values.end(), [](const Value& value) { return !as_number(value); });
-    if (text || figure_.spec.kind == FigureSpec::Kind::kBars) {
+    if (text || figure_.spec.kind == Kind::kBars) {
       for (const Value& value : values) {
         places_[value] = static_cast<double>(figure_.x_names.size());
         figure_.x_names.push_back(to_text(value));
@@ -154,7 +215,7 @@ class FigureBuilder {
   /// Runs of one point agree in what was set on x; where x is an outcome they differ in the seed alone.
   std::vector<FigurePoint> points_of(const std::vector<Sample>& samples) {
     const FigureSpec& spec = figure_.spec;
-    const bool by_group = spec.x != "step" && runs_.is_measured(spec.x);
+    const bool by_group = spec.kind != Kind::kText && spec.x != "step" && runs_.is_measured(spec.x);
     const std::vector<Value>& group = runs_.column(spec.over == "seed" ? "seed_group" : "run_id");
     std::map<Value, std::vector<const Sample*>, ValueOrder> groups;
     for (const Sample& sample : samples) groups[by_group ? group[sample.run] : sample.x].push_back(&sample);
@@ -283,7 +344,7 @@ class FigureBuilder {
 
   void label_spans(const std::string& chosen) {
     const FigureSpec& spec = figure_.spec;
-    const bool heatmap = spec.kind == FigureSpec::Kind::kHeatmap;
+    const bool heatmap = spec.kind == Kind::kHeatmap;
     figure_.x_label = !spec.x_label.empty() ? spec.x_label : heatmap ? "head" : "layer";
     figure_.y_label = !spec.y_label.empty() ? spec.y_label : heatmap ? "layer" : "span";
     figure_.value_label = "span";
@@ -332,7 +393,8 @@ class FigureBuilder {
   std::vector<std::size_t> selected_;
   Figure figure_;
   std::map<Value, double, ValueOrder> places_;
-  std::size_t most_ = 0;  // runs behind one point
+  std::map<std::int64_t, std::string> text_;  // tokens by their place
+  std::size_t most_ = 0;                      // runs behind one point
   std::size_t least_ = std::numeric_limits<std::size_t>::max();
   bool mixed_ = false;
 };

@@ -24,6 +24,14 @@ void check(const FigureSpec& spec) {
     if (spec.front) refuse("shows a grid, which has no Pareto front");
     return;
   }
+  if (spec.kind == FigureSpec::Kind::kText) {
+    if (spec.y.empty()) refuse("shows a text, so it needs y: what the model says of every token (span)");
+    if (!spec.x.empty() || !spec.value.empty())
+      refuse("shows a text, which stands where x would; it has no x or value");
+    if (spec.front) refuse("shows a text, which has no Pareto front");
+    if (spec.x_scale == FigureSpec::Scale::kLog) refuse("shows a text, which has no log scale on x");
+    return;
+  }
   if (spec.x.empty() || spec.y.empty()) refuse("needs x and y (columns of the store), or a grid");
   if (heatmap && spec.value.empty()) refuse("is a heatmap, so it needs 'value', the column that colours show");
   if (!heatmap && !spec.value.empty()) refuse("has a 'value', which only a heatmap shows");

@@ -15,8 +15,8 @@
 namespace xlm {
 
 struct FigureSpec {
-  enum class Kind { kScatter, kLine, kBars, kHeatmap };
-  static constexpr std::array<std::string_view, 4> kKindNames{"scatter", "line", "bars", "heatmap"};
+  enum class Kind { kScatter, kLine, kBars, kHeatmap, kText };
+  static constexpr std::array<std::string_view, 5> kKindNames{"scatter", "line", "bars", "heatmap", "text"};
   enum class Scale { kLinear, kLog };
   static constexpr std::array<std::string_view, 2> kScaleNames{"linear", "log"};
   enum class Maximize { kNone, kX, kY, kBoth };
@@ -30,6 +30,9 @@ struct FigureSpec {
   std::string value;
   std::string series;
   std::string grid;
+  std::string split = "test";
+  std::int64_t first = 1;
+  std::int64_t tokens = 100;
   std::vector<Condition> where;
   bool front = false;
   Maximize maximize = Maximize::kNone;
@@ -44,14 +47,18 @@ struct FigureSpec {
 
   void visit(OptionVisitor& v) {
     v.field({.name = "name", .help = "of the file that is written; made from the title where it is not given"}, name);
-    v.field({.name = "kind", .help = "points, lines, bars, or colours over two axes"}, kind, kKindNames);
+    v.field({.name = "kind", .help = "points, lines, bars, colours over two axes, or a line along a text"}, kind,
+            kKindNames);
     v.field({.name = "x", .help = "column of the store; step: the series of y over training"}, x);
-    v.field({.name = "y", .help = "column of the store"}, y);
+    v.field({.name = "y", .help = "column of the store; text: what the model says of every token"}, y);
     v.field({.name = "value", .help = "heatmap: the column that colours show"}, value);
     v.field({.name = "series", .help = "column whose values get a colour and a place in the legend each"}, series);
     v.field(
         {.name = "grid", .help = "spans: the span of every layer and head of the newest run, as heatmap or scatter"},
         grid);
+    v.field({.name = "split", .help = "text: the split whose beginning was recorded"}, split);
+    v.field({.name = "first", .help = "text: the first token that is shown, counted from 1", .min = 1}, first);
+    v.field({.name = "tokens", .help = "text: how many tokens are shown", .min = 2, .max = 500}, tokens);
     v.field({.name = "front", .help = "draw the Pareto front"}, front);
     v.field({.name = "maximize", .help = "axes on which more is better, for the front"}, maximize, kMaximizeNames);
     v.field({.name = "x_scale", .help = "log: logarithmic"}, x_scale, kScaleNames);

@@ -17,6 +17,7 @@ namespace xlm {
 ///   metric      {"step", "values": {name: number}}
 ///   grid        {"step", "name", "rows": [[number]]}                 spans of every head
 ///   evaluation  {"step", "split", "tokens", "loss", "seconds", "final", "values": {…}, "settings": {…}}
+///   trace       {"step", "split", "tokens": [text], "values": {name: [number]}}   of a split's first tokens
 ///   costs       {"values": {params, flops_per_token, paper_flops, peak_memory, step_seconds, …}}
 ///   checkpoint  {"step", "file"}
 ///   experiment  {"name"}                                             the run belongs to this experiment (too)

@@ -18,16 +18,21 @@ namespace {
 constexpr std::string_view kErrorBar = "using 1:($2-$3):(0):(2*$3) with vectors heads size graph 0.005,90 linewidth 1";
 using Kind = FigureSpec::Kind;
 
-std::string terminal(PictureFormat format) {
+/// `wide`: with room for a line of text.
+std::string terminal(PictureFormat format, bool wide) {
   switch (format) {
     case PictureFormat::kSvg:
-      return "set terminal svg size 760,500 enhanced font 'DejaVu Sans,Helvetica,sans-serif,14' background '#ffffff'\n";
+      return fmt::format(
+          "set terminal svg size {} enhanced font 'DejaVu Sans,Helvetica,sans-serif,14' background '#ffffff'\n",
+          wide ? "1140,400" : "760,500");
     case PictureFormat::kPdf:
-      return "set terminal pdfcairo size 6.4,4.2 enhanced font 'DejaVu Sans,10'\n";
+      return fmt::format("set terminal pdfcairo size {} enhanced font 'DejaVu Sans,10'\n",
+                         wide ? "9.6,3.4" : "6.4,4.2");
     case PictureFormat::kPng:
-      return "set terminal pngcairo size 1520,1000 enhanced font 'DejaVu Sans,14' fontscale 1.6 linewidth 2 pointscale "
-             "1.8 "
-             "background '#ffffff'\n";
+      return fmt::format(
+          "set terminal pngcairo size {} enhanced font 'DejaVu Sans,14' fontscale 1.6 linewidth 2 pointscale 1.8 "
+          "background '#ffffff'\n",
+          wide ? "2280,800" : "1520,1000");
   }
   return "";
 }
@@ -49,8 +54,8 @@ std::string ticks_of(const Axis& axis) {
 
 class Script {
  public:
-  Script(const Figure& figure, PictureFormat format) : figure_(figure) {
-    add(terminal(format));
+  Script(const Figure& figure, PictureFormat format) : figure_(figure), format_(format) {
+    add(terminal(format, figure.spec.kind == Kind::kText));
     add("set encoding utf8\n");
   }
 
@@ -91,8 +96,19 @@ class Script {
             : "unset key\n");
   }
 
+  /// The text itself, a character under each point.
+  void lay_text() {
+    const double full = format_ == PictureFormat::kPdf ? 10 : 14;
+    const double size = full * std::min(1.1, 100 / static_cast<double>(figure_.x_names.size()));
+    add(fmt::format("set xtics scale 0 {} font '{},{:.3g}' ({}) noenhanced\n",
+                    has_long_tokens(figure_) ? "rotate by 90 right" : "norotate", kTextFont, size,
+                    ticks(figure_.x_names)));
+    add(fmt::format("set xrange [-1:{}]\nset grid noxtics ytics\n", figure_.x_names.size()));
+  }
+
   void name_x() {
     if (figure_.x_names.empty()) return;
+    if (figure_.spec.kind == Kind::kText) return lay_text();
     const bool long_names = std::any_of(figure_.x_names.begin(), figure_.x_names.end(), [&](const std::string& name) {
       return name.size() * figure_.x_names.size() > 70;
     });
@@ -243,6 +259,7 @@ class Script {
   }
 
   const Figure& figure_;
+  PictureFormat format_;
   std::string text_;
 };
 

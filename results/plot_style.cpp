@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "base/text.h"
+
 namespace xlm {
 namespace {
 
@@ -158,12 +160,18 @@ std::string value_text(double value) {
 }
 
 bool is_line(const Figure& figure, std::size_t series) {
-  return figure.spec.kind == Kind::kLine || (!figure.spec.grid.empty() && series == 1);  // a grid's line of means
+  return figure.spec.kind == Kind::kLine || figure.spec.kind == Kind::kText ||
+         (!figure.spec.grid.empty() && series == 1);  // a grid's line of means
 }
 
 bool is_long(const FigureSeries& series) { return series.points.size() > kMostMarkedPoints; }
 
 bool has_legend(const Figure& figure) { return figure.series.size() > 1 || !figure.front.empty(); }
+
+bool has_long_tokens(const Figure& figure) {
+  return std::any_of(figure.x_names.begin(), figure.x_names.end(),
+                     [](const std::string& token) { return display_width(token) > 1; });
+}
 
 std::optional<int> cell_digits(const Figure& figure) {
   if (figure.grid.empty() || figure.grid.size() * figure.grid.front().size() > kMostCellTexts) return std::nullopt;

@@ -65,6 +65,12 @@ bool is_long(const FigureSeries& series);
 
 bool has_legend(const Figure& figure);
 
+/// The font of a text under a line along it, in which every character has the same width.
+inline constexpr std::string_view kTextFont = "DejaVu Sans Mono";
+
+/// Whether a text has tokens of more than one character, which stand upright under its line.
+bool has_long_tokens(const Figure& figure);
+
 /// Digits behind the point of the numbers in a heatmap's cells; nothing where there are too many cells for numbers.
 std::optional<int> cell_digits(const Figure& figure);
 

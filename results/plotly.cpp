@@ -63,6 +63,7 @@ class Plot {
 
  private:
   bool is_bars() const { return figure_.spec.kind == FigureSpec::Kind::kBars; }
+  bool is_text() const { return figure_.spec.kind == FigureSpec::Kind::kText; }
 
   std::string x_text(double x) const {
     if (figure_.x_names.empty()) return value_text(x);
@@ -80,7 +81,7 @@ class Plot {
 
   std::string hover(const FigureSeries& series, const FigurePoint& point) const {
     std::string text = series.label.empty() ? "" : "<b>" + plain(series.label) + "</b><br>";
-    text += plain(figure_.x_label) + ": " + plain(x_text(point.x)) + "<br>";
+    text += plain(is_text() ? "token" : figure_.x_label) + ": " + plain(x_text(point.x)) + "<br>";
     text += plain(figure_.y_label) + ": " + value_text(point.y);
     if (point.spread) text += " ± " + fmt::format("{:.3g}", *point.spread);
     return text + runs_lines(point.runs);
@@ -294,6 +295,12 @@ class Plot {
     json["xaxis"] = figure_.x_names.empty() ? axis_of(figure_.x_label, x_axis(figure_))
                                             : axis_of(figure_.x_label, figure_.x_names, 0.6);
     json["yaxis"] = axis_of(figure_.y_label, y_axis(figure_));
+    if (is_text()) {
+      json["xaxis"]["showgrid"] = false;
+      json["xaxis"]["ticks"] = "";
+      json["xaxis"]["tickangle"] = has_long_tokens(figure_) ? -90 : 0;
+      json["xaxis"]["tickfont"] = {{"family", fmt::format("'{}', monospace", kTextFont)}, {"size", 12}};
+    }
     if (is_bars()) {
       json["bargap"] = 1 - kBarsWidth;
       json["bargroupgap"] = 0.06;

@@ -55,6 +55,7 @@ class Assembler {
     if (type == "metric") add_metrics(record);
     if (type == "grid") add_grid(record);
     if (type == "evaluation") add_evaluation(record, time);
+    if (type == "trace") add_trace(record);
     if (type == "costs") add_numbers(record.at("values"), run_.costs);
     if (type == "checkpoint") add_checkpoint(record, time);
   }
@@ -129,6 +130,17 @@ class Assembler {
     }
     evaluation.step = step_of(record);
     evaluations_[{evaluation.split, evaluation.step, evaluation.settings.dump()}] = std::move(evaluation);
+  }
+
+  void add_trace(const Json& record) {
+    RunTrace trace{.tokens = record.at("tokens").get<std::vector<std::string>>(),
+                   .values = record.at("values").get<std::map<std::string, std::vector<double>>>()};
+    for (const auto& [name, values] : trace.values) {
+      if (values.size() != trace.tokens.size()) {
+        throw Json::other_error::create(501, "a trace must have a number per token", &record);
+      }
+    }
+    run_.traces[record.at("split").get<std::string>()] = std::move(trace);
   }
 
   void add_checkpoint(const Json& record, double time) {

@@ -57,6 +57,12 @@ struct RunEvaluation {
   std::map<std::string, double> values;  // with tokens, loss and seconds among them
 };
 
+/// What a model said of every token of a split's beginning, such as its span there.
+struct RunTrace {
+  std::vector<std::string> tokens;
+  std::map<std::string, std::vector<double>> values;  // by name, a number per token
+};
+
 struct RunCheckpoint {
   std::int64_t step = 0;
   double time = 0;
@@ -82,6 +88,7 @@ struct Run {
   std::vector<RunEvaluation> evaluations;                          // by split, step and settings
   std::map<std::string, double> costs;
   std::map<std::int64_t, std::vector<std::vector<double>>> spans;  // by step: a row per layer, a number per head
+  std::map<std::string, RunTrace> traces;                          // by split
   std::vector<RunCheckpoint> checkpoints;
   std::int64_t malformed = 0;  // journal lines that could not be understood, and were left out
 

@@ -72,6 +72,7 @@ RunWriter::RunWriter(SQLite::Database& database)
       evaluation_(database, "INSERT INTO evaluations VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"),
       cost_(database, "INSERT INTO costs VALUES (?, ?, ?)"),
       span_(database, "INSERT INTO spans VALUES (?, ?, ?, ?, ?)"),
+      trace_(database, "INSERT INTO traces VALUES (?, ?, ?, ?, ?, ?)"),
       experiment_(database, "INSERT INTO experiments VALUES (?, ?)") {
   for (const std::string_view table : run_tables()) {
     removals_.emplace_back(database, fmt::format("DELETE FROM {} WHERE run_id = ?", table));
@@ -91,6 +92,7 @@ void RunWriter::replace(const Run& run, std::int64_t bytes, std::int64_t time) {
   insert_metrics(run);
   insert_evaluations(run);
   insert_spans(run);
+  insert_traces(run);
   for (const auto& [name, value] : run.costs) insert(cost_, run.id, name, value);
   for (const std::string& experiment : run.experiments) insert(experiment_, run.id, experiment);
 }
@@ -124,6 +126,16 @@ void RunWriter::insert_spans(const Run& run) {
       for (std::size_t head = 0; head < rows[layer].size(); ++head) {
         insert(span_, run.id, step, static_cast<std::int64_t>(layer + 1), static_cast<std::int64_t>(head + 1),
                rows[layer][head]);
+      }
+    }
+  }
+}
+
+void RunWriter::insert_traces(const Run& run) {
+  for (const auto& [split, trace] : run.traces) {
+    for (const auto& [name, values] : trace.values) {
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        insert(trace_, run.id, split, name, static_cast<std::int64_t>(i + 1), trace.tokens[i], values[i]);
       }
     }
   }

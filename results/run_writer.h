@@ -29,6 +29,7 @@ class RunWriter {
   void insert_metrics(const Run& run);
   void insert_evaluations(const Run& run);
   void insert_spans(const Run& run);
+  void insert_traces(const Run& run);
 
   std::vector<SQLite::Statement> removals_;
   SQLite::Statement status_;
@@ -38,6 +39,7 @@ class RunWriter {
   SQLite::Statement evaluation_;
   SQLite::Statement cost_;
   SQLite::Statement span_;
+  SQLite::Statement trace_;
   SQLite::Statement experiment_;
 };
 

@@ -113,16 +113,31 @@ CREATE VIEW seeds AS
   FROM results WHERE status = 'done' GROUP BY seed_group;
 )sql";
 
+/// Journals that an older program indexed may have traces: the next sync reads all of them again.
+constexpr std::string_view kVersion2 = R"sql(
+CREATE TABLE traces (
+  run_id TEXT NOT NULL,
+  split  TEXT NOT NULL,
+  name   TEXT NOT NULL,             -- what the model says of a token: span
+  place  INTEGER NOT NULL,          -- of the token in the split, from 1
+  token  TEXT NOT NULL,
+  value  REAL NOT NULL,
+  PRIMARY KEY (run_id, split, name, place)
+) WITHOUT ROWID;
+
+UPDATE runs SET journal_bytes = -1, journal_time = 0;
+)sql";
+
 }  // namespace
 
 const std::vector<std::string_view>& schema_versions() {
-  static const std::vector<std::string_view> versions{kVersion1};
+  static const std::vector<std::string_view> versions{kVersion1, kVersion2};
   return versions;
 }
 
 const std::vector<std::string_view>& run_tables() {
-  static const std::vector<std::string_view> tables{"runs",  "params", "metrics",    "evaluations",
-                                                    "costs", "spans",  "experiments"};
+  static const std::vector<std::string_view> tables{"runs",  "params", "metrics", "evaluations",
+                                                    "costs", "spans",  "traces",  "experiments"};
   return tables;
 }
 

@@ -125,6 +125,7 @@ std::size_t rows_of(const Run& run) {
   std::size_t rows = run.params.size() + run.metrics.size();
   for (const RunEvaluation& evaluation : run.evaluations) rows += evaluation.values.size();
   for (const auto& [step, grid] : run.spans) rows += grid.empty() ? 0 : grid.size() * grid.front().size();
+  for (const auto& [split, trace] : run.traces) rows += trace.values.size() * trace.tokens.size();
   return rows;
 }
 

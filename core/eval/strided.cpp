@@ -7,20 +7,6 @@
 #include "core/eval/streaming.h"
 
 namespace xlm {
-namespace {
-
-/// Flags of `count` tokens from `begin` on of every row; undefined where the data have none: [rows, count].
-torch::Tensor flag_rows(const TokenSource& source, std::int64_t rows, std::int64_t begin, std::int64_t row_length,
-                        std::int64_t count) {
-  if (source.flags() == nullptr) return {};
-  torch::Tensor flags = torch::empty({rows, count}, torch::kBool);
-  for (std::int64_t row = 0; row < rows; ++row) {
-    source.flags()->copy(begin + row * row_length, count, flags.data_ptr<bool>() + row * count);
-  }
-  return flags;
-}
-
-}  // namespace
 
 SplitLoss evaluate_strided(LanguageModel& model, const TokenSource& source, const SplitSettings& settings,
                            const GoOn& go_on) {
@@ -35,7 +21,7 @@ SplitLoss evaluate_strided(LanguageModel& model, const TokenSource& source, cons
     const torch::Tensor tokens = source.rows(rows, begin, row_length, count + 1).to(settings.device);
     const ModelInput input{.tokens = tokens.narrow(1, 0, count),
                            .positions = torch::arange(begin, begin + count, torch::kLong).expand({rows, count}),
-                           .boundaries = flag_rows(source, rows, begin, row_length, count),
+                           .boundaries = source.flag_rows(rows, begin, row_length, count),
                            .scored = scored};
     ModelOutput output;
     {

@@ -43,6 +43,7 @@ class AdaptiveSpan final : public LanguageModel {
   NamedValues statistics() const override;
   void reset_statistics() override;
   std::vector<Grid> grids() const override;
+  bool has_token_values() const override { return o_.span_type == SpanType::kDynamic; }
   NamedValues costs(std::int64_t block) const override;
 
  private:
@@ -125,6 +126,7 @@ State AdaptiveSpan::initial_state(std::int64_t batch) const {
 ModelOutput AdaptiveSpan::forward(const ModelInput& input, const State& state) {
   ModelOutput output;
   Tensor h = torch::embedding(in_emb_, input.tokens);  // [B, M, D]
+  if (input.traced && has_token_values()) output.token_values["span"] = h.new_zeros(input.tokens.sizes());
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     const Layer& layer = layers_[i];
     const Tensor attended = attention(i, h, state.at(i), output);
@@ -147,6 +149,10 @@ Tensor AdaptiveSpan::attention(std::size_t index, const Tensor& hidden, const Te
   Tensor spans;  // z: [1, H, 1, 1], or [B, H, M, 1] of a dynamic span
   if (layer.span.defined()) spans = (layer.span * static_cast<double>(o_.span)).view({1, o_.heads, 1, 1});
   if (layer.span_weight.defined()) spans = dynamic_spans(index, hidden);
+  if (const auto traced = output.token_values.find("span"); traced != output.token_values.end()) {
+    const Tensor seen = (spans.detach().ceil() + o_.span_ramp).clamp_max(o_.span);  // [B, H, M, 1], as in grids()
+    traced->second += seen.mean(1).squeeze(-1) / o_.layers;  // over heads and layers (figure 5): [B, M]
+  }
   if (spans.defined()) {
     const Tensor price = o_.span_penalty * spans.mean();  // λ · mean over heads of z (1.8)
     output.auxiliary_loss = output.auxiliary_loss.defined() ? output.auxiliary_loss + price : price;

@@ -32,12 +32,20 @@ std::string without_prefix(std::string name) {
 
 ModelInput ModelInput::rows(std::int64_t begin, std::int64_t count) const {
   const auto part = [&](const torch::Tensor& x) { return x.defined() ? x.narrow(0, begin, count) : x; };
-  return {.tokens = part(tokens), .positions = part(positions), .boundaries = part(boundaries), .scored = scored};
+  return {.tokens = part(tokens),
+          .positions = part(positions),
+          .boundaries = part(boundaries),
+          .scored = scored,
+          .traced = traced};
 }
 
 ModelInput ModelInput::to(torch::Device device) const {
   const auto moved = [&](const torch::Tensor& x) { return x.defined() ? x.to(device) : x; };
-  return {.tokens = moved(tokens), .positions = moved(positions), .boundaries = moved(boundaries), .scored = scored};
+  return {.tokens = moved(tokens),
+          .positions = moved(positions),
+          .boundaries = moved(boundaries),
+          .scored = scored,
+          .traced = traced};
 }
 
 State state_rows(const State& state, std::int64_t begin, std::int64_t count) {

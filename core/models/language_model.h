@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -29,6 +30,7 @@ struct ModelInput {
   torch::Tensor positions;   // [B, T] int64, place of each token in its row of the text; undefined: 0 … T − 1
   torch::Tensor boundaries;  // [B, T] bool, flags that lie beside the text; undefined: there are none
   std::int64_t scored = 0;   // only the last so many tokens' predictions are asked for; 0: all
+  bool traced = false;       // token_values are asked for
 
   /// The rows [begin, begin + count).
   ModelInput rows(std::int64_t begin, std::int64_t count) const;
@@ -40,6 +42,7 @@ struct ModelOutput {
   torch::Tensor auxiliary_loss;  // scalar to add to the training loss; undefined when there is none
   State state;                   // for the next block, detached
   NamedValues statistics;        // of this call (averages over it), such as a shortening factor
+  std::map<std::string, torch::Tensor> token_values;  // what is said of single tokens, by name: [B, T]
 };
 
 /// A language model. Parameters are registered under the names of the published code (docs/models.md).
@@ -82,6 +85,9 @@ class LanguageModel : public torch::nn::Module {
   virtual NamedValues statistics() const { return {}; }
   virtual void reset_statistics() {}
   virtual std::vector<Grid> grids() const { return {}; }
+
+  /// Whether forward fills token_values where they are asked for.
+  virtual bool has_token_values() const { return false; }
 
   /// params, flops_per_token (two per multiply-add) in blocks of `block` tokens and, where the paper has its own count,
   /// paper_flops.

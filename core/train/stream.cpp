@@ -18,6 +18,15 @@ torch::Tensor TokenSource::rows(std::int64_t rows, std::int64_t first, std::int6
   return ids;
 }
 
+torch::Tensor TokenSource::flag_rows(std::int64_t rows, std::int64_t first, std::int64_t stride,
+                                     std::int64_t count) const {
+  if (flags_ == nullptr) return {};
+  torch::Tensor flags = torch::empty({rows, count}, torch::kBool);
+  bool* out = flags.data_ptr<bool>();
+  for (std::int64_t row = 0; row < rows; ++row) flags_->copy(first + row * stride, count, out + row * count);
+  return flags;
+}
+
 void TokenSource::copy(std::int64_t begin, std::int64_t count, std::int64_t* out) const {
   file_->copy(begin, count, out);
   if (reencoding_.empty()) return;

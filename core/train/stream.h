@@ -30,6 +30,8 @@ class TokenSource {
   void copy(std::int64_t begin, std::int64_t count, std::int64_t* out) const;
   /// Rows of `count` ids that begin at `first`, `first + stride`, …: [rows, count].
   torch::Tensor rows(std::int64_t rows, std::int64_t first, std::int64_t stride, std::int64_t count) const;
+  /// The flags of the same tokens: [rows, count]; undefined where there are none.
+  torch::Tensor flag_rows(std::int64_t rows, std::int64_t first, std::int64_t stride, std::int64_t count) const;
   /// Flags beside the text; null where there are none.
   const TokenFlags* flags() const { return flags_.get(); }
 

@@ -14,6 +14,7 @@
 #include "base/random.h"
 #include "core/device.h"
 #include "core/eval/evaluation.h"
+#include "core/eval/trace.h"
 #include "core/models/language_model.h"
 #include "core/models/model_folder.h"
 #include "core/random_streams.h"
@@ -219,10 +220,13 @@ bool Trainer::evaluation_due() const {
 std::optional<Evaluation> Trainer::evaluate(const std::string& split_name, bool final) {
   const Split& split = data_.split(split_name);
   const double start = monotonic_seconds();
-  torch::manual_seed(random_bits(static_cast<std::uint64_t>(options_->seed), kEvaluation, 0));
   const TokenSource source = token_source(data_, split_name, *model_);
-  const SplitLoss result = evaluate_split(*model_, source, split_settings(*options_, device_),
-                                          [this](std::int64_t, std::int64_t) { return !sink_->should_stop(); });
+  const SplitSettings settings = split_settings(*options_, device_);
+  TokenTrace trace;
+  if (final) trace = trace_tokens(*model_, source, data_.vocabulary, settings);
+  torch::manual_seed(random_bits(static_cast<std::uint64_t>(options_->seed), kEvaluation, 0));
+  const SplitLoss result =
+      evaluate_split(*model_, source, settings, [this](std::int64_t, std::int64_t) { return !sink_->should_stop(); });
   if (result.stopped) return std::nullopt;
   Evaluation evaluation{.split = split_name,
                         .step = step_,
@@ -230,7 +234,8 @@ std::optional<Evaluation> Trainer::evaluate(const std::string& split_name, bool 
                         .loss = result.loss,
                         .seconds = monotonic_seconds() - start,
                         .final = final,
-                        .values = result.statistics};
+                        .values = result.statistics,
+                        .trace = std::move(trace)};
   for (const auto& [name, value] : loss_values(result.loss, result.tokens, split, data_.vocabulary.unit)) {
     evaluation.values[name] = value;
   }

@@ -108,6 +108,29 @@ TEST(Progress, OnATerminalOneLineIsRedrawnAndCleared) {
   EXPECT_TRUE(text.ends_with("\r\033[K"));
 }
 
+TEST(Progress, OfTwoLinesBothFitAndAreClearedAndNotesStandAbove) {
+  std::setlocale(LC_CTYPE, "C.UTF-8");
+  char* buffer = nullptr;
+  std::size_t size = 0;
+  std::FILE* out = ::open_memstream(&buffer, &size);
+  {
+    double now = 0;
+    Progress progress({.label = "train", .total = 100, .rate = false, .two_lines = true}, out,
+                      {.is_terminal = true, .width = 40}, [&] { return now; });
+    now = 1;
+    progress.update(1, "2.345 bpc  span 314/8192  12.3k tok/s  saved at 90");
+    progress.note("step 1 was good");
+    progress.update(100, "2.3 bpc");  // at once, though nothing has passed: the end stays on the screen
+  }
+  std::fclose(out);
+  const std::string text(buffer, size);
+  std::free(buffer);
+  EXPECT_EQ(text.find("saved"), std::string::npos) << "it does not fit";
+  EXPECT_NE(text.find("\033[A\r\033[Jstep 1 was good\ntrain"), std::string::npos) << text;
+  EXPECT_NE(text.find("100/100 steps\n      2.3 bpc"), std::string::npos) << text;
+  EXPECT_TRUE(text.ends_with("\033[A\r\033[J"));
+}
+
 TEST(Random, IsAFunctionOfItsPlaceAndUniform) {
   EXPECT_EQ(random_bits(1, 2, 3), random_bits(1, 2, 3));
   EXPECT_NE(random_bits(1, 2, 3), random_bits(1, 2, 4));

@@ -1,5 +1,8 @@
 #include "experiments/sweep.h"
 
+#include <cmath>
+#include <map>
+
 #include <gmock/gmock.h>
 
 #include "base/error.h"
@@ -91,6 +94,59 @@ TEST(Sweep, RandomSamplesAreFixedByTheGenerator) {
                    "{integer: [3, 5]}, u: {uniform: [0, 1]}, c: {choice: [x, y]}}}}\n"));
 }
 
+/// As computed in Python from the definition: base/random.h's mixing of (generator, the first 64 bits of the key's
+/// SHA-256, number of the sample), and the distributions of docs/sweeps.md.
+TEST(Sweep, RandomSamplesAreTheSameOnEveryMachine) {
+  EXPECT_THAT(points("sweep: {random: {samples: 3, generator: 7, keys: {optimizer.lr: {log_uniform: [1e-4, 1e-2]}, "
+                     "model.dropout: {uniform: [0, 0.5]}, model.layers: {integer: [2, 12]}, "
+                     "model.span_type: {choice: [fixed, adaptive, dynamic]}}}}\n"),
+              ElementsAre(R"(optimizer.lr=0.00330032 model.dropout=0.0638107 model.layers=4 model.span_type="dynamic")",
+                          R"(optimizer.lr=0.00203635 model.dropout=0.180855 model.layers=4 model.span_type="dynamic")",
+                          R"(optimizer.lr=0.00227346 model.dropout=0.365436 model.layers=9 model.span_type="fixed")"));
+}
+
+/// Counts within five standard deviations of what 4000 samples should give.
+TEST(Sweep, RandomSamplesAreDistributedAsTheirNamesSay) {
+  constexpr int kSamples = 4000;
+  const std::vector<SweepPoint> sampled = expand_sweep(
+      parse_yaml("sweep: {random: {samples: 4000, generator: 1, keys: {u: {uniform: [-1, 3]}, l: {log_uniform: "
+                 "[1e-4, 1e-2]}, n: {integer: [-1, 2]}, c: {choice: [[1, 2], null, 0.5, true]}}}}\n",
+                 "s"));
+  int low_u = 0;
+  int low_l = 0;
+  std::map<std::string, int> n;
+  std::map<std::string, int> c;
+  for (const SweepPoint& point : sampled) {
+    low_u += to_json(point[0].second).get<double>() < 0 ? 1 : 0;
+    low_l += to_json(point[1].second).get<double>() < 1e-3 ? 1 : 0;  // the middle of the exponents
+    ++n[to_json(point[2].second).dump()];
+    ++c[to_json(point[3].second).dump()];
+  }
+  const auto expect_share = [](int count, double share) {
+    EXPECT_NEAR(count, kSamples * share, 5 * std::sqrt(kSamples * share * (1 - share)));
+  };
+  expect_share(low_u, 0.25);
+  expect_share(low_l, 0.5);
+  for (const char* value : {"-1", "0", "1", "2"}) expect_share(n[value], 0.25);
+  for (const char* value : {"[1,2]", "null", "0.5", "true"}) expect_share(c[value], 0.25);
+  EXPECT_EQ(n.size() + c.size(), 8U);
+}
+
+TEST(Sweep, RandomIsOneMoreAxisOfTheProduct) {
+  EXPECT_EQ(points("sweep: {grid: {seed: [1, 2]}, random: {samples: 3, keys: {a: {uniform: [0, 1]}}}}\n").size(), 6U);
+}
+
+TEST(Sweep, WhenHoldsForRandomKeysAndExtraPointsToo) {
+  EXPECT_THAT(
+      points("sweep: {grid: {t: [p, q]}, random: {samples: 1, keys: {a: {integer: [5, 5]}}}, when: {a: {t: q}}, "
+             "include: [{t: p, a: 9}, {t: q, a: 9}]}\n"),
+      ElementsAre(R"(t="p")", R"(t="q" a=5)", R"(t="p")", R"(t="q" a=9)"));
+}
+
+TEST(Sweep, WhenMaySpeakOfAnAxisThatAProfileTookAway) {
+  EXPECT_THAT(points("sweep: {grid: {t: [p, q], k: null}, when: {k: {t: p}}}\n"), ElementsAre(R"(t="p")", R"(t="q")"));
+}
+
 TEST(Sweep, ASampleStaysWhenAnotherKeyIsAdded) {
   const std::string one = "sweep: {random: {samples: 3, keys: {a: {uniform: [0, 1]}}}}\n";
   const std::string two = "sweep: {random: {samples: 3, keys: {b: {uniform: [0, 1]}, a: {uniform: [0, 1]}}}}\n";
@@ -115,6 +171,9 @@ TEST(Sweep, EveryComplaintNamesFileAndLine) {
       {"sweep:\n  grid: {model.span: [1]}\n  exclude: [{model.spam: 1}]\n", "did you mean 'model.span'"},
       {"sweep:\n  grid: {a: [1]}\n  exclude: [{a: 1}]\n", "no points"},
       {"sweep:\n  grid: {a: [1]}\n  when: [a]\n", "sweep.when must be a map"},
+      {"sweep:\n  grid: {model.span: [1]}\n  when: {model.spam: {a: 1}}\n", "did you mean 'model.span'"},
+      {"sweep:\n  grid: {a: [1]}\n  when: {a: 3}\n", "must be a map"},
+      {"sweep:\n  grid: {a: [1]}\n  when: {a: {t: [1]}}\n", "which neither the sweep nor the configuration sets"},
       {"sweep:\n  random: {keys: {a: {uniform: [0, 1]}}}\n", "samples is missing"},
       {"sweep:\n  random: {samples: 2, kees: {}}\n", "unknown key 'kees'"},
       {"sweep:\n  random: {samples: 2, keys: {a: {unifrom: [0, 1]}}}\n", "did you mean 'uniform'"},

@@ -122,6 +122,14 @@ tables:
   ASSERT_EQ(figure.code, 0) << figure.err;
   EXPECT_NE(read_file(folder_.path() / "bpc.svg").find("<svg"), std::string::npos);
 
+  // Dynamic spans, and they alone, are traced along the text.
+  const std::string count = "SELECT count(DISTINCT run_id), count(*) FROM traces WHERE split = 'test'";
+  EXPECT_EQ(split(xlm({"runs", "sql", count, "--format", "csv"}).out, '\n').at(1), "2,1024");
+  write_file(folder_.path() / "text.yaml", "figure: spans\nkind: text\ny: span\n");
+  const ProgramResult text = xlm({"figure", "text.yaml", "--out", "text.svg"});
+  ASSERT_EQ(text.code, 0) << text.err;
+  EXPECT_NE(read_file(folder_.path() / "text.svg").find("standard deviation over 2 seeds"), std::string::npos);
+
   // The store is an index: made anew from the run folders it says the same.
   const std::string dump = "SELECT run_id, split, metric, value FROM evaluations ORDER BY 1, 2, 3, 4";
   const std::string before = xlm({"runs", "sql", dump, "--format", "csv"}).out;

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "results/gnuplot.h"
 #include "results/plot.h"
+#include "results/plotly.h"
 #include "results/spec.h"
 #include "tests/results/run_maker.h"
 
@@ -154,6 +155,84 @@ TEST_F(Figures, TextOnXBecomesPlaces) {
   EXPECT_EQ(result.series[0].label, "span 64");
 }
 
+class Texts : public Figures {
+ protected:
+  Texts() {
+    for (const int span : {64, 256}) {
+      for (const int seed : {1, 2}) {
+        maker_.make({.id = fmt::format("text-{}-{}", span, seed),
+                     .type = "dynamic",
+                     .span = span,
+                     .seed = seed,
+                     .text = "on a\ncat's mat"});
+      }
+    }
+    store_.sync(maker_.runs());
+  }
+};
+
+constexpr const char* kText =
+    "figure: Span along a text\nkind: text\ny: span\nseries: model.span\nfirst: 4\ntokens: 5\n";
+
+TEST_F(Texts, StandUnderTheMeanOverSeeds) {
+  const Figure result = figure(kText);
+  EXPECT_THAT(result.x_names, ElementsAre("a", "↵", "c", "a", "t"));
+  ASSERT_EQ(result.series.size(), 2);
+  EXPECT_EQ(result.series[1].label, "span 256");
+  ASSERT_EQ(result.series[1].points.size(), 5);
+  EXPECT_EQ(result.series[1].points[2].x, 2);
+  EXPECT_EQ(result.series[1].points[2].y, 61.5);
+  EXPECT_THAT(result.series[1].points[2].runs, ElementsAre("text-256-1", "text-256-2"));
+  EXPECT_NEAR(*result.series[1].points[2].spread, std::sqrt(0.5), 1e-12);
+  EXPECT_EQ(result.x_label, "test split, tokens 4 to 8");
+  EXPECT_EQ(result.caption, "mean and standard deviation over 2 seeds");
+  EXPECT_THAT(gnuplot_script(result, PictureFormat::kSvg), HasSubstr("('a' 0, '↵' 1, 'c' 2, 'a' 3, 't' 4)"));
+}
+
+TEST_F(Texts, EndWhereTheRecordedOnesDo) {
+  EXPECT_THAT(figure("figure: F\nkind: text\ny: span\nfirst: 12\nwhere: {run_id: text-64-1}\n").x_names,
+              ElementsAre("m", "a", "t"));
+}
+
+TEST_F(Texts, ThatNoRunHasOrThatDifferAreErrors) {
+  const auto refusal = [&](const std::string& yaml) -> std::string {
+    try {
+      figure("figure: F\nkind: text\n" + yaml);
+    } catch (const DataError& error) {
+      return error.what();
+    }
+    ADD_FAILURE() << "drawn: " << yaml;
+    return "";
+  };
+  EXPECT_THAT(refusal("y: span\nwhere: {model.span_type: fixed}\n"), HasSubstr("none of 4 runs says 'span' of"));
+  EXPECT_THAT(refusal("y: span\nfirst: 99\n"), HasSubstr("the tokens from 99 on of the test split"));
+  EXPECT_THAT(refusal("y: boundary\n"), HasSubstr("'boundary'"));
+  EXPECT_THAT(refusal("y: span\nsplit: valid\n"), HasSubstr("valid split"));
+  maker_.make({.id = "elsewhere", .text = "another"});
+  store_.sync(maker_.runs());
+  EXPECT_THAT(refusal("y: span\n"), HasSubstr("different texts"));
+}
+
+TEST_F(Texts, StandUprightWhereTheirTokensAreWords) {
+  maker_.make({.id = "words"});
+  maker_.journal({.id = "words"})
+      .append("trace", {{"split", "test"}, {"tokens", {"the", "Ġcat", "<0xC3>"}}, {"values", {{"span", {3, 4.5, 2}}}}});
+  store_.sync(maker_.runs());
+  const Figure result = figure("figure: F\nkind: text\ny: span\nwhere: {run_id: words}\n");
+  EXPECT_THAT(result.x_names, ElementsAre("the", "Ġcat", "\ufffd"));
+  EXPECT_THAT(gnuplot_script(result, PictureFormat::kSvg), HasSubstr("rotate by 90"));
+  EXPECT_EQ(plotly_figure(result)["layout"]["xaxis"]["tickangle"], -90);
+}
+
+TEST_F(Texts, AreDrawnInEveryFormat) {
+  if (!has_gnuplot()) GTEST_SKIP() << "gnuplot is not installed";
+  const Figure drawn = figure(kText);
+  const std::string svg = run_gnuplot(gnuplot_script(drawn, PictureFormat::kSvg));
+  EXPECT_THAT(svg, HasSubstr("↵"));
+  EXPECT_THAT(run_gnuplot(gnuplot_script(drawn, PictureFormat::kPdf)), StartsWith("%PDF"));
+  EXPECT_THAT(run_gnuplot(gnuplot_script(drawn, PictureFormat::kPng)), StartsWith("\x89PNG"));
+}
+
 TEST_F(Figures, NothingToShowIsAnError) {
   EXPECT_THROW(figure("figure: F\nx: model.span\ny: test.bpc\nwhere: {seed: 99}\n"), DataError);
   EXPECT_THROW(figure("figure: F\nx: model.span\ny: peak_memory\n"), DataError);
@@ -226,6 +305,9 @@ TEST(FigureFiles, ErrorsNameTheLine) {
   EXPECT_THAT(refusal("figure: F\nkind: line\ngrid: spans\n"), HasSubstr("heatmap or scatter"));
   EXPECT_THAT(refusal("figure: F\nkind: bars\nx: a\ny: b\nfront: true\n"), HasSubstr("Pareto front only as"));
   EXPECT_THAT(refusal("figure: F\nkind: bars\nx: a\ny: b\nx_scale: log\n"), HasSubstr("log scale"));
+  EXPECT_THAT(refusal("figure: F\nkind: text\n"), HasSubstr("needs y: what the model says"));
+  EXPECT_THAT(refusal("figure: F\nkind: text\nx: a\ny: span\n"), HasSubstr("has no x or value"));
+  EXPECT_THAT(refusal("figure: F\nkind: text\ny: span\nfirst: 0\n"), HasSubstr("spec.yaml:4"));
   EXPECT_THAT(refusal("figure: F\nx: a\ny: b\nfront: maybe\n"), HasSubstr("true or false"));
   EXPECT_THAT(refusal("figure: F\nx: a\ny: b\nname: ../up\n"), HasSubstr("without folders"));
   EXPECT_THAT(refusal("figures: [5]\n"), HasSubstr("spec.yaml:1"));

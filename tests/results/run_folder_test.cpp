@@ -36,6 +36,19 @@ TEST_F(RunFolder, FlattensTheConfigurationAndNamesTheData) {
   EXPECT_EQ(run.experiment, "spans");
 }
 
+TEST_F(RunFolder, ReadsTheNewestTraceOfASplit) {
+  const MadeRun made{.seed = 3, .text = "a cat"};
+  maker_.make(made);
+  maker_.journal(made).append(
+      "trace", {{"split", "test"}, {"tokens", {"a", "b"}}, {"values", {{"span", {1, 2}}, {"boundary", {0, 1.5}}}}});
+  maker_.journal(made).append("trace", {{"split", "test"}, {"tokens", {"a", "b"}}, {"values", {{"span", {1}}}}});
+  const auto run = read_run(maker_.folder(made.id));
+  EXPECT_EQ(run.malformed, 1) << "a number is missing";
+  ASSERT_EQ(run.traces.size(), 1);
+  EXPECT_THAT(run.traces.at("test").tokens, ElementsAre("a", "b"));
+  EXPECT_THAT(run.traces.at("test").values.at("boundary"), ElementsAre(0, 1.5));
+}
+
 TEST_F(RunFolder, NamesTheLanguageOfTheData) {
   const MadeRun made;
   maker_.make(made);

@@ -24,6 +24,7 @@ struct MadeRun {
   int seed = 1;
   double bpc = 1.5;  // of the test split; validation is 0.1 lower
   double flops = 1e6;
+  std::string text;  // what a trace of the test split is recorded of; empty: there is none
   std::string state = "done";
   double time = 1000;  // of the first record; each one takes a second
 };
@@ -65,6 +66,16 @@ class RunMaker {
             {"values", {{"bpc", bpc}, {"average_span", 40.0}}}};
   }
 
+  /// A trace whose spans are 10, 20, … and the seed more.
+  static Json trace(const MadeRun& run) {
+    Json record = {{"step", 100}, {"split", "test"}, {"tokens", Json::array()}, {"values", {{"span", Json::array()}}}};
+    for (const char letter : run.text) {
+      record["tokens"].push_back(std::string(1, letter));
+      record["values"]["span"].push_back(10.0 * static_cast<double>(record["tokens"].size()) + run.seed);
+    }
+    return record;
+  }
+
   /// A whole run; one that is not done has no final evaluations.
   fs::path make(const MadeRun& run) {
     write_config(run);
@@ -79,6 +90,7 @@ class RunMaker {
     if (run.state == "done") {
       out.append("grid", {{"step", 100}, {"name", "spans"}, {"rows", {{32, 40}, {33, run.span}}}});
       out.append("evaluation", evaluation("valid", run.bpc - 0.1));
+      if (!run.text.empty()) out.append("trace", trace(run));
       out.append("evaluation", evaluation("test", run.bpc));
       out.append("costs", {{"values", {{"params", 38.1e6}, {"flops_per_token", run.flops}}}});
       out.append("checkpoint", {{"step", 100}, {"file", "checkpoints/step-100"}});

@@ -82,6 +82,30 @@ TEST_F(StoreFile, HoldsWhatTheRunFoldersHold) {
               ElementsAre("adaptive-span|text8|2|1.25|3000000.0"));
 }
 
+TEST_F(StoreFile, HoldsWhatAModelSaysOfATextsTokens) {
+  maker_.make({.id = "a", .seed = 2, .text = "a b"});
+  Store store(file_);
+  store.sync(maker_.runs());
+  EXPECT_THAT(rows(store, "SELECT * FROM traces"),
+              ElementsAre("a|test|span|1|a|12.0", "a|test|span|2| |22.0", "a|test|span|3|b|32.0"));
+}
+
+TEST_F(StoreFile, OneOfTheFirstVersionTakesInTheTracesThatItLeftOut) {
+  maker_.make({.id = "a", .text = "ab"});
+  {
+    Store store(file_);
+    store.sync(maker_.runs());
+  }
+  {
+    SQLite::Database database(file_.string(), SQLite::OPEN_READWRITE);
+    database.exec("DROP TABLE traces; UPDATE schema_version SET version = 1");
+  }
+  Store store(file_);
+  EXPECT_EQ(store.sync(maker_.runs()).updated, 1);
+  EXPECT_EQ(rows(store, "SELECT * FROM traces").size(), 2);
+  EXPECT_EQ(store.sync(maker_.runs()).unchanged, 1);
+}
+
 TEST_F(StoreFile, GroupsRunsThatDifferInTheSeedAlone) {
   maker_.make_sweep({"fixed", "adaptive"}, {256}, {1, 2, 3});
   Store store(file_);
@@ -106,8 +130,8 @@ TEST_F(StoreFile, ReadsOnlyJournalsThatChanged) {
 }
 
 TEST_F(StoreFile, ForgetsRunsWhoseFolderIsGone) {
-  maker_.make({.id = "a"});
-  maker_.make({.id = "b"});
+  maker_.make({.id = "a", .text = "ab"});
+  maker_.make({.id = "b", .text = "ab"});
   Store store(file_);
   store.sync(maker_.runs());
   fs::remove_all(maker_.folder("a"));

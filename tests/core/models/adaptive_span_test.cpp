@@ -200,6 +200,27 @@ TEST(AdaptiveSpan, ReportsTheSpansAsPublished) {
   EXPECT_EQ(grid.rows.front(), (std::vector<double>{8, 13, 32, 48}));
 }
 
+/// The mean over a text of what is said of its tokens is the mean of the grid, which counts ⌈mean z⌉, up to that ⌈·⌉.
+TEST(AdaptiveSpan, DynamicSpansOfSingleTokensAverageToThoseOfTheHeads) {
+  const auto model = make_model(golden_options(SpanType::kDynamic, 160), kSymbols);
+  fill_golden(*model);
+  model->eval();
+  const torch::NoGradGuard no_grad;
+  ModelInput input{.tokens = golden_tokens().narrow(1, 0, kBlock), .positions = {}, .boundaries = {}, .traced = true};
+  const ModelOutput output = model->forward(input, model->initial_state(kBatch));
+  const torch::Tensor spans = output.token_values.at("span");
+  EXPECT_EQ(spans.sizes(), input.tokens.sizes());
+  EXPECT_GT((spans.max() - spans.min()).item<double>(), 1) << "they follow the text";
+  double mean = 0;
+  for (const std::vector<double>& row : model->grids().front().rows) {
+    for (const double span : row) mean += span / 8;
+  }
+  EXPECT_NEAR(spans.mean().item<double>(), mean, 1);
+  input.traced = false;
+  EXPECT_TRUE(torch::equal(model->forward(input, model->initial_state(kBatch)).logits, output.logits));
+  EXPECT_TRUE(model->forward(input, model->initial_state(kBatch)).token_values.empty());
+}
+
 TEST(AdaptiveSpan, CostFollowsThePapersFormula) {
   AdaptiveSpanOptions small{.span = 8192};
   const auto model = make_model(small, 27);

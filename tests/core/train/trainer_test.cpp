@@ -156,6 +156,18 @@ TEST_F(TrainerTest, LearnsEvaluatesAndWritesAModel) {
   }
 }
 
+TEST_F(TrainerTest, FinalEvaluationsOfDynamicSpansTraceThem) {
+  RecordingSink sink;
+  EXPECT_EQ(train(job("dynamic", AdaptiveSpanOptions::SpanType::kDynamic), sink), TrainOutcome::kDone);
+  EXPECT_TRUE(sink.evaluations.front().trace.tokens.empty()) << "not final";
+  const TokenTrace& trace = sink.evaluations.back().trace;
+  EXPECT_EQ(trace.values.at("span").size(), trace.tokens.size());
+  EXPECT_GT(trace.tokens.size(), 100U);
+  RecordingSink fixed;
+  EXPECT_EQ(train(job("fixed", AdaptiveSpanOptions::SpanType::kFixed), fixed), TrainOutcome::kDone);
+  EXPECT_TRUE(fixed.evaluations.back().trace.values.empty());
+}
+
 TEST_F(TrainerTest, StoppedAtAnyStepAndResumedItGivesTheSameBits) {
   for (const auto type : {AdaptiveSpanOptions::SpanType::kFixed, AdaptiveSpanOptions::SpanType::kAdaptive,
                           AdaptiveSpanOptions::SpanType::kDynamic}) {
