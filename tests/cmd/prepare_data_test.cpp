@@ -53,7 +53,8 @@ TEST_F(PrepareData, PrintsJsonAlone) {
 TEST_F(PrepareData, HelpNamesTheDatasets) {
   const ProgramResult outcome = run("--help");
   EXPECT_EQ(outcome.code, kDone);
-  for (const char* word : {"text8", "enwik8", "--keep-text", "Examples:"}) EXPECT_THAT(outcome.out, HasSubstr(word));
+  for (const char* word : {"text8", "enwik8", "wikitext-103", "pg-19", "--bpe", "--lists", "--keep-text", "Examples:"})
+    EXPECT_THAT(outcome.out, HasSubstr(word));
 }
 
 TEST_F(PrepareData, ExitCodesTellUsageFromData) {
@@ -69,6 +70,9 @@ TEST_F(PrepareData, ExitCodesTellUsageFromData) {
                                                 {"text --from a.txt --out d --unit word", kUsage},
                                                 {"text --from a.txt --out a.txt", kUsage},
                                                 {"text --from a.txt --out d --max-unpacked -5", kUsage},
+                                                {"text --from a.txt --out d --unit bpe", kUsage},
+                                                {"text --from a.txt --out d --bpe .", kUsage},
+                                                {"text --from a.txt --out d --unit bpe --bpe .", kBadData},
                                                 {"text --from nowhere --out d", kBadData},
                                                 {"text --from empty.txt --out d", kBadData},
                                                 {"text --from half.gz --out d", kBadData},
