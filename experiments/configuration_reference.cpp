@@ -35,9 +35,9 @@ constexpr std::string_view kIdentity = R"(
 A run is called `MODEL-DATASET-HASH`, for example `adaptive-span-text8-3fa9c1d2`. The hash is the first eight digits of a
 sha256 over every key that the tables mark "yes", with its resolved value; over the prepared data's fingerprint (a hash
 of its files, so the same data has the same fingerprint on any machine, wherever it lies); and over the sha256 of what
-the keys marked "its content" name: the weights that training starts from, a tokenizer. The keys marked "no" say where or how a run is done, or how it
-is called: changing them finds the same run again. So the same work has the same id everywhere and is never done twice,
-and experiments that share a run share its folder.
+the keys marked "its content" name: the weights that training starts from, a tokenizer. The keys marked "no" say where or
+how a run is done, or how it is called: changing them finds the same run again. So the same work has the same id
+everywhere and is never done twice, and experiments that share a run share its folder.
 
 The thread count changes the last bits of a result on a CPU. It is no part of the id, but it is fixed when a run starts,
 recorded, and kept when the run is resumed.

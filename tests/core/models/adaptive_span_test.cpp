@@ -212,7 +212,8 @@ TEST(AdaptiveSpan, DynamicSpansOfSingleTokensAverageToThoseOfTheHeads) {
   EXPECT_EQ(spans.sizes(), input.tokens.sizes());
   EXPECT_GT((spans.max() - spans.min()).item<double>(), 1) << "they follow the text";
   double mean = 0;
-  for (const std::vector<double>& row : model->grids().front().rows) {
+  const std::vector<Grid> grids = model->grids();
+  for (const std::vector<double>& row : grids.front().rows) {
     for (const double span : row) mean += span / 8;
   }
   EXPECT_NEAR(spans.mean().item<double>(), mean, 1);
