@@ -101,7 +101,7 @@ class LocalSweep {
   }
 
   void ended(const SweepRun& run, RunStatus status, const std::string& how) {
-    board_.ended(run, status == RunStatus::kFailed || status == RunStatus::kDiverged, how);
+    board_.ended(run, status, how);
     if (settings_.finished) settings_.finished();
   }
 

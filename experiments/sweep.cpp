@@ -135,6 +135,7 @@ void check_when(const Yaml& tree, const Yaml& when, const std::vector<std::strin
 
 void apply_when(const Yaml& tree, const Yaml& when, std::vector<SweepPoint>& points) {
   for (const auto& [key, conditions] : when.entries) {
+    if (conditions.is_null()) continue;
     for (SweepPoint& point : points) {
       if (holds(tree, point, conditions)) continue;
       std::erase_if(point, [&name = key](const auto& entry) { return entry.first == name; });

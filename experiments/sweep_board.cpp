@@ -13,7 +13,6 @@ namespace {
 
 constexpr std::size_t kTailBytes = 1 << 16;
 constexpr double kRedrawInterval = 0.5;  // seconds, on a terminal
-constexpr std::size_t kLongestStatus = 10;
 
 double number_at(const Json& object, const char* key) {
   return object.is_object() && object.contains(key) && object[key].is_number() ? object[key].get<double>() : 0;
@@ -62,11 +61,11 @@ void SweepBoard::clear() {
   lines_ = 0;
 }
 
-void SweepBoard::ended(const SweepRun& run, bool failed, const std::string& how) {
+void SweepBoard::ended(const SweepRun& run, RunStatus status, const std::string& how) {
   Row& row = row_of(run);
   row.state = State::kEnded;
-  row.failed = failed;
-  row.status = failed && how.size() > kLongestStatus ? "failed" : how;  // the summary says why
+  row.failed = status == RunStatus::kFailed || status == RunStatus::kDiverged;
+  row.status = status == RunStatus::kPreempted ? "stopped" : name_of(status);
   row.metric = last_metric(run.planned.paths.journal());
   if (settings_.terminal.is_terminal) return;  // its row says so
   const auto count =
@@ -88,7 +87,8 @@ void SweepBoard::look_at_journals() {
 }
 
 SweepBoard::Cells SweepBoard::cells_of(const Row& row) const {
-  constexpr std::array<std::string_view, 3> kNames{"waits", "runs", "elsewhere"};
+  constexpr std::array<std::string_view, 3> kNames{"waits", "runs",
+                                                   "not here"};  // short: a table shortens nothing of 8
   Cells cells;
   cells.status = row.state == State::kEnded ? row.status : kNames.at(static_cast<std::size_t>(row.state));
   if (row.metric.is_null()) {
@@ -157,35 +157,62 @@ std::vector<bool> SweepBoard::shown_rows(std::size_t room) const {
   return shown;
 }
 
-/// A row for each run: the hash that ends its id, its swept values, how far it is.
+/// What is left of a line where the terminal is narrower than anyone would think.
+std::string SweepBoard::cut(std::string line) const {
+  while (display_width(line) >= static_cast<std::size_t>(std::max(settings_.terminal.width, 10))) {
+    do {
+      line.pop_back();
+    } while (!line.empty() && (static_cast<unsigned char>(line.back()) & 0xC0U) == 0x80U);
+  }
+  return line;
+}
+
+/// The table with as many columns as fit.
 std::string SweepBoard::table() const {
+  Terminal terminal = settings_.terminal;
+  const auto lines_of = [&](std::size_t columns) { return split(trim(table_of(columns, terminal)), '\n'); };
+  const auto fits = [&](const std::vector<std::string>& lines) {
+    return std::all_of(lines.begin(), lines.end(), [&](const std::string& line) { return cut(line) == line; });
+  };
+  std::size_t columns = kColumns.size();
+  std::vector<std::string> lines = lines_of(columns);
+  while (!fits(lines) && columns > 1) lines = lines_of(--columns);
+  if (!fits(lines)) {
+    terminal.colour = false;  // which cannot be cut
+    lines = lines_of(columns);
+    std::transform(lines.begin(), lines.end(), lines.begin(), [&](const std::string& line) { return cut(line); });
+  }
+  return join(lines, "\n") + "\n";
+}
+
+/// A row for each run: the hash that ends its id, its swept values, how far it is.
+std::string SweepBoard::table_of(std::size_t count, const Terminal& terminal) const {
   std::vector<TextTable::Column> columns{{"run"}};
   for (const std::string& key : keys_) columns.push_back({short_title(key, keys_)});
-  for (const char* title : {"status", "step", "train bpc", "avg. span", "left"}) {
-    columns.push_back({title, std::string_view(title) != "status"});
-  }
+  for (std::size_t c = 0; c < count; ++c) columns.push_back({std::string(kColumns.at(c).title), c > 0});
   TextTable text(std::move(columns));
   constexpr int kFrame = 5;  // the line above, title and rule, what is left out, the cursor's line
-  const std::vector<bool> shown = shown_rows(static_cast<std::size_t>(std::max(settings_.terminal.height - kFrame, 1)));
+  const std::vector<bool> shown = shown_rows(static_cast<std::size_t>(std::max(terminal.height - kFrame, 1)));
   for (std::size_t i = 0; i < rows_.size(); ++i) {
     if (!shown[i]) continue;
     const SweepRun& run = *rows_[i].run;
     std::vector<std::string> row{run.id().substr(run.id().rfind('-') + 1)};
     for (const std::string& key : keys_) row.push_back(shown_value(run.point, key));
-    const Cells cells = cells_of(rows_[i]);
-    const bool done = rows_[i].state == State::kEnded && !rows_[i].failed && cells.status == name_of(RunStatus::kDone);
-    const Colour colour = rows_[i].failed                     ? Colour::kRed
-                          : done                              ? Colour::kGreen
-                          : rows_[i].state == State::kWaiting ? Colour::kGrey
-                                                              : Colour::kBold;
-    row.insert(row.end(),
-               {paint(settings_.terminal, colour, cells.status), cells.step, cells.bpc, cells.span, cells.left});
+    Cells cells = cells_of(rows_[i]);
+    cells.status = paint(terminal, colour_of(rows_[i]), cells.status);
+    for (std::size_t c = 0; c < count; ++c) row.push_back(cells.*kColumns.at(c).cell);
     text.add(std::move(row));
   }
-  std::string out = text.render(TextTable::Format::kText, settings_.terminal.width - 1);
+  std::string out = text.render(TextTable::Format::kText, terminal.width - 1);
   const auto left_out = std::count(shown.begin(), shown.end(), false);
   if (left_out > 0) out += fmt::format("… and {} more runs\n", left_out);
   return out;
+}
+
+Colour SweepBoard::colour_of(const Row& row) {
+  if (row.state == State::kWaiting) return Colour::kGrey;
+  if (row.state != State::kEnded) return Colour::kBold;
+  return row.failed ? Colour::kRed : row.status == name_of(RunStatus::kDone) ? Colour::kGreen : Colour::kYellow;
 }
 
 void SweepBoard::update() {
@@ -194,13 +221,12 @@ void SweepBoard::update() {
   if (now - last_ < (settings_.terminal.is_terminal ? kRedrawInterval : settings_.plain_interval)) return;
   last_ = now;
   look_at_journals();
-  std::string text = summary() + "\n";
+  std::string text = summary();
   if (settings_.terminal.is_terminal) {
-    text += table();
+    text = cut(text) + "\n" + table();
     clear();
     lines_ = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
   } else {
-    text.pop_back();
     for (const Row& row : rows_) {
       if (row.state == State::kRunning) text += "; " + running_line(row);
     }

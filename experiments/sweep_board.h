@@ -2,11 +2,13 @@
 // and then.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <cstdio>
 #include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/json.h"
@@ -36,8 +38,8 @@ class SweepBoard {
   void waits(const SweepRun& run) { row_of(run).state = State::kWaiting; }
   void runs_here(const SweepRun& run) { row_of(run).state = State::kRunning; }
   void runs_elsewhere(const SweepRun& run) { row_of(run).state = State::kElsewhere; }
-  /// `how` is what is said of it: done, failed, killed by signal 9, ….
-  void ended(const SweepRun& run, bool failed, const std::string& how);
+  /// `how` is what a plain line says of it: done, failed, killed by signal 9, ….
+  void ended(const SweepRun& run, RunStatus status, const std::string& how);
 
   /// Redraws when it is time; the journals of running runs say how far they are.
   void update();
@@ -58,8 +60,18 @@ class SweepBoard {
   };
   /// How far a run is, as text.
   struct Cells {
-    std::string status, step, bpc, span, left;
+    std::string status, step, left, bpc, span;
   };
+  struct Column {
+    std::string_view title;
+    std::string Cells::*cell;
+  };
+  /// The last ones go first where the terminal is too narrow for all.
+  static constexpr std::array<Column, 5> kColumns{{{"status", &Cells::status},
+                                                   {"step", &Cells::step},
+                                                   {"left", &Cells::left},
+                                                   {"train bpc", &Cells::bpc},
+                                                   {"avg. span", &Cells::span}}};
 
   Row& row_of(const SweepRun& run) { return rows_.at(places_.at(run.id())); }
   void look_at_journals();
@@ -67,6 +79,9 @@ class SweepBoard {
   std::string summary() const;
   std::string running_line(const Row& row) const;
   std::string table() const;
+  std::string table_of(std::size_t count, const Terminal& terminal) const;
+  std::string cut(std::string line) const;
+  static Colour colour_of(const Row& row);
   std::vector<bool> shown_rows(std::size_t room) const;
   void clear();
 

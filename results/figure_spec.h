@@ -58,7 +58,7 @@ struct FigureSpec {
         grid);
     v.field({.name = "split", .help = "text: the split whose beginning was recorded"}, split);
     v.field({.name = "first", .help = "text: the first token that is shown, counted from 1", .min = 1}, first);
-    v.field({.name = "tokens", .help = "text: how many tokens are shown", .min = 2, .max = 500}, tokens);
+    v.field({.name = "tokens", .help = "text: how many tokens are shown", .min = 2, .max = 200}, tokens);
     v.field({.name = "front", .help = "draw the Pareto front"}, front);
     v.field({.name = "maximize", .help = "axes on which more is better, for the front"}, maximize, kMaximizeNames);
     v.field({.name = "x_scale", .help = "log: logarithmic"}, x_scale, kScaleNames);

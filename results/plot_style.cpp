@@ -170,7 +170,7 @@ bool has_legend(const Figure& figure) { return figure.series.size() > 1 || !figu
 
 bool has_long_tokens(const Figure& figure) {
   return std::any_of(figure.x_names.begin(), figure.x_names.end(),
-                     [](const std::string& token) { return display_width(token) > 1; });
+                     [](const std::string& token) { return display_width(token) > 2; });
 }
 
 std::optional<int> cell_digits(const Figure& figure) {

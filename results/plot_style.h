@@ -68,7 +68,7 @@ bool has_legend(const Figure& figure);
 /// The font of a text under a line along it, in which every character has the same width.
 inline constexpr std::string_view kTextFont = "DejaVu Sans Mono";
 
-/// Whether a text has tokens of more than one character, which stand upright under its line.
+/// Whether a text has tokens of more than a character or two, which stand upright under its line.
 bool has_long_tokens(const Figure& figure);
 
 /// Digits behind the point of the numbers in a heatmap's cells; nothing where there are too many cells for numbers.

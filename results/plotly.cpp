@@ -63,6 +63,9 @@ class Plot {
 
  private:
   bool is_bars() const { return figure_.spec.kind == FigureSpec::Kind::kBars; }
+  /// Of a text's characters, so that they do not touch on a page of 900 pixels.
+  double text_size() const { return std::min(12.0, 1100 / static_cast<double>(figure_.x_names.size())); }
+
   bool is_text() const { return figure_.spec.kind == FigureSpec::Kind::kText; }
 
   std::string x_text(double x) const {
@@ -299,7 +302,7 @@ class Plot {
       json["xaxis"]["showgrid"] = false;
       json["xaxis"]["ticks"] = "";
       json["xaxis"]["tickangle"] = has_long_tokens(figure_) ? -90 : 0;
-      json["xaxis"]["tickfont"] = {{"family", fmt::format("'{}', monospace", kTextFont)}, {"size", 12}};
+      json["xaxis"]["tickfont"] = {{"family", fmt::format("'{}', monospace", kTextFont)}, {"size", text_size()}};
     }
     if (is_bars()) {
       json["bargap"] = 1 - kBarsWidth;
