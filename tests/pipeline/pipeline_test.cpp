@@ -26,6 +26,19 @@ train: {steps: 160, batch: 4, block: 16, eval_every: 50, checkpoint_every: 7, th
 device: cpu
 )";
 
+/// Words of four syllables, so many that a tokenizer of 10,000 pieces can be made of them.
+std::string many_words() {
+  std::string words;
+  for (std::uint32_t i = 0; words.size() < 250'000; ++i) {
+    std::uint32_t bits = i * 2654435761U;
+    for (int syllable = 0; syllable < 4; ++syllable, bits >>= 7U) {
+      words += {"bcdfghklmnprstvz"[bits & 15U], "aeiouy"[(bits >> 4U) % 6]};
+    }
+    words += ' ';
+  }
+  return words;
+}
+
 class Pipeline : public testing::Test {
  protected:
   void SetUp() override {
@@ -141,16 +154,7 @@ tables:
 
 /// Every recipe in its smoke profile, cut short: the sweep, its tables, its figures and its page.
 TEST_F(Pipeline, EveryRecipesSmokeProfileGivesItsTablesFiguresAndPage) {
-  // Words of many syllables, of which a tokenizer of 10,000 pieces can be made.
-  std::string words;
-  for (std::uint32_t i = 0; words.size() < 250'000; ++i) {
-    std::uint32_t bits = i * 2654435761U;
-    for (int syllable = 0; syllable < 4; ++syllable, bits >>= 7U) {
-      words += {"bcdfghklmnprstvz"[bits & 15U], "aeiouy"[(bits >> 4U) % 6]};
-    }
-    words += ' ';
-  }
-  write_file(folder_.path() / "words.txt", words);
+  write_file(folder_.path() / "words.txt", many_words());
   ASSERT_EQ(xlm({"prepare-data", "text", "--from", "words.txt", "--out", "words", "--train-unigram", "200,10000"}).code,
             0);
   int recipes = 0;
@@ -318,7 +322,7 @@ std::vector<std::string> documented_commands(const fs::path& file) {
 
 TEST_F(Pipeline, TheReadmesCommandsWork) {
   fs::create_directory(folder_.path() / "notes");
-  fs::copy(folder_.path() / "corpus.txt", folder_.path() / "notes/a.txt");
+  write_file(folder_.path() / "notes/a.txt", many_words());
   fs::copy(fs::path(XLM_SOURCE_DIR) / "experiments", folder_.path() / "experiments", fs::copy_options::recursive);
   fs::create_directory_symlink(fs::path(XLM_BINARY).parent_path(), folder_.path() / "bin");
   const std::vector<std::string> commands = documented_commands(fs::path(XLM_SOURCE_DIR) / "README.md");
