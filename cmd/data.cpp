@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/error.h"
 #include "base/text.h"
 #include "cmd/command.h"
 #include "datasets/inspect.h"

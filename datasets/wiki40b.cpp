@@ -35,14 +35,17 @@ std::vector<std::string> words_of(std::string_view name) {
   return words;
 }
 
-/// 0, 1 or 2 for training, validation and test, as the file's name says, or else the nearest folder's.
-std::optional<std::size_t> split_of(const fs::path& path) {
-  static const std::map<std::string, std::size_t> names{
+/// 0, 1 or 2 for training, validation and test, as a word of the file's name says, or else the name of the nearest
+/// folder: of those below the one that the user named, or the one that a named file lies in.
+std::optional<std::size_t> split_of(const SourceFile& source) {
+  static const std::map<std::string, std::size_t, std::less<>> names{
       {"train", 0}, {"validation", 1}, {"valid", 1}, {"dev", 1}, {"test", 2}};
-  for (fs::path part = path; part.has_filename(); part = part.parent_path()) {
-    for (const std::string& word : words_of(part.filename().string())) {
-      if (const auto found = names.find(word); found != names.end()) return found->second;
-    }
+  for (const std::string& word : words_of(source.path.filename().string())) {
+    if (const auto found = names.find(word); found != names.end()) return found->second;
+  }
+  const fs::path path = source.named ? fs::absolute(source.path).parent_path().filename() / "x" : fs::path(source.name);
+  for (fs::path folder = path.parent_path(); folder.has_filename(); folder = folder.parent_path()) {
+    if (const auto found = names.find(folder.filename().string()); found != names.end()) return found->second;
   }
   return std::nullopt;
 }
@@ -185,7 +188,7 @@ void read_wiki40b(const std::vector<SourceFile>& sources, const CorpusSettings& 
                   const PrepareObserver& observer, CleanText& text) {
   std::array<std::vector<SourceFile>, 3> splits;
   for (const SourceFile& source : sources) {
-    const std::optional<std::size_t> split = split_of(source.path);
+    const std::optional<std::size_t> split = split_of(source);
     if (!split) {
       throw DataError(
           fmt::format("{} names no split: neither the file nor its folder is called train, validation or "
