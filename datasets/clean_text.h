@@ -81,11 +81,11 @@ class CleanText {
   AtomicFile out_;
   Utf8Repair repair_;
   std::string repaired_;
+  std::vector<std::int64_t> first_seen_;  // per symbol: its first offset; -1 where it does not occur
   std::shared_ptr<const Bpe> bpe_;
   std::optional<BpeEncoder> encoder_;
-  std::vector<std::uint32_t> encoded_;    // tokens that are not written yet
-  std::int64_t room_ = 0;                 // tokens that the document may still have
-  std::vector<std::int64_t> first_seen_;  // per symbol: its first offset; -1 where it does not occur
+  std::vector<std::uint32_t> encoded_;  // tokens that are not written yet
+  std::int64_t room_ = 0;               // tokens that the document may still have
   std::int64_t replaced_before_ = 0;
   std::int64_t tokens_ = 0;
   std::vector<std::int64_t> documents_;

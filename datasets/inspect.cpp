@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/sha256.h"
+#include "datasets/decoder.h"
 #include "datasets/utf8.h"
 
 namespace xlm {
@@ -39,9 +40,10 @@ std::vector<SymbolCount> count_symbols(const Vocabulary& vocabulary, const Split
 std::string decode(const Vocabulary& vocabulary, const Split& split, std::int64_t begin, std::int64_t end) {
   std::vector<std::int64_t> ids(static_cast<std::size_t>(std::max<std::int64_t>(0, end - begin)));
   split.tokens.copy(begin, static_cast<std::int64_t>(ids.size()), ids.data());
+  const std::vector<std::string> symbols = symbol_bytes(vocabulary);
   std::string bytes;
   for (const std::int64_t id : ids) {
-    if (id < vocabulary.size()) bytes += vocabulary.symbols[static_cast<std::size_t>(id)];
+    if (id < vocabulary.size()) bytes += symbols[static_cast<std::size_t>(id)];
   }
   std::string text;
   Utf8Repair repair;

@@ -246,8 +246,8 @@ Json describe_result(Json meta, const Corpus& corpus, const CleanText& text, con
   }
   meta["outputs"] = encoded.outputs;
   meta["xlm"] = kVersion;
-  meta["documents"] = std::move(documents);     // last: they can be long
-  if (text.unit() == Vocabulary::Unit::kBpe) {  // what losses of a document are divided by
+  meta["documents"] = std::move(documents);                 // last: they can be long
+  if (encoded.vocabulary.unit == Vocabulary::Unit::kBpe) {  // what losses of a document are divided by
     meta["document_words"] = std::move(document_words);
     meta["document_bytes"] = std::move(document_bytes);
   }
