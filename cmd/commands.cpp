@@ -9,6 +9,7 @@
 namespace xlm {
 
 std::function<int()> declare_prepare_data(CLI::App& app, const Context& context);
+std::function<int()> declare_data(CLI::App& app, const Context& context);
 std::function<int()> declare_train(CLI::App& app, const Context& context);
 std::function<int()> declare_sweep(CLI::App& app, const Context& context);
 std::function<int()> declare_eval(CLI::App& app, const Context& context);
@@ -24,6 +25,7 @@ std::function<int()> declare_worker(CLI::App& app, const Context& context);
 const std::vector<Command>& commands() {
   static const std::vector<Command> table{
       {"prepare-data", "Turn a raw corpus into a prepared data folder", declare_prepare_data},
+      {"data", "Look into a prepared data folder", declare_data},
       {"train", "Train one model; goes on where an unfinished run stopped", declare_train},
       {"sweep", "Do all runs of a sweep that are not done yet", declare_sweep},
       {"eval", "Loss of a run or of a model folder", declare_eval},

@@ -9,6 +9,7 @@
 #include "base/stop.h"
 #include "base/text.h"
 #include "cmd/command.h"
+#include "datasets/addresses.h"
 #include "datasets/prepare.h"
 #include "datasets/prepared.h"
 #include "datasets/registry.h"
@@ -26,6 +27,7 @@ std::string help_text() {
       "\nExamples:\n"
       "  xlm prepare-data text8 --from text8.zip --out data/text8\n"
       "  xlm prepare-data enwik8 --from enwik8.zip --out data/enwik8\n"
+      "  xlm prepare-data wiki40b --lang fi --from wiki40b/ --out data/wiki40b-fi\n"
       "  xlm prepare-data text --from notes/ --glob '*.txt' --clean text8 --out data/notes\n"
       "  xlm prepare-data text --from book.txt --split 400000,20000,20000 --out data/book\n"
       "  xlm prepare-data text8 --from text8.zip --out data/text8 --train-unigram 5000\n"
@@ -113,14 +115,40 @@ std::string result_text(const PreparedData& data, const PrepareResult& result, c
                      segmentations.empty() ? "" : "\nsegmentations: " + join(segmentations, ", ") + "\n");
 }
 
-int prepare_data(const Context& context, const PrepareRequest& request) {
+struct Options {
+  PrepareRequest request;
+  bool download = false;
+  std::string mirror;
+};
+
+/// Fetches the raw files to the folder that --from names, and puts what was fetched in its place.
+void download(Options& options, const PrepareObserver& observer) {
+  PrepareRequest& request = options.request;
+  find_corpus(request.dataset);
+  if (request.from.size() > 1) throw UsageError("--download takes one --from: the folder to fetch to");
+  const fs::path folder = request.from.empty() ? fs::path("raw") / request.dataset : request.from.front();
+  const auto downloader = make_downloader();
+  if (request.language) find_language(*request.language);
+  request.from =
+      fetch_raw_files(request.dataset, request.language.value_or(""), folder, options.mirror, *downloader, observer);
+}
+
+int prepare_data(const Context& context, Options& options) {
   install_stop_handlers();
+  PrepareRequest& request = options.request;
+  if (request.from.empty() && !options.download) {
+    throw UsageError("--from is required\nname the files as distributed, or fetch them with --download");
+  }
+  if (!options.mirror.empty() && !options.download) throw UsageError("--mirror goes with --download");
   PrepareResult result;
   {
     StageProgress progress(context);
-    result = prepare(request, {.progress = [&](const std::string& stage, std::uint64_t done,
-                                               std::uint64_t total) { progress.update(stage, done, total); },
-                               .note = [&](const std::string& message) { progress.note(message); }});
+    const PrepareObserver observer{.progress = [&](const std::string& stage, std::uint64_t done,
+                                                   std::uint64_t total) { progress.update(stage, done, total); },
+                                   .note = [&](const std::string& message) { progress.note(message); }};
+    check_request(request);  // before hours of fetching
+    if (options.download) download(options, observer);
+    result = prepare(request, observer);
   }
   const PreparedData data = open_prepared(request.out);
   print(context.json ? result_json(data, result).dump(2) + "\n" : result_text(data, result, context.standard_output));
@@ -130,16 +158,17 @@ int prepare_data(const Context& context, const PrepareRequest& request) {
 }  // namespace
 
 std::function<int()> declare_prepare_data(CLI::App& app, const Context& context) {
-  auto request = std::make_shared<PrepareRequest>();
+  auto options = std::make_shared<Options>();
+  PrepareRequest* const request = &options->request;
   CLI::Validator size = CLI::AsSizeValue(true);  // powers of 1000
   CLI::Validator positive = CLI::PositiveNumber;
   size.description("");  // the help says what is meant
   positive.description("");
   app.footer(help_text());
   app.add_option("DATASET", request->dataset, "What the corpus is (see below)")->required()->type_name("");
-  app.add_option("--from", request->from, "The files as distributed, or a folder of them")
-      ->required()
-      ->type_name("PATH");
+  app.add_option("--from", request->from, "The files as distributed, or a folder of them")->type_name("PATH");
+  app.add_flag("--download", options->download, "Fetch the files first, to the folder --from (default: raw/DATASET)");
+  app.add_option("--mirror", options->mirror, "Fetch from URL instead of the original https://HOST")->type_name("URL");
   app.add_option("--out", request->out, "Folder to make")->required()->type_name("DIR");
   app.add_option("--glob", request->glob, "Which files of folders and archives; * also matches /")
       ->type_name("PATTERN");
@@ -150,6 +179,23 @@ std::function<int()> declare_prepare_data(CLI::App& app, const Context& context)
       ->type_name("DIR");
   app.add_option("--lists", request->lists, "pg-19: folder with the official {train,validation,test}_files.txt")
       ->type_name("DIR");
+  app.add_option("--lang", request->language, "The language of wiki40b, cc-100, or text that is cleaned")
+      ->type_name("en|fi|he|vi");
+  app.add_option(
+         "--limit", request->limit,
+         "wiki40b, cc-100: raw characters of each split (default: 400 million, 2 million, and for test 10 or 2)")
+      ->type_name("A,B,C");
+  app.add_option("--hebrew-points", request->hebrew_points,
+                 "Remove Hebrew points, or make a space of each run, as the published script does")
+      ->type_name("remove|space");
+  app.add_option("--vocabulary", request->vocabulary,
+                 "The characters of all splits, or of training alone: new ones then become U+FFFD")
+      ->capture_default_str()
+      ->type_name("all|train");
+  app.add_flag("--strict", request->strict, "Refuse invalid UTF-8 instead of replacing it by U+FFFD");
+  app.add_option("--threads", request->threads, "Threads that clean (default: one for each core); changes no result")
+      ->check(CLI::Range(1, 1024).description(""))
+      ->type_name("N");
   app.add_option("--split", request->split, "Training, validation and test, in tokens or shares")
       ->capture_default_str()
       ->type_name("A,B,C");
@@ -166,7 +212,7 @@ std::function<int()> declare_prepare_data(CLI::App& app, const Context& context)
       ->transform(size)
       ->check(positive)
       ->type_name("BYTES");
-  return [request, &context] { return prepare_data(context, *request); };
+  return [options, &context] { return prepare_data(context, *options); };
 }
 
 }  // namespace xlm

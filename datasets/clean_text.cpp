@@ -2,6 +2,7 @@
 #include "datasets/clean_text.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -40,16 +41,35 @@ void append_id(std::string& out, std::uint32_t id, int id_bytes) {
   for (int b = 0; b < id_bytes; ++b) out += static_cast<char>(id >> static_cast<unsigned>(8 * b) & 0xFFU);
 }
 
-/// Symbols to ids, as a table over code points or bytes.
-std::vector<std::uint32_t> id_table(const Vocabulary& vocabulary) {
+/// Symbols to ids, as a table over code points or bytes; `unknown` where there is none.
+std::vector<std::uint32_t> id_table(const Vocabulary& vocabulary, std::uint32_t unknown) {
   if (vocabulary.unit == Vocabulary::Unit::kBpe) return {};  // the text is ids already
   const bool bytes = vocabulary.unit == Vocabulary::Unit::kByte;
-  std::vector<std::uint32_t> ids(bytes ? 256 : std::size_t{kLastCodePoint} + 1);
+  std::vector<std::uint32_t> ids(bytes ? 256 : std::size_t{kLastCodePoint} + 1, unknown);
   std::uint32_t id = 0;
   for (const std::string& symbol : vocabulary.symbols) {
     ids[bytes ? static_cast<unsigned char>(symbol[0]) : decode_utf8(symbol).code_point] = id++;
   }
   return ids;
+}
+
+std::string replacement_symbol() {
+  std::string symbol;
+  append_utf8(symbol, kReplacementCharacter);
+  return symbol;
+}
+
+/// The symbols that get ids, and the id of U+FFFD where what is unknown becomes it.
+std::pair<Vocabulary, std::uint32_t> choose_vocabulary(const CleanText& text, const std::vector<SplitPart>& parts,
+                                                       VocabularyScope scope) {
+  if (scope == VocabularyScope::kAll) return {text.vocabulary(text.tokens()), 0};
+  Vocabulary vocabulary = text.vocabulary(parts.front().tokens);
+  const std::string unknown = replacement_symbol();
+  // UTF-8 sorts as its code points do.
+  auto place = std::lower_bound(vocabulary.symbols.begin(), vocabulary.symbols.end(), unknown);
+  if (place == vocabulary.symbols.end() || *place != unknown) place = vocabulary.symbols.insert(place, unknown);
+  const auto id = static_cast<std::uint32_t>(place - vocabulary.symbols.begin());
+  return {std::move(vocabulary), id};
 }
 
 /// The clean file in pieces that end between two symbols.
@@ -93,14 +113,11 @@ class SymbolReader {
 class Encoder {
  public:
   Encoder(const CleanText& text, const std::vector<SplitPart>& parts, const EncodeSettings& settings, fs::path folder)
-      : vocabulary_(text.vocabulary()),
-        ids_(id_table(vocabulary_)),
-        id_bytes_(vocabulary_.id_bytes()),
-        documents_(&text.documents()),
-        parts_(&parts),
-        settings_(settings),
-        folder_(std::move(folder)) {
-    if (vocabulary_.unit == Vocabulary::Unit::kBpe) token_bytes_ = symbol_bytes(vocabulary_);
+      : id_bytes_(0), documents_(&text.documents()), parts_(&parts), settings_(settings), folder_(std::move(folder)) {
+    std::tie(result_.vocabulary, unknown_) = choose_vocabulary(text, parts, settings.scope);
+    ids_ = id_table(result_.vocabulary, kNoId);
+    id_bytes_ = result_.vocabulary.id_bytes();
+    if (result_.vocabulary.unit == Vocabulary::Unit::kBpe) token_bytes_ = symbol_bytes(result_.vocabulary);
     start_next_split();
   }
 
@@ -125,7 +142,7 @@ class Encoder {
     if (next_document_ < documents_->size()) room = std::min(room, (*documents_)[next_document_] - offset_);
     const std::string_view rest = text.substr(begin);
     const auto [count, used] = encode_symbols(rest, room);
-    const bool ids = vocabulary_.unit == Vocabulary::Unit::kBpe;
+    const bool ids = result_.vocabulary.unit == Vocabulary::Unit::kBpe;
     take_counts(count, ids ? std::string_view(decoded_) : rest.substr(0, used));
     if (offset_ == split_end_) finish_split();
     return begin + used;
@@ -151,7 +168,7 @@ class Encoder {
   }
 
   std::pair<std::int64_t, std::size_t> encode_symbols(std::string_view text, std::int64_t room) {
-    switch (vocabulary_.unit) {
+    switch (result_.vocabulary.unit) {
       case Vocabulary::Unit::kByte:
         return encode_symbols<true>(text, room);
       case Vocabulary::Unit::kBpe:
@@ -197,7 +214,11 @@ class Encoder {
     bool in_word = in_word_;
     for (; count < room && position < text.size(); ++count) {
       const char32_t symbol = kBytes ? static_cast<unsigned char>(text[position++]) : next_code_point(text, position);
-      const std::uint32_t id = ids_[symbol];
+      std::uint32_t id = ids_[symbol];
+      if (id == kNoId) {
+        id = unknown_;
+        ++split_->unknown;
+      }
       *out++ = static_cast<char>(id & 0xFFU);
       for (int b = 1; b < id_bytes_; ++b) *out++ = static_cast<char>(id >> static_cast<unsigned>(8 * b) & 0xFFU);
       const bool blank = is_blank(symbol);
@@ -230,8 +251,9 @@ class Encoder {
     start_next_split();
   }
 
-  Vocabulary vocabulary_;
+  static constexpr std::uint32_t kNoId = UINT32_MAX;
   std::vector<std::uint32_t> ids_;
+  std::uint32_t unknown_ = 0;
   int id_bytes_;
   const std::vector<std::int64_t>* documents_;
   const std::vector<SplitPart>* parts_;
@@ -265,7 +287,7 @@ CleanText::CleanText(fs::path file, Vocabulary::Unit unit, std::shared_ptr<const
     : file_(std::move(file)),
       unit_(unit),
       out_(file_),
-      seen_(unit == Vocabulary::Unit::kByte ? 256 : std::size_t{kLastCodePoint} + 1),
+      first_seen_(unit == Vocabulary::Unit::kByte ? 256 : std::size_t{kLastCodePoint} + 1, -1),
       bpe_(std::move(bpe)) {
   if (unit == Vocabulary::Unit::kBpe) encoder_.emplace(*bpe_);
 }
@@ -312,12 +334,25 @@ void CleanText::write(std::string_view text) {
   count(repaired_);
 }
 
+void CleanText::write_clean(std::string_view text, const std::vector<std::size_t>& documents) {
+  std::size_t position = 0;
+  for (const std::size_t begin : documents) {
+    count(text.substr(position, begin - position));
+    position = begin;
+    if (documents_.empty() || documents_.back() != tokens_) documents_.push_back(tokens_);
+  }
+  count(text.substr(position));
+}
+
 void CleanText::count(std::string_view clean) {
+  const auto note = [this](std::size_t symbol) {
+    if (first_seen_[symbol] < 0) first_seen_[symbol] = tokens_;
+    ++tokens_;
+  };
   if (unit_ == Vocabulary::Unit::kByte) {
-    for (const char c : clean) seen_[static_cast<unsigned char>(c)] = true;
-    tokens_ += static_cast<std::int64_t>(clean.size());
+    for (const char c : clean) note(static_cast<unsigned char>(c));
   } else {
-    for (std::size_t position = 0; position < clean.size(); ++tokens_) seen_[next_code_point(clean, position)] = true;
+    for (std::size_t position = 0; position < clean.size();) note(next_code_point(clean, position));
   }
   out_.write(clean);
 }
@@ -354,12 +389,12 @@ void CleanText::finish() {
   out_.commit();
 }
 
-Vocabulary CleanText::vocabulary() const {
+Vocabulary CleanText::vocabulary(std::int64_t end) const {
   if (bpe_) return bpe_->vocabulary();
   Vocabulary vocabulary;
   vocabulary.unit = unit_;
-  for (std::size_t symbol = 0; symbol < seen_.size(); ++symbol) {
-    if (!seen_[symbol]) continue;
+  for (std::size_t symbol = 0; symbol < first_seen_.size(); ++symbol) {
+    if (first_seen_[symbol] < 0 || first_seen_[symbol] >= end) continue;
     std::string text;
     if (unit_ == Vocabulary::Unit::kByte) {
       text += static_cast<char>(symbol);

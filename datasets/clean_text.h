@@ -31,8 +31,15 @@ struct SplitPart {
 /// Training, validation and test, one behind the other.
 std::vector<SplitPart> split_parts(const SplitSizes& sizes);
 
-/// Collects documents and notes which symbols occur. Memory: one buffer, one flag per symbol, one offset per document.
-/// BPE is encoded here, document by document, because splits are counted in tokens: the file then holds ids.
+/// Which symbols have ids.
+enum class VocabularyScope {
+  kAll,    // those of the whole text
+  kTrain,  // those of the training split; what is new in the others becomes U+FFFD, which is always among them
+};
+
+/// Collects documents and notes which symbols occur. Memory: one buffer, one number per symbol (9 MB for characters),
+/// one offset per document. BPE is encoded here, document by document, because splits are counted in tokens: the file
+/// then holds ids.
 class CleanText {
  public:
   /// Writes to `file`. With characters as the unit invalid UTF-8 becomes U+FFFD; bytes are kept as they are.
@@ -45,6 +52,8 @@ class CleanText {
   /// Of BPE only the first `most_tokens` of the document are kept.
   void begin_document(std::int64_t most_tokens = std::numeric_limits<std::int64_t>::max());
   void write(std::string_view text);
+  /// The same for characters that are known to be valid UTF-8; `documents` are offsets in `text` at which one begins.
+  void write_clean(std::string_view text, const std::vector<std::size_t>& documents);
   /// Completes the file.
   void finish();
 
@@ -56,10 +65,11 @@ class CleanText {
   const std::vector<std::int64_t>& documents() const { return documents_; }
   /// The corpus's own splits, in the order in which they came.
   std::vector<SplitPart> parts() const;
-  /// How many pieces of invalid UTF-8 became U+FFFD.
-  std::int64_t replaced() const { return repair_.replaced(); }
-  /// The symbols that occur, in order of code point or byte.
-  Vocabulary vocabulary() const;
+  /// How many pieces of invalid UTF-8 became U+FFFD, here or before they came here.
+  std::int64_t replaced() const { return repair_.replaced() + replaced_before_; }
+  void add_replaced(std::int64_t pieces) { replaced_before_ += pieces; }
+  /// The symbols that occur before offset `end`, in order of code point or byte.
+  Vocabulary vocabulary(std::int64_t end) const;
 
  private:
   void end_document();
@@ -71,11 +81,12 @@ class CleanText {
   AtomicFile out_;
   Utf8Repair repair_;
   std::string repaired_;
-  std::vector<bool> seen_;
+  std::vector<std::int64_t> first_seen_;  // per symbol: its first offset; -1 where it does not occur
   std::shared_ptr<const Bpe> bpe_;
   std::optional<BpeEncoder> encoder_;
   std::vector<std::uint32_t> encoded_;  // tokens that are not written yet
   std::int64_t room_ = 0;               // tokens that the document may still have
+  std::int64_t replaced_before_ = 0;
   std::int64_t tokens_ = 0;
   std::vector<std::int64_t> documents_;
   std::vector<std::pair<std::size_t, std::int64_t>> splits_;  // split, and its first token
@@ -86,17 +97,20 @@ struct EncodedSplit {
   std::int64_t tokens = 0;
   std::int64_t words = 0;  // runs of anything but ASCII white space; a document's end ends a word
   std::int64_t bytes = 0;
+  std::int64_t unknown = 0;  // symbols that became U+FFFD
   std::vector<std::int64_t> documents;
   std::vector<std::int64_t> document_words;  // the same counts of each document
   std::vector<std::int64_t> document_bytes;
 };
 
 struct EncodeSettings {
+  VocabularyScope scope = VocabularyScope::kAll;
   bool keep_text = false;            // also write train.txt, …
   bool line_ends_are_words = false;  // each counts as one word more
 };
 
 struct EncodedText {
+  Vocabulary vocabulary;
   std::map<std::string, EncodedSplit> splits;  // those that are not empty
   std::map<std::string, std::string> outputs;  // file: sha256
 };

@@ -2,8 +2,10 @@
 #include "datasets/prepare.h"
 
 #include <algorithm>
+#include <thread>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/error.h"
 #include "base/sha256.h"
@@ -28,6 +30,61 @@ std::string choose(const Corpus& corpus, const char* option, const std::optional
   const std::vector<std::string> names(allowed.begin(), allowed.end());
   throw UsageError(fmt::format("{} cannot be prepared with {} {}{}\nit takes: {}", corpus.name, option, *wanted,
                                did_you_mean(*wanted, names), join(names, ", ")));
+}
+
+/// The language of the cleaner: given where the corpus needs one, or where text is cleaned.
+const Language* choose_language(const Corpus& corpus, const PrepareRequest& request, const std::string& cleaning) {
+  if (request.language) {
+    const Language& language = find_language(*request.language);
+    const bool own_text = corpus.language.empty() && cleaning != "none";
+    if (!own_text) {
+      throw UsageError(
+          fmt::format("{} takes no --lang{}", corpus.name, corpus.language.empty() ? " without --clean text8" : ""));
+    }
+    return &language;
+  }
+  if (!corpus.needs_language) return nullptr;
+  std::vector<std::string> codes;
+  for (const Language& language : languages()) codes.emplace_back(language.code);
+  throw UsageError(fmt::format("{} needs --lang\nthere are: {}", corpus.name, join(codes, ", ")));
+}
+
+HebrewPoints choose_points(const Language* language, const std::optional<std::string>& wanted) {
+  if (!wanted) return HebrewPoints::kRemove;
+  if (language == nullptr || language->code != "he") throw UsageError("--hebrew-points goes with --lang he");
+  if (*wanted == "remove") return HebrewPoints::kRemove;
+  if (*wanted == "space") return HebrewPoints::kSpace;
+  throw UsageError(fmt::format("--hebrew-points {}: it takes remove or space", *wanted));
+}
+
+SplitSizes choose_limits(const Corpus& corpus, const std::optional<std::string>& wanted) {
+  if (corpus.limits.empty()) {
+    if (wanted) throw UsageError(fmt::format("{} takes no --limit", corpus.name));
+    return {};
+  }
+  const std::string text = wanted.value_or(std::string(corpus.limits));
+  const std::vector<std::string> words = split(text, ',');
+  SplitSizes limits{};
+  bool good = words.size() == limits.size();
+  for (std::size_t i = 0; good && i < limits.size(); ++i) {
+    good = parse_integer(trim(words[i]), limits.at(i)) && limits.at(i) >= 0;
+  }
+  if (good && limits != SplitSizes{}) return limits;
+  throw UsageError(
+      fmt::format("--limit {}: give three counts of characters for training, validation and test, such as "
+                  "--limit {}",
+                  text, corpus.limits));
+}
+
+VocabularyScope choose_vocabulary_scope(const PrepareRequest& request, const CorpusSettings& settings) {
+  if (request.vocabulary == "all") return VocabularyScope::kAll;
+  if (request.vocabulary != "train") {
+    throw UsageError(fmt::format("--vocabulary {}: it takes all or train", request.vocabulary));
+  }
+  if (settings.unit != Vocabulary::Unit::kCharacter) {
+    throw UsageError("--vocabulary train goes with characters as the unit");
+  }
+  return VocabularyScope::kTrain;
 }
 
 Vocabulary::Unit unit_named(const std::string& name) {
@@ -65,6 +122,12 @@ CorpusSettings resolve(const Corpus& corpus, const PrepareRequest& request) {
   check_options(corpus, request, settings.unit);
   settings.reading = {request.glob, request.max_unpacked};
   settings.lists = request.lists;
+  settings.language = choose_language(corpus, request, settings.cleaning);
+  settings.points = choose_points(settings.language, request.hebrew_points);
+  settings.limits = choose_limits(corpus, request.limit);
+  settings.strict = request.strict;
+  settings.threads = request.threads > 0 ? request.threads : static_cast<int>(std::thread::hardware_concurrency());
+  choose_vocabulary_scope(request, settings);
   if (!request.bpe.empty()) settings.bpe = std::make_shared<const Bpe>(read_bpe(request.bpe));
   return settings;
 }
@@ -88,13 +151,18 @@ Json describe_request(const Corpus& corpus, const CorpusSettings& settings, cons
   Json files = Json::object();
   for (std::size_t i = 0; i < sources.size(); ++i) files[sources[i].name] = hashes[i];
   Json meta{{"dataset", corpus.name},
-            {"language", corpus.language},
+            {"language", settings.language == nullptr ? corpus.language : settings.language->code},
             {"cleaning", settings.cleaning},
             {"unit", unit_name(settings.unit)},
+            {"vocabulary", request.vocabulary},
             {"split", corpus.own_splits ? "own" : SplitPlan(request.split).text()},
             {"glob", request.glob},
             {"keep_text", request.keep_text},
             {"sources", std::move(files)}};
+  if (!corpus.limits.empty()) meta["limit"] = fmt::format("{}", fmt::join(settings.limits, ","));
+  if (settings.language != nullptr && settings.language->code == "he") {
+    meta["hebrew_points"] = settings.points == HebrewPoints::kRemove ? "remove" : "space";
+  }
   if (settings.bpe) {
     meta["bpe"] = {{"vocab.json", sha256(vocabulary_json(settings.bpe->vocabulary()))},
                    {"merges.txt", sha256(settings.bpe->merges_text())}};
@@ -171,10 +239,15 @@ Json describe_result(Json meta, const Corpus& corpus, const CleanText& text, con
   meta["word_rule"] = corpus.line_ends_are_words ? "whitespace and line ends" : "whitespace";
   meta["bytes"] = std::move(bytes);
   meta["replaced_characters"] = text.replaced();
+  if (meta["vocabulary"] == "train") {
+    Json unknown = Json::object();
+    for (const auto& [name, split] : encoded.splits) unknown[name] = split.unknown;
+    meta["unknown_characters"] = std::move(unknown);
+  }
   meta["outputs"] = encoded.outputs;
   meta["xlm"] = kVersion;
-  meta["documents"] = std::move(documents);                // last: they can be long
-  if (text.vocabulary().unit == Vocabulary::Unit::kBpe) {  // what losses of a document are divided by
+  meta["documents"] = std::move(documents);                 // last: they can be long
+  if (encoded.vocabulary.unit == Vocabulary::Unit::kBpe) {  // what losses of a document are divided by
     meta["document_words"] = std::move(document_words);
     meta["document_bytes"] = std::move(document_bytes);
   }
@@ -194,6 +267,13 @@ void note_splits(const std::vector<SplitPart>& parts, std::int64_t tokens, const
   if (used < tokens) observer.say(fmt::format("the last {} tokens are in no split", tokens - used));
 }
 
+void note_unknown(const EncodedText& encoded, const PrepareObserver& observer) {
+  for (const auto& [name, split] : encoded.splits) {
+    if (split.unknown == 0) continue;
+    observer.say(fmt::format("{} characters of {} do not occur in training: they became U+FFFD", split.unknown, name));
+  }
+}
+
 /// Fills `folder`; meta.json comes last.
 std::int64_t fill(const fs::path& folder, const Corpus& corpus, const CorpusSettings& settings,
                   const PrepareRequest& request, const std::vector<SourceFile>& sources, Json meta,
@@ -209,17 +289,23 @@ std::int64_t fill(const fs::path& folder, const Corpus& corpus, const CorpusSett
       corpus.own_splits ? text.parts() : split_parts(SplitPlan(request.split).sizes(text.tokens()));
   note_splits(parts, text.tokens(), observer);
   if (text.replaced() > 0) {
-    observer.say(fmt::format("{} pieces of invalid UTF-8 became U+FFFD; --unit byte keeps them", text.replaced()));
+    observer.say(fmt::format("{} pieces of invalid UTF-8 became U+FFFD; --strict refuses them{}", text.replaced(),
+                             corpus.units.size() > 1 ? ", --unit byte keeps them" : ""));
   }
-  EncodedText encoded =
-      encode(text, parts, {.keep_text = request.keep_text, .line_ends_are_words = corpus.line_ends_are_words}, folder,
-             observer);
+  const VocabularyScope scope = choose_vocabulary_scope(request, settings);
+  if (scope == VocabularyScope::kTrain && (parts.front().split != 0 || parts.front().tokens == 0)) {
+    throw UsageError("--vocabulary train needs a training split, and it has no text");
+  }
+  EncodedText encoded = encode(
+      text, parts, {.scope = scope, .keep_text = request.keep_text, .line_ends_are_words = corpus.line_ends_are_words},
+      folder, observer);
+  note_unknown(encoded, observer);
   fs::remove(text.file());
   const auto write = [&](const char* name, const std::string& content) {
     write_file(folder / name, content);
     encoded.outputs[name] = sha256(content);
   };
-  write("vocab.json", vocabulary_json(text.vocabulary()));
+  write("vocab.json", vocabulary_json(encoded.vocabulary));
   if (settings.bpe) write("merges.txt", settings.bpe->merges_text());
   write_file(folder / "meta.json", describe_result(std::move(meta), corpus, text, encoded).dump(1) + "\n");
   return text.replaced();
@@ -229,8 +315,6 @@ std::int64_t fill(const fs::path& folder, const Corpus& corpus, const CorpusSett
 PrepareResult prepare_tokens(const PrepareRequest& request, const PrepareObserver& observer) {
   const Corpus& corpus = find_corpus(request.dataset);
   const CorpusSettings settings = resolve(corpus, request);
-  const SplitPlan plan(request.split);  // wrong usage shows before any work
-  if (request.out.empty()) throw UsageError("--out is empty\nname the folder to make");
   std::vector<SourceFile> sources = find_sources(request.from, request.glob);
   check_folders(corpus, sources);
   if (corpus.select != nullptr) sources = corpus.select(sources, settings);
@@ -249,7 +333,14 @@ PrepareResult prepare_tokens(const PrepareRequest& request, const PrepareObserve
 
 }  // namespace
 
+void check_request(const PrepareRequest& request) {
+  resolve(find_corpus(request.dataset), request);
+  const SplitPlan plan(request.split);
+  if (request.out.empty()) throw UsageError("--out is empty\nname the folder to make");
+}
+
 PrepareResult prepare(const PrepareRequest& request, const PrepareObserver& observer) {
+  check_request(request);  // wrong usage shows before any work
   const PrepareResult result = prepare_tokens(request, observer);
   if (request.train_unigram.empty() && request.unigram.empty()) return result;
   const PreparedData data = open_prepared(request.out);

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "datasets/character_rules.h"
 #include "datasets/clean_text.h"
 #include "datasets/sources.h"
 
@@ -19,8 +20,13 @@ struct CorpusSettings {
   std::string cleaning;  // "none" or "text8"
   Vocabulary::Unit unit = Vocabulary::Unit::kCharacter;
   ReadSettings reading;
-  std::shared_ptr<const Bpe> bpe;  // where the unit is BPE
-  fs::path lists;                  // a folder with the corpus's lists of files; empty: all that are there
+  std::shared_ptr<const Bpe> bpe;      // where the unit is BPE
+  fs::path lists;                      // a folder with the corpus's lists of files; empty: all that are there
+  const Language* language = nullptr;  // of the cleaner; null: none was asked for
+  HebrewPoints points = HebrewPoints::kRemove;
+  SplitSizes limits{};  // of corpora that have limits: raw characters of each split
+  bool strict = false;  // invalid UTF-8 is an error
+  int threads = 1;
 };
 
 /// Which of the files found are read, in what order. Throws DataError when one that belongs there is missing.
@@ -40,6 +46,8 @@ struct Corpus {
   bool own_splits = false;                  // says itself what is training, validation and test: no --split
   bool lists = false;                       // takes --lists
   bool line_ends_are_words = false;         // as published numbers of this corpus count them
+  bool needs_language = false;              // --lang must be given
+  std::string_view limits;                  // the default of --limit; "": it takes none
   SelectSources select = nullptr;           // null: all
   ReadCorpus read = nullptr;
 };

@@ -70,7 +70,7 @@ bool read_source(const SourceFile& source, const ReadSettings& settings,
     const bool filtered = source.named && !entry->empty() && !settings.glob.empty();
     if (filtered && !matches_glob(settings.glob, *entry)) continue;
     const std::string label = source.path.string() + (entry->empty() ? "" : ": " + *entry);
-    each({source, label, !any, read});
+    each({source, label, !any, read, at});
     any = true;
   }
   return any;

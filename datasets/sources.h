@@ -48,6 +48,7 @@ struct TextFile {
   std::string label;  // for messages: "books.zip: emma.txt"
   bool first;         // the first of its source
   std::function<std::size_t(char* buffer, std::size_t bytes)> read;
+  std::function<void(std::uint64_t consumed)> at;  // tells progress; for who reads the source without `read`
 };
 
 struct ReadSettings {

@@ -1,8 +1,6 @@
 // UTF-8 as it comes in pieces.
 #include "datasets/utf8.h"
 
-#include <algorithm>
-
 namespace xlm {
 namespace {
 
@@ -65,20 +63,27 @@ void append_utf8(std::string& text, char32_t code_point) {
   }
 }
 
+void Utf8Repair::replace(std::size_t position, std::string& out) {
+  append_utf8(out, kReplacementCharacter);
+  ++replaced_;
+  if (first_replaced_ < 0) first_replaced_ = taken_ + static_cast<std::int64_t>(position);
+}
+
 std::size_t Utf8Repair::take(std::string_view text, std::string& out) {
+  std::size_t copied = 0;  // everything before is in `out`
   std::size_t position = 0;
   while (position < text.size()) {
     const Utf8Character character = decode_utf8(text.substr(position));
-    const auto bytes = static_cast<std::size_t>(character.bytes);
     if (character.kind == Utf8Character::Kind::kIncomplete) break;
-    if (character.kind == Utf8Character::Kind::kValid) {
-      out.append(text, position, bytes);
-    } else {
-      append_utf8(out, kReplacementCharacter);
-      ++replaced_;
+    if (character.kind == Utf8Character::Kind::kInvalid) {
+      out.append(text, copied, position - copied);
+      replace(position, out);
+      copied = position + static_cast<std::size_t>(character.bytes);
     }
-    position += bytes;
+    position += static_cast<std::size_t>(character.bytes);
   }
+  out.append(text, copied, position - copied);
+  taken_ += static_cast<std::int64_t>(position);
   return position;
 }
 
@@ -89,30 +94,13 @@ void Utf8Repair::write(std::string_view bytes, std::string& out) {
     bytes.remove_prefix(1);
     begun_.erase(0, take(begun_, out));
   }
-  while (!bytes.empty()) {
-    const auto* high = std::find_if(bytes.begin(), bytes.end(), [](char c) { return (c & 0x80) != 0; });
-    out.append(bytes.begin(), high);
-    bytes.remove_prefix(static_cast<std::size_t>(high - bytes.begin()));
-    const auto* plain = std::find_if(bytes.begin(), bytes.end(), [](char c) { return (c & 0x80) == 0; });
-    const auto high_bytes = static_cast<std::size_t>(plain - bytes.begin());
-    const std::size_t taken = take(bytes.substr(0, high_bytes), out);
-    if (taken == high_bytes) {
-      bytes.remove_prefix(taken);
-    } else if (high_bytes == bytes.size()) {
-      begun_.assign(bytes.substr(taken));
-      return;
-    } else {  // a plain byte breaks the character off
-      append_utf8(out, kReplacementCharacter);
-      ++replaced_;
-      bytes.remove_prefix(high_bytes);
-    }
-  }
+  begun_.append(bytes.substr(take(bytes, out)));
 }
 
 void Utf8Repair::finish(std::string& out) {
   if (begun_.empty()) return;
-  append_utf8(out, kReplacementCharacter);
-  ++replaced_;
+  replace(0, out);
+  taken_ += static_cast<std::int64_t>(begun_.size());
   begun_.clear();
 }
 

@@ -45,12 +45,17 @@ class Utf8Repair {
   void finish(std::string& out);
   /// How many U+FFFD were put in.
   std::int64_t replaced() const { return replaced_; }
+  /// The offset, in all bytes written, of the first piece that was replaced; -1 when there was none.
+  std::int64_t first_replaced() const { return first_replaced_; }
 
  private:
   std::size_t take(std::string_view text, std::string& out);
+  void replace(std::size_t position, std::string& out);
 
   std::string begun_;
   std::int64_t replaced_ = 0;
+  std::int64_t taken_ = 0;  // bytes before what is being looked at
+  std::int64_t first_replaced_ = -1;
 };
 
 }  // namespace xlm

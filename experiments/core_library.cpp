@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/program.h"
 
 namespace xlm {
 namespace {
@@ -54,12 +55,7 @@ Core* open_core() {
 
 }  // namespace
 
-ProgramFiles program_files() {
-  std::error_code error;
-  fs::path executable = fs::read_symlink("/proc/self/exe", error);
-  if (error) throw Error("cannot find the program's own file: " + error.message());
-  return {executable, executable.parent_path().parent_path() / "lib" / kLibraryName};
-}
+ProgramFiles program_files() { return {program_file(), program_library(kLibraryName)}; }
 
 Core& core() {
   static Core* const opened = open_core();

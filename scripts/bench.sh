@@ -15,13 +15,29 @@ for _ in $(seq 20); do
 done | sort -n | sed -n 10p | awk '{printf "%.1f ms\n", $1 / 1000}'
 ldd "$xlm" | grep -c -E 'torch|c10' | awk '{print ($1 ? "links libtorch" : "libtorch is not linked")}' || true
 
-if [ -e demo/headers.txt ] || scripts/demo_corpus.sh demo/headers.txt; then
-  echo; echo "== data preparation: text8 cleaning of 200 MB of English"
+# rate LABEL TEXT ARGUMENTS…: prepares 200 MB made of copies of TEXT.
+rate() {
+  local label=$1 text=$2 work
+  shift 2
   work=$(mktemp -d)
-  trap 'rm -rf "$work"' EXIT
-  while [ "$(stat -c %s "$work/big.txt" 2>/dev/null || echo 0)" -lt 200000000 ]; do cat demo/headers.txt >>"$work/big.txt"; done
+  while [ "$(stat -c %s "$work/big.txt" 2>/dev/null || echo 0)" -lt 200000000 ]; do cat "$text" >>"$work/big.txt"; done
   s=$(date +%s%N)
-  "$xlm" prepare-data text --clean text8 --from "$work/big.txt" --out "$work/out" --quiet >/dev/null
+  "$xlm" prepare-data text --clean text8 --from "$work/big.txt" --out "$work/out" --quiet "$@" >/dev/null
   e=$(date +%s%N)
-  stat -c %s "$work/big.txt" | awk -v ns=$((e - s)) '{printf "%.0f MB/s (reading, cleaning, two passes, hashing, writing)\n", $1 / 1e6 / (ns / 1e9)}'
+  stat -c %s "$work/big.txt" | awk -v ns=$((e - s)) -v label="$label" '{printf "%-22s %4.0f MB/s\n", label, $1 / 1e6 / (ns / 1e9)}'
+  rm -rf "$work"
+}
+
+if [ -e demo/headers.txt ] || scripts/demo_corpus.sh demo/headers.txt; then
+  echo; echo "== data preparation of 200 MB (hashing, reading, cleaning, encoding, writing)"
+  rate "text8" demo/headers.txt
+  rate "en, 1 thread" demo/headers.txt --lang en --threads 1
+  rate "en" demo/headers.txt --lang en
+  for sample in fi:wiki-fi/fiwiki-sample.wiki40b-form.txt he:wiki-he/heq-wikipedia.wiki40b-form.txt \
+    vi:wiki-vi/viwiki-sample.wiki40b-form.txt; do
+    text=../shared/data/${sample#*:}
+    [ -e "$text" ] || continue
+    rate "${sample%%:*}, 1 thread" "$text" --lang "${sample%%:*}" --threads 1
+    rate "${sample%%:*}" "$text" --lang "${sample%%:*}"
+  done
 fi

@@ -9,7 +9,7 @@ rm -rf "$out"
 cmake --install "$build" --prefix "$out" --strip >/dev/null
 # Libraries of the C and C++ runtime and the kernel's are every machine's own; libtorch comes with its wheel.
 keep_out='^(ld-linux|libc\.so|libm\.so|libdl\.so|libpthread\.so|librt\.so|libgcc_s|libstdc\+\+|libtorch|libc10|libgomp|libcudart|libcupti|linux-vdso)'
-for binary in "$out/bin/xlm" "$out/lib/libxlm_core.so"; do
+for binary in "$out/bin/xlm" "$out"/lib/libxlm_*.so; do
   ldd "$binary" | awk '$3 ~ /^\// {print $1, $3}' | while read -r name path; do
     [[ $name =~ $keep_out ]] || cp -nL "$path" "$out/lib/$name"
   done

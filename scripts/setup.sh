@@ -1,16 +1,18 @@
 #!/usr/bin/env bash
-# Installs what the build needs: Debian packages, and libtorch and plotly.js from their Python wheels into .deps/.
+# Installs what the build needs: Debian packages, and libtorch, plotly.js and Arrow from their Python wheels into .deps/.
 #   CUDA=0|1   take the small CPU set, or the CUDA libraries too (default: 1 where a driver or toolkit is present)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 torch_version=2.11.0
 plotly_version=6.5.0
+pyarrow_version=26.0.1
 packages=(
   ca-certificates ccache clang-14 clang-format-14 clang-tidy-14 cmake g++ git gnuplot-nox libclang-rt-14-dev make
   ninja-build patchelf pkg-config python3 python3-pip time zip zstd
-  libarchive-dev libbenchmark-dev libboost-math-dev libcli11-dev libfmt-dev libgmock-dev libgtest-dev libicu-dev
-  libsentencepiece-dev libspdlog-dev libsqlite3-dev libsqlitecpp-dev libssl-dev libyaml-cpp-dev nlohmann-json3-dev zlib1g-dev
+  libarchive-dev libbenchmark-dev libboost-math-dev libcli11-dev libcurl4-openssl-dev libfmt-dev libgmock-dev
+  libgtest-dev libicu-dev libsentencepiece-dev libspdlog-dev libsqlite3-dev libsqlitecpp-dev libssl-dev
+  libyaml-cpp-dev nlohmann-json3-dev zlib1g-dev
 )
 
 missing=()
@@ -34,7 +36,7 @@ fi
 stamp=".deps/torch-$torch_version-cuda$CUDA"
 pip=(python3 -m pip install --quiet --disable-pip-version-check --root-user-action=ignore --no-compile --target)
 if [ ! -e "$stamp" ]; then
-  rm -rf .deps/python .deps/torch-* .deps/plotly-*
+  rm -rf .deps/python .deps/torch-* .deps/plotly-* .deps/pyarrow-*
   mkdir -p .deps
   if [ "$CUDA" = 1 ]; then
     "${pip[@]}" .deps/python "torch==$torch_version"
@@ -52,5 +54,16 @@ if [ ! -e "$stamp" ]; then
   "${pip[@]}" .deps/plotly-wheel --no-deps "plotly==$plotly_version"
   mv .deps/plotly-wheel/plotly .deps/python/plotly
   rm -rf .deps/plotly-wheel
+  touch "$stamp"
+fi
+
+# The wheel carries Arrow's C++ libraries and headers, which read Parquet; tests write Parquet files with its Python.
+stamp=".deps/pyarrow-$pyarrow_version"
+if [ ! -e "$stamp" ]; then
+  rm -rf .deps/pyarrow-* .deps/python/pyarrow
+  mkdir -p .deps/python
+  "${pip[@]}" .deps/pyarrow-wheel --no-deps "pyarrow==$pyarrow_version"
+  mv .deps/pyarrow-wheel/pyarrow .deps/python/pyarrow
+  rm -rf .deps/pyarrow-wheel
   touch "$stamp"
 fi

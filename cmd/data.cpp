@@ -1,0 +1,188 @@
+// xlm data show: what is in a prepared data folder.
+#include <algorithm>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "cmd/command.h"
+#include "datasets/inspect.h"
+#include "datasets/prepared.h"
+#include "datasets/split_plan.h"
+
+namespace xlm {
+namespace {
+
+struct Options {
+  fs::path folder;
+  bool verify = false;
+  int lines = 3;
+  int characters = 10;
+};
+
+constexpr std::int64_t kLineTokens = 300;  // of a text without line breaks
+
+std::string unit_name(const Vocabulary& vocabulary) {
+  switch (vocabulary.unit) {
+    case Vocabulary::Unit::kByte:
+      return "byte";
+    case Vocabulary::Unit::kBpe:
+      return "bpe";
+    case Vocabulary::Unit::kCharacter:
+      break;
+  }
+  return "character";
+}
+
+/// As it can stand in a line of text: 'a', space, line break, byte 200.
+std::string shown(const Vocabulary& vocabulary, const std::string& symbol) {
+  if (vocabulary.unit == Vocabulary::Unit::kByte) {
+    const auto byte = static_cast<unsigned char>(symbol[0]);
+    return byte > 0x20 && byte < 0x7F ? symbol : byte == ' ' ? "space" : fmt::format("{}", byte);
+  }
+  if (symbol == " ") return "space";
+  if (symbol == "\n") return "line break";
+  const bool control = symbol.size() == 1 && (symbol[0] < 0x20 || symbol[0] == 0x7F);
+  return control ? symbol_name(vocabulary.unit, symbol) : symbol;
+}
+
+/// The first lines of a split, without control characters.
+std::vector<std::string> first_lines(const Vocabulary& vocabulary, const Split& split, int count) {
+  const std::int64_t tokens = std::min(split.tokens.size(), kLineTokens * std::max(count, 0));
+  std::string text = decode(vocabulary, split, 0, tokens);
+  std::vector<std::string> lines;
+  for (std::string& line : xlm::split(text, '\n')) {
+    std::replace_if(
+        line.begin(), line.end(), [](unsigned char c) { return c < 0x20 || c == 0x7F; }, ' ');
+    if (static_cast<int>(lines.size()) < count && !trim(line).empty()) lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+Json symbols_json(const Vocabulary& vocabulary, const std::vector<SymbolCount>& symbols) {
+  Json list = Json::array();
+  for (const auto& [symbol, count] : symbols) {
+    Json value = symbol;
+    if (vocabulary.unit == Vocabulary::Unit::kByte) value = static_cast<unsigned char>(symbol[0]);
+    list.push_back({{"symbol", std::move(value)}, {"count", count}});
+  }
+  return list;
+}
+
+Json describe(const PreparedData& data, const Options& options) {
+  Json json{{"path", data.path.string()},
+            {"dataset", data.dataset},
+            {"language", data.language},
+            {"unit", unit_name(data.vocabulary)},
+            {"fingerprint", data.fingerprint}};
+  for (const char* key : {"cleaning", "vocabulary", "hebrew_points", "split", "limit", "xlm"}) {
+    if (data.meta.contains(key)) json[key] = data.meta[key];
+  }
+  json["replaced_characters"] = data.meta.value("replaced_characters", 0);
+  if (data.meta.contains("unknown_characters")) json["unknown_characters"] = data.meta["unknown_characters"];
+  json["symbols"] = Json::parse(vocabulary_json(data.vocabulary))["symbols"];
+  Json splits = Json::object();
+  for (const char* name : kSplitNames) {
+    const auto found = data.splits.find(name);
+    if (found == data.splits.end()) continue;
+    const Split& split = found->second;
+    const std::vector<SymbolCount> symbols = count_symbols(data.vocabulary, split);
+    splits[name] = {{"tokens", split.tokens.size()},
+                    {"words", split.words},
+                    {"bytes", split.bytes},
+                    {"documents", split.documents.size()},
+                    {"symbols", symbols_json(data.vocabulary, symbols)},
+                    {"lines", first_lines(data.vocabulary, split, options.lines)}};
+  }
+  json["splits"] = std::move(splits);
+  json["sources"] = data.meta.value("sources", Json::object());
+  json["outputs"] = data.meta.value("outputs", Json::object());
+  if (options.verify) json["verified"] = true;
+  return json;
+}
+
+std::string table_of_splits(const PreparedData& data, int width) {
+  TextTable table({{"split"}, {"tokens", true}, {"words", true}, {"bytes", true}, {"documents", true}});
+  for (const char* name : kSplitNames) {
+    const auto found = data.splits.find(name);
+    if (found == data.splits.end()) continue;
+    const Split& split = found->second;
+    table.add({name, fmt::format("{}", split.tokens.size()), fmt::format("{}", split.words),
+               fmt::format("{}", split.bytes), fmt::format("{}", split.documents.size())});
+  }
+  return table.render(TextTable::Format::kText, width);
+}
+
+std::string text_of(const PreparedData& data, const Options& options, int width) {
+  const Vocabulary& vocabulary = data.vocabulary;
+  std::string out = fmt::format("{}: {}{}, {} symbols ({}s){}\n\n", data.path.string(), data.dataset,
+                                data.language.empty() ? "" : " in " + data.language, vocabulary.size(),
+                                unit_name(vocabulary), options.verify ? ", every checksum is right" : "");
+  out += table_of_splits(data, width);
+  constexpr std::int64_t kShownSymbols = 200;
+  if (vocabulary.unit != Vocabulary::Unit::kBpe && vocabulary.size() <= kShownSymbols) {
+    out += "\nalphabet:";
+    for (const std::string& symbol : vocabulary.symbols) out += " " + shown(vocabulary, symbol);
+    out += "\n";
+  }
+  for (const char* name : kSplitNames) {
+    const auto found = data.splits.find(name);
+    if (found == data.splits.end()) continue;
+    std::vector<std::string> most;
+    for (const auto& [symbol, count] : count_symbols(vocabulary, found->second)) {
+      if (static_cast<int>(most.size()) == options.characters) break;
+      most.push_back(
+          fmt::format("{} {:.1f} %", shown(vocabulary, symbol),
+                      100.0 * static_cast<double>(count) / static_cast<double>(found->second.tokens.size())));
+    }
+    out += fmt::format("\n{}: {}\n", name, join(most, ", "));
+    for (const std::string& line : first_lines(vocabulary, found->second, options.lines)) out += "  " + line + "\n";
+  }
+  const std::int64_t replaced = data.meta.value("replaced_characters", std::int64_t{0});
+  if (replaced > 0) out += fmt::format("\n{} pieces of invalid UTF-8 became U+FFFD\n", replaced);
+  if (data.meta.contains("unknown_characters")) {
+    out += "\nnot in training, now U+FFFD:";
+    for (const auto& [name, count] : data.meta["unknown_characters"].items()) {
+      if (name != "train") out += fmt::format(" {} in {}", count.dump(), name);
+    }
+    out += "\n";
+  }
+  out += "\nsources:\n";
+  for (const auto& [name, hash] : data.meta.value("sources", Json::object()).items()) {
+    out += fmt::format("  {} {}\n", hash.is_string() ? hash.get<std::string>() : hash.dump(), name);
+  }
+  return out;
+}
+
+int show(const Options& options, const Context& context) {
+  const PreparedData data = open_prepared(options.folder);
+  if (options.verify) verify_prepared(data);
+  const Terminal& terminal = context.standard_output;
+  print(context.json ? describe(data, options).dump(2) + "\n"
+                     : text_of(data, options, terminal.is_terminal ? terminal.width : 0));
+  return kDone;
+}
+
+}  // namespace
+
+std::function<int()> declare_data(CLI::App& app, const Context& context) {
+  const auto options = std::make_shared<Options>();
+  app.require_subcommand(1);
+  CLI::App* one = app.add_subcommand("show", "Sizes, alphabet, most frequent symbols, first lines, sources");
+  one->add_option("DIR", options->folder, "A prepared data folder")->required()->type_name("");
+  one->add_flag("--verify", options->verify, "Hash every file again");
+  one->add_option("--lines", options->lines, "Lines of text to show of each split")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 1000).description(""))
+      ->type_name("N");
+  one->add_option("--characters", options->characters, "How many of the most frequent symbols to show")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 1000).description(""))
+      ->type_name("N");
+  one->footer("Example:\n  xlm data show data/text8 --verify");
+  app.footer("Example:\n  xlm data show data/text8");
+  return [options, &context] { return show(*options, context); };
+}
+
+}  // namespace xlm

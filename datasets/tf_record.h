@@ -1,0 +1,46 @@
+// TFRecord files of tf.train.Example, as TensorFlow writes them.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace xlm {
+
+/// Up to `bytes` bytes into `buffer`; 0 at the end.
+using ReadBytes = std::function<std::size_t(char* buffer, std::size_t bytes)>;
+
+/// The bytes with which a TFRecord file begins, up to the first record's content.
+constexpr std::size_t kTfRecordHeaderBytes = 12;
+
+/// True when `head`, the first bytes of a file, has the checksum that the first record's length must have.
+bool is_tf_record(std::string_view head);
+
+/// Records one after the other. Memory: one record.
+class TfRecordReader {
+ public:
+  /// `source` names the file in errors.
+  TfRecordReader(ReadBytes read, std::string source) : read_(std::move(read)), source_(std::move(source)) {}
+
+  /// The next record, valid until the next call; nothing at the end. Throws DataError when a checksum is wrong, when
+  /// the file ends inside a record, and for a record of more than 256 MiB.
+  std::optional<std::string_view> next();
+
+ private:
+  bool fill(char* buffer, std::size_t bytes, bool may_end);
+
+  ReadBytes read_;
+  std::string source_;
+  std::string record_;
+  std::size_t offset_ = 0;
+  std::size_t count_ = 0;
+};
+
+/// The first value of the feature `name` of a serialized tf.train.Example, a list of bytes; a view into `example`.
+/// Nothing when there is no such feature. Throws DataError (naming `source`) for what is no Example.
+std::optional<std::string_view> example_bytes(std::string_view example, std::string_view name,
+                                              const std::string& source);
+
+}  // namespace xlm

@@ -1,0 +1,66 @@
+// xlm data show as a user meets it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "base/json.h"
+#include "tests/experiments/program.h"
+#include "tests/temporary_folder.h"
+
+namespace xlm {
+namespace {
+
+using ::testing::HasSubstr;
+
+class DataShow : public ::testing::Test {
+ protected:
+  DataShow() {
+    write_file(folder_.path() / "a.txt", "Banana\nand more\nxyz");
+    EXPECT_EQ(run("prepare-data text --from a.txt --out d --split 12,4,3 --vocabulary train --keep-text").code, kDone);
+  }
+  ProgramResult run(const std::string& arguments) const {
+    return shell(folder_.path(), fmt::format("'{}' {}", XLM_BINARY, arguments));
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(DataShow, TellsWhatIsThere) {
+  const ProgramResult outcome = run("data show d");
+  EXPECT_EQ(outcome.code, kDone) << outcome.err;
+  for (const char* part :
+       {"d: text, 8 symbols (characters)", "alphabet: line break space B a d m n \uFFFD", "train: a 33.3 %, n 25.0 %",
+        "  Banana\n  and m\n", "not in training, now U+FFFD:", "sources:\n", " a.txt\n"}) {
+    EXPECT_THAT(outcome.out, HasSubstr(part));
+  }
+}
+
+TEST_F(DataShow, PrintsJson) {
+  const Json json = parse_json(run("data show d --json --verify").out, "output");
+  EXPECT_EQ(json["dataset"], "text");
+  EXPECT_EQ(json["verified"], true);
+  EXPECT_EQ(json["vocabulary"], "train");
+  EXPECT_EQ(json["splits"]["train"]["tokens"], 12);
+  EXPECT_EQ(json["splits"]["train"]["symbols"][0]["symbol"], "a");
+  EXPECT_EQ(json["splits"]["train"]["symbols"][0]["count"], 4);
+  EXPECT_EQ(json["splits"]["train"]["lines"][0], "Banana");
+  EXPECT_EQ(json["unknown_characters"]["test"], 3);
+  EXPECT_EQ(json["sources"].size(), 1U);
+}
+
+TEST_F(DataShow, VerifyFindsDamage) {
+  EXPECT_EQ(run("data show d --verify").code, kDone);
+  write_file(folder_.path() / "d/train.txt", "Banana\nand n");
+  EXPECT_EQ(run("data show d").code, kDone);
+  const ProgramResult outcome = run("data show d --verify");
+  EXPECT_EQ(outcome.code, kBadData);
+  EXPECT_THAT(outcome.err, HasSubstr("train.txt is damaged"));
+  EXPECT_EQ(run("data show nowhere").code, kBadData);
+  EXPECT_EQ(run("data").code, kUsage);
+}
+
+}  // namespace
+}  // namespace xlm
