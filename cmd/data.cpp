@@ -9,6 +9,7 @@
 #include "cmd/command.h"
 #include "datasets/inspect.h"
 #include "datasets/prepared.h"
+#include "datasets/segmentation.h"
 #include "datasets/split_plan.h"
 
 namespace xlm {
@@ -96,6 +97,7 @@ Json describe(const PreparedData& data, const Options& options) {
                     {"lines", first_lines(data.vocabulary, split, options.lines)}};
   }
   json["splits"] = std::move(splits);
+  json["segmentations"] = segmentation_names(data.path);
   json["sources"] = data.meta.value("sources", Json::object());
   json["outputs"] = data.meta.value("outputs", Json::object());
   if (options.verify) json["verified"] = true;
@@ -148,8 +150,11 @@ std::string text_of(const PreparedData& data, const Options& options, int width)
     }
     out += "\n";
   }
+  const std::vector<std::string> segmentations = segmentation_names(data.path);
+  if (!segmentations.empty()) out += "\nsegmentations: " + join(segmentations, ", ") + "\n";
   out += "\nsources:\n";
-  for (const auto& [name, hash] : data.meta.value("sources", Json::object()).items()) {
+  const Json sources = data.meta.value("sources", Json::object());
+  for (const auto& [name, hash] : sources.items()) {
     out += fmt::format("  {} {}\n", hash.is_string() ? hash.get<std::string>() : hash.dump(), name);
   }
   return out;
