@@ -13,6 +13,8 @@ std::function<int()> declare_data(CLI::App& app, const Context& context);
 std::function<int()> declare_train(CLI::App& app, const Context& context);
 std::function<int()> declare_sweep(CLI::App& app, const Context& context);
 std::function<int()> declare_eval(CLI::App& app, const Context& context);
+std::function<int()> declare_eval_overlap(CLI::App& app, const Context& context);
+std::function<int()> declare_sample(CLI::App& app, const Context& context);
 std::function<int()> declare_segment(CLI::App& app, const Context& context);
 std::function<int()> declare_pareto(CLI::App& app, const Context& context);
 std::function<int()> declare_table(CLI::App& app, const Context& context);
@@ -29,6 +31,8 @@ const std::vector<Command>& commands() {
       {"train", "Train one model; goes on where an unfinished run stopped", declare_train},
       {"sweep", "Do all runs of a sweep that are not done yet", declare_sweep},
       {"eval", "Loss of a run or of a model folder", declare_eval},
+      {"eval-overlap", "Perplexity of a model by window and overlap", declare_eval_overlap},
+      {"sample", "Continue a text", declare_sample},
       {"segment", "A text with the boundaries that an hourglass draws", declare_segment},
       {"pareto", "Pareto front of two columns of the store", declare_pareto},
       {"table", "A paper's table from the store", declare_table},

@@ -8,6 +8,7 @@
 #include "base/progress.h"
 #include "base/text.h"
 #include "cmd/command.h"
+#include "cmd/evaluation_place.h"
 #include "cmd/run_results.h"
 #include "experiments/configuration.h"
 #include "experiments/core_library.h"
@@ -24,32 +25,6 @@ struct EvalCommand {
   std::string split = "test";
   std::vector<std::string> overrides;
 };
-
-/// The data of --data, or those that the run was trained on.
-std::string data_folder(const EvalCommand& command, const ModelPlace& place) {
-  std::string path = command.data;
-  if (path.empty() && !place.run.empty()) {
-    const Yaml config = read_yaml(RunPaths{place.run}.config());
-    if (const Yaml* known = find_path(config, "data.path")) path = known->scalar;
-  }
-  if (path.empty()) throw UsageError("--data is missing: a prepared data folder (xlm prepare-data)");
-  if (!fs::is_directory(path)) {
-    throw DataError(
-        fmt::format("there is no prepared data folder {}\nmake it with: xlm prepare-data DATASET --from FILES "
-                    "--out {}",
-                    path, path));
-  }
-  return path;
-}
-
-void check_split(const std::string& split) {
-  const std::vector<std::string> splits{"train", "valid", "test"};
-  for (const std::string& known : splits) {
-    if (split == known) return;
-  }
-  throw UsageError(
-      fmt::format("--split is '{}'{}; it must be one of {}", split, did_you_mean(split, splits), join(splits, ", ")));
-}
 
 std::string as_json(const std::string& model, const Evaluation& evaluation) {
   Json json = {{"model", model}, {"split", evaluation.split}, {"tokens", evaluation.tokens}, {"loss", evaluation.loss}};
@@ -77,7 +52,7 @@ int run_eval(const EvalCommand& command, const Context& context) {
   check_split(command.split);
   const ModelPlace place = find_model(command.model, context.runs);
   RunOptions options = read_model_folder(place.model, command.overrides);
-  options.data.path = data_folder(command, place);
+  options.data.path = evaluation_data(command.data, place);
   std::unique_ptr<Progress> bar;
   const auto show = [&](double done, double total) {
     const Progress::Settings settings{.label = "eval " + command.split, .total = total, .unit = "tokens"};

@@ -10,6 +10,7 @@
 #include "base/random.h"
 #include "core/device.h"
 #include "core/eval/evaluation.h"
+#include "core/eval/sampling.h"
 #include "core/eval/segment.h"
 #include "core/eval/trace.h"
 #include "core/interface.h"
@@ -46,9 +47,9 @@ class CoreLibrary final : public Core {
     const torch::Device device = choose_device(options.device);
     const PreparedData data = open_prepared(options.data.path);
     const Split& split = data.split(job.split);
-    const LoadedModel loaded = load_model_folder(job.model, options.model);
+    const LoadedModel loaded = load_model_folder(job.model, options.model, &data.vocabulary);
     loaded.model->to(device);
-    const TokenSource source(split.tokens, reencoding(data.vocabulary, loaded.vocabulary),
+    const TokenSource source(split, reencoding(data.vocabulary, loaded.vocabulary),
                              known_flags(data, job.split, *loaded.model));
     const SplitSettings settings = split_settings(options, device);
     TokenTrace trace = trace_tokens(*loaded.model, source, loaded.vocabulary, settings);
@@ -92,6 +93,10 @@ class CoreLibrary final : public Core {
     }
     if (!group.empty()) result.groups.push_back(std::move(group));
     return result;
+  }
+
+  Sample sample(const SampleJob& job, const std::function<bool(const std::string&)>& show) override {
+    return xlm::sample(job, show);
   }
 
   NamedValues costs(const RunOptions& options, std::int64_t symbols) override {

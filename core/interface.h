@@ -104,6 +104,24 @@ struct SegmentJob {
   std::string text;    // in the model's symbols
 };
 
+/// A continuation that is asked for.
+struct SampleJob {
+  fs::path model;      // a model folder
+  RunOptions options;  // model, eval, device, train.threads and seed are used
+  std::string prompt;
+  std::int64_t tokens = 0;
+  double temperature = 0;  // 0: always the likeliest token
+  std::int64_t top_k = 0;  // only the k likeliest; 0: all
+  double top_p = 1;        // only the likeliest that together have this probability
+};
+
+struct Sample {
+  std::string text;                  // the continuation alone
+  std::vector<std::int64_t> tokens;  // its ids
+  std::int64_t prompt_tokens = 0;
+  double seconds = 0;  // of the continuation, after the prompt was read
+};
+
 /// What core does for commands. Errors are thrown as in base/error.h.
 class Core {
  public:
@@ -115,6 +133,8 @@ class Core {
   virtual Evaluation evaluate(const EvalJob& job, const std::function<void(double, double)>& progress) = 0;
   /// Throws UsageError for a model without groups, DataError for a text with symbols that the model does not know.
   virtual Segmented segment(const SegmentJob& job) = 0;
+  /// Continues a text; `show` is given pieces of whole characters as they come, and stops by saying false.
+  virtual Sample sample(const SampleJob& job, const std::function<bool(const std::string&)>& show) = 0;
   /// Parameters and cost of a model that is yet to be trained, for a vocabulary of `symbols`.
   virtual NamedValues costs(const RunOptions& options, std::int64_t symbols) = 0;
   /// {"libtorch": "2.11.0", "device": …, "gpu": …, …} for environment.json.

@@ -71,11 +71,16 @@ struct TrainOptions {
   double max_hours = 0;
   std::int64_t threads = 0;
   bool tf32 = false;
+  bool checkpoint_windows = false;
 
   void visit(OptionVisitor& v) {
     v.field({.name = "steps", .help = "parameter updates", .min = 1, .max = 1e12}, steps);
     v.field({.name = "batch", .help = "rows B of a batch", .min = 1, .max = 1e6}, batch);
-    v.field({.name = "block", .help = "tokens per row and step: M, or T for an hourglass", .min = 1, .max = 1e7},
+    v.field({.name = "block",
+             .help = "tokens per row and step: M, T for an hourglass; gpt2: of a training sequence, 0: model.windows "
+                     "windows",
+             .min = 0,
+             .max = 1e7},
             block);
     v.field({.name = "micro_batch",
              .help = "rows computed at once, gradients added up; 0: the whole batch",
@@ -113,6 +118,11 @@ struct TrainOptions {
              .affects_result = false},
             threads);
     v.field({.name = "tf32", .help = "let float32 products on an NVIDIA GPU use TF32"}, tf32);
+    v.field({.name = "checkpoint_windows",
+             .help = "gpt2: keep only what a window hands to the next, and compute each window again in the backward "
+                     "pass: the memory of one window, a third more time",
+             .affects_result = false},
+            checkpoint_windows);
   }
 };
 

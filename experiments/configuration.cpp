@@ -59,6 +59,33 @@ std::size_t chosen_model(const Yaml& tree) {
   return found == types.end() ? 0 : static_cast<std::size_t>(found - types.begin());
 }
 
+template <class Model>
+void adopt(Model& model, const fs::path& config) {
+  try {
+    model.adopt(read_json(config), config.string());
+  } catch (const Json::exception& error) {
+    throw DataError(fmt::format("{} is malformed: {}", config.string(), error.what()));
+  }
+}
+
+/// Fills in what follows from other options, and from the pretrained model that they name.
+void complete(const Yaml& tree, RunOptions& options) {
+  std::visit(
+      [&](auto& model) {
+        if constexpr (requires { model.pretrained; }) {
+          const fs::path config = fs::path(model.pretrained) / "config.json";
+          if (!model.pretrained.empty() && !fs::is_regular_file(config)) {
+            fail_at(tree, "model.pretrained",
+                    fmt::format("model.pretrained: there is no {}\ngive the folder of a Hugging Face model",
+                                config.string()));
+          }
+          if (!model.pretrained.empty()) adopt(model, config);
+        }
+        if constexpr (requires { model.complete(options.train); }) model.complete(options.train);
+      },
+      options.model);
+}
+
 void check_required(const Yaml& tree, const RunOptions& options) {
   if (options.data.path.empty()) {
     fail_at(tree, "data.path", "data.path is missing\nadd it: a folder made by xlm prepare-data");
@@ -80,6 +107,7 @@ void check_together(const Yaml& tree, const RunOptions& options) {
             fmt::format("optimizer.warmup_steps ({}) must be less than train.steps ({}) with the cosine schedule",
                         optimizer.warmup_steps, train.steps));
   }
+  if (train.block < 1) fail_at(tree, "train.block", "train.block is 0, it must be at least 1");
   if (!is_device(options.device)) {
     fail_at(tree, "device", fmt::format("device is '{}', it must be cpu, cuda, cuda:N or auto", options.device));
   }
@@ -123,6 +151,20 @@ void apply_one(Yaml& tree, const std::string& assignment) {
   }
 }
 
+/// The configuration of a Hugging Face folder without one of ours.
+Yaml foreign_model(const fs::path& config) {
+  const Json json = read_json(config);
+  const Json type = json.is_object() ? json.value("model_type", Json()) : Json();
+  const std::vector<std::string> types = model_types();
+  if (!type.is_string() || std::find(types.begin(), types.end(), type.get<std::string>()) == types.end()) {
+    throw DataError(
+        fmt::format("{}: 'model_type' is {}, which is none of {}", config.string(), type.dump(), join(types, ", ")));
+  }
+  Yaml tree = make_map(config.string());
+  tree.set("model.type", from_json(type, config.string()));
+  return tree;
+}
+
 }  // namespace
 
 void visit_options(RunOptions& options, OptionVisitor& v) {
@@ -163,6 +205,7 @@ RunOptions read_run_options(const Yaml& tree, Completeness completeness) {
   OptionReader reader(tree);
   visit_options(options, reader);
   reader.finish();
+  complete(tree, options);
   if (completeness == Completeness::kRun) check_required(tree, options);
   check_together(tree, options);
   return options;
@@ -170,10 +213,14 @@ RunOptions read_run_options(const Yaml& tree, Completeness completeness) {
 
 RunOptions read_model_folder(const fs::path& folder, const std::vector<std::string>& overrides) {
   const fs::path file = folder / "config.yaml";
-  if (!fs::is_regular_file(file)) {
+  const fs::path shape = folder / "config.json";
+  const bool foreign = fs::is_regular_file(shape);
+  if (!fs::is_regular_file(file) && !foreign) {
     throw DataError(fmt::format("{} is not a model folder: it has no config.yaml", folder.string()));
   }
-  Yaml tree = read_yaml(file);
+  Yaml tree = fs::is_regular_file(file) ? read_yaml(file) : foreign_model(shape);
+  if (foreign && pretrained_of(default_model_options(chosen_model(tree))))
+    tree.set("model.pretrained", from_json(folder.string(), "model"));
   for (const std::string& assignment : overrides) {
     const std::string key = assignment.substr(0, assignment.find('='));
     if (key.rfind("eval.", 0) != 0 && key != "train.block" && key != "train.threads" && key != "device") {
@@ -184,7 +231,9 @@ RunOptions read_model_folder(const fs::path& folder, const std::vector<std::stri
     }
     apply_override(tree, assignment);
   }
-  return read_run_options(tree, Completeness::kModel);
+  RunOptions options = read_run_options(tree, Completeness::kModel);
+  set_pretrained(options.model, "");  // where the shape came from plays no part: the weights are here
+  return options;
 }
 
 Yaml resolved(const RunOptions& options) { return tree_of(option_entries(options), "resolved configuration"); }
@@ -192,7 +241,8 @@ Yaml resolved(const RunOptions& options) { return tree_of(option_entries(options
 std::string model_yaml(const RunOptions& options) {
   std::vector<OptionEntry> kept;
   for (OptionEntry& entry : option_entries(options)) {
-    const bool model = entry.key.rfind("model.", 0) == 0 && entry.key != "model.init_from";
+    const bool model =
+        entry.key.rfind("model.", 0) == 0 && entry.key != "model.init_from" && entry.key != "model.pretrained";
     if (model || entry.key.rfind("eval.", 0) == 0 || entry.key == "train.block") kept.push_back(std::move(entry));
   }
   return to_text(tree_of(kept, "model"));

@@ -1,7 +1,9 @@
 // The id of a run.
 #include "experiments/identity.h"
 
+#include <algorithm>
 #include <map>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -14,11 +16,13 @@ namespace xlm {
 namespace {
 
 constexpr std::size_t kHashDigits = 8;
+constexpr const char* kWeights = "model.safetensors";
+constexpr const char* kWeightsIndex = "model.safetensors.index.json";
+constexpr const char* kShape = "config.json";
 
-fs::path named_file(const OptionEntry& entry, const fs::path& data) {
+std::string content_hash(const OptionEntry& entry, const fs::path& data) {
   const std::string value = entry.value.get<std::string>();
-  return entry.content == OptionContent::kTokenizer ? tokenizer_file(data, value)
-                                                    : fs::path(value) / "model.safetensors";
+  return entry.content == OptionContent::kTokenizer ? sha256_file(tokenizer_file(data, value)) : weights_sha256(value);
 }
 
 }  // namespace
@@ -35,9 +39,24 @@ RunInputs read_inputs(const RunOptions& options) {
   inputs.data = summarize_prepared(data);
   for (const OptionEntry& entry : option_entries(options)) {
     if (entry.content == OptionContent::kValue || entry.value.get<std::string>().empty()) continue;
-    inputs.contents[entry.key] = sha256_file(named_file(entry, data));
+    inputs.contents[entry.key] = content_hash(entry, data);
   }
   return inputs;
+}
+
+std::string weights_sha256(const fs::path& folder) {
+  if (fs::exists(folder / kWeights)) return sha256_file(folder / kWeights);
+  if (!fs::exists(folder / kWeightsIndex)) {
+    return sha256_file(folder / (fs::exists(folder / kShape) ? kShape : kWeights));
+  }
+  std::vector<fs::path> shards{folder / kWeightsIndex};
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (entry.path().extension() == ".safetensors") shards.push_back(entry.path());
+  }
+  std::sort(shards.begin(), shards.end());
+  Sha256 hash;
+  for (const fs::path& shard : shards) hash.update(sha256_file(shard));
+  return hash.finish();
 }
 
 std::string folder_name(const std::string& text) {

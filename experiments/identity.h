@@ -23,6 +23,10 @@ RunInputs read_inputs(const RunOptions& options);
 /// (docs/configuration.md).
 std::string run_id(const RunOptions& options, const RunInputs& inputs);
 
+/// The SHA-256 of a folder's weights, in one file or several, or of a config.json that stands alone. Throws DataError
+/// when there are none.
+std::string weights_sha256(const fs::path& folder);
+
 /// Lower-case letters, digits, dots and dashes: what a folder's name may hold on any file system.
 std::string folder_name(const std::string& text);
 

@@ -69,9 +69,9 @@ ModelPlace find_model(const std::string& text, const fs::path& runs) {
   if (has_journal(given)) return model_of_run(given);
   const fs::path parent = fs::absolute(given).lexically_normal().parent_path();
   if (given.filename() == "model" && has_journal(parent)) return model_of_run(parent);
-  if (!fs::is_regular_file(given / "config.yaml")) {
-    throw DataError(fmt::format("{} is neither a run nor a model folder: it has no journal.jsonl and no config.yaml",
-                                given.string()));
+  if (!fs::is_regular_file(given / "config.yaml") && !fs::is_regular_file(given / "config.json")) {
+    throw DataError(fmt::format(
+        "{} is neither a run nor a model folder: it has no journal.jsonl, config.yaml or config.json", given.string()));
   }
   return {given, "", text};
 }

@@ -99,6 +99,9 @@ void refresh(const PlannedRun& planned) {
 PlannedRun Planner::plan(RunOptions options) {
   options.data.path = absolute_name(options.data.path);
   if (!options.init_from.empty()) options.init_from = absolute_name(find_model(options.init_from, runs_).model);
+  if (const std::string folder = pretrained_of(options.model).value_or(""); !folder.empty()) {
+    set_pretrained(options.model, absolute_name(folder));
+  }
   options = with_absolute_tokenizers(std::move(options));
   std::string key = options.data.path;
   for (const OptionEntry& entry : option_entries(options)) {

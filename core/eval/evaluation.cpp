@@ -7,24 +7,34 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "core/eval/overlap.h"
 #include "core/eval/streaming.h"
 #include "core/eval/strided.h"
 
 namespace xlm {
 
-SplitLoss evaluate_split(LanguageModel& model, const TokenSource& source, const SplitSettings& settings,
-                         const GoOn& go_on) {
+namespace {
+
+SplitLoss evaluate(LanguageModel& model, const TokenSource& source, const SplitSettings& settings, const GoOn& go_on) {
+  if (model.scheme() == LanguageModel::Scheme::kWindows) return evaluate_overlap(model, source, settings, go_on);
   if (source.size() / settings.rows < 2) {
     throw DataError(
         fmt::format("the split has {} tokens, too few for eval.batch={} rows", source.size(), settings.rows));
   }
+  return model.scheme() == LanguageModel::Scheme::kStreaming ? evaluate_streaming(model, source, settings, go_on)
+                                                             : evaluate_strided(model, source, settings, go_on);
+}
+
+}  // namespace
+
+SplitLoss evaluate_split(LanguageModel& model, const TokenSource& source, const SplitSettings& settings,
+                         const GoOn& go_on) {
   const torch::NoGradGuard no_grad;
   const bool was_training = model.is_training();
   model.eval();
   model.reset_statistics();
-  SplitLoss result = model.scheme() == LanguageModel::Scheme::kStreaming
-                         ? evaluate_streaming(model, source, settings, go_on)
-                         : evaluate_strided(model, source, settings, go_on);
+  SplitLoss result = evaluate(model, source, settings, go_on);
+  if (result.tokens == 0) throw DataError("the split has no document of two tokens or more: nothing can be scored");
   result.loss /= static_cast<double>(result.tokens);
   result.statistics = model.statistics();
   model.train(was_training);

@@ -125,6 +125,30 @@ class Linear : public torch::autograd::Function<Linear> {
   }
 };
 
+class Affine : public torch::autograd::Function<Affine> {
+ public:
+  static Tensor forward(AutogradContext* context, const Tensor& x, const Tensor& weight, const Tensor& bias) {
+    const Tensor rows = as_rows(x);
+    context->save_for_backward({rows, weight});
+    context->saved_data["shape"] = x.sizes().vec();
+    std::vector<std::int64_t> shape = x.sizes().vec();
+    shape.back() = weight.size(1);
+    return rows_product(rows, weight, bias).view(shape);
+  }
+
+  static variable_list backward(AutogradContext* context, const variable_list& upstream) {
+    const variable_list saved = context->get_saved_variables();
+    const Tensor gradient = as_rows(upstream[0]);  // [m, out]
+    variable_list result(3);
+    if (context->needs_input_grad(0)) {
+      result[0] = rows_product(gradient, transposed(saved[1])).view(context->saved_data["shape"].toIntVector());
+    }
+    if (context->needs_input_grad(1)) result[1] = weight_gradient(saved[0], gradient);
+    if (context->needs_input_grad(2)) result[2] = gradient.sum(0);
+    return result;
+  }
+};
+
 class LinearWithPast : public torch::autograd::Function<LinearWithPast> {
  public:
   static Tensor forward(AutogradContext* context, const Tensor& seen, const Tensor& block, const Tensor& weight) {
@@ -153,11 +177,21 @@ bool has_kernel(const Tensor& x, const Tensor& weight) {
   return single && x.device().is_cpu() && x.numel() > 0 && !at::autocast::is_autocast_enabled(torch::kCPU);
 }
 
+/// Fewer rows than this read the weight once whatever is done, and a transposed copy would cost more than the product.
+constexpr std::int64_t kFewRows = 8;
+
+bool has_few_rows(const Tensor& x) { return x.numel() < kFewRows * x.size(-1); }
+
 }  // namespace
 
 Tensor linear_layer(const Tensor& x, const Tensor& weight, const Tensor& bias) {
-  if (!has_kernel(x, weight)) return torch::linear(x, weight, bias);
+  if (!has_kernel(x, weight) || has_few_rows(x)) return torch::linear(x, weight, bias);
   return Linear::apply(x, weight.contiguous(), bias.defined() ? std::optional(bias.contiguous()) : std::nullopt);
+}
+
+Tensor affine_layer(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+  if (!has_kernel(x, weight) || has_few_rows(x)) return torch::linear(x, weight.t(), bias);
+  return Affine::apply(x, weight.contiguous(), bias.contiguous());
 }
 
 Tensor linear_layer_with_past(const Tensor& seen, const Tensor& block, const Tensor& weight) {

@@ -13,6 +13,8 @@
 namespace xlm {
 namespace {
 
+using NamedTensors = std::vector<std::pair<std::string, torch::Tensor>>;
+
 /// Buffers that the published programs save beside their weights.
 bool is_known_buffer(const std::string& name) {
   for (const std::string_view suffix : {".mask_template", "pos_emb.inv_freq", ".attn.bias", ".attn.masked_bias"}) {
@@ -85,9 +87,11 @@ torch::Tensor LanguageModel::parameter(const std::string& name, torch::Tensor in
 }
 
 void load_weights(LanguageModel& model, const std::vector<std::pair<std::string, torch::Tensor>>& tensors,
-                  const std::string& source) {
+                  const std::string& source, Missing allowed) {
   const torch::NoGradGuard no_grad;
   std::map<std::string, torch::Tensor> missing(model.weights().begin(), model.weights().end());
+  const std::map<std::string, torch::Tensor> all = missing;
+  NamedTensors repeated;
   std::vector<std::string> known;
   for (const auto& [name, tensor] : missing) known.push_back(name);
   for (const auto& [stored_name, tensor] : tensors) {
@@ -95,6 +99,10 @@ void load_weights(LanguageModel& model, const std::vector<std::pair<std::string,
     const auto found = missing.find(name);
     if (found == missing.end()) {
       if (is_known_buffer(name)) continue;
+      if (const std::string original = model.repeated_parameter(name); !original.empty()) {
+        repeated.emplace_back(original, tensor);
+        continue;
+      }
       throw DataError(
           fmt::format("{}: the model has no tensor '{}'{}", source, stored_name, did_you_mean(name, known)));
     }
@@ -105,9 +113,18 @@ void load_weights(LanguageModel& model, const std::vector<std::pair<std::string,
     found->second.copy_(tensor);
     missing.erase(found);
   }
+  if (allowed == Missing::kAdditions) {
+    std::erase_if(missing, [&](const auto& entry) { return model.is_addition(entry.first); });
+  }
   if (!missing.empty()) {
     throw DataError(fmt::format("{}: the tensor '{}' is missing{}", source, missing.begin()->first,
                                 missing.size() > 1 ? fmt::format(" (and {} more)", missing.size() - 1) : ""));
+  }
+  for (const auto& [name, tensor] : repeated) {
+    if (!torch::equal(tensor.to(all.at(name)), all.at(name))) {
+      throw DataError(
+          fmt::format("{}: the model's output is tied to '{}', and the file holds another one", source, name));
+    }
   }
   model.after_step();
 }

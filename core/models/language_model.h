@@ -24,6 +24,9 @@ State state_rows(const State& state, std::int64_t begin, std::int64_t count);
 /// States of consecutive rows put together again.
 State concatenate_states(const std::vector<State>& parts);
 
+/// The target of a place without a token, which no loss counts: libtorch's own.
+inline constexpr std::int64_t kNoTarget = -100;
+
 /// What a model sees in one call. A model takes what it needs; only the tokens are always there.
 struct ModelInput {
   torch::Tensor tokens;      // [B, T] int64
@@ -40,9 +43,24 @@ struct ModelInput {
 struct ModelOutput {
   torch::Tensor logits;          // [B, T, V], the prediction of the token after each; of the scored tokens alone
   torch::Tensor auxiliary_loss;  // scalar to add to the training loss; undefined when there is none
-  State state;                   // for the next block, detached
+  State state;                   // for the next block, detached; for the next window, with its gradient
   NamedValues statistics;        // of this call (averages over it), such as a shortening factor
   std::map<std::string, torch::Tensor> token_values;  // what is said of single tokens, by name: [B, T]
+};
+
+/// Windows of T tokens; each repeats the last O tokens of the one before and scores its last T − O predictions, the
+/// first all (models 3.2).
+struct WindowShape {
+  std::int64_t window = 0;
+  std::int64_t overlap = 0;
+};
+
+/// A text that grows at its end, read by a model that need not read it anew for every token.
+class TextReader {
+ public:
+  virtual ~TextReader() = default;
+  /// Reads the [n] tokens that follow, n ≥ 1; the logits [V] of the token after them.
+  virtual torch::Tensor read(const torch::Tensor& tokens) = 0;
 };
 
 /// A language model. Parameters are registered under the names of the published code (docs/models.md).
@@ -52,6 +70,7 @@ class LanguageModel : public torch::nn::Module {
   enum class Scheme {
     kStreaming,      // rows of contiguous text, state carried from block to block
     kRotatedChunks,  // chunks of rotated rows in shuffled order, no state; evaluated with a window of context
+    kWindows,        // windows that overlap, within documents; state, where there is any, from window to window
   };
 
   /// `state` from initial_state or the call before. Token t's logits see tokens ≤ t only. Throws DataError where the
@@ -95,6 +114,22 @@ class LanguageModel : public torch::nn::Module {
 
   virtual Scheme scheme() const { return Scheme::kStreaming; }
 
+  /// kWindows: how the text is cut. One call of `forward` is one window; without an initial state, windows are
+  /// independent of each other.
+  virtual WindowShape windows() const { return {}; }
+
+  /// A way of reading that keeps what it has computed; null: there is none but calling `forward`.
+  virtual std::unique_ptr<TextReader> reader() { return nullptr; }
+
+  /// Whether training may start from weights that lack this parameter, because it is what they are to be extended by.
+  virtual bool is_addition(const std::string& name) const { return (void)name, false; }
+
+  /// The parameter that a tensor of this name, no parameter itself, repeats in files of other programs; "": none.
+  virtual std::string repeated_parameter(const std::string& name) const { return (void)name, ""; }
+
+  /// What other programs want to find beside the weights: contents by file name.
+  virtual std::map<std::string, std::string> companion_files() const { return {}; }
+
   /// Each parameter counted once.
   std::int64_t parameter_count() const;
 
@@ -115,9 +150,12 @@ std::shared_ptr<LanguageModel> make_model(const ModelOptions& options, std::int6
 /// The same for a known vocabulary. Throws UsageError also where the model cannot work with it.
 std::shared_ptr<LanguageModel> make_model(const ModelOptions& options, const Vocabulary& vocabulary);
 
+/// Whether every parameter must be there, or additions (LanguageModel::is_addition) may keep the values they have.
+enum class Missing { kNone, kAdditions };
+
 /// Loads model.safetensors-style weights by name, as docs/models.md says: known buffers and prefixes are ignored.
 /// Throws DataError naming `source` and the tensor that is missing, unknown or wrongly shaped.
 void load_weights(LanguageModel& model, const std::vector<std::pair<std::string, torch::Tensor>>& tensors,
-                  const std::string& source);
+                  const std::string& source, Missing allowed = Missing::kNone);
 
 }  // namespace xlm

@@ -1,45 +1,147 @@
 // Model folders.
 #include "core/models/model_folder.h"
 
+#include <map>
+#include <set>
+
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "core/safetensors.h"
+#include "base/json.h"
+#include "datasets/bpe.h"
 
 namespace xlm {
 namespace {
 
 constexpr const char* kWeights = "model.safetensors";
+constexpr const char* kIndex = "model.safetensors.index.json";
+constexpr const char* kPickled = "pytorch_model.bin";
 constexpr const char* kVocabulary = "vocab.json";
+constexpr const char* kMerges = "merges.txt";
 
-void load(LanguageModel& model, const fs::path& folder) {
-  const fs::path file = folder / kWeights;
-  load_weights(model, read_safetensors(file).tensors, file.string());
+/// Which file holds which tensor, as an index of shards says.
+std::map<std::string, std::string> read_index(const fs::path& file) {
+  const Json index = read_json(file);
+  const auto map = index.is_object() ? index.find("weight_map") : index.end();
+  if (!index.is_object() || map == index.end() || !map->is_object() || map->empty()) {
+    throw DataError(fmt::format("{} is malformed: it has no 'weight_map'", file.string()));
+  }
+  std::map<std::string, std::string> files;
+  for (const auto& [tensor, name] : map->items()) {
+    const bool plain = name.is_string() && !name.get<std::string>().empty() &&
+                       fs::path(name.get<std::string>()).filename() == name.get<std::string>();
+    if (!plain) {
+      throw DataError(
+          fmt::format("{} is malformed: '{}' lies in {}, which is no file name", file.string(), tensor, name.dump()));
+    }
+    files[tensor] = name.get<std::string>();
+  }
+  return files;
+}
+
+NamedTensors read_shards(const fs::path& folder) {
+  const fs::path index = folder / kIndex;
+  const std::map<std::string, std::string> files = read_index(index);
+  std::set<std::string> shards;
+  for (const auto& [tensor, file] : files) shards.insert(file);
+  NamedTensors tensors;
+  for (const std::string& shard : shards) {
+    if (!fs::is_regular_file(folder / shard)) {
+      throw DataError(fmt::format("{} names {}, which is not there", index.string(), shard));
+    }
+    for (auto& [name, tensor] : read_safetensors(folder / shard).tensors) {
+      const auto expected = files.find(name);
+      if (expected == files.end() || expected->second != shard) {
+        throw DataError(fmt::format("{} does not say that {} holds '{}'", index.string(), shard, name));
+      }
+      tensors.emplace_back(name, std::move(tensor));
+    }
+  }
+  if (tensors.size() < files.size()) {
+    std::set<std::string> found;
+    for (const auto& [name, tensor] : tensors) found.insert(name);
+    for (const auto& [name, file] : files) {
+      if (found.count(name) == 0) {
+        throw DataError(fmt::format("{} says that {} holds '{}'; it does not", index.string(), file, name));
+      }
+    }
+  }
+  return tensors;
+}
+
+/// GPT-2's two files for byte-pair encoding, so that other programs find what they know; ours for other symbols.
+void write_vocabulary(const fs::path& folder, const Vocabulary& vocabulary, const std::string& merges) {
+  if (vocabulary.unit != Vocabulary::Unit::kBpe) return write_file(folder / kVocabulary, vocabulary_json(vocabulary));
+  nlohmann::ordered_json::object_t ids;
+  ids.reserve(vocabulary.symbols.size());
+  for (const std::string& symbol : vocabulary.symbols) {
+    std::vector<std::pair<const std::string, nlohmann::ordered_json>>& entries = ids;
+    entries.emplace_back(symbol, entries.size());
+  }
+  write_file(folder / kVocabulary, nlohmann::ordered_json(std::move(ids)).dump() + "\n");
+  if (!merges.empty()) write_file(folder / kMerges, merges);
+}
+
+/// vocab.json in our form or GPT-2's.
+Vocabulary read_model_vocabulary(const fs::path& folder) {
+  const fs::path file = folder / kVocabulary;
+  const std::string text = read_file(file);
+  const nlohmann::json json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+  const bool ours = !json.is_object() || (json.contains("unit") && json["unit"].is_string());
+  return ours ? parse_vocabulary(text, file.string()) : parse_bpe_vocabulary(text, file.string());
+}
+
+/// The file that errors name.
+fs::path weights_file(const fs::path& folder) {
+  return fs::exists(folder / kWeights) || !fs::exists(folder / kIndex) ? folder / kWeights : folder / kIndex;
+}
+
+void load(LanguageModel& model, const fs::path& folder, Missing allowed) {
+  load_weights(model, read_model_weights(folder), weights_file(folder).string(), allowed);
 }
 
 }  // namespace
 
+NamedTensors read_model_weights(const fs::path& folder) {
+  if (weights_file(folder).filename() == kIndex) return read_shards(folder);
+  if (!fs::exists(folder / kWeights) && fs::exists(folder / kPickled)) {
+    throw DataError(
+        fmt::format("{0} has its weights in {1} alone, which is a program rather than data and is not read\n"
+                    "convert it: python -c \"from transformers import GPT2LMHeadModel as M; "
+                    "M.from_pretrained('{0}').save_pretrained('{0}', safe_serialization=True)\"",
+                    folder.string(), kPickled));
+  }
+  return read_safetensors(folder / kWeights).tensors;
+}
+
 void write_model_folder(const fs::path& folder, const LanguageModel& model, const Vocabulary& vocabulary,
-                        const std::string& config_yaml) {
+                        const std::string& config_yaml, const std::string& merges) {
   create_folders(folder);
   write_file(folder / "config.yaml", config_yaml);
-  write_file(folder / kVocabulary, vocabulary_json(vocabulary));
+  write_vocabulary(folder, vocabulary, merges);
+  for (const auto& [name, content] : model.companion_files()) write_file(folder / name, content);
   write_safetensors(folder / kWeights, {model.weights().begin(), model.weights().end()}, {{"format", "pt"}});
 }
 
-LoadedModel load_model_folder(const fs::path& folder, const ModelOptions& options) {
+LoadedModel load_model_folder(const fs::path& folder, const ModelOptions& options, const Vocabulary* otherwise) {
   LoadedModel loaded;
-  loaded.vocabulary = read_vocabulary(folder / kVocabulary);
+  loaded.vocabulary =
+      otherwise != nullptr && !fs::exists(folder / kVocabulary) ? *otherwise : read_model_vocabulary(folder);
   loaded.model = make_model(options, loaded.vocabulary);
-  load(*loaded.model, folder);
+  load(*loaded.model, folder, Missing::kNone);
   return loaded;
 }
 
 void initialize_from(LanguageModel& model, const fs::path& folder, const Vocabulary& vocabulary) {
-  if (!(read_vocabulary(folder / kVocabulary) == vocabulary)) {
+  if (!(read_model_vocabulary(folder) == vocabulary)) {
     throw DataError(fmt::format("model.init_from: the vocabulary of {} is not that of the data", folder.string()));
   }
-  load(model, folder);
+  load(model, folder, Missing::kAdditions);
+}
+
+void load_pretrained(LanguageModel& model, const fs::path& folder) {
+  const bool weights = fs::exists(weights_file(folder)) || fs::exists(folder / kPickled);
+  if (weights) load(model, folder, Missing::kAdditions);
 }
 
 }  // namespace xlm

@@ -1,27 +1,39 @@
-// Model folders: config.yaml, model.safetensors, vocab.json.
+// Model folders: config.yaml, model.safetensors, vocab.json; and those of Hugging Face, with config.json, whose weights
+// may lie in several files.
 #pragma once
 
 #include <string>
 
 #include "core/models/language_model.h"
+#include "core/safetensors.h"
 #include "datasets/prepared.h"
 
 namespace xlm {
 
-/// Writes all files of a model folder, each atomically, the weights last.
+/// Writes all files of a model folder, each atomically, the weights last. `merges`: the text of merges.txt where the
+/// vocabulary is of byte-pair encoding.
 void write_model_folder(const fs::path& folder, const LanguageModel& model, const Vocabulary& vocabulary,
-                        const std::string& config_yaml);
+                        const std::string& config_yaml, const std::string& merges = "");
 
 struct LoadedModel {
   std::shared_ptr<LanguageModel> model;
   Vocabulary vocabulary;
 };
 
-/// Reads the vocabulary and the weights of a folder into a model with these options. Throws DataError.
-LoadedModel load_model_folder(const fs::path& folder, const ModelOptions& options);
+/// Reads the vocabulary and the weights of a folder into a model with these options. A folder without a vocabulary (as
+/// Hugging Face's save_pretrained leaves it) has `otherwise`, where that is given. Throws DataError.
+LoadedModel load_model_folder(const fs::path& folder, const ModelOptions& options,
+                              const Vocabulary* otherwise = nullptr);
 
-/// Loads another folder's weights into `model`, whose vocabulary is `vocabulary`. Throws DataError when the symbols or
-/// shapes differ.
+/// Loads another folder's weights into `model`, whose vocabulary is `vocabulary`; parameters that extend the other
+/// model keep their values. Throws DataError when the symbols or shapes differ.
 void initialize_from(LanguageModel& model, const fs::path& folder, const Vocabulary& vocabulary);
+
+/// The same for a Hugging Face folder whose vocabulary is not looked at; one without weights changes nothing.
+void load_pretrained(LanguageModel& model, const fs::path& folder);
+
+/// All tensors of model.safetensors, or of the files that model.safetensors.index.json names. Throws DataError where
+/// there are none, where a file of the index is missing or holds other tensors than the index says.
+NamedTensors read_model_weights(const fs::path& folder);
 
 }  // namespace xlm

@@ -1,6 +1,7 @@
 // The only list of models. A new one adds its options header and one line to ModelOptions.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -8,13 +9,15 @@
 #include <vector>
 
 #include "core/models/adaptive_span_options.h"
+#include "core/models/gpt2_options.h"
 #include "core/models/hourglass_options.h"
 
 namespace xlm {
 
 /// One alternative per model. Each has kType, kSummary, visit, paper_defaults, problem and make; some have
-/// problem_with, which looks at the options of training too.
-using ModelOptions = std::variant<AdaptiveSpanOptions, HourglassOptions>;
+/// problem_with, which looks at the options of training too, complete, which fills in what depends on other options,
+/// and adopt, which takes a model's shape from a config.json.
+using ModelOptions = std::variant<AdaptiveSpanOptions, HourglassOptions, Gpt2Options>;
 
 /// Calls `f` with a default-constructed options struct of every model.
 template <class F, std::size_t... I>
@@ -41,6 +44,48 @@ inline ModelOptions default_model_options(std::size_t index) {
     if (i++ == index) result = options;
   });
   return result;
+}
+
+/// The folder of another program's model that a model is made from; nothing where the model has no such option.
+inline std::optional<std::string> pretrained_of(const ModelOptions& options) {
+  return std::visit(
+      [](const auto& own) -> std::optional<std::string> {
+        if constexpr (requires { own.pretrained; }) return own.pretrained;
+        return std::nullopt;
+      },
+      options);
+}
+
+inline void set_pretrained(ModelOptions& options, const std::string& folder) {
+  std::visit(
+      [&](auto& own) {
+        if constexpr (requires { own.pretrained; }) own.pretrained = folder;
+      },
+      options);
+}
+
+/// Sets T and O of a model that reads a text in windows; false where it does not.
+inline bool set_windows(ModelOptions& options, std::int64_t window, std::int64_t overlap) {
+  return std::visit(
+      [&](auto& own) {
+        if constexpr (requires { own.overlap; }) {
+          own.window = window;
+          own.overlap = overlap;
+          return true;
+        }
+        return false;
+      },
+      options);
+}
+
+/// Whether such a model carries something from window to window.
+inline bool has_window_state(const ModelOptions& options) {
+  return std::visit(
+      [](const auto& own) {
+        if constexpr (requires { own.recurrent(); }) return own.recurrent();
+        return false;
+      },
+      options);
 }
 
 inline std::string model_type(const ModelOptions& options) {

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/random.h"
 #include "core/random_streams.h"
+#include "core/train/document_sequences.h"
 #include "core/train/rotated_chunks.h"
 #include "datasets/segmentation.h"
 
@@ -35,12 +36,23 @@ void TokenSource::copy(std::int64_t begin, std::int64_t count, std::int64_t* out
 
 TokenSource token_source(const PreparedData& data, const std::string& split, const LanguageModel& model) {
   const std::string tokenizer = model.tokenizer();
-  return {data.split(split).tokens, {}, tokenizer.empty() ? nullptr : open_segmentation(data, split, tokenizer)};
+  return {data.split(split), {}, tokenizer.empty() ? nullptr : open_segmentation(data, split, tokenizer)};
+}
+
+std::vector<std::pair<std::int64_t, std::int64_t>> TokenSource::documents() const {
+  if (documents_ == nullptr || documents_->empty()) return {{0, size()}};
+  std::vector<std::pair<std::int64_t, std::int64_t>> all;
+  for (std::size_t i = 0; i < documents_->size(); ++i) {
+    const std::int64_t end = i + 1 < documents_->size() ? (*documents_)[i + 1] : size();
+    all.emplace_back((*documents_)[i], end - (*documents_)[i]);
+  }
+  return all;
 }
 
 std::unique_ptr<BatchStream> make_batch_stream(LanguageModel::Scheme scheme, const TokenSource& source,
                                                BatchShape shape, std::int64_t seed) {
   if (scheme == LanguageModel::Scheme::kRotatedChunks) return std::make_unique<RotatedChunks>(source, shape, seed);
+  if (scheme == LanguageModel::Scheme::kWindows) return std::make_unique<DocumentSequences>(source, shape, seed);
   return std::make_unique<StreamingBatches>(source, shape, seed);
 }
 

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include <torch/torch.h>
@@ -24,6 +25,12 @@ class TokenSource {
   TokenSource(const TokenFile& file, std::vector<std::int64_t> reencoding,
               std::shared_ptr<const TokenFlags> flags = nullptr)
       : file_(&file), reencoding_(std::move(reencoding)), flags_(std::move(flags)) {}
+  /// The same of a split, which lives on and knows its documents.
+  TokenSource(const Split& split, std::vector<std::int64_t> reencoding,
+              std::shared_ptr<const TokenFlags> flags = nullptr)
+      : TokenSource(split.tokens, std::move(reencoding), std::move(flags)) {
+    documents_ = &split.documents;
+  }
 
   std::int64_t size() const { return file_->size(); }
   /// Copies the ids [begin, begin + count) to `out`.
@@ -32,6 +39,8 @@ class TokenSource {
   torch::Tensor rows(std::int64_t rows, std::int64_t first, std::int64_t stride, std::int64_t count) const;
   /// The flags of the same tokens: [rows, count]; undefined where there are none.
   torch::Tensor flag_rows(std::int64_t rows, std::int64_t first, std::int64_t stride, std::int64_t count) const;
+  /// {first token, tokens} of every document; one where none are known.
+  std::vector<std::pair<std::int64_t, std::int64_t>> documents() const;
   /// Flags beside the text; null where there are none.
   const TokenFlags* flags() const { return flags_.get(); }
 
@@ -39,6 +48,7 @@ class TokenSource {
   const TokenFile* file_;
   std::vector<std::int64_t> reencoding_;
   std::shared_ptr<const TokenFlags> flags_;
+  const std::vector<std::int64_t>* documents_ = nullptr;
 };
 
 /// The tokens of a split as a model with the vocabulary of the data wants them, with the flags that it asks for.

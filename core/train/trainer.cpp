@@ -21,6 +21,7 @@
 #include "core/train/checkpoint.h"
 #include "core/train/optimizer.h"
 #include "core/train/stream.h"
+#include "core/train/windows.h"
 
 namespace xlm {
 namespace {
@@ -29,6 +30,8 @@ constexpr std::int64_t kRecordsOfARun = 1000;  // metrics written by default
 constexpr std::int64_t kUntimedSteps = 3;      // warm caches before step times count
 
 double to_bpc(double nats) { return nats / std::numbers::ln2; }
+
+double scored_targets(const torch::Tensor& targets) { return targets.ne(kNoTarget).sum().item<double>(); }
 
 class Trainer {
  public:
@@ -41,7 +44,14 @@ class Trainer {
   void restore();
   void save();
   double step();
+  struct PartLoss {
+    torch::Tensor language_model;
+    torch::Tensor total;  // with what a model adds to it
+    State state;
+  };
+
   double forward_backward(const Batch& batch);
+  PartLoss loss_of(const ModelInput& input, const torch::Tensor& targets, const State& state);
   void record(double loss);
   bool evaluation_due() const;
   std::optional<Evaluation> evaluate(const std::string& split, bool final);
@@ -151,23 +161,36 @@ double Trainer::forward_backward(const Batch& batch) {
   double total = 0;
   for (std::int64_t begin = 0; begin < rows; begin += part) {
     const std::int64_t count = std::min(part, rows - begin);
-    const double share = static_cast<double>(count) / static_cast<double>(rows);
-    ModelOutput output;
-    {
-      const PrecisionScope precision(options_->train.precision, device_);
-      output = model_->forward(batch.input.rows(begin, count).to(device_), state_rows(state_, begin, count));
-    }
-    if (output.logits.scalar_type() != torch::kDouble) output.logits = output.logits.to(torch::kFloat);
-    torch::Tensor loss = torch::cross_entropy_loss(output.logits.flatten(0, 1),
-                                                   batch.targets.narrow(0, begin, count).to(device_).flatten());
-    total += loss.item<double>() * share;
+    const torch::Tensor targets = batch.targets.narrow(0, begin, count);
+    const double share = scored_targets(targets) / scored_targets(batch.targets);
+    PartLoss part_loss =
+        loss_of(batch.input.rows(begin, count).to(device_), targets.to(device_), state_rows(state_, begin, count));
+    total += part_loss.language_model.item<double>() * share;
     if (!std::isfinite(total)) break;
-    if (output.auxiliary_loss.defined()) loss = loss + output.auxiliary_loss;
-    (loss * share).backward();
-    next.push_back(std::move(output.state));
+    (part_loss.total * share).backward();
+    next.push_back(std::move(part_loss.state));
   }
   if (std::isfinite(total)) state_ = concatenate_states(next);
   return total;
+}
+
+/// The mean loss of some rows, in nats, and what is minimised.
+Trainer::PartLoss Trainer::loss_of(const ModelInput& input, const torch::Tensor& targets, const State& state) {
+  if (model_->scheme() == LanguageModel::Scheme::kWindows) {
+    const PrecisionScope precision(options_->train.precision, device_);
+    const torch::Tensor loss = windows_loss(*model_, input.tokens, targets, options_->train.checkpoint_windows);
+    return {.language_model = loss, .total = loss, .state = state};
+  }
+  ModelOutput output;
+  {
+    const PrecisionScope precision(options_->train.precision, device_);
+    output = model_->forward(input, state);
+  }
+  if (output.logits.scalar_type() != torch::kDouble) output.logits = output.logits.to(torch::kFloat);
+  const torch::Tensor loss = torch::cross_entropy_loss(output.logits.flatten(0, 1), targets.flatten());
+  return {.language_model = loss,
+          .total = output.auxiliary_loss.defined() ? loss + output.auxiliary_loss : loss,
+          .state = std::move(output.state)};
 }
 
 double Trainer::step() {
@@ -284,7 +307,9 @@ Trainer::Evaluated Trainer::finish() {
     evaluations.push_back(*evaluation);
   }
   sink_->check_owner();
-  write_model_folder(job_->folder / "model", *model_, data_.vocabulary, job_->model_yaml);
+  const fs::path merges = data_.path / "merges.txt";
+  write_model_folder(job_->folder / "model", *model_, data_.vocabulary, job_->model_yaml,
+                     fs::exists(merges) ? read_file(merges) : "");
   for (const Evaluation& evaluation : evaluations) sink_->evaluation(evaluation);
   for (const Grid& grid : model_->grids()) sink_->grid(step_, grid);
   record_costs();

@@ -70,6 +70,16 @@ class FakeCore : public Core {
     return {.groups = {job.text}, .tokens = static_cast<std::int64_t>(job.text.size()), .boundaries = 0};
   }
 
+  Sample sample(const SampleJob& job, const std::function<bool(const std::string&)>& show) override {
+    Sample sample{.prompt_tokens = static_cast<std::int64_t>(job.prompt.size()), .seconds = 0.5};
+    for (std::int64_t i = 0; i < job.tokens; ++i) {
+      sample.text += "ab ";
+      sample.tokens.push_back(i);
+      if (!show("ab ")) break;
+    }
+    return sample;
+  }
+
   NamedValues costs(const RunOptions& /*options*/, std::int64_t symbols) override {
     ++cost_calls;
     return {{"params", 1000.0 + static_cast<double>(symbols)}, {"flops_per_token", 10}};

@@ -191,7 +191,7 @@ TEST_F(Pipeline, EveryRecipesSmokeProfileGivesItsTablesFiguresAndPage) {
     EXPECT_NE(read_file(folder_.path() / (name + ".html")).find(tables.at(0)["table"].get<std::string>()),
               std::string::npos);
   }
-  EXPECT_GE(recipes, 9);
+  EXPECT_GE(recipes, 14);
 }
 
 TEST_F(Pipeline, AnHourglassTrainsAndIsEvaluatedAlike) {
@@ -263,6 +263,64 @@ TEST_F(Pipeline, EvalGivesTheLossThatTrainingReported) {
       EXPECT_TRUE(evaluation.contains(field)) << field;
     }
   }
+}
+
+TEST_F(Pipeline, AGpt2GetsRecurrenceIsEvaluatedByOverlapAndContinuesAText) {
+  write_file(folder_.path() / "gpt2.yaml",
+             "data: {path: data}\ndevice: cpu\n"
+             "model: {type: gpt2, width: 16, heads: 2, layers: 2, positions: 32, window: 16, windows: 4}\n"
+             "optimizer: {warmup_steps: 5, lr: 5e-3}\ntrain: {steps: 30, batch: 4, threads: 1}\n");
+  ASSERT_EQ(xlm({"train", "gpt2.yaml"}).code, 0);
+  const std::string base = run_folder("runs").filename().string();
+  const ProgramResult recurrent = xlm({"train", "gpt2.yaml", "model.recurrence.pool=mean", "model.overlap=4",
+                                       "model.init_from=" + base, "train.checkpoint_windows=true", "--runs", "runs2"});
+  EXPECT_EQ(recurrent.code, 3) << "the run lies in another folder of runs";
+  ASSERT_EQ(xlm({"train", "gpt2.yaml", "model.recurrence.pool=mean", "model.overlap=4", "model.init_from=runs/" + base,
+                 "train.checkpoint_windows=true", "--runs", "runs2"})
+                .code,
+            0);
+  const std::string model = run_folder("runs2").string();
+
+  const auto evaluate = [&](const std::string& windows) {
+    const ProgramResult result = xlm({"eval-overlap", model, "--data", "data", "--window", windows, "--overlap",
+                                      "0,4,15", "--json", "--runs", "runs2", "eval.batch=4"});
+    EXPECT_EQ(result.code, 0) << result.err;
+    return parse_json(result.out, "eval-overlap");
+  };
+  const Json first = evaluate("16");
+  ASSERT_EQ(first.size(), 3U);
+  for (const Json& row : first) {
+    for (const auto* field : {"window", "overlap", "tokens", "words", "bytes", "loss", "token_perplexity",
+                              "word_perplexity", "bits_per_byte", "flops_per_token", "seconds"}) {
+      EXPECT_TRUE(row.contains(field)) << field;
+    }
+    EXPECT_FALSE(row.at("measured_before").get<bool>());
+  }
+  EXPECT_GT(first[1].at("flops_per_token").get<double>(), first[0].at("flops_per_token").get<double>());
+  const Json again = evaluate("16,32");
+  ASSERT_EQ(again.size(), 6U);
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_TRUE(again[i].at("measured_before").get<bool>()) << i;
+    EXPECT_EQ(again[i].at("loss"), first[i].at("loss"));
+    EXPECT_FALSE(again[i + 3].at("measured_before").get<bool>()) << i;
+  }
+  const ProgramResult explained =
+      xlm({"eval-overlap", model, "--data", "data", "--window", "16", "--runs", "runs2", "--explain", "eval.batch=4"});
+  EXPECT_NE(explained.out.find("predicted exactly once"), std::string::npos) << explained.out << explained.err;
+  for (const auto& [window, overlap] :
+       std::vector<std::pair<std::string, std::string>>{{"33", "0"}, {"16", "16"}, {"16", "-1"}, {"0", "0"}}) {
+    EXPECT_EQ(xlm({"eval-overlap", model, "--data", "data", "--window", window, "--overlap", overlap}).code, 2);
+  }
+
+  const std::vector<std::string> ask{"sample", model, "--prompt", "line 1 of a text that", "--tokens", "30"};
+  const ProgramResult streamed = xlm(ask);
+  ASSERT_EQ(streamed.code, 0) << streamed.err;
+  std::vector<std::string> as_json = ask;
+  as_json.emplace_back("--json");
+  const Json sample = parse_json(xlm(as_json).out, "sample");
+  EXPECT_EQ(sample.at("tokens").size(), 30U);
+  EXPECT_EQ(streamed.out, "line 1 of a text that" + sample.at("text").get<std::string>() + "\n");
+  EXPECT_EQ(xlm({"sample", model, "--prompt", "€"}).code, 3);
 }
 
 TEST_F(Pipeline, CorruptAndMissingInputsHaveTheDocumentedCodes) {

@@ -28,6 +28,22 @@ TEST(Linear, EqualsTorchsInValueAndGradient) {
   }
 }
 
+TEST(Linear, WithTransposedWeightsEqualsTorchsInValueAndGradient) {
+  torch::manual_seed(1);
+  for (const std::int64_t rows : {3, 33}) {
+    const std::vector<torch::Tensor> leaves{torch::randn({2, rows, 16}).set_requires_grad(true),
+                                            torch::randn({16, 24}).set_requires_grad(true),
+                                            torch::randn({24}).set_requires_grad(true)};
+    const torch::Tensor expected = torch::matmul(leaves[0], leaves[1]) + leaves[2];
+    const torch::Tensor actual = affine_layer(leaves[0], leaves[1], leaves[2]);
+    EXPECT_TRUE(torch::allclose(actual, expected, 1e-5, 1e-5));
+    const torch::Tensor upstream = torch::randn_like(expected);
+    const auto wanted = torch::autograd::grad({(expected * upstream).sum()}, leaves);
+    const auto given = torch::autograd::grad({(actual * upstream).sum()}, leaves);
+    for (std::size_t i = 0; i < leaves.size(); ++i) EXPECT_TRUE(torch::allclose(given[i], wanted[i], 1e-4, 1e-4)) << i;
+  }
+}
+
 TEST(Linear, TakesRowsThatAreNotContiguous) {
   const torch::Tensor x = torch::randn({4, 10, 16}).narrow(1, 3, 5);
   const torch::Tensor weight = torch::randn({8, 16});

@@ -106,6 +106,25 @@ class TrainerTest : public testing::Test {
     return hourglass;
   }
 
+  TrainJob recurrent_job(const std::string& name, bool checkpoint_windows) {
+    TrainJob recurrent = job(name);
+    recurrent.options.model = Gpt2Options{.width = 16,
+                                          .heads = 2,
+                                          .layers = 2,
+                                          .positions = 32,
+                                          .dropout = 0.2,
+                                          .attention_dropout = 0.2,
+                                          .window = 12,
+                                          .overlap = 4,
+                                          .recurrence = {.pool = RecurrenceOptions::Pool::kMean, .hidden = {8}}};
+    recurrent.options.optimizer = {.type = OptimizerOptions::Type::kAdam, .lr = 5e-3, .warmup_steps = 5};
+    recurrent.options.train.block = 50;
+    recurrent.options.train.steps = 12;
+    recurrent.options.train.checkpoint_windows = checkpoint_windows;
+    recurrent.options.eval.select = EvalOptions::Select::kBest;
+    return recurrent;
+  }
+
   static void expect_same_model(const TrainJob& a, const TrainJob& b) {
     const TensorFile first = read_safetensors(a.folder / "model/model.safetensors");
     const TensorFile second = read_safetensors(b.folder / "model/model.safetensors");
@@ -182,6 +201,16 @@ TEST_F(TrainerTest, ChunksStoppedInTheMiddleOfAnEpochAndResumedGiveTheSameBits) 
     const Evaluation last = expect_the_same_bits(hourglass_job("whole" + suffix, type),
                                                  hourglass_job("parts" + suffix, type), {2, 3, 10, 11}, 12);
     EXPECT_GE(last.values.at("shortening_factor"), 1);
+  }
+}
+
+TEST_F(TrainerTest, RecurrentWindowsStoppedAndResumedGiveTheSameBits) {
+  for (const bool checkpoint : {false, true}) {
+    const std::string suffix = checkpoint ? "-again" : "-kept";
+    const Evaluation last = expect_the_same_bits(recurrent_job("whole" + suffix, checkpoint),
+                                                 recurrent_job("parts" + suffix, checkpoint), {2, 3, 10, 11}, 12);
+    EXPECT_LT(last.loss, 4);
+    EXPECT_TRUE(fs::exists(folder_.path() / ("whole" + suffix) / "model/config.json"));
   }
 }
 
@@ -266,7 +295,8 @@ TEST_F(TrainerTest, TooShortATextIsRefused) {
 }
 
 TEST_F(TrainerTest, BfloatTrainsCloseToSinglePrecision) {
-  for (const TrainJob& single : {job("single"), hourglass_job("hourglass", BoundaryOptions::Type::kWhitespace)}) {
+  for (const TrainJob& single : {job("single"), hourglass_job("hourglass", BoundaryOptions::Type::kWhitespace),
+                                 recurrent_job("recurrent", true)}) {
     RecordingSink single_sink;
     RecordingSink bfloat_sink;
     TrainJob bfloat = single;

@@ -1,0 +1,34 @@
+// The header of a safetensors file: names, types, shapes and places of its tensors, checked before anything is read.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace xlm {
+
+/// One tensor of the file.
+struct SafetensorsEntry {
+  std::string name;
+  std::string type;  // "F32"
+  std::vector<std::int64_t> shape;
+  std::uint64_t begin = 0;  // its first byte, counted from the file's start
+  std::uint64_t end = 0;
+};
+
+struct SafetensorsHeader {
+  std::vector<SafetensorsEntry> entries;        // in the order of their places
+  std::map<std::string, std::string> metadata;  // "__metadata__"
+};
+
+/// Bytes of one element of a type ("F32": 4); 0 for a type that is not read.
+std::uint64_t safetensors_element_size(std::string_view type);
+
+/// `file` is the whole file, `source` its name. Throws DataError naming both and the tensor for a header of absurd
+/// length, an unknown type, shapes whose product overflows, and places that overlap, leave gaps or lie outside the
+/// file.
+SafetensorsHeader parse_safetensors_header(std::string_view file, const std::string& source);
+
+}  // namespace xlm

@@ -1,0 +1,266 @@
+// xlm eval-overlap: perplexity by window and overlap (recurrence.txt §4), with what every number was divided by.
+#include <cmath>
+#include <memory>
+#include <numbers>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/progress.h"
+#include "base/text.h"
+#include "cmd/command.h"
+#include "cmd/evaluation_place.h"
+#include "cmd/run_results.h"
+#include "datasets/prepared.h"
+#include "experiments/configuration.h"
+#include "experiments/core_library.h"
+#include "experiments/evaluation_record.h"
+#include "experiments/store_update.h"
+
+namespace xlm {
+namespace {
+
+struct Options {
+  std::string model;
+  std::string data;
+  std::string split = "test";
+  std::string experiment;
+  std::vector<std::int64_t> windows;
+  std::vector<std::int64_t> overlaps{0};
+  std::vector<std::string> overrides;
+  bool explain = false;
+};
+
+/// One window and overlap; all figures come from one pass.
+struct Row {
+  std::int64_t window = 0;
+  std::int64_t overlap = 0;
+  std::int64_t tokens = 0;
+  double loss = 0;
+  double seconds = 0;
+  bool known = false;  // measured before
+  std::map<std::string, double> values;
+};
+
+/// What the losses are divided by.
+struct Counts {
+  std::int64_t all_tokens = 0;
+  std::int64_t words = 0;
+  std::int64_t bytes = 0;
+  std::int64_t documents = 0;
+};
+
+Counts count(const RunOptions& options, const std::string& split) {
+  const PreparedData data = open_prepared(options.data.path);
+  const Split& chosen = data.split(split);
+  return {.all_tokens = chosen.tokens.size(),
+          .words = chosen.words,
+          .bytes = chosen.bytes,
+          .documents = std::max<std::int64_t>(1, static_cast<std::int64_t>(chosen.documents.size()))};
+}
+
+void add_figures(NamedValues& values, double loss, std::int64_t tokens, const Counts& counts) {
+  const double nats = loss * static_cast<double>(tokens);
+  values["token_perplexity"] = std::exp(loss);
+  values["words"] = static_cast<double>(counts.words);
+  values["bytes"] = static_cast<double>(counts.bytes);
+  if (counts.words > 0) values["word_perplexity"] = std::exp(nats / static_cast<double>(counts.words));
+  if (counts.bytes > 0) values["bits_per_byte"] = nats / std::numbers::ln2 / static_cast<double>(counts.bytes);
+}
+
+/// The options of one window and overlap. Throws UsageError for those that the model cannot have.
+RunOptions options_of(RunOptions options, std::int64_t window, std::int64_t overlap) {
+  if (!set_windows(options.model, window, overlap)) {
+    throw UsageError(fmt::format("a model of type {} does not read its text in windows that overlap\nuse xlm eval",
+                                 model_type(options.model)));
+  }
+  std::visit(
+      [](const auto& own) {
+        if (const auto problem = own.problem()) throw UsageError(problem->second);
+      },
+      options.model);
+  return options;
+}
+
+Row measure(const Options& command, const Context& context, const EvaluationRequest& request, const Counts& counts,
+            std::int64_t window, std::int64_t overlap) {
+  if (const auto known = find_evaluation(request, context.runs)) {
+    Row row{.window = window, .overlap = overlap, .known = true, .values = known->values};
+    row.tokens = static_cast<std::int64_t>(known->values.at("tokens"));
+    row.loss = known->values.at("loss");
+    row.seconds = known->values.at("seconds");
+    add_figures(row.values, row.loss, row.tokens, counts);
+    return row;
+  }
+  std::unique_ptr<Progress> bar;
+  const auto show = [&](double done, double total) {
+    const Progress::Settings settings{
+        .label = fmt::format("window {} overlap {}", window, overlap), .total = total, .unit = "tokens"};
+    if (!bar && !context.quiet) bar = std::make_unique<Progress>(settings, stderr, context.standard_error);
+    if (bar) bar->update(done);
+  };
+  Evaluation evaluation =
+      core().evaluate({.model = request.place.model, .options = request.options, .split = command.split}, show);
+  bar.reset();
+  evaluation.split = command.split;
+  add_figures(evaluation.values, evaluation.loss, evaluation.tokens, counts);
+  record_evaluation(request, evaluation, context.runs);
+  return {.window = window,
+          .overlap = overlap,
+          .tokens = evaluation.tokens,
+          .loss = evaluation.loss,
+          .seconds = evaluation.seconds,
+          .known = false,
+          .values = {evaluation.values.begin(), evaluation.values.end()}};
+}
+
+constexpr std::array<const char*, 4> kFigures{"token_perplexity", "word_perplexity", "bits_per_byte",
+                                              "flops_per_token"};
+
+std::string as_json(const std::vector<Row>& rows, const Counts& counts) {
+  Json list = Json::array();
+  for (const Row& row : rows) {
+    Json json = {{"window", row.window}, {"overlap", row.overlap}, {"tokens", row.tokens},
+                 {"words", counts.words}, {"bytes", counts.bytes}, {"loss", row.loss}};
+    for (const char* name : kFigures) {
+      const auto value = row.values.find(name);
+      json[name] = value == row.values.end() ? Json() : Json(value->second);
+    }
+    json["seconds"] = row.seconds;
+    json["documents"] = counts.documents;
+    json["measured_before"] = row.known;
+    list.push_back(std::move(json));
+  }
+  return list.dump(2) + "\n";
+}
+
+std::string as_text(const std::vector<Row>& rows, int width) {
+  TextTable table({{"window", true},
+                   {"overlap", true},
+                   {"loss", true},
+                   {"token ppl", true},
+                   {"word ppl", true},
+                   {"bits/byte", true},
+                   {"FLOPs/token", true},
+                   {"time"}});
+  for (const Row& row : rows) {
+    std::vector<std::string> cells{std::to_string(row.window), std::to_string(row.overlap),
+                                   fmt::format("{:.5f}", row.loss)};
+    for (const char* name : kFigures) {
+      const auto value = row.values.find(name);
+      if (value == row.values.end()) {
+        cells.emplace_back("–");
+      } else {
+        cells.push_back(value->second >= 1e5 ? fmt::format("{:.3e}", value->second)
+                                             : fmt::format("{:.4f}", value->second));
+      }
+    }
+    cells.push_back(human_duration(row.seconds) + (row.known ? " (before)" : ""));
+    table.add(std::move(cells));
+  }
+  return table.render(TextTable::Format::kText, width);
+}
+
+std::string convention(const std::vector<Row>& rows, const Counts& counts) {
+  return fmt::format(
+      "tokens scored {} of {}, words {}, bytes {}; {}\n", rows.front().tokens, counts.all_tokens,
+      counts.words > 0 ? std::to_string(counts.words) : "not counted", counts.bytes,
+      counts.documents == 1 ? "one document" : fmt::format("{} documents, each apart", counts.documents));
+}
+
+std::string explanation(const Row& row, const Counts& counts, bool state) {
+  std::string text = fmt::format(
+      "\nWindow {0}, overlap {1}. Windows of {0} tokens start every {2} tokens of a document, at positions 0 to {3}. The\n"
+      "first of a document scores the predictions of all its tokens, each later one those of its last {2}; {4}.\n"
+      "Every token of a document but its first is predicted exactly once: {5} of {6} tokens, in {7}.\n",
+      row.window, row.overlap, row.window - row.overlap, row.window - 1,
+      state ? "it is\ngiven what the window before hands over, within the document"
+            : "nothing is\ncarried from window to window",
+      row.tokens, counts.all_tokens, counts.documents == 1 ? "one document" : fmt::format("{} documents", counts.documents));
+  text += fmt::format("loss: {:.4f} nats in all / {} tokens = {:.5f}\n", row.loss * static_cast<double>(row.tokens),
+                      row.tokens, row.loss);
+  text += fmt::format("token perplexity: exp(loss) = {:.4f}\n", row.values.at("token_perplexity"));
+  if (counts.words > 0) {
+    text += fmt::format("word perplexity: exp(nats / {} words of the data folder) = {:.4f}\n", counts.words,
+                        row.values.at("word_perplexity"));
+  }
+  if (counts.bytes > 0) {
+    text += fmt::format("bits per byte: nats / ln 2 / {} bytes of UTF-8 = {:.4f}\n", counts.bytes,
+                        row.values.at("bits_per_byte"));
+  }
+  const auto flops = row.values.find("flops_per_token");
+  if (flops != row.values.end()) {
+    text += fmt::format(
+        "FLOPs per token: two per multiply-add of the layers' matrices and of attention, and the recurrence's own,\n"
+        "times {0}/({0} − {1}); without embeddings and the output layer = {2:.4g}\n",
+        row.window, row.overlap, flops->second);
+  }
+  return text;
+}
+
+int run(const Options& command, const Context& context) {
+  check_split(command.split);
+  const ModelPlace place = find_model(command.model, context.runs);
+  RunOptions options = read_model_folder(place.model, command.overrides);
+  options.data.path = evaluation_data(command.data, place);
+  std::vector<EvaluationRequest> requests;
+  std::vector<std::pair<std::int64_t, std::int64_t>> shapes;
+  for (const std::int64_t window : command.windows) {
+    for (const std::int64_t overlap : command.overlaps) {
+      requests.push_back({.place = place,
+                          .options = options_of(options, window, overlap),
+                          .split = command.split,
+                          .experiment = command.experiment});
+      shapes.emplace_back(window, overlap);
+    }
+  }
+  const Counts counts = count(options, command.split);
+  std::vector<Row> rows;
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    rows.push_back(measure(command, context, requests[i], counts, shapes[i].first, shapes[i].second));
+  }
+  update_store(context.runs, context.store_file());
+  if (context.json) {
+    print(as_json(rows, counts));
+    return kDone;
+  }
+  print(as_text(rows, context.standard_output.is_terminal ? context.standard_output.width : 0));
+  print(convention(rows, counts));
+  if (command.explain) {
+    for (const Row& row : rows) print(explanation(row, counts, has_window_state(options.model)));
+  }
+  return kDone;
+}
+
+}  // namespace
+
+std::function<int()> declare_eval_overlap(CLI::App& app, const Context& context) {
+  const auto command = std::make_shared<Options>();
+  app.add_option("model", command->model, "Run id or its unique beginning, run folder, or model folder")
+      ->required()
+      ->type_name("MODEL");
+  app.add_option("overrides", command->overrides, "How it is evaluated: eval.batch=4 device=cpu")
+      ->type_name("KEY=VALUE");
+  app.add_option("--data", command->data, "Prepared data folder (default: what the run was trained on)")
+      ->type_name("DIR");
+  app.add_option("--split", command->split, "train, valid or test")->capture_default_str()->type_name("SPLIT");
+  app.add_option("--window", command->windows, "Tokens of a window T, several separated by commas")
+      ->required()
+      ->delimiter(',')
+      ->type_name("T,…");
+  app.add_option("--overlap", command->overlaps, "Tokens that a window repeats of the one before, 0 to T − 1")
+      ->delimiter(',')
+      ->capture_default_str()
+      ->type_name("O,…");
+  app.add_option("--experiment", command->experiment, "Show the rows in the tables and figures of this experiment")
+      ->type_name("NAME");
+  app.add_flag("--explain", command->explain, "Say in words how each number was computed");
+  app.footer(
+      "Rows that were measured before are not measured again.\n\n"
+      "Examples:\n"
+      "  xlm eval-overlap gpt2-small --data data/wikitext-103 --window 300 --overlap 0,5,10,30,50\n"
+      "  xlm eval-overlap gpt2-small --data data/pg-19 --split valid --window 200,300,400 --explain");
+  return [command, &context] { return run(*command, context); };
+}
+
+}  // namespace xlm

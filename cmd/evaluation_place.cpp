@@ -1,0 +1,41 @@
+// Which data and which split a command evaluates.
+#include "cmd/evaluation_place.h"
+
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "base/yaml.h"
+#include "experiments/configuration.h"
+#include "results/run_folder.h"
+
+namespace xlm {
+
+std::string evaluation_data(const std::string& given, const ModelPlace& place) {
+  std::string path = given;
+  if (path.empty() && !place.run.empty()) {
+    const Yaml config = read_yaml(RunPaths{place.run}.config());
+    if (const Yaml* known = find_path(config, "data.path")) path = known->scalar;
+  }
+  if (path.empty()) throw UsageError("--data is missing: a prepared data folder (xlm prepare-data)");
+  if (!fs::is_directory(path)) {
+    throw DataError(
+        fmt::format("there is no prepared data folder {}\nmake it with: xlm prepare-data DATASET --from FILES "
+                    "--out {}",
+                    path, path));
+  }
+  return path;
+}
+
+void check_split(const std::string& split) {
+  const std::vector<std::string> splits{"train", "valid", "test"};
+  for (const std::string& known : splits) {
+    if (split == known) return;
+  }
+  throw UsageError(
+      fmt::format("--split is '{}'{}; it must be one of {}", split, did_you_mean(split, splits), join(splits, ", ")));
+}
+
+}  // namespace xlm

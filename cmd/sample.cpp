@@ -1,0 +1,93 @@
+// xlm sample: the continuation of a text.
+#include <memory>
+
+#include "base/error.h"
+#include "cmd/command.h"
+#include "experiments/configuration.h"
+#include "experiments/core_library.h"
+#include "experiments/model_place.h"
+
+namespace xlm {
+namespace {
+
+struct Options {
+  std::string model;
+  std::string prompt;
+  fs::path prompt_file;
+  std::int64_t tokens = 100;
+  double temperature = 0;
+  std::int64_t top_k = 0;
+  double top_p = 1;
+  std::int64_t seed = 1;
+  std::vector<std::string> overrides;
+};
+
+int run(const Options& options, const Context& context) {
+  if (options.prompt.empty() && options.prompt_file.empty()) {
+    throw UsageError("there is nothing to continue\ngive --prompt TEXT or --prompt-file FILE");
+  }
+  const ModelPlace place = find_model(options.model, context.runs);
+  SampleJob job{.model = place.model,
+                .options = read_model_folder(place.model, options.overrides),
+                .prompt = options.prompt_file.empty() ? options.prompt : read_file(options.prompt_file),
+                .tokens = options.tokens,
+                .temperature = options.temperature,
+                .top_k = options.top_k,
+                .top_p = options.top_p};
+  job.options.seed = options.seed;
+  const bool stream = !context.json;
+  if (stream) print(job.prompt);
+  const Sample sample = core().sample(job, [&](const std::string& text) {
+    if (stream) print(text);
+    return true;
+  });
+  if (stream) {
+    print("\n");
+    return kDone;
+  }
+  const Json json = {{"prompt", job.prompt},
+                     {"text", sample.text},
+                     {"tokens", sample.tokens},
+                     {"prompt_tokens", sample.prompt_tokens},
+                     {"seconds", sample.seconds}};
+  print(json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+  return kDone;
+}
+
+}  // namespace
+
+std::function<int()> declare_sample(CLI::App& app, const Context& context) {
+  const auto options = std::make_shared<Options>();
+  app.add_option("model", options->model, "Run id or its unique beginning, run folder, or model folder")
+      ->required()
+      ->type_name("MODEL");
+  app.add_option("overrides", options->overrides, "How it is computed: device=cpu train.threads=4")
+      ->type_name("KEY=VALUE");
+  auto* const prompt = app.add_option("--prompt", options->prompt, "The text to continue")->type_name("TEXT");
+  app.add_option("--prompt-file", options->prompt_file, "A file with the text to continue")
+      ->excludes(prompt)
+      ->type_name("FILE");
+  app.add_option("--tokens", options->tokens, "Tokens to add")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40))
+      ->capture_default_str()
+      ->type_name("N");
+  app.add_option("--temperature", options->temperature, "0: always the likeliest token; 1: as the model says")
+      ->check(CLI::Range(0.0, 1e6))
+      ->capture_default_str();
+  app.add_option("--top-k", options->top_k, "Only the K likeliest tokens; 0: all")
+      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 40))
+      ->capture_default_str();
+  app.add_option("--top-p", options->top_p, "Only the likeliest tokens that together have this probability")
+      ->check(CLI::Range(1e-9, 1.0))
+      ->capture_default_str();
+  app.add_option("--seed", options->seed, "Fixes what is drawn")
+      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 52))
+      ->capture_default_str();
+  app.footer(
+      "Examples:\n"
+      "  xlm sample gpt2-small --prompt \"The river\" --tokens 50\n"
+      "  xlm sample hourglass-text8-3fa9 --prompt \"the river \" --temperature 0.8 --top-k 20 --seed 3");
+  return [options, &context] { return run(*options, context); };
+}
+
+}  // namespace xlm

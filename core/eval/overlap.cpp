@@ -1,0 +1,130 @@
+// Overlap evaluation.
+#include "core/eval/overlap.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "core/device.h"
+#include "core/eval/overlap_windows.h"
+#include "core/kernels/row_losses.h"
+
+namespace xlm {
+namespace {
+
+/// One window of one document.
+struct PlacedWindow {
+  std::int64_t document_begin;
+  OverlapWindow window;
+};
+
+class OverlapEvaluation {
+ public:
+  OverlapEvaluation(LanguageModel& model, const TokenSource& source, const SplitSettings& settings, const GoOn& go_on)
+      : model_(&model), source_(&source), settings_(&settings), go_on_(&go_on), shape_(model.windows()) {
+    for (const auto& [begin, size] : source.documents()) total_ += std::max<std::int64_t>(0, size - 1);
+  }
+
+  void without_state();
+  void with_state();
+  const SplitLoss& result() const { return result_; }
+
+ private:
+  State add(const std::vector<PlacedWindow>& rows, const State& state);
+
+  LanguageModel* model_;
+  const TokenSource* source_;
+  const SplitSettings* settings_;
+  const GoOn* go_on_;
+  WindowShape shape_;
+  std::int64_t total_ = 0;
+  SplitLoss result_;
+};
+
+/// Scores windows side by side, the shorter ones padded at their end; returns the state after them.
+State OverlapEvaluation::add(const std::vector<PlacedWindow>& rows, const State& state) {
+  std::int64_t longest = 0;
+  std::int64_t first_scored = shape_.window;
+  for (const auto& [begin, window] : rows) {
+    longest = std::max(longest, window.length);
+    first_scored = std::min(first_scored, window.first_scored());
+  }
+  const auto count = static_cast<std::int64_t>(rows.size());
+  const torch::Tensor tokens = torch::zeros({count, longest}, torch::kLong);             // [B, T]
+  const torch::Tensor targets = torch::full({count, longest}, kNoTarget, torch::kLong);  // [B, T]
+  std::int64_t scored = 0;
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    const auto& [begin, window] = rows[row];
+    const std::int64_t at = static_cast<std::int64_t>(row) * longest;
+    source_->copy(begin + window.begin, window.length, tokens.data_ptr<std::int64_t>() + at);
+    source_->copy(begin + window.first_target(), window.scored,
+                  targets.data_ptr<std::int64_t>() + at + window.first_scored());
+    scored += window.scored;
+  }
+  ModelOutput output;
+  {
+    const PrecisionScope precision(settings_->precision, settings_->device);
+    output =
+        model_->forward(ModelInput{.tokens = tokens.to(settings_->device), .scored = longest - first_scored}, state);
+  }
+  result_.loss +=
+      summed_row_losses(output.logits, targets.narrow(1, first_scored, longest - first_scored).to(settings_->device));
+  result_.tokens += scored;
+  result_.stopped = !(*go_on_)(result_.tokens, total_);
+  return output.state;
+}
+
+void OverlapEvaluation::without_state() {
+  // The first windows of documents score more than the others: apart, they let those score no more than they need.
+  std::vector<PlacedWindow> first;
+  std::vector<PlacedWindow> later;
+  const auto add_all = [&](std::vector<PlacedWindow>& rows) {
+    if (!rows.empty() && !result_.stopped) add(rows, {});
+    rows.clear();
+  };
+  for (const auto& [begin, size] : source_->documents()) {
+    const OverlapWindows windows(size, shape_.window, shape_.overlap);
+    for (std::int64_t i = 0; i < windows.size() && !result_.stopped; ++i) {
+      std::vector<PlacedWindow>& rows = windows[i].first_scored() == 0 ? first : later;
+      rows.push_back({begin, windows[i]});
+      if (static_cast<std::int64_t>(rows.size()) == settings_->rows) add_all(rows);
+    }
+  }
+  add_all(first);
+  add_all(later);
+}
+
+void OverlapEvaluation::with_state() {
+  std::vector<std::pair<std::int64_t, std::int64_t>> documents = source_->documents();
+  // Longest first, so that those which have ended are the last rows.
+  std::stable_sort(documents.begin(), documents.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  const auto count = static_cast<std::int64_t>(documents.size());
+  for (std::int64_t first = 0; first < count && !result_.stopped; first += settings_->rows) {
+    State state = model_->initial_state(std::min(settings_->rows, count - first));
+    for (std::int64_t i = 0; !result_.stopped; ++i) {
+      std::vector<PlacedWindow> rows;
+      for (std::int64_t at = first; at < std::min(count, first + settings_->rows); ++at) {
+        const auto& [begin, size] = documents[static_cast<std::size_t>(at)];
+        const OverlapWindows windows(size, shape_.window, shape_.overlap);
+        if (i < windows.size()) rows.push_back({begin, windows[i]});
+      }
+      if (rows.empty()) break;
+      state = add(rows, state_rows(state, 0, static_cast<std::int64_t>(rows.size())));
+    }
+  }
+}
+
+}  // namespace
+
+SplitLoss evaluate_overlap(LanguageModel& model, const TokenSource& source, const SplitSettings& settings,
+                           const GoOn& go_on) {
+  OverlapEvaluation evaluation(model, source, settings, go_on);
+  if (model.initial_state(1).empty()) {
+    evaluation.without_state();
+  } else {
+    evaluation.with_state();
+  }
+  return evaluation.result();
+}
+
+}  // namespace xlm

@@ -1,0 +1,14 @@
+// Overlap evaluation: windows over documents, with state or without (recurrence.txt §4; models 3.2).
+#pragma once
+
+#include "core/eval/evaluation.h"
+
+namespace xlm {
+
+/// The sum of the split's losses, `loss` not yet divided by `tokens`: every token of a document but its first is scored
+/// once. Windows without state are computed `settings.rows` at a time, wherever they lie; with state, the windows of so
+/// many documents go on side by side.
+SplitLoss evaluate_overlap(LanguageModel& model, const TokenSource& source, const SplitSettings& settings,
+                           const GoOn& go_on);
+
+}  // namespace xlm

@@ -1,0 +1,200 @@
+// Continuations of a text.
+#include "core/eval/sampling.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include <ATen/Parallel.h>
+#include "base/error.h"
+#include "base/progress.h"
+#include "base/random.h"
+#include "core/device.h"
+#include "core/models/model_folder.h"
+#include "core/random_streams.h"
+#include "datasets/bpe_encoder.h"
+#include "datasets/decoder.h"
+#include "datasets/symbols.h"
+
+namespace xlm {
+namespace {
+
+using torch::Tensor;
+
+/// Carries the state from block to block.
+class StreamReader final : public TextReader {
+ public:
+  StreamReader(std::shared_ptr<LanguageModel> model, std::int64_t block)
+      : model_(std::move(model)), block_(block), state_(model_->initial_state(1)) {}
+
+  Tensor read(const Tensor& tokens) override {
+    Tensor logits;
+    for (std::int64_t begin = 0; begin < tokens.size(0); begin += block_) {
+      const std::int64_t count = std::min(block_, tokens.size(0) - begin);
+      ModelOutput output = model_->forward(tokens.narrow(0, begin, count).unsqueeze(0), state_);
+      logits = output.logits[0][-1];
+      state_ = std::move(output.state);
+    }
+    return logits;
+  }
+
+ private:
+  std::shared_ptr<LanguageModel> model_;
+  std::int64_t block_;
+  State state_;
+};
+
+/// Computes the last tokens anew for every token.
+class ContextReader final : public TextReader {
+ public:
+  ContextReader(std::shared_ptr<LanguageModel> model, std::int64_t context)
+      : model_(std::move(model)), context_(context) {}
+
+  Tensor read(const Tensor& tokens) override {
+    seen_ += tokens.size(0);
+    last_ = last_.defined() ? torch::cat({last_, tokens}) : tokens;
+    last_ = last_.narrow(0, std::max<std::int64_t>(0, last_.size(0) - context_), std::min(context_, last_.size(0)));
+    const Tensor places = torch::arange(seen_ - last_.size(0), seen_, torch::kLong).to(tokens.device());
+    torch::manual_seed(0);  // a model that samples draws the same for the same text
+    return model_
+        ->forward(ModelInput{.tokens = last_.unsqueeze(0), .positions = places.unsqueeze(0), .scored = 1},
+                  model_->initial_state(1))
+        .logits[0][-1];
+  }
+
+ private:
+  std::shared_ptr<LanguageModel> model_;
+  std::int64_t context_;
+  std::int64_t seen_ = 0;
+  Tensor last_;
+};
+
+/// Computes the window anew for every token; a full one hands on its state and its last O tokens.
+class WindowReader final : public TextReader {
+ public:
+  explicit WindowReader(std::shared_ptr<LanguageModel> model)
+      : model_(std::move(model)), state_(model_->initial_state(1)) {}
+
+  Tensor read(const Tensor& tokens) override {
+    const WindowShape shape = model_->windows();
+    Tensor logits;
+    for (std::int64_t begin = 0; begin < tokens.size(0);) {
+      if (size() == shape.window) {
+        state_ = next_;
+        window_ = window_.narrow(0, shape.window - shape.overlap, shape.overlap);
+      }
+      const std::int64_t count = std::min(tokens.size(0) - begin, shape.window - size());
+      const Tensor added = tokens.narrow(0, begin, count);
+      window_ = window_.defined() ? torch::cat({window_, added}) : added;
+      ModelOutput output = model_->forward(ModelInput{.tokens = window_.unsqueeze(0), .scored = 1}, state_);
+      logits = output.logits[0][-1];
+      next_ = std::move(output.state);
+      begin += count;
+    }
+    return logits;
+  }
+
+ private:
+  std::int64_t size() const { return window_.defined() ? window_.size(0) : 0; }
+
+  std::shared_ptr<LanguageModel> model_;
+  State state_;
+  State next_;
+  Tensor window_;
+};
+
+std::vector<std::int64_t> encode_bpe(const std::string& text, const fs::path& folder) {
+  const Bpe bpe = read_bpe(folder);
+  BpeEncoder encoder(bpe);
+  std::vector<std::uint32_t> tokens;
+  encoder.write(text, tokens);
+  encoder.finish(tokens);
+  return {tokens.begin(), tokens.end()};
+}
+
+/// How many of the likeliest together reach top_p; `sorted` are probabilities in falling order.
+std::int64_t nucleus(const double* sorted, std::int64_t count, double top_p) {
+  double sum = 0;
+  for (std::int64_t i = 0; i < count; ++i) {
+    sum += sorted[i];
+    if (sum >= top_p) return i + 1;
+  }
+  return count;
+}
+
+}  // namespace
+
+std::int64_t choose_token(const Tensor& logits, const TokenChoice& choice, std::int64_t place) {
+  const Tensor values = logits.detach().to(torch::kCPU, torch::kDouble);
+  if (choice.temperature == 0) return values.argmax().item<std::int64_t>();
+  const std::int64_t kept = choice.top_k > 0 ? std::min(choice.top_k, values.size(0)) : values.size(0);
+  const auto [sorted, ids] = values.sort(/*stable=*/true, /*dim=*/0, /*descending=*/true);
+  const Tensor probabilities = torch::softmax(sorted.narrow(0, 0, kept) / choice.temperature, 0).contiguous();
+  const double* share = probabilities.const_data_ptr<double>();
+  const std::int64_t count = nucleus(share, kept, choice.top_p);
+  double total = 0;
+  for (std::int64_t i = 0; i < count; ++i) total += share[i];
+  double left = total * random_unit(random_bits(static_cast<std::uint64_t>(choice.seed), kSampling,
+                                                static_cast<std::uint64_t>(place)));
+  std::int64_t chosen = 0;
+  while (chosen + 1 < count && left >= share[chosen]) left -= share[chosen++];
+  return ids[chosen].item<std::int64_t>();
+}
+
+std::unique_ptr<TextReader> make_plain_reader(const std::shared_ptr<LanguageModel>& model, std::int64_t block,
+                                              std::int64_t context) {
+  switch (model->scheme()) {
+    case LanguageModel::Scheme::kStreaming:
+      return std::make_unique<StreamReader>(model, block);
+    case LanguageModel::Scheme::kRotatedChunks:
+      return std::make_unique<ContextReader>(model, context);
+    case LanguageModel::Scheme::kWindows:
+      break;
+  }
+  return std::make_unique<WindowReader>(model);
+}
+
+std::unique_ptr<TextReader> make_reader(const std::shared_ptr<LanguageModel>& model, std::int64_t block,
+                                        std::int64_t context) {
+  if (auto own = model->reader()) return own;
+  return make_plain_reader(model, block, context);
+}
+
+Sample sample(const SampleJob& job, const std::function<bool(const std::string&)>& show) {
+  const RunOptions& options = job.options;
+  if (options.train.threads > 0) at::set_num_threads(static_cast<int>(options.train.threads));
+  const torch::NoGradGuard no_grad;
+  const torch::Device device = choose_device(options.device);
+  const LoadedModel loaded = load_model_folder(job.model, options.model);
+  loaded.model->to(device);
+  loaded.model->eval();
+  const std::vector<std::int64_t> prompt = loaded.vocabulary.unit == Vocabulary::Unit::kBpe
+                                               ? encode_bpe(job.prompt, job.model)
+                                               : encode_symbols(loaded.vocabulary, job.prompt);
+  if (prompt.empty()) throw UsageError("the prompt is empty: there is nothing to continue");
+  const TokenChoice choice{
+      .temperature = job.temperature, .top_k = job.top_k, .top_p = job.top_p, .seed = options.seed};
+  const auto reader = make_reader(loaded.model, options.train.block, options.eval.context);
+  const auto read = [&](const std::vector<std::int64_t>& tokens) {
+    return reader->read(torch::tensor(tokens, torch::kLong).to(device));
+  };
+  Sample result{.prompt_tokens = static_cast<std::int64_t>(prompt.size())};
+  StreamingDecoder decoder(loaded.vocabulary);
+  Tensor logits = read(prompt);
+  const double start = monotonic_seconds();
+  for (std::int64_t place = 0; place < job.tokens; ++place) {
+    const std::int64_t token = choose_token(logits, choice, place);
+    result.tokens.push_back(token);
+    const std::string text = decoder.take(token);
+    result.text += text;
+    if (!text.empty() && !show(text)) break;
+    if (place + 1 < job.tokens) logits = read({token});
+  }
+  const std::string rest = decoder.finish();
+  result.text += rest;
+  if (!rest.empty()) show(rest);
+  result.seconds = monotonic_seconds() - start;
+  return result;
+}
+
+}  // namespace xlm

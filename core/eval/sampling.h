@@ -1,0 +1,40 @@
+// Continuations of a text, one token after the other (recurrence.txt §5.3; models 3.10).
+//
+// V symbols.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "core/interface.h"
+#include "core/models/language_model.h"
+
+namespace xlm {
+
+/// How the next token is chosen.
+struct TokenChoice {
+  double temperature = 0;
+  std::int64_t top_k = 0;
+  double top_p = 1;
+  std::int64_t seed = 1;
+};
+
+/// One of the tokens of logits [V]: the likeliest at temperature 0 (the first of equals), otherwise drawn from
+/// softmax(logits / temperature) cut to the top_k likeliest and then to the likeliest that together reach top_p. The
+/// draw follows from the seed and `place` alone.
+std::int64_t choose_token(const torch::Tensor& logits, const TokenChoice& choice, std::int64_t place);
+
+/// The model's own reader, or one that calls forward: with the state carried along (blocks of `block` tokens), with the
+/// last `context` tokens, or with the window that the overlap rule gives.
+std::unique_ptr<TextReader> make_reader(const std::shared_ptr<LanguageModel>& model, std::int64_t block,
+                                        std::int64_t context);
+/// The latter, whatever the model has.
+std::unique_ptr<TextReader> make_plain_reader(const std::shared_ptr<LanguageModel>& model, std::int64_t block,
+                                              std::int64_t context);
+
+/// As Core::sample.
+Sample sample(const SampleJob& job, const std::function<bool(const std::string&)>& show);
+
+}  // namespace xlm

@@ -1,0 +1,44 @@
+// Causal attention: libtorch's fused kernel where there is no dropout, plain operations where there is.
+#include "core/kernels/causal_attention.h"
+
+#include <cmath>
+#include <limits>
+
+#include "core/kernels/place_dropout.h"
+
+namespace xlm {
+namespace {
+
+/// True where a query sees a key: [T, K].
+torch::Tensor seen_keys(const CausalAttentionInput& input) {
+  const std::int64_t queries = input.query.size(2);
+  const std::int64_t keys = input.key.size(2);
+  return torch::ones({queries, keys}, torch::TensorOptions(torch::kBool).device(input.query.device()))
+      .tril(keys - queries);
+}
+
+}  // namespace
+
+torch::Tensor causal_attention_plain(const CausalAttentionInput& input) {
+  const double scale = 1 / std::sqrt(static_cast<double>(input.query.size(3)));
+  torch::Tensor scores = torch::matmul(input.query * scale, input.key.transpose(2, 3));  // [B, H, T, K]
+  if (scores.scalar_type() == torch::kBFloat16 || scores.scalar_type() == torch::kHalf) {
+    scores = scores.to(torch::kFloat);
+  }
+  scores = scores.masked_fill(seen_keys(input).logical_not(), -std::numeric_limits<double>::infinity());
+  torch::Tensor weights = torch::softmax(scores, -1);
+  if (input.dropout > 0) weights = place_dropout(weights, input.dropout, input.seed);
+  return torch::matmul(weights.to(input.value.scalar_type()), input.value);  // [B, H, T, d]
+}
+
+torch::Tensor causal_attention(const CausalAttentionInput& input) {
+  if (input.dropout > 0) return causal_attention_plain(input);
+  const std::int64_t queries = input.query.size(2);
+  const bool square = queries == input.key.size(2);
+  const std::optional<torch::Tensor> mask =
+      square || queries == 1 ? std::nullopt : std::optional<torch::Tensor>(seen_keys(input));
+  return at::scaled_dot_product_attention(input.query, input.key, input.value, mask, /*dropout_p=*/0.0,
+                                          /*is_causal=*/square);
+}
+
+}  // namespace xlm

@@ -1,0 +1,27 @@
+// Causal attention without positions of its own, as in GPT-2: queries are the last of the keys' places.
+//
+// B batch, H heads, T queries, K ≥ T keys, d head width.
+#pragma once
+
+#include <cstdint>
+
+#include <torch/torch.h>
+
+namespace xlm {
+
+struct CausalAttentionInput {
+  torch::Tensor query;     // [B, H, T, d]
+  torch::Tensor key;       // [B, H, K, d]
+  torch::Tensor value;     // [B, H, K, d]
+  double dropout = 0;      // of the attention weights; 0 outside training
+  std::uint64_t seed = 0;  // of the dropout
+};
+
+/// softmax over j ≤ K − T + i of q_i·k_j / √d, dropout, product with the values: the first K − T keys are seen by every
+/// query. Returns [B, H, T, d].
+torch::Tensor causal_attention(const CausalAttentionInput& input);
+
+/// The plain version, from libtorch's differentiable operations: memory O(B H T K).
+torch::Tensor causal_attention_plain(const CausalAttentionInput& input);
+
+}  // namespace xlm

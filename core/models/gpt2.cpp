@@ -1,0 +1,354 @@
+// GPT-2 as in Hugging Face's implementation, and the recurrence that hands pooled hidden states from a window to the
+// next (recurrence.txt; models 3.1 to 3.9).
+//
+// B batch, T tokens of a window, P of them scored, E embeddings handed over, L layers, H heads, k width, d = k / H,
+// F feed-forward units, V symbols.
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "core/kernels/causal_attention.h"
+#include "core/kernels/dropout.h"
+#include "core/kernels/linear.h"
+#include "core/kernels/place_dropout.h"
+#include "core/models/language_model.h"
+#include "core/models/model_folder.h"
+
+namespace xlm {
+namespace {
+
+using torch::Tensor;
+using Pool = RecurrenceOptions::Pool;
+
+constexpr double kInitialDeviation = 0.02;
+
+struct AffineWeights {
+  Tensor weight, bias;
+};
+
+struct Gpt2Layer {
+  AffineWeights norm_1, attention, projection;  // [k], [k, 3k], [k, k]
+  AffineWeights norm_2, inner, outer;           // [k], [k, F], [F, k]
+};
+
+/// Keys and values of the tokens of a window that were read before: [B, H, E + tokens, d] per layer.
+struct KeysAndValues {
+  Tensor keys, values;
+};
+
+class Gpt2 final : public LanguageModel {
+ public:
+  Gpt2(Gpt2Options options, std::int64_t symbols);
+
+  ModelOutput forward(const ModelInput& input, const State& state) override;
+  using LanguageModel::forward;
+  State initial_state(std::int64_t batch) const override;
+  NamedValues costs(std::int64_t block) const override;
+  Scheme scheme() const override { return Scheme::kWindows; }
+  WindowShape windows() const override { return {o_.window, o_.overlap}; }
+  std::unique_ptr<TextReader> reader() override;
+  bool is_addition(const std::string& name) const override { return name.starts_with("recurrence."); }
+  std::string repeated_parameter(const std::string& name) const override {
+    return o_.tied && name == "lm_head.weight" ? "wte.weight" : "";
+  }
+  std::map<std::string, std::string> companion_files() const override;
+
+ private:
+  friend class Gpt2Reader;
+
+  Tensor embed(const Tensor& tokens, std::int64_t first) const;
+  Tensor run_layer(std::int64_t index, const Tensor& hidden, const Tensor& inserted, std::int64_t kept,
+                   KeysAndValues* cache) const;
+  Tensor logits(const Tensor& hidden) const;
+  bool inserts_at(std::int64_t layer) const;
+  Tensor mix(const Tensor& mixed, const Tensor& hidden, std::int64_t layer) const;
+  Tensor hand_over(const Tensor& mixed) const;
+  Tensor dropped(const Tensor& x, double probability) const;
+  void declare_recurrence();
+  AffineWeights declare_map(const std::string& name, std::int64_t in, std::int64_t out, double deviation);
+  AffineWeights declare_layer_norm(const std::string& name);
+
+  Gpt2Options o_;
+  Tensor wte_, wpe_, head_;  // [V, k], [positions, k], [V, k]
+  std::vector<Gpt2Layer> layers_;
+  AffineWeights final_norm_;       // [k]
+  Tensor alpha_;                   // [L]
+  Tensor pool_key_;                // [k]
+  std::vector<AffineWeights> ff_;  // [out, in]
+};
+
+AffineWeights Gpt2::declare_map(const std::string& name, std::int64_t in, std::int64_t out, double deviation) {
+  return {parameter(name + ".weight", torch::randn({in, out}) * deviation),
+          parameter(name + ".bias", torch::zeros({out}))};
+}
+
+AffineWeights Gpt2::declare_layer_norm(const std::string& name) {
+  return {parameter(name + ".weight", torch::ones({o_.width})), parameter(name + ".bias", torch::zeros({o_.width}))};
+}
+
+Gpt2::Gpt2(Gpt2Options options, std::int64_t symbols) : o_(std::move(options)) {
+  const std::int64_t width = o_.width;
+  wte_ = parameter("wte.weight", torch::randn({symbols, width}) * kInitialDeviation);
+  wpe_ = parameter("wpe.weight", torch::randn({o_.positions, width}) * kInitialDeviation);
+  // What adds to the residual starts smaller the more layers there are.
+  const double projected = kInitialDeviation / std::sqrt(2.0 * static_cast<double>(o_.layers));
+  for (std::int64_t i = 0; i < o_.layers; ++i) {
+    const std::string at = fmt::format("h.{}.", i);
+    layers_.push_back({.norm_1 = declare_layer_norm(at + "ln_1"),
+                       .attention = declare_map(at + "attn.c_attn", width, 3 * width, kInitialDeviation),
+                       .projection = declare_map(at + "attn.c_proj", width, width, projected),
+                       .norm_2 = declare_layer_norm(at + "ln_2"),
+                       .inner = declare_map(at + "mlp.c_fc", width, o_.feed_forward, kInitialDeviation),
+                       .outer = declare_map(at + "mlp.c_proj", o_.feed_forward, width, projected)});
+  }
+  final_norm_ = declare_layer_norm("ln_f");
+  head_ = o_.tied ? wte_ : parameter("lm_head.weight", torch::randn({symbols, width}) * kInitialDeviation);
+  if (o_.recurrent()) declare_recurrence();
+}
+
+void Gpt2::declare_recurrence() {
+  alpha_ = parameter("recurrence.alpha", torch::zeros({o_.layers}));
+  if (o_.recurrence.pool == Pool::kAttention) {
+    pool_key_ = parameter("recurrence.key", torch::randn({o_.width}) * kInitialDeviation);
+  }
+  std::vector<std::int64_t> units{o_.width};
+  units.insert(units.end(), o_.recurrence.hidden.begin(), o_.recurrence.hidden.end());
+  units.push_back(o_.width * o_.recurrence.embeddings);
+  for (std::size_t i = 0; i + 1 < units.size(); ++i) {
+    const std::string name = fmt::format("recurrence.ff.{}", 2 * i);  // a ReLU lies between
+    ff_.push_back({parameter(name + ".weight", torch::randn({units[i + 1], units[i]}) * kInitialDeviation),
+                   parameter(name + ".bias", torch::zeros({units[i + 1]}))});
+  }
+}
+
+/// Nothing is handed to the first window of a document: no embedding.
+State Gpt2::initial_state(std::int64_t batch) const {
+  if (!o_.recurrent()) return {};
+  return {torch::empty({batch, 0, o_.width}, wte_.options().requires_grad(false))};
+}
+
+Tensor Gpt2::dropped(const Tensor& x, double probability) const {
+  return is_training() && probability > 0 ? place_dropout(x, probability, draw_dropout_seed()) : x;
+}
+
+Tensor Gpt2::embed(const Tensor& tokens, std::int64_t first) const {
+  const std::int64_t length = tokens.size(1);
+  if (first + length > o_.positions) {
+    throw UsageError(
+        fmt::format("a window of {} tokens is longer than the model's {} positions", first + length, o_.positions));
+  }
+  return dropped(torch::embedding(wte_, tokens) + wpe_.narrow(0, first, length), o_.dropout);  // [B, T, k]
+}
+
+bool Gpt2::inserts_at(std::int64_t layer) const {
+  return o_.recurrence.insert_layer == 0 || layer + 1 == o_.recurrence.insert_layer;
+}
+
+/// One layer on hidden [B, T, k]; `inserted` [B, E, k] (or undefined) are more keys and values, seen by every query,
+/// without queries of their own. Only the last `kept` positions are computed to the end. With a cache, the keys and
+/// values there come first, and those of this call are added to it.
+Tensor Gpt2::run_layer(std::int64_t index, const Tensor& hidden, const Tensor& inserted, std::int64_t kept,
+                       KeysAndValues* cache) const {
+  const Gpt2Layer& layer = layers_[static_cast<std::size_t>(index)];
+  const std::int64_t width = o_.width;
+  const Tensor input = inserted.defined() && inserted.size(1) > 0 ? torch::cat({inserted, hidden}, 1) : hidden;
+  const std::int64_t count = input.size(1);  // E + T
+  const Tensor normed = torch::layer_norm(input, {width}, layer.norm_1.weight, layer.norm_1.bias, o_.norm_epsilon);
+  const std::vector<Tensor> parts = affine_layer(normed, layer.attention.weight, layer.attention.bias)
+                                        .view({input.size(0), count, 3, o_.heads, width / o_.heads})
+                                        .unbind(2);                             // 3 × [B, E + T, H, d]
+  const Tensor query = parts[0].narrow(1, count - kept, kept).transpose(1, 2);  // [B, H, P, d]
+  Tensor key = parts[1].transpose(1, 2);                                        // [B, H, E + T, d]
+  Tensor value = parts[2].transpose(1, 2);
+  if (cache != nullptr) {
+    if (cache->keys.defined()) {
+      key = torch::cat({cache->keys, key}, 2);
+      value = torch::cat({cache->values, value}, 2);
+    }
+    *cache = {key, value};
+  }
+  const double dropout = is_training() ? o_.attention_dropout : 0;
+  const Tensor attended = causal_attention({.query = query,
+                                            .key = key,
+                                            .value = value,
+                                            .dropout = dropout,
+                                            .seed = dropout > 0 ? draw_dropout_seed() : 0});  // [B, H, P, d]
+  const Tensor joined = attended.transpose(1, 2).reshape({input.size(0), kept, width});       // [B, P, k]
+  Tensor out = hidden.narrow(1, hidden.size(1) - kept, kept) +
+               dropped(affine_layer(joined, layer.projection.weight, layer.projection.bias), o_.dropout);
+  const Tensor second = torch::layer_norm(out, {width}, layer.norm_2.weight, layer.norm_2.bias, o_.norm_epsilon);
+  const Tensor inner = torch::gelu(affine_layer(second, layer.inner.weight, layer.inner.bias), "tanh");  // [B, P, F]
+  return out + dropped(affine_layer(inner, layer.outer.weight, layer.outer.bias), o_.dropout);           // [B, P, k]
+}
+
+/// Adds a layer's share to Σ softmax(α)_ℓ h^(ℓ); where the mean is taken, of positions' means.
+Tensor Gpt2::mix(const Tensor& mixed, const Tensor& hidden, std::int64_t layer) const {
+  const Tensor share = torch::softmax(alpha_, 0).select(0, layer);
+  const Tensor part = (o_.recurrence.pool == Pool::kMean ? hidden.mean(1, true) : hidden) * share;
+  return mixed.defined() ? mixed + part : part;
+}
+
+/// h_prev [B, E, k] of the mixed hidden states [B, T, k] (3.3, 3.6).
+Tensor Gpt2::hand_over(const Tensor& mixed) const {
+  Tensor z;  // [B, k]
+  switch (o_.recurrence.pool) {
+    case Pool::kMax:
+      z = mixed.amax(1);
+      break;
+    case Pool::kAttention: {
+      const Tensor scores = torch::matmul(mixed, pool_key_) / std::sqrt(static_cast<double>(o_.width));  // [B, T]
+      z = torch::matmul(torch::softmax(scores, 1).unsqueeze(1), mixed).squeeze(1);
+      break;
+    }
+    case Pool::kNone:
+    case Pool::kMean:
+      z = mixed.mean(1);
+      break;
+  }
+  for (std::size_t i = 0; i < ff_.size(); ++i) {
+    z = torch::linear(i == 0 ? z : torch::relu(z), ff_[i].weight, ff_[i].bias);
+  }
+  return z.view({z.size(0), o_.recurrence.embeddings, o_.width});
+}
+
+Tensor Gpt2::logits(const Tensor& hidden) const {
+  return linear_layer(torch::layer_norm(hidden, {o_.width}, final_norm_.weight, final_norm_.bias, o_.norm_epsilon),
+                      head_);
+}
+
+ModelOutput Gpt2::forward(const ModelInput& input, const State& state) {
+  const std::int64_t length = input.tokens.size(1);
+  const std::int64_t scored = input.scored > 0 ? input.scored : length;
+  const std::int64_t pooled = o_.recurrence.pool_repeated ? length : std::min(length, o_.window - o_.overlap);
+  Tensor hidden = embed(input.tokens, 0);
+  Tensor mixed;
+  for (std::int64_t i = 0; i < o_.layers; ++i) {
+    const bool last = i + 1 == o_.layers;
+    const Tensor inserted = o_.recurrent() && inserts_at(i) ? state.at(0) : Tensor();
+    hidden = run_layer(i, hidden, inserted, last && !o_.recurrent() ? scored : length, nullptr);
+    if (o_.recurrent()) mixed = mix(mixed, hidden.narrow(1, 0, pooled), i);
+  }
+  ModelOutput output;
+  output.logits = logits(hidden.narrow(1, hidden.size(1) - scored, scored));  // [B, P, V]
+  if (o_.recurrent()) output.state = {hand_over(mixed)};
+  return output;
+}
+
+/// 3.9: what the blocks' matrices and attention cost, two per multiply-add, and the recurrence's own; without
+/// embeddings, norms, biases and the output layer, as the paper counts. Tokens that are repeated cost again.
+NamedValues Gpt2::costs(std::int64_t /*block*/) const {
+  const auto width = static_cast<double>(o_.width);
+  const auto layers = static_cast<double>(o_.layers);
+  const auto window = static_cast<double>(o_.window);
+  const double again = window / (window - static_cast<double>(o_.overlap));
+  const double matrices = layers * (4 * width * width + 2 * width * static_cast<double>(o_.feed_forward));
+  const double paper = (2 * matrices + 2 * layers * window * width) * again;
+  double of_window = 0;
+  for (const AffineWeights& map : ff_) of_window += 2 * static_cast<double>(map.weight.numel());
+  const double own = o_.recurrent() ? (2 * layers * width + of_window / window) * again : 0;
+  return {{"params", static_cast<double>(parameter_count())}, {"flops_per_token", paper + own}, {"paper_flops", paper}};
+}
+
+/// Reads token by token within a window, whose keys and values are kept; past its end the next window begins with the
+/// last O tokens.
+class Gpt2Reader final : public TextReader {
+ public:
+  explicit Gpt2Reader(std::shared_ptr<const Gpt2> model) : model_(std::move(model)), state_(model_->initial_state(1)) {}
+
+  Tensor read(const Tensor& tokens) override {
+    const torch::NoGradGuard no_grad;
+    const WindowShape shape = model_->windows();
+    Tensor logits;
+    for (std::int64_t begin = 0; begin < tokens.size(0);) {
+      if (window_size() == shape.window) next_window();
+      const std::int64_t count = std::min(tokens.size(0) - begin, shape.window - window_size());
+      logits = extend(tokens.narrow(0, begin, count));
+      begin += count;
+    }
+    return logits;
+  }
+
+ private:
+  std::int64_t window_size() const { return window_.defined() ? window_.size(0) : 0; }
+
+  /// The hidden states of the window become the state; the tokens that it repeats wait to be read with the next ones.
+  void next_window() {
+    const WindowShape shape = model_->windows();
+    if (model_->o_.recurrent()) {
+      const std::int64_t pooled = model_->o_.recurrence.pool_repeated ? shape.window : shape.window - shape.overlap;
+      state_ = {model_->hand_over(torch::cat(mixed_, 1).narrow(1, 0, pooled))};
+      mixed_.clear();
+    }
+    cache_.clear();
+    window_ = window_.narrow(0, shape.window - shape.overlap, shape.overlap);
+    unread_ = shape.overlap;
+  }
+
+  Tensor extend(const Tensor& tokens) {
+    window_ = window_.defined() ? torch::cat({window_, tokens}) : tokens;
+    const std::int64_t count = tokens.size(0) + unread_;
+    const std::int64_t first = window_.size(0) - count;
+    unread_ = 0;
+    if (cache_.empty()) cache_.resize(model_->layers_.size());
+    Tensor hidden = model_->embed(window_.narrow(0, first, count).unsqueeze(0), first);  // [1, n, k]
+    Tensor mixed;
+    for (std::size_t i = 0; i < cache_.size(); ++i) {
+      const auto index = static_cast<std::int64_t>(i);
+      const bool inserts = model_->o_.recurrent() && first == 0 && model_->inserts_at(index);
+      hidden = model_->run_layer(index, hidden, inserts ? state_.at(0) : Tensor(), count, &cache_[i]);
+      if (model_->o_.recurrent()) {
+        const Tensor part = hidden * torch::softmax(model_->alpha_, 0).select(0, index);
+        mixed = mixed.defined() ? mixed + part : part;
+      }
+    }
+    if (mixed.defined()) mixed_.push_back(mixed);
+    return model_->logits(hidden.narrow(1, count - 1, 1)).view({-1});
+  }
+
+  std::shared_ptr<const Gpt2> model_;
+  State state_;
+  Tensor window_;              // [tokens of the window]
+  std::int64_t unread_ = 0;    // of them, those that have not been run
+  std::vector<Tensor> mixed_;  // Σ softmax(α)_ℓ h^(ℓ) of the window's positions: [1, n, k] each
+  std::vector<KeysAndValues> cache_;
+};
+
+std::unique_ptr<TextReader> Gpt2::reader() {
+  return std::make_unique<Gpt2Reader>(std::dynamic_pointer_cast<Gpt2>(shared_from_this()));
+}
+
+/// Hugging Face's configuration, so that its programs load the folder.
+std::map<std::string, std::string> Gpt2::companion_files() const {
+  const Json config{{"architectures", {"GPT2LMHeadModel"}},
+                    {"model_type", "gpt2"},
+                    {"vocab_size", wte_.size(0)},
+                    {"n_positions", o_.positions},
+                    {"n_ctx", o_.positions},
+                    {"n_embd", o_.width},
+                    {"n_layer", o_.layers},
+                    {"n_head", o_.heads},
+                    {"n_inner", o_.feed_forward == 4 * o_.width ? Json() : Json(o_.feed_forward)},
+                    {"activation_function", "gelu_new"},
+                    {"layer_norm_epsilon", o_.norm_epsilon},
+                    {"initializer_range", kInitialDeviation},
+                    {"embd_pdrop", o_.dropout},
+                    {"resid_pdrop", o_.dropout},
+                    {"attn_pdrop", o_.attention_dropout},
+                    {"tie_word_embeddings", o_.tied},
+                    {"torch_dtype", "float32"}};
+  return {{"config.json", config.dump(2) + "\n"}};
+}
+
+}  // namespace
+
+std::shared_ptr<LanguageModel> Gpt2Options::make(std::int64_t symbols) const {
+  Gpt2Options whole = *this;
+  whole.complete();
+  auto model = std::make_shared<Gpt2>(whole, symbols);
+  if (!pretrained.empty()) load_pretrained(*model, pretrained);
+  return model;
+}
+
+}  // namespace xlm

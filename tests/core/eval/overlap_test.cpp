@@ -1,0 +1,144 @@
+// Overlap evaluation: what is scored, in which order, and with what carried along.
+#include "core/eval/overlap.h"
+
+#include <cmath>
+#include <map>
+
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "core/kernels/row_losses.h"
+#include "tests/temporary_folder.h"
+
+namespace xlm {
+namespace {
+
+constexpr std::int64_t kPlaces = 128;
+
+/// Gives the symbol after the input's last a logit of its own, and hands on the sum of all tokens it has seen.
+class WindowListener final : public LanguageModel {
+ public:
+  WindowListener(WindowShape shape, bool recurrent) : shape_(shape), recurrent_(recurrent) {}
+
+  ModelOutput forward(const ModelInput& input, const State& state) override {
+    inputs.push_back(input);
+    states.push_back(state);
+    const std::int64_t length = input.tokens.size(1);
+    const torch::Tensor seen = input.tokens.narrow(1, length - input.scored, input.scored);
+    torch::Tensor logits = torch::zeros({seen.size(0), seen.size(1), kPlaces});
+    logits.scatter_(2, ((seen + 1) % kPlaces).unsqueeze(2), 3.0);
+    ModelOutput output{.logits = logits};
+    if (recurrent_) output.state = {state.at(0) + input.tokens.sum(1, true)};
+    return output;
+  }
+  using LanguageModel::forward;
+  State initial_state(std::int64_t batch) const override {
+    if (!recurrent_) return {};
+    return {torch::zeros({batch, 1}, torch::kLong)};
+  }
+  NamedValues costs(std::int64_t /*block*/) const override { return {}; }
+  Scheme scheme() const override { return Scheme::kWindows; }
+  WindowShape windows() const override { return shape_; }
+
+  std::vector<ModelInput> inputs;
+  std::vector<State> states;
+
+ private:
+  WindowShape shape_;
+  bool recurrent_;
+};
+
+class OverlapTest : public testing::Test {
+ protected:
+  OverlapTest() : split_{TokenFile(write_places(folder_.path() / "tokens"), 1)} {
+    split_.documents = {0, 24, 25, 70};  // the second has one token
+  }
+  static fs::path write_places(const fs::path& path) {
+    std::string bytes;
+    for (int i = 0; i < 100; ++i) bytes.push_back(static_cast<char>(i));
+    write_file(path, bytes);
+    return path;
+  }
+  static bool go_on(std::int64_t /*scored*/, std::int64_t /*total*/) { return true; }
+
+  TemporaryFolder folder_;
+  Split split_;
+};
+
+/// The loss of a right guess among 128.
+double right_guess() { return std::log(std::exp(3.0) + kPlaces - 1) - 3; }
+
+TEST_F(OverlapTest, EveryTokenOfADocumentButItsFirstIsScoredOnce) {
+  const TokenSource source(split_, {});
+  for (const bool recurrent : {false, true}) {
+    for (std::int64_t window = 1; window <= 12; ++window) {
+      for (std::int64_t overlap = 0; overlap < window; ++overlap) {
+        WindowListener model({window, overlap}, recurrent);
+        const SplitLoss result = evaluate_split(model, source, {.rows = 3}, go_on);
+        EXPECT_EQ(result.tokens, 100 - 4) << window << " " << overlap;
+        EXPECT_NEAR(result.loss, right_guess(), 1e-6);
+      }
+    }
+  }
+}
+
+TEST_F(OverlapTest, WindowsWithoutStateAreComputedTogether) {
+  const TokenSource source(split_, {});
+  WindowListener model({10, 9}, false);
+  evaluate_split(model, source, {.rows = 16}, go_on);
+  // 23, 44 and 29 predictions: one first window of each document, 13 + 34 + 19 later ones of one prediction.
+  ASSERT_EQ(model.inputs.size(), 6U);
+  std::int64_t rows = 0;
+  for (const ModelInput& input : model.inputs) {
+    rows += input.tokens.size(0);
+    EXPECT_TRUE(input.scored == 1 || input.tokens.size(0) == 3);
+  }
+  EXPECT_EQ(rows, 3 + 66);
+}
+
+TEST_F(OverlapTest, StateGoesThroughADocumentAndNoFurther) {
+  const TokenSource source(split_, {});
+  WindowListener model({10, 2}, true);
+  evaluate_split(model, source, {.rows = 2}, go_on);
+  std::map<std::int64_t, std::int64_t> handed;  // by a window's first token, what it was given
+  for (std::size_t i = 0; i < model.inputs.size(); ++i) {
+    for (std::int64_t row = 0; row < model.inputs[i].tokens.size(0); ++row) {
+      handed[model.inputs[i].tokens[row][0].item<std::int64_t>()] = model.states[i].at(0)[row][0].item<std::int64_t>();
+    }
+  }
+  for (const std::int64_t first : {0, 25, 70}) EXPECT_EQ(handed.at(first), 0);
+  const auto sum = [](std::int64_t begin, std::int64_t count) { return count * begin + count * (count - 1) / 2; };
+  EXPECT_EQ(handed.at(8), sum(0, 10));
+  EXPECT_EQ(handed.at(16), sum(0, 10) + sum(8, 10));
+  EXPECT_EQ(handed.at(33), sum(25, 10));
+  EXPECT_EQ(handed.at(57), sum(25, 10) + sum(33, 10) + sum(41, 10) + sum(49, 10));
+  EXPECT_EQ(handed.at(78), sum(70, 10));
+}
+
+TEST_F(OverlapTest, StopsWhenToldToAndRefusesASplitWithNothingToScore) {
+  const TokenSource source(split_, {});
+  WindowListener model({10, 0}, true);
+  EXPECT_TRUE(evaluate_split(model, source, {.rows = 2}, [](auto, auto) { return false; }).stopped);
+  EXPECT_EQ(model.inputs.size(), 1U);
+  split_.documents.clear();
+  for (std::int64_t i = 0; i < 100; ++i) split_.documents.push_back(i);
+  EXPECT_THROW(evaluate_split(model, source, {.rows = 2}, go_on), DataError);
+}
+
+TEST(RowLosses, EqualTorchs) {
+  torch::manual_seed(1);
+  const torch::Tensor logits = torch::randn({2, 5, 9000}) * 4;
+  torch::Tensor targets = torch::randint(9000, {2, 5});
+  const auto expected = [&] {
+    return torch::nn::functional::cross_entropy(logits.to(torch::kDouble).flatten(0, 1), targets.flatten(),
+                                                torch::nn::functional::CrossEntropyFuncOptions().reduction(torch::kSum))
+        .item<double>();
+  };
+  EXPECT_NEAR(summed_row_losses(logits, targets), expected(), 1e-5 * expected());
+  EXPECT_NEAR(summed_row_losses(logits.to(torch::kDouble), targets), expected(), 1e-12 * expected());
+  targets[1].fill_(kNoTarget);
+  EXPECT_NEAR(summed_row_losses(logits, targets), expected(), 1e-5 * expected());
+}
+
+}  // namespace
+}  // namespace xlm

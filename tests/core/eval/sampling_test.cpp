@@ -1,0 +1,123 @@
+// Continuations: how a token is chosen, and that readers of every kind agree with computing the text at once.
+#include "core/eval/sampling.h"
+
+#include <cmath>
+#include <map>
+
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "core/models/model_folder.h"
+#include "tests/temporary_folder.h"
+
+namespace xlm {
+namespace {
+
+constexpr std::int64_t kLetters = 9;
+
+Vocabulary nine_letters() {
+  Vocabulary letters;
+  for (const char* symbol : {"a", "b", "c", "d", " ", "é", "f", "g", "h"}) letters.symbols.emplace_back(symbol);
+  return letters;
+}
+
+TEST(ChooseToken, TakesTheLikeliestAtTemperatureZero) {
+  EXPECT_EQ(choose_token(torch::tensor({0.1, 2.0, 2.0, -1.0}), {}, 0), 1);
+}
+
+std::map<std::int64_t, double> shares(const TokenChoice& choice) {
+  const torch::Tensor logits = torch::tensor({0.5, 0.1, 0.3, 0.1}).log();
+  std::map<std::int64_t, double> counts;
+  constexpr int kDraws = 4000;
+  for (int place = 0; place < kDraws; ++place) counts[choose_token(logits, choice, place)] += 1.0 / kDraws;
+  return counts;
+}
+
+TEST(ChooseToken, DrawsAsOftenAsTheModelSays) {
+  constexpr double kSpread = 0.03;  // four standard deviations of 4000 draws
+  auto plain = shares({.temperature = 1});
+  EXPECT_NEAR(plain[0], 0.5, kSpread);
+  EXPECT_NEAR(plain[1], 0.1, kSpread);
+  EXPECT_NEAR(plain[2], 0.3, kSpread);
+  auto sharper = shares({.temperature = 0.5});
+  EXPECT_NEAR(sharper[0], 0.25 / 0.36, kSpread);
+  auto two = shares({.temperature = 1, .top_k = 2});
+  EXPECT_EQ(two.size(), 2U);
+  EXPECT_NEAR(two[2], 0.3 / 0.8, kSpread);
+  EXPECT_EQ(shares({.temperature = 1, .top_p = 0.5}).size(), 1U);
+  EXPECT_EQ(shares({.temperature = 1, .top_p = 0.7}).size(), 2U);
+  EXPECT_EQ(shares({.temperature = 1, .seed = 1}), shares({.temperature = 1, .seed = 1}));
+  EXPECT_NE(shares({.temperature = 1, .seed = 1}), shares({.temperature = 1, .seed = 2}));
+}
+
+std::vector<ModelOptions> sampled_models() {
+  const Gpt2Options gpt2{.width = 16, .heads = 2, .layers = 2, .positions = 16, .window = 6, .overlap = 2};
+  Gpt2Options recurrent = gpt2;
+  recurrent.recurrence = {.pool = RecurrenceOptions::Pool::kMean, .hidden = {8}};
+  return {AdaptiveSpanOptions{.width = 16, .heads = 2, .feed_forward = 32, .layers = 2, .span = 8, .span_ramp = 4},
+          HourglassOptions{.width = 16,
+                           .heads = 2,
+                           .feed_forward = 32,
+                           .layers = {1, 1, 1},
+                           .boundaries = {.type = BoundaryOptions::Type::kFixed, .factor = 3}},
+          gpt2, recurrent};
+}
+
+TEST(Readers, GiveTheSameHoweverTheTextIsCut) {
+  for (const ModelOptions& options : sampled_models()) {
+    torch::manual_seed(3);
+    const auto model = make_model(options, nine_letters());
+    model->eval();
+    const torch::NoGradGuard no_grad;
+    const torch::Tensor text = torch::randint(kLetters, {20});
+    const torch::Tensor whole = make_plain_reader(model, 5, 64)->read(text);
+    const auto reader = make_reader(model, 7, 64);
+    torch::Tensor last;
+    for (const auto& [begin, count] : std::vector<std::pair<std::int64_t, std::int64_t>>{{0, 9}, {9, 1}, {10, 10}}) {
+      last = reader->read(text.narrow(0, begin, count));
+    }
+    EXPECT_TRUE(torch::allclose(last, whole, 1e-4, 1e-5)) << model_type(options);
+  }
+}
+
+class SampleTest : public testing::Test {
+ protected:
+  SampleJob job(const ModelOptions& options) {
+    torch::manual_seed(5);
+    const auto model = make_model(options, nine_letters());
+    write_model_folder(folder_.path() / "model", *model, nine_letters(), "model: {}\n");
+    SampleJob job{.model = folder_.path() / "model", .prompt = "a cé", .tokens = 25};
+    job.options.model = options;
+    job.options.device = "cpu";
+    return job;
+  }
+  TemporaryFolder folder_;
+};
+
+TEST_F(SampleTest, EveryModelContinuesAndStreamsWhatItReturns) {
+  for (const ModelOptions& options : sampled_models()) {
+    SampleJob asked = job(options);
+    for (const double temperature : {0.0, 1.0}) {
+      asked.temperature = temperature;
+      std::string shown;
+      const auto show = [&](const std::string& text) { return shown += text, true; };
+      const Sample first = sample(asked, show);
+      EXPECT_EQ(first.tokens.size(), 25U);
+      EXPECT_EQ(first.prompt_tokens, 4);
+      EXPECT_EQ(shown, first.text);
+      EXPECT_EQ(sample(asked, show).tokens, first.tokens) << model_type(options);
+    }
+  }
+}
+
+TEST_F(SampleTest, PromptsThatCannotBeReadAreRefused) {
+  SampleJob asked = job(sampled_models().back());
+  const auto show = [](const std::string&) { return true; };
+  for (const char* prompt : {"", "xyz", "a\xff"}) {
+    asked.prompt = prompt;
+    EXPECT_THROW(sample(asked, show), Error) << prompt;
+  }
+}
+
+}  // namespace
+}  // namespace xlm

@@ -1,0 +1,366 @@
+// GPT-2 and its recurrence against numbers computed elsewhere (tests/golden/gpt2.json says how), and Hugging Face's
+// folders.
+#include <fstream>
+#include <map>
+
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "core/models/model_folder.h"
+#include "core/train/windows.h"
+#include "tests/temporary_folder.h"
+
+namespace xlm {
+namespace {
+
+using Pool = RecurrenceOptions::Pool;
+
+constexpr std::int64_t kGptSymbols = 11;
+constexpr std::int64_t kGptBatch = 3;
+constexpr std::int64_t kGptLength = 23;
+constexpr double kGptTolerance = 1e-11;  // double against double: the order of sums alone
+
+Gpt2Options gpt2_options() {
+  return {.width = 16,
+          .heads = 4,
+          .layers = 3,
+          .feed_forward = 24,
+          .positions = 32,
+          .dropout = 0,
+          .attention_dropout = 0,
+          .window = kGptLength};
+}
+
+/// scale · sin(0.37 i + 1.7 index + 0.11) over the flattened tensor, in single precision.
+torch::Tensor gpt2_formula(std::int64_t index, torch::IntArrayRef shape, double scale) {
+  const torch::Tensor i = torch::arange(c10::multiply_integers(shape), torch::kDouble);
+  return (scale * torch::sin(0.37 * i + (1.7 * static_cast<double>(index) + 0.11))).to(torch::kFloat).reshape(shape);
+}
+
+/// Weights by formula, indexed by the place of the name in alphabetical order; in double.
+std::shared_ptr<LanguageModel> gpt2_golden_model(const Gpt2Options& options) {
+  const auto model = make_model(options, kGptSymbols);
+  const torch::NoGradGuard no_grad;
+  model->to(torch::kDouble);
+  const std::map<std::string, torch::Tensor> sorted(model->weights().begin(), model->weights().end());
+  std::int64_t index = 0;
+  for (const auto& [name, weight] : sorted) {
+    const bool norm = name.find("ln_") != std::string::npos && name.ends_with("weight");
+    const double scale = name == "wte.weight" || name == "recurrence.alpha" ? 1.0 : 0.3;
+    weight.copy_(norm ? 1 + gpt2_formula(index, weight.sizes(), 0.2).to(torch::kDouble)
+                      : gpt2_formula(index, weight.sizes(), scale).to(torch::kDouble));
+    ++index;
+  }
+  return model;
+}
+
+/// A linear congruential sequence, the same in any language.
+torch::Tensor gpt2_text() {
+  std::vector<std::int64_t> numbers;
+  std::int64_t x = 31337;
+  for (std::int64_t i = 0; i < kGptBatch * (kGptLength + 1); ++i) {
+    x = (1103515245 * x + 12345) % (std::int64_t{1} << 31);
+    numbers.push_back((x >> 16) % kGptSymbols);
+  }
+  return torch::tensor(numbers, torch::kLong).view({kGptBatch, kGptLength + 1});
+}
+
+torch::Tensor gpt2_tokens() { return gpt2_text().narrow(1, 0, kGptLength); }
+torch::Tensor gpt2_targets() { return gpt2_text().narrow(1, 1, kGptLength); }
+
+const Json& gpt2_golden() {
+  static const Json golden = read_json(fs::path(XLM_SOURCE_DIR) / "tests/golden/gpt2.json");
+  return golden;
+}
+
+void expect_gradients(const LanguageModel& model, const Json& norms) {
+  for (const auto& [name, weight] : model.weights()) {
+    const double norm = norms.at(name).get<double>();
+    const double own = weight.grad().defined() ? weight.grad().norm().item<double>() : 0;
+    EXPECT_NEAR(own, norm, 1e-9 * norm + 1e-12) << name;
+  }
+  EXPECT_EQ(norms.size(), model.weights().size());
+}
+
+TEST(Gpt2, LogitsLossAndGradientsEqualTransformers) {
+  for (const bool tied : {true, false}) {
+    const Json& expected = gpt2_golden().at("gpt2").at(tied ? "tied" : "untied");
+    Gpt2Options options = gpt2_options();
+    options.tied = tied;
+    const auto model = gpt2_golden_model(options);
+    const torch::Tensor logits = model->forward(gpt2_tokens(), {}).logits;
+    for (std::size_t v = 0; v < kGptSymbols; ++v) {
+      const auto symbol = static_cast<std::int64_t>(v);
+      EXPECT_NEAR(logits[1][-1][symbol].item<double>(), expected.at("logits_row_1_last").at(v).get<double>(), 1e-10);
+      EXPECT_NEAR(logits[2][4][symbol].item<double>(), expected.at("logits_row_2_token_4").at(v).get<double>(), 1e-10);
+    }
+    const torch::Tensor loss = torch::cross_entropy_loss(logits.flatten(0, 1), gpt2_targets().flatten());
+    EXPECT_NEAR(loss.item<double>(), expected.at("loss").get<double>(), kGptTolerance);
+    loss.backward();
+    expect_gradients(*model, expected.at("gradient_norms"));
+  }
+}
+
+struct RecurrenceCase {
+  Gpt2Options options;
+  const Json* expected;
+};
+
+std::vector<RecurrenceCase> recurrence_cases() {
+  std::vector<RecurrenceCase> cases;
+  for (const Json& entry : gpt2_golden().at("recurrence")) {
+    Gpt2Options options = gpt2_options();
+    options.window = entry.at("window");
+    options.overlap = entry.at("overlap");
+    const auto pool = entry.at("pool").get<std::string>();
+    options.recurrence.pool = pool == "mean" ? Pool::kMean : pool == "max" ? Pool::kMax : Pool::kAttention;
+    options.recurrence.insert_layer = entry.at("insert_layer");
+    options.recurrence.hidden = entry.at("hidden").get<std::vector<std::int64_t>>();
+    options.recurrence.embeddings = entry.at("embeddings");
+    options.recurrence.pool_repeated = entry.at("pool_repeated");
+    cases.push_back({options, &entry});
+  }
+  return cases;
+}
+
+TEST(Gpt2, RecurrenceEqualsANaiveLoopGradientThroughTimeIncluded) {
+  for (const auto& [options, expected] : recurrence_cases()) {
+    for (const bool checkpoint : {false, true}) {
+      const auto model = gpt2_golden_model(options);
+      const torch::Tensor loss = windows_loss(*model, gpt2_tokens(), gpt2_targets(), checkpoint);
+      EXPECT_NEAR(loss.item<double>(), expected->at("loss").get<double>(), kGptTolerance);
+      loss.backward();
+      expect_gradients(*model, expected->at("gradient_norms"));
+    }
+  }
+}
+
+TEST(Gpt2, TheFirstWindowRunsUnmodifiedAndOutputsKeepTheirNumber) {
+  Gpt2Options options = gpt2_options();
+  const auto plain = gpt2_golden_model(options);
+  options.recurrence = {.pool = Pool::kMean, .hidden = {8}, .embeddings = 3};
+  const auto recurrent = make_model(options, kGptSymbols);
+  recurrent->to(torch::kDouble);
+  load_weights(*recurrent, {plain->weights().begin(), plain->weights().end()}, "plain", Missing::kAdditions);
+  const ModelOutput first = recurrent->forward(gpt2_tokens(), recurrent->initial_state(kGptBatch));
+  EXPECT_TRUE(torch::equal(first.logits, plain->forward(gpt2_tokens(), {}).logits));
+  const ModelOutput second = recurrent->forward(gpt2_tokens(), first.state);
+  EXPECT_EQ(second.logits.sizes(), first.logits.sizes());
+  EXPECT_EQ(first.state.front().sizes(), (std::vector<std::int64_t>{kGptBatch, 3, 16}));
+  EXPECT_FALSE(torch::allclose(second.logits, first.logits));
+}
+
+/// Logits of every scored prediction, in the order of the text: [B, N, V].
+torch::Tensor scored_logits(LanguageModel& model, const torch::Tensor& tokens) {
+  const torch::NoGradGuard no_grad;
+  const WindowShape shape = model.windows();
+  State state = model.initial_state(tokens.size(0));
+  std::vector<torch::Tensor> parts;
+  std::int64_t scored_to = 0;
+  for (std::int64_t begin = 0; scored_to < tokens.size(1); begin += shape.window - shape.overlap) {
+    const std::int64_t count = std::min(shape.window, tokens.size(1) - begin);
+    ModelOutput output =
+        model.forward(ModelInput{.tokens = tokens.narrow(1, begin, count), .scored = begin + count - scored_to}, state);
+    parts.push_back(output.logits);
+    state = std::move(output.state);
+    scored_to = begin + count;
+  }
+  return torch::cat(parts, 1);
+}
+
+TEST(Gpt2, NothingScoredHasBeenSeen) {
+  for (const auto& [options, expected] : recurrence_cases()) {
+    const auto model = gpt2_golden_model(options);
+    model->eval();
+    const torch::Tensor before = scored_logits(*model, gpt2_tokens());
+    for (std::int64_t t = 1; t < kGptLength; ++t) {
+      const torch::Tensor changed = gpt2_tokens().clone();
+      changed.narrow(1, t, 1) = (changed.narrow(1, t, 1) + 1) % kGptSymbols;
+      const torch::Tensor after = scored_logits(*model, changed);
+      // Position t − 1 predicts token t.
+      EXPECT_TRUE(torch::allclose(after.narrow(1, 0, t), before.narrow(1, 0, t), 1e-12, 1e-12)) << t;
+      EXPECT_FALSE(torch::allclose(after.narrow(1, t, 1), before.narrow(1, t, 1))) << t;
+    }
+  }
+}
+
+TEST(Gpt2, ReadingWithKeysAndValuesKeptEqualsComputingEveryWindow) {
+  std::vector<Gpt2Options> all{gpt2_options(), gpt2_options(), gpt2_options()};
+  all[0].window = 7;
+  all[1].window = 7;
+  all[1].overlap = 3;
+  all[2].window = 5;
+  all[2].overlap = 4;
+  for (const auto& [options, expected] : recurrence_cases()) all.push_back(options);
+  for (const Gpt2Options& options : all) {
+    const auto model = gpt2_golden_model(options);
+    model->eval();
+    const torch::Tensor row = gpt2_tokens().narrow(0, 1, 1);
+    const torch::Tensor expected = scored_logits(*model, row)[0];  // [N, V]
+    for (const std::int64_t prompt : {1, 4, 7, 12}) {
+      const auto reader = model->reader();
+      torch::Tensor logits = reader->read(row[0].narrow(0, 0, prompt));
+      for (std::int64_t t = prompt; t <= kGptLength; ++t) {
+        EXPECT_TRUE(torch::allclose(logits, expected[t - 1], 1e-9, 1e-10)) << prompt << " " << t;
+        if (t < kGptLength) logits = reader->read(row[0].narrow(0, t, 1));
+      }
+    }
+  }
+}
+
+/// FLOPs per token of a model with windows of 300 tokens.
+double flops(Gpt2Options options, std::int64_t overlap, Pool pool) {
+  options.overlap = overlap;
+  options.recurrence.pool = pool;
+  return make_model(options, 7)->costs(0).at("flops_per_token");
+}
+
+TEST(Gpt2, CostsAreThePapers) {
+  // Tables 1 and 2 of the paper, by overlap.
+  const std::map<std::int64_t, double> printed{{0, 1.75e8},  {5, 1.78e8},   {10, 1.81e8},  {30, 1.94e8}, {50, 2.10e8},
+                                               {75, 2.33e8}, {100, 2.62e8}, {150, 3.50e8}, {200, 5.25e8}};
+  for (const auto pool : {Pool::kNone, Pool::kMean}) {
+    const double disjoint = flops({}, 0, pool);  // GPT-2 small itself; what overlap does, a small one shows
+    const Gpt2Options small{.width = 16, .layers = 2};
+    for (const auto& [overlap, expected] : printed) {
+      const double whole = disjoint * flops(small, overlap, pool) / flops(small, 0, pool);
+      EXPECT_NEAR(whole, expected, 0.005 * expected) << overlap;
+    }
+  }
+}
+
+class Gpt2Folder : public testing::Test {
+ protected:
+  void SetUp() override {
+    torch::manual_seed(3);
+    model_ = make_model(gpt2_options(), kGptSymbols);
+    model_->eval();
+    for (const auto& [name, weight] : model_->weights()) {
+      if (name.ends_with("bias")) weight.data().normal_();
+      weights_.emplace_back("transformer." + name, weight.detach());
+    }
+  }
+
+  fs::path folder(const std::string& name) {
+    const fs::path path = folder_.path() / name;
+    create_folders(path);
+    return path;
+  }
+  void expect_loads(const fs::path& path, double tolerance = 0) {
+    const Vocabulary letters = vocabulary();
+    const LoadedModel loaded = load_model_folder(path, gpt2_options(), &letters);
+    loaded.model->eval();
+    EXPECT_TRUE(torch::allclose(loaded.model->forward(gpt2_tokens(), {}).logits,
+                                model_->forward(gpt2_tokens(), {}).logits, 0, tolerance));
+  }
+  static Vocabulary vocabulary() {
+    Vocabulary letters;
+    for (std::int64_t i = 0; i < kGptSymbols; ++i) letters.symbols.emplace_back(1, static_cast<char>('a' + i));
+    return letters;
+  }
+  static std::string error_of(const std::function<void()>& call) {
+    try {
+      call();
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  }
+
+  TemporaryFolder folder_;
+  std::shared_ptr<LanguageModel> model_;
+  NamedTensors weights_;
+};
+
+TEST_F(Gpt2Folder, IsReadWithPrefixBuffersAndAStoredOutput) {
+  NamedTensors stored = weights_;
+  stored.emplace_back("transformer.h.0.attn.bias", torch::ones({1, 1, 32, 32}, torch::kByte));
+  stored.emplace_back("h.1.attn.masked_bias", torch::tensor(-1e4F));
+  stored.emplace_back("lm_head.weight", weights_.front().second);
+  write_safetensors(folder("prefixed") / "model.safetensors", stored);
+  expect_loads(folder("prefixed"));
+  stored.back().second = stored.back().second + 1;
+  write_safetensors(folder("other") / "model.safetensors", stored);
+  EXPECT_NE(error_of([&] { expect_loads(folder("other")); }).find("tied to 'wte.weight'"), std::string::npos);
+}
+
+TEST_F(Gpt2Folder, IsReadInHalfPrecision) {
+  for (const auto type : {torch::kHalf, torch::kBFloat16}) {
+    NamedTensors stored;
+    for (const auto& [name, weight] : weights_) {
+      stored.emplace_back(name, weight.to(type));
+    }
+    write_safetensors(folder("half") / "model.safetensors", stored);
+    expect_loads(folder("half"), 0.05);
+  }
+}
+
+TEST_F(Gpt2Folder, IsReadFromShards) {
+  const fs::path path = folder("shards");
+  const NamedTensors first(weights_.begin(), weights_.begin() + 5);
+  const NamedTensors second(weights_.begin() + 5, weights_.end());
+  write_safetensors(path / "model-1-of-2.safetensors", first);
+  write_safetensors(path / "model-2-of-2.safetensors", second);
+  Json map = Json::object();
+  for (const auto& [name, tensor] : first) map[name] = "model-1-of-2.safetensors";
+  for (const auto& [name, tensor] : second) map[name] = "model-2-of-2.safetensors";
+  const fs::path index = path / "model.safetensors.index.json";
+  write_file(index, Json{{"weight_map", map}}.dump());
+  expect_loads(path);
+
+  Json wrong = map;
+  wrong["transformer.nothing"] = "model-2-of-2.safetensors";
+  write_file(index, Json{{"weight_map", wrong}}.dump());
+  EXPECT_NE(error_of([&] { expect_loads(path); }).find("'transformer.nothing'; it does not"), std::string::npos);
+  wrong = map;
+  wrong["transformer.wte.weight"] = "../model.safetensors";
+  write_file(index, Json{{"weight_map", wrong}}.dump());
+  EXPECT_NE(error_of([&] { expect_loads(path); }).find("no file name"), std::string::npos);
+  write_file(index, Json{{"weight_map", map}}.dump());
+  fs::remove(path / "model-2-of-2.safetensors");
+  EXPECT_NE(error_of([&] { expect_loads(path); }).find("which is not there"), std::string::npos);
+}
+
+TEST_F(Gpt2Folder, ThatIsPickledAloneSaysHowToConvertIt) {
+  write_file(folder("pickled") / "pytorch_model.bin", "not read");
+  const std::string message = error_of([&] { expect_loads(folder("pickled")); });
+  EXPECT_NE(message.find("save_pretrained"), std::string::npos) << message;
+}
+
+TEST_F(Gpt2Folder, ThatIsWrittenSaysItsShapeAsHuggingFaceDoes) {
+  const fs::path path = folder("written");
+  write_model_folder(path, *model_, vocabulary(), "model: {}\n");
+  Gpt2Options read;
+  read.adopt(read_json(path / "config.json"), "config.json");
+  EXPECT_EQ(read.width, 16);
+  EXPECT_EQ(read.heads, 4);
+  EXPECT_EQ(read.layers, 3);
+  EXPECT_EQ(read.feed_forward, 24);
+  EXPECT_EQ(read.positions, 32);
+  EXPECT_TRUE(read.tied);
+  EXPECT_THROW(read.adopt(Json{{"model_type", "llama"}}, "x"), DataError);
+  EXPECT_THROW(read.adopt(Json{{"n_embd", 0}}, "x"), DataError);
+  EXPECT_THROW(read.adopt(Json{{"n_embd", 17}}, "x"), UsageError);
+  EXPECT_THROW(Gpt2Options().adopt(Json{{"activation_function", "relu"}}, "x"), DataError);
+}
+
+TEST(Gpt2, ImpossibleOptionsAreNamed) {
+  const auto problem = [](Gpt2Options options) {
+    const auto found = options.problem();
+    return found ? found->first : "";
+  };
+  EXPECT_EQ(problem({}), "");
+  EXPECT_EQ(problem({.window = 1025}), "window");
+  EXPECT_EQ(problem({.window = 300, .overlap = 300}), "overlap");
+  EXPECT_EQ(problem({.layers = 3, .recurrence = {.pool = Pool::kMean, .insert_layer = 4}}), "recurrence.insert_layer");
+  EXPECT_EQ(problem({.width = 100, .heads = 3}), "heads");
+  Gpt2Options whole;
+  TrainOptions train{.block = 0};
+  whole.overlap = 30;
+  whole.complete(train);
+  EXPECT_EQ(train.block, 300 + 19 * 270);
+}
+
+}  // namespace
+}  // namespace xlm
