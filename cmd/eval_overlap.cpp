@@ -120,8 +120,8 @@ constexpr std::array<const char*, 4> kFigures{"token_perplexity", "word_perplexi
 std::string as_json(const std::vector<Row>& rows, const Counts& counts) {
   Json list = Json::array();
   for (const Row& row : rows) {
-    Json json = {{"window", row.window}, {"overlap", row.overlap}, {"tokens", row.tokens},
-                 {"words", counts.words}, {"bytes", counts.bytes}, {"loss", row.loss}};
+    Json json = {{"window", row.window},  {"overlap", row.overlap}, {"tokens", row.tokens},
+                 {"words", counts.words}, {"bytes", counts.bytes},  {"loss", row.loss}};
     for (const char* name : kFigures) {
       const auto value = row.values.find(name);
       json[name] = value == row.values.end() ? Json() : Json(value->second);
@@ -170,13 +170,15 @@ std::string convention(const std::vector<Row>& rows, const Counts& counts) {
 
 std::string explanation(const Row& row, const Counts& counts, bool state) {
   std::string text = fmt::format(
-      "\nWindow {0}, overlap {1}. Windows of {0} tokens start every {2} tokens of a document, at positions 0 to {3}. The\n"
+      "\nWindow {0}, overlap {1}. Windows of {0} tokens start every {2} tokens of a document, at positions 0 to {3}. "
+      "The\n"
       "first of a document scores the predictions of all its tokens, each later one those of its last {2}; {4}.\n"
       "Every token of a document but its first is predicted exactly once: {5} of {6} tokens, in {7}.\n",
       row.window, row.overlap, row.window - row.overlap, row.window - 1,
       state ? "it is\ngiven what the window before hands over, within the document"
             : "nothing is\ncarried from window to window",
-      row.tokens, counts.all_tokens, counts.documents == 1 ? "one document" : fmt::format("{} documents", counts.documents));
+      row.tokens, counts.all_tokens,
+      counts.documents == 1 ? "one document" : fmt::format("{} documents", counts.documents));
   text += fmt::format("loss: {:.4f} nats in all / {} tokens = {:.5f}\n", row.loss * static_cast<double>(row.tokens),
                       row.tokens, row.loss);
   text += fmt::format("token perplexity: exp(loss) = {:.4f}\n", row.values.at("token_perplexity"));

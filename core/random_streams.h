@@ -11,6 +11,6 @@ inline constexpr std::uint64_t kEvaluation = 3;     // seeds libtorch's generato
 inline constexpr std::uint64_t kRotations =
     4;  // by how much the rows of the training text are rotated; index: the epoch
 inline constexpr std::uint64_t kChunkOrder = 5;  // in which order their chunks are visited; index: the epoch
-inline constexpr std::uint64_t kSampling = 100;     // the tokens of a continuation; index: the place
+inline constexpr std::uint64_t kSampling = 100;  // the tokens of a continuation; index: the place
 
 }  // namespace xlm

@@ -100,8 +100,8 @@ std::optional<RunEvaluation> find_evaluation(const EvaluationRequest& request, c
   const Json settings = settings_of(request, data);
   for (const RunEvaluation& known : run.evaluations) {
     if (known.split != request.split) continue;
-    const bool same = known.settings == settings ||
-                      (known.settings.empty() && known.final && has_settings_of_run(run, settings));
+    const bool same =
+        known.settings == settings || (known.settings.empty() && known.final && has_settings_of_run(run, settings));
     if (!same) continue;
     if (!request.experiment.empty()) add_experiment(folder, request.experiment);
     return known;

@@ -22,8 +22,9 @@ struct EvaluationRequest {
 std::optional<RunEvaluation> find_evaluation(const EvaluationRequest& request, const fs::path& runs);
 
 /// Adds the evaluation, with its settings, to the journal of the run that it belongs to: the model's own run where the
-/// data and the model's options are that run's, otherwise a run folder "eval-MODEL-DATASET-HASH", made on first use, which says that this model
-/// was measured on these data. It counts as the final one of its split where the journal has none. Returns the folder.
+/// data and the model's options are that run's, otherwise a run folder "eval-MODEL-DATASET-HASH", made on first use,
+/// which says that this model was measured on these data. It counts as the final one of its split where the journal has
+/// none. Returns the folder.
 fs::path record_evaluation(const EvaluationRequest& request, Evaluation evaluation, const fs::path& runs);
 
 }  // namespace xlm
