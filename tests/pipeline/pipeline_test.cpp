@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "base/sha256.h"
 #include "base/text.h"
+#include "tests/datasets/bpe_files.h"
 #include "tests/experiments/program.h"
 #include "tests/temporary_folder.h"
 
@@ -157,19 +158,24 @@ TEST_F(Pipeline, EveryRecipesSmokeProfileGivesItsTablesFiguresAndPage) {
   write_file(folder_.path() / "words.txt", many_words());
   ASSERT_EQ(xlm({"prepare-data", "text", "--from", "words.txt", "--out", "words", "--train-unigram", "200,10000"}).code,
             0);
+  const std::string encoding = write_small_bpe(folder_.path() / "bpe").string();
+  ASSERT_EQ(
+      xlm({"prepare-data", "text", "--from", "corpus.txt", "--out", "tokens", "--unit", "bpe", "--bpe", encoding}).code,
+      0);
   int recipes = 0;
   for (const auto& entry : fs::recursive_directory_iterator(fs::path(XLM_SOURCE_DIR) / "experiments/recipes")) {
     if (entry.path().extension() != ".yaml") continue;
     ++recipes;
     const std::string recipe = entry.path().string();
     const std::string name = entry.path().stem().string();
+    const std::string data = entry.path().parent_path().filename() == "recurrence" ? "tokens" : "words";
     const auto expect_done = [&](std::vector<std::string> arguments) {
       arguments.insert(arguments.begin() + 2, {"--profile", "smoke"});
       const ProgramResult result = xlm(arguments);
       EXPECT_EQ(result.code, 0) << arguments.front() << " " << recipe << "\n" << result.err;
       return result.out;
     };
-    expect_done({"sweep", recipe, "--jobs", "2", "data.path=words", "device=cpu", "train.steps=4", "train.batch=2",
+    expect_done({"sweep", recipe, "--jobs", "2", "data.path=" + data, "device=cpu", "train.steps=4", "train.batch=2",
                  "train.block=16", "train.eval_every=2", "eval.batch=2", "optimizer.warmup_steps=1", "seed=1"});
     const Json tables = parse_json(expect_done({"table", recipe, "--format", "json"}), name);
     bool any_value = false;
