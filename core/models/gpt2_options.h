@@ -1,6 +1,7 @@
 // Options of GPT-2 and of the recurrence that is added to it (recurrence.txt).
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -61,7 +62,7 @@ struct Gpt2Options {
   double norm_epsilon = 1e-5;
   double dropout = 0.1;
   double attention_dropout = 0.1;
-  std::int64_t window = 300;
+  std::int64_t window = 0;
   std::int64_t overlap = 0;
   std::int64_t windows = 20;
   RecurrenceOptions recurrence;
@@ -102,7 +103,11 @@ struct Gpt2Options {
             dropout);
     v.field({.name = "attention_dropout", .help = "dropout of attention weights", .min = 0, .max = 1, .open_max = true},
             attention_dropout);
-    v.field({.name = "window", .help = "T, tokens of a window", .min = 1, .max = 1e7}, window);
+    v.field({.name = "window",
+             .help = "T, tokens of a window; 0: 300, or the model's positions where those are fewer",
+             .min = 0,
+             .max = 1e7},
+            window);
     v.field({.name = "overlap", .help = "O, tokens of a window that the next one repeats, 0 … T − 1", .min = 0},
             overlap);
     v.field({.name = "windows",
@@ -137,6 +142,7 @@ struct Gpt2Options {
     fill(layers, 12);
     fill(feed_forward, 4 * width);
     fill(positions, 1024);
+    fill(window, std::min<std::int64_t>(300, positions));
   }
   void complete(TrainOptions& train) {
     complete();
