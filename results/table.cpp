@@ -182,7 +182,7 @@ class TableBuilder {
       const auto other = std::find_if(table_.rows.begin(), table_.rows.end(),
                                       [&](const TableRow& candidate) { return candidate.label == label; });
       if (other == table_.rows.end()) {
-        notes_.untested.insert(fmt::format("there is no row '{}'", label));
+        notes_.absent.insert(label);
         best = false;
         continue;
       }
@@ -203,9 +203,7 @@ class TableBuilder {
     }
     const std::optional<double> p = paired_t_test(ours, theirs);
     if (!p) {
-      notes_.untested.insert(fmt::format("{} and {} share fewer than two {}s in {}", table_.rows[row].label,
-                                         table_.rows[other].label, table_.columns[column].cells.over,
-                                         table_.columns[column].label));
+      notes_.untested.insert({row, column});
       return false;
     }
     const double difference = mean(ours) - mean(theirs);

@@ -82,8 +82,12 @@ std::vector<std::string> table_notes(const Table& table, const TableNotes& notes
   if (table.has_printed) add("[…] is the value that the paper prints.");
   add(seeds_note(table));
   if (notes.stars != nullptr) add(stars_note(*notes.stars));
+  for (const std::string& label : notes.absent) add(fmt::format("No star can be given: there is no row '{}'.", label));
   if (!notes.untested.empty()) {
-    add("No star can be given where " + listed({notes.untested.begin(), notes.untested.end()}) + ".");
+    std::vector<std::string> cells;
+    for (const auto& [row, column] : notes.untested) cells.push_back(cell_name(table, row, column));
+    add(fmt::format("No star can be given to {}: fewer than two {}s in common with a row of the test.", listed(cells),
+                    table.columns.front().cells.over));
   }
   add(missing_note(table));
   if (!notes.mixed.empty()) {

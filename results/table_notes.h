@@ -3,6 +3,7 @@
 
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "results/table.h"
@@ -12,8 +13,9 @@ namespace xlm {
 /// What only the computation knows.
 struct TableNotes {
   const Stars* stars = nullptr;
-  std::set<std::string> untested;  // comparisons without enough seeds
-  std::vector<std::string> mixed;  // cells with several runs of one seed
+  std::set<std::pair<std::size_t, std::size_t>> untested;  // row and column of cells with too few seeds for a test
+  std::set<std::string> absent;                            // rows to be tested against that the table does not have
+  std::vector<std::string> mixed;                          // cells with several runs of one seed
   std::string mixed_over;
 };
 

@@ -135,8 +135,7 @@ TEST_F(Tables, NoStarWithFewerThanTwoCommonSeeds) {
   const Table result = table(std::string(kGrid) + "stars: {against: [fixed]}\n");
   EXPECT_FALSE(result.rows[1].cells[0].star);
   EXPECT_THAT(render_table(result, TableFormat::kText),
-              HasSubstr("No star can be given where dynamic and fixed share fewer "
-                        "than two seeds in 64"));
+              HasSubstr("No star can be given to dynamic/64: fewer than two seeds in common with a row of the test."));
 }
 
 TEST_F(Tables, AlsoAddsAColumnBesideEach) {
