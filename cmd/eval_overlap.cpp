@@ -70,6 +70,7 @@ void add_figures(NamedValues& values, double loss, std::int64_t tokens, const Co
 
 /// The options of one window and overlap. Throws UsageError for those that the model cannot have.
 RunOptions options_of(RunOptions options, std::int64_t window, std::int64_t overlap) {
+  if (window < 1) throw UsageError(fmt::format("--window is {}, and a window has at least one token", window));
   if (!set_windows(options.model, window, overlap)) {
     throw UsageError(fmt::format("a model of type {} does not read its text in windows that overlap\nuse xlm eval",
                                  model_type(options.model)));
