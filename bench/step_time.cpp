@@ -170,12 +170,12 @@ Measurement measure(const Row& row, std::int64_t steps, Precision precision) {
     const double start = monotonic_seconds();
     optimizer.zero_gradients();
     ModelOutput output;
+    torch::Tensor loss;
     {
       const PrecisionScope scope(precision, torch::kCPU);
       output = model->forward(tokens.narrow(1, 0, row.block), state);
+      loss = output.summed_loss(tokens.narrow(1, 1, row.block)) / static_cast<double>(row.batch * row.block);
     }
-    torch::Tensor loss = torch::cross_entropy_loss(output.logits.to(torch::kFloat).flatten(0, 1),
-                                                   tokens.narrow(1, 1, row.block).flatten());
     if (output.auxiliary_loss.defined()) loss = loss + output.auxiliary_loss;
     loss.backward();
     optimizer.step(1e-9, step);  // a tiny learning rate keeps the spans where they are

@@ -6,7 +6,6 @@
 
 #include "core/device.h"
 #include "core/eval/overlap_windows.h"
-#include "core/kernels/row_losses.h"
 
 namespace xlm {
 namespace {
@@ -60,14 +59,11 @@ State OverlapEvaluation::add(const std::vector<PlacedWindow>& rows, const State&
                   targets.data_ptr<std::int64_t>() + at + window.first_scored());
     scored += window.scored;
   }
-  ModelOutput output;
-  {
-    const PrecisionScope precision(settings_->precision, settings_->device);
-    output =
-        model_->forward(ModelInput{.tokens = tokens.to(settings_->device), .scored = longest - first_scored}, state);
-  }
+  const ModelInput input{.tokens = tokens.to(settings_->device), .scored = longest - first_scored};
+  const PrecisionScope precision(settings_->precision, settings_->device);
+  ModelOutput output = model_->forward(input, state);
   result_.loss +=
-      summed_row_losses(output.logits, targets.narrow(1, first_scored, longest - first_scored).to(settings_->device));
+      output.summed_loss(targets.narrow(1, first_scored, longest - first_scored).to(settings_->device)).item<double>();
   result_.tokens += scored;
   result_.stopped = !(*go_on_)(result_.tokens, total_);
   return output.state;

@@ -32,7 +32,7 @@ class StreamReader final : public TextReader {
     for (std::int64_t begin = 0; begin < tokens.size(0); begin += block_) {
       const std::int64_t count = std::min(block_, tokens.size(0) - begin);
       ModelOutput output = model_->forward(tokens.narrow(0, begin, count).unsqueeze(0), state_);
-      logits = output.logits[0][-1];
+      logits = output.logits()[0][-1];
       state_ = std::move(output.state);
     }
     return logits;
@@ -59,7 +59,7 @@ class ContextReader final : public TextReader {
     return model_
         ->forward(ModelInput{.tokens = last_.unsqueeze(0), .positions = places.unsqueeze(0), .scored = 1},
                   model_->initial_state(1))
-        .logits[0][-1];
+        .logits()[0][-1];
   }
 
  private:
@@ -87,7 +87,7 @@ class WindowReader final : public TextReader {
       const Tensor added = tokens.narrow(0, begin, count);
       window_ = window_.defined() ? torch::cat({window_, added}) : added;
       ModelOutput output = model_->forward(ModelInput{.tokens = window_.unsqueeze(0), .scored = 1}, state_);
-      logits = output.logits[0][-1];
+      logits = output.logits()[0][-1];
       next_ = std::move(output.state);
       begin += count;
     }

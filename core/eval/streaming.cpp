@@ -7,13 +7,6 @@
 
 namespace xlm {
 
-double summed_loss(const torch::Tensor& logits, const torch::Tensor& targets) {
-  const torch::Tensor wide = logits.scalar_type() == torch::kDouble ? logits : logits.to(torch::kFloat);
-  return torch::nn::functional::cross_entropy(wide.flatten(0, 1), targets.flatten(),
-                                              torch::nn::functional::CrossEntropyFuncOptions().reduction(torch::kSum))
-      .item<double>();
-}
-
 SplitLoss evaluate_streaming(LanguageModel& model, const TokenSource& source, const SplitSettings& settings,
                              const GoOn& go_on) {
   const std::int64_t row_length = source.size() / settings.rows;
@@ -26,9 +19,9 @@ SplitLoss evaluate_streaming(LanguageModel& model, const TokenSource& source, co
     {
       const PrecisionScope precision(settings.precision, settings.device);
       output = model.forward(tokens.narrow(1, 0, count), state);
+      result.loss += output.summed_loss(tokens.narrow(1, 1, count)).item<double>();
     }
     state = std::move(output.state);
-    result.loss += summed_loss(output.logits, tokens.narrow(1, 1, count));
     result.tokens += count * settings.rows;
     result.stopped = !go_on(result.tokens, (row_length - 1) * settings.rows);
   }

@@ -9,7 +9,4 @@ namespace xlm {
 SplitLoss evaluate_streaming(LanguageModel& model, const TokenSource& source, const SplitSettings& settings,
                              const GoOn& go_on);
 
-/// Summed cross-entropy of logits [B, P, V] against targets [B, P], in single precision at least.
-double summed_loss(const torch::Tensor& logits, const torch::Tensor& targets);
-
 }  // namespace xlm

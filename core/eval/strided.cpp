@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "core/device.h"
-#include "core/eval/streaming.h"
 
 namespace xlm {
 
@@ -23,12 +22,9 @@ SplitLoss evaluate_strided(LanguageModel& model, const TokenSource& source, cons
                            .positions = torch::arange(begin, begin + count, torch::kLong).expand({rows, count}),
                            .boundaries = source.flag_rows(rows, begin, row_length, count),
                            .scored = scored};
-    ModelOutput output;
-    {
-      const PrecisionScope precision(settings.precision, settings.device);
-      output = model.forward(input.to(settings.device), state);
-    }
-    result.loss += summed_loss(output.logits, tokens.narrow(1, count + 1 - scored, scored));
+    const PrecisionScope precision(settings.precision, settings.device);
+    const ModelOutput output = model.forward(input.to(settings.device), state);
+    result.loss += output.summed_loss(tokens.narrow(1, count + 1 - scored, scored)).item<double>();
     result.tokens += scored * rows;
     result.stopped = !go_on(result.tokens, (row_length - 1) * rows);
   }

@@ -137,7 +137,8 @@ ModelOutput AdaptiveSpan::forward(const ModelInput& input, const State& state) {
     h = torch::layer_norm(h + linear_layer(inner, layer.fc2_weight, layer.fc2_bias), {o_.width}, layer.norm2_weight,
                           layer.norm2_bias, 1e-5);
   }
-  output.logits = linear_layer(h, out_weight_, out_bias_);  // [B, M, V]
+  output.hidden = h;  // [B, M, D]
+  output.head = {.weight = out_weight_, .bias = out_bias_};
   return output;
 }
 

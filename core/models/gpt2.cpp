@@ -61,7 +61,7 @@ class Gpt2 final : public LanguageModel {
   Tensor embed(const Tensor& tokens, std::int64_t first) const;
   Tensor run_layer(std::int64_t index, const Tensor& hidden, const Tensor& inserted, std::int64_t kept,
                    KeysAndValues* cache) const;
-  Tensor logits(const Tensor& hidden) const;
+  Tensor final_norm(const Tensor& hidden) const;
   bool inserts_at(std::int64_t layer) const;
   Tensor mix(const Tensor& mixed, const Tensor& hidden, std::int64_t layer) const;
   Tensor hand_over(const Tensor& mixed) const;
@@ -213,9 +213,8 @@ Tensor Gpt2::hand_over(const Tensor& mixed) const {
   return z.view({z.size(0), o_.recurrence.embeddings, o_.width});
 }
 
-Tensor Gpt2::logits(const Tensor& hidden) const {
-  return linear_layer(torch::layer_norm(hidden, {o_.width}, final_norm_.weight, final_norm_.bias, o_.norm_epsilon),
-                      head_);
+Tensor Gpt2::final_norm(const Tensor& hidden) const {
+  return torch::layer_norm(hidden, {o_.width}, final_norm_.weight, final_norm_.bias, o_.norm_epsilon);
 }
 
 ModelOutput Gpt2::forward(const ModelInput& input, const State& state) {
@@ -231,7 +230,8 @@ ModelOutput Gpt2::forward(const ModelInput& input, const State& state) {
     if (o_.recurrent()) mixed = mix(mixed, hidden.narrow(1, 0, pooled), i);
   }
   ModelOutput output;
-  output.logits = logits(hidden.narrow(1, hidden.size(1) - scored, scored));  // [B, P, V]
+  output.hidden = final_norm(hidden.narrow(1, hidden.size(1) - scored, scored));  // [B, P, k]
+  output.head = {.weight = head_};
   if (o_.recurrent()) output.state = {hand_over(mixed)};
   return output;
 }
@@ -304,7 +304,7 @@ class Gpt2Reader final : public TextReader {
       }
     }
     if (mixed.defined()) mixed_.push_back(mixed);
-    return model_->logits(hidden.narrow(1, count - 1, 1)).view({-1});
+    return linear_layer(model_->final_norm(hidden.narrow(1, count - 1, 1)), model_->head_).view({-1});
   }
 
   std::shared_ptr<const Gpt2> model_;

@@ -92,8 +92,8 @@ class Hourglass final : public LanguageModel {
   Tensor before_pooling(const ModelInput& input, const RelativePositions& positions);
   Boundaries find_boundaries(const Tensor& hidden, const ModelInput& input) const;
   Tensor pool(const Tensor& hidden, const Tensor& boundaries, const Groups& groups) const;
-  Tensor boundary_loss(const Boundaries& found, const ModelInput& input, const Tensor& logits);
-  Tensor boundary_target(const ModelInput& input, const Tensor& logits) const;
+  Tensor boundary_loss(const Boundaries& found, const ModelInput& input, const ModelOutput& output);
+  Tensor boundary_target(const ModelInput& input, const ModelOutput& output) const;
   RelativePositions relative_positions(std::int64_t length);
   Tensor spaces(const Tensor& tokens) const { return tokens == space_.value(); }
   double shortening() const;
@@ -165,11 +165,11 @@ ModelOutput Hourglass::forward(const ModelInput& input, const State& /*state*/) 
     hidden = stages_[2].forward(hidden, positions, is_training());
   }
   ModelOutput output;
-  hidden = hidden.narrow(1, length - scored, scored);                // [B, P, D]
-  output.logits = linear_layer(hidden, final_weight_, final_bias_);  // [B, P, V]
+  output.hidden = hidden.narrow(1, length - scored, scored);  // [B, P, D]
+  output.head = {.weight = final_weight_, .bias = final_bias_};
   if (o_.pools()) {
     counts_.add(found.hard.detach().narrow(1, length - scored, scored) > 0.5);
-    if (o_.boundaries.predicted()) output.auxiliary_loss = boundary_loss(found, input, output.logits);
+    if (o_.boundaries.predicted()) output.auxiliary_loss = boundary_loss(found, input, output);
   }
   return output;
 }
@@ -228,10 +228,10 @@ Tensor Hourglass::pool(const Tensor& hidden, const Tensor& boundaries, const Gro
 
 /// What the predictor should have said of the scored tokens: [B, P] bool; undefined where that is not known. For
 /// gumbel, which is taught by nothing, the spaces.
-Tensor Hourglass::boundary_target(const ModelInput& input, const Tensor& logits) const {
-  const std::int64_t scored = logits.size(1);
+Tensor Hourglass::boundary_target(const ModelInput& input, const ModelOutput& output) const {
+  const std::int64_t scored = output.hidden.size(1);
   const std::int64_t first = input.tokens.size(1) - scored;
-  if (o_.boundaries.type == BoundaryType::kEntropy) return entropy_spikes(logits, o_.boundaries.window);
+  if (o_.boundaries.type == BoundaryType::kEntropy) return entropy_spikes(output.logits(), o_.boundaries.window);
   if (o_.boundaries.type == BoundaryType::kGumbel) {
     return space_ ? spaces(input.tokens.narrow(1, first, scored)) : Tensor();
   }
@@ -239,10 +239,10 @@ Tensor Hourglass::boundary_target(const ModelInput& input, const Tensor& logits)
 }
 
 /// Loss of the predictor over the scored tokens, and what is counted about it (2.8, 2.9).
-Tensor Hourglass::boundary_loss(const Boundaries& found, const ModelInput& input, const Tensor& logits) {
-  const std::int64_t scored = logits.size(1);
+Tensor Hourglass::boundary_loss(const Boundaries& found, const ModelInput& input, const ModelOutput& output) {
+  const std::int64_t scored = output.hidden.size(1);
   const auto of_scored = [&](const Tensor& x) { return x.narrow(1, x.size(1) - scored, scored); };
-  const Tensor target = boundary_target(input, logits);
+  const Tensor target = boundary_target(input, output);
   if (target.defined()) counts_.compare(of_scored(found.hard).detach() > 0.5, target);
   if (o_.boundaries.type == BoundaryType::kGumbel)
     return binomial_prior_loss(of_scored(found.hard), o_.boundaries.prior);

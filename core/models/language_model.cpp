@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "core/kernels/linear.h"
 
 namespace xlm {
 namespace {
@@ -48,6 +49,14 @@ ModelInput ModelInput::to(torch::Device device) const {
           .boundaries = moved(boundaries),
           .scored = scored,
           .traced = traced};
+}
+
+torch::Tensor ModelOutput::logits() const {
+  return head.weight.defined() ? linear_layer(hidden, head.weight, head.bias) : hidden;
+}
+
+torch::Tensor ModelOutput::summed_loss(const torch::Tensor& targets) const {
+  return summed_cross_entropy(hidden, head.weight, head.bias, targets);
 }
 
 State state_rows(const State& state, std::int64_t begin, std::int64_t count) {

@@ -12,6 +12,7 @@
 #include <torch/torch.h>
 
 #include "core/interface.h"
+#include "core/kernels/cross_entropy.h"
 #include "datasets/prepared.h"
 
 namespace xlm {
@@ -23,9 +24,6 @@ using State = std::vector<torch::Tensor>;
 State state_rows(const State& state, std::int64_t begin, std::int64_t count);
 /// States of consecutive rows put together again.
 State concatenate_states(const std::vector<State>& parts);
-
-/// The target of a place without a token, which no loss counts: libtorch's own.
-inline constexpr std::int64_t kNoTarget = -100;
 
 /// What a model sees in one call. A model takes what it needs; only the tokens are always there.
 struct ModelInput {
@@ -40,12 +38,25 @@ struct ModelInput {
   ModelInput to(torch::Device device) const;
 };
 
+/// The linear layer that makes logits of hidden states.
+struct Head {
+  torch::Tensor weight;  // [V, k]; undefined: the hidden states are the logits
+  torch::Tensor bias;    // [V] or undefined
+};
+
 struct ModelOutput {
-  torch::Tensor logits;          // [B, T, V], the prediction of the token after each; of the scored tokens alone
+  torch::Tensor hidden;  // [B, T, k], what the head predicts the token after each of; of the scored tokens alone
+  Head head;
   torch::Tensor auxiliary_loss;  // scalar to add to the training loss; undefined when there is none
   State state;                   // for the next block, detached; for the next window, with its gradient
   NamedValues statistics;        // of this call (averages over it), such as a shortening factor
   std::map<std::string, torch::Tensor> token_values;  // what is said of single tokens, by name: [B, T]
+
+  /// The predictions themselves, [B, T, V], made at each call.
+  torch::Tensor logits() const;
+  /// Their summed cross-entropy against targets [B, T], in nats, in double precision; targets of kNoTarget do not
+  /// count. Where there are many symbols, without ever holding all logits.
+  torch::Tensor summed_loss(const torch::Tensor& targets) const;
 };
 
 /// Windows of T tokens; each repeats the last O tokens of the one before and scores its last T − O predictions, the

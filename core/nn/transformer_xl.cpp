@@ -11,7 +11,7 @@ namespace {
 
 using torch::Tensor;
 
-constexpr double kInitialDeviation = 0.02;
+constexpr double kXlDeviation = 0.02;
 constexpr double kNormEpsilon = 1e-5;
 
 }  // namespace
@@ -26,13 +26,13 @@ Tensor sinusoid_table(std::int64_t length, std::int64_t width, const torch::Tens
 
 void declare_affine(const DeclareParameter& declare, const std::string& name, std::int64_t out, std::int64_t in,
                     Tensor& weight, Tensor& bias) {
-  weight = declare(name + ".weight", torch::randn({out, in}) * kInitialDeviation);
+  weight = declare(name + ".weight", torch::randn({out, in}) * kXlDeviation);
   bias = declare(name + ".bias", torch::zeros({out}));
 }
 
 void declare_norm(const DeclareParameter& declare, const std::string& name, std::int64_t width, Tensor& weight,
                   Tensor& bias) {
-  weight = declare(name + ".weight", 1 + torch::randn({width}) * kInitialDeviation);
+  weight = declare(name + ".weight", 1 + torch::randn({width}) * kXlDeviation);
   bias = declare(name + ".bias", torch::zeros({width}));
 }
 

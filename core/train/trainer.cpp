@@ -181,13 +181,9 @@ Trainer::PartLoss Trainer::loss_of(const ModelInput& input, const torch::Tensor&
     const torch::Tensor loss = windows_loss(*model_, input.tokens, targets, options_->train.checkpoint_windows);
     return {.language_model = loss, .total = loss, .state = state};
   }
-  ModelOutput output;
-  {
-    const PrecisionScope precision(options_->train.precision, device_);
-    output = model_->forward(input, state);
-  }
-  if (output.logits.scalar_type() != torch::kDouble) output.logits = output.logits.to(torch::kFloat);
-  const torch::Tensor loss = torch::cross_entropy_loss(output.logits.flatten(0, 1), targets.flatten());
+  const PrecisionScope precision(options_->train.precision, device_);
+  ModelOutput output = model_->forward(input, state);
+  const torch::Tensor loss = output.summed_loss(targets) / targets.numel();
   return {.language_model = loss,
           .total = output.auxiliary_loss.defined() ? loss + output.auxiliary_loss : loss,
           .state = std::move(output.state)};

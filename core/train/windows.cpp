@@ -27,14 +27,15 @@ struct WindowCall {
   bool autocast = false;  // as it was where the loss was asked for
 };
 
-/// The summed loss of a window's scored predictions, then its state.
-variable_list run_window(const WindowCall& call, const State& state) {
+ModelOutput run_window(const WindowCall& call, const State& state) {
   torch::manual_seed(call.seed);
-  ModelOutput output = call.model->forward(call.input, state);
-  const Tensor logits = output.logits.scalar_type() == torch::kDouble ? output.logits : output.logits.to(torch::kFloat);
-  variable_list result{torch::nn::functional::cross_entropy(
-      logits.flatten(0, 1), call.targets.flatten(),
-      torch::nn::functional::CrossEntropyFuncOptions().ignore_index(kNoTarget).reduction(torch::kSum))};
+  return call.model->forward(call.input, state);
+}
+
+/// The summed loss of a window's scored predictions, then its state.
+variable_list loss_and_state(const WindowCall& call, const State& state) {
+  ModelOutput output = run_window(call, state);
+  variable_list result{output.summed_loss(call.targets)};
   for (Tensor& tensor : output.state) result.push_back(std::move(tensor));
   return result;
 }
@@ -71,8 +72,8 @@ struct HeldCall : torch::CustomClassHolder {
   WindowCall call;
 };
 
-/// run_window that keeps its state's value alone. The parameters are no inputs: their gradients are added up where they
-/// are when the window is computed again.
+/// loss_and_state that keeps its state's value alone. The parameters are no inputs: their gradients are added up where
+/// they are when the window is computed again.
 class RecomputedWindow : public torch::autograd::Function<RecomputedWindow> {
  public:
   /// `anchor` is any parameter: an input that asks for a gradient, which the first window's state does not.
@@ -81,7 +82,7 @@ class RecomputedWindow : public torch::autograd::Function<RecomputedWindow> {
     (void)anchor;
     context->saved_data["call"] = c10::IValue::make_capsule(c10::make_intrusive<HeldCall>(call));
     context->save_for_backward(state.vec());
-    return run_window(call, state.vec());
+    return loss_and_state(call, state.vec());
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& upstream) {
@@ -91,7 +92,7 @@ class RecomputedWindow : public torch::autograd::Function<RecomputedWindow> {
     for (const Tensor& kept : context->get_saved_variables()) state.push_back(kept.detach().set_requires_grad(true));
     {
       const Again again(call);
-      const variable_list outputs = run_window(call, state);
+      const variable_list outputs = loss_and_state(call, state);
       variable_list roots;
       variable_list gradients;
       for (std::size_t i = 0; i < outputs.size(); ++i) {
@@ -114,7 +115,10 @@ Tensor windows_loss(LanguageModel& model, const Tensor& tokens, const Tensor& ta
   const OverlapWindows windows(tokens.size(1) + 1, shape.window, shape.overlap);
   const std::uint64_t seed = draw_dropout_seed();
   State state = model.initial_state(tokens.size(0));
-  Tensor total;
+  Tensor total;  // of the windows that are computed again
+  std::vector<ModelOutput>
+      kept;  // the others, whose predictions are made together: the head has one gradient, not many
+  std::vector<Tensor> kept_targets;
   for (std::int64_t i = 0; i < windows.size(); ++i) {
     const OverlapWindow window = windows[i];
     const WindowCall call{.model = &model,
@@ -122,11 +126,22 @@ Tensor windows_loss(LanguageModel& model, const Tensor& tokens, const Tensor& ta
                           .targets = targets.narrow(1, window.begin + window.first_scored(), window.scored),
                           .seed = random_bits(seed, kDropout, static_cast<std::uint64_t>(i)),
                           .autocast = at::autocast::is_autocast_enabled(tokens.device().type())};
-    variable_list outputs = checkpoint
-                                ? RecomputedWindow::apply(call, model.weights().front().second, at::TensorList(state))
-                                : run_window(call, state);
-    total = total.defined() ? total + outputs.front() : outputs.front();
-    state.assign(outputs.begin() + 1, outputs.end());
+    if (checkpoint) {
+      variable_list outputs = RecomputedWindow::apply(call, model.weights().front().second, at::TensorList(state));
+      total = total.defined() ? total + outputs.front() : outputs.front();
+      state.assign(outputs.begin() + 1, outputs.end());
+    } else {
+      kept.push_back(run_window(call, state));
+      kept_targets.push_back(call.targets);
+      state = kept.back().state;
+    }
+  }
+  if (!checkpoint) {
+    std::vector<Tensor> hidden;
+    hidden.reserve(kept.size());
+    for (const ModelOutput& output : kept) hidden.push_back(output.hidden);
+    kept.back().hidden = torch::cat(hidden, 1);
+    total = kept.back().summed_loss(torch::cat(kept_targets, 1));
   }
   const Tensor count = targets.ne(kNoTarget).sum();
   return total / count;

@@ -7,7 +7,6 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
-#include "core/kernels/row_losses.h"
 #include "tests/temporary_folder.h"
 
 namespace xlm {
@@ -27,7 +26,7 @@ class WindowListener final : public LanguageModel {
     const torch::Tensor seen = input.tokens.narrow(1, length - input.scored, input.scored);
     torch::Tensor logits = torch::zeros({seen.size(0), seen.size(1), kPlaces});
     logits.scatter_(2, ((seen + 1) % kPlaces).unsqueeze(2), 3.0);
-    ModelOutput output{.logits = logits};
+    ModelOutput output{.hidden = logits};
     if (recurrent_) output.state = {state.at(0) + input.tokens.sum(1, true)};
     return output;
   }
@@ -123,21 +122,6 @@ TEST_F(OverlapTest, StopsWhenToldToAndRefusesASplitWithNothingToScore) {
   split_.documents.clear();
   for (std::int64_t i = 0; i < 100; ++i) split_.documents.push_back(i);
   EXPECT_THROW(evaluate_split(model, source, {.rows = 2}, go_on), DataError);
-}
-
-TEST(RowLosses, EqualTorchs) {
-  torch::manual_seed(1);
-  const torch::Tensor logits = torch::randn({2, 5, 9000}) * 4;
-  torch::Tensor targets = torch::randint(9000, {2, 5});
-  const auto expected = [&] {
-    return torch::nn::functional::cross_entropy(logits.to(torch::kDouble).flatten(0, 1), targets.flatten(),
-                                                torch::nn::functional::CrossEntropyFuncOptions().reduction(torch::kSum))
-        .item<double>();
-  };
-  EXPECT_NEAR(summed_row_losses(logits, targets), expected(), 1e-5 * expected());
-  EXPECT_NEAR(summed_row_losses(logits.to(torch::kDouble), targets), expected(), 1e-12 * expected());
-  targets[1].fill_(kNoTarget);
-  EXPECT_NEAR(summed_row_losses(logits, targets), expected(), 1e-5 * expected());
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ class Listener final : public LanguageModel {
  public:
   ModelOutput forward(const ModelInput& input, const State& /*state*/) override {
     inputs.push_back(input);
-    return {.logits = torch::zeros({input.tokens.size(0), input.scored, kManySymbols})};
+    return {.hidden = torch::zeros({input.tokens.size(0), input.scored, kManySymbols})};
   }
   State initial_state(std::int64_t /*batch*/) const override { return {}; }
   NamedValues costs(std::int64_t /*block*/) const override { return {}; }

@@ -81,7 +81,8 @@ Json golden(SpanType type, const std::string& variant = "") {
 }
 
 torch::Tensor block_loss(const ModelOutput& output, const torch::Tensor& tokens, std::int64_t block) {
-  return torch::cross_entropy_loss(output.logits.flatten(0, 1), tokens.narrow(1, block * kBlock + 1, kBlock).flatten());
+  return torch::cross_entropy_loss(output.logits().flatten(0, 1),
+                                   tokens.narrow(1, block * kBlock + 1, kBlock).flatten());
 }
 
 class AdaptiveSpanGolden : public testing::TestWithParam<SpanType> {};
@@ -218,7 +219,7 @@ TEST(AdaptiveSpan, DynamicSpansOfSingleTokensAverageToThoseOfTheHeads) {
   }
   EXPECT_NEAR(spans.mean().item<double>(), mean, 1);
   input.traced = false;
-  EXPECT_TRUE(torch::equal(model->forward(input, model->initial_state(kBatch)).logits, output.logits));
+  EXPECT_TRUE(torch::equal(model->forward(input, model->initial_state(kBatch)).logits(), output.logits()));
   EXPECT_TRUE(model->forward(input, model->initial_state(kBatch)).token_values.empty());
 }
 

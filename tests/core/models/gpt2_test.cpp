@@ -89,7 +89,7 @@ TEST(Gpt2, LogitsLossAndGradientsEqualTransformers) {
     Gpt2Options options = gpt2_options();
     options.tied = tied;
     const auto model = gpt2_golden_model(options);
-    const torch::Tensor logits = model->forward(gpt2_tokens(), {}).logits;
+    const torch::Tensor logits = model->forward(gpt2_tokens(), {}).logits();
     for (std::size_t v = 0; v < kGptSymbols; ++v) {
       const auto symbol = static_cast<std::int64_t>(v);
       EXPECT_NEAR(logits[1][-1][symbol].item<double>(), expected.at("logits_row_1_last").at(v).get<double>(), 1e-10);
@@ -144,11 +144,11 @@ TEST(Gpt2, TheFirstWindowRunsUnmodifiedAndOutputsKeepTheirNumber) {
   recurrent->to(torch::kDouble);
   load_weights(*recurrent, {plain->weights().begin(), plain->weights().end()}, "plain", Missing::kAdditions);
   const ModelOutput first = recurrent->forward(gpt2_tokens(), recurrent->initial_state(kGptBatch));
-  EXPECT_TRUE(torch::equal(first.logits, plain->forward(gpt2_tokens(), {}).logits));
+  EXPECT_TRUE(torch::equal(first.logits(), plain->forward(gpt2_tokens(), {}).logits()));
   const ModelOutput second = recurrent->forward(gpt2_tokens(), first.state);
-  EXPECT_EQ(second.logits.sizes(), first.logits.sizes());
+  EXPECT_EQ(second.logits().sizes(), first.logits().sizes());
   EXPECT_EQ(first.state.front().sizes(), (std::vector<std::int64_t>{kGptBatch, 3, 16}));
-  EXPECT_FALSE(torch::allclose(second.logits, first.logits));
+  EXPECT_FALSE(torch::allclose(second.logits(), first.logits()));
 }
 
 /// Logits of every scored prediction, in the order of the text: [B, N, V].
@@ -162,7 +162,7 @@ torch::Tensor scored_logits(LanguageModel& model, const torch::Tensor& tokens) {
     const std::int64_t count = std::min(shape.window, tokens.size(1) - begin);
     ModelOutput output =
         model.forward(ModelInput{.tokens = tokens.narrow(1, begin, count), .scored = begin + count - scored_to}, state);
-    parts.push_back(output.logits);
+    parts.push_back(output.logits());
     state = std::move(output.state);
     scored_to = begin + count;
   }
@@ -251,8 +251,8 @@ class Gpt2Folder : public testing::Test {
     const Vocabulary letters = vocabulary();
     const LoadedModel loaded = load_model_folder(path, gpt2_options(), &letters);
     loaded.model->eval();
-    EXPECT_TRUE(torch::allclose(loaded.model->forward(gpt2_tokens(), {}).logits,
-                                model_->forward(gpt2_tokens(), {}).logits, 0, tolerance));
+    EXPECT_TRUE(torch::allclose(loaded.model->forward(gpt2_tokens(), {}).logits(),
+                                model_->forward(gpt2_tokens(), {}).logits(), 0, tolerance));
   }
   static Vocabulary vocabulary() {
     Vocabulary letters;

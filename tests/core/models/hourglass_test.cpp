@@ -95,8 +95,8 @@ ModelInput golden_input(std::int64_t scored = 0) {
 }
 
 torch::Tensor golden_loss(const ModelOutput& output) {
-  const std::int64_t scored = output.logits.size(1);
-  return torch::cross_entropy_loss(output.logits.flatten(0, 1),
+  const std::int64_t scored = output.logits().size(1);
+  return torch::cross_entropy_loss(output.logits().flatten(0, 1),
                                    golden_text().narrow(1, kHourglassLength + 1 - scored, scored).flatten());
 }
 
@@ -197,9 +197,9 @@ TEST(Hourglass, RowsWithFewerGroupsAreNotChangedByTheirNeighbours) {
   torch::Tensor tokens = golden_text().narrow(1, 0, kHourglassLength).clone();
   tokens[0] = tokens[0].clamp_min(1);   // no group at all
   tokens[1].narrow(0, 3, 20).fill_(0);  // many
-  const torch::Tensor together = model->forward(tokens, {}).logits;
+  const torch::Tensor together = model->forward(tokens, {}).logits();
   for (std::int64_t row = 0; row < kHourglassBatch; ++row) {
-    const torch::Tensor alone = model->forward(tokens.narrow(0, row, 1), {}).logits;
+    const torch::Tensor alone = model->forward(tokens.narrow(0, row, 1), {}).logits();
     EXPECT_LT((together.narrow(0, row, 1) - alone).abs().max().item<double>(), 1e-12) << row;
   }
 }
@@ -209,11 +209,11 @@ TEST(Hourglass, FixedBoundariesFollowThePlaceInTheRow) {
   model->eval();
   const torch::NoGradGuard no_grad;
   ModelInput input = golden_input();
-  const torch::Tensor plain = model->forward(input, {}).logits;
+  const torch::Tensor plain = model->forward(input, {}).logits();
   input.positions = torch::arange(300, 300 + kHourglassLength).expand({kHourglassBatch, kHourglassLength});
-  EXPECT_TRUE(torch::equal(model->forward(input, {}).logits, plain));  // 300 is a multiple of 3
+  EXPECT_TRUE(torch::equal(model->forward(input, {}).logits(), plain));  // 300 is a multiple of 3
   input.positions = input.positions + 1;
-  EXPECT_FALSE(torch::allclose(model->forward(input, {}).logits, plain));
+  EXPECT_FALSE(torch::allclose(model->forward(input, {}).logits(), plain));
 }
 
 TEST(Hourglass, PlainLogitsLossIsTheUsualCrossEntropy) {

@@ -107,7 +107,7 @@ class EveryModel : public testing::TestWithParam<Case> {
   static torch::Tensor logits_of(LanguageModel& model, const ModelInput& input) {
     const torch::NoGradGuard no_grad;
     torch::manual_seed(5);  // models that sample draw the same
-    return model.forward(input, model.initial_state(input.tokens.size(0))).logits;
+    return model.forward(input, model.initial_state(input.tokens.size(0))).logits();
   }
   std::shared_ptr<LanguageModel> model_;
   torch::Tensor tokens_;
@@ -135,7 +135,7 @@ TEST_P(EveryModel, StateCarriedOverBlocksEqualsOnePass) {
   std::vector<torch::Tensor> parts;
   for (const auto& [begin, count] : std::vector<std::pair<std::int64_t, std::int64_t>>{{0, 7}, {7, 1}, {8, 16}}) {
     ModelOutput output = model_->forward(tokens_.narrow(1, begin, count), state);
-    parts.push_back(output.logits);
+    parts.push_back(output.logits());
     state = output.state;
   }
   EXPECT_TRUE(torch::allclose(torch::cat(parts, 1), logits(tokens_), 1e-4, 1e-5));
@@ -186,7 +186,7 @@ TEST_P(EveryModel, OverfitsOneBatch) {
                            .boundaries = tokens_.narrow(1, 0, kLength - 1) % 3 == 0};
     const ModelOutput output = model_->forward(input, model_->initial_state(kRows));
     torch::Tensor total =
-        torch::cross_entropy_loss(output.logits.flatten(0, 1), tokens_.narrow(1, 1, kLength - 1).flatten());
+        torch::cross_entropy_loss(output.logits().flatten(0, 1), tokens_.narrow(1, 1, kLength - 1).flatten());
     loss = total.item<double>();
     if (output.auxiliary_loss.defined()) total = total + output.auxiliary_loss;
     total.backward();
