@@ -62,16 +62,6 @@ std::string Progress::bar(double done, std::size_t taken) const {
   return text;
 }
 
-/// What fits on a line of the terminal.
-std::string Progress::fitted(std::string line) const {
-  while (display_width(line) >= static_cast<std::size_t>(std::max(terminal_.width, 10))) {
-    do {
-      line.pop_back();
-    } while (!line.empty() && (static_cast<unsigned char>(line.back()) & 0xC0U) == 0x80U);
-  }
-  return line;
-}
-
 void Progress::update(double done, const std::string& detail) {
   if (settings_.quiet) return;
   const double now = clock_();
@@ -82,8 +72,8 @@ void Progress::update(double done, const std::string& detail) {
     fmt::print(out_, "{}\n", text(done, detail));
   } else {
     const bool two = settings_.two_lines && !detail.empty();
-    std::string lines = fitted(text(done, two ? "" : detail));
-    if (two) lines += "\n" + fitted(std::string(settings_.label.size() + 1, ' ') + detail);
+    std::string lines = cut_to_line(terminal_, text(done, two ? "" : detail));
+    if (two) lines += "\n" + cut_to_line(terminal_, std::string(settings_.label.size() + 1, ' ') + detail);
     clear();
     drawn_ = lines;
     fmt::print(out_, "{}", drawn_);

@@ -45,7 +45,6 @@ class Progress {
  private:
   std::string text(double done, const std::string& detail) const;
   std::string bar(double done, std::size_t taken) const;
-  std::string fitted(std::string line) const;
   void clear();
 
   Settings settings_;

@@ -60,6 +60,16 @@ std::string paint(const Terminal& terminal, Colour colour, const std::string& te
   return fmt::format("\033[{}m{}\033[0m", kCodes[static_cast<int>(colour)], text);
 }
 
+std::string cut_to_line(const Terminal& terminal, std::string line) {
+  constexpr int kLeastWidth = 10;
+  while (display_width(line) >= static_cast<std::size_t>(std::max(terminal.width, kLeastWidth))) {
+    do {
+      line.pop_back();
+    } while (!line.empty() && (static_cast<unsigned char>(line.back()) & 0xC0U) == 0x80U);
+  }
+  return line;
+}
+
 void TextTable::add(std::vector<std::string> cells) {
   cells.resize(columns_.size());
   rows_.push_back(std::move(cells));

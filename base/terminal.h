@@ -21,6 +21,10 @@ enum class Colour { kRed, kGreen, kYellow, kBlue, kGrey, kBold };
 /// `text` in `colour` where the terminal has colours, otherwise as it is.
 std::string paint(const Terminal& terminal, Colour colour, const std::string& text);
 
+/// As much of a line's beginning as fits a line of the terminal with the cursor behind it, in whole characters. Lines
+/// with colours cannot be cut.
+std::string cut_to_line(const Terminal& terminal, std::string line);
+
 /// A table for people and for files. Numbers are right-aligned by their column's `right` flag.
 class TextTable {
  public:

@@ -158,21 +158,12 @@ std::vector<bool> SweepBoard::shown_rows(std::size_t room) const {
 }
 
 /// What is left of a line where the terminal is narrower than anyone would think.
-std::string SweepBoard::cut(std::string line) const {
-  while (display_width(line) >= static_cast<std::size_t>(std::max(settings_.terminal.width, 10))) {
-    do {
-      line.pop_back();
-    } while (!line.empty() && (static_cast<unsigned char>(line.back()) & 0xC0U) == 0x80U);
-  }
-  return line;
-}
-
 /// The table with as many columns as fit.
 std::string SweepBoard::table() const {
   Terminal terminal = settings_.terminal;
   const auto lines_of = [&](std::size_t columns) { return split(trim(table_of(columns, terminal)), '\n'); };
   const auto fits = [&](const std::vector<std::string>& lines) {
-    return std::all_of(lines.begin(), lines.end(), [&](const std::string& line) { return cut(line) == line; });
+    return std::all_of(lines.begin(), lines.end(), [&](const std::string& line) { return cut_to_line(terminal, line) == line; });
   };
   std::size_t columns = kColumns.size();
   std::vector<std::string> lines = lines_of(columns);
@@ -180,7 +171,7 @@ std::string SweepBoard::table() const {
   if (!fits(lines)) {
     terminal.colour = false;  // which cannot be cut
     lines = lines_of(columns);
-    std::transform(lines.begin(), lines.end(), lines.begin(), [&](const std::string& line) { return cut(line); });
+    std::transform(lines.begin(), lines.end(), lines.begin(), [&](const std::string& line) { return cut_to_line(terminal, line); });
   }
   return join(lines, "\n") + "\n";
 }
@@ -223,7 +214,7 @@ void SweepBoard::update() {
   look_at_journals();
   std::string text = summary();
   if (settings_.terminal.is_terminal) {
-    text = cut(text) + "\n" + table();
+    text = cut_to_line(settings_.terminal, text) + "\n" + table();
     clear();
     lines_ = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
   } else {

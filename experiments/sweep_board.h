@@ -80,7 +80,6 @@ class SweepBoard {
   std::string running_line(const Row& row) const;
   std::string table() const;
   std::string table_of(std::size_t count, const Terminal& terminal) const;
-  std::string cut(std::string line) const;
   static Colour colour_of(const Row& row);
   std::vector<bool> shown_rows(std::size_t room) const;
   void clear();

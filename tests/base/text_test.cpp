@@ -55,6 +55,15 @@ TEST(Text, SplitsTrimsAndMeasures) {
   EXPECT_EQ(display_width("\xff\xfe"), 2U);
 }
 
+TEST(Terminal, CutsALineBetweenCharacters) {
+  std::setlocale(LC_CTYPE, "C.UTF-8");
+  const Terminal narrow{.is_terminal = true, .width = 11};
+  EXPECT_EQ(cut_to_line(narrow, "0123456789"), "0123456789");
+  EXPECT_EQ(cut_to_line(narrow, "01234567890"), "0123456789");
+  EXPECT_EQ(cut_to_line(narrow, "日本日本日本"), "日本日本日");
+  EXPECT_EQ(cut_to_line({.width = 0}, "0123456789"), "012345678");
+}
+
 TEST(TextTable, AlignsShortensAndQuotes) {
   std::setlocale(LC_CTYPE, "C.UTF-8");
   TextTable table({{"name"}, {"bpc", true}});
