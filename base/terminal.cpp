@@ -63,9 +63,8 @@ std::string paint(const Terminal& terminal, Colour colour, const std::string& te
 std::string cut_to_line(const Terminal& terminal, std::string line) {
   constexpr int kLeastWidth = 10;
   while (display_width(line) >= static_cast<std::size_t>(std::max(terminal.width, kLeastWidth))) {
-    do {
-      line.pop_back();
-    } while (!line.empty() && (static_cast<unsigned char>(line.back()) & 0xC0U) == 0x80U);
+    while (line.size() > 1 && (static_cast<unsigned char>(line.back()) & 0xC0U) == 0x80U) line.pop_back();
+    line.pop_back();  // the first byte of a character
   }
   return line;
 }
