@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "cmd/command.h"
+#include "cmd/prepared_view.h"
 #include "datasets/inspect.h"
 #include "datasets/prepared.h"
 #include "datasets/segmentation.h"
@@ -23,18 +24,6 @@ struct Options {
 };
 
 constexpr std::int64_t kLineTokens = 300;  // of a text without line breaks
-
-std::string unit_name(const Vocabulary& vocabulary) {
-  switch (vocabulary.unit) {
-    case Vocabulary::Unit::kByte:
-      return "byte";
-    case Vocabulary::Unit::kBpe:
-      return "bpe";
-    case Vocabulary::Unit::kCharacter:
-      break;
-  }
-  return "character";
-}
 
 /// As it can stand in a line of text: 'a', space, line break, byte 200.
 std::string shown(const Vocabulary& vocabulary, const std::string& symbol) {
@@ -75,7 +64,7 @@ Json describe(const PreparedData& data, const Options& options) {
   Json json{{"path", data.path.string()},
             {"dataset", data.dataset},
             {"language", data.language},
-            {"unit", unit_name(data.vocabulary)},
+            {"unit", unit_name(data.vocabulary.unit)},
             {"fingerprint", data.fingerprint}};
   for (const char* key : {"cleaning", "vocabulary", "hebrew_points", "split", "limit", "xlm"}) {
     if (data.meta.contains(key)) json[key] = data.meta[key];
@@ -83,18 +72,10 @@ Json describe(const PreparedData& data, const Options& options) {
   json["replaced_characters"] = data.meta.value("replaced_characters", 0);
   if (data.meta.contains("unknown_characters")) json["unknown_characters"] = data.meta["unknown_characters"];
   json["symbols"] = Json::parse(vocabulary_json(data.vocabulary))["symbols"];
-  Json splits = Json::object();
-  for (const char* name : kSplitNames) {
-    const auto found = data.splits.find(name);
-    if (found == data.splits.end()) continue;
-    const Split& split = found->second;
-    const std::vector<SymbolCount> symbols = count_symbols(data.vocabulary, split);
-    splits[name] = {{"tokens", split.tokens.size()},
-                    {"words", split.words},
-                    {"bytes", split.bytes},
-                    {"documents", split.documents.size()},
-                    {"symbols", symbols_json(data.vocabulary, symbols)},
-                    {"lines", first_lines(data.vocabulary, split, options.lines)}};
+  Json splits = splits_json(data);
+  for (const auto& [name, split] : data.splits) {
+    splits[name]["symbols"] = symbols_json(data.vocabulary, count_symbols(data.vocabulary, split));
+    splits[name]["lines"] = first_lines(data.vocabulary, split, options.lines);
   }
   json["splits"] = std::move(splits);
   json["segmentations"] = segmentation_names(data.path);
@@ -104,24 +85,12 @@ Json describe(const PreparedData& data, const Options& options) {
   return json;
 }
 
-std::string table_of_splits(const PreparedData& data, int width) {
-  TextTable table({{"split"}, {"tokens", true}, {"words", true}, {"bytes", true}, {"documents", true}});
-  for (const char* name : kSplitNames) {
-    const auto found = data.splits.find(name);
-    if (found == data.splits.end()) continue;
-    const Split& split = found->second;
-    table.add({name, fmt::format("{}", split.tokens.size()), fmt::format("{}", split.words),
-               fmt::format("{}", split.bytes), fmt::format("{}", split.documents.size())});
-  }
-  return table.render(TextTable::Format::kText, width);
-}
-
 std::string text_of(const PreparedData& data, const Options& options, int width) {
   const Vocabulary& vocabulary = data.vocabulary;
-  std::string out = fmt::format("{}: {}{}, {} symbols ({}s){}\n\n", data.path.string(), data.dataset,
-                                data.language.empty() ? "" : " in " + data.language, vocabulary.size(),
-                                unit_name(vocabulary), options.verify ? ", every checksum is right" : "");
-  out += table_of_splits(data, width);
+  std::string out = fmt::format("{}: {}{}, {}{}\n\n", data.path.string(), data.dataset,
+                                data.language.empty() ? "" : " in " + data.language, symbols_text(vocabulary),
+                                options.verify ? ", every checksum is right" : "");
+  out += splits_table(data, width);
   constexpr std::int64_t kShownSymbols = 200;
   if (vocabulary.unit != Vocabulary::Unit::kBpe && vocabulary.size() <= kShownSymbols) {
     out += "\nalphabet:";

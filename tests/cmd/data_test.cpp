@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/json.h"
+#include "tests/datasets/bpe_files.h"
 #include "tests/experiments/program.h"
 #include "tests/temporary_folder.h"
 
@@ -49,6 +50,13 @@ TEST_F(DataShow, PrintsJson) {
   EXPECT_EQ(json["splits"]["train"]["lines"][0], "Banana");
   EXPECT_EQ(json["unknown_characters"]["test"], 3);
   EXPECT_EQ(json["sources"].size(), 1U);
+}
+
+TEST_F(DataShow, CallsBytePairsByTheirName) {
+  write_small_bpe(folder_.path() / "bpe");
+  EXPECT_EQ(run("prepare-data text --from a.txt --unit bpe --bpe bpe --out e").code, kDone);
+  EXPECT_THAT(run("data show e").out, HasSubstr("symbols (byte pairs)\n"));
+  EXPECT_EQ(parse_json(run("data show e --json").out, "output")["unit"], "bpe");
 }
 
 TEST_F(DataShow, VerifyFindsDamage) {
