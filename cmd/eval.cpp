@@ -19,13 +19,6 @@
 namespace xlm {
 namespace {
 
-struct EvalCommand {
-  std::string model;
-  std::string data;
-  std::string split = "test";
-  std::vector<std::string> overrides;
-};
-
 std::string as_json(const std::string& model, const Evaluation& evaluation) {
   Json json = {{"model", model}, {"split", evaluation.split}, {"tokens", evaluation.tokens}, {"loss", evaluation.loss}};
   if (evaluation.values.count("bpc") > 0) json["bpc"] = evaluation.values.at("bpc");
@@ -48,21 +41,21 @@ std::string as_text(const std::string& model, const Evaluation& evaluation) {
   return text;
 }
 
-int run_eval(const EvalCommand& command, const Context& context) {
-  check_split(command.split);
-  const ModelPlace place = find_model(command.model, context.runs);
-  RunOptions options = read_model_folder(place.model, command.overrides);
-  options.data.path = evaluation_data(command.data, place);
+int run_eval(const EvaluationTarget& target, const Context& context) {
+  check_split(target.split);
+  const ModelPlace place = find_model(target.model, context.runs);
+  RunOptions options = read_model_folder(place.model, target.overrides);
+  options.data.path = evaluation_data(target.data, place);
   std::unique_ptr<Progress> bar;
   const auto show = [&](double done, double total) {
-    const Progress::Settings settings{.label = "eval " + command.split, .total = total, .unit = "tokens"};
+    const Progress::Settings settings{.label = "eval " + target.split, .total = total, .unit = "tokens"};
     if (!bar && !context.quiet) bar = std::make_unique<Progress>(settings, stderr, context.standard_error);
     if (bar) bar->update(done);
   };
-  Evaluation evaluation = core().evaluate({.model = place.model, .options = options, .split = command.split}, show);
+  Evaluation evaluation = core().evaluate({.model = place.model, .options = options, .split = target.split}, show);
   bar.reset();
-  evaluation.split = command.split;
-  record_evaluation({.place = place, .options = options, .split = command.split}, evaluation, context.runs);
+  evaluation.split = target.split;
+  record_evaluation({.place = place, .options = options, .split = target.split}, evaluation, context.runs);
   update_store(context.runs, context.store_file());
   print(context.json ? as_json(place.name, evaluation) : as_text(place.name, evaluation));
   return kDone;
@@ -71,16 +64,9 @@ int run_eval(const EvalCommand& command, const Context& context) {
 }  // namespace
 
 std::function<int()> declare_eval(CLI::App& app, const Context& context) {
-  const auto command = std::make_shared<EvalCommand>();
-  app.add_option("model", command->model, "Run id or its unique beginning, run folder, or model folder")
-      ->required()
-      ->type_name("MODEL");
-  app.add_option("overrides", command->overrides, "How it is evaluated: eval.batch=4 device=cpu")
-      ->type_name("KEY=VALUE");
-  app.add_option("--data", command->data, "Prepared data folder (default: what the run was trained on)")
-      ->type_name("DIR");
-  app.add_option("--split", command->split, "train, valid or test")->capture_default_str()->type_name("SPLIT");
-  return [command, &context] { return run_eval(*command, context); };
+  const auto target = std::make_shared<EvaluationTarget>();
+  target->declare(app);
+  return [target, &context] { return run_eval(*target, context); };
 }
 
 }  // namespace xlm

@@ -21,13 +21,10 @@ namespace xlm {
 namespace {
 
 struct Options {
-  std::string model;
-  std::string data;
-  std::string split = "test";
+  EvaluationTarget target;
   std::string experiment;
   std::vector<std::int64_t> windows;
   std::vector<std::int64_t> overlaps{0};
-  std::vector<std::string> overrides;
   bool explain = false;
 };
 
@@ -101,9 +98,9 @@ Row measure(const Options& command, const Context& context, const EvaluationRequ
     if (bar) bar->update(done);
   };
   Evaluation evaluation =
-      core().evaluate({.model = request.place.model, .options = request.options, .split = command.split}, show);
+      core().evaluate({.model = request.place.model, .options = request.options, .split = command.target.split}, show);
   bar.reset();
-  evaluation.split = command.split;
+  evaluation.split = command.target.split;
   add_figures(evaluation.values, evaluation.loss, evaluation.tokens, counts);
   record_evaluation(request, evaluation, context.runs);
   return {.window = window,
@@ -202,22 +199,22 @@ std::string explanation(const Row& row, const Counts& counts, bool state) {
 }
 
 int run(const Options& command, const Context& context) {
-  check_split(command.split);
-  const ModelPlace place = find_model(command.model, context.runs);
-  RunOptions options = read_model_folder(place.model, command.overrides);
-  options.data.path = evaluation_data(command.data, place);
+  check_split(command.target.split);
+  const ModelPlace place = find_model(command.target.model, context.runs);
+  RunOptions options = read_model_folder(place.model, command.target.overrides);
+  options.data.path = evaluation_data(command.target.data, place);
   std::vector<EvaluationRequest> requests;
   std::vector<std::pair<std::int64_t, std::int64_t>> shapes;
   for (const std::int64_t window : command.windows) {
     for (const std::int64_t overlap : command.overlaps) {
       requests.push_back({.place = place,
                           .options = options_of(options, window, overlap),
-                          .split = command.split,
+                          .split = command.target.split,
                           .experiment = command.experiment});
       shapes.emplace_back(window, overlap);
     }
   }
-  const Counts counts = count(options, command.split);
+  const Counts counts = count(options, command.target.split);
   std::vector<Row> rows;
   for (std::size_t i = 0; i < requests.size(); ++i) {
     rows.push_back(measure(command, context, requests[i], counts, shapes[i].first, shapes[i].second));
@@ -239,14 +236,7 @@ int run(const Options& command, const Context& context) {
 
 std::function<int()> declare_eval_overlap(CLI::App& app, const Context& context) {
   const auto command = std::make_shared<Options>();
-  app.add_option("model", command->model, "Run id or its unique beginning, run folder, or model folder")
-      ->required()
-      ->type_name("MODEL");
-  app.add_option("overrides", command->overrides, "How it is evaluated: eval.batch=4 device=cpu")
-      ->type_name("KEY=VALUE");
-  app.add_option("--data", command->data, "Prepared data folder (default: what the run was trained on)")
-      ->type_name("DIR");
-  app.add_option("--split", command->split, "train, valid or test")->capture_default_str()->type_name("SPLIT");
+  command->target.declare(app);
   app.add_option("--window", command->windows, "Tokens of a window T, several separated by commas")
       ->required()
       ->delimiter(',')

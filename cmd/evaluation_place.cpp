@@ -13,6 +13,15 @@
 
 namespace xlm {
 
+void EvaluationTarget::declare(CLI::App& app) {
+  app.add_option("model", model, "Run id or its unique beginning, run folder, or model folder")
+      ->required()
+      ->type_name("MODEL");
+  app.add_option("overrides", overrides, "How it is evaluated: eval.batch=4 device=cpu")->type_name("KEY=VALUE");
+  app.add_option("--data", data, "Prepared data folder (default: what the run was trained on)")->type_name("DIR");
+  app.add_option("--split", split, "train, valid or test")->capture_default_str()->type_name("SPLIT");
+}
+
 std::string evaluation_data(const std::string& given, const ModelPlace& place) {
   std::string path = given;
   if (path.empty() && !place.run.empty()) {

@@ -2,10 +2,23 @@
 #pragma once
 
 #include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
 
 #include "experiments/model_place.h"
 
 namespace xlm {
+
+/// The model, the data and the split that an evaluation is asked for.
+struct EvaluationTarget {
+  std::string model;
+  std::vector<std::string> overrides;
+  std::string data;
+  std::string split = "test";
+
+  void declare(CLI::App& app);
+};
 
 /// The data folder `given`, or the one that the model's run was trained on. Throws UsageError when there is neither,
 /// DataError when it is not there.
