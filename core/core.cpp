@@ -27,12 +27,7 @@ namespace {
 std::shared_ptr<const TokenFlags> known_flags(const PreparedData& data, const std::string& split,
                                               const LanguageModel& model) {
   const std::string tokenizer = model.tokenizer();
-  if (tokenizer.empty()) return nullptr;
-  try {
-    tokenizer_file(data.path, tokenizer);
-  } catch (const DataError&) {
-    return nullptr;
-  }
+  if (tokenizer.empty() || !find_tokenizer(data.path, tokenizer)) return nullptr;
   return open_segmentation(data, split, tokenizer);
 }
 
@@ -42,9 +37,7 @@ class CoreLibrary final : public Core {
 
   Evaluation evaluate(const EvalJob& job, const std::function<void(double, double)>& progress) override {
     const RunOptions& options = job.options;
-    if (options.train.threads > 0) at::set_num_threads(static_cast<int>(options.train.threads));
-    at::globalContext().setAllowTF32CuBLAS(options.train.tf32);
-    const torch::Device device = choose_device(options.device);
+    const torch::Device device = prepare_device(options);
     const PreparedData data = open_prepared(options.data.path);
     const Split& split = data.split(job.split);
     const LoadedModel loaded = load_model_folder(job.model, options.model, &data.vocabulary);
@@ -75,8 +68,7 @@ class CoreLibrary final : public Core {
 
   Segmented segment(const SegmentJob& job) override {
     const RunOptions& options = job.options;
-    if (options.train.threads > 0) at::set_num_threads(static_cast<int>(options.train.threads));
-    const torch::Device device = choose_device(options.device);
+    const torch::Device device = prepare_device(options);
     const LoadedModel loaded = load_model_folder(job.model, options.model);
     const std::vector<std::int64_t> ids = encode_symbols(loaded.vocabulary, job.text);
     loaded.model->to(device);

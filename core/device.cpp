@@ -5,6 +5,8 @@
 #include <malloc.h>
 #include <sys/resource.h>
 
+#include <ATen/Context.h>
+#include <ATen/Parallel.h>
 #include <ATen/autocast_mode.h>
 #include <c10/core/CachingDeviceAllocator.h>
 
@@ -30,6 +32,12 @@ bool open_cuda() {
 }
 
 }  // namespace
+
+torch::Device prepare_device(const RunOptions& options) {
+  if (options.train.threads > 0) at::set_num_threads(static_cast<int>(options.train.threads));
+  at::globalContext().setAllowTF32CuBLAS(options.train.tf32);
+  return choose_device(options.device);
+}
 
 bool cuda_available() {
   static const bool available = open_cuda();

@@ -5,13 +5,17 @@
 
 #include <torch/torch.h>
 
-#include "core/options.h"
+#include "core/interface.h"
 
 namespace xlm {
 
 /// "cpu", "cuda", "cuda:N" or "auto" (a GPU where there is one). Throws UsageError for anything else, Error when CUDA
 /// is asked for and cannot be had.
 torch::Device choose_device(const std::string& name);
+
+/// The device of a run, with the threads and the precision of products that it asks for, which hold for the whole
+/// process. Throws as choose_device.
+torch::Device prepare_device(const RunOptions& options);
 
 /// True where an NVIDIA driver is loaded and libtorch's CUDA libraries open; the answer is found once.
 bool cuda_available();

@@ -234,12 +234,17 @@ std::vector<std::string> segmentation_names(const fs::path& data) {
   return names;
 }
 
-fs::path tokenizer_file(const fs::path& data, const std::string& tokenizer) {
+std::optional<fs::path> find_tokenizer(const fs::path& data, const std::string& tokenizer) {
   const std::vector<std::string> names = segmentation_names(data);
   if (std::find(names.begin(), names.end(), tokenizer) != names.end()) {
     return model_of(segmentations_of(data) / tokenizer);
   }
-  if (fs::is_regular_file(tokenizer)) return tokenizer;
+  return fs::is_regular_file(tokenizer) ? std::optional<fs::path>(tokenizer) : std::nullopt;
+}
+
+fs::path tokenizer_file(const fs::path& data, const std::string& tokenizer) {
+  if (const auto found = find_tokenizer(data, tokenizer)) return *found;
+  const std::vector<std::string> names = segmentation_names(data);
   throw DataError(fmt::format(
       "the tokenizer '{}' is neither a file nor a segmentation of {}{}\n{}", tokenizer, data.string(),
       did_you_mean(tokenizer, names),

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,8 +20,10 @@ namespace xlm {
 /// Names of the segmentations of a prepared data folder, sorted.
 std::vector<std::string> segmentation_names(const fs::path& data);
 
-/// The SentencePiece model that `tokenizer` names: that of a segmentation of the data folder, or a file. Throws
-/// DataError where it is neither.
+/// The SentencePiece model that `tokenizer` names: that of a segmentation of the data folder, or a file; nothing where
+/// it is neither.
+std::optional<fs::path> find_tokenizer(const fs::path& data, const std::string& tokenizer);
+/// The same; throws DataError where there is nothing.
 fs::path tokenizer_file(const fs::path& data, const std::string& tokenizer);
 
 /// Flags of a split: 1 on the last character of every piece but a word's last, and on the space after each word

@@ -73,7 +73,7 @@ RunOptions with_absolute_tokenizers(RunOptions options) {
   for (const OptionEntry& entry : option_entries(options)) {
     if (entry.content != OptionContent::kTokenizer) continue;
     const auto name = entry.value.get<std::string>();
-    if (name.empty() || tokenizer_file(options.data.path, name) != name) continue;
+    if (find_tokenizer(options.data.path, name) != name) continue;  // a segmentation's name, or nothing: said later
     tree.set(entry.key, from_json(absolute_name(name), "absolute path"));
     changed = true;
   }

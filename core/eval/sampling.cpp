@@ -162,9 +162,8 @@ std::unique_ptr<TextReader> make_reader(const std::shared_ptr<LanguageModel>& mo
 
 Sample sample(const SampleJob& job, const std::function<bool(const std::string&)>& show) {
   const RunOptions& options = job.options;
-  if (options.train.threads > 0) at::set_num_threads(static_cast<int>(options.train.threads));
   const torch::NoGradGuard no_grad;
-  const torch::Device device = choose_device(options.device);
+  const torch::Device device = prepare_device(options);
   const LoadedModel loaded = load_model_folder(job.model, options.model);
   loaded.model->to(device);
   loaded.model->eval();

@@ -41,6 +41,7 @@ class Trainer {
  private:
   enum class Evaluated { kDone, kStopped };
 
+  const TokenSource& source(const std::string& split);
   void restore();
   void save();
   double step();
@@ -66,7 +67,7 @@ class Trainer {
   TrainSink* sink_;
   torch::Device device_;
   PreparedData data_;
-  std::optional<TokenSource> source_;
+  std::map<std::string, TokenSource> sources_;  // by split
   CheckpointFolder checkpoints_;
   std::shared_ptr<LanguageModel> model_;
   std::unique_ptr<BatchStream> batches_;
@@ -86,21 +87,25 @@ Trainer::Trainer(const TrainJob& job, TrainSink& sink)
     : job_(&job),
       options_(&job.options),
       sink_(&sink),
-      device_(choose_device(job.options.device)),
+      device_(prepare_device(job.options)),
       data_(open_prepared(job.options.data.path)),
       checkpoints_(job.folder / "checkpoints") {
-  if (options_->train.threads > 0) at::set_num_threads(static_cast<int>(options_->train.threads));
-  at::globalContext().setAllowTF32CuBLAS(options_->train.tf32);
   torch::manual_seed(static_cast<std::uint64_t>(options_->seed));
   model_ = make_model(options_->model, data_.vocabulary);
-  source_ = token_source(data_, "train", *model_);
-  batches_ =
-      make_batch_stream(model_->scheme(), *source_, {options_->train.batch, options_->train.block}, options_->seed);
+  batches_ = make_batch_stream(model_->scheme(), source("train"), {options_->train.batch, options_->train.block},
+                               options_->seed);
   if (!options_->init_from.empty()) initialize_from(*model_, options_->init_from, data_.vocabulary);
   model_->to(device_);
   optimizer_.emplace(options_->optimizer, all_weights());
   state_ = model_->initial_state(options_->train.batch);
   restore();
+}
+
+/// Made once: segmenting a split takes a while where the data folder does not have it.
+const TokenSource& Trainer::source(const std::string& split) {
+  const auto found = sources_.find(split);
+  return found != sources_.end() ? found->second
+                                 : sources_.emplace(split, token_source(data_, split, *model_)).first->second;
 }
 
 void Trainer::restore() {
@@ -239,7 +244,7 @@ bool Trainer::evaluation_due() const {
 std::optional<Evaluation> Trainer::evaluate(const std::string& split_name, bool final) {
   const Split& split = data_.split(split_name);
   const double start = monotonic_seconds();
-  const TokenSource source = token_source(data_, split_name, *model_);
+  const TokenSource& source = this->source(split_name);
   const SplitSettings settings = split_settings(*options_, device_);
   TokenTrace trace;
   if (final) trace = trace_tokens(*model_, source, data_.vocabulary, settings);

@@ -7,6 +7,7 @@
 #include <regex>
 #include <thread>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/json.h"
@@ -18,6 +19,8 @@
 
 namespace xlm {
 namespace {
+
+using ::testing::HasSubstr;
 
 constexpr const char* kRun = R"(
 data: {path: data}
@@ -235,7 +238,9 @@ TEST_F(Pipeline, AnHourglassLearnsFromASegmentation) {
              "unigram, tokenizer: unigram-30}}\n"
              "optimizer: {warmup_steps: 5, lr: 1e-2}\ntrain: {steps: 120, batch: 8, block: 64, threads: 1}\n"
              "eval: {batch: 4, context: 128, stride: 32}\n");
+  EXPECT_THAT(xlm({"train", "unigram.yaml"}).err, HasSubstr("'unigram-30' is neither a file nor a segmentation"));
   EXPECT_EQ(xlm({"train", "unigram.yaml"}).code, 3) << "there is no such segmentation yet";
+  EXPECT_THAT(xlm({"train", "unigram.yaml", "data.path=nowhere"}).err, HasSubstr("there is no prepared data folder"));
   EXPECT_EQ(xlm({"train", "unigram.yaml", "model.boundaries.tokenizer="}).code, 2);
   ASSERT_EQ(xlm({"prepare-data", "text", "--from", "corpus.txt", "--out", "data", "--train-unigram", "30"}).code, 0);
   const ProgramResult trained = xlm({"train", "unigram.yaml", "--json"});
