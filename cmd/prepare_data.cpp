@@ -9,12 +9,12 @@
 #include "base/stop.h"
 #include "base/text.h"
 #include "cmd/command.h"
+#include "cmd/prepared_view.h"
 #include "datasets/addresses.h"
 #include "datasets/prepare.h"
 #include "datasets/prepared.h"
 #include "datasets/registry.h"
 #include "datasets/segmentation.h"
-#include "datasets/split_plan.h"
 
 namespace xlm {
 namespace {
@@ -72,21 +72,11 @@ class StageProgress {
 };
 
 Json result_json(const PreparedData& data, const PrepareResult& result) {
-  Json splits = Json::object();
-  for (const char* name : kSplitNames) {
-    const auto found = data.splits.find(name);
-    if (found == data.splits.end()) continue;
-    const Split& split = found->second;
-    splits[name] = {{"tokens", split.tokens.size()},
-                    {"words", split.words},
-                    {"bytes", split.bytes},
-                    {"documents", split.documents.size()}};
-  }
   return {{"path", data.path.string()},
           {"dataset", data.dataset},
           {"unit", unit_name(data.vocabulary.unit)},
           {"symbols", data.vocabulary.size()},
-          {"splits", std::move(splits)},
+          {"splits", splits_json(data)},
           {"replaced_characters", data.meta.value("replaced_characters", 0)},
           {"fingerprint", data.fingerprint},
           {"segmentations", segmentation_names(data.path)},
@@ -94,24 +84,13 @@ Json result_json(const PreparedData& data, const PrepareResult& result) {
 }
 
 std::string result_text(const PreparedData& data, const PrepareResult& result, const Terminal& terminal) {
-  TextTable table({{"split"}, {"tokens", true}, {"words", true}, {"bytes", true}, {"documents", true}});
-  for (const char* name : kSplitNames) {
-    const auto found = data.splits.find(name);
-    if (found == data.splits.end()) continue;
-    const Split& split = found->second;
-    table.add({name, fmt::format("{}", split.tokens.size()), fmt::format("{}", split.words),
-               fmt::format("{}", split.bytes), fmt::format("{}", split.documents.size())});
-  }
   const std::string head =
       result.was_there
           ? fmt::format("{} is there already, from the same files with the same options", data.path.string())
           : fmt::format("{} is ready", data.path.string());
   const std::vector<std::string> segmentations = segmentation_names(data.path);
-  return fmt::format("{}: {}, {} symbols ({})\n\n{}{}", head, data.dataset, data.vocabulary.size(),
-                     data.vocabulary.unit == Vocabulary::Unit::kBpe
-                         ? "byte pairs"
-                         : fmt::format("{}s", unit_name(data.vocabulary.unit)),
-                     table.render(TextTable::Format::kText, terminal.is_terminal ? terminal.width : 0),
+  return fmt::format("{}: {}, {}\n\n{}{}", head, data.dataset, symbols_text(data.vocabulary),
+                     splits_table(data, terminal.is_terminal ? terminal.width : 0),
                      segmentations.empty() ? "" : "\nsegmentations: " + join(segmentations, ", ") + "\n");
 }
 
@@ -121,16 +100,30 @@ struct Options {
   std::string mirror;
 };
 
+fs::path raw_folder(const std::string& name) { return fs::path("raw") / name; }
+
 /// Fetches the raw files to the folder that --from names, and puts what was fetched in its place.
 void download(Options& options, const PrepareObserver& observer) {
   PrepareRequest& request = options.request;
-  find_corpus(request.dataset);
   if (request.from.size() > 1) throw UsageError("--download takes one --from: the folder to fetch to");
-  const fs::path folder = request.from.empty() ? fs::path("raw") / request.dataset : request.from.front();
-  const auto downloader = make_downloader();
-  if (request.language) find_language(*request.language);
-  request.from =
-      fetch_raw_files(request.dataset, request.language.value_or(""), folder, options.mirror, *downloader, observer);
+  const fs::path folder = request.from.empty() ? raw_folder(request.dataset) : request.from.front();
+  request.from = fetch_raw_files(request.dataset, request.language.value_or(""), folder, options.mirror,
+                                 *make_downloader(), observer);
+}
+
+/// Checks the request, and fetches what it lacks: a small encoding before the check, which reads it; hours of raw files
+/// after it.
+void complete(Options& options, const PrepareObserver& observer) {
+  PrepareRequest& request = options.request;
+  const bool fetch_encoding = options.download && lacks_encoding(request);
+  if (fetch_encoding) {
+    request.bpe =
+        fetch_raw_files(kGpt2Encoding, "", raw_folder(kGpt2Encoding), options.mirror, *make_downloader(), observer)
+            .front();
+  }
+  check_request(request);
+  const bool nothing_else = fetch_encoding && !request.from.empty() && !has_address(request.dataset);
+  if (options.download && !nothing_else) download(options, observer);
 }
 
 int prepare_data(const Context& context, Options& options) {
@@ -146,8 +139,7 @@ int prepare_data(const Context& context, Options& options) {
     const PrepareObserver observer{.progress = [&](const std::string& stage, std::uint64_t done,
                                                    std::uint64_t total) { progress.update(stage, done, total); },
                                    .note = [&](const std::string& message) { progress.note(message); }};
-    check_request(request);  // before hours of fetching
-    if (options.download) download(options, observer);
+    complete(options, observer);
     result = prepare(request, observer);
   }
   const PreparedData data = open_prepared(request.out);
@@ -167,7 +159,9 @@ std::function<int()> declare_prepare_data(CLI::App& app, const Context& context)
   app.footer(help_text());
   app.add_option("DATASET", request->dataset, "What the corpus is (see below)")->required()->type_name("");
   app.add_option("--from", request->from, "The files as distributed, or a folder of them")->type_name("PATH");
-  app.add_flag("--download", options->download, "Fetch the files first, to the folder --from (default: raw/DATASET)");
+  app.add_flag("--download", options->download,
+               "Fetch the files first, to the folder --from (default: raw/DATASET), and GPT-2's encoding to raw/gpt2 "
+               "where --bpe is not given");
   app.add_option("--mirror", options->mirror, "Fetch from URL instead of the original https://HOST")->type_name("URL");
   app.add_option("--out", request->out, "Folder to make")->required()->type_name("DIR");
   app.add_option("--glob", request->glob, "Which files of folders and archives; * also matches /")

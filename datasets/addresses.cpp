@@ -2,6 +2,8 @@
 // serves.
 #include "datasets/addresses.h"
 
+#include <algorithm>
+#include <iterator>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -44,10 +46,10 @@ constexpr Address kAddresses[] = {
      .list = List::kHub,
      .files = "https://huggingface.co/datasets/google/wiki40b/resolve/main/"},
     {.dataset = "cc-100", .url = "https://data.statmt.org/cc-100/{}.txt.xz"},
-    {.dataset = "gpt2",
+    {.dataset = kGpt2Encoding,
      .url = "https://huggingface.co/openai-community/gpt2/resolve/main/vocab.json",
      .sha256 = "196139668be63f3b5d6574427317ae82f612a97c5d1cdaf36ed2256dbf636783"},
-    {.dataset = "gpt2",
+    {.dataset = kGpt2Encoding,
      .url = "https://huggingface.co/openai-community/gpt2/resolve/main/merges.txt",
      .sha256 = "1ce1664773c50f3e0cc8842619a93edc4624525b728b188a9e0be33b7726adc5"},
 };
@@ -129,6 +131,11 @@ std::vector<Download> listed_files(const Address& address, const std::string& ur
 }
 
 }  // namespace
+
+bool has_address(const std::string& dataset) {
+  return std::any_of(std::begin(kAddresses), std::end(kAddresses),
+                     [&](const Address& address) { return address.dataset == dataset; });
+}
 
 std::vector<fs::path> fetch_raw_files(const std::string& dataset, const std::string& language, const fs::path& folder,
                                       const std::string& mirror, Downloader& downloader,

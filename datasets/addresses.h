@@ -9,6 +9,12 @@
 
 namespace xlm {
 
+/// GPT-2's encoding, vocab.json and merges.txt, as fetch_raw_files names it.
+inline constexpr const char* kGpt2Encoding = "gpt2";
+
+/// Whether the raw files of a corpus lie on the network.
+bool has_address(const std::string& dataset);
+
 /// Fetches the raw files of a corpus to `folder`, those that are not there yet, and returns what --from would name.
 /// `language` is "" for corpora without one. `mirror` ("" for none) stands in for "https://HOST" of every address.
 /// Throws as Downloader::fetch does, and UsageError for a corpus that has no address.

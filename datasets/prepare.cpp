@@ -107,7 +107,7 @@ void check_options(const Corpus& corpus, const PrepareRequest& request, Vocabula
   if (unit == Vocabulary::Unit::kBpe && request.bpe.empty()) {
     throw UsageError(
         fmt::format("{} in BPE needs an encoding\nname a folder with GPT-2's vocab.json and merges.txt "
-                    "with --bpe",
+                    "with --bpe, or fetch them with --download",
                     corpus.name));
   }
   if (unit != Vocabulary::Unit::kBpe && !request.bpe.empty()) {
@@ -337,6 +337,12 @@ void check_request(const PrepareRequest& request) {
   resolve(find_corpus(request.dataset), request);
   const SplitPlan plan(request.split);
   if (request.out.empty()) throw UsageError("--out is empty\nname the folder to make");
+}
+
+bool lacks_encoding(const PrepareRequest& request) {
+  const Corpus& corpus = find_corpus(request.dataset);
+  return request.bpe.empty() &&
+         unit_named(choose(corpus, "--unit", request.unit, corpus.units)) == Vocabulary::Unit::kBpe;
 }
 
 PrepareResult prepare(const PrepareRequest& request, const PrepareObserver& observer) {

@@ -42,6 +42,9 @@ struct PrepareResult {
 /// Throws UsageError for options that do not fit the corpus, whatever files there are.
 void check_request(const PrepareRequest& request);
 
+/// Whether the request is for byte pairs and names no encoding. Throws UsageError for an unknown corpus or unit.
+bool lacks_encoding(const PrepareRequest& request);
+
 /// Makes `request.out`, whole or not at all: the same request gives the same bytes. Throws UsageError for options that
 /// do not fit the corpus, a split longer than the text, and a folder in the way; DataError for missing, empty, corrupt
 /// or wrong files; ResourceError when the disk is full.

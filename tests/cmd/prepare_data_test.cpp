@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/json.h"
+#include "tests/datasets/http_server.h"
 #include "tests/experiments/program.h"
 #include "tests/temporary_folder.h"
 
@@ -55,6 +56,24 @@ TEST_F(PrepareData, HelpNamesTheDatasets) {
   EXPECT_EQ(outcome.code, kDone);
   for (const char* word : {"text8", "enwik8", "wikitext-103", "pg-19", "--bpe", "--lists", "--keep-text", "Examples:"})
     EXPECT_THAT(outcome.out, HasSubstr(word));
+}
+
+TEST_F(PrepareData, FetchesTheEncodingThatIsNotNamed) {
+  const fs::path encoding = fs::path(XLM_SHARED) / "data/gpt2";
+  if (!fs::exists(encoding)) GTEST_SKIP() << encoding << " is not there";
+  const HttpServer server([&](const HttpServer::Request& request) {
+    return HttpServer::part_of(read_file(encoding / fs::path(request.path).filename()), request);
+  });
+  file("a.txt", "Some text of my own, long enough for three splits.");
+  const std::string command = "text --unit bpe --from a.txt --download --mirror " + server.url() + " --out ";
+  const ProgramResult outcome = run(command + "d");
+  EXPECT_EQ(outcome.code, kDone) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("50257 symbols (byte pairs)"));
+  ASSERT_EQ(server.requests().size(), 2U);
+  EXPECT_EQ(server.requests().front().path, "/openai-community/gpt2/resolve/main/vocab.json");
+  EXPECT_EQ(run(command + "e").code, kDone);
+  EXPECT_EQ(server.requests().size(), 2U);  // the files are there
+  EXPECT_THAT(run("text --unit bpe --from a.txt --out f").err, HasSubstr("fetch them with --download"));
 }
 
 TEST_F(PrepareData, ExitCodesTellUsageFromData) {
