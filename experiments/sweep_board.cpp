@@ -163,7 +163,8 @@ std::string SweepBoard::table() const {
   Terminal terminal = settings_.terminal;
   const auto lines_of = [&](std::size_t columns) { return split(trim(table_of(columns, terminal)), '\n'); };
   const auto fits = [&](const std::vector<std::string>& lines) {
-    return std::all_of(lines.begin(), lines.end(), [&](const std::string& line) { return cut_to_line(terminal, line) == line; });
+    return std::all_of(lines.begin(), lines.end(),
+                       [&](const std::string& line) { return cut_to_line(terminal, line) == line; });
   };
   std::size_t columns = kColumns.size();
   std::vector<std::string> lines = lines_of(columns);
@@ -171,7 +172,8 @@ std::string SweepBoard::table() const {
   if (!fits(lines)) {
     terminal.colour = false;  // which cannot be cut
     lines = lines_of(columns);
-    std::transform(lines.begin(), lines.end(), lines.begin(), [&](const std::string& line) { return cut_to_line(terminal, line); });
+    std::transform(lines.begin(), lines.end(), lines.begin(),
+                   [&](const std::string& line) { return cut_to_line(terminal, line); });
   }
   return join(lines, "\n") + "\n";
 }
