@@ -7,9 +7,8 @@
 #include "datasets/bpe_encoder.h"
 #include "datasets/decoder.h"
 #include "datasets/prepare.h"
-#include "tests/datasets/archives.h"
 #include "tests/datasets/bpe_files.h"
-#include "tests/temporary_folder.h"
+#include "tests/datasets/preparing.h"
 
 namespace xlm {
 namespace {
@@ -18,32 +17,19 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
-class PrepareBpe : public ::testing::Test {
+class PrepareBpe : public Preparing {
  protected:
   PrepareBpe() { write_small_bpe(path("bpe")); }
 
-  fs::path path(const std::string& name) const { return folder_.path() / name; }
-  fs::path file(const std::string& name, const std::string& content) const {
-    create_folders(path(name).parent_path());
-    return write_quickly(path(name), content);
-  }
   PrepareRequest request(const std::string& dataset, std::vector<fs::path> from) const {
-    return {.dataset = dataset, .from = std::move(from), .out = path("out"), .bpe = path("bpe")};
+    PrepareRequest wanted = Preparing::request(dataset, std::move(from));
+    wanted.bpe = path("bpe");
+    return wanted;
   }
   PrepareRequest text_request(std::vector<fs::path> from) const {
     PrepareRequest wanted = request("text", std::move(from));
     wanted.unit = "bpe";
     return wanted;
-  }
-  PreparedData make(const PrepareRequest& request) const {
-    prepare(request, {});
-    return open_prepared(request.out, true);
-  }
-  template <class Failure>
-  void expect_error(const PrepareRequest& request, const std::string& complaint) const {
-    EXPECT_THAT([&] { prepare(request, {}); }, ThrowsMessage<Failure>(HasSubstr(complaint)));
-    EXPECT_FALSE(fs::exists(path("out")));
-    EXPECT_FALSE(fs::exists(path(".out.preparing")));
   }
   static std::vector<std::uint32_t> ids(const PreparedData& data, const std::string& split) {
     const TokenFile& tokens = data.split(split).tokens;
@@ -65,8 +51,6 @@ class PrepareBpe : public ::testing::Test {
     encoder.finish(tokens);
     return tokens;
   }
-
-  TemporaryFolder folder_;
 };
 
 TEST_F(PrepareBpe, TextKeepsEveryByteDocumentByDocument) {

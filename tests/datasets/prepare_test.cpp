@@ -9,8 +9,7 @@
 #include "base/error.h"
 #include "base/sha256.h"
 #include "datasets/prepared.h"
-#include "tests/datasets/archives.h"
-#include "tests/temporary_folder.h"
+#include "tests/datasets/preparing.h"
 
 namespace xlm {
 namespace {
@@ -20,38 +19,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
-class Prepare : public ::testing::Test {
- protected:
-  fs::path path(const std::string& name) const { return folder_.path() / name; }
-  fs::path file(const std::string& name, const std::string& content) const {
-    create_folders(path(name).parent_path());
-    return write_quickly(path(name), content);
-  }
-  PrepareRequest request(const std::string& dataset, std::vector<fs::path> from) const {
-    return {.dataset = dataset, .from = std::move(from), .out = path("out")};
-  }
-  PreparedData make(const PrepareRequest& request) const {
-    prepare(request, {});
-    return open_prepared(request.out, true);
-  }
-  /// The text of a split, through its ids.
-  static std::string text(const PreparedData& data, const std::string& split) {
-    std::string text;
-    const TokenFile& tokens = data.split(split).tokens;
-    for (std::int64_t i = 0; i < tokens.size(); ++i)
-      text += data.vocabulary.symbols[static_cast<std::size_t>(tokens.at(i))];
-    return text;
-  }
-  template <class Failure>
-  void expect_error(const PrepareRequest& request, const std::string& complaint) const {
-    EXPECT_THAT([&] { prepare(request, {}); }, ThrowsMessage<Failure>(HasSubstr(complaint)));
-    EXPECT_FALSE(fs::exists(path("out") / "meta.json"));
-    EXPECT_FALSE(fs::exists(path(".out.preparing")));
-    EXPECT_FALSE(fs::exists(path(".out.lock")));
-  }
-
-  TemporaryFolder folder_;
-};
+class Prepare : public Preparing {};
 
 std::map<std::string, std::string> files_of(const fs::path& folder) {
   std::map<std::string, std::string> files;

@@ -6,9 +6,8 @@
 #include "base/sha256.h"
 #include "datasets/prepare.h"
 #include "datasets/prepared.h"
-#include "tests/datasets/archives.h"
+#include "tests/datasets/preparing.h"
 #include "tests/datasets/shards.h"
-#include "tests/temporary_folder.h"
 
 namespace xlm {
 namespace {
@@ -17,35 +16,13 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
-class LanguageCorpora : public ::testing::Test {
+class LanguageCorpora : public Preparing {
  protected:
-  fs::path path(const std::string& name) const { return folder_.path() / name; }
-  fs::path file(const std::string& name, const std::string& content) const {
-    create_folders(path(name).parent_path());
-    return write_quickly(path(name), content);
-  }
   PrepareRequest request(const std::string& dataset, std::vector<fs::path> from) const {
-    return {.dataset = dataset, .from = std::move(from), .out = path("out"), .language = "fi"};
+    PrepareRequest wanted = Preparing::request(dataset, std::move(from));
+    wanted.language = "fi";
+    return wanted;
   }
-  static PreparedData make(const PrepareRequest& request) {
-    prepare(request, {});
-    return open_prepared(request.out, true);
-  }
-  static std::string text(const PreparedData& data, const std::string& split) {
-    std::string text;
-    const TokenFile& tokens = data.split(split).tokens;
-    for (std::int64_t i = 0; i < tokens.size(); ++i) {
-      text += data.vocabulary.symbols[static_cast<std::size_t>(tokens.at(i))];
-    }
-    return text;
-  }
-  template <class Failure>
-  void expect_error(const PrepareRequest& request, const std::string& complaint) const {
-    EXPECT_THAT([&] { prepare(request, {}); }, ThrowsMessage<Failure>(HasSubstr(complaint)));
-    EXPECT_FALSE(fs::exists(path("out")));
-  }
-
-  TemporaryFolder folder_;
 };
 
 const std::vector<std::string> kArticles{"\n_START_ARTICLE_\nÄiti\n_START_PARAGRAPH_\nOn 1.",
