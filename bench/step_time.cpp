@@ -19,6 +19,7 @@
 #include "core/device.h"
 #include "core/models/language_model.h"
 #include "core/train/optimizer.h"
+#include "core/train/windows.h"
 
 namespace xlm {
 namespace {
@@ -36,6 +37,7 @@ struct Row {
   double short_span = 0;         // adaptive span: z of all heads of a layer but one
   double long_span = 0;          // z of that one
   std::int64_t most_steps = 50;  // of rows that take long
+  std::int64_t symbols = 0;      // 0: text8's
 };
 
 /// The adaptive-span rows of the published comparison, and a sweep that shows cost following the spans.
@@ -74,6 +76,30 @@ std::vector<Row> hourglass_rows() {
            .batch = 1,
            .block = 2048,
            .most_steps = 5}};
+}
+
+/// GPT-2 by windows of 300 tokens, as it is trained in recurrence.txt, with its vocabulary: a small one through 20
+/// windows, and GPT-2 small through 4.
+std::vector<Row> window_rows() {
+  constexpr std::int64_t kWindow = 300;
+  constexpr std::int64_t kSymbols = 50257;
+  Gpt2Options small{.width = 256, .heads = 4, .layers = 6, .positions = 600, .window = kWindow, .windows = 20};
+  small.complete();
+  Gpt2Options recurrent = small;
+  recurrent.recurrence.pool = RecurrenceOptions::Pool::kMean;
+  recurrent.complete();
+  Gpt2Options gpt2{.window = kWindow, .windows = 4};
+  gpt2.recurrence.pool = RecurrenceOptions::Pool::kMean;
+  gpt2.complete();
+  const auto row = [](const char* name, const Gpt2Options& model) {
+    return Row{.name = name,
+               .model = model,
+               .batch = 1,
+               .block = kWindow * model.windows,
+               .most_steps = 3,
+               .symbols = kSymbols};
+  };
+  return {row("gpt2-windows", small), row("gpt2-recurrent", recurrent), row("gpt2-small", gpt2)};
 }
 
 /// text8's symbols, the space first.
@@ -152,7 +178,7 @@ struct Measurement {
 
 Measurement measure(const Row& row, std::int64_t steps, Precision precision) {
   torch::manual_seed(1);
-  const auto model = make_model(row.model, letters());
+  const auto model = row.symbols > 0 ? make_model(row.model, row.symbols) : make_model(row.model, letters());
   const auto* spans = std::get_if<AdaptiveSpanOptions>(&row.model);
   if (spans != nullptr) set_spans(*model, *spans, row);
   OptimizerOptions as_published;
@@ -166,15 +192,22 @@ Measurement measure(const Row& row, std::int64_t steps, Precision precision) {
   peak_memory(true);
   const std::int64_t warm = 2 + (spans != nullptr ? spans->span / row.block : 0);  // until the caches are full
   for (std::int64_t step = 1; step <= warm + steps; ++step) {
-    const torch::Tensor tokens = random_tokens(row.batch, row.block + 1);
+    const torch::Tensor tokens = row.symbols > 0 ? torch::randint(row.symbols, {row.batch, row.block + 1})
+                                                 : random_tokens(row.batch, row.block + 1);
+    const torch::Tensor seen = tokens.narrow(1, 0, row.block);
+    const torch::Tensor targets = tokens.narrow(1, 1, row.block);
     const double start = monotonic_seconds();
     optimizer.zero_gradients();
     ModelOutput output;
     torch::Tensor loss;
     {
       const PrecisionScope scope(precision, torch::kCPU);
-      output = model->forward(tokens.narrow(1, 0, row.block), state);
-      loss = output.summed_loss(tokens.narrow(1, 1, row.block)) / static_cast<double>(row.batch * row.block);
+      if (model->scheme() == LanguageModel::Scheme::kWindows) {
+        loss = windows_loss(*model, seen, targets, false);
+      } else {
+        output = model->forward(seen, state);
+        loss = output.summed_loss(targets) / static_cast<double>(row.batch * row.block);
+      }
     }
     if (output.auxiliary_loss.defined()) loss = loss + output.auxiliary_loss;
     loss.backward();
@@ -183,7 +216,9 @@ Measurement measure(const Row& row, std::int64_t steps, Precision precision) {
     state = output.state;
     if (step > warm) seconds.push_back(monotonic_seconds() - start);
   }
-  return {median(seconds), peak_memory(false), model->costs(row.block).at("flops_per_token")};
+  const auto* gpt2 = std::get_if<Gpt2Options>(&row.model);  // the paper's count leaves the head out
+  const auto head = static_cast<double>(gpt2 != nullptr ? 2 * row.symbols * gpt2->width : 0);
+  return {median(seconds), peak_memory(false), model->costs(row.block).at("flops_per_token") + head};
 }
 
 int run(int argc, char** argv) {
@@ -217,6 +252,7 @@ int run(int argc, char** argv) {
       {{"row"}, {"ms/step", true}, {"tokens/s", true}, {"peak MB", true}, {"limit ms", true}, {"of limit", true}});
   std::vector<Row> rows = span_rows();
   for (Row& row : hourglass_rows()) rows.push_back(std::move(row));
+  for (Row& row : window_rows()) rows.push_back(std::move(row));
   for (const Row& row : rows) {
     if (!chosen.empty() && std::find(chosen.begin(), chosen.end(), row.name) == chosen.end()) continue;
     const Measurement m = measure(row, std::min(steps, row.most_steps), precision);
