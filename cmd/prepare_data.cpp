@@ -43,17 +43,18 @@ class StageProgress {
 
   void update(const std::string& stage, std::uint64_t done, std::uint64_t total) {
     if (stop_requested()) {
-      throw Error("stopped by a signal: no folder was made\nrun the same command again to start over", kStopped);
+      throw Error("stopped by a signal: nothing unfinished was kept\nrun the same command again", kStopped);
     }
     if (stage != stage_) {
       bar_.reset();
       stage_ = stage;
+      if (total == 0) return;  // nobody knows how far it is
       bar_ = std::make_unique<Progress>(
           Progress::Settings{
               .label = stage, .total = static_cast<double>(total), .bytes = true, .quiet = context_->quiet},
           stderr, context_->standard_error);
     }
-    bar_->update(static_cast<double>(done));
+    if (bar_) bar_->update(static_cast<double>(done));
   }
 
   void note(const std::string& message) {

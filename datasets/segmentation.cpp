@@ -136,8 +136,8 @@ std::string segment(const PreparedData& data, const Split& split, const UnigramT
 /// The lines of a split, one after the other.
 class SplitLines {
  public:
-  SplitLines(const PreparedData& data, const Split& split, const PrepareObserver& observer)
-      : symbols_(&data.vocabulary.symbols), tokens_(&split.tokens), observer_(&observer) {}
+  SplitLines(const PreparedData& data, const Split& split)
+      : symbols_(&data.vocabulary.symbols), tokens_(&split.tokens) {}
 
   bool next(std::string& line) {
     line.clear();
@@ -157,15 +157,12 @@ class SplitLines {
       const std::int64_t count = std::min(kTokensAtATime, tokens_->size() - place);
       block_.resize(static_cast<std::size_t>(count));
       tokens_->copy(place, count, block_.data());
-      observer_->at("read the training text", static_cast<std::uint64_t>(place + count),
-                    static_cast<std::uint64_t>(tokens_->size()));
     }
     return block_[static_cast<std::size_t>(place % kTokensAtATime)];
   }
 
   const std::vector<std::string>* symbols_;
   const TokenFile* tokens_;
-  const PrepareObserver* observer_;
   std::vector<std::int64_t> block_;
   std::int64_t place_ = 0;
 };
@@ -272,9 +269,10 @@ bool train_segmentation(const PreparedData& data, std::int64_t pieces, const Pre
     return false;
   }
   space_of(data);  // wrong usage shows before any work
-  SplitLines lines(data, data.split("train"), observer);
+  SplitLines lines(data, data.split("train"));
   observer.say(fmt::format("training a unigram tokenizer of {} pieces", pieces));
-  const std::string model = train_unigram([&](std::string& line) { return lines.next(line); }, pieces);
+  const std::string model = train_unigram([&](std::string& line) { return lines.next(line); }, pieces,
+                                          [&] { observer.at("train a tokenizer", 0, 0); });
   write_segmentation(data, name, model, name, observer);
   return true;
 }

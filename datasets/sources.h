@@ -12,7 +12,8 @@ namespace xlm {
 
 /// How preparation tells what it does. Both may be empty; `progress` may throw to stop.
 struct PrepareObserver {
-  std::function<void(const std::string& stage, std::uint64_t done, std::uint64_t total)> progress;  // bytes
+  std::function<void(const std::string& stage, std::uint64_t done, std::uint64_t total)>
+      progress;  // bytes; 0 of 0: unknown
   std::function<void(const std::string& message)> note;
 
   void at(const std::string& stage, std::uint64_t done, std::uint64_t total) const {

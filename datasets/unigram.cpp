@@ -1,15 +1,15 @@
 // SentencePiece unigram tokenizers.
 #include "datasets/unigram.h"
 
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <cerrno>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <sentencepiece_processor.h>
 #include <sentencepiece_trainer.h>
 
+#include "base/child_process.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "datasets/prepared.h"
@@ -22,6 +22,7 @@ using sentencepiece::SentencePieceProcessor;
 
 constexpr std::size_t kKnownWords = std::size_t{1} << 20U;
 constexpr unsigned kLoadingSeconds = 60;
+constexpr std::string_view kFine = "fine\n";
 
 class Lines final : public sentencepiece::SentenceIterator {
  public:
@@ -48,25 +49,20 @@ bool is_line_space(char32_t character) { return character >= U'\t' && character 
 
 /// SentencePiece 0.1 ends the process on some malformed models: a child process tries `model` first.
 bool survives_loading(const std::string& model) {
-  const pid_t child = ::fork();
-  if (child < 0) throw_file_error("start a process for", "a SentencePiece model", errno);
-  if (child == 0) {
-    ::alarm(kLoadingSeconds);
-    ::close(STDERR_FILENO);
-    SentencePieceProcessor processor;
-    const bool loaded = processor.LoadFromSerializedProto(model).ok();
-    if (loaded) processor.EncodeAsPieces("a");
-    ::_exit(loaded ? 0 : 1);
-  }
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  const auto answer = in_child_process(
+      [&] {
+        ::alarm(kLoadingSeconds);
+        SentencePieceProcessor processor;
+        if (!processor.LoadFromSerializedProto(model).ok()) return std::string();
+        processor.EncodeAsPieces("a");
+        return std::string(kFine);
+      },
+      {});
+  return answer == kFine;
 }
 
-}  // namespace
-
-std::string train_unigram(const NextLine& next_line, std::int64_t pieces) {
+/// kFine and a model, or what is wrong.
+std::string train(const NextLine& next_line, std::int64_t pieces) {
   Lines lines(next_line);
   std::string model;
   const auto status = sentencepiece::SentencePieceTrainer::Train({{"model_type", "unigram"},
@@ -81,14 +77,22 @@ std::string train_unigram(const NextLine& next_line, std::int64_t pieces) {
                                                                   {"num_threads", "1"},
                                                                   {"minloglevel", "2"}},
                                                                  &lines, &model);
-  if (status.ok()) return model;
+  if (status.ok()) return std::string(kFine) + model;
   // "Internal: src/unigram_model_trainer.cc(582) [size] Vocabulary size too high (900). Please set it to a value <= 8."
   const std::string full = status.ToString();
   const std::size_t bracket = full.rfind("] ");
+  return bracket == std::string::npos ? full : full.substr(bracket + 2);
+}
+
+}  // namespace
+
+std::string train_unigram(const NextLine& next_line, std::int64_t pieces, const std::function<void()>& waiting) {
+  const auto answer = in_child_process([&] { return train(next_line, pieces); }, waiting);
+  if (answer && answer->starts_with(kFine)) return answer->substr(kFine.size());
   throw UsageError(
       fmt::format("a unigram tokenizer of {} pieces cannot be trained on this text: {}\n"
                   "ask for another number with --train-unigram",
-                  pieces, bracket == std::string::npos ? full : full.substr(bracket + 2)));
+                  pieces, answer.value_or("SentencePiece ended without a word; there may be too little memory")));
 }
 
 UnigramTokenizer::UnigramTokenizer(const std::string& model, std::string source)

@@ -21,9 +21,10 @@ using NextLine = std::function<bool(std::string& line)>;
 
 /// A unigram model of `pieces` pieces learnt from a text, in SentencePiece's format: every character covered, pieces of
 /// at most 16 characters, split by white space, script and digits, no normalisation (dynamic-pooling.txt §4). One
-/// thread: the same text gives the same bytes. Memory is about 28 bytes for each character. Throws UsageError where the
-/// text does not hold so many pieces, or cannot be cut into so few.
-std::string train_unigram(const NextLine& next_line, std::int64_t pieces);
+/// thread: the same text gives the same bytes. Memory is about 28 bytes for each character. SentencePiece works in a
+/// process of its own, in which `next_line` is called; `waiting` is called meanwhile, and may throw to stop it. Throws
+/// UsageError where the text does not hold so many pieces, or cannot be cut into so few.
+std::string train_unigram(const NextLine& next_line, std::int64_t pieces, const std::function<void()>& waiting);
 
 class UnigramTokenizer {
  public:

@@ -1,4 +1,6 @@
 // xlm prepare-data as a user meets it: output, messages and exit codes.
+#include <random>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -104,6 +106,21 @@ TEST_F(PrepareData, ExitCodesTellUsageFromData) {
     EXPECT_EQ(outcome.out, "");
     EXPECT_FALSE(fs::exists(folder_.path() / "d"));
   }
+}
+
+TEST_F(PrepareData, TrainingATokenizerCanBeStopped) {
+  std::mt19937 random(1);
+  std::string text;
+  while (text.size() < 400'000) text += random() % 6 == 0 ? ' ' : static_cast<char>('a' + random() % 26);
+  file("a.txt", text + text + text);  // long repetitions take SentencePiece minutes
+  const std::string command = fmt::format("'{}' prepare-data text --from a.txt --out d --split 100%,0%,0%", XLM_BINARY);
+  const ProgramResult outcome =
+      shell(folder_.path(), "timeout --preserve-status -s TERM 2 " + command + " --train-unigram 500");
+  EXPECT_EQ(outcome.code, kStopped) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("training a unigram tokenizer of 500 pieces"));
+  EXPECT_THAT(outcome.err, HasSubstr("stopped by a signal"));
+  EXPECT_TRUE(fs::exists(folder_.path() / "d/meta.json"));
+  EXPECT_FALSE(fs::exists(folder_.path() / "d/segmentations/unigram-500"));
 }
 
 TEST_F(PrepareData, MaxUnpackedTakesUnits) {
