@@ -38,6 +38,7 @@ struct Row {
   double long_span = 0;          // z of that one
   std::int64_t most_steps = 50;  // of rows that take long
   std::int64_t symbols = 0;      // 0: text8's
+  bool checkpoint = false;       // windows are computed again
 };
 
 /// The adaptive-span rows of the published comparison, and a sweep that shows cost following the spans.
@@ -79,7 +80,7 @@ std::vector<Row> hourglass_rows() {
 }
 
 /// GPT-2 by windows of 300 tokens, as it is trained in recurrence.txt, with its vocabulary: a small one through 20
-/// windows, and GPT-2 small through 4.
+/// windows, GPT-2 small through 4, and a sweep that shows memory following the windows, those computed again first.
 std::vector<Row> window_rows() {
   constexpr std::int64_t kWindow = 300;
   constexpr std::int64_t kSymbols = 50257;
@@ -91,15 +92,23 @@ std::vector<Row> window_rows() {
   Gpt2Options gpt2{.window = kWindow, .windows = 4};
   gpt2.recurrence.pool = RecurrenceOptions::Pool::kMean;
   gpt2.complete();
-  const auto row = [](const char* name, const Gpt2Options& model) {
-    return Row{.name = name,
+  const auto row = [](std::string name, const Gpt2Options& model, bool checkpoint = false) {
+    return Row{.name = std::move(name),
                .model = model,
                .batch = 1,
                .block = kWindow * model.windows,
                .most_steps = 3,
-               .symbols = kSymbols};
+               .symbols = kSymbols,
+               .checkpoint = checkpoint};
   };
-  return {row("gpt2-windows", small), row("gpt2-recurrent", recurrent), row("gpt2-small", gpt2)};
+  std::vector<Row> rows{row("gpt2-windows", small), row("gpt2-recurrent", recurrent), row("gpt2-small", gpt2)};
+  for (const bool checkpoint : {true, false}) {
+    for (const std::int64_t windows : {1, 2, 4, 8, 16, 32, 64}) {
+      recurrent.windows = windows;
+      rows.push_back(row(fmt::format("{}-{}", checkpoint ? "again" : "kept", windows), recurrent, checkpoint));
+    }
+  }
+  return rows;
 }
 
 /// text8's symbols, the space first.
@@ -203,7 +212,7 @@ Measurement measure(const Row& row, std::int64_t steps, Precision precision) {
     {
       const PrecisionScope scope(precision, torch::kCPU);
       if (model->scheme() == LanguageModel::Scheme::kWindows) {
-        loss = windows_loss(*model, seen, targets, false);
+        loss = windows_loss(*model, seen, targets, row.checkpoint);
       } else {
         output = model->forward(seen, state);
         loss = output.summed_loss(targets) / static_cast<double>(row.batch * row.block);

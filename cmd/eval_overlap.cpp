@@ -239,9 +239,11 @@ std::function<int()> declare_eval_overlap(CLI::App& app, const Context& context)
   command->target.declare(app);
   app.add_option("--window", command->windows, "Tokens of a window T, several separated by commas")
       ->required()
+      ->allow_extra_args(false)
       ->delimiter(',')
       ->type_name("T,…");
   app.add_option("--overlap", command->overlaps, "Tokens that a window repeats of the one before, 0 to T − 1")
+      ->allow_extra_args(false)
       ->delimiter(',')
       ->capture_default_str()
       ->type_name("O,…");

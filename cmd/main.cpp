@@ -76,7 +76,7 @@ std::string with_suggestion(const CLI::App& app, const CLI::ParseError& error) {
   std::string message = error.what();
   const auto [command, words] = innermost(app);
   const std::size_t dashes = message.find(": -");
-  if (dashes != std::string::npos) {
+  if (dashes != std::string::npos && dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
     std::vector<std::string> names;
     for (const CLI::Option* option : command->get_options()) {
       for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
@@ -96,7 +96,8 @@ int run(int argc, char** argv) {
 
   CLI::App app{
       "xlm: language-model experiments from the shell.\n"
-      "Adaptive attention span, from raw text to the paper's table with your own numbers in it.\n",
+      "Adaptive attention span, dynamic token pooling, recurrence for GPT-2: from raw text to the papers' tables with "
+      "your own numbers in them.\n",
       "xlm"};
   app.set_version_flag("--version", fmt::format("xlm {} ({})", kVersion, kCommit));
   app.require_subcommand(1);

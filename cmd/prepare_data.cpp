@@ -198,10 +198,13 @@ std::function<int()> declare_prepare_data(CLI::App& app, const Context& context)
   app.add_flag("--force", request->force, "Replace a folder prepared from other files or with other options");
   app.add_option("--train-unigram", request->train_unigram,
                  "Train unigram tokenizers of so many pieces, and segment the text by them (200,5000)")
+      ->allow_extra_args(false)
       ->delimiter(',')
       ->check(positive)
       ->type_name("N,…");
-  app.add_option("--unigram", request->unigram, "Segment the text by a SentencePiece model")->type_name("FILE");
+  app.add_option("--unigram", request->unigram, "Segment the text by a SentencePiece model")
+      ->allow_extra_args(false)
+      ->type_name("FILE");
   app.add_option("--max-unpacked", request->max_unpacked,
                  "Bytes that an archive may unpack to, such as 5GB (default: 1000 times its size, 1 GB to 1 TB)")
       ->transform(size)

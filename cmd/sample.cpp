@@ -61,7 +61,7 @@ std::function<int()> declare_sample(CLI::App& app, const Context& context) {
   app.add_option("model", options->model, "Run id or its unique beginning, run folder, or model folder")
       ->required()
       ->type_name("MODEL");
-  app.add_option("overrides", options->overrides, "How it is computed: device=cpu train.threads=4")
+  app.add_option("overrides", options->overrides, "How it is computed: device=cpu model.window=1024")
       ->type_name("KEY=VALUE");
   auto* const prompt = app.add_option("--prompt", options->prompt, "The text to continue")->type_name("TEXT");
   app.add_option("--prompt-file", options->prompt_file, "A file with the text to continue")
@@ -85,7 +85,7 @@ std::function<int()> declare_sample(CLI::App& app, const Context& context) {
       ->capture_default_str();
   app.footer(
       "Examples:\n"
-      "  xlm sample gpt2-small --prompt \"The river\" --tokens 50\n"
+      "  xlm sample gpt2-small --prompt \"The river\" --tokens 50 model.window=1024\n"
       "  xlm sample hourglass-text8-3fa9 --prompt \"the river \" --temperature 0.8 --top-k 20 --seed 3");
   return [options, &context] { return run(*options, context); };
 }

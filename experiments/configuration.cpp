@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
+#include <string_view>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -223,11 +226,12 @@ RunOptions read_model_folder(const fs::path& folder, const std::vector<std::stri
     tree.set("model.pretrained", from_json(folder.string(), "model"));
   for (const std::string& assignment : overrides) {
     const std::string key = assignment.substr(0, assignment.find('='));
-    if (key.rfind("eval.", 0) != 0 && key != "train.block" && key != "train.threads" && key != "device") {
+    const std::set<std::string_view> free{"train.block", "train.threads", "device", "model.window", "model.overlap"};
+    if (!key.starts_with("eval.") && free.count(key) == 0) {
       throw UsageError(
           fmt::format("'{}' cannot be changed here: the weights were made with what {} says\n"
-                      "eval.…, train.block, train.threads and device can",
-                      key, file.string()));
+                      "eval.… can, {}",
+                      key, (foreign ? shape : file).string(), fmt::join(free, ", ")));
     }
     apply_override(tree, assignment);
   }

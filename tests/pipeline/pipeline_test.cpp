@@ -294,7 +294,7 @@ TEST_F(Pipeline, AGpt2GetsRecurrenceIsEvaluatedByOverlapAndContinuesAText) {
 
   const auto evaluate = [&](const std::string& windows) {
     const ProgramResult result = xlm({"eval-overlap", model, "--data", "data", "--window", windows, "--overlap",
-                                      "0,4,15", "--json", "--runs", "runs2", "eval.batch=4"});
+                                      "0,4,15", "eval.batch=4", "--json", "--runs", "runs2"});
     EXPECT_EQ(result.code, 0) << result.err;
     return parse_json(result.out, "eval-overlap");
   };
@@ -332,6 +332,13 @@ TEST_F(Pipeline, AGpt2GetsRecurrenceIsEvaluatedByOverlapAndContinuesAText) {
   EXPECT_EQ(sample.at("tokens").size(), 30U);
   EXPECT_EQ(streamed.out, "line 1 of a text that" + sample.at("text").get<std::string>() + "\n");
   EXPECT_EQ(xlm({"sample", model, "--prompt", "€"}).code, 3);
+  std::vector<std::string> in_wider_windows = as_json;
+  in_wider_windows.emplace_back("model.window=32");
+  const Json wider = parse_json(xlm(in_wider_windows).out, "sample");
+  EXPECT_EQ(wider.at("tokens").size(), 30U);
+  EXPECT_NE(wider.at("tokens"), sample.at("tokens"));
+  EXPECT_EQ(xlm({"sample", model, "--prompt", "line", "model.window=33"}).code, 2) << "there are 32 positions";
+  EXPECT_THAT(xlm({"sample", model, "--prompt", "line", "model.width=32"}).err, HasSubstr("cannot be changed here"));
 }
 
 TEST_F(Pipeline, CorruptAndMissingInputsHaveTheDocumentedCodes) {
