@@ -11,6 +11,9 @@ Json parse_json(std::string_view text, const std::string& source) {
   // nlohmann::json parses without recursion, so that deep nesting costs memory only; files are bounded by read_file.
   try {
     return Json::parse(text);
+  } catch (const Json::parse_error& error) {
+    throw DataError(
+        fmt::format("{} is not valid JSON: it goes wrong at byte {} of {}", source, error.byte, text.size()));
   } catch (const Json::exception& error) {
     throw DataError(fmt::format("{} is not valid JSON: {}", source, error.what()));
   }

@@ -85,12 +85,12 @@ Json describe(const PreparedData& data, const Options& options) {
   return json;
 }
 
-std::string text_of(const PreparedData& data, const Options& options, int width) {
+std::string text_of(const PreparedData& data, const Options& options, const Terminal& terminal) {
   const Vocabulary& vocabulary = data.vocabulary;
   std::string out = fmt::format("{}: {}{}, {}{}\n\n", data.path.string(), data.dataset,
                                 data.language.empty() ? "" : " in " + data.language, symbols_text(vocabulary),
                                 options.verify ? ", every checksum is right" : "");
-  out += splits_table(data, width);
+  out += splits_table(data, terminal.is_terminal ? terminal.width : 0);
   constexpr std::int64_t kShownSymbols = 200;
   if (vocabulary.unit != Vocabulary::Unit::kBpe && vocabulary.size() <= kShownSymbols) {
     out += "\nalphabet:";
@@ -108,7 +108,9 @@ std::string text_of(const PreparedData& data, const Options& options, int width)
                       100.0 * static_cast<double>(count) / static_cast<double>(found->second.tokens.size())));
     }
     out += fmt::format("\n{}: {}\n", name, join(most, ", "));
-    for (const std::string& line : first_lines(vocabulary, found->second, options.lines)) out += "  " + line + "\n";
+    for (const std::string& line : first_lines(vocabulary, found->second, options.lines)) {
+      out += (terminal.is_terminal ? cut_to_line(terminal, "  " + line) : "  " + line) + "\n";
+    }
   }
   const std::int64_t replaced = data.meta.value("replaced_characters", std::int64_t{0});
   if (replaced > 0) out += fmt::format("\n{} pieces of invalid UTF-8 became U+FFFD\n", replaced);
@@ -133,8 +135,7 @@ int show(const Options& options, const Context& context) {
   const PreparedData data = open_prepared(options.folder);
   if (options.verify) verify_prepared(data);
   const Terminal& terminal = context.standard_output;
-  print(context.json ? describe(data, options).dump(2) + "\n"
-                     : text_of(data, options, terminal.is_terminal ? terminal.width : 0));
+  print(context.json ? describe(data, options).dump(2) + "\n" : text_of(data, options, terminal));
   return kDone;
 }
 

@@ -66,6 +66,11 @@ int run_eval(const EvaluationTarget& target, const Context& context) {
 std::function<int()> declare_eval(CLI::App& app, const Context& context) {
   const auto target = std::make_shared<EvaluationTarget>();
   target->declare(app);
+  app.footer(
+      "What is measured is recorded: with the model's run, or for a model folder as a run of its own, eval-….\n\n"
+      "Examples:\n"
+      "  xlm eval adaptive-span-text8-3fa9\n"
+      "  xlm eval models/hourglass --data data/text8 --split valid eval.context=1024");
   return [target, &context] { return run_eval(*target, context); };
 }
 

@@ -45,6 +45,7 @@ struct Counts {
   std::int64_t words = 0;
   std::int64_t bytes = 0;
   std::int64_t documents = 0;
+  std::int64_t symbols = 0;
 };
 
 Counts count(const RunOptions& options, const std::string& split) {
@@ -53,7 +54,8 @@ Counts count(const RunOptions& options, const std::string& split) {
   return {.all_tokens = chosen.tokens.size(),
           .words = chosen.words,
           .bytes = chosen.bytes,
-          .documents = std::max<std::int64_t>(1, static_cast<std::int64_t>(chosen.documents.size()))};
+          .documents = std::max<std::int64_t>(1, static_cast<std::int64_t>(chosen.documents.size())),
+          .symbols = data.vocabulary.size()};
 }
 
 void add_figures(NamedValues& values, double loss, std::int64_t tokens, const Counts& counts) {
@@ -88,6 +90,9 @@ Row measure(const Options& command, const Context& context, const EvaluationRequ
     row.loss = known->values.at("loss");
     row.seconds = known->values.at("seconds");
     add_figures(row.values, row.loss, row.tokens, counts);
+    if (row.values.count("flops_per_token") == 0) {  // a run's own evaluations leave it to the run's costs
+      row.values.merge(core().costs(request.options, counts.symbols));
+    }
     return row;
   }
   std::unique_ptr<Progress> bar;
@@ -140,7 +145,7 @@ std::string as_text(const std::vector<Row>& rows, int width) {
                    {"word ppl", true},
                    {"bits/byte", true},
                    {"FLOPs/token", true},
-                   {"time"}});
+                   {"time", true}});
   for (const Row& row : rows) {
     std::vector<std::string> cells{std::to_string(row.window), std::to_string(row.overlap),
                                    fmt::format("{:.5f}", row.loss)};
@@ -149,8 +154,9 @@ std::string as_text(const std::vector<Row>& rows, int width) {
       if (value == row.values.end()) {
         cells.emplace_back("–");
       } else {
-        cells.push_back(value->second >= 1e5 ? fmt::format("{:.3e}", value->second)
-                                             : fmt::format("{:.4f}", value->second));
+        cells.push_back(name == std::string_view("flops_per_token") ? human_count(value->second)
+                        : value->second >= 1e5                      ? fmt::format("{:.3e}", value->second)
+                                                                    : fmt::format("{:.4f}", value->second));
       }
     }
     cells.push_back(human_duration(row.seconds) + (row.known ? " (before)" : ""));
@@ -192,7 +198,7 @@ std::string explanation(const Row& row, const Counts& counts, bool state) {
   if (flops != row.values.end()) {
     text += fmt::format(
         "FLOPs per token: two per multiply-add of the layers' matrices and of attention, and the recurrence's own,\n"
-        "times {0}/({0} − {1}); without embeddings and the output layer = {2:.4g}\n",
+        "times {0}/({0} − {1}); without embeddings and the output layer = {2:.0f}\n",
         row.window, row.overlap, flops->second);
   }
   return text;

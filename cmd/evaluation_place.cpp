@@ -26,7 +26,12 @@ std::string evaluation_data(const std::string& given, const ModelPlace& place) {
   std::string path = given;
   if (path.empty() && !place.run.empty()) {
     const Yaml config = read_yaml(RunPaths{place.run}.config());
-    if (const Yaml* known = find_path(config, "data.path")) path = known->scalar;
+    const Yaml* known = find_path(config, "data.path");
+    if (known == nullptr) {
+      throw DataError(fmt::format("{} is damaged: it does not say data.path\nname the data with --data",
+                                  RunPaths{place.run}.config().string()));
+    }
+    path = known->scalar;
   }
   if (path.empty()) throw UsageError("--data is missing: a prepared data folder (xlm prepare-data)");
   if (!fs::is_directory(path)) {

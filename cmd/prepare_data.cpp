@@ -200,7 +200,7 @@ std::function<int()> declare_prepare_data(CLI::App& app, const Context& context)
                  "Train unigram tokenizers of so many pieces, and segment the text by them (200,5000)")
       ->allow_extra_args(false)
       ->delimiter(',')
-      ->check(positive)
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 30).description(""))
       ->type_name("N,…");
   app.add_option("--unigram", request->unigram, "Segment the text by a SentencePiece model")
       ->allow_extra_args(false)

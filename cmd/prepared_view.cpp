@@ -9,9 +9,7 @@
 namespace xlm {
 
 std::string symbols_text(const Vocabulary& vocabulary) {
-  return fmt::format(
-      "{} symbols ({})", vocabulary.size(),
-      vocabulary.unit == Vocabulary::Unit::kBpe ? "byte pairs" : fmt::format("{}s", unit_name(vocabulary.unit)));
+  return fmt::format("{} symbols ({})", vocabulary.size(), units_name(vocabulary.unit));
 }
 
 std::string splits_table(const PreparedData& data, int width) {

@@ -38,6 +38,15 @@ std::string command_for_runs(const RecipeView& recipe, const RecipeOptions& opti
 
 void warn_without_runs(const RecipeView& recipe, const RecipeOptions& options, const Context& context, RunSet& runs) {
   if (recipe.experiment.empty() || !runs.select(recipe.conditions).empty()) return;
+  if (options.profile.empty() && options.experiment.empty()) {
+    for (const Value& value : runs.column("experiment")) {
+      const std::string name = to_text(value);
+      if (!name.starts_with(recipe.experiment + "-")) continue;
+      spdlog::warn("no run of the experiment '{}' is in {} yet, but there are some of '{}'\nadd --profile {}",
+                   recipe.experiment, context.runs.string(), name, name.substr(recipe.experiment.size() + 1));
+      return;
+    }
+  }
   const std::string command = command_for_runs(recipe, options, context);
   spdlog::warn("no run of the experiment '{}' is in {} yet{}", recipe.experiment, context.runs.string(),
                command.empty() ? "" : fmt::format(": `{}` makes them", command));

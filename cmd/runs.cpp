@@ -162,7 +162,7 @@ void declare_list(CLI::App& app, Options& options) {
       ->delimiter(',');
   app.add_option("--limit", options.list.limit,
                  "At most so many, the newest; 0: all (default: all, on a terminal what fits)")
-      ->check(CLI::NonNegativeNumber)
+      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 40).description(""))
       ->type_name("N");
   app.add_option("--format", options.list.format, "text, markdown, csv or json")
       ->check(CLI::IsMember({"text", "markdown", "csv", "json"}))

@@ -1,5 +1,7 @@
 // xlm sample: the continuation of a text.
+#include <cmath>
 #include <memory>
+#include <utility>
 
 #include "base/error.h"
 #include "cmd/command.h"
@@ -26,6 +28,9 @@ int run(const Options& options, const Context& context) {
   if (options.prompt.empty() && options.prompt_file.empty()) {
     throw UsageError("there is nothing to continue\ngive --prompt TEXT or --prompt-file FILE");
   }
+  if (!std::isfinite(options.temperature) || !std::isfinite(options.top_p)) {
+    throw UsageError("--temperature and --top-p take numbers");
+  }
   const ModelPlace place = find_model(options.model, context.runs);
   SampleJob job{.model = place.model,
                 .options = read_model_folder(place.model, options.overrides),
@@ -36,13 +41,13 @@ int run(const Options& options, const Context& context) {
                 .top_p = options.top_p};
   job.options.seed = options.seed;
   const bool stream = !context.json;
-  if (stream) print(job.prompt);
+  std::string before = job.prompt;  // shown when there is something to continue it with
   const Sample sample = core().sample(job, [&](const std::string& text) {
-    if (stream) print(text);
+    if (stream) print(std::exchange(before, "") + text);
     return true;
   });
   if (stream) {
-    print("\n");
+    print(before + "\n");
     return kDone;
   }
   const Json json = {{"prompt", job.prompt},
@@ -68,21 +73,25 @@ std::function<int()> declare_sample(CLI::App& app, const Context& context) {
       ->excludes(prompt)
       ->type_name("FILE");
   app.add_option("--tokens", options->tokens, "Tokens to add")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40))
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40).description(""))
       ->capture_default_str()
       ->type_name("N");
   app.add_option("--temperature", options->temperature, "0: always the likeliest token; 1: as the model says")
-      ->check(CLI::Range(0.0, 1e6))
-      ->capture_default_str();
+      ->check(CLI::Range(0.0, 1e6).description(""))
+      ->capture_default_str()
+      ->type_name("X");
   app.add_option("--top-k", options->top_k, "Only the K likeliest tokens; 0: all")
-      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 40))
-      ->capture_default_str();
+      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 40).description(""))
+      ->capture_default_str()
+      ->type_name("K");
   app.add_option("--top-p", options->top_p, "Only the likeliest tokens that together have this probability")
-      ->check(CLI::Range(1e-9, 1.0))
-      ->capture_default_str();
+      ->check(CLI::Range(1e-9, 1.0).description(""))
+      ->capture_default_str()
+      ->type_name("P");
   app.add_option("--seed", options->seed, "Fixes what is drawn")
-      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 52))
-      ->capture_default_str();
+      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 52).description(""))
+      ->capture_default_str()
+      ->type_name("N");
   app.footer(
       "Examples:\n"
       "  xlm sample gpt2-small --prompt \"The river\" --tokens 50 model.window=1024\n"

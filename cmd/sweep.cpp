@@ -109,8 +109,9 @@ std::string last_line(const fs::path& log) {
 /// The result of a sweep: how every run stands now.
 class Summary {
  public:
-  Summary(std::vector<SweepRun> runs, const LaunchReport& report, const SweepCommand& command, bool has_tables)
-      : planned_(std::move(runs)), report_(report), command_(command), has_tables_(has_tables) {
+  Summary(std::vector<SweepRun> runs, const LaunchReport& report, const SweepCommand& command, const Context& context,
+          bool has_tables)
+      : planned_(std::move(runs)), report_(report), command_(command), context_(context), has_tables_(has_tables) {
     for (SweepRun& run : planned_) {
       look_at(run, false);
       runs_.push_back(read_live_run(run.planned.paths.folder));
@@ -118,6 +119,7 @@ class Summary {
       if (status == RunStatus::kDone) ++done_;
       if (is_failure(runs_.back())) ++failed_;
     }
+    measure_ = find_measure();
   }
 
   int code() const {
@@ -142,7 +144,9 @@ class Summary {
       return std::vector<std::string>{result(runs_[i], "valid"), result(runs_[i], "test"),
                                       std::string(name_of(runs_[i].status))};
     };
-    std::string text = runs_table(planned_, {{"valid bpc", true}, {"test bpc", true}, {"status"}}, cells, terminal);
+    const std::string measure = words_of(measure_);
+    std::string text =
+        runs_table(planned_, {{"valid " + measure, true}, {"test " + measure, true}, {"status"}}, cells, terminal);
     text += fmt::format("\n{} of {} runs done", done_, runs_.size());
     if (failed_ > 0) text += fmt::format(", {} failed", failed_);
     return text + "\n" + failures() + next_steps();
@@ -154,11 +158,28 @@ class Summary {
     return run.status == RunStatus::kFailed || run.status == RunStatus::kDiverged || report_.ended.count(run.id) > 0;
   }
 
-  static std::string result(const Run& run, const std::string& split) {
+  std::string result(const Run& run, const std::string& split) const {
     const RunEvaluation* evaluation = main_evaluation(run, split);
     if (evaluation == nullptr) return "";
-    const auto bpc = evaluation->values.find("bpc");
-    return fmt::format("{:.4f}", bpc != evaluation->values.end() ? bpc->second : evaluation->values.at("loss"));
+    const auto value = evaluation->values.find(measure_);
+    return value == evaluation->values.end() ? "" : fmt::format("{:.4f}", value->second);
+  }
+
+  static std::string words_of(std::string name) {
+    std::replace(name.begin(), name.end(), '_', ' ');
+    return name;
+  }
+
+  /// What papers print of such models: the first of these that any run has.
+  std::string find_measure() const {
+    for (const char* name : {"bpc", "word_perplexity", "token_perplexity"}) {
+      for (const Run& run : runs_) {
+        const RunEvaluation* evaluation = main_evaluation(run, "valid");
+        if (evaluation == nullptr) evaluation = main_evaluation(run, "test");
+        if (evaluation != nullptr && evaluation->values.count(name) > 0) return name;
+      }
+    }
+    return "loss";
   }
 
   std::string failures() const {
@@ -178,12 +199,21 @@ class Summary {
     if (failed_ > 0) {
       return "run the same command again to try the failed runs again (diverged ones only with --retry)\n";
     }
-    return has_tables_ ? fmt::format("next: xlm table {}\n", command_.file.string()) : "";
+    if (!has_tables_) return "";
+    std::string text = "next: xlm table " + command_.file.string();
+    if (!command_.profile.empty()) text += " --profile " + command_.profile;
+    for (const std::string& assignment : command_.overrides) {
+      if (assignment.starts_with("experiment=")) text += " --" + assignment;
+    }
+    if (context_.runs != Context().runs) text += " --runs " + context_.runs.string();
+    return text + "\n";
   }
 
   std::vector<SweepRun> planned_;
   const LaunchReport& report_;
   const SweepCommand& command_;
+  const Context& context_;
+  std::string measure_;
   bool has_tables_;
   std::vector<Run> runs_;
   std::size_t done_ = 0;
@@ -218,7 +248,7 @@ int run_sweep(const SweepCommand& command, const Context& context) {
   install_stop_handlers();
   const LaunchReport report = launch(runs, command, context);
   const bool has_tables = tree.find("table") != nullptr || tree.find("tables") != nullptr;
-  const Summary summary(runs, report, command, has_tables);
+  const Summary summary(runs, report, command, context, has_tables);
   print(context.json ? summary.json() : summary.text(context.standard_output));
   return summary.code();
 }

@@ -94,7 +94,10 @@ std::function<int()> declare_train(CLI::App& app, const Context& context) {
   app.add_flag("--print-config", command->print_config, "Print the configuration with every default, and stop");
   app.add_flag("--print-reference", command->print_reference, "Print docs/configuration.md")->group("");
   app.add_flag("--retry", command->retry, "Try a diverged run again from its last finite checkpoint");
-  app.footer("Goes on from the last checkpoint where the run was begun before. All keys: docs/configuration.md");
+  app.footer(
+      "Goes on from the last checkpoint where the run was begun before. All keys: docs/configuration.md\n\n"
+      "Example:\n"
+      "  xlm train experiments/recipes/adaptive-span/span-limit.yaml --profile smoke data.path=data/text8");
   return [command, &context] { return run_train(*command, context); };
 }
 

@@ -5,6 +5,10 @@
 #include <ATen/Version.h>
 #include <torch/version.h>
 
+#include <cmath>
+
+#include <fmt/format.h>
+
 #include "base/error.h"
 #include "base/progress.h"
 #include "base/random.h"
@@ -53,6 +57,10 @@ class CoreLibrary final : public Core {
           progress(static_cast<double>(done), static_cast<double>(total));
           return true;
         });
+    if (!std::isfinite(result.loss)) {
+      throw DataError(
+          fmt::format("the loss of {} is {}: it is no model of these data", job.model.string(), result.loss));
+    }
     Evaluation evaluation{.split = job.split,
                           .step = 0,
                           .tokens = result.tokens,

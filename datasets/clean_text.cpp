@@ -254,7 +254,7 @@ class Encoder {
   static constexpr std::uint32_t kNoId = UINT32_MAX;
   std::vector<std::uint32_t> ids_;
   std::uint32_t unknown_ = 0;
-  int id_bytes_;
+  int id_bytes_ = 0;
   const std::vector<std::int64_t>* documents_;
   const std::vector<SplitPart>* parts_;
   EncodeSettings settings_;

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/sha256.h"
 #include "datasets/decoder.h"
+#include "datasets/segmentation.h"
 #include "datasets/utf8.h"
 
 namespace xlm {
@@ -20,12 +21,7 @@ std::vector<SymbolCount> count_symbols(const Vocabulary& vocabulary, const Split
     const std::int64_t block = std::min(kBlock, split.tokens.size() - begin);
     split.tokens.copy(begin, block, ids.data());
     for (std::int64_t i = 0; i < block; ++i) {
-      const std::int64_t id = ids[static_cast<std::size_t>(i)];
-      if (id >= vocabulary.size()) {
-        throw DataError(fmt::format("token {} has the id {}, and the vocabulary has {} symbols\nprepare the data again",
-                                    begin + i, id, vocabulary.size()));
-      }
-      ++counts[static_cast<std::size_t>(id)];
+      ++counts[static_cast<std::size_t>(ids[static_cast<std::size_t>(i)])];
     }
   }
   std::vector<SymbolCount> symbols;
@@ -43,7 +39,7 @@ std::string decode(const Vocabulary& vocabulary, const Split& split, std::int64_
   const std::vector<std::string> symbols = symbol_bytes(vocabulary);
   std::string bytes;
   for (const std::int64_t id : ids) {
-    if (id < vocabulary.size()) bytes += symbols[static_cast<std::size_t>(id)];
+    bytes += symbols[static_cast<std::size_t>(id)];
   }
   std::string text;
   Utf8Repair repair;
@@ -60,6 +56,7 @@ void verify_prepared(const PreparedData& data) {
                                   file.string()));
     }
   }
+  verify_segmentations(data);
 }
 
 }  // namespace xlm

@@ -74,7 +74,7 @@ class MetaReader {
   }
 
   std::vector<std::int64_t> documents(const std::string& split, std::int64_t tokens) const {
-    const std::vector<std::int64_t> offsets = counts("documents", split);
+    std::vector<std::int64_t> offsets = counts("documents", split);
     for (std::size_t i = 0; i < offsets.size(); ++i) {
       const bool rises = i == 0 ? offsets[i] == 0 : offsets[i] > offsets[i - 1];
       if (!rises || offsets[i] >= tokens) {
@@ -157,10 +157,11 @@ void check_hash(const fs::path& folder, const std::string& file, const MetaReade
                               (folder / file).string()));
 }
 
-Split open_split(const fs::path& folder, const std::string& name, const MetaReader& meta, int id_bytes) {
+Split open_split(const fs::path& folder, const std::string& name, const MetaReader& meta,
+                 const Vocabulary& vocabulary) {
   const fs::path file = folder / (name + ".bin");
   const std::int64_t tokens = meta.count("sizes", name);
-  Split split{.tokens = TokenFile(file, id_bytes),
+  Split split{.tokens = TokenFile(file, vocabulary.id_bytes(), vocabulary.size()),
               .words = meta.count("words", name),
               .bytes = meta.count("bytes", name),
               .documents = meta.documents(name, tokens)};
@@ -219,6 +220,10 @@ std::string vocabulary_json(const Vocabulary& vocabulary) {
 
 std::string_view unit_name(Vocabulary::Unit unit) { return kUnitNames.at(static_cast<std::size_t>(unit)); }
 
+std::string_view units_name(Vocabulary::Unit unit) {
+  return unit == Vocabulary::Unit::kBpe ? "byte pairs" : unit == Vocabulary::Unit::kByte ? "bytes" : "characters";
+}
+
 std::string symbol_name(Vocabulary::Unit unit, const std::string& symbol) {
   if (unit == Vocabulary::Unit::kByte) return fmt::format("byte {}", static_cast<unsigned char>(symbol.at(0)));
   if (unit == Vocabulary::Unit::kBpe) return fmt::format("'{}'", symbol);
@@ -228,8 +233,12 @@ std::string symbol_name(Vocabulary::Unit unit, const std::string& symbol) {
                                          : fmt::format("'{}' (U+{:04X})", symbol, number);
 }
 
-TokenFile::TokenFile(const fs::path& path, int id_bytes)
-    : file_(path), id_bytes_(id_bytes), size_(static_cast<std::int64_t>(file_.size()) / id_bytes) {
+TokenFile::TokenFile(const fs::path& path, int id_bytes, std::int64_t symbols)
+    : path_(path),
+      file_(path),
+      id_bytes_(id_bytes),
+      symbols_(symbols),
+      size_(static_cast<std::int64_t>(file_.size()) / id_bytes) {
   if (file_.size() % static_cast<std::size_t>(id_bytes) != 0) {
     throw DataError(fmt::format("{} is damaged: {} bytes are no whole number of {}-byte ids\nprepare the data again",
                                 path.string(), file_.size(), id_bytes));
@@ -248,6 +257,12 @@ void TokenFile::copy(std::int64_t begin, std::int64_t count, std::int64_t* out) 
     std::uint32_t id = bytes[0];
     for (int b = 1; b < id_bytes_; ++b) id |= static_cast<std::uint32_t>(bytes[b]) << static_cast<unsigned>(8 * b);
     out[i] = id;
+  }
+  const std::int64_t* const unknown = std::find_if(out, out + count, [&](std::int64_t id) { return id >= symbols_; });
+  if (unknown != out + count) {
+    throw DataError(
+        fmt::format("{} is damaged: token {} has the id {}, and there are {} symbols\nprepare the data again",
+                    path_.string(), begin + (unknown - out), *unknown, symbols_));
   }
 }
 
@@ -276,7 +291,7 @@ PreparedData open_prepared(const fs::path& folder, bool verify) {
       throw meta.bad(fmt::format("unknown split '{}'", name));
     }
     if (verify) check_hash(folder, name + ".bin", meta);
-    data.splits.emplace(name, open_split(folder, name, meta, data.vocabulary.id_bytes()));
+    data.splits.emplace(name, open_split(folder, name, meta, data.vocabulary));
   }
   if (data.splits.empty()) throw meta.bad("there is no split in 'sizes'");
   return data;
@@ -292,8 +307,8 @@ PreparedSummary summarize_prepared(const fs::path& folder) {
 std::vector<std::int64_t> reencoding(const Vocabulary& data, const Vocabulary& model) {
   if (data == model) return {};
   if (data.unit != model.unit) {
-    throw DataError(fmt::format("the data is made of {}s and the model of {}s\nprepare the text again with --unit {}",
-                                unit_name(data.unit), unit_name(model.unit), unit_name(model.unit)));
+    throw DataError(fmt::format("the data is made of {} and the model of {}\nprepare the text again with --unit {}",
+                                units_name(data.unit), units_name(model.unit), unit_name(model.unit)));
   }
   std::unordered_map<std::string_view, std::int64_t> ids;
   for (const std::string& symbol : model.symbols) ids.emplace(symbol, static_cast<std::int64_t>(ids.size()));

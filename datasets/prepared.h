@@ -34,6 +34,8 @@ std::string vocabulary_json(const Vocabulary& vocabulary);
 
 /// "character", "byte" or "bpe".
 std::string_view unit_name(Vocabulary::Unit unit);
+/// "characters", "bytes" or "byte pairs".
+std::string_view units_name(Vocabulary::Unit unit);
 
 /// A symbol as an error shows it: 'é' (U+00E9), byte 233, 'the'.
 std::string symbol_name(Vocabulary::Unit unit, const std::string& symbol);
@@ -41,17 +43,20 @@ std::string symbol_name(Vocabulary::Unit unit, const std::string& symbol);
 /// A memory-mapped file of token ids.
 class TokenFile {
  public:
-  /// Throws DataError when the size is no multiple of `id_bytes`.
-  TokenFile(const fs::path& path, int id_bytes);
+  /// Ids of `symbols` symbols. Throws DataError when the size is no multiple of `id_bytes`.
+  TokenFile(const fs::path& path, int id_bytes, std::int64_t symbols = std::int64_t{1} << 32);
 
   std::int64_t size() const { return size_; }
   std::int64_t at(std::int64_t index) const;
-  /// Copies ids [begin, begin + count) to `out`. The range must lie inside the file.
+  /// Copies ids [begin, begin + count) to `out`. The range must lie inside the file. Throws DataError for an
+  /// id that no symbol has.
   void copy(std::int64_t begin, std::int64_t count, std::int64_t* out) const;
 
  private:
+  fs::path path_;
   MappedFile file_;
   int id_bytes_;
+  std::int64_t symbols_;
   std::int64_t size_;
 };
 

@@ -231,6 +231,22 @@ std::vector<std::string> segmentation_names(const fs::path& data) {
   return names;
 }
 
+void verify_segmentations(const PreparedData& data) {
+  for (const std::string& name : segmentation_names(data.path)) {
+    const fs::path folder = segmentations_of(data.path) / name;
+    const Json meta = read_description(data, folder);
+    Json hashes = meta.value("outputs", Json::object());
+    hashes[model_of(folder).filename().string()] = meta["tokenizer_sha256"];
+    for (const auto& [file, hash] : hashes.items()) {
+      if (hash.is_string() && sha256_file(folder / file) == hash.get<std::string>()) continue;
+      throw DataError(
+          fmt::format("{} is damaged: its sha256 differs from the one in meta.json\n"
+                      "remove the folder and prepare the segmentation again",
+                      (folder / file).string()));
+    }
+  }
+}
+
 std::optional<fs::path> find_tokenizer(const fs::path& data, const std::string& tokenizer) {
   const std::vector<std::string> names = segmentation_names(data);
   if (std::find(names.begin(), names.end(), tokenizer) != names.end()) {
@@ -250,7 +266,8 @@ fs::path tokenizer_file(const fs::path& data, const std::string& tokenizer) {
 
 std::shared_ptr<const TokenFlags> open_segmentation(const PreparedData& data, const std::string& split,
                                                     const std::string& tokenizer) {
-  const std::string model = read_model(tokenizer_file(data.path, tokenizer));
+  const fs::path file = tokenizer_file(data.path, tokenizer);
+  const std::string model = read_model(file);
   const std::string hash = sha256(model);
   for (const std::string& name : segmentation_names(data.path)) {
     const fs::path folder = segmentations_of(data.path) / name;
@@ -258,7 +275,7 @@ std::shared_ptr<const TokenFlags> open_segmentation(const PreparedData& data, co
     return std::make_shared<SegmentationFlags>(MappedFile(folder / bits_name(split)));
   }
   return std::make_shared<SegmentationFlags>(
-      segment(data, data.split(split), UnigramTokenizer(model, tokenizer), [](std::int64_t) {}));
+      segment(data, data.split(split), UnigramTokenizer(model, file.string()), [](std::int64_t) {}));
 }
 
 bool train_segmentation(const PreparedData& data, std::int64_t pieces, const PrepareObserver& observer) {

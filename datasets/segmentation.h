@@ -20,6 +20,9 @@ namespace xlm {
 /// Names of the segmentations of a prepared data folder, sorted.
 std::vector<std::string> segmentation_names(const fs::path& data);
 
+/// Hashes the files of all segmentations again. Throws DataError for the first that is not what was made.
+void verify_segmentations(const PreparedData& data);
+
 /// The SentencePiece model that `tokenizer` names: that of a segmentation of the data folder, or a file; nothing where
 /// it is neither.
 std::optional<fs::path> find_tokenizer(const fs::path& data, const std::string& tokenizer);

@@ -81,7 +81,8 @@ std::string train(const NextLine& next_line, std::int64_t pieces) {
   // "Internal: src/unigram_model_trainer.cc(582) [size] Vocabulary size too high (900). Please set it to a value <= 8."
   const std::string full = status.ToString();
   const std::size_t bracket = full.rfind("] ");
-  return bracket == std::string::npos ? full : full.substr(bracket + 2);
+  const std::string why = bracket == std::string::npos ? full : full.substr(bracket + 2);
+  return why.substr(0, why.find(" Increase vocab_size"));  // its options are not ours
 }
 
 }  // namespace
@@ -120,7 +121,7 @@ std::vector<int> UnigramTokenizer::cut(const std::string& word) const {
   std::string covered;
   for (std::size_t i = 0; i < encoded.pieces_size(); ++i) {
     const auto piece = encoded.pieces(static_cast<int>(i));
-    const std::string surface = piece.surface();  // of the word itself, without the mark of a word's beginning
+    const std::string& surface = piece.surface();  // of the word itself, without the mark of a word's beginning
     if (surface.empty()) continue;
     covered += surface;
     if (!processor_->IsUnknown(static_cast<int>(piece.id()))) {

@@ -225,6 +225,9 @@ RunOptions read_model_folder(const fs::path& folder, const std::vector<std::stri
   if (foreign && pretrained_of(default_model_options(chosen_model(tree))))
     tree.set("model.pretrained", from_json(folder.string(), "model"));
   for (const std::string& assignment : overrides) {
+    if (assignment.find('=') == std::string::npos) {
+      throw UsageError(fmt::format("'{}' is not KEY=VALUE", assignment));
+    }
     const std::string key = assignment.substr(0, assignment.find('='));
     const std::set<std::string_view> free{"train.block", "train.threads", "device", "model.window", "model.overlap"};
     if (!key.starts_with("eval.") && free.count(key) == 0) {

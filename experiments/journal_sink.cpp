@@ -42,7 +42,9 @@ std::string evaluation_text(const Evaluation& evaluation) {
   const auto bpc = evaluation.values.find("bpc");
   if (bpc != evaluation.values.end()) text += fmt::format("  bpc {:.4f}", bpc->second);
   for (const auto& [name, value] : evaluation.values) {
-    if (name != "bpc") text += fmt::format("  {} {:.4g}", name, value);
+    if (name == "bpc") continue;
+    text +=
+        value == std::floor(value) ? fmt::format("  {} {:.0f}", name, value) : fmt::format("  {} {:.4g}", name, value);
   }
   return text;
 }
@@ -83,7 +85,11 @@ void JournalSink::finish() {
 std::string JournalSink::detail(std::int64_t step, const NamedValues& values) const {
   const auto value = [&](const char* name) { return values.find(name); };
   std::string text;
-  if (const auto bpc = value("bpc"); bpc != values.end()) text += fmt::format("{:.3f} bpc", bpc->second);
+  if (const auto bpc = value("bpc"); bpc != values.end()) {
+    text += fmt::format("{:.3f} bpc", bpc->second);
+  } else if (const auto loss = value("loss"); loss != values.end()) {
+    text += fmt::format("loss {:.3f}", loss->second);
+  }
   if (const auto span = value("average_span"); span != values.end()) {
     text += fmt::format("  span {:.0f}", span->second);
     if (const auto longest = value("max_span"); longest != values.end())

@@ -100,7 +100,11 @@ SweepBoard::Cells SweepBoard::cells_of(const Row& row) const {
   const double time = number_at(row.metric, "time");
   const auto steps = static_cast<double>(row.run->planned.options.train.steps);
   cells.step = fmt::format("{}/{}", human_count(step), human_count(steps));
-  if (values.contains("bpc")) cells.bpc = fmt::format("{:.3f}", number_at(values, "bpc"));
+  if (values.contains("bpc")) {
+    cells.loss = fmt::format("{:.3f} bpc", number_at(values, "bpc"));
+  } else if (values.contains("loss")) {
+    cells.loss = fmt::format("loss {:.3f}", number_at(values, "loss"));
+  }
   if (values.contains("average_span")) cells.span = fmt::format("{:.0f}", number_at(values, "average_span"));
   if (row.state == State::kRunning && time > row.first_time && step > row.first_step) {
     cells.left = human_duration((steps - step) * (time - row.first_time) / (step - row.first_step));
@@ -134,7 +138,7 @@ std::string SweepBoard::running_line(const Row& row) const {
   const Cells cells = cells_of(row);
   if (cells.step.empty()) return row.run->id() + "  starting";
   std::string line = fmt::format("{}  step {}", row.run->id(), cells.step);
-  if (!cells.bpc.empty()) line += "  " + cells.bpc + " bpc";
+  if (!cells.loss.empty()) line += "  " + cells.loss;
   if (!cells.span.empty()) line += "  span " + cells.span;
   if (!cells.left.empty()) line += "  " + cells.left + " left";
   return line;

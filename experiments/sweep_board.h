@@ -60,7 +60,7 @@ class SweepBoard {
   };
   /// How far a run is, as text.
   struct Cells {
-    std::string status, step, left, bpc, span;
+    std::string status, step, left, loss, span;
   };
   struct Column {
     std::string_view title;
@@ -70,7 +70,7 @@ class SweepBoard {
   static constexpr std::array<Column, 5> kColumns{{{"status", &Cells::status},
                                                    {"step", &Cells::step},
                                                    {"left", &Cells::left},
-                                                   {"train bpc", &Cells::bpc},
+                                                   {"training", &Cells::loss},
                                                    {"avg. span", &Cells::span}}};
 
   Row& row_of(const SweepRun& run) { return rows_.at(places_.at(run.id())); }

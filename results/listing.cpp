@@ -126,10 +126,37 @@ Json iso_time(const std::optional<double>& seconds) {
   return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(static_cast<std::time_t>(*seconds)));
 }
 
+namespace {
+
+/// What a question needs; attaching, writing and settings are no questions.
+int allow_reading(void* /*nothing*/, int action, const char* /*a*/, const char* /*b*/, const char* /*c*/,
+                  const char* /*d*/) {
+  const bool reads =
+      action == SQLITE_SELECT || action == SQLITE_READ || action == SQLITE_FUNCTION || action == SQLITE_RECURSIVE;
+  return reads ? SQLITE_OK : SQLITE_DENY;
+}
+
+/// Only reading is allowed while it lives.
+class ReadingOnly {
+ public:
+  explicit ReadingOnly(SQLite::Database& database) : database_(&database) {
+    ::sqlite3_set_authorizer(database.getHandle(), allow_reading, nullptr);
+  }
+  ReadingOnly(const ReadingOnly&) = delete;
+  ReadingOnly& operator=(const ReadingOnly&) = delete;
+  ~ReadingOnly() { ::sqlite3_set_authorizer(database_->getHandle(), nullptr, nullptr); }
+
+ private:
+  SQLite::Database* database_;
+};
+
+}  // namespace
+
 SqlResult run_sql(Store& store, const std::string& sql) {
   return store.use([&](SQLite::Database& database) {
-    check_single(database, sql);
     try {
+      const ReadingOnly only(database);
+      check_single(database, sql);
       SQLite::Statement query(database, sql);
       SqlResult result;
       for (int i = 0; i < query.getColumnCount(); ++i) result.columns.emplace_back(query.getColumnName(i));
@@ -139,7 +166,7 @@ SqlResult run_sql(Store& store, const std::string& sql) {
       }
       return result;
     } catch (const SQLite::Exception& error) {
-      if (error.getErrorCode() == SQLITE_READONLY) {
+      if (error.getErrorCode() == SQLITE_READONLY || error.getErrorCode() == SQLITE_AUTH) {
         throw UsageError("`xlm runs sql` only reads: the run folders are the truth, and the store follows them");
       }
       if (error.getErrorCode() != SQLITE_ERROR) throw;

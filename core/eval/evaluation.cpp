@@ -51,8 +51,10 @@ SplitSettings split_settings(const RunOptions& options, torch::Device device) {
 }
 
 NamedValues loss_values(double loss, std::int64_t tokens, const Split& split, Vocabulary::Unit unit) {
-  NamedValues values{{"bpc", loss / std::numbers::ln2}};
-  if (unit == Vocabulary::Unit::kBpe) {
+  NamedValues values;
+  if (unit != Vocabulary::Unit::kBpe) {
+    values["bpc"] = loss / std::numbers::ln2;
+  } else {
     const double nats = loss * static_cast<double>(tokens);
     values["token_perplexity"] = std::exp(loss);
     values["words"] = static_cast<double>(split.words);

@@ -36,7 +36,7 @@ SplitLoss evaluate_split(LanguageModel& model, const TokenSource& source, const 
 /// The settings that a run's options ask for.
 SplitSettings split_settings(const RunOptions& options, torch::Device device);
 
-/// Values that follow from a split's loss: bpc, and for text in words or BPE its perplexities and bits per byte.
+/// Values that follow from a split's loss: bpc, and for byte pairs perplexities and bits per byte.
 NamedValues loss_values(double loss, std::int64_t tokens, const Split& split, Vocabulary::Unit unit);
 
 }  // namespace xlm

@@ -119,6 +119,9 @@ void load_weights(LanguageModel& model, const std::vector<std::pair<std::string,
       throw DataError(fmt::format("{}: '{}' has shape [{}], the model's is [{}]", source, stored_name,
                                   fmt::join(tensor.sizes(), ", "), fmt::join(found->second.sizes(), ", ")));
     }
+    if (!torch::isfinite(tensor).all().item<bool>()) {
+      throw DataError(fmt::format("{}: '{}' holds values that are not finite", source, stored_name));
+    }
     found->second.copy_(tensor);
     missing.erase(found);
   }

@@ -16,6 +16,7 @@ namespace {
 constexpr const char* kWeights = "model.safetensors";
 constexpr const char* kIndex = "model.safetensors.index.json";
 constexpr const char* kPickled = "pytorch_model.bin";
+constexpr const char* kConfig = "config.yaml";
 constexpr const char* kVocabulary = "vocab.json";
 constexpr const char* kMerges = "merges.txt";
 
@@ -117,7 +118,7 @@ NamedTensors read_model_weights(const fs::path& folder) {
 void write_model_folder(const fs::path& folder, const LanguageModel& model, const Vocabulary& vocabulary,
                         const std::string& config_yaml, const std::string& merges) {
   create_folders(folder);
-  write_file(folder / "config.yaml", config_yaml);
+  write_file(folder / kConfig, config_yaml);
   write_vocabulary(folder, vocabulary, merges);
   for (const auto& [name, content] : model.companion_files()) write_file(folder / name, content);
   write_safetensors(folder / kWeights, {model.weights().begin(), model.weights().end()}, {{"format", "pt"}});
@@ -125,8 +126,8 @@ void write_model_folder(const fs::path& folder, const LanguageModel& model, cons
 
 LoadedModel load_model_folder(const fs::path& folder, const ModelOptions& options, const Vocabulary* otherwise) {
   LoadedModel loaded;
-  loaded.vocabulary =
-      otherwise != nullptr && !fs::exists(folder / kVocabulary) ? *otherwise : read_model_vocabulary(folder);
+  const bool foreign = !fs::exists(folder / kVocabulary) && !fs::exists(folder / kConfig);
+  loaded.vocabulary = otherwise != nullptr && foreign ? *otherwise : read_model_vocabulary(folder);
   loaded.model = make_model(options, loaded.vocabulary);
   load(*loaded.model, folder, Missing::kNone);
   return loaded;

@@ -223,7 +223,7 @@ double Trainer::step() {
 void Trainer::record(double loss) {
   NamedValues values = model_->statistics();
   values["loss"] = loss;
-  values["bpc"] = to_bpc(loss);
+  if (data_.vocabulary.unit != Vocabulary::Unit::kBpe) values["bpc"] = to_bpc(loss);
   values["lr"] = learning_rate(options_->optimizer, step_, options_->train.steps);
   if (timed_steps_ > 0) values["tokens_per_second"] = static_cast<double>(timed_tokens_) / timed_seconds_;
   sink_->progress(step_, values);

@@ -283,7 +283,7 @@ class CurlDownloader : public Downloader {
       observer.say(fmt::format("{} does not match its checksum: fetching it once more, from the start",
                                download.target.filename().string()));
       part.restart("");
-      resumed = receive(download, part, observer);
+      receive(download, part, observer);
     }
     if (!is_right(download, part)) {
       part.remove();

@@ -67,6 +67,11 @@ TEST_F(DataShow, VerifyFindsDamage) {
   EXPECT_EQ(outcome.code, kBadData);
   EXPECT_THAT(outcome.err, HasSubstr("train.txt is damaged"));
   EXPECT_EQ(run("data show nowhere").code, kBadData);
+  write_file(folder_.path() / "b.txt", "to be or not to be that is the question to be or not to be that is");
+  EXPECT_EQ(run("prepare-data text --from b.txt --out e --split 100%,0%,0% --train-unigram 17").code, kDone);
+  EXPECT_EQ(run("data show e --verify").code, kDone);
+  write_file(folder_.path() / "e/segmentations/unigram-17/tokenizer.model", "no model");
+  EXPECT_THAT(run("data show e --verify").err, HasSubstr("unigram-17/tokenizer.model is damaged"));
   EXPECT_EQ(run("data").code, kUsage);
 }
 

@@ -108,6 +108,9 @@ TEST_F(ResultsCommands, SqlReadsOnly) {
   EXPECT_EQ(json("runs sql 'SELECT count(*) AS n FROM runs'")[0]["n"], 8);
   EXPECT_THAT(xlm("runs sql 'SELECT seed_group, runs FROM seeds'").out, HasSubstr("4 rows"));
   EXPECT_EQ(xlm("runs sql 'DELETE FROM runs'").code, 2);
+  for (const char* other : {"ATTACH \"x.db\" AS x", "PRAGMA writable_schema=1", "VACUUM INTO \"x.db\""}) {
+    EXPECT_THAT(xlm(fmt::format("runs sql '{}'", other)).err, HasSubstr("only reads")) << other;
+  }
   EXPECT_EQ(xlm("runs sql 'SELECT wrong FROM runs'").code, 2);
   EXPECT_EQ(json("runs ls").size(), 8);
 }

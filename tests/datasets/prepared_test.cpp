@@ -73,6 +73,9 @@ TEST(TokenFile, ReadsLittleEndianIdsOfEveryWidth) {
   std::vector<std::int64_t> ids(2);
   TokenFile(path, 2).copy(1, 2, ids.data());
   EXPECT_THAT(ids, ElementsAre(0xFF03, 0));
+  EXPECT_EQ(TokenFile(path, 1, 256).at(3), 255);
+  EXPECT_THAT([&] { TokenFile(path, 1, 255).at(3); },
+              ThrowsMessage<DataError>(HasSubstr("token 3 has the id 255, and there are 255 symbols")));
   write_file(path, "abc");
   EXPECT_THAT([&] { TokenFile(path, 2); },
               ThrowsMessage<DataError>(HasSubstr("3 bytes are no whole number of 2-byte ids")));

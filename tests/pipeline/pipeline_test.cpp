@@ -332,6 +332,8 @@ TEST_F(Pipeline, AGpt2GetsRecurrenceIsEvaluatedByOverlapAndContinuesAText) {
   EXPECT_EQ(sample.at("tokens").size(), 30U);
   EXPECT_EQ(streamed.out, "line 1 of a text that" + sample.at("text").get<std::string>() + "\n");
   EXPECT_EQ(xlm({"sample", model, "--prompt", "€"}).code, 3);
+  EXPECT_EQ(xlm({"sample", model, "--prompt", "€"}).out, "");
+  EXPECT_EQ(xlm({"sample", model, "--prompt", "line", "--temperature", "nan"}).code, 2);
   std::vector<std::string> in_wider_windows = as_json;
   in_wider_windows.emplace_back("model.window=32");
   const Json wider = parse_json(xlm(in_wider_windows).out, "sample");
@@ -369,6 +371,14 @@ TEST_F(Pipeline, CorruptAndMissingInputsHaveTheDocumentedCodes) {
   EXPECT_EQ(xlm({"train", "run.yaml", "device=cuda:99"}).code, 1);
   EXPECT_EQ(xlm({"train", "run.yaml", "optimizer.type=adam", "optimizer.lr=1e30"}).code, 4);
   EXPECT_EQ(xlm({"eval", "no-such-run", "--data", "data"}).code, 3);
+  fs::remove(copy_of_model("without-vocabulary") / "vocab.json");
+  EXPECT_EQ(code_of_eval("without-vocabulary"), 3) << "the symbols of the data are not the model's";
+  const fs::path not_finite = copy_of_model("not-finite") / "model.safetensors";
+  std::string weights = read_file(not_finite);
+  weights.replace(weights.size() - 64, 4, "\xff\xff\xff\x7f");  // NaN
+  write_file(not_finite, weights);
+  EXPECT_THAT(xlm({"eval", "not-finite", "--data", "data"}).err, HasSubstr("values that are not finite"));
+  EXPECT_THAT(xlm({"eval", "not-finite", "--data", "data", "word"}).err, HasSubstr("'word' is not KEY=VALUE"));
   const ProgramResult unknown = xlm({"evla"});
   EXPECT_EQ(unknown.code, 2);
   EXPECT_NE(unknown.err.find("did you mean 'eval'"), std::string::npos) << unknown.err;
