@@ -67,7 +67,7 @@ Json submitted_environment(const PlannedRun& run) {
 std::string absolute_name(const fs::path& path) { return fs::absolute(path).lexically_normal().string(); }
 
 /// A worker may be started in another folder than the one that a tokenizer's file was named from.
-RunOptions with_absolute_tokenizers(RunOptions options) {
+RunOptions with_absolute_tokenizers(const RunOptions& options) {
   Yaml tree = resolved(options);
   bool changed = false;
   for (const OptionEntry& entry : option_entries(options)) {
@@ -102,7 +102,7 @@ PlannedRun Planner::plan(RunOptions options) {
   if (const std::string folder = pretrained_of(options.model).value_or(""); !folder.empty()) {
     set_pretrained(options.model, absolute_name(folder));
   }
-  options = with_absolute_tokenizers(std::move(options));
+  options = with_absolute_tokenizers(options);
   std::string key = options.data.path;
   for (const OptionEntry& entry : option_entries(options)) {
     if (entry.content != OptionContent::kValue) key += "\n" + entry.value.get<std::string>();

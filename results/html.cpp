@@ -59,7 +59,7 @@ std::string runs_hint(const std::vector<std::string>& runs) {
 }
 
 std::string runs_attributes(const std::vector<std::string>& runs) {
-  return fmt::format("title=\"{}\" data-runs=\"{}\"", html_escape(runs_hint(runs)),
+  return fmt::format(R"(title="{}" data-runs="{}")", html_escape(runs_hint(runs)),
                      html_escape(Json(runs).dump(-1, ' ', false, Json::error_handler_t::replace)));
 }
 
@@ -72,8 +72,9 @@ std::string render_document(const Document& document) {
   out += "<title>" + html_escape(document.title) + "</title>\n<style>\n";
   out += page_style();
   out += "</style>\n</head>\n<body>\n" + document.body;
-  out += "<aside id=\"panel\" aria-live=\"polite\" hidden></aside>\n";
-  out += "<script type=\"application/json\" id=\"data\">" + script_json(document.data) + "</script>\n";
+  out += R"(<aside id="panel" aria-live="polite" hidden></aside>)"
+         "\n";
+  out += R"(<script type="application/json" id="data">)" + script_json(document.data) + "</script>\n";
   if (document.plots) {
     out += "<script>";
     out += plotly_script();

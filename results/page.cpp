@@ -1,6 +1,8 @@
 // Pages of results.
 #include "results/page.h"
 
+#include <cmath>
+
 #include <fmt/format.h>
 
 #include "results/plot_style.h"
@@ -30,7 +32,7 @@ std::string series_rows(const Figure& figure) {
                   html_escape(figure.spec.series), html_escape(figure.x_label), html_escape(figure.y_label));
   for (const FigureSeries& series : figure.series) {
     for (const FigurePoint& point : series.points) {
-      const auto place = static_cast<std::size_t>(point.x + 0.5);
+      const auto place = static_cast<std::size_t>(std::lround(point.x));
       const std::string x = place < figure.x_names.size() ? figure.x_names[place] : value_text(point.x);
       std::string y = value_text(point.y);
       if (point.spread) y += fmt::format(" ± {:.3g}", *point.spread);

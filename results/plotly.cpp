@@ -165,10 +165,10 @@ class Plot {
       x.push_back(point.x);
       y.push_back(point.y + point.spread.value_or(0));
     }
-    for (const FigurePoint& point : std::ranges::reverse_view(series.points)) {
+    std::for_each(series.points.rbegin(), series.points.rend(), [&](const FigurePoint& point) {
       x.push_back(point.x);
       y.push_back(point.y - point.spread.value_or(0));
-    }
+    });
     traces_.push_back({{"type", "scatter"},
                        {"mode", "lines"},
                        {"fill", "toself"},
