@@ -17,8 +17,9 @@ build: setup  ## the program: build/release/bin/xlm (PRESET=dev for assertions)
 	@[ -e $(BUILD)/build.ninja ] || cmake --preset $(PRESET) >/dev/null
 	@cmake --build --preset $(PRESET)
 
-test: build asan  ## all tests, once more with sanitizers what needs no torch; prints the line coverage
+test: build asan  ## all tests, once more with sanitizers what needs no torch, a little fuzzing; prints the line coverage
 	@$(CTEST) --test-dir $(BUILD)
+	@XLM_FUZZ_SECONDS=2 scripts/fuzz.sh
 
 asan: setup  # tests of the torch-free folders under the address and undefined-behaviour sanitizers, with line coverage
 	@[ -e build/asan/build.ninja ] || cmake --preset asan >/dev/null
