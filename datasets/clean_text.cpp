@@ -113,7 +113,7 @@ class SymbolReader {
 class Encoder {
  public:
   Encoder(const CleanText& text, const std::vector<SplitPart>& parts, const EncodeSettings& settings, fs::path folder)
-      : id_bytes_(0), documents_(&text.documents()), parts_(&parts), settings_(settings), folder_(std::move(folder)) {
+      : documents_(&text.documents()), parts_(&parts), settings_(settings), folder_(std::move(folder)) {
     std::tie(result_.vocabulary, unknown_) = choose_vocabulary(text, parts, settings.scope);
     ids_ = id_table(result_.vocabulary, kNoId);
     id_bytes_ = result_.vocabulary.id_bytes();
