@@ -1,6 +1,8 @@
 // UTF-8 as it comes in pieces.
 #include "datasets/utf8.h"
 
+#include <cstring>
+
 namespace xlm {
 namespace {
 
@@ -21,6 +23,19 @@ Lead lead_of(unsigned char first) {
   }
   return {4, static_cast<unsigned char>(first == 0xF0 ? 0x90 : 0x80),
           static_cast<unsigned char>(first == 0xF4 ? 0x8F : 0xBF)};
+}
+
+/// The first place from `position` on that is not ASCII, or the end: most of most texts, eight bytes at a time.
+std::size_t after_ascii(std::string_view text, std::size_t position) {
+  constexpr std::uint64_t kHighBits = 0x8080808080808080U;
+  std::uint64_t word = 0;
+  while (position + sizeof(word) <= text.size()) {
+    std::memcpy(&word, text.data() + position, sizeof(word));
+    if ((word & kHighBits) != 0) break;
+    position += sizeof(word);
+  }
+  while (position < text.size() && static_cast<unsigned char>(text[position]) < 0x80) ++position;
+  return position;
 }
 
 }  // namespace
@@ -72,7 +87,7 @@ void Utf8Repair::replace(std::size_t position, std::string& out) {
 std::size_t Utf8Repair::take(std::string_view text, std::string& out) {
   std::size_t copied = 0;  // everything before is in `out`
   std::size_t position = 0;
-  while (position < text.size()) {
+  while ((position = after_ascii(text, position)) < text.size()) {
     const Utf8Character character = decode_utf8(text.substr(position));
     if (character.kind == Utf8Character::Kind::kIncomplete) break;
     if (character.kind == Utf8Character::Kind::kInvalid) {

@@ -64,5 +64,22 @@ TEST(Utf8, EncodesWhatItDecodes) {
   }
 }
 
+TEST(Utf8Repair, FindsABadByteAtEveryPlaceOfPlainText) {
+  for (std::size_t length = 0; length < 20; ++length) {
+    for (std::size_t place = 0; place <= length; ++place) {
+      const std::string before(place, 'a');
+      const std::string after(length - place, 'b');
+      for (const auto& [bad, good] : {std::pair<std::string, std::string>{"\xFF", "\uFFFD"}, {"\xC3\xA4", "\u00E4"}}) {
+        Utf8Repair repair;
+        std::string out;
+        repair.write(before + bad + after, out);
+        repair.finish(out);
+        EXPECT_EQ(out, before + good + after);
+        EXPECT_EQ(repair.first_replaced(), bad == "\xFF" ? static_cast<std::int64_t>(place) : -1);
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace xlm
