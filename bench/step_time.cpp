@@ -92,12 +92,12 @@ std::vector<Row> window_rows() {
   Gpt2Options gpt2{.window = kWindow, .windows = 4};
   gpt2.recurrence.pool = RecurrenceOptions::Pool::kMean;
   gpt2.complete();
-  const auto row = [](std::string name, const Gpt2Options& model, bool checkpoint = false) {
+  const auto row = [](std::string name, const Gpt2Options& model, std::int64_t steps = 3, bool checkpoint = false) {
     return Row{.name = std::move(name),
                .model = model,
                .batch = 1,
                .block = kWindow * model.windows,
-               .most_steps = 3,
+               .most_steps = steps,
                .symbols = kSymbols,
                .checkpoint = checkpoint};
   };
@@ -105,7 +105,7 @@ std::vector<Row> window_rows() {
   for (const bool checkpoint : {true, false}) {
     for (const std::int64_t windows : {1, 2, 4, 8, 16, 32, 64}) {
       recurrent.windows = windows;
-      rows.push_back(row(fmt::format("{}-{}", checkpoint ? "again" : "kept", windows), recurrent, checkpoint));
+      rows.push_back(row(fmt::format("{}-{}", checkpoint ? "again" : "kept", windows), recurrent, 1, checkpoint));
     }
   }
   return rows;

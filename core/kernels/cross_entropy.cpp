@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <type_traits>
 #include <vector>
 
 #include "core/kernels/clones.h"
@@ -26,55 +27,36 @@ constexpr std::int64_t kManySymbols = 1024;  // fewer logits are smaller than wh
 constexpr std::int64_t kPieceRows = 512;     // predictions whose logits are there at a time: 100 MB of GPT-2's
 constexpr std::int64_t kSummed = 4096;       // of a row, whose sum is made in the logits' own type
 
-template <class T>
-XLM_INLINE T maximum_of(const T* row, std::int64_t width) {
+/// log Σ exp(row); where kSoftmax, the row becomes its softmax.
+template <bool kSoftmax, class T>
+XLM_INLINE double log_sum_body(std::conditional_t<kSoftmax, T, const T>* row, std::int64_t width) {
   T maximum = row[0];
 #pragma omp simd reduction(max : maximum)
   for (std::int64_t j = 0; j < width; ++j) maximum = std::max(maximum, row[j]);
-  return maximum;
-}
-
-template <class T>
-XLM_INLINE double log_sum_body(const T* row, std::int64_t width) {
-  const T maximum = maximum_of(row, width);
-  double sum = 0;
-  for (std::int64_t begin = 0; begin < width; begin += kSummed) {
-    const std::int64_t end = std::min(width, begin + kSummed);
-    T piece = 0;
-#pragma omp simd reduction(+ : piece)
-    for (std::int64_t j = begin; j < end; ++j) piece += exponential(row[j] - maximum);
-    sum += static_cast<double>(piece);
-  }
-  return static_cast<double>(maximum) + std::log(sum);
-}
-
-template <class T>
-XLM_INLINE double softmax_body(T* row, std::int64_t width) {
-  const T maximum = maximum_of(row, width);
   double sum = 0;
   for (std::int64_t begin = 0; begin < width; begin += kSummed) {
     const std::int64_t end = std::min(width, begin + kSummed);
     T piece = 0;
 #pragma omp simd reduction(+ : piece)
     for (std::int64_t j = begin; j < end; ++j) {
-      row[j] = exponential(row[j] - maximum);
-      piece += row[j];
+      const T power = exponential(row[j] - maximum);
+      if constexpr (kSoftmax) row[j] = power;
+      piece += power;
     }
     sum += static_cast<double>(piece);
   }
-  const T scale = static_cast<T>(1 / sum);
+  if constexpr (kSoftmax) {
+    const T scale = static_cast<T>(1 / sum);
 #pragma omp simd
-  for (std::int64_t j = 0; j < width; ++j) row[j] *= scale;
+    for (std::int64_t j = 0; j < width; ++j) row[j] *= scale;
+  }
   return static_cast<double>(maximum) + std::log(sum);
 }
 
-/// log Σ exp(row).
-XLM_CLONES double log_sum(const float* row, std::int64_t width) { return log_sum_body(row, width); }
-double log_sum(const double* row, std::int64_t width) { return log_sum_body(row, width); }
-
-/// The same; the row becomes its softmax.
-XLM_CLONES double softmax_in_place(float* row, std::int64_t width) { return softmax_body(row, width); }
-double softmax_in_place(double* row, std::int64_t width) { return softmax_body(row, width); }
+XLM_CLONES double log_sum(const float* row, std::int64_t width) { return log_sum_body<false, float>(row, width); }
+double log_sum(const double* row, std::int64_t width) { return log_sum_body<false, double>(row, width); }
+XLM_CLONES double softmax_in_place(float* row, std::int64_t width) { return log_sum_body<true, float>(row, width); }
+double softmax_in_place(double* row, std::int64_t width) { return log_sum_body<true, double>(row, width); }
 
 /// The losses of rows of logits [n, V] against targets [n], on the CPU; where `gradient`, the logits become theirs.
 void row_losses(const Tensor& logits, const Tensor& targets, bool gradient, double* losses) {

@@ -40,7 +40,9 @@ class Preparing : public ::testing::Test {
   /// The request fails and leaves nothing of what it would have made.
   template <class Failure>
   void expect_error(const PrepareRequest& request, const std::string& complaint) const {
+    const bool was_there = fs::exists(path("out"));
     EXPECT_THAT([&] { prepare(request, {}); }, ::testing::ThrowsMessage<Failure>(::testing::HasSubstr(complaint)));
+    EXPECT_EQ(fs::exists(path("out")), was_there);
     EXPECT_FALSE(fs::exists(path("out") / "meta.json"));
     EXPECT_FALSE(fs::exists(path(".out.preparing")));
     EXPECT_FALSE(fs::exists(path(".out.lock")));
