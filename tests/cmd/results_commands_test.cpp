@@ -261,6 +261,18 @@ TEST_F(ResultsCommands, ReportTakesFoldersOfRecipes) {
   EXPECT_THAT(read_file(temporary_.path() / "report.html"), HasSubstr("There are no runs yet."));
 }
 
+TEST_F(ResultsCommands, RunsOfAProfileAreFoundWhereItWasForgotten) {
+  maker_.make({.id = "one", .experiment = "spans-smoke"});
+  write("recipe.yaml", kRecipe);
+  for (const std::string command : {"table", "figure", "report"}) {
+    EXPECT_THAT(xlm(command + " recipe.yaml").err,
+                HasSubstr("no run of the experiment 'spans' is in runs yet, but there are some of 'spans-smoke'\n"
+                          "add --profile smoke"))
+        << command;
+  }
+  EXPECT_THAT(xlm("table recipe.yaml --profile smoke").err, Not(HasSubstr("--profile")));
+}
+
 TEST_F(ResultsCommands, ReportRefusesWhatItDoesNotKnow) {
   make_sweep();
   write("wrong.yaml", "table: T\nrows: model.span_type\ncells: {value: test.bcp}\n");

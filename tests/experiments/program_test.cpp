@@ -192,6 +192,18 @@ TEST_F(ProgramTest, SweepDoesAllRunsThenNone) {
   for (const fs::path& folder : run_folders()) EXPECT_EQ(steps(folder).size(), 10U);
 }
 
+TEST_F(ProgramTest, SweepSaysWhichTableIsNext) {
+  write_sweep(
+      "sweep: {grid: {seed: [1]}}\ntables: [{table: t, rows: seed, cells: {value: test.loss}}]\nprofiles: {quick: "
+      "{train: {steps: "
+      "9}}}\n");
+  const ProgramResult result =
+      run({"sweep", "sweep.yaml", "--profile", "quick", "--runs", "elsewhere", "experiment=mine"});
+  EXPECT_EQ(result.code, kDone) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("next: xlm table sweep.yaml --profile quick --experiment=mine --runs elsewhere\n"));
+  EXPECT_EQ(run({"table", "sweep.yaml", "--profile", "quick", "--experiment=mine", "--runs", "elsewhere"}).err, "");
+}
+
 TEST_F(ProgramTest, DryRunListsRunsAndCostsAndWritesNothing) {
   write_sweep("sweep: {grid: {seed: [1, 2]}}\n");
   const ProgramResult text = run({"sweep", "sweep.yaml", "--dry-run"});
@@ -291,6 +303,15 @@ TEST_F(ProgramTest, EvalWithOtherSettingsDoesNotReplaceTheRunsOwnResult) {
   for (const RunEvaluation& evaluation : read_run(run_folders().front()).evaluations) {
     EXPECT_FALSE(evaluation.main && evaluation.values.at("loss") == 2.5);
   }
+}
+
+TEST_F(ProgramTest, EvalOfARunThatDoesNotSayItsDataNamesTheFile) {
+  ASSERT_EQ(run({"train", "run.yaml"}).code, kDone);
+  const fs::path made = run_folders().front();
+  write_file(made / "config.yaml", "model: {type: adaptive-span, width: 8, heads: 2, layers: 1, span: 16}\n");
+  const ProgramResult result = run({"eval", made.filename().string()});
+  EXPECT_EQ(result.code, kBadData);
+  EXPECT_THAT(result.err, HasSubstr("config.yaml is damaged: it does not say data.path\nname the data with --data"));
 }
 
 TEST_F(ProgramTest, EvalOfAModelFolderMakesARunFolderOfItsOwn) {
