@@ -36,6 +36,9 @@ bool open_cuda() {
 torch::Device prepare_device(const RunOptions& options) {
   if (options.train.threads > 0) at::set_num_threads(static_cast<int>(options.train.threads));
   at::globalContext().setAllowTF32CuBLAS(options.train.tf32);
+  // Of libtorch's attention kernels on a GPU, cuDNN's comes first where it can; it rounds the dropout to sixteenths and
+  // gives NaN gradients with a bias of some lengths (pytorch/pytorch#196678).
+  at::globalContext().setSDPUseCuDNN(false);
   return choose_device(options.device);
 }
 

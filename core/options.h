@@ -72,6 +72,7 @@ struct TrainOptions {
   std::int64_t threads = 0;
   bool tf32 = false;
   bool checkpoint_windows = false;
+  bool cuda_graph = false;
 
   void visit(OptionVisitor& v) {
     v.field({.name = "steps", .help = "parameter updates", .min = 1, .max = 1e12}, steps);
@@ -123,6 +124,11 @@ struct TrainOptions {
                      "pass: the memory of one window, a third more time",
              .affects_result = false},
             checkpoint_windows);
+    v.field({.name = "cuda_graph",
+             .help = "on an NVIDIA GPU: record a step's operations and replay them while their shapes stay the same; "
+                     "for fixed and adaptive spans and hourglasses that do not pool",
+             .affects_result = false},
+            cuda_graph);
   }
 };
 

@@ -1,14 +1,53 @@
-// Banded attention from libtorch's own operations, and the choice between it and the kernel.
+// Banded attention from libtorch's own operations, and the choice of version.
 #include "core/kernels/banded_attention.h"
 
 #include <cmath>
+#include <limits>
 
 #include "core/kernels/dropout.h"
 
 namespace xlm {
 
+namespace {
+
+constexpr double kLeastMask = 1e-30;  // for the mask's logarithm, where the mask is 0
+
+/// Columns by distance [Bn, M, L] to columns by key [Bn, M, L + M]; `outside` where a query sees nothing. Rows padded
+/// by M + 1 are read back one element shorter.
+torch::Tensor by_key(const torch::Tensor& by_distance, double outside) {
+  const std::int64_t rows = by_distance.size(0);
+  const std::int64_t queries = by_distance.size(1);
+  const std::int64_t keys = by_distance.size(2) + queries;
+  return torch::constant_pad_nd(by_distance, {0, queries + 1}, outside)
+      .view({rows, queries * (keys + 1)})
+      .narrow(1, 0, queries * keys)
+      .view({rows, queries, keys});
+}
+
+/// m of every query and distance, [1 | B, n, 1 | M, L].
+torch::Tensor soft_mask(const BandedAttentionInput& input) {
+  const std::int64_t band = input.position.size(1);
+  const torch::Tensor steps = torch::arange(1 - band, 1, input.span.options().requires_grad(false));  // −(x − 1)
+  return ((steps + input.span) / input.ramp + 1).clamp(0, 1);
+}
+
+}  // namespace
+
 torch::Tensor banded_attention(const BandedAttentionInput& input) {
-  return input.query.device().is_cpu() ? banded_attention_fused(input) : banded_attention_plain(input);
+  return input.query.device().is_cpu() ? banded_attention_fused(input) : banded_attention_composed(input);
+}
+
+torch::Tensor banded_attention_composed(const BandedAttentionInput& input) {
+  const torch::Tensor& query = input.query;
+  const double scale = 1 / std::sqrt(static_cast<double>(query.size(3)));
+  torch::Tensor bias = torch::matmul(query, input.position) * scale;  // [B, n, M, L]
+  // A factor of the weights is the exponential of a summand of the scores, and renormalising is what softmax does.
+  if (input.span.defined()) bias = bias + (soft_mask(input) + kLeastMask).log();
+  bias = by_key(bias.flatten(0, 1), -std::numeric_limits<double>::infinity())
+             .view({query.size(0), query.size(1), query.size(2), input.key.size(2)})
+             .to(query.scalar_type());  // [B, n, M, L + M]
+  return at::scaled_dot_product_attention(query, input.key, input.value, bias, input.dropout, /*is_causal=*/false,
+                                          scale);
 }
 
 torch::Tensor banded_dropout_factors(const BandedAttentionInput& input) {
@@ -47,8 +86,7 @@ torch::Tensor banded_attention_plain(const BandedAttentionInput& input) {
     scores = scores.to(torch::kFloat);
   torch::Tensor weights = torch::softmax(scores, -1).view({batch, heads, queries, band});
   if (input.span.defined()) {
-    const torch::Tensor steps = torch::arange(1 - band, 1, input.span.options().requires_grad(false));  // −(x − 1)
-    weights = weights * ((steps + input.span) / input.ramp + 1).clamp(0, 1);
+    weights = weights * soft_mask(input);
     weights = weights / (weights.sum(-1, /*keepdim=*/true) + 1e-8);
   }
   if (input.dropout > 0) {
@@ -56,13 +94,8 @@ torch::Tensor banded_attention_plain(const BandedAttentionInput& input) {
                                         : torch::dropout(weights, input.dropout, /*train=*/true);
   }
 
-  // The inverse of the view: pad each row by M + 1, read it back with rows one element shorter.
-  const torch::Tensor padded =
-      torch::constant_pad_nd(weights.to(v.scalar_type()).view({rows, queries, band}), {0, queries + 1});
-  const torch::Tensor skewed = padded.view({rows, queries * (keys + 1)})
-                                   .narrow(1, 0, queries * keys)
-                                   .view({rows, queries, keys});  // [Bn, M, L + M]
-  return torch::bmm(skewed, v).view({batch, heads, queries, width});
+  return torch::bmm(by_key(weights.to(v.scalar_type()).view({rows, queries, band}), 0), v)
+      .view({batch, heads, queries, width});
 }
 
 }  // namespace xlm

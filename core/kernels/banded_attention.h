@@ -23,12 +23,17 @@ struct BandedAttentionInput {
 
 /// softmax((q·k + q·p) / √d) over the band, times the soft mask m(x) = clamp((R + z − (x − 1)) / R, 0, 1) at the
 /// distance x, renormalised by (sum + 1e-8), dropout, product with the values (adaptive-span.txt §2; models 1.3, 1.6,
-/// 1.7). Returns [B, n, M, d]. The query's own position is not seen. On the CPU the fused kernel, elsewhere the plain
-/// version.
+/// 1.7). Returns [B, n, M, d]. The query's own position is not seen. On the CPU the fused kernel, elsewhere the
+/// composed version.
 torch::Tensor banded_attention(const BandedAttentionInput& input);
 
 /// The plain version, from libtorch's differentiable operations: any device, and what the kernel is tested against.
 torch::Tensor banded_attention_plain(const BandedAttentionInput& input);
+
+/// Composed of libtorch's fused attention and a bias of distances and mask: for a GPU, where scores then stay on the
+/// chip and the bias [B, n, M, L + M] is the only large tensor. The renormalisation's 1e-8 is left out, a difference of
+/// 1e-8 where the mask leaves next to nothing. Dropout is libtorch's own.
+torch::Tensor banded_attention_composed(const BandedAttentionInput& input);
 
 /// The kernel: float32 and double on the CPU (bfloat16 computes in float32). Scores never leave the cache, the backward
 /// pass computes them again; memory is O(B n (L + M) d).

@@ -32,12 +32,13 @@ torch::Tensor causal_attention_plain(const CausalAttentionInput& input) {
 }
 
 torch::Tensor causal_attention(const CausalAttentionInput& input) {
-  if (input.dropout > 0) return causal_attention_plain(input);
+  // On the CPU libtorch's has no dropout.
+  if (input.dropout > 0 && input.query.device().is_cpu()) return causal_attention_plain(input);
   const std::int64_t queries = input.query.size(2);
   const bool square = queries == input.key.size(2);
   const std::optional<torch::Tensor> mask =
       square || queries == 1 ? std::nullopt : std::optional<torch::Tensor>(seen_keys(input));
-  return at::scaled_dot_product_attention(input.query, input.key, input.value, mask, /*dropout_p=*/0.0,
+  return at::scaled_dot_product_attention(input.query, input.key, input.value, mask, input.dropout,
                                           /*is_causal=*/square);
 }
 

@@ -8,8 +8,39 @@
 
 namespace xlm {
 
+namespace {
+
+/// (q_i + r_r_bias)·r_{i−j} in column j ≤ i of row i: [B, H, T, T]; beyond, what no query may see. By distance,
+/// farthest first; a column of zeros in front and rows read one element shorter then bring distance i − j to column j.
+torch::Tensor position_scores(const RelativeAttentionInput& input) {
+  const std::int64_t length = input.query.size(2);
+  const torch::Tensor by_distance = torch::matmul(input.query + input.position_bias.unsqueeze(1),
+                                                  input.position.flip(1).transpose(1, 2));  // [B, H, T, T]
+  return torch::constant_pad_nd(by_distance, {1, 0})
+      .view({input.query.size(0), input.query.size(1), length + 1, length})
+      .narrow(2, 1, length);
+}
+
+/// True where a key comes after the query: [T, T].
+torch::Tensor later_keys(const RelativeAttentionInput& input) {
+  const std::int64_t length = input.query.size(2);
+  return torch::ones({length, length}, torch::TensorOptions(torch::kBool).device(input.query.device())).triu(1);
+}
+
+}  // namespace
+
 torch::Tensor relative_attention(const RelativeAttentionInput& input) {
-  return input.query.device().is_cpu() ? relative_attention_fused(input) : relative_attention_plain(input);
+  return input.query.device().is_cpu() ? relative_attention_fused(input) : relative_attention_composed(input);
+}
+
+torch::Tensor relative_attention_composed(const RelativeAttentionInput& input) {
+  const double scale = 1 / std::sqrt(static_cast<double>(input.query.size(3)));
+  const torch::Tensor query = input.query + input.content_bias.unsqueeze(1).to(input.query.scalar_type());
+  const torch::Tensor bias = (position_scores(input) * scale)
+                                 .masked_fill(later_keys(input), -std::numeric_limits<double>::infinity())
+                                 .to(query.scalar_type());  // [B, H, T, T]
+  return at::scaled_dot_product_attention(query, input.key, input.value, bias, input.dropout, /*is_causal=*/false,
+                                          scale);
 }
 
 torch::Tensor relative_dropout_factors(const RelativeAttentionInput& input) {
@@ -28,26 +59,15 @@ torch::Tensor relative_dropout_factors(const RelativeAttentionInput& input) {
 }
 
 torch::Tensor relative_attention_plain(const RelativeAttentionInput& input) {
-  const std::int64_t batch = input.query.size(0);
-  const std::int64_t heads = input.query.size(1);
-  const std::int64_t length = input.query.size(2);
   const double scale = 1 / std::sqrt(static_cast<double>(input.query.size(3)));
   const torch::Tensor content =
       torch::matmul(input.query + input.content_bias.unsqueeze(1), input.key.transpose(2, 3));  // [B, H, T, T]
-  // By distance, farthest first; a column of zeros in front and rows read one element shorter then bring distance i − j
-  // to column j.
-  const torch::Tensor by_distance = torch::matmul(input.query + input.position_bias.unsqueeze(1),
-                                                  input.position.flip(1).transpose(1, 2));  // [B, H, T, T]
-  const torch::Tensor shifted = torch::constant_pad_nd(by_distance, {1, 0})
-                                    .view({batch, heads, length + 1, length})
-                                    .narrow(2, 1, length);  // [B, H, T, T]
-  torch::Tensor scores = (content + shifted) * scale;
+  torch::Tensor scores = (content + position_scores(input)) * scale;
   if (scores.scalar_type() == torch::kBFloat16 || scores.scalar_type() == torch::kHalf) {
     scores = scores.to(torch::kFloat);
   }
-  const torch::Tensor later =
-      torch::ones({length, length}, torch::TensorOptions(torch::kBool).device(scores.device())).triu(1);
-  torch::Tensor weights = torch::softmax(scores.masked_fill(later, -std::numeric_limits<double>::infinity()), -1);
+  torch::Tensor weights =
+      torch::softmax(scores.masked_fill(later_keys(input), -std::numeric_limits<double>::infinity()), -1);
   if (input.dropout > 0) {
     weights = weights.device().is_cpu() ? weights * relative_dropout_factors(input)
                                         : torch::dropout(weights, input.dropout, /*train=*/true);

@@ -28,6 +28,10 @@ torch::Tensor relative_attention(const RelativeAttentionInput& input);
 /// The plain version, from libtorch's differentiable operations: any device; memory O(B H T²).
 torch::Tensor relative_attention_plain(const RelativeAttentionInput& input);
 
+/// Composed of libtorch's fused attention and a bias of distances: for a GPU, where scores then stay on the chip and
+/// the bias [B, H, T, T] is the only large tensor. Dropout is libtorch's own.
+torch::Tensor relative_attention_composed(const RelativeAttentionInput& input);
+
 /// The same in tiles below the diagonal, on the CPU: memory O(B H T d), and no product or exponential of pairs that are
 /// more than a tile behind the diagonal. float32 and double; other types are computed in float32. The same sums in the
 /// same order whatever the threads.

@@ -6,6 +6,9 @@
 #include <cmath>
 #include <map>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "core/kernels/banded_attention.h"
 #include "core/kernels/dropout.h"
 #include "core/kernels/linear.h"
@@ -43,6 +46,7 @@ class AdaptiveSpan final : public LanguageModel {
   NamedValues statistics() const override;
   void reset_statistics() override;
   std::vector<Grid> grids() const override;
+  std::optional<std::string> operations() const override;
   bool has_token_values() const override { return o_.span_type == SpanType::kDynamic; }
   NamedValues costs(std::int64_t block) const override;
 
@@ -60,6 +64,7 @@ class AdaptiveSpan final : public LanguageModel {
                          const Tensor& seen, const Tensor& spans);
   Tensor dynamic_spans(std::size_t index, const Tensor& hidden);
   std::vector<std::int64_t> reaches(std::size_t index, const Tensor& dynamic) const;
+  std::vector<std::int64_t> bands(std::size_t index, const Tensor& dynamic) const;
   std::int64_t cache_length(std::size_t index) const;
   void read_spans();
   std::vector<double> head_spans(std::size_t index) const;
@@ -159,10 +164,8 @@ Tensor AdaptiveSpan::attention(std::size_t index, const Tensor& hidden, const Te
     output.auxiliary_loss = output.auxiliary_loss.defined() ? output.auxiliary_loss + price : price;
   }
   std::map<std::int64_t, std::vector<std::int64_t>> groups;  // band → heads
-  const std::vector<std::int64_t> reach = reaches(index, spans);
-  for (std::int64_t head = 0; head < o_.heads; ++head) {
-    groups[std::min(o_.span, round_up(reach[static_cast<std::size_t>(head)], kBandStep))].push_back(head);
-  }
+  const std::vector<std::int64_t> band_of = bands(index, spans);
+  for (std::int64_t head = 0; head < o_.heads; ++head) groups[band_of[static_cast<std::size_t>(head)]].push_back(head);
 
   // Zeros before the stream (1.3), cached states as far back as a head may see, and the block.
   const std::int64_t past = std::max(groups.rbegin()->first, std::min(cache.size(1), cache_length(index)));
@@ -189,10 +192,14 @@ Tensor AdaptiveSpan::group_attention(const Layer& layer, const std::vector<std::
                                      const Tensor& seen, const Tensor& spans) {
   const auto count = static_cast<std::int64_t>(heads.size());
   const bool all = count == o_.heads;
-  const Tensor chosen =
-      all ? Tensor() : torch::tensor(heads, torch::TensorOptions(torch::kLong).device(hidden.device()));
+  const auto of_heads = [&](const Tensor& x, std::int64_t dimension) {  // [..., H, ...] → [..., n, ...]
+    const std::vector<Tensor> parts = x.unbind(dimension);
+    std::vector<Tensor> chosen;
+    for (const std::int64_t head : heads) chosen.push_back(parts[static_cast<std::size_t>(head)]);
+    return torch::stack(chosen, dimension);
+  };
   const auto rows_of = [&](const Tensor& weight) {  // [D, D] → [n·d, D]
-    return all ? weight : weight.view({o_.heads, head_width_, o_.width}).index_select(0, chosen).flatten(0, 1);
+    return all ? weight : of_heads(weight.view({o_.heads, head_width_, o_.width}), 0).flatten(0, 1);
   };
   const Tensor query = linear_layer(hidden, rows_of(layer.query));  // [B, M, n·d]
   const Tensor key_value = linear_layer_with_past(seen, hidden, torch::cat({rows_of(layer.key), rows_of(layer.value)}))
@@ -204,7 +211,7 @@ Tensor AdaptiveSpan::group_attention(const Layer& layer, const std::vector<std::
                            .key = parts[0].transpose(1, 2),
                            .value = parts[1].transpose(1, 2),
                            .position = key_pe_[0].narrow(1, o_.span - band, band),
-                           .span = spans.defined() && !all ? spans.index_select(1, chosen) : spans,
+                           .span = spans.defined() && !all ? of_heads(spans, 1) : spans,
                            .ramp = static_cast<double>(o_.span_ramp),
                            .dropout = dropout,
                            .seed = dropout > 0 ? draw_dropout_seed() : 0});
@@ -244,6 +251,22 @@ std::vector<std::int64_t> AdaptiveSpan::reaches(std::size_t index, const Tensor&
     result[head] = std::clamp<std::int64_t>(corner, 1, o_.span);
   }
   return result;
+}
+
+/// Positions that each head computes: its reach in whole steps, so that heads and blocks of nearly equal reach share
+/// their shape.
+std::vector<std::int64_t> AdaptiveSpan::bands(std::size_t index, const Tensor& dynamic) const {
+  std::vector<std::int64_t> result = reaches(index, dynamic);
+  for (std::int64_t& band : result) band = std::min(o_.span, round_up(band, kBandStep));
+  return result;
+}
+
+/// The bands decide; those of a dynamic span follow from the text.
+std::optional<std::string> AdaptiveSpan::operations() const {
+  if (o_.span_type == SpanType::kDynamic) return std::nullopt;
+  std::string text;
+  for (std::size_t i = 0; i < layers_.size(); ++i) text += fmt::format("{} ", fmt::join(bands(i, {}), ","));
+  return text;
 }
 
 /// Cached positions that the next block may need: the longest band with a margin, as the published code keeps.

@@ -79,6 +79,10 @@ class Hourglass final : public LanguageModel {
   Tensor boundaries(const ModelInput& input) override;
   NamedValues statistics() const override;
   void reset_statistics() override { counts_.reset(); }
+  /// Groups, and what is counted of them, follow from the text.
+  std::optional<std::string> operations() const override {
+    return o_.pools() ? std::nullopt : std::optional<std::string>("");
+  }
   NamedValues costs(std::int64_t block) const override;
   Scheme scheme() const override { return Scheme::kRotatedChunks; }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -107,6 +108,10 @@ class LanguageModel : public torch::nn::Module {
     (void)input;
     return {};
   }
+
+  /// Which operations a training step makes, beside what the sizes of its arguments decide; nothing where values that
+  /// are read from the device decide. Steps of the same operations can be recorded and replayed.
+  virtual std::optional<std::string> operations() const { return std::nullopt; }
 
   /// After every update: constraints on parameters, such as spans kept in [0, 1].
   virtual void after_step() {}

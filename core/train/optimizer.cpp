@@ -21,6 +21,16 @@ constexpr double kBeta2 = 0.999;
 
 }  // namespace
 
+void adagrad_together(const std::vector<torch::Tensor>& weights, const std::vector<torch::Tensor>& gradients,
+                      const std::vector<torch::Tensor>& sums, const std::vector<double>& rates) {
+  torch::_foreach_addcmul_(sums, gradients, gradients);
+  const std::vector<torch::Tensor> scales = torch::_foreach_sqrt(sums);
+  torch::_foreach_add_(scales, kAdagradEpsilon);
+  std::vector<at::Scalar> steps;
+  for (const double rate : rates) steps.emplace_back(-rate);
+  torch::_foreach_addcdiv_(weights, gradients, scales, steps);
+}
+
 double learning_rate(const OptimizerOptions& options, std::int64_t step, std::int64_t steps) {
   if (options.drop_after > 0 && step > options.drop_after) {
     OptimizerOptions undropped = options;
@@ -65,7 +75,7 @@ void Optimizer::clip_norm() {
   std::vector<torch::Tensor> norms = torch::_foreach_norm(gradients);
   const torch::Tensor norm = torch::stack(norms).norm();
   const torch::Tensor factor = (options_.clip_norm / (norm + 1e-6)).clamp_max(1.0);
-  for (torch::Tensor& gradient : gradients) gradient.mul_(factor);
+  torch::_foreach_mul_(gradients, factor);
 }
 
 void Optimizer::adagrad(double rate) {
@@ -86,14 +96,13 @@ void Optimizer::adagrad(double rate) {
       rates[i] *= std::min(1.0, options_.clip_step / (norms.data_ptr<double>()[i] + kClipEpsilon));
     }
   }
-  for (std::size_t i = 0; i < gradients.size(); ++i) {
-    if (gradients[i].is_cpu()) {  // in one pass; the step count only serves a decay of the rate, which is 0
+  if (gradients.front().is_cpu()) {  // each in one pass; the step count only serves a decay of the rate, which is 0
+    for (std::size_t i = 0; i < gradients.size(); ++i) {
       at::_fused_adagrad_({weights[i]}, {gradients[i]}, {sums[i]}, {torch::ones({})}, rates[i], 0, 0, kAdagradEpsilon,
                           false);
-    } else {
-      sums[i].addcmul_(gradients[i], gradients[i]);
-      weights[i].addcdiv_(gradients[i], sums[i].sqrt().add_(kAdagradEpsilon), -rates[i]);
     }
+  } else {
+    adagrad_together(weights, gradients, sums, rates);
   }
 }
 

@@ -17,6 +17,12 @@ namespace xlm {
 /// ½·lr·(1 + cos(π(n − W)/(N − W))) with n the step, W the warm-up and N all steps (1.14, 2.10).
 double learning_rate(const OptimizerOptions& options, std::int64_t step, std::int64_t steps);
 
+/// Adagrad's update of all weights at once, in few operations whatever their number: what a GPU is given, where
+/// starting an operation costs more than most of them. `sums` are the accumulators, `rates` one learning rate for each
+/// weight.
+void adagrad_together(const std::vector<torch::Tensor>& weights, const std::vector<torch::Tensor>& gradients,
+                      const std::vector<torch::Tensor>& sums, const std::vector<double>& rates);
+
 /// Adagrad (accumulator from 0, ε 1e-10 after the square root, published step clipping) or Adam (0.9, 0.999, 1e-8).
 class Optimizer {
  public:

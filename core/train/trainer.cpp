@@ -20,6 +20,7 @@
 #include "core/random_streams.h"
 #include "core/train/checkpoint.h"
 #include "core/train/optimizer.h"
+#include "core/train/recorded_steps.h"
 #include "core/train/stream.h"
 #include "core/train/windows.h"
 
@@ -51,6 +52,7 @@ class Trainer {
     State state;
   };
 
+  std::unique_ptr<RecordedSteps> recorded_steps();
   double forward_backward(const Batch& batch);
   PartLoss loss_of(const ModelInput& input, const torch::Tensor& targets, const State& state);
   void record(double loss);
@@ -72,6 +74,7 @@ class Trainer {
   std::shared_ptr<LanguageModel> model_;
   std::unique_ptr<BatchStream> batches_;
   std::optional<Optimizer> optimizer_;
+  std::unique_ptr<RecordedSteps> recorded_;  // null: steps are not recorded
   State state_;
   std::int64_t step_ = 0;
   std::int64_t saved_step_ = -1;
@@ -99,6 +102,20 @@ Trainer::Trainer(const TrainJob& job, TrainSink& sink)
   optimizer_.emplace(options_->optimizer, all_weights());
   state_ = model_->initial_state(options_->train.batch);
   restore();
+  recorded_ = recorded_steps();
+}
+
+/// Where train.cuda_graph is asked for and can be had.
+std::unique_ptr<RecordedSteps> Trainer::recorded_steps() {
+  if (!options_->train.cuda_graph) return nullptr;
+  const bool whole = options_->train.micro_batch == 0 || options_->train.micro_batch >= options_->train.batch;
+  const char* obstacle = !device_.is_cuda()      ? "the device is no GPU"
+                         : !model_->operations() ? "what this model computes follows from the text"
+                         : !whole                ? "train.micro_batch cuts the batch"
+                                                 : nullptr;
+  if (obstacle == nullptr) return std::make_unique<RecordedSteps>(make_cuda_recorder(), all_weights());
+  sink_->message(fmt::format("note: train.cuda_graph has no effect: {}", obstacle));
+  return nullptr;
 }
 
 /// Made once: segmenting a split takes a while where the data folder does not have it.
@@ -162,6 +179,17 @@ double Trainer::forward_backward(const Batch& batch) {
   const std::int64_t rows = batch.targets.size(0);
   const std::int64_t part = options_->train.micro_batch > 0 ? std::min(options_->train.micro_batch, rows) : rows;
   if (batch.fresh) state_ = model_->initial_state(rows);
+  if (recorded_) {
+    const auto work = [this](const ModelInput& input, const torch::Tensor& targets, const State& state) {
+      PartLoss loss = loss_of(input, targets, state);
+      loss.total.backward();
+      return RecordedSteps::Outcome{.loss = loss.language_model, .state = std::move(loss.state)};
+    };
+    RecordedSteps::Outcome outcome =
+        recorded_->run(model_->operations().value(), batch.input, batch.targets, state_, work);
+    state_ = std::move(outcome.state);
+    return outcome.loss.item<double>();
+  }
   std::vector<State> next;
   double total = 0;
   for (std::int64_t begin = 0; begin < rows; begin += part) {
@@ -170,9 +198,9 @@ double Trainer::forward_backward(const Batch& batch) {
     const double share = scored_targets(targets) / scored_targets(batch.targets);
     PartLoss part_loss =
         loss_of(batch.input.rows(begin, count).to(device_), targets.to(device_), state_rows(state_, begin, count));
-    total += part_loss.language_model.item<double>() * share;
-    if (!std::isfinite(total)) break;
     (part_loss.total * share).backward();
+    total += part_loss.language_model.item<double>() * share;  // read last: a GPU is given all its work before
+    if (!std::isfinite(total)) break;
     next.push_back(std::move(part_loss.state));
   }
   if (std::isfinite(total)) state_ = concatenate_states(next);

@@ -32,8 +32,8 @@ BandedAttentionInput random_input(const Sizes& s, Mask mask) {
   return input;
 }
 
-/// The definition, one query at a time.
-torch::Tensor by_loop(const BandedAttentionInput& in) {
+/// The definition, one query at a time; `epsilon` is what the renormalisation adds.
+torch::Tensor by_loop(const BandedAttentionInput& in, double epsilon) {
   torch::Tensor out = torch::zeros_like(in.query);
   const std::int64_t band = in.position.size(1);
   const torch::Tensor spans =
@@ -47,7 +47,7 @@ torch::Tensor by_loop(const BandedAttentionInput& in) {
         if (in.span.defined()) {
           const torch::Tensor distance = torch::arange(band, 0, -1, torch::kDouble);
           weights = weights * ((in.ramp + spans[b][h][i] - (distance - 1)) / in.ramp).clamp(0, 1);
-          weights = weights / (weights.sum() + 1e-8);
+          weights = weights / (weights.sum() + epsilon);
         }
         out[b][h][i] = in.value[b][h].narrow(0, i, band).t().mv(weights);
       }
@@ -55,6 +55,8 @@ torch::Tensor by_loop(const BandedAttentionInput& in) {
   }
   return out;
 }
+
+torch::Tensor by_definition(const BandedAttentionInput& in) { return by_loop(in, 1e-8); }
 
 using Attention = torch::Tensor (*)(const BandedAttentionInput&);
 
@@ -102,9 +104,22 @@ TEST_P(BandedAttention, PlainAndFusedEqualTheDefinitionInValueAndGradient) {
   torch::manual_seed(3);
   for (const Mask mask : kMasks) {
     const BandedAttentionInput input = random_input(GetParam(), mask);
-    const auto expected = output_and_gradients(by_loop, input);
+    const auto expected = output_and_gradients(by_definition, input);
     expect_equal(output_and_gradients(banded_attention_plain, input), expected, 1e-12);
     expect_equal(output_and_gradients(banded_attention_fused, input), expected, 1e-12);
+  }
+}
+
+// Whole spans put a distance on the mask's far corner, where it is 0 and its derivative is not.
+TEST_P(BandedAttention, ComposedEqualsTheDefinitionWithoutItsEpsilon) {
+  torch::manual_seed(3);
+  for (const Mask mask : kMasks) {
+    for (const bool whole : {false, true}) {
+      BandedAttentionInput input = random_input(GetParam(), mask);
+      if (whole && input.span.defined()) input.span = input.span.floor();
+      const auto expected = output_and_gradients([](const BandedAttentionInput& in) { return by_loop(in, 0); }, input);
+      expect_equal(output_and_gradients(banded_attention_composed, input), expected, 1e-11);
+    }
   }
 }
 

@@ -87,13 +87,14 @@ void lay_side_by_side(RelativeAttentionInput& input) {
   input.position = input.position.transpose(0, 1).contiguous().transpose(0, 1);
 }
 
-TEST(RelativeAttention, PlainAndFusedEqualTheDefinitionInValueAndGradient) {
+TEST(RelativeAttention, EveryVersionEqualsTheDefinitionInValueAndGradient) {
   torch::manual_seed(3);
   for (const std::int64_t length : {1, 2, 9}) {
     const RelativeAttentionInput input = random_relative_input(2, 3, length, 4);
     const auto expected =
         values_and_gradients([](const RelativeAttentionInput& in) { return relative_by_loop(in); }, input);
     expect_close(values_and_gradients(relative_attention_plain, input), expected);
+    expect_close(values_and_gradients(relative_attention_composed, input), expected);
     expect_close(values_and_gradients(relative_attention_fused, input), expected);
   }
 }

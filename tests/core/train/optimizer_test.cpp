@@ -63,6 +63,34 @@ TEST(Adagrad, SmallGradientsAreNotClipped) {
   EXPECT_NEAR(weight.item<double>(), 1 - 0.1 * 0.02 / (0.02 + 1e-10), 1e-15);
 }
 
+// What a GPU is given and what the CPU is given are the same update.
+TEST(Adagrad, TogetherEqualsOneByOne) {
+  torch::manual_seed(5);
+  NamedTensors weights;
+  for (const std::int64_t size : {3, 40}) {
+    torch::Tensor weight = torch::randn({size, 7}, torch::kDouble).set_requires_grad(true);
+    weights.emplace_back(std::to_string(size), weight);
+  }
+  std::vector<torch::Tensor> copies, sums;
+  for (const auto& [name, weight] : weights) {
+    copies.push_back(weight.detach().clone());
+    sums.push_back(torch::zeros_like(copies.back()));
+  }
+  Optimizer optimizer({.type = OptimizerOptions::Type::kAdagrad}, weights);
+  for (int step = 1; step <= 3; ++step) {
+    std::vector<torch::Tensor> gradients;
+    for (auto& [name, weight] : weights) {
+      gradients.push_back(torch::randn_like(weight));
+      weight.mutable_grad() = gradients.back().clone();
+    }
+    optimizer.step(0.07, step);
+    adagrad_together(copies, gradients, sums, {0.07, 0.07});
+  }
+  for (std::size_t i = 0; i < copies.size(); ++i) {
+    EXPECT_LT((weights[i].second - copies[i]).abs().max().item<double>(), 1e-14);
+  }
+}
+
 TEST(Adam, FirstTwoStepsByHand) {
   const torch::Tensor weight = weight_with_gradient({1}, {0.5});
   Optimizer optimizer({.type = OptimizerOptions::Type::kAdam}, {{"w", weight}});

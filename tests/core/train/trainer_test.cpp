@@ -5,6 +5,7 @@
 #include <cmath>
 #include <fstream>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/error.h"
@@ -259,6 +260,36 @@ TEST_F(TrainerTest, DivergenceKeepsTheLastFiniteCheckpoint) {
   EXPECT_EQ(kept->step, 7);
   for (const auto& [name, tensor] : kept->tensors) EXPECT_TRUE(torch::isfinite(tensor).all().item<bool>()) << name;
   EXPECT_FALSE(fs::exists(diverging.folder / "model"));
+}
+
+// Weights may be finite and their products not.
+TEST_F(TrainerTest, AModelWithoutAFiniteLossIsNoModelOfTheData) {
+  const TrainJob made = job("made");
+  RecordingSink sink;
+  ASSERT_EQ(train(made, sink), TrainOutcome::kDone);
+  const fs::path weights = made.folder / "model" / "model.safetensors";
+  TensorFile file = read_safetensors(weights);
+  for (auto& [name, tensor] : file.tensors) {
+    if (name == "out_emb.weight") tensor.mul_(1e38);
+  }
+  write_safetensors(weights, file.tensors, file.metadata);
+  EXPECT_THAT(
+      [&] {
+        xlm_core()->evaluate({.model = made.folder / "model", .options = made.options, .split = "test"},
+                             [](double, double) {});
+      },
+      testing::ThrowsMessage<DataError>(testing::HasSubstr("it is no model of these data")));
+}
+
+TEST_F(TrainerTest, ARecordingWithoutAGpuIsSaidToHaveNoEffect) {
+  TrainJob recorded = job("recorded");
+  recorded.options.train.cuda_graph = true;
+  recorded.options.train.steps = 2;
+  recorded.options.device = "cpu";
+  RecordingSink sink;
+  ASSERT_EQ(train(recorded, sink), TrainOutcome::kDone);
+  ASSERT_FALSE(sink.messages.empty());
+  EXPECT_EQ(sink.messages.front(), "note: train.cuda_graph has no effect: the device is no GPU");
 }
 
 TEST_F(TrainerTest, AWorkerThatLostItsRunWritesNothingMore) {

@@ -1,0 +1,126 @@
+// Training from recordings is training, and the library that records on a GPU opens.
+#include "core/train/recorded_steps.h"
+
+#include <dlfcn.h>
+
+#include <ATen/Context.h>
+#include <gtest/gtest.h>
+
+#include "base/files.h"
+#include "core/models/registry.h"
+#include "core/train/optimizer.h"
+
+namespace xlm {
+namespace {
+
+/// Replays by running the work again: it sees only what the recording reads, as a GPU would.
+class RunAgain final : public StepRecorder {
+ public:
+  void record(const std::function<void()>& work) override {
+    work_ = work;
+    work_();
+  }
+  void replay() override {
+    ++replays;
+    work_();
+  }
+
+  int replays = 0;
+
+ private:
+  std::function<void()> work_;
+};
+
+/// A model of adaptive spans whose bands change now and then while it learns.
+struct Training {
+  Training() {
+    torch::manual_seed(7);
+    AdaptiveSpanOptions options{.width = 16,
+                                .heads = 2,
+                                .feed_forward = 32,
+                                .layers = 2,
+                                .dropout = 0,
+                                .attention_dropout = 0,
+                                .span = 300,
+                                .span_penalty = -0.05,  // spans that grow
+                                .span_ramp = 8};
+    model = options.make(11);
+    weights = {model->weights().begin(), model->weights().end()};
+    optimizer.emplace(OptimizerOptions{.type = OptimizerOptions::Type::kAdagrad, .lr = 0.07}, weights);
+    state = model->initial_state(3);
+  }
+
+  /// One step; its loss.
+  double step(RecordedSteps* recorded) {
+    const torch::Tensor tokens = torch::randint(11, {3, 17}, torch::kLong);
+    const ModelInput input{.tokens = tokens.narrow(1, 0, 16)};
+    const torch::Tensor targets = tokens.narrow(1, 1, 16);
+    const auto work = [this](const ModelInput& in, const torch::Tensor& wanted, const State& before) {
+      ModelOutput output = model->forward(in, before);
+      const torch::Tensor loss = output.summed_loss(wanted) / wanted.numel();
+      (loss + output.auxiliary_loss).backward();
+      return RecordedSteps::Outcome{.loss = loss.detach(), .state = output.state};
+    };
+    optimizer->zero_gradients();
+    RecordedSteps::Outcome outcome = recorded != nullptr
+                                         ? recorded->run(model->operations().value(), input, targets, state, work)
+                                         : work(input, targets, state);
+    state = outcome.state;
+    optimizer->step(0.07, ++steps);
+    model->after_step();
+    return outcome.loss.item<double>();
+  }
+
+  std::shared_ptr<LanguageModel> model;
+  NamedTensors weights;
+  std::optional<Optimizer> optimizer;
+  State state;
+  std::int64_t steps = 0;
+};
+
+TEST(RecordedSteps, TrainAsUnrecordedOnes) {
+  constexpr int kSteps = 80;
+  Training plain;
+  std::vector<double> expected;
+  for (int i = 0; i < kSteps; ++i) expected.push_back(plain.step(nullptr));
+
+  Training again;
+  auto recorder = std::make_unique<RunAgain>();
+  const RunAgain& runs = *recorder;
+  RecordedSteps recorded(std::move(recorder), again.weights);
+  std::vector<double> losses;
+  for (int i = 0; i < kSteps; ++i) losses.push_back(again.step(&recorded));
+
+  EXPECT_EQ(losses, expected);
+  EXPECT_GT(recorded.recordings(), 1) << "the bands should have changed";
+  EXPECT_GT(runs.replays, 10);
+  EXPECT_LT(recorded.recordings() + runs.replays, kSteps) << "the first steps of a shape are not recorded";
+}
+
+TEST(RecordedSteps, WhatAModelComputesIsNamedWhereItIsKnown) {
+  using SpanType = AdaptiveSpanOptions::SpanType;
+  const auto operations = [](SpanType type) {
+    return AdaptiveSpanOptions{.width = 8, .heads = 2, .feed_forward = 8, .layers = 2, .span = 100, .span_type = type}
+        .make(5)
+        ->operations();
+  };
+  EXPECT_EQ(operations(SpanType::kFixed), "100,100 100,100 ");
+  EXPECT_EQ(operations(SpanType::kAdaptive), "64,64 64,64 ");
+  EXPECT_EQ(operations(SpanType::kDynamic), std::nullopt);
+}
+
+// Every symbol that the recorder needs is in libtorch_cuda and what it brings; running it takes a GPU.
+TEST(CudaRecorder, OpensWhereLibtorchCudaIs) {
+  Dl_info info{};
+  ASSERT_NE(::dladdr(reinterpret_cast<const void*>(&at::globalContext), &info), 0);
+  const fs::path torch_cuda = fs::path(info.dli_fname).parent_path() / "libtorch_cuda.so";
+  if (!fs::exists(torch_cuda)) GTEST_SKIP() << "libtorch is the CPU set: `make setup CUDA=1` brings the other";
+  ASSERT_NE(::dlopen(torch_cuda.c_str(), RTLD_NOW | RTLD_GLOBAL), nullptr) << ::dlerror();
+  const fs::path own = fs::path(XLM_LIBRARIES) / "libxlm_cuda.so";
+  void* const library = ::dlopen(own.c_str(), RTLD_NOW | RTLD_LOCAL);
+  ASSERT_NE(library, nullptr) << ::dlerror();
+  EXPECT_NE(::dlsym(library, "xlm_make_recorder"), nullptr);
+}
+
+}  // namespace
+}  // namespace xlm
