@@ -35,8 +35,9 @@ torch::Tensor banded_attention_plain(const BandedAttentionInput& input);
 /// 1e-8 where the mask leaves next to nothing. Dropout is libtorch's own.
 torch::Tensor banded_attention_composed(const BandedAttentionInput& input);
 
-/// The kernel: float32 and double on the CPU (bfloat16 computes in float32). Scores never leave the cache, the backward
-/// pass computes them again; memory is O(B n (L + M) d).
+/// The kernel: float32, double and bfloat16 on the CPU. Scores never leave the cache, the backward pass computes them
+/// again; memory is O(B n (L + M) d). In bfloat16 only products are: sums, softmax and mask are float32's, and so is
+/// all of it where the processor has no such products, or M, L or d is odd.
 torch::Tensor banded_attention_fused(const BandedAttentionInput& input);
 
 /// The factors 0 or 1 / (1 − dropout) that both versions apply on the CPU: [B, n, M, L].

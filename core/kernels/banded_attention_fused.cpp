@@ -16,7 +16,7 @@
 #include "core/kernels/attention_heads.h"
 #include "core/kernels/banded_attention.h"
 #include "core/kernels/banded_rows.h"
-#include "core/kernels/transpose.h"
+#include "core/kernels/operands.h"
 
 namespace xlm {
 namespace {
@@ -28,6 +28,10 @@ using torch::autograd::variable_list;
 struct Shape {
   std::int64_t batch, heads, queries, band, width;
   std::int64_t keys() const { return band + queries; }
+  template <class T>
+  Sum<T> scale() const {
+    return static_cast<Sum<T>>(1 / std::sqrt(static_cast<double>(width)));
+  }
   /// Queries of a tile: more make longer products, but F [Q, L + Q] must stay in the second-level cache and its
   /// triangles outside the band are wasted.
   std::int64_t tile() const { return std::min<std::int64_t>(queries, band <= 1536 && band >= 192 ? 64 : 32); }
@@ -56,32 +60,59 @@ RowSettings<T> row_settings(const Shape& shape, const Settings& settings, const 
   return row;
 }
 
-/// Scaled queries of one tile, as they are and transposed.
+/// Rows of one tile, times a factor, as left operands: as they are, and transposed with rows tile() apart.
 template <class T>
-struct QueryTile {
-  std::vector<T> scaled, transposed;
-  QueryTile(const Shape& shape)
-      : scaled(static_cast<std::size_t>(shape.tile() * shape.width)), transposed(scaled.size()) {}
-  void load(const Shape& shape, const Matrix<T>& query, std::int64_t first, std::int64_t count) {
-    const T scale = static_cast<T>(1 / std::sqrt(static_cast<double>(shape.width)));
+class TileRows {
+ public:
+  explicit TileRows(const Shape& shape)
+      : width_(shape.width),
+        tile_(shape.tile()),
+        scaled_(static_cast<std::size_t>(tile_ * width_)),
+        across_(scaled_.size()) {}
+
+  void load(const Matrix<T>& from, std::int64_t first, std::int64_t count, Sum<T> scale) {
     for (std::int64_t i = 0; i < count; ++i) {
-      for (std::int64_t k = 0; k < shape.width; ++k) {
-        scaled[static_cast<std::size_t>(i * shape.width + k)] = query.row(first + i)[k] * scale;
+      const T* row = from.row(first + i);
+      for (std::int64_t k = 0; k < width_; ++k) {
+        scaled_[static_cast<std::size_t>(i * width_ + k)] = static_cast<Sum<T>>(row[k]) * scale;
       }
     }
-    transpose(scaled.data(), shape.width, count, shape.width, transposed.data(), shape.tile());
+    transpose(scaled_.data(), width_, count, width_, across_.data(), tile_);
+    rows = rows_buffer_.left(scaled_.data(), count * width_);
+    transposed = transposed_buffer_.left(across_.data(), tile_ * width_);
   }
+
+  const T* rows = nullptr;
+  const T* transposed = nullptr;
+
+ private:
+  std::int64_t width_, tile_;
+  std::vector<Sum<T>> scaled_, across_;
+  OperandBuffer<T> rows_buffer_, transposed_buffer_;
 };
 
-/// F = q·k + q·p of one tile.
+/// The position table as the right operand of scores [d, L] and of the gradient of queries [L, d].
 template <class T>
-void tile_scores(const Shape& shape, const QueryTile<T>& tile, std::int64_t first, std::int64_t count, const T* key_t,
-                 const T* position, std::int64_t position_stride, T* scores) {
+struct Positions {
+  OperandBuffer<T> by_column_buffer, by_row_buffer;
+  Right<T> by_column, by_row;
+  /// `transposed` [L, d] may be undefined, where no gradient is asked for.
+  Positions(const Tensor& position, const Tensor& transposed)
+      : by_column(
+            by_column_buffer.right(position.data_ptr<T>(), position.stride(0), position.size(0), position.size(1))),
+        by_row(transposed.defined() ? by_row_buffer.right(transposed.data_ptr<T>(), transposed.size(1),
+                                                          transposed.size(0), transposed.size(1))
+                                    : Right<T>{nullptr, 0}) {}
+};
+
+template <class T>
+void tile_scores(const Shape& shape, const TileRows<T>& queries, std::int64_t first, std::int64_t count,
+                 const Right<T>& keys, const Right<T>& position, Sum<T>* scores) {
   const std::int64_t window = shape.band + count;
-  product(count, window, shape.width, tile.scaled.data(), shape.width, key_t + first, shape.keys(), scores, window,
+  product(count, window, shape.width, queries.rows, shape.width, keys.column(first), keys.stride, scores, window,
           false);
-  product(count, shape.band, shape.width, tile.scaled.data(), shape.width, position, position_stride, scores,
-          window + 1, true);
+  product(count, shape.band, shape.width, queries.rows, shape.width, position.data, position.stride, scores, window + 1,
+          true);
 }
 
 template <class T>
@@ -93,105 +124,134 @@ void clear_outside(T* scores, const Shape& shape, std::int64_t count) {
   }
 }
 
+/// What a thread works in, from head to head.
+template <class T>
+struct Workspace {
+  std::vector<Sum<T>> sums;
+  OperandBuffer<T> keys, keys_along, values, weights, d_scores, d_scores_pairs, d_scores_skewed;
+};
+
 template <class T>
 void forward_head(const Shape& shape, const Settings& settings, const variable_list& in, const Tensor& span,
-                  std::int64_t batch, std::int64_t head, const Tensor& out, const Tensor& sums,
-                  std::vector<T>& buffer) {
+                  std::int64_t batch, std::int64_t head, const Positions<T>& positions, const Tensor& out,
+                  const Tensor& sums, Workspace<T>& work) {
   const auto query = head_of<T>(in[0], batch, head);
+  const auto key = head_of<T>(in[1], batch, head);
   const auto value = head_of<T>(in[2], batch, head);
   const auto output = head_of<T>(out, batch, head);
-  T* saved = sums.data_ptr<T>() + (batch * shape.heads + head) * shape.queries * 2;
+  Sum<T>* saved = sums.data_ptr<Sum<T>>() + (batch * shape.heads + head) * shape.queries * 2;
   const std::int64_t tile = shape.tile();
-  buffer.resize(static_cast<std::size_t>(shape.width * shape.keys() + tile * (shape.band + tile)));
-  T* key_t = buffer.data();
-  T* scores = key_t + shape.width * shape.keys();
-  const auto key = head_of<T>(in[1], batch, head);
-  transpose(key.data, key.stride, shape.keys(), shape.width, key_t, shape.keys());
-  QueryTile<T> queries(shape);
+  work.sums.resize(static_cast<std::size_t>(tile * (shape.band + tile + shape.width)));
+  Sum<T>* scores = work.sums.data();
+  Sum<T>* attended = scores + tile * (shape.band + tile);  // [tile, d]
+  const Right<T> keys = work.keys.right_transposed(key.data, key.stride, shape.keys(), shape.width);
+  const Right<T> values = work.values.right(value.data, value.stride, shape.keys(), shape.width);
+  TileRows<T> queries(shape);
   for (std::int64_t first = 0; first < shape.queries; first += tile) {
     const std::int64_t count = std::min(tile, shape.queries - first);
     const std::int64_t window = shape.band + count;
-    queries.load(shape, query, first, count);
-    tile_scores(shape, queries, first, count, key_t, in[3].data_ptr<T>(), in[3].stride(0), scores);
+    queries.load(query, first, count, shape.scale<T>());
+    tile_scores(shape, queries, first, count, keys, positions.by_column, scores);
     for (std::int64_t i = 0; i < count; ++i) {
-      const auto row = row_settings<T>(shape, settings, span, batch, head, first + i);
-      const RowSums<T> row_sums = forward_row(scores + i * (window + 1), row);
+      const auto row = row_settings<Sum<T>>(shape, settings, span, batch, head, first + i);
+      const RowSums<Sum<T>> row_sums = forward_row(scores + i * (window + 1), row);
       saved[2 * (first + i)] = row_sums.log_sum;
       saved[2 * (first + i) + 1] = row_sums.kept;
     }
     clear_outside(scores, shape, count);
-    product(count, shape.width, window, scores, window, value.row(first), value.stride, output.row(first),
-            output.stride, false);
+    product(count, shape.width, window, work.weights.left(scores, count * window), window, values.row(first),
+            values.stride, attended, shape.width, false);
+    for (std::int64_t i = 0; i < count; ++i) {
+      for (std::int64_t k = 0; k < shape.width; ++k) {
+        output.row(first + i)[k] = static_cast<T>(attended[i * shape.width + k]);
+      }
+    }
   }
 }
 
 template <class T>
 struct Gradients {
-  Tensor query, key, value;  // [B, n, ·, d]
-  Tensor span;               // [B, n, M]
-  std::vector<T>* position;  // [d, L] of this thread, added to
+  Tensor query, key, value;       // [B, n, ·, d]
+  Tensor span;                    // [B, n, M]
+  std::vector<Sum<T>>* position;  // [d, L] of this thread, added to
 };
+
+/// [d, T] sums as the rows [T, d] of a head.
+template <class T>
+void store_transposed(const Sum<T>* sums, const Matrix<T>& to, std::int64_t rows, std::int64_t width) {
+  if constexpr (std::is_same_v<T, Sum<T>>) {
+    transpose(sums, rows, width, rows, to.data, to.stride);
+  } else {
+    std::vector<Sum<T>> turned(static_cast<std::size_t>(rows * width));
+    transpose(sums, rows, width, rows, turned.data(), width);
+    for (std::int64_t i = 0; i < rows; ++i) to_bfloat16(turned.data() + i * width, width, to.row(i));
+  }
+}
 
 template <class T>
 void backward_head(const Shape& shape, const Settings& settings, const variable_list& in, const Tensor& span,
-                   const Tensor& out, const Tensor& sums, const Tensor& upstream, const Tensor& position_t,
-                   std::int64_t batch, std::int64_t head, const Gradients<T>& gradients, std::vector<T>& buffer) {
+                   const Tensor& out, const Tensor& sums, const Tensor& upstream, const Positions<T>& positions,
+                   std::int64_t batch, std::int64_t head, const Gradients<T>& gradients, Workspace<T>& work) {
   const auto query = head_of<T>(in[0], batch, head);
   const auto key = head_of<T>(in[1], batch, head);
+  const auto value = head_of<T>(in[2], batch, head);
   const auto output = head_of<T>(out, batch, head);
   const auto d_output = head_of<T>(upstream, batch, head);
   const auto d_query = head_of<T>(gradients.query, batch, head);
-  const T* saved = sums.data_ptr<T>() + (batch * shape.heads + head) * shape.queries * 2;
-  T* d_span = gradients.span.template data_ptr<T>() + (batch * shape.heads + head) * shape.queries;
+  const Sum<T>* saved = sums.data_ptr<Sum<T>>() + (batch * shape.heads + head) * shape.queries * 2;
+  Sum<T>* d_span = gradients.span.template data_ptr<Sum<T>>() + (batch * shape.heads + head) * shape.queries;
   const std::int64_t tile = shape.tile();
-  const std::int64_t keys = shape.keys();
+  const std::int64_t all = shape.keys();
   const std::int64_t width = shape.width;
-  const std::int64_t area = width * keys;
-  buffer.assign(static_cast<std::size_t>(4 * area + 2 * tile * (shape.band + tile) + tile * width), T{0});
-  T* key_t = buffer.data();
-  T* value_t = key_t + area;
-  T* d_key_t = value_t + area;
-  T* d_value_t = d_key_t + area;
-  T* scores = d_value_t + area;
-  T* d_scores = scores + tile * (shape.band + tile);
-  T* d_output_t = d_scores + tile * (shape.band + tile);
-  const auto value = head_of<T>(in[2], batch, head);
-  transpose(key.data, key.stride, keys, width, key_t, keys);
-  transpose(value.data, value.stride, keys, width, value_t, keys);
-  QueryTile<T> queries(shape);
-  const T scale = static_cast<T>(1 / std::sqrt(static_cast<double>(width)));
+  work.sums.assign(static_cast<std::size_t>(2 * width * all + 2 * tile * (shape.band + tile) + tile * width), 0);
+  Sum<T>* d_key = work.sums.data();  // [d, T], as the gradient of values
+  Sum<T>* d_value = d_key + width * all;
+  Sum<T>* scores = d_value + width * all;
+  Sum<T>* d_scores = scores + tile * (shape.band + tile);
+  Sum<T>* d_queries = d_scores + tile * (shape.band + tile);  // [tile, d]
+  const Right<T> keys = work.keys.right_transposed(key.data, key.stride, all, width);
+  const Right<T> keys_along = work.keys_along.right(key.data, key.stride, all, width);
+  const Right<T> values = work.values.right_transposed(value.data, value.stride, all, width);
+  TileRows<T> queries(shape);
+  TileRows<T> upstreams(shape);
+  const Sum<T> scale = shape.scale<T>();
   for (std::int64_t first = 0; first < shape.queries; first += tile) {
     const std::int64_t count = std::min(tile, shape.queries - first);
     const std::int64_t window = shape.band + count;
-    queries.load(shape, query, first, count);
-    tile_scores(shape, queries, first, count, key_t, in[3].data_ptr<T>(), in[3].stride(0), scores);
-    product(count, window, width, d_output.row(first), d_output.stride, value_t + first, keys, d_scores, window, false);
+    queries.load(query, first, count, scale);
+    upstreams.load(d_output, first, count, 1);
+    tile_scores(shape, queries, first, count, keys, positions.by_column, scores);
+    product(count, window, width, upstreams.rows, width, values.column(first), values.stride, d_scores, window, false);
     for (std::int64_t i = 0; i < count; ++i) {
-      T dot = 0;  // Σ weights · their gradient = output · its gradient
-      for (std::int64_t k = 0; k < width; ++k) dot += output.row(first + i)[k] * d_output.row(first + i)[k];
-      const auto row = row_settings<T>(shape, settings, span, batch, head, first + i);
+      Sum<T> dot = 0;  // Σ weights · their gradient = output · its gradient
+      for (std::int64_t k = 0; k < width; ++k) {
+        dot += static_cast<Sum<T>>(output.row(first + i)[k]) * static_cast<Sum<T>>(d_output.row(first + i)[k]);
+      }
+      const auto row = row_settings<Sum<T>>(shape, settings, span, batch, head, first + i);
       d_span[first + i] = backward_row(scores + i * (window + 1), d_scores + i * (window + 1), row,
                                        {saved[2 * (first + i)], saved[2 * (first + i) + 1]}, dot);
     }
     clear_outside(scores, shape, count);
     clear_outside(d_scores, shape, count);
-    transpose(static_cast<const T*>(d_output.row(first)), d_output.stride, count, width, d_output_t, tile);
-    product(width, window, count, d_output_t, tile, scores, window, d_value_t + first, keys, true);
-    product(width, window, count, queries.transposed.data(), tile, d_scores, window, d_key_t + first, keys, true);
-    product(width, shape.band, count, queries.transposed.data(), tile, d_scores, window + 1, gradients.position->data(),
+    const Right<T> weights = work.weights.right(scores, window, count, window);
+    product(width, window, count, upstreams.transposed, tile, weights.data, weights.stride, d_value + first, all, true);
+    const Right<T> pairs = work.d_scores_pairs.right(d_scores, window, count, window);
+    product(width, window, count, queries.transposed, tile, pairs.data, pairs.stride, d_key + first, all, true);
+    const Right<T> skewed = work.d_scores_skewed.right(d_scores, window + 1, count, shape.band);
+    product(width, shape.band, count, queries.transposed, tile, skewed.data, skewed.stride, gradients.position->data(),
             shape.band, true);
-    product(count, width, window, d_scores, window, key.row(first), key.stride, d_query.row(first), d_query.stride,
-            false);
-    product(count, width, shape.band, d_scores, window + 1, position_t.data_ptr<T>(), width, d_query.row(first),
-            d_query.stride, true);
+    const T* left = work.d_scores.left(d_scores, count * window);
+    product(count, width, window, left, window, keys_along.row(first), keys_along.stride, d_queries, width, false);
+    product(count, width, shape.band, left, window + 1, positions.by_row.data, positions.by_row.stride, d_queries,
+            width, true);
     for (std::int64_t i = 0; i < count; ++i) {
-      for (std::int64_t k = 0; k < width; ++k) d_query.row(first + i)[k] *= scale;
+      for (std::int64_t k = 0; k < width; ++k) {
+        d_query.row(first + i)[k] = static_cast<T>(d_queries[i * width + k] * scale);
+      }
     }
   }
-  const auto d_key = head_of<T>(gradients.key, batch, head);
-  const auto d_value = head_of<T>(gradients.value, batch, head);
-  transpose(d_key_t, keys, width, keys, d_key.data, d_key.stride);
-  transpose(d_value_t, keys, width, keys, d_value.data, d_value.stride);
+  store_transposed<T>(d_key, head_of<T>(gradients.key, batch, head), all, width);
+  store_transposed<T>(d_value, head_of<T>(gradients.value, batch, head), all, width);
 }
 
 class FusedBandedAttention : public torch::autograd::Function<FusedBandedAttention> {
@@ -207,12 +267,14 @@ class FusedBandedAttention : public torch::autograd::Function<FusedBandedAttenti
     const Tensor spans = expand_span(span, shape);
     const Tensor out = empty_heads(query, shape.queries);
     const Tensor sums =
-        torch::empty({shape.batch, shape.heads, shape.queries, 2}, query.options().requires_grad(false));
-    AT_DISPATCH_FLOATING_TYPES(query.scalar_type(), "banded_attention", [&] {
+        torch::empty({shape.batch, shape.heads, shape.queries, 2}, torch::TensorOptions(sum_type(query)));
+    AT_DISPATCH_FLOATING_TYPES_AND(torch::kBFloat16, query.scalar_type(), "banded_attention", [&] {
+      const Positions<scalar_t> positions(in[3], {});
       at::parallel_for(0, shape.batch * shape.heads, 1, [&](std::int64_t begin, std::int64_t end) {
-        std::vector<scalar_t> buffer;
+        Workspace<scalar_t> work;
         for (std::int64_t row = begin; row < end; ++row) {
-          forward_head<scalar_t>(shape, settings, in, spans, row / shape.heads, row % shape.heads, out, sums, buffer);
+          forward_head<scalar_t>(shape, settings, in, spans, row / shape.heads, row % shape.heads, positions, out, sums,
+                                 work);
         }
       });
     });
@@ -237,47 +299,60 @@ class FusedBandedAttention : public torch::autograd::Function<FusedBandedAttenti
     result[0] = empty_heads(saved[0], shape.queries);
     result[1] = empty_heads(saved[0], shape.keys());
     result[2] = empty_heads(saved[0], shape.keys());
-    AT_DISPATCH_FLOATING_TYPES(saved[0].scalar_type(), "banded_attention", [&] {
-      std::vector<std::vector<scalar_t>> positions(static_cast<std::size_t>(at::get_num_threads()));
-      d_span = torch::empty({shape.batch, shape.heads, shape.queries}, saved[0].options().requires_grad(false));
+    AT_DISPATCH_FLOATING_TYPES_AND(torch::kBFloat16, saved[0].scalar_type(), "banded_attention", [&] {
+      using SumType = Sum<scalar_t>;
+      const torch::TensorOptions options(sum_type(saved[0]));
+      const Positions<scalar_t> positions(saved[3], position_t);
+      std::vector<std::vector<SumType>> shares(static_cast<std::size_t>(at::get_num_threads()));
+      d_span = torch::empty({shape.batch, shape.heads, shape.queries}, options);
       at::parallel_for(0, shape.batch * shape.heads, 1, [&](std::int64_t begin, std::int64_t end) {
-        std::vector<scalar_t> buffer;
-        auto& own = positions[static_cast<std::size_t>(at::get_thread_num())];
+        Workspace<scalar_t> work;
+        auto& own = shares[static_cast<std::size_t>(at::get_thread_num())];
         own.assign(static_cast<std::size_t>(shape.width * shape.band), 0);
         const Gradients<scalar_t> gradients{result[0], result[1], result[2], d_span, &own};
         for (std::int64_t row = begin; row < end; ++row) {
-          backward_head<scalar_t>(shape, settings, saved, spans, saved[5], saved[6], d_out, position_t,
-                                  row / shape.heads, row % shape.heads, gradients, buffer);
+          backward_head<scalar_t>(shape, settings, saved, spans, saved[5], saved[6], d_out, positions,
+                                  row / shape.heads, row % shape.heads, gradients, work);
         }
       });
-      d_position = torch::zeros({shape.width, shape.band}, saved[0].options().requires_grad(false));
-      for (const auto& part : positions) {  // in the threads' order: the same sum every time
-        if (!part.empty())
-          d_position +=
-              torch::from_blob(const_cast<scalar_t*>(part.data()), {shape.width, shape.band}, d_position.options());
+      d_position = torch::zeros({shape.width, shape.band}, options);
+      for (auto& share : shares) {  // in the threads' order: the same sum every time
+        if (!share.empty()) d_position += torch::from_blob(share.data(), {shape.width, shape.band}, options);
       }
     });
-    result[3] = d_position;
+    result[3] = d_position.to(saved[3].scalar_type());
     if (saved[4].defined()) result[4] = d_span.unsqueeze(-1).sum_to_size(saved[4].sizes());
     return result;
   }
 
  private:
+  static torch::ScalarType sum_type(const Tensor& x) {
+    return x.scalar_type() == torch::kDouble ? torch::kDouble : torch::kFloat;
+  }
+
   static Tensor expand_span(const Tensor& span, const Shape& shape) {
     return span.defined() ? span.detach().expand({shape.batch, shape.heads, shape.queries, 1}) : span;
   }
 };
 
+/// The type that is computed in: bfloat16 where that is given, the processor multiplies it, and what is paired is even.
+torch::ScalarType computed_type(const BandedAttentionInput& input) {
+  if (input.query.scalar_type() == torch::kDouble) return torch::kDouble;
+  const bool even = input.query.size(2) % 2 == 0 && input.query.size(3) % 2 == 0 && input.position.size(1) % 2 == 0;
+  return input.query.scalar_type() == torch::kBFloat16 && even && has_bfloat16_products() ? torch::kBFloat16
+                                                                                          : torch::kFloat;
+}
+
 }  // namespace
 
 Tensor banded_attention_fused(const BandedAttentionInput& input) {
-  const torch::ScalarType given = input.query.scalar_type();
-  const torch::ScalarType type = given == torch::kDouble ? torch::kDouble : torch::kFloat;
-  const std::optional<Tensor> span = input.span.defined() ? std::optional(input.span.to(type)) : std::nullopt;
+  const torch::ScalarType type = computed_type(input);
+  const torch::ScalarType span_type = type == torch::kDouble ? torch::kDouble : torch::kFloat;
+  const std::optional<Tensor> span = input.span.defined() ? std::optional(input.span.to(span_type)) : std::nullopt;
   return FusedBandedAttention::apply(input.query.to(type), input.key.to(type), input.value.to(type),
                                      input.position.to(type), span, input.ramp, input.dropout,
                                      static_cast<std::int64_t>(input.seed))
-      .to(given);
+      .to(input.query.scalar_type());
 }
 
 }  // namespace xlm

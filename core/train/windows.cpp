@@ -121,8 +121,11 @@ Tensor windows_loss(LanguageModel& model, const Tensor& tokens, const Tensor& ta
   std::vector<Tensor> kept_targets;
   for (std::int64_t i = 0; i < windows.size(); ++i) {
     const OverlapWindow window = windows[i];
+    ModelInput input;
+    input.tokens = tokens.narrow(1, window.begin, window.length);
+    input.scored = window.scored;
     const WindowCall call{.model = &model,
-                          .input = {.tokens = tokens.narrow(1, window.begin, window.length), .scored = window.scored},
+                          .input = input,
                           .targets = targets.narrow(1, window.begin + window.first_scored(), window.scored),
                           .seed = random_bits(seed, kDropout, static_cast<std::uint64_t>(i)),
                           .autocast = at::autocast::is_autocast_enabled(tokens.device().type())};

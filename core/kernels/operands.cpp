@@ -1,0 +1,57 @@
+// Copies of matrices in bfloat16.
+#include "core/kernels/operands.h"
+
+#include <cstring>
+
+#include "core/kernels/clones.h"
+
+namespace xlm {
+namespace {
+
+XLM_INLINE std::uint16_t rounded(float x) {
+  std::uint32_t bits = 0;
+  std::memcpy(&bits, &x, sizeof bits);
+  const std::uint32_t nearest = (bits + 0x7FFFU + ((bits >> 16U) & 1U)) >> 16U;
+  return static_cast<std::uint16_t>(x != x ? 0x7FC0U : nearest);
+}
+
+}  // namespace
+
+XLM_CLONES void to_bfloat16(const float* in, std::int64_t count, Bfloat16* out) {
+  auto* bits = reinterpret_cast<std::uint16_t*>(out);
+#pragma omp simd
+  for (std::int64_t i = 0; i < count; ++i) bits[i] = rounded(in[i]);
+}
+
+XLM_CLONES void pair_rows(const float* in, std::int64_t stride, std::int64_t rows, std::int64_t columns,
+                          Bfloat16* out) {
+  for (std::int64_t i = 0; i < rows; i += 2) {
+    const float* first = in + i * stride;
+    const float* second = first + stride;
+    auto* pairs = reinterpret_cast<std::uint32_t*>(out + i * columns);
+#pragma omp simd
+    for (std::int64_t j = 0; j < columns; ++j) {
+      pairs[j] = rounded(first[j]) | static_cast<std::uint32_t>(rounded(second[j])) << 16U;
+    }
+  }
+}
+
+XLM_CLONES void pair_rows(const Bfloat16* in, std::int64_t stride, std::int64_t rows, std::int64_t columns,
+                          Bfloat16* out) {
+  for (std::int64_t i = 0; i < rows; i += 2) {
+    const auto* first = reinterpret_cast<const std::uint16_t*>(in + i * stride);
+    const auto* second = reinterpret_cast<const std::uint16_t*>(in + (i + 1) * stride);
+    auto* pairs = reinterpret_cast<std::uint32_t*>(out + i * columns);
+#pragma omp simd
+    for (std::int64_t j = 0; j < columns; ++j) {
+      pairs[j] = first[j] | static_cast<std::uint32_t>(second[j]) << 16U;
+    }
+  }
+}
+
+bool has_bfloat16_products() {
+  static const bool has = __builtin_cpu_supports("avx512bf16") != 0;
+  return has;
+}
+
+}  // namespace xlm

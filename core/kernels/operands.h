@@ -1,0 +1,100 @@
+// What products of tiles read: in float32 and double the matrices as they are, in bfloat16 copies in the order that the
+// processor multiplies in, pairs of the inner dimension side by side. Sums are always made in Sum<T>.
+//
+// Products are [m, k] · [k, n]: the left operand lies row by row, the right one as Right<T> says.
+#pragma once
+
+#include <ATen/native/CPUBlas.h>
+
+#include <cstdint>
+#include <type_traits>
+#include <vector>
+
+#include <torch/torch.h>
+
+#include "core/kernels/attention_heads.h"
+#include "core/kernels/transpose.h"
+
+namespace xlm {
+
+using Bfloat16 = c10::BFloat16;
+
+/// What products of T are summed in.
+template <class T>
+using Sum = std::conditional_t<std::is_same_v<T, Bfloat16>, float, T>;
+
+/// Rows of the inner dimension that lie side by side in a right operand; offsets into it are multiples.
+template <class T>
+constexpr std::int64_t kPair = std::is_same_v<T, Bfloat16> ? 2 : 1;
+
+/// C (+)= A·B with B in pairs of rows.
+inline void product(std::int64_t rows, std::int64_t columns, std::int64_t inner, const Bfloat16* a, std::int64_t lda,
+                    const Bfloat16* b, std::int64_t ldb, float* c, std::int64_t ldc, bool add) {
+  at::native::cpublas::brgemm(rows, columns, inner, lda, ldb, ldc, add, a, b, c, true);
+}
+
+/// Rounds to nearest even.
+void to_bfloat16(const float* in, std::int64_t count, Bfloat16* out);
+/// out[i / 2, j, i % 2] = in[i, j] of a [rows, columns] matrix; rows are even.
+void pair_rows(const float* in, std::int64_t stride, std::int64_t rows, std::int64_t columns, Bfloat16* out);
+void pair_rows(const Bfloat16* in, std::int64_t stride, std::int64_t rows, std::int64_t columns, Bfloat16* out);
+
+/// True where bfloat16 products are faster than float32's.
+bool has_bfloat16_products();
+
+/// A right operand: row k and column j at data[k · stride + j], or in pairs at data[k · stride + 2 j + …].
+template <class T>
+struct Right {
+  const T* data;
+  std::int64_t stride;
+  /// From a row on, which is a multiple of kPair.
+  const T* row(std::int64_t k) const { return data + k * stride; }
+  const T* column(std::int64_t j) const { return data + j * kPair<T>; }
+};
+
+/// Keeps what operands are copied to.
+template <class T>
+class OperandBuffer {
+ public:
+  /// Sums [rows, stride] as a left operand of the same stride.
+  const T* left(const Sum<T>* in, std::int64_t count) {
+    if constexpr (kPair<T> == 1) {
+      return in;
+    } else {
+      to_bfloat16(in, count, space(count));
+      return data_.data();
+    }
+  }
+
+  /// A [rows, columns] matrix of either type as a right operand.
+  template <class From>
+  Right<T> right(const From* in, std::int64_t stride, std::int64_t rows, std::int64_t columns) {
+    if constexpr (kPair<T> == 1) {
+      return {in, stride};
+    } else {
+      pair_rows(in, stride, rows, columns, space(rows * columns));
+      return {data_.data(), columns};
+    }
+  }
+
+  /// Its transpose [columns, rows] as a right operand.
+  Right<T> right_transposed(const T* in, std::int64_t stride, std::int64_t rows, std::int64_t columns) {
+    T* out = space(rows * columns);
+    if constexpr (kPair<T> == 1) {
+      transpose(in, stride, rows, columns, out, rows);
+    } else {  // pairs of a row travel as one number
+      transpose(reinterpret_cast<const float*>(in), stride / 2, rows, columns / 2, reinterpret_cast<float*>(out), rows);
+    }
+    return {out, rows};
+  }
+
+ private:
+  T* space(std::int64_t count) {
+    if (data_.size() < static_cast<std::size_t>(count)) data_.resize(static_cast<std::size_t>(count));
+    return data_.data();
+  }
+
+  std::vector<T> data_;
+};
+
+}  // namespace xlm
