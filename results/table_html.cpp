@@ -14,7 +14,7 @@ namespace {
 std::string number_html(const TableCell& cell, const CellOptions& options, const RunReferences& references) {
   std::string text = "<b>" + html_escape(format_number(*cell.value, options.format, options.digits)) + "</b>";
   if (cell.spread) text += " ± " + html_escape(format_number(*cell.spread, options.format, options.digits));
-  std::string out = fmt::format("<span class=\"own\"><button type=\"button\" {}>{}</button>{}</span>",
+  std::string out = fmt::format(R"(<span class="own"><button type="button" {}>{}</button>{}</span>)",
                                 runs_attributes(cell.runs), text, cell.star ? "<span class=\"star\">*</span>" : "");
   const std::string links = references ? references(cell.runs) : "";
   if (!links.empty()) out += "<sup class=\"references\">" + links + "</sup>";
@@ -29,7 +29,7 @@ std::string cell_html(const TableCell& cell, const CellOptions& options, const R
                                   html_escape(cell.missing))
                             : "<td class=\"number\">" + number_html(cell, options, references);
   if (!cell.printed.empty()) {
-    out += " <span class=\"printed\" title=\"printed in the paper\">[" + html_escape(cell.printed) + "]</span>";
+    out += R"( <span class="printed" title="printed in the paper">[)" + html_escape(cell.printed) + "]</span>";
   }
   return out + "</td>";
 }
@@ -40,7 +40,7 @@ std::string table_html(const Table& table, const RunReferences& references) {
   std::string out = "<div class=\"scroll\"><table class=\"results\">\n<thead><tr><th>" + html_escape(table.corner);
   out += "</th>";
   for (const TableColumn& column : table.columns) {
-    out += fmt::format("<th class=\"number\" scope=\"col\" title=\"{}\">{}</th>", html_escape(column.cells.value),
+    out += fmt::format(R"(<th class="number" scope="col" title="{}">{}</th>)", html_escape(column.cells.value),
                        html_escape(column.label));
   }
   out += "</tr></thead>\n<tbody>\n";
