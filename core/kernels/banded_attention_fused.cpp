@@ -144,7 +144,7 @@ void forward_head(const Shape& shape, const Settings& settings, const variable_l
   work.sums.resize(static_cast<std::size_t>(tile * (shape.band + tile + shape.width)));
   Sum<T>* scores = work.sums.data();
   Sum<T>* attended = scores + tile * (shape.band + tile);  // [tile, d]
-  const Right<T> keys = work.keys.right_transposed(key.data, key.stride, shape.keys(), shape.width);
+  const Right<T> keys = work.keys.right_transposed(key.data, key.stride, shape.keys(), shape.width, shape.keys());
   const Right<T> values = work.values.right(value.data, value.stride, shape.keys(), shape.width);
   TileRows<T> queries(shape);
   for (std::int64_t first = 0; first < shape.queries; first += tile) {
@@ -176,18 +176,6 @@ struct Gradients {
   std::vector<Sum<T>>* position;  // [d, L] of this thread, added to
 };
 
-/// [d, T] sums as the rows [T, d] of a head.
-template <class T>
-void store_transposed(const Sum<T>* sums, const Matrix<T>& to, std::int64_t rows, std::int64_t width) {
-  if constexpr (std::is_same_v<T, Sum<T>>) {
-    transpose(sums, rows, width, rows, to.data, to.stride);
-  } else {
-    std::vector<Sum<T>> turned(static_cast<std::size_t>(rows * width));
-    transpose(sums, rows, width, rows, turned.data(), width);
-    for (std::int64_t i = 0; i < rows; ++i) to_bfloat16(turned.data() + i * width, width, to.row(i));
-  }
-}
-
 template <class T>
 void backward_head(const Shape& shape, const Settings& settings, const variable_list& in, const Tensor& span,
                    const Tensor& out, const Tensor& sums, const Tensor& upstream, const Positions<T>& positions,
@@ -209,9 +197,9 @@ void backward_head(const Shape& shape, const Settings& settings, const variable_
   Sum<T>* scores = d_value + width * all;
   Sum<T>* d_scores = scores + tile * (shape.band + tile);
   Sum<T>* d_queries = d_scores + tile * (shape.band + tile);  // [tile, d]
-  const Right<T> keys = work.keys.right_transposed(key.data, key.stride, all, width);
+  const Right<T> keys = work.keys.right_transposed(key.data, key.stride, all, width, all);
   const Right<T> keys_along = work.keys_along.right(key.data, key.stride, all, width);
-  const Right<T> values = work.values.right_transposed(value.data, value.stride, all, width);
+  const Right<T> values = work.values.right_transposed(value.data, value.stride, all, width, all);
   TileRows<T> queries(shape);
   TileRows<T> upstreams(shape);
   const Sum<T> scale = shape.scale<T>();
@@ -250,8 +238,8 @@ void backward_head(const Shape& shape, const Settings& settings, const variable_
       }
     }
   }
-  store_transposed<T>(d_key, head_of<T>(gradients.key, batch, head), all, width);
-  store_transposed<T>(d_value, head_of<T>(gradients.value, batch, head), all, width);
+  store_transposed<T>(d_key, all, head_of<T>(gradients.key, batch, head), all, width);
+  store_transposed<T>(d_value, all, head_of<T>(gradients.value, batch, head), all, width);
 }
 
 class FusedBandedAttention : public torch::autograd::Function<FusedBandedAttention> {

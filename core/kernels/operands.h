@@ -77,15 +77,18 @@ class OperandBuffer {
     }
   }
 
-  /// Its transpose [columns, rows] as a right operand.
-  Right<T> right_transposed(const T* in, std::int64_t stride, std::int64_t rows, std::int64_t columns) {
-    T* out = space(rows * columns);
+  /// Its transpose [columns, rows] as a right operand of stride `out_stride` ≥ rows; what lies between is zero where
+  /// this buffer serves one shape only.
+  Right<T> right_transposed(const T* in, std::int64_t stride, std::int64_t rows, std::int64_t columns,
+                            std::int64_t out_stride) {
+    T* out = space(out_stride * columns);
     if constexpr (kPair<T> == 1) {
-      transpose(in, stride, rows, columns, out, rows);
+      transpose(in, stride, rows, columns, out, out_stride);
     } else {  // pairs of a row travel as one number
-      transpose(reinterpret_cast<const float*>(in), stride / 2, rows, columns / 2, reinterpret_cast<float*>(out), rows);
+      transpose(reinterpret_cast<const float*>(in), stride / 2, rows, columns / 2, reinterpret_cast<float*>(out),
+                out_stride);
     }
-    return {out, rows};
+    return {out, out_stride};
   }
 
  private:
@@ -96,5 +99,18 @@ class OperandBuffer {
 
   std::vector<T> data_;
 };
+
+/// Sums [width, rows] of row stride `stride` as the rows [rows, width] of a head.
+template <class T>
+void store_transposed(const Sum<T>* sums, std::int64_t stride, const Matrix<T>& to, std::int64_t rows,
+                      std::int64_t width) {
+  if constexpr (std::is_same_v<T, Sum<T>>) {
+    transpose(sums, stride, width, rows, to.data, to.stride);
+  } else {
+    std::vector<Sum<T>> turned(static_cast<std::size_t>(rows * width));
+    transpose(sums, stride, width, rows, turned.data(), width);
+    for (std::int64_t i = 0; i < rows; ++i) to_bfloat16(turned.data() + i * width, width, to.row(i));
+  }
+}
 
 }  // namespace xlm

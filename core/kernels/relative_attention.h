@@ -33,8 +33,9 @@ torch::Tensor relative_attention_plain(const RelativeAttentionInput& input);
 torch::Tensor relative_attention_composed(const RelativeAttentionInput& input);
 
 /// The same in tiles below the diagonal, on the CPU: memory O(B H T d), and no product or exponential of pairs that are
-/// more than a tile behind the diagonal. float32 and double; other types are computed in float32. The same sums in the
-/// same order whatever the threads.
+/// more than a tile behind the diagonal. float32, double and bfloat16; of bfloat16 only products are, sums and softmax
+/// are float32's, and so is all of it where the processor has no such products or d is odd. The same sums in the same
+/// order whatever the threads.
 torch::Tensor relative_attention_fused(const RelativeAttentionInput& input);
 
 /// The factors 0 or 1 / (1 − dropout) that are applied on the CPU: [B, H, T, T], functions of seed and place alone.

@@ -10,7 +10,6 @@
 #include "core/kernels/banded_rows.h"
 #include "core/kernels/relative_attention.h"
 #include "core/kernels/relative_attention_tiles.h"
-#include "core/kernels/transpose.h"
 
 namespace xlm {
 namespace {
@@ -27,7 +26,7 @@ struct RelativeDropout {
 /// Tensors that both passes read.
 struct RelativeTensors {
   Tensor query, key, value;            // [B, H, T, d]
-  Tensor content_bias, position_bias;  // [H, d]
+  Tensor content_bias, position_bias;  // [H, d], in the precision of sums
   Tensor out;                          // [B, H, T, d]
   Tensor log_sums;                     // log Σ exp(score) [B, H, T]
 };
@@ -40,34 +39,35 @@ struct Place {
 template <class T>
 void load_queries(const RelativeShape& shape, const RelativeTensors& in, Place at, std::int64_t first,
                   std::int64_t count, ForwardSpace<T>& space) {
+  using S = Sum<T>;
   const auto query = head_of<T>(in.query, at.batch, at.head);
-  const T* content_bias = in.content_bias.data_ptr<T>() + at.head * shape.width;
-  const T* position_bias = in.position_bias.data_ptr<T>() + at.head * shape.width;
-  const T scale = static_cast<T>(shape.scale());
+  const S* content_bias = in.content_bias.data_ptr<S>() + at.head * shape.width;
+  const S* position_bias = in.position_bias.data_ptr<S>() + at.head * shape.width;
+  const S scale = static_cast<S>(shape.scale());
   for (std::int64_t i = 0; i < count; ++i) {
     const T* row = query.row(first + i);
-    T* content = space.content.data() + i * shape.width;
-    T* distance = space.distance.data() + i * shape.width;
+    S* content = space.content.data() + i * shape.width;
+    S* distance = space.distance.data() + i * shape.width;
     for (std::int64_t k = 0; k < shape.width; ++k) {
-      content[k] = (row[k] + content_bias[k]) * scale;
-      distance[k] = (row[k] + position_bias[k]) * scale;
+      content[k] = (static_cast<S>(row[k]) + content_bias[k]) * scale;
+      distance[k] = (static_cast<S>(row[k]) + position_bias[k]) * scale;
     }
   }
-  std::fill(space.content.begin() + count * shape.width, space.content.end(), T{0});
-  std::fill(space.distance.begin() + count * shape.width, space.distance.end(), T{0});
+  std::fill(space.content.begin() + count * shape.width, space.content.end(), S{0});
+  std::fill(space.distance.begin() + count * shape.width, space.distance.end(), S{0});
 }
 
 /// F of the tile that starts at query `first`.
 template <class T>
-void relative_scores(const RelativeShape& shape, const PositionTable& table, std::int64_t head, std::int64_t first,
-                     ForwardSpace<T>& space) {
+void relative_scores(const RelativeShape& shape, const PositionTable<T>& table, std::int64_t head, std::int64_t first,
+                     const Right<T>& keys, ForwardSpace<T>& space) {
   const std::int64_t tile = shape.tile();
   const std::int64_t seen = first + tile;
-  const T* position_t = table.transposed[head].const_data_ptr<T>() + shape.padded() - seen;
-  wide_product(tile, seen, shape.width, space.content.data(), shape.width, space.key_t.data(), shape.stride(),
+  const std::int64_t size = tile * shape.width;
+  wide_product(tile, seen, shape.width, space.content_left.left(space.content.data(), size), shape.width, keys,
                space.scores.row(0), space.scores.stride(), false);
-  wide_product(tile, seen, shape.width, space.distance.data(), shape.width, position_t, shape.stride(),
-               space.scores.by_distance(), space.scores.stride() + 1, true);
+  wide_product(tile, seen, shape.width, space.distance_left.left(space.distance.data(), size), shape.width,
+               table.columns(head, seen), space.scores.by_distance(), space.scores.stride() + 1, true);
 }
 
 template <class T>
@@ -86,32 +86,35 @@ RowSettings<T> causal_row(const RelativeShape& shape, const RelativeDropout& dro
 /// No weight behind the diagonal.
 template <class T>
 void clear_later(ScoreTile<T>& scores, std::int64_t first, std::int64_t count, std::int64_t seen) {
-  for (std::int64_t i = 0; i < count; ++i) std::fill(scores.row(i) + first + i + 1, scores.row(i) + seen, T{0});
+  for (std::int64_t i = 0; i < count; ++i) std::fill(scores.row(i) + first + i + 1, scores.row(i) + seen, Sum<T>{0});
 }
 
 template <class T>
 void forward_relative_head(const RelativeShape& shape, const RelativeDropout& dropout, const RelativeTensors& tensors,
-                           const PositionTable& table, Place at, ForwardSpace<T>& space) {
+                           const PositionTable<T>& table, Place at, ForwardSpace<T>& space) {
   const std::int64_t width = shape.width;
   const auto key = head_of<T>(tensors.key, at.batch, at.head);
   const auto output = head_of<T>(tensors.out, at.batch, at.head);
-  T* log_sums = tensors.log_sums.data_ptr<T>() + (at.batch * shape.heads + at.head) * shape.length;
-  transpose(key.data, key.stride, shape.length, width, space.key_t.data(), shape.stride());
+  Sum<T>* log_sums = tensors.log_sums.data_ptr<Sum<T>>() + (at.batch * shape.heads + at.head) * shape.length;
+  const Right<T> keys = space.keys.right_transposed(key.data, key.stride, shape.length, width, shape.stride());
   pack_rows(head_of<T>(tensors.value, at.batch, at.head), 0, shape.length, width, space.value.data());
+  const Right<T> values = space.values.right(space.value.data(), width, shape.padded(), width);
   for (std::int64_t first = 0; first < shape.length; first += shape.tile()) {
     const std::int64_t count = std::min(shape.tile(), shape.length - first);
     const std::int64_t seen = first + shape.tile();
     load_queries(shape, tensors, at, first, count, space);
-    relative_scores(shape, table, at.head, first, space);
+    relative_scores(shape, table, at.head, first, keys, space);
     for (std::int64_t i = 0; i < count; ++i) {
-      const auto row = causal_row<T>(shape, dropout, at, first + i);
+      const auto row = causal_row<Sum<T>>(shape, dropout, at, first + i);
       log_sums[first + i] = forward_row(space.scores.row(i), row).log_sum;
     }
     clear_later(space.scores, first, count, seen);
-    deep_product(shape.tile(), width, seen, space.scores.row(0), space.scores.stride(), space.value.data(), width,
+    deep_product(shape.tile(), width, seen, space.scores.left(seen), space.scores.stride(), values,
                  space.output.data());
     for (std::int64_t i = 0; i < count; ++i) {
-      std::copy_n(space.output.data() + i * width, width, output.row(first + i));
+      for (std::int64_t k = 0; k < width; ++k) {
+        output.row(first + i)[k] = static_cast<T>(space.output.data()[i * width + k]);
+      }
     }
   }
 }
@@ -127,20 +130,28 @@ struct RelativeGradients {
 /// The gradient of a tile's scores in d_scores, its weights in scores.
 template <class T>
 void backward_rows(const RelativeShape& shape, const RelativeDropout& dropout, const RelativeTensors& tensors,
-                   const Tensor& upstream, Place at, std::int64_t first, std::int64_t count, BackwardSpace<T>& space) {
+                   const Tensor& upstream, const Right<T>& values_t, Place at, std::int64_t first, std::int64_t count,
+                   BackwardSpace<T>& space) {
+  using S = Sum<T>;
   const std::int64_t width = shape.width;
   const std::int64_t seen = first + shape.tile();
   const auto output = head_of<T>(tensors.out, at.batch, at.head);
-  const T* log_sums = tensors.log_sums.data_ptr<T>() + (at.batch * shape.heads + at.head) * shape.length;
-  pack_rows(head_of<T>(upstream, at.batch, at.head), first, count, width, space.d_output.data());
-  std::fill(space.d_output.begin() + count * width, space.d_output.end(), T{0});
-  wide_product(shape.tile(), seen, width, space.d_output.data(), width, space.value_t.data(), shape.stride(),
-               space.d_scores.row(0), space.d_scores.stride(), false);
+  const auto given = head_of<T>(upstream, at.batch, at.head);
+  const S* log_sums = tensors.log_sums.data_ptr<S>() + (at.batch * shape.heads + at.head) * shape.length;
   for (std::int64_t i = 0; i < count; ++i) {
-    T dot = 0;  // Σ weights · their gradient = output · its gradient
-    for (std::int64_t k = 0; k < width; ++k) dot += output.row(first + i)[k] * space.d_output.data()[i * width + k];
-    const auto row = causal_row<T>(shape, dropout, at, first + i);
-    backward_row(space.scores.row(i), space.d_scores.row(i), row, {log_sums[first + i], T{1}}, dot);
+    std::transform(given.row(first + i), given.row(first + i) + width, space.d_output.begin() + i * width,
+                   [](T x) { return static_cast<S>(x); });
+  }
+  std::fill(space.d_output.begin() + count * width, space.d_output.end(), S{0});
+  wide_product(shape.tile(), seen, width, space.d_output_left.left(space.d_output.data(), shape.tile() * width), width,
+               values_t, space.d_scores.row(0), space.d_scores.stride(), false);
+  for (std::int64_t i = 0; i < count; ++i) {
+    S dot = 0;  // Σ weights · their gradient = output · its gradient
+    for (std::int64_t k = 0; k < width; ++k) {
+      dot += static_cast<S>(output.row(first + i)[k]) * space.d_output.data()[i * width + k];
+    }
+    const auto row = causal_row<S>(shape, dropout, at, first + i);
+    backward_row(space.scores.row(i), space.d_scores.row(i), row, {log_sums[first + i], S{1}}, dot);
   }
   clear_later(space.scores, first, count, seen);
   clear_later(space.d_scores, first, count, seen);
@@ -148,13 +159,14 @@ void backward_rows(const RelativeShape& shape, const RelativeDropout& dropout, c
 
 /// What a tile adds to the gradients of values, keys and positions.
 template <class T>
-void add_key_gradients(const RelativeShape& shape, std::int64_t first, T* d_position_t, BackwardSpace<T>& space) {
+void add_key_gradients(const RelativeShape& shape, std::int64_t first, Sum<T>* d_position_t, BackwardSpace<T>& space) {
   const std::int64_t tile = shape.tile();
+  const std::int64_t width = shape.width;
   const std::int64_t seen = first + tile;
-  const auto add = [&](const std::vector<T>& rows, const T* scores, std::int64_t scores_stride, T* sum) {
-    transpose(rows.data(), shape.width, tile, shape.width, space.transposed.data(), tile);
-    wide_product(shape.width, seen, tile, space.transposed.data(), tile, scores, scores_stride, sum, shape.stride(),
-                 true);
+  const auto add = [&](const std::vector<Sum<T>>& rows, const Sum<T>* scores, std::int64_t scores_stride, Sum<T>* sum) {
+    transpose(rows.data(), width, tile, width, space.transposed.data(), tile);
+    wide_product(width, seen, tile, space.transposed_left.left(space.transposed.data(), width * tile), tile,
+                 space.scores_right.right(scores, scores_stride, tile, seen), sum, shape.stride(), true);
   };
   add(space.d_output, space.scores.row(0), space.scores.stride(), space.d_value_t.data());
   add(space.content, space.d_scores.row(0), space.d_scores.stride(), space.d_key_t.data());
@@ -173,56 +185,60 @@ void add_columns(const T* rows, std::int64_t count, std::int64_t width, T* sum) 
 
 /// The gradients of a tile's queries, and what it adds to those of the biases.
 template <class T>
-void query_gradients(const RelativeShape& shape, const PositionTable& table, Place at, std::int64_t first,
-                     std::int64_t count, const RelativeGradients& gradients, BackwardSpace<T>& space) {
+void query_gradients(const RelativeShape& shape, const PositionTable<T>& table, const Right<T>& keys, Place at,
+                     std::int64_t first, std::int64_t count, const RelativeGradients& gradients,
+                     BackwardSpace<T>& space) {
+  using S = Sum<T>;
   const std::int64_t width = shape.width;
   const std::int64_t seen = first + shape.tile();
-  const T* position = table.rows[at.head].const_data_ptr<T>() + (shape.padded() - seen) * width;
-  deep_product(shape.tile(), width, seen, space.d_scores.row(0), space.d_scores.stride(), space.key.data(), width,
+  deep_product(shape.tile(), width, seen, space.d_scores.left(seen), space.d_scores.stride(), keys,
                space.d_content.data());
-  deep_product(shape.tile(), width, seen, space.d_scores.by_distance(), space.d_scores.stride() + 1, position, width,
-               space.d_distance.data());
-  const T scale = static_cast<T>(shape.scale());
-  for (T& x : space.d_content) x *= scale;
-  for (T& x : space.d_distance) x *= scale;
+  deep_product(shape.tile(), width, seen, space.d_scores.left_by_distance(), space.d_scores.stride() + 1,
+               table.rows(at.head, seen), space.d_distance.data());
+  const S scale = static_cast<S>(shape.scale());
+  for (S& x : space.d_content) x *= scale;
+  for (S& x : space.d_distance) x *= scale;
   const auto d_query = head_of<T>(gradients.query, at.batch, at.head);
   for (std::int64_t i = 0; i < count; ++i) {
     T* row = d_query.row(first + i);
     for (std::int64_t k = 0; k < width; ++k) {
-      row[k] = space.d_content.data()[i * width + k] + space.d_distance.data()[i * width + k];
+      row[k] = static_cast<T>(space.d_content.data()[i * width + k] + space.d_distance.data()[i * width + k]);
     }
   }
   const std::int64_t bias = (at.batch * shape.heads + at.head) * width;
-  add_columns(space.d_content.data(), count, width, gradients.content_bias.data_ptr<T>() + bias);
-  add_columns(space.d_distance.data(), count, width, gradients.position_bias.data_ptr<T>() + bias);
+  add_columns(space.d_content.data(), count, width, gradients.content_bias.data_ptr<S>() + bias);
+  add_columns(space.d_distance.data(), count, width, gradients.position_bias.data_ptr<S>() + bias);
 }
 
 template <class T>
 void backward_relative_head(const RelativeShape& shape, const RelativeDropout& dropout, const RelativeTensors& tensors,
-                            const PositionTable& table, const Tensor& upstream, Place at,
+                            const PositionTable<T>& table, const Tensor& upstream, Place at,
                             const RelativeGradients& gradients, BackwardSpace<T>& space) {
+  using S = Sum<T>;
   const std::int64_t width = shape.width;
   const auto key = head_of<T>(tensors.key, at.batch, at.head);
   const auto value = head_of<T>(tensors.value, at.batch, at.head);
-  transpose(key.data, key.stride, shape.length, width, space.key_t.data(), shape.stride());
-  transpose(value.data, value.stride, shape.length, width, space.value_t.data(), shape.stride());
+  const Right<T> keys_t = space.keys.right_transposed(key.data, key.stride, shape.length, width, shape.stride());
+  const Right<T> values_t =
+      space.values.right_transposed(value.data, value.stride, shape.length, width, shape.stride());
   pack_rows(key, 0, shape.length, width, space.key.data());
-  std::fill(space.d_key_t.begin(), space.d_key_t.end(), T{0});
-  std::fill(space.d_value_t.begin(), space.d_value_t.end(), T{0});
-  T* d_position_t = gradients.position_t.data_ptr<T>() +
+  const Right<T> keys = space.keys_by_row.right(space.key.data(), width, shape.padded(), width);
+  std::fill(space.d_key_t.begin(), space.d_key_t.end(), S{0});
+  std::fill(space.d_value_t.begin(), space.d_value_t.end(), S{0});
+  S* d_position_t = gradients.position_t.data_ptr<S>() +
                     (at.batch * shape.heads + at.head) * static_cast<std::int64_t>(shape.table());
   for (std::int64_t first = 0; first < shape.length; first += shape.tile()) {
     const std::int64_t count = std::min(shape.tile(), shape.length - first);
     load_queries(shape, tensors, at, first, count, space);
-    relative_scores(shape, table, at.head, first, space);
-    backward_rows(shape, dropout, tensors, upstream, at, first, count, space);
+    relative_scores(shape, table, at.head, first, keys_t, space);
+    backward_rows(shape, dropout, tensors, upstream, values_t, at, first, count, space);
     add_key_gradients(shape, first, d_position_t, space);
-    query_gradients(shape, table, at, first, count, gradients, space);
+    query_gradients(shape, table, keys, at, first, count, gradients, space);
   }
-  const auto d_key = head_of<T>(gradients.key, at.batch, at.head);
-  const auto d_value = head_of<T>(gradients.value, at.batch, at.head);
-  transpose(space.d_key_t.data(), shape.stride(), width, shape.length, d_key.data, d_key.stride);
-  transpose(space.d_value_t.data(), shape.stride(), width, shape.length, d_value.data, d_value.stride);
+  store_transposed<T>(space.d_key_t.data(), shape.stride(), head_of<T>(gradients.key, at.batch, at.head), shape.length,
+                      width);
+  store_transposed<T>(space.d_value_t.data(), shape.stride(), head_of<T>(gradients.value, at.batch, at.head),
+                      shape.length, width);
 }
 
 /// Calls f(Space&, Place) for every head of every sequence, in parallel.
@@ -257,9 +273,9 @@ class FusedRelativeAttention : public torch::autograd::Function<FusedRelativeAtt
         .content_bias = content_bias.contiguous(),
         .position_bias = position_bias.contiguous(),
         .out = empty_heads(query, shape.length),
-        .log_sums = torch::empty({shape.batch, shape.heads, shape.length}, query.options().requires_grad(false))};
-    const PositionTable table(shape, position);
-    AT_DISPATCH_FLOATING_TYPES(query.scalar_type(), "relative_attention", [&] {
+        .log_sums = torch::empty({shape.batch, shape.heads, shape.length}, content_bias.scalar_type())};
+    AT_DISPATCH_FLOATING_TYPES_AND(torch::kBFloat16, query.scalar_type(), "relative_attention", [&] {
+      const PositionTable<scalar_t> table(shape, position);
       for_each_head<ForwardSpace<scalar_t>>(shape, [&](ForwardSpace<scalar_t>& space, Place at) {
         forward_relative_head<scalar_t>(shape, settings, tensors, table, at, space);
       });
@@ -277,9 +293,8 @@ class FusedRelativeAttention : public torch::autograd::Function<FusedRelativeAtt
     const RelativeShape shape = shape_of(tensors.query);
     const RelativeDropout settings{context->saved_data["dropout"].toDouble(),
                                    static_cast<std::uint64_t>(context->saved_data["seed"].toInt())};
-    const PositionTable table(shape, saved[7]);
     const Tensor d_out = rows_contiguous(upstream[0]);
-    const auto options = tensors.out.options().requires_grad(false);
+    const torch::TensorOptions options(tensors.content_bias.scalar_type());
     const RelativeGradients gradients{
         .query = empty_heads(tensors.query, shape.length),
         .key = empty_heads(tensors.query, shape.length),
@@ -287,7 +302,8 @@ class FusedRelativeAttention : public torch::autograd::Function<FusedRelativeAtt
         .position_t = torch::zeros({shape.batch, shape.heads, shape.width, shape.stride()}, options),
         .content_bias = torch::zeros({shape.batch, shape.heads, shape.width}, options),
         .position_bias = torch::zeros({shape.batch, shape.heads, shape.width}, options)};
-    AT_DISPATCH_FLOATING_TYPES(tensors.query.scalar_type(), "relative_attention", [&] {
+    AT_DISPATCH_FLOATING_TYPES_AND(torch::kBFloat16, tensors.query.scalar_type(), "relative_attention", [&] {
+      const PositionTable<scalar_t> table(shape, saved[7]);
       for_each_head<BackwardSpace<scalar_t>>(shape, [&](BackwardSpace<scalar_t>& space, Place at) {
         backward_relative_head<scalar_t>(shape, settings, tensors, table, d_out, at, gradients, space);
       });
@@ -295,7 +311,7 @@ class FusedRelativeAttention : public torch::autograd::Function<FusedRelativeAtt
     return {gradients.query,
             gradients.key,
             gradients.value,
-            sum_position_gradients(shape, gradients.position_t),
+            sum_position_gradients(shape, gradients.position_t).to(saved[7].scalar_type()),
             gradients.content_bias.sum(0),
             gradients.position_bias.sum(0),
             Tensor(),
@@ -307,10 +323,12 @@ class FusedRelativeAttention : public torch::autograd::Function<FusedRelativeAtt
 
 Tensor relative_attention_fused(const RelativeAttentionInput& input) {
   const torch::ScalarType given = input.query.scalar_type();
-  const torch::ScalarType type = given == torch::kDouble ? torch::kDouble : torch::kFloat;
+  const torch::ScalarType sums = given == torch::kDouble ? torch::kDouble : torch::kFloat;
+  const bool paired = given == torch::kBFloat16 && input.query.size(3) % 2 == 0 && has_bfloat16_products();
+  const torch::ScalarType type = paired ? given : sums;
   return FusedRelativeAttention::apply(input.query.to(type), input.key.to(type), input.value.to(type),
-                                       input.position.to(type), input.content_bias.to(type),
-                                       input.position_bias.to(type), input.dropout,
+                                       input.position.to(type), input.content_bias.to(sums),
+                                       input.position_bias.to(sums), input.dropout,
                                        static_cast<std::int64_t>(input.seed))
       .to(given);
 }

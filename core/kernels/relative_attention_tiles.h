@@ -10,8 +10,6 @@
 // B batch, H heads, T positions, d head width.
 #pragma once
 
-#include <ATen/Dispatch.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -20,7 +18,7 @@
 #include <torch/torch.h>
 
 #include "core/kernels/attention_heads.h"
-#include "core/kernels/transpose.h"
+#include "core/kernels/operands.h"
 
 namespace xlm {
 
@@ -46,19 +44,19 @@ struct RelativeShape {
 
 /// C [rows, columns] (+)= A·B with many columns.
 template <class T>
-void wide_product(std::int64_t rows, std::int64_t columns, std::int64_t inner, const T* a, std::int64_t lda, const T* b,
-                  std::int64_t ldb, T* c, std::int64_t ldc, bool add) {
+void wide_product(std::int64_t rows, std::int64_t columns, std::int64_t inner, const T* a, std::int64_t lda,
+                  const Right<T>& b, Sum<T>* c, std::int64_t ldc, bool add) {
   for (std::int64_t j = 0; j < columns; j += kKeyBlock) {
-    product(rows, std::min(kKeyBlock, columns - j), inner, a, lda, b + j, ldb, c + j, ldc, add);
+    product(rows, std::min(kKeyBlock, columns - j), inner, a, lda, b.column(j), b.stride, c + j, ldc, add);
   }
 }
 
 /// C [rows, columns] = A·B with a long inner dimension.
 template <class T>
-void deep_product(std::int64_t rows, std::int64_t columns, std::int64_t inner, const T* a, std::int64_t lda, const T* b,
-                  std::int64_t ldb, T* c) {
+void deep_product(std::int64_t rows, std::int64_t columns, std::int64_t inner, const T* a, std::int64_t lda,
+                  const Right<T>& b, Sum<T>* c) {
   for (std::int64_t k = 0; k < inner; k += kKeyBlock) {
-    product(rows, columns, std::min(kKeyBlock, inner - k), a + k, lda, b + k * ldb, ldb, c, columns, k > 0);
+    product(rows, columns, std::min(kKeyBlock, inner - k), a + k, lda, b.row(k), b.stride, c, columns, k > 0);
   }
 }
 
@@ -73,50 +71,92 @@ template <class T>
 class ScoreTile {
  public:
   explicit ScoreTile(const RelativeShape& shape)
-      : margin_(shape.tile()),
+      : tile_(shape.tile()),
         stride_(shape.stride()),
-        data_(static_cast<std::size_t>(margin_ + shape.tile() * stride_)) {}
-  T* row(std::int64_t i) { return data_.data() + margin_ + i * stride_; }
+        sums_(static_cast<std::size_t>(tile_ + tile_ * stride_)),
+        lowered_(kPair<T> == 1 ? 0 : sums_.size()) {}
+  Sum<T>* row(std::int64_t i) { return sums_.data() + tile_ + i * stride_; }
   /// The same by distance, with rows stride() + 1 apart.
-  T* by_distance() { return row(0) - (margin_ - 1); }
+  Sum<T>* by_distance() { return row(0) - (tile_ - 1); }
   std::int64_t stride() const { return stride_; }
 
+  /// The first `seen` columns as a left operand, as they are now.
+  const T* left(std::int64_t seen) {
+    if constexpr (kPair<T> == 1) {
+      return row(0);
+    } else {
+      for (std::int64_t i = 0; i < tile_; ++i) to_bfloat16(row(i), seen, lowered_row() + i * stride_);
+      return lowered_row();
+    }
+  }
+  /// The same by distance, after left().
+  const T* left_by_distance() {
+    if constexpr (kPair<T> == 1) {
+      return by_distance();
+    } else {
+      return lowered_row() - (tile_ - 1);
+    }
+  }
+
  private:
-  std::int64_t margin_, stride_;
-  std::vector<T> data_;
+  T* lowered_row() { return lowered_.data() + tile_; }
+
+  std::int64_t tile_, stride_;
+  std::vector<Sum<T>> sums_;
+  std::vector<T> lowered_;
 };
 
 /// The position table, farthest first; distances beyond the sequence are zeros.
-struct PositionTable {
-  torch::Tensor rows;        // [H, padded, d]
-  torch::Tensor transposed;  // [H, d, stride]
-
+template <class T>
+class PositionTable {
+ public:
   PositionTable(const RelativeShape& shape, const torch::Tensor& position)
-      : rows(torch::zeros({shape.heads, shape.padded(), shape.width}, position.options().requires_grad(false))),
-        transposed(torch::zeros({shape.heads, shape.width, shape.stride()}, rows.options())) {
-    rows.narrow(1, shape.padded() - shape.length, shape.length).copy_(position.detach().flip(1));
-    AT_DISPATCH_FLOATING_TYPES(rows.scalar_type(), "relative_attention", [&] {
-      for (std::int64_t head = 0; head < shape.heads; ++head) {
-        transpose(rows[head].const_data_ptr<scalar_t>(), shape.width, shape.padded(), shape.width,
-                  transposed[head].data_ptr<scalar_t>(), shape.stride());
-      }
-    });
+      : shape_(shape),
+        rows_(torch::zeros({shape.heads, shape.padded(), shape.width}, position.options().requires_grad(false))),
+        by_row_buffers_(static_cast<std::size_t>(shape.heads)),
+        by_column_buffers_(static_cast<std::size_t>(shape.heads)) {
+    rows_.narrow(1, shape.padded() - shape.length, shape.length).copy_(position.detach().flip(1));
+    for (std::int64_t head = 0; head < shape.heads; ++head) {
+      const T* rows = rows_[head].template const_data_ptr<T>();
+      by_row_.push_back(
+          by_row_buffers_[static_cast<std::size_t>(head)].right(rows, shape.width, shape.padded(), shape.width));
+      by_column_.push_back(by_column_buffers_[static_cast<std::size_t>(head)].right_transposed(
+          rows, shape.width, shape.padded(), shape.width, shape.stride()));
+    }
   }
+
+  /// The nearest `seen` distances of a head: [seen, d].
+  Right<T> rows(std::int64_t head, std::int64_t seen) const {
+    const Right<T>& all = by_row_[static_cast<std::size_t>(head)];
+    return {all.row(shape_.padded() - seen), all.stride};
+  }
+  /// Their transpose, [d, seen].
+  Right<T> columns(std::int64_t head, std::int64_t seen) const {
+    const Right<T>& all = by_column_[static_cast<std::size_t>(head)];
+    return {all.column(shape_.padded() - seen), all.stride};
+  }
+
+ private:
+  RelativeShape shape_;
+  torch::Tensor rows_;  // [H, padded, d]
+  std::vector<OperandBuffer<T>> by_row_buffers_, by_column_buffers_;
+  std::vector<Right<T>> by_row_, by_column_;
 };
 
 /// What a thread needs for one head after another. Everything starts as zeros, and what stands for positions behind
 /// the last stays zero.
 template <class T>
 struct ForwardSpace {
-  std::vector<T> key_t;              // [d, stride]
-  std::vector<T> value;              // [padded, d]
-  std::vector<T> content, distance;  // queries with their bias, scaled: [Q, d]
-  std::vector<T> output;             // [Q, d]
+  OperandBuffer<T> keys;                  // transposed, [d, stride]
+  std::vector<T> value;                   // [padded, d]
+  OperandBuffer<T> values;                // the same as an operand; transposed in the backward pass
+  std::vector<Sum<T>> content, distance;  // queries with their bias, scaled: [Q, d]
+  OperandBuffer<T> content_left, distance_left;
+  std::vector<Sum<T>> output;  // [Q, d]
   ScoreTile<T> scores;
 
   explicit ForwardSpace(const RelativeShape& shape)
-      : key_t(shape.table()),
-        value(shape.rows()),
+      : value(shape.rows()),
         content(shape.tile_rows()),
         distance(shape.tile_rows()),
         output(shape.tile_rows()),
@@ -125,18 +165,19 @@ struct ForwardSpace {
 
 template <class T>
 struct BackwardSpace : ForwardSpace<T> {
-  std::vector<T> key;                    // [padded, d]
-  std::vector<T> value_t;                // [d, stride]
-  std::vector<T> d_key_t, d_value_t;     // [d, stride]
-  std::vector<T> d_output;               // [Q, d]
-  std::vector<T> transposed;             // [d, Q]
-  std::vector<T> d_content, d_distance;  // gradients of the queries with their bias: [Q, d]
+  std::vector<T> key;  // [padded, d]
+  OperandBuffer<T> keys_by_row;
+  std::vector<Sum<T>> d_key_t, d_value_t;  // [d, stride]
+  std::vector<Sum<T>> d_output;            // [Q, d]
+  OperandBuffer<T> d_output_left;
+  std::vector<Sum<T>> transposed;  // [d, Q]
+  OperandBuffer<T> transposed_left, scores_right;
+  std::vector<Sum<T>> d_content, d_distance;  // gradients of the queries with their bias: [Q, d]
   ScoreTile<T> d_scores;
 
   explicit BackwardSpace(const RelativeShape& shape)
       : ForwardSpace<T>(shape),
         key(shape.rows()),
-        value_t(shape.table()),
         d_key_t(shape.table()),
         d_value_t(shape.table()),
         d_output(shape.tile_rows()),

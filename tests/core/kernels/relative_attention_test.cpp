@@ -134,29 +134,39 @@ TEST(FusedRelativeAttention, LongSequencesInNarrowTilesEqualThePlainVersion) {
                values_and_gradients(relative_attention_plain, input), 1e-11);
 }
 
-TEST(FusedRelativeAttention, IsAsExactInSinglePrecisionAsThePlainVersion) {
+/// Squared distances from the truth, summed: one lucky rounding of a sum must not decide.
+struct RelativeSquares {
+  double fused = 0;
+  double plain = 0;
+  double truth = 0;
+};
+
+TEST(FusedRelativeAttention, IsAsExactAsThePlainVersionInEveryPrecision) {
   torch::manual_seed(6);
-  // Squared distances from the truth by output, over all lengths: one lucky rounding of a sum must not decide.
-  std::map<std::size_t, std::array<double, 3>> squares;  // of the kernel's errors, the plain version's, the truth
+  std::map<std::pair<torch::ScalarType, std::size_t>, RelativeSquares> squares;  // by precision and output
   for (const std::int64_t length : {5, 64, 70, 300, 600}) {
     for (const double dropout : {0.0, 0.3}) {
       RelativeAttentionInput input = random_relative_input(2, 2, length, 32);
       input.dropout = dropout;
       const auto expected = values_and_gradients(relative_attention_plain, input);
-      for (torch::Tensor* tensor : tensors_of(input)) *tensor = tensor->to(torch::kFloat);
-      const auto plain = values_and_gradients(relative_attention_plain, input);
-      const auto fused = values_and_gradients(relative_attention_fused, input);
-      for (std::size_t i = 0; i < expected.size(); ++i) {
-        const auto square = [](const torch::Tensor& x) { return x.to(torch::kDouble).square().sum().item<double>(); };
-        auto& sums = squares[i];
-        sums[0] += square(fused[i].to(torch::kDouble) - expected[i]);
-        sums[1] += square(plain[i].to(torch::kDouble) - expected[i]);
-        sums[2] += square(expected[i]);
+      for (const torch::ScalarType type : {torch::kFloat, torch::kBFloat16}) {
+        RelativeAttentionInput lower = input;
+        for (torch::Tensor* tensor : tensors_of(lower)) *tensor = tensor->to(type);
+        const auto plain = values_and_gradients(relative_attention_plain, lower);
+        const auto fused = values_and_gradients(relative_attention_fused, lower);
+        for (std::size_t i = 0; i < expected.size(); ++i) {
+          const auto square = [](const torch::Tensor& x) { return x.to(torch::kDouble).square().sum().item<double>(); };
+          RelativeSquares& sums = squares[{type, i}];
+          sums.fused += square(fused[i].to(torch::kDouble) - expected[i]);
+          sums.plain += square(plain[i].to(torch::kDouble) - expected[i]);
+          sums.truth += square(expected[i]);
+        }
       }
     }
   }
   for (const auto& [output, sums] : squares) {
-    EXPECT_LT(std::sqrt(sums[0]), 2 * std::sqrt(sums[1]) + 1e-7 * std::sqrt(sums[2])) << output;
+    const auto& [type, index] = output;
+    EXPECT_LT(std::sqrt(sums.fused), 2 * std::sqrt(sums.plain) + 1e-7 * std::sqrt(sums.truth)) << type << " " << index;
   }
 }
 
