@@ -110,7 +110,7 @@ std::unique_ptr<RecordedSteps> Trainer::recorded_steps() {
   if (!options_->train.cuda_graph) return nullptr;
   const bool whole = options_->train.micro_batch == 0 || options_->train.micro_batch >= options_->train.batch;
   const char* obstacle = !device_.is_cuda()      ? "the device is no GPU"
-                         : !model_->operations() ? "what this model computes follows from the text"
+                         : !model_->operations() ? "it is for fixed and adaptive spans and hourglasses that do not pool"
                          : !whole                ? "train.micro_batch cuts the batch"
                                                  : nullptr;
   if (obstacle == nullptr) return std::make_unique<RecordedSteps>(make_cuda_recorder(), all_weights());
