@@ -56,7 +56,7 @@ struct Right {
 template <class T>
 class OperandBuffer {
  public:
-  /// Sums [rows, stride] as a left operand of the same stride.
+  /// `count` sums as a left operand that lies as they do.
   const T* left(const Sum<T>* in, std::int64_t count) {
     if constexpr (kPair<T> == 1) {
       return in;
