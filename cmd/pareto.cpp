@@ -97,7 +97,9 @@ std::string as_text(const ParetoQuery& query, const ParetoResult& result, int wi
   const ParetoFront& front = result.front;
   std::string text = table_of(query, front, false).render(TextTable::Format::kText, width) + "\n";
   text += fmt::format("{} on the front (●), {} dominated", front.front.size(), front.dominated.size());
-  if (result.incomplete > 0) text += fmt::format(", {} runs without all of these columns", result.incomplete);
+  if (result.incomplete > 0)
+    text +=
+        fmt::format(", {} {} without all of these columns", result.incomplete, result.incomplete == 1 ? "run" : "runs");
   std::vector<std::string> reference;
   for (const double value : front.reference) reference.push_back(number(value));
   text += fmt::format(".\nHypervolume {} against ({}).\n",

@@ -1,5 +1,6 @@
 // Steps recorded as CUDA graphs: the library libxlm_cuda.so, which is opened once libtorch_cuda is there.
 #include <ATen/cuda/CUDAGraph.h>
+#include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAFunctions.h>
 #include <c10/cuda/CUDAGuard.h>
 
@@ -12,12 +13,19 @@ namespace {
 
 class GraphRecorder final : public StepRecorder {
  public:
+  // One stream for all recordings: libtorch keeps workspaces for every stream that it has seen. The default stream's
+  // work cannot be captured.
+  explicit GraphRecorder(c10::DeviceIndex device)
+      : device_(device), stream_(c10::cuda::getStreamFromPool(/*isHighPriority=*/false, device)) {}
+
   void record(const std::function<void()>& work) override {
-    graph_.emplace();  // first the new one's place: the old one's memory is free for it
+    const c10::cuda::CUDAGuard device(device_);
+    graph_.reset();
     c10::cuda::device_synchronize();
+    c10::cuda::CUDACachingAllocator::emptyCache();  // a capture cannot take what is kept for later
+    graph_.emplace();
     {
-      // Work of the default stream cannot be captured.
-      const c10::cuda::CUDAStreamGuard guard(c10::cuda::getStreamFromPool());
+      const c10::cuda::CUDAStreamGuard guard(stream_);
       graph_->capture_begin();
       try {
         work();
@@ -32,6 +40,8 @@ class GraphRecorder final : public StepRecorder {
 
   void replay() override { graph_->replay(); }
 
+  void forget() override { graph_.reset(); }
+
  private:
   /// After a failure whose message is the one to keep.
   void end_capture_quietly() {
@@ -42,11 +52,15 @@ class GraphRecorder final : public StepRecorder {
     graph_.reset();
   }
 
+  c10::DeviceIndex device_;
+  c10::cuda::CUDAStream stream_;
   std::optional<at::cuda::CUDAGraph> graph_;
 };
 
 }  // namespace
 
-extern "C" StepRecorder* xlm_make_recorder() { return new GraphRecorder(); }
+extern "C" StepRecorder* xlm_make_recorder(int device) {
+  return new GraphRecorder(static_cast<c10::DeviceIndex>(device));
+}
 
 }  // namespace xlm

@@ -42,7 +42,15 @@ Matrix<T> head_of(const torch::Tensor& x, std::int64_t batch, std::int64_t head)
   return {x.data_ptr<T>() + batch * x.stride(0) + head * x.stride(1), x.stride(2)};
 }
 
-inline torch::Tensor rows_contiguous(const torch::Tensor& x) { return x.stride(-1) == 1 ? x : x.contiguous(); }
+/// With elements of a row side by side; of bfloat16, pairs of them where a float could lie.
+inline torch::Tensor rows_contiguous(const torch::Tensor& x) {
+  bool fits = x.stride(-1) == 1;
+  if (x.scalar_type() == torch::kBFloat16) {
+    fits = fits && reinterpret_cast<std::uintptr_t>(x.const_data_ptr()) % sizeof(float) == 0;
+    for (std::int64_t i = 0; i + 1 < x.dim(); ++i) fits = fits && x.stride(i) % 2 == 0;
+  }
+  return fits ? x : x.clone(torch::MemoryFormat::Contiguous);
+}
 
 /// An empty [B, n, T, d] tensor whose heads lie side by side, so that joining them costs nothing.
 inline torch::Tensor empty_heads(const torch::Tensor& like, std::int64_t length) {

@@ -43,9 +43,8 @@ torch::Tensor banded_attention_composed(const BandedAttentionInput& input) {
   torch::Tensor bias = torch::matmul(query, input.position) * scale;  // [B, n, M, L]
   // A factor of the weights is the exponential of a summand of the scores, and renormalising is what softmax does.
   if (input.span.defined()) bias = bias + (soft_mask(input) + kLeastMask).log();
-  bias = by_key(bias.flatten(0, 1), -std::numeric_limits<double>::infinity())
-             .view({query.size(0), query.size(1), query.size(2), input.key.size(2)})
-             .to(query.scalar_type());  // [B, n, M, L + M]
+  bias = by_key(bias.to(query.scalar_type()).flatten(0, 1), -std::numeric_limits<double>::infinity())
+             .view({query.size(0), query.size(1), query.size(2), input.key.size(2)});  // [B, n, M, L + M]
   return at::scaled_dot_product_attention(query, input.key, input.value, bias, input.dropout, /*is_causal=*/false,
                                           scale);
 }

@@ -31,8 +31,9 @@ torch::Tensor banded_attention(const BandedAttentionInput& input);
 torch::Tensor banded_attention_plain(const BandedAttentionInput& input);
 
 /// Composed of libtorch's fused attention and a bias of distances and mask: for a GPU, where scores then stay on the
-/// chip and the bias [B, n, M, L + M] is the only large tensor. The renormalisation's 1e-8 is left out, a difference of
-/// 1e-8 where the mask leaves next to nothing. Dropout is libtorch's own.
+/// chip (d a multiple of 8) and the bias [B, n, M, L + M] is the only large tensor. The renormalisation's 1e-8 is left
+/// out, a difference of 1e-8 where the mask leaves next to nothing; in bfloat16 the bias is rounded as scores are.
+/// Dropout is libtorch's own.
 torch::Tensor banded_attention_composed(const BandedAttentionInput& input);
 
 /// The kernel: float32, double and bfloat16 on the CPU. Scores never leave the cache, the backward pass computes them

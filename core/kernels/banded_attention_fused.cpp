@@ -264,6 +264,7 @@ class FusedBandedAttention : public torch::autograd::Function<FusedBandedAttenti
           forward_head<scalar_t>(shape, settings, in, spans, row / shape.heads, row % shape.heads, positions, out, sums,
                                  work);
         }
+        end_products<scalar_t>();
       });
     });
     context->save_for_backward({in[0], in[1], in[2], in[3], span, out, sums});
@@ -302,6 +303,7 @@ class FusedBandedAttention : public torch::autograd::Function<FusedBandedAttenti
           backward_head<scalar_t>(shape, settings, saved, spans, saved[5], saved[6], d_out, positions,
                                   row / shape.heads, row % shape.heads, gradients, work);
         }
+        end_products<scalar_t>();
       });
       d_position = torch::zeros({shape.width, shape.band}, options);
       for (auto& share : shares) {  // in the threads' order: the same sum every time

@@ -1,6 +1,7 @@
 // Copies of matrices in bfloat16.
 #include "core/kernels/operands.h"
 
+#include <array>
 #include <cstring>
 
 #include "core/kernels/clones.h"
@@ -13,6 +14,19 @@ XLM_INLINE std::uint16_t rounded(float x) {
   std::memcpy(&bits, &x, sizeof bits);
   const std::uint32_t nearest = (bits + 0x7FFFU + ((bits >> 16U) & 1U)) >> 16U;
   return static_cast<std::uint16_t>(x != x ? 0x7FC0U : nearest);
+}
+
+/// oneDNN may be off, or held back by ONEDNN_MAX_CPU_ISA.
+bool libtorch_multiplies() {
+  const std::array<Bfloat16, 4> ones{1, 1, 1, 1};
+  std::array<float, 4> sums{};
+  try {
+    product(2, 2, 2, ones.data(), 2, ones.data(), 2, sums.data(), 2, false);
+    end_products<Bfloat16>();
+  } catch (const c10::Error&) {
+    return false;
+  }
+  return sums == std::array<float, 4>{2, 2, 2, 2};
 }
 
 }  // namespace
@@ -50,7 +64,7 @@ XLM_CLONES void pair_rows(const Bfloat16* in, std::int64_t stride, std::int64_t 
 }
 
 bool has_bfloat16_products() {
-  static const bool has = __builtin_cpu_supports("avx512bf16") != 0;
+  static const bool has = __builtin_cpu_supports("avx512bf16") != 0 && libtorch_multiplies();
   return has;
 }
 

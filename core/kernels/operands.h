@@ -39,8 +39,14 @@ void to_bfloat16(const float* in, std::int64_t count, Bfloat16* out);
 void pair_rows(const float* in, std::int64_t stride, std::int64_t rows, std::int64_t columns, Bfloat16* out);
 void pair_rows(const Bfloat16* in, std::int64_t stride, std::int64_t rows, std::int64_t columns, Bfloat16* out);
 
-/// True where bfloat16 products are faster than float32's.
+/// True where the processor multiplies bfloat16, and libtorch's small products do.
 bool has_bfloat16_products();
+
+/// After the last product of a thread: of bfloat16, some processors keep a state that others' products do not expect.
+template <class T>
+void end_products() {
+  if constexpr (std::is_same_v<T, Bfloat16>) at::native::cpublas::brgemm_release();
+}
 
 /// A right operand: row k and column j at data[k · stride + j], or in pairs at data[k · stride + 2 j + …].
 template <class T>

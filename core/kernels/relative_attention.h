@@ -28,8 +28,8 @@ torch::Tensor relative_attention(const RelativeAttentionInput& input);
 /// The plain version, from libtorch's differentiable operations: any device; memory O(B H T²).
 torch::Tensor relative_attention_plain(const RelativeAttentionInput& input);
 
-/// Composed of libtorch's fused attention and a bias of distances: for a GPU, where scores then stay on the chip and
-/// the bias [B, H, T, T] is the only large tensor. Dropout is libtorch's own.
+/// Composed of libtorch's fused attention and a bias of distances: for a GPU, where scores then stay on the chip (d a
+/// multiple of 8) and the bias [B, H, T, T] is the only large tensor. Dropout is libtorch's own.
 torch::Tensor relative_attention_composed(const RelativeAttentionInput& input);
 
 /// The same in tiles below the diagonal, on the CPU: memory O(B H T d), and no product or exponential of pairs that are

@@ -242,11 +242,12 @@ void backward_relative_head(const RelativeShape& shape, const RelativeDropout& d
 }
 
 /// Calls f(Space&, Place) for every head of every sequence, in parallel.
-template <class Space, class F>
+template <class T, class Space, class F>
 void for_each_head(const RelativeShape& shape, const F& f) {
   at::parallel_for(0, shape.batch * shape.heads, 1, [&](std::int64_t begin, std::int64_t end) {
     Space space(shape);
     for (std::int64_t i = begin; i < end; ++i) f(space, Place{i / shape.heads, i % shape.heads});
+    end_products<T>();
   });
 }
 
@@ -276,7 +277,7 @@ class FusedRelativeAttention : public torch::autograd::Function<FusedRelativeAtt
         .log_sums = torch::empty({shape.batch, shape.heads, shape.length}, content_bias.scalar_type())};
     AT_DISPATCH_FLOATING_TYPES_AND(torch::kBFloat16, query.scalar_type(), "relative_attention", [&] {
       const PositionTable<scalar_t> table(shape, position);
-      for_each_head<ForwardSpace<scalar_t>>(shape, [&](ForwardSpace<scalar_t>& space, Place at) {
+      for_each_head<scalar_t, ForwardSpace<scalar_t>>(shape, [&](ForwardSpace<scalar_t>& space, Place at) {
         forward_relative_head<scalar_t>(shape, settings, tensors, table, at, space);
       });
     });
@@ -304,7 +305,7 @@ class FusedRelativeAttention : public torch::autograd::Function<FusedRelativeAtt
         .position_bias = torch::zeros({shape.batch, shape.heads, shape.width}, options)};
     AT_DISPATCH_FLOATING_TYPES_AND(torch::kBFloat16, tensors.query.scalar_type(), "relative_attention", [&] {
       const PositionTable<scalar_t> table(shape, saved[7]);
-      for_each_head<BackwardSpace<scalar_t>>(shape, [&](BackwardSpace<scalar_t>& space, Place at) {
+      for_each_head<scalar_t, BackwardSpace<scalar_t>>(shape, [&](BackwardSpace<scalar_t>& space, Place at) {
         backward_relative_head<scalar_t>(shape, settings, tensors, table, d_out, at, gradients, space);
       });
     });

@@ -7,7 +7,9 @@
 #include <cmath>
 #include <optional>
 
+#include <fmt/format.h>
 #include "base/error.h"
+
 #include "core/kernels/dropout.h"
 #include "core/kernels/linear.h"
 #include "core/kernels/place_dropout.h"
@@ -79,9 +81,10 @@ class Hourglass final : public LanguageModel {
   Tensor boundaries(const ModelInput& input) override;
   NamedValues statistics() const override;
   void reset_statistics() override { counts_.reset(); }
-  /// Groups, and what is counted of them, follow from the text.
+  /// Groups, and what is counted of them, follow from the text. A table of sinusoids that has grown lies elsewhere.
   std::optional<std::string> operations() const override {
-    return o_.pools() ? std::nullopt : std::optional<std::string>("");
+    if (o_.pools()) return std::nullopt;
+    return fmt::format("sinusoids {} ", sinusoids_.defined() ? sinusoids_.size(0) : 0);
   }
   NamedValues costs(std::int64_t block) const override;
   Scheme scheme() const override { return Scheme::kRotatedChunks; }

@@ -29,10 +29,10 @@ std::string sizes_of(const std::vector<Tensor>& tensors) {
 
 }  // namespace
 
-std::unique_ptr<StepRecorder> make_cuda_recorder() {
-  using Make = StepRecorder* (*)();
+std::unique_ptr<StepRecorder> make_cuda_recorder(torch::Device device) {
+  using Make = StepRecorder* (*)(int);
   const auto make = reinterpret_cast<Make>(program_function("libxlm_cuda.so", "xlm_make_recorder"));
-  return std::unique_ptr<StepRecorder>(make());
+  return std::unique_ptr<StepRecorder>(make(device.index()));
 }
 
 RecordedSteps::Outcome RecordedSteps::run(const std::string& operations, const ModelInput& input, const Tensor& targets,
@@ -42,6 +42,9 @@ RecordedSteps::Outcome RecordedSteps::run(const std::string& operations, const M
   if (wanted != operations_) {
     operations_ = wanted;
     seen_ = 0;
+    gradients_.clear();
+    outcome_ = {};
+    recorder_->forget();
   }
   if (seen_ < kUnrecorded) {
     ++seen_;

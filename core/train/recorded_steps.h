@@ -23,10 +23,12 @@ class StepRecorder {
   /// Runs `work` once and remembers it, in place of what was remembered before.
   virtual void record(const std::function<void()>& work) = 0;
   virtual void replay() = 0;
+  /// Gives back the memory of what was recorded, as far as nobody holds it.
+  virtual void forget() = 0;
 };
 
-/// A recorder on the current GPU, as a CUDA graph, from libxlm_cuda.so. Throws Error where that library is not there.
-std::unique_ptr<StepRecorder> make_cuda_recorder();
+/// A recorder of CUDA graphs on a GPU, from libxlm_cuda.so. Throws Error where that library is not there.
+std::unique_ptr<StepRecorder> make_cuda_recorder(torch::Device device);
 
 /// The loss of batches, with its gradients in the weights, from a recording where the same operations come again.
 class RecordedSteps {
@@ -35,7 +37,7 @@ class RecordedSteps {
     torch::Tensor loss;  // scalar
     State state;
   };
-  /// Loss and next state of inputs on the device; adds the gradients to those of the weights.
+  /// Loss and next state of inputs on the device, both detached; adds the gradients to those of the weights.
   using Work = std::function<Outcome(const ModelInput& input, const torch::Tensor& targets, const State& state)>;
 
   /// Steps of the same operations that run as they are before the third is recorded: they warm up what libtorch

@@ -113,7 +113,7 @@ std::unique_ptr<RecordedSteps> Trainer::recorded_steps() {
                          : !model_->operations() ? "it is for fixed and adaptive spans and hourglasses that do not pool"
                          : !whole                ? "train.micro_batch cuts the batch"
                                                  : nullptr;
-  if (obstacle == nullptr) return std::make_unique<RecordedSteps>(make_cuda_recorder(), all_weights());
+  if (obstacle == nullptr) return std::make_unique<RecordedSteps>(make_cuda_recorder(device_), all_weights());
   sink_->message(fmt::format("note: train.cuda_graph has no effect: {}", obstacle));
   return nullptr;
 }
@@ -183,7 +183,7 @@ double Trainer::forward_backward(const Batch& batch) {
     const auto work = [this](const ModelInput& input, const torch::Tensor& targets, const State& state) {
       PartLoss loss = loss_of(input, targets, state);
       loss.total.backward();
-      return RecordedSteps::Outcome{.loss = loss.language_model, .state = std::move(loss.state)};
+      return RecordedSteps::Outcome{.loss = loss.language_model.detach(), .state = std::move(loss.state)};
     };
     RecordedSteps::Outcome outcome =
         recorded_->run(model_->operations().value(), batch.input, batch.targets, state_, work);

@@ -194,6 +194,19 @@ TEST(FusedBandedAttention, ReadsHeadsThatLieSideBySide) {
   EXPECT_LT((banded_attention_fused(input) - expected).abs().max().item<double>(), 1e-12);
 }
 
+// Rows an odd number of elements apart, and one element into their memory: pairs do not lie where a float could.
+TEST(FusedBandedAttention, ReadsBfloat16WhereverItLies) {
+  torch::manual_seed(10);
+  BandedAttentionInput input = in_precision(torch::kBFloat16, random_input({1, 2, 20, 30, 8}, Mask::kNone));
+  const torch::Tensor expected = banded_attention_fused(input);
+  for (torch::Tensor* tensor : {&input.query, &input.key, &input.value}) {
+    torch::Tensor wider = torch::zeros({1, 2, tensor->size(2), 9}, torch::kBFloat16);
+    wider.narrow(3, 1, 8).copy_(*tensor);
+    *tensor = wider.narrow(3, 1, 8);
+  }
+  EXPECT_TRUE(torch::equal(banded_attention_fused(input), expected));
+}
+
 TEST(FusedBandedAttention, SameSeedDropsTheSame) {
   torch::manual_seed(9);
   BandedAttentionInput input = random_input({1, 2, 40, 50, 8}, Mask::kNone);

@@ -25,6 +25,8 @@ class RunAgain final : public StepRecorder {
     work_();
   }
 
+  void forget() override { work_ = nullptr; }
+
   int replays = 0;
 
  private:
@@ -107,6 +109,21 @@ TEST(RecordedSteps, WhatAModelComputesIsNamedWhereItIsKnown) {
   EXPECT_EQ(operations(SpanType::kFixed), "100,100 100,100 ");
   EXPECT_EQ(operations(SpanType::kAdaptive), "64,64 64,64 ");
   EXPECT_EQ(operations(SpanType::kDynamic), std::nullopt);
+}
+
+// A recording reads the table of sinusoids, which a longer text, as an evaluation's, replaces.
+TEST(RecordedSteps, AnHourglassThatHasReadALongerTextIsRecordedAgain) {
+  HourglassOptions options{.width = 8, .heads = 2, .feed_forward = 8, .layers = {1}};
+  options.boundaries.type = BoundaryOptions::Type::kNone;
+  const std::shared_ptr<LanguageModel> model = options.make(5);
+  const auto after = [&](std::int64_t length) {
+    model->forward(torch::zeros({1, length}, torch::kLong), {});
+    return model->operations().value();
+  };
+  const std::string trained = after(16);
+  EXPECT_EQ(after(16), trained);
+  EXPECT_NE(after(40), trained);
+  EXPECT_EQ(after(16), after(40));
 }
 
 // Every symbol that the recorder needs is in libtorch_cuda and what it brings; running it takes a GPU.
