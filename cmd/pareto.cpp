@@ -97,9 +97,10 @@ std::string as_text(const ParetoQuery& query, const ParetoResult& result, int wi
   const ParetoFront& front = result.front;
   std::string text = table_of(query, front, false).render(TextTable::Format::kText, width) + "\n";
   text += fmt::format("{} on the front (●), {} dominated", front.front.size(), front.dominated.size());
-  if (result.incomplete > 0)
+  if (result.incomplete > 0) {
     text +=
-        fmt::format(", {} {} without all of these columns", result.incomplete, result.incomplete == 1 ? "run" : "runs");
+        fmt::format(", {} run{} without all of these columns", result.incomplete, result.incomplete == 1 ? "" : "s");
+  }
   std::vector<std::string> reference;
   for (const double value : front.reference) reference.push_back(number(value));
   text += fmt::format(".\nHypervolume {} against ({}).\n",

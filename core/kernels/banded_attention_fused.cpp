@@ -255,7 +255,7 @@ class FusedBandedAttention : public torch::autograd::Function<FusedBandedAttenti
     const Tensor spans = expand_span(span, shape);
     const Tensor out = empty_heads(query, shape.queries);
     const Tensor sums =
-        torch::empty({shape.batch, shape.heads, shape.queries, 2}, torch::TensorOptions(sum_type(query)));
+        torch::empty({shape.batch, shape.heads, shape.queries, 2}, torch::TensorOptions(sum_type(query.scalar_type())));
     AT_DISPATCH_FLOATING_TYPES_AND(torch::kBFloat16, query.scalar_type(), "banded_attention", [&] {
       const Positions<scalar_t> positions(in[3], {});
       at::parallel_for(0, shape.batch * shape.heads, 1, [&](std::int64_t begin, std::int64_t end) {
@@ -290,7 +290,7 @@ class FusedBandedAttention : public torch::autograd::Function<FusedBandedAttenti
     result[2] = empty_heads(saved[0], shape.keys());
     AT_DISPATCH_FLOATING_TYPES_AND(torch::kBFloat16, saved[0].scalar_type(), "banded_attention", [&] {
       using SumType = Sum<scalar_t>;
-      const torch::TensorOptions options(sum_type(saved[0]));
+      const torch::TensorOptions options(sum_type(saved[0].scalar_type()));
       const Positions<scalar_t> positions(saved[3], position_t);
       std::vector<std::vector<SumType>> shares(static_cast<std::size_t>(at::get_num_threads()));
       d_span = torch::empty({shape.batch, shape.heads, shape.queries}, options);
@@ -316,29 +316,17 @@ class FusedBandedAttention : public torch::autograd::Function<FusedBandedAttenti
   }
 
  private:
-  static torch::ScalarType sum_type(const Tensor& x) {
-    return x.scalar_type() == torch::kDouble ? torch::kDouble : torch::kFloat;
-  }
-
   static Tensor expand_span(const Tensor& span, const Shape& shape) {
     return span.defined() ? span.detach().expand({shape.batch, shape.heads, shape.queries, 1}) : span;
   }
 };
 
-/// The type that is computed in: bfloat16 where that is given, the processor multiplies it, and what is paired is even.
-torch::ScalarType computed_type(const BandedAttentionInput& input) {
-  if (input.query.scalar_type() == torch::kDouble) return torch::kDouble;
-  const bool even = input.query.size(2) % 2 == 0 && input.query.size(3) % 2 == 0 && input.position.size(1) % 2 == 0;
-  return input.query.scalar_type() == torch::kBFloat16 && even && has_bfloat16_products() ? torch::kBFloat16
-                                                                                          : torch::kFloat;
-}
-
 }  // namespace
 
 Tensor banded_attention_fused(const BandedAttentionInput& input) {
-  const torch::ScalarType type = computed_type(input);
-  const torch::ScalarType span_type = type == torch::kDouble ? torch::kDouble : torch::kFloat;
-  const std::optional<Tensor> span = input.span.defined() ? std::optional(input.span.to(span_type)) : std::nullopt;
+  const bool even = input.query.size(2) % 2 == 0 && input.query.size(3) % 2 == 0 && input.position.size(1) % 2 == 0;
+  const torch::ScalarType type = product_type(input.query.scalar_type(), even);
+  const std::optional<Tensor> span = input.span.defined() ? std::optional(input.span.to(sum_type(type))) : std::nullopt;
   return FusedBandedAttention::apply(input.query.to(type), input.key.to(type), input.value.to(type),
                                      input.position.to(type), span, input.ramp, input.dropout,
                                      static_cast<std::int64_t>(input.seed))

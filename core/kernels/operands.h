@@ -42,6 +42,16 @@ void pair_rows(const Bfloat16* in, std::int64_t stride, std::int64_t rows, std::
 /// True where the processor multiplies bfloat16, and libtorch's small products do.
 bool has_bfloat16_products();
 
+/// The type of sums over numbers of a type: Sum<T>.
+inline torch::ScalarType sum_type(torch::ScalarType type) {
+  return type == torch::kDouble ? torch::kDouble : torch::kFloat;
+}
+
+/// The type that a kernel multiplies in: bfloat16 where that is given, can be had, and what is paired is `even`.
+inline torch::ScalarType product_type(torch::ScalarType given, bool even) {
+  return given == torch::kBFloat16 && even && has_bfloat16_products() ? given : sum_type(given);
+}
+
 /// After the last product of a thread: of bfloat16, some processors keep a state that others' products do not expect.
 template <class T>
 void end_products() {

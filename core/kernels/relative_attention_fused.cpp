@@ -324,9 +324,8 @@ class FusedRelativeAttention : public torch::autograd::Function<FusedRelativeAtt
 
 Tensor relative_attention_fused(const RelativeAttentionInput& input) {
   const torch::ScalarType given = input.query.scalar_type();
-  const torch::ScalarType sums = given == torch::kDouble ? torch::kDouble : torch::kFloat;
-  const bool paired = given == torch::kBFloat16 && input.query.size(3) % 2 == 0 && has_bfloat16_products();
-  const torch::ScalarType type = paired ? given : sums;
+  const torch::ScalarType type = product_type(given, input.query.size(3) % 2 == 0);
+  const torch::ScalarType sums = sum_type(type);
   return FusedRelativeAttention::apply(input.query.to(type), input.key.to(type), input.value.to(type),
                                        input.position.to(type), input.content_bias.to(sums),
                                        input.position_bias.to(sums), input.dropout,

@@ -148,6 +148,16 @@ TEST_F(ResultsCommands, ParetoIsAsDocumented) {
   EXPECT_EQ(xlm("pareto --x peak_memory --y test.bpc").code, 3);
 }
 
+TEST_F(ResultsCommands, ParetoCountsTheRunsThatLackAColumn) {
+  make_sweep();
+  const std::string command = "pareto --x flops_per_token --y test.bpc";
+  EXPECT_THAT(xlm(command).out, Not(HasSubstr("without all of these columns")));
+  maker_.make({.id = "first", .state = "running"});
+  EXPECT_THAT(xlm(command).out, HasSubstr(", 1 run without all of these columns."));
+  maker_.make({.id = "second", .state = "failed"});
+  EXPECT_THAT(xlm(command).out, HasSubstr(", 2 runs without all of these columns."));
+}
+
 constexpr const char* kRecipe =
     "experiment: spans\ndata: {path: data}\nmodel: {type: adaptive-span}\ntrain: {steps: 1}\n"
     "sweep: {grid: {seed: [1, 2]}}\nprofiles:\n  smoke: {experiment: spans-smoke}\n"

@@ -1,14 +1,13 @@
 // Banded attention against a triple loop.
 #include <array>
 #include <cmath>
-#include <map>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "core/kernels/banded_attention.h"
+#include "tests/core/kernels/exactness.h"
 
 namespace xlm {
 namespace {
@@ -97,13 +96,6 @@ BandedAttentionInput in_precision(torch::ScalarType type, BandedAttentionInput i
   return input;
 }
 
-/// Squared distances from the truth, summed: one lucky rounding of a sum must not decide.
-struct Squares {
-  double fused = 0;
-  double plain = 0;
-  double truth = 0;
-};
-
 constexpr std::array<Mask, 3> kMasks{Mask::kNone, Mask::kPerHead, Mask::kPerQuery};
 
 class BandedAttention : public testing::TestWithParam<Sizes> {};
@@ -139,7 +131,7 @@ class FusedBandedAttention : public testing::TestWithParam<Sizes> {};
 
 TEST_P(FusedBandedAttention, IsAsExactAsThePlainVersionInEveryPrecisionAndWithDropout) {
   torch::manual_seed(4);
-  std::map<std::pair<torch::ScalarType, std::size_t>, Squares> squares;  // by precision and output, over all masks
+  Exactness exactness;
   for (const Mask mask : kMasks) {
     for (const double dropout : {0.0, 0.3}) {
       BandedAttentionInput input = random_input(GetParam(), mask);
@@ -150,22 +142,12 @@ TEST_P(FusedBandedAttention, IsAsExactAsThePlainVersionInEveryPrecisionAndWithDr
       expect_equal(output_and_gradients(banded_attention_fused, input), expected, 1e-11);
       for (const torch::ScalarType type : {torch::kFloat, torch::kBFloat16}) {
         const BandedAttentionInput lower = in_precision(type, input);
-        const auto plain = output_and_gradients(banded_attention_plain, lower);
-        const auto fused = output_and_gradients(banded_attention_fused, lower);
-        for (std::size_t i = 0; i < expected.size(); ++i) {
-          const auto square = [](const torch::Tensor& x) { return x.to(torch::kDouble).square().sum().item<double>(); };
-          Squares& sums = squares[{type, i}];
-          sums.fused += square(fused[i].to(torch::kDouble) - expected[i]);
-          sums.plain += square(plain[i].to(torch::kDouble) - expected[i]);
-          sums.truth += square(expected[i]);
-        }
+        exactness.add(type, output_and_gradients(banded_attention_fused, lower),
+                      output_and_gradients(banded_attention_plain, lower), expected);
       }
     }
   }
-  for (const auto& [output, sums] : squares) {
-    const auto& [type, index] = output;
-    EXPECT_LT(std::sqrt(sums.fused), 2 * std::sqrt(sums.plain) + 1e-6 * std::sqrt(sums.truth)) << type << " " << index;
-  }
+  exactness.expect_as_plain(1e-6);
 }
 
 // Lengths that are no multiple of a tile, one tile, several; bands shorter and longer than the block; odd lengths,

@@ -1,14 +1,12 @@
 // Relative attention against a triple loop, and the fused version against the plain one.
-#include <array>
 #include <cmath>
-#include <map>
-#include <utility>
 #include <vector>
 
 #include <ATen/Parallel.h>
 #include <gtest/gtest.h>
 
 #include "core/kernels/relative_attention.h"
+#include "tests/core/kernels/exactness.h"
 
 namespace xlm {
 namespace {
@@ -134,16 +132,9 @@ TEST(FusedRelativeAttention, LongSequencesInNarrowTilesEqualThePlainVersion) {
                values_and_gradients(relative_attention_plain, input), 1e-11);
 }
 
-/// Squared distances from the truth, summed: one lucky rounding of a sum must not decide.
-struct RelativeSquares {
-  double fused = 0;
-  double plain = 0;
-  double truth = 0;
-};
-
 TEST(FusedRelativeAttention, IsAsExactAsThePlainVersionInEveryPrecision) {
   torch::manual_seed(6);
-  std::map<std::pair<torch::ScalarType, std::size_t>, RelativeSquares> squares;  // by precision and output
+  Exactness exactness;
   for (const std::int64_t length : {5, 64, 70, 300, 600}) {
     for (const double dropout : {0.0, 0.3}) {
       RelativeAttentionInput input = random_relative_input(2, 2, length, 32);
@@ -152,22 +143,12 @@ TEST(FusedRelativeAttention, IsAsExactAsThePlainVersionInEveryPrecision) {
       for (const torch::ScalarType type : {torch::kFloat, torch::kBFloat16}) {
         RelativeAttentionInput lower = input;
         for (torch::Tensor* tensor : tensors_of(lower)) *tensor = tensor->to(type);
-        const auto plain = values_and_gradients(relative_attention_plain, lower);
-        const auto fused = values_and_gradients(relative_attention_fused, lower);
-        for (std::size_t i = 0; i < expected.size(); ++i) {
-          const auto square = [](const torch::Tensor& x) { return x.to(torch::kDouble).square().sum().item<double>(); };
-          RelativeSquares& sums = squares[{type, i}];
-          sums.fused += square(fused[i].to(torch::kDouble) - expected[i]);
-          sums.plain += square(plain[i].to(torch::kDouble) - expected[i]);
-          sums.truth += square(expected[i]);
-        }
+        exactness.add(type, values_and_gradients(relative_attention_fused, lower),
+                      values_and_gradients(relative_attention_plain, lower), expected);
       }
     }
   }
-  for (const auto& [output, sums] : squares) {
-    const auto& [type, index] = output;
-    EXPECT_LT(std::sqrt(sums.fused), 2 * std::sqrt(sums.plain) + 1e-7 * std::sqrt(sums.truth)) << type << " " << index;
-  }
+  exactness.expect_as_plain(1e-7);
 }
 
 TEST(FusedRelativeAttention, ReadsHeadsThatLieSideBySide) {
