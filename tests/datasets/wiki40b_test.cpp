@@ -183,16 +183,26 @@ TEST_F(LanguageCorpora, StrictRefusesInvalidUtf8) {
   EXPECT_EQ(make(wiki).meta["replaced_characters"], 1);
 }
 
+/// Text in the form of wiki40b, of enough articles that several threads have work: numbers, capitals, letters of the
+/// language, and articles of different lengths.
+std::string many_articles(const std::string& sentence) {
+  std::string text;
+  for (int article = 1; article <= 15'000; ++article) {
+    text += fmt::format("\n_START_ARTICLE_\nTitle {}\n_START_SECTION_\n{}\n_START_PARAGRAPH_\n", article, sentence);
+    for (int i = 0; i < article % 7; ++i) text += fmt::format("{} {}{}.", sentence, i * article, "_NEWLINE_");
+  }
+  return text;
+}
+
 TEST_F(LanguageCorpora, ThreadsChangeNoByte) {
-  for (const auto& [language, sample] :
-       std::map<std::string, std::string>{{"fi", "wiki-fi/fiwiki-sample.wiki40b-form.txt"},
-                                          {"he", "wiki-he/heq-wikipedia.wiki40b-form.txt"},
-                                          {"vi", "wiki-vi/viwiki-sample.wiki40b-form.txt"}}) {
-    const fs::path real = fs::path(XLM_SHARED) / "data" / sample;
-    std::string raw = kArticles[0];
-    if (fs::exists(real)) raw = read_file(real);
-    const fs::path train = file("raw/train.txt", raw);
-    file("raw/validation.txt", raw.substr(0, raw.size() / 3));
+  for (const auto& [language, sentence] :
+       std::map<std::string, std::string>{{"fi", "Äiti söi 12 omenaa, isä"},
+                                          {"he", "\u05d0\u05d1\u05d0 7 \u05d9\u05dc\u05d3"},
+                                          {"vi", "Người ta đi 3 ngày"}}) {
+    const std::string raw = many_articles(sentence);
+    ASSERT_GT(raw.size(), std::size_t{3} << 20);  // threads are given pieces of a mebibyte
+    file("raw/train.txt", raw);
+    file("raw/validation.txt", raw.substr(0, raw.find("\n_START_ARTICLE_", raw.size() / 3)));
     std::map<int, Json> outputs;
     for (const int threads : {1, 4}) {
       PrepareRequest wanted = request("wiki40b", {path("raw")});
@@ -201,6 +211,7 @@ TEST_F(LanguageCorpora, ThreadsChangeNoByte) {
       wanted.out = path(fmt::format("{}-{}", language, threads));
       outputs[threads] = make(wanted).meta;
     }
+    EXPECT_GT(outputs[1]["sizes"]["train"], 1'000'000) << language;
     EXPECT_EQ(outputs[1], outputs[4]) << language;
   }
 }
