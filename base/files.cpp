@@ -19,8 +19,6 @@ namespace {
 
 constexpr std::size_t kBufferBytes = std::size_t{1} << 20;
 
-fs::path folder_of(const fs::path& path) { return path.has_parent_path() ? path.parent_path() : fs::path("."); }
-
 /// Writes everything, retrying interrupted and partial writes.
 void write_fully(int descriptor, const char* data, std::size_t bytes, const fs::path& path) {
   while (bytes > 0) {
@@ -89,6 +87,8 @@ void create_folders(const fs::path& path) {
   fs::create_directories(path, error);
   if (error) throw_file_error("create the folder", path, error.value());
 }
+
+fs::path folder_of(const fs::path& path) { return path.has_parent_path() ? path.parent_path() : fs::path("."); }
 
 void sync_folder(const fs::path& folder) {
   const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -24,6 +24,9 @@ void write_file(const fs::path& path, std::string_view content);
 /// Creates `path` and its parents. Throws naming the folder that cannot be made.
 void create_folders(const fs::path& path);
 
+/// The folder that holds `path`; "." for a bare name.
+fs::path folder_of(const fs::path& path);
+
 /// Makes the entries of `folder` (renames, new files) durable.
 void sync_folder(const fs::path& folder);
 

@@ -1,6 +1,10 @@
 // JSON parsing that reports its source.
 #include "base/json.h"
 
+#include <cmath>
+#include <ctime>
+
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include "base/error.h"
@@ -22,5 +26,10 @@ Json parse_json(std::string_view text, const std::string& source) {
 Json read_json(const fs::path& path) { return parse_json(read_file(path), path.string()); }
 
 std::string json_number(double value) { return Json(value).dump(); }
+
+Json iso_time(const std::optional<double>& seconds) {
+  if (!seconds || !std::isfinite(*seconds) || std::abs(*seconds) > 1e11) return nullptr;
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(static_cast<std::time_t>(*seconds)));
+}
 
 }  // namespace xlm

@@ -1,6 +1,7 @@
 // JSON: one alias, and parsing that reports its source.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -21,5 +22,8 @@ Json read_json(const fs::path& path);
 
 /// One number as JSON writes it: the shortest text that reads back the same; null for NaN and infinities.
 std::string json_number(double value);
+
+/// "2025-11-21T09:30:00Z"; null for nothing.
+Json iso_time(const std::optional<double>& seconds);
 
 }  // namespace xlm

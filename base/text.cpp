@@ -12,19 +12,13 @@
 namespace xlm {
 namespace {
 
-std::string scaled(double value, std::string_view separator, std::string_view last_unit, bool small_is_whole) {
-  constexpr std::string_view kPrefixes = "kMGTPE";
-  if (std::abs(value) < 999.5) {
-    return fmt::format(fmt::runtime(small_is_whole ? "{:.0f}{}{}" : "{:.3g}{}{}"), value, separator, last_unit);
+std::string three_digits(double value, std::string_view separator, std::string_view unit, bool small_is_whole) {
+  const auto [scaled, prefix] = with_prefix(value, 999.5);
+  if (prefix.empty()) {
+    return fmt::format(fmt::runtime(small_is_whole ? "{:.0f}{}{}" : "{:.3g}{}{}"), scaled, separator, unit);
   }
-  std::size_t prefix = 0;
-  value /= 1000;
-  while (std::abs(value) >= 999.5 && prefix + 1 < kPrefixes.size()) {
-    value /= 1000;
-    ++prefix;
-  }
-  const int digits = std::abs(value) < 9.995 ? 2 : std::abs(value) < 99.95 ? 1 : 0;
-  return fmt::format("{:.{}f}{}{}{}", value, digits, separator, kPrefixes[prefix], last_unit);
+  const int digits = std::abs(scaled) < 9.995 ? 2 : std::abs(scaled) < 99.95 ? 1 : 0;
+  return fmt::format("{:.{}f}{}{}{}", scaled, digits, separator, prefix, unit);
 }
 
 }  // namespace
@@ -71,9 +65,31 @@ std::string human_duration(double seconds) {
   return fmt::format("{} d {:02} h", minutes / 1440, minutes % 1440 / 60);
 }
 
-std::string human_bytes(double bytes) { return scaled(bytes, " ", "B", true); }
+Prefixed with_prefix(double value, double limit) {
+  constexpr std::string_view kPrefixes = "kMGTPE";
+  std::size_t divisions = 0;
+  while (std::abs(value) >= limit && divisions < kPrefixes.size()) {
+    value /= 1000;
+    ++divisions;
+  }
+  return {value, divisions == 0 ? std::string_view() : kPrefixes.substr(divisions - 1, 1)};
+}
 
-std::string human_count(double count) { return scaled(count, "", "", count == std::floor(count)); }
+std::string human_bytes(double bytes) { return three_digits(bytes, " ", "B", true); }
+
+std::string human_count(double count) { return three_digits(count, "", "", count == std::floor(count)); }
+
+std::string name_from_title(const std::string& title) {
+  std::string name;
+  for (const char c : title) {
+    const bool letter = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+    if (letter) name += c;
+    if (c >= 'A' && c <= 'Z') name += static_cast<char>(c - 'A' + 'a');
+    if (c == ' ' && !name.empty() && name.back() != '-') name += '-';
+  }
+  while (!name.empty() && name.back() == '-') name.pop_back();
+  return name;
+}
 
 std::string join(const std::vector<std::string>& parts, std::string_view separator) {
   return fmt::format("{}", fmt::join(parts, separator));
@@ -88,6 +104,8 @@ std::vector<std::string> split(std::string_view text, char separator) {
     text.remove_prefix(end + 1);
   }
 }
+
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 std::string_view trim(std::string_view text) {
   constexpr std::string_view kBlank = " \t\r\n\f\v";

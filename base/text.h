@@ -23,8 +23,21 @@ std::string human_bytes(double bytes);
 /// "950", "38.1M", "1.2G" (powers of 1000, three digits).
 std::string human_count(double count);
 
+/// A value and the prefix that it was divided by, in powers of 1000: 38.1 and "M". `limit`: what is as large as that is
+/// divided once more (999.5 where three digits are shown, so that 1000 never is).
+struct Prefixed {
+  double value = 0;
+  std::string_view prefix;
+};
+Prefixed with_prefix(double value, double limit);
+
+/// "bpc-against-span" from "Bpc against span": a file name for a title.
+std::string name_from_title(const std::string& title);
+
 std::string join(const std::vector<std::string>& parts, std::string_view separator);
 std::vector<std::string> split(std::string_view text, char separator);
+/// Up to the first line end.
+std::string first_line(const std::string& text);
 std::string_view trim(std::string_view text);
 
 /// Reads a whole decimal integer or floating-point number; false when `text` is anything else.

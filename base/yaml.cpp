@@ -363,4 +363,16 @@ std::string to_text(const Yaml& node) {
   return out;
 }
 
+std::string scalar_text(const Yaml& node, std::string_view what) {
+  if (!node.is_scalar()) throw UsageError(fmt::format("{}: {} must be text or a number", node.where(), what));
+  return node.scalar;
+}
+
+void refuse_unknown(const Yaml& map, const std::vector<std::string>& known) {
+  for (const auto& [key, value] : map.entries) {
+    if (std::find(known.begin(), known.end(), key) != known.end()) continue;
+    throw UsageError(fmt::format("{}: unknown key '{}'{}", value.where(), key, did_you_mean(key, known)));
+  }
+}
+
 }  // namespace xlm

@@ -54,6 +54,12 @@ struct Yaml::Entry {
 /// Throws a UsageError that begins with where `node` stands.
 [[noreturn]] void fail_at(const Yaml& node, const std::string& message);
 
+/// The text of a scalar. Throws UsageError naming `what` for anything else.
+std::string scalar_text(const Yaml& node, std::string_view what);
+
+/// Throws UsageError for the first key of a map that is not one of `known`.
+void refuse_unknown(const Yaml& map, const std::vector<std::string>& known);
+
 /// Parses one document. Throws UsageError with file:line for anything that is not YAML, has a key twice, a key that is
 /// not text, more than one document, or is too large (1 MB, 100 levels, 200,000 nodes after aliases).
 Yaml parse_yaml(std::string_view text, const std::string& source);

@@ -16,10 +16,10 @@
 #include "base/progress.h"
 #include "base/terminal.h"
 #include "base/text.h"
-#include "core/device.h"
 #include "core/models/language_model.h"
+#include "core/runtime/device.h"
 #include "core/train/optimizer.h"
-#include "core/train/windows.h"
+#include "core/train/windows_loss.h"
 
 namespace xlm {
 namespace {

@@ -14,7 +14,7 @@
 namespace xlm {
 
 /// What every command is given: the options that work everywhere, and the terminal.
-struct Context {
+struct GlobalOptions {
   bool json = false;
   bool quiet = false;
   bool verbose = false;
@@ -27,8 +27,8 @@ struct Context {
 };
 
 /// Declares options on `app`, bound to variables that the returned function keeps alive; the function does the work and
-/// returns the exit code. `context` outlives it and is filled when it runs.
-using DeclareCommand = std::function<int()> (*)(CLI::App& app, const Context& context);
+/// returns the exit code. `global` outlives it and is filled when it runs.
+using DeclareCommand = std::function<int()> (*)(CLI::App& app, const GlobalOptions& global);
 
 struct Command {
   std::string_view name;

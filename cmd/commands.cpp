@@ -8,21 +8,21 @@
 
 namespace xlm {
 
-std::function<int()> declare_prepare_data(CLI::App& app, const Context& context);
-std::function<int()> declare_data(CLI::App& app, const Context& context);
-std::function<int()> declare_train(CLI::App& app, const Context& context);
-std::function<int()> declare_sweep(CLI::App& app, const Context& context);
-std::function<int()> declare_eval(CLI::App& app, const Context& context);
-std::function<int()> declare_eval_overlap(CLI::App& app, const Context& context);
-std::function<int()> declare_sample(CLI::App& app, const Context& context);
-std::function<int()> declare_segment(CLI::App& app, const Context& context);
-std::function<int()> declare_pareto(CLI::App& app, const Context& context);
-std::function<int()> declare_table(CLI::App& app, const Context& context);
-std::function<int()> declare_figure(CLI::App& app, const Context& context);
-std::function<int()> declare_report(CLI::App& app, const Context& context);
-std::function<int()> declare_runs(CLI::App& app, const Context& context);
-std::function<int()> declare_completion(CLI::App& app, const Context& context);
-std::function<int()> declare_worker(CLI::App& app, const Context& context);
+std::function<int()> declare_prepare_data(CLI::App& app, const GlobalOptions& global);
+std::function<int()> declare_data(CLI::App& app, const GlobalOptions& global);
+std::function<int()> declare_train(CLI::App& app, const GlobalOptions& global);
+std::function<int()> declare_sweep(CLI::App& app, const GlobalOptions& global);
+std::function<int()> declare_eval(CLI::App& app, const GlobalOptions& global);
+std::function<int()> declare_eval_overlap(CLI::App& app, const GlobalOptions& global);
+std::function<int()> declare_sample(CLI::App& app, const GlobalOptions& global);
+std::function<int()> declare_segment(CLI::App& app, const GlobalOptions& global);
+std::function<int()> declare_pareto(CLI::App& app, const GlobalOptions& global);
+std::function<int()> declare_table(CLI::App& app, const GlobalOptions& global);
+std::function<int()> declare_figure(CLI::App& app, const GlobalOptions& global);
+std::function<int()> declare_report(CLI::App& app, const GlobalOptions& global);
+std::function<int()> declare_runs(CLI::App& app, const GlobalOptions& global);
+std::function<int()> declare_completion(CLI::App& app, const GlobalOptions& global);
+std::function<int()> declare_worker(CLI::App& app, const GlobalOptions& global);
 
 const std::vector<Command>& commands() {
   static const std::vector<Command> table{

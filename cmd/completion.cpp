@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "cmd/command.h"
-#include "experiments/configuration.h"
+#include "experiments/configuration/configuration.h"
 
 namespace xlm {
 namespace {
@@ -159,12 +159,12 @@ std::string fish_script(const std::vector<CommandWords>& commands) {
     text += fmt::format("complete -c xlm -n __fish_use_subcommand -f -a {} -d '{}'\n", command.name, command.help);
   }
   for (const CommandWords& command : commands) {
-    const std::string condition = fmt::format("'__fish_seen_subcommand_from {}'", command.name);
+    const std::string filter = fmt::format("'__fish_seen_subcommand_from {}'", command.name);
     for (const Word& option : command.options) {
-      text += fmt::format("complete -c xlm -n {} -l {} -d '{}'\n", condition, option.text.substr(2), option.help);
+      text += fmt::format("complete -c xlm -n {} -l {} -d '{}'\n", filter, option.text.substr(2), option.help);
     }
     for (const Word& word : command.words) {
-      text += fmt::format("complete -c xlm -n {} -a '{}' -d '{}'\n", condition, word.text, word.help);
+      text += fmt::format("complete -c xlm -n {} -a '{}' -d '{}'\n", filter, word.text, word.help);
     }
   }
   return text;
@@ -172,7 +172,7 @@ std::string fish_script(const std::vector<CommandWords>& commands) {
 
 }  // namespace
 
-std::function<int()> declare_completion(CLI::App& app, const Context& /*context*/) {
+std::function<int()> declare_completion(CLI::App& app, const GlobalOptions& /*global*/) {
   const auto shell = std::make_shared<std::string>();
   app.add_option("shell", *shell, "bash, zsh or fish")->required()->type_name("SHELL");
   app.footer("To switch it on: source <(xlm completion bash), or the same line in ~/.bashrc");

@@ -8,10 +8,10 @@
 #include "base/text.h"
 #include "cmd/command.h"
 #include "cmd/prepared_view.h"
-#include "datasets/inspect.h"
-#include "datasets/prepared.h"
-#include "datasets/segmentation.h"
-#include "datasets/split_plan.h"
+#include "datasets/prepared/inspection.h"
+#include "datasets/prepared/prepared.h"
+#include "datasets/prepared/segmentation.h"
+#include "datasets/prepared/split_plan.h"
 
 namespace xlm {
 namespace {
@@ -131,17 +131,17 @@ std::string text_of(const PreparedData& data, const Options& options, const Term
   return out;
 }
 
-int show(const Options& options, const Context& context) {
+int show(const Options& options, const GlobalOptions& global) {
   const PreparedData data = open_prepared(options.folder);
   if (options.verify) verify_prepared(data);
-  const Terminal& terminal = context.standard_output;
-  print(context.json ? describe(data, options).dump(2) + "\n" : text_of(data, options, terminal));
+  const Terminal& terminal = global.standard_output;
+  print(global.json ? describe(data, options).dump(2) + "\n" : text_of(data, options, terminal));
   return kDone;
 }
 
 }  // namespace
 
-std::function<int()> declare_data(CLI::App& app, const Context& context) {
+std::function<int()> declare_data(CLI::App& app, const GlobalOptions& global) {
   const auto options = std::make_shared<Options>();
   app.require_subcommand(1);
   CLI::App* one = app.add_subcommand("show", "Sizes, alphabet, most frequent symbols, first lines, sources");
@@ -157,7 +157,7 @@ std::function<int()> declare_data(CLI::App& app, const Context& context) {
       ->type_name("N");
   one->footer("Example:\n  xlm data show data/text8 --verify");
   app.footer("Example:\n  xlm data show data/text8");
-  return [options, &context] { return show(*options, context); };
+  return [options, &global] { return show(*options, global); };
 }
 
 }  // namespace xlm

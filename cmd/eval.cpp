@@ -8,13 +8,13 @@
 #include "base/progress.h"
 #include "base/text.h"
 #include "cmd/command.h"
-#include "cmd/evaluation_place.h"
+#include "cmd/evaluation_target.h"
 #include "cmd/run_results.h"
-#include "experiments/configuration.h"
-#include "experiments/core_library.h"
-#include "experiments/evaluation_record.h"
-#include "experiments/store_update.h"
-#include "results/run_folder.h"
+#include "experiments/configuration/configuration.h"
+#include "experiments/runs/core_library.h"
+#include "experiments/runs/evaluation_record.h"
+#include "experiments/runs/store_update.h"
+#include "results/run_folder/run_folder.h"
 
 namespace xlm {
 namespace {
@@ -41,29 +41,29 @@ std::string as_text(const std::string& model, const Evaluation& evaluation) {
   return text;
 }
 
-int run_eval(const EvaluationTarget& target, const Context& context) {
+int run_eval(const EvaluationTarget& target, const GlobalOptions& global) {
   check_split(target.split);
-  const ModelPlace place = find_model(target.model, context.runs);
+  const LocatedModel place = locate_model(target.model, global.runs);
   RunOptions options = read_model_folder(place.model, target.overrides);
   options.data.path = evaluation_data(target.data, place);
   std::unique_ptr<Progress> bar;
   const auto show = [&](double done, double total) {
     const Progress::Settings settings{.label = "eval " + target.split, .total = total, .unit = "tokens"};
-    if (!bar && !context.quiet) bar = std::make_unique<Progress>(settings, stderr, context.standard_error);
+    if (!bar && !global.quiet) bar = std::make_unique<Progress>(settings, stderr, global.standard_error);
     if (bar) bar->update(done);
   };
   Evaluation evaluation = core().evaluate({.model = place.model, .options = options, .split = target.split}, show);
   bar.reset();
   evaluation.split = target.split;
-  record_evaluation({.place = place, .options = options, .split = target.split}, evaluation, context.runs);
-  update_store(context.runs, context.store_file());
-  print(context.json ? as_json(place.name, evaluation) : as_text(place.name, evaluation));
+  record_evaluation({.place = place, .options = options, .split = target.split}, evaluation, global.runs);
+  update_store(global.runs, global.store_file());
+  print(global.json ? as_json(place.name, evaluation) : as_text(place.name, evaluation));
   return kDone;
 }
 
 }  // namespace
 
-std::function<int()> declare_eval(CLI::App& app, const Context& context) {
+std::function<int()> declare_eval(CLI::App& app, const GlobalOptions& global) {
   const auto target = std::make_shared<EvaluationTarget>();
   target->declare(app);
   app.footer(
@@ -71,7 +71,7 @@ std::function<int()> declare_eval(CLI::App& app, const Context& context) {
       "Examples:\n"
       "  xlm eval adaptive-span-text8-3fa9\n"
       "  xlm eval models/hourglass --data data/text8 --split valid eval.context=1024");
-  return [target, &context] { return run_eval(*target, context); };
+  return [target, &global] { return run_eval(*target, global); };
 }
 
 }  // namespace xlm

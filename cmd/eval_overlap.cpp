@@ -9,13 +9,13 @@
 #include "base/progress.h"
 #include "base/text.h"
 #include "cmd/command.h"
-#include "cmd/evaluation_place.h"
+#include "cmd/evaluation_target.h"
 #include "cmd/run_results.h"
-#include "datasets/prepared.h"
-#include "experiments/configuration.h"
-#include "experiments/core_library.h"
-#include "experiments/evaluation_record.h"
-#include "experiments/store_update.h"
+#include "datasets/prepared/prepared.h"
+#include "experiments/configuration/configuration.h"
+#include "experiments/runs/core_library.h"
+#include "experiments/runs/evaluation_record.h"
+#include "experiments/runs/store_update.h"
 
 namespace xlm {
 namespace {
@@ -82,9 +82,9 @@ RunOptions options_of(RunOptions options, std::int64_t window, std::int64_t over
   return options;
 }
 
-Row measure(const Options& command, const Context& context, const EvaluationRequest& request, const Counts& counts,
+Row measure(const Options& command, const GlobalOptions& global, const EvaluationRequest& request, const Counts& counts,
             std::int64_t window, std::int64_t overlap) {
-  if (const auto known = find_evaluation(request, context.runs)) {
+  if (const auto known = find_evaluation(request, global.runs)) {
     Row row{.window = window, .overlap = overlap, .known = true, .values = known->values};
     row.tokens = static_cast<std::int64_t>(known->values.at("tokens"));
     row.loss = known->values.at("loss");
@@ -99,7 +99,7 @@ Row measure(const Options& command, const Context& context, const EvaluationRequ
   const auto show = [&](double done, double total) {
     const Progress::Settings settings{
         .label = fmt::format("window {} overlap {}", window, overlap), .total = total, .unit = "tokens"};
-    if (!bar && !context.quiet) bar = std::make_unique<Progress>(settings, stderr, context.standard_error);
+    if (!bar && !global.quiet) bar = std::make_unique<Progress>(settings, stderr, global.standard_error);
     if (bar) bar->update(done);
   };
   Evaluation evaluation =
@@ -107,7 +107,7 @@ Row measure(const Options& command, const Context& context, const EvaluationRequ
   bar.reset();
   evaluation.split = command.target.split;
   add_figures(evaluation.values, evaluation.loss, evaluation.tokens, counts);
-  record_evaluation(request, evaluation, context.runs);
+  record_evaluation(request, evaluation, global.runs);
   return {.window = window,
           .overlap = overlap,
           .tokens = evaluation.tokens,
@@ -204,9 +204,9 @@ std::string explanation(const Row& row, const Counts& counts, bool state) {
   return text;
 }
 
-int run(const Options& command, const Context& context) {
+int run(const Options& command, const GlobalOptions& global) {
   check_split(command.target.split);
-  const ModelPlace place = find_model(command.target.model, context.runs);
+  const LocatedModel place = locate_model(command.target.model, global.runs);
   RunOptions options = read_model_folder(place.model, command.target.overrides);
   options.data.path = evaluation_data(command.target.data, place);
   std::vector<EvaluationRequest> requests;
@@ -223,14 +223,14 @@ int run(const Options& command, const Context& context) {
   const Counts counts = count(options, command.target.split);
   std::vector<Row> rows;
   for (std::size_t i = 0; i < requests.size(); ++i) {
-    rows.push_back(measure(command, context, requests[i], counts, shapes[i].first, shapes[i].second));
+    rows.push_back(measure(command, global, requests[i], counts, shapes[i].first, shapes[i].second));
   }
-  update_store(context.runs, context.store_file());
-  if (context.json) {
+  update_store(global.runs, global.store_file());
+  if (global.json) {
     print(as_json(rows, counts));
     return kDone;
   }
-  print(as_text(rows, context.standard_output.is_terminal ? context.standard_output.width : 0));
+  print(as_text(rows, global.standard_output.is_terminal ? global.standard_output.width : 0));
   print(convention(rows, counts));
   if (command.explain) {
     for (const Row& row : rows) print(explanation(row, counts, has_window_state(options.model)));
@@ -240,7 +240,7 @@ int run(const Options& command, const Context& context) {
 
 }  // namespace
 
-std::function<int()> declare_eval_overlap(CLI::App& app, const Context& context) {
+std::function<int()> declare_eval_overlap(CLI::App& app, const GlobalOptions& global) {
   const auto command = std::make_shared<Options>();
   command->target.declare(app);
   app.add_option("--window", command->windows, "Tokens of a window T, several separated by commas")
@@ -261,7 +261,7 @@ std::function<int()> declare_eval_overlap(CLI::App& app, const Context& context)
       "Examples:\n"
       "  xlm eval-overlap gpt2-small --data data/wikitext-103 --window 300 --overlap 0,5,10,30,50\n"
       "  xlm eval-overlap gpt2-small --data data/pg-19 --split valid --window 200,300,400 --explain");
-  return [command, &context] { return run(*command, context); };
+  return [command, &global] { return run(*command, global); };
 }
 
 }  // namespace xlm

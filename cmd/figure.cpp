@@ -8,10 +8,10 @@
 #include "base/error.h"
 #include "cmd/recipe_view.h"
 #include "cmd/results_store.h"
-#include "results/figure.h"
-#include "results/gnuplot.h"
-#include "results/page.h"
-#include "results/plot.h"
+#include "results/figures/figure.h"
+#include "results/figures/gnuplot_process.h"
+#include "results/figures/gnuplot_script.h"
+#include "results/pages/page.h"
 
 namespace xlm {
 namespace {
@@ -55,22 +55,23 @@ std::string drawn(Store& store, const Figure& figure, const std::string& format)
   return run_gnuplot(gnuplot_script(figure, picture));
 }
 
-fs::path file_of(const Options& options, const FigureSpec& spec, const std::string& format) {
+fs::path file_of(const Options& options, const FigureDescription& description, const std::string& format) {
   if (!options.out.empty() && !names_folder(options.out)) return options.out;
-  return options.out / fmt::format("{}.{}", spec.name, format);
+  return options.out / fmt::format("{}.{}", description.name, format);
 }
 
-std::vector<FigureSpec> read_specs(const Options& options, const Yaml& file) {
-  std::vector<FigureSpec> specs;
-  for (const Yaml& spec : choose_specs(find_specs(file, SpecKind::kFigure), SpecKind::kFigure, options.name)) {
-    specs.push_back(read_figure_spec(spec));
+std::vector<FigureDescription> read_specs(const Options& options, const Yaml& file) {
+  std::vector<FigureDescription> descriptions;
+  for (const Yaml& description :
+       choose_exhibits(find_exhibits(file, ExhibitKind::kFigure), ExhibitKind::kFigure, options.name)) {
+    descriptions.push_back(read_figure_description(description));
   }
-  if (specs.size() > 1 && !options.out.empty() && !names_folder(options.out)) {
+  if (descriptions.size() > 1 && !options.out.empty() && !names_folder(options.out)) {
     throw UsageError(
         fmt::format("{} describes {} figures, but --out {} is one file\nname a folder, or one figure with --name",
-                    options.file.string(), specs.size(), options.out.string()));
+                    options.file.string(), descriptions.size(), options.out.string()));
   }
-  return specs;
+  return descriptions;
 }
 
 Json describe(const Figure& figure, const fs::path& file) {
@@ -80,33 +81,36 @@ Json describe(const Figure& figure, const fs::path& file) {
       points.push_back({{"series", series.label}, {"x", point.x}, {"y", point.y}, {"runs", point.runs}});
     }
   }
-  return {{"figure", figure.spec.title}, {"name", figure.spec.name}, {"file", file.string()}, {"points", points}};
+  return {{"figure", figure.description.title},
+          {"name", figure.description.name},
+          {"file", file.string()},
+          {"points", points}};
 }
 
-int run(const Options& options, const Context& context) {
+int run(const Options& options, const GlobalOptions& global) {
   const RecipeView recipe = read_recipe(options.file, options);
   const std::string format = format_of(options);
-  const std::vector<FigureSpec> specs = read_specs(options, recipe.file);
-  Store store = open_store(context);
-  RunSet runs(store);
-  warn_without_runs(recipe, options, context, runs);
+  const std::vector<FigureDescription> descriptions = read_specs(options, recipe.file);
+  Store store = open_store(global);
+  RunTable runs(store);
+  warn_without_runs(recipe, options, global, runs);
   if (names_folder(options.out)) create_folders(options.out);
   Json written = Json::array();
-  const std::size_t made = make_each(specs, [&](const FigureSpec& spec) {
-    const Figure figure = build_figure(runs, spec, recipe.conditions);
+  const std::size_t made = make_each(descriptions, [&](const FigureDescription& description) {
+    const Figure figure = build_figure(runs, description, recipe.filters);
     for (const std::string& note : figure.notes) spdlog::info(note);
-    const fs::path file = file_of(options, spec, format);
+    const fs::path file = file_of(options, description, format);
     write_file(file, drawn(store, figure, format));
     written.push_back(describe(figure, file));
-    if (!context.json) print(file.string() + "\n");
+    if (!global.json) print(file.string() + "\n");
   });
-  if (context.json) print(written.dump(2) + "\n");
-  return made == specs.size() ? kDone : kBadData;
+  if (global.json) print(written.dump(2) + "\n");
+  return made == descriptions.size() ? kDone : kBadData;
 }
 
 }  // namespace
 
-std::function<int()> declare_figure(CLI::App& app, const Context& context) {
+std::function<int()> declare_figure(CLI::App& app, const GlobalOptions& global) {
   const auto options = std::make_shared<Options>();
   app.add_option("SPEC.yaml", options->file, "A figure file, or a recipe with figures in it")->required();
   add_recipe_options(app, *options, "figure");
@@ -121,7 +125,7 @@ std::function<int()> declare_figure(CLI::App& app, const Context& context) {
       "  xlm figure experiments/recipes/adaptive-span/span-limit.yaml --out figures/\n"
       "  xlm figure experiments/recipes/adaptive-span/span-limit.yaml --name spans-per-head --out spans.pdf\n"
       "  xlm figure curves.yaml --where seed=1 --format html");
-  return [options, &context] { return run(*options, context); };
+  return [options, &global] { return run(*options, global); };
 }
 
 }  // namespace xlm

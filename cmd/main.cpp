@@ -19,24 +19,24 @@
 namespace xlm {
 namespace {
 
-void add_everywhere(CLI::App& app, Context& context) {
-  app.add_flag("--json", context.json, "Machine-readable results on standard output");
-  app.add_flag("-q,--quiet", context.quiet, "No progress and no notes");
-  app.add_flag("-v,--verbose", context.verbose, "Say more; add the cause to errors");
-  app.add_option("--runs", context.runs, "Folder of runs")->capture_default_str()->type_name("DIR");
-  app.add_option("--store", context.store, "Results store (default: results.db in the folder of runs)")
+void add_everywhere(CLI::App& app, GlobalOptions& global) {
+  app.add_flag("--json", global.json, "Machine-readable results on standard output");
+  app.add_flag("-q,--quiet", global.quiet, "No progress and no notes");
+  app.add_flag("-v,--verbose", global.verbose, "Say more; add the cause to errors");
+  app.add_option("--runs", global.runs, "Folder of runs")->capture_default_str()->type_name("DIR");
+  app.add_option("--store", global.store, "Results store (default: results.db in the folder of runs)")
       ->type_name("FILE");
 }
 
-void configure_log(const Context& context) {
+void configure_log(const GlobalOptions& global) {
   auto logger = std::make_shared<spdlog::logger>("xlm", std::make_shared<spdlog::sinks::stderr_sink_mt>());
   logger->set_pattern("%l: %v");
-  logger->set_level(context.quiet ? spdlog::level::err : context.verbose ? spdlog::level::debug : spdlog::level::info);
+  logger->set_level(global.quiet ? spdlog::level::err : global.verbose ? spdlog::level::debug : spdlog::level::info);
   spdlog::set_default_logger(logger);
 }
 
-void complain(const Context& context, const std::string& message) {
-  const std::string head = paint(context.standard_error, Colour::kRed, "error:");
+void complain(const GlobalOptions& global, const std::string& message) {
+  const std::string head = paint(global.standard_error, Colour::kRed, "error:");
   fmt::print(stderr, "{} {}\n", head, message);
 }
 
@@ -90,9 +90,9 @@ std::string with_suggestion(const CLI::App& app, const CLI::ParseError& error) {
 int run(int argc, char** argv) {
   std::setlocale(LC_CTYPE, "C.UTF-8");
   std::signal(SIGPIPE, SIG_DFL);
-  Context context;
-  context.standard_error = Terminal::of(STDERR_FILENO);
-  context.standard_output = Terminal::of(STDOUT_FILENO);
+  GlobalOptions global;
+  global.standard_error = Terminal::of(STDERR_FILENO);
+  global.standard_output = Terminal::of(STDOUT_FILENO);
 
   CLI::App app{
       "xlm: language-model experiments from the shell.\n"
@@ -107,17 +107,17 @@ int run(int argc, char** argv) {
       "  xlm sweep experiments/recipes/adaptive-span/span-limit.yaml --profile smoke data.path=data/text8\n"
       "  xlm table experiments/recipes/adaptive-span/span-limit.yaml\n\n"
       "'xlm COMMAND --help' explains a command.");
-  add_everywhere(app, context);
+  add_everywhere(app, global);
 
   std::vector<std::pair<CLI::App*, std::function<int()>>> runners;
   for (const Command& command : commands()) {
     CLI::App* sub = app.add_subcommand(std::string(command.name), std::string(command.summary));
     sub->formatter(std::make_shared<CLI::Formatter>());
-    runners.emplace_back(sub, command.declare(*sub, context));
+    runners.emplace_back(sub, command.declare(*sub, global));
     if (sub->get_subcommands({}).empty()) {
-      add_everywhere(*sub, context);
+      add_everywhere(*sub, global);
     } else {
-      for (CLI::App* inner : sub->get_subcommands({})) add_everywhere(*inner, context);
+      for (CLI::App* inner : sub->get_subcommands({})) add_everywhere(*inner, global);
     }
     if (command.summary.empty()) sub->group("");  // for the program's own use
   }
@@ -126,24 +126,24 @@ int run(int argc, char** argv) {
   } catch (const CLI::Success& success) {
     return app.exit(success);  // --help, --version
   } catch (const CLI::ParseError& error) {
-    complain(context, unknown_word(app, with_suggestion(app, error), argc, argv));
+    complain(global, unknown_word(app, with_suggestion(app, error), argc, argv));
     return kUsage;
   }
-  configure_log(context);
+  configure_log(global);
   for (const auto& [sub, runner] : runners) {
     if (!sub->parsed()) continue;
     try {
       return runner();
     } catch (const Error& error) {
-      complain(context, error.what());
+      complain(global, error.what());
       return error.code();
     } catch (const std::bad_alloc&) {
-      complain(context, "out of memory");
+      complain(global, "out of memory");
       return kOutOfResources;
     } catch (const std::exception& error) {
       // Libraries' own exceptions: the first line says what; the rest (libtorch adds a backtrace) only on request.
       const std::string what = error.what();
-      complain(context, context.verbose ? what : what.substr(0, what.find('\n')));
+      complain(global, global.verbose ? what : what.substr(0, what.find('\n')));
       return kFailed;
     }
   }

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "cmd/results_store.h"
-#include "results/pareto.h"
+#include "results/store/pareto.h"
 
 namespace xlm {
 namespace {
@@ -60,7 +60,7 @@ ParetoQuery query_of(const Options& options) {
   query.columns.insert(query.columns.end(), options.further.begin(), options.further.end());
   query.maximize = maximized(options, query.columns);
   query.group_by = options.group_by;
-  query.where = parse_conditions(options.where);
+  query.where = parse_filters(options.where);
   query.reference = reference_point(options.reference, query.columns.size());
   return query;
 }
@@ -109,11 +109,11 @@ std::string as_text(const ParetoQuery& query, const ParetoResult& result, int wi
   return text;
 }
 
-int run(const Options& options, const Context& context) {
+int run(const Options& options, const GlobalOptions& global) {
   const ParetoQuery query = query_of(options);
-  Store store = open_store(context);
-  RunSet runs(store);
-  if (runs.size() == 0) throw DataError(no_runs_hint(context).substr(0, no_runs_hint(context).size() - 1));
+  Store store = open_store(global);
+  RunTable runs(store);
+  if (runs.size() == 0) throw DataError(no_runs_hint(global).substr(0, no_runs_hint(global).size() - 1));
   const ParetoResult result = run_pareto(runs, query);
   if (result.front.front.empty()) {
     throw DataError(
@@ -121,8 +121,8 @@ int run(const Options& options, const Context& context) {
                     "final evaluations and costs appear when a run is done; see `xlm runs ls`",
                     join(query.columns, ", "), result.incomplete));
   }
-  const std::string format = context.json ? "json" : options.format;
-  const int width = context.standard_output.is_terminal && options.out.empty() ? context.standard_output.width : 0;
+  const std::string format = global.json ? "json" : options.format;
+  const int width = global.standard_output.is_terminal && options.out.empty() ? global.standard_output.width : 0;
   if (format == "json") {
     print_or_write(to_json(query, result.front).dump(2) + "\n", options.out);
   } else if (format == "text") {
@@ -136,7 +136,7 @@ int run(const Options& options, const Context& context) {
 
 }  // namespace
 
-std::function<int()> declare_pareto(CLI::App& app, const Context& context) {
+std::function<int()> declare_pareto(CLI::App& app, const GlobalOptions& global) {
   const auto options = std::make_shared<Options>();
   app.add_option("--x", options->x, "First column")->required()->type_name("COLUMN");
   app.add_option("--y", options->y, "Second column")->required()->type_name("COLUMN");
@@ -171,7 +171,7 @@ std::function<int()> declare_pareto(CLI::App& app, const Context& context) {
       "  xlm pareto --x test.average_span --y valid.bpc --where experiment=spans --group-by "
       "model.span,model.span_type\n"
       "  xlm pareto --x step_seconds --y test.bpc --also peak_memory --where model.span=256,512 --where status=done");
-  return [options, &context] { return run(*options, context); };
+  return [options, &global] { return run(*options, global); };
 }
 
 }  // namespace xlm

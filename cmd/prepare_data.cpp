@@ -10,11 +10,11 @@
 #include "base/text.h"
 #include "cmd/command.h"
 #include "cmd/prepared_view.h"
-#include "datasets/addresses.h"
+#include "datasets/corpora/addresses.h"
+#include "datasets/corpora/registry.h"
 #include "datasets/prepare.h"
-#include "datasets/prepared.h"
-#include "datasets/registry.h"
-#include "datasets/segmentation.h"
+#include "datasets/prepared/prepared.h"
+#include "datasets/prepared/segmentation.h"
 
 namespace xlm {
 namespace {
@@ -39,7 +39,7 @@ std::string help_text() {
 /// One progress bar for each stage of the work.
 class StageProgress {
  public:
-  explicit StageProgress(const Context& context) : context_(&context) {}
+  explicit StageProgress(const GlobalOptions& global) : global_(&global) {}
 
   void update(const std::string& stage, std::uint64_t done, std::uint64_t total) {
     if (stop_requested()) {
@@ -51,14 +51,14 @@ class StageProgress {
       if (total == 0) return;  // nobody knows how far it is
       bar_ = std::make_unique<Progress>(
           Progress::Settings{
-              .label = stage, .total = static_cast<double>(total), .bytes = true, .quiet = context_->quiet},
-          stderr, context_->standard_error);
+              .label = stage, .total = static_cast<double>(total), .bytes = true, .quiet = global_->quiet},
+          stderr, global_->standard_error);
     }
     if (bar_) bar_->update(static_cast<double>(done));
   }
 
   void note(const std::string& message) {
-    if (context_->quiet) return;
+    if (global_->quiet) return;
     if (bar_) {
       bar_->note("note: " + message);
     } else {
@@ -67,7 +67,7 @@ class StageProgress {
   }
 
  private:
-  const Context* context_;
+  const GlobalOptions* global_;
   std::string stage_;
   std::unique_ptr<Progress> bar_;
 };
@@ -104,8 +104,7 @@ struct Options {
 fs::path raw_folder(const std::string& name) { return fs::path("raw") / name; }
 
 /// Fetches the raw files to the folder that --from names, and puts what was fetched in its place.
-void download(Options& options, const PrepareObserver& observer) {
-  PrepareRequest& request = options.request;
+void download(PrepareRequest& request, const Options& options, const PrepareObserver& observer) {
   if (request.from.size() > 1) throw UsageError("--download takes one --from: the folder to fetch to");
   const fs::path folder = request.from.empty() ? raw_folder(request.dataset) : request.from.front();
   request.from = fetch_raw_files(request.dataset, request.language.value_or(""), folder, options.mirror,
@@ -114,43 +113,43 @@ void download(Options& options, const PrepareObserver& observer) {
 
 /// Checks the request, and fetches what it lacks: a small encoding before the check, which reads it; hours of raw files
 /// after it.
-void complete(Options& options, const PrepareObserver& observer) {
-  PrepareRequest& request = options.request;
+Preparation complete(const Options& options, const PrepareObserver& observer) {
+  PrepareRequest request = options.request;
   const bool fetch_encoding = options.download && lacks_encoding(request);
   if (fetch_encoding) {
     request.bpe =
         fetch_raw_files(kGpt2Encoding, "", raw_folder(kGpt2Encoding), options.mirror, *make_downloader(), observer)
             .front();
   }
-  check_request(request);
-  const bool nothing_else = fetch_encoding && !request.from.empty() && !has_address(request.dataset);
-  if (options.download && !nothing_else) download(options, observer);
+  Preparation preparation = check_request(std::move(request));
+  const bool nothing_else = fetch_encoding && !options.request.from.empty() && !has_address(options.request.dataset);
+  if (options.download && !nothing_else) download(preparation.request, options, observer);
+  return preparation;
 }
 
-int prepare_data(const Context& context, Options& options) {
+int prepare_data(const GlobalOptions& global, const Options& options) {
   install_stop_handlers();
-  PrepareRequest& request = options.request;
+  const PrepareRequest& request = options.request;
   if (request.from.empty() && !options.download) {
     throw UsageError("--from is required\nname the files as distributed, or fetch them with --download");
   }
   if (!options.mirror.empty() && !options.download) throw UsageError("--mirror goes with --download");
   PrepareResult result;
   {
-    StageProgress progress(context);
+    StageProgress progress(global);
     const PrepareObserver observer{.progress = [&](const std::string& stage, std::uint64_t done,
                                                    std::uint64_t total) { progress.update(stage, done, total); },
                                    .note = [&](const std::string& message) { progress.note(message); }};
-    complete(options, observer);
-    result = prepare(request, observer);
+    result = prepare(complete(options, observer), observer);
   }
   const PreparedData data = open_prepared(request.out);
-  print(context.json ? result_json(data, result).dump(2) + "\n" : result_text(data, result, context.standard_output));
+  print(global.json ? result_json(data, result).dump(2) + "\n" : result_text(data, result, global.standard_output));
   return kDone;
 }
 
 }  // namespace
 
-std::function<int()> declare_prepare_data(CLI::App& app, const Context& context) {
+std::function<int()> declare_prepare_data(CLI::App& app, const GlobalOptions& global) {
   auto options = std::make_shared<Options>();
   PrepareRequest* const request = &options->request;
   CLI::Validator size = CLI::AsSizeValue(true);  // powers of 1000
@@ -210,7 +209,7 @@ std::function<int()> declare_prepare_data(CLI::App& app, const Context& context)
       ->transform(size)
       ->check(positive)
       ->type_name("BYTES");
-  return [options, &context] { return prepare_data(context, *options); };
+  return [options, &global] { return prepare_data(global, *options); };
 }
 
 }  // namespace xlm

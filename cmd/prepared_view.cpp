@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/terminal.h"
-#include "datasets/split_plan.h"
+#include "datasets/prepared/split_plan.h"
 
 namespace xlm {
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "base/json.h"
-#include "datasets/prepared.h"
+#include "datasets/prepared/prepared.h"
 
 namespace xlm {
 

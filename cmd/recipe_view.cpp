@@ -1,7 +1,7 @@
 // Which recipe table, figure and report read, and which runs it shows.
 #include "cmd/recipe_view.h"
 
-#include "experiments/configuration.h"
+#include "experiments/configuration/configuration.h"
 
 namespace xlm {
 
@@ -19,36 +19,37 @@ void add_recipe_options(CLI::App& app, RecipeOptions& options, std::string_view 
 
 RecipeView read_recipe(const fs::path& path, const RecipeOptions& options) {
   RecipeView recipe{path, read_configuration(path, options.profile, {}), options.experiment, {}};
-  recipe.conditions = parse_conditions(options.where);
+  recipe.filters = parse_filters(options.where);
   if (recipe.experiment.empty()) recipe.experiment = recipe_experiment(recipe.file);
   if (!recipe.experiment.empty()) {
-    recipe.conditions.push_back({"experiment", Condition::Relation::kEqual, {recipe.experiment}});
+    recipe.filters.push_back({"experiment", Filter::Relation::kEqual, {recipe.experiment}});
   }
   return recipe;
 }
 
-std::string command_for_runs(const RecipeView& recipe, const RecipeOptions& options, const Context& context) {
+std::string command_for_runs(const RecipeView& recipe, const RecipeOptions& options, const GlobalOptions& global) {
   const bool sweep = recipe.file.find("sweep") != nullptr;
   if (!sweep && recipe.file.find("model") == nullptr) return "";
   std::string command = fmt::format("xlm {} {}", sweep ? "sweep" : "train", recipe.path.string());
   if (!options.profile.empty()) command += " --profile " + options.profile;
-  if (context.runs != Context().runs) command += " --runs " + context.runs.string();
+  if (global.runs != GlobalOptions().runs) command += " --runs " + global.runs.string();
   return command;
 }
 
-void warn_without_runs(const RecipeView& recipe, const RecipeOptions& options, const Context& context, RunSet& runs) {
-  if (recipe.experiment.empty() || !runs.select(recipe.conditions).empty()) return;
+void warn_without_runs(const RecipeView& recipe, const RecipeOptions& options, const GlobalOptions& global,
+                       RunTable& runs) {
+  if (recipe.experiment.empty() || !runs.select(recipe.filters).empty()) return;
   if (options.profile.empty() && options.experiment.empty()) {
     for (const Value& value : runs.column("experiment")) {
       const std::string name = to_text(value);
       if (!name.starts_with(recipe.experiment + "-")) continue;
       spdlog::warn("no run of the experiment '{}' is in {} yet, but there are some of '{}'\nadd --profile {}",
-                   recipe.experiment, context.runs.string(), name, name.substr(recipe.experiment.size() + 1));
+                   recipe.experiment, global.runs.string(), name, name.substr(recipe.experiment.size() + 1));
       return;
     }
   }
-  const std::string command = command_for_runs(recipe, options, context);
-  spdlog::warn("no run of the experiment '{}' is in {} yet{}", recipe.experiment, context.runs.string(),
+  const std::string command = command_for_runs(recipe, options, global);
+  spdlog::warn("no run of the experiment '{}' is in {} yet{}", recipe.experiment, global.runs.string(),
                command.empty() ? "" : fmt::format(": `{}` makes them", command));
 }
 

@@ -11,8 +11,8 @@
 #include "base/error.h"
 #include "base/yaml.h"
 #include "cmd/command.h"
-#include "results/query.h"
-#include "results/spec.h"
+#include "results/exhibits/exhibits.h"
+#include "results/store/run_table.h"
 
 namespace xlm {
 
@@ -32,29 +32,30 @@ struct RecipeView {
   fs::path path;
   Yaml file;
   std::string experiment;  // empty: runs of any
-  std::vector<Condition> conditions;
+  std::vector<Filter> filters;
 };
 
 /// Reads `path`, lays the profile over it, and finds the conditions on its runs. Throws UsageError.
 RecipeView read_recipe(const fs::path& path, const RecipeOptions& options);
 
 /// The command that makes the runs of a recipe; empty where it describes none.
-std::string command_for_runs(const RecipeView& recipe, const RecipeOptions& options, const Context& context);
+std::string command_for_runs(const RecipeView& recipe, const RecipeOptions& options, const GlobalOptions& global);
 
 /// Warns where the store has no run of the recipe's experiment yet.
-void warn_without_runs(const RecipeView& recipe, const RecipeOptions& options, const Context& context, RunSet& runs);
+void warn_without_runs(const RecipeView& recipe, const RecipeOptions& options, const GlobalOptions& global,
+                       RunTable& runs);
 
-/// Calls `make` with each of `specs`. One that has nothing to show (DataError) is a warning where there are others.
-/// Returns how many were made.
+/// Calls `make` with each of `descriptions`. One that has nothing to show (DataError) is a warning where there are
+/// others. Returns how many were made.
 template <class Spec, class Make>
-std::size_t make_each(const std::vector<Spec>& specs, const Make& make) {
+std::size_t make_each(const std::vector<Spec>& descriptions, const Make& make) {
   std::size_t made = 0;
-  for (const Spec& spec : specs) {
+  for (const Spec& description : descriptions) {
     try {
-      make(spec);
+      make(description);
       ++made;
     } catch (const DataError& error) {
-      if (specs.size() == 1) throw;
+      if (descriptions.size() == 1) throw;
       spdlog::warn(error.what());
     }
   }

@@ -10,7 +10,7 @@
 #include "base/version.h"
 #include "cmd/recipe_view.h"
 #include "cmd/results_store.h"
-#include "results/report.h"
+#include "results/pages/report.h"
 
 namespace xlm {
 namespace {
@@ -20,7 +20,9 @@ struct Options : RecipeOptions {
   fs::path out = "report.html";
 };
 
-bool has_exhibits(const Yaml& file) { return has_specs(file, SpecKind::kTable) || has_specs(file, SpecKind::kFigure); }
+bool has_exhibits(const Yaml& file) {
+  return has_exhibits(file, ExhibitKind::kTable) || has_exhibits(file, ExhibitKind::kFigure);
+}
 
 /// The recipes below a folder that describe tables or figures, in the order of their names.
 std::vector<fs::path> recipes_below(const fs::path& folder) {
@@ -54,49 +56,49 @@ std::vector<fs::path> recipe_files(const Options& options) {
 
 /// A table or figure, or why there is none. A mistake in its description is reported with its place.
 template <class Spec, class Build>
-Exhibit exhibit_of(const Spec& spec, const Build& build) {
+Exhibit exhibit_of(const Spec& description, const Build& build) {
   try {
     return build();
   } catch (const DataError& error) {
     const std::string message = error.what();
     const std::string line = message.substr(0, message.find('\n'));
-    const std::size_t reason = line.find(": ", line.find(spec.title) + spec.title.size());
-    return NothingToShow{spec.title, reason == std::string::npos ? line : line.substr(reason + 2)};
+    const std::size_t reason = line.find(": ", line.find(description.title) + description.title.size());
+    return NothingToShow{description.title, reason == std::string::npos ? line : line.substr(reason + 2)};
   } catch (const UsageError& error) {
-    throw UsageError(fmt::format("{}: {}", spec.place, error.what()));
+    throw UsageError(fmt::format("{}: {}", description.place, error.what()));
   }
 }
 
-std::vector<Exhibit> exhibits_of(const RecipeView& recipe, RunSet& runs) {
+std::vector<Exhibit> exhibits_of(const RecipeView& recipe, RunTable& runs) {
   std::vector<Exhibit> exhibits;
-  if (has_specs(recipe.file, SpecKind::kTable)) {
-    for (const Yaml& node : find_specs(recipe.file, SpecKind::kTable)) {
-      const TableSpec spec = read_table_spec(node);
-      exhibits.push_back(exhibit_of(spec, [&] { return build_table(runs, spec, recipe.conditions); }));
+  if (has_exhibits(recipe.file, ExhibitKind::kTable)) {
+    for (const Yaml& node : find_exhibits(recipe.file, ExhibitKind::kTable)) {
+      const TableDescription description = read_table_description(node);
+      exhibits.push_back(exhibit_of(description, [&] { return build_table(runs, description, recipe.filters); }));
     }
   }
-  if (has_specs(recipe.file, SpecKind::kFigure)) {
-    for (const Yaml& node : find_specs(recipe.file, SpecKind::kFigure)) {
-      const FigureSpec spec = read_figure_spec(node);
-      exhibits.push_back(exhibit_of(spec, [&] { return build_figure(runs, spec, recipe.conditions); }));
+  if (has_exhibits(recipe.file, ExhibitKind::kFigure)) {
+    for (const Yaml& node : find_exhibits(recipe.file, ExhibitKind::kFigure)) {
+      const FigureDescription description = read_figure_description(node);
+      exhibits.push_back(exhibit_of(description, [&] { return build_figure(runs, description, recipe.filters); }));
     }
   }
   return exhibits;
 }
 
-ReportRecipe part_of(const RecipeView& recipe, const Options& options, const Context& context, RunSet& runs) {
+ReportRecipe part_of(const RecipeView& recipe, const Options& options, const GlobalOptions& global, RunTable& runs) {
   if (!has_exhibits(recipe.file)) {
     throw UsageError(fmt::format("{} describes no table and no figure\ndocs/results.md says how they are written",
                                  recipe.path.string()));
   }
   std::vector<std::string> selected;
-  if (!recipe.conditions.empty()) {  // otherwise it is about no runs in particular
-    for (const std::size_t run : runs.select(recipe.conditions)) selected.push_back(runs.id(run));
+  if (!recipe.filters.empty()) {  // otherwise it is about no runs in particular
+    for (const std::size_t run : runs.select(recipe.filters)) selected.push_back(runs.id(run));
   }
   return {.title = recipe.experiment.empty() ? recipe.path.stem().string() : recipe.experiment,
           .file = recipe.path.string(),
           .profile = options.profile,
-          .command = command_for_runs(recipe, options, context),
+          .command = command_for_runs(recipe, options, global),
           .exhibits = exhibits_of(recipe, runs),
           .runs = std::move(selected)};
 }
@@ -119,28 +121,28 @@ Json summary_of(const Report& report, const fs::path& file) {
           {"nothing_to_show", nothing}};
 }
 
-int run(const Options& options, const Context& context) {
+int run(const Options& options, const GlobalOptions& global) {
   std::vector<RecipeView> recipes;
   for (const fs::path& file : recipe_files(options)) recipes.push_back(read_recipe(file, options));
-  Store store = open_store(context);
-  RunSet runs(store);
+  Store store = open_store(global);
+  RunTable runs(store);
   Report report;
   for (const RecipeView& recipe : recipes) {
-    warn_without_runs(recipe, options, context, runs);
-    report.recipes.push_back(part_of(recipe, options, context, runs));
+    warn_without_runs(recipe, options, global, runs);
+    report.recipes.push_back(part_of(recipe, options, global, runs));
   }
   report.title = report.recipes.size() == 1 ? "Results: " + report.recipes.front().title : "Results";
   report.origin = fmt::format("xlm {} ({}), {:%Y-%m-%d %H:%M} UTC, runs of {}", kVersion, kCommit,
-                              fmt::gmtime(std::time(nullptr)), context.runs.string());
+                              fmt::gmtime(std::time(nullptr)), global.runs.string());
   write_file(options.out, report_page(store, report));
   const Json summary = summary_of(report, options.out);
-  print(context.json ? summary.dump(2) + "\n" : options.out.string() + "\n");
+  print(global.json ? summary.dump(2) + "\n" : options.out.string() + "\n");
   return kDone;
 }
 
 }  // namespace
 
-std::function<int()> declare_report(CLI::App& app, const Context& context) {
+std::function<int()> declare_report(CLI::App& app, const GlobalOptions& global) {
   const auto options = std::make_shared<Options>();
   app.add_option("RECIPE.yaml", options->recipes, "Recipes, or folders of recipes")->required();
   add_recipe_options(app, *options, "");
@@ -152,7 +154,7 @@ std::function<int()> declare_report(CLI::App& app, const Context& context) {
       "  xlm report experiments/recipes/adaptive-span/span-limit.yaml --profile smoke\n"
       "  xlm report experiments/recipes --profile small --out small.html\n"
       "  xlm report table1.yaml curves.yaml --where status=done");
-  return [options, &context] { return run(*options, context); };
+  return [options, &global] { return run(*options, global); };
 }
 
 }  // namespace xlm

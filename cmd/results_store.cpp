@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/progress.h"
 #include "base/text.h"
-#include "experiments/run_lock.h"
+#include "experiments/runs/run_lock.h"
 
 namespace xlm {
 namespace {
@@ -20,17 +20,17 @@ constexpr std::size_t kMostCandidates = 5;
 
 }  // namespace
 
-SyncOptions sync_options(const Context& context) {
+SyncOptions sync_options(const GlobalOptions& global) {
   SyncOptions options;
   options.is_alive = has_live_worker;
   // Made when the first report shows how much there is to do.
   auto bar = std::make_shared<std::unique_ptr<Progress>>();
-  options.progress = [&context, bar](double done, double total) {
+  options.progress = [&global, bar](double done, double total) {
     if (total < kSilentRuns) return;
     if (!*bar) {
       *bar = std::make_unique<Progress>(
-          Progress::Settings{.label = "reading runs", .total = total, .unit = "runs", .quiet = context.quiet}, stderr,
-          context.standard_error);
+          Progress::Settings{.label = "reading runs", .total = total, .unit = "runs", .quiet = global.quiet}, stderr,
+          global.standard_error);
     }
     (*bar)->update(done);
     if (done >= total) (*bar)->finish();
@@ -38,20 +38,20 @@ SyncOptions sync_options(const Context& context) {
   return options;
 }
 
-Store open_store(const Context& context) {
-  const fs::path file = context.store_file();
-  if (!fs::exists(context.runs)) {
-    if (context.runs != Context().runs) {
+Store open_store(const GlobalOptions& global) {
+  const fs::path file = global.store_file();
+  if (!fs::exists(global.runs)) {
+    if (global.runs != GlobalOptions().runs) {
       throw DataError(
           fmt::format("there is no folder of runs {}\n"
                       "`xlm train` and `xlm sweep` make runs; --runs DIR says where they are",
-                      context.runs.string()));
+                      global.runs.string()));
     }
     return fs::exists(file) ? Store::open_read_only(file) : Store::in_memory();
   }
   try {
     Store store(file);
-    store.sync(context.runs, sync_options(context));
+    store.sync(global.runs, sync_options(global));
     return store;
   } catch (const StoreUnwritable& error) {
     if (!fs::exists(file)) throw;
@@ -60,12 +60,12 @@ Store open_store(const Context& context) {
   }
 }
 
-std::string no_runs_hint(const Context& context) {
+std::string no_runs_hint(const GlobalOptions& global) {
   return fmt::format("there are no runs in {} yet\nmake some with `xlm train CONFIG.yaml` or `xlm sweep SWEEP.yaml`\n",
-                     context.runs.string());
+                     global.runs.string());
 }
 
-std::string find_run(const RunSet& runs, const std::string& name) {
+std::string find_run(const RunTable& runs, const std::string& name) {
   std::string id = name;
   while (id.ends_with('/')) id.pop_back();
   id = fs::path(id).filename().string();  // a run folder will do

@@ -5,24 +5,24 @@
 #include <vector>
 
 #include "cmd/command.h"
-#include "results/query.h"
-#include "results/store.h"
+#include "results/store/run_table.h"
+#include "results/store/store.h"
 
 namespace xlm {
 
-/// Opens the store that `context` names and syncs it with the run folders. A store that cannot be written is read as it
+/// Opens the store that `global` names and syncs it with the run folders. A store that cannot be written is read as it
 /// is, with a warning. Where there are neither runs nor a store, the result is empty and nothing is created; throws
 /// DataError when the user named a folder of runs that does not exist.
-Store open_store(const Context& context);
+Store open_store(const GlobalOptions& global);
 
 /// Progress and liveness for a sync.
-SyncOptions sync_options(const Context& context);
+SyncOptions sync_options(const GlobalOptions& global);
 
 /// What to tell someone whose store has no runs.
-std::string no_runs_hint(const Context& context);
+std::string no_runs_hint(const GlobalOptions& global);
 
 /// The one run that `name` means: an id, the start of one, or a run folder. Throws UsageError with the nearest id or
 /// the candidates.
-std::string find_run(const RunSet& runs, const std::string& name);
+std::string find_run(const RunTable& runs, const std::string& name);
 
 }  // namespace xlm

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "base/json.h"
-#include "results/run_folder.h"
+#include "results/run_folder/run_folder.h"
 
 namespace xlm {
 

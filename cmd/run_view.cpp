@@ -49,7 +49,7 @@ std::string step_text(const Value& step, const Value& steps) {
 }
 
 /// The measure that most of `selected` have: bits per character, or the loss.
-std::string measure_of(RunSet& runs, const std::vector<std::size_t>& selected) {
+std::string measure_of(RunTable& runs, const std::vector<std::size_t>& selected) {
   for (const char* name : {"bpc", "word_perplexity", "token_perplexity"}) {
     for (const char* split : {"test.", "valid."}) {
       const std::vector<Value>& values = runs.column(std::string(split) + name);
@@ -68,7 +68,7 @@ std::size_t widest_line(const std::string& text) {
 }
 
 /// What suits most, without the columns named in `hidden`.
-std::string default_columns(RunSet& runs, const std::vector<std::size_t>& selected, const ListView& view,
+std::string default_columns(RunTable& runs, const std::vector<std::size_t>& selected, const ListView& view,
                             const std::vector<std::string>& hidden) {
   const std::string measure = measure_of(runs, selected);
   const std::vector<Value>& experiment = runs.column("experiment");
@@ -101,7 +101,7 @@ std::string default_columns(RunSet& runs, const std::vector<std::size_t>& select
 }
 
 /// --columns: the columns that were asked for, after the id.
-std::string chosen_columns(RunSet& runs, const std::vector<std::size_t>& selected, const ListView& view,
+std::string chosen_columns(RunTable& runs, const std::vector<std::size_t>& selected, const ListView& view,
                            TextTable::Format format) {
   std::vector<TextTable::Column> columns{{"run"}};
   std::vector<const std::vector<Value>*> values;
@@ -190,7 +190,7 @@ std::string plain_text(const Json& value) { return value.is_string() ? value.get
 
 }  // namespace
 
-std::string runs_text(RunSet& runs, const std::vector<std::size_t>& selected, const ListView& view) {
+std::string runs_text(RunTable& runs, const std::vector<std::size_t>& selected, const ListView& view) {
   if (!view.columns.empty()) return chosen_columns(runs, selected, view, TextTable::Format::kText);
   const std::size_t width = view.terminal.is_terminal ? static_cast<std::size_t>(view.terminal.width) : 0;
   // An id that is cut short is of no use: on a narrow terminal columns go instead.
@@ -204,7 +204,7 @@ std::string runs_text(RunSet& runs, const std::vector<std::size_t>& selected, co
   return text;
 }
 
-std::string runs_table(RunSet& runs, const std::vector<std::size_t>& selected, const ListView& view,
+std::string runs_table(RunTable& runs, const std::vector<std::size_t>& selected, const ListView& view,
                        const std::string& format) {
   ListView full = view;
   if (full.columns.empty()) {

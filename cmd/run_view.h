@@ -6,9 +6,10 @@
 
 #include "base/json.h"
 #include "base/terminal.h"
-#include "results/listing.h"
-#include "results/query.h"
-#include "results/run_folder.h"
+#include "results/run_folder/run_folder.h"
+#include "results/store/run_list.h"
+#include "results/store/run_table.h"
+#include "results/store/sql_query.h"
 
 namespace xlm {
 
@@ -19,10 +20,10 @@ struct ListView {
 };
 
 /// A list that fits the terminal, with coloured states.
-std::string runs_text(RunSet& runs, const std::vector<std::size_t>& selected, const ListView& view);
+std::string runs_text(RunTable& runs, const std::vector<std::size_t>& selected, const ListView& view);
 
 /// The same as "markdown" or "csv", with full numbers.
-std::string runs_table(RunSet& runs, const std::vector<std::size_t>& selected, const ListView& view,
+std::string runs_table(RunTable& runs, const std::vector<std::size_t>& selected, const ListView& view,
                        const std::string& format);
 
 /// Everything that is known of one run.

@@ -8,9 +8,10 @@
 #include "base/text.h"
 #include "cmd/results_store.h"
 #include "cmd/run_view.h"
-#include "experiments/run_lock.h"
-#include "results/journal.h"
-#include "results/listing.h"
+#include "experiments/runs/run_lock.h"
+#include "results/run_folder/journal.h"
+#include "results/store/run_list.h"
+#include "results/store/sql_query.h"
 
 namespace xlm {
 namespace {
@@ -34,18 +35,18 @@ struct Options {
   bool yes = false;
 };
 
-int list(const ListOptions& options, const Context& context) {
-  const std::vector<Condition> conditions = parse_conditions(options.where);
-  Store store = open_store(context);
-  RunSet runs(store);
-  std::vector<std::size_t> selected = newest_first(runs, conditions);
+int list(const ListOptions& options, const GlobalOptions& global) {
+  const std::vector<Filter> filters = parse_filters(options.where);
+  Store store = open_store(global);
+  RunTable runs(store);
+  std::vector<std::size_t> selected = newest_first(runs, filters);
   const std::size_t all = selected.size();
-  const bool json = context.json || options.format == "json";
+  const bool json = global.json || options.format == "json";
   const bool text = !json && options.format == "text";
   if (options.limit > 0) {
     selected.resize(std::min(all, static_cast<std::size_t>(options.limit)));
-  } else if (options.limit < 0 && text && context.standard_output.is_terminal) {
-    const int room = std::max(context.standard_output.height - kAroundList, 10);
+  } else if (options.limit < 0 && text && global.standard_output.is_terminal) {
+    const int room = std::max(global.standard_output.height - kAroundList, 10);
     selected.resize(std::min(all, static_cast<std::size_t>(room)));
   }
   if (json) {
@@ -58,43 +59,42 @@ int list(const ListOptions& options, const Context& context) {
     return kDone;
   }
   if (all == 0 && text) {
-    fmt::print(stderr, "{}", runs.size() == 0 ? no_runs_hint(context) : "no run fulfils the conditions\n");
+    fmt::print(stderr, "{}", runs.size() == 0 ? no_runs_hint(global) : "no run fulfils the conditions\n");
     return kDone;
   }
-  const ListView view{.now = wall_seconds(), .terminal = context.standard_output, .columns = options.columns};
+  const ListView view{.now = wall_seconds(), .terminal = global.standard_output, .columns = options.columns};
   print(text ? runs_text(runs, selected, view) : runs_table(runs, selected, view, options.format));
-  if (selected.size() < all && !context.quiet) {
+  if (selected.size() < all && !global.quiet) {
     fmt::print(stderr, "{} of {} runs; --limit 0 shows all\n", selected.size(), all);
   }
   return kDone;
 }
 
-int show(const Options& options, const Context& context) {
-  Store store = open_store(context);
-  RunSet runs(store);
+int show(const Options& options, const GlobalOptions& global) {
+  Store store = open_store(global);
+  RunTable runs(store);
   const std::string id = find_run(runs, options.run);
-  if (context.json) {
+  if (global.json) {
     Json json = RunLister(store).run(id);
-    if (fs::exists(context.runs / id)) add_details(read_run(context.runs / id, has_live_worker), json);
+    if (fs::exists(global.runs / id)) add_details(read_run(global.runs / id, has_live_worker), json);
     print(json.dump(2) + "\n");
   } else {
-    const ListView view{.now = wall_seconds(), .terminal = context.standard_output, .columns = {}};
-    print(run_text(read_run(context.runs / id, has_live_worker), view));
+    const ListView view{.now = wall_seconds(), .terminal = global.standard_output, .columns = {}};
+    print(run_text(read_run(global.runs / id, has_live_worker), view));
   }
   return kDone;
 }
 
-int sync(const Options& options, const Context& context) {
-  if (!fs::exists(context.runs)) {
-    throw DataError(
-        fmt::format("there is no folder of runs {}\n--runs DIR says where they are", context.runs.string()));
+int sync(const Options& options, const GlobalOptions& global) {
+  if (!fs::exists(global.runs)) {
+    throw DataError(fmt::format("there is no folder of runs {}\n--runs DIR says where they are", global.runs.string()));
   }
-  const SyncOptions settings = sync_options(context);
-  const fs::path file = context.store_file();
+  const SyncOptions settings = sync_options(global);
+  const fs::path file = global.store_file();
   const SyncReport report =
-      options.rebuild ? Store::rebuild(file, context.runs, settings) : Store(file).sync(context.runs, settings);
+      options.rebuild ? Store::rebuild(file, global.runs, settings) : Store(file).sync(global.runs, settings);
   const std::int64_t runs = report.added + report.updated + report.unchanged;
-  if (context.json) {
+  if (global.json) {
     const Json json = {{"store", file.string()},    {"runs", runs},
                        {"added", report.added},     {"updated", report.updated},
                        {"removed", report.removed}, {"unchanged", report.unchanged},
@@ -108,12 +108,12 @@ int sync(const Options& options, const Context& context) {
   return kDone;
 }
 
-int sql(const Options& options, const Context& context) {
-  const bool kept = fs::exists(context.runs) || fs::exists(context.store_file());
-  Store synced = open_store(context);
-  Store store = kept ? Store::open_read_only(context.store_file()) : std::move(synced);
+int sql(const Options& options, const GlobalOptions& global) {
+  const bool kept = fs::exists(global.runs) || fs::exists(global.store_file());
+  Store synced = open_store(global);
+  Store store = kept ? Store::open_read_only(global.store_file()) : std::move(synced);
   const SqlResult result = run_sql(store, options.sql);
-  print(sql_text(result, context.json ? "json" : options.format, context.standard_output));
+  print(sql_text(result, global.json ? "json" : options.format, global.standard_output));
   return kDone;
 }
 
@@ -126,15 +126,15 @@ void remove_folder(const fs::path& folder) {
   if (error) throw_file_error("remove", folder, error.value());
 }
 
-int remove(const Options& options, const Context& context) {
-  Store store = open_store(context);
-  RunSet runs(store);
+int remove(const Options& options, const GlobalOptions& global) {
+  Store store = open_store(global);
+  RunTable runs(store);
   std::vector<std::string> ids;
   for (const std::string& name : options.runs) ids.push_back(find_run(runs, name));
   std::sort(ids.begin(), ids.end());
   ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
   for (const std::string& id : ids) {
-    if (!has_live_worker(context.runs / id)) continue;
+    if (!has_live_worker(global.runs / id)) continue;
     throw Error(fmt::format("{} is running: stop it first; nothing was removed", id));
   }
   if (!options.yes) {
@@ -142,15 +142,15 @@ int remove(const Options& options, const Context& context) {
                                  ids.size() == 1 ? "" : "s", join(ids, ", ")));
   }
   for (const std::string& id : ids) {
-    if (fs::exists(context.runs / id)) remove_folder(context.runs / id);
+    if (fs::exists(global.runs / id)) remove_folder(global.runs / id);
     store.remove(id);
-    if (!context.json) print(fmt::format("removed {}\n", id));
+    if (!global.json) print(fmt::format("removed {}\n", id));
   }
-  if (context.json) print(Json{{"removed", ids}}.dump(2) + "\n");
+  if (global.json) print(Json{{"removed", ids}}.dump(2) + "\n");
   return kDone;
 }
 
-using Choice = std::function<int(const Options&, const Context&)>;
+using Choice = std::function<int(const Options&, const GlobalOptions&)>;
 
 void declare_list(CLI::App& app, Options& options) {
   app.add_option("--where", options.list.where, "Only runs with KEY=VALUE (!=, <, <=, >, >=); all must hold")
@@ -190,13 +190,13 @@ void declare_sql(CLI::App& app, Options& options) {
 
 }  // namespace
 
-std::function<int()> declare_runs(CLI::App& app, const Context& context) {
+std::function<int()> declare_runs(CLI::App& app, const GlobalOptions& global) {
   const auto options = std::make_shared<Options>();
   std::vector<std::pair<CLI::App*, Choice>> choices;
   app.require_subcommand(1);
   CLI::App* ls = app.add_subcommand("ls", "List runs, newest first");
   declare_list(*ls, *options);
-  choices.emplace_back(ls, [](const Options& o, const Context& c) { return list(o.list, c); });
+  choices.emplace_back(ls, [](const Options& o, const GlobalOptions& c) { return list(o.list, c); });
 
   CLI::App* one =
       app.add_subcommand("show", "All about one run: configuration, states, evaluations, spans, checkpoints");
@@ -224,9 +224,9 @@ std::function<int()> declare_runs(CLI::App& app, const Context& context) {
       "'xlm runs COMMAND --help' explains each.\n\nExamples:\n  xlm runs ls --where status=done\n"
       "  xlm runs show adaptive-span-text8-3fa9\n  xlm runs sql \"SELECT * FROM results\"");
 
-  return [options, choices, &context]() -> int {
+  return [options, choices, &global]() -> int {
     for (const auto& [sub, choice] : choices) {
-      if (sub->parsed()) return choice(*options, context);
+      if (sub->parsed()) return choice(*options, global);
     }
     return kUsage;
   };

@@ -5,9 +5,9 @@
 
 #include "base/error.h"
 #include "cmd/command.h"
-#include "experiments/configuration.h"
-#include "experiments/core_library.h"
-#include "experiments/model_place.h"
+#include "experiments/configuration/configuration.h"
+#include "experiments/runs/core_library.h"
+#include "experiments/runs/model_locator.h"
 
 namespace xlm {
 namespace {
@@ -24,14 +24,14 @@ struct Options {
   std::vector<std::string> overrides;
 };
 
-int run(const Options& options, const Context& context) {
+int run(const Options& options, const GlobalOptions& global) {
   if (options.prompt.empty() && options.prompt_file.empty()) {
     throw UsageError("there is nothing to continue\ngive --prompt TEXT or --prompt-file FILE");
   }
   if (!std::isfinite(options.temperature) || !std::isfinite(options.top_p)) {
     throw UsageError("--temperature and --top-p take numbers");
   }
-  const ModelPlace place = find_model(options.model, context.runs);
+  const LocatedModel place = locate_model(options.model, global.runs);
   SampleJob job{.model = place.model,
                 .options = read_model_folder(place.model, options.overrides),
                 .prompt = options.prompt_file.empty() ? options.prompt : read_file(options.prompt_file),
@@ -40,7 +40,7 @@ int run(const Options& options, const Context& context) {
                 .top_k = options.top_k,
                 .top_p = options.top_p};
   job.options.seed = options.seed;
-  const bool stream = !context.json;
+  const bool stream = !global.json;
   std::string before = job.prompt;  // shown when there is something to continue it with
   const Sample sample = core().sample(job, [&](const std::string& text) {
     if (stream) print(std::exchange(before, "") + text);
@@ -61,7 +61,7 @@ int run(const Options& options, const Context& context) {
 
 }  // namespace
 
-std::function<int()> declare_sample(CLI::App& app, const Context& context) {
+std::function<int()> declare_sample(CLI::App& app, const GlobalOptions& global) {
   const auto options = std::make_shared<Options>();
   app.add_option("model", options->model, "Run id or its unique beginning, run folder, or model folder")
       ->required()
@@ -96,7 +96,7 @@ std::function<int()> declare_sample(CLI::App& app, const Context& context) {
       "Examples:\n"
       "  xlm sample gpt2-small --prompt \"The river\" --tokens 50 model.window=1024\n"
       "  xlm sample hourglass-text8-3fa9 --prompt \"the river \" --temperature 0.8 --top-k 20 --seed 3");
-  return [options, &context] { return run(*options, context); };
+  return [options, &global] { return run(*options, global); };
 }
 
 }  // namespace xlm

@@ -6,10 +6,10 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "cmd/command.h"
-#include "datasets/text8_filter.h"
-#include "experiments/configuration.h"
-#include "experiments/core_library.h"
-#include "experiments/model_place.h"
+#include "datasets/cleaning/text8_filter.h"
+#include "experiments/configuration/configuration.h"
+#include "experiments/runs/core_library.h"
+#include "experiments/runs/model_locator.h"
 
 namespace xlm {
 namespace {
@@ -57,13 +57,13 @@ std::string shown_groups(const Segmented& segmented, const Terminal& terminal) {
   return shown + "\n";
 }
 
-int run_segment(const SegmentCommand& command, const Context& context) {
-  const ModelPlace place = find_model(command.model, context.runs);
+int run_segment(const SegmentCommand& command, const GlobalOptions& global) {
+  const LocatedModel place = locate_model(command.model, global.runs);
   const RunOptions options = read_model_folder(place.model, command.overrides);
   const Segmented segmented = core().segment({.model = place.model, .options = options, .text = chosen_text(command)});
   const double shortening =
       static_cast<double>(segmented.tokens) / static_cast<double>(std::max<std::int64_t>(1, segmented.boundaries));
-  if (context.json) {
+  if (global.json) {
     const Json json{{"model", place.name},
                     {"groups", segmented.groups},
                     {"tokens", segmented.tokens},
@@ -72,8 +72,8 @@ int run_segment(const SegmentCommand& command, const Context& context) {
     print(json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
     return kDone;
   }
-  print(shown_groups(segmented, context.standard_output));
-  if (!context.quiet) {
+  print(shown_groups(segmented, global.standard_output));
+  if (!global.quiet) {
     fmt::print(stderr, "{} tokens, {} boundaries{}\n", segmented.tokens, segmented.boundaries,
                segmented.boundaries > 0 ? fmt::format(": shortening factor {:.2f}", shortening) : "");
   }
@@ -82,7 +82,7 @@ int run_segment(const SegmentCommand& command, const Context& context) {
 
 }  // namespace
 
-std::function<int()> declare_segment(CLI::App& app, const Context& context) {
+std::function<int()> declare_segment(CLI::App& app, const GlobalOptions& global) {
   const auto command = std::make_shared<SegmentCommand>();
   app.footer(
       "A boundary after a character ends a group, which the middle layers see as one. Boundaries of type gumbel are\n"
@@ -103,7 +103,7 @@ std::function<int()> declare_segment(CLI::App& app, const Context& context) {
       ->check(cleanings)
       ->capture_default_str()
       ->type_name("none|text8");
-  return [command, &context] { return run_segment(*command, context); };
+  return [command, &global] { return run_segment(*command, global); };
 }
 
 }  // namespace xlm

@@ -11,11 +11,13 @@
 #include "base/text.h"
 #include "cmd/command.h"
 #include "cmd/run_results.h"
-#include "experiments/configuration.h"
-#include "experiments/core_library.h"
-#include "experiments/launcher.h"
-#include "experiments/pinned_program.h"
-#include "experiments/store_update.h"
+#include "experiments/configuration/configuration.h"
+#include "experiments/launchers/launcher.h"
+#include "experiments/runs/core_library.h"
+#include "experiments/runs/live_run.h"
+#include "experiments/runs/pinned_program.h"
+#include "experiments/runs/store_update.h"
+#include "experiments/runs/submission.h"
 
 namespace xlm {
 namespace {
@@ -76,16 +78,16 @@ std::string runs_table(const std::vector<SweepRun>& runs, const std::vector<Text
   return table.render(TextTable::Format::kText, terminal.is_terminal ? terminal.width : 0);
 }
 
-void print_dry_run(const std::vector<SweepRun>& runs, const Context& context) {
+void print_dry_run(const std::vector<SweepRun>& runs, const GlobalOptions& global) {
   const std::vector<CostEstimate> costs = estimate(runs);
-  if (context.json) return print(dry_run_json(runs, costs));
+  if (global.json) return print(dry_run_json(runs, costs));
   const auto cells = [&](std::size_t i) {
     const bool known = !costs.empty();
     return std::vector<std::string>{known ? human_count(costs[i].params) : "?",
                                     known ? fmt::format("{:.2g}", costs[i].flops) : "?", runs[i].reason};
   };
   std::string text =
-      runs_table(runs, {{"parameters", true}, {"FLOPs left", true}, {"status"}}, cells, context.standard_output);
+      runs_table(runs, {{"parameters", true}, {"FLOPs left", true}, {"status"}}, cells, global.standard_output);
   std::size_t to_do = 0;
   double flops = 0;
   for (std::size_t i = 0; i < runs.size(); ++i) {
@@ -109,9 +111,9 @@ std::string last_line(const fs::path& log) {
 /// The result of a sweep: how every run stands now.
 class Summary {
  public:
-  Summary(std::vector<SweepRun> runs, const LaunchReport& report, const SweepCommand& command, const Context& context,
-          bool has_tables)
-      : planned_(std::move(runs)), report_(report), command_(command), context_(context), has_tables_(has_tables) {
+  Summary(std::vector<SweepRun> runs, const LaunchReport& report, const SweepCommand& command,
+          const GlobalOptions& global, bool has_tables)
+      : planned_(std::move(runs)), report_(report), command_(command), context_(global), has_tables_(has_tables) {
     for (SweepRun& run : planned_) {
       look_at(run, false);
       runs_.push_back(read_live_run(run.planned.paths.folder));
@@ -205,14 +207,14 @@ class Summary {
     for (const std::string& assignment : command_.overrides) {
       if (assignment.starts_with("experiment=")) text += " --" + assignment;
     }
-    if (context_.runs != Context().runs) text += " --runs " + context_.runs.string();
+    if (context_.runs != GlobalOptions().runs) text += " --runs " + context_.runs.string();
     return text + "\n";
   }
 
   std::vector<SweepRun> planned_;
   const LaunchReport& report_;
   const SweepCommand& command_;
-  const Context& context_;
+  const GlobalOptions& context_;
   std::string measure_;
   bool has_tables_;
   std::vector<Run> runs_;
@@ -220,42 +222,42 @@ class Summary {
   std::size_t failed_ = 0;
 };
 
-LaunchReport launch(const std::vector<SweepRun>& runs, const SweepCommand& command, const Context& context) {
+LaunchReport launch(const std::vector<SweepRun>& runs, const SweepCommand& command, const GlobalOptions& global) {
   const std::unique_ptr<Launcher> launcher = make_launcher(command.launcher);
   for (const SweepRun& run : runs) submit(run.planned);
-  update_store(context.runs, context.store_file());
+  update_store(global.runs, global.store_file());
   LaunchSettings settings{.jobs = command.jobs, .retry = command.retry};
-  settings.worker = {pin_program(program_files(), context.runs).string(), "worker"};
+  settings.worker = {pin_program(program_files(), global.runs).string(), "worker"};
   settings.should_stop = stop_requested;
-  settings.finished = [&context] { update_store(context.runs, context.store_file()); };
-  if (!context.quiet) {
+  settings.finished = [&global] { update_store(global.runs, global.store_file()); };
+  if (!global.quiet) {
     settings.screen = stderr;
-    settings.terminal = context.standard_error;
+    settings.terminal = global.standard_error;
   }
   return launcher->launch(runs, settings);
 }
 
-int run_sweep(const SweepCommand& command, const Context& context) {
+int run_sweep(const SweepCommand& command, const GlobalOptions& global) {
   Yaml tree = read_configuration(command.file, command.profile, command.overrides);
   fix_axes(tree, command.overrides);
   make_launcher(command.launcher);  // complains before anything is written
-  std::vector<SweepRun> runs = plan_sweep(tree, context.runs, command.retry);
+  std::vector<SweepRun> runs = plan_sweep(tree, global.runs, command.retry);
   if (command.shuffle) shuffle_runs(runs);
   if (command.dry_run) {
-    print_dry_run(runs, context);
+    print_dry_run(runs, global);
     return kDone;
   }
   install_stop_handlers();
-  const LaunchReport report = launch(runs, command, context);
+  const LaunchReport report = launch(runs, command, global);
   const bool has_tables = tree.find("table") != nullptr || tree.find("tables") != nullptr;
-  const Summary summary(runs, report, command, context, has_tables);
-  print(context.json ? summary.json() : summary.text(context.standard_output));
+  const Summary summary(runs, report, command, global, has_tables);
+  print(global.json ? summary.json() : summary.text(global.standard_output));
   return summary.code();
 }
 
 }  // namespace
 
-std::function<int()> declare_sweep(CLI::App& app, const Context& context) {
+std::function<int()> declare_sweep(CLI::App& app, const GlobalOptions& global) {
   const auto command = std::make_shared<SweepCommand>();
   app.add_option("file", command->file, "Configuration with a sweep")->required()->type_name("SWEEP.yaml");
   app.add_option("overrides", command->overrides, "Values laid over it: train.steps=1000")->type_name("KEY=VALUE");
@@ -275,7 +277,7 @@ std::function<int()> declare_sweep(CLI::App& app, const Context& context) {
       "  xlm sweep experiments/recipes/adaptive-span/span-limit.yaml --profile smoke --dry-run\n"
       "  xlm sweep experiments/recipes/adaptive-span/span-limit.yaml --profile small --jobs 2 data.path=data/text8\n"
       "  xlm sweep search.yaml --shuffle 'sweep.grid.seed=[1, 2, 3]'");
-  return [command, &context] { return run_sweep(*command, context); };
+  return [command, &global] { return run_sweep(*command, global); };
 }
 
 }  // namespace xlm

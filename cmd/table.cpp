@@ -6,9 +6,9 @@
 #include "base/text.h"
 #include "cmd/recipe_view.h"
 #include "cmd/results_store.h"
-#include "results/page.h"
-#include "results/table.h"
-#include "results/table_text.h"
+#include "results/pages/page.h"
+#include "results/tables/table.h"
+#include "results/tables/table_text.h"
 
 namespace xlm {
 namespace {
@@ -27,8 +27,8 @@ std::vector<std::string> format_names() {
   return names;
 }
 
-std::string format_of(const Options& options, const Context& context) {
-  if (context.json) return "json";
+std::string format_of(const Options& options, const GlobalOptions& global) {
+  if (global.json) return "json";
   if (!options.format.empty()) return options.format;
   static const std::map<std::string, std::string> endings{// a file's name says what it should hold
                                                           {".md", "markdown"},
@@ -54,26 +54,29 @@ std::string render(Store& store, const std::vector<Table>& tables, const std::st
   return join(texts, "\n");
 }
 
-int run(const Options& options, const Context& context) {
+int run(const Options& options, const GlobalOptions& global) {
   const RecipeView recipe = read_recipe(options.file, options);
-  std::vector<TableSpec> specs;
-  for (const Yaml& spec : choose_specs(find_specs(recipe.file, SpecKind::kTable), SpecKind::kTable, options.name)) {
-    specs.push_back(read_table_spec(spec));
+  std::vector<TableDescription> descriptions;
+  for (const Yaml& description :
+       choose_exhibits(find_exhibits(recipe.file, ExhibitKind::kTable), ExhibitKind::kTable, options.name)) {
+    descriptions.push_back(read_table_description(description));
   }
-  Store store = open_store(context);
-  RunSet runs(store);
-  warn_without_runs(recipe, options, context, runs);
+  Store store = open_store(global);
+  RunTable runs(store);
+  warn_without_runs(recipe, options, global, runs);
   std::vector<Table> tables;
-  make_each(specs, [&](const TableSpec& spec) { tables.push_back(build_table(runs, spec, recipe.conditions)); });
-  const bool to_terminal = context.standard_output.is_terminal && options.out.empty();
-  const int width = to_terminal ? context.standard_output.width : 0;
-  print_or_write(render(store, tables, format_of(options, context), width), options.out);
-  return tables.size() == specs.size() ? kDone : kBadData;
+  make_each(descriptions, [&](const TableDescription& description) {
+    tables.push_back(build_table(runs, description, recipe.filters));
+  });
+  const bool to_terminal = global.standard_output.is_terminal && options.out.empty();
+  const int width = to_terminal ? global.standard_output.width : 0;
+  print_or_write(render(store, tables, format_of(options, global), width), options.out);
+  return tables.size() == descriptions.size() ? kDone : kBadData;
 }
 
 }  // namespace
 
-std::function<int()> declare_table(CLI::App& app, const Context& context) {
+std::function<int()> declare_table(CLI::App& app, const GlobalOptions& global) {
   const auto options = std::make_shared<Options>();
   app.add_option("SPEC.yaml", options->file, "A table file, or a recipe with tables in it")->required();
   add_recipe_options(app, *options, "table");
@@ -88,7 +91,7 @@ std::function<int()> declare_table(CLI::App& app, const Context& context) {
       "  xlm table experiments/recipes/adaptive-span/span-limit.yaml --profile smoke --format markdown\n"
       "  xlm table table1.yaml --where status=done --out table1.tex\n"
       "  xlm table table1.yaml --out table1.html");
-  return [options, &context] { return run(*options, context); };
+  return [options, &global] { return run(*options, global); };
 }
 
 }  // namespace xlm

@@ -7,12 +7,13 @@
 #include "base/stop.h"
 #include "cmd/command.h"
 #include "cmd/run_results.h"
-#include "experiments/configuration.h"
-#include "experiments/core_library.h"
-#include "experiments/environment.h"
-#include "experiments/runner.h"
-#include "experiments/store_update.h"
-#include "experiments/submission.h"
+#include "experiments/configuration/configuration.h"
+#include "experiments/runs/core_library.h"
+#include "experiments/runs/environment.h"
+#include "experiments/runs/live_run.h"
+#include "experiments/runs/runner.h"
+#include "experiments/runs/store_update.h"
+#include "experiments/runs/submission.h"
 
 namespace xlm {
 namespace {
@@ -27,30 +28,30 @@ struct TrainCommand {
 };
 
 /// Submits the run and does it here, in this process.
-RunReport train(const PlannedRun& planned, const TrainCommand& command, const Context& context) {
+RunReport train(const PlannedRun& planned, const TrainCommand& command, const GlobalOptions& global) {
   submit(planned);
   WorkSettings settings{.threads = 0,
                         .retry = command.retry,
                         .command = command_line(),
                         .sink = {.screen = {}, .should_stop = stop_requested},
                         .lock = {}};
-  if (!context.quiet) settings.sink.screen = {stderr, context.standard_error};
+  if (!global.quiet) settings.sink.screen = {stderr, global.standard_error};
   RunReport report = execute(planned.paths.folder, core, settings);
-  update_store(context.runs, context.store_file());
+  update_store(global.runs, global.store_file());
   return report;
 }
 
-int show(const PlannedRun& planned, const RunReport& report, const Context& context) {
+int show(const PlannedRun& planned, const RunReport& report, const GlobalOptions& global) {
   const Run run = read_live_run(planned.paths.folder);
-  if (context.json) {
+  if (global.json) {
     print(run_json(run).dump(2) + "\n");
   } else if (report.code == kDone) {
-    const Terminal& terminal = context.standard_output;
+    const Terminal& terminal = global.standard_output;
     print(results_table(run, terminal.is_terminal ? terminal.width : 0));
-    if (!context.quiet) fmt::print(stderr, "the model is in {}\n", planned.paths.model().string());
+    if (!global.quiet) fmt::print(stderr, "the model is in {}\n", planned.paths.model().string());
   }
   if (report.code == kStopped) {
-    if (!context.quiet) {
+    if (!global.quiet) {
       fmt::print(stderr, "stopped at step {} with a checkpoint: run the same command again to go on\n",
                  checkpoint_step(run));
     }
@@ -60,7 +61,7 @@ int show(const PlannedRun& planned, const RunReport& report, const Context& cont
   return report.code;
 }
 
-int run_train(const TrainCommand& command, const Context& context) {
+int run_train(const TrainCommand& command, const GlobalOptions& global) {
   if (command.print_reference) {
     print(configuration_reference());
     return kDone;
@@ -72,21 +73,21 @@ int run_train(const TrainCommand& command, const Context& context) {
     print(to_text(resolved(options)));
     return kDone;
   }
-  if (tree.find("sweep") != nullptr && !context.quiet) {
+  if (tree.find("sweep") != nullptr && !global.quiet) {
     fmt::print(stderr, "note: {} holds a sweep; this trains its base configuration alone ('xlm sweep' does all runs)\n",
                command.config.string());
   }
   install_stop_handlers();
-  const PlannedRun planned = Planner(context.runs).plan(options);
-  if (!context.quiet) fmt::print(stderr, "run {} in {}\n", planned.id(), planned.paths.folder.string());
-  const RunReport report = train(planned, command, context);
-  if (report.code == kDone && !report.message.empty() && !context.quiet) fmt::print(stderr, "{}\n", report.message);
-  return show(planned, report, context);
+  const PlannedRun planned = Planner(global.runs).plan(options);
+  if (!global.quiet) fmt::print(stderr, "run {} in {}\n", planned.id(), planned.paths.folder.string());
+  const RunReport report = train(planned, command, global);
+  if (report.code == kDone && !report.message.empty() && !global.quiet) fmt::print(stderr, "{}\n", report.message);
+  return show(planned, report, global);
 }
 
 }  // namespace
 
-std::function<int()> declare_train(CLI::App& app, const Context& context) {
+std::function<int()> declare_train(CLI::App& app, const GlobalOptions& global) {
   const auto command = std::make_shared<TrainCommand>();
   app.add_option("config", command->config, "Configuration file")->type_name("CONFIG.yaml");
   app.add_option("overrides", command->overrides, "Values laid over it: optimizer.lr=0.01")->type_name("KEY=VALUE");
@@ -98,7 +99,7 @@ std::function<int()> declare_train(CLI::App& app, const Context& context) {
       "Goes on from the last checkpoint where the run was begun before. All keys: docs/configuration.md\n\n"
       "Example:\n"
       "  xlm train experiments/recipes/adaptive-span/span-limit.yaml --profile smoke data.path=data/text8");
-  return [command, &context] { return run_train(*command, context); };
+  return [command, &global] { return run_train(*command, global); };
 }
 
 }  // namespace xlm

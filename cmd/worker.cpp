@@ -3,13 +3,13 @@
 
 #include "base/stop.h"
 #include "cmd/command.h"
-#include "experiments/core_library.h"
-#include "experiments/environment.h"
-#include "experiments/runner.h"
+#include "experiments/runs/core_library.h"
+#include "experiments/runs/environment.h"
+#include "experiments/runs/runner.h"
 
 namespace xlm {
 
-std::function<int()> declare_worker(CLI::App& app, const Context& /*context*/) {
+std::function<int()> declare_worker(CLI::App& app, const GlobalOptions& /*global*/) {
   struct Options {
     fs::path folder;
     std::int64_t threads = 0;

@@ -12,17 +12,17 @@
 #include "base/error.h"
 #include "base/progress.h"
 #include "base/random.h"
-#include "core/device.h"
+#include "core/api/interface.h"
 #include "core/eval/evaluation.h"
 #include "core/eval/sampling.h"
 #include "core/eval/segment.h"
 #include "core/eval/trace.h"
-#include "core/interface.h"
 #include "core/models/model_folder.h"
-#include "core/random_streams.h"
+#include "core/runtime/device.h"
+#include "core/runtime/random_streams.h"
 #include "core/train/trainer.h"
-#include "datasets/segmentation.h"
-#include "datasets/symbols.h"
+#include "datasets/prepared/segmentation.h"
+#include "datasets/tokens/symbols.h"
 
 namespace xlm {
 namespace {

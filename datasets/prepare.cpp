@@ -1,8 +1,7 @@
-// Making a prepared data folder: check the request, collect clean text, encode it, describe it, move it into place.
+// Making a prepared data folder: collect clean text, encode it, describe it, move it into place.
 #include "datasets/prepare.h"
 
 #include <algorithm>
-#include <thread>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -11,126 +10,16 @@
 #include "base/sha256.h"
 #include "base/text.h"
 #include "base/version.h"
-#include "datasets/bpe.h"
-#include "datasets/clean_text.h"
-#include "datasets/prepared.h"
-#include "datasets/registry.h"
-#include "datasets/segmentation.h"
-#include "datasets/split_plan.h"
-#include "datasets/staging.h"
+#include "datasets/prepared/clean_text.h"
+#include "datasets/prepared/encoding.h"
+#include "datasets/prepared/prepared.h"
+#include "datasets/prepared/segmentation.h"
+#include "datasets/prepared/split_plan.h"
+#include "datasets/prepared/staging_folder.h"
+#include "datasets/tokens/bpe.h"
 
 namespace xlm {
 namespace {
-
-/// One of `allowed`, or its first where nothing was asked for.
-std::string choose(const Corpus& corpus, const char* option, const std::optional<std::string>& wanted,
-                   const std::vector<std::string_view>& allowed) {
-  if (!wanted) return std::string(allowed.front());
-  if (std::find(allowed.begin(), allowed.end(), *wanted) != allowed.end()) return *wanted;
-  const std::vector<std::string> names(allowed.begin(), allowed.end());
-  throw UsageError(fmt::format("{} cannot be prepared with {} {}{}\nit takes: {}", corpus.name, option, *wanted,
-                               did_you_mean(*wanted, names), join(names, ", ")));
-}
-
-/// The language of the cleaner: given where the corpus needs one, or where text is cleaned.
-const Language* choose_language(const Corpus& corpus, const PrepareRequest& request, const std::string& cleaning) {
-  if (request.language) {
-    const Language& language = find_language(*request.language);
-    const bool own_text = corpus.language.empty() && cleaning != "none";
-    if (!own_text) {
-      throw UsageError(
-          fmt::format("{} takes no --lang{}", corpus.name, corpus.language.empty() ? " without --clean text8" : ""));
-    }
-    return &language;
-  }
-  if (!corpus.needs_language) return nullptr;
-  std::vector<std::string> codes;
-  for (const Language& language : languages()) codes.emplace_back(language.code);
-  throw UsageError(fmt::format("{} needs --lang\nthere are: {}", corpus.name, join(codes, ", ")));
-}
-
-HebrewPoints choose_points(const Language* language, const std::optional<std::string>& wanted) {
-  if (!wanted) return HebrewPoints::kRemove;
-  if (language == nullptr || language->code != "he") throw UsageError("--hebrew-points goes with --lang he");
-  if (*wanted == "remove") return HebrewPoints::kRemove;
-  if (*wanted == "space") return HebrewPoints::kSpace;
-  throw UsageError(fmt::format("--hebrew-points {}: it takes remove or space", *wanted));
-}
-
-SplitSizes choose_limits(const Corpus& corpus, const std::optional<std::string>& wanted) {
-  if (corpus.limits.empty()) {
-    if (wanted) throw UsageError(fmt::format("{} takes no --limit", corpus.name));
-    return {};
-  }
-  const std::string text = wanted.value_or(std::string(corpus.limits));
-  const std::vector<std::string> words = split(text, ',');
-  SplitSizes limits{};
-  bool good = words.size() == limits.size();
-  for (std::size_t i = 0; good && i < limits.size(); ++i) {
-    good = parse_integer(trim(words[i]), limits.at(i)) && limits.at(i) >= 0;
-  }
-  if (good && limits != SplitSizes{}) return limits;
-  throw UsageError(
-      fmt::format("--limit {}: give three counts of characters for training, validation and test, such as "
-                  "--limit {}",
-                  text, corpus.limits));
-}
-
-VocabularyScope choose_vocabulary_scope(const PrepareRequest& request, const CorpusSettings& settings) {
-  if (request.vocabulary == "all") return VocabularyScope::kAll;
-  if (request.vocabulary != "train") {
-    throw UsageError(fmt::format("--vocabulary {}: it takes all or train", request.vocabulary));
-  }
-  if (settings.unit != Vocabulary::Unit::kCharacter) {
-    throw UsageError("--vocabulary train goes with characters as the unit");
-  }
-  return VocabularyScope::kTrain;
-}
-
-Vocabulary::Unit unit_named(const std::string& name) {
-  return name == "byte"  ? Vocabulary::Unit::kByte
-         : name == "bpe" ? Vocabulary::Unit::kBpe
-                         : Vocabulary::Unit::kCharacter;
-}
-
-/// Throws UsageError for options that the corpus does not take.
-void check_options(const Corpus& corpus, const PrepareRequest& request, Vocabulary::Unit unit) {
-  if (!request.glob.empty() && !corpus.folders) {
-    throw UsageError(fmt::format("{} is one file: it takes no --glob\nname the file with --from", corpus.name));
-  }
-  if (corpus.own_splits && request.split != PrepareRequest().split) {
-    throw UsageError(fmt::format("{} has its own training, validation and test: it takes no --split", corpus.name));
-  }
-  if (!request.lists.empty() && !corpus.lists) {
-    throw UsageError(fmt::format("{} has no official lists of files: it takes no --lists", corpus.name));
-  }
-  if (unit == Vocabulary::Unit::kBpe && request.bpe.empty()) {
-    throw UsageError(
-        fmt::format("{} in BPE needs an encoding\nname a folder with GPT-2's vocab.json and merges.txt "
-                    "with --bpe, or fetch them with --download",
-                    corpus.name));
-  }
-  if (unit != Vocabulary::Unit::kBpe && !request.bpe.empty()) {
-    throw UsageError("--bpe is for --unit bpe\nadd --unit bpe, or leave --bpe out");
-  }
-}
-
-CorpusSettings resolve(const Corpus& corpus, const PrepareRequest& request) {
-  CorpusSettings settings;
-  settings.cleaning = choose(corpus, "--clean", request.clean, corpus.cleanings);
-  settings.unit = unit_named(choose(corpus, "--unit", request.unit, corpus.units));
-  check_options(corpus, request, settings.unit);
-  settings.reading = {request.glob, request.max_unpacked};
-  settings.lists = request.lists;
-  settings.language = choose_language(corpus, request, settings.cleaning);
-  settings.points = choose_points(settings.language, request.hebrew_points);
-  settings.limits = choose_limits(corpus, request.limit);
-  settings.strict = request.strict;
-  settings.threads = request.threads > 0 ? request.threads : static_cast<int>(std::thread::hardware_concurrency());
-  choose_vocabulary_scope(request, settings);
-  if (!request.bpe.empty()) settings.bpe = std::make_shared<const Bpe>(read_bpe(request.bpe));
-  return settings;
-}
 
 /// A corpus of one file may be named by the folder that it lies in, alone.
 void check_folders(const Corpus& corpus, const std::vector<SourceFile>& sources) {
@@ -146,8 +35,10 @@ void check_folders(const Corpus& corpus, const std::vector<SourceFile>& sources)
 }
 
 /// The part of meta.json that says what was asked for: equal parts give equal folders.
-Json describe_request(const Corpus& corpus, const CorpusSettings& settings, const PrepareRequest& request,
-                      const std::vector<SourceFile>& sources, const std::vector<std::string>& hashes) {
+Json describe_request(const Preparation& preparation, const std::vector<SourceFile>& sources,
+                      const std::vector<std::string>& hashes) {
+  const auto& [request, named, settings, scope, split] = preparation;
+  const Corpus& corpus = *named;
   Json files = Json::object();
   for (std::size_t i = 0; i < sources.size(); ++i) files[sources[i].name] = hashes[i];
   Json meta{{"dataset", corpus.name},
@@ -155,7 +46,7 @@ Json describe_request(const Corpus& corpus, const CorpusSettings& settings, cons
             {"cleaning", settings.cleaning},
             {"unit", unit_name(settings.unit)},
             {"vocabulary", request.vocabulary},
-            {"split", corpus.own_splits ? "own" : SplitPlan(request.split).text()},
+            {"split", corpus.own_splits ? "own" : split.text()},
             {"glob", request.glob},
             {"keep_text", request.keep_text},
             {"sources", std::move(files)}};
@@ -275,9 +166,10 @@ void note_unknown(const EncodedText& encoded, const PrepareObserver& observer) {
 }
 
 /// Fills `folder`; meta.json comes last.
-std::int64_t fill(const fs::path& folder, const Corpus& corpus, const CorpusSettings& settings,
-                  const PrepareRequest& request, const std::vector<SourceFile>& sources, Json meta,
-                  const PrepareObserver& observer) {
+std::int64_t fill(const fs::path& folder, const Preparation& preparation, const std::vector<SourceFile>& sources,
+                  Json meta, const PrepareObserver& observer) {
+  const auto& [request, named, settings, scope, split] = preparation;
+  const Corpus& corpus = *named;
   CleanText text(folder / "clean", settings.unit, settings.bpe);
   corpus.read(sources, settings, observer, text);
   text.finish();
@@ -285,14 +177,12 @@ std::int64_t fill(const fs::path& folder, const Corpus& corpus, const CorpusSett
     throw DataError(fmt::format("the corpus is empty: {} holds no text that is left after cleaning",
                                 request.from.front().string()));
   }
-  const std::vector<SplitPart> parts =
-      corpus.own_splits ? text.parts() : split_parts(SplitPlan(request.split).sizes(text.tokens()));
+  const std::vector<SplitPart> parts = corpus.own_splits ? text.parts() : split_parts(split.sizes(text.tokens()));
   note_splits(parts, text.tokens(), observer);
   if (text.replaced() > 0) {
     observer.say(fmt::format("{} pieces of invalid UTF-8 became U+FFFD; --strict refuses them{}", text.replaced(),
                              corpus.units.size() > 1 ? ", --unit byte keeps them" : ""));
   }
-  const VocabularyScope scope = choose_vocabulary_scope(request, settings);
   if (scope == VocabularyScope::kTrain && (parts.front().split != 0 || parts.front().tokens == 0)) {
     throw UsageError("--vocabulary train needs a training split, and it has no text");
   }
@@ -312,13 +202,13 @@ std::int64_t fill(const fs::path& folder, const Corpus& corpus, const CorpusSett
 }
 
 /// The token files, without the segmentations beside them.
-PrepareResult prepare_tokens(const PrepareRequest& request, const PrepareObserver& observer) {
-  const Corpus& corpus = find_corpus(request.dataset);
-  const CorpusSettings settings = resolve(corpus, request);
+PrepareResult prepare_tokens(const Preparation& preparation, const PrepareObserver& observer) {
+  const PrepareRequest& request = preparation.request;
+  const Corpus& corpus = *preparation.corpus;
   std::vector<SourceFile> sources = find_sources(request.from, request.glob);
   check_folders(corpus, sources);
-  if (corpus.select != nullptr) sources = corpus.select(sources, settings);
-  const Json meta = describe_request(corpus, settings, request, sources, hash_sources(sources, observer));
+  if (corpus.select != nullptr) sources = corpus.select(sources, preparation.settings);
+  const Json meta = describe_request(preparation, sources, hash_sources(sources, observer));
 
   // Looked at before locking, so that a folder on a read-only disk can be "made" again, and after it, because another
   // process may just have finished.
@@ -326,28 +216,16 @@ PrepareResult prepare_tokens(const PrepareRequest& request, const PrepareObserve
   StagingFolder staging(request.out);
   if (is_there(request.out, meta, request.force)) return {.was_there = true};
   check_replaceable(request.out);
-  const std::int64_t replaced = fill(staging.path(), corpus, settings, request, sources, meta, observer);
+  const std::int64_t replaced = fill(staging.path(), preparation, sources, meta, observer);
   staging.commit();
   return {.was_there = false, .replaced = replaced};
 }
 
 }  // namespace
 
-void check_request(const PrepareRequest& request) {
-  resolve(find_corpus(request.dataset), request);
-  const SplitPlan plan(request.split);
-  if (request.out.empty()) throw UsageError("--out is empty\nname the folder to make");
-}
-
-bool lacks_encoding(const PrepareRequest& request) {
-  const Corpus& corpus = find_corpus(request.dataset);
-  return request.bpe.empty() &&
-         unit_named(choose(corpus, "--unit", request.unit, corpus.units)) == Vocabulary::Unit::kBpe;
-}
-
-PrepareResult prepare(const PrepareRequest& request, const PrepareObserver& observer) {
-  check_request(request);  // wrong usage shows before any work
-  const PrepareResult result = prepare_tokens(request, observer);
+PrepareResult prepare(const Preparation& preparation, const PrepareObserver& observer) {
+  const PrepareRequest& request = preparation.request;
+  const PrepareResult result = prepare_tokens(preparation, observer);
   if (request.train_unigram.empty() && request.unigram.empty()) return result;
   const PreparedData data = open_prepared(request.out);
   for (const std::int64_t pieces : request.train_unigram) train_segmentation(data, pieces, observer);

@@ -2,52 +2,19 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
-#include <string>
-#include <vector>
 
-#include "base/files.h"
-#include "datasets/sources.h"
+#include "datasets/prepare_request.h"
 
 namespace xlm {
-
-struct PrepareRequest {
-  std::string dataset;               // a name in the registry
-  std::vector<fs::path> from;        // files, archives or folders
-  fs::path out;                      // the folder to make
-  std::string glob;                  // which files of folders and archives; empty: all
-  std::optional<std::string> clean;  // nothing: the corpus's default
-  std::optional<std::string> unit;
-  fs::path bpe;                              // a folder with vocab.json and merges.txt; empty: none
-  fs::path lists;                            // a folder with the corpus's lists of files; empty: none
-  std::string split = "90%,5%,5%";           // as in SplitPlan
-  std::optional<std::string> language;       // a code in languages()
-  std::optional<std::string> limit;          // "TRAIN,VALID,TEST" in raw characters; nothing: the corpus's default
-  std::optional<std::string> hebrew_points;  // "remove" (the default) or "space"
-  std::string vocabulary = "all";            // or "train"
-  bool strict = false;                       // invalid UTF-8 is an error
-  int threads = 0;                           // 0: one for each core; the result is the same for any number
-  bool keep_text = false;                    // also write train.txt, valid.txt, test.txt
-  bool force = false;                        // replace a folder made from other files or with other options
-  std::int64_t max_unpacked = 0;             // bytes, as in ArchiveReader
-  std::vector<std::int64_t> train_unigram;   // sizes of unigram tokenizers to train and segment by
-  std::vector<fs::path> unigram;             // SentencePiece models to segment by
-};
 
 struct PrepareResult {
   bool was_there = false;     // made before from the same files with the same options: no token file was made
   std::int64_t replaced = 0;  // pieces of invalid UTF-8 that became U+FFFD
 };
 
-/// Throws UsageError for options that do not fit the corpus, whatever files there are.
-void check_request(const PrepareRequest& request);
-
-/// Whether the request is for byte pairs and names no encoding. Throws UsageError for an unknown corpus or unit.
-bool lacks_encoding(const PrepareRequest& request);
-
-/// Makes `request.out`, whole or not at all: the same request gives the same bytes. Throws UsageError for options that
-/// do not fit the corpus, a split longer than the text, and a folder in the way; DataError for missing, empty, corrupt
-/// or wrong files; ResourceError when the disk is full.
-PrepareResult prepare(const PrepareRequest& request, const PrepareObserver& observer);
+/// Makes the folder that was asked for, whole or not at all: the same request gives the same bytes. Throws UsageError
+/// for a split longer than the text and a folder in the way; DataError for missing, empty, corrupt or wrong files;
+/// ResourceError when the disk is full.
+PrepareResult prepare(const Preparation& preparation, const PrepareObserver& observer);
 
 }  // namespace xlm

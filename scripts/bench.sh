@@ -4,7 +4,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 build=$1
 xlm=$build/bin/xlm
-export GOMP_SPINCOUNT=${GOMP_SPINCOUNT:-10000}  # as in the program (experiments/core_library.cpp)
+export GOMP_SPINCOUNT=${GOMP_SPINCOUNT:-10000}  # as in the program (experiments/runs/core_library.cpp)
 echo "== training steps (bench/step_time.cpp)"
 "$build/bin/step_time"
 "$build/bin/step_time" --precision bfloat16

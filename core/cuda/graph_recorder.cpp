@@ -6,7 +6,7 @@
 
 #include <optional>
 
-#include "core/train/recorded_steps.h"
+#include "core/train/captured_steps.h"
 
 namespace xlm {
 namespace {

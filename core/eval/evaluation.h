@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <functional>
 
+#include "core/batches/batch_stream.h"
 #include "core/models/language_model.h"
-#include "core/train/stream.h"
 
 namespace xlm {
 

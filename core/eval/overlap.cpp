@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "core/device.h"
-#include "core/eval/overlap_windows.h"
+#include "core/batches/overlap_windows.h"
+#include "core/runtime/device.h"
 
 namespace xlm {
 namespace {

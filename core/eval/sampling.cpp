@@ -9,12 +9,12 @@
 #include "base/error.h"
 #include "base/progress.h"
 #include "base/random.h"
-#include "core/device.h"
 #include "core/models/model_folder.h"
-#include "core/random_streams.h"
-#include "datasets/bpe_encoder.h"
-#include "datasets/decoder.h"
-#include "datasets/symbols.h"
+#include "core/runtime/device.h"
+#include "core/runtime/random_streams.h"
+#include "datasets/tokens/bpe_encoder.h"
+#include "datasets/tokens/decoder.h"
+#include "datasets/tokens/symbols.h"
 
 namespace xlm {
 namespace {

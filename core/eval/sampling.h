@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-#include "core/interface.h"
+#include "core/api/interface.h"
 #include "core/models/language_model.h"
 
 namespace xlm {

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "core/device.h"
+#include "core/runtime/device.h"
 
 namespace xlm {
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "core/device.h"
+#include "core/runtime/device.h"
 
 namespace xlm {
 

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "core/device.h"
+#include "core/runtime/device.h"
 
 namespace xlm {
 namespace {

@@ -16,7 +16,7 @@
 #include "core/kernels/attention_heads.h"
 #include "core/kernels/banded_attention.h"
 #include "core/kernels/banded_rows.h"
-#include "core/kernels/operands.h"
+#include "core/kernels/packed_operands.h"
 
 namespace xlm {
 namespace {

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/kernels/clones.h"
 #include "core/kernels/exponential.h"
+#include "core/kernels/simd_dispatch.h"
 
 namespace xlm {
 namespace {
@@ -15,7 +15,7 @@ constexpr double kEpsilon = 1e-8;  // of the renormalisation (1.6)
 
 /// The soft mask's line before it is clamped to [0, 1], at a column of the band.
 template <class T>
-XLM_INLINE T mask_line(const RowSettings<T>& s, std::int64_t column) {
+XLM_SIMD_INLINE T mask_line(const RowSettings<T>& s, std::int64_t column) {
   return (static_cast<T>(static_cast<std::int32_t>(column + 1 - s.band)) + s.span) / s.ramp + 1;
 }
 
@@ -27,12 +27,12 @@ std::int64_t first_unmasked(const RowSettings<T>& s) {
 }
 
 template <class T>
-XLM_INLINE T drop_factor(const RowSettings<T>& s, std::int64_t column) {
+XLM_SIMD_INLINE T drop_factor(const RowSettings<T>& s, std::int64_t column) {
   return static_cast<T>(s.dropout.factor(s.key, static_cast<std::uint32_t>(column)));
 }
 
 template <bool masked, bool dropped, class T>
-XLM_INLINE RowSums<T> forward_loops(T* row, const RowSettings<T>& settings) {
+XLM_SIMD_INLINE RowSums<T> forward_loops(T* row, const RowSettings<T>& settings) {
   const RowSettings<T> s = settings;  // a copy, so that writing to the row cannot change it
   T maximum = row[0];
 #pragma omp simd reduction(max : maximum)
@@ -61,7 +61,7 @@ XLM_INLINE RowSums<T> forward_loops(T* row, const RowSettings<T>& settings) {
 }
 
 template <bool masked, bool dropped, class T>
-XLM_INLINE T backward_loops(T* row, T* upstream, const RowSettings<T>& settings, const RowSums<T>& sums, T dot) {
+XLM_SIMD_INLINE T backward_loops(T* row, T* upstream, const RowSettings<T>& settings, const RowSums<T>& sums, T dot) {
   const RowSettings<T> s = settings;
   const T log_sum = sums.log_sum;
   const T inverse = masked ? 1 / sums.kept : T{1};
@@ -95,13 +95,13 @@ XLM_INLINE T backward_loops(T* row, T* upstream, const RowSettings<T>& settings,
 }
 
 template <class T>
-XLM_INLINE RowSums<T> any_forward_row(T* row, const RowSettings<T>& s) {
+XLM_SIMD_INLINE RowSums<T> any_forward_row(T* row, const RowSettings<T>& s) {
   if (s.masked) return s.dropped ? forward_loops<true, true>(row, s) : forward_loops<true, false>(row, s);
   return s.dropped ? forward_loops<false, true>(row, s) : forward_loops<false, false>(row, s);
 }
 
 template <class T>
-XLM_INLINE T any_backward_row(T* row, T* upstream, const RowSettings<T>& s, const RowSums<T>& sums, T dot) {
+XLM_SIMD_INLINE T any_backward_row(T* row, T* upstream, const RowSettings<T>& s, const RowSums<T>& sums, T dot) {
   if (s.masked) {
     return s.dropped ? backward_loops<true, true>(row, upstream, s, sums, dot)
                      : backward_loops<true, false>(row, upstream, s, sums, dot);
@@ -112,11 +112,13 @@ XLM_INLINE T any_backward_row(T* row, T* upstream, const RowSettings<T>& s, cons
 
 }  // namespace
 
-XLM_CLONES RowSums<float> forward_row(float* row, const RowSettings<float>& s) { return any_forward_row(row, s); }
+XLM_SIMD_DISPATCH RowSums<float> forward_row(float* row, const RowSettings<float>& s) {
+  return any_forward_row(row, s);
+}
 RowSums<double> forward_row(double* row, const RowSettings<double>& s) { return any_forward_row(row, s); }
 
-XLM_CLONES float backward_row(float* row, float* upstream, const RowSettings<float>& s, const RowSums<float>& sums,
-                              float dot) {
+XLM_SIMD_DISPATCH float backward_row(float* row, float* upstream, const RowSettings<float>& s,
+                                     const RowSums<float>& sums, float dot) {
   return any_backward_row(row, upstream, s, sums, dot);
 }
 double backward_row(double* row, double* upstream, const RowSettings<double>& s, const RowSums<double>& sums,

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "core/kernels/place_dropout.h"
+#include "core/kernels/counter_dropout.h"
 
 namespace xlm {
 namespace {

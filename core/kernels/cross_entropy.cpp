@@ -11,10 +11,10 @@
 #include <type_traits>
 #include <vector>
 
-#include "core/kernels/clones.h"
 #include "core/kernels/exponential.h"
 #include "core/kernels/linear.h"
-#include "core/kernels/products.h"
+#include "core/kernels/simd_dispatch.h"
+#include "core/kernels/tiled_gemm.h"
 
 namespace xlm {
 namespace {
@@ -29,7 +29,7 @@ constexpr std::int64_t kSummed = 4096;       // of a row, whose sum is made in t
 
 /// log Σ exp(row); where kSoftmax, the row becomes its softmax.
 template <bool kSoftmax, class T>
-XLM_INLINE double log_sum_body(std::conditional_t<kSoftmax, T, const T>* row, std::int64_t width) {
+XLM_SIMD_INLINE double log_sum_body(std::conditional_t<kSoftmax, T, const T>* row, std::int64_t width) {
   T maximum = row[0];
 #pragma omp simd reduction(max : maximum)
   for (std::int64_t j = 0; j < width; ++j) maximum = std::max(maximum, row[j]);
@@ -53,9 +53,13 @@ XLM_INLINE double log_sum_body(std::conditional_t<kSoftmax, T, const T>* row, st
   return static_cast<double>(maximum) + std::log(sum);
 }
 
-XLM_CLONES double log_sum(const float* row, std::int64_t width) { return log_sum_body<false, float>(row, width); }
+XLM_SIMD_DISPATCH double log_sum(const float* row, std::int64_t width) {
+  return log_sum_body<false, float>(row, width);
+}
 double log_sum(const double* row, std::int64_t width) { return log_sum_body<false, double>(row, width); }
-XLM_CLONES double softmax_in_place(float* row, std::int64_t width) { return log_sum_body<true, float>(row, width); }
+XLM_SIMD_DISPATCH double softmax_in_place(float* row, std::int64_t width) {
+  return log_sum_body<true, float>(row, width);
+}
 double softmax_in_place(double* row, std::int64_t width) { return log_sum_body<true, double>(row, width); }
 
 /// The losses of rows of logits [n, V] against targets [n], on the CPU; where `gradient`, the logits become theirs.

@@ -6,12 +6,12 @@
 #include <cstdint>
 #include <cstring>
 
-#include "core/kernels/clones.h"
+#include "core/kernels/simd_dispatch.h"
 
 namespace xlm {
 
 /// e^x for x ≤ 0 to 2 units in the last place, without branches: 2^n by the exponent's bits, the rest by a polynomial.
-XLM_INLINE float exponential(float x) {
+XLM_SIMD_INLINE float exponential(float x) {
   constexpr float kMagic = 12582912.0F;  // 1.5 · 2^23: adding it rounds to a whole number
   x = std::max(x, -87.0F);
   const float shifted = x * 1.44269504F + kMagic;
@@ -32,6 +32,6 @@ XLM_INLINE float exponential(float x) {
   std::memcpy(&power, &bits, sizeof(power));
   return p * power;
 }
-XLM_INLINE double exponential(double x) { return std::exp(x); }
+XLM_SIMD_INLINE double exponential(double x) { return std::exp(x); }
 
 }  // namespace xlm

@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/kernels/products.h"
+#include "core/kernels/tiled_gemm.h"
 
 namespace xlm {
 namespace {

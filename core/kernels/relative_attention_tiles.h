@@ -18,7 +18,7 @@
 #include <torch/torch.h>
 
 #include "core/kernels/attention_heads.h"
-#include "core/kernels/operands.h"
+#include "core/kernels/packed_operands.h"
 
 namespace xlm {
 

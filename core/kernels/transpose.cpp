@@ -4,7 +4,7 @@
 #include <array>
 #include <cstring>
 
-#include "core/kernels/clones.h"
+#include "core/kernels/simd_dispatch.h"
 
 namespace xlm {
 namespace {
@@ -16,7 +16,7 @@ using Places = std::int32_t __attribute__((vector_size(kSide * sizeof(std::int32
 
 /// Swaps the off-diagonal squares of side `step` between two rows of a block.
 template <int step>
-XLM_INLINE void swap_squares(Floats& upper, Floats& lower) {
+XLM_SIMD_INLINE void swap_squares(Floats& upper, Floats& lower) {
   Places first{};
   Places second{};
   for (int j = 0; j < static_cast<int>(kSide); ++j) {
@@ -30,13 +30,13 @@ XLM_INLINE void swap_squares(Floats& upper, Floats& lower) {
 }
 
 template <int step>
-XLM_INLINE void swap_all(std::array<Floats, kSide>& rows) {
+XLM_SIMD_INLINE void swap_all(std::array<Floats, kSide>& rows) {
   for (std::size_t i = 0; i < static_cast<std::size_t>(kSide); ++i) {
     if ((i & step) == 0) swap_squares<step>(rows[i], rows[i + step]);
   }
 }
 
-XLM_INLINE void transpose_block(const float* in, std::int64_t in_stride, float* out, std::int64_t out_stride) {
+XLM_SIMD_INLINE void transpose_block(const float* in, std::int64_t in_stride, float* out, std::int64_t out_stride) {
   std::array<Floats, kSide> rows;
   for (std::int64_t i = 0; i < kSide; ++i) {
     std::memcpy(&rows[static_cast<std::size_t>(i)], in + i * in_stride, sizeof(Floats));
@@ -51,8 +51,8 @@ XLM_INLINE void transpose_block(const float* in, std::int64_t in_stride, float* 
 }
 
 template <class T>
-XLM_INLINE void transpose_rest(const T* in, std::int64_t in_stride, std::int64_t rows, std::int64_t columns, T* out,
-                               std::int64_t out_stride) {
+XLM_SIMD_INLINE void transpose_rest(const T* in, std::int64_t in_stride, std::int64_t rows, std::int64_t columns,
+                                    T* out, std::int64_t out_stride) {
   for (std::int64_t i = 0; i < rows; ++i) {
     for (std::int64_t k = 0; k < columns; ++k) out[k * out_stride + i] = in[i * in_stride + k];
   }
@@ -60,8 +60,8 @@ XLM_INLINE void transpose_rest(const T* in, std::int64_t in_stride, std::int64_t
 
 }  // namespace
 
-XLM_CLONES void transpose(const float* in, std::int64_t in_stride, std::int64_t rows, std::int64_t columns, float* out,
-                          std::int64_t out_stride) {
+XLM_SIMD_DISPATCH void transpose(const float* in, std::int64_t in_stride, std::int64_t rows, std::int64_t columns,
+                                 float* out, std::int64_t out_stride) {
   const std::int64_t whole_rows = rows / kSide * kSide;
   const std::int64_t whole_columns = columns / kSide * kSide;
   for (std::int64_t i = 0; i < whole_rows; i += kSide) {

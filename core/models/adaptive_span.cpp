@@ -10,9 +10,9 @@
 #include <fmt/ranges.h>
 
 #include "core/kernels/banded_attention.h"
+#include "core/kernels/counter_dropout.h"
 #include "core/kernels/dropout.h"
 #include "core/kernels/linear.h"
-#include "core/kernels/place_dropout.h"
 #include "core/models/language_model.h"
 
 namespace xlm {
@@ -46,7 +46,7 @@ class AdaptiveSpan final : public LanguageModel {
   NamedValues statistics() const override;
   void reset_statistics() override;
   std::vector<Grid> grids() const override;
-  std::optional<std::string> operations() const override;
+  std::optional<std::string> graph_signature() const override;
   bool has_token_values() const override { return o_.span_type == SpanType::kDynamic; }
   NamedValues costs(std::int64_t block) const override;
 
@@ -262,7 +262,7 @@ std::vector<std::int64_t> AdaptiveSpan::bands(std::size_t index, const Tensor& d
 }
 
 /// The bands decide; those of a dynamic span follow from the text.
-std::optional<std::string> AdaptiveSpan::operations() const {
+std::optional<std::string> AdaptiveSpan::graph_signature() const {
   if (o_.span_type == SpanType::kDynamic) return std::nullopt;
   std::string text;
   for (std::size_t i = 0; i < layers_.size(); ++i) text += fmt::format("{} ", fmt::join(bands(i, {}), ","));

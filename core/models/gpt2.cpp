@@ -10,9 +10,9 @@
 
 #include "base/error.h"
 #include "core/kernels/causal_attention.h"
+#include "core/kernels/counter_dropout.h"
 #include "core/kernels/dropout.h"
 #include "core/kernels/linear.h"
-#include "core/kernels/place_dropout.h"
 #include "core/models/language_model.h"
 #include "core/models/model_folder.h"
 

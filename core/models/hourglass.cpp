@@ -10,9 +10,9 @@
 #include <fmt/format.h>
 #include "base/error.h"
 
+#include "core/kernels/counter_dropout.h"
 #include "core/kernels/dropout.h"
 #include "core/kernels/linear.h"
-#include "core/kernels/place_dropout.h"
 #include "core/kernels/segment_pooling.h"
 #include "core/models/language_model.h"
 #include "core/nn/boundary_predictor.h"
@@ -82,7 +82,7 @@ class Hourglass final : public LanguageModel {
   NamedValues statistics() const override;
   void reset_statistics() override { counts_.reset(); }
   /// Groups, and what is counted of them, follow from the text. A table of sinusoids that has grown lies elsewhere.
-  std::optional<std::string> operations() const override {
+  std::optional<std::string> graph_signature() const override {
     if (o_.pools()) return std::nullopt;
     return fmt::format("sinusoids {} ", sinusoids_.defined() ? sinusoids_.size(0) : 0);
   }

@@ -12,9 +12,9 @@
 
 #include <torch/torch.h>
 
-#include "core/interface.h"
+#include "core/api/interface.h"
 #include "core/kernels/cross_entropy.h"
-#include "datasets/prepared.h"
+#include "datasets/prepared/prepared.h"
 
 namespace xlm {
 
@@ -111,7 +111,7 @@ class LanguageModel : public torch::nn::Module {
 
   /// Which operations a training step makes, beside what the sizes of its arguments decide; nothing where values that
   /// are read from the device decide. Steps of the same operations can be recorded and replayed.
-  virtual std::optional<std::string> operations() const { return std::nullopt; }
+  virtual std::optional<std::string> graph_signature() const { return std::nullopt; }
 
   /// After every update: constraints on parameters, such as spans kept in [0, 1].
   virtual void after_step() {}

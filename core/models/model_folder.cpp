@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
-#include "datasets/bpe.h"
+#include "datasets/tokens/bpe.h"
 
 namespace xlm {
 namespace {
@@ -97,7 +97,7 @@ fs::path weights_file(const fs::path& folder) {
   return fs::exists(folder / kWeights) || !fs::exists(folder / kIndex) ? folder / kWeights : folder / kIndex;
 }
 
-void load(LanguageModel& model, const fs::path& folder, Missing allowed) {
+void load_folder(LanguageModel& model, const fs::path& folder, Missing allowed) {
   load_weights(model, read_model_weights(folder), weights_file(folder).string(), allowed);
 }
 
@@ -129,7 +129,7 @@ LoadedModel load_model_folder(const fs::path& folder, const ModelOptions& option
   const bool foreign = !fs::exists(folder / kVocabulary) && !fs::exists(folder / kConfig);
   loaded.vocabulary = otherwise != nullptr && foreign ? *otherwise : read_model_vocabulary(folder);
   loaded.model = make_model(options, loaded.vocabulary);
-  load(*loaded.model, folder, Missing::kNone);
+  load_folder(*loaded.model, folder, Missing::kNone);
   return loaded;
 }
 
@@ -137,12 +137,12 @@ void initialize_from(LanguageModel& model, const fs::path& folder, const Vocabul
   if (!(read_model_vocabulary(folder) == vocabulary)) {
     throw DataError(fmt::format("model.init_from: the vocabulary of {} is not that of the data", folder.string()));
   }
-  load(model, folder, Missing::kAdditions);
+  load_folder(model, folder, Missing::kAdditions);
 }
 
 void load_pretrained(LanguageModel& model, const fs::path& folder) {
   const bool weights = fs::exists(weights_file(folder)) || fs::exists(folder / kPickled);
-  if (weights) load(model, folder, Missing::kAdditions);
+  if (weights) load_folder(model, folder, Missing::kAdditions);
 }
 
 }  // namespace xlm

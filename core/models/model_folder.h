@@ -5,8 +5,8 @@
 #include <string>
 
 #include "core/models/language_model.h"
-#include "core/safetensors.h"
-#include "datasets/prepared.h"
+#include "core/runtime/safetensors.h"
+#include "datasets/prepared/prepared.h"
 
 namespace xlm {
 

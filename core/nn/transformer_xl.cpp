@@ -1,9 +1,9 @@
 // Transformer-XL layers.
 #include "core/nn/transformer_xl.h"
 
+#include "core/kernels/counter_dropout.h"
 #include "core/kernels/dropout.h"
 #include "core/kernels/linear.h"
-#include "core/kernels/place_dropout.h"
 #include "core/kernels/relative_attention.h"
 
 namespace xlm {

@@ -32,7 +32,7 @@ std::map<std::int64_t, fs::path, std::greater<>> checkpoint_files(const fs::path
   return files;
 }
 
-Checkpoint load(const fs::path& path) {
+Checkpoint load_checkpoint(const fs::path& path) {
   TensorFile file = read_safetensors(path);
   const std::string& state = file.metadata["state"];
   if (content_hash(file.tensors, state) != file.metadata["sha256"]) {
@@ -77,7 +77,7 @@ fs::path CheckpointFolder::save(const Checkpoint& checkpoint) const {
 std::optional<Checkpoint> CheckpointFolder::load_newest(const std::function<void(const std::string&)>& warn) const {
   for (const auto& [step, path] : checkpoint_files(folder_)) {
     try {
-      return load(path);
+      return load_checkpoint(path);
     } catch (const Error& error) {
       if (error.code() != kBadData) throw;
       warn(fmt::format("{}; going on from the checkpoint before", error.what()));

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/json.h"
-#include "core/safetensors.h"
+#include "core/runtime/safetensors.h"
 
 namespace xlm {
 

@@ -8,8 +8,8 @@
 
 #include <torch/torch.h>
 
-#include "core/options.h"
-#include "core/safetensors.h"
+#include "core/api/options.h"
+#include "core/runtime/safetensors.h"
 
 namespace xlm {
 

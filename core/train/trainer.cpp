@@ -12,17 +12,17 @@
 #include "base/error.h"
 #include "base/progress.h"
 #include "base/random.h"
-#include "core/device.h"
+#include "core/batches/batch_stream.h"
 #include "core/eval/evaluation.h"
 #include "core/eval/trace.h"
 #include "core/models/language_model.h"
 #include "core/models/model_folder.h"
-#include "core/random_streams.h"
+#include "core/runtime/device.h"
+#include "core/runtime/random_streams.h"
+#include "core/train/captured_steps.h"
 #include "core/train/checkpoint.h"
 #include "core/train/optimizer.h"
-#include "core/train/recorded_steps.h"
-#include "core/train/stream.h"
-#include "core/train/windows.h"
+#include "core/train/windows_loss.h"
 
 namespace xlm {
 namespace {
@@ -52,7 +52,7 @@ class Trainer {
     State state;
   };
 
-  std::unique_ptr<RecordedSteps> recorded_steps();
+  std::unique_ptr<CapturedSteps> captured_steps();
   double forward_backward(const Batch& batch);
   PartLoss loss_of(const ModelInput& input, const torch::Tensor& targets, const State& state);
   void record(double loss);
@@ -74,7 +74,7 @@ class Trainer {
   std::shared_ptr<LanguageModel> model_;
   std::unique_ptr<BatchStream> batches_;
   std::optional<Optimizer> optimizer_;
-  std::unique_ptr<RecordedSteps> recorded_;  // null: steps are not recorded
+  std::unique_ptr<CapturedSteps> captured_;  // null: steps are not recorded
   State state_;
   std::int64_t step_ = 0;
   std::int64_t saved_step_ = -1;
@@ -102,18 +102,19 @@ Trainer::Trainer(const TrainJob& job, TrainSink& sink)
   optimizer_.emplace(options_->optimizer, all_weights());
   state_ = model_->initial_state(options_->train.batch);
   restore();
-  recorded_ = recorded_steps();
+  captured_ = captured_steps();
 }
 
 /// Where train.cuda_graph is asked for and can be had.
-std::unique_ptr<RecordedSteps> Trainer::recorded_steps() {
+std::unique_ptr<CapturedSteps> Trainer::captured_steps() {
   if (!options_->train.cuda_graph) return nullptr;
   const bool whole = options_->train.micro_batch == 0 || options_->train.micro_batch >= options_->train.batch;
-  const char* obstacle = !device_.is_cuda()      ? "the device is no GPU"
-                         : !model_->operations() ? "it is for fixed and adaptive spans and hourglasses that do not pool"
-                         : !whole                ? "train.micro_batch cuts the batch"
-                                                 : nullptr;
-  if (obstacle == nullptr) return std::make_unique<RecordedSteps>(make_cuda_recorder(device_), all_weights());
+  const char* obstacle = !device_.is_cuda() ? "the device is no GPU"
+                         : !model_->graph_signature()
+                             ? "it is for fixed and adaptive spans and hourglasses that do not pool"
+                         : !whole ? "train.micro_batch cuts the batch"
+                                  : nullptr;
+  if (obstacle == nullptr) return std::make_unique<CapturedSteps>(make_cuda_recorder(device_), all_weights());
   sink_->message(fmt::format("note: train.cuda_graph has no effect: {}", obstacle));
   return nullptr;
 }
@@ -179,14 +180,14 @@ double Trainer::forward_backward(const Batch& batch) {
   const std::int64_t rows = batch.targets.size(0);
   const std::int64_t part = options_->train.micro_batch > 0 ? std::min(options_->train.micro_batch, rows) : rows;
   if (batch.fresh) state_ = model_->initial_state(rows);
-  if (recorded_) {
+  if (captured_) {
     const auto work = [this](const ModelInput& input, const torch::Tensor& targets, const State& state) {
       PartLoss loss = loss_of(input, targets, state);
       loss.total.backward();
-      return RecordedSteps::Outcome{.loss = loss.language_model.detach(), .state = std::move(loss.state)};
+      return CapturedSteps::Outcome{.loss = loss.language_model.detach(), .state = std::move(loss.state)};
     };
-    RecordedSteps::Outcome outcome =
-        recorded_->run(model_->operations().value(), batch.input, batch.targets, state_, work);
+    CapturedSteps::Outcome outcome =
+        captured_->run(model_->graph_signature().value(), batch.input, batch.targets, state_, work);
     state_ = std::move(outcome.state);
     return outcome.loss.item<double>();
   }

@@ -1,7 +1,7 @@
 // Training of one run: steps, evaluations and checkpoints, resumable at any point. Knows no model by name.
 #pragma once
 
-#include "core/interface.h"
+#include "core/api/interface.h"
 
 namespace xlm {
 

@@ -1,73 +1,229 @@
-// Includes point one way: base ← {datasets, results} ← core ← experiments ← cmd; and what need not know torch does not.
-#include <fstream>
+// The house: which room may include which, read from the table in docs/architecture.md; and names that may meet where
+// several files are compiled as one.
+#include <algorithm>
+#include <functional>
 #include <map>
 #include <regex>
 #include <set>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/files.h"
+#include "base/text.h"
+#include "tests/temporary_folder.h"
 
 namespace xlm {
 namespace {
 
-const std::map<std::string, std::set<std::string>> kMayInclude{
-    {"base", {"base"}},
-    {"datasets", {"base", "datasets"}},
-    {"results", {"base", "results"}},
-    {"core", {"base", "datasets", "core"}},
-    {"experiments", {"base", "datasets", "results", "core", "experiments"}},
-    {"cmd", {"base", "datasets", "results", "core", "experiments", "cmd"}},
-};
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
-/// Headers of core that the torch-free folders may include.
-bool is_torch_free(const std::string& include) {
-  return include == "core/interface.h" || include == "core/options.h" || include == "core/models/registry.h" ||
-         include.ends_with("_options.h");
+const fs::path kRoot = XLM_SOURCE_DIR;
+
+/// Room: the rooms that it may include beside itself.
+using Arrows = std::map<std::string, std::set<std::string>>;
+
+/// The rows "| `room` | `other` `other` | what it holds |" of the table under "## Rooms".
+Arrows arrows_of(const std::string& page) {
+  static const std::regex name("`([a-z0-9_/]+)`");
+  Arrows arrows;
+  const std::size_t begin = page.find("\n## Rooms\n");
+  const std::string section = page.substr(begin, page.find("\n## ", begin + 1) - begin);
+  for (const std::string& line : split(section, '\n')) {
+    if (!line.starts_with("| `")) continue;
+    const std::vector<std::string> cells = split(line, '|');
+    std::smatch room;
+    if (cells.size() < 4 || !std::regex_search(cells[1], room, name)) continue;
+    std::set<std::string>& allowed = arrows[room[1]];
+    for (std::sregex_iterator i(cells[2].begin(), cells[2].end(), name), end; i != end; ++i) allowed.insert((*i)[1]);
+  }
+  return arrows;
 }
 
-std::vector<std::string> includes_of(const fs::path& file) {
-  static const std::regex pattern(R"(^\s*#\s*include\s*[<"]([^>"]+)[>"])");
-  std::vector<std::string> includes;
-  std::ifstream stream(file);
-  for (std::string line; std::getline(stream, line);) {
-    std::smatch match;
-    if (std::regex_search(line, match, pattern)) includes.push_back(match[1]);
+struct Source {
+  std::string path;  // below the root
+  std::string room;  // its folder
+  std::string text;
+};
+
+/// All sources below the root's folders that hold a room.
+std::vector<Source> sources_of(const fs::path& root, const Arrows& arrows) {
+  std::set<std::string> tops;
+  for (const auto& [room, allowed] : arrows) tops.insert(room.substr(0, room.find('/')));
+  std::vector<Source> sources;
+  for (const std::string& top : tops) {
+    if (!fs::is_directory(root / top)) continue;
+    for (const auto& entry : fs::recursive_directory_iterator(root / top)) {
+      const std::string ending = entry.path().extension().string();
+      if (ending != ".cpp" && ending != ".h") continue;
+      const fs::path path = fs::relative(entry.path(), root);
+      sources.push_back({path.string(), path.parent_path().string(), read_file(entry.path())});
+    }
   }
+  std::sort(sources.begin(), sources.end(), [](const Source& a, const Source& b) { return a.path < b.path; });
+  return sources;
+}
+
+std::vector<std::string> includes_of(const std::string& text) {
+  static const std::regex pattern(R"((?:^|\n)\s*#\s*include\s*[<"]([^>"]+)[>"])");
+  std::vector<std::string> includes;
+  for (std::sregex_iterator i(text.begin(), text.end(), pattern), end; i != end; ++i) includes.push_back((*i)[1]);
   return includes;
 }
 
-bool is_torch(const std::string& include) {
-  for (const auto* prefix : {"torch/", "ATen/", "c10/"}) {
-    if (include.starts_with(prefix)) return true;
-  }
-  return false;
-}
-
-TEST(Architecture, IncludesPointOneWay) {
-  int files = 0;
-  for (const auto& [folder, allowed] : kMayInclude) {
-    for (const auto& entry : fs::recursive_directory_iterator(fs::path(XLM_SOURCE_DIR) / folder)) {
-      const fs::path& file = entry.path();
-      if (file.extension() != ".cpp" && file.extension() != ".h") continue;
-      ++files;
-      const bool torch_free_header =
-          folder == "core" && is_torch_free("core/" + fs::relative(file, fs::path(XLM_SOURCE_DIR) / "core").string());
-      for (const std::string& include : includes_of(file)) {
-        const std::string owner = include.substr(0, include.find('/'));
-        if (kMayInclude.count(owner) != 0) {
-          EXPECT_EQ(allowed.count(owner), 1U) << file << " includes " << include;
-          if (owner == "core" && (folder != "core" || torch_free_header)) {
-            EXPECT_TRUE(is_torch_free(include)) << file << " includes " << include;
-          }
-        }
-        if (folder != "core" || torch_free_header) {
-          EXPECT_FALSE(is_torch(include)) << file << " includes " << include;
-        }
-      }
+/// What includes something that its room may not, or lies in no room.
+std::vector<std::string> wrong_includes(const std::vector<Source>& sources, const Arrows& arrows) {
+  std::vector<std::string> wrong;
+  for (const Source& source : sources) {
+    const auto own = arrows.find(source.room);
+    if (own == arrows.end()) {
+      wrong.push_back(source.path + " lies in no room");
+      continue;
+    }
+    for (const std::string& include : includes_of(source.text)) {
+      const std::string room = fs::path(include).parent_path().string();
+      if (arrows.count(room) == 0 || room == source.room || own->second.count(room) != 0) continue;
+      wrong.push_back(source.path + " includes " + include);
     }
   }
-  EXPECT_GT(files, 50);
+  return wrong;
+}
+
+/// A way from a room back to itself, or nothing.
+std::vector<std::string> circle_of(const Arrows& arrows) {
+  std::vector<std::string> way;
+  std::set<std::string> done;
+  const std::function<bool(const std::string&)> visit = [&](const std::string& room) {
+    if (std::find(way.begin(), way.end(), room) != way.end()) return true;
+    if (done.count(room) != 0) return false;
+    way.push_back(room);
+    const auto found = arrows.find(room);
+    if (found != arrows.end() && std::any_of(found->second.begin(), found->second.end(), visit)) return true;
+    way.pop_back();
+    done.insert(room);
+    return false;
+  };
+  for (const auto& [room, allowed] : arrows) {
+    if (visit(room)) return way;
+  }
+  return {};
+}
+
+bool is_torch(const std::string& include) {
+  return include.starts_with("torch/") || include.starts_with("ATen/") || include.starts_with("c10/");
+}
+
+/// The names that a source defines in unnamed namespaces, as our layout writes them: at the start of a line.
+std::set<std::string> unnamed_names(const std::string& text) {
+  static const std::regex type(R"(^(?:class|struct|enum class|enum) (\w+)|^using (\w+) =)");
+  static const std::regex function(R"(^[\w:<>,&*\s\[\]]*[\s&*](\w+)\()");
+  static const std::regex value(R"(^(?:constexpr|const|static|inline)[\w:<>,&*\s]* (\w+)(?:\[\])?[ ]?[={;])");
+  std::set<std::string> names;
+  bool inside = false;
+  for (const std::string& line : split(text, '\n')) {
+    if (line == "namespace {") inside = true;
+    if (line.starts_with("}  // namespace")) inside = false;
+    if (!inside || line.empty() || std::string_view(" }#/").find(line[0]) != std::string_view::npos) continue;
+    if (line.starts_with("template") || line.starts_with("return")) continue;
+    std::smatch match;
+    if (std::regex_search(line, match, type))
+      names.insert(match[1].matched ? match[1] : match[2]);
+    else if (std::regex_search(line, match, value) || std::regex_search(line, match, function))
+      names.insert(match[1]);
+  }
+  return names;
+}
+
+/// Names that two sources of one library both define. `cmd` is compiled file by file.
+std::vector<std::string> clashes(const std::vector<Source>& sources) {
+  std::map<std::pair<std::string, std::string>, std::vector<std::string>> seen;  // by library and name
+  for (const Source& source : sources) {
+    const std::string library = source.path.substr(0, source.path.find('/'));
+    if (library == "cmd" || !source.path.ends_with(".cpp")) continue;
+    for (const std::string& name : unnamed_names(source.text)) seen[{library, name}].push_back(source.path);
+  }
+  std::vector<std::string> found;
+  for (const auto& [key, paths] : seen) {
+    if (paths.size() > 1) found.push_back(key.second + " in " + join(paths, " and "));
+  }
+  return found;
+}
+
+Arrows documented() { return arrows_of(read_file(kRoot / "docs/architecture.md")); }
+
+TEST(Architecture, IncludesFollowTheTableOfRooms) {
+  const Arrows arrows = documented();
+  EXPECT_GT(arrows.size(), 25U);
+  const std::vector<Source> sources = sources_of(kRoot, arrows);
+  EXPECT_GT(sources.size(), 250U);
+  EXPECT_THAT(wrong_includes(sources, arrows), IsEmpty());
+}
+
+TEST(Architecture, TheTableHasNoCircleAndNoArrowThatNobodyUses) {
+  const Arrows arrows = documented();
+  EXPECT_THAT(circle_of(arrows), IsEmpty());
+  Arrows used;
+  for (const Source& source : sources_of(kRoot, arrows)) {
+    for (const std::string& include : includes_of(source.text)) {
+      const std::string room = fs::path(include).parent_path().string();
+      if (arrows.count(room) != 0 && room != source.room) used[source.room].insert(room);
+    }
+  }
+  for (const auto& [room, allowed] : arrows) {
+    for (const std::string& other : allowed) {
+      EXPECT_EQ(used[room].count(other), 1U) << room << " need not be allowed to include " << other;
+    }
+  }
+}
+
+TEST(Architecture, OnlyCoreKnowsTorchAndItsDoorDoesNot) {
+  for (const Source& source : sources_of(kRoot, documented())) {
+    if (source.room.starts_with("core") && source.room != "core/api") continue;
+    for (const std::string& include : includes_of(source.text)) {
+      EXPECT_FALSE(is_torch(include)) << source.path << " includes " << include;
+    }
+  }
+}
+
+TEST(Architecture, NamesInUnnamedNamespacesAreUniqueInALibrary) {
+  EXPECT_THAT(clashes(sources_of(kRoot, documented())), IsEmpty());
+}
+
+class WrongHouse : public ::testing::Test {
+ protected:
+  void put(const std::string& path, const std::string& text) const {
+    create_folders((folder_.path() / path).parent_path());
+    write_file(folder_.path() / path, text);
+  }
+  std::vector<Source> sources() const { return sources_of(folder_.path(), arrows_); }
+
+  TemporaryFolder folder_;
+  Arrows arrows_ = arrows_of("\n## Rooms\n| room | may include | holds |\n| `base` | | x |\n| `up` | `base` | `x` |\n");
+};
+
+TEST_F(WrongHouse, AnArrowTheWrongWayIsFound) {
+  put("up/a.h", "#include \"base/b.h\"\n");
+  put("base/b.h", "#include <string>\n#include \"up/a.h\"\n");
+  put("up/cellar/c.h", "");
+  EXPECT_THAT(wrong_includes(sources(), arrows_),
+              ElementsAre("base/b.h includes up/a.h", "up/cellar/c.h lies in no room"));
+}
+
+TEST_F(WrongHouse, ACircleIsFound) {
+  EXPECT_THAT(circle_of(arrows_), IsEmpty());
+  EXPECT_THAT(circle_of({{"a", {"b"}}, {"b", {"c"}}, {"c", {"a"}}}), ElementsAre("a", "b", "c"));
+}
+
+TEST_F(WrongHouse, AClashOfNamesIsFound) {
+  put("base/a.cpp",
+      "namespace {\n\nstd::string name_of(int x) {\n  return shared(x);\n}\n\n}  // namespace\nint shared() { }\n");
+  put("base/b.cpp", "namespace {\n\nconstexpr int kMany = 3;\nbool name_of(bool x) { return x; }\n}  // namespace\n");
+  put("base/c.cpp",
+      "namespace {\nclass Shared {\n  int name_of();\n};\nconstexpr int kMany[] = {1};\n}  // namespace\n");
+  put("up/d.cpp", "namespace {\nint name_of() { }\n}  // namespace\n");
+  EXPECT_THAT(clashes(sources()),
+              ElementsAre("kMany in base/b.cpp and base/c.cpp", "name_of in base/a.cpp and base/b.cpp"));
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/json.h"
-#include "tests/datasets/bpe_files.h"
+#include "tests/datasets/tokens/bpe_files.h"
 #include "tests/experiments/program.h"
 #include "tests/temporary_folder.h"
 

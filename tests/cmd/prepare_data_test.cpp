@@ -9,8 +9,9 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/json.h"
-#include "tests/datasets/http_server.h"
+#include "tests/datasets/input/http_server.h"
 #include "tests/experiments/program.h"
+#include "tests/real_texts.h"
 #include "tests/temporary_folder.h"
 
 namespace xlm {
@@ -60,9 +61,9 @@ TEST_F(PrepareData, HelpNamesTheDatasets) {
     EXPECT_THAT(outcome.out, HasSubstr(word));
 }
 
-TEST_F(PrepareData, FetchesTheEncodingThatIsNotNamed) {
-  const fs::path encoding = fs::path(XLM_SHARED) / "data/gpt2";
-  if (!fs::exists(encoding)) GTEST_SKIP() << encoding << " is not there";
+TEST_F(PrepareData, FetchesTheEncodingThatIsNotNamedOfRealTexts) {
+  XLM_NEEDS_REAL_TEXT("gpt2");
+  const fs::path encoding = real_texts() / "gpt2";
   const HttpServer server([&](const HttpServer::Request& request) {
     return HttpServer::part_of(read_file(encoding / fs::path(request.path).filename()), request);
   });

@@ -8,8 +8,9 @@
 
 #include "base/error.h"
 #include "base/sha256.h"
-#include "datasets/prepared.h"
+#include "datasets/prepared/prepared.h"
 #include "tests/datasets/preparing.h"
+#include "tests/real_texts.h"
 
 namespace xlm {
 namespace {
@@ -333,9 +334,9 @@ TEST_F(Prepare, ASecondProcessIsTurnedAway) {
   EXPECT_NO_THROW(open_prepared(path("out"), true));
 }
 
-TEST_F(Prepare, PreparesTheGenuineText8Prefix) {
-  const fs::path gz = fs::path(XLM_SHARED) / "data/wikipedia-en/text8.first4503641.gz";
-  if (!fs::exists(gz)) GTEST_SKIP() << gz << " is not there";
+TEST_F(Prepare, PreparesText8OfRealTexts) {
+  XLM_NEEDS_REAL_TEXT("wikipedia-en/text8.first4503641.gz");
+  const fs::path gz = real_texts() / "wikipedia-en/text8.first4503641.gz";
   PrepareRequest wanted = request("text8", {gz});
   wanted.split = "4000000,200000,200000";
   wanted.keep_text = true;

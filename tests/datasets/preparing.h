@@ -8,11 +8,15 @@
 #include <gtest/gtest.h>
 
 #include "datasets/prepare.h"
-#include "datasets/prepared.h"
-#include "tests/datasets/archives.h"
+#include "datasets/prepared/prepared.h"
+#include "tests/datasets/input/archives.h"
 #include "tests/temporary_folder.h"
 
 namespace xlm {
+
+inline PrepareResult prepare(const PrepareRequest& request, const PrepareObserver& observer) {
+  return prepare(check_request(request), observer);
+}
 
 class Preparing : public ::testing::Test {
  protected:

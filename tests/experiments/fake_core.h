@@ -17,7 +17,7 @@
 #include <thread>
 
 #include "base/error.h"
-#include "core/interface.h"
+#include "core/api/interface.h"
 
 namespace xlm {
 

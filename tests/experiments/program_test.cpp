@@ -9,7 +9,8 @@
 
 #include "base/error.h"
 #include "base/json.h"
-#include "experiments/submission.h"
+#include "experiments/runs/live_run.h"
+#include "experiments/runs/submission.h"
 #include "tests/experiments/experiment_files.h"
 #include "tests/temporary_folder.h"
 

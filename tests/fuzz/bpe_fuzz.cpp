@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "base/error.h"
-#include "datasets/bpe_encoder.h"
-#include "datasets/decoder.h"
+#include "datasets/tokens/bpe_encoder.h"
+#include "datasets/tokens/decoder.h"
 
 namespace {
 

@@ -4,7 +4,7 @@
 #include <fstream>
 
 #include "base/error.h"
-#include "results/journal.h"
+#include "results/run_folder/journal.h"
 #include "tests/temporary_folder.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

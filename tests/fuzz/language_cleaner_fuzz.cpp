@@ -7,7 +7,7 @@
 #include <map>
 #include <string>
 
-#include "datasets/language_cleaner.h"
+#include "datasets/cleaning/language_cleaner.h"
 
 namespace {
 

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "base/error.h"
-#include "datasets/prepared.h"
+#include "datasets/prepared/prepared.h"
 #include "tests/temporary_folder.h"
 
 namespace {

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "datasets/text8_filter.h"
+#include "datasets/cleaning/text8_filter.h"
 
 namespace {
 

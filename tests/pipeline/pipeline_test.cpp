@@ -13,7 +13,7 @@
 #include "base/json.h"
 #include "base/sha256.h"
 #include "base/text.h"
-#include "tests/datasets/bpe_files.h"
+#include "tests/datasets/tokens/bpe_files.h"
 #include "tests/experiments/program.h"
 #include "tests/temporary_folder.h"
 

@@ -6,10 +6,11 @@
 #include <gtest/gtest.h>
 
 #include "base/files.h"
-#include "results/figure_spec.h"
-#include "results/listing.h"
-#include "results/store.h"
-#include "results/table_spec.h"
+#include "results/figures/figure_description.h"
+#include "results/store/run_list.h"
+#include "results/store/sql_query.h"
+#include "results/store/store.h"
+#include "results/tables/table_description.h"
 
 namespace xlm {
 namespace {

@@ -9,8 +9,8 @@
 
 #include "base/files.h"
 #include "base/json.h"
-#include "results/journal.h"
-#include "results/run_folder.h"
+#include "results/run_folder/journal.h"
+#include "results/run_folder/run_folder.h"
 #include "tests/temporary_folder.h"
 
 namespace xlm {

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "core/models/model_folder.h"
-#include "core/train/windows.h"
+#include "core/train/windows_loss.h"
 #include "tests/temporary_folder.h"
 
 namespace xlm {

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "core/models/language_model.h"
 #include "core/models/model_folder.h"
-#include "core/safetensors.h"
+#include "core/runtime/safetensors.h"
 #include "core/train/optimizer.h"
 #include "tests/temporary_folder.h"
 

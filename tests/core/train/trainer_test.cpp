@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
-#include "core/safetensors.h"
+#include "core/runtime/safetensors.h"
 #include "core/train/checkpoint.h"
 #include "datasets/prepare.h"
 #include "tests/temporary_folder.h"

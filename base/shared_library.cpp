@@ -1,0 +1,40 @@
+// Where the running program lies, and shared libraries that are opened on use.
+#include "base/shared_library.h"
+
+#include <dlfcn.h>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+
+namespace xlm {
+
+fs::path executable_path() {
+  std::error_code error;
+  fs::path file = fs::read_symlink("/proc/self/exe", error);
+  if (error) throw Error("cannot find the program's own file: " + error.message());
+  return file;
+}
+
+fs::path library_path(const char* name) { return executable_path().parent_path().parent_path() / "lib" / name; }
+
+void* open_library(const fs::path& file, Symbols symbols, const std::string& advice) {
+  const int visibility = symbols == Symbols::kShared ? RTLD_GLOBAL : RTLD_LOCAL;
+  void* const opened = ::dlopen(file.c_str(), RTLD_NOW | visibility);
+  if (opened == nullptr) throw Error(fmt::format("cannot open a library: {}\n{}", ::dlerror(), advice));
+  return opened;
+}
+
+void* library_function(void* library, const fs::path& file, const char* function) {
+  void* const found = ::dlsym(library, function);
+  if (found == nullptr) throw Error(fmt::format("{} is not the library of this program", file.string()));
+  return found;
+}
+
+void* library_function(const char* library, const char* function) {
+  const fs::path file = library_path(library);
+  void* const opened = open_library(file, Symbols::kOwn, "install the program again, as a whole");
+  return library_function(opened, file, function);
+}
+
+}  // namespace xlm

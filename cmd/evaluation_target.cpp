@@ -1,0 +1,55 @@
+// Which data and which split a command evaluates.
+#include "cmd/evaluation_target.h"
+
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "base/yaml.h"
+#include "experiments/configuration/configuration.h"
+#include "results/run_folder/run_folder.h"
+
+namespace xlm {
+
+void EvaluationTarget::declare(CLI::App& app) {
+  app.add_option("model", model, "Run id or its unique beginning, run folder, or model folder")
+      ->required()
+      ->type_name("MODEL");
+  app.add_option("overrides", overrides, "How it is evaluated: eval.batch=4 device=cpu")->type_name("KEY=VALUE");
+  app.add_option("--data", data, "Prepared data folder (default: what the run was trained on)")->type_name("DIR");
+  app.add_option("--split", split, "train, valid or test")->capture_default_str()->type_name("SPLIT");
+}
+
+std::string evaluation_data(const std::string& given, const LocatedModel& place) {
+  std::string path = given;
+  if (path.empty() && !place.run.empty()) {
+    const Yaml config = read_yaml(RunPaths{place.run}.config());
+    const Yaml* known = find_path(config, "data.path");
+    if (known == nullptr) {
+      throw DataError(fmt::format("{} is damaged: it does not say data.path\nname the data with --data",
+                                  RunPaths{place.run}.config().string()));
+    }
+    path = known->scalar;
+  }
+  if (path.empty()) throw UsageError("--data is missing: a prepared data folder (xlm prepare-data)");
+  if (!fs::is_directory(path)) {
+    throw DataError(
+        fmt::format("there is no prepared data folder {}\nmake it with: xlm prepare-data DATASET --from FILES "
+                    "--out {}",
+                    path, path));
+  }
+  return path;
+}
+
+void check_split(const std::string& split) {
+  const std::vector<std::string> splits{"train", "valid", "test"};
+  for (const std::string& known : splits) {
+    if (split == known) return;
+  }
+  throw UsageError(
+      fmt::format("--split is '{}'{}; it must be one of {}", split, did_you_mean(split, splits), join(splits, ", ")));
+}
+
+}  // namespace xlm

@@ -1,0 +1,147 @@
+// The door to core. The program proper is free of torch: libxlm_core.so is opened when a command first needs a model,
+// and everything crosses through this interface.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/files.h"
+#include "core/api/model_list.h"
+#include "core/api/options.h"
+
+namespace xlm {
+
+/// Named numbers: metrics, costs, statistics of a model ("average_span").
+using NamedValues = std::map<std::string, double>;
+
+/// All that core needs to know of one run.
+struct RunOptions {
+  std::string experiment;  // groups runs in the store; not part of the run's identity
+  DataOptions data;
+  ModelOptions model;
+  std::string init_from;  // model folder whose weights training starts from; empty: random weights
+  OptimizerOptions optimizer;
+  TrainOptions train;
+  EvalOptions eval;
+  std::int64_t seed = 1;
+  std::string device = "auto";  // cpu | cuda | cuda:N | auto
+};
+
+/// What a model says of every token of a piece of text, such as how far it looked back from there. Empty where the
+/// model says nothing of single tokens.
+struct TokenTrace {
+  std::vector<std::string> tokens;                    // as the vocabulary writes them; a byte beyond ASCII as <0xC3>
+  std::map<std::string, std::vector<double>> values;  // by name ("span"), a number per token
+};
+
+/// One evaluation of a whole split.
+struct Evaluation {
+  std::string split;        // "train" | "valid" | "test"
+  std::int64_t step = 0;    // updates behind the weights
+  std::int64_t tokens = 0;  // scored predictions
+  double loss = 0;          // nats per scored token
+  double seconds = 0;
+  bool final = false;  // made with the weights that became model/
+  NamedValues values;  // bpc, perplexities, the model's own: average_span, …
+  TokenTrace trace;    // of the split's first tokens, for a final evaluation or one that was asked for
+};
+
+/// A table of numbers that a model reports beside its metrics, such as the span of every head: rows are layers.
+struct Grid {
+  std::string name;  // "spans"
+  std::vector<std::vector<double>> rows;
+};
+
+/// Where a run's results go, and how core asks whether to go on. Implemented above core.
+class TrainSink {
+ public:
+  virtual ~TrainSink() = default;
+  /// After every step; cheap. `values` holds at least loss and bpc of the step.
+  virtual void progress(std::int64_t step, const NamedValues& values) = 0;
+  /// Every train.log_every steps; goes into the journal.
+  virtual void metrics(std::int64_t step, const NamedValues& values) = 0;
+  virtual void grid(std::int64_t step, const Grid& grid) = 0;
+  virtual void evaluation(const Evaluation& evaluation) = 0;
+  /// params, flops_per_token, paper_flops, peak_memory (bytes), step_seconds; may be given more than once.
+  virtual void costs(const NamedValues& values) = 0;
+  virtual void checkpoint(std::int64_t step, const fs::path& file) = 0;
+  /// A line for the log and the screen.
+  virtual void message(const std::string& text) = 0;
+  /// Called before anything is written into the run folder: throws when another worker has taken the run over.
+  virtual void check_owner() = 0;
+  /// True when the run should save and stop at the next step boundary.
+  virtual bool should_stop() = 0;
+};
+
+struct TrainJob {
+  RunOptions options;
+  fs::path folder;         // the run folder; checkpoints/ and model/ are written inside
+  std::string model_yaml;  // text of model/config.yaml
+};
+
+enum class TrainOutcome { kDone, kStopped };
+
+struct EvalJob {
+  fs::path model;      // a model folder
+  RunOptions options;  // model, eval, device, train.threads and train.block are used
+  std::string split = "test";
+};
+
+/// A text in the groups that a model pools it into.
+struct Segmented {
+  std::vector<std::string> groups;  // the text in parts; the last may be unfinished
+  std::int64_t tokens = 0;
+  std::int64_t boundaries = 0;  // groups that are finished
+};
+
+struct SegmentJob {
+  fs::path model;      // a model folder
+  RunOptions options;  // as of EvalJob
+  std::string text;    // in the model's symbols
+};
+
+/// A continuation that is asked for.
+struct SampleJob {
+  fs::path model;      // a model folder
+  RunOptions options;  // model, eval, device, train.threads and seed are used
+  std::string prompt;
+  std::int64_t tokens = 0;
+  double temperature = 0;  // 0: always the likeliest token
+  std::int64_t top_k = 0;  // only the k likeliest; 0: all
+  double top_p = 1;        // only the likeliest that together have this probability
+};
+
+struct Sample {
+  std::string text;                  // the continuation alone
+  std::vector<std::int64_t> tokens;  // its ids
+  std::int64_t prompt_tokens = 0;
+  double seconds = 0;  // of the continuation, after the prompt was read
+};
+
+/// What core does for commands. Errors are thrown as in base/error.h.
+class Core {
+ public:
+  virtual ~Core() = default;
+  /// Trains, going on from the newest whole checkpoint in job.folder, evaluates, and writes job.folder/model.
+  /// Throws DivergedError when the loss is not finite.
+  virtual TrainOutcome train(const TrainJob& job, TrainSink& sink) = 0;
+  /// Loss of a model folder on one split of options.data; `progress(done, total)` counts scored tokens.
+  virtual Evaluation evaluate(const EvalJob& job, const std::function<void(double, double)>& progress) = 0;
+  /// Throws UsageError for a model without groups, DataError for a text with symbols that the model does not know.
+  virtual Segmented segment(const SegmentJob& job) = 0;
+  /// Continues a text; `show` is given pieces of whole characters as they come, and stops by saying false.
+  virtual Sample sample(const SampleJob& job, const std::function<bool(const std::string&)>& show) = 0;
+  /// Parameters and cost of a model that is yet to be trained, for a vocabulary of `symbols`.
+  virtual NamedValues costs(const RunOptions& options, std::int64_t symbols) = 0;
+  /// {"libtorch": "2.11.0", "device": …, "gpu": …, …} for environment.json.
+  virtual std::map<std::string, std::string> environment(const std::string& device) = 0;
+};
+
+/// The one symbol that libxlm_core.so exports for the program.
+extern "C" Core* xlm_core();
+
+}  // namespace xlm

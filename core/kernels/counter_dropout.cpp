@@ -1,0 +1,82 @@
+// Dropout by place. The last dimension is a row; an element's place is its row and column.
+#include "core/kernels/counter_dropout.h"
+
+#include <ATen/Dispatch.h>
+#include <ATen/Parallel.h>
+
+#include <algorithm>
+
+#include "core/kernels/dropout.h"
+#include "core/kernels/simd_dispatch.h"
+
+namespace xlm {
+namespace {
+
+using torch::Tensor;
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+constexpr std::int64_t kElementsOfAShare = 16384;  // of a thread's smallest
+
+template <class T>
+XLM_SIMD_INLINE void scale_row_body(const T* from, T* to, std::int64_t width, const Dropout& given, std::uint32_t key) {
+  const Dropout dropout = given;  // a copy, so that writing cannot change it
+#pragma omp simd
+  for (std::int64_t j = 0; j < width; ++j) {
+    to[j] = from[j] * static_cast<T>(dropout.factor(key, static_cast<std::uint32_t>(j)));
+  }
+}
+
+XLM_SIMD_DISPATCH void scale_row(const float* from, float* to, std::int64_t width, const Dropout& dropout,
+                                 std::uint32_t key) {
+  scale_row_body(from, to, width, dropout, key);
+}
+template <class T>
+void scale_row(const T* from, T* to, std::int64_t width, const Dropout& dropout, std::uint32_t key) {
+  scale_row_body(from, to, width, dropout, key);
+}
+
+/// given · factors, which is both the value and, for a given gradient, the gradient.
+Tensor times_factors(const Tensor& given, double probability, std::int64_t seed) {
+  const Tensor x = given.contiguous();
+  Tensor out = torch::empty_like(x, x.options().requires_grad(false));
+  const std::int64_t width = std::max<std::int64_t>(1, x.size(-1));
+  const Dropout dropout(probability);
+  AT_DISPATCH_FLOATING_TYPES_AND2(torch::kBFloat16, torch::kHalf, x.scalar_type(), "place_dropout", [&] {
+    const scalar_t* from = x.const_data_ptr<scalar_t>();
+    scalar_t* to = out.data_ptr<scalar_t>();
+    const std::int64_t grain = std::max<std::int64_t>(1, kElementsOfAShare / width);
+    at::parallel_for(0, x.numel() / width, grain, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t row = begin; row < end; ++row) {
+        scale_row(from + row * width, to + row * width, width, dropout,
+                  Dropout::row_key(static_cast<std::uint64_t>(seed), row, 0));
+      }
+    });
+  });
+  return out;
+}
+
+class PlaceDropout : public torch::autograd::Function<PlaceDropout> {
+ public:
+  static Tensor forward(AutogradContext* context, const Tensor& x, double probability, std::int64_t seed) {
+    context->saved_data["probability"] = probability;
+    context->saved_data["seed"] = seed;
+    return times_factors(x, probability, seed);
+  }
+
+  static variable_list backward(AutogradContext* context, const variable_list& upstream) {
+    return {
+        times_factors(upstream[0], context->saved_data["probability"].toDouble(), context->saved_data["seed"].toInt()),
+        Tensor(), Tensor()};
+  }
+};
+
+}  // namespace
+
+Tensor place_dropout(const Tensor& x, double probability, std::uint64_t seed) {
+  if (probability == 0) return x;
+  if (!x.device().is_cpu()) return torch::dropout(x, probability, true);
+  return PlaceDropout::apply(x, probability, static_cast<std::int64_t>(seed));
+}
+
+}  // namespace xlm

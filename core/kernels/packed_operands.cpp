@@ -1,0 +1,75 @@
+// Copies of matrices in bfloat16.
+#include "core/kernels/packed_operands.h"
+
+#include <array>
+#include <cstring>
+
+#include "core/kernels/simd_dispatch.h"
+
+namespace xlm {
+namespace {
+
+XLM_SIMD_INLINE std::uint16_t rounded(float x) {
+  std::uint32_t bits = 0;
+  std::memcpy(&bits, &x, sizeof bits);
+  const std::uint32_t nearest = (bits + 0x7FFFU + ((bits >> 16U) & 1U)) >> 16U;
+  return static_cast<std::uint16_t>(x != x ? 0x7FC0U : nearest);
+}
+
+/// oneDNN may be off, or held back by ONEDNN_MAX_CPU_ISA.
+[[maybe_unused]] bool libtorch_multiplies() {
+  const std::array<Bfloat16, 4> ones{1, 1, 1, 1};
+  std::array<float, 4> sums{};
+  try {
+    product(2, 2, 2, ones.data(), 2, ones.data(), 2, sums.data(), 2, false);
+    end_products<Bfloat16>();
+  } catch (const c10::Error&) {
+    return false;
+  }
+  return sums == std::array<float, 4>{2, 2, 2, 2};
+}
+
+}  // namespace
+
+XLM_SIMD_DISPATCH void to_bfloat16(const float* in, std::int64_t count, Bfloat16* out) {
+  auto* bits = reinterpret_cast<std::uint16_t*>(out);
+#pragma omp simd
+  for (std::int64_t i = 0; i < count; ++i) bits[i] = rounded(in[i]);
+}
+
+XLM_SIMD_DISPATCH void pair_rows(const float* in, std::int64_t stride, std::int64_t rows, std::int64_t columns,
+                                 Bfloat16* out) {
+  for (std::int64_t i = 0; i < rows; i += 2) {
+    const float* first = in + i * stride;
+    const float* second = first + stride;
+    auto* pairs = reinterpret_cast<std::uint32_t*>(out + i * columns);
+#pragma omp simd
+    for (std::int64_t j = 0; j < columns; ++j) {
+      pairs[j] = rounded(first[j]) | static_cast<std::uint32_t>(rounded(second[j])) << 16U;
+    }
+  }
+}
+
+XLM_SIMD_DISPATCH void pair_rows(const Bfloat16* in, std::int64_t stride, std::int64_t rows, std::int64_t columns,
+                                 Bfloat16* out) {
+  for (std::int64_t i = 0; i < rows; i += 2) {
+    const auto* first = reinterpret_cast<const std::uint16_t*>(in + i * stride);
+    const auto* second = reinterpret_cast<const std::uint16_t*>(in + (i + 1) * stride);
+    auto* pairs = reinterpret_cast<std::uint32_t*>(out + i * columns);
+#pragma omp simd
+    for (std::int64_t j = 0; j < columns; ++j) {
+      pairs[j] = first[j] | static_cast<std::uint32_t>(second[j]) << 16U;
+    }
+  }
+}
+
+bool has_bfloat16_products() {
+#if defined(__x86_64__)
+  static const bool has = __builtin_cpu_supports("avx512bf16") != 0 && libtorch_multiplies();
+  return has;
+#else
+  return false;  // other processors pack their operands in other ways
+#endif
+}
+
+}  // namespace xlm

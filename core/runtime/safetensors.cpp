@@ -1,0 +1,77 @@
+// Reading and writing safetensors.
+#include "core/runtime/safetensors.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "base/safetensors_header.h"
+
+namespace xlm {
+namespace {
+
+struct TypeName {
+  const char* name;
+  torch::ScalarType type;
+};
+constexpr std::array<TypeName, 9> kTypes{{{"F64", torch::kDouble},
+                                          {"F32", torch::kFloat},
+                                          {"F16", torch::kHalf},
+                                          {"BF16", torch::kBFloat16},
+                                          {"I64", torch::kLong},
+                                          {"I32", torch::kInt},
+                                          {"I16", torch::kShort},
+                                          {"I8", torch::kChar},
+                                          {"U8", torch::kByte}}};
+
+}  // namespace
+
+TensorFile read_safetensors(const fs::path& path) {
+  const MappedFile file(path);
+  SafetensorsHeader header = parse_safetensors_header(file.text(), path.string());
+  TensorFile result{.tensors = {}, .metadata = std::move(header.metadata)};
+  for (const SafetensorsEntry& entry : header.entries) {
+    const auto* const type =
+        std::find_if(kTypes.begin(), kTypes.end(), [&](const TypeName& t) { return entry.type == t.name; });
+    torch::Tensor tensor = torch::empty(entry.shape, type->type);
+    if (entry.end > entry.begin) std::memcpy(tensor.data_ptr(), file.data() + entry.begin, entry.end - entry.begin);
+    result.tensors.emplace_back(entry.name, std::move(tensor));
+  }
+  return result;
+}
+
+void write_safetensors(const fs::path& path, const NamedTensors& tensors,
+                       const std::map<std::string, std::string>& metadata) {
+  Json header = Json::object();
+  if (!metadata.empty()) {
+    Json map = Json::object();
+    for (const auto& [key, value] : metadata) map[key] = value;
+    header["__metadata__"] = map;
+  }
+  std::uint64_t offset = 0;
+  for (const auto& [name, tensor] : tensors) {
+    const auto known =
+        std::find_if(kTypes.begin(), kTypes.end(), [&](const TypeName& t) { return t.type == tensor.scalar_type(); });
+    if (known == kTypes.end()) throw Error(fmt::format("'{}' has a type that safetensors does not hold", name));
+    const std::uint64_t end = offset + tensor.nbytes();
+    header[name] = {{"dtype", known->name}, {"shape", tensor.sizes().vec()}, {"data_offsets", {offset, end}}};
+    offset = end;
+  }
+  std::string text = header.dump();
+  text.append((8 - text.size() % 8) % 8, ' ');  // tensors start aligned
+  const std::uint64_t length = text.size();
+  AtomicFile file(path);
+  file.write(&length, sizeof(length));
+  file.write(text);
+  for (const auto& [name, tensor] : tensors) {
+    const torch::Tensor plain = tensor.detach().to(torch::kCPU).contiguous();
+    file.write(plain.data_ptr(), plain.nbytes());
+  }
+  file.commit();
+}
+
+}  // namespace xlm

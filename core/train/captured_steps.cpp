@@ -1,0 +1,84 @@
+// Recorded steps: inputs are copied to where the recording reads them.
+#include "core/train/captured_steps.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/shared_library.h"
+
+namespace xlm {
+namespace {
+
+using torch::Tensor;
+
+/// The tensors of an input that are there.
+std::vector<Tensor> tensors_of(const ModelInput& input, const Tensor& targets, const State& state) {
+  std::vector<Tensor> result{targets};
+  for (const Tensor& tensor : {input.tokens, input.positions, input.boundaries}) {
+    if (tensor.defined()) result.push_back(tensor);
+  }
+  result.insert(result.end(), state.begin(), state.end());
+  return result;
+}
+
+std::string sizes_of(const std::vector<Tensor>& tensors) {
+  std::string text;
+  for (const Tensor& tensor : tensors) text += fmt::format("[{}]", fmt::join(tensor.sizes(), ","));
+  return text;
+}
+
+}  // namespace
+
+std::unique_ptr<StepRecorder> make_cuda_recorder(torch::Device device) {
+  using Make = StepRecorder* (*)(int);
+  const auto make = reinterpret_cast<Make>(library_function("libxlm_cuda.so", "xlm_make_recorder"));
+  return std::unique_ptr<StepRecorder>(make(device.index()));
+}
+
+CapturedSteps::Outcome CapturedSteps::run(const std::string& signature, const ModelInput& input, const Tensor& targets,
+                                          const State& state, const Work& work) {
+  const std::vector<Tensor> given = tensors_of(input, targets, state);
+  const std::string wanted = signature + sizes_of(given);
+  if (wanted != signature_) {
+    signature_ = wanted;
+    seen_ = 0;
+    gradients_.clear();
+    outcome_ = {};
+    recorder_->forget();
+  }
+  if (seen_ < kUncaptured) {
+    ++seen_;
+    return work(input.to(weights_.front().second.device()), targets.to(weights_.front().second.device()), state);
+  }
+  if (seen_ == kUncaptured) {
+    ++seen_;
+    record(input, targets, state, work);
+  } else {
+    const std::vector<Tensor> kept = tensors_of(input_, targets_, state_);
+    for (std::size_t i = 0; i < kept.size(); ++i) kept[i].copy_(given[i]);
+    recorder_->replay();
+  }
+  for (std::size_t i = 0; i < weights_.size(); ++i) weights_[i].second.mutable_grad() = gradients_[i];
+  return outcome_;
+}
+
+void CapturedSteps::record(const ModelInput& input, const Tensor& targets, const State& state, const Work& work) {
+  const torch::Device device = weights_.front().second.device();
+  const auto own = [&](const Tensor& tensor) {
+    return tensor.defined() ? torch::empty_like(tensor, tensor.options().device(device)).copy_(tensor) : tensor;
+  };
+  input_ = input;
+  for (Tensor* tensor : {&input_.tokens, &input_.positions, &input_.boundaries}) *tensor = own(*tensor);
+  targets_ = own(targets);
+  state_.clear();
+  for (const Tensor& tensor : state) state_.push_back(own(tensor));
+  ++recordings_;
+  recorder_->record([this, work] {
+    for (auto& [name, weight] : weights_) weight.mutable_grad().reset();  // the recording makes them, not adds to them
+    outcome_ = work(input_, targets_, state_);
+    gradients_.clear();
+    for (const auto& [name, weight] : weights_) gradients_.push_back(weight.grad());
+  });
+}
+
+}  // namespace xlm

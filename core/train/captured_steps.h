@@ -1,0 +1,74 @@
+// Steps recorded once and replayed: on a GPU a small model's step is hundreds of operations that take longer to start
+// than to run, and a recording starts them all at once.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <torch/torch.h>
+
+#include "core/models/language_model.h"
+#include "core/runtime/safetensors.h"
+
+namespace xlm {
+
+/// Records what a function starts on a device. Tensors that it makes keep their place, and hold new values after every
+/// replay.
+class StepRecorder {
+ public:
+  virtual ~StepRecorder() = default;
+  /// Runs `work` once and remembers it, in place of what was remembered before.
+  virtual void record(const std::function<void()>& work) = 0;
+  virtual void replay() = 0;
+  /// Gives back the memory of what was recorded, as far as nobody holds it.
+  virtual void forget() = 0;
+};
+
+/// A recorder of CUDA graphs on a GPU, from libxlm_cuda.so. Throws Error where that library is not there.
+std::unique_ptr<StepRecorder> make_cuda_recorder(torch::Device device);
+
+/// The loss of batches, with its gradients in the weights, from a recording where the same operations come again.
+class CapturedSteps {
+ public:
+  struct Outcome {
+    torch::Tensor loss;  // scalar
+    State state;
+  };
+  /// Loss and next state of inputs on the device, both detached; adds the gradients to those of the weights.
+  using Work = std::function<Outcome(const ModelInput& input, const torch::Tensor& targets, const State& state)>;
+
+  /// Steps of the same operations that run as they are before the third is recorded: they warm up what libtorch
+  /// sets up on first use, and operations that change at every step are never recorded.
+  static constexpr int kUncaptured = 2;
+
+  CapturedSteps(std::unique_ptr<StepRecorder> recorder, NamedTensors weights)
+      : recorder_(std::move(recorder)), weights_(std::move(weights)) {}
+
+  /// `signature` says which operations `work` makes, beside the sizes of its arguments
+  /// (LanguageModel::graph_signature). The weights have no gradients before. What is returned changes with the next
+  /// call.
+  Outcome run(const std::string& signature, const ModelInput& input, const torch::Tensor& targets, const State& state,
+              const Work& work);
+
+  std::int64_t recordings() const { return recordings_; }
+
+ private:
+  void record(const ModelInput& input, const torch::Tensor& targets, const State& state, const Work& work);
+
+  std::unique_ptr<StepRecorder> recorder_;
+  NamedTensors weights_;
+  std::string signature_;
+  int seen_ = 0;  // steps of these operations so far, at most one more than kUncaptured
+  std::int64_t recordings_ = 0;
+  // What the recording reads and writes.
+  ModelInput input_;
+  torch::Tensor targets_;
+  State state_;
+  Outcome outcome_;
+  std::vector<torch::Tensor> gradients_;  // of weights_, in their order
+};
+
+}  // namespace xlm

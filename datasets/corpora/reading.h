@@ -1,0 +1,53 @@
+// How each corpus is read; the table in registry.cpp says what else is special about it.
+#pragma once
+
+#include "datasets/corpora/registry.h"
+
+namespace xlm {
+
+void read_text8(const std::vector<SourceFile>& sources, const CorpusSettings& settings, const PrepareObserver& observer,
+                CleanText& text);
+void read_enwik8(const std::vector<SourceFile>& sources, const CorpusSettings& settings,
+                 const PrepareObserver& observer, CleanText& text);
+void read_text(const std::vector<SourceFile>& sources, const CorpusSettings& settings, const PrepareObserver& observer,
+               CleanText& text);
+
+std::vector<SourceFile> select_wikitext103(const std::vector<SourceFile>& found, const CorpusSettings& settings);
+void read_wikitext103(const std::vector<SourceFile>& sources, const CorpusSettings& settings,
+                      const PrepareObserver& observer, CleanText& text);
+std::vector<SourceFile> select_pg19(const std::vector<SourceFile>& found, const CorpusSettings& settings);
+void read_pg19(const std::vector<SourceFile>& sources, const CorpusSettings& settings, const PrepareObserver& observer,
+               CleanText& text);
+void read_wiki40b(const std::vector<SourceFile>& sources, const CorpusSettings& settings,
+                  const PrepareObserver& observer, CleanText& text);
+void read_cc_100(const std::vector<SourceFile>& sources, const CorpusSettings& settings,
+                 const PrepareObserver& observer, CleanText& text);
+
+/// The shards of the language, where the names of some say that they are. Throws DataError when none is left.
+std::vector<SourceFile> select_wiki40b(const std::vector<SourceFile>& found, const CorpusSettings& settings);
+
+/// Calls `each` for every piece of `file`. The first piece has at least 64 KiB unless the file is shorter.
+void for_each_block(const TextFile& file, const std::function<void(std::string_view block)>& each);
+/// The same until `each` returns false; with `strict` invalid UTF-8 is a DataError.
+void for_each_block_until(const TextFile& file, bool strict, const std::function<bool(std::string_view block)>& each);
+
+/// Refuses invalid UTF-8, which comes in pieces.
+class StrictUtf8 {
+ public:
+  explicit StrictUtf8(std::string label) : label_(std::move(label)) {}
+  /// Throws DataError naming the place of what is invalid.
+  void write(std::string_view bytes);
+  void finish();
+
+ private:
+  void check() const;
+
+  std::string label_;
+  Utf8Repair repair_;
+  std::string scratch_;
+};
+
+/// For corpora that are one file: throws DataError at the second file of an archive.
+void check_single(const TextFile& file, std::string_view corpus);
+
+}  // namespace xlm

@@ -1,0 +1,214 @@
+// wiki40b: articles with markers, as Parquet shards, as TFRecord shards, or as text; cleaned for a language. Articles
+// are joined by line breaks, and each split is cut to its limit before it is cleaned.
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "datasets/cleaning/language_cleaner.h"
+#include "datasets/corpora/reading.h"
+#include "datasets/input/parquet.h"
+#include "datasets/input/tf_record.h"
+
+namespace xlm {
+namespace {
+
+constexpr std::string_view kFirstMarker = "_START_ARTICLE_";
+constexpr const char* kTextFeature = "text";
+
+/// The words of a name: "wiki40b-train.tfrecord-00000-of-00032" → wiki, b, train, tfrecord, of.
+std::vector<std::string> words_of(std::string_view name) {
+  std::vector<std::string> words(1);
+  for (const char c : name) {
+    if (std::isalpha(static_cast<unsigned char>(c)) != 0) {
+      words.back() += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    } else if (!words.back().empty()) {
+      words.emplace_back();
+    }
+  }
+  return words;
+}
+
+/// 0, 1 or 2 for training, validation and test, as a word of the file's name says, or else the name of the nearest
+/// folder: of those below the one that the user named, or the one that a named file lies in.
+std::optional<std::size_t> split_of(const SourceFile& source) {
+  static const std::map<std::string, std::size_t, std::less<>> names{
+      {"train", 0}, {"validation", 1}, {"valid", 1}, {"dev", 1}, {"test", 2}};
+  for (const std::string& word : words_of(source.path.filename().string())) {
+    if (const auto found = names.find(word); found != names.end()) return found->second;
+  }
+  const fs::path path = source.named ? fs::absolute(source.path).parent_path().filename() / "x" : fs::path(source.name);
+  for (fs::path folder = path.parent_path(); folder.has_filename(); folder = folder.parent_path()) {
+    if (const auto found = names.find(folder.filename().string()); found != names.end()) return found->second;
+  }
+  return std::nullopt;
+}
+
+/// True when the name says that the file is of `language`: "fi/train.parquet", "train/fi_examples-00000-of-00002".
+bool names_language(const std::string& name, std::string_view language) {
+  for (const std::string& part : split(name, '/')) {
+    const bool of_shard = part.size() > language.size() && part.starts_with(language) && part[language.size()] == '_';
+    if (part == language || of_shard) return true;
+  }
+  return false;
+}
+
+/// Takes the texts of one split, article by article or in any pieces.
+class SplitReader {
+ public:
+  SplitReader(LanguageCleaner& cleaner, const CorpusSettings& settings) : cleaner_(&cleaner), settings_(&settings) {}
+
+  void read(const TextFile& file) {
+    if (cleaner_->full()) return;
+    std::string head = read_head(file);
+    if (std::string_view(head).starts_with(kParquetMagic)) {
+      read_parquet(file);
+    } else if (is_tf_record(head)) {
+      read_tf_record(file, std::move(head));
+    } else {
+      read_text(file, head);
+    }
+  }
+
+ private:
+  static constexpr std::size_t kHeadBytes = std::size_t{64} << 10;
+
+  static std::string read_head(const TextFile& file) {
+    std::string head(kHeadBytes, '\0');
+    std::size_t filled = 0;
+    while (filled < head.size()) {
+      const std::size_t count = file.read(head.data() + filled, head.size() - filled);
+      if (count == 0) break;
+      filled += count;
+    }
+    head.resize(filled);
+    return head;
+  }
+
+  /// A file that hands out `head` first, and then what is left of `file`.
+  static ReadBytes with_head(const TextFile& file, std::string head) {
+    return [&file, head = std::move(head), used = std::size_t{0}](char* buffer, std::size_t bytes) mutable {
+      if (used == head.size()) return file.read(buffer, bytes);
+      const std::size_t count = head.copy(buffer, bytes, used);
+      used += count;
+      return count;
+    };
+  }
+
+  void read_parquet(const TextFile& file) {
+    if (file.label != file.source.path.string()) {
+      throw DataError(
+          fmt::format("{}: Parquet files are read as they are, not out of archives\nunpack it first", file.label));
+    }
+    const auto column = open_parquet(file.source.path, kTextFeature, settings_->reading.max_unpacked);
+    for (std::string text; !cleaner_->full() && column->next(text);) {
+      take_article(text, file.label);
+      file.at(static_cast<std::uint64_t>(column->progress() * static_cast<double>(file.source.size)));
+    }
+  }
+
+  void read_tf_record(const TextFile& file, std::string head) {
+    TfRecordReader records(with_head(file, std::move(head)), file.label);
+    while (const auto record = cleaner_->full() ? std::nullopt : records.next()) {
+      const auto text = example_bytes(*record, kTextFeature, file.label);
+      if (!text) {
+        throw DataError(
+            fmt::format("{} is no shard of wiki40b: a record has no feature '{}'", file.label, kTextFeature));
+      }
+      take_article(*text, file.label);
+    }
+  }
+
+  void read_text(const TextFile& file, const std::string& head) {
+    check_form(head, file.label);
+    begin_text();
+    TextFile whole = file;
+    whole.read = with_head(file, head);
+    for_each_block_until(whole, settings_->strict, [&](std::string_view block) {
+      cleaner_->write(block);
+      return !cleaner_->full();
+    });
+  }
+
+  void take_article(std::string_view text, const std::string& label) {
+    if (std::exchange(checked_, label) != label) check_form(text, label);
+    if (settings_->strict) {
+      StrictUtf8 strict(label + ", an article");
+      strict.write(text);
+      strict.finish();
+    }
+    begin_text();
+    cleaner_->write(text);
+  }
+
+  void begin_text() {
+    if (std::exchange(any_, true)) cleaner_->write("\n");
+  }
+
+  static void check_form(std::string_view text, const std::string& label) {
+    if (text.find(kFirstMarker) != std::string_view::npos) return;
+    throw DataError(
+        fmt::format("{} is not wiki40b: there is no {} at its beginning\nname its Parquet or TFRecord shards, or text "
+                    "with the same markers; for other text: xlm prepare-data text --clean text8 --lang {}",
+                    label, kFirstMarker, "LANG"));
+  }
+
+  LanguageCleaner* cleaner_;
+  const CorpusSettings* settings_;
+  bool any_ = false;
+  std::string checked_;  // the label of the last file whose form was checked
+};
+
+}  // namespace
+
+std::vector<SourceFile> select_wiki40b(const std::vector<SourceFile>& found, const CorpusSettings& settings) {
+  std::vector<SourceFile> sources = found;
+  const auto names_any = [](const SourceFile& source) {
+    return std::any_of(languages().begin(), languages().end(),
+                       [&](const Language& language) { return names_language(source.name, language.code); });
+  };
+  if (std::none_of(sources.begin(), sources.end(), names_any)) return sources;
+  std::erase_if(sources,
+                [&](const SourceFile& source) { return !names_language(source.name, settings.language->code); });
+  if (sources.empty()) {
+    throw DataError(
+        fmt::format("there is no file of language '{}' among those named\nname its shards, or another --lang",
+                    settings.language->code));
+  }
+  return sources;
+}
+
+void read_wiki40b(const std::vector<SourceFile>& sources, const CorpusSettings& settings,
+                  const PrepareObserver& observer, CleanText& text) {
+  std::array<std::vector<SourceFile>, 3> splits;
+  for (const SourceFile& source : sources) {
+    const std::optional<std::size_t> split = split_of(source);
+    if (!split) {
+      throw DataError(
+          fmt::format("{} names no split: neither the file nor its folder is called train, validation or "
+                      "test\nrename it",
+                      source.path.string()));
+    }
+    splits.at(*split).push_back(source);
+  }
+  const CharacterRules rules(*settings.language, settings.points);
+  LanguageCleaner cleaner(
+      rules, DocumentMark::kArticle, settings.threads,
+      [&](std::string_view clean, const std::vector<std::size_t>& documents) { text.write_clean(clean, documents); });
+  for (std::size_t i = 0; i < splits.size(); ++i) {
+    text.begin_split(i);
+    cleaner.set_limit(settings.limits.at(i));
+    SplitReader reader(cleaner, settings);
+    read_sources(splits.at(i), settings.reading, observer, [&](const TextFile& file) { reader.read(file); });
+    cleaner.finish();
+  }
+  text.add_replaced(cleaner.replaced());
+}
+
+}  // namespace xlm

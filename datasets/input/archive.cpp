@@ -1,0 +1,203 @@
+// The files inside an input.
+#include "datasets/input/archive.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "datasets/input/byte_stream.h"
+#include "datasets/input/libarchive.h"
+
+namespace xlm {
+namespace {
+
+constexpr std::uint64_t kGigabyte = 1'000'000'000;
+
+/// Names come from strangers: control characters must not reach a terminal.
+std::string printable(const std::string& name) {
+  std::string text;
+  for (const char c : name) {
+    const auto byte = static_cast<unsigned char>(c);
+    text += byte < 0x20 || byte == 0x7F ? fmt::format("\\x{:02x}", byte) : std::string(1, c);
+  }
+  return text;
+}
+
+std::vector<std::string> components(std::string name) {
+  std::replace(name.begin(), name.end(), '\\', '/');  // archives made on Windows
+  return split(name, '/');
+}
+
+bool leads_outside(const std::string& name) {
+  if (name.empty()) return false;
+  const bool drive = name.size() >= 2 && name[1] == ':';
+  if (name[0] == '/' || name[0] == '\\' || drive) return true;
+  const std::vector<std::string> parts = components(name);
+  return std::find(parts.begin(), parts.end(), "..") != parts.end();
+}
+
+/// tar readers take a file that is cut between two entries for a whole one; the closing block of zeros tells.
+void check_tar_end(const fs::path& file) {
+  const MappedFile content(file);
+  const std::string_view text = content.text();
+  const std::string_view last = text.substr(text.size() - std::min(text.size(), kTarBlockBytes));
+  if (last.find_first_not_of('\0') != std::string_view::npos) {
+    throw DataError(fmt::format("{} is truncated: a tar archive ends with zeros\nfetch the file again", file.string()));
+  }
+}
+
+}  // namespace
+
+/// The entries of one kind of input.
+class ArchiveReader::Entries {
+ public:
+  virtual ~Entries() = default;
+  virtual std::optional<std::string> next() = 0;
+  virtual std::size_t read(char* buffer, std::size_t bytes) = 0;
+  virtual std::uint64_t consumed() const = 0;
+};
+
+/// A plain or compressed file: one entry without a name.
+class ArchiveReader::SingleFile : public Entries {
+ public:
+  SingleFile(std::unique_ptr<ByteStream> stream, const FileStream* file) : stream_(std::move(stream)), file_(file) {}
+
+  std::optional<std::string> next() override {
+    if (std::exchange(taken_, true)) return std::nullopt;
+    return "";
+  }
+  std::size_t read(char* buffer, std::size_t bytes) override { return stream_->read(buffer, bytes); }
+  std::uint64_t consumed() const override { return file_->consumed(); }
+
+ private:
+  std::unique_ptr<ByteStream> stream_;
+  const FileStream* file_;  // at the bottom of stream_
+  bool taken_ = false;
+};
+
+/// What zip and tar share: libarchive walks over the entries.
+class ArchiveReader::ZipEntries : public Entries {
+ public:
+  explicit ZipEntries(const fs::path& file) : ZipEntries(file.string()) {
+    // Only the reader that starts from the central directory: a truncated file has none and is refused at once.
+    archive_read_support_format_zip_seekable(archive_.get());
+    archive_.open(file);
+  }
+
+  std::optional<std::string> next() override {
+    while (struct archive_entry* entry = archive_.next_header()) {
+      const char* name = archive_entry_pathname(entry);
+      name_ = name == nullptr ? "(a name that is no text)" : printable(name);
+      if (name != nullptr && leads_outside(name)) {
+        throw DataError(
+            fmt::format("{}: entry {} leads outside of the archive\ndo not trust this file", source_, name_));
+      }
+      const bool regular = archive_entry_filetype(entry) == AE_IFREG && archive_entry_hardlink(entry) == nullptr;
+      if (regular && !is_hidden_name(name_)) return name_;
+    }
+    return std::nullopt;
+  }
+  std::size_t read(char* buffer, std::size_t bytes) override { return archive_.read(buffer, bytes, name_); }
+  std::uint64_t consumed() const override {
+    return static_cast<std::uint64_t>(std::max<la_int64_t>(0, archive_filter_bytes(archive_.get(), -1)));
+  }
+
+ protected:
+  explicit ZipEntries(const std::string& source) : source_(source), archive_(source) {}
+
+  std::string source_;
+  LibArchive archive_;
+  std::string name_;
+};
+
+/// A tar archive inside a stream.
+class ArchiveReader::TarEntries : public ZipEntries {
+ public:
+  TarEntries(const std::string& source, std::unique_ptr<ByteStream> stream, const FileStream* file)
+      : ZipEntries(source), stream_(std::move(stream)), file_(file) {
+    archive_read_support_format_tar(archive_.get());
+    archive_.open(*stream_);
+  }
+
+  std::optional<std::string> next() override {
+    std::optional<std::string> name = ZipEntries::next();
+    if (!name) {  // the compressor's checksum comes behind the last entry
+      std::array<char, 4096> rest{};
+      while (stream_->read(rest.data(), rest.size()) > 0) {
+      }
+    }
+    return name;
+  }
+  std::uint64_t consumed() const override { return file_->consumed(); }
+
+ private:
+  std::unique_ptr<ByteStream> stream_;
+  const FileStream* file_;
+};
+
+ArchiveReader::ArchiveReader(const fs::path& file, std::int64_t max_unpacked) : source_(file.string()) {
+  auto bottom = std::make_unique<FileStream>(file);
+  const FileStream* counter = bottom.get();
+  if (counter->size() == 0) throw DataError(fmt::format("{} is empty", source_));
+  limit_ = max_unpacked > 0 ? static_cast<std::uint64_t>(max_unpacked)
+                            : std::clamp(1000 * counter->size(), kGigabyte, 1000 * kGigabyte);
+  auto stream = std::make_unique<PeekedStream>(std::move(bottom));
+  Packing packing = detect_packing(stream->peek(kTarBlockBytes));
+  const Packing promised = packing_of_name(file);
+  if (promised != Packing::kNone && packing == Packing::kNone) {
+    throw DataError(fmt::format("{} is no {} file, as its name says: it begins otherwise\nfetch the file again",
+                                source_, packing_name(promised)));
+  }
+  packed_ = packing != Packing::kNone;
+  if (packing == Packing::kZip) {
+    entries_ = std::make_unique<ZipEntries>(file);
+    return;
+  }
+  if (packing == Packing::kTar) {
+    check_tar_end(file);
+  } else if (packed_) {
+    stream = std::make_unique<PeekedStream>(unpack(std::move(stream), packing, source_));
+    const std::string_view head = stream->peek(kTarBlockBytes);
+    if (head.empty()) throw DataError(fmt::format("{} is empty: it unpacks to nothing", source_));
+    packing = detect_packing(head) == Packing::kTar ? Packing::kTar : Packing::kNone;
+  }
+  if (packing == Packing::kTar) {
+    entries_ = std::make_unique<TarEntries>(source_, std::move(stream), counter);
+  } else {
+    entries_ = std::make_unique<SingleFile>(std::move(stream), counter);
+  }
+}
+
+ArchiveReader::~ArchiveReader() = default;
+
+std::optional<std::string> ArchiveReader::next() {
+  std::optional<std::string> name = entries_->next();
+  entry_ = name.value_or("");
+  return name;
+}
+
+std::size_t ArchiveReader::read(char* buffer, std::size_t bytes) {
+  const std::size_t count = entries_->read(buffer, bytes);
+  unpacked_ += count;
+  if (packed_ && unpacked_ > limit_) {
+    throw DataError(fmt::format("{}{} unpacks to more than {}\nif you trust the file, raise --max-unpacked", source_,
+                                entry_.empty() ? "" : fmt::format(": entry {}", entry_),
+                                human_bytes(static_cast<double>(limit_))));
+  }
+  return count;
+}
+
+std::uint64_t ArchiveReader::consumed() const { return entries_->consumed(); }
+
+bool is_hidden_name(const std::string& relative_path) {
+  const std::vector<std::string> parts = components(relative_path);
+  return std::any_of(parts.begin(), parts.end(), [](const std::string& part) {
+    return part == "__MACOSX" || (part.size() > 1 && part[0] == '.' && part != "..");
+  });
+}
+
+}  // namespace xlm

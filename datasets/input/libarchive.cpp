@@ -1,0 +1,66 @@
+// libarchive behind RAII and exceptions.
+#include "datasets/input/libarchive.h"
+
+#include <cerrno>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+
+namespace xlm {
+
+LibArchive::LibArchive(std::string source) : source_(std::move(source)), archive_(archive_read_new()) {
+  if (!archive_) throw ResourceError("out of memory while opening " + source_);
+}
+
+la_ssize_t LibArchive::give(struct archive* archive, void* self, const void** block) {
+  auto* const reader = static_cast<LibArchive*>(self);
+  try {
+    const std::size_t bytes = reader->stream_->read(reader->block_.data(), reader->block_.size());
+    *block = reader->block_.data();
+    return static_cast<la_ssize_t>(bytes);
+  } catch (...) {
+    reader->error_ = std::current_exception();
+    archive_set_error(archive, EIO, "the input cannot be read");
+    return ARCHIVE_FATAL;
+  }
+}
+
+void LibArchive::open(ByteStream& stream) {
+  stream_ = &stream;
+  block_.resize(kBlockBytes);
+  if (archive_read_open(get(), this, nullptr, &LibArchive::give, nullptr) != ARCHIVE_OK) fail("");
+}
+
+void LibArchive::open(const fs::path& file) {
+  if (archive_read_open_filename(get(), file.c_str(), kBlockBytes) != ARCHIVE_OK) fail("");
+}
+
+struct archive_entry* LibArchive::next_header() {
+  struct archive_entry* entry = nullptr;
+  int result = ARCHIVE_RETRY;
+  while (result == ARCHIVE_RETRY) result = archive_read_next_header(get(), &entry);
+  if (result == ARCHIVE_EOF) {
+    if (error_) std::rethrow_exception(error_);
+    return nullptr;
+  }
+  if (result != ARCHIVE_OK && result != ARCHIVE_WARN) fail("");  // warnings: about names and attributes we do not use
+  return entry;
+}
+
+std::size_t LibArchive::read(char* buffer, std::size_t bytes, const std::string& entry) {
+  la_ssize_t count = ARCHIVE_RETRY;
+  while (count == ARCHIVE_RETRY) count = archive_read_data(get(), buffer, bytes);
+  if (count < 0) fail(entry);
+  return static_cast<std::size_t>(count);
+}
+
+void LibArchive::fail(const std::string& entry) const {
+  if (error_) std::rethrow_exception(error_);
+  const char* cause = archive_error_string(get());
+  throw DataError(fmt::format("{}{} is truncated or corrupt: {}\nfetch the file again", source_,
+                              entry.empty() ? "" : fmt::format(": entry {}", entry),
+                              cause == nullptr ? "unknown error" : cause));
+}
+
+}  // namespace xlm

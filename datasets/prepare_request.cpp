@@ -1,0 +1,137 @@
+// What prepare-data is asked for.
+#include "datasets/prepare_request.h"
+
+#include <algorithm>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "datasets/tokens/bpe.h"
+
+namespace xlm {
+namespace {
+
+/// One of `allowed`, or its first where nothing was asked for.
+std::string choose(const Corpus& corpus, const char* option, const std::optional<std::string>& wanted,
+                   const std::vector<std::string_view>& allowed) {
+  if (!wanted) return std::string(allowed.front());
+  if (std::find(allowed.begin(), allowed.end(), *wanted) != allowed.end()) return *wanted;
+  const std::vector<std::string> names(allowed.begin(), allowed.end());
+  throw UsageError(fmt::format("{} cannot be prepared with {} {}{}\nit takes: {}", corpus.name, option, *wanted,
+                               did_you_mean(*wanted, names), join(names, ", ")));
+}
+
+/// The language of the cleaner: given where the corpus needs one, or where text is cleaned.
+const Language* choose_language(const Corpus& corpus, const PrepareRequest& request, const std::string& cleaning) {
+  if (request.language) {
+    const Language& language = find_language(*request.language);
+    const bool own_text = corpus.language.empty() && cleaning != "none";
+    if (!own_text) {
+      throw UsageError(
+          fmt::format("{} takes no --lang{}", corpus.name, corpus.language.empty() ? " without --clean text8" : ""));
+    }
+    return &language;
+  }
+  if (!corpus.needs_language) return nullptr;
+  std::vector<std::string> codes;
+  for (const Language& language : languages()) codes.emplace_back(language.code);
+  throw UsageError(fmt::format("{} needs --lang\nthere are: {}", corpus.name, join(codes, ", ")));
+}
+
+HebrewPoints choose_points(const Language* language, const std::optional<std::string>& wanted) {
+  if (!wanted) return HebrewPoints::kRemove;
+  if (language == nullptr || language->code != "he") throw UsageError("--hebrew-points goes with --lang he");
+  if (*wanted == "remove") return HebrewPoints::kRemove;
+  if (*wanted == "space") return HebrewPoints::kSpace;
+  throw UsageError(fmt::format("--hebrew-points {}: it takes remove or space", *wanted));
+}
+
+SplitSizes choose_limits(const Corpus& corpus, const std::optional<std::string>& wanted) {
+  if (corpus.limits.empty()) {
+    if (wanted) throw UsageError(fmt::format("{} takes no --limit", corpus.name));
+    return {};
+  }
+  const std::string text = wanted.value_or(std::string(corpus.limits));
+  const std::vector<std::string> words = split(text, ',');
+  SplitSizes limits{};
+  bool good = words.size() == limits.size();
+  for (std::size_t i = 0; good && i < limits.size(); ++i) {
+    good = parse_integer(trim(words[i]), limits.at(i)) && limits.at(i) >= 0;
+  }
+  if (good && limits != SplitSizes{}) return limits;
+  throw UsageError(
+      fmt::format("--limit {}: give three counts of characters for training, validation and test, such as "
+                  "--limit {}",
+                  text, corpus.limits));
+}
+
+VocabularyScope choose_vocabulary_scope(const PrepareRequest& request, const CorpusSettings& settings) {
+  if (request.vocabulary == "all") return VocabularyScope::kAll;
+  if (request.vocabulary != "train") {
+    throw UsageError(fmt::format("--vocabulary {}: it takes all or train", request.vocabulary));
+  }
+  if (settings.unit != Vocabulary::Unit::kCharacter) {
+    throw UsageError("--vocabulary train goes with characters as the unit");
+  }
+  return VocabularyScope::kTrain;
+}
+
+Vocabulary::Unit unit_named(const std::string& name) {
+  return name == "byte"  ? Vocabulary::Unit::kByte
+         : name == "bpe" ? Vocabulary::Unit::kBpe
+                         : Vocabulary::Unit::kCharacter;
+}
+
+/// Throws UsageError for options that the corpus does not take.
+void check_options(const Corpus& corpus, const PrepareRequest& request, Vocabulary::Unit unit) {
+  if (!request.glob.empty() && !corpus.folders) {
+    throw UsageError(fmt::format("{} is one file: it takes no --glob\nname the file with --from", corpus.name));
+  }
+  if (corpus.own_splits && request.split != PrepareRequest().split) {
+    throw UsageError(fmt::format("{} has its own training, validation and test: it takes no --split", corpus.name));
+  }
+  if (!request.lists.empty() && !corpus.lists) {
+    throw UsageError(fmt::format("{} has no official lists of files: it takes no --lists", corpus.name));
+  }
+  if (unit == Vocabulary::Unit::kBpe && request.bpe.empty()) {
+    throw UsageError(
+        fmt::format("{} in BPE needs an encoding\nname a folder with GPT-2's vocab.json and merges.txt "
+                    "with --bpe, or fetch them with --download",
+                    corpus.name));
+  }
+  if (unit != Vocabulary::Unit::kBpe && !request.bpe.empty()) {
+    throw UsageError("--bpe is for --unit bpe\nadd --unit bpe, or leave --bpe out");
+  }
+}
+
+}  // namespace
+
+Preparation check_request(PrepareRequest request) {
+  const Corpus& corpus = find_corpus(request.dataset);
+  CorpusSettings settings;
+  settings.cleaning = choose(corpus, "--clean", request.clean, corpus.cleanings);
+  settings.unit = unit_named(choose(corpus, "--unit", request.unit, corpus.units));
+  check_options(corpus, request, settings.unit);
+  settings.reading = {request.glob, request.max_unpacked};
+  settings.lists = request.lists;
+  settings.language = choose_language(corpus, request, settings.cleaning);
+  settings.points = choose_points(settings.language, request.hebrew_points);
+  settings.limits = choose_limits(corpus, request.limit);
+  settings.strict = request.strict;
+  settings.threads = request.threads > 0 ? request.threads : static_cast<int>(std::thread::hardware_concurrency());
+  const VocabularyScope scope = choose_vocabulary_scope(request, settings);
+  SplitPlan split(request.split);
+  if (request.out.empty()) throw UsageError("--out is empty\nname the folder to make");
+  if (!request.bpe.empty()) settings.bpe = std::make_shared<const Bpe>(read_bpe(request.bpe));
+  return {std::move(request), &corpus, std::move(settings), scope, std::move(split)};
+}
+
+bool lacks_encoding(const PrepareRequest& request) {
+  const Corpus& corpus = find_corpus(request.dataset);
+  return request.bpe.empty() &&
+         unit_named(choose(corpus, "--unit", request.unit, corpus.units)) == Vocabulary::Unit::kBpe;
+}
+
+}  // namespace xlm

@@ -1,0 +1,54 @@
+// What prepare-data is asked for, checked against what the corpus takes before any work is done.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/files.h"
+#include "datasets/corpora/registry.h"
+#include "datasets/prepared/encoding.h"
+#include "datasets/prepared/split_plan.h"
+
+namespace xlm {
+
+struct PrepareRequest {
+  std::string dataset;               // a name in the registry
+  std::vector<fs::path> from;        // files, archives or folders
+  fs::path out;                      // the folder to make
+  std::string glob;                  // which files of folders and archives; empty: all
+  std::optional<std::string> clean;  // nothing: the corpus's default
+  std::optional<std::string> unit;
+  fs::path bpe;                              // a folder with vocab.json and merges.txt; empty: none
+  fs::path lists;                            // a folder with the corpus's lists of files; empty: none
+  std::string split = "90%,5%,5%";           // as in SplitPlan
+  std::optional<std::string> language;       // a code in languages()
+  std::optional<std::string> limit;          // "TRAIN,VALID,TEST" in raw characters; nothing: the corpus's default
+  std::optional<std::string> hebrew_points;  // "remove" (the default) or "space"
+  std::string vocabulary = "all";            // or "train"
+  bool strict = false;                       // invalid UTF-8 is an error
+  int threads = 0;                           // 0: one for each core; the result is the same for any number
+  bool keep_text = false;                    // also write train.txt, valid.txt, test.txt
+  bool force = false;                        // replace a folder made from other files or with other options
+  std::int64_t max_unpacked = 0;             // bytes, as in ArchiveReader
+  std::vector<std::int64_t> train_unigram;   // sizes of unigram tokenizers to train and segment by
+  std::vector<fs::path> unigram;             // SentencePiece models to segment by
+};
+
+/// A request that fits its corpus, with every default filled in and the encoding read.
+struct Preparation {
+  PrepareRequest request;
+  const Corpus* corpus = nullptr;
+  CorpusSettings settings;
+  VocabularyScope scope = VocabularyScope::kAll;
+  SplitPlan split;
+};
+
+/// Throws UsageError for options that do not fit the corpus, DataError for an encoding that cannot be read.
+Preparation check_request(PrepareRequest request);
+
+/// Whether the request is for byte pairs and names no encoding. Throws UsageError for an unknown corpus or unit.
+bool lacks_encoding(const PrepareRequest& request);
+
+}  // namespace xlm

@@ -1,0 +1,85 @@
+// The clean text of a corpus on its way to token files: collected once in a temporary file, because vocabulary and
+// splits are known only at its end. What comes next is encoding.h.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/files.h"
+#include "base/utf8.h"
+#include "datasets/prepared/prepared.h"
+#include "datasets/prepared/split_plan.h"
+#include "datasets/tokens/bpe_encoder.h"
+
+namespace xlm {
+
+/// A stretch of the text that is one split.
+struct SplitPart {
+  std::size_t split;  // its place in kSplitNames
+  std::int64_t tokens;
+};
+
+/// Training, validation and test, one behind the other.
+std::vector<SplitPart> split_parts(const SplitSizes& sizes);
+
+/// Collects documents and notes which symbols occur. Memory: one buffer, one number per symbol (9 MB for characters),
+/// one offset per document. BPE is encoded here, document by document, because splits are counted in tokens: the file
+/// then holds ids.
+class CleanText {
+ public:
+  /// Writes to `file`. With characters as the unit invalid UTF-8 becomes U+FFFD; bytes are kept as they are.
+  /// `bpe` is needed for BPE alone, which keeps bytes too.
+  CleanText(fs::path file, Vocabulary::Unit unit, std::shared_ptr<const Bpe> bpe = nullptr);
+
+  /// For corpora with splits of their own: what follows is the one at place `split` of kSplitNames. Throws DataError
+  /// when it has been there before.
+  void begin_split(std::size_t split);
+  /// Of BPE only the first `most_tokens` of the document are kept.
+  void begin_document(std::int64_t most_tokens = std::numeric_limits<std::int64_t>::max());
+  void write(std::string_view text);
+  /// The same for characters that are known to be valid UTF-8; `documents` are offsets in `text` at which one begins.
+  void write_clean(std::string_view text, const std::vector<std::size_t>& documents);
+  /// Completes the file.
+  void finish();
+
+  const fs::path& file() const { return file_; }
+  /// Bytes of a symbol in the file; 0 for characters, which differ.
+  std::size_t symbol_width() const;
+  std::int64_t tokens() const { return tokens_; }
+  /// Offset of each document's first token. Documents without text are left out.
+  const std::vector<std::int64_t>& documents() const { return documents_; }
+  /// The corpus's own splits, in the order in which they came.
+  std::vector<SplitPart> parts() const;
+  /// How many pieces of invalid UTF-8 became U+FFFD, here or before they came here.
+  std::int64_t replaced() const { return repair_.replaced() + replaced_before_; }
+  void add_replaced(std::int64_t pieces) { replaced_before_ += pieces; }
+  /// The symbols that occur before offset `end`, in order of code point or byte.
+  Vocabulary vocabulary(std::int64_t end) const;
+
+ private:
+  void end_document();
+  void count(std::string_view clean);
+  void write_tokens();
+
+  fs::path file_;
+  Vocabulary::Unit unit_;
+  AtomicFile out_;
+  Utf8Repair repair_;
+  std::string repaired_;
+  std::vector<std::int64_t> first_seen_;  // per symbol: its first offset; -1 where it does not occur
+  std::shared_ptr<const Bpe> bpe_;
+  std::optional<BpeEncoder> encoder_;
+  std::vector<std::uint32_t> encoded_;  // tokens that are not written yet
+  std::int64_t room_ = 0;               // tokens that the document may still have
+  std::int64_t replaced_before_ = 0;
+  std::int64_t tokens_ = 0;
+  std::vector<std::int64_t> documents_;
+  std::vector<std::pair<std::size_t, std::int64_t>> splits_;  // split, and its first token
+};
+
+}  // namespace xlm

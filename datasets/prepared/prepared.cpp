@@ -1,0 +1,225 @@
+// Reading a prepared data folder. Everything in it is checked before it is used: it may be torn, or edited by hand.
+#include "datasets/prepared/prepared.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/sha256.h"
+#include "base/text.h"
+#include "datasets/prepared/split_plan.h"
+
+namespace xlm {
+namespace {
+
+constexpr std::uintmax_t kMaxMetaBytes = std::uintmax_t{1} << 30;  // a million documents are 10 MB
+
+/// Reads fields of meta.json, turning what is missing or of another type into an error that names it.
+class MetaReader {
+ public:
+  MetaReader(const Json& meta, fs::path file) : meta_(&meta), file_(std::move(file)) {
+    if (!meta.is_object()) throw bad("it is no object");
+  }
+
+  DataError bad(const std::string& what) const {
+    return DataError(fmt::format("{} is malformed: {}\nprepare the data again", file_.string(), what));
+  }
+
+  std::string text(const char* key) const {
+    const auto found = meta_->find(key);
+    if (found == meta_->end() || !found->is_string()) throw bad(fmt::format("no text '{}'", key));
+    return found->get<std::string>();
+  }
+
+  const Json& object(const char* key) const {
+    const auto found = meta_->find(key);
+    if (found == meta_->end() || !found->is_object()) throw bad(fmt::format("no object '{}'", key));
+    return *found;
+  }
+
+  /// The count of `split` under `key`; 0 where it is not given.
+  std::int64_t count(const char* key, const std::string& split) const {
+    const auto counts = meta_->find(key);
+    if (counts == meta_->end()) return 0;
+    if (!counts->is_object()) throw bad(fmt::format("'{}' is no object", key));
+    const auto found = counts->find(split);
+    if (found == counts->end()) return 0;
+    return whole(*found, fmt::format("{}.{}", key, split));
+  }
+
+  std::vector<std::int64_t> documents(const std::string& split, std::int64_t tokens) const {
+    std::vector<std::int64_t> offsets = counts("documents", split);
+    for (std::size_t i = 0; i < offsets.size(); ++i) {
+      const bool rises = i == 0 ? offsets[i] == 0 : offsets[i] > offsets[i - 1];
+      if (!rises || offsets[i] >= tokens) {
+        throw bad(fmt::format("documents.{} must rise from 0 and stay below {}: {}", split, tokens, offsets[i]));
+      }
+    }
+    return offsets;
+  }
+
+  /// One count for each of so many documents, or none.
+  std::vector<std::int64_t> of_documents(const char* key, const std::string& split, std::size_t documents) const {
+    std::vector<std::int64_t> list = counts(key, split);
+    if (!list.empty() && list.size() != documents) {
+      throw bad(fmt::format("{}.{} has {} counts for {} documents", key, split, list.size(), documents));
+    }
+    return list;
+  }
+
+ private:
+  std::vector<std::int64_t> counts(const char* key, const std::string& split) const {
+    const auto lists = meta_->find(key);
+    if (lists == meta_->end()) return {};
+    if (!lists->is_object()) throw bad(fmt::format("'{}' is no object", key));
+    const auto list = lists->find(split);
+    if (list == lists->end()) return {};
+    const std::string name = fmt::format("{}.{}", key, split);
+    if (!list->is_array()) throw bad(name + " is no list");
+    std::vector<std::int64_t> values;
+    for (const Json& value : *list) values.push_back(whole(value, name));
+    return values;
+  }
+
+  std::int64_t whole(const Json& value, const std::string& name) const {
+    const bool fits = value.is_number_integer() && value >= 0 &&
+                      (!value.is_number_unsigned() || value.get<std::uint64_t>() <= std::uint64_t{INT64_MAX});
+    if (!fits) throw bad(fmt::format("'{}' holds {} where a count belongs", name, value.dump()));
+    return value.get<std::int64_t>();
+  }
+
+  const Json* meta_;
+  fs::path file_;
+};
+
+Json read_meta(const fs::path& folder) {
+  std::error_code ignored;
+  if (!fs::is_directory(folder, ignored)) {
+    throw DataError(
+        fmt::format("there is no prepared data folder {}\nmake it with 'xlm prepare-data'", folder.string()));
+  }
+  const fs::path file = folder / "meta.json";
+  if (!fs::exists(file, ignored)) {
+    throw DataError(fmt::format("{} is no prepared data folder: it has no meta.json\nmake one with 'xlm prepare-data'",
+                                folder.string()));
+  }
+  return parse_json(read_file(file, kMaxMetaBytes), file.string());
+}
+
+std::string recorded_hash(const MetaReader& meta, const std::string& file) {
+  const Json& outputs = meta.object("outputs");
+  const auto found = outputs.find(file);
+  if (found == outputs.end() || !found->is_string()) throw meta.bad(fmt::format("no sha256 of {}", file));
+  return found->get<std::string>();
+}
+
+/// Over the files that hold the data, by name: text copies and meta data do not change what is learnt.
+std::string fingerprint_of(const MetaReader& meta) {
+  std::vector<std::string> lines;
+  for (const auto& [file, hash] : meta.object("outputs").items()) {
+    if (file == "vocab.json" || fs::path(file).extension() == ".bin") {
+      lines.push_back(fmt::format("{} {}\n", file, recorded_hash(meta, file)));
+    }
+  }
+  std::sort(lines.begin(), lines.end());
+  return sha256(join(lines, ""));
+}
+
+void check_hash(const fs::path& folder, const std::string& file, const MetaReader& meta) {
+  if (sha256_file(folder / file) == recorded_hash(meta, file)) return;
+  throw DataError(fmt::format("{} is damaged: its sha256 differs from the one in meta.json\nprepare the data again",
+                              (folder / file).string()));
+}
+
+Split open_split(const fs::path& folder, const std::string& name, const MetaReader& meta,
+                 const Vocabulary& vocabulary) {
+  const fs::path file = folder / (name + ".bin");
+  const std::int64_t tokens = meta.count("sizes", name);
+  Split split{.tokens = TokenFile(file, vocabulary.id_bytes(), vocabulary.size()),
+              .words = meta.count("words", name),
+              .bytes = meta.count("bytes", name),
+              .documents = meta.documents(name, tokens)};
+  split.document_words = meta.of_documents("document_words", name, split.documents.size());
+  split.document_bytes = meta.of_documents("document_bytes", name, split.documents.size());
+  if (split.tokens.size() != tokens) {
+    throw DataError(fmt::format("{} is damaged: it holds {} tokens, and meta.json says {}\nprepare the data again",
+                                file.string(), split.tokens.size(), tokens));
+  }
+  return split;
+}
+
+}  // namespace
+
+TokenFile::TokenFile(const fs::path& path, int id_bytes, std::int64_t symbols)
+    : path_(path),
+      file_(path),
+      id_bytes_(id_bytes),
+      symbols_(symbols),
+      size_(static_cast<std::int64_t>(file_.size()) / id_bytes) {
+  if (file_.size() % static_cast<std::size_t>(id_bytes) != 0) {
+    throw DataError(fmt::format("{} is damaged: {} bytes are no whole number of {}-byte ids\nprepare the data again",
+                                path.string(), file_.size(), id_bytes));
+  }
+}
+
+std::int64_t TokenFile::at(std::int64_t index) const {
+  std::int64_t id = 0;
+  copy(index, 1, &id);
+  return id;
+}
+
+void TokenFile::copy(std::int64_t begin, std::int64_t count, std::int64_t* out) const {
+  const auto* bytes = reinterpret_cast<const unsigned char*>(file_.data()) + begin * id_bytes_;
+  for (std::int64_t i = 0; i < count; ++i, bytes += id_bytes_) {
+    std::uint32_t id = bytes[0];
+    for (int b = 1; b < id_bytes_; ++b) id |= static_cast<std::uint32_t>(bytes[b]) << static_cast<unsigned>(8 * b);
+    out[i] = id;
+  }
+  const std::int64_t* const unknown = std::find_if(out, out + count, [&](std::int64_t id) { return id >= symbols_; });
+  if (unknown != out + count) {
+    throw DataError(
+        fmt::format("{} is damaged: token {} has the id {}, and there are {} symbols\nprepare the data again",
+                    path_.string(), begin + (unknown - out), *unknown, symbols_));
+  }
+}
+
+const Split& PreparedData::split(const std::string& name) const {
+  const auto found = splits.find(name);
+  if (found != splits.end()) return found->second;
+  std::vector<std::string> names;
+  for (const auto& [known, unused] : splits) names.push_back(known);
+  throw DataError(fmt::format("{} has no split '{}'{}\nit has: {}", path.string(), name, did_you_mean(name, names),
+                              join(names, ", ")));
+}
+
+PreparedData open_prepared(const fs::path& folder, bool verify) {
+  PreparedData data;
+  data.path = folder;
+  data.meta = read_meta(folder);
+  const MetaReader meta(data.meta, folder / "meta.json");
+  data.dataset = meta.text("dataset");
+  data.language = meta.text("language");
+  data.fingerprint = fingerprint_of(meta);
+  data.vocabulary = read_vocabulary(folder / "vocab.json");
+  check_hash(folder, "vocab.json", meta);
+  if (verify && data.vocabulary.unit == Vocabulary::Unit::kBpe) check_hash(folder, "merges.txt", meta);
+  for (const auto& [name, size] : meta.object("sizes").items()) {
+    if (std::find(kSplitNames.begin(), kSplitNames.end(), name) == kSplitNames.end()) {
+      throw meta.bad(fmt::format("unknown split '{}'", name));
+    }
+    if (verify) check_hash(folder, name + ".bin", meta);
+    data.splits.emplace(name, open_split(folder, name, meta, data.vocabulary));
+  }
+  if (data.splits.empty()) throw meta.bad("there is no split in 'sizes'");
+  return data;
+}
+
+PreparedSummary summarize_prepared(const fs::path& folder) {
+  const Json json = read_meta(folder);
+  const MetaReader meta(json, folder / "meta.json");
+  return {meta.text("dataset"), meta.text("language"), fingerprint_of(meta),
+          read_vocabulary(folder / "vocab.json").size()};
+}
+
+}  // namespace xlm

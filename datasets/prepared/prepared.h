@@ -1,0 +1,72 @@
+// The prepared data folder (docs/data.md): token files, vocabulary and meta data, as training and evaluation read it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/files.h"
+#include "base/json.h"
+#include "datasets/tokens/vocabulary.h"
+
+namespace xlm {
+
+/// A memory-mapped file of token ids.
+class TokenFile {
+ public:
+  /// Ids of `symbols` symbols. Throws DataError when the size is no multiple of `id_bytes`.
+  TokenFile(const fs::path& path, int id_bytes, std::int64_t symbols = std::int64_t{1} << 32);
+
+  std::int64_t size() const { return size_; }
+  std::int64_t at(std::int64_t index) const;
+  /// Copies ids [begin, begin + count) to `out`. The range must lie inside the file. Throws DataError for an
+  /// id that no symbol has.
+  void copy(std::int64_t begin, std::int64_t count, std::int64_t* out) const;
+
+ private:
+  fs::path path_;
+  MappedFile file_;
+  int id_bytes_;
+  std::int64_t symbols_;
+  std::int64_t size_;
+};
+
+/// One split with its counts.
+struct Split {
+  TokenFile tokens;
+  std::int64_t words = 0;                    // 0 where the corpus has no notion of words
+  std::int64_t bytes = 0;                    // UTF-8 bytes of the text
+  std::vector<std::int64_t> documents;       // offset of each document's first token; empty: one document
+  std::vector<std::int64_t> document_words;  // of each document, for BPE; empty where it is not known
+  std::vector<std::int64_t> document_bytes;
+};
+
+struct PreparedData {
+  fs::path path;
+  std::string dataset;   // "text8"
+  std::string language;  // "" or "en"
+  Vocabulary vocabulary;
+  Json meta;
+  std::string fingerprint;              // sha256 over the outputs' sha256s: the same data has the same one anywhere
+  std::map<std::string, Split> splits;  // "train", "valid", "test": those that are there
+
+  /// Throws DataError naming the folder when it has no such split.
+  const Split& split(const std::string& name) const;
+};
+
+/// Opens a prepared folder; checks sizes against meta.json (and hashes when `verify`). Throws DataError.
+PreparedData open_prepared(const fs::path& folder, bool verify = false);
+
+/// The fingerprint and names alone, without mapping the token files.
+struct PreparedSummary {
+  std::string dataset;
+  std::string language;
+  std::string fingerprint;
+  std::int64_t symbols = 0;
+};
+PreparedSummary summarize_prepared(const fs::path& folder);
+
+}  // namespace xlm

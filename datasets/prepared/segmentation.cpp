@@ -1,0 +1,309 @@
+// Segmentations of a prepared text.
+#include "datasets/prepared/segmentation.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "base/sha256.h"
+#include "base/text.h"
+#include "base/version.h"
+#include "datasets/prepared/split_plan.h"
+#include "datasets/prepared/staging_folder.h"
+#include "datasets/tokens/unigram.h"
+
+namespace xlm {
+namespace {
+
+constexpr std::int64_t kTokensAtATime = std::int64_t{1} << 16U;
+constexpr std::size_t kMaxWordBytes = std::size_t{1} << 20U;
+constexpr std::uintmax_t kMaxModelBytes = std::uintmax_t{64} << 20U;
+constexpr std::uintmax_t kMaxDescriptionBytes = std::uintmax_t{1} << 20U;
+
+fs::path segmentations_of(const fs::path& data) { return data / "segmentations"; }
+fs::path model_of(const fs::path& segmentation) { return segmentation / "tokenizer.model"; }
+std::string bits_name(const std::string& split) { return split + ".bits"; }
+
+/// Flags packed into bytes.
+class PackedFlags {
+ public:
+  void add(bool flag) {
+    if (size_ % 8 == 0) bytes_.push_back('\0');
+    if (flag) bytes_.back() = static_cast<char>(static_cast<unsigned char>(bytes_.back()) | 1U << (size_ % 8));
+    ++size_;
+  }
+  std::string take() { return std::move(bytes_); }
+
+ private:
+  std::string bytes_;
+  std::uint64_t size_ = 0;
+};
+
+/// Flags of a file or of memory.
+class SegmentationFlags final : public TokenFlags {
+ public:
+  explicit SegmentationFlags(MappedFile file) : file_(std::make_unique<MappedFile>(std::move(file))) {
+    bytes_ = file_->text();
+  }
+  explicit SegmentationFlags(std::string bytes) : memory_(std::move(bytes)) { bytes_ = memory_; }
+  SegmentationFlags(const SegmentationFlags&) = delete;
+  SegmentationFlags& operator=(const SegmentationFlags&) = delete;
+  ~SegmentationFlags() override = default;
+
+  void copy(std::int64_t begin, std::int64_t count, bool* out) const override {
+    for (std::int64_t i = 0; i < count; ++i) {
+      const auto at = static_cast<std::uint64_t>(begin + i);
+      out[i] = (static_cast<unsigned char>(bytes_[at / 8]) >> (at % 8) & 1U) != 0;
+    }
+  }
+
+ private:
+  std::unique_ptr<MappedFile> file_;
+  std::string memory_;
+  std::string_view bytes_;
+};
+
+/// The id of the space.
+std::int64_t space_of(const PreparedData& data) {
+  const std::vector<std::string>& symbols = data.vocabulary.symbols;
+  if (data.vocabulary.unit != Vocabulary::Unit::kCharacter) {
+    throw UsageError(
+        fmt::format("{} is not made of characters, and a unigram segmentation needs them\n"
+                    "prepare the text again with --unit character",
+                    data.path.string()));
+  }
+  const std::int64_t space = std::find(symbols.begin(), symbols.end(), " ") - symbols.begin();
+  if (space == data.vocabulary.size()) {
+    throw UsageError(
+        fmt::format("{} has no space, and a unigram segmentation cuts words that spaces separate\n"
+                    "use another type of boundaries, such as gumbel",
+                    data.path.string()));
+  }
+  return space;
+}
+
+/// Calls `each(word, space)` for every word of a split, `space` telling whether one follows; words between two spaces
+/// are empty.
+void for_each_word(const PreparedData& data, const Split& split, const std::function<void(std::int64_t done)>& progress,
+                   const std::function<void(const std::string& word, bool space)>& each) {
+  const std::vector<std::string>& symbols = data.vocabulary.symbols;
+  const std::int64_t space = space_of(data);
+  std::vector<std::int64_t> ids(kTokensAtATime);
+  std::string word;
+  for (std::int64_t done = 0; done < split.tokens.size(); done += kTokensAtATime) {
+    const std::int64_t count = std::min(kTokensAtATime, split.tokens.size() - done);
+    split.tokens.copy(done, count, ids.data());
+    for (std::int64_t i = 0; i < count; ++i) {
+      if (ids[static_cast<std::size_t>(i)] == space) {
+        each(word, true);
+        word.clear();
+        continue;
+      }
+      word += symbols[static_cast<std::size_t>(ids[static_cast<std::size_t>(i)])];
+      if (word.size() > kMaxWordBytes) {
+        throw DataError(
+            fmt::format("{} has a word of more than a million bytes: this text is not separated by spaces\n"
+                        "use another type of boundaries, such as gumbel",
+                        data.path.string()));
+      }
+    }
+    progress(done + count);
+  }
+  if (!word.empty()) each(word, false);
+}
+
+std::string segment(const PreparedData& data, const Split& split, const UnigramTokenizer& tokenizer,
+                    const std::function<void(std::int64_t done)>& progress) {
+  PackedFlags flags;
+  for_each_word(data, split, progress, [&](const std::string& word, bool space) {
+    if (!word.empty()) {
+      const std::vector<int>& lengths = tokenizer.piece_lengths(word);
+      for (std::size_t piece = 0; piece < lengths.size(); ++piece) {
+        for (int character = 1; character <= lengths[piece]; ++character) {
+          flags.add(character == lengths[piece] && piece + 1 < lengths.size());
+        }
+      }
+    }
+    if (space) flags.add(true);
+  });
+  return flags.take();
+}
+
+/// The lines of a split, one after the other.
+class SplitLines {
+ public:
+  SplitLines(const PreparedData& data, const Split& split)
+      : symbols_(&data.vocabulary.symbols), tokens_(&split.tokens) {}
+
+  bool next(std::string& line) {
+    line.clear();
+    if (place_ >= tokens_->size()) return false;
+    for (; place_ < tokens_->size(); ++place_) {
+      const std::string& symbol = (*symbols_)[static_cast<std::size_t>(id_at(place_))];
+      if (symbol == "\n") break;
+      line += symbol;
+    }
+    ++place_;
+    return true;
+  }
+
+ private:
+  std::int64_t id_at(std::int64_t place) {
+    if (place % kTokensAtATime == 0) {
+      const std::int64_t count = std::min(kTokensAtATime, tokens_->size() - place);
+      block_.resize(static_cast<std::size_t>(count));
+      tokens_->copy(place, count, block_.data());
+    }
+    return block_[static_cast<std::size_t>(place % kTokensAtATime)];
+  }
+
+  const std::vector<std::string>* symbols_;
+  const TokenFile* tokens_;
+  std::vector<std::int64_t> block_;
+  std::int64_t place_ = 0;
+};
+
+std::string read_model(const fs::path& file) { return read_file(file, kMaxModelBytes); }
+
+/// What meta.json of a segmentation must say to be that of these data, beside what was made.
+Json describe_text(const PreparedData& data) { return {{"data_fingerprint", data.fingerprint}}; }
+
+/// Throws DataError where the segmentation in `folder` is damaged or of other data.
+Json read_description(const PreparedData& data, const fs::path& folder) {
+  const fs::path file = folder / "meta.json";
+  Json meta = parse_json(read_file(file, kMaxDescriptionBytes), file.string());
+  const auto bad = [&](const std::string& what) {
+    return DataError(
+        fmt::format("{}: {}\nremove the folder and prepare the segmentation again", folder.string(), what));
+  };
+  if (!meta.is_object()) throw bad("meta.json is malformed");
+  if (meta.value("data_fingerprint", Json()) != data.fingerprint) throw bad("it was made for other data");
+  if (!meta.value("tokenizer_sha256", Json()).is_string()) throw bad("meta.json has no text 'tokenizer_sha256'");
+  for (const auto& [name, split] : data.splits) {
+    std::error_code error;
+    const std::uintmax_t size = fs::file_size(folder / bits_name(name), error);
+    if (error || size != static_cast<std::uintmax_t>((split.tokens.size() + 7) / 8)) {
+      throw bad(fmt::format("{} is missing or has the wrong size", bits_name(name)));
+    }
+  }
+  return meta;
+}
+
+/// Makes segmentations/NAME whole.
+void write_segmentation(const PreparedData& data, const std::string& name, const std::string& model,
+                        const std::string& source, const PrepareObserver& observer) {
+  const UnigramTokenizer tokenizer(model, source);
+  StagingFolder staging(segmentations_of(data.path) / name);
+  Json meta = describe_text(data);
+  meta["tokenizer_sha256"] = sha256(model);
+  meta["xlm"] = kVersion;
+  Json& outputs = meta["outputs"];
+  for (const char* split_name : kSplitNames) {
+    const auto split = data.splits.find(split_name);
+    if (split == data.splits.end()) continue;
+    const std::string bits = segment(data, split->second, tokenizer, [&](std::int64_t done) {
+      observer.at(fmt::format("segment {}", split_name), static_cast<std::uint64_t>(done),
+                  static_cast<std::uint64_t>(split->second.tokens.size()));
+    });
+    write_file(staging.path() / bits_name(split_name), bits);
+    outputs[bits_name(split_name)] = sha256(bits);
+  }
+  write_file(model_of(staging.path()), model);
+  write_file(staging.path() / "meta.json", meta.dump(1) + "\n");
+  staging.commit();
+}
+
+}  // namespace
+
+std::vector<std::string> segmentation_names(const fs::path& data) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (fs::directory_iterator entry(segmentations_of(data), error), end; !error && entry != end;
+       entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    if (name.front() != '.' && fs::is_regular_file(model_of(entry->path()))) names.push_back(name);
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+void verify_segmentations(const PreparedData& data) {
+  for (const std::string& name : segmentation_names(data.path)) {
+    const fs::path folder = segmentations_of(data.path) / name;
+    const Json meta = read_description(data, folder);
+    Json hashes = meta.value("outputs", Json::object());
+    hashes[model_of(folder).filename().string()] = meta["tokenizer_sha256"];
+    for (const auto& [file, hash] : hashes.items()) {
+      if (hash.is_string() && sha256_file(folder / file) == hash.get<std::string>()) continue;
+      throw DataError(
+          fmt::format("{} is damaged: its sha256 differs from the one in meta.json\n"
+                      "remove the folder and prepare the segmentation again",
+                      (folder / file).string()));
+    }
+  }
+}
+
+std::optional<fs::path> find_tokenizer(const fs::path& data, const std::string& tokenizer) {
+  const std::vector<std::string> names = segmentation_names(data);
+  if (std::find(names.begin(), names.end(), tokenizer) != names.end()) {
+    return model_of(segmentations_of(data) / tokenizer);
+  }
+  return fs::is_regular_file(tokenizer) ? std::optional<fs::path>(tokenizer) : std::nullopt;
+}
+
+fs::path tokenizer_file(const fs::path& data, const std::string& tokenizer) {
+  if (const auto found = find_tokenizer(data, tokenizer)) return *found;
+  const std::vector<std::string> names = segmentation_names(data);
+  throw DataError(fmt::format(
+      "the tokenizer '{}' is neither a file nor a segmentation of {}{}\n{}", tokenizer, data.string(),
+      did_you_mean(tokenizer, names),
+      names.empty() ? "make one: xlm prepare-data … --train-unigram 5000" : "there are: " + join(names, ", ")));
+}
+
+std::shared_ptr<const TokenFlags> open_segmentation(const PreparedData& data, const std::string& split,
+                                                    const std::string& tokenizer) {
+  const fs::path file = tokenizer_file(data.path, tokenizer);
+  const std::string model = read_model(file);
+  const std::string hash = sha256(model);
+  for (const std::string& name : segmentation_names(data.path)) {
+    const fs::path folder = segmentations_of(data.path) / name;
+    if (read_description(data, folder)["tokenizer_sha256"] != hash) continue;
+    return std::make_shared<SegmentationFlags>(MappedFile(folder / bits_name(split)));
+  }
+  return std::make_shared<SegmentationFlags>(
+      segment(data, data.split(split), UnigramTokenizer(model, file.string()), [](std::int64_t) {}));
+}
+
+bool train_segmentation(const PreparedData& data, std::int64_t pieces, const PrepareObserver& observer) {
+  const std::string name = fmt::format("unigram-{}", pieces);
+  const fs::path folder = segmentations_of(data.path) / name;
+  if (fs::exists(folder)) {
+    read_description(data, folder);
+    return false;
+  }
+  space_of(data);  // wrong usage shows before any work
+  SplitLines lines(data, data.split("train"));
+  observer.say(fmt::format("training a unigram tokenizer of {} pieces", pieces));
+  const std::string model = train_unigram([&](std::string& line) { return lines.next(line); }, pieces,
+                                          [&] { observer.at("train a tokenizer", 0, 0); });
+  write_segmentation(data, name, model, name, observer);
+  return true;
+}
+
+bool add_segmentation(const PreparedData& data, const fs::path& model, const PrepareObserver& observer) {
+  const std::string content = read_model(model);
+  const fs::path folder = segmentations_of(data.path) / model.stem();
+  if (fs::exists(folder)) {
+    if (read_description(data, folder)["tokenizer_sha256"] == sha256(content)) return false;
+    throw UsageError(fmt::format("{} is there already, from another tokenizer\nrename {} or remove the folder",
+                                 folder.string(), model.string()));
+  }
+  write_segmentation(data, model.stem().string(), content, model.string(), observer);
+  return true;
+}
+
+}  // namespace xlm

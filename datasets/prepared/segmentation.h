@@ -1,0 +1,47 @@
+// Segmentations: where a tokenizer's pieces end in a prepared text, as bits beside its tokens.
+//
+// They lie in DATA/segmentations/NAME/: tokenizer.model, train.bits, valid.bits, test.bits (bit t % 8 of byte t / 8 is
+// the flag of token t) and meta.json.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/files.h"
+#include "datasets/input/sources.h"
+#include "datasets/prepared/prepared.h"
+#include "datasets/tokens/token_flags.h"
+
+namespace xlm {
+
+/// Names of the segmentations of a prepared data folder, sorted.
+std::vector<std::string> segmentation_names(const fs::path& data);
+
+/// Hashes the files of all segmentations again. Throws DataError for the first that is not what was made.
+void verify_segmentations(const PreparedData& data);
+
+/// The SentencePiece model that `tokenizer` names: that of a segmentation of the data folder, or a file; nothing where
+/// it is neither.
+std::optional<fs::path> find_tokenizer(const fs::path& data, const std::string& tokenizer);
+/// The same; throws DataError where there is nothing.
+fs::path tokenizer_file(const fs::path& data, const std::string& tokenizer);
+
+/// Flags of a split: 1 on the last character of every piece but a word's last, and on the space after each word
+/// (models 2.8). They are read where the folder has them for this tokenizer, and made in memory otherwise. Throws
+/// DataError for a tokenizer that is missing, damaged or does not cover the text, UsageError for data that is not made
+/// of characters, or has no space.
+std::shared_ptr<const TokenFlags> open_segmentation(const PreparedData& data, const std::string& split,
+                                                    const std::string& tokenizer);
+
+/// Trains a unigram tokenizer of `pieces` pieces on the training split and adds its segmentation, "unigram-PIECES".
+/// Nothing is done, and false returned, where it is there. Throws as open_segmentation and train_unigram do.
+bool train_segmentation(const PreparedData& data, std::int64_t pieces, const PrepareObserver& observer);
+
+/// Adds the segmentation by a SentencePiece model, named after its file. Nothing is done, and false returned, where it
+/// is there; throws UsageError where another one has its name.
+bool add_segmentation(const PreparedData& data, const fs::path& model, const PrepareObserver& observer);
+
+}  // namespace xlm

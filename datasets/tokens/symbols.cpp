@@ -1,0 +1,50 @@
+// Text as ids.
+#include "datasets/tokens/symbols.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/utf8.h"
+
+namespace xlm {
+
+std::vector<std::int64_t> encode_symbols(const Vocabulary& vocabulary, std::string_view text) {
+  if (vocabulary.unit == Vocabulary::Unit::kBpe) {
+    throw UsageError("the model's symbols are pieces of text (BPE); only characters and bytes can be used here");
+  }
+  std::unordered_map<std::string_view, std::int64_t> known;
+  for (const std::string& symbol : vocabulary.symbols) known.emplace(symbol, static_cast<std::int64_t>(known.size()));
+  std::vector<std::int64_t> ids;
+  while (!text.empty()) {
+    std::size_t bytes = 1;
+    if (vocabulary.unit == Vocabulary::Unit::kCharacter) {
+      const Utf8Character character = decode_utf8(text);
+      if (character.kind != Utf8Character::Kind::kValid) {
+        throw DataError(fmt::format("the text is not valid UTF-8 after {} characters", ids.size()));
+      }
+      bytes = static_cast<std::size_t>(character.bytes);
+    }
+    const auto found = known.find(text.substr(0, bytes));
+    if (found == known.end()) {
+      throw DataError(
+          fmt::format("the text has the symbol {}, which the model does not know\n"
+                      "give it as the model's training data are: it knows {} symbols, such as {}",
+                      symbol_name(vocabulary.unit, std::string(text.substr(0, bytes))), vocabulary.size(),
+                      symbol_name(vocabulary.unit, vocabulary.symbols.back())));
+    }
+    ids.push_back(found->second);
+    text.remove_prefix(bytes);
+  }
+  return ids;
+}
+
+std::string decode_symbols(const Vocabulary& vocabulary, const std::vector<std::int64_t>& ids) {
+  std::string text;
+  for (const std::int64_t id : ids) text += vocabulary.symbols.at(static_cast<std::size_t>(id));
+  return text;
+}
+
+}  // namespace xlm

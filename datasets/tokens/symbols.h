@@ -1,0 +1,20 @@
+// Text as the ids of a vocabulary of characters or bytes, and back.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "datasets/tokens/vocabulary.h"
+
+namespace xlm {
+
+/// Ids of the characters or bytes of `text`. Throws DataError naming the first that the vocabulary does not have (or
+/// that is no UTF-8), UsageError for a vocabulary of neither characters nor bytes.
+std::vector<std::int64_t> encode_symbols(const Vocabulary& vocabulary, std::string_view text);
+
+/// The text of ids that lie in the vocabulary.
+std::string decode_symbols(const Vocabulary& vocabulary, const std::vector<std::int64_t>& ids);
+
+}  // namespace xlm

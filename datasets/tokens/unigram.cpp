@@ -1,0 +1,152 @@
+// SentencePiece unigram tokenizers.
+#include "datasets/tokens/unigram.h"
+
+#include <unistd.h>
+
+#include <string_view>
+
+#include <fmt/format.h>
+#include <sentencepiece_processor.h>
+#include <sentencepiece_trainer.h>
+
+#include "base/child_process.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "base/utf8.h"
+#include "datasets/tokens/vocabulary.h"
+
+namespace xlm {
+namespace {
+
+using sentencepiece::SentencePieceProcessor;
+
+constexpr std::size_t kKnownWords = std::size_t{1} << 20U;
+constexpr unsigned kLoadingSeconds = 60;
+constexpr std::string_view kFine = "fine\n";
+
+class Lines final : public sentencepiece::SentenceIterator {
+ public:
+  explicit Lines(const NextLine& next_line) : next_line_(next_line) { Next(); }
+  bool done() const override { return done_; }
+  void Next() override { done_ = !next_line_(line_); }
+  const std::string& value() const override { return line_; }
+  sentencepiece::util::Status status() const override { return {}; }
+
+ private:
+  const NextLine& next_line_;
+  std::string line_;
+  bool done_ = false;
+};
+
+std::size_t characters_of(std::string_view text) {
+  std::size_t count = 0;
+  for (std::size_t position = 0; position < text.size(); ++count) next_code_point(text, position);
+  return count;
+}
+
+/// White space other than the space: no tokenizer has pieces for it.
+bool is_line_space(char32_t character) { return character >= U'\t' && character <= U'\r'; }
+
+/// SentencePiece 0.1 ends the process on some malformed models: a child process tries `model` first.
+bool survives_loading(const std::string& model) {
+  const auto answer = in_child_process(
+      [&] {
+        ::alarm(kLoadingSeconds);
+        SentencePieceProcessor processor;
+        if (!processor.LoadFromSerializedProto(model).ok()) return std::string();
+        processor.EncodeAsPieces("a");
+        return std::string(kFine);
+      },
+      {});
+  return answer == kFine;
+}
+
+/// kFine and a model, or what is wrong.
+std::string train(const NextLine& next_line, std::int64_t pieces) {
+  Lines lines(next_line);
+  std::string model;
+  const auto status = sentencepiece::SentencePieceTrainer::Train({{"model_type", "unigram"},
+                                                                  {"vocab_size", fmt::format("{}", pieces)},
+                                                                  {"character_coverage", "1.0"},
+                                                                  {"max_sentence_length", "1000000000"},
+                                                                  {"max_sentencepiece_length", "16"},
+                                                                  {"split_by_whitespace", "true"},
+                                                                  {"split_by_unicode_script", "true"},
+                                                                  {"split_digits", "true"},
+                                                                  {"normalization_rule_name", "identity"},
+                                                                  {"num_threads", "1"},
+                                                                  {"minloglevel", "2"}},
+                                                                 &lines, &model);
+  if (status.ok()) return std::string(kFine) + model;
+  // "Internal: src/unigram_model_trainer.cc(582) [size] Vocabulary size too high (900). Please set it to a value <= 8."
+  const std::string full = status.ToString();
+  const std::size_t bracket = full.rfind("] ");
+  const std::string why = bracket == std::string::npos ? full : full.substr(bracket + 2);
+  return why.substr(0, why.find(" Increase vocab_size"));  // its options are not ours
+}
+
+}  // namespace
+
+std::string train_unigram(const NextLine& next_line, std::int64_t pieces, const std::function<void()>& waiting) {
+  const auto answer = in_child_process([&] { return train(next_line, pieces); }, waiting);
+  if (answer && answer->starts_with(kFine)) return answer->substr(kFine.size());
+  throw UsageError(
+      fmt::format("a unigram tokenizer of {} pieces cannot be trained on this text: {}\n"
+                  "ask for another number with --train-unigram",
+                  pieces, answer.value_or("SentencePiece ended without a word; there may be too little memory")));
+}
+
+UnigramTokenizer::UnigramTokenizer(const std::string& model, std::string source)
+    : source_(std::move(source)), processor_(std::make_unique<SentencePieceProcessor>()) {
+  if (!survives_loading(model) || !processor_->LoadFromSerializedProto(model).ok()) {
+    throw DataError(
+        fmt::format("{} is no SentencePiece model, or it is damaged\n"
+                    "xlm prepare-data --train-unigram makes one for a corpus",
+                    source_));
+  }
+}
+
+UnigramTokenizer::~UnigramTokenizer() = default;
+
+const std::vector<int>& UnigramTokenizer::piece_lengths(const std::string& word) const {
+  const auto found = known_.find(word);
+  if (found != known_.end()) return found->second;
+  if (known_.size() >= kKnownWords) known_.clear();
+  return known_.emplace(word, cut(word)).first->second;
+}
+
+std::vector<int> UnigramTokenizer::cut(const std::string& word) const {
+  const auto encoded = processor_->EncodeAsImmutableProto(word);
+  std::vector<int> lengths;
+  std::string covered;
+  for (std::size_t i = 0; i < encoded.pieces_size(); ++i) {
+    const auto piece = encoded.pieces(static_cast<int>(i));
+    const std::string& surface = piece.surface();  // of the word itself, without the mark of a word's beginning
+    if (surface.empty()) continue;
+    covered += surface;
+    if (!processor_->IsUnknown(static_cast<int>(piece.id()))) {
+      lengths.push_back(static_cast<int>(characters_of(surface)));
+      continue;
+    }
+    for (std::size_t position = 0; position < surface.size();) {
+      const std::size_t begin = position;
+      const char32_t character = next_code_point(surface, position);
+      if (!is_line_space(character)) {
+        throw DataError(
+            fmt::format("{} does not cover the text: no piece has {}\n"
+                        "use a tokenizer made for this corpus (xlm prepare-data --train-unigram)",
+                        source_, symbol_name(Vocabulary::Unit::kCharacter, surface.substr(begin, position - begin))));
+      }
+      lengths.push_back(1);
+    }
+  }
+  if (covered != word) {
+    throw DataError(
+        fmt::format("{} changes the text that it cuts: '{}' comes back as '{}'\n"
+                    "use a tokenizer without normalisation (xlm prepare-data --train-unigram)",
+                    source_, word, covered));
+  }
+  return lengths;
+}
+
+}  // namespace xlm

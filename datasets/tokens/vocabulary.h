@@ -1,0 +1,47 @@
+// Vocabularies: which symbols have ids, how vocab.json says it, and how the ids of one become those of another.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/files.h"
+
+namespace xlm {
+
+/// The symbols of a data folder or a model, in id order.
+struct Vocabulary {
+  enum class Unit { kCharacter, kByte, kBpe };
+
+  Unit unit = Unit::kCharacter;
+  std::vector<std::string> symbols;  // UTF-8 characters, single bytes, or GPT-2's token strings
+
+  std::int64_t size() const { return static_cast<std::int64_t>(symbols.size()); }
+  /// Bytes per id in a token file: 1, 2 or 4.
+  int id_bytes() const;
+  bool operator==(const Vocabulary&) const = default;
+};
+
+/// Throws DataError for a malformed vocab.json (not JSON, no unit, a symbol twice, an empty list).
+Vocabulary read_vocabulary(const fs::path& path);
+/// The same from text; `source` names it in errors.
+Vocabulary parse_vocabulary(std::string_view json, const std::string& source);
+std::string vocabulary_json(const Vocabulary& vocabulary);
+
+/// "character", "byte" or "bpe".
+std::string_view unit_name(Vocabulary::Unit unit);
+/// "characters", "bytes" or "byte pairs".
+std::string_view units_name(Vocabulary::Unit unit);
+
+/// Appends an id as a token file holds it: `id_bytes` bytes, the least first.
+void append_id(std::string& out, std::uint32_t id, int id_bytes);
+
+/// A symbol as an error shows it: 'é' (U+00E9), byte 233, 'the'.
+std::string symbol_name(Vocabulary::Unit unit, const std::string& symbol);
+
+/// For each id of `data`, the id of the same symbol in `model`. Empty when both are equal. Throws DataError naming the
+/// first symbol that the model does not know, or when the units differ.
+std::vector<std::int64_t> reencoding(const Vocabulary& data, const Vocabulary& model);
+
+}  // namespace xlm

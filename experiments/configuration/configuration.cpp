@@ -1,0 +1,295 @@
+// From YAML to the typed options of a run and back.
+#include "experiments/configuration/configuration.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/error.h"
+#include "base/text.h"
+
+namespace xlm {
+namespace {
+
+/// What a recipe's file says beside the run.
+constexpr std::array<std::string_view, 6> kRecipeKeys{"sweep", "profiles", "table", "tables", "figure", "figures"};
+
+/// model: type, the model's own options, init_from.
+struct ModelGroup {
+  ModelOptions& model;
+  std::string& init_from;
+
+  void visit(OptionVisitor& v) {
+    std::size_t index = model.index();
+    v.choice({.name = "type", .help = "which model; the model's own options follow it"}, index, model_types());
+    if (index != model.index()) model = default_model_options(index);
+    std::visit([&](auto& options) { options.visit(v); }, model);
+    v.field({.name = "init_from",
+             .help = "run id, run folder or model folder whose weights training starts from; empty: random weights",
+             .content = OptionContent::kModelFolder},
+            init_from);
+  }
+};
+
+bool is_device(std::string_view text) {
+  if (text == "cpu" || text == "cuda" || text == "auto") return true;
+  std::int64_t index = -1;
+  return text.substr(0, 5) == "cuda:" && parse_integer(text.substr(5), index) && index >= 0;
+}
+
+/// Complaints that name the place of a key, or of the nearest thing above it that is there.
+[[noreturn]] void fail_at(const Yaml& tree, std::string_view key, const std::string& message) {
+  const Yaml* node = find_path(tree, key);
+  for (std::string above(key); node == nullptr && above.find('.') != std::string::npos;) {
+    above.resize(above.rfind('.'));
+    node = find_path(tree, above);
+  }
+  throw UsageError(fmt::format("{}: {}", (node == nullptr ? tree : *node).where(), message));
+}
+
+/// Index of the model that `model.type` names; the first one when it names none, so that reading complains.
+std::size_t chosen_model(const Yaml& tree) {
+  const Yaml* type = find_path(tree, "model.type");
+  const std::vector<std::string> types = model_types();
+  if (type == nullptr || type->is_null()) {
+    fail_at(tree, "model.type", fmt::format("model.type is missing\nadd it: one of {}", join(types, ", ")));
+  }
+  const auto found = std::find(types.begin(), types.end(), type->scalar);
+  return found == types.end() ? 0 : static_cast<std::size_t>(found - types.begin());
+}
+
+template <class Model>
+void adopt(Model& model, const fs::path& config) {
+  try {
+    model.adopt(read_json(config), config.string());
+  } catch (const Json::exception& error) {
+    throw DataError(fmt::format("{} is malformed: {}", config.string(), error.what()));
+  }
+}
+
+/// Fills in what follows from other options, and from the pretrained model that they name.
+void complete(const Yaml& tree, RunOptions& options) {
+  std::visit(
+      [&](auto& model) {
+        if constexpr (requires { model.pretrained; }) {
+          const fs::path config = fs::path(model.pretrained) / "config.json";
+          if (!model.pretrained.empty() && !fs::is_regular_file(config)) {
+            fail_at(tree, "model.pretrained",
+                    fmt::format("model.pretrained: there is no {}\ngive the folder of a Hugging Face model",
+                                config.string()));
+          }
+          if (!model.pretrained.empty()) adopt(model, config);
+        }
+        if constexpr (requires { model.complete(options.train); }) model.complete(options.train);
+      },
+      options.model);
+}
+
+void check_required(const Yaml& tree, const RunOptions& options) {
+  if (options.data.path.empty()) {
+    fail_at(tree, "data.path", "data.path is missing\nadd it: a folder made by xlm prepare-data");
+  }
+  if (options.train.steps == 0) fail_at(tree, "train.steps", "train.steps is missing\nadd the number of updates");
+}
+
+/// Values that are each in range but do not go together.
+void check_together(const Yaml& tree, const RunOptions& options) {
+  const TrainOptions& train = options.train;
+  if (train.micro_batch > train.batch || (train.micro_batch > 0 && train.batch % train.micro_batch != 0)) {
+    fail_at(tree, "train.micro_batch",
+            fmt::format("train.micro_batch ({}) must divide train.batch ({})", train.micro_batch, train.batch));
+  }
+  const OptimizerOptions& optimizer = options.optimizer;
+  if (optimizer.schedule == OptimizerOptions::Schedule::kCosine && train.steps > 0 &&
+      optimizer.warmup_steps >= train.steps) {
+    fail_at(tree, "optimizer.warmup_steps",
+            fmt::format("optimizer.warmup_steps ({}) must be less than train.steps ({}) with the cosine schedule",
+                        optimizer.warmup_steps, train.steps));
+  }
+  if (train.block < 1) fail_at(tree, "train.block", "train.block is 0, it must be at least 1");
+  if (!is_device(options.device)) {
+    fail_at(tree, "device", fmt::format("device is '{}', it must be cpu, cuda, cuda:N or auto", options.device));
+  }
+  if (options.eval.stride > options.eval.context) {
+    fail_at(tree, "eval.stride",
+            fmt::format("eval.stride ({}) must not be more than eval.context ({}), which holds it", options.eval.stride,
+                        options.eval.context));
+  }
+  std::visit(
+      [&](const auto& model) {
+        auto problem = model.problem();
+        if constexpr (requires { model.problem_with(train); }) {
+          if (!problem) problem = model.problem_with(train);
+        }
+        if (problem) fail_at(tree, "model." + problem->first, problem->second);
+      },
+      options.model);
+}
+
+Yaml tree_of(const std::vector<OptionEntry>& entries, const std::string& source) {
+  Yaml tree = make_map(source);
+  for (const OptionEntry& entry : entries) tree.set(entry.key, from_json(entry.value, source));
+  return tree;
+}
+
+/// A key of sweep.grid holds dots itself, so that `sweep.grid.model.span=[64, 128]` cannot be a path of single steps.
+void apply_one(Yaml& tree, const std::string& assignment) {
+  constexpr std::string_view kGrid = "sweep.grid.";
+  const Yaml* grid = find_path(tree, "sweep.grid");
+  if (assignment.rfind(kGrid, 0) != 0 || grid == nullptr || !grid->is_map()) return apply_override(tree, assignment);
+  const std::string inner = assignment.substr(kGrid.size());
+  const std::string key = inner.substr(0, inner.find('='));
+  Yaml replaced = make_map(fmt::format("'{}'", assignment));
+  apply_override(replaced, "value" + inner.substr(key.size()));
+  Yaml value = replaced.take("value");
+  Yaml& present = *tree.find("sweep")->find("grid");
+  if (Yaml* axis = present.find(key)) {
+    *axis = std::move(value);
+  } else {
+    present.entries.emplace_back(key, std::move(value));
+  }
+}
+
+/// The configuration of a Hugging Face folder without one of ours.
+Yaml foreign_model(const fs::path& config) {
+  const Json json = read_json(config);
+  const Json type = json.is_object() ? json.value("model_type", Json()) : Json();
+  const std::vector<std::string> types = model_types();
+  if (!type.is_string() || std::find(types.begin(), types.end(), type.get<std::string>()) == types.end()) {
+    throw DataError(
+        fmt::format("{}: 'model_type' is {}, which is none of {}", config.string(), type.dump(), join(types, ", ")));
+  }
+  Yaml tree = make_map(config.string());
+  tree.set("model.type", from_json(type, config.string()));
+  return tree;
+}
+
+}  // namespace
+
+void visit_options(RunOptions& options, OptionVisitor& v) {
+  v.field({.name = "experiment",
+           .help = "groups runs in the store; default: the configuration file's name",
+           .affects_result = false},
+          options.experiment);
+  v.group("data", "What is learnt from.", options.data);
+  ModelGroup model{options.model, options.init_from};
+  v.group("model", "Which model, and its shape.", model);
+  v.group("optimizer", "How weights are updated.", options.optimizer);
+  v.group("train", "How long and on what batches.", options.train);
+  v.group("eval", "How the loss of a split is measured.", options.eval);
+  v.field({.name = "seed", .help = "fixes weights, order of the data and dropout", .min = 0, .max = 9e15},
+          options.seed);
+  v.field({.name = "device", .help = "cpu, cuda, cuda:N, or auto: a GPU where there is one", .affects_result = false},
+          options.device);
+}
+
+std::vector<OptionEntry> option_entries(const RunOptions& options) {
+  RunOptions copy = options;
+  OptionLister lister;
+  visit_options(copy, lister);
+  return lister.entries();
+}
+
+RunOptions default_run_options(std::size_t index) {
+  RunOptions options;
+  options.model = default_model_options(index);
+  std::visit([&](const auto& model) { model.paper_defaults(options.optimizer, options.train, options.eval); },
+             options.model);
+  return options;
+}
+
+RunOptions read_run_options(const Yaml& tree, Completeness completeness) {
+  if (!tree.is_map()) throw UsageError(fmt::format("{}: expected a map of options", tree.where()));
+  RunOptions options = default_run_options(chosen_model(tree));
+  OptionReader reader(tree);
+  visit_options(options, reader);
+  reader.finish();
+  complete(tree, options);
+  if (completeness == Completeness::kRun) check_required(tree, options);
+  check_together(tree, options);
+  return options;
+}
+
+RunOptions read_model_folder(const fs::path& folder, const std::vector<std::string>& overrides) {
+  const fs::path file = folder / "config.yaml";
+  const fs::path shape = folder / "config.json";
+  const bool foreign = fs::is_regular_file(shape);
+  if (!fs::is_regular_file(file) && !foreign) {
+    throw DataError(fmt::format("{} is not a model folder: it has no config.yaml", folder.string()));
+  }
+  Yaml tree = fs::is_regular_file(file) ? read_yaml(file) : foreign_model(shape);
+  if (foreign && pretrained_of(default_model_options(chosen_model(tree))))
+    tree.set("model.pretrained", from_json(folder.string(), "model"));
+  for (const std::string& assignment : overrides) {
+    if (assignment.find('=') == std::string::npos) {
+      throw UsageError(fmt::format("'{}' is not KEY=VALUE", assignment));
+    }
+    const std::string key = assignment.substr(0, assignment.find('='));
+    const std::set<std::string_view> free{"train.block", "train.threads", "device", "model.window", "model.overlap"};
+    if (!key.starts_with("eval.") && free.count(key) == 0) {
+      throw UsageError(
+          fmt::format("'{}' cannot be changed here: the weights were made with what {} says\n"
+                      "eval.… can, {}",
+                      key, (foreign ? shape : file).string(), fmt::join(free, ", ")));
+    }
+    apply_override(tree, assignment);
+  }
+  RunOptions options = read_run_options(tree, Completeness::kModel);
+  set_pretrained(options.model, "");  // where the shape came from plays no part: the weights are here
+  return options;
+}
+
+Yaml resolved(const RunOptions& options) { return tree_of(option_entries(options), "resolved configuration"); }
+
+std::string model_yaml(const RunOptions& options) {
+  std::vector<OptionEntry> kept;
+  for (OptionEntry& entry : option_entries(options)) {
+    const bool model =
+        entry.key.rfind("model.", 0) == 0 && entry.key != "model.init_from" && entry.key != "model.pretrained";
+    if (model || entry.key.rfind("eval.", 0) == 0 || entry.key == "train.block") kept.push_back(std::move(entry));
+  }
+  return to_text(tree_of(kept, "model"));
+}
+
+Yaml read_configuration(const fs::path& file, const std::string& profile, const std::vector<std::string>& overrides) {
+  Yaml tree = read_yaml(file);
+  if (!tree.is_map()) throw UsageError(fmt::format("{}: expected a map of options", tree.where()));
+  const Yaml profiles = tree.take("profiles");
+  if (!profile.empty()) {
+    std::vector<std::string> names;
+    for (const auto& [name, value] : profiles.entries) names.push_back(name);
+    const Yaml* over = profiles.find(profile);
+    if (over == nullptr) {
+      throw UsageError(names.empty() ? fmt::format("{} has no profiles, so there is no '{}'", file.string(), profile)
+                                     : fmt::format("{}: no profile '{}'{}\nit has {}", profiles.where(), profile,
+                                                   did_you_mean(profile, names), join(names, ", ")));
+    }
+    if (!over->is_map() && !over->is_null()) {
+      throw UsageError(fmt::format("{}: the profile '{}' must be a map of options", over->where(), profile));
+    }
+    if (over->is_map()) tree = merge(std::move(tree), *over);
+  }
+  for (const std::string& assignment : overrides) apply_one(tree, assignment);
+  if (tree.find("experiment") == nullptr) tree.set("experiment", make_scalar(file.stem().string(), file.string()));
+  return tree;
+}
+
+Yaml run_part(Yaml tree) {
+  for (const std::string_view key : kRecipeKeys) tree.take(key);
+  return tree;
+}
+
+const Yaml* find_path(const Yaml& tree, std::string_view dotted_path) {
+  const Yaml* node = &tree;
+  for (const std::string& step : split(dotted_path, '.')) {
+    node = node->find(step);
+    if (node == nullptr) return nullptr;
+  }
+  return node;
+}
+
+}  // namespace xlm

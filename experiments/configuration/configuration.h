@@ -1,0 +1,55 @@
+// The configuration schema: from YAML to the typed options of one run, strictly, and back with every default filled in.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/files.h"
+#include "base/options.h"
+#include "base/yaml.h"
+#include "core/api/interface.h"
+
+namespace xlm {
+
+/// Walks over all options of a run in the order in which people write them. Where the visitor changes `model.type`, the
+/// model's options are replaced by that model's defaults before they are visited.
+void visit_options(RunOptions& options, OptionVisitor& visitor);
+
+/// Every option of a run as a dotted key with its value and description.
+std::vector<OptionEntry> option_entries(const RunOptions& options);
+
+/// Defaults of a run of the `index`-th model: the model's own and what its paper fixes beside it.
+RunOptions default_run_options(std::size_t index);
+
+/// What a configuration must say: all that a run needs, or a model alone (a model folder's config.yaml).
+enum class Completeness { kRun, kModel };
+
+/// Reads one run. Throws UsageError with file:line for a missing or unknown key, a wrong type, a value out of range,
+/// and for values that do not go together.
+RunOptions read_run_options(const Yaml& tree, Completeness completeness = Completeness::kRun);
+
+/// Reads config.yaml of a model folder and lays `overrides` (KEY=VALUE of eval.*, train.block, train.threads or device)
+/// over it. Throws DataError when there is none, UsageError as above.
+RunOptions read_model_folder(const fs::path& folder, const std::vector<std::string>& overrides);
+
+/// All options with their values, as config.yaml of a run folder and --print-config show them.
+Yaml resolved(const RunOptions& options);
+
+/// Text of model/config.yaml: what is needed to use the weights elsewhere.
+std::string model_yaml(const RunOptions& options);
+
+/// Reads `file`, lays the profile (empty: none) and then the overrides over it; `profiles` is gone from the result.
+/// An experiment without a name is called after the file. Throws UsageError.
+Yaml read_configuration(const fs::path& file, const std::string& profile, const std::vector<std::string>& overrides);
+
+/// The part of a configuration that describes a run: without sweep, tables and figures.
+Yaml run_part(Yaml tree);
+
+/// The node at a dotted path, or null.
+const Yaml* find_path(const Yaml& tree, std::string_view dotted_path);
+
+/// docs/configuration.md, made from the schema.
+std::string configuration_reference();
+
+}  // namespace xlm

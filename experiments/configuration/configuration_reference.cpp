@@ -1,0 +1,109 @@
+// docs/configuration.md, made from the schema, so that it cannot be out of date.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "experiments/configuration/configuration.h"
+
+namespace xlm {
+namespace {
+
+constexpr std::string_view kHead = R"(# Configuration
+
+One YAML file describes a run. It is read strictly: an unknown key, a wrong type or a value out of range ends the program
+with exit code 2 and the file and line. The smallest one is
+
+```yaml
+data: {path: data/text8}
+model: {type: adaptive-span}
+train: {steps: 10000}
+```
+
+Everything else has a default; `xlm train CONFIG.yaml --print-config` prints all of them filled in. `KEY=VALUE` after the
+file replaces a value by its dotted path: `xlm train CONFIG.yaml optimizer.lr=0.01 model.span=512`. A file may hold
+`profiles:`, named maps of the same keys; `--profile NAME` lays one over the file, before the overrides. Sweeps, tables
+and figures can stand in the same file: [sweeps.md](sweeps.md).
+
+This page is made from the program's own schema: `xlm train --print-reference > docs/configuration.md`.
+
+)";
+
+constexpr std::string_view kIdentity = R"(
+## The run id
+
+A run is called `MODEL-DATASET-HASH`, for example `adaptive-span-text8-3fa9c1d2`. The hash is the first eight digits of a
+sha256 over every key that the tables mark "yes", with its resolved value; over the prepared data's fingerprint (a hash
+of its files, so the same data has the same fingerprint on any machine, wherever it lies); and over the sha256 of what
+the keys marked "its content" name: the weights that training starts from, a tokenizer. The keys marked "no" say where or
+how a run is done, or how it is called: changing them finds the same run again. So the same work has the same id
+everywhere and is never done twice, and experiments that share a run share its folder.
+
+The thread count changes the last bits of a result on a CPU. It is no part of the id, but it is fixed when a run starts,
+recorded, and kept when the run is resumed.
+)";
+
+std::string shown_value(const OptionEntry& entry) {
+  if (entry.key == "data.path" || entry.key == "train.steps" || entry.key == "model.type") return "(required)";
+  if (entry.value.is_string() && entry.value.get<std::string>().empty()) return "(empty)";
+  return entry.value.is_string() ? "`" + entry.value.get<std::string>() + "`" : "`" + entry.value.dump() + "`";
+}
+
+std::string row(const OptionEntry& entry) {
+  const std::string range = entry.range.empty() ? "" : " (" + entry.range + ")";
+  return fmt::format("| `{}` | {} | {}{} | {} |\n", entry.key, shown_value(entry), entry.help, range,
+                     entry.content != OptionContent::kValue ? "its content"
+                     : entry.affects_result                 ? "yes"
+                                                            : "no");
+}
+
+std::string table(const std::vector<OptionEntry>& entries) {
+  std::string text = "| key | default | meaning | in the run id |\n| --- | --- | --- | --- |\n";
+  for (const OptionEntry& entry : entries) text += row(entry);
+  return text;
+}
+
+bool is_own(const OptionEntry& entry) {
+  return entry.key.rfind("model.", 0) == 0 && entry.key != "model.type" && entry.key != "model.init_from";
+}
+
+/// A model's own options, and the common ones whose default it changes.
+std::string model_section(std::size_t index, const std::vector<OptionEntry>& common) {
+  const std::vector<OptionEntry> entries = option_entries(default_run_options(index));
+  std::vector<OptionEntry> own;
+  std::vector<OptionEntry> changed;
+  for (const OptionEntry& entry : entries) {
+    if (is_own(entry)) {
+      own.push_back(entry);
+      continue;
+    }
+    const auto same = std::find_if(common.begin(), common.end(), [&](const auto& c) { return c.key == entry.key; });
+    if (entry.key != "model.type" && same != common.end() && same->value != entry.value) changed.push_back(entry);
+  }
+  const std::string type = model_types()[index];
+  std::string summary;
+  std::visit([&](const auto& options) { summary = std::string(options.kSummary); }, default_model_options(index));
+  std::string text = fmt::format("\n## `model.type: {}`\n\nThe {}.\n\n{}", type, summary, table(own));
+  if (!changed.empty()) {
+    text += fmt::format("\nWith this model these defaults follow the paper:\n\n{}", table(changed));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string configuration_reference() {
+  RunOptions plain;
+  const std::vector<OptionEntry> entries = option_entries(plain);
+  std::vector<OptionEntry> common;
+  std::copy_if(entries.begin(), entries.end(), std::back_inserter(common), [](const auto& e) { return !is_own(e); });
+  for (OptionEntry& entry : common) {
+    if (entry.key == "model.type") entry.range = "one of " + join(model_types(), ", ");
+  }
+  std::string text(kHead);
+  text += "## Every model\n\n" + table(common);
+  for (std::size_t i = 0; i < model_types().size(); ++i) text += model_section(i, common);
+  return text + std::string(kIdentity);
+}
+
+}  // namespace xlm

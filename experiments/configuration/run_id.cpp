@@ -1,0 +1,86 @@
+// The id of a run.
+#include "experiments/configuration/run_id.h"
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/sha256.h"
+#include "datasets/prepared/segmentation.h"
+#include "experiments/configuration/configuration.h"
+
+namespace xlm {
+namespace {
+
+constexpr std::size_t kHashDigits = 8;
+constexpr const char* kWeights = "model.safetensors";
+constexpr const char* kWeightsIndex = "model.safetensors.index.json";
+constexpr const char* kShape = "config.json";
+
+std::string content_hash(const OptionEntry& entry, const fs::path& data) {
+  const std::string value = entry.value.get<std::string>();
+  return entry.content == OptionContent::kTokenizer ? sha256_file(tokenizer_file(data, value)) : weights_sha256(value);
+}
+
+}  // namespace
+
+RunInputs read_inputs(const RunOptions& options) {
+  RunInputs inputs;
+  const fs::path data = options.data.path;
+  if (!fs::is_directory(data)) {
+    throw DataError(
+        fmt::format("data.path: there is no prepared data folder {}\n"
+                    "make it with: xlm prepare-data DATASET --from FILES --out {}",
+                    data.string(), data.string()));
+  }
+  inputs.data = summarize_prepared(data);
+  for (const OptionEntry& entry : option_entries(options)) {
+    if (entry.content == OptionContent::kValue || entry.value.get<std::string>().empty()) continue;
+    inputs.contents[entry.key] = content_hash(entry, data);
+  }
+  return inputs;
+}
+
+std::string weights_sha256(const fs::path& folder) {
+  if (fs::exists(folder / kWeights)) return sha256_file(folder / kWeights);
+  if (!fs::exists(folder / kWeightsIndex)) {
+    return sha256_file(folder / (fs::exists(folder / kShape) ? kShape : kWeights));
+  }
+  std::vector<fs::path> shards{folder / kWeightsIndex};
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (entry.path().extension() == ".safetensors") shards.push_back(entry.path());
+  }
+  std::sort(shards.begin(), shards.end());
+  Sha256 hash;
+  for (const fs::path& shard : shards) hash.update(sha256_file(shard));
+  return hash.finish();
+}
+
+std::string folder_name(const std::string& text) {
+  std::string name;
+  for (const char c : text) {
+    const bool digit = c >= '0' && c <= '9';
+    const bool lower = c >= 'a' && c <= 'z';
+    const bool upper = c >= 'A' && c <= 'Z';
+    name += upper ? static_cast<char>(c - 'A' + 'a') : digit || lower || c == '.' ? c : '-';
+  }
+  return name;
+}
+
+std::string run_id(const RunOptions& options, const RunInputs& inputs) {
+  // Sorted, so that the order in which options are declared does not matter.
+  std::map<std::string, std::string> parts = inputs.contents;
+  parts["data.fingerprint"] = inputs.data.fingerprint;
+  for (const OptionEntry& entry : option_entries(options)) {
+    if (entry.affects_result && entry.content == OptionContent::kValue) parts[entry.key] = entry.value.dump();
+  }
+  Sha256 hash;
+  for (const auto& [key, value] : parts) hash.update(fmt::format("{}={}\n", key, value));
+  return fmt::format("{}-{}-{}", model_type(options.model), folder_name(inputs.data.dataset),
+                     hash.finish().substr(0, kHashDigits));
+}
+
+}  // namespace xlm

@@ -1,0 +1,33 @@
+// What makes two runs the same work: the id of a run, equal wherever and however it is done.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "core/api/interface.h"
+#include "datasets/prepared/prepared.h"
+
+namespace xlm {
+
+/// What a run starts from, beside its options.
+struct RunInputs {
+  PreparedSummary data;
+  std::map<std::string, std::string> contents;  // sha256 of what an option names, by its key: "model.init_from"
+};
+
+/// Looks at the data folder, the initial weights and whatever else `options` name. Throws DataError when something is
+/// not there.
+RunInputs read_inputs(const RunOptions& options);
+
+/// "adaptive-span-text8-3fa9c1d2": model, dataset, and a hash of all that can change the result
+/// (docs/configuration.md).
+std::string run_id(const RunOptions& options, const RunInputs& inputs);
+
+/// The SHA-256 of a folder's weights, in one file or several, or of a config.json that stands alone. Throws DataError
+/// when there are none.
+std::string weights_sha256(const fs::path& folder);
+
+/// Lower-case letters, digits, dots and dashes: what a folder's name may hold on any file system.
+std::string folder_name(const std::string& text);
+
+}  // namespace xlm

@@ -1,0 +1,88 @@
+// One worker of a sweep as a child process.
+#include "experiments/launchers/worker_process.h"
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+
+namespace xlm {
+namespace {
+
+constexpr std::string_view kGpuVariable = "CUDA_VISIBLE_DEVICES=";
+
+std::vector<std::string> environment_with(const std::string& gpu) {
+  std::vector<std::string> variables;
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    if (gpu.empty() || std::string_view(*variable).substr(0, kGpuVariable.size()) != kGpuVariable) {
+      variables.emplace_back(*variable);
+    }
+  }
+  if (!gpu.empty()) {
+    variables.emplace_back("CUDA_DEVICE_ORDER=PCI_BUS_ID");
+    variables.push_back(std::string(kGpuVariable) + gpu);
+  }
+  return variables;
+}
+
+std::vector<char*> pointers(std::vector<std::string>& texts) {
+  std::vector<char*> result;
+  result.reserve(texts.size() + 1);
+  for (std::string& text : texts) result.push_back(text.data());
+  result.push_back(nullptr);
+  return result;
+}
+
+/// In the child, between fork and exec: system calls only.
+[[noreturn]] void become_worker(pid_t parent, int log, char* const* arguments, char* const* environment) {
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if (::getppid() != parent) ::_exit(kStopped);  // it died before the request stood
+  const int nothing = ::open("/dev/null", O_RDONLY);
+  if (nothing >= 0) ::dup2(nothing, STDIN_FILENO);
+  ::dup2(log, STDOUT_FILENO);
+  ::dup2(log, STDERR_FILENO);
+  ::execve(arguments[0], arguments, environment);
+  const char* cause = std::strerror(errno);
+  for (const char* part : {"cannot start ", static_cast<const char*>(arguments[0]), ": ", cause, "\n"}) {
+    if (::write(STDERR_FILENO, part, std::strlen(part)) < 0) break;
+  }
+  ::_exit(kFailed);
+}
+
+}  // namespace
+
+WorkerProcess::WorkerProcess(const WorkerCommand& command) {
+  const int log = ::open(command.log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  if (log < 0) throw_file_error("write", command.log, errno);
+  std::vector<std::string> arguments = command.arguments;
+  std::vector<std::string> environment = environment_with(command.gpu);
+  const std::vector<char*> argument_pointers = pointers(arguments);
+  const std::vector<char*> environment_pointers = pointers(environment);
+  const pid_t parent = ::getpid();
+  pid_ = ::fork();
+  if (pid_ == 0) become_worker(parent, log, argument_pointers.data(), environment_pointers.data());
+  const int error_number = errno;
+  ::close(log);
+  if (pid_ < 0) throw ResourceError(fmt::format("cannot start a worker: {}", std::strerror(error_number)));
+}
+
+std::optional<int> WorkerProcess::ended() {
+  int status = 0;
+  const pid_t result = ::waitpid(pid_, &status, WNOHANG);
+  if (result == 0 || (result < 0 && errno == EINTR)) return std::nullopt;
+  if (result < 0) return kFailed;
+  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+void WorkerProcess::stop() const { ::kill(pid_, SIGTERM); }
+
+}  // namespace xlm

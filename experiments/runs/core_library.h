@@ -1,0 +1,19 @@
+// Opens libxlm_core.so, and libtorch with it, when a command first needs a model.
+#pragma once
+
+#include "core/api/interface.h"
+
+namespace xlm {
+
+/// The core of this program. Opened once, on first use (0.3 s). Libtorch is taken from the folder that XLM_LIBTORCH
+/// names, otherwise from where the program was built against. Throws Error that says where it looked.
+Core& core();
+
+/// The program and the shared libraries of its own that lie beside it, for pinning: absolute paths.
+struct ProgramFiles {
+  fs::path executable;
+  fs::path core_library;
+};
+ProgramFiles program_files();
+
+}  // namespace xlm

@@ -1,0 +1,166 @@
+// A run's results on their way into its journal, its log and onto the screen.
+#include "experiments/runs/journal_sink.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include "base/text.h"
+
+namespace xlm {
+namespace {
+
+Json to_json_values(const NamedValues& values) {
+  Json json = Json::object();
+  for (const auto& [name, value] : values) json[name] = value;
+  return json;
+}
+
+}  // namespace
+
+Json evaluation_record(const Evaluation& evaluation) {
+  return {{"step", evaluation.step},
+          {"split", evaluation.split},
+          {"tokens", evaluation.tokens},
+          {"loss", evaluation.loss},
+          {"seconds", evaluation.seconds},
+          {"final", evaluation.final},
+          {"values", to_json_values(evaluation.values)}};
+}
+
+Json trace_record(const Evaluation& evaluation) {
+  return {{"step", evaluation.step},
+          {"split", evaluation.split},
+          {"tokens", evaluation.trace.tokens},
+          {"values", evaluation.trace.values}};
+}
+
+std::string evaluation_text(const Evaluation& evaluation) {
+  std::string text = fmt::format("loss {:.4f}", evaluation.loss);
+  const auto bpc = evaluation.values.find("bpc");
+  if (bpc != evaluation.values.end()) text += fmt::format("  bpc {:.4f}", bpc->second);
+  for (const auto& [name, value] : evaluation.values) {
+    if (name == "bpc") continue;
+    text +=
+        value == std::floor(value) ? fmt::format("  {} {:.0f}", name, value) : fmt::format("  {} {:.4g}", name, value);
+  }
+  return text;
+}
+
+JournalSink::JournalSink(const RunPaths& run, const RunLock& lock, Settings settings)
+    : run_(run),
+      lock_(lock),
+      settings_(std::move(settings)),
+      began_(settings_.clock()),
+      journal_(run.journal(), nullptr, lock.token()),
+      log_(run.log()) {}
+
+void JournalSink::begin(const RunOptions& options) {
+  max_seconds_ = options.train.max_hours * 3600;
+  tokens_per_step_ = static_cast<double>(options.train.batch * options.train.block);
+  if (settings_.screen.file == nullptr) return;
+  const Progress::Settings bar{
+      .label = "train", .total = static_cast<double>(options.train.steps), .rate = false, .two_lines = true};
+  progress_ = std::make_unique<Progress>(bar, settings_.screen.file, settings_.screen.terminal, settings_.clock);
+}
+
+void JournalSink::state(RunStatus status, const Json& more) {
+  check_owner();
+  Json fields = {{"state", name_of(status)}};
+  fields.update(more);
+  journal_.append("state", fields, true);
+}
+
+void JournalSink::log(const std::string& text) {
+  const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+  log_.append(fmt::format("{:%Y-%m-%dT%H:%M:%SZ}  {}", now, text));
+}
+
+void JournalSink::finish() {
+  if (progress_) progress_->finish();
+}
+
+std::string JournalSink::detail(std::int64_t step, const NamedValues& values) const {
+  const auto value = [&](const char* name) { return values.find(name); };
+  std::string text;
+  if (const auto bpc = value("bpc"); bpc != values.end()) {
+    text += fmt::format("{:.3f} bpc", bpc->second);
+  } else if (const auto loss = value("loss"); loss != values.end()) {
+    text += fmt::format("loss {:.3f}", loss->second);
+  }
+  if (const auto span = value("average_span"); span != values.end()) {
+    text += fmt::format("  span {:.0f}", span->second);
+    if (const auto longest = value("max_span"); longest != values.end())
+      text += fmt::format("/{:.0f}", longest->second);
+  }
+  const double seconds = settings_.clock() - first_time_;
+  if (seconds > 0 && step > first_step_ + 1) {
+    const double rate = static_cast<double>(step - first_step_ - 1) * tokens_per_step_ / seconds;
+    text += fmt::format("  {} tok/s", human_count(rate));
+  }
+  if (saved_step_ > 0) text += fmt::format("  saved at {}", human_count(static_cast<double>(saved_step_)));
+  return text;
+}
+
+void JournalSink::progress(std::int64_t step, const NamedValues& values) {
+  if (!progress_) return;
+  if (first_step_ < 0) {
+    first_step_ = step - 1;
+    first_time_ = settings_.clock();
+    progress_->start_at(static_cast<double>(first_step_));
+  }
+  progress_->update(static_cast<double>(step), detail(step, values));
+}
+
+void JournalSink::metrics(std::int64_t step, const NamedValues& values) {
+  check_owner();
+  journal_.append("metric", {{"step", step}, {"values", to_json_values(values)}});
+}
+
+void JournalSink::grid(std::int64_t step, const Grid& grid) {
+  check_owner();
+  journal_.append("grid", {{"step", step}, {"name", grid.name}, {"rows", grid.rows}});
+}
+
+void JournalSink::evaluation(const Evaluation& evaluation) {
+  check_owner();
+  if (!evaluation.trace.values.empty()) journal_.append("trace", trace_record(evaluation));
+  journal_.append("evaluation", evaluation_record(evaluation), true);
+  const std::string line = fmt::format("step {}  {}{}  {}", evaluation.step, evaluation.split,
+                                       evaluation.final ? " (final)" : "", evaluation_text(evaluation));
+  log(line);
+  if (progress_) progress_->note(line);
+}
+
+void JournalSink::costs(const NamedValues& values) {
+  check_owner();
+  journal_.append("costs", {{"values", to_json_values(values)}});
+}
+
+void JournalSink::checkpoint(std::int64_t step, const fs::path& file) {
+  check_owner();
+  saved_step_ = step;
+  journal_.append("checkpoint", {{"step", step}, {"file", file.lexically_relative(run_.folder).string()}}, true);
+}
+
+void JournalSink::message(const std::string& text) {
+  check_owner();
+  journal_.append("message", {{"text", text}});
+  log(text);
+  if (progress_) progress_->note(text);
+}
+
+void JournalSink::check_owner() {
+  if (lock_.still_owner()) return;
+  throw LostRunError(fmt::format("another worker has taken over the run {}; this one stops and writes nothing more",
+                                 run_.folder.filename().string()));
+}
+
+bool JournalSink::should_stop() {
+  if (settings_.should_stop && settings_.should_stop()) return true;
+  return max_seconds_ > 0 && settings_.clock() - began_ >= max_seconds_;
+}
+
+}  // namespace xlm

@@ -1,0 +1,83 @@
+// Where a run's results go: into its journal and log, and onto the screen of whoever waits for it.
+#pragma once
+
+#include <cstdio>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/progress.h"
+#include "core/api/interface.h"
+#include "experiments/runs/run_lock.h"
+#include "results/run_folder/journal.h"
+#include "results/run_folder/run_folder.h"
+
+namespace xlm {
+
+/// The lock was taken over by another worker: this one must stop and write nothing more.
+class LostRunError : public Error {
+ public:
+  using Error::Error;
+};
+
+/// The screen of a run; none for a worker in the background.
+struct Screen {
+  std::FILE* file = nullptr;
+  Terminal terminal;
+};
+
+class JournalSink : public TrainSink {
+ public:
+  struct Settings {
+    Screen screen;
+    std::function<bool()> should_stop;
+    std::function<double()> clock = monotonic_seconds;  // for train.max_hours and rates
+  };
+
+  /// `lock` is held on `run` and outlives the sink.
+  JournalSink(const RunPaths& run, const RunLock& lock, Settings settings);
+
+  /// Before training: what the bar and train.max_hours need to know.
+  void begin(const RunOptions& options);
+  /// A change of state, durable, after checking that the run is still ours.
+  void state(RunStatus status, const Json& more = Json::object());
+  /// A line for log.txt alone.
+  void log(const std::string& text);
+  /// Ends the bar on the screen.
+  void finish();
+
+  void progress(std::int64_t step, const NamedValues& values) override;
+  void metrics(std::int64_t step, const NamedValues& values) override;
+  void grid(std::int64_t step, const Grid& grid) override;
+  void evaluation(const Evaluation& evaluation) override;
+  void costs(const NamedValues& values) override;
+  void checkpoint(std::int64_t step, const fs::path& file) override;
+  void message(const std::string& text) override;
+  void check_owner() override;
+  bool should_stop() override;
+
+ private:
+  std::string detail(std::int64_t step, const NamedValues& values) const;
+
+  RunPaths run_;
+  const RunLock& lock_;
+  Settings settings_;
+  double began_;
+  double max_seconds_ = 0;  // of this process; 0: no limit
+  double tokens_per_step_ = 0;
+  std::int64_t first_step_ = -1;  // of this process, minus one
+  std::int64_t saved_step_ = -1;  // of the newest checkpoint that this process wrote
+  double first_time_ = 0;
+  Journal journal_;
+  AppendFile log_;
+  std::unique_ptr<Progress> progress_;
+};
+
+/// An evaluation as the journal holds it, and its trace, where it has one, as a record of its own.
+Json evaluation_record(const Evaluation& evaluation);
+Json trace_record(const Evaluation& evaluation);
+
+/// "loss 0.855  bpc 1.234  average_span 31": the numbers of an evaluation for people.
+std::string evaluation_text(const Evaluation& evaluation);
+
+}  // namespace xlm

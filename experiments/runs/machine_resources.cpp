@@ -1,0 +1,57 @@
+// What the machine offers to runs.
+#include "experiments/runs/machine_resources.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "base/files.h"
+#include "base/text.h"
+
+namespace xlm {
+namespace {
+
+/// Entries of `folder` that `counts` accepts.
+template <class Predicate>
+std::int64_t count_entries(const fs::path& folder, Predicate counts) {
+  std::int64_t count = 0;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+    if (counts(entry->path().filename().string())) ++count;
+  }
+  return count;
+}
+
+bool is_gpu_node(const std::string& name) {
+  std::int64_t index = 0;
+  return name.rfind("nvidia", 0) == 0 && parse_integer(name.substr(6), index);
+}
+
+}  // namespace
+
+std::int64_t available_cores() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (::sched_getaffinity(0, sizeof(set), &set) != 0) return 1;
+  return std::max<std::int64_t>(CPU_COUNT(&set), 1);
+}
+
+std::vector<std::string> visible_gpus() {
+  if (const char* named = std::getenv("CUDA_VISIBLE_DEVICES")) {
+    std::vector<std::string> gpus;
+    for (const std::string& part : split(named, ',')) {
+      const std::string gpu(trim(part));
+      if (gpu.empty() || gpu == "-1") break;  // CUDA, too, stops at the first one that is not there
+      gpus.push_back(gpu);
+    }
+    return gpus;
+  }
+  std::int64_t count = count_entries("/proc/driver/nvidia/gpus", [](const std::string&) { return true; });
+  if (count == 0) count = count_entries("/dev", is_gpu_node);
+  std::vector<std::string> gpus;
+  for (std::int64_t i = 0; i < count; ++i) gpus.push_back(std::to_string(i));
+  return gpus;
+}
+
+}  // namespace xlm

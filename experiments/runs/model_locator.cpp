@@ -1,0 +1,79 @@
+// Finding what a user means by a run or a model.
+#include "experiments/runs/model_locator.h"
+
+#include <algorithm>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "experiments/runs/live_run.h"
+
+namespace xlm {
+namespace {
+
+bool has_journal(const fs::path& path) { return fs::is_regular_file(RunPaths{path}.journal()); }
+
+/// Ids of all runs, sorted.
+std::vector<std::string> all_runs(const fs::path& runs) {
+  std::vector<std::string> ids;
+  std::error_code error;
+  for (fs::directory_iterator entry(runs, error), end; !error && entry != end; entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    if (name.front() != '.' && has_journal(entry->path())) ids.push_back(name);
+  }
+  std::sort(ids.begin(), ids.end());
+  return ids;
+}
+
+/// The folder of the run whose id is, or alone begins with, `text`.
+fs::path run_called(const std::string& text, const fs::path& runs) {
+  const std::vector<std::string> ids = all_runs(runs);
+  std::vector<std::string> matches;
+  for (const std::string& id : ids) {
+    if (id == text) return runs / id;
+    if (id.rfind(text, 0) == 0) matches.push_back(id);
+  }
+  if (matches.size() == 1) return runs / matches.front();
+  if (matches.size() > 1) {
+    constexpr std::size_t kShown = 5;
+    const std::string more = matches.size() > kShown ? fmt::format(" and {} more", matches.size() - kShown) : "";
+    matches.resize(std::min(matches.size(), kShown));
+    throw UsageError(fmt::format("'{}' is the beginning of several runs: {}{}", text, join(matches, ", "), more));
+  }
+  throw DataError(fmt::format("there is no run or model folder '{}'{}\n'xlm runs ls' lists the runs of {}", text,
+                              did_you_mean(text, ids), runs.string()));
+}
+
+LocatedModel model_of_run(const fs::path& folder) {
+  const RunPaths run{fs::absolute(folder).lexically_normal()};
+  if (!fs::is_directory(run.model()) && fs::is_regular_file(run.environment())) {
+    // The run folder of an evaluation holds no weights but names the model folder that has them.
+    const std::string elsewhere = read_json(run.environment()).value("model", "");
+    if (!elsewhere.empty()) return {elsewhere, "", elsewhere};
+  }
+  if (!fs::is_directory(run.model())) {
+    throw DataError(
+        fmt::format("the run {} has no model yet: it is {}\nrun its train or sweep command again to finish it",
+                    run.folder.filename().string(), name_of(read_live_run(run.folder).status)));
+  }
+  return {run.model(), run.folder, run.folder.filename().string()};
+}
+
+}  // namespace
+
+LocatedModel locate_model(const std::string& text, const fs::path& runs) {
+  const fs::path given = fs::path(text).has_filename() ? fs::path(text) : fs::path(text).parent_path();
+  if (text.empty() || !fs::is_directory(given)) return model_of_run(run_called(text, runs));
+  if (has_journal(given)) return model_of_run(given);
+  const fs::path parent = fs::absolute(given).lexically_normal().parent_path();
+  if (given.filename() == "model" && has_journal(parent)) return model_of_run(parent);
+  if (!fs::is_regular_file(given / "config.yaml") && !fs::is_regular_file(given / "config.json")) {
+    throw DataError(fmt::format(
+        "{} is neither a run nor a model folder: it has no journal.jsonl, config.yaml or config.json", given.string()));
+  }
+  return {given, "", text};
+}
+
+}  // namespace xlm

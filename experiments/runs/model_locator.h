@@ -1,0 +1,20 @@
+// Finding what a user means by a run or a model: a run id or a unique prefix of one, a run folder, or a model folder.
+#pragma once
+
+#include <string>
+
+#include "base/files.h"
+
+namespace xlm {
+
+struct LocatedModel {
+  fs::path model;    // the model folder
+  fs::path run;      // the run folder it belongs to; empty: a model folder of its own
+  std::string name;  // run id, or the model folder as given
+};
+
+/// Throws DataError when there is nothing of that name or the run has no model yet, UsageError when several runs begin
+/// with `text`.
+LocatedModel locate_model(const std::string& text, const fs::path& runs);
+
+}  // namespace xlm

@@ -1,0 +1,12 @@
+// A copy of the program that a sweep's workers run, so that building anew while it runs changes nothing.
+#pragma once
+
+#include "experiments/runs/core_library.h"
+
+namespace xlm {
+
+/// Copies the executable to RUNS/.programs/HASH/bin and the shared libraries beside it to …/lib, once for each content.
+/// Returns the executable's copy. Throws where the copy cannot be written.
+fs::path pin_program(const ProgramFiles& program, const fs::path& runs);
+
+}  // namespace xlm

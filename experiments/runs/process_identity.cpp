@@ -1,0 +1,64 @@
+// Which process on which machine.
+#include "experiments/runs/process_identity.h"
+
+#include <unistd.h>
+
+#include <array>
+#include <fstream>
+#include <optional>
+#include <sstream>
+
+#include <fmt/format.h>
+
+#include "base/files.h"
+
+namespace xlm {
+namespace {
+
+/// /proc/PID/stat: state and start time (fields 3 and 22). Nothing when there is no such process.
+struct ProcessStatus {
+  char state = '?';
+  std::uint64_t started = 0;
+};
+
+std::optional<ProcessStatus> process_status(std::int64_t pid) {
+  std::ifstream file(fmt::format("/proc/{}/stat", pid));
+  std::string text;
+  if (!std::getline(file, text)) return std::nullopt;
+  const std::size_t name_end = text.rfind(')');  // the name, field 2, may itself hold spaces and parentheses
+  if (name_end == std::string::npos) return std::nullopt;
+  std::istringstream fields(text.substr(name_end + 1));
+  ProcessStatus status;
+  fields >> status.state;
+  std::string skipped;
+  for (int field = 4; field < 22; ++field) fields >> skipped;
+  fields >> status.started;
+  return fields ? std::optional(status) : std::nullopt;
+}
+
+std::string machine_identity() {
+  std::ifstream file("/proc/sys/kernel/random/boot_id");
+  std::string boot;
+  std::getline(file, boot);
+  std::error_code ignored;
+  return boot + " " + fs::read_symlink("/proc/self/ns/pid", ignored).string();
+}
+
+}  // namespace
+
+ProcessIdentity this_process() {
+  std::array<char, 256> host{};
+  if (::gethostname(host.data(), host.size() - 1) != 0) host[0] = '\0';
+  ProcessIdentity identity{.host = host.data(), .machine = machine_identity(), .pid = ::getpid()};
+  if (const auto status = process_status(identity.pid)) identity.started = status->started;
+  return identity;
+}
+
+Liveness liveness(const ProcessIdentity& process) {
+  if (process.machine != machine_identity()) return Liveness::kUnknown;
+  const auto status = process_status(process.pid);
+  const bool gone = !status || status->started != process.started || status->state == 'Z' || status->state == 'X';
+  return gone ? Liveness::kGone : Liveness::kAlive;
+}
+
+}  // namespace xlm

@@ -1,0 +1,210 @@
+// One worker per run.
+#include "experiments/runs/run_lock.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "results/run_folder/journal.h"
+
+namespace xlm {
+namespace {
+
+constexpr std::string_view kPrefix = "lock.";
+constexpr int kAttempts = 100;
+
+/// Tokens of the lock files in a folder, in no order.
+std::vector<std::int64_t> tokens_in(const fs::path& folder) {
+  std::vector<std::int64_t> tokens;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    std::int64_t token = 0;
+    if (name.rfind(kPrefix, 0) == 0 && parse_integer(name.substr(kPrefix.size()), token) && token > 0) {
+      tokens.push_back(token);
+    }
+  }
+  if (error) throw_file_error("read the folder", folder, error.value());
+  return tokens;
+}
+
+std::int64_t highest_token(const fs::path& folder) {
+  const std::vector<std::int64_t> tokens = tokens_in(folder);
+  return tokens.empty() ? 0 : *std::max_element(tokens.begin(), tokens.end());
+}
+
+fs::path lock_file(const fs::path& folder, std::int64_t token) { return folder / fmt::format("{}{}", kPrefix, token); }
+
+std::string lock_text(const ProcessIdentity& holder, bool released) {
+  Json content = {{"host", holder.host}, {"machine", holder.machine}, {"pid", holder.pid}, {"started", holder.started}};
+  if (released) content["released"] = true;
+  return content.dump() + "\n";
+}
+
+/// Creates the file with its content; false when it exists.
+bool create_exclusively(const fs::path& path, const std::string& text) {
+  const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+  if (descriptor < 0 && errno == EEXIST) return false;
+  if (descriptor < 0) throw_file_error("lock the run with", path, errno);
+  const bool written = ::write(descriptor, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+  const int error_number = errno;
+  ::close(descriptor);
+  if (!written) {
+    ::unlink(path.c_str());
+    throw_file_error("lock the run with", path, error_number);
+  }
+  return true;
+}
+
+double seconds_since_change(const fs::path& path, const LockSettings& settings) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) return 0;  // being replaced
+  const double changed =
+      static_cast<double>(status.st_mtim.tv_sec) + 1e-9 * static_cast<double>(status.st_mtim.tv_nsec);
+  return (settings.clock ? settings.clock() : wall_seconds()) - changed;
+}
+
+/// What the file says of its holder. A file without whole content is being written, or its writer was killed just then.
+LockState read_lock_file(const fs::path& path, std::int64_t token) {
+  LockState state{.token = token};
+  std::string text;
+  try {
+    text = read_file(path, 1 << 16);
+  } catch (const Error&) {
+    return state;
+  }
+  const Json content = Json::parse(text, nullptr, false);
+  if (!content.is_object()) return state;
+  const auto text_of = [&](const char* key) {
+    return content.contains(key) && content[key].is_string() ? content[key].get<std::string>() : std::string();
+  };
+  const auto number_of = [&](const char* key) {
+    return content.contains(key) && content[key].is_number_integer() ? content[key].get<std::int64_t>() : 0;
+  };
+  state.holder = {.host = text_of("host"),
+                  .machine = text_of("machine"),
+                  .pid = number_of("pid"),
+                  .started = static_cast<std::uint64_t>(number_of("started"))};
+  state.released = content.contains("released");
+  return state;
+}
+
+}  // namespace
+
+LockState read_lock(const fs::path& run_folder, const LockSettings& settings) {
+  const std::int64_t token = highest_token(run_folder);
+  if (token == 0) return {};
+  const fs::path path = lock_file(run_folder, token);
+  LockState state = read_lock_file(path, token);
+  if (state.released) return state;
+  switch (liveness(state.holder)) {
+    case Liveness::kAlive:
+      state.held = true;
+      break;
+    case Liveness::kGone:
+      break;
+    case Liveness::kUnknown:
+      state.held = seconds_since_change(path, settings) < settings.stale_after;
+      break;
+  }
+  return state;
+}
+
+bool has_live_worker(const fs::path& run_folder) { return fs::is_directory(run_folder) && read_lock(run_folder).held; }
+
+/// Touches the lock file now and then, on a thread of its own: a step may take longer than a heartbeat.
+class RunLock::Heartbeat {
+ public:
+  Heartbeat(fs::path path, double interval)
+      : path_(std::move(path)), interval_(interval), thread_([this] { beat(); }) {}
+  Heartbeat(const Heartbeat&) = delete;
+  Heartbeat& operator=(const Heartbeat&) = delete;
+  ~Heartbeat() {
+    {
+      const std::lock_guard guard(mutex_);
+      ended_ = true;
+    }
+    wake_.notify_all();
+    thread_.join();
+  }
+
+ private:
+  void beat() {
+    std::unique_lock guard(mutex_);
+    while (!wake_.wait_for(guard, std::chrono::duration<double>(interval_), [this] { return ended_; })) {
+      // The file is gone when the lock has been taken over; still_owner tells.
+      ::utimensat(AT_FDCWD, path_.c_str(), nullptr, 0);
+    }
+  }
+
+  fs::path path_;
+  double interval_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  bool ended_ = false;
+  std::thread thread_;
+};
+
+RunLock::RunLock(fs::path run_folder, LockSettings settings)
+    : folder_(std::move(run_folder)), settings_(std::move(settings)) {
+  if (!settings_.holder) settings_.holder = this_process();
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    const LockState present = read_lock(folder_, settings_);
+    if (present.held) {
+      throw RunLockedError(fmt::format("the run {} is being done by process {} on {}\nwait for it, or stop it first",
+                                       folder_.filename().string(), present.holder.pid,
+                                       present.holder.host.empty() ? "another machine" : present.holder.host));
+    }
+    if (!try_take(present.token + 1)) continue;
+    heartbeat_ = std::make_unique<Heartbeat>(file(token_), settings_.heartbeat);
+    remove_older();
+    return;
+  }
+  throw Error(fmt::format("cannot lock the run {}: other workers keep taking it", folder_.string()));
+}
+
+RunLock::~RunLock() {
+  heartbeat_.reset();
+  try {
+    if (still_owner()) write_file(file(token_), lock_text(*settings_.holder, true));
+  } catch (const std::exception&) {
+    // A full disk, for example. The lock is stale as soon as this process is gone.
+  }
+}
+
+bool RunLock::still_owner() const { return highest_token(folder_) == token_; }
+
+fs::path RunLock::file(std::int64_t token) const { return lock_file(folder_, token); }
+
+/// A contender that was held up since it looked may create a number that a faster one has used and cleaned up already;
+/// the faster one's file is then still there, with a higher number.
+bool RunLock::try_take(std::int64_t token) {
+  if (!create_exclusively(file(token), lock_text(*settings_.holder, false))) return false;
+  if (highest_token(folder_) != token) {
+    ::unlink(file(token).c_str());
+    return false;
+  }
+  token_ = token;
+  return true;
+}
+
+void RunLock::remove_older() const {
+  for (const std::int64_t token : tokens_in(folder_)) {
+    if (token < token_) ::unlink(file(token).c_str());
+  }
+}
+
+}  // namespace xlm

@@ -1,0 +1,108 @@
+// One worker doing one run.
+#include "experiments/runs/runner.h"
+
+#include <new>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "experiments/configuration/configuration.h"
+#include "experiments/runs/environment.h"
+#include "experiments/runs/live_run.h"
+#include "experiments/runs/machine_resources.h"
+#include "experiments/runs/submission.h"
+
+namespace xlm {
+namespace {
+
+/// A report where there is nothing to do.
+std::optional<RunReport> settled(const Run& run, bool retry) {
+  if (run.status == RunStatus::kDone) return RunReport{kDone, run.status, fmt::format("{} is done already", run.id)};
+  if (run.status != RunStatus::kDiverged || retry) return std::nullopt;
+  return RunReport{
+      kDiverged, run.status,
+      fmt::format("{} diverged: {}\n--retry tries it again from its last finite checkpoint", run.id, run.reason)};
+}
+
+RunOptions pinned_options(const Run& run, const WorkSettings& settings) {
+  RunOptions options = read_run_options(read_yaml(RunPaths{run.folder}.config()));
+  std::int64_t& threads = options.train.threads;
+  threads = run.environment.value("threads", threads);  // as the run was started
+  if (threads == 0) threads = settings.threads > 0 ? settings.threads : available_cores();
+  return options;
+}
+
+void check_unchanged(const Run& run, const RunOptions& options) {
+  const RunInputs inputs = read_inputs(options);
+  constexpr const char* kHow = "put it back, or run train or sweep again: with another one it is another run";
+  if (inputs.data.fingerprint != run.environment.value("fingerprint", "")) {
+    throw DataError(
+        fmt::format("the data in {} is not what the run {} was submitted with\n{}", options.data.path, run.id, kHow));
+  }
+  const Json submitted = run.environment.value("contents", Json::object());
+  for (const auto& [key, hash] : inputs.contents) {
+    if (submitted.value(key, "") == hash) continue;
+    throw DataError(fmt::format("{}: what it names is not what the run {} was submitted with\n{}", key, run.id, kHow));
+  }
+}
+
+TrainOutcome work(const Run& run, const std::function<Core&()>& open_core, const WorkSettings& settings,
+                  const RunLock& lock, JournalSink& sink) {
+  const RunOptions options = pinned_options(run, settings);
+  check_unchanged(run, options);
+  Core& core = open_core();
+  const Json environment = worker_environment(run.environment, core, options, settings.command);
+  sink.check_owner();
+  write_file(RunPaths{run.folder}.environment(), environment.dump(2) + "\n");
+  const std::string device = environment.value("device", options.device);
+  sink.state(RunStatus::kRunning, {{"host", environment["host"]}, {"pid", this_process().pid}});
+  sink.log(fmt::format("{} on {}, threads: {}, worker {}", run.id, device, options.train.threads, lock.token()));
+  sink.begin(options);
+  return core.train({.options = options, .folder = run.folder, .model_yaml = model_yaml(options)}, sink);
+}
+
+/// Journals a failure as far as the disk and the lock allow it.
+RunReport failed(JournalSink& sink, RunStatus status, const std::string& message, ExitCode code) {
+  sink.finish();
+  try {
+    sink.state(status, {{"reason", message}});
+    sink.log(fmt::format("{}: {}", name_of(status), message));
+  } catch (const std::exception&) {
+    // A full disk: the run stays as it is and is found stale.
+  }
+  return {code, status, message};
+}
+
+/// Other libraries' exceptions: the first line says what, libtorch adds a backtrace.
+}  // namespace
+
+RunReport execute(const fs::path& run_folder, const std::function<Core&()>& open_core, const WorkSettings& settings) {
+  if (const auto report = settled(read_live_run(run_folder), settings.retry)) return *report;
+  const RunLock lock(run_folder, settings.lock);
+  const Run run = read_run(run_folder);  // another worker may just have finished it
+  if (const auto report = settled(run, settings.retry)) return *report;
+  JournalSink sink({run_folder}, lock, settings.sink);
+  try {
+    const bool done = work(run, open_core, settings, lock, sink) == TrainOutcome::kDone;
+    const RunStatus status = done ? RunStatus::kDone : RunStatus::kPreempted;
+    sink.finish();
+    sink.state(status);
+    sink.log(done ? "done" : "stopped with a checkpoint");
+    return {done ? kDone : kStopped, status, ""};
+  } catch (const LostRunError& error) {
+    sink.finish();
+    return {kFailed, RunStatus::kRunning, error.what()};
+  } catch (const DivergedError& error) {
+    return failed(sink, RunStatus::kDiverged, error.what(), kDiverged);
+  } catch (const Error& error) {
+    return failed(sink, RunStatus::kFailed, error.what(), error.code());
+  } catch (const std::bad_alloc&) {
+    return failed(sink, RunStatus::kFailed, "out of memory", kOutOfResources);
+  } catch (const std::exception& error) {
+    return failed(sink, RunStatus::kFailed, first_line(error.what()), kFailed);
+  }
+}
+
+}  // namespace xlm

@@ -1,0 +1,34 @@
+// One worker doing one run: takes the lock, goes on from the newest checkpoint, and leaves a journal that says how it
+// ended.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "experiments/runs/journal_sink.h"
+
+namespace xlm {
+
+struct WorkSettings {
+  std::int64_t threads = 0;          // for a run that has not started and whose train.threads is 0; 0: all cores
+  bool retry = false;                // try a diverged run again from its last finite checkpoint
+  std::vector<std::string> command;  // for environment.json
+  JournalSink::Settings sink;
+  LockSettings lock;
+};
+
+/// How a run stands after a worker has been at it.
+struct RunReport {
+  ExitCode code = kDone;
+  RunStatus status = RunStatus::kQueued;
+  std::string message;  // what went wrong, or why there was nothing to do; "" otherwise
+};
+
+/// Does the run of a submitted run folder. Only what stands in the folder counts. Throws RunLockedError, having touched
+/// nothing, when another worker is at it; every other failure is in the journal and in the report. `open_core` is
+/// called when there is something to do.
+RunReport execute(const fs::path& run_folder, const std::function<Core&()>& open_core, const WorkSettings& settings);
+
+}  // namespace xlm

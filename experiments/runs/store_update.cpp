@@ -1,0 +1,21 @@
+// Bringing the store up to date after a run.
+#include "experiments/runs/store_update.h"
+
+#include <spdlog/spdlog.h>
+
+#include "experiments/runs/run_lock.h"
+#include "results/store/store.h"
+
+namespace xlm {
+
+void update_store(const fs::path& runs, const fs::path& store_file) {
+  try {
+    Store(store_file).sync(runs, {.is_alive = has_live_worker, .progress = nullptr});
+  } catch (const std::exception& error) {
+    spdlog::warn(
+        "the store {} is not up to date: {}\nthe results are safe in the run folders; 'xlm runs sync' tries again",
+        store_file.string(), error.what());
+  }
+}
+
+}  // namespace xlm

@@ -1,0 +1,74 @@
+// Submitting a run.
+#include "experiments/runs/submission.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/staged_folder.h"
+#include "base/version.h"
+#include "experiments/configuration/configuration.h"
+#include "experiments/runs/live_run.h"
+#include "results/run_folder/journal.h"
+
+namespace xlm {
+namespace {
+
+Json submitted_environment(const PlannedRun& run) {
+  const PreparedSummary& data = run.inputs.data;
+  Json environment = {{"xlm", kVersion},
+                      {"commit", kCommit},
+                      {"dataset", data.dataset},
+                      {"language", data.language},
+                      {"fingerprint", data.fingerprint},
+                      {"symbols", data.symbols}};
+  for (const auto& [key, hash] : run.inputs.contents) environment["contents"][key] = hash;
+  return environment;
+}
+
+/// Where and how a run is done may change between two attempts; the rest is the same, or it would be another run.
+void refresh(const PlannedRun& planned) {
+  const Run run = read_live_run(planned.paths.folder);
+  const std::string& experiment = planned.options.experiment;
+  if (std::find(run.experiments.begin(), run.experiments.end(), experiment) == run.experiments.end()) {
+    Journal(planned.paths.journal()).append("experiment", {{"name", experiment}}, true);
+  }
+  if (run.status == RunStatus::kDone || run.status == RunStatus::kRunning) return;
+  RunOptions options = planned.options;
+  options.experiment = run.experiment;
+  const std::string text = to_text(resolved(options));
+  if (read_file(planned.paths.config()) != text) write_file(planned.paths.config(), text);
+}
+
+}  // namespace
+
+bool create_run_folder(const fs::path& folder, const NewRun& content) {
+  if (fs::exists(folder)) return false;
+  const StagedFolder made(folder, fmt::format(".new-{}", folder.filename().string()));
+  const RunPaths paths{made.path()};
+  write_file(paths.config(), content.config);
+  write_file(paths.environment(), content.environment.dump(2) + "\n");
+  {
+    Journal journal(paths.journal());
+    for (const auto& [type, fields] : content.records) journal.append(type, fields, true);
+  }
+  return made.move_into_place();
+}
+
+void submit(const PlannedRun& run) {
+  const std::string& experiment = run.options.experiment;
+  const NewRun content{.config = to_text(resolved(run.options)),
+                       .environment = submitted_environment(run),
+                       .records = {{"experiment", {{"name", experiment}}},
+                                   {"state", {{"state", "queued"}, {"experiment", experiment}}}}};
+  const fs::path& folder = run.paths.folder;
+  if (create_run_folder(folder, content)) return;
+  if (!fs::is_directory(folder)) {
+    throw DataError(
+        fmt::format("{} is in the way of a run folder\nremove it, or choose another --runs", folder.string()));
+  }
+  refresh(run);
+}
+
+}  // namespace xlm

@@ -1,0 +1,28 @@
+// Submitting a run: its folder appears, whole, with everything that a worker will go by.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/files.h"
+#include "experiments/runs/run_plan.h"
+#include "results/run_folder/run_folder.h"
+
+namespace xlm {
+
+/// What a run folder is made of.
+struct NewRun {
+  std::string config;  // text of config.yaml
+  Json environment;
+  std::vector<std::pair<std::string, Json>> records;  // type and fields of the journal's first records
+};
+
+/// Makes a run folder, whole or not at all; false when it exists already.
+bool create_run_folder(const fs::path& folder, const NewRun& content);
+
+/// Makes the run folder, whole or not at all, with its resolved configuration and state queued. Where it exists already
+/// the run is only counted to one more experiment, and an unfinished one takes over where and how it is to be done.
+void submit(const PlannedRun& run);
+
+}  // namespace xlm

@@ -1,0 +1,176 @@
+// The axes of a sweep: grid, zip and random.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdlib>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/options.h"
+#include "base/random.h"
+#include "base/sha256.h"
+#include "base/text.h"
+#include "experiments/sweeps/sweep.h"
+
+namespace xlm {
+namespace {
+
+constexpr std::size_t kMaximumChoices = 100'000;
+
+/// The values of one key. A null stands for "not swept any more" (a profile's way to take an axis away).
+const std::vector<Yaml>& values_of(const std::string& key, const Yaml& node) {
+  if (!node.is_sequence()) fail_at(node, fmt::format("the values of '{}' must be a list, such as [1, 2, 3]", key));
+  if (node.items.empty()) fail_at(node, fmt::format("the list of values of '{}' is empty", key));
+  return node.items;
+}
+
+void add_grid(const Yaml& grid, std::vector<SweepAxis>& axes) {
+  if (!grid.is_map()) fail_at(grid, "sweep.grid must be a map of keys to lists of values");
+  for (const auto& [key, node] : grid.entries) {
+    if (node.is_null()) continue;
+    SweepAxis axis{.keys = {key}, .choices = {}};
+    for (const Yaml& value : values_of(key, node)) axis.choices.push_back({{key, value}});
+    axes.push_back(std::move(axis));
+  }
+}
+
+void add_zip_block(const Yaml& block, std::vector<SweepAxis>& axes) {
+  if (!block.is_map()) fail_at(block, "a block of sweep.zip must be a map of keys to lists of the same length");
+  SweepAxis axis;
+  for (const auto& [key, node] : block.entries) {
+    const std::vector<Yaml>& values = values_of(key, node);
+    if (axis.keys.empty()) axis.choices.resize(values.size());
+    if (values.size() != axis.choices.size()) {
+      fail_at(node, fmt::format("'{}' has {} values, but '{}', which moves with it, has {}", key, values.size(),
+                                axis.keys.front(), axis.choices.size()));
+    }
+    for (std::size_t i = 0; i < values.size(); ++i) axis.choices[i].emplace_back(key, values[i]);
+    axis.keys.push_back(key);
+  }
+  if (!axis.keys.empty()) axes.push_back(std::move(axis));
+}
+
+struct RandomOptions {
+  std::int64_t samples = 0;
+  std::int64_t generator = 0;
+
+  void visit(OptionVisitor& v) {
+    v.field({.name = "samples", .help = "how many", .min = 1, .max = kMaximumChoices}, samples);
+    v.field({.name = "generator", .help = "seed of the samples", .min = 0, .max = 9e15}, generator);
+  }
+};
+
+/// A distribution of values: {uniform: [a, b]}, {log_uniform: [a, b]}, {integer: [a, b]} (both ends included) or
+/// {choice: [...]}.
+class Distribution {
+ public:
+  Distribution(const std::string& key, const Yaml& node) : key_(key), node_(node) {
+    const std::vector<std::string> kinds{"choice", "uniform", "log_uniform", "integer"};
+    if (!node.is_map() || node.entries.size() != 1) {
+      fail_at(node, fmt::format("'{}' must be one of {}, such as {{uniform: [0, 1]}}", key, join(kinds, ", ")));
+    }
+    kind_ = node.entries.front().first;
+    if (std::find(kinds.begin(), kinds.end(), kind_) == kinds.end()) {
+      fail_at(node, fmt::format("unknown distribution '{}'{}; there are {}", kind_, did_you_mean(kind_, kinds),
+                                join(kinds, ", ")));
+    }
+    values_ = values_of(key, node.entries.front().second);
+    if (kind_ != "choice") read_bounds();
+  }
+
+  Yaml sample(std::uint64_t bits) const {
+    if (kind_ == "choice") return values_[static_cast<std::size_t>(random_below(ssize(values_), bits))];
+    Yaml value = node_;
+    value.kind = Yaml::Kind::kScalar;
+    value.entries.clear();
+    if (kind_ == "integer") {
+      const auto low = static_cast<std::int64_t>(low_);
+      value.scalar = std::to_string(low + random_below(static_cast<std::int64_t>(high_) - low + 1, bits));
+    } else {
+      const double unit = random_unit(bits);
+      const double real = kind_ == "uniform" ? low_ + unit * (high_ - low_) : low_ * std::pow(high_ / low_, unit);
+      // Six digits: readable, and the same on machines whose logarithms differ in the last bit.
+      value.scalar = fmt::format("{:.6g}", std::clamp(real, low_, high_));
+    }
+    return value;
+  }
+
+ private:
+  void read_bounds() {
+    const bool numbers =
+        values_.size() == 2 && parse_real(values_[0].scalar, low_) && parse_real(values_[1].scalar, high_);
+    if (!numbers || !(low_ <= high_)) fail_at(node_, fmt::format("{} of '{}' takes [lowest, highest]", kind_, key_));
+    if (kind_ == "log_uniform" && low_ <= 0)
+      fail_at(node_, fmt::format("log_uniform of '{}' needs bounds above 0", key_));
+    const bool whole = low_ == std::floor(low_) && high_ == std::floor(high_) && std::abs(low_) < 1e15 && high_ < 1e15;
+    if (kind_ == "integer" && !whole) fail_at(node_, fmt::format("integer of '{}' needs whole bounds", key_));
+  }
+
+  std::string key_;
+  const Yaml& node_;
+  std::string kind_;
+  std::vector<Yaml> values_;
+  double low_ = 0;
+  double high_ = 0;
+};
+
+void add_random(Yaml random, std::vector<SweepAxis>& axes) {
+  if (!random.is_map()) fail_at(random, "sweep.random must be a map with samples, generator and keys");
+  const Yaml keys = random.take("keys");
+  RandomOptions options;
+  OptionReader reader(random);
+  options.visit(reader);
+  reader.finish();
+  if (options.samples == 0) fail_at(random, "sweep.random.samples is missing");
+  if (!keys.is_map() || keys.entries.empty())
+    fail_at(random, "sweep.random.keys must be a map of keys to distributions");
+  SweepAxis axis;
+  axis.choices.resize(static_cast<std::size_t>(options.samples));
+  for (const auto& [key, node] : keys.entries) {
+    const Distribution distribution(key, node);
+    // A stream per name, so that one key's samples stay when another key is added.
+    const std::uint64_t stream = std::strtoull(sha256(key).substr(0, 16).c_str(), nullptr, 16);
+    for (std::size_t i = 0; i < axis.choices.size(); ++i) {
+      const std::uint64_t bits = random_bits(static_cast<std::uint64_t>(options.generator), stream, i);
+      axis.choices[i].emplace_back(key, distribution.sample(bits));
+    }
+    axis.keys.push_back(key);
+  }
+  axes.push_back(std::move(axis));
+}
+
+/// No key twice, and none inside another.
+void check_keys(const Yaml& sweep, const std::vector<SweepAxis>& axes) {
+  std::vector<std::string> seen;
+  for (const SweepAxis& axis : axes) {
+    for (const std::string& key : axis.keys) {
+      for (const std::string& other : seen) {
+        if (key == other) fail_at(sweep, fmt::format("'{}' is swept twice", key));
+        if (key.rfind(other + ".", 0) == 0 || other.rfind(key + ".", 0) == 0) {
+          fail_at(sweep, fmt::format("'{}' and '{}' cannot both be swept: one is part of the other", other, key));
+        }
+      }
+      seen.push_back(key);
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<SweepAxis> sweep_axes(const Yaml& sweep) {
+  std::vector<SweepAxis> axes;
+  if (const Yaml* grid = sweep.find("grid"); grid != nullptr && !grid->is_null()) add_grid(*grid, axes);
+  if (const Yaml* zip = sweep.find("zip"); zip != nullptr && !zip->is_null()) {
+    if (zip->is_sequence()) {
+      for (const Yaml& block : zip->items) add_zip_block(block, axes);
+    } else {
+      add_zip_block(*zip, axes);
+    }
+  }
+  if (const Yaml* random = sweep.find("random"); random != nullptr && !random->is_null()) add_random(*random, axes);
+  check_keys(sweep, axes);
+  return axes;
+}
+
+}  // namespace xlm

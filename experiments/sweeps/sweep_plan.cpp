@@ -1,0 +1,125 @@
+// What is to be done for a sweep.
+#include "experiments/sweeps/sweep_plan.h"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "experiments/configuration/configuration.h"
+#include "experiments/runs/live_run.h"
+
+namespace xlm {
+namespace {
+
+constexpr double kTrainingPerForward = 3;
+
+std::string going_on(std::int64_t checkpoint) {
+  return checkpoint > 0 ? fmt::format("goes on from step {}", checkpoint) : "starts from the beginning";
+}
+
+}  // namespace
+
+void shuffle_runs(std::vector<SweepRun>& runs) {
+  // A run's id ends with a hash of what it is.
+  const auto hash = [](const SweepRun& run) { return run.id().substr(run.id().rfind('-') + 1); };
+  std::sort(runs.begin(), runs.end(), [&](const SweepRun& a, const SweepRun& b) { return hash(a) < hash(b); });
+}
+
+void look_at(SweepRun& planned, bool retry) {
+  const fs::path& folder = planned.planned.paths.folder;
+  planned.action = SweepAction::kRun;
+  if (!fs::exists(folder)) {
+    planned.status = "new";
+    planned.reason = "new";
+    return;
+  }
+  const Run run = read_live_run(folder);
+  planned.status = std::string(name_of(run.status));
+  planned.checkpoint = checkpoint_step(run);
+  const std::string next = going_on(planned.checkpoint);
+  switch (run.status) {
+    case RunStatus::kDone:
+      planned.action = SweepAction::kSkip;
+      planned.reason = "done already";
+      break;
+    case RunStatus::kRunning:
+      planned.action = SweepAction::kWait;
+      planned.reason =
+          fmt::format("running elsewhere (process {} on {})", run.history.back().pid, run.history.back().host);
+      break;
+    case RunStatus::kDiverged:
+      planned.action = retry ? SweepAction::kRun : SweepAction::kDiverged;
+      planned.reason = retry ? fmt::format("diverged before; {}", next)
+                             : fmt::format("diverged, --retry tries it again: {}", first_line(run.reason));
+      break;
+    case RunStatus::kFailed:
+      planned.reason = fmt::format("failed before, {}: {}", next, first_line(run.reason));
+      break;
+    case RunStatus::kStale:
+      planned.reason = fmt::format("its worker is gone, {}", next);
+      break;
+    case RunStatus::kPreempted:
+      planned.reason = fmt::format("was stopped, {}", next);
+      break;
+    case RunStatus::kQueued:
+      planned.reason = "queued, not started yet";
+      break;
+  }
+}
+
+std::vector<SweepRun> plan_sweep(const Yaml& tree, const fs::path& runs, bool retry) {
+  const Yaml base = run_part(tree);
+  Planner planner(runs);
+  std::vector<SweepRun> result;
+  std::set<std::string> seen;
+  for (const SweepPoint& point : expand_sweep(tree)) {
+    SweepRun run{.point = point, .planned = planner.plan(read_run_options(at_point(base, point)))};
+    if (!seen.insert(run.id()).second) continue;
+    look_at(run, retry);
+    result.push_back(std::move(run));
+  }
+  return result;
+}
+
+CostEstimate CostEstimator::of(const SweepRun& run) {
+  const RunOptions& options = run.planned.options;
+  const std::int64_t symbols = run.planned.inputs.data.symbols;
+  const std::string key = fmt::format("{}\n{}", symbols, model_yaml(options));
+  auto known = known_.find(key);
+  if (known == known_.end()) known = known_.emplace(key, core_.costs(options, symbols)).first;
+  const auto value = [&](const char* name) {
+    const auto found = known->second.find(name);
+    return found == known->second.end() ? 0.0 : found->second;
+  };
+  const bool left = run.action == SweepAction::kRun || run.action == SweepAction::kWait;
+  const std::int64_t steps = left ? std::max<std::int64_t>(options.train.steps - run.checkpoint, 0) : 0;
+  const double tokens = static_cast<double>(steps) * static_cast<double>(options.train.batch * options.train.block);
+  return {.params = value("params"), .flops = kTrainingPerForward * value("flops_per_token") * tokens};
+}
+
+std::string shown_value(const SweepPoint& point, const std::string& key) {
+  for (const auto& [name, value] : point) {
+    if (name == key) return std::string(trim(to_text(value)));
+  }
+  return "";
+}
+
+std::vector<std::string> swept_keys(const std::vector<SweepRun>& runs) {
+  std::vector<std::string> keys;
+  for (const SweepRun& run : runs) {
+    for (const auto& [key, value] : run.point) {
+      if (std::find(keys.begin(), keys.end(), key) == keys.end()) keys.push_back(key);
+    }
+  }
+  return keys;
+}
+
+std::string short_title(const std::string& key, const std::vector<std::string>& keys) {
+  const auto last = [](const std::string& k) { return k.substr(k.rfind('.') + 1); };  // npos + 1 is 0
+  const auto same = [&](const std::string& other) { return last(other) == last(key); };
+  return std::count_if(keys.begin(), keys.end(), same) == 1 ? last(key) : key;
+}
+
+}  // namespace xlm

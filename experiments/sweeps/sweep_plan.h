@@ -1,0 +1,71 @@
+// What is to be done for a sweep: its runs, how each stands, and why it will be done or skipped.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/terminal.h"
+#include "base/yaml.h"
+#include "experiments/runs/run_plan.h"
+#include "experiments/sweeps/sweep.h"
+
+namespace xlm {
+
+enum class SweepAction {
+  kRun,       // new, or unfinished and without a worker
+  kWait,      // another worker is at it
+  kSkip,      // done
+  kDiverged,  // skipped as well, but not done
+};
+
+struct SweepRun {
+  SweepPoint point;
+  PlannedRun planned;
+  SweepAction action = SweepAction::kRun;
+  std::string status;           // as in the journal; "new" before submission
+  std::string reason;           // why the action
+  std::int64_t checkpoint = 0;  // step to go on from
+
+  std::string id() const { return planned.id(); }
+};
+
+/// All runs of a sweep in the order of its points, each once. Reads run folders, writes nothing. Throws UsageError with
+/// file:line for any point that is no valid run, and DataError for data that is not there.
+std::vector<SweepRun> plan_sweep(const Yaml& tree, const fs::path& runs, bool retry);
+
+/// Puts runs in an order that follows from their ids alone: mixed, and the same on every machine.
+void shuffle_runs(std::vector<SweepRun>& runs);
+
+/// How a run stands now: sets status, action, reason and checkpoint.
+void look_at(SweepRun& run, bool retry);
+
+/// Parameters and the work that is left, as far as it can be told before training.
+struct CostEstimate {
+  double params = 0;
+  double flops = 0;  // of the remaining steps: a forward pass and a backward one of twice its cost
+};
+
+/// Asks core for the cost of models, each model once.
+class CostEstimator {
+ public:
+  explicit CostEstimator(Core& core) : core_(core) {}
+  CostEstimate of(const SweepRun& run);
+
+ private:
+  Core& core_;
+  std::map<std::string, NamedValues> known_;
+};
+
+/// The value of `point` for a table: text as YAML has it.
+std::string shown_value(const SweepPoint& point, const std::string& key);
+
+/// Keys that the points set, in the order in which they come up.
+std::vector<std::string> swept_keys(const std::vector<SweepRun>& runs);
+
+/// A key as a column's title: its last part, where that says which of `keys` it is.
+std::string short_title(const std::string& key, const std::vector<std::string>& keys);
+
+}  // namespace xlm

@@ -1,0 +1,122 @@
+// Table and figure descriptions inside a YAML file.
+#include "results/exhibits/exhibits.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "results/figures/figure_description.h"
+#include "results/tables/table_description.h"
+
+namespace xlm {
+namespace {
+
+/// What a recipe holds beside tables and figures.
+const std::vector<std::string>& recipe_keys() {
+  static const std::vector<std::string> keys{"experiment", "data",   "model",  "optimizer", "train",
+                                             "eval",       "seed",   "device", "sweep",     "profiles",
+                                             "table",      "tables", "figure", "figures"};
+  return keys;
+}
+
+std::string_view key_of(ExhibitKind kind) { return kind == ExhibitKind::kTable ? "table" : "figure"; }
+const std::vector<std::string>& keys_of(ExhibitKind kind) {
+  return kind == ExhibitKind::kTable ? table_keys() : figure_keys();
+}
+
+bool is_flat(const Yaml& file, ExhibitKind kind) {
+  const Yaml* node = file.find(key_of(kind));
+  return node != nullptr && node->is_scalar();
+}
+
+Yaml flat_exhibit(const Yaml& file, ExhibitKind kind) {
+  Yaml description;
+  description.kind = Yaml::Kind::kMap;
+  description.source = file.source;
+  description.line = file.find(key_of(kind))->line;
+  for (const auto& [key, value] : file.entries) {
+    const auto& keys = keys_of(kind);
+    if (std::find(keys.begin(), keys.end(), key) != keys.end()) description.entries.emplace_back(key, value);
+  }
+  return description;
+}
+
+/// "title" may stand for "table" or "figure" inside a description.
+void normalise_title(Yaml& description, ExhibitKind kind) {
+  for (auto& [key, value] : description.entries) {
+    if (key == "title" && description.find(key_of(kind)) == nullptr) {
+      key = key_of(kind);
+      return;
+    }
+  }
+}
+
+void add_exhibits(const Yaml& node, ExhibitKind kind, std::vector<Yaml>& out) {
+  const std::vector<Yaml> items = node.is_sequence() ? node.items : std::vector<Yaml>{node};
+  for (const Yaml& item : items) {
+    if (!item.is_map()) {
+      throw UsageError(
+          fmt::format("{}: each {} must be a map with its title under '{}'", item.where(), key_of(kind), key_of(kind)));
+    }
+    out.push_back(item);
+    normalise_title(out.back(), kind);
+  }
+}
+
+}  // namespace
+
+bool has_exhibits(const Yaml& file, ExhibitKind kind) {
+  const std::string key(key_of(kind));
+  const Yaml* list = file.find(key + "s");
+  const bool is_empty = list == nullptr || list->is_null() || (list->is_sequence() && list->items.empty());
+  return file.find(key) != nullptr || !is_empty;
+}
+
+std::vector<Yaml> find_exhibits(const Yaml& file, ExhibitKind kind) {
+  if (!file.is_map()) throw UsageError(fmt::format("{}: expected a map of options", file.where()));
+  std::vector<std::string> known = recipe_keys();
+  for (const ExhibitKind other : {ExhibitKind::kTable, ExhibitKind::kFigure}) {
+    if (is_flat(file, other)) known.insert(known.end(), keys_of(other).begin(), keys_of(other).end());
+  }
+  refuse_unknown(file, known);
+  std::vector<Yaml> descriptions;
+  const std::string key(key_of(kind));
+  if (is_flat(file, kind)) {
+    descriptions.push_back(flat_exhibit(file, kind));
+  } else if (const Yaml* one = file.find(key)) {
+    add_exhibits(*one, kind, descriptions);
+  }
+  if (const Yaml* list = file.find(key + "s")) add_exhibits(*list, kind, descriptions);
+  if (descriptions.empty()) {
+    throw UsageError(fmt::format("{} describes no {}: it has neither '{}' nor '{}s'", *file.source, key, key, key));
+  }
+  return descriptions;
+}
+
+std::vector<Yaml> choose_exhibits(std::vector<Yaml> descriptions, ExhibitKind kind, const std::string& name) {
+  if (name.empty()) return descriptions;
+  std::vector<std::string> names;
+  std::vector<Yaml> chosen;
+  for (Yaml& description : descriptions) {
+    const Yaml* own = description.find("name");
+    const Yaml* title = description.find(key_of(kind));
+    if (own == nullptr && title == nullptr) continue;
+    names.push_back(own != nullptr ? own->scalar : name_from_title(title->scalar));
+    if (names.back() == name) chosen.push_back(std::move(description));
+  }
+  if (!chosen.empty()) return chosen;
+  throw UsageError(fmt::format("there is no {} called '{}'{}\nthere is {}", key_of(kind), name,
+                               did_you_mean(name, names), join(names, ", ")));
+}
+
+std::string recipe_experiment(const Yaml& file) {
+  const Yaml* experiment = file.find("experiment");
+  if (experiment == nullptr || !experiment->is_scalar()) return "";
+  // A name that was made up for a file without one has no line; it counts where the file describes runs.
+  const bool describes_runs = file.find("sweep") != nullptr || file.find("model") != nullptr;
+  return experiment->line > 0 || describes_runs ? experiment->scalar : "";
+}
+
+}  // namespace xlm

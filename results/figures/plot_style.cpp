@@ -1,0 +1,185 @@
+// What a figure looks like whoever draws it.
+#include "results/figures/plot_style.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+
+namespace xlm {
+namespace {
+
+/// Okabe and Ito's colours, which people with any colour vision tell apart; their yellow is too pale for lines.
+constexpr std::array<std::string_view, 7> kColours{"#0072b2", "#d55e00", "#009e73", "#cc79a7",
+                                                   "#e69f00", "#56b4e9", "#000000"};
+constexpr std::array<int, 7> kGnuplotPoints{7, 5, 9, 11, 13, 4, 6};  // filled shapes first
+constexpr std::array<std::string_view, 7> kPlotlySymbols{"circle",  "square",      "triangle-up", "triangle-down",
+                                                         "diamond", "square-open", "circle-open"};
+constexpr std::size_t kMostCellTexts = 240;
+constexpr std::size_t kMostMarkedPoints = 25;  // of a line; a longer one is drawn without marks
+
+using Scale = FigureDescription::Scale;
+
+/// Room around the data, so that no point sits on the frame. What is never negative does not reach below zero.
+Range padded(Range range, bool log) {
+  if (log && range.low > 0) {
+    const double margin = std::max(0.05 * std::log(range.high / range.low), 0.1);
+    return {range.low * std::exp(-margin), range.high * std::exp(margin)};
+  }
+  const double size = range.high > range.low ? range.high - range.low : std::max(std::abs(range.high), 1.0);
+  const double low = range.low - 0.06 * size;
+  return {range.low >= 0 ? std::max(low, 0.0) : low, range.high + 0.06 * size};
+}
+
+/// Four to eight round numbers in a range; on a logarithmic axis 1, 2 and 5 of every decade, or the decades alone.
+std::vector<double> round_numbers(const Range& range, bool log) {
+  std::vector<double> numbers;
+  if (log && range.low > 0 && range.high / range.low >= 5) {
+    const double decades = std::log10(range.high / range.low);
+    for (double decade = std::pow(10.0, std::floor(std::log10(range.low))); decade <= range.high; decade *= 10) {
+      for (const double factor : {1.0, 2.0, 5.0}) {
+        const double number = decade * factor;
+        if (number >= range.low && number <= range.high && (factor == 1 || decades < 3)) numbers.push_back(number);
+      }
+    }
+    return numbers;
+  }
+  const double rough = (range.high - range.low) / 6;
+  const double power = std::pow(10.0, std::floor(std::log10(rough)));
+  const double step = power * (rough / power < 1.5 ? 1 : rough / power < 3.5 ? 2 : rough / power < 7.5 ? 5 : 10);
+  for (double i = std::ceil(range.low / step); i * step <= range.high + step * 1e-9; ++i) {
+    numbers.push_back(i == 0 ? 0 : i * step);
+  }
+  return numbers;
+}
+
+/// Whether ticks on a linear axis stand so close that their texts would touch.
+bool are_crowded(const std::vector<double>& ticks, const Range& range) {
+  for (std::size_t i = 1; i < ticks.size(); ++i) {
+    if (ticks[i] - ticks[i - 1] < 0.06 * (range.high - range.low)) return true;
+  }
+  return false;
+}
+
+/// The fewest digits behind the point that show every number of a linear axis; nothing where six do not.
+std::optional<int> common_digits(const std::vector<double>& numbers) {
+  for (int digits = 0; digits <= 6; ++digits) {
+    const double power = std::pow(10.0, digits);
+    const bool enough = std::all_of(numbers.begin(), numbers.end(), [&](double number) {
+      return std::abs(std::round(number * power) - number * power) < 1e-6;
+    });
+    if (enough) return digits;
+  }
+  return std::nullopt;
+}
+
+Axis fitted(const Range& data, Scale scale, const std::vector<double>& given_ticks) {
+  Axis axis;
+  axis.log = scale == Scale::kLog && data.low > 0;
+  axis.range = padded(data, axis.log);
+  const bool own = given_ticks.empty() || (!axis.log && are_crowded(given_ticks, axis.range));
+  axis.ticks = own ? round_numbers(axis.range, axis.log) : given_ticks;
+  return axis;
+}
+
+Range range_of_cells(const Figure& figure) {
+  Range range;
+  for (const std::vector<double>& row : figure.grid) {
+    for (const double value : row) range.include(value);
+  }
+  return range;
+}
+
+}  // namespace
+
+SeriesLook series_look(std::size_t index) {
+  const std::size_t place = index % kColours.size();
+  return {kColours[place], index >= kColours.size(), kGnuplotPoints[place], kPlotlySymbols[place]};
+}
+
+void Range::include(double value) {
+  if (!std::isfinite(value)) return;
+  low = std::min(low, value);
+  high = std::max(high, value);
+}
+
+Axis x_axis(const Figure& figure) {
+  Range range;
+  for (const FigureSeries& series : figure.series) {
+    for (const FigurePoint& point : series.points) range.include(point.x);
+  }
+  return fitted(range, figure.description.x_scale, figure.x_ticks);
+}
+
+Axis y_axis(const Figure& figure) {
+  Range range;
+  for (const FigureSeries& series : figure.series) {
+    for (const FigurePoint& point : series.points) {
+      range.include(point.y - point.spread.value_or(0));
+      range.include(point.y + point.spread.value_or(0));
+    }
+  }
+  const bool log = figure.description.y_scale == Scale::kLog && range.low > 0;
+  if (figure.description.kind == FigureDescription::Kind::kBars && !log) range.include(0);  // where bars stand
+  return fitted(range, figure.description.y_scale, {});
+}
+
+Axis colour_axis(const Figure& figure) {
+  Axis axis;
+  axis.range = range_of_cells(figure);
+  axis.log = figure.description.y_scale == Scale::kLog && axis.range.low > 0;
+  if (axis.range.low >= axis.range.high) axis.range = padded(axis.range, axis.log);  // one value has no scale
+  axis.ticks = round_numbers(axis.range, axis.log);
+  return axis;
+}
+
+std::vector<std::string> tick_texts(const Axis& axis) {
+  const auto scaled = [](double value) {
+    const auto [number, prefix] = with_prefix(value, 999.5);
+    return fmt::format("{:.4g}{}", number, prefix);
+  };
+  const std::optional<int> digits = axis.log ? std::nullopt : common_digits(axis.ticks);
+  std::vector<std::string> texts;
+  for (const double tick : axis.ticks) {
+    texts.push_back(std::abs(tick) >= 1e4 ? scaled(tick)
+                    : digits              ? fmt::format("{:.{}f}", tick, *digits)
+                                          : fmt::format("{:.6g}", tick));
+  }
+  return texts;
+}
+
+std::string value_text(double value) {
+  const bool whole = value == std::floor(value) || std::abs(value) >= 1e5;
+  return whole && std::abs(value) < 1e15 ? fmt::format("{:.0f}", value) : fmt::format("{:.6g}", value);
+}
+
+bool is_line(const Figure& figure, std::size_t series) {
+  return figure.description.kind == FigureDescription::Kind::kLine ||
+         figure.description.kind == FigureDescription::Kind::kText ||
+         (!figure.description.grid.empty() && series == 1);  // a grid's line of means
+}
+
+bool is_long(const FigureSeries& series) { return series.points.size() > kMostMarkedPoints; }
+
+bool has_legend(const Figure& figure) { return figure.series.size() > 1 || !figure.front.empty(); }
+
+bool has_long_tokens(const Figure& figure) {
+  return std::any_of(figure.x_names.begin(), figure.x_names.end(),
+                     [](const std::string& token) { return display_width(token) > 2; });
+}
+
+std::optional<int> cell_digits(const Figure& figure) {
+  if (figure.grid.empty() || figure.grid.size() * figure.grid.front().size() > kMostCellTexts) return std::nullopt;
+  const auto is_whole = [](double value) { return !std::isfinite(value) || value == std::floor(value); };
+  const bool whole = std::all_of(figure.grid.begin(), figure.grid.end(), [&](const std::vector<double>& row) {
+    return std::all_of(row.begin(), row.end(), is_whole);
+  });
+  if (whole) return 0;
+  const Range range = colour_axis(figure).range;
+  if (range.high >= 10) return range.high >= 100 ? 0 : 1;
+  return range.high - range.low < 0.2 ? 3 : 2;
+}
+
+}  // namespace xlm

@@ -1,0 +1,77 @@
+// What a figure looks like whoever draws it, gnuplot or plotly.js: colours, shapes, ranges and ticks of the axes.
+#pragma once
+
+#include <array>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "results/figures/figure.h"
+
+namespace xlm {
+
+/// How the points and lines of a series are drawn.
+struct SeriesLook {
+  std::string_view colour;
+  bool dashed = false;  // when colours begin again
+  int gnuplot_point = 0;
+  std::string_view plotly_symbol;
+};
+
+/// The look of the `index`-th series of a figure.
+SeriesLook series_look(std::size_t index);
+
+/// Colours of a heatmap from the least value to the greatest, evenly spaced.
+inline constexpr std::array<std::string_view, 5> kPalette{"#440154", "#3b528b", "#21918c", "#5ec962", "#fde725"};
+
+inline constexpr std::string_view kFrameColour = "#555555";
+inline constexpr std::string_view kGridColour = "#e4e4e4";
+inline constexpr std::string_view kFrontColour = "#999999";
+inline constexpr std::string_view kFrontTitle = "Pareto front";
+inline constexpr double kBarsWidth = 0.8;  // of the room between two places
+
+/// The least and the greatest of what an axis shows.
+struct Range {
+  double low = std::numeric_limits<double>::infinity();
+  double high = -std::numeric_limits<double>::infinity();
+
+  void include(double value);
+};
+
+/// An axis of numbers, with room around the data.
+struct Axis {
+  Range range;
+  bool log = false;
+  std::vector<double> ticks;
+};
+
+/// The axes that a figure needs. x has one where its places have no names; colours are those of a heatmap.
+Axis x_axis(const Figure& figure);
+Axis y_axis(const Figure& figure);
+Axis colour_axis(const Figure& figure);
+
+/// What stands at the ticks of an axis: "42M" from ten thousand on, plain numbers below, with the same number of digits
+/// behind the point unless the axis is logarithmic.
+std::vector<std::string> tick_texts(const Axis& axis);
+
+/// One number for people who look closely: "1.07896", "21477500".
+std::string value_text(double value);
+
+/// Whether a series is drawn as a line, and whether it is one with too many points to mark each.
+bool is_line(const Figure& figure, std::size_t series);
+bool is_long(const FigureSeries& series);
+
+bool has_legend(const Figure& figure);
+
+/// The font of a text under a line along it, in which every character has the same width.
+inline constexpr std::string_view kTextFont = "DejaVu Sans Mono";
+
+/// Whether a text has tokens of more than a character or two, which stand upright under its line.
+bool has_long_tokens(const Figure& figure);
+
+/// Digits behind the point of the numbers in a heatmap's cells; nothing where there are too many cells for numbers.
+std::optional<int> cell_digits(const Figure& figure);
+
+}  // namespace xlm

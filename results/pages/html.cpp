@@ -1,0 +1,89 @@
+// HTML documents that need nothing but themselves.
+#include "results/pages/html.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "results/pages/assets.h"
+
+namespace xlm {
+namespace {
+
+constexpr std::size_t kMostHintedRuns = 12;
+
+/// JSON in which no text can end the script element that it stands in.
+std::string script_json(const Json& data) {
+  std::string out;
+  for (const char c : data.dump(-1, ' ', false, Json::error_handler_t::replace)) {
+    if (c == '<') {
+      out += "\\u003c";
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string html_escape(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    switch (c) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      default:
+        out += c;
+    }
+  }
+  return out;
+}
+
+std::string runs_hint(const std::vector<std::string>& runs) {
+  std::string text = fmt::format("{} run{}:", runs.size(), runs.size() == 1 ? "" : "s");
+  const std::size_t shown = std::min(runs.size(), kMostHintedRuns);
+  for (std::size_t i = 0; i < shown; ++i) text += "\n" + runs[i];
+  if (shown < runs.size()) text += fmt::format("\nand {} more", runs.size() - shown);
+  return text;
+}
+
+std::string runs_attributes(const std::vector<std::string>& runs) {
+  return fmt::format(R"(title="{}" data-runs="{}")", html_escape(runs_hint(runs)),
+                     html_escape(Json(runs).dump(-1, ' ', false, Json::error_handler_t::replace)));
+}
+
+std::string render_document(const Document& document) {
+  std::string out = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n";
+  out +=
+      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'unsafe-inline'; "
+      "style-src 'unsafe-inline'; img-src data: blob:\">\n";
+  out += "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n";
+  out += "<title>" + html_escape(document.title) + "</title>\n<style>\n";
+  out += page_style();
+  out += "</style>\n</head>\n<body>\n" + document.body;
+  out += R"(<aside id="panel" aria-live="polite" hidden></aside>)"
+         "\n";
+  out += R"(<script type="application/json" id="data">)" + script_json(document.data) + "</script>\n";
+  if (document.plots) {
+    out += "<script>";
+    out += plotly_script();
+    out += "</script>\n";
+  }
+  out += "<script>\n";
+  out += page_script();
+  out += "</script>\n</body>\n</html>\n";
+  return out;
+}
+
+}  // namespace xlm

@@ -1,0 +1,131 @@
+// Pages of results.
+#include "results/pages/page.h"
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "results/figures/plot_style.h"
+#include "results/figures/plotly_figure.h"
+#include "results/pages/table_html.h"
+
+namespace xlm {
+namespace {
+
+constexpr std::size_t kMostListedPoints = 500;  // a training curve is better read from the store
+
+std::size_t count_points(const Figure& figure) {
+  std::size_t count = 0;
+  for (const FigureSeries& series : figure.series) count += series.points.size();
+  for (const std::vector<double>& row : figure.grid) count += row.size();
+  return count;
+}
+
+std::string number_button(const std::string& text, const std::vector<std::string>& runs) {
+  return runs.empty() ? html_escape(text)
+                      : fmt::format("<button type=\"button\" {}>{}</button>", runs_attributes(runs), html_escape(text));
+}
+
+std::string series_rows(const Figure& figure) {
+  std::string out =
+      fmt::format("<tr><th>{}</th><th class=\"number\">{}</th><th class=\"number\">{}</th></tr>\n",
+                  html_escape(figure.description.series), html_escape(figure.x_label), html_escape(figure.y_label));
+  for (const FigureSeries& series : figure.series) {
+    for (const FigurePoint& point : series.points) {
+      const auto place = static_cast<std::size_t>(std::lround(point.x));
+      const std::string x = place < figure.x_names.size() ? figure.x_names[place] : value_text(point.x);
+      std::string y = value_text(point.y);
+      if (point.spread) y += fmt::format(" ± {:.3g}", *point.spread);
+      out += fmt::format("<tr><th scope=\"row\">{}</th><td class=\"number\">{}</td><td class=\"number\">{}</td></tr>\n",
+                         html_escape(series.label), html_escape(x), number_button(y, point.runs));
+    }
+  }
+  return out;
+}
+
+std::string grid_rows(const Figure& figure) {
+  std::string out = fmt::format("<tr><th>{} \\ {}</th>", html_escape(figure.y_label), html_escape(figure.x_label));
+  for (const std::string& name : figure.x_names) out += "<th class=\"number\">" + html_escape(name) + "</th>";
+  out += "</tr>\n";
+  for (std::size_t y = 0; y < figure.grid.size(); ++y) {
+    out += "<tr><th scope=\"row\">" + html_escape(figure.y_names[y]) + "</th>";
+    for (std::size_t x = 0; x < figure.grid[y].size(); ++x) {
+      const std::vector<std::string>& runs = figure.grid_runs[y][x];
+      out +=
+          "<td class=\"number\">" + (runs.empty() ? "–" : number_button(value_text(figure.grid[y][x]), runs)) + "</td>";
+    }
+    out += "</tr>\n";
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string Page::table(const Table& table) {
+  appendix_.add(runs_of(table));
+  RunReferences references;
+  if (runs_ == Runs::kInSection) references = [&](const auto& runs) { return appendix_.references(runs); };
+  return table_html(table, references);
+}
+
+std::string Page::figure(const Figure& figure) {
+  appendix_.add(runs_of(figure));
+  std::string out = "<figure>\n";
+  out += fmt::format("<div class=\"plot\" data-figure=\"{}\" role=\"img\" aria-label=\"{}\"></div>\n", figures_.size(),
+                     html_escape(figure.description.title));
+  figures_.push_back(plotly_figure(figure));
+  out += "<figcaption>\n";
+  if (!figure.caption.empty()) out += "<p>" + html_escape(figure.caption) + "</p>\n";
+  for (const std::string& note : figure.notes) out += "<p>" + html_escape(note) + "</p>\n";
+  out += references_of(figure) + "</figcaption>\n</figure>\n";
+  return out + numbers_of(figure);
+}
+
+/// What leads from paper to the runs, where nothing can be clicked.
+std::string Page::references_of(const Figure& figure) const {
+  if (runs_ != Runs::kInSection) return "";
+  if (figure.series.size() < 2) {
+    return "<p class=\"references\">Runs: " + appendix_.references(runs_of(figure)) + "</p>\n";
+  }
+  std::string out;
+  for (const FigureSeries& series : figure.series) {
+    Figure alone;
+    alone.series = {series};
+    out += fmt::format("{}{}: {}", out.empty() ? "" : "; ", html_escape(series.label),
+                       appendix_.references(runs_of(alone)));
+  }
+  return "<p class=\"references\">Runs: " + out + "</p>\n";
+}
+
+std::string Page::numbers_of(const Figure& figure) const {
+  if (count_points(figure) > kMostListedPoints) return "";
+  return "<details class=\"numbers\"><summary>the numbers</summary>\n<div class=\"scroll\"><table "
+         "class=\"results\">\n" +
+         (figure.grid.empty() ? series_rows(figure) : grid_rows(figure)) + "</table></div>\n</details>\n";
+}
+
+std::string Page::finish(const std::string& title, const std::string& body) {
+  return render_document({.title = title,
+                          .body = body,
+                          .data = {{"runs", appendix_.json()}, {"figures", figures_}},
+                          .plots = !figures_.empty()});
+}
+
+std::string tables_page(Store& store, const std::vector<Table>& tables) {
+  Page page(store, Page::Runs::kInPanel);
+  std::string body = "<main class=\"wide\">\n";
+  for (const Table& table : tables) {
+    body += fmt::format("<section>\n<h1>{}</h1>\n{}</section>\n", html_escape(table.title), page.table(table));
+  }
+  return page.finish(tables.empty() ? "Tables" : tables.front().title, body + "</main>\n");
+}
+
+std::string figure_page(Store& store, const Figure& figure) {
+  Page page(store, Page::Runs::kInPanel);
+  const std::string title = html_escape(figure.description.title);
+  const std::string body =
+      fmt::format("<main class=\"wide\">\n<section>\n<h1>{}</h1>\n{}</section>\n</main>\n", title, page.figure(figure));
+  return page.finish(figure.description.title, body);
+}
+
+}  // namespace xlm

@@ -1,0 +1,45 @@
+// Pages of results: tables and figures as self-contained HTML, every number of which leads to its runs.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "results/figures/figure.h"
+#include "results/pages/html.h"
+#include "results/pages/run_appendix.h"
+#include "results/tables/table.h"
+
+namespace xlm {
+
+/// A page under construction. Tables and figures are turned into HTML one by one, in the order of the page; the runs
+/// behind them come with it.
+class Page {
+ public:
+  enum class Runs { kInPanel, kInSection };  // kInSection: numbers also refer to a section about the runs
+
+  Page(Store& store, Runs runs) : appendix_(store), runs_(runs) {}
+
+  /// A table with its notes, and a figure with its caption and its numbers; both without their titles.
+  std::string table(const Table& table);
+  std::string figure(const Figure& figure);
+
+  /// The runs so far.
+  RunAppendix& appendix() { return appendix_; }
+
+  /// The whole file.
+  std::string finish(const std::string& title, const std::string& body);
+
+ private:
+  std::string numbers_of(const Figure& figure) const;
+  std::string references_of(const Figure& figure) const;
+
+  RunAppendix appendix_;
+  Runs runs_;
+  Json figures_ = Json::array();
+};
+
+/// Pages of tables alone, and of one figure.
+std::string tables_page(Store& store, const std::vector<Table>& tables);
+std::string figure_page(Store& store, const Figure& figure);
+
+}  // namespace xlm

@@ -1,0 +1,40 @@
+// A report: all tables and figures of recipes on one page, with a section about every run behind them.
+#pragma once
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "results/figures/figure.h"
+#include "results/pages/page.h"
+#include "results/tables/table.h"
+
+namespace xlm {
+
+/// A table or figure that no run has numbers for.
+struct NothingToShow {
+  std::string title;
+  std::string reason;
+};
+
+using Exhibit = std::variant<Table, Figure, NothingToShow>;
+
+struct ReportRecipe {
+  std::string title;    // its experiment, or its file
+  std::string file;     // as the user named it
+  std::string profile;  // empty: none
+  std::string command;  // what makes its runs; empty: it describes none
+  std::vector<Exhibit> exhibits;
+  std::vector<std::string> runs;  // all that it is about, with or without numbers in the exhibits
+};
+
+struct Report {
+  std::string title;
+  std::string origin;  // one line: what made it, when, from what
+  std::vector<ReportRecipe> recipes;
+};
+
+/// The whole page. Runs are numbered in the order in which numbers first refer to them.
+std::string report_page(Store& store, const Report& report);
+
+}  // namespace xlm

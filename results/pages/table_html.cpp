@@ -1,0 +1,83 @@
+// Tables as HTML.
+#include "results/pages/table_html.h"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "results/pages/html.h"
+
+namespace xlm {
+namespace {
+
+std::string number_html(const TableCell& cell, const CellOptions& options, const RunReferences& references) {
+  std::string text = "<b>" + html_escape(format_number(*cell.value, options.format, options.digits)) + "</b>";
+  if (cell.spread) text += " ± " + html_escape(format_number(*cell.spread, options.format, options.digits));
+  std::string out = fmt::format(R"(<span class="own"><button type="button" {}>{}</button>{}</span>)",
+                                runs_attributes(cell.runs), text, cell.star ? "<span class=\"star\">*</span>" : "");
+  const std::string links = references ? references(cell.runs) : "";
+  if (!links.empty()) out += "<sup class=\"references\">" + links + "</sup>";
+  return out;
+}
+
+std::string cell_html(const TableCell& cell, const CellOptions& options, const RunReferences& references) {
+  const bool missing = !cell.value;
+  std::string out = missing ? fmt::format(
+                                  "<td class=\"number missing\"><span title=\"{0}\" aria-label=\"missing: "
+                                  "{0}\">–</span>",
+                                  html_escape(cell.missing))
+                            : "<td class=\"number\">" + number_html(cell, options, references);
+  if (!cell.printed.empty()) {
+    out += R"( <span class="printed" title="printed in the paper">[)" + html_escape(cell.printed) + "]</span>";
+  }
+  return out + "</td>";
+}
+
+}  // namespace
+
+std::string table_html(const Table& table, const RunReferences& references) {
+  std::string out = "<div class=\"scroll\"><table class=\"results\">\n<thead><tr><th>" + html_escape(table.corner);
+  out += "</th>";
+  for (const TableColumn& column : table.columns) {
+    out += fmt::format(R"(<th class="number" scope="col" title="{}">{}</th>)", html_escape(column.cells.value),
+                       html_escape(column.label));
+  }
+  out += "</tr></thead>\n<tbody>\n";
+  for (const TableRow& row : table.rows) {
+    out += "<tr><th scope=\"row\">" + html_escape(row.label) + "</th>";
+    for (std::size_t c = 0; c < row.cells.size(); ++c) {
+      out += cell_html(row.cells[c], table.columns[c].cells, references);
+    }
+    out += "</tr>\n";
+  }
+  out += "</tbody></table></div>\n";
+  if (!table.notes.empty()) {
+    out += "<ul class=\"notes\">\n";
+    for (const std::string& note : table.notes) out += "<li>" + html_escape(note) + "</li>\n";
+    out += "</ul>\n";
+  }
+  return out;
+}
+
+std::vector<std::string> runs_of(const Table& table) {
+  std::vector<std::string> runs;
+  std::set<std::string> seen;
+  for (const TableRow& row : table.rows) {
+    for (const TableCell& cell : row.cells) {
+      for (const std::string& run : cell.runs) {
+        if (seen.insert(run).second) runs.push_back(run);
+      }
+    }
+  }
+  return runs;
+}
+
+bool is_empty(const Table& table) {
+  return std::all_of(table.rows.begin(), table.rows.end(), [](const TableRow& row) {
+    return std::none_of(row.cells.begin(), row.cells.end(),
+                        [](const TableCell& cell) { return cell.value.has_value(); });
+  });
+}
+
+}  // namespace xlm

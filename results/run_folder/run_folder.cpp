@@ -1,0 +1,247 @@
+// A run folder, read.
+#include "results/run_folder/run_folder.h"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/yaml.h"
+#include "results/run_folder/journal.h"
+
+namespace xlm {
+namespace {
+
+/// Nested maps become dotted keys; lists stay values.
+void flatten(const Json& value, const std::string& prefix, std::vector<std::pair<std::string, Json>>& out) {
+  for (const auto& [key, item] : value.items()) {
+    const std::string name = prefix.empty() ? key : prefix + "." + key;
+    if (item.is_object()) {
+      flatten(item, name, out);
+    } else {
+      out.emplace_back(name, item);
+    }
+  }
+}
+
+std::string text_field(const Json& record, const char* key) {
+  const auto found = record.find(key);
+  return found != record.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+std::int64_t integer_field(const Json& record, const char* key) {
+  const auto found = record.find(key);
+  return found != record.end() && found->is_number() ? found->get<std::int64_t>() : 0;
+}
+
+double number_field(const Json& record, const char* key) {
+  const auto found = record.find(key);
+  return found != record.end() && found->is_number() ? found->get<double>() : 0;
+}
+
+/// Puts the records of one journal together. Throws Json::exception for a record whose fields have the wrong types.
+class Assembler {
+ public:
+  explicit Assembler(Run& run) : run_(run) {}
+
+  void add(const Json& record) {
+    if (is_outdated(record)) return;
+    const std::string type = record.at("type").get<std::string>();
+    const double time = number_field(record, "time");
+    if (!run_.created && time > 0) run_.created = time;
+    if (type == "state") add_state(record, time);
+    if (type == "experiment") add_experiment(record.at("name").get<std::string>());
+    if (type == "metric") add_metrics(record);
+    if (type == "grid") add_grid(record);
+    if (type == "evaluation") add_evaluation(record, time);
+    if (type == "trace") add_trace(record);
+    if (type == "costs") add_numbers(record.at("values"), run_.costs);
+    if (type == "checkpoint") add_checkpoint(record, time);
+  }
+
+  void finish() {
+    run_.experiments.assign(experiments_.begin(), experiments_.end());
+    for (auto& [key, evaluation] : evaluations_) run_.evaluations.push_back(std::move(evaluation));
+  }
+
+  void add_experiment(const std::string& name) {
+    if (name.empty()) return;
+    if (run_.experiment.empty()) run_.experiment = name;
+    experiments_.insert(name);
+  }
+
+ private:
+  /// A worker that was taken for dead may go on writing after another has taken its run over.
+  bool is_outdated(const Json& record) const {
+    const std::int64_t token = integer_field(record, "token");
+    return token > 0 && token < newest_token_;
+  }
+
+  void add_state(const Json& record, double time) {
+    const std::string state = record.at("state").get<std::string>();
+    const auto known = std::find(kRunStatusNames.begin(), kRunStatusNames.end(), state);
+    if (known == kRunStatusNames.end()) throw Json::other_error::create(501, "unknown state", &record);
+    if (state == "running") newest_token_ = std::max(newest_token_, integer_field(record, "token"));
+    run_.status = static_cast<RunStatus>(known - kRunStatusNames.begin());
+    run_.reason = text_field(record, "reason");
+    const bool ended = state == "done" || state == "failed" || state == "diverged";
+    run_.finished = ended ? std::optional<double>(time) : std::nullopt;
+    run_.history.push_back({time, state, run_.reason, text_field(record, "host"), integer_field(record, "pid")});
+    add_experiment(text_field(record, "experiment"));
+  }
+
+  /// Numbers alone: what is not finite is null in JSON, and says nothing.
+  static void add_numbers(const Json& values, std::map<std::string, double>& out) {
+    if (!values.is_object()) throw Json::other_error::create(501, "values must be an object", &values);
+    for (const auto& [name, value] : values.items()) {
+      if (value.is_number()) out[name] = value.get<double>();
+    }
+  }
+
+  std::int64_t step_of(const Json& record) {
+    const std::int64_t step = record.at("step").get<std::int64_t>();
+    run_.step = std::max(run_.step, step);
+    return step;
+  }
+
+  void add_metrics(const Json& record) {
+    std::map<std::string, double> values;
+    add_numbers(record.at("values"), values);
+    const std::int64_t step = step_of(record);
+    for (const auto& [name, value] : values) run_.metrics[{name, step}] = value;
+  }
+
+  void add_grid(const Json& record) {
+    if (text_field(record, "name") != "spans") return;
+    auto rows = record.at("rows").get<std::vector<std::vector<double>>>();
+    run_.spans[step_of(record)] = std::move(rows);
+  }
+
+  void add_evaluation(const Json& record, double time) {
+    RunEvaluation evaluation;
+    evaluation.split = record.at("split").get<std::string>();
+    evaluation.time = time;
+    evaluation.final = record.value("final", false);
+    if (record.contains("settings") && record["settings"].is_object()) evaluation.settings = record["settings"];
+    if (record.contains("values")) add_numbers(record["values"], evaluation.values);
+    for (const char* name : {"tokens", "loss", "seconds"}) {
+      if (record.contains(name) && record[name].is_number()) evaluation.values[name] = record[name].get<double>();
+    }
+    evaluation.step = step_of(record);
+    evaluations_[{evaluation.split, evaluation.step, evaluation.settings.dump()}] = std::move(evaluation);
+  }
+
+  void add_trace(const Json& record) {
+    RunTrace trace{.tokens = record.at("tokens").get<std::vector<std::string>>(),
+                   .values = record.at("values").get<std::map<std::string, std::vector<double>>>()};
+    for (const auto& [name, values] : trace.values) {
+      if (values.size() != trace.tokens.size()) {
+        throw Json::other_error::create(501, "a trace must have a number per token", &record);
+      }
+    }
+    run_.traces[record.at("split").get<std::string>()] = std::move(trace);
+  }
+
+  void add_checkpoint(const Json& record, double time) {
+    const RunCheckpoint checkpoint{step_of(record), time, text_field(record, "file")};
+    std::erase_if(run_.checkpoints, [&](const RunCheckpoint& other) { return other.step >= checkpoint.step; });
+    run_.checkpoints.push_back(checkpoint);
+  }
+
+  Run& run_;
+  std::int64_t newest_token_ = 0;
+  std::set<std::string> experiments_;
+  std::map<std::tuple<std::string, std::int64_t, std::string>, RunEvaluation> evaluations_;
+};
+
+/// Whether an evaluation was made the way the run's configuration says: no setting differs from the run's own key of
+/// that name. Where the data lies and what the run does not configure makes no difference.
+bool has_own_settings(const Run& run, const Json& settings) {
+  std::vector<std::pair<std::string, Json>> flat;
+  flatten(settings, "", flat);
+  for (const auto& [name, value] : flat) {
+    if (name == "data.path") continue;
+    for (const char* prefix : {"", "eval.", "model.", "data."}) {
+      const Json* own = run.param(prefix + name);
+      if (own != nullptr && *own != value) return false;
+      if (own != nullptr) break;
+    }
+  }
+  return true;
+}
+
+void choose_main_evaluations(Run& run) {
+  std::map<std::string, RunEvaluation*> newest;
+  for (RunEvaluation& evaluation : run.evaluations) {
+    if (!evaluation.final || !has_own_settings(run, evaluation.settings)) continue;
+    RunEvaluation*& best = newest[evaluation.split];
+    if (best == nullptr || evaluation.time >= best->time) best = &evaluation;
+  }
+  for (const auto& [split, evaluation] : newest) evaluation->main = true;
+}
+
+void read_config(Run& run) {
+  const RunPaths paths{run.folder};
+  if (!fs::exists(paths.config())) {
+    throw DataError(fmt::format("{} is missing, so the run cannot be understood", paths.config().string()));
+  }
+  try {
+    flatten(to_json(read_yaml(paths.config())), "", run.params);
+  } catch (const UsageError& error) {
+    throw DataError(error.what());  // not something the user wrote
+  }
+  std::error_code ignored;
+  if (!fs::exists(paths.environment(), ignored)) return;
+  run.environment = read_json(paths.environment());
+  const std::string language = text_field(run.environment, "language");
+  const std::string dataset = text_field(run.environment, "dataset");
+  if (!dataset.empty()) run.params.emplace_back("data.name", language.empty() ? dataset : dataset + "-" + language);
+  const std::string fingerprint = text_field(run.environment, "fingerprint");
+  if (!fingerprint.empty()) run.params.emplace_back("data.fingerprint", fingerprint);
+}
+
+}  // namespace
+
+const Json* Run::param(std::string_view key) const {
+  for (const auto& [name, value] : params) {
+    if (name == key) return &value;
+  }
+  return nullptr;
+}
+
+bool is_run_folder(const fs::path& folder) {
+  const RunPaths paths{folder};
+  std::error_code ignored;
+  return fs::exists(paths.journal(), ignored) || fs::exists(paths.config(), ignored);
+}
+
+Run read_run(const fs::path& folder, const AliveCheck& is_alive) {
+  Run run;
+  run.folder = folder;
+  run.id = folder.filename().string();
+  read_config(run);
+  Assembler assembler(run);
+  if (fs::exists(RunPaths{folder}.journal())) {
+    const JournalContent journal = read_journal(RunPaths{folder}.journal());
+    run.malformed = journal.malformed;
+    for (const Json& record : journal.records) {
+      try {
+        assembler.add(record);
+      } catch (const Json::exception&) {
+        ++run.malformed;
+      }
+    }
+  }
+  // The configuration's own name comes last: it is that of the first sweep, and the journal knows it as a rule.
+  if (const Json* own = run.param("experiment"); own != nullptr && own->is_string()) {
+    assembler.add_experiment(own->get<std::string>());
+  }
+  std::erase_if(run.params, [](const auto& entry) { return entry.first == "experiment"; });
+  assembler.finish();
+  choose_main_evaluations(run);
+  if (run.status == RunStatus::kRunning && is_alive && !is_alive(folder)) run.status = RunStatus::kStale;
+  return run;
+}
+
+}  // namespace xlm

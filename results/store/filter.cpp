@@ -1,0 +1,187 @@
+// Values of columns, and conditions on them.
+#include "results/store/filter.h"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/text.h"
+
+namespace xlm {
+namespace {
+
+struct Operator {
+  std::string_view sign;
+  Filter::Relation relation;
+};
+constexpr std::array<Operator, 6> kOperators{{{"!=", Filter::Relation::kNotEqual},
+                                              {"<=", Filter::Relation::kLessOrEqual},
+                                              {">=", Filter::Relation::kGreaterOrEqual},
+                                              {"<", Filter::Relation::kLess},
+                                              {">", Filter::Relation::kGreater},
+                                              {"=", Filter::Relation::kEqual}}};
+
+std::string_view sign_of(Filter::Relation relation) {
+  for (const Operator& candidate : kOperators) {
+    if (candidate.relation == relation) return candidate.sign;
+  }
+  return "=";
+}
+
+bool is_key_character(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '-';
+}
+
+/// Where the operator of "KEY <= VALUE" stands; npos when `text` is only a value.
+std::size_t operator_place(std::string_view text) {
+  std::size_t end = 0;
+  while (end < text.size() && is_key_character(text[end])) ++end;
+  if (end == 0) return std::string_view::npos;
+  while (end < text.size() && text[end] == ' ') ++end;
+  const bool is_operator = end < text.size() && std::string_view("=!<>").find(text[end]) != std::string_view::npos;
+  return is_operator ? end : std::string_view::npos;
+}
+
+/// Splits at commas outside brackets: "seed=1,2" has two parts, "model.layers=[2,8,2]" one.
+std::vector<std::string> split_outside_brackets(std::string_view text) {
+  std::vector<std::string> parts{""};
+  int depth = 0;
+  for (const char c : text) {
+    if (c == '[') ++depth;
+    if (c == ']') --depth;
+    if (c == ',' && depth <= 0) {
+      parts.emplace_back();
+    } else {
+      parts.back() += c;
+    }
+  }
+  return parts;
+}
+
+void check_ordered(const Filter& filter, const std::string& where) {
+  using Relation = Filter::Relation;
+  if (filter.relation == Relation::kEqual || filter.relation == Relation::kNotEqual) return;
+  if (filter.values.size() == 1 && as_number(filter.values.front())) return;
+  throw UsageError(fmt::format("{}: after '{}' there must be one number", where, sign_of(filter.relation)));
+}
+
+}  // namespace
+
+std::optional<double> as_number(const Value& value) {
+  if (const auto* integer = std::get_if<std::int64_t>(&value)) return static_cast<double>(*integer);
+  if (const auto* real = std::get_if<double>(&value)) return *real;
+  return std::nullopt;
+}
+
+std::string to_text(const Value& value) {
+  if (const auto* integer = std::get_if<std::int64_t>(&value)) return fmt::format("{}", *integer);
+  if (const auto* real = std::get_if<double>(&value)) return fmt::format("{}", *real);
+  if (const auto* text = std::get_if<std::string>(&value)) return *text;
+  return "";
+}
+
+Value to_value(std::string_view text) {
+  text = trim(text);
+  std::int64_t integer = 0;
+  if (parse_integer(text, integer)) return integer;
+  double real = 0;
+  if (parse_real(text, real)) return real;
+  if (text.empty() || text == "null") return std::monostate();
+  if (text.front() == '[') {  // the way lists stand in the store
+    const Json list = Json::parse(text, nullptr, false);
+    if (list.is_array()) return list.dump();
+  }
+  return std::string(text);
+}
+
+bool value_less(const Value& a, const Value& b) {
+  const std::optional<double> x = as_number(a);
+  const std::optional<double> y = as_number(b);
+  if (x && y) return *x < *y;
+  const auto rank = [](const Value& value) { return is_missing(value) ? 0 : as_number(value) ? 1 : 2; };
+  if (rank(a) != rank(b)) return rank(a) < rank(b);
+  return rank(a) == 2 && std::get<std::string>(a) < std::get<std::string>(b);
+}
+
+bool Filter::holds_for(const Value& value) const {
+  const auto is_one_of = [&] {
+    return std::any_of(values.begin(), values.end(), [&](const Value& other) { return same_value(value, other); });
+  };
+  if (relation == Relation::kEqual) return is_one_of();
+  if (relation == Relation::kNotEqual) return !is_one_of();
+  const std::optional<double> number = as_number(value);
+  if (!number) return false;
+  const double limit = *as_number(values.front());
+  switch (relation) {
+    case Relation::kLess:
+      return *number < limit;
+    case Relation::kLessOrEqual:
+      return *number <= limit;
+    case Relation::kGreater:
+      return *number > limit;
+    default:
+      return *number >= limit;
+  }
+}
+
+std::string Filter::text() const {
+  std::vector<std::string> parts;
+  for (const Value& value : values) parts.push_back(is_missing(value) ? "null" : to_text(value));
+  return fmt::format("{}{}{}", column, sign_of(relation), join(parts, ","));
+}
+
+std::vector<Filter> parse_filters(const std::vector<std::string>& texts) {
+  std::vector<Filter> filters;
+  for (const std::string& text : texts) {
+    bool first = true;
+    for (const std::string& part : split_outside_brackets(text)) {
+      const std::string_view trimmed = trim(part);
+      const std::size_t place = operator_place(trimmed);
+      if (place == std::string_view::npos) {
+        if (first)
+          throw UsageError(fmt::format("'{}' is not a condition (for example model.span=256, or seed<4)", text));
+        filters.back().values.push_back(to_value(trimmed));
+        continue;
+      }
+      first = false;
+      const std::string_view rest = trimmed.substr(place);
+      const auto found = std::find_if(kOperators.begin(), kOperators.end(),
+                                      [&](const Operator& candidate) { return rest.starts_with(candidate.sign); });
+      if (found == kOperators.end()) throw UsageError(fmt::format("'{}': expected =, !=, <, <=, > or >=", text));
+      filters.push_back(
+          {std::string(trim(trimmed.substr(0, place))), found->relation, {to_value(rest.substr(found->sign.size()))}});
+    }
+  }
+  for (const Filter& filter : filters) check_ordered(filter, "'" + filter.text() + "'");
+  return filters;
+}
+
+std::vector<Filter> read_filters(const Yaml& where) {
+  if (where.is_null()) return {};
+  if (!where.is_map()) throw UsageError(fmt::format("{}: 'where' must be a map of conditions", where.where()));
+  std::vector<Filter> filters;
+  for (const auto& [key, node] : where.entries) {
+    Filter filter{key, Filter::Relation::kEqual, {}};
+    const std::vector<Yaml> items = node.is_sequence() ? node.items : std::vector<Yaml>{node};
+    for (const Yaml& item : items) {
+      if (item.is_map()) throw UsageError(fmt::format("{}: the condition on '{}' cannot be a map", item.where(), key));
+      std::string_view text = item.is_scalar() ? std::string_view(item.scalar) : std::string_view();
+      if (item.is_scalar() && items.size() == 1) {
+        for (const Operator& candidate : kOperators) {
+          if (filter.relation == Filter::Relation::kEqual && text.starts_with(candidate.sign)) {
+            filter.relation = candidate.relation;
+            text.remove_prefix(candidate.sign.size());
+          }
+        }
+      }
+      filter.values.push_back(item.is_sequence() ? Value(to_json(item).dump()) : to_value(text));
+    }
+    check_ordered(filter, fmt::format("{}: the condition on '{}'", node.where(), key));
+    filters.push_back(std::move(filter));
+  }
+  return filters;
+}
+
+}  // namespace xlm

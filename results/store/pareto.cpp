@@ -1,0 +1,187 @@
+// Pareto fronts.
+#include "results/store/pareto.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include "base/text.h"
+
+namespace xlm {
+namespace {
+
+using Values = std::vector<double>;
+
+constexpr double kMostSlices = 1e7;  // work that an exact hypervolume may take
+
+/// Everything is computed with smaller as better.
+void flip(Values& values, const std::vector<bool>& maximize) {
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (maximize[i]) values[i] = -values[i];
+  }
+}
+
+bool dominates_or_equals(const Values& a, const Values& b) {
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (a[i] > b[i]) return false;
+  }
+  return true;
+}
+
+void merge_equal(std::vector<ParetoPoint>& points) {
+  std::sort(points.begin(), points.end(),
+            [](const ParetoPoint& a, const ParetoPoint& b) { return a.values < b.values; });
+  std::vector<ParetoPoint> merged;
+  for (ParetoPoint& point : points) {
+    if (!merged.empty() && merged.back().values == point.values) {
+      ParetoPoint& same = merged.back();
+      same.runs.insert(same.runs.end(), point.runs.begin(), point.runs.end());
+      if (!point.group.empty()) same.group += "; " + point.group;
+    } else {
+      merged.push_back(std::move(point));
+    }
+  }
+  for (ParetoPoint& point : merged) std::sort(point.runs.begin(), point.runs.end());
+  points = std::move(merged);
+}
+
+/// `points` are distinct and in lexicographic order, so that none is dominated by a later one.
+void split_front(std::vector<ParetoPoint> points, ParetoFront& out) {
+  double lowest_second = std::numeric_limits<double>::infinity();
+  for (ParetoPoint& point : points) {
+    bool beaten = false;
+    if (point.values.size() == 2) {
+      beaten = point.values[1] >= lowest_second;
+      lowest_second = std::min(lowest_second, point.values[1]);
+    } else {
+      beaten = std::any_of(out.front.begin(), out.front.end(),
+                           [&](const ParetoPoint& other) { return dominates_or_equals(other.values, point.values); });
+    }
+    (beaten ? out.dominated : out.front).push_back(std::move(point));
+  }
+}
+
+/// Volume between `points` and `reference` in their first `dimensions` columns, by slicing along the last of them.
+double volume(std::vector<Values> points, const Values& reference, std::size_t dimensions) {
+  if (dimensions == 1) {
+    double best = reference[0];
+    for (const Values& point : points) best = std::min(best, point[0]);
+    return reference[0] - best;
+  }
+  const std::size_t last = dimensions - 1;
+  std::sort(points.begin(), points.end(), [&](const Values& a, const Values& b) { return a[last] < b[last]; });
+  double total = 0;
+  double best = std::numeric_limits<double>::infinity();  // two columns: a running minimum does for the slice
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const double next = i + 1 < points.size() ? points[i + 1][last] : reference[last];
+    const double height = next - points[i][last];
+    best = std::min(best, points[i][0]);
+    if (height <= 0) continue;
+    const auto slice = points.begin() + static_cast<std::ptrdiff_t>(i + 1);
+    total += height * (dimensions == 2 ? reference[0] - best : volume({points.begin(), slice}, reference, last));
+  }
+  return total;
+}
+
+std::optional<double> hypervolume(const std::vector<ParetoPoint>& front, const Values& reference) {
+  const std::size_t dimensions = reference.size();
+  std::vector<Values> inside;
+  for (const ParetoPoint& point : front) {
+    bool better = true;
+    for (std::size_t i = 0; i < dimensions; ++i) better = better && point.values[i] < reference[i];
+    if (better) inside.push_back(point.values);
+  }
+  if (dimensions > 2 &&
+      std::pow(static_cast<double>(inside.size()), static_cast<double>(dimensions - 1)) > kMostSlices) {
+    return std::nullopt;
+  }
+  return volume(std::move(inside), reference, dimensions);
+}
+
+std::string group_text(RunTable& runs, const std::vector<std::string>& columns, std::size_t run) {
+  std::vector<std::string> parts;
+  for (const std::string& column : columns) {
+    const std::string text = to_text(runs.column(column)[run]);
+    parts.push_back(columns.size() == 1 ? text : column + "=" + text);
+  }
+  return join(parts, ", ");
+}
+
+Json point_json(const ParetoPoint& point) {
+  Json json = {{"x", point.values[0]}, {"y", point.values[1]}};
+  if (point.values.size() > 2) json["z"] = Values(point.values.begin() + 2, point.values.end());
+  json["runs"] = point.runs;
+  if (!point.group.empty()) json["group"] = point.group;
+  return json;
+}
+
+}  // namespace
+
+ParetoFront pareto_front(std::vector<ParetoPoint> points, const std::vector<bool>& maximize, Values reference) {
+  for (ParetoPoint& point : points) flip(point.values, maximize);
+  ParetoFront result;
+  if (reference.empty() && !points.empty()) {
+    reference = points.front().values;
+    for (const ParetoPoint& point : points) {
+      for (std::size_t i = 0; i < reference.size(); ++i) reference[i] = std::max(reference[i], point.values[i]);
+    }
+  } else {
+    flip(reference, maximize);
+  }
+  merge_equal(points);
+  split_front(std::move(points), result);
+  result.hypervolume = hypervolume(result.front, reference);
+  for (ParetoPoint& point : result.front) flip(point.values, maximize);
+  for (ParetoPoint& point : result.dominated) flip(point.values, maximize);
+  flip(reference, maximize);
+  result.reference = std::move(reference);
+  return result;
+}
+
+ParetoResult run_pareto(RunTable& runs, const ParetoQuery& query) {
+  ParetoResult result;
+  std::vector<const std::vector<Value>*> columns;
+  for (const std::string& name : query.columns) columns.push_back(&runs.column(name));
+  for (const std::string& name : query.group_by) runs.column(name);
+  std::map<std::string, std::vector<std::size_t>> groups;
+  for (const std::size_t run : runs.select(query.where)) {
+    const bool complete = std::all_of(columns.begin(), columns.end(), [&](const std::vector<Value>* column) {
+      const std::optional<double> number = as_number((*column)[run]);
+      return number && std::isfinite(*number);
+    });
+    if (complete) {
+      groups[query.group_by.empty() ? runs.id(run) : group_text(runs, query.group_by, run)].push_back(run);
+    } else {
+      ++result.incomplete;
+    }
+  }
+  std::vector<ParetoPoint> points;
+  for (const auto& [name, members] : groups) {
+    ParetoPoint point;
+    if (!query.group_by.empty()) point.group = name;
+    for (const std::vector<Value>* column : columns) {
+      double sum = 0;
+      for (const std::size_t run : members) sum += *as_number((*column)[run]);
+      point.values.push_back(sum / static_cast<double>(members.size()));
+    }
+    for (const std::size_t run : members) point.runs.push_back(runs.id(run));
+    points.push_back(std::move(point));
+  }
+  result.front = pareto_front(std::move(points), query.maximize, query.reference);
+  return result;
+}
+
+Json to_json(const ParetoQuery& query, const ParetoFront& front) {
+  Json json = {{"x", query.columns[0]}, {"y", query.columns[1]}};
+  if (query.columns.size() > 2) json["z"] = std::vector<std::string>(query.columns.begin() + 2, query.columns.end());
+  json["front"] = Json::array();
+  for (const ParetoPoint& point : front.front) json["front"].push_back(point_json(point));
+  json["dominated"] = Json::array();
+  for (const ParetoPoint& point : front.dominated) json["dominated"].push_back(point_json(point));
+  json["hypervolume"] = front.hypervolume ? Json(*front.hypervolume) : Json();
+  json["reference"] = front.reference;
+  return json;
+}
+
+}  // namespace xlm

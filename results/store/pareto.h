@@ -1,0 +1,56 @@
+// Pareto fronts: which points no other point beats in every column, and the hypervolume that they dominate.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "results/store/run_table.h"
+
+namespace xlm {
+
+/// A point, with the runs whose numbers (or mean) it is.
+struct ParetoPoint {
+  std::vector<double> values;  // one per column
+  std::vector<std::string> runs;
+  std::string group;  // value of the grouping columns; empty: not grouped
+};
+
+struct ParetoFront {
+  std::vector<ParetoPoint> front;      // by the first column, best first
+  std::vector<ParetoPoint> dominated;  // likewise
+  std::vector<double> reference;
+  std::optional<double> hypervolume;  // nothing where it would take too long: many points in more than three columns
+};
+
+/// Splits points of n ≥ 2 finite values each. Smaller is better, except in columns where `maximize` (n entries) is
+/// true. Points that are equal in all columns become one, with the runs of both. The hypervolume is that of the region
+/// between front and `reference` (empty: the worst value of each column). Two columns take O(n log n).
+ParetoFront pareto_front(std::vector<ParetoPoint> points, const std::vector<bool>& maximize,
+                         std::vector<double> reference = {});
+
+/// What `xlm pareto` asks.
+struct ParetoQuery {
+  std::vector<std::string> columns;  // x, y and further ones
+  std::vector<bool> maximize;        // one per column
+  std::vector<std::string>
+      group_by;  // columns; runs that agree in all of them are averaged; empty: every run is a point
+  std::vector<Filter> where;
+  std::vector<double> reference;  // one per column, or empty
+};
+
+struct ParetoResult {
+  ParetoFront front;
+  std::int64_t incomplete = 0;  // selected runs without a number in some column
+};
+
+/// Throws UsageError for an unknown column.
+ParetoResult run_pareto(RunTable& runs, const ParetoQuery& query);
+
+/// {"x", "y", "front": [{"x", "y", "runs"}], "dominated", "hypervolume", "reference"}; columns after the second are in
+/// "z", a list.
+Json to_json(const ParetoQuery& query, const ParetoFront& front);
+
+}  // namespace xlm

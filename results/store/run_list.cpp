@@ -1,0 +1,94 @@
+// Runs of the store as lists.
+#include "results/store/run_list.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "results/store/sql_query.h"
+
+namespace xlm {
+namespace {
+
+std::optional<double> seconds_of(const SQLite::Column& column) {
+  return column.isNull() ? std::nullopt : std::optional<double>(column.getDouble());
+}
+
+}  // namespace
+
+std::vector<std::size_t> newest_first(RunTable& runs, const std::vector<Filter>& filters) {
+  const std::vector<Value>& created = runs.column("created");
+  std::vector<std::pair<double, std::size_t>> by_time;
+  for (const std::size_t run : runs.select(filters)) by_time.emplace_back(-as_number(created[run]).value_or(0), run);
+  std::sort(by_time.begin(), by_time.end());
+  std::vector<std::size_t> selected;
+  for (const auto& [time, run] : by_time) selected.push_back(run);
+  return selected;
+}
+
+RunLister::RunLister(Store& store)
+    : store_(store),
+      run_(store.use([](SQLite::Database& database) {
+        return SQLite::Statement(
+            database, "SELECT experiment, status, reason, created, finished, step FROM runs WHERE run_id = ?");
+      })),
+      experiments_(store.use([](SQLite::Database& database) {
+        return SQLite::Statement(database, "SELECT experiment FROM experiments WHERE run_id = ? ORDER BY experiment");
+      })),
+      params_(store.use([](SQLite::Database& database) {
+        return SQLite::Statement(database, "SELECT key, value FROM params WHERE run_id = ? ORDER BY key");
+      })),
+      costs_(store.use([](SQLite::Database& database) {
+        return SQLite::Statement(database, "SELECT name, value FROM costs WHERE run_id = ? ORDER BY name");
+      })),
+      evaluations_(store.use([](SQLite::Database& database) {
+        return SQLite::Statement(database,
+                                 "SELECT split, step, metric, value FROM evaluations WHERE run_id = ? AND main = 1 "
+                                 "ORDER BY split, metric");
+      })) {}
+
+Json RunLister::values(SQLite::Statement& query, const std::string& run_id) {
+  Json json = Json::object();
+  query.reset();
+  query.bind(1, run_id);
+  while (query.executeStep()) json[query.getColumn(0).getString()] = json_of(query.getColumn(1));
+  return json;
+}
+
+Json RunLister::evaluations(const std::string& run_id) {
+  Json list = Json::array();
+  evaluations_.reset();
+  evaluations_.bind(1, run_id);
+  while (evaluations_.executeStep()) {
+    const std::string split = evaluations_.getColumn(0).getString();
+    if (list.empty() || list.back()["split"] != split) {
+      list.push_back({{"split", split}, {"step", evaluations_.getColumn(1).getInt64()}});
+    }
+    list.back()[evaluations_.getColumn(2).getString()] = evaluations_.getColumn(3).getDouble();
+  }
+  return list;
+}
+
+Json RunLister::run(const std::string& run_id) {
+  return store_.use([&](SQLite::Database&) {
+    Json json = {{"run_id", run_id}};
+    run_.reset();
+    run_.bind(1, run_id);
+    if (!run_.executeStep()) return json;
+    json["experiment"] = json_of(run_.getColumn(0));
+    json["experiments"] = Json::array();
+    experiments_.reset();
+    experiments_.bind(1, run_id);
+    while (experiments_.executeStep()) json["experiments"].push_back(experiments_.getColumn(0).getString());
+    json["status"] = json_of(run_.getColumn(1));
+    json["reason"] = json_of(run_.getColumn(2));
+    json["created"] = iso_time(seconds_of(run_.getColumn(3)));
+    json["finished"] = iso_time(seconds_of(run_.getColumn(4)));
+    json["step"] = json_of(run_.getColumn(5));
+    json["params"] = values(params_, run_id);
+    json["evaluations"] = evaluations(run_id);
+    json["costs"] = values(costs_, run_id);
+    return json;
+  });
+}
+
+}  // namespace xlm

@@ -1,0 +1,35 @@
+// Runs of the store as lists, for people and as JSON.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "results/store/run_table.h"
+
+namespace xlm {
+
+/// Positions of the runs that fulfil `conditions`, newest first.
+std::vector<std::size_t> newest_first(RunTable& runs, const std::vector<Filter>& filters);
+
+/// One run of `xlm runs ls --json`: {"run_id", "experiment", "experiments", "status", "reason", "created", "finished",
+/// "step", "params": {key: value}, "evaluations": [{"split", "step", metric: value, …}], "costs"}.
+class RunLister {
+ public:
+  explicit RunLister(Store& store);
+
+  Json run(const std::string& run_id);
+
+ private:
+  Json values(SQLite::Statement& query, const std::string& run_id);
+  Json evaluations(const std::string& run_id);
+
+  Store& store_;
+  SQLite::Statement run_;
+  SQLite::Statement experiments_;
+  SQLite::Statement params_;
+  SQLite::Statement costs_;
+  SQLite::Statement evaluations_;
+};
+
+}  // namespace xlm

@@ -1,0 +1,316 @@
+// The store of results.
+#include "results/store/store.h"
+
+#include <sqlite3.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <unordered_map>
+#include <vector>
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include "results/store/run_writer.h"
+#include "results/store/schema.h"
+
+namespace xlm {
+namespace {
+
+constexpr int kBusyMilliseconds = 30'000;
+constexpr std::size_t kRowsPerTransaction = 200'000;  // bounds memory and how long others wait
+
+std::int64_t newest_version() { return static_cast<std::int64_t>(schema_versions().size()); }
+
+/// What tells whether a journal has changed.
+struct JournalStamp {
+  std::int64_t bytes = -1;
+  std::int64_t time = 0;
+
+  auto operator<=>(const JournalStamp&) const = default;  // NOLINT(modernize-use-nullptr): of LLVM 14
+};
+
+struct KnownRun {
+  JournalStamp stamp;
+  std::string status;
+  bool found = false;  // its folder is still there
+};
+using KnownRuns = std::unordered_map<std::string, KnownRun>;
+using FoundRuns = std::vector<std::pair<std::string, JournalStamp>>;
+
+JournalStamp stamp_of(const fs::path& folder) {
+  struct ::stat status {};
+  const RunPaths paths{folder};
+  const auto nanoseconds = [&] {
+    return static_cast<std::int64_t>(status.st_mtim.tv_sec) * 1'000'000'000 + status.st_mtim.tv_nsec;
+  };
+  if (::stat(paths.journal().c_str(), &status) == 0) return {static_cast<std::int64_t>(status.st_size), nanoseconds()};
+  if (::stat(paths.config().c_str(), &status) == 0) return {-1, nanoseconds()};
+  return {-1, 0};
+}
+
+/// Run folders and their stamps. The stamp is taken before the journal is read: what is appended meanwhile is seen by
+/// the next sync.
+FoundRuns find_runs(const fs::path& runs) {
+  std::error_code error;
+  FoundRuns found;
+  for (fs::directory_iterator entry(runs, error), end; !error && entry != end; entry.increment(error)) {
+    std::string name = entry->path().filename().string();
+    std::error_code ignored;
+    if (name.front() == '.' || !entry->is_directory(ignored)) continue;
+    const JournalStamp stamp = stamp_of(entry->path());
+    if (stamp != JournalStamp{}) found.emplace_back(std::move(name), stamp);
+  }
+  if (error) throw_file_error("read the folder of runs", runs, error.value());
+  return found;
+}
+
+KnownRuns known_runs(SQLite::Database& database) {
+  KnownRuns known;
+  SQLite::Statement query(database, "SELECT run_id, journal_bytes, journal_time, status FROM runs");
+  while (query.executeStep()) {
+    known.emplace(query.getColumn(0).getString(),
+                  KnownRun{.stamp = {query.getColumn(1).getInt64(), query.getColumn(2).getInt64()},
+                           .status = query.getColumn(3).getString()});
+  }
+  return known;
+}
+
+/// What a sync has to do.
+struct SyncPlan {
+  FoundRuns read;
+  std::vector<std::string> gone;
+  std::vector<std::pair<std::string, std::string>> status;  // running ↔ stale, without a new line in the journal
+};
+
+bool seems_running(const std::string& status) { return status == "running" || status == "stale"; }
+
+SyncPlan plan_sync(const fs::path& runs, const FoundRuns& found, KnownRuns& known, const AliveCheck& is_alive) {
+  SyncPlan plan;
+  for (const auto& [id, stamp] : found) {
+    const auto present = known.find(id);
+    if (present != known.end()) present->second.found = true;
+    if (present == known.end() || present->second.stamp != stamp) {
+      plan.read.emplace_back(id, stamp);
+    } else if (seems_running(present->second.status)) {
+      const std::string status = !is_alive || is_alive(runs / id) ? "running" : "stale";
+      if (status != present->second.status) plan.status.emplace_back(id, status);
+    }
+  }
+  for (const auto& [id, run] : known) {
+    if (!run.found) plan.gone.push_back(id);
+  }
+  std::sort(plan.read.begin(), plan.read.end());  // the primary keys' order, in which inserting is quick
+  return plan;
+}
+
+/// Reads one run; nothing when it cannot be understood.
+std::optional<Run> try_read(const fs::path& folder, const AliveCheck& is_alive) {
+  try {
+    Run run = read_run(folder, is_alive);
+    if (run.malformed > 0) {
+      spdlog::warn("{}: {} malformed {} left out", RunPaths{folder}.journal().string(), run.malformed,
+                   run.malformed == 1 ? "line is" : "lines are");
+    }
+    return run;
+  } catch (const Error& error) {
+    if (error.code() == kOutOfResources) throw;
+    spdlog::warn("a run is left out: {}", error.what());
+    return std::nullopt;
+  }
+}
+
+std::size_t row_count(const Run& run) {
+  std::size_t rows = run.params.size() + run.metrics.size();
+  for (const RunEvaluation& evaluation : run.evaluations) rows += evaluation.values.size();
+  for (const auto& [step, grid] : run.spans) rows += grid.empty() ? 0 : grid.size() * grid.front().size();
+  for (const auto& [split, trace] : run.traces) rows += trace.values.size() * trace.tokens.size();
+  return rows;
+}
+
+void write_status_and_gone(SQLite::Database& database, const SyncPlan& plan) {
+  SQLite::Transaction transaction(database, SQLite::TransactionBehavior::IMMEDIATE);
+  RunWriter writer(database);
+  for (const std::string& id : plan.gone) writer.remove(id);
+  for (const auto& [id, status] : plan.status) writer.set_status(id, status);
+  transaction.commit();
+}
+
+struct StampedRun {
+  Run run;
+  JournalStamp stamp;
+};
+
+void write_runs(SQLite::Database& database, const std::vector<StampedRun>& batch) {
+  SQLite::Transaction transaction(database, SQLite::TransactionBehavior::IMMEDIATE);
+  RunWriter writer(database);
+  for (const StampedRun& item : batch) writer.replace(item.run, item.stamp.bytes, item.stamp.time);
+  transaction.commit();
+}
+
+SyncReport execute(SQLite::Database& database, const fs::path& runs, const SyncOptions& options) {
+  const FoundRuns found = find_runs(runs);
+  KnownRuns known = known_runs(database);
+  SyncPlan plan = plan_sync(runs, found, known, options.is_alive);
+  SyncReport report;
+  report.unchanged = static_cast<std::int64_t>(found.size() - plan.read.size());
+  std::vector<StampedRun> batch;
+  std::size_t rows = 0;
+  for (std::size_t i = 0; i < plan.read.size(); ++i) {
+    const auto& [id, stamp] = plan.read[i];
+    if (std::optional<Run> run = try_read(runs / id, options.is_alive)) {
+      ++(known.contains(id) ? report.updated : report.added);
+      rows += row_count(*run);
+      batch.push_back({std::move(*run), stamp});
+    } else {
+      ++report.skipped;
+      if (known.contains(id)) plan.gone.push_back(id);
+    }
+    if (rows >= kRowsPerTransaction) {
+      write_runs(database, batch);
+      batch.clear();
+      rows = 0;
+    }
+    if (options.progress) options.progress(static_cast<double>(i + 1), static_cast<double>(plan.read.size()));
+  }
+  if (!batch.empty()) write_runs(database, batch);
+  if (!plan.gone.empty() || !plan.status.empty()) write_status_and_gone(database, plan);
+  report.removed = static_cast<std::int64_t>(plan.gone.size());
+  return report;
+}
+
+SQLite::Database open_database(const fs::path& file, int flags) {
+  try {
+    return SQLite::Database(file.string(), flags, kBusyMilliseconds);
+  } catch (const SQLite::Exception& error) {
+    Store::rethrow(error, file);
+  }
+}
+
+/// Holds the present store, if it can be opened at all, so that no one writes into it while it is replaced.
+class Replacement {
+ public:
+  explicit Replacement(const fs::path& file) {
+    if (!fs::exists(file)) return;
+    try {
+      old_.emplace(file.string(), SQLite::OPEN_READWRITE, kBusyMilliseconds);
+      old_->exec("BEGIN EXCLUSIVE");
+      refuse_newer(schema_version(*old_), newest_version(), file.string());
+    } catch (const SQLite::Exception& error) {
+      const int code = error.getErrorCode();
+      if (code != SQLITE_NOTADB && code != SQLITE_CORRUPT) Store::rethrow(error, file);
+      old_.reset();
+    }
+  }
+
+ private:
+  std::optional<SQLite::Database> old_;
+};
+
+}  // namespace
+
+void Store::rethrow(const SQLite::Exception& error, const fs::path& file) {
+  const std::string name = file.string();
+  switch (error.getErrorCode()) {
+    case SQLITE_NOTADB:
+    case SQLITE_CORRUPT:
+      throw DataError(
+          fmt::format("the store {} is corrupt ({})\n"
+                      "`xlm runs sync --rebuild` makes it again from the run folders",
+                      name, error.what()));
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+      throw Error(fmt::format("the store {} is locked by another process: try again", name));
+    case SQLITE_FULL:
+      throw ResourceError(
+          fmt::format("cannot write the store {}: the disk is full\n"
+                      "free some space, or keep the store elsewhere with --store FILE",
+                      name));
+    case SQLITE_NOMEM:
+      throw ResourceError(fmt::format("out of memory while reading the store {}", name));
+    case SQLITE_READONLY:
+    case SQLITE_CANTOPEN:
+    case SQLITE_PERM:
+      throw StoreUnwritable(
+          fmt::format("cannot write the store {}: {}\nkeep it elsewhere with --store FILE", name, error.what()));
+    default:
+      throw Error(fmt::format("the store {}: {}", name, error.what()));
+  }
+}
+
+Store::Store(const fs::path& file)
+    : file_(file), database_([&] {
+        if (file.has_parent_path()) create_folders(file.parent_path());
+        return open_database(file, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+      }()) {
+  use([&](SQLite::Database& database) {
+    migrate(database, schema_versions(), file.string());
+    database.exec("PRAGMA journal_mode = DELETE");
+  });
+}
+
+Store Store::open_read_only(const fs::path& file) {
+  if (!fs::exists(file)) throw DataError(fmt::format("there is no store {}: `xlm runs sync` makes it", file.string()));
+  Store store(file, open_database(file, SQLite::OPEN_READONLY));
+  store.use([&](SQLite::Database& database) {
+    database.exec("PRAGMA query_only = ON");
+    const std::int64_t version = schema_version(database);
+    refuse_newer(version, newest_version(), file.string());
+    if (version == newest_version()) return;
+    throw DataError(
+        fmt::format("the store {} is of an older version and cannot be written\n"
+                    "copy the runs, or use --store FILE for a store of your own",
+                    file.string()));
+  });
+  return store;
+}
+
+Store Store::in_memory() {
+  Store store(":memory:", SQLite::Database(":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE));
+  store.use([](SQLite::Database& database) { migrate(database, schema_versions(), "the store"); });
+  return store;
+}
+
+SyncReport Store::sync(const fs::path& runs, const SyncOptions& options) {
+  return use([&](SQLite::Database& database) { return execute(database, runs, options); });
+}
+
+SyncReport Store::rebuild(const fs::path& file, const fs::path& runs, const SyncOptions& options) {
+  const fs::path temporary = file.string() + fmt::format(".rebuild-{}", ::getpid());
+  const auto remove_temporary = [&] {
+    std::error_code ignored;
+    fs::remove(temporary, ignored);
+    fs::remove(temporary.string() + "-journal", ignored);
+  };
+  remove_temporary();
+  SyncReport report;
+  try {
+    {
+      Store fresh(temporary);
+      report = fresh.sync(runs, options);
+    }
+    const Replacement replacement(file);
+    // A journal left by a crash belongs to the old file; SQLite would play it into the new one.
+    std::error_code ignored;
+    fs::remove(file.string() + "-journal", ignored);
+    std::error_code error;
+    fs::rename(temporary, file, error);
+    if (error) throw_file_error("write", file, error.value());
+    sync_folder(file.has_parent_path() ? file.parent_path() : fs::path("."));
+  } catch (...) {
+    remove_temporary();
+    throw;
+  }
+  return report;
+}
+
+void Store::remove(const std::string& run_id) {
+  use([&](SQLite::Database& database) {
+    SQLite::Transaction transaction(database, SQLite::TransactionBehavior::IMMEDIATE);
+    RunWriter(database).remove(run_id);
+    transaction.commit();
+  });
+}
+
+}  // namespace xlm

@@ -1,0 +1,82 @@
+// The store of results: an SQLite index over the run folders, brought up to date in short transactions. The folders are
+// the truth; the store can be made again from them at any time.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include <SQLiteCpp/SQLiteCpp.h>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "results/run_folder/run_folder.h"
+
+namespace xlm {
+
+/// The store cannot be written where it is.
+class StoreUnwritable : public DataError {
+ public:
+  using DataError::DataError;
+};
+
+/// What a sync found.
+struct SyncReport {
+  std::int64_t added = 0;
+  std::int64_t updated = 0;
+  std::int64_t removed = 0;  // their folders are gone
+  std::int64_t unchanged = 0;
+  std::int64_t skipped = 0;  // folders that could not be read; each has been warned of
+};
+
+struct SyncOptions {
+  AliveCheck is_alive;                                      // null: every running run is alive
+  std::function<void(double done, double total)> progress;  // run folders read, of those that need it
+};
+
+/// An open store. Every function throws DataError for a file that is corrupt or no store, ResourceError for a full
+/// disk, StoreUnwritable for one that cannot be written, and Error where another process keeps it locked.
+class Store {
+ public:
+  /// Opens or makes `file` (and its folder) and brings an older store to this version. Throws DataError for a newer
+  /// one.
+  explicit Store(const fs::path& file);
+
+  /// Opens an existing store for reading alone; it must be of this version.
+  static Store open_read_only(const fs::path& file);
+
+  /// An empty store that lives in memory.
+  static Store in_memory();
+
+  /// Reads the run folders of `runs` that changed since the last time and forgets those that are gone. Folders that
+  /// cannot be understood are left out with a warning. Throws DataError when `runs` does not exist.
+  SyncReport sync(const fs::path& runs, const SyncOptions& options = {});
+
+  /// Makes `file` anew from the run folders alone: whole or not at all. Works where the present file is corrupt.
+  static SyncReport rebuild(const fs::path& file, const fs::path& runs, const SyncOptions& options = {});
+
+  /// Forgets a run.
+  void remove(const std::string& run_id);
+
+  const fs::path& file() const { return file_; }
+
+  /// Calls `work` with the database; SQLite's errors become ours.
+  template <class Work>
+  decltype(auto) use(Work&& work) {
+    try {
+      return work(database_);
+    } catch (const SQLite::Exception& error) {
+      rethrow(error, file_);
+    }
+  }
+
+  [[noreturn]] static void rethrow(const SQLite::Exception& error, const fs::path& file);
+
+ private:
+  Store(fs::path file, SQLite::Database database) : file_(std::move(file)), database_(std::move(database)) {}
+
+  fs::path file_;
+  SQLite::Database database_;
+};
+
+}  // namespace xlm

@@ -1,0 +1,39 @@
+// Numbers as tables print them.
+#include "results/tables/number_format.h"
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+
+namespace xlm {
+namespace {
+
+/// A number scaled to k, M, G, … with a given number of digits behind the point.
+std::string scaled(double value, std::int64_t digits, std::string_view unit) {
+  const double rounding = 0.5 * std::pow(10.0, -static_cast<double>(digits));
+  const auto [number, prefix] = with_prefix(value, 1000 - rounding);
+  return fmt::format("{:.{}f}{}{}{}", number, digits, unit.empty() ? "" : " ", prefix, unit);
+}
+
+}  // namespace
+
+std::string format_number(double value, NumberFormat format, std::int64_t digits) {
+  const bool automatic = digits < 0;
+  switch (format) {
+    case NumberFormat::kNumber:
+      return fmt::format("{:.{}f}", value, automatic ? 3 : digits);
+    case NumberFormat::kCount:
+      return automatic ? human_count(value) : scaled(value, digits, "");
+    case NumberFormat::kBytes:
+      return automatic ? human_bytes(value) : scaled(value, digits, "B");
+    case NumberFormat::kDuration:
+      return human_duration(value);
+    case NumberFormat::kPercent:
+      return fmt::format("{:.{}f} %", 100 * value, automatic ? 1 : digits);
+  }
+  return "";
+}
+
+}  // namespace xlm

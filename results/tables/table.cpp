@@ -1,0 +1,233 @@
+// A paper's table, computed from the store.
+#include "results/tables/table.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "results/store/statistics.h"
+#include "results/tables/table_notes.h"
+
+namespace xlm {
+namespace {
+
+/// One number per value of `over`: several runs of one seed count as their mean.
+using ByGroup = std::map<std::string, std::vector<double>>;
+
+bool is_missing_entry(const std::vector<TableEntry>& entries, const std::string& label) {
+  return std::none_of(entries.begin(), entries.end(), [&](const TableEntry& entry) { return entry.label == label; });
+}
+
+/// Different values of a column among `runs`, in order, each as an entry.
+std::vector<TableEntry> entries_of(RunTable& runs, const std::vector<std::size_t>& selected,
+                                   const std::string& column) {
+  if (selected.empty()) return {};
+  std::vector<Value> values;
+  const std::vector<Value>& all = runs.column(column);
+  for (const std::size_t run : selected) {
+    if (!is_missing(all[run])) values.push_back(all[run]);
+  }
+  std::sort(values.begin(), values.end(), value_less);
+  values.erase(std::unique(values.begin(), values.end(), same_value), values.end());
+  std::vector<TableEntry> entries;
+  for (const Value& value : values) {
+    entries.push_back({to_text(value), {{column, Filter::Relation::kEqual, {value}}}});
+  }
+  return entries;
+}
+
+/// Rows that the paper prints come in the paper's order, then the others.
+std::vector<TableEntry> table_rows(RunTable& runs, const std::vector<std::size_t>& selected,
+                                   const TableDescription& description) {
+  if (description.row_key.empty()) return description.rows;
+  std::vector<TableEntry> found = entries_of(runs, selected, description.row_key);
+  std::vector<TableEntry> rows;
+  for (const std::string& label : description.printed_rows) {
+    rows.push_back({label, {{description.row_key, Filter::Relation::kEqual, {to_value(label)}}}});
+  }
+  for (TableEntry& entry : found) {
+    if (is_missing_entry(rows, entry.label)) rows.push_back(std::move(entry));
+  }
+  return rows;
+}
+
+/// The columns that the file names or that the runs have, each followed by those of `also`.
+std::vector<TableColumn> columns_of(RunTable& runs, const std::vector<std::size_t>& selected,
+                                    const TableDescription& description) {
+  std::vector<TableColumn> own = description.columns;
+  if (!description.column_key.empty()) {
+    own.clear();
+    std::vector<TableEntry> entries = entries_of(runs, selected, description.column_key);
+    for (const auto& [row, cells] : description.printed) {
+      for (const auto& cell : cells) {
+        const std::string& label = cell.first;
+        const bool of_also = std::any_of(description.also.begin(), description.also.end(),
+                                         [&](const TableColumn& also) { return label.ends_with(" " + also.label); });
+        if (of_also || !is_missing_entry(entries, label)) continue;
+        entries.push_back({label, {{description.column_key, Filter::Relation::kEqual, {to_value(label)}}}});
+      }
+    }
+    for (TableEntry& entry : entries) own.push_back({std::move(entry), description.columns.front().cells});
+  }
+  std::vector<TableColumn> all;
+  for (const TableColumn& column : own) {
+    all.push_back(column);
+    for (TableColumn also : description.also) {
+      also.label = column.label + " " + also.label;
+      also.where.insert(also.where.end(), column.where.begin(), column.where.end());
+      all.push_back(std::move(also));
+    }
+  }
+  return all;
+}
+
+/// Why runs give no number: "2 running, 1 failed", or that they lack the column though all are done.
+std::string missing_reason(RunTable& runs, const std::vector<std::size_t>& members, const std::string& column) {
+  std::map<std::string, int> counts;
+  for (const std::size_t run : members) ++counts[to_text(runs.column("status")[run])];
+  if (counts.size() == 1 && counts.contains("done")) return "done, but without " + column;
+  std::vector<std::string> parts;
+  for (const auto& [status, count] : counts) parts.push_back(fmt::format("{} {}", count, status));
+  return join(parts, ", ");
+}
+
+/// Computes cells of one table.
+class TableBuilder {
+ public:
+  TableBuilder(RunTable& runs, const TableDescription& description, std::vector<std::size_t> selected)
+      : runs_(runs), description_(description), selected_(std::move(selected)) {}
+
+  Table build() {
+    table_.title = description_.title;
+    table_.name = description_.name;
+    table_.corner = description_.corner;
+    table_.has_printed = !description_.printed.empty();
+    table_.columns = columns_of(runs_, selected_, description_);
+    for (const TableEntry& entry : table_rows(runs_, selected_, description_)) {
+      TableRow row{entry.label, {}};
+      const std::vector<std::size_t> members = runs_.select(selected_, entry.where);
+      groups_.emplace_back();
+      for (const TableColumn& column : table_.columns) row.cells.push_back(cell(members, column, entry.label));
+      table_.rows.push_back(std::move(row));
+    }
+    if (table_.rows.empty() || table_.columns.empty()) {
+      throw DataError(
+          fmt::format("the table '{}' has nothing to show: no run has {}\n"
+                      "see `xlm runs ls`, and `xlm sweep` to make runs",
+                      description_.title, table_.rows.empty() ? description_.row_key : description_.column_key));
+    }
+    set_stars();
+    table_.notes = table_notes(table_, notes_);
+    return std::move(table_);
+  }
+
+ private:
+  TableCell cell(const std::vector<std::size_t>& row, const TableColumn& column, const std::string& label) {
+    TableCell result;
+    if (const auto printed = description_.printed.find(label); printed != description_.printed.end()) {
+      const auto text = printed->second.find(column.label);
+      if (text != printed->second.end()) result.printed = text->second;
+    }
+    ByGroup& groups = groups_.back().emplace_back();
+    const std::vector<std::size_t> members = runs_.select(row, column.where);
+    if (members.empty()) {
+      result.missing = "no run";
+      return result;
+    }
+    const std::vector<Value>& values = runs_.column(column.cells.value);
+    const std::vector<Value>& over = runs_.column(column.cells.over);
+    std::vector<double> numbers;
+    for (const std::size_t run : members) {
+      const std::optional<double> number = as_number(values[run]);
+      if (!number || !std::isfinite(*number)) continue;
+      numbers.push_back(*number);
+      result.runs.push_back(runs_.id(run));
+      groups[to_text(over[run])].push_back(*number);
+    }
+    if (numbers.empty()) {
+      result.missing = missing_reason(runs_, members, column.cells.value);
+      return result;
+    }
+    result.groups = static_cast<std::int64_t>(groups.size());
+    if (numbers.size() > groups.size()) note_mixed(label, column);
+    result.value = aggregated(numbers, column.cells.aggregate, column.cells.better);
+    if (column.cells.spread == Spread::kDeviation) result.spread = sample_deviation(numbers);
+    return result;
+  }
+
+  void note_mixed(const std::string& label, const TableColumn& column) {
+    notes_.mixed.push_back(fmt::format("{}/{}", label, column.label));
+    notes_.mixed_over = column.cells.over;
+  }
+
+  void set_stars() {
+    if (description_.stars.against.empty()) return;
+    notes_.stars = &description_.stars;
+    for (std::size_t c = 0; c < table_.columns.size(); ++c) {
+      if (table_.columns[c].cells.value != description_.stars.value) continue;
+      for (std::size_t r = 0; r < table_.rows.size(); ++r) {
+        const auto& against = description_.stars.against;
+        if (std::find(against.begin(), against.end(), table_.rows[r].label) != against.end()) continue;
+        TableCell& own = table_.rows[r].cells[c];
+        own.star = own.value && beats_all(r, c);
+      }
+    }
+  }
+
+  bool beats_all(std::size_t row, std::size_t column) {
+    bool best = true;
+    for (const std::string& label : description_.stars.against) {
+      const auto other = std::find_if(table_.rows.begin(), table_.rows.end(),
+                                      [&](const TableRow& candidate) { return candidate.label == label; });
+      if (other == table_.rows.end()) {
+        notes_.absent.insert(label);
+        best = false;
+        continue;
+      }
+      best = beats(row, static_cast<std::size_t>(other - table_.rows.begin()), column) && best;
+    }
+    return best;
+  }
+
+  /// A better mean over the common seeds, and p below the threshold.
+  bool beats(std::size_t row, std::size_t other, std::size_t column) {
+    std::vector<double> ours;
+    std::vector<double> theirs;
+    for (const auto& [group, values] : groups_[row][column]) {
+      const auto match = groups_[other][column].find(group);
+      if (match == groups_[other][column].end()) continue;
+      ours.push_back(mean(values));
+      theirs.push_back(mean(match->second));
+    }
+    const std::optional<double> p = paired_t_test(ours, theirs);
+    if (!p) {
+      notes_.untested.insert({row, column});
+      return false;
+    }
+    const double difference = mean(ours) - mean(theirs);
+    return *p < description_.stars.p &&
+           (table_.columns[column].cells.better == Better::kLower ? difference < 0 : difference > 0);
+  }
+
+  RunTable& runs_;
+  const TableDescription& description_;
+  std::vector<std::size_t> selected_;
+  Table table_;
+  TableNotes notes_;
+  std::vector<std::vector<ByGroup>> groups_;  // by row and column
+};
+
+}  // namespace
+
+Table build_table(RunTable& runs, const TableDescription& description, const std::vector<Filter>& filters) {
+  std::vector<std::size_t> selected = runs.select(filters);
+  selected = runs.select(selected, description.where);
+  return TableBuilder(runs, description, std::move(selected)).build();
+}
+
+}  // namespace xlm

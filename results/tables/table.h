@@ -1,0 +1,42 @@
+// A paper's table, computed from the store: every cell with its runs, and with a reason where it is missing.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "results/store/run_table.h"
+#include "results/tables/table_description.h"
+
+namespace xlm {
+
+struct TableCell {
+  std::optional<double> value;
+  std::optional<double> spread;
+  std::vector<std::string> runs;  // whose numbers went in
+  std::int64_t groups = 0;        // different values of `over` (seeds) among them
+  bool star = false;
+  std::string printed;  // the paper's value; empty: it prints none
+  std::string missing;  // why there is no value; empty: there is one
+};
+
+struct TableRow {
+  std::string label;
+  std::vector<TableCell> cells;  // one per column
+};
+
+struct Table {
+  std::string title;
+  std::string name;
+  std::string corner;
+  std::vector<TableColumn> columns;
+  std::vector<TableRow> rows;
+  std::vector<std::string> notes;  // footnotes: seeds, missing cells, stars
+  bool has_printed = false;
+};
+
+/// Computes the table from the runs that fulfil `conditions` and the table's own. Throws UsageError for a column that
+/// the store does not know, and DataError when there are neither runs nor rows to show.
+Table build_table(RunTable& runs, const TableDescription& description, const std::vector<Filter>& filters);
+
+}  // namespace xlm

@@ -1,0 +1,206 @@
+// What a table file says.
+#include "results/tables/table_description.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/text.h"
+
+namespace xlm {
+namespace {
+
+/// Reads cell options that stand in `map` beside other keys, over those that `options` has already.
+void read_cells(const Yaml& map, const std::vector<std::string>& beside, CellOptions& options) {
+  Yaml rest = map;
+  for (const std::string& key : beside) rest.take(key);
+  OptionReader reader(rest);
+  options.visit(reader);
+  reader.finish();
+}
+
+std::vector<Filter> conditions_of(const Yaml& map) {
+  const Yaml* where = map.find("where");
+  return where == nullptr ? std::vector<Filter>{} : read_filters(*where);
+}
+
+std::string label_of(const Yaml& map, std::string_view what) {
+  if (!map.is_map()) throw UsageError(fmt::format("{}: each of '{}' must be a map with a label", map.where(), what));
+  const Yaml* label = map.find("label");
+  if (label == nullptr) throw UsageError(fmt::format("{}: one of '{}' has no label", map.where(), what));
+  return scalar_text(*label, "label");
+}
+
+void read_rows(const Yaml& node, TableDescription& description) {
+  if (node.is_scalar()) {
+    description.row_key = node.scalar;
+    return;
+  }
+  if (!node.is_sequence()) {
+    throw UsageError(fmt::format("{}: 'rows' must be a column of the store, or a list of rows", node.where()));
+  }
+  for (const Yaml& item : node.items) {
+    const std::string label = label_of(item, "rows");
+    refuse_unknown(item, {"label", "where"});
+    description.rows.push_back({label, conditions_of(item)});
+  }
+}
+
+TableColumn read_column(const Yaml& item, std::string_view what, const CellOptions& defaults) {
+  TableColumn column{{label_of(item, what), conditions_of(item)}, defaults};
+  read_cells(item, {"label", "where"}, column.cells);
+  return column;
+}
+
+void read_columns(const Yaml* node, const CellOptions& defaults, TableDescription& description) {
+  if (node == nullptr) {
+    description.columns.push_back({{defaults.value, {}}, defaults});
+  } else if (node->is_scalar()) {
+    description.column_key = node->scalar;
+    description.columns.push_back({{"", {}}, defaults});
+  } else if (node->is_sequence()) {
+    for (const Yaml& item : node->items) description.columns.push_back(read_column(item, "columns", defaults));
+  } else {
+    throw UsageError(fmt::format("{}: 'columns' must be a column of the store, or a list of columns", node->where()));
+  }
+  for (const TableColumn& column : description.columns) {
+    if (!column.cells.value.empty()) continue;
+    throw UsageError(
+        fmt::format("{}: nothing says what the cells of '{}' show\ngive 'value' in 'cells' or in the column",
+                    description.place, column.label));
+  }
+}
+
+void read_also(const Yaml* node, const CellOptions& defaults, TableDescription& description) {
+  if (node == nullptr) return;
+  if (!node->is_sequence()) throw UsageError(fmt::format("{}: 'also' must be a list", node->where()));
+  for (const Yaml& item : node->items) {
+    CellOptions fresh;  // digits and format belong to the main value
+    fresh.over = defaults.over;
+    fresh.aggregate = defaults.aggregate;
+    description.also.push_back(read_column(item, "also", fresh));
+    if (description.also.back().cells.value.empty())
+      throw UsageError(fmt::format("{}: 'also' needs a value", item.where()));
+  }
+}
+
+void read_stars(const Yaml* node, const CellOptions& defaults, TableDescription& description) {
+  if (node == nullptr) return;
+  if (!node->is_map()) throw UsageError(fmt::format("{}: 'stars' must be a map", node->where()));
+  refuse_unknown(*node, {"test", "against", "p", "value"});
+  if (const Yaml* test = node->find("test"); test != nullptr && scalar_text(*test, "test") != "paired-t") {
+    throw UsageError(fmt::format("{}: the only test is paired-t, not '{}'", test->where(), test->scalar));
+  }
+  const Yaml* against = node->find("against");
+  if (against == nullptr) throw UsageError(fmt::format("{}: 'stars' needs 'against', a list of rows", node->where()));
+  const std::vector<Yaml> rows = against->is_sequence() ? against->items : std::vector<Yaml>{*against};
+  for (const Yaml& row : rows) description.stars.against.push_back(scalar_text(row, "against"));
+  if (const Yaml* p = node->find("p")) {
+    if (!p->is_scalar() || !parse_real(p->scalar, description.stars.p) || description.stars.p <= 0 ||
+        description.stars.p >= 1) {
+      throw UsageError(fmt::format("{}: p must be a number between 0 and 1", p->where()));
+    }
+  }
+  const Yaml* value = node->find("value");
+  description.stars.value = value != nullptr ? scalar_text(*value, "value") : defaults.value;
+  if (description.stars.value.empty()) {
+    throw UsageError(fmt::format("{}: 'stars' needs 'value', as 'cells' names none", node->where()));
+  }
+}
+
+/// A cell is a number or a text; a list gives the column's own value and then those of `also`.
+void read_printed_cell(const std::string& row, const std::string& column, const Yaml& node,
+                       TableDescription& description) {
+  const std::vector<Yaml> items = node.is_sequence() ? node.items : std::vector<Yaml>{node};
+  if (items.size() > 1 + description.also.size()) {
+    throw UsageError(fmt::format("{}: more printed values than the column shows", node.where()));
+  }
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    if (items[i].is_null()) continue;
+    const std::string label = i == 0 ? column : column + " " + description.also[i - 1].label;
+    description.printed[row][label] = scalar_text(items[i], "a printed value");
+  }
+}
+
+void check_printed_label(const Yaml& node, const std::string& label, const std::vector<std::string>& known,
+                         std::string_view what) {
+  if (known.empty() || std::find(known.begin(), known.end(), label) != known.end()) return;
+  throw UsageError(fmt::format("{}: 'printed' speaks of a {} '{}' that the table does not have{}", node.where(), what,
+                               label, did_you_mean(label, known)));
+}
+
+void read_printed(const Yaml* node, TableDescription& description) {
+  if (node == nullptr) return;
+  if (!node->is_map()) throw UsageError(fmt::format("{}: 'printed' must be a map of rows", node->where()));
+  std::vector<std::string> rows;
+  std::vector<std::string> columns;
+  for (const TableEntry& row : description.rows) rows.push_back(row.label);
+  if (description.column_key.empty()) {
+    for (const TableColumn& column : description.columns) {
+      columns.push_back(column.label);
+      for (const TableColumn& also : description.also) columns.push_back(column.label + " " + also.label);
+    }
+  }
+  for (const auto& [row, cells] : node->entries) {
+    check_printed_label(cells, row, rows, "row");
+    description.printed_rows.push_back(row);
+    if (!cells.is_map()) {
+      throw UsageError(fmt::format("{}: the printed values of '{}' must be a map of columns", cells.where(), row));
+    }
+    for (const auto& [column, value] : cells.entries) {
+      check_printed_label(value, column, columns, "column");
+      read_printed_cell(row, column, value, description);
+    }
+  }
+}
+
+void check_stars(const TableDescription& description) {
+  if (description.rows.empty()) return;
+  std::vector<std::string> labels;
+  for (const TableEntry& row : description.rows) labels.push_back(row.label);
+  for (const std::string& label : description.stars.against) {
+    if (std::find(labels.begin(), labels.end(), label) != labels.end()) continue;
+    throw UsageError(fmt::format("{}: 'stars' compare with a row '{}' that the table does not have{}",
+                                 description.place, label, did_you_mean(label, labels)));
+  }
+}
+
+}  // namespace
+
+const std::vector<std::string>& table_keys() {
+  static const std::vector<std::string> keys{"table",   "name",  "corner", "where", "rows",
+                                             "columns", "cells", "also",   "stars", "printed"};
+  return keys;
+}
+
+TableDescription read_table_description(const Yaml& node) {
+  refuse_unknown(node, table_keys());
+  TableDescription description;
+  description.place = node.where();
+  const Yaml* title = node.find("table");
+  if (title == nullptr) throw UsageError(fmt::format("{}: the table has no title (table: TITLE)", node.where()));
+  description.title = scalar_text(*title, "table");
+  const Yaml* name = node.find("name");
+  description.name = name != nullptr ? scalar_text(*name, "name") : name_from_title(description.title);
+  if (const Yaml* corner = node.find("corner")) description.corner = scalar_text(*corner, "corner");
+  description.where = conditions_of(node);
+  CellOptions cells;
+  if (const Yaml* given = node.find("cells")) read_cells(*given, {}, cells);
+  const Yaml* rows = node.find("rows");
+  if (rows == nullptr) throw UsageError(fmt::format("{}: the table '{}' has no rows", node.where(), description.title));
+  read_rows(*rows, description);
+  read_columns(node.find("columns"), cells, description);
+  read_also(node.find("also"), cells, description);
+  read_stars(node.find("stars"), cells, description);
+  read_printed(node.find("printed"), description);
+  check_stars(description);
+  if (description.corner.empty()) {
+    description.corner = description.row_key +
+                         (description.row_key.empty() || description.column_key.empty() ? "" : " \\ ") +
+                         description.column_key;
+  }
+  return description;
+}
+
+}  // namespace xlm

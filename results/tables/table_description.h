@@ -1,0 +1,80 @@
+// What a table file says: which runs make which cell, and how the cell is printed.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/options.h"
+#include "base/yaml.h"
+#include "results/store/aggregate.h"
+#include "results/store/run_table.h"
+#include "results/tables/number_format.h"
+
+namespace xlm {
+
+/// How the runs of a cell become what is printed in it.
+struct CellOptions {
+  std::string value;
+  Aggregate aggregate = Aggregate::kMean;
+  Spread spread = Spread::kNone;
+  std::string over = "seed";
+  std::int64_t digits = -1;
+  NumberFormat format = NumberFormat::kNumber;
+  Better better = Better::kLower;
+
+  void visit(OptionVisitor& v) {
+    v.field({.name = "value", .help = "column of the store that is printed: test.bpc, params, …"}, value);
+    v.field({.name = "aggregate", .help = "how several runs become one number; best: the smallest, see `better`"},
+            aggregate, kAggregateNames);
+    v.field({.name = "spread", .help = "sd: the sample standard deviation behind the mean, from two runs on"}, spread,
+            kSpreadNames);
+    v.field({.name = "over", .help = "what the runs of a cell are expected to differ in"}, over);
+    v.field({.name = "digits", .help = "digits behind the point", .min = 0, .max = 12}, digits);
+    v.field({.name = "format", .help = "count prints 38M, percent the hundredfold of a share"}, format,
+            kNumberFormatNames);
+    v.field({.name = "better", .help = "which way is better, for `best` and stars"}, better, kBetterNames);
+  }
+};
+
+/// A row or a column: a label, and the runs that belong to it.
+struct TableEntry {
+  std::string label;
+  std::vector<Filter> where;
+};
+
+struct TableColumn : TableEntry {
+  CellOptions cells;
+};
+
+/// Stars mark cells that are better than all of some other rows by a paired t-test over the seeds.
+struct Stars {
+  std::vector<std::string> against;  // labels of rows; empty: no stars
+  std::string value;                 // column of the store that is tested; only cells that print it get stars
+  double p = 0.05;
+};
+
+struct TableDescription {
+  std::string title;
+  std::string name;                  // for --name
+  std::string corner;                // above the row labels; the keys of rows and columns where it is not given
+  std::vector<Filter> where;         // holds for every cell
+  std::string row_key;               // rows are the values of this column …
+  std::vector<TableEntry> rows;      // … or given one by one
+  std::string column_key;            // likewise
+  std::vector<TableColumn> columns;  // where column_key is set: one, the pattern of all
+  std::vector<TableColumn> also;     // further values after each column's own
+  Stars stars;
+  std::map<std::string, std::map<std::string, std::string>> printed;  // row label, column label: the paper's text
+  std::vector<std::string> printed_rows;                              // labels in the order of the file
+  std::string place;                                                  // file:line, for messages
+};
+
+/// All keys that a table's map may have.
+const std::vector<std::string>& table_keys();
+
+/// Reads one description (see find_exhibits). Throws UsageError with file:line.
+TableDescription read_table_description(const Yaml& description);
+
+}  // namespace xlm

@@ -1,0 +1,100 @@
+// Footnotes of a table.
+#include "results/tables/table_notes.h"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+
+namespace xlm {
+namespace {
+
+constexpr std::size_t kMostListed = 6;
+
+/// "a, b, c and 4 more".
+std::string listed(const std::vector<std::string>& names) {
+  if (names.size() <= kMostListed) return join(names, ", ");
+  const std::vector<std::string> first(names.begin(), names.begin() + kMostListed);
+  return fmt::format("{} and {} more", join(first, ", "), names.size() - kMostListed);
+}
+
+std::string cell_name(const Table& table, std::size_t row, std::size_t column) {
+  return table.columns.size() == 1 ? table.rows[row].label
+                                   : fmt::format("{}/{}", table.rows[row].label, table.columns[column].label);
+}
+
+std::string seeds_note(const Table& table) {
+  std::map<std::int64_t, std::vector<std::string>> by_count;
+  std::string over;
+  for (std::size_t r = 0; r < table.rows.size(); ++r) {
+    for (std::size_t c = 0; c < table.columns.size(); ++c) {
+      const TableCell& cell = table.rows[r].cells[c];
+      if (!cell.value) continue;
+      by_count[cell.groups].push_back(cell_name(table, r, c));
+      over = table.columns[c].cells.over;
+    }
+  }
+  if (by_count.empty()) return "";
+  const auto usual = std::max_element(by_count.begin(), by_count.end(),
+                                      [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
+  const auto count = [&](std::int64_t n) { return fmt::format("{} {}{}", n, over, n == 1 ? "" : "s"); };
+  std::string note = count(usual->first);
+  for (const auto& [n, cells] : by_count) {
+    if (n != usual->first) note += fmt::format("; {} for {}", count(n), listed(cells));
+  }
+  return note + (by_count.size() == 1 ? " in every cell." : ".");
+}
+
+std::string missing_note(const Table& table) {
+  std::vector<std::string> reasons;
+  std::map<std::string, std::vector<std::string>> cells;
+  for (std::size_t r = 0; r < table.rows.size(); ++r) {
+    const std::vector<TableCell>& row = table.rows[r].cells;
+    const bool whole =
+        row.size() > 1 && !row.front().missing.empty() &&
+        std::all_of(row.begin(), row.end(), [&](const TableCell& cell) { return cell.missing == row.front().missing; });
+    for (std::size_t c = 0; c < row.size(); ++c) {
+      const std::string& reason = row[c].missing;
+      if (reason.empty() || (whole && c > 0)) continue;
+      if (!cells.contains(reason)) reasons.push_back(reason);
+      cells[reason].push_back(whole ? table.rows[r].label : cell_name(table, r, c));
+    }
+  }
+  std::vector<std::string> parts;
+  for (const std::string& reason : reasons) parts.push_back(fmt::format("{} ({})", listed(cells[reason]), reason));
+  return parts.empty() ? "" : "– not there yet: " + join(parts, "; ") + ".";
+}
+
+std::string stars_note(const Stars& stars) {
+  return fmt::format("* better than {} by a two-sided paired t-test over common seeds, p < {}.",
+                     join(stars.against, " and "), stars.p);
+}
+
+}  // namespace
+
+std::vector<std::string> table_notes(const Table& table, const TableNotes& notes) {
+  std::vector<std::string> lines;
+  const auto add = [&](const std::string& line) {
+    if (!line.empty()) lines.push_back(line);
+  };
+  if (table.has_printed) add("[…] is the value that the paper prints.");
+  add(seeds_note(table));
+  if (notes.stars != nullptr) add(stars_note(*notes.stars));
+  for (const std::string& label : notes.absent) add(fmt::format("No star can be given: there is no row '{}'.", label));
+  if (!notes.untested.empty()) {
+    std::vector<std::string> cells;
+    for (const auto& [row, column] : notes.untested) cells.push_back(cell_name(table, row, column));
+    add(fmt::format("No star can be given to {}: fewer than two {}s in common with a row of the test.", listed(cells),
+                    table.columns.front().cells.over));
+  }
+  add(missing_note(table));
+  if (!notes.mixed.empty()) {
+    add(fmt::format("Several runs with one {} are mixed in {}; a 'where' can tell them apart.", notes.mixed_over,
+                    listed(notes.mixed)));
+  }
+  return lines;
+}
+
+}  // namespace xlm

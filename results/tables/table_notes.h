@@ -1,0 +1,24 @@
+// Footnotes of a table: how many seeds, which cells are missing and why, what a star means.
+#pragma once
+
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "results/tables/table.h"
+
+namespace xlm {
+
+/// What only the computation knows.
+struct TableNotes {
+  const Stars* stars = nullptr;
+  std::set<std::pair<std::size_t, std::size_t>> untested;  // row and column of cells with too few seeds for a test
+  std::set<std::string> absent;                            // rows to be tested against that the table does not have
+  std::vector<std::string> mixed;                          // cells with several runs of one seed
+  std::string mixed_over;
+};
+
+std::vector<std::string> table_notes(const Table& table, const TableNotes& notes);
+
+}  // namespace xlm

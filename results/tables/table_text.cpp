@@ -1,0 +1,200 @@
+// Tables as text, Markdown, CSV, JSON and LaTeX.
+#include "results/tables/table_text.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/terminal.h"
+#include "base/text.h"
+#include "results/tables/latex.h"
+
+namespace xlm {
+namespace {
+
+std::string cell_text(const TableCell& cell, const CellOptions& options) {
+  std::string text = cell.value ? format_number(*cell.value, options.format, options.digits) : "–";
+  if (cell.spread) text += " ± " + format_number(*cell.spread, options.format, options.digits);
+  if (cell.star) text += "*";
+  if (!cell.printed.empty()) text += " [" + cell.printed + "]";
+  return text;
+}
+
+std::vector<std::string> titles(const Table& table, std::size_t begin, std::size_t end) {
+  std::vector<std::string> result{table.corner};
+  for (std::size_t c = begin; c < end; ++c) result.push_back(table.columns[c].label);
+  return result;
+}
+
+/// The columns [begin, end) with the row labels in front.
+std::string render_columns(const Table& table, std::size_t begin, std::size_t end, TextTable::Format format,
+                           int width) {
+  std::vector<TextTable::Column> columns;
+  for (const std::string& title : titles(table, begin, end)) columns.push_back({title, !columns.empty()});
+  TextTable text(std::move(columns));
+  for (const TableRow& row : table.rows) {
+    std::vector<std::string> cells{row.label};
+    for (std::size_t c = begin; c < end; ++c) cells.push_back(cell_text(row.cells[c], table.columns[c].cells));
+    text.add(std::move(cells));
+  }
+  return text.render(format, width);
+}
+
+std::size_t column_width(const Table& table, std::size_t column) {
+  std::size_t widest = display_width(table.columns[column].label);
+  for (const TableRow& row : table.rows) {
+    widest = std::max(widest, display_width(cell_text(row.cells[column], table.columns[column].cells)));
+  }
+  return widest;
+}
+
+/// Breaks a line at blanks so that it takes at most `width` columns.
+std::string wrapped(const std::string& text, int width) {
+  if (width <= 0) return text + "\n";
+  std::string out;
+  std::size_t used = 0;
+  for (const std::string& word : split(text, ' ')) {
+    const std::size_t length = display_width(word);
+    if (used > 0 && used + 1 + length > static_cast<std::size_t>(width)) {
+      out += "\n";
+      used = 0;
+    }
+    out += (used > 0 ? " " : "") + word;
+    used += length + (used > 0 ? 1 : 0);
+  }
+  return out + "\n";
+}
+
+std::string render_text(const Table& table, int width) {
+  std::string out = wrapped(table.title, width) + "\n";
+  std::size_t labels = display_width(table.corner);
+  for (const TableRow& row : table.rows) labels = std::max(labels, display_width(row.label));
+  for (std::size_t begin = 0; begin < table.columns.size();) {
+    std::size_t end = begin;
+    std::size_t used = labels;
+    while (end < table.columns.size() &&
+           (end == begin || width <= 0 || used + 2 + column_width(table, end) <= static_cast<std::size_t>(width))) {
+      used += 2 + column_width(table, end++);
+    }
+    out += render_columns(table, begin, end, TextTable::Format::kText, width) + "\n";
+    begin = end;
+  }
+  for (const std::string& note : table.notes) out += wrapped(note, width);
+  return out;
+}
+
+std::string render_markdown(const Table& table) {
+  std::string out = "**" + table.title + "**\n\n";
+  out += render_columns(table, 0, table.columns.size(), TextTable::Format::kMarkdown, 0);
+  for (const std::string& note : table.notes) out += "\n" + note + "\n";
+  return out;
+}
+
+/// One line per row; beside each value its spread, number of seeds and printed value, where any row has one.
+std::string render_csv(const Table& table) {
+  std::vector<TextTable::Column> columns{{table.corner.empty() ? "row" : table.corner}};
+  const auto any = [&](std::size_t c, const auto& has) {
+    return std::any_of(table.rows.begin(), table.rows.end(), [&](const TableRow& row) { return has(row.cells[c]); });
+  };
+  const auto has_spread = [](const TableCell& cell) { return cell.spread.has_value(); };
+  const auto has_printed = [](const TableCell& cell) { return !cell.printed.empty(); };
+  for (std::size_t c = 0; c < table.columns.size(); ++c) {
+    const std::string& label = table.columns[c].label;
+    columns.push_back({label});
+    if (any(c, has_spread)) columns.push_back({label + " sd"});
+    columns.push_back({label + " n"});
+    if (any(c, has_printed)) columns.push_back({label + " paper"});
+  }
+  TextTable text(std::move(columns));
+  for (const TableRow& row : table.rows) {
+    std::vector<std::string> cells{row.label};
+    for (std::size_t c = 0; c < row.cells.size(); ++c) {
+      const TableCell& cell = row.cells[c];
+      cells.push_back(cell.value ? json_number(*cell.value) : "");
+      if (any(c, has_spread)) cells.push_back(cell.spread ? json_number(*cell.spread) : "");
+      cells.push_back(fmt::format("{}", cell.groups));
+      if (any(c, has_printed)) cells.push_back(cell.printed);
+    }
+    text.add(std::move(cells));
+  }
+  return text.render(TextTable::Format::kCsv);
+}
+
+/// As cell_text, with a raised star.
+std::string latex_cell(TableCell cell, const CellOptions& options) {
+  const std::string printed = cell.printed.empty() ? "" : latex_escape(" [" + cell.printed + "]");
+  const std::string star = cell.star ? "$^{*}$" : "";
+  cell.printed.clear();
+  cell.star = false;
+  return latex_escape(cell_text(cell, options)) + star + printed;
+}
+
+std::string render_latex(const Table& table) {
+  std::string out = "\\begin{table}\n  \\centering\n";
+  out += fmt::format("  \\caption{{{}}}\n", latex_escape(table.title));
+  out += fmt::format("  \\begin{{tabular}}{{l{}}}\n    \\hline\n", std::string(table.columns.size(), 'r'));
+  const auto line = [&](const std::vector<std::string>& cells) { out += "    " + join(cells, " & ") + " \\\\\n"; };
+  std::vector<std::string> heads;
+  for (const std::string& title : titles(table, 0, table.columns.size())) heads.push_back(latex_escape(title));
+  line(heads);
+  out += "    \\hline\n";
+  for (const TableRow& row : table.rows) {
+    std::vector<std::string> cells{latex_escape(row.label)};
+    for (std::size_t c = 0; c < row.cells.size(); ++c) {
+      cells.push_back(latex_cell(row.cells[c], table.columns[c].cells));
+    }
+    line(cells);
+  }
+  out += "    \\hline\n  \\end{tabular}\n";
+  if (!table.notes.empty()) {
+    out += "\n  \\medskip\n  {\\footnotesize\n";
+    for (const std::string& note : table.notes) out += "  " + latex_escape(note) + "\\par\n";
+    out += "  }\n";
+  }
+  return out + "\\end{table}\n";
+}
+
+}  // namespace
+
+Json to_json(const Table& table) {
+  Json json = {{"table", table.title}, {"name", table.name}, {"columns", Json::array()}, {"rows", Json::array()}};
+  for (const TableColumn& column : table.columns) {
+    json["columns"].push_back({{"label", column.label}, {"value", column.cells.value}});
+  }
+  for (const TableRow& row : table.rows) {
+    Json cells = Json::array();
+    for (std::size_t c = 0; c < row.cells.size(); ++c) {
+      const TableCell& cell = row.cells[c];
+      Json item = {{"column", table.columns[c].label}};
+      item["value"] = cell.value ? Json(*cell.value) : Json();
+      item["sd"] = cell.spread ? Json(*cell.spread) : Json();
+      item["n"] = cell.groups;
+      item["star"] = cell.star;
+      item["printed"] = cell.printed.empty() ? Json() : Json(cell.printed);
+      item["missing"] = cell.missing.empty() ? Json() : Json(cell.missing);
+      item["runs"] = cell.runs;
+      cells.push_back(std::move(item));
+    }
+    json["rows"].push_back({{"label", row.label}, {"cells", std::move(cells)}});
+  }
+  json["notes"] = table.notes;
+  return json;
+}
+
+std::string render_table(const Table& table, TableFormat format, int width) {
+  switch (format) {
+    case TableFormat::kText:
+      return render_text(table, width);
+    case TableFormat::kMarkdown:
+      return render_markdown(table);
+    case TableFormat::kCsv:
+      return render_csv(table);
+    case TableFormat::kJson:
+      return to_json(table).dump(2) + "\n";
+    case TableFormat::kLatex:
+      return render_latex(table);
+  }
+  return "";
+}
+
+}  // namespace xlm

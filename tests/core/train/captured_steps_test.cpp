@@ -1,0 +1,145 @@
+// Training from recordings is training, and the library that records on a GPU opens.
+#include "core/train/captured_steps.h"
+
+#include <dlfcn.h>
+
+#include <ATen/Context.h>
+#include <gtest/gtest.h>
+
+#include "base/files.h"
+#include "core/api/model_list.h"
+#include "core/train/optimizer.h"
+
+namespace xlm {
+namespace {
+
+/// Replays by running the work again: it sees only what the recording reads, as a GPU would.
+class RunAgain final : public StepRecorder {
+ public:
+  void record(const std::function<void()>& work) override {
+    work_ = work;
+    work_();
+  }
+  void replay() override {
+    ++replays;
+    work_();
+  }
+
+  void forget() override { work_ = nullptr; }
+
+  int replays = 0;
+
+ private:
+  std::function<void()> work_;
+};
+
+/// A model of adaptive spans whose bands change now and then while it learns.
+struct Training {
+  Training() {
+    torch::manual_seed(7);
+    AdaptiveSpanOptions options{.width = 16,
+                                .heads = 2,
+                                .feed_forward = 32,
+                                .layers = 2,
+                                .dropout = 0,
+                                .attention_dropout = 0,
+                                .span = 300,
+                                .span_penalty = -0.05,  // spans that grow
+                                .span_ramp = 8};
+    model = options.make(11);
+    weights = {model->weights().begin(), model->weights().end()};
+    optimizer.emplace(OptimizerOptions{.type = OptimizerOptions::Type::kAdagrad, .lr = 0.07}, weights);
+    state = model->initial_state(3);
+  }
+
+  /// One step; its loss.
+  double step(CapturedSteps* recorded) {
+    const torch::Tensor tokens = torch::randint(11, {3, 17}, torch::kLong);
+    const ModelInput input{.tokens = tokens.narrow(1, 0, 16)};
+    const torch::Tensor targets = tokens.narrow(1, 1, 16);
+    const auto work = [this](const ModelInput& in, const torch::Tensor& wanted, const State& before) {
+      ModelOutput output = model->forward(in, before);
+      const torch::Tensor loss = output.summed_loss(wanted) / wanted.numel();
+      (loss + output.auxiliary_loss).backward();
+      return CapturedSteps::Outcome{.loss = loss.detach(), .state = output.state};
+    };
+    optimizer->zero_gradients();
+    CapturedSteps::Outcome outcome = recorded != nullptr
+                                         ? recorded->run(model->graph_signature().value(), input, targets, state, work)
+                                         : work(input, targets, state);
+    state = outcome.state;
+    optimizer->step(0.07, ++steps);
+    model->after_step();
+    return outcome.loss.item<double>();
+  }
+
+  std::shared_ptr<LanguageModel> model;
+  NamedTensors weights;
+  std::optional<Optimizer> optimizer;
+  State state;
+  std::int64_t steps = 0;
+};
+
+TEST(CapturedSteps, TrainAsUnrecordedOnes) {
+  constexpr int kSteps = 80;
+  Training plain;
+  std::vector<double> expected;
+  for (int i = 0; i < kSteps; ++i) expected.push_back(plain.step(nullptr));
+
+  Training again;
+  auto recorder = std::make_unique<RunAgain>();
+  const RunAgain& runs = *recorder;
+  CapturedSteps recorded(std::move(recorder), again.weights);
+  std::vector<double> losses;
+  for (int i = 0; i < kSteps; ++i) losses.push_back(again.step(&recorded));
+
+  EXPECT_EQ(losses, expected);
+  EXPECT_GT(recorded.recordings(), 1) << "the bands should have changed";
+  EXPECT_GT(runs.replays, 10);
+  EXPECT_LT(recorded.recordings() + runs.replays, kSteps) << "the first steps of a shape are not recorded";
+}
+
+TEST(CapturedSteps, WhatAModelComputesIsNamedWhereItIsKnown) {
+  using SpanType = AdaptiveSpanOptions::SpanType;
+  const auto operations = [](SpanType type) {
+    return AdaptiveSpanOptions{.width = 8, .heads = 2, .feed_forward = 8, .layers = 2, .span = 100, .span_type = type}
+        .make(5)
+        ->graph_signature();
+  };
+  EXPECT_EQ(operations(SpanType::kFixed), "100,100 100,100 ");
+  EXPECT_EQ(operations(SpanType::kAdaptive), "64,64 64,64 ");
+  EXPECT_EQ(operations(SpanType::kDynamic), std::nullopt);
+}
+
+// A recording reads the table of sinusoids, which a longer text, as an evaluation's, replaces.
+TEST(CapturedSteps, AnHourglassThatHasReadALongerTextIsRecordedAgain) {
+  HourglassOptions options{.width = 8, .heads = 2, .feed_forward = 8, .layers = {1}};
+  options.boundaries.type = BoundaryOptions::Type::kNone;
+  const std::shared_ptr<LanguageModel> model = options.make(5);
+  const auto after = [&](std::int64_t length) {
+    model->forward(torch::zeros({1, length}, torch::kLong), {});
+    return model->graph_signature().value();
+  };
+  const std::string trained = after(16);
+  EXPECT_EQ(after(16), trained);
+  EXPECT_NE(after(40), trained);
+  EXPECT_EQ(after(16), after(40));
+}
+
+// Every symbol that the recorder needs is in libtorch_cuda and what it brings; running it takes a GPU.
+TEST(CudaRecorder, OpensWhereLibtorchCudaIs) {
+  Dl_info info{};
+  ASSERT_NE(::dladdr(reinterpret_cast<const void*>(&at::globalContext), &info), 0);
+  const fs::path torch_cuda = fs::path(info.dli_fname).parent_path() / "libtorch_cuda.so";
+  // The wheel has libtorch_cuda.so in either set; what it needs lies beside it only in the larger one.
+  const fs::path cublas = torch_cuda.parent_path() / "../../nvidia/cu13/lib/libcublas.so.13";
+  if (!fs::exists(cublas)) GTEST_SKIP() << "libtorch is the CPU set: `make setup CUDA=1` brings the other";
+  ASSERT_NE(::dlopen(torch_cuda.c_str(), RTLD_NOW | RTLD_GLOBAL), nullptr) << ::dlerror();
+  const fs::path own = fs::path(XLM_LIBRARIES) / "libxlm_cuda.so";
+  void* const library = ::dlopen(own.c_str(), RTLD_NOW | RTLD_LOCAL);
+  ASSERT_NE(library, nullptr) << ::dlerror();
+  EXPECT_NE(::dlsym(library, "xlm_make_recorder"), nullptr);
+}
+
+}  // namespace
+}  // namespace xlm

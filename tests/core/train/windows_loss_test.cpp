@@ -1,0 +1,139 @@
+// Back-propagation through windows: computed again or kept, the gradients are the same; and the stream of sequences.
+#include "core/train/windows_loss.h"
+
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "core/batches/document_sequences.h"
+#include "core/kernels/dropout.h"
+#include "tests/temporary_folder.h"
+
+namespace xlm {
+namespace {
+
+constexpr std::int64_t kWindowSymbols = 13;
+
+std::shared_ptr<LanguageModel> recurrent_model(double dropout) {
+  torch::manual_seed(4);
+  const Gpt2Options options{.width = 16,
+                            .heads = 2,
+                            .layers = 2,
+                            .positions = 16,
+                            .dropout = dropout,
+                            .attention_dropout = dropout,
+                            .window = 8,
+                            .overlap = 3,
+                            .recurrence = {.pool = RecurrenceOptions::Pool::kMean, .hidden = {12, 12}}};
+  const auto model = make_model(options, kWindowSymbols);
+  const torch::NoGradGuard no_grad;
+  for (const auto& [name, weight] : model->weights()) {
+    if (name.starts_with("recurrence")) weight.normal_(0, 0.3);  // so that the state matters
+  }
+  return model;
+}
+
+struct LossAndGradients {
+  double loss;
+  std::vector<torch::Tensor> gradients;
+  std::uint64_t next_seed;  // what the generator gives afterwards
+};
+
+LossAndGradients loss_and_gradients(bool checkpoint) {
+  const auto model = recurrent_model(0.2);
+  model->train();
+  torch::manual_seed(9);
+  const torch::Tensor text = torch::randint(kWindowSymbols, {3, 31});
+  torch::Tensor targets = text.narrow(1, 1, 30).clone();
+  targets[2].narrow(0, 17, 13).fill_(kNoTarget);  // a short sequence
+  torch::Tensor loss = windows_loss(*model, text.narrow(1, 0, 30), targets, checkpoint);
+  loss.backward();
+  LossAndGradients result{loss.item<double>(), {}, draw_dropout_seed()};
+  for (const auto& [name, weight] : model->weights()) result.gradients.push_back(weight.grad());
+  return result;
+}
+
+TEST(Windows, ComputedAgainGiveTheSameGradientsWithTheirDropout) {
+  const LossAndGradients kept = loss_and_gradients(false);
+  const LossAndGradients again = loss_and_gradients(true);
+  EXPECT_EQ(kept.loss, again.loss);
+  EXPECT_EQ(kept.next_seed, again.next_seed);
+  ASSERT_EQ(kept.gradients.size(), again.gradients.size());
+  for (std::size_t i = 0; i < kept.gradients.size(); ++i) {
+    EXPECT_TRUE(torch::allclose(kept.gradients[i], again.gradients[i], 1e-4, 1e-7)) << i;
+  }
+  EXPECT_GT(kept.gradients.back().abs().max().item<double>(), 0);  // the last recurrence bias: time was gone through
+}
+
+TEST(Windows, PaddingAddsNothing) {
+  const auto model = recurrent_model(0);
+  torch::manual_seed(2);
+  const torch::Tensor text = torch::randint(kWindowSymbols, {1, 18});
+  const torch::Tensor alone = windows_loss(*model, text.narrow(1, 0, 17), text.narrow(1, 1, 17), false);
+  const torch::Tensor tokens = torch::cat({text.narrow(1, 0, 17), torch::zeros({1, 9}, torch::kLong)}, 1);
+  const torch::Tensor targets = torch::cat({text.narrow(1, 1, 17), torch::full({1, 9}, kNoTarget, torch::kLong)}, 1);
+  EXPECT_NEAR(windows_loss(*model, tokens, targets, false).item<double>(), alone.item<double>(), 1e-6);
+}
+
+class DocumentSequencesTest : public testing::Test {
+ protected:
+  DocumentSequencesTest() : split_{TokenFile(write_places(folder_.path() / "tokens"), 1)} {
+    split_.documents = {0, 25, 26, 60};  // the second has one token: nothing to predict
+  }
+  static fs::path write_places(const fs::path& path) {
+    std::string bytes;
+    for (int i = 0; i < 70; ++i) bytes.push_back(static_cast<char>(i));
+    write_file(path, bytes);
+    return path;
+  }
+
+  TemporaryFolder folder_;
+  Split split_;
+};
+
+TEST_F(DocumentSequencesTest, AnEpochPredictsEveryTokenButTheFirstOfADocumentOnce) {
+  const TokenSource source(split_, {});
+  DocumentSequences sequences(source, {.batch = 2, .block = 10}, 3);  // 3 + 4 + 1 sequences: four batches an epoch
+  for (int epoch = 0; epoch < 3; ++epoch) {
+    std::multiset<std::int64_t> predicted;
+    for (int i = 0; i < 4; ++i) {
+      const Batch batch = sequences.next();
+      EXPECT_TRUE(batch.fresh);
+      for (std::int64_t row = 0; row < 2; ++row) {
+        for (std::int64_t t = 0; t < batch.targets.size(1); ++t) {
+          const auto target = batch.targets[row][t].item<std::int64_t>();
+          if (target == kNoTarget) continue;
+          EXPECT_EQ(batch.input.tokens[row][t].item<std::int64_t>(), target - 1);
+          predicted.insert(target);
+        }
+      }
+    }
+    std::multiset<std::int64_t> expected;
+    for (std::int64_t i = 0; i < 70; ++i) {
+      if (i != 0 && i != 25 && i != 26 && i != 60) expected.insert(i);
+    }
+    EXPECT_EQ(predicted, expected);
+  }
+}
+
+TEST_F(DocumentSequencesTest, GoesOnWhereItStoodAndOrdersDifferBySeedAndEpoch) {
+  const TokenSource source(split_, {});
+  DocumentSequences whole(source, {.batch = 3, .block = 10}, 3);
+  DocumentSequences other(source, {.batch = 3, .block = 10}, 4);
+  bool differs = false;
+  for (int i = 0; i < 9; ++i) {
+    DocumentSequences resumed(source, {.batch = 3, .block = 10}, 3);
+    resumed.restore(whole.state());
+    const Batch batch = whole.next();
+    EXPECT_TRUE(torch::equal(resumed.next().targets, batch.targets)) << i;
+    const Batch elsewhere = other.next();
+    differs = differs || elsewhere.targets.sizes() != batch.targets.sizes() ||
+              !torch::equal(elsewhere.targets, batch.targets);
+  }
+  EXPECT_TRUE(differs);
+  EXPECT_THROW(whole.restore({{"visited", -1}}), DataError);
+}
+
+}  // namespace
+}  // namespace xlm

@@ -1,0 +1,227 @@
+#include "datasets/input/archive.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "tests/datasets/input/archives.h"
+#include "tests/temporary_folder.h"
+
+namespace xlm {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Pair;
+using ::testing::ThrowsMessage;
+
+/// Text that does not compress away: archives of it have a body to truncate and to damage.
+std::string sample_text(std::size_t bytes) {
+  std::string text;
+  std::uint32_t state = 12345;
+  while (text.size() < bytes) {
+    state = state * 1664525U + 1013904223U;
+    text += static_cast<char>('a' + (state >> 24U) % 26U);
+  }
+  return text;
+}
+
+class Archives : public ::testing::Test {
+ protected:
+  fs::path path(const std::string& name) const { return folder_.path() / name; }
+  fs::path file(const std::string& name, const std::string& content) const {
+    return write_quickly(path(name), content);
+  }
+
+  TemporaryFolder folder_;
+};
+
+struct Kind {
+  const char* name;
+  const char* format;
+  const char* filter;
+};
+constexpr Kind kCompressed[] = {
+    {"x.gz", "raw", "gzip"}, {"x.bz2", "raw", "bzip2"}, {"x.xz", "raw", "xz"}, {"x.zst", "raw", "zstd"}};
+constexpr Kind kTars[] = {{"x.tar.gz", "ustar", "gzip"},
+                          {"x.tar.bz2", "ustar", "bzip2"},
+                          {"x.tar.xz", "ustar", "xz"},
+                          {"x.tar.zst", "ustar", "zstd"}};
+
+TEST_F(Archives, APlainFileIsOneEntryWithoutName) {
+  EXPECT_THAT(read_all(file("a.txt", "hello")), ElementsAre(Pair("", "hello")));
+}
+
+TEST_F(Archives, PlainTextIsReadAsItIsHoweverOddItLooks) {
+  for (const std::string text : {"#mtree\n./a type=file\n", "BZh9 is not bzip2", "PK is not zip", "ustar", "070707",
+                                 "\n", "<?xml version=\"1.0\"?>", "!<arch>\n", "WARC/1.0\r\n", "\x1F\x8B"}) {
+    EXPECT_THAT(read_all(file("odd.txt", text)), ElementsAre(Pair("", text)));
+  }
+}
+
+TEST_F(Archives, ReadsEveryCompression) {
+  const std::string text = sample_text(300'000);
+  for (const Kind& kind : kCompressed) {
+    make_archive(path(kind.name), kind.format, kind.filter, {{"x", text}});
+    EXPECT_THAT(read_all(path(kind.name)), ElementsAre(Pair("", text))) << kind.name;
+  }
+}
+
+TEST_F(Archives, ReadsTarInEveryCompression) {
+  for (const Kind& kind : kTars) {
+    make_archive(path(kind.name), kind.format, kind.filter, {{"a/b.txt", "one"}, {"c.txt", sample_text(2000)}});
+    EXPECT_THAT(read_all(path(kind.name)), ElementsAre(Pair("a/b.txt", "one"), Pair("c.txt", sample_text(2000))))
+        << kind.name;
+  }
+  make_archive(path("x.tar"), "ustar", "", {{"a.txt", "one"}});
+  EXPECT_THAT(read_all(path("x.tar")), ElementsAre(Pair("a.txt", "one")));
+}
+
+TEST_F(Archives, ReadsZip) {
+  make_archive(path("x.zip"), "zip", "", {{"text8", sample_text(100'000)}});
+  EXPECT_THAT(read_all(path("x.zip")), ElementsAre(Pair("text8", sample_text(100'000))));
+}
+
+TEST_F(Archives, TheContentDecidesNotTheName) {
+  make_archive(path("x"), "raw", "gzip", {{"x", "packed without a name for it"}});
+  EXPECT_THAT(read_all(path("x")), ElementsAre(Pair("", "packed without a name for it")));
+}
+
+TEST_F(Archives, ReadsSeveralGzipMembersAndPadding) {
+  make_archive(path("a.gz"), "raw", "gzip", {{"x", "one "}});
+  make_archive(path("b.gz"), "raw", "gzip", {{"x", "two"}});
+  const std::string both = read_file(path("a.gz")) + read_file(path("b.gz"));
+  EXPECT_THAT(read_all(file("both.gz", both + std::string(100, '\0'))), ElementsAre(Pair("", "one two")));
+  EXPECT_THROW(read_all(file("junk.gz", both + "junk")), DataError);
+}
+
+TEST_F(Archives, SkipsFoldersLinksAndHiddenFiles) {
+  make_archive(path("x.tar"), "ustar", "",
+               {{"d/", "", AE_IFDIR},
+                {"d/link", "", AE_IFLNK, "/etc/passwd"},
+                {"__MACOSX/d/a.txt", "no"},
+                {"d/._a.txt", "no"},
+                {"./d/a.txt", "yes"}});
+  EXPECT_THAT(read_all(path("x.tar")), ElementsAre(Pair("./d/a.txt", "yes")));
+}
+
+TEST_F(Archives, RefusesEntriesThatLeadOutside) {
+  for (const char* name : {"/etc/cron.d/x", "../x", "a/../../x", "..\\x", "C:\\x", "a/.."}) {
+    make_archive(path("x.tar"), "ustar", "", {{name, "evil"}});
+    EXPECT_THAT([&] { read_all(path("x.tar")); }, ThrowsMessage<DataError>(HasSubstr("leads outside"))) << name;
+    make_archive(path("x.zip"), "zip", "", {{name, "evil"}});
+    EXPECT_THAT([&] { read_all(path("x.zip")); }, ThrowsMessage<DataError>(HasSubstr("leads outside"))) << name;
+  }
+}
+
+TEST_F(Archives, ControlCharactersOfNamesAreNotPrinted) {
+  make_archive(path("x.tar"), "ustar", "", {{"/\x1B[2Jx", "evil"}});
+  EXPECT_THAT([&] { read_all(path("x.tar")); }, ThrowsMessage<DataError>(HasSubstr("\\x1b[2Jx")));
+}
+
+TEST_F(Archives, EmptyFilesAreErrors) {
+  EXPECT_THAT([&] { read_all(file("a.txt", "")); }, ThrowsMessage<DataError>(HasSubstr("a.txt is empty")));
+  EXPECT_THAT([&] { read_all(file("a.gz", "")); }, ThrowsMessage<DataError>(HasSubstr("a.gz is empty")));
+  make_archive(path("b.gz"), "raw", "gzip", {{"x", ""}});
+  EXPECT_THAT([&] { read_all(path("b.gz")); }, ThrowsMessage<DataError>(HasSubstr("b.gz is empty")));
+  for (const char* name : {"b.bz2", "b.xz", "b.zst"}) {
+    const std::string filter = std::string(name) == "b.bz2" ? "bzip2" : std::string(name) == "b.xz" ? "xz" : "zstd";
+    make_archive(path(name), "raw", filter, {{"x", ""}});
+    EXPECT_THROW(read_all(path(name)), DataError) << name;
+  }
+}
+
+TEST_F(Archives, AMissingFileIsAnErrorThatNamesIt) {
+  EXPECT_THAT([&] { read_all(path("nowhere.zip")); },
+              ThrowsMessage<DataError>(AllOf(HasSubstr("nowhere.zip"), HasSubstr("No such file"))));
+}
+
+TEST_F(Archives, ANameThatPromisesAnArchiveMustKeepIt) {
+  for (const char* name : {"a.zip", "a.gz", "a.bz2", "a.xz", "a.zst", "a.tar", "a.tgz", "A.ZIP"}) {
+    EXPECT_THAT([&] { read_all(file(name, "<html>404 not found</html>")); },
+                ThrowsMessage<DataError>(HasSubstr("as its name says")))
+        << name;
+  }
+}
+
+TEST_F(Archives, EveryTruncationIsAnError) {
+  const std::string text = sample_text(600);
+  std::vector<Kind> kinds(std::begin(kCompressed), std::end(kCompressed));
+  kinds.insert(kinds.end(), std::begin(kTars), std::end(kTars));
+  kinds.push_back({"x.zip", "zip", ""});
+  for (const Kind& kind : kinds) {
+    make_archive(path(kind.name), kind.format, kind.filter, {{"x", text}});
+    const std::string whole = read_file(path(kind.name));
+    ASSERT_EQ(read_all(path(kind.name)).begin()->second, text) << kind.name;
+    for (std::size_t bytes = 0; bytes < whole.size(); ++bytes) {
+      EXPECT_THROW(read_all(file(kind.name, whole.substr(0, bytes))), DataError) << kind.name << " cut to " << bytes;
+    }
+  }
+}
+
+TEST_F(Archives, ATruncatedTarIsAnErrorUnlessOnlyItsPaddingIsGone) {
+  make_archive(path("x.tar"), "ustar", "", {{"a", sample_text(700)}, {"b", sample_text(600)}});
+  const std::map<std::string, std::string> all = read_all(path("x.tar"));
+  const std::string whole = read_file(path("x.tar"));
+  for (std::size_t bytes = 0; bytes < whole.size(); bytes += 64) {
+    try {
+      EXPECT_EQ(read_all(file("x.tar", whole.substr(0, bytes))), all) << bytes;
+    } catch (const DataError&) {
+    }
+  }
+  EXPECT_THROW(read_all(file("x.tar", whole.substr(0, 1536))), DataError) << "cut between two entries";
+}
+
+TEST_F(Archives, DamageIsNoticed) {
+  const std::string text = sample_text(600);
+  for (const Kind& kind : {kCompressed[0], kCompressed[1], kCompressed[2], Kind{"x.zip", "zip", ""}}) {
+    make_archive(path(kind.name), kind.format, kind.filter, {{"x", text}});
+    const std::string whole = read_file(path(kind.name));
+    int noticed = 0;
+    for (std::size_t i = 0; i < whole.size(); ++i) {
+      std::string damaged = whole;
+      damaged[i] = static_cast<char>(damaged[i] ^ 4);
+      try {  // a damaged time stamp or name in the header changes nothing that is read
+        const auto contents = read_all(file(kind.name, damaged));
+        if (!contents.empty()) {
+          EXPECT_EQ(contents.begin()->second, text) << kind.name << ", byte " << i;
+        }
+      } catch (const DataError&) {
+        ++noticed;
+      }
+    }
+    EXPECT_GT(noticed, 300) << kind.name;
+  }
+}
+
+TEST_F(Archives, ErrorsNameFileAndEntry) {
+  make_archive(path("x.zip"), "zip", "", {{"inside.txt", sample_text(3000)}});
+  std::string damaged = read_file(path("x.zip"));
+  damaged[1000] = static_cast<char>(damaged[1000] ^ 1);
+  EXPECT_THAT([&] { read_all(file("x.zip", damaged)); },
+              ThrowsMessage<DataError>(AllOf(HasSubstr("x.zip"), HasSubstr("inside.txt"))));
+}
+
+TEST_F(Archives, UnpackingIsBounded) {
+  make_archive(path("x.gz"), "raw", "gzip", {{"x", std::string(100'000, 'a')}});
+  EXPECT_THAT([&] { read_all(path("x.gz"), 99'999); }, ThrowsMessage<DataError>(HasSubstr("--max-unpacked")));
+  EXPECT_EQ(read_all(path("x.gz"), 100'000).begin()->second.size(), 100'000U);
+  make_archive(path("x.zip"), "zip", "", {{"a", std::string(60'000, 'a')}, {"b", std::string(60'000, 'b')}});
+  EXPECT_THAT([&] { read_all(path("x.zip"), 100'000); },
+              ThrowsMessage<DataError>(AllOf(HasSubstr("--max-unpacked"), HasSubstr("entry b"))));
+  EXPECT_EQ(read_all(file("x.txt", std::string(2000, 'a')), 1000).size(), 1U) << "a plain file is not unpacked";
+}
+
+TEST_F(Archives, ProgressReachesTheSizeOfTheFile) {
+  make_archive(path("x.gz"), "raw", "gzip", {{"x", sample_text(100'000)}});
+  ArchiveReader reader(path("x.gz"));
+  reader.next();
+  std::string buffer(1 << 20, '\0');
+  while (reader.read(buffer.data(), buffer.size()) > 0) {
+  }
+  EXPECT_EQ(reader.consumed(), fs::file_size(path("x.gz")));
+}
+
+}  // namespace
+}  // namespace xlm

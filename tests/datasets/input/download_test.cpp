@@ -1,0 +1,278 @@
+#include "datasets/input/download.h"
+
+#include <sys/file.h>
+#include <sys/resource.h>
+
+#include <csignal>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "base/sha256.h"
+#include "datasets/corpora/addresses.h"
+#include "tests/datasets/input/http_server.h"
+#include "tests/temporary_folder.h"
+
+namespace xlm {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+using Answer = HttpServer::Answer;
+using Request = HttpServer::Request;
+
+std::string some_bytes(std::size_t count) {
+  std::string bytes;
+  std::uint64_t state = 7;
+  while (bytes.size() < count) {
+    state = state * 6364136223846793005U + 1442695040888963407U;
+    bytes += static_cast<char>(state >> 56U);
+  }
+  return bytes;
+}
+
+class Downloads : public ::testing::Test {
+ protected:
+  fs::path path(const std::string& name) const { return folder_.path() / name; }
+  Download file(const HttpServer& server) const { return {.url = server.url("/file"), .target = path("in/file")}; }
+  Download checked(const HttpServer& server) const {
+    Download download = file(server);
+    download.sha256 = sha256(content_);
+    return download;
+  }
+  void fetch(const Download& download, const PrepareObserver& observer = {}) const {
+    make_downloader({.attempts = 3, .first_pause = 0.01, .stalled = 5})->fetch(download, observer);
+  }
+  template <class Failure>
+  void expect_error(const Download& download, const std::string& complaint) const {
+    EXPECT_THAT([&] { fetch(download); }, ThrowsMessage<Failure>(HasSubstr(complaint)));
+    EXPECT_FALSE(fs::exists(download.target));
+  }
+  static std::vector<std::int64_t> begins(const HttpServer& server) {
+    std::vector<std::int64_t> begins;
+    for (const Request& request : server.requests()) begins.push_back(request.begin);
+    return begins;
+  }
+
+  TemporaryFolder folder_;
+  const std::string content_ = some_bytes(300'000);
+};
+
+TEST_F(Downloads, AFileArrivesWhole) {
+  const HttpServer server([&](const Request& request) { return HttpServer::part_of(content_, request); });
+  std::uint64_t most = 0;
+  fetch(checked(server), {.progress = [&](const std::string& stage, std::uint64_t done, std::uint64_t) {
+          EXPECT_EQ(stage, "fetching file");
+          most = std::max(most, done);
+        }});
+  EXPECT_EQ(read_file(path("in/file")), content_);
+  EXPECT_EQ(most, content_.size());
+  EXPECT_EQ(std::distance(fs::directory_iterator(path("in")), {}), 1);  // no trace of the work
+  fetch(checked(server));
+  EXPECT_EQ(server.requests().size(), 1U);  // it is there
+}
+
+TEST_F(Downloads, ACutConnectionIsResumed) {
+  const HttpServer server([&](const Request& request) {
+    Answer answer = HttpServer::part_of(content_, request);
+    answer.headers.emplace_back("ETag: \"v1\"");
+    answer.cut_after = 100'000;
+    return answer;
+  });
+  fetch(checked(server));
+  EXPECT_EQ(read_file(path("in/file")), content_);
+  EXPECT_THAT(begins(server), ElementsAre(-1, 100'000, 200'000));
+  EXPECT_EQ(server.requests().back().if_range, "\"v1\"");
+}
+
+TEST_F(Downloads, ALaterCallGoesOn) {
+  std::atomic<int> seen{0};
+  const HttpServer server([&](const Request& request) {
+    if (seen++ == 0) {
+      Answer answer{.body = content_};
+      answer.cut_after = 50'000;
+      return answer;
+    }
+    return seen <= 4 ? Answer{.status = 503} : HttpServer::part_of(content_, request);
+  });
+  expect_error<Error>(checked(server), "HTTP 503");
+  EXPECT_TRUE(fs::exists(path("in/.file.part")));
+  fetch(checked(server));
+  EXPECT_EQ(read_file(path("in/file")), content_);
+  EXPECT_EQ(begins(server).back(), 50'000);
+}
+
+TEST_F(Downloads, AServerWithoutRangesStartsOver) {
+  std::atomic<int> seen{0};
+  const HttpServer server([&](const Request&) {
+    Answer answer{.body = content_};
+    if (seen++ == 0) answer.cut_after = 100'000;
+    return answer;
+  });
+  fetch(checked(server));
+  EXPECT_EQ(read_file(path("in/file")), content_);
+  EXPECT_THAT(begins(server), ElementsAre(-1, 100'000));
+}
+
+TEST_F(Downloads, WrongBytesAreRefusedAndRemoved) {
+  const HttpServer server([&](const Request&) { return Answer{.body = some_bytes(10)}; });
+  expect_error<DataError>(checked(server), "its sha256 differs");
+  EXPECT_FALSE(fs::exists(path("in/.file.part")));
+  Download small = file(server);
+  small.bytes = 5;
+  expect_error<DataError>(small, "more than the 5 bytes");
+}
+
+TEST_F(Downloads, AWrongBeginningIsFetchedOnceMore) {
+  const HttpServer server([&](const Request& request) { return HttpServer::part_of(content_, request); });
+  create_folders(path("in"));
+  write_file(path("in/.file.part"), "of another version");
+  fetch(checked(server));
+  EXPECT_EQ(read_file(path("in/file")), content_);
+  EXPECT_THAT(begins(server), ElementsAre(18, -1));
+}
+
+TEST_F(Downloads, WhatIsWholeAlreadyIsNotFetched) {
+  const HttpServer server([&](const Request& request) { return HttpServer::part_of(content_, request); });
+  create_folders(path("in"));
+  write_file(path("in/.file.part"), content_);
+  fetch(checked(server));  // the server says 416: nothing is behind it
+  EXPECT_EQ(read_file(path("in/file")), content_);
+  write_file(path("in/file"), "spoilt");
+  EXPECT_THAT([&] { fetch(checked(server)); },
+              ThrowsMessage<DataError>(HasSubstr("is there, but is not the published")));
+}
+
+TEST_F(Downloads, RedirectsAreFollowed) {
+  const HttpServer server([&](const Request& request) {
+    if (request.path == "/file") return Answer{.status = 302, .body = "moved", .headers = {"Location: /else/where"}};
+    return HttpServer::part_of(content_, request);
+  });
+  fetch(checked(server));
+  EXPECT_EQ(read_file(path("in/file")), content_);
+  const HttpServer loop([](const Request&) { return Answer{.status = 302, .headers = {"Location: /file"}}; });
+  Download again = file(loop);
+  again.target = path("in/other");
+  expect_error<Error>(again, "redirects");
+  const HttpServer odd(
+      [](const Request&) { return Answer{.status = 302, .headers = {"Location: file:///etc/passwd"}}; });
+  again.url = odd.url("/file");
+  expect_error<Error>(again, "cannot fetch");
+}
+
+TEST_F(Downloads, ErrorsAreNotContent) {
+  const HttpServer server([](const Request&) { return Answer{.status = 404, .body = "<html>not here</html>"}; });
+  expect_error<DataError>(file(server), "404, not found");
+  EXPECT_EQ(server.requests().size(), 1U);  // there is no use in asking again
+  Download nowhere = file(server);
+  nowhere.url = "http://127.0.0.1:1/file";
+  expect_error<Error>(nowhere, "cannot fetch http://127.0.0.1:1/file");
+}
+
+TEST_F(Downloads, TheObserverCanStopIt) {
+  const HttpServer server([&](const Request& request) { return HttpServer::part_of(content_, request); });
+  const PrepareObserver stop{
+      .progress = [](const std::string&, std::uint64_t, std::uint64_t) { throw Error("stopped"); }};
+  EXPECT_THAT([&] { fetch(file(server), stop); }, ThrowsMessage<Error>("stopped"));
+  EXPECT_FALSE(fs::exists(path("in/file")));
+}
+
+TEST_F(Downloads, AFullDiskIsAResourceError) {
+  const HttpServer server([&](const Request& request) { return HttpServer::part_of(content_, request); });
+  rlimit before{};
+  ::getrlimit(RLIMIT_FSIZE, &before);
+  const rlimit small{100'000, before.rlim_max};
+  auto* const handler = std::signal(SIGXFSZ, SIG_IGN);
+  ::setrlimit(RLIMIT_FSIZE, &small);
+  EXPECT_THROW(fetch(file(server)), Error);
+  ::setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, handler);
+  EXPECT_FALSE(fs::exists(path("in/file")));
+}
+
+TEST_F(Downloads, TwoProcessesDoNotFetchOneFile) {
+  const HttpServer server([&](const Request& request) { return HttpServer::part_of(content_, request); });
+  create_folders(path("in"));
+  write_file(path("in/.file.part"), "");
+  std::FILE* const other = std::fopen(path("in/.file.part").c_str(), "r");
+  ASSERT_EQ(::flock(::fileno(other), LOCK_EX), 0);
+  expect_error<UsageError>(file(server), "another process is fetching");
+  std::fclose(other);
+}
+
+class RawFiles : public Downloads {
+ protected:
+  std::vector<fs::path> fetch_all(const std::string& dataset, const std::string& language,
+                                  const HttpServer& server) const {
+    const auto downloader = make_downloader({.attempts = 1, .first_pause = 0.01});
+    return fetch_raw_files(dataset, language, path("raw"), server.url("/"), *downloader, {});
+  }
+};
+
+TEST_F(RawFiles, OfOneFile) {
+  const HttpServer server([](const Request& request) { return Answer{.body = request.path}; });
+  EXPECT_THAT(fetch_all("text8", "", server), ElementsAre(path("raw/text8.zip")));
+  EXPECT_EQ(read_file(path("raw/text8.zip")), "/dc/text8.zip");
+  EXPECT_THAT(fetch_all("cc-100", "fi", server), ElementsAre(path("raw/fi.txt.xz")));
+  EXPECT_EQ(read_file(path("raw/fi.txt.xz")), "/cc-100/fi.txt.xz");
+  EXPECT_THROW(fetch_all("text", "", server), UsageError);
+}
+
+TEST_F(RawFiles, OfAListWithChecksums) {
+  const std::string name = "fi/train-00000-of-00001.parquet";
+  const std::string content = "/datasets/google/wiki40b/resolve/main/" + name;  // the server sends back the path
+  for (const std::string& hash : {sha256(content), sha256("other")}) {
+    const HttpServer server([&](const Request& request) {
+      if (request.path != "/api/datasets/google/wiki40b/tree/main/fi") return Answer{.body = request.path};
+      return Answer{.body = fmt::format(R"([{{"type": "directory", "path": "fi/x"}},)"
+                                        R"({{"type": "file", "path": "{}", "size": {}, "lfs": {{"oid": "{}"}}}}])",
+                                        name, content.size(), hash)};
+    });
+    fs::remove_all(path("raw"));
+    if (hash == sha256(content)) {
+      EXPECT_THAT(fetch_all("wiki40b", "fi", server), ElementsAre(path("raw")));
+      EXPECT_EQ(read_file(path("raw") / name), content);
+      EXPECT_FALSE(fs::exists(path("raw/.list.json")));
+    } else {
+      EXPECT_THROW(fetch_all("wiki40b", "fi", server), DataError);
+    }
+  }
+}
+
+TEST_F(RawFiles, OfPg19AreCheckedAgainstTheOfficialSums) {
+  const auto list = [](const std::string& hash) {
+    return fmt::format(
+        R"({{"default":{{"download_checksums":{{"gs://deepmind-gutenberg/train":{{"num_bytes":1,"checksum":"x"}},)"
+        R"("gs://deepmind-gutenberg/test/8197.txt":{{"num_bytes":4,"checksum":"{}"}}}}}}}})",
+        hash);
+  };
+  for (const auto& [hash, good] : std::map<std::string, bool>{{sha256("book"), true}, {sha256("other"), false}}) {
+    const HttpServer server([&](const Request& request) {
+      return Answer{.body = request.path.ends_with("dataset_infos.json") ? list(hash) : "book"};
+    });
+    fs::remove_all(path("raw"));
+    if (good) {
+      EXPECT_THAT(fetch_all("pg-19", "", server), ElementsAre(path("raw")));
+      EXPECT_EQ(read_file(path("raw/test/8197.txt")), "book");
+      EXPECT_EQ(server.requests().back().path, "/deepmind-gutenberg/test/8197.txt");
+    } else {
+      EXPECT_THROW(fetch_all("pg-19", "", server), DataError);
+      EXPECT_FALSE(fs::exists(path("raw/test/8197.txt")));
+    }
+  }
+}
+
+TEST_F(RawFiles, AListMustNotLeadOutside) {
+  for (const char* body :
+       {R"([{"type":"file","path":"../evil.parquet","size":4}])", R"([{"type":"file","path":"/x.parquet"}])",
+        R"([{"type":"file","path":7}])", "{}", "[]", "not JSON"}) {
+    const HttpServer server([&](const Request&) { return Answer{.body = body}; });
+    EXPECT_THROW(fetch_all("wiki40b", "fi", server), DataError) << body;
+  }
+}
+
+}  // namespace
+}  // namespace xlm

@@ -1,0 +1,210 @@
+#include "datasets/prepared/segmentation.h"
+
+#include <cstring>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "base/sha256.h"
+#include "datasets/prepare.h"
+#include "datasets/tokens/unigram.h"
+#include "tests/datasets/input/archives.h"
+#include "tests/temporary_folder.h"
+
+namespace xlm {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::ThrowsMessage;
+
+/// One field of a protobuf message: a length and the bytes.
+std::string length_delimited(int field, const std::string& content) {
+  return std::string{static_cast<char>(field << 3 | 2), static_cast<char>(content.size())} + content;
+}
+
+std::string piece(const std::string& text, float score, char type) {
+  std::string number(sizeof(score), '\0');
+  std::memcpy(number.data(), &score, sizeof(score));
+  return length_delimited(1, length_delimited(1, text) + static_cast<char>(2 << 3 | 5) + number + '\x18' + type);
+}
+
+/// A SentencePiece model written by hand: whole syllables cost less than their letters.
+std::string hand_made_model() {
+  std::string model = piece("<unk>", 0, 2);
+  for (const char* syllable : {"▁the", "▁un", "▁friend", "friend", "ly", "▁"}) model += piece(syllable, -1, 1);
+  for (const char letter : std::string("thefrindlyu")) model += piece(std::string(1, letter), -10, 1);
+  return model;
+}
+
+class Segmentation : public ::testing::Test {
+ protected:
+  fs::path path(const std::string& name) const { return folder_.path() / name; }
+
+  fs::path model_file() const { return write_quickly(path("syllables.model"), hand_made_model()); }
+
+  /// `text` prepared as one training split.
+  PreparedData prepared(const std::string& text, std::vector<std::int64_t> train = {}) const {
+    const fs::path file = write_quickly(path("text.txt"), text);
+    const PrepareRequest request{
+        .dataset = "text", .from = {file}, .out = path("data"), .split = "100%,0%,0%", .train_unigram = train};
+    prepare(request, {});
+    return open_prepared(path("data"), true);
+  }
+
+  /// Flags of the training text as digits.
+  static std::string flags(const PreparedData& data, const std::string& tokenizer) {
+    const auto opened = open_segmentation(data, "train", tokenizer);
+    const std::int64_t size = data.split("train").tokens.size();
+    const auto values = std::make_unique<bool[]>(static_cast<std::size_t>(size));
+    opened->copy(0, size, values.get());
+    std::string text;
+    for (std::int64_t i = 0; i < size; ++i) text += values[static_cast<std::size_t>(i)] ? '1' : '0';
+    return text;
+  }
+
+  TemporaryFolder folder_;
+};
+
+constexpr const char* kText = "the friendly  unfriendly the\nun ";
+// One piece; two pieces; an empty word; three; a line break is a piece of its own, and "un" behind it begins no word.
+const std::string kFlags =
+    "0001"
+    "000001001"
+    "1"
+    "01000001001"
+    "001"
+    "1"
+    "101";
+
+TEST_F(Segmentation, MarksTheEndOfEveryPieceButAWordsLastAndEverySpace) {
+  EXPECT_EQ(std::string(kText).size(), kFlags.size());
+  EXPECT_EQ(flags(prepared(kText), model_file().string()), kFlags);
+}
+
+TEST_F(Segmentation, IsStoredOnceAndReadBack) {
+  const PreparedData data = prepared(kText);
+  const std::string fingerprint = data.fingerprint;
+  EXPECT_TRUE(add_segmentation(data, model_file(), {}));
+  EXPECT_FALSE(add_segmentation(data, model_file(), {}));
+  EXPECT_THAT(segmentation_names(data.path), ElementsAre("syllables"));
+  EXPECT_EQ(read_file(data.path / "segmentations/syllables/train.bits").size(), (std::string(kText).size() + 7) / 8);
+  EXPECT_EQ(flags(data, "syllables"), kFlags);
+  EXPECT_EQ(open_prepared(data.path, true).fingerprint, fingerprint) << "the data is the same with and without";
+
+  // What is stored is what is read: by name, and by the file that it was made with.
+  write_quickly(data.path / "segmentations/syllables/train.bits", std::string(4, '\xFF'));
+  EXPECT_EQ(flags(data, "syllables"), std::string(32, '1'));
+  EXPECT_EQ(flags(data, model_file().string()), std::string(32, '1'));
+}
+
+TEST_F(Segmentation, PreparingAgainAddsAnother) {
+  std::string text;
+  for (int i = 0; i < 50; ++i) text += "low lower lowest new newer newest wide wider widest ";
+  prepared(text, {20});
+  const PreparedData data = prepared(text, {20, 22});
+  EXPECT_THAT(segmentation_names(data.path), ElementsAre("unigram-20", "unigram-22"));
+  const std::string some = flags(data, "unigram-20");
+  EXPECT_EQ(some.size(), text.size());
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool space = text[i] == ' ';
+    const bool last_of_word = i + 1 < text.size() && text[i + 1] == ' ';
+    EXPECT_TRUE(space ? some[i] == '1' : !last_of_word || some[i] == '0') << i;
+  }
+}
+
+TEST_F(Segmentation, TheSameTextGivesTheSameBytes) {
+  std::string text;
+  for (int i = 0; i < 50; ++i) text += "low lower lowest new newer newest wide wider widest ";
+  const PreparedData data = prepared(text, {21});
+  const fs::path first = path("first");
+  fs::rename(data.path, first);
+  prepared(text, {21});
+  for (const char* file : {"tokenizer.model", "train.bits", "meta.json"}) {
+    EXPECT_EQ(sha256_file(first / "segmentations/unigram-21" / file),
+              sha256_file(path("data") / "segmentations/unigram-21" / file))
+        << file;
+  }
+}
+
+TEST_F(Segmentation, LinesAreNoPartOfTheWordsLearntFrom) {
+  std::string lines;
+  for (int i = 0; i < 50; ++i) lines += "low lower\nlowest\tnew\n";
+  const PreparedData data = prepared(lines, {14});
+  EXPECT_THAT(read_file(data.path / "segmentations/unigram-14/tokenizer.model"),
+              ::testing::Not(AllOf(HasSubstr("\n"), HasSubstr("\t"))));
+}
+
+TEST_F(Segmentation, ForceDropsTheSegmentationsOfTheOldText) {
+  add_segmentation(prepared(kText), model_file(), {});
+  write_quickly(path("text.txt"), "the other");
+  prepare({.dataset = "text", .from = {path("text.txt")}, .out = path("data"), .split = "100%,0%,0%", .force = true},
+          {});
+  EXPECT_THAT(segmentation_names(path("data")), IsEmpty());
+}
+
+template <class Failure>
+void expect_complaint(const std::function<void()>& action, const std::string& complaint) {
+  EXPECT_THAT(action, ThrowsMessage<Failure>(HasSubstr(complaint)));
+}
+
+TEST_F(Segmentation, TokenizersThatCannotBeUsed) {
+  const PreparedData data = prepared(kText);
+  expect_complaint<DataError>([&] { open_segmentation(data, "train", "nothing"); }, "'nothing' is neither a file");
+  add_segmentation(data, model_file(), {});
+  expect_complaint<DataError>([&] { open_segmentation(data, "train", "sylables"); }, "did you mean 'syllables'");
+  write_quickly(path("torn.model"), hand_made_model().substr(0, 30));
+  expect_complaint<DataError>([&] { open_segmentation(data, "train", path("torn.model").string()); },
+                              "is no SentencePiece model");
+  write_quickly(path("empty.model"), "");
+  expect_complaint<DataError>([&] { add_segmentation(data, path("empty.model"), {}); }, "is no SentencePiece model");
+  write_quickly(path("few.model"), piece("<unk>", 0, 2) + piece("t", -1, 1));
+  expect_complaint<DataError>([&] { add_segmentation(data, path("few.model"), {}); }, "no piece has 'h' (U+0068)");
+  EXPECT_FALSE(fs::exists(data.path / "segmentations/few"));
+}
+
+TEST_F(Segmentation, AnotherTokenizerOfTheSameNameIsNotTaken) {
+  const PreparedData data = prepared(kText);
+  add_segmentation(data, model_file(), {});
+  create_folders(path("other"));
+  const fs::path other = write_quickly(path("other/syllables.model"), hand_made_model() + piece("▁fr", -1, 1));
+  expect_complaint<UsageError>([&] { add_segmentation(data, other, {}); }, "is there already, from another tokenizer");
+}
+
+TEST_F(Segmentation, DamagedOnesAreNamed) {
+  const PreparedData data = prepared(kText);
+  add_segmentation(data, model_file(), {});
+  const fs::path folder = data.path / "segmentations/syllables";
+  const std::string meta = read_file(folder / "meta.json");
+  write_quickly(folder / "train.bits", "x");
+  expect_complaint<DataError>([&] { open_segmentation(data, "train", "syllables"); }, "train.bits is missing or has");
+  write_quickly(folder / "train.bits", "1234");
+  write_quickly(folder / "meta.json", "{}");
+  expect_complaint<DataError>([&] { open_segmentation(data, "train", "syllables"); }, "made for other data");
+  write_quickly(folder / "meta.json", "{");
+  expect_complaint<DataError>([&] { open_segmentation(data, "train", "syllables"); }, "meta.json");
+}
+
+TEST_F(Segmentation, TextsWithoutWordsAreRefused) {
+  const PreparedData data = prepared("nospaceshere");
+  expect_complaint<UsageError>([&] { train_segmentation(data, 20, {}); }, "has no space");
+}
+
+TEST_F(Segmentation, BytesAreRefused) {
+  const fs::path file = write_quickly(path("bytes.txt"), kText);
+  prepare({.dataset = "text", .from = {file}, .out = path("bytes"), .unit = "byte", .split = "100%,0%,0%"}, {});
+  expect_complaint<UsageError>([&] { train_segmentation(open_prepared(path("bytes")), 20, {}); },
+                               "prepare the text again with --unit character");
+}
+
+TEST_F(Segmentation, AVocabularyThatTheTextCannotFillIsRefused) {
+  expect_complaint<UsageError>([&] { prepared(kText, {5000}); }, "5000 pieces cannot be trained on this text");
+  EXPECT_THAT(segmentation_names(path("data")), IsEmpty());
+  expect_complaint<UsageError>([&] { prepared(kText, {4}); }, "4 pieces cannot be trained on this text");
+}
+
+}  // namespace
+}  // namespace xlm

@@ -1,0 +1,100 @@
+#include "datasets/prepared/staging_folder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "tests/temporary_folder.h"
+
+namespace xlm {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+std::vector<std::string> names_in(const fs::path& folder) {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(folder)) names.push_back(entry.path().filename().string());
+  return names;
+}
+
+TEST(StagingFolder, AppearsWhole) {
+  const TemporaryFolder folder;
+  {
+    StagingFolder staging(folder.path() / "a/out/");
+    write_file(staging.path() / "x", "1");
+    EXPECT_FALSE(fs::exists(folder.path() / "a/out"));
+    staging.commit();
+  }
+  EXPECT_THAT(names_in(folder.path() / "a"), testing::ElementsAre("out"));
+  EXPECT_EQ(read_file(folder.path() / "a/out/x"), "1");
+}
+
+TEST(StagingFolder, TheTargetMayBeThePresentFolder) {
+  const TemporaryFolder folder;
+  create_folders(folder.path() / "out/sub");
+  fs::remove(folder.path() / "out/sub");
+  {
+    StagingFolder staging(folder.path() / "out" / ".");
+    write_file(staging.path() / "x", "1");
+    staging.commit();
+  }
+  EXPECT_THAT(names_in(folder.path()), testing::ElementsAre("out"));
+  EXPECT_TRUE(fs::exists(folder.path() / "out/x"));
+}
+
+TEST(StagingFolder, LeavesNothingWithoutCommit) {
+  const TemporaryFolder folder;
+  {
+    const StagingFolder staging(folder.path() / "out");
+    write_file(staging.path() / "x", "1");
+  }
+  EXPECT_TRUE(fs::is_empty(folder.path()));
+}
+
+TEST(StagingFolder, ReplacesAnOldFolder) {
+  const TemporaryFolder folder;
+  create_folders(folder.path() / "out");
+  write_file(folder.path() / "out/old", "0");
+  {
+    StagingFolder staging(folder.path() / "out");
+    write_file(staging.path() / "new", "1");
+    staging.commit();
+  }
+  EXPECT_THAT(names_in(folder.path() / "out"), testing::ElementsAre("new"));
+  EXPECT_THAT(names_in(folder.path()), testing::ElementsAre("out"));
+}
+
+TEST(StagingFolder, IsForOneProcessAtATime) {
+  const TemporaryFolder folder;
+  {
+    const StagingFolder first(folder.path() / "out");
+    EXPECT_THAT([&] { StagingFolder second(folder.path() / "out"); },
+                ThrowsMessage<UsageError>(HasSubstr("another process is preparing")));
+    EXPECT_TRUE(fs::exists(first.path()));
+    const StagingFolder other(folder.path() / "other");
+  }
+  EXPECT_NO_THROW(StagingFolder(folder.path() / "out"));
+}
+
+TEST(StagingFolder, ClearsWhatAKilledProcessLeft) {
+  const TemporaryFolder folder;
+  create_folders(folder.path() / ".out.preparing");
+  write_file(folder.path() / ".out.preparing/train.bin", "half");
+  write_file(folder.path() / ".out.lock", "");
+  {
+    StagingFolder staging(folder.path() / "out");
+    EXPECT_TRUE(fs::is_empty(staging.path()));
+    staging.commit();
+  }
+  EXPECT_THAT(names_in(folder.path()), testing::ElementsAre("out"));
+}
+
+TEST(StagingFolder, AFileInTheWayIsAnError) {
+  const TemporaryFolder folder;
+  write_file(folder.path() / "file", "x");
+  EXPECT_THROW(StagingFolder(folder.path() / "file/out"), DataError);
+}
+
+}  // namespace
+}  // namespace xlm

@@ -1,0 +1,117 @@
+// Encoding against tokens computed elsewhere (tests/golden/bpe.json says how), and whatever the blocks are.
+#include "datasets/tokens/bpe_encoder.h"
+
+#include <numeric>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/sha256.h"
+#include "datasets/tokens/bpe_pieces.h"
+#include "tests/datasets/tokens/bpe_files.h"
+#include "tests/real_texts.h"
+
+namespace xlm {
+namespace {
+
+using ::testing::ElementsAre;
+
+using Tokens = std::vector<std::uint32_t>;
+
+std::string from_hex(const std::string& hex) {
+  std::string bytes;
+  for (std::size_t i = 0; i < hex.size(); i += 2) bytes += static_cast<char>(std::stoi(hex.substr(i, 2), nullptr, 16));
+  return bytes;
+}
+
+Tokens encode(BpeEncoder& encoder, std::string_view text, std::size_t block) {
+  Tokens tokens;
+  for (; !text.empty(); text.remove_prefix(std::min(block, text.size()))) encoder.write(text.substr(0, block), tokens);
+  encoder.finish(tokens);
+  return tokens;
+}
+
+Tokens encode(const Bpe& bpe, std::string_view text) {
+  BpeEncoder encoder(bpe);
+  return encode(encoder, text, text.size() + 1);
+}
+
+std::string decode(const std::vector<std::string>& bytes, const Tokens& tokens) {
+  std::string text;
+  for (const std::uint32_t token : tokens) text += bytes[token];
+  return text;
+}
+
+/// Every case of the golden file, whole and in blocks of every size, with one encoder for all.
+void expect_golden(const Bpe& bpe, const char* key) {
+  BpeEncoder encoder(bpe);
+  const std::vector<std::string> bytes = symbol_bytes(bpe.vocabulary());
+  for (const Json& example : bpe_golden()["cases"]) {
+    const std::string text = from_hex(example["bytes"].get<std::string>());
+    const Tokens expected = example[key].get<Tokens>();
+    EXPECT_EQ(decode(bytes, expected), text);
+    for (std::size_t block = 1; block <= text.size() + 1; ++block) {
+      ASSERT_EQ(encode(encoder, text, block), expected) << text << " in blocks of " << block;
+    }
+  }
+}
+
+TEST(BpeEncoder, GivesTheReferencesTokens) { expect_golden(small_bpe(), "small"); }
+
+TEST(BpeEncoder, GivesTheReferencesTokensWithGpt2sFilesOfRealTexts) {
+  XLM_NEEDS_REAL_TEXT("gpt2");
+  const fs::path folder = real_texts() / "gpt2";
+  const Bpe bpe = read_bpe(folder);
+  EXPECT_EQ(bpe.vocabulary().size(), 50257);
+  EXPECT_EQ(bpe.merges_text(), read_file(folder / "merges.txt"));
+  expect_golden(bpe, "gpt2");
+}
+
+// Counts and hashes (of the ids as u32, little-endian) by tiktoken 0.14.0's encode_ordinary.
+TEST(BpeEncoder, GivesTheReferencesTokensOnRealTexts) {
+  XLM_NEEDS_REAL_TEXT("gpt2");
+  const Bpe bpe = read_bpe(real_texts() / "gpt2");
+  BpeEncoder encoder(bpe);
+  for (const auto& [file, count, hash] : std::vector<std::tuple<const char*, std::size_t, const char*>>{
+           {"wikitext/wiki.valid.raw", 249887, "9d686772d5e1c25ffb7c3325dc8146939712030d4aa91e4083f729d74dad5670"},
+           {"gutenberg/train/1342.txt", 180523, "5c463d5b92bc7b814719150b97248042d4c204526525a27da7304387f5629ec5"},
+           {"wiki-he/niqqud-genesis-wlc.txt", 279824,
+            "54f80cea62b216e8eb59439da35d638667ab7000ddb1d63992a83f4527279807"}}) {
+    const Tokens tokens = encode(encoder, read_file(real_texts() / file), 10'007);
+    EXPECT_EQ(tokens.size(), count) << file;
+    EXPECT_EQ(sha256({reinterpret_cast<const char*>(tokens.data()), tokens.size() * sizeof(tokens[0])}), hash) << file;
+  }
+}
+
+TEST(BpeEncoder, AppliesTheEarliestMergeFirstAndOfEqualOnesTheLeftmost) {
+  const Bpe bpe(byte_vocabulary({"bc", "ab", "aa"}), merges_text({"b c", "a b", "a a"}), "v", "m");
+  EXPECT_THAT(encode(bpe, "abc"), ElementsAre('a', 256));
+  EXPECT_THAT(encode(bpe, "abab"), ElementsAre(257, 257));
+  EXPECT_THAT(encode(bpe, "aaa"), ElementsAre(258, 'a'));
+  EXPECT_THAT(encode(bpe, "aaab"), ElementsAre(258, 257));
+}
+
+TEST(BpeEncoder, LongPiecesTakeTimeInProportionToTheirLength) {
+  const Bpe bpe = small_bpe();
+  const std::string text(200'000, 'e');  // a quadratic algorithm would take minutes
+  EXPECT_EQ(decode(symbol_bytes(bpe.vocabulary()), encode(bpe, text)), text);
+  BpeEncoder encoder(bpe);
+  EXPECT_EQ(encode(encoder, text, 3), encode(bpe, text));
+}
+
+TEST(BpePieces, WaitForWhatCouldChangeThem) {
+  for (const std::string_view begun :
+       {"", "a", " ", "'", "'s", "'x", " a", "12", "!?", "\n", "  ", "a\xC3", " \xE2\x82"}) {
+    EXPECT_EQ(first_piece(begun, false), 0U) << begun;
+    EXPECT_EQ(first_piece(begun, true) == 0, begun.empty()) << begun;
+  }
+  EXPECT_EQ(first_piece("word ", false), 4U);
+  EXPECT_EQ(first_piece("'s ", false), 2U);
+  EXPECT_EQ(first_piece("'ll", false), 3U);
+  EXPECT_EQ(first_piece("   x", false), 2U);
+  EXPECT_EQ(first_piece("\nx", false), 1U);
+  EXPECT_EQ(first_piece("a\xC3(", false), 1U) << "what is no UTF-8 is no letter";
+}
+
+}  // namespace
+}  // namespace xlm

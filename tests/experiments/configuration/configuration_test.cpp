@@ -1,0 +1,191 @@
+#include "experiments/configuration/configuration.h"
+
+#include <gmock/gmock.h>
+
+#include "base/error.h"
+#include "tests/temporary_folder.h"
+
+namespace xlm {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+constexpr const char* kSmallest = "data: {path: d}\nmodel: {type: adaptive-span}\ntrain: {steps: 10}\n";
+
+RunOptions read(const std::string& text) { return read_run_options(parse_yaml(text, "run.yaml")); }
+
+std::string complaint(const std::string& text) {
+  try {
+    read(text);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+std::string configuration_complaint(const fs::path& file, const std::string& profile,
+                                    const std::vector<std::string>& overrides = {}) {
+  try {
+    read_configuration(file, profile, overrides);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Configuration, FillsInThePapersDefaultsOfTheModel) {
+  const RunOptions options = read(kSmallest);
+  EXPECT_EQ(options.optimizer.type, OptimizerOptions::Type::kAdagrad);
+  EXPECT_DOUBLE_EQ(options.optimizer.lr, 0.07);
+  EXPECT_EQ(options.train.batch, 64);
+  EXPECT_EQ(options.train.steps, 10);
+  EXPECT_EQ(options.seed, 1);
+}
+
+TEST(Configuration, ResolvedConfigurationReadsBackAsTheSameRun) {
+  const RunOptions options = read(std::string(kSmallest) + "optimizer: {lr: 2.5e-4}\nseed: 7\n");
+  const std::string text = to_text(resolved(options));
+  EXPECT_EQ(to_text(resolved(read(text))), text);
+  EXPECT_THAT(text, AllOf(HasSubstr("lr: 0.00025"), HasSubstr("span_type: adaptive"), HasSubstr("init_from: \"\"")));
+}
+
+TEST(Configuration, NamesFileLineAndNearestKey) {
+  EXPECT_THAT(complaint("data: {path: d}\nmodel:\n  type: adaptive-span\n  spam: 3\ntrain: {steps: 1}\n"),
+              AllOf(HasSubstr("run.yaml:4"), HasSubstr("unknown key 'spam' in 'model'"), HasSubstr("'span'")));
+  EXPECT_THAT(complaint(std::string(kSmallest) + "sed: 3\n"), AllOf(HasSubstr("run.yaml:4"), HasSubstr("'seed'")));
+}
+
+TEST(Configuration, RefusesAWrongOrMissingModel) {
+  EXPECT_THAT(complaint("data: {path: d}\ntrain: {steps: 1}\n"),
+              AllOf(HasSubstr("model.type is missing"), HasSubstr("adaptive-span")));
+  EXPECT_THAT(complaint("data: {path: d}\nmodel: {type: adaptiv-span}\ntrain: {steps: 1}\n"),
+              AllOf(HasSubstr("run.yaml:2"), HasSubstr("did you mean 'adaptive-span'")));
+  EXPECT_THAT(complaint("data: {path: d}\nmodel: adaptive-span\ntrain: {steps: 1}\n"),
+              AllOf(HasSubstr("run.yaml:2"), HasSubstr("model.type is missing")));
+  EXPECT_THAT(complaint("[1, 2]\n"), HasSubstr("expected a map"));
+}
+
+TEST(Configuration, RefusesWhatIsMissing) {
+  EXPECT_THAT(complaint("model: {type: adaptive-span}\ntrain: {steps: 1}\n"), HasSubstr("data.path is missing"));
+  EXPECT_THAT(complaint("data: {path: d}\nmodel: {type: adaptive-span}\n"), HasSubstr("train.steps is missing"));
+}
+
+TEST(Configuration, RefusesWrongTypesAndRanges) {
+  EXPECT_THAT(complaint(std::string(kSmallest) + "seed: one\n"),
+              AllOf(HasSubstr("run.yaml:4"), HasSubstr("whole number")));
+  EXPECT_THAT(complaint(std::string(kSmallest) + "optimizer: {lr: 0}\n"), HasSubstr("must be > 0"));
+  EXPECT_THAT(complaint(std::string(kSmallest) + "eval: {select: first}\n"), HasSubstr("one of last, best"));
+}
+
+TEST(Configuration, RefusesValuesThatDoNotGoTogether) {
+  const std::string head = "data: {path: d}\nmodel: {type: adaptive-span}\n";
+  EXPECT_THAT(complaint(head + "train: {steps: 1, batch: 8, micro_batch: 3}\n"),
+              AllOf(HasSubstr("run.yaml:3"), HasSubstr("micro_batch (3) must divide train.batch (8)")));
+  EXPECT_THAT(complaint(head + "train: {steps: 1, batch: 4, micro_batch: 8}\n"), HasSubstr("must divide"));
+  EXPECT_THAT(complaint(head + "train: {steps: 10}\noptimizer: {schedule: cosine, warmup_steps: 10}\n"),
+              AllOf(HasSubstr("run.yaml:4"), HasSubstr("must be less than train.steps")));
+  EXPECT_THAT(complaint("data: {path: d}\nmodel:\n  type: adaptive-span\n  width: 10\n  heads: 3\ntrain: {steps: 1}\n"),
+              AllOf(HasSubstr("run.yaml:5"), HasSubstr("multiple of model.heads")));
+}
+
+TEST(Configuration, RefusesAnHourglassThatDoesNotGoTogether) {
+  const auto with = [](const std::string& model, const std::string& rest = "train: {steps: 10}\n") {
+    return complaint("data: {path: d}\noptimizer: {warmup_steps: 0}\nmodel:\n  type: hourglass\n" + model + rest);
+  };
+  EXPECT_EQ(with("  layers: [2, 8, 2]\n  boundaries: {type: whitespace}\n"), "");
+  EXPECT_EQ(with("  layers: 12\n  boundaries: {type: none}\n"), "");
+  EXPECT_THAT(with("  boundaries: {type: none}\n"), HasSubstr("nothing to pool by"));
+  EXPECT_THAT(with("  layers: [2, 8]\n"), AllOf(HasSubstr("run.yaml:5"), HasSubstr("one number, or three")));
+  EXPECT_THAT(with("  layers: [0, 0, 0]\n"), HasSubstr("sum to nothing"));
+  EXPECT_THAT(with("  boundaries: {type: fixed, factor: 0}\n"),
+              AllOf(HasSubstr("run.yaml:5"), HasSubstr("model.boundaries.factor")));
+  EXPECT_THAT(with("  boundaries: {type: fixed, factor: 100}\n", "train: {steps: 10, block: 64}\n"),
+              AllOf(HasSubstr("run.yaml:5"), HasSubstr("more than the tokens of a block")));
+  EXPECT_THAT(with("  boundaries: {type: entropy}\n", "train: {steps: 10, block: 1}\n"), HasSubstr("train.block=1"));
+  EXPECT_THAT(with("  boundaries: {typ: entropy}\n"), HasSubstr("did you mean 'type'"));
+  EXPECT_THAT(with("", "train: {steps: 10}\neval: {stride: 512, context: 100}\n"),
+              AllOf(HasSubstr("run.yaml:6"), HasSubstr("must not be more than eval.context")));
+}
+
+TEST(Configuration, ChecksTheDevice) {
+  for (const char* device : {"cpu", "cuda", "cuda:1", "auto"}) {
+    EXPECT_EQ(complaint(std::string(kSmallest) + "device: " + device + "\n"), "") << device;
+  }
+  for (const char* device : {"gpu", "cuda:", "cuda:-1", "cuda:x", "cudax"}) {
+    EXPECT_THAT(complaint(std::string(kSmallest) + "device: '" + device + "'\n"),
+                AllOf(HasSubstr("run.yaml:4"), HasSubstr("cpu, cuda, cuda:N or auto")))
+        << device;
+  }
+}
+
+TEST(Configuration, ProfileLiesOverTheFileAndOverridesOverTheProfile) {
+  const TemporaryFolder folder;
+  const fs::path file = folder.path() / "spans.yaml";
+  write_file(file, std::string(kSmallest) +
+                       "seed: 3\nsweep: {grid: {seed: [1, 2], model.span: [8, 16]}}\nprofiles:\n"
+                       "  smoke: {train: {steps: 5}, seed: 4, sweep: {grid: {seed: [1]}}}\n");
+  const Yaml tree = read_configuration(file, "smoke", {"seed=9", "sweep.grid.model.span=[4]"});
+  EXPECT_EQ(find_path(tree, "train.steps")->scalar, "5");
+  EXPECT_EQ(find_path(tree, "seed")->scalar, "9");
+  EXPECT_EQ(find_path(tree, "sweep.grid")->find("seed")->items.size(), 1U);
+  EXPECT_EQ(find_path(tree, "sweep.grid")->find("model.span")->items.front().scalar, "4");
+  EXPECT_EQ(tree.find("profiles"), nullptr);
+  const RunOptions options = read_run_options(run_part(tree));
+  EXPECT_EQ(options.experiment, "spans");
+  EXPECT_EQ(options.seed, 9);
+}
+
+TEST(Configuration, RefusesAnUnknownProfileAndWrongOverrides) {
+  const TemporaryFolder folder;
+  const fs::path file = folder.path() / "run.yaml";
+  write_file(file, std::string(kSmallest) + "profiles: {smoke: {}, paper: 3}\n");
+  EXPECT_THAT(configuration_complaint(file, "smok"),
+              AllOf(HasSubstr("did you mean 'smoke'"), HasSubstr("it has smoke, paper")));
+  EXPECT_THAT(configuration_complaint(file, "paper"), HasSubstr("must be a map"));
+  EXPECT_THAT(configuration_complaint(file, "", {"seed"}), HasSubstr("not KEY=VALUE"));
+  EXPECT_THAT(configuration_complaint(folder.path() / "nothing.yaml", ""), HasSubstr("nothing.yaml"));
+  write_file(file, kSmallest);
+  EXPECT_THAT(configuration_complaint(file, "smoke"), HasSubstr("has no profiles"));
+}
+
+TEST(Configuration, RecipePartsAreNoPartOfARun) {
+  const std::string text = std::string(kSmallest) + "sweep: {}\ntable: t\ntables: []\nfigure: f\nfigures: []\n";
+  EXPECT_NO_THROW(read_run_options(run_part(parse_yaml(text, "recipe.yaml"))));
+}
+
+TEST(Configuration, ModelFolderNeedsItsModelAlone) {
+  const TemporaryFolder folder;
+  write_file(folder.path() / "config.yaml", "model: {type: adaptive-span, span: 64}\neval: {batch: 3}\ndevice: cpu\n");
+  const RunOptions options = read_model_folder(folder.path(), {"eval.batch=4", "train.block=32"});
+  EXPECT_EQ(std::get<AdaptiveSpanOptions>(options.model).span, 64);
+  EXPECT_EQ(options.eval.batch, 4);
+  EXPECT_EQ(options.train.block, 32);
+  EXPECT_EQ(options.device, "cpu");
+  EXPECT_THROW(read_model_folder(folder.path(), {"model.span=8"}), UsageError);
+  EXPECT_THROW(read_model_folder(folder.path() / "none", {}), DataError);
+}
+
+TEST(Configuration, ModelYamlReadsBackAsTheModel) {
+  const RunOptions options = read(std::string(kSmallest) + "eval: {batch: 5}\n");
+  const TemporaryFolder folder;
+  write_file(folder.path() / "config.yaml", model_yaml(options));
+  const RunOptions again = read_model_folder(folder.path(), {});
+  EXPECT_EQ(model_yaml(again), model_yaml(options));
+  EXPECT_EQ(again.eval.batch, 5);
+}
+
+TEST(Configuration, DocumentationIsWhatTheSchemaSays) {
+  const fs::path page = fs::path(XLM_SOURCE_DIR) / "docs" / "configuration.md";
+  EXPECT_EQ(read_file(page), configuration_reference())
+      << "make it again: xlm train --print-reference > docs/configuration.md";
+}
+
+TEST(Configuration, ReferenceHasEveryKey) {
+  const std::string page = configuration_reference();
+  for (const OptionEntry& entry : option_entries(default_run_options(0)))
+    EXPECT_THAT(page, HasSubstr("`" + entry.key + "`"));
+}
+
+}  // namespace
+}  // namespace xlm

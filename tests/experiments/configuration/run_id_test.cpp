@@ -1,0 +1,85 @@
+#include "experiments/configuration/run_id.h"
+
+#include <gmock/gmock.h>
+
+#include "base/error.h"
+#include "experiments/configuration/configuration.h"
+#include "tests/experiments/experiment_files.h"
+#include "tests/temporary_folder.h"
+
+namespace xlm {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::MatchesRegex;
+
+const RunInputs kInputs{.data = {.dataset = "text8", .language = "", .fingerprint = "f00d", .symbols = 27},
+                        .contents = {}};
+
+RunOptions options_with(const std::string& more) {
+  Yaml tree = parse_yaml("data: {path: d}\nmodel: {type: adaptive-span}\ntrain: {steps: 10}\n", "run.yaml");
+  if (!more.empty()) apply_override(tree, more);
+  return read_run_options(tree);
+}
+
+std::string id_with(const std::string& more) { return run_id(options_with(more), kInputs); }
+
+TEST(RunId, NamesModelAndDataset) { EXPECT_THAT(id_with(""), MatchesRegex("adaptive-span-text8-[0-9a-f]{8}")); }
+
+TEST(RunId, ChangesWithWhatChangesTheResult) {
+  for (const char* change :
+       {"seed=2", "model.span=512", "optimizer.lr=0.1", "train.steps=11", "train.precision=bfloat16", "train.tf32=true",
+        "eval.batch=4", "eval.select=best", "train.batch=32"}) {
+    EXPECT_NE(id_with(change), id_with("")) << change;
+  }
+}
+
+TEST(RunId, StaysWithWhereAndHowItRuns) {
+  for (const char* change :
+       {"experiment=other", "data.path=elsewhere", "device=cpu", "train.threads=3", "train.checkpoint_every=7",
+        "train.log_every=9", "train.max_hours=1", "model.init_from=x"}) {
+    EXPECT_EQ(id_with(change), id_with("")) << change;
+  }
+}
+
+TEST(RunId, ChangesWithDataAndInitialWeights) {
+  RunInputs other = kInputs;
+  other.data.fingerprint = "beef";
+  EXPECT_NE(run_id(options_with(""), other), id_with(""));
+  other = kInputs;
+  other.contents["model.init_from"] = "1234";
+  EXPECT_NE(run_id(options_with(""), other), id_with(""));
+}
+
+TEST(RunId, IsTheSameForADefaultWrittenOut) {
+  EXPECT_EQ(id_with("model.span=1024"), id_with(""));
+  EXPECT_EQ(id_with("optimizer.lr=7e-2"), id_with(""));
+}
+
+TEST(RunId, FolderNamesAreSafe) { EXPECT_EQ(folder_name("My Text/é"), "my-text---"); }
+
+TEST(RunInputs, MissingDataNamesTheCommandThatMakesIt) {
+  RunOptions options = options_with("");
+  options.data.path = "/nowhere/text8";
+  try {
+    read_inputs(options);
+    FAIL();
+  } catch (const DataError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("xlm prepare-data"));
+    EXPECT_THAT(error.what(), HasSubstr("/nowhere/text8"));
+  }
+}
+
+TEST(RunInputs, SameDataElsewhereHasTheSameFingerprint) {
+  const TemporaryFolder folder;
+  RunOptions options = options_with("");
+  options.data.path = make_data(folder.path() / "a");
+  const std::string first = read_inputs(options).data.fingerprint;
+  options.data.path = make_data(folder.path() / "b");
+  EXPECT_EQ(read_inputs(options).data.fingerprint, first);
+  options.data.path = make_data(folder.path() / "c", "ccc");
+  EXPECT_NE(read_inputs(options).data.fingerprint, first);
+}
+
+}  // namespace
+}  // namespace xlm

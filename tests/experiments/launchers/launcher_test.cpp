@@ -1,0 +1,193 @@
+#include "experiments/launchers/launcher.h"
+
+#include <gmock/gmock.h>
+
+#include <fstream>
+
+#include "base/error.h"
+#include "experiments/runs/live_run.h"
+#include "experiments/runs/pinned_program.h"
+#include "experiments/runs/run_lock.h"
+#include "experiments/runs/submission.h"
+#include "experiments/sweeps/sweep_board.h"
+#include "results/run_folder/journal.h"
+#include "tests/experiments/experiment_files.h"
+#include "tests/temporary_folder.h"
+
+namespace xlm {
+namespace {
+
+using ::testing::HasSubstr;
+
+/// Runs a shell script in place of the program: $1 is the run folder.
+class LauncherTest : public ::testing::Test {
+ protected:
+  LauncherTest() : data_(make_data(folder_.path() / "data")), runs_(folder_.path() / "runs") {
+    settings_.jobs = 2;
+    settings_.poll_seconds = 0.002;
+    settings_.elsewhere_seconds = 0.002;
+  }
+
+  std::vector<SweepRun> submitted(const std::string& sweep) {
+    std::vector<SweepRun> runs = plan_sweep(parse_yaml(run_config(data_, sweep), "sweep.yaml"), runs_, false);
+    for (const SweepRun& run : runs) submit(run.planned);
+    return runs;
+  }
+
+  LaunchReport launch(const std::vector<SweepRun>& runs, const std::string& script) {
+    write_file(folder_.path() / "worker.sh", script);
+    settings_.worker = {"/bin/sh", (folder_.path() / "worker.sh").string()};
+    return make_launcher("local")->launch(runs, settings_);
+  }
+
+  static std::string state(const std::string& name) {
+    return "echo '{\"type\":\"state\",\"time\":1,\"state\":\"" + name + "\"}' >> \"$1/journal.jsonl\"\n";
+  }
+
+  static RunStatus status(const SweepRun& run) { return read_live_run(run.planned.paths.folder).status; }
+
+  TemporaryFolder folder_;
+  fs::path data_;
+  fs::path runs_;
+  LaunchSettings settings_;
+};
+
+TEST_F(LauncherTest, DoesEveryRunAndReportsEachEnd) {
+  const auto runs = submitted("sweep: {grid: {seed: [1, 2, 3, 4, 5]}}\n");
+  int finished = 0;
+  settings_.finished = [&] { ++finished; };
+  const LaunchReport report = launch(runs, state("done"));
+  EXPECT_FALSE(report.interrupted);
+  EXPECT_TRUE(report.ended.empty());
+  EXPECT_EQ(finished, 5);
+  for (const SweepRun& run : runs) EXPECT_EQ(status(run), RunStatus::kDone);
+}
+
+TEST_F(LauncherTest, OneFailureDoesNotStopTheRest) {
+  const auto runs = submitted("sweep: {grid: {seed: [1, 2, 3]}}\n");
+  const LaunchReport report = launch(runs, "case \"$1\" in *" + runs[0].id() + ") echo broken pipes; exit 3;; *" +
+                                               runs[1].id() + ") kill -9 $$;; esac\n" + state("done"));
+  EXPECT_EQ(report.ended.size(), 2U);
+  EXPECT_THAT(report.ended.at(runs[0].id()), HasSubstr("code 3"));
+  EXPECT_THAT(report.ended.at(runs[1].id()), HasSubstr("signal 9"));
+  EXPECT_THAT(read_file(runs[0].planned.paths.log()), HasSubstr("broken pipes"));
+  EXPECT_EQ(status(runs[2]), RunStatus::kDone);
+}
+
+TEST_F(LauncherTest, NeverMoreWorkersThanJobs) {
+  const auto runs = submitted("sweep: {grid: {seed: [1, 2, 3, 4, 5, 6]}}\n");
+  // Each worker counts the marks of those that are at work, its own among them.
+  launch(runs,
+         "cd \"$1/..\"\nmkdir -p working\ntouch working/$$\nls working | wc -l >> counts\n"
+         "i=0; while [ $i -lt 2000 ]; do i=$((i+1)); done\nrm working/$$\n" +
+             state("done"));
+  std::ifstream counts(runs_ / "counts");
+  int most = 0;
+  for (int count = 0; counts >> count;) most = std::max(most, count);
+  EXPECT_GE(most, 1);
+  EXPECT_LE(most, 2);
+}
+
+TEST_F(LauncherTest, WorkersGetTheirShareOfCoresAndRetry) {
+  const auto runs = submitted("sweep: {grid: {seed: [1]}}\n");
+  settings_.retry = true;
+  settings_.jobs = 4096;
+  launch(runs, "echo \"$2 $3 $4\"\n" + state("done"));
+  EXPECT_THAT(read_file(runs[0].planned.paths.log()), HasSubstr("--threads 1 --retry"));
+}
+
+TEST_F(LauncherTest, EachGpuHasItsOwnWorker) {
+  ::setenv("CUDA_VISIBLE_DEVICES", "4,7", 1);
+  auto runs = submitted("sweep: {grid: {seed: [1, 2]}}\n");
+  for (SweepRun& run : runs) run.planned.options.device = "auto";
+  settings_.jobs = 0;
+  const std::string wait_for_both =
+      "touch \"$1/../$CUDA_VISIBLE_DEVICES\"\nwhile [ ! -e \"$1/../4\" ] || [ ! -e \"$1/../7\" ]"
+      "; do :; done\n";
+  launch(runs, wait_for_both + state("done"));
+  ::unsetenv("CUDA_VISIBLE_DEVICES");
+  EXPECT_TRUE(fs::exists(runs_ / "4"));
+  EXPECT_TRUE(fs::exists(runs_ / "7"));
+}
+
+TEST_F(LauncherTest, AStopIsPassedOnAndWaitedFor) {
+  const auto runs = submitted("sweep: {grid: {seed: [1, 2, 3]}}\n");
+  settings_.jobs = 1;
+  settings_.should_stop = [&] { return fs::exists(runs_ / "started"); };
+  const LaunchReport report = launch(runs, "trap '" + std::string("touch \"$1/saved\"; exit 75' TERM\n") +
+                                               "touch \"$1/../started\"\nwhile :; do :; done\n");
+  EXPECT_TRUE(report.interrupted);
+  EXPECT_TRUE(fs::exists(runs[0].planned.paths.folder / "saved"));
+  EXPECT_EQ(status(runs[1]), RunStatus::kQueued);
+}
+
+TEST_F(LauncherTest, WaitsForTheRunsOfAnotherSweep) {
+  auto runs = submitted("sweep: {grid: {seed: [1]}}\n");
+  const fs::path folder = runs[0].planned.paths.folder;
+  auto lock = std::make_unique<RunLock>(folder);
+  runs[0].action = SweepAction::kWait;
+  int polls = 0;
+  settings_.should_stop = [&] {
+    if (++polls == 5) {
+      Journal(folder / "journal.jsonl").append("state", {{"state", "done"}});
+      lock.reset();
+    }
+    return false;
+  };
+  const LaunchReport report = launch(runs, "exit 9\n");
+  EXPECT_TRUE(report.ended.empty());
+  EXPECT_GE(polls, 5);
+}
+
+TEST_F(LauncherTest, TakesOverARunWhoseOtherWorkerStopped) {
+  auto runs = submitted("sweep: {grid: {seed: [1]}}\n");
+  const fs::path folder = runs[0].planned.paths.folder;
+  auto lock = std::make_unique<RunLock>(folder);
+  int polls = 0;
+  settings_.should_stop = [&] {
+    if (++polls == 5) lock.reset();
+    return false;
+  };
+  launch(runs, state("done"));  // planned to be run here, but held when its turn comes
+  EXPECT_EQ(status(runs[0]), RunStatus::kDone);
+}
+
+TEST_F(LauncherTest, AProgramThatCannotBeStartedIsAFailureOfItsRun) {
+  const auto runs = submitted("sweep: {grid: {seed: [1]}}\n");
+  settings_.worker = {"/no/such/program"};
+  const LaunchReport report = make_launcher("local")->launch(runs, settings_);
+  EXPECT_EQ(report.ended.size(), 1U);
+  EXPECT_THAT(read_file(runs[0].planned.paths.log()), HasSubstr("cannot start /no/such/program"));
+}
+
+TEST_F(LauncherTest, UnknownLauncherGetsASuggestion) { EXPECT_THROW(make_launcher("locl"), UsageError); }
+
+TEST_F(LauncherTest, PinnedProgramIsCopiedOnceAndKeepsItsContent) {
+  const fs::path build = folder_.path() / "build";
+  create_folders(build / "bin");
+  create_folders(build / "lib");
+  write_file(build / "bin" / "xlm", "program");
+  write_file(build / "lib" / "libxlm_core.so", "core");
+  const ProgramFiles program{build / "bin" / "xlm", build / "lib" / "libxlm_core.so"};
+  const fs::path first = pin_program(program, runs_);
+  EXPECT_EQ(pin_program(program, runs_), first);
+  EXPECT_EQ(read_file(first.parent_path().parent_path() / "lib" / "libxlm_core.so"), "core");
+  write_file(build / "bin" / "xlm", "built anew");
+  const fs::path second = pin_program(program, runs_);
+  EXPECT_NE(second, first);
+  EXPECT_EQ(read_file(first), "program");
+}
+
+TEST(LastMetric, IsFoundBehindOtherRecordsAndATornLine) {
+  const TemporaryFolder folder;
+  const fs::path journal = folder.path() / "journal.jsonl";
+  EXPECT_TRUE(last_metric(journal).is_null());
+  write_file(journal,
+             "{\"type\":\"metric\",\"step\":1}\n{\"type\":\"metric\",\"step\":2}\n{\"type\":\"checkpoint\"}\n{\"ty");
+  EXPECT_EQ(last_metric(journal)["step"], 2);
+  write_file(journal, "{\"type\":\"state\"}\n");
+  EXPECT_TRUE(last_metric(journal).is_null());
+}
+
+}  // namespace
+}  // namespace xlm

@@ -1,0 +1,221 @@
+#include "experiments/runs/run_lock.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "base/json.h"
+#include "results/run_folder/journal.h"
+#include "tests/temporary_folder.h"
+
+namespace xlm {
+namespace {
+
+using ::testing::HasSubstr;
+
+/// A process that has been and gone.
+ProcessIdentity dead_process() {
+  ProcessIdentity identity = this_process();
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(0);
+  ::waitpid(child, nullptr, 0);
+  identity.pid = child;
+  return identity;
+}
+
+ProcessIdentity process_elsewhere() { return {.host = "node7", .machine = "another boot", .pid = 12, .started = 34}; }
+
+void write_lock(const fs::path& folder, int token, const ProcessIdentity& holder) {
+  const Json content = {
+      {"host", holder.host}, {"machine", holder.machine}, {"pid", holder.pid}, {"started", holder.started}};
+  write_file(folder / ("lock." + std::to_string(token)), content.dump());
+}
+
+TEST(Process, TellsTheLivingFromTheDead) {
+  EXPECT_EQ(liveness(this_process()), Liveness::kAlive);
+  EXPECT_EQ(liveness(dead_process()), Liveness::kGone);
+  EXPECT_EQ(liveness(process_elsewhere()), Liveness::kUnknown);
+}
+
+TEST(Process, ANumberUsedAgainIsAnotherProcess) {
+  ProcessIdentity earlier = this_process();
+  earlier.started -= 1;
+  EXPECT_EQ(liveness(earlier), Liveness::kGone);
+}
+
+TEST(RunLock, IsHeldUntilDestroyed) {
+  const TemporaryFolder folder;
+  EXPECT_FALSE(has_live_worker(folder.path()));
+  {
+    const RunLock lock(folder.path());
+    EXPECT_EQ(lock.token(), 1);
+    EXPECT_TRUE(lock.still_owner());
+    EXPECT_TRUE(has_live_worker(folder.path()));
+  }
+  EXPECT_FALSE(has_live_worker(folder.path()));
+}
+
+TEST(RunLock, RefusesWhileALiveWorkerHoldsIt) {
+  const TemporaryFolder folder;
+  const RunLock lock(folder.path());
+  try {
+    const RunLock second(folder.path());
+    FAIL();
+  } catch (const RunLockedError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("process " + std::to_string(::getpid())));
+  }
+  EXPECT_TRUE(lock.still_owner());
+}
+
+TEST(RunLock, TokensGrowAndOldFilesAreCleanedUp) {
+  const TemporaryFolder folder;
+  for (int token = 1; token <= 3; ++token) EXPECT_EQ(RunLock(folder.path()).token(), token);
+  EXPECT_FALSE(fs::exists(folder.path() / "lock.1"));
+  EXPECT_FALSE(fs::exists(folder.path() / "lock.2"));
+  EXPECT_TRUE(fs::exists(folder.path() / "lock.3"));
+}
+
+TEST(RunLock, IsTakenOverAtOnceFromADeadProcess) {
+  const TemporaryFolder folder;
+  write_lock(folder.path(), 4, dead_process());
+  EXPECT_FALSE(has_live_worker(folder.path()));
+  EXPECT_EQ(RunLock(folder.path()).token(), 5);
+}
+
+TEST(RunLock, HolderElsewhereIsGivenUpAfterMissedHeartbeatsOnly) {
+  const TemporaryFolder folder;
+  write_lock(folder.path(), 1, process_elsewhere());
+  LockSettings settings;
+  settings.clock = [] { return wall_seconds() + 100; };
+  EXPECT_TRUE(read_lock(folder.path(), settings).held);
+  EXPECT_THROW(RunLock(folder.path(), settings), RunLockedError);
+  settings.clock = [] { return wall_seconds() + 200; };
+  EXPECT_FALSE(read_lock(folder.path(), settings).held);
+  EXPECT_EQ(RunLock(folder.path(), settings).token(), 2);
+}
+
+TEST(RunLock, AFileWithoutContentCountsAsHeldUntilItIsOld) {
+  const TemporaryFolder folder;
+  write_file(folder.path() / "lock.1", "");
+  EXPECT_THROW(RunLock(folder.path(), {}), RunLockedError);
+  LockSettings later;
+  later.clock = [] { return wall_seconds() + 200; };
+  EXPECT_EQ(RunLock(folder.path(), later).token(), 2);
+}
+
+TEST(RunLock, TheOneTakenOverLosesItAndDoesNotReleaseTheOthers) {
+  const TemporaryFolder folder;
+  LockSettings elsewhere;
+  elsewhere.holder = process_elsewhere();
+  auto old = std::make_unique<RunLock>(folder.path(), elsewhere);
+  LockSettings late;
+  late.clock = [] { return wall_seconds() + 200; };
+  const RunLock next(folder.path(), late);
+  EXPECT_FALSE(old->still_owner());
+  old.reset();
+  EXPECT_TRUE(next.still_owner());
+  EXPECT_TRUE(read_lock(folder.path()).held);
+}
+
+TEST(RunLock, HeartbeatTouchesTheFile) {
+  const TemporaryFolder folder;
+  LockSettings settings;
+  settings.heartbeat = 0.001;
+  const RunLock lock(folder.path(), settings);
+  const fs::path file = folder.path() / "lock.1";
+  const timespec past[2] = {{1000, 0}, {1000, 0}};
+  ::utimensat(AT_FDCWD, file.c_str(), past, 0);
+  struct stat status {};
+  do {
+    ASSERT_EQ(::stat(file.c_str(), &status), 0);
+  } while (status.st_mtim.tv_sec == 1000);  // ends by the test's time limit if the heart does not beat
+  EXPECT_GT(status.st_mtim.tv_sec, 1000);
+}
+
+TEST(RunLock, ExactlyOneOfManyThreadsWinsEachGeneration) {
+  const TemporaryFolder folder;
+  for (int generation = 1; generation <= 20; ++generation) {
+    std::atomic<int> waiting{4};
+    std::atomic<int> tried{0};
+    std::atomic<int> won{0};
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 4; ++i) {
+      threads.emplace_back([&] {
+        --waiting;
+        while (waiting > 0) {
+        }
+        try {
+          const RunLock lock(folder.path());
+          ++won;
+          EXPECT_EQ(lock.token(), generation);
+          ++tried;
+          while (tried < 4) {  // holds it until all have tried
+          }
+        } catch (const RunLockedError&) {
+          ++tried;
+        }
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    ASSERT_EQ(won, 1);
+  }
+}
+
+int count(const fs::path& folder, const std::string& prefix) {
+  int found = 0;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (entry.path().filename().string().rfind(prefix, 0) == 0) ++found;
+  }
+  return found;
+}
+
+/// A process that tries to take the lock; the one that gets it holds it until the other two were refused.
+[[noreturn]] void contend(const fs::path& run, int number) {
+  try {
+    while (!fs::exists(run / "go")) {
+    }
+    const RunLock lock(run);
+    write_file(run / ("won." + std::to_string(lock.token())), "");
+    while (count(run, "refused.") < 2) {
+    }
+  } catch (const RunLockedError&) {
+    write_file(run / ("refused." + std::to_string(number)), "");
+  } catch (...) {
+    ::_exit(1);
+  }
+  ::_exit(0);
+}
+
+TEST(RunLock, ExactlyOneOfSeveralProcessesTakesOverFromADeadOne) {
+  const TemporaryFolder folder;
+  for (int round = 0; round < 10; ++round) {
+    const fs::path run = folder.path() / std::to_string(round);
+    create_folders(run);
+    write_lock(run, 1, dead_process());
+    std::vector<pid_t> children;
+    for (int i = 0; i < 3; ++i) {
+      const pid_t child = ::fork();
+      if (child == 0) contend(run, i);
+      children.push_back(child);
+    }
+    write_file(run / "go", "");
+    for (const pid_t child : children) {
+      int status = 0;
+      ASSERT_EQ(::waitpid(child, &status, 0), child);
+      EXPECT_EQ(WEXITSTATUS(status), 0);
+    }
+    EXPECT_TRUE(fs::exists(run / "won.2"));
+    EXPECT_EQ(count(run, "won."), 1);
+    EXPECT_EQ(count(run, "refused."), 2);
+  }
+}
+
+}  // namespace
+}  // namespace xlm

@@ -1,0 +1,281 @@
+#include "experiments/runs/runner.h"
+
+#include <gmock/gmock.h>
+
+#include <fstream>
+#include <new>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "experiments/configuration/configuration.h"
+#include "experiments/runs/environment.h"
+#include "experiments/runs/live_run.h"
+#include "experiments/runs/submission.h"
+#include "tests/experiments/experiment_files.h"
+#include "tests/experiments/fake_core.h"
+#include "tests/temporary_folder.h"
+
+namespace xlm {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+class RunnerTest : public ::testing::Test {
+ protected:
+  RunnerTest() : data_(make_data(folder_.path() / "data")), runs_(folder_.path() / "runs") {}
+
+  PlannedRun plan(const std::string& more = "") {
+    return Planner(runs_).plan(read_run_options(parse_yaml(run_config(data_, more), "run.yaml")));
+  }
+
+  PlannedRun submitted(const std::string& more = "") {
+    PlannedRun run = plan(more);
+    submit(run);
+    return run;
+  }
+
+  RunReport work(const PlannedRun& run, bool retry = false) {
+    settings_.retry = retry;
+    return execute(
+        run.paths.folder, [this]() -> Core& { return core_; }, settings_);
+  }
+
+  /// Stops the next worker before its `step`-th step.
+  void stop_before(int step) {
+    settings_.sink.should_stop = [step, asked = 0]() mutable { return ++asked >= step; };
+  }
+
+  std::vector<std::string> steps(const PlannedRun& run) {
+    std::ifstream file(run.paths.folder / "steps.log");
+    std::vector<std::string> lines;
+    for (std::string line; std::getline(file, line);) lines.push_back(line);
+    return lines;
+  }
+
+  TemporaryFolder folder_;
+  fs::path data_;
+  fs::path runs_;
+  FakeCore core_;
+  WorkSettings settings_;
+};
+
+TEST_F(RunnerTest, SubmittingMakesAWholeQueuedRun) {
+  const PlannedRun run = submitted("experiment: first\n");
+  const auto read = read_run(run.paths.folder);
+  EXPECT_EQ(read.status, RunStatus::kQueued);
+  EXPECT_THAT(read.experiments, ElementsAre("first"));
+  EXPECT_EQ(read.environment["dataset"], "abc");
+  EXPECT_EQ(read.environment["fingerprint"], run.inputs.data.fingerprint);
+  EXPECT_EQ(read_run_options(read_yaml(run.paths.config())).data.path, data_.string());
+  for (const auto& entry : fs::directory_iterator(runs_)) EXPECT_NE(entry.path().filename().string().front(), '.');
+}
+
+TEST_F(RunnerTest, AnotherExperimentSharesTheRun) {
+  const PlannedRun run = submitted("experiment: first\n");
+  EXPECT_EQ(submitted("experiment: second\n").id(), run.id());
+  submitted("experiment: second\n");
+  EXPECT_THAT(read_run(run.paths.folder).experiments, ElementsAre("first", "second"));
+}
+
+TEST_F(RunnerTest, DoesARunAndRecordsIt) {
+  const PlannedRun run = submitted();
+  settings_.command = {"xlm", "train", "run.yaml"};
+  settings_.threads = 3;
+  const RunReport report = work(run);
+  EXPECT_EQ(report.code, kDone);
+  const auto done = read_live_run(run.paths.folder);
+  EXPECT_EQ(done.status, RunStatus::kDone);
+  EXPECT_EQ(done.evaluations.size(), 2U);
+  EXPECT_EQ(done.costs.at("params"), 1000);
+  EXPECT_EQ(done.environment["libtorch"], "none");
+  EXPECT_EQ(done.environment["threads"], 3);
+  EXPECT_EQ(done.environment["command"][1], "train");
+  EXPECT_EQ(done.environment["executable_sha256"].get<std::string>().size(), 64U);
+  EXPECT_THAT(read_file(run.paths.log()), HasSubstr("test (final)"));
+  EXPECT_THAT(read_file(run.paths.model() / "config.yaml"), HasSubstr("span: 16"));
+}
+
+TEST_F(RunnerTest, AFinishedRunIsNotTouched) {
+  const PlannedRun run = submitted();
+  work(run);
+  const std::string journal = read_file(run.paths.journal());
+  const RunReport again = execute(
+      run.paths.folder, []() -> Core& { throw Error("core must not be opened"); }, settings_);
+  EXPECT_EQ(again.code, kDone);
+  EXPECT_THAT(again.message, HasSubstr("done already"));
+  EXPECT_EQ(read_file(run.paths.journal()), journal);
+  EXPECT_EQ(steps(run).size(), 10U);
+}
+
+TEST_F(RunnerTest, AStoppedRunGoesOnFromItsCheckpoint) {
+  const PlannedRun run = submitted();
+  stop_before(7);
+  EXPECT_EQ(work(run).code, kStopped);
+  EXPECT_EQ(read_live_run(run.paths.folder).status, RunStatus::kPreempted);
+  EXPECT_EQ(checkpoint_step(read_run(run.paths.folder)), 6);
+  settings_.sink.should_stop = nullptr;
+  EXPECT_EQ(work(run).code, kDone);
+  EXPECT_EQ(steps(run).size(), 10U);
+}
+
+TEST_F(RunnerTest, MaxHoursStopsWithACheckpoint) {
+  const PlannedRun run = submitted("seed: 2\n");
+  Yaml config = read_yaml(run.paths.config());
+  config.set("train.max_hours", make_scalar("1", "test"));
+  write_file(run.paths.config(), to_text(config));
+  settings_.sink.clock = [now = 0.0]() mutable { return now += 1000; };
+  EXPECT_EQ(work(run).code, kStopped);
+}
+
+TEST_F(RunnerTest, ThreadsAreKeptWhenARunIsResumed) {
+  const PlannedRun run = submitted();
+  settings_.threads = 3;
+  stop_before(2);
+  work(run);
+  settings_.threads = 7;
+  settings_.sink.should_stop = nullptr;
+  work(run);
+  EXPECT_EQ(read_run(run.paths.folder).environment["threads"], 3);
+}
+
+TEST_F(RunnerTest, ThreadsOfTheConfigurationComeFirst) {
+  const PlannedRun run = submitted("seed: 3\n");
+  Yaml config = read_yaml(run.paths.config());
+  config.set("train.threads", make_scalar("5", "test"));
+  write_file(run.paths.config(), to_text(config));
+  settings_.threads = 3;
+  work(run);
+  EXPECT_EQ(read_run(run.paths.folder).environment["threads"], 5);
+}
+
+TEST_F(RunnerTest, DivergenceIsReportedAndOnlyRetriedOnRequest) {
+  const PlannedRun run = submitted("seed: 13\n");
+  const RunReport report = work(run);
+  EXPECT_EQ(report.code, kDiverged);
+  EXPECT_THAT(report.message, HasSubstr("NaN at step 5"));
+  EXPECT_EQ(read_live_run(run.paths.folder).status, RunStatus::kDiverged);
+  EXPECT_EQ(work(run).code, kDiverged);
+  EXPECT_EQ(steps(run).size(), 5U);
+  EXPECT_EQ(work(run, true).code, kDiverged);
+  EXPECT_EQ(steps(run).size(), 6U);  // from the checkpoint of step 4
+}
+
+TEST_F(RunnerTest, AFailedRunIsTriedAgainFromItsCheckpoint) {
+  const PlannedRun run = submitted("seed: 14\n");
+  EXPECT_EQ(work(run).code, kFailed);
+  const auto failed = read_live_run(run.paths.folder);
+  EXPECT_EQ(failed.status, RunStatus::kFailed);
+  EXPECT_EQ(failed.reason, "something broke");
+  write_file(run.paths.folder / "mended", "");
+  EXPECT_EQ(work(run).code, kDone);
+  EXPECT_EQ(steps(run).size(), 11U);
+}
+
+TEST_F(RunnerTest, FailuresOfTheCoreBecomeExitCodes) {
+  const auto code_of = [&](const PlannedRun& run, const std::function<Core&()>& open) {
+    return execute(run.paths.folder, open, settings_).code;
+  };
+  const PlannedRun run = submitted();
+  EXPECT_EQ(code_of(run, []() -> Core& { throw ResourceError("disk full"); }), kOutOfResources);
+  EXPECT_EQ(code_of(run, []() -> Core& { throw std::bad_alloc(); }), kOutOfResources);
+  EXPECT_EQ(code_of(run, []() -> Core& { throw DataError("bad checkpoint"); }), kBadData);
+  EXPECT_EQ(code_of(run, []() -> Core& { throw std::runtime_error("first\nbacktrace"); }), kFailed);
+  EXPECT_EQ(read_run(run.paths.folder).reason, "first");
+}
+
+TEST_F(RunnerTest, ARunOfAnotherLiveWorkerIsNotTouched) {
+  const PlannedRun run = submitted();
+  const std::string journal = read_file(run.paths.journal());
+  const RunLock lock(run.paths.folder);
+  EXPECT_THROW(work(run), RunLockedError);
+  EXPECT_EQ(read_file(run.paths.journal()), journal);
+}
+
+TEST_F(RunnerTest, AWorkerThatWasTakenOverWritesNothingMore) {
+  const PlannedRun run = submitted();
+  std::string journal;
+  settings_.sink.should_stop = [&, asked = 0]() mutable {
+    if (++asked == 3) {
+      write_file(run.paths.folder / "lock.2", "{}");
+      journal = read_file(run.paths.journal());
+    }
+    return false;
+  };
+  EXPECT_EQ(work(run).code, kFailed);
+  EXPECT_EQ(read_file(run.paths.journal()), journal);
+  EXPECT_TRUE(fs::exists(run.paths.folder / "lock.2"));
+}
+
+TEST_F(RunnerTest, AJournalLineThatAKillCutShortDoesNotSwallowTheNext) {
+  const PlannedRun run = submitted("seed: 14\n");
+  work(run);
+  std::ofstream(run.paths.journal(), std::ios::app) << R"({"type":"metric","st)";
+  write_file(run.paths.folder / "mended", "");
+  EXPECT_EQ(work(run).code, kDone);
+  const auto done = read_run(run.paths.folder);
+  EXPECT_EQ(done.status, RunStatus::kDone);
+  EXPECT_EQ(done.malformed, 1);
+  EXPECT_EQ(done.evaluations.size(), 2U);
+}
+
+TEST_F(RunnerTest, ChangedDataIsRefused) {
+  const PlannedRun run = submitted();
+  make_data(data_, "cba");
+  const RunReport report = work(run);
+  EXPECT_EQ(report.code, kBadData);
+  EXPECT_THAT(report.message, HasSubstr("not what the run"));
+  make_data(data_);
+  EXPECT_EQ(work(run).code, kDone);
+}
+
+TEST_F(RunnerTest, MissingDataIsRefused) {
+  const PlannedRun run = submitted();
+  fs::rename(data_, folder_.path() / "moved");
+  EXPECT_EQ(work(run).code, kBadData);
+  EXPECT_THROW(plan("seed: 5\n"), DataError);
+}
+
+TEST_F(RunnerTest, SubmittingAnUnfinishedRunAgainTakesOverWhereAndHow) {
+  const PlannedRun run = submitted();
+  RunOptions options = run.options;
+  options.train.max_hours = 2;
+  submit(Planner(runs_).plan(options));
+  EXPECT_EQ(read_run_options(read_yaml(run.paths.config())).train.max_hours, 2);
+  work(run);
+  options.train.max_hours = 3;
+  submit(Planner(runs_).plan(options));
+  EXPECT_EQ(read_run_options(read_yaml(run.paths.config())).train.max_hours, 2);  // done: nothing left to decide
+}
+
+TEST_F(RunnerTest, AFileInTheWayIsNamed) {
+  const PlannedRun run = plan();
+  create_folders(runs_);
+  write_file(run.paths.folder, "");
+  EXPECT_THROW(submit(run), DataError);
+  write_file(folder_.path() / "file", "");
+  PlannedRun nowhere = run;
+  nowhere.paths.folder = folder_.path() / "file" / "runs" / "id";
+  EXPECT_THROW(submit(nowhere), Error);
+}
+
+TEST_F(RunnerTest, InitialWeightsAreAMatterOfContentAndFoundByRunId) {
+  const PlannedRun first = submitted();
+  work(first);
+  const auto with_init = [&](const std::string& model) {
+    RunOptions options = first.options;
+    options.init_from = model;
+    return Planner(runs_).plan(options);
+  };
+  const PlannedRun by_prefix = with_init("adaptive-span-abc");
+  EXPECT_EQ(by_prefix.options.init_from, first.paths.model().string());
+  EXPECT_NE(by_prefix.id(), first.id());
+  EXPECT_EQ(with_init(first.paths.model()).id(), by_prefix.id());
+  EXPECT_THROW(with_init("nothing-like-it"), DataError);
+  submit(by_prefix);
+  write_file(first.paths.model() / "model.safetensors", "other weights");
+  EXPECT_EQ(work(by_prefix).code, kBadData);
+}
+
+}  // namespace
+}  // namespace xlm

@@ -1,0 +1,124 @@
+#include "experiments/sweeps/sweep_plan.h"
+
+#include <gmock/gmock.h>
+
+#include "base/error.h"
+#include "experiments/runs/runner.h"
+#include "experiments/runs/submission.h"
+#include "tests/experiments/experiment_files.h"
+#include "tests/experiments/fake_core.h"
+#include "tests/temporary_folder.h"
+
+namespace xlm {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+class SweepPlanTest : public ::testing::Test {
+ protected:
+  SweepPlanTest() : data_(make_data(folder_.path() / "data")), runs_(folder_.path() / "runs") {}
+
+  std::vector<SweepRun> plan(const std::string& sweep, bool retry = false) {
+    return plan_sweep(parse_yaml(run_config(data_, sweep), "sweep.yaml"), runs_, retry);
+  }
+
+  void work(const SweepRun& run) {
+    submit(run.planned);
+    execute(run.planned.paths.folder, [this]() -> Core& { return core_; }, {});
+  }
+
+  TemporaryFolder folder_;
+  fs::path data_;
+  fs::path runs_;
+  FakeCore core_;
+};
+
+TEST_F(SweepPlanTest, NewRunsAreToBeDoneAndNothingIsWritten) {
+  const auto runs = plan("sweep: {grid: {seed: [1, 2], model.span: [8, 16]}}\n");
+  ASSERT_EQ(runs.size(), 4U);
+  for (const SweepRun& run : runs) {
+    EXPECT_EQ(run.action, SweepAction::kRun);
+    EXPECT_EQ(run.status, "new");
+  }
+  EXPECT_FALSE(fs::exists(runs_));
+  EXPECT_THAT(swept_keys(runs), ElementsAre("seed", "model.span"));
+  EXPECT_EQ(shown_value(runs[1].point, "model.span"), "16");
+}
+
+TEST_F(SweepPlanTest, ShufflingMixesTheOrderTheSameWayEachTime) {
+  const auto ids = [](const std::vector<SweepRun>& runs) {
+    std::vector<std::string> result;
+    for (const SweepRun& run : runs) result.push_back(run.id());
+    return result;
+  };
+  auto runs = plan("sweep: {grid: {seed: [1, 2, 3, 4, 5, 6, 7, 8]}}\n");
+  auto backwards = plan("sweep: {grid: {seed: [8, 7, 6, 5, 4, 3, 2, 1]}}\n");
+  const std::vector<std::string> in_order = ids(runs);
+  shuffle_runs(runs);
+  shuffle_runs(backwards);
+  EXPECT_EQ(ids(runs), ids(backwards));
+  EXPECT_NE(ids(runs), in_order);
+  EXPECT_THAT(ids(runs), ::testing::UnorderedElementsAreArray(in_order));
+}
+
+TEST_F(SweepPlanTest, PointsThatAreTheSameRunAreMerged) {
+  EXPECT_EQ(plan("sweep: {grid: {train.threads: [1, 2], seed: [1, 1]}}\n").size(), 1U);
+}
+
+TEST_F(SweepPlanTest, SaysWhyARunIsDoneOrSkipped) {
+  const std::string sweep = "sweep: {grid: {seed: [1, 13, 14, 2, 3]}}\n";
+  auto runs = plan(sweep);
+  for (int i = 0; i < 3; ++i) work(runs[static_cast<std::size_t>(i)]);
+  submit(runs[3].planned);
+  const RunLock lock(runs[3].planned.paths.folder);
+  Journal(runs[3].planned.paths.journal(), nullptr, lock.token())
+      .append("state", {{"state", "running"}, {"host", "here"}, {"pid", 7}});
+  runs = plan(sweep);
+  EXPECT_EQ(runs[0].action, SweepAction::kSkip);
+  EXPECT_EQ(runs[0].reason, "done already");
+  EXPECT_EQ(runs[1].action, SweepAction::kDiverged);
+  EXPECT_THAT(runs[1].reason, HasSubstr("--retry"));
+  EXPECT_EQ(runs[2].action, SweepAction::kRun);
+  EXPECT_THAT(runs[2].reason, AllOf(HasSubstr("failed before, goes on from step 4"), HasSubstr("something broke")));
+  EXPECT_EQ(runs[3].action, SweepAction::kWait);
+  EXPECT_THAT(runs[3].reason, HasSubstr("running elsewhere (process 7 on here)"));
+  EXPECT_EQ(runs[4].status, "new");
+  EXPECT_EQ(plan(sweep, true)[1].action, SweepAction::kRun);
+}
+
+TEST_F(SweepPlanTest, ARunWhoseProcessIsGoneIsStale) {
+  const std::string sweep = "sweep: {grid: {seed: [1]}}\n";
+  auto runs = plan(sweep);
+  submit(runs[0].planned);
+  Journal(runs[0].planned.paths.journal()).append("state", {{"state", "running"}});
+  runs = plan(sweep);
+  EXPECT_EQ(runs[0].status, "stale");
+  EXPECT_EQ(runs[0].action, SweepAction::kRun);
+  EXPECT_THAT(runs[0].reason, HasSubstr("starts from the beginning"));
+}
+
+TEST_F(SweepPlanTest, AWrongValueOfOnePointNamesItsLine) {
+  try {
+    plan("sweep:\n  grid:\n    seed: [1, 2]\n    model.span: [8, -1]\n");
+    FAIL();
+  } catch (const UsageError& error) {
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("sweep.yaml:8"), HasSubstr("model.span is -1")));
+  }
+}
+
+TEST_F(SweepPlanTest, EstimatesTheWorkThatIsLeftAskingOnceForEachModel) {
+  const std::string sweep = "sweep: {grid: {seed: [1, 2, 3], model.span: [8, 16]}}\n";
+  work(plan(sweep)[0]);
+  const auto runs = plan(sweep);
+  CostEstimator estimator(core_);
+  EXPECT_EQ(estimator.of(runs[0]).flops, 0);
+  EXPECT_EQ(estimator.of(runs[0]).params, 1003);
+  EXPECT_EQ(estimator.of(runs[2]).flops, 3 * 10.0 * 10 * 2 * 4);
+  for (const SweepRun& run : runs) estimator.of(run);
+  EXPECT_EQ(core_.cost_calls, 2);
+}
+
+}  // namespace
+}  // namespace xlm

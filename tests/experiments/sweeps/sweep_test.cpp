@@ -1,0 +1,228 @@
+#include "experiments/sweeps/sweep.h"
+
+#include <cmath>
+#include <map>
+
+#include <gmock/gmock.h>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "base/text.h"
+
+namespace xlm {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+/// Points as "key=value key=value".
+std::vector<std::string> points(const std::string& text) {
+  std::vector<std::string> result;
+  for (const SweepPoint& point : expand_sweep(parse_yaml(text, "sweep.yaml"))) {
+    std::vector<std::string> parts;
+    for (const auto& [key, value] : point) parts.push_back(key + "=" + to_json(value).dump());
+    result.push_back(join(parts, " "));
+  }
+  return result;
+}
+
+std::string sweep_complaint(const std::string& text) {
+  try {
+    points(text);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Sweep, WithoutASweepThereIsOnePoint) {
+  EXPECT_THAT(points("seed: 1\n"), ElementsAre(""));
+  EXPECT_THAT(points("sweep:\n"), ElementsAre(""));
+  EXPECT_THAT(points("sweep: {}\n"), ElementsAre(""));
+}
+
+TEST(Sweep, GridIsTheProductInFileOrderLastKeyFastest) {
+  EXPECT_THAT(points("sweep: {grid: {b: [1, 2], a: [x, y]}}\n"),
+              ElementsAre(R"(b=1 a="x")", R"(b=1 a="y")", R"(b=2 a="x")", R"(b=2 a="y")"));
+}
+
+TEST(Sweep, ZipMovesKeysTogetherAndMultipliesWithTheGrid) {
+  EXPECT_THAT(points("sweep: {zip: [{f: [2, 3], g: [8, 12]}, {h: [0]}], grid: {s: [1, 2]}}\n"),
+              ElementsAre("s=1 f=2 g=8 h=0", "s=1 f=3 g=12 h=0", "s=2 f=2 g=8 h=0", "s=2 f=3 g=12 h=0"));
+}
+
+TEST(Sweep, ExcludesPartialPointsAndIncludesExtraOnes) {
+  EXPECT_THAT(
+      points("sweep: {grid: {a: [1, 2], b: [1, 2]}, exclude: [{a: 1}, {a: 2, b: 1}], include: [{a: 1, c: 5}]}\n"),
+      ElementsAre("a=2 b=2", "a=1 c=5"));
+}
+
+TEST(Sweep, IncludeAloneIsAListOfPoints) {
+  EXPECT_THAT(points("sweep: {include: [{a: 1}, {b: 2}]}\n"), ElementsAre("a=1", "b=2"));
+}
+
+TEST(Sweep, ANullTakesAnAxisAway) {
+  EXPECT_THAT(points("sweep: {grid: {a: [1, 2], b: null}}\n"), ElementsAre("a=1", "a=2"));
+}
+
+TEST(Sweep, WhenDropsAKeyWhereItsConditionDoesNotHold) {
+  EXPECT_THAT(points("m: q\nsweep: {grid: {t: [fixed, none], k: [2, 3]}, when: {k: {t: [fixed], m: q}}}\n"),
+              ElementsAre(R"(t="fixed" k=2)", R"(t="fixed" k=3)", R"(t="none")", R"(t="none")"));
+}
+
+TEST(Sweep, RandomSamplesAreFixedByTheGenerator) {
+  const std::string text =
+      "sweep: {random: {samples: 50, generator: 7, keys: {lr: {log_uniform: [1e-4, 1e-2]}, n: {integer: [3, 5]}, "
+      "u: {uniform: [0, 1]}, c: {choice: [x, y]}}}}\n";
+  const std::vector<SweepPoint> sampled = expand_sweep(parse_yaml(text, "s"));
+  ASSERT_EQ(sampled.size(), 50U);
+  EXPECT_EQ(points(text), points(text));
+  std::vector<int> seen(6, 0);
+  for (const SweepPoint& point : sampled) {
+    const double lr = to_json(point[0].second).get<double>();
+    EXPECT_GE(lr, 1e-4);
+    EXPECT_LE(lr, 1e-2);
+    ++seen.at(to_json(point[1].second).get<std::size_t>());
+    EXPECT_LT(to_json(point[2].second).get<double>(), 1.0);
+  }
+  EXPECT_GT(seen[3], 0);
+  EXPECT_GT(seen[4], 0);
+  EXPECT_GT(seen[5], 0);
+  EXPECT_NE(points(text),
+            points("sweep: {random: {samples: 50, generator: 8, keys: {lr: {log_uniform: [1e-4, 1e-2]}, n: "
+                   "{integer: [3, 5]}, u: {uniform: [0, 1]}, c: {choice: [x, y]}}}}\n"));
+}
+
+/// As computed in Python from the definition: base/random.h's mixing of (generator, the first 64 bits of the key's
+/// SHA-256, number of the sample), and the distributions of docs/sweeps.md.
+TEST(Sweep, RandomSamplesAreTheSameOnEveryMachine) {
+  EXPECT_THAT(points("sweep: {random: {samples: 3, generator: 7, keys: {optimizer.lr: {log_uniform: [1e-4, 1e-2]}, "
+                     "model.dropout: {uniform: [0, 0.5]}, model.layers: {integer: [2, 12]}, "
+                     "model.span_type: {choice: [fixed, adaptive, dynamic]}}}}\n"),
+              ElementsAre(R"(optimizer.lr=0.00330032 model.dropout=0.0638107 model.layers=4 model.span_type="dynamic")",
+                          R"(optimizer.lr=0.00203635 model.dropout=0.180855 model.layers=4 model.span_type="dynamic")",
+                          R"(optimizer.lr=0.00227346 model.dropout=0.365436 model.layers=9 model.span_type="fixed")"));
+}
+
+/// Counts within five standard deviations of what 4000 samples should give.
+TEST(Sweep, RandomSamplesAreDistributedAsTheirNamesSay) {
+  constexpr int kSamples = 4000;
+  const std::vector<SweepPoint> sampled = expand_sweep(
+      parse_yaml("sweep: {random: {samples: 4000, generator: 1, keys: {u: {uniform: [-1, 3]}, l: {log_uniform: "
+                 "[1e-4, 1e-2]}, n: {integer: [-1, 2]}, c: {choice: [[1, 2], null, 0.5, true]}}}}\n",
+                 "s"));
+  int low_u = 0;
+  int low_l = 0;
+  std::map<std::string, int> n;
+  std::map<std::string, int> c;
+  for (const SweepPoint& point : sampled) {
+    low_u += to_json(point[0].second).get<double>() < 0 ? 1 : 0;
+    low_l += to_json(point[1].second).get<double>() < 1e-3 ? 1 : 0;  // the middle of the exponents
+    ++n[to_json(point[2].second).dump()];
+    ++c[to_json(point[3].second).dump()];
+  }
+  const auto expect_share = [](int count, double share) {
+    EXPECT_NEAR(count, kSamples * share, 5 * std::sqrt(kSamples * share * (1 - share)));
+  };
+  expect_share(low_u, 0.25);
+  expect_share(low_l, 0.5);
+  for (const char* value : {"-1", "0", "1", "2"}) expect_share(n[value], 0.25);
+  for (const char* value : {"[1,2]", "null", "0.5", "true"}) expect_share(c[value], 0.25);
+  EXPECT_EQ(n.size() + c.size(), 8U);
+}
+
+TEST(Sweep, RandomIsOneMoreAxisOfTheProduct) {
+  EXPECT_EQ(points("sweep: {grid: {seed: [1, 2]}, random: {samples: 3, keys: {a: {uniform: [0, 1]}}}}\n").size(), 6U);
+}
+
+TEST(Sweep, WhenHoldsForRandomKeysAndExtraPointsToo) {
+  EXPECT_THAT(
+      points("sweep: {grid: {t: [p, q]}, random: {samples: 1, keys: {a: {integer: [5, 5]}}}, when: {a: {t: q}}, "
+             "include: [{t: p, a: 9}, {t: q, a: 9}]}\n"),
+      ElementsAre(R"(t="p")", R"(t="q" a=5)", R"(t="p")", R"(t="q" a=9)"));
+}
+
+TEST(Sweep, WhenMaySpeakOfAnAxisThatAProfileTookAway) {
+  EXPECT_THAT(points("sweep: {grid: {t: [p, q], k: null}, when: {k: {t: p}}}\n"), ElementsAre(R"(t="p")", R"(t="q")"));
+}
+
+TEST(Sweep, ASampleStaysWhenAnotherKeyIsAdded) {
+  const std::string one = "sweep: {random: {samples: 3, keys: {a: {uniform: [0, 1]}}}}\n";
+  const std::string two = "sweep: {random: {samples: 3, keys: {b: {uniform: [0, 1]}, a: {uniform: [0, 1]}}}}\n";
+  const auto first = expand_sweep(parse_yaml(one, "s"));
+  const auto second = expand_sweep(parse_yaml(two, "s"));
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(first[i][0].second.scalar, second[i][1].second.scalar);
+}
+
+TEST(Sweep, EveryComplaintNamesFileAndLine) {
+  const std::vector<std::pair<std::string, std::string>> cases{
+      {"sweep:\n  gird: {a: [1]}\n", "did you mean 'grid'"},
+      {"sweep: 3\n", "must be a map"},
+      {"sweep:\n  grid: [1]\n", "sweep.grid must be a map"},
+      {"sweep:\n  grid: {a: 1}\n", "'a' must be a list"},
+      {"sweep:\n  grid: {a: []}\n", "'a' is empty"},
+      {"sweep:\n  zip: [{a: [1, 2], b: [1]}]\n", "'b' has 1 values, but 'a'"},
+      {"sweep:\n  zip: [3]\n", "a block of sweep.zip"},
+      {"sweep:\n  grid: {a: [1]}\n  zip: {a: [1]}\n", "swept twice"},
+      {"sweep:\n  grid: {a: [1], a.b: [1]}\n", "one is part of the other"},
+      {"sweep:\n  include: {a: 1}\n", "must be a list of maps"},
+      {"sweep:\n  include: [1]\n", "must be a map"},
+      {"sweep:\n  grid: {model.span: [1]}\n  exclude: [{model.spam: 1}]\n", "did you mean 'model.span'"},
+      {"sweep:\n  grid: {a: [1]}\n  exclude: [{a: 1}]\n", "no points"},
+      {"sweep:\n  grid: {a: [1]}\n  when: [a]\n", "sweep.when must be a map"},
+      {"sweep:\n  grid: {model.span: [1]}\n  when: {model.spam: {a: 1}}\n", "did you mean 'model.span'"},
+      {"sweep:\n  grid: {a: [1]}\n  when: {a: 3}\n", "must be a map"},
+      {"sweep:\n  grid: {a: [1]}\n  when: {a: {t: [1]}}\n", "which neither the sweep nor the configuration sets"},
+      {"sweep:\n  random: {keys: {a: {uniform: [0, 1]}}}\n", "samples is missing"},
+      {"sweep:\n  random: {samples: 2, kees: {}}\n", "unknown key 'kees'"},
+      {"sweep:\n  random: {samples: 2, keys: {a: {unifrom: [0, 1]}}}\n", "did you mean 'uniform'"},
+      {"sweep:\n  random: {samples: 2, keys: {a: {uniform: [1, 0]}}}\n", "takes [lowest, highest]"},
+      {"sweep:\n  random: {samples: 2, keys: {a: {log_uniform: [0, 1]}}}\n", "bounds above 0"},
+      {"sweep:\n  random: {samples: 2, keys: {a: {integer: [0.5, 1]}}}\n", "whole bounds"},
+      {"sweep:\n  random: {samples: 2, keys: {a: [1, 2]}}\n", "must be one of choice"}};
+  for (const auto& [text, message] : cases) {
+    EXPECT_THAT(sweep_complaint(text), AllOf(HasSubstr("sweep.yaml:"), HasSubstr(message))) << text;
+  }
+}
+
+TEST(Sweep, RefusesMorePointsThanAnyoneCanRun) {
+  std::string list = "[0";
+  for (int i = 1; i < 400; ++i) list += ", " + std::to_string(i);
+  list += "]";
+  EXPECT_THAT(sweep_complaint("sweep: {grid: {a: " + list + ", b: " + list + "}}\n"),
+              HasSubstr("more than 100000 points"));
+}
+
+TEST(Sweep, AKeySetOnTheCommandLineIsNotSweptAnyMore) {
+  Yaml tree = parse_yaml("sweep: {grid: {seed: [1, 2], a: [1]}, zip: {b: [1, 2]}}\n", "sweep.yaml");
+  apply_override(tree, "seed=5");
+  fix_axes(tree, {"seed=5"});
+  const auto expanded = expand_sweep(tree);
+  ASSERT_EQ(expanded.size(), 2U);
+  EXPECT_EQ(expanded[0][0].second.scalar, "5");
+  apply_override(tree, "b=5");
+  EXPECT_THROW(fix_axes(tree, {"b=5"}), UsageError);
+}
+
+TEST(Sweep, AKeyOfAZipBlockSetOnTheCommandLineLeavesItsPlaces) {
+  Yaml tree = parse_yaml("sweep: {zip: [{a: [1, 2, 1], b: [x, y, z]}, {c: [7, 8]}]}\n", "sweep.yaml");
+  apply_override(tree, "a=1");
+  fix_axes(tree, {"a=1"});
+  const auto expanded = expand_sweep(tree);
+  ASSERT_EQ(expanded.size(), 4U);
+  std::string values;
+  for (const SweepPoint& point : expanded) values += point[1].second.scalar + point[2].second.scalar + " ";
+  EXPECT_EQ(values, "x7 x8 z7 z8 ");
+}
+
+TEST(Sweep, APointIsLaidOverTheBase) {
+  const Yaml base = parse_yaml("model: {span: 1, width: 2}\n", "base");
+  const auto expanded = expand_sweep(parse_yaml("sweep: {grid: {model.span: [5]}}\n", "s"));
+  const Yaml tree = at_point(base, expanded.front());
+  EXPECT_EQ(tree.find("model")->find("span")->scalar, "5");
+  EXPECT_EQ(tree.find("model")->find("width")->scalar, "2");
+}
+
+}  // namespace
+}  // namespace xlm

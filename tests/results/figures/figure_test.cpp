@@ -1,0 +1,319 @@
+// Figures: their files, their numbers, their gnuplot scripts, and the pictures where gnuplot is installed.
+#include "results/figures/figure.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "results/exhibits/exhibits.h"
+#include "results/figures/gnuplot_process.h"
+#include "results/figures/gnuplot_script.h"
+#include "results/figures/plotly_figure.h"
+#include "tests/results/run_maker.h"
+
+namespace xlm {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::Pair;
+using ::testing::StartsWith;
+
+FigureDescription spec_of(const std::string& yaml) {
+  return read_figure_description(find_exhibits(parse_yaml(yaml, "description.yaml"), ExhibitKind::kFigure).front());
+}
+
+bool has_gnuplot() {
+  try {
+    run_gnuplot("set terminal dumb\nplot 1\n");
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+class Figures : public ::testing::Test {
+ protected:
+  Figures() {
+    maker_.make_sweep({"fixed", "adaptive"}, {64, 256}, {1, 2});
+    store_.sync(maker_.runs());
+  }
+
+  Figure figure(const std::string& yaml) {
+    RunTable runs(store_);
+    return build_figure(runs, spec_of(yaml), {});
+  }
+
+  TemporaryFolder temporary_;
+  RunMaker maker_{temporary_.path() / "runs"};
+  Store store_ = Store::in_memory();
+};
+
+constexpr const char* kLine =
+    "figure: Bpc against span\nkind: line\nx: model.span\ny: test.bpc\nseries: model.span_type\nx_scale: log\n";
+
+TEST_F(Figures, AverageSeedsWithErrorBars) {
+  const Figure result = figure(kLine);
+  ASSERT_EQ(result.series.size(), 2);
+  EXPECT_EQ(result.series[0].label, "adaptive");
+  ASSERT_EQ(result.series[0].points.size(), 2);
+  const FigurePoint& point = result.series[0].points[1];
+  EXPECT_EQ(point.x, 256);
+  EXPECT_NEAR(point.y, 2 - 0.256 - 0.1 + 0.015, 1e-12);
+  EXPECT_NEAR(*point.spread, 0.01 / std::sqrt(2.0), 1e-12);
+  EXPECT_EQ(point.runs.size(), 2);
+  EXPECT_THAT(result.x_ticks, ElementsAre(64, 256));
+  EXPECT_EQ(result.x_label, "span");
+  EXPECT_EQ(result.y_label, "test bpc");
+  EXPECT_EQ(result.caption, "mean and standard deviation over 2 seeds");
+  EXPECT_TRUE(result.notes.empty());
+}
+
+TEST_F(Figures, SaysThatItMixesRuns) {
+  EXPECT_THAT(figure("figure: F\nkind: line\nx: model.span\ny: test.bpc\n").notes,
+              ElementsAre(HasSubstr("differ in more than seed")));
+}
+
+TEST_F(Figures, PointsOfAMeasuredXAreSeedsOfOneSetting) {
+  const Figure result = figure("figure: F\nx: test.average_span\ny: test.bpc\n");
+  ASSERT_EQ(result.series.size(), 1);
+  EXPECT_EQ(result.series[0].points.size(), 4);
+}
+
+TEST_F(Figures, FrontIsAStaircase) {
+  const Figure result = figure("figure: F\nx: flops_per_token\ny: test.bpc\nseries: model.span_type\nfront: true\n");
+  ASSERT_EQ(result.front.size(), 3);
+  EXPECT_THAT(result.front[1], Pair(256e6, result.front[0].second)) << "right, then down";
+}
+
+TEST_F(Figures, SpansOfTheNewestRun) {
+  const Figure heat = figure("figure: F\nkind: heatmap\ngrid: spans\n");
+  EXPECT_THAT(heat.grid, ElementsAre(ElementsAre(32, 40), ElementsAre(33, 256)));
+  EXPECT_EQ(heat.caption, "adaptive-span-text8-00000008");
+  EXPECT_THAT(heat.notes, ElementsAre(HasSubstr("the newest of 8 runs")));
+  const Figure points =
+      figure("figure: F\nkind: scatter\ngrid: spans\nwhere: {run_id: adaptive-span-text8-00000001}\n");
+  EXPECT_TRUE(points.notes.empty());
+  EXPECT_EQ(points.series[0].points.size(), 4);
+  EXPECT_EQ(points.series[1].points[1].y, (33 + 64) / 2.0);
+}
+
+TEST_F(Figures, CurvesOverSteps) {
+  const Figure metric =
+      figure("figure: F\nkind: line\nx: step\ny: loss\nseries: model.span_type\nwhere: {model.span: 64}\n");
+  ASSERT_EQ(metric.series.size(), 2);
+  EXPECT_EQ(metric.series[0].points.size(), 2);
+  EXPECT_EQ(metric.series[0].points[0].x, 50);
+  EXPECT_EQ(metric.series[0].points[0].y, 1.2);
+  const Figure evaluation = figure(
+      "figure: F\nkind: line\nx: step\ny: valid.bpc\nwhere: {model.span: 64, seed: 1, model.span_type: fixed}\n");
+  ASSERT_EQ(evaluation.series[0].points.size(), 2);
+  EXPECT_EQ(evaluation.series[0].points[1].x, 100);
+}
+
+TEST_F(Figures, HeatmapOfAColumn) {
+  const Figure result = figure("figure: F\nkind: heatmap\nx: model.span\ny: model.span_type\nvalue: test.bpc\n");
+  EXPECT_THAT(result.x_names, ElementsAre("64", "256"));
+  EXPECT_THAT(result.y_names, ElementsAre("adaptive", "fixed"));
+  EXPECT_NEAR(result.grid[0][0], 1.851, 1e-12);
+}
+
+TEST_F(Figures, HolesInAHeatmapHaveNoNumber) {
+  maker_.make({.id = "lone", .type = "fixed", .span = 512});
+  store_.sync(maker_.runs());
+  const Figure result = figure("figure: F\nkind: heatmap\nx: model.span\ny: model.span_type\nvalue: test.bpc\n");
+  EXPECT_TRUE(std::isnan(result.grid[0][2]));
+  EXPECT_EQ(result.grid_runs[1][2], std::vector<std::string>{"lone"});
+  const std::string script = gnuplot_script(result, PictureFormat::kSvg);
+  const std::size_t numbers = script.find("$numbers << EOD");
+  EXPECT_THAT(script.substr(numbers, script.find("EOD\n", numbers + 20) - numbers), Not(HasSubstr("nan")));
+  if (has_gnuplot()) {
+    EXPECT_THAT(run_gnuplot(script), Not(HasSubstr("nan<")));
+  }
+}
+
+TEST_F(Figures, AxesFitTheData) {
+  const std::string log = gnuplot_script(figure(kLine), PictureFormat::kSvg);
+  EXPECT_THAT(log, HasSubstr("set xtics ('64' 64, '256' 256)"));
+  EXPECT_THAT(log, HasSubstr("set logscale x 10"));
+  const std::string large = gnuplot_script(figure("figure: F\nx: flops_per_token\ny: test.bpc\n"), PictureFormat::kSvg);
+  EXPECT_THAT(large, HasSubstr("'100M' 100000000"));
+}
+
+TEST_F(Figures, TicksThatWouldTouchBecomeRoundNumbers) {
+  maker_.make({.id = "r1", .span = 65});
+  store_.sync(maker_.runs());
+  const std::string script = gnuplot_script(figure("figure: F\nx: model.span\ny: test.bpc\n"), PictureFormat::kSvg);
+  EXPECT_THAT(script, Not(HasSubstr("'65' 65")));
+  EXPECT_THAT(script, HasSubstr("'100' 100"));
+}
+
+TEST_F(Figures, TextOnXBecomesPlaces) {
+  const Figure result = figure("figure: F\nkind: bars\nx: model.span_type\ny: test.bpc\nseries: model.span\n");
+  EXPECT_THAT(result.x_names, ElementsAre("adaptive", "fixed"));
+  EXPECT_EQ(result.series[0].label, "span 64");
+}
+
+class Texts : public Figures {
+ protected:
+  Texts() {
+    for (const int span : {64, 256}) {
+      for (const int seed : {1, 2}) {
+        maker_.make({.id = fmt::format("text-{}-{}", span, seed),
+                     .type = "dynamic",
+                     .span = span,
+                     .seed = seed,
+                     .text = "on a\ncat's mat"});
+      }
+    }
+    store_.sync(maker_.runs());
+  }
+};
+
+constexpr const char* kText =
+    "figure: Span along a text\nkind: text\ny: span\nseries: model.span\nfirst: 4\ntokens: 5\n";
+
+TEST_F(Texts, StandUnderTheMeanOverSeeds) {
+  const Figure result = figure(kText);
+  EXPECT_THAT(result.x_names, ElementsAre("a", "↵", "c", "a", "t"));
+  ASSERT_EQ(result.series.size(), 2);
+  EXPECT_EQ(result.series[1].label, "span 256");
+  ASSERT_EQ(result.series[1].points.size(), 5);
+  EXPECT_EQ(result.series[1].points[2].x, 2);
+  EXPECT_EQ(result.series[1].points[2].y, 61.5);
+  EXPECT_THAT(result.series[1].points[2].runs, ElementsAre("text-256-1", "text-256-2"));
+  EXPECT_NEAR(*result.series[1].points[2].spread, std::sqrt(0.5), 1e-12);
+  EXPECT_EQ(result.x_label, "test split, tokens 4 to 8");
+  EXPECT_EQ(result.caption, "mean and standard deviation over 2 seeds");
+  EXPECT_THAT(gnuplot_script(result, PictureFormat::kSvg), HasSubstr("('a' 0, '↵' 1, 'c' 2, 'a' 3, 't' 4)"));
+}
+
+TEST_F(Texts, EndWhereTheRecordedOnesDo) {
+  EXPECT_THAT(figure("figure: F\nkind: text\ny: span\nfirst: 12\nwhere: {run_id: text-64-1}\n").x_names,
+              ElementsAre("m", "a", "t"));
+}
+
+TEST_F(Texts, ThatNoRunHasOrThatDifferAreErrors) {
+  const auto refusal = [&](const std::string& yaml) -> std::string {
+    try {
+      figure("figure: F\nkind: text\n" + yaml);
+    } catch (const DataError& error) {
+      return error.what();
+    }
+    ADD_FAILURE() << "drawn: " << yaml;
+    return "";
+  };
+  EXPECT_THAT(refusal("y: span\nwhere: {model.span_type: fixed}\n"), HasSubstr("none of 4 runs says 'span' of"));
+  EXPECT_THAT(refusal("y: span\nfirst: 99\n"), HasSubstr("the tokens from 99 on of the test split"));
+  EXPECT_THAT(refusal("y: boundary\n"), HasSubstr("'boundary'"));
+  EXPECT_THAT(refusal("y: span\nsplit: valid\n"), HasSubstr("valid split"));
+  maker_.make({.id = "elsewhere", .text = "another"});
+  store_.sync(maker_.runs());
+  EXPECT_THAT(refusal("y: span\n"), HasSubstr("different texts"));
+}
+
+TEST_F(Texts, StandUprightWhereTheirTokensAreWords) {
+  maker_.make({.id = "words"});
+  maker_.journal({.id = "words"})
+      .append("trace", {{"split", "test"}, {"tokens", {"the", "Ġcat", "<0xC3>"}}, {"values", {{"span", {3, 4.5, 2}}}}});
+  store_.sync(maker_.runs());
+  const Figure result = figure("figure: F\nkind: text\ny: span\nwhere: {run_id: words}\n");
+  EXPECT_THAT(result.x_names, ElementsAre("the", "Ġcat", "\ufffd"));
+  EXPECT_THAT(gnuplot_script(result, PictureFormat::kSvg), HasSubstr("rotate by 90"));
+  EXPECT_EQ(plotly_figure(result)["layout"]["xaxis"]["tickangle"], -90);
+}
+
+TEST_F(Texts, AreDrawnInEveryFormat) {
+  if (!has_gnuplot()) GTEST_SKIP() << "gnuplot is not installed";
+  const Figure drawn = figure(kText);
+  const std::string svg = run_gnuplot(gnuplot_script(drawn, PictureFormat::kSvg));
+  EXPECT_THAT(svg, HasSubstr("↵"));
+  EXPECT_THAT(run_gnuplot(gnuplot_script(drawn, PictureFormat::kPdf)), StartsWith("%PDF"));
+  EXPECT_THAT(run_gnuplot(gnuplot_script(drawn, PictureFormat::kPng)), StartsWith("\x89PNG"));
+}
+
+TEST_F(Figures, NothingToShowIsAnError) {
+  EXPECT_THROW(figure("figure: F\nx: model.span\ny: test.bpc\nwhere: {seed: 99}\n"), DataError);
+  EXPECT_THROW(figure("figure: F\nx: model.span\ny: peak_memory\n"), DataError);
+  EXPECT_THROW(figure("figure: F\nkind: heatmap\ngrid: spans\nwhere: {seed: 99}\n"), DataError);
+  EXPECT_THROW(figure("figure: F\nx: model.spam\ny: test.bpc\n"), UsageError);
+}
+
+TEST_F(Figures, ScriptsQuoteWhatUsersWrite) {
+  const std::string script = gnuplot_script(
+      figure(std::string(kLine) + "x_label: \"it's `rm -rf` \\\"$x\\\"\\n@y\"\nname: safe\n"), PictureFormat::kSvg);
+  EXPECT_THAT(script, HasSubstr("set xlabel 'it''s `rm -rf` \"$x\" @y' noenhanced"));
+}
+
+TEST_F(Figures, AreDrawnInEveryFormat) {
+  if (!has_gnuplot()) GTEST_SKIP() << "gnuplot is not installed";
+  for (const char* yaml :
+       {kLine, "figure: F\nx: flops_per_token\ny: test.bpc\nseries: model.span_type\nfront: true\ny_scale: log\n",
+        "figure: F\nkind: bars\nx: model.span_type\ny: test.bpc\nseries: model.span\n",
+        "figure: F\nkind: heatmap\ngrid: spans\ny_scale: log\n",
+        "figure: F\nkind: scatter\ngrid: spans\ny_scale: log\n",
+        "figure: F\nkind: heatmap\nx: model.span\ny: model.span_type\nvalue: test.bpc\n",
+        "figure: F\nkind: heatmap\nx: seed\ny: model.type\nvalue: params\n", "figure: F\nx: seed\ny: params\n",
+        "figure: F\nkind: line\nx: step\ny: bpc\nseries: model.span_type\n"}) {
+    const Figure drawn = figure(yaml);
+    EXPECT_THAT(run_gnuplot(gnuplot_script(drawn, PictureFormat::kSvg)), HasSubstr("</svg>")) << yaml;
+    EXPECT_THAT(run_gnuplot(gnuplot_script(drawn, PictureFormat::kPdf)), StartsWith("%PDF")) << yaml;
+    EXPECT_THAT(run_gnuplot(gnuplot_script(drawn, PictureFormat::kPng)), StartsWith("\x89PNG")) << yaml;
+  }
+}
+
+TEST_F(Figures, TitlesAreNeverRun) {
+  if (!has_gnuplot()) GTEST_SKIP() << "gnuplot is not installed";
+  const fs::path victim = temporary_.path() / "made";
+  const Figure drawn = figure("figure: \"`touch " + victim.string() + "` ' . system('touch " + victim.string() +
+                              "') . '\"\nx: model.span\ny: test.bpc\n");
+  EXPECT_THAT(run_gnuplot(gnuplot_script(drawn, PictureFormat::kSvg)), HasSubstr("touch"));
+  EXPECT_FALSE(fs::exists(victim));
+}
+
+TEST(Gnuplot, IsMissedByName) {
+  try {
+    run_gnuplot("plot 1", "gnuplot-that-is-not-there");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), kFailed);
+    EXPECT_THAT(error.what(), HasSubstr("apt-get install gnuplot-nox"));
+  }
+}
+
+TEST(Gnuplot, SaysWhatIsWrongWithAScript) {
+  if (!has_gnuplot()) GTEST_SKIP() << "gnuplot is not installed";
+  EXPECT_THROW(run_gnuplot("set nonsense\n"), Error);
+}
+
+TEST(FigureFiles, ErrorsNameTheLine) {
+  const auto refusal = [](const std::string& yaml) -> std::string {
+    try {
+      spec_of(yaml);
+    } catch (const UsageError& error) {
+      return error.what();
+    }
+    ADD_FAILURE() << "accepted:\n" << yaml;
+    return "";
+  };
+  EXPECT_THAT(refusal("figure: F\nx: a\ny: b\nseriess: c\n"), HasSubstr("description.yaml:4: unknown key 'seriess'"));
+  EXPECT_THAT(refusal("figures:\n  - figure: F\n    kind: pie\n"),
+              HasSubstr("description.yaml:3: kind must be one of"));
+  EXPECT_THAT(refusal("figure: F\nx: a\n"), HasSubstr("needs x and y"));
+  EXPECT_THAT(refusal("figure: F\nkind: heatmap\nx: a\ny: b\n"), HasSubstr("needs 'value'"));
+  EXPECT_THAT(refusal("figure: F\nkind: heatmap\ngrid: span\n"), HasSubstr("did you mean 'spans'?"));
+  EXPECT_THAT(refusal("figure: F\nkind: line\ngrid: spans\n"), HasSubstr("heatmap or scatter"));
+  EXPECT_THAT(refusal("figure: F\nkind: bars\nx: a\ny: b\nfront: true\n"), HasSubstr("Pareto front only as"));
+  EXPECT_THAT(refusal("figure: F\nkind: bars\nx: a\ny: b\nx_scale: log\n"), HasSubstr("log scale"));
+  EXPECT_THAT(refusal("figure: F\nkind: text\n"), HasSubstr("needs y: what the model says"));
+  EXPECT_THAT(refusal("figure: F\nkind: text\nx: a\ny: span\n"), HasSubstr("has no x or value"));
+  EXPECT_THAT(refusal("figure: F\nkind: text\ny: span\nfirst: 0\n"), HasSubstr("description.yaml:4"));
+  EXPECT_THAT(refusal("figure: F\nx: a\ny: b\nfront: maybe\n"), HasSubstr("true or false"));
+  EXPECT_THAT(refusal("figure: F\nx: a\ny: b\nname: ../up\n"), HasSubstr("without folders"));
+  EXPECT_THAT(refusal("figures: [5]\n"), HasSubstr("description.yaml:1"));
+  EXPECT_EQ(spec_of("figure: Bits per character (S = 8192)!\nx: a\ny: b\n").name, "bits-per-character-s-8192");
+}
+
+}  // namespace
+}  // namespace xlm

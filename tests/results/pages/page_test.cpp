@@ -1,0 +1,239 @@
+// Pages of results as files: what stands in them, what is escaped, and that every number leads to its runs.
+#include "results/pages/page.h"
+
+#include <regex>
+#include <set>
+
+#include "results/figures/plot_style.h"
+#include "results/figures/plotly_figure.h"
+#include "results/pages/assets.h"
+#include "results/pages/report.h"
+#include "tests/results/pages/pages.h"
+
+namespace xlm {
+namespace {
+
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+/// A page without the parts of the program in it.
+std::string own_part(std::string page) {
+  for (const std::string_view part : {plotly_script(), page_script(), page_style()}) {
+    if (const std::size_t at = page.find(part); at != std::string::npos) page.erase(at, part.size());
+  }
+  return page;
+}
+
+Json trace_of(const Json& figure, const std::string& name) {
+  for (const Json& trace : figure["data"]) {
+    if (trace.value("name", "") == name) return trace;
+  }
+  ADD_FAILURE() << "there is no " << name;
+  return Json();
+}
+
+using Pages = PagesTest;
+
+TEST_F(Pages, CellsLeadToTheirRuns) {
+  const Table made = grid();
+  const std::string page = tables_page(store_, {made});
+  const Json runs = page_data(page)["runs"];
+  for (const TableRow& row : made.rows) {
+    for (const TableCell& cell : row.cells) {
+      if (!cell.value) continue;
+      EXPECT_THAT(page, HasSubstr(runs_attributes(cell.runs)));
+      for (const std::string& run : cell.runs) {
+        ASSERT_TRUE(runs.contains(run)) << run;
+        EXPECT_EQ(runs[run]["params"]["optimizer.lr"], 0.07);
+        EXPECT_EQ(runs[run]["status"], "done");
+      }
+    }
+  }
+  EXPECT_THAT(page, HasSubstr("title=\"3 runs:\nadaptive-span-text8-00000007\n"));
+  EXPECT_THAT(page, HasSubstr("<b>1.856</b> ± 0.010</button><span class=\"star\">*</span>"));
+  EXPECT_THAT(page, HasSubstr("[1.9]</span>"));
+  EXPECT_THAT(page, HasSubstr("<li>* better than fixed"));
+}
+
+TEST_F(Pages, MissingCellsSayWhy) {
+  const std::string page = tables_page(store_, {grid()});
+  EXPECT_THAT(page, HasSubstr("<span title=\"1 failed\" aria-label=\"missing: 1 failed\">–</span>"));
+  EXPECT_THAT(page, HasSubstr("<span title=\"no run\""));
+}
+
+TEST_F(Pages, TablesNeedNoPlotly) {
+  EXPECT_LT(tables_page(store_, {grid()}).size(), 200000);
+  EXPECT_THAT(std::string(plotly_script()), HasSubstr("plotly.js v"));
+  EXPECT_EQ(std::string(plotly_script()).find("</script"), std::string::npos);
+}
+
+TEST_F(Pages, NothingThatUsersWriteBecomesMarkup) {
+  const std::string title = "'" + std::string(kAwkward) + "'";
+  const std::string drawn = figure_page(
+      store_, figure("figure: " + title + "\nname: f\nkind: line\nx: model.span\ny: test.bpc\nx_label: " + title +
+                     "\nseries: model.span_type\n"));
+  const std::string written = tables_page(store_, {table("table: " + title + "\nrows: [{label: " + title +
+                                                         "}]\n"
+                                                         "cells: {value: test.bpc}\n")});
+  for (const std::string& page : {drawn, written}) {
+    const std::string own = own_part(page);
+    EXPECT_THAT(own, HasSubstr("&lt;/script&gt;&lt;b&gt;&amp;&quot;x&quot; ü – λ"));
+    EXPECT_THAT(own, Not(HasSubstr("<b>&")));
+    EXPECT_EQ(occurrences(own, "<script"), occurrences(own, "</script"));
+    EXPECT_NO_THROW(page_data(page));
+  }
+  EXPECT_EQ(page_data(drawn)["figures"][0]["layout"]["xaxis"]["title"]["text"],
+            "&lt;/script&gt;&lt;b&gt;&amp;\"x\" ü – λ")
+      << "plotly.js reads tags";
+}
+
+TEST_F(Pages, ReferToNothingOutsideThemselves) {
+  Report report{.title = "R", .origin = "test", .recipes = {}};
+  report.recipes.push_back({.title = "a", .file = "a.yaml", .exhibits = {figure(line_yaml()), grid()}});
+  for (const std::string& page :
+       {figure_page(store_, figure(line_yaml())), tables_page(store_, {grid()}), report_page(store_, report)}) {
+    EXPECT_THAT(own_part(page), Not(HasSubstr("http:")));
+    EXPECT_THAT(own_part(page), Not(HasSubstr("https:")));
+    EXPECT_THAT(own_part(page), Not(HasSubstr("src=")));
+    EXPECT_THAT(own_part(page), Not(HasSubstr("url(")));
+    EXPECT_THAT(page, HasSubstr("default-src 'none'"));
+  }
+  EXPECT_THAT(std::string(page_script()) + std::string(page_style()), Not(HasSubstr("http")));
+}
+
+TEST_F(Pages, PointsCarryWhatTheyShow) {
+  const Figure made = figure(line_yaml());
+  const Json plot = plotly_figure(made);
+  const Json trace = trace_of(plot, "adaptive");
+  EXPECT_EQ(trace["x"], Json({64.0, 256.0}));
+  EXPECT_EQ(trace["mode"], "lines+markers");
+  EXPECT_EQ(trace["line"]["color"], series_look(0).colour);
+  EXPECT_NEAR(trace["error_y"]["array"][1].get<double>(), 0.01, 1e-12);
+  EXPECT_EQ(trace["customdata"][1], Json(made.series[0].points[1].runs));
+  const std::string hover = trace["hovertext"][1];
+  EXPECT_THAT(hover, StartsWith("<b>adaptive</b><br>span: 256<br>test bpc: 1.664 ± 0.01<br>adaptive-span-text8-"));
+  for (const std::string& run : made.series[0].points[1].runs) EXPECT_THAT(hover, HasSubstr(run));
+  EXPECT_EQ(plot["layout"]["xaxis"]["type"], "log");
+  EXPECT_EQ(plot["layout"]["xaxis"]["ticktext"], Json({"64", "256"}));
+  const Axis axis = x_axis(made);
+  EXPECT_NEAR(plot["layout"]["xaxis"]["range"][0].get<double>(), std::log10(axis.range.low), 1e-12);
+}
+
+TEST_F(Pages, EveryKindOfFigureIsTraceable) {
+  const auto plot = [&](const std::string& yaml) { return plotly_figure(figure("figure: F\n" + yaml)); };
+  const Json front = plot("x: flops_per_token\ny: test.bpc\nseries: model.span_type\nfront: true\n");
+  EXPECT_EQ(trace_of(front, "Pareto front")["hoverinfo"], "skip");
+  EXPECT_EQ(front["data"][0]["name"], "Pareto front") << "below the points";
+  const Json bars = plot("kind: bars\nx: model.span_type\ny: test.bpc\nseries: model.span\n");
+  EXPECT_EQ(trace_of(bars, "span 64")["type"], "bar");
+  EXPECT_EQ(trace_of(bars, "span 64")["customdata"][0].size(), 3);
+  EXPECT_EQ(bars["layout"]["xaxis"]["ticktext"], Json({"adaptive", "fixed"}));
+  EXPECT_EQ(bars["layout"]["yaxis"]["range"][0], 0);
+  const Json spans = plot("kind: heatmap\ngrid: spans\ny_scale: log\nwhere: {run_id: adaptive-span-text8-00000001}\n");
+  EXPECT_NEAR(spans["data"][0]["z"][0][0].get<double>(), std::log10(32), 1e-12);
+  EXPECT_EQ(spans["data"][0]["text"][0][0], "32") << "in the cell stands the span";
+  EXPECT_EQ(spans["data"][0]["customdata"][1][1], Json({"adaptive-span-text8-00000001"}));
+  const Json heat = plot("kind: heatmap\nx: model.span\ny: model.span_type\nvalue: test.bpc\n");
+  EXPECT_EQ(heat["data"][0]["customdata"][0][1].size(), 3);
+  EXPECT_THAT(heat["data"][0]["hovertext"][0][1].get<std::string>(),
+              HasSubstr("span: 256<br>span type: adaptive<br>test bpc: 1.664<br>"));
+}
+
+TEST_F(Pages, HolesInAHeatmapStayHoles) {
+  maker_.make({.id = "lone", .type = "fixed", .span = 512});
+  store_.sync(maker_.runs());
+  const Figure made = figure("figure: F\nkind: heatmap\nx: model.span\ny: model.span_type\nvalue: test.bpc\n");
+  EXPECT_TRUE(plotly_figure(made)["data"][0]["z"][0][2].is_null());
+  EXPECT_THAT(own_part(figure_page(store_, made)), HasSubstr("<td class=\"number\">–</td>"));
+}
+
+TEST_F(Pages, LongLinesHaveABandInsteadOfBars) {
+  for (const int seed : {1, 2}) {
+    const MadeRun run{.id = "long" + std::to_string(seed), .experiment = "long", .seed = seed};
+    maker_.write_config(run);
+    Journal journal = maker_.journal(run);
+    for (int step = 1; step <= 40; ++step) {
+      journal.append("metric", {{"step", step}, {"values", {{"loss", 5.0 / step + seed}}}});
+    }
+  }
+  store_.sync(maker_.runs());
+  const Json plot = plotly_figure(figure("figure: F\nkind: line\nx: step\ny: loss\nwhere: {experiment: long}\n"));
+  ASSERT_EQ(plot["data"].size(), 2);
+  EXPECT_EQ(plot["data"][0]["fill"], "toself");
+  EXPECT_EQ(plot["data"][1]["mode"], "lines");
+  EXPECT_FALSE(plot["data"][1].contains("error_y"));
+}
+
+TEST_F(Pages, TicksOfOneAxisHaveTheSameDigits) {
+  EXPECT_THAT(tick_texts({.range = {}, .log = false, .ticks = {1.0, 1.05, 1.1}}), ElementsAre("1.00", "1.05", "1.10"));
+  EXPECT_THAT(tick_texts({.range = {}, .log = true, .ticks = {0.1, 1, 10}}), ElementsAre("0.1", "1", "10"));
+  EXPECT_THAT(tick_texts({.range = {}, .log = false, .ticks = {0, 5000, 10000}}), ElementsAre("0", "5000", "10k"));
+}
+
+Report two_recipes(const Figure& figure, const Table& table, const std::vector<std::string>& runs) {
+  Report report{.title = "All of it", .origin = "made by a test", .recipes = {}};
+  report.recipes.push_back({.title = "spans",
+                            .file = "spans.yaml",
+                            .profile = "smoke",
+                            .command = "xlm sweep spans.yaml --profile smoke",
+                            .exhibits = {table, figure, NothingToShow{"Later", "no run fulfils its conditions"}},
+                            .runs = runs});
+  report.recipes.push_back(
+      {.title = "bare", .file = "bare.yaml", .exhibits = {NothingToShow{"Elsewhere", "no run has it"}}});
+  return report;
+}
+
+TEST_F(Pages, ReportsLinkNumbersToRuns) {
+  const std::string page = report_page(store_, two_recipes(figure(line_yaml()), grid(), {"adaptive-span-text8-dead"}));
+  const std::string own = own_part(page);
+  std::set<std::string> anchors;
+  const std::regex anchor(" id=\"([^\"]+)\"");
+  for (std::sregex_iterator match(own.begin(), own.end(), anchor), end; match != end; ++match) {
+    EXPECT_TRUE(anchors.insert((*match)[1]).second) << (*match)[1] << " is there twice";
+  }
+  int links = 0;
+  const std::regex link("href=\"#([^\"]+)\"");
+  for (std::sregex_iterator match(own.begin(), own.end(), link), end; match != end; ++match, ++links) {
+    EXPECT_TRUE(anchors.contains((*match)[1])) << (*match)[1];
+  }
+  EXPECT_GT(links, 12);
+  EXPECT_EQ(occurrences(own, "<tbody id=\"run-"), 13) << "twelve with numbers, one without";
+  EXPECT_THAT(
+      own,
+      HasSubstr("<sup class=\"references\"><a href=\"#run-1\">1</a>&#8288;–&#8288;<a href=\"#run-3\">3</a></sup>"));
+  EXPECT_THAT(own, HasSubstr("<span class=\"status failed\">failed</span>"));
+  EXPECT_THAT(own, HasSubstr("<th scope=\"row\">optimizer.lr</th><td>0.07</td>")) << "the whole configuration";
+  EXPECT_THAT(own, HasSubstr("model.span 256, model.span_type adaptive, seed 3")) << "what differs";
+  EXPECT_THAT(own, HasSubstr("valid bpc 1.5740, test bpc 1.6740"));
+  EXPECT_EQ(occurrences(page, std::string(plotly_script().substr(0, 200))), 1);
+}
+
+TEST_F(Pages, ReportsSayWhatMakesMissingRuns) {
+  const std::string own = own_part(report_page(store_, two_recipes(figure(line_yaml()), grid(), {})));
+  EXPECT_THAT(own, HasSubstr("Nothing to show: no run fulfils its conditions. Runs of this recipe are made with: "
+                             "<code>xlm sweep spans.yaml --profile smoke</code>"));
+  EXPECT_THAT(own, HasSubstr("Nothing to show: no run has it. <code>xlm runs ls</code>"));
+}
+
+TEST_F(Pages, ReportsHaveContentsWhereThereIsMoreThanOneRecipe) {
+  Report report = two_recipes(figure(line_yaml()), grid(), {});
+  EXPECT_THAT(report_page(store_, report), HasSubstr("<nav>"));
+  report.recipes.pop_back();
+  EXPECT_THAT(own_part(report_page(store_, report)), Not(HasSubstr("<nav>")));
+}
+
+TEST_F(Pages, ReportsOfNothingAreReportsToo) {
+  Store empty = Store::in_memory();
+  const Report report{.title = "R",
+                      .origin = "",
+                      .recipes = {{.title = "a", .file = "a.yaml", .exhibits = {NothingToShow{"T", "no run"}}}}};
+  const std::string page = report_page(empty, report);
+  EXPECT_THAT(page, HasSubstr("There are no runs yet."));
+  EXPECT_LT(page.size(), 100000) << "no figure, no plotly.js";
+}
+
+}  // namespace
+}  // namespace xlm

@@ -1,0 +1,68 @@
+// What tests of pages share: a store whose labels are as awkward as users make them, and tables and figures of it.
+#pragma once
+
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "results/exhibits/exhibits.h"
+#include "results/pages/page.h"
+#include "tests/results/run_maker.h"
+
+namespace xlm {
+
+inline constexpr const char* kAwkward = "</script><b>&\"x\" ü – λ";
+
+class PagesTest : public ::testing::Test {
+ protected:
+  PagesTest() {
+    maker_.make_sweep({"fixed", "adaptive"}, {64, 256}, {1, 2, 3});
+    maker_.make({.id = "adaptive-span-text8-dead", .type = "dynamic", .span = 64, .state = "failed"});
+    store_.sync(maker_.runs());
+  }
+
+  Figure figure(const std::string& yaml) {
+    RunTable runs(store_);
+    return build_figure(
+        runs, read_figure_description(find_exhibits(parse_yaml(yaml, "f.yaml"), ExhibitKind::kFigure).front()), {});
+  }
+
+  Table table(const std::string& yaml) {
+    RunTable runs(store_);
+    return build_table(
+        runs, read_table_description(find_exhibits(parse_yaml(yaml, "t.yaml"), ExhibitKind::kTable).front()), {});
+  }
+
+  /// Averages, spreads, a star, printed values, a missing cell.
+  Table grid() {
+    return table(
+        "table: Bits per character\nrows: model.span_type\ncolumns: model.span\n"
+        "cells: {value: test.bpc, spread: sd, digits: 3}\nstars: {against: [fixed]}\nprinted: {adaptive: {64: 1.9}}\n");
+  }
+
+  static std::string line_yaml() {
+    return "figure: Bpc against span\nkind: line\nx: model.span\ny: test.bpc\nseries: model.span_type\nx_scale: log\n";
+  }
+
+  TemporaryFolder temporary_;
+  RunMaker maker_{temporary_.path() / "runs"};
+  Store store_ = Store::in_memory();
+};
+
+/// The JSON that a page carries for its script.
+inline Json page_data(const std::string& page) {
+  const std::string begin = "<script type=\"application/json\" id=\"data\">";
+  const std::size_t at = page.find(begin);
+  EXPECT_NE(at, std::string::npos);
+  const std::size_t from = at + begin.size();
+  return Json::parse(page.substr(from, page.find("</script>", from) - from));
+}
+
+inline std::size_t occurrences(const std::string& text, const std::string& part) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + part.size())) ++count;
+  return count;
+}
+
+}  // namespace xlm

@@ -1,0 +1,202 @@
+// Reading run folders: what a journal adds up to.
+#include "results/run_folder/run_folder.h"
+
+#include <fstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "tests/results/run_maker.h"
+
+namespace xlm {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+class RunFolder : public ::testing::Test {
+ protected:
+  void append_raw(const MadeRun& run, const std::string& text) {
+    std::ofstream(RunPaths{maker_.folder(run.id)}.journal(), std::ios::app) << text;
+  }
+
+  TemporaryFolder temporary_;
+  RunMaker maker_{temporary_.path() / "runs"};
+};
+
+TEST_F(RunFolder, FlattensTheConfigurationAndNamesTheData) {
+  const auto run = read_run(maker_.make({.span = 512, .seed = 3}));
+  EXPECT_EQ(*run.param("model.span"), 512);
+  EXPECT_EQ(*run.param("seed"), 3);
+  EXPECT_EQ(*run.param("data.name"), "text8");
+  EXPECT_EQ(*run.param("data.fingerprint"), "f00d");
+  EXPECT_EQ(run.param("experiment"), nullptr);
+  EXPECT_EQ(run.param("model"), nullptr);
+  EXPECT_EQ(run.experiment, "spans");
+}
+
+TEST_F(RunFolder, ReadsTheNewestTraceOfASplit) {
+  const MadeRun made{.seed = 3, .text = "a cat"};
+  maker_.make(made);
+  maker_.journal(made).append(
+      "trace", {{"split", "test"}, {"tokens", {"a", "b"}}, {"values", {{"span", {1, 2}}, {"boundary", {0, 1.5}}}}});
+  maker_.journal(made).append("trace", {{"split", "test"}, {"tokens", {"a", "b"}}, {"values", {{"span", {1}}}}});
+  const auto run = read_run(maker_.folder(made.id));
+  EXPECT_EQ(run.malformed, 1) << "a number is missing";
+  ASSERT_EQ(run.traces.size(), 1);
+  EXPECT_THAT(run.traces.at("test").tokens, ElementsAre("a", "b"));
+  EXPECT_THAT(run.traces.at("test").values.at("boundary"), ElementsAre(0, 1.5));
+}
+
+TEST_F(RunFolder, NamesTheLanguageOfTheData) {
+  const MadeRun made;
+  maker_.make(made);
+  write_file(RunPaths{maker_.folder(made.id)}.environment(), R"({"dataset": "wiki40b", "language": "fi"})");
+  EXPECT_EQ(*read_run(maker_.folder(made.id)).param("data.name"), "wiki40b-fi");
+}
+
+TEST_F(RunFolder, DoesWithoutAnEnvironment) {
+  const MadeRun made;
+  maker_.make(made);
+  fs::remove(RunPaths{maker_.folder(made.id)}.environment());
+  EXPECT_EQ(read_run(maker_.folder(made.id)).param("data.name"), nullptr);
+}
+
+TEST_F(RunFolder, KnowsStatusTimesAndHistory) {
+  const auto run = read_run(maker_.make({.time = 5000}));
+  EXPECT_EQ(run.status, RunStatus::kDone);
+  EXPECT_EQ(run.created, 5000);
+  EXPECT_EQ(run.finished, 5010);
+  EXPECT_EQ(run.step, 100);
+  ASSERT_EQ(run.history.size(), 3);
+  EXPECT_EQ(run.history[1].state, "running");
+  EXPECT_EQ(run.history[1].pid, 42);
+  ASSERT_EQ(run.checkpoints.size(), 1);
+  EXPECT_EQ(run.checkpoints[0].file, "checkpoints/step-100");
+}
+
+TEST_F(RunFolder, IsQueuedWithoutAJournal) {
+  const MadeRun made;
+  maker_.write_config(made);
+  const auto run = read_run(maker_.folder(made.id));
+  EXPECT_EQ(run.status, RunStatus::kQueued);
+  EXPECT_FALSE(run.created.has_value());
+}
+
+TEST_F(RunFolder, IsStaleWhenItsProcessIsGone) {
+  const fs::path folder = maker_.make({.state = "running"});
+  EXPECT_EQ(read_run(folder).status, RunStatus::kRunning);
+  EXPECT_EQ(read_run(folder, [](const fs::path&) { return true; }).status, RunStatus::kRunning);
+  EXPECT_EQ(read_run(folder, [](const fs::path&) { return false; }).status, RunStatus::kStale);
+}
+
+TEST_F(RunFolder, ADoneRunIsNeverStale) {
+  EXPECT_EQ(read_run(maker_.make({}), [](const fs::path&) { return false; }).status, RunStatus::kDone);
+}
+
+TEST_F(RunFolder, ChoosesTheFinalEvaluationWithTheRunsOwnSettings) {
+  const MadeRun made;
+  maker_.make(made);
+  Json other = RunMaker::evaluation("test", 1.2);
+  other["settings"] = {{"eval.batch", 1}};  // not what the run is configured with
+  Json same = RunMaker::evaluation("test", 1.3);
+  same["settings"] = {{"eval.batch", 8}, {"device", "cuda"}};
+  Journal journal = maker_.journal(made);
+  journal.append("evaluation", same);
+  journal.append("evaluation", other);
+  const auto run = read_run(maker_.folder(made.id));
+  std::vector<double> main;
+  for (const RunEvaluation& evaluation : run.evaluations) {
+    if (evaluation.main && evaluation.split == "test") main.push_back(evaluation.values.at("bpc"));
+  }
+  EXPECT_THAT(main, ElementsAre(1.3));
+}
+
+TEST_F(RunFolder, ANumberOtherThanFinalIsNotMain) {
+  const auto run = read_run(maker_.make({.state = "failed"}));
+  ASSERT_EQ(run.evaluations.size(), 1);
+  EXPECT_FALSE(run.evaluations[0].main);
+}
+
+TEST_F(RunFolder, TheLaterOfTwoRecordsOfAStepCounts) {
+  const MadeRun made;
+  maker_.make(made);
+  Journal journal = maker_.journal(made);
+  journal.append("metric", {{"step", 100}, {"values", {{"bpc", 9.0}}}});
+  journal.append("grid", {{"step", 100}, {"name", "spans"}, {"rows", {{1, 2}, {3, 4}}}});
+  const auto run = read_run(maker_.folder(made.id));
+  EXPECT_EQ(run.metrics.at({"bpc", 100}), 9.0);
+  EXPECT_EQ(run.metrics.at({"loss", 100}), 1.1);
+  EXPECT_THAT(run.spans.at(100), ElementsAre(ElementsAre(1, 2), ElementsAre(3, 4)));
+}
+
+TEST_F(RunFolder, IgnoresAWorkerThatWasReplaced) {
+  const MadeRun made{.state = "running"};
+  maker_.make(made);
+  maker_.journal(made, 2).append("state", {{"state", "running"}});
+  maker_.journal(made, 1).append("metric", {{"step", 60}, {"values", {{"bpc", 7.0}}}});
+  maker_.journal(made, 1).append("state", {{"state", "failed"}});
+  maker_.journal(made, 2).append("metric", {{"step", 60}, {"values", {{"bpc", 1.0}}}});
+  const auto run = read_run(maker_.folder(made.id));
+  EXPECT_EQ(run.metrics.at({"bpc", 60}), 1.0);
+  EXPECT_EQ(run.metrics.at({"loss", 50}), 1.2) << "what it wrote while it held the run stays";
+  EXPECT_EQ(run.status, RunStatus::kRunning);
+}
+
+TEST_F(RunFolder, BelongsToEveryExperimentThatClaimsIt) {
+  const MadeRun made;
+  maker_.make(made);
+  maker_.journal(made, 0).append("experiment", {{"name", "another"}});
+  const auto run = read_run(maker_.folder(made.id));
+  EXPECT_EQ(run.experiment, "spans");
+  EXPECT_THAT(run.experiments, ElementsAre("another", "spans"));
+}
+
+TEST_F(RunFolder, LeavesOutMalformedLinesAndCountsThem) {
+  const MadeRun made;
+  maker_.make(made);
+  append_raw(made,
+             "{\"type\": \"metric\", \"step\": \"many\", \"values\": {\"bpc\": 1}}\nnot json\n[1, 2]\n"
+             "{\"type\": \"state\", \"state\": \"happy\"}\n{\"type\": \"metric\", \"step\": 101, \"values\": 5}\n");
+  maker_.journal(made).append("metric", {{"step", 102}, {"values", {{"bpc", 1.25}, {"loss", nullptr}}}});
+  const auto run = read_run(maker_.folder(made.id));
+  EXPECT_EQ(run.malformed, 5);
+  EXPECT_EQ(run.status, RunStatus::kDone);
+  EXPECT_EQ(run.metrics.at({"bpc", 102}), 1.25);
+  EXPECT_FALSE(run.metrics.contains({"loss", 102}));
+  EXPECT_FALSE(run.metrics.contains({"bpc", 101}));
+}
+
+TEST_F(RunFolder, DropsATornLastLine) {
+  const MadeRun made;
+  maker_.make(made);
+  append_raw(made, "{\"type\": \"state\", \"state\": \"fail");
+  const auto run = read_run(maker_.folder(made.id));
+  EXPECT_EQ(run.malformed, 0);
+  EXPECT_EQ(run.status, RunStatus::kDone);
+}
+
+TEST_F(RunFolder, SaysWhichFileIsMissingOrBroken) {
+  const MadeRun made;
+  maker_.make(made);
+  const fs::path config = RunPaths{maker_.folder(made.id)}.config();
+  write_file(config, "model: [1, 2\n");
+  try {
+    read_run(maker_.folder(made.id));
+    FAIL();
+  } catch (const DataError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("config.yaml:"));
+  }
+  fs::remove(config);
+  EXPECT_THROW(read_run(maker_.folder(made.id)), DataError);
+}
+
+TEST_F(RunFolder, OtherFoldersAreNoRuns) {
+  create_folders(temporary_.path() / "other");
+  EXPECT_FALSE(is_run_folder(temporary_.path() / "other"));
+  EXPECT_TRUE(is_run_folder(maker_.make({})));
+}
+
+}  // namespace
+}  // namespace xlm

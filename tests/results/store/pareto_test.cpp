@@ -1,0 +1,187 @@
+// Pareto fronts and hypervolumes, against brute force and by hand.
+#include "results/store/pareto.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "base/random.h"
+#include "tests/results/run_maker.h"
+
+namespace xlm {
+namespace {
+
+using ::testing::ElementsAre;
+
+std::vector<ParetoPoint> points_of(const std::vector<std::vector<double>>& values) {
+  std::vector<ParetoPoint> points;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    points.push_back({values[i], {std::string(1, static_cast<char>('a' + i))}, ""});
+  return points;
+}
+
+std::vector<std::vector<double>> values_of(const std::vector<ParetoPoint>& points) {
+  std::vector<std::vector<double>> values;
+  for (const ParetoPoint& point : points) values.push_back(point.values);
+  return values;
+}
+
+TEST(Pareto, SplitsFrontAndDominated) {
+  const ParetoFront front = pareto_front(points_of({{1, 5}, {2, 3}, {3, 4}, {4, 1}, {4, 2}}), {false, false});
+  EXPECT_THAT(values_of(front.front), ElementsAre(ElementsAre(1, 5), ElementsAre(2, 3), ElementsAre(4, 1)));
+  EXPECT_THAT(values_of(front.dominated), ElementsAre(ElementsAre(3, 4), ElementsAre(4, 2)));
+}
+
+TEST(Pareto, EqualPointsAreOneWithTheRunsOfBoth) {
+  const ParetoFront front = pareto_front(points_of({{1, 2}, {1, 2}, {1, 3}}), {false, false});
+  ASSERT_EQ(front.front.size(), 1);
+  EXPECT_THAT(front.front[0].runs, ElementsAre("a", "b"));
+  EXPECT_EQ(front.dominated.size(), 1);
+}
+
+TEST(Pareto, HypervolumeByHand) {
+  // Against (4, 5): 1 × 0 for (1, 5), then (4 − 2) × (5 − 3) for (2, 3), nothing for (4, 1) on the edge.
+  EXPECT_DOUBLE_EQ(*pareto_front(points_of({{1, 5}, {2, 3}, {4, 1}}), {false, false}).hypervolume, 4);
+  // Against (5, 6): strips of height 1, 2, 2 with widths 4, 3, 1.
+  EXPECT_DOUBLE_EQ(*pareto_front(points_of({{1, 5}, {2, 3}, {4, 1}}), {false, false}, {5, 6}).hypervolume, 4 + 6 + 2);
+}
+
+TEST(Pareto, HypervolumeIgnoresWhatTheReferenceDoesNotReach) {
+  EXPECT_DOUBLE_EQ(*pareto_front(points_of({{1, 5}, {9, 0}}), {false, false}, {2, 6}).hypervolume, 1);
+}
+
+TEST(Pareto, MaximisingTurnsAnAxisRound) {
+  const ParetoFront front = pareto_front(points_of({{1, 5}, {2, 3}, {3, 6}}), {false, true});
+  EXPECT_THAT(values_of(front.front), ElementsAre(ElementsAre(1, 5), ElementsAre(3, 6)));
+  EXPECT_THAT(front.reference, ElementsAre(3, 3));
+  EXPECT_DOUBLE_EQ(*front.hypervolume, 4);
+}
+
+TEST(Pareto, OnePointAndNoPoint) {
+  EXPECT_EQ(pareto_front(points_of({{1, 2}}), {false, false}).front.size(), 1);
+  EXPECT_EQ(*pareto_front(points_of({{1, 2}}), {false, false}).hypervolume, 0);
+  EXPECT_TRUE(pareto_front({}, {false, false}).front.empty());
+}
+
+std::vector<std::vector<double>> random_points(std::size_t count, std::size_t columns, std::uint64_t seed) {
+  std::vector<std::vector<double>> points(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    for (std::size_t c = 0; c < columns; ++c) {
+      points[i].push_back(static_cast<double>(random_below(12, random_bits(seed, c, i))));
+    }
+  }
+  return points;
+}
+
+bool dominates(const std::vector<double>& a, const std::vector<double>& b) {
+  bool better = false;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (a[i] > b[i]) return false;
+    better = better || a[i] < b[i];
+  }
+  return better;
+}
+
+TEST(Pareto, AgreesWithBruteForceInTwoThreeAndFourColumns) {
+  for (const std::size_t columns : {2U, 3U, 4U}) {
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+      const auto values = random_points(40, columns, seed);
+      const ParetoFront front = pareto_front(points_of(values), std::vector<bool>(columns));
+      for (const ParetoPoint& point : front.front) {
+        for (const auto& other : values) EXPECT_FALSE(dominates(other, point.values));
+      }
+      for (const ParetoPoint& point : front.dominated) {
+        EXPECT_TRUE(std::any_of(values.begin(), values.end(),
+                                [&](const auto& other) { return dominates(other, point.values); }));
+      }
+    }
+  }
+}
+
+/// On whole numbers the hypervolume is a count of unit cells.
+TEST(Pareto, HypervolumeAgreesWithCountingCells) {
+  for (const std::size_t columns : {2U, 3U}) {
+    for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+      const auto values = random_points(15, columns, seed);
+      const std::vector<double> reference(columns, 12.0);
+      int cells = 0;
+      for (int cell = 0; cell < (columns == 2 ? 144 : 1728); ++cell) {
+        const std::vector<double> corner{static_cast<double>(cell % 12), static_cast<double>(cell / 12 % 12),
+                                         static_cast<double>(cell / 144)};
+        cells += std::any_of(values.begin(), values.end(), [&](const auto& point) {
+          for (std::size_t c = 0; c < columns; ++c) {
+            if (point[c] > corner[c]) return false;
+          }
+          return true;
+        });
+      }
+      EXPECT_DOUBLE_EQ(*pareto_front(points_of(values), std::vector<bool>(columns), reference).hypervolume, cells);
+    }
+  }
+}
+
+TEST(Pareto, RefusesAHypervolumeThatWouldTakeTooLong) {
+  std::vector<ParetoPoint> points;
+  for (int i = 0; i < 400; ++i) points.push_back({{i * 1.0, 400.0 - i, i * 1.0, 400.0 - i}, {"r"}, ""});
+  EXPECT_FALSE(pareto_front(points, std::vector<bool>(4)).hypervolume.has_value());
+}
+
+class ParetoQueryTest : public ::testing::Test {
+ protected:
+  ParetoQueryTest() {
+    maker_.make_sweep({"fixed", "adaptive"}, {64, 256}, {1, 2});
+    maker_.make({.id = "unfinished", .state = "running"});
+    store_.sync(maker_.runs());
+  }
+
+  TemporaryFolder temporary_;
+  RunMaker maker_{temporary_.path() / "runs"};
+  Store store_ = Store::in_memory();
+};
+
+TEST_F(ParetoQueryTest, AveragesGroups) {
+  RunTable runs(store_);
+  const ParetoQuery query{.columns = {"flops_per_token", "test.bpc"},
+                          .maximize = {false, false},
+                          .group_by = {"model.span", "model.span_type"},
+                          .where = {},
+                          .reference = {}};
+  const ParetoResult result = run_pareto(runs, query);
+  ASSERT_EQ(result.front.front.size(), 2);
+  EXPECT_EQ(result.front.front[0].group, "model.span=64, model.span_type=adaptive");
+  EXPECT_EQ(result.front.front[0].runs.size(), 2);
+  EXPECT_NEAR(result.front.front[0].values[1], 2 - 0.064 - 0.1 + 0.015, 1e-12);
+  EXPECT_EQ(result.front.dominated.size(), 2);
+  EXPECT_EQ(result.incomplete, 1);
+}
+
+TEST_F(ParetoQueryTest, JsonHasTheDocumentedFields) {
+  RunTable runs(store_);
+  const ParetoQuery query{.columns = {"flops_per_token", "test.bpc"},
+                          .maximize = {false, false},
+                          .group_by = {},
+                          .where = parse_filters({"seed=1"}),
+                          .reference = {}};
+  const Json json = to_json(query, run_pareto(runs, query).front);
+  EXPECT_EQ(json["x"], "flops_per_token");
+  EXPECT_EQ(json["y"], "test.bpc");
+  ASSERT_EQ(json["front"].size(), 2);
+  EXPECT_EQ(json["front"][0]["x"], 64e6);
+  EXPECT_EQ(json["front"][0]["runs"].size(), 1);
+  EXPECT_EQ(json["dominated"].size(), 2);
+  EXPECT_EQ(json["reference"].size(), 2);
+  EXPECT_TRUE(json["hypervolume"].is_number());
+}
+
+TEST_F(ParetoQueryTest, UnknownColumnsAreRefused) {
+  RunTable runs(store_);
+  ParetoQuery query{
+      .columns = {"flops", "test.bpc"}, .maximize = {false, false}, .group_by = {}, .where = {}, .reference = {}};
+  EXPECT_THROW(run_pareto(runs, query), UsageError);
+  query.columns = {"flops_per_token", "test.bpc"};
+  query.group_by = {"model.spann"};
+  EXPECT_THROW(run_pareto(runs, query), UsageError);
+}
+
+}  // namespace
+}  // namespace xlm

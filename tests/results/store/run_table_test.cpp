@@ -1,0 +1,175 @@
+// Columns of the store by name, and conditions.
+#include "results/store/run_table.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "results/store/run_list.h"
+#include "results/store/sql_query.h"
+#include "tests/results/run_maker.h"
+
+namespace xlm {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+class Columns : public ::testing::Test {
+ protected:
+  Columns() {
+    maker_.make({.id = "a", .type = "fixed", .span = 64, .bpc = 1.5});
+    maker_.make({.id = "b", .experiment = "other", .type = "adaptive", .span = 256, .seed = 2, .bpc = 1.25});
+    maker_.make({.id = "c", .type = "adaptive", .span = 1024, .state = "running", .time = 9000});
+    store_.sync(maker_.runs());
+  }
+
+  std::vector<std::string> selected(const std::vector<std::string>& filters) {
+    RunTable runs(store_);
+    std::vector<std::string> ids;
+    for (const std::size_t run : runs.select(parse_filters(filters))) ids.push_back(runs.id(run));
+    return ids;
+  }
+
+  TemporaryFolder temporary_;
+  RunMaker maker_{temporary_.path() / "runs"};
+  Store store_ = Store::in_memory();
+};
+
+TEST_F(Columns, AreKeysEvaluationsCostsAndFields) {
+  RunTable runs(store_);
+  EXPECT_THAT(runs.column("model.span"),
+              ElementsAre(Value(std::int64_t{64}), Value(std::int64_t{256}), Value(std::int64_t{1024})));
+  EXPECT_THAT(runs.column("test.bpc"), ElementsAre(Value(1.5), Value(1.25), Value()));
+  EXPECT_THAT(runs.column("valid.bpc"), ElementsAre(Value(1.4), Value(1.15), Value()));
+  EXPECT_THAT(runs.column("params"), ElementsAre(Value(38.1e6), Value(38.1e6), Value()));
+  EXPECT_THAT(runs.column("status"), ElementsAre(Value("done"), Value("done"), Value("running")));
+  EXPECT_THAT(runs.column("run_id"), ElementsAre(Value("a"), Value("b"), Value("c")));
+  EXPECT_THAT(runs.column("data.name"), ElementsAre(Value("text8"), Value("text8"), Value("text8")));
+  EXPECT_THAT(runs.column("train.steps"),
+              ElementsAre(Value(std::int64_t{100}), Value(std::int64_t{100}), Value(std::int64_t{100})));
+}
+
+TEST_F(Columns, AreMeasuredOrSet) {
+  RunTable runs(store_);
+  EXPECT_TRUE(runs.is_measured("test.bpc"));
+  EXPECT_TRUE(runs.is_measured("step_seconds"));
+  EXPECT_FALSE(runs.is_measured("model.span"));
+  EXPECT_FALSE(runs.is_measured("train.steps"));
+}
+
+TEST_F(Columns, OfUsualNamesMayBeEmpty) {
+  RunTable runs(store_);
+  EXPECT_THAT(runs.column("peak_memory"), ElementsAre(Value(), Value(), Value()));
+  EXPECT_THAT(runs.column("test.word_perplexity"), ElementsAre(Value(), Value(), Value()));
+}
+
+TEST_F(Columns, UnknownNamesGetTheNearestRightOne) {
+  RunTable runs(store_);
+  for (const auto& [wrong, right] : std::map<std::string, std::string>{
+           {"model.spam", "model.span"}, {"test.bcp", "test.bpc"}, {"flops_per_tokn", "flops_per_token"}}) {
+    try {
+      runs.column(wrong);
+      ADD_FAILURE() << wrong;
+    } catch (const UsageError& error) {
+      EXPECT_THAT(error.what(), HasSubstr("did you mean '" + right + "'?"));
+    }
+  }
+  EXPECT_THAT(runs.column_or_nothing("model.spam"), ElementsAre(Value(), Value(), Value()));
+}
+
+TEST_F(Columns, OfAnEmptyStoreAreAllKnown) {
+  Store empty = Store::in_memory();
+  RunTable runs(empty);
+  EXPECT_TRUE(runs.column("anything.at.all").empty());
+}
+
+TEST_F(Columns, ConditionsSelectRuns) {
+  EXPECT_THAT(selected({}), ElementsAre("a", "b", "c"));
+  EXPECT_THAT(selected({"model.span=64,256"}), ElementsAre("a", "b"));
+  EXPECT_THAT(selected({"model.span!=64"}), ElementsAre("b", "c"));
+  EXPECT_THAT(selected({"model.span>64", "model.span<=256"}), ElementsAre("b"));
+  EXPECT_THAT(selected({"model.span>=64,model.span_type=adaptive"}), ElementsAre("b", "c"));
+  EXPECT_THAT(selected({"test.bpc<1.3"}), ElementsAre("b"));
+  EXPECT_THAT(selected({"test.bpc=null"}), ElementsAre("c"));
+  EXPECT_THAT(selected({"status=done", "optimizer.lr = 0.07"}), ElementsAre("a", "b"));
+  EXPECT_THAT(selected({"train.tf32=false"}), ElementsAre("a", "b", "c"));
+  EXPECT_THAT(selected({"model.span=7"}), ElementsAre());
+}
+
+TEST_F(Columns, ConditionsOnExperimentsSeeAllThatARunBelongsTo) {
+  maker_.journal({.id = "a"}, 0).append("experiment", {{"name", "other"}});
+  store_.sync(maker_.runs());
+  EXPECT_THAT(selected({"experiment=other"}), ElementsAre("a", "b"));
+  EXPECT_THAT(selected({"experiment=spans"}), ElementsAre("a", "c"));
+  EXPECT_THAT(selected({"experiment!=other"}), ElementsAre("c"));
+}
+
+TEST_F(Columns, MalformedConditionsAreRefused) {
+  for (const char* wrong : {"model.span", "=5", "model.span<large", "model.span<1,2", "model.span!5"}) {
+    EXPECT_THROW(parse_filters({wrong}), UsageError) << wrong;
+  }
+}
+
+TEST_F(Columns, ConditionsFromYaml) {
+  const Yaml where =
+      parse_yaml("model.span: [64, 256]\nseed: '<= 1'\nmodel.span_type: '!=dynamic'\n", "description.yaml");
+  RunTable runs(store_);
+  EXPECT_THAT(runs.select(read_filters(where)), ElementsAre(0));
+  EXPECT_TRUE(read_filters(Yaml()).empty());
+  for (const char* wrong : {"[1, 2]", "{seed: {a: b}}", "{seed: '< many'}"}) {
+    EXPECT_THROW(read_filters(parse_yaml(wrong, "description.yaml")), UsageError) << wrong;
+  }
+}
+
+TEST(Values, AreReadAndWrittenLikeAConfiguration) {
+  EXPECT_EQ(to_value("512"), Value(std::int64_t{512}));
+  EXPECT_EQ(to_value("0.5"), Value(0.5));
+  EXPECT_EQ(to_value("adaptive"), Value("adaptive"));
+  EXPECT_EQ(to_value("[2, 8, 2]"), Value("[2,8,2]"));
+  EXPECT_EQ(to_value("null"), Value());
+  EXPECT_EQ(to_text(0.07), "0.07");
+  EXPECT_EQ(to_text(2e-6), "2e-06");
+  EXPECT_TRUE(same_value(std::int64_t{2}, 2.0));
+  EXPECT_TRUE(value_less(std::int64_t{10}, "a"));
+}
+
+TEST(Values, ListsInConditionsKeepTheirCommas) {
+  const std::vector<Filter> filters = parse_filters({"model.layers=[2,8,2],[1,1,1]"});
+  ASSERT_EQ(filters.size(), 1);
+  EXPECT_THAT(filters[0].values, ElementsAre(Value("[2,8,2]"), Value("[1,1,1]")));
+}
+
+TEST_F(Columns, ListingIsNewestFirst) {
+  RunTable runs(store_);
+  EXPECT_EQ(newest_first(runs, {}).front(), 2);
+}
+
+TEST_F(Columns, ListingHasTheDocumentedFields) {
+  const Json run = RunLister(store_).run("b");
+  for (const char* field : {"run_id", "experiment", "status", "created", "finished", "params", "evaluations"}) {
+    EXPECT_TRUE(run.contains(field)) << field;
+  }
+  EXPECT_EQ(run["params"]["model.span"], 256);
+  EXPECT_EQ(run["created"], "1970-01-01T00:16:40Z");
+  EXPECT_EQ(run["evaluations"][0]["split"], "test");
+  EXPECT_EQ(run["evaluations"][0]["bpc"], 1.25);
+  EXPECT_EQ(RunLister(store_).run("c")["finished"], nullptr);
+}
+
+TEST_F(Columns, SqlReadsOnly) {
+  const fs::path file = temporary_.path() / "results.db";
+  Store(file).sync(maker_.runs());
+  Store store = Store::open_read_only(file);
+  const SqlResult result = run_sql(store, "SELECT run_id, 1.5, NULL FROM runs ORDER BY run_id;  -- that is all");
+  EXPECT_THAT(result.columns, ElementsAre("run_id", "1.5", "NULL"));
+  ASSERT_EQ(result.rows.size(), 3);
+  EXPECT_THAT(result.rows[0], ElementsAre(Json("a"), Json(1.5), Json()));
+  for (const char* wrong : {"DELETE FROM runs", "DROP TABLE runs", "SELECT nothing FROM runs", "SELECT 1; SELECT 2", "",
+                            " ", "SELEKT", "INSERT INTO experiments VALUES ('a', 'b')"}) {
+    EXPECT_THROW(run_sql(store, wrong), UsageError) << wrong;
+  }
+}
+
+}  // namespace
+}  // namespace xlm

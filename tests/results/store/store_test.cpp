@@ -1,0 +1,342 @@
+// The store: syncing with run folders, rebuilding, migrations, and files that are no store.
+#include "results/store/store.h"
+
+#include <algorithm>
+#include <fstream>
+#include <thread>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "results/store/schema.h"
+#include "tests/results/run_maker.h"
+
+namespace xlm {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+/// All rows of a query, cells joined by bars.
+std::vector<std::string> rows(Store& store, const std::string& sql) {
+  return store.use([&](SQLite::Database& database) {
+    std::vector<std::string> result;
+    SQLite::Statement query(database, sql);
+    while (query.executeStep()) {
+      std::string line;
+      for (int i = 0; i < query.getColumnCount(); ++i) line += (i > 0 ? "|" : "") + query.getColumn(i).getString();
+      result.push_back(line);
+    }
+    return result;
+  });
+}
+
+/// Everything in a store, in a fixed order.
+std::vector<std::string> dump(Store& store) {
+  std::vector<std::string> all = rows(store, "SELECT type, name, sql FROM sqlite_master ORDER BY name");
+  std::vector<std::string> tables(run_tables().begin(), run_tables().end());
+  tables.emplace_back("schema_version");
+  for (const std::string& table : tables) {
+    std::vector<std::string> lines = rows(store, "SELECT * FROM " + table);
+    std::sort(lines.begin(), lines.end());
+    all.push_back("== " + table);
+    all.insert(all.end(), lines.begin(), lines.end());
+  }
+  return all;
+}
+
+class StoreFile : public ::testing::Test {
+ protected:
+  std::string error_of(const std::function<void()>& work, ExitCode code) {
+    try {
+      work();
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), code);
+      return error.what();
+    }
+    ADD_FAILURE() << "no error";
+    return "";
+  }
+
+  TemporaryFolder temporary_;
+  RunMaker maker_{temporary_.path() / "runs"};
+  fs::path file_ = temporary_.path() / "runs" / "results.db";
+};
+
+TEST_F(StoreFile, HoldsWhatTheRunFoldersHold) {
+  maker_.make({.id = "a", .span = 512, .seed = 2, .bpc = 1.25, .flops = 3e6});
+  Store store(file_);
+  const SyncReport report = store.sync(maker_.runs());
+  EXPECT_EQ(report.added, 1);
+  EXPECT_THAT(rows(store, "SELECT run_id, experiment, status, step FROM runs"), ElementsAre("a|spans|done|100"));
+  EXPECT_THAT(rows(store, "SELECT value FROM params WHERE key = 'model.span'"), ElementsAre("512"));
+  EXPECT_THAT(rows(store, "SELECT value, typeof(value) FROM params WHERE key = 'train.tf32'"),
+              ElementsAre("false|text"));
+  EXPECT_THAT(rows(store, "SELECT step, value FROM metrics WHERE name = 'bpc'"), ElementsAre("50|1.75", "100|1.25"));
+  EXPECT_THAT(rows(store, "SELECT name, value FROM final_evaluations WHERE name LIKE 'test.%' ORDER BY name LIMIT 2"),
+              ElementsAre("test.average_span|40.0", "test.bpc|1.25"));
+  EXPECT_THAT(rows(store, "SELECT layer, head, span FROM last_spans"),
+              ElementsAre("1|1|32.0", "1|2|40.0", "2|1|33.0", "2|2|512.0"));
+  EXPECT_THAT(rows(store, "SELECT model, data, seed, test_bpc, flops_per_token FROM results"),
+              ElementsAre("adaptive-span|text8|2|1.25|3000000.0"));
+}
+
+TEST_F(StoreFile, HoldsWhatAModelSaysOfATextsTokens) {
+  maker_.make({.id = "a", .seed = 2, .text = "a b"});
+  Store store(file_);
+  store.sync(maker_.runs());
+  EXPECT_THAT(rows(store, "SELECT * FROM traces"),
+              ElementsAre("a|test|span|1|a|12.0", "a|test|span|2| |22.0", "a|test|span|3|b|32.0"));
+}
+
+TEST_F(StoreFile, OneOfTheFirstVersionTakesInTheTracesThatItLeftOut) {
+  maker_.make({.id = "a", .text = "ab"});
+  {
+    Store store(file_);
+    store.sync(maker_.runs());
+  }
+  {
+    SQLite::Database database(file_.string(), SQLite::OPEN_READWRITE);
+    database.exec("DROP TABLE traces; UPDATE schema_version SET version = 1");
+  }
+  Store store(file_);
+  EXPECT_EQ(store.sync(maker_.runs()).updated, 1);
+  EXPECT_EQ(rows(store, "SELECT * FROM traces").size(), 2);
+  EXPECT_EQ(store.sync(maker_.runs()).unchanged, 1);
+}
+
+TEST_F(StoreFile, GroupsRunsThatDifferInTheSeedAlone) {
+  maker_.make_sweep({"fixed", "adaptive"}, {256}, {1, 2, 3});
+  Store store(file_);
+  store.sync(maker_.runs());
+  EXPECT_THAT(rows(store, "SELECT runs FROM seeds"), ElementsAre("3", "3"));
+}
+
+TEST_F(StoreFile, ReadsOnlyJournalsThatChanged) {
+  maker_.make({.id = "a"});
+  maker_.make({.id = "b"});
+  Store store(file_);
+  EXPECT_EQ(store.sync(maker_.runs()).added, 2);
+  const SyncReport second = store.sync(maker_.runs());
+  EXPECT_EQ(second.unchanged, 2);
+  EXPECT_EQ(second.updated, 0);
+  maker_.journal({.id = "b"}).append("state", {{"state", "failed"}, {"reason", "changed its mind"}});
+  const SyncReport third = store.sync(maker_.runs());
+  EXPECT_EQ(third.updated, 1);
+  EXPECT_EQ(third.unchanged, 1);
+  EXPECT_THAT(rows(store, "SELECT run_id, reason FROM runs WHERE status = 'failed'"),
+              ElementsAre("b|changed its mind"));
+}
+
+TEST_F(StoreFile, ForgetsRunsWhoseFolderIsGone) {
+  maker_.make({.id = "a", .text = "ab"});
+  maker_.make({.id = "b", .text = "ab"});
+  Store store(file_);
+  store.sync(maker_.runs());
+  fs::remove_all(maker_.folder("a"));
+  EXPECT_EQ(store.sync(maker_.runs()).removed, 1);
+  for (const std::string_view table : run_tables()) {
+    EXPECT_THAT(rows(store, "SELECT DISTINCT run_id FROM " + std::string(table)), ElementsAre("b")) << table;
+  }
+}
+
+TEST_F(StoreFile, FindsThatARunningRunHasDied) {
+  maker_.make({.id = "a", .state = "running"});
+  Store store(file_);
+  store.sync(maker_.runs(), {.is_alive = [](const fs::path&) { return true; }});
+  EXPECT_THAT(rows(store, "SELECT status FROM runs"), ElementsAre("running"));
+  store.sync(maker_.runs(), {.is_alive = [](const fs::path&) { return false; }});
+  EXPECT_THAT(rows(store, "SELECT status FROM runs"), ElementsAre("stale"));
+  store.sync(maker_.runs(), {.is_alive = [](const fs::path&) { return true; }});
+  EXPECT_THAT(rows(store, "SELECT status FROM runs"), ElementsAre("running"));
+}
+
+TEST_F(StoreFile, RebuiltFromRunFoldersEqualsTheLiveOne) {
+  maker_.make({.id = "c", .state = "running"});
+  maker_.make({.id = "gone"});
+  Store live(file_);
+  live.sync(maker_.runs());
+  maker_.make_sweep({"fixed", "adaptive"}, {256, 512}, {1, 2});
+  maker_.journal({.id = "c"}).append("experiment", {{"name", "second"}});
+  fs::remove_all(maker_.folder("gone"));
+  live.sync(maker_.runs());
+  const fs::path other = temporary_.path() / "other.db";
+  Store::rebuild(other, maker_.runs());
+  Store rebuilt(other);
+  EXPECT_EQ(dump(live), dump(rebuilt));
+  Store::rebuild(file_, maker_.runs());
+  Store again(file_);
+  EXPECT_EQ(dump(again), dump(rebuilt));
+}
+
+TEST_F(StoreFile, LeavesOutRunsThatItCannotUnderstand) {
+  maker_.make({.id = "good"});
+  maker_.make({.id = "broken"});
+  maker_.make({.id = "bare"});
+  write_file(RunPaths{maker_.folder("broken")}.config(), "model: {span: 1\n");
+  fs::remove(RunPaths{maker_.folder("bare")}.config());
+  create_folders(maker_.folder("no-run-at-all"));
+  std::ofstream(RunPaths{maker_.folder("good")}.journal(), std::ios::app) << "garbage\n{\"type\": \"sta";
+  Store store(file_);
+  const SyncReport report = store.sync(maker_.runs());
+  EXPECT_EQ(report.added, 1);
+  EXPECT_EQ(report.skipped, 2);
+  EXPECT_THAT(rows(store, "SELECT run_id FROM runs"), ElementsAre("good"));
+}
+
+TEST_F(StoreFile, DropsARunThatBecameUnreadable) {
+  maker_.make({.id = "a"});
+  Store store(file_);
+  store.sync(maker_.runs());
+  write_file(RunPaths{maker_.folder("a")}.config(), "]");
+  maker_.journal({.id = "a"}).append("message", {{"text", "something new"}});
+  EXPECT_EQ(store.sync(maker_.runs()).removed, 1);
+  EXPECT_THAT(rows(store, "SELECT run_id FROM runs"), ElementsAre());
+}
+
+TEST_F(StoreFile, RefusesAFolderOfRunsThatIsNotThere) {
+  maker_.make({.id = "a"});
+  Store store(file_);
+  store.sync(maker_.runs());
+  error_of([&] { store.sync(temporary_.path() / "nowhere"); }, kBadData);
+  EXPECT_THAT(rows(store, "SELECT run_id FROM runs"), ElementsAre("a"));
+}
+
+TEST_F(StoreFile, RefusesAStoreOfANewerVersion) {
+  { Store store(file_); }
+  {
+    SQLite::Database database(file_.string(), SQLite::OPEN_READWRITE);
+    database.exec("UPDATE schema_version SET version = 999");
+  }
+  EXPECT_THAT(error_of([&] { Store store(file_); }, kBadData), HasSubstr("newer xlm (store version 999"));
+  EXPECT_THAT(error_of([&] { Store::open_read_only(file_); }, kBadData), HasSubstr("newer xlm"));
+  EXPECT_THAT(error_of([&] { Store::rebuild(file_, maker_.runs()); }, kBadData), HasSubstr("newer xlm"));
+  SQLite::Database database(file_.string());
+  EXPECT_EQ(schema_version(database), 999) << "it is left as it was";
+}
+
+TEST_F(StoreFile, RefusesAFileThatIsNoDatabaseAndRebuildsIt) {
+  maker_.make({.id = "a"});
+  write_file(file_, std::string(5000, 'x'));
+  EXPECT_THAT(error_of([&] { Store store(file_); }, kBadData), HasSubstr("xlm runs sync --rebuild"));
+  Store::rebuild(file_, maker_.runs());
+  Store store(file_);
+  EXPECT_THAT(rows(store, "SELECT run_id FROM runs"), ElementsAre("a"));
+}
+
+TEST_F(StoreFile, RefusesACorruptStoreAndRebuildsIt) {
+  maker_.make_sweep({"fixed"}, {64, 128}, {1, 2, 3});
+  {
+    Store store(file_);
+    store.sync(maker_.runs());
+  }
+  {
+    std::fstream file(file_, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(4096);
+    file << std::string(static_cast<std::size_t>(fs::file_size(file_)) - 4096, '\x5a');
+  }
+  EXPECT_THAT(error_of(
+                  [&] {
+                    Store store(file_);
+                    store.sync(maker_.runs());
+                  },
+                  kBadData),
+              HasSubstr("corrupt"));
+  Store::rebuild(file_, maker_.runs());
+  Store store(file_);
+  EXPECT_EQ(rows(store, "SELECT run_id FROM runs").size(), 6);
+}
+
+TEST_F(StoreFile, LeavesAnotherProgramsDatabaseAlone) {
+  {
+    SQLite::Database database(file_.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+    database.exec("CREATE TABLE recipes (name TEXT)");
+  }
+  EXPECT_THAT(error_of([&] { Store store(file_); }, kBadData), HasSubstr("not a store of results"));
+  error_of([&] { Store::rebuild(file_, maker_.runs()); }, kBadData);
+  SQLite::Database database(file_.string());
+  EXPECT_TRUE(database.tableExists("recipes"));
+}
+
+TEST_F(StoreFile, AFailedRebuildLeavesNothingBehind) {
+  error_of([&] { Store::rebuild(file_, temporary_.path() / "nowhere"); }, kBadData);
+  EXPECT_TRUE(fs::is_empty(maker_.runs()));
+}
+
+TEST_F(StoreFile, IgnoresTheJournalOfACrashOfTheOldStoreWhenRebuilt) {
+  maker_.make({.id = "a"});
+  write_file(file_, std::string(5000, 'x'));
+  write_file(file_.string() + "-journal", std::string(5000, 'y'));
+  Store::rebuild(file_, maker_.runs());
+  Store store(file_);
+  EXPECT_THAT(rows(store, "SELECT run_id FROM runs"), ElementsAre("a"));
+}
+
+TEST_F(StoreFile, CannotBeAFolder) {
+  create_folders(file_);
+  EXPECT_THAT(error_of([&] { Store store(file_); }, kBadData), HasSubstr("--store"));
+}
+
+TEST_F(StoreFile, ReadOnlyNeedsAStore) {
+  error_of([&] { Store::open_read_only(file_); }, kBadData);
+}
+
+TEST_F(StoreFile, UsesARollbackJournal) {
+  Store store(file_);
+  EXPECT_THAT(rows(store, "PRAGMA journal_mode"), ElementsAre("delete"));
+}
+
+TEST_F(StoreFile, RemovesARunOnRequest) {
+  maker_.make({.id = "a"});
+  Store store(file_);
+  store.sync(maker_.runs());
+  store.remove("a");
+  EXPECT_THAT(rows(store, "SELECT run_id FROM params"), ElementsAre());
+}
+
+TEST_F(StoreFile, TakesSyncsFromSeveralAtOnce) {
+  maker_.make_sweep({"fixed", "adaptive"}, {64, 128, 256}, {1, 2, 3});
+  std::vector<std::thread> others;
+  for (int i = 0; i < 4; ++i) {
+    others.emplace_back([&] {
+      for (int again = 0; again < 3; ++again) Store(file_).sync(maker_.runs());
+    });
+  }
+  for (std::thread& other : others) other.join();
+  Store store(file_);
+  EXPECT_EQ(store.sync(maker_.runs()).unchanged, 18);
+  EXPECT_EQ(rows(store, "SELECT run_id FROM runs").size(), 18);
+}
+
+TEST_F(StoreFile, TellsOfProgress) {
+  maker_.make_sweep({"fixed"}, {64}, {1, 2, 3});
+  std::vector<double> seen;
+  Store(file_).sync(maker_.runs(), {.is_alive = nullptr, .progress = [&](double done, double total) {
+                                      EXPECT_EQ(total, 3);
+                                      seen.push_back(done);
+                                    }});
+  EXPECT_THAT(seen, ElementsAre(1, 2, 3));
+}
+
+TEST(Schema, AppliesTheVersionsThatAreMissing) {
+  SQLite::Database database(":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+  migrate(database, {"CREATE TABLE one (a)"}, "test");
+  EXPECT_EQ(schema_version(database), 1);
+  database.exec("INSERT INTO one VALUES (5)");
+  migrate(database, {"CREATE TABLE one (a)", "ALTER TABLE one ADD COLUMN b DEFAULT 7"}, "test");
+  EXPECT_EQ(schema_version(database), 2);
+  EXPECT_EQ(database.execAndGet("SELECT a + b FROM one").getInt(), 12);
+}
+
+TEST(Schema, AFailedVersionLeavesTheStoreAsItWas) {
+  SQLite::Database database(":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+  migrate(database, {"CREATE TABLE one (a)"}, "test");
+  EXPECT_THROW(migrate(database, {"CREATE TABLE one (a)", "CREATE TABLE two (a)", "nonsense"}, "test"),
+               SQLite::Exception);
+  EXPECT_EQ(schema_version(database), 1);
+  EXPECT_FALSE(database.tableExists("two"));
+}
+
+}  // namespace
+}  // namespace xlm

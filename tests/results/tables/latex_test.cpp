@@ -1,0 +1,55 @@
+// LaTeX tables compile, whatever their labels hold.
+#include <cstdlib>
+
+#include "results/tables/table.h"
+#include "results/tables/table_text.h"
+#include "tests/experiments/program.h"
+#include "tests/temporary_folder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace xlm {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+Table awkward_table() {
+  Table table;
+  table.title = "100 % of R&D_#1: λ ≤ ½·10⁰, “Müller–Lüdenscheidt” and café ~ ^ \\ {x} $y$ a|b <c>";
+  table.corner = "model.span_type \\ model.span";
+  table.columns.resize(2);
+  table.columns[0].label = "#Params (%)";
+  table.columns[1].label = "bpc ± sd";
+  TableCell full{.value = 1.136, .spread = 0.004, .runs = {"a"}, .groups = 3, .star = true, .printed = "1.1*"};
+  TableCell missing{.printed = "[38M]", .missing = "no run"};
+  for (const char* label : {"[in brackets]", "*starred", "λ = 2·10⁻⁶ – größer", "→ α, β, Σ ≥ ∞"}) {
+    table.rows.push_back({label, {full, missing}});
+  }
+  table.notes = {"[…] is the value that the paper prints.", "* better than a & b, p < 0.05.", "– not there yet: x_1."};
+  return table;
+}
+
+TEST(LatexTables, NoteAfterALineEndKeepsItsStar) {
+  const std::string latex = render_table(awkward_table(), TableFormat::kLatex);
+  EXPECT_THAT(latex, HasSubstr("1.136 $\\pm$ 0.004$^{*}$ {[}1.1{*}]"));
+  EXPECT_THAT(latex, HasSubstr("  {*} better than a \\& b, p $<$ 0.05.\\par\n"));
+  EXPECT_THAT(latex, Not(HasSubstr("±")));
+}
+
+TEST(LatexTables, CompileWithoutAnyPackage) {
+  if (std::system("command -v pdflatex >/dev/null 2>&1") != 0) GTEST_SKIP() << "pdflatex is not installed";
+  const TemporaryFolder folder;
+  write_file(folder.path() / "table.tex", render_table(awkward_table(), TableFormat::kLatex));
+  write_file(folder.path() / "paper.tex",
+             "\\documentclass{article}\n\\begin{document}\n\\input{table.tex}\n\\end{document}\n");
+  const ProgramResult outcome =
+      shell(folder.path(), "timeout 120 pdflatex -interaction=nonstopmode -halt-on-error paper.tex");
+  EXPECT_EQ(outcome.code, 0) << outcome.out;
+  EXPECT_THAT(outcome.out, Not(HasSubstr("Missing character"))) << outcome.out;
+  EXPECT_TRUE(fs::exists(folder.path() / "paper.pdf"));
+}
+
+}  // namespace
+}  // namespace xlm

@@ -1,0 +1,270 @@
+// Tables: their files, their numbers, their looks.
+#include "results/tables/table.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "results/exhibits/exhibits.h"
+#include "results/tables/latex.h"
+#include "results/tables/table_text.h"
+#include "tests/results/run_maker.h"
+
+namespace xlm {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+TableDescription table_of(const std::string& yaml) {
+  return read_table_description(find_exhibits(parse_yaml(yaml, "description.yaml"), ExhibitKind::kTable).front());
+}
+
+std::string refusal(const std::string& yaml) {
+  try {
+    table_of(yaml);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  ADD_FAILURE() << "accepted:\n" << yaml;
+  return "";
+}
+
+class Tables : public ::testing::Test {
+ protected:
+  Tables() {
+    maker_.make_sweep({"fixed", "adaptive"}, {64, 256}, {1, 2, 3});
+    sync();
+  }
+
+  void sync() { store_.sync(maker_.runs()); }
+
+  Table table(const std::string& yaml, const std::vector<std::string>& filters = {}) {
+    RunTable runs(store_);
+    return build_table(runs, table_of(yaml), parse_filters(filters));
+  }
+
+  std::string text(const std::string& yaml, int width = 0) {
+    return render_table(table(yaml), TableFormat::kText, width);
+  }
+
+  TemporaryFolder temporary_;
+  RunMaker maker_{temporary_.path() / "runs"};
+  Store store_ = Store::in_memory();
+};
+
+constexpr const char* kGrid =
+    "table: Bits per character\nrows: model.span_type\ncolumns: model.span\n"
+    "cells: {value: test.bpc, spread: sd, digits: 3}\n";
+
+TEST_F(Tables, AveragesOverSeeds) {
+  const Table result = table(kGrid);
+  ASSERT_EQ(result.rows.size(), 2);
+  EXPECT_EQ(result.rows[0].label, "adaptive");
+  EXPECT_EQ(result.columns[1].label, "256");
+  const TableCell& cell = result.rows[0].cells[1];
+  EXPECT_NEAR(*cell.value, 2 - 0.256 - 0.1 + 0.02, 1e-12);
+  EXPECT_NEAR(*cell.spread, 0.01, 1e-12);
+  EXPECT_EQ(cell.groups, 3);
+  EXPECT_EQ(cell.runs.size(), 3);
+  EXPECT_THAT(text(kGrid), HasSubstr("1.664 ± 0.010"));
+  EXPECT_THAT(text(kGrid), HasSubstr("3 seeds in every cell."));
+}
+
+TEST_F(Tables, OtherAggregates) {
+  const auto value = [&](const std::string& aggregate) {
+    return *table("table: T\nrows: model.span_type\nwhere: {model.span: 64}\ncells: {value: test.bpc, " + aggregate +
+                  "}\n")
+                .rows[0]
+                .cells[0]
+                .value;
+  };
+  EXPECT_NEAR(value("aggregate: median"), 1.856, 1e-12);
+  EXPECT_NEAR(value("aggregate: min"), 1.846, 1e-12);
+  EXPECT_NEAR(value("aggregate: max"), 1.866, 1e-12);
+  EXPECT_NEAR(value("aggregate: best"), 1.846, 1e-12);
+  EXPECT_NEAR(value("aggregate: best, better: higher"), 1.866, 1e-12);
+}
+
+TEST_F(Tables, ColumnsMayShowDifferentValues) {
+  const std::string shown = text(
+      "table: T\nwhere: {model.span: 256}\nrows: [{label: Ours, where: {model.span_type: adaptive}}]\n"
+      "columns:\n  - {label: Avg. span, value: test.average_span, digits: 0}\n"
+      "  - {label: '#Params', value: params, format: count, digits: 0}\n  - {label: dev, value: valid.bpc, digits: 2}\n"
+      "printed: {Ours: {Avg. span: 314, '#Params': 38M, dev: '1.10'}}\n");
+  EXPECT_THAT(shown, HasSubstr("40 [314]"));
+  EXPECT_THAT(shown, HasSubstr("38M [38M]"));
+  EXPECT_THAT(shown, HasSubstr("1.56 [1.10]")) << "as the paper prints it";
+  EXPECT_THAT(shown, HasSubstr("[…] is the value that the paper prints."));
+}
+
+TEST_F(Tables, MissingCellsAreShownWithTheReason) {
+  maker_.make({.id = "r1", .type = "dynamic", .span = 64, .state = "running"});
+  maker_.make({.id = "r2", .type = "dynamic", .span = 64, .seed = 2, .state = "failed"});
+  sync();
+  const std::string shown = text(kGrid);
+  EXPECT_THAT(shown, HasSubstr("–"));
+  EXPECT_THAT(shown, HasSubstr("– not there yet: dynamic/64 (1 failed, 1 running); dynamic/256 (no run)."));
+}
+
+TEST_F(Tables, SaysWhereSeedsDiffer) {
+  maker_.make({.id = "r1", .type = "dynamic", .span = 64});
+  sync();
+  EXPECT_THAT(text(kGrid), HasSubstr("3 seeds; 1 seed for dynamic/64."));
+}
+
+TEST_F(Tables, SaysWhereRunsOfOneSeedAreMixed) {
+  EXPECT_THAT(text("table: T\nrows: model.span_type\ncells: {value: test.bpc}\n"),
+              HasSubstr("Several runs with one seed are mixed in adaptive/test.bpc, fixed/test.bpc"));
+}
+
+TEST_F(Tables, StarsMarkWhatIsBetterThanAllBaselines) {
+  const Table result = table(std::string(kGrid) + "stars: {test: paired-t, against: [fixed], p: 0.05}\n");
+  EXPECT_TRUE(result.rows[0].cells[0].star);
+  EXPECT_FALSE(result.rows[1].cells[0].star);
+  EXPECT_THAT(render_table(result, TableFormat::kText), HasSubstr("1.856 ± 0.010*"));
+  const Table reversed = table(std::string(kGrid) + "stars: {against: [adaptive]}\n");
+  EXPECT_FALSE(reversed.rows[1].cells[0].star) << "different, but worse";
+}
+
+TEST_F(Tables, NoStarWithFewerThanTwoCommonSeeds) {
+  maker_.make({.id = "r1", .type = "dynamic", .span = 64, .bpc = 0.5});
+  sync();
+  const Table result = table(std::string(kGrid) + "stars: {against: [fixed]}\n");
+  EXPECT_FALSE(result.rows[1].cells[0].star);
+  EXPECT_THAT(render_table(result, TableFormat::kText),
+              HasSubstr("No star can be given to dynamic/64: fewer than two seeds in common with a row of the test."));
+}
+
+TEST_F(Tables, AlsoAddsAColumnBesideEach) {
+  const Table result = table(std::string(kGrid) +
+                             "also: [{value: test.average_span, label: span, digits: 0}]\n"
+                             "printed: {adaptive: {64: [1.5, 99]}}\n");
+  ASSERT_EQ(result.columns.size(), 4);
+  EXPECT_EQ(result.columns[1].label, "64 span");
+  EXPECT_EQ(*result.rows[0].cells[1].value, 40);
+  EXPECT_EQ(result.rows[0].cells[0].printed, "1.5");
+  EXPECT_EQ(result.rows[0].cells[1].printed, "99");
+}
+
+TEST_F(Tables, RowsOfThePaperComeFirstEvenWithoutRuns) {
+  const Table result = table(std::string(kGrid) + "printed: {vanilla: {64: 1.4}, fixed: {64: 1.3, 512: 1.2}}\n");
+  std::vector<std::string> labels;
+  for (const TableRow& row : result.rows) labels.push_back(row.label);
+  EXPECT_THAT(labels, ElementsAre("vanilla", "fixed", "adaptive"));
+  EXPECT_EQ(result.rows[0].cells[0].missing, "no run");
+  EXPECT_EQ(result.columns.back().label, "512");
+}
+
+TEST_F(Tables, OfNoRunsShowPrintedValuesAlone) {
+  Store empty = Store::in_memory();
+  RunTable runs(empty);
+  const Table result = build_table(runs, table_of(std::string(kGrid) + "printed: {fixed: {64: 1.3}}\n"), {});
+  EXPECT_THAT(render_table(result, TableFormat::kText), HasSubstr("– [1.3]"));
+  EXPECT_THROW(build_table(runs, table_of(kGrid), {}), DataError);
+}
+
+TEST_F(Tables, OfAnExperimentWithoutRunsAskForNoColumn) {
+  const Table result =
+      table("table: T\nrows: [{label: a, where: {model.boundaries.type: none}}]\ncells: {value: test.bpc}\n",
+            {"experiment=not-yet"});
+  EXPECT_EQ(result.rows[0].cells[0].missing, "no run");
+}
+
+TEST_F(Tables, UnknownColumnsAreRefused) {
+  EXPECT_THROW(table("table: T\nrows: model.span_tipe\ncells: {value: test.bpc}\n"), UsageError);
+  EXPECT_THROW(table("table: T\nrows: model.span_type\ncells: {value: test.bcp}\n"), UsageError);
+}
+
+TEST_F(Tables, TextFitsTheTerminalByGoingOnBelow) {
+  const std::string shown = text(std::string(kGrid) + "stars: {against: [fixed]}\n", 40);
+  for (const std::string& line : split(shown, '\n')) EXPECT_LE(display_width(line), 40) << line;
+  EXPECT_THAT(shown, HasSubstr("1.664"));
+  EXPECT_THAT(shown, HasSubstr("1.856"));
+}
+
+TEST_F(Tables, Formats) {
+  const Table result = table(std::string(kGrid) + "printed: {fixed: {64: 1.9}}\nstars: {against: [fixed]}\n");
+  const std::string markdown = render_table(result, TableFormat::kMarkdown);
+  EXPECT_THAT(markdown, HasSubstr("**Bits per character**"));
+  EXPECT_THAT(markdown, HasSubstr("| fixed "));
+  const std::string csv = render_table(result, TableFormat::kCsv);
+  EXPECT_THAT(csv, HasSubstr("model.span_type \\ model.span,64,64 sd,64 n,64 paper,256,256 sd,256 n\n"));
+  EXPECT_THAT(csv, HasSubstr(",3,1.9,"));
+  const std::string latex = render_table(result, TableFormat::kLatex);
+  EXPECT_THAT(latex, HasSubstr("\\begin{tabular}{lrr}"));
+  EXPECT_THAT(latex, HasSubstr("$\\pm$ 0.010$^{*}$"));
+  EXPECT_THAT(latex, HasSubstr("model.span\\_type \\textbackslash{} model.span"));
+  EXPECT_THAT(latex, Not(HasSubstr("±")));
+  const Json json = Json::parse(render_table(result, TableFormat::kJson));
+  EXPECT_EQ(json["rows"][0]["label"], "fixed");
+  EXPECT_EQ(json["rows"][0]["cells"][0]["printed"], "1.9");
+  EXPECT_EQ(json["rows"][0]["cells"][0]["n"], 3);
+  EXPECT_EQ(json["rows"][1]["cells"][0]["runs"].size(), 3);
+}
+
+TEST(Latex, EscapesWhatMeansSomething) {
+  EXPECT_EQ(latex_escape("100 % of a_b & {c} ~ ^ \\"),
+            "100 \\% of a\\_b \\& \\{c\\} \\textasciitilde{} \\textasciicircum{} \\textbackslash{}");
+  EXPECT_EQ(latex_escape("[1] #2 $3 <4>"), "{[}1] \\#2 \\$3 $<$4$>$");
+}
+
+TEST(NumberFormats, PrintWhatPapersPrint) {
+  EXPECT_EQ(format_number(1.1364, NumberFormat::kNumber, -1), "1.136");
+  EXPECT_EQ(format_number(38.12e6, NumberFormat::kCount, 0), "38M");
+  EXPECT_EQ(format_number(999.6e3, NumberFormat::kCount, 0), "1M");
+  EXPECT_EQ(format_number(512, NumberFormat::kCount, 0), "512");
+  EXPECT_EQ(format_number(3.1e9, NumberFormat::kBytes, 1), "3.1 GB");
+  EXPECT_EQ(format_number(0.125, NumberFormat::kPercent, -1), "12.5 %");
+  EXPECT_EQ(format_number(250, NumberFormat::kDuration, -1), "4 min 10 s");
+}
+
+TEST(TableFiles, AreReadFromRecipes) {
+  const Yaml recipe = parse_yaml(
+      "experiment: spans\nmodel: {type: adaptive-span}\nsweep: {}\nfigures: []\n"
+      "tables:\n  - {table: First one, rows: a, cells: {value: b}}\n  - {title: Second, name: two, rows: a, cells: "
+      "{value: b}}\n",
+      "recipe.yaml");
+  const std::vector<Yaml> descriptions = find_exhibits(recipe, ExhibitKind::kTable);
+  ASSERT_EQ(descriptions.size(), 2);
+  EXPECT_EQ(read_table_description(descriptions[0]).name, "first-one");
+  EXPECT_EQ(read_table_description(descriptions[1]).title, "Second");
+  EXPECT_EQ(choose_exhibits(descriptions, ExhibitKind::kTable, "two").size(), 1);
+  EXPECT_THROW(choose_exhibits(descriptions, ExhibitKind::kTable, "three"), UsageError);
+  EXPECT_EQ(recipe_experiment(recipe), "spans");
+  EXPECT_EQ(recipe_experiment(parse_yaml("table: T\n", "t.yaml")), "");
+  EXPECT_THROW(find_exhibits(parse_yaml("seed: 1\n", "r.yaml"), ExhibitKind::kTable), UsageError);
+}
+
+TEST(TableFiles, ErrorsNameTheLine) {
+  EXPECT_THAT(refusal("table: T\nrowz: a\n"),
+              HasSubstr("description.yaml:2: unknown key 'rowz' (did you mean 'rows'?)"));
+  EXPECT_THAT(refusal("tables:\n  - table: T\n    rows: a\n    cels: {value: b}\n"),
+              HasSubstr("description.yaml:4: unknown key 'cels' (did you mean 'cells'?)"));
+  EXPECT_THAT(refusal("table: T\nrows: a\ncells:\n  value: b\n  agregate: mean\n"),
+              HasSubstr("description.yaml:5: unknown key"));
+  EXPECT_THAT(refusal("table: T\nrows: a\ncells: {value: b, aggregate: men}\n"), HasSubstr("did you mean 'mean'?"));
+  EXPECT_THAT(refusal("table: T\nrows: a\ncells: {value: b, digits: 99}\n"),
+              HasSubstr("description.yaml:3: digits is 99"));
+  EXPECT_THAT(refusal("table: T\nrows: [{where: {a: 1}}]\ncells: {value: b}\n"), HasSubstr("has no label"));
+  EXPECT_THAT(refusal("table: T\nrows: [{label: a, were: {a: 1}}]\ncells: {value: b}\n"),
+              HasSubstr("unknown key 'were'"));
+  EXPECT_THAT(refusal("table: T\ncells: {value: b}\n"), HasSubstr("has no rows"));
+  EXPECT_THAT(refusal("table: T\nrows: a\n"), HasSubstr("nothing says what the cells"));
+  EXPECT_THAT(refusal("table: T\nrows: {a: b}\ncells: {value: b}\n"), HasSubstr("description.yaml:2"));
+  EXPECT_THAT(refusal("table: T\nrows: a\ncells: {value: b}\nstars: {against: [x], p: 2}\n"),
+              HasSubstr("between 0 and 1"));
+  EXPECT_THAT(refusal("table: T\nrows: a\ncells: {value: b}\nstars: {test: wilcoxon, against: [x]}\n"),
+              HasSubstr("paired-t"));
+  EXPECT_THAT(refusal("table: T\nrows: [{label: gumbel}]\ncells: {value: b}\nstars: {against: [gumble]}\n"),
+              HasSubstr("did you mean 'gumbel'?"));
+  EXPECT_THAT(refusal("table: T\nrows: [{label: gumbel}]\ncells: {value: b}\nprinted:\n  gumble: {b: 1}\n"),
+              HasSubstr("description.yaml:5: 'printed' speaks of a row 'gumble'"));
+  EXPECT_THAT(refusal("table: T\nrows: a\ncells: {value: b}\nwhere: 5\n"), HasSubstr("description.yaml:4"));
+  EXPECT_THAT(refusal("tables: 5\n"), HasSubstr("description.yaml:1"));
+}
+
+}  // namespace
+}  // namespace xlm
