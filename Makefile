@@ -1,6 +1,8 @@
 # A façade over the CMake presets. `make help` lists what there is.
 PRESET ?= release
 BUILD := build/$(PRESET)
+# Warnings are errors for those who work on the program (presets dev and asan, WERROR=ON), not for its users.
+WERROR ?=
 XLM := build/release/bin/xlm
 TEXT ?=
 CTEST := ctest --output-on-failure --no-tests=error
@@ -14,7 +16,7 @@ setup:      ## install Debian packages and libtorch (CUDA=0|1 decides by hand); 
 	@CUDA=$(CUDA) scripts/setup.sh
 
 build: setup  ## the program: build/release/bin/xlm (PRESET=dev for assertions)
-	@[ -e $(BUILD)/build.ninja ] || cmake --preset $(PRESET) >/dev/null
+	@[ -e $(BUILD)/build.ninja ] || cmake --preset $(PRESET) $(if $(WERROR),-DXLM_WERROR=$(WERROR)) >/dev/null
 	@cmake --build --preset $(PRESET)
 
 test: build asan  ## all tests, once more with sanitizers what needs no torch, a little fuzzing; prints the line coverage
