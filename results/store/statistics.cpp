@@ -1,0 +1,74 @@
+// The few statistics that tables need.
+#include "results/store/statistics.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include <boost/math/distributions/students_t.hpp>
+
+namespace xlm {
+
+double mean(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+std::optional<double> sample_deviation(const std::vector<double>& values) {
+  if (values.size() < 2) return std::nullopt;
+  const double centre = mean(values);
+  double squares = 0;
+  for (const double value : values) squares += (value - centre) * (value - centre);
+  return std::sqrt(squares / static_cast<double>(values.size() - 1));
+}
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const std::size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
+std::optional<double> paired_t_test(const std::vector<double>& a, const std::vector<double>& b) {
+  if (a.size() < 2) return std::nullopt;
+  std::vector<double> differences(a.size());
+  for (std::size_t i = 0; i < a.size(); ++i) differences[i] = a[i] - b[i];
+  const double centre = mean(differences);
+  const double error = *sample_deviation(differences) / std::sqrt(static_cast<double>(a.size()));
+  if (error == 0) return centre == 0 ? 1.0 : 0.0;
+  const boost::math::students_t distribution(static_cast<double>(a.size() - 1));
+  return 2 * boost::math::cdf(boost::math::complement(distribution, std::abs(centre / error)));
+}
+
+std::optional<double> half_interval(const std::vector<double>& values, double level) {
+  const std::optional<double> deviation = sample_deviation(values);
+  if (!deviation) return std::nullopt;
+  const auto count = static_cast<double>(values.size());
+  const boost::math::students_t distribution(count - 1);
+  return boost::math::quantile(boost::math::complement(distribution, (1 - level) / 2)) * *deviation / std::sqrt(count);
+}
+
+PairedComparison compare_pairs(const std::vector<double>& a, const std::vector<double>& b, double level) {
+  std::vector<double> differences(a.size());
+  for (std::size_t i = 0; i < a.size(); ++i) differences[i] = a[i] - b[i];
+  PairedComparison result{.pairs = static_cast<std::int64_t>(a.size()), .difference = mean(differences)};
+  result.half_width = half_interval(differences, level);
+  result.p = paired_t_test(a, b);
+  const std::optional<double> deviation = sample_deviation(differences);
+  if (deviation && *deviation > 0) result.effect = result.difference / *deviation;
+  return result;
+}
+
+std::vector<double> holm(const std::vector<double>& p) {
+  std::vector<std::size_t> order(p.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [&](std::size_t i, std::size_t j) { return p[i] < p[j]; });
+  std::vector<double> corrected(p.size());
+  double largest = 0;
+  for (std::size_t rank = 0; rank < order.size(); ++rank) {
+    const double tests_left = static_cast<double>(p.size() - rank);
+    largest = std::min(1.0, std::max(largest, tests_left * p[order[rank]]));
+    corrected[order[rank]] = largest;
+  }
+  return corrected;
+}
+
+}  // namespace xlm

@@ -1,0 +1,45 @@
+// The few statistics that tables need.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace xlm {
+
+/// Arithmetic mean. `values` must not be empty.
+double mean(const std::vector<double>& values);
+
+/// Sample standard deviation (divided by n − 1); nothing for fewer than two values.
+std::optional<double> sample_deviation(const std::vector<double>& values);
+
+/// Middle value, or the mean of the two middle ones. `values` must not be empty.
+double median(std::vector<double> values);
+
+/// p of a two-sided paired t-test that the mean of a[i] − b[i] is zero, with n − 1 degrees of freedom; nothing for
+/// fewer than two pairs. Differences that are all the same give 1 where they are zero, otherwise 0. `a` and `b` have
+/// the same length.
+std::optional<double> paired_t_test(const std::vector<double>& a, const std::vector<double>& b);
+
+/// Half of the confidence interval of the mean by Student's t: the mean lies within mean ± this with the probability
+/// `level` (0 … 1). Nothing for fewer than two values.
+std::optional<double> half_interval(const std::vector<double>& values, double level);
+
+/// What pairs of numbers say of the difference between two settings.
+struct PairedComparison {
+  std::int64_t pairs = 0;
+  double difference = 0;             // mean of a[i] − b[i]
+  std::optional<double> half_width;  // of its confidence interval; nothing for fewer than two pairs
+  std::optional<double> p;           // as of paired_t_test
+  std::optional<double> effect;      // Cohen's d: the mean difference in its standard deviations; nothing where all
+                                     // differences are the same
+};
+
+/// `a` and `b` have the same length, at least one.
+PairedComparison compare_pairs(const std::vector<double>& a, const std::vector<double>& b, double level);
+
+/// p-values of several tests made at once, corrected so that the probability of one false finding among all stays below
+/// the threshold that they are compared with (Holm 1979). In the order of `p`; none is made smaller, none exceeds 1.
+std::vector<double> holm(const std::vector<double>& p);
+
+}  // namespace xlm
