@@ -1,4 +1,4 @@
-// The adaptive span against numbers computed elsewhere, and its parts by hand.
+// The adaptive span against golden numbers (tests/golden/README.md says whose), and its parts by hand.
 #include <cmath>
 #include <map>
 

@@ -1,5 +1,4 @@
-// GPT-2 and its recurrence against numbers computed elsewhere (tests/golden/gpt2.json says how), and Hugging Face's
-// folders.
+// GPT-2 and its recurrence against golden numbers (tests/golden/README.md says whose), and Hugging Face's folders.
 #include <fstream>
 #include <map>
 

@@ -1,4 +1,4 @@
-// The hourglass against numbers computed elsewhere, and its parts by hand.
+// The hourglass against golden numbers (tests/golden/README.md says whose), and its parts by hand.
 #include <array>
 #include <cmath>
 #include <map>
