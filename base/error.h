@@ -6,7 +6,7 @@
 
 namespace xlm {
 
-/// What a finished command tells its caller (docs/cli.md).
+/// What a finished command tells its caller (docs/glossary.md#exit-code).
 enum ExitCode : int {
   kDone = 0,
   kFailed = 1,

@@ -6,7 +6,8 @@
 
 namespace xlm {
 
-/// 64 well-mixed bits for (seed, stream, index): SplitMix64's finaliser over a Weyl sequence, three rounds.
+/// 64 well-mixed bits for (seed, stream, index): three rounds of SplitMix64's finaliser over a Weyl sequence (Steele et
+/// al. 2014).
 inline std::uint64_t random_bits(std::uint64_t seed, std::uint64_t stream, std::uint64_t index) {
   const auto mix = [](std::uint64_t x) {
     x += 0x9E3779B97F4A7C15ULL;

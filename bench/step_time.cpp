@@ -79,7 +79,7 @@ std::vector<Row> hourglass_rows() {
            .most_steps = 5}};
 }
 
-/// GPT-2 by windows of 300 tokens, as it is trained in recurrence.txt, with its vocabulary: a small one through 20
+/// GPT-2 by windows of 300 tokens, as Yoshida et al. 2020 train it, with its vocabulary: a small one through 20
 /// windows, GPT-2 small through 4, and a sweep that shows memory following the windows, those computed again first.
 std::vector<Row> window_rows() {
   constexpr std::int64_t kWindow = 300;

@@ -1,4 +1,4 @@
-// xlm eval-overlap: perplexity by window and overlap (recurrence.txt §4), with what every number was divided by.
+// xlm eval-overlap: perplexity by window and overlap (Yoshida et al. 2020, §4), with what every number was divided by.
 #include <cmath>
 #include <memory>
 #include <numbers>

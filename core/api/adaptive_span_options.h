@@ -1,4 +1,4 @@
-// Options of the adaptive attention span (adaptive-span.txt).
+// Options of the adaptive attention span (Sukhbaatar et al. 2019).
 #pragma once
 
 #include <array>
@@ -52,7 +52,7 @@ struct AdaptiveSpanOptions {
     v.field({.name = "span_ramp", .help = "R, the length of the soft mask's ramp", .min = 1, .max = 1e6}, span_ramp);
   }
 
-  /// What the paper fixes beside the model (§3 of the paper).
+  /// What the paper fixes beside the model (Sukhbaatar et al. 2019, §3).
   static void paper_defaults(OptimizerOptions& optimizer, TrainOptions& train, EvalOptions& eval) {
     optimizer = {.type = OptimizerOptions::Type::kAdagrad, .lr = 0.07, .warmup_steps = 32000, .clip_step = 0.03};
     train.batch = 64;

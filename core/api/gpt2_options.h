@@ -1,4 +1,4 @@
-// Options of GPT-2 and of the recurrence that is added to it (recurrence.txt).
+// Options of GPT-2 and of the recurrence that is added to it (Radford et al. 2019; Yoshida et al. 2020).
 #pragma once
 
 #include <algorithm>
@@ -118,7 +118,7 @@ struct Gpt2Options {
     v.group("recurrence", "What a window hands to the next.", recurrence);
   }
 
-  /// What the paper fixes beside the model (§5); learning rate and batch are not printed.
+  /// What the paper fixes beside the model (Yoshida et al. 2020, §5); learning rate and batch are not printed.
   static void paper_defaults(OptimizerOptions& optimizer, TrainOptions& train, EvalOptions& eval) {
     optimizer = {.type = OptimizerOptions::Type::kAdam, .lr = 5e-5, .warmup_steps = 100};
     train.batch = 4;

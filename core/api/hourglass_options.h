@@ -1,4 +1,4 @@
-// Options of the hourglass with dynamic token pooling (dynamic-pooling.txt).
+// Options of the hourglass with dynamic token pooling (Nawrot et al. 2023).
 #pragma once
 
 #include <array>
@@ -108,7 +108,7 @@ struct HourglassOptions {
     v.group("boundaries", "Where groups of tokens end.", boundaries);
   }
 
-  /// What the paper fixes beside the model (§3 of the paper).
+  /// What the paper fixes beside the model (Nawrot et al. 2023, §4.2 and appendix B).
   static void paper_defaults(OptimizerOptions& optimizer, TrainOptions& train, EvalOptions& eval) {
     optimizer = {.type = OptimizerOptions::Type::kAdam,
                  .lr = 2.5e-4,

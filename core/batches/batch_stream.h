@@ -81,7 +81,8 @@ std::unique_ptr<BatchStream> make_batch_stream(LanguageModel::Scheme scheme, con
                                                BatchShape shape, std::int64_t seed);
 
 /// B contiguous rows of ⌊N/B⌋ tokens; blocks advance along the rows; a short last block is skipped, and the rows start
-/// again at a random offset in [0, M) (models 1.15). Random numbers follow from the seed and the round.
+/// again at a random offset in [0, M) (docs/models.md#the-past-of-a-stream). Random numbers follow from the seed and
+/// the round.
 class StreamingBatches final : public BatchStream {
  public:
   /// Throws DataError when the text is too short for one block per row.

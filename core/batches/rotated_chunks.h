@@ -11,9 +11,9 @@
 namespace xlm {
 
 /// B contiguous rows of L = ⌊N/B⌋ tokens, each rotated by a random shift every epoch; the L − 1 predictions of a
-/// rotated row are cut in chunks of T, visited in shuffled order; the last chunk may be short (models 2.11). Every
-/// chunk starts without state. The input's positions are places in the row as it was before rotation. Random numbers
-/// follow from the seed and the epoch.
+/// rotated row are cut in chunks of T, visited in shuffled order; the last chunk may be short
+/// (docs/models.md#chunks-and-windows-of-the-hourglass). Every chunk starts without state. The input's positions are
+/// places in the row as it was before rotation. Random numbers follow from the seed and the epoch.
 class RotatedChunks final : public BatchStream {
  public:
   /// Throws DataError when a row has fewer than two tokens.

@@ -1,4 +1,4 @@
-// Overlap evaluation: windows over documents, with state or without (recurrence.txt §4; models 3.2).
+// Overlap evaluation: windows over documents, with state or without (Yoshida et al. 2020, §4.2).
 #pragma once
 
 #include "core/eval/evaluation.h"

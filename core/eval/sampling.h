@@ -1,4 +1,4 @@
-// Continuations of a text, one token after the other (recurrence.txt §5.3; models 3.10).
+// Continuations of a text, one token after the other (Yoshida et al. 2020, §5.3).
 //
 // V symbols.
 #pragma once

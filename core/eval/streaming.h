@@ -1,4 +1,5 @@
-// Streaming evaluation: rows are read block by block, with state carried along (models 1.16).
+// Streaming evaluation: rows are read block by block, with state carried along
+// (docs/models.md#the-past-of-a-stream).
 #pragma once
 
 #include "core/eval/evaluation.h"

@@ -1,4 +1,5 @@
-// Strided evaluation: windows that overlap, each scoring its last tokens with the ones before as context (models 2.12).
+// Strided evaluation: windows that overlap, each scoring its last tokens with the ones before as context
+// (docs/models.md#chunks-and-windows-of-the-hourglass).
 #pragma once
 
 #include "core/eval/evaluation.h"

@@ -11,7 +11,7 @@
 namespace xlm {
 namespace {
 
-constexpr double kEpsilon = 1e-8;  // of the renormalisation (1.6)
+constexpr double kEpsilon = 1e-8;  // of the renormalisation (docs/models.md#the-soft-mask)
 
 /// The soft mask's line before it is clamped to [0, 1], at a column of the band.
 template <class T>

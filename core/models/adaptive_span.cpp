@@ -1,4 +1,5 @@
-// The sequential transformer with adaptive attention span (adaptive-span.txt; models 1.1 to 1.18), whole in this file.
+// The sequential transformer with adaptive attention span (Sukhbaatar et al. 2019), whole in this file.
+// docs/models.md#adaptive-attention-span says what the paper leaves open.
 //
 // B batch, M block, S span limit, C cached positions, L band of a group of heads, H heads, n heads of a group,
 // D width, d = D / H, F feed-forward units, V symbols.
@@ -23,7 +24,7 @@ using SpanType = AdaptiveSpanOptions::SpanType;
 
 constexpr std::int64_t kBandStep = 32;     // bands are rounded up to it, so that heads of like spans share one product
 constexpr std::int64_t kCacheMargin = 64;  // a span may grow by so much in an update before the cache is too short
-constexpr double kDynamicBias = -4;        // makes the first dynamic spans small (§3)
+constexpr double kDynamicBias = -4;        // makes the first dynamic spans small (Sukhbaatar et al. 2019, §3)
 
 std::int64_t round_up(std::int64_t value, std::int64_t step) { return (value + step - 1) / step * step; }
 
@@ -124,7 +125,8 @@ void AdaptiveSpan::declare_layer(std::int64_t index) {
 }
 
 State AdaptiveSpan::initial_state(std::int64_t batch) const {
-  // Positions before the stream are zero vectors (1.3); a shorter cache reads as zeros in front.
+  // Positions before the stream are zero vectors (docs/models.md#the-past-of-a-stream); a shorter cache reads as zeros
+  // in front.
   return State(layers_.size(), torch::zeros({batch, 0, o_.width}, in_emb_.options().requires_grad(false)));
 }
 
@@ -147,7 +149,7 @@ ModelOutput AdaptiveSpan::forward(const ModelInput& input, const State& state) {
   return output;
 }
 
-/// Attention of one layer: heads of equal bands are computed together, each group over its own band (§2.2). Adds the
+/// Attention of one layer: heads of equal bands are computed together, each group over its own band. Adds the
 /// layer's span penalty and next cache to `output`.
 Tensor AdaptiveSpan::attention(std::size_t index, const Tensor& hidden, const Tensor& cache, ModelOutput& output) {
   const Layer& layer = layers_[index];
@@ -157,17 +159,18 @@ Tensor AdaptiveSpan::attention(std::size_t index, const Tensor& hidden, const Te
   if (layer.span_weight.defined()) spans = dynamic_spans(index, hidden);
   if (const auto traced = output.token_values.find("span"); traced != output.token_values.end()) {
     const Tensor seen = (spans.detach().ceil() + o_.span_ramp).clamp_max(o_.span);  // [B, H, M, 1], as in grids()
-    traced->second += seen.mean(1).squeeze(-1) / o_.layers;  // over heads and layers (figure 5): [B, M]
+    // Over heads and layers, as in Sukhbaatar et al. 2019, figure 5: [B, M].
+    traced->second += seen.mean(1).squeeze(-1) / o_.layers;
   }
   if (spans.defined()) {
-    const Tensor price = o_.span_penalty * spans.mean();  // λ · mean over heads of z (1.8)
+    const Tensor price = o_.span_penalty * spans.mean();  // λ / H · Σ of z (Sukhbaatar et al. 2019, §2.2)
     output.auxiliary_loss = output.auxiliary_loss.defined() ? output.auxiliary_loss + price : price;
   }
   std::map<std::int64_t, std::vector<std::int64_t>> groups;  // band → heads
   const std::vector<std::int64_t> band_of = bands(index, spans);
   for (std::int64_t head = 0; head < o_.heads; ++head) groups[band_of[static_cast<std::size_t>(head)]].push_back(head);
 
-  // Zeros before the stream (1.3), cached states as far back as a head may see, and the block.
+  // Zeros before the stream, cached states as far back as a head may see, and the block.
   const std::int64_t past = std::max(groups.rbegin()->first, std::min(cache.size(1), cache_length(index)));
   const std::int64_t cached = std::min(past, cache.size(1));
   const Tensor seen = torch::cat({hidden.new_zeros({hidden.size(0), past - cached, o_.width}),
@@ -187,7 +190,7 @@ Tensor AdaptiveSpan::attention(std::size_t index, const Tensor& hidden, const Te
 }
 
 /// Attention of n heads that see L positions: `seen` [B, L + M, D] ends with the values of `hidden` [B, M, D]. Keys and
-/// values are projected no further back, with today's weights (1.5). Returns [B, n, M, d].
+/// values are projected no further back, with today's weights. Returns [B, n, M, d].
 Tensor AdaptiveSpan::group_attention(const Layer& layer, const std::vector<std::int64_t>& heads, const Tensor& hidden,
                                      const Tensor& seen, const Tensor& spans) {
   const auto count = static_cast<std::int64_t>(heads.size());
@@ -217,7 +220,8 @@ Tensor AdaptiveSpan::group_attention(const Layer& layer, const std::vector<std::
                            .seed = dropout > 0 ? draw_dropout_seed() : 0});
 }
 
-/// z_t = S·σ(vᵀx_t + b) per head and query (1.10): [B, H, M, 1]. Also counted for the statistics.
+/// z_t = S·σ(vᵀx_t + b) per head and query (Sukhbaatar et al. 2019, §2.2): [B, H, M, 1]. Also counted for the
+/// statistics.
 Tensor AdaptiveSpan::dynamic_spans(std::size_t index, const Tensor& hidden) {
   const Layer& layer = layers_[index];
   const Tensor z = torch::sigmoid(linear_layer(hidden, layer.span_weight, layer.span_bias)).to(in_emb_.scalar_type()) *
@@ -236,7 +240,7 @@ Tensor AdaptiveSpan::dynamic_spans(std::size_t index, const Tensor& hidden) {
 }
 
 /// How far back each head's mask is not zero. The ramp's far corner, where the mask is 0 but its derivative is not
-/// (1.7), is included.
+/// (docs/models.md#the-soft-mask), is included.
 std::vector<std::int64_t> AdaptiveSpan::reaches(std::size_t index, const Tensor& dynamic) const {
   std::vector<std::int64_t> result(static_cast<std::size_t>(o_.heads), o_.span);
   std::vector<double> z;
@@ -312,7 +316,7 @@ std::vector<double> AdaptiveSpan::head_spans(std::size_t index) const {
   return z;
 }
 
-/// min(S, ceil(mean over heads of z) + R), as published (1.9).
+/// min(S, ceil(mean over heads of z) + R), as published (docs/models.md#spans-and-costs-that-are-reported).
 double AdaptiveSpan::layer_average(std::size_t index) const {
   const std::vector<double> z = head_spans(index);
   double mean = 0;
@@ -343,7 +347,7 @@ std::vector<Grid> AdaptiveSpan::grids() const {
   return {spans};
 }
 
-/// paper_flops as the paper counts (1.18): parameters of the layers + Σ layers of 2·D·(average span).
+/// paper_flops as the paper counts: parameters of the layers + Σ layers of 2·D·(average span).
 /// flops_per_token: two per multiply-add of one predicted token, keys and values of earlier ones at hand: every linear
 /// layer, and per head and position of its span the two scores and the sum of values.
 NamedValues AdaptiveSpan::costs(std::int64_t /*block*/) const {

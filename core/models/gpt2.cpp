@@ -1,5 +1,5 @@
 // GPT-2 as in Hugging Face's implementation, and the recurrence that hands pooled hidden states from a window to the
-// next (recurrence.txt; models 3.1 to 3.9).
+// next (Radford et al. 2019; Yoshida et al. 2020, §3.1). docs/models.md#gpt-2-and-recurrence says what they leave open.
 //
 // B batch, T tokens of a window, P of them scored, E embeddings handed over, L layers, H heads, k width, d = k / H,
 // F feed-forward units, V symbols.
@@ -190,7 +190,7 @@ Tensor Gpt2::mix(const Tensor& mixed, const Tensor& hidden, std::int64_t layer) 
   return mixed.defined() ? mixed + part : part;
 }
 
-/// h_prev [B, E, k] of the mixed hidden states [B, T, k] (3.3, 3.6).
+/// h_prev [B, E, k] of the mixed hidden states [B, T, k] (Yoshida et al. 2020, §3.1, eq. 1).
 Tensor Gpt2::hand_over(const Tensor& mixed) const {
   Tensor z;  // [B, k]
   switch (o_.recurrence.pool) {
@@ -236,7 +236,7 @@ ModelOutput Gpt2::forward(const ModelInput& input, const State& state) {
   return output;
 }
 
-/// 3.9: what the blocks' matrices and attention cost, two per multiply-add, and the recurrence's own; without
+/// What the blocks' matrices and attention cost, two per multiply-add, and the recurrence's own; without
 /// embeddings, norms, biases and the output layer, as the paper counts. Tokens that are repeated cost again.
 NamedValues Gpt2::costs(std::int64_t /*block*/) const {
   const auto width = static_cast<double>(o_.width);

@@ -1,5 +1,6 @@
-// The hourglass transformer with dynamic token pooling (dynamic-pooling.txt; models 2.1 to 2.13): layers over tokens,
-// layers over groups of tokens, layers over tokens again.
+// The hourglass transformer with dynamic token pooling (Nawrot et al. 2022; Nawrot et al. 2023, §3):
+// layers over tokens, layers over groups of tokens, layers over tokens again. docs/models.md#dynamic-token-pooling says
+// what the papers leave open.
 //
 // B batch, T tokens of a block, P of them scored, G groups, D width, H heads, d = D / H, F feed-forward units,
 // V symbols.
@@ -245,7 +246,8 @@ Tensor Hourglass::boundary_target(const ModelInput& input, const ModelOutput& ou
   return input.boundaries.defined() ? input.boundaries.narrow(1, first, scored).to(torch::kBool) : Tensor();
 }
 
-/// Loss of the predictor over the scored tokens, and what is counted about it (2.8, 2.9).
+/// Loss of the predictor over the scored tokens, and what is counted about it
+/// (docs/models.md#what-teaches-the-predictor).
 Tensor Hourglass::boundary_loss(const Boundaries& found, const ModelInput& input, const ModelOutput& output) {
   const std::int64_t scored = output.hidden.size(1);
   const auto of_scored = [&](const Tensor& x) { return x.narrow(1, x.size(1) - scored, scored); };
@@ -295,7 +297,7 @@ double Hourglass::layer_multiply_adds(double length) const {
 }
 
 /// flops_per_token: two per multiply-add, the forward pass of a block of T tokens shared by its tokens; stage 1 works
-/// on T / SF groups and the null group (2.13).
+/// on T / SF groups and the null group.
 NamedValues Hourglass::costs(std::int64_t block) const {
   const auto length = static_cast<double>(block);
   const auto width = static_cast<double>(o_.width);

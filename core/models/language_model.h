@@ -61,7 +61,7 @@ struct ModelOutput {
 };
 
 /// Windows of T tokens; each repeats the last O tokens of the one before and scores its last T − O predictions, the
-/// first all (models 3.2).
+/// first all (docs/models.md#windows-and-overlap).
 struct WindowShape {
   std::int64_t window = 0;
   std::int64_t overlap = 0;

@@ -1,4 +1,5 @@
-// The boundary predictor of dynamic pooling and what it learns from (dynamic-pooling.txt §2.3; models 2.8).
+// The boundary predictor of dynamic pooling and what it learns from (Nawrot et al. 2023, §3.1 and §3.3;
+// docs/models.md#what-teaches-the-predictor).
 //
 // B batch, T tokens, D width, F units, V symbols.
 #pragma once

@@ -1,5 +1,5 @@
 // Transformer-XL layers without memory: relative attention and a feed-forward, each with a residual and layer norm
-// behind it (dynamic-pooling.txt §2.1; models 2.2, 2.3).
+// behind it (Dai et al. 2019, §3.3; Nawrot et al. 2023, §4.2).
 //
 // B batch, T positions, D width, H heads, d = D / H, F feed-forward units.
 #pragma once

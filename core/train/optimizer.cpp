@@ -88,7 +88,7 @@ void Optimizer::adagrad(double rate) {
     sums.push_back(first_[i]);
   }
   if (gradients.empty()) return;
-  // The step is scaled, not the gradient: the accumulator sees the gradient as it is (1.14).
+  // The step is scaled, not the gradient: the accumulator sees the gradient as it is (docs/models.md#optimisers).
   std::vector<double> rates(gradients.size(), rate);
   if (options_.clip_step > 0) {
     const torch::Tensor norms = torch::stack(torch::_foreach_norm(gradients)).to(torch::kDouble).cpu();

@@ -14,7 +14,7 @@
 namespace xlm {
 
 /// The learning rate of `step`, counted from 1: lr · min(1, step / warm-up), then constant, or
-/// ½·lr·(1 + cos(π(n − W)/(N − W))) with n the step, W the warm-up and N all steps (1.14, 2.10).
+/// ½·lr·(1 + cos(π(n − W)/(N − W))) with n the step, W the warm-up and N all steps (docs/models.md#optimisers).
 double learning_rate(const OptimizerOptions& options, std::int64_t step, std::int64_t steps);
 
 /// Adagrad's update of all weights at once, in few operations whatever their number: what a GPU is given, where

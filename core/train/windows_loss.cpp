@@ -1,4 +1,4 @@
-// Back-propagation through windows, all kept or each computed again (recurrence.txt §3.2).
+// Back-propagation through windows, all kept or each computed again (Yoshida et al. 2020, §3.2; Chen et al. 2016).
 #include "core/train/windows_loss.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// pg-19: books, each a document. What is read of it is what the paper reads (models 3.8): the first 1,250 training
+// pg-19: books, each a document. What is read of it is what Yoshida et al. 2020, §5, read: the first 1,250 training
 // books by file name, the first 15,000 tokens of each validation book, all of the test set.
 #include <algorithm>
 #include <array>

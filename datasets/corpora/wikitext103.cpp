@@ -1,4 +1,5 @@
-// wikitext-103, raw: each file is one document, encoded as one string (models 3.8). The splits are the publisher's.
+// wikitext-103, raw: each file is one document, encoded as one string (docs/data.md#wikitext-103). The splits are the
+// publisher's.
 #include <algorithm>
 #include <optional>
 

@@ -30,9 +30,9 @@ std::optional<fs::path> find_tokenizer(const fs::path& data, const std::string& 
 fs::path tokenizer_file(const fs::path& data, const std::string& tokenizer);
 
 /// Flags of a split: 1 on the last character of every piece but a word's last, and on the space after each word
-/// (models 2.8). They are read where the folder has them for this tokenizer, and made in memory otherwise. Throws
-/// DataError for a tokenizer that is missing, damaged or does not cover the text, UsageError for data that is not made
-/// of characters, or has no space.
+/// (Nawrot et al. 2023, §3.1.2). They are read where the folder has them for this tokenizer, and made in memory
+/// otherwise. Throws DataError for a tokenizer that is missing, damaged or does not cover the text, UsageError for data
+/// that is not made of characters, or has no space.
 std::shared_ptr<const TokenFlags> open_segmentation(const PreparedData& data, const std::string& split,
                                                     const std::string& tokenizer);
 

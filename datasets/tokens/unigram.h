@@ -1,4 +1,5 @@
-// SentencePiece unigram tokenizers: training one, and where it cuts a word into pieces.
+// Unigram tokenizers (Kudo 2018) of SentencePiece (Kudo and Richardson 2018): training one, and where it cuts a word
+// into pieces.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +21,7 @@ namespace xlm {
 using NextLine = std::function<bool(std::string& line)>;
 
 /// A unigram model of `pieces` pieces learnt from a text, in SentencePiece's format: every character covered, pieces of
-/// at most 16 characters, split by white space, script and digits, no normalisation (dynamic-pooling.txt §4). One
+/// at most 16 characters, split by white space, script and digits, no normalisation (Nawrot et al. 2023, §4.2). One
 /// thread: the same text gives the same bytes. Memory is about 28 bytes for each character. SentencePiece works in a
 /// process of its own, in which `next_line` is called; `waiting` is called meanwhile, and may throw to stop it. Throws
 /// UsageError where the text does not hold so many pieces, or cannot be cut into so few.

@@ -109,7 +109,7 @@ class Model:
         return self.limit - max(0, self.limit - math.ceil(longest) - RAMP) // 64 * 64
 
     def attention(self, layer, hidden, seen, spans):
-        """§2.1, equations 1 to 3, and the soft mask of §2.2."""
+        """Sukhbaatar et al. 2019, §2.1 (equations 1 to 3) and §2.2 (the soft mask)."""
         size = WIDTH // HEADS
         block, length = hidden.shape[1], seen.shape[1]
         distance = torch.arange(block)[:, None] + self.limit - torch.arange(length)[None, :]  # [M, S + M]

@@ -144,7 +144,8 @@ class Model:
         return pooled.reshape(self.recurrence["embeddings"], WIDTH)
 
     def window_losses(self, row):
-        """The summed loss of every window's scored predictions (§4.2), in a text that is read from its beginning."""
+        """The summed loss of every window's scored predictions (Yoshida et al. 2020, §4.2), in a text that is read
+        from its beginning."""
         window, overlap = self.recurrence["window"], self.recurrence["overlap"]
         losses, handed, scored_to, begin = [], None, 0, 0
         while scored_to < LENGTH:

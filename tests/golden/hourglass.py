@@ -137,7 +137,7 @@ class Model:
             return (torch.sigmoid(predicted) > 0.5).double(), predicted
         torch.manual_seed(7)
         noise = torch.rand(BATCH, LENGTH, dtype=torch.float64).clamp(EPSILON, 1 - EPSILON)
-        soft = torch.sigmoid((predicted + torch.log(noise / (1 - noise))) / TEMPERATURE)  # §3.1.1, equation 4
+        soft = torch.sigmoid((predicted + torch.log(noise / (1 - noise))) / TEMPERATURE)  # Nawrot et al. 2023, eq. 4
         hard = (soft > 0.5).double()
         return hard + soft - soft.detach(), predicted  # straight through
 
@@ -157,7 +157,7 @@ class Model:
         return groups, torch.cumsum(flags, 0)
 
     def middle(self, hidden, boundaries):
-        """§3.2 on one row [T, D]: pooled, through the middle layers, spread again, and the residual."""
+        """Nawrot et al. 2023, §3.2, on one row [T, D]: pooled, through the middle layers, spread, and the residual."""
         groups, closed = self.pool(hidden, boundaries)
         shortened = torch.stack([self.weights["null_group"][0, 0], *groups])  # [1 + G, D]
         weight = moved(torch.cumsum(boundaries, 0))[:, None]
@@ -194,21 +194,21 @@ class Model:
         if self.kind == "gumbel":
             return TOKENS[:, last] == SPACE
         chances = torch.softmax(logits.detach(), -1)
-        entropy = -(chances * chances.log()).sum(-1)  # §3.1.3, equation 5
+        entropy = -(chances * chances.log()).sum(-1)  # Nawrot et al. 2023, eq. 5
         spikes = torch.ones_like(entropy, dtype=torch.bool)
         for row in range(BATCH):
-            for place in range(entropy.shape[1]):  # equation 6
+            for place in range(entropy.shape[1]):  # eq. 6
                 spikes[row, place] = all(
                     entropy[row, place] > entropy[row, earlier] for earlier in range(max(0, place - WINDOW), place)
                 )
         return spikes
 
     def boundary_loss(self, boundaries, predicted, target):
-        """§3.3. Cross-entropy as published: of the sigmoid of the sigmoid."""
+        """Nawrot et al. 2023, §3.3. Cross-entropy as published: of the sigmoid of the sigmoid."""
         if self.kind != "gumbel":
             chance = torch.sigmoid(torch.sigmoid(predicted))
             return -torch.where(target, chance.log(), (1 - chance).log()).mean()
-        count, ones = boundaries.shape[1], boundaries.sum(1)  # equation 7
+        count, ones = boundaries.shape[1], boundaries.sum(1)  # eq. 7
         ways = math.lgamma(count + 1) - torch.lgamma(ones + 1) - torch.lgamma(count - ones + 1)
         return -(ways + ones * math.log(PRIOR) + (count - ones) * math.log(1 - PRIOR)).mean() / count
 

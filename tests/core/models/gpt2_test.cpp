@@ -216,7 +216,7 @@ double flops(Gpt2Options options, std::int64_t overlap, Pool pool) {
 }
 
 TEST(Gpt2, CostsAreThePapers) {
-  // Tables 1 and 2 of the paper, by overlap.
+  // Yoshida et al. 2020, tables 1 and 2, by overlap.
   const std::map<std::int64_t, double> printed{{0, 1.75e8},  {5, 1.78e8},   {10, 1.81e8},  {30, 1.94e8}, {50, 2.10e8},
                                                {75, 2.33e8}, {100, 2.62e8}, {150, 3.50e8}, {200, 5.25e8}};
   for (const auto pool : {Pool::kNone, Pool::kMean}) {

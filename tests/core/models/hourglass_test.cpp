@@ -235,7 +235,7 @@ TEST(Hourglass, CountsParametersAndCostAsThePaperDoes) {
   HourglassOptions options;
   options.boundaries.type = BoundaryType::kFixed;
   const double fixed = make_model(options, 27)->costs(2048).at("params");
-  EXPECT_NEAR(fixed, 41e6, 1e6);  // §3: about 41M
+  EXPECT_NEAR(fixed, 41e6, 1e6);  // Nawrot et al. 2023, §4.2: about 41M
   options.boundaries.type = BoundaryType::kGumbel;
   EXPECT_NEAR(make_model(options, 27)->costs(2048).at("params") - fixed, 1e6, 1e5);  // the predictor about 1M more
   // Twice the factor halves what the eight middle layers do, attention of theirs twice over.

@@ -67,8 +67,8 @@ TEST(BpeEncoder, GivesTheReferencesTokensWithGpt2sFilesOfRealTexts) {
   expect_golden(bpe, "gpt2");
 }
 
-// Counts and hashes (of the ids as u32, little-endian) by tiktoken 0.14.0's encode_ordinary; tests/golden/bpe.py --count
-// gives the same.
+// Counts and hashes (of the ids as u32, little-endian) by tiktoken 0.14.0's encode_ordinary; tests/golden/bpe.py
+// --count gives the same.
 TEST(BpeEncoder, GivesTheReferencesTokensOnRealTexts) {
   XLM_NEEDS_REAL_TEXT("gpt2");
   const Bpe bpe = read_bpe(real_texts() / "gpt2");

@@ -43,8 +43,8 @@ TEST(Statistics, PairedTestAgreesWithPrintedQuantiles) {
   }
 }
 
-/// Hours of sleep gained by ten patients with two drugs: the example with which the test was published (Student, "The
-/// probable error of a mean", Biometrika 6, 1908), which R carries as `sleep`. Its documentation prints t = 4.0621,
+/// Hours of sleep gained by ten patients with two drugs: the example with which the test was published (Student
+/// 1908), which R carries as `sleep`. Its documentation prints t = 4.0621,
 /// df = 9, p = 0.002833; the two-sided critical values of printed tables are 3.250 for p = 0.01 and 4.781 for 0.001.
 TEST(Statistics, PairedTestGivesStudentsOwnExample) {
   const std::vector<double> first{0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0};
