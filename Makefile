@@ -7,7 +7,7 @@ XLM := build/release/bin/xlm
 TEXT ?=
 CTEST := ctest --output-on-failure --no-tests=error
 
-.PHONY: help setup build test asan fuzz demo bench soak package format lint lint-all clean
+.PHONY: help setup build test asan fuzz golden demo bench soak package format lint lint-all clean
 
 help:       ## this list
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -23,7 +23,7 @@ test: build asan  ## all tests, once more with sanitizers what needs no torch, a
 	@$(CTEST) --test-dir $(BUILD)
 	@XLM_FUZZ_SECONDS=2 scripts/fuzz.sh
 
-asan: setup  # tests of the torch-free folders under the address and undefined-behaviour sanitizers, with line coverage
+asan: setup  ## tests of the torch-free folders under the address and undefined-behaviour sanitizers, with line coverage
 	@[ -e build/asan/build.ninja ] || cmake --preset asan >/dev/null
 	@cmake --build --preset asan
 	@find build/asan -name '*.gcda' -delete
@@ -32,6 +32,10 @@ asan: setup  # tests of the torch-free folders under the address and undefined-b
 
 fuzz: setup  ## fuzz everything that parses, for seconds; `make soak` does it for longer
 	@scripts/fuzz.sh
+
+golden: setup  ## the golden numbers of tests/golden, computed anew by their scripts and compared
+	@cd tests/golden && for script in adaptive_span hourglass gpt2 bpe; do \
+	  PYTHONPATH=$(CURDIR)/.deps/python python3 -B $$script.py --check || exit 1; done
 
 demo: build  ## a sweep, its table, Pareto front and figures, in minutes; TEXT=text8.zip for the real corpus
 	@scripts/demo.sh $(XLM) "$(TEXT)"
