@@ -1,7 +1,9 @@
-// What products of tiles read: in float32 and double the matrices as they are, in bfloat16 copies in the order that the
-// processor multiplies in, pairs of the inner dimension side by side. Sums are always made in Sum<T>.
+// The operands of a matrix product A·B, in the order in which the processor reads them.
 //
-// Products are [m, k] · [k, n]: the left operand lies row by row, the right one as Right<T> says.
+// A is [m, k], the left operand; it lies row by row. B is [k, n], the right operand; Right<T> says how it lies.
+// In float32 and double both are read where they are. In bfloat16 they are copied first. The processor then multiplies
+// two numbers of the inner dimension k at once, so rows 0 and 1 of B lie interleaved, rows 2 and 3, and so on: a pair.
+// Results are summed in Sum<T>, which for bfloat16 is float.
 #pragma once
 
 #include <ATen/native/CPUBlas.h>
@@ -19,60 +21,65 @@ namespace xlm {
 
 using Bfloat16 = c10::BFloat16;
 
-/// What products of T are summed in.
+/// The type in which products of T are summed.
 template <class T>
 using Sum = std::conditional_t<std::is_same_v<T, Bfloat16>, float, T>;
 
-/// Rows of the inner dimension that lie side by side in a right operand; offsets into it are multiples.
+/// How many rows of a right operand lie interleaved. A part of it can begin only at a multiple of so many rows.
 template <class T>
 constexpr std::int64_t kPair = std::is_same_v<T, Bfloat16> ? 2 : 1;
 
-/// C (+)= A·B with B in pairs of rows.
+/// C = A·B, or C += A·B where `add`. B lies in pairs of rows. `lda`, `ldb` and `ldc` are the strides of rows.
 inline void product(std::int64_t rows, std::int64_t columns, std::int64_t inner, const Bfloat16* a, std::int64_t lda,
                     const Bfloat16* b, std::int64_t ldb, float* c, std::int64_t ldc, bool add) {
   at::native::cpublas::brgemm(rows, columns, inner, lda, ldb, ldc, add, a, b, c, true);
 }
 
-/// Rounds to nearest even.
+/// Copies `count` numbers, each rounded to the nearest bfloat16; of two equally near ones, to the even one.
 void to_bfloat16(const float* in, std::int64_t count, Bfloat16* out);
-/// out[i / 2, j, i % 2] = in[i, j] of a [rows, columns] matrix; rows are even.
+/// Interleaves pairs of rows of a [rows, columns] matrix: out[i / 2, j, i % 2] = in[i, j]. `rows` is even. `stride` is
+/// the distance between rows of `in`.
 void pair_rows(const float* in, std::int64_t stride, std::int64_t rows, std::int64_t columns, Bfloat16* out);
 void pair_rows(const Bfloat16* in, std::int64_t stride, std::int64_t rows, std::int64_t columns, Bfloat16* out);
 
-/// True where the processor multiplies bfloat16, and libtorch's small products do.
+/// True where the processor can multiply bfloat16, and libtorch's small products make use of it.
 bool has_bfloat16_products();
 
-/// The type of sums over numbers of a type: Sum<T>.
+/// Sum<T> as a value, for a type that is known only at run time.
 inline torch::ScalarType sum_type(torch::ScalarType type) {
   return type == torch::kDouble ? torch::kDouble : torch::kFloat;
 }
 
-/// The type that a kernel multiplies in: bfloat16 where that is given, can be had, and what is paired is `even`.
+/// The type in which a kernel multiplies numbers of the type `given`. It is bfloat16 where that is given, the processor
+/// has it, and the dimension to be paired is `even`. Otherwise it is the type of the sums.
 inline torch::ScalarType product_type(torch::ScalarType given, bool even) {
   return given == torch::kBFloat16 && even && has_bfloat16_products() ? given : sum_type(given);
 }
 
-/// After the last product of a thread: of bfloat16, some processors keep a state that others' products do not expect.
+/// To be called after the last product of a thread. Some processors are set up for products of bfloat16, and other code
+/// does not expect to find them so.
 template <class T>
 void end_products() {
   if constexpr (std::is_same_v<T, Bfloat16>) at::native::cpublas::brgemm_release();
 }
 
-/// A right operand: row k and column j at data[k · stride + j], or in pairs at data[k · stride + 2 j + …].
+/// A right operand. Row k, column j is data[k · stride + j]. In pairs, where k is even, it is data[k · stride + 2 j],
+/// and the same column of row k + 1 lies right behind.
 template <class T>
 struct Right {
   const T* data;
   std::int64_t stride;
-  /// From a row on, which is a multiple of kPair.
+  /// The operand from row k on; k is a multiple of kPair.
   const T* row(std::int64_t k) const { return data + k * stride; }
+  /// The operand from column j on.
   const T* column(std::int64_t j) const { return data + j * kPair<T>; }
 };
 
-/// Keeps what operands are copied to.
+/// Makes operands, and keeps the memory for the copies from one to the next. A new operand overwrites the last.
 template <class T>
 class OperandBuffer {
  public:
-  /// `count` sums as a left operand that lies as they do.
+  /// `count` sums as a left operand of the same layout. In float32 and double it is `in` itself.
   const T* left(const Sum<T>* in, std::int64_t count) {
     if constexpr (kPair<T> == 1) {
       return in;
@@ -82,7 +89,7 @@ class OperandBuffer {
     }
   }
 
-  /// A [rows, columns] matrix of either type as a right operand.
+  /// A [rows, columns] matrix as a right operand. In float32 and double it is `in` itself, otherwise a copy in pairs.
   template <class From>
   Right<T> right(const From* in, std::int64_t stride, std::int64_t rows, std::int64_t columns) {
     if constexpr (kPair<T> == 1) {
@@ -93,8 +100,9 @@ class OperandBuffer {
     }
   }
 
-  /// Its transpose [columns, rows] as a right operand of stride `out_stride` ≥ rows; what lies between is zero where
-  /// this buffer serves one shape only.
+  /// The transpose [columns, rows] of a [rows, columns] matrix as a right operand, always a copy. Its stride
+  /// `out_stride` may be greater than `rows`. What lies between rows is then zero, as long as this buffer has served
+  /// operands of one shape only.
   Right<T> right_transposed(const T* in, std::int64_t stride, std::int64_t rows, std::int64_t columns,
                             std::int64_t out_stride) {
     T* out = space(out_stride * columns);
@@ -116,7 +124,7 @@ class OperandBuffer {
   std::vector<T> data_;
 };
 
-/// Sums [width, rows] of row stride `stride` as the rows [rows, width] of a head.
+/// Writes sums [width, rows], whose rows are `stride` apart, transposed into the rows [rows, width] of a head.
 template <class T>
 void store_transposed(const Sum<T>* sums, std::int64_t stride, const Matrix<T>& to, std::int64_t rows,
                       std::int64_t width) {

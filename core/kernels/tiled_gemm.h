@@ -1,5 +1,5 @@
-// Matrix products in float32 on the CPU, by tiles of oneDNN's small ones: two to four times as fast as torch::matmul
-// there. None has a gradient.
+// Matrix products in float32 on the CPU, made of oneDNN's small products of tiles. They are two to four times as fast
+// as torch::matmul there. None of them has a gradient.
 //
 // m rows, in and out features.
 #pragma once
@@ -13,13 +13,15 @@ namespace xlm {
 /// Whether the products below take these matrices: float32, on the CPU.
 bool has_tiled_products(const torch::Tensor& a, const torch::Tensor& b);
 
-/// x·b (+ bias [out] in every row) → out [m, out]: x [m, in], b [in, out], the elements of a row side by side.
+/// out [m, out] = x [m, in] · b [in, out], plus `bias` [out] in every row where it is given. The elements of a row lie
+/// side by side in all of them. The second form makes `out`.
 void rows_product(const torch::Tensor& x, const torch::Tensor& b, const std::optional<torch::Tensor>& bias,
                   const torch::Tensor& out);
 torch::Tensor rows_product(const torch::Tensor& x, const torch::Tensor& b,
                            const std::optional<torch::Tensor>& bias = std::nullopt);
 
-/// gᵀ·x → out [out, in], or added to it: g [m, out], x [m, in], the elements of a row side by side.
+/// out [out, in] = gᵀ·x of g [m, out] and x [m, in], or out += gᵀ·x where `add`. The elements of a row lie side by side
+/// in all of them. The second form makes `out`.
 void weight_gradient(const torch::Tensor& g, const torch::Tensor& x, const torch::Tensor& out, bool add);
 torch::Tensor weight_gradient(const torch::Tensor& g, const torch::Tensor& x);
 
