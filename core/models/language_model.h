@@ -1,6 +1,6 @@
-// What a model is to the trainer and the evaluator, which know none by name.
+// The interface of all models. Trainer and evaluator work with it alone and know no model by name.
 //
-// B batch, T tokens of a row in one call, V vocabulary.
+// B rows of a batch, T tokens of a row in one call, k width of the last hidden layer, V symbols of the vocabulary.
 #pragma once
 
 #include <cstdint>
@@ -18,77 +18,78 @@
 
 namespace xlm {
 
-/// What a model carries from one block of a stream to the next; every tensor is [B, …].
+/// What a model keeps from one block, or window, of a text to the next. Every tensor is [B, …].
 using State = std::vector<torch::Tensor>;
 
 /// The rows [begin, begin + count) of a state.
 State state_rows(const State& state, std::int64_t begin, std::int64_t count);
-/// States of consecutive rows put together again.
+/// The state of all rows, from the states of consecutive parts of them.
 State concatenate_states(const std::vector<State>& parts);
 
-/// What a model sees in one call. A model takes what it needs; only the tokens are always there.
+/// What a model is given in one call. Only the tokens are always there; of the rest a model takes what it needs.
 struct ModelInput {
   torch::Tensor tokens;      // [B, T] int64
-  torch::Tensor positions;   // [B, T] int64, place of each token in its row of the text; undefined: 0 … T − 1
-  torch::Tensor boundaries;  // [B, T] bool, flags that lie beside the text; undefined: there are none
-  std::int64_t scored = 0;   // only the last so many tokens' predictions are asked for; 0: all
-  bool traced = false;       // token_values are asked for
+  torch::Tensor positions;   // [B, T] int64, where in its row of the text each token stands; undefined: 0 … T − 1
+  torch::Tensor boundaries;  // [B, T] bool, the segmentation that belongs to the text; undefined: there is none
+  std::int64_t scored = 0;   // how many predictions are asked for, the last ones of each row; 0: all
+  bool traced = false;       // whether ModelOutput::token_values are asked for
 
   /// The rows [begin, begin + count).
   ModelInput rows(std::int64_t begin, std::int64_t count) const;
   ModelInput to(torch::Device device) const;
 };
 
-/// The linear layer that makes logits of hidden states.
+/// The linear layer that turns hidden states into logits.
 struct Head {
   torch::Tensor weight;  // [V, k]; undefined: the hidden states are the logits
   torch::Tensor bias;    // [V] or undefined
 };
 
 struct ModelOutput {
-  torch::Tensor hidden;  // [B, T, k], what the head predicts the token after each of; of the scored tokens alone
+  torch::Tensor hidden;  // [B, scored, k], of the scored tokens: from each the head predicts the token after it
   Head head;
-  torch::Tensor auxiliary_loss;  // scalar to add to the training loss; undefined when there is none
-  State state;                   // for the next block, detached; for the next window, with its gradient
-  NamedValues statistics;        // of this call (averages over it), such as a shortening factor
-  std::map<std::string, torch::Tensor> token_values;  // what is said of single tokens, by name: [B, T]
+  torch::Tensor auxiliary_loss;  // scalar, to be added to the training loss; undefined: none
+  State state;                   // for the next block, without gradient, or for the next window, with it
+  NamedValues statistics;        // averages over this call, such as a shortening factor
+  std::map<std::string, torch::Tensor> token_values;  // numbers for single tokens, by name: [B, T]
 
-  /// The predictions themselves, [B, T, V], made at each call.
+  /// The logits [B, scored, V]. They are computed at each call.
   torch::Tensor logits() const;
-  /// Their summed cross-entropy against targets [B, T], in nats, in double precision; targets of kNoTarget do not
-  /// count. Where there are many symbols, without ever holding all logits.
+  /// The summed cross-entropy of all predictions against `targets` [B, scored], in nats and in double precision.
+  /// Targets of kNoTarget do not count. Where there are many symbols the logits are never all held at once.
   torch::Tensor summed_loss(const torch::Tensor& targets) const;
 };
 
-/// Windows of T tokens; each repeats the last O tokens of the one before and scores its last T − O predictions, the
-/// first all (docs/models.md#windows-and-overlap).
+/// How a text is cut in windows of T tokens, each of which begins with the last O tokens of the one before. A window
+/// scores its last T − O predictions, the first one all of them (docs/models.md#windows-and-overlap).
 struct WindowShape {
   std::int64_t window = 0;
   std::int64_t overlap = 0;
 };
 
-/// A text that grows at its end, read by a model that need not read it anew for every token.
+/// Reads a text that grows at its end, as sampling needs it: what was read is not read again for every new token.
 class TextReader {
  public:
   virtual ~TextReader() = default;
-  /// Reads the [n] tokens that follow, n ≥ 1; the logits [V] of the token after them.
+  /// Reads the next tokens [n], n ≥ 1. Returns the logits [V] of the token that comes after them.
   virtual torch::Tensor read(const torch::Tensor& tokens) = 0;
 };
 
-/// A language model. Parameters are registered under the names of the published code (docs/models.md).
+/// A language model. Its parameters have the names that the published program gives them (docs/models.md).
 class LanguageModel : public torch::nn::Module {
  public:
   /// How the training text is fed, and how a split is evaluated.
   enum class Scheme {
-    kStreaming,      // rows of contiguous text, state carried from block to block
-    kRotatedChunks,  // chunks of rotated rows in shuffled order, no state; evaluated with a window of context
-    kWindows,        // windows that overlap, within documents; state, where there is any, from window to window
+    kStreaming,      // rows of contiguous text in blocks, with state from block to block
+    kRotatedChunks,  // chunks of rotated rows in shuffled order, without state; evaluated by windows
+    kWindows,        // overlapping windows within documents, with state from window to window if any
   };
 
-  /// `state` from initial_state or the call before. Token t's logits see tokens ≤ t only. Throws DataError where the
-  /// model needs something beside the tokens that is not there.
+  /// One block, chunk or window. `state` comes from initial_state or from the call before. The prediction made at
+  /// token t depends on the tokens up to t alone. Throws DataError where the input lacks something that the model
+  /// needs.
   virtual ModelOutput forward(const ModelInput& input, const State& state) = 0;
-  /// Tokens [B, T] alone.
+  /// The same for tokens [B, T] without anything beside them.
   ModelOutput forward(const torch::Tensor& tokens, const State& state) {
     return forward(ModelInput{.tokens = tokens, .positions = {}, .boundaries = {}}, state);
   }
@@ -96,57 +97,60 @@ class LanguageModel : public torch::nn::Module {
   /// The state at the start of a stream.
   virtual State initial_state(std::int64_t batch) const = 0;
 
-  /// What the symbols are, before the first call on real text. Throws UsageError for a vocabulary that the model's
-  /// options cannot work with.
+  /// Tells the model which symbols the token ids stand for. Comes before the first call on real text. Throws UsageError
+  /// for a vocabulary that the model's options cannot work with.
   virtual void set_vocabulary(const Vocabulary& vocabulary) { (void)vocabulary; }
 
-  /// The tokenizer whose segmentation of the text the model wants as ModelInput::boundaries; empty: none.
+  /// The name or file of a tokenizer. Its segmentation of the text is what the model wants as ModelInput::boundaries.
+  /// Empty: it wants none.
   virtual std::string tokenizer() const { return {}; }
 
-  /// Where the groups end that the model pools tokens into: [B, T] bool; undefined for a model without groups.
+  /// Where the groups end into which the model pools the tokens: [B, T] bool. Undefined for a model without groups.
   virtual torch::Tensor boundaries(const ModelInput& input) {
     (void)input;
     return {};
   }
 
-  /// Which operations a training step makes, beside what the sizes of its arguments decide; nothing where values that
-  /// are read from the device decide. Steps of the same operations can be recorded and replayed.
+  /// Two training steps on arguments of the same sizes run the same operations where this text is the same for both.
+  /// Such steps can be recorded once and replayed. Nothing where the operations depend on values that lie on the
+  /// device.
   virtual std::optional<std::string> graph_signature() const { return std::nullopt; }
 
-  /// After every update: constraints on parameters, such as spans kept in [0, 1].
+  /// Called after every update. Puts parameters back where they belong, such as spans between 0 and 1.
   virtual void after_step() {}
 
-  /// Statistics that follow from the parameters and the calls since the last reset: average_span, max_span, ….
+  /// Statistics of the parameters and of the calls since the last reset: average_span, max_span, ….
   virtual NamedValues statistics() const { return {}; }
   virtual void reset_statistics() {}
   virtual std::vector<Grid> grids() const { return {}; }
 
-  /// Whether forward fills token_values where they are asked for.
+  /// Whether forward fills ModelOutput::token_values when they are asked for.
   virtual bool has_token_values() const { return false; }
 
-  /// params, flops_per_token (two per multiply-add) in blocks of `block` tokens and, where the paper has its own count,
-  /// paper_flops.
+  /// What the model costs: params, and flops_per_token in blocks of `block` tokens, two for each multiply-add.
+  /// Where the paper counts in another way, also paper_flops.
   virtual NamedValues costs(std::int64_t block) const = 0;
 
   virtual Scheme scheme() const { return Scheme::kStreaming; }
 
-  /// kWindows: how the text is cut. One call of `forward` is one window; without an initial state, windows are
-  /// independent of each other.
+  /// How a model of the scheme kWindows wants its text cut. One call of `forward` is one window. A model whose initial
+  /// state is empty reads every window by itself.
   virtual WindowShape windows() const { return {}; }
 
-  /// A way of reading that keeps what it has computed; null: there is none but calling `forward`.
+  /// A reader that keeps what it has computed. Null: the model can be read by calling `forward` alone.
   virtual std::unique_ptr<TextReader> reader() { return nullptr; }
 
-  /// Whether training may start from weights that lack this parameter, because it is what they are to be extended by.
+  /// Whether a pretrained model is extended by this parameter. Training may then start from weights that lack it.
   virtual bool is_addition(const std::string& name) const { return (void)name, false; }
 
-  /// The parameter that a tensor of this name, no parameter itself, repeats in files of other programs; "": none.
+  /// Files of other programs may hold a parameter twice, such as a tied output layer. For the name of such a second
+  /// copy: the parameter that it must equal. "": the name is no copy.
   virtual std::string repeated_parameter(const std::string& name) const { return (void)name, ""; }
 
-  /// What other programs want to find beside the weights: contents by file name.
+  /// Files that other programs look for beside the weights: contents by file name.
   virtual std::map<std::string, std::string> companion_files() const { return {}; }
 
-  /// Each parameter counted once.
+  /// How many numbers the parameters hold. A tied one counts once.
   std::int64_t parameter_count() const;
 
   /// Parameters by name, in the order in which they were declared.
@@ -160,17 +164,19 @@ class LanguageModel : public torch::nn::Module {
   std::vector<std::pair<std::string, torch::Tensor>> weights_;
 };
 
-/// A model with random weights from torch's default generator, on the CPU. Throws UsageError for impossible options.
+/// A model on the CPU, with random weights from torch's default generator. Throws UsageError for options that do not go
+/// together.
 std::shared_ptr<LanguageModel> make_model(const ModelOptions& options, std::int64_t symbols);
 
-/// The same for a known vocabulary. Throws UsageError also where the model cannot work with it.
+/// The same for a known vocabulary. Throws UsageError also where the model cannot work with the vocabulary.
 std::shared_ptr<LanguageModel> make_model(const ModelOptions& options, const Vocabulary& vocabulary);
 
-/// Whether every parameter must be there, or additions (LanguageModel::is_addition) may keep the values they have.
+/// Which parameters a file may lack: none, or additions (LanguageModel::is_addition), which keep the values they have.
 enum class Missing { kNone, kAdditions };
 
-/// Loads model.safetensors-style weights by name, as docs/models.md says: known buffers and prefixes are ignored.
-/// Throws DataError naming `source` and the tensor that is missing, unknown or wrongly shaped.
+/// Copies tensors into the parameters of the same names. Prefixes and buffers that published programs write are ignored
+/// (docs/models.md#a-model-folder). Throws DataError that names `source` and the tensor that is missing, unknown or
+/// wrongly shaped.
 void load_weights(LanguageModel& model, const std::vector<std::pair<std::string, torch::Tensor>>& tensors,
                   const std::string& source, Missing allowed = Missing::kNone);
 
