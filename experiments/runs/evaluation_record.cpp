@@ -1,4 +1,4 @@
-// Where the evaluations that people ask for are kept.
+// Keeps evaluations in the journals of run folders.
 #include "experiments/runs/evaluation_record.h"
 
 #include <algorithm>
@@ -26,7 +26,8 @@ Json settings_of(const EvaluationRequest& request, const PreparedSummary& data) 
   return settings;
 }
 
-/// Where the evaluations of a model are kept that was measured in a way in which no run of it was trained.
+/// The folder for evaluations of a model that do not belong to a run of its own: on other data, or with other options
+/// of the model than it was trained with. Its name follows from the weights, the model's options and the data.
 fs::path measured_folder(const EvaluationRequest& request, const PreparedSummary& data, const std::string& weights,
                          const fs::path& runs) {
   RunOptions plain = request.options;
@@ -36,7 +37,7 @@ fs::path measured_folder(const EvaluationRequest& request, const PreparedSummary
   return runs / fmt::format("eval-{}-{}-{}", model_type(plain.model), folder_name(data.dataset), hash.substr(0, 8));
 }
 
-/// The run folder of such a model, made where it is not there.
+/// The same folder. It is made if it is not there.
 fs::path measured_run(const EvaluationRequest& request, const PreparedSummary& data, const fs::path& runs) {
   const std::string weights = weights_sha256(request.place.model);
   const std::string config = model_yaml(request.options);
@@ -60,7 +61,8 @@ fs::path measured_run(const EvaluationRequest& request, const PreparedSummary& d
   return folder;
 }
 
-/// Whether the model's own run was trained on these data and as the model that is asked for now.
+/// Whether the model comes from a run that was trained on these data and with the options of the model that are asked
+/// for.
 bool is_of_own_run(const EvaluationRequest& request, const PreparedSummary& data) {
   if (request.place.run.empty()) return false;
   const Run run = read_run(request.place.run);
@@ -79,7 +81,7 @@ void add_experiment(const fs::path& folder, const std::string& experiment) {
   Journal(RunPaths{folder}.journal()).append("experiment", {{"name", experiment}}, true);
 }
 
-/// What a run's own final evaluations, which name no settings, were made with.
+/// Whether these settings are the run's own. A run's own final evaluations were made with those and do not repeat them.
 bool has_settings_of_run(const Run& run, const Json& settings) {
   for (const auto& [key, value] : settings.items()) {
     const Json* own = run.param(key);

@@ -1,4 +1,5 @@
-// Where the evaluations that people ask for are kept, so that they survive a rebuild of the store.
+// Keeps the results of `xlm eval` and `xlm eval-overlap` in the journals of run folders, where a rebuild of the store
+// finds them again.
 #pragma once
 
 #include <optional>
@@ -10,21 +11,23 @@
 
 namespace xlm {
 
-/// An evaluation that was asked for: of which model, with which settings.
+/// An evaluation that was asked for.
 struct EvaluationRequest {
   LocatedModel place;
-  RunOptions options;  // model, eval, train.block, data.path, device as they were used
+  RunOptions options;  // of these count: model, eval, train.block, data.path, device
   std::string split;
-  std::string experiment;  // to which a run folder made for it belongs; empty: none
+  std::string experiment;  // the run folder is added to it; empty: to none
 };
 
-/// The same evaluation where it was made before: of the same weights, on the same data, with the same settings.
+/// The result of the same evaluation, if it was made before: of the same weights, on the same data, with the same
+/// settings. Nothing otherwise.
 std::optional<RunEvaluation> find_evaluation(const EvaluationRequest& request, const fs::path& runs);
 
-/// Adds the evaluation, with its settings, to the journal of the run that it belongs to: the model's own run where the
-/// data and the model's options are that run's, otherwise a run folder "eval-MODEL-DATASET-HASH", made on first use,
-/// which says that this model was measured on these data. It counts as the final one of its split where the journal has
-/// none. Returns the folder.
+/// Adds the evaluation and its settings to the journal of a run folder, which it returns.
+///
+/// If the model comes from a run, and data and model options are that run's, it is the folder of that run. Otherwise it
+/// is a folder of its own for this model on these data, "eval-MODEL-DATASET-HASH", which is made when it is first
+/// needed. The evaluation becomes the final one of its split if the journal has no final one yet.
 fs::path record_evaluation(const EvaluationRequest& request, Evaluation evaluation, const fs::path& runs);
 
 }  // namespace xlm
