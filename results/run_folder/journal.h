@@ -1,4 +1,5 @@
-// The journal of a run: append-only JSON lines, the truth from which everything else can be rebuilt.
+// The journal of a run: JSON lines that are only ever added to. Everything else about a run can be made again from
+// them.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +12,10 @@
 
 namespace xlm {
 
-/// A record is a JSON object with at least "type" and "time" (seconds since 1970) and, when written by a worker, its
-/// fencing "token". Types and fields:
+/// Writes a run's journal.
+///
+/// A record is a JSON object on a line. Each has a "type" and a "time" (seconds since 1970). What a worker writes has
+/// its fencing "token" too (docs/glossary.md#fencing-token). The types, with their fields:
 ///   state       {"state": queued|running|done|failed|diverged|preempted, "reason"?, "host"?, "pid"?, "experiment"?}
 ///   metric      {"step", "values": {name: number}}
 ///   grid        {"step", "name", "rows": [[number]]}                 spans of every head
@@ -22,15 +25,16 @@ namespace xlm {
 ///   checkpoint  {"step", "file"}
 ///   experiment  {"name"}                                             the run belongs to this experiment (too)
 ///   message     {"text"}
-/// A resumed run repeats the records after its checkpoint: of two records of the same type, step, name and split the
-/// later one counts. Records of a worker whose token is older than the newest running state's are ignored.
+/// A resumed run writes the records after its checkpoint again. Of two records of the same type, step, name and split
+/// the later one counts; of evaluations, also of the same settings. A record does not count if a "running" with a newer
+/// token stands before it: another worker had taken the run over.
 class Journal {
  public:
   using Clock = std::function<double()>;  // seconds since 1970
 
   explicit Journal(const fs::path& file, Clock clock = nullptr, std::int64_t token = 0);
 
-  /// Adds "type", "time" and "token" in front of `fields`, appends and flushes; `durable` also fsyncs.
+  /// Appends a record: "type", "time", "token" and then `fields`. With `durable` it is on the disk when this returns.
   void append(const std::string& type, const Json& fields, bool durable = false);
 
  private:
@@ -39,15 +43,15 @@ class Journal {
   std::int64_t token_;
 };
 
-/// All whole records. A torn last line is dropped; a malformed line elsewhere is skipped and counted in `malformed`.
+/// What a journal holds.
 struct JournalContent {
-  std::vector<Json> records;
-  std::int64_t malformed = 0;
-  bool torn = false;
+  std::vector<Json> records;   // all whole ones
+  std::int64_t malformed = 0;  // lines that were left out because they are no record
+  bool torn = false;           // whether the last line was cut off while it was written, and left out
 };
 JournalContent read_journal(const fs::path& file);
 
-/// Seconds since 1970.
+/// The time now, in seconds since 1970.
 double wall_seconds();
 
 }  // namespace xlm

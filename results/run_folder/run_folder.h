@@ -28,13 +28,14 @@ struct RunPaths {
   fs::path model() const { return folder / "model"; }
 };
 
-/// All but `stale` stand in the journal; a run is stale when the journal says running and its process is gone.
+/// The state of a run. All but `stale` are written in the journal. A run is stale if its journal says that it is
+/// running and its process is gone.
 enum class RunStatus { kQueued, kRunning, kDone, kFailed, kDiverged, kPreempted, kStale };
 inline constexpr std::array<std::string_view, 7> kRunStatusNames{"queued",   "running",   "done", "failed",
                                                                  "diverged", "preempted", "stale"};
 inline std::string_view name_of(RunStatus status) { return kRunStatusNames[static_cast<std::size_t>(status)]; }
 
-/// Whether a live process holds the run of a folder. Null: every running run is taken to be alive.
+/// Tells whether a live process holds the run of a folder. Without one (null) every running run is taken to be alive.
 using AliveCheck = std::function<bool(const fs::path& run_folder)>;
 
 /// A change of state, in the order of the journal. Times are seconds since 1970.
@@ -52,12 +53,12 @@ struct RunEvaluation {
   std::int64_t step = 0;
   double time = 0;
   bool final = false;  // made with the weights that became model/
-  bool main = false;   // the one that the columns "split.metric" name: final, with the run's own settings, the newest
+  bool main = false;   // shown as "split.metric": the newest final one that was made with the run's own settings
   Json settings = Json::object();
   std::map<std::string, double> values;  // with tokens, loss and seconds among them
 };
 
-/// What a model said of every token of a split's beginning, such as its span there.
+/// Numbers for each of the first tokens of a split, such as the span that heads had there.
 struct RunTrace {
   std::vector<std::string> tokens;
   std::map<std::string, std::vector<double>> values;  // by name, a number per token
@@ -99,9 +100,9 @@ struct Run {
 /// Whether `folder` looks like a run folder: it has a configuration or a journal.
 bool is_run_folder(const fs::path& folder);
 
-/// Reads a run folder. A missing journal is a queued run; malformed journal lines are counted and left out. Records of
-/// a worker that another had already replaced when they were written are ignored. Throws DataError naming the file when
-/// the configuration is missing or malformed.
+/// Reads a run folder. Without a journal the run is queued. Malformed lines of the journal are counted and left out. So
+/// are, uncounted, records that a worker wrote after another had taken its run over. Throws DataError that names the
+/// file where the configuration is missing or malformed.
 Run read_run(const fs::path& folder, const AliveCheck& is_alive = nullptr);
 
 }  // namespace xlm

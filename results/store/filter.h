@@ -1,4 +1,4 @@
-// Values of the store's columns, and conditions on them as the command line and table files write them.
+// Values in the store's columns, and conditions on them, as the command line and table files write them.
 #pragma once
 
 #include <cstdint>
@@ -12,20 +12,21 @@
 
 namespace xlm {
 
-/// What a run has in a column: nothing, a whole number, a real number, or text (lists are JSON text).
+/// What a run has in a column: nothing, a whole number, a real number, or text. A list is text, in JSON.
 using Value = std::variant<std::monostate, std::int64_t, double, std::string>;
 
 inline bool is_missing(const Value& value) { return std::holds_alternative<std::monostate>(value); }
 std::optional<double> as_number(const Value& value);
-/// "512", "0.07", "adaptive"; empty for a missing value.
+/// A value as text: "512", "0.07", "adaptive". Empty for a missing one.
 std::string to_text(const Value& value);
-/// Reads text the way a configuration would: a whole number, a real one, or text; "null" is missing.
+/// The value that a text stands for, as in a configuration: a whole number, a real number, otherwise the text itself.
+/// "null" stands for a missing value.
 Value to_value(std::string_view text);
-/// Numbers by size before text by alphabet; missing values come first.
+/// The order of values: missing ones first, then numbers by size, then text by alphabet.
 bool value_less(const Value& a, const Value& b);
 inline bool same_value(const Value& a, const Value& b) { return !value_less(a, b) && !value_less(b, a); }
 
-/// A condition on one column: the value is (or is not) one of several, or lies on one side of a number.
+/// A condition on one column. Either the value is one of several, or none of them, or it lies on one side of a number.
 struct Filter {
   enum class Relation { kEqual, kNotEqual, kLess, kLessOrEqual, kGreater, kGreaterOrEqual };
 
@@ -34,12 +35,12 @@ struct Filter {
   std::vector<Value> values;
 
   bool holds_for(const Value& value) const;
-  /// "model.span=256,512", as the user would write it.
+  /// The condition as a user would write it, such as "model.span=256,512".
   std::string text() const;
 };
 
-/// Reads conditions as the command line has them: KEY=VALUE, KEY!=VALUE, KEY<VALUE, …; a comma separates several
-/// values, or several conditions where KEY= follows it. Throws UsageError.
+/// Reads conditions from the command line: KEY=VALUE, KEY!=VALUE, KEY<VALUE, …. A comma separates several values of one
+/// condition. Where KEY= follows the comma, it separates two conditions. Throws UsageError for anything else.
 std::vector<Filter> parse_filters(const std::vector<std::string>& texts);
 
 /// Reads `where: {key: value, key: [value, value], key: "<= 512"}`. Throws UsageError with file:line.

@@ -25,9 +25,10 @@ struct ParetoFront {
   std::optional<double> hypervolume;  // nothing where it would take too long: many points in more than three columns
 };
 
-/// Splits points of n ≥ 2 finite values each. Smaller is better, except in columns where `maximize` (n entries) is
-/// true. Points that are equal in all columns become one, with the runs of both. The hypervolume is that of the region
-/// between front and `reference` (empty: the worst value of each column). Two columns take O(n log n).
+/// Splits points into front and dominated ones. Each has n ≥ 2 finite values, one for each column. Smaller is better,
+/// except in columns where `maximize` (n entries) is true. Points that are equal in all columns become one, with the
+/// runs of both. The hypervolume is that of the region between the front and `reference`; where that is empty, it is
+/// the worst value of each column. For two columns and N points this takes O(N log N).
 ParetoFront pareto_front(std::vector<ParetoPoint> points, const std::vector<bool>& maximize,
                          std::vector<double> reference = {});
 

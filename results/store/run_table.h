@@ -23,8 +23,8 @@ class RunTable {
   const std::string& id(std::size_t run) const { return ids_[run]; }
   const std::vector<std::string>& ids() const { return ids_; }
 
-  /// The column, a value per run; read once and kept. Throws UsageError for a name that the store does not know, with
-  /// the nearest that it knows. In an empty store every name is a column of nothing.
+  /// A column: one value for each run. It is read once and then kept. Throws UsageError for a name that the store does
+  /// not know, and suggests the nearest that it knows. In an empty store every name is a column of missing values.
   const std::vector<Value>& column(const std::string& name);
 
   /// The same, but a name that the store does not know is a column of nothing.
