@@ -1,4 +1,5 @@
-// Dropout in one pass on the CPU, drawn by place (dropout.h): libtorch's own draws one random number after the other.
+// Dropout in one pass on the CPU. It is drawn by place (dropout.h), where libtorch draws one random number after the
+// other.
 #pragma once
 
 #include <cstdint>
@@ -7,9 +8,9 @@
 
 namespace xlm {
 
-/// x with elements dropped with `probability` and the others scaled to keep the mean, differentiable. On the CPU the
-/// choice is a function of `seed` and place alone, and the backward pass makes it again instead of keeping it;
-/// elsewhere it is libtorch's.
+/// Drops elements of x with `probability` and scales the others so that the mean stays. Differentiable. On the CPU the
+/// choice depends on `seed` and place alone, and the backward pass makes it again instead of keeping it. Elsewhere it
+/// is libtorch's own dropout.
 torch::Tensor place_dropout(const torch::Tensor& x, double probability, std::uint64_t seed);
 
 }  // namespace xlm

@@ -1,5 +1,5 @@
-// Cross-entropy of a linear layer's outputs without these: logits of many symbols are several times as large as all
-// the rest of a language model's step.
+// The cross-entropy of logits that are never all held at once. With many symbols they would take several times the
+// memory of all the rest of a language model's step.
 //
 // m predictions, k features, V symbols.
 #pragma once
@@ -11,14 +11,15 @@ namespace xlm {
 /// The target of a place without a token, which no loss counts: libtorch's own.
 inline constexpr std::int64_t kNoTarget = -100;
 
-/// Σ −log softmax(hidden·Wᵀ + b)[target], in nats, summed in double precision: hidden [..., k], weight [V, k], bias [V]
-/// or undefined, targets [...]; targets of kNoTarget do not count. Without a weight, `hidden` holds the logits.
-/// Differentiable once. Where there are many symbols, logits are made for some rows at a time, and where gradients are
-/// wanted, these are made with them: nothing of the size [m, V] is ever kept.
+/// Σ −log softmax(hidden·Wᵀ + b)[target], in nats, summed in double precision, of hidden [..., k], weight [V, k], bias
+/// [V] or undefined, and targets [...]. Targets of kNoTarget do not count. Without a weight `hidden` holds the logits.
+///
+/// Where there are many symbols, logits are made for some rows at a time. Where gradients are wanted, they are made in
+/// the same pass. So nothing of the size [m, V] is ever kept. Differentiable once.
 torch::Tensor summed_cross_entropy(const torch::Tensor& hidden, const torch::Tensor& weight, const torch::Tensor& bias,
                                    const torch::Tensor& targets);
 
-/// The same by libtorch's own operations, all logits at once.
+/// The same by libtorch's own operations, with all logits at once.
 torch::Tensor plain_summed_cross_entropy(const torch::Tensor& hidden, const torch::Tensor& weight,
                                          const torch::Tensor& bias, const torch::Tensor& targets);
 

@@ -1,5 +1,5 @@
-// Dropout as a function of place: whether an element is kept follows from a seed, its row and its column, so that a
-// kernel draws it where it needs it, and its backward pass draws the same.
+// Dropout as a function of place: a seed, a row and a column decide whether an element is kept. A kernel can therefore
+// draw it where it needs it, and its backward pass draws the same again.
 #pragma once
 
 #include <cmath>
@@ -22,8 +22,9 @@ class Dropout {
         random_bits(seed, static_cast<std::uint64_t>(row), static_cast<std::uint64_t>(i)));
   }
 
-  /// 0, or 1 / (1 − probability): a 32-bit finaliser of key and column, compared in its upper 24 bits. No branches, so
-  /// that loops over columns vectorise.
+  /// The factor of an element: 0, or 1 / (1 − probability). Key and column are mixed to 32 bits, of which the upper 24
+  /// are compared with the probability. There are no branches, so that the compiler makes vectors of loops over
+  /// columns.
   float factor(std::uint32_t key, std::uint32_t column) const {
     std::uint32_t x = key + column * 0x9E3779B9U;
     x = (x ^ (x >> 16U)) * 0x7FEB352DU;

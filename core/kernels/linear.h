@@ -5,15 +5,16 @@
 
 namespace xlm {
 
-/// x·Wᵀ + b: x [..., in], weight [out, in], bias [out] or undefined. On the CPU in float32 by tiles of oneDNN's small
-/// products, two to four times as fast as torch::linear there; everywhere else, and under autocast, torch::linear.
+/// x·Wᵀ + b of x [..., in], weight [out, in] and bias [out] or undefined. On the CPU in float32 it is made of the
+/// products of products.h, two to four times as fast as torch::linear there. Everywhere else, and under autocast, it is
+/// torch::linear.
 torch::Tensor linear_layer(const torch::Tensor& x, const torch::Tensor& weight, const torch::Tensor& bias = {});
 
-/// x·W + b: x [..., in], weight [in, out], bias [out], as GPT-2's weights lie. By the same products.
+/// x·W + b of x [..., in], weight [in, out] and bias [out], as GPT-2 stores its weights. By the same products.
 torch::Tensor affine_layer(const torch::Tensor& x, const torch::Tensor& weight, const torch::Tensor& bias);
 
-/// seen·Wᵀ where only the last M rows carry a gradient: `seen` [B, T, in] is constant and ends with the values of
-/// `block` [B, M, in], which gets it. Returns [B, T, out].
+/// seen·Wᵀ [B, T, out], where only the last M positions carry a gradient. `seen` [B, T, in] is constant. Its last M
+/// positions have the values of `block` [B, M, in], and `block` receives their gradient.
 torch::Tensor linear_layer_with_past(const torch::Tensor& seen, const torch::Tensor& block,
                                      const torch::Tensor& weight);
 

@@ -1,11 +1,16 @@
 // What the fused kernel of relative attention works on: tiles of scores, the table of positions, a thread's memory.
 //
-// A tile holds Q queries and sees the keys before its end, W of them. Its scores lie in one buffer F [Q, W] of row
-// stride S. With distances in reverse order, farthest first, query i's score of key j belongs to column j − i + const:
-// the tile's scores by distance are a matrix that starts Q − 1 elements before F and whose rows are S + 1 apart. So
-// products with the position table read and write F as such, and nothing is ever shifted; what they write outside the
-// causal part falls on keys that a query does not see, or between the rows. Lengths are rounded up to whole tiles,
-// with zeros behind the last position: few shapes of products, and no remainders.
+// A tile holds Q queries and the scores of all keys before its end, W of them. They lie in one buffer F [Q, W], whose
+// rows are S elements apart.
+//
+// Half of a score belongs to the distance i − j of query i and key j. With distances in reverse order, farthest first,
+// it stands in column j − i + const of a product with the table of positions. One row further down, everything stands
+// one column further left. So the scores by distance are a matrix that shares the memory of F: it begins Q − 1 elements
+// before F, and its rows are S + 1 apart. Products with the table read and write it there, and nothing is ever shifted.
+// What they write beside the causal part falls on keys that a query does not see, or between the rows.
+//
+// Lengths are rounded up to whole tiles, with zeros behind the last position. That leaves few shapes of products, and
+// no remainders.
 //
 // B batch, H heads, T positions, d head width.
 #pragma once
@@ -27,14 +32,14 @@ inline constexpr std::int64_t kKeyBlock = 256;  // keys of one product
 struct RelativeShape {
   std::int64_t batch, heads, length, width;
 
-  /// Q: more queries make better products, but the scores must stay in the second-level cache.
+  /// Q. Products are faster with more queries, but the scores must stay in the second-level cache.
   std::int64_t tile() const {
     if (length > 1536) return 32;
     return length > 32 ? 64 : 32;
   }
   std::int64_t padded() const { return (length + tile() - 1) / tile() * tile(); }
-  /// Elements between rows of scores and of transposed tables: room for what falls between the rows, and no power of
-  /// two, whose multiples share places in the cache.
+  /// S, also for transposed tables. It leaves room for what falls between the rows. It is no power of two, because
+  /// multiples of one compete for the same places in the cache.
   std::int64_t stride() const { return (padded() + kKeyBlock - 1) / kKeyBlock * kKeyBlock + tile() + 16; }
   std::size_t table() const { return static_cast<std::size_t>(width * stride()); }
   std::size_t rows() const { return static_cast<std::size_t>(width * padded()); }
