@@ -12,7 +12,8 @@
 
 namespace xlm {
 
-/// C (+)= A·B, row-major with leading dimensions; oneDNN's small products for float32.
+/// C = A·B, or C += A·B where `add`. All lie row by row; `lda`, `ldb` and `ldc` are the strides of rows. In float32 by
+/// oneDNN's small products.
 inline void product(std::int64_t rows, std::int64_t columns, std::int64_t inner, const float* a, std::int64_t lda,
                     const float* b, std::int64_t ldb, float* c, std::int64_t ldc, bool add) {
   at::native::cpublas::brgemm(rows, columns, inner, lda, ldb, ldc, add, a, b, c);
@@ -29,7 +30,7 @@ inline void product(std::int64_t rows, std::int64_t columns, std::int64_t inner,
   }
 }
 
-/// A [rows, width] matrix with a stride between rows, as one head of a tensor.
+/// A [rows, width] matrix whose rows are `stride` elements apart, such as one head of a tensor.
 template <class T>
 struct Matrix {
   T* data;
@@ -42,7 +43,8 @@ Matrix<T> head_of(const torch::Tensor& x, std::int64_t batch, std::int64_t head)
   return {x.data_ptr<T>() + batch * x.stride(0) + head * x.stride(1), x.stride(2)};
 }
 
-/// With elements of a row side by side; of bfloat16, pairs of them where a float could lie.
+/// `x`, or a copy of it, with the elements of a row side by side. In bfloat16 every pair of them also lies where a
+/// float may lie, because pairs are moved as floats.
 inline torch::Tensor rows_contiguous(const torch::Tensor& x) {
   bool fits = x.stride(-1) == 1;
   if (x.scalar_type() == torch::kBFloat16) {

@@ -3,11 +3,11 @@
 // A tile holds Q queries and the scores of all keys before its end, W of them. They lie in one buffer F [Q, W], whose
 // rows are S elements apart.
 //
-// Half of a score belongs to the distance i − j of query i and key j. With distances in reverse order, farthest first,
-// it stands in column j − i + const of a product with the table of positions. One row further down, everything stands
-// one column further left. So the scores by distance are a matrix that shares the memory of F: it begins Q − 1 elements
-// before F, and its rows are S + 1 apart. Products with the table read and write it there, and nothing is ever shifted.
-// What they write beside the causal part falls on keys that a query does not see, or between the rows.
+// One part of a score belongs to the distance i − j of query i and key j. With distances in reverse order, farthest
+// first, it stands in column j − i + const of a product with the table of positions. For the next query the same key
+// stands one column further left. So the scores by distance are a matrix that shares the memory of F: it begins Q − 1
+// elements before F, and its rows are S + 1 apart. Products with the table read and write it there, and nothing is ever
+// shifted. What they write beside the causal part falls on keys that a query does not see, or between the rows.
 //
 // Lengths are rounded up to whole tiles, with zeros behind the last position. That leaves few shapes of products, and
 // no remainders.
