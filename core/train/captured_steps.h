@@ -1,5 +1,5 @@
-// Steps recorded once and replayed: on a GPU a small model's step is hundreds of operations that take longer to start
-// than to run, and a recording starts them all at once.
+// Training steps that are recorded once and then replayed. On a GPU a small model's step is hundreds of operations,
+// each of which takes longer to start than to run. A recording starts them all at once.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@
 
 namespace xlm {
 
-/// Records what a function starts on a device. Tensors that it makes keep their place, and hold new values after every
-/// replay.
+/// Records the operations that a function starts on a device. Tensors that they make stay where they are, and hold new
+/// values after every replay.
 class StepRecorder {
  public:
   virtual ~StepRecorder() = default;
@@ -30,26 +30,26 @@ class StepRecorder {
 /// A recorder of CUDA graphs on a GPU, from libxlm_cuda.so. Throws Error where that library is not there.
 std::unique_ptr<StepRecorder> make_cuda_recorder(torch::Device device);
 
-/// The loss of batches, with its gradients in the weights, from a recording where the same operations come again.
+/// Computes losses and gradients of batches. It replays a recording where the same operations come again.
 class CapturedSteps {
  public:
   struct Outcome {
     torch::Tensor loss;  // scalar
     State state;
   };
-  /// Loss and next state of inputs on the device, both detached; adds the gradients to those of the weights.
+  /// Computes a step on inputs that lie on the device. Returns loss and next state without gradient, and adds the
+  /// gradients of the weights to those that they have.
   using Work = std::function<Outcome(const ModelInput& input, const torch::Tensor& targets, const State& state)>;
 
-  /// Steps of the same operations that run as they are before the third is recorded: they warm up what libtorch
-  /// sets up on first use, and operations that change at every step are never recorded.
+  /// So many steps of the same operations run without being recorded. libtorch sets up what it needs in them, and
+  /// operations that change at every step are never recorded.
   static constexpr int kUncaptured = 2;
 
   CapturedSteps(std::unique_ptr<StepRecorder> recorder, NamedTensors weights)
       : recorder_(std::move(recorder)), weights_(std::move(weights)) {}
 
-  /// `signature` says which operations `work` makes, beside the sizes of its arguments
-  /// (LanguageModel::graph_signature). The weights have no gradients before. What is returned changes with the next
-  /// call.
+  /// A step. `operations` is the text of LanguageModel::operations. The weights have no gradients before. What is
+  /// returned changes with the next call.
   Outcome run(const std::string& signature, const ModelInput& input, const torch::Tensor& targets, const State& state,
               const Work& work);
 
