@@ -118,7 +118,8 @@ std::optional<std::string> year_of(const std::string& word) {
 
 bool is_name(const std::string& word) {
   static const std::set<std::string> others{"In"};
-  if (word.size() < 2 || std::isupper(static_cast<unsigned char>(word[0])) == 0 || others.count(word) != 0) return false;
+  if (word.size() < 2 || std::isupper(static_cast<unsigned char>(word[0])) == 0 || others.count(word) != 0)
+    return false;
   return std::all_of(word.begin(), word.end(), [](char c) {
     return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '-' || static_cast<unsigned char>(c) >= 0x80;
   });
