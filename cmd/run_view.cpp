@@ -166,10 +166,11 @@ bool has_main_evaluation(const Run& run) {
 }
 
 std::string spans_text(const Run& run) {
-  if (run.spans.empty()) return "";
+  const std::vector<std::vector<double>>* spans = run.last_spans();
+  if (spans == nullptr) return "";
   std::string out;
   std::size_t layer = 0;
-  for (const std::vector<double>& row : run.spans.rbegin()->second) {
+  for (const std::vector<double>& row : *spans) {
     out += fmt::format("  layer {:>2} ", ++layer);
     for (const double span : row) out += fmt::format(" {:>6.0f}", span);
     out += "\n";
@@ -264,7 +265,7 @@ void add_details(const Run& run, Json& json) {
     for (const auto& [name, value] : evaluation.values) entry[name] = value;
     json["all_evaluations"].push_back(std::move(entry));
   }
-  json["spans"] = run.spans.empty() ? Json() : Json(run.spans.rbegin()->second);
+  json["spans"] = run.last_spans() == nullptr ? Json() : Json(*run.last_spans());
   json["checkpoints"] = Json::array();
   for (const RunCheckpoint& checkpoint : run.checkpoints) {
     json["checkpoints"].push_back({{"step", checkpoint.step}, {"file", checkpoint.file}});

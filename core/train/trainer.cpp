@@ -19,6 +19,7 @@
 #include "core/models/model_folder.h"
 #include "core/runtime/device.h"
 #include "core/runtime/random_streams.h"
+#include "core/train/best_weights.h"
 #include "core/train/captured_steps.h"
 #include "core/train/checkpoint.h"
 #include "core/train/optimizer.h"
@@ -59,10 +60,10 @@ class Trainer {
   bool evaluation_due() const;
   std::optional<Evaluation> evaluate(const std::string& split, bool final);
   Evaluated evaluate_while_training();
+  std::optional<Evaluation> validate_finally();
   Evaluated finish();
   void record_costs();
   NamedTensors all_weights() const { return {model_->weights().begin(), model_->weights().end()}; }
-  fs::path best_file() const { return job_->folder / "checkpoints" / "best.safetensors"; }
 
   const TrainJob* job_;
   const RunOptions* options_;
@@ -79,7 +80,7 @@ class Trainer {
   std::int64_t step_ = 0;
   std::int64_t saved_step_ = -1;
   std::int64_t evaluated_step_ = 0;
-  std::optional<double> best_loss_;
+  std::optional<BestWeights> best_;  // where they are asked for
   double timed_seconds_ = 0;
   std::int64_t timed_tokens_ = 0;
   std::int64_t timed_steps_ = 0;
@@ -101,6 +102,9 @@ Trainer::Trainer(const TrainJob& job, TrainSink& sink)
   model_->to(device_);
   optimizer_.emplace(options_->optimizer, all_weights());
   state_ = model_->initial_state(options_->train.batch);
+  if (options_->eval.select == EvalOptions::Select::kBest) {
+    best_.emplace(job.folder / "checkpoints" / "best.safetensors");
+  }
   restore();
   captured_ = captured_steps();
 }
@@ -147,8 +151,13 @@ void Trainer::restore() {
   optimizer_->restore(optimizer, source);
   batches_->restore(checkpoint->state.at("stream"));
   evaluated_step_ = checkpoint->state.at("evaluated_step").get<std::int64_t>();
-  if (!checkpoint->state.at("best_loss").is_null()) best_loss_ = checkpoint->state.at("best_loss").get<double>();
   step_ = saved_step_ = checkpoint->step;
+  if (best_) best_->recall();
+  if (best_ && !best_->known() && checkpoint->state.value("has_best", false)) {
+    warn(fmt::format(
+        "{} is missing or damaged: of the weights of the first {} steps only the newest can become the model",
+        best_->file().string(), step_));
+  }
   sink_->message(fmt::format("going on from step {}", step_));
 }
 
@@ -167,9 +176,8 @@ void Trainer::save() {
   for (std::size_t i = 0; i < state_.size(); ++i) {
     checkpoint.tensors.emplace_back(fmt::format("state.{:05}", i), state_[i]);
   }
-  checkpoint.state = {{"stream", batches_->state()},
-                      {"evaluated_step", evaluated_step_},
-                      {"best_loss", best_loss_ ? Json(*best_loss_) : Json()}};
+  checkpoint.state = {
+      {"stream", batches_->state()}, {"evaluated_step", evaluated_step_}, {"has_best", best_ && best_->known()}};
   const fs::path file = checkpoints_.save(checkpoint);
   saved_step_ = step_;
   sink_->checkpoint(step_, file);
@@ -303,15 +311,32 @@ Trainer::Evaluated Trainer::evaluate_while_training() {
   sink_->evaluation(*evaluation);
   for (const Grid& grid : model_->grids()) sink_->grid(step_, grid);
   model_->reset_statistics();
-  const bool best = std::isfinite(evaluation->loss) && (!best_loss_ || evaluation->loss < *best_loss_);
-  if (best) {
-    best_loss_ = evaluation->loss;
-    if (options_->eval.select == EvalOptions::Select::kBest) {
-      sink_->check_owner();
-      write_safetensors(best_file(), all_weights(), {{"step", std::to_string(step_)}});
-    }
+  if (best_ && best_->beaten_by(evaluation->loss)) {
+    sink_->check_owner();
+    best_->keep({.step = step_, .loss = evaluation->loss}, all_weights());
   }
   return Evaluated::kDone;
+}
+
+/// The final evaluation on validation of the weights that become the model. The last ones are a candidate, too: where
+/// others did better, those take their place. Nothing when it was stopped in between.
+std::optional<Evaluation> Trainer::validate_finally() {
+  std::optional<Evaluation> last = evaluate("valid", true);
+  const bool keep_last = !last || !best_ || !best_->known() || last->loss <= best_->known()->loss;
+  if (keep_last) return last;
+  const std::optional<NamedTensors> better = best_->read();
+  if (!better) {
+    sink_->message(fmt::format(
+        "warning: {} is missing or damaged: the last weights become the model, though those of step {} did better",
+        best_->file().string(), best_->known()->step));
+    return last;
+  }
+  last->final = false;
+  last->trace = {};
+  sink_->evaluation(*last);
+  load_weights(*model_, *better, best_->file().string());
+  step_ = best_->known()->step;
+  return evaluate("valid", true);
 }
 
 void Trainer::record_costs() {
@@ -324,15 +349,10 @@ void Trainer::record_costs() {
 /// The final evaluations and model/.
 Trainer::Evaluated Trainer::finish() {
   save();
-  if (options_->eval.select == EvalOptions::Select::kBest && fs::exists(best_file())) {
-    const TensorFile best = read_safetensors(best_file());
-    load_weights(*model_, best.tensors, best_file().string());
-    step_ = std::stoll(best.metadata.at("step"));
-  }
   std::vector<Evaluation> evaluations;
-  for (const auto* split : {"valid", "test"}) {
+  for (const std::string split : {"valid", "test"}) {
     if (data_.splits.count(split) == 0) continue;
-    const std::optional<Evaluation> evaluation = evaluate(split, true);
+    const std::optional<Evaluation> evaluation = split == "valid" ? validate_finally() : evaluate(split, true);
     if (!evaluation) return Evaluated::kStopped;
     evaluations.push_back(*evaluation);
   }

@@ -210,6 +210,16 @@ const Json* Run::param(std::string_view key) const {
   return nullptr;
 }
 
+const std::vector<std::vector<double>>* Run::last_spans() const {
+  if (spans.empty()) return nullptr;
+  auto last = std::prev(spans.end());
+  for (const RunEvaluation& evaluation : evaluations) {
+    const auto found = spans.find(evaluation.step);
+    if (evaluation.main && found != spans.end()) last = found;
+  }
+  return &last->second;
+}
+
 bool is_run_folder(const fs::path& folder) {
   const RunPaths paths{folder};
   std::error_code ignored;

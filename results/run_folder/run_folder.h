@@ -95,6 +95,9 @@ struct Run {
 
   /// The value of a resolved key, or null.
   const Json* param(std::string_view key) const;
+
+  /// The spans of the weights that became the model, until then the newest; null: there are none.
+  const std::vector<std::vector<double>>* last_spans() const;
 };
 
 /// Whether `folder` looks like a run folder: it has a configuration or a journal.

@@ -128,10 +128,21 @@ CREATE TABLE traces (
 UPDATE runs SET journal_bytes = -1, journal_time = 0;
 )sql";
 
+/// Where earlier weights became the model, its spans are older than the newest ones.
+constexpr std::string_view kVersion3 = R"sql(
+DROP VIEW last_spans;
+CREATE VIEW last_spans AS
+  SELECT s.run_id, s.layer, s.head, s.span, s.step FROM spans s
+  WHERE s.step = coalesce(
+    (SELECT max(f.step) FROM spans f JOIN evaluations e ON e.run_id = f.run_id AND e.step = f.step AND e.main = 1
+     WHERE f.run_id = s.run_id),
+    (SELECT max(step) FROM spans WHERE run_id = s.run_id));
+)sql";
+
 }  // namespace
 
 const std::vector<std::string_view>& schema_versions() {
-  static const std::vector<std::string_view> versions{kVersion1, kVersion2};
+  static const std::vector<std::string_view> versions{kVersion1, kVersion2, kVersion3};
   return versions;
 }
 

@@ -3,7 +3,6 @@
 #include "core/train/trainer.h"
 
 #include <cmath>
-#include <fstream>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,151 +10,10 @@
 #include "base/error.h"
 #include "core/runtime/safetensors.h"
 #include "core/train/checkpoint.h"
-#include "datasets/prepare.h"
-#include "tests/temporary_folder.h"
+#include "tests/core/train/training.h"
 
 namespace xlm {
 namespace {
-
-/// Remembers what it is given; asks to stop after chosen steps.
-class RecordingSink : public TrainSink {
- public:
-  void progress(std::int64_t step, const NamedValues& values) override {
-    last_step = step;
-    losses[step] = values.at("loss");
-  }
-  void metrics(std::int64_t step, const NamedValues& values) override { (void)values, metric_steps.push_back(step); }
-  void grid(std::int64_t step, const Grid& grid) override { (void)step, grids.push_back(grid); }
-  void evaluation(const Evaluation& evaluation) override { evaluations.push_back(evaluation); }
-  void costs(const NamedValues& values) override { cost = values; }
-  void checkpoint(std::int64_t step, const fs::path& file) override { (void)step, checkpoints.push_back(file); }
-  void message(const std::string& text) override { messages.push_back(text); }
-  void check_owner() override {
-    if (lost) throw Error("another worker has taken the run over");
-  }
-  bool should_stop() override { return last_step == stop_after; }
-
-  std::int64_t stop_after = -1;
-  bool lost = false;
-  std::int64_t last_step = 0;
-  std::map<std::int64_t, double> losses;
-  std::vector<std::int64_t> metric_steps;
-  std::vector<Grid> grids;
-  std::vector<Evaluation> evaluations;
-  NamedValues cost;
-  std::vector<fs::path> checkpoints;
-  std::vector<std::string> messages;
-};
-
-class TrainerTest : public testing::Test {
- protected:
-  void SetUp() override {
-    std::ofstream text(folder_.path() / "corpus.txt");
-    for (int i = 0; i < 700; ++i)
-      text << "the quick brown fox jumps over line " << i * i % 97 << " and " << i << " more\n";
-    text.close();
-    prepare({.dataset = "text", .from = {folder_.path() / "corpus.txt"}, .out = folder_.path() / "data"}, {});
-  }
-
-  TrainJob job(const std::string& name, AdaptiveSpanOptions::SpanType type = AdaptiveSpanOptions::SpanType::kAdaptive) {
-    TrainJob job;
-    job.folder = folder_.path() / name;
-    create_folders(job.folder);
-    job.model_yaml = "model: {}\n";
-    job.options.data.path = folder_.path() / "data";
-    job.options.model = AdaptiveSpanOptions{.width = 16,
-                                            .heads = 2,
-                                            .feed_forward = 32,
-                                            .layers = 2,
-                                            .dropout = 0.2,
-                                            .attention_dropout = 0.2,
-                                            .span = 40,
-                                            .span_type = type,
-                                            .span_ramp = 8};
-    job.options.optimizer = {
-        .type = OptimizerOptions::Type::kAdagrad, .lr = 0.07, .warmup_steps = 5, .clip_step = 0.03};
-    job.options.train.steps = 24;
-    job.options.train.batch = 4;
-    job.options.train.block = 16;
-    job.options.train.checkpoint_every = 5;
-    job.options.train.eval_every = 10;
-    job.options.train.threads = 1;
-    job.options.eval.batch = 2;
-    job.options.device = "cpu";
-    return job;
-  }
-
-  TrainJob hourglass_job(const std::string& name, BoundaryOptions::Type type) {
-    TrainJob hourglass = job(name);
-    hourglass.options.model = HourglassOptions{.width = 16,
-                                               .heads = 2,
-                                               .feed_forward = 32,
-                                               .layers = {1, 1, 1},
-                                               .dropout = 0.2,
-                                               .attention_dropout = 0.2,
-                                               .boundaries = {.type = type, .factor = 3}};
-    hourglass.options.optimizer = {.type = OptimizerOptions::Type::kAdam,
-                                   .lr = 5e-3,
-                                   .warmup_steps = 5,
-                                   .schedule = OptimizerOptions::Schedule::kCosine,
-                                   .clip_norm = 0.25};
-    hourglass.options.train.batch = 128;  // rows of a few hundred tokens: a few chunks an epoch, the last one short
-    hourglass.options.train.block = 64;
-    hourglass.options.train.steps = 12;
-    hourglass.options.eval.context = 128;
-    hourglass.options.eval.stride = 64;
-    return hourglass;
-  }
-
-  TrainJob recurrent_job(const std::string& name, bool checkpoint_windows) {
-    TrainJob recurrent = job(name);
-    recurrent.options.model = Gpt2Options{.width = 16,
-                                          .heads = 2,
-                                          .layers = 2,
-                                          .positions = 32,
-                                          .dropout = 0.2,
-                                          .attention_dropout = 0.2,
-                                          .window = 12,
-                                          .overlap = 4,
-                                          .recurrence = {.pool = RecurrenceOptions::Pool::kMean, .hidden = {8}}};
-    recurrent.options.optimizer = {.type = OptimizerOptions::Type::kAdam, .lr = 5e-3, .warmup_steps = 5};
-    recurrent.options.train.block = 50;
-    recurrent.options.train.steps = 12;
-    recurrent.options.train.checkpoint_windows = checkpoint_windows;
-    recurrent.options.eval.select = EvalOptions::Select::kBest;
-    return recurrent;
-  }
-
-  static void expect_same_model(const TrainJob& a, const TrainJob& b) {
-    const TensorFile first = read_safetensors(a.folder / "model/model.safetensors");
-    const TensorFile second = read_safetensors(b.folder / "model/model.safetensors");
-    ASSERT_EQ(first.tensors.size(), second.tensors.size());
-    for (std::size_t i = 0; i < first.tensors.size(); ++i) {
-      EXPECT_EQ(first.tensors[i].first, second.tensors[i].first);
-      EXPECT_TRUE(torch::equal(first.tensors[i].second, second.tensors[i].second)) << first.tensors[i].first;
-    }
-  }
-
-  /// Trains `whole` at once and `parts` with stops at the given steps, and compares; returns the last evaluation.
-  Evaluation expect_the_same_bits(const TrainJob& whole, const TrainJob& parts, const std::vector<std::int64_t>& stops,
-                                  std::int64_t last_step) {
-    RecordingSink whole_sink;
-    EXPECT_EQ(train(whole, whole_sink), TrainOutcome::kDone);
-    for (const std::int64_t stop : stops) {
-      RecordingSink sink;
-      sink.stop_after = stop;
-      EXPECT_EQ(train(parts, sink), TrainOutcome::kStopped) << stop;
-    }
-    RecordingSink last;
-    EXPECT_EQ(train(parts, last), TrainOutcome::kDone);
-    expect_same_model(whole, parts);
-    EXPECT_EQ(last.evaluations.back().loss, whole_sink.evaluations.back().loss);
-    EXPECT_EQ(last.losses.at(last_step), whole_sink.losses.at(last_step));
-    return last.evaluations.back();
-  }
-
-  TemporaryFolder folder_;
-};
 
 TEST_F(TrainerTest, LearnsEvaluatesAndWritesAModel) {
   RecordingSink sink;
@@ -298,24 +156,6 @@ TEST_F(TrainerTest, AWorkerThatLostItsRunWritesNothingMore) {
   const TrainJob lost = job("lost");
   EXPECT_THROW(train(lost, sink), Error);
   EXPECT_TRUE(fs::is_empty(lost.folder / "checkpoints"));
-}
-
-TEST_F(TrainerTest, BestSelectionTakesTheBestValidationWeights) {
-  TrainJob best = job("best");
-  best.options.eval.select = EvalOptions::Select::kBest;
-  best.options.train.steps = 60;
-  best.options.optimizer.lr = 0.5;  // so that the loss goes up and down
-  RecordingSink sink;
-  train(best, sink);
-  double lowest = 1e9;
-  for (const Evaluation& evaluation : sink.evaluations) {
-    if (!evaluation.final && evaluation.split == "valid") lowest = std::min(lowest, evaluation.loss);
-  }
-  for (const Evaluation& evaluation : sink.evaluations) {
-    if (evaluation.final && evaluation.split == "valid") {
-      EXPECT_DOUBLE_EQ(evaluation.loss, lowest);
-    }
-  }
 }
 
 TEST_F(TrainerTest, TooShortATextIsRefused) {

@@ -82,6 +82,28 @@ TEST_F(StoreFile, HoldsWhatTheRunFoldersHold) {
               ElementsAre("adaptive-span|text8|2|1.25|3000000.0"));
 }
 
+TEST_F(StoreFile, SpansAreThoseOfTheWeightsThatBecameTheModel) {
+  const MadeRun made{.id = "a"};
+  maker_.write_config(made);
+  Journal journal = maker_.journal(made);
+  for (const std::int64_t step : {50, 100}) {
+    journal.append("grid", {{"step", step}, {"name", "spans"}, {"rows", {{step + 1, step + 2}, {1, 2}}}});
+    journal.append("evaluation", RunMaker::evaluation("valid", 1.5, false, step));
+  }
+  EXPECT_EQ(read_run(maker_.folder("a")).last_spans()->front().front(), 101);
+  {
+    Store store(file_);
+    store.sync(maker_.runs());
+    EXPECT_THAT(rows(store, "SELECT step, span FROM last_spans"),
+                ElementsAre("100|101.0", "100|102.0", "100|1.0", "100|2.0"));
+  }
+  for (const char* split : {"valid", "test"}) journal.append("evaluation", RunMaker::evaluation(split, 1.4, true, 50));
+  EXPECT_EQ(read_run(maker_.folder("a")).last_spans()->front().front(), 51);
+  Store store(file_);
+  store.sync(maker_.runs());
+  EXPECT_THAT(rows(store, "SELECT step, span FROM last_spans"), ElementsAre("50|51.0", "50|52.0", "50|1.0", "50|2.0"));
+}
+
 TEST_F(StoreFile, HoldsWhatAModelSaysOfATextsTokens) {
   maker_.make({.id = "a", .seed = 2, .text = "a b"});
   Store store(file_);
