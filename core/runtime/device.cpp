@@ -5,7 +5,10 @@
 #include <malloc.h>
 #include <sys/resource.h>
 
-#include <ATen/Context.h>
+#include <fstream>
+#include <sstream>
+
+#include <ATen/GlobalOptions.h>
 #include <ATen/Parallel.h>
 #include <ATen/autocast_mode.h>
 #include <c10/core/CachingDeviceAllocator.h>
@@ -73,9 +76,29 @@ std::int64_t peak_memory(torch::Device device) {
     constexpr auto kAll = static_cast<std::size_t>(c10::CachingAllocator::StatType::AGGREGATE);
     return c10::getDeviceAllocator(device.type())->getDeviceStats(device.index()).allocated_bytes[kAll].peak;
   }
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    std::int64_t kilobytes = 0;
+    if (line.starts_with("VmHWM:") && std::istringstream(line.substr(6)) >> kilobytes) return 1024 * kilobytes;
+  }
   rusage usage{};
-  ::getrusage(RUSAGE_SELF, &usage);
+  ::getrusage(RUSAGE_SELF, &usage);  // which cannot be restarted, and counts what stood here before this program
   return 1024 * usage.ru_maxrss;
+}
+
+bool restart_peak_memory(torch::Device device) {
+  if (device.is_cuda()) {
+    c10::getDeviceAllocator(device.type())->resetPeakStats(device.index());
+    return true;
+  }
+  ::malloc_trim(0);
+  std::ofstream file("/proc/self/clear_refs");
+  file << "5" << std::flush;  // the mark of the most memory falls to what there is now
+  return file.good();
+}
+
+void wait_for(torch::Device device) {
+  if (device.is_cuda()) torch::cuda::synchronize(device.index());
 }
 
 void keep_freed_memory() {

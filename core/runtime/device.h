@@ -23,6 +23,13 @@ bool cuda_available();
 /// The most bytes in use so far: of tensors on a GPU, of the whole process on the CPU.
 std::int64_t peak_memory(torch::Device device);
 
+/// Lets peak_memory count anew from now on, after memory that is kept for later was given back. False where the system
+/// cannot.
+bool restart_peak_memory(torch::Device device);
+
+/// Returns when a GPU has done all it was given; at once on the CPU.
+void wait_for(torch::Device device);
+
 /// Makes the C library keep freed memory for the next step instead of giving it back to the system and asking for it
 /// again, page by page. For the whole process.
 void keep_freed_memory();

@@ -1,7 +1,6 @@
 // Training of one run.
 #include "core/train/trainer.h"
 
-#include <chrono>
 #include <cmath>
 #include <numbers>
 #include <optional>
@@ -23,13 +22,13 @@
 #include "core/train/captured_steps.h"
 #include "core/train/checkpoint.h"
 #include "core/train/optimizer.h"
+#include "core/train/training_costs.h"
 #include "core/train/windows_loss.h"
 
 namespace xlm {
 namespace {
 
 constexpr std::int64_t kRecordsOfARun = 1000;  // metrics written by default
-constexpr std::int64_t kUntimedSteps = 3;      // warm caches before step times count
 
 double to_bpc(double nats) { return nats / std::numbers::ln2; }
 
@@ -62,7 +61,6 @@ class Trainer {
   Evaluated evaluate_while_training();
   std::optional<Evaluation> validate_finally();
   Evaluated finish();
-  void record_costs();
   NamedTensors all_weights() const { return {model_->weights().begin(), model_->weights().end()}; }
 
   const TrainJob* job_;
@@ -81,10 +79,7 @@ class Trainer {
   std::int64_t saved_step_ = -1;
   std::int64_t evaluated_step_ = 0;
   std::optional<BestWeights> best_;  // where they are asked for
-  double timed_seconds_ = 0;
-  std::int64_t timed_tokens_ = 0;
-  std::int64_t timed_steps_ = 0;
-  std::int64_t steps_here_ = 0;
+  TrainingCosts costs_;
 };
 
 Trainer::Trainer(const TrainJob& job, TrainSink& sink)
@@ -93,7 +88,8 @@ Trainer::Trainer(const TrainJob& job, TrainSink& sink)
       sink_(&sink),
       device_(prepare_device(job.options)),
       data_(open_prepared(job.options.data.path)),
-      checkpoints_(job.folder / "checkpoints") {
+      checkpoints_(job.folder / "checkpoints"),
+      costs_(device_) {
   torch::manual_seed(static_cast<std::uint64_t>(options_->seed));
   model_ = make_model(options_->model, data_.vocabulary);
   batches_ = make_batch_stream(model_->scheme(), source("train"), {options_->train.batch, options_->train.block},
@@ -151,6 +147,7 @@ void Trainer::restore() {
   optimizer_->restore(optimizer, source);
   batches_->restore(checkpoint->state.at("stream"));
   evaluated_step_ = checkpoint->state.at("evaluated_step").get<std::int64_t>();
+  if (checkpoint->state.contains("costs")) costs_.restore(checkpoint->state.at("costs"));
   step_ = saved_step_ = checkpoint->step;
   if (best_) best_->recall();
   if (best_ && !best_->known() && checkpoint->state.value("has_best", false)) {
@@ -163,6 +160,7 @@ void Trainer::restore() {
 
 void Trainer::save() {
   if (saved_step_ == step_) return;
+  costs_.pause();
   sink_->check_owner();
   Checkpoint checkpoint{.step = step_, .tensors = {}, .state = {}};
   for (const auto& [name, tensor] : model_->weights()) {
@@ -176,8 +174,10 @@ void Trainer::save() {
   for (std::size_t i = 0; i < state_.size(); ++i) {
     checkpoint.tensors.emplace_back(fmt::format("state.{:05}", i), state_[i]);
   }
-  checkpoint.state = {
-      {"stream", batches_->state()}, {"evaluated_step", evaluated_step_}, {"has_best", best_ && best_->known()}};
+  checkpoint.state = {{"stream", batches_->state()},
+                      {"evaluated_step", evaluated_step_},
+                      {"has_best", best_ && best_->known()},
+                      {"costs", costs_.state()}};
   const fs::path file = checkpoints_.save(checkpoint);
   saved_step_ = step_;
   sink_->checkpoint(step_, file);
@@ -232,7 +232,7 @@ Trainer::PartLoss Trainer::loss_of(const ModelInput& input, const torch::Tensor&
 }
 
 double Trainer::step() {
-  const double start = monotonic_seconds();
+  costs_.begin_step();
   // Dropout follows from the seed and the step, so that there is no generator to save.
   torch::manual_seed(
       random_bits(static_cast<std::uint64_t>(options_->seed), kDropout, static_cast<std::uint64_t>(step_)));
@@ -249,11 +249,7 @@ double Trainer::step() {
   optimizer_->step(learning_rate(options_->optimizer, step_ + 1, options_->train.steps), step_ + 1);
   model_->after_step();
   ++step_;
-  if (++steps_here_ > kUntimedSteps) {
-    timed_seconds_ += monotonic_seconds() - start;
-    timed_tokens_ += batch.targets.numel();
-    ++timed_steps_;
-  }
+  costs_.end_step(batch.targets.numel());
   return loss;
 }
 
@@ -262,7 +258,7 @@ void Trainer::record(double loss) {
   values["loss"] = loss;
   if (data_.vocabulary.unit != Vocabulary::Unit::kBpe) values["bpc"] = to_bpc(loss);
   values["lr"] = learning_rate(options_->optimizer, step_, options_->train.steps);
-  if (timed_steps_ > 0) values["tokens_per_second"] = static_cast<double>(timed_tokens_) / timed_seconds_;
+  if (const auto rate = costs_.tokens_per_second()) values["tokens_per_second"] = *rate;
   sink_->progress(step_, values);
   const std::int64_t every = options_->train.log_every > 0
                                  ? options_->train.log_every
@@ -280,6 +276,7 @@ bool Trainer::evaluation_due() const {
 /// Nothing when it was stopped in between.
 std::optional<Evaluation> Trainer::evaluate(const std::string& split_name, bool final) {
   const Split& split = data_.split(split_name);
+  costs_.evaluated();
   const double start = monotonic_seconds();
   const TokenSource& source = this->source(split_name);
   const SplitSettings settings = split_settings(*options_, device_);
@@ -339,13 +336,6 @@ std::optional<Evaluation> Trainer::validate_finally() {
   return evaluate("valid", true);
 }
 
-void Trainer::record_costs() {
-  NamedValues costs = model_->costs(options_->train.block);
-  costs["peak_memory"] = static_cast<double>(peak_memory(device_));
-  if (timed_steps_ > 0) costs["step_seconds"] = timed_seconds_ / static_cast<double>(timed_steps_);
-  sink_->costs(costs);
-}
-
 /// The final evaluations and model/.
 Trainer::Evaluated Trainer::finish() {
   save();
@@ -362,7 +352,9 @@ Trainer::Evaluated Trainer::finish() {
                      fs::exists(merges) ? read_file(merges) : "");
   for (const Evaluation& evaluation : evaluations) sink_->evaluation(evaluation);
   for (const Grid& grid : model_->grids()) sink_->grid(step_, grid);
-  record_costs();
+  NamedValues costs = model_->costs(options_->train.block);
+  costs.merge(costs_.values());
+  sink_->costs(costs);
   return Evaluated::kDone;
 }
 

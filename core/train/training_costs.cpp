@@ -1,0 +1,67 @@
+// Time and memory of training.
+#include "core/train/training_costs.h"
+
+#include <algorithm>
+
+#include "base/progress.h"
+#include "core/runtime/device.h"
+
+namespace xlm {
+namespace {
+
+constexpr std::int64_t kUntimedSteps = 3;  // of every part: they warm caches
+
+}  // namespace
+
+void TrainingCosts::begin_step() {
+  if (evaluated_) memory_before_ = restart_peak_memory(device_) ? 0 : peak_memory(device_);
+  evaluated_ = false;
+  if (began_ || steps_here_ < kUntimedSteps) return;
+  wait_for(device_);
+  began_ = monotonic_seconds();
+}
+
+void TrainingCosts::end_step(std::int64_t tokens) {
+  ++steps_here_;
+  stepped_ = true;
+  if (!began_) return;
+  ++steps_;
+  tokens_ += tokens;
+}
+
+void TrainingCosts::pause() {
+  if (!stepped_) return;
+  stepped_ = false;
+  wait_for(device_);
+  if (began_) seconds_ += monotonic_seconds() - *began_;
+  began_.reset();
+  const std::int64_t peak = peak_memory(device_);
+  if (peak > memory_before_) peak_memory_ = std::max(peak_memory_, peak);
+}
+
+void TrainingCosts::evaluated() { evaluated_ = true; }
+
+std::optional<double> TrainingCosts::tokens_per_second() const {
+  if (steps_ == 0) return std::nullopt;
+  return static_cast<double>(tokens_) / (seconds_ + (began_ ? monotonic_seconds() - *began_ : 0));
+}
+
+NamedValues TrainingCosts::values() const {
+  NamedValues values;
+  if (steps_ > 0) values["step_seconds"] = seconds_ / static_cast<double>(steps_);
+  if (peak_memory_ > 0) values["peak_memory"] = static_cast<double>(peak_memory_);
+  return values;
+}
+
+Json TrainingCosts::state() const {
+  return {{"seconds", seconds_}, {"steps", steps_}, {"tokens", tokens_}, {"peak_memory", peak_memory_}};
+}
+
+void TrainingCosts::restore(const Json& state) {
+  seconds_ = state.at("seconds").get<double>();
+  steps_ = state.at("steps").get<std::int64_t>();
+  tokens_ = state.at("tokens").get<std::int64_t>();
+  peak_memory_ = state.at("peak_memory").get<std::int64_t>();
+}
+
+}  // namespace xlm

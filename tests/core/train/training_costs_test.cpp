@@ -1,0 +1,68 @@
+// What training costs, over all parts of a run that was stopped and resumed.
+#include <cstring>
+
+#include <gtest/gtest.h>
+
+#include "core/train/checkpoint.h"
+#include "tests/core/train/training.h"
+
+namespace xlm {
+namespace {
+
+constexpr std::size_t kHungry = std::size_t{400} << 20;
+
+/// Takes memory while the model is evaluated, and gives it back.
+class HungryEvaluation : public RecordingSink {
+ public:
+  bool should_stop() override {
+    // Asked once after every step; a second time only from an evaluation.
+    if (asked_after_ == last_step && fed_after_ != last_step) {
+      fed_after_ = last_step;
+      std::vector<char> hungry(kHungry);
+      std::memset(hungry.data(), 1, hungry.size());
+      ++meals;
+    }
+    asked_after_ = last_step;
+    return RecordingSink::should_stop();
+  }
+  int meals = 0;
+
+ private:
+  std::int64_t asked_after_ = -1;
+  std::int64_t fed_after_ = -1;
+};
+
+Json saved_costs(const TrainJob& job) {
+  const auto kept = CheckpointFolder(job.folder / "checkpoints").load_newest([](const std::string&) {});
+  return kept->state.value("costs", Json());
+}
+
+TEST_F(TrainerTest, StepSecondsAreTheMeanOverAllParts) {
+  const TrainJob parts = job("parts");
+  for (const std::int64_t stop : {12, 22, 24}) {
+    RecordingSink sink;
+    sink.stop_after = stop;
+    ASSERT_EQ(train(parts, sink), TrainOutcome::kStopped) << stop;
+  }
+  const Json saved = saved_costs(parts);
+  ASSERT_TRUE(saved.is_object());
+  EXPECT_EQ(saved.at("steps"), (12 - 3) + (10 - 3)) << "each part leaves three steps untimed, the last has but two";
+  EXPECT_EQ(saved.at("tokens"), 16 * 4 * 16);
+  RecordingSink last;  // the final evaluation alone
+  ASSERT_EQ(train(parts, last), TrainOutcome::kDone);
+  EXPECT_DOUBLE_EQ(last.cost.at("step_seconds"), saved.at("seconds").get<double>() / 16);
+  EXPECT_EQ(last.cost.at("peak_memory"), saved.at("peak_memory").get<double>());
+}
+
+TEST_F(TrainerTest, PeakMemoryIsThatOfTrainingAlone) {
+  RecordingSink plain;
+  ASSERT_EQ(train(job("plain"), plain), TrainOutcome::kDone);
+  HungryEvaluation hungry;
+  ASSERT_EQ(train(job("hungry"), hungry), TrainOutcome::kDone);
+  EXPECT_GT(hungry.meals, 2);
+  EXPECT_GT(hungry.cost.at("peak_memory"), 0);
+  EXPECT_LT(hungry.cost.at("peak_memory"), plain.cost.at("peak_memory") + kHungry / 2.0);
+}
+
+}  // namespace
+}  // namespace xlm
