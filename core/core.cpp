@@ -10,10 +10,10 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "base/progress.h"
 #include "base/random.h"
 #include "core/api/interface.h"
 #include "core/eval/evaluation.h"
+#include "core/eval/measure.h"
 #include "core/eval/sampling.h"
 #include "core/eval/segment.h"
 #include "core/eval/trace.h"
@@ -46,30 +46,20 @@ class CoreLibrary final : public Core {
     const Split& split = data.split(job.split);
     const LoadedModel loaded = load_model_folder(job.model, options.model, &data.vocabulary);
     loaded.model->to(device);
-    const TokenSource source(split, reencoding(data.vocabulary, loaded.vocabulary),
-                             known_flags(data, job.split, *loaded.model));
-    const SplitSettings settings = split_settings(options, device);
-    TokenTrace trace = trace_tokens(*loaded.model, source, loaded.vocabulary, settings);
-    torch::manual_seed(random_bits(static_cast<std::uint64_t>(options.seed), kEvaluation, 0));
-    const double start = monotonic_seconds();
-    const SplitLoss result =
-        evaluate_split(*loaded.model, source, settings, [&](std::int64_t done, std::int64_t total) {
-          progress(static_cast<double>(done), static_cast<double>(total));
-          return true;
-        });
-    if (!std::isfinite(result.loss)) {
+    TokenSource source(split, reencoding(data.vocabulary, loaded.vocabulary),
+                       known_flags(data, job.split, *loaded.model));
+    source.set_vocabulary(loaded.vocabulary);
+    Evaluation evaluation = measure(*loaded.model, {job.split, split, source, loaded.vocabulary},
+                                    split_settings(options, device), options.seed, Traced::kYes,
+                                    [&](std::int64_t done, std::int64_t total) {
+                                      progress(static_cast<double>(done), static_cast<double>(total));
+                                      return true;
+                                    })
+                                .value();
+    if (!std::isfinite(evaluation.loss)) {
       throw DataError(
-          fmt::format("the loss of {} is {}: it is no model of these data", job.model.string(), result.loss));
+          fmt::format("the loss of {} is {}: it is no model of these data", job.model.string(), evaluation.loss));
     }
-    Evaluation evaluation{.split = job.split,
-                          .step = 0,
-                          .tokens = result.tokens,
-                          .loss = result.loss,
-                          .seconds = monotonic_seconds() - start,
-                          .final = false,
-                          .values = result.statistics,
-                          .trace = std::move(trace)};
-    evaluation.values.merge(loss_values(result.loss, result.tokens, split, data.vocabulary.unit));
     evaluation.values.merge(loaded.model->costs(options.train.block));
     return evaluation;
   }

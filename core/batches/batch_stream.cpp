@@ -34,9 +34,29 @@ void TokenSource::copy(std::int64_t begin, std::int64_t count, std::int64_t* out
   for (std::int64_t i = 0; i < count; ++i) out[i] = reencoding_[static_cast<std::size_t>(out[i])];
 }
 
+void TokenSource::set_vocabulary(const Vocabulary& vocabulary) {
+  symbol_bytes_.clear();
+  if (vocabulary.unit == Vocabulary::Unit::kBpe) return;
+  for (const std::string& symbol : vocabulary.symbols)
+    symbol_bytes_.push_back(static_cast<std::int64_t>(symbol.size()));
+}
+
+std::int64_t TokenSource::bytes(const torch::Tensor& ids) const {
+  if (symbol_bytes_.empty()) return 0;
+  const torch::Tensor flat = ids.contiguous();
+  const std::int64_t* id = flat.data_ptr<std::int64_t>();
+  std::int64_t sum = 0;
+  for (std::int64_t i = 0; i < flat.numel(); ++i) {
+    if (id[i] >= 0) sum += symbol_bytes_[static_cast<std::size_t>(id[i])];
+  }
+  return sum;
+}
+
 TokenSource token_source(const PreparedData& data, const std::string& split, const LanguageModel& model) {
   const std::string tokenizer = model.tokenizer();
-  return {data.split(split), {}, tokenizer.empty() ? nullptr : open_segmentation(data, split, tokenizer)};
+  TokenSource source(data.split(split), {}, tokenizer.empty() ? nullptr : open_segmentation(data, split, tokenizer));
+  source.set_vocabulary(data.vocabulary);
+  return source;
 }
 
 std::vector<std::pair<std::int64_t, std::int64_t>> TokenSource::documents() const {

@@ -32,6 +32,9 @@ class TokenSource {
     documents_ = &split.documents;
   }
 
+  /// What the ids stand for, as `bytes` needs to know.
+  void set_vocabulary(const Vocabulary& vocabulary);
+
   std::int64_t size() const { return file_->size(); }
   /// Copies the ids [begin, begin + count) to `out`.
   void copy(std::int64_t begin, std::int64_t count, std::int64_t* out) const;
@@ -41,6 +44,8 @@ class TokenSource {
   torch::Tensor flag_rows(std::int64_t rows, std::int64_t first, std::int64_t stride, std::int64_t count) const;
   /// {first token, tokens} of every document; one where none are known.
   std::vector<std::pair<std::int64_t, std::int64_t>> documents() const;
+  /// Bytes of the text that ids stand for, negative ones left out; 0 for byte pairs, and where no vocabulary is known.
+  std::int64_t bytes(const torch::Tensor& ids) const;
   /// Flags beside the text; null where there are none.
   const TokenFlags* flags() const { return flags_.get(); }
 
@@ -49,6 +54,7 @@ class TokenSource {
   std::vector<std::int64_t> reencoding_;
   std::shared_ptr<const TokenFlags> flags_;
   const std::vector<std::int64_t>* documents_ = nullptr;
+  std::vector<std::int64_t> symbol_bytes_;  // by id
 };
 
 /// The tokens of a split as a model with the vocabulary of the data wants them, with the flags that it asks for.

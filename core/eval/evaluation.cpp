@@ -1,8 +1,5 @@
-// The choice between evaluation schemes, and what follows from a loss.
+// The choice between evaluation schemes.
 #include "core/eval/evaluation.h"
-
-#include <cmath>
-#include <numbers>
 
 #include <fmt/format.h>
 
@@ -48,21 +45,6 @@ SplitSettings split_settings(const RunOptions& options, torch::Device device) {
           .stride = options.eval.stride,
           .precision = options.train.precision,
           .device = device};
-}
-
-NamedValues loss_values(double loss, std::int64_t tokens, const Split& split, Vocabulary::Unit unit) {
-  NamedValues values;
-  if (unit != Vocabulary::Unit::kBpe) {
-    values["bpc"] = loss / std::numbers::ln2;
-  } else {
-    const double nats = loss * static_cast<double>(tokens);
-    values["token_perplexity"] = std::exp(loss);
-    values["words"] = static_cast<double>(split.words);
-    values["bytes"] = static_cast<double>(split.bytes);
-    if (split.words > 0) values["word_perplexity"] = std::exp(nats / static_cast<double>(split.words));
-    if (split.bytes > 0) values["bits_per_byte"] = nats / std::numbers::ln2 / static_cast<double>(split.bytes);
-  }
-  return values;
 }
 
 }  // namespace xlm

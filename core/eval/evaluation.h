@@ -20,6 +20,7 @@ struct SplitSettings {
 
 struct SplitLoss {
   std::int64_t tokens = 0;  // scored predictions
+  std::int64_t bytes = 0;   // of the symbols that were to be predicted (TokenSource::bytes)
   double loss = 0;          // mean, nats
   NamedValues statistics;   // the model's, over the whole split
   bool stopped = false;     // `go_on` said no; the rest is meaningless
@@ -35,8 +36,5 @@ SplitLoss evaluate_split(LanguageModel& model, const TokenSource& source, const 
 
 /// The settings that a run's options ask for.
 SplitSettings split_settings(const RunOptions& options, torch::Device device);
-
-/// Values that follow from a split's loss: bpc, and for byte pairs perplexities and bits per byte.
-NamedValues loss_values(double loss, std::int64_t tokens, const Split& split, Vocabulary::Unit unit);
 
 }  // namespace xlm

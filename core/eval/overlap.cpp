@@ -62,9 +62,10 @@ State OverlapEvaluation::add(const std::vector<PlacedWindow>& rows, const State&
   const ModelInput input{.tokens = tokens.to(settings_->device), .scored = longest - first_scored};
   const PrecisionScope precision(settings_->precision, settings_->device);
   ModelOutput output = model_->forward(input, state);
-  result_.loss +=
-      output.summed_loss(targets.narrow(1, first_scored, longest - first_scored).to(settings_->device)).item<double>();
+  const torch::Tensor asked = targets.narrow(1, first_scored, longest - first_scored);
+  result_.loss += output.summed_loss(asked.to(settings_->device)).item<double>();
   result_.tokens += scored;
+  result_.bytes += source_->bytes(asked);
   result_.stopped = !(*go_on_)(result_.tokens, total_);
   return output.state;
 }

@@ -14,7 +14,8 @@ SplitLoss evaluate_streaming(LanguageModel& model, const TokenSource& source, co
   State state = model.initial_state(settings.rows);
   for (std::int64_t position = 0; position + 1 < row_length && !result.stopped; position += settings.block) {
     const std::int64_t count = std::min(settings.block, row_length - 1 - position);
-    const torch::Tensor tokens = source.rows(settings.rows, position, row_length, count + 1).to(settings.device);
+    const torch::Tensor text = source.rows(settings.rows, position, row_length, count + 1);
+    const torch::Tensor tokens = text.to(settings.device);
     ModelOutput output;
     {
       const PrecisionScope precision(settings.precision, settings.device);
@@ -23,6 +24,7 @@ SplitLoss evaluate_streaming(LanguageModel& model, const TokenSource& source, co
     }
     state = std::move(output.state);
     result.tokens += count * settings.rows;
+    result.bytes += source.bytes(text.narrow(1, 1, count));
     result.stopped = !go_on(result.tokens, (row_length - 1) * settings.rows);
   }
   return result;

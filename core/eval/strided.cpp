@@ -17,7 +17,8 @@ SplitLoss evaluate_strided(LanguageModel& model, const TokenSource& source, cons
     const std::int64_t scored = std::min(settings.stride, row_length - 1 - first);
     const std::int64_t begin = std::max<std::int64_t>(0, first - (settings.context - settings.stride));
     const std::int64_t count = first + scored - begin;
-    const torch::Tensor tokens = source.rows(rows, begin, row_length, count + 1).to(settings.device);
+    const torch::Tensor text = source.rows(rows, begin, row_length, count + 1);
+    const torch::Tensor tokens = text.to(settings.device);
     const ModelInput input{.tokens = tokens.narrow(1, 0, count),
                            .positions = torch::arange(begin, begin + count, torch::kLong).expand({rows, count}),
                            .boundaries = source.flag_rows(rows, begin, row_length, count),
@@ -26,6 +27,7 @@ SplitLoss evaluate_strided(LanguageModel& model, const TokenSource& source, cons
     const ModelOutput output = model.forward(input.to(settings.device), state);
     result.loss += output.summed_loss(tokens.narrow(1, count + 1 - scored, scored)).item<double>();
     result.tokens += scored * rows;
+    result.bytes += source.bytes(text.narrow(1, count + 1 - scored, scored));
     result.stopped = !go_on(result.tokens, (row_length - 1) * rows);
   }
   return result;

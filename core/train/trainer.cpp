@@ -9,10 +9,10 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "base/progress.h"
 #include "base/random.h"
 #include "core/batches/batch_stream.h"
 #include "core/eval/evaluation.h"
+#include "core/eval/measure.h"
 #include "core/eval/trace.h"
 #include "core/models/language_model.h"
 #include "core/models/model_folder.h"
@@ -276,27 +276,14 @@ bool Trainer::evaluation_due() const {
 /// Nothing when it was stopped in between.
 std::optional<Evaluation> Trainer::evaluate(const std::string& split_name, bool final) {
   const Split& split = data_.split(split_name);
-  costs_.evaluated();
-  const double start = monotonic_seconds();
   const TokenSource& source = this->source(split_name);
-  const SplitSettings settings = split_settings(*options_, device_);
-  TokenTrace trace;
-  if (final) trace = trace_tokens(*model_, source, data_.vocabulary, settings);
-  torch::manual_seed(random_bits(static_cast<std::uint64_t>(options_->seed), kEvaluation, 0));
-  const SplitLoss result =
-      evaluate_split(*model_, source, settings, [this](std::int64_t, std::int64_t) { return !sink_->should_stop(); });
-  if (result.stopped) return std::nullopt;
-  Evaluation evaluation{.split = split_name,
-                        .step = step_,
-                        .tokens = result.tokens,
-                        .loss = result.loss,
-                        .seconds = monotonic_seconds() - start,
-                        .final = final,
-                        .values = result.statistics,
-                        .trace = std::move(trace)};
-  for (const auto& [name, value] : loss_values(result.loss, result.tokens, split, data_.vocabulary.unit)) {
-    evaluation.values[name] = value;
-  }
+  costs_.evaluated();
+  std::optional<Evaluation> evaluation = measure(
+      *model_, {split_name, split, source, data_.vocabulary}, split_settings(*options_, device_), options_->seed,
+      final ? Traced::kYes : Traced::kNo, [this](std::int64_t, std::int64_t) { return !sink_->should_stop(); });
+  if (!evaluation) return std::nullopt;
+  evaluation->step = step_;
+  evaluation->final = final;
   return evaluation;
 }
 
@@ -350,7 +337,16 @@ Trainer::Evaluated Trainer::finish() {
   const fs::path merges = data_.path / "merges.txt";
   write_model_folder(job_->folder / "model", *model_, data_.vocabulary, job_->model_yaml,
                      fs::exists(merges) ? read_file(merges) : "");
-  for (const Evaluation& evaluation : evaluations) sink_->evaluation(evaluation);
+  for (const Evaluation& evaluation : evaluations) {
+    sink_->evaluation(evaluation);
+    if (evaluation.values.contains("worse_than_guessing")) {
+      sink_->message(fmt::format(
+          "warning: the loss on {} ({:.4f}) is above that of guessing all {} symbols alike ({:.4f}): the model "
+          "has learnt nothing, or lost it",
+          evaluation.split, evaluation.loss, data_.vocabulary.size(),
+          std::log(static_cast<double>(data_.vocabulary.size()))));
+    }
+  }
   for (const Grid& grid : model_->grids()) sink_->grid(step_, grid);
   NamedValues costs = model_->costs(options_->train.block);
   costs.merge(costs_.values());

@@ -19,9 +19,19 @@ constexpr std::array<std::string_view, 5> kCosts{"params", "flops_per_token", "p
 constexpr std::array<std::string_view, 3> kSplits{"train", "valid", "test"};
 /// Names that are right even where no run has them (yet); a store may hold more.
 constexpr std::array<std::string_view, 3> kUsualKeys{"model.type", "data.name", "seed"};
-constexpr std::array<std::string_view, 12> kEvaluationMetrics{
-    "bpc",   "loss",  "tokens",           "seconds",         "average_span",  "max_span",
-    "words", "bytes", "token_perplexity", "word_perplexity", "bits_per_byte", "shortening_factor"};
+constexpr std::array<std::string_view, 13> kEvaluationMetrics{"bpc",
+                                                              "loss",
+                                                              "tokens",
+                                                              "seconds",
+                                                              "average_span",
+                                                              "max_span",
+                                                              "words",
+                                                              "bytes",
+                                                              "token_perplexity",
+                                                              "word_perplexity",
+                                                              "bits_per_byte",
+                                                              "shortening_factor",
+                                                              "worse_than_guessing"};
 
 template <class List>
 bool contains(const List& list, std::string_view name) {

@@ -155,9 +155,18 @@ class TableBuilder {
     }
     result.groups = static_cast<std::int64_t>(groups.size());
     if (numbers.size() > groups.size()) note_mixed(label, column);
+    if (std::any_of(members.begin(), members.end(), [&](std::size_t run) { return has_lost(run); })) {
+      notes_.lost.push_back(fmt::format("{}/{}", label, column.label));
+    }
     result.value = aggregated(numbers, column.cells.aggregate, column.cells.better);
     if (column.cells.spread == Spread::kDeviation) result.spread = sample_deviation(numbers);
     return result;
+  }
+
+  /// Worse than guessing at the end, as its final evaluations say.
+  bool has_lost(std::size_t run) {
+    return !is_missing(runs_.column_or_nothing("test.worse_than_guessing")[run]) ||
+           !is_missing(runs_.column_or_nothing("valid.worse_than_guessing")[run]);
   }
 
   void note_mixed(const std::string& label, const TableColumn& column) {

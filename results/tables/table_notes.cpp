@@ -90,6 +90,9 @@ std::vector<std::string> table_notes(const Table& table, const TableNotes& notes
                     table.columns.front().cells.over));
   }
   add(missing_note(table));
+  if (!notes.lost.empty()) {
+    add(fmt::format("Runs whose loss ended above that of guessing all symbols alike are in {}.", listed(notes.lost)));
+  }
   if (!notes.mixed.empty()) {
     add(fmt::format("Several runs with one {} are mixed in {}; a 'where' can tell them apart.", notes.mixed_over,
                     listed(notes.mixed)));

@@ -17,6 +17,7 @@ struct TableNotes {
   std::set<std::string> absent;                            // rows to be tested against that the table does not have
   std::vector<std::string> mixed;                          // cells with several runs of one seed
   std::string mixed_over;
+  std::vector<std::string> lost;  // cells with runs that ended worse than guessing
 };
 
 std::vector<std::string> table_notes(const Table& table, const TableNotes& notes);

@@ -34,6 +34,32 @@ TEST_F(TrainerTest, LearnsEvaluatesAndWritesAModel) {
   }
 }
 
+TEST_F(TrainerTest, BitsPerByteCountTheBytesOfTheScoredCharacters) {
+  std::ofstream text(folder_.path() / "umlauts.txt");
+  for (int i = 0; i < 6000; ++i) text << "über";
+  text.close();
+  prepare({.dataset = "text", .from = {folder_.path() / "umlauts.txt"}, .out = folder_.path() / "umlauts"}, {});
+  const PreparedData data = open_prepared(folder_.path() / "umlauts");
+  const TokenFile& tokens = data.split("test").tokens;
+  double bytes = 0;  // of all characters but the first, which is not predicted
+  for (std::int64_t i = 1; i < tokens.size(); ++i) {
+    bytes += static_cast<double>(data.vocabulary.symbols[static_cast<std::size_t>(tokens.at(i))].size());
+  }
+  ASSERT_GT(bytes, 1.2 * static_cast<double>(tokens.size()));
+  for (TrainJob umlauts :
+       {job("blocks"), hourglass_job("strides", BoundaryOptions::Type::kFixed), recurrent_job("windows", false)}) {
+    umlauts.options.data.path = data.path;
+    umlauts.options.train = {.steps = 2, .batch = 4, .block = 16, .threads = 1};
+    umlauts.options.eval.batch = 1;
+    RecordingSink sink;
+    ASSERT_EQ(train(umlauts, sink), TrainOutcome::kDone);
+    const Evaluation& test = sink.evaluations.back();
+    ASSERT_EQ(test.tokens, tokens.size() - 1);
+    EXPECT_NEAR(test.values.at("bits_per_byte") * bytes, test.values.at("bpc") * static_cast<double>(test.tokens),
+                1e-9 * bytes);
+  }
+}
+
 TEST_F(TrainerTest, FinalEvaluationsOfDynamicSpansTraceThem) {
   RecordingSink sink;
   EXPECT_EQ(train(job("dynamic", AdaptiveSpanOptions::SpanType::kDynamic), sink), TrainOutcome::kDone);

@@ -73,6 +73,17 @@ TEST_F(Tables, AveragesOverSeeds) {
   EXPECT_THAT(text(kGrid), HasSubstr("3 seeds in every cell."));
 }
 
+TEST_F(Tables, SaysWhereARunEndedWorseThanGuessing) {
+  EXPECT_THAT(text(kGrid), Not(HasSubstr("guessing")));
+  const MadeRun lost{.id = "lost", .type = "fixed", .span = 64, .seed = 4, .bpc = 9};
+  maker_.make(lost);
+  Json evaluation = RunMaker::evaluation("test", 9);
+  evaluation["values"]["worse_than_guessing"] = 1;
+  maker_.journal(lost).append("evaluation", evaluation);
+  sync();
+  EXPECT_THAT(text(kGrid), HasSubstr("above that of guessing all symbols alike are in fixed/64."));
+}
+
 TEST_F(Tables, OtherAggregates) {
   const auto value = [&](const std::string& aggregate) {
     return *table("table: T\nrows: model.span_type\nwhere: {model.span: 64}\ncells: {value: test.bpc, " + aggregate +

@@ -1,0 +1,56 @@
+// What is reported of a split.
+#include "core/eval/measure.h"
+
+#include <cmath>
+#include <numbers>
+
+#include "base/progress.h"
+#include "base/random.h"
+#include "core/eval/trace.h"
+#include "core/runtime/random_streams.h"
+
+namespace xlm {
+namespace {
+
+/// Byte pairs have words and bytes counted when the data were prepared, of the whole text; other symbols have the bytes
+/// of those that were scored.
+NamedValues loss_values(const SplitLoss& result, const MeasuredText& text) {
+  NamedValues values;
+  const double nats = result.loss * static_cast<double>(result.tokens);
+  const bool pairs = text.vocabulary.unit == Vocabulary::Unit::kBpe;
+  const auto bytes = static_cast<double>(pairs ? text.split.bytes : result.bytes);
+  if (pairs) {
+    values["token_perplexity"] = std::exp(result.loss);
+    values["words"] = static_cast<double>(text.split.words);
+    values["bytes"] = bytes;
+    if (text.split.words > 0) {
+      values["word_perplexity"] = std::exp(nats / static_cast<double>(text.split.words));
+    }
+  } else {
+    values["bpc"] = result.loss / std::numbers::ln2;
+  }
+  if (bytes > 0) values["bits_per_byte"] = nats / std::numbers::ln2 / bytes;
+  if (result.loss > std::log(static_cast<double>(text.vocabulary.size()))) values["worse_than_guessing"] = 1;
+  return values;
+}
+
+}  // namespace
+
+std::optional<Evaluation> measure(LanguageModel& model, const MeasuredText& text, const SplitSettings& settings,
+                                  std::int64_t seed, Traced traced, const GoOn& go_on) {
+  Evaluation evaluation;
+  evaluation.split = text.name;
+  if (traced == Traced::kYes) evaluation.trace = trace_tokens(model, text.source, text.vocabulary, settings);
+  const double start = monotonic_seconds();
+  torch::manual_seed(random_bits(static_cast<std::uint64_t>(seed), kEvaluation, 0));
+  const SplitLoss result = evaluate_split(model, text.source, settings, go_on);
+  if (result.stopped) return std::nullopt;
+  evaluation.tokens = result.tokens;
+  evaluation.loss = result.loss;
+  evaluation.seconds = monotonic_seconds() - start;
+  evaluation.values = result.statistics;
+  evaluation.values.merge(loss_values(result, text));
+  return evaluation;
+}
+
+}  // namespace xlm
