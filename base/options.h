@@ -27,6 +27,7 @@ struct OptionInfo {
   bool open_min = false;       // min itself is not allowed
   bool open_max = false;       // max itself is not allowed
   bool affects_result = true;  // false: where or how it runs; left out of the run id
+  bool later = false;          // came when runs had ids already: in the run id only where it is not 0
   OptionContent content = OptionContent::kValue;
 };
 
@@ -106,6 +107,7 @@ struct OptionEntry {
   std::string range;  // "≥ 1", "one of a, b", or ""
   Json value;
   bool affects_result = true;
+  bool later = false;
   OptionContent content = OptionContent::kValue;
 };
 

@@ -147,6 +147,11 @@ struct HourglassOptions {
                "model.layers has no stage to pool for: give three numbers such as [2, 8, 2], or "
                "model.boundaries.type=none"}};
     }
+    if (boundaries.type == BoundaryOptions::Type::kGumbel && pooling == Pooling::kSubsample) {
+      return {{"pooling",
+               "model.pooling 'subsample' hands no gradient to the boundaries, by which model.boundaries.type 'gumbel' "
+               "learns: take the mean, or another type"}};
+    }
     return std::nullopt;
   }
 

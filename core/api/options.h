@@ -139,6 +139,7 @@ struct EvalOptions {
   std::int64_t batch = 8;
   std::int64_t context = 2048;
   std::int64_t stride = 512;
+  std::int64_t max_windows = 0;
   Select select = Select::kLast;
 
   void visit(OptionVisitor& v) {
@@ -157,6 +158,12 @@ struct EvalOptions {
              .min = 1,
              .max = 1e7},
             stride);
+    v.field({.name = "max_windows",
+             .help = "windows of a row at most, the first ones; 0: the whole split; used by hourglasses",
+             .min = 0,
+             .max = 1e12,
+             .later = true},
+            max_windows);
     v.field({.name = "select", .help = "which weights become the model: the last, or the best on validation"}, select,
             kSelectNames);
   }

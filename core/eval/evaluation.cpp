@@ -43,6 +43,7 @@ SplitSettings split_settings(const RunOptions& options, torch::Device device) {
           .block = options.train.block,
           .context = options.eval.context,
           .stride = options.eval.stride,
+          .max_windows = options.eval.max_windows,
           .precision = options.train.precision,
           .device = device};
 }

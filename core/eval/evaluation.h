@@ -10,10 +10,11 @@
 namespace xlm {
 
 struct SplitSettings {
-  std::int64_t rows = 8;        // the split is cut into so many rows of ⌊N/rows⌋ tokens; the remainder is dropped
-  std::int64_t block = 512;     // tokens of a row at a time, where state is carried along
-  std::int64_t context = 2048;  // tokens of a window, and
-  std::int64_t stride = 512;    // its last tokens that are scored, where no state is carried
+  std::int64_t rows = 8;         // the split is cut into so many rows of ⌊N/rows⌋ tokens; the remainder is dropped
+  std::int64_t block = 512;      // tokens of a row at a time, where state is carried along
+  std::int64_t context = 2048;   // tokens of a window, and
+  std::int64_t stride = 512;     // its last tokens that are scored, where no state is carried
+  std::int64_t max_windows = 0;  // of a row, there; 0: all
   Precision precision = Precision::kFloat32;
   torch::Device device = torch::kCPU;
 };

@@ -11,10 +11,14 @@ SplitLoss evaluate_strided(LanguageModel& model, const TokenSource& source, cons
                            const GoOn& go_on) {
   const std::int64_t rows = settings.rows;
   const std::int64_t row_length = source.size() / rows;
+  const std::int64_t all = row_length - 1;  // predictions of a row
+  const std::int64_t most = settings.max_windows > 0 && settings.max_windows <= all / settings.stride
+                                ? settings.max_windows * settings.stride
+                                : all;
   const State state = model.initial_state(rows);
   SplitLoss result;
-  for (std::int64_t first = 0; first + 1 < row_length && !result.stopped; first += settings.stride) {
-    const std::int64_t scored = std::min(settings.stride, row_length - 1 - first);
+  for (std::int64_t first = 0; first < most && !result.stopped; first += settings.stride) {
+    const std::int64_t scored = std::min(settings.stride, most - first);
     const std::int64_t begin = std::max<std::int64_t>(0, first - (settings.context - settings.stride));
     const std::int64_t count = first + scored - begin;
     const torch::Tensor text = source.rows(rows, begin, row_length, count + 1);
@@ -28,7 +32,7 @@ SplitLoss evaluate_strided(LanguageModel& model, const TokenSource& source, cons
     result.loss += output.summed_loss(tokens.narrow(1, count + 1 - scored, scored)).item<double>();
     result.tokens += scored * rows;
     result.bytes += source.bytes(text.narrow(1, count + 1 - scored, scored));
-    result.stopped = !go_on(result.tokens, (row_length - 1) * rows);
+    result.stopped = !go_on(result.tokens, most * rows);
   }
   return result;
 }

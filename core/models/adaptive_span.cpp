@@ -15,6 +15,7 @@
 #include "core/kernels/dropout.h"
 #include "core/kernels/linear.h"
 #include "core/models/language_model.h"
+#include "core/runtime/device.h"
 
 namespace xlm {
 namespace {
@@ -220,11 +221,13 @@ Tensor AdaptiveSpan::group_attention(const Layer& layer, const std::vector<std::
                            .seed = dropout > 0 ? draw_dropout_seed() : 0});
 }
 
-/// z_t = S·σ(vᵀx_t + b) per head and query (Sukhbaatar et al. 2019, §2.2): [B, H, M, 1]. Also counted for the
-/// statistics.
+/// z_t = S·σ(vᵀx_t + b) per head and query (1.10): [B, H, M, 1]. Also counted for the statistics. In the weights' own
+/// type under bfloat16 too, whose eight bits would round a span of 1000 to a multiple of 4.
 Tensor AdaptiveSpan::dynamic_spans(std::size_t index, const Tensor& hidden) {
+  const FullPrecisionScope precision(hidden.device());
   const Layer& layer = layers_[index];
-  const Tensor z = torch::sigmoid(linear_layer(hidden, layer.span_weight, layer.span_bias)).to(in_emb_.scalar_type()) *
+  const Tensor seen_by = hidden.to(in_emb_.scalar_type());
+  const Tensor z = torch::sigmoid(linear_layer(seen_by, layer.span_weight, layer.span_bias)) *
                    static_cast<double>(o_.span);  // [B, M, H]
   DynamicSpans& seen = dynamic_[index];
   const Tensor of_head = z.detach().to(torch::kDouble).flatten(0, 1);  // [B·M, H]

@@ -13,11 +13,24 @@ namespace {
 
 using torch::Tensor;
 
-/// Probabilities and noise keep so far from 0 and 1.
-double smallest_step(const Tensor& x) {
-  return x.scalar_type() == torch::kDouble ? std::numeric_limits<double>::epsilon()
-                                           : static_cast<double>(std::numeric_limits<float>::epsilon());
+/// Probabilities and noise in [ε, 1 − ε] of the type that they run in, as torch's relaxed Bernoulli clamps both.
+Tensor clamp_probability(const Tensor& x) {
+  const auto epsilon = [&]() -> double {
+    switch (x.scalar_type()) {
+      case torch::kDouble:
+        return std::numeric_limits<double>::epsilon();
+      case torch::kBFloat16:
+        return std::numeric_limits<c10::BFloat16>::epsilon();
+      case torch::kHalf:
+        return std::numeric_limits<c10::Half>::epsilon();
+      default:
+        return std::numeric_limits<float>::epsilon();
+    }
+  }();
+  return x.clamp(epsilon, 1 - epsilon);
 }
+
+Tensor log_odds(const Tensor& probability) { return probability.log() - (-probability).log1p(); }
 
 }  // namespace
 
@@ -37,9 +50,9 @@ Tensor hard_boundaries(const Tensor& logits) {
 }
 
 Tensor gumbel_boundaries(const Tensor& logits, double temperature) {
-  const double step = smallest_step(logits);
-  const Tensor noise = torch::rand(logits.sizes(), logits.options().requires_grad(false)).clamp(step, 1 - step);
-  const Tensor soft = torch::sigmoid((logits + noise.log() - (-noise).log1p()) / temperature);
+  const Tensor probability = clamp_probability(torch::sigmoid(logits));
+  const Tensor noise = clamp_probability(torch::rand(logits.sizes(), logits.options().requires_grad(false)));
+  const Tensor soft = torch::sigmoid((log_odds(probability) + log_odds(noise)) / temperature);
   const Tensor hard = (soft.detach() > 0.5).to(soft.scalar_type());
   return hard + (soft - soft.detach());  // the bracket is exactly 0 in value
 }

@@ -122,4 +122,11 @@ PrecisionScope::~PrecisionScope() {
   at::autocast::set_autocast_enabled(type_, false);
 }
 
+FullPrecisionScope::FullPrecisionScope(torch::Device device)
+    : type_(device.type()), autocast_(at::autocast::is_autocast_enabled(type_)) {
+  at::autocast::set_autocast_enabled(type_, false);
+}
+
+FullPrecisionScope::~FullPrecisionScope() { at::autocast::set_autocast_enabled(type_, autocast_); }
+
 }  // namespace xlm

@@ -47,4 +47,17 @@ class PrecisionScope {
   bool active_;
 };
 
+/// No autocast inside its scope, whatever holds around it, for what needs all bits of its type.
+class FullPrecisionScope {
+ public:
+  explicit FullPrecisionScope(torch::Device device);
+  ~FullPrecisionScope();
+  FullPrecisionScope(const FullPrecisionScope&) = delete;
+  FullPrecisionScope& operator=(const FullPrecisionScope&) = delete;
+
+ private:
+  torch::DeviceType type_;
+  bool autocast_;
+};
+
 }  // namespace xlm

@@ -33,9 +33,10 @@ constexpr std::string_view kIdentity = R"(
 ## The run id
 
 A run is called `MODEL-DATASET-HASH`, for example `adaptive-span-text8-3fa9c1d2`. The hash is the first eight digits of a
-sha256 over every key that the tables mark "yes", with its resolved value; over the prepared data's fingerprint (a hash
-of its files, so the same data has the same fingerprint on any machine, wherever it lies); and over the sha256 of what
-the keys marked "its content" name: the weights that training starts from, a tokenizer. The keys marked "no" say where or
+sha256 over every key that the tables mark "yes", with its resolved value, and those marked "where not 0" that are not;
+over the prepared data's fingerprint (a hash of its files, so the same data has the same fingerprint on any machine,
+wherever it lies); and over the sha256 of what the keys marked "its content" name: the weights that training starts from,
+a tokenizer. The keys marked "no" say where or
 how a run is done, or how it is called: changing them finds the same run again. So the same work has the same id
 everywhere and is never done twice, and experiments that share a run share its folder.
 
@@ -53,6 +54,7 @@ std::string row(const OptionEntry& entry) {
   const std::string range = entry.range.empty() ? "" : " (" + entry.range + ")";
   return fmt::format("| `{}` | {} | {}{} | {} |\n", entry.key, shown_value(entry), entry.help, range,
                      entry.content != OptionContent::kValue ? "its content"
+                     : entry.later                          ? "where not 0"
                      : entry.affects_result                 ? "yes"
                                                             : "no");
 }

@@ -75,7 +75,8 @@ std::string run_id(const RunOptions& options, const RunInputs& inputs) {
   std::map<std::string, std::string> parts = inputs.contents;
   parts["data.fingerprint"] = inputs.data.fingerprint;
   for (const OptionEntry& entry : option_entries(options)) {
-    if (entry.affects_result && entry.content == OptionContent::kValue) parts[entry.key] = entry.value.dump();
+    const bool counts = entry.affects_result && !(entry.later && entry.value == 0);
+    if (counts && entry.content == OptionContent::kValue) parts[entry.key] = entry.value.dump();
   }
   Sha256 hash;
   for (const auto& [key, value] : parts) hash.update(fmt::format("{}={}\n", key, value));

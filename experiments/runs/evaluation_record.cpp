@@ -85,7 +85,7 @@ void add_experiment(const fs::path& folder, const std::string& experiment) {
 bool has_settings_of_run(const Run& run, const Json& settings) {
   for (const auto& [key, value] : settings.items()) {
     const Json* own = run.param(key);
-    if (own == nullptr || *own != value) return false;
+    if (own == nullptr ? value != 0 : *own != value) return false;  // an option that came later was 0 before
   }
   return true;
 }

@@ -239,7 +239,7 @@ def training(model):
 def compute():
     result = {"origin": ORIGIN}
     for kind in ("none", "fixed", "whitespace", *PREDICTED):
-        for pooling in ("mean",) if kind == "none" else ("mean", "subsample"):
+        for pooling in ("mean",) if kind in ("none", "gumbel") else ("mean", "subsample"):
             model = Model(kind, pooling)
             name = kind if pooling == "mean" else f"{kind}_{pooling}"
             result[name] = {"whole": call(model, LENGTH), "last_13": call(model, LAST), **training(model)}

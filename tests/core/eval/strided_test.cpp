@@ -72,6 +72,23 @@ TEST_F(StridedTest, EveryTokenOfARowButItsFirstIsScoredOnceWithItsContext) {
   EXPECT_EQ(next, 26);
 }
 
+TEST_F(StridedTest, AtMostSoManyWindowsOfARowAreScored) {
+  for (const auto& [most, windows, tokens] : std::vector<std::tuple<std::int64_t, std::size_t, std::int64_t>>{
+           {1, 1, 8}, {3, 3, 24}, {5, 5, 40}, {6, 6, 48}, {7, 7, 52}, {100, 7, 52}, {0, 7, 52}}) {
+    model_.inputs.clear();
+    std::int64_t last_total = 0;
+    const SplitLoss result =
+        evaluate_split(model_, source_, {.rows = 2, .context = 10, .stride = 4, .max_windows = most},
+                       [&](std::int64_t /*scored*/, std::int64_t total) {
+                         last_total = total;
+                         return true;
+                       });
+    EXPECT_EQ(model_.inputs.size(), windows) << most;
+    EXPECT_EQ(result.tokens, tokens) << most;
+    EXPECT_EQ(last_total, tokens) << most;
+  }
+}
+
 TEST_F(StridedTest, StopsWhenToldToAndRefusesTooManyRows) {
   const auto settings = [](std::int64_t rows) { return SplitSettings{.rows = rows, .context = 10, .stride = 4}; };
   EXPECT_TRUE(evaluate_split(model_, source_, settings(2), [](auto, auto) { return false; }).stopped);

@@ -38,10 +38,15 @@ class Shrink : public OptionVisitor {
     if (info.name == "layers") value.assign(one_stage ? 1 : value.size(), 1);
   }
   void choice(const OptionInfo& info, std::size_t& index, const std::vector<std::string>& names) override {
-    if (info.name == choice_name) index = choice_index % names.size();
+    if (info.name == choice_name) {
+      index = choice_index % names.size();
+    } else if (others > 0) {
+      index = others % names.size();
+    }
     if (choices.count(std::string(info.name)) == 0) choices[std::string(info.name)] = names.size();
   }
   bool one_stage = false;  // where lists of several stages do not go with the choice
+  std::size_t others = 0;  // what the other choices are, where their defaults do not go with it
   std::string choice_name;
   std::size_t choice_index = 0;
   std::map<std::string, std::size_t> choices;
@@ -68,13 +73,15 @@ std::vector<Case> all_cases() {
     options.visit(found);
     const auto add = [&](const std::string& choice, std::size_t index) {
       auto small = decltype(options){};
-      Shrink shrink;
-      shrink.choice_name = choice;
-      shrink.choice_index = index;
-      small.visit(shrink);
-      if (small.problem()) {
-        shrink.one_stage = true;
+      for (const auto& [one_stage, others] : {std::pair{false, 0U}, std::pair{true, 0U}, std::pair{false, 1U}}) {
+        Shrink shrink;
+        shrink.choice_name = choice;
+        shrink.choice_index = index;
+        shrink.one_stage = one_stage;
+        shrink.others = others;
+        small = decltype(options){};
         small.visit(shrink);
+        if (!small.problem()) break;
       }
       std::string name = std::string(small.kType) + (choice.empty() ? "" : "_" + choice + std::to_string(index));
       std::replace(name.begin(), name.end(), '-', '_');

@@ -23,6 +23,33 @@ TEST(GumbelBoundaries, AreHardInValueAndSoftInGradient) {
   EXPECT_TRUE(torch::allclose(logits.grad(), soft * (1 - soft) / 0.5, 1e-10, 1e-12));
 }
 
+// As torch's relaxed Bernoulli, which clamps the probability to [ε, 1 − ε] of its type: beyond, there is no gradient.
+TEST(GumbelBoundaries, ProbabilitiesAreClampedAsTorchsAre) {
+  const torch::Tensor logits = torch::tensor({{-20.0F, -10.0F, 0.0F, 10.0F, 20.0F}}).set_requires_grad(true);
+  torch::manual_seed(5);
+  gumbel_boundaries(logits, 0.5).sum().backward();
+  torch::manual_seed(5);
+  const torch::Tensor noise = torch::rand({1, 5});
+  const torch::Tensor p = torch::sigmoid(logits.detach());
+  const torch::Tensor soft = torch::sigmoid((p.log() - (-p).log1p() + noise.log() - (-noise).log1p()) / 0.5);
+  const torch::Tensor expected = soft * (1 - soft) / 0.5;
+  EXPECT_GT(logits.grad()[0][1].item<double>(), 0);
+  for (const std::int64_t inside : {1, 2, 3}) {
+    EXPECT_NEAR(logits.grad()[0][inside].item<double>(), expected[0][inside].item<double>(),
+                1e-3 * expected[0][inside].item<double>() + 1e-12);
+  }
+  EXPECT_EQ(logits.grad()[0][0].item<double>(), 0);
+  EXPECT_EQ(logits.grad()[0][4].item<double>(), 0);
+}
+
+// The type that it runs in decides how far from 0 and 1.
+TEST(GumbelBoundaries, AreClampedAsFarAsTheirTypeAsks) {
+  const torch::Tensor logits =
+      torch::full({1, 1000}, -6.0F).to(torch::kBFloat16).set_requires_grad(true);  // σ(−6) < 2⁻⁷, bfloat16's ε
+  gumbel_boundaries(logits, 0.5).sum().backward();
+  EXPECT_EQ(logits.grad().abs().max().item<double>(), 0);
+}
+
 TEST(GumbelBoundaries, OccurAsOftenAsTheirProbability) {
   torch::manual_seed(6);
   const torch::Tensor logits = torch::full({100, 1000}, std::log(0.3 / 0.7), torch::kDouble);

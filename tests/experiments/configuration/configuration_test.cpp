@@ -103,6 +103,7 @@ TEST(Configuration, RefusesAnHourglassThatDoesNotGoTogether) {
   EXPECT_THAT(with("  boundaries: {type: fixed, factor: 100}\n", "train: {steps: 10, block: 64}\n"),
               AllOf(HasSubstr("run.yaml:5"), HasSubstr("more than the tokens of a block")));
   EXPECT_THAT(with("  boundaries: {type: entropy}\n", "train: {steps: 10, block: 1}\n"), HasSubstr("train.block=1"));
+  EXPECT_THAT(with("  boundaries: {type: gumbel}\n  pooling: subsample\n"), HasSubstr("no gradient to the boundaries"));
   EXPECT_THAT(with("  boundaries: {typ: entropy}\n"), HasSubstr("did you mean 'type'"));
   EXPECT_THAT(with("", "train: {steps: 10}\neval: {stride: 512, context: 100}\n"),
               AllOf(HasSubstr("run.yaml:6"), HasSubstr("must not be more than eval.context")));

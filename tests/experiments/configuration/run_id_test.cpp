@@ -42,6 +42,13 @@ TEST(RunId, StaysWithWhereAndHowItRuns) {
   }
 }
 
+// Ids that were given before an option came stay as they were.
+TEST(RunId, StaysWhenAnOptionCameLater) {
+  EXPECT_EQ(id_with(""), "adaptive-span-text8-823da8ca");
+  EXPECT_EQ(id_with("eval.max_windows=0"), id_with(""));
+  EXPECT_NE(id_with("eval.max_windows=500"), id_with(""));
+}
+
 TEST(RunId, ChangesWithDataAndInitialWeights) {
   RunInputs other = kInputs;
   other.data.fingerprint = "beef";
