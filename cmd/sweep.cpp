@@ -51,6 +51,7 @@ std::string dry_run_json(const std::vector<SweepRun>& runs, const std::vector<Co
   for (std::size_t i = 0; i < runs.size(); ++i) {
     Json entry = {{"run_id", runs[i].id()}, {"status", runs[i].status}, {"reason", runs[i].reason}};
     entry["params"] = costs.empty() ? Json() : Json(costs[i].params);
+    entry["steps"] = runs[i].planned.options.train.steps;
     entry["flops"] = costs.empty() ? Json() : Json(costs[i].flops);
     Json values = Json::object();
     for (const auto& [key, value] : runs[i].point) values[key] = to_json(value);
@@ -84,10 +85,11 @@ void print_dry_run(const std::vector<SweepRun>& runs, const GlobalOptions& globa
   const auto cells = [&](std::size_t i) {
     const bool known = !costs.empty();
     return std::vector<std::string>{known ? human_count(costs[i].params) : "?",
+                                    fmt::to_string(runs[i].planned.options.train.steps),
                                     known ? fmt::format("{:.2g}", costs[i].flops) : "?", runs[i].reason};
   };
-  std::string text =
-      runs_table(runs, {{"parameters", true}, {"FLOPs left", true}, {"status"}}, cells, global.standard_output);
+  std::string text = runs_table(runs, {{"parameters", true}, {"steps", true}, {"FLOPs left", true}, {"status"}}, cells,
+                                global.standard_output);
   std::size_t to_do = 0;
   double flops = 0;
   for (std::size_t i = 0; i < runs.size(); ++i) {

@@ -16,6 +16,7 @@ class LanguageModel;
 
 struct AdaptiveSpanOptions {
   static constexpr std::string_view kType = "adaptive-span";
+  static constexpr TextScheme kScheme = TextScheme::kStreaming;
   static constexpr std::string_view kSummary =
       "sequential transformer whose heads learn how far back they look (characters; Sukhbaatar et al. 2019)";
 

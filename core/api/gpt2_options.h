@@ -49,6 +49,7 @@ struct RecurrenceOptions {
 
 struct Gpt2Options {
   static constexpr std::string_view kType = "gpt2";
+  static constexpr TextScheme kScheme = TextScheme::kWindows;
   static constexpr std::string_view kSummary =
       "GPT-2, alone or with recurrence from window to window (Radford et al. 2019; Yoshida et al. 2020)";
 

@@ -68,6 +68,7 @@ struct BoundaryOptions {
 
 struct HourglassOptions {
   static constexpr std::string_view kType = "hourglass";
+  static constexpr TextScheme kScheme = TextScheme::kRotatedChunks;
   static constexpr std::string_view kSummary =
       "hourglass whose middle layers work on groups of characters with learnt borders (dynamic token pooling; Nawrot "
       "et "

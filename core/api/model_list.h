@@ -14,9 +14,9 @@
 
 namespace xlm {
 
-/// The options of each model. Each struct has kType, kSummary, visit, paper_defaults, problem and make. Three more are
-/// there where a model needs them: problem_with looks at the options of training too, complete fills in what depends on
-/// other options, and adopt takes a model's shape from a config.json.
+/// One alternative per model. Each has kType, kScheme, kSummary, visit, paper_defaults, problem and make; some have
+/// problem_with, which looks at the options of training too, complete, which fills in what depends on other options,
+/// and adopt, which takes a model's shape from a config.json.
 using ModelOptions = std::variant<AdaptiveSpanOptions, HourglassOptions, Gpt2Options>;
 
 /// Calls `f` with a default-constructed options struct of every model.
@@ -86,6 +86,10 @@ inline bool has_window_state(const ModelOptions& options) {
         return false;
       },
       options);
+}
+
+inline TextScheme text_scheme(const ModelOptions& options) {
+  return std::visit([](const auto& own) { return own.kScheme; }, options);
 }
 
 inline std::string model_type(const ModelOptions& options) {

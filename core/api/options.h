@@ -13,6 +13,13 @@ namespace xlm {
 enum class Precision { kFloat32, kBfloat16 };
 inline constexpr std::array<std::string_view, 2> kPrecisionNames{"float32", "bfloat16"};
 
+/// How the training text is fed to a model, and how a split is evaluated.
+enum class TextScheme {
+  kStreaming,      // rows of contiguous text in blocks, with state from block to block
+  kRotatedChunks,  // chunks of rotated rows in shuffled order, without state; evaluated by windows
+  kWindows,        // overlapping windows within documents, with state from window to window if any
+};
+
 struct DataOptions {
   std::string path;
 
@@ -61,11 +68,14 @@ struct OptimizerOptions {
 
 struct TrainOptions {
   std::int64_t steps = 0;
+  double epochs = 0;
+  std::int64_t tokens = 0;
   std::int64_t batch = 8;
   std::int64_t block = 512;
   std::int64_t micro_batch = 0;
   Precision precision = Precision::kFloat32;
   std::int64_t eval_every = 0;
+  std::int64_t eval_every_tokens = 0;
   std::int64_t checkpoint_every = 1000;
   std::int64_t log_every = 0;
   double max_hours = 0;
@@ -75,7 +85,19 @@ struct TrainOptions {
   bool cuda_graph = false;
 
   void visit(OptionVisitor& v) {
-    v.field({.name = "steps", .help = "parameter updates", .min = 1, .max = 1e12}, steps);
+    v.field({.name = "steps", .help = "parameter updates; 0: as epochs or tokens say", .min = 0, .max = 1e12}, steps);
+    v.field({.name = "epochs",
+             .help = "passes over the training split, in place of steps, into which they are resolved",
+             .min = 0,
+             .max = 1e9,
+             .affects_result = false},
+            epochs);
+    v.field({.name = "tokens",
+             .help = "scored predictions of all steps together, in place of steps, into which they are resolved",
+             .min = 0,
+             .max = 9e15,
+             .affects_result = false},
+            tokens);
     v.field({.name = "batch", .help = "rows B of a batch", .min = 1, .max = 1e6}, batch);
     v.field({.name = "block",
              .help = "tokens per row and step: M, T for an hourglass; gpt2: of a training sequence, 0: model.windows "
@@ -95,6 +117,12 @@ struct TrainOptions {
              .min = 0,
              .max = 1e12},
             eval_every);
+    v.field({.name = "eval_every_tokens",
+             .help = "the same in scored predictions, resolved into eval_every; 0: as eval_every says",
+             .min = 0,
+             .max = 9e15,
+             .affects_result = false},
+            eval_every_tokens);
     v.field({.name = "checkpoint_every",
              .help = "steps between checkpoints",
              .min = 1,

@@ -78,12 +78,7 @@ class TextReader {
 /// A language model. Its parameters have the names that the published program gives them (docs/models.md).
 class LanguageModel : public torch::nn::Module {
  public:
-  /// How the training text is fed, and how a split is evaluated.
-  enum class Scheme {
-    kStreaming,      // rows of contiguous text in blocks, with state from block to block
-    kRotatedChunks,  // chunks of rotated rows in shuffled order, without state; evaluated by windows
-    kWindows,        // overlapping windows within documents, with state from window to window if any
-  };
+  using Scheme = TextScheme;
 
   /// One block, chunk or window. `state` comes from initial_state or from the call before. The prediction made at
   /// token t depends on the tokens up to t alone. Throws DataError where the input lacks something that the model

@@ -222,4 +222,18 @@ PreparedSummary summarize_prepared(const fs::path& folder) {
           read_vocabulary(folder / "vocab.json").size()};
 }
 
+std::vector<std::int64_t> document_sizes(const fs::path& folder, const std::string& split) {
+  const Json json = read_meta(folder);
+  const MetaReader meta(json, folder / "meta.json");
+  const std::int64_t tokens = meta.count("sizes", split);
+  if (tokens == 0) throw DataError(fmt::format("{} has no split '{}', or nothing in it", folder.string(), split));
+  const std::vector<std::int64_t> begins = meta.documents(split, tokens);
+  if (begins.empty()) return {tokens};
+  std::vector<std::int64_t> sizes;
+  for (std::size_t i = 0; i < begins.size(); ++i) {
+    sizes.push_back((i + 1 < begins.size() ? begins[i + 1] : tokens) - begins[i]);
+  }
+  return sizes;
+}
+
 }  // namespace xlm

@@ -69,4 +69,8 @@ struct PreparedSummary {
 };
 PreparedSummary summarize_prepared(const fs::path& folder);
 
+/// Tokens of every document of a split, as meta.json says them; one number where no documents are known. Throws
+/// DataError when there is no such folder or split.
+std::vector<std::int64_t> document_sizes(const fs::path& folder, const std::string& split);
+
 }  // namespace xlm

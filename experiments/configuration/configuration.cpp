@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "experiments/configuration/training_length.h"
 
 namespace xlm {
 namespace {
@@ -93,7 +94,22 @@ void check_required(const Yaml& tree, const RunOptions& options) {
   if (options.data.path.empty()) {
     fail_at(tree, "data.path", "data.path is missing\nadd it: a folder made by xlm prepare-data");
   }
-  if (options.train.steps == 0) fail_at(tree, "train.steps", "train.steps is missing\nadd the number of updates");
+  const TrainOptions& train = options.train;
+  std::vector<std::string> lengths;
+  if (train.steps > 0) lengths.emplace_back("train.steps");
+  if (train.epochs > 0) lengths.emplace_back("train.epochs");
+  if (train.tokens > 0) lengths.emplace_back("train.tokens");
+  if (lengths.empty()) {
+    fail_at(tree, "train.steps", "train.steps is missing\nadd the number of updates, or train.epochs, or train.tokens");
+  }
+  constexpr const char* kHow = "leave one out; 0 takes away what the file says";
+  if (lengths.size() > 1) {
+    fail_at(tree, lengths[1], fmt::format("{} and {} both say how long training is\n{}", lengths[0], lengths[1], kHow));
+  }
+  if (train.eval_every > 0 && train.eval_every_tokens > 0) {
+    fail_at(tree, "train.eval_every_tokens",
+            fmt::format("train.eval_every and train.eval_every_tokens both say when to evaluate\n{}", kHow));
+  }
 }
 
 /// Values that are each in range but do not go together.
@@ -209,7 +225,10 @@ RunOptions read_run_options(const Yaml& tree, Completeness completeness) {
   visit_options(options, reader);
   reader.finish();
   complete(tree, options);
-  if (completeness == Completeness::kRun) check_required(tree, options);
+  if (completeness == Completeness::kRun) {
+    check_required(tree, options);
+    if (options.train.block > 0) resolve_length(options);  // otherwise refused below
+  }
   check_together(tree, options);
   return options;
 }

@@ -26,7 +26,7 @@ RunOptions default_run_options(std::size_t index);
 enum class Completeness { kRun, kModel };
 
 /// Reads one run. Throws UsageError with file:line for a missing or unknown key, a wrong type, a value out of range,
-/// and for values that do not go together.
+/// and for values that do not go together; DataError where the length of training follows from data that are not there.
 RunOptions read_run_options(const Yaml& tree, Completeness completeness = Completeness::kRun);
 
 /// Reads config.yaml of a model folder and lays `overrides` (KEY=VALUE of eval.*, train.block, train.threads or device)

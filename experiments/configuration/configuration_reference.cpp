@@ -20,6 +20,11 @@ model: {type: adaptive-span}
 train: {steps: 10000}
 ```
 
+Training is as long as `train.steps`, `train.epochs` or `train.tokens` says, one of the three; what is given in epochs or
+tokens is resolved into steps, by the sizes of the data and the way the model is fed, before anything else is done. The run
+id is of these steps: two epochs and as many steps are the same run. An epoch of an adaptive span is the whole blocks of
+the rows that the text is cut into, of an hourglass all chunks of its rows, of GPT-2 all sequences of its documents.
+
 Everything else has a default; `xlm train CONFIG.yaml --print-config` prints all of them filled in. `KEY=VALUE` after the
 file replaces a value by its dotted path: `xlm train CONFIG.yaml optimizer.lr=0.01 model.span=512`. A file may hold
 `profiles:`, named maps of the same keys; `--profile NAME` lays one over the file, before the overrides. Sweeps, tables
@@ -45,7 +50,8 @@ recorded, and kept when the run is resumed.
 )";
 
 std::string shown_value(const OptionEntry& entry) {
-  if (entry.key == "data.path" || entry.key == "train.steps" || entry.key == "model.type") return "(required)";
+  if (entry.key == "data.path" || entry.key == "model.type") return "(required)";
+  if (entry.key == "train.steps") return "(required, or epochs or tokens)";
   if (entry.value.is_string() && entry.value.get<std::string>().empty()) return "(empty)";
   return entry.value.is_string() ? "`" + entry.value.get<std::string>() + "`" : "`" + entry.value.dump() + "`";
 }

@@ -107,6 +107,21 @@ TEST_F(ProgramTest, TrainPrintsTheResolvedConfigurationAndWritesNothing) {
   EXPECT_FALSE(fs::exists(runs_));
 }
 
+// Nine tokens are two rows of four: an epoch is one block of two.
+TEST_F(ProgramTest, ALengthInEpochsIsShownInSteps) {
+  const ProgramResult config =
+      run({"train", "run.yaml", "train.steps=0", "train.block=2", "train.epochs=7", "--print-config"});
+  EXPECT_THAT(config.out, AllOf(HasSubstr("steps: 7\n"), HasSubstr("epochs: 0"))) << config.err;
+  write_sweep("sweep: {grid: {train.epochs: [3, 40]}}\n");
+  const std::vector<std::string> plan{"sweep", "sweep.yaml", "train.steps=0", "train.block=2", "--dry-run"};
+  EXPECT_THAT(run(plan).out, HasSubstr("  steps"));
+  std::vector<std::string> json = plan;
+  json.emplace_back("--json");
+  const Json runs = Json::parse(run(json).out);
+  EXPECT_EQ(runs[0]["steps"], 3);
+  EXPECT_EQ(runs[1]["steps"], 40);
+}
+
 TEST_F(ProgramTest, TrainStopsOnASignalAndGoesOn) {
   write_file(hold(), "");
   BackgroundProgram program = start({"train", "run.yaml"});

@@ -120,6 +120,8 @@ class EveryModel : public testing::TestWithParam<Case> {
   torch::Tensor tokens_;
 };
 
+TEST_P(EveryModel, IsFedAsItsOptionsSay) { EXPECT_EQ(model_->scheme(), text_scheme(GetParam().options)); }
+
 TEST_P(EveryModel, GivesALogitPerSymbolAndToken) {
   EXPECT_EQ(logits(tokens_).sizes(), (std::vector<std::int64_t>{kRows, kLength, kSymbolCount}));
 }
