@@ -30,6 +30,7 @@ struct SweepCommand {
   std::int64_t jobs = 0;
   bool dry_run = false;
   bool retry = false;
+  bool anyway = false;
   bool shuffle = false;
 };
 
@@ -228,7 +229,7 @@ LaunchReport launch(const std::vector<SweepRun>& runs, const SweepCommand& comma
   const std::unique_ptr<Launcher> launcher = make_launcher(command.launcher);
   for (const SweepRun& run : runs) submit(run.planned);
   update_store(global.runs, global.store_file());
-  LaunchSettings settings{.jobs = command.jobs, .retry = command.retry};
+  LaunchSettings settings{.jobs = command.jobs, .retry = command.retry, .anyway = command.anyway};
   settings.worker = {pin_program(program_files(), global.runs).string(), "worker"};
   settings.should_stop = stop_requested;
   settings.finished = [&global] { update_store(global.runs, global.store_file()); };
@@ -273,6 +274,7 @@ std::function<int()> declare_sweep(CLI::App& app, const GlobalOptions& global) {
   app.add_flag("--dry-run", command->dry_run, "List the runs, why, and their cost; write nothing");
   app.add_flag("--shuffle", command->shuffle, "Mix the order, so that half a sweep says something of all of it");
   app.add_flag("--retry", command->retry, "Try diverged runs again");
+  app.add_flag("--anyway", command->anyway, "Go on with another program or kind of device than a run began with");
   app.footer(
       "Exit code: 0 all runs done, 1 some failed or diverged, 75 stopped. How to write one: docs/sweeps.md\n\n"
       "Examples:\n"

@@ -25,6 +25,7 @@ struct TrainCommand {
   bool print_config = false;
   bool print_reference = false;
   bool retry = false;
+  bool anyway = false;
 };
 
 /// Submits the run and does it here, in this process.
@@ -32,6 +33,7 @@ RunReport train(const PlannedRun& planned, const TrainCommand& command, const Gl
   submit(planned);
   WorkSettings settings{.threads = 0,
                         .retry = command.retry,
+                        .anyway = command.anyway,
                         .command = command_line(),
                         .sink = {.screen = {}, .should_stop = stop_requested},
                         .lock = {}};
@@ -95,6 +97,7 @@ std::function<int()> declare_train(CLI::App& app, const GlobalOptions& global) {
   app.add_flag("--print-config", command->print_config, "Print the configuration with every default, and stop");
   app.add_flag("--print-reference", command->print_reference, "Print docs/configuration.md")->group("");
   app.add_flag("--retry", command->retry, "Try a diverged run again from its last finite checkpoint");
+  app.add_flag("--anyway", command->anyway, "Go on with another program or kind of device than the run began with");
   app.footer(
       "Goes on from the last checkpoint where the run was begun before. All keys: docs/configuration.md\n\n"
       "Example:\n"

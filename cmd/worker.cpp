@@ -14,15 +14,18 @@ std::function<int()> declare_worker(CLI::App& app, const GlobalOptions& /*global
     fs::path folder;
     std::int64_t threads = 0;
     bool retry = false;
+    bool anyway = false;
   };
   const auto options = std::make_shared<Options>();
   app.add_option("run", options->folder, "Run folder")->required();
   app.add_option("--threads", options->threads, "CPU threads of a run that has not started yet");
   app.add_flag("--retry", options->retry, "Try a diverged run again");
+  app.add_flag("--anyway", options->anyway, "Go on with another program or kind of device than the run began with");
   return [options] {
     install_stop_handlers();
     const WorkSettings settings{.threads = options->threads,
                                 .retry = options->retry,
+                                .anyway = options->anyway,
                                 .command = command_line(),
                                 .sink = {.screen = {}, .should_stop = stop_requested},
                                 .lock = {}};

@@ -18,6 +18,7 @@ namespace xlm {
 struct LaunchSettings {
   std::int64_t jobs = 0;            // workers at once; 0: one for each GPU, or one
   bool retry = false;               // passed to workers: diverged runs too
+  bool anyway = false;              // likewise: with another program or kind of device than a run began with
   std::vector<std::string> worker;  // program and first arguments; the run folder and its options follow
   std::function<bool()> should_stop;
   std::function<void()> finished;  // after every run that ends: results may have changed

@@ -135,6 +135,7 @@ class LocalSweep {
       command.arguments.push_back(argument);
     }
     if (settings_.retry) command.arguments.emplace_back("--retry");
+    if (settings_.anyway) command.arguments.emplace_back("--anyway");
     if (!gpus_.empty() && may_use_gpu(run.planned.options.device)) command.gpu = gpus_[index % gpus_.size()];
     try {
       slot.process.emplace(command);

@@ -12,6 +12,7 @@
 #include "experiments/runs/environment.h"
 #include "experiments/runs/live_run.h"
 #include "experiments/runs/machine_resources.h"
+#include "experiments/runs/origin.h"
 #include "experiments/runs/submission.h"
 
 namespace xlm {
@@ -48,12 +49,30 @@ void check_unchanged(const Run& run, const RunOptions& options) {
   }
 }
 
+/// Bits that a CPU computes are not those of a GPU, and another program may compute something else. Adds the origin of
+/// the first part to this part's environment. Throws UsageError where it is another one.
+void pin_origin(const Run& run, Json& environment, const WorkSettings& settings, JournalSink& sink) {
+  const Json now = origin_of(environment);
+  const bool resumed = checkpoint_step(run) > 0 && run.environment.contains("device");
+  const Json first = resumed ? run.environment.value("first", origin_of(run.environment)) : now;
+  environment["first"] = first;
+  const std::string change = changed_origin(first, now);
+  if (change.empty()) return;
+  if (!settings.anyway) {
+    throw UsageError(
+        fmt::format("the run {} began {}\nits result would be of neither: use what it began with, or say --anyway",
+                    run.id, change));
+  }
+  sink.message(fmt::format("warning: began {}, as --anyway says", change));
+}
+
 TrainOutcome work(const Run& run, const std::function<Core&()>& open_core, const WorkSettings& settings,
                   const RunLock& lock, JournalSink& sink) {
   const RunOptions options = pinned_options(run, settings);
   check_unchanged(run, options);
   Core& core = open_core();
-  const Json environment = worker_environment(run.environment, core, options, settings.command);
+  Json environment = worker_environment(run.environment, core, options, settings.command);
+  pin_origin(run, environment, settings, sink);
   sink.check_owner();
   write_file(RunPaths{run.folder}.environment(), environment.dump(2) + "\n");
   const std::string device = environment.value("device", options.device);

@@ -14,6 +14,7 @@ namespace xlm {
 struct WorkSettings {
   std::int64_t threads = 0;          // for a run that has not started and whose train.threads is 0; 0: all cores
   bool retry = false;                // try a diverged run again from its last finite checkpoint
+  bool anyway = false;               // go on with another program or kind of device than the run began with
   std::vector<std::string> command;  // for environment.json
   JournalSink::Settings sink;
   LockSettings lock;

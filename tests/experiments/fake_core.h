@@ -85,12 +85,13 @@ class FakeCore : public Core {
     return {{"params", 1000.0 + static_cast<double>(symbols)}, {"flops_per_token", 10}};
   }
 
-  std::map<std::string, std::string> environment(const std::string& /*device*/) override {
-    return {{"libtorch", "none"}, {"device", "cpu"}};
+  std::map<std::string, std::string> environment(const std::string& /*asked*/) override {
+    return {{"libtorch", "none"}, {"device", device}};
   }
 
   RunOptions last_eval;
   int cost_calls = 0;
+  std::string device = "cpu";
 
  private:
   static double loss_of(const RunOptions& options) { return 2.0 + 0.01 * static_cast<double>(options.seed); }

@@ -18,6 +18,7 @@
 namespace xlm {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -275,6 +276,63 @@ TEST_F(RunnerTest, InitialWeightsAreAMatterOfContentAndFoundByRunId) {
   submit(by_prefix);
   write_file(first.paths.model() / "model.safetensors", "other weights");
   EXPECT_EQ(work(by_prefix).code, kBadData);
+}
+
+TEST_F(RunnerTest, ARunGoesOnOnTheKindOfDeviceThatItBeganOn) {
+  core_.device = "cuda:0";
+  const PlannedRun run = submitted();
+  stop_before(6);
+  ASSERT_EQ(work(run).status, RunStatus::kPreempted);
+  settings_.sink.should_stop = nullptr;
+  core_.device = "cpu";
+  const RunReport refused = work(run);
+  EXPECT_EQ(refused.code, kUsage);
+  EXPECT_THAT(refused.message, AllOf(HasSubstr("on cuda and would go on on cpu"), HasSubstr("--anyway")));
+  EXPECT_EQ(steps(run).size(), 5U) << "nothing was trained";
+  settings_.anyway = true;
+  EXPECT_EQ(work(run).status, RunStatus::kDone);
+  EXPECT_EQ(read_run(run.paths.folder).environment["first"]["device"], "cuda");
+  EXPECT_EQ(read_run(run.paths.folder).environment["device"], "cpu");
+  EXPECT_THAT(read_file(run.paths.log()), HasSubstr("as --anyway says"));
+}
+
+TEST_F(RunnerTest, AnotherGpuIsTheSameKindOfDevice) {
+  core_.device = "cuda:0";
+  const PlannedRun run = submitted();
+  stop_before(6);
+  work(run);
+  settings_.sink.should_stop = nullptr;
+  core_.device = "cuda:3";
+  EXPECT_EQ(work(run).status, RunStatus::kDone);
+}
+
+TEST_F(RunnerTest, ARunGoesOnWithTheProgramThatItBeganWith) {
+  const PlannedRun run = submitted();
+  stop_before(6);
+  work(run);
+  settings_.sink.should_stop = nullptr;
+  Json environment = read_json(run.paths.environment());
+  environment["first"]["commit"] = "0123456789ab";
+  environment["first"]["core_sha256"] = std::string(64, 'f');
+  environment["first"].erase("xlm");
+  write_file(run.paths.environment(), environment.dump());
+  const Json changed = environment["first"];
+  EXPECT_THAT(work(run).message, HasSubstr("0123456789ab"));
+  EXPECT_THAT(work(run).message, HasSubstr("0123456789ab")) << "also when asked again";
+  settings_.anyway = true;
+  EXPECT_EQ(work(run).status, RunStatus::kDone);
+  EXPECT_EQ(read_run(run.paths.folder).environment["first"], changed);
+}
+
+TEST_F(RunnerTest, ARunWithoutACheckpointBeginsAnew) {
+  core_.device = "cuda:0";
+  const PlannedRun run = submitted();
+  stop_before(1);
+  ASSERT_EQ(work(run).status, RunStatus::kPreempted);
+  settings_.sink.should_stop = nullptr;
+  core_.device = "cpu";
+  EXPECT_EQ(work(run).status, RunStatus::kDone);
+  EXPECT_EQ(read_run(run.paths.folder).environment["first"]["device"], "cpu");
 }
 
 }  // namespace
