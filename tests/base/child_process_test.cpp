@@ -1,9 +1,13 @@
 #include "base/child_process.h"
 
+#include <poll.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <chrono>
 #include <csignal>
+#include <cstdio>
 #include <stdexcept>
 
 #include <gtest/gtest.h>
@@ -40,6 +44,58 @@ TEST(ChildProcess, IsKilledWhereWaitingThrows) {
   };
   EXPECT_THROW(in_child_process(work, [] { throw Error("stop", kStopped); }), Error);
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(30));
+}
+
+TEST(ChildProcess, DiesWithItsParent) {
+  std::array<int, 2> pipe{};
+  ASSERT_EQ(::pipe(pipe.data()), 0);
+  const pid_t parent = ::fork();
+  if (parent == 0) {
+    in_child_process(
+        [&] {
+          if (::write(pipe[1], "here", 4) != 4) ::_exit(1);
+          ::sleep(60);
+          return std::string("never");
+        },
+        {});
+    ::_exit(0);
+  }
+  ::close(pipe[1]);
+  std::array<char, 16> buffer{};
+  EXPECT_EQ(::read(pipe[0], buffer.data(), buffer.size()), 4);
+  ::kill(parent, SIGKILL);
+  ::waitpid(parent, nullptr, 0);
+  pollfd end{.fd = pipe[0], .events = POLLIN, .revents = 0};  // nobody holds the other end once the child is gone
+  EXPECT_EQ(::poll(&end, 1, 30'000), 1);
+  EXPECT_EQ(::read(pipe[0], buffer.data(), buffer.size()), 0);
+  ::close(pipe[0]);
+}
+
+TEST(ChildProcess, EndsByASignalThatItsParentIgnores) {
+  for (const int signal : {SIGTERM, SIGINT, SIGUSR1}) {
+    auto* const before = std::signal(signal, SIG_IGN);
+    EXPECT_EQ(in_child_process(
+                  [&] {
+                    ::raise(signal);
+                    return std::string("still here");
+                  },
+                  {}),
+              std::nullopt)
+        << signal;
+    std::signal(signal, before);
+  }
+}
+
+TEST(ChildProcess, SaysNothingOnStandardError) {
+  ::testing::internal::CaptureStderr();
+  in_child_process(
+      [] {
+        std::fputs("a library's chatter\n", stderr);
+        std::fflush(stderr);
+        return std::string();
+      },
+      {});
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <array>
 #include <clocale>
 #include <cstdlib>
+#include <limits>
 
 #include <gtest/gtest.h>
 
@@ -27,6 +28,19 @@ TEST(Text, HumanNumbers) {
   EXPECT_EQ(human_duration(7500), "2 h 05 min");
   EXPECT_EQ(human_duration(60.0 * 60 * 24 * 3), "3 d 00 h");
   EXPECT_EQ(human_duration(-1), "?");
+}
+
+TEST(Text, DurationsAreRoundedAndChangeTheirUnitsAtWholeOnes) {
+  EXPECT_EQ(human_duration(59.94), "59.9 s");
+  EXPECT_EQ(human_duration(59.95), "1 min 00 s") << "not 60.0 s";
+  EXPECT_EQ(human_duration(3599.4), "59 min 59 s");
+  EXPECT_EQ(human_duration(3599.5), "1 h 00 min");
+  EXPECT_EQ(human_duration(7529), "2 h 05 min");
+  EXPECT_EQ(human_duration(7530), "2 h 06 min");
+  EXPECT_EQ(human_duration(48.0 * 3600 - 31), "47 h 59 min");
+  EXPECT_EQ(human_duration(48.0 * 3600 - 30), "2 d 00 h");
+  EXPECT_EQ(human_duration(77.0 * 3600), "3 d 05 h");
+  EXPECT_EQ(human_duration(std::numeric_limits<double>::infinity()), "?");
 }
 
 TEST(Text, SuggestsOnlyWhatIsNear) {
@@ -108,6 +122,23 @@ TEST(Progress, PipedItIsAPlainLineNowAndThen) {
   EXPECT_EQ(text.find('\033'), std::string::npos);
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 5);  // 50 seconds
   EXPECT_NE(text.find("training  20 %  20/100 steps  1.5 bpc  2 steps/s  40.0 s left\n"), std::string::npos) << text;
+}
+
+TEST(Progress, TheRateIsOfWhatThisProcessDid) {
+  char* buffer = nullptr;
+  std::size_t size = 0;
+  std::FILE* out = ::open_memstream(&buffer, &size);
+  {
+    double now = 0;
+    Progress progress({.label = "training", .total = 100}, out, {}, [&] { return now; });
+    progress.start_at(60);
+    now = 10;
+    progress.update(80);
+  }
+  std::fclose(out);
+  const std::string text(buffer, size);
+  std::free(buffer);
+  EXPECT_EQ(text, "training  80 %  80/100 steps  2 steps/s  10.0 s left\n");
 }
 
 TEST(Progress, OnATerminalOneLineIsRedrawnAndCleared) {
