@@ -2,6 +2,8 @@
 #include "results/store/store.h"
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <fstream>
 #include <thread>
 
@@ -207,6 +209,23 @@ TEST_F(StoreFile, LeavesOutRunsThatItCannotUnderstand) {
   EXPECT_THAT(rows(store, "SELECT run_id FROM runs"), ElementsAre("good"));
 }
 
+TEST_F(StoreFile, ALackOfResourcesIsNoReasonToLeaveARunOut) {
+  maker_.make({.id = "a"});
+  maker_.make({.id = "b", .state = "running"});
+  Store store(file_);
+  store.sync(maker_.runs());
+  maker_.journal({.id = "b"}).append("message", {{"text", "something new"}});
+  const auto sync_while = [&](const std::function<bool(const fs::path&)>& is_alive) {
+    return store.sync(maker_.runs(), {.is_alive = is_alive});
+  };
+  const auto no_memory = [](const fs::path&) -> bool { throw ResourceError("too many open files"); };
+  EXPECT_THAT(error_of([&] { sync_while(no_memory); }, kOutOfResources), HasSubstr("too many open files"));
+  EXPECT_THAT(rows(store, "SELECT run_id FROM runs ORDER BY run_id"), ElementsAre("a", "b"));
+  const auto damaged = [](const fs::path&) -> bool { throw DataError("damaged"); };
+  EXPECT_EQ(sync_while(damaged).skipped, 1);
+  EXPECT_THAT(rows(store, "SELECT run_id FROM runs"), ElementsAre("a"));
+}
+
 TEST_F(StoreFile, DropsARunThatBecameUnreadable) {
   maker_.make({.id = "a"});
   Store store(file_);
@@ -291,6 +310,24 @@ TEST_F(StoreFile, IgnoresTheJournalOfACrashOfTheOldStoreWhenRebuilt) {
   write_file(file_, std::string(5000, 'x'));
   write_file(file_.string() + "-journal", std::string(5000, 'y'));
   Store::rebuild(file_, maker_.runs());
+  Store store(file_);
+  EXPECT_THAT(rows(store, "SELECT run_id FROM runs"), ElementsAre("a"));
+}
+
+TEST_F(StoreFile, IsNotReplacedWhileAnotherProcessWritesIt) {
+  maker_.make({.id = "a"});
+  { Store store(file_); }
+  SQLite::Database other(file_.string(), SQLite::OPEN_READWRITE);
+  other.exec("BEGIN IMMEDIATE");
+  std::atomic<bool> rebuilt{false};
+  std::thread rebuilding([&] {
+    Store::rebuild(file_, maker_.runs());
+    rebuilt = true;
+  });
+  for (int i = 0; i < 1000 && !rebuilt; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_FALSE(rebuilt);
+  other.exec("COMMIT");
+  rebuilding.join();
   Store store(file_);
   EXPECT_THAT(rows(store, "SELECT run_id FROM runs"), ElementsAre("a"));
 }

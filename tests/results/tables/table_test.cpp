@@ -140,6 +140,33 @@ TEST_F(Tables, StarsMarkWhatIsBetterThanAllBaselines) {
   EXPECT_FALSE(reversed.rows[1].cells[0].star) << "different, but worse";
 }
 
+TEST_F(Tables, OneBaselineThatIsNotBeatenTakesTheStarAway) {
+  for (int seed = 1; seed <= 3; ++seed) {
+    maker_.make(
+        {.id = fmt::format("good-{}", seed), .type = "good", .span = 64, .seed = seed, .bpc = 0.5 + 0.01 * seed});
+  }
+  sync();
+  const auto star = [&](const std::string& against) {
+    const Table result = table(std::string(kGrid) + "stars: {against: [" + against + "]}\n");
+    EXPECT_EQ(result.rows[0].label, "adaptive");
+    return result.rows[0].cells[0].star;
+  };
+  EXPECT_TRUE(star("fixed"));
+  EXPECT_FALSE(star("good"));
+  EXPECT_FALSE(star("fixed, good"));
+  EXPECT_FALSE(star("good, fixed"));
+}
+
+TEST_F(Tables, ABaselineThatIsNotThereGivesNoStar) {
+  for (const char* against : {"fixed, vanilla", "vanilla, fixed"}) {
+    const Table result = table(std::string(kGrid) + "stars: {against: [" + against + "]}\n");
+    for (const TableRow& row : result.rows) {
+      for (const TableCell& cell : row.cells) EXPECT_FALSE(cell.star) << row.label << " against " << against;
+    }
+    EXPECT_THAT(render_table(result, TableFormat::kText), HasSubstr("there is no row 'vanilla'"));
+  }
+}
+
 TEST_F(Tables, NoStarWithFewerThanTwoCommonSeeds) {
   maker_.make({.id = "r1", .type = "dynamic", .span = 64, .bpc = 0.5});
   sync();
