@@ -66,7 +66,7 @@ TEST(ChildProcess, DiesWithItsParent) {
   ::kill(parent, SIGKILL);
   ::waitpid(parent, nullptr, 0);
   pollfd end{.fd = pipe[0], .events = POLLIN, .revents = 0};  // nobody holds the other end once the child is gone
-  EXPECT_EQ(::poll(&end, 1, 30'000), 1);
+  ASSERT_EQ(::poll(&end, 1, 30'000), 1);
   EXPECT_EQ(::read(pipe[0], buffer.data(), buffer.size()), 0);
   ::close(pipe[0]);
 }
