@@ -156,17 +156,11 @@ class Assembler {
 };
 
 /// Whether an evaluation was made the way the run's configuration says: no setting differs from the run's own key of
-/// that name. Where the data lies and what the run does not configure makes no difference.
+/// that name. What the run does not configure makes no difference.
 bool has_own_settings(const Run& run, const Json& settings) {
-  std::vector<std::pair<std::string, Json>> flat;
-  flatten(settings, "", flat);
-  for (const auto& [name, value] : flat) {
-    if (name == "data.path") continue;
-    for (const char* prefix : {"", "eval.", "model.", "data."}) {
-      const Json* own = run.param(prefix + name);
-      if (own != nullptr && *own != value) return false;
-      if (own != nullptr) break;
-    }
+  for (const auto& [name, value] : settings.items()) {
+    const Json* own = run.param(name);
+    if (own != nullptr && *own != value) return false;
   }
   return true;
 }
