@@ -110,7 +110,8 @@ class FigureBuilder {
     return result;
   }
 
-  /// The series of a metric or of the evaluations of a split over training.
+  /// The series of a metric or of the evaluations of a split over training. Those that were asked for later, which name
+  /// their settings, are no part of it, unless one of them is the run's own result.
   void add_steps(std::size_t run, std::vector<Sample>& out) {
     const std::string& y = figure_.description.y;
     const std::size_t dot = y.find('.');
@@ -119,7 +120,7 @@ class FigureBuilder {
                               dot == std::string::npos
                                   ? "SELECT step, value FROM metrics WHERE run_id = ? AND name = ? ORDER BY step"
                                   : "SELECT step, value FROM evaluations WHERE run_id = ? AND split = ? AND metric = ? "
-                                    "AND (main = 1 OR final = 0) ORDER BY step, main");
+                                    "AND (main = 1 OR (final = 0 AND settings = '{}')) ORDER BY step");
       query.bind(1, runs_.id(run));
       query.bind(2, y.substr(0, dot));
       if (dot != std::string::npos) query.bind(3, y.substr(dot + 1));

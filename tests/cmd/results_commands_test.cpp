@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "tests/experiments/program.h"
+#include "tests/results/gnuplot_installed.h"
 #include "tests/results/run_maker.h"
 
 namespace xlm {
@@ -205,7 +206,7 @@ TEST_F(ResultsCommands, TableRefusesWhatItDoesNotKnow) {
 }
 
 TEST_F(ResultsCommands, FigureSaysWhereItWasWritten) {
-  if (std::system("gnuplot --version >/dev/null 2>&1") != 0) GTEST_SKIP() << "gnuplot is not installed";
+  if (!gnuplot_is_installed()) GTEST_SKIP() << "gnuplot is not installed";
   make_sweep();
   write("recipe.yaml", kRecipe);
   const ProgramResult one = xlm("figure recipe.yaml --name one");

@@ -9,6 +9,7 @@
 #include "results/figures/gnuplot_process.h"
 #include "results/figures/gnuplot_script.h"
 #include "results/figures/plotly_figure.h"
+#include "tests/results/gnuplot_installed.h"
 #include "tests/results/run_maker.h"
 
 namespace xlm {
@@ -22,15 +23,6 @@ using ::testing::StartsWith;
 
 FigureDescription spec_of(const std::string& yaml) {
   return read_figure_description(find_exhibits(parse_yaml(yaml, "description.yaml"), ExhibitKind::kFigure).front());
-}
-
-bool has_gnuplot() {
-  try {
-    run_gnuplot("set terminal dumb\nplot 1\n");
-    return true;
-  } catch (const Error&) {
-    return false;
-  }
 }
 
 class Figures : public ::testing::Test {
@@ -87,6 +79,44 @@ TEST_F(Figures, FrontIsAStaircase) {
   EXPECT_THAT(result.front[1], Pair(256e6, result.front[0].second)) << "right, then down";
 }
 
+TEST_F(Figures, CornersOfTheFrontAreWhatBothNeighboursDominate) {
+  // Four runs in a square: FLOPs 1 or 2 million, bpc 1 or 2; each direction has a front of two or of one.
+  maker_.make({.id = "low", .type = "square", .seed = 1, .bpc = 1, .flops = 1e6});
+  maker_.make({.id = "high", .type = "square", .seed = 2, .bpc = 2, .flops = 2e6});
+  maker_.make({.id = "left", .type = "other", .seed = 3, .bpc = 2, .flops = 1e6});
+  maker_.make({.id = "right", .type = "other", .seed = 4, .bpc = 1, .flops = 2e6});
+  store_.sync(maker_.runs());
+  const auto front = [&](const std::string& maximize, const std::string& type) {
+    return figure("figure: F\nx: flops_per_token\ny: test.bpc\nseries: seed\nfront: true\nmaximize: " + maximize +
+                  "\nwhere: {model.span_type: " + type + "}\n")
+        .front;
+  };
+  EXPECT_THAT(front("none", "other"), ElementsAre(Pair(1e6, 2), Pair(2e6, 2), Pair(2e6, 1)));
+  EXPECT_THAT(front("both", "other"), ElementsAre(Pair(1e6, 2), Pair(1e6, 1), Pair(2e6, 1)));
+  EXPECT_THAT(front("x", "square"), ElementsAre(Pair(1e6, 1), Pair(1e6, 2), Pair(2e6, 2)));
+  EXPECT_THAT(front("y", "square"), ElementsAre(Pair(1e6, 1), Pair(2e6, 1), Pair(2e6, 2)));
+  EXPECT_THAT(front("none", "square"), ElementsAre(Pair(1e6, 1)));
+}
+
+TEST_F(Figures, CurvesOfEvaluationsLeaveOutThoseWithOtherSettings) {
+  const MadeRun run{.id = "curve", .type = "dynamic"};  // valid.bpc 1.7 at step 50, 1.4 at the end
+  maker_.make(run);
+  Json other = RunMaker::evaluation("valid", 9.0);
+  other["settings"] = {{"eval.batch", 1}};  // not what the run is configured with
+  Json later = RunMaker::evaluation("valid", 8.0, false);
+  later["settings"] = {{"eval.batch", 2}};
+  Journal journal = maker_.journal(run);
+  journal.append("evaluation", other);
+  journal.append("evaluation", later);
+  journal.append("evaluation", RunMaker::evaluation("valid", 1.6, false, 75));
+  store_.sync(maker_.runs());
+  const Figure result = figure("figure: F\nkind: line\nx: step\ny: valid.bpc\nwhere: {run_id: curve}\n");
+  ASSERT_EQ(result.series.size(), 1);
+  std::vector<std::pair<double, double>> points;
+  for (const FigurePoint& point : result.series[0].points) points.emplace_back(point.x, point.y);
+  EXPECT_THAT(points, ElementsAre(Pair(50, 1.7), Pair(75, 1.6), Pair(100, 1.4)));
+}
+
 TEST_F(Figures, SpansOfTheNewestRun) {
   const Figure heat = figure("figure: F\nkind: heatmap\ngrid: spans\n");
   EXPECT_THAT(heat.grid, ElementsAre(ElementsAre(32, 40), ElementsAre(33, 256)));
@@ -128,7 +158,7 @@ TEST_F(Figures, HolesInAHeatmapHaveNoNumber) {
   const std::string script = gnuplot_script(result, PictureFormat::kSvg);
   const std::size_t numbers = script.find("$numbers << EOD");
   EXPECT_THAT(script.substr(numbers, script.find("EOD\n", numbers + 20) - numbers), Not(HasSubstr("nan")));
-  if (has_gnuplot()) {
+  if (gnuplot_is_installed()) {
     EXPECT_THAT(run_gnuplot(script), Not(HasSubstr("nan<")));
   }
 }
@@ -225,7 +255,7 @@ TEST_F(Texts, StandUprightWhereTheirTokensAreWords) {
 }
 
 TEST_F(Texts, AreDrawnInEveryFormat) {
-  if (!has_gnuplot()) GTEST_SKIP() << "gnuplot is not installed";
+  if (!gnuplot_is_installed()) GTEST_SKIP() << "gnuplot is not installed";
   const Figure drawn = figure(kText);
   const std::string svg = run_gnuplot(gnuplot_script(drawn, PictureFormat::kSvg));
   EXPECT_THAT(svg, HasSubstr("↵"));
@@ -247,7 +277,7 @@ TEST_F(Figures, ScriptsQuoteWhatUsersWrite) {
 }
 
 TEST_F(Figures, AreDrawnInEveryFormat) {
-  if (!has_gnuplot()) GTEST_SKIP() << "gnuplot is not installed";
+  if (!gnuplot_is_installed()) GTEST_SKIP() << "gnuplot is not installed";
   for (const char* yaml :
        {kLine, "figure: F\nx: flops_per_token\ny: test.bpc\nseries: model.span_type\nfront: true\ny_scale: log\n",
         "figure: F\nkind: bars\nx: model.span_type\ny: test.bpc\nseries: model.span\n",
@@ -264,7 +294,7 @@ TEST_F(Figures, AreDrawnInEveryFormat) {
 }
 
 TEST_F(Figures, TitlesAreNeverRun) {
-  if (!has_gnuplot()) GTEST_SKIP() << "gnuplot is not installed";
+  if (!gnuplot_is_installed()) GTEST_SKIP() << "gnuplot is not installed";
   const fs::path victim = temporary_.path() / "made";
   const Figure drawn = figure("figure: \"`touch " + victim.string() + "` ' . system('touch " + victim.string() +
                               "') . '\"\nx: model.span\ny: test.bpc\n");
@@ -283,7 +313,7 @@ TEST(Gnuplot, IsMissedByName) {
 }
 
 TEST(Gnuplot, SaysWhatIsWrongWithAScript) {
-  if (!has_gnuplot()) GTEST_SKIP() << "gnuplot is not installed";
+  if (!gnuplot_is_installed()) GTEST_SKIP() << "gnuplot is not installed";
   EXPECT_THROW(run_gnuplot("set nonsense\n"), Error);
 }
 
