@@ -158,11 +158,12 @@ class LocalSweep {
     if (elsewhere_.empty() || settings_.clock() < next_look_) return;
     next_look_ = settings_.clock() + settings_.elsewhere_seconds;
     for (const SweepRun* run : std::exchange(elsewhere_, {})) {
-      const bool alive = has_live_worker(run->planned.paths.folder);
-      const RunStatus status = status_of(*run);
-      if (alive || status == RunStatus::kRunning) {
+      if (has_live_worker(run->planned.paths.folder)) {
         elsewhere_.push_back(run);
-      } else if (has_ended(status)) {
+        continue;
+      }
+      const RunStatus status = status_of(*run);
+      if (has_ended(status)) {
         ended(*run, status, fmt::format("{} (by another worker)", name_of(status)));
       } else {
         queue_.push_back(run);

@@ -2,6 +2,9 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <clocale>
+#include <cstdlib>
 #include <fstream>
 
 #include "base/error.h"
@@ -76,16 +79,50 @@ TEST_F(LauncherTest, OneFailureDoesNotStopTheRest) {
 
 TEST_F(LauncherTest, NeverMoreWorkersThanJobs) {
   const auto runs = submitted("sweep: {grid: {seed: [1, 2, 3, 4, 5, 6]}}\n");
-  // Each worker counts the marks of those that are at work, its own among them.
+  // Each worker counts the marks of those that are at work, its own among them. The first one waits for a second.
   launch(runs,
-         "cd \"$1/..\"\nmkdir -p working\ntouch working/$$\nls working | wc -l >> counts\n"
-         "i=0; while [ $i -lt 2000 ]; do i=$((i+1)); done\nrm working/$$\n" +
+         "cd \"$1/..\"\nmkdir -p working\ntouch working/$$ begun.$$\n"
+         "i=0; while [ $(ls | grep -c begun) -lt 2 ] && [ $i -lt 500 ]; do i=$((i+1)); sleep 0.02; done\n"
+         "ls working | wc -l >> counts\nrm working/$$\n" +
              state("done"));
   std::ifstream counts(runs_ / "counts");
-  int most = 0;
-  for (int count = 0; counts >> count;) most = std::max(most, count);
-  EXPECT_GE(most, 1);
-  EXPECT_LE(most, 2);
+  std::vector<int> seen;
+  for (int count = 0; counts >> count;) seen.push_back(count);
+  ASSERT_EQ(seen.size(), 6U);
+  EXPECT_EQ(*std::max_element(seen.begin(), seen.end()), 2);
+}
+
+TEST_F(LauncherTest, ARunOfAnotherSweepIsShownAsSuchWhileAllWorkersAreBusy) {
+  std::setlocale(LC_CTYPE, "C.UTF-8");
+  auto runs = submitted("sweep: {grid: {seed: [1, 2]}}\n");
+  const fs::path folder = runs[1].planned.paths.folder;
+  auto lock = std::make_unique<RunLock>(folder);  // its worker has begun and not yet said so
+  runs[1].action = SweepAction::kWait;
+  settings_.jobs = 1;
+  char* buffer = nullptr;
+  std::size_t size = 0;
+  settings_.screen = ::open_memstream(&buffer, &size);
+  settings_.terminal = {.is_terminal = true, .colour = false, .width = 120, .height = 30};
+  settings_.clock = [now = 0.0]() mutable { return now += 1; };  // every look is due, and every redraw
+  int polls = 0;
+  settings_.should_stop = [&] {
+    std::fflush(settings_.screen);
+    const std::string text(buffer, size);
+    const std::string drawn = text.substr(std::min(text.rfind("\033[J"), text.size()));
+    if (++polls > 2) {
+      EXPECT_THAT(drawn, HasSubstr("1 running, waiting for 1 of another sweep")) << polls;
+    }
+    if (polls == 10) {
+      Journal(folder / "journal.jsonl").append("state", {{"state", "done"}});
+      lock.reset();
+      write_file(runs_ / "go", "");
+    }
+    return polls == 10;
+  };
+  const LaunchReport report = launch(runs, "while [ ! -e \"$1/../go\" ]; do sleep 0.01; done\n" + state("done"));
+  std::fclose(settings_.screen);
+  std::free(buffer);
+  EXPECT_GE(polls, 10);
 }
 
 TEST_F(LauncherTest, WorkersGetTheirShareOfCoresAndRetry) {
