@@ -2,7 +2,10 @@
 
 #include <gmock/gmock.h>
 
+#include <set>
+
 #include "base/error.h"
+#include "base/sha256.h"
 #include "experiments/configuration/configuration.h"
 #include "tests/experiments/experiment_files.h"
 #include "tests/temporary_folder.h"
@@ -56,6 +59,42 @@ TEST(RunId, ChangesWithDataAndInitialWeights) {
   other = kInputs;
   other.contents["model.init_from"] = "1234";
   EXPECT_NE(run_id(options_with(""), other), id_with(""));
+}
+
+class Weights : public ::testing::Test {
+ protected:
+  std::string hash() const { return weights_sha256(folder_.path()); }
+  /// The hash after a file was written.
+  std::string with(const std::string& name, const std::string& content) const {
+    write_file(folder_.path() / name, content);
+    return hash();
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(Weights, OfOneFileAreItsHash) {
+  EXPECT_EQ(with("model.safetensors", "weights"), sha256("weights"));
+  EXPECT_EQ(with("config.json", "{}"), sha256("weights"));
+  EXPECT_EQ(with("model.safetensors.index.json", "{}"), sha256("weights"));
+}
+
+TEST_F(Weights, InSeveralFilesAllCount) {
+  write_file(folder_.path() / "model.safetensors.index.json", "{}");
+  write_file(folder_.path() / "config.json", "{}");
+  write_file(folder_.path() / "model-1-of-2.safetensors", "one");
+  const std::string first = with("model-2-of-2.safetensors", "two");
+  EXPECT_EQ(first, sha256(sha256("one") + sha256("two") + sha256("{}"))) << "in the order of their names";
+  const std::string second = with("model-1-of-2.safetensors", "other");
+  const std::string third = with("model-2-of-2.safetensors", "another");
+  const std::string fourth = with("model.safetensors.index.json", "{ }");
+  EXPECT_EQ((std::set<std::string>{first, second, third, fourth}.size()), 4U);
+  EXPECT_EQ(with("README.md", "nothing that is loaded"), fourth);
+}
+
+TEST_F(Weights, AShapeAloneIsItsHashAndNothingIsAnError) {
+  EXPECT_THROW(hash(), DataError);
+  EXPECT_EQ(with("config.json", "{}"), sha256("{}"));
 }
 
 TEST(RunId, IsTheSameForADefaultWrittenOut) {

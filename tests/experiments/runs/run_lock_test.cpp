@@ -124,6 +124,23 @@ TEST(RunLock, TheOneTakenOverLosesItAndDoesNotReleaseTheOthers) {
   EXPECT_TRUE(read_lock(folder.path()).held);
 }
 
+TEST(RunLock, ANumberThatAFasterOneHasUsedAlreadyIsNotTaken) {
+  const TemporaryFolder folder;
+  write_lock(folder.path(), 4, process_elsewhere());
+  LockSettings settings;
+  settings.clock =
+      [&] {  // while this one looks, another takes 5 over, is taken over by 6, and the files are cleaned up
+        if (fs::exists(folder.path() / "lock.4")) {
+          write_lock(folder.path(), 6, this_process());
+          fs::remove(folder.path() / "lock.4");
+        }
+        return wall_seconds() + 200;
+      };
+  EXPECT_THROW(RunLock(folder.path(), settings), RunLockedError);
+  EXPECT_EQ(read_lock(folder.path()).token, 6);
+  EXPECT_FALSE(fs::exists(folder.path() / "lock.5")) << "it leaves nothing";
+}
+
 TEST(RunLock, HeartbeatTouchesTheFile) {
   const TemporaryFolder folder;
   LockSettings settings;

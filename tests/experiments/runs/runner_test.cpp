@@ -4,6 +4,7 @@
 
 #include <fstream>
 #include <new>
+#include <optional>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -107,6 +108,26 @@ TEST_F(RunnerTest, AFinishedRunIsNotTouched) {
   EXPECT_THAT(again.message, HasSubstr("done already"));
   EXPECT_EQ(read_file(run.paths.journal()), journal);
   EXPECT_EQ(steps(run).size(), 10U);
+}
+
+TEST_F(RunnerTest, WhatAnotherWorkerFinishedMeanwhileIsNotDoneAgain) {
+  const PlannedRun run = submitted();
+  LockSettings elsewhere;
+  elsewhere.holder = ProcessIdentity{.host = "node7", .machine = "another boot", .pid = 12, .started = 34};
+  std::optional<RunLock> other;
+  other.emplace(run.paths.folder, elsewhere);
+  settings_.lock.clock =
+      [&] {  // asked whether that one lives: after the first look at the run, before the lock is taken
+        if (other) Journal(run.paths.journal(), nullptr, other->token()).append("state", {{"state", "done"}});
+        other.reset();
+        return wall_seconds() + 200;
+      };
+  const RunReport report = execute(
+      run.paths.folder, []() -> Core& { throw Error("core must not be opened"); }, settings_);
+  EXPECT_FALSE(other.has_value());
+  EXPECT_EQ(report.code, kDone);
+  EXPECT_THAT(report.message, HasSubstr("done already"));
+  EXPECT_EQ(read_live_run(run.paths.folder).status, RunStatus::kDone);
 }
 
 TEST_F(RunnerTest, AStoppedRunGoesOnFromItsCheckpoint) {
@@ -247,6 +268,19 @@ TEST_F(RunnerTest, SubmittingAnUnfinishedRunAgainTakesOverWhereAndHow) {
   options.train.max_hours = 3;
   submit(Planner(runs_).plan(options));
   EXPECT_EQ(read_run_options(read_yaml(run.paths.config())).train.max_hours, 2);  // done: nothing left to decide
+}
+
+TEST_F(RunnerTest, SubmittingARunThatIsBeingDoneChangesNothingButItsExperiments) {
+  const PlannedRun run = submitted("experiment: first\n");
+  const RunLock lock(run.paths.folder);
+  Journal(run.paths.journal()).append("state", {{"state", "running"}});
+  const std::string config = read_file(run.paths.config());
+  RunOptions options = run.options;
+  options.train.max_hours = 2;
+  options.experiment = "second";
+  submit(Planner(runs_).plan(options));
+  EXPECT_EQ(read_file(run.paths.config()), config);
+  EXPECT_THAT(read_run(run.paths.folder).experiments, ElementsAre("first", "second"));
 }
 
 TEST_F(RunnerTest, AFileInTheWayIsNamed) {
