@@ -286,11 +286,12 @@ class CurlDownloader : public Downloader {
       receive(download, part, observer);
     }
     if (!is_right(download, part)) {
-      part.remove();
-      throw DataError(
-          fmt::format("{} is not the published file: its sha256 differs\nfetch it from elsewhere with "
+      const DataError wrong(
+          fmt::format("{} is not the published file: its {} differs\nfetch it from elsewhere with "
                       "--mirror; what was fetched is removed",
-                      download.url));
+                      download.url, has_right_size(download, part) ? "sha256" : "size"));
+      part.remove();
+      throw wrong;
     }
     part.move_to(download.target);
   }
@@ -308,8 +309,12 @@ class CurlDownloader : public Downloader {
     return true;
   }
 
+  static bool has_right_size(const Download& download, const PartFile& part) {
+    return download.bytes == 0 || part.size() == download.bytes;
+  }
+
   static bool is_right(const Download& download, const PartFile& part) {
-    if (download.bytes > 0 && part.size() != download.bytes) return false;
+    if (!has_right_size(download, part)) return false;
     return download.sha256.empty() || sha256_file(part.path()) == download.sha256;
   }
 

@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 
 #include <csignal>
+#include <cstdlib>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,6 +12,7 @@
 #include "base/error.h"
 #include "base/sha256.h"
 #include "datasets/corpora/addresses.h"
+#include "tests/datasets/https_server.h"
 #include "tests/datasets/input/http_server.h"
 #include "tests/temporary_folder.h"
 
@@ -88,6 +90,42 @@ TEST_F(Downloads, ACutConnectionIsResumed) {
   EXPECT_EQ(server.requests().back().if_range, "\"v1\"");
 }
 
+TEST_F(Downloads, AConnectionThatBringsSomethingEachTimeIsNotGivenUp) {
+  const HttpServer server([&](const Request& request) {
+    Answer answer = HttpServer::part_of(content_, request);
+    answer.cut_after = 30'000;
+    return answer;
+  });
+  fetch(checked(server));
+  EXPECT_EQ(read_file(path("in/file")), content_);
+  EXPECT_EQ(server.requests().size(), 10U) << "three attempts in a row are all that may fail";
+}
+
+TEST_F(Downloads, AConnectionThatBringsNothingIsGivenUp) {
+  const HttpServer server([](const Request&) { return Answer{.status = 503}; });
+  expect_error<Error>(checked(server), "HTTP 503");
+  EXPECT_EQ(server.requests().size(), 3U);
+}
+
+TEST_F(Downloads, AFileOfAnotherSizeIsRefused) {
+  const HttpServer server([&](const Request& request) { return HttpServer::part_of(content_, request); });
+  Download longer = file(server);
+  longer.bytes = content_.size() + 1;
+  expect_error<DataError>(longer, "is not the published file: its size differs");
+  EXPECT_FALSE(fs::exists(path("in/.file.part")));
+  Download right = file(server);
+  right.bytes = content_.size();
+  fetch(right);
+  EXPECT_EQ(read_file(path("in/file")), content_);
+}
+
+TEST_F(Downloads, OfAKnownSizeWhatIsWholeNeedsNoServer) {
+  create_folders(path("in"));
+  write_file(path("in/.file.part"), content_);
+  fetch({.url = "http://127.0.0.1:1/file", .target = path("in/file"), .bytes = content_.size()});
+  EXPECT_EQ(read_file(path("in/file")), content_);
+}
+
 TEST_F(Downloads, ALaterCallGoesOn) {
   std::atomic<int> seen{0};
   const HttpServer server([&](const Request& request) {
@@ -163,6 +201,34 @@ TEST_F(Downloads, RedirectsAreFollowed) {
   expect_error<Error>(again, "cannot fetch");
 }
 
+TEST_F(Downloads, NothingLeadsFromHttpsToHttp) {
+  const fs::path trusted = path("certificate.pem");
+  const HttpServer plain([&](const Request& request) { return HttpServer::part_of(content_, request); });
+  const HttpsServer good(trusted, "HTTP/1.1 200 X\r\nContent-Length: 4\r\nConnection: close\r\n\r\nsafe");
+  ::setenv("CURL_CA_BUNDLE", trusted.c_str(), 1);
+  fetch({.url = good.url("/file"), .target = path("in/safe")});
+  EXPECT_EQ(read_file(path("in/safe")), "safe");
+  const HttpsServer bad(trusted, fmt::format("HTTP/1.1 302 X\r\nLocation: {}\r\nContent-Length: 0\r\n"
+                                             "Connection: close\r\n\r\n",
+                                             plain.url("/file")));
+  expect_error<Error>({.url = bad.url("/file"), .target = path("in/file")}, "cannot fetch");
+  ::unsetenv("CURL_CA_BUNDLE");
+  EXPECT_GE(bad.answered(), 1) << "it is the redirect that is refused";
+  EXPECT_EQ(plain.requests().size(), 0U);
+}
+
+TEST_F(Downloads, AProxyIsAskedWhereTheEnvironmentNamesOne) {
+  const HttpServer proxy([&](const Request& request) { return HttpServer::part_of(content_, request); });
+  ::setenv("http_proxy", proxy.url().c_str(), 1);
+  fetch({.url = "http://corpora.invalid/file", .target = path("in/file")});
+  ::setenv("http_proxy", "http://127.0.0.1:1", 1);
+  fetch({.url = proxy.url("/file"), .target = path("in/near")});  // of this machine itself none is asked in tests
+  ::unsetenv("http_proxy");
+  ASSERT_EQ(proxy.requests().size(), 2U);
+  EXPECT_EQ(proxy.requests().front().path, "http://corpora.invalid/file");
+  EXPECT_EQ(read_file(path("in/near")), content_);
+}
+
 TEST_F(Downloads, ErrorsAreNotContent) {
   const HttpServer server([](const Request&) { return Answer{.status = 404, .body = "<html>not here</html>"}; });
   expect_error<DataError>(file(server), "404, not found");
@@ -187,10 +253,10 @@ TEST_F(Downloads, AFullDiskIsAResourceError) {
   const rlimit small{100'000, before.rlim_max};
   auto* const handler = std::signal(SIGXFSZ, SIG_IGN);
   ::setrlimit(RLIMIT_FSIZE, &small);
-  EXPECT_THROW(fetch(file(server)), Error);
+  expect_error<ResourceError>(file(server), "free some space");
+  EXPECT_EQ(server.requests().size(), 1U) << "asking again gives no space";
   ::setrlimit(RLIMIT_FSIZE, &before);
   std::signal(SIGXFSZ, handler);
-  EXPECT_FALSE(fs::exists(path("in/file")));
 }
 
 TEST_F(Downloads, TwoProcessesDoNotFetchOneFile) {

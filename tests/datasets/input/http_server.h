@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdlib>
 #include <functional>
 #include <map>
 #include <mutex>
@@ -43,6 +44,7 @@ class HttpServer {
     socklen_t length = sizeof(address);
     ::getsockname(socket_, reinterpret_cast<sockaddr*>(&address), &length);
     port_ = ntohs(address.sin_port);
+    ::setenv("no_proxy", "127.0.0.1", 1);  // whatever the environment says: of this process and those that it starts
     thread_ = std::thread([this] { serve(); });
   }
   HttpServer(const HttpServer&) = delete;
