@@ -139,12 +139,15 @@ class ArchiveReader::TarEntries : public ZipEntries {
   const FileStream* file_;
 };
 
+std::uint64_t usual_most_unpacked(std::uint64_t packed) {
+  return std::clamp(packed, kGigabyte / 1000, kGigabyte) * 1000;
+}
+
 ArchiveReader::ArchiveReader(const fs::path& file, std::int64_t max_unpacked) : source_(file.string()) {
   auto bottom = std::make_unique<FileStream>(file);
   const FileStream* counter = bottom.get();
   if (counter->size() == 0) throw DataError(fmt::format("{} is empty", source_));
-  limit_ = max_unpacked > 0 ? static_cast<std::uint64_t>(max_unpacked)
-                            : std::clamp(1000 * counter->size(), kGigabyte, 1000 * kGigabyte);
+  limit_ = max_unpacked > 0 ? static_cast<std::uint64_t>(max_unpacked) : usual_most_unpacked(counter->size());
   auto stream = std::make_unique<PeekedStream>(std::move(bottom));
   Packing packing = detect_packing(stream->peek(kTarBlockBytes));
   const Packing promised = packing_of_name(file);

@@ -10,13 +10,17 @@
 
 namespace xlm {
 
+/// The bytes that an archive of `packed` bytes may unpack to where nobody says: a thousand times its size, but at least
+/// 1 GB and at most 1 TB.
+std::uint64_t usual_most_unpacked(std::uint64_t packed);
+
 /// Reads a plain file, a compressed one (gzip, bzip2, xz, Zstandard), a zip archive, or a tar archive (compressed or
 /// not), entry by entry, with bounded memory. What a file is shows in its first bytes, not in its name; a name that
 /// promises an archive must keep the promise.
 class ArchiveReader {
  public:
-  /// `max_unpacked` bounds the bytes that an archive may unpack to; 0: a thousand times its size, but at least 1 GB and
-  /// at most 1 TB. Throws DataError for a missing, empty, truncated or corrupt file.
+  /// `max_unpacked` bounds the bytes that an archive may unpack to; 0: usual_most_unpacked. Throws DataError for a
+  /// missing, empty, truncated or corrupt file.
   explicit ArchiveReader(const fs::path& file, std::int64_t max_unpacked = 0);
   ~ArchiveReader();
 

@@ -213,6 +213,34 @@ TEST_F(Archives, UnpackingIsBounded) {
   EXPECT_EQ(read_all(file("x.txt", std::string(2000, 'a')), 1000).size(), 1U) << "a plain file is not unpacked";
 }
 
+TEST_F(Archives, WithoutAWordTheBoundGrowsWithTheFile) {
+  constexpr std::uint64_t kMegabyte = 1'000'000;
+  EXPECT_EQ(usual_most_unpacked(1), 1000 * kMegabyte);
+  EXPECT_EQ(usual_most_unpacked(kMegabyte), 1000 * kMegabyte);
+  EXPECT_EQ(usual_most_unpacked(kMegabyte + 1), 1000 * kMegabyte + 1000);
+  EXPECT_EQ(usual_most_unpacked(1000 * kMegabyte - 1), 1000'000 * kMegabyte - 1000);
+  EXPECT_EQ(usual_most_unpacked(1000 * kMegabyte), 1000'000 * kMegabyte);
+  EXPECT_EQ(usual_most_unpacked(~std::uint64_t{0}), 1000'000 * kMegabyte);
+}
+
+TEST_F(Archives, AnUnpackedGigabyteOfASmallFileIsTheMostWithoutAWord) {
+  make_archive(path("part.zst"), "raw", "zstd", {{"x", std::string(125'000'000, '\0')}});
+  const std::string part = read_file(path("part.zst"));
+  ASSERT_LT(9 * part.size(), 1'000'000U);
+  const auto unpacked = [&](int parts) {
+    std::string all;
+    for (int i = 0; i < parts; ++i) all += part;
+    ArchiveReader reader(file("all.zst", all));
+    reader.next();
+    std::string buffer(1 << 20, '\0');
+    std::uint64_t bytes = 0;
+    while (const std::size_t count = reader.read(buffer.data(), buffer.size())) bytes += count;
+    return bytes;
+  };
+  EXPECT_EQ(unpacked(8), 1'000'000'000U);
+  EXPECT_THAT([&] { unpacked(9); }, ThrowsMessage<DataError>(HasSubstr("unpacks to more than 1.00 GB")));
+}
+
 TEST_F(Archives, ProgressReachesTheSizeOfTheFile) {
   make_archive(path("x.gz"), "raw", "gzip", {{"x", sample_text(100'000)}});
   ArchiveReader reader(path("x.gz"));
