@@ -6,9 +6,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/error.h"
 #include "base/sha256.h"
 #include "datasets/tokens/bpe_pieces.h"
 #include "tests/datasets/tokens/bpe_files.h"
+#include "tests/growth.h"
 #include "tests/real_texts.h"
 
 namespace xlm {
@@ -92,12 +94,30 @@ TEST(BpeEncoder, AppliesTheEarliestMergeFirstAndOfEqualOnesTheLeftmost) {
   EXPECT_THAT(encode(bpe, "aaab"), ElementsAre(258, 257));
 }
 
-TEST(BpeEncoder, LongPiecesTakeTimeInProportionToTheirLength) {
+TEST(BpeEncoder, LongPiecesInSmallBlocksAreEncodedAsWholeOnes) {
   const Bpe bpe = small_bpe();
-  const std::string text(200'000, 'e');  // a quadratic algorithm would take minutes
+  const std::string text(200'000, 'e');
   EXPECT_EQ(decode(symbol_bytes(bpe.vocabulary()), encode(bpe, text)), text);
   BpeEncoder encoder(bpe);
   EXPECT_EQ(encode(encoder, text, 3), encode(bpe, text));
+}
+
+TEST(BpeEncoder, LongPiecesTakeTimeInProportionToTheirLength) {
+  const Bpe bpe = small_bpe();
+  BpeEncoder encoder(bpe);
+  const std::string text(160'000, 'e');
+  const std::string_view part = std::string_view(text).substr(0, text.size() / 16);
+  EXPECT_LT(growth([&] { encode(encoder, part, part.size()); }, [&] { encode(encoder, text, text.size()); }), 64);
+  EXPECT_LT(growth([&] { encode(encoder, part, 100); }, [&] { encode(encoder, text, 100); }), 64);
+}
+
+TEST(BpeEncoder, APieceHasABound) {
+  const Bpe bpe = small_bpe();
+  const std::string text((std::size_t{1} << 27) + 1, 'e');
+  Tokens tokens;
+  EXPECT_THAT([&] { BpeEncoder(bpe).write(text, tokens); },
+              ::testing::ThrowsMessage<DataError>(::testing::HasSubstr("more than 134217728 bytes follow each other")));
+  EXPECT_THAT(tokens, ::testing::IsEmpty());
 }
 
 TEST(BpePieces, WaitForWhatCouldChangeThem) {
