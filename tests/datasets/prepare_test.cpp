@@ -129,6 +129,29 @@ TEST_F(Prepare, CountsWordsAndBytes) {
   EXPECT_EQ(split.words, 5) << "a document's end ends a word";
 }
 
+TEST_F(Prepare, AWordThatASplitCutsCountsInBoth) {
+  for (const char* unit : {"character", "byte"}) {
+    PrepareRequest wanted = request("text", {file("a", "one two three")});
+    wanted.unit = unit;
+    wanted.split = "5,5,3";  // "one t", "wo th", "ree"
+    wanted.force = true;
+    const PreparedData data = make(wanted);
+    EXPECT_EQ(data.split("train").words, 2) << unit;
+    EXPECT_EQ(data.split("valid").words, 2) << unit;
+    EXPECT_EQ(data.split("test").words, 1) << unit;
+  }
+}
+
+TEST_F(Prepare, AWordThatABufferCutsCountsOnce) {
+  for (const char* unit : {"character", "byte"}) {
+    PrepareRequest wanted = request("text", {file("a", std::string(5'000'000, 'x') + " y")});
+    wanted.unit = unit;
+    wanted.split = "100%,0%,0%";
+    wanted.force = true;
+    EXPECT_EQ(make(wanted).split("train").words, 2) << unit;
+  }
+}
+
 TEST_F(Prepare, InvalidUtf8IsReplacedInCharactersAndKeptInBytes) {
   const std::string bytes = "caf\xE9 \xFF\xC3\xA9 end of text";
   PrepareRequest wanted = request("text", {file("a", bytes)});

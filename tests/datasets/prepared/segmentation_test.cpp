@@ -2,8 +2,10 @@
 
 #include <cstring>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sentencepiece_processor.h>
 
 #include "base/error.h"
 #include "base/sha256.h"
@@ -16,6 +18,7 @@ namespace xlm {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -136,6 +139,72 @@ TEST_F(Segmentation, LinesAreNoPartOfTheWordsLearntFrom) {
   const PreparedData data = prepared(lines, {14});
   EXPECT_THAT(read_file(data.path / "segmentations/unigram-14/tokenizer.model"),
               ::testing::Not(AllOf(HasSubstr("\n"), HasSubstr("\t"))));
+}
+
+/// The pieces of a tokenizer of `count` pieces trained on lines.
+std::vector<std::string> trained_pieces(std::vector<std::string> lines, std::int64_t count) {
+  std::size_t next = 0;
+  const auto next_line = [&](std::string& line) {
+    if (next == lines.size()) return false;
+    line = lines[next++];
+    return true;
+  };
+  sentencepiece::SentencePieceProcessor processor;
+  EXPECT_TRUE(processor.LoadFromSerializedProto(train_unigram(next_line, count, {})).ok());
+  std::vector<std::string> pieces;
+  for (int id = 0; id < processor.GetPieceSize(); ++id) pieces.push_back(processor.IdToPiece(id));
+  return pieces;
+}
+
+/// All pairs of one of each, around something that they share: what is shared becomes a piece wherever it may.
+std::vector<std::string> pairs(const std::vector<std::string>& begins, const std::string& shared,
+                               const std::vector<std::string>& ends) {
+  std::vector<std::string> lines;
+  for (const std::string& begin : begins) {
+    for (const std::string& end : ends) lines.push_back(fmt::format(fmt::runtime(shared), begin, end));
+  }
+  return lines;
+}
+
+TEST_F(Segmentation, PiecesAreOfOneKindOfLettersOrOfOneDigit) {
+  const std::vector<std::string> pieces =
+      trained_pieces(pairs({"a", "b", "d", "e"}, "{0}qrs\u0436\u0437\u0438{1} {0}1999 in fact {0}",
+                           {"\u0430", "\u0431", "\u0432", "\u0433"}),
+                     30);
+  EXPECT_THAT(pieces, Contains("\u0436\u0437\u0438"));
+  EXPECT_THAT(pieces, Contains("9"));
+  for (const std::string& piece : pieces) {
+    if (piece.find("\u0437") != std::string::npos) {
+      EXPECT_EQ(piece.find_first_of("abdeqrs"), std::string::npos) << piece;
+    }
+    if (piece.find('9') != std::string::npos) {
+      EXPECT_EQ(piece, "9");
+    }
+  }
+}
+
+TEST_F(Segmentation, PiecesAreOfOneWord) {
+  const std::vector<std::string> letters{"a", "b", "c", "d", "e", "f", "g", "h"};
+  for (const std::string& piece : trained_pieces(pairs(letters, "{0}xyz{1} in fact {1}{0}", letters), 26)) {
+    EXPECT_EQ(piece.find("▁", 1), std::string::npos) << piece;
+  }
+}
+
+TEST_F(Segmentation, PiecesHaveUpToSixteenCharacters) {
+  const std::vector<std::string> pieces =
+      trained_pieces(pairs({"a", "b", "c", "d"}, "{0}klmnopqrstuvwxyzABCDEF{1}", {"e", "f", "g", "h"}), 35);
+  EXPECT_THAT(pieces, Contains("qrstuvwxyzABCDEF"));
+  for (const std::string& piece : pieces) EXPECT_LE(piece.size(), 16U) << piece;
+}
+
+TEST_F(Segmentation, EveryCharacterIsCoveredHoweverRareAndInHoweverLongALine) {
+  std::vector<std::string> lines(1000, "some words again and again");
+  std::string line;
+  while (line.size() < 6000) line += "longer ";  // SentencePiece leaves lines of more than 4,192 bytes out if it may
+  lines.push_back(line + "\u00df \ufb01ne");     // a ligature, which normalisation would take apart
+  const std::vector<std::string> pieces = trained_pieces(lines, 20);
+  EXPECT_THAT(pieces, Contains("\u00df"));
+  EXPECT_THAT(pieces, Contains("\ufb01"));
 }
 
 TEST_F(Segmentation, ForceDropsTheSegmentationsOfTheOldText) {

@@ -42,6 +42,12 @@ TEST(SplitPlan, RefusesWhatIsNoSplit) {
   }
 }
 
+TEST(SplitPlan, SharesAndCountsAreNotMixed) {
+  for (const char* text : {"1%,2,3", "1,2%,3", "1,2,3%", "90%,5%,5", "90%,5,5%", "5,90%,10%"}) {
+    EXPECT_THAT([&] { SplitPlan{text}; }, ThrowsMessage<UsageError>(HasSubstr("counts and shares are mixed"))) << text;
+  }
+}
+
 TEST(SplitPlan, HasOneSpelling) {
   EXPECT_EQ(SplitPlan(" 90.0% , 5%,5% ").text(), "90%,5%,5%");
   EXPECT_EQ(SplitPlan("+10,2,3").text(), "10,2,3");

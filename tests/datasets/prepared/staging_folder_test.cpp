@@ -1,5 +1,10 @@
 #include "datasets/prepared/staging_folder.h"
 
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <functional>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,6 +16,24 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
+
+/// What happens just before a file is locked, in a test that needs that moment.
+std::function<void()>& before_flock() {
+  static std::function<void()> action;
+  return action;
+}
+
+}  // namespace
+}  // namespace xlm
+
+/// Stands before the C library's.
+extern "C" int flock(int descriptor, int operation) noexcept {
+  if (xlm::before_flock()) std::function<void()>(xlm::before_flock())();
+  return static_cast<int>(::syscall(SYS_flock, descriptor, operation));
+}
+
+namespace xlm {
+namespace {
 
 std::vector<std::string> names_in(const fs::path& folder) {
   std::vector<std::string> names;
@@ -75,6 +98,19 @@ TEST(StagingFolder, IsForOneProcessAtATime) {
     const StagingFolder other(folder.path() / "other");
   }
   EXPECT_NO_THROW(StagingFolder(folder.path() / "out"));
+}
+
+TEST(StagingFolder, ALockOnAFileThatIsGoneIsNone) {
+  const TemporaryFolder folder;
+  const fs::path lock = folder.path() / ".out.lock";
+  before_flock() = [&] {  // its owner finishes just now
+    EXPECT_TRUE(fs::remove(lock));
+    before_flock() = nullptr;
+  };
+  const StagingFolder first(folder.path() / "out");
+  EXPECT_EQ(before_flock(), nullptr);
+  EXPECT_TRUE(fs::exists(lock));
+  EXPECT_THROW(StagingFolder(folder.path() / "out"), UsageError);
 }
 
 TEST(StagingFolder, ClearsWhatAKilledProcessLeft) {
