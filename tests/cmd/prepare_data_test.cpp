@@ -114,9 +114,12 @@ TEST_F(PrepareData, TrainingATokenizerCanBeStopped) {
   std::string text;
   while (text.size() < 400'000) text += random() % 6 == 0 ? ' ' : static_cast<char>('a' + random() % 26);
   file("a.txt", text + text + text);  // long repetitions take SentencePiece minutes
-  const std::string command = fmt::format("'{}' prepare-data text --from a.txt --out d --split 100%,0%,0%", XLM_BINARY);
-  const ProgramResult outcome =
-      shell(folder_.path(), "timeout --preserve-status -s TERM 2 " + command + " --train-unigram 500");
+  BackgroundProgram program({XLM_BINARY, "prepare-data", "text", "--from", "a.txt", "--out", "d", "--split",
+                             "100%,0%,0%", "--train-unigram", "500"},
+                            folder_.path());
+  while (program.standard_error().find("training a unigram tokenizer") == std::string::npos) ::usleep(1000);
+  program.kill(SIGTERM);
+  const ProgramResult outcome = program.wait();
   EXPECT_EQ(outcome.code, kStopped) << outcome.err;
   EXPECT_THAT(outcome.err, HasSubstr("training a unigram tokenizer of 500 pieces"));
   EXPECT_THAT(outcome.err, HasSubstr("stopped by a signal"));

@@ -48,6 +48,13 @@ class BackgroundProgram {
 
   void kill(int signal) const { ::kill(pid_, signal); }
 
+  bool is_running() const {
+    siginfo_t state{};
+    return ::waitid(P_PID, static_cast<id_t>(pid_), &state, WEXITED | WNOHANG | WNOWAIT) == 0 && state.si_pid == 0;
+  }
+  /// What it has said so far.
+  std::string standard_error() const { return fs::exists(err_) ? read_file(err_) : ""; }
+
   ProgramResult wait() {
     int status = 0;
     ::waitpid(std::exchange(pid_, -1), &status, 0);
