@@ -7,7 +7,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "tests/experiments/program.h"
-#include "tests/results/gnuplot_installed.h"
+#include "tests/results/figures/gnuplot_installed.h"
 #include "tests/results/run_maker.h"
 
 namespace xlm {

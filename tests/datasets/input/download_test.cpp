@@ -12,8 +12,8 @@
 #include "base/error.h"
 #include "base/sha256.h"
 #include "datasets/corpora/addresses.h"
-#include "tests/datasets/https_server.h"
 #include "tests/datasets/input/http_server.h"
+#include "tests/datasets/input/https_server.h"
 #include "tests/temporary_folder.h"
 
 namespace xlm {

@@ -9,7 +9,7 @@
 #include "results/figures/gnuplot_process.h"
 #include "results/figures/gnuplot_script.h"
 #include "results/figures/plotly_figure.h"
-#include "tests/results/gnuplot_installed.h"
+#include "tests/results/figures/gnuplot_installed.h"
 #include "tests/results/run_maker.h"
 
 namespace xlm {
