@@ -17,6 +17,7 @@ std::function<int()> declare_eval_overlap(CLI::App& app, const GlobalOptions& gl
 std::function<int()> declare_sample(CLI::App& app, const GlobalOptions& global);
 std::function<int()> declare_segment(CLI::App& app, const GlobalOptions& global);
 std::function<int()> declare_pareto(CLI::App& app, const GlobalOptions& global);
+std::function<int()> declare_compare(CLI::App& app, const GlobalOptions& global);
 std::function<int()> declare_table(CLI::App& app, const GlobalOptions& global);
 std::function<int()> declare_figure(CLI::App& app, const GlobalOptions& global);
 std::function<int()> declare_report(CLI::App& app, const GlobalOptions& global);
@@ -35,6 +36,7 @@ const std::vector<Command>& commands() {
       {"sample", "Continue a text", declare_sample},
       {"segment", "A text with the boundaries that an hourglass draws", declare_segment},
       {"pareto", "Pareto front of two columns of the store", declare_pareto},
+      {"compare", "Whether two settings differ, and how sure that is", declare_compare},
       {"table", "A paper's table from the store", declare_table},
       {"figure", "A plot from the store", declare_figure},
       {"report", "All tables and figures of recipes on one page", declare_report},

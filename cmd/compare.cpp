@@ -1,0 +1,199 @@
+// xlm compare: whether two settings differ in one value, and how sure that is.
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "cmd/results_store.h"
+#include "results/store/statistics.h"
+
+namespace xlm {
+namespace {
+
+struct Options {
+  std::string a;
+  std::string b;
+  std::vector<std::string> where;
+  std::string value = "test.bpc";
+  std::string over = "seed";
+  double level = 95;
+};
+
+/// Runs of one setting, and the mean of each seed.
+struct Setting {
+  std::string name;
+  std::map<std::string, std::vector<double>> by_group;
+  std::vector<std::string> runs;
+
+  std::vector<double> means() const {
+    std::vector<double> values;
+    for (const auto& [group, numbers] : by_group) values.push_back(mean(numbers));
+    return values;
+  }
+};
+
+/// A run by its id or a unique prefix stands for all runs that differ from it in the seed alone.
+std::vector<std::size_t> select(RunTable& runs, const std::string& text) {
+  if (text.find_first_of("=<>") != std::string::npos) return runs.select(parse_filters({text}));
+  std::vector<std::size_t> named;
+  for (std::size_t run = 0; run < runs.size(); ++run) {
+    if (runs.id(run).starts_with(text)) named.push_back(run);
+  }
+  if (named.empty()) {
+    throw UsageError(fmt::format("'{}' is neither a run nor a condition (KEY=VALUE){}\nsee `xlm runs ls`", text,
+                                 did_you_mean(text, runs.ids())));
+  }
+  const std::vector<Value>& groups = runs.column("seed_group");
+  const Value group = groups[named.front()];
+  for (const std::size_t run : named) {
+    if (!same_value(groups[run], group)) {
+      throw UsageError(fmt::format("several different runs begin with '{}'\nname one of them by more of its id", text));
+    }
+  }
+  std::vector<std::size_t> all;
+  for (std::size_t run = 0; run < runs.size(); ++run) {
+    if (same_value(groups[run], group)) all.push_back(run);
+  }
+  return all;
+}
+
+Setting read_setting(RunTable& runs, const std::string& text, const Options& options) {
+  Setting setting{.name = text, .by_group = {}, .runs = {}};
+  const std::vector<std::size_t> selected = runs.select(select(runs, text), parse_filters(options.where));
+  const std::vector<Value>& values = runs.column(options.value);
+  const std::vector<Value>& over = runs.column(options.over);
+  for (const std::size_t run : selected) {
+    const std::optional<double> number = as_number(values[run]);
+    if (!number || !std::isfinite(*number)) continue;
+    setting.by_group[to_text(over[run])].push_back(*number);
+    setting.runs.push_back(runs.id(run));
+  }
+  if (!setting.runs.empty()) return setting;
+  throw DataError(fmt::format("no run of '{}' has {}{}\nsee `xlm runs ls --where {}`", text, options.value,
+                              selected.empty() ? ": there is no such run" : "", text));
+}
+
+/// The seeds that both have, paired; where there are none, everything that follows from pairs is missing.
+struct Pairs {
+  std::vector<double> a;
+  std::vector<double> b;
+};
+
+Pairs common(const Setting& a, const Setting& b) {
+  Pairs pairs;
+  for (const auto& [group, numbers] : a.by_group) {
+    const auto other = b.by_group.find(group);
+    if (other == b.by_group.end()) continue;
+    pairs.a.push_back(mean(numbers));
+    pairs.b.push_back(mean(other->second));
+  }
+  return pairs;
+}
+
+std::string summary_line(const Setting& setting, std::string_view letter, const Options& options) {
+  const std::vector<double> values = setting.means();
+  const std::optional<double> deviation = sample_deviation(values);
+  return fmt::format("{}  {}: {:.5g}{} ({} {}{})\n", letter, setting.name, mean(values),
+                     deviation ? fmt::format(" ± {:.2g}", *deviation) : "", values.size(), options.over,
+                     values.size() == 1 ? "" : "s");
+}
+
+/// Every setting is a single mean for a seed, so several runs of one seed are said.
+std::string mixed_line(const Setting& setting, const Options& options) {
+  const bool mixed = setting.runs.size() > setting.by_group.size();
+  return mixed ? fmt::format("{} has several runs with one {}: each {} counts as their mean\n", setting.name,
+                             options.over, options.over)
+               : "";
+}
+
+std::string verdict_line(const PairedComparison& compared, double level) {
+  if (!compared.half_width) return "one pair says nothing of how much seeds differ: train more seeds\n";
+  const bool apart = std::abs(compared.difference) > *compared.half_width;
+  return apart ? fmt::format("they differ: zero lies outside the {:g} % interval\n", level)
+               : fmt::format("no difference is seen: zero lies inside the {:g} % interval\n", level);
+}
+
+std::string comparison_text(const Setting& a, const Setting& b, const PairedComparison& compared,
+                            const Options& options) {
+  std::string text = options.value + "\n" + summary_line(a, "A", options) + summary_line(b, "B", options) + "\n";
+  text += fmt::format("A − B = {:+.3g}", compared.difference);
+  if (compared.half_width) {
+    text += fmt::format(", {:g} % interval {:+.3g} to {:+.3g}", options.level,
+                        compared.difference - *compared.half_width, compared.difference + *compared.half_width);
+  }
+  text += fmt::format(" ({} pair{} of one {})\n", compared.pairs, compared.pairs == 1 ? "" : "s", options.over);
+  if (compared.p) text += fmt::format("p = {:.2g} by a two-sided paired t-test", *compared.p);
+  if (compared.effect) text += fmt::format(", effect {:.2g} standard deviations", *compared.effect);
+  if (compared.p) text += "\n";
+  return text + verdict_line(compared, options.level) + mixed_line(a, options) + mixed_line(b, options);
+}
+
+Json setting_json(const Setting& setting) {
+  const std::vector<double> values = setting.means();
+  const std::optional<double> deviation = sample_deviation(values);
+  return {{"setting", setting.name},
+          {"mean", mean(values)},
+          {"sd", deviation ? Json(*deviation) : Json()},
+          {"n", values.size()},
+          {"runs", setting.runs}};
+}
+
+Json comparison_json(const Setting& a, const Setting& b, const PairedComparison& compared, const Options& options) {
+  const auto or_null = [](const std::optional<double>& value) { return value ? Json(*value) : Json(); };
+  return {{"value", options.value},
+          {"a", setting_json(a)},
+          {"b", setting_json(b)},
+          {"pairs", compared.pairs},
+          {"difference", compared.difference},
+          {"level", options.level / 100},
+          {"half_width", or_null(compared.half_width)},
+          {"p", or_null(compared.p)},
+          {"effect", or_null(compared.effect)}};
+}
+
+int run(const Options& options, const GlobalOptions& global) {
+  Store store = open_store(global);
+  RunTable runs(store);
+  const Setting a = read_setting(runs, options.a, options);
+  const Setting b = read_setting(runs, options.b, options);
+  const Pairs pairs = common(a, b);
+  if (pairs.a.empty()) {
+    throw DataError(
+        fmt::format("'{}' and '{}' have no {} in common: there is nothing to pair\n"
+                    "train both with the same {}s, or name another column with --over",
+                    options.a, options.b, options.over, options.over));
+  }
+  const PairedComparison compared = compare_pairs(pairs.a, pairs.b, options.level / 100);
+  print(global.json ? comparison_json(a, b, compared, options).dump(2) + "\n"
+                    : comparison_text(a, b, compared, options));
+  return kDone;
+}
+
+}  // namespace
+
+std::function<int()> declare_compare(CLI::App& app, const GlobalOptions& global) {
+  const auto options = std::make_shared<Options>();
+  app.add_option("A", options->a, "A condition (model.span_type=fixed), or a run, which stands for all its seeds")
+      ->required();
+  app.add_option("B", options->b, "The other one")->required();
+  app.add_option("--value", options->value, "The column that is compared")->capture_default_str();
+  app.add_option("--where", options->where, "Only runs that fulfil this too: KEY=VALUE");
+  app.add_option("--over", options->over, "What pairs runs")->capture_default_str();
+  app.add_option("--level", options->level, "Of the interval, in percent")
+      ->capture_default_str()
+      ->check(CLI::Range(1.0, 99.999).description(""));
+  app.footer(
+      "Pairs the runs of both settings by seed and says the mean difference, its interval by Student's t, p and\n"
+      "effect. Both must have been trained with the same seeds.\n\n"
+      "Examples:\n"
+      "  xlm compare model.span_type=fixed model.span_type=adaptive --where experiment=spans,model.span=256\n"
+      "  xlm compare hourglass-text8-3fa9c1d2 hourglass-text8-90ab12cd --value valid.bpc\n"
+      "  xlm compare model.boundaries.type=none model.boundaries.type=gumbel --where experiment=table-1 --json");
+  return [options, &global] { return run(*options, global); };
+}
+
+}  // namespace xlm

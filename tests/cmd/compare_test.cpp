@@ -1,0 +1,85 @@
+// xlm compare as a user or a script meets it.
+#include <cmath>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/json.h"
+#include "tests/experiments/program.h"
+#include "tests/results/run_maker.h"
+
+namespace xlm {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class Compare : public ::testing::Test {
+ protected:
+  ProgramResult compare(const std::string& arguments) const {
+    return shell(temporary_.path(), fmt::format("'{}' compare {}", XLM_BINARY, arguments));
+  }
+
+  TemporaryFolder temporary_;
+  RunMaker maker_{temporary_.path() / "runs"};
+};
+
+constexpr const char* kTypes = "model.span_type=fixed model.span_type=adaptive ";
+
+// The differences of the seeds are 0.101, 0.100 and 0.101: their deviation is 0.001/√3, Student's quantile 4.302653.
+TEST_F(Compare, PairsRunsBySeed) {
+  maker_.make_sweep({"fixed", "adaptive"}, {64, 256}, {1, 2, 3});
+  const ProgramResult outcome = compare(kTypes + std::string("--where model.span=64 --json"));
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const Json json = Json::parse(outcome.out);
+  EXPECT_EQ(json["value"], "test.bpc");
+  EXPECT_EQ(json["pairs"], 3);
+  EXPECT_NEAR(json["difference"].get<double>(), 0.302 / 3, 1e-9);
+  EXPECT_NEAR(json["half_width"].get<double>(), 4.302653 * 0.001 / 3, 1e-8);
+  const double t = 302;  // (0.302 / 3) / (0.001 / 3), and p = 1 − t / √(t² + 2) with two degrees of freedom
+  EXPECT_NEAR(json["p"].get<double>(), 1 - t / std::sqrt(t * t + 2), 1e-9);
+  EXPECT_NEAR(json["effect"].get<double>(), t / std::sqrt(3.0), 1e-6);
+  EXPECT_EQ(json["a"]["n"], 3);
+  EXPECT_EQ(json["b"]["runs"].size(), 3U);
+  const std::string text = compare(kTypes + std::string("--where model.span=64")).out;
+  EXPECT_THAT(text, HasSubstr("A − B = +0.101, 95 % interval +0.0992 to +0.102 (3 pairs of one seed)"));
+  EXPECT_THAT(text, HasSubstr("they differ: zero lies outside the 95 % interval"));
+}
+
+TEST_F(Compare, ARunStandsForItsSeeds) {
+  maker_.make_sweep({"fixed", "adaptive"}, {64}, {1, 2, 3});
+  const ProgramResult outcome = compare("adaptive-span-text8-00000001 adaptive-span-text8-00000006 --json");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(Json::parse(outcome.out)["pairs"], 3);
+  EXPECT_EQ(compare("adaptive-span-text8-0000000 adaptive-span-text8-00000006").code, 2) << "several settings";
+  EXPECT_THAT(compare("nothing model.span=64").err, HasSubstr("neither a run nor a condition"));
+}
+
+TEST_F(Compare, NoDifferenceIsSaidToo) {
+  for (const int seed : {1, 2, 3}) {
+    maker_.make({.id = fmt::format("a-{}", seed), .type = "fixed", .seed = seed, .bpc = 1.5});
+    maker_.make({.id = fmt::format("b-{}", seed), .seed = seed, .bpc = 1.5 + 0.01 * (seed - 2)});
+  }
+  EXPECT_THAT(compare(kTypes).out, HasSubstr("no difference is seen"));
+}
+
+TEST_F(Compare, SaysWhatItCannotSay) {
+  maker_.make({.id = "a-1", .type = "fixed", .seed = 1, .bpc = 1.5});
+  maker_.make({.id = "b-1", .seed = 1, .bpc = 1.4});
+  const std::string one = compare(kTypes).out;
+  EXPECT_THAT(one, HasSubstr("A − B = +0.1 (1 pair of one seed)"));
+  EXPECT_THAT(one, HasSubstr("train more seeds"));
+  EXPECT_THAT(one, Not(HasSubstr("p =")));
+  maker_.make({.id = "a-2", .type = "fixed", .span = 64, .seed = 1, .bpc = 1.6});
+  EXPECT_THAT(compare(kTypes).out, HasSubstr("several runs with one seed"));
+  EXPECT_EQ(compare("model.span=64 model.span_type=dynamic").code, 3) << "no such run";
+  maker_.make({.id = "c-1", .type = "dynamic", .seed = 7});
+  const ProgramResult apart = compare("model.span_type=dynamic model.span_type=fixed");
+  EXPECT_EQ(apart.code, 3);
+  EXPECT_THAT(apart.err, HasSubstr("no seed in common"));
+  EXPECT_EQ(compare(kTypes + std::string("--value test.bcp")).code, 2);
+  EXPECT_EQ(compare(kTypes + std::string("--level 100")).code, 2);
+}
+
+}  // namespace
+}  // namespace xlm
