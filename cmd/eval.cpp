@@ -1,6 +1,7 @@
 // xlm eval: the loss of a run or of a model folder on one split.
 #include <algorithm>
 #include <memory>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -14,6 +15,7 @@
 #include "experiments/runs/core_library.h"
 #include "experiments/runs/evaluation_record.h"
 #include "experiments/runs/store_update.h"
+#include "results/quantities/quantities.h"
 #include "results/run_folder/run_folder.h"
 
 namespace xlm {
@@ -21,8 +23,9 @@ namespace {
 
 std::string as_json(const std::string& model, const Evaluation& evaluation) {
   Json json = {{"model", model}, {"split", evaluation.split}, {"tokens", evaluation.tokens}, {"loss", evaluation.loss}};
-  if (evaluation.values.count("bpc") > 0) json["bpc"] = evaluation.values.at("bpc");
-  for (const auto& [name, value] : evaluation.values) json[name] = value;
+  std::set<std::string> names;
+  for (const auto& [name, value] : evaluation.values) names.insert(name);
+  for (const std::string& name : listing_order(names)) json[name] = evaluation.values.at(name);
   json["seconds"] = evaluation.seconds;
   return json.dump(2) + "\n";
 }

@@ -16,6 +16,7 @@
 #include "experiments/runs/core_library.h"
 #include "experiments/runs/evaluation_record.h"
 #include "experiments/runs/store_update.h"
+#include "results/quantities/quantities.h"
 
 namespace xlm {
 namespace {
@@ -117,17 +118,29 @@ Row measure(const Options& command, const GlobalOptions& global, const Evaluatio
           .values = {evaluation.values.begin(), evaluation.values.end()}};
 }
 
-constexpr std::array<const char*, 4> kFigures{"token_perplexity", "word_perplexity", "bits_per_byte",
-                                              "flops_per_token"};
+/// What is shown of every row: what papers print of a text of byte pairs, and what it costs.
+std::vector<const Quantity*> shown_quantities() {
+  std::vector<const Quantity*> shown;
+  for (const Quantity& quantity : quantities()) {
+    if (quantity.texts == TextUnits::kBytePairs && quantity.headline > 0) shown.push_back(&quantity);
+  }
+  shown.push_back(find_quantity("flops_per_token"));
+  return shown;
+}
+
+std::string cell_of(const Quantity& quantity, double value) {
+  const bool huge = quantity.format == NumberFormat::kNumber && value >= 1e5;
+  return huge ? fmt::format("{:.3e}", value) : list_number(quantity, value);
+}
 
 std::string as_json(const std::vector<Row>& rows, const Counts& counts) {
   Json list = Json::array();
   for (const Row& row : rows) {
     Json json = {{"window", row.window},  {"overlap", row.overlap}, {"tokens", row.tokens},
                  {"words", counts.words}, {"bytes", counts.bytes},  {"loss", row.loss}};
-    for (const char* name : kFigures) {
-      const auto value = row.values.find(name);
-      json[name] = value == row.values.end() ? Json() : Json(value->second);
+    for (const Quantity* quantity : shown_quantities()) {
+      const auto value = row.values.find(quantity->name);
+      json[quantity->name] = value == row.values.end() ? Json() : Json(value->second);
     }
     json["seconds"] = row.seconds;
     json["documents"] = counts.documents;
@@ -138,26 +151,16 @@ std::string as_json(const std::vector<Row>& rows, const Counts& counts) {
 }
 
 std::string as_text(const std::vector<Row>& rows, int width) {
-  TextTable table({{"window", true},
-                   {"overlap", true},
-                   {"loss", true},
-                   {"token ppl", true},
-                   {"word ppl", true},
-                   {"bits/byte", true},
-                   {"FLOPs/token", true},
-                   {"time", true}});
+  std::vector<TextTable::Column> columns{{"window", true}, {"overlap", true}, {"loss", true}};
+  for (const Quantity* quantity : shown_quantities()) columns.push_back({quantity->head, true});
+  columns.push_back({"time", true});
+  TextTable table(std::move(columns));
   for (const Row& row : rows) {
     std::vector<std::string> cells{std::to_string(row.window), std::to_string(row.overlap),
                                    fmt::format("{:.5f}", row.loss)};
-    for (const char* name : kFigures) {
-      const auto value = row.values.find(name);
-      if (value == row.values.end()) {
-        cells.emplace_back("–");
-      } else {
-        cells.push_back(name == std::string_view("flops_per_token") ? human_count(value->second)
-                        : value->second >= 1e5                      ? fmt::format("{:.3e}", value->second)
-                                                                    : fmt::format("{:.4f}", value->second));
-      }
+    for (const Quantity* quantity : shown_quantities()) {
+      const auto value = row.values.find(quantity->name);
+      cells.push_back(value == row.values.end() ? "–" : cell_of(*quantity, value->second));
     }
     cells.push_back(human_duration(row.seconds) + (row.known ? " (before)" : ""));
     table.add(std::move(cells));

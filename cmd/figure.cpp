@@ -9,6 +9,7 @@
 #include "cmd/recipe_view.h"
 #include "cmd/results_store.h"
 #include "results/figures/figure.h"
+#include "results/figures/figure_description.h"
 #include "results/figures/gnuplot_process.h"
 #include "results/figures/gnuplot_script.h"
 #include "results/pages/page.h"
@@ -96,10 +97,10 @@ int run(const Options& options, const GlobalOptions& global) {
   warn_without_runs(recipe, options, global, runs);
   if (names_folder(options.out)) create_folders(options.out);
   Json written = Json::array();
-  const std::size_t made = make_each(descriptions, [&](const FigureDescription& description) {
-    const Figure figure = build_figure(runs, description, recipe.filters);
+  const auto build = [&](const FigureDescription& one) { return build_figure(runs, one, recipe.filters); };
+  const std::size_t made = make_each(descriptions, build, [&](const Figure& figure) {
     for (const std::string& note : figure.notes) spdlog::info(note);
-    const fs::path file = file_of(options, description, format);
+    const fs::path file = file_of(options, figure.description, format);
     write_file(file, drawn(store, figure, format));
     written.push_back(describe(figure, file));
     if (!global.json) print(file.string() + "\n");

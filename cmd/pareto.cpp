@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "cmd/results_store.h"
+#include "results/quantities/quantities.h"
 #include "results/store/pareto.h"
 
 namespace xlm {
@@ -162,10 +163,15 @@ std::function<int()> declare_pareto(CLI::App& app, const GlobalOptions& global) 
       ->capture_default_str()
       ->type_name("FORMAT");
   app.add_option("--out", options->out, "Write to a file")->type_name("FILE");
+  std::vector<std::string> costs;
+  for (const Quantity& quantity : quantities()) {
+    if (quantity.by == ReportedBy::kRun) costs.push_back(quantity.name);
+  }
   app.footer(
       "Columns are resolved keys (model.span, seed, data.name), evaluations (test.bpc, valid.bpc) and costs\n"
-      "(flops_per_token, paper_flops, params, peak_memory, step_seconds). Less is better unless --maximize says "
-      "otherwise.\n\n"
+      "(" +
+      join(costs, ", ") +
+      "). Less is better unless --maximize says otherwise.\n\n"
       "Examples:\n"
       "  xlm pareto --x flops_per_token --y test.bpc\n"
       "  xlm pareto --x test.average_span --y valid.bpc --where experiment=spans --group-by "

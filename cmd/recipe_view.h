@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include <fmt/format.h>
@@ -12,6 +13,7 @@
 #include "base/yaml.h"
 #include "cmd/command.h"
 #include "results/exhibits/exhibits.h"
+#include "results/store/nothing_to_show.h"
 #include "results/store/run_table.h"
 
 namespace xlm {
@@ -45,19 +47,20 @@ std::string command_for_runs(const RecipeView& recipe, const RecipeOptions& opti
 void warn_without_runs(const RecipeView& recipe, const RecipeOptions& options, const GlobalOptions& global,
                        RunTable& runs);
 
-/// Calls `make` with each of `descriptions`. One that has nothing to show (DataError) is a warning where there are
-/// others. Returns how many were made.
-template <class Spec, class Make>
-std::size_t make_each(const std::vector<Spec>& descriptions, const Make& make) {
+/// Builds each of `descriptions` and hands what came out to `use`. One that has nothing to show is a warning where
+/// there are others, and a DataError where it is alone. Returns how many were made.
+template <class Description, class Build, class Use>
+std::size_t make_each(const std::vector<Description>& descriptions, const Build& build, const Use& use) {
   std::size_t made = 0;
-  for (const Spec& description : descriptions) {
-    try {
-      make(description);
-      ++made;
-    } catch (const DataError& error) {
-      if (descriptions.size() == 1) throw;
-      spdlog::warn(error.what());
+  for (const Description& description : descriptions) {
+    auto built = build(description);
+    if (const auto* nothing = std::get_if<NothingToShow>(&built)) {
+      if (descriptions.size() == 1) throw DataError(nothing->message);
+      spdlog::warn(nothing->message);
+      continue;
     }
+    use(std::get<0>(std::move(built)));
+    ++made;
   }
   return made;
 }

@@ -7,6 +7,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include "base/error.h"
 #include "base/version.h"
 #include "cmd/recipe_view.h"
 #include "cmd/results_store.h"
@@ -55,15 +56,10 @@ std::vector<fs::path> recipe_files(const Options& options) {
 }
 
 /// A table or figure, or why there is none. A mistake in its description is reported with its place.
-template <class Spec, class Build>
-Exhibit exhibit_of(const Spec& description, const Build& build) {
+template <class Description, class Build>
+Exhibit exhibit_of(const Description& description, const Build& build) {
   try {
-    return build();
-  } catch (const DataError& error) {
-    const std::string message = error.what();
-    const std::string line = message.substr(0, message.find('\n'));
-    const std::size_t reason = line.find(": ", line.find(description.title) + description.title.size());
-    return NothingToShow{description.title, reason == std::string::npos ? line : line.substr(reason + 2)};
+    return std::visit([](auto&& made) { return Exhibit(std::forward<decltype(made)>(made)); }, build());
   } catch (const UsageError& error) {
     throw UsageError(fmt::format("{}: {}", description.place, error.what()));
   }

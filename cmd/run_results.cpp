@@ -8,6 +8,7 @@
 
 #include "base/terminal.h"
 #include "base/text.h"
+#include "results/quantities/quantities.h"
 
 namespace xlm {
 
@@ -42,11 +43,7 @@ std::string results_table(const Run& run, int width) {
     if (!evaluation.main) continue;
     for (const auto& [name, value] : evaluation.values) names.insert(name);
   }
-  std::vector<std::string> order;
-  for (const char* first : {"tokens", "loss", "bpc"}) {
-    if (names.erase(first) > 0) order.emplace_back(first);
-  }
-  order.insert(order.end(), names.begin(), names.end());
+  const std::vector<std::string> order = listing_order(names);
   std::vector<TextTable::Column> columns{{"split"}};
   for (const std::string& name : order) columns.push_back({name, true});
   TextTable table(std::move(columns));

@@ -4,12 +4,16 @@
 #include <algorithm>
 #include <cmath>
 #include <ctime>
+#include <map>
+#include <optional>
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include "base/text.h"
 #include "cmd/run_results.h"
+#include "results/quantities/grids.h"
+#include "results/quantities/quantities.h"
 
 namespace xlm {
 namespace {
@@ -19,11 +23,6 @@ Colour colour_of(std::string_view status) {
   if (status == "failed" || status == "diverged") return Colour::kRed;
   if (status == "running") return Colour::kBlue;
   return status == "queued" ? Colour::kGrey : Colour::kYellow;
-}
-
-std::string short_number(const Value& value) {
-  const std::optional<double> number = as_number(value);
-  return number ? fmt::format("{:.4f}", *number) : "";
 }
 
 /// "3 min ago", or the day.
@@ -48,18 +47,47 @@ std::string step_text(const Value& step, const Value& steps) {
   return done == all ? count(done) : count(done) + "/" + count(all);
 }
 
-/// The measure that most of `selected` have: bits per character, or the loss.
-std::string measure_of(RunTable& runs, const std::vector<std::size_t>& selected) {
-  for (const char* name : {"bpc", "word_perplexity", "token_perplexity"}) {
-    for (const char* split : {"test.", "valid."}) {
-      const std::vector<Value>& values = runs.column(std::string(split) + name);
-      if (std::any_of(selected.begin(), selected.end(), [&](std::size_t run) { return !is_missing(values[run]); })) {
-        return name;
-      }
+/// The number that stands for every run, of its test or validation split.
+class Headlines {
+ public:
+  Headlines(RunTable& runs, const std::vector<std::size_t>& selected) : runs_(runs) {
+    for (const std::size_t run : selected) {
+      const Quantity* found = headline_of([&](const std::string& name) { return has(run, name); });
+      if (found == nullptr) continue;
+      of_run_[run] = found;
+      if (std::find(shown_.begin(), shown_.end(), found) == shown_.end()) shown_.push_back(found);
     }
+    if (shown_.empty()) shown_.push_back(headlines().front());  // no run has any yet
+    std::sort(shown_.begin(), shown_.end(),
+              [](const Quantity* a, const Quantity* b) { return a->headline < b->headline; });
   }
-  return "bpc";
-}
+
+  /// All that stand for some run.
+  const std::vector<const Quantity*>& shown() const { return shown_; }
+
+  /// Above a column of them: "test bpc", or the split alone where runs have different ones.
+  std::string title(const std::string& split) const {
+    return shown_.size() == 1 ? split + " " + shown_.front()->label : split;
+  }
+
+  std::string cell(std::size_t run, const std::string& split) const {
+    const auto found = of_run_.find(run);
+    if (found == of_run_.end()) return "";
+    const Quantity& quantity = *found->second;
+    const std::optional<double> number = as_number(runs_.column(split + "." + quantity.name)[run]);
+    if (!number) return "";
+    return list_number(quantity, *number) + (shown_.size() == 1 ? "" : " " + quantity.head);
+  }
+
+ private:
+  bool has(std::size_t run, const std::string& name) {
+    return !is_missing(runs_.column("test." + name)[run]) || !is_missing(runs_.column("valid." + name)[run]);
+  }
+
+  RunTable& runs_;
+  std::map<std::size_t, const Quantity*> of_run_;
+  std::vector<const Quantity*> shown_;
+};
 
 std::size_t widest_line(const std::string& text) {
   std::size_t widest = 0;
@@ -69,21 +97,18 @@ std::size_t widest_line(const std::string& text) {
 
 /// What suits most, without the columns named in `hidden`.
 std::string default_columns(RunTable& runs, const std::vector<std::size_t>& selected, const ListView& view,
-                            const std::vector<std::string>& hidden) {
-  const std::string measure = measure_of(runs, selected);
+                            const Headlines& results, const std::vector<std::string>& hidden) {
   const std::vector<Value>& experiment = runs.column("experiment");
   const std::vector<Value>& status = runs.column("status");
   const std::vector<Value>& step = runs.column("step");
   const std::vector<Value>& steps = runs.column_or_nothing("train.steps");
-  const std::vector<Value>& valid = runs.column("valid." + measure);
-  const std::vector<Value>& test = runs.column("test." + measure);
   const std::vector<Value>& created = runs.column("created");
   const auto shows = [&](const char* name) { return std::find(hidden.begin(), hidden.end(), name) == hidden.end(); };
   std::vector<TextTable::Column> columns{{"run"}};
   if (shows("experiment")) columns.push_back({"experiment"});
   columns.insert(columns.end(), {{"status"}, {"steps", true}});
-  if (shows("valid")) columns.push_back({"valid " + measure, true});
-  columns.push_back({"test " + measure, true});
+  if (shows("valid")) columns.push_back({results.title("valid"), true});
+  columns.push_back({results.title("test"), true});
   if (shows("created")) columns.push_back({"created"});
   TextTable table(std::move(columns));
   for (const std::size_t run : selected) {
@@ -92,8 +117,8 @@ std::string default_columns(RunTable& runs, const std::vector<std::size_t>& sele
     if (shows("experiment")) cells.push_back(to_text(experiment[run]));
     cells.push_back(paint(view.terminal, colour_of(state), state));
     cells.push_back(step_text(step[run], steps[run]));
-    if (shows("valid")) cells.push_back(short_number(valid[run]));
-    cells.push_back(short_number(test[run]));
+    if (shows("valid")) cells.push_back(results.cell(run, "valid"));
+    cells.push_back(results.cell(run, "test"));
     if (shows("created")) cells.push_back(when(as_number(created[run]), view.now));
     table.add(std::move(cells));
   }
@@ -165,14 +190,16 @@ bool has_main_evaluation(const Run& run) {
                      [](const RunEvaluation& evaluation) { return evaluation.main; });
 }
 
-std::string spans_text(const Run& run) {
-  const std::vector<std::vector<double>>* spans = run.last_spans();
-  if (spans == nullptr) return "";
+/// A line per row.
+std::string grid_text(const GridWords& words, const RunGrid& grid) {
+  const auto text_of = [&](double number) {
+    if (std::isnan(number)) return std::string("–");
+    return words.whole ? fmt::format("{:.0f}", number) : fmt::format("{:.4g}", number);
+  };
   std::string out;
-  std::size_t layer = 0;
-  for (const std::vector<double>& row : *spans) {
-    out += fmt::format("  layer {:>2} ", ++layer);
-    for (const double span : row) out += fmt::format(" {:>6.0f}", span);
+  for (std::size_t row = 0; row < grid.size(); ++row) {
+    out += fmt::format("  {} {:>2} ", words.row, row + 1);
+    for (const double number : grid[row]) out += fmt::format(" {:>{}}", text_of(number), words.whole ? 6 : 10);
     out += "\n";
   }
   return out;
@@ -196,11 +223,12 @@ std::string runs_text(RunTable& runs, const std::vector<std::size_t>& selected, 
   const std::size_t width = view.terminal.is_terminal ? static_cast<std::size_t>(view.terminal.width) : 0;
   // An id that is cut short is of no use: on a narrow terminal columns go instead.
   std::vector<std::string> hidden;
-  std::string text = default_columns(runs, selected, view, hidden);
+  const Headlines results(runs, selected);
+  std::string text = default_columns(runs, selected, view, results, hidden);
   for (const char* next : {"created", "experiment", "valid"}) {
     if (width == 0 || widest_line(text) <= width) break;
     hidden.emplace_back(next);
-    text = default_columns(runs, selected, view, hidden);
+    text = default_columns(runs, selected, view, results, hidden);
   }
   return text;
 }
@@ -209,8 +237,11 @@ std::string runs_table(RunTable& runs, const std::vector<std::size_t>& selected,
                        const std::string& format) {
   ListView full = view;
   if (full.columns.empty()) {
-    const std::string measure = measure_of(runs, selected);
-    full.columns = {"experiment", "status", "step", "valid." + measure, "test." + measure, "created", "finished"};
+    full.columns = {"experiment", "status", "step"};
+    for (const Quantity* quantity : Headlines(runs, selected).shown()) {
+      for (const char* split : {"valid.", "test."}) full.columns.push_back(split + quantity->name);
+    }
+    full.columns.insert(full.columns.end(), {"created", "finished"});
   }
   return chosen_columns(runs, selected, full, format == "csv" ? TextTable::Format::kCsv : TextTable::Format::kMarkdown);
 }
@@ -234,7 +265,10 @@ std::string run_text(const Run& run, const ListView& view) {
   std::vector<std::pair<std::string, std::string>> costs;
   for (const auto& [name, value] : run.costs) costs.emplace_back(name, shown_number(value));
   add_section(out, view.terminal, "Costs", pairs_text(costs));
-  add_section(out, view.terminal, "Spans per head", spans_text(run));
+  for (const auto& [name, by_step] : run.grids) {
+    const GridWords words = grid_words(name);
+    add_section(out, view.terminal, words.title, grid_text(words, *run.last_grid(name)));
+  }
   add_section(out, view.terminal, "Checkpoints", checkpoints_text(run));
   std::vector<std::pair<std::string, std::string>> params;
   for (const auto& [key, value] : run.params) params.emplace_back(key, plain_text(value));
@@ -265,7 +299,9 @@ void add_details(const Run& run, Json& json) {
     for (const auto& [name, value] : evaluation.values) entry[name] = value;
     json["all_evaluations"].push_back(std::move(entry));
   }
-  json["spans"] = run.last_spans() == nullptr ? Json() : Json(*run.last_spans());
+  json["grids"] = Json::object();
+  for (const auto& [name, by_step] : run.grids) json["grids"][name] = *run.last_grid(name);
+  json["spans"] = json["grids"].value("spans", Json());  // what scripts have always asked for
   json["checkpoints"] = Json::array();
   for (const RunCheckpoint& checkpoint : run.checkpoints) {
     json["checkpoints"].push_back({{"step", checkpoint.step}, {"file", checkpoint.file}});

@@ -29,7 +29,7 @@ std::string runs_table(RunTable& runs, const std::vector<std::size_t>& selected,
 /// Everything that is known of one run.
 std::string run_text(const Run& run, const ListView& view);
 
-/// Adds what only the run folder knows to the JSON of a run: environment, states, checkpoints, spans, all evaluations.
+/// Adds what only the run folder knows to the JSON of a run: environment, states, checkpoints, grids, all evaluations.
 void add_details(const Run& run, Json& json);
 
 /// "table", "csv" or "json".

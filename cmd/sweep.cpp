@@ -18,6 +18,7 @@
 #include "experiments/runs/pinned_program.h"
 #include "experiments/runs/store_update.h"
 #include "experiments/runs/submission.h"
+#include "results/quantities/quantities.h"
 
 namespace xlm {
 namespace {
@@ -149,7 +150,7 @@ class Summary {
       return std::vector<std::string>{result(runs_[i], "valid"), result(runs_[i], "test"),
                                       std::string(name_of(runs_[i].status))};
     };
-    const std::string measure = words_of(measure_);
+    const std::string& measure = measure_.label;
     std::string text =
         runs_table(planned_, {{"valid " + measure, true}, {"test " + measure, true}, {"status"}}, cells, terminal);
     text += fmt::format("\n{} of {} runs done", done_, runs_.size());
@@ -166,25 +167,21 @@ class Summary {
   std::string result(const Run& run, const std::string& split) const {
     const RunEvaluation* evaluation = main_evaluation(run, split);
     if (evaluation == nullptr) return "";
-    const auto value = evaluation->values.find(measure_);
-    return value == evaluation->values.end() ? "" : fmt::format("{:.4f}", value->second);
+    const auto value = evaluation->values.find(measure_.name);
+    return value == evaluation->values.end() ? "" : list_number(measure_, value->second);
   }
 
-  static std::string words_of(std::string name) {
-    std::replace(name.begin(), name.end(), '_', ' ');
-    return name;
-  }
-
-  /// What papers print of such models: the first of these that any run has.
-  std::string find_measure() const {
-    for (const char* name : {"bpc", "word_perplexity", "token_perplexity"}) {
-      for (const Run& run : runs_) {
+  /// What papers print of such models: the headline of the runs together.
+  Quantity find_measure() const {
+    const auto any_has = [&](const std::string& name) {
+      return std::any_of(runs_.begin(), runs_.end(), [&](const Run& run) {
         const RunEvaluation* evaluation = main_evaluation(run, "valid");
         if (evaluation == nullptr) evaluation = main_evaluation(run, "test");
-        if (evaluation != nullptr && evaluation->values.count(name) > 0) return name;
-      }
-    }
-    return "loss";
+        return evaluation != nullptr && evaluation->values.contains(name);
+      });
+    };
+    const Quantity* found = headline_of(any_has);
+    return found != nullptr ? *found : *headlines().back();
   }
 
   std::string failures() const {
@@ -218,7 +215,7 @@ class Summary {
   const LaunchReport& report_;
   const SweepCommand& command_;
   const GlobalOptions& context_;
-  std::string measure_;
+  Quantity measure_;
   bool has_tables_;
   std::vector<Run> runs_;
   std::size_t done_ = 0;

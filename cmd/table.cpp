@@ -65,9 +65,8 @@ int run(const Options& options, const GlobalOptions& global) {
   RunTable runs(store);
   warn_without_runs(recipe, options, global, runs);
   std::vector<Table> tables;
-  make_each(descriptions, [&](const TableDescription& description) {
-    tables.push_back(build_table(runs, description, recipe.filters));
-  });
+  const auto build = [&](const TableDescription& one) { return build_table(runs, one, recipe.filters); };
+  make_each(descriptions, build, [&](Table table) { tables.push_back(std::move(table)); });
   const bool to_terminal = global.standard_output.is_terminal && options.out.empty();
   const int width = to_terminal ? global.standard_output.width : 0;
   print_or_write(render(store, tables, format_of(options, global), width), options.out);

@@ -50,7 +50,8 @@ struct Evaluation {
   TokenTrace trace;    // of the split's first tokens, for a final evaluation or one that was asked for
 };
 
-/// A table of numbers that a model reports beside its metrics, such as the span of every head: rows are layers.
+/// A table of numbers that a model reports beside its metrics, such as the span of every head, with a row per layer. It
+/// is stored, shown and plotted under its name, whatever that is.
 struct Grid {
   std::string name;  // "spans"
   std::vector<std::vector<double>> rows;

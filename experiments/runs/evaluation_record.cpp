@@ -12,6 +12,7 @@
 #include "experiments/runs/journal_sink.h"
 #include "experiments/runs/process_identity.h"
 #include "experiments/runs/submission.h"
+#include "results/quantities/quantities.h"
 
 namespace xlm {
 namespace {
@@ -125,9 +126,10 @@ fs::path record_evaluation(const EvaluationRequest& request, Evaluation evaluati
   if (!evaluation.trace.values.empty()) journal.append("trace", trace_record(evaluation));
   journal.append("evaluation", record, true);
   Json costs = Json::object();
-  for (const char* name : {"params", "flops_per_token", "paper_flops"}) {
-    const auto value = evaluation.values.find(name);
-    if (value != evaluation.values.end() && run.costs.count(name) == 0) costs[name] = value->second;
+  for (const auto& [name, value] : evaluation.values) {
+    const Quantity* quantity = find_quantity(name);
+    const bool is_cost = quantity != nullptr && quantity->by == ReportedBy::kRun;
+    if (is_cost && !run.costs.contains(name)) costs[name] = value;
   }
   if (!costs.empty()) journal.append("costs", {{"values", costs}}, true);
   return folder;

@@ -3,11 +3,14 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
+#include <set>
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "results/quantities/quantities.h"
 
 namespace xlm {
 namespace {
@@ -39,12 +42,15 @@ Json trace_record(const Evaluation& evaluation) {
 
 std::string evaluation_text(const Evaluation& evaluation) {
   std::string text = fmt::format("loss {:.4f}", evaluation.loss);
-  const auto bpc = evaluation.values.find("bpc");
-  if (bpc != evaluation.values.end()) text += fmt::format("  bpc {:.4f}", bpc->second);
-  for (const auto& [name, value] : evaluation.values) {
-    if (name == "bpc") continue;
-    text +=
-        value == std::floor(value) ? fmt::format("  {} {:.0f}", name, value) : fmt::format("  {} {:.4g}", name, value);
+  std::set<std::string> names;
+  for (const auto& [name, value] : evaluation.values) names.insert(name);
+  for (const std::string& name : listing_order(names)) {
+    const double value = evaluation.values.at(name);
+    const Quantity* known = find_quantity(name);
+    text += fmt::format("  {} {}", name,
+                        known != nullptr && known->leads ? list_number(*known, value)
+                        : value == std::floor(value)     ? fmt::format("{:.0f}", value)
+                                                         : fmt::format("{:.4g}", value));
   }
   return text;
 }
@@ -83,17 +89,15 @@ void JournalSink::finish() {
 }
 
 std::string JournalSink::detail(std::int64_t step, const NamedValues& values) const {
-  const auto value = [&](const char* name) { return values.find(name); };
   std::string text;
-  if (const auto bpc = value("bpc"); bpc != values.end()) {
-    text += fmt::format("{:.3f} bpc", bpc->second);
-  } else if (const auto loss = value("loss"); loss != values.end()) {
-    text += fmt::format("loss {:.3f}", loss->second);
-  }
-  if (const auto span = value("average_span"); span != values.end()) {
-    text += fmt::format("  span {:.0f}", span->second);
-    if (const auto longest = value("max_span"); longest != values.end())
-      text += fmt::format("/{:.0f}", longest->second);
+  const Quantity* headline = headline_of([&](const std::string& name) { return values.contains(name); });
+  if (headline != nullptr) text += named_number(*headline, values.at(headline->name));
+  for (const Quantity& live : quantities()) {
+    const auto value = values.find(live.name);
+    if (live.live.empty() || value == values.end()) continue;
+    text += fmt::format("  {} {}", live.live, format_number(value->second, live.format, live.digits));
+    const auto most = values.find(live.live_most);
+    if (most != values.end()) text += "/" + format_number(most->second, live.format, live.digits);
   }
   const double seconds = settings_.clock() - first_time_;
   if (seconds > 0 && step > first_step_ + 1) {

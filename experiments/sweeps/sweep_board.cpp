@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "results/quantities/quantities.h"
 
 namespace xlm {
 namespace {
@@ -14,7 +15,7 @@ namespace {
 constexpr std::size_t kTailBytes = 1 << 16;
 constexpr double kRedrawInterval = 0.5;  // seconds, on a terminal
 
-double number_at(const Json& object, const char* key) {
+double number_at(const Json& object, const std::string& key) {
   return object.is_object() && object.contains(key) && object[key].is_number() ? object[key].get<double>() : 0;
 }
 
@@ -100,12 +101,12 @@ SweepBoard::Cells SweepBoard::cells_of(const Row& row) const {
   const double time = number_at(row.metric, "time");
   const auto steps = static_cast<double>(row.run->planned.options.train.steps);
   cells.step = fmt::format("{}/{}", human_count(step), human_count(steps));
-  if (values.contains("bpc")) {
-    cells.loss = fmt::format("{:.3f} bpc", number_at(values, "bpc"));
-  } else if (values.contains("loss")) {
-    cells.loss = fmt::format("loss {:.3f}", number_at(values, "loss"));
+  const Quantity* headline = headline_of([&](const std::string& name) { return values.contains(name); });
+  if (headline != nullptr) cells.headline = named_number(*headline, number_at(values, headline->name));
+  for (const Quantity& quantity : quantities()) {
+    if (quantity.live.empty() || !values.contains(quantity.name)) continue;
+    cells.live[quantity.name] = format_number(number_at(values, quantity.name), quantity.format, quantity.digits);
   }
-  if (values.contains("average_span")) cells.span = fmt::format("{:.0f}", number_at(values, "average_span"));
   if (row.state == State::kRunning && time > row.first_time && step > row.first_step) {
     cells.left = human_duration((steps - step) * (time - row.first_time) / (step - row.first_step));
   }
@@ -138,8 +139,8 @@ std::string SweepBoard::running_line(const Row& row) const {
   const Cells cells = cells_of(row);
   if (cells.step.empty()) return row.run->id() + "  starting";
   std::string line = fmt::format("{}  step {}", row.run->id(), cells.step);
-  if (!cells.loss.empty()) line += "  " + cells.loss;
-  if (!cells.span.empty()) line += "  span " + cells.span;
+  if (!cells.headline.empty()) line += "  " + cells.headline;
+  for (const auto& [name, number] : cells.live) line += fmt::format("  {} {}", quantity(name).live, number);
   if (!cells.left.empty()) line += "  " + cells.left + " left";
   return line;
 }
@@ -161,21 +162,42 @@ std::vector<bool> SweepBoard::shown_rows(std::size_t room) const {
   return shown;
 }
 
-/// What is left of a line where the terminal is narrower than anyone would think.
-/// The table with as many columns as fit.
+/// The last ones go first where the terminal is too narrow for all. Of what only some models report there is a column
+/// where any run has reported it.
+std::vector<SweepBoard::Column> SweepBoard::columns() const {
+  std::vector<Column> all{{"status", [](const Cells& cells) { return cells.status; }},
+                          {"step", [](const Cells& cells) { return cells.step; }},
+                          {"left", [](const Cells& cells) { return cells.left; }},
+                          {"training", [](const Cells& cells) { return cells.headline; }}};
+  for (const Quantity& quantity : quantities()) {
+    if (quantity.live.empty()) continue;
+    const auto reports = [&](const Row& row) { return cells_of(row).live.contains(quantity.name); };
+    if (std::none_of(rows_.begin(), rows_.end(), reports)) continue;
+    all.push_back({quantity.live_head, [name = quantity.name](const Cells& cells) {
+                     const auto known = cells.live.find(name);
+                     return known == cells.live.end() ? "" : known->second;
+                   }});
+  }
+  return all;
+}
+
+/// The table with as many columns as fit. Where a terminal is narrower than anyone would think, its lines are cut.
 std::string SweepBoard::table() const {
   Terminal terminal = settings_.terminal;
-  const auto lines_of = [&](std::size_t columns) { return split(trim(table_of(columns, terminal)), '\n'); };
+  std::vector<Column> shown = columns();
+  const auto lines_of_shown = [&] { return split(trim(table_of(shown, terminal)), '\n'); };
   const auto fits = [&](const std::vector<std::string>& lines) {
     return std::all_of(lines.begin(), lines.end(),
                        [&](const std::string& line) { return cut_to_line(terminal, line) == line; });
   };
-  std::size_t columns = kColumns.size();
-  std::vector<std::string> lines = lines_of(columns);
-  while (!fits(lines) && columns > 1) lines = lines_of(--columns);
+  std::vector<std::string> lines = lines_of_shown();
+  while (!fits(lines) && shown.size() > 1) {
+    shown.pop_back();
+    lines = lines_of_shown();
+  }
   if (!fits(lines)) {
     terminal.colour = false;  // which cannot be cut
-    lines = lines_of(columns);
+    lines = lines_of_shown();
     std::transform(lines.begin(), lines.end(), lines.begin(),
                    [&](const std::string& line) { return cut_to_line(terminal, line); });
   }
@@ -183,11 +205,11 @@ std::string SweepBoard::table() const {
 }
 
 /// A row for each run: the hash that ends its id, its swept values, how far it is.
-std::string SweepBoard::table_of(std::size_t count, const Terminal& terminal) const {
-  std::vector<TextTable::Column> columns{{"run"}};
-  for (const std::string& key : keys_) columns.push_back({short_title(key, keys_)});
-  for (std::size_t c = 0; c < count; ++c) columns.push_back({std::string(kColumns.at(c).title), c > 0});
-  TextTable text(std::move(columns));
+std::string SweepBoard::table_of(const std::vector<Column>& columns, const Terminal& terminal) const {
+  std::vector<TextTable::Column> heads{{"run"}};
+  for (const std::string& key : keys_) heads.push_back({short_title(key, keys_)});
+  for (const Column& column : columns) heads.push_back({column.title, &column != &columns.front()});
+  TextTable text(std::move(heads));
   constexpr int kFrame = 5;  // the line above, title and rule, what is left out, the cursor's line
   const std::vector<bool> shown = shown_rows(static_cast<std::size_t>(std::max(terminal.height - kFrame, 1)));
   for (std::size_t i = 0; i < rows_.size(); ++i) {
@@ -197,7 +219,7 @@ std::string SweepBoard::table_of(std::size_t count, const Terminal& terminal) co
     for (const std::string& key : keys_) row.push_back(shown_value(run.point, key));
     Cells cells = cells_of(rows_[i]);
     cells.status = paint(terminal, colour_of(rows_[i]), cells.status);
-    for (std::size_t c = 0; c < count; ++c) row.push_back(cells.*kColumns.at(c).cell);
+    for (const Column& column : columns) row.push_back(column.cell(cells));
     text.add(std::move(row));
   }
   std::string out = text.render(TextTable::Format::kText, terminal.width - 1);

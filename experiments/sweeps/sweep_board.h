@@ -2,13 +2,11 @@
 // and then.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <cstdio>
 #include <functional>
 #include <map>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/json.h"
@@ -60,18 +58,13 @@ class SweepBoard {
   };
   /// How far a run is, as text.
   struct Cells {
-    std::string status, step, left, loss, span;
+    std::string status, step, left, headline;
+    std::map<std::string, std::string> live;  // by the quantity's name
   };
   struct Column {
-    std::string_view title;
-    std::string Cells::*cell;
+    std::string title;
+    std::function<std::string(const Cells&)> cell;
   };
-  /// The last ones go first where the terminal is too narrow for all.
-  static constexpr std::array<Column, 5> kColumns{{{"status", &Cells::status},
-                                                   {"step", &Cells::step},
-                                                   {"left", &Cells::left},
-                                                   {"training", &Cells::loss},
-                                                   {"avg. span", &Cells::span}}};
 
   Row& row_of(const SweepRun& run) { return rows_.at(places_.at(run.id())); }
   void look_at_journals();
@@ -79,7 +72,8 @@ class SweepBoard {
   std::string summary() const;
   std::string running_line(const Row& row) const;
   std::string table() const;
-  std::string table_of(std::size_t count, const Terminal& terminal) const;
+  std::vector<Column> columns() const;
+  std::string table_of(const std::vector<Column>& columns, const Terminal& terminal) const;
   static Colour colour_of(const Row& row);
   std::vector<bool> shown_rows(std::size_t room) const;
   void clear();

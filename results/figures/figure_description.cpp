@@ -1,57 +1,53 @@
-// What a figure file says.
+// A figure's description, read.
 #include "results/figures/figure_description.h"
+
+#include <algorithm>
 
 #include <fmt/format.h>
 
 #include "base/error.h"
 #include "base/text.h"
+#include "results/figures/kinds/kinds.h"
 
 namespace xlm {
 namespace {
 
-void check(const FigureDescription& description) {
-  const auto refuse = [&](const std::string& message) {
-    throw UsageError(fmt::format("{}: the figure '{}' {}", description.place, description.title, message));
-  };
-  const bool heatmap = description.kind == FigureDescription::Kind::kHeatmap;
-  if (!description.grid.empty()) {
-    if (description.grid != "spans") {
-      refuse(fmt::format("asks for the grid '{}'{}; there is: spans", description.grid,
-                         did_you_mean(description.grid, {"spans"})));
-    }
-    if (!heatmap && description.kind != FigureDescription::Kind::kScatter)
-      refuse("shows a grid, so its kind must be heatmap or scatter");
-    if (!description.x.empty() || !description.y.empty() || !description.series.empty())
-      refuse("shows a grid, so it has no x, y or series");
-    if (description.front) refuse("shows a grid, which has no Pareto front");
-    return;
+std::vector<std::string> names_of_kinds(bool FigureKind::*property) {
+  std::vector<std::string> names;
+  for (const FigureKind& kind : figure_kinds()) {
+    if (property == nullptr || kind.*property) names.push_back(kind.name);
   }
-  if (description.kind == FigureDescription::Kind::kText) {
-    if (description.y.empty()) refuse("shows a text, so it needs y: what the model says of every token (span)");
-    if (!description.x.empty() || !description.value.empty())
-      refuse("shows a text, which stands where x would; it has no x or value");
-    if (description.front) refuse("shows a text, which has no Pareto front");
-    if (description.x_scale == FigureDescription::Scale::kLog) refuse("shows a text, which has no log scale on x");
-    return;
+  return names;
+}
+
+/// What is wrong with a figure of a grid, whatever its kind; empty: nothing.
+std::string problem_of_grid(const FigureDescription& description, const FigureKind& kind) {
+  if (!kind.shows_grids) {
+    std::vector<std::string> names = names_of_kinds(&FigureKind::shows_grids);
+    std::sort(names.begin(), names.end());
+    return "shows a grid, so its kind must be " + join(names, " or ");
   }
-  if (description.x.empty() || description.y.empty()) refuse("needs x and y (columns of the store), or a grid");
-  if (heatmap && description.value.empty()) refuse("is a heatmap, so it needs 'value', the column that colours show");
-  if (!heatmap && !description.value.empty()) refuse("has a 'value', which only a heatmap shows");
-  if (heatmap && !description.series.empty()) refuse("is a heatmap, which has no series");
-  if (description.front && description.kind != FigureDescription::Kind::kScatter &&
-      description.kind != FigureDescription::Kind::kLine) {
-    refuse("can show a Pareto front only as scatter or line");
-  }
-  const bool plain_x = description.kind == FigureDescription::Kind::kBars || heatmap;
-  if (plain_x && description.x_scale == FigureDescription::Scale::kLog)
-    refuse("has places side by side on x, which has no log scale");
+  if (!description.x.empty() || !description.y.empty() || !description.series.empty())
+    return "shows a grid, so it has no x, y or series";
+  return description.front ? "shows a grid, which has no Pareto front" : "";
+}
+
+std::string problem_of(const FigureDescription& description) {
+  const FigureKind& kind = kind_of(description);
+  if (!description.grid.empty()) return problem_of_grid(description, kind);
+  if (std::string problem = kind.problem(description); !problem.empty()) return problem;
+  if (!description.value.empty() && !kind.shows_values)
+    return "has a 'value', which only a " + join(names_of_kinds(&FigureKind::shows_values), " or ") + " shows";
+  if (description.front && !kind.shows_fronts)
+    return "can show a Pareto front only as " + join(names_of_kinds(&FigureKind::shows_fronts), " or ");
+  return "";
 }
 
 }  // namespace
 
 const std::vector<std::string>& figure_keys() {
   static const std::vector<std::string> keys = [] {
-    std::vector<std::string> names{"figure", "where"};
+    std::vector<std::string> names{"figure", "where", "kind"};
     OptionLister lister;
     FigureDescription().visit(lister);
     for (const OptionEntry& entry : lister.entries()) names.push_back(entry.key);
@@ -72,6 +68,10 @@ FigureDescription read_figure_description(const Yaml& node) {
   options.take("figure");
   options.take("where");
   OptionReader reader(options);
+  const std::vector<std::string> kinds = names_of_kinds(nullptr);
+  auto kind = static_cast<std::size_t>(std::find(kinds.begin(), kinds.end(), description.kind) - kinds.begin());
+  reader.choice({.name = "kind", .help = "how the numbers are drawn"}, kind, kinds);
+  description.kind = kinds[kind];
   description.visit(reader);
   reader.finish();
   if (description.name.empty()) description.name = name_from_title(description.title);
@@ -80,7 +80,9 @@ FigureDescription read_figure_description(const Yaml& node) {
     throw UsageError(fmt::format("{}: name is '{}', it must be a file name without folders", node.find("name")->where(),
                                  description.name));
   }
-  check(description);
+  if (const std::string problem = problem_of(description); !problem.empty()) {
+    throw UsageError(fmt::format("{}: the figure '{}' {}", description.place, description.title, problem));
+  }
   return description;
 }
 

@@ -57,18 +57,6 @@ std::string essence(const std::string& complaint) {
 
 }  // namespace
 
-std::string gnuplot_string(std::string_view text) {
-  std::string quoted = "'";
-  for (const char c : text) {
-    if (c == '\'') {
-      quoted += "''";
-    } else {
-      quoted += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c;
-    }
-  }
-  return quoted + "'";
-}
-
 std::string run_gnuplot(const std::string& script, const std::string& program) {
   const File input = scratch_file(script);
   const File output = scratch_file();

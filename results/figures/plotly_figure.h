@@ -1,8 +1,8 @@
-// Figures for plotly.js, which draws them in the browser with the looks of results/figures/plot_style.h.
+// Figures for plotly.js, which draws them in the browser with the looks of results/figures/elements/plot_style.h.
 #pragma once
 
 #include "base/json.h"
-#include "results/figures/figure.h"
+#include "results/figures/elements/figure.h"
 
 namespace xlm {
 

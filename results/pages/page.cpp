@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "results/figures/plot_style.h"
+#include "results/figures/elements/plot_style.h"
 #include "results/figures/plotly_figure.h"
 #include "results/pages/table_html.h"
 

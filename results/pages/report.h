@@ -11,12 +11,6 @@
 
 namespace xlm {
 
-/// A table or figure that no run has numbers for.
-struct NothingToShow {
-  std::string title;
-  std::string reason;
-};
-
 using Exhibit = std::variant<Table, Figure, NothingToShow>;
 
 struct ReportRecipe {

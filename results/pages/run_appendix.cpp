@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "results/pages/html.h"
+#include "results/quantities/quantities.h"
 #include "results/store/run_list.h"
 
 namespace xlm {
@@ -87,14 +88,10 @@ std::string run_anchor(std::size_t number) { return fmt::format("run-{}", number
 std::string main_results(const Json& run) {
   std::vector<std::string> parts;
   for (const Json& evaluation : run.value("evaluations", Json::array())) {
-    for (const char* measure : {"bpc", "word_perplexity", "token_perplexity", "loss"}) {
-      if (!evaluation.contains(measure)) continue;
-      std::string name = measure;
-      std::replace(name.begin(), name.end(), '_', ' ');
-      const double value = evaluation[measure].get<double>();
-      parts.push_back(fmt::format("{} {} {:.4f}", evaluation["split"].get<std::string>(), name, value));
-      break;
-    }
+    const Quantity* measure = headline_of([&](const std::string& name) { return evaluation.contains(name); });
+    if (measure == nullptr) continue;
+    parts.push_back(fmt::format("{} {} {}", evaluation["split"].get<std::string>(), measure->label,
+                                list_number(*measure, evaluation[measure->name].get<double>())));
   }
   std::reverse(parts.begin(), parts.end());  // validation before test
   return join(parts, ", ");

@@ -18,7 +18,7 @@ namespace xlm {
 /// its fencing "token" too (docs/glossary.md#fencing-token). The types, with their fields:
 ///   state       {"state": queued|running|done|failed|diverged|preempted, "reason"?, "host"?, "pid"?, "experiment"?}
 ///   metric      {"step", "values": {name: number}}
-///   grid        {"step", "name", "rows": [[number]]}                 spans of every head
+///   grid        {"step", "name", "rows": [[number or null]]}         a table of the model's own: spans of every head
 ///   evaluation  {"step", "split", "tokens", "loss", "seconds", "final", "values": {…}, "settings": {…}}
 ///   trace       {"step", "split", "tokens": [text], "values": {name: [number]}}   of a split's first tokens
 ///   costs       {"values": {params, flops_per_token, paper_flops, peak_memory, step_seconds, …}}

@@ -2,6 +2,7 @@
 #include "results/run_folder/run_folder.h"
 
 #include <algorithm>
+#include <limits>
 #include <set>
 
 #include <fmt/format.h>
@@ -12,6 +13,9 @@
 
 namespace xlm {
 namespace {
+
+/// What is not finite is null in JSON.
+constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
 
 /// Nested maps become dotted keys; lists stay values.
 void flatten(const Json& value, const std::string& prefix, std::vector<std::pair<std::string, Json>>& out) {
@@ -113,9 +117,12 @@ class Assembler {
   }
 
   void add_grid(const Json& record) {
-    if (text_field(record, "name") != "spans") return;
-    auto rows = record.at("rows").get<std::vector<std::vector<double>>>();
-    run_.spans[step_of(record)] = std::move(rows);
+    RunGrid grid;
+    for (const auto& numbers : record.at("rows").get<std::vector<std::vector<Json>>>()) {
+      std::vector<double>& row = grid.emplace_back();
+      for (const Json& number : numbers) row.push_back(number.is_null() ? kNoNumber : number.get<double>());
+    }
+    run_.grids[record.at("name").get<std::string>()][step_of(record)] = std::move(grid);
   }
 
   void add_evaluation(const Json& record, double time) {
@@ -204,12 +211,13 @@ const Json* Run::param(std::string_view key) const {
   return nullptr;
 }
 
-const std::vector<std::vector<double>>* Run::last_spans() const {
-  if (spans.empty()) return nullptr;
-  auto last = std::prev(spans.end());
+const RunGrid* Run::last_grid(const std::string& name) const {
+  const auto named = grids.find(name);
+  if (named == grids.end() || named->second.empty()) return nullptr;
+  auto last = std::prev(named->second.end());
   for (const RunEvaluation& evaluation : evaluations) {
-    const auto found = spans.find(evaluation.step);
-    if (evaluation.main && found != spans.end()) last = found;
+    const auto found = named->second.find(evaluation.step);
+    if (evaluation.main && found != named->second.end()) last = found;
   }
   return &last->second;
 }

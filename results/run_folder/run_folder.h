@@ -64,6 +64,10 @@ struct RunTrace {
   std::map<std::string, std::vector<double>> values;  // by name, a number per token
 };
 
+/// A table of numbers that a model reports, such as the span of every head: its rows, which may differ in length. NaN
+/// where there is no number.
+using RunGrid = std::vector<std::vector<double>>;
+
 struct RunCheckpoint {
   std::int64_t step = 0;
   double time = 0;
@@ -88,16 +92,16 @@ struct Run {
   std::map<std::pair<std::string, std::int64_t>, double> metrics;  // by name and step
   std::vector<RunEvaluation> evaluations;                          // by split, step and settings
   std::map<std::string, double> costs;
-  std::map<std::int64_t, std::vector<std::vector<double>>> spans;  // by step: a row per layer, a number per head
-  std::map<std::string, RunTrace> traces;                          // by split
+  std::map<std::string, std::map<std::int64_t, RunGrid>> grids;  // by name and step
+  std::map<std::string, RunTrace> traces;                        // by split
   std::vector<RunCheckpoint> checkpoints;
   std::int64_t malformed = 0;  // journal lines that could not be understood, and were left out
 
   /// The value of a resolved key, or null.
   const Json* param(std::string_view key) const;
 
-  /// The spans of the weights that became the model, until then the newest; null: there are none.
-  const std::vector<std::vector<double>>* last_spans() const;
+  /// The grid of this name that belongs to the weights that became the model, until then the newest; null: there is none.
+  const RunGrid* last_grid(const std::string& name) const;
 };
 
 /// Whether `folder` looks like a run folder: it has a configuration or a journal.

@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "results/quantities/quantities.h"
+
 namespace xlm {
 
 /// How several runs become one number.
@@ -12,8 +14,6 @@ enum class Aggregate { kMean, kMedian, kMin, kMax, kBest };
 inline constexpr std::array<std::string_view, 5> kAggregateNames{"mean", "median", "min", "max", "best"};
 enum class Spread { kNone, kDeviation };
 inline constexpr std::array<std::string_view, 2> kSpreadNames{"none", "sd"};
-enum class Better { kLower, kHigher };
-inline constexpr std::array<std::string_view, 2> kBetterNames{"lower", "higher"};
 
 /// `values` as one number; they must not be empty. Best is the smallest, or the largest where higher is better.
 double aggregated(const std::vector<double>& values, Aggregate aggregate, Better better);

@@ -8,30 +8,15 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "results/quantities/quantities.h"
 
 namespace xlm {
 namespace {
 
 constexpr std::array<std::string_view, 7> kFields{"run_id",  "experiment", "status",    "step",
                                                   "created", "finished",   "seed_group"};
-constexpr std::array<std::string_view, 5> kCosts{"params", "flops_per_token", "paper_flops", "peak_memory",
-                                                 "step_seconds"};
-constexpr std::array<std::string_view, 3> kSplits{"train", "valid", "test"};
 /// Names that are right even where no run has them (yet); a store may hold more.
 constexpr std::array<std::string_view, 3> kUsualKeys{"model.type", "data.name", "seed"};
-constexpr std::array<std::string_view, 13> kEvaluationMetrics{"bpc",
-                                                              "loss",
-                                                              "tokens",
-                                                              "seconds",
-                                                              "average_span",
-                                                              "max_span",
-                                                              "words",
-                                                              "bytes",
-                                                              "token_perplexity",
-                                                              "word_perplexity",
-                                                              "bits_per_byte",
-                                                              "shortening_factor",
-                                                              "worse_than_guessing"};
 
 template <class List>
 bool contains(const List& list, std::string_view name) {
@@ -45,12 +30,11 @@ Value value_of(const SQLite::Column& column) {
   return std::monostate();
 }
 
-/// "test.bpc" → {"test", "bpc"}; nothing where the name is not an evaluation's.
-std::optional<std::pair<std::string, std::string>> evaluation_name(const std::string& name) {
-  const std::size_t dot = name.find('.');
-  if (dot == std::string::npos || dot + 1 == name.size() || !contains(kSplits, name.substr(0, dot)))
-    return std::nullopt;
-  return std::pair{name.substr(0, dot), name.substr(dot + 1)};
+/// Whether runs may have an outcome of this name, though none of the store has it yet.
+bool is_known_outcome(const std::string& column) {
+  const Quantity* quantity = quantity_of_column(column);
+  if (quantity == nullptr) return false;
+  return quantity->by == (evaluation_column(column) ? ReportedBy::kEvaluation : ReportedBy::kRun);
 }
 
 }  // namespace
@@ -103,14 +87,14 @@ RunTable::Column RunTable::load(const std::string& name) {
     load_rows(fmt::format("SELECT run_id, {} FROM runs ORDER BY run_id", name), {}, values);
     return column;
   }
-  const auto evaluation = evaluation_name(name);
+  const auto evaluation = evaluation_column(name);
   column.measured = (evaluation && load_rows("SELECT run_id, value FROM evaluations WHERE split = ? AND metric = ? AND "
                                              "main = 1 ORDER BY run_id",
-                                             {evaluation->first, evaluation->second}, values)) ||
+                                             {evaluation->split, evaluation->name}, values)) ||
                     load_rows("SELECT run_id, value FROM costs WHERE name = ? ORDER BY run_id", {name}, values);
   if (column.measured) return column;
   if (load_rows("SELECT run_id, value FROM params WHERE key = ? ORDER BY run_id", {name}, values)) return column;
-  column.measured = contains(kCosts, name) || (evaluation && contains(kEvaluationMetrics, evaluation->second));
+  column.measured = is_known_outcome(name);
   column.known = ids_.empty() || column.measured || contains(kUsualKeys, name);
   return column;
 }
@@ -131,7 +115,9 @@ std::vector<std::string> RunTable::column_names() {
     });
   };
   std::vector<std::string> names(kFields.begin(), kFields.end());
-  names.insert(names.end(), kCosts.begin(), kCosts.end());
+  for (const Quantity& quantity : quantities()) {
+    if (quantity.by == ReportedBy::kRun) names.push_back(quantity.name);
+  }
   for (const std::string& name : distinct("costs", "name")) {
     if (!contains(names, name)) names.push_back(name);
   }

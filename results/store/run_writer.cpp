@@ -1,6 +1,7 @@
 // Puts runs into the tables of the store.
 #include "results/store/run_writer.h"
 
+#include <cmath>
 #include <map>
 #include <optional>
 
@@ -71,7 +72,7 @@ RunWriter::RunWriter(SQLite::Database& database)
       metric_(database, "INSERT INTO metrics VALUES (?, ?, ?, ?)"),
       evaluation_(database, "INSERT INTO evaluations VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"),
       cost_(database, "INSERT INTO costs VALUES (?, ?, ?)"),
-      span_(database, "INSERT INTO spans VALUES (?, ?, ?, ?, ?)"),
+      grid_(database, "INSERT INTO grids VALUES (?, ?, ?, ?, ?, ?)"),
       trace_(database, "INSERT INTO traces VALUES (?, ?, ?, ?, ?, ?)"),
       experiment_(database, "INSERT INTO experiments VALUES (?, ?)") {
   for (const std::string_view table : run_tables()) {
@@ -91,7 +92,7 @@ void RunWriter::replace(const Run& run, std::int64_t bytes, std::int64_t time) {
   insert_params(run);
   insert_metrics(run);
   insert_evaluations(run);
-  insert_spans(run);
+  insert_grids(run);
   insert_traces(run);
   for (const auto& [name, value] : run.costs) insert(cost_, run.id, name, value);
   for (const std::string& experiment : run.experiments) insert(experiment_, run.id, experiment);
@@ -120,13 +121,19 @@ void RunWriter::insert_evaluations(const Run& run) {
   }
 }
 
-void RunWriter::insert_spans(const Run& run) {
-  for (const auto& [step, rows] : run.spans) {
-    for (std::size_t layer = 0; layer < rows.size(); ++layer) {
-      for (std::size_t head = 0; head < rows[layer].size(); ++head) {
-        insert(span_, run.id, step, static_cast<std::int64_t>(layer + 1), static_cast<std::int64_t>(head + 1),
-               rows[layer][head]);
-      }
+void RunWriter::insert_grids(const Run& run) {
+  for (const auto& [name, by_step] : run.grids) {
+    for (const auto& [step, grid] : by_step) insert_grid(run.id, name, step, grid);
+  }
+}
+
+void RunWriter::insert_grid(const std::string& run_id, const std::string& name, std::int64_t step,
+                            const RunGrid& grid) {
+  for (std::size_t row = 0; row < grid.size(); ++row) {
+    for (std::size_t column = 0; column < grid[row].size(); ++column) {
+      if (std::isnan(grid[row][column])) continue;
+      insert(grid_, run_id, name, step, static_cast<std::int64_t>(row + 1), static_cast<std::int64_t>(column + 1),
+             grid[row][column]);
     }
   }
 }

@@ -28,7 +28,8 @@ class RunWriter {
   void insert_params(const Run& run);
   void insert_metrics(const Run& run);
   void insert_evaluations(const Run& run);
-  void insert_spans(const Run& run);
+  void insert_grids(const Run& run);
+  void insert_grid(const std::string& run_id, const std::string& name, std::int64_t step, const RunGrid& grid);
   void insert_traces(const Run& run);
 
   std::vector<SQLite::Statement> removals_;
@@ -38,7 +39,7 @@ class RunWriter {
   SQLite::Statement metric_;
   SQLite::Statement evaluation_;
   SQLite::Statement cost_;
-  SQLite::Statement span_;
+  SQLite::Statement grid_;
   SQLite::Statement trace_;
   SQLite::Statement experiment_;
 };

@@ -128,15 +128,37 @@ CREATE TABLE traces (
 UPDATE runs SET journal_bytes = -1, journal_time = 0;
 )sql";
 
-/// Where earlier weights became the model, its spans are older than the newest ones.
+/// Grids of any name. An older program left out all but the spans: the next sync reads all journals again. What asked
+/// for spans goes on working. Where earlier weights became the model, its grids are older than the newest ones.
 constexpr std::string_view kVersion3 = R"sql(
+CREATE TABLE grids (
+  run_id TEXT NOT NULL,
+  name   TEXT NOT NULL,             -- as the model reports it: spans
+  step   INTEGER NOT NULL,
+  row    INTEGER NOT NULL,          -- from 1
+  column INTEGER NOT NULL,          -- from 1
+  value  REAL NOT NULL,
+  PRIMARY KEY (run_id, name, step, row, column)
+) WITHOUT ROWID;
+
+INSERT INTO grids SELECT run_id, 'spans', step, layer, head, span FROM spans;
 DROP VIEW last_spans;
+DROP TABLE spans;
+
+CREATE VIEW last_grids AS
+  SELECT g.run_id, g.name, g.row, g.column, g.value, g.step FROM grids g
+  WHERE g.step = coalesce(
+    (SELECT max(f.step) FROM grids f JOIN evaluations e ON e.run_id = f.run_id AND e.step = f.step AND e.main = 1
+     WHERE f.run_id = g.run_id AND f.name = g.name),
+    (SELECT max(step) FROM grids WHERE run_id = g.run_id AND name = g.name));
+
+CREATE VIEW spans AS
+  SELECT run_id, step, row AS layer, column AS head, value AS span FROM grids WHERE name = 'spans';
+
 CREATE VIEW last_spans AS
-  SELECT s.run_id, s.layer, s.head, s.span, s.step FROM spans s
-  WHERE s.step = coalesce(
-    (SELECT max(f.step) FROM spans f JOIN evaluations e ON e.run_id = f.run_id AND e.step = f.step AND e.main = 1
-     WHERE f.run_id = s.run_id),
-    (SELECT max(step) FROM spans WHERE run_id = s.run_id));
+  SELECT run_id, row AS layer, column AS head, value AS span, step FROM last_grids WHERE name = 'spans';
+
+UPDATE runs SET journal_bytes = -1, journal_time = 0;
 )sql";
 
 }  // namespace
@@ -148,7 +170,7 @@ const std::vector<std::string_view>& schema_versions() {
 
 const std::vector<std::string_view>& run_tables() {
   static const std::vector<std::string_view> tables{"runs",  "params", "metrics", "evaluations",
-                                                    "costs", "spans",  "traces",  "experiments"};
+                                                    "costs", "grids",  "traces",  "experiments"};
   return tables;
 }
 

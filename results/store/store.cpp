@@ -124,7 +124,9 @@ std::optional<Run> try_read(const fs::path& folder, const AliveCheck& is_alive) 
 std::size_t row_count(const Run& run) {
   std::size_t rows = run.params.size() + run.metrics.size();
   for (const RunEvaluation& evaluation : run.evaluations) rows += evaluation.values.size();
-  for (const auto& [step, grid] : run.spans) rows += grid.empty() ? 0 : grid.size() * grid.front().size();
+  for (const auto& [name, by_step] : run.grids) {
+    for (const auto& [step, grid] : by_step) rows += grid.empty() ? 0 : grid.size() * grid.front().size();
+  }
   for (const auto& [split, trace] : run.traces) rows += trace.values.size() * trace.tokens.size();
   return rows;
 }

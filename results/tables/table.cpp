@@ -8,7 +8,6 @@
 
 #include <fmt/format.h>
 
-#include "base/error.h"
 #include "base/text.h"
 #include "results/store/statistics.h"
 #include "results/tables/table_notes.h"
@@ -102,7 +101,7 @@ class TableBuilder {
   TableBuilder(RunTable& runs, const TableDescription& description, std::vector<std::size_t> selected)
       : runs_(runs), description_(description), selected_(std::move(selected)) {}
 
-  Table build() {
+  std::variant<Table, NothingToShow> build() {
     table_.title = description_.title;
     table_.name = description_.name;
     table_.corner = description_.corner;
@@ -115,18 +114,21 @@ class TableBuilder {
       for (const TableColumn& column : table_.columns) row.cells.push_back(cell(members, column, entry.label));
       table_.rows.push_back(std::move(row));
     }
-    if (table_.rows.empty() || table_.columns.empty()) {
-      throw DataError(
-          fmt::format("the table '{}' has nothing to show: no run has {}\n"
-                      "see `xlm runs ls`, and `xlm sweep` to make runs",
-                      description_.title, table_.rows.empty() ? description_.row_key : description_.column_key));
-    }
+    if (table_.rows.empty() || table_.columns.empty()) return nothing_to_show();
     set_stars();
     table_.notes = table_notes(table_, notes_);
     return std::move(table_);
   }
 
  private:
+  NothingToShow nothing_to_show() const {
+    const std::string reason = "no run has " + (table_.rows.empty() ? description_.row_key : description_.column_key);
+    return {description_.title, reason,
+            fmt::format("the table '{}' has nothing to show: {}\n"
+                        "see `xlm runs ls`, and `xlm sweep` to make runs",
+                        description_.title, reason)};
+  }
+
   TableCell cell(const std::vector<std::size_t>& row, const TableColumn& column, const std::string& label) {
     TableCell result;
     if (const auto printed = description_.printed.find(label); printed != description_.printed.end()) {
@@ -233,7 +235,8 @@ class TableBuilder {
 
 }  // namespace
 
-Table build_table(RunTable& runs, const TableDescription& description, const std::vector<Filter>& filters) {
+std::variant<Table, NothingToShow> build_table(RunTable& runs, const TableDescription& description,
+                                               const std::vector<Filter>& filters) {
   std::vector<std::size_t> selected = runs.select(filters);
   selected = runs.select(selected, description.where);
   return TableBuilder(runs, description, std::move(selected)).build();

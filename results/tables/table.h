@@ -3,8 +3,10 @@
 
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
+#include "results/store/nothing_to_show.h"
 #include "results/store/run_table.h"
 #include "results/tables/table_description.h"
 
@@ -35,8 +37,10 @@ struct Table {
   bool has_printed = false;
 };
 
-/// Computes the table from the runs that fulfil `conditions` and the table's own. Throws UsageError for a column that
-/// the store does not know, and DataError when there are neither runs nor rows to show.
-Table build_table(RunTable& runs, const TableDescription& description, const std::vector<Filter>& filters);
+/// Computes the table from the runs that fulfil `filters` and the table's own conditions; there is nothing to show
+/// where neither runs nor the description give it rows and columns. Throws UsageError for a column that the store does
+/// not know.
+std::variant<Table, NothingToShow> build_table(RunTable& runs, const TableDescription& description,
+                                               const std::vector<Filter>& filters);
 
 }  // namespace xlm

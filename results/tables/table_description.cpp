@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "results/quantities/quantities.h"
 
 namespace xlm {
 namespace {
@@ -18,6 +19,20 @@ void read_cells(const Yaml& map, const std::vector<std::string>& beside, CellOpt
   OptionReader reader(rest);
   options.visit(reader);
   reader.finish();
+}
+
+/// Digits, format and better as they are usual for what the cells show, where neither the column nor `shared` says so.
+void fill_in(const Yaml& own, const Yaml* shared, CellOptions& options) {
+  const Quantity* quantity = quantity_of_column(options.value);
+  if (quantity == nullptr) return;
+  const auto is_given = [&](const char* key) {
+    return own.find(key) != nullptr || (shared != nullptr && shared->find(key) != nullptr);
+  };
+  if (!is_given("digits") && !is_given("format")) {
+    options.digits = quantity->digits;
+    options.format = quantity->format;
+  }
+  if (!is_given("better")) options.better = quantity->better;
 }
 
 std::vector<Filter> conditions_of(const Yaml& map) {
@@ -47,20 +62,26 @@ void read_rows(const Yaml& node, TableDescription& description) {
   }
 }
 
-TableColumn read_column(const Yaml& item, std::string_view what, const CellOptions& defaults) {
-  TableColumn column{{label_of(item, what), conditions_of(item)}, defaults};
+/// A column that says what it shows may leave its label to that.
+TableColumn read_column(const Yaml& item, std::string_view what, const Yaml* shared, const CellOptions& defaults) {
+  const Yaml* value = item.find("value");
+  const bool is_named = item.find("label") != nullptr || value == nullptr || !value->is_scalar();
+  TableColumn column{{is_named ? label_of(item, what) : column_label(value->scalar), conditions_of(item)}, defaults};
   read_cells(item, {"label", "where"}, column.cells);
+  fill_in(item, shared, column.cells);
   return column;
 }
 
-void read_columns(const Yaml* node, const CellOptions& defaults, TableDescription& description) {
+void read_columns(const Yaml* node, const Yaml* shared, const CellOptions& defaults, TableDescription& description) {
+  CellOptions usual = defaults;
+  fill_in(Yaml{}, shared, usual);
   if (node == nullptr) {
-    description.columns.push_back({{defaults.value, {}}, defaults});
+    description.columns.push_back({{usual.value, {}}, usual});
   } else if (node->is_scalar()) {
     description.column_key = node->scalar;
-    description.columns.push_back({{"", {}}, defaults});
+    description.columns.push_back({{"", {}}, usual});
   } else if (node->is_sequence()) {
-    for (const Yaml& item : node->items) description.columns.push_back(read_column(item, "columns", defaults));
+    for (const Yaml& item : node->items) description.columns.push_back(read_column(item, "columns", shared, defaults));
   } else {
     throw UsageError(fmt::format("{}: 'columns' must be a column of the store, or a list of columns", node->where()));
   }
@@ -79,7 +100,7 @@ void read_also(const Yaml* node, const CellOptions& defaults, TableDescription& 
     CellOptions fresh;  // digits and format belong to the main value
     fresh.over = defaults.over;
     fresh.aggregate = defaults.aggregate;
-    description.also.push_back(read_column(item, "also", fresh));
+    description.also.push_back(read_column(item, "also", nullptr, fresh));
     if (description.also.back().cells.value.empty())
       throw UsageError(fmt::format("{}: 'also' needs a value", item.where()));
   }
@@ -186,11 +207,12 @@ TableDescription read_table_description(const Yaml& node) {
   if (const Yaml* corner = node.find("corner")) description.corner = scalar_text(*corner, "corner");
   description.where = conditions_of(node);
   CellOptions cells;
-  if (const Yaml* given = node.find("cells")) read_cells(*given, {}, cells);
+  const Yaml* shared = node.find("cells");
+  if (shared != nullptr) read_cells(*shared, {}, cells);
   const Yaml* rows = node.find("rows");
   if (rows == nullptr) throw UsageError(fmt::format("{}: the table '{}' has no rows", node.where(), description.title));
   read_rows(*rows, description);
-  read_columns(node.find("columns"), cells, description);
+  read_columns(node.find("columns"), shared, cells, description);
   read_also(node.find("also"), cells, description);
   read_stars(node.find("stars"), cells, description);
   read_printed(node.find("printed"), description);

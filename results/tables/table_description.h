@@ -8,9 +8,9 @@
 
 #include "base/options.h"
 #include "base/yaml.h"
+#include "results/quantities/number_format.h"
 #include "results/store/aggregate.h"
 #include "results/store/run_table.h"
-#include "results/tables/number_format.h"
 
 namespace xlm {
 

@@ -75,6 +75,69 @@ TEST_F(ResultsCommands, ListIsSyncedNewestFirstAndFiltered) {
   EXPECT_EQ(xlm("runs ls --limit -1").code, 2);
 }
 
+/// A finished run on a text of byte pairs.
+void make_run_of_byte_pairs(RunMaker& maker) {
+  const MadeRun run{.id = "gpt2-wiki-1", .state = "running", .time = 90000};
+  maker.make(run);
+  Journal journal = maker.journal(run);
+  journal.append("evaluation", {{"step", 100},
+                                {"split", "test"},
+                                {"tokens", 1000},
+                                {"loss", 3.0},
+                                {"seconds", 1.5},
+                                {"final", true},
+                                {"values", {{"token_perplexity", 20.0}, {"word_perplexity", 41.25}}}});
+  journal.append("state", {{"state", "done"}});
+}
+
+TEST_F(ResultsCommands, EveryRunOfAListHasItsHeadline) {
+  make_run_of_byte_pairs(maker_);
+  const ProgramResult alone = xlm("runs ls");
+  EXPECT_THAT(alone.out, HasSubstr("test word perplexity"));
+  EXPECT_THAT(alone.out, HasSubstr("  41.2500  "));
+  make_sweep();
+  const ProgramResult beside = xlm("runs ls");
+  EXPECT_THAT(beside.out, HasSubstr("41.2500 word ppl"));
+  EXPECT_THAT(beside.out, HasSubstr("1.6640 bpc"));
+  const ProgramResult csv = xlm("runs ls --format csv --limit 1 --where run_id=gpt2-wiki-1");
+  EXPECT_THAT(csv.out, HasSubstr("run,experiment,status,step,valid.word_perplexity,test.word_perplexity,created"));
+  EXPECT_THAT(xlm("runs ls --format csv").out,
+              HasSubstr("step,valid.bpc,test.bpc,valid.word_perplexity,test.word_perplexity,created"));
+  EXPECT_THAT(xlm("runs ls --where model.span=64").out, HasSubstr("valid bpc  test bpc")) << "as before, of one kind";
+}
+
+TEST_F(ResultsCommands, GridsOfAnyNameAreShown) {
+  const MadeRun run{.id = "gates"};
+  maker_.make(run);
+  maker_.journal(run).append("grid", {{"step", 100}, {"name", "gate_share"}, {"rows", {{0.5, nullptr}, {2, 3}}}});
+  const ProgramResult shown = xlm("runs show gates");
+  EXPECT_THAT(shown.out,
+              HasSubstr("\nGrid: gate share\n  row  1         0.5          –\n  row  2           2          3\n"));
+  EXPECT_THAT(shown.out, HasSubstr("\nSpans per head\n  layer  1      32     40\n"));
+  const Json details = json("runs show gates");
+  EXPECT_EQ(details["grids"]["gate_share"], Json::parse("[[0.5, null], [2.0, 3.0]]"));
+  EXPECT_EQ(details["spans"], details["grids"]["spans"]);
+  write("f.yaml", "figure: Gates\nkind: heatmap\ngrid: gate_shares\n");
+  const ProgramResult wrong = xlm("figure f.yaml --format html");
+  EXPECT_EQ(wrong.code, 2);
+  EXPECT_THAT(wrong.err, HasSubstr("did you mean 'gate_share'?); there is: gate_share, spans"));
+  EXPECT_THAT(xlm("report f.yaml").err, HasSubstr("f.yaml:1: the figure 'Gates' asks for the grid"));
+}
+
+TEST_F(ResultsCommands, AFigureAloneWithNothingToShowIsAnError) {
+  make_sweep();
+  write("f.yaml", "figure: \"Memory: peak\"\nx: model.span\ny: peak_memory\n");
+  const ProgramResult outcome = xlm("figure f.yaml --format html");
+  EXPECT_EQ(outcome.code, 3);
+  EXPECT_THAT(outcome.err,
+              HasSubstr("the figure 'Memory: peak' has nothing to show: none of 8 runs has both model.span "
+                        "and peak_memory\n"));
+  EXPECT_THAT(outcome.err, HasSubstr("`xlm runs ls` lists the runs, `xlm sweep` makes them"));
+  EXPECT_EQ(xlm("report f.yaml").code, 0);
+  EXPECT_THAT(read_file(temporary_.path() / "report.html"),
+              HasSubstr("Nothing to show: none of 8 runs has both model.span and peak_memory. "));
+}
+
 TEST_F(ResultsCommands, DeadRunsAreStale) {
   maker_.make({.id = "adaptive-span-text8-dead", .state = "running"});
   EXPECT_EQ(json("runs ls")[0]["status"], "stale");

@@ -7,6 +7,7 @@
 
 #include "base/files.h"
 #include "results/figures/figure_description.h"
+#include "results/figures/kinds/kinds.h"
 #include "results/store/run_list.h"
 #include "results/store/sql_query.h"
 #include "results/store/store.h"
@@ -92,6 +93,14 @@ TEST(ResultsDocs, ExplainEveryKeyOfTablesAndFigures) {
   OptionLister lister;
   CellOptions().visit(lister);
   for (const OptionEntry& entry : lister.entries()) EXPECT_THAT(text, HasSubstr("| `" + entry.key + "`"));
+}
+
+TEST(ResultsDocs, NameEveryKindOfFigure) {
+  const std::string text = docs();
+  const std::size_t row = text.find("\n| `kind` |");
+  ASSERT_NE(row, std::string::npos);
+  const std::string line = text.substr(row + 1, text.find('\n', row + 1) - row - 1);
+  for (const FigureKind& kind : figure_kinds()) EXPECT_THAT(line, HasSubstr(kind.name));
 }
 
 }  // namespace

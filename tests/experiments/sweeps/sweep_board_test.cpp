@@ -95,6 +95,25 @@ TEST_F(SweepBoardTest, ShowsAllRunsAtOnceOnATerminal) {
   EXPECT_TRUE(all.ends_with("\033[7A\r\033[J")) << "it takes away what it drew";
 }
 
+TEST_F(SweepBoardTest, HasAColumnForWhatOnlySomeModelsReportOnceOneHas) {
+  std::setlocale(LC_CTYPE, "C.UTF-8");
+  const auto runs = planned("sweep: {grid: {seed: [1, 2]}}\n");
+  const Terminal wide{.is_terminal = true, .colour = false, .width = 120, .height = 30};
+  const auto shown = [&](bool reported) {
+    written(wide, runs, [&](SweepBoard& board) {
+      board.runs_here(runs[0]);
+      if (reported) log_metric(runs[0], 1, 100);
+      now_ += 1;
+      board.update();
+    });
+    return before_end_;
+  };
+  EXPECT_THAT(shown(false), Not(HasSubstr("avg. span")));
+  const std::string later = shown(true);
+  EXPECT_THAT(later, HasSubstr("training   avg. span\n"));
+  EXPECT_THAT(later, HasSubstr("2.500 bpc         31\n"));
+}
+
 TEST_F(SweepBoardTest, LeavesOutWhatIsDoneAndWhatWaitsWhereTheScreenIsLow) {
   std::setlocale(LC_CTYPE, "C.UTF-8");
   const auto runs = planned("sweep: {grid: {seed: [1, 2, 3, 4, 5, 6, 7, 8]}}\n");

@@ -1,13 +1,17 @@
 // Figures: their files, their numbers, their gnuplot scripts, and the pictures where gnuplot is installed.
 #include "results/figures/figure.h"
 
+#include <set>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/error.h"
 #include "results/exhibits/exhibits.h"
+#include "results/figures/figure_description.h"
 #include "results/figures/gnuplot_process.h"
 #include "results/figures/gnuplot_script.h"
+#include "results/figures/kinds/kinds.h"
 #include "results/figures/plotly_figure.h"
 #include "tests/results/figures/gnuplot_installed.h"
 #include "tests/results/run_maker.h"
@@ -32,10 +36,14 @@ class Figures : public ::testing::Test {
     store_.sync(maker_.runs());
   }
 
-  Figure figure(const std::string& yaml) {
+  std::variant<Figure, NothingToShow> built(const std::string& yaml) {
     RunTable runs(store_);
     return build_figure(runs, spec_of(yaml), {});
   }
+
+  Figure figure(const std::string& yaml) { return std::get<Figure>(built(yaml)); }
+
+  NothingToShow nothing(const std::string& yaml) { return std::get<NothingToShow>(built(yaml)); }
 
   TemporaryFolder temporary_;
   RunMaker maker_{temporary_.path() / "runs"};
@@ -224,15 +232,9 @@ TEST_F(Texts, EndWhereTheRecordedOnesDo) {
               ElementsAre("m", "a", "t"));
 }
 
-TEST_F(Texts, ThatNoRunHasOrThatDifferAreErrors) {
+TEST_F(Texts, ThatNoRunHasOrThatDifferAreNotDrawn) {
   const auto refusal = [&](const std::string& yaml) -> std::string {
-    try {
-      figure("figure: F\nkind: text\n" + yaml);
-    } catch (const DataError& error) {
-      return error.what();
-    }
-    ADD_FAILURE() << "drawn: " << yaml;
-    return "";
+    return nothing("figure: F\nkind: text\n" + yaml).message;
   };
   EXPECT_THAT(refusal("y: span\nwhere: {model.span_type: fixed}\n"), HasSubstr("none of 4 runs says 'span' of"));
   EXPECT_THAT(refusal("y: span\nfirst: 99\n"), HasSubstr("the tokens from 99 on of the test split"));
@@ -240,7 +242,9 @@ TEST_F(Texts, ThatNoRunHasOrThatDifferAreErrors) {
   EXPECT_THAT(refusal("y: span\nsplit: valid\n"), HasSubstr("valid split"));
   maker_.make({.id = "elsewhere", .text = "another"});
   store_.sync(maker_.runs());
-  EXPECT_THAT(refusal("y: span\n"), HasSubstr("different texts"));
+  EXPECT_EQ(nothing("figure: F\nkind: text\ny: span\n").reason,
+            "the figure 'F' shows runs on different texts (text-256-1 is one of another)");
+  EXPECT_THAT(refusal("y: span\n"), HasSubstr("another)\n`where: {data.name: …}` picks those of one"));
 }
 
 TEST_F(Texts, StandUprightWhereTheirTokensAreWords) {
@@ -263,11 +267,97 @@ TEST_F(Texts, AreDrawnInEveryFormat) {
   EXPECT_THAT(run_gnuplot(gnuplot_script(drawn, PictureFormat::kPng)), StartsWith("\x89PNG"));
 }
 
-TEST_F(Figures, NothingToShowIsAnError) {
-  EXPECT_THROW(figure("figure: F\nx: model.span\ny: test.bpc\nwhere: {seed: 99}\n"), DataError);
-  EXPECT_THROW(figure("figure: F\nx: model.span\ny: peak_memory\n"), DataError);
-  EXPECT_THROW(figure("figure: F\nkind: heatmap\ngrid: spans\nwhere: {seed: 99}\n"), DataError);
+TEST_F(Figures, NothingToShowIsAValueThatSaysWhy) {
+  const NothingToShow none = nothing("figure: \"F: f\"\nx: model.span\ny: test.bpc\nwhere: {seed: 99}\n");
+  EXPECT_EQ(none.title, "F: f");
+  EXPECT_EQ(none.reason, "no run fulfils its conditions");
+  EXPECT_EQ(none.message,
+            "the figure 'F: f' has nothing to show: no run fulfils its conditions\n"
+            "`xlm runs ls` lists the runs, `xlm sweep` makes them");
+  EXPECT_EQ(nothing("figure: F\nx: model.span\ny: peak_memory\n").reason,
+            "none of 8 runs has both model.span and peak_memory");
+  EXPECT_EQ(nothing("figure: F\nkind: heatmap\nx: seed\ny: model.span\nvalue: peak_memory\n").reason,
+            "none of 8 runs has seed, model.span and peak_memory");
+  EXPECT_EQ(nothing("figure: F\nkind: heatmap\ngrid: spans\nwhere: {seed: 99}\n").reason,
+            "no run fulfils its conditions");
   EXPECT_THROW(figure("figure: F\nx: model.spam\ny: test.bpc\n"), UsageError);
+}
+
+class Grids : public Figures {
+ protected:
+  Grids() {
+    const MadeRun run{.id = "gates", .time = 50000};
+    maker_.make(run);
+    maker_.journal(run).append(
+        "grid", {{"step", 90}, {"name", "gate_share"}, {"rows", Json::array({Json::array({9, 9, 9, 9})})}});
+    maker_.journal(run).append("grid",
+                               {{"step", 100}, {"name", "gate_share"}, {"rows", {{0.25, 0.5, 1.5}, {2, nullptr}}}});
+    maker_.make({.id = "newer", .time = 60000});
+    store_.sync(maker_.runs());
+  }
+};
+
+TEST_F(Grids, AreShownUnderTheirOwnName) {
+  const Figure heat = figure("figure: F\nkind: heatmap\ngrid: gate_share\n");
+  EXPECT_EQ(heat.caption, "gates") << "the newest that has one";
+  EXPECT_TRUE(heat.notes.empty());
+  ASSERT_EQ(heat.grid.size(), 2) << "of its newest step";
+  EXPECT_THAT(heat.grid[0], ElementsAre(0.25, 0.5, 1.5));
+  ASSERT_EQ(heat.grid[1].size(), 3) << "as wide as the widest row";
+  EXPECT_EQ(heat.grid[1][0], 2);
+  EXPECT_TRUE(std::isnan(heat.grid[1][1]));
+  EXPECT_EQ(heat.x_label + "|" + heat.y_label + "|" + heat.value_label, "column|row|gate share");
+  EXPECT_THAT(gnuplot_script(heat, PictureFormat::kSvg), HasSubstr("set cblabel 'gate share'"));
+  EXPECT_TRUE(plotly_figure(heat)["data"][0]["z"][1][1].is_null());
+}
+
+TEST_F(Grids, AreShownAsPointsAndMeansOfRows) {
+  const Figure points = figure("figure: F\ngrid: gate_share\ny_label: share\n");
+  ASSERT_EQ(points.series.size(), 2);
+  EXPECT_EQ(points.series[0].label, "one column");
+  EXPECT_EQ(points.series[0].points.size(), 4) << "none for what is not there";
+  EXPECT_EQ(points.series[1].label, "mean of the row");
+  EXPECT_EQ(points.series[1].points[0].y, 0.75);
+  EXPECT_EQ(points.series[1].points[1].y, 2);
+  EXPECT_EQ(points.y_label, "share");
+}
+
+TEST_F(Grids, ThatNobodyKnowsAreErrors) {
+  try {
+    figure("figure: F\nkind: heatmap\ngrid: gate_shares\n");
+    FAIL();
+  } catch (const UsageError& error) {
+    EXPECT_STREQ(error.what(),
+                 "the figure 'F' asks for the grid 'gate_shares' (did you mean 'gate_share'?); "
+                 "there is: gate_share, spans");
+  }
+  EXPECT_EQ(nothing("figure: F\nkind: heatmap\ngrid: gate_share\nwhere: {run_id: newer}\n").reason,
+            "none of 1 runs has gate_share in its journal");
+}
+
+TEST(GridsOfAnEmptyStore, MayYetCome) {
+  TemporaryFolder folder;
+  RunMaker maker(folder.path());
+  maker.make({.id = "a", .state = "running"});
+  Store store = Store::in_memory();
+  store.sync(maker.runs());
+  RunTable runs(store);
+  const auto built = build_figure(runs, spec_of("figure: F\nkind: heatmap\ngrid: gates\n"), {});
+  EXPECT_EQ(std::get<NothingToShow>(built).reason, "none of 1 runs has gates in its journal");
+}
+
+TEST(FigureKinds, AreWholeAndNamedOnce) {
+  std::set<std::string> names;
+  for (const FigureKind& kind : figure_kinds()) {
+    EXPECT_TRUE(names.insert(kind.name).second) << kind.name;
+    EXPECT_TRUE(kind.problem != nullptr && kind.build != nullptr) << kind.name;
+    EXPECT_TRUE(kind.gnuplot != nullptr && kind.plotly != nullptr) << kind.name;
+    FigureDescription description;
+    EXPECT_FALSE(kind.problem(description).empty()) << "a " << kind.name << " of nothing";
+    description.kind = kind.name;
+    EXPECT_EQ(kind_of(description).name, kind.name);
+  }
+  EXPECT_TRUE(names.contains(FigureDescription().kind)) << "the kind of a figure that names none";
 }
 
 TEST_F(Figures, ScriptsQuoteWhatUsersWrite) {
@@ -329,12 +419,13 @@ TEST(FigureFiles, ErrorsNameTheLine) {
   };
   EXPECT_THAT(refusal("figure: F\nx: a\ny: b\nseriess: c\n"), HasSubstr("description.yaml:4: unknown key 'seriess'"));
   EXPECT_THAT(refusal("figures:\n  - figure: F\n    kind: pie\n"),
-              HasSubstr("description.yaml:3: kind must be one of"));
+              HasSubstr("description.yaml:3: kind must be one of scatter, line, bars, heatmap, text, not 'pie'"));
   EXPECT_THAT(refusal("figure: F\nx: a\n"), HasSubstr("needs x and y"));
   EXPECT_THAT(refusal("figure: F\nkind: heatmap\nx: a\ny: b\n"), HasSubstr("needs 'value'"));
-  EXPECT_THAT(refusal("figure: F\nkind: heatmap\ngrid: span\n"), HasSubstr("did you mean 'spans'?"));
   EXPECT_THAT(refusal("figure: F\nkind: line\ngrid: spans\n"), HasSubstr("heatmap or scatter"));
-  EXPECT_THAT(refusal("figure: F\nkind: bars\nx: a\ny: b\nfront: true\n"), HasSubstr("Pareto front only as"));
+  EXPECT_THAT(refusal("figure: F\nkind: bars\nx: a\ny: b\nfront: true\n"),
+              HasSubstr("Pareto front only as scatter or line"));
+  EXPECT_THAT(refusal("figure: F\nkind: bars\nx: a\ny: b\nvalue: c\n"), HasSubstr("which only a heatmap shows"));
   EXPECT_THAT(refusal("figure: F\nkind: bars\nx: a\ny: b\nx_scale: log\n"), HasSubstr("log scale"));
   EXPECT_THAT(refusal("figure: F\nkind: text\n"), HasSubstr("needs y: what the model says"));
   EXPECT_THAT(refusal("figure: F\nkind: text\nx: a\ny: span\n"), HasSubstr("has no x or value"));

@@ -4,7 +4,7 @@
 #include <regex>
 #include <set>
 
-#include "results/figures/plot_style.h"
+#include "results/figures/elements/plot_style.h"
 #include "results/figures/plotly_figure.h"
 #include "results/pages/assets.h"
 #include "results/pages/report.h"

@@ -7,6 +7,8 @@
 #include <gtest/gtest.h>
 
 #include "results/exhibits/exhibits.h"
+#include "results/figures/figure.h"
+#include "results/figures/figure_description.h"
 #include "results/pages/page.h"
 #include "tests/results/run_maker.h"
 
@@ -24,14 +26,14 @@ class PagesTest : public ::testing::Test {
 
   Figure figure(const std::string& yaml) {
     RunTable runs(store_);
-    return build_figure(
-        runs, read_figure_description(find_exhibits(parse_yaml(yaml, "f.yaml"), ExhibitKind::kFigure).front()), {});
+    return std::get<Figure>(build_figure(
+        runs, read_figure_description(find_exhibits(parse_yaml(yaml, "f.yaml"), ExhibitKind::kFigure).front()), {}));
   }
 
   Table table(const std::string& yaml) {
     RunTable runs(store_);
-    return build_table(
-        runs, read_table_description(find_exhibits(parse_yaml(yaml, "t.yaml"), ExhibitKind::kTable).front()), {});
+    return std::get<Table>(build_table(
+        runs, read_table_description(find_exhibits(parse_yaml(yaml, "t.yaml"), ExhibitKind::kTable).front()), {}));
   }
 
   /// Averages, spreads, a star, printed values, a missing cell.

@@ -1,6 +1,7 @@
 // Reading run folders: what a journal adds up to.
 #include "results/run_folder/run_folder.h"
 
+#include <cmath>
 #include <fstream>
 
 #include <gmock/gmock.h>
@@ -128,7 +129,26 @@ TEST_F(RunFolder, TheLaterOfTwoRecordsOfAStepCounts) {
   const auto run = read_run(maker_.folder(made.id));
   EXPECT_EQ(run.metrics.at({"bpc", 100}), 9.0);
   EXPECT_EQ(run.metrics.at({"loss", 100}), 1.1);
-  EXPECT_THAT(run.spans.at(100), ElementsAre(ElementsAre(1, 2), ElementsAre(3, 4)));
+  EXPECT_THAT(run.grids.at("spans").at(100), ElementsAre(ElementsAre(1, 2), ElementsAre(3, 4)));
+}
+
+TEST_F(RunFolder, KeepsGridsOfEveryName) {
+  const MadeRun made;
+  maker_.make(made);
+  Journal journal = maker_.journal(made);
+  journal.append("grid", {{"step", 90}, {"name", "gates"}, {"rows", {{1, 2}, {3, 4}}}});
+  journal.append("grid", {{"step", 100}, {"name", "gates"}, {"rows", {{0.5, nullptr}, {2, 3, 4}}}});
+  journal.append("grid", {{"step", 100}, {"rows", {{0.5, 1}}}});
+  journal.append("grid", {{"step", 100}, {"name", "words"}, {"rows", {{"a", "b"}, {"c", "d"}}}});
+  const auto run = read_run(maker_.folder(made.id));
+  ASSERT_EQ(run.grids.size(), 2);
+  EXPECT_EQ(run.grids.at("spans").size(), 1);
+  ASSERT_EQ(run.grids.at("gates").size(), 2);
+  const RunGrid& newest = run.grids.at("gates").at(100);
+  EXPECT_EQ(newest[0][0], 0.5);
+  EXPECT_TRUE(std::isnan(newest[0][1]));
+  EXPECT_THAT(newest[1], ElementsAre(2, 3, 4));
+  EXPECT_EQ(run.malformed, 2) << "one without a name, one of words";
 }
 
 TEST_F(RunFolder, IgnoresAWorkerThatWasReplaced) {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "results/quantities/quantities.h"
 #include "results/store/run_list.h"
 #include "results/store/sql_query.h"
 #include "tests/results/run_maker.h"
@@ -62,6 +63,11 @@ TEST_F(Columns, OfUsualNamesMayBeEmpty) {
   RunTable runs(store_);
   EXPECT_THAT(runs.column("peak_memory"), ElementsAre(Value(), Value(), Value()));
   EXPECT_THAT(runs.column("test.word_perplexity"), ElementsAre(Value(), Value(), Value()));
+  for (const Quantity& quantity : quantities()) {
+    if (quantity.by == ReportedBy::kTraining) continue;
+    const std::string column = (quantity.by == ReportedBy::kRun ? "" : "test.") + quantity.name;
+    EXPECT_TRUE(runs.is_measured(column)) << column;
+  }
 }
 
 TEST_F(Columns, UnknownNamesGetTheNearestRightOne) {

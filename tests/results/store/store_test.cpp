@@ -92,7 +92,7 @@ TEST_F(StoreFile, SpansAreThoseOfTheWeightsThatBecameTheModel) {
     journal.append("grid", {{"step", step}, {"name", "spans"}, {"rows", {{step + 1, step + 2}, {1, 2}}}});
     journal.append("evaluation", RunMaker::evaluation("valid", 1.5, false, step));
   }
-  EXPECT_EQ(read_run(maker_.folder("a")).last_spans()->front().front(), 101);
+  EXPECT_EQ(read_run(maker_.folder("a")).last_grid("spans")->front().front(), 101);
   {
     Store store(file_);
     store.sync(maker_.runs());
@@ -100,7 +100,7 @@ TEST_F(StoreFile, SpansAreThoseOfTheWeightsThatBecameTheModel) {
                 ElementsAre("100|101.0", "100|102.0", "100|1.0", "100|2.0"));
   }
   for (const char* split : {"valid", "test"}) journal.append("evaluation", RunMaker::evaluation(split, 1.4, true, 50));
-  EXPECT_EQ(read_run(maker_.folder("a")).last_spans()->front().front(), 51);
+  EXPECT_EQ(read_run(maker_.folder("a")).last_grid("spans")->front().front(), 51);
   Store store(file_);
   store.sync(maker_.runs());
   EXPECT_THAT(rows(store, "SELECT step, span FROM last_spans"), ElementsAre("50|51.0", "50|52.0", "50|1.0", "50|2.0"));
@@ -114,16 +114,90 @@ TEST_F(StoreFile, HoldsWhatAModelSaysOfATextsTokens) {
               ElementsAre("a|test|span|1|a|12.0", "a|test|span|2| |22.0", "a|test|span|3|b|32.0"));
 }
 
+/// A store of an older version, with a run that is there in every table of it.
+void make_old_store(const fs::path& file, std::size_t version) {
+  SQLite::Database database(file.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+  const auto& all = schema_versions();
+  migrate(database, {all.begin(), all.begin() + static_cast<std::ptrdiff_t>(version)}, "old");
+  database.exec(
+      "INSERT INTO runs VALUES ('a', 'spans', 'done', NULL, 1000, 1009, 100, 'group', 5, 6);"
+      "INSERT INTO params VALUES ('a', 'model.span', 256);"
+      "INSERT INTO metrics VALUES ('a', 'bpc', 50, 2.0);"
+      "INSERT INTO evaluations VALUES ('a', 'test', 'bpc', 100, '{}', 1.5, 1, 1, 1008);"
+      "INSERT INTO costs VALUES ('a', 'params', 38e6);"
+      "INSERT INTO experiments VALUES ('a', 'spans');"
+      "INSERT INTO spans VALUES ('a', 50, 1, 1, 7), ('a', 50, 1, 2, 8), ('a', 100, 1, 1, 32.5), ('a', 100, 1, 2, 40),"
+      " ('a', 100, 2, 1, 33), ('b', 10, 1, 1, 3);");
+  if (version >= 2) database.exec("INSERT INTO traces VALUES ('a', 'test', 'span', 1, 'x', 12)");
+}
+
+TEST_F(StoreFile, OneOfTheSecondVersionLosesNothing) {
+  make_old_store(file_, 2);
+  const auto ask = [](SQLite::Database& database, const std::string& sql) {
+    std::vector<std::string> result;
+    SQLite::Statement query(database, sql);
+    while (query.executeStep()) {
+      std::string line;
+      for (int i = 0; i < query.getColumnCount(); ++i) {
+        line += fmt::format("{}={} ", query.getColumnName(i), query.getColumn(i).getString());
+      }
+      result.push_back(line);
+    }
+    return result;
+  };
+  const std::vector<std::string> questions{"SELECT * FROM spans ORDER BY run_id, step, layer, head",
+                                           "SELECT * FROM last_spans ORDER BY run_id, layer, head",
+                                           "SELECT layer, max(span) AS longest FROM last_spans GROUP BY layer",
+                                           "SELECT * FROM params",
+                                           "SELECT * FROM metrics",
+                                           "SELECT * FROM evaluations",
+                                           "SELECT * FROM costs",
+                                           "SELECT * FROM experiments",
+                                           "SELECT * FROM traces",
+                                           "SELECT run_id, experiment, status, created, finished, step FROM runs",
+                                           "SELECT * FROM results"};
+  std::vector<std::vector<std::string>> before;
+  {
+    SQLite::Database database(file_.string(), SQLite::OPEN_READONLY);
+    for (const std::string& sql : questions) before.push_back(ask(database, sql));
+  }
+  ASSERT_EQ(before[0].size(), 6);
+  ASSERT_EQ(before[1].size(), 4);
+  { Store store(file_); }
+  SQLite::Database database(file_.string(), SQLite::OPEN_READONLY);
+  EXPECT_EQ(schema_version(database), 3);
+  for (std::size_t i = 0; i < questions.size(); ++i) EXPECT_EQ(ask(database, questions[i]), before[i]) << questions[i];
+  EXPECT_EQ(database.execAndGet("SELECT count(*) FROM grids WHERE name = 'spans'").getInt(), 6);
+}
+
+TEST_F(StoreFile, OneOfTheSecondVersionTakesInTheGridsThatItLeftOut) {
+  maker_.make({.id = "a"});
+  maker_.journal({.id = "a"}).append("grid", {{"step", 100}, {"name", "gates"}, {"rows", {{0.5, 0.25}}}});
+  make_old_store(file_, 2);
+  Store store(file_);
+  const SyncReport report = store.sync(maker_.runs());
+  EXPECT_EQ(report.updated, 1);
+  EXPECT_THAT(rows(store, "SELECT row, column, value FROM last_grids WHERE run_id = 'a' AND name = 'gates'"),
+              ElementsAre("1|1|0.5", "1|2|0.25"));
+  EXPECT_EQ(rows(store, "SELECT * FROM last_spans WHERE run_id = 'a'").size(), 4);
+  EXPECT_EQ(store.sync(maker_.runs()).unchanged, 1);
+}
+
+TEST_F(StoreFile, HoldsGridsOfAnyNameAndShape) {
+  maker_.make({.id = "a"});
+  maker_.journal({.id = "a"}).append("grid", {{"step", 90}, {"name", "gates"}, {"rows", {{1, 2}, {3, 4}}}});
+  maker_.journal({.id = "a"}).append("grid", {{"step", 95}, {"name", "gates"}, {"rows", {{0.5, nullptr, 1}, {2}}}});
+  Store store(file_);
+  store.sync(maker_.runs());
+  EXPECT_THAT(rows(store, "SELECT step, row, column, value FROM last_grids WHERE name = 'gates'"),
+              ElementsAre("95|1|1|0.5", "95|1|3|1.0", "95|2|1|2.0"));
+  EXPECT_EQ(rows(store, "SELECT * FROM grids WHERE name = 'gates' AND step = 90").size(), 4);
+  EXPECT_EQ(rows(store, "SELECT * FROM spans").size(), 4) << "those alone";
+}
+
 TEST_F(StoreFile, OneOfTheFirstVersionTakesInTheTracesThatItLeftOut) {
   maker_.make({.id = "a", .text = "ab"});
-  {
-    Store store(file_);
-    store.sync(maker_.runs());
-  }
-  {
-    SQLite::Database database(file_.string(), SQLite::OPEN_READWRITE);
-    database.exec("DROP TABLE traces; UPDATE schema_version SET version = 1");
-  }
+  make_old_store(file_, 1);
   Store store(file_);
   EXPECT_EQ(store.sync(maker_.runs()).updated, 1);
   EXPECT_EQ(rows(store, "SELECT * FROM traces").size(), 2);

@@ -43,7 +43,7 @@ class Tables : public ::testing::Test {
 
   Table table(const std::string& yaml, const std::vector<std::string>& filters = {}) {
     RunTable runs(store_);
-    return build_table(runs, table_of(yaml), parse_filters(filters));
+    return std::get<Table>(build_table(runs, table_of(yaml), parse_filters(filters)));
   }
 
   std::string text(const std::string& yaml, int width = 0) {
@@ -199,9 +199,49 @@ TEST_F(Tables, RowsOfThePaperComeFirstEvenWithoutRuns) {
 TEST_F(Tables, OfNoRunsShowPrintedValuesAlone) {
   Store empty = Store::in_memory();
   RunTable runs(empty);
-  const Table result = build_table(runs, table_of(std::string(kGrid) + "printed: {fixed: {64: 1.3}}\n"), {});
-  EXPECT_THAT(render_table(result, TableFormat::kText), HasSubstr("– [1.3]"));
-  EXPECT_THROW(build_table(runs, table_of(kGrid), {}), DataError);
+  const auto result = build_table(runs, table_of(std::string(kGrid) + "printed: {fixed: {64: 1.3}}\n"), {});
+  EXPECT_THAT(render_table(std::get<Table>(result), TableFormat::kText), HasSubstr("– [1.3]"));
+}
+
+TEST_F(Tables, WithNeitherRunsNorRowsSayWhy) {
+  Store empty = Store::in_memory();
+  RunTable runs(empty);
+  const auto result =
+      build_table(runs, table_of("table: \"Bits: all\"\nrows: model.span\ncells: {value: test.bpc}\n"), {});
+  const auto& nothing = std::get<NothingToShow>(result);
+  EXPECT_EQ(nothing.title, "Bits: all");
+  EXPECT_EQ(nothing.reason, "no run has model.span");
+  EXPECT_EQ(nothing.message,
+            "the table 'Bits: all' has nothing to show: no run has model.span\n"
+            "see `xlm runs ls`, and `xlm sweep` to make runs");
+}
+
+TEST_F(Tables, ShowQuantitiesAsIsUsualWhereTheFileSaysNothing) {
+  const std::string yaml =
+      "table: T\nrows: model.span_type\ncolumns:\n  - {value: test.bpc}\n  - {label: Span, value: test.average_span}\n"
+      "  - {value: params}\n  - {value: params, digits: 0, label: all}\n  - {value: test.shortening_factor, better: "
+      "lower}\n"
+      "  - {value: test.shortening_factor, label: more}\n";
+  const Table result = table(yaml);
+  std::vector<std::string> labels;
+  for (const TableColumn& column : result.columns) labels.push_back(column.label);
+  EXPECT_THAT(labels, ElementsAre("test bpc", "Span", "parameters", "all", "test shortening factor", "more"));
+  EXPECT_EQ(result.columns[1].cells.digits, 0);
+  EXPECT_EQ(result.columns[3].cells.format, NumberFormat::kNumber) << "where digits are given, so is the form";
+  for (const char* number : {" 1.8", " 40 ", " 38.1M ", " 38100000 "}) EXPECT_THAT(text(yaml), HasSubstr(number));
+  EXPECT_EQ(result.columns[4].cells.better, Better::kLower);
+  EXPECT_EQ(result.columns[5].cells.better, Better::kHigher);
+}
+
+TEST_F(Tables, TakeDigitsOfAllColumnsFromCellsFirst) {
+  const Table result = table(
+      "table: T\nrows: model.span_type\ncells: {value: test.bpc, digits: 1, better: higher}\n"
+      "columns: [{value: test.average_span}, {label: b}, {value: params, digits: 4}]\n");
+  EXPECT_EQ(result.columns[0].cells.digits, 1);
+  EXPECT_EQ(result.columns[1].cells.digits, 1);
+  EXPECT_EQ(result.columns[2].cells.digits, 4);
+  EXPECT_EQ(result.columns[2].cells.format, NumberFormat::kNumber) << "as without a table of quantities";
+  EXPECT_EQ(result.columns[2].cells.better, Better::kHigher);
 }
 
 TEST_F(Tables, OfAnExperimentWithoutRunsAskForNoColumn) {

@@ -1,5 +1,5 @@
 // What a figure looks like whoever draws it.
-#include "results/figures/plot_style.h"
+#include "results/figures/elements/plot_style.h"
 
 #include <algorithm>
 #include <cmath>
@@ -122,7 +122,7 @@ Axis y_axis(const Figure& figure) {
     }
   }
   const bool log = figure.description.y_scale == Scale::kLog && range.low > 0;
-  if (figure.description.kind == FigureDescription::Kind::kBars && !log) range.include(0);  // where bars stand
+  if (figure.from_zero && !log) range.include(0);
   return fitted(range, figure.description.y_scale, {});
 }
 
@@ -155,19 +155,13 @@ std::string value_text(double value) {
   return whole && std::abs(value) < 1e15 ? fmt::format("{:.0f}", value) : fmt::format("{:.6g}", value);
 }
 
-bool is_line(const Figure& figure, std::size_t series) {
-  return figure.description.kind == FigureDescription::Kind::kLine ||
-         figure.description.kind == FigureDescription::Kind::kText ||
-         (!figure.description.grid.empty() && series == 1);  // a grid's line of means
-}
-
 bool is_long(const FigureSeries& series) { return series.points.size() > kMostMarkedPoints; }
 
 bool has_legend(const Figure& figure) { return figure.series.size() > 1 || !figure.front.empty(); }
 
-bool has_long_tokens(const Figure& figure) {
-  return std::any_of(figure.x_names.begin(), figure.x_names.end(),
-                     [](const std::string& token) { return display_width(token) > 2; });
+bool has_spread(const FigureSeries& series) {
+  return std::any_of(series.points.begin(), series.points.end(),
+                     [](const FigurePoint& point) { return point.spread.has_value(); });
 }
 
 std::optional<int> cell_digits(const Figure& figure) {

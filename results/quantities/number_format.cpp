@@ -1,5 +1,5 @@
 // Numbers as tables print them.
-#include "results/tables/number_format.h"
+#include "results/quantities/number_format.h"
 
 #include <cmath>
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "results/figures/figure.h"
+#include "results/figures/elements/figure.h"
 
 namespace xlm {
 
@@ -30,7 +30,6 @@ inline constexpr std::string_view kFrameColour = "#555555";
 inline constexpr std::string_view kGridColour = "#e4e4e4";
 inline constexpr std::string_view kFrontColour = "#999999";
 inline constexpr std::string_view kFrontTitle = "Pareto front";
-inline constexpr double kBarsWidth = 0.8;  // of the room between two places
 
 /// The least and the greatest of what an axis shows.
 struct Range {
@@ -59,17 +58,13 @@ std::vector<std::string> tick_texts(const Axis& axis);
 /// One number for people who look closely: "1.07896", "21477500".
 std::string value_text(double value);
 
-/// Whether a series is drawn as a line, and whether it is one with too many points to mark each.
-bool is_line(const Figure& figure, std::size_t series);
+/// Whether a series has too many points to mark each.
 bool is_long(const FigureSeries& series);
 
+/// Whether any point of a series has a spread.
+bool has_spread(const FigureSeries& series);
+
 bool has_legend(const Figure& figure);
-
-/// The font of a text under a line along it, in which every character has the same width.
-inline constexpr std::string_view kTextFont = "DejaVu Sans Mono";
-
-/// Whether a text has tokens of more than a character or two, which stand upright under its line.
-bool has_long_tokens(const Figure& figure);
 
 /// Digits behind the point of the numbers in a heatmap's cells; nothing where there are too many cells for numbers.
 std::optional<int> cell_digits(const Figure& figure);

@@ -1,0 +1,70 @@
+// What a figure file says: which numbers are drawn against which, and how.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/options.h"
+#include "results/store/aggregate.h"
+#include "results/store/run_table.h"
+
+namespace xlm {
+
+struct FigureDescription {
+  enum class Scale { kLinear, kLog };
+  static constexpr std::array<std::string_view, 2> kScaleNames{"linear", "log"};
+  enum class Maximize { kNone, kX, kY, kBoth };
+  static constexpr std::array<std::string_view, 4> kMaximizeNames{"none", "x", "y", "both"};
+
+  std::string title;
+  std::string name;
+  std::string kind = "scatter";  // a row of results/figures/kinds/kinds.inc
+  std::string x;
+  std::string y;
+  std::string value;
+  std::string series;
+  std::string grid;
+  std::string split = "test";
+  std::int64_t first = 1;
+  std::int64_t tokens = 100;
+  std::vector<Filter> where;
+  bool front = false;
+  Maximize maximize = Maximize::kNone;
+  Scale x_scale = Scale::kLinear;
+  Scale y_scale = Scale::kLinear;
+  std::string x_label;
+  std::string y_label;
+  Aggregate aggregate = Aggregate::kMean;
+  Spread spread = Spread::kDeviation;
+  std::string over = "seed";
+  std::string place;  // file:line, for messages
+
+  /// All but title, where and kind, which are read apart.
+  void visit(OptionVisitor& v) {
+    v.field({.name = "name", .help = "of the file that is written; made from the title where it is not given"}, name);
+    v.field({.name = "x", .help = "column of the store; step: the series of y over training"}, x);
+    v.field({.name = "y", .help = "column of the store; text: what the model says of every token"}, y);
+    v.field({.name = "value", .help = "heatmap: the column that colours show"}, value);
+    v.field({.name = "series", .help = "column whose values get a colour and a place in the legend each"}, series);
+    v.field({.name = "grid", .help = "a grid that models report (spans) of the newest run, as heatmap or scatter"},
+            grid);
+    v.field({.name = "split", .help = "text: the split whose beginning was recorded"}, split);
+    v.field({.name = "first", .help = "text: the first token that is shown, counted from 1", .min = 1}, first);
+    v.field({.name = "tokens", .help = "text: how many tokens are shown", .min = 2, .max = 200}, tokens);
+    v.field({.name = "front", .help = "draw the Pareto front"}, front);
+    v.field({.name = "maximize", .help = "axes on which more is better, for the front"}, maximize, kMaximizeNames);
+    v.field({.name = "x_scale", .help = "log: logarithmic"}, x_scale, kScaleNames);
+    v.field({.name = "y_scale", .help = "log: logarithmic; the colours of a heatmap too"}, y_scale, kScaleNames);
+    v.field({.name = "x_label", .help = "made from the column where it is not given"}, x_label);
+    v.field({.name = "y_label", .help = "likewise"}, y_label);
+    v.field({.name = "aggregate", .help = "how runs that differ in `over` alone become one point"}, aggregate,
+            kAggregateNames);
+    v.field({.name = "spread", .help = "sd: error bars of one sample standard deviation"}, spread, kSpreadNames);
+    v.field({.name = "over", .help = "what runs of one point differ in"}, over);
+  }
+};
+
+}  // namespace xlm

@@ -1,0 +1,43 @@
+// What a kind of figure is: how its description is checked, its numbers computed, and its picture drawn.
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/json.h"
+#include "results/figures/elements/figure.h"
+#include "results/store/nothing_to_show.h"
+#include "results/store/run_table.h"
+
+namespace xlm {
+
+enum class PictureFormat { kSvg, kPdf, kPng };
+inline constexpr std::array<std::string_view, 3> kPictureFormatNames{"svg", "pdf", "png"};
+
+using BuiltFigure = std::variant<Figure, NothingToShow>;
+
+struct FigureKind {
+  std::string name;
+  bool shows_grids = false;
+  bool shows_fronts = false;
+  bool shows_values = false;  // a third column beside x and y, as colours
+
+  /// What is wrong with a description that asks for no grid: "needs x and y"; empty: nothing.
+  std::string (*problem)(const FigureDescription& description) = nullptr;
+  /// The numbers of `selected` runs, of which there is at least one. Throws UsageError for what the store does not
+  /// know.
+  BuiltFigure (*build)(RunTable& runs, const FigureDescription& description,
+                       const std::vector<std::size_t>& selected) = nullptr;
+  /// A complete gnuplot script with its data inside.
+  std::string (*gnuplot)(const Figure& figure, PictureFormat format) = nullptr;
+  /// {"name", "data": [trace, …], "layout"} for plotly.js.
+  Json (*plotly)(const Figure& figure) = nullptr;
+};
+
+/// Why there is no figure.
+NothingToShow no_figure(const FigureDescription& description, const std::string& reason);
+
+}  // namespace xlm

@@ -1,0 +1,197 @@
+// Series of points.
+#include "results/figures/elements/figure_series.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "results/quantities/quantities.h"
+#include "results/store/pareto.h"
+#include "results/store/statistics.h"
+
+namespace xlm {
+namespace {
+
+constexpr std::size_t kMostTicks = 12;
+
+/// Numbers in a legend need the name of what they number.
+std::string series_label(const std::string& column, const Value& value) {
+  return as_number(value) ? column_label(column) + " " + to_text(value) : to_text(value);
+}
+
+/// The series of a metric or of the evaluations of a split over training. Those that were asked for later, which name
+/// their settings, are no part of it, unless one of them is the run's own result.
+void add_steps(RunTable& runs, const std::string& y, std::size_t run, std::vector<FigureSample>& out) {
+  const std::size_t dot = y.find('.');
+  runs.store().use([&](SQLite::Database& database) {
+    SQLite::Statement query(database,
+                            dot == std::string::npos
+                                ? "SELECT step, value FROM metrics WHERE run_id = ? AND name = ? ORDER BY step"
+                                : "SELECT step, value FROM evaluations WHERE run_id = ? AND split = ? AND metric = ? "
+                                  "AND (main = 1 OR (final = 0 AND settings = '{}')) ORDER BY step");
+    query.bind(1, runs.id(run));
+    query.bind(2, y.substr(0, dot));
+    if (dot != std::string::npos) query.bind(3, y.substr(dot + 1));
+    while (query.executeStep()) out.push_back({run, query.getColumn(0).getInt64(), query.getColumn(1).getDouble()});
+  });
+}
+
+std::vector<FigureSample> samples_of(RunTable& runs, const FigureDescription& description,
+                                     const std::vector<std::size_t>& selected) {
+  std::vector<FigureSample> samples;
+  if (description.x == "step") {
+    for (const std::size_t run : selected) add_steps(runs, description.y, run, samples);
+    return samples;
+  }
+  const std::vector<Value>& xs = runs.column(description.x);
+  const std::vector<Value>& ys = runs.column(description.y);
+  for (const std::size_t run : selected) {
+    const std::optional<double> y = as_number(ys[run]);
+    if (!is_missing(xs[run]) && y && std::isfinite(*y)) samples.push_back({run, xs[run], *y});
+  }
+  return samples;
+}
+
+/// The staircase of what no other point beats.
+void add_front(Figure& figure) {
+  using Maximize = FigureDescription::Maximize;
+  const Maximize maximize = figure.description.maximize;
+  const std::vector<bool> flags{maximize == Maximize::kX || maximize == Maximize::kBoth,
+                                maximize == Maximize::kY || maximize == Maximize::kBoth};
+  std::vector<ParetoPoint> points;
+  for (const FigureSeries& series : figure.series) {
+    for (const FigurePoint& point : series.points) points.push_back({{point.x, point.y}, {}, ""});
+  }
+  std::vector<ParetoPoint> front = pareto_front(std::move(points), flags).front;
+  std::sort(front.begin(), front.end(),
+            [](const ParetoPoint& a, const ParetoPoint& b) { return a.values.front() < b.values.front(); });
+  for (std::size_t i = 0; i < front.size(); ++i) {
+    if (i > 0) {  // the corner of what both neighbours dominate
+      const auto& a = front[i - 1].values;
+      const auto& b = front[i].values;
+      figure.front.emplace_back(flags[0] ? a[0] : b[0], flags[1] ? std::min(a[1], b[1]) : std::max(a[1], b[1]));
+    }
+    figure.front.emplace_back(front[i].values[0], front[i].values[1]);
+  }
+}
+
+}  // namespace
+
+SeriesBuilder::SeriesBuilder(RunTable& runs, Figure& figure) : runs_(runs), figure_(figure) {
+  if (!figure.description.series.empty()) series_ = &runs.column(figure.description.series);
+}
+
+void SeriesBuilder::add_place(const Value& x, std::string name) {
+  places_[x] = static_cast<double>(figure_.x_names.size());
+  figure_.x_names.push_back(std::move(name));
+}
+
+void SeriesBuilder::place(const std::vector<FigureSample>& samples, bool side_by_side) {
+  std::set<Value, ValueOrder> values;
+  for (const FigureSample& sample : samples) values.insert(sample.x);
+  const bool text = std::any_of(values.begin(), values.end(), [](const Value& value) { return !as_number(value); });
+  if (text || side_by_side) {
+    for (const Value& value : values) add_place(value, to_text(value));
+  } else if (values.size() <= kMostTicks && figure_.description.x != "step" &&
+             !runs_.is_measured(figure_.description.x)) {
+    for (const Value& value : values) figure_.x_ticks.push_back(*as_number(value));
+  }
+}
+
+double SeriesBuilder::place_of(const Value& x) const {
+  const auto named = places_.find(x);
+  return named != places_.end() ? named->second : *as_number(x);
+}
+
+void SeriesBuilder::add(const std::vector<FigureSample>& samples, bool joined, bool of_outcome) {
+  std::map<Value, std::vector<FigureSample>, ValueOrder> by_series;
+  for (const FigureSample& sample : samples) {
+    by_series[series_ == nullptr ? Value() : (*series_)[sample.run]].push_back(sample);
+  }
+  for (const auto& [value, members] : by_series) {
+    FigureSeries line;
+    line.label = series_ == nullptr  ? ""
+                 : is_missing(value) ? "other"
+                                     : series_label(figure_.description.series, value);
+    line.points = points_of(members, of_outcome);
+    line.joined = joined;
+    figure_.series.push_back(std::move(line));
+  }
+  describe_points();
+}
+
+std::vector<FigurePoint> SeriesBuilder::points_of(const std::vector<FigureSample>& samples, bool of_outcome) {
+  const std::vector<Value>& group = runs_.column(figure_.description.over == "seed" ? "seed_group" : "run_id");
+  std::map<Value, std::vector<const FigureSample*>, ValueOrder> groups;
+  for (const FigureSample& sample : samples) groups[of_outcome ? group[sample.run] : sample.x].push_back(&sample);
+  std::vector<FigurePoint> points;
+  for (const auto& [key, members] : groups) points.push_back(point_of(members));
+  std::sort(points.begin(), points.end(), [](const FigurePoint& a, const FigurePoint& b) { return a.x < b.x; });
+  return points;
+}
+
+FigurePoint SeriesBuilder::point_of(const std::vector<const FigureSample*>& members) {
+  const FigureDescription& description = figure_.description;
+  FigurePoint point;
+  std::vector<double> xs;
+  std::vector<double> ys;
+  std::set<std::string> distinct;
+  for (const FigureSample* sample : members) {
+    xs.push_back(place_of(sample->x));
+    ys.push_back(sample->y);
+    point.runs.push_back(runs_.id(sample->run));
+    distinct.insert(to_text(runs_.column(description.over)[sample->run]));
+  }
+  mixed_ = mixed_ || distinct.size() < members.size();
+  point.x = mean(xs);
+  point.y = aggregated(ys, description.aggregate, better_of(description.y));
+  if (description.spread == Spread::kDeviation && description.aggregate == Aggregate::kMean)
+    point.spread = sample_deviation(ys);
+  most_ = std::max(most_, members.size());
+  least_ = std::min(least_, members.size());
+  return point;
+}
+
+void SeriesBuilder::describe_points() {
+  const FigureDescription& description = figure_.description;
+  if (most_ > 1) {
+    const bool deviation = description.spread == Spread::kDeviation && description.aggregate == Aggregate::kMean;
+    figure_.caption = fmt::format(
+        "{}{} over {}{} {}s", kAggregateNames[static_cast<std::size_t>(description.aggregate)],
+        deviation ? " and standard deviation" : "", least_ < most_ ? "up to " : "", most_, description.over);
+  }
+  if (mixed_) {
+    figure_.notes.push_back(
+        fmt::format("the figure '{}' averages runs that differ in more than {}; `series` or `where` "
+                    "can tell them apart",
+                    description.title, description.over));
+  }
+}
+
+std::string problem_of_columns(const FigureDescription& description) {
+  return description.x.empty() || description.y.empty() ? "needs x and y (columns of the store), or a grid" : "";
+}
+
+BuiltFigure series_figure(RunTable& runs, const FigureDescription& description,
+                          const std::vector<std::size_t>& selected, const SeriesRules& rules) {
+  Figure figure = labelled_figure(description);
+  SeriesBuilder builder(runs, figure);
+  const std::vector<FigureSample> samples = samples_of(runs, description, selected);
+  if (samples.empty()) {
+    return no_figure(description,
+                     fmt::format("none of {} runs has both {} and {}", selected.size(), description.x, description.y));
+  }
+  builder.place(samples, rules.side_by_side);
+  builder.add(samples, rules.joined, description.x != "step" && runs.is_measured(description.x));
+  if (description.front) add_front(figure);
+  return figure;
+}
+
+Better better_of(const std::string& column) {
+  const Quantity* quantity = quantity_of_column(column);
+  return quantity == nullptr ? Better::kLower : quantity->better;
+}
+
+}  // namespace xlm

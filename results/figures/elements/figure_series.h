@@ -1,0 +1,73 @@
+// Series of points: numbers of single runs become points with a spread, and points become series with places on x.
+#pragma once
+
+#include <limits>
+#include <map>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "results/figures/elements/figure.h"
+#include "results/figures/elements/figure_kind.h"
+#include "results/store/run_table.h"
+
+namespace xlm {
+
+/// A number of one run, on its way to a point.
+struct FigureSample {
+  std::size_t run = 0;
+  Value x;
+  double y = 0;
+};
+
+struct SeriesRules {
+  bool joined = false;        // by lines
+  bool side_by_side = false;  // places on x stand side by side though they be numbers
+};
+
+/// Puts samples into the series of one figure, whose description says what the series are.
+class SeriesBuilder {
+ public:
+  /// Throws UsageError where the store does not know the column of the series.
+  SeriesBuilder(RunTable& runs, Figure& figure);
+
+  /// The next place on x, by its name.
+  void add_place(const Value& x, std::string name);
+
+  /// Names for the places on x where they are text or stand side by side; ticks where x has few values.
+  void place(const std::vector<FigureSample>& samples, bool side_by_side);
+
+  /// The series, and a line about what their points are. Where `of_outcome`, x is an outcome of the runs, in which
+  /// those of one setting differ, and a point is the seeds of one setting.
+  void add(const std::vector<FigureSample>& samples, bool joined, bool of_outcome);
+
+ private:
+  struct ValueOrder {
+    bool operator()(const Value& a, const Value& b) const { return value_less(a, b); }
+  };
+
+  double place_of(const Value& x) const;
+  FigurePoint point_of(const std::vector<const FigureSample*>& members);
+  std::vector<FigurePoint> points_of(const std::vector<FigureSample>& samples, bool of_outcome);
+  void describe_points();
+
+  RunTable& runs_;
+  Figure& figure_;
+  const std::vector<Value>* series_ = nullptr;  // of every run; null: there is but one
+  std::map<Value, double, ValueOrder> places_;
+  std::size_t most_ = 0;  // runs behind one point
+  std::size_t least_ = std::numeric_limits<std::size_t>::max();
+  bool mixed_ = false;
+};
+
+/// What is wrong with a description that shows columns of the store against each other; empty: nothing.
+std::string problem_of_columns(const FigureDescription& description);
+
+/// A figure of y against x, as a scatter, line or bars show it.
+BuiltFigure series_figure(RunTable& runs, const FigureDescription& description,
+                          const std::vector<std::size_t>& selected, const SeriesRules& rules);
+
+/// Which way the best of a column's numbers lies.
+Better better_of(const std::string& column);
+
+}  // namespace xlm

@@ -1,0 +1,124 @@
+// A line along a text, which stands under it: what models say of every token.
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "results/figures/elements/figure_series.h"
+#include "results/figures/elements/gnuplot_parts.h"
+#include "results/figures/elements/plotly_parts.h"
+
+namespace xlm {
+namespace {
+
+/// The font of the text, in which every character has the same width.
+constexpr std::string_view kTextFont = "DejaVu Sans Mono";
+
+std::string problem_of_text(const FigureDescription& description) {
+  if (description.y.empty()) return "shows a text, so it needs y: what the model says of every token (span)";
+  if (!description.x.empty() || !description.value.empty())
+    return "shows a text, which stands where x would; it has no x or value";
+  if (description.front) return "shows a text, which has no Pareto front";
+  const bool log = description.x_scale == FigureDescription::Scale::kLog;
+  return log ? "shows a text, which has no log scale on x" : "";
+}
+
+/// A token under a line: one sign where it is a single character or byte.
+std::string token_label(const std::string& token) {
+  if (token == "\n") return "↵";
+  if (token.size() == 1 && static_cast<unsigned char>(token.front()) < 0x20) return "·";
+  return token.starts_with("<0x") ? "\ufffd" : token;
+}
+
+/// What runs say of the tokens that are shown.
+struct TracedText {
+  std::vector<FigureSample> samples;
+  std::map<std::int64_t, std::string> tokens;  // by their place in the split
+  std::string other;                           // a run on another text than those before it; empty: none
+};
+
+void add_tokens(RunTable& runs, const FigureDescription& description, std::size_t run, TracedText& text) {
+  runs.store().use([&](SQLite::Database& database) {
+    SQLite::Statement query(database,
+                            "SELECT place, value, token FROM traces WHERE run_id = ? AND split = ? AND name = ? "
+                            "AND place >= ? AND place < ? ORDER BY place");
+    query.bind(1, runs.id(run));
+    query.bind(2, description.split);
+    query.bind(3, description.y);
+    query.bind(4, description.first);
+    query.bind(5, description.first + description.tokens);
+    while (query.executeStep()) {
+      const std::int64_t place = query.getColumn(0).getInt64();
+      const std::string token = query.getColumn(2).getString();
+      const bool same = text.tokens.try_emplace(place, token).first->second == token;
+      if (!same && text.other.empty()) text.other = runs.id(run);
+      text.samples.push_back({run, place, query.getColumn(1).getDouble()});
+    }
+  });
+}
+
+NothingToShow two_texts(const FigureDescription& description, const std::string& run) {
+  const std::string reason =
+      fmt::format("the figure '{}' shows runs on different texts ({} is one of another)", description.title, run);
+  return {description.title, reason, reason + "\n`where: {data.name: …}` picks those of one"};
+}
+
+BuiltFigure build_text(RunTable& runs, const FigureDescription& description, const std::vector<std::size_t>& selected) {
+  Figure figure = labelled_figure(description);
+  SeriesBuilder builder(runs, figure);
+  TracedText text;
+  for (const std::size_t run : selected) add_tokens(runs, description, run, text);
+  if (!text.other.empty()) return two_texts(description, text.other);
+  if (text.samples.empty()) {
+    return no_figure(description, fmt::format("none of {} runs says '{}' of the tokens from {} on of the {} split",
+                                              selected.size(), description.y, description.first, description.split));
+  }
+  for (const auto& [place, token] : text.tokens) builder.add_place(place, token_label(token));
+  if (description.x_label.empty()) {
+    figure.x_label = fmt::format("{} split, tokens {} to {}", description.split, text.tokens.begin()->first,
+                                 text.tokens.rbegin()->first);
+  }
+  builder.add(text.samples, true, false);
+  return figure;
+}
+
+/// Whether there are tokens of more than a character or two, which stand upright under the line.
+bool has_long_tokens(const Figure& figure) {
+  return std::any_of(figure.x_names.begin(), figure.x_names.end(),
+                     [](const std::string& token) { return display_width(token) > 2; });
+}
+
+/// The text itself, a character under each point.
+std::string text_script(const Figure& figure, PictureFormat format) {
+  GnuplotScript script(figure, format, GnuplotScript::Shape::kWide);
+  script.set_y_axis();
+  const double full = format == PictureFormat::kPdf ? 10 : 14;
+  const double size = full * std::min(1.1, 100 / static_cast<double>(figure.x_names.size()));
+  script.add(fmt::format("set xtics scale 0 {} font '{},{:.3g}' ({}) noenhanced\n",
+                         has_long_tokens(figure) ? "rotate by 90 right" : "norotate", kTextFont, size,
+                         gnuplot_ticks(figure.x_names)));
+  script.add(fmt::format("set xrange [-1:{}]\nset grid noxtics ytics\n", figure.x_names.size()));
+  script.plot_series();
+  return script.text();
+}
+
+Json text_plot(const Figure& figure) {
+  Json x_axis = plotly_x_axis(figure);
+  x_axis["showgrid"] = false;
+  x_axis["ticks"] = "";
+  x_axis["tickangle"] = has_long_tokens(figure) ? -90 : 0;
+  // So that characters do not touch on a page of 900 pixels.
+  const double size = std::min(12.0, 1100 / static_cast<double>(figure.x_names.size()));
+  x_axis["tickfont"] = {{"family", fmt::format("'{}', monospace", kTextFont)}, {"size", size}};
+  return plotly_whole(figure, plotly_series(figure, "token"), std::move(x_axis),
+                      plotly_axis(figure.y_label, y_axis(figure)));
+}
+
+}  // namespace
+
+FigureKind text_kind() {
+  return {.name = "text", .problem = problem_of_text, .build = build_text, .gnuplot = text_script, .plotly = text_plot};
+}
+
+}  // namespace xlm

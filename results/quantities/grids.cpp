@@ -1,0 +1,34 @@
+// The words of grids.
+#include "results/quantities/grids.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace xlm {
+namespace {
+
+const std::vector<GridWords>& known_grids() {
+  static const std::vector<GridWords> rows{
+      {.name = "spans", .title = "Spans per head", .row = "layer", .column = "head", .value = "span", .whole = true},
+  };
+  return rows;
+}
+
+const GridWords* find_grid(std::string_view name) {
+  const auto& rows = known_grids();
+  const auto found = std::find_if(rows.begin(), rows.end(), [&](const GridWords& row) { return row.name == name; });
+  return found == rows.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+GridWords grid_words(std::string_view name) {
+  if (const GridWords* known = find_grid(name)) return *known;
+  std::string value(name);
+  std::replace(value.begin(), value.end(), '_', ' ');
+  return {.name = std::string(name), .title = "Grid: " + value, .row = "row", .column = "column", .value = value};
+}
+
+bool is_known_grid(std::string_view name) { return find_grid(name) != nullptr; }
+
+}  // namespace xlm

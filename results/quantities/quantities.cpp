@@ -1,0 +1,151 @@
+// The table of quantities.
+#include "results/quantities/quantities.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace xlm {
+namespace {
+
+constexpr std::array<std::string_view, 3> kSplits{"train", "valid", "test"};
+
+/// Dots and underscores become blanks.
+std::string words_of(std::string text) {
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return c == '.' || c == '_'; }, ' ');
+  return text;
+}
+
+/// A new quantity is one line here, and one in docs/results.md, which a test compares.
+std::vector<Quantity> known_quantities() {
+  using Text = TextUnits;
+  constexpr auto kRun = ReportedBy::kRun;
+  constexpr auto kTraining = ReportedBy::kTraining;
+  constexpr auto kHigher = Better::kHigher;
+  constexpr auto kCount = NumberFormat::kCount;
+  // clang-format off
+  return {
+      {.name = "tokens", .meaning = "scored predictions", .digits = 0, .leads = true},
+      {.name = "loss", .meaning = "nats per scored token", .headline = 5, .leads = true},
+      {.name = "bpc", .unit = "bpc", .meaning = "bits per character", .texts = Text::kCharacters | Text::kBytes, .headline = 1, .leads = true},
+      {.name = "token_perplexity", .head = "token ppl", .meaning = "perplexity per token", .texts = Text::kBytePairs, .headline = 3},
+      {.name = "word_perplexity", .head = "word ppl", .meaning = "perplexity per word of the text", .texts = Text::kBytePairs, .headline = 2},
+      {.name = "bits_per_byte", .head = "bits/byte", .meaning = "bits per byte of UTF-8", .headline = 4},
+      {.name = "words", .meaning = "words of the split", .texts = Text::kBytePairs, .digits = 0},
+      {.name = "bytes", .meaning = "bytes of the split", .digits = 0},
+      {.name = "seconds", .meaning = "of the evaluation"},
+      {.name = "average_span", .meaning = "mean attention span, in tokens", .digits = 0, .live = "span", .live_head = "avg. span", .live_most = "max_span"},
+      {.name = "max_span", .meaning = "longest attention span, in tokens", .digits = 0},
+      {.name = "shortening_factor", .head = "SF", .meaning = "tokens per group", .better = kHigher, .digits = 2},
+      {.name = "boundary_accuracy", .meaning = "share of places where a boundary is predicted rightly", .better = kHigher},
+      {.name = "boundary_precision", .meaning = "share of predicted boundaries that are right", .better = kHigher},
+      {.name = "boundary_recall", .meaning = "share of boundaries that are predicted", .better = kHigher},
+      {.name = "worse_than_guessing", .meaning = "1 where the loss is above that of guessing all symbols alike", .digits = 0},
+      {.name = "flops_per_token", .label = "FLOPs per token", .head = "FLOPs/token", .meaning = "two per multiply-add of a forward pass", .by = kRun, .format = kCount, .digits = -1},
+      {.name = "paper_flops", .label = "FLOPs per token, as the paper counts", .meaning = "FLOPs per token, counted as the model's paper does", .by = kRun, .format = kCount, .digits = -1},
+      {.name = "params", .label = "parameters", .meaning = "trained numbers of the model", .by = kRun, .format = kCount, .digits = -1},
+      {.name = "layers", .meaning = "layers of the model, all stages together", .by = kRun, .digits = 0},
+      {.name = "peak_memory", .unit = "bytes", .meaning = "most memory held while training", .by = kRun, .format = NumberFormat::kBytes, .digits = -1},
+      {.name = "step_seconds", .label = "seconds per step", .meaning = "time of a step of training", .by = kRun},
+      {.name = "lr", .meaning = "learning rate of a step", .by = kTraining, .digits = 6},
+      {.name = "tokens_per_second", .meaning = "speed of training", .by = kTraining, .better = kHigher, .format = kCount, .digits = -1},
+  };
+  // clang-format on
+}
+
+/// What is left out in a row follows from the rest.
+Quantity completed(Quantity row) {
+  if (row.label.empty()) row.label = words_of(row.name);
+  if (row.head.empty()) row.head = row.label;
+  return row;
+}
+
+/// A label for an axis, which has no numbers behind which a unit could stand.
+std::string axis_label(const Quantity& row) {
+  return row.unit.empty() || row.unit == row.label ? row.label : row.label + ", " + row.unit;
+}
+
+}  // namespace
+
+const std::vector<Quantity>& quantities() {
+  static const std::vector<Quantity> rows = [] {
+    std::vector<Quantity> all = known_quantities();
+    std::transform(all.begin(), all.end(), all.begin(), completed);
+    return all;
+  }();
+  return rows;
+}
+
+const Quantity* find_quantity(std::string_view name) {
+  const auto& rows = quantities();
+  const auto found = std::find_if(rows.begin(), rows.end(), [&](const Quantity& row) { return row.name == name; });
+  return found == rows.end() ? nullptr : &*found;
+}
+
+Quantity quantity(std::string_view name) {
+  const Quantity* known = find_quantity(name);
+  return known != nullptr ? *known : completed({.name = std::string(name)});
+}
+
+std::optional<EvaluationColumn> evaluation_column(std::string_view column) {
+  const std::size_t dot = column.find('.');
+  if (dot == std::string_view::npos || dot + 1 == column.size()) return std::nullopt;
+  const std::string_view split = column.substr(0, dot);
+  if (std::find(kSplits.begin(), kSplits.end(), split) == kSplits.end()) return std::nullopt;
+  return EvaluationColumn{std::string(split), std::string(column.substr(dot + 1))};
+}
+
+const Quantity* quantity_of_column(std::string_view column) {
+  const auto evaluation = evaluation_column(column);
+  return find_quantity(evaluation ? std::string_view(evaluation->name) : column);
+}
+
+std::string column_label(std::string_view column) {
+  if (column == "data.name") return "data";
+  const Quantity* known = quantity_of_column(column);
+  const auto evaluation = evaluation_column(column);
+  if (known != nullptr) return (evaluation ? evaluation->split + " " : "") + axis_label(*known);
+  return words_of(std::string(column.starts_with("model.") ? column.substr(6) : column));
+}
+
+const std::vector<const Quantity*>& headlines() {
+  static const std::vector<const Quantity*> ranked = [] {
+    std::vector<const Quantity*> rows;
+    for (const Quantity& row : quantities()) {
+      if (row.headline > 0) rows.push_back(&row);
+    }
+    std::sort(rows.begin(), rows.end(), [](const Quantity* a, const Quantity* b) { return a->headline < b->headline; });
+    return rows;
+  }();
+  return ranked;
+}
+
+const Quantity* headline_of(const std::function<bool(const std::string& name)>& has) {
+  const auto& ranked = headlines();
+  const auto found = std::find_if(ranked.begin(), ranked.end(), [&](const Quantity* row) { return has(row->name); });
+  return found == ranked.end() ? nullptr : *found;
+}
+
+std::vector<std::string> listing_order(const std::set<std::string>& names) {
+  std::vector<std::string> order;
+  for (const Quantity& row : quantities()) {
+    if (row.leads && names.contains(row.name)) order.push_back(row.name);
+  }
+  const auto leading = static_cast<std::ptrdiff_t>(order.size());
+  for (const std::string& name : names) {
+    if (std::find(order.begin(), order.begin() + leading, name) == order.begin() + leading) order.push_back(name);
+  }
+  return order;
+}
+
+std::string list_number(const Quantity& quantity, double value) {
+  return format_number(value, quantity.format, quantity.digits < 0 ? -1 : quantity.digits + 1);
+}
+
+std::string named_number(const Quantity& quantity, double value) {
+  const std::string number = format_number(value, quantity.format, quantity.digits);
+  return quantity.unit.empty() ? quantity.label + " " + number : number + " " + quantity.unit;
+}
+
+}  // namespace xlm
