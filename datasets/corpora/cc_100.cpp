@@ -75,8 +75,6 @@ class SplitFiller {
   std::size_t split_ = 0;
 };
 
-}  // namespace
-
 void read_cc_100(const std::vector<SourceFile>& sources, const CorpusSettings& settings,
                  const PrepareObserver& observer, CleanText& text) {
   const CharacterRules rules(*settings.language, settings.points);
@@ -93,6 +91,20 @@ void read_cc_100(const std::vector<SourceFile>& sources, const CorpusSettings& s
     });
   });
   splits.finish();
+}
+
+}  // namespace
+
+Corpus cc_100_corpus() {
+  return {.name = "cc-100",
+          .summary = "Web pages in --lang: en.txt.xz, fi.txt.xz, he.txt.xz or vi.txt.xz",
+          .language = "",
+          .cleanings = {"text8"},
+          .units = {"character"},
+          .own_splits = true,
+          .needs_language = true,
+          .limits = "400000000,2000000,2000000",
+          .read = read_cc_100};
 }
 
 }  // namespace xlm

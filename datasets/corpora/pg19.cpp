@@ -98,8 +98,6 @@ DataError empty_book(const std::string& label) {
   return DataError(fmt::format("the book {} is empty\nfetch it again", label));
 }
 
-}  // namespace
-
 std::vector<SourceFile> select_pg19(const std::vector<SourceFile>& found, const CorpusSettings& settings) {
   Books books;
   for (const SourceFile& source : found) books.emplace(source.name, &source);
@@ -139,6 +137,21 @@ void read_pg19(const std::vector<SourceFile>& sources, const CorpusSettings& set
     text.write(line_ends.rest());
     if (blank) throw empty_book(file.label);
   });
+}
+
+}  // namespace
+
+Corpus pg19_corpus() {
+  return {.name = "pg-19",
+          .summary = "books: a folder with train/, validation/ and test/; needs --bpe, takes --lists",
+          .language = "en",
+          .cleanings = {"none"},
+          .units = {"bpe"},
+          .folders = true,
+          .own_splits = true,
+          .lists = true,
+          .select = select_pg19,
+          .read = read_pg19};
 }
 
 }  // namespace xlm

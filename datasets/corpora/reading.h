@@ -1,30 +1,9 @@
-// How each corpus is read; the table in registry.cpp says what else is special about it.
+// What the readers of several corpora share.
 #pragma once
 
 #include "datasets/corpora/registry.h"
 
 namespace xlm {
-
-void read_text8(const std::vector<SourceFile>& sources, const CorpusSettings& settings, const PrepareObserver& observer,
-                CleanText& text);
-void read_enwik8(const std::vector<SourceFile>& sources, const CorpusSettings& settings,
-                 const PrepareObserver& observer, CleanText& text);
-void read_text(const std::vector<SourceFile>& sources, const CorpusSettings& settings, const PrepareObserver& observer,
-               CleanText& text);
-
-std::vector<SourceFile> select_wikitext103(const std::vector<SourceFile>& found, const CorpusSettings& settings);
-void read_wikitext103(const std::vector<SourceFile>& sources, const CorpusSettings& settings,
-                      const PrepareObserver& observer, CleanText& text);
-std::vector<SourceFile> select_pg19(const std::vector<SourceFile>& found, const CorpusSettings& settings);
-void read_pg19(const std::vector<SourceFile>& sources, const CorpusSettings& settings, const PrepareObserver& observer,
-               CleanText& text);
-void read_wiki40b(const std::vector<SourceFile>& sources, const CorpusSettings& settings,
-                  const PrepareObserver& observer, CleanText& text);
-void read_cc_100(const std::vector<SourceFile>& sources, const CorpusSettings& settings,
-                 const PrepareObserver& observer, CleanText& text);
-
-/// The shards of the language, where the names of some say that they are. Throws DataError when none is left.
-std::vector<SourceFile> select_wiki40b(const std::vector<SourceFile>& found, const CorpusSettings& settings);
 
 /// Calls `each` for every piece of `file`. The first piece has at least 64 KiB unless the file is shorter.
 void for_each_block(const TextFile& file, const std::function<void(std::string_view block)>& each);

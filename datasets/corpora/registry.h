@@ -1,4 +1,4 @@
-// The corpora that prepare-data knows: one explicit table; help, checks and "did you mean" come from it.
+// The corpora that prepare-data knows: one explicit list, corpora.def; help, checks and "did you mean" come from it.
 #pragma once
 
 #include <cstdint>

@@ -28,8 +28,6 @@ void read_in_language(const std::vector<SourceFile>& sources, const CorpusSettin
   text.add_replaced(cleaner.replaced());
 }
 
-}  // namespace
-
 void read_text(const std::vector<SourceFile>& sources, const CorpusSettings& settings, const PrepareObserver& observer,
                CleanText& text) {
   if (settings.language != nullptr) {
@@ -51,6 +49,18 @@ void read_text(const std::vector<SourceFile>& sources, const CorpusSettings& set
       return true;
     });
   });
+}
+
+}  // namespace
+
+Corpus text_corpus() {
+  return {.name = "text",
+          .summary = "text of your own: any files, archives or folders",
+          .language = "",
+          .cleanings = {"none", "text8"},
+          .units = {"character", "byte", "bpe"},
+          .folders = true,
+          .read = read_text};
 }
 
 }  // namespace xlm

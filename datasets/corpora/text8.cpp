@@ -51,8 +51,6 @@ class PlainText8 {
   std::string line_end_;
 };
 
-}  // namespace
-
 void read_text8(const std::vector<SourceFile>& sources, const CorpusSettings& settings, const PrepareObserver& observer,
                 CleanText& text) {
   text.begin_document();
@@ -76,6 +74,18 @@ void read_text8(const std::vector<SourceFile>& sources, const CorpusSettings& se
       throw DataError(fmt::format("{} holds no article text: nothing between <text …> and </text>", file.label));
     }
   });
+}
+
+}  // namespace
+
+Corpus text8_corpus() {
+  return {
+      .name = "text8",
+      .summary = "Wikipedia in a-z and spaces: text8.zip, the file text8, or a Wikipedia XML dump, which is filtered",
+      .language = "en",
+      .cleanings = {"text8"},
+      .units = {"character"},
+      .read = read_text8};
 }
 
 }  // namespace xlm

@@ -165,8 +165,7 @@ class SplitReader {
   std::string checked_;  // the label of the last file whose form was checked
 };
 
-}  // namespace
-
+/// The shards of the language, where the names of some say that they are. Throws DataError when none is left.
 std::vector<SourceFile> select_wiki40b(const std::vector<SourceFile>& found, const CorpusSettings& settings) {
   std::vector<SourceFile> sources = found;
   const auto names_any = [](const SourceFile& source) {
@@ -209,6 +208,22 @@ void read_wiki40b(const std::vector<SourceFile>& sources, const CorpusSettings& 
     cleaner.finish();
   }
   text.add_replaced(cleaner.replaced());
+}
+
+}  // namespace
+
+Corpus wiki40b_corpus() {
+  return {.name = "wiki40b",
+          .summary = "Wikipedia in --lang: Parquet or TFRecord shards, or train.txt, validation.txt and test.txt",
+          .language = "",
+          .cleanings = {"text8"},
+          .units = {"character"},
+          .folders = true,
+          .own_splits = true,
+          .needs_language = true,
+          .limits = "400000000,2000000,10000000",
+          .select = select_wiki40b,
+          .read = read_wiki40b};
 }
 
 }  // namespace xlm

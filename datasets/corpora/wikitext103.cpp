@@ -33,8 +33,6 @@ DataError no_wikitext(const std::string& where) {
                                join(files, ", ")));
 }
 
-}  // namespace
-
 std::vector<SourceFile> select_wikitext103(const std::vector<SourceFile>& found, const CorpusSettings& /*settings*/) {
   std::vector<SourceFile> chosen;
   std::copy_if(found.begin(), found.end(), std::back_inserter(chosen), [](const SourceFile& source) {
@@ -56,6 +54,21 @@ void read_wikitext103(const std::vector<SourceFile>& sources, const CorpusSettin
     for_each_block(file, [&](std::string_view block) { text.write(block); });
   });
   if (!any) throw no_wikitext(sources.front().path.string());
+}
+
+}  // namespace
+
+Corpus wikitext103_corpus() {
+  return {.name = "wikitext-103",
+          .summary = "Wikipedia articles, raw: a folder or archive with wiki.{train,valid,test}.raw; needs --bpe",
+          .language = "en",
+          .cleanings = {"none"},
+          .units = {"bpe"},
+          .folders = true,
+          .own_splits = true,
+          .line_ends_are_words = true,
+          .select = select_wikitext103,
+          .read = read_wikitext103};
 }
 
 }  // namespace xlm
