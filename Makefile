@@ -53,10 +53,10 @@ format:     ## format all sources
 	@git ls-files '*.cpp' '*.h' | xargs clang-format-14 -i
 
 lint: setup  ## formatting, clang-tidy on the torch-free folders
-	@scripts/lint.sh base datasets results experiments cmd
+	@scripts/lint.sh base core/api datasets results experiments cmd examples/paper/core/api examples/paper/datasets
 
 lint-all: setup  ## clang-tidy on everything
-	@scripts/lint.sh base datasets results experiments cmd core
+	@scripts/lint.sh base core datasets results experiments cmd examples
 
 clean:      ## remove what was built (.deps stays)
 	@rm -rf build package

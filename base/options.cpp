@@ -172,7 +172,7 @@ void OptionLister::add(const OptionInfo& info, Json value, std::string range) {
   for (const std::string& group : groups_) key += group + ".";
   key += info.name;
   entries_.push_back({std::move(key), std::string(info.help), std::move(range), std::move(value), info.affects_result,
-                      info.later, info.content});
+                      info.later, info.of_weights, info.content});
 }
 
 void OptionLister::field(const OptionInfo& info, bool& value) { add(info, value, ""); }

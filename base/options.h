@@ -28,6 +28,7 @@ struct OptionInfo {
   bool open_max = false;       // max itself is not allowed
   bool affects_result = true;  // false: where or how it runs; left out of the run id
   bool later = false;          // came when runs had ids already: in the run id only where it is not 0
+  bool of_weights = true;      // false: may be changed for weights that were made with another value
   OptionContent content = OptionContent::kValue;
 };
 
@@ -108,6 +109,7 @@ struct OptionEntry {
   Json value;
   bool affects_result = true;
   bool later = false;
+  bool of_weights = true;
   OptionContent content = OptionContent::kValue;
 };
 

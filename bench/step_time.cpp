@@ -4,9 +4,7 @@
 #include <cstdio>
 #include <fstream>
 #include <string>
-#include <type_traits>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include <ATen/Parallel.h>
@@ -16,6 +14,9 @@
 #include "base/progress.h"
 #include "base/terminal.h"
 #include "base/text.h"
+#include "core/api/adaptive_span_options.h"
+#include "core/api/gpt2_options.h"
+#include "core/api/hourglass_options.h"
 #include "core/models/language_model.h"
 #include "core/runtime/device.h"
 #include "core/train/optimizer.h"
@@ -188,13 +189,12 @@ struct Measurement {
 Measurement measure(const Row& row, std::int64_t steps, Precision precision) {
   torch::manual_seed(1);
   const auto model = row.symbols > 0 ? make_model(row.model, row.symbols) : make_model(row.model, letters());
-  const auto* spans = std::get_if<AdaptiveSpanOptions>(&row.model);
+  const auto* spans = row.model.get_if<AdaptiveSpanOptions>();
   if (spans != nullptr) set_spans(*model, *spans, row);
   OptimizerOptions as_published;
   TrainOptions train;
   EvalOptions eval;
-  std::visit([&](const auto& options) { std::decay_t<decltype(options)>::paper_defaults(as_published, train, eval); },
-             row.model);
+  row.model.paper_defaults(as_published, train, eval);
   Optimizer optimizer(as_published, {model->weights().begin(), model->weights().end()});
   State state = model->initial_state(row.batch);
   std::vector<double> seconds;
@@ -225,7 +225,7 @@ Measurement measure(const Row& row, std::int64_t steps, Precision precision) {
     state = output.state;
     if (step > warm) seconds.push_back(monotonic_seconds() - start);
   }
-  const auto* gpt2 = std::get_if<Gpt2Options>(&row.model);  // the paper's count leaves the head out
+  const auto* gpt2 = row.model.get_if<Gpt2Options>();  // the paper's count leaves the head out
   const auto head = static_cast<double>(gpt2 != nullptr ? 2 * row.symbols * gpt2->width : 0);
   return {median(seconds), peak_memory(false), model->costs(row.block).at("flops_per_token") + head};
 }

@@ -71,15 +71,11 @@ void add_figures(NamedValues& values, double loss, std::int64_t tokens, const Co
 /// The options of one window and overlap. Throws UsageError for those that the model cannot have.
 RunOptions options_of(RunOptions options, std::int64_t window, std::int64_t overlap) {
   if (window < 1) throw UsageError(fmt::format("--window is {}, and a window has at least one token", window));
-  if (!set_windows(options.model, window, overlap)) {
+  if (!options.model.set_windows(window, overlap)) {
     throw UsageError(fmt::format("a model of type {} does not read its text in windows that overlap\nuse xlm eval",
-                                 model_type(options.model)));
+                                 options.model.type()));
   }
-  std::visit(
-      [](const auto& own) {
-        if (const auto problem = own.problem()) throw UsageError(problem->second);
-      },
-      options.model);
+  if (const auto problem = options.model.problem()) throw UsageError(problem->second);
   return options;
 }
 
@@ -236,7 +232,7 @@ int run(const Options& command, const GlobalOptions& global) {
   print(as_text(rows, global.standard_output.is_terminal ? global.standard_output.width : 0));
   print(convention(rows, counts));
   if (command.explain) {
-    for (const Row& row : rows) print(explanation(row, counts, has_window_state(options.model)));
+    for (const Row& row : rows) print(explanation(row, counts, options.model.has_window_state()));
   }
   return kDone;
 }

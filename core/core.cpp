@@ -17,6 +17,7 @@
 #include "core/eval/sampling.h"
 #include "core/eval/segment.h"
 #include "core/eval/trace.h"
+#include "core/models/capabilities.h"
 #include "core/models/model_folder.h"
 #include "core/runtime/device.h"
 #include "core/runtime/random_streams.h"
@@ -30,7 +31,7 @@ namespace {
 /// The segmentation that the model learnt from, where it is at hand: only the figures of its predictor need it.
 std::shared_ptr<const TokenFlags> known_flags(const PreparedData& data, const std::string& split,
                                               const LanguageModel& model) {
-  const std::string tokenizer = model.tokenizer();
+  const std::string tokenizer = tokenizer_of(model);
   if (tokenizer.empty() || !find_tokenizer(data.path, tokenizer)) return nullptr;
   return open_segmentation(data, split, tokenizer);
 }

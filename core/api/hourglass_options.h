@@ -3,19 +3,15 @@
 
 #include <array>
 #include <cstdint>
-#include <memory>
-#include <numeric>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "core/api/options.h"
+#include "core/api/model_options.h"
 
 namespace xlm {
-
-class LanguageModel;
 
 struct BoundaryOptions {
   enum class Type { kNone, kFixed, kWhitespace, kUnigram, kEntropy, kGumbel };
@@ -32,47 +28,17 @@ struct BoundaryOptions {
   std::string tokenizer;
   Loss loss = Loss::kPublished;
 
-  void visit(OptionVisitor& v) {
-    v.field(
-        {.name = "type",
-         .help = "where groups end: none (vanilla), fixed (every factor-th token), whitespace (after each space), "
-                 "or predicted: unigram (taught by a segmentation), entropy (by spikes of the model's own entropy), "
-                 "gumbel (end to end)"},
-        type, kTypeNames);
-    v.field({.name = "factor", .help = "fixed: tokens of a group", .min = 1, .max = 1e7}, factor);
-    v.field({.name = "prior",
-             .help = "gumbel: α, the expected share of tokens that end a group",
-             .min = 0,
-             .max = 1,
-             .open_min = true,
-             .open_max = true},
-            prior);
-    v.field({.name = "temperature", .help = "gumbel: temperature of the relaxed samples", .min = 0, .open_min = true},
-            temperature);
-    v.field({.name = "window", .help = "entropy: k, the tokens before that a spike must exceed", .min = 1, .max = 1e6},
-            window);
-    v.field(
-        {.name = "tokenizer",
-         .help = "unigram: a segmentation of the data folder (unigram-5000), or a SentencePiece model's file, whose "
-                 "pieces are the targets",
-         .content = OptionContent::kTokenizer},
-        tokenizer);
-    v.field({.name = "loss",
-             .help = "unigram, entropy: published (the sigmoid applied twice, as in the published program) or logits "
-                     "(plain binary cross-entropy)"},
-            loss, kLossNames);
-  }
+  void visit(OptionVisitor& v);
 
   bool predicted() const { return type == Type::kUnigram || type == Type::kEntropy || type == Type::kGumbel; }
 };
 
-struct HourglassOptions {
+struct HourglassOptions : WithTrainingRules {
   static constexpr std::string_view kType = "hourglass";
   static constexpr TextScheme kScheme = TextScheme::kRotatedChunks;
   static constexpr std::string_view kSummary =
       "hourglass whose middle layers work on groups of characters with learnt borders (dynamic token pooling; Nawrot "
-      "et "
-      "al. 2023)";
+      "et al. 2023)";
 
   enum class Pooling { kMean, kSubsample };
   static constexpr std::array<std::string_view, 2> kPoolingNames{"mean", "subsample"};
@@ -86,99 +52,22 @@ struct HourglassOptions {
   Pooling pooling = Pooling::kMean;
   BoundaryOptions boundaries;
 
-  void visit(OptionVisitor& v) {
-    v.field({.name = "width", .help = "model width D", .min = 2, .max = 65536}, width);
-    v.field({.name = "heads", .help = "attention heads H of a layer", .min = 1, .max = 1024}, heads);
-    v.field({.name = "feed_forward", .help = "units of the feed-forward layer", .min = 1, .max = 1 << 20},
-            feed_forward);
-    v.field({.name = "layers",
-             .help = "layers before, between and after pooling and up-sampling; one number: no pooling",
-             .min = 0,
-             .max = 1000},
-            layers);
-    v.field({.name = "dropout",
-             .help = "dropout of embeddings, position encodings and what each layer adds",
-             .min = 0,
-             .max = 1,
-             .open_max = true},
-            dropout);
-    v.field({.name = "attention_dropout", .help = "dropout of attention weights", .min = 0, .max = 1, .open_max = true},
-            attention_dropout);
-    v.field({.name = "pooling", .help = "a group's vector: the mean of its tokens', or its last token's (subsample)"},
-            pooling, kPoolingNames);
-    v.group("boundaries", "Where groups of tokens end.", boundaries);
-  }
+  void visit(OptionVisitor& v);
 
-  /// What the paper fixes beside the model (Nawrot et al. 2023, §4.2 and appendix B).
-  static void paper_defaults(OptimizerOptions& optimizer, TrainOptions& train, EvalOptions& eval) {
-    optimizer = {.type = OptimizerOptions::Type::kAdam,
-                 .lr = 2.5e-4,
-                 .warmup_steps = 4000,
-                 .schedule = OptimizerOptions::Schedule::kCosine,
-                 .clip_norm = 0.25};
-    train.batch = 8;
-    train.block = 2048;
-    eval = {.batch = 16, .context = 2048, .stride = 512, .select = EvalOptions::Select::kLast};
-  }
+  /// What the paper fixes beside the model (§3 of the paper).
+  static void paper_defaults(OptimizerOptions& optimizer, TrainOptions& train, EvalOptions& eval);
 
   /// True where tokens are pooled: three stages, not all layers in the first.
   bool pools() const { return layers.size() == 3 && (layers[1] > 0 || layers[2] > 0); }
 
   /// What is wrong with the options together, as {key, message}.
-  std::optional<std::pair<std::string, std::string>> problem() const {
-    if (width % heads != 0) {
-      return {{"heads", "model.width (" + std::to_string(width) + ") must be a multiple of model.heads (" +
-                            std::to_string(heads) + ")"}};
-    }
-    if (width % 2 != 0) {
-      return {{"width", "model.width (" + std::to_string(width) + ") must be even: half sines, half cosines"}};
-    }
-    if (layers.size() != 1 && layers.size() != 3) {
-      return {{"layers", "model.layers must be one number, or three: [before, between, after]"}};
-    }
-    if (std::accumulate(layers.begin(), layers.end(), std::int64_t{0}) == 0) {
-      return {{"layers", "model.layers sum to nothing: at least one layer is needed"}};
-    }
-    const bool none = boundaries.type == BoundaryOptions::Type::kNone;
-    if (none && pools()) {
-      return {{"layers", "model.boundaries.type 'none' has nothing to pool by: give model.layers as one number"}};
-    }
-    if (!none && !pools()) {
-      return {{"layers",
-               "model.layers has no stage to pool for: give three numbers such as [2, 8, 2], or "
-               "model.boundaries.type=none"}};
-    }
-    if (boundaries.type == BoundaryOptions::Type::kGumbel && pooling == Pooling::kSubsample) {
-      return {{"pooling",
-               "model.pooling 'subsample' hands no gradient to the boundaries, by which model.boundaries.type 'gumbel' "
-               "learns: take the mean, or another type"}};
-    }
-    return std::nullopt;
-  }
+  std::optional<OptionProblem> problem() const;
 
   /// What is wrong with the options for these blocks, as {key, message}.
-  std::optional<std::pair<std::string, std::string>> problem_with(const TrainOptions& train) const {
-    using Type = BoundaryOptions::Type;
-    if (boundaries.type == Type::kFixed && boundaries.factor > train.block) {
-      return {{"boundaries.factor",
-               "model.boundaries.factor (" + std::to_string(boundaries.factor) +
-                   ") is more than the tokens of a block (train.block=" + std::to_string(train.block) + ")"}};
-    }
-    if (boundaries.type == Type::kUnigram && boundaries.tokenizer.empty() && train.steps > 0) {
-      return {{"boundaries.tokenizer",
-               "model.boundaries.type 'unigram' learns from a segmentation: give model.boundaries.tokenizer, a "
-               "segmentation made by xlm prepare-data --train-unigram or a SentencePiece model's file"}};
-    }
-    if (boundaries.type == Type::kEntropy && train.block < 2) {
-      return {{"boundaries.window",
-               "model.boundaries.window compares a token with those before it in its block; "
-               "train.block=1 has none"}};
-    }
-    return std::nullopt;
-  }
+  std::optional<OptionProblem> problem_with(const TrainOptions& train) const;
 
-  /// A model with random weights (core/models/hourglass.cpp); only inside core.
-  std::shared_ptr<LanguageModel> make(std::int64_t symbols) const;
+  /// See OptionsOfAModel.
+  static std::vector<HourglassOptions> smallest();
 };
 
 }  // namespace xlm

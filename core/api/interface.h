@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/files.h"
-#include "core/api/model_list.h"
+#include "core/api/model_options.h"
 #include "core/api/options.h"
 
 namespace xlm {

@@ -99,12 +99,14 @@ struct TrainOptions {
              .affects_result = false},
             tokens);
     v.field({.name = "batch", .help = "rows B of a batch", .min = 1, .max = 1e6}, batch);
-    v.field({.name = "block",
-             .help = "tokens per row and step: M, T for an hourglass; gpt2: of a training sequence, 0: model.windows "
-                     "windows",
-             .min = 0,
-             .max = 1e7},
-            block);
+    v.field(
+        {.name = "block",
+         .help = "tokens per row and step, the papers' M or T; where a sequence is cut into windows, its tokens, or "
+                 "0: model.windows windows",
+         .min = 0,
+         .max = 1e7,
+         .of_weights = false},
+        block);
     v.field({.name = "micro_batch",
              .help = "rows computed at once, gradients added up; 0: the whole batch",
              .min = 0,
@@ -144,17 +146,18 @@ struct TrainOptions {
              .help = "CPU threads, fixed when a run starts; 0: cores / jobs",
              .min = 0,
              .max = 4096,
-             .affects_result = false},
+             .affects_result = false,
+             .of_weights = false},
             threads);
     v.field({.name = "tf32", .help = "let float32 products on an NVIDIA GPU use TF32"}, tf32);
     v.field({.name = "checkpoint_windows",
-             .help = "gpt2: keep only what a window hands to the next, and compute each window again in the backward "
-                     "pass: the memory of one window, a third more time",
+             .help = "where a sequence is cut into windows: keep only what one hands to the next, and compute each "
+                     "again in the backward pass: the memory of one window, a third more time",
              .affects_result = false},
             checkpoint_windows);
     v.field({.name = "cuda_graph",
              .help = "on an NVIDIA GPU: record a step's operations and replay them while their shapes stay the same; "
-                     "for fixed and adaptive spans and hourglasses that do not pool",
+                     "a note says where a model's operations follow from the text",
              .affects_result = false},
             cuda_graph);
   }
@@ -174,17 +177,20 @@ struct EvalOptions {
     v.field({.name = "batch",
              .help = "rows that a split is cut into; every token of a row but its first is scored",
              .min = 1,
-             .max = 1e6},
+             .max = 1e6,
+             .of_weights = false},
             batch);
     v.field({.name = "context",
              .help = "tokens of a window, the scored ones included; used by models that carry no state",
              .min = 1,
-             .max = 1e7},
+             .max = 1e7,
+             .of_weights = false},
             context);
     v.field({.name = "stride",
              .help = "tokens of a window that are scored, its last ones; used by models that carry no state",
              .min = 1,
-             .max = 1e7},
+             .max = 1e7,
+             .of_weights = false},
             stride);
     v.field({.name = "max_windows",
              .help = "windows of a row at most, the first ones; 0: the whole split; used by hourglasses",
@@ -192,8 +198,10 @@ struct EvalOptions {
              .max = 1e12,
              .later = true},
             max_windows);
-    v.field({.name = "select", .help = "which weights become the model: the last, or the best on validation"}, select,
-            kSelectNames);
+    v.field({.name = "select",
+             .help = "which weights become the model: the last, or the best on validation",
+             .of_weights = false},
+            select, kSelectNames);
   }
 };
 

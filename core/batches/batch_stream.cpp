@@ -7,6 +7,7 @@
 #include "base/random.h"
 #include "core/batches/document_sequences.h"
 #include "core/batches/rotated_chunks.h"
+#include "core/models/capabilities.h"
 #include "core/runtime/random_streams.h"
 #include "datasets/prepared/segmentation.h"
 
@@ -53,7 +54,7 @@ std::int64_t TokenSource::bytes(const torch::Tensor& ids) const {
 }
 
 TokenSource token_source(const PreparedData& data, const std::string& split, const LanguageModel& model) {
-  const std::string tokenizer = model.tokenizer();
+  const std::string tokenizer = tokenizer_of(model);
   TokenSource source(data.split(split), {}, tokenizer.empty() ? nullptr : open_segmentation(data, split, tokenizer));
   source.set_vocabulary(data.vocabulary);
   return source;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/batches/overlap_windows.h"
+#include "core/models/capabilities.h"
 #include "core/runtime/device.h"
 
 namespace xlm {
@@ -19,7 +20,7 @@ struct PlacedWindow {
 class OverlapEvaluation {
  public:
   OverlapEvaluation(LanguageModel& model, const TokenSource& source, const SplitSettings& settings, const GoOn& go_on)
-      : model_(&model), source_(&source), settings_(&settings), go_on_(&go_on), shape_(model.windows()) {
+      : model_(&model), source_(&source), settings_(&settings), go_on_(&go_on), shape_(windows_of(model)) {
     for (const auto& [begin, size] : source.documents()) total_ += std::max<std::int64_t>(0, size - 1);
   }
 

@@ -76,7 +76,7 @@ class WindowReader final : public TextReader {
       : model_(std::move(model)), state_(model_->initial_state(1)) {}
 
   Tensor read(const Tensor& tokens) override {
-    const WindowShape shape = model_->windows();
+    const WindowShape shape = windows_of(*model_);
     Tensor logits;
     for (std::int64_t begin = 0; begin < tokens.size(0);) {
       if (size() == shape.window) {
@@ -156,7 +156,7 @@ std::unique_ptr<TextReader> make_plain_reader(const std::shared_ptr<LanguageMode
 
 std::unique_ptr<TextReader> make_reader(const std::shared_ptr<LanguageModel>& model, std::int64_t block,
                                         std::int64_t context) {
-  if (auto own = model->reader()) return own;
+  if (auto* reads = capability<ReadsIncrementally>(*model)) return reads->reader();
   return make_plain_reader(model, block, context);
 }
 

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "core/api/interface.h"
-#include "core/models/language_model.h"
+#include "core/models/capabilities.h"
 
 namespace xlm {
 

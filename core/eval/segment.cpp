@@ -4,12 +4,18 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "core/models/capabilities.h"
 #include "core/runtime/device.h"
 
 namespace xlm {
 
 std::vector<bool> draw_boundaries(LanguageModel& model, const std::vector<std::int64_t>& ids,
                                   const SplitSettings& settings) {
+  const UsageError no_groups(
+      "this model draws no boundaries: it has no groups to pool into\n"
+      "segmenting is for models that pool their tokens: docs/models.md says which do");
+  auto* const pools = capability<PoolsTokens>(model);
+  if (pools == nullptr) throw no_groups;
   const torch::NoGradGuard no_grad;
   model.eval();
   const auto length = static_cast<std::int64_t>(ids.size());
@@ -25,13 +31,9 @@ std::vector<bool> draw_boundaries(LanguageModel& model, const std::vector<std::i
     torch::Tensor drawn;  // [1, T]
     {
       const PrecisionScope precision(settings.precision, settings.device);
-      drawn = model.boundaries(input.to(settings.device));
+      drawn = pools->boundaries(input.to(settings.device));
     }
-    if (!drawn.defined()) {
-      throw UsageError(
-          "this model draws no boundaries: it has no groups to pool into\n"
-          "a model of type hourglass with model.boundaries.type other than none does");
-    }
+    if (!drawn.defined()) throw no_groups;
     drawn = drawn.cpu().squeeze(0).contiguous();
     const bool* values = drawn.data_ptr<bool>() + (first - begin);
     flags.insert(flags.end(), values, values + (end - first));

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "core/models/capabilities.h"
 #include "core/runtime/device.h"
 
 namespace xlm {
@@ -28,7 +29,8 @@ void append(const torch::Tensor& values, std::vector<double>& out) {
 TokenTrace trace_tokens(LanguageModel& model, const TokenSource& source, const Vocabulary& vocabulary,
                         const SplitSettings& settings) {
   TokenTrace trace;
-  if (!model.has_token_values()) return trace;
+  const auto* traces = capability<TracesTokens>(model);
+  if (traces == nullptr || !traces->has_token_values()) return trace;
   const torch::NoGradGuard no_grad;
   const bool was_training = model.is_training();
   model.eval();

@@ -10,11 +10,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/api/adaptive_span_options.h"
 #include "core/kernels/banded_attention.h"
 #include "core/kernels/counter_dropout.h"
 #include "core/kernels/dropout.h"
 #include "core/kernels/linear.h"
-#include "core/models/language_model.h"
+#include "core/models/capabilities.h"
 #include "core/runtime/device.h"
 
 namespace xlm {
@@ -38,7 +39,7 @@ struct Layer {
   Tensor span_weight, span_bias;                      // v [H, D] and b [H] of a dynamic span
 };
 
-class AdaptiveSpan final : public LanguageModel {
+class AdaptiveSpan final : public LanguageModel, public Capturable, public TracesTokens {
  public:
   AdaptiveSpan(const AdaptiveSpanOptions& options, std::int64_t symbols);
 
@@ -377,8 +378,8 @@ NamedValues AdaptiveSpan::costs(std::int64_t /*block*/) const {
 
 }  // namespace
 
-std::shared_ptr<LanguageModel> AdaptiveSpanOptions::make(std::int64_t symbols) const {
-  return std::make_shared<AdaptiveSpan>(*this, symbols);
+std::shared_ptr<LanguageModel> make_adaptive_span(const ModelOptions& options, std::int64_t symbols) {
+  return std::make_shared<AdaptiveSpan>(options.get<AdaptiveSpanOptions>(), symbols);
 }
 
 }  // namespace xlm

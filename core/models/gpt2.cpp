@@ -9,11 +9,12 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "core/api/gpt2_options.h"
 #include "core/kernels/causal_attention.h"
 #include "core/kernels/counter_dropout.h"
 #include "core/kernels/dropout.h"
 #include "core/kernels/linear.h"
-#include "core/models/language_model.h"
+#include "core/models/capabilities.h"
 #include "core/models/model_folder.h"
 
 namespace xlm {
@@ -38,7 +39,11 @@ struct KeysAndValues {
   Tensor keys, values;
 };
 
-class Gpt2 final : public LanguageModel {
+class Gpt2 final : public LanguageModel,
+                   public ReadsWindows,
+                   public ReadsIncrementally,
+                   public ExtendsAnother,
+                   public SharesWeightFiles {
  public:
   Gpt2(Gpt2Options options, std::int64_t symbols);
 
@@ -343,11 +348,11 @@ std::map<std::string, std::string> Gpt2::companion_files() const {
 
 }  // namespace
 
-std::shared_ptr<LanguageModel> Gpt2Options::make(std::int64_t symbols) const {
-  Gpt2Options whole = *this;
+std::shared_ptr<LanguageModel> make_gpt2(const ModelOptions& options, std::int64_t symbols) {
+  auto whole = options.get<Gpt2Options>();
   whole.complete();
   auto model = std::make_shared<Gpt2>(whole, symbols);
-  if (!pretrained.empty()) load_pretrained(*model, pretrained);
+  if (!whole.pretrained.empty()) load_pretrained(*model, whole.pretrained);
   return model;
 }
 

@@ -11,11 +11,12 @@
 #include <fmt/format.h>
 #include "base/error.h"
 
+#include "core/api/hourglass_options.h"
 #include "core/kernels/counter_dropout.h"
 #include "core/kernels/dropout.h"
 #include "core/kernels/linear.h"
 #include "core/kernels/segment_pooling.h"
-#include "core/models/language_model.h"
+#include "core/models/capabilities.h"
 #include "core/nn/boundary_predictor.h"
 #include "core/nn/transformer_xl.h"
 
@@ -69,7 +70,11 @@ std::vector<double> BoundaryCounts::read() const {
   return values;
 }
 
-class Hourglass final : public LanguageModel {
+class Hourglass final : public LanguageModel,
+                        public NeedsVocabulary,
+                        public LearnsFromSegmentation,
+                        public PoolsTokens,
+                        public Capturable {
  public:
   Hourglass(HourglassOptions options, std::int64_t symbols);
 
@@ -317,8 +322,8 @@ NamedValues Hourglass::costs(std::int64_t block) const {
 
 }  // namespace
 
-std::shared_ptr<LanguageModel> HourglassOptions::make(std::int64_t symbols) const {
-  return std::make_shared<Hourglass>(*this, symbols);
+std::shared_ptr<LanguageModel> make_hourglass(const ModelOptions& options, std::int64_t symbols) {
+  return std::make_shared<Hourglass>(options.get<HourglassOptions>(), symbols);
 }
 
 }  // namespace xlm

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "core/kernels/linear.h"
+#include "core/models/capabilities.h"
 
 namespace xlm {
 namespace {
@@ -100,6 +101,7 @@ void load_weights(LanguageModel& model, const std::vector<std::pair<std::string,
   const torch::NoGradGuard no_grad;
   std::map<std::string, torch::Tensor> missing(model.weights().begin(), model.weights().end());
   const std::map<std::string, torch::Tensor> all = missing;
+  const auto* shares = capability<SharesWeightFiles>(model);
   NamedTensors repeated;
   std::vector<std::string> known;
   for (const auto& [name, tensor] : missing) known.push_back(name);
@@ -108,7 +110,7 @@ void load_weights(LanguageModel& model, const std::vector<std::pair<std::string,
     const auto found = missing.find(name);
     if (found == missing.end()) {
       if (is_known_buffer(name)) continue;
-      if (const std::string original = model.repeated_parameter(name); !original.empty()) {
+      if (const std::string original = shares != nullptr ? shares->repeated_parameter(name) : ""; !original.empty()) {
         repeated.emplace_back(original, tensor);
         continue;
       }
@@ -125,8 +127,9 @@ void load_weights(LanguageModel& model, const std::vector<std::pair<std::string,
     found->second.copy_(tensor);
     missing.erase(found);
   }
-  if (allowed == Missing::kAdditions) {
-    std::erase_if(missing, [&](const auto& entry) { return model.is_addition(entry.first); });
+  const auto* extends = capability<ExtendsAnother>(model);
+  if (allowed == Missing::kAdditions && extends != nullptr) {
+    std::erase_if(missing, [&](const auto& entry) { return extends->is_addition(entry.first); });
   }
   if (!missing.empty()) {
     throw DataError(fmt::format("{}: the tensor '{}' is missing{}", source, missing.begin()->first,

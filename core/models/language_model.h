@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -60,22 +59,8 @@ struct ModelOutput {
   torch::Tensor summed_loss(const torch::Tensor& targets) const;
 };
 
-/// How a text is cut in windows of T tokens, each of which begins with the last O tokens of the one before. A window
-/// scores its last T − O predictions, the first one all of them (docs/models.md#windows-and-overlap).
-struct WindowShape {
-  std::int64_t window = 0;
-  std::int64_t overlap = 0;
-};
-
-/// Reads a text that grows at its end, as sampling needs it: what was read is not read again for every new token.
-class TextReader {
- public:
-  virtual ~TextReader() = default;
-  /// Reads the next tokens [n], n ≥ 1. Returns the logits [V] of the token that comes after them.
-  virtual torch::Tensor read(const torch::Tensor& tokens) = 0;
-};
-
-/// A language model. Its parameters have the names that the published program gives them (docs/models.md).
+/// What every model has. Parameters are registered under the names of the published code (docs/models.md). What only
+/// some models can do stands in core/models/capabilities.h.
 class LanguageModel : public torch::nn::Module {
  public:
   using Scheme = TextScheme;
@@ -92,25 +77,6 @@ class LanguageModel : public torch::nn::Module {
   /// The state at the start of a stream.
   virtual State initial_state(std::int64_t batch) const = 0;
 
-  /// Tells the model which symbols the token ids stand for. Comes before the first call on real text. Throws UsageError
-  /// for a vocabulary that the model's options cannot work with.
-  virtual void set_vocabulary(const Vocabulary& vocabulary) { (void)vocabulary; }
-
-  /// The name or file of a tokenizer. Its segmentation of the text is what the model wants as ModelInput::boundaries.
-  /// Empty: it wants none.
-  virtual std::string tokenizer() const { return {}; }
-
-  /// Where the groups end into which the model pools the tokens: [B, T] bool. Undefined for a model without groups.
-  virtual torch::Tensor boundaries(const ModelInput& input) {
-    (void)input;
-    return {};
-  }
-
-  /// Two training steps on arguments of the same sizes run the same operations where this text is the same for both.
-  /// Such steps can be recorded once and replayed. Nothing where the operations depend on values that lie on the
-  /// device.
-  virtual std::optional<std::string> graph_signature() const { return std::nullopt; }
-
   /// Called after every update. Puts parameters back where they belong, such as spans between 0 and 1.
   virtual void after_step() {}
 
@@ -119,31 +85,11 @@ class LanguageModel : public torch::nn::Module {
   virtual void reset_statistics() {}
   virtual std::vector<Grid> grids() const { return {}; }
 
-  /// Whether forward fills ModelOutput::token_values when they are asked for.
-  virtual bool has_token_values() const { return false; }
-
   /// What the model costs: params, and flops_per_token in blocks of `block` tokens, two for each multiply-add.
   /// Where the paper counts in another way, also paper_flops.
   virtual NamedValues costs(std::int64_t block) const = 0;
 
   virtual Scheme scheme() const { return Scheme::kStreaming; }
-
-  /// How a model of the scheme kWindows wants its text cut. One call of `forward` is one window. A model whose initial
-  /// state is empty reads every window by itself.
-  virtual WindowShape windows() const { return {}; }
-
-  /// A reader that keeps what it has computed. Null: the model can be read by calling `forward` alone.
-  virtual std::unique_ptr<TextReader> reader() { return nullptr; }
-
-  /// Whether a pretrained model is extended by this parameter. Training may then start from weights that lack it.
-  virtual bool is_addition(const std::string& name) const { return (void)name, false; }
-
-  /// Files of other programs may hold a parameter twice, such as a tied output layer. For the name of such a second
-  /// copy: the parameter that it must equal. "": the name is no copy.
-  virtual std::string repeated_parameter(const std::string& name) const { return (void)name, ""; }
-
-  /// Files that other programs look for beside the weights: contents by file name.
-  virtual std::map<std::string, std::string> companion_files() const { return {}; }
 
   /// How many numbers the parameters hold. A tied one counts once.
   std::int64_t parameter_count() const;
@@ -166,7 +112,7 @@ std::shared_ptr<LanguageModel> make_model(const ModelOptions& options, std::int6
 /// The same for a known vocabulary. Throws UsageError also where the model cannot work with the vocabulary.
 std::shared_ptr<LanguageModel> make_model(const ModelOptions& options, const Vocabulary& vocabulary);
 
-/// Which parameters a file may lack: none, or additions (LanguageModel::is_addition), which keep the values they have.
+/// Whether every parameter must be there, or additions (ExtendsAnother::is_addition) may keep the values they have.
 enum class Missing { kNone, kAdditions };
 
 /// Copies tensors into the parameters of the same names. Prefixes and buffers that published programs write are ignored

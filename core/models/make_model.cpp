@@ -1,23 +1,34 @@
-// Makes a model from its options; the list of models itself is in registry.h.
-#include "core/api/model_list.h"
+// Makes a model from its options, by the list of models in core/api/models.def.
+#include <algorithm>
+#include <array>
 
 #include "base/error.h"
-#include "core/models/language_model.h"
+#include "core/api/model_list.h"
+#include "core/models/capabilities.h"
 
 namespace xlm {
 
+#define XLM_MODEL(name) std::shared_ptr<LanguageModel> make_##name(const ModelOptions& options, std::int64_t symbols);
+#include "core/api/models.def"
+#undef XLM_MODEL
+
 std::shared_ptr<LanguageModel> make_model(const ModelOptions& options, std::int64_t symbols) {
-  return std::visit(
-      [&](const auto& own) {
-        if (const auto problem = own.problem()) throw UsageError("model." + problem->first + ": " + problem->second);
-        return own.make(symbols);
-      },
-      options);
+  static constexpr std::array kMakers{
+  // in the order of model_types()
+#define XLM_MODEL(name) make_##name,
+#include "core/api/models.def"
+#undef XLM_MODEL
+  };
+  if (const auto problem = options.problem()) throw UsageError("model." + problem->first + ": " + problem->second);
+  const std::vector<std::string>& types = model_types();
+  const auto found = std::find(types.begin(), types.end(), options.type());
+  if (found == types.end()) throw UsageError("model.type: this program has no model '" + options.type() + "'");
+  return kMakers.at(static_cast<std::size_t>(found - types.begin()))(options, symbols);
 }
 
 std::shared_ptr<LanguageModel> make_model(const ModelOptions& options, const Vocabulary& vocabulary) {
   std::shared_ptr<LanguageModel> model = make_model(options, vocabulary.size());
-  model->set_vocabulary(vocabulary);
+  if (auto* needs = capability<NeedsVocabulary>(*model)) needs->set_vocabulary(vocabulary);
   return model;
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "core/models/capabilities.h"
 #include "datasets/tokens/bpe.h"
 
 namespace xlm {
@@ -120,7 +121,9 @@ void write_model_folder(const fs::path& folder, const LanguageModel& model, cons
   create_folders(folder);
   write_file(folder / kConfig, config_yaml);
   write_vocabulary(folder, vocabulary, merges);
-  for (const auto& [name, content] : model.companion_files()) write_file(folder / name, content);
+  if (const auto* shares = capability<SharesWeightFiles>(model)) {
+    for (const auto& [name, content] : shares->companion_files()) write_file(folder / name, content);
+  }
   write_safetensors(folder / kWeights, {model.weights().begin(), model.weights().end()}, {{"format", "pt"}});
 }
 

@@ -48,8 +48,9 @@ class CapturedSteps {
   CapturedSteps(std::unique_ptr<StepRecorder> recorder, NamedTensors weights)
       : recorder_(std::move(recorder)), weights_(std::move(weights)) {}
 
-  /// A step. `operations` is the text of LanguageModel::operations. The weights have no gradients before. What is
-  /// returned changes with the next call.
+  /// `signature` says which operations `work` makes, beside the sizes of its arguments
+  /// (Capturable::graph_signature). The weights have no gradients before. What is returned changes with the next
+  /// call.
   Outcome run(const std::string& signature, const ModelInput& input, const torch::Tensor& targets, const State& state,
               const Work& work);
 

@@ -14,6 +14,7 @@
 #include "core/eval/evaluation.h"
 #include "core/eval/measure.h"
 #include "core/eval/trace.h"
+#include "core/models/capabilities.h"
 #include "core/models/language_model.h"
 #include "core/models/model_folder.h"
 #include "core/runtime/device.h"
@@ -110,8 +111,8 @@ std::unique_ptr<CapturedSteps> Trainer::captured_steps() {
   if (!options_->train.cuda_graph) return nullptr;
   const bool whole = options_->train.micro_batch == 0 || options_->train.micro_batch >= options_->train.batch;
   const char* obstacle = !device_.is_cuda() ? "the device is no GPU"
-                         : !model_->graph_signature()
-                             ? "it is for fixed and adaptive spans and hourglasses that do not pool"
+                         : !graph_signature_of(*model_)
+                             ? "what this model computes in a step follows from the text, and cannot be recorded"
                          : !whole ? "train.micro_batch cuts the batch"
                                   : nullptr;
   if (obstacle == nullptr) return std::make_unique<CapturedSteps>(make_cuda_recorder(device_), all_weights());
@@ -195,7 +196,7 @@ double Trainer::forward_backward(const Batch& batch) {
       return CapturedSteps::Outcome{.loss = loss.language_model.detach(), .state = std::move(loss.state)};
     };
     CapturedSteps::Outcome outcome =
-        captured_->run(model_->graph_signature().value(), batch.input, batch.targets, state_, work);
+        captured_->run(graph_signature_of(*model_).value(), batch.input, batch.targets, state_, work);
     state_ = std::move(outcome.state);
     return outcome.loss.item<double>();
   }

@@ -9,6 +9,7 @@
 #include "base/random.h"
 #include "core/batches/overlap_windows.h"
 #include "core/kernels/dropout.h"
+#include "core/models/capabilities.h"
 #include "core/runtime/random_streams.h"
 
 namespace xlm {
@@ -111,7 +112,7 @@ class RecomputedWindow : public torch::autograd::Function<RecomputedWindow> {
 }  // namespace
 
 Tensor windows_loss(LanguageModel& model, const Tensor& tokens, const Tensor& targets, bool checkpoint) {
-  const WindowShape shape = model.windows();
+  const WindowShape shape = windows_of(model);
   const OverlapWindows windows(tokens.size(1) + 1, shape.window, shape.overlap);
   const std::uint64_t seed = draw_dropout_seed();
   State state = model.initial_state(tokens.size(0));

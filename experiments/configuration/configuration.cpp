@@ -3,11 +3,9 @@
 
 #include <algorithm>
 #include <array>
-#include <set>
 #include <string_view>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -25,10 +23,11 @@ struct ModelGroup {
   std::string& init_from;
 
   void visit(OptionVisitor& v) {
-    std::size_t index = model.index();
-    v.choice({.name = "type", .help = "which model; the model's own options follow it"}, index, model_types());
-    if (index != model.index()) model = default_model_options(index);
-    std::visit([&](auto& options) { options.visit(v); }, model);
+    const std::vector<std::string>& types = model_types();
+    auto index = static_cast<std::size_t>(std::find(types.begin(), types.end(), model.type()) - types.begin());
+    v.choice({.name = "type", .help = "which model; the model's own options follow it"}, index, types);
+    if (types.at(index) != model.type()) model = default_model_options(index);
+    model.visit(v);
     v.field({.name = "init_from",
              .help = "run id, run folder or model folder whose weights training starts from; empty: random weights",
              .content = OptionContent::kModelFolder},
@@ -63,31 +62,20 @@ std::size_t chosen_model(const Yaml& tree) {
   return found == types.end() ? 0 : static_cast<std::size_t>(found - types.begin());
 }
 
-template <class Model>
-void adopt(Model& model, const fs::path& config) {
+/// Takes the shape of the pretrained model that the options name, where they name one.
+void adopt_pretrained(const Yaml& tree, ModelOptions& model) {
+  const std::string folder = model.pretrained().value_or("");
+  if (folder.empty()) return;
+  const fs::path config = fs::path(folder) / "config.json";
+  if (!fs::is_regular_file(config)) {
+    fail_at(tree, "model.pretrained",
+            fmt::format("model.pretrained: there is no {}\ngive the folder of a Hugging Face model", config.string()));
+  }
   try {
     model.adopt(read_json(config), config.string());
   } catch (const Json::exception& error) {
     throw DataError(fmt::format("{} is malformed: {}", config.string(), error.what()));
   }
-}
-
-/// Fills in what follows from other options, and from the pretrained model that they name.
-void complete(const Yaml& tree, RunOptions& options) {
-  std::visit(
-      [&](auto& model) {
-        if constexpr (requires { model.pretrained; }) {
-          const fs::path config = fs::path(model.pretrained) / "config.json";
-          if (!model.pretrained.empty() && !fs::is_regular_file(config)) {
-            fail_at(tree, "model.pretrained",
-                    fmt::format("model.pretrained: there is no {}\ngive the folder of a Hugging Face model",
-                                config.string()));
-          }
-          if (!model.pretrained.empty()) adopt(model, config);
-        }
-        if constexpr (requires { model.complete(options.train); }) model.complete(options.train);
-      },
-      options.model);
 }
 
 void check_required(const Yaml& tree, const RunOptions& options) {
@@ -135,15 +123,9 @@ void check_together(const Yaml& tree, const RunOptions& options) {
             fmt::format("eval.stride ({}) must not be more than eval.context ({}), which holds it", options.eval.stride,
                         options.eval.context));
   }
-  std::visit(
-      [&](const auto& model) {
-        auto problem = model.problem();
-        if constexpr (requires { model.problem_with(train); }) {
-          if (!problem) problem = model.problem_with(train);
-        }
-        if (problem) fail_at(tree, "model." + problem->first, problem->second);
-      },
-      options.model);
+  std::optional<OptionProblem> problem = options.model.problem();
+  if (!problem) problem = options.model.problem_with(train);
+  if (problem) fail_at(tree, "model." + problem->first, problem->second);
 }
 
 Yaml tree_of(const std::vector<OptionEntry>& entries, const std::string& source) {
@@ -199,7 +181,10 @@ void visit_options(RunOptions& options, OptionVisitor& v) {
   v.group("eval", "How the loss of a split is measured.", options.eval);
   v.field({.name = "seed", .help = "fixes weights, order of the data and dropout", .min = 0, .max = 9e15},
           options.seed);
-  v.field({.name = "device", .help = "cpu, cuda, cuda:N, or auto: a GPU where there is one", .affects_result = false},
+  v.field({.name = "device",
+           .help = "cpu, cuda, cuda:N, or auto: a GPU where there is one",
+           .affects_result = false,
+           .of_weights = false},
           options.device);
 }
 
@@ -213,8 +198,7 @@ std::vector<OptionEntry> option_entries(const RunOptions& options) {
 RunOptions default_run_options(std::size_t index) {
   RunOptions options;
   options.model = default_model_options(index);
-  std::visit([&](const auto& model) { model.paper_defaults(options.optimizer, options.train, options.eval); },
-             options.model);
+  options.model.paper_defaults(options.optimizer, options.train, options.eval);
   return options;
 }
 
@@ -224,7 +208,8 @@ RunOptions read_run_options(const Yaml& tree, Completeness completeness) {
   OptionReader reader(tree);
   visit_options(options, reader);
   reader.finish();
-  complete(tree, options);
+  adopt_pretrained(tree, options.model);
+  options.model.complete(options.train);
   if (completeness == Completeness::kRun) {
     check_required(tree, options);
     if (options.train.block > 0) resolve_length(options);  // otherwise refused below
@@ -241,24 +226,25 @@ RunOptions read_model_folder(const fs::path& folder, const std::vector<std::stri
     throw DataError(fmt::format("{} is not a model folder: it has no config.yaml", folder.string()));
   }
   Yaml tree = fs::is_regular_file(file) ? read_yaml(file) : foreign_model(shape);
-  if (foreign && pretrained_of(default_model_options(chosen_model(tree))))
+  if (foreign && default_model_options(chosen_model(tree)).pretrained())
     tree.set("model.pretrained", from_json(folder.string(), "model"));
+  std::vector<std::string> free;
+  for (const OptionEntry& entry : option_entries(default_run_options(chosen_model(tree)))) {
+    if (!entry.of_weights) free.push_back(entry.key);
+  }
   for (const std::string& assignment : overrides) {
     if (assignment.find('=') == std::string::npos) {
       throw UsageError(fmt::format("'{}' is not KEY=VALUE", assignment));
     }
     const std::string key = assignment.substr(0, assignment.find('='));
-    const std::set<std::string_view> free{"train.block", "train.threads", "device", "model.window", "model.overlap"};
-    if (!key.starts_with("eval.") && free.count(key) == 0) {
-      throw UsageError(
-          fmt::format("'{}' cannot be changed here: the weights were made with what {} says\n"
-                      "eval.… can, {}",
-                      key, (foreign ? shape : file).string(), fmt::join(free, ", ")));
+    if (std::find(free.begin(), free.end(), key) == free.end()) {
+      throw UsageError(fmt::format("'{}' cannot be changed here: the weights were made with what {} says\nwhat can: {}",
+                                   key, (foreign ? shape : file).string(), join(free, ", ")));
     }
     apply_override(tree, assignment);
   }
   RunOptions options = read_run_options(tree, Completeness::kModel);
-  set_pretrained(options.model, "");  // where the shape came from plays no part: the weights are here
+  options.model.set_pretrained("");  // where the shape came from plays no part: the weights are here
   return options;
 }
 

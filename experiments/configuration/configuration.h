@@ -9,6 +9,7 @@
 #include "base/options.h"
 #include "base/yaml.h"
 #include "core/api/interface.h"
+#include "core/api/model_list.h"
 
 namespace xlm {
 
@@ -29,8 +30,8 @@ enum class Completeness { kRun, kModel };
 /// and for values that do not go together; DataError where the length of training follows from data that are not there.
 RunOptions read_run_options(const Yaml& tree, Completeness completeness = Completeness::kRun);
 
-/// Reads config.yaml of a model folder and lays `overrides` (KEY=VALUE of eval.*, train.block, train.threads or device)
-/// over it. Throws DataError when there is none, UsageError as above.
+/// Reads config.yaml of a model folder and lays `overrides` (KEY=VALUE of options that weights do not fix) over it.
+/// Throws DataError when there is none, UsageError as above.
 RunOptions read_model_folder(const fs::path& folder, const std::vector<std::string>& overrides);
 
 /// All options with their values, as config.yaml of a run folder and --print-config show them.

@@ -89,8 +89,7 @@ std::string model_section(std::size_t index, const std::vector<OptionEntry>& com
     if (entry.key != "model.type" && same != common.end() && same->value != entry.value) changed.push_back(entry);
   }
   const std::string type = model_types()[index];
-  std::string summary;
-  std::visit([&](const auto& options) { summary = std::string(options.kSummary); }, default_model_options(index));
+  const std::string summary = default_model_options(index).summary();
   std::string text = fmt::format("\n## `model.type: {}`\n\nThe {}.\n\n{}", type, summary, table(own));
   if (!changed.empty()) {
     text += fmt::format("\nWith this model these defaults follow the paper:\n\n{}", table(changed));

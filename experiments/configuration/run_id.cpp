@@ -80,7 +80,7 @@ std::string run_id(const RunOptions& options, const RunInputs& inputs) {
   }
   Sha256 hash;
   for (const auto& [key, value] : parts) hash.update(fmt::format("{}={}\n", key, value));
-  return fmt::format("{}-{}-{}", model_type(options.model), folder_name(inputs.data.dataset),
+  return fmt::format("{}-{}-{}", options.model.type(), folder_name(inputs.data.dataset),
                      hash.finish().substr(0, kHashDigits));
 }
 

@@ -24,7 +24,7 @@ void resolve_length(RunOptions& options) {
   TrainOptions& train = options.train;
   if (train.epochs == 0 && train.tokens == 0 && train.eval_every_tokens == 0) return;
   const std::vector<std::int64_t> documents = document_sizes(options.data.path, "train");
-  const Epoch epoch = epoch_of(text_scheme(options.model), train.batch, train.block, documents);
+  const Epoch epoch = epoch_of(options.model.scheme(), train.batch, train.block, documents);
   if (epoch.steps == 0) {
     throw DataError(fmt::format("{}: the training split is too short for a step of train.batch={} and train.block={}",
                                 options.data.path, train.batch, train.block));

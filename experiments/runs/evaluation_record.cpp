@@ -35,7 +35,7 @@ fs::path measured_folder(const EvaluationRequest& request, const PreparedSummary
   plain.eval = {};
   plain.train.block = 0;
   const std::string hash = sha256(fmt::format("{}\n{}\n{}", weights, model_yaml(plain), data.fingerprint));
-  return runs / fmt::format("eval-{}-{}-{}", model_type(plain.model), folder_name(data.dataset), hash.substr(0, 8));
+  return runs / fmt::format("eval-{}-{}-{}", plain.model.type(), folder_name(data.dataset), hash.substr(0, 8));
 }
 
 /// The same folder. It is made if it is not there.

@@ -29,8 +29,8 @@ RunOptions with_absolute_tokenizers(const RunOptions& options) {
 PlannedRun Planner::plan(RunOptions options) {
   options.data.path = absolute_name(options.data.path);
   if (!options.init_from.empty()) options.init_from = absolute_name(locate_model(options.init_from, runs_).model);
-  if (const std::string folder = pretrained_of(options.model).value_or(""); !folder.empty()) {
-    set_pretrained(options.model, absolute_name(folder));
+  if (const std::string folder = options.model.pretrained().value_or(""); !folder.empty()) {
+    options.model.set_pretrained(absolute_name(folder));
   }
   options = with_absolute_tokenizers(options);
   std::string key = options.data.path;

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "core/models/capabilities.h"
 #include "tests/temporary_folder.h"
 
 namespace xlm {
@@ -15,7 +16,7 @@ namespace {
 constexpr std::int64_t kPlaces = 128;
 
 /// Gives the symbol after the input's last a logit of its own, and hands on the sum of all tokens it has seen.
-class WindowListener final : public LanguageModel {
+class WindowListener final : public LanguageModel, public ReadsWindows {
  public:
   WindowListener(WindowShape shape, bool recurrent) : shape_(shape), recurrent_(recurrent) {}
 

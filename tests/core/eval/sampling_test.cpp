@@ -7,6 +7,9 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "core/api/adaptive_span_options.h"
+#include "core/api/gpt2_options.h"
+#include "core/api/hourglass_options.h"
 #include "core/models/model_folder.h"
 #include "tests/temporary_folder.h"
 
@@ -76,7 +79,7 @@ TEST(Readers, GiveTheSameHoweverTheTextIsCut) {
     for (const auto& [begin, count] : std::vector<std::pair<std::int64_t, std::int64_t>>{{0, 9}, {9, 1}, {10, 10}}) {
       last = reader->read(text.narrow(0, begin, count));
     }
-    EXPECT_TRUE(torch::allclose(last, whole, 1e-4, 1e-5)) << model_type(options);
+    EXPECT_TRUE(torch::allclose(last, whole, 1e-4, 1e-5)) << options.type();
   }
 }
 
@@ -105,7 +108,7 @@ TEST_F(SampleTest, EveryModelContinuesAndStreamsWhatItReturns) {
       EXPECT_EQ(first.tokens.size(), 25U);
       EXPECT_EQ(first.prompt_tokens, 4);
       EXPECT_EQ(shown, first.text);
-      EXPECT_EQ(sample(asked, show).tokens, first.tokens) << model_type(options);
+      EXPECT_EQ(sample(asked, show).tokens, first.tokens) << options.type();
     }
   }
 }

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "core/api/adaptive_span_options.h"
+#include "core/api/hourglass_options.h"
 
 namespace xlm {
 namespace {

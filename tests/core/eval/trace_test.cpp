@@ -5,13 +5,14 @@
 
 #include <gtest/gtest.h>
 
+#include "core/models/capabilities.h"
 #include "tests/temporary_folder.h"
 
 namespace xlm {
 namespace {
 
 /// Says of every token how many it has seen before it, and of its call how many tokens it had.
-class Counter final : public LanguageModel {
+class Counter final : public LanguageModel, public TracesTokens {
  public:
   explicit Counter(Scheme scheme) : scheme_(scheme) {}
 

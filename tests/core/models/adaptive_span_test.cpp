@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "base/json.h"
+#include "core/api/adaptive_span_options.h"
 #include "core/models/language_model.h"
 #include "core/runtime/device.h"
 #include "core/train/optimizer.h"

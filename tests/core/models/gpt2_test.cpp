@@ -6,6 +6,8 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "core/api/gpt2_options.h"
+#include "core/models/capabilities.h"
 #include "core/models/model_folder.h"
 #include "core/train/windows_loss.h"
 #include "tests/temporary_folder.h"
@@ -153,7 +155,7 @@ TEST(Gpt2, TheFirstWindowRunsUnmodifiedAndOutputsKeepTheirNumber) {
 /// Logits of every scored prediction, in the order of the text: [B, N, V].
 torch::Tensor scored_logits(LanguageModel& model, const torch::Tensor& tokens) {
   const torch::NoGradGuard no_grad;
-  const WindowShape shape = model.windows();
+  const WindowShape shape = windows_of(model);
   State state = model.initial_state(tokens.size(0));
   std::vector<torch::Tensor> parts;
   std::int64_t scored_to = 0;
@@ -198,7 +200,7 @@ TEST(Gpt2, ReadingWithKeysAndValuesKeptEqualsComputingEveryWindow) {
     const torch::Tensor row = gpt2_tokens().narrow(0, 1, 1);
     const torch::Tensor expected = scored_logits(*model, row)[0];  // [N, V]
     for (const std::int64_t prompt : {1, 4, 7, 12}) {
-      const auto reader = model->reader();
+      const auto reader = capability<ReadsIncrementally>(*model)->reader();
       torch::Tensor logits = reader->read(row[0].narrow(0, 0, prompt));
       for (std::int64_t t = prompt; t <= kGptLength; ++t) {
         EXPECT_TRUE(torch::allclose(logits, expected[t - 1], 1e-9, 1e-10)) << prompt << " " << t;

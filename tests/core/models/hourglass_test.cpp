@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "core/api/hourglass_options.h"
 #include "core/models/language_model.h"
 #include "core/train/optimizer.h"
 

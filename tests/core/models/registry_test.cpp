@@ -1,11 +1,13 @@
 // What every model of the registry must do.
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include <gtest/gtest.h>
 
 #include "base/error.h"
-#include "core/models/language_model.h"
+#include "core/api/model_list.h"
+#include "core/models/capabilities.h"
 #include "core/models/model_folder.h"
 #include "core/runtime/safetensors.h"
 #include "core/train/optimizer.h"
@@ -18,43 +20,38 @@ constexpr std::int64_t kSymbolCount = 13;
 constexpr std::int64_t kRows = 2;
 constexpr std::int64_t kLength = 24;
 
-/// Makes the options of any model small: sizes by the names that models share.
-class Shrink : public OptionVisitor {
+/// The choices of a model's options, by dotted key: the name of the present value, and all names.
+class Choices : public OptionVisitor {
  public:
   void field(const OptionInfo& info, bool& value) override { (void)info, (void)value; }
   void field(const OptionInfo& info, std::string& value) override { (void)info, (void)value; }
-  void field(const OptionInfo& info, double& value) override {
-    if (info.name.ends_with("dropout")) value = 0;
-  }
-  void field(const OptionInfo& info, std::int64_t& value) override {
-    if (info.name == "width") value = 16;
-    if (info.name == "heads") value = 2;
-    if (info.name == "feed_forward") value = 32;
-    if (info.name == "layers") value = 2;
-    if (info.name == "span") value = 20;
-    if (info.name == "span_ramp") value = 4;
-  }
-  void field(const OptionInfo& info, std::vector<std::int64_t>& value) override {
-    if (info.name == "layers") value.assign(one_stage ? 1 : value.size(), 1);
-  }
+  void field(const OptionInfo& info, double& value) override { (void)info, (void)value; }
+  void field(const OptionInfo& info, std::int64_t& value) override { (void)info, (void)value; }
+  void field(const OptionInfo& info, std::vector<std::int64_t>& value) override { (void)info, (void)value; }
   void choice(const OptionInfo& info, std::size_t& index, const std::vector<std::string>& names) override {
-    if (info.name == choice_name) {
-      index = choice_index % names.size();
-    } else if (others > 0) {
-      index = others % names.size();
-    }
-    if (choices.count(std::string(info.name)) == 0) choices[std::string(info.name)] = names.size();
+    const std::string key = group_ + std::string(info.name);
+    present[key] = names.at(index);
+    all[key] = {names.begin(), names.end()};
   }
-  bool one_stage = false;  // where lists of several stages do not go with the choice
-  std::size_t others = 0;  // what the other choices are, where their defaults do not go with it
-  std::string choice_name;
-  std::size_t choice_index = 0;
-  std::map<std::string, std::size_t> choices;
+  std::map<std::string, std::string> present;
+  std::map<std::string, std::set<std::string>> all;
 
  protected:
-  void begin_group(std::string_view name, std::string_view help) override { (void)name, (void)help; }
-  void end_group() override {}
+  void begin_group(std::string_view name, std::string_view help) override {
+    (void)help;
+    group_ = std::string(name) + ".";
+  }
+  void end_group() override { group_.clear(); }
+
+ private:
+  std::string group_;
 };
+
+Choices choices_of(ModelOptions options) {
+  Choices choices;
+  options.visit(choices);
+  return choices;
+}
 
 struct Case {
   std::string name;
@@ -65,34 +62,41 @@ struct Case {
 // NOLINTNEXTLINE(readability-identifier-naming)
 void PrintTo(const Case& test_case, std::ostream* out) { *out << test_case.name; }
 
-/// Every model, small, with every value of every choice that it offers.
+/// "gpt2_2_mean": the model, its number, and the choices that are not the default.
+std::string case_name(const ModelOptions& defaults, const ModelOptions& options, std::size_t number) {
+  std::string name = options.type() + "_" + std::to_string(number);
+  const Choices usual = choices_of(defaults);
+  for (const auto& [key, value] : choices_of(options).present) {
+    if (value != usual.present.at(key)) name += "_" + value;
+  }
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+}
+
+/// The smallest models of every type.
 std::vector<Case> all_cases() {
   std::vector<Case> cases;
-  for_each_model([&](auto options) {
-    Shrink found;
-    options.visit(found);
-    const auto add = [&](const std::string& choice, std::size_t index) {
-      auto small = decltype(options){};
-      for (const auto& [one_stage, others] : {std::pair{false, 0U}, std::pair{true, 0U}, std::pair{false, 1U}}) {
-        Shrink shrink;
-        shrink.choice_name = choice;
-        shrink.choice_index = index;
-        shrink.one_stage = one_stage;
-        shrink.others = others;
-        small = decltype(options){};
-        small.visit(shrink);
-        if (!small.problem()) break;
-      }
-      std::string name = std::string(small.kType) + (choice.empty() ? "" : "_" + choice + std::to_string(index));
-      std::replace(name.begin(), name.end(), '-', '_');
-      cases.push_back({name, small});
-    };
-    if (found.choices.empty()) add("", 0);
-    for (const auto& [choice, count] : found.choices) {
-      for (std::size_t i = 0; i < count; ++i) add(choice, i);
+  for (std::size_t i = 0; i < model_types().size(); ++i) {
+    const ModelOptions& defaults = default_model_options(i);
+    const std::vector<ModelOptions> smallest = defaults.smallest();
+    for (std::size_t n = 0; n < smallest.size(); ++n) {
+      cases.push_back({case_name(defaults, smallest[n], n), smallest[n]});
     }
-  });
+  }
   return cases;
+}
+
+TEST(Registry, TheSmallestModelsTakeEveryValueOfEveryChoice) {
+  for (std::size_t i = 0; i < model_types().size(); ++i) {
+    const ModelOptions& defaults = default_model_options(i);
+    std::map<std::string, std::set<std::string>> taken;
+    for (const ModelOptions& options : defaults.smallest()) {
+      EXPECT_EQ(options.type(), model_types()[i]);
+      EXPECT_FALSE(options.problem()) << options.problem()->second;
+      for (const auto& [key, value] : choices_of(options).present) taken[key].insert(value);
+    }
+    EXPECT_EQ(taken, choices_of(defaults).all) << model_types()[i];
+  }
 }
 
 Vocabulary letters_with_a_space() {
@@ -110,6 +114,10 @@ class EveryModel : public testing::TestWithParam<Case> {
     tokens_ = torch::randint(kSymbolCount, {kRows, kLength});
     model_->eval();
   }
+  /// Flags beside the text, for a model that learns from them.
+  torch::Tensor segmentation(const torch::Tensor& tokens) const {
+    return tokenizer_of(*model_).empty() ? torch::Tensor() : tokens % 3 == 0;
+  }
   torch::Tensor logits(const torch::Tensor& tokens) { return logits_of(*model_, {.tokens = tokens}); }
   static torch::Tensor logits_of(LanguageModel& model, const ModelInput& input) {
     const torch::NoGradGuard no_grad;
@@ -120,7 +128,7 @@ class EveryModel : public testing::TestWithParam<Case> {
   torch::Tensor tokens_;
 };
 
-TEST_P(EveryModel, IsFedAsItsOptionsSay) { EXPECT_EQ(model_->scheme(), text_scheme(GetParam().options)); }
+TEST_P(EveryModel, IsFedAsItsOptionsSay) { EXPECT_EQ(model_->scheme(), GetParam().options.scheme()); }
 
 TEST_P(EveryModel, GivesALogitPerSymbolAndToken) {
   EXPECT_EQ(logits(tokens_).sizes(), (std::vector<std::int64_t>{kRows, kLength, kSymbolCount}));
@@ -191,8 +199,8 @@ TEST_P(EveryModel, OverfitsOneBatch) {
   double loss = 0;
   for (std::int64_t step = 1; step <= 150; ++step) {
     optimizer.zero_gradients();
-    const ModelInput input{.tokens = tokens_.narrow(1, 0, kLength - 1),
-                           .boundaries = tokens_.narrow(1, 0, kLength - 1) % 3 == 0};
+    const torch::Tensor seen = tokens_.narrow(1, 0, kLength - 1);
+    const ModelInput input{.tokens = seen, .boundaries = segmentation(seen)};
     const ModelOutput output = model_->forward(input, model_->initial_state(kRows));
     torch::Tensor total =
         torch::cross_entropy_loss(output.logits().flatten(0, 1), tokens_.narrow(1, 1, kLength - 1).flatten());
@@ -208,6 +216,63 @@ TEST_P(EveryModel, OverfitsOneBatch) {
 TEST_P(EveryModel, ReportsItsCost) {
   EXPECT_EQ(model_->costs(kLength).at("params"), static_cast<double>(model_->parameter_count()));
   EXPECT_GT(model_->costs(kLength).at("flops_per_token"), 0);
+}
+
+TEST_P(EveryModel, ReadsWindowsWhereItsSchemeSaysSo) {
+  const auto* reads = capability<ReadsWindows>(*model_);
+  EXPECT_EQ(reads != nullptr, model_->scheme() == LanguageModel::Scheme::kWindows);
+  if (reads == nullptr) return;
+  EXPECT_GE(reads->windows().overlap, 0);
+  EXPECT_GT(reads->windows().window, reads->windows().overlap);
+}
+
+TEST_P(EveryModel, ReadTokenByTokenItSaysTheSame) {
+  auto* reads = capability<ReadsIncrementally>(*model_);
+  if (reads == nullptr) return;
+  const torch::NoGradGuard no_grad;
+  const auto reader = reads->reader();
+  const torch::Tensor whole = logits(tokens_)[0];  // one window
+  for (std::int64_t t = 0; t < kLength; ++t) {
+    EXPECT_TRUE(torch::allclose(reader->read(tokens_[0].narrow(0, t, 1)), whole[t], 1e-4, 1e-5)) << "token " << t;
+  }
+}
+
+TEST_P(EveryModel, GroupsEndWhereEarlierTokensSay) {
+  auto* pools = capability<PoolsTokens>(*model_);
+  if (pools == nullptr) return;
+  const torch::NoGradGuard no_grad;
+  const auto drawn = [&](const torch::Tensor& tokens) {
+    torch::manual_seed(5);
+    return pools->boundaries({.tokens = tokens, .boundaries = segmentation(tokens)});
+  };
+  const torch::Tensor ends = drawn(tokens_);
+  if (!ends.defined()) return;
+  EXPECT_EQ(ends.sizes(), tokens_.sizes());
+  EXPECT_EQ(ends.scalar_type(), torch::kBool);
+  torch::Tensor changed = tokens_.clone();
+  changed.narrow(1, kLength - 1, 1) = (changed.narrow(1, kLength - 1, 1) + 1) % kSymbolCount;
+  EXPECT_TRUE(torch::equal(drawn(changed).narrow(1, 0, kLength - 1), ends.narrow(1, 0, kLength - 1)));
+}
+
+TEST_P(EveryModel, SaysOfEveryTokenWhatIsAskedFor) {
+  const auto* traces = capability<TracesTokens>(*model_);
+  const bool says = traces != nullptr && traces->has_token_values();
+  const torch::NoGradGuard no_grad;
+  const ModelOutput output =
+      model_->forward(ModelInput{.tokens = tokens_, .traced = says}, model_->initial_state(kRows));
+  EXPECT_EQ(!output.token_values.empty(), says);
+  for (const auto& [name, values] : output.token_values) EXPECT_EQ(values.sizes(), tokens_.sizes()) << name;
+}
+
+TEST_P(EveryModel, StartsFromWeightsWithoutWhatItAddsToThem) {
+  const auto* extends = capability<ExtendsAnother>(*model_);
+  NamedTensors others;
+  for (const auto& [name, weight] : model_->weights()) {
+    if (extends == nullptr || !extends->is_addition(name)) others.emplace_back(name, weight.clone());
+  }
+  load_weights(*model_, others, "test", Missing::kAdditions);
+  others.pop_back();
+  EXPECT_THROW(load_weights(*model_, others, "test", Missing::kAdditions), DataError);
 }
 
 TEST_P(EveryModel, RefusesWeightsThatDoNotFit) {

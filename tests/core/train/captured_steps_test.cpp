@@ -7,7 +7,9 @@
 #include <gtest/gtest.h>
 
 #include "base/files.h"
-#include "core/api/model_list.h"
+#include "core/api/adaptive_span_options.h"
+#include "core/api/hourglass_options.h"
+#include "core/models/capabilities.h"
 #include "core/train/optimizer.h"
 
 namespace xlm {
@@ -64,9 +66,9 @@ struct Training {
       return CapturedSteps::Outcome{.loss = loss.detach(), .state = output.state};
     };
     optimizer->zero_gradients();
-    CapturedSteps::Outcome outcome = recorded != nullptr
-                                         ? recorded->run(model->graph_signature().value(), input, targets, state, work)
-                                         : work(input, targets, state);
+    CapturedSteps::Outcome outcome =
+        recorded != nullptr ? recorded->run(graph_signature_of(*model).value(), input, targets, state, work)
+                            : work(input, targets, state);
     state = outcome.state;
     optimizer->step(0.07, ++steps);
     model->after_step();
@@ -102,9 +104,9 @@ TEST(CapturedSteps, TrainAsUnrecordedOnes) {
 TEST(CapturedSteps, WhatAModelComputesIsNamedWhereItIsKnown) {
   using SpanType = AdaptiveSpanOptions::SpanType;
   const auto operations = [](SpanType type) {
-    return AdaptiveSpanOptions{.width = 8, .heads = 2, .feed_forward = 8, .layers = 2, .span = 100, .span_type = type}
-        .make(5)
-        ->graph_signature();
+    const AdaptiveSpanOptions options{
+        .width = 8, .heads = 2, .feed_forward = 8, .layers = 2, .span = 100, .span_type = type};
+    return graph_signature_of(*make_model(options, 5));
   };
   EXPECT_EQ(operations(SpanType::kFixed), "100,100 100,100 ");
   EXPECT_EQ(operations(SpanType::kAdaptive), "64,64 64,64 ");
@@ -115,10 +117,10 @@ TEST(CapturedSteps, WhatAModelComputesIsNamedWhereItIsKnown) {
 TEST(CapturedSteps, AnHourglassThatHasReadALongerTextIsRecordedAgain) {
   HourglassOptions options{.width = 8, .heads = 2, .feed_forward = 8, .layers = {1}};
   options.boundaries.type = BoundaryOptions::Type::kNone;
-  const std::shared_ptr<LanguageModel> model = options.make(5);
+  const std::shared_ptr<LanguageModel> model = make_model(options, 5);
   const auto after = [&](std::int64_t length) {
     model->forward(torch::zeros({1, length}, torch::kLong), {});
-    return model->graph_signature().value();
+    return graph_signature_of(*model).value();
   };
   const std::string trained = after(16);
   EXPECT_EQ(after(16), trained);

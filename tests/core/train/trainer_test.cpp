@@ -8,6 +8,9 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "core/api/adaptive_span_options.h"
+#include "core/api/gpt2_options.h"
+#include "core/api/hourglass_options.h"
 #include "core/runtime/safetensors.h"
 #include "core/train/checkpoint.h"
 #include "tests/core/train/training.h"
@@ -105,7 +108,7 @@ TEST_F(TrainerTest, MicroBatchesAddUpToTheBatch) {
   TrainJob whole = job("whole");
   TrainJob parts = job("parts");
   for (TrainJob* each : {&whole, &parts}) {
-    auto& model = std::get<AdaptiveSpanOptions>(each->options.model);
+    auto& model = each->options.model.get<AdaptiveSpanOptions>();
     model.dropout = model.attention_dropout = 0;
     each->options.train.steps = 3;
   }

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "core/api/gpt2_options.h"
 #include "core/batches/document_sequences.h"
 #include "core/kernels/dropout.h"
 #include "tests/temporary_folder.h"

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "base/error.h"
+#include "core/api/adaptive_span_options.h"
 #include "tests/temporary_folder.h"
 
 namespace xlm {
@@ -159,7 +160,7 @@ TEST(Configuration, ModelFolderNeedsItsModelAlone) {
   const TemporaryFolder folder;
   write_file(folder.path() / "config.yaml", "model: {type: adaptive-span, span: 64}\neval: {batch: 3}\ndevice: cpu\n");
   const RunOptions options = read_model_folder(folder.path(), {"eval.batch=4", "train.block=32"});
-  EXPECT_EQ(std::get<AdaptiveSpanOptions>(options.model).span, 64);
+  EXPECT_EQ(options.model.get<AdaptiveSpanOptions>().span, 64);
   EXPECT_EQ(options.eval.batch, 4);
   EXPECT_EQ(options.train.block, 32);
   EXPECT_EQ(options.device, "cpu");

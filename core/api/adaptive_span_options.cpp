@@ -1,0 +1,57 @@
+// Options of the adaptive attention span.
+#include "core/api/adaptive_span_options.h"
+
+namespace xlm {
+
+void AdaptiveSpanOptions::visit(OptionVisitor& v) {
+  v.field({.name = "width", .help = "model width D", .min = 1, .max = 65536}, width);
+  v.field({.name = "heads", .help = "attention heads H of a layer", .min = 1, .max = 1024}, heads);
+  v.field({.name = "feed_forward", .help = "units of the feed-forward layer", .min = 1, .max = 1 << 20}, feed_forward);
+  v.field({.name = "layers", .help = "transformer layers", .min = 1, .max = 1000}, layers);
+  v.field({.name = "dropout", .help = "dropout after the feed-forward's ReLU", .min = 0, .max = 1, .open_max = true},
+          dropout);
+  v.field({.name = "attention_dropout", .help = "dropout of attention weights", .min = 0, .max = 1, .open_max = true},
+          attention_dropout);
+  v.field({.name = "span", .help = "span limit S: the farthest distance a head can look back", .min = 1, .max = 1e6},
+          span);
+  v.field(
+      {.name = "span_type", .help = "fixed (always S), adaptive (learnt per head), dynamic (a function of the input)"},
+      span_type, kSpanTypeNames);
+  v.field({.name = "span_penalty", .help = "λ, the price of a unit of span in the loss", .min = 0}, span_penalty);
+  v.field({.name = "span_ramp", .help = "R, the length of the soft mask's ramp", .min = 1, .max = 1e6}, span_ramp);
+}
+
+void AdaptiveSpanOptions::paper_defaults(OptimizerOptions& optimizer, TrainOptions& train, EvalOptions& eval) {
+  optimizer = {.type = OptimizerOptions::Type::kAdagrad, .lr = 0.07, .warmup_steps = 32000, .clip_step = 0.03};
+  train.batch = 64;
+  train.block = 512;
+  eval = {.batch = 8, .select = EvalOptions::Select::kLast};
+}
+
+std::optional<OptionProblem> AdaptiveSpanOptions::problem() const {
+  if (width % heads != 0) {
+    return {{"heads", "model.width (" + std::to_string(width) + ") must be a multiple of model.heads (" +
+                          std::to_string(heads) + ")"}};
+  }
+  return std::nullopt;
+}
+
+std::vector<AdaptiveSpanOptions> AdaptiveSpanOptions::smallest() {
+  std::vector<AdaptiveSpanOptions> all;
+  for (const SpanType type : {SpanType::kFixed, SpanType::kAdaptive, SpanType::kDynamic}) {
+    all.push_back({.width = 16,
+                   .heads = 2,
+                   .feed_forward = 32,
+                   .layers = 2,
+                   .dropout = 0,
+                   .attention_dropout = 0,
+                   .span = 20,
+                   .span_type = type,
+                   .span_ramp = 4});
+  }
+  return all;
+}
+
+ModelOptions adaptive_span_options() { return AdaptiveSpanOptions{}; }
+
+}  // namespace xlm

@@ -1,0 +1,190 @@
+// The options of a model, whichever it is: all that the program proper knows of models.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "core/api/options.h"
+
+namespace xlm {
+
+/// What is wrong with options that are each in range: the key below `model`, and the message.
+using OptionProblem = std::pair<std::string, std::string>;
+
+// What a model's options may be able to do beside what all can. The struct derives from what it can do, and then must
+// have the members that are named here.
+
+/// Can be made from another program's model folder. `std::string pretrained`, an option of that name, is the folder, ""
+/// for none; `adopt(const Json& config, const std::string& source)` takes the shape from its config.json, and throws
+/// DataError naming `source` where that is no such model, UsageError where an option says otherwise.
+struct FromPretrained {};
+
+/// Reads a text in windows that overlap. `window` and `overlap` are T and O; `bool recurrent() const` says whether
+/// something is carried from window to window.
+struct WithWindows {};
+
+/// Has options that follow from others where they are left out: `complete(TrainOptions& train)` fills them in.
+struct WithDerivedOptions {};
+
+/// Asks something of the options of training: `problem_with(const TrainOptions& train) const` says what is wrong.
+struct WithTrainingRules {};
+
+/// What the options of every model are: a struct that can be copied, with a name for `model.type`, a summary, how its text is fed, a list of
+/// its options, what the paper fixes beside the model, what is wrong with the values together, and the smallest models
+/// that together take every value of every choice, which is what the tests of all models run on.
+template <class Own>
+concept OptionsOfAModel = requires(Own own, const Own constant, OptionVisitor& visitor, OptimizerOptions& optimizer,
+                                   TrainOptions& train, EvalOptions& eval) {
+  { Own::kType } -> std::convertible_to<std::string_view>;
+  { Own::kSummary } -> std::convertible_to<std::string_view>;
+  { Own::kScheme } -> std::convertible_to<TextScheme>;
+  own.visit(visitor);
+  Own::paper_defaults(optimizer, train, eval);
+  { constant.problem() } -> std::same_as<std::optional<OptionProblem>>;
+  { Own::smallest() } -> std::same_as<std::vector<Own>>;
+};
+
+/// The options of one model. Who knows which model it is reaches its own struct with get<…>().
+class ModelOptions {
+ public:
+  /// Those of the first model in the list.
+  ModelOptions();
+  template <OptionsOfAModel Own>
+  ModelOptions(Own own) : held_(std::make_unique<Held<Own>>(std::move(own))) {}
+  ModelOptions(const ModelOptions& other) : held_(other.held_->copy()) {}
+  ModelOptions(ModelOptions&& other) noexcept = default;
+  ModelOptions& operator=(const ModelOptions& other) {
+    held_ = other.held_->copy();
+    return *this;
+  }
+  ModelOptions& operator=(ModelOptions&& other) noexcept = default;
+  ~ModelOptions() = default;
+
+  /// What `model.type` says, and the model in a sentence.
+  std::string type() const { return std::string(held_->type()); }
+  std::string summary() const { return std::string(held_->summary()); }
+  /// How its text is fed.
+  TextScheme scheme() const { return held_->scheme(); }
+  void visit(OptionVisitor& visitor) { held_->visit(visitor); }
+  void paper_defaults(OptimizerOptions& optimizer, TrainOptions& train, EvalOptions& eval) const {
+    held_->paper_defaults(optimizer, train, eval);
+  }
+  /// Fills in what follows from other options.
+  void complete(TrainOptions& train) { held_->complete(train); }
+  /// What is wrong with the values together, and with those of training.
+  std::optional<OptionProblem> problem() const { return held_->problem(); }
+  std::optional<OptionProblem> problem_with(const TrainOptions& train) const { return held_->problem_with(train); }
+  /// Other options of the same model: see OptionsOfAModel.
+  std::vector<ModelOptions> smallest() const { return held_->smallest(); }
+
+  /// The folder of another program's model that this one is made from; nothing where the model has no such option.
+  std::optional<std::string> pretrained() const;
+  void set_pretrained(const std::string& folder);
+  /// Takes the shape from that folder's config.json, read from `source`. As FromPretrained says.
+  void adopt(const Json& config, const std::string& source) { held_->adopt(config, source); }
+
+  /// Sets T and O of a model that reads a text in windows; false where it does not.
+  bool set_windows(std::int64_t window, std::int64_t overlap) { return held_->set_windows(window, overlap); }
+  /// Whether such a model carries something from window to window.
+  bool has_window_state() const { return held_->has_window_state(); }
+
+  /// The model's own options; null where it is another model.
+  template <OptionsOfAModel Own>
+  Own* get_if() {
+    return held_->type() == Own::kType ? &static_cast<Held<Own>&>(*held_).own : nullptr;
+  }
+  template <OptionsOfAModel Own>
+  const Own* get_if() const {
+    return held_->type() == Own::kType ? &static_cast<const Held<Own>&>(*held_).own : nullptr;
+  }
+  /// The same; throws Error where it is another model.
+  template <OptionsOfAModel Own>
+  Own& get() {
+    if (Own* own = get_if<Own>()) return *own;
+    throw Error("these are options of " + type() + ", not of " + std::string(Own::kType));
+  }
+  template <OptionsOfAModel Own>
+  const Own& get() const {
+    return const_cast<ModelOptions&>(*this).get<Own>();
+  }
+
+ private:
+  struct Any {
+    virtual ~Any() = default;
+    virtual std::unique_ptr<Any> copy() const = 0;
+    virtual std::string_view type() const = 0;
+    virtual std::string_view summary() const = 0;
+    virtual TextScheme scheme() const = 0;
+    virtual void visit(OptionVisitor& visitor) = 0;
+    virtual void paper_defaults(OptimizerOptions& optimizer, TrainOptions& train, EvalOptions& eval) const = 0;
+    virtual void complete(TrainOptions& train) = 0;
+    virtual std::optional<OptionProblem> problem() const = 0;
+    virtual std::optional<OptionProblem> problem_with(const TrainOptions& train) const = 0;
+    virtual std::vector<ModelOptions> smallest() const = 0;
+    virtual std::string* pretrained() = 0;
+    virtual void adopt(const Json& config, const std::string& source) = 0;
+    virtual bool set_windows(std::int64_t window, std::int64_t overlap) = 0;
+    virtual bool has_window_state() const = 0;
+  };
+
+  template <class Own>
+  struct Held final : Any {
+    explicit Held(Own given) : own(std::move(given)) {}
+    template <class Capability>
+    static constexpr bool kCan = std::is_base_of_v<Capability, Own>;
+
+    std::unique_ptr<Any> copy() const override { return std::make_unique<Held>(own); }
+    std::string_view type() const override { return Own::kType; }
+    std::string_view summary() const override { return Own::kSummary; }
+    TextScheme scheme() const override { return Own::kScheme; }
+    void visit(OptionVisitor& visitor) override { own.visit(visitor); }
+    void paper_defaults(OptimizerOptions& optimizer, TrainOptions& train, EvalOptions& eval) const override {
+      Own::paper_defaults(optimizer, train, eval);
+    }
+    void complete(TrainOptions& train) override {
+      if constexpr (kCan<WithDerivedOptions>) own.complete(train);
+    }
+    std::optional<OptionProblem> problem() const override { return own.problem(); }
+    std::optional<OptionProblem> problem_with(const TrainOptions& train) const override {
+      if constexpr (kCan<WithTrainingRules>) return own.problem_with(train);
+      return std::nullopt;
+    }
+    std::vector<ModelOptions> smallest() const override {
+      const std::vector<Own> all = Own::smallest();
+      return {all.begin(), all.end()};
+    }
+    std::string* pretrained() override {
+      if constexpr (kCan<FromPretrained>) return &own.pretrained;
+      return nullptr;
+    }
+    void adopt(const Json& config, const std::string& source) override {
+      if constexpr (kCan<FromPretrained>) own.adopt(config, source);
+    }
+    bool set_windows(std::int64_t window, std::int64_t overlap) override {
+      if constexpr (kCan<WithWindows>) {
+        own.window = window;
+        own.overlap = overlap;
+      }
+      return kCan<WithWindows>;
+    }
+    bool has_window_state() const override {
+      if constexpr (kCan<WithWindows>) return own.recurrent();
+      return false;
+    }
+
+    Own own;
+  };
+
+  std::unique_ptr<Any> held_;
+};
+
+}  // namespace xlm
