@@ -1,7 +1,10 @@
 // A core without torch. Its "training" is a number per step, its "weights" the last of them; like the real one it
-// saves, resumes, stops when asked, diverges and fails. The seed says what happens:
-//   13 the loss becomes NaN at step 5      14 fails at step 5 (until the file "mended" is in the run folder)
-//   15 the process kills itself at step 5 of its first attempt
+// saves, resumes, stops when asked, diverges and fails. What goes wrong is said by the member `orders` or, where that
+// is empty, by the variable XLM_FAKE_CORE, as words with a space between them:
+//   diverge-at=5           the loss becomes NaN at step 5
+//   fail-at=5              an error is thrown
+//   kill-at=5              the process kills itself
+//   seed=2:fail-at=5       the same, of the run with seed 2 alone
 // At step 3 it waits while the file that XLM_FAKE_HOLD names exists.
 #pragma once
 
@@ -13,6 +16,8 @@
 #include <cstdlib>
 #include <fstream>
 #include <map>
+#include <set>
+#include <sstream>
 #include <string>
 #include <thread>
 
@@ -90,6 +95,7 @@ class FakeCore : public Core {
   }
 
   RunOptions last_eval;
+  std::string orders;
   int cost_calls = 0;
   std::string device = "cpu";
 
@@ -110,7 +116,25 @@ class FakeCore : public Core {
     sink.checkpoint(step, job.folder / "checkpoints" / "step");
   }
 
-  static void one_step(const TrainJob& job, std::int64_t step, TrainSink& sink) {
+  /// The orders for the run of `seed`: what happens at which step.
+  std::map<std::string, std::int64_t> orders_of(std::int64_t seed) const {
+    const char* variable = std::getenv("XLM_FAKE_CORE");
+    std::istringstream words(orders.empty() && variable != nullptr ? variable : orders);
+    std::map<std::string, std::int64_t> found;
+    for (std::string word; words >> word;) {
+      const std::string own = "seed=" + std::to_string(seed) + ":";
+      if (word.starts_with("seed=") && !word.starts_with(own)) continue;
+      if (word.starts_with(own)) word = word.substr(own.size());
+      const std::size_t equals = word.find('=');
+      const std::string name = word.substr(0, equals);
+      const std::set<std::string> known{"diverge-at", "fail-at", "kill-at"};
+      if (!known.contains(name)) throw Error("no such order: " + word);
+      found[name] = std::stoll(word.substr(equals + 1));
+    }
+    return found;
+  }
+
+  void one_step(const TrainJob& job, std::int64_t step, TrainSink& sink) const {
     const char* hold = std::getenv("XLM_FAKE_HOLD");
     while (step == 3 && hold != nullptr && fs::exists(hold) && !sink.should_stop()) {
       // Another process takes the file away when it has seen what it wanted.
@@ -120,13 +144,11 @@ class FakeCore : public Core {
     sink.metrics(step, values);
     sink.progress(step, values);
     std::ofstream(job.folder / "steps.log", std::ios::app) << step << '\n';
-    if (step != 5) return;
-    if (job.options.seed == 13) throw DivergedError("the loss became NaN at step 5");
-    if (job.options.seed == 14 && !fs::exists(job.folder / "mended")) throw Error("something broke");
-    if (job.options.seed == 15 && !fs::exists(job.folder / "killed")) {
-      write_file(job.folder / "killed", "");
-      ::kill(::getpid(), SIGKILL);
-    }
+    const auto orders_here = orders_of(job.options.seed);
+    const auto has = [&](const char* what) { return orders_here.contains(what) && orders_here.at(what) == step; };
+    if (has("diverge-at")) throw DivergedError("the loss became NaN at step " + std::to_string(step));
+    if (has("fail-at")) throw Error("something broke");
+    if (has("kill-at")) ::kill(::getpid(), SIGKILL);
   }
 };
 

@@ -172,7 +172,8 @@ TEST_F(RunnerTest, ThreadsOfTheConfigurationComeFirst) {
 }
 
 TEST_F(RunnerTest, DivergenceIsReportedAndOnlyRetriedOnRequest) {
-  const PlannedRun run = submitted("seed: 13\n");
+  core_.orders = "diverge-at=5";
+  const PlannedRun run = submitted();
   const RunReport report = work(run);
   EXPECT_EQ(report.code, kDiverged);
   EXPECT_THAT(report.message, HasSubstr("NaN at step 5"));
@@ -184,12 +185,13 @@ TEST_F(RunnerTest, DivergenceIsReportedAndOnlyRetriedOnRequest) {
 }
 
 TEST_F(RunnerTest, AFailedRunIsTriedAgainFromItsCheckpoint) {
-  const PlannedRun run = submitted("seed: 14\n");
+  core_.orders = "fail-at=5";
+  const PlannedRun run = submitted();
   EXPECT_EQ(work(run).code, kFailed);
   const auto failed = read_live_run(run.paths.folder);
   EXPECT_EQ(failed.status, RunStatus::kFailed);
   EXPECT_EQ(failed.reason, "something broke");
-  write_file(run.paths.folder / "mended", "");
+  core_.orders.clear();
   EXPECT_EQ(work(run).code, kDone);
   EXPECT_EQ(steps(run).size(), 11U);
 }
@@ -230,10 +232,11 @@ TEST_F(RunnerTest, AWorkerThatWasTakenOverWritesNothingMore) {
 }
 
 TEST_F(RunnerTest, AJournalLineThatAKillCutShortDoesNotSwallowTheNext) {
-  const PlannedRun run = submitted("seed: 14\n");
+  core_.orders = "fail-at=5";
+  const PlannedRun run = submitted();
   work(run);
   std::ofstream(run.paths.journal(), std::ios::app) << R"({"type":"metric","st)";
-  write_file(run.paths.folder / "mended", "");
+  core_.orders.clear();
   EXPECT_EQ(work(run).code, kDone);
   const auto done = read_run(run.paths.folder);
   EXPECT_EQ(done.status, RunStatus::kDone);

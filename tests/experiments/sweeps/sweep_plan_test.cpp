@@ -68,8 +68,9 @@ TEST_F(SweepPlanTest, PointsThatAreTheSameRunAreMerged) {
 }
 
 TEST_F(SweepPlanTest, SaysWhyARunIsDoneOrSkipped) {
-  const std::string sweep = "sweep: {grid: {seed: [1, 13, 14, 2, 3]}}\n";
+  const std::string sweep = "sweep: {grid: {seed: [1, 2, 3, 4, 5]}}\n";
   auto runs = plan(sweep);
+  core_.orders = "seed=2:diverge-at=5 seed=3:fail-at=5";
   for (int i = 0; i < 3; ++i) work(runs[static_cast<std::size_t>(i)]);
   submit(runs[3].planned);
   const RunLock lock(runs[3].planned.paths.folder);
