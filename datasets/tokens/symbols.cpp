@@ -41,10 +41,4 @@ std::vector<std::int64_t> encode_symbols(const Vocabulary& vocabulary, std::stri
   return ids;
 }
 
-std::string decode_symbols(const Vocabulary& vocabulary, const std::vector<std::int64_t>& ids) {
-  std::string text;
-  for (const std::int64_t id : ids) text += vocabulary.symbols.at(static_cast<std::size_t>(id));
-  return text;
-}
-
 }  // namespace xlm

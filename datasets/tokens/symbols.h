@@ -1,4 +1,4 @@
-// Text as the ids of a vocabulary of characters or bytes, and back.
+// Text as the ids of a vocabulary of characters or bytes.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,5 @@ namespace xlm {
 /// Ids of the characters or bytes of `text`. Throws DataError naming the first that the vocabulary does not have (or
 /// that is no UTF-8), UsageError for a vocabulary of neither characters nor bytes.
 std::vector<std::int64_t> encode_symbols(const Vocabulary& vocabulary, std::string_view text);
-
-/// The text of ids that lie in the vocabulary.
-std::string decode_symbols(const Vocabulary& vocabulary, const std::vector<std::int64_t>& ids);
 
 }  // namespace xlm

@@ -10,19 +10,31 @@ namespace {
 
 std::string absolute_name(const fs::path& path) { return fs::absolute(path).lexically_normal().string(); }
 
-/// A worker may be started in another folder than the one that a tokenizer's file was named from.
-RunOptions with_absolute_tokenizers(const RunOptions& options) {
-  Yaml tree = resolved(options);
-  bool changed = false;
-  for (const OptionEntry& entry : option_entries(options)) {
-    if (entry.content != OptionContent::kTokenizer) continue;
-    const auto name = entry.value.get<std::string>();
-    if (find_tokenizer(options.data.path, name) != name) continue;  // a segmentation's name, or nothing: said later
-    tree.set(entry.key, from_json(absolute_name(name), "absolute path"));
-    changed = true;
+/// Makes the files that tokenizers are named by absolute: a worker may be started in another folder.
+class TokenizerPaths : public OptionVisitor {
+ public:
+  explicit TokenizerPaths(const fs::path& data) : data_(data) {}
+
+  void field(const OptionInfo& /*info*/, bool& /*value*/) override {}
+  void field(const OptionInfo& /*info*/, std::int64_t& /*value*/) override {}
+  void field(const OptionInfo& /*info*/, double& /*value*/) override {}
+  void field(const OptionInfo& /*info*/, std::vector<std::int64_t>& /*value*/) override {}
+  void choice(const OptionInfo& /*info*/, std::size_t& /*index*/, const std::vector<std::string>& /*names*/) override {}
+  using OptionVisitor::field;
+
+  void field(const OptionInfo& info, std::string& value) override {
+    if (info.content != OptionContent::kTokenizer) return;
+    // Anything else is a segmentation's name, or nothing, which is said later.
+    if (find_tokenizer(data_, value) == value) value = absolute_name(value);
   }
-  return changed ? read_run_options(tree) : options;
-}
+
+ protected:
+  void begin_group(std::string_view /*name*/, std::string_view /*help*/) override {}
+  void end_group() override {}
+
+ private:
+  const fs::path& data_;
+};
 
 }  // namespace
 
@@ -32,7 +44,9 @@ PlannedRun Planner::plan(RunOptions options) {
   if (const std::string folder = options.model.pretrained().value_or(""); !folder.empty()) {
     options.model.set_pretrained(absolute_name(folder));
   }
-  options = with_absolute_tokenizers(options);
+  const fs::path data = options.data.path;
+  TokenizerPaths tokenizers(data);
+  visit_options(options, tokenizers);
   std::string key = options.data.path;
   for (const OptionEntry& entry : option_entries(options)) {
     if (entry.content != OptionContent::kValue) key += "\n" + entry.value.get<std::string>();

@@ -222,12 +222,6 @@ const RunGrid* Run::last_grid(const std::string& name) const {
   return &last->second;
 }
 
-bool is_run_folder(const fs::path& folder) {
-  const RunPaths paths{folder};
-  std::error_code ignored;
-  return fs::exists(paths.journal(), ignored) || fs::exists(paths.config(), ignored);
-}
-
 Run read_run(const fs::path& folder, const AliveCheck& is_alive) {
   Run run;
   run.folder = folder;

@@ -104,9 +104,6 @@ struct Run {
   const RunGrid* last_grid(const std::string& name) const;
 };
 
-/// Whether `folder` looks like a run folder: it has a configuration or a journal.
-bool is_run_folder(const fs::path& folder);
-
 /// Reads a run folder. Without a journal the run is queued. Malformed lines of the journal are counted and left out. So
 /// are, uncounted, records that a worker wrote after another had taken its run over. Throws DataError that names the
 /// file where the configuration is missing or malformed.

@@ -14,11 +14,7 @@ using ::testing::ThrowsMessage;
 
 const Vocabulary kLetters{.unit = Vocabulary::Unit::kCharacter, .symbols = {" ", "a", "é"}};
 
-TEST(Symbols, CharactersGoToIdsAndBack) {
-  const auto ids = encode_symbols(kLetters, "é aa");
-  EXPECT_THAT(ids, ElementsAre(2, 0, 1, 1));
-  EXPECT_EQ(decode_symbols(kLetters, ids), "é aa");
-}
+TEST(Symbols, CharactersBecomeIds) { EXPECT_THAT(encode_symbols(kLetters, "é aa"), ElementsAre(2, 0, 1, 1)); }
 
 TEST(Symbols, BytesAreTakenOneByOne) {
   const Vocabulary bytes{.unit = Vocabulary::Unit::kByte, .symbols = {"\xA9", "\xC3", "x"}};

@@ -297,6 +297,21 @@ TEST_F(RunnerTest, AFileInTheWayIsNamed) {
   EXPECT_THROW(submit(nowhere), Error);
 }
 
+TEST_F(RunnerTest, ATokenizersFileIsNamedFromEverywhere) {
+  const fs::path tokenizer = folder_.path() / "pieces.model";
+  write_file(tokenizer, "pieces");
+  const auto planned = [&](const std::string& name) {
+    const std::string model = "{type: hourglass, boundaries: {type: unigram, tokenizer: " + name + "}}";
+    return Planner(runs_).plan(
+        read_run_options(parse_yaml("data: {path: " + data_.string() + "}\nmodel: " + model +
+                                        "\ntrain: {steps: 10, batch: 2, block: 4}\noptimizer: {warmup_steps: 1}\n",
+                                    "run.yaml")));
+  };
+  const PlannedRun run = planned(fs::relative(tokenizer).string());
+  EXPECT_EQ(std::get<HourglassOptions>(run.options.model).boundaries.tokenizer, tokenizer.string());
+  EXPECT_EQ(run.id(), planned(tokenizer.string()).id());
+}
+
 TEST_F(RunnerTest, InitialWeightsAreAMatterOfContentAndFoundByRunId) {
   const PlannedRun first = submitted();
   work(first);

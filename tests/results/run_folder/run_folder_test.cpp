@@ -211,12 +211,5 @@ TEST_F(RunFolder, SaysWhichFileIsMissingOrBroken) {
   fs::remove(config);
   EXPECT_THROW(read_run(maker_.folder(made.id)), DataError);
 }
-
-TEST_F(RunFolder, OtherFoldersAreNoRuns) {
-  create_folders(temporary_.path() / "other");
-  EXPECT_FALSE(is_run_folder(temporary_.path() / "other"));
-  EXPECT_TRUE(is_run_folder(maker_.make({})));
-}
-
 }  // namespace
 }  // namespace xlm

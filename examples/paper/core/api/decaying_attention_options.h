@@ -13,6 +13,7 @@ namespace xlm {
 
 struct DecayingAttentionOptions {
   static constexpr std::string_view kType = "decaying-attention";
+  static constexpr TextScheme kScheme = TextScheme::kRotatedChunks;
   static constexpr std::string_view kSummary =
       "transformer without positions, whose attention halves every so many tokens, each head at its own rate";
 
