@@ -222,8 +222,7 @@ class Summary {
   std::size_t failed_ = 0;
 };
 
-LaunchReport launch(const std::vector<SweepRun>& runs, const SweepCommand& command, const GlobalOptions& global) {
-  const std::unique_ptr<Launcher> launcher = make_launcher(command.launcher);
+LaunchReport do_runs(const std::vector<SweepRun>& runs, const SweepCommand& command, const GlobalOptions& global) {
   for (const SweepRun& run : runs) submit(run.planned);
   update_store(global.runs, global.store_file());
   LaunchSettings settings{.jobs = command.jobs, .retry = command.retry, .anyway = command.anyway};
@@ -234,13 +233,13 @@ LaunchReport launch(const std::vector<SweepRun>& runs, const SweepCommand& comma
     settings.screen = stderr;
     settings.terminal = global.standard_error;
   }
-  return launcher->launch(runs, settings);
+  return launch(find_launcher(command.launcher), runs, settings);
 }
 
 int run_sweep(const SweepCommand& command, const GlobalOptions& global) {
   Yaml tree = read_configuration(command.file, command.profile, command.overrides);
   fix_axes(tree, command.overrides);
-  make_launcher(command.launcher);  // complains before anything is written
+  find_launcher(command.launcher);  // complains before anything is written
   std::vector<SweepRun> runs = plan_sweep(tree, global.runs, command.retry);
   if (command.shuffle) shuffle_runs(runs);
   if (command.dry_run) {
@@ -248,7 +247,7 @@ int run_sweep(const SweepCommand& command, const GlobalOptions& global) {
     return kDone;
   }
   install_stop_handlers();
-  const LaunchReport report = launch(runs, command, global);
+  const LaunchReport report = do_runs(runs, command, global);
   const bool has_tables = tree.find("table") != nullptr || tree.find("tables") != nullptr;
   const Summary summary(runs, report, command, global, has_tables);
   print(global.json ? summary.json() : summary.text(global.standard_output));

@@ -8,23 +8,28 @@
 
 namespace xlm {
 
-std::unique_ptr<Launcher> make_local_launcher();
+std::unique_ptr<WorkerHost> make_local_host(const std::vector<SweepRun>& runs, const LaunchSettings& settings);
 
 const std::vector<LauncherEntry>& launchers() {
   static const std::vector<LauncherEntry> table{
-      {"local", "workers on this machine, its cores and GPUs shared out", make_local_launcher},
+      {"local", "workers on this machine, its cores and GPUs shared out", make_local_host},
   };
   return table;
 }
 
-std::unique_ptr<Launcher> make_launcher(const std::string& name) {
+const LauncherEntry& find_launcher(const std::string& name) {
   std::vector<std::string> names;
   for (const LauncherEntry& entry : launchers()) {
-    if (entry.name == name) return entry.make();
+    if (entry.name == name) return entry;
     names.emplace_back(entry.name);
   }
   throw UsageError(
       fmt::format("there is no launcher '{}'{}; there is {}", name, did_you_mean(name, names), join(names, ", ")));
+}
+
+LaunchReport launch(const LauncherEntry& launcher, const std::vector<SweepRun>& runs, const LaunchSettings& settings) {
+  const std::unique_ptr<WorkerHost> host = launcher.make(runs, settings);
+  return Scheduler(runs, settings, *host).run();
 }
 
 }  // namespace xlm

@@ -40,7 +40,7 @@ class LauncherTest : public ::testing::Test {
   LaunchReport launch(const std::vector<SweepRun>& runs, const std::string& script) {
     write_file(folder_.path() / "worker.sh", script);
     settings_.worker = {"/bin/sh", (folder_.path() / "worker.sh").string()};
-    return make_launcher("local")->launch(runs, settings_);
+    return xlm::launch(find_launcher("local"), runs, settings_);
   }
 
   static std::string state(const std::string& name) {
@@ -192,12 +192,12 @@ TEST_F(LauncherTest, TakesOverARunWhoseOtherWorkerStopped) {
 TEST_F(LauncherTest, AProgramThatCannotBeStartedIsAFailureOfItsRun) {
   const auto runs = submitted("sweep: {grid: {seed: [1]}}\n");
   settings_.worker = {"/no/such/program"};
-  const LaunchReport report = make_launcher("local")->launch(runs, settings_);
+  const LaunchReport report = xlm::launch(find_launcher("local"), runs, settings_);
   EXPECT_EQ(report.ended.size(), 1U);
   EXPECT_THAT(read_file(runs[0].planned.paths.log()), HasSubstr("cannot start /no/such/program"));
 }
 
-TEST_F(LauncherTest, UnknownLauncherGetsASuggestion) { EXPECT_THROW(make_launcher("locl"), UsageError); }
+TEST_F(LauncherTest, UnknownLauncherGetsASuggestion) { EXPECT_THROW(find_launcher("locl"), UsageError); }
 
 TEST_F(LauncherTest, PinnedProgramIsCopiedOnceAndKeepsItsContent) {
   const fs::path build = folder_.path() / "build";

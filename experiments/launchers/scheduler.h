@@ -1,0 +1,97 @@
+// Doing a sweep: which run is next and on what, runs that other workers do, results, and stopping. How a worker is
+// started and stopped is the business of a WorkerHost.
+#pragma once
+
+#include <cstdio>
+#include <deque>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/progress.h"
+#include "base/terminal.h"
+#include "experiments/sweeps/sweep_board.h"
+#include "experiments/sweeps/sweep_plan.h"
+
+namespace xlm {
+
+/// Starts workers somewhere and says how they end: all that a launcher is. A worker sits at one of a fixed number of
+/// places, counted from 0.
+class WorkerHost {
+ public:
+  virtual ~WorkerHost() = default;
+
+  /// Workers at once, at least one.
+  virtual std::size_t places() const = 0;
+
+  /// Starts the worker of a run at a free place. Throws Error where it cannot be started.
+  virtual void start(std::size_t place, const SweepRun& run) = 0;
+
+  /// How the worker of a taken place ended, once it has, which frees the place: an exit code, or 128 + the number of
+  /// the signal that killed it. Returns at once.
+  virtual std::optional<int> ended(std::size_t place) = 0;
+
+  /// Asks the worker of a taken place to save and stop.
+  virtual void stop(std::size_t place) = 0;
+};
+
+/// Sleeps for so many seconds.
+void sleep_seconds(double seconds);
+
+struct LaunchSettings {
+  std::int64_t jobs = 0;            // workers at once; 0: what suits the launcher
+  bool retry = false;               // passed to workers: diverged runs too
+  bool anyway = false;              // likewise: with another program or kind of device than a run began with
+  std::vector<std::string> worker;  // program and first arguments; the run folder and its options follow
+  std::function<bool()> should_stop;
+  std::function<void()> finished;  // after every run that ends: results may have changed
+  std::FILE* screen = nullptr;     // where progress goes; null: nowhere
+  Terminal terminal;
+  std::function<double()> clock = monotonic_seconds;
+  std::function<void(double)> sleep = sleep_seconds;
+  double poll_seconds = 0.05;    // between looks at own workers
+  double elsewhere_seconds = 2;  // between looks at runs that other workers do
+};
+
+struct LaunchReport {
+  bool interrupted = false;                  // asked to stop before all was done
+  std::map<std::string, std::string> ended;  // run id → how a worker ended that left no word in its journal
+};
+
+/// One sweep being done. Runs move from `queue_` to a place and out; those of other workers stay in `elsewhere_` until
+/// they end or their worker goes.
+class Scheduler {
+ public:
+  /// All three outlive the scheduler.
+  Scheduler(const std::vector<SweepRun>& runs, const LaunchSettings& settings, WorkerHost& host);
+
+  /// Does all runs whose action is kRun, and waits for those of kWait (taking them over when their workers go). The
+  /// runs have been submitted. Returns when nothing is left to do or, after passing a stop on to the workers and
+  /// waiting for them, when asked to stop. A run that fails does not stop the others.
+  LaunchReport run();
+
+ private:
+  void take_results();
+  void take_result(const SweepRun& run, int code);
+  RunStatus status_of(const SweepRun& run);
+  void ended(const SweepRun& run, RunStatus status, const std::string& how);
+  void stop_workers();
+  void start_workers();
+  void start(std::size_t place, const SweepRun& run);
+  void leave(const SweepRun& run);
+  void look_elsewhere();
+
+  const LaunchSettings& settings_;
+  WorkerHost& host_;
+  std::vector<const SweepRun*> places_;  // null: free
+  std::deque<const SweepRun*> queue_;
+  std::vector<const SweepRun*> elsewhere_;
+  SweepBoard board_;
+  double next_look_;
+  bool stop_sent_ = false;
+  LaunchReport report_;
+};
+
+}  // namespace xlm

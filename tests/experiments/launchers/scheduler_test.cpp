@@ -1,0 +1,190 @@
+// The scheduler with workers and a clock that a test moves by hand.
+#include "experiments/launchers/scheduler.h"
+
+#include <gmock/gmock.h>
+
+#include <memory>
+
+#include "base/error.h"
+#include "experiments/runs/live_run.h"
+#include "experiments/runs/run_lock.h"
+#include "experiments/runs/submission.h"
+#include "results/run_folder/journal.h"
+#include "tests/experiments/experiment_files.h"
+#include "tests/temporary_folder.h"
+
+namespace xlm {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
+
+/// Workers that do nothing until the test says how they end.
+class FakeHost : public WorkerHost {
+ public:
+  explicit FakeHost(std::size_t places) : workers_(places) {}
+
+  std::size_t places() const override { return workers_.size(); }
+
+  void start(std::size_t place, const SweepRun& run) override {
+    EXPECT_EQ(workers_[place].run, nullptr) << "the place is taken";
+    if (run.id() == refused) throw ResourceError("no room");
+    workers_[place] = {&run, std::nullopt};
+    started.push_back(run.id());
+  }
+
+  std::optional<int> ended(std::size_t place) override {
+    EXPECT_NE(workers_[place].run, nullptr) << "nobody is there";
+    if (!workers_[place].code) return std::nullopt;
+    return std::exchange(workers_[place], {}).code;
+  }
+
+  void stop(std::size_t place) override { stopped.push_back(workers_[place].run->id()); }
+
+  /// Ends the worker of a place; with a state its journal says so.
+  void end(std::size_t place, int code, const std::string& state = "") {
+    if (!state.empty()) {
+      Journal(workers_[place].run->planned.paths.journal()).append("state", {{"state", state}});
+    }
+    workers_[place].code = code;
+  }
+
+  /// The runs that are being done, by place; "" where it is free.
+  std::vector<std::string> working() const {
+    std::vector<std::string> ids;
+    for (const Worker& worker : workers_) ids.push_back(worker.run == nullptr ? "" : worker.run->id());
+    return ids;
+  }
+
+  std::string refused;
+  std::vector<std::string> started;
+  std::vector<std::string> stopped;
+
+ private:
+  struct Worker {
+    const SweepRun* run = nullptr;
+    std::optional<int> code;
+  };
+  std::vector<Worker> workers_;
+};
+
+class SchedulerTest : public ::testing::Test {
+ protected:
+  SchedulerTest() : runs_(folder_.path() / "runs") {
+    const fs::path data = make_data(folder_.path() / "data");
+    sweep_ = plan_sweep(parse_yaml(run_config(data, "sweep: {grid: {seed: [1, 2, 3]}}\n"), "sweep.yaml"), runs_, false);
+    for (const SweepRun& run : sweep_) submit(run.planned);
+    settings_.clock = [this] { return now_; };
+    settings_.sleep = [this](double seconds) {
+      now_ += seconds;
+      if (rounds_.empty()) throw std::logic_error("the scheduler waits for something that will not come");
+      rounds_.front()();
+      rounds_.erase(rounds_.begin());
+    };
+    settings_.poll_seconds = 1;
+    settings_.elsewhere_seconds = 10;
+  }
+
+  /// What happens while the scheduler sleeps, a round for each time.
+  LaunchReport run(FakeHost& host, std::vector<std::function<void()>> rounds) {
+    rounds_ = std::move(rounds);
+    const LaunchReport report = Scheduler(sweep_, settings_, host).run();
+    EXPECT_THAT(rounds_, IsEmpty()) << "it did not wait long enough";
+    return report;
+  }
+
+  const fs::path& folder_of(std::size_t run) const { return sweep_[run].planned.paths.folder; }
+
+  TemporaryFolder folder_;
+  fs::path runs_;
+  std::vector<SweepRun> sweep_;
+  LaunchSettings settings_;
+  double now_ = 0;
+  std::vector<std::function<void()>> rounds_;
+};
+
+TEST_F(SchedulerTest, APlaceThatGetsFreeTakesTheNextRun) {
+  FakeHost host(2);
+  int finished = 0;
+  settings_.finished = [&] { ++finished; };
+  const LaunchReport report = run(host, {[&] {
+                                           EXPECT_THAT(host.working(), ElementsAre(sweep_[0].id(), sweep_[1].id()));
+                                           host.end(1, 0, "done");
+                                         },
+                                         [&] {
+                                           EXPECT_THAT(host.working(), ElementsAre(sweep_[0].id(), sweep_[2].id()));
+                                           host.end(0, 0, "done");
+                                           host.end(1, 4, "diverged");
+                                         }});
+  EXPECT_FALSE(report.interrupted);
+  EXPECT_THAT(report.ended, IsEmpty()) << "their journals say how they ended";
+  EXPECT_EQ(finished, 3);
+}
+
+TEST_F(SchedulerTest, RunsThatAreDoneOrDivergedAreLeftAlone) {
+  sweep_[0].action = SweepAction::kSkip;
+  sweep_[2].action = SweepAction::kDiverged;
+  FakeHost host(3);
+  run(host, {[&] { host.end(0, 0, "done"); }});
+  EXPECT_THAT(host.started, ElementsAre(sweep_[1].id()));
+}
+
+TEST_F(SchedulerTest, AWorkerWithoutALastWordIsAFailureOfItsRunAlone) {
+  FakeHost host(1);
+  const LaunchReport report =
+      run(host, {[&] { host.end(0, 128 + 9); }, [&] { host.end(0, 3); }, [&] { host.end(0, 0, "done"); }});
+  EXPECT_EQ(report.ended.at(sweep_[0].id()), "its worker was killed by signal 9");
+  EXPECT_EQ(report.ended.at(sweep_[1].id()), "its worker ended with code 3");
+  EXPECT_EQ(report.ended.size(), 2U);
+}
+
+TEST_F(SchedulerTest, AWorkerThatCannotBeStartedIsAFailureOfItsRunAlone) {
+  FakeHost host(1);
+  host.refused = sweep_[0].id();
+  const LaunchReport report = run(host, {[&] { host.end(0, 0, "done"); }, [&] { host.end(0, 0, "done"); }});
+  EXPECT_EQ(report.ended.at(sweep_[0].id()), "no room");
+  EXPECT_THAT(host.started, ElementsAre(sweep_[1].id(), sweep_[2].id()));
+}
+
+TEST_F(SchedulerTest, AStopIsSentOnceToThoseAtWorkAndNoMoreAreStarted) {
+  FakeHost host(2);
+  bool stop = false;
+  settings_.should_stop = [&] { return stop; };
+  const LaunchReport report = run(host, {[&] { stop = true; }, [&] { host.end(0, 75, "preempted"); },
+                                         [&] { EXPECT_THAT(host.working(), ElementsAre("", sweep_[1].id())); },
+                                         [&] { host.end(1, 75, "preempted"); }});
+  EXPECT_TRUE(report.interrupted);
+  EXPECT_THAT(host.stopped, ElementsAre(sweep_[0].id(), sweep_[1].id()));
+  EXPECT_THAT(host.started, UnorderedElementsAre(sweep_[0].id(), sweep_[1].id()));
+}
+
+TEST_F(SchedulerTest, ARunOfAnotherWorkerIsLookedAtNowAndThenAndTakenOverWhenItsWorkerGoes) {
+  sweep_.resize(1);
+  sweep_[0].action = SweepAction::kWait;
+  auto lock = std::make_unique<RunLock>(folder_of(0));
+  FakeHost host(1);
+  std::vector<std::function<void()>> rounds(9, [&] { EXPECT_THAT(host.started, IsEmpty()); });
+  rounds[3] = [&] { lock.reset(); };  // nobody looks before ten seconds have gone by
+  rounds.emplace_back([&] { EXPECT_THAT(host.started, IsEmpty()); });
+  rounds.emplace_back([&] { host.end(0, 0, "done"); });
+  run(host, rounds);
+  EXPECT_EQ(now_, 11);
+}
+
+TEST_F(SchedulerTest, ARunThatAnotherWorkerFinishesIsNotStarted) {
+  sweep_.resize(1);
+  auto lock = std::make_unique<RunLock>(folder_of(0));  // taken between the plan and its turn
+  FakeHost host(1);
+  std::vector<std::function<void()>> rounds(10, [] {});
+  rounds[5] = [&] {
+    Journal(sweep_[0].planned.paths.journal()).append("state", {{"state", "done"}});
+    lock.reset();
+  };
+  const LaunchReport report = run(host, rounds);
+  EXPECT_THAT(host.started, IsEmpty());
+  EXPECT_THAT(report.ended, IsEmpty());
+}
+
+}  // namespace
+}  // namespace xlm
