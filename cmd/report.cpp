@@ -89,7 +89,9 @@ ReportRecipe part_of(const RecipeView& recipe, const Options& options, const Glo
   }
   std::vector<std::string> selected;
   if (!recipe.filters.empty()) {  // otherwise it is about no runs in particular
-    for (const std::size_t run : runs.select(recipe.filters)) selected.push_back(runs.id(run));
+    for (const std::size_t row : runs.select(recipe.filters)) {
+      if (row < runs.size()) selected.push_back(runs.id(row));  // the others are evaluations of these
+    }
   }
   return {.title = recipe.experiment.empty() ? recipe.path.stem().string() : recipe.experiment,
           .file = recipe.path.string(),

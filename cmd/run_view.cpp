@@ -178,7 +178,8 @@ std::string further_evaluations(const Run& run) {
   std::string out;
   for (const RunEvaluation& evaluation : run.evaluations) {
     if (evaluation.main || evaluation.settings.empty()) continue;
-    out += fmt::format("  {} at step {}, {}:", evaluation.split, evaluation.step, evaluation.settings.dump());
+    const std::string at = at_text(evaluation.at);
+    out += fmt::format("  {}{} at step {}:", evaluation.split, at.empty() ? "" : "@" + at, evaluation.step);
     for (const auto& [metric, value] : evaluation.values) out += fmt::format(" {} {}", metric, shown_number(value));
     out += "\n";
   }
@@ -295,6 +296,7 @@ void add_details(const Run& run, Json& json) {
     Json entry = {{"split", evaluation.split},
                   {"step", evaluation.step},
                   {"final", evaluation.final},
+                  {"at", at_text(evaluation.at)},
                   {"settings", evaluation.settings}};
     for (const auto& [name, value] : evaluation.values) entry[name] = value;
     json["all_evaluations"].push_back(std::move(entry));

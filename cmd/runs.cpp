@@ -39,7 +39,7 @@ int list(const ListOptions& options, const GlobalOptions& global) {
   const std::vector<Filter> filters = parse_filters(options.where);
   Store store = open_store(global);
   RunTable runs(store);
-  std::vector<std::size_t> selected = newest_first(runs, filters);
+  std::vector<std::size_t> selected = newest_first(runs, filters, options.columns);
   const std::size_t all = selected.size();
   const bool json = global.json || options.format == "json";
   const bool text = !json && options.format == "text";

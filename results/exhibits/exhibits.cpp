@@ -17,7 +17,7 @@ namespace {
 const std::vector<std::string>& recipe_keys() {
   static const std::vector<std::string> keys{"experiment", "data",   "model",  "optimizer", "train",
                                              "eval",       "seed",   "device", "sweep",     "profiles",
-                                             "table",      "tables", "figure", "figures"};
+                                             "table",      "tables", "figure", "figures",   "evaluate"};
   return keys;
 }
 

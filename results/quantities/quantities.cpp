@@ -103,6 +103,10 @@ const Quantity* quantity_of_column(std::string_view column) {
 
 std::string column_label(std::string_view column) {
   if (column == "data.name") return "data";
+  if (column.starts_with("at.")) return column_label(column.substr(3));
+  if (const std::size_t at = column.find('@'); at != std::string_view::npos) {
+    return column_label(column.substr(0, at)) + " at " + std::string(column.substr(at + 1));
+  }
   const Quantity* known = quantity_of_column(column);
   const auto evaluation = evaluation_column(column);
   if (known != nullptr) return (evaluation ? evaluation->split + " " : "") + axis_label(*known);

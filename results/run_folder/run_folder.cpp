@@ -59,6 +59,7 @@ class Assembler {
     if (type == "metric") add_metrics(record);
     if (type == "grid") add_grid(record);
     if (type == "evaluation") add_evaluation(record, time);
+    if (type == "wanted") add_wanted(record);
     if (type == "trace") add_trace(record);
     if (type == "costs") add_numbers(record.at("values"), run_.costs);
     if (type == "checkpoint") add_checkpoint(record, time);
@@ -139,6 +140,14 @@ class Assembler {
     evaluations_[{evaluation.split, evaluation.step, evaluation.settings.dump()}] = std::move(evaluation);
   }
 
+  void add_wanted(const Json& record) {
+    WantedEvaluation wanted{.split = record.at("split").get<std::string>(), .changes = {}};
+    flatten(record.at("changes"), "", wanted.changes);
+    std::sort(wanted.changes.begin(), wanted.changes.end());
+    const bool known = std::find(run_.wanted.begin(), run_.wanted.end(), wanted) != run_.wanted.end();
+    if (!known) run_.wanted.push_back(std::move(wanted));
+  }
+
   void add_trace(const Json& record) {
     RunTrace trace{.tokens = record.at("tokens").get<std::vector<std::string>>(),
                    .values = record.at("values").get<std::map<std::string, std::vector<double>>>()};
@@ -162,20 +171,11 @@ class Assembler {
   std::map<std::tuple<std::string, std::int64_t, std::string>, RunEvaluation> evaluations_;
 };
 
-/// Whether an evaluation was made the way the run's configuration says: no setting differs from the run's own key of
-/// that name. What the run does not configure makes no difference.
-bool has_own_settings(const Run& run, const Json& settings) {
-  for (const auto& [name, value] : settings.items()) {
-    const Json* own = run.param(name);
-    if (own != nullptr && *own != value) return false;
-  }
-  return true;
-}
-
 void choose_main_evaluations(Run& run) {
   std::map<std::string, RunEvaluation*> newest;
   for (RunEvaluation& evaluation : run.evaluations) {
-    if (!evaluation.final || !has_own_settings(run, evaluation.settings)) continue;
+    evaluation.at = differing_settings(run, evaluation.settings);
+    if (!evaluation.final || !evaluation.at.empty()) continue;
     RunEvaluation*& best = newest[evaluation.split];
     if (best == nullptr || evaluation.time >= best->time) best = &evaluation;
   }
@@ -195,14 +195,45 @@ void read_config(Run& run) {
   std::error_code ignored;
   if (!fs::exists(paths.environment(), ignored)) return;
   run.environment = read_json(paths.environment());
-  const std::string language = text_field(run.environment, "language");
   const std::string dataset = text_field(run.environment, "dataset");
-  if (!dataset.empty()) run.params.emplace_back("data.name", language.empty() ? dataset : dataset + "-" + language);
+  if (!dataset.empty()) {
+    run.params.emplace_back("data.name", data_name(dataset, text_field(run.environment, "language")));
+  }
+  run.is_evaluation = !text_field(run.environment, "model_sha256").empty();
   const std::string fingerprint = text_field(run.environment, "fingerprint");
   if (!fingerprint.empty()) run.params.emplace_back("data.fingerprint", fingerprint);
 }
 
 }  // namespace
+
+std::string at_text(const SettingList& at) {
+  std::string text;
+  for (const auto& [key, value] : at) {
+    const std::string shown = value.is_string() ? value.get<std::string>() : value.dump();
+    text += fmt::format("{}{}={}", text.empty() ? "" : "@", key, shown);
+  }
+  return text;
+}
+
+std::string data_name(const std::string& dataset, const std::string& language) {
+  return language.empty() ? dataset : dataset + "-" + language;
+}
+
+SettingList differing_settings(const Run& run, const Json& settings) {
+  SettingList differing;
+  for (const auto& [key, value] : settings.items()) {
+    const Json* own = run.param(key);
+    // An option that came after the run was 0 before; what is no option of runs makes no difference.
+    const bool differs = own != nullptr ? *own != value : key.starts_with("eval.") && value.is_number() && value != 0;
+    if (differs) differing.emplace_back(key, value);
+  }
+  std::sort(differing.begin(), differing.end());
+  const auto is_name = [](const auto& setting) { return setting.first == "data.name"; };
+  if (std::any_of(differing.begin(), differing.end(), is_name)) {
+    std::erase_if(differing, [](const auto& setting) { return setting.first == "data.fingerprint"; });
+  }
+  return differing;
+}
 
 const Json* Run::param(std::string_view key) const {
   for (const auto& [name, value] : params) {

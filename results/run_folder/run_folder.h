@@ -47,6 +47,23 @@ struct RunState {
   std::int64_t pid = 0;
 };
 
+/// Settings by dotted key.
+using SettingList = std::vector<std::pair<std::string, Json>>;
+
+/// "data.name=pg-19@model.overlap=20": what follows the @ in the name of an evaluation's column.
+std::string at_text(const SettingList& at);
+
+/// The name of a corpus: "wiki40b-fi" where it has a language.
+std::string data_name(const std::string& dataset, const std::string& language);
+
+/// An evaluation that a sweep wants of a run once its training is done.
+struct WantedEvaluation {
+  std::string split;
+  SettingList changes;  // data.path, eval.…, model.overlap, …: what differs from the run's own, sorted by key
+
+  bool operator==(const WantedEvaluation&) const = default;
+};
+
 /// One evaluation of a split.
 struct RunEvaluation {
   std::string split;
@@ -55,6 +72,7 @@ struct RunEvaluation {
   bool final = false;  // made with the weights that became model/
   bool main = false;   // shown as "split.metric": the newest final one that was made with the run's own settings
   Json settings = Json::object();
+  SettingList at;  // those of the settings that are not the run's own, sorted by key; data by their name
   std::map<std::string, double> values;  // with tokens, loss and seconds among them
 };
 
@@ -95,6 +113,8 @@ struct Run {
   std::map<std::string, std::map<std::int64_t, RunGrid>> grids;  // by name and step
   std::map<std::string, RunTrace> traces;                        // by split
   std::vector<RunCheckpoint> checkpoints;
+  std::vector<WantedEvaluation> wanted;
+  bool is_evaluation = false;  // not trained here: the folder holds evaluations of a model folder
   std::int64_t malformed = 0;  // journal lines that could not be understood, and were left out
 
   /// The value of a resolved key, or null.
@@ -103,6 +123,10 @@ struct Run {
   /// The grid of this name that belongs to the weights that became the model, until then the newest; null: there is none.
   const RunGrid* last_grid(const std::string& name) const;
 };
+
+/// The settings of an evaluation of a run that differ from the run's own. What the run does not configure makes no
+/// difference. Other data go by their name, or by their fingerprint where the name is the run's own.
+SettingList differing_settings(const Run& run, const Json& settings);
 
 /// Reads a run folder. Without a journal the run is queued. Malformed lines of the journal are counted and left out. So
 /// are, uncounted, records that a worker wrote after another had taken its run over. Throws DataError that names the

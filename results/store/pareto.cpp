@@ -145,13 +145,18 @@ ParetoResult run_pareto(RunTable& runs, const ParetoQuery& query) {
   for (const std::string& name : query.columns) columns.push_back(&runs.column(name));
   for (const std::string& name : query.group_by) runs.column(name);
   std::map<std::string, std::vector<std::size_t>> groups;
-  for (const std::size_t run : runs.select(query.where)) {
+  std::vector<std::string> named = query.columns;
+  named.insert(named.end(), query.group_by.begin(), query.group_by.end());
+  for (const std::size_t run : runs.select(query.where, named)) {
     const bool complete = std::all_of(columns.begin(), columns.end(), [&](const std::vector<Value>* column) {
       const std::optional<double> number = as_number((*column)[run]);
       return number && std::isfinite(*number);
     });
     if (complete) {
-      groups[query.group_by.empty() ? runs.id(run) : group_text(runs, query.group_by, run)].push_back(run);
+      // Ungrouped, every row is a point: evaluations of one run are several.
+      groups[query.group_by.empty() ? fmt::format("{} {:012}", runs.id(run), run)
+                                    : group_text(runs, query.group_by, run)]
+          .push_back(run);
     } else {
       ++result.incomplete;
     }

@@ -15,10 +15,12 @@ std::optional<double> seconds_of(const SQLite::Column& column) {
 
 }  // namespace
 
-std::vector<std::size_t> newest_first(RunTable& runs, const std::vector<Filter>& filters) {
+std::vector<std::size_t> newest_first(RunTable& runs, const std::vector<Filter>& filters,
+                                      const std::vector<std::string>& columns) {
   const std::vector<Value>& created = runs.column("created");
   std::vector<std::pair<double, std::size_t>> by_time;
-  for (const std::size_t run : runs.select(filters)) by_time.emplace_back(-as_number(created[run]).value_or(0), run);
+  for (const std::size_t run : runs.select(filters, columns))
+    by_time.emplace_back(-as_number(created[run]).value_or(0), run);
   std::sort(by_time.begin(), by_time.end());
   std::vector<std::size_t> selected;
   for (const auto& [time, run] : by_time) selected.push_back(run);
@@ -44,6 +46,11 @@ RunLister::RunLister(Store& store)
         return SQLite::Statement(database,
                                  "SELECT split, step, metric, value FROM evaluations WHERE run_id = ? AND main = 1 "
                                  "ORDER BY split, metric");
+      })),
+      further_(store.use([](SQLite::Database& database) {
+        return SQLite::Statement(database,
+                                 "SELECT at, split, step, metric, value FROM evaluations WHERE run_id = ? AND at <> '' "
+                                 "ORDER BY at, split, time, metric");
       })) {}
 
 Json RunLister::values(SQLite::Statement& query, const std::string& run_id) {
@@ -68,6 +75,23 @@ Json RunLister::evaluations(const std::string& run_id) {
   return list;
 }
 
+/// Of those with the same settings the newest, whose values are read last.
+Json RunLister::further_evaluations(const std::string& run_id) {
+  Json list = Json::array();
+  further_.reset();
+  further_.bind(1, run_id);
+  while (further_.executeStep()) {
+    const std::string at = further_.getColumn(0).getString();
+    const std::string split = further_.getColumn(1).getString();
+    if (list.empty() || list.back()["at"] != at || list.back()["split"] != split) {
+      list.push_back({{"at", at}, {"split", split}});
+    }
+    list.back()["step"] = further_.getColumn(2).getInt64();
+    list.back()[further_.getColumn(3).getString()] = further_.getColumn(4).getDouble();
+  }
+  return list;
+}
+
 Json RunLister::run(const std::string& run_id) {
   return store_.use([&](SQLite::Database&) {
     Json json = {{"run_id", run_id}};
@@ -86,6 +110,7 @@ Json RunLister::run(const std::string& run_id) {
     json["step"] = json_of(run_.getColumn(5));
     json["params"] = values(params_, run_id);
     json["evaluations"] = evaluations(run_id);
+    json["further_evaluations"] = further_evaluations(run_id);
     json["costs"] = values(costs_, run_id);
     return json;
   });

@@ -9,11 +9,13 @@
 
 namespace xlm {
 
-/// Positions of the runs that fulfil `conditions`, newest first.
-std::vector<std::size_t> newest_first(RunTable& runs, const std::vector<Filter>& filters);
+/// Rows that fulfil `filters`, newest run first; `columns` are those that will be shown (see RunTable::select).
+std::vector<std::size_t> newest_first(RunTable& runs, const std::vector<Filter>& filters,
+                                      const std::vector<std::string>& columns = {});
 
 /// One run of `xlm runs ls --json`: {"run_id", "experiment", "experiments", "status", "reason", "created", "finished",
-/// "step", "params": {key: value}, "evaluations": [{"split", "step", metric: value, …}], "costs"}.
+/// "step", "params": {key: value}, "evaluations": [{"split", "step", metric: value, …}], "further_evaluations": the
+/// same with "at", "costs"}.
 class RunLister {
  public:
   explicit RunLister(Store& store);
@@ -23,6 +25,7 @@ class RunLister {
  private:
   Json values(SQLite::Statement& query, const std::string& run_id);
   Json evaluations(const std::string& run_id);
+  Json further_evaluations(const std::string& run_id);
 
   Store& store_;
   SQLite::Statement run_;
@@ -30,6 +33,7 @@ class RunLister {
   SQLite::Statement params_;
   SQLite::Statement costs_;
   SQLite::Statement evaluations_;
+  SQLite::Statement further_;
 };
 
 }  // namespace xlm

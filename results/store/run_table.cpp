@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -44,6 +45,24 @@ RunTable::RunTable(Store& store) : store_(store) {
     SQLite::Statement query(database, "SELECT run_id FROM runs ORDER BY run_id");
     while (query.executeStep()) ids_.push_back(query.getColumn(0).getString());
   });
+  load_evaluation_rows();
+}
+
+void RunTable::load_evaluation_rows() {
+  store_.use([&](SQLite::Database& database) {
+    SQLite::Statement query(database,
+                            "SELECT run_id, at, key, value FROM evaluation_settings ORDER BY run_id, at, key");
+    while (query.executeStep()) {
+      const std::string id = query.getColumn(0).getString();
+      const std::string at = query.getColumn(1).getString();
+      const auto run = std::lower_bound(ids_.begin(), ids_.end(), id);
+      if (run == ids_.end() || *run != id) continue;  // came while the runs were read
+      if (further_places_.try_emplace({id, at}, ids_.size() + further_.size()).second) {
+        further_.push_back({static_cast<std::size_t>(run - ids_.begin()), at, {}});
+      }
+      further_.back().settings[query.getColumn(2).getString()] = value_of(query.getColumn(3));
+    }
+  });
 }
 
 const RunTable::Column& RunTable::find(const std::string& name) {
@@ -80,21 +99,109 @@ bool RunTable::load_rows(const std::string& sql, const std::vector<std::string>&
   });
 }
 
-RunTable::Column RunTable::load(const std::string& name) {
-  Column column{std::vector<Value>(ids_.size())};
-  std::vector<Value>& values = column.values;
-  if (contains(kFields, name)) {
-    load_rows(fmt::format("SELECT run_id, {} FROM runs ORDER BY run_id", name), {}, values);
-    return column;
+/// at.KEY: what runs are configured with, and evaluations were made with.
+RunTable::Column RunTable::load_setting(const std::string& key) {
+  Column column = find(key);
+  column.known = column.known && !column.measured;
+  for (std::size_t i = 0; i < further_.size(); ++i) {
+    const auto own = further_[i].settings.find(key);
+    if (own == further_[i].settings.end()) continue;
+    column.values[ids_.size() + i] = own->second;
+    column.known = true;
   }
+  return column;
+}
+
+/// COLUMN@KEY=VALUE@…: COLUMN of the run or of that evaluation of it whose settings are all as asked, and otherwise the
+/// run's own.
+RunTable::Column RunTable::load_elsewhere(const std::string& name) {
+  const std::vector<std::string> parts = split(name, '@');
+  std::vector<Filter> filters;
+  std::vector<std::string> named;
+  bool known = true;
+  for (std::size_t i = 1; i < parts.size(); ++i) {
+    const std::size_t equals = parts[i].find('=');
+    if (equals == 0 || equals == std::string::npos) {
+      throw UsageError(fmt::format("'{}': after '@' there must be KEY=VALUE, such as test.bpc@data.name=text8", name));
+    }
+    named.push_back(std::string(kSettingPrefix) + parts[i].substr(0, equals));
+    filters.push_back({named.back(), Filter::Relation::kEqual, {to_value(parts[i].substr(equals + 1))}});
+    known = find(named.back()).known && known;
+  }
+  const Column& base = find(parts.front());
+  Column column{std::vector<Value>(base.values.size()), known && base.known, base.measured};
+  if (!known) return column;
+  for (const std::size_t row : select(filters, named)) {
+    if (!is_missing(base.values[row])) column.values[run_of(row)] = base.values[row];
+  }
+  copy_to_evaluations(column.values);
+  return column;
+}
+
+/// What evaluations with other settings than their runs' own say of a metric.
+void RunTable::overlay_evaluations(const std::string& split, const std::string& metric, std::vector<Value>& out) {
+  if (further_.empty()) return;
+  store_.use([&](SQLite::Database& database) {
+    SQLite::Statement query(database,
+                            "SELECT run_id, at, value FROM evaluations WHERE metric = ? AND split = ? AND at <> '' "
+                            "ORDER BY run_id, at, time");
+    query.bind(1, metric);
+    query.bind(2, split);
+    while (query.executeStep()) {
+      const auto row = further_places_.find({query.getColumn(0).getString(), query.getColumn(1).getString()});
+      if (row != further_places_.end()) out[row->second] = value_of(query.getColumn(2));
+    }
+  });
+}
+
+/// Gives the rows of evaluations what their runs have.
+void RunTable::copy_to_evaluations(std::vector<Value>& values) const {
+  for (std::size_t i = 0; i < further_.size(); ++i) values[ids_.size() + i] = values[further_[i].run];
+}
+
+RunTable::Column RunTable::load_field(const std::string& name) {
+  Column column{std::vector<Value>(ids_.size() + further_.size())};
+  load_rows(fmt::format("SELECT run_id, {} FROM runs ORDER BY run_id", name), {}, column.values);
+  copy_to_evaluations(column.values);
+  if (name != "seed_group") return column;
+  for (std::size_t i = 0; i < further_.size(); ++i) {  // seeds are grouped with those that were measured alike
+    column.values[ids_.size() + i] = to_text(column.values[further_[i].run]) + "@" + further_[i].at;
+  }
+  return column;
+}
+
+/// An evaluation, the run's own and those with other settings; not measured where there are none.
+RunTable::Column RunTable::load_evaluation(const std::string& split, const std::string& metric) {
+  Column column{std::vector<Value>(ids_.size() + further_.size())};
+  const std::string sql =
+      "SELECT run_id, value FROM evaluations WHERE split = ? AND metric = ? AND main = 1 ORDER BY run_id";
+  const bool any = load_rows(sql, {split, metric}, column.values);
+  overlay_evaluations(split, metric, column.values);
+  column.measured = any || std::any_of(column.values.begin(), column.values.end(),
+                                       [](const Value& value) { return !is_missing(value); });
+  return column;
+}
+
+RunTable::Column RunTable::load(const std::string& name) {
+  if (name.find('@') != std::string::npos) return load_elsewhere(name);
+  if (name.starts_with(kSettingPrefix)) return load_setting(name.substr(kSettingPrefix.size()));
+  if (contains(kFields, name)) return load_field(name);
   const auto evaluation = evaluation_column(name);
-  column.measured = (evaluation && load_rows("SELECT run_id, value FROM evaluations WHERE split = ? AND metric = ? AND "
-                                             "main = 1 ORDER BY run_id",
-                                             {evaluation->split, evaluation->name}, values)) ||
-                    load_rows("SELECT run_id, value FROM costs WHERE name = ? ORDER BY run_id", {name}, values);
-  if (column.measured) return column;
-  if (load_rows("SELECT run_id, value FROM params WHERE key = ? ORDER BY run_id", {name}, values)) return column;
-  column.measured = is_known_outcome(name);
+  if (evaluation) {
+    Column column = load_evaluation(evaluation->split, evaluation->name);
+    if (column.measured) return column;
+  }
+  Column column{std::vector<Value>(ids_.size() + further_.size())};
+  const bool is_cost =
+      load_rows("SELECT run_id, value FROM costs WHERE name = ? ORDER BY run_id", {name}, column.values);
+  const bool is_set =
+      !is_cost && load_rows("SELECT run_id, value FROM params WHERE key = ? ORDER BY run_id", {name}, column.values);
+  copy_to_evaluations(column.values);
+  if (is_set) return column;
+  column.measured = is_cost || is_known_outcome(name);
+  if (column.measured && !evaluation) {
+    for (const char* split : {"train", "valid", "test"}) overlay_evaluations(split, name, column.values);
+  }
   column.known = ids_.empty() || column.measured || contains(kUsualKeys, name);
   return column;
 }
@@ -127,6 +234,11 @@ std::vector<std::string> RunTable::column_names() {
     while (query.executeStep()) names.push_back(query.getColumn(0).getString());
   });
   for (const std::string& key : distinct("params", "key")) names.push_back(key);
+  std::set<std::string> settings;
+  for (const EvaluationRow& row : further_) {
+    for (const auto& [key, value] : row.settings) settings.insert(std::string(kSettingPrefix) + key);
+  }
+  names.insert(names.end(), settings.begin(), settings.end());
   return names;
 }
 
@@ -143,25 +255,46 @@ std::vector<bool> RunTable::of_experiments(const Filter& filter) {
     for (std::size_t run = 0; run < rows.size(); ++run) member[run] = member[run] || !is_missing(rows[run]);
   }
   if (filter.relation == Filter::Relation::kNotEqual) member.flip();
+  for (const EvaluationRow& row : further_) member.push_back(member[row.run]);
   return member;
 }
 
-std::vector<std::size_t> RunTable::select(const std::vector<Filter>& filters) {
-  std::vector<std::size_t> all(ids_.size());
-  for (std::size_t run = 0; run < all.size(); ++run) all[run] = run;
-  return select(all, filters);
+std::vector<std::size_t> RunTable::select(const std::vector<Filter>& filters, const std::vector<std::string>& named) {
+  std::vector<std::string> all_named = named;
+  for (const Filter& filter : filters) all_named.push_back(filter.column);
+  std::vector<std::size_t> rows(ids_.size() + further_.size());
+  for (std::size_t row = 0; row < rows.size(); ++row) rows[row] = row;
+  return select(asked_for(rows, all_named), filters);
 }
 
-std::vector<std::size_t> RunTable::select(const std::vector<std::size_t>& runs, const std::vector<Filter>& filters) {
-  std::vector<std::size_t> kept = runs;
+std::vector<std::size_t> RunTable::asked_for(const std::vector<std::size_t>& rows,
+                                             const std::vector<std::string>& named) const {
+  std::set<std::string_view> settings;
+  for (const std::string_view column : named) {
+    if (column.starts_with(kSettingPrefix)) settings.insert(column.substr(kSettingPrefix.size()));
+  }
+  std::vector<std::size_t> kept;
+  for (const std::size_t row : rows) {
+    const bool is_run = row < ids_.size();
+    const auto is_named = [&](const auto& setting) { return settings.contains(setting.first); };
+    if (is_run || std::all_of(further_[row - ids_.size()].settings.begin(), further_[row - ids_.size()].settings.end(),
+                              is_named)) {
+      kept.push_back(row);
+    }
+  }
+  return kept;
+}
+
+std::vector<std::size_t> RunTable::select(const std::vector<std::size_t>& rows, const std::vector<Filter>& filters) {
+  std::vector<std::size_t> kept = rows;
   for (const Filter& filter : filters) {
     if (kept.empty()) break;  // nothing left to ask of
     if (filter.column == "experiment") {
       const std::vector<bool> member = of_experiments(filter);
-      std::erase_if(kept, [&](std::size_t run) { return !member[run]; });
+      std::erase_if(kept, [&](std::size_t row) { return !member[row]; });
     } else {
       const std::vector<Value>& values = column(filter.column);
-      std::erase_if(kept, [&](std::size_t run) { return !filter.holds_for(values[run]); });
+      std::erase_if(kept, [&](std::size_t row) { return !filter.holds_for(values[row]); });
     }
   }
   return kept;

@@ -3,6 +3,8 @@
 
 #include <map>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "results/store/filter.h"
@@ -10,20 +12,30 @@
 
 namespace xlm {
 
+/// What the names of columns at.KEY begin with.
+inline constexpr std::string_view kSettingPrefix = "at.";
+
 /// All runs of a store in the order of their ids, and their columns. A column is
 ///   a field of the run      run_id, experiment, status, step, created, finished, seed_group
 ///   a cost                  params, flops_per_token, paper_flops, peak_memory, step_seconds
 ///   an evaluation           test.bpc, valid.loss, …: the final one, with the run's own settings
 ///   a resolved key          model.span, seed, data.name, …
+///   at.KEY                  the setting that an evaluation was made with: at.model.overlap, at.data.name, …
+///   COLUMN@KEY=VALUE@…      an evaluation or a cost of the same run where it was evaluated with those settings
+/// Behind the runs come rows for their evaluations with other settings than their own: a row has the run's fields and
+/// keys, its own evaluations and costs, and at.KEY says what it was made with. Nobody meets such a row who does not
+/// name the settings that it differs in: see `select`.
 class RunTable {
  public:
   explicit RunTable(Store& store);
 
+  /// How many runs there are.
   std::size_t size() const { return ids_.size(); }
-  const std::string& id(std::size_t run) const { return ids_[run]; }
+  /// The id of the run of a row.
+  const std::string& id(std::size_t row) const { return ids_[run_of(row)]; }
   const std::vector<std::string>& ids() const { return ids_; }
 
-  /// A column: one value for each run. It is read once and then kept. Throws UsageError for a name that the store does
+  /// A column: one value for each row. It is read once and then kept. Throws UsageError for a name that the store does
   /// not know, and suggests the nearest that it knows. In an empty store every name is a column of missing values.
   const std::vector<Value>& column(const std::string& name);
 
@@ -33,11 +45,17 @@ class RunTable {
   /// Whether a column is the outcome of runs (an evaluation, a cost) and not something that was set.
   bool is_measured(const std::string& name);
 
-  /// Runs that fulfil all conditions, ascending. `experiment` holds for every experiment that a run belongs to.
-  std::vector<std::size_t> select(const std::vector<Filter>& filters);
+  /// Rows that fulfil all conditions, ascending: runs, and those evaluations that differ from their run's own only in
+  /// settings KEY whose column at.KEY is in a condition or one of `named`. `experiment` holds for every experiment that
+  /// a run belongs to.
+  std::vector<std::size_t> select(const std::vector<Filter>& filters, const std::vector<std::string>& named = {});
 
-  /// Those of `runs` that fulfil all conditions.
-  std::vector<std::size_t> select(const std::vector<std::size_t>& runs, const std::vector<Filter>& filters);
+  /// Those of `rows` that `select` gives where it knows `named` alone: where several questions share a selection, each
+  /// asks for its own.
+  std::vector<std::size_t> asked_for(const std::vector<std::size_t>& rows, const std::vector<std::string>& named) const;
+
+  /// Those of `rows` that fulfil all conditions.
+  std::vector<std::size_t> select(const std::vector<std::size_t>& rows, const std::vector<Filter>& filters);
 
   /// All names that `column` takes, for messages and help.
   std::vector<std::string> column_names();
@@ -51,14 +69,31 @@ class RunTable {
     bool measured = false;
   };
 
+  /// A row behind the runs: the newest evaluations of a run with one set of settings.
+  struct EvaluationRow {
+    std::size_t run = 0;
+    std::string at;
+    std::map<std::string, Value> settings;  // that are not the run's own
+  };
+
+  std::size_t run_of(std::size_t row) const { return row < ids_.size() ? row : further_[row - ids_.size()].run; }
+  void load_evaluation_rows();
   const Column& find(const std::string& name);
   Column load(const std::string& name);
+  Column load_field(const std::string& name);
+  Column load_evaluation(const std::string& split, const std::string& metric);
+  Column load_setting(const std::string& key);
+  Column load_elsewhere(const std::string& name);
+  void copy_to_evaluations(std::vector<Value>& values) const;
+  void overlay_evaluations(const std::string& split, const std::string& metric, std::vector<Value>& out);
   /// Rows (run_id, value) in the order of run_id; false when there are none.
   bool load_rows(const std::string& sql, const std::vector<std::string>& bindings, std::vector<Value>& out);
   std::vector<bool> of_experiments(const Filter& filter);
 
   Store& store_;
   std::vector<std::string> ids_;
+  std::vector<EvaluationRow> further_;                                         // by run and `at`
+  std::map<std::pair<std::string, std::string>, std::size_t> further_places_;  // run id and `at` → row
   std::map<std::string, Column> columns_;
 };
 

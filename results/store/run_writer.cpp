@@ -67,10 +67,11 @@ std::string seed_group(const Run& run) {
 
 RunWriter::RunWriter(SQLite::Database& database)
     : status_(database, "UPDATE runs SET status = ? WHERE run_id = ?"),
-      run_(database, "INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
+      run_(database, "INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
       param_(database, "INSERT OR REPLACE INTO params VALUES (?, ?, ?)"),
       metric_(database, "INSERT INTO metrics VALUES (?, ?, ?, ?)"),
-      evaluation_(database, "INSERT INTO evaluations VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"),
+      evaluation_(database, "INSERT INTO evaluations VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
+      setting_(database, "INSERT OR REPLACE INTO evaluation_settings VALUES (?, ?, ?, ?)"),
       cost_(database, "INSERT INTO costs VALUES (?, ?, ?)"),
       grid_(database, "INSERT INTO grids VALUES (?, ?, ?, ?, ?, ?)"),
       trace_(database, "INSERT INTO traces VALUES (?, ?, ?, ?, ?, ?)"),
@@ -100,7 +101,7 @@ void RunWriter::replace(const Run& run, std::int64_t bytes, std::int64_t time) {
 
 void RunWriter::insert_run(const Run& run, std::int64_t bytes, std::int64_t time) {
   insert(run_, run.id, or_null(run.experiment), std::string(name_of(run.status)), or_null(run.reason), run.created,
-         run.finished, run.step, seed_group(run), bytes, time);
+         run.finished, run.step, seed_group(run), bytes, time, run.is_evaluation ? 1 : 0);
 }
 
 void RunWriter::insert_params(const Run& run) {
@@ -114,10 +115,12 @@ void RunWriter::insert_metrics(const Run& run) {
 void RunWriter::insert_evaluations(const Run& run) {
   for (const RunEvaluation& evaluation : run.evaluations) {
     const std::string settings = json_text(evaluation.settings);
+    const std::string at = at_text(evaluation.at);
     for (const auto& [metric, value] : evaluation.values) {
       insert(evaluation_, run.id, evaluation.split, metric, evaluation.step, settings, value, evaluation.final ? 1 : 0,
-             evaluation.main ? 1 : 0, evaluation.time);
+             evaluation.main ? 1 : 0, evaluation.time, at);
     }
+    for (const auto& [key, value] : evaluation.at) insert(setting_, run.id, at, key, value);
   }
 }
 

@@ -38,6 +38,7 @@ class RunWriter {
   SQLite::Statement param_;
   SQLite::Statement metric_;
   SQLite::Statement evaluation_;
+  SQLite::Statement setting_;
   SQLite::Statement cost_;
   SQLite::Statement grid_;
   SQLite::Statement trace_;

@@ -161,16 +161,71 @@ CREATE VIEW last_spans AS
 UPDATE runs SET journal_bytes = -1, journal_time = 0;
 )sql";
 
+/// Evaluations with settings that are not the run's own, on other data for instance, belong to their run: they are told
+/// apart by what differs. A folder that holds evaluations alone is no run.
+constexpr std::string_view kVersion4 = R"sql(
+ALTER TABLE runs ADD COLUMN is_evaluation INTEGER NOT NULL DEFAULT 0;  -- 1: not trained here, but measured
+ALTER TABLE evaluations ADD COLUMN at TEXT NOT NULL DEFAULT '';        -- what differs: data.name=pg-19@model.overlap=20
+
+CREATE TABLE evaluation_settings (
+  run_id TEXT NOT NULL,
+  at     TEXT NOT NULL,             -- as in evaluations
+  key    TEXT NOT NULL,
+  value,
+  PRIMARY KEY (run_id, at, key)
+) WITHOUT ROWID;
+CREATE INDEX evaluations_elsewhere ON evaluations (metric, split, run_id, at, time, value) WHERE at <> '';
+
+DROP VIEW results;
+CREATE VIEW results AS
+  SELECT r.run_id, r.experiment, r.status,
+    (SELECT value FROM params WHERE run_id = r.run_id AND key = 'model.type') AS model,
+    (SELECT value FROM params WHERE run_id = r.run_id AND key = 'data.name') AS data,
+    (SELECT value FROM params WHERE run_id = r.run_id AND key = 'seed') AS seed,
+    r.step,
+    (SELECT value FROM evaluations WHERE run_id = r.run_id AND split = 'valid' AND metric = 'bpc' AND main = 1) AS valid_bpc,
+    (SELECT value FROM evaluations WHERE run_id = r.run_id AND split = 'test' AND metric = 'bpc' AND main = 1) AS test_bpc,
+    (SELECT value FROM evaluations WHERE run_id = r.run_id AND split = 'test' AND metric = 'loss' AND main = 1) AS test_loss,
+    (SELECT value FROM costs WHERE run_id = r.run_id AND name = 'params') AS params,
+    (SELECT value FROM costs WHERE run_id = r.run_id AND name = 'flops_per_token') AS flops_per_token,
+    (SELECT value FROM costs WHERE run_id = r.run_id AND name = 'step_seconds') AS step_seconds,
+    datetime(r.created, 'unixepoch') AS created,
+    datetime(r.finished, 'unixepoch') AS finished,
+    r.seed_group
+  FROM runs r WHERE r.is_evaluation = 0;
+
+-- Of several evaluations with the same settings the newest; max() chooses the row that the other columns are of.
+CREATE VIEW evaluation_results AS
+  SELECT e.run_id, r.experiment, r.status,
+    (SELECT value FROM params WHERE run_id = e.run_id AND key = 'model.type') AS model,
+    (SELECT value FROM params WHERE run_id = e.run_id AND key = 'data.name') AS data,
+    (SELECT value FROM params WHERE run_id = e.run_id AND key = 'seed') AS seed,
+    e.split || '.' || e.metric || CASE e.at WHEN '' THEN '' ELSE '@' || e.at END AS name,
+    e.split, e.metric, e.at, e.value, max(e.time) AS time, r.seed_group, r.is_evaluation
+  FROM evaluations e JOIN runs r ON r.run_id = e.run_id
+  WHERE e.main = 1 OR e.at <> '' GROUP BY e.run_id, e.split, e.metric, e.at;
+
+CREATE VIEW evaluation_seeds AS
+  SELECT seed_group, min(experiment) AS experiment, min(model) AS model, min(data) AS data, name, split, metric, at,
+    count(*) AS runs, avg(value) AS mean,
+    CASE WHEN count(*) > 1
+      THEN sqrt(max(0, (avg(value * value) - avg(value) * avg(value)) * count(*) / (count(*) - 1))) END AS sd,
+    min(value) AS min, max(value) AS max, group_concat(run_id, ' ') AS run_ids
+  FROM evaluation_results WHERE status = 'done' AND is_evaluation = 0 GROUP BY seed_group, name;
+
+UPDATE runs SET journal_bytes = -1, journal_time = 0;
+)sql";
+
 }  // namespace
 
 const std::vector<std::string_view>& schema_versions() {
-  static const std::vector<std::string_view> versions{kVersion1, kVersion2, kVersion3};
+  static const std::vector<std::string_view> versions{kVersion1, kVersion2, kVersion3, kVersion4};
   return versions;
 }
 
 const std::vector<std::string_view>& run_tables() {
-  static const std::vector<std::string_view> tables{"runs",  "params", "metrics", "evaluations",
-                                                    "costs", "grids",  "traces",  "experiments"};
+  static const std::vector<std::string_view> tables{"runs",  "params", "metrics",     "evaluations",        "costs",
+                                                    "grids", "traces", "experiments", "evaluation_settings"};
   return tables;
 }
 

@@ -85,6 +85,24 @@ std::vector<TableColumn> columns_of(RunTable& runs, const std::vector<std::size_
   return all;
 }
 
+std::vector<std::string> columns_in(const std::vector<Filter>& filters) {
+  std::vector<std::string> names;
+  for (const Filter& filter : filters) names.push_back(filter.column);
+  return names;
+}
+
+/// Every column of the store that says which runs belong where.
+std::vector<std::string> naming_columns(const TableDescription& description) {
+  std::vector<std::string> names{description.row_key, description.column_key};
+  const auto add = [&](const std::vector<Filter>& filters) {
+    for (std::string& name : columns_in(filters)) names.push_back(std::move(name));
+  };
+  for (const TableEntry& row : description.rows) add(row.where);
+  for (const TableColumn& column : description.columns) add(column.where);
+  for (const TableColumn& also : description.also) add(also.where);
+  return names;
+}
+
 /// Why runs give no number: "2 running, 1 failed", or that they lack the column though all are done.
 std::string missing_reason(RunTable& runs, const std::vector<std::size_t>& members, const std::string& column) {
   std::map<std::string, int> counts;
@@ -98,8 +116,10 @@ std::string missing_reason(RunTable& runs, const std::vector<std::size_t>& membe
 /// Computes cells of one table.
 class TableBuilder {
  public:
-  TableBuilder(RunTable& runs, const TableDescription& description, std::vector<std::size_t> selected)
-      : runs_(runs), description_(description), selected_(std::move(selected)) {}
+  /// `filters` are those that all of `selected` fulfil.
+  TableBuilder(RunTable& runs, const TableDescription& description, const std::vector<Filter>& filters,
+               std::vector<std::size_t> selected)
+      : runs_(runs), description_(description), named_(columns_in(filters)), selected_(std::move(selected)) {}
 
   std::variant<Table, NothingToShow> build() {
     table_.title = description_.title;
@@ -111,7 +131,7 @@ class TableBuilder {
       TableRow row{entry.label, {}};
       const std::vector<std::size_t> members = runs_.select(selected_, entry.where);
       groups_.emplace_back();
-      for (const TableColumn& column : table_.columns) row.cells.push_back(cell(members, column, entry.label));
+      for (const TableColumn& column : table_.columns) row.cells.push_back(cell(members, column, entry));
       table_.rows.push_back(std::move(row));
     }
     if (table_.rows.empty() || table_.columns.empty()) return nothing_to_show();
@@ -129,16 +149,17 @@ class TableBuilder {
                         description_.title, reason)};
   }
 
-  TableCell cell(const std::vector<std::size_t>& row, const TableColumn& column, const std::string& label) {
+  TableCell cell(const std::vector<std::size_t>& row, const TableColumn& column, const TableEntry& entry) {
+    const std::string& label = entry.label;
     TableCell result;
     if (const auto printed = description_.printed.find(label); printed != description_.printed.end()) {
       const auto text = printed->second.find(column.label);
       if (text != printed->second.end()) result.printed = text->second;
     }
     ByGroup& groups = groups_.back().emplace_back();
-    const std::vector<std::size_t> members = runs_.select(row, column.where);
+    const std::vector<std::size_t> members = members_of(row, entry, column);
     if (members.empty()) {
-      result.missing = "no run";
+      result.missing = why_nobody(entry, column);
       return result;
     }
     const std::vector<Value>& values = runs_.column(column.cells.value);
@@ -169,6 +190,33 @@ class TableBuilder {
   bool has_lost(std::size_t run) {
     return !is_missing(runs_.column_or_nothing("test.worse_than_guessing")[run]) ||
            !is_missing(runs_.column_or_nothing("valid.worse_than_guessing")[run]);
+  }
+
+  /// A cell has the evaluations that it asks for itself; what its neighbours ask for is not averaged in.
+  std::vector<std::size_t> members_of(const std::vector<std::size_t>& row, const TableEntry& entry,
+                                      const TableColumn& column) {
+    std::vector<std::string> named = named_;
+    for (const std::vector<Filter>* filters : {&entry.where, &column.where}) {
+      for (std::string& name : columns_in(*filters)) named.push_back(std::move(name));
+    }
+    return runs_.select(runs_.asked_for(row, named), column.where);
+  }
+
+  /// Whether there are runs that were only not evaluated with the settings that the cell asks for.
+  std::string why_nobody(const TableEntry& row, const TableColumn& column) {
+    std::vector<Filter> of_runs;
+    std::vector<std::string> settings;
+    for (const std::vector<Filter>* filters : {&row.where, &column.where}) {
+      for (const Filter& filter : *filters) {
+        if (filter.column.starts_with(kSettingPrefix)) {
+          settings.push_back(filter.text().substr(kSettingPrefix.size()));
+        } else {
+          of_runs.push_back(filter);
+        }
+      }
+    }
+    if (settings.empty() || runs_.select(selected_, of_runs).empty()) return "no run";
+    return "not evaluated with " + join(settings, ", ");
   }
 
   void note_mixed(const std::string& label, const TableColumn& column) {
@@ -227,6 +275,7 @@ class TableBuilder {
 
   RunTable& runs_;
   const TableDescription& description_;
+  std::vector<std::string> named_;
   std::vector<std::size_t> selected_;
   Table table_;
   TableNotes notes_;
@@ -237,9 +286,10 @@ class TableBuilder {
 
 std::variant<Table, NothingToShow> build_table(RunTable& runs, const TableDescription& description,
                                                const std::vector<Filter>& filters) {
-  std::vector<std::size_t> selected = runs.select(filters);
-  selected = runs.select(selected, description.where);
-  return TableBuilder(runs, description, std::move(selected)).build();
+  std::vector<Filter> all = filters;
+  all.insert(all.end(), description.where.begin(), description.where.end());
+  std::vector<std::size_t> selected = runs.select(all, naming_columns(description));
+  return TableBuilder(runs, description, all, std::move(selected)).build();
 }
 
 }  // namespace xlm

@@ -99,6 +99,14 @@ class RunMaker {
     return folder(run.id);
   }
 
+  /// An evaluation of a run that is there, with settings of its own.
+  void evaluate(const MadeRun& run, const std::string& split, double bpc, const Json& settings) {
+    Json record = evaluation(split, bpc, false);
+    record["settings"] = settings;
+    record["values"]["flops_per_token"] = 2 * run.flops;
+    journal(run).append("evaluation", record);
+  }
+
   /// One run per type, span and seed, with numbers that depend on all three.
   void make_sweep(const std::vector<std::string>& types, const std::vector<int>& spans, const std::vector<int>& seeds) {
     int number = 0;

@@ -53,6 +53,34 @@ class Figures : public ::testing::Test {
 constexpr const char* kLine =
     "figure: Bpc against span\nkind: line\nx: model.span\ny: test.bpc\nseries: model.span_type\nx_scale: log\n";
 
+TEST_F(Figures, PutEvaluationsAtTheSettingsThatTheyWereMadeWith) {
+  int number = 0;
+  for (int i = 0; i < 8; ++i) {
+    const MadeRun run{.id = fmt::format("adaptive-span-text8-{:08x}", ++number), .flops = 1e6 * number};
+    for (const int batch : {1, 2}) maker_.evaluate(run, "test", 3 + batch, {{"eval.batch", batch}});
+    maker_.evaluate(run, "valid", 9, {{"eval.batch", 1}});
+  }
+  store_.sync(maker_.runs());
+  const Figure line = figure(
+      "figure: f\nkind: line\nx: at.eval.batch\ny: test.bpc\nseries: model.span_type\nwhere: {model.span: 64}\n");
+  ASSERT_EQ(line.series.size(), 2);
+  ASSERT_EQ(line.series[0].points.size(), 3);
+  EXPECT_EQ(line.series[0].points[0].x, 1);
+  EXPECT_EQ(line.series[0].points[0].y, 4);
+  EXPECT_NEAR(line.series[0].points[2].y, 2 - 0.064 - 0.1 + 0.015, 1e-12) << "the runs' own batch is 8";
+  EXPECT_EQ(line.x_label, "eval batch");
+  EXPECT_TRUE(line.notes.empty());
+  // Where x is an outcome, seeds that were measured alike are one point.
+  const Figure scatter = figure(
+      "figure: f\nkind: scatter\nx: flops_per_token\ny: test.bpc\nseries: at.eval.batch\n"
+      "where: {model.span: 64, model.span_type: fixed}\n");
+  ASSERT_EQ(scatter.series.size(), 3);
+  for (const FigureSeries& series : scatter.series) EXPECT_EQ(series.points.size(), 1) << series.label;
+  // And a curve over training is not told what was measured afterwards.
+  const Figure curve = figure("figure: f\nkind: line\nx: step\ny: valid.bpc\nwhere: {model.span: 64, seed: 1}\n");
+  for (const FigurePoint& point : curve.series[0].points) EXPECT_LT(point.y, 3);
+}
+
 TEST_F(Figures, AverageSeedsWithErrorBars) {
   const Figure result = figure(kLine);
   ASSERT_EQ(result.series.size(), 2);

@@ -114,6 +114,37 @@ TEST_F(RunFolder, ChoosesTheFinalEvaluationWithTheRunsOwnSettings) {
   EXPECT_THAT(main, ElementsAre(1.3));
 }
 
+TEST_F(RunFolder, AnEvaluationSaysWhatItDiffersInFromItsRun) {
+  const MadeRun made;
+  maker_.make(made);
+  maker_.evaluate(made, "test", 1, {{"eval.batch", 1}, {"model.span", 256}, {"data.fingerprint", "f00d"}});
+  maker_.evaluate(made, "test", 2, {{"data.name", "pg-19"}, {"data.fingerprint", "beef"}, {"eval.batch", 4}});
+  maker_.evaluate(made, "test", 3, {{"data.name", "text8"}, {"data.fingerprint", "beef"}});
+  std::map<double, std::string> at;
+  for (const RunEvaluation& evaluation : read_run(maker_.folder(made.id)).evaluations) {
+    at[evaluation.values.at("bpc")] = at_text(evaluation.at);
+  }
+  EXPECT_EQ(at.at(1), "eval.batch=1");
+  EXPECT_EQ(at.at(2), "data.name=pg-19@eval.batch=4");
+  EXPECT_EQ(at.at(3), "data.fingerprint=beef") << "other data of the same name";
+  EXPECT_EQ(at.at(1.5), "") << "the run's own";
+}
+
+TEST_F(RunFolder, KnowsTheEvaluationsThatAreWantedOfIt) {
+  const MadeRun made{.state = "queued"};
+  maker_.make(made);
+  Journal journal = maker_.journal(made);
+  const Json wanted = {{"split", "valid"}, {"changes", {{"model.overlap", 5}, {"data.path", "/data/pg-19"}}}};
+  journal.append("wanted", wanted);
+  journal.append("wanted", wanted);
+  journal.append("wanted", {{"changes", Json::object()}});
+  const auto run = read_run(maker_.folder(made.id));
+  ASSERT_EQ(run.wanted.size(), 1);
+  EXPECT_EQ(run.wanted[0].split, "valid");
+  EXPECT_EQ(at_text(run.wanted[0].changes), "data.path=/data/pg-19@model.overlap=5");
+  EXPECT_EQ(run.malformed, 1);
+}
+
 TEST_F(RunFolder, ANumberOtherThanFinalIsNotMain) {
   const auto run = read_run(maker_.make({.state = "failed"}));
   ASSERT_EQ(run.evaluations.size(), 1);
@@ -211,5 +242,6 @@ TEST_F(RunFolder, SaysWhichFileIsMissingOrBroken) {
   fs::remove(config);
   EXPECT_THROW(read_run(maker_.folder(made.id)), DataError);
 }
+
 }  // namespace
 }  // namespace xlm

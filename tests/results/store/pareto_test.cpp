@@ -155,6 +155,33 @@ TEST_F(ParetoQueryTest, AveragesGroups) {
   EXPECT_EQ(result.incomplete, 1);
 }
 
+TEST_F(ParetoQueryTest, EvaluationsArePointsOfTheirOwnWhereTheirSettingsAreNamed) {
+  for (const int seed : {1, 2}) {  // of the adaptive runs with a span of 64
+    maker_.evaluate({.id = fmt::format("adaptive-span-text8-{:08x}", 4 + seed), .flops = 64e6}, "test", 1 + seed,
+                    {{"eval.batch", 1}});
+  }
+  store_.sync(maker_.runs());
+  RunTable runs(store_);
+  ParetoQuery query{.columns = {"flops_per_token", "test.bpc"},
+                    .maximize = {false, false},
+                    .group_by = {"at.eval.batch"},
+                    .where = parse_filters({"model.span=64", "model.span_type=adaptive"}),
+                    .reference = {}};
+  const ParetoResult named = run_pareto(runs, query);
+  ASSERT_EQ(named.front.dominated.size(), 1);
+  EXPECT_EQ(named.front.dominated[0].group, "1");
+  EXPECT_EQ(named.front.dominated[0].values, (std::vector<double>{128e6, 2.5}));
+  query.group_by.clear();
+  query.where.push_back(parse_filters({"at.eval.batch=1,8"}).front());
+  const ParetoResult each = run_pareto(runs, query);
+  EXPECT_EQ(each.front.front.size() + each.front.dominated.size(), 4) << "two runs, and an evaluation of each";
+  query.where.pop_back();
+  query.group_by = {"model.span"};
+  const ParetoResult unnamed = run_pareto(runs, query);
+  EXPECT_EQ(unnamed.front.front.size() + unnamed.front.dominated.size(), 1) << "nobody asked for them";
+  EXPECT_NEAR(unnamed.front.front[0].values[1], 2 - 0.064 - 0.1 + 0.015, 1e-12);
+}
+
 TEST_F(ParetoQueryTest, JsonHasTheDocumentedFields) {
   RunTable runs(store_);
   const ParetoQuery query{.columns = {"flops_per_token", "test.bpc"},

@@ -59,6 +59,86 @@ TEST_F(Columns, AreMeasuredOrSet) {
   EXPECT_FALSE(runs.is_measured("train.steps"));
 }
 
+/// Two runs on text8 that were evaluated on pg-19 too, with a batch of 1 as well, and a third that was not.
+class Elsewhere : public Columns {
+ protected:
+  Elsewhere() {
+    for (const MadeRun& run : {MadeRun{.id = "a", .type = "fixed", .span = 64, .bpc = 1.5},
+                               MadeRun{.id = "b", .type = "adaptive", .span = 256, .seed = 2, .bpc = 1.25}}) {
+      const Json other = {{"data.name", "pg-19"}, {"data.fingerprint", "beef"}};
+      Json other_batch = other;
+      other_batch["eval.batch"] = 1;
+      maker_.evaluate(run, "test", 9, other);
+      maker_.evaluate(run, "test", run.bpc + 1, other);  // the newer one counts
+      maker_.evaluate(run, "valid", run.bpc + 2, other);
+      maker_.evaluate(run, "test", run.bpc + 3, other_batch);
+      maker_.evaluate(run, "test", run.bpc + 4, {{"eval.batch", 1}});
+    }
+    store_.sync(maker_.runs());
+  }
+
+  /// Run and value of a column for each row that is selected.
+  std::vector<std::string> shown(const std::string& column, const std::vector<std::string>& filters,
+                                 const std::vector<std::string>& named = {}) {
+    RunTable runs(store_);
+    std::vector<std::string> lines;
+    for (const std::size_t row : runs.select(parse_filters(filters), named)) {
+      lines.push_back(runs.id(row) + " " + to_text(runs.column(column)[row]));
+    }
+    return lines;
+  }
+};
+
+TEST_F(Elsewhere, AreNotMetByThoseWhoDoNotAskForThem) {
+  EXPECT_THAT(shown("test.bpc", {}), ElementsAre("a 1.5", "b 1.25", "c "));
+  EXPECT_THAT(shown("test.bpc", {"data.name=pg-19"}), ElementsAre()) << "nobody was trained on it";
+  RunTable runs(store_);
+  EXPECT_EQ(runs.size(), 3U);
+}
+
+TEST_F(Elsewhere, AreRowsForThoseWhoNameWhatTheyDifferIn) {
+  EXPECT_THAT(shown("test.bpc", {"at.data.name=pg-19"}), ElementsAre("a 2.5", "b 2.25"));
+  EXPECT_THAT(shown("valid.bpc", {"at.data.name=pg-19"}), ElementsAre("a 3.5", "b 3.25"));
+  EXPECT_THAT(shown("model.span", {"at.data.name=pg-19"}), ElementsAre("a 64", "b 256"));
+  EXPECT_THAT(shown("flops_per_token", {"at.data.name=pg-19"}), ElementsAre("a 2000000", "b 2000000"));
+  EXPECT_THAT(shown("test.bpc", {"at.data.name=text8"}), ElementsAre("a 1.5", "b 1.25", "c ")) << "the run's own";
+  EXPECT_THAT(shown("at.data.name", {"seed=1", "status=done"}, {"at.data.name"}), ElementsAre("a text8", "a pg-19"));
+  EXPECT_THAT(shown("test.bpc", {"at.data.name=pg-19", "at.eval.batch=1"}), ElementsAre("a 4.5", "b 4.25"));
+  EXPECT_THAT(shown("test.bpc", {"at.eval.batch=1", "experiment=other"}), ElementsAre("b 5.25"));
+}
+
+TEST_F(Elsewhere, AreColumnsOfTheirRun) {
+  EXPECT_THAT(shown("test.bpc@data.name=pg-19", {}), ElementsAre("a 2.5", "b 2.25", "c "));
+  EXPECT_THAT(shown("test.bpc@data.name=pg-19@eval.batch=1", {}), ElementsAre("a 4.5", "b 4.25", "c "));
+  EXPECT_THAT(shown("test.bpc@data.name=text8", {}), ElementsAre("a 1.5", "b 1.25", "c ")) << "the run's own";
+  EXPECT_THAT(shown("flops_per_token@eval.batch=1", {}), ElementsAre("a 2000000", "b 2000000", "c "));
+  RunTable runs(store_);
+  EXPECT_TRUE(runs.is_measured("test.bpc@data.name=pg-19"));
+  EXPECT_FALSE(runs.is_measured("at.data.name"));
+}
+
+TEST_F(Elsewhere, AreRefusedUnderNamesThatNobodyKnows) {
+  RunTable runs(store_);
+  EXPECT_THROW(runs.column("test.bpc@eval.bach=1"), UsageError);
+  EXPECT_THROW(runs.column("test.bcp@eval.batch=1"), UsageError);
+  EXPECT_THROW(runs.column("test.bpc@eval.batch"), UsageError);
+  EXPECT_THROW(runs.column("at.test.bpc"), UsageError);
+  try {
+    runs.column("at.data.nam");
+    ADD_FAILURE() << "no error";
+  } catch (const UsageError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("did you mean 'at.data.name'"));
+  }
+}
+
+TEST_F(Elsewhere, AreListedWithTheirRun) {
+  const Json run = RunLister(store_).run("a");
+  EXPECT_EQ(run["evaluations"].size(), 2U);
+  ASSERT_EQ(run["further_evaluations"].size(), 4U);
+  EXPECT_EQ(run["further_evaluations"][0]["at"], "data.name=pg-19");
+  EXPECT_EQ(run["further_evaluations"][0]["bpc"], 2.5);
+}
+
 TEST_F(Columns, OfUsualNamesMayBeEmpty) {
   RunTable runs(store_);
   EXPECT_THAT(runs.column("peak_memory"), ElementsAre(Value(), Value(), Value()));

@@ -150,7 +150,7 @@ TEST_F(StoreFile, OneOfTheSecondVersionLosesNothing) {
                                            "SELECT layer, max(span) AS longest FROM last_spans GROUP BY layer",
                                            "SELECT * FROM params",
                                            "SELECT * FROM metrics",
-                                           "SELECT * FROM evaluations",
+                                           "SELECT run_id, split, metric, step, settings, value, final, main, time FROM evaluations",
                                            "SELECT * FROM costs",
                                            "SELECT * FROM experiments",
                                            "SELECT * FROM traces",
@@ -165,7 +165,7 @@ TEST_F(StoreFile, OneOfTheSecondVersionLosesNothing) {
   ASSERT_EQ(before[1].size(), 4);
   { Store store(file_); }
   SQLite::Database database(file_.string(), SQLite::OPEN_READONLY);
-  EXPECT_EQ(schema_version(database), 3);
+  EXPECT_EQ(schema_version(database), std::ssize(schema_versions()));
   for (std::size_t i = 0; i < questions.size(); ++i) EXPECT_EQ(ask(database, questions[i]), before[i]) << questions[i];
   EXPECT_EQ(database.execAndGet("SELECT count(*) FROM grids WHERE name = 'spans'").getInt(), 6);
 }
@@ -195,13 +195,49 @@ TEST_F(StoreFile, HoldsGridsOfAnyNameAndShape) {
   EXPECT_EQ(rows(store, "SELECT * FROM spans").size(), 4) << "those alone";
 }
 
-TEST_F(StoreFile, OneOfTheFirstVersionTakesInTheTracesThatItLeftOut) {
-  maker_.make({.id = "a", .text = "ab"});
-  make_old_store(file_, 1);
+TEST_F(StoreFile, OneOfTheFirstVersionTakesInWhatItLeftOut) {
+  const MadeRun made{.id = "a", .text = "ab"};
+  maker_.make(made);
+  maker_.evaluate(made, "test", 2, {{"eval.batch", 1}});
+  Store present = Store::in_memory();
+  present.sync(maker_.runs());
+  const std::string stamp = rows(present, "SELECT journal_bytes || ', ' || journal_time FROM runs").front();
+  {
+    SQLite::Database database(file_.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+    migrate(database, {schema_versions().front()}, "the store");
+    database.exec("INSERT INTO runs VALUES ('a', 'spans', 'done', NULL, 1, 2, 100, 'group', " + stamp + ")");
+  }
   Store store(file_);
   EXPECT_EQ(store.sync(maker_.runs()).updated, 1);
   EXPECT_EQ(rows(store, "SELECT * FROM traces").size(), 2);
+  EXPECT_THAT(rows(store, "SELECT key, value FROM evaluation_settings"), ElementsAre("eval.batch|1"));
   EXPECT_EQ(store.sync(maker_.runs()).unchanged, 1);
+  EXPECT_EQ(dump(store), dump(present));
+}
+
+TEST_F(StoreFile, KeepsEvaluationsOnOtherDataApartFromTheRunsOwn) {
+  for (const int seed : {1, 2, 3}) {
+    const MadeRun made{.id = fmt::format("run-{}", seed), .seed = seed, .bpc = 1 + 0.01 * seed};
+    maker_.make(made);
+    maker_.evaluate(made, "test", 2 + 0.1 * seed, {{"data.name", "pg-19"}, {"data.fingerprint", "beef"}});
+  }
+  const MadeRun measured{.id = "eval-gpt2-text8-1", .experiment = "spans"};
+  maker_.make(measured);
+  write_file(RunPaths{maker_.folder(measured.id)}.environment(),
+             Json{{"dataset", "text8"}, {"fingerprint", "f00d"}, {"model_sha256", "abc"}}.dump());
+  Store store(file_);
+  store.sync(maker_.runs());
+  EXPECT_THAT(rows(store, "SELECT count(*) FROM results"), ElementsAre("3")) << "a measured folder is no run";
+  EXPECT_THAT(rows(store, "SELECT runs, round(test_bpc, 6) FROM seeds"), ElementsAre("3|1.02"));
+  EXPECT_THAT(
+      rows(store,
+           "SELECT name, runs, round(mean, 6), round(sd, 6), run_ids FROM evaluation_seeds "
+           "WHERE split = 'test' AND metric = 'bpc' ORDER BY name"),
+      ElementsAre("test.bpc|3|1.02|0.01|run-1 run-2 run-3", "test.bpc@data.name=pg-19|3|2.2|0.1|run-1 run-2 run-3"));
+  EXPECT_THAT(rows(store,
+                   "SELECT run_id, value FROM evaluation_results WHERE metric = 'bpc' AND split = 'test' AND "
+                   "run_id LIKE 'eval-%'"),
+              ElementsAre("eval-gpt2-text8-1|1.5"));
 }
 
 TEST_F(StoreFile, GroupsRunsThatDifferInTheSeedAlone) {
@@ -228,8 +264,11 @@ TEST_F(StoreFile, ReadsOnlyJournalsThatChanged) {
 }
 
 TEST_F(StoreFile, ForgetsRunsWhoseFolderIsGone) {
-  maker_.make({.id = "a", .text = "ab"});
-  maker_.make({.id = "b", .text = "ab"});
+  for (const char* id : {"a", "b"}) {
+    const MadeRun made{.id = id, .text = "ab"};
+    maker_.make(made);
+    maker_.evaluate(made, "test", 2, {{"eval.batch", 1}});
+  }
   Store store(file_);
   store.sync(maker_.runs());
   fs::remove_all(maker_.folder("a"));

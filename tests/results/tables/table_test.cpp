@@ -59,6 +59,38 @@ constexpr const char* kGrid =
     "table: Bits per character\nrows: model.span_type\ncolumns: model.span\n"
     "cells: {value: test.bpc, spread: sd, digits: 3}\n";
 
+TEST_F(Tables, ShowEvaluationsOnOtherDataBesideTheRunsOwn) {
+  int number = 0;
+  for (const char* type : {"fixed", "adaptive"}) {
+    for (const int span : {64, 256}) {
+      for (const int seed : {1, 2, 3}) {
+        const MadeRun run{.id = fmt::format("adaptive-span-text8-{:08x}", ++number), .type = type, .span = span};
+        if (span == 64) maker_.evaluate(run, "test", 3 + 0.1 * seed, {{"data.name", "pg-19"}});
+      }
+    }
+  }
+  sync();
+  const char* const description =
+      "table: Two corpora\nrows: model.span_type\nwhere: {model.span: 64}\n"
+      "cells: {value: test.bpc, spread: sd, digits: 3}\n"
+      "columns:\n"
+      "  - {label: text8}\n"
+      "  - {label: pg-19, where: {at.data.name: pg-19}}\n"
+      "  - {label: the same, value: test.bpc@data.name=pg-19}\n"
+      "  - {label: enwik8, where: {at.data.name: enwik8}}\n";
+  const Table result = table(description);
+  ASSERT_EQ(result.rows.size(), 2);
+  const std::vector<TableCell>& cells = result.rows[0].cells;
+  EXPECT_NEAR(*cells[0].value, 2 - 0.064 - 0.1 + 0.02, 1e-12) << "the runs' own alone";
+  for (const std::size_t column : {1U, 2U}) {
+    EXPECT_NEAR(*cells[column].value, 3.2, 1e-12);
+    EXPECT_NEAR(*cells[column].spread, 0.1, 1e-12);
+    EXPECT_EQ(cells[column].groups, 3);
+  }
+  EXPECT_EQ(cells[3].missing, "not evaluated with data.name=enwik8");
+  EXPECT_THAT(render_table(result, TableFormat::kCsv, 0), HasSubstr("3.2"));
+}
+
 TEST_F(Tables, AveragesOverSeeds) {
   const Table result = table(kGrid);
   ASSERT_EQ(result.rows.size(), 2);
