@@ -18,6 +18,7 @@
 #include "experiments/runs/pinned_program.h"
 #include "experiments/runs/store_update.h"
 #include "experiments/runs/submission.h"
+#include "experiments/runs/wanted_evaluations.h"
 #include "results/quantities/quantities.h"
 
 namespace xlm {
@@ -55,6 +56,7 @@ std::string dry_run_json(const std::vector<SweepRun>& runs, const std::vector<Co
     entry["params"] = costs.empty() ? Json() : Json(costs[i].params);
     entry["steps"] = runs[i].planned.options.train.steps;
     entry["flops"] = costs.empty() ? Json() : Json(costs[i].flops);
+    if (!runs[i].evaluations.empty()) entry["evaluations_left"] = runs[i].evaluations_left;
     Json values = Json::object();
     for (const auto& [key, value] : runs[i].point) values[key] = to_json(value);
     entry["values"] = std::move(values);
@@ -93,12 +95,15 @@ void print_dry_run(const std::vector<SweepRun>& runs, const GlobalOptions& globa
   std::string text = runs_table(runs, {{"parameters", true}, {"steps", true}, {"FLOPs left", true}, {"status"}}, cells,
                                 global.standard_output);
   std::size_t to_do = 0;
+  std::size_t evaluations = 0;
   double flops = 0;
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    if (runs[i].action == SweepAction::kRun) ++to_do;
+    if (runs[i].action == SweepAction::kRun && runs[i].status != name_of(RunStatus::kDone)) ++to_do;
+    evaluations += runs[i].evaluations_left;
     if (!costs.empty()) flops += costs[i].flops;
   }
   text += fmt::format("\n{} of {} runs to do", to_do, runs.size());
+  if (evaluations > 0) text += fmt::format(", {} evaluations", evaluations);
   if (!costs.empty()) text += fmt::format(", about {:.2g} FLOPs (a step counted as three forward passes)", flops);
   print(text + "; nothing was written\n");
 }
@@ -124,6 +129,8 @@ class Summary {
       const RunStatus status = runs_.back().status;
       if (status == RunStatus::kDone) ++done_;
       if (is_failure(runs_.back())) ++failed_;
+      evaluations_ += run.evaluations.size();
+      evaluations_left_ += run.evaluations_left;
     }
     measure_ = find_measure();
   }
@@ -131,7 +138,7 @@ class Summary {
   int code() const {
     if (report_.interrupted) return kStopped;
     if (failed_ > 0) return kFailed;
-    return done_ == runs_.size() ? kDone : kStopped;
+    return done_ == runs_.size() && evaluations_left_ == 0 ? kDone : kStopped;
   }
 
   std::string json() const {
@@ -140,6 +147,7 @@ class Summary {
       Json entry = run_json(run);
       const auto ended = report_.ended.find(run.id);
       if (ended != report_.ended.end()) entry["reason"] = ended->second;
+      if (evaluations_ > 0) entry["evaluations_left"] = planned_[list.size()].evaluations_left;
       list.push_back(std::move(entry));
     }
     return list.dump(2) + "\n";
@@ -154,13 +162,15 @@ class Summary {
     std::string text =
         runs_table(planned_, {{"valid " + measure, true}, {"test " + measure, true}, {"status"}}, cells, terminal);
     text += fmt::format("\n{} of {} runs done", done_, runs_.size());
+    if (evaluations_ > 0) {
+      text += fmt::format(", {} of {} evaluations", evaluations_ - evaluations_left_, evaluations_);
+    }
     if (failed_ > 0) text += fmt::format(", {} failed", failed_);
     return text + "\n" + failures() + next_steps();
   }
 
  private:
   bool is_failure(const Run& run) const {
-    if (run.status == RunStatus::kDone) return false;
     return run.status == RunStatus::kFailed || run.status == RunStatus::kDiverged || report_.ended.count(run.id) > 0;
   }
 
@@ -220,10 +230,15 @@ class Summary {
   std::vector<Run> runs_;
   std::size_t done_ = 0;
   std::size_t failed_ = 0;
+  std::size_t evaluations_ = 0;
+  std::size_t evaluations_left_ = 0;
 };
 
 LaunchReport do_runs(const std::vector<SweepRun>& runs, const SweepCommand& command, const GlobalOptions& global) {
-  for (const SweepRun& run : runs) submit(run.planned);
+  for (const SweepRun& run : runs) {
+    submit(run.planned);
+    want(run.planned.paths, run.evaluations);
+  }
   update_store(global.runs, global.store_file());
   LaunchSettings settings{.jobs = command.jobs, .retry = command.retry, .anyway = command.anyway};
   settings.worker = {pin_program(program_files(), global.runs).string(), "worker"};

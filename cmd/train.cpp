@@ -52,7 +52,9 @@ int show(const PlannedRun& planned, const RunReport& report, const GlobalOptions
     print(results_table(run, terminal.is_terminal ? terminal.width : 0));
     if (!global.quiet) fmt::print(stderr, "the model is in {}\n", planned.paths.model().string());
   }
-  if (report.code == kStopped) {
+  if (report.code == kStopped && report.status == RunStatus::kDone) {
+    if (!global.quiet) fmt::print(stderr, "done; run the same command again for the evaluations that are left\n");
+  } else if (report.code == kStopped) {
     if (!global.quiet) {
       fmt::print(stderr, "stopped at step {} with a checkpoint: run the same command again to go on\n",
                  checkpoint_step(run));

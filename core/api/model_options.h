@@ -38,9 +38,10 @@ struct WithDerivedOptions {};
 /// Asks something of the options of training: `problem_with(const TrainOptions& train) const` says what is wrong.
 struct WithTrainingRules {};
 
-/// What the options of every model are: a struct that can be copied, with a name for `model.type`, a summary, how its text is fed, a list of
-/// its options, what the paper fixes beside the model, what is wrong with the values together, and the smallest models
-/// that together take every value of every choice, which is what the tests of all models run on.
+/// What the options of every model are: a struct that can be copied, with a name for `model.type`, a summary, how its
+/// text is fed, a list of its options, what the paper fixes beside the model, what is wrong with the values together,
+/// and the smallest models that together take every value of every choice, which is what the tests of all models run
+/// on.
 template <class Own>
 concept OptionsOfAModel = requires(Own own, const Own constant, OptionVisitor& visitor, OptimizerOptions& optimizer,
                                    TrainOptions& train, EvalOptions& eval) {

@@ -196,7 +196,8 @@ struct EvalOptions {
              .help = "windows of a row at most, the first ones; 0: the whole split; used by hourglasses",
              .min = 0,
              .max = 1e12,
-             .later = true},
+             .later = true,
+             .of_weights = false},
             max_windows);
     v.field({.name = "select",
              .help = "which weights become the model: the last, or the best on validation",

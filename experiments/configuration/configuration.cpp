@@ -15,7 +15,10 @@ namespace xlm {
 namespace {
 
 /// What a recipe's file says beside the run.
-constexpr std::array<std::string_view, 6> kRecipeKeys{"sweep", "profiles", "table", "tables", "figure", "figures"};
+constexpr std::array<std::string_view, 7> kRecipeKeys{"sweep",  "evaluate", "profiles", "table",
+                                                      "tables", "figure",   "figures"};
+
+/// What says, beside eval.…, how a text is fed to a model.
 
 /// model: type, the model's own options, init_from.
 struct ModelGroup {
@@ -218,6 +221,8 @@ RunOptions read_run_options(const Yaml& tree, Completeness completeness) {
   return options;
 }
 
+bool is_evaluation_setting(const OptionEntry& entry) { return entry.affects_result && !entry.of_weights; }
+
 RunOptions read_model_folder(const fs::path& folder, const std::vector<std::string>& overrides) {
   const fs::path file = folder / "config.yaml";
   const fs::path shape = folder / "config.json";
@@ -250,14 +255,16 @@ RunOptions read_model_folder(const fs::path& folder, const std::vector<std::stri
 
 Yaml resolved(const RunOptions& options) { return tree_of(option_entries(options), "resolved configuration"); }
 
-std::string model_yaml(const RunOptions& options) {
+std::string model_yaml(const RunOptions& options) { return to_text(model_part(options)); }
+
+Yaml model_part(const RunOptions& options) {
   std::vector<OptionEntry> kept;
   for (OptionEntry& entry : option_entries(options)) {
     const bool model =
         entry.key.rfind("model.", 0) == 0 && entry.key != "model.init_from" && entry.key != "model.pretrained";
     if (model || entry.key.rfind("eval.", 0) == 0 || entry.key == "train.block") kept.push_back(std::move(entry));
   }
-  return to_text(tree_of(kept, "model"));
+  return tree_of(kept, "model");
 }
 
 Yaml read_configuration(const fs::path& file, const std::string& profile, const std::vector<std::string>& overrides) {

@@ -30,6 +30,10 @@ enum class Completeness { kRun, kModel };
 /// and for values that do not go together; DataError where the length of training follows from data that are not there.
 RunOptions read_run_options(const Yaml& tree, Completeness completeness = Completeness::kRun);
 
+/// Whether an option says how a text is fed to weights that are there already: eval.*, train.block and a model's
+/// windows. What the others say was decided by training.
+bool is_evaluation_setting(const OptionEntry& entry);
+
 /// Reads config.yaml of a model folder and lays `overrides` (KEY=VALUE of options that weights do not fix) over it.
 /// Throws DataError when there is none, UsageError as above.
 RunOptions read_model_folder(const fs::path& folder, const std::vector<std::string>& overrides);
@@ -37,7 +41,8 @@ RunOptions read_model_folder(const fs::path& folder, const std::vector<std::stri
 /// All options with their values, as config.yaml of a run folder and --print-config show them.
 Yaml resolved(const RunOptions& options);
 
-/// Text of model/config.yaml: what is needed to use the weights elsewhere.
+/// What is needed to use a run's weights elsewhere, and as the text of model/config.yaml.
+Yaml model_part(const RunOptions& options);
 std::string model_yaml(const RunOptions& options);
 
 /// Reads `file`, lays the profile (empty: none) and then the overrides over it; `profiles` is gone from the result.

@@ -19,6 +19,13 @@ bool has_ended(RunStatus status) {
   return status == RunStatus::kDone || status == RunStatus::kFailed || status == RunStatus::kDiverged;
 }
 
+/// Whether a run that is done lacks some of its evaluations.
+bool lacks_evaluations(const SweepRun& run) {
+  SweepRun now = run;
+  look_at(now, false);
+  return now.evaluations_left > 0;
+}
+
 }  // namespace
 
 void sleep_seconds(double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); }
@@ -64,7 +71,13 @@ void Scheduler::take_results() {
 void Scheduler::take_result(const SweepRun& run, int code) {
   if (has_live_worker(run.planned.paths.folder)) return leave(run);  // another one was faster
   const RunStatus status = status_of(run);
-  if (has_ended(status) || status == RunStatus::kPreempted) {
+  if (status == RunStatus::kDone && code == kStopped) {
+    ended(run, RunStatus::kPreempted, "done, stopped while it was evaluated");
+  } else if (status == RunStatus::kDone && code != kDone) {
+    const std::string how = fmt::format("done, but an evaluation of it failed: its worker ended with code {}", code);
+    report_.ended[run.id()] = how;
+    ended(run, RunStatus::kFailed, how);
+  } else if (has_ended(status) || status == RunStatus::kPreempted) {
     ended(run, status, std::string(name_of(status)));
   } else {
     const std::string how = code > 128 ? fmt::format("its worker was killed by signal {}", code - 128)
@@ -138,7 +151,7 @@ void Scheduler::look_elsewhere() {
       continue;
     }
     const RunStatus status = status_of(*run);
-    if (has_ended(status)) {
+    if (has_ended(status) && !(status == RunStatus::kDone && lacks_evaluations(*run))) {
       ended(*run, status, fmt::format("{} (by another worker)", name_of(status)));
     } else {
       queue_.push_back(run);

@@ -20,111 +20,69 @@ namespace {
 Json settings_of(const EvaluationRequest& request, const PreparedSummary& data) {
   Json settings = Json::object();
   for (const OptionEntry& entry : option_entries(request.options)) {
-    if (entry.affects_result && entry.key.rfind("eval.", 0) == 0) settings[entry.key] = entry.value;
+    if (is_evaluation_setting(entry)) settings[entry.key] = entry.value;
   }
-  settings["train.block"] = request.options.train.block;
+  settings["data.name"] = data_name(data.dataset, data.language);
   settings["data.fingerprint"] = data.fingerprint;
   return settings;
 }
 
-/// The folder for evaluations of a model that do not belong to a run of its own: on other data, or with other options
-/// of the model than it was trained with. Its name follows from the weights, the model's options and the data.
-fs::path measured_folder(const EvaluationRequest& request, const PreparedSummary& data, const std::string& weights,
+/// Where the evaluations of a model are kept that no run has trained. How a text is fed to it plays no part.
+fs::path measured_folder(const RunOptions& model, const PreparedSummary& data, const std::string& weights,
                          const fs::path& runs) {
-  RunOptions plain = request.options;
+  RunOptions plain = model;
   plain.eval = {};
   plain.train.block = 0;
   const std::string hash = sha256(fmt::format("{}\n{}\n{}", weights, model_yaml(plain), data.fingerprint));
-  return runs / fmt::format("eval-{}-{}-{}", plain.model.type(), folder_name(data.dataset), hash.substr(0, 8));
+  return runs / fmt::format("eval-{}-{}-{}", model.model.type(), folder_name(data.dataset), hash.substr(0, 8));
 }
 
-/// The same folder. It is made if it is not there.
-fs::path measured_run(const EvaluationRequest& request, const PreparedSummary& data, const fs::path& runs) {
-  const std::string weights = weights_sha256(request.place.model);
-  const std::string config = model_yaml(request.options);
-  fs::path folder = measured_folder(request, data, weights, runs);
-  if (fs::exists(folder)) return folder;
+/// The folder that the request's evaluations belong to; it need not be there.
+fs::path folder_of(const EvaluationRequest& request, const PreparedSummary& data, const fs::path& runs) {
+  if (!request.place.run.empty()) return request.place.run;
+  const fs::path& model = request.place.model;
+  return measured_folder(read_model_folder(model, {}), data, weights_sha256(model), runs);
+}
 
-  Yaml tree = parse_yaml(config, "model");
-  const std::string path = fs::absolute(request.options.data.path).lexically_normal().string();
-  tree.set("data.path", from_json(path, "data"));
+/// The run folder of a model that no run has trained. Its own settings are those of the model folder.
+void make_measured_run(const fs::path& folder, const EvaluationRequest& request, const PreparedSummary& data) {
+  const fs::path model = fs::absolute(request.place.model).lexically_normal();
+  Yaml tree = model_part(read_model_folder(model, {}));
+  tree.set("data.path", from_json(fs::absolute(request.options.data.path).lexically_normal().string(), "data"));
   const Json environment = {{"xlm", kVersion},
                             {"commit", kCommit},
                             {"dataset", data.dataset},
                             {"language", data.language},
                             {"fingerprint", data.fingerprint},
-                            {"model", fs::absolute(request.place.model).lexically_normal().string()},
-                            {"model_sha256", weights},
+                            {"model", model.string()},
+                            {"model_sha256", weights_sha256(model)},
                             {"host", this_process().host}};
   create_run_folder(folder, {.config = to_text(tree),
                              .environment = environment,
                              .records = {{"state", {{"state", "done"}, {"reason", "evaluation of a model folder"}}}}});
-  return folder;
 }
 
-/// Whether the model comes from a run that was trained on these data and with the options of the model that are asked
-/// for.
-bool is_of_own_run(const EvaluationRequest& request, const PreparedSummary& data) {
-  if (request.place.run.empty()) return false;
-  const Run run = read_run(request.place.run);
-  if (run.environment.value("fingerprint", "") != data.fingerprint) return false;
-  for (const OptionEntry& entry : option_entries(request.options)) {
-    if (entry.key.rfind("model.", 0) != 0 || !entry.affects_result || entry.content != OptionContent::kValue) continue;
-    const Json* own = run.param(entry.key);
-    if (own != nullptr && *own != entry.value) return false;
-  }
-  return true;
-}
-
-void add_experiment(const fs::path& folder, const std::string& experiment) {
-  const Run run = read_run(folder);
+void add_experiment(const Run& run, const std::string& experiment) {
+  if (experiment.empty()) return;
   if (std::find(run.experiments.begin(), run.experiments.end(), experiment) != run.experiments.end()) return;
-  Journal(RunPaths{folder}.journal()).append("experiment", {{"name", experiment}}, true);
+  Journal(RunPaths{run.folder}.journal()).append("experiment", {{"name", experiment}}, true);
 }
 
-/// Whether these settings are the run's own. A run's own final evaluations were made with those and do not repeat them.
-bool has_settings_of_run(const Run& run, const Json& settings) {
+/// Whether an evaluation was made with `settings`; of what it does not say, the run's own counts. Data are what they
+/// hold, whatever they are called.
+bool has_settings(const RunEvaluation& evaluation, const Run& run, const Json& settings) {
+  if (!evaluation.final && evaluation.settings.empty()) return false;  // of weights that were trained on
   for (const auto& [key, value] : settings.items()) {
-    const Json* own = run.param(key);
+    if (key == "data.name") continue;
+    const auto given = evaluation.settings.find(key);
+    const Json* own = given != evaluation.settings.end() ? &*given : run.param(key);
     if (own == nullptr ? value != 0 : *own != value) return false;  // an option that came later was 0 before
   }
   return true;
 }
 
-}  // namespace
-
-std::optional<RunEvaluation> find_evaluation(const EvaluationRequest& request, const fs::path& runs) {
-  const PreparedSummary data = summarize_prepared(request.options.data.path);
-  const fs::path folder = is_of_own_run(request, data)
-                              ? request.place.run
-                              : measured_folder(request, data, weights_sha256(request.place.model), runs);
-  if (!fs::exists(RunPaths{folder}.config())) return std::nullopt;
-  const Run run = read_run(folder);
-  const Json settings = settings_of(request, data);
-  for (const RunEvaluation& known : run.evaluations) {
-    if (known.split != request.split) continue;
-    const bool same =
-        known.settings == settings || (known.settings.empty() && known.final && has_settings_of_run(run, settings));
-    if (!same) continue;
-    if (!request.experiment.empty()) add_experiment(folder, request.experiment);
-    return known;
-  }
-  return std::nullopt;
-}
-
-fs::path record_evaluation(const EvaluationRequest& request, Evaluation evaluation, const fs::path& runs) {
-  const PreparedSummary data = summarize_prepared(request.options.data.path);
-  fs::path folder = is_of_own_run(request, data) ? request.place.run : measured_run(request, data, runs);
-  if (!request.experiment.empty()) add_experiment(folder, request.experiment);
-  const Run run = read_run(folder);
-  const auto is_main = [&](const RunEvaluation& known) { return known.main && known.split == evaluation.split; };
-  evaluation.final = std::none_of(run.evaluations.begin(), run.evaluations.end(), is_main);
-  if (evaluation.step == 0) evaluation.step = run.step;
-  Json record = evaluation_record(evaluation);
-  record["settings"] = settings_of(request, data);
-  Journal journal(RunPaths{folder}.journal());
-  if (!evaluation.trace.values.empty()) journal.append("trace", trace_record(evaluation));
-  journal.append("evaluation", record, true);
+/// What a run costs, where nobody has said it yet.
+void add_costs(Journal& journal, const Run& run, const Evaluation& evaluation) {
   Json costs = Json::object();
   for (const auto& [name, value] : evaluation.values) {
     const Quantity* quantity = find_quantity(name);
@@ -132,6 +90,44 @@ fs::path record_evaluation(const EvaluationRequest& request, Evaluation evaluati
     if (is_cost && !run.costs.contains(name)) costs[name] = value;
   }
   if (!costs.empty()) journal.append("costs", {{"values", costs}}, true);
+}
+
+}  // namespace
+
+std::optional<RunEvaluation> find_evaluation(const EvaluationRequest& request, const Run& run) {
+  const Json settings = settings_of(request, summarize_prepared(request.options.data.path));
+  for (const RunEvaluation& known : run.evaluations) {
+    if (known.split == request.split && has_settings(known, run, settings)) return known;
+  }
+  return std::nullopt;
+}
+
+std::optional<RunEvaluation> find_evaluation(const EvaluationRequest& request, const fs::path& runs) {
+  const fs::path folder = folder_of(request, summarize_prepared(request.options.data.path), runs);
+  if (!fs::exists(RunPaths{folder}.config())) return std::nullopt;
+  const Run run = read_run(folder);
+  const std::optional<RunEvaluation> known = find_evaluation(request, run);
+  if (known) add_experiment(run, request.experiment);
+  return known;
+}
+
+fs::path record_evaluation(const EvaluationRequest& request, Evaluation evaluation, const fs::path& runs) {
+  const PreparedSummary data = summarize_prepared(request.options.data.path);
+  const fs::path folder = folder_of(request, data, runs);
+  if (request.place.run.empty() && !fs::exists(folder)) make_measured_run(folder, request, data);
+  const Run run = read_run(folder);
+  add_experiment(run, request.experiment);
+  const Json settings = settings_of(request, data);
+  const bool own = differing_settings(run, settings).empty();
+  const auto is_main = [&](const RunEvaluation& known) { return known.main && known.split == evaluation.split; };
+  evaluation.final = std::none_of(run.evaluations.begin(), run.evaluations.end(), is_main);
+  if (evaluation.step == 0) evaluation.step = run.step;
+  Json record = evaluation_record(evaluation);
+  record["settings"] = settings;
+  Journal journal(RunPaths{folder}.journal());
+  if (own && !evaluation.trace.values.empty()) journal.append("trace", trace_record(evaluation));
+  journal.append("evaluation", record, true);
+  if (own) add_costs(journal, run, evaluation);
   return folder;
 }
 

@@ -16,18 +16,20 @@ struct EvaluationRequest {
   LocatedModel place;
   RunOptions options;  // of these count: model, eval, train.block, data.path, device
   std::string split;
-  std::string experiment;  // the run folder is added to it; empty: to none
+  std::string experiment;  // the run is counted to it as well; empty: to none
 };
 
 /// The result of the same evaluation, if it was made before: of the same weights, on the same data, with the same
 /// settings. Nothing otherwise.
 std::optional<RunEvaluation> find_evaluation(const EvaluationRequest& request, const fs::path& runs);
 
-/// Adds the evaluation and its settings to the journal of a run folder, which it returns.
-///
-/// If the model comes from a run, and data and model options are that run's, it is the folder of that run. Otherwise it
-/// is a folder of its own for this model on these data, "eval-MODEL-DATASET-HASH", which is made when it is first
-/// needed. The evaluation becomes the final one of its split if the journal has no final one yet.
+/// The same, among the evaluations of `run`, whose weights the request's are.
+std::optional<RunEvaluation> find_evaluation(const EvaluationRequest& request, const Run& run);
+
+/// Adds the evaluation, with its settings, to the journal of the run that it belongs to: the one that trained the
+/// model, on whichever data it was made. A model folder that no run trained has a run folder "eval-MODEL-DATASET-HASH",
+/// made on first use, for each data that it is measured on. Where the journal has no final
+/// evaluation of the split with the run's own settings, this one counts as final. Returns the folder.
 fs::path record_evaluation(const EvaluationRequest& request, Evaluation evaluation, const fs::path& runs);
 
 }  // namespace xlm

@@ -14,13 +14,17 @@
 #include "experiments/runs/machine_resources.h"
 #include "experiments/runs/origin.h"
 #include "experiments/runs/submission.h"
+#include "experiments/runs/wanted_evaluations.h"
 
 namespace xlm {
 namespace {
 
 /// A report where there is nothing to do.
 std::optional<RunReport> settled(const Run& run, bool retry) {
-  if (run.status == RunStatus::kDone) return RunReport{kDone, run.status, fmt::format("{} is done already", run.id)};
+  if (run.status == RunStatus::kDone) {
+    if (!missing_evaluations(run, run.wanted).empty()) return std::nullopt;
+    return RunReport{kDone, run.status, fmt::format("{} is done already", run.id)};
+  }
   if (run.status != RunStatus::kDiverged || retry) return std::nullopt;
   return RunReport{
       kDiverged, run.status,
@@ -94,7 +98,50 @@ RunReport failed(JournalSink& sink, RunStatus status, const std::string& message
   return {code, status, message};
 }
 
-/// Other libraries' exceptions: the first line says what, libtorch adds a backtrace.
+/// Trains; a report where that did not end with a model.
+std::optional<RunReport> do_training(const Run& run, const std::function<Core&()>& open_core,
+                                     const WorkSettings& settings, const RunLock& lock, JournalSink& sink) {
+  try {
+    const bool done = work(run, open_core, settings, lock, sink) == TrainOutcome::kDone;
+    const RunStatus status = done ? RunStatus::kDone : RunStatus::kPreempted;
+    sink.finish();
+    sink.state(status);
+    sink.log(done ? "done" : "stopped with a checkpoint");
+    return done ? std::nullopt : std::optional<RunReport>({kStopped, status, ""});
+  } catch (const LostRunError& error) {
+    sink.finish();
+    return RunReport{kFailed, RunStatus::kRunning, error.what()};
+  } catch (const DivergedError& error) {
+    return failed(sink, RunStatus::kDiverged, error.what(), kDiverged);
+  } catch (const Error& error) {
+    return failed(sink, RunStatus::kFailed, error.what(), error.code());
+  } catch (const std::bad_alloc&) {
+    return failed(sink, RunStatus::kFailed, "out of memory", kOutOfResources);
+  } catch (const std::exception& error) {
+    // Other libraries' exceptions: the first line says what, libtorch adds a backtrace.
+    return failed(sink, RunStatus::kFailed, first_line(error.what()), kFailed);
+  }
+}
+
+/// Makes the evaluations that are wanted of a run that is done. What goes wrong with them leaves it done.
+RunReport do_evaluations(const fs::path& run_folder, const std::function<Core&()>& open_core,
+                         const WorkSettings& settings, JournalSink& sink) {
+  try {
+    const Run run = read_run(run_folder);
+    if (run.wanted.empty()) return {kDone, RunStatus::kDone, ""};
+    const EvaluationsReport report = make_missing_evaluations(open_core(), run, pinned_options(run, settings),
+                                                              {.log = [&](const std::string& line) { sink.log(line); },
+                                                               .should_stop = [&] { return sink.should_stop(); },
+                                                               .check_owner = [&] { sink.check_owner(); }});
+    return {report.stopped ? kStopped : report.code, RunStatus::kDone, report.message};
+  } catch (const LostRunError& error) {
+    return {kFailed, RunStatus::kDone, error.what()};
+  } catch (const Error& error) {
+    sink.log(error.what());
+    return {error.code(), RunStatus::kDone, error.what()};
+  }
+}
+
 }  // namespace
 
 RunReport execute(const fs::path& run_folder, const std::function<Core&()>& open_core, const WorkSettings& settings) {
@@ -103,25 +150,10 @@ RunReport execute(const fs::path& run_folder, const std::function<Core&()>& open
   const Run run = read_run(run_folder);  // another worker may just have finished it
   if (const auto report = settled(run, settings.retry)) return *report;
   JournalSink sink({run_folder}, lock, settings.sink);
-  try {
-    const bool done = work(run, open_core, settings, lock, sink) == TrainOutcome::kDone;
-    const RunStatus status = done ? RunStatus::kDone : RunStatus::kPreempted;
-    sink.finish();
-    sink.state(status);
-    sink.log(done ? "done" : "stopped with a checkpoint");
-    return {done ? kDone : kStopped, status, ""};
-  } catch (const LostRunError& error) {
-    sink.finish();
-    return {kFailed, RunStatus::kRunning, error.what()};
-  } catch (const DivergedError& error) {
-    return failed(sink, RunStatus::kDiverged, error.what(), kDiverged);
-  } catch (const Error& error) {
-    return failed(sink, RunStatus::kFailed, error.what(), error.code());
-  } catch (const std::bad_alloc&) {
-    return failed(sink, RunStatus::kFailed, "out of memory", kOutOfResources);
-  } catch (const std::exception& error) {
-    return failed(sink, RunStatus::kFailed, first_line(error.what()), kFailed);
+  if (run.status != RunStatus::kDone) {
+    if (const auto report = do_training(run, open_core, settings, lock, sink)) return *report;
   }
+  return do_evaluations(run_folder, open_core, settings, sink);
 }
 
 }  // namespace xlm

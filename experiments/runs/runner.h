@@ -27,9 +27,10 @@ struct RunReport {
   std::string message;  // what went wrong, or why there was nothing to do; "" otherwise
 };
 
-/// Does the run of a submitted run folder. Only what stands in the folder counts. Throws RunLockedError, having touched
-/// nothing, when another worker is at it; every other failure is in the journal and in the report. `open_core` is
-/// called when there is something to do.
+/// Does the run of a submitted run folder: its training, then the evaluations that are wanted of it. Only what stands
+/// in the folder counts. A run whose evaluations fail stays done; the report's code and message say that they did.
+/// Throws RunLockedError, having touched nothing, when another worker is at it; every other failure is in the journal
+/// and in the report. `open_core` is called when there is something to do.
 RunReport execute(const fs::path& run_folder, const std::function<Core&()>& open_core, const WorkSettings& settings);
 
 }  // namespace xlm

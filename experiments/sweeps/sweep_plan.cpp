@@ -9,6 +9,8 @@
 #include "base/text.h"
 #include "experiments/configuration/configuration.h"
 #include "experiments/runs/live_run.h"
+#include "experiments/runs/run_lock.h"
+#include "experiments/sweeps/sweep_evaluations.h"
 
 namespace xlm {
 namespace {
@@ -17,6 +19,23 @@ constexpr double kTrainingPerForward = 3;
 
 std::string going_on(std::int64_t checkpoint) {
   return checkpoint > 0 ? fmt::format("goes on from step {}", checkpoint) : "starts from the beginning";
+}
+
+std::string count_evaluations(std::size_t count) {
+  return fmt::format("{} evaluation{}", count, count == 1 ? "" : "s");
+}
+
+/// A run that is done may have evaluations left.
+void look_at_evaluations(SweepRun& planned, const Run& run) {
+  planned.action = SweepAction::kSkip;
+  planned.reason = "done already";
+  planned.evaluations_left = missing_evaluations(run, planned.evaluations).size();
+  if (planned.evaluations_left == 0) return;
+  const bool elsewhere = has_live_worker(run.folder);
+  planned.action = elsewhere ? SweepAction::kWait : SweepAction::kRun;
+  planned.reason =
+      fmt::format("done, {} of {} {}", planned.evaluations_left, count_evaluations(planned.evaluations.size()),
+                  elsewhere ? "being made elsewhere" : "to be made");
 }
 
 }  // namespace
@@ -30,9 +49,10 @@ void shuffle_runs(std::vector<SweepRun>& runs) {
 void look_at(SweepRun& planned, bool retry) {
   const fs::path& folder = planned.planned.paths.folder;
   planned.action = SweepAction::kRun;
+  planned.evaluations_left = planned.evaluations.size();
   if (!fs::exists(folder)) {
     planned.status = "new";
-    planned.reason = "new";
+    planned.reason = planned.evaluations.empty() ? "new" : "new, then " + count_evaluations(planned.evaluations.size());
     return;
   }
   const Run run = read_live_run(folder);
@@ -41,8 +61,7 @@ void look_at(SweepRun& planned, bool retry) {
   const std::string next = going_on(planned.checkpoint);
   switch (run.status) {
     case RunStatus::kDone:
-      planned.action = SweepAction::kSkip;
-      planned.reason = "done already";
+      look_at_evaluations(planned, run);
       break;
     case RunStatus::kRunning:
       planned.action = SweepAction::kWait;
@@ -72,14 +91,17 @@ void look_at(SweepRun& planned, bool retry) {
 std::vector<SweepRun> plan_sweep(const Yaml& tree, const fs::path& runs, bool retry) {
   const Yaml base = run_part(tree);
   Planner planner(runs);
+  SweepEvaluations evaluations(tree);
   std::vector<SweepRun> result;
   std::set<std::string> seen;
   for (const SweepPoint& point : expand_sweep(tree)) {
     SweepRun run{.point = point, .planned = planner.plan(read_run_options(at_point(base, point)))};
     if (!seen.insert(run.id()).second) continue;
+    run.evaluations = evaluations.of(run.planned);
     look_at(run, retry);
     result.push_back(std::move(run));
   }
+  evaluations.check_conditions();
   return result;
 }
 
@@ -93,7 +115,8 @@ CostEstimate CostEstimator::of(const SweepRun& run) {
     const auto found = known->second.find(name);
     return found == known->second.end() ? 0.0 : found->second;
   };
-  const bool left = run.action == SweepAction::kRun || run.action == SweepAction::kWait;
+  const bool is_done = run.status == name_of(RunStatus::kDone);  // its evaluations are not counted
+  const bool left = !is_done && (run.action == SweepAction::kRun || run.action == SweepAction::kWait);
   const std::int64_t steps = left ? std::max<std::int64_t>(options.train.steps - run.checkpoint, 0) : 0;
   const double tokens = static_cast<double>(steps) * static_cast<double>(options.train.batch * options.train.block);
   return {.params = value("params"), .flops = kTrainingPerForward * value("flops_per_token") * tokens};

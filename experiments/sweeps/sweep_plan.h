@@ -10,6 +10,7 @@
 #include "base/terminal.h"
 #include "base/yaml.h"
 #include "experiments/runs/run_plan.h"
+#include "experiments/runs/wanted_evaluations.h"
 #include "experiments/sweeps/sweep.h"
 
 namespace xlm {
@@ -17,7 +18,7 @@ namespace xlm {
 enum class SweepAction {
   kRun,       // new, or unfinished and without a worker
   kWait,      // another worker is at it
-  kSkip,      // done
+  kSkip,      // done, with all its evaluations
   kDiverged,  // skipped as well, but not done
 };
 
@@ -28,6 +29,8 @@ struct SweepRun {
   std::string status;           // as in the journal; "new" before submission
   std::string reason;           // why the action
   std::int64_t checkpoint = 0;  // step to go on from
+  std::vector<WantedEvaluation> evaluations;
+  std::size_t evaluations_left = 0;  // of those, still to be made
 
   std::string id() const { return planned.id(); }
 };
@@ -39,7 +42,7 @@ std::vector<SweepRun> plan_sweep(const Yaml& tree, const fs::path& runs, bool re
 /// Puts runs in an order that follows from their ids alone: mixed, and the same on every machine.
 void shuffle_runs(std::vector<SweepRun>& runs);
 
-/// How a run stands now: sets status, action, reason and checkpoint.
+/// How a run stands now: sets status, action, reason, checkpoint and the evaluations that are left.
 void look_at(SweepRun& run, bool retry);
 
 /// Parameters and the work that is left, as far as it can be told before training.

@@ -120,7 +120,8 @@ struct Run {
   /// The value of a resolved key, or null.
   const Json* param(std::string_view key) const;
 
-  /// The grid of this name that belongs to the weights that became the model, until then the newest; null: there is none.
+  /// The grid of this name that belongs to the weights that became the model, until then the newest; null: there is
+  /// none.
   const RunGrid* last_grid(const std::string& name) const;
 };
 

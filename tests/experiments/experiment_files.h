@@ -37,4 +37,13 @@ inline std::string run_config(const fs::path& data, const std::string& more = ""
          more;
 }
 
+/// A small run of a model that reads its text in windows of 8 tokens.
+inline std::string window_config(const fs::path& data, const std::string& more = "") {
+  return "data: {path: " + data.string() +
+         "}\nmodel: {type: gpt2, width: 8, heads: 2, layers: 2, positions: 16, window: 8}\n"
+         "train: {steps: 10, batch: 2, checkpoint_every: 4}\n"
+         "device: cpu\n" +
+         more;
+}
+
 }  // namespace xlm

@@ -354,12 +354,101 @@ TEST_F(ProgramTest, EvalOfAModelFolderMakesARunFolderOfItsOwn) {
   EXPECT_EQ(run({"eval", made.id, "--data", "data"}).code, kDone);
 }
 
-TEST_F(ProgramTest, EvalOnOtherDataIsKeptApartFromTheRun) {
-  ASSERT_EQ(run({"train", "run.yaml"}).code, kDone);
+TEST_F(ProgramTest, EvalOnOtherDataBelongsToItsRun) {
+  write_sweep("sweep: {grid: {seed: [1, 2, 3]}}\n");
+  ASSERT_EQ(run({"sweep", "sweep.yaml"}).code, kDone);
   make_data(folder_.path() / "other", "ccc");
+  for (const fs::path& made : run_folders()) {
+    ASSERT_EQ(run({"eval", made.filename().string(), "--data", "other"}).code, kDone);
+  }
+  EXPECT_EQ(run_folders().size(), 3U) << "an evaluation is no run";
+  const ProgramResult own = run({"runs", "sql", "SELECT test_bpc, runs FROM seeds", "--format", "json"});
+  EXPECT_NEAR(Json::parse(own.out)[0]["test_bpc"].get<double>(), 2.02, 1e-9) << "not averaged with the other corpus";
+  // make_data calls all its data "abc": what tells them apart is their content.
+  const ProgramResult other =
+      run({"runs", "sql", "SELECT runs, mean, sd FROM evaluation_seeds WHERE metric = 'bpc' AND at <> ''", "--format",
+           "json"});
+  const Json row = Json::parse(other.out).at(0);
+  EXPECT_EQ(row["runs"], 3);
+  EXPECT_NEAR(row["mean"].get<double>(), 2.22, 1e-9);
+  EXPECT_NEAR(row["sd"].get<double>(), 0.01, 1e-6);
+}
+
+/// A stateless model trained once and read at every overlap, beside recurrent ones trained at each: as in the
+/// recurrence paper's tables.
+TEST_F(ProgramTest, OneTrainingIsEvaluatedAtEveryOverlap) {
+  const std::string sweep =
+      "sweep:\n"
+      "  grid: {seed: [1, 2, 3], model.recurrence.pool: [none, mean], model.overlap: [0, 2, 4]}\n"
+      "  exclude: [{model.recurrence.pool: none, model.overlap: 2}, {model.recurrence.pool: none, model.overlap: 4}]\n"
+      "evaluate:\n"
+      "  - {where: {model.recurrence.pool: none}, model.overlap: [0, 2, 4], split: [valid, test]}\n"
+      "table: Overlaps\n"
+      "rows:\n"
+      "  - {label: plain, where: {model.recurrence.pool: none}}\n"
+      "  - {label: recurrent, where: {model.recurrence.pool: mean}}\n"
+      "columns:\n"
+      "  - {label: at 0, where: {model.overlap: 0, at.model.overlap: 0}}\n"
+      "  - {label: at 4, where: {at.model.overlap: 4}}\n"
+      "  - {label: FLOPs, value: flops_per_token, where: {at.model.overlap: 4}}\n"
+      "cells: {value: test.bpc, spread: sd, digits: 4}\n";
+  write_file(folder_.path() / "sweep.yaml", window_config("data", sweep));
+  const ProgramResult dry = run({"sweep", "sweep.yaml", "--dry-run"});
+  EXPECT_THAT(dry.out, AllOf(HasSubstr("12 of 12 runs to do, 18 evaluations"), HasSubstr("new, then 6 evaluations")));
+  order("fail-at-overlap=4");
+  const ProgramResult first = run({"sweep", "sweep.yaml", "--jobs", "2"});
+  EXPECT_EQ(first.code, kFailed) << first.err;
+  EXPECT_THAT(first.out, AllOf(HasSubstr("12 of 12 runs done, 12 of 18 evaluations, 3 failed"),
+                               HasSubstr("an evaluation of it failed")));
+  order("");
+  const ProgramResult second = run({"sweep", "sweep.yaml"});
+  EXPECT_EQ(second.code, kDone) << second.err << second.out;
+  EXPECT_THAT(second.out, HasSubstr("12 of 12 runs done, 18 of 18 evaluations\n"));
+  EXPECT_THAT(run({"sweep", "sweep.yaml"}).code, kDone);
+  expect_all_done(12);
+  std::size_t made = 0;
+  for (const fs::path& folder : run_folders()) {
+    EXPECT_EQ(steps(folder).size(), 10U) << "trained once";
+    const std::string log = fs::exists(folder / "evaluations.log") ? read_file(folder / "evaluations.log") : "";
+    made += static_cast<std::size_t>(std::count(log.begin(), log.end(), '\n'));
+  }
+  EXPECT_EQ(made, 3U * (2 + 2 * 2)) << "overlap 2 once, overlap 4 again where it failed, overlap 0 never";
+  const ProgramResult table = run({"table", "sweep.yaml", "--format", "csv"});
+  EXPECT_EQ(table.code, kDone) << table.err;
+  EXPECT_THAT(table.out, AllOf(HasSubstr("2.016"), HasSubstr("2004")));
+  const ProgramResult list = run({"runs", "ls", "--where", "model.recurrence.pool=none", "--columns",
+                                  "at.model.overlap,test.bpc,test.bpc@model.overlap=4", "--format", "csv"});
+  EXPECT_EQ(std::count(list.out.begin(), list.out.end(), '\n'), 10) << list.out;
+  const ProgramResult front = run({"pareto", "--x", "flops_per_token", "--y", "test.bpc", "--where",
+                                   "model.recurrence.pool=none", "--group-by", "at.model.overlap", "--json"});
+  EXPECT_EQ(Json::parse(front.out)["front"].size(), 3U) << front.out;
+}
+
+TEST_F(ProgramTest, EvalOverlapMeasuresWhatASweepHasNot) {
+  write_file(folder_.path() / "sweep.yaml",
+             window_config("data", "sweep: {grid: {seed: [1]}}\nevaluate: {model.overlap: 2}\n"));
+  ASSERT_EQ(run({"sweep", "sweep.yaml"}).code, kDone);
   const std::string id = run_folders().front().filename().string();
-  ASSERT_EQ(run({"eval", id, "--data", "other"}).code, kDone);
-  EXPECT_EQ(run_folders().size(), 2U);
+  const ProgramResult result = run({"eval-overlap", id, "--window", "8", "--overlap", "0,2,4", "--json"});
+  ASSERT_EQ(result.code, kDone) << result.err;
+  const Json rows = Json::parse(result.out);
+  EXPECT_EQ(rows[0]["measured_before"], true);
+  EXPECT_EQ(rows[1]["measured_before"], true);
+  EXPECT_EQ(rows[2]["measured_before"], false);
+  EXPECT_EQ(run_folders().size(), 1U);
+  write_file(folder_.path() / "sweep.yaml",
+             window_config("data", "sweep: {grid: {seed: [1]}}\nevaluate: {model.overlap: [2, 4]}\n"));
+  EXPECT_THAT(run({"sweep", "sweep.yaml", "--dry-run"}).out, HasSubstr("done already"));
+}
+
+TEST_F(ProgramTest, ASweepRefusesEvaluationsThatCannotBeMadeBeforeItWritesAnything) {
+  write_file(folder_.path() / "sweep.yaml", window_config("data", "evaluate: {model.overlap: 8}\n"));
+  const ProgramResult wrong = run({"sweep", "sweep.yaml"});
+  EXPECT_EQ(wrong.code, kUsage);
+  EXPECT_THAT(wrong.err, HasSubstr("must be less than model.window"));
+  write_file(folder_.path() / "sweep.yaml", window_config("data", "evaluate: {data.path: nowhere}\n"));
+  EXPECT_EQ(run({"sweep", "sweep.yaml"}).code, kBadData);
+  EXPECT_FALSE(fs::exists(runs_));
 }
 
 TEST_F(ProgramTest, EvalRefusesAWrongSplitOrKey) {

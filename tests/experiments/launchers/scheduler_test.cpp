@@ -147,6 +147,17 @@ TEST_F(SchedulerTest, AWorkerThatCannotBeStartedIsAFailureOfItsRunAlone) {
   EXPECT_THAT(host.started, ElementsAre(sweep_[1].id(), sweep_[2].id()));
 }
 
+TEST_F(SchedulerTest, AnEvaluationThatFailsIsAFailureOfARunThatIsDone) {
+  sweep_.resize(2);
+  FakeHost host(2);
+  const LaunchReport report = run(host, {[&] {
+                                    host.end(0, kFailed, "done");
+                                    host.end(1, kStopped, "done");
+                                  }});
+  EXPECT_EQ(report.ended.size(), 1U);
+  EXPECT_THAT(report.ended.at(sweep_[0].id()), testing::HasSubstr("an evaluation of it failed"));
+}
+
 TEST_F(SchedulerTest, AStopIsSentOnceToThoseAtWorkAndNoMoreAreStarted) {
   FakeHost host(2);
   bool stop = false;

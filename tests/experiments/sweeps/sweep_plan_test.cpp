@@ -29,6 +29,12 @@ class SweepPlanTest : public ::testing::Test {
     execute(run.planned.paths.folder, [this]() -> Core& { return core_; }, {});
   }
 
+  void want_and_work(const SweepRun& run) {
+    submit(run.planned);
+    want(run.planned.paths, run.evaluations);
+    work(run);
+  }
+
   TemporaryFolder folder_;
   fs::path data_;
   fs::path runs_;
@@ -87,6 +93,24 @@ TEST_F(SweepPlanTest, SaysWhyARunIsDoneOrSkipped) {
   EXPECT_THAT(runs[3].reason, HasSubstr("running elsewhere (process 7 on here)"));
   EXPECT_EQ(runs[4].status, "new");
   EXPECT_EQ(plan(sweep, true)[1].action, SweepAction::kRun);
+}
+
+TEST_F(SweepPlanTest, ARunThatIsDoneHasItsEvaluationsLeft) {
+  const auto planned = [&](const std::string& more) {
+    return plan_sweep(parse_yaml(window_config(data_, more), "sweep.yaml"), runs_, false);
+  };
+  auto runs = planned("evaluate: {model.overlap: [1, 2]}\n");
+  EXPECT_EQ(runs[0].reason, "new, then 2 evaluations");
+  want_and_work(runs[0]);
+  EXPECT_EQ(planned("evaluate: {model.overlap: [1, 2]}\n")[0].action, SweepAction::kSkip);
+  runs = planned("evaluate: {model.overlap: [0, 1, 2, 3]}\n");
+  EXPECT_EQ(runs[0].action, SweepAction::kRun);
+  EXPECT_EQ(runs[0].reason, "done, 1 of 4 evaluations to be made");
+  EXPECT_EQ(CostEstimator(core_).of(runs[0]).flops, 0) << "nothing is left to train";
+  const RunLock lock(runs[0].planned.paths.folder);
+  runs = planned("evaluate: {model.overlap: [0, 1, 2, 3]}\n");
+  EXPECT_EQ(runs[0].action, SweepAction::kWait);
+  EXPECT_THAT(runs[0].reason, HasSubstr("being made elsewhere"));
 }
 
 TEST_F(SweepPlanTest, ARunWhoseProcessIsGoneIsStale) {

@@ -145,17 +145,18 @@ TEST_F(StoreFile, OneOfTheSecondVersionLosesNothing) {
     }
     return result;
   };
-  const std::vector<std::string> questions{"SELECT * FROM spans ORDER BY run_id, step, layer, head",
-                                           "SELECT * FROM last_spans ORDER BY run_id, layer, head",
-                                           "SELECT layer, max(span) AS longest FROM last_spans GROUP BY layer",
-                                           "SELECT * FROM params",
-                                           "SELECT * FROM metrics",
-                                           "SELECT run_id, split, metric, step, settings, value, final, main, time FROM evaluations",
-                                           "SELECT * FROM costs",
-                                           "SELECT * FROM experiments",
-                                           "SELECT * FROM traces",
-                                           "SELECT run_id, experiment, status, created, finished, step FROM runs",
-                                           "SELECT * FROM results"};
+  const std::vector<std::string> questions{
+      "SELECT * FROM spans ORDER BY run_id, step, layer, head",
+      "SELECT * FROM last_spans ORDER BY run_id, layer, head",
+      "SELECT layer, max(span) AS longest FROM last_spans GROUP BY layer",
+      "SELECT * FROM params",
+      "SELECT * FROM metrics",
+      "SELECT run_id, split, metric, step, settings, value, final, main, time FROM evaluations",
+      "SELECT * FROM costs",
+      "SELECT * FROM experiments",
+      "SELECT * FROM traces",
+      "SELECT run_id, experiment, status, created, finished, step FROM runs",
+      "SELECT * FROM results"};
   std::vector<std::vector<std::string>> before;
   {
     SQLite::Database database(file_.string(), SQLite::OPEN_READONLY);
