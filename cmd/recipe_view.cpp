@@ -19,6 +19,7 @@ void add_recipe_options(CLI::App& app, RecipeOptions& options, std::string_view 
 
 RecipeView read_recipe(const fs::path& path, const RecipeOptions& options) {
   RecipeView recipe{path, read_configuration(path, options.profile, {}), options.experiment, {}};
+  recipe.paper_size = options.profile.empty() || options.profile == "paper";
   recipe.filters = parse_filters(options.where);
   if (recipe.experiment.empty()) recipe.experiment = recipe_experiment(recipe.file);
   if (!recipe.experiment.empty()) {

@@ -35,6 +35,7 @@ struct RecipeView {
   Yaml file;
   std::string experiment;  // empty: runs of any
   std::vector<Filter> filters;
+  bool paper_size = true;  // the paper's own sizes: the profile `paper`, or none
 };
 
 /// Reads `path`, lays the profile over it, and finds the conditions on its runs. Throws UsageError.

@@ -69,7 +69,8 @@ std::vector<Exhibit> exhibits_of(const RecipeView& recipe, RunTable& runs) {
   std::vector<Exhibit> exhibits;
   if (has_exhibits(recipe.file, ExhibitKind::kTable)) {
     for (const Yaml& node : find_exhibits(recipe.file, ExhibitKind::kTable)) {
-      const TableDescription description = read_table_description(node);
+      TableDescription description = read_table_description(node);
+      description.paper_size = recipe.paper_size;
       exhibits.push_back(exhibit_of(description, [&] { return build_table(runs, description, recipe.filters); }));
     }
   }

@@ -1,6 +1,7 @@
 // A report.
 #include "results/pages/report.h"
 
+#include <algorithm>
 #include <map>
 
 #include <fmt/format.h>
@@ -67,6 +68,29 @@ std::string count_runs(Page& page, const ReportRecipe& recipe) {
                      join(parts, ", "));
 }
 
+/// How ours stand beside the printed values of all tables: "Printed values: 24. Ours beside them: agrees: 10, …".
+std::string verdicts_of(const Report& report) {
+  std::map<std::string, int> counts;
+  int printed = 0;
+  const auto count = [&](const TableCell& cell) {
+    if (cell.printed.empty()) return;
+    ++printed;
+    ++counts[cell.compared ? std::string(name_of(cell.compared->verdict)) : cell.value ? "not a number" : "missing"];
+  };
+  for (const ReportRecipe& recipe : report.recipes) {
+    for (const Exhibit& exhibit : recipe.exhibits) {
+      const auto* table = std::get_if<Table>(&exhibit);
+      if (table == nullptr) continue;
+      for (const TableRow& row : table->rows) std::for_each(row.cells.begin(), row.cells.end(), count);
+    }
+  }
+  if (printed == 0) return "";
+  std::vector<std::string> parts;
+  for (const auto& [verdict, cells] : counts) parts.push_back(fmt::format("{}: {}", verdict, cells));
+  return fmt::format("<p class=\"verdicts\">Printed values: {}. Ours beside them: {}.</p>\n", printed,
+                     join(parts, ", "));
+}
+
 std::string recipe_html(Page& page, const Report& report, std::size_t index) {
   const ReportRecipe& recipe = report.recipes[index];
   std::string exhibits;
@@ -87,6 +111,7 @@ std::string report_page(Store& store, const Report& report) {
   Page page(store, Page::Runs::kInSection);
   std::string body = fmt::format("<main>\n<h1>{}</h1>\n<p class=\"about\">{}</p>\n", html_escape(report.title),
                                  html_escape(report.origin));
+  body += verdicts_of(report);
   if (report.recipes.size() > 1) body += contents_of(report);
   for (std::size_t i = 0; i < report.recipes.size(); ++i) body += recipe_html(page, report, i);
   body += "<section id=\"runs\">\n<h2>Runs</h2>\n";

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "results/quantities/quantities.h"
 #include "results/store/statistics.h"
 #include "results/tables/table_notes.h"
 
@@ -183,6 +184,7 @@ class TableBuilder {
     }
     result.value = aggregated(numbers, column.cells.aggregate, column.cells.better);
     if (column.cells.spread == Spread::kDeviation) result.spread = sample_deviation(numbers);
+    if (column.cells.aggregate == Aggregate::kMean) result.compared = compare(result.printed, column.cells, groups);
     return result;
   }
 
@@ -190,6 +192,18 @@ class TableBuilder {
   bool has_lost(std::size_t run) {
     return !is_missing(runs_.column_or_nothing("test.worse_than_guessing")[run]) ||
            !is_missing(runs_.column_or_nothing("valid.worse_than_guessing")[run]);
+  }
+
+  std::optional<PrintedComparison> compare(const std::string& text, const CellOptions& cells, const ByGroup& groups) {
+    const std::optional<PrintedNumber> printed = printed_number(text, cells.format);
+    if (!printed) return std::nullopt;
+    std::vector<double> by_seed;
+    for (const auto& [group, values] : groups) by_seed.push_back(mean(values));
+    const Quantity* quantity = quantity_of_column(cells.value);
+    VerdictSettings settings{.exact = quantity != nullptr ? quantity->exact : !runs_.is_measured(cells.value),
+                             .paper_size = description_.paper_size};
+    if (cells.tolerance >= 0) settings.tolerance = cells.tolerance;
+    return compare_with_print(by_seed, *printed, settings);
   }
 
   /// A cell has the evaluations that it asks for itself; what its neighbours ask for is not averaged in.

@@ -9,6 +9,7 @@
 #include "results/store/nothing_to_show.h"
 #include "results/store/run_table.h"
 #include "results/tables/table_description.h"
+#include "results/tables/verdict.h"
 
 namespace xlm {
 
@@ -18,8 +19,9 @@ struct TableCell {
   std::vector<std::string> runs;  // whose numbers went in
   std::int64_t groups = 0;        // different values of `over` (seeds) among them
   bool star = false;
-  std::string printed;  // the paper's value; empty: it prints none
-  std::string missing;  // why there is no value; empty: there is one
+  std::string printed;                        // the paper's value; empty: it prints none
+  std::string missing;                        // why there is no value; empty: there is one
+  std::optional<PrintedComparison> compared;  // with the paper's value, where both are numbers
 };
 
 struct TableRow {

@@ -21,6 +21,7 @@ struct CellOptions {
   Spread spread = Spread::kNone;
   std::string over = "seed";
   std::int64_t digits = -1;
+  double tolerance = -1;
   NumberFormat format = NumberFormat::kNumber;
   Better better = Better::kLower;
 
@@ -35,6 +36,8 @@ struct CellOptions {
     v.field({.name = "format", .help = "count prints 38M, percent the hundredfold of a share"}, format,
             kNumberFormatNames);
     v.field({.name = "better", .help = "which way is better, for `best` and stars"}, better, kBetterNames);
+    v.field({.name = "tolerance", .help = "a difference from the printed value that does not count", .min = 0},
+            tolerance);
   }
 };
 
@@ -68,7 +71,8 @@ struct TableDescription {
   Stars stars;
   std::map<std::string, std::map<std::string, std::string>> printed;  // row label, column label: the paper's text
   std::vector<std::string> printed_rows;                              // labels in the order of the file
-  std::string place;                                                  // file:line, for messages
+  bool paper_size = true;  // the runs are of the paper's own sizes: printed values get a verdict
+  std::string place;       // file:line, for messages
 };
 
 /// All keys that a table's map may have.

@@ -47,6 +47,35 @@ std::string seeds_note(const Table& table) {
   return note + (by_count.size() == 1 ? " in every cell." : ".");
 }
 
+/// "Beside the paper, by 95 % intervals over seeds: 3 agree; 1 differs (Gumbel/test +0.012)."
+std::string verdict_note(const Table& table) {
+  std::map<Verdict, std::vector<std::string>> cells;
+  for (std::size_t r = 0; r < table.rows.size(); ++r) {
+    for (std::size_t c = 0; c < table.columns.size(); ++c) {
+      const std::optional<PrintedComparison>& compared = table.rows[r].cells[c].compared;
+      if (!compared) continue;
+      std::string name = cell_name(table, r, c);
+      if (compared->verdict == Verdict::kDiffers) name += fmt::format(" {:+.3g}", compared->difference);
+      cells[compared->verdict].push_back(std::move(name));
+    }
+  }
+  std::vector<std::string> parts;
+  if (const auto agree = cells.find(Verdict::kAgrees); agree != cells.end()) {
+    parts.push_back(fmt::format("{} agree{}", agree->second.size(), agree->second.size() == 1 ? "s" : ""));
+  }
+  if (const auto differ = cells.find(Verdict::kDiffers); differ != cells.end()) {
+    parts.push_back(fmt::format("{} differ{} ({})", differ->second.size(), differ->second.size() == 1 ? "s" : "",
+                                listed(differ->second)));
+  }
+  if (const auto few = cells.find(Verdict::kTooFewSeeds); few != cells.end()) {
+    parts.push_back(fmt::format("{} with too few seeds to say", few->second.size()));
+  }
+  if (const auto smaller = cells.find(Verdict::kSmallerRun); smaller != cells.end()) {
+    parts.push_back(fmt::format("{} of runs smaller than the paper's, so without a verdict", smaller->second.size()));
+  }
+  return parts.empty() ? "" : "Beside the paper, by 95 % intervals over seeds: " + join(parts, "; ") + ".";
+}
+
 std::string missing_note(const Table& table) {
   std::vector<std::string> reasons;
   std::map<std::string, std::vector<std::string>> cells;
@@ -81,6 +110,7 @@ std::vector<std::string> table_notes(const Table& table, const TableNotes& notes
   };
   if (table.has_printed) add("[…] is the value that the paper prints.");
   add(seeds_note(table));
+  add(verdict_note(table));
   if (notes.stars != nullptr) add(stars_note(*notes.stars));
   for (const std::string& label : notes.absent) add(fmt::format("No star can be given: there is no row '{}'.", label));
   if (!notes.untested.empty()) {

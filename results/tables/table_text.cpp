@@ -104,6 +104,7 @@ std::string render_csv(const Table& table) {
     if (any(c, has_spread)) columns.push_back({label + " sd"});
     columns.push_back({label + " n"});
     if (any(c, has_printed)) columns.push_back({label + " paper"});
+    if (any(c, has_printed)) columns.push_back({label + " verdict"});
   }
   TextTable text(std::move(columns));
   for (const TableRow& row : table.rows) {
@@ -114,6 +115,7 @@ std::string render_csv(const Table& table) {
       if (any(c, has_spread)) cells.push_back(cell.spread ? json_number(*cell.spread) : "");
       cells.push_back(fmt::format("{}", cell.groups));
       if (any(c, has_printed)) cells.push_back(cell.printed);
+      if (any(c, has_printed)) cells.emplace_back(cell.compared ? name_of(cell.compared->verdict) : "");
     }
     text.add(std::move(cells));
   }
@@ -171,6 +173,9 @@ Json to_json(const Table& table) {
       item["n"] = cell.groups;
       item["star"] = cell.star;
       item["printed"] = cell.printed.empty() ? Json() : Json(cell.printed);
+      item["verdict"] = cell.compared ? Json(name_of(cell.compared->verdict)) : Json();
+      item["difference"] = cell.compared ? Json(cell.compared->difference) : Json();
+      item["half_width"] = cell.compared && cell.compared->half_width ? Json(*cell.compared->half_width) : Json();
       item["missing"] = cell.missing.empty() ? Json() : Json(cell.missing);
       item["runs"] = cell.runs;
       cells.push_back(std::move(item));
