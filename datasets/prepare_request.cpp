@@ -125,7 +125,7 @@ Preparation check_request(PrepareRequest request) {
   SplitPlan split(request.split);
   if (request.out.empty()) throw UsageError("--out is empty\nname the folder to make");
   if (!request.bpe.empty()) settings.bpe = std::make_shared<const Bpe>(read_bpe(request.bpe));
-  return {std::move(request), &corpus, std::move(settings), scope, std::move(split)};
+  return {std::move(request), &corpus, std::move(settings), scope, split};
 }
 
 bool lacks_encoding(const PrepareRequest& request) {

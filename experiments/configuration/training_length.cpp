@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "core/train/epoch.h"
+#include "core/api/epoch.h"
 #include "datasets/prepared/prepared.h"
 
 namespace xlm {

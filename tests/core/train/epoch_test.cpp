@@ -1,5 +1,5 @@
 // How long an epoch is: what is computed of the sizes of a text is what the streams do.
-#include "core/train/epoch.h"
+#include "core/api/epoch.h"
 
 #include <cmath>
 
