@@ -7,7 +7,7 @@ XLM := build/release/bin/xlm
 TEXT ?=
 CTEST := ctest --output-on-failure --no-tests=error
 
-.PHONY: help setup build test asan fuzz golden demo bench soak package format lint lint-all clean
+.PHONY: help setup build test asan fuzz mutants golden demo bench soak package format lint lint-all clean
 
 help:       ## this list
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -36,6 +36,9 @@ fuzz: setup  ## fuzz everything that parses, for seconds; `make soak` does it fo
 golden: setup  ## the golden numbers of tests/golden, computed anew by their scripts and compared
 	@cd tests/golden && for script in adaptive_span hourglass gpt2 bpe; do \
 	  PYTHONPATH=$(CURDIR)/.deps/python python3 -B $$script.py --check || exit 1; done
+
+mutants: setup  ## change single lines and list the changes that no test notices: of this branch, or SAMPLE=20 of any
+	@scripts/mutants.py --base $(or $(BASE),main) $(if $(SAMPLE),--sample $(SAMPLE) --seed $(or $(SEED),1))
 
 demo: build  ## a sweep, its table, Pareto front and figures, in minutes; TEXT=text8.zip for the real corpus
 	@scripts/demo.sh $(XLM) "$(TEXT)"

@@ -11,7 +11,9 @@
 #include "base/version.h"
 #include "cmd/recipe_view.h"
 #include "cmd/results_store.h"
+#include "results/figures/figure_description.h"
 #include "results/pages/report.h"
+#include "results/tables/table_description.h"
 
 namespace xlm {
 namespace {

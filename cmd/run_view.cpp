@@ -239,7 +239,8 @@ std::string runs_table(RunTable& runs, const std::vector<std::size_t>& selected,
   ListView full = view;
   if (full.columns.empty()) {
     full.columns = {"experiment", "status", "step"};
-    for (const Quantity* quantity : Headlines(runs, selected).shown()) {
+    const Headlines results(runs, selected);
+    for (const Quantity* quantity : results.shown()) {
       for (const char* split : {"valid.", "test."}) full.columns.push_back(split + quantity->name);
     }
     full.columns.insert(full.columns.end(), {"created", "finished"});
