@@ -50,7 +50,7 @@ struct Gpt2Options : FromPretrained, WithWindows, WithDerivedOptions {
 
   void visit(OptionVisitor& v);
 
-  /// What the paper fixes beside the model (§5); learning rate and batch are not printed.
+  /// What the paper fixes beside the model (Yoshida et al. 2020, §5); learning rate and batch are not printed.
   static void paper_defaults(OptimizerOptions& optimizer, TrainOptions& train, EvalOptions& eval);
 
   bool recurrent() const { return recurrence.pool != RecurrenceOptions::Pool::kNone; }

@@ -54,7 +54,7 @@ struct HourglassOptions : WithTrainingRules {
 
   void visit(OptionVisitor& v);
 
-  /// What the paper fixes beside the model (§3 of the paper).
+  /// What the paper fixes beside the model (Nawrot et al. 2023, §4.2 and appendix B).
   static void paper_defaults(OptimizerOptions& optimizer, TrainOptions& train, EvalOptions& eval);
 
   /// True where tokens are pooled: three stages, not all layers in the first.

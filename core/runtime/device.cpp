@@ -8,7 +8,7 @@
 #include <fstream>
 #include <sstream>
 
-#include <ATen/GlobalOptions.h>
+#include <ATen/Context.h>
 #include <ATen/Parallel.h>
 #include <ATen/autocast_mode.h>
 #include <c10/core/CachingDeviceAllocator.h>

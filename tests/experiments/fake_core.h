@@ -23,6 +23,7 @@
 #include <thread>
 
 #include "base/error.h"
+#include "core/api/gpt2_options.h"
 #include "core/api/interface.h"
 
 namespace xlm {
@@ -63,7 +64,7 @@ class FakeCore : public Core {
   }
 
   Evaluation evaluate(const EvalJob& job, const std::function<void(double, double)>& progress) override {
-    const auto* windows = std::get_if<Gpt2Options>(&job.options.model);
+    const auto* windows = job.options.model.get_if<Gpt2Options>();
     const std::int64_t overlap = windows == nullptr ? 0 : windows->overlap;
     std::ofstream(job.model.parent_path() / "evaluations.log", std::ios::app) << job.split << ' ' << overlap << '\n';
     progress(50, 100);

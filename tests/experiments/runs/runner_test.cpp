@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "core/api/hourglass_options.h"
 #include "experiments/configuration/configuration.h"
 #include "experiments/runs/environment.h"
 #include "experiments/runs/live_run.h"
@@ -412,7 +413,7 @@ TEST_F(RunnerTest, ATokenizersFileIsNamedFromEverywhere) {
                                     "run.yaml")));
   };
   const PlannedRun run = planned(fs::relative(tokenizer).string());
-  EXPECT_EQ(std::get<HourglassOptions>(run.options.model).boundaries.tokenizer, tokenizer.string());
+  EXPECT_EQ(run.options.model.get<HourglassOptions>().boundaries.tokenizer, tokenizer.string());
   EXPECT_EQ(run.id(), planned(tokenizer.string()).id());
 }
 

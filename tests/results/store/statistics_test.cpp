@@ -87,7 +87,7 @@ TEST(Statistics, IntervalGivesStudentsOwnExample) {
   EXPECT_NEAR(compared.difference - *compared.half_width, 0.7001142, 5e-8);
   EXPECT_NEAR(compared.difference + *compared.half_width, 2.4598858, 5e-8);
   EXPECT_EQ(compared.p, paired_t_test(second, first));
-  EXPECT_NEAR(*compared.effect, 1.58 / 1.2299503, 1e-6);  // the standard deviation of the ten differences
+  EXPECT_NEAR(*compared.effect, 1.58 / 1.229995, 1e-6);  // the standard deviation of the ten differences
 }
 
 /// With one degree of freedom the quantile of t is tan(π (level / 2)).
