@@ -48,7 +48,7 @@ struct Training {
                                 .span = 300,
                                 .span_penalty = -0.05,  // spans that grow
                                 .span_ramp = 8};
-    model = options.make(11);
+    model = make_model(options, 11);
     weights = {model->weights().begin(), model->weights().end()};
     optimizer.emplace(OptimizerOptions{.type = OptimizerOptions::Type::kAdagrad, .lr = 0.07}, weights);
     state = model->initial_state(3);

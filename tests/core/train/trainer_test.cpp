@@ -41,7 +41,9 @@ TEST_F(TrainerTest, BitsPerByteCountTheBytesOfTheScoredCharacters) {
   std::ofstream text(folder_.path() / "umlauts.txt");
   for (int i = 0; i < 6000; ++i) text << "über";
   text.close();
-  prepare({.dataset = "text", .from = {folder_.path() / "umlauts.txt"}, .out = folder_.path() / "umlauts"}, {});
+  prepare(
+      check_request({.dataset = "text", .from = {folder_.path() / "umlauts.txt"}, .out = folder_.path() / "umlauts"}),
+      {});
   const PreparedData data = open_prepared(folder_.path() / "umlauts");
   const TokenFile& tokens = data.split("test").tokens;
   double bytes = 0;  // of all characters but the first, which is not predicted

@@ -9,6 +9,9 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "core/api/adaptive_span_options.h"
+#include "core/api/gpt2_options.h"
+#include "core/api/hourglass_options.h"
 #include "core/runtime/safetensors.h"
 #include "core/train/trainer.h"
 #include "datasets/prepare.h"
@@ -54,7 +57,8 @@ class TrainerTest : public testing::Test {
     for (int i = 0; i < 700; ++i)
       text << "the quick brown fox jumps over line " << i * i % 97 << " and " << i << " more\n";
     text.close();
-    prepare({.dataset = "text", .from = {folder_.path() / "corpus.txt"}, .out = folder_.path() / "data"}, {});
+    prepare(check_request({.dataset = "text", .from = {folder_.path() / "corpus.txt"}, .out = folder_.path() / "data"}),
+            {});
   }
 
   TrainJob job(const std::string& name, AdaptiveSpanOptions::SpanType type = AdaptiveSpanOptions::SpanType::kAdaptive) {

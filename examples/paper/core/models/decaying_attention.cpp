@@ -127,8 +127,9 @@ NamedValues DecayingAttention::costs(std::int64_t block) const {
 }
 
 NamedValues DecayingAttention::statistics() const {
+  const std::vector<Grid> all = grids();
   double sum = 0;
-  for (const std::vector<double>& row : grids().front().rows) {
+  for (const std::vector<double>& row : all.front().rows) {
     for (const double distance : row) sum += distance / static_cast<double>(row.size());
   }
   return {{"half_distance", sum / static_cast<double>(o_.layers)}};
