@@ -132,6 +132,7 @@ std::vector<HourglassOptions> HourglassOptions::smallest() {
   }
   all.push_back(small);
   all.back().pooling = Pooling::kSubsample;
+  all.back().boundaries.type = Type::kFixed;  // gumbel could not learn by it
   all.push_back(small);
   all.back().boundaries = {.type = Type::kEntropy, .loss = BoundaryOptions::Loss::kLogits};
   return all;

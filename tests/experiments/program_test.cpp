@@ -383,15 +383,16 @@ TEST_F(ProgramTest, OneTrainingIsEvaluatedAtEveryOverlap) {
       "  exclude: [{model.recurrence.pool: none, model.overlap: 2}, {model.recurrence.pool: none, model.overlap: 4}]\n"
       "evaluate:\n"
       "  - {where: {model.recurrence.pool: none}, model.overlap: [0, 2, 4], split: [valid, test]}\n"
-      "table: Overlaps\n"
-      "rows:\n"
-      "  - {label: plain, where: {model.recurrence.pool: none}}\n"
-      "  - {label: recurrent, where: {model.recurrence.pool: mean}}\n"
-      "columns:\n"
-      "  - {label: at 0, where: {model.overlap: 0, at.model.overlap: 0}}\n"
-      "  - {label: at 4, where: {at.model.overlap: 4}}\n"
-      "  - {label: FLOPs, value: flops_per_token, where: {at.model.overlap: 4}}\n"
-      "cells: {value: test.bpc, spread: sd, digits: 4}\n";
+      "tables:\n"
+      "  - table: Overlaps\n"
+      "    rows:\n"
+      "      - {label: plain, where: {model.recurrence.pool: none}}\n"
+      "      - {label: recurrent, where: {model.recurrence.pool: mean}}\n"
+      "    columns:\n"
+      "      - {label: at 0, where: {model.overlap: 0, at.model.overlap: 0}}\n"
+      "      - {label: at 4, where: {at.model.overlap: 4}}\n"
+      "      - {label: FLOPs, value: flops_per_token, where: {at.model.overlap: 4}}\n"
+      "    cells: {value: test.bpc, spread: sd, digits: 4}\n";
   write_file(folder_.path() / "sweep.yaml", window_config("data", sweep));
   const ProgramResult dry = run({"sweep", "sweep.yaml", "--dry-run"});
   EXPECT_THAT(dry.out, AllOf(HasSubstr("12 of 12 runs to do, 18 evaluations"), HasSubstr("new, then 6 evaluations")));

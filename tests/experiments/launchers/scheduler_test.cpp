@@ -189,7 +189,9 @@ TEST_F(SchedulerTest, ARunThatAnotherWorkerFinishesIsNotStarted) {
   FakeHost host(1);
   std::vector<std::function<void()>> rounds(10, [] {});
   rounds[5] = [&] {
-    Journal(sweep_[0].planned.paths.journal()).append("state", {{"state", "done"}});
+    Journal(
+        sweep_[0].planned.paths.journal(), [this] { return now_; }, lock->token())
+        .append("state", {{"state", "done"}});
     lock.reset();
   };
   const LaunchReport report = run(host, rounds);

@@ -25,7 +25,8 @@ class EvaluationRecordTest : public ::testing::Test {
     const fs::path data = make_data(folder_.path() / "data");
     PlannedRun run = Planner(runs_).plan(read_run_options(parse_yaml(run_config(data), "run.yaml")));
     submit(run);
-    execute(run.paths.folder, [this]() -> Core& { return core_; }, {});
+    const RunReport report = execute(run.paths.folder, [this]() -> Core& { return core_; }, {});
+    EXPECT_EQ(report.status, RunStatus::kDone) << report.message;
     return run;
   }
 

@@ -110,7 +110,7 @@ TEST_F(SweepBoardTest, HasAColumnForWhatOnlySomeModelsReportOnceOneHas) {
   };
   EXPECT_THAT(shown(false), Not(HasSubstr("avg. span")));
   const std::string later = shown(true);
-  EXPECT_THAT(later, HasSubstr("training   avg. span\n"));
+  EXPECT_THAT(later, HasSubstr("training  avg. span\n"));
   EXPECT_THAT(later, HasSubstr("2.500 bpc         31\n"));
 }
 
