@@ -73,7 +73,7 @@ void Scheduler::take_result(const SweepRun& run, int code) {
   const RunStatus status = status_of(run);
   if (status == RunStatus::kDone && code == kStopped) {
     ended(run, RunStatus::kPreempted, "done, stopped while it was evaluated");
-  } else if (status == RunStatus::kDone && code != kDone) {
+  } else if (status == RunStatus::kDone && code != kDone && lacks_evaluations(run)) {
     const std::string how = fmt::format("done, but an evaluation of it failed: its worker ended with code {}", code);
     report_.ended[run.id()] = how;
     ended(run, RunStatus::kFailed, how);

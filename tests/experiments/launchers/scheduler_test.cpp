@@ -148,11 +148,12 @@ TEST_F(SchedulerTest, AWorkerThatCannotBeStartedIsAFailureOfItsRunAlone) {
 }
 
 TEST_F(SchedulerTest, AnEvaluationThatFailsIsAFailureOfARunThatIsDone) {
-  sweep_.resize(2);
-  FakeHost host(2);
+  sweep_[0].evaluations = {{.split = "test", .changes = {{"eval.batch", 4}}}};
+  FakeHost host(3);
   const LaunchReport report = run(host, {[&] {
                                     host.end(0, kFailed, "done");
                                     host.end(1, kStopped, "done");
+                                    host.end(2, kFailed, "done");  // came too late: another worker had done it all
                                   }});
   EXPECT_EQ(report.ended.size(), 1U);
   EXPECT_THAT(report.ended.at(sweep_[0].id()), testing::HasSubstr("an evaluation of it failed"));
@@ -187,7 +188,7 @@ TEST_F(SchedulerTest, ARunThatAnotherWorkerFinishesIsNotStarted) {
   sweep_.resize(1);
   auto lock = std::make_unique<RunLock>(folder_of(0));  // taken between the plan and its turn
   FakeHost host(1);
-  std::vector<std::function<void()>> rounds(10, [] {});
+  std::vector<std::function<void()>> rounds(11, [] {});  // the next look is ten seconds after the first
   rounds[5] = [&] {
     Journal(
         sweep_[0].planned.paths.journal(), [this] { return now_; }, lock->token())
