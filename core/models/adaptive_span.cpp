@@ -223,7 +223,8 @@ Tensor AdaptiveSpan::group_attention(const Layer& layer, const std::vector<std::
 }
 
 /// z_t = S·σ(vᵀx_t + b) per head and query (Sukhbaatar et al. 2019, §2.2): [B, H, M, 1]. Also counted for the
-/// statistics. In the weights' own type under bfloat16 too, whose eight bits would round a span of 1000 to a multiple of 4.
+/// statistics. In the weights' own type under bfloat16 too, whose eight bits would round a span of 1000 to a multiple
+/// of 4.
 Tensor AdaptiveSpan::dynamic_spans(std::size_t index, const Tensor& hidden) {
   const FullPrecisionScope precision(hidden.device());
   const Layer& layer = layers_[index];
