@@ -72,7 +72,8 @@ std::string run_gnuplot(const std::string& script, const std::string& program) {
   pid_t process = 0;
   const int failure = ::posix_spawnp(&process, name.c_str(), &actions, nullptr, arguments.data(), environ);
   ::posix_spawn_file_actions_destroy(&actions);
-  if (failure == ENOENT) {
+  // A folder of PATH that may not be looked into says EACCES where gnuplot is in none of them.
+  if (failure == ENOENT || failure == EACCES) {
     throw Error("figures are drawn by gnuplot, which is not installed\ninstall it with: apt-get install gnuplot-nox");
   }
   if (failure != 0) throw Error(fmt::format("cannot start gnuplot: {}", std::strerror(failure)));
