@@ -118,7 +118,8 @@ Row measure(const Options& command, const GlobalOptions& global, const Evaluatio
 std::vector<const Quantity*> shown_quantities() {
   std::vector<const Quantity*> shown;
   for (const Quantity& quantity : quantities()) {
-    if (quantity.texts == TextUnits::kBytePairs && quantity.headline > 0) shown.push_back(&quantity);
+    const bool measured = (quantity.texts & TextUnits::kBytePairs) != 0;
+    if (measured && quantity.headline > 0 && !quantity.leads) shown.push_back(&quantity);
   }
   shown.push_back(find_quantity("flops_per_token"));
   return shown;
