@@ -286,12 +286,12 @@ class CurlDownloader : public Downloader {
       receive(download, part, observer);
     }
     if (!is_right(download, part)) {
-      const DataError wrong(
+      const char* wrong = has_right_size(download, part) ? "sha256" : "size";
+      part.remove();
+      throw DataError(
           fmt::format("{} is not the published file: its {} differs\nfetch it from elsewhere with "
                       "--mirror; what was fetched is removed",
-                      download.url, has_right_size(download, part) ? "sha256" : "size"));
-      part.remove();
-      throw wrong;
+                      download.url, wrong));
     }
     part.move_to(download.target);
   }

@@ -57,7 +57,7 @@ bool is_device(std::string_view text) {
 /// Index of the model that `model.type` names; the first one when it names none, so that reading complains.
 std::size_t chosen_model(const Yaml& tree) {
   const Yaml* type = find_path(tree, "model.type");
-  const std::vector<std::string> types = model_types();
+  const std::vector<std::string>& types = model_types();
   if (type == nullptr || type->is_null()) {
     fail_at(tree, "model.type", fmt::format("model.type is missing\nadd it: one of {}", join(types, ", ")));
   }
@@ -159,7 +159,7 @@ void apply_one(Yaml& tree, const std::string& assignment) {
 Yaml foreign_model(const fs::path& config) {
   const Json json = read_json(config);
   const Json type = json.is_object() ? json.value("model_type", Json()) : Json();
-  const std::vector<std::string> types = model_types();
+  const std::vector<std::string>& types = model_types();
   if (!type.is_string() || std::find(types.begin(), types.end(), type.get<std::string>()) == types.end()) {
     throw DataError(
         fmt::format("{}: 'model_type' is {}, which is none of {}", config.string(), type.dump(), join(types, ", ")));

@@ -106,14 +106,14 @@ std::optional<RunEvaluation> find_evaluation(const EvaluationRequest& request, c
   const fs::path folder = folder_of(request, summarize_prepared(request.options.data.path), runs);
   if (!fs::exists(RunPaths{folder}.config())) return std::nullopt;
   const Run run = read_run(folder);
-  const std::optional<RunEvaluation> known = find_evaluation(request, run);
+  std::optional<RunEvaluation> known = find_evaluation(request, run);
   if (known) add_experiment(run, request.experiment);
   return known;
 }
 
 fs::path record_evaluation(const EvaluationRequest& request, Evaluation evaluation, const fs::path& runs) {
   const PreparedSummary data = summarize_prepared(request.options.data.path);
-  const fs::path folder = folder_of(request, data, runs);
+  fs::path folder = folder_of(request, data, runs);
   if (request.place.run.empty() && !fs::exists(folder)) make_measured_run(folder, request, data);
   const Run run = read_run(folder);
   add_experiment(run, request.experiment);

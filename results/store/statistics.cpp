@@ -64,7 +64,7 @@ std::vector<double> holm(const std::vector<double>& p) {
   std::vector<double> corrected(p.size());
   double largest = 0;
   for (std::size_t rank = 0; rank < order.size(); ++rank) {
-    const double tests_left = static_cast<double>(p.size() - rank);
+    const auto tests_left = static_cast<double>(p.size() - rank);
     largest = std::min(1.0, std::max(largest, tests_left * p[order[rank]]));
     corrected[order[rank]] = largest;
   }
