@@ -15,9 +15,9 @@ namespace {
 
 /// What a recipe holds beside tables and figures.
 const std::vector<std::string>& recipe_keys() {
-  static const std::vector<std::string> keys{"experiment", "data",   "model",  "optimizer", "train",
-                                             "eval",       "seed",   "device", "sweep",     "profiles",
-                                             "table",      "tables", "figure", "figures",   "evaluate"};
+  static const std::vector<std::string> keys{"experiment", "data",    "model",    "optimizer", "train", "eval",
+                                             "seed",       "device",  "sweep",    "profiles",  "table", "tables",
+                                             "figure",     "figures", "evaluate", "corpora"};
   return keys;
 }
 
@@ -65,12 +65,32 @@ void add_exhibits(const Yaml& node, ExhibitKind kind, std::vector<Yaml>& out) {
   }
 }
 
+/// `tables: {NAME: {…}, …}`: a profile changes one by its name, or takes it away with null.
+void add_named_exhibits(const Yaml& map, ExhibitKind kind, std::vector<Yaml>& out) {
+  for (const auto& [name, description] : map.entries) {
+    if (description.is_null()) continue;
+    add_exhibits(description, kind, out);
+    if (const Yaml* own = out.back().find("name")) {
+      throw UsageError(
+          fmt::format("{}: the {} is called '{}' by its key: leave 'name' out", own->where(), key_of(kind), name));
+    }
+    out.back().set("name", make_scalar(name, *description.source));
+  }
+}
+
+/// Whether `tables` or `figures` is a map of names. A map with a title is a description itself.
+bool is_map_of_names(const Yaml& list, ExhibitKind kind) {
+  return list.is_map() && list.find("title") == nullptr && list.find(key_of(kind)) == nullptr;
+}
+
 }  // namespace
 
 bool has_exhibits(const Yaml& file, ExhibitKind kind) {
   const std::string key(key_of(kind));
   const Yaml* list = file.find(key + "s");
-  const bool is_empty = list == nullptr || list->is_null() || (list->is_sequence() && list->items.empty());
+  const bool is_empty = list == nullptr || list->is_null() || (list->is_sequence() && list->items.empty()) ||
+                        (list->is_map() && std::all_of(list->entries.begin(), list->entries.end(),
+                                                       [](const Yaml::Entry& e) { return e.second.is_null(); }));
   return file.find(key) != nullptr || !is_empty;
 }
 
@@ -88,7 +108,13 @@ std::vector<Yaml> find_exhibits(const Yaml& file, ExhibitKind kind) {
   } else if (const Yaml* one = file.find(key)) {
     add_exhibits(*one, kind, descriptions);
   }
-  if (const Yaml* list = file.find(key + "s")) add_exhibits(*list, kind, descriptions);
+  if (const Yaml* list = file.find(key + "s")) {
+    if (is_map_of_names(*list, kind)) {
+      add_named_exhibits(*list, kind, descriptions);
+    } else {
+      add_exhibits(*list, kind, descriptions);
+    }
+  }
   if (descriptions.empty()) {
     throw UsageError(fmt::format("{} describes no {}: it has neither '{}' nor '{}s'", *file.source, key, key, key));
   }

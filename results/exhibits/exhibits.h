@@ -15,9 +15,10 @@ enum class ExhibitKind { kTable, kFigure };
 bool has_exhibits(const Yaml& file, ExhibitKind kind);
 
 /// All descriptions of one kind in a file, each a map whose title stands under "table" or "figure". They are given as a
-/// list ("tables: [{table: TITLE, …}]"), as a map ("table: {title: TITLE, …}"), or flat ("table: TITLE" with the other
-/// keys beside it). The other keys of a recipe are left alone. Throws UsageError with file:line for an unknown key, and
-/// where the file has no description of the kind.
+/// list ("tables: [{table: TITLE, …}]"), as a map of names ("tables: {NAME: {table: TITLE, …}}", of which a profile can
+/// change one, or take it away with null), as a map ("table: {title: TITLE, …}"), or flat ("table: TITLE" with the
+/// other keys beside it). The other keys of a recipe are left alone. Throws UsageError with file:line for an unknown
+/// key, and where the file has no description of the kind.
 std::vector<Yaml> find_exhibits(const Yaml& file, ExhibitKind kind);
 
 /// Those of `descriptions` that are called `name`; all where it is empty. Throws UsageError where there is none.

@@ -307,6 +307,12 @@ SyncReport Store::rebuild(const fs::path& file, const fs::path& runs, const Sync
   return report;
 }
 
+void Store::add(const std::vector<Run>& runs) {
+  std::vector<StampedRun> stamped;
+  for (const Run& run : runs) stamped.push_back({run, {}});
+  use([&](SQLite::Database& database) { write_runs(database, stamped); });
+}
+
 void Store::remove(const std::string& run_id) {
   use([&](SQLite::Database& database) {
     SQLite::Transaction transaction(database, SQLite::TransactionBehavior::IMMEDIATE);

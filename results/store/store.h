@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include <SQLiteCpp/SQLiteCpp.h>
 
@@ -54,6 +55,9 @@ class Store {
 
   /// Makes `file` anew from the run folders alone: whole or not at all. Works where the present file is corrupt.
   static SyncReport rebuild(const fs::path& file, const fs::path& runs, const SyncOptions& options = {});
+
+  /// Takes in runs that lie in no folder, each in place of one with its id: what a sweep would leave behind.
+  void add(const std::vector<Run>& runs);
 
   /// Forgets a run.
   void remove(const std::string& run_id);

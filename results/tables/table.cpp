@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "results/quantities/quantities.h"
 #include "results/store/statistics.h"
+#include "results/tables/run_lengths.h"
 #include "results/tables/table_notes.h"
 
 namespace xlm {
@@ -137,6 +138,8 @@ class TableBuilder {
     }
     if (table_.rows.empty() || table_.columns.empty()) return nothing_to_show();
     set_stars();
+    notes_.own = description_.notes;
+    describe_runs();
     table_.notes = table_notes(table_, notes_);
     return std::move(table_);
   }
@@ -158,6 +161,10 @@ class TableBuilder {
       if (text != printed->second.end()) result.printed = text->second;
     }
     ByGroup& groups = groups_.back().emplace_back();
+    if (entry.printed_only) {
+      result.missing = kPrintedOnly;
+      return result;
+    }
     const std::vector<std::size_t> members = members_of(row, entry, column);
     if (members.empty()) {
       result.missing = why_nobody(entry, column);
@@ -171,6 +178,7 @@ class TableBuilder {
       if (!number || !std::isfinite(*number)) continue;
       numbers.push_back(*number);
       result.runs.push_back(runs_.id(run));
+      result.rows.push_back(run);
       groups[to_text(over[run])].push_back(*number);
     }
     if (numbers.empty()) {
@@ -231,6 +239,29 @@ class TableBuilder {
     }
     if (settings.empty() || runs_.select(selected_, of_runs).empty()) return "no run";
     return "not evaluated with " + join(settings, ", ");
+  }
+
+  /// How long the runs behind the cells train, and on how much of a split they were evaluated.
+  void describe_runs() {
+    std::set<std::size_t> rows;
+    for (const TableRow& row : table_.rows) {
+      for (const TableCell& cell : row.cells) rows.insert(cell.rows.begin(), cell.rows.end());
+    }
+    RunLengths lengths;
+    std::set<std::string> windows;
+    for (const std::size_t row : rows) {
+      const auto number = [&](const char* key) { return as_number(runs_.column_or_nothing(key)[row]).value_or(0); };
+      const double steps = number("train.steps");
+      if (steps > 0) {
+        lengths.add(static_cast<std::int64_t>(steps), steps * number("train.batch") * number("train.block"));
+      }
+      const double most = number("at.eval.max_windows");
+      if (most > 0) windows.insert(fmt::format("{}", most));
+    }
+    notes_.windows = join({windows.begin(), windows.end()}, " or ");
+    if (description_.paper_length.empty()) return;
+    notes_.length = lengths.text();
+    notes_.paper_length = description_.paper_length;
   }
 
   void note_mixed(const std::string& label, const TableColumn& column) {

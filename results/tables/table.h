@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -13,10 +14,14 @@
 
 namespace xlm {
 
+/// Why a cell of a row that is printed_only has no value: there is none to come.
+inline constexpr std::string_view kPrintedOnly = "printed only";
+
 struct TableCell {
   std::optional<double> value;
   std::optional<double> spread;
   std::vector<std::string> runs;  // whose numbers went in
+  std::vector<std::size_t> rows;  // the same as rows of the RunTable, where evaluations of a run are told apart
   std::int64_t groups = 0;        // different values of `over` (seeds) among them
   bool star = false;
   std::string printed;                        // the paper's value; empty: it prints none

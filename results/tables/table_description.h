@@ -45,6 +45,7 @@ struct CellOptions {
 struct TableEntry {
   std::string label;
   std::vector<Filter> where;
+  bool printed_only = false;  // of a row: others' work, of which only the paper's values are shown
 };
 
 struct TableColumn : TableEntry {
@@ -71,8 +72,10 @@ struct TableDescription {
   Stars stars;
   std::map<std::string, std::map<std::string, std::string>> printed;  // row label, column label: the paper's text
   std::vector<std::string> printed_rows;                              // labels in the order of the file
-  bool paper_size = true;  // the runs are of the paper's own sizes: printed values get a verdict
-  std::string place;       // file:line, for messages
+  std::vector<std::string> notes;                                     // of the file's own, below the table
+  bool paper_size = true;    // the runs are of the paper's own sizes: printed values get a verdict
+  std::string paper_length;  // where they are not: how long the paper trains, "600,000 steps, 19.7G tokens"
+  std::string place;         // file:line, for messages
 };
 
 /// All keys that a table's map may have.

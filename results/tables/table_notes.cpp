@@ -86,7 +86,7 @@ std::string missing_note(const Table& table) {
         std::all_of(row.begin(), row.end(), [&](const TableCell& cell) { return cell.missing == row.front().missing; });
     for (std::size_t c = 0; c < row.size(); ++c) {
       const std::string& reason = row[c].missing;
-      if (reason.empty() || (whole && c > 0)) continue;
+      if (reason.empty() || reason == kPrintedOnly || (whole && c > 0)) continue;
       if (!cells.contains(reason)) reasons.push_back(reason);
       cells[reason].push_back(whole ? table.rows[r].label : cell_name(table, r, c));
     }
@@ -111,6 +111,13 @@ std::vector<std::string> table_notes(const Table& table, const TableNotes& notes
   if (table.has_printed) add("[…] is the value that the paper prints.");
   add(seeds_note(table));
   add(verdict_note(table));
+  if (!notes.length.empty()) {
+    add(fmt::format("Runs smaller than the paper's: {} here; {} in the paper.", notes.length, notes.paper_length));
+  }
+  if (!notes.windows.empty()) {
+    add(fmt::format("Evaluated on the first {} windows of each row of a split at most (eval.max_windows).",
+                    notes.windows));
+  }
   if (notes.stars != nullptr) add(stars_note(*notes.stars));
   for (const std::string& label : notes.absent) add(fmt::format("No star can be given: there is no row '{}'.", label));
   if (!notes.untested.empty()) {
@@ -127,6 +134,7 @@ std::vector<std::string> table_notes(const Table& table, const TableNotes& notes
     add(fmt::format("Several runs with one {} are mixed in {}; a 'where' can tell them apart.", notes.mixed_over,
                     listed(notes.mixed)));
   }
+  for (const std::string& line : notes.own) add(line);
   return lines;
 }
 

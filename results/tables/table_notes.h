@@ -18,6 +18,10 @@ struct TableNotes {
   std::vector<std::string> mixed;                          // cells with several runs of one seed
   std::string mixed_over;
   std::vector<std::string> lost;  // cells with runs that ended worse than guessing
+  std::string length;             // how long the runs train, where they are smaller than the paper's
+  std::string paper_length;       // and those of the paper
+  std::string windows;            // windows of a row at most, where not the whole split was evaluated
+  std::vector<std::string> own;   // what the table's file says
 };
 
 std::vector<std::string> table_notes(const Table& table, const TableNotes& notes);
