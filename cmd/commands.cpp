@@ -47,6 +47,15 @@ const std::vector<Command>& commands() {
   return table;
 }
 
+void add_global_options(CLI::App& app, GlobalOptions& global) {
+  app.add_flag("--json", global.json, "Machine-readable results on standard output");
+  app.add_flag("-q,--quiet", global.quiet, "No progress and no notes");
+  app.add_flag("-v,--verbose", global.verbose, "Say more; add the cause to errors");
+  app.add_option("--runs", global.runs, "Folder of runs")->capture_default_str()->type_name("DIR");
+  app.add_option("--store", global.store, "Results store (default: results.db in the folder of runs)")
+      ->type_name("FILE");
+}
+
 void print(std::string_view text) {
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
     throw_file_error("write", "standard output", errno);

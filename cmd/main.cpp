@@ -19,15 +19,6 @@
 namespace xlm {
 namespace {
 
-void add_everywhere(CLI::App& app, GlobalOptions& global) {
-  app.add_flag("--json", global.json, "Machine-readable results on standard output");
-  app.add_flag("-q,--quiet", global.quiet, "No progress and no notes");
-  app.add_flag("-v,--verbose", global.verbose, "Say more; add the cause to errors");
-  app.add_option("--runs", global.runs, "Folder of runs")->capture_default_str()->type_name("DIR");
-  app.add_option("--store", global.store, "Results store (default: results.db in the folder of runs)")
-      ->type_name("FILE");
-}
-
 void configure_log(const GlobalOptions& global) {
   auto logger = std::make_shared<spdlog::logger>("xlm", std::make_shared<spdlog::sinks::stderr_sink_mt>());
   logger->set_pattern("%l: %v");
@@ -107,7 +98,7 @@ int run(int argc, char** argv) {
       "  xlm sweep experiments/recipes/adaptive-span/span-limit.yaml --profile smoke data.path=data/text8\n"
       "  xlm table experiments/recipes/adaptive-span/span-limit.yaml\n\n"
       "'xlm COMMAND --help' explains a command.");
-  add_everywhere(app, global);
+  add_global_options(app, global);
 
   std::vector<std::pair<CLI::App*, std::function<int()>>> runners;
   for (const Command& command : commands()) {
@@ -115,9 +106,9 @@ int run(int argc, char** argv) {
     sub->formatter(std::make_shared<CLI::Formatter>());
     runners.emplace_back(sub, command.declare(*sub, global));
     if (sub->get_subcommands({}).empty()) {
-      add_everywhere(*sub, global);
+      add_global_options(*sub, global);
     } else {
-      for (CLI::App* inner : sub->get_subcommands({})) add_everywhere(*inner, global);
+      for (CLI::App* inner : sub->get_subcommands({})) add_global_options(*inner, global);
     }
     if (command.summary.empty()) sub->group("");  // for the program's own use
   }

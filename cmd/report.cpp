@@ -73,6 +73,7 @@ std::vector<Exhibit> exhibits_of(const RecipeView& recipe, RunTable& runs) {
     for (const Yaml& node : find_exhibits(recipe.file, ExhibitKind::kTable)) {
       TableDescription description = read_table_description(node);
       description.paper_size = recipe.paper_size;
+      description.paper_length = recipe.paper_length;
       exhibits.push_back(exhibit_of(description, [&] { return build_table(runs, description, recipe.filters); }));
     }
   }

@@ -61,6 +61,7 @@ int run(const Options& options, const GlobalOptions& global) {
        choose_exhibits(find_exhibits(recipe.file, ExhibitKind::kTable), ExhibitKind::kTable, options.name)) {
     descriptions.push_back(read_table_description(description));
     descriptions.back().paper_size = recipe.paper_size;
+    descriptions.back().paper_length = recipe.paper_length;
   }
   Store store = open_store(global);
   RunTable runs(store);

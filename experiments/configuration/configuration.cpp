@@ -15,10 +15,8 @@ namespace xlm {
 namespace {
 
 /// What a recipe's file says beside the run.
-constexpr std::array<std::string_view, 7> kRecipeKeys{"sweep",  "evaluate", "profiles", "table",
-                                                      "tables", "figure",   "figures"};
-
-/// What says, beside eval.…, how a text is fed to a model.
+constexpr std::array<std::string_view, 8> kRecipeKeys{"sweep", "evaluate", "corpora", "profiles",
+                                                      "table", "tables",   "figure",  "figures"};
 
 /// model: type, the model's own options, init_from.
 struct ModelGroup {
