@@ -159,7 +159,8 @@ tables:
 /// Every recipe in its smoke profile, cut short: the sweep, its tables, its figures and its page.
 TEST_F(Pipeline, EveryRecipesSmokeProfileGivesItsTablesFiguresAndPage) {
   write_file(folder_.path() / "words.txt", many_words());
-  ASSERT_EQ(xlm({"prepare-data", "text", "--from", "words.txt", "--out", "words", "--train-unigram", "200,10000"}).code,
+  const std::string words = "data/text8";  // table-1.yaml has settings of its own for each folder that it names
+  ASSERT_EQ(xlm({"prepare-data", "text", "--from", "words.txt", "--out", words, "--train-unigram", "200,10000"}).code,
             0);
   const std::string encoding = write_small_bpe(folder_.path() / "bpe").string();
   ASSERT_EQ(
@@ -171,7 +172,7 @@ TEST_F(Pipeline, EveryRecipesSmokeProfileGivesItsTablesFiguresAndPage) {
     ++recipes;
     const std::string recipe = entry.path().string();
     const std::string name = entry.path().stem().string();
-    const std::string data = entry.path().parent_path().filename() == "recurrence" ? "tokens" : "words";
+    const std::string data = entry.path().parent_path().filename() == "recurrence" ? "tokens" : words;
     const auto expect_done = [&](std::vector<std::string> arguments) {
       arguments.insert(arguments.begin() + 2, {"--profile", "smoke"});
       const ProgramResult result = xlm(arguments);
@@ -200,7 +201,7 @@ TEST_F(Pipeline, EveryRecipesSmokeProfileGivesItsTablesFiguresAndPage) {
     EXPECT_NE(read_file(folder_.path() / (name + ".html")).find(tables.at(0)["table"].get<std::string>()),
               std::string::npos);
   }
-  EXPECT_GE(recipes, 14);
+  EXPECT_GE(recipes, 16);
 }
 
 TEST_F(Pipeline, AnHourglassTrainsAndIsEvaluatedAlike) {
