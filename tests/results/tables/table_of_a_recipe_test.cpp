@@ -41,10 +41,10 @@ class TableOfARecipe : public ::testing::Test {
 
 constexpr const char* kTable =
     "table: Spans\nrows:\n"
-    "  - {label: Others (2018), printed_only: true}\n"
+    "  - {label: Others, printed_only: true}\n"
     "  - {label: Fixed, where: {model.span_type: fixed}}\n"
     "columns: [{label: bpc, value: test.bpc}]\n"
-    "printed: {Others (2018): {bpc: 1.18}, Fixed: {bpc: 1.11}}\n"
+    "printed: {Others: {bpc: 1.18}, Fixed: {bpc: 1.11}}\n"
     "notes: [One., Two.]\n";
 
 TEST_F(TableOfARecipe, OtherPeoplesRowShowsThePrintedValueAloneAndIsNotMissing) {
