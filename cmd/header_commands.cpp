@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "cmd/command.h"
+#include "experiments/checks/supposed_runs.h"
 #include "experiments/configuration/configuration.h"
 #include "experiments/sweeps/sweep.h"
 #include "results/exhibits/exhibits.h"
@@ -89,7 +90,7 @@ class ParsedCommand {
 
  private:
   bool is_about_this_file() const {
-    for (const char* argument : {"file", "SPEC.yaml", "RECIPE.yaml", "CONFIG.yaml"}) {
+    for (const char* argument : {"file", "config", "SPEC.yaml", "RECIPE.yaml"}) {
       for (const std::string& file : given(app_, argument)) {
         if (file == recipe_.file.string()) return true;
       }
@@ -102,7 +103,7 @@ class ParsedCommand {
     const std::vector<std::string> overrides = given(app_, "overrides");
     Yaml tree = read_configuration(recipe_.file, recipe_.profile, overrides);
     fix_axes(tree, overrides);
-    expand_sweep(tree);  // complains where there is no point
+    length_in_words(tree);  // complains where there is no point, or one that is no valid run
   }
 
   void choose(ExhibitKind kind) const {

@@ -73,7 +73,7 @@ std::string verdicts_of(const Report& report) {
   std::map<std::string, int> counts;
   int printed = 0;
   const auto count = [&](const TableCell& cell) {
-    if (cell.printed.empty()) return;
+    if (cell.printed.empty() || cell.missing == kPrintedOnly) return;  // other people's have none of ours beside them
     ++printed;
     ++counts[cell.compared ? std::string(name_of(cell.compared->verdict)) : cell.value ? "not a number" : "missing"];
   };
