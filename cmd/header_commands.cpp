@@ -141,7 +141,7 @@ std::vector<RecipeFinding> check_header_commands(const CheckedRecipe& recipe) {
       ParsedCommand(text, recipe).select();
     } catch (const UsageError& error) {
       findings.push_back({fmt::format("{}:{}", recipe.file.string(), command.line),
-                          fmt::format("the header's command '{}' does not work: {}", text, error.what()),
+                          fmt::format("the header's command '{}' does not work: {}", text, first_line(error.what())),
                           "mend the comment, or what it speaks of"});
     }
   }

@@ -7,13 +7,17 @@
 namespace xlm {
 namespace {
 
-/// How long the runs of the profile `paper` train, or those of the file alone where there is no such profile; empty for
-/// a file that describes no runs.
+/// How long the runs of the profile `paper` train, or those of the file alone where there is no such profile. Empty for
+/// a file that describes no runs, or none that this program would make: runs that are there can be shown all the same.
 std::string paper_length_of(const fs::path& path) {
   const Yaml file = read_yaml(path);
   if (file.find("model") == nullptr) return "";
   const Yaml* paper = find_path(file, "profiles.paper");
-  return length_in_words(read_configuration(path, paper == nullptr ? "" : "paper", {}));
+  try {
+    return length_in_words(read_configuration(path, paper == nullptr ? "" : "paper", {}));
+  } catch (const UsageError&) {
+    return "";
+  }
 }
 
 }  // namespace

@@ -125,7 +125,7 @@ class RecipeChecker {
     if (const auto* nothing = std::get_if<NothingToShow>(&built)) {
       return find(description.place, fmt::format("{} has nothing to show: {}", title, nothing->reason), kAskForRuns);
     }
-    const Table& table = std::get<Table>(built);
+    const auto& table = std::get<Table>(built);
     std::vector<bool> filled(table.columns.size());
     for (const TableRow& row : table.rows) {
       for (std::size_t c = 0; c < row.cells.size(); ++c) {

@@ -21,7 +21,7 @@ class RecipeLength : public ::testing::Test {
     write_file(folder_.path() / "r.yaml",
                "experiment: spans\ndata: {path: nowhere}\nmodel: {type: adaptive-span}\ntrain: {" + length +
                    "}\nprofiles:\n  smoke: {train: {epochs: 0, steps: 100}}\n  paper: {}\n"
-                   "table: T\nrows: model.span_type\ncells: {value: test.bpc}\n");
+                   "tables: [{table: T, rows: model.span_type, cells: {value: test.bpc}}]\n");
     const ProgramResult result =
         shell(folder_.path(), "'" XLM_BINARY "' table r.yaml" + (profile.empty() ? "" : " --profile " + profile));
     EXPECT_EQ(result.code, 0) << result.err;
@@ -35,6 +35,12 @@ TEST_F(RecipeLength, StandsUnderTheTableOfASmallerProfile) {
   EXPECT_THAT(table("steps: 600000", "smoke"),
               HasSubstr("Runs smaller than the paper's: 100 steps here; 600,000 steps (19.7G tokens) in the paper."));
   EXPECT_THAT(table("epochs: 2", "smoke"), HasSubstr("100 steps here; 2 epochs in the paper.")) << "without data";
+}
+
+TEST_F(RecipeLength, IsLeftOutWhereThePapersRunsAreNoneOfThisProgram) {
+  const std::string shown = table("steps: 600000, stepz: 1", "smoke");
+  EXPECT_THAT(shown, HasSubstr("fixed"));
+  EXPECT_THAT(shown, Not(HasSubstr("smaller than the paper's")));
 }
 
 TEST_F(RecipeLength, IsNotSaidOfThePapersOwnProfile) {

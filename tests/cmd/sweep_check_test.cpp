@@ -67,7 +67,7 @@ std::vector<std::string> expected_findings(const fs::path& recipe) {
   const std::string mark = "# finds: ";
   for (std::string line; std::getline(text, line);) {
     if (!line.starts_with(mark)) continue;
-    expected.push_back(std::regex_replace(line.substr(mark.size()), std::regex("FILE"), recipe.string()));
+    expected.push_back(std::regex_replace(line.substr(mark.size()), std::regex(R"(\bFILE\b)"), recipe.string()));
   }
   return expected;
 }
