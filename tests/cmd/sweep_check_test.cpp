@@ -19,7 +19,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-std::vector<fs::path> recipes_in(const std::string& folder) {
+std::vector<fs::path> recipes_below(const std::string& folder) {
   std::vector<fs::path> files;
   for (const auto& entry : fs::recursive_directory_iterator(fs::path(XLM_SOURCE_DIR) / folder)) {
     if (entry.path().extension() == ".yaml") files.push_back(entry.path());
@@ -49,7 +49,7 @@ std::string text_of(const std::vector<RecipeFinding>& findings) {
 }
 
 TEST(SweepCheck, EveryRecipeCanBeFilledInEveryProfile) {
-  const std::vector<fs::path> recipes = recipes_in("experiments/recipes");
+  const std::vector<fs::path> recipes = recipes_below("experiments/recipes");
   for (const fs::path& recipe : recipes) {
     for (const std::string& profile : profiles_of(recipe)) {
       const RecipeCheck result = check(recipe, profile);
@@ -73,7 +73,7 @@ std::vector<std::string> expected_findings(const fs::path& recipe) {
 }
 
 TEST(SweepCheck, FindsEachKindOfDefectAndNothingElse) {
-  const std::vector<fs::path> recipes = recipes_in("tests/cmd/faulty_recipes");
+  const std::vector<fs::path> recipes = recipes_below("tests/cmd/faulty_recipes");
   EXPECT_GE(recipes.size(), 20U);
   for (const fs::path& recipe : recipes) {
     const std::vector<RecipeFinding> findings = check(recipe).findings;
@@ -86,7 +86,7 @@ TEST(SweepCheck, FindsEachKindOfDefectAndNothingElse) {
   }
 }
 
-constexpr const char* kRecipe =
+constexpr const char* kSmallRecipe =
     "# A recipe.\n#   xlm table THIS\n"
     "data: {path: data}\nmodel: {type: adaptive-span}\ntrain: {steps: 100}\n"
     "sweep: {grid: {model.span: [64, 256]}}\n"
@@ -103,7 +103,7 @@ class SweepCheckCommand : public ::testing::Test {
 };
 
 TEST_F(SweepCheckCommand, SaysWhatItSawWithoutDataAndWritesNothing) {
-  write(kRecipe);
+  write(kSmallRecipe);
   const ProgramResult result = xlm("sweep r.yaml --check");
   EXPECT_EQ(result.code, kDone) << result.err;
   EXPECT_EQ(
@@ -114,7 +114,7 @@ TEST_F(SweepCheckCommand, SaysWhatItSawWithoutDataAndWritesNothing) {
 }
 
 TEST_F(SweepCheckCommand, FindingsNameTheirPlaceAndWhatToDoAndAreAUsageError) {
-  write(std::string(kRecipe) + "figures:\n  - {figure: F, kind: scatter, grid: spans}\n");
+  write(std::string(kSmallRecipe) + "figures:\n  - {figure: F, kind: scatter, grid: spans}\n");
   const ProgramResult result = xlm("sweep r.yaml --check");
   EXPECT_EQ(result.code, kUsage);
   EXPECT_THAT(result.out,
