@@ -20,6 +20,7 @@ std::function<int()> declare_pareto(CLI::App& app, const GlobalOptions& global);
 std::function<int()> declare_compare(CLI::App& app, const GlobalOptions& global);
 std::function<int()> declare_table(CLI::App& app, const GlobalOptions& global);
 std::function<int()> declare_figure(CLI::App& app, const GlobalOptions& global);
+std::function<int()> declare_continuation(CLI::App& app, const GlobalOptions& global);
 std::function<int()> declare_report(CLI::App& app, const GlobalOptions& global);
 std::function<int()> declare_runs(CLI::App& app, const GlobalOptions& global);
 std::function<int()> declare_completion(CLI::App& app, const GlobalOptions& global);
@@ -39,6 +40,7 @@ const std::vector<Command>& commands() {
       {"compare", "Whether two settings differ, and how sure that is", declare_compare},
       {"table", "A paper's table from the store", declare_table},
       {"figure", "A plot from the store", declare_figure},
+      {"continuation", "How models go on with the same passages, side by side", declare_continuation},
       {"report", "All tables and figures of recipes on one page", declare_report},
       {"runs", "Look into the store of runs", declare_runs},
       {"completion", "Completion for bash, zsh or fish", declare_completion},

@@ -1,28 +1,35 @@
-// Table and figure descriptions inside a YAML file.
+// Descriptions of tables, figures and continuations inside a YAML file.
 #include "results/exhibits/exhibits.h"
 
 #include <algorithm>
+#include <array>
 
 #include <fmt/format.h>
 
 #include "base/error.h"
 #include "base/text.h"
+#include "results/continuations/continuation_description.h"
 #include "results/figures/figure_description.h"
 #include "results/tables/table_description.h"
 
 namespace xlm {
 namespace {
 
-/// What a recipe holds beside tables and figures.
+/// What a recipe holds.
 const std::vector<std::string>& recipe_keys() {
-  static const std::vector<std::string> keys{"experiment", "data",   "model",  "optimizer", "train",
-                                             "eval",       "seed",   "device", "sweep",     "profiles",
-                                             "table",      "tables", "figure", "figures",   "evaluate"};
+  static const std::vector<std::string> keys{
+      "experiment", "data",     "model", "optimizer", "train",  "eval",    "seed",         "device",        "sweep",
+      "evaluate",   "profiles", "table", "tables",    "figure", "figures", "continuation", "continuations", "require"};
   return keys;
 }
 
-std::string_view key_of(ExhibitKind kind) { return kind == ExhibitKind::kTable ? "table" : "figure"; }
+std::string_view key_of(ExhibitKind kind) {
+  constexpr std::array<std::string_view, 3> kKeys{"table", "figure", "continuation"};
+  return kKeys.at(static_cast<std::size_t>(kind));
+}
+
 const std::vector<std::string>& keys_of(ExhibitKind kind) {
+  if (kind == ExhibitKind::kContinuation) return continuation_keys();
   return kind == ExhibitKind::kTable ? table_keys() : figure_keys();
 }
 
@@ -43,7 +50,7 @@ Yaml flat_exhibit(const Yaml& file, ExhibitKind kind) {
   return description;
 }
 
-/// "title" may stand for "table" or "figure" inside a description.
+/// "title" may stand for "table", "figure" or "continuation" inside a description.
 void normalise_title(Yaml& description, ExhibitKind kind) {
   for (auto& [key, value] : description.entries) {
     if (key == "title" && description.find(key_of(kind)) == nullptr) {
@@ -77,7 +84,7 @@ bool has_exhibits(const Yaml& file, ExhibitKind kind) {
 std::vector<Yaml> find_exhibits(const Yaml& file, ExhibitKind kind) {
   if (!file.is_map()) throw UsageError(fmt::format("{}: expected a map of options", file.where()));
   std::vector<std::string> known = recipe_keys();
-  for (const ExhibitKind other : {ExhibitKind::kTable, ExhibitKind::kFigure}) {
+  for (const ExhibitKind other : {ExhibitKind::kTable, ExhibitKind::kFigure, ExhibitKind::kContinuation}) {
     if (is_flat(file, other)) known.insert(known.end(), keys_of(other).begin(), keys_of(other).end());
   }
   refuse_unknown(file, known);

@@ -132,11 +132,11 @@ void RunWriter::insert_grids(const Run& run) {
 
 void RunWriter::insert_grid(const std::string& run_id, const std::string& name, std::int64_t step,
                             const RunGrid& grid) {
-  for (std::size_t row = 0; row < grid.size(); ++row) {
-    for (std::size_t column = 0; column < grid[row].size(); ++column) {
-      if (std::isnan(grid[row][column])) continue;
-      insert(grid_, run_id, name, step, static_cast<std::int64_t>(row + 1), static_cast<std::int64_t>(column + 1),
-             grid[row][column]);
+  for (std::size_t row = 0; row < grid.rows.size(); ++row) {
+    for (std::size_t column = 0; column < grid.rows[row].size(); ++column) {
+      const double number = grid.rows[row][column];
+      if (std::isnan(number)) continue;
+      insert(grid_, run_id, name, step, static_cast<std::int64_t>(row + 1), grid.column(column), number);
     }
   }
 }

@@ -125,7 +125,8 @@ std::size_t row_count(const Run& run) {
   std::size_t rows = run.params.size() + run.metrics.size();
   for (const RunEvaluation& evaluation : run.evaluations) rows += evaluation.values.size();
   for (const auto& [name, by_step] : run.grids) {
-    for (const auto& [step, grid] : by_step) rows += grid.empty() ? 0 : grid.size() * grid.front().size();
+    for (const auto& [step, grid] : by_step)
+      rows += grid.rows.empty() ? 0 : grid.rows.size() * grid.rows.front().size();
   }
   for (const auto& [split, trace] : run.traces) rows += trace.values.size() * trace.tokens.size();
   return rows;

@@ -475,5 +475,54 @@ TEST_F(ProgramTest, CompletionCoversEveryCommandAndKey) {
   EXPECT_THAT(check.wait().out, HasSubstr("--dry-run"));
 }
 
+TEST_F(ProgramTest, WhatARecipeRequiresIsAskedForBeforeAnythingIsDone) {
+  write_file(
+      folder_.path() / "sweep.yaml",
+      run_config("data",
+                 "require: [model.init_from]\nsweep: {grid: {seed: [1, 2]}}\n"
+                 "tables: [{table: T, rows: seed, cells: {value: test.bpc}}]\nprofiles: {small: {require: null}}\n"));
+  for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{
+           {"sweep", "sweep.yaml"}, {"sweep", "sweep.yaml", "--dry-run"}, {"train", "sweep.yaml"}}) {
+    const ProgramResult refused = run(arguments);
+    EXPECT_EQ(refused.code, kUsage);
+    EXPECT_THAT(refused.err, AllOf(HasSubstr("sweep.yaml:5: model.init_from is missing, and the file requires it"),
+                                   HasSubstr("add model.init_from=…: run id, run folder")));
+  }
+  EXPECT_FALSE(fs::exists(runs_));
+  const ProgramResult done = run({"sweep", "sweep.yaml", "--profile", "small"});
+  EXPECT_EQ(done.code, kDone) << done.err;
+  // Looking at results trains nothing.
+  EXPECT_EQ(run({"table", "sweep.yaml"}).code, kDone);
+  EXPECT_EQ(run({"report", "sweep.yaml"}).code, kDone);
+  const std::string model = (run_folders().front() / "model").string();
+  EXPECT_EQ(run({"sweep", "sweep.yaml", "--dry-run", "model.init_from=" + model}).code, kDone);
+}
+
+TEST_F(ProgramTest, ContinuationsAreThoseOfEveryRowsModelSideBySide) {
+  const std::string sweep =
+      "sweep: {grid: {seed: [1, 2]}}\n"
+      "continuation:\n  title: Both seeds\n  rows:\n    - {label: first, where: {seed: 1}}\n"
+      "    - {label: second, where: {seed: 2}}\n    - {label: third, where: {seed: 3}}\n"
+      "  prompts: [{document: 1, first: 4}, {document: 2}]\n  prompt_tokens: 7\n  tokens: 2\n"
+      "profiles: {far: {experiment: sweep, continuation: {prompts: [{document: 3}]}}}\n";
+  write_sweep(sweep);
+  EXPECT_EQ(run({"continuation", "sweep.yaml"}).code, kBadData) << "there are no runs";
+  ASSERT_EQ(run({"sweep", "sweep.yaml"}).code, kDone);
+  const ProgramResult text = run({"continuation", "sweep.yaml", "--quiet"});
+  ASSERT_EQ(text.code, kDone) << text.err;
+  EXPECT_THAT(text.out, HasSubstr("valid split, document 1, tokens 4 to 10\n  valid 1/4 of " + data_.string()));
+  EXPECT_THAT(text.out, HasSubstr("  first   2.010000 ab ab\n  second  2.020000 ab ab\n  third   – (no run yet)\n"));
+  const Json json = Json::parse(run({"continuation", "sweep.yaml", "--json"}).out).at(0);
+  EXPECT_EQ(json["passages"][1]["prompt"], "valid 2/1 of " + data_.string());
+  EXPECT_EQ(json["passages"][1]["continuations"]["second"], "2.020000\nab ab ");
+  EXPECT_EQ(json["models"][2]["missing"], "no run yet");
+  ASSERT_EQ(run({"continuation", "sweep.yaml", "--out", "page.html"}).code, kDone);
+  EXPECT_THAT(read_file(folder_.path() / "page.html"), HasSubstr("<h1>Both seeds</h1>"));
+  const ProgramResult beyond = run({"continuation", "sweep.yaml", "--profile", "far"});
+  EXPECT_EQ(beyond.code, kBadData);
+  EXPECT_THAT(beyond.err, HasSubstr("no document 3"));
+  EXPECT_EQ(run({"continuation", "sweep.yaml", "model.span=7"}).code, kUsage) << "weights have their span";
+}
+
 }  // namespace
 }  // namespace xlm

@@ -27,7 +27,7 @@ std::string problem_of_heatmap(const FigureDescription& description) {
 
 Figure heatmap_of_grid(const FigureDescription& description, NewestGrid grid) {
   Figure figure = figure_of_grid(description, grid, grid.words.column, grid.words.row);
-  figure.x_names = counted_names(grid.rows.front().size());
+  for (const std::int64_t column : grid.columns) figure.x_names.push_back(fmt::to_string(column));
   figure.y_names = counted_names(grid.rows.size());
   for (const auto& row : grid.rows) figure.grid_runs.emplace_back(row.size(), std::vector<std::string>{grid.run});
   figure.grid = std::move(grid.rows);

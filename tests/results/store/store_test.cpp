@@ -92,7 +92,7 @@ TEST_F(StoreFile, SpansAreThoseOfTheWeightsThatBecameTheModel) {
     journal.append("grid", {{"step", step}, {"name", "spans"}, {"rows", {{step + 1, step + 2}, {1, 2}}}});
     journal.append("evaluation", RunMaker::evaluation("valid", 1.5, false, step));
   }
-  EXPECT_EQ(read_run(maker_.folder("a")).last_grid("spans")->front().front(), 101);
+  EXPECT_EQ(read_run(maker_.folder("a")).last_grid("spans")->rows.front().front(), 101);
   {
     Store store(file_);
     store.sync(maker_.runs());
@@ -100,10 +100,21 @@ TEST_F(StoreFile, SpansAreThoseOfTheWeightsThatBecameTheModel) {
                 ElementsAre("100|101.0", "100|102.0", "100|1.0", "100|2.0"));
   }
   for (const char* split : {"valid", "test"}) journal.append("evaluation", RunMaker::evaluation(split, 1.4, true, 50));
-  EXPECT_EQ(read_run(maker_.folder("a")).last_grid("spans")->front().front(), 51);
+  EXPECT_EQ(read_run(maker_.folder("a")).last_grid("spans")->rows.front().front(), 51);
   Store store(file_);
   store.sync(maker_.runs());
   EXPECT_THAT(rows(store, "SELECT step, span FROM last_spans"), ElementsAre("50|51.0", "50|52.0", "50|1.0", "50|2.0"));
+}
+
+TEST_F(StoreFile, ColumnsOfAGridAreWhatTheyStandFor) {
+  maker_.make({.id = "a"});
+  maker_.journal({.id = "a"})
+      .append("grid",
+              {{"step", 100}, {"name", "attention"}, {"rows", {{0.5, nullptr}, {0.25, 0.75}}}, {"columns", {64, 100}}});
+  Store store(file_);
+  store.sync(maker_.runs());
+  EXPECT_THAT(rows(store, "SELECT row, column, value FROM last_grids WHERE name = 'attention'"),
+              ElementsAre("1|64|0.5", "2|64|0.25", "2|100|0.75"));
 }
 
 TEST_F(StoreFile, HoldsWhatAModelSaysOfATextsTokens) {
