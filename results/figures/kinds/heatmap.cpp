@@ -111,7 +111,22 @@ std::vector<std::string> cell_labels(const Figure& figure, const Axis& colour) {
   return {labels("<", "#ffffff"), labels(">=", "#000000")};
 }
 
-std::string heatmap_script(const Figure& figure, PictureFormat format) {
+/// Names of places, of many those that have room.
+std::vector<std::string> names_with_room(std::vector<std::string> names) {
+  constexpr std::size_t kMostNames = 40;
+  constexpr std::size_t kNamesOfMany = 16;
+  if (names.size() <= kMostNames) return names;
+  const std::size_t step = (names.size() + kNamesOfMany - 1) / kNamesOfMany;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if ((i + 1) % step != 0) names[i].clear();
+  }
+  return names;
+}
+
+std::string heatmap_script(const Figure& whole, PictureFormat format) {
+  Figure figure = whole;
+  figure.x_names = names_with_room(whole.x_names);
+  figure.y_names = names_with_room(whole.y_names);
   GnuplotScript script(figure, format);
   std::vector<std::vector<double>> cells;
   std::vector<std::vector<double>> numbers;  // gnuplot would write "nan" where there is nothing
@@ -204,9 +219,9 @@ Json heatmap_trace(const Figure& figure) {
 }
 
 Json heatmap_plot(const Figure& figure) {
-  Json plot =
-      plotly_whole(figure, Json::array({heatmap_trace(figure)}), plotly_axis(figure.x_label, figure.x_names, 0.5),
-                   plotly_axis(figure.y_label, figure.y_names, 0.5));
+  Json plot = plotly_whole(figure, Json::array({heatmap_trace(figure)}),
+                           plotly_axis(figure.x_label, names_with_room(figure.x_names), 0.5),
+                           plotly_axis(figure.y_label, names_with_room(figure.y_names), 0.5));
   for (const char* axis : {"xaxis", "yaxis"}) {
     plot["layout"][axis]["showgrid"] = false;
     plot["layout"][axis]["showline"] = false;

@@ -399,6 +399,25 @@ TEST_F(AttentionGrid, AHeatmapNamesItsColumns) {
       << "a column without numbers is not there";
 }
 
+TEST_F(AttentionGrid, OfManyColumnsAHeatmapNamesThoseThatHaveRoom) {
+  Json row = Json::array();
+  Json columns = Json::array();
+  for (int i = 1; i <= 128; ++i) {
+    row.push_back(1.0 / 128);
+    columns.push_back(2 * i);
+  }
+  maker_.journal({.id = "attentive"})
+      .append("grid", {{"step", 100}, {"name", "wide"}, {"rows", Json::array({row})}, {"columns", columns}});
+  store_.sync(maker_.runs());
+  const Figure heat = figure("figure: F\nkind: heatmap\ngrid: wide\n");
+  ASSERT_EQ(heat.x_names.size(), 128) << "a place is named where it is hovered over";
+  const std::string script = gnuplot_script(heat, PictureFormat::kSvg);
+  EXPECT_THAT(script, HasSubstr("'' 14, '32' 15, '' 16"));
+  const Json names = plotly_figure(heat)["layout"]["xaxis"]["ticktext"];
+  EXPECT_EQ(names[7], "16");
+  EXPECT_EQ(names[8], "");
+}
+
 TEST_F(Figures, OfFewRowsAllAreDrawn) {
   const Figure lines = figure("figure: F\nkind: line\ngrid: spans\n");
   ASSERT_EQ(lines.series.size(), 2);
