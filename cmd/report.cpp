@@ -115,11 +115,12 @@ Json summary_of(const Report& report, const fs::path& file) {
       nothing += std::holds_alternative<NothingToShow>(exhibit) ? 1 : 0;
     }
   }
-  return {{"file", file.string()},
-          {"recipes", report.recipes.size()},
-          {"tables", tables},
-          {"figures", figures},
-          {"nothing_to_show", nothing}};
+  const PrintedCounts counts = count_printed(report);
+  Json printed = {{"values", counts.total()}};
+  for (std::size_t i = 0; i < kPrintedOutcomes.size(); ++i)
+    printed[std::string(kPrintedOutcomes.at(i))] = counts.of.at(i);
+  return {{"file", file.string()}, {"recipes", report.recipes.size()}, {"tables", tables},
+          {"figures", figures},    {"nothing_to_show", nothing},       {"printed", printed}};
 }
 
 int run(const Options& options, const GlobalOptions& global) {

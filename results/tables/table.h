@@ -19,6 +19,8 @@ struct TableCell {
   std::vector<std::string> runs;  // whose numbers went in
   std::int64_t groups = 0;        // different values of `over` (seeds) among them
   bool star = false;
+  std::optional<double> p;                    // of the star's test, corrected as the table says; nothing: none was made
+  bool best = false;                          // no cell of the column and the corpus prints a better number
   std::string printed;                        // the paper's value; empty: it prints none
   std::string missing;                        // why there is no value; empty: there is one
   std::optional<PrintedComparison> compared;  // with the paper's value, where both are numbers

@@ -109,7 +109,7 @@ void read_also(const Yaml* node, const CellOptions& defaults, TableDescription& 
 void read_stars(const Yaml* node, const CellOptions& defaults, TableDescription& description) {
   if (node == nullptr) return;
   if (!node->is_map()) throw UsageError(fmt::format("{}: 'stars' must be a map", node->where()));
-  refuse_unknown(*node, {"test", "against", "p", "value"});
+  refuse_unknown(*node, {"test", "against", "p", "value", "correct"});
   if (const Yaml* test = node->find("test"); test != nullptr && scalar_text(*test, "test") != "paired-t") {
     throw UsageError(fmt::format("{}: the only test is paired-t, not '{}'", test->where(), test->scalar));
   }
@@ -122,6 +122,13 @@ void read_stars(const Yaml* node, const CellOptions& defaults, TableDescription&
         description.stars.p >= 1) {
       throw UsageError(fmt::format("{}: p must be a number between 0 and 1", p->where()));
     }
+  }
+  if (const Yaml* correct = node->find("correct")) {
+    const std::string name = scalar_text(*correct, "correct");
+    if (name != kCorrectionNames[0] && name != kCorrectionNames[1]) {
+      throw UsageError(fmt::format("{}: 'correct' is holm or none, not '{}'", correct->where(), name));
+    }
+    description.stars.correct = name == kCorrectionNames[0] ? Correction::kHolm : Correction::kNone;
   }
   const Yaml* value = node->find("value");
   description.stars.value = value != nullptr ? scalar_text(*value, "value") : defaults.value;

@@ -1,9 +1,11 @@
 // What a table file says: which runs make which cell, and how the cell is printed.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/options.h"
@@ -24,6 +26,7 @@ struct CellOptions {
   double tolerance = -1;
   NumberFormat format = NumberFormat::kNumber;
   Better better = Better::kLower;
+  bool best = false;
 
   void visit(OptionVisitor& v) {
     v.field({.name = "value", .help = "column of the store that is printed: test.bpc, params, …"}, value);
@@ -36,6 +39,7 @@ struct CellOptions {
     v.field({.name = "format", .help = "count prints 38M, percent the hundredfold of a share"}, format,
             kNumberFormatNames);
     v.field({.name = "better", .help = "which way is better, for `best` and stars"}, better, kBetterNames);
+    v.field({.name = "best", .help = "true: mark the best cells of the column"}, best);
     v.field({.name = "tolerance", .help = "a difference from the printed value that does not count", .min = 0},
             tolerance);
   }
@@ -51,11 +55,16 @@ struct TableColumn : TableEntry {
   CellOptions cells;
 };
 
+/// What is done about several stars at once, each of which may be there by chance.
+enum class Correction { kHolm, kNone };
+inline constexpr std::array<std::string_view, 2> kCorrectionNames{"holm", "none"};
+
 /// Stars mark cells that are better than all of some other rows by a paired t-test over the seeds.
 struct Stars {
   std::vector<std::string> against;  // labels of rows; empty: no stars
   std::string value;                 // column of the store that is tested; only cells that print it get stars
   double p = 0.05;
+  Correction correct = Correction::kHolm;
 };
 
 struct TableDescription {

@@ -13,6 +13,7 @@ namespace xlm {
 /// What only the computation knows.
 struct TableNotes {
   const Stars* stars = nullptr;
+  std::size_t tests = 0;                                   // how many cells were tested for a star
   std::set<std::pair<std::size_t, std::size_t>> untested;  // row and column of cells with too few seeds for a test
   std::set<std::string> absent;                            // rows to be tested against that the table does not have
   std::vector<std::string> mixed;                          // cells with several runs of one seed
