@@ -208,7 +208,7 @@ std::string render_table(const Table& table, TableFormat format, int width) {
     case TableFormat::kCsv:
       return render_csv(table);
     case TableFormat::kJson:
-      return to_json(table).dump(2) + "\n";
+      return json_text(to_json(table));
     case TableFormat::kLatex:
       return render_latex(table);
   }
