@@ -76,8 +76,10 @@ BuiltFigure build_heatmap(RunTable& runs, const FigureDescription& description,
   }
   HeatmapCells cells = heatmap_cells(runs, description, selected);
   if (cells.rows.empty()) {
-    return no_figure(description, fmt::format("none of {} runs has {}, {} and {}", selected.size(), description.x,
-                                              description.y, description.value));
+    const std::string text = why_no_numbers(runs, description.value, selected);
+    return no_figure(description, !text.empty() ? text
+                                                : fmt::format("none of {} runs has {}, {} and {}", selected.size(),
+                                                              description.x, description.y, description.value));
   }
   Figure figure = labelled_figure(description);
   for (const Value& x : cells.columns) figure.x_names.push_back(to_text(x));
