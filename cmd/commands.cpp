@@ -2,8 +2,10 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 
+#include "base/text.h"
 #include "cmd/command.h"
 
 namespace xlm {
@@ -47,8 +49,13 @@ const std::vector<Command>& commands() {
   return table;
 }
 
-void print(std::string_view text) {
+void print(std::string_view raw) {
+  const std::string text = ::isatty(STDOUT_FILENO) == 1 ? printable(raw) : std::string(raw);
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
+    if (errno == EPIPE) {  // long work ignores the signal; here it ends the program as it ends others
+      std::signal(SIGPIPE, SIG_DFL);
+      std::raise(SIGPIPE);
+    }
     throw_file_error("write", "standard output", errno);
   }
 }

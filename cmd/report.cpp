@@ -138,7 +138,7 @@ int run(const Options& options, const GlobalOptions& global) {
                               fmt::gmtime(std::time(nullptr)), global.runs.string());
   write_file(options.out, report_page(store, report));
   const Json summary = summary_of(report, options.out);
-  print(global.json ? summary.dump(2) + "\n" : options.out.string() + "\n");
+  print(global.json ? json_text(summary) : options.out.string() + "\n");
   return kDone;
 }
 

@@ -319,7 +319,7 @@ std::string sql_text(const SqlResult& result, const std::string& format, const T
       for (std::size_t i = 0; i < row.size(); ++i) object[result.columns[i]] = row[i];
       list.push_back(std::move(object));
     }
-    return list.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+    return json_text(list);
   }
   std::vector<TextTable::Column> columns;
   for (std::size_t i = 0; i < result.columns.size(); ++i) {

@@ -62,7 +62,7 @@ std::string dry_run_json(const std::vector<SweepRun>& runs, const std::vector<Co
     entry["values"] = std::move(values);
     list.push_back(std::move(entry));
   }
-  return list.dump(2) + "\n";
+  return json_text(list);
 }
 
 /// A row for each run: its id and swept values, then what `more` adds under the titles of `columns`.
@@ -150,7 +150,7 @@ class Summary {
       if (evaluations_ > 0) entry["evaluations_left"] = planned_[list.size()].evaluations_left;
       list.push_back(std::move(entry));
     }
-    return list.dump(2) + "\n";
+    return json_text(list);
   }
 
   std::string text(const Terminal& terminal) const {
