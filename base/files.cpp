@@ -7,7 +7,11 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstring>
+#include <random>
+#include <regex>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -18,6 +22,7 @@ namespace xlm {
 namespace {
 
 constexpr std::size_t kBufferBytes = std::size_t{1} << 20;
+constexpr mode_t kNewFileMode = 0666;  // less what the umask takes away
 
 /// Writes everything, retrying interrupted and partial writes.
 void write_fully(int descriptor, const char* data, std::size_t bytes, const fs::path& path) {
@@ -38,6 +43,33 @@ int regular_file_size(int descriptor, std::uint64_t& size) {
   if (!S_ISREG(status.st_mode)) return EACCES;
   size = static_cast<std::uint64_t>(status.st_size);
   return 0;
+}
+
+/// What a path leads to, which need not exist.
+fs::path behind_links(fs::path path) {
+  constexpr int kMostLinks = 40;
+  std::error_code error;
+  for (int links = 0; fs::is_symlink(fs::symlink_status(path, error)); ++links) {
+    if (links == kMostLinks) throw_file_error("write", path, ELOOP);
+    const fs::path target = fs::read_symlink(path, error);
+    if (error) throw_file_error("read the link", path, error.value());
+    path = target.is_absolute() ? target : folder_of(path) / target;
+  }
+  return path;
+}
+
+/// A new file ".NAME.NUMBER" (a random one) beside `path`, open for writing. Not mkstemp, which keeps its file from
+/// everybody else, whatever the umask allows.
+std::pair<int, fs::path> create_beside(const fs::path& path) {
+  std::random_device random;
+  constexpr int kTries = 100;
+  for (int i = 0; i < kTries; ++i) {
+    fs::path file = folder_of(path) / fmt::format(".{}.{:08x}", path.filename().string(), random());
+    const int descriptor = ::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kNewFileMode);
+    if (descriptor >= 0) return {descriptor, std::move(file)};
+    if (errno != EEXIST) break;
+  }
+  throw_file_error("write", path, errno);
 }
 
 }  // namespace
@@ -62,6 +94,7 @@ void throw_file_error(std::string_view action, const fs::path& path, int error_n
     case EROFS:
     case EIO:
     case ENAMETOOLONG:
+    case ELOOP:
       throw DataError(message);
     default:
       throw Error(message);
@@ -101,18 +134,23 @@ void sync_folder(const fs::path& folder) {
 }
 
 AtomicFile::AtomicFile(fs::path path) : path_(std::move(path)) {
-  std::string name = (folder_of(path_) / fmt::format(".{}.XXXXXX", path_.filename().string())).string();
-  descriptor_ = ::mkostemp(name.data(), O_CLOEXEC);
-  if (descriptor_ < 0) throw_file_error("write", path_, errno);
-  temporary_ = name;
-  ::fchmod(descriptor_, 0644);
+  struct stat status {};
+  const bool exists = ::stat(path_.c_str(), &status) == 0;
+  if (exists && S_ISDIR(status.st_mode)) throw_file_error("write", path_, EISDIR);
+  if (exists && !S_ISREG(status.st_mode)) {
+    descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+    if (descriptor_ < 0) throw_file_error("write", path_, errno);
+  } else {
+    path_ = behind_links(path_);
+    std::tie(descriptor_, temporary_) = create_beside(path_);
+  }
   buffer_.reserve(kBufferBytes);
 }
 
 AtomicFile::~AtomicFile() {
   if (descriptor_ < 0) return;
   ::close(descriptor_);
-  ::unlink(temporary_.c_str());
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
 }
 
 void AtomicFile::write(const void* data, std::size_t bytes) {
@@ -132,14 +170,36 @@ void AtomicFile::flush() {
 
 void AtomicFile::commit() {
   flush();
+  if (temporary_.empty()) {
+    ::close(std::exchange(descriptor_, -1));
+    return;
+  }
   if (::fsync(descriptor_) != 0) throw_file_error("write", path_, errno);
   if (::rename(temporary_.c_str(), path_.c_str()) != 0) throw_file_error("write", path_, errno);
   ::close(std::exchange(descriptor_, -1));
   sync_folder(folder_of(path_));
 }
 
+bool is_left_behind(const fs::path& path) {
+  constexpr auto kLong = std::chrono::minutes(10);
+  std::error_code error;
+  const fs::file_time_type changed = fs::last_write_time(path, error);
+  return !error && fs::file_time_type::clock::now() - changed > kLong;
+}
+
+void remove_unfinished_files(const fs::path& folder) {
+  static const std::regex unfinished(R"(\..+\.[0-9a-f]{8})");  // as create_beside names them
+  std::error_code error;
+  for (fs::recursive_directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+    std::error_code ignored;
+    const bool ours =
+        entry->is_regular_file(ignored) && std::regex_match(entry->path().filename().string(), unfinished);
+    if (ours && is_left_behind(entry->path())) fs::remove(entry->path(), ignored);
+  }
+}
+
 AppendFile::AppendFile(fs::path path) : path_(std::move(path)) {
-  descriptor_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  descriptor_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, kNewFileMode);
   if (descriptor_ < 0) throw_file_error("write", path_, errno);
   // A line that a kill cut short must not swallow the next one.
   const off_t size = ::lseek(descriptor_, 0, SEEK_END);

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 /// The whole file as bytes. Throws DataError when it is missing or longer than `limit` bytes.
 std::string read_file(const fs::path& path, std::uintmax_t limit = std::uintmax_t{1} << 32);
 
-/// Writes to a temporary name beside `path`, fsyncs, renames, fsyncs the folder: a reader sees the old or the new file.
+/// Writes `content` by an AtomicFile: a reader sees the old or the new file.
 void write_file(const fs::path& path, std::string_view content);
 
 /// Creates `path` and its parents. Throws naming the folder that cannot be made.
@@ -31,7 +31,8 @@ fs::path folder_of(const fs::path& path);
 void sync_folder(const fs::path& folder);
 
 /// A file under construction: bytes go to a temporary name beside `path`, and `commit` makes it appear, whole and
-/// durable, under its own. Destroyed without `commit`, it leaves nothing.
+/// durable, under its own. Destroyed without `commit`, it leaves nothing. A symbolic link stays, and what it leads to
+/// is written; a device or a pipe is written through.
 class AtomicFile {
  public:
   explicit AtomicFile(fs::path path);
@@ -51,8 +52,14 @@ class AtomicFile {
   fs::path temporary_;
   std::string buffer_;
   std::uint64_t size_ = 0;
-  int descriptor_ = -1;
+  int descriptor_ = -1;  // of the temporary file; of `path_` itself where there is none
 };
+
+/// Whether a file or folder under a temporary name has been let alone for minutes: whoever made it is gone, or hangs.
+bool is_left_behind(const fs::path& path);
+
+/// Removes what AtomicFiles of killed processes left in a folder and in those below it.
+void remove_unfinished_files(const fs::path& folder);
 
 /// A file opened for appending whole lines, each written by one system call.
 class AppendFile {

@@ -11,8 +11,44 @@
 
 namespace xlm {
 
+namespace {
+
+bool is_nested_too_deep(std::string_view json) {
+  constexpr int kDeepest = 100;
+  int depth = 0;
+  bool in_string = false;
+  for (std::size_t i = 0; i < json.size(); ++i) {
+    const char c = json[i];
+    if (in_string) {
+      if (c == '\\') ++i;  // whatever follows is no quotation mark
+      if (c == '"') in_string = false;
+    } else if (c == '"') {
+      in_string = true;
+    } else if (c == '[' || c == '{') {
+      if (++depth > kDeepest) return true;
+    } else if (c == ']' || c == '}') {
+      --depth;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+void check_json_depth(std::string_view json, const std::string& source) {
+  if (is_nested_too_deep(json)) {
+    throw DataError(fmt::format("{} is malformed: its lists and maps lie in each other too deep", source));
+  }
+}
+
+std::optional<Json> parse_json_if_any(std::string_view text) {
+  if (is_nested_too_deep(text)) return std::nullopt;
+  Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  return json.is_discarded() ? std::nullopt : std::optional(std::move(json));
+}
+
 Json parse_json(std::string_view text, const std::string& source) {
-  // nlohmann::json parses without recursion, so that deep nesting costs memory only; files are bounded by read_file.
+  check_json_depth(text, source);
   try {
     return Json::parse(text);
   } catch (const Json::parse_error& error) {
@@ -24,6 +60,8 @@ Json parse_json(std::string_view text, const std::string& source) {
 }
 
 Json read_json(const fs::path& path) { return parse_json(read_file(path), path.string()); }
+
+std::string json_text(const Json& value) { return value.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
 
 std::string json_number(double value) { return Json(value).dump(); }
 

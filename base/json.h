@@ -14,11 +14,23 @@ namespace xlm {
 /// Keys keep the order in which they were added, so that what people read keeps ours.
 using Json = nlohmann::ordered_json;
 
-/// Throws DataError naming `source` and the position.
+/// Throws DataError naming `source` and the position, also for lists and maps in each other more than 100 deep.
 Json parse_json(std::string_view text, const std::string& source);
+
+/// The same where text may be anything: nothing for what is no JSON, or nested too deep.
+std::optional<Json> parse_json_if_any(std::string_view text);
+
+/// Throws DataError where lists and maps lie in each other more than 100 deep, for readers with a parser of their own.
+/// Nothing that we read does so honestly, and copying or printing such a value would end the program: both go down by
+/// calling themselves.
+void check_json_depth(std::string_view json, const std::string& source);
 
 /// Throws DataError when the file is missing or is not JSON.
 Json read_json(const fs::path& path);
+
+/// A value as text of several lines, the last of them ended. Bytes that are no UTF-8 (file names may hold any) become
+/// U+FFFD.
+std::string json_text(const Json& value);
 
 /// One number as JSON writes it: the shortest text that reads back the same; null for NaN and infinities.
 std::string json_number(double value);

@@ -69,34 +69,31 @@ void Progress::update(double done, const std::string& detail) {
   if (!last && now - last_drawn_ < (terminal_.is_terminal ? kRedrawInterval : settings_.plain_interval)) return;
   last_drawn_ = now;
   if (!terminal_.is_terminal) {
-    fmt::print(out_, "{}\n", text(done, detail));
+    say(text(done, detail) + "\n", out_);
   } else {
     const bool two = settings_.two_lines && !detail.empty();
     std::string lines = cut_to_line(terminal_, text(done, two ? "" : detail));
     if (two) lines += "\n" + cut_to_line(terminal_, std::string(settings_.label.size() + 1, ' ') + detail);
     clear();
     drawn_ = lines;
-    fmt::print(out_, "{}", drawn_);
+    say(drawn_, out_);
   }
-  std::fflush(out_);
 }
 
 /// Takes what is drawn away and leaves the cursor where it began.
 void Progress::clear() {
   if (drawn_.empty()) return;
-  fmt::print(out_, "{}", drawn_.find('\n') == std::string::npos ? "\r\033[K" : "\033[A\r\033[J");
+  say(drawn_.find('\n') == std::string::npos ? "\r\033[K" : "\033[A\r\033[J", out_);
 }
 
 void Progress::note(const std::string& line) {
   if (settings_.quiet) return;
   clear();
-  fmt::print(out_, "{}\n{}", line, drawn_);
-  std::fflush(out_);
+  say(line + "\n" + drawn_, out_);
 }
 
 void Progress::finish() {
   clear();
-  if (!drawn_.empty()) std::fflush(out_);
   drawn_.clear();
 }
 

@@ -2,6 +2,7 @@
 #include "base/sha256.h"
 
 #include <array>
+#include <vector>
 
 #include <fmt/format.h>
 #include <openssl/evp.h>
@@ -41,8 +42,11 @@ std::string sha256(std::string_view text) {
 }
 
 std::string sha256_file(const fs::path& path) {
-  const MappedFile file(path);
-  return sha256(file.text());
+  InputFile file(path);  // not mapped: one that is cut short meanwhile would end the program
+  std::vector<char> buffer(std::size_t{1} << 20U);
+  Sha256 hash;
+  while (const std::size_t count = file.read(buffer.data(), buffer.size())) hash.update(buffer.data(), count);
+  return hash.finish();
 }
 
 }  // namespace xlm

@@ -2,7 +2,9 @@
 #include "base/staged_folder.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
@@ -25,17 +27,42 @@ fs::path make_folder(const fs::path& parent, const std::string& prefix) {
   throw_file_error("create a folder in", parent, errno);
 }
 
+/// A lock on a folder that ends with the process; -1 where another has it, or the file system knows no such locks.
+int try_lock(const fs::path& folder) {
+  const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0 || ::flock(descriptor, LOCK_EX | LOCK_NB) == 0) return descriptor;
+  ::close(descriptor);
+  return -1;
+}
+
+/// Removes the folders that killed processes left.
+void remove_orphans(const fs::path& parent, const std::string& prefix) {
+  std::error_code error;
+  for (fs::directory_iterator entry(parent, error), end; !error && entry != end; entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    if (!name.starts_with(prefix + ".") || !is_left_behind(entry->path())) continue;
+    const int lock = try_lock(entry->path());
+    if (lock < 0) continue;
+    std::error_code ignored;
+    fs::remove_all(entry->path(), ignored);
+    ::close(lock);
+  }
+}
+
 }  // namespace
 
 StagedFolder::StagedFolder(fs::path target, const std::string& prefix) : target_(std::move(target)) {
   const fs::path parent = folder_of(target_);
   create_folders(parent);
+  remove_orphans(parent, prefix);
   path_ = make_folder(parent, prefix);
+  lock_ = try_lock(path_);
 }
 
 StagedFolder::~StagedFolder() {
   std::error_code ignored;
   fs::remove_all(path_, ignored);
+  if (lock_ >= 0) ::close(lock_);
 }
 
 bool StagedFolder::move_into_place() const {

@@ -11,8 +11,8 @@ namespace xlm {
 /// appears at `target` in one step or not at all.
 class StagedFolder {
  public:
-  /// Makes "PREFIX.NUMBER" (a random one) in the folder of `target`, which is made where it is missing. Throws
-  /// DataError or ResourceError when it cannot be made.
+  /// Makes "PREFIX.NUMBER" (a random one) in the folder of `target`, which is made where it is missing, and removes
+  /// those of the same prefix whose processes were killed. Throws DataError or ResourceError when it cannot be made.
   StagedFolder(fs::path target, const std::string& prefix);
   StagedFolder(const StagedFolder&) = delete;
   StagedFolder& operator=(const StagedFolder&) = delete;
@@ -26,6 +26,7 @@ class StagedFolder {
  private:
   fs::path target_;
   fs::path path_;
+  int lock_ = -1;  // held as long as this lives, so that others know
 };
 
 /// Moves `from` to `to`, which is on the same file system, and makes that durable. An old folder at `to` is exchanged

@@ -26,6 +26,10 @@ void install_stop_handlers() {
   sigemptyset(&action.sa_mask);
   action.sa_flags = SA_RESTART;
   for (const int signal : {SIGTERM, SIGINT, SIGUSR1}) sigaction(signal, &action, nullptr);
+  struct sigaction present {};
+  sigaction(SIGHUP, nullptr, &present);
+  if (present.sa_handler != SIG_IGN) sigaction(SIGHUP, &action, nullptr);
+  std::signal(SIGPIPE, SIG_IGN);
 }
 
 bool stop_requested() { return requested != 0; }

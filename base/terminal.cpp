@@ -34,9 +34,16 @@ std::string csv_cell(const std::string& text) {
   return quoted + "\"";
 }
 
+/// On one line, with nothing that a terminal would obey.
+std::string text_cell(const std::string& text) {
+  std::string cell = printable(text);
+  std::replace(cell.begin(), cell.end(), '\n', ' ');
+  return cell;
+}
+
 std::string markdown_cell(const std::string& text) {
   std::string escaped;
-  for (const char c : text) escaped += c == '|' ? std::string("\\|") : std::string(1, c == '\n' ? ' ' : c);
+  for (const char c : text_cell(text)) escaped += c == '|' ? std::string("\\|") : std::string(1, c);
   return escaped;
 }
 
@@ -58,6 +65,10 @@ std::string paint(const Terminal& terminal, Colour colour, const std::string& te
   if (!terminal.colour) return text;
   constexpr const char* kCodes[] = {"31", "32", "33", "34", "90", "1"};
   return fmt::format("\033[{}m{}\033[0m", kCodes[static_cast<int>(colour)], text);
+}
+
+void say(std::string_view text, std::FILE* out) {
+  if (std::fwrite(text.data(), 1, text.size(), out) != text.size() || std::fflush(out) != 0) std::clearerr(out);
 }
 
 std::string cut_to_line(const Terminal& terminal, std::string line) {
@@ -89,10 +100,11 @@ std::string TextTable::render(Format format, int width) const {
     return out;
   }
   const bool markdown = format == Format::kMarkdown;
+  const auto shown = [markdown](const std::string& cell) { return markdown ? markdown_cell(cell) : text_cell(cell); };
   std::vector<std::size_t> widths;
   for (std::size_t c = 0; c < columns_.size(); ++c) {
-    std::size_t widest = std::max<std::size_t>(display_width(columns_[c].title), markdown ? 3 : 0);
-    for (const auto& row : rows_) widest = std::max(widest, display_width(markdown ? markdown_cell(row[c]) : row[c]));
+    std::size_t widest = std::max<std::size_t>(display_width(shown(columns_[c].title)), markdown ? 3 : 0);
+    for (const auto& row : rows_) widest = std::max(widest, display_width(shown(row[c])));
     widths.push_back(widest);
   }
   std::size_t total = widths.empty() ? 0 : 2 * (widths.size() - 1);
@@ -109,7 +121,7 @@ std::string TextTable::render(Format format, int width) const {
   const auto line = [&](const std::vector<std::string>& cells) {
     std::string text;
     for (std::size_t c = 0; c < columns_.size(); ++c) {
-      const std::string cell = markdown ? markdown_cell(cells[c]) : shorten(cells[c], widths[c]);
+      const std::string cell = markdown ? shown(cells[c]) : shorten(shown(cells[c]), widths[c]);
       const std::string pad(widths[c] - std::min(widths[c], display_width(cell)), ' ');
       const std::string aligned = columns_[c].right ? pad + cell : cell + pad;
       text += markdown ? "| " + aligned + " " : (c == 0 ? "" : "  ") + aligned;

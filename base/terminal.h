@@ -1,7 +1,9 @@
 // What the program knows about the terminal it writes to, and aligned tables of text for it.
 #pragma once
 
+#include <cstdio>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace xlm {
@@ -20,6 +22,10 @@ enum class Colour { kRed, kGreen, kYellow, kBlue, kGrey, kBold };
 
 /// `text` in `colour` where the terminal has colours, otherwise as it is.
 std::string paint(const Terminal& terminal, Colour colour, const std::string& text);
+
+/// Writes to standard error, or another stream that people watch. What it does not take is lost: nobody's work ends
+/// because a terminal went away or a disk is full.
+void say(std::string_view text, std::FILE* out = stderr);
 
 /// As much of a line's beginning as fits a line of the terminal with the cursor behind it, in whole characters. Lines
 /// with colours cannot be cut.

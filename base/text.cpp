@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cwchar>
 #include <numeric>
+#include <regex>
 
 #include <fmt/format.h>
 
@@ -103,6 +104,28 @@ std::vector<std::string> split(std::string_view text, char separator) {
     if (end == std::string_view::npos) return parts;
     text.remove_prefix(end + 1);
   }
+}
+
+std::string printable(std::string_view text) {
+  static const std::regex colour(R"(^\x1b\[(0|1|3[1-4]|90)m)");
+  std::string shown;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    const auto next = static_cast<unsigned char>(i + 1 < text.size() ? text[i + 1] : 0);
+    std::cmatch found;
+    if (byte == 0x1B && std::regex_search(text.data() + i, text.data() + text.size(), found, colour)) {
+      shown += found.str();
+      i += static_cast<std::size_t>(found.length()) - 1;
+    } else if (byte == 0xC2 && next >= 0x80 && next <= 0x9F) {  // U+0080 … U+009F, which some terminals obey too
+      shown += fmt::format("\\x{:02x}", next);
+      ++i;
+    } else if ((byte < 0x20 && byte != '\n' && byte != '\t') || byte == 0x7F) {
+      shown += fmt::format("\\x{:02x}", byte);
+    } else {
+      shown += text[i];
+    }
+  }
+  return shown;
 }
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }

@@ -36,6 +36,9 @@ std::string name_from_title(const std::string& title);
 
 std::string join(const std::vector<std::string>& parts, std::string_view separator);
 std::vector<std::string> split(std::string_view text, char separator);
+/// `text` without what a terminal would obey: control characters are shown as \x1b, but line ends, tabs, and the
+/// colours that `paint` gives.
+std::string printable(std::string_view text);
 /// Up to the first line end.
 std::string first_line(const std::string& text);
 std::string_view trim(std::string_view text);

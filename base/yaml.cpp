@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <sstream>
+#include <unordered_set>
 
 #include <fmt/format.h>
 #include <yaml-cpp/eventhandler.h>
@@ -111,21 +112,26 @@ class Converter {
         break;
       case YAML::NodeType::Map:
         result.kind = Yaml::Kind::kMap;
-        for (const auto& entry : node) {
-          const int line = entry.first.Mark().line + 1;
-          if (!entry.first.IsScalar()) fail(source_, line, "a key that is not text");
-          const std::string& key = entry.first.Scalar();
-          if (result.find(key) != nullptr) fail(source_, line, fmt::format("the key '{}' is given twice", key));
-          Yaml value = convert(entry.second, depth + 1);
-          if (value.line <= 0 || value.is_null()) value.line = line;
-          result.entries.emplace_back(key, std::move(value));
-        }
+        convert_entries(node, depth, result);
         break;
     }
     return result;
   }
 
  private:
+  void convert_entries(const YAML::Node& node, int depth, Yaml& map) {
+    std::unordered_set<std::string> keys;
+    for (const auto& entry : node) {
+      const int line = entry.first.Mark().line + 1;
+      if (!entry.first.IsScalar()) fail(source_, line, "a key that is not text");
+      const std::string& key = entry.first.Scalar();
+      if (!keys.insert(key).second) fail(source_, line, fmt::format("the key '{}' is given twice", key));
+      Yaml value = convert(entry.second, depth + 1);
+      if (value.line <= 0 || value.is_null()) value.line = line;
+      map.entries.emplace_back(key, std::move(value));
+    }
+  }
+
   Source source_;
   int nodes_ = 0;
 };

@@ -39,6 +39,9 @@ struct Command {
 /// All subcommands, in the order of the help.
 const std::vector<Command>& commands();
 
+/// Declares the options that work everywhere.
+void add_global_options(CLI::App& app, GlobalOptions& global);
+
 /// Prints `text` to standard output; throws Error when it cannot be written (a closed pipe ends the program quietly).
 void print(std::string_view text);
 

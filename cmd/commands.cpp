@@ -2,8 +2,10 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 
+#include "base/text.h"
 #include "cmd/command.h"
 
 namespace xlm {
@@ -20,6 +22,7 @@ std::function<int()> declare_pareto(CLI::App& app, const GlobalOptions& global);
 std::function<int()> declare_compare(CLI::App& app, const GlobalOptions& global);
 std::function<int()> declare_table(CLI::App& app, const GlobalOptions& global);
 std::function<int()> declare_figure(CLI::App& app, const GlobalOptions& global);
+std::function<int()> declare_continuation(CLI::App& app, const GlobalOptions& global);
 std::function<int()> declare_report(CLI::App& app, const GlobalOptions& global);
 std::function<int()> declare_runs(CLI::App& app, const GlobalOptions& global);
 std::function<int()> declare_completion(CLI::App& app, const GlobalOptions& global);
@@ -39,6 +42,7 @@ const std::vector<Command>& commands() {
       {"compare", "Whether two settings differ, and how sure that is", declare_compare},
       {"table", "A paper's table from the store", declare_table},
       {"figure", "A plot from the store", declare_figure},
+      {"continuation", "How models go on with the same passages, side by side", declare_continuation},
       {"report", "All tables and figures of recipes on one page", declare_report},
       {"runs", "Look into the store of runs", declare_runs},
       {"completion", "Completion for bash, zsh or fish", declare_completion},
@@ -47,8 +51,22 @@ const std::vector<Command>& commands() {
   return table;
 }
 
-void print(std::string_view text) {
+void add_global_options(CLI::App& app, GlobalOptions& global) {
+  app.add_flag("--json", global.json, "Machine-readable results on standard output");
+  app.add_flag("-q,--quiet", global.quiet, "No progress and no notes");
+  app.add_flag("-v,--verbose", global.verbose, "Say more; add the cause to errors");
+  app.add_option("--runs", global.runs, "Folder of runs")->capture_default_str()->type_name("DIR");
+  app.add_option("--store", global.store, "Results store (default: results.db in the folder of runs)")
+      ->type_name("FILE");
+}
+
+void print(std::string_view raw) {
+  const std::string text = ::isatty(STDOUT_FILENO) == 1 ? printable(raw) : std::string(raw);
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
+    if (errno == EPIPE) {  // long work ignores the signal; here it ends the program as it ends others
+      std::signal(SIGPIPE, SIG_DFL);
+      std::raise(SIGPIPE);
+    }
     throw_file_error("write", "standard output", errno);
   }
 }

@@ -168,8 +168,7 @@ int run(const Options& options, const GlobalOptions& global) {
                     options.a, options.b, options.over, options.over));
   }
   const PairedComparison compared = compare_pairs(pairs.a, pairs.b, options.level / 100);
-  print(global.json ? comparison_json(a, b, compared, options).dump(2) + "\n"
-                    : comparison_text(a, b, compared, options));
+  print(global.json ? json_text(comparison_json(a, b, compared, options)) : comparison_text(a, b, compared, options));
   return kDone;
 }
 
@@ -191,7 +190,7 @@ std::function<int()> declare_compare(CLI::App& app, const GlobalOptions& global)
       "effect. Both must have been trained with the same seeds.\n\n"
       "Examples:\n"
       "  xlm compare model.span_type=fixed model.span_type=adaptive --where experiment=spans,model.span=256\n"
-      "  xlm compare hourglass-text8-3fa9c1d2 hourglass-text8-90ab12cd --value valid.bpc\n"
+      "  xlm compare hourglass-text8-3fa9c1d240b7e115 hourglass-text8-90ab12cd5c02ffe8 --value valid.bpc\n"
       "  xlm compare model.boundaries.type=none model.boundaries.type=gumbel --where experiment=table-1 --json");
   return [options, &global] { return run(*options, global); };
 }

@@ -135,7 +135,7 @@ int show(const Options& options, const GlobalOptions& global) {
   const PreparedData data = open_prepared(options.folder);
   if (options.verify) verify_prepared(data);
   const Terminal& terminal = global.standard_output;
-  print(global.json ? describe(data, options).dump(2) + "\n" : text_of(data, options, terminal));
+  print(global.json ? json_text(describe(data, options)) : text_of(data, options, terminal));
   return kDone;
 }
 

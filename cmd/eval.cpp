@@ -27,7 +27,7 @@ std::string as_json(const std::string& model, const Evaluation& evaluation) {
   for (const auto& [name, value] : evaluation.values) names.insert(name);
   for (const std::string& name : listing_order(names)) json[name] = evaluation.values.at(name);
   json["seconds"] = evaluation.seconds;
-  return json.dump(2) + "\n";
+  return json_text(json);
 }
 
 std::string as_text(const std::string& model, const Evaluation& evaluation) {

@@ -81,7 +81,9 @@ RunOptions options_of(RunOptions options, std::int64_t window, std::int64_t over
 
 Row measure(const Options& command, const GlobalOptions& global, const EvaluationRequest& request, const Counts& counts,
             std::int64_t window, std::int64_t overlap) {
-  if (const auto known = find_evaluation(request, global.runs)) {
+  const auto known = find_evaluation(request, global.runs);
+  const auto has = [&](const char* name) { return known->values.contains(name); };
+  if (known && has("tokens") && has("loss") && has("seconds")) {
     Row row{.window = window, .overlap = overlap, .known = true, .values = known->values};
     row.tokens = static_cast<std::int64_t>(known->values.at("tokens"));
     row.loss = known->values.at("loss");
@@ -144,7 +146,7 @@ std::string as_json(const std::vector<Row>& rows, const Counts& counts) {
     json["measured_before"] = row.known;
     list.push_back(std::move(json));
   }
-  return list.dump(2) + "\n";
+  return json_text(list);
 }
 
 std::string as_text(const std::vector<Row>& rows, int width) {

@@ -105,7 +105,7 @@ int run(const Options& options, const GlobalOptions& global) {
     written.push_back(describe(figure, file));
     if (!global.json) print(file.string() + "\n");
   });
-  if (global.json) print(written.dump(2) + "\n");
+  if (global.json) print(json_text(written));
   return made == descriptions.size() ? kDone : kBadData;
 }
 

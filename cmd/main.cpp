@@ -1,6 +1,8 @@
 // The program: finds the subcommand, runs it, and turns errors into messages and exit codes.
+#include <fcntl.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <clocale>
 #include <csignal>
 #include <cstdio>
@@ -12,21 +14,14 @@
 #include <spdlog/spdlog.h>
 
 #include "base/error.h"
+#include "base/files.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "base/version.h"
 #include "cmd/command.h"
 
 namespace xlm {
 namespace {
-
-void add_everywhere(CLI::App& app, GlobalOptions& global) {
-  app.add_flag("--json", global.json, "Machine-readable results on standard output");
-  app.add_flag("-q,--quiet", global.quiet, "No progress and no notes");
-  app.add_flag("-v,--verbose", global.verbose, "Say more; add the cause to errors");
-  app.add_option("--runs", global.runs, "Folder of runs")->capture_default_str()->type_name("DIR");
-  app.add_option("--store", global.store, "Results store (default: results.db in the folder of runs)")
-      ->type_name("FILE");
-}
 
 void configure_log(const GlobalOptions& global) {
   auto logger = std::make_shared<spdlog::logger>("xlm", std::make_shared<spdlog::sinks::stderr_sink_mt>());
@@ -37,7 +32,7 @@ void configure_log(const GlobalOptions& global) {
 
 void complain(const GlobalOptions& global, const std::string& message) {
   const std::string head = paint(global.standard_error, Colour::kRed, "error:");
-  fmt::print(stderr, "{} {}\n", head, message);
+  say(fmt::format("{} {}\n", head, printable(message)));
 }
 
 /// The innermost subcommand that was recognised, and what the user typed to get there: "runs ls".
@@ -87,9 +82,44 @@ std::string with_suggestion(const CLI::App& app, const CLI::ParseError& error) {
   return fmt::format("{}\nrun 'xlm{} --help' for what it takes", message, words);
 }
 
-int run(int argc, char** argv) {
-  std::setlocale(LC_CTYPE, "C.UTF-8");
+/// A stream that the caller has closed must not become the number of the next file that is opened. What is written to
+/// it fails as before.
+void fill_closed_streams() {
+  for (int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(stream, F_GETFD) == -1 && errno == EBADF) ::open("/dev/null", O_RDONLY);
+  }
+}
+
+/// Files are mapped to be read. One that somebody cuts short meanwhile ends the program here: nothing can go on.
+extern "C" void handle_bus_error(int /*signal*/) {
+  constexpr std::string_view kMessage =
+      "error: a file was cut short while it was read (data, weights or a journal)\nput it back whole\n";
+  if (::write(STDERR_FILENO, kMessage.data(), kMessage.size()) < 0) ::_exit(kBadData);
+  ::_exit(kBadData);
+}
+
+/// Signals that stand for an error of the system, which functions then report.
+void install_error_handlers() {
   std::signal(SIGPIPE, SIG_DFL);
+  std::signal(SIGXFSZ, SIG_IGN);  // a file larger than `ulimit -f` allows: writing fails
+  std::signal(SIGBUS, handle_bus_error);
+}
+
+/// Runs a command; the errors of other libraries become ours where they say what a user did or has.
+int call(const std::function<int()>& runner) {
+  try {
+    return runner();
+  } catch (const fs::filesystem_error& error) {
+    throw_file_error("use", error.path1(), error.code().value());
+  } catch (const nlohmann::json::exception& error) {
+    throw DataError(fmt::format("a file holds JSON that was not expected there: {}", error.what()));
+  }
+}
+
+int run(int argc, char** argv) {
+  fill_closed_streams();
+  install_error_handlers();
+  std::setlocale(LC_CTYPE, "C.UTF-8");
   GlobalOptions global;
   global.standard_error = Terminal::of(STDERR_FILENO);
   global.standard_output = Terminal::of(STDOUT_FILENO);
@@ -107,7 +137,7 @@ int run(int argc, char** argv) {
       "  xlm sweep experiments/recipes/adaptive-span/span-limit.yaml --profile smoke data.path=data/text8\n"
       "  xlm table experiments/recipes/adaptive-span/span-limit.yaml\n\n"
       "'xlm COMMAND --help' explains a command.");
-  add_everywhere(app, global);
+  add_global_options(app, global);
 
   std::vector<std::pair<CLI::App*, std::function<int()>>> runners;
   for (const Command& command : commands()) {
@@ -115,9 +145,9 @@ int run(int argc, char** argv) {
     sub->formatter(std::make_shared<CLI::Formatter>());
     runners.emplace_back(sub, command.declare(*sub, global));
     if (sub->get_subcommands({}).empty()) {
-      add_everywhere(*sub, global);
+      add_global_options(*sub, global);
     } else {
-      for (CLI::App* inner : sub->get_subcommands({})) add_everywhere(*inner, global);
+      for (CLI::App* inner : sub->get_subcommands({})) add_global_options(*inner, global);
     }
     if (command.summary.empty()) sub->group("");  // for the program's own use
   }
@@ -133,7 +163,7 @@ int run(int argc, char** argv) {
   for (const auto& [sub, runner] : runners) {
     if (!sub->parsed()) continue;
     try {
-      return runner();
+      return call(runner);
     } catch (const Error& error) {
       complain(global, error.what());
       return error.code();

@@ -125,7 +125,7 @@ int run(const Options& options, const GlobalOptions& global) {
   const std::string format = global.json ? "json" : options.format;
   const int width = global.standard_output.is_terminal && options.out.empty() ? global.standard_output.width : 0;
   if (format == "json") {
-    print_or_write(to_json(query, result.front).dump(2) + "\n", options.out);
+    print_or_write(json_text(to_json(query, result.front)), options.out);
   } else if (format == "text") {
     print_or_write(as_text(query, result, width), options.out);
   } else {

@@ -62,7 +62,7 @@ class StageProgress {
     if (bar_) {
       bar_->note("note: " + message);
     } else {
-      fmt::print(stderr, "note: {}\n", message);
+      say(fmt::format("note: {}\n", message));
     }
   }
 
@@ -143,7 +143,7 @@ int prepare_data(const GlobalOptions& global, const Options& options) {
     result = prepare(complete(options, observer), observer);
   }
   const PreparedData data = open_prepared(request.out);
-  print(global.json ? result_json(data, result).dump(2) + "\n" : result_text(data, result, global.standard_output));
+  print(global.json ? json_text(result_json(data, result)) : result_text(data, result, global.standard_output));
   return kDone;
 }
 

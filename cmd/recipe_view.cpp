@@ -1,9 +1,26 @@
 // Which recipe table, figure and report read, and which runs it shows.
 #include "cmd/recipe_view.h"
 
+#include "experiments/checks/supposed_runs.h"
 #include "experiments/configuration/configuration.h"
 
 namespace xlm {
+namespace {
+
+/// How long the runs of the profile `paper` train, or those of the file alone where there is no such profile. Empty for
+/// a file that describes no runs, or none that this program would make: runs that are there can be shown all the same.
+std::string paper_length_of(const fs::path& path) {
+  const Yaml file = read_yaml(path);
+  if (file.find("model") == nullptr) return "";
+  const Yaml* paper = find_path(file, "profiles.paper");
+  try {
+    return length_in_words(read_configuration(path, paper == nullptr ? "" : "paper", {}));
+  } catch (const UsageError&) {
+    return "";
+  }
+}
+
+}  // namespace
 
 void add_recipe_options(CLI::App& app, RecipeOptions& options, std::string_view exhibit) {
   app.add_option("--profile", options.profile, "Lay this profile of the file over it")->type_name("NAME");
@@ -20,6 +37,7 @@ void add_recipe_options(CLI::App& app, RecipeOptions& options, std::string_view 
 RecipeView read_recipe(const fs::path& path, const RecipeOptions& options) {
   RecipeView recipe{path, read_configuration(path, options.profile, {}), options.experiment, {}};
   recipe.paper_size = options.profile.empty() || options.profile == "paper";
+  if (!recipe.paper_size) recipe.paper_length = paper_length_of(path);
   recipe.filters = parse_filters(options.where);
   if (recipe.experiment.empty()) recipe.experiment = recipe_experiment(recipe.file);
   if (!recipe.experiment.empty()) {

@@ -35,7 +35,8 @@ struct RecipeView {
   Yaml file;
   std::string experiment;  // empty: runs of any
   std::vector<Filter> filters;
-  bool paper_size = true;  // the paper's own sizes: the profile `paper`, or none
+  bool paper_size = true;    // the paper's own sizes: the profile `paper`, or none
+  std::string paper_length;  // of a smaller profile: how long the paper's own runs train, in words
 };
 
 /// Reads `path`, lays the profile over it, and finds the conditions on its runs. Throws UsageError.

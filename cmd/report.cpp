@@ -73,6 +73,7 @@ std::vector<Exhibit> exhibits_of(const RecipeView& recipe, RunTable& runs) {
     for (const Yaml& node : find_exhibits(recipe.file, ExhibitKind::kTable)) {
       TableDescription description = read_table_description(node);
       description.paper_size = recipe.paper_size;
+      description.paper_length = recipe.paper_length;
       exhibits.push_back(exhibit_of(description, [&] { return build_table(runs, description, recipe.filters); }));
     }
   }
@@ -115,11 +116,12 @@ Json summary_of(const Report& report, const fs::path& file) {
       nothing += std::holds_alternative<NothingToShow>(exhibit) ? 1 : 0;
     }
   }
-  return {{"file", file.string()},
-          {"recipes", report.recipes.size()},
-          {"tables", tables},
-          {"figures", figures},
-          {"nothing_to_show", nothing}};
+  const PrintedCounts counts = count_printed(report);
+  Json printed = {{"values", counts.total()}};
+  for (std::size_t i = 0; i < kPrintedOutcomes.size(); ++i)
+    printed[std::string(kPrintedOutcomes.at(i))] = counts.of.at(i);
+  return {{"file", file.string()}, {"recipes", report.recipes.size()}, {"tables", tables},
+          {"figures", figures},    {"nothing_to_show", nothing},       {"printed", printed}};
 }
 
 int run(const Options& options, const GlobalOptions& global) {
@@ -137,7 +139,7 @@ int run(const Options& options, const GlobalOptions& global) {
                               fmt::gmtime(std::time(nullptr)), global.runs.string());
   write_file(options.out, report_page(store, report));
   const Json summary = summary_of(report, options.out);
-  print(global.json ? summary.dump(2) + "\n" : options.out.string() + "\n");
+  print(global.json ? json_text(summary) : options.out.string() + "\n");
   return kDone;
 }
 

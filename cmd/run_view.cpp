@@ -18,6 +18,8 @@
 namespace xlm {
 namespace {
 
+constexpr std::size_t kMostShownColumns = 32;  // of a grid
+
 Colour colour_of(std::string_view status) {
   if (status == "done") return Colour::kGreen;
   if (status == "failed" || status == "diverged") return Colour::kRed;
@@ -191,16 +193,22 @@ bool has_main_evaluation(const Run& run) {
                      [](const RunEvaluation& evaluation) { return evaluation.main; });
 }
 
-/// A line per row.
+/// A line per row; a grid that is wider than anyone reads is described.
 std::string grid_text(const GridWords& words, const RunGrid& grid) {
+  std::size_t widest = 0;
+  for (const std::vector<double>& row : grid.rows) widest = std::max(widest, row.size());
+  if (widest > kMostShownColumns) {
+    return fmt::format("  {} rows ({}) of {} columns ({} {} to {}): `xlm figure` draws them, --json prints them\n",
+                       grid.rows.size(), words.row, widest, words.column, grid.column(0), grid.column(widest - 1));
+  }
   const auto text_of = [&](double number) {
     if (std::isnan(number)) return std::string("–");
     return words.whole ? fmt::format("{:.0f}", number) : fmt::format("{:.4g}", number);
   };
   std::string out;
-  for (std::size_t row = 0; row < grid.size(); ++row) {
+  for (std::size_t row = 0; row < grid.rows.size(); ++row) {
     out += fmt::format("  {} {:>2} ", words.row, row + 1);
-    for (const double number : grid[row]) out += fmt::format(" {:>{}}", text_of(number), words.whole ? 6 : 10);
+    for (const double number : grid.rows[row]) out += fmt::format(" {:>{}}", text_of(number), words.whole ? 6 : 10);
     out += "\n";
   }
   return out;
@@ -303,7 +311,11 @@ void add_details(const Run& run, Json& json) {
     json["all_evaluations"].push_back(std::move(entry));
   }
   json["grids"] = Json::object();
-  for (const auto& [name, by_step] : run.grids) json["grids"][name] = *run.last_grid(name);
+  for (const auto& [name, by_step] : run.grids) json["grids"][name] = run.last_grid(name)->rows;
+  json["grid_columns"] = Json::object();
+  for (const auto& [name, by_step] : run.grids) {
+    if (const RunGrid* grid = run.last_grid(name); !grid->columns.empty()) json["grid_columns"][name] = grid->columns;
+  }
   json["spans"] = json["grids"].value("spans", Json());  // what scripts have always asked for
   json["checkpoints"] = Json::array();
   for (const RunCheckpoint& checkpoint : run.checkpoints) {
@@ -319,7 +331,7 @@ std::string sql_text(const SqlResult& result, const std::string& format, const T
       for (std::size_t i = 0; i < row.size(); ++i) object[result.columns[i]] = row[i];
       list.push_back(std::move(object));
     }
-    return list.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+    return json_text(list);
   }
   std::vector<TextTable::Column> columns;
   for (std::size_t i = 0; i < result.columns.size(); ++i) {

@@ -59,13 +59,13 @@ int list(const ListOptions& options, const GlobalOptions& global) {
     return kDone;
   }
   if (all == 0 && text) {
-    fmt::print(stderr, "{}", runs.size() == 0 ? no_runs_hint(global) : "no run fulfils the conditions\n");
+    say(runs.size() == 0 ? no_runs_hint(global) : "no run fulfils the conditions\n");
     return kDone;
   }
   const ListView view{.now = wall_seconds(), .terminal = global.standard_output, .columns = options.columns};
   print(text ? runs_text(runs, selected, view) : runs_table(runs, selected, view, options.format));
   if (selected.size() < all && !global.quiet) {
-    fmt::print(stderr, "{} of {} runs; --limit 0 shows all\n", selected.size(), all);
+    say(fmt::format("{} of {} runs; --limit 0 shows all\n", selected.size(), all));
   }
   return kDone;
 }
@@ -77,7 +77,7 @@ int show(const Options& options, const GlobalOptions& global) {
   if (global.json) {
     Json json = RunLister(store).run(id);
     if (fs::exists(global.runs / id)) add_details(read_run(global.runs / id, has_live_worker), json);
-    print(json.dump(2) + "\n");
+    print(json_text(json));
   } else {
     const ListView view{.now = wall_seconds(), .terminal = global.standard_output, .columns = {}};
     print(run_text(read_run(global.runs / id, has_live_worker), view));
@@ -99,7 +99,7 @@ int sync(const Options& options, const GlobalOptions& global) {
                        {"added", report.added},     {"updated", report.updated},
                        {"removed", report.removed}, {"unchanged", report.unchanged},
                        {"skipped", report.skipped}};
-    print(json.dump(2) + "\n");
+    print(json_text(json));
   } else {
     print(fmt::format("{}: {} runs ({} added, {} updated, {} removed{})\n", file.string(), runs, report.added,
                       report.updated, report.removed,
@@ -117,9 +117,21 @@ int sql(const Options& options, const GlobalOptions& global) {
   return kDone;
 }
 
+constexpr std::string_view kRemovedSuffix = ".removed";
+
+/// Removes what is left of folders whose removal was killed.
+void finish_removals(const fs::path& runs) {
+  std::error_code error;
+  for (fs::directory_iterator entry(runs, error), end; !error && entry != end; entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    std::error_code ignored;
+    if (name.front() == '.' && name.ends_with(kRemovedSuffix)) fs::remove_all(entry->path(), ignored);
+  }
+}
+
 /// A run folder is renamed before it is deleted, so that what is half deleted is no run.
 void remove_folder(const fs::path& folder) {
-  const fs::path doomed = folder.parent_path() / ("." + folder.filename().string() + ".removed");
+  const fs::path doomed = folder.parent_path() / fmt::format(".{}{}", folder.filename().string(), kRemovedSuffix);
   std::error_code error;
   fs::rename(folder, doomed, error);
   if (!error) fs::remove_all(doomed, error);
@@ -141,12 +153,13 @@ int remove(const Options& options, const GlobalOptions& global) {
     throw UsageError(fmt::format("this deletes the folders of {} run{} for good: {}\nadd --yes to do it", ids.size(),
                                  ids.size() == 1 ? "" : "s", join(ids, ", ")));
   }
+  finish_removals(global.runs);
   for (const std::string& id : ids) {
     if (fs::exists(global.runs / id)) remove_folder(global.runs / id);
     store.remove(id);
     if (!global.json) print(fmt::format("removed {}\n", id));
   }
-  if (global.json) print(Json{{"removed", ids}}.dump(2) + "\n");
+  if (global.json) print(json_text(Json{{"removed", ids}}));
   return kDone;
 }
 
@@ -201,7 +214,7 @@ std::function<int()> declare_runs(CLI::App& app, const GlobalOptions& global) {
   CLI::App* one =
       app.add_subcommand("show", "All about one run: configuration, states, evaluations, spans, checkpoints");
   one->add_option("RUN", options->run, "Run id, the start of one, or a run folder")->required();
-  one->footer("Example:\n  xlm runs show adaptive-span-text8-3fa9c1d2");
+  one->footer("Example:\n  xlm runs show adaptive-span-text8-3fa9c1d240b7e115");
   choices.emplace_back(one, show);
 
   CLI::App* update = app.add_subcommand("sync", "Bring the store up to date with the run folders");
@@ -218,7 +231,7 @@ std::function<int()> declare_runs(CLI::App& app, const GlobalOptions& global) {
   CLI::App* rm = app.add_subcommand("rm", "Delete runs with their folders");
   rm->add_option("RUN", options->runs, "Run ids, or starts of them")->required();
   rm->add_flag("--yes", options->yes, "Do it");
-  rm->footer("Example:\n  xlm runs rm adaptive-span-text8-3fa9c1d2 --yes");
+  rm->footer("Example:\n  xlm runs rm adaptive-span-text8-3fa9c1d240b7e115 --yes");
   choices.emplace_back(rm, remove);
   app.footer(
       "'xlm runs COMMAND --help' explains each.\n\nExamples:\n  xlm runs ls --where status=done\n"

@@ -55,7 +55,7 @@ int run(const Options& options, const GlobalOptions& global) {
                      {"tokens", sample.tokens},
                      {"prompt_tokens", sample.prompt_tokens},
                      {"seconds", sample.seconds}};
-  print(json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+  print(json_text(json));
   return kDone;
 }
 

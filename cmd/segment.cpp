@@ -69,13 +69,13 @@ int run_segment(const SegmentCommand& command, const GlobalOptions& global) {
                     {"tokens", segmented.tokens},
                     {"boundaries", segmented.boundaries},
                     {"shortening_factor", segmented.boundaries > 0 ? Json(shortening) : Json()}};
-    print(json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+    print(json_text(json));
     return kDone;
   }
   print(shown_groups(segmented, global.standard_output));
   if (!global.quiet) {
-    fmt::print(stderr, "{} tokens, {} boundaries{}\n", segmented.tokens, segmented.boundaries,
-               segmented.boundaries > 0 ? fmt::format(": shortening factor {:.2f}", shortening) : "");
+    say(fmt::format("{} tokens, {} boundaries{}\n", segmented.tokens, segmented.boundaries,
+                    segmented.boundaries > 0 ? fmt::format(": shortening factor {:.2f}", shortening) : ""));
   }
   return kDone;
 }
@@ -88,8 +88,8 @@ std::function<int()> declare_segment(CLI::App& app, const GlobalOptions& global)
       "A boundary after a character ends a group, which the middle layers see as one. Boundaries of type gumbel are\n"
       "samples, the same at every call.\n"
       "\nExamples:\n"
-      "  xlm segment hourglass-text8-3fa9c1d2 --text 'the quick brown fox'\n"
-      "  xlm segment runs/hourglass-text8-3fa9c1d2/model --file page.txt --clean text8 --json\n");
+      "  xlm segment hourglass-text8-3fa9c1d240b7e115 --text 'the quick brown fox'\n"
+      "  xlm segment runs/hourglass-text8-3fa9c1d240b7e115/model --file page.txt --clean text8 --json\n");
   app.add_option("model", command->model, "Run id or its unique beginning, run folder, or model folder")
       ->required()
       ->type_name("MODEL");

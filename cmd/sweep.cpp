@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "cmd/command.h"
 #include "cmd/run_results.h"
+#include "cmd/sweep_check.h"
 #include "experiments/configuration/configuration.h"
 #include "experiments/launchers/launcher.h"
 #include "experiments/runs/core_library.h"
@@ -31,6 +32,7 @@ struct SweepCommand {
   std::string launcher = "local";
   std::int64_t jobs = 0;
   bool dry_run = false;
+  bool check = false;
   bool retry = false;
   bool anyway = false;
   bool shuffle = false;
@@ -62,7 +64,7 @@ std::string dry_run_json(const std::vector<SweepRun>& runs, const std::vector<Co
     entry["values"] = std::move(values);
     list.push_back(std::move(entry));
   }
-  return list.dump(2) + "\n";
+  return json_text(list);
 }
 
 /// A row for each run: its id and swept values, then what `more` adds under the titles of `columns`.
@@ -150,7 +152,7 @@ class Summary {
       if (evaluations_ > 0) entry["evaluations_left"] = planned_[list.size()].evaluations_left;
       list.push_back(std::move(entry));
     }
-    return list.dump(2) + "\n";
+    return json_text(list);
   }
 
   std::string text(const Terminal& terminal) const {
@@ -254,6 +256,9 @@ LaunchReport do_runs(const std::vector<SweepRun>& runs, const SweepCommand& comm
 int run_sweep(const SweepCommand& command, const GlobalOptions& global) {
   Yaml tree = read_configuration(command.file, command.profile, command.overrides);
   fix_axes(tree, command.overrides);
+  if (command.check) {
+    return report_check(command.file, command.profile, check_sweep(command.file, command.profile, tree), global);
+  }
   find_launcher(command.launcher);  // complains before anything is written
   std::vector<SweepRun> runs = plan_sweep(tree, global.runs, command.retry);
   if (command.shuffle) shuffle_runs(runs);
@@ -283,6 +288,8 @@ std::function<int()> declare_sweep(CLI::App& app, const GlobalOptions& global) {
   for (const LauncherEntry& entry : launchers()) names += (names.empty() ? "" : "|") + std::string(entry.name);
   app.add_option("--launcher", command->launcher, "How workers are started")->capture_default_str()->type_name(names);
   app.add_flag("--dry-run", command->dry_run, "List the runs, why, and their cost; write nothing");
+  app.add_flag("--check", command->check, "Say whether its tables and figures can be filled; needs no data")
+      ->excludes("--dry-run");
   app.add_flag("--shuffle", command->shuffle, "Mix the order, so that half a sweep says something of all of it");
   app.add_flag("--retry", command->retry, "Try diverged runs again");
   app.add_flag("--anyway", command->anyway, "Go on with another program or kind of device than a run began with");

@@ -47,7 +47,7 @@ std::string render(Store& store, const std::vector<Table>& tables, const std::st
   if (format == TableFormat::kJson) {
     Json list = Json::array();
     for (const Table& table : tables) list.push_back(to_json(table));
-    return list.dump(2) + "\n";
+    return json_text(list);
   }
   std::vector<std::string> texts;
   for (const Table& table : tables) texts.push_back(render_table(table, format, width));
@@ -61,6 +61,7 @@ int run(const Options& options, const GlobalOptions& global) {
        choose_exhibits(find_exhibits(recipe.file, ExhibitKind::kTable), ExhibitKind::kTable, options.name)) {
     descriptions.push_back(read_table_description(description));
     descriptions.back().paper_size = recipe.paper_size;
+    descriptions.back().paper_length = recipe.paper_length;
   }
   Store store = open_store(global);
   RunTable runs(store);

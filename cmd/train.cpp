@@ -46,18 +46,18 @@ RunReport train(const PlannedRun& planned, const TrainCommand& command, const Gl
 int show(const PlannedRun& planned, const RunReport& report, const GlobalOptions& global) {
   const Run run = read_live_run(planned.paths.folder);
   if (global.json) {
-    print(run_json(run).dump(2) + "\n");
+    print(json_text(run_json(run)));
   } else if (report.code == kDone) {
     const Terminal& terminal = global.standard_output;
     print(results_table(run, terminal.is_terminal ? terminal.width : 0));
-    if (!global.quiet) fmt::print(stderr, "the model is in {}\n", planned.paths.model().string());
+    if (!global.quiet) say(fmt::format("the model is in {}\n", planned.paths.model().string()));
   }
   if (report.code == kStopped && report.status == RunStatus::kDone) {
-    if (!global.quiet) fmt::print(stderr, "done; run the same command again for the evaluations that are left\n");
+    if (!global.quiet) say("done; run the same command again for the evaluations that are left\n");
   } else if (report.code == kStopped) {
     if (!global.quiet) {
-      fmt::print(stderr, "stopped at step {} with a checkpoint: run the same command again to go on\n",
-                 checkpoint_step(run));
+      say(fmt::format("stopped at step {} with a checkpoint: run the same command again to go on\n",
+                      checkpoint_step(run)));
     }
   } else if (report.code != kDone) {
     throw Error(report.message, report.code);
@@ -78,14 +78,14 @@ int run_train(const TrainCommand& command, const GlobalOptions& global) {
     return kDone;
   }
   if (tree.find("sweep") != nullptr && !global.quiet) {
-    fmt::print(stderr, "note: {} holds a sweep; this trains its base configuration alone ('xlm sweep' does all runs)\n",
-               command.config.string());
+    say(fmt::format("note: {} holds a sweep; this trains its base configuration alone ('xlm sweep' does all runs)\n",
+                    command.config.string()));
   }
   install_stop_handlers();
   const PlannedRun planned = Planner(global.runs).plan(options);
-  if (!global.quiet) fmt::print(stderr, "run {} in {}\n", planned.id(), planned.paths.folder.string());
+  if (!global.quiet) say(fmt::format("run {} in {}\n", planned.id(), planned.paths.folder.string()));
   const RunReport report = train(planned, command, global);
-  if (report.code == kDone && !report.message.empty() && !global.quiet) fmt::print(stderr, "{}\n", report.message);
+  if (report.code == kDone && !report.message.empty() && !global.quiet) say(report.message + "\n");
   return show(planned, report, global);
 }
 

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/random.h"
+#include "base/text.h"
 #include "core/api/interface.h"
 #include "core/eval/evaluation.h"
 #include "core/eval/measure.h"
@@ -36,11 +37,53 @@ std::shared_ptr<const TokenFlags> known_flags(const PreparedData& data, const st
   return open_segmentation(data, split, tokenizer);
 }
 
+/// Does work of the door; where libtorch finds no memory, that is our error, not its backtrace.
+template <class Work>
+auto within_memory(const Work& work) {
+  try {
+    return work();
+  } catch (const c10::Error& error) {
+    const std::string what = error.what_without_backtrace();
+    const bool memory = dynamic_cast<const c10::OutOfMemoryError*>(&error) != nullptr ||
+                        what.find("can't allocate memory") != std::string::npos;
+    if (!memory) throw;
+    throw ResourceError(fmt::format("out of memory: {}\na smaller model, train.micro_batch or eval.batch needs less",
+                                    first_line(what)));
+  }
+}
+
 class CoreLibrary final : public Core {
  public:
-  TrainOutcome train(const TrainJob& job, TrainSink& sink) override { return xlm::train(job, sink); }
+  TrainOutcome train(const TrainJob& job, TrainSink& sink) override {
+    return within_memory([&] { return xlm::train(job, sink); });
+  }
 
   Evaluation evaluate(const EvalJob& job, const std::function<void(double, double)>& progress) override {
+    return within_memory([&] { return evaluate_now(job, progress); });
+  }
+
+  Segmented segment(const SegmentJob& job) override {
+    return within_memory([&] { return segment_now(job); });
+  }
+
+  Sample sample(const SampleJob& job, const std::function<bool(const std::string&)>& show) override {
+    return within_memory([&] { return xlm::sample(job, show); });
+  }
+
+  NamedValues costs(const RunOptions& options, std::int64_t symbols) override {
+    return within_memory([&] { return make_model(options.model, symbols)->costs(options.train.block); });
+  }
+
+  std::map<std::string, std::string> environment(const std::string& device) override {
+    const torch::Device chosen = choose_device(device);
+    return {{"libtorch", TORCH_VERSION},
+            {"device", chosen.str()},
+            {"cuda", cuda_available() ? "available" : "none"},
+            {"cpu_capability", at::get_cpu_capability()}};
+  }
+
+ private:
+  static Evaluation evaluate_now(const EvalJob& job, const std::function<void(double, double)>& progress) {
     const RunOptions& options = job.options;
     const torch::Device device = prepare_device(options);
     const PreparedData data = open_prepared(options.data.path);
@@ -65,7 +108,7 @@ class CoreLibrary final : public Core {
     return evaluation;
   }
 
-  Segmented segment(const SegmentJob& job) override {
+  static Segmented segment_now(const SegmentJob& job) {
     const RunOptions& options = job.options;
     const torch::Device device = prepare_device(options);
     const LoadedModel loaded = load_model_folder(job.model, options.model);
@@ -84,22 +127,6 @@ class CoreLibrary final : public Core {
     }
     if (!group.empty()) result.groups.push_back(std::move(group));
     return result;
-  }
-
-  Sample sample(const SampleJob& job, const std::function<bool(const std::string&)>& show) override {
-    return xlm::sample(job, show);
-  }
-
-  NamedValues costs(const RunOptions& options, std::int64_t symbols) override {
-    return make_model(options.model, symbols)->costs(options.train.block);
-  }
-
-  std::map<std::string, std::string> environment(const std::string& device) override {
-    const torch::Device chosen = choose_device(device);
-    return {{"libtorch", TORCH_VERSION},
-            {"device", chosen.str()},
-            {"cuda", cuda_available() ? "available" : "none"},
-            {"cpu_capability", at::get_cpu_capability()}};
   }
 };
 

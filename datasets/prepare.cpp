@@ -16,6 +16,7 @@
 #include "datasets/prepared/segmentation.h"
 #include "datasets/prepared/split_plan.h"
 #include "datasets/prepared/staging_folder.h"
+#include "datasets/prepared/verified_files.h"
 #include "datasets/tokens/bpe.h"
 
 namespace xlm {
@@ -97,8 +98,9 @@ bool is_there(const fs::path& out, const Json& wanted, bool force) {
 void check_replaceable(const fs::path& out) {
   std::error_code ignored;
   if (!fs::is_directory(out, ignored)) return;
-  const std::vector<std::string> ours{"meta.json", "vocab.json", "train.bin", "valid.bin",     "test.bin",
-                                      "train.txt", "valid.txt",  "test.txt",  "segmentations", "merges.txt"};
+  const std::vector<std::string> ours{"meta.json",     "vocab.json", "train.bin",         "valid.bin",
+                                      "test.bin",      "train.txt",  "valid.txt",         "test.txt",
+                                      "segmentations", "merges.txt", VerifiedFiles::kFile};
   for (const fs::directory_entry& entry : fs::directory_iterator(out)) {
     const std::string name = entry.path().filename().string();
     if (std::find(ours.begin(), ours.end(), name) == ours.end()) {

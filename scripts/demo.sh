@@ -19,7 +19,7 @@ else
   say "$xlm" prepare-data text --clean text8 --from demo/headers.txt --out "$data"
 fi
 say "$xlm" sweep "$recipe" --profile smoke "data.path=$data" --runs demo/runs
-say "$xlm" table "$recipe" --profile smoke --runs demo/runs
+say "$xlm" table "$recipe" --profile smoke --runs demo/runs --name span-limit
 say "$xlm" pareto --runs demo/runs --x flops_per_token --y test.bpc
 say "$xlm" figure "$recipe" --profile smoke --runs demo/runs --out demo/figures
 say "$xlm" report "$recipe" --profile smoke --runs demo/runs --out demo/report.html

@@ -55,6 +55,7 @@ struct Evaluation {
 struct Grid {
   std::string name;  // "spans"
   std::vector<std::vector<double>> rows;
+  std::vector<std::int64_t> columns = {};  // what the columns stand for, such as distances, rising; empty: 1, 2, …
 };
 
 /// Where a run's results go, and how core asks whether to go on. Implemented above core.
@@ -105,11 +106,20 @@ struct SegmentJob {
   std::string text;    // in the model's symbols
 };
 
+/// A piece of a document of a split, exactly so many tokens.
+struct Passage {
+  std::string split = "valid";
+  std::int64_t document = 1;  // counted from 1
+  std::int64_t first = 1;     // its first token in the document, counted from 1
+  std::int64_t tokens = 300;
+};
+
 /// A continuation that is asked for.
 struct SampleJob {
   fs::path model;      // a model folder
-  RunOptions options;  // model, eval, device, train.threads and seed are used
+  RunOptions options;  // model, eval, device, train.threads and seed are used; data where a passage is the prompt
   std::string prompt;
+  std::optional<Passage> passage = std::nullopt;  // of options.data, in place of `prompt`
   std::int64_t tokens = 0;
   double temperature = 0;  // 0: always the likeliest token
   std::int64_t top_k = 0;  // only the k likeliest; 0: all
@@ -117,6 +127,7 @@ struct SampleJob {
 };
 
 struct Sample {
+  std::string prompt;                // as text
   std::string text;                  // the continuation alone
   std::vector<std::int64_t> tokens;  // its ids
   std::int64_t prompt_tokens = 0;
@@ -134,7 +145,8 @@ class Core {
   virtual Evaluation evaluate(const EvalJob& job, const std::function<void(double, double)>& progress) = 0;
   /// Throws UsageError for a model without groups, DataError for a text with symbols that the model does not know.
   virtual Segmented segment(const SegmentJob& job) = 0;
-  /// Continues a text; `show` is given pieces of whole characters as they come, and stops by saying false.
+  /// Continues a text; `show` is given pieces of whole characters as they come, and stops by saying false. Throws
+  /// DataError for a passage that the data do not have, and for symbols that the model does not know.
   virtual Sample sample(const SampleJob& job, const std::function<bool(const std::string&)>& show) = 0;
   /// Parameters and cost of a model that is yet to be trained, for a vocabulary of `symbols`.
   virtual NamedValues costs(const RunOptions& options, std::int64_t symbols) = 0;

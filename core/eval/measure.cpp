@@ -40,9 +40,15 @@ std::optional<Evaluation> measure(LanguageModel& model, const MeasuredText& text
                                   std::int64_t seed, Traced traced, const GoOn& go_on) {
   Evaluation evaluation;
   evaluation.split = text.name;
-  if (traced == Traced::kYes) evaluation.trace = trace_tokens(model, text.source, text.vocabulary, settings);
+  const auto draw_as_always = [&] {
+    torch::manual_seed(random_bits(static_cast<std::uint64_t>(seed), kEvaluation, 0));
+  };
+  if (traced == Traced::kYes) {
+    draw_as_always();
+    evaluation.trace = trace_tokens(model, text.source, text.vocabulary, settings);
+  }
   const double start = monotonic_seconds();
-  torch::manual_seed(random_bits(static_cast<std::uint64_t>(seed), kEvaluation, 0));
+  draw_as_always();
   const SplitLoss result = evaluate_split(model, text.source, settings, go_on);
   if (result.stopped) return std::nullopt;
   evaluation.tokens = result.tokens;

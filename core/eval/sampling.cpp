@@ -6,9 +6,12 @@
 #include <vector>
 
 #include <ATen/Parallel.h>
+#include <fmt/format.h>
+
 #include "base/error.h"
 #include "base/progress.h"
 #include "base/random.h"
+#include "core/batches/batch_stream.h"
 #include "core/models/model_folder.h"
 #include "core/runtime/device.h"
 #include "core/runtime/random_streams.h"
@@ -112,6 +115,54 @@ std::vector<std::int64_t> encode_bpe(const std::string& text, const fs::path& fo
   return {tokens.begin(), tokens.end()};
 }
 
+/// The ids of a passage as the model numbers them. Throws DataError where the data have no such passage.
+std::vector<std::int64_t> read_passage(const Passage& passage, const PreparedData& data, const Vocabulary& model) {
+  const TokenSource source(data.split(passage.split), reencoding(data.vocabulary, model));
+  const auto documents = source.documents();
+  const auto count = static_cast<std::int64_t>(documents.size());
+  if (passage.document < 1 || passage.document > count) {
+    throw DataError(fmt::format("{}: there is no document {} in the {} split, which has {}", data.path.string(),
+                                passage.document, passage.split, count));
+  }
+  const auto& [begin, tokens] = documents[static_cast<std::size_t>(passage.document - 1)];
+  if (passage.first < 1 || passage.tokens < 1 || passage.first - 1 + passage.tokens > tokens) {
+    throw DataError(fmt::format("{}: document {} of the {} split has {} tokens, and the passage would be {} to {}",
+                                data.path.string(), passage.document, passage.split, tokens, passage.first,
+                                passage.first - 1 + passage.tokens));
+  }
+  std::vector<std::int64_t> ids(static_cast<std::size_t>(passage.tokens));
+  source.copy(begin + passage.first - 1, passage.tokens, ids.data());
+  return ids;
+}
+
+/// A model, and the text that it is to go on with.
+struct Begun {
+  LoadedModel loaded;
+  std::vector<std::int64_t> prompt;
+};
+
+Begun begin_sample(const SampleJob& job) {
+  if (job.passage) {
+    const PreparedData data = open_prepared(job.options.data.path);
+    LoadedModel loaded = load_model_folder(job.model, job.options.model, &data.vocabulary);
+    std::vector<std::int64_t> prompt = read_passage(*job.passage, data, loaded.vocabulary);
+    return {std::move(loaded), std::move(prompt)};
+  }
+  LoadedModel loaded = load_model_folder(job.model, job.options.model);
+  std::vector<std::int64_t> prompt = loaded.vocabulary.unit == Vocabulary::Unit::kBpe
+                                         ? encode_bpe(job.prompt, job.model)
+                                         : encode_symbols(loaded.vocabulary, job.prompt);
+  if (prompt.empty()) throw UsageError("the prompt is empty: there is nothing to continue");
+  return {std::move(loaded), std::move(prompt)};
+}
+
+std::string decoded(const std::vector<std::int64_t>& tokens, const Vocabulary& vocabulary) {
+  StreamingDecoder decoder(vocabulary);
+  std::string text;
+  for (const std::int64_t token : tokens) text += decoder.take(token);
+  return text + decoder.finish();
+}
+
 /// How many of the likeliest together reach top_p; `sorted` are probabilities in falling order.
 std::int64_t nucleus(const double* sorted, std::int64_t count, double top_p) {
   double sum = 0;
@@ -164,20 +215,17 @@ Sample sample(const SampleJob& job, const std::function<bool(const std::string&)
   const RunOptions& options = job.options;
   const torch::NoGradGuard no_grad;
   const torch::Device device = prepare_device(options);
-  const LoadedModel loaded = load_model_folder(job.model, options.model);
+  const auto [loaded, prompt] = begin_sample(job);
   loaded.model->to(device);
   loaded.model->eval();
-  const std::vector<std::int64_t> prompt = loaded.vocabulary.unit == Vocabulary::Unit::kBpe
-                                               ? encode_bpe(job.prompt, job.model)
-                                               : encode_symbols(loaded.vocabulary, job.prompt);
-  if (prompt.empty()) throw UsageError("the prompt is empty: there is nothing to continue");
   const TokenChoice choice{
       .temperature = job.temperature, .top_k = job.top_k, .top_p = job.top_p, .seed = options.seed};
   const auto reader = make_reader(loaded.model, options.train.block, options.eval.context);
   const auto read = [&](const std::vector<std::int64_t>& tokens) {
     return reader->read(torch::tensor(tokens, torch::kLong).to(device));
   };
-  Sample result{.prompt_tokens = static_cast<std::int64_t>(prompt.size())};
+  Sample result{.prompt = job.passage ? decoded(prompt, loaded.vocabulary) : job.prompt,
+                .prompt_tokens = static_cast<std::int64_t>(prompt.size())};
   StreamingDecoder decoder(loaded.vocabulary);
   Tensor logits = read(prompt);
   const double start = monotonic_seconds();

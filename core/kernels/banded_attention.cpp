@@ -24,14 +24,13 @@ torch::Tensor by_key(const torch::Tensor& by_distance, double outside) {
       .view({rows, queries, keys});
 }
 
-/// m of every query and distance, [1 | B, n, 1 | M, L].
-torch::Tensor soft_mask(const BandedAttentionInput& input) {
+}  // namespace
+
+torch::Tensor banded_soft_mask(const BandedAttentionInput& input) {
   const std::int64_t band = input.position.size(1);
   const torch::Tensor steps = torch::arange(1 - band, 1, input.span.options().requires_grad(false));  // −(x − 1)
   return ((steps + input.span) / input.ramp + 1).clamp(0, 1);
 }
-
-}  // namespace
 
 torch::Tensor banded_attention(const BandedAttentionInput& input) {
   return input.query.device().is_cpu() ? banded_attention_fused(input) : banded_attention_composed(input);
@@ -42,7 +41,7 @@ torch::Tensor banded_attention_composed(const BandedAttentionInput& input) {
   const double scale = 1 / std::sqrt(static_cast<double>(query.size(3)));
   torch::Tensor bias = torch::matmul(query, input.position) * scale;  // [B, n, M, L]
   // A factor of the weights is the exponential of a summand of the scores, and renormalising is what softmax does.
-  if (input.span.defined()) bias = bias + (soft_mask(input) + kLeastMask).log();
+  if (input.span.defined()) bias = bias + (banded_soft_mask(input) + kLeastMask).log();
   bias = by_key(bias.to(query.scalar_type()).flatten(0, 1), -std::numeric_limits<double>::infinity())
              .view({query.size(0), query.size(1), query.size(2), input.key.size(2)});  // [B, n, M, L + M]
   return at::scaled_dot_product_attention(query, input.key, input.value, bias, input.dropout, /*is_causal=*/false,
@@ -65,7 +64,7 @@ torch::Tensor banded_dropout_factors(const BandedAttentionInput& input) {
   return factors;
 }
 
-torch::Tensor banded_attention_plain(const BandedAttentionInput& input) {
+torch::Tensor banded_attention_weights(const BandedAttentionInput& input) {
   const std::int64_t batch = input.query.size(0);
   const std::int64_t heads = input.query.size(1);
   const std::int64_t queries = input.query.size(2);  // M
@@ -75,7 +74,6 @@ torch::Tensor banded_attention_plain(const BandedAttentionInput& input) {
   const std::int64_t rows = batch * heads;
   const torch::Tensor q = input.query.reshape({rows, queries, width}) * (1.0 / std::sqrt(static_cast<double>(width)));
   const torch::Tensor k = input.key.reshape({rows, keys, width});
-  const torch::Tensor v = input.value.reshape({rows, keys, width});
 
   // Row i of the full scores holds its band at columns i … i + L − 1: a view whose rows are one element longer.
   const torch::Tensor full = torch::bmm(q, k.transpose(1, 2));  // [Bn, M, L + M]
@@ -83,18 +81,22 @@ torch::Tensor banded_attention_plain(const BandedAttentionInput& input) {
   torch::Tensor scores = content + torch::matmul(q, input.position);                                    // [Bn, M, L]
   if (scores.scalar_type() == torch::kBFloat16 || scores.scalar_type() == torch::kHalf)
     scores = scores.to(torch::kFloat);
-  torch::Tensor weights = torch::softmax(scores, -1).view({batch, heads, queries, band});
-  if (input.span.defined()) {
-    weights = weights * soft_mask(input);
-    weights = weights / (weights.sum(-1, /*keepdim=*/true) + 1e-8);
-  }
+  const torch::Tensor weights = torch::softmax(scores, -1).view({batch, heads, queries, band});
+  if (!input.span.defined()) return weights;
+  const torch::Tensor masked = weights * banded_soft_mask(input);
+  return masked / (masked.sum(-1, /*keepdim=*/true) + 1e-8);
+}
+
+torch::Tensor banded_attention_plain(const BandedAttentionInput& input) {
+  const std::int64_t queries = input.query.size(2);  // M
+  torch::Tensor weights = banded_attention_weights(input);
   if (input.dropout > 0) {
     weights = weights.device().is_cpu() ? weights * banded_dropout_factors(input)
                                         : torch::dropout(weights, input.dropout, /*train=*/true);
   }
-
-  return torch::bmm(by_key(weights.to(v.scalar_type()).view({rows, queries, band}), 0), v)
-      .view({batch, heads, queries, width});
+  const torch::Tensor v = input.value.flatten(0, 1);  // [Bn, L + M, d]
+  return torch::bmm(by_key(weights.to(v.scalar_type()).flatten(0, 1), 0), v)
+      .view({input.query.size(0), input.query.size(1), queries, input.query.size(3)});
 }
 
 }  // namespace xlm

@@ -41,6 +41,14 @@ torch::Tensor banded_attention_composed(const BandedAttentionInput& input);
 /// all of it where the processor has no such products, or M, L or d is odd.
 torch::Tensor banded_attention_fused(const BandedAttentionInput& input);
 
+/// The attention weights of every query over its band, before dropout: [B, n, M, L] as `position` orders distances.
+/// float32 at least.
+torch::Tensor banded_attention_weights(const BandedAttentionInput& input);
+
+/// The soft mask m of every query over its band: [1 | B, n, 1 | M, L] (Sukhbaatar et al. 2019, §2.2). `span` is
+/// defined.
+torch::Tensor banded_soft_mask(const BandedAttentionInput& input);
+
 /// The factors 0 or 1 / (1 − dropout) that both versions apply on the CPU: [B, n, M, L].
 torch::Tensor banded_dropout_factors(const BandedAttentionInput& input);
 

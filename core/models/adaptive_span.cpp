@@ -39,7 +39,7 @@ struct Layer {
   Tensor span_weight, span_bias;                      // v [H, D] and b [H] of a dynamic span
 };
 
-class AdaptiveSpan final : public LanguageModel, public Capturable, public TracesTokens {
+class AdaptiveSpan final : public LanguageModel, public Capturable, public TracesTokens, public TracesHeads {
  public:
   AdaptiveSpan(const AdaptiveSpanOptions& options, std::int64_t symbols);
 
@@ -51,6 +51,7 @@ class AdaptiveSpan final : public LanguageModel, public Capturable, public Trace
   std::vector<Grid> grids() const override;
   std::optional<std::string> graph_signature() const override;
   bool has_token_values() const override { return o_.span_type == SpanType::kDynamic; }
+  std::int64_t head_reach() const override { return o_.span; }
   NamedValues costs(std::int64_t block) const override;
 
  private:
@@ -63,8 +64,10 @@ class AdaptiveSpan final : public LanguageModel, public Capturable, public Trace
 
   void declare_layer(std::int64_t index);
   Tensor attention(std::size_t index, const Tensor& hidden, const Tensor& cache, ModelOutput& output);
-  Tensor group_attention(const Layer& layer, const std::vector<std::int64_t>& heads, const Tensor& hidden,
-                         const Tensor& seen, const Tensor& spans);
+  BandedAttentionInput group_input(const Layer& layer, const std::vector<std::int64_t>& heads, const Tensor& hidden,
+                                   const Tensor& seen, const Tensor& spans);
+  void trace_heads(std::size_t index, const std::vector<std::int64_t>& heads, const BandedAttentionInput& input,
+                   ModelOutput& output) const;
   Tensor dynamic_spans(std::size_t index, const Tensor& hidden);
   std::vector<std::int64_t> reaches(std::size_t index, const Tensor& dynamic) const;
   std::vector<std::int64_t> bands(std::size_t index, const Tensor& dynamic) const;
@@ -136,6 +139,11 @@ ModelOutput AdaptiveSpan::forward(const ModelInput& input, const State& state) {
   ModelOutput output;
   Tensor h = torch::embedding(in_emb_, input.tokens);  // [B, M, D]
   if (input.traced && has_token_values()) output.token_values["span"] = h.new_zeros(input.tokens.sizes());
+  if (input.heads_traced) {
+    const Tensor nothing = torch::zeros({o_.layers * o_.heads, o_.span}, torch::kDouble);
+    output.head_values["attention"] = nothing;
+    if (o_.span_type != SpanType::kFixed) output.head_values["mask"] = nothing.clone();
+  }
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     const Layer& layer = layers_[i];
     const Tensor attended = attention(i, h, state.at(i), output);
@@ -183,7 +191,10 @@ Tensor AdaptiveSpan::attention(std::size_t index, const Tensor& hidden, const Te
 
   std::vector<Tensor> outputs(static_cast<std::size_t>(o_.heads));  // per head [B, M, d]
   for (const auto& [band, heads] : groups) {
-    const Tensor attended = group_attention(layer, heads, hidden, seen.narrow(1, past - band, band + block), spans);
+    const BandedAttentionInput input =
+        group_input(layer, heads, hidden, seen.narrow(1, past - band, band + block), spans);
+    if (!output.head_values.empty()) trace_heads(index, heads, input, output);
+    const Tensor attended = banded_attention(input);                                              // [B, n, M, d]
     if (groups.size() == 1) return linear_layer(attended.transpose(1, 2).flatten(2), layer.out);  // [B, M, D]
     const std::vector<Tensor> parts = attended.unbind(1);
     for (std::size_t i = 0; i < heads.size(); ++i) outputs[static_cast<std::size_t>(heads[i])] = parts[i];
@@ -191,10 +202,10 @@ Tensor AdaptiveSpan::attention(std::size_t index, const Tensor& hidden, const Te
   return linear_layer(torch::stack(outputs, 2).flatten(2), layer.out);  // [B, M, D]
 }
 
-/// Attention of n heads that see L positions: `seen` [B, L + M, D] ends with the values of `hidden` [B, M, D]. Keys and
-/// values are projected no further back, with today's weights. Returns [B, n, M, d].
-Tensor AdaptiveSpan::group_attention(const Layer& layer, const std::vector<std::int64_t>& heads, const Tensor& hidden,
-                                     const Tensor& seen, const Tensor& spans) {
+/// What n heads attend to that see L positions: `seen` [B, L + M, D] ends with the values of `hidden` [B, M, D]. Keys
+/// and values are projected no further back, with today's weights.
+BandedAttentionInput AdaptiveSpan::group_input(const Layer& layer, const std::vector<std::int64_t>& heads,
+                                               const Tensor& hidden, const Tensor& seen, const Tensor& spans) {
   const auto count = static_cast<std::int64_t>(heads.size());
   const bool all = count == o_.heads;
   const auto of_heads = [&](const Tensor& x, std::int64_t dimension) {  // [..., H, ...] → [..., n, ...]
@@ -212,14 +223,37 @@ Tensor AdaptiveSpan::group_attention(const Layer& layer, const std::vector<std::
   const std::vector<Tensor> parts = key_value.unbind(2);  // [B, L + M, n, d] each
   const std::int64_t band = seen.size(1) - hidden.size(1);
   const double dropout = is_training() ? o_.attention_dropout : 0;
-  return banded_attention({.query = query.view({hidden.size(0), hidden.size(1), count, head_width_}).transpose(1, 2),
-                           .key = parts[0].transpose(1, 2),
-                           .value = parts[1].transpose(1, 2),
-                           .position = key_pe_[0].narrow(1, o_.span - band, band),
-                           .span = spans.defined() && !all ? of_heads(spans, 1) : spans,
-                           .ramp = static_cast<double>(o_.span_ramp),
-                           .dropout = dropout,
-                           .seed = dropout > 0 ? draw_dropout_seed() : 0});
+  return {.query = query.view({hidden.size(0), hidden.size(1), count, head_width_}).transpose(1, 2),
+          .key = parts[0].transpose(1, 2),
+          .value = parts[1].transpose(1, 2),
+          .position = key_pe_[0].narrow(1, o_.span - band, band),
+          .span = spans.defined() && !all ? of_heads(spans, 1) : spans,
+          .ramp = static_cast<double>(o_.span_ramp),
+          .dropout = dropout,
+          .seed = dropout > 0 ? draw_dropout_seed() : 0};
+}
+
+/// Puts what the heads of a group do with their band into their rows of head_values, the nearest distance first. One
+/// head at a time: the weights [B, 1, M, L] of all would be large. Farther than the band they are 0.
+void AdaptiveSpan::trace_heads(std::size_t index, const std::vector<std::int64_t>& heads,
+                               const BandedAttentionInput& input, ModelOutput& output) const {
+  const std::int64_t band = input.position.size(1);
+  const auto put = [&](const char* name, std::int64_t head, const Tensor& by_band) {  // [1 | B, 1, 1 | M, L]
+    const Tensor mean = by_band.to(torch::kDouble).flatten(0, 2).mean(0).flip(0);     // [L]
+    const std::int64_t row = static_cast<std::int64_t>(index) * o_.heads + head;
+    output.head_values.at(name)[row].narrow(0, 0, band).copy_(mean);
+  };
+  for (std::size_t i = 0; i < heads.size(); ++i) {
+    const auto of_head = [&](const Tensor& x) {
+      return x.defined() ? x.narrow(1, static_cast<std::int64_t>(i), 1) : x;
+    };
+    BandedAttentionInput one = input;
+    one.query = of_head(input.query);
+    one.key = of_head(input.key);
+    one.span = of_head(input.span);
+    put("attention", heads[i], banded_attention_weights(one));
+    if (one.span.defined()) put("mask", heads[i], banded_soft_mask(one));
+  }
 }
 
 /// z_t = S·σ(vᵀx_t + b) per head and query (Sukhbaatar et al. 2019, §2.2): [B, H, M, 1]. Also counted for the

@@ -80,6 +80,15 @@ class TracesTokens {
   virtual bool has_token_values() const = 0;
 };
 
+/// Can say how single heads look back.
+class TracesHeads {
+ public:
+  virtual ~TracesHeads() = default;
+  /// How many tokens before a token a head may see. `forward` fills ModelOutput::head_values, so many distances, where
+  /// they are asked for.
+  virtual std::int64_t head_reach() const = 0;
+};
+
 /// Knows which operations a training step makes, beside what the sizes of its arguments decide. Steps of the same
 /// operations can be recorded and replayed.
 class Capturable {

@@ -6,6 +6,7 @@
 // V symbols.
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <optional>
 
 #include <fmt/format.h>
@@ -74,6 +75,7 @@ class Hourglass final : public LanguageModel,
                         public NeedsVocabulary,
                         public LearnsFromSegmentation,
                         public PoolsTokens,
+                        public TracesTokens,
                         public Capturable {
  public:
   Hourglass(HourglassOptions options, std::int64_t symbols);
@@ -85,6 +87,7 @@ class Hourglass final : public LanguageModel,
     return o_.boundaries.type == BoundaryType::kUnigram ? o_.boundaries.tokenizer : "";
   }
   Tensor boundaries(const ModelInput& input) override;
+  bool has_token_values() const override { return true; }
   NamedValues statistics() const override;
   void reset_statistics() override { counts_.reset(); }
   /// Groups, and what is counted of them, follow from the text. A table of sinusoids that has grown lies elsewhere.
@@ -107,6 +110,7 @@ class Hourglass final : public LanguageModel,
   Tensor pool(const Tensor& hidden, const Tensor& boundaries, const Groups& groups) const;
   Tensor boundary_loss(const Boundaries& found, const ModelInput& input, const ModelOutput& output);
   Tensor boundary_target(const ModelInput& input, const ModelOutput& output) const;
+  void trace_tokens(const Boundaries& found, ModelOutput& output) const;
   RelativePositions relative_positions(std::int64_t length);
   Tensor spaces(const Tensor& tokens) const { return tokens == space_.value(); }
   double shortening() const;
@@ -184,7 +188,21 @@ ModelOutput Hourglass::forward(const ModelInput& input, const State& /*state*/) 
     counts_.add(found.hard.detach().narrow(1, length - scored, scored) > 0.5);
     if (o_.boundaries.predicted()) output.auxiliary_loss = boundary_loss(found, input, output);
   }
+  if (input.traced) trace_tokens(found, output);
   return output;
+}
+
+/// What is said of the scored tokens (Nawrot et al. 2023, figure 2): how unsure the model is of the next one, in bits;
+/// whether that is a spike; where groups end, and how likely the predictor found it. [B, P] each.
+void Hourglass::trace_tokens(const Boundaries& found, ModelOutput& output) const {
+  const Tensor logits = output.logits();
+  const auto of_scored = [&](const Tensor& x) {
+    return x.detach().narrow(1, x.size(1) - logits.size(1), logits.size(1));
+  };
+  output.token_values["entropy"] = predictive_entropy(logits) / std::numbers::ln2;
+  output.token_values["spike"] = entropy_spikes(logits, o_.boundaries.window);
+  if (found.hard.defined()) output.token_values["boundary"] = of_scored(found.hard) > 0.5;
+  if (found.logits.defined()) output.token_values["boundary_probability"] = torch::sigmoid(of_scored(found.logits));
 }
 
 /// The first layers: [B, T, D].

@@ -40,7 +40,8 @@ ModelInput ModelInput::rows(std::int64_t begin, std::int64_t count) const {
           .positions = part(positions),
           .boundaries = part(boundaries),
           .scored = scored,
-          .traced = traced};
+          .traced = traced,
+          .heads_traced = heads_traced};
 }
 
 ModelInput ModelInput::to(torch::Device device) const {
@@ -49,7 +50,8 @@ ModelInput ModelInput::to(torch::Device device) const {
           .positions = moved(positions),
           .boundaries = moved(boundaries),
           .scored = scored,
-          .traced = traced};
+          .traced = traced,
+          .heads_traced = heads_traced};
 }
 
 torch::Tensor ModelOutput::logits() const {

@@ -27,11 +27,12 @@ State concatenate_states(const std::vector<State>& parts);
 
 /// What a model is given in one call. Only the tokens are always there; of the rest a model takes what it needs.
 struct ModelInput {
-  torch::Tensor tokens;      // [B, T] int64
-  torch::Tensor positions;   // [B, T] int64, where in its row of the text each token stands; undefined: 0 … T − 1
-  torch::Tensor boundaries;  // [B, T] bool, the segmentation that belongs to the text; undefined: there is none
-  std::int64_t scored = 0;   // how many predictions are asked for, the last ones of each row; 0: all
-  bool traced = false;       // whether ModelOutput::token_values are asked for
+  torch::Tensor tokens;       // [B, T] int64
+  torch::Tensor positions;    // [B, T] int64, where in its row of the text each token stands; undefined: 0 … T − 1
+  torch::Tensor boundaries;   // [B, T] bool, the segmentation that belongs to the text; undefined: there is none
+  std::int64_t scored = 0;    // how many predictions are asked for, the last ones of each row; 0: all
+  bool traced = false;        // whether ModelOutput::token_values are asked for
+  bool heads_traced = false;  // whether ModelOutput::head_values are asked for
 
   /// The rows [begin, begin + count).
   ModelInput rows(std::int64_t begin, std::int64_t count) const;
@@ -50,7 +51,10 @@ struct ModelOutput {
   torch::Tensor auxiliary_loss;  // scalar, to be added to the training loss; undefined: none
   State state;                   // for the next block, without gradient, or for the next window, with it
   NamedValues statistics;        // averages over this call, such as a shortening factor
-  std::map<std::string, torch::Tensor> token_values;  // numbers for single tokens, by name: [B, T]
+  std::map<std::string, torch::Tensor> token_values;  // numbers for single tokens, by name: [B, scored]
+  /// Numbers for single heads, layer by layer, and the distances 1, 2, … that they look back, by name; means over the
+  /// call's tokens: [heads of all layers, distances].
+  std::map<std::string, torch::Tensor> head_values;
 
   /// The logits [B, scored, V]. They are computed at each call.
   torch::Tensor logits() const;

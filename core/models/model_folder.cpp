@@ -88,6 +88,7 @@ void write_vocabulary(const fs::path& folder, const Vocabulary& vocabulary, cons
 Vocabulary read_model_vocabulary(const fs::path& folder) {
   const fs::path file = folder / kVocabulary;
   const std::string text = read_file(file);
+  check_json_depth(text, file.string());
   const nlohmann::json json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
   const bool ours = !json.is_object() || (json.contains("unit") && json["unit"].is_string());
   return ours ? parse_vocabulary(text, file.string()) : parse_bpe_vocabulary(text, file.string());

@@ -70,11 +70,15 @@ Tensor binomial_prior_loss(const Tensor& boundaries, double prior) {
   return -log_probability.mean() / length;
 }
 
-Tensor entropy_spikes(const Tensor& logits, std::int64_t window) {
+Tensor predictive_entropy(const Tensor& logits) {
   const torch::NoGradGuard no_grad;
   const Tensor wide = logits.scalar_type() == torch::kDouble ? logits : logits.to(torch::kFloat);
-  const Tensor log_probabilities = torch::log_softmax(wide, -1);                        // [B, T, V]
-  const Tensor entropy = -(log_probabilities * log_probabilities.exp()).sum(-1);        // [B, T]
+  const Tensor log_probabilities = torch::log_softmax(wide, -1);  // [B, T, V]
+  return -(log_probabilities * log_probabilities.exp()).sum(-1);  // [B, T]
+}
+
+Tensor entropy_spikes(const Tensor& logits, std::int64_t window) {
+  const Tensor entropy = predictive_entropy(logits);                                    // [B, T]
   Tensor spikes = torch::ones(entropy.sizes(), entropy.options().dtype(torch::kBool));  // [B, T]
   for (std::int64_t back = 1; back <= std::min(window, entropy.size(1) - 1); ++back) {
     const std::int64_t rest = entropy.size(1) - back;

@@ -42,6 +42,9 @@ torch::Tensor boundary_cross_entropy(const torch::Tensor& logits, const torch::T
 /// the boundaries [B, T].
 torch::Tensor binomial_prior_loss(const torch::Tensor& boundaries, double prior);
 
+/// Entropy of the predictions, in nats: logits [B, T, V] → [B, T], float32 at least. Carries no gradient.
+torch::Tensor predictive_entropy(const torch::Tensor& logits);
+
 /// True where the entropy of the prediction exceeds that of each of the `window` tokens before; tokens before the
 /// first do not count: logits [B, T, V] → [B, T] bool. Carries no gradient.
 torch::Tensor entropy_spikes(const torch::Tensor& logits, std::int64_t window);

@@ -6,10 +6,12 @@
 #include <cstring>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/error.h"
 #include "base/json.h"
 #include "base/safetensors_header.h"
+#include "base/sha256.h"
 
 namespace xlm {
 namespace {
@@ -28,6 +30,22 @@ constexpr std::array<TypeName, 9> kTypes{{{"F64", torch::kDouble},
                                           {"I8", torch::kChar},
                                           {"U8", torch::kByte}}};
 
+constexpr const char* kHash = "xlm.sha256";
+
+/// SHA-256 over the metadata, and names, types, shapes and bytes of the tensors.
+std::string content_hash(const NamedTensors& tensors, const std::map<std::string, std::string>& metadata) {
+  Sha256 hash;
+  for (const auto& [key, value] : metadata) {
+    if (key != kHash) hash.update(fmt::format("{}={}\n", key, value));
+  }
+  for (const auto& [name, tensor] : tensors) {
+    const torch::Tensor plain = tensor.detach().to(torch::kCPU).contiguous();
+    hash.update(fmt::format("{} {} [{}]", name, torch::toString(plain.scalar_type()), fmt::join(plain.sizes(), ",")));
+    hash.update(plain.data_ptr(), plain.nbytes());
+  }
+  return hash.finish();
+}
+
 }  // namespace
 
 TensorFile read_safetensors(const fs::path& path) {
@@ -41,17 +59,17 @@ TensorFile read_safetensors(const fs::path& path) {
     if (entry.end > entry.begin) std::memcpy(tensor.data_ptr(), file.data() + entry.begin, entry.end - entry.begin);
     result.tensors.emplace_back(entry.name, std::move(tensor));
   }
+  const auto hash = result.metadata.find(kHash);
+  if (hash != result.metadata.end() && content_hash(result.tensors, result.metadata) != hash->second) {
+    throw DataError(fmt::format("{} is corrupt: its content does not have the hash it was saved with", path.string()));
+  }
   return result;
 }
 
 void write_safetensors(const fs::path& path, const NamedTensors& tensors,
                        const std::map<std::string, std::string>& metadata) {
-  Json header = Json::object();
-  if (!metadata.empty()) {
-    Json map = Json::object();
-    for (const auto& [key, value] : metadata) map[key] = value;
-    header["__metadata__"] = map;
-  }
+  Json header = {{"__metadata__", metadata}};
+  header["__metadata__"][kHash] = content_hash(tensors, metadata);
   std::uint64_t offset = 0;
   for (const auto& [name, tensor] : tensors) {
     const auto known =

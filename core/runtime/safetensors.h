@@ -20,10 +20,12 @@ struct TensorFile {
 };
 
 /// Reads a whole file. Throws DataError naming the file and the tensor for a header of absurd length, an unknown type,
-/// shapes whose product overflows, and offsets that overlap, leave gaps or lie outside the file.
+/// shapes whose product overflows, and offsets that overlap, leave gaps or lie outside the file; and for a content that
+/// does not have the hash that write_safetensors gave it. Files of other programs have none.
 TensorFile read_safetensors(const fs::path& path);
 
-/// Writes atomically: a reader sees the old file or the new one. Tensors may lie on any device.
+/// Writes atomically: a reader sees the old file or the new one. Tensors may lie on any device. The metadata gets the
+/// SHA-256 of all the rest, as "xlm.sha256".
 void write_safetensors(const fs::path& path, const NamedTensors& tensors,
                        const std::map<std::string, std::string>& metadata = {});
 

@@ -17,8 +17,8 @@ struct Checkpoint {
   Json state;             // stream position, best evaluation, …
 };
 
-/// The checkpoints of one run: step-N.safetensors, a safetensors file whose metadata holds the state and the SHA-256 of
-/// everything else. The newest two are kept.
+/// The checkpoints of one run: step-N.safetensors, a safetensors file whose metadata holds the state. The newest two
+/// are kept.
 class CheckpointFolder {
  public:
   explicit CheckpointFolder(fs::path folder);
@@ -32,8 +32,5 @@ class CheckpointFolder {
  private:
   fs::path folder_;
 };
-
-/// SHA-256 over names, types, shapes and bytes of the tensors, and the text of `state`.
-std::string content_hash(const NamedTensors& tensors, const std::string& state);
 
 }  // namespace xlm

@@ -352,6 +352,10 @@ Trainer::Evaluated Trainer::finish() {
   NamedValues costs = model_->costs(options_->train.block);
   costs.merge(costs_.values());
   sink_->costs(costs);
+  if (!evaluations.empty()) {  // last: from here on the model's statistics are of another text
+    const TokenSource& text = this->source(evaluations.back().split);
+    for (const Grid& grid : trace_heads(*model_, text, split_settings(*options_, device_))) sink_->grid(step_, grid);
+  }
   return Evaluated::kDone;
 }
 

@@ -17,16 +17,6 @@ namespace {
 
 constexpr std::uint64_t kGigabyte = 1'000'000'000;
 
-/// Names come from strangers: control characters must not reach a terminal.
-std::string printable(const std::string& name) {
-  std::string text;
-  for (const char c : name) {
-    const auto byte = static_cast<unsigned char>(c);
-    text += byte < 0x20 || byte == 0x7F ? fmt::format("\\x{:02x}", byte) : std::string(1, c);
-  }
-  return text;
-}
-
 std::vector<std::string> components(std::string name) {
   std::replace(name.begin(), name.end(), '\\', '/');  // archives made on Windows
   return split(name, '/');
@@ -48,6 +38,25 @@ void check_tar_end(const fs::path& file) {
   if (last.find_first_not_of('\0') != std::string_view::npos) {
     throw DataError(fmt::format("{} is truncated: a tar archive ends with zeros\nfetch the file again", file.string()));
   }
+}
+
+/// What is packed in a way that is not read must not pass for a text.
+void refuse_other_archives(std::string_view head, const std::string& source) {
+  using namespace std::string_view_literals;
+  for (const auto& [begin, name] : {std::pair("7z\xBC\xAF\x27\x1C"sv, "7z"), std::pair("Rar!\x1A\x07"sv, "rar")}) {
+    if (!head.starts_with(begin)) continue;
+    throw DataError(fmt::format("{} is a {} archive, which is not read\nunpack it first", source, name));
+  }
+}
+
+/// One archive in another is not opened, and not read as a text either.
+void refuse_packed(std::string_view head, const std::string& source, const std::string& entry) {
+  const Packing packing = detect_packing(head);
+  const std::string name = entry.empty() ? source : fmt::format("{}: entry {}", source, entry);
+  refuse_other_archives(head, name);
+  if (packing == Packing::kNone) return;
+  throw DataError(
+      fmt::format("{} holds {} data inside of other packed data\nunpack it first", name, packing_name(packing)));
 }
 
 }  // namespace
@@ -156,6 +165,7 @@ ArchiveReader::ArchiveReader(const fs::path& file, std::int64_t max_unpacked) : 
                                 source_, packing_name(promised)));
   }
   packed_ = packing != Packing::kNone;
+  refuse_other_archives(stream->peek(kTarBlockBytes), source_);
   if (packing == Packing::kZip) {
     entries_ = std::make_unique<ZipEntries>(file);
     return;
@@ -167,6 +177,7 @@ ArchiveReader::ArchiveReader(const fs::path& file, std::int64_t max_unpacked) : 
     const std::string_view head = stream->peek(kTarBlockBytes);
     if (head.empty()) throw DataError(fmt::format("{} is empty: it unpacks to nothing", source_));
     packing = detect_packing(head) == Packing::kTar ? Packing::kTar : Packing::kNone;
+    if (packing == Packing::kNone) refuse_packed(head, source_, "");
   }
   if (packing == Packing::kTar) {
     entries_ = std::make_unique<TarEntries>(source_, std::move(stream), counter);
@@ -180,11 +191,13 @@ ArchiveReader::~ArchiveReader() = default;
 std::optional<std::string> ArchiveReader::next() {
   std::optional<std::string> name = entries_->next();
   entry_ = name.value_or("");
+  begun_ = false;
   return name;
 }
 
 std::size_t ArchiveReader::read(char* buffer, std::size_t bytes) {
   const std::size_t count = entries_->read(buffer, bytes);
+  if (!std::exchange(begun_, true) && !entry_.empty()) refuse_packed({buffer, count}, source_, entry_);
   unpacked_ += count;
   if (packed_ && unpacked_ > limit_) {
     throw DataError(fmt::format("{}{} unpacks to more than {}\nif you trust the file, raise --max-unpacked", source_,

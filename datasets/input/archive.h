@@ -48,6 +48,7 @@ class ArchiveReader {
   std::uint64_t limit_ = 0;
   std::uint64_t unpacked_ = 0;
   std::string entry_;
+  bool begun_ = false;  // of the entry at hand something was read
 };
 
 /// True for a name that starts with '.' or lies in such a folder, or in "__MACOSX".

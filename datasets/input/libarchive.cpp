@@ -45,6 +45,9 @@ struct archive_entry* LibArchive::next_header() {
     return nullptr;
   }
   if (result != ARCHIVE_OK && result != ARCHIVE_WARN) fail("");  // warnings: about names and attributes we do not use
+  if (archive_entry_is_encrypted(entry) != 0) {
+    throw DataError(fmt::format("{} is encrypted, and a password cannot be given\nunpack it first", source_));
+  }
   return entry;
 }
 

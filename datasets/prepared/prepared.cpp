@@ -9,6 +9,7 @@
 #include "base/sha256.h"
 #include "base/text.h"
 #include "datasets/prepared/split_plan.h"
+#include "datasets/prepared/verified_files.h"
 
 namespace xlm {
 namespace {
@@ -126,8 +127,9 @@ std::string fingerprint_of(const MetaReader& meta) {
   return sha256(join(lines, ""));
 }
 
-void check_hash(const fs::path& folder, const std::string& file, const MetaReader& meta) {
-  if (sha256_file(folder / file) == recorded_hash(meta, file)) return;
+void check_hash(VerifiedFiles& verified, const fs::path& folder, const std::string& file, const MetaReader& meta,
+                bool again) {
+  if (verified.has_hash(file, recorded_hash(meta, file), again)) return;
   throw DataError(fmt::format("{} is damaged: its sha256 differs from the one in meta.json\nprepare the data again",
                               (folder / file).string()));
 }
@@ -202,14 +204,16 @@ PreparedData open_prepared(const fs::path& folder, bool verify) {
   data.language = meta.text("language");
   data.fingerprint = fingerprint_of(meta);
   data.vocabulary = read_vocabulary(folder / "vocab.json");
-  check_hash(folder, "vocab.json", meta);
-  if (verify && data.vocabulary.unit == Vocabulary::Unit::kBpe) check_hash(folder, "merges.txt", meta);
+  VerifiedFiles verified(folder);
+  const auto check = [&](const std::string& file) { check_hash(verified, folder, file, meta, verify); };
+  check("vocab.json");
+  if (verify && data.vocabulary.unit == Vocabulary::Unit::kBpe) check("merges.txt");
   for (const auto& [name, size] : meta.object("sizes").items()) {
     if (std::find(kSplitNames.begin(), kSplitNames.end(), name) == kSplitNames.end()) {
       throw meta.bad(fmt::format("unknown split '{}'", name));
     }
-    if (verify) check_hash(folder, name + ".bin", meta);
     data.splits.emplace(name, open_split(folder, name, meta, data.vocabulary));
+    check(name + ".bin");
   }
   if (data.splits.empty()) throw meta.bad("there is no split in 'sizes'");
   return data;

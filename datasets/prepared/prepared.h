@@ -57,7 +57,8 @@ struct PreparedData {
   const Split& split(const std::string& name) const;
 };
 
-/// Opens a prepared folder; checks sizes against meta.json (and hashes when `verify`). Throws DataError.
+/// Opens a prepared folder; checks sizes and hashes against meta.json. A file that was found right before and has not
+/// changed since is hashed again only when `verify` says so. Throws DataError.
 PreparedData open_prepared(const fs::path& folder, bool verify = false);
 
 /// The fingerprint and names alone, without mapping the token files.

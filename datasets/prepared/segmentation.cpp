@@ -14,6 +14,7 @@
 #include "base/version.h"
 #include "datasets/prepared/split_plan.h"
 #include "datasets/prepared/staging_folder.h"
+#include "datasets/prepared/verified_files.h"
 #include "datasets/tokens/unigram.h"
 
 namespace xlm {
@@ -193,6 +194,14 @@ Json read_description(const PreparedData& data, const fs::path& folder) {
   return meta;
 }
 
+void check_segmentation_file(const fs::path& folder, const std::string& file, const Json& hash, bool again = false) {
+  if (hash.is_string() && VerifiedFiles(folder).has_hash(file, hash.get<std::string>(), again)) return;
+  throw DataError(
+      fmt::format("{} is damaged: its sha256 differs from the one in meta.json\n"
+                  "remove the folder and prepare the segmentation again",
+                  (folder / file).string()));
+}
+
 /// Makes segmentations/NAME whole.
 void write_segmentation(const PreparedData& data, const std::string& name, const std::string& model,
                         const std::string& source, const PrepareObserver& observer) {
@@ -237,13 +246,7 @@ void verify_segmentations(const PreparedData& data) {
     const Json meta = read_description(data, folder);
     Json hashes = meta.value("outputs", Json::object());
     hashes[model_of(folder).filename().string()] = meta["tokenizer_sha256"];
-    for (const auto& [file, hash] : hashes.items()) {
-      if (hash.is_string() && sha256_file(folder / file) == hash.get<std::string>()) continue;
-      throw DataError(
-          fmt::format("{} is damaged: its sha256 differs from the one in meta.json\n"
-                      "remove the folder and prepare the segmentation again",
-                      (folder / file).string()));
-    }
+    for (const auto& [file, hash] : hashes.items()) check_segmentation_file(folder, file, hash, /*again=*/true);
   }
 }
 
@@ -271,7 +274,10 @@ std::shared_ptr<const TokenFlags> open_segmentation(const PreparedData& data, co
   const std::string hash = sha256(model);
   for (const std::string& name : segmentation_names(data.path)) {
     const fs::path folder = segmentations_of(data.path) / name;
-    if (read_description(data, folder)["tokenizer_sha256"] != hash) continue;
+    const Json meta = read_description(data, folder);
+    if (meta["tokenizer_sha256"] != hash) continue;
+    check_segmentation_file(folder, bits_name(split),
+                            meta.value("outputs", Json::object()).value(bits_name(split), Json()));
     return std::make_shared<SegmentationFlags>(MappedFile(folder / bits_name(split)));
   }
   return std::make_shared<SegmentationFlags>(

@@ -47,6 +47,7 @@ std::string read_part(const fs::path& folder, const char* name) {
 }  // namespace
 
 Vocabulary parse_bpe_vocabulary(std::string_view text, const std::string& name) {
+  check_json_depth(text, name);
   nlohmann::json json;  // not Json, which finds a key by going through all
   try {
     json = nlohmann::json::parse(text);

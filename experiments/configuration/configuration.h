@@ -27,8 +27,9 @@ RunOptions default_run_options(std::size_t index);
 enum class Completeness { kRun, kModel };
 
 /// Reads one run. Throws UsageError with file:line for a missing or unknown key, a wrong type, a value out of range,
-/// and for values that do not go together; DataError where the length of training follows from data that are not there.
-RunOptions read_run_options(const Yaml& tree, Completeness completeness = Completeness::kRun);
+/// for values that do not go together, and for an empty value of a key that `require` of the file names; DataError
+/// where the length of training follows from data that are not there.
+RunOptions read_run_options(const Yaml& given, Completeness completeness = Completeness::kRun);
 
 /// Whether an option says how a text is fed to weights that are there already: eval.*, train.block and a model's
 /// windows. What the others say was decided by training.
@@ -49,7 +50,7 @@ std::string model_yaml(const RunOptions& options);
 /// An experiment without a name is called after the file. Throws UsageError.
 Yaml read_configuration(const fs::path& file, const std::string& profile, const std::vector<std::string>& overrides);
 
-/// The part of a configuration that describes a run: without sweep, tables and figures.
+/// The part of a configuration that describes a run: without sweep, tables, figures and continuations.
 Yaml run_part(Yaml tree);
 
 /// The node at a dotted path, or null.

@@ -37,13 +37,17 @@ This page is made from the program's own schema: `xlm train --print-reference > 
 constexpr std::string_view kIdentity = R"(
 ## The run id
 
-A run is called `MODEL-DATASET-HASH`, for example `adaptive-span-text8-3fa9c1d2`. The hash is the first eight digits of a
+A run is called `MODEL-DATASET-HASH`, for example `adaptive-span-text8-3fa9c1d240b7e115`. The hash is the first 16 digits of a
 sha256 over every key that the tables mark "yes", with its resolved value, and those marked "where not 0" that are not;
 over the prepared data's fingerprint (a hash of its files, so the same data has the same fingerprint on any machine,
 wherever it lies); and over the sha256 of what the keys marked "its content" name: the weights that training starts from,
 a tokenizer. The keys marked "no" say where or
 how a run is done, or how it is called: changing them finds the same run again. So the same work has the same id
 everywhere and is never done twice, and experiments that share a run share its folder.
+
+Before a folder counts as a run, its own configuration and data are compared with what is asked for; a folder that holds
+other work than its name says is an error. Folders of earlier versions, whose names have eight digits of the same hash, are
+found in the same way and keep their names; where two runs share such a name, the second gets a folder of its own.
 
 The thread count changes the last bits of a result on a CPU. It is no part of the id, but it is fixed when a run starts,
 recorded, and kept when the run is resumed.

@@ -15,7 +15,8 @@
 namespace xlm {
 namespace {
 
-constexpr std::size_t kHashDigits = 8;
+constexpr std::size_t kHashDigits = 16;
+constexpr std::size_t kEarlierHashDigits = 8;
 constexpr const char* kWeights = "model.safetensors";
 constexpr const char* kWeightsIndex = "model.safetensors.index.json";
 constexpr const char* kShape = "config.json";
@@ -70,7 +71,7 @@ std::string folder_name(const std::string& text) {
   return name;
 }
 
-std::string run_id(const RunOptions& options, const RunInputs& inputs) {
+std::string run_identity(const RunOptions& options, const RunInputs& inputs) {
   // Sorted, so that the order in which options are declared does not matter.
   std::map<std::string, std::string> parts = inputs.contents;
   parts["data.fingerprint"] = inputs.data.fingerprint;
@@ -78,10 +79,19 @@ std::string run_id(const RunOptions& options, const RunInputs& inputs) {
     const bool counts = entry.affects_result && !(entry.later && entry.value == 0);
     if (counts && entry.content == OptionContent::kValue) parts[entry.key] = entry.value.dump();
   }
-  Sha256 hash;
-  for (const auto& [key, value] : parts) hash.update(fmt::format("{}={}\n", key, value));
-  return fmt::format("{}-{}-{}", options.model.type(), folder_name(inputs.data.dataset),
-                     hash.finish().substr(0, kHashDigits));
+  std::string identity;
+  for (const auto& [key, value] : parts) identity += fmt::format("{}={}\n", key, value);
+  return identity;
 }
+
+std::string run_name(const std::string& model, const std::string& dataset, const std::string& hash) {
+  return fmt::format("{}-{}-{}", model, folder_name(dataset), hash.substr(0, kHashDigits));
+}
+
+std::string run_id(const RunOptions& options, const RunInputs& inputs) {
+  return run_name(options.model.type(), inputs.data.dataset, sha256(run_identity(options, inputs)));
+}
+
+std::string earlier_run_id(const std::string& id) { return id.substr(0, id.size() - kHashDigits + kEarlierHashDigits); }
 
 }  // namespace xlm

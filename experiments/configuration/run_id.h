@@ -19,9 +19,19 @@ struct RunInputs {
 /// not there.
 RunInputs read_inputs(const RunOptions& options);
 
-/// "adaptive-span-text8-3fa9c1d2": model, dataset, and a hash of all that can change the result
-/// (docs/configuration.md).
+/// All that can change the result (docs/configuration.md), as lines KEY=VALUE in the order of the keys: two runs are
+/// the same work where these are the same.
+std::string run_identity(const RunOptions& options, const RunInputs& inputs);
+
+/// "adaptive-span-text8-3fa9c1d240b7e115": model, dataset, and 64 bits of a hash of the identity.
 std::string run_id(const RunOptions& options, const RunInputs& inputs);
+
+/// The same of other work: the type of its model, its dataset, and a hash in hexadecimal digits.
+std::string run_name(const std::string& model, const std::string& dataset, const std::string& hash);
+
+/// What the folder of a run or of evaluations with this id was called when ids had 32 bits of the same hash. Different
+/// work may share such a name.
+std::string earlier_run_id(const std::string& id);
 
 /// The SHA-256 of a folder's weights, in one file or several, or of a config.json that stands alone. Throws DataError
 /// when there are none.

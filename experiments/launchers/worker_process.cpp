@@ -61,7 +61,7 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
 }  // namespace
 
 WorkerProcess::WorkerProcess(const WorkerCommand& command) {
-  const int log = ::open(command.log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  const int log = ::open(command.log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   if (log < 0) throw_file_error("write", command.log, errno);
   std::vector<std::string> arguments = command.arguments;
   std::vector<std::string> environment = environment_with(command.gpu);

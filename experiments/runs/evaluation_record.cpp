@@ -27,6 +27,13 @@ Json settings_of(const EvaluationRequest& request, const PreparedSummary& data) 
   return settings;
 }
 
+/// Whether a folder that an earlier version named keeps the evaluations of these weights on these data.
+bool keeps_evaluations(const fs::path& folder, const PreparedSummary& data, const std::string& weights) {
+  if (!fs::exists(RunPaths{folder}.environment())) return false;
+  const Json environment = read_json(RunPaths{folder}.environment());
+  return environment.value("model_sha256", "") == weights && environment.value("fingerprint", "") == data.fingerprint;
+}
+
 /// Where the evaluations of a model are kept that no run has trained. How a text is fed to it plays no part.
 fs::path measured_folder(const RunOptions& model, const PreparedSummary& data, const std::string& weights,
                          const fs::path& runs) {
@@ -34,7 +41,9 @@ fs::path measured_folder(const RunOptions& model, const PreparedSummary& data, c
   plain.eval = {};
   plain.train.block = 0;
   const std::string hash = sha256(fmt::format("{}\n{}\n{}", weights, model_yaml(plain), data.fingerprint));
-  return runs / fmt::format("eval-{}-{}-{}", model.model.type(), folder_name(data.dataset), hash.substr(0, 8));
+  const std::string id = "eval-" + run_name(model.model.type(), data.dataset, hash);
+  const fs::path earlier = runs / earlier_run_id(id);
+  return keeps_evaluations(earlier, data, weights) ? earlier : runs / id;
 }
 
 /// The folder that the request's evaluations belong to; it need not be there.

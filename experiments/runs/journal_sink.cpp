@@ -125,7 +125,9 @@ void JournalSink::metrics(std::int64_t step, const NamedValues& values) {
 
 void JournalSink::grid(std::int64_t step, const Grid& grid) {
   check_owner();
-  journal_.append("grid", {{"step", step}, {"name", grid.name}, {"rows", grid.rows}});
+  Json record = {{"step", step}, {"name", grid.name}, {"rows", grid.rows}};
+  if (!grid.columns.empty()) record["columns"] = grid.columns;
+  journal_.append("grid", record);
 }
 
 void JournalSink::evaluation(const Evaluation& evaluation) {

@@ -4,8 +4,15 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
+#include <new>
+#include <system_error>
+#include <thread>
 
+#include <fmt/format.h>
+
+#include "base/error.h"
 #include "base/files.h"
 #include "base/text.h"
 
@@ -35,6 +42,26 @@ std::int64_t available_cores() {
   CPU_ZERO(&set);
   if (::sched_getaffinity(0, sizeof(set), &set) != 0) return 1;
   return std::max<std::int64_t>(CPU_COUNT(&set), 1);
+}
+
+void check_threads(std::int64_t count) {
+  std::atomic<bool> end = false;
+  std::vector<std::thread> threads;
+  std::string cause;
+  try {
+    while (std::ssize(threads) < count) threads.emplace_back([&end] { end.wait(false); });
+  } catch (const std::system_error& error) {
+    cause = error.code().message();
+  } catch (const std::bad_alloc&) {
+    cause = "out of memory";
+  }
+  end = true;
+  end.notify_all();
+  for (std::thread& thread : threads) thread.join();
+  if (cause.empty()) return;
+  throw ResourceError(
+      fmt::format("train.threads: this process can have {} of {} threads: {}\ngive it fewer, or more memory",
+                  threads.size(), count, cause));
 }
 
 std::vector<std::string> visible_gpus() {

@@ -10,6 +10,10 @@ namespace xlm {
 /// CPU cores that this process may use.
 std::int64_t available_cores();
 
+/// Throws ResourceError where this process cannot have so many threads at once: a library that is refused one of its
+/// own may wait for it for ever.
+void check_threads(std::int64_t count);
+
 /// The GPUs that this process may use, as CUDA_VISIBLE_DEVICES names them; found without torch.
 std::vector<std::string> visible_gpus();
 

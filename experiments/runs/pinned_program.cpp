@@ -27,27 +27,51 @@ std::vector<fs::path> files_of(const ProgramFiles& program) {
   return files;
 }
 
+/// Not fs::copy_file, which calls a full disk an input/output error.
 void copy_file_to(const fs::path& from, const fs::path& to) {
-  std::error_code error;
   create_folders(to.parent_path());
-  fs::copy_file(from, to, error);
-  if (error) throw_file_error("copy the program to", to, error.value());
+  InputFile in(from);
+  AtomicFile out(to);
+  std::string buffer(std::size_t{1} << 20U, '\0');
+  while (const std::size_t count = in.read(buffer.data(), buffer.size())) out.write(buffer.data(), count);
+  out.commit();
+  fs::permissions(to, fs::status(from).permissions());
+}
+
+std::string hash_of(const std::vector<fs::path>& files) {
+  Sha256 hash;
+  for (const fs::path& file : files) hash.update(fmt::format("{} {}\n", file.filename().string(), sha256_file(file)));
+  return hash.finish().substr(0, 16);
+}
+
+/// Where the copies of these files belong in a folder.
+std::vector<fs::path> places_in(const fs::path& folder, const std::vector<fs::path>& files) {
+  std::vector<fs::path> places;
+  for (const fs::path& file : files) places.push_back(folder / (places.empty() ? "bin" : "lib") / file.filename());
+  return places;
+}
+
+/// Whether a folder holds copies that have this hash.
+bool is_whole(const fs::path& folder, const std::vector<fs::path>& files, const std::string& hash) {
+  const std::vector<fs::path> places = places_in(folder, files);
+  const auto is_there = [](const fs::path& file) { return fs::is_regular_file(file); };
+  return std::all_of(places.begin(), places.end(), is_there) && hash_of(places) == hash;
 }
 
 }  // namespace
 
 fs::path pin_program(const ProgramFiles& program, const fs::path& runs) {
   const std::vector<fs::path> files = files_of(program);
-  Sha256 hash;
-  for (const fs::path& file : files) hash.update(fmt::format("{} {}\n", file.filename().string(), sha256_file(file)));
-  const fs::path target = fs::absolute(runs) / ".programs" / hash.finish().substr(0, 16);
+  const std::string hash = hash_of(files);
+  const fs::path target = fs::absolute(runs) / ".programs" / hash;
   fs::path executable = target / "bin" / program.executable.filename();
-  if (fs::exists(executable)) return executable;
+  if (is_whole(target, files, hash)) return executable;
 
   const StagedFolder copy(target, ".new");
-  copy_file_to(files.front(), copy.path() / "bin" / files.front().filename());
-  for (std::size_t i = 1; i < files.size(); ++i) copy_file_to(files[i], copy.path() / "lib" / files[i].filename());
-  copy.move_into_place();  // unless another sweep was faster, with the same files
+  const std::vector<fs::path> places = places_in(copy.path(), files);
+  for (std::size_t i = 0; i < files.size(); ++i) copy_file_to(files[i], places[i]);
+  // Another sweep may have been faster, with the same files; what is not whole was damaged.
+  if (!copy.move_into_place() && !is_whole(target, files, hash)) replace_folder(copy.path(), target);
   return executable;
 }
 

@@ -5,7 +5,8 @@
 
 namespace xlm {
 
-/// Copies the executable to RUNS/.programs/HASH/bin and the shared libraries beside it to …/lib, once for each content.
+/// Copies the executable to RUNS/.programs/HASH/bin and the shared libraries beside it to …/lib, once for each content;
+/// copies that do not have the hash any more are made anew.
 /// Returns the executable's copy. Throws where the copy cannot be written.
 fs::path pin_program(const ProgramFiles& program, const fs::path& runs);
 

@@ -19,12 +19,14 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "results/run_folder/journal.h"
+#include "results/run_folder/run_folder.h"
 
 namespace xlm {
 namespace {
 
 constexpr std::string_view kPrefix = "lock.";
 constexpr int kAttempts = 100;
+constexpr double kMostAhead = 3600;  // seconds that another machine's clock may be ahead; a later time is no heartbeat
 
 /// Tokens of the lock files in a folder, in no order.
 std::vector<std::int64_t> tokens_in(const fs::path& folder) {
@@ -41,7 +43,7 @@ std::vector<std::int64_t> tokens_in(const fs::path& folder) {
   return tokens;
 }
 
-std::int64_t highest_token(const fs::path& folder) {
+std::int64_t newest_lock(const fs::path& folder) {
   const std::vector<std::int64_t> tokens = tokens_in(folder);
   return tokens.empty() ? 0 : *std::max_element(tokens.begin(), tokens.end());
 }
@@ -56,7 +58,7 @@ std::string lock_text(const ProcessIdentity& holder, bool released) {
 
 /// Creates the file with its content; false when it exists.
 bool create_exclusively(const fs::path& path, const std::string& text) {
-  const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+  const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (descriptor < 0 && errno == EEXIST) return false;
   if (descriptor < 0) throw_file_error("lock the run with", path, errno);
   const bool written = ::write(descriptor, text.data(), text.size()) == static_cast<ssize_t>(text.size());
@@ -86,7 +88,7 @@ LockState read_lock_file(const fs::path& path, std::int64_t token) {
   } catch (const Error&) {
     return state;
   }
-  const Json content = Json::parse(text, nullptr, false);
+  const Json content = parse_json_if_any(text).value_or(Json());
   if (!content.is_object()) return state;
   const auto text_of = [&](const char* key) {
     return content.contains(key) && content[key].is_string() ? content[key].get<std::string>() : std::string();
@@ -105,7 +107,7 @@ LockState read_lock_file(const fs::path& path, std::int64_t token) {
 }  // namespace
 
 LockState read_lock(const fs::path& run_folder, const LockSettings& settings) {
-  const std::int64_t token = highest_token(run_folder);
+  const std::int64_t token = newest_lock(run_folder);
   if (token == 0) return {};
   const fs::path path = lock_file(run_folder, token);
   LockState state = read_lock_file(path, token);
@@ -116,9 +118,11 @@ LockState read_lock(const fs::path& run_folder, const LockSettings& settings) {
       break;
     case Liveness::kGone:
       break;
-    case Liveness::kUnknown:
-      state.held = seconds_since_change(path, settings) < settings.stale_after;
+    case Liveness::kUnknown: {
+      const double age = seconds_since_change(path, settings);
+      state.held = age < settings.stale_after && age > -kMostAhead;
       break;
+    }
   }
   return state;
 }
@@ -161,6 +165,8 @@ class RunLock::Heartbeat {
 RunLock::RunLock(fs::path run_folder, LockSettings settings)
     : folder_(std::move(run_folder)), settings_(std::move(settings)) {
   if (!settings_.holder) settings_.holder = this_process();
+  // Lock files may be lost, where a folder was copied without them; what they ordered stands in the journal.
+  const std::int64_t journalled = highest_token(RunPaths{folder_}.journal());
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     const LockState present = read_lock(folder_, settings_);
     if (present.held) {
@@ -168,7 +174,7 @@ RunLock::RunLock(fs::path run_folder, LockSettings settings)
                                        folder_.filename().string(), present.holder.pid,
                                        present.holder.host.empty() ? "another machine" : present.holder.host));
     }
-    if (!try_take(present.token + 1)) continue;
+    if (!try_take(std::max(present.token, journalled) + 1)) continue;
     heartbeat_ = std::make_unique<Heartbeat>(file(token_), settings_.heartbeat);
     remove_older();
     return;
@@ -185,7 +191,7 @@ RunLock::~RunLock() {
   }
 }
 
-bool RunLock::still_owner() const { return highest_token(folder_) == token_; }
+bool RunLock::still_owner() const { return newest_lock(folder_) == token_; }
 
 fs::path RunLock::file(std::int64_t token) const { return lock_file(folder_, token); }
 
@@ -193,7 +199,7 @@ fs::path RunLock::file(std::int64_t token) const { return lock_file(folder_, tok
 /// the faster one's file is then still there, with a higher number.
 bool RunLock::try_take(std::int64_t token) {
   if (!create_exclusively(file(token), lock_text(*settings_.holder, false))) return false;
-  if (highest_token(folder_) != token) {
+  if (newest_lock(folder_) != token) {
     ::unlink(file(token).c_str());
     return false;
   }

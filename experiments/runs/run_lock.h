@@ -3,7 +3,8 @@
 //
 // The lock is the file lock.N with the highest N, the fencing token. It names its holder, whose heartbeat is the file's
 // time of change. Taking the lock over is creating lock.N+1, which one of several contenders can do; releasing it is
-// marking lock.N. The highest file is never removed, so a token is never given twice.
+// marking lock.N. The highest file is never removed, so a token is never given twice; where the files are lost
+// nevertheless, tokens go on above those of the journal.
 #pragma once
 
 #include <cstdint>

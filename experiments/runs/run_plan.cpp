@@ -1,6 +1,10 @@
 // From options to runs.
 #include "experiments/runs/run_plan.h"
 
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/json.h"
 #include "datasets/prepared/segmentation.h"
 #include "experiments/configuration/configuration.h"
 #include "experiments/runs/model_locator.h"
@@ -38,6 +42,22 @@ class TokenizerPaths : public OptionVisitor {
 
 }  // namespace
 
+std::optional<bool> holds_run(const fs::path& folder, const RunOptions& options, const RunInputs& inputs) {
+  const RunPaths paths{folder};
+  try {
+    const RunOptions own = read_run_options(read_yaml(paths.config()));
+    const Json environment = read_json(paths.environment());
+    RunInputs own_inputs = inputs;
+    own_inputs.data.fingerprint = environment.value("fingerprint", "");
+    own_inputs.contents = environment.value("contents", std::map<std::string, std::string>());
+    return own.model.type() == options.model.type() && run_identity(own, own_inputs) == run_identity(options, inputs);
+  } catch (const Error&) {
+    return std::nullopt;
+  } catch (const Json::exception&) {
+    return std::nullopt;
+  }
+}
+
 PlannedRun Planner::plan(RunOptions options) {
   options.data.path = absolute_name(options.data.path);
   if (!options.init_from.empty()) options.init_from = absolute_name(locate_model(options.init_from, runs_).model);
@@ -53,8 +73,24 @@ PlannedRun Planner::plan(RunOptions options) {
   }
   auto known = inputs_.find(key);
   if (known == inputs_.end()) known = inputs_.emplace(key, read_inputs(options)).first;
-  const std::string id = run_id(options, known->second);
-  return {std::move(options), known->second, {runs_ / id}};
+  fs::path folder = folder_for(options, known->second);
+  return {std::move(options), known->second, {std::move(folder)}};
+}
+
+/// A folder that an earlier version named counts where it holds the same work; its name says too little to trust it.
+fs::path Planner::folder_for(const RunOptions& options, const RunInputs& inputs) const {
+  const std::string id = run_id(options, inputs);
+  fs::path folder = runs_ / id;
+  if (fs::exists(folder)) {
+    if (holds_run(folder, options, inputs).value_or(true)) return folder;
+    throw DataError(
+        fmt::format("{} holds another run than its name says: its config.yaml or environment.json was changed\n"
+                    "move it away, or give it back what it had",
+                    folder.string()));
+  }
+  fs::path earlier = runs_ / earlier_run_id(id);
+  if (fs::exists(earlier) && holds_run(earlier, options, inputs).value_or(false)) return earlier;
+  return folder;
 }
 
 }  // namespace xlm

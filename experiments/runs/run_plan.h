@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 
 #include "base/files.h"
@@ -10,6 +11,9 @@
 #include "results/run_folder/run_folder.h"
 
 namespace xlm {
+
+/// Whether a run folder holds this work, as its own configuration and data say; nothing where they cannot be read.
+std::optional<bool> holds_run(const fs::path& folder, const RunOptions& options, const RunInputs& inputs);
 
 /// A run that is to be done, with everything that decides about its id.
 struct PlannedRun {
@@ -25,10 +29,13 @@ class Planner {
  public:
   explicit Planner(fs::path runs) : runs_(std::move(runs)) {}
 
-  /// Throws DataError and UsageError for what the options name and is not there.
+  /// Throws DataError and UsageError for what the options name and is not there, and DataError where the run's folder
+  /// holds other work.
   PlannedRun plan(RunOptions options);
 
  private:
+  fs::path folder_for(const RunOptions& options, const RunInputs& inputs) const;
+
   fs::path runs_;
   std::map<std::string, RunInputs> inputs_;
 };

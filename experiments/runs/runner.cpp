@@ -74,11 +74,12 @@ TrainOutcome work(const Run& run, const std::function<Core&()>& open_core, const
                   const RunLock& lock, JournalSink& sink) {
   const RunOptions options = pinned_options(run, settings);
   check_unchanged(run, options);
+  check_threads(options.train.threads);
   Core& core = open_core();
   Json environment = worker_environment(run.environment, core, options, settings.command);
   pin_origin(run, environment, settings, sink);
   sink.check_owner();
-  write_file(RunPaths{run.folder}.environment(), environment.dump(2) + "\n");
+  write_file(RunPaths{run.folder}.environment(), json_text(environment));
   const std::string device = environment.value("device", options.device);
   sink.state(RunStatus::kRunning, {{"host", environment["host"]}, {"pid", this_process().pid}});
   sink.log(fmt::format("{} on {}, threads: {}, worker {}", run.id, device, options.train.threads, lock.token()));
@@ -149,6 +150,7 @@ RunReport execute(const fs::path& run_folder, const std::function<Core&()>& open
   const RunLock lock(run_folder, settings.lock);
   const Run run = read_run(run_folder);  // another worker may just have finished it
   if (const auto report = settled(run, settings.retry)) return *report;
+  remove_unfinished_files(run_folder);
   JournalSink sink({run_folder}, lock, settings.sink);
   if (run.status != RunStatus::kDone) {
     if (const auto report = do_training(run, open_core, settings, lock, sink)) return *report;

@@ -27,6 +27,24 @@ Json submitted_environment(const PlannedRun& run) {
   return environment;
 }
 
+/// What a folder has lost of what it was submitted with is known: its name says what work it holds.
+void restore(const PlannedRun& planned, const NewRun& content) {
+  if (holds_run(planned.paths.folder, planned.options, planned.inputs).has_value()) return;
+  const auto is_readable = [](const auto& read) {
+    try {
+      read();
+      return true;
+    } catch (const Error&) {
+      return false;
+    }
+  };
+  const RunPaths& paths = planned.paths;
+  if (!is_readable([&] { read_run_options(read_yaml(paths.config())); })) write_file(paths.config(), content.config);
+  if (!is_readable([&] { read_json(paths.environment()); })) {
+    write_file(paths.environment(), json_text(content.environment));
+  }
+}
+
 /// Where and how a run is done may change between two attempts; the rest is the same, or it would be another run.
 void refresh(const PlannedRun& planned) {
   const Run run = read_live_run(planned.paths.folder);
@@ -48,7 +66,7 @@ bool create_run_folder(const fs::path& folder, const NewRun& content) {
   const StagedFolder made(folder, fmt::format(".new-{}", folder.filename().string()));
   const RunPaths paths{made.path()};
   write_file(paths.config(), content.config);
-  write_file(paths.environment(), content.environment.dump(2) + "\n");
+  write_file(paths.environment(), json_text(content.environment));
   {
     Journal journal(paths.journal());
     for (const auto& [type, fields] : content.records) journal.append(type, fields, true);
@@ -68,6 +86,7 @@ void submit(const PlannedRun& run) {
     throw DataError(
         fmt::format("{} is in the way of a run folder\nremove it, or choose another --runs", folder.string()));
   }
+  restore(run, content);
   refresh(run);
 }
 

@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::size_t kTailBytes = 1 << 16;
 constexpr double kRedrawInterval = 0.5;  // seconds, on a terminal
+constexpr std::size_t kShownDigits = 8;  // of the hash in a run's id: enough to tell it by
 
 double number_at(const Json& object, const std::string& key) {
   return object.is_object() && object.contains(key) && object[key].is_number() ? object[key].get<double>() : 0;
@@ -33,8 +34,8 @@ Json last_metric(const fs::path& journal) {
     const std::size_t begin = text.find_last_of('\n') + 1;  // npos + 1 is 0
     const std::string_view line = text.substr(begin);
     if (line.find("\"metric\"") != std::string_view::npos) {
-      Json record = Json::parse(line, nullptr, false);
-      if (record.is_object() && record.value("type", "") == "metric") return record;
+      const std::optional<Json> record = parse_json_if_any(line);
+      if (record && record->is_object() && record->value("type", "") == "metric") return *record;
     }
     text = text.substr(0, begin);
   }
@@ -58,7 +59,7 @@ SweepBoard::SweepBoard(Settings settings, const std::vector<SweepRun>& runs)
 SweepBoard::~SweepBoard() { clear(); }
 
 void SweepBoard::clear() {
-  if (lines_ > 0) fmt::print(settings_.out, "\033[{}A\r\033[J", lines_);
+  if (lines_ > 0) say(fmt::format("\033[{}A\r\033[J", lines_), settings_.out);
   lines_ = 0;
 }
 
@@ -215,7 +216,7 @@ std::string SweepBoard::table_of(const std::vector<Column>& columns, const Termi
   for (std::size_t i = 0; i < rows_.size(); ++i) {
     if (!shown[i]) continue;
     const SweepRun& run = *rows_[i].run;
-    std::vector<std::string> row{run.id().substr(run.id().rfind('-') + 1)};
+    std::vector<std::string> row{run.id().substr(run.id().rfind('-') + 1, kShownDigits)};
     for (const std::string& key : keys_) row.push_back(shown_value(run.point, key));
     Cells cells = cells_of(rows_[i]);
     cells.status = paint(terminal, colour_of(rows_[i]), cells.status);
@@ -251,15 +252,13 @@ void SweepBoard::update() {
     }
     text += "\n";
   }
-  fmt::print(settings_.out, "{}", text);
-  std::fflush(settings_.out);
+  say(text, settings_.out);
 }
 
 void SweepBoard::note(const std::string& line) {
   if (settings_.out == nullptr) return;
   clear();
-  fmt::print(settings_.out, "{}\n", line);
-  std::fflush(settings_.out);
+  say(line + "\n", settings_.out);
 }
 
 }  // namespace xlm

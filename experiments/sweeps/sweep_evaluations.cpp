@@ -137,14 +137,19 @@ std::vector<WantedEvaluation> SweepEvaluations::of(const PlannedRun& run) {
   std::vector<WantedEvaluation> result;
   if (blocks_.empty()) return result;
   const Yaml configuration = resolved(run.options);
-  for (const Block& block : blocks_) {
-    if (!is_about(block, configuration)) continue;
-    for (const SweepPoint& point : block.points) {
-      WantedEvaluation wanted = wanted_at(point, configuration);
-      if (std::find(result.begin(), result.end(), wanted) == result.end()) result.push_back(std::move(wanted));
-    }
+  for (const SweepPoint& point : changes_for(configuration)) {
+    WantedEvaluation wanted = wanted_at(point, configuration);
+    if (std::find(result.begin(), result.end(), wanted) == result.end()) result.push_back(std::move(wanted));
   }
   return result;
+}
+
+std::vector<SweepPoint> SweepEvaluations::changes_for(const Yaml& run) {
+  std::vector<SweepPoint> changes;
+  for (const Block& block : blocks_) {
+    if (is_about(block, run)) changes.insert(changes.end(), block.points.begin(), block.points.end());
+  }
+  return changes;
 }
 
 void SweepEvaluations::check_conditions() const {

@@ -22,6 +22,10 @@ class SweepEvaluations {
   /// suit its model, DataError for data that are not there.
   std::vector<WantedEvaluation> of(const PlannedRun& run);
 
+  /// What the evaluations of a run change, each a value by key, in file order. `run` is its resolved configuration;
+  /// nothing is looked at beside it.
+  std::vector<SweepPoint> changes_for(const Yaml& run);
+
   /// Throws UsageError with file:line for a key of `where` that no run has had: a slip that would leave everything out.
   void check_conditions() const;
 

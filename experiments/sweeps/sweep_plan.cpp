@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/error.h"
 #include "base/text.h"
 #include "experiments/configuration/configuration.h"
 #include "experiments/runs/live_run.h"
@@ -55,7 +56,14 @@ void look_at(SweepRun& planned, bool retry) {
     planned.reason = planned.evaluations.empty() ? "new" : "new, then " + count_evaluations(planned.evaluations.size());
     return;
   }
-  const Run run = read_live_run(folder);
+  Run run;
+  try {
+    run = read_live_run(folder);
+  } catch (const DataError&) {  // one damaged folder must not stop a whole sweep
+    planned.status = "damaged";
+    planned.reason = "its config.yaml is missing or damaged, and is written again";
+    return;
+  }
   planned.status = std::string(name_of(run.status));
   planned.checkpoint = checkpoint_step(run);
   const std::string next = going_on(planned.checkpoint);

@@ -1,28 +1,36 @@
-// Table and figure descriptions inside a YAML file.
+// Descriptions of tables, figures and continuations inside a YAML file.
 #include "results/exhibits/exhibits.h"
 
 #include <algorithm>
+#include <array>
 
 #include <fmt/format.h>
 
 #include "base/error.h"
 #include "base/text.h"
+#include "results/continuations/continuation_description.h"
 #include "results/figures/figure_description.h"
 #include "results/tables/table_description.h"
 
 namespace xlm {
 namespace {
 
-/// What a recipe holds beside tables and figures.
+/// What a recipe holds.
 const std::vector<std::string>& recipe_keys() {
-  static const std::vector<std::string> keys{"experiment", "data",   "model",  "optimizer", "train",
-                                             "eval",       "seed",   "device", "sweep",     "profiles",
-                                             "table",      "tables", "figure", "figures",   "evaluate"};
+  static const std::vector<std::string> keys{"experiment", "data",         "model",         "optimizer", "train",
+                                             "eval",       "seed",         "device",        "sweep",     "evaluate",
+                                             "corpora",    "profiles",     "table",         "tables",    "figure",
+                                             "figures",    "continuation", "continuations", "require"};
   return keys;
 }
 
-std::string_view key_of(ExhibitKind kind) { return kind == ExhibitKind::kTable ? "table" : "figure"; }
+std::string_view key_of(ExhibitKind kind) {
+  constexpr std::array<std::string_view, 3> kKeys{"table", "figure", "continuation"};
+  return kKeys.at(static_cast<std::size_t>(kind));
+}
+
 const std::vector<std::string>& keys_of(ExhibitKind kind) {
+  if (kind == ExhibitKind::kContinuation) return continuation_keys();
   return kind == ExhibitKind::kTable ? table_keys() : figure_keys();
 }
 
@@ -43,7 +51,7 @@ Yaml flat_exhibit(const Yaml& file, ExhibitKind kind) {
   return description;
 }
 
-/// "title" may stand for "table" or "figure" inside a description.
+/// "title" may stand for "table", "figure" or "continuation" inside a description.
 void normalise_title(Yaml& description, ExhibitKind kind) {
   for (auto& [key, value] : description.entries) {
     if (key == "title" && description.find(key_of(kind)) == nullptr) {
@@ -65,19 +73,39 @@ void add_exhibits(const Yaml& node, ExhibitKind kind, std::vector<Yaml>& out) {
   }
 }
 
+/// `tables: {NAME: {…}, …}`: a profile changes one by its name, or takes it away with null.
+void add_named_exhibits(const Yaml& map, ExhibitKind kind, std::vector<Yaml>& out) {
+  for (const auto& [name, description] : map.entries) {
+    if (description.is_null()) continue;
+    add_exhibits(description, kind, out);
+    if (const Yaml* own = out.back().find("name")) {
+      throw UsageError(
+          fmt::format("{}: the {} is called '{}' by its key: leave 'name' out", own->where(), key_of(kind), name));
+    }
+    out.back().set("name", make_scalar(name, *description.source));
+  }
+}
+
+/// Whether `tables` or `figures` is a map of names. A map with a title is a description itself.
+bool is_map_of_names(const Yaml& list, ExhibitKind kind) {
+  return list.is_map() && list.find("title") == nullptr && list.find(key_of(kind)) == nullptr;
+}
+
 }  // namespace
 
 bool has_exhibits(const Yaml& file, ExhibitKind kind) {
   const std::string key(key_of(kind));
   const Yaml* list = file.find(key + "s");
-  const bool is_empty = list == nullptr || list->is_null() || (list->is_sequence() && list->items.empty());
+  const bool is_empty = list == nullptr || list->is_null() || (list->is_sequence() && list->items.empty()) ||
+                        (list->is_map() && std::all_of(list->entries.begin(), list->entries.end(),
+                                                       [](const Yaml::Entry& e) { return e.second.is_null(); }));
   return file.find(key) != nullptr || !is_empty;
 }
 
 std::vector<Yaml> find_exhibits(const Yaml& file, ExhibitKind kind) {
   if (!file.is_map()) throw UsageError(fmt::format("{}: expected a map of options", file.where()));
   std::vector<std::string> known = recipe_keys();
-  for (const ExhibitKind other : {ExhibitKind::kTable, ExhibitKind::kFigure}) {
+  for (const ExhibitKind other : {ExhibitKind::kTable, ExhibitKind::kFigure, ExhibitKind::kContinuation}) {
     if (is_flat(file, other)) known.insert(known.end(), keys_of(other).begin(), keys_of(other).end());
   }
   refuse_unknown(file, known);
@@ -88,7 +116,13 @@ std::vector<Yaml> find_exhibits(const Yaml& file, ExhibitKind kind) {
   } else if (const Yaml* one = file.find(key)) {
     add_exhibits(*one, kind, descriptions);
   }
-  if (const Yaml* list = file.find(key + "s")) add_exhibits(*list, kind, descriptions);
+  if (const Yaml* list = file.find(key + "s")) {
+    if (is_map_of_names(*list, kind)) {
+      add_named_exhibits(*list, kind, descriptions);
+    } else {
+      add_exhibits(*list, kind, descriptions);
+    }
+  }
   if (descriptions.empty()) {
     throw UsageError(fmt::format("{} describes no {}: it has neither '{}' nor '{}s'", *file.source, key, key, key));
   }

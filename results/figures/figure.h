@@ -10,6 +10,10 @@
 
 namespace xlm {
 
+/// The rows that a figure is about: those that fulfil `filters` and the figure's own conditions.
+std::vector<std::size_t> rows_of_figure(RunTable& runs, const FigureDescription& description,
+                                        const std::vector<Filter>& filters);
+
 /// Computes a figure from the runs that fulfil `filters` and the figure's own conditions. Throws UsageError for a
 /// column or a grid that the store does not know.
 std::variant<Figure, NothingToShow> build_figure(RunTable& runs, const FigureDescription& description,

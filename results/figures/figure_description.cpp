@@ -25,10 +25,11 @@ std::string problem_of_grid(const FigureDescription& description, const FigureKi
   if (!kind.shows_grids) {
     std::vector<std::string> names = names_of_kinds(&FigureKind::shows_grids);
     std::sort(names.begin(), names.end());
-    return "shows a grid, so its kind must be " + join(names, " or ");
+    return "shows a grid, so its kind must be one of " + join(names, ", ");
   }
   if (!description.x.empty() || !description.y.empty() || !description.series.empty())
     return "shows a grid, so it has no x, y or series";
+  if (!description.rows.empty() && kind.name != "line") return "has 'rows', which only a line of a grid shows";
   return description.front ? "shows a grid, which has no Pareto front" : "";
 }
 
@@ -36,6 +37,8 @@ std::string problem_of(const FigureDescription& description) {
   const FigureKind& kind = kind_of(description);
   if (!description.grid.empty()) return problem_of_grid(description, kind);
   if (std::string problem = kind.problem(description); !problem.empty()) return problem;
+  if (!description.rows.empty()) return "has 'rows', which only a line of a grid shows";
+  if (!description.marks.empty() && kind.name != "text") return "has 'marks', which only a text shows";
   if (!description.value.empty() && !kind.shows_values)
     return "has a 'value', which only a " + join(names_of_kinds(&FigureKind::shows_values), " or ") + " shows";
   if (description.front && !kind.shows_fronts)

@@ -68,27 +68,37 @@ std::string count_runs(Page& page, const ReportRecipe& recipe) {
                      join(parts, ", "));
 }
 
-/// How ours stand beside the printed values of all tables: "Printed values: 24. Ours beside them: agrees: 10, …".
-std::string verdicts_of(const Report& report) {
-  std::map<std::string, int> counts;
-  int printed = 0;
-  const auto count = [&](const TableCell& cell) {
-    if (cell.printed.empty()) return;
-    ++printed;
-    ++counts[cell.compared ? std::string(name_of(cell.compared->verdict)) : cell.value ? "not a number" : "missing"];
-  };
-  for (const ReportRecipe& recipe : report.recipes) {
-    for (const Exhibit& exhibit : recipe.exhibits) {
-      const auto* table = std::get_if<Table>(&exhibit);
-      if (table == nullptr) continue;
-      for (const TableRow& row : table->rows) std::for_each(row.cells.begin(), row.cells.end(), count);
+std::string counts_row(const std::string& label, const PrintedCounts& counts) {
+  std::string out = fmt::format(R"(<tr><th scope="row">{}</th><td class="number">{}</td>)", label, counts.total());
+  for (const std::int64_t count : counts.of) out += fmt::format("<td class=\"number\">{}</td>", count);
+  return out + "</tr>\n";
+}
+
+/// How ours stand beside the values that papers print: in all, and in each table that has any.
+std::string summary_of(const Report& report) {
+  std::string rows;
+  for (std::size_t r = 0; r < report.recipes.size(); ++r) {
+    for (std::size_t e = 0; e < report.recipes[r].exhibits.size(); ++e) {
+      const auto* table = std::get_if<Table>(&report.recipes[r].exhibits[e]);
+      const PrintedCounts counts = table != nullptr ? count_printed(*table) : PrintedCounts{};
+      if (counts.total() == 0) continue;
+      rows +=
+          counts_row(fmt::format("<a href=\"#{}\">{}</a>", exhibit_anchor(r, e), html_escape(table->title)), counts);
     }
   }
-  if (printed == 0) return "";
+  const PrintedCounts all = count_printed(report);
+  if (all.total() == 0) return "";
   std::vector<std::string> parts;
-  for (const auto& [verdict, cells] : counts) parts.push_back(fmt::format("{}: {}", verdict, cells));
-  return fmt::format("<p class=\"verdicts\">Printed values: {}. Ours beside them: {}.</p>\n", printed,
-                     join(parts, ", "));
+  std::string heads = "<th></th><th class=\"number\">printed</th>";
+  for (std::size_t i = 0; i < kPrintedOutcomes.size(); ++i) {
+    parts.push_back(fmt::format("{}: {}", kPrintedOutcomes.at(i), all.of.at(i)));
+    heads += fmt::format("<th class=\"number\">{}</th>", kPrintedOutcomes.at(i));
+  }
+  return fmt::format(
+      "<section id=\"summary\">\n<p>Printed values: {}. Ours beside them: {}.</p>\n"
+      "<div class=\"scroll\"><table class=\"results\">\n<thead><tr>{}</tr></thead>\n<tbody>\n{}</tbody></table></div>\n"
+      "</section>\n",
+      all.total(), join(parts, ", "), heads, rows);
 }
 
 std::string recipe_html(Page& page, const Report& report, std::size_t index) {
@@ -107,11 +117,21 @@ std::string recipe_html(Page& page, const Report& report, std::size_t index) {
 
 }  // namespace
 
+PrintedCounts count_printed(const Report& report) {
+  PrintedCounts counts;
+  for (const ReportRecipe& recipe : report.recipes) {
+    for (const Exhibit& exhibit : recipe.exhibits) {
+      if (const auto* table = std::get_if<Table>(&exhibit)) counts += count_printed(*table);
+    }
+  }
+  return counts;
+}
+
 std::string report_page(Store& store, const Report& report) {
   Page page(store, Page::Runs::kInSection);
   std::string body = fmt::format("<main>\n<h1>{}</h1>\n<p class=\"about\">{}</p>\n", html_escape(report.title),
                                  html_escape(report.origin));
-  body += verdicts_of(report);
+  body += summary_of(report);
   if (report.recipes.size() > 1) body += contents_of(report);
   for (std::size_t i = 0; i < report.recipes.size(); ++i) body += recipe_html(page, report, i);
   body += "<section id=\"runs\">\n<h2>Runs</h2>\n";

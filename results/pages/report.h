@@ -7,6 +7,7 @@
 
 #include "results/figures/figure.h"
 #include "results/pages/page.h"
+#include "results/tables/printed_counts.h"
 #include "results/tables/table.h"
 
 namespace xlm {
@@ -28,7 +29,11 @@ struct Report {
   std::vector<ReportRecipe> recipes;
 };
 
-/// The whole page. Runs are numbered in the order in which numbers first refer to them.
+/// Of all tables together.
+PrintedCounts count_printed(const Report& report);
+
+/// The whole page: how ours stand beside the papers' values, then every exhibit, then the runs. Runs are numbered in
+/// the order in which numbers first refer to them.
 std::string report_page(Store& store, const Report& report);
 
 }  // namespace xlm

@@ -11,8 +11,10 @@
 namespace xlm {
 namespace {
 
-std::string number_html(const TableCell& cell, const CellOptions& options, const RunReferences& references) {
-  std::string text = "<b>" + html_escape(format_number(*cell.value, options.format, options.digits)) + "</b>";
+/// Ours is bold beside the paper's; where the best are marked, they alone are.
+std::string number_html(const TableCell& cell, const CellOptions& options, bool bold, const RunReferences& references) {
+  std::string text = html_escape(format_number(*cell.value, options.format, options.digits));
+  if (bold) text = "<b>" + text + "</b>";
   if (cell.spread) text += " ± " + html_escape(format_number(*cell.spread, options.format, options.digits));
   std::string out = fmt::format(R"(<span class="own"><button type="button" {}>{}</button>{}</span>)",
                                 runs_attributes(cell.runs), text, cell.star ? "<span class=\"star\">*</span>" : "");
@@ -21,13 +23,13 @@ std::string number_html(const TableCell& cell, const CellOptions& options, const
   return out;
 }
 
-std::string cell_html(const TableCell& cell, const CellOptions& options, const RunReferences& references) {
+std::string cell_html(const TableCell& cell, const CellOptions& options, bool bold, const RunReferences& references) {
   const bool missing = !cell.value;
   std::string out = missing ? fmt::format(
                                   "<td class=\"number missing\"><span title=\"{0}\" aria-label=\"missing: "
                                   "{0}\">–</span>",
                                   html_escape(cell.missing))
-                            : "<td class=\"number\">" + number_html(cell, options, references);
+                            : "<td class=\"number\">" + number_html(cell, options, bold, references);
   if (!cell.printed.empty()) {
     out += R"( <span class="printed" title="printed in the paper">[)" + html_escape(cell.printed) + "]</span>";
   }
@@ -44,10 +46,12 @@ std::string table_html(const Table& table, const RunReferences& references) {
                        html_escape(column.label));
   }
   out += "</tr></thead>\n<tbody>\n";
+  const bool marks_best = std::any_of(table.columns.begin(), table.columns.end(),
+                                      [](const TableColumn& column) { return column.cells.best; });
   for (const TableRow& row : table.rows) {
     out += "<tr><th scope=\"row\">" + html_escape(row.label) + "</th>";
     for (std::size_t c = 0; c < row.cells.size(); ++c) {
-      out += cell_html(row.cells[c], table.columns[c].cells, references);
+      out += cell_html(row.cells[c], table.columns[c].cells, !marks_best || row.cells[c].best, references);
     }
     out += "</tr>\n";
   }

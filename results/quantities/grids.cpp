@@ -8,8 +8,21 @@ namespace xlm {
 namespace {
 
 const std::vector<GridWords>& known_grids() {
+  constexpr const char* kHeads = "heads are counted layer by layer";
   static const std::vector<GridWords> rows{
       {.name = "spans", .title = "Spans per head", .row = "layer", .column = "head", .value = "span", .whole = true},
+      {.name = "attention",
+       .title = "Attention by head and distance",
+       .row = "head",
+       .column = "distance",
+       .value = "attention weight",
+       .about = kHeads},
+      {.name = "mask",
+       .title = "Soft mask by head and distance",
+       .row = "head",
+       .column = "distance",
+       .value = "soft mask",
+       .about = kHeads},
   };
   return rows;
 }

@@ -14,6 +14,7 @@ struct GridWords {
   std::string column;
   std::string value;
   bool whole = false;  // its numbers are whole
+  std::string about;   // what a picture of single rows must say beside them; empty: nothing
 };
 
 /// The words of a grid; for one that is not known "row", "column" and its own name.

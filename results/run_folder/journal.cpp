@@ -1,6 +1,7 @@
 // The journal of a run.
 #include "results/run_folder/journal.h"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -30,15 +31,25 @@ JournalContent read_journal(const fs::path& file) {
       content.torn = true;  // the line that a kill cut short
       break;
     }
-    Json record = Json::parse(text.substr(0, end), nullptr, false);
-    if (record.is_object() && record.contains("type") && record["type"].is_string()) {
-      content.records.push_back(std::move(record));
+    std::optional<Json> record = parse_json_if_any(text.substr(0, end));
+    if (record && record->is_object() && record->contains("type") && record->at("type").is_string()) {
+      content.records.push_back(std::move(*record));
     } else {
       ++content.malformed;
     }
     text.remove_prefix(end + 1);
   }
   return content;
+}
+
+std::int64_t highest_token(const fs::path& file) {
+  if (!fs::exists(file)) return 0;
+  std::int64_t highest = 0;
+  for (const Json& record : read_journal(file).records) {
+    const auto token = record.find("token");
+    if (token != record.end() && token->is_number_integer()) highest = std::max(highest, token->get<std::int64_t>());
+  }
+  return highest;
 }
 
 }  // namespace xlm

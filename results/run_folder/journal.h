@@ -52,6 +52,9 @@ struct JournalContent {
 };
 JournalContent read_journal(const fs::path& file);
 
+/// The highest token that a journal speaks of; 0 where there is none, or no journal.
+std::int64_t highest_token(const fs::path& file);
+
 /// The time now, in seconds since 1970.
 double wall_seconds();
 

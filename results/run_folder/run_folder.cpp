@@ -117,12 +117,24 @@ class Assembler {
     for (const auto& [name, value] : values) run_.metrics[{name, step}] = value;
   }
 
+  /// A column for every number of a row, each once and in order, or the store would hold one for another.
+  static void check_columns(const RunGrid& grid, const Json& record) {
+    if (grid.columns.empty()) return;
+    const auto not_rising = std::adjacent_find(grid.columns.begin(), grid.columns.end(), std::greater_equal<>());
+    const bool fits = std::all_of(grid.rows.begin(), grid.rows.end(),
+                                  [&](const auto& row) { return row.size() <= grid.columns.size(); });
+    if (not_rising == grid.columns.end() && fits) return;
+    throw Json::other_error::create(501, "columns must rise, and there must be one for every number", &record);
+  }
+
   void add_grid(const Json& record) {
     RunGrid grid;
     for (const auto& numbers : record.at("rows").get<std::vector<std::vector<Json>>>()) {
-      std::vector<double>& row = grid.emplace_back();
+      std::vector<double>& row = grid.rows.emplace_back();
       for (const Json& number : numbers) row.push_back(number.is_null() ? kNoNumber : number.get<double>());
     }
+    if (record.contains("columns")) grid.columns = record["columns"].get<std::vector<std::int64_t>>();
+    check_columns(grid, record);
     run_.grids[record.at("name").get<std::string>()][step_of(record)] = std::move(grid);
   }
 

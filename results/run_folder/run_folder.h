@@ -82,9 +82,15 @@ struct RunTrace {
   std::map<std::string, std::vector<double>> values;  // by name, a number per token
 };
 
-/// A table of numbers that a model reports, such as the span of every head: its rows, which may differ in length. NaN
-/// where there is no number.
-using RunGrid = std::vector<std::vector<double>>;
+/// A table of numbers that a model reports, such as the span of every head. NaN where there is no number.
+struct RunGrid {
+  std::vector<std::vector<double>> rows;  // which may differ in length
+  std::vector<std::int64_t> columns;      // what the columns stand for, such as distances; empty: 1, 2, …
+
+  std::int64_t column(std::size_t index) const {
+    return columns.empty() ? static_cast<std::int64_t>(index) + 1 : columns[index];
+  }
+};
 
 struct RunCheckpoint {
   std::int64_t step = 0;

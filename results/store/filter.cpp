@@ -90,8 +90,8 @@ Value to_value(std::string_view text) {
   if (parse_real(text, real)) return real;
   if (text.empty() || text == "null") return std::monostate();
   if (text.front() == '[') {  // the way lists stand in the store
-    const Json list = Json::parse(text, nullptr, false);
-    if (list.is_array()) return list.dump();
+    const std::optional<Json> list = parse_json_if_any(text);
+    if (list && list->is_array()) return list->dump();
   }
   return std::string(text);
 }

@@ -31,6 +31,22 @@ Value value_of(const SQLite::Column& column) {
   return std::monostate();
 }
 
+/// The settings that COLUMN@KEY=VALUE@… asks for, as conditions on at.KEY.
+std::vector<Filter> settings_in(const std::string& name) {
+  const std::vector<std::string> parts = split(name, '@');
+  std::vector<Filter> filters;
+  for (std::size_t i = 1; i < parts.size(); ++i) {
+    const std::size_t equals = parts[i].find('=');
+    if (equals == 0 || equals == std::string::npos) {
+      throw UsageError(fmt::format("'{}': after '@' there must be KEY=VALUE, such as test.bpc@data.name=text8", name));
+    }
+    filters.push_back({std::string(kSettingPrefix) + parts[i].substr(0, equals),
+                       Filter::Relation::kEqual,
+                       {to_value(parts[i].substr(equals + 1))}});
+  }
+  return filters;
+}
+
 /// Whether runs may have an outcome of this name, though none of the store has it yet.
 bool is_known_outcome(const std::string& column) {
   const Quantity* quantity = quantity_of_column(column);
@@ -115,27 +131,21 @@ RunTable::Column RunTable::load_setting(const std::string& key) {
 /// COLUMN@KEY=VALUE@…: COLUMN of the run or of that evaluation of it whose settings are all as asked, and otherwise the
 /// run's own.
 RunTable::Column RunTable::load_elsewhere(const std::string& name) {
-  const std::vector<std::string> parts = split(name, '@');
-  std::vector<Filter> filters;
-  std::vector<std::string> named;
-  bool known = true;
-  for (std::size_t i = 1; i < parts.size(); ++i) {
-    const std::size_t equals = parts[i].find('=');
-    if (equals == 0 || equals == std::string::npos) {
-      throw UsageError(fmt::format("'{}': after '@' there must be KEY=VALUE, such as test.bpc@data.name=text8", name));
-    }
-    named.push_back(std::string(kSettingPrefix) + parts[i].substr(0, equals));
-    filters.push_back({named.back(), Filter::Relation::kEqual, {to_value(parts[i].substr(equals + 1))}});
-    known = find(named.back()).known && known;
-  }
-  const Column& base = find(parts.front());
+  const std::vector<Filter> filters = settings_in(name);
+  const bool known = std::all_of(filters.begin(), filters.end(), [&](const Filter& f) { return find(f.column).known; });
+  const Column& base = find(name.substr(0, name.find('@')));
   Column column{std::vector<Value>(base.values.size()), known && base.known, base.measured};
   if (!known) return column;
-  for (const std::size_t row : select(filters, named)) {
+  for (const std::size_t row : select(filters)) {
     if (!is_missing(base.values[row])) column.values[run_of(row)] = base.values[row];
   }
   copy_to_evaluations(column.values);
   return column;
+}
+
+std::vector<std::size_t> RunTable::rows_elsewhere(const std::string& name) {
+  const std::vector<Filter> filters = settings_in(name);
+  return filters.empty() ? std::vector<std::size_t>{} : select(filters);
 }
 
 /// What evaluations with other settings than their runs' own say of a metric.

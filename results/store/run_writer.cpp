@@ -13,7 +13,7 @@
 namespace xlm {
 namespace {
 
-std::string json_text(const Json& value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }
+std::string json_line(const Json& value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 void bind_one(SQLite::Statement& statement, int index, const std::optional<double>& value) {
   if (value) {
@@ -31,7 +31,7 @@ void bind_one(SQLite::Statement& statement, int index, const Json& value) {
   } else if (value.is_null()) {
     statement.bind(index);
   } else {
-    statement.bind(index, value.is_string() ? value.get<std::string>() : json_text(value));
+    statement.bind(index, value.is_string() ? value.get<std::string>() : json_line(value));
   }
 }
 
@@ -56,7 +56,7 @@ Json or_null(const std::string& text) { return text.empty() ? Json() : Json(text
 std::string seed_group(const Run& run) {
   std::map<std::string, std::string> parts;
   for (const auto& [key, value] : run.params) {
-    if (key != "seed" && key != "data.path" && key != "device" && key != "train.threads") parts[key] = json_text(value);
+    if (key != "seed" && key != "data.path" && key != "device" && key != "train.threads") parts[key] = json_line(value);
   }
   Sha256 hash;
   for (const auto& [key, value] : parts) hash.update(key + "=" + value + "\n");
@@ -114,7 +114,7 @@ void RunWriter::insert_metrics(const Run& run) {
 
 void RunWriter::insert_evaluations(const Run& run) {
   for (const RunEvaluation& evaluation : run.evaluations) {
-    const std::string settings = json_text(evaluation.settings);
+    const std::string settings = json_line(evaluation.settings);
     const std::string at = at_text(evaluation.at);
     for (const auto& [metric, value] : evaluation.values) {
       insert(evaluation_, run.id, evaluation.split, metric, evaluation.step, settings, value, evaluation.final ? 1 : 0,
@@ -132,11 +132,11 @@ void RunWriter::insert_grids(const Run& run) {
 
 void RunWriter::insert_grid(const std::string& run_id, const std::string& name, std::int64_t step,
                             const RunGrid& grid) {
-  for (std::size_t row = 0; row < grid.size(); ++row) {
-    for (std::size_t column = 0; column < grid[row].size(); ++column) {
-      if (std::isnan(grid[row][column])) continue;
-      insert(grid_, run_id, name, step, static_cast<std::int64_t>(row + 1), static_cast<std::int64_t>(column + 1),
-             grid[row][column]);
+  for (std::size_t row = 0; row < grid.rows.size(); ++row) {
+    for (std::size_t column = 0; column < grid.rows[row].size(); ++column) {
+      const double number = grid.rows[row][column];
+      if (std::isnan(number)) continue;
+      insert(grid_, run_id, name, step, static_cast<std::int64_t>(row + 1), grid.column(column), number);
     }
   }
 }

@@ -3,6 +3,8 @@
 
 #include <sqlite3.h>
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "base/error.h"
@@ -48,6 +50,16 @@ void check_single(SQLite::Database& database, const std::string& sql) {
   if (!tail.empty() && !tail.starts_with("--")) throw UsageError("give one SQL statement at a time");
 }
 
+/// Of columns with one name the second gets "_2", as each is a key of the rows in JSON.
+void add_column(const std::string& name, std::vector<std::string>& columns) {
+  const auto is_taken = [&](const std::string& one) {
+    return std::find(columns.begin(), columns.end(), one) != columns.end();
+  };
+  std::string own = name;
+  for (int i = 2; is_taken(own); ++i) own = fmt::format("{}_{}", name, i);
+  columns.push_back(std::move(own));
+}
+
 }  // namespace
 
 Json json_of(const SQLite::Column& column) {
@@ -65,7 +77,7 @@ SqlResult run_sql(Store& store, const std::string& sql) {
       check_single(database, sql);
       SQLite::Statement query(database, sql);
       SqlResult result;
-      for (int i = 0; i < query.getColumnCount(); ++i) result.columns.emplace_back(query.getColumnName(i));
+      for (int i = 0; i < query.getColumnCount(); ++i) add_column(query.getColumnName(i), result.columns);
       while (query.executeStep()) {
         std::vector<Json>& row = result.rows.emplace_back();
         for (int i = 0; i < query.getColumnCount(); ++i) row.push_back(json_of(query.getColumn(i)));

@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <unordered_map>
 #include <vector>
 
@@ -19,6 +21,7 @@ namespace xlm {
 namespace {
 
 constexpr int kBusyMilliseconds = 30'000;
+constexpr std::string_view kRebuildSuffix = ".rebuild-";
 constexpr std::size_t kRowsPerTransaction = 200'000;  // bounds memory and how long others wait
 
 std::int64_t newest_version() { return static_cast<std::int64_t>(schema_versions().size()); }
@@ -37,17 +40,25 @@ struct KnownRun {
   bool found = false;  // its folder is still there
 };
 using KnownRuns = std::unordered_map<std::string, KnownRun>;
-using FoundRuns = std::vector<std::pair<std::string, JournalStamp>>;
+struct FoundRuns {
+  std::vector<std::pair<std::string, JournalStamp>> readable;
+  std::vector<std::string> unreadable;  // of other users, or damaged
+};
 
-JournalStamp stamp_of(const fs::path& folder) {
+/// Nothing where the folder cannot be looked into.
+std::optional<JournalStamp> stamp_of(const fs::path& folder) {
   struct ::stat status {};
   const RunPaths paths{folder};
   const auto nanoseconds = [&] {
     return static_cast<std::int64_t>(status.st_mtim.tv_sec) * 1'000'000'000 + status.st_mtim.tv_nsec;
   };
-  if (::stat(paths.journal().c_str(), &status) == 0) return {static_cast<std::int64_t>(status.st_size), nanoseconds()};
-  if (::stat(paths.config().c_str(), &status) == 0) return {-1, nanoseconds()};
-  return {-1, 0};
+  if (::stat(paths.journal().c_str(), &status) == 0) {
+    if (::access(paths.journal().c_str(), R_OK) != 0) return std::nullopt;
+    return JournalStamp{static_cast<std::int64_t>(status.st_size), nanoseconds()};
+  }
+  if (errno != ENOENT) return std::nullopt;
+  if (::stat(paths.config().c_str(), &status) == 0) return JournalStamp{-1, nanoseconds()};
+  return JournalStamp{};
 }
 
 /// Run folders and their stamps. The stamp is taken before the journal is read: what is appended meanwhile is seen by
@@ -59,8 +70,14 @@ FoundRuns find_runs(const fs::path& runs) {
     std::string name = entry->path().filename().string();
     std::error_code ignored;
     if (name.front() == '.' || !entry->is_directory(ignored)) continue;
-    const JournalStamp stamp = stamp_of(entry->path());
-    if (stamp != JournalStamp{}) found.emplace_back(std::move(name), stamp);
+    const std::optional<JournalStamp> stamp = stamp_of(entry->path());
+    if (!stamp) {
+      spdlog::warn("{} cannot be looked into: {}; what the store knows of it is kept", entry->path().string(),
+                   std::strerror(errno));
+      found.unreadable.push_back(std::move(name));
+    } else if (*stamp != JournalStamp{}) {
+      found.readable.emplace_back(std::move(name), *stamp);
+    }
   }
   if (error) throw_file_error("read the folder of runs", runs, error.value());
   return found;
@@ -79,7 +96,7 @@ KnownRuns known_runs(SQLite::Database& database) {
 
 /// What a sync has to do.
 struct SyncPlan {
-  FoundRuns read;
+  std::vector<std::pair<std::string, JournalStamp>> read;
   std::vector<std::string> gone;
   std::vector<std::pair<std::string, std::string>> status;  // running ↔ stale, without a new line in the journal
 };
@@ -88,7 +105,10 @@ bool seems_running(const std::string& status) { return status == "running" || st
 
 SyncPlan plan_sync(const fs::path& runs, const FoundRuns& found, KnownRuns& known, const AliveCheck& is_alive) {
   SyncPlan plan;
-  for (const auto& [id, stamp] : found) {
+  for (const std::string& id : found.unreadable) {
+    if (const auto present = known.find(id); present != known.end()) present->second.found = true;
+  }
+  for (const auto& [id, stamp] : found.readable) {
     const auto present = known.find(id);
     if (present != known.end()) present->second.found = true;
     if (present == known.end() || present->second.stamp != stamp) {
@@ -125,7 +145,8 @@ std::size_t row_count(const Run& run) {
   std::size_t rows = run.params.size() + run.metrics.size();
   for (const RunEvaluation& evaluation : run.evaluations) rows += evaluation.values.size();
   for (const auto& [name, by_step] : run.grids) {
-    for (const auto& [step, grid] : by_step) rows += grid.empty() ? 0 : grid.size() * grid.front().size();
+    for (const auto& [step, grid] : by_step)
+      rows += grid.rows.empty() ? 0 : grid.rows.size() * grid.rows.front().size();
   }
   for (const auto& [split, trace] : run.traces) rows += trace.values.size() * trace.tokens.size();
   return rows;
@@ -156,7 +177,8 @@ SyncReport execute(SQLite::Database& database, const fs::path& runs, const SyncO
   KnownRuns known = known_runs(database);
   SyncPlan plan = plan_sync(runs, found, known, options.is_alive);
   SyncReport report;
-  report.unchanged = static_cast<std::int64_t>(found.size() - plan.read.size());
+  report.unchanged = static_cast<std::int64_t>(found.readable.size() - plan.read.size());
+  report.skipped = static_cast<std::int64_t>(found.unreadable.size());
   std::vector<StampedRun> batch;
   std::size_t rows = 0;
   for (std::size_t i = 0; i < plan.read.size(); ++i) {
@@ -190,6 +212,36 @@ SQLite::Database open_database(const fs::path& file, int flags) {
   }
 }
 
+bool begins_as_sqlite(const fs::path& file) {
+  constexpr std::string_view kMagic("SQLite format 3\0", 16);
+  const MappedFile mapped(file);
+  return mapped.size() == 0 || mapped.text().starts_with(kMagic);  // SQLite makes a database of an empty file
+}
+
+bool is_called_a_store(const fs::path& file) { return file.extension() == ".db"; }
+
+[[noreturn]] void refuse_no_store(const fs::path& file) {
+  throw DataError(
+      fmt::format("{} is no store of results, and no SQLite file\nname another file with --store", file.string()));
+}
+
+void refuse_to_replace(const fs::path& file) {
+  if (!fs::exists(file)) return;
+  const bool regular = fs::is_regular_file(file);
+  if (!regular || (!is_called_a_store(file) && !begins_as_sqlite(file))) refuse_no_store(file);
+}
+
+/// Removes what rebuilds left that were killed.
+void remove_left_rebuilds(const fs::path& file) {
+  const std::string prefix = file.filename().string() + std::string(kRebuildSuffix);
+  std::error_code error;
+  for (fs::directory_iterator entry(folder_of(file), error), end; !error && entry != end; entry.increment(error)) {
+    std::error_code ignored;
+    const bool rebuild = entry->path().filename().string().starts_with(prefix);
+    if (rebuild && is_left_behind(entry->path())) fs::remove(entry->path(), ignored);
+  }
+}
+
 /// Holds the present store, if it can be opened at all, so that no one writes into it while it is replaced.
 class Replacement {
  public:
@@ -217,6 +269,7 @@ void Store::rethrow(const SQLite::Exception& error, const fs::path& file) {
   switch (error.getErrorCode()) {
     case SQLITE_NOTADB:
     case SQLITE_CORRUPT:
+      if (error.getErrorCode() == SQLITE_NOTADB && !is_called_a_store(file)) refuse_no_store(file);
       throw DataError(
           fmt::format("the store {} is corrupt ({})\n"
                       "`xlm runs sync --rebuild` makes it again from the run folders",
@@ -232,6 +285,10 @@ void Store::rethrow(const SQLite::Exception& error, const fs::path& file) {
     case SQLITE_NOMEM:
       throw ResourceError(fmt::format("out of memory while reading the store {}", name));
     case SQLITE_READONLY:
+      if (error.getExtendedErrorCode() == SQLITE_READONLY_DBMOVED) {
+        throw StoreReplaced(fmt::format("the store {} was made anew meanwhile: run the same command again", name));
+      }
+      [[fallthrough]];
     case SQLITE_CANTOPEN:
     case SQLITE_PERM:
       throw StoreUnwritable(
@@ -275,11 +332,22 @@ Store Store::in_memory() {
 }
 
 SyncReport Store::sync(const fs::path& runs, const SyncOptions& options) {
-  return use([&](SQLite::Database& database) { return execute(database, runs, options); });
+  constexpr int kTries = 5;
+  for (int i = 1;; ++i) {
+    try {
+      return use([&](SQLite::Database& database) { return execute(database, runs, options); });
+    } catch (const StoreReplaced&) {
+      if (i == kTries) throw;
+      *this = Store(file_);
+    }
+  }
 }
 
 SyncReport Store::rebuild(const fs::path& file, const fs::path& runs, const SyncOptions& options) {
-  const fs::path temporary = file.string() + fmt::format(".rebuild-{}", ::getpid());
+  refuse_to_replace(file);
+  const fs::path target = fs::exists(file) ? fs::canonical(file) : file;  // a link stays: what it leads to is replaced
+  remove_left_rebuilds(target);
+  const fs::path temporary = target.string() + fmt::format("{}{}", kRebuildSuffix, ::getpid());
   const auto remove_temporary = [&] {
     std::error_code ignored;
     fs::remove(temporary, ignored);
@@ -292,19 +360,25 @@ SyncReport Store::rebuild(const fs::path& file, const fs::path& runs, const Sync
       Store fresh(temporary);
       report = fresh.sync(runs, options);
     }
-    const Replacement replacement(file);
+    const Replacement replacement(target);
     // A journal left by a crash belongs to the old file; SQLite would play it into the new one.
     std::error_code ignored;
-    fs::remove(file.string() + "-journal", ignored);
+    fs::remove(target.string() + "-journal", ignored);
     std::error_code error;
-    fs::rename(temporary, file, error);
-    if (error) throw_file_error("write", file, error.value());
-    sync_folder(file.has_parent_path() ? file.parent_path() : fs::path("."));
+    fs::rename(temporary, target, error);
+    if (error) throw_file_error("write", target, error.value());
+    sync_folder(folder_of(target));
   } catch (...) {
     remove_temporary();
     throw;
   }
   return report;
+}
+
+void Store::add(const std::vector<Run>& runs) {
+  std::vector<StampedRun> stamped;
+  for (const Run& run : runs) stamped.push_back({run, {}});
+  use([&](SQLite::Database& database) { write_runs(database, stamped); });
 }
 
 void Store::remove(const std::string& run_id) {

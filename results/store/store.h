@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include <SQLiteCpp/SQLiteCpp.h>
 
@@ -18,6 +19,12 @@ namespace xlm {
 class StoreUnwritable : public DataError {
  public:
   using DataError::DataError;
+};
+
+/// The file was replaced by another process (a rebuild) since it was opened.
+class StoreReplaced : public Error {
+ public:
+  using Error::Error;
 };
 
 /// What a sync found.
@@ -49,11 +56,17 @@ class Store {
   static Store in_memory();
 
   /// Reads the run folders of `runs` that changed since the last time and forgets those that are gone. Folders that
-  /// cannot be understood are left out with a warning. Throws DataError when `runs` does not exist.
+  /// cannot be understood are left out with a warning; what is known of those that cannot be looked into is kept. A
+  /// store that another process has made anew meanwhile is opened again. Throws DataError when `runs` does not exist.
   SyncReport sync(const fs::path& runs, const SyncOptions& options = {});
 
-  /// Makes `file` anew from the run folders alone: whole or not at all. Works where the present file is corrupt.
+  /// Makes `file` anew from the run folders alone: whole or not at all. Works where the present file is corrupt. Throws
+  /// DataError where the present file was never a store: one that does not begin as SQLite's files do is taken for a
+  /// damaged store only where its name ends in .db.
   static SyncReport rebuild(const fs::path& file, const fs::path& runs, const SyncOptions& options = {});
+
+  /// Takes in runs that lie in no folder, each in place of one with its id: what a sweep would leave behind.
+  void add(const std::vector<Run>& runs);
 
   /// Forgets a run.
   void remove(const std::string& run_id);

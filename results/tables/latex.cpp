@@ -13,7 +13,7 @@ struct LatexSign {
 };
 
 /// What means something to LaTeX, or what its fonts lack. "[" and "*" would be read as arguments after a line's end.
-constexpr std::array<LatexSign, 93> kLatexSigns{{
+constexpr std::array<LatexSign, 94> kLatexSigns{{
     {"\\", "\\textbackslash{}"},
     {"&", "\\&"},
     {"[", "{[}"},
@@ -48,6 +48,7 @@ constexpr std::array<LatexSign, 93> kLatexSigns{{
     {"∞", "$\\infty$"},
     {"→", "$\\rightarrow$"},
     {"←", "$\\leftarrow$"},
+    {"▸", "$\\triangleright$"},
     {"°", "$^{\\circ}$"},
     {"⁰", "$^{0}$"},
     {"¹", "$^{1}$"},

@@ -11,13 +11,12 @@
 #include "base/text.h"
 #include "results/quantities/quantities.h"
 #include "results/store/statistics.h"
+#include "results/tables/run_lengths.h"
+#include "results/tables/table_marks.h"
 #include "results/tables/table_notes.h"
 
 namespace xlm {
 namespace {
-
-/// One number per value of `over`: several runs of one seed count as their mean.
-using ByGroup = std::map<std::string, std::vector<double>>;
 
 bool is_missing_entry(const std::vector<TableEntry>& entries, const std::string& label) {
   return std::none_of(entries.begin(), entries.end(), [&](const TableEntry& entry) { return entry.label == label; });
@@ -131,12 +130,15 @@ class TableBuilder {
     for (const TableEntry& entry : table_rows(runs_, selected_, description_)) {
       TableRow row{entry.label, {}};
       const std::vector<std::size_t> members = runs_.select(selected_, entry.where);
-      groups_.emplace_back();
+      samples_.emplace_back();
       for (const TableColumn& column : table_.columns) row.cells.push_back(cell(members, column, entry));
       table_.rows.push_back(std::move(row));
     }
     if (table_.rows.empty() || table_.columns.empty()) return nothing_to_show();
-    set_stars();
+    set_stars(table_, description_.stars, samples_, notes_);
+    mark_best(table_, samples_);
+    notes_.own = description_.notes;
+    describe_runs();
     table_.notes = table_notes(table_, notes_);
     return std::move(table_);
   }
@@ -157,7 +159,12 @@ class TableBuilder {
       const auto text = printed->second.find(column.label);
       if (text != printed->second.end()) result.printed = text->second;
     }
-    ByGroup& groups = groups_.back().emplace_back();
+    CellSample& sample = samples_.back().emplace_back();
+    ByGroup& groups = sample.by_group;
+    if (entry.printed_only) {
+      result.missing = kPrintedOnly;
+      return result;
+    }
     const std::vector<std::size_t> members = members_of(row, entry, column);
     if (members.empty()) {
       result.missing = why_nobody(entry, column);
@@ -171,7 +178,9 @@ class TableBuilder {
       if (!number || !std::isfinite(*number)) continue;
       numbers.push_back(*number);
       result.runs.push_back(runs_.id(run));
+      result.rows.push_back(run);
       groups[to_text(over[run])].push_back(*number);
+      sample.corpora.insert(corpus_of(run, column.cells.value));
     }
     if (numbers.empty()) {
       result.missing = missing_reason(runs_, members, column.cells.value);
@@ -186,6 +195,14 @@ class TableBuilder {
     if (column.cells.spread == Spread::kDeviation) result.spread = sample_deviation(numbers);
     if (column.cells.aggregate == Aggregate::kMean) result.compared = compare(result.printed, column.cells, groups);
     return result;
+  }
+
+  /// The text that a number was measured on: of one name, and of one content where the run was trained on it.
+  std::string corpus_of(std::size_t run, const std::string& column) {
+    if (const std::size_t named = column.find("@data."); named != std::string::npos) return column.substr(named);
+    const Value& corpus = runs_.column_or_nothing("at.data.name")[run];
+    if (!same_value(corpus, runs_.column_or_nothing("data.name")[run])) return to_text(corpus);
+    return to_text(corpus) + " " + to_text(runs_.column_or_nothing("at.data.fingerprint")[run]);
   }
 
   /// Worse than guessing at the end, as its final evaluations say.
@@ -233,58 +250,32 @@ class TableBuilder {
     return "not evaluated with " + join(settings, ", ");
   }
 
+  /// How long the runs behind the cells train, and on how much of a split they were evaluated.
+  void describe_runs() {
+    std::set<std::size_t> rows;
+    for (const TableRow& row : table_.rows) {
+      for (const TableCell& cell : row.cells) rows.insert(cell.rows.begin(), cell.rows.end());
+    }
+    RunLengths lengths;
+    std::set<std::string> windows;
+    for (const std::size_t row : rows) {
+      const auto number = [&](const char* key) { return as_number(runs_.column_or_nothing(key)[row]).value_or(0); };
+      const double steps = number("train.steps");
+      if (steps > 0) {
+        lengths.add(static_cast<std::int64_t>(steps), steps * number("train.batch") * number("train.block"));
+      }
+      const double most = number("at.eval.max_windows");
+      if (most > 0) windows.insert(fmt::format("{}", most));
+    }
+    notes_.windows = join({windows.begin(), windows.end()}, " or ");
+    if (description_.paper_length.empty()) return;
+    notes_.length = lengths.text();
+    notes_.paper_length = description_.paper_length;
+  }
+
   void note_mixed(const std::string& label, const TableColumn& column) {
     notes_.mixed.push_back(fmt::format("{}/{}", label, column.label));
     notes_.mixed_over = column.cells.over;
-  }
-
-  void set_stars() {
-    if (description_.stars.against.empty()) return;
-    notes_.stars = &description_.stars;
-    for (std::size_t c = 0; c < table_.columns.size(); ++c) {
-      if (table_.columns[c].cells.value != description_.stars.value) continue;
-      for (std::size_t r = 0; r < table_.rows.size(); ++r) {
-        const auto& against = description_.stars.against;
-        if (std::find(against.begin(), against.end(), table_.rows[r].label) != against.end()) continue;
-        TableCell& own = table_.rows[r].cells[c];
-        own.star = own.value && beats_all(r, c);
-      }
-    }
-  }
-
-  bool beats_all(std::size_t row, std::size_t column) {
-    bool best = true;
-    for (const std::string& label : description_.stars.against) {
-      const auto other = std::find_if(table_.rows.begin(), table_.rows.end(),
-                                      [&](const TableRow& candidate) { return candidate.label == label; });
-      if (other == table_.rows.end()) {
-        notes_.absent.insert(label);
-        best = false;
-        continue;
-      }
-      best = beats(row, static_cast<std::size_t>(other - table_.rows.begin()), column) && best;
-    }
-    return best;
-  }
-
-  /// A better mean over the common seeds, and p below the threshold.
-  bool beats(std::size_t row, std::size_t other, std::size_t column) {
-    std::vector<double> ours;
-    std::vector<double> theirs;
-    for (const auto& [group, values] : groups_[row][column]) {
-      const auto match = groups_[other][column].find(group);
-      if (match == groups_[other][column].end()) continue;
-      ours.push_back(mean(values));
-      theirs.push_back(mean(match->second));
-    }
-    const std::optional<double> p = paired_t_test(ours, theirs);
-    if (!p) {
-      notes_.untested.insert({row, column});
-      return false;
-    }
-    const double difference = mean(ours) - mean(theirs);
-    return *p < description_.stars.p &&
-           (table_.columns[column].cells.better == Better::kLower ? difference < 0 : difference > 0);
   }
 
   RunTable& runs_;
@@ -293,7 +284,7 @@ class TableBuilder {
   std::vector<std::size_t> selected_;
   Table table_;
   TableNotes notes_;
-  std::vector<std::vector<ByGroup>> groups_;  // by row and column
+  std::vector<std::vector<CellSample>> samples_;  // by row and column
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -13,12 +14,18 @@
 
 namespace xlm {
 
+/// Why a cell of a row that is printed_only has no value: there is none to come.
+inline constexpr std::string_view kPrintedOnly = "printed only";
+
 struct TableCell {
   std::optional<double> value;
   std::optional<double> spread;
   std::vector<std::string> runs;  // whose numbers went in
+  std::vector<std::size_t> rows;  // the same as rows of the RunTable, where evaluations of a run are told apart
   std::int64_t groups = 0;        // different values of `over` (seeds) among them
   bool star = false;
+  std::optional<double> p;                    // of the star's test, corrected as the table says; nothing: none was made
+  bool best = false;                          // no cell of the column and the corpus prints a better number
   std::string printed;                        // the paper's value; empty: it prints none
   std::string missing;                        // why there is no value; empty: there is one
   std::optional<PrintedComparison> compared;  // with the paper's value, where both are numbers

@@ -47,6 +47,20 @@ std::string label_of(const Yaml& map, std::string_view what) {
   return scalar_text(*label, "label");
 }
 
+bool read_flag(const Yaml& node, const std::string& key) {
+  const std::string text = scalar_text(node, key);
+  if (text == "true" || text == "false") return text == "true";
+  throw UsageError(fmt::format("{}: {} is '{}', it must be true or false", node.where(), key, text));
+}
+
+/// A text, or a list of texts.
+void read_notes(const Yaml* node, TableDescription& description) {
+  if (node == nullptr) return;
+  for (const Yaml& note : node->is_sequence() ? node->items : std::vector<Yaml>{*node}) {
+    description.notes.push_back(scalar_text(note, "a note"));
+  }
+}
+
 void read_rows(const Yaml& node, TableDescription& description) {
   if (node.is_scalar()) {
     description.row_key = node.scalar;
@@ -56,9 +70,14 @@ void read_rows(const Yaml& node, TableDescription& description) {
     throw UsageError(fmt::format("{}: 'rows' must be a column of the store, or a list of rows", node.where()));
   }
   for (const Yaml& item : node.items) {
-    const std::string label = label_of(item, "rows");
-    refuse_unknown(item, {"label", "where"});
-    description.rows.push_back({label, conditions_of(item)});
+    TableEntry row{label_of(item, "rows"), conditions_of(item), false};
+    refuse_unknown(item, {"label", "where", "printed_only"});
+    if (const Yaml* only = item.find("printed_only")) row.printed_only = read_flag(*only, "printed_only");
+    if (row.printed_only && !row.where.empty()) {
+      throw UsageError(fmt::format("{}: the row '{}' is printed_only, so it shows no runs that 'where' could choose",
+                                   item.where(), row.label));
+    }
+    description.rows.push_back(std::move(row));
   }
 }
 
@@ -66,7 +85,8 @@ void read_rows(const Yaml& node, TableDescription& description) {
 TableColumn read_column(const Yaml& item, std::string_view what, const Yaml* shared, const CellOptions& defaults) {
   const Yaml* value = item.find("value");
   const bool is_named = item.find("label") != nullptr || value == nullptr || !value->is_scalar();
-  TableColumn column{{is_named ? label_of(item, what) : column_label(value->scalar), conditions_of(item)}, defaults};
+  TableColumn column{{is_named ? label_of(item, what) : column_label(value->scalar), conditions_of(item), false},
+                     defaults};
   read_cells(item, {"label", "where"}, column.cells);
   fill_in(item, shared, column.cells);
   return column;
@@ -109,7 +129,7 @@ void read_also(const Yaml* node, const CellOptions& defaults, TableDescription& 
 void read_stars(const Yaml* node, const CellOptions& defaults, TableDescription& description) {
   if (node == nullptr) return;
   if (!node->is_map()) throw UsageError(fmt::format("{}: 'stars' must be a map", node->where()));
-  refuse_unknown(*node, {"test", "against", "p", "value"});
+  refuse_unknown(*node, {"test", "against", "p", "value", "correct"});
   if (const Yaml* test = node->find("test"); test != nullptr && scalar_text(*test, "test") != "paired-t") {
     throw UsageError(fmt::format("{}: the only test is paired-t, not '{}'", test->where(), test->scalar));
   }
@@ -122,6 +142,13 @@ void read_stars(const Yaml* node, const CellOptions& defaults, TableDescription&
         description.stars.p >= 1) {
       throw UsageError(fmt::format("{}: p must be a number between 0 and 1", p->where()));
     }
+  }
+  if (const Yaml* correct = node->find("correct")) {
+    const std::string name = scalar_text(*correct, "correct");
+    if (name != kCorrectionNames[0] && name != kCorrectionNames[1]) {
+      throw UsageError(fmt::format("{}: 'correct' is holm or none, not '{}'", correct->where(), name));
+    }
+    description.stars.correct = name == kCorrectionNames[0] ? Correction::kHolm : Correction::kNone;
   }
   const Yaml* value = node->find("value");
   description.stars.value = value != nullptr ? scalar_text(*value, "value") : defaults.value;
@@ -190,8 +217,8 @@ void check_stars(const TableDescription& description) {
 }  // namespace
 
 const std::vector<std::string>& table_keys() {
-  static const std::vector<std::string> keys{"table",   "name",  "corner", "where", "rows",
-                                             "columns", "cells", "also",   "stars", "printed"};
+  static const std::vector<std::string> keys{"table", "name", "corner", "where",   "rows", "columns",
+                                             "cells", "also", "stars",  "printed", "notes"};
   return keys;
 }
 
@@ -216,6 +243,7 @@ TableDescription read_table_description(const Yaml& node) {
   read_also(node.find("also"), cells, description);
   read_stars(node.find("stars"), cells, description);
   read_printed(node.find("printed"), description);
+  read_notes(node.find("notes"), description);
   check_stars(description);
   if (description.corner.empty()) {
     description.corner = description.row_key +

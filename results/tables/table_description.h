@@ -1,9 +1,11 @@
 // What a table file says: which runs make which cell, and how the cell is printed.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/options.h"
@@ -24,6 +26,7 @@ struct CellOptions {
   double tolerance = -1;
   NumberFormat format = NumberFormat::kNumber;
   Better better = Better::kLower;
+  bool best = false;
 
   void visit(OptionVisitor& v) {
     v.field({.name = "value", .help = "column of the store that is printed: test.bpc, params, …"}, value);
@@ -36,6 +39,7 @@ struct CellOptions {
     v.field({.name = "format", .help = "count prints 38M, percent the hundredfold of a share"}, format,
             kNumberFormatNames);
     v.field({.name = "better", .help = "which way is better, for `best` and stars"}, better, kBetterNames);
+    v.field({.name = "best", .help = "true: mark the best cells of the column"}, best);
     v.field({.name = "tolerance", .help = "a difference from the printed value that does not count", .min = 0},
             tolerance);
   }
@@ -45,17 +49,23 @@ struct CellOptions {
 struct TableEntry {
   std::string label;
   std::vector<Filter> where;
+  bool printed_only = false;  // of a row: others' work, of which only the paper's values are shown
 };
 
 struct TableColumn : TableEntry {
   CellOptions cells;
 };
 
+/// What is done about several stars at once, each of which may be there by chance.
+enum class Correction { kHolm, kNone };
+inline constexpr std::array<std::string_view, 2> kCorrectionNames{"holm", "none"};
+
 /// Stars mark cells that are better than all of some other rows by a paired t-test over the seeds.
 struct Stars {
   std::vector<std::string> against;  // labels of rows; empty: no stars
   std::string value;                 // column of the store that is tested; only cells that print it get stars
   double p = 0.05;
+  Correction correct = Correction::kHolm;
 };
 
 struct TableDescription {
@@ -71,8 +81,10 @@ struct TableDescription {
   Stars stars;
   std::map<std::string, std::map<std::string, std::string>> printed;  // row label, column label: the paper's text
   std::vector<std::string> printed_rows;                              // labels in the order of the file
-  bool paper_size = true;  // the runs are of the paper's own sizes: printed values get a verdict
-  std::string place;       // file:line, for messages
+  std::vector<std::string> notes;                                     // of the file's own, below the table
+  bool paper_size = true;    // the runs are of the paper's own sizes: printed values get a verdict
+  std::string paper_length;  // where they are not: how long the paper trains, "600,000 steps, 19.7G tokens"
+  std::string place;         // file:line, for messages
 };
 
 /// All keys that a table's map may have.

@@ -86,7 +86,7 @@ std::string missing_note(const Table& table) {
         std::all_of(row.begin(), row.end(), [&](const TableCell& cell) { return cell.missing == row.front().missing; });
     for (std::size_t c = 0; c < row.size(); ++c) {
       const std::string& reason = row[c].missing;
-      if (reason.empty() || (whole && c > 0)) continue;
+      if (reason.empty() || reason == kPrintedOnly || (whole && c > 0)) continue;
       if (!cells.contains(reason)) reasons.push_back(reason);
       cells[reason].push_back(whole ? table.rows[r].label : cell_name(table, r, c));
     }
@@ -96,9 +96,23 @@ std::string missing_note(const Table& table) {
   return parts.empty() ? "" : "– not there yet: " + join(parts, "; ") + ".";
 }
 
-std::string stars_note(const Stars& stars) {
-  return fmt::format("* better than {} by a two-sided paired t-test over common seeds, p < {}.",
-                     join(stars.against, " and "), stars.p);
+std::string stars_note(const Stars& stars, std::size_t tests) {
+  return fmt::format("* better than {} by a two-sided paired t-test over common seeds, p < {}, {}.",
+                     join(stars.against, " and "), stars.p,
+                     stars.correct == Correction::kNone
+                         ? "not corrected for multiple comparisons"
+                         : fmt::format("Holm's correction for {} compared cell{}", tests, tests == 1 ? "" : "s"));
+}
+
+std::string best_note(const Table& table) {
+  std::vector<std::string> labels;
+  for (const TableColumn& column : table.columns) {
+    if (column.cells.best) labels.push_back(column.label);
+  }
+  if (labels.empty()) return "";
+  const std::string where = labels.size() == table.columns.size() ? "each column" : listed(labels);
+  return fmt::format("Bold, or after ▸: the best of {} by the digits that are printed, among cells of one corpus.",
+                     where);
 }
 
 }  // namespace
@@ -111,7 +125,14 @@ std::vector<std::string> table_notes(const Table& table, const TableNotes& notes
   if (table.has_printed) add("[…] is the value that the paper prints.");
   add(seeds_note(table));
   add(verdict_note(table));
-  if (notes.stars != nullptr) add(stars_note(*notes.stars));
+  if (!notes.length.empty()) {
+    add(fmt::format("Runs smaller than the paper's: {} here; {} in the paper.", notes.length, notes.paper_length));
+  }
+  if (!notes.windows.empty()) {
+    add(fmt::format("Evaluated on the first {} windows of each row of a split at most (eval.max_windows).",
+                    notes.windows));
+  }
+  if (notes.stars != nullptr) add(stars_note(*notes.stars, notes.tests));
   for (const std::string& label : notes.absent) add(fmt::format("No star can be given: there is no row '{}'.", label));
   if (!notes.untested.empty()) {
     std::vector<std::string> cells;
@@ -119,6 +140,7 @@ std::vector<std::string> table_notes(const Table& table, const TableNotes& notes
     add(fmt::format("No star can be given to {}: fewer than two {}s in common with a row of the test.", listed(cells),
                     table.columns.front().cells.over));
   }
+  add(best_note(table));
   add(missing_note(table));
   if (!notes.lost.empty()) {
     add(fmt::format("Runs whose loss ended above that of guessing all symbols alike are in {}.", listed(notes.lost)));
@@ -127,6 +149,7 @@ std::vector<std::string> table_notes(const Table& table, const TableNotes& notes
     add(fmt::format("Several runs with one {} are mixed in {}; a 'where' can tell them apart.", notes.mixed_over,
                     listed(notes.mixed)));
   }
+  for (const std::string& line : notes.own) add(line);
   return lines;
 }
 

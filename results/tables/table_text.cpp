@@ -12,8 +12,17 @@
 namespace xlm {
 namespace {
 
-std::string cell_text(const TableCell& cell, const CellOptions& options) {
+/// How the best number of a column is set apart.
+struct BestMark {
+  std::string_view before;
+  std::string_view after;
+};
+constexpr BestMark kTextMark{"▸", ""};  // a terminal's bold would be lost in a file and on paper
+constexpr BestMark kMarkdownMark{"**", "**"};
+
+std::string cell_text(const TableCell& cell, const CellOptions& options, const BestMark& mark) {
   std::string text = cell.value ? format_number(*cell.value, options.format, options.digits) : "–";
+  if (cell.best) text = fmt::format("{}{}{}", mark.before, text, mark.after);
   if (cell.spread) text += " ± " + format_number(*cell.spread, options.format, options.digits);
   if (cell.star) text += "*";
   if (!cell.printed.empty()) text += " [" + cell.printed + "]";
@@ -32,9 +41,10 @@ std::string render_columns(const Table& table, std::size_t begin, std::size_t en
   std::vector<TextTable::Column> columns;
   for (const std::string& title : titles(table, begin, end)) columns.push_back({title, !columns.empty()});
   TextTable text(std::move(columns));
+  const BestMark& mark = format == TextTable::Format::kMarkdown ? kMarkdownMark : kTextMark;
   for (const TableRow& row : table.rows) {
     std::vector<std::string> cells{row.label};
-    for (std::size_t c = begin; c < end; ++c) cells.push_back(cell_text(row.cells[c], table.columns[c].cells));
+    for (std::size_t c = begin; c < end; ++c) cells.push_back(cell_text(row.cells[c], table.columns[c].cells, mark));
     text.add(std::move(cells));
   }
   return text.render(format, width);
@@ -43,7 +53,7 @@ std::string render_columns(const Table& table, std::size_t begin, std::size_t en
 std::size_t column_width(const Table& table, std::size_t column) {
   std::size_t widest = display_width(table.columns[column].label);
   for (const TableRow& row : table.rows) {
-    widest = std::max(widest, display_width(cell_text(row.cells[column], table.columns[column].cells)));
+    widest = std::max(widest, display_width(cell_text(row.cells[column], table.columns[column].cells, kTextMark)));
   }
   return widest;
 }
@@ -122,13 +132,14 @@ std::string render_csv(const Table& table) {
   return text.render(TextTable::Format::kCsv);
 }
 
-/// As cell_text, with a raised star.
-std::string latex_cell(TableCell cell, const CellOptions& options) {
-  const std::string printed = cell.printed.empty() ? "" : latex_escape(" [" + cell.printed + "]");
-  const std::string star = cell.star ? "$^{*}$" : "";
-  cell.printed.clear();
-  cell.star = false;
-  return latex_escape(cell_text(cell, options)) + star + printed;
+/// As cell_text, with a bold best number and a raised star.
+std::string latex_cell(const TableCell& cell, const CellOptions& options) {
+  std::string text = cell.value ? latex_escape(format_number(*cell.value, options.format, options.digits)) : "--";
+  if (cell.best) text = "\\textbf{" + text + "}";
+  if (cell.spread) text += latex_escape(" ± " + format_number(*cell.spread, options.format, options.digits));
+  if (cell.star) text += "$^{*}$";
+  if (!cell.printed.empty()) text += latex_escape(" [" + cell.printed + "]");
+  return text;
 }
 
 std::string render_latex(const Table& table) {
@@ -172,6 +183,8 @@ Json to_json(const Table& table) {
       item["sd"] = cell.spread ? Json(*cell.spread) : Json();
       item["n"] = cell.groups;
       item["star"] = cell.star;
+      item["p"] = cell.p ? Json(*cell.p) : Json();
+      if (table.columns[c].cells.best) item["best"] = cell.best;
       item["printed"] = cell.printed.empty() ? Json() : Json(cell.printed);
       item["verdict"] = cell.compared ? Json(name_of(cell.compared->verdict)) : Json();
       item["difference"] = cell.compared ? Json(cell.compared->difference) : Json();
@@ -195,7 +208,7 @@ std::string render_table(const Table& table, TableFormat format, int width) {
     case TableFormat::kCsv:
       return render_csv(table);
     case TableFormat::kJson:
-      return to_json(table).dump(2) + "\n";
+      return json_text(to_json(table));
     case TableFormat::kLatex:
       return render_latex(table);
   }

@@ -18,7 +18,7 @@ int digits_behind_point(std::string_view number) {
 }
 
 Verdict judge(const PrintedComparison& compared, const PrintedNumber& printed, const VerdictSettings& settings) {
-  if (!settings.paper_size && !settings.exact) return Verdict::kSmallerRun;
+  if (!settings.paper_size) return Verdict::kSmallerRun;
   const double apart = std::abs(compared.difference) - printed.rounding;
   if (settings.tolerance && apart <= *settings.tolerance) return Verdict::kAgrees;
   if (compared.half_width && apart <= *compared.half_width) return Verdict::kAgrees;

@@ -1,7 +1,12 @@
 // Files are whole or absent, and errors name the file and the cause.
 #include "base/files.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <cerrno>
+#include <chrono>
 
 #include <gtest/gtest.h>
 
@@ -45,6 +50,100 @@ TEST(Files, LargeAndSmallWritesKeepTheirOrder) {
   EXPECT_EQ(file.size(), expected.size());
   file.commit();
   EXPECT_EQ(read_file(folder.path() / "f"), expected);
+}
+
+TEST(Files, ALinkStaysAndWhatItLeadsToIsWritten) {
+  const TemporaryFolder folder;
+  create_folders(folder.path() / "inner");
+  write_file(folder.path() / "inner" / "there", "old");
+  fs::create_symlink("inner/there", folder.path() / "link");
+  fs::create_symlink("link", folder.path() / "second");
+  fs::create_symlink("inner/not-yet", folder.path() / "dangling");
+  write_file(folder.path() / "second", "new");
+  write_file(folder.path() / "dangling", "made");
+  EXPECT_TRUE(fs::is_symlink(folder.path() / "link"));
+  EXPECT_TRUE(fs::is_symlink(folder.path() / "second"));
+  EXPECT_EQ(read_file(folder.path() / "inner" / "there"), "new");
+  EXPECT_TRUE(fs::is_symlink(folder.path() / "dangling"));
+  EXPECT_EQ(read_file(folder.path() / "inner" / "not-yet"), "made");
+  fs::create_symlink("round", folder.path() / "round");
+  EXPECT_THROW(write_file(folder.path() / "round", "x"), Error);
+}
+
+TEST(Files, APipeIsWrittenThrough) {
+  const TemporaryFolder folder;
+  const fs::path pipe = folder.path() / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  const int reader = ::open(pipe.c_str(), O_RDONLY | O_NONBLOCK);
+  write_file(pipe, "through");
+  std::string text(10, '\0');
+  text.resize(static_cast<std::size_t>(::read(reader, text.data(), text.size())));
+  ::close(reader);
+  EXPECT_EQ(text, "through");
+  EXPECT_TRUE(fs::is_fifo(pipe));
+  EXPECT_THROW(write_file(folder.path(), "a folder"), DataError);
+}
+
+TEST(Files, ADeviceStaysADevice) {
+  write_file("/dev/null", "lost");
+  EXPECT_TRUE(fs::is_character_file("/dev/null"));
+}
+
+TEST(Files, TheUmaskSaysWhoMayReadAndWrite) {
+  const TemporaryFolder folder;
+  const mode_t before = ::umask(0027);
+  write_file(folder.path() / "closed", "x");
+  ::umask(0002);
+  write_file(folder.path() / "shared", "x");
+  AppendFile(folder.path() / "journal").append("x");
+  ::umask(before);
+  const auto mode = [&](const char* name) { return fs::status(folder.path() / name).permissions(); };
+  EXPECT_EQ(mode("closed"), fs::perms(0640));
+  EXPECT_EQ(mode("shared"), fs::perms(0664));
+  EXPECT_EQ(mode("journal"), fs::perms(0664));
+}
+
+TEST(Json, NestedTooDeepIsNoJsonOfOurs) {
+  const auto nested = [](std::size_t depth) { return std::string(depth, '[') + std::string(depth, ']'); };
+  EXPECT_NO_THROW(parse_json(nested(100), "f"));
+  EXPECT_THROW(parse_json(nested(101), "f"), DataError);
+  EXPECT_THROW(parse_json("{\"a\":" + nested(100) + "}", "f"), DataError);
+  EXPECT_FALSE(parse_json_if_any(nested(101)).has_value());
+  EXPECT_FALSE(parse_json_if_any("{").has_value());
+  EXPECT_TRUE(parse_json_if_any(nested(100)).has_value());
+  const std::string text(200, '[');
+  EXPECT_EQ(parse_json("[\"" + text + "\\\"" + text + "\\\\\"]", "f").at(0), text + "\"" + text + "\\")
+      << "brackets in texts, behind quotation marks that end none";
+  EXPECT_EQ(parse_json("[[1],[2],[3]]", "f").size(), 3);
+  EXPECT_NO_THROW(parse_json(
+      "[" +
+          [] {
+            std::string many;
+            for (int i = 0; i < 200; ++i) many += "[],";
+            return many;
+          }() +
+          "1]",
+      "f"))
+      << "beside each other";
+}
+
+TEST(Files, WhatKilledProcessesLeftIsRemoved) {
+  const TemporaryFolder folder;
+  create_folders(folder.path() / "checkpoints");
+  const auto left = [&](const std::string& name, std::chrono::minutes ago) {
+    write_file(folder.path() / name, "half");
+    fs::last_write_time(folder.path() / name, fs::file_time_type::clock::now() - ago);
+    return folder.path() / name;
+  };
+  constexpr std::chrono::minutes kLong(60);
+  const fs::path old = left("checkpoints/.step-000000005.safetensors.0123abcd", kLong);
+  const fs::path config = left(".config.yaml.99999999", kLong);
+  const std::vector<fs::path> kept{left(".config.yaml.00000000", std::chrono::minutes(0)), left("config.yaml", kLong),
+                                   left(".hidden", kLong), left("lock.12345678", kLong)};
+  remove_unfinished_files(folder.path());
+  EXPECT_FALSE(fs::exists(old));
+  EXPECT_FALSE(fs::exists(config));
+  for (const fs::path& file : kept) EXPECT_TRUE(fs::exists(file)) << file;
 }
 
 TEST(Files, MissingAndTooLongFilesAreDataErrors) {

@@ -42,6 +42,24 @@ TEST_F(StagedFolderTest, LeavesWhatIsThereAsItIs) {
   EXPECT_EQ(entries(), 1U);
 }
 
+TEST_F(StagedFolderTest, RemovesWhatKilledProcessesLeft) {
+  const auto left = [&](const std::string& name) {
+    create_folders(path(name));
+    write_file(path(name) / "half", "of it");
+    fs::last_write_time(path(name), fs::file_time_type::clock::now() - std::chrono::hours(1));
+  };
+  left(".new-run.00000001");
+  left(".new-other.00000001");
+  create_folders(path(".new-run.00000002"));  // it may be about to be locked
+  const StagedFolder first(path("run"), ".new-run");
+  fs::last_write_time(first.path(), fs::file_time_type::clock::now() - std::chrono::hours(1));
+  const StagedFolder second(path("run"), ".new-run");
+  EXPECT_FALSE(fs::exists(path(".new-run.00000001")));
+  EXPECT_TRUE(fs::exists(path(".new-other.00000001"))) << "of something else";
+  EXPECT_TRUE(fs::exists(path(".new-run.00000002")));
+  EXPECT_TRUE(fs::exists(first.path())) << "its process lives, however long it takes";
+}
+
 TEST_F(StagedFolderTest, IsGoneWhenItWasNotMoved) {
   { const StagedFolder staged(path("deep/run"), ".new-run"); }
   EXPECT_TRUE(fs::is_empty(path("deep")));

@@ -185,5 +185,21 @@ TEST(Random, IsAFunctionOfItsPlaceAndUniform) {
   EXPECT_LT(random_unit(~0ULL), 1.0);
 }
 
+TEST(Text, PrintableShowsWhatATerminalWouldObey) {
+  EXPECT_EQ(printable("a\tb\nä – λ"), "a\tb\nä – λ");
+  EXPECT_EQ(printable("\x1b]0;title\x07\r\x7f"), "\\x1b]0;title\\x07\\x0d\\x7f");
+  EXPECT_EQ(printable("\xC2\x9B[31m"), "\\x9b[31m");
+  EXPECT_EQ(printable("\x1b[31mred\x1b[0m \x1b[1A"), "\x1b[31mred\x1b[0m \\x1b[1A") << "our own colours";
+}
+
+TEST(TextTables, NamesCannotChangeTheScreen) {
+  TextTable table({{"na\nme"}, {"b"}});
+  table.add({"two\nlines", "\x1b[2J"});
+  EXPECT_EQ(table.render(TextTable::Format::kText), "na me      b\n─────────  ───────\ntwo lines  \\x1b[2J\n");
+  EXPECT_EQ(table.render(TextTable::Format::kMarkdown),
+            "| na me     | b       |\n| --------- | ------- |\n| two lines | \\x1b[2J |\n");
+  EXPECT_EQ(table.render(TextTable::Format::kCsv), "\"na\nme\",b\n\"two\nlines\",\x1b[2J\n") << "data for programs";
+}
+
 }  // namespace
 }  // namespace xlm

@@ -1,9 +1,11 @@
 // YAML trees: positions, merging, overrides, printing, and everything that is refused.
 #include "base/yaml.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "tests/growth.h"
 #include "tests/temporary_folder.h"
 
 namespace xlm {
@@ -93,6 +95,15 @@ TEST(Yaml, PrintedTreesReadBackTheSame) {
 TEST(Yaml, JsonGoesThereAndBack) {
   const Json value = {{"a", 1}, {"b", {1.5, "x", nullptr, true}}, {"s", "1"}};
   EXPECT_EQ(to_json(from_json(value, "json")), value);
+}
+
+TEST(Yaml, ManyKeysTakeTimeInProportion) {
+  const auto parse = [](int keys) {
+    std::string text;
+    for (int i = 0; i < keys; ++i) text += fmt::format("{:x}: 1\n", i);
+    return [text] { parse_yaml(text, "f"); };
+  };
+  EXPECT_LT(growth(parse(5000), parse(80000)), 64);
 }
 
 }  // namespace

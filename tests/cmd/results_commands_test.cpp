@@ -315,6 +315,8 @@ TEST_F(ResultsCommands, ReportHoldsAllOfARecipe) {
   EXPECT_EQ(summary["tables"], 1);
   EXPECT_EQ(summary["figures"], 1);
   EXPECT_EQ(summary["nothing_to_show"], 1);
+  EXPECT_EQ(summary["printed"]["values"], 0);
+  EXPECT_EQ(summary["printed"]["agrees"], 0);
   EXPECT_THAT(read_file(temporary_.path() / "other.html"), HasSubstr("4 runs: 4 done"));
 }
 

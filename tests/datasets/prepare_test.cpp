@@ -208,10 +208,10 @@ TEST_F(Prepare, MetaSaysWhatTheFormatPromises) {
 TEST_F(Prepare, PreparingTwiceGivesTheSameBytes) {
   PrepareRequest wanted = request("text", {file("d/a.txt", "some text\n"), file("d/b.txt", "and more \xFF of it\n")});
   wanted.keep_text = true;
-  make(wanted);
+  prepare(wanted, {});
   const auto first = files_of(path("out"));
   wanted.out = path("elsewhere/again");
-  make(wanted);
+  prepare(wanted, {});
   EXPECT_EQ(files_of(path("elsewhere/again")), first);
   EXPECT_EQ(first.size(), 8U);
 }

@@ -70,6 +70,14 @@ TEST_F(Paper, ItsModelStandsAmongTheOthers) {
   EXPECT_THAT(wrong.err, HasSubstr("model.width (256) must be a multiple of model.heads (3)"));
 }
 
+TEST_F(Paper, ItsRecipeCanBeFilledInEveryProfile) {
+  for (const char* profile : {"smoke", "paper"}) {
+    const ProgramResult checked = xlm({"sweep", kRecipe, "--profile", profile, "--check"});
+    EXPECT_EQ(checked.code, 0) << checked.out;
+    EXPECT_THAT(checked.out, HasSubstr("1 table, 2 figures"));
+  }
+}
+
 // CONTRIBUTING.md shows what adding the paper costs.
 TEST(PaperInTheBook, ItsCostIsAsCONTRIBUTINGSays) {
   const std::string book = read_file(fs::path(XLM_SOURCE_DIR) / "CONTRIBUTING.md");

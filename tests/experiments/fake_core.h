@@ -85,7 +85,14 @@ class FakeCore : public Core {
   }
 
   Sample sample(const SampleJob& job, const std::function<bool(const std::string&)>& show) override {
-    Sample sample{.prompt_tokens = static_cast<std::int64_t>(job.prompt.size()), .seconds = 0.5};
+    Sample sample{.prompt = job.prompt, .prompt_tokens = static_cast<std::int64_t>(job.prompt.size()), .seconds = 0.5};
+    if (job.passage) {  // says which passage it was given, and with which weights it goes on
+      if (job.passage->document > 2) throw DataError("no document " + std::to_string(job.passage->document));
+      sample.prompt = job.passage->split + " " + std::to_string(job.passage->document) + "/" +
+                      std::to_string(job.passage->first) + " of " + job.options.data.path;
+      sample.prompt_tokens = job.passage->tokens;
+      sample.text = read_file(job.model / "model.safetensors") + "\n";
+    }
     for (std::int64_t i = 0; i < job.tokens; ++i) {
       sample.text += "ab ";
       sample.tokens.push_back(i);

@@ -7,6 +7,8 @@
 #include <functional>
 #include <set>
 
+#include <fmt/format.h>
+
 #include "base/error.h"
 #include "base/json.h"
 #include "experiments/runs/live_run.h"
@@ -137,6 +139,179 @@ TEST_F(ProgramTest, TrainStopsOnASignalAndGoesOn) {
   fs::remove(hold());
   EXPECT_EQ(run({"train", "run.yaml"}).code, kDone);
   EXPECT_EQ(steps(run_folders().front()).size(), 10U);
+}
+
+TEST_F(ProgramTest, NobodyToTellIsNoReasonToEnd) {
+  const std::string xlm = XLM_FAKE_BINARY;
+  write_sweep("sweep: {grid: {seed: [1, 2]}}\n");
+  int seed = 10;
+  for (const char* nobody : {"2>/dev/full", "2>&-", "2>&1 >/dev/null | true"}) {
+    fs::remove_all(runs_);
+    // The pipe's exit code is that of its reader.
+    shell(folder_.path(), fmt::format("{} train run.yaml seed={} {}", xlm, ++seed, nobody));
+    expect_all_done(1);
+    const ProgramResult sweep = shell(folder_.path(), fmt::format("{} sweep sweep.yaml {}", xlm, nobody));
+    EXPECT_EQ(sweep.code, kDone) << nobody;
+    expect_all_done(3);
+  }
+  EXPECT_EQ(shell(folder_.path(), xlm + " train nowhere.yaml 2>/dev/full").code, kUsage);
+  EXPECT_EQ(shell(folder_.path(), xlm + " runs ls >&-").code, kFailed) << "results that nobody gets are a failure";
+}
+
+TEST_F(ProgramTest, ATerminalThatGoesAwayIsARequestToStop) {
+  write_file(hold(), "");
+  BackgroundProgram first = start({"train", "run.yaml"});
+  until([&] { return count_running() == 1; });
+  first.kill(SIGHUP);
+  EXPECT_EQ(first.wait().code, kStopped);
+  EXPECT_EQ(checkpoint_step(read_run(run_folders().front())), 3);
+  BackgroundProgram ignoring(
+      {"/bin/sh", "-c", std::string("trap '' HUP; exec ") + XLM_FAKE_BINARY + " train run.yaml seed=2"},
+      folder_.path());
+  until([&] { return count_running() == 1; });
+  ignoring.kill(SIGHUP);
+  fs::remove(hold());
+  EXPECT_EQ(ignoring.wait().code, kDone) << "as nohup wants it";
+}
+
+TEST_F(ProgramTest, DeeplyNestedJsonIsALineThatIsLeftOut) {
+  run({"train", "run.yaml"});
+  const fs::path folder = run_folders().front();
+  const std::string nested = std::string(100000, '[') + std::string(100000, ']');
+  const std::string environment = read_file(folder / "environment.json");
+  std::ofstream(folder / "journal.jsonl", std::ios::app)
+      << R"({"type": "evaluation", "step": 10, "split": "test", "settings": {"a": )" << nested << "}}\n";
+  const ProgramResult list = run({"runs", "ls", "--json"});
+  EXPECT_EQ(list.code, kDone);
+  EXPECT_THAT(list.err, HasSubstr("1 malformed line is left out"));
+  EXPECT_EQ(Json::parse(list.out).at(0)["status"], "done");
+  for (const char* file : {"environment.json", "lock.9"}) write_file(folder / file, "{\"contents\": " + nested + "}");
+  EXPECT_THAT(run({"runs", "show", folder.filename().string()}).err, HasSubstr("too deep"));
+  write_file(folder / "environment.json", environment);
+  EXPECT_EQ(run({"train", "run.yaml"}).code, kDone);
+  for (const char* file : {"meta.json", "vocab.json"}) {
+    const fs::path data = make_data(folder_.path() / file);
+    write_file(data / file, "{\"a\": " + nested + "}");
+    const ProgramResult result = run({"train", "run.yaml", "data.path=" + data.string()});
+    EXPECT_EQ(result.code, kBadData);
+    EXPECT_THAT(result.err, HasSubstr("too deep")) << file;
+  }
+}
+
+TEST_F(ProgramTest, ARunFolderWithoutItsConfigurationIsGivenItAgain) {
+  write_sweep("sweep: {grid: {seed: [1, 2]}}\n");
+  run({"sweep", "sweep.yaml"});
+  const fs::path folder = run_folders().front();
+  for (const std::string& damage : {std::string(), std::string("model: [")}) {
+    const std::string config = read_file(folder / "config.yaml");
+    if (damage.empty()) fs::remove(folder / "config.yaml");
+    if (!damage.empty()) write_file(folder / "config.yaml", damage);
+    EXPECT_THAT(run({"sweep", "sweep.yaml", "--dry-run"}).out, HasSubstr("its config.yaml is missing or damaged"));
+    EXPECT_EQ(run({"sweep", "sweep.yaml"}).code, kDone);
+    EXPECT_EQ(read_file(folder / "config.yaml"), config);
+    expect_all_done(2);
+    EXPECT_EQ(steps(folder).size(), 10U) << "what was done is not done again";
+  }
+}
+
+TEST_F(ProgramTest, ADamagedCopyOfTheProgramIsMadeAnew) {
+  write_sweep("sweep: {grid: {seed: [1]}}\n");
+  run({"sweep", "sweep.yaml"});
+  fs::path copy;
+  for (const auto& entry : fs::recursive_directory_iterator(runs_ / ".programs")) {
+    if (entry.path().filename() == "xlm") copy = entry.path();
+  }
+  write_file(copy, "#!/bin/sh\nexit 9\n");
+  fs::permissions(copy, fs::perms(0755));
+  const ProgramResult again = run({"sweep", "sweep.yaml", "sweep.grid.seed=[2]"});
+  EXPECT_EQ(again.code, kDone) << again.err;
+  expect_all_done(2);
+}
+
+TEST_F(ProgramTest, AFileThatMayNotGrowIsAnErrorThatLeavesNothing) {
+  const ProgramResult result =
+      shell(folder_.path(), std::string("ulimit -f 1; exec ") + XLM_FAKE_BINARY + " train run.yaml");
+  EXPECT_EQ(result.code, kOutOfResources) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("File too large"));
+  EXPECT_TRUE(fs::is_empty(runs_));
+}
+
+TEST_F(ProgramTest, ASweepWithoutRoomForItsProgramLeavesNoPartOfIt) {
+  write_sweep("sweep: {grid: {seed: [1]}}\n");
+  const ProgramResult result =
+      shell(folder_.path(), std::string("ulimit -f 2000; exec ") + XLM_FAKE_BINARY + " sweep sweep.yaml");
+  EXPECT_EQ(result.code, kOutOfResources) << result.err;
+  EXPECT_TRUE(fs::is_empty(runs_ / ".programs"));
+}
+
+TEST_F(ProgramTest, AFileThatIsCutShortWhileItIsReadIsAnError) {
+  write_file(hold(), "");
+  BackgroundProgram program = start({"train", "run.yaml"});
+  until([&] { return count_running() == 1; });
+  program.kill(SIGBUS);  // what a read beyond the end of a mapped file raises
+  const ProgramResult result = program.wait();
+  EXPECT_EQ(result.code, kBadData);
+  EXPECT_THAT(result.err, HasSubstr("a file was cut short while it was read"));
+}
+
+TEST_F(ProgramTest, MoreThreadsThanThereCanBeAreAnError) {
+#if defined(__SANITIZE_ADDRESS__)
+  GTEST_SKIP() << "the sanitizer itself needs more address space than the limit leaves";
+#endif
+  const ProgramResult result = shell(
+      folder_.path(), std::string("ulimit -v 2000000; exec ") + XLM_FAKE_BINARY + " train run.yaml train.threads=4096");
+  EXPECT_EQ(result.code, kOutOfResources);
+  EXPECT_THAT(result.err, HasSubstr("train.threads: this process can have"));
+}
+
+TEST_F(ProgramTest, NamesThatAreNoUtf8AreReplacedInJson) {
+  const std::string name = "caf\xE9";
+  const ProgramResult result = run({"train", "run.yaml", "--json", "--runs", name});
+  EXPECT_EQ(result.code, kDone) << result.err;
+  EXPECT_EQ(Json::parse(run({"runs", "sync", "--json", "--runs", name}).out)["store"], "caf\xEF\xBF\xBD/results.db");
+  make_data(folder_.path() / name);
+  EXPECT_EQ(run({"data", "show", name, "--json"}).code, kDone);
+}
+
+TEST_F(ProgramTest, NamesThatNoFileSystemTakesAreDataErrors) {
+  fs::create_symlink("round", folder_.path() / "round");
+  const std::string endless(300, 'x');
+  const std::vector<std::vector<std::string>> commands{{"train", "run.yaml", "data.path=" + endless},
+                                                       {"train", "run.yaml", "--runs", endless},
+                                                       {"runs", "ls", "--runs", "round"},
+                                                       {"report", "round"},
+                                                       {"eval", endless, "--data", "data"}};
+  for (const std::vector<std::string>& command : commands) {
+    const ProgramResult result = run(command);
+    EXPECT_EQ(result.code, kBadData) << command.front() << ": " << result.err;
+    EXPECT_THAT(result.err, Not(HasSubstr("filesystem error")));
+  }
+}
+
+TEST_F(ProgramTest, SqlKeepsColumnsOfEqualName) {
+  run({"train", "run.yaml"});
+  const ProgramResult result = run({"runs", "sql", "SELECT 1 AS a, 2 AS a, 3 AS a_2, 4 AS a", "--format", "json"});
+  EXPECT_EQ(Json::parse(result.out).at(0), (Json{{"a", 1}, {"a_2", 2}, {"a_2_2", 3}, {"a_3", 4}})) << result.out;
+}
+
+TEST_F(ProgramTest, WhatRemovingLeftDoesNotStandInItsWay) {
+  run({"train", "run.yaml"});
+  const std::string id = run_folders().front().filename().string();
+  for (const std::string& left : {"." + id + ".removed", std::string(".other.removed")}) {
+    create_folders(runs_ / left / "model");
+  }
+  EXPECT_EQ(run({"runs", "rm", id, "--yes"}).code, kDone);
+  for (const auto& entry : fs::directory_iterator(runs_)) EXPECT_EQ(entry.path().filename(), "results.db");
+}
+
+TEST_F(ProgramTest, AFigureOfTextSaysThatItIsText) {
+  run({"train", "run.yaml"});
+  write_file(folder_.path() / "f.yaml", "figure: F\nx: seed\ny: model.span_type\n");
+  const ProgramResult result = run({"figure", "f.yaml", "--out", "f.html"});
+  EXPECT_EQ(result.code, kBadData);
+  EXPECT_THAT(result.err, HasSubstr("model.span_type is text ('adaptive'), and numbers are drawn"));
+  write_file(folder_.path() / "f.yaml", "figure: F\nkind: heatmap\nx: seed\ny: train.steps\nvalue: model.type\n");
+  EXPECT_THAT(run({"figure", "f.yaml", "--out", "f.html"}).err, HasSubstr("model.type is text ('adaptive-span')"));
 }
 
 TEST_F(ProgramTest, TrainRefusesARunThatAnotherProcessDoes) {
@@ -473,6 +648,55 @@ TEST_F(ProgramTest, CompletionCoversEveryCommandAndKey) {
                                       "echo \"${COMPREPLY[@]}\""},
                           folder_.path());
   EXPECT_THAT(check.wait().out, HasSubstr("--dry-run"));
+}
+
+TEST_F(ProgramTest, WhatARecipeRequiresIsAskedForBeforeAnythingIsDone) {
+  write_file(
+      folder_.path() / "sweep.yaml",
+      run_config("data",
+                 "require: [model.init_from]\nsweep: {grid: {seed: [1, 2]}}\n"
+                 "tables: [{table: T, rows: seed, cells: {value: test.bpc}}]\nprofiles: {small: {require: null}}\n"));
+  for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{
+           {"sweep", "sweep.yaml"}, {"sweep", "sweep.yaml", "--dry-run"}, {"train", "sweep.yaml"}}) {
+    const ProgramResult refused = run(arguments);
+    EXPECT_EQ(refused.code, kUsage);
+    EXPECT_THAT(refused.err, AllOf(HasSubstr("sweep.yaml:5: model.init_from is missing, and the file requires it"),
+                                   HasSubstr("add model.init_from=…: run id, run folder")));
+  }
+  EXPECT_FALSE(fs::exists(runs_));
+  const ProgramResult done = run({"sweep", "sweep.yaml", "--profile", "small"});
+  EXPECT_EQ(done.code, kDone) << done.err;
+  // Looking at results trains nothing.
+  EXPECT_EQ(run({"table", "sweep.yaml"}).code, kDone);
+  EXPECT_EQ(run({"report", "sweep.yaml"}).code, kDone);
+  const std::string model = (run_folders().front() / "model").string();
+  EXPECT_EQ(run({"sweep", "sweep.yaml", "--dry-run", "model.init_from=" + model}).code, kDone);
+}
+
+TEST_F(ProgramTest, ContinuationsAreThoseOfEveryRowsModelSideBySide) {
+  const std::string sweep =
+      "sweep: {grid: {seed: [1, 2]}}\n"
+      "continuation:\n  title: Both seeds\n  rows:\n    - {label: first, where: {seed: 1}}\n"
+      "    - {label: second, where: {seed: 2}}\n    - {label: third, where: {seed: 3}}\n"
+      "  prompts: [{document: 1, first: 4}, {document: 2}]\n  prompt_tokens: 7\n  tokens: 2\n"
+      "profiles: {far: {experiment: sweep, continuation: {prompts: [{document: 3}]}}}\n";
+  write_sweep(sweep);
+  EXPECT_EQ(run({"continuation", "sweep.yaml"}).code, kBadData) << "there are no runs";
+  ASSERT_EQ(run({"sweep", "sweep.yaml"}).code, kDone);
+  const ProgramResult text = run({"continuation", "sweep.yaml", "--quiet"});
+  ASSERT_EQ(text.code, kDone) << text.err;
+  EXPECT_THAT(text.out, HasSubstr("valid split, document 1, tokens 4 to 10\n  valid 1/4 of " + data_.string()));
+  EXPECT_THAT(text.out, HasSubstr("  first   2.010000 ab ab\n  second  2.020000 ab ab\n  third   – (no run yet)\n"));
+  const Json json = Json::parse(run({"continuation", "sweep.yaml", "--json"}).out).at(0);
+  EXPECT_EQ(json["passages"][1]["prompt"], "valid 2/1 of " + data_.string());
+  EXPECT_EQ(json["passages"][1]["continuations"]["second"], "2.020000\nab ab ");
+  EXPECT_EQ(json["models"][2]["missing"], "no run yet");
+  ASSERT_EQ(run({"continuation", "sweep.yaml", "--out", "page.html"}).code, kDone);
+  EXPECT_THAT(read_file(folder_.path() / "page.html"), HasSubstr("<h1>Both seeds</h1>"));
+  const ProgramResult beyond = run({"continuation", "sweep.yaml", "--profile", "far"});
+  EXPECT_EQ(beyond.code, kBadData);
+  EXPECT_THAT(beyond.err, HasSubstr("no document 3"));
+  EXPECT_EQ(run({"continuation", "sweep.yaml", "model.span=7"}).code, kUsage) << "weights have their span";
 }
 
 }  // namespace

@@ -139,6 +139,16 @@ tables:
   ASSERT_EQ(figure.code, 0) << figure.err;
   EXPECT_NE(read_file(folder_.path() / "bpc.svg").find("<svg"), std::string::npos);
 
+  // What heads attend to, of every run: weights that sum to one, and a mask where it is learnt.
+  const std::string heads =
+      "SELECT g.name, count(DISTINCT g.run_id), round(sum(value) / count(DISTINCT g.run_id), 3), max(column) "
+      "FROM last_grids g WHERE name <> 'spans' GROUP BY g.name";
+  const std::vector<std::string> grids = split(xlm({"runs", "sql", heads, "--format", "csv"}).out, '\n');
+  EXPECT_EQ(grids.at(1), "attention,6,4.0,48") << "two layers of two heads";
+  EXPECT_EQ(grids.at(2).substr(0, 7), "mask,4,");
+  write_file(folder_.path() / "heads.yaml", "figure: heads\nkind: line\ngrid: attention\n");
+  ASSERT_EQ(xlm({"figure", "heads.yaml", "--out", "heads.svg"}).code, 0);
+
   // Dynamic spans, and they alone, are traced along the text.
   const std::string count = "SELECT count(DISTINCT run_id), count(*) FROM traces WHERE split = 'test'";
   EXPECT_EQ(split(xlm({"runs", "sql", count, "--format", "csv"}).out, '\n').at(1), "2,1024");
@@ -159,7 +169,8 @@ tables:
 /// Every recipe in its smoke profile, cut short: the sweep, its tables, its figures and its page.
 TEST_F(Pipeline, EveryRecipesSmokeProfileGivesItsTablesFiguresAndPage) {
   write_file(folder_.path() / "words.txt", many_words());
-  ASSERT_EQ(xlm({"prepare-data", "text", "--from", "words.txt", "--out", "words", "--train-unigram", "200,10000"}).code,
+  const std::string words = "data/text8";  // table-1.yaml has settings of its own for each folder that it names
+  ASSERT_EQ(xlm({"prepare-data", "text", "--from", "words.txt", "--out", words, "--train-unigram", "200,10000"}).code,
             0);
   const std::string encoding = write_small_bpe(folder_.path() / "bpe").string();
   ASSERT_EQ(
@@ -171,7 +182,7 @@ TEST_F(Pipeline, EveryRecipesSmokeProfileGivesItsTablesFiguresAndPage) {
     ++recipes;
     const std::string recipe = entry.path().string();
     const std::string name = entry.path().stem().string();
-    const std::string data = entry.path().parent_path().filename() == "recurrence" ? "tokens" : "words";
+    const std::string data = entry.path().parent_path().filename() == "recurrence" ? "tokens" : words;
     const auto expect_done = [&](std::vector<std::string> arguments) {
       arguments.insert(arguments.begin() + 2, {"--profile", "smoke"});
       const ProgramResult result = xlm(arguments);
@@ -196,11 +207,19 @@ TEST_F(Pipeline, EveryRecipesSmokeProfileGivesItsTablesFiguresAndPage) {
       }
       EXPECT_GT(files, 0U) << recipe;
     }
+    if (read_file(recipe).find("\ncontinuation:") != std::string::npos) {
+      const Json texts = parse_json(expect_done({"continuation", recipe, "--json", "device=cpu"}), name).at(0);
+      ASSERT_FALSE(texts["passages"].empty()) << recipe;
+      for (const Json& passage : texts["passages"]) {
+        EXPECT_EQ(passage["continuations"].size(), texts["models"].size()) << recipe;
+        for (const Json& text : passage["continuations"]) EXPECT_FALSE(text.get<std::string>().empty()) << recipe;
+      }
+    }
     expect_done({"report", recipe, "--out", name + ".html"});
     EXPECT_NE(read_file(folder_.path() / (name + ".html")).find(tables.at(0)["table"].get<std::string>()),
               std::string::npos);
   }
-  EXPECT_GE(recipes, 14);
+  EXPECT_GE(recipes, 18);
 }
 
 TEST_F(Pipeline, AnHourglassTrainsAndIsEvaluatedAlike) {
@@ -376,6 +395,11 @@ TEST_F(Pipeline, CorruptAndMissingInputsHaveTheDocumentedCodes) {
   const fs::path not_finite = copy_of_model("not-finite") / "model.safetensors";
   std::string weights = read_file(not_finite);
   weights.replace(weights.size() - 64, 4, "\xff\xff\xff\x7f");  // NaN
+  write_file(not_finite, weights);
+  EXPECT_THAT(xlm({"eval", "not-finite", "--data", "data"}).err, HasSubstr("does not have the hash it was saved with"));
+  const std::string hash = "xlm.sha256";
+  ASSERT_NE(weights.find(hash), std::string::npos);
+  weights.replace(weights.find(hash), hash.size(), "no.hash...");  // as other programs save them
   write_file(not_finite, weights);
   EXPECT_THAT(xlm({"eval", "not-finite", "--data", "data"}).err, HasSubstr("values that are not finite"));
   EXPECT_THAT(xlm({"eval", "not-finite", "--data", "data", "word"}).err, HasSubstr("'word' is not KEY=VALUE"));

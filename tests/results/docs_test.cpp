@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "base/files.h"
+#include "results/continuations/continuation_description.h"
 #include "results/figures/figure_description.h"
 #include "results/figures/kinds/kinds.h"
 #include "results/store/run_list.h"
@@ -86,10 +87,11 @@ TEST(ResultsDocs, ExampleStatementsRun) {
   EXPECT_GE(statements, 3);
 }
 
-TEST(ResultsDocs, ExplainEveryKeyOfTablesAndFigures) {
+TEST(ResultsDocs, ExplainEveryKeyOfExhibits) {
   const std::string text = docs();
   for (const std::string& key : table_keys()) EXPECT_THAT(text, HasSubstr("| `" + key + "`"));
   for (const std::string& key : figure_keys()) EXPECT_THAT(text, HasSubstr("| `" + key + "`"));
+  for (const std::string& key : continuation_keys()) EXPECT_THAT(text, HasSubstr("| `" + key + "`"));
   OptionLister lister;
   CellOptions().visit(lister);
   for (const OptionEntry& entry : lister.entries()) EXPECT_THAT(text, HasSubstr("| `" + entry.key + "`"));

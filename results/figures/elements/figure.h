@@ -20,7 +20,8 @@ struct FigurePoint {
 struct FigureSeries {
   std::string label;  // empty: the only one
   std::vector<FigurePoint> points;
-  bool joined = false;  // its points are joined by a line
+  bool joined = false;        // its points are joined by a line
+  std::vector<double> marks;  // text: places on x behind which a line stands
 };
 
 struct Figure {

@@ -27,6 +27,8 @@ struct FigureDescription {
   std::string value;
   std::string series;
   std::string grid;
+  std::vector<std::int64_t> rows;
+  std::string marks;
   std::string split = "test";
   std::int64_t first = 1;
   std::int64_t tokens = 100;
@@ -49,8 +51,14 @@ struct FigureDescription {
     v.field({.name = "y", .help = "column of the store; text: what the model says of every token"}, y);
     v.field({.name = "value", .help = "heatmap: the column that colours show"}, value);
     v.field({.name = "series", .help = "column whose values get a colour and a place in the legend each"}, series);
-    v.field({.name = "grid", .help = "a grid that models report (spans) of the newest run, as heatmap or scatter"},
-            grid);
+    v.field(
+        {.name = "grid", .help = "a grid that models report (spans) of the newest run, as heatmap, scatter or line"},
+        grid);
+    v.field({.name = "rows", .help = "a grid as lines: the rows that are shown, counted from 1; left out: few or two"},
+            rows);
+    v.field(
+        {.name = "marks", .help = "text: what the models say of every token; a line stands behind those that have it"},
+        marks);
     v.field({.name = "split", .help = "text: the split whose beginning was recorded"}, split);
     v.field({.name = "first", .help = "text: the first token that is shown, counted from 1", .min = 1}, first);
     v.field({.name = "tokens", .help = "text: how many tokens are shown", .min = 2, .max = 200}, tokens);

@@ -170,6 +170,15 @@ void SeriesBuilder::describe_points() {
   }
 }
 
+std::string why_no_numbers(RunTable& runs, const std::string& column, const std::vector<std::size_t>& selected) {
+  const std::vector<Value>& values = runs.column_or_nothing(column);
+  for (const std::size_t run : selected) {
+    if (!std::holds_alternative<std::string>(values[run])) continue;
+    return fmt::format("{} is text ('{}'), and numbers are drawn", column, to_text(values[run]));
+  }
+  return "";
+}
+
 std::string problem_of_columns(const FigureDescription& description) {
   return description.x.empty() || description.y.empty() ? "needs x and y (columns of the store), or a grid" : "";
 }
@@ -180,8 +189,10 @@ BuiltFigure series_figure(RunTable& runs, const FigureDescription& description,
   SeriesBuilder builder(runs, figure);
   const std::vector<FigureSample> samples = samples_of(runs, description, selected);
   if (samples.empty()) {
-    return no_figure(description,
-                     fmt::format("none of {} runs has both {} and {}", selected.size(), description.x, description.y));
+    const std::string text = why_no_numbers(runs, description.y, selected);
+    return no_figure(description, !text.empty() ? text
+                                                : fmt::format("none of {} runs has both {} and {}", selected.size(),
+                                                              description.x, description.y));
   }
   builder.place(samples, rules.side_by_side);
   builder.add(samples, rules.joined, description.x != "step" && runs.is_measured(description.x));

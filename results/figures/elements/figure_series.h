@@ -60,6 +60,9 @@ class SeriesBuilder {
   bool mixed_ = false;
 };
 
+/// Why a column of these runs gives no numbers to draw: it holds text. Empty where it does not.
+std::string why_no_numbers(RunTable& runs, const std::string& column, const std::vector<std::size_t>& selected);
+
 /// What is wrong with a description that shows columns of the store against each other; empty: nothing.
 std::string problem_of_columns(const FigureDescription& description);
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -12,26 +13,30 @@
 namespace xlm {
 namespace {
 
-using GridRows = std::vector<std::vector<double>>;
-
-/// Empty where the run has none.
-GridRows rows_of_grid(RunTable& runs, const std::string& run_id, const std::string& name) {
+/// The run's grid of this name; without rows where it has none.
+NewestGrid grid_of(RunTable& runs, const std::string& run_id, const std::string& name) {
   return runs.store().use([&](SQLite::Database& database) {
-    GridRows rows;
     SQLite::Statement query(database, "SELECT row, column, value FROM last_grids WHERE run_id = ? AND name = ?");
     query.bind(1, run_id);
     query.bind(2, name);
-    std::size_t widest = 0;
+    std::map<std::int64_t, std::map<std::int64_t, double>> numbers;  // by column and row
+    std::int64_t rows = 0;
+    NewestGrid grid{.words = grid_words(name), .run = run_id, .rows = {}, .columns = {}, .notes = {}};
     while (query.executeStep()) {
-      const auto row = static_cast<std::size_t>(query.getColumn(0).getInt64());
-      const auto column = static_cast<std::size_t>(query.getColumn(1).getInt64());
-      if (rows.size() < row) rows.resize(row);
-      widest = std::max(widest, column);
-      rows[row - 1].resize(widest, std::numeric_limits<double>::quiet_NaN());
-      rows[row - 1][column - 1] = query.getColumn(2).getDouble();
+      const std::int64_t row = query.getColumn(0).getInt64();
+      numbers[query.getColumn(1).getInt64()][row] = query.getColumn(2).getDouble();
+      rows = std::max(rows, row);
     }
-    for (std::vector<double>& row : rows) row.resize(widest, std::numeric_limits<double>::quiet_NaN());
-    return rows;
+    grid.rows.assign(static_cast<std::size_t>(rows), {});
+    for (const auto& [column, by_row] : numbers) {
+      grid.columns.push_back(column);
+      for (std::int64_t row = 1; row <= rows; ++row) {
+        const auto found = by_row.find(row);
+        grid.rows[static_cast<std::size_t>(row - 1)].push_back(
+            found == by_row.end() ? std::numeric_limits<double>::quiet_NaN() : found->second);
+      }
+    }
+    return grid;
   });
 }
 
@@ -61,14 +66,12 @@ std::variant<NewestGrid, NothingToShow> newest_grid(RunTable& runs, const Figure
   std::vector<std::size_t> order = selected;
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return value_less(created[b], created[a]); });
-  NewestGrid grid{.words = grid_words(description.grid), .run = "", .rows = {}, .notes = {}};
+  NewestGrid grid;
   std::size_t found = 0;
   for (const std::size_t run : order) {
-    GridRows rows = rows_of_grid(runs, runs.id(run), description.grid);
-    if (rows.empty()) continue;
-    if (++found > 1) continue;
-    grid.run = runs.id(run);
-    grid.rows = std::move(rows);
+    NewestGrid of_run = grid_of(runs, runs.id(run), description.grid);
+    if (of_run.rows.empty()) continue;
+    if (++found == 1) grid = std::move(of_run);
   }
   if (found == 0) {
     check_grid_name(runs, description);

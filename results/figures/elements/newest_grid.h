@@ -1,6 +1,7 @@
 // The grid that a figure shows: that of the newest of its runs.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <variant>
 #include <vector>
@@ -15,6 +16,7 @@ struct NewestGrid {
   GridWords words;
   std::string run;
   std::vector<std::vector<double>> rows;  // of the same length; NaN where there is no number
+  std::vector<std::int64_t> columns;      // what the columns stand for: 1, 2, … unless the model says otherwise
   std::vector<std::string> notes;         // what the user should know
 };
 

@@ -99,6 +99,10 @@ SeriesLook series_look(std::size_t index) {
   return {kColours[place], index >= kColours.size(), kGnuplotPoints[place], kPlotlySymbols[place]};
 }
 
+std::string_view mark_colour(const Figure& figure, std::size_t index) {
+  return figure.series.size() == 1 ? kMarkColour : series_look(index).colour;
+}
+
 void Range::include(double value) {
   if (!std::isfinite(value)) return;
   low = std::min(low, value);

@@ -23,11 +23,15 @@ struct SeriesLook {
 /// The look of the `index`-th series of a figure.
 SeriesLook series_look(std::size_t index);
 
+/// The colour of the marks of the `index`-th series: its own, unless it stands alone.
+std::string_view mark_colour(const Figure& figure, std::size_t index);
+
 /// Colours of a heatmap from the least value to the greatest, evenly spaced.
 inline constexpr std::array<std::string_view, 5> kPalette{"#440154", "#3b528b", "#21918c", "#5ec962", "#fde725"};
 
 inline constexpr std::string_view kFrameColour = "#555555";
 inline constexpr std::string_view kGridColour = "#e4e4e4";
+inline constexpr std::string_view kMarkColour = "#d62728";
 inline constexpr std::string_view kFrontColour = "#999999";
 inline constexpr std::string_view kFrontTitle = "Pareto front";
 

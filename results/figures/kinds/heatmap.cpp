@@ -27,7 +27,7 @@ std::string problem_of_heatmap(const FigureDescription& description) {
 
 Figure heatmap_of_grid(const FigureDescription& description, NewestGrid grid) {
   Figure figure = figure_of_grid(description, grid, grid.words.column, grid.words.row);
-  figure.x_names = counted_names(grid.rows.front().size());
+  for (const std::int64_t column : grid.columns) figure.x_names.push_back(fmt::to_string(column));
   figure.y_names = counted_names(grid.rows.size());
   for (const auto& row : grid.rows) figure.grid_runs.emplace_back(row.size(), std::vector<std::string>{grid.run});
   figure.grid = std::move(grid.rows);
@@ -76,8 +76,10 @@ BuiltFigure build_heatmap(RunTable& runs, const FigureDescription& description,
   }
   HeatmapCells cells = heatmap_cells(runs, description, selected);
   if (cells.rows.empty()) {
-    return no_figure(description, fmt::format("none of {} runs has {}, {} and {}", selected.size(), description.x,
-                                              description.y, description.value));
+    const std::string text = why_no_numbers(runs, description.value, selected);
+    return no_figure(description, !text.empty() ? text
+                                                : fmt::format("none of {} runs has {}, {} and {}", selected.size(),
+                                                              description.x, description.y, description.value));
   }
   Figure figure = labelled_figure(description);
   for (const Value& x : cells.columns) figure.x_names.push_back(to_text(x));
@@ -111,7 +113,22 @@ std::vector<std::string> cell_labels(const Figure& figure, const Axis& colour) {
   return {labels("<", "#ffffff"), labels(">=", "#000000")};
 }
 
-std::string heatmap_script(const Figure& figure, PictureFormat format) {
+/// Names of places, of many those that have room.
+std::vector<std::string> names_with_room(std::vector<std::string> names) {
+  constexpr std::size_t kMostNames = 40;
+  constexpr std::size_t kNamesOfMany = 16;
+  if (names.size() <= kMostNames) return names;
+  const std::size_t step = (names.size() + kNamesOfMany - 1) / kNamesOfMany;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if ((i + 1) % step != 0) names[i].clear();
+  }
+  return names;
+}
+
+std::string heatmap_script(const Figure& whole, PictureFormat format) {
+  Figure figure = whole;
+  figure.x_names = names_with_room(whole.x_names);
+  figure.y_names = names_with_room(whole.y_names);
   GnuplotScript script(figure, format);
   std::vector<std::vector<double>> cells;
   std::vector<std::vector<double>> numbers;  // gnuplot would write "nan" where there is nothing
@@ -204,9 +221,9 @@ Json heatmap_trace(const Figure& figure) {
 }
 
 Json heatmap_plot(const Figure& figure) {
-  Json plot =
-      plotly_whole(figure, Json::array({heatmap_trace(figure)}), plotly_axis(figure.x_label, figure.x_names, 0.5),
-                   plotly_axis(figure.y_label, figure.y_names, 0.5));
+  Json plot = plotly_whole(figure, Json::array({heatmap_trace(figure)}),
+                           plotly_axis(figure.x_label, names_with_room(figure.x_names), 0.5),
+                           plotly_axis(figure.y_label, names_with_room(figure.y_names), 0.5));
   for (const char* axis : {"xaxis", "yaxis"}) {
     plot["layout"][axis]["showgrid"] = false;
     plot["layout"][axis]["showline"] = false;

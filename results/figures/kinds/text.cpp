@@ -1,6 +1,7 @@
 // A line along a text, which stands under it: what models say of every token.
 #include <algorithm>
 #include <map>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -38,14 +39,15 @@ struct TracedText {
   std::string other;                           // a run on another text than those before it; empty: none
 };
 
-void add_tokens(RunTable& runs, const FigureDescription& description, std::size_t run, TracedText& text) {
+void add_tokens(RunTable& runs, const FigureDescription& description, const std::string& name, std::size_t run,
+                TracedText& text) {
   runs.store().use([&](SQLite::Database& database) {
     SQLite::Statement query(database,
                             "SELECT place, value, token FROM traces WHERE run_id = ? AND split = ? AND name = ? "
                             "AND place >= ? AND place < ? ORDER BY place");
     query.bind(1, runs.id(run));
     query.bind(2, description.split);
-    query.bind(3, description.y);
+    query.bind(3, name);
     query.bind(4, description.first);
     query.bind(5, description.first + description.tokens);
     while (query.executeStep()) {
@@ -58,6 +60,31 @@ void add_tokens(RunTable& runs, const FigureDescription& description, std::size_
   });
 }
 
+/// What runs say of the tokens under `name`.
+TracedText traced_text(RunTable& runs, const FigureDescription& description, const std::string& name,
+                       const std::vector<std::size_t>& selected) {
+  TracedText text;
+  for (const std::size_t run : selected) add_tokens(runs, description, name, run, text);
+  return text;
+}
+
+/// Lines behind the tokens that most runs of a series mark. `marked`: the series of what runs say of marks.
+void add_marks(const std::vector<FigureSeries>& marked, std::vector<FigureSeries>& series) {
+  for (FigureSeries& line : series) {
+    for (const FigureSeries& marks : marked) {
+      if (marks.label != line.label) continue;
+      for (const FigurePoint& point : marks.points) {
+        if (point.y > 0.5) line.marks.push_back(point.x);
+      }
+    }
+  }
+}
+
+NothingToShow nothing_said(const FigureDescription& description, const std::string& name, std::size_t runs) {
+  return no_figure(description, fmt::format("none of {} runs says '{}' of the tokens from {} on of the {} split", runs,
+                                            name, description.first, description.split));
+}
+
 NothingToShow two_texts(const FigureDescription& description, const std::string& run) {
   const std::string reason =
       fmt::format("the figure '{}' shows runs on different texts ({} is one of another)", description.title, run);
@@ -67,19 +94,24 @@ NothingToShow two_texts(const FigureDescription& description, const std::string&
 BuiltFigure build_text(RunTable& runs, const FigureDescription& description, const std::vector<std::size_t>& selected) {
   Figure figure = labelled_figure(description);
   SeriesBuilder builder(runs, figure);
-  TracedText text;
-  for (const std::size_t run : selected) add_tokens(runs, description, run, text);
+  const TracedText text = traced_text(runs, description, description.y, selected);
   if (!text.other.empty()) return two_texts(description, text.other);
-  if (text.samples.empty()) {
-    return no_figure(description, fmt::format("none of {} runs says '{}' of the tokens from {} on of the {} split",
-                                              selected.size(), description.y, description.first, description.split));
-  }
+  if (text.samples.empty()) return nothing_said(description, description.y, selected.size());
   for (const auto& [place, token] : text.tokens) builder.add_place(place, token_label(token));
   if (description.x_label.empty()) {
     figure.x_label = fmt::format("{} split, tokens {} to {}", description.split, text.tokens.begin()->first,
                                  text.tokens.rbegin()->first);
   }
+  std::vector<FigureSeries> marked;
+  if (!description.marks.empty()) {
+    const TracedText marks = traced_text(runs, description, description.marks, selected);
+    if (marks.samples.empty()) return nothing_said(description, description.marks, selected.size());
+    builder.add(marks.samples, false, false);
+    marked.swap(figure.series);
+    figure.notes.clear();
+  }
   builder.add(text.samples, true, false);
+  add_marks(marked, figure.series);
   return figure;
 }
 
@@ -99,6 +131,12 @@ std::string text_script(const Figure& figure, PictureFormat format) {
                          has_long_tokens(figure) ? "rotate by 90 right" : "norotate", kTextFont, size,
                          gnuplot_ticks(figure.x_names)));
   script.add(fmt::format("set xrange [-1:{}]\nset grid noxtics ytics\n", figure.x_names.size()));
+  for (std::size_t i = 0; i < figure.series.size(); ++i) {
+    for (const double place : figure.series[i].marks) {  // behind the token
+      script.add(fmt::format("set arrow from first {0}, graph 0 to first {0}, graph 1 nohead back linecolor '{1}'\n",
+                             place + 0.5, mark_colour(figure, i)));
+    }
+  }
   script.plot_series();
   return script.text();
 }
@@ -111,8 +149,23 @@ Json text_plot(const Figure& figure) {
   // So that characters do not touch on a page of 900 pixels.
   const double size = std::min(12.0, 1100 / static_cast<double>(figure.x_names.size()));
   x_axis["tickfont"] = {{"family", fmt::format("'{}', monospace", kTextFont)}, {"size", size}};
-  return plotly_whole(figure, plotly_series(figure, "token"), std::move(x_axis),
-                      plotly_axis(figure.y_label, y_axis(figure)));
+  Json plot = plotly_whole(figure, plotly_series(figure, "token"), std::move(x_axis),
+                           plotly_axis(figure.y_label, y_axis(figure)));
+  Json shapes = Json::array();
+  for (std::size_t i = 0; i < figure.series.size(); ++i) {
+    for (const double place : figure.series[i].marks) {
+      shapes.push_back({{"type", "line"},
+                        {"x0", place + 0.5},
+                        {"x1", place + 0.5},
+                        {"yref", "paper"},
+                        {"y0", 0},
+                        {"y1", 1},
+                        {"layer", "below"},
+                        {"line", {{"color", mark_colour(figure, i)}, {"width", 1}}}});
+    }
+  }
+  if (!shapes.empty()) plot["layout"]["shapes"] = std::move(shapes);
+  return plot;
 }
 
 }  // namespace

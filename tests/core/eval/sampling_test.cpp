@@ -4,9 +4,11 @@
 #include <cmath>
 #include <map>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "base/sha256.h"
 #include "core/api/adaptive_span_options.h"
 #include "core/api/gpt2_options.h"
 #include "core/api/hourglass_options.h"
@@ -120,6 +122,82 @@ TEST_F(SampleTest, PromptsThatCannotBeReadAreRefused) {
     asked.prompt = prompt;
     EXPECT_THROW(sample(asked, show), Error) << prompt;
   }
+}
+
+/// A model of nine letters in a folder, and a text of two documents in their ids.
+class PassageTest : public testing::Test {
+ protected:
+  PassageTest() {
+    const ModelOptions options = sampled_models().back();
+    torch::manual_seed(3);
+    write_model_folder(folder_.path() / "model", *make_model(options, kLetters), nine_letters(), "model: {}\n");
+    job_.model = folder_.path() / "model";
+    job_.options.model = options;
+    job_.options.device = "cpu";
+    job_.options.data.path = write_data().string();
+    job_.tokens = 12;
+  }
+
+  /// Symbols in another order than the model's; the second document begins at token 5.
+  fs::path write_data() {
+    const fs::path data = folder_.path() / "data";
+    create_folders(data);
+    std::string ids;
+    for (int i = 0; i < 40; ++i) ids += static_cast<char>(i * i % 9);
+    const std::string vocabulary = R"({"unit": "character", "symbols": ["h", "g", "f", "é", " ", "d", "c", "b", "a"]})";
+    Json meta = {{"dataset", "letters"}, {"language", ""}};
+    meta["sizes"]["valid"] = ids.size();
+    meta["documents"]["valid"] = {0, 5};
+    meta["outputs"]["valid.bin"] = sha256(ids);
+    meta["outputs"]["vocab.json"] = sha256(vocabulary);
+    write_file(data / "valid.bin", ids);
+    write_file(data / "vocab.json", vocabulary);
+    write_file(data / "meta.json", meta.dump());
+    return data;
+  }
+
+  Sample sampled() const {
+    return sample(job_, [](const std::string&) { return true; });
+  }
+
+  std::string refusal(const Passage& passage) {
+    job_.passage = passage;
+    try {
+      sampled();
+    } catch (const DataError& error) {
+      return error.what();
+    }
+    return "";
+  }
+
+  TemporaryFolder folder_;
+  SampleJob job_;
+};
+
+TEST_F(PassageTest, GoesOnFromExactlyTheseTokensOfTheDocument) {
+  job_.passage = Passage{.split = "valid", .document = 2, .first = 3, .tokens = 10};
+  const Sample from_split = sampled();
+  EXPECT_EQ(from_split.prompt_tokens, 10);
+  const std::vector<std::string> symbols{"h", "g", "f", "é", " ", "d", "c", "b", "a"};
+  std::string text;
+  for (int i = 7; i < 17; ++i) text += symbols[static_cast<std::size_t>(i * i % 9)];
+  EXPECT_EQ(from_split.prompt, text);
+  job_.passage.reset();
+  job_.prompt = text;
+  const Sample from_text = sampled();
+  EXPECT_EQ(from_split.tokens, from_text.tokens);
+  EXPECT_EQ(from_split.text, from_text.text);
+  EXPECT_EQ(from_text.prompt, text);
+}
+
+TEST_F(PassageTest, SaysWhatTheDataDoNotHave) {
+  EXPECT_THAT(refusal({.document = 3, .tokens = 2}),
+              testing::HasSubstr("no document 3 in the valid split, which has 2"));
+  EXPECT_THAT(refusal({.document = 1, .first = 2, .tokens = 5}),
+              testing::HasSubstr("document 1 of the valid split has 5 tokens, and the passage would be 2 to 6"));
+  EXPECT_THAT(refusal({.document = 0, .tokens = 2}), testing::HasSubstr("no document 0"));
+  EXPECT_THAT(refusal({.split = "test", .tokens = 2}), testing::HasSubstr("test"));
+  EXPECT_EQ(refusal({.document = 1, .first = 1, .tokens = 5}), "");
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include "core/api/hourglass_options.h"
+#include "core/eval/measure.h"
 #include "core/models/capabilities.h"
 #include "tests/temporary_folder.h"
 
@@ -91,6 +93,91 @@ TEST_F(TraceTest, AModelThatSaysNothingIsNotAsked) {
   const TokenFile file = tokens(std::string(10, '\0'));
   Silent model;
   EXPECT_TRUE(trace_tokens(model, TokenSource(file, {}), letters_, settings_).tokens.empty());
+}
+
+/// Two heads. Says how many tokens it has seen before the call, and the distances themselves.
+class Watcher final : public LanguageModel, public TracesHeads {
+ public:
+  explicit Watcher(std::int64_t reach) : reach_(reach) {}
+
+  ModelOutput forward(const ModelInput& input, const State& state) override {
+    ModelOutput output;
+    if (input.heads_traced) {
+      const torch::Tensor distances = torch::arange(1, reach_ + 1, torch::kDouble);
+      output.head_values = {{"distance", torch::stack({distances, -distances})},
+                            {"seen", state.at(0)[0].to(torch::kDouble).expand({2, reach_})}};
+    }
+    output.state = {state.at(0) + input.tokens.size(1)};
+    return output;
+  }
+  State initial_state(std::int64_t batch) const override { return {torch::zeros({batch, 1}, torch::kLong)}; }
+  NamedValues costs(std::int64_t /*block*/) const override { return {}; }
+  std::int64_t head_reach() const override { return reach_; }
+
+ private:
+  std::int64_t reach_;
+};
+
+TEST_F(TraceTest, HeadsAreWatchedWhereTheyHaveAllThatTheyMaySeeBehindThem) {
+  const TokenFile file = tokens(std::string(3000, '\0'));
+  Watcher model(9);
+  const std::vector<Grid> grids = trace_heads(model, TokenSource(file, {}), settings_);  // blocks of 4
+  ASSERT_EQ(grids.size(), 2U);
+  EXPECT_EQ(grids[0].name, "distance");
+  EXPECT_EQ(grids[0].rows[0], (std::vector<double>{1, 2, 3, 4, 5, 6, 7, 8, 9}));
+  EXPECT_EQ(grids[0].rows[1].back(), -9);
+  EXPECT_EQ(grids[0].columns, (std::vector<std::int64_t>{1, 2, 3, 4, 5, 6, 7, 8, 9}));
+  EXPECT_EQ(grids[1].rows[0].front(), 12) << "three blocks are the first to hold nine tokens";
+}
+
+TEST_F(TraceTest, AShortTextIsWatchedToItsLastBlock) {
+  const TokenFile file = tokens(std::string(11, '\0'));
+  Watcher model(900);
+  EXPECT_EQ(trace_heads(model, TokenSource(file, {}), settings_)[1].rows[0].front(), 4);
+  const TokenFile three = tokens(std::string(3, '\0'));
+  EXPECT_EQ(trace_heads(model, TokenSource(three, {}), settings_)[1].rows[0].front(), 0);
+}
+
+TEST_F(TraceTest, ManyDistancesShareColumnsThatHoldTheirMean) {
+  const TokenFile file = tokens(std::string(3000, '\0'));
+  Watcher model(300);  // three to a column, and the last one full
+  const Grid three = trace_heads(model, TokenSource(file, {}), settings_)[0];
+  ASSERT_EQ(three.columns.size(), 100U);
+  EXPECT_EQ(three.columns[0], 3);
+  EXPECT_EQ(three.columns.back(), 300);
+  EXPECT_EQ(three.rows[0][0], 2);
+  Watcher uneven(257);
+  const Grid last = trace_heads(uneven, TokenSource(file, {}), settings_)[0];
+  EXPECT_EQ(last.columns.back(), 257);
+  EXPECT_EQ(last.rows[0].back(), (256 + 257) / 2.0);
+}
+
+TEST_F(TraceTest, AModelThatSaysNothingOfHeadsIsNotAsked) {
+  const TokenFile file = tokens(std::string(10, '\0'));
+  Silent model;
+  EXPECT_TRUE(trace_heads(model, TokenSource(file, {}), settings_).empty());
+}
+
+/// Samples of gumbel follow from the seed, also those of the trace: a run that is resumed says the same.
+TEST_F(TraceTest, ATraceOfSampledBoundariesFollowsFromTheSeed) {
+  const Split split{.tokens = tokens(std::string(200, '\1') + std::string(200, '\0'))};
+  const auto model = make_model(HourglassOptions{.width = 16,
+                                                 .heads = 2,
+                                                 .feed_forward = 32,
+                                                 .layers = {1, 1, 1},
+                                                 .boundaries = {.type = BoundaryOptions::Type::kGumbel}},
+                                letters_);
+  const TokenSource source(split, {});
+  const auto evaluation = [&](std::uint64_t before) {
+    torch::manual_seed(before);
+    return measure(*model, {"test", split, source, letters_}, {.rows = 2, .context = 40, .stride = 20}, 1, Traced::kYes,
+                   [](std::int64_t, std::int64_t) { return true; })
+        .value();
+  };
+  const Evaluation one = evaluation(1);
+  const Evaluation other = evaluation(2);
+  EXPECT_EQ(one.trace.values.at("boundary"), other.trace.values.at("boundary"));
+  EXPECT_EQ(one.loss, other.loss);
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 // The adaptive span against golden numbers (tests/golden/README.md says whose), and its parts by hand.
+#include <algorithm>
 #include <cmath>
 #include <map>
 
@@ -247,6 +248,106 @@ TEST(AdaptiveSpan, DynamicSpansAreComputedInSinglePrecisionUnderBfloat) {
   EXPECT_GT(single.max().item<double>(), 1000);
   const torch::Tensor mixed = spans(Precision::kBfloat16);
   EXPECT_TRUE(torch::equal(mixed, single)) << (mixed - single).abs().max();
+}
+
+/// m_z(x) of Sukhbaatar et al. 2019, §2.2, with x − 1 in the place of x (docs/models.md#the-soft-mask).
+double soft_mask_by_hand(double span, double ramp, double distance) {
+  return std::min(std::max((ramp + span - (distance - 1)) / ramp, 0.0), 1.0);
+}
+
+/// The attention weights of one head of the only layer for one query, by equations 1 and 2 and then the soft mask with
+/// its renormalisation, distance 1 first. `z` < 0: no mask.
+std::vector<double> weights_by_hand(const std::map<std::string, torch::Tensor>& weights, const AdaptiveSpanOptions& o,
+                                    const torch::Tensor& text, std::int64_t query, std::int64_t head, double z) {
+  const std::int64_t d = o.width / o.heads;
+  const auto of_head = [&](const char* name) {  // [d, D]
+    return weights.at(std::string("layers.0.attn.") + name + ".weight").narrow(0, head * d, d);
+  };
+  const torch::Tensor embedding = weights.at("in_emb.weight");
+  const torch::Tensor q = of_head("proj_query").mv(embedding[text[query].item<std::int64_t>()]);
+  std::vector<double> result;
+  double sum = 0;
+  for (std::int64_t x = 1; x <= o.span; ++x) {
+    torch::Tensor key = weights.at("key_pe")[0].select(1, o.span - x);
+    if (query >= x) key = key + of_head("proj_key").mv(embedding[text[query - x].item<std::int64_t>()]);
+    result.push_back(std::exp(q.dot(key).item<double>() / std::sqrt(static_cast<double>(d))));
+    sum += result.back();
+  }
+  for (double& weight : result) weight /= sum;
+  if (z < 0) return result;
+  double left = 0;
+  for (std::size_t i = 0; i < result.size(); ++i) {
+    result[i] *= soft_mask_by_hand(z, static_cast<double>(o.span_ramp), static_cast<double>(i + 1));
+    left += result[i];
+  }
+  for (double& weight : result) weight /= left + 1e-8;
+  return result;
+}
+
+/// What heads attend to in the second block of a text, as the model says it, beside equations 1 and 2.
+TEST(AdaptiveSpan, AttentionOfHeadsIsThatOfTheEquationsAndTheMaskThatOfSection22) {
+  for (const SpanType type : {SpanType::kFixed, SpanType::kAdaptive}) {
+    AdaptiveSpanOptions options = golden_options(type, 20);
+    options.layers = 1;
+    options.span_ramp = 6;
+    const auto model = make_model(options, kSymbols);
+    fill_golden(*model);
+    model->eval();
+    const torch::NoGradGuard no_grad;
+    const torch::Tensor text = golden_tokens()[0].narrow(0, 0, 2 * kBlock);
+    ModelInput input{.tokens = text.narrow(0, 0, kBlock).unsqueeze(0)};
+    const ModelOutput first = model->forward(input, model->initial_state(1));
+    EXPECT_TRUE(first.head_values.empty());
+    input.tokens = text.narrow(0, kBlock, kBlock).unsqueeze(0);
+    const ModelOutput plain = model->forward(input, first.state);
+    input.heads_traced = true;
+    const ModelOutput output = model->forward(input, first.state);
+    EXPECT_TRUE(torch::equal(output.logits(), plain.logits()));
+    EXPECT_EQ(output.head_values.contains("mask"), type == SpanType::kAdaptive);
+    const torch::Tensor attention = output.head_values.at("attention");
+    ASSERT_EQ(attention.sizes(), (torch::IntArrayRef{4, 20}));
+    const std::map<std::string, torch::Tensor> weights(model->weights().begin(), model->weights().end());
+    for (std::int64_t head = 0; head < 4; ++head) {
+      const double z = type == SpanType::kFixed ? -1 : 20.0 * static_cast<double>(kSpans[0][static_cast<size_t>(head)]);
+      std::vector<double> mean(20);
+      for (std::int64_t query = kBlock; query < 2 * kBlock; ++query) {
+        const std::vector<double> of_query = weights_by_hand(weights, options, text, query, head, z);
+        for (std::size_t x = 0; x < mean.size(); ++x) mean[x] += of_query[x] / static_cast<double>(kBlock);
+      }
+      EXPECT_NEAR(attention[head].sum().item<double>(), 1, z < 0 ? 1e-12 : 1e-5) << "the renormalisation adds 1e-8";
+      for (std::int64_t x = 0; x < 20; ++x) {
+        EXPECT_NEAR(attention[head][x].item<double>(), mean[static_cast<std::size_t>(x)], 1e-12) << head << " " << x;
+        if (z < 0) continue;
+        EXPECT_NEAR(output.head_values.at("mask")[head][x].item<double>(),
+                    soft_mask_by_hand(z, 6, static_cast<double>(x + 1)), 1e-12)
+            << head << " " << x;
+      }
+    }
+  }
+}
+
+TEST(AdaptiveSpan, HeadsOfEveryLayerAndOfTrimmedBandsHaveTheirRows) {
+  for (const SpanType type : {SpanType::kAdaptive, SpanType::kDynamic}) {
+    const auto model = make_model(golden_options(type, 160), kSymbols);
+    fill_golden(*model, kTrimmedSpans);
+    model->eval();
+    const torch::NoGradGuard no_grad;
+    const ModelInput input{.tokens = golden_tokens().narrow(1, 0, kBlock), .heads_traced = true};
+    const ModelOutput output = model->forward(input, model->initial_state(kBatch));
+    const torch::Tensor attention = output.head_values.at("attention");
+    const torch::Tensor mask = output.head_values.at("mask");
+    ASSERT_EQ(attention.sizes(), (torch::IntArrayRef{8, 160}));
+    EXPECT_LT((attention.sum(1) - 1).abs().max().item<double>(), 1e-4);
+    if (type == SpanType::kDynamic) continue;
+    const std::vector<std::vector<double>> spans = model->grids().front().rows;
+    for (std::int64_t row = 0; row < 8; ++row) {
+      const double span = spans.at(static_cast<std::size_t>(row / 4)).at(static_cast<std::size_t>(row % 4));
+      const auto reached = static_cast<std::int64_t>(span);
+      EXPECT_GT(mask[row][reached - 1].item<double>(), 0) << row;
+      ASSERT_LT(reached + 1, 160);
+      EXPECT_EQ(mask[row].narrow(0, reached + 1, 160 - reached - 1).max().item<double>(), 0) << row;
+    }
+  }
 }
 
 TEST(AdaptiveSpan, CostFollowsThePapersFormula) {

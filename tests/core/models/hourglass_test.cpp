@@ -1,14 +1,16 @@
 // The hourglass against golden numbers (tests/golden/README.md says whose), and its parts by hand.
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <map>
+#include <vector>
 
 #include <gtest/gtest.h>
 
 #include "base/error.h"
 #include "base/json.h"
 #include "core/api/hourglass_options.h"
-#include "core/models/language_model.h"
+#include "core/models/capabilities.h"
 #include "core/train/optimizer.h"
 
 namespace xlm {
@@ -282,6 +284,87 @@ TEST(Hourglass, WhitespaceBoundariesNeedASpace) {
   const Vocabulary without{.unit = Vocabulary::Unit::kCharacter, .symbols = {"a", "b"}};
   EXPECT_THROW(make_model(options, without), UsageError);
   EXPECT_NO_THROW(make_model(hourglass_options(BoundaryType::kGumbel), without));
+}
+
+/// H(p) in bits, from the logits alone.
+double entropy_by_hand(const torch::Tensor& logits) {
+  double total = 0;
+  for (std::int64_t v = 0; v < logits.size(0); ++v) total += std::exp(logits[v].item<double>());
+  double bits = 0;
+  for (std::int64_t v = 0; v < logits.size(0); ++v) {
+    const double p = std::exp(logits[v].item<double>()) / total;
+    bits -= p * std::log2(p);
+  }
+  return bits;
+}
+
+/// Nawrot et al. 2023, §3.1.3 and figure 2: the entropy of what comes next, its spikes, and where groups end.
+TEST(Hourglass, SaysOfEveryTokenHowUnsureItIsAndWhereGroupsEnd) {
+  for (const BoundaryType type : {BoundaryType::kEntropy, BoundaryType::kGumbel, BoundaryType::kWhitespace}) {
+    const auto model = golden_model(hourglass_options(type));
+    model->eval();
+    const torch::NoGradGuard no_grad;
+    ModelInput input = golden_input();
+    torch::manual_seed(7);
+    EXPECT_TRUE(model->forward(input, {}).token_values.empty());
+    input.traced = true;
+    model->reset_statistics();
+    torch::manual_seed(7);
+    const ModelOutput output = model->forward(input, {});
+    torch::manual_seed(7);
+    const torch::Tensor ends = capability<PoolsTokens>(*model)->boundaries(input);
+    const torch::Tensor logits = output.logits();
+    const auto& values = output.token_values;
+    ASSERT_EQ(values.at("entropy").sizes(), input.tokens.sizes());
+    for (std::int64_t row = 0; row < kHourglassBatch; ++row) {
+      std::vector<double> entropy;
+      for (std::int64_t t = 0; t < kHourglassLength; ++t) {
+        entropy.push_back(entropy_by_hand(logits[row][t]));
+        EXPECT_NEAR(values.at("entropy")[row][t].item<double>(), entropy.back(), 1e-9);
+        bool spike = true;
+        for (std::int64_t back = 1; back <= std::min<std::int64_t>(2, t); ++back) {
+          spike = spike && entropy.back() > entropy[static_cast<std::size_t>(t - back)];
+        }
+        EXPECT_EQ(values.at("spike")[row][t].item<double>(), spike ? 1 : 0);
+      }
+    }
+    EXPECT_TRUE(torch::equal(values.at("boundary"), ends));
+    const double boundaries = values.at("boundary").sum().item<double>();
+    EXPECT_GT(boundaries, 0);
+    EXPECT_DOUBLE_EQ(model->statistics().at("shortening_factor"), kHourglassBatch * kHourglassLength / boundaries);
+    EXPECT_EQ(values.contains("boundary_probability"), type != BoundaryType::kWhitespace);
+    if (type == BoundaryType::kEntropy) {
+      EXPECT_TRUE(torch::equal(values.at("boundary_probability") > 0.5, ends));
+      EXPECT_LE(values.at("boundary_probability").max().item<double>(), 1);
+    }
+  }
+}
+
+TEST(Hourglass, OfTheScoredTokensAloneItSaysWhatItSaysOfAll) {
+  const auto model = golden_model(hourglass_options(BoundaryType::kFixed));
+  model->eval();
+  const torch::NoGradGuard no_grad;
+  ModelInput input = golden_input();
+  input.traced = true;
+  const ModelOutput all = model->forward(input, {});
+  input.scored = kLast;
+  const ModelOutput last = model->forward(input, {});
+  for (const char* name : {"entropy", "boundary"}) {
+    const torch::Tensor expected = all.token_values.at(name).narrow(1, kHourglassLength - kLast, kLast);
+    EXPECT_TRUE(torch::allclose(last.token_values.at(name).to(torch::kDouble), expected.to(torch::kDouble))) << name;
+  }
+}
+
+TEST(Hourglass, WithoutPoolingItHasEntropyAndNoBoundaries) {
+  const auto model = golden_model(hourglass_options(BoundaryType::kNone));
+  model->eval();
+  const torch::NoGradGuard no_grad;
+  ModelInput input = golden_input();
+  input.traced = true;
+  const auto values = model->forward(input, {}).token_values;
+  EXPECT_TRUE(values.contains("entropy"));
+  EXPECT_TRUE(values.contains("spike"));
+  EXPECT_FALSE(values.contains("boundary"));
 }
 
 }  // namespace

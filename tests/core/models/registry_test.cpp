@@ -264,6 +264,20 @@ TEST_P(EveryModel, SaysOfEveryTokenWhatIsAskedFor) {
   for (const auto& [name, values] : output.token_values) EXPECT_EQ(values.sizes(), tokens_.sizes()) << name;
 }
 
+TEST_P(EveryModel, SaysOfEveryHeadAndDistanceWhatIsAskedFor) {
+  const auto* traces = capability<TracesHeads>(*model_);
+  const torch::NoGradGuard no_grad;
+  EXPECT_TRUE(model_->forward(tokens_, model_->initial_state(kRows)).head_values.empty());
+  const ModelOutput output =
+      model_->forward(ModelInput{.tokens = tokens_, .heads_traced = true}, model_->initial_state(kRows));
+  EXPECT_EQ(!output.head_values.empty(), traces != nullptr);
+  for (const auto& [name, values] : output.head_values) {
+    ASSERT_EQ(values.dim(), 2) << name;
+    EXPECT_EQ(values.size(1), traces->head_reach()) << name;
+    EXPECT_TRUE(values.isfinite().all().item<bool>()) << name;
+  }
+}
+
 TEST_P(EveryModel, StartsFromWeightsWithoutWhatItAddsToThem) {
   const auto* extends = capability<ExtendsAnother>(*model_);
   NamedTensors others;

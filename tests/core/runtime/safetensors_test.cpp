@@ -61,6 +61,30 @@ TEST(Safetensors, RefusesMalformedFiles) {
     EXPECT_THROW(read_safetensors(file_with(folder, header, bytes)), DataError) << header;
 }
 
+TEST(Safetensors, ChangedBytesAreNoticed) {
+  const TemporaryFolder folder;
+  const fs::path path = folder.path() / "t";
+  write_safetensors(path, {{"a", torch::randn({20})}, {"b", torch::ones({3})}}, {{"step", "7"}});
+  const std::string whole = read_file(path);
+  for (const std::string& part : {whole.substr(whole.size() - 1), std::string("\"7\"")}) {
+    std::string damaged = whole;
+    damaged[damaged.rfind(part) + part.size() / 2] ^= 1;
+    write_file(path, damaged);
+    try {
+      read_safetensors(path);
+      ADD_FAILURE() << "a change of '" << part << "' is taken for the file";
+    } catch (const DataError& error) {
+      EXPECT_NE(std::string(error.what()).find("does not have the hash"), std::string::npos) << error.what();
+    }
+  }
+}
+
+TEST(Safetensors, OtherProgramsFilesHaveNoHash) {
+  const TemporaryFolder folder;
+  const fs::path path = file_with(folder, R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})", 8);
+  EXPECT_EQ(read_safetensors(path).tensors.size(), 1);
+}
+
 TEST(Safetensors, RefusesAbsurdHeaders) {
   const TemporaryFolder folder;
   const fs::path path = folder.path() / "x";

@@ -55,7 +55,7 @@ class SelectionTest : public TrainerTest {
     for (const auto& [name, tensor] : model.tensors) {
       if (!name.ends_with("current_val")) continue;
       const auto layer = static_cast<std::size_t>(name.at(7) - '0');
-      const std::vector<double> shown = sink.grids.back().rows.at(layer);
+      const std::vector<double> shown = sink.last_grid("spans").rows.at(layer);
       for (std::int64_t head = 0; head < tensor.numel(); ++head) {
         const double z = 40 * tensor.flatten()[head].item<double>();
         EXPECT_EQ(shown.at(static_cast<std::size_t>(head)), std::min(40.0, std::ceil(z) + 8)) << name;
@@ -110,7 +110,10 @@ TEST_F(SelectionTest, ARunThatIsStoppedInItsFinalEvaluationChoosesTheSame) {
     ASSERT_EQ(train(parts, last), TrainOutcome::kDone);
     expect_same_model(whole, parts);
     EXPECT_EQ(of_split(last, "test").back().loss, of_split(whole_sink, "test").back().loss);
-    EXPECT_EQ(last.grids.back().rows, whole_sink.grids.back().rows);
+    for (const char* name : {"spans", "attention", "mask"}) {
+      EXPECT_FALSE(last.last_grid(name).rows.empty()) << name;
+      EXPECT_EQ(last.last_grid(name).rows, whole_sink.last_grid(name).rows) << name;
+    }
   }
 }
 

@@ -2,7 +2,9 @@
 // checkpoint.
 #include "core/train/trainer.h"
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -75,6 +77,26 @@ TEST_F(TrainerTest, FinalEvaluationsOfDynamicSpansTraceThem) {
   RecordingSink fixed;
   EXPECT_EQ(train(job("fixed", AdaptiveSpanOptions::SpanType::kFixed), fixed), TrainOutcome::kDone);
   EXPECT_TRUE(fixed.evaluations.back().trace.values.empty());
+}
+
+TEST_F(TrainerTest, AtTheEndAttentionOfEveryHeadIsReportedOnceAndChangesNoCost) {
+  RecordingSink sink;
+  EXPECT_EQ(train(job("dynamic", AdaptiveSpanOptions::SpanType::kDynamic), sink), TrainOutcome::kDone);
+  EXPECT_EQ(std::count_if(sink.grids.begin(), sink.grids.end(), [](const Grid& g) { return g.name == "attention"; }),
+            1);
+  const Grid attention = sink.last_grid("attention");
+  ASSERT_EQ(attention.rows.size(), 4U) << "two layers of two heads";
+  EXPECT_EQ(attention.columns.back(), 40);
+  for (const std::vector<double>& row : attention.rows) {
+    EXPECT_NEAR(std::accumulate(row.begin(), row.end(), 0.0), 1, 1e-3);
+  }
+  EXPECT_EQ(sink.last_grid("mask").rows.size(), 4U);
+  // Spans that follow the text are those of the evaluation, not of the block whose attention is shown.
+  const auto symbols = static_cast<double>(open_prepared(folder_.path() / "data").vocabulary.size());
+  double multiply_adds = 16 * symbols + 2 * (4 * 16 * 16 + 2 * 16 * 32 + 16 * 2);
+  const Grid spans = sink.last_grid("spans");
+  for (const std::vector<double>& row : spans.rows) multiply_adds += 3 * 8 * (row.at(0) + row.at(1));
+  EXPECT_DOUBLE_EQ(sink.cost.at("flops_per_token"), 2 * multiply_adds);
 }
 
 TEST_F(TrainerTest, StoppedAtAnyStepAndResumedItGivesTheSameBits) {

@@ -38,6 +38,14 @@ class RecordingSink : public TrainSink {
   }
   bool should_stop() override { return last_step == stop_after; }
 
+  /// The last of a name; one without rows where there is none.
+  Grid last_grid(const std::string& name) const {
+    for (auto grid = grids.rbegin(); grid != grids.rend(); ++grid) {
+      if (grid->name == name) return *grid;
+    }
+    return {};
+  }
+
   std::int64_t stop_after = -1;
   bool lost = false;
   std::int64_t last_step = 0;

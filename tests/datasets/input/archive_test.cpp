@@ -203,6 +203,38 @@ TEST_F(Archives, ErrorsNameFileAndEntry) {
               ThrowsMessage<DataError>(AllOf(HasSubstr("x.zip"), HasSubstr("inside.txt"))));
 }
 
+TEST_F(Archives, ArchivesInArchivesAreNoText) {
+  make_archive(path("inner.gz"), "raw", "gzip", {{"x", "packed twice"}});
+  const std::string inner = read_file(path("inner.gz"));
+  for (const char* format : {"zip", "ustar"}) {
+    make_archive(path("outer"), format, "", {{"text.txt", "a text"}, {"part.gz", inner}});
+    EXPECT_THAT(
+        [&] { read_all(path("outer")); },
+        ThrowsMessage<DataError>(AllOf(HasSubstr("entry part.gz holds gzip data inside"), HasSubstr("unpack it"))))
+        << format;
+  }
+  make_archive(path("twice.gz"), "raw", "gzip", {{"x", inner}});
+  EXPECT_THAT([&] { read_all(path("twice.gz")); }, ThrowsMessage<DataError>(HasSubstr("holds gzip data inside")));
+}
+
+TEST_F(Archives, OtherKindsOfArchivesAreNamed) {
+  using namespace std::string_literals;
+  EXPECT_THAT([&] { read_all(file("x", "7z\xBC\xAF\x27\x1C and more")); },
+              ThrowsMessage<DataError>(HasSubstr("x is a 7z archive, which is not read\nunpack it first")));
+  EXPECT_THAT([&] { read_all(file("x", "Rar!\x1A\x07\x01\x00 and more"s)); },
+              ThrowsMessage<DataError>(HasSubstr("x is a rar archive")));
+}
+
+TEST_F(Archives, AnEncryptedZipIsNotCalledCorrupt) {
+  make_archive(path("x.zip"), "zip", "", {{"inside.txt", sample_text(300)}});
+  std::string zip = read_file(path("x.zip"));
+  zip[6] = static_cast<char>(zip[6] | 1);  // the flag in the entry's header, and in the central directory
+  const std::size_t central = zip.find("PK\x01\x02");
+  ASSERT_NE(central, std::string::npos);
+  zip[central + 8] = static_cast<char>(zip[central + 8] | 1);
+  EXPECT_THAT([&] { read_all(file("x.zip", zip)); }, ThrowsMessage<DataError>(HasSubstr("x.zip is encrypted")));
+}
+
 TEST_F(Archives, UnpackingIsBounded) {
   make_archive(path("x.gz"), "raw", "gzip", {{"x", std::string(100'000, 'a')}});
   EXPECT_THAT([&] { read_all(path("x.gz"), 99'999); }, ThrowsMessage<DataError>(HasSubstr("--max-unpacked")));

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "datasets/prepare.h"
+#include "datasets/prepared/verified_files.h"
 #include "tests/temporary_folder.h"
 
 namespace xlm {
@@ -158,14 +159,38 @@ TEST_F(PreparedFolder, DamageIsNoticed) {
   expect_error("train.bin");
 }
 
-TEST_F(PreparedFolder, ChangedContentIsNoticedWhenVerifying) {
+TEST_F(PreparedFolder, ChangedContentIsNoticed) {
   std::string content = read_file(out() / "valid.bin");
   content[3] ^= 1;
   write_file(out() / "valid.bin", content);
-  EXPECT_NO_THROW(open_prepared(out()));
+  expect_error("valid.bin is damaged");
   expect_error("valid.bin is damaged", true);
   write_file(out() / "vocab.json", "{\"unit\": \"character\", \"symbols\": [\"a\"]}");
   expect_error("vocab.json is damaged");
+}
+
+TEST_F(PreparedFolder, FilesAreHashedOnceAndWhenTheyChanged) {
+  open_prepared(out());
+  const fs::path record = out() / VerifiedFiles::kFile;
+  Json known = read_json(record);
+  EXPECT_EQ(known.size(), 4) << "three splits and the vocabulary";
+  // A hash that was found right is not computed again: what the record says is believed …
+  VerifiedFiles verified(out());
+  EXPECT_FALSE(verified.has_hash("valid.bin", "another hash"));
+  known["valid.bin"]["sha256"] = "another hash";
+  write_file(record, known.dump());
+  EXPECT_TRUE(VerifiedFiles(out()).has_hash("valid.bin", "another hash"));
+  EXPECT_FALSE(VerifiedFiles(out()).has_hash("valid.bin", "another hash", /*again=*/true));
+  // … until the file changes, even if it gets its old time of modification back.
+  const fs::file_time_type before = fs::last_write_time(out() / "valid.bin");
+  std::string content = read_file(out() / "valid.bin");
+  write_file(out() / "valid.bin", content);
+  fs::last_write_time(out() / "valid.bin", before);
+  EXPECT_FALSE(VerifiedFiles(out()).has_hash("valid.bin", "another hash"));
+  open_prepared(out());
+  write_file(record, "no JSON");
+  EXPECT_NO_THROW(open_prepared(out()));
+  EXPECT_EQ(read_json(record).size(), 4) << "made again";
 }
 
 TEST_F(PreparedFolder, MalformedMetaIsNamed) {

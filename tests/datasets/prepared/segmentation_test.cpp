@@ -99,7 +99,12 @@ TEST_F(Segmentation, IsStoredOnceAndReadBack) {
   EXPECT_EQ(open_prepared(data.path, true).fingerprint, fingerprint) << "the data is the same with and without";
 
   // What is stored is what is read: by name, and by the file that it was made with.
-  write_quickly(data.path / "segmentations/syllables/train.bits", std::string(4, '\xFF'));
+  const fs::path folder = data.path / "segmentations/syllables";
+  write_quickly(folder / "train.bits", std::string(4, '\xFF'));
+  EXPECT_THAT([&] { flags(data, "syllables"); }, ThrowsMessage<DataError>(HasSubstr("train.bits is damaged")));
+  Json meta = read_json(folder / "meta.json");
+  meta["outputs"]["train.bits"] = sha256_file(folder / "train.bits");
+  write_quickly(folder / "meta.json", meta.dump());
   EXPECT_EQ(flags(data, "syllables"), std::string(32, '1'));
   EXPECT_EQ(flags(data, model_file().string()), std::string(32, '1'));
 }

@@ -189,5 +189,25 @@ TEST(Configuration, ReferenceHasEveryKey) {
     EXPECT_THAT(page, HasSubstr("`" + entry.key + "`"));
 }
 
+TEST(Configuration, WhatAFileRequiresMustBeGiven) {
+  constexpr const char* kDemanding =
+      "data: {path: d}\nmodel: {type: gpt2}\ntrain: {steps: 1}\nrequire: [model.pretrained]\n";
+  EXPECT_THAT(complaint(kDemanding), AllOf(HasSubstr("run.yaml:4: model.pretrained is missing"),
+                                           HasSubstr("add model.pretrained=…"), HasSubstr("Hugging Face")));
+  EXPECT_THAT(complaint("data: {path: d}\nmodel: {type: gpt2, pretrained: nowhere}\ntrain: {steps: 1}\n"
+                        "require: [model.pretrained]\n"),
+              HasSubstr("there is no nowhere/config.json"));  // it is given
+  EXPECT_NO_THROW(read(std::string(kSmallest) + "require: []\n"));
+  EXPECT_NO_THROW(read(std::string(kSmallest) + "require: null\n"));  // a profile's way to take it away
+  EXPECT_NO_THROW(read(std::string(kSmallest) + "require: [data.path]\n"));
+}
+
+TEST(Configuration, RequireNamesOptionsThatMayBeEmpty) {
+  EXPECT_THAT(complaint(std::string(kSmallest) + "require: [model.init_form]\n"),
+              AllOf(HasSubstr("run.yaml:4"), HasSubstr("no option of this run (did you mean 'model.init_from'?)")));
+  EXPECT_THAT(complaint(std::string(kSmallest) + "require: [model.span]\n"), HasSubstr("always has a value"));
+  EXPECT_THAT(complaint(std::string(kSmallest) + "require: model.init_from\n"), HasSubstr("must be a list of keys"));
+}
+
 }  // namespace
 }  // namespace xlm

@@ -74,6 +74,26 @@ TEST(RunLock, RefusesWhileALiveWorkerHoldsIt) {
   EXPECT_TRUE(lock.still_owner());
 }
 
+TEST(RunLock, TokensGoOnAboveTheJournalsWhereLockFilesAreLost) {
+  const TemporaryFolder folder;
+  Journal(folder.path() / "journal.jsonl", nullptr, 7).append("state", {{"state", "running"}});
+  Journal(folder.path() / "journal.jsonl", nullptr, 5).append("message", {{"text", "of one that was replaced"}});
+  EXPECT_EQ(RunLock(folder.path()).token(), 8);
+  EXPECT_EQ(RunLock(folder.path()).token(), 9) << "the files are there again";
+}
+
+TEST(RunLock, ATimeFarAheadIsNoHeartbeat) {
+  const TemporaryFolder folder;
+  write_lock(folder.path(), 3, process_elsewhere());
+  const double written = wall_seconds();
+  const auto held_when_clock_says = [&](double now) {
+    return read_lock(folder.path(), {.clock = [now] { return now; }, .holder = {}}).held;
+  };
+  EXPECT_TRUE(held_when_clock_says(written + 100));
+  EXPECT_TRUE(held_when_clock_says(written - 3000)) << "that machine's clock is ahead";
+  EXPECT_FALSE(held_when_clock_says(written - 4000));
+}
+
 TEST(RunLock, TokensGrowAndOldFilesAreCleanedUp) {
   const TemporaryFolder folder;
   for (int token = 1; token <= 3; ++token) EXPECT_EQ(RunLock(folder.path()).token(), token);

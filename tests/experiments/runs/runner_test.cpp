@@ -82,6 +82,48 @@ TEST_F(RunnerTest, AnotherExperimentSharesTheRun) {
   EXPECT_THAT(read_run(run.paths.folder).experiments, ElementsAre("first", "second"));
 }
 
+TEST_F(RunnerTest, AFolderOfOtherWorkIsNoRunOfItsName) {
+  const PlannedRun run = submitted();
+  Yaml config = read_yaml(run.paths.config());
+  config.set("seed", make_scalar("2", "test"));
+  write_file(run.paths.config(), to_text(config));
+  try {
+    plan();
+    FAIL() << "taken for the same work";
+  } catch (const DataError& error) {
+    EXPECT_THAT(error.what(), AllOf(HasSubstr(run.id()), HasSubstr("holds another run than its name says")));
+  }
+}
+
+TEST_F(RunnerTest, AFolderWithAnEarlierVersionsNameIsFoundWhereItHoldsTheSameWork) {
+  const PlannedRun run = submitted();
+  work(run);
+  const fs::path earlier = runs_ / earlier_run_id(run.id());
+  fs::rename(run.paths.folder, earlier);
+  EXPECT_EQ(plan().paths.folder, earlier);
+  EXPECT_THAT(work(submitted()).message, HasSubstr("done already"));
+  Yaml config = read_yaml(RunPaths{earlier}.config());
+  config.set("seed", make_scalar("2", "test"));
+  write_file(RunPaths{earlier}.config(), to_text(config));
+  EXPECT_EQ(plan().paths.folder, run.paths.folder) << "another run with the same 32 bits";
+  fs::remove(RunPaths{earlier}.config());
+  EXPECT_EQ(plan().paths.folder, run.paths.folder) << "nobody knows what it holds";
+}
+
+TEST_F(RunnerTest, OtherDataMakeAFolderWithAnEarlierNameOtherWork) {
+  const PlannedRun run = submitted();
+  const fs::path earlier = runs_ / earlier_run_id(run.id());
+  fs::rename(run.paths.folder, earlier);
+  Json environment = read_json(RunPaths{earlier}.environment());
+  environment["contents"]["model.init_from"] = "other weights";
+  write_file(RunPaths{earlier}.environment(), environment.dump());
+  EXPECT_EQ(plan().paths.folder, run.paths.folder);
+  environment.erase("contents");
+  environment["fingerprint"] = "other data";
+  write_file(RunPaths{earlier}.environment(), environment.dump());
+  EXPECT_EQ(plan().paths.folder, run.paths.folder);
+}
+
 TEST_F(RunnerTest, DoesARunAndRecordsIt) {
   const PlannedRun run = submitted();
   settings_.command = {"xlm", "train", "run.yaml"};
@@ -141,6 +183,20 @@ TEST_F(RunnerTest, AStoppedRunGoesOnFromItsCheckpoint) {
   settings_.sink.should_stop = nullptr;
   EXPECT_EQ(work(run).code, kDone);
   EXPECT_EQ(steps(run).size(), 10U);
+}
+
+TEST_F(RunnerTest, ARunThatLostItsLockFilesIsNotThrownAway) {
+  const PlannedRun run = submitted();
+  for (const int step : {3, 6}) {
+    stop_before(step);
+    EXPECT_EQ(work(run).code, kStopped);
+  }
+  for (const auto& entry : fs::directory_iterator(run.paths.folder)) {
+    if (entry.path().stem() == "lock") fs::remove(entry.path());
+  }
+  settings_.sink.should_stop = nullptr;
+  EXPECT_EQ(work(run).code, kDone);
+  EXPECT_EQ(read_live_run(run.paths.folder).status, RunStatus::kDone) << "no record of it is outdated";
 }
 
 TEST_F(RunnerTest, MaxHoursStopsWithACheckpoint) {

@@ -350,6 +350,81 @@ TEST_F(Grids, AreShownAsPointsAndMeansOfRows) {
   EXPECT_EQ(points.y_label, "share");
 }
 
+/// Ten heads whose attention moves away, one step each; of columns that stand for the distances 4, 8, 12 and 15.
+class AttentionGrid : public Figures {
+ protected:
+  AttentionGrid() {
+    const MadeRun run{.id = "attentive", .time = 70000};
+    maker_.make(run);
+    Json rows = Json::array();
+    for (int head = 0; head < 10; ++head) {
+      const double far = 0.1 * ((head + 3) % 10);  // head 8 sees nearest, head 7 farthest
+      rows.push_back({1 - far, 0, nullptr, far});
+    }
+    maker_.journal(run).append("grid",
+                               {{"step", 100}, {"name", "attention"}, {"rows", rows}, {"columns", {4, 8, 12, 15}}});
+    store_.sync(maker_.runs());
+  }
+};
+
+TEST_F(AttentionGrid, OfManyRowsTheTwoThatDifferMostAreDrawn) {
+  const Figure lines = figure("figure: F\nkind: line\ngrid: attention\n");
+  ASSERT_EQ(lines.series.size(), 2);
+  EXPECT_EQ(lines.series[0].label, "head 8");
+  EXPECT_EQ(lines.series[1].label, "head 7");
+  ASSERT_EQ(lines.series[0].points.size(), 3) << "none for what is not there";
+  EXPECT_EQ(lines.series[0].points[0].x, 4);
+  EXPECT_EQ(lines.series[1].points[2].x, 15);
+  EXPECT_DOUBLE_EQ(lines.series[1].points[2].y, 0.9);
+  EXPECT_THAT(lines.series[1].points[2].runs, ElementsAre("attentive"));
+  EXPECT_EQ(lines.x_label + "|" + lines.y_label, "distance|attention weight");
+  EXPECT_EQ(lines.caption, "attentive; heads are counted layer by layer");
+  ASSERT_EQ(lines.notes.size(), 1);
+  EXPECT_THAT(lines.notes[0], HasSubstr("whose mean distance is the least and the greatest, of 10"));
+}
+
+TEST_F(AttentionGrid, RowsThatAreNamedAreDrawn) {
+  const Figure lines = figure("figure: F\nkind: line\ngrid: attention\nrows: [2, 9, 1]\nx_scale: log\n");
+  ASSERT_EQ(lines.series.size(), 3);
+  EXPECT_EQ(lines.series[1].label, "head 9");
+  EXPECT_DOUBLE_EQ(lines.series[0].points[2].y, 0.4);
+  EXPECT_TRUE(lines.notes.empty());
+  for (const char* row : {"11", "0"}) {
+    EXPECT_THROW(figure(std::string("figure: F\nkind: line\ngrid: attention\nrows: [") + row + "]\n"), UsageError);
+  }
+}
+
+TEST_F(AttentionGrid, AHeatmapNamesItsColumns) {
+  EXPECT_THAT(figure("figure: F\nkind: heatmap\ngrid: attention\n").x_names, ElementsAre("4", "8", "15"))
+      << "a column without numbers is not there";
+}
+
+TEST_F(AttentionGrid, OfManyColumnsAHeatmapNamesThoseThatHaveRoom) {
+  Json row = Json::array();
+  Json columns = Json::array();
+  for (int i = 1; i <= 128; ++i) {
+    row.push_back(1.0 / 128);
+    columns.push_back(2 * i);
+  }
+  maker_.journal({.id = "attentive"})
+      .append("grid", {{"step", 100}, {"name", "wide"}, {"rows", Json::array({row})}, {"columns", columns}});
+  store_.sync(maker_.runs());
+  const Figure heat = figure("figure: F\nkind: heatmap\ngrid: wide\n");
+  ASSERT_EQ(heat.x_names.size(), 128) << "a place is named where it is hovered over";
+  const std::string script = gnuplot_script(heat, PictureFormat::kSvg);
+  EXPECT_THAT(script, HasSubstr("'' 14, '32' 15, '' 16"));
+  const Json names = plotly_figure(heat)["layout"]["xaxis"]["ticktext"];
+  EXPECT_EQ(names[7], "16");
+  EXPECT_EQ(names[8], "");
+}
+
+TEST_F(Figures, OfFewRowsAllAreDrawn) {
+  const Figure lines = figure("figure: F\nkind: line\ngrid: spans\n");
+  ASSERT_EQ(lines.series.size(), 2);
+  EXPECT_EQ(lines.series[1].label, "layer 2");
+  EXPECT_EQ(lines.series[1].points[0].y, 33);
+}
+
 TEST_F(Grids, ThatNobodyKnowsAreErrors) {
   try {
     figure("figure: F\nkind: heatmap\ngrid: gate_shares\n");
@@ -388,6 +463,51 @@ TEST(FigureKinds, AreWholeAndNamedOnce) {
   EXPECT_TRUE(names.contains(FigureDescription().kind)) << "the kind of a figure that names none";
 }
 
+/// A text of three letters; two seeds say where it breaks, one of them in one place more.
+TEST_F(Figures, OfATextMarkWhatMostRunsMark) {
+  for (const int seed : {1, 2, 3}) {
+    const MadeRun run{.id = fmt::format("marked-{}", seed), .type = "dynamic", .seed = seed, .text = "abc"};
+    maker_.make(run);
+    Json record = RunMaker::trace(run);
+    record["values"]["boundary"] = {seed == 1 ? 1 : 0, seed == 3 ? 0 : 1, 0};
+    maker_.journal(run).append("trace", record);
+  }
+  store_.sync(maker_.runs());
+  const std::string yaml = "figure: F\nkind: text\ny: span\nwhere: {model.span_type: dynamic}\n";
+  const Figure plain = figure(yaml);
+  EXPECT_TRUE(plain.series.at(0).marks.empty());
+  const Figure marked = figure(yaml + "marks: boundary\n");
+  ASSERT_EQ(marked.series.size(), 1);
+  EXPECT_THAT(marked.series[0].marks, ElementsAre(1)) << "of place 1, the second letter, two of three runs say so";
+  EXPECT_EQ(marked.series[0].points[1].y, 22) << "the line is what it is without marks";
+  EXPECT_EQ(marked.caption, plain.caption);
+  EXPECT_THAT(gnuplot_script(marked, PictureFormat::kSvg), HasSubstr("set arrow from first 1.5, graph 0"));
+  EXPECT_THAT(gnuplot_script(plain, PictureFormat::kSvg), Not(HasSubstr("set arrow")));
+  const Json plot = plotly_figure(marked);
+  ASSERT_EQ(plot["layout"]["shapes"].size(), 1);
+  EXPECT_EQ(plot["layout"]["shapes"][0]["x0"], 1.5);
+  EXPECT_THAT(nothing(yaml + "marks: spike\n").reason, HasSubstr("none of 3 runs says 'spike'"));
+}
+
+TEST_F(Figures, MarksOfSeveralSeriesHaveTheirColours) {
+  for (const int seed : {1, 2}) {
+    const MadeRun run{.id = fmt::format("marked-{}", seed), .type = "dynamic", .seed = seed, .text = "abc"};
+    maker_.make(run);
+    Json record = RunMaker::trace(run);
+    record["values"]["boundary"] = {seed == 1, seed == 2, 0};
+    for (Json& flag : record["values"]["boundary"]) flag = flag == true ? 1 : 0;
+    maker_.journal(run).append("trace", record);
+  }
+  store_.sync(maker_.runs());
+  const Figure two =
+      figure("figure: F\nkind: text\ny: span\nmarks: boundary\nseries: seed\nwhere: {model.span_type: dynamic}\n");
+  ASSERT_EQ(two.series.size(), 2);
+  EXPECT_THAT(two.series[0].marks, ElementsAre(0));
+  EXPECT_THAT(two.series[1].marks, ElementsAre(1));
+  const Json shapes = plotly_figure(two)["layout"]["shapes"];
+  EXPECT_NE(shapes[0]["line"]["color"], shapes[1]["line"]["color"]);
+}
+
 TEST_F(Figures, ScriptsQuoteWhatUsersWrite) {
   const std::string script = gnuplot_script(
       figure(std::string(kLine) + "x_label: \"it's `rm -rf` \\\"$x\\\"\\n@y\"\nname: safe\n"), PictureFormat::kSvg);
@@ -400,7 +520,7 @@ TEST_F(Figures, AreDrawnInEveryFormat) {
        {kLine, "figure: F\nx: flops_per_token\ny: test.bpc\nseries: model.span_type\nfront: true\ny_scale: log\n",
         "figure: F\nkind: bars\nx: model.span_type\ny: test.bpc\nseries: model.span\n",
         "figure: F\nkind: heatmap\ngrid: spans\ny_scale: log\n",
-        "figure: F\nkind: scatter\ngrid: spans\ny_scale: log\n",
+        "figure: F\nkind: scatter\ngrid: spans\ny_scale: log\n", "figure: F\nkind: line\ngrid: spans\n",
         "figure: F\nkind: heatmap\nx: model.span\ny: model.span_type\nvalue: test.bpc\n",
         "figure: F\nkind: heatmap\nx: seed\ny: model.type\nvalue: params\n", "figure: F\nx: seed\ny: params\n",
         "figure: F\nkind: line\nx: step\ny: bpc\nseries: model.span_type\n"}) {
@@ -450,7 +570,10 @@ TEST(FigureFiles, ErrorsNameTheLine) {
               HasSubstr("description.yaml:3: kind must be one of scatter, line, bars, heatmap, text, not 'pie'"));
   EXPECT_THAT(refusal("figure: F\nx: a\n"), HasSubstr("needs x and y"));
   EXPECT_THAT(refusal("figure: F\nkind: heatmap\nx: a\ny: b\n"), HasSubstr("needs 'value'"));
-  EXPECT_THAT(refusal("figure: F\nkind: line\ngrid: spans\n"), HasSubstr("heatmap or scatter"));
+  EXPECT_THAT(refusal("figure: F\nkind: bars\ngrid: spans\n"), HasSubstr("one of heatmap, line, scatter"));
+  EXPECT_THAT(refusal("figure: F\nkind: heatmap\ngrid: spans\nrows: [1]\n"), HasSubstr("only a line of a grid"));
+  EXPECT_THAT(refusal("figure: F\nkind: line\nx: a\ny: b\nrows: [1]\n"), HasSubstr("only a line of a grid"));
+  EXPECT_THAT(refusal("figure: F\nkind: line\nx: a\ny: b\nmarks: c\n"), HasSubstr("'marks', which only a text"));
   EXPECT_THAT(refusal("figure: F\nkind: bars\nx: a\ny: b\nfront: true\n"),
               HasSubstr("Pareto front only as scatter or line"));
   EXPECT_THAT(refusal("figure: F\nkind: bars\nx: a\ny: b\nvalue: c\n"), HasSubstr("which only a heatmap shows"));

@@ -225,6 +225,30 @@ TEST_F(Pages, ReportsHaveContentsWhereThereIsMoreThanOneRecipe) {
   EXPECT_THAT(own_part(report_page(store_, report)), Not(HasSubstr("<nav>")));
 }
 
+TEST_F(Pages, TheBestAloneAreBoldWhereTheyAreMarked) {
+  const std::string page = tables_page(
+      store_, {table("table: T\nrows: model.span_type\ncolumns: model.span\ncells: {value: test.bpc, best: true}\n")});
+  EXPECT_THAT(page, HasSubstr("><b>1.856</b></button>"));
+  EXPECT_THAT(page, HasSubstr(">1.957</button>"));
+}
+
+TEST_F(Pages, ReportsBeginWithHowOursStandBesideThePapers) {
+  const Table printed = table(
+      "table: Printed <once>\nrows: model.span_type\ncolumns: model.span\ncells: {value: test.bpc}\n"
+      "printed: {fixed: {64: 1.95, 256: 1.9}, adaptive: {64: '–'}, dynamic: {64: 1.2, 256: 1.1}}\n");
+  Report report = two_recipes(figure(line_yaml()), printed, {});
+  report.recipes[1].exhibits.emplace_back(grid());
+  const PrintedCounts counts = count_printed(report);
+  EXPECT_THAT(counts.of, ElementsAre(2, 1, 0, 0, 2, 1));
+  const std::string own = own_part(report_page(store_, report));
+  const std::string summary = own.substr(own.find("id=\"summary\""), own.find("<nav>") - own.find("id=\"summary\""));
+  EXPECT_THAT(summary,
+              HasSubstr("Printed values: 6. Ours beside them: agrees: 2, differs: 1, too few seeds: 0, smaller run: "
+                        "0, missing: 2, not comparable: 1."));
+  EXPECT_THAT(summary, HasSubstr("<a href=\"#exhibit-1-1\">Printed &lt;once&gt;</a></th><td class=\"number\">5</td>"));
+  EXPECT_THAT(summary, HasSubstr("<a href=\"#exhibit-2-2\">Bits per character</a></th><td class=\"number\">1</td>"));
+}
+
 TEST_F(Pages, ReportsOfNothingAreReportsToo) {
   Store empty = Store::in_memory();
   const Report report{.title = "R",

@@ -160,7 +160,7 @@ TEST_F(RunFolder, TheLaterOfTwoRecordsOfAStepCounts) {
   const auto run = read_run(maker_.folder(made.id));
   EXPECT_EQ(run.metrics.at({"bpc", 100}), 9.0);
   EXPECT_EQ(run.metrics.at({"loss", 100}), 1.1);
-  EXPECT_THAT(run.grids.at("spans").at(100), ElementsAre(ElementsAre(1, 2), ElementsAre(3, 4)));
+  EXPECT_THAT(run.grids.at("spans").at(100).rows, ElementsAre(ElementsAre(1, 2), ElementsAre(3, 4)));
 }
 
 TEST_F(RunFolder, KeepsGridsOfEveryName) {
@@ -176,10 +176,28 @@ TEST_F(RunFolder, KeepsGridsOfEveryName) {
   EXPECT_EQ(run.grids.at("spans").size(), 1);
   ASSERT_EQ(run.grids.at("gates").size(), 2);
   const RunGrid& newest = run.grids.at("gates").at(100);
-  EXPECT_EQ(newest[0][0], 0.5);
-  EXPECT_TRUE(std::isnan(newest[0][1]));
-  EXPECT_THAT(newest[1], ElementsAre(2, 3, 4));
+  EXPECT_EQ(newest.rows[0][0], 0.5);
+  EXPECT_TRUE(std::isnan(newest.rows[0][1]));
+  EXPECT_THAT(newest.rows[1], ElementsAre(2, 3, 4));
+  EXPECT_EQ(newest.column(2), 3);
   EXPECT_EQ(run.malformed, 2) << "one without a name, one of words";
+}
+
+TEST_F(RunFolder, ColumnsOfAGridMayStandForDistances) {
+  const MadeRun made;
+  maker_.make(made);
+  Journal journal = maker_.journal(made);
+  const auto append = [&](const char* name, const Json& columns) {
+    journal.append("grid", {{"step", 100}, {"name", name}, {"rows", {{0.5, 0.25}, {2}}}, {"columns", columns}});
+  };
+  append("attention", {64, 100});
+  append("too-few", {64});
+  append("falling", {64, 32});
+  append("twice", {64, 64});
+  const auto run = read_run(maker_.folder(made.id));
+  EXPECT_EQ(run.last_grid("attention")->column(1), 100);
+  EXPECT_EQ(run.malformed, 3);
+  EXPECT_EQ(run.grids.size(), 2U) << "spans and attention";
 }
 
 TEST_F(RunFolder, IgnoresAWorkerThatWasReplaced) {

@@ -92,7 +92,7 @@ TEST_F(StoreFile, SpansAreThoseOfTheWeightsThatBecameTheModel) {
     journal.append("grid", {{"step", step}, {"name", "spans"}, {"rows", {{step + 1, step + 2}, {1, 2}}}});
     journal.append("evaluation", RunMaker::evaluation("valid", 1.5, false, step));
   }
-  EXPECT_EQ(read_run(maker_.folder("a")).last_grid("spans")->front().front(), 101);
+  EXPECT_EQ(read_run(maker_.folder("a")).last_grid("spans")->rows.front().front(), 101);
   {
     Store store(file_);
     store.sync(maker_.runs());
@@ -100,10 +100,21 @@ TEST_F(StoreFile, SpansAreThoseOfTheWeightsThatBecameTheModel) {
                 ElementsAre("100|101.0", "100|102.0", "100|1.0", "100|2.0"));
   }
   for (const char* split : {"valid", "test"}) journal.append("evaluation", RunMaker::evaluation(split, 1.4, true, 50));
-  EXPECT_EQ(read_run(maker_.folder("a")).last_grid("spans")->front().front(), 51);
+  EXPECT_EQ(read_run(maker_.folder("a")).last_grid("spans")->rows.front().front(), 51);
   Store store(file_);
   store.sync(maker_.runs());
   EXPECT_THAT(rows(store, "SELECT step, span FROM last_spans"), ElementsAre("50|51.0", "50|52.0", "50|1.0", "50|2.0"));
+}
+
+TEST_F(StoreFile, ColumnsOfAGridAreWhatTheyStandFor) {
+  maker_.make({.id = "a"});
+  maker_.journal({.id = "a"})
+      .append("grid",
+              {{"step", 100}, {"name", "attention"}, {"rows", {{0.5, nullptr}, {0.25, 0.75}}}, {"columns", {64, 100}}});
+  Store store(file_);
+  store.sync(maker_.runs());
+  EXPECT_THAT(rows(store, "SELECT row, column, value FROM last_grids WHERE name = 'attention'"),
+              ElementsAre("1|64|0.5", "2|64|0.25", "2|100|0.75"));
 }
 
 TEST_F(StoreFile, HoldsWhatAModelSaysOfATextsTokens) {
@@ -412,6 +423,66 @@ TEST_F(StoreFile, LeavesAnotherProgramsDatabaseAlone) {
   error_of([&] { Store::rebuild(file_, maker_.runs()); }, kBadData);
   SQLite::Database database(file_.string());
   EXPECT_TRUE(database.tableExists("recipes"));
+}
+
+TEST_F(StoreFile, WhatWasNeverAStoreIsNotReplaced) {
+  maker_.make({.id = "a"});
+  const fs::path notes = temporary_.path() / "notes.txt";
+  write_file(notes, "of weeks");
+  EXPECT_THAT(error_of([&] { Store store(notes); }, kBadData), HasSubstr("notes.txt is no store of results"));
+  EXPECT_THAT(error_of([&] { Store store(notes); }, kBadData), ::testing::Not(HasSubstr("rebuild")));
+  EXPECT_THAT(error_of([&] { Store::rebuild(notes, maker_.runs()); }, kBadData), HasSubstr("name another file"));
+  EXPECT_EQ(read_file(notes), "of weeks");
+  error_of([&] { Store::rebuild("/dev/null", maker_.runs()); }, kBadData);
+  EXPECT_TRUE(fs::is_character_file("/dev/null"));
+}
+
+TEST_F(StoreFile, IsOpenedAgainWhereAnotherProcessMadeItAnew) {
+  maker_.make({.id = "a"});
+  Store store(file_);
+  store.sync(maker_.runs());
+  Store::rebuild(file_, maker_.runs());
+  maker_.make({.id = "b"});
+  EXPECT_EQ(store.sync(maker_.runs()).added, 1);
+  Store now(file_);
+  EXPECT_THAT(rows(now, "SELECT run_id FROM runs"), ElementsAre("a", "b"));
+}
+
+TEST_F(StoreFile, WhatKilledRebuildsLeftIsRemovedByTheNext) {
+  maker_.make({.id = "a"});
+  const fs::path old = file_.string() + ".rebuild-12";
+  const fs::path running = file_.string() + ".rebuild-13";
+  for (const fs::path& file : {old, running}) write_file(file, "half");
+  fs::last_write_time(old, fs::file_time_type::clock::now() - std::chrono::hours(1));
+  Store::rebuild(file_, maker_.runs());
+  EXPECT_FALSE(fs::exists(old));
+  EXPECT_TRUE(fs::exists(running));
+}
+
+TEST_F(StoreFile, RunsThatCannotBeLookedIntoAreKept) {
+  maker_.make({.id = "a"});
+  maker_.make({.id = "b"});
+  Store store(file_);
+  store.sync(maker_.runs());
+  fs::remove(RunPaths{maker_.folder("b")}.journal());
+  fs::create_symlink("journal.jsonl", RunPaths{maker_.folder("b")}.journal());  // leads to itself, for root too
+  const SyncReport report = store.sync(maker_.runs());
+  EXPECT_EQ(report.removed, 0);
+  EXPECT_EQ(report.skipped, 1);
+  EXPECT_THAT(rows(store, "SELECT run_id FROM runs"), ElementsAre("a", "b"));
+  fs::remove_all(maker_.folder("b"));
+  EXPECT_EQ(store.sync(maker_.runs()).removed, 1) << "gone";
+}
+
+TEST_F(StoreFile, ALinkToAStoreStaysALinkWhenRebuilt) {
+  maker_.make({.id = "a"});
+  const fs::path target = temporary_.path() / "elsewhere.db";
+  { Store store(target); }
+  fs::create_symlink(target, file_);
+  Store::rebuild(file_, maker_.runs());
+  EXPECT_TRUE(fs::is_symlink(file_));
+  Store store(target);
+  EXPECT_THAT(rows(store, "SELECT run_id FROM runs"), ElementsAre("a"));
 }
 
 TEST_F(StoreFile, AFailedRebuildLeavesNothingBehind) {

@@ -208,6 +208,143 @@ TEST_F(Tables, NoStarWithFewerThanTwoCommonSeeds) {
               HasSubstr("No star can be given to dynamic/64: fewer than two seeds in common with a row of the test."));
 }
 
+/// Three seeds for each of some types, so that a's differences from c have p = 0.03 and b's say nothing.
+void make_compared_types(RunMaker& maker) {
+  const auto make = [&](const std::string& type, const std::vector<double>& bpc) {
+    for (std::size_t seed = 0; seed < bpc.size(); ++seed) {
+      maker.make({.id = fmt::format("{}-{}", type, seed),
+                  .type = type,
+                  .span = 512,
+                  .seed = static_cast<int>(seed),
+                  .bpc = bpc[seed]});
+    }
+  };
+  make("a", {1.4307, 1.4, 1.3693});
+  make("b", {1.51, 1.48, 1.505});
+  make("c", {1.5, 1.5, 1.5});
+}
+
+constexpr const char* kCompared =
+    "table: T\nrows: model.span_type\nwhere: {model.span: 512}\ncells: {value: test.bpc}\n";
+
+TEST_F(Tables, SeveralStarsAreCorrectedByHolm) {
+  make_compared_types(maker_);
+  sync();
+  const Table corrected = table(std::string(kCompared) + "stars: {against: [c]}\n");
+  const TableCell& cell = corrected.rows[0].cells[0];
+  EXPECT_NEAR(*cell.p, 2 * 0.03, 5e-4) << "the least of two p";
+  EXPECT_FALSE(cell.star);
+  EXPECT_NEAR(*corrected.rows[1].cells[0].p, 0.8740, 5e-4);
+  EXPECT_FALSE(corrected.rows[2].cells[0].p.has_value()) << "the baseline is not compared with itself";
+  EXPECT_THAT(
+      render_table(corrected, TableFormat::kText),
+      HasSubstr("* better than c by a two-sided paired t-test over common seeds, p < 0.05, Holm's correction for 2 "
+                "compared cells."));
+  EXPECT_NEAR(to_json(corrected)["rows"][0]["cells"][0]["p"].get<double>(), 0.06, 1e-3);
+  EXPECT_EQ(to_json(corrected)["rows"][2]["cells"][0]["p"], Json());
+
+  const Table plain = table(std::string(kCompared) + "stars: {against: [c], correct: none}\n");
+  EXPECT_NEAR(*plain.rows[0].cells[0].p, 0.03, 5e-4);
+  EXPECT_TRUE(plain.rows[0].cells[0].star);
+  EXPECT_THAT(render_table(plain, TableFormat::kText), HasSubstr("p < 0.05, not corrected for multiple comparisons."));
+}
+
+TEST_F(Tables, AStarAgainstSeveralRowsHasTheLargestPOfItsTests) {
+  make_compared_types(maker_);
+  sync();
+  const Table result = table(std::string(kCompared) + "stars: {against: [b, c], correct: none}\n");
+  EXPECT_NEAR(*result.rows[0].cells[0].p, 0.0343, 5e-4) << "against b";
+  const Table worse = table(std::string(kCompared) + "stars: {against: [a, b], correct: none}\n");
+  EXPECT_EQ(*worse.rows[2].cells[0].p, 1) << "worse than a for sure, which is no star";
+}
+
+std::vector<std::string> best_cells(const Table& table) {
+  std::vector<std::string> labels;
+  for (const TableRow& row : table.rows) {
+    for (std::size_t c = 0; c < row.cells.size(); ++c) {
+      if (row.cells[c].best) labels.push_back(row.label + "/" + table.columns[c].label);
+    }
+  }
+  return labels;
+}
+
+TEST_F(Tables, TheBestCellsOfColumnsAreMarkedWhereAsked) {
+  EXPECT_THAT(best_cells(table(kGrid)), ElementsAre());
+  const std::string best =
+      "table: T\nrows: model.span_type\ncolumns: model.span\n"
+      "cells: {value: test.bpc, spread: sd, digits: 3, best: true}\n";
+  const Table result = table(best);
+  EXPECT_THAT(best_cells(result), ElementsAre("adaptive/64", "adaptive/256"));
+  EXPECT_THAT(render_table(result, TableFormat::kText), HasSubstr(" ▸1.856 ± 0.010 "));
+  EXPECT_THAT(render_table(result, TableFormat::kMarkdown), HasSubstr("| **1.856** ± 0.010 |"));
+  EXPECT_THAT(render_table(result, TableFormat::kLatex), HasSubstr("& \\textbf{1.856} $\\pm$ 0.010 &"));
+  EXPECT_TRUE(to_json(result)["rows"][0]["cells"][0]["best"]);
+  EXPECT_FALSE(to_json(result)["rows"][1]["cells"][0]["best"]);
+  EXPECT_THAT(result.notes, ::testing::Contains("Bold, or after ▸: the best of each column by the digits that are "
+                                                "printed, among cells of one corpus."));
+  const Table highest = table(
+      "table: T\nrows: model.span_type\nwhere: {model.span: 64}\n"
+      "columns: [{label: low, value: test.bpc}, {label: high, value: test.bpc, better: higher, best: true}]\n");
+  EXPECT_THAT(best_cells(highest), ElementsAre("fixed/high"));
+  EXPECT_THAT(highest.notes, ::testing::Contains(HasSubstr("the best of high by")));
+}
+
+TEST_F(Tables, CellsThatPrintTheSameAreBestTogether) {
+  make_compared_types(maker_);
+  maker_.make({.id = "d", .type = "d", .span = 512, .bpc = 1.4004});
+  sync();
+  const auto best = [&](const std::string& digits) {
+    return best_cells(
+        table("table: T\nrows: model.span_type\nwhere: {model.span: 512}\ncells: {value: test.bpc, best: "
+              "true, digits: " +
+              digits + "}\n"));
+  };
+  EXPECT_THAT(best("3"), ElementsAre("a/test.bpc", "d/test.bpc"));
+  EXPECT_THAT(best("4"), ElementsAre("a/test.bpc"));
+  EXPECT_THAT(best("1"), ElementsAre("a/test.bpc", "d/test.bpc"));
+  EXPECT_THAT(best("0"), ElementsAre("a/test.bpc", "b/test.bpc", "d/test.bpc")) << "1 is better than 2";
+  const Table one =
+      table("table: T\nrows: [{label: a, where: {model.span_type: a}}]\ncells: {value: test.bpc, best: true}\n");
+  EXPECT_THAT(best_cells(one), ElementsAre()) << "better than nothing";
+}
+
+TEST_F(Tables, NoBestIsMarkedAmongDifferentCorpora) {
+  make_compared_types(maker_);
+  const auto other_corpus = [&](const std::string& id, const std::string& name, const std::string& fingerprint) {
+    write_file(RunPaths{maker_.folder(id)}.environment(),
+               Json{{"dataset", name}, {"language", ""}, {"fingerprint", fingerprint}}.dump());
+  };
+  const std::string rows =
+      "table: T\nrows: [{label: a, where: {run_id: a-0}}, {label: b, where: {run_id: b-0}}, "
+      "{label: c, where: {run_id: c-0}}]\ncells: {value: test.bpc, best: true}\n";
+  other_corpus("a-0", "enwik8", "beef");
+  sync();
+  EXPECT_THAT(best_cells(table(rows)), ElementsAre("c/test.bpc")) << "b and c are of text8";
+  other_corpus("b-0", "text8", "another");
+  maker_.journal({.id = "b-0"}).append("message", {{"text", "changed"}});
+  sync();
+  EXPECT_THAT(best_cells(table(rows)), ElementsAre()) << "text8 of another preparation";
+  const Table mixed = table(
+      "table: T\nrows: [{label: a, where: {model.span_type: a, model.span: 512}}, {label: c, where: {model.span_type: "
+      "c}}]\n"
+      "cells: {value: test.bpc, best: true}\n");
+  EXPECT_THAT(best_cells(mixed), ElementsAre()) << "a's number is of two corpora";
+}
+
+TEST_F(Tables, EvaluationsOnOneOtherCorpusAreCompared) {
+  make_compared_types(maker_);
+  for (const char* type : {"a", "b"}) {
+    maker_.evaluate({.id = std::string(type) + "-0"}, "test", type == std::string("a") ? 3.1 : 3.0,
+                    {{"data.name", "pg-19"}});
+  }
+  sync();
+  const Table result = table(
+      "table: T\nrows: [{label: a, where: {run_id: a-0}}, {label: b, where: {run_id: b-0}}]\ncells: {best: true}\n"
+      "columns:\n  - {label: own, value: test.bpc}\n  - {label: by column, value: test.bpc@data.name=pg-19}\n"
+      "  - {label: by row, value: test.bpc, where: {at.data.name: pg-19}}\n");
+  EXPECT_THAT(best_cells(result), ElementsAre("a/own", "b/by column", "b/by row"));
+}
+
 TEST_F(Tables, AlsoAddsAColumnBesideEach) {
   const Table result = table(std::string(kGrid) +
                              "also: [{value: test.average_span, label: span, digits: 0}]\n"
@@ -329,6 +466,11 @@ TEST(NumberFormats, PrintWhatPapersPrint) {
   EXPECT_EQ(format_number(3.1e9, NumberFormat::kBytes, 1), "3.1 GB");
   EXPECT_EQ(format_number(0.125, NumberFormat::kPercent, -1), "12.5 %");
   EXPECT_EQ(format_number(250, NumberFormat::kDuration, -1), "4 min 10 s");
+}
+
+TEST(TableFiles, NameTheCorrectionsThatThereAre) {
+  EXPECT_THAT(refusal("table: T\nrows: a\ncells: {value: b}\nstars: {against: [x], correct: bonferroni}\n"),
+              HasSubstr("description.yaml:4: 'correct' is holm or none, not 'bonferroni'"));
 }
 
 TEST(TableFiles, AreReadFromRecipes) {

@@ -1,0 +1,128 @@
+// xlm continuation: how a recipe's models go on with the same passages.
+#include <algorithm>
+#include <map>
+#include <memory>
+
+#include "base/progress.h"
+#include "cmd/evaluation_target.h"
+#include "cmd/recipe_view.h"
+#include "cmd/results_store.h"
+#include "experiments/configuration/configuration.h"
+#include "experiments/runs/core_library.h"
+#include "results/continuations/continuations.h"
+#include "results/pages/continuations_page.h"
+
+namespace xlm {
+namespace {
+
+constexpr std::string_view kHtml = "html";
+
+struct Options : RecipeOptions {
+  fs::path file;
+  std::vector<std::string> overrides;
+  std::string data;
+  std::string format;
+  fs::path out;
+};
+
+std::vector<std::string> format_names() {
+  std::vector<std::string> names(kContinuationFormatNames.begin(), kContinuationFormatNames.end());
+  names.emplace_back(kHtml);
+  return names;
+}
+
+std::string format_of(const Options& options, const GlobalOptions& global) {
+  if (global.json) return "json";
+  if (!options.format.empty()) return options.format;
+  static const std::map<std::string, std::string> endings{{".md", "markdown"}, {".json", "json"}, {".html", "html"}};
+  const auto known = endings.find(options.out.extension().string());
+  return known == endings.end() ? "text" : known->second;
+}
+
+std::string render(Store& store, const std::vector<Continuations>& all, const std::string& name) {
+  if (name == kHtml) return continuations_page(store, all);
+  const auto found = std::find(kContinuationFormatNames.begin(), kContinuationFormatNames.end(), name);
+  return render_continuations(all, static_cast<ContinuationFormat>(found - kContinuationFormatNames.begin()));
+}
+
+/// What a run's model, as the command line wants it computed, says after each prompt.
+SampleJob job_of(const std::string& run, const Continuations& continuations, const Options& options,
+                 const GlobalOptions& global) {
+  const LocatedModel place = locate_model(run, global.runs);
+  SampleJob job{.model = place.model,
+                .options = read_model_folder(place.model, options.overrides),
+                .prompt = "",
+                .tokens = continuations.description.tokens};
+  job.options.data.path = evaluation_data(options.data, place);
+  return job;
+}
+
+/// Asks every model for its continuation of every prompt.
+void fill_in(Continuations& continuations, const Options& options, const GlobalOptions& global) {
+  const ContinuationDescription& description = continuations.description;
+  for (const ContinuationDescription::Prompt& prompt : description.prompts) {
+    continuations.passages.push_back({prompt, "", std::vector<std::string>(continuations.models.size())});
+  }
+  const auto total = static_cast<double>(description.prompts.size() * continuations.models.size());
+  Progress progress({.label = "continue", .total = total, .unit = "passages", .quiet = global.quiet}, stderr,
+                    global.standard_error);
+  double done = 0;
+  for (std::size_t i = 0; i < continuations.models.size(); ++i) {
+    const std::string& run = continuations.models[i].run;
+    if (run.empty()) continue;
+    SampleJob job = job_of(run, continuations, options, global);
+    for (ContinuedPassage& passage : continuations.passages) {
+      job.passage = Passage{.split = description.split,
+                            .document = passage.place.document,
+                            .first = passage.place.first,
+                            .tokens = description.prompt_tokens};
+      const Sample sample = core().sample(job, [](const std::string&) { return true; });
+      passage.prompt = sample.prompt;
+      passage.texts[i] = sample.text;
+      progress.update(++done);
+    }
+  }
+}
+
+int run(const Options& options, const GlobalOptions& global) {
+  const RecipeView recipe = read_recipe(options.file, options);
+  std::vector<ContinuationDescription> descriptions;
+  for (const Yaml& description : choose_exhibits(find_exhibits(recipe.file, ExhibitKind::kContinuation),
+                                                 ExhibitKind::kContinuation, options.name)) {
+    descriptions.push_back(read_continuation_description(description));
+  }
+  Store store = open_store(global);
+  RunTable runs(store);
+  warn_without_runs(recipe, options, global, runs);
+  std::vector<Continuations> all;
+  const auto build = [&](const ContinuationDescription& one) { return find_models(runs, one, recipe.filters); };
+  make_each(descriptions, build, [&](Continuations found) { all.push_back(std::move(found)); });
+  for (Continuations& one : all) fill_in(one, options, global);
+  print_or_write(render(store, all, format_of(options, global)), options.out);
+  return all.size() == descriptions.size() ? kDone : kBadData;
+}
+
+}  // namespace
+
+std::function<int()> declare_continuation(CLI::App& app, const GlobalOptions& global) {
+  const auto options = std::make_shared<Options>();
+  app.add_option("SPEC.yaml", options->file, "A recipe with continuations in it, or a file of them alone")->required();
+  app.add_option("overrides", options->overrides, "How they are computed: device=cpu model.window=1024")
+      ->type_name("KEY=VALUE");
+  add_recipe_options(app, *options, "continuation");
+  app.add_option("--data", options->data, "Prepared data folder (default: what the runs were trained on)")
+      ->type_name("DIR");
+  app.add_option("--format", options->format, "text, markdown, json or html (default: by --out, else text)")
+      ->check(CLI::IsMember(format_names()))
+      ->type_name("FORMAT");
+  app.add_option("--out", options->out, "Write to a file")->type_name("FILE");
+  app.footer(
+      "The models are asked anew each time: always the likeliest token, so that the same models say the same.\n"
+      "docs/results.md says how a recipe describes continuations. `xlm sample` continues a text of your own.\n\n"
+      "Examples:\n"
+      "  xlm continuation experiments/recipes/recurrence/table-2.yaml --profile small --out continuations.html\n"
+      "  xlm continuation experiments/recipes/recurrence/table-2.yaml --profile small --format markdown device=cpu");
+  return [options, &global] { return run(*options, global); };
+}
+
+}  // namespace xlm

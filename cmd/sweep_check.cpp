@@ -1,0 +1,69 @@
+// xlm sweep --check.
+#include "cmd/sweep_check.h"
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "cmd/header_commands.h"
+
+namespace xlm {
+namespace {
+
+std::string counted(std::size_t count, const std::string& what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+/// "24 runs, 8 evaluations, 2 tables, 1 figure".
+std::string seen_in(const RecipeCheck& check) {
+  return fmt::format("{}, {}, {}, {}", counted(check.sweep.runs.size(), "run"),
+                     counted(check.sweep.evaluations, "evaluation"), counted(check.tables, "table"),
+                     counted(check.figures, "figure"));
+}
+
+std::string as_json(const RecipeCheck& check) {
+  Json findings = Json::array();
+  for (const RecipeFinding& finding : check.findings) {
+    findings.push_back({{"place", finding.place}, {"message", finding.message}, {"advice", finding.advice}});
+  }
+  const Json result = {{"runs", check.sweep.runs.size()},
+                       {"evaluations", check.sweep.evaluations},
+                       {"tables", check.tables},
+                       {"figures", check.figures},
+                       {"findings", std::move(findings)}};
+  return result.dump(2) + "\n";
+}
+
+}  // namespace
+
+RecipeCheck check_sweep(const fs::path& file, const std::string& profile, const Yaml& tree) {
+  Store store = Store::in_memory();
+  RecipeCheck check = check_recipe(tree, store);
+  RunTable runs(store);
+  for (RecipeFinding& finding : check_header_commands({file, profile, tree, runs})) {
+    check.findings.push_back(std::move(finding));
+  }
+  return check;
+}
+
+int report_check(const fs::path& file, const std::string& profile, const RecipeCheck& check,
+                 const GlobalOptions& global) {
+  const bool good = check.findings.empty();
+  if (global.json) {
+    print(as_json(check));
+    return good ? kDone : kUsage;
+  }
+  std::string text;
+  for (const RecipeFinding& finding : check.findings) {
+    text += fmt::format("{}: {}\n", finding.place, finding.message);
+    if (!finding.advice.empty()) text += fmt::format("  {}\n", finding.advice);
+  }
+  const std::string name = file.string() + (profile.empty() ? "" : ", profile " + profile);
+  text += fmt::format("{}: {}: {}\n", name, seen_in(check),
+                      good ? "every row, column and figure has its runs, and every run is shown"
+                           : fmt::format("{} to mend", counted(check.findings.size(), "finding")));
+  print(text);
+  return good ? kDone : kUsage;
+}
+
+}  // namespace xlm

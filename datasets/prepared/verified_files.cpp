@@ -1,0 +1,48 @@
+// Files whose hashes were found right.
+#include "datasets/prepared/verified_files.h"
+
+#include <sys/stat.h>
+
+#include <cerrno>
+
+#include "base/error.h"
+#include "base/sha256.h"
+
+namespace xlm {
+namespace {
+
+/// What changes with a file's content. The time is that of the last change of anything, which nobody can set.
+Json stamp_of(const fs::path& file) {
+  struct stat status {};
+  if (::stat(file.c_str(), &status) != 0) throw_file_error("read", file, errno);
+  const std::int64_t changed = std::int64_t{status.st_ctim.tv_sec} * 1'000'000'000 + status.st_ctim.tv_nsec;
+  return {{"bytes", status.st_size}, {"changed", changed}};
+}
+
+}  // namespace
+
+VerifiedFiles::VerifiedFiles(fs::path folder) : folder_(std::move(folder)), known_(Json::object()) {
+  try {
+    const Json read = read_json(folder_ / kFile);
+    if (read.is_object()) known_ = read;
+  } catch (const Error&) {
+    // There is none yet, or it is damaged: it is made again.
+  }
+}
+
+bool VerifiedFiles::has_hash(const std::string& file, const std::string& hash, bool again) {
+  Json stamp = stamp_of(folder_ / file);
+  stamp["sha256"] = hash;
+  if (!again && known_.contains(file) && known_[file] == stamp) return true;
+  if (sha256_file(folder_ / file) != hash) return false;
+  if (known_.contains(file) && known_[file] == stamp) return true;
+  known_[file] = std::move(stamp);
+  try {
+    write_file(folder_ / kFile, known_.dump(1) + "\n");
+  } catch (const Error&) {
+    // A folder of somebody else, or a full disk.
+  }
+  return true;
+}
+
+}  // namespace xlm

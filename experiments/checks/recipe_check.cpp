@@ -1,0 +1,317 @@
+// Whether a recipe asks for what it can get.
+#include "experiments/checks/recipe_check.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "experiments/checks/mixed_runs.h"
+#include "results/exhibits/exhibits.h"
+#include "results/figures/figure.h"
+#include "results/figures/figure_description.h"
+#include "results/tables/table.h"
+
+namespace xlm {
+namespace {
+
+constexpr std::size_t kMostNamed = 3;
+
+/// "a, b, c and 4 more".
+std::string some_of(const std::vector<std::string>& names) {
+  if (names.size() <= kMostNamed) return join(names, ", ");
+  const std::vector<std::string> first(names.begin(), names.begin() + kMostNamed);
+  return fmt::format("{} and {} more", join(first, ", "), names.size() - kMostNamed);
+}
+
+std::vector<Yaml> exhibits_of(const Yaml& tree, ExhibitKind kind) {
+  return has_exhibits(tree, kind) ? find_exhibits(tree, kind) : std::vector<Yaml>{};
+}
+
+/// What text figures and figures of grids name.
+NamedByExhibits named_by(const std::vector<Yaml>& figures) {
+  NamedByExhibits named;
+  const auto text = [](const Yaml& node, const char* key) {
+    const Yaml* value = node.find(key);
+    return value != nullptr && value->is_scalar() ? value->scalar : std::string();
+  };
+  for (const Yaml& figure : figures) {
+    if (const std::string grid = text(figure, "grid"); !grid.empty()) named.grids.insert(grid);
+    if (text(figure, "kind") != "text") continue;
+    for (const char* key : {"y", "marks"}) {
+      if (const std::string trace = text(figure, key); !trace.empty()) named.traces.insert(trace);
+    }
+  }
+  return named;
+}
+
+std::string point_text(const SweepPoint& point) {
+  std::vector<std::string> parts;
+  for (const auto& [key, value] : point) parts.push_back(fmt::format("{}={}", key, trim(to_text(value))));
+  return parts.empty() ? "the run" : join(parts, " ");
+}
+
+/// Checks the exhibits of one recipe.
+class RecipeChecker {
+ public:
+  RecipeChecker(const Yaml& tree, Store& store) : tree_(tree), runs_(with_supposed_runs(tree, store)) {
+    const std::string experiment = recipe_experiment(tree);
+    if (!experiment.empty()) of_recipe_.push_back({"experiment", Filter::Relation::kEqual, {experiment}});
+  }
+
+  RecipeCheck check() {
+    const auto each = [&](ExhibitKind kind, std::size_t& count, const auto& look) {
+      for (const Yaml& node : exhibits_of(tree_, kind)) {
+        ++count;
+        try {
+          look(node);
+        } catch (const UsageError& error) {
+          find_mistake(node, error.what());
+        }
+      }
+    };
+    each(ExhibitKind::kTable, result_.tables, [&](const Yaml& node) { check_table(read_table_description(node)); });
+    each(ExhibitKind::kFigure, result_.figures, [&](const Yaml& node) { check_figure(read_figure_description(node)); });
+    if (result_.tables + result_.figures > 0) find_hidden_runs();
+    check_corpora();
+    return std::move(result_);
+  }
+
+ private:
+  Store& with_supposed_runs(const Yaml& tree, Store& store) {
+    result_.sweep = suppose(tree, named_by(exhibits_of(tree, ExhibitKind::kFigure)));
+    std::vector<Run> runs;
+    for (const SupposedRun& supposed : result_.sweep.runs) runs.push_back(supposed.run);
+    store.add(runs);
+    return store;
+  }
+
+  void find(const std::string& place, std::string message, std::string advice) {
+    result_.findings.push_back({place, std::move(message), std::move(advice)});
+  }
+
+  /// A mistake in a description, whose message may begin with where it is; further lines say what to do.
+  void find_mistake(const Yaml& node, const std::string& text) {
+    const std::size_t line = std::min(text.find('\n'), text.size());
+    std::string message = text.substr(0, line);
+    std::string place = node.where();
+    if (const std::size_t end = message.find(": "); message.starts_with(*node.source + ":") && end < line) {
+      place = message.substr(0, end);
+      message.erase(0, end + 2);
+    }
+    find(place, std::move(message), line < text.size() ? text.substr(line + 1) : "");
+  }
+
+  /// Remembers that rows are shown, and the evaluations behind columns COLUMN@KEY=VALUE of their runs.
+  void show(const std::vector<std::size_t>& rows, const std::vector<std::string>& columns) {
+    shown_.insert(rows.begin(), rows.end());
+    std::set<std::string> ids;
+    for (const std::size_t row : rows) ids.insert(runs_.id(row));
+    for (const std::string& column : columns) {
+      for (const std::size_t row : runs_.rows_elsewhere(column)) {
+        if (ids.contains(runs_.id(row))) shown_.insert(row);
+      }
+    }
+  }
+
+  void check_table(const TableDescription& description) {
+    const std::string title = fmt::format("table '{}'", description.name);
+    const bool by_corpus = names_corpus(description.row_key) || names_corpus(description.column_key);
+    asks_for_corpora_ = asks_for_corpora_ || (by_corpus && !description.printed.empty());
+    check_conditions(title, description.place, description.where);
+    for (const TableEntry& row : description.rows) check_conditions(title, description.place, row.where);
+    for (const TableColumn& column : description.columns) check_conditions(title, description.place, column.where);
+    const auto built = build_table(runs_, description, of_recipe_);
+    if (const auto* nothing = std::get_if<NothingToShow>(&built)) {
+      return find(description.place, fmt::format("{} has nothing to show: {}", title, nothing->reason), kAskForRuns);
+    }
+    const auto& table = std::get<Table>(built);
+    std::vector<bool> filled(table.columns.size());
+    for (const TableRow& row : table.rows) {
+      for (std::size_t c = 0; c < row.cells.size(); ++c) {
+        if (row.cells[c].value) filled[c] = true;
+      }
+    }
+    for (const TableRow& row : table.rows) check_row(description, table, row, filled);
+    for (std::size_t c = 0; c < filled.size(); ++c) {
+      if (filled[c]) continue;
+      find(description.place, fmt::format("{}: the column '{}' is filled by no run", title, table.columns[c].label),
+           kAskForRuns);
+    }
+    check_printed(description, table);
+  }
+
+  void check_row(const TableDescription& description, const Table& table, const TableRow& row,
+                 const std::vector<bool>& filled_columns) {
+    const std::string title = fmt::format("table '{}'", description.name);
+    const auto has_value = [](const TableCell& cell) { return cell.value.has_value(); };
+    const bool printed_only = !row.cells.empty() && row.cells.front().missing == kPrintedOnly;
+    const bool filled = std::any_of(row.cells.begin(), row.cells.end(), has_value);
+    if (!filled && !printed_only) {
+      return find(description.place,
+                  fmt::format("{}: the row '{}' is filled by no run ({})", title, row.label, row.cells.front().missing),
+                  "add runs or evaluations that fill it, or say `printed_only: true` where only the paper's values "
+                  "are meant");
+    }
+    for (std::size_t c = 0; c < row.cells.size(); ++c) {
+      const TableCell& cell = row.cells[c];
+      const TableColumn& column = table.columns[c];
+      const std::string name = fmt::format("{}/{}", row.label, column.label);
+      if (!cell.printed.empty() && !cell.value && !printed_only && filled_columns[c]) {
+        find(description.place,
+             fmt::format("{}: beside the printed value of {} there is no run ({})", title, name, cell.missing),
+             kAskForRuns);
+      }
+      const std::vector<std::string> keys =
+          differences(runs_, cell.rows, result_.sweep.setting_keys, {column.cells.over});
+      if (!keys.empty()) {
+        find(description.place,
+             fmt::format("{}: the cell {} makes one number of runs that differ in {}", title, name, some_of(keys)),
+             kTellApart);
+      }
+      show(cell.rows, {column.cells.value});
+    }
+  }
+
+  /// Every printed value has a cell, in whatever way rows and columns came about.
+  void check_printed(const TableDescription& description, const Table& table) {
+    for (const auto& [label, cells] : description.printed) {
+      const auto row = std::find_if(table.rows.begin(), table.rows.end(),
+                                    [&name = label](const TableRow& r) { return r.label == name; });
+      for (const auto& [column, value] : cells) {
+        const bool there =
+            row != table.rows.end() && std::any_of(table.columns.begin(), table.columns.end(),
+                                                   [&name = column](const TableColumn& c) { return c.label == name; });
+        if (there) continue;
+        find(description.place,
+             fmt::format("table '{}': the printed value {} of {}/{} has no cell", description.name, value, label,
+                         column),
+             "let 'rows', 'columns' and 'also' give it one, or leave it out");
+      }
+    }
+  }
+
+  /// A condition on the name of a corpus says nothing where nobody knows the names.
+  void check_corpora() {
+    const std::set<std::string>& unnamed = result_.sweep.unnamed;
+    const Yaml* corpora = tree_.find("corpora");
+    const std::string place = (corpora == nullptr ? tree_ : *corpora).where();
+    if (asks_for_corpora_ && !unnamed.empty()) {
+      find(place,
+           fmt::format("tables or figures name corpora, but nothing says what is in {}",
+                       some_of({unnamed.begin(), unnamed.end()})),
+           "prepare it, or say it: `corpora: {FOLDER: NAME}`");
+    }
+    for (const auto& [path, name] : result_.sweep.misnamed) {
+      find(place, fmt::format("{} holds {}, which is not what 'corpora' says", path, name),
+           "prepare the corpus that is meant, or mend 'corpora'");
+    }
+  }
+
+  /// Of several values that a condition allows, each must be there: otherwise one is a slip, or its runs are missing.
+  void check_conditions(const std::string& title, const std::string& place, const std::vector<Filter>& conditions) {
+    for (const Filter& condition : conditions) {
+      asks_for_corpora_ = asks_for_corpora_ || names_corpus(condition.column);
+      if (condition.relation != Filter::Relation::kEqual || condition.values.size() < 2) continue;
+      for (const Value& value : condition.values) {
+        std::vector<Filter> one = of_recipe_;
+        one.push_back({condition.column, Filter::Relation::kEqual, {value}});
+        if (!runs_.select(one).empty()) continue;
+        find(place, fmt::format("{}: no run has {}", title, one.back().text()), kAskForRuns);
+      }
+    }
+  }
+
+  void check_figure(const FigureDescription& description) {
+    const std::string title = fmt::format("figure '{}'", description.name);
+    check_conditions(title, description.place, description.where);
+    const auto built = build_figure(runs_, description, of_recipe_);
+    if (const auto* nothing = std::get_if<NothingToShow>(&built)) {
+      return find(description.place, fmt::format("{} has nothing to show: {}", title, nothing->reason), kAskForRuns);
+    }
+    const FigureRows figure(runs_, description, of_recipe_);
+    for (const FigureRows::Point& point : figure.points()) {
+      const std::vector<std::string> keys =
+          differences(runs_, point.rows, result_.sweep.setting_keys, {description.over});
+      if (keys.empty()) continue;
+      const std::string what = description.grid.empty() ? "makes one number of runs" : "shows one of several runs";
+      find(description.place,
+           fmt::format("{} {} that differ in {}{}", title, what, some_of(keys),
+                       point.name.empty() ? "" : fmt::format(" ({})", point.name)),
+           kTellApart);
+      break;  // the others are alike
+    }
+    if (const std::vector<std::string> corpora = figure.joined_corpora(); !corpora.empty()) {
+      find(description.place,
+           fmt::format("{} puts {} together: {}", title,
+                       description.front ? "several corpora on one front" : "several corpora", some_of(corpora)),
+           "give each corpus a figure of its own with `where: {data.name: …}`, or make data.name its x or series");
+    }
+    show(figure.rows(), {description.x, description.y, description.value});
+  }
+
+  /// Runs and evaluations that are done for nothing.
+  void find_hidden_runs() {
+    std::map<std::string, std::vector<std::size_t>> rows;  // by run
+    std::vector<std::string> settings;
+    for (const std::string& key : result_.sweep.setting_keys) settings.push_back(std::string(kSettingPrefix) + key);
+    for (const std::size_t row : runs_.select({}, settings)) rows[runs_.id(row)].push_back(row);
+    std::vector<std::string> hidden_runs;
+    std::vector<std::string> hidden_evaluations;
+    for (const SupposedRun& supposed : result_.sweep.runs) {
+      const std::vector<std::size_t>& of_run = rows[supposed.run.id];
+      const auto is_shown = [&](std::size_t row) { return shown_.contains(row); };
+      if (std::none_of(of_run.begin(), of_run.end(), is_shown)) {
+        hidden_runs.push_back(point_text(supposed.point));
+        continue;
+      }
+      for (const std::size_t row : of_run) {
+        if (row < runs_.size() || is_shown(row)) continue;
+        hidden_evaluations.push_back(point_text(supposed.point) + " at " + settings_of(row, settings));
+      }
+    }
+    report_hidden("sweep", "run", hidden_runs);
+    report_hidden("evaluate", "evaluation", hidden_evaluations);
+  }
+
+  void report_hidden(const char* section, const char* what, const std::vector<std::string>& hidden) {
+    if (hidden.empty()) return;
+    const Yaml* node = tree_.find(section);
+    find((node == nullptr ? tree_ : *node).where(),
+         fmt::format("{} {}{} in no table and no figure: {}", hidden.size(), what, hidden.size() == 1 ? " is" : "s are",
+                     some_of(hidden)),
+         fmt::format("show {}, or take {} out of '{}'", hidden.size() == 1 ? "it" : "them",
+                     hidden.size() == 1 ? "it" : "them", section));
+  }
+
+  /// What an evaluation was made with that is not its run's own: "model.overlap=20".
+  std::string settings_of(std::size_t row, const std::vector<std::string>& settings) {
+    std::vector<std::string> parts;
+    for (const std::string& column : settings) {
+      const std::string key = column.substr(kSettingPrefix.size());
+      const Value& value = runs_.column_or_nothing(column)[row];
+      if (!same_value(value, runs_.column_or_nothing(key)[row])) parts.push_back(key + "=" + xlm::to_text(value));
+    }
+    return join(parts, " ");
+  }
+
+  static constexpr const char* kAskForRuns = "add runs or evaluations that it can show, or take it out";
+  static constexpr const char* kTellApart =
+      "tell them apart by 'where', by rows and columns, or by 'series'; or say in 'over' what they may differ in";
+
+  const Yaml& tree_;
+  RecipeCheck result_;
+  RunTable runs_;
+  std::vector<Filter> of_recipe_;
+  std::set<std::size_t> shown_;
+  bool asks_for_corpora_ = false;  // by name
+};
+
+}  // namespace
+
+RecipeCheck check_recipe(const Yaml& tree, Store& store) { return RecipeChecker(tree, store).check(); }
+
+}  // namespace xlm

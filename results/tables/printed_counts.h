@@ -1,0 +1,27 @@
+// How many of the values that a paper prints ours agree with.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "results/tables/table.h"
+
+namespace xlm {
+
+/// What becomes of a printed value: a verdict, or why there is none.
+inline constexpr std::array<std::string_view, 6> kPrintedOutcomes{
+    "agrees",        "differs", "too few seeds", "smaller run", "missing",  // no number of ours yet
+    "not comparable"};  // the printed text is no number, ours is no mean
+
+/// Printed values by outcome, in the order of kPrintedOutcomes.
+struct PrintedCounts {
+  std::array<std::int64_t, kPrintedOutcomes.size()> of{};
+
+  std::int64_t total() const;
+  PrintedCounts& operator+=(const PrintedCounts& other);
+};
+
+PrintedCounts count_printed(const Table& table);
+
+}  // namespace xlm

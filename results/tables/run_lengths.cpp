@@ -1,0 +1,49 @@
+// How long runs train, in words.
+#include "results/tables/run_lengths.h"
+
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "results/quantities/number_format.h"
+
+namespace xlm {
+namespace {
+
+/// 600000 as "600,000".
+std::string in_thousands(std::int64_t number) {
+  std::string digits = fmt::to_string(number);
+  for (auto place = static_cast<std::int64_t>(digits.size()) - 3; place > 0; place -= 3) {
+    digits.insert(static_cast<std::size_t>(place), ",");
+  }
+  return digits;
+}
+
+/// "2,000", or "600,000 to 900,000".
+template <class Number, class Format>
+std::string range_of(const std::set<Number>& numbers, const Format& format) {
+  const std::string low = format(*numbers.begin());
+  const std::string high = format(*numbers.rbegin());
+  return low == high ? low : low + " to " + high;
+}
+
+}  // namespace
+
+void RunLengths::add(std::int64_t steps, double tokens) {
+  steps_.insert(steps);
+  tokens_.insert(tokens);
+}
+
+std::string RunLengths::text() const {
+  std::vector<std::string> parts(others_.begin(), others_.end());
+  if (!steps_.empty()) {
+    const auto count = [](double tokens) { return format_number(tokens, NumberFormat::kCount, -1); };
+    const std::string steps = range_of(steps_, in_thousands) + " steps";
+    const bool known = *tokens_.begin() > 0;
+    parts.push_back(known ? fmt::format("{} ({} tokens)", steps, range_of(tokens_, count)) : steps);
+  }
+  return join(parts, ", ");
+}
+
+}  // namespace xlm

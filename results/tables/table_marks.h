@@ -1,0 +1,33 @@
+// What is marked in a table: stars on cells that beat other rows, and the best cells of a column.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "results/tables/table.h"
+#include "results/tables/table_notes.h"
+
+namespace xlm {
+
+/// One number per value of `over`: several runs of one seed count as their mean.
+using ByGroup = std::map<std::string, std::vector<double>>;
+
+/// What the number of a cell was made of.
+struct CellSample {
+  ByGroup by_group;
+  std::set<std::string> corpora;  // the texts that it was measured on
+};
+
+/// Stars the cells that are better than each row of `stars.against` by a two-sided paired t-test over common seeds. The
+/// p of a cell is the largest of its tests, as all of them must hold, and 1 where its mean is not better; over the
+/// cells of the table it is corrected as `stars.correct` says. Notes which cells and rows could not be tested.
+void set_stars(Table& table, const Stars& stars, const std::vector<std::vector<CellSample>>& samples,
+               TableNotes& notes);
+
+/// Marks the best cells of the columns that ask for it: those to which no cell of the same corpus prints a better
+/// number, and some cell prints a worse one. Cells of several corpora at once are left alone.
+void mark_best(Table& table, const std::vector<std::vector<CellSample>>& samples);
+
+}  // namespace xlm

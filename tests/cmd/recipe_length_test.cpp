@@ -1,0 +1,53 @@
+// A table of a profile that is smaller than the paper's names the lengths of both.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/json.h"
+#include "tests/experiments/program.h"
+#include "tests/results/run_maker.h"
+
+namespace xlm {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class RecipeLength : public ::testing::Test {
+ protected:
+  RecipeLength() { RunMaker(folder_.path() / "runs").make_sweep({"fixed"}, {64}, {1}); }
+
+  /// What `xlm table` says of the made run under a profile of a recipe.
+  std::string table(const std::string& length, const std::string& profile) const {
+    write_file(folder_.path() / "r.yaml",
+               "experiment: spans\ndata: {path: nowhere}\nmodel: {type: adaptive-span}\ntrain: {" + length +
+                   "}\nprofiles:\n  smoke: {train: {epochs: 0, steps: 100}}\n  paper: {}\n"
+                   "tables: [{table: T, rows: model.span_type, cells: {value: test.bpc}}]\n");
+    const ProgramResult result =
+        shell(folder_.path(), "'" XLM_BINARY "' table r.yaml" + (profile.empty() ? "" : " --profile " + profile));
+    EXPECT_EQ(result.code, 0) << result.err;
+    return result.out;
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(RecipeLength, StandsUnderTheTableOfASmallerProfile) {
+  EXPECT_THAT(table("steps: 600000", "smoke"),
+              HasSubstr("Runs smaller than the paper's: 100 steps here; 600,000 steps (19.7G tokens) in the paper."));
+  EXPECT_THAT(table("epochs: 2", "smoke"), HasSubstr("100 steps here; 2 epochs in the paper.")) << "without data";
+}
+
+TEST_F(RecipeLength, IsLeftOutWhereThePapersRunsAreNoneOfThisProgram) {
+  const std::string shown = table("steps: 600000, stepz: 1", "smoke");
+  EXPECT_THAT(shown, HasSubstr("fixed"));
+  EXPECT_THAT(shown, Not(HasSubstr("smaller than the paper's")));
+}
+
+TEST_F(RecipeLength, IsNotSaidOfThePapersOwnProfile) {
+  for (const char* profile : {"", "paper"}) {
+    EXPECT_THAT(table("steps: 600000", profile), Not(HasSubstr("smaller than the paper's"))) << profile;
+  }
+}
+
+}  // namespace
+}  // namespace xlm

@@ -1,0 +1,146 @@
+// xlm sweep --check: every recipe can be filled in every profile, and each kind of defect is found.
+#include <regex>
+#include <sstream>
+
+#include <gmock/gmock.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "cmd/sweep_check.h"
+#include "experiments/configuration/configuration.h"
+#include "tests/experiments/experiment_files.h"
+#include "tests/experiments/program.h"
+#include "tests/temporary_folder.h"
+
+namespace xlm {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+std::vector<fs::path> recipes_below(const std::string& folder) {
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::recursive_directory_iterator(fs::path(XLM_SOURCE_DIR) / folder)) {
+    if (entry.path().extension() == ".yaml") files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+/// The profiles of a recipe, and none.
+std::vector<std::string> profiles_of(const fs::path& recipe) {
+  std::vector<std::string> names{""};
+  const Yaml file = read_yaml(recipe);
+  if (const Yaml* profiles = file.find("profiles")) {
+    for (const auto& [name, over] : profiles->entries) names.push_back(name);
+  }
+  return names;
+}
+
+RecipeCheck check(const fs::path& recipe, const std::string& profile = "") {
+  return check_sweep(recipe, profile, read_configuration(recipe, profile, {}));
+}
+
+std::string text_of(const std::vector<RecipeFinding>& findings) {
+  std::string text;
+  for (const RecipeFinding& finding : findings) text += finding.place + ": " + finding.message + "\n";
+  return text;
+}
+
+TEST(SweepCheck, EveryRecipeCanBeFilledInEveryProfile) {
+  const std::vector<fs::path> recipes = recipes_below("experiments/recipes");
+  for (const fs::path& recipe : recipes) {
+    for (const std::string& profile : profiles_of(recipe)) {
+      const RecipeCheck result = check(recipe, profile);
+      EXPECT_THAT(text_of(result.findings), IsEmpty()) << recipe << " " << profile;
+      EXPECT_GT(result.tables + result.figures, 0U) << recipe << " " << profile;
+    }
+  }
+  EXPECT_GE(recipes.size(), 16U);
+}
+
+/// The lines "# finds: TEXT" of a recipe, FILE being its name.
+std::vector<std::string> expected_findings(const fs::path& recipe) {
+  std::vector<std::string> expected;
+  std::istringstream text(read_file(recipe));
+  const std::string mark = "# finds: ";
+  for (std::string line; std::getline(text, line);) {
+    if (!line.starts_with(mark)) continue;
+    expected.push_back(std::regex_replace(line.substr(mark.size()), std::regex(R"(\bFILE\b)"), recipe.string()));
+  }
+  return expected;
+}
+
+TEST(SweepCheck, FindsEachKindOfDefectAndNothingElse) {
+  const std::vector<fs::path> recipes = recipes_below("tests/cmd/faulty_recipes");
+  EXPECT_GE(recipes.size(), 20U);
+  for (const fs::path& recipe : recipes) {
+    const std::vector<RecipeFinding> findings = check(recipe).findings;
+    const std::vector<std::string> expected = expected_findings(recipe);
+    EXPECT_THAT(findings, SizeIs(expected.size())) << recipe << "\n" << text_of(findings);
+    for (std::size_t i = 0; i < std::min(findings.size(), expected.size()); ++i) {
+      EXPECT_THAT(findings[i].message, HasSubstr(expected[i])) << recipe << "\n" << text_of(findings);
+      EXPECT_THAT(findings[i].place, HasSubstr(recipe.filename().string() + ":"));
+    }
+  }
+}
+
+constexpr const char* kSmallRecipe =
+    "# A recipe.\n#   xlm table THIS\n"
+    "data: {path: data}\nmodel: {type: adaptive-span}\ntrain: {steps: 100}\n"
+    "sweep: {grid: {model.span: [64, 256]}}\n"
+    "tables: [{table: T, rows: model.span, cells: {value: test.bpc}}]\n";
+
+class SweepCheckCommand : public ::testing::Test {
+ protected:
+  ProgramResult xlm(const std::string& arguments) const {
+    return shell(folder_.path(), "'" XLM_BINARY "' " + arguments);
+  }
+  void write(const std::string& text) const { write_file(folder_.path() / "r.yaml", text); }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(SweepCheckCommand, SaysWhatItSawWithoutDataAndWritesNothing) {
+  write(kSmallRecipe);
+  const ProgramResult result = xlm("sweep r.yaml --check");
+  EXPECT_EQ(result.code, kDone) << result.err;
+  EXPECT_EQ(
+      result.out,
+      "r.yaml: 2 runs, 0 evaluations, 1 table, 0 figures: every row, column and figure has its runs, and every run "
+      "is shown\n");
+  EXPECT_FALSE(fs::exists(folder_.path() / "runs"));
+}
+
+TEST_F(SweepCheckCommand, FindingsNameTheirPlaceAndWhatToDoAndAreAUsageError) {
+  write(std::string(kSmallRecipe) + "figures:\n  - {figure: F, kind: scatter, grid: spans}\n");
+  const ProgramResult result = xlm("sweep r.yaml --check");
+  EXPECT_EQ(result.code, kUsage);
+  EXPECT_THAT(result.out,
+              HasSubstr("r.yaml:9: figure 'f' shows one of several runs that differ in model.span\n  tell "));
+  EXPECT_THAT(result.out, HasSubstr("1 finding to mend"));
+  const ProgramResult json = xlm("sweep r.yaml --check --json");
+  EXPECT_EQ(json.code, kUsage);
+  const Json parsed = parse_json(json.out, "check");
+  EXPECT_EQ(parsed["runs"], 2);
+  EXPECT_EQ(parsed["findings"].at(0)["place"], "r.yaml:9");
+  EXPECT_EQ(xlm("sweep r.yaml --check model.span=64").code, kDone) << "an override leaves one run";
+  EXPECT_EQ(xlm("sweep r.yaml --check --dry-run").code, kUsage);
+}
+
+TEST_F(SweepCheckCommand, APreparedFolderSaysWhatItHolds) {
+  make_data(folder_.path() / "data");
+  const std::string by_name = "where: {data.name: abc}, ";
+  const std::string table = "tables: [{table: T, " + by_name + "rows: model.span, cells: {value: test.bpc}}]\n";
+  const std::string run = "data: {path: data}\nmodel: {type: adaptive-span}\ntrain: {steps: 100}\n";
+  write(run + table);
+  EXPECT_EQ(xlm("sweep r.yaml --check").code, kDone);
+  write(run + "corpora: {data: text8-en}\n" + table);
+  const ProgramResult result = xlm("sweep r.yaml --check");
+  EXPECT_EQ(result.code, kUsage);
+  EXPECT_THAT(result.out, HasSubstr("data holds abc, which is not what 'corpora' says"));
+}
+
+}  // namespace
+}  // namespace xlm
