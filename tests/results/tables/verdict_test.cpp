@@ -52,7 +52,8 @@ TEST(Verdict, OneSeedSaysNothingWithoutATolerance) {
 TEST(Verdict, WhatFollowsFromTheConfigurationNeedsNoSeeds) {
   EXPECT_EQ(verdict({1.104}, {.exact = true}), Verdict::kAgrees);
   EXPECT_EQ(verdict({1.2}, {.exact = true}), Verdict::kDiffers);
-  EXPECT_EQ(verdict({1.2}, {.exact = true, .paper_size = false}), Verdict::kSmallerRun) << "fewer layers are no finding";
+  EXPECT_EQ(verdict({1.2}, {.exact = true, .paper_size = false}), Verdict::kSmallerRun)
+      << "fewer layers are no finding";
 }
 
 TEST(Verdict, SmallerRunsGetNone) {
