@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "base/utf8.h"
 
 namespace xlm {
 namespace {
@@ -20,6 +21,7 @@ using Source = std::shared_ptr<const std::string>;
 constexpr std::size_t kMaximumBytes = 1'000'000;
 constexpr int kMaximumDepth = 100;
 constexpr int kMaximumNodes = 200'000;
+constexpr std::size_t kMaximumKeyBytes = 400;  // YAML reads 1024 characters, with escapes, as a key
 
 [[noreturn]] void fail(const Source& source, int line, const std::string& message) {
   throw UsageError(line > 0 ? fmt::format("{}:{}: {}", *source, line, message)
@@ -56,6 +58,18 @@ void check_nesting(std::string_view text, const Source& source) {
   }
 }
 
+/// What is not UTF-8 could neither be printed nor recorded as it was written.
+void check_utf8(std::string_view text, const Source& source) {
+  Utf8Repair repair;
+  std::string repaired;
+  repair.write(text, repaired);
+  repair.finish(repaired);
+  if (repair.replaced() == 0) return;
+  const auto before = text.substr(0, static_cast<std::size_t>(repair.first_replaced()));
+  const auto line = static_cast<int>(std::count(before.begin(), before.end(), '\n')) + 1;
+  fail(source, line, fmt::format("byte {} of the text is not UTF-8; save it as UTF-8", repair.first_replaced() + 1));
+}
+
 /// Where each document of a text begins.
 class DocumentStarts final : public YAML::EventHandler {
  public:
@@ -86,6 +100,8 @@ YAML::Node only_document(const std::string& text, const Source& source) {
   return starts.lines.empty() ? YAML::Node(YAML::NodeType::Undefined) : YAML::Load(text);
 }
 
+bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20; }
+
 class Converter {
  public:
   explicit Converter(Source source) : source_(std::move(source)) {}
@@ -97,6 +113,7 @@ class Converter {
     if (depth > kMaximumDepth)
       fail(source_, result.line, fmt::format("nested more than {} levels deep", kMaximumDepth));
     if (++nodes_ > kMaximumNodes) fail(source_, result.line, fmt::format("more than {} values", kMaximumNodes));
+    refuse_tag(node, result.line);
     switch (node.Type()) {
       case YAML::NodeType::Undefined:
       case YAML::NodeType::Null:
@@ -104,7 +121,7 @@ class Converter {
       case YAML::NodeType::Scalar:
         result.kind = Yaml::Kind::kScalar;
         result.scalar = node.Scalar();
-        result.quoted = node.Tag() == "!";
+        result.quoted = node.Tag() == kQuoted || node.Tag() == kString;
         break;
       case YAML::NodeType::Sequence:
         result.kind = Yaml::Kind::kSequence;
@@ -119,12 +136,26 @@ class Converter {
   }
 
  private:
+  // What yaml-cpp calls a scalar in quotes, a plain scalar, and one after !!str.
+  static constexpr std::string_view kQuoted = "!";
+  static constexpr std::string_view kPlain = "?";
+  static constexpr std::string_view kString = "tag:yaml.org,2002:str";
+
+  void refuse_tag(const YAML::Node& node, int line) const {
+    const std::string& tag = node.Tag();
+    if (tag.empty() || tag == kPlain || (node.IsScalar() && (tag == kQuoted || tag == kString))) return;
+    fail(source_, line, fmt::format("the tag '{}'; values have no tags here", tag));
+  }
+
   void convert_entries(const YAML::Node& node, int depth, Yaml& map) {
     std::unordered_set<std::string> keys;
     for (const auto& entry : node) {
       const int line = entry.first.Mark().line + 1;
       if (!entry.first.IsScalar()) fail(source_, line, "a key that is not text");
       const std::string& key = entry.first.Scalar();
+      if (key.size() > kMaximumKeyBytes || std::any_of(key.begin(), key.end(), is_control)) {
+        fail(source_, line, "a key that is longer than a line, or has control characters");
+      }
       if (!keys.insert(key).second) fail(source_, line, fmt::format("the key '{}' is given twice", key));
       Yaml value = convert(entry.second, depth + 1);
       if (value.line <= 0 || value.is_null()) value.line = line;
@@ -142,11 +173,16 @@ bool is_plain_safe(const std::string& text) {
   return text.find_first_not_of(kSafe) == std::string::npos && text.front() != '-' && text != "~";
 }
 
+/// The words for nothing in YAML 1.2's core schema, which yaml-cpp reads so too.
+bool is_null_word(const std::string& text) {
+  return text.empty() || text == "~" || text == "null" || text == "Null" || text == "NULL";
+}
+
 /// What a plain scalar means in YAML 1.2's core schema.
 Json scalar_value(const Yaml& node) {
   const std::string& text = node.scalar;
   if (node.quoted) return text;
-  if (text == "null" || text == "~" || text.empty()) return nullptr;
+  if (is_null_word(text)) return nullptr;
   if (text == "true" || text == "false") return text == "true";
   std::int64_t integer = 0;
   if (parse_integer(text, integer)) return integer;
@@ -187,6 +223,7 @@ void write_block(const Yaml& node, int indent, std::string& out) {
       Yaml key_node;
       key_node.kind = Yaml::Kind::kScalar;
       key_node.scalar = key;
+      key_node.quoted = is_null_word(key);
       out += margin + scalar_text(key_node) + ":";
       if ((value.is_map() && !value.entries.empty()) || (value.is_sequence() && !is_short_list(value))) {
         out += "\n";
@@ -268,6 +305,7 @@ std::string Yaml::where() const {
 Yaml parse_yaml(std::string_view text, const std::string& source_name) {
   const auto source = std::make_shared<const std::string>(source_name);
   if (text.size() > kMaximumBytes) fail(source, 0, fmt::format("longer than {} bytes", kMaximumBytes));
+  check_utf8(text, source);
   check_nesting(text, source);
   try {
     const YAML::Node document = only_document(std::string(text), source);

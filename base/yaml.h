@@ -60,8 +60,8 @@ std::string scalar_text(const Yaml& node, std::string_view what);
 /// Throws UsageError for the first key of a map that is not one of `known`.
 void refuse_unknown(const Yaml& map, const std::vector<std::string>& known);
 
-/// Parses one document. Throws UsageError with file:line for anything that is not YAML, has a key twice, a key that is
-/// not text, more than one document, or is too large (1 MB, 100 levels, 200,000 nodes after aliases).
+/// Parses one document. Throws UsageError with file:line for anything that is not UTF-8 or not YAML, has a key twice, a
+/// key that is not text, more than one document, or is too large (1 MB, 100 levels, 200,000 nodes after aliases).
 Yaml parse_yaml(std::string_view text, const std::string& source);
 
 /// Reads and parses a file. Throws UsageError when it is missing: a configuration is something the user names.

@@ -37,6 +37,11 @@ TEST(Yaml, RefusesWhatIsNotOneMapOfText) {
     EXPECT_TRUE(message_of(endless).find("comma") != std::string::npos) << endless;
   }
   EXPECT_TRUE(message_of(std::string("a: \0b", 5)).find("zero byte") != std::string::npos);
+  for (const std::string& key : {std::string(401, 'k'), std::string("\"a\\u0001\"")}) {
+    EXPECT_EQ(message_of(key + ": 1\n"), "file.yaml:1: a key that is longer than a line, or has control characters");
+  }
+  EXPECT_EQ(message_of("a: 1\nb: !path x\n"), "file.yaml:2: the tag '!path'; values have no tags here");
+  EXPECT_EQ(message_of("a: 1\nb: \xC1\n"), "file.yaml:2: byte 9 of the text is not UTF-8; save it as UTF-8");
   EXPECT_TRUE(message_of(std::string(2'000'000, 'a')).find("longer") != std::string::npos);
 }
 
@@ -78,8 +83,8 @@ TEST(Yaml, OverridesSetDottedPaths) {
 }
 
 TEST(Yaml, ScalarsMeanWhatYaml12Says) {
-  const Yaml tree = parse_yaml("[1, -2, 1.5, 1e-3, true, null, ~, '1', \"true\", word, 0x10]\n", "file");
-  EXPECT_EQ(to_json(tree).dump(), R"([1,-2,1.5,0.001,true,null,null,"1","true","word","0x10"])");
+  const Yaml tree = parse_yaml("[1, -2, 1.5, 1e-3, true, null, ~, '1', \"true\", !!str 1, word, 0x10]\n", "file");
+  EXPECT_EQ(to_json(tree).dump(), R"([1,-2,1.5,0.001,true,null,null,"1","true","1","word","0x10"])");
 }
 
 TEST(Yaml, PrintedTreesReadBackTheSame) {
@@ -90,6 +95,15 @@ TEST(Yaml, PrintedTreesReadBackTheSame) {
   const std::string printed = to_text(tree);
   EXPECT_EQ(to_json(parse_yaml(printed, "printed")), to_json(tree)) << printed;
   EXPECT_EQ(to_text(parse_yaml(printed, "printed")), printed);
+}
+
+TEST(Yaml, WordsForNothingStayWordsWhereTheyWereQuoted) {
+  const Yaml tree = parse_yaml("[null, Null, NULL, ~, 'null', 'Null', 'NULL', '~', '', NuLL]\n", "file");
+  const std::string meaning = R"([null,null,null,null,"null","Null","NULL","~","","NuLL"])";
+  EXPECT_EQ(to_json(tree).dump(), meaning);
+  EXPECT_EQ(to_json(parse_yaml(to_text(tree), "printed")).dump(), meaning) << to_text(tree);
+  const Yaml keys = parse_yaml("'NULL': 1\n'': 2\n'~': 3\n", "file");
+  EXPECT_EQ(to_json(parse_yaml(to_text(keys), "printed")), to_json(keys)) << to_text(keys);
 }
 
 TEST(Yaml, JsonGoesThereAndBack) {
