@@ -1,0 +1,122 @@
+// Training by the program, with a core that needs no torch.
+#include <gmock/gmock.h>
+
+#include "base/json.h"
+#include "tests/experiments/program_fixture.h"
+
+namespace xlm {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+TEST_F(ProgramTest, TrainPrintsResultsAndSkipsTheSecondTime) {
+  const ProgramResult first = run({"train", "run.yaml"});
+  EXPECT_EQ(first.code, kDone) << first.err;
+  EXPECT_THAT(first.out, AllOf(HasSubstr("test"), HasSubstr("2.01"), HasSubstr("bpc")));
+  const ProgramResult second = run({"train", "run.yaml", "--json"});
+  EXPECT_EQ(second.code, kDone);
+  EXPECT_THAT(second.err, HasSubstr("done already"));
+  const Json json = Json::parse(second.out);
+  EXPECT_EQ(json["status"], "done");
+  EXPECT_EQ(json["evaluations"].size(), 2U);
+  EXPECT_EQ(json["run_id"], run_folders().front().filename().string());
+  EXPECT_TRUE(fs::exists(runs_ / "results.db"));
+}
+
+TEST_F(ProgramTest, TrainQuietSaysNothingButResults) { EXPECT_EQ(run({"train", "run.yaml", "--quiet"}).err, ""); }
+
+TEST_F(ProgramTest, TrainPrintsTheResolvedConfigurationAndWritesNothing) {
+  const ProgramResult result = run({"train", "run.yaml", "seed=4", "--print-config"});
+  EXPECT_EQ(result.code, kDone);
+  EXPECT_THAT(result.out, AllOf(HasSubstr("seed: 4"), HasSubstr("experiment: run"), HasSubstr("span_penalty: ")));
+  EXPECT_FALSE(fs::exists(runs_));
+}
+
+// Nine tokens are two rows of four: an epoch is one block of two.
+TEST_F(ProgramTest, ALengthInEpochsIsShownInSteps) {
+  const ProgramResult config =
+      run({"train", "run.yaml", "train.steps=0", "train.block=2", "train.epochs=7", "--print-config"});
+  EXPECT_THAT(config.out, AllOf(HasSubstr("steps: 7\n"), HasSubstr("epochs: 0"))) << config.err;
+  write_sweep("sweep: {grid: {train.epochs: [3, 40]}}\n");
+  const std::vector<std::string> plan{"sweep", "sweep.yaml", "train.steps=0", "train.block=2", "--dry-run"};
+  EXPECT_THAT(run(plan).out, HasSubstr("  steps"));
+  std::vector<std::string> json = plan;
+  json.emplace_back("--json");
+  const Json runs = Json::parse(run(json).out);
+  EXPECT_EQ(runs[0]["steps"], 3);
+  EXPECT_EQ(runs[1]["steps"], 40);
+}
+
+TEST_F(ProgramTest, TrainStopsOnASignalAndGoesOn) {
+  write_file(hold(), "");
+  BackgroundProgram program = start({"train", "run.yaml"});
+  until([&] { return count_running() == 1; });
+  program.kill(SIGINT);
+  const ProgramResult stopped = program.wait();
+  EXPECT_EQ(stopped.code, kStopped);
+  EXPECT_THAT(stopped.err, HasSubstr("run the same command again"));
+  fs::remove(hold());
+  EXPECT_EQ(run({"train", "run.yaml"}).code, kDone);
+  EXPECT_EQ(steps(run_folders().front()).size(), 10U);
+}
+
+TEST_F(ProgramTest, TrainRefusesARunThatAnotherProcessDoes) {
+  write_file(hold(), "");
+  BackgroundProgram program = start({"train", "run.yaml"});
+  until([&] { return count_running() == 1; });
+  const ProgramResult second = run({"train", "run.yaml"});
+  EXPECT_EQ(second.code, kFailed);
+  EXPECT_THAT(second.err, HasSubstr("is being done by process"));
+  fs::remove(hold());
+  EXPECT_EQ(program.wait().code, kDone);
+}
+
+TEST_F(ProgramTest, TrainReportsDivergence) {
+  order("diverge-at=5");
+  const ProgramResult result = run({"train", "run.yaml", "--json"});
+  EXPECT_EQ(result.code, kDiverged);
+  EXPECT_EQ(Json::parse(result.out)["status"], "diverged");
+  EXPECT_THAT(result.err, HasSubstr("NaN at step 5"));
+  EXPECT_THAT(run({"train", "run.yaml"}).err, HasSubstr("--retry"));
+}
+
+TEST_F(ProgramTest, CompletionCoversEveryCommandAndKey) {
+  const ProgramResult bash = run({"completion", "bash"});
+  EXPECT_EQ(bash.code, kDone);
+  EXPECT_THAT(bash.out, AllOf(HasSubstr("prepare-data"), HasSubstr("--dry-run"), HasSubstr("optimizer.lr="),
+                              Not(HasSubstr("worker")), Not(HasSubstr("--print-reference"))));
+  for (const char* shell : {"zsh", "fish"}) EXPECT_THAT(run({"completion", shell}).out, HasSubstr("sweep")) << shell;
+  BackgroundProgram check({"/bin/bash", "-c",
+                           bash.out + "\nCOMP_WORDS=(xlm sweep --dry); COMP_CWORD=2; _xlm; "
+                                      "echo \"${COMPREPLY[@]}\""},
+                          folder_.path());
+  EXPECT_THAT(check.wait().out, HasSubstr("--dry-run"));
+}
+
+TEST_F(ProgramTest, WhatARecipeRequiresIsAskedForBeforeAnythingIsDone) {
+  write_file(
+      folder_.path() / "sweep.yaml",
+      run_config("data",
+                 "require: [model.init_from]\nsweep: {grid: {seed: [1, 2]}}\n"
+                 "tables: [{table: T, rows: seed, cells: {value: test.bpc}}]\nprofiles: {small: {require: null}}\n"));
+  for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{
+           {"sweep", "sweep.yaml"}, {"sweep", "sweep.yaml", "--dry-run"}, {"train", "sweep.yaml"}}) {
+    const ProgramResult refused = run(arguments);
+    EXPECT_EQ(refused.code, kUsage);
+    EXPECT_THAT(refused.err, AllOf(HasSubstr("sweep.yaml:5: model.init_from is missing, and the file requires it"),
+                                   HasSubstr("add model.init_from=…: run id, run folder")));
+  }
+  EXPECT_FALSE(fs::exists(runs_));
+  const ProgramResult done = run({"sweep", "sweep.yaml", "--profile", "small"});
+  EXPECT_EQ(done.code, kDone) << done.err;
+  // Looking at results trains nothing.
+  EXPECT_EQ(run({"table", "sweep.yaml"}).code, kDone);
+  EXPECT_EQ(run({"report", "sweep.yaml"}).code, kDone);
+  const std::string model = (run_folders().front() / "model").string();
+  EXPECT_EQ(run({"sweep", "sweep.yaml", "--dry-run", "model.init_from=" + model}).code, kDone);
+}
+
+}  // namespace
+}  // namespace xlm
