@@ -29,16 +29,18 @@ std::string problem_of_grid(const FigureDescription& description, const FigureKi
   }
   if (!description.x.empty() || !description.y.empty() || !description.series.empty())
     return "shows a grid, so it has no x, y or series";
-  if (!description.rows.empty() && kind.name != "line") return "has 'rows', which only a line of a grid shows";
   return description.front ? "shows a grid, which has no Pareto front" : "";
 }
 
 std::string problem_of(const FigureDescription& description) {
   const FigureKind& kind = kind_of(description);
-  if (!description.grid.empty()) return problem_of_grid(description, kind);
+  const bool of_grid = !description.grid.empty();
+  if (!description.rows.empty() && !(of_grid && kind.shows_rows))
+    return "has 'rows', which only a " + join(names_of_kinds(&FigureKind::shows_rows), " or ") + " of a grid shows";
+  if (!description.marks.empty() && (of_grid || !kind.shows_marks))
+    return "has 'marks', which only a " + join(names_of_kinds(&FigureKind::shows_marks), " or ") + " shows";
+  if (of_grid) return problem_of_grid(description, kind);
   if (std::string problem = kind.problem(description); !problem.empty()) return problem;
-  if (!description.rows.empty()) return "has 'rows', which only a line of a grid shows";
-  if (!description.marks.empty() && kind.name != "text") return "has 'marks', which only a text shows";
   if (!description.value.empty() && !kind.shows_values)
     return "has a 'value', which only a " + join(names_of_kinds(&FigureKind::shows_values), " or ") + " shows";
   if (description.front && !kind.shows_fronts)

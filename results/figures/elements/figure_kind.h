@@ -24,6 +24,8 @@ struct FigureKind {
   bool shows_grids = false;
   bool shows_fronts = false;
   bool shows_values = false;  // a third column beside x and y, as colours
+  bool shows_rows = false;    // single rows of a grid
+  bool shows_marks = false;   // places that a second trace marks
 
   /// What is wrong with a description that asks for no grid: "needs x and y"; empty: nothing.
   std::string (*problem)(const FigureDescription& description) = nullptr;

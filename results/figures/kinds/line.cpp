@@ -82,6 +82,7 @@ FigureKind line_kind() {
   return {.name = "line",
           .shows_grids = true,
           .shows_fronts = true,
+          .shows_rows = true,
           .problem = problem_of_columns,
           .build = build_line,
           .gnuplot = series_script,

@@ -171,7 +171,12 @@ Json text_plot(const Figure& figure) {
 }  // namespace
 
 FigureKind text_kind() {
-  return {.name = "text", .problem = problem_of_text, .build = build_text, .gnuplot = text_script, .plotly = text_plot};
+  return {.name = "text",
+          .shows_marks = true,
+          .problem = problem_of_text,
+          .build = build_text,
+          .gnuplot = text_script,
+          .plotly = text_plot};
 }
 
 }  // namespace xlm

@@ -574,6 +574,7 @@ TEST(FigureFiles, ErrorsNameTheLine) {
   EXPECT_THAT(refusal("figure: F\nkind: heatmap\ngrid: spans\nrows: [1]\n"), HasSubstr("only a line of a grid"));
   EXPECT_THAT(refusal("figure: F\nkind: line\nx: a\ny: b\nrows: [1]\n"), HasSubstr("only a line of a grid"));
   EXPECT_THAT(refusal("figure: F\nkind: line\nx: a\ny: b\nmarks: c\n"), HasSubstr("'marks', which only a text"));
+  EXPECT_THAT(refusal("figure: F\nkind: line\ngrid: spans\nmarks: c\n"), HasSubstr("'marks', which only a text"));
   EXPECT_THAT(refusal("figure: F\nkind: bars\nx: a\ny: b\nfront: true\n"),
               HasSubstr("Pareto front only as scatter or line"));
   EXPECT_THAT(refusal("figure: F\nkind: bars\nx: a\ny: b\nvalue: c\n"), HasSubstr("which only a heatmap shows"));
