@@ -80,6 +80,7 @@ class ParsedCommand {
     if (name_ == "sweep" || name_ == "train") return expand();
     if (name_ == "table") choose(ExhibitKind::kTable);
     if (name_ == "figure") choose(ExhibitKind::kFigure);
+    if (name_ == "continuation") choose(ExhibitKind::kContinuation);
     select_runs();
     for (const char* option : {"--x", "--y", "--value", "--group-by", "--columns", "--over"}) {
       for (const std::string& list : given(app_, option)) {

@@ -16,9 +16,10 @@ std::string counted(std::size_t count, const std::string& what) {
 
 /// "24 runs, 8 evaluations, 2 tables, 1 figure".
 std::string seen_in(const RecipeCheck& check) {
-  return fmt::format("{}, {}, {}, {}", counted(check.sweep.runs.size(), "run"),
-                     counted(check.sweep.evaluations, "evaluation"), counted(check.tables, "table"),
-                     counted(check.figures, "figure"));
+  std::string text = fmt::format("{}, {}, {}, {}", counted(check.sweep.runs.size(), "run"),
+                                 counted(check.sweep.evaluations, "evaluation"), counted(check.tables, "table"),
+                                 counted(check.figures, "figure"));
+  return check.continuations == 0 ? text : text + ", " + counted(check.continuations, "continuation");
 }
 
 std::string as_json(const RecipeCheck& check) {
@@ -26,12 +27,10 @@ std::string as_json(const RecipeCheck& check) {
   for (const RecipeFinding& finding : check.findings) {
     findings.push_back({{"place", finding.place}, {"message", finding.message}, {"advice", finding.advice}});
   }
-  const Json result = {{"runs", check.sweep.runs.size()},
-                       {"evaluations", check.sweep.evaluations},
-                       {"tables", check.tables},
-                       {"figures", check.figures},
-                       {"findings", std::move(findings)}};
-  return result.dump(2) + "\n";
+  const Json result = {
+      {"runs", check.sweep.runs.size()}, {"evaluations", check.sweep.evaluations}, {"tables", check.tables},
+      {"figures", check.figures},        {"continuations", check.continuations},   {"findings", std::move(findings)}};
+  return json_text(result);
 }
 
 }  // namespace

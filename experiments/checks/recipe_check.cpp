@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "experiments/checks/mixed_runs.h"
+#include "results/continuations/continuations.h"
 #include "results/exhibits/exhibits.h"
 #include "results/figures/figure.h"
 #include "results/figures/figure_description.h"
@@ -75,7 +76,9 @@ class RecipeChecker {
     };
     each(ExhibitKind::kTable, result_.tables, [&](const Yaml& node) { check_table(read_table_description(node)); });
     each(ExhibitKind::kFigure, result_.figures, [&](const Yaml& node) { check_figure(read_figure_description(node)); });
-    if (result_.tables + result_.figures > 0) find_hidden_runs();
+    each(ExhibitKind::kContinuation, result_.continuations,
+         [&](const Yaml& node) { check_continuation(read_continuation_description(node)); });
+    if (result_.tables + result_.figures + result_.continuations > 0) find_hidden_runs();
     check_corpora();
     return std::move(result_);
   }
@@ -251,6 +254,26 @@ class RecipeChecker {
            "give each corpus a figure of its own with `where: {data.name: …}`, or make data.name its x or series");
     }
     show(figure.rows(), {description.x, description.y, description.value});
+  }
+
+  void check_continuation(const ContinuationDescription& description) {
+    const std::string title = fmt::format("continuation '{}'", description.name);
+    check_conditions(title, description.place, description.where);
+    for (const ContinuationDescription::Row& row : description.rows) {
+      check_conditions(title, description.place, row.where);
+    }
+    const auto found = find_models(runs_, description, of_recipe_);
+    if (const auto* nothing = std::get_if<NothingToShow>(&found)) {
+      return find(description.place, fmt::format("{} has nothing to show: {}", title, nothing->reason), kAskForRuns);
+    }
+    for (const ContinuingModel& model : std::get<Continuations>(found).models) {
+      if (model.run.empty()) {
+        find(description.place, fmt::format("{}: the row '{}' has no run ({})", title, model.label, model.missing),
+             kAskForRuns);
+      } else {
+        show(runs_.select({{"run_id", Filter::Relation::kEqual, {model.run}}}), {});
+      }
+    }
   }
 
   /// Runs and evaluations that are done for nothing.

@@ -1,5 +1,5 @@
-// Whether a recipe asks for what it can get: its tables and figures are built of the runs that its sweep would make,
-// and what stays empty, what is mixed and what is shown nowhere is found.
+// Whether a recipe asks for what it can get: its tables, figures and continuations are built of the runs that its sweep
+// would make, and what stays empty, what is mixed and what is shown nowhere is found.
 #pragma once
 
 #include <string>
@@ -23,12 +23,13 @@ struct RecipeCheck {
   SupposedSweep sweep;
   std::size_t tables = 0;
   std::size_t figures = 0;
+  std::size_t continuations = 0;
   std::vector<RecipeFinding> findings;
 };
 
 /// Checks a configuration as read_configuration gives it. `store`, an empty one, holds the supposed runs afterwards.
 /// Throws UsageError with file:line for a sweep or evaluations that are not valid; mistakes in the description of a
-/// table or a figure are findings.
+/// table, a figure or a continuation are findings.
 RecipeCheck check_recipe(const Yaml& tree, Store& store);
 
 }  // namespace xlm

@@ -167,7 +167,7 @@ std::string render_continuations(const std::vector<Continuations>& all, Continua
   if (format == ContinuationFormat::kJson) {
     Json list = Json::array();
     for (const Continuations& one : all) list.push_back(json_form(one));
-    return list.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+    return json_text(list);
   }
   std::vector<std::string> texts;
   for (const Continuations& one : all) {
