@@ -94,20 +94,6 @@ class MetaReader {
   fs::path file_;
 };
 
-Json read_meta(const fs::path& folder) {
-  std::error_code ignored;
-  if (!fs::is_directory(folder, ignored)) {
-    throw DataError(
-        fmt::format("there is no prepared data folder {}\nmake it with 'xlm prepare-data'", folder.string()));
-  }
-  const fs::path file = folder / "meta.json";
-  if (!fs::exists(file, ignored)) {
-    throw DataError(fmt::format("{} is no prepared data folder: it has no meta.json\nmake one with 'xlm prepare-data'",
-                                folder.string()));
-  }
-  return parse_json(read_file(file, kMaxMetaBytes), file.string());
-}
-
 std::string recorded_hash(const MetaReader& meta, const std::string& file) {
   const Json& outputs = meta.object("outputs");
   const auto found = outputs.find(file);
@@ -198,7 +184,7 @@ const Split& PreparedData::split(const std::string& name) const {
 PreparedData open_prepared(const fs::path& folder, bool verify) {
   PreparedData data;
   data.path = folder;
-  data.meta = read_meta(folder);
+  data.meta = read_prepared_meta(folder);
   const MetaReader meta(data.meta, folder / "meta.json");
   data.dataset = meta.text("dataset");
   data.language = meta.text("language");
@@ -219,15 +205,29 @@ PreparedData open_prepared(const fs::path& folder, bool verify) {
   return data;
 }
 
+Json read_prepared_meta(const fs::path& folder) {
+  std::error_code ignored;
+  if (!fs::is_directory(folder, ignored)) {
+    throw DataError(
+        fmt::format("there is no prepared data folder {}\nmake it with 'xlm prepare-data'", folder.string()));
+  }
+  const fs::path file = folder / "meta.json";
+  if (!fs::exists(file, ignored)) {
+    throw DataError(fmt::format("{} is no prepared data folder: it has no meta.json\nmake one with 'xlm prepare-data'",
+                                folder.string()));
+  }
+  return parse_json(read_file(file, kMaxMetaBytes), file.string());
+}
+
 PreparedSummary summarize_prepared(const fs::path& folder) {
-  const Json json = read_meta(folder);
+  const Json json = read_prepared_meta(folder);
   const MetaReader meta(json, folder / "meta.json");
   return {meta.text("dataset"), meta.text("language"), fingerprint_of(meta),
           read_vocabulary(folder / "vocab.json").size()};
 }
 
 std::vector<std::int64_t> document_sizes(const fs::path& folder, const std::string& split) {
-  const Json json = read_meta(folder);
+  const Json json = read_prepared_meta(folder);
   const MetaReader meta(json, folder / "meta.json");
   const std::int64_t tokens = meta.count("sizes", split);
   if (tokens == 0) throw DataError(fmt::format("{} has no split '{}', or nothing in it", folder.string(), split));

@@ -61,6 +61,9 @@ struct PreparedData {
 /// changed since is hashed again only when `verify` says so. Throws DataError.
 PreparedData open_prepared(const fs::path& folder, bool verify = false);
 
+/// meta.json as it stands (docs/data.md). Throws DataError when there is no such folder or JSON.
+Json read_prepared_meta(const fs::path& folder);
+
 /// The fingerprint and names alone, without mapping the token files.
 struct PreparedSummary {
   std::string dataset;

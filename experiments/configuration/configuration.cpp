@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "experiments/configuration/requirements.h"
 #include "experiments/configuration/training_length.h"
 
 namespace xlm {
@@ -99,27 +100,6 @@ void check_required(const Yaml& tree, const RunOptions& options) {
   if (train.eval_every > 0 && train.eval_every_tokens > 0) {
     fail_at(tree, "train.eval_every_tokens",
             fmt::format("train.eval_every and train.eval_every_tokens both say when to evaluate\n{}", kHow));
-  }
-}
-
-/// What a recipe leaves to its user and cannot do without, such as the weights that training starts from: options of
-/// text, which may be empty elsewhere.
-void check_demanded(const Yaml& demanded, const RunOptions& options) {
-  if (demanded.is_null()) return;
-  if (!demanded.is_sequence()) fail_at(demanded, "require must be a list of keys, such as [model.pretrained]");
-  const std::vector<OptionEntry> entries = option_entries(options);
-  for (const Yaml& item : demanded.items) {
-    const std::string key = scalar_text(item, "require");
-    const auto found =
-        std::find_if(entries.begin(), entries.end(), [&](const OptionEntry& entry) { return entry.key == key; });
-    if (found == entries.end()) {
-      std::vector<std::string> keys;
-      for (const OptionEntry& entry : entries) keys.push_back(entry.key);
-      fail_at(item, fmt::format("require names '{}', which is no option of this run{}", key, did_you_mean(key, keys)));
-    }
-    if (!found->value.is_string()) fail_at(item, fmt::format("require names {}, which always has a value", key));
-    if (!found->value.get<std::string>().empty()) continue;
-    fail_at(item, fmt::format("{} is missing, and the file requires it\nadd {}=…: {}", key, key, found->help));
   }
 }
 
@@ -233,7 +213,7 @@ RunOptions read_run_options(const Yaml& given, Completeness completeness) {
   OptionReader reader(tree);
   visit_options(options, reader);
   reader.finish();
-  check_demanded(demanded, options);
+  check_requirements(demanded, options);
   adopt_pretrained(tree, options.model);
   options.model.complete(options.train);
   if (completeness == Completeness::kRun) {

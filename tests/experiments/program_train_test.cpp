@@ -118,5 +118,22 @@ TEST_F(ProgramTest, WhatARecipeRequiresIsAskedForBeforeAnythingIsDone) {
   EXPECT_EQ(run({"sweep", "sweep.yaml", "--dry-run", "model.init_from=" + model}).code, kDone);
 }
 
+TEST_F(ProgramTest, DataPreparedOtherwiseThanARecipeRequiresAreRefused) {
+  write_file(folder_.path() / "train.yaml", run_config("data", "require: [{hebrew_points: space}]\n"));
+  EXPECT_EQ(run({"train", "train.yaml"}).code, kDone);  // these data never had the choice
+  const fs::path meta = folder_.path() / "data" / "meta.json";
+  Json described = read_json(meta);
+  described["hebrew_points"] = "remove";
+  write_file(meta, described.dump());
+  const ProgramResult refused = run({"train", "train.yaml", "seed=2"});
+  EXPECT_EQ(refused.code, kBadData);
+  EXPECT_THAT(refused.err, AllOf(HasSubstr("data was prepared with hebrew_points \"remove\""),
+                                 HasSubstr("train.yaml:5 requires \"space\""),
+                                 HasSubstr("prepare it again with --hebrew-points space")));
+  described["hebrew_points"] = "space";
+  write_file(meta, described.dump());
+  EXPECT_EQ(run({"train", "train.yaml", "seed=2"}).code, kDone);
+}
+
 }  // namespace
 }  // namespace xlm

@@ -207,6 +207,8 @@ TEST(Configuration, RequireNamesOptionsThatMayBeEmpty) {
               AllOf(HasSubstr("run.yaml:4"), HasSubstr("no option of this run (did you mean 'model.init_from'?)")));
   EXPECT_THAT(complaint(std::string(kSmallest) + "require: [model.span]\n"), HasSubstr("always has a value"));
   EXPECT_THAT(complaint(std::string(kSmallest) + "require: model.init_from\n"), HasSubstr("must be a list of keys"));
+  EXPECT_THAT(complaint(std::string(kSmallest) + "require: [[model.init_from]]\n"),
+              HasSubstr("must be a list of keys"));
 }
 
 }  // namespace

@@ -1,0 +1,66 @@
+// What a recipe requires.
+#include "experiments/configuration/requirements.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "datasets/prepared/prepared.h"
+#include "experiments/configuration/configuration.h"
+
+namespace xlm {
+namespace {
+
+constexpr const char* kForm = "require must be a list of keys, such as [model.pretrained], and of {KEY: VALUE} of data";
+
+void check_given(const Yaml& item, const std::vector<OptionEntry>& entries) {
+  const std::string key = scalar_text(item, "require");
+  const auto found =
+      std::find_if(entries.begin(), entries.end(), [&](const OptionEntry& entry) { return entry.key == key; });
+  if (found == entries.end()) {
+    std::vector<std::string> keys;
+    for (const OptionEntry& entry : entries) keys.push_back(entry.key);
+    fail_at(item, fmt::format("require names '{}', which is no option of this run{}", key, did_you_mean(key, keys)));
+  }
+  if (!found->value.is_string()) fail_at(item, fmt::format("require names {}, which always has a value", key));
+  if (!found->value.get<std::string>().empty()) return;
+  fail_at(item, fmt::format("{} is missing, and the file requires it\nadd {}=…: {}", key, key, found->help));
+}
+
+/// Data without the key were never asked: Finnish text has no Hebrew points.
+void check_prepared_as(const Yaml& item, const fs::path& folder) {
+  if (!fs::exists(folder / "meta.json")) return;  // said where the data are opened
+  const Json meta = read_prepared_meta(folder);
+  for (const auto& [key, wanted] : item.entries) {
+    if (!meta.contains(key) || meta.at(key) == to_json(wanted)) continue;
+    const std::string value = scalar_text(wanted, "what data must have been prepared with");
+    std::string option = key;
+    std::replace(option.begin(), option.end(), '_', '-');
+    throw DataError(fmt::format("{} was prepared with {} {}, and {} requires {}\nprepare it again with --{} {}",
+                                folder.string(), key, meta.at(key).dump(), item.where(), to_json(wanted).dump(), option,
+                                value));
+  }
+}
+
+}  // namespace
+
+void check_requirements(const Yaml& required, const RunOptions& options) {
+  if (required.is_null()) return;
+  if (!required.is_sequence()) fail_at(required, kForm);
+  const std::vector<OptionEntry> entries = option_entries(options);
+  for (const Yaml& item : required.items) {
+    if (item.is_map()) {
+      check_prepared_as(item, options.data.path);
+    } else if (item.is_scalar()) {
+      check_given(item, entries);
+    } else {
+      fail_at(item, kForm);
+    }
+  }
+}
+
+}  // namespace xlm
