@@ -109,7 +109,8 @@ TEST_F(LauncherTest, ARunOfAnotherSweepIsShownAsSuchWhileAllWorkersAreBusy) {
     std::fflush(settings_.screen);
     const std::string text(buffer, size);
     const std::string drawn = text.substr(std::min(text.rfind("\033[J"), text.size()));
-    if (++polls > 2) {
+    ++polls;
+    if (polls > 2 && polls <= 10) {  // from the first whole picture until both runs may end
       EXPECT_THAT(drawn, HasSubstr("1 running, waiting for 1 of another sweep")) << polls;
     }
     if (polls == 10) {
