@@ -4,6 +4,15 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+# What the presets need; an older distribution is told before anything is installed.
+needed_cmake=3.25
+cmake=$(cmake --version 2>/dev/null | sed -n '1s/.* //p' || true)
+cmake=${cmake:-$(apt-cache policy cmake 2>/dev/null | sed -n 's/ *Candidate: \([0-9]\)/\1/p' || true)}
+if [ -n "$cmake" ] && ! printf '%s\n' "$needed_cmake" "$cmake" | sort -VC; then
+  echo "setup: CMake $cmake is older than $needed_cmake (Ubuntu 22.04: pip install --upgrade pip cmake)" >&2
+  exit 1
+fi
+
 torch_version=2.11.0
 plotly_version=6.5.0
 pyarrow_version=26.0.1
