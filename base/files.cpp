@@ -58,6 +58,24 @@ fs::path behind_links(fs::path path) {
   return path;
 }
 
+/// What create_beside makes.
+bool is_unfinished(const std::string& name) {
+  static const std::regex unfinished(R"(\..+\.[0-9a-f]{8})");
+  return std::regex_match(name, unfinished);
+}
+
+/// Removes what killed processes left of the same file.
+void remove_left_beside(const fs::path& path) {
+  const std::string prefix = fmt::format(".{}.", path.filename().string());
+  std::error_code error;
+  for (fs::directory_iterator entry(folder_of(path), error), end; !error && entry != end; entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    std::error_code ignored;
+    const bool left = name.starts_with(prefix) && is_unfinished(name) && is_left_behind(entry->path());
+    if (left) fs::remove(entry->path(), ignored);
+  }
+}
+
 /// A new file ".NAME.NUMBER" (a random one) beside `path`, open for writing. Not mkstemp, which keeps its file from
 /// everybody else, whatever the umask allows.
 std::pair<int, fs::path> create_beside(const fs::path& path) {
@@ -142,6 +160,7 @@ AtomicFile::AtomicFile(fs::path path) : path_(std::move(path)) {
     if (descriptor_ < 0) throw_file_error("write", path_, errno);
   } else {
     path_ = behind_links(path_);
+    remove_left_beside(path_);
     std::tie(descriptor_, temporary_) = create_beside(path_);
   }
   buffer_.reserve(kBufferBytes);
@@ -188,12 +207,10 @@ bool is_left_behind(const fs::path& path) {
 }
 
 void remove_unfinished_files(const fs::path& folder) {
-  static const std::regex unfinished(R"(\..+\.[0-9a-f]{8})");  // as create_beside names them
   std::error_code error;
   for (fs::recursive_directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
     std::error_code ignored;
-    const bool ours =
-        entry->is_regular_file(ignored) && std::regex_match(entry->path().filename().string(), unfinished);
+    const bool ours = entry->is_regular_file(ignored) && is_unfinished(entry->path().filename().string());
     if (ours && is_left_behind(entry->path())) fs::remove(entry->path(), ignored);
   }
 }

@@ -32,7 +32,7 @@ void sync_folder(const fs::path& folder);
 
 /// A file under construction: bytes go to a temporary name beside `path`, and `commit` makes it appear, whole and
 /// durable, under its own. Destroyed without `commit`, it leaves nothing. A symbolic link stays, and what it leads to
-/// is written; a device or a pipe is written through.
+/// is written; a device or a pipe is written through. What killed processes left of the same file is removed.
 class AtomicFile {
  public:
   explicit AtomicFile(fs::path path);

@@ -139,6 +139,7 @@ void remove_folder(const fs::path& folder) {
 }
 
 int remove(const Options& options, const GlobalOptions& global) {
+  finish_removals(global.runs);
   Store store = open_store(global);
   RunTable runs(store);
   std::vector<std::string> ids;
@@ -153,7 +154,6 @@ int remove(const Options& options, const GlobalOptions& global) {
     throw UsageError(fmt::format("this deletes the folders of {} run{} for good: {}\nadd --yes to do it", ids.size(),
                                  ids.size() == 1 ? "" : "s", join(ids, ", ")));
   }
-  finish_removals(global.runs);
   for (const std::string& id : ids) {
     if (fs::exists(global.runs / id)) remove_folder(global.runs / id);
     store.remove(id);

@@ -214,7 +214,10 @@ PrepareResult prepare_tokens(const Preparation& preparation, const PrepareObserv
 
   // Looked at before locking, so that a folder on a read-only disk can be "made" again, and after it, because another
   // process may just have finished.
-  if (is_there(request.out, meta, request.force)) return {.was_there = true};
+  if (is_there(request.out, meta, request.force)) {
+    StagingFolder::remove_left(request.out);
+    return {.was_there = true};
+  }
   StagingFolder staging(request.out);
   if (is_there(request.out, meta, request.force)) return {.was_there = true};
   check_replaceable(request.out);

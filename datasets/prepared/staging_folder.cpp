@@ -69,6 +69,15 @@ StagingFolder::~StagingFolder() {
   release();
 }
 
+void StagingFolder::remove_left(const fs::path& target) {
+  if (!fs::exists(folder_of(target) / fmt::format(".{}.lock", target.filename().string()))) return;
+  try {
+    const StagingFolder swept(target);
+  } catch (const Error&) {
+    // Another process is at work there, or the folder is read-only.
+  }
+}
+
 void StagingFolder::commit() {
   sync_folder(path_);
   replace_folder(path_, target_);  // an old folder then lies where this one was, and the destructor removes it

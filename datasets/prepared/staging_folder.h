@@ -16,6 +16,9 @@ class StagingFolder {
   StagingFolder& operator=(const StagingFolder&) = delete;
   ~StagingFolder();
 
+  /// Removes what a killed process left beside `target`, unless somebody is at work there or nobody may write.
+  static void remove_left(const fs::path& target);
+
   const fs::path& path() const { return path_; }
 
   /// Moves the folder to its place; an old one there is replaced in one step, and removed afterwards.

@@ -146,7 +146,10 @@ RunReport do_evaluations(const fs::path& run_folder, const std::function<Core&()
 }  // namespace
 
 RunReport execute(const fs::path& run_folder, const std::function<Core&()>& open_core, const WorkSettings& settings) {
-  if (const auto report = settled(read_live_run(run_folder), settings.retry)) return *report;
+  if (const auto report = settled(read_live_run(run_folder), settings.retry)) {
+    remove_unfinished_files(run_folder);
+    return *report;
+  }
   const RunLock lock(run_folder, settings.lock);
   const Run run = read_run(run_folder);  // another worker may just have finished it
   if (const auto report = settled(run, settings.retry)) return *report;

@@ -3,9 +3,44 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <utility>
 
+#include <fmt/format.h>
+#include <zlib.h>
+
 namespace xlm {
+namespace {
+
+constexpr std::string_view kCheckKey = R"(,"crc":")";
+constexpr std::size_t kCheckBytes = kCheckKey.size() + 8 + 2;  // the key, eight hexadecimal digits, "}
+
+std::string check_of(std::string_view bytes) {
+  const auto* data = reinterpret_cast<const Bytef*>(bytes.data());
+  return fmt::format("{:08x}", ::crc32_z(0, data, bytes.size()));
+}
+
+/// The line of a record, with the checksum of all that stands before it.
+std::string line_of(const Json& record) {
+  std::string line = record.dump(-1, ' ', false, Json::error_handler_t::replace);
+  line.pop_back();  // }
+  return fmt::format(R"({}{}{}"}})", line, kCheckKey, check_of(line));
+}
+
+/// The record on a line; nothing when it is none, or not what was written. An older program's lines have no checksum.
+std::optional<Json> record_on(std::string_view line) {
+  const std::size_t written = line.size() < kCheckBytes ? 0 : line.size() - kCheckBytes;
+  const bool checked = line.substr(written).starts_with(kCheckKey);
+  if (checked && line.substr(written + kCheckKey.size(), 8) != check_of(line.substr(0, written))) return std::nullopt;
+  std::optional<Json> record = parse_json_if_any(line);
+  if (!record || !record->is_object()) return std::nullopt;
+  const auto type = record->find("type");
+  if (type == record->end() || !type->is_string()) return std::nullopt;
+  if (checked) record->erase("crc");
+  return record;
+}
+
+}  // namespace
 
 double wall_seconds() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
@@ -18,7 +53,7 @@ void Journal::append(const std::string& type, const Json& fields, bool durable) 
   Json record = {{"type", type}, {"time", clock_()}};
   if (token_ > 0) record["token"] = token_;
   for (const auto& [key, value] : fields.items()) record[key] = value;
-  file_.append(record.dump(-1, ' ', false, Json::error_handler_t::replace), durable);
+  file_.append(line_of(record), durable);
 }
 
 JournalContent read_journal(const fs::path& file) {
@@ -31,8 +66,7 @@ JournalContent read_journal(const fs::path& file) {
       content.torn = true;  // the line that a kill cut short
       break;
     }
-    std::optional<Json> record = parse_json_if_any(text.substr(0, end));
-    if (record && record->is_object() && record->contains("type") && record->at("type").is_string()) {
+    if (std::optional<Json> record = record_on(text.substr(0, end))) {
       content.records.push_back(std::move(*record));
     } else {
       ++content.malformed;

@@ -15,7 +15,8 @@ namespace xlm {
 /// Writes a run's journal.
 ///
 /// A record is a JSON object on a line. Each has a "type" and a "time" (seconds since 1970). What a worker writes has
-/// its fencing "token" too (docs/glossary.md#fencing-token). The types, with their fields:
+/// its fencing "token" too (docs/glossary.md#fencing-token). Last comes a checksum of the line up to there, "crc"; a
+/// line that it does not fit is left out. The types, with their fields:
 ///   state       {"state": queued|running|done|failed|diverged|preempted, "reason"?, "host"?, "pid"?, "experiment"?}
 ///   metric      {"step", "values": {name: number}}
 ///   grid        {"step", "name", "rows": [[number or null]]}         a table of the model's own: spans of every head
@@ -47,7 +48,7 @@ class Journal {
 /// What a journal holds.
 struct JournalContent {
   std::vector<Json> records;   // all whole ones
-  std::int64_t malformed = 0;  // lines that were left out because they are no record
+  std::int64_t malformed = 0;  // lines that were left out because they are no record, or not as it was written
   bool torn = false;           // whether the last line was cut off while it was written, and left out
 };
 JournalContent read_journal(const fs::path& file);

@@ -21,6 +21,7 @@ namespace xlm {
 namespace {
 
 constexpr int kBusyMilliseconds = 30'000;
+constexpr int kTries = 5;  // while other processes make the store anew
 constexpr std::string_view kRebuildSuffix = ".rebuild-";
 constexpr std::size_t kRowsPerTransaction = 200'000;  // bounds memory and how long others wait
 
@@ -212,6 +213,21 @@ SQLite::Database open_database(const fs::path& file, int flags) {
   }
 }
 
+/// The store with the present schema; opened anew where another process makes it anew meanwhile.
+SQLite::Database open_present(const fs::path& file) {
+  if (file.has_parent_path()) create_folders(file.parent_path());
+  for (int i = 1;; ++i) {
+    SQLite::Database database = open_database(file, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+    try {
+      migrate(database, schema_versions(), file.string());
+      database.exec("PRAGMA journal_mode = DELETE");
+      return database;
+    } catch (const SQLite::Exception& error) {
+      if (i == kTries || error.getExtendedErrorCode() != SQLITE_READONLY_DBMOVED) Store::rethrow(error, file);
+    }
+  }
+}
+
 bool begins_as_sqlite(const fs::path& file) {
   constexpr std::string_view kMagic("SQLite format 3\0", 16);
   const MappedFile mapped(file);
@@ -293,21 +309,14 @@ void Store::rethrow(const SQLite::Exception& error, const fs::path& file) {
     case SQLITE_PERM:
       throw StoreUnwritable(
           fmt::format("cannot write the store {}: {}\nkeep it elsewhere with --store FILE", name, error.what()));
+    case SQLITE_IOERR:
+      throw DataError(fmt::format("cannot read or write the store {}: {}", name, error.what()));
     default:
       throw Error(fmt::format("the store {}: {}", name, error.what()));
   }
 }
 
-Store::Store(const fs::path& file)
-    : file_(file), database_([&] {
-        if (file.has_parent_path()) create_folders(file.parent_path());
-        return open_database(file, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
-      }()) {
-  use([&](SQLite::Database& database) {
-    migrate(database, schema_versions(), file.string());
-    database.exec("PRAGMA journal_mode = DELETE");
-  });
-}
+Store::Store(const fs::path& file) : file_(file), database_(open_present(file)) {}
 
 Store Store::open_read_only(const fs::path& file) {
   if (!fs::exists(file)) throw DataError(fmt::format("there is no store {}: `xlm runs sync` makes it", file.string()));
@@ -332,7 +341,6 @@ Store Store::in_memory() {
 }
 
 SyncReport Store::sync(const fs::path& runs, const SyncOptions& options) {
-  constexpr int kTries = 5;
   for (int i = 1;; ++i) {
     try {
       return use([&](SQLite::Database& database) { return execute(database, runs, options); });

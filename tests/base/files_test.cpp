@@ -146,6 +146,20 @@ TEST(Files, WhatKilledProcessesLeftIsRemoved) {
   for (const fs::path& file : kept) EXPECT_TRUE(fs::exists(file)) << file;
 }
 
+TEST(Files, WhoeverWritesAFileRemovesWhatKilledWritersLeftOfIt) {
+  const TemporaryFolder folder;
+  const auto left = [&](const std::string& name) {
+    write_file(folder.path() / name, "half");
+    fs::last_write_time(folder.path() / name, fs::file_time_type::clock::now() - std::chrono::hours(1));
+    return folder.path() / name;
+  };
+  const fs::path same = left(".table.tex.0123abcd");
+  const fs::path other = left(".table.csv.0123abcd");
+  write_file(folder.path() / "table.tex", "whole");
+  EXPECT_FALSE(fs::exists(same));
+  EXPECT_TRUE(fs::exists(other));
+}
+
 TEST(Files, MissingAndTooLongFilesAreDataErrors) {
   const TemporaryFolder folder;
   EXPECT_THROW(read_file(folder.path() / "absent"), DataError);

@@ -77,6 +77,22 @@ TEST_F(RunFolder, KnowsStatusTimesAndHistory) {
   EXPECT_EQ(run.checkpoints[0].file, "checkpoints/step-100");
 }
 
+TEST(Journal, ALineThatIsNotAsItWasWrittenIsLeftOut) {
+  const TemporaryFolder folder;
+  const fs::path file = folder.path() / "journal.jsonl";
+  Journal(file).append("metric", {{"step", 1}, {"values", {{"loss", 2.125}}}});
+  const std::string line = read_file(file);
+  ASSERT_EQ(read_journal(file).records.size(), 1U);
+  EXPECT_FALSE(read_journal(file).records.front().contains("crc")) << "it is the file's, not the record's";
+
+  std::string other = line;
+  other[other.find("2.125")] = '3';
+  write_file(file, line + other + R"({"type":"metric","step":2,"values":{}})" + "\n");  // the last as once written
+  const JournalContent content = read_journal(file);
+  EXPECT_EQ(content.malformed, 1);
+  EXPECT_EQ(content.records.size(), 2U);
+}
+
 TEST_F(RunFolder, IsQueuedWithoutAJournal) {
   const MadeRun made;
   maker_.write_config(made);
