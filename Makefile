@@ -46,7 +46,7 @@ demo: build  ## a sweep, its table, Pareto front and figures, in minutes; TEXT=t
 bench: build  ## speed: training steps, data preparation, the store, start-up
 	@scripts/bench.sh $(BUILD)
 
-soak: build  ## the long campaigns: kills at random steps, fuzzing
+soak: build  ## the campaigns of docs/reliability.md as a whole: faults, kills, full disks, mutations, fuzzing
 	@scripts/soak.sh $(BUILD)
 
 package: build  ## a relocatable folder: package/xlm

@@ -5,6 +5,7 @@
 //   fail-at=5              an error is thrown
 //   kill-at=5              the process kills itself
 //   fail-at-overlap=5      an evaluation with model.overlap 5 throws an error
+//   pace=20                every step takes 20 milliseconds
 //   seed=2:fail-at=5       the same, of the run with seed 2 alone
 // At step 3 it waits while the file that XLM_FAKE_HOLD names exists.
 #pragma once
@@ -149,7 +150,7 @@ class FakeCore : public Core {
       if (word.starts_with(own)) word = word.substr(own.size());
       const std::size_t equals = word.find('=');
       const std::string name = word.substr(0, equals);
-      const std::set<std::string> known{"diverge-at", "fail-at", "kill-at", "fail-at-overlap"};
+      const std::set<std::string> known{"diverge-at", "fail-at", "kill-at", "fail-at-overlap", "pace"};
       if (!known.contains(name)) throw Error("no such order: " + word);
       found[name] = std::stoll(word.substr(equals + 1));
     }
@@ -167,6 +168,8 @@ class FakeCore : public Core {
     sink.progress(step, values);
     std::ofstream(job.folder / "steps.log", std::ios::app) << step << '\n';
     const auto orders_here = orders_of(job.options.seed);
+    const auto pace = orders_here.find("pace");
+    if (pace != orders_here.end()) std::this_thread::sleep_for(std::chrono::milliseconds(pace->second));
     const auto has = [&](const char* what) { return orders_here.contains(what) && orders_here.at(what) == step; };
     if (has("diverge-at")) throw DivergedError("the loss became NaN at step " + std::to_string(step));
     if (has("fail-at")) throw Error("something broke");

@@ -46,7 +46,9 @@ class BackgroundProgram {
     ::waitpid(pid_, nullptr, 0);
   }
 
+  pid_t pid() const { return pid_; }
   void kill(int signal) const { ::kill(pid_, signal); }
+  void kill_group(int signal) const { ::kill(-pid_, signal); }
 
   bool is_running() const {
     siginfo_t state{};

@@ -1,0 +1,117 @@
+// File systems that are full, that come back without what was not yet on the disk, or that only grow slowly.
+#include <random>
+
+#include "tests/campaigns/campaign.h"
+
+namespace xlm {
+namespace {
+
+/// A file system of the test's own at `runs`; mounting needs root.
+class DiskTest : public Campaign {
+ protected:
+  ~DiskTest() override { shell(folder_.path(), "umount -q -l runs; umount -q -l disk"); }
+
+  void mount(const std::string& what) {
+    fs::create_directories(runs_);
+    mounted_ = shell(folder_.path(), "mount " + what).code == 0;
+  }
+
+  ProgramResult sweep() { return run({"sweep", "sweep.yaml", "--jobs", "2"}); }
+
+  bool mounted_ = false;
+};
+
+TEST_F(DiskTest, AFullDiskIsSaidAndTheWorkGoesOnWhenThereIsRoom) {
+  write_sweep("sweep: {grid: {seed: [1, 2, 3]}}\n");
+  ASSERT_EQ(sweep().code, 0);
+  const std::string undisturbed = store();
+  fs::remove_all(runs_);
+  const auto program = static_cast<int>(fs::file_size(XLM_FAKE_BINARY) / 1024);
+  const int sizes = campaign_size(5, 60);
+  int full = 0;
+  for (int i = 0; i < sizes; ++i) {
+    // From nothing to what holds the program's copy, and as much above that as the runs take.
+    const int kilobytes = i % 3 == 0 ? 8 + i * program / sizes : program + 64 + 4 * i;
+    SCOPED_TRACE(fmt::format("{} kB", kilobytes));
+    mount(fmt::format("-t tmpfs -o size={}k tmpfs runs", kilobytes));
+    if (!mounted_) GTEST_SKIP() << "mounting a file system needs root";
+    const ProgramResult first = sweep();
+    if (first.code != 0) {
+      ++full;
+      EXPECT_TRUE(first.code == kOutOfResources || first.code == kFailed) << first.code << first.err;
+      EXPECT_NE((first.err + first.out).find("No space left on device"), std::string::npos) << first.err << first.out;
+    }
+    ASSERT_EQ(shell(folder_.path(), "mount -o remount,size=1g runs").code, 0);
+    const ProgramResult second = sweep();
+    EXPECT_EQ(second.code, 0) << second.err;
+    expect_all_done(3);
+    EXPECT_EQ(store(), undisturbed);
+    EXPECT_EQ(store(true), undisturbed);
+    ASSERT_EQ(shell(folder_.path(), "umount runs").code, 0);
+  }
+  EXPECT_GT(full, 0);
+  report(fmt::format("disks: {} sizes, full in {}", sizes, full));
+}
+
+/// What a power failure leaves is what has reached the block device: the processes are halted, and the device is copied
+/// as it is, without a word to the file system that lies on it.
+TEST_F(DiskTest, APowerFailureLosesNothingThatWasSaidToBeDone) {
+  write_sweep("sweep: {grid: {seed: [1, 2, 3, 4]}}\n");
+  ASSERT_EQ(sweep().code, 0);
+  const std::string undisturbed = store();
+  fs::remove_all(runs_);
+  fs::create_directories(folder_.path() / "disk");
+  mount("-t tmpfs -o size=1g tmpfs disk");
+  if (!mounted_) GTEST_SKIP() << "mounting a file system needs root";
+  const auto at_the_shell = [&](const std::string& command) {
+    const ProgramResult result = shell(folder_.path(), command);
+    ASSERT_EQ(result.code, 0) << command << "\n" << result.err;
+  };
+  std::mt19937 random(17);
+  const int failures = campaign_size(3, 100);
+  int unfinished = 0;
+  int said_done = 0;
+  order("pace=10");
+  for (int i = 0; i < failures; ++i) {
+    fs::create_directories(runs_);
+    at_the_shell("truncate -s 128M disk/before && mkfs.ext4 -q -F disk/before");
+    if (shell(folder_.path(), "mount -o loop,commit=300 disk/before runs").code != 0) {
+      GTEST_SKIP() << "there is no loop device";
+    }
+    {
+      auto running = start({"sweep", "sweep.yaml", "--jobs", "2"});
+      ::usleep(static_cast<useconds_t>(1000 * std::uniform_int_distribution<int>(20, 500)(random)));
+      running.kill_group(SIGSTOP);
+      at_the_shell("cp disk/before disk/after");
+      // What is said to be done, here and now, is done after the failure too.
+      std::set<std::string> done;
+      for (const auto& entry : fs::directory_iterator(runs_)) {
+        if (fs::exists(entry.path() / "journal.jsonl") && read_run(entry.path()).status == RunStatus::kDone) {
+          done.insert(entry.path().filename());
+        }
+      }
+      running.kill_group(SIGKILL);
+      running.wait();
+      until([&] { return shell(folder_.path(), "umount runs").code == 0; });  // when the workers have ended too
+      at_the_shell("mount -o loop,commit=300 disk/after runs");
+      for (const std::string& run : done) {
+        EXPECT_EQ(read_run(runs_ / run).status, RunStatus::kDone) << run;
+        EXPECT_TRUE(fs::exists(runs_ / run / "model" / "model.safetensors"));
+      }
+      said_done += static_cast<int>(done.size());
+      unfinished += done.size() < 4 ? 1 : 0;
+    }
+    let_time_pass();  // a lock whose content was not yet on the disk is somebody's until it is stale
+    const ProgramResult second = sweep();
+    EXPECT_EQ(second.code, 0) << second.err;
+    EXPECT_NE(second.out.find("4 of 4 runs done"), std::string::npos) << second.out;
+    EXPECT_EQ(store(), undisturbed);
+    EXPECT_EQ(store(true), undisturbed);
+    at_the_shell("umount runs && rm disk/before disk/after");
+  }
+  report(fmt::format("power failures: {}, {} of them amid the work; {} runs had been said to be done", failures,
+                     unfinished, said_done));
+}
+
+}  // namespace
+}  // namespace xlm

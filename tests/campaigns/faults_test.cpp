@@ -1,0 +1,150 @@
+// A command is killed, or finds a full or a broken disk, at each of its calls that change a file. Run again, it gives
+// what it gives when nothing goes wrong.
+#include <set>
+
+#include <gmock/gmock.h>
+
+#include "tests/campaigns/campaign.h"
+
+namespace xlm {
+namespace {
+
+using ::testing::AnyOf;
+using ::testing::HasSubstr;
+
+struct Command {
+  std::string name;
+  std::string before;   // a command that is run first, without faults
+  std::string command;  // what is disturbed
+  int stride;           // in a test; `make soak` takes every call
+};
+
+void PrintTo(const Command& command, std::ostream* out) { *out << command.name; }
+
+const std::vector<Command>& disturbed() {
+  static const std::vector<Command> all{
+      {"train", "", "train run.yaml", 9},
+      {"sweep", "", "sweep sweep.yaml --jobs 2", 23},
+      {"sync", "sweep sweep.yaml --jobs 1", "runs sync --rebuild", 17},
+      {"remove", "train run.yaml", "runs rm RUN --yes", 5},
+      {"eval", "train run.yaml", "eval RUN --split valid eval.batch=3", 5},
+      {"prepare", "", "prepare-data text --from notes.txt --clean text8 --out prepared", 9},
+      {"table", "sweep sweep.yaml --jobs 1", "table sweep.yaml --out table.tex", 3},
+      {"report", "sweep sweep.yaml --jobs 1", "report sweep.yaml --out report.html", 3},
+  };
+  return all;
+}
+
+class FaultTest : public Campaign, public ::testing::WithParamInterface<Command> {
+ protected:
+  FaultTest() {
+    write_sweep(
+        "sweep: {grid: {seed: [1, 2]}}\n"
+        "evaluate: [{split: valid, eval.batch: 3}]\n"
+        "tables:\n"
+        "  - table: Means\n"
+        "    rows: model.span_type\n"
+        "    columns: data.name\n"
+        "    cells: {value: test.bpc, aggregate: mean, digits: 3}\n");
+    std::string text;
+    for (int line = 0; line < 300; ++line) text += fmt::format("line {} of a text that nobody wrote\n", line);
+    write_file(folder_.path() / "notes.txt", text);
+  }
+
+  /// The folder as it is before the command that is disturbed.
+  void start_anew() {
+    for (const char* made : {"runs", "prepared", "table.tex", "report.html", "data/.verified.json"}) {
+      fs::remove_all(folder_.path() / made);
+    }
+    const std::string& before = GetParam().before;
+    if (before.empty()) return;
+    ASSERT_EQ(run_with("", before + " --quiet").code, 0);
+    run_id_ = run_folders().front().filename();
+  }
+
+  std::string command() const { return std::regex_replace(GetParam().command, std::regex("RUN"), run_id_); }
+
+  std::string preload(const std::string& more) const {
+    return fmt::format("LD_PRELOAD={} XLM_FAULT_FOLDER={} {}", XLM_FAULT_POINTS, folder_.path().string(), more);
+  }
+
+  /// The calls of the undisturbed command that change files: how often which on what.
+  std::vector<std::string> calls() {
+    start_anew();
+    const fs::path log = folder_.path() / "calls";
+    const ProgramResult undisturbed = run_with(preload("XLM_FAULT_LOG=" + log.string()), command());
+    EXPECT_EQ(undisturbed.code, 0) << undisturbed.err;
+    if (!fs::exists(log)) return {};
+    std::vector<std::string> lines = split(read_file(log), '\n');
+    lines.pop_back();
+    fs::remove(log);
+    return lines;
+  }
+
+  void disturb(const std::string& fault, std::size_t at);
+
+  std::string run_id_;                        // of the run that there is before the command
+  std::map<std::string, std::string> files_;  // that there are when nothing goes wrong
+  std::string store_;
+  std::map<int, int> codes_;
+};
+
+void FaultTest::disturb(const std::string& fault, std::size_t at) {
+  SCOPED_TRACE(fmt::format("{}@{}", fault, at));
+  start_anew();
+  const ProgramResult disturbed = run_with(preload(fmt::format("XLM_FAULT={}@{}", fault, at)), command());
+  ++codes_[disturbed.code];
+  if (fault.starts_with("kill")) {
+    EXPECT_THAT(disturbed.code, AnyOf(0, 1, 128 + SIGKILL)) << disturbed.err;  // 1: a sweep whose worker was killed
+  } else if (fault == "short") {
+    EXPECT_EQ(disturbed.code, 0) << disturbed.err;
+  } else {
+    // What can be done without is: the result is then whole, as is checked below.
+    EXPECT_THAT(disturbed.code, AnyOf(0, 1, kBadData, kOutOfResources)) << disturbed.err;
+    if (disturbed.code != 0) {
+      EXPECT_THAT(disturbed.err + disturbed.out, HasSubstr("cannot "));
+    }
+    if (disturbed.code == 0) {
+      EXPECT_EQ(store(), store_);
+    }
+  }
+  let_time_pass();
+  const ProgramResult repeated = run_with("", command());
+  const bool gone = GetParam().name == "remove" && repeated.err.find("no run") != std::string::npos;
+  EXPECT_TRUE(repeated.code == 0 || gone) << repeated.err;
+  EXPECT_EQ(store(), store_);
+  EXPECT_EQ(store(true), store_) << "made anew from the run folders";
+  const auto found = files();
+  for (const auto& [name, hash] : found) {
+    EXPECT_TRUE(files_.contains(name)) << "left behind: " << name;
+    if (files_.contains(name)) {
+      EXPECT_EQ(hash, files_.at(name)) << name;
+    }
+  }
+  for (const auto& [name, hash] : files_) EXPECT_TRUE(found.contains(name)) << "missing: " << name;
+}
+
+TEST_P(FaultTest, ACommandThatIsRunAgainGivesWhatItGivesUndisturbed) {
+  const std::vector<std::string> made = calls();
+  store_ = store();
+  files_ = files();
+  ASSERT_GT(made.size(), 5U);
+  const std::size_t stride = campaign_size(GetParam().stride, 1);
+  std::size_t faults = 0;
+  for (const char* fault : {"kill", "killed", "enospc", "eio", "short"}) {
+    for (std::size_t at = 1 + faults % stride; at <= made.size(); at += stride) {
+      if (std::string(fault) == "short" && made[at - 1].find("write") == std::string::npos) continue;
+      disturb(fault, at);
+      ++faults;
+    }
+  }
+  std::string codes;
+  for (const auto& [code, count] : codes_) codes += fmt::format(", {} with exit code {}", count, code);
+  report(fmt::format("{}: {} calls, {} faults{}", GetParam().name, made.size(), faults, codes));
+}
+
+INSTANTIATE_TEST_SUITE_P(Commands, FaultTest, ::testing::ValuesIn(disturbed()),
+                         [](const auto& command) { return command.param.name; });
+
+}  // namespace
+}  // namespace xlm

@@ -1,0 +1,64 @@
+// A sweep, its workers or both are killed at random moments, until all is done all the same.
+#include <random>
+
+#include "tests/campaigns/campaign.h"
+
+namespace xlm {
+namespace {
+
+class KillTest : public Campaign {
+ protected:
+  /// The workers of a sweep that run now.
+  static std::vector<pid_t> children_of(pid_t parent) {
+    std::vector<pid_t> found;
+    std::error_code ignored;
+    for (const auto& task : fs::directory_iterator(fmt::format("/proc/{}/task", parent), ignored)) {
+      std::ifstream children(task.path() / "children");
+      for (pid_t child = 0; children >> child;) found.push_back(child);
+    }
+    return found;
+  }
+};
+
+TEST_F(KillTest, NothingIsLostAndNothingIsDoneTwice) {
+  constexpr int kRuns = 6;
+  write_sweep("sweep: {grid: {seed: [1, 2, 3, 4, 5, 6]}}\nevaluate: [{split: valid, eval.batch: 3}]\n");
+  ASSERT_EQ(run({"sweep", "sweep.yaml", "--jobs", "2"}).code, 0);
+  const std::string undisturbed = store();
+  order("pace=15");
+  const int wanted = campaign_size(12, 500);
+  std::mt19937 random(7);
+  std::map<std::string, int> kills;
+  int killed = 0;
+  int rounds = 0;
+  for (; killed < wanted; ++rounds) {
+    fs::remove_all(runs_);
+    while (true) {
+      auto sweep = start({"sweep", "sweep.yaml", "--jobs", "2"});
+      ::usleep(static_cast<useconds_t>(1000 * std::uniform_int_distribution<int>(5, 500)(random)));
+      const std::vector<pid_t> workers = children_of(sweep.pid());
+      // A worker alone, the sweep alone, or both: a worker that is killed is seen by a sweep that lives.
+      const int aim = std::uniform_int_distribution<int>(0, 2)(random);
+      const bool at_worker = aim != 0 && !workers.empty() && ::kill(workers[random() % workers.size()], SIGKILL) == 0;
+      const bool at_sweep = aim != 1 && sweep.is_running();
+      if (at_sweep) sweep.kill(SIGKILL);
+      killed += (at_worker ? 1 : 0) + (at_sweep ? 1 : 0);
+      if (at_worker || at_sweep) ++kills[!at_sweep ? "a worker" : at_worker ? "both" : "the sweep"];
+      const int code = sweep.wait().code;
+      if (code == 0) break;  // every run was done, one of them at its second try
+      if (killed >= wanted) {
+        ASSERT_EQ(run({"sweep", "sweep.yaml", "--jobs", "2"}).code, 0);
+        break;
+      }
+    }
+    expect_all_done(kRuns);
+    EXPECT_EQ(store(), undisturbed);
+    EXPECT_EQ(store(true), undisturbed);
+  }
+  std::string by_aim;
+  for (const auto& [aim, count] : kills) by_aim += fmt::format(", {} {}", aim, count);
+  report(fmt::format("kills: {} in {} sweeps of {} runs{}", killed, rounds, kRuns, by_aim));
+}
+
+}  // namespace
+}  // namespace xlm

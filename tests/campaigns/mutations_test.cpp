@@ -1,0 +1,128 @@
+// Bytes of every kind of file are changed, and every command is run: it ends with an error, says what is wrong, or says
+// no number that it does not say of whole files.
+#include <random>
+
+#include "tests/campaigns/campaign.h"
+
+namespace xlm {
+namespace {
+
+constexpr const char* kRestore = "rm -rf data runs run.yaml sweep.yaml && cp -a whole/. .";
+
+/// The numbers with a decimal point: losses and what comes of them.
+std::set<std::string> values_in(const std::string& text) {
+  static const std::regex value(R"([0-9]+\.[0-9]+)");
+  std::set<std::string> found;
+  for (std::sregex_iterator match(text.begin(), text.end(), value), end; match != end; ++match) {
+    found.insert(match->str());
+  }
+  return found;
+}
+
+class MutationTest : public Campaign {
+ protected:
+  /// Some bytes other, gone, repeated or new; the file ends somewhere else; or another file's bytes.
+  std::string mutate(std::string bytes) {
+    const auto below = [&](std::size_t limit) { return limit == 0 ? 0 : random_() % limit; };
+    switch (below(6)) {
+      case 0:
+        if (!bytes.empty()) bytes[below(bytes.size())] ^= static_cast<char>(1 << below(8));
+        break;
+      case 1:
+        bytes.resize(below(bytes.size()));
+        break;
+      case 2:
+        bytes.insert(below(bytes.size()), std::string(1 + below(20), static_cast<char>(random_())));
+        break;
+      case 3:
+        bytes.erase(below(bytes.size()), 1 + below(20));
+        break;
+      case 4:
+        bytes.insert(below(bytes.size()), bytes.substr(below(bytes.size()), below(200)));
+        break;
+      default:
+        for (char& byte : bytes) {
+          if (below(50) == 0) byte = static_cast<char>(random_());
+        }
+    }
+    return bytes;
+  }
+
+  std::mt19937 random_{19};
+};
+
+TEST_F(MutationTest, DamageIsAnErrorOrMakesNoDifference) {
+  write_sweep(
+      "sweep: {grid: {seed: [1, 2]}}\n"
+      "tables:\n"
+      "  - table: Means\n"
+      "    rows: model.span_type\n"
+      "    columns: data.name\n"
+      "    cells: {value: test.bpc, aggregate: mean, digits: 3}\n");
+  ASSERT_EQ(run({"sweep", "sweep.yaml", "--jobs", "2"}).code, 0);
+  const std::string id = run_folders().front().filename();
+  const std::vector<std::string> commands{"runs ls --json",
+                                          "runs show " + id,
+                                          "runs sync --rebuild",
+                                          "table sweep.yaml",
+                                          "pareto --x flops_per_token --y "
+                                          "test.bpc",
+                                          "train run.yaml --print-config",
+                                          "sweep sweep.yaml --dry-run",
+                                          "sweep sweep.yaml --jobs 2",
+                                          "eval " + id,
+                                          "sample " + id + " --prompt ab --tokens 3",
+                                          "data show data --verify",
+                                          "runs sql \"SELECT * FROM results\""};
+  // What is there when nothing is damaged; each mutation starts from it.
+  ASSERT_EQ(shell(folder_.path(), "mkdir whole && cp -a data runs run.yaml sweep.yaml whole/").code, 0);
+  std::vector<std::string> names;
+  for (const auto& entry : fs::recursive_directory_iterator(folder_.path() / "whole")) {
+    const std::string name = entry.path().lexically_relative(folder_.path() / "whole").string();
+    if (entry.is_regular_file() && name.find(".programs") == std::string::npos) names.push_back(name);
+  }
+  std::sort(names.begin(), names.end());
+  std::map<std::string, std::set<std::string>> undamaged;
+  for (const std::string& command : commands) {
+    ASSERT_EQ(shell(folder_.path(), kRestore).code, 0);
+    undamaged[command] = values_in(run_with("", command).out);
+  }
+  std::map<int, int> codes;
+  const int mutations = campaign_size(40, 2000);
+  for (int i = 0; i < mutations; ++i) {
+    const std::string& name = names[static_cast<std::size_t>(i) % names.size()];
+    const std::string& command = commands[random_() % commands.size()];
+    ASSERT_EQ(shell(folder_.path(), kRestore).code, 0);
+    const std::string damaged = mutate(read_file(folder_.path() / name));
+    std::ofstream(folder_.path() / name, std::ios::binary) << damaged;
+    const ProgramResult result = run_with("timeout 20", command);
+    ++codes[result.code];
+    SCOPED_TRACE(fmt::format("mutation {} of {}: xlm {}", i, name, command));
+    EXPECT_TRUE(result.code == 0 || result.code == 1 || result.code == kUsage || result.code == kBadData ||
+                result.code == kDiverged)
+        << "exit code " << result.code << "\n"
+        << result.err;
+    // Configurations are the user's to change; the real core compares data and weights with their hashes. A run that
+    // lost records is no longer done: it leaves the means of a table, and a sweep counts it as work.
+    const bool checked = !name.ends_with(".yaml") && !name.ends_with(".safetensors") && !name.ends_with(".bin") &&
+                         !command.starts_with("table") && !command.starts_with("sweep");
+    if (result.code == 0 && checked && result.err.empty()) {
+      for (const std::string& value : values_in(result.out)) {
+        EXPECT_TRUE(undamaged[command].contains(value)) << value << " is wrong without a word\n" << result.out;
+      }
+    }
+    if (result.code != 0) {
+      EXPECT_NE(result.err, "") << result.out;
+      for (const char* raw : {"json.exception", "yaml-cpp", "map::at", "basic_string", "filesystem error", "std::"}) {
+        EXPECT_EQ(result.err.find(raw), std::string::npos) << result.err;
+      }
+    }
+  }
+  std::string by_code;
+  for (const auto& [code, count] : codes) by_code += fmt::format(", {} with exit code {}", count, code);
+  report(
+      fmt::format("mutations: {} of {} files under {} commands{}", mutations, names.size(), commands.size(), by_code));
+}
+
+}  // namespace
+}  // namespace xlm

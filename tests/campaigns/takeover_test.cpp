@@ -1,0 +1,93 @@
+// A worker sleeps longer than its lock lives; another one, elsewhere, takes the run over. Clocks disagree.
+#include <random>
+
+#include "experiments/runs/run_lock.h"
+#include "tests/campaigns/campaign.h"
+
+namespace xlm {
+namespace {
+
+class TakeoverTest : public Campaign {
+ protected:
+  /// A program in a namespace of processes of its own is on another machine, as far as locks can tell.
+  static std::vector<std::string> elsewhere(std::vector<std::string> arguments) {
+    const std::vector<std::string> before{"/usr/bin/unshare", "--pid",        "--fork",
+                                          "--mount-proc",     "--kill-child", XLM_FAKE_BINARY};
+    arguments.insert(arguments.begin(), before.begin(), before.end());
+    return arguments;
+  }
+
+  bool can_be_elsewhere() const { return shell(folder_.path(), "unshare --pid --fork --mount-proc true").code == 0; }
+
+  std::string with_clock(int seconds_ahead) const {
+    return fmt::format("LD_PRELOAD={} XLM_CLOCK_AHEAD={}", XLM_FAULT_POINTS, seconds_ahead);
+  }
+};
+
+TEST_F(TakeoverTest, ASleeperThatWakesChangesNothing) {
+  if (!can_be_elsewhere()) GTEST_SKIP() << "a namespace of processes needs root";
+  ASSERT_EQ(run({"train", "run.yaml"}).code, 0);
+  const std::string undisturbed = store();
+  order("pace=10");
+  std::mt19937 random(11);
+  const int wanted = campaign_size(5, 100);
+  int taken_over = 0;
+  int asleep_writing = 0;
+  for (int round = 0; taken_over < wanted; ++round) {
+    ASSERT_LT(round, 10 * wanted + 10);
+    fs::remove_all(runs_);
+    BackgroundProgram sleeper(elsewhere({"train", "run.yaml"}), folder_.path());
+    ::usleep(static_cast<useconds_t>(1000 * std::uniform_int_distribution<int>(10, 200)(random)));
+    sleeper.kill_group(SIGSTOP);
+    if (!fs::exists(runs_) || run_folders().empty() || !has_live_worker(run_folders().front())) {
+      sleeper.kill_group(SIGKILL);
+      sleeper.wait();
+      continue;
+    }
+    EXPECT_EQ(run_with("", "train run.yaml").code, 1) << "the sleeper's lock lives";
+    const ProgramResult second = run_with(with_clock(200), "train run.yaml");
+    ASSERT_EQ(second.code, 0) << second.err;
+    const std::string records = read_file(run_folders().front() / "journal.jsonl");
+    const auto before = files();
+    sleeper.kill_group(SIGCONT);
+    const ProgramResult woken = sleeper.wait();
+    EXPECT_EQ(woken.code, 1) << woken.err;
+    EXPECT_NE(woken.err.find("taken over"), std::string::npos) << woken.err;
+    EXPECT_EQ(files(), before);
+    // It may have slept between its look at the lock and its line: the line carries an older token, and does not count.
+    const std::string now = read_file(run_folders().front() / "journal.jsonl");
+    ASSERT_TRUE(now.starts_with(records));
+    const auto lines = std::count(now.begin() + static_cast<std::ptrdiff_t>(records.size()), now.end(), '\n');
+    EXPECT_LE(lines, 1);
+    asleep_writing += static_cast<int>(lines);
+    EXPECT_EQ(store(), undisturbed);
+    EXPECT_EQ(store(true), undisturbed);
+    ++taken_over;
+  }
+  report(fmt::format("takeovers: {}, in {} of them the sleeper wrote one line that does not count", taken_over,
+                     asleep_writing));
+}
+
+TEST_F(TakeoverTest, ClocksThatJumpChangeNothing) {
+  write_sweep("sweep: {grid: {seed: [1, 2, 3]}}\n");
+  ASSERT_EQ(run({"sweep", "sweep.yaml", "--jobs", "2"}).code, 0);
+  const std::string undisturbed = store();
+  std::mt19937 random(13);
+  const int jumps = campaign_size(4, 60);
+  for (int jump = 0; jump < jumps; ++jump) {
+    fs::remove_all(runs_);
+    for (int part = 0; part < 3; ++part) {  // each part of the work with a clock of its own
+      const int ahead = std::uniform_int_distribution<int>(-100'000'000, 100'000'000)(random);
+      order(part < 2 ? fmt::format("kill-at={}", 5 + 3 * part) : "");
+      const int code = run_with(with_clock(ahead), "sweep sweep.yaml --jobs 2").code;
+      EXPECT_EQ(code, part < 2 ? 1 : 0);
+    }
+    expect_all_done(3);
+    EXPECT_EQ(store(), undisturbed);
+    EXPECT_EQ(store(true), undisturbed);
+  }
+  report(fmt::format("clocks: {} sweeps in three parts, up to three years apart", jumps));
+}
+
+}  // namespace
+}  // namespace xlm
