@@ -21,8 +21,9 @@ namespace {
 constexpr int kPollMilliseconds = 100;
 
 /// The child: it ends with its parent, and by any signal at once.
-[[noreturn]] void run_child(const std::function<std::string()>& work, int out) {
+[[noreturn]] void run_child(pid_t parent, const std::function<std::string()>& work, int out) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) ::_exit(1);  // it died before the request stood
   for (const int signal : {SIGTERM, SIGINT, SIGUSR1}) std::signal(signal, SIG_DFL);
   ::close(STDERR_FILENO);
   std::string result;
@@ -81,10 +82,11 @@ std::optional<std::string> in_child_process(const std::function<std::string()>& 
                                             const std::function<void()>& waiting) {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw_file_error("make a pipe for", "a child process", errno);
+  const pid_t parent = ::getpid();
   const pid_t process = ::fork();
   if (process == 0) {
     ::close(ends[0]);
-    run_child(work, ends[1]);
+    run_child(parent, work, ends[1]);
   }
   ::close(ends[1]);
   Child child(process, ends[0]);

@@ -143,6 +143,35 @@ TEST_P(FaultTest, ACommandThatIsRunAgainGivesWhatItGivesUndisturbed) {
   report(fmt::format("{}: {} calls, {} faults{}", GetParam().name, made.size(), faults, codes));
 }
 
+/// A file whose name is on the disk before its bytes is empty after a power failure: first the bytes, then the name,
+/// then the folder that holds it.
+class OrderTest : public FaultTest {};
+
+TEST_P(OrderTest, BytesAreOnTheDiskBeforeTheirName) {
+  const auto path_of = [](const std::string& call) {
+    return fs::path(split(call, ' ').at(2)).lexically_normal().string();
+  };
+  const std::vector<std::string> made = calls();
+  int renamed = 0;
+  for (std::size_t i = 1; i + 1 < made.size(); ++i) {
+    if (made[i].find(" rename ") == std::string::npos) continue;
+    const fs::path file = path_of(made[i]);
+    SCOPED_TRACE(file);
+    EXPECT_THAT(made[i - 1], HasSubstr(" fsync "));
+    if (fs::is_regular_file(file)) {
+      EXPECT_TRUE(path_of(made[i - 1]).starts_with((file.parent_path() / ("." + file.filename().string())).string()));
+    }
+    EXPECT_THAT(made[i + 1], HasSubstr(" fsync "));
+    EXPECT_EQ(path_of(made[i + 1]), file.parent_path());
+    ++renamed;
+  }
+  EXPECT_GT(renamed, 0);
+}
+
+/// Commands of one process, whose calls stand one after another.
+INSTANTIATE_TEST_SUITE_P(Commands, OrderTest, ::testing::Values(disturbed()[0], disturbed()[5], disturbed()[6]),
+                         [](const auto& command) { return command.param.name; });
+
 INSTANTIATE_TEST_SUITE_P(Commands, FaultTest, ::testing::ValuesIn(disturbed()),
                          [](const auto& command) { return command.param.name; });
 
