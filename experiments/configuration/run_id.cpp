@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/sha256.h"
+#include "base/text.h"
 #include "datasets/prepared/segmentation.h"
 #include "experiments/configuration/configuration.h"
 
@@ -26,6 +27,18 @@ std::string content_hash(const OptionEntry& entry, const fs::path& data) {
   return entry.content == OptionContent::kTokenizer ? sha256_file(tokenizer_file(data, value)) : weights_sha256(value);
 }
 
+/// A run that has nothing to learn from is refused before there is a folder of it.
+void check_training_split(const fs::path& data) {
+  const Json sizes = read_prepared_meta(data).value("sizes", Json::object());
+  if (sizes.value("train", std::int64_t{0}) > 0) return;
+  std::vector<std::string> splits;
+  for (const auto& [split, size] : sizes.items()) splits.push_back(split);
+  throw DataError(
+      fmt::format("data.path: {} has no training split, it has: {}\n"
+                  "prepare the corpus with a text to train on, or name other data with data.path=DIR",
+                  data.string(), join(splits, ", ")));
+}
+
 }  // namespace
 
 RunInputs read_inputs(const RunOptions& options) {
@@ -38,6 +51,7 @@ RunInputs read_inputs(const RunOptions& options) {
                     data.string(), data.string()));
   }
   inputs.data = summarize_prepared(data);
+  check_training_split(data);
   for (const OptionEntry& entry : option_entries(options)) {
     if (entry.content == OptionContent::kValue || entry.value.get<std::string>().empty()) continue;
     inputs.contents[entry.key] = content_hash(entry, data);

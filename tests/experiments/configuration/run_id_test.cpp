@@ -123,6 +123,22 @@ TEST(RunInputs, MissingDataNamesTheCommandThatMakesIt) {
   }
 }
 
+TEST(RunInputs, DataWithNothingToTrainOnAreRefused) {
+  const TemporaryFolder folder;
+  RunOptions options = options_with("");
+  options.data.path = make_data(folder.path() / "a");
+  const fs::path meta = folder.path() / "a/meta.json";
+  Json json = read_json(meta);
+  json["sizes"].erase("train");
+  write_file(meta, json.dump());
+  try {
+    read_inputs(options);
+    FAIL();
+  } catch (const DataError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("/a has no training split, it has: valid, test\n"));
+  }
+}
+
 TEST(RunInputs, SameDataElsewhereHasTheSameFingerprint) {
   const TemporaryFolder folder;
   RunOptions options = options_with("");
