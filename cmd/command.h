@@ -45,6 +45,9 @@ void add_global_options(CLI::App& app, GlobalOptions& global);
 /// Prints `text` to standard output; throws Error when it cannot be written (a closed pipe ends the program quietly).
 void print(std::string_view text);
 
+/// Writes what a command makes: the whole of `file`, in a folder that is made where it is missing.
+void write_output(const fs::path& file, std::string_view text);
+
 /// Prints `text`, or writes it atomically to `file` when one is named.
 void print_or_write(std::string_view text, const fs::path& file);
 

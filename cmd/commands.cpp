@@ -71,11 +71,16 @@ void print(std::string_view raw) {
   }
 }
 
+void write_output(const fs::path& file, std::string_view text) {
+  create_folders(folder_of(file));
+  write_file(file, text);
+}
+
 void print_or_write(std::string_view text, const fs::path& file) {
   if (file.empty()) {
     print(text);
   } else {
-    write_file(file, text);
+    write_output(file, text);
   }
 }
 

@@ -44,8 +44,8 @@ std::vector<std::size_t> select(RunTable& runs, const std::string& text) {
     if (runs.id(run).starts_with(text)) named.push_back(run);
   }
   if (named.empty()) {
-    throw UsageError(fmt::format("'{}' is neither a run nor a condition (KEY=VALUE){}\nsee `xlm runs ls`", text,
-                                 did_you_mean(text, runs.ids())));
+    throw DataError(fmt::format("'{}' is neither a run nor a condition (KEY=VALUE){}\nsee `xlm runs ls`", text,
+                                did_you_mean(text, runs.ids())));
   }
   const std::vector<Value>& groups = runs.column("seed_group");
   const Value group = groups[named.front()];

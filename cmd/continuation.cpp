@@ -1,10 +1,10 @@
 // xlm continuation: how a recipe's models go on with the same passages.
 #include <algorithm>
-#include <map>
 #include <memory>
 
 #include "base/progress.h"
 #include "cmd/evaluation_target.h"
+#include "cmd/output_format.h"
 #include "cmd/recipe_view.h"
 #include "cmd/results_store.h"
 #include "experiments/configuration/configuration.h"
@@ -25,18 +25,10 @@ struct Options : RecipeOptions {
   fs::path out;
 };
 
-std::vector<std::string> format_names() {
+std::vector<std::string> formats() {
   std::vector<std::string> names(kContinuationFormatNames.begin(), kContinuationFormatNames.end());
   names.emplace_back(kHtml);
   return names;
-}
-
-std::string format_of(const Options& options, const GlobalOptions& global) {
-  if (global.json) return "json";
-  if (!options.format.empty()) return options.format;
-  static const std::map<std::string, std::string> endings{{".md", "markdown"}, {".json", "json"}, {".html", "html"}};
-  const auto known = endings.find(options.out.extension().string());
-  return known == endings.end() ? "text" : known->second;
 }
 
 std::string render(Store& store, const std::vector<Continuations>& all, const std::string& name) {
@@ -85,6 +77,7 @@ void fill_in(Continuations& continuations, const Options& options, const GlobalO
 }
 
 int run(const Options& options, const GlobalOptions& global) {
+  const std::string format = output_format(options.format, options.out, formats(), global);
   const RecipeView recipe = read_recipe(options.file, options);
   std::vector<ContinuationDescription> descriptions;
   for (const Yaml& description : choose_exhibits(find_exhibits(recipe.file, ExhibitKind::kContinuation),
@@ -98,7 +91,7 @@ int run(const Options& options, const GlobalOptions& global) {
   const auto build = [&](const ContinuationDescription& one) { return find_models(runs, one, recipe.filters); };
   make_each(descriptions, build, [&](Continuations found) { all.push_back(std::move(found)); });
   for (Continuations& one : all) fill_in(one, options, global);
-  print_or_write(render(store, all, format_of(options, global)), options.out);
+  print_or_write(render(store, all, format), options.out);
   return all.size() == descriptions.size() ? kDone : kBadData;
 }
 
@@ -112,10 +105,7 @@ std::function<int()> declare_continuation(CLI::App& app, const GlobalOptions& gl
   add_recipe_options(app, *options, "continuation");
   app.add_option("--data", options->data, "Prepared data folder (default: what the runs were trained on)")
       ->type_name("DIR");
-  app.add_option("--format", options->format, "text, markdown, json or html (default: by --out, else text)")
-      ->check(CLI::IsMember(format_names()))
-      ->type_name("FORMAT");
-  app.add_option("--out", options->out, "Write to a file")->type_name("FILE");
+  add_output_options(app, options->format, options->out, formats());
   app.footer(
       "The models are asked anew each time: always the likeliest token, so that the same models say the same.\n"
       "docs/results.md says how a recipe describes continuations. `xlm sample` continues a text of your own.\n\n"

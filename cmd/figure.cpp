@@ -85,6 +85,7 @@ Json describe(const Figure& figure, const fs::path& file) {
   return {{"figure", figure.description.title},
           {"name", figure.description.name},
           {"file", file.string()},
+          {"caption", figure.caption},
           {"points", points}};
 }
 
@@ -95,13 +96,12 @@ int run(const Options& options, const GlobalOptions& global) {
   Store store = open_store(global);
   RunTable runs(store);
   warn_without_runs(recipe, options, global, runs);
-  if (names_folder(options.out)) create_folders(options.out);
   Json written = Json::array();
   const auto build = [&](const FigureDescription& one) { return build_figure(runs, one, recipe.filters); };
   const std::size_t made = make_each(descriptions, build, [&](const Figure& figure) {
     for (const std::string& note : figure.notes) spdlog::info(note);
     const fs::path file = file_of(options, figure.description, format);
-    write_file(file, drawn(store, figure, format));
+    write_output(file, drawn(store, figure, format));
     written.push_back(describe(figure, file));
     if (!global.json) print(file.string() + "\n");
   });

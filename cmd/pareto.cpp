@@ -3,12 +3,16 @@
 #include <memory>
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include "base/error.h"
 #include "base/text.h"
+#include "cmd/output_format.h"
 #include "cmd/results_store.h"
 #include "results/quantities/quantities.h"
 #include "results/store/pareto.h"
+#include "results/store/unmet_condition.h"
+#include "results/tables/pareto_text.h"
 
 namespace xlm {
 namespace {
@@ -21,7 +25,7 @@ struct Options {
   std::vector<std::string> group_by;
   std::vector<std::string> maximize;
   std::string reference;
-  std::string format = "text";
+  std::string format;
   fs::path out;
 };
 
@@ -66,72 +70,25 @@ ParetoQuery query_of(const Options& options) {
   return query;
 }
 
-std::string number(double value) { return std::abs(value) >= 1e5 ? human_count(value) : fmt::format("{:.4g}", value); }
-
-/// Names of the runs behind a point, or of its group.
-std::string who(const ParetoPoint& point) {
-  const std::string runs = point.runs.size() == 1
-                               ? point.runs.front()
-                               : fmt::format("{} and {} more", point.runs.front(), point.runs.size() - 1);
-  return point.group.empty()
-             ? runs
-             : fmt::format("{} ({} run{})", point.group, point.runs.size(), point.runs.size() == 1 ? "" : "s");
-}
-
-TextTable table_of(const ParetoQuery& query, const ParetoFront& front, bool full_numbers) {
-  std::vector<TextTable::Column> columns{{"front"}};
-  for (const std::string& name : query.columns) columns.push_back({name, true});
-  columns.push_back({query.group_by.empty() ? "runs" : join(query.group_by, ", ")});
-  TextTable table(std::move(columns));
-  const auto add = [&](const ParetoPoint& point, const std::string& mark) {
-    std::vector<std::string> cells{mark};
-    for (const double value : point.values) cells.push_back(full_numbers ? json_number(value) : number(value));
-    cells.push_back(full_numbers ? join(point.runs, " ") : who(point));
-    table.add(std::move(cells));
-  };
-  for (const ParetoPoint& point : front.front) add(point, full_numbers ? "front" : "●");
-  for (const ParetoPoint& point : front.dominated) add(point, "dominated");
-  return table;
-}
-
-std::string as_text(const ParetoQuery& query, const ParetoResult& result, int width) {
-  const ParetoFront& front = result.front;
-  std::string text = table_of(query, front, false).render(TextTable::Format::kText, width) + "\n";
-  text += fmt::format("{} on the front (●), {} dominated", front.front.size(), front.dominated.size());
-  if (result.incomplete > 0) {
-    text +=
-        fmt::format(", {} run{} without all of these columns", result.incomplete, result.incomplete == 1 ? "" : "s");
-  }
-  std::vector<std::string> reference;
-  for (const double value : front.reference) reference.push_back(number(value));
-  text += fmt::format(".\nHypervolume {} against ({}).\n",
-                      front.hypervolume ? fmt::format("{:.6g}", *front.hypervolume) : "not computed (too many points)",
-                      join(reference, ", "));
-  return text;
-}
-
 int run(const Options& options, const GlobalOptions& global) {
   const ParetoQuery query = query_of(options);
+  const std::string format = output_format(options.format, options.out, table_formats(), global);
   Store store = open_store(global);
   RunTable runs(store);
   if (runs.size() == 0) throw DataError(no_runs_hint(global).substr(0, no_runs_hint(global).size() - 1));
   const ParetoResult result = run_pareto(runs, query);
   if (result.front.front.empty()) {
+    if (const std::string unmet = unmet_condition(runs, query.where); !unmet.empty()) {
+      throw DataError(unmet + "\n`xlm runs ls` lists the runs");
+    }
     throw DataError(
         fmt::format("no run has all of {} ({} runs fulfil the conditions)\n"
                     "final evaluations and costs appear when a run is done; see `xlm runs ls`",
                     join(query.columns, ", "), result.incomplete));
   }
-  const std::string format = global.json ? "json" : options.format;
+  if (result.mixed) spdlog::info("groups are of different settings: --group-by or --where can tell them apart");
   const int width = global.standard_output.is_terminal && options.out.empty() ? global.standard_output.width : 0;
-  if (format == "json") {
-    print_or_write(json_text(to_json(query, result.front)), options.out);
-  } else if (format == "text") {
-    print_or_write(as_text(query, result, width), options.out);
-  } else {
-    const auto kind = format == "csv" ? TextTable::Format::kCsv : TextTable::Format::kMarkdown;
-    print_or_write(table_of(query, result.front, format == "csv").render(kind), options.out);
-  }
+  print_or_write(render_pareto(query, result, table_format(format), width), options.out);
   return kDone;
 }
 
@@ -158,11 +115,7 @@ std::function<int()> declare_pareto(CLI::App& app, const GlobalOptions& global) 
       ->delimiter(',');
   app.add_option("--reference", options->reference, "Reference of the hypervolume (default: the worst of each column)")
       ->type_name("X,Y");
-  app.add_option("--format", options->format, "text, markdown, csv or json")
-      ->check(CLI::IsMember({"text", "markdown", "csv", "json"}))
-      ->capture_default_str()
-      ->type_name("FORMAT");
-  app.add_option("--out", options->out, "Write to a file")->type_name("FILE");
+  add_output_options(app, options->format, options->out, table_formats());
   std::vector<std::string> costs;
   for (const Quantity& quantity : quantities()) {
     if (quantity.by == ReportedBy::kRun) costs.push_back(quantity.name);

@@ -3,6 +3,8 @@
 
 #include "experiments/checks/supposed_runs.h"
 #include "experiments/configuration/configuration.h"
+#include "results/store/run_list.h"
+#include "results/store/unmet_condition.h"
 
 namespace xlm {
 namespace {
@@ -18,6 +20,26 @@ std::string paper_length_of(const fs::path& path) {
   } catch (const UsageError&) {
     return "";
   }
+}
+
+/// Whether the data that a recipe's runs are trained on are not where it says. A sweep may say so itself.
+bool lacks_data(const Yaml& recipe) {
+  const Yaml* sweep = recipe.find("sweep");
+  if (sweep != nullptr && to_text(*sweep).find("data.path") != std::string::npos) return false;
+  const Yaml* data = find_path(recipe, "data.path");
+  return data == nullptr || !data->is_scalar() || !fs::exists(data->scalar);
+}
+
+/// The data of the newest run, as a person would name them; DIR where none are there.
+std::string newest_data(RunTable& runs) {
+  const std::vector<Value>& paths = runs.column_or_nothing("data.path");
+  for (const std::size_t run : newest_first(runs, {})) {
+    const fs::path path = to_text(paths[run]);
+    if (path.empty() || !fs::exists(path)) continue;
+    const fs::path near = path.lexically_relative(fs::current_path());
+    return near.empty() || near.string().starts_with("..") ? path.string() : near.string();
+  }
+  return "DIR";
 }
 
 }  // namespace
@@ -46,18 +68,30 @@ RecipeView read_recipe(const fs::path& path, const RecipeOptions& options) {
   return recipe;
 }
 
-std::string command_for_runs(const RecipeView& recipe, const RecipeOptions& options, const GlobalOptions& global) {
+std::string recipe_command(const RecipeView& recipe, const RecipeOptions& options, const GlobalOptions& global) {
   const bool sweep = recipe.file.find("sweep") != nullptr;
   if (!sweep && recipe.file.find("model") == nullptr) return "";
   std::string command = fmt::format("xlm {} {}", sweep ? "sweep" : "train", recipe.path.string());
   if (!options.profile.empty()) command += " --profile " + options.profile;
+  if (!options.experiment.empty()) command += " experiment=" + options.experiment;
   if (global.runs != GlobalOptions().runs) command += " --runs " + global.runs.string();
   return command;
 }
 
+std::string command_for_runs(const RecipeView& recipe, const RecipeOptions& options, const GlobalOptions& global,
+                             RunTable& runs) {
+  const std::string command = recipe_command(recipe, options, global);
+  return command.empty() || !lacks_data(recipe.file) ? command : command + " data.path=" + newest_data(runs);
+}
+
 void warn_without_runs(const RecipeView& recipe, const RecipeOptions& options, const GlobalOptions& global,
                        RunTable& runs) {
-  if (recipe.experiment.empty() || !runs.select(recipe.filters).empty()) return;
+  if (!runs.select(recipe.filters).empty() || runs.size() + recipe.experiment.size() == 0) return;
+  const Filter of_experiment{"experiment", Filter::Relation::kEqual, {recipe.experiment}};
+  if (recipe.experiment.empty() || !runs.select({of_experiment}).empty()) {
+    spdlog::warn("no runs to show: {}", unmet_condition(runs, recipe.filters));
+    return;
+  }
   if (options.profile.empty() && options.experiment.empty()) {
     for (const Value& value : runs.column("experiment")) {
       const std::string name = to_text(value);
@@ -67,7 +101,7 @@ void warn_without_runs(const RecipeView& recipe, const RecipeOptions& options, c
       return;
     }
   }
-  const std::string command = command_for_runs(recipe, options, global);
+  const std::string command = command_for_runs(recipe, options, global, runs);
   spdlog::warn("no run of the experiment '{}' is in {} yet{}", recipe.experiment, global.runs.string(),
                command.empty() ? "" : fmt::format(": `{}` makes them", command));
 }

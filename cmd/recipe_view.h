@@ -42,12 +42,28 @@ struct RecipeView {
 /// Reads `path`, lays the profile over it, and finds the conditions on its runs. Throws UsageError.
 RecipeView read_recipe(const fs::path& path, const RecipeOptions& options);
 
-/// The command that makes the runs of a recipe; empty where it describes none.
-std::string command_for_runs(const RecipeView& recipe, const RecipeOptions& options, const GlobalOptions& global);
+/// The command that does a recipe's runs; empty where it describes none.
+std::string recipe_command(const RecipeView& recipe, const RecipeOptions& options, const GlobalOptions& global);
+
+/// The same for someone who has not done them yet: where the data that the recipe names are not there, it names those
+/// of the newest run.
+std::string command_for_runs(const RecipeView& recipe, const RecipeOptions& options, const GlobalOptions& global,
+                             RunTable& runs);
 
 /// Warns where the store has no run of the recipe's experiment yet.
 void warn_without_runs(const RecipeView& recipe, const RecipeOptions& options, const GlobalOptions& global,
                        RunTable& runs);
+
+/// What `build` makes of a description. A mistake in it, such as a column that there is not, is reported with the place
+/// of the description.
+template <class Description, class Build>
+auto build_at_its_place(const Description& description, const Build& build) {
+  try {
+    return build(description);
+  } catch (const UsageError& error) {
+    throw UsageError(fmt::format("{}: {}", description.place, error.what()));
+  }
+}
 
 /// Builds each of `descriptions` and hands what came out to `use`. One that has nothing to show is a warning where
 /// there are others, and a DataError where it is alone. Returns how many were made.
@@ -55,7 +71,7 @@ template <class Description, class Build, class Use>
 std::size_t make_each(const std::vector<Description>& descriptions, const Build& build, const Use& use) {
   std::size_t made = 0;
   for (const Description& description : descriptions) {
-    auto built = build(description);
+    auto built = build_at_its_place(description, build);
     if (const auto* nothing = std::get_if<NothingToShow>(&built)) {
       if (descriptions.size() == 1) throw DataError(nothing->message);
       spdlog::warn(nothing->message);

@@ -57,14 +57,11 @@ std::vector<fs::path> recipe_files(const Options& options) {
   return files;
 }
 
-/// A table or figure, or why there is none. A mistake in its description is reported with its place.
+/// A table or figure, or why there is none.
 template <class Description, class Build>
 Exhibit exhibit_of(const Description& description, const Build& build) {
-  try {
-    return std::visit([](auto&& made) { return Exhibit(std::forward<decltype(made)>(made)); }, build());
-  } catch (const UsageError& error) {
-    throw UsageError(fmt::format("{}: {}", description.place, error.what()));
-  }
+  return std::visit([](auto&& made) { return Exhibit(std::forward<decltype(made)>(made)); },
+                    build_at_its_place(description, build));
 }
 
 std::vector<Exhibit> exhibits_of(const RecipeView& recipe, RunTable& runs) {
@@ -74,13 +71,15 @@ std::vector<Exhibit> exhibits_of(const RecipeView& recipe, RunTable& runs) {
       TableDescription description = read_table_description(node);
       description.paper_size = recipe.paper_size;
       description.paper_length = recipe.paper_length;
-      exhibits.push_back(exhibit_of(description, [&] { return build_table(runs, description, recipe.filters); }));
+      const auto build = [&](const TableDescription& one) { return build_table(runs, one, recipe.filters); };
+      exhibits.push_back(exhibit_of(description, build));
     }
   }
   if (has_exhibits(recipe.file, ExhibitKind::kFigure)) {
     for (const Yaml& node : find_exhibits(recipe.file, ExhibitKind::kFigure)) {
       const FigureDescription description = read_figure_description(node);
-      exhibits.push_back(exhibit_of(description, [&] { return build_figure(runs, description, recipe.filters); }));
+      const auto build = [&](const FigureDescription& one) { return build_figure(runs, one, recipe.filters); };
+      exhibits.push_back(exhibit_of(description, build));
     }
   }
   return exhibits;
@@ -92,15 +91,20 @@ ReportRecipe part_of(const RecipeView& recipe, const Options& options, const Glo
                                  recipe.path.string()));
   }
   std::vector<std::string> selected;
+  bool done = false;
   if (!recipe.filters.empty()) {  // otherwise it is about no runs in particular
+    const std::vector<Value>& status = runs.column("status");
     for (const std::size_t row : runs.select(recipe.filters)) {
-      if (row < runs.size()) selected.push_back(runs.id(row));  // the others are evaluations of these
+      if (row >= runs.size()) continue;  // an evaluation of one of the others
+      done = (done || selected.empty()) && to_text(status[row]) == "done";
+      selected.push_back(runs.id(row));
     }
   }
   return {.title = recipe.experiment.empty() ? recipe.path.stem().string() : recipe.experiment,
           .file = recipe.path.string(),
           .profile = options.profile,
-          .command = command_for_runs(recipe, options, global),
+          .command = done ? recipe_command(recipe, options, global) : command_for_runs(recipe, options, global, runs),
+          .done = done,
           .exhibits = exhibits_of(recipe, runs),
           .runs = std::move(selected)};
 }
@@ -137,7 +141,7 @@ int run(const Options& options, const GlobalOptions& global) {
   report.title = report.recipes.size() == 1 ? "Results: " + report.recipes.front().title : "Results";
   report.origin = fmt::format("xlm {} ({}), {:%Y-%m-%d %H:%M} UTC, runs of {}", kVersion, kCommit,
                               fmt::gmtime(std::time(nullptr)), global.runs.string());
-  write_file(options.out, report_page(store, report));
+  write_output(options.out, report_page(store, report));
   const Json summary = summary_of(report, options.out);
   print(global.json ? json_text(summary) : options.out.string() + "\n");
   return kDone;

@@ -75,7 +75,7 @@ std::string find_run(const RunTable& runs, const std::string& name) {
   for (auto run = begin; run != runs.ids().end() && run->starts_with(id); ++run) candidates.push_back(*run);
   if (candidates.size() == 1 && !id.empty()) return candidates.front();
   if (candidates.empty()) {
-    throw UsageError(
+    throw DataError(
         fmt::format("there is no run '{}'{}\n`xlm runs ls` lists the runs", name, did_you_mean(id, runs.ids())));
   }
   const std::size_t shown = std::min(candidates.size(), kMostCandidates);

@@ -1,7 +1,6 @@
 // Results of a run as train and sweep show them.
 #include "cmd/run_results.h"
 
-#include <cmath>
 #include <set>
 
 #include <fmt/format.h>
@@ -17,11 +16,6 @@ const RunEvaluation* main_evaluation(const Run& run, const std::string& split) {
     if (evaluation.main && evaluation.split == split) return &evaluation;
   }
   return nullptr;
-}
-
-std::string shown_number(double value) {
-  if (std::abs(value) >= 1e5) return human_count(value);
-  return value == std::floor(value) ? fmt::format("{:.0f}", value) : fmt::format("{:.5g}", value);
 }
 
 Json run_json(const Run& run) {

@@ -17,7 +17,4 @@ std::string results_table(const Run& run, int width);
 /// The main evaluation of a split, or null.
 const RunEvaluation* main_evaluation(const Run& run, const std::string& split);
 
-/// "1.2345", "38.1M": a number of unknown size for people.
-std::string shown_number(double value);
-
 }  // namespace xlm

@@ -12,6 +12,7 @@
 #include "results/run_folder/journal.h"
 #include "results/store/run_list.h"
 #include "results/store/sql_query.h"
+#include "results/store/unmet_condition.h"
 
 namespace xlm {
 namespace {
@@ -59,7 +60,7 @@ int list(const ListOptions& options, const GlobalOptions& global) {
     return kDone;
   }
   if (all == 0 && text) {
-    say(runs.size() == 0 ? no_runs_hint(global) : "no run fulfils the conditions\n");
+    say(runs.size() == 0 ? no_runs_hint(global) : unmet_condition(runs, filters, options.columns) + "\n");
     return kDone;
   }
   const ListView view{.now = wall_seconds(), .terminal = global.standard_output, .columns = options.columns};

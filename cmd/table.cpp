@@ -1,9 +1,8 @@
 // xlm table: a paper's tables from the store.
-#include <algorithm>
-#include <map>
 #include <memory>
 
 #include "base/text.h"
+#include "cmd/output_format.h"
 #include "cmd/recipe_view.h"
 #include "cmd/results_store.h"
 #include "results/pages/page.h"
@@ -21,29 +20,15 @@ struct Options : RecipeOptions {
   fs::path out;
 };
 
-std::vector<std::string> format_names() {
-  std::vector<std::string> names(kTableFormatNames.begin(), kTableFormatNames.end());
+std::vector<std::string> formats() {
+  std::vector<std::string> names = table_formats();
   names.emplace_back(kHtml);
   return names;
 }
 
-std::string format_of(const Options& options, const GlobalOptions& global) {
-  if (global.json) return "json";
-  if (!options.format.empty()) return options.format;
-  static const std::map<std::string, std::string> endings{// a file's name says what it should hold
-                                                          {".md", "markdown"},
-                                                          {".csv", "csv"},
-                                                          {".json", "json"},
-                                                          {".tex", "latex"},
-                                                          {".html", "html"}};
-  const auto known = endings.find(options.out.extension().string());
-  return known == endings.end() ? "text" : known->second;
-}
-
 std::string render(Store& store, const std::vector<Table>& tables, const std::string& name, int width) {
   if (name == kHtml) return tables_page(store, tables);
-  const auto found = std::find(kTableFormatNames.begin(), kTableFormatNames.end(), name);
-  const auto format = static_cast<TableFormat>(found - kTableFormatNames.begin());
+  const TableFormat format = table_format(name);
   if (format == TableFormat::kJson) {
     Json list = Json::array();
     for (const Table& table : tables) list.push_back(to_json(table));
@@ -55,6 +40,7 @@ std::string render(Store& store, const std::vector<Table>& tables, const std::st
 }
 
 int run(const Options& options, const GlobalOptions& global) {
+  const std::string format = output_format(options.format, options.out, formats(), global);
   const RecipeView recipe = read_recipe(options.file, options);
   std::vector<TableDescription> descriptions;
   for (const Yaml& description :
@@ -71,7 +57,7 @@ int run(const Options& options, const GlobalOptions& global) {
   make_each(descriptions, build, [&](Table table) { tables.push_back(std::move(table)); });
   const bool to_terminal = global.standard_output.is_terminal && options.out.empty();
   const int width = to_terminal ? global.standard_output.width : 0;
-  print_or_write(render(store, tables, format_of(options, global), width), options.out);
+  print_or_write(render(store, tables, format, width), options.out);
   return tables.size() == descriptions.size() ? kDone : kBadData;
 }
 
@@ -81,10 +67,7 @@ std::function<int()> declare_table(CLI::App& app, const GlobalOptions& global) {
   const auto options = std::make_shared<Options>();
   app.add_option("SPEC.yaml", options->file, "A table file, or a recipe with tables in it")->required();
   add_recipe_options(app, *options, "table");
-  app.add_option("--format", options->format, "text, markdown, csv, json, latex or html (default: by --out, else text)")
-      ->check(CLI::IsMember(format_names()))
-      ->type_name("FORMAT");
-  app.add_option("--out", options->out, "Write to a file")->type_name("FILE");
+  add_output_options(app, options->format, options->out, formats());
   app.footer(
       "docs/results.md describes table files. An HTML page leads from every number to its runs.\n\n"
       "Examples:\n"

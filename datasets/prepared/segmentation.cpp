@@ -25,9 +25,18 @@ constexpr std::size_t kMaxWordBytes = std::size_t{1} << 20U;
 constexpr std::uintmax_t kMaxModelBytes = std::uintmax_t{64} << 20U;
 constexpr std::uintmax_t kMaxDescriptionBytes = std::uintmax_t{1} << 20U;
 
+constexpr std::string_view kUnigramPrefix = "unigram-";  // of a segmentation's name, before its number of pieces
+
 fs::path segmentations_of(const fs::path& data) { return data / "segmentations"; }
 fs::path model_of(const fs::path& segmentation) { return segmentation / "tokenizer.model"; }
 std::string bits_name(const std::string& split) { return split + ".bits"; }
+
+/// N of a segmentation called "unigram-N"; 0 for any other name.
+std::int64_t pieces_in(std::string_view name) {
+  std::int64_t pieces = 0;
+  const bool is_ours = name.starts_with(kUnigramPrefix) && parse_integer(name.substr(kUnigramPrefix.size()), pieces);
+  return is_ours ? std::max<std::int64_t>(pieces, 0) : 0;
+}
 
 /// Flags packed into bytes.
 class PackedFlags {
@@ -262,9 +271,11 @@ fs::path tokenizer_file(const fs::path& data, const std::string& tokenizer) {
   if (const auto found = find_tokenizer(data, tokenizer)) return *found;
   const std::vector<std::string> names = segmentation_names(data);
   throw DataError(fmt::format(
-      "the tokenizer '{}' is neither a file nor a segmentation of {}{}\n{}", tokenizer, data.string(),
-      did_you_mean(tokenizer, names),
-      names.empty() ? "make one: xlm prepare-data … --train-unigram 5000" : "there are: " + join(names, ", ")));
+      "the tokenizer '{}' is neither a file nor a segmentation of {}{}\n{}make {}: "
+      "xlm prepare-data … --out {} --train-unigram {}",
+      tokenizer, data.string(), did_you_mean(tokenizer, names),
+      names.empty() ? "" : fmt::format("there are {}; ", join(names, ", ")), pieces_in(tokenizer) > 0 ? "it" : "one",
+      data.string(), pieces_in(tokenizer) > 0 ? fmt::to_string(pieces_in(tokenizer)) : "N"));
 }
 
 std::shared_ptr<const TokenFlags> open_segmentation(const PreparedData& data, const std::string& split,
@@ -285,7 +296,7 @@ std::shared_ptr<const TokenFlags> open_segmentation(const PreparedData& data, co
 }
 
 bool train_segmentation(const PreparedData& data, std::int64_t pieces, const PrepareObserver& observer) {
-  const std::string name = fmt::format("unigram-{}", pieces);
+  const std::string name = fmt::format("{}{}", kUnigramPrefix, pieces);
   const fs::path folder = segmentations_of(data.path) / name;
   if (fs::exists(folder)) {
     read_description(data, folder);

@@ -2,20 +2,36 @@
 #include "results/figures/figure.h"
 
 #include "results/figures/kinds/kinds.h"
+#include "results/store/unmet_condition.h"
 
 namespace xlm {
 
+namespace {
+
+/// The conditions on a figure's runs.
+std::vector<Filter> conditions_on_figure(const FigureDescription& description, std::vector<Filter> filters) {
+  filters.insert(filters.end(), description.where.begin(), description.where.end());
+  return filters;
+}
+
+std::vector<std::string> columns_of_figure(const FigureDescription& description) {
+  return {description.x, description.y, description.value, description.series};
+}
+
+}  // namespace
+
 std::vector<std::size_t> rows_of_figure(RunTable& runs, const FigureDescription& description,
                                         const std::vector<Filter>& filters) {
-  std::vector<Filter> all = filters;
-  all.insert(all.end(), description.where.begin(), description.where.end());
-  return runs.select(all, {description.x, description.y, description.value, description.series});
+  return runs.select(conditions_on_figure(description, filters), columns_of_figure(description));
 }
 
 std::variant<Figure, NothingToShow> build_figure(RunTable& runs, const FigureDescription& description,
                                                  const std::vector<Filter>& filters) {
   const std::vector<std::size_t> selected = rows_of_figure(runs, description, filters);
-  if (selected.empty()) return no_figure(description, "no run fulfils its conditions");
+  if (selected.empty()) {
+    return no_figure(description,
+                     unmet_condition(runs, conditions_on_figure(description, filters), columns_of_figure(description)));
+  }
   return kind_of(description).build(runs, description, selected);
 }
 

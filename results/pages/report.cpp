@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -40,6 +41,10 @@ std::string contents_of(const Report& report) {
 /// What to do where numbers are missing.
 std::string how_to_make(const ReportRecipe& recipe) {
   if (recipe.command.empty()) return "<code>xlm runs ls</code> lists the runs that there are.";
+  if (recipe.done) {
+    return "All runs of this recipe are done: <code>" + html_escape(recipe.command) +
+           " --check</code> says whether they can fill this.";
+  }
   return "Runs of this recipe are made with: <code>" + html_escape(recipe.command) + "</code>";
 }
 
@@ -57,14 +62,28 @@ std::string exhibit_html(Page& page, const ReportRecipe& recipe, const Exhibit& 
   return out;
 }
 
+/// All that a recipe is about; of one that is about no runs in particular, those behind its numbers.
+std::set<std::string> runs_of(const ReportRecipe& recipe) {
+  std::set<std::string> runs(recipe.runs.begin(), recipe.runs.end());
+  if (!runs.empty()) return runs;
+  for (const Exhibit& exhibit : recipe.exhibits) {
+    std::vector<std::string> shown;
+    if (const auto* table = std::get_if<Table>(&exhibit)) shown = runs_of(*table);
+    if (const auto* figure = std::get_if<Figure>(&exhibit)) shown = runs_of(*figure);
+    runs.insert(shown.begin(), shown.end());
+  }
+  return runs;
+}
+
 /// "18 runs: 17 done, 1 failed".
 std::string count_runs(Page& page, const ReportRecipe& recipe) {
-  page.appendix().add(recipe.runs);
+  const std::set<std::string> runs = runs_of(recipe);
+  page.appendix().add({runs.begin(), runs.end()});
   std::map<std::string, int> counts;
-  for (const std::string& run : recipe.runs) ++counts[page.appendix().run(run).value("status", "unknown")];
+  for (const std::string& run : runs) ++counts[page.appendix().run(run).value("status", "unknown")];
   std::vector<std::string> parts;
   for (const auto& [status, count] : counts) parts.push_back(fmt::format("{} {}", count, status));
-  return fmt::format("{} run{}{}{}", recipe.runs.size(), recipe.runs.size() == 1 ? "" : "s", parts.empty() ? "" : ": ",
+  return fmt::format("{} run{}{}{}", runs.size(), runs.size() == 1 ? "" : "s", parts.empty() ? "" : ": ",
                      join(parts, ", "));
 }
 

@@ -19,6 +19,7 @@ struct ReportRecipe {
   std::string file;     // as the user named it
   std::string profile;  // empty: none
   std::string command;  // what makes its runs; empty: it describes none
+  bool done = false;    // there are runs of it, and all are done
   std::vector<Exhibit> exhibits;
   std::vector<std::string> runs;  // all that it is about, with or without numbers in the exhibits
 };

@@ -10,6 +10,9 @@
 namespace xlm {
 namespace {
 
+constexpr double kFromHereInThousands = 1e4;
+constexpr double kFromHereWithPrefix = 1e5;
+
 /// A number scaled to k, M, G, … with a given number of digits behind the point.
 std::string scaled(double value, std::int64_t digits, std::string_view unit) {
   const double rounding = 0.5 * std::pow(10.0, -static_cast<double>(digits));
@@ -34,6 +37,21 @@ std::string format_number(double value, NumberFormat format, std::int64_t digits
       return fmt::format("{:.{}f} %", 100 * value, automatic ? 1 : digits);
   }
   return "";
+}
+
+std::string in_thousands(std::int64_t number) {
+  std::string digits = fmt::to_string(number);
+  for (auto place = static_cast<std::int64_t>(digits.size()) - 3; place > (number < 0 ? 1 : 0); place -= 3) {
+    digits.insert(static_cast<std::size_t>(place), ",");
+  }
+  return digits;
+}
+
+std::string shown_number(double value) {
+  if (!std::isfinite(value)) return fmt::format("{}", value);
+  if (std::abs(value) >= kFromHereWithPrefix) return human_count(value);
+  if (std::abs(value) >= kFromHereInThousands) return in_thousands(std::llround(value));
+  return value == std::floor(value) ? fmt::format("{:.0f}", value) : fmt::format("{:.5g}", value);
 }
 
 }  // namespace xlm

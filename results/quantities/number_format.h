@@ -15,4 +15,10 @@ inline constexpr std::array<std::string_view, 5> kNumberFormatNames{"number", "c
 /// 0: three for a number, one for a percentage, three in all for counts and bytes.
 std::string format_number(double value, NumberFormat format, std::int64_t digits);
 
+/// 600000 as "600,000".
+std::string in_thousands(std::int64_t number);
+
+/// A number of unknown size for people: "343k", "12,010", "1024", "2.0483".
+std::string shown_number(double value);
+
 }  // namespace xlm

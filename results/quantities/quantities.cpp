@@ -144,7 +144,13 @@ std::vector<std::string> listing_order(const std::set<std::string>& names) {
 }
 
 std::string list_number(const Quantity& quantity, double value) {
+  if (quantity.digits == 0 && quantity.format == NumberFormat::kNumber) return shown_number(value);
   return format_number(value, quantity.format, quantity.digits < 0 ? -1 : quantity.digits + 1);
+}
+
+std::string column_number(std::string_view column, double value) {
+  const Quantity* known = quantity_of_column(column.substr(0, column.find('@')));
+  return known == nullptr ? shown_number(value) : list_number(*known, value);
 }
 
 std::string named_number(const Quantity& quantity, double value) {

@@ -85,6 +85,9 @@ std::vector<std::string> listing_order(const std::set<std::string>& names);
 /// A number in a list, with a digit more than in a table: "1.2345", "38.1M".
 std::string list_number(const Quantity& quantity, double value);
 
+/// A number of a column of the store in a list: a quantity as lists show it, anything else as its size suggests.
+std::string column_number(std::string_view column, double value);
+
 /// A number as a table shows it, with what it is: "1.234 bpc", "loss 1.234".
 std::string named_number(const Quantity& quantity, double value);
 

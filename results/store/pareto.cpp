@@ -7,6 +7,7 @@
 #include <map>
 
 #include "base/text.h"
+#include "results/store/variation.h"
 
 namespace xlm {
 namespace {
@@ -38,6 +39,11 @@ void merge_equal(std::vector<ParetoPoint>& points) {
       ParetoPoint& same = merged.back();
       same.runs.insert(same.runs.end(), point.runs.begin(), point.runs.end());
       if (!point.group.empty()) same.group += "; " + point.group;
+      for (std::size_t i = 0; i < point.group_values.size(); ++i) same.group_values[i] += "; " + point.group_values[i];
+      for (const std::string& key : point.differ_in) {
+        if (std::find(same.differ_in.begin(), same.differ_in.end(), key) == same.differ_in.end())
+          same.differ_in.push_back(key);
+      }
     } else {
       merged.push_back(std::move(point));
     }
@@ -99,11 +105,16 @@ std::optional<double> hypervolume(const std::vector<ParetoPoint>& front, const V
   return volume(std::move(inside), reference, dimensions);
 }
 
-std::string group_text(RunTable& runs, const std::vector<std::string>& columns, std::size_t run) {
+std::vector<std::string> group_values(RunTable& runs, const std::vector<std::string>& columns, std::size_t run) {
+  std::vector<std::string> values;
+  for (const std::string& column : columns) values.push_back(to_text(runs.column(column)[run]));
+  return values;
+}
+
+std::string group_text(const std::vector<std::string>& columns, const std::vector<std::string>& values) {
   std::vector<std::string> parts;
-  for (const std::string& column : columns) {
-    const std::string text = to_text(runs.column(column)[run]);
-    parts.push_back(columns.size() == 1 ? text : column + "=" + text);
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    parts.push_back(columns.size() == 1 ? values[i] : columns[i] + "=" + values[i]);
   }
   return join(parts, ", ");
 }
@@ -112,7 +123,10 @@ Json point_json(const ParetoPoint& point) {
   Json json = {{"x", point.values[0]}, {"y", point.values[1]}};
   if (point.values.size() > 2) json["z"] = Values(point.values.begin() + 2, point.values.end());
   json["runs"] = point.runs;
-  if (!point.group.empty()) json["group"] = point.group;
+  if (!point.group_values.empty()) {
+    json["group"] = point.group;
+    json["differ_in"] = point.differ_in;
+  }
   return json;
 }
 
@@ -155,16 +169,21 @@ ParetoResult run_pareto(RunTable& runs, const ParetoQuery& query) {
     if (complete) {
       // Ungrouped, every row is a point: evaluations of one run are several.
       groups[query.group_by.empty() ? fmt::format("{} {:012}", runs.id(run), run)
-                                    : group_text(runs, query.group_by, run)]
+                                    : group_text(query.group_by, group_values(runs, query.group_by, run))]
           .push_back(run);
     } else {
       ++result.incomplete;
     }
   }
   std::vector<ParetoPoint> points;
+  Variation variation(runs, "seed");
   for (const auto& [name, members] : groups) {
     ParetoPoint point;
-    if (!query.group_by.empty()) point.group = name;
+    if (!query.group_by.empty()) {
+      point.group = name;
+      point.group_values = group_values(runs, query.group_by, members.front());
+      point.differ_in = variation.add(members);
+    }
     for (const std::vector<Value>* column : columns) {
       double sum = 0;
       for (const std::size_t run : members) sum += *as_number((*column)[run]);
@@ -174,10 +193,13 @@ ParetoResult run_pareto(RunTable& runs, const ParetoQuery& query) {
     points.push_back(std::move(point));
   }
   result.front = pareto_front(std::move(points), query.maximize, query.reference);
+  result.mean_over = variation.text();
+  result.mixed = variation.is_mixed();
   return result;
 }
 
-Json to_json(const ParetoQuery& query, const ParetoFront& front) {
+Json to_json(const ParetoQuery& query, const ParetoResult& result) {
+  const ParetoFront& front = result.front;
   Json json = {{"x", query.columns[0]}, {"y", query.columns[1]}};
   if (query.columns.size() > 2) json["z"] = std::vector<std::string>(query.columns.begin() + 2, query.columns.end());
   json["front"] = Json::array();
@@ -186,6 +208,7 @@ Json to_json(const ParetoQuery& query, const ParetoFront& front) {
   for (const ParetoPoint& point : front.dominated) json["dominated"].push_back(point_json(point));
   json["hypervolume"] = front.hypervolume ? Json(*front.hypervolume) : Json();
   json["reference"] = front.reference;
+  if (!result.mean_over.empty()) json["mean_over"] = result.mean_over;
   return json;
 }
 

@@ -15,7 +15,9 @@ namespace xlm {
 struct ParetoPoint {
   std::vector<double> values;  // one per column
   std::vector<std::string> runs;
-  std::string group;  // value of the grouping columns; empty: not grouped
+  std::string group;                        // value of the grouping columns; empty: not grouped
+  std::vector<std::string> group_values{};  // the same, one by one
+  std::vector<std::string> differ_in{};     // keys beside the seed in which its runs differ
 };
 
 struct ParetoFront {
@@ -45,13 +47,15 @@ struct ParetoQuery {
 struct ParetoResult {
   ParetoFront front;
   std::int64_t incomplete = 0;  // selected runs without a number in some column
+  std::string mean_over;        // what the points are means over: "3 seeds"; empty: each is of one run
+  bool mixed = false;           // of runs that differ in more than the seed
 };
 
 /// Throws UsageError for an unknown column.
 ParetoResult run_pareto(RunTable& runs, const ParetoQuery& query);
 
 /// {"x", "y", "front": [{"x", "y", "runs"}], "dominated", "hypervolume", "reference"}; columns after the second are in
-/// "z", a list.
-Json to_json(const ParetoQuery& query, const ParetoFront& front);
+/// "z", a list. Grouped points have "group" and "differ_in" too, and "mean_over" says what all of them are means over.
+Json to_json(const ParetoQuery& query, const ParetoResult& result);
 
 }  // namespace xlm

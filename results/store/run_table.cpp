@@ -38,7 +38,8 @@ std::vector<Filter> settings_in(const std::string& name) {
   for (std::size_t i = 1; i < parts.size(); ++i) {
     const std::size_t equals = parts[i].find('=');
     if (equals == 0 || equals == std::string::npos) {
-      throw UsageError(fmt::format("'{}': after '@' there must be KEY=VALUE, such as test.bpc@data.name=text8", name));
+      throw UsageError(
+          fmt::format("'{}': after '@' there must be KEY=VALUE, such as test.bpc@data.name=text8-en", name));
     }
     filters.push_back({std::string(kSettingPrefix) + parts[i].substr(0, equals),
                        Filter::Relation::kEqual,

@@ -56,7 +56,7 @@ Json or_null(const std::string& text) { return text.empty() ? Json() : Json(text
 std::string seed_group(const Run& run) {
   std::map<std::string, std::string> parts;
   for (const auto& [key, value] : run.params) {
-    if (key != "seed" && key != "data.path" && key != "device" && key != "train.threads") parts[key] = json_line(value);
+    if (key != "seed" && !says_where_it_ran(key)) parts[key] = json_line(value);
   }
   Sha256 hash;
   for (const auto& [key, value] : parts) hash.update(key + "=" + value + "\n");
@@ -64,6 +64,8 @@ std::string seed_group(const Run& run) {
 }
 
 }  // namespace
+
+bool says_where_it_ran(std::string_view key) { return key == "data.path" || key == "device" || key == "train.threads"; }
 
 RunWriter::RunWriter(SQLite::Database& database)
     : status_(database, "UPDATE runs SET status = ? WHERE run_id = ?"),

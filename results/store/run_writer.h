@@ -12,6 +12,9 @@
 
 namespace xlm {
 
+/// Whether a key says only where a run was made: runs that differ in such keys and the seed are seeds of one setting.
+bool says_where_it_ran(std::string_view key);
+
 class RunWriter {
  public:
   explicit RunWriter(SQLite::Database& database);

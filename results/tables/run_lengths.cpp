@@ -11,15 +11,6 @@
 namespace xlm {
 namespace {
 
-/// 600000 as "600,000".
-std::string in_thousands(std::int64_t number) {
-  std::string digits = fmt::to_string(number);
-  for (auto place = static_cast<std::int64_t>(digits.size()) - 3; place > 0; place -= 3) {
-    digits.insert(static_cast<std::size_t>(place), ",");
-  }
-  return digits;
-}
-
 /// "2,000", or "600,000 to 900,000".
 template <class Number, class Format>
 std::string range_of(const std::set<Number>& numbers, const Format& format) {

@@ -11,6 +11,8 @@
 #include "base/text.h"
 #include "results/quantities/quantities.h"
 #include "results/store/statistics.h"
+#include "results/store/unmet_condition.h"
+#include "results/store/variation.h"
 #include "results/tables/run_lengths.h"
 #include "results/tables/table_marks.h"
 #include "results/tables/table_notes.h"
@@ -119,7 +121,9 @@ class TableBuilder {
   /// `filters` are those that all of `selected` fulfil.
   TableBuilder(RunTable& runs, const TableDescription& description, const std::vector<Filter>& filters,
                std::vector<std::size_t> selected)
-      : runs_(runs), description_(description), named_(columns_in(filters)), selected_(std::move(selected)) {}
+      : runs_(runs), description_(description), named_(columns_in(filters)), selected_(std::move(selected)) {
+    if (selected_.empty()) unmet_ = unmet_condition(runs, filters, naming_columns(description));
+  }
 
   std::variant<Table, NothingToShow> build() {
     table_.title = description_.title;
@@ -137,6 +141,7 @@ class TableBuilder {
     if (table_.rows.empty() || table_.columns.empty()) return nothing_to_show();
     set_stars(table_, description_.stars, samples_, notes_);
     mark_best(table_, samples_);
+    notes_.unmet = unmet_;
     notes_.own = description_.notes;
     describe_runs();
     table_.notes = table_notes(table_, notes_);
@@ -145,7 +150,8 @@ class TableBuilder {
 
  private:
   NothingToShow nothing_to_show() const {
-    const std::string reason = "no run has " + (table_.rows.empty() ? description_.row_key : description_.column_key);
+    std::string reason = unmet_;
+    if (reason.empty()) reason = "no run has " + (table_.rows.empty() ? description_.row_key : description_.column_key);
     return {description_.title, reason,
             fmt::format("the table '{}' has nothing to show: {}\n"
                         "see `xlm runs ls`, and `xlm sweep` to make runs",
@@ -187,7 +193,7 @@ class TableBuilder {
       return result;
     }
     result.groups = static_cast<std::int64_t>(groups.size());
-    if (numbers.size() > groups.size()) note_mixed(label, column);
+    note_variation(result, label, column);
     if (std::any_of(members.begin(), members.end(), [&](std::size_t run) { return has_lost(run); })) {
       notes_.lost.push_back(fmt::format("{}/{}", label, column.label));
     }
@@ -273,15 +279,22 @@ class TableBuilder {
     notes_.paper_length = description_.paper_length;
   }
 
-  void note_mixed(const std::string& label, const TableColumn& column) {
+  /// Whether the runs of a cell differ as they should, in `over` alone.
+  void note_variation(TableCell& cell, const std::string& label, const TableColumn& column) {
+    Variation variation(runs_, column.cells.over);
+    cell.differ_in = variation.add(cell.rows);
+    cell.mixed = variation.is_mixed();
+    if (!cell.mixed) return;
     notes_.mixed.push_back(fmt::format("{}/{}", label, column.label));
     notes_.mixed_over = column.cells.over;
+    notes_.mixed_in.insert(cell.differ_in.begin(), cell.differ_in.end());
   }
 
   RunTable& runs_;
   const TableDescription& description_;
   std::vector<std::string> named_;
   std::vector<std::size_t> selected_;
+  std::string unmet_;  // which condition on all of them holds for no run
   Table table_;
   TableNotes notes_;
   std::vector<std::vector<CellSample>> samples_;  // by row and column

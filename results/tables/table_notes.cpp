@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "results/store/variation.h"
 
 namespace xlm {
 namespace {
@@ -25,26 +26,40 @@ std::string cell_name(const Table& table, std::size_t row, std::size_t column) {
                                    : fmt::format("{}/{}", table.rows[row].label, table.columns[column].label);
 }
 
+/// "3 seeds; 1 seed for dynamic/64." Where runs differ in more than the seed, they are counted themselves.
 std::string seeds_note(const Table& table) {
-  std::map<std::int64_t, std::vector<std::string>> by_count;
-  std::string over;
+  std::map<std::pair<std::int64_t, std::string>, std::vector<std::string>> by_count;
   for (std::size_t r = 0; r < table.rows.size(); ++r) {
     for (std::size_t c = 0; c < table.columns.size(); ++c) {
       const TableCell& cell = table.rows[r].cells[c];
       if (!cell.value) continue;
-      by_count[cell.groups].push_back(cell_name(table, r, c));
-      over = table.columns[c].cells.over;
+      const auto runs = static_cast<std::int64_t>(cell.rows.size());
+      const std::string count =
+          cell.mixed ? fmt::format("{} runs", runs) : counted_over(cell.groups, table.columns[c].cells.over);
+      by_count[{cell.mixed ? runs : cell.groups, count}].push_back(cell_name(table, r, c));
     }
   }
   if (by_count.empty()) return "";
   const auto usual = std::max_element(by_count.begin(), by_count.end(),
                                       [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
-  const auto count = [&](std::int64_t n) { return fmt::format("{} {}{}", n, over, n == 1 ? "" : "s"); };
-  std::string note = count(usual->first);
-  for (const auto& [n, cells] : by_count) {
-    if (n != usual->first) note += fmt::format("; {} for {}", count(n), listed(cells));
+  std::string note = usual->first.second;
+  for (const auto& [count, cells] : by_count) {
+    if (count != usual->first) note += fmt::format("; {} for {}", count.second, listed(cells));
   }
   return note + (by_count.size() == 1 ? " in every cell." : ".");
+}
+
+/// "Runs in A/64 differ in optimizer.lr, not in the seed alone; a 'where' can tell them apart."
+std::string mixed_note(const TableNotes& notes) {
+  if (notes.mixed.empty()) return "";
+  if (notes.mixed_in.empty()) {
+    return fmt::format("Several runs with one {} are mixed in {}; a 'where' can tell them apart.", notes.mixed_over,
+                       listed(notes.mixed));
+  }
+  const std::vector<std::string> keys(notes.mixed_in.begin(), notes.mixed_in.end());
+  return fmt::format("The runs in {} differ in {}, not in {} alone; a 'where' can tell them apart.",
+                     listed(notes.mixed), listed_names(keys, kMostListed),
+                     notes.mixed_over == "seed" ? "the seed" : notes.mixed_over);
 }
 
 /// "Beside the paper, by 95 % intervals over seeds: 3 agree; 1 differs (Gumbel/test +0.012)."
@@ -142,13 +157,11 @@ std::vector<std::string> table_notes(const Table& table, const TableNotes& notes
   }
   add(best_note(table));
   add(missing_note(table));
+  if (!notes.unmet.empty()) add(fmt::format("No runs to show: {}.", notes.unmet));
   if (!notes.lost.empty()) {
     add(fmt::format("Runs whose loss ended above that of guessing all symbols alike are in {}.", listed(notes.lost)));
   }
-  if (!notes.mixed.empty()) {
-    add(fmt::format("Several runs with one {} are mixed in {}; a 'where' can tell them apart.", notes.mixed_over,
-                    listed(notes.mixed)));
-  }
+  add(mixed_note(notes));
   for (const std::string& line : notes.own) add(line);
   return lines;
 }

@@ -89,8 +89,7 @@ std::string render_text(const Table& table, int width) {
     out += render_columns(table, begin, end, TextTable::Format::kText, width) + "\n";
     begin = end;
   }
-  for (const std::string& note : table.notes) out += wrapped(note, width);
-  return out;
+  return out + wrapped_lines(table.notes, width);
 }
 
 std::string render_markdown(const Table& table) {
@@ -100,7 +99,8 @@ std::string render_markdown(const Table& table) {
   return out;
 }
 
-/// One line per row; beside each value its spread, number of seeds and printed value, where any row has one.
+/// One line per row; beside each value its spread, number of seeds, what else its runs differ in and the printed value,
+/// where any row has one.
 std::string render_csv(const Table& table) {
   std::vector<TextTable::Column> columns{{table.corner.empty() ? "row" : table.corner}};
   const auto any = [&](std::size_t c, const auto& has) {
@@ -108,11 +108,13 @@ std::string render_csv(const Table& table) {
   };
   const auto has_spread = [](const TableCell& cell) { return cell.spread.has_value(); };
   const auto has_printed = [](const TableCell& cell) { return !cell.printed.empty(); };
+  const auto is_mixed = [](const TableCell& cell) { return !cell.differ_in.empty(); };
   for (std::size_t c = 0; c < table.columns.size(); ++c) {
     const std::string& label = table.columns[c].label;
     columns.push_back({label});
     if (any(c, has_spread)) columns.push_back({label + " sd"});
     columns.push_back({label + " n"});
+    if (any(c, is_mixed)) columns.push_back({label + " differ in"});
     if (any(c, has_printed)) columns.push_back({label + " paper"});
     if (any(c, has_printed)) columns.push_back({label + " verdict"});
   }
@@ -124,6 +126,7 @@ std::string render_csv(const Table& table) {
       cells.push_back(cell.value ? json_number(*cell.value) : "");
       if (any(c, has_spread)) cells.push_back(cell.spread ? json_number(*cell.spread) : "");
       cells.push_back(fmt::format("{}", cell.groups));
+      if (any(c, is_mixed)) cells.push_back(join(cell.differ_in, " "));
       if (any(c, has_printed)) cells.push_back(cell.printed);
       if (any(c, has_printed)) cells.emplace_back(cell.compared ? name_of(cell.compared->verdict) : "");
     }
@@ -143,28 +146,18 @@ std::string latex_cell(const TableCell& cell, const CellOptions& options) {
 }
 
 std::string render_latex(const Table& table) {
-  std::string out = "\\begin{table}\n  \\centering\n";
-  out += fmt::format("  \\caption{{{}}}\n", latex_escape(table.title));
-  out += fmt::format("  \\begin{{tabular}}{{l{}}}\n    \\hline\n", std::string(table.columns.size(), 'r'));
-  const auto line = [&](const std::vector<std::string>& cells) { out += "    " + join(cells, " & ") + " \\\\\n"; };
-  std::vector<std::string> heads;
-  for (const std::string& title : titles(table, 0, table.columns.size())) heads.push_back(latex_escape(title));
-  line(heads);
-  out += "    \\hline\n";
+  LatexTable latex{.caption = table.title, .name = table.name, .notes = table.notes};
+  for (const std::string& title : titles(table, 0, table.columns.size())) {
+    latex.columns.push_back({latex_escape(title), !latex.columns.empty()});
+  }
   for (const TableRow& row : table.rows) {
-    std::vector<std::string> cells{latex_escape(row.label)};
+    std::vector<std::string>& cells = latex.rows.emplace_back();
+    cells.push_back(latex_escape(row.label));
     for (std::size_t c = 0; c < row.cells.size(); ++c) {
       cells.push_back(latex_cell(row.cells[c], table.columns[c].cells));
     }
-    line(cells);
   }
-  out += "    \\hline\n  \\end{tabular}\n";
-  if (!table.notes.empty()) {
-    out += "\n  \\medskip\n  {\\footnotesize\n";
-    for (const std::string& note : table.notes) out += "  " + latex_escape(note) + "\\par\n";
-    out += "  }\n";
-  }
-  return out + "\\end{table}\n";
+  return latex_table(latex);
 }
 
 }  // namespace
@@ -182,6 +175,7 @@ Json to_json(const Table& table) {
       item["value"] = cell.value ? Json(*cell.value) : Json();
       item["sd"] = cell.spread ? Json(*cell.spread) : Json();
       item["n"] = cell.groups;
+      item["differ_in"] = cell.differ_in;
       item["star"] = cell.star;
       item["p"] = cell.p ? Json(*cell.p) : Json();
       if (table.columns[c].cells.best) item["best"] = cell.best;
@@ -197,6 +191,12 @@ Json to_json(const Table& table) {
   }
   json["notes"] = table.notes;
   return json;
+}
+
+std::string wrapped_lines(const std::vector<std::string>& lines, int width) {
+  std::string out;
+  for (const std::string& line : lines) out += wrapped(line, width);
+  return out;
 }
 
 std::string render_table(const Table& table, TableFormat format, int width) {

@@ -4,6 +4,7 @@
 #include <array>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/json.h"
 #include "results/tables/table.h"
@@ -18,5 +19,8 @@ inline constexpr std::array<std::string_view, 5> kTableFormatNames{"text", "mark
 std::string render_table(const Table& table, TableFormat format, int width = 0);
 
 Json to_json(const Table& table);
+
+/// Lines of text, broken at blanks so that each takes at most `width` columns (0: any).
+std::string wrapped_lines(const std::vector<std::string>& lines, int width);
 
 }  // namespace xlm

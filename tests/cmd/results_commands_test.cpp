@@ -152,8 +152,11 @@ TEST_F(ResultsCommands, ShowTakesAPrefixOrAFolder) {
   EXPECT_EQ(json("runs show runs/adaptive-span-text8-00000003/")["run_id"], "adaptive-span-text8-00000003");
   EXPECT_THAT(xlm("runs show adaptive-span").err, HasSubstr("may be 8 runs"));
   const ProgramResult wrong = xlm("runs show adaptive-span-text8-0000000x");
-  EXPECT_EQ(wrong.code, 2);
   EXPECT_THAT(wrong.err, HasSubstr("did you mean"));
+  for (const char* command : {"runs show", "runs rm --yes", "sample --prompt a", "eval"}) {
+    EXPECT_EQ(xlm(fmt::format("{} adaptive-span-text8-0000000x", command)).code, 3) << command;
+    EXPECT_EQ(xlm(fmt::format("{} adaptive-span-text8-", command)).code, 2) << command << ": which of them?";
+  }
 }
 
 TEST_F(ResultsCommands, SyncRebuildsACorruptStore) {
@@ -207,6 +210,8 @@ TEST_F(ResultsCommands, ParetoIsAsDocumented) {
   EXPECT_THAT(xlm("pareto --x flops_per_token --y test.bpc").out, HasSubstr("Hypervolume"));
   EXPECT_EQ(xlm("pareto --x flops_per_token").code, 2);
   EXPECT_EQ(xlm("pareto --x flops --y test.bpc").code, 2);
+  EXPECT_THAT(xlm("pareto --x params --y test.bpc --where model.span=65").err,
+              HasSubstr("no run has model.span=65; the nearest there is: 64, beside 256"));
   EXPECT_EQ(xlm("pareto --x params --y test.bpc --reference 1").code, 2);
   EXPECT_EQ(xlm("pareto --x params --y test.bpc --maximize z").code, 2);
   EXPECT_EQ(xlm("pareto --x peak_memory --y test.bpc").code, 3);
@@ -268,6 +273,49 @@ TEST_F(ResultsCommands, TableRefusesWhatItDoesNotKnow) {
   EXPECT_EQ(xlm("table").code, 2);
 }
 
+TEST_F(ResultsCommands, MistakesInADescriptionAreReportedWithItsPlace) {
+  make_sweep();
+  write("t.yaml", "tables:\n  - {table: A, rows: model.span_type, cells: {value: test.bcp}}\n");
+  write("f.yaml", "figures:\n  - {figure: A, x: model.spann, y: test.bpc}\n");
+  EXPECT_THAT(xlm("table t.yaml").err, HasSubstr("t.yaml:2: no run in the store has a column 'test.bcp'"));
+  EXPECT_THAT(xlm("figure f.yaml").err, HasSubstr("f.yaml:2: no run in the store has a column 'model.spann'"));
+  EXPECT_THAT(xlm("table t.yaml --where sede=1").err, Not(HasSubstr("t.yaml"))) << "it is not the file's mistake";
+}
+
+TEST_F(ResultsCommands, FilesAreWhatTheirNameSays) {
+  make_sweep();
+  write("t.yaml", "tables:\n  - {table: A, rows: model.span_type, cells: {value: test.bpc}}\n");
+  for (const char* command : {"table t.yaml", "pareto --x params --y test.bpc"}) {
+    const ProgramResult refused = xlm(fmt::format("{} --out x.pdf", command));
+    EXPECT_EQ(refused.code, 2);
+    EXPECT_THAT(refused.err, HasSubstr("nothing is written as '.pdf' here"));
+    EXPECT_THAT(refused.err, HasSubstr("latex (.tex)"));
+    EXPECT_FALSE(fs::exists(temporary_.path() / "x.pdf"));
+    EXPECT_THAT(xlm(fmt::format("{} --out x.csv --format latex", command)).err, HasSubstr("contradict each other"));
+    EXPECT_EQ(xlm(fmt::format("{} --out new/deep/x.tex", command)).code, 0) << "its folder is made";
+    EXPECT_THAT(read_file(temporary_.path() / "new/deep/x.tex"), HasSubstr("\\begin{table}"));
+    EXPECT_EQ(xlm(fmt::format("{} --out x.results --format csv", command)).code, 0) << "any name, where one says what";
+  }
+}
+
+TEST_F(ResultsCommands, WhatMakesMissingRunsNamesDataThatAreThere) {
+  const std::string recipe = kRecipe;
+  const auto with_data = [&](const std::string& path) {
+    write("recipe.yaml", std::string(recipe).replace(recipe.find("path: data"), 10, "path: " + path));
+  };
+  const auto hint = [&] { return xlm("table recipe.yaml --profile smoke").err; };
+  with_data("nowhere");
+  EXPECT_THAT(hint(), HasSubstr("`xlm sweep recipe.yaml --profile smoke data.path=DIR` makes them"));
+  make_sweep();
+  EXPECT_THAT(hint(), HasSubstr(" data.path=DIR`")) << "theirs are gone";
+  fs::create_directories(temporary_.path() / "data/text8");
+  EXPECT_THAT(hint(), HasSubstr(" data.path=data/text8`"));
+  EXPECT_THAT(xlm("table recipe.yaml --experiment mine").err,
+              HasSubstr("sweep recipe.yaml experiment=mine data.path="));
+  with_data("data/text8");
+  EXPECT_THAT(hint(), HasSubstr("`xlm sweep recipe.yaml --profile smoke` makes them"));
+}
+
 TEST_F(ResultsCommands, FigureSaysWhereItWasWritten) {
   if (!gnuplot_is_installed()) GTEST_SKIP() << "gnuplot is not installed";
   make_sweep();
@@ -306,8 +354,9 @@ TEST_F(ResultsCommands, ReportHoldsAllOfARecipe) {
   EXPECT_EQ(report.code, 0) << report.err;
   EXPECT_EQ(report.out, "report.html\n");
   const std::string page = read_file(temporary_.path() / "report.html");
-  for (const char* text : {"<h3>First</h3>", "<h3>One</h3>", "<h3>Two</h3>", "Nothing to show: none of 8 runs has both",
-                           "<code>xlm sweep recipe.yaml</code>", "8 runs: 8 done", "adaptive-span-text8-00000008"}) {
+  for (const char* text :
+       {"<h3>First</h3>", "<h3>One</h3>", "<h3>Two</h3>", "Nothing to show: none of 8 runs has both",
+        "<code>xlm sweep recipe.yaml --check</code>", "8 runs: 8 done", "adaptive-span-text8-00000008"}) {
     EXPECT_THAT(page, HasSubstr(text));
   }
   const Json summary = json("report recipe.yaml --where seed=1 --out other.html");
@@ -333,7 +382,7 @@ TEST_F(ResultsCommands, ReportTakesFoldersOfRecipes) {
   EXPECT_THAT(page, HasSubstr("<h3>Alone</h3>"));
   const ProgramResult later = xlm("report recipes/b.yaml --profile smoke --runs runs");
   EXPECT_EQ(later.code, 0) << "a report may be of nothing yet";
-  EXPECT_THAT(later.err, HasSubstr("`xlm sweep recipes/b.yaml --profile smoke` makes them"));
+  EXPECT_THAT(later.err, HasSubstr("`xlm sweep recipes/b.yaml --profile smoke data.path=DIR` makes them"));
   EXPECT_THAT(read_file(temporary_.path() / "report.html"), HasSubstr("There are no runs yet."));
 }
 

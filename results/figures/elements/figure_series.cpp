@@ -79,7 +79,8 @@ void add_front(Figure& figure) {
 
 }  // namespace
 
-SeriesBuilder::SeriesBuilder(RunTable& runs, Figure& figure) : runs_(runs), figure_(figure) {
+SeriesBuilder::SeriesBuilder(RunTable& runs, Figure& figure)
+    : runs_(runs), figure_(figure), variation_(runs, figure.description.over) {
   if (!figure.description.series.empty()) series_ = &runs.column(figure.description.series);
 }
 
@@ -119,7 +120,7 @@ void SeriesBuilder::add(const std::vector<FigureSample>& samples, bool joined, b
     line.joined = joined;
     figure_.series.push_back(std::move(line));
   }
-  describe_points();
+  describe_variation(figure_, variation_);
 }
 
 std::vector<FigurePoint> SeriesBuilder::points_of(const std::vector<FigureSample>& samples, bool of_outcome) {
@@ -137,36 +138,32 @@ FigurePoint SeriesBuilder::point_of(const std::vector<const FigureSample*>& memb
   FigurePoint point;
   std::vector<double> xs;
   std::vector<double> ys;
-  std::set<std::string> distinct;
+  std::vector<std::size_t> rows;
   for (const FigureSample* sample : members) {
     xs.push_back(place_of(sample->x));
     ys.push_back(sample->y);
     point.runs.push_back(runs_.id(sample->run));
-    distinct.insert(to_text(runs_.column(description.over)[sample->run]));
+    rows.push_back(sample->run);
   }
-  mixed_ = mixed_ || distinct.size() < members.size();
+  variation_.add(rows);
   point.x = mean(xs);
   point.y = aggregated(ys, description.aggregate, better_of(description.y));
   if (description.spread == Spread::kDeviation && description.aggregate == Aggregate::kMean)
     point.spread = sample_deviation(ys);
-  most_ = std::max(most_, members.size());
-  least_ = std::min(least_, members.size());
   return point;
 }
 
-void SeriesBuilder::describe_points() {
-  const FigureDescription& description = figure_.description;
-  if (most_ > 1) {
-    const bool deviation = description.spread == Spread::kDeviation && description.aggregate == Aggregate::kMean;
-    figure_.caption = fmt::format(
-        "{}{} over {}{} {}s", kAggregateNames[static_cast<std::size_t>(description.aggregate)],
-        deviation ? " and standard deviation" : "", least_ < most_ ? "up to " : "", most_, description.over);
-  }
-  if (mixed_) {
-    figure_.notes.push_back(
-        fmt::format("the figure '{}' averages runs that differ in more than {}; `series` or `where` "
-                    "can tell them apart",
-                    description.title, description.over));
+void describe_variation(Figure& figure, const Variation& variation) {
+  const FigureDescription& description = figure.description;
+  const std::string what = variation.text();
+  if (what.empty()) return;
+  const bool deviation = description.spread == Spread::kDeviation && description.aggregate == Aggregate::kMean &&
+                         description.value.empty();
+  figure.caption = fmt::format("{}{} over {}", kAggregateNames[static_cast<std::size_t>(description.aggregate)],
+                               deviation ? " and standard deviation" : "", what);
+  if (variation.is_mixed()) {
+    figure.notes.push_back(fmt::format("a point of the figure '{}' is of {}; `{}where` can tell them apart",
+                                       description.title, what, description.value.empty() ? "series` or `" : ""));
   }
 }
 

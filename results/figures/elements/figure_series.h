@@ -1,7 +1,6 @@
 // Series of points: numbers of single runs become points with a spread, and points become series with places on x.
 #pragma once
 
-#include <limits>
 #include <map>
 #include <string>
 #include <variant>
@@ -10,6 +9,7 @@
 #include "results/figures/elements/figure.h"
 #include "results/figures/elements/figure_kind.h"
 #include "results/store/run_table.h"
+#include "results/store/variation.h"
 
 namespace xlm {
 
@@ -49,15 +49,11 @@ class SeriesBuilder {
   double place_of(const Value& x) const;
   FigurePoint point_of(const std::vector<const FigureSample*>& members);
   std::vector<FigurePoint> points_of(const std::vector<FigureSample>& samples, bool of_outcome);
-  void describe_points();
-
   RunTable& runs_;
   Figure& figure_;
   const std::vector<Value>* series_ = nullptr;  // of every run; null: there is but one
   std::map<Value, double, ValueOrder> places_;
-  std::size_t most_ = 0;  // runs behind one point
-  std::size_t least_ = std::numeric_limits<std::size_t>::max();
-  bool mixed_ = false;
+  Variation variation_;  // of the runs behind a point
 };
 
 /// Why a column of these runs gives no numbers to draw: it holds text. Empty where it does not.
@@ -69,6 +65,10 @@ std::string problem_of_columns(const FigureDescription& description);
 /// A figure of y against x, as a scatter, line or bars show it.
 BuiltFigure series_figure(RunTable& runs, const FigureDescription& description,
                           const std::vector<std::size_t>& selected, const SeriesRules& rules);
+
+/// Says below a figure what its numbers are made of, and beside it where they mix runs that `series` or `where` could
+/// tell apart.
+void describe_variation(Figure& figure, const Variation& variation);
 
 /// Which way the best of a column's numbers lies.
 Better better_of(const std::string& column);

@@ -42,6 +42,7 @@ struct CellOrder {
 struct HeatmapCell {
   std::vector<double> numbers;
   std::vector<std::string> runs;
+  std::vector<std::size_t> places;  // the same as rows of the RunTable
 };
 
 /// Cells by y and x, and all that stands on x.
@@ -62,6 +63,7 @@ HeatmapCells heatmap_cells(RunTable& runs, const FigureDescription& description,
     HeatmapCell& cell = cells.rows[ys[run]][xs[run]];
     cell.numbers.push_back(*number);
     cell.runs.push_back(runs.id(run));
+    cell.places.push_back(run);
     cells.columns.insert(xs[run]);
   }
   return cells;
@@ -82,6 +84,7 @@ BuiltFigure build_heatmap(RunTable& runs, const FigureDescription& description,
                                                               description.x, description.y, description.value));
   }
   Figure figure = labelled_figure(description);
+  Variation variation(runs, description.over);
   for (const Value& x : cells.columns) figure.x_names.push_back(to_text(x));
   for (auto& [y, row] : cells.rows) {
     figure.y_names.push_back(to_text(y));
@@ -93,8 +96,10 @@ BuiltFigure build_heatmap(RunTable& runs, const FigureDescription& description,
                             ? std::numeric_limits<double>::quiet_NaN()
                             : aggregated(cell.numbers, description.aggregate, better_of(description.value)));
       runs_of_row.push_back(cell.runs);
+      if (!cell.places.empty()) variation.add(cell.places);
     }
   }
+  describe_variation(figure, variation);
   return figure;
 }
 

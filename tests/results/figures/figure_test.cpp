@@ -98,9 +98,21 @@ TEST_F(Figures, AverageSeedsWithErrorBars) {
   EXPECT_TRUE(result.notes.empty());
 }
 
-TEST_F(Figures, SaysThatItMixesRuns) {
-  EXPECT_THAT(figure("figure: F\nkind: line\nx: model.span\ny: test.bpc\n").notes,
-              ElementsAre(HasSubstr("differ in more than seed")));
+TEST_F(Figures, SayWhatTheRunsOfAPointDifferIn) {
+  const char* const what = "4 runs that differ in model.span_type and seed";
+  for (const char* x : {"model.span", "step"}) {
+    const Figure mixed =
+        figure(fmt::format("figure: F\nkind: line\nx: {}\ny: {}\n{}", x, x == std::string("step") ? "bpc" : "test.bpc",
+                           x == std::string("step") ? "where: {model.span: 64}\n" : ""));
+    EXPECT_EQ(mixed.caption, fmt::format("mean and standard deviation over {}", what));
+    EXPECT_THAT(mixed.notes, ElementsAre(HasSubstr(what)));
+    EXPECT_THAT(gnuplot_script(mixed, PictureFormat::kSvg), HasSubstr(what));
+  }
+  const Figure cells = figure("figure: F\nkind: heatmap\nx: model.span\ny: model.layers\nvalue: test.bpc\n");
+  EXPECT_EQ(cells.caption, fmt::format("mean over {}", what));
+  const Figure seeds = figure("figure: F\nkind: heatmap\nx: model.span\ny: model.span_type\nvalue: test.bpc\n");
+  EXPECT_EQ(seeds.caption, "mean over 2 seeds");
+  EXPECT_TRUE(seeds.notes.empty());
 }
 
 TEST_F(Figures, PointsOfAMeasuredXAreSeedsOfOneSetting) {
@@ -298,16 +310,16 @@ TEST_F(Texts, AreDrawnInEveryFormat) {
 TEST_F(Figures, NothingToShowIsAValueThatSaysWhy) {
   const NothingToShow none = nothing("figure: \"F: f\"\nx: model.span\ny: test.bpc\nwhere: {seed: 99}\n");
   EXPECT_EQ(none.title, "F: f");
-  EXPECT_EQ(none.reason, "no run fulfils its conditions");
+  EXPECT_EQ(none.reason, "no run has seed=99; the nearest there is: 2, beside 1");
   EXPECT_EQ(none.message,
-            "the figure 'F: f' has nothing to show: no run fulfils its conditions\n"
+            "the figure 'F: f' has nothing to show: no run has seed=99; the nearest there is: 2, beside 1\n"
             "`xlm runs ls` lists the runs, `xlm sweep` makes them");
   EXPECT_EQ(nothing("figure: F\nx: model.span\ny: peak_memory\n").reason,
             "none of 8 runs has both model.span and peak_memory");
   EXPECT_EQ(nothing("figure: F\nkind: heatmap\nx: seed\ny: model.span\nvalue: peak_memory\n").reason,
             "none of 8 runs has seed, model.span and peak_memory");
   EXPECT_EQ(nothing("figure: F\nkind: heatmap\ngrid: spans\nwhere: {seed: 99}\n").reason,
-            "no run fulfils its conditions");
+            "no run has seed=99; the nearest there is: 2, beside 1");
   EXPECT_THROW(figure("figure: F\nx: model.spam\ny: test.bpc\n"), UsageError);
 }
 

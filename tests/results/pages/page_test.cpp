@@ -218,6 +218,20 @@ TEST_F(Pages, ReportsSayWhatMakesMissingRuns) {
   EXPECT_THAT(own, HasSubstr("Nothing to show: no run has it. <code>xlm runs ls</code>"));
 }
 
+TEST_F(Pages, ReportsOfDoneRunsDoNotAskForThemAgain) {
+  Report report = two_recipes(figure(line_yaml()), grid(), {});
+  report.recipes[0].done = true;
+  const std::string own = own_part(report_page(store_, report));
+  EXPECT_THAT(own, Not(HasSubstr("Runs of this recipe are made with")));
+  EXPECT_THAT(own, HasSubstr("<code>xlm sweep spans.yaml --profile smoke --check</code> says whether"));
+}
+
+TEST_F(Pages, ReportsOfNoRunsInParticularCountThoseBehindTheirNumbers) {
+  const std::string own = own_part(report_page(store_, two_recipes(figure(line_yaml()), grid(), {})));
+  EXPECT_THAT(own, HasSubstr("12 runs: 12 done"));
+  EXPECT_THAT(own, HasSubstr("<code>bare.yaml</code>; 0 runs"));
+}
+
 TEST_F(Pages, ReportsHaveContentsWhereThereIsMoreThanOneRecipe) {
   Report report = two_recipes(figure(line_yaml()), grid(), {});
   EXPECT_THAT(report_page(store_, report), HasSubstr("<nav>"));

@@ -50,6 +50,24 @@ TEST(Quantities, StandBehindOrBeforeTheirNumbers) {
   EXPECT_EQ(list_number(quantity("flops_per_token"), 1.2e8), "120M");
 }
 
+TEST(Quantities, AreReadableInLists) {
+  EXPECT_EQ(list_number(quantity("tokens"), 12010), "12,010");
+  EXPECT_EQ(list_number(quantity("average_span"), 38.25), "38.25");
+  EXPECT_EQ(column_number("test.bpc", 2.04), "2.0400");
+  EXPECT_EQ(column_number("params@model.span=64", 343210), "343k");
+  EXPECT_EQ(column_number("model.span", 8192), "8192") << "sizes are read without a comma";
+}
+
+TEST(ShownNumbers, AreNeverPowersOfTen) {
+  EXPECT_EQ(shown_number(12010), "12,010");
+  EXPECT_EQ(shown_number(-12010.4), "-12,010");
+  EXPECT_EQ(shown_number(343210), "343k");
+  EXPECT_EQ(shown_number(1024), "1024");
+  EXPECT_EQ(shown_number(2.04831), "2.0483");
+  EXPECT_EQ(in_thousands(-123456), "-123,456");
+  EXPECT_EQ(in_thousands(1500), "1,500");
+}
+
 TEST(Quantities, LabelColumnsOfTheStore) {
   EXPECT_EQ(column_label("test.bpc"), "test bpc");
   EXPECT_EQ(column_label("flops_per_token"), "FLOPs per token");

@@ -189,7 +189,7 @@ TEST_F(ParetoQueryTest, JsonHasTheDocumentedFields) {
                           .group_by = {},
                           .where = parse_filters({"seed=1"}),
                           .reference = {}};
-  const Json json = to_json(query, run_pareto(runs, query).front);
+  const Json json = to_json(query, run_pareto(runs, query));
   EXPECT_EQ(json["x"], "flops_per_token");
   EXPECT_EQ(json["y"], "test.bpc");
   ASSERT_EQ(json["front"].size(), 2);

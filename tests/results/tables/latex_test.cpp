@@ -38,17 +38,39 @@ TEST(LatexTables, NoteAfterALineEndKeepsItsStar) {
   EXPECT_THAT(latex, Not(HasSubstr("±")));
 }
 
-TEST(LatexTables, CompileWithoutAnyPackage) {
-  if (std::system("command -v pdflatex >/dev/null 2>&1") != 0) GTEST_SKIP() << "pdflatex is not installed";
+/// Whether LaTeX takes a table after these lines of a document's head.
+void compile(const std::string& head) {
   const TemporaryFolder folder;
   write_file(folder.path() / "table.tex", render_table(awkward_table(), TableFormat::kLatex));
   write_file(folder.path() / "paper.tex",
-             "\\documentclass{article}\n\\begin{document}\n\\input{table.tex}\n\\end{document}\n");
+             "\\documentclass{article}\n" + head +
+                 "\\begin{document}\n\\input{table.tex}\n\\input{table.tex}\n\\end{document}\n");
   const ProgramResult outcome =
       shell(folder.path(), "timeout 120 pdflatex -interaction=nonstopmode -halt-on-error paper.tex");
   EXPECT_EQ(outcome.code, 0) << outcome.out;
   EXPECT_THAT(outcome.out, Not(HasSubstr("Missing character"))) << outcome.out;
   EXPECT_TRUE(fs::exists(folder.path() / "paper.pdf"));
+}
+
+TEST(LatexTables, CompileWithoutAnyPackage) {
+  if (std::system("command -v pdflatex >/dev/null 2>&1") != 0) GTEST_SKIP() << "pdflatex is not installed";
+  compile("");
+}
+
+TEST(LatexTables, CompileWithBooktabs) {
+  if (std::system("kpsewhich booktabs.sty >/dev/null 2>&1") != 0) GTEST_SKIP() << "booktabs is not installed";
+  compile("\\usepackage{booktabs}\n");
+}
+
+TEST(LatexTables, HaveALabelAndTheRulesOfTheDocument) {
+  Table table = awkward_table();
+  table.name = "table_1{x}";
+  const std::string latex = render_table(table, TableFormat::kLatex);
+  EXPECT_THAT(latex, HasSubstr("\\label{tab:table1x}\n"));
+  EXPECT_THAT(latex, HasSubstr("\\ifdefined\\toprule\\else\\let\\toprule\\hline"));
+  for (const char* rule : {"    \\toprule\n", "    \\midrule\n", "    \\bottomrule\n"}) {
+    EXPECT_THAT(latex, HasSubstr(rule));
+  }
 }
 
 }  // namespace

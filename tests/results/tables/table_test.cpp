@@ -158,9 +158,25 @@ TEST_F(Tables, SaysWhereSeedsDiffer) {
   EXPECT_THAT(text(kGrid), HasSubstr("3 seeds; 1 seed for dynamic/64."));
 }
 
-TEST_F(Tables, SaysWhereRunsOfOneSeedAreMixed) {
-  EXPECT_THAT(text("table: T\nrows: model.span_type\ncells: {value: test.bpc}\n"),
-              HasSubstr("Several runs with one seed are mixed in adaptive/test.bpc, fixed/test.bpc"));
+TEST_F(Tables, SayWhatTheirRunsDifferInBesideTheSeed) {
+  const char* const mixed = "table: T\nrows: model.span_type\ncells: {value: test.bpc}\n";
+  const std::string shown = text(mixed);
+  EXPECT_THAT(shown, HasSubstr("6 runs in every cell.\n"));
+  EXPECT_THAT(shown, HasSubstr("The runs in adaptive/test.bpc, fixed/test.bpc differ in model.span, not in the seed "
+                               "alone; a 'where' can tell them apart.\n"));
+  const Table result = table(mixed);
+  EXPECT_THAT(render_table(result, TableFormat::kCsv), HasSubstr("test.bpc differ in\nadaptive,"));
+  EXPECT_THAT(render_table(result, TableFormat::kCsv), HasSubstr(",3,model.span\n"));
+  EXPECT_EQ(to_json(result)["rows"][0]["cells"][0]["differ_in"], Json({"model.span"}));
+  EXPECT_THAT(text("table: T\nrows: model.span_type\nwhere: {seed: 1}\ncells: {value: test.bpc}\n"),
+              HasSubstr("2 runs in every cell."))
+      << "of one seed, but not one run";
+  EXPECT_THAT(render_table(table(kGrid), TableFormat::kCsv), Not(HasSubstr("differ in")));
+}
+
+TEST_F(Tables, CountWhatTheyAverageOver) {
+  EXPECT_THAT(text("table: T\nrows: model.span_type\nwhere: {seed: 1}\ncells: {value: test.bpc, over: model.span}\n"),
+              HasSubstr("2 values of model.span in every cell."));
 }
 
 TEST_F(Tables, StarsMarkWhatIsBetterThanAllBaselines) {
@@ -372,6 +388,15 @@ TEST_F(Tables, OfNoRunsShowPrintedValuesAlone) {
   EXPECT_THAT(render_table(std::get<Table>(result), TableFormat::kText), HasSubstr("– [1.3]"));
 }
 
+TEST_F(Tables, WhoseConditionHoldsForNoRunSayWhichAndWhatThereIs) {
+  const std::string wrong = "table: T\nwhere: {data.name: text8-en}\ncells: {value: test.bpc}\n";
+  EXPECT_THAT(text(wrong + "rows: [{label: ours}]\n"),
+              HasSubstr("No runs to show: no run has data.name=text8-en; the nearest there is: text8.\n"));
+  RunTable runs(store_);
+  const auto none = std::get<NothingToShow>(build_table(runs, table_of(wrong + "rows: model.span_type\n"), {}));
+  EXPECT_EQ(none.reason, "no run has data.name=text8-en; the nearest there is: text8");
+}
+
 TEST_F(Tables, WithNeitherRunsNorRowsSayWhy) {
   Store empty = Store::in_memory();
   RunTable runs(empty);
@@ -379,9 +404,9 @@ TEST_F(Tables, WithNeitherRunsNorRowsSayWhy) {
       build_table(runs, table_of("table: \"Bits: all\"\nrows: model.span\ncells: {value: test.bpc}\n"), {});
   const auto& nothing = std::get<NothingToShow>(result);
   EXPECT_EQ(nothing.title, "Bits: all");
-  EXPECT_EQ(nothing.reason, "no run has model.span");
+  EXPECT_EQ(nothing.reason, "there are no runs");
   EXPECT_EQ(nothing.message,
-            "the table 'Bits: all' has nothing to show: no run has model.span\n"
+            "the table 'Bits: all' has nothing to show: there are no runs\n"
             "see `xlm runs ls`, and `xlm sweep` to make runs");
 }
 

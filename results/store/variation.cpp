@@ -1,0 +1,108 @@
+// What the runs behind one number differ in.
+#include "results/store/variation.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "results/store/run_writer.h"
+
+namespace xlm {
+namespace {
+
+constexpr std::size_t kMostKeys = 4;  // that a caption names
+
+bool all_alike(const std::vector<Value>& values, const std::vector<std::size_t>& rows) {
+  return std::all_of(rows.begin(), rows.end(),
+                     [&](std::size_t row) { return same_value(values[row], values[rows.front()]); });
+}
+
+/// Keys whose value is not the same in all of these runs.
+std::vector<std::string> differing_parameters(RunTable& runs, const std::set<std::string>& ids) {
+  return runs.store().use([&](SQLite::Database& database) {
+    SQLite::Statement query(database,
+                            "SELECT key FROM params WHERE run_id IN (SELECT value FROM json_each(?)) GROUP BY key "
+                            "HAVING count(value) BETWEEN 1 AND ? OR min(value) <> max(value) ORDER BY key");
+    query.bind(1, Json(ids).dump());
+    query.bind(2, static_cast<std::int64_t>(ids.size()) - 1);
+    std::vector<std::string> keys;
+    while (query.executeStep()) {
+      std::string key = query.getColumn(0).getString();
+      if (!says_where_it_ran(key)) keys.push_back(std::move(key));
+    }
+    return keys;
+  });
+}
+
+}  // namespace
+
+std::string listed_names(const std::vector<std::string>& names, std::size_t most) {
+  if (names.empty()) return "";
+  const std::size_t shown = names.size() <= most + 1 ? names.size() - 1 : most;  // never "and 1 more"
+  const std::string first = join({names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown)}, ", ");
+  const std::string rest = names.size() - shown == 1 ? names.back() : fmt::format("{} more", names.size() - shown);
+  return first.empty() ? rest : first + " and " + rest;
+}
+
+std::string counted_over(std::int64_t count, std::string_view over) {
+  const char* const plural = count == 1 ? "" : "s";
+  return over == "seed" ? fmt::format("{} seed{}", count, plural)
+                        : fmt::format("{} value{} of {}", count, plural, over);
+}
+
+std::vector<std::string> differing_keys(RunTable& runs, const std::vector<std::size_t>& rows) {
+  if (rows.size() < 2) return {};
+  if (all_alike(runs.column("seed_group"), rows)) {  // the usual case, at no cost
+    return all_alike(runs.column_or_nothing("seed"), rows) ? std::vector<std::string>{}
+                                                           : std::vector<std::string>{"seed"};
+  }
+  std::set<std::string> ids;
+  for (const std::size_t row : rows) ids.insert(runs.id(row));
+  std::vector<std::string> keys = differing_parameters(runs, ids);
+  const bool of_evaluations =
+      std::any_of(rows.begin(), rows.end(), [&](std::size_t row) { return row >= runs.size(); });
+  if (!of_evaluations) return keys;
+  for (const std::string& name : runs.column_names()) {
+    if (!name.starts_with(kSettingPrefix) || all_alike(runs.column(name), rows)) continue;
+    const std::string key = name.substr(kSettingPrefix.size());
+    if (std::find(keys.begin(), keys.end(), key) == keys.end()) keys.push_back(name);
+  }
+  return keys;
+}
+
+const Variation::Found& Variation::found(const std::vector<std::size_t>& rows) {
+  const auto [place, is_new] = known_.try_emplace(rows);
+  Found& found = place->second;
+  if (!is_new) return found;
+  const std::vector<Value>& over = runs_.column(over_);
+  std::set<std::string> groups;
+  for (const std::size_t row : rows) groups.insert(to_text(over[row]));
+  found.groups = groups.size();
+  found.over_differs = groups.size() > 1;
+  found.beside_over = differing_keys(runs_, rows);
+  std::erase(found.beside_over, over_);
+  return found;
+}
+
+std::vector<std::string> Variation::add(const std::vector<std::size_t>& rows) {
+  most_ = std::max(most_, rows.size());
+  least_ = std::min(least_, rows.size());
+  const Found& these = found(rows);
+  mixed_ = mixed_ || these.groups < rows.size() || !these.beside_over.empty();
+  keys_.insert(these.beside_over.begin(), these.beside_over.end());
+  if (these.over_differs) keys_.insert(over_);
+  return these.beside_over;
+}
+
+std::string Variation::text() const {
+  if (most_ < 2) return "";
+  const std::string up_to = least_ < most_ ? "up to " : "";
+  if (!mixed_) return up_to + counted_over(static_cast<std::int64_t>(most_), over_);
+  const std::string which =
+      keys_.empty() ? "" : " that differ in " + listed_names({keys_.begin(), keys_.end()}, kMostKeys);
+  return fmt::format("{}{} runs{}", up_to, most_, which);
+}
+
+}  // namespace xlm

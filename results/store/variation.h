@@ -1,0 +1,59 @@
+// What the runs behind one number differ in, and how that is said: the captions of figures, the notes of tables and
+// what `pareto` says of its groups.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "results/store/run_table.h"
+
+namespace xlm {
+
+/// Names as a sentence lists them: "a", "a and b", "a, b and c", "a, b, c and 4 more".
+std::string listed_names(const std::vector<std::string>& names, std::size_t most);
+
+/// "3 seeds", "1 seed"; of another column "3 values of model.span".
+std::string counted_over(std::int64_t count, std::string_view over);
+
+/// Keys of the configuration in which rows differ, by name, but those that only say where a run was made; at.KEY where
+/// evaluations differ in a setting that their runs share.
+std::vector<std::string> differing_keys(RunTable& runs, const std::vector<std::size_t>& rows);
+
+/// Takes in the rows behind one number after another, which should differ in `over` alone.
+class Variation {
+ public:
+  Variation(RunTable& runs, std::string over) : runs_(runs), over_(std::move(over)) {}
+
+  /// The keys beside `over` in which these rows differ; empty where they differ as they should.
+  std::vector<std::string> add(const std::vector<std::size_t>& rows);
+
+  /// Whether some number was made of runs that differ in more than `over`, or do not even differ in that.
+  bool is_mixed() const { return mixed_; }
+
+  /// What a number was made of: "3 seeds", "up to 12 runs that differ in model.span, optimizer.lr and seed"; empty
+  /// where each is of one run.
+  std::string text() const;
+
+ private:
+  struct Found {
+    std::vector<std::string> beside_over;
+    std::size_t groups = 0;  // values of `over`
+    bool over_differs = false;
+  };
+  const Found& found(const std::vector<std::size_t>& rows);
+
+  RunTable& runs_;
+  std::string over_;
+  std::map<std::vector<std::size_t>, Found> known_;  // curves ask for the same rows at every step
+  std::set<std::string> keys_;                       // in which runs of one number differ
+  bool mixed_ = false;
+  std::size_t most_ = 0;  // rows behind one number
+  std::size_t least_ = std::numeric_limits<std::size_t>::max();
+};
+
+}  // namespace xlm

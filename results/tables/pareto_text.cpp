@@ -1,0 +1,141 @@
+// A Pareto front as text, Markdown, LaTeX, CSV and JSON.
+#include "results/tables/pareto_text.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/terminal.h"
+#include "base/text.h"
+#include "results/quantities/quantities.h"
+#include "results/store/variation.h"
+#include "results/tables/latex.h"
+
+namespace xlm {
+namespace {
+
+constexpr double kCountFromHere = 1e6;  // a hypervolume of this size is printed with three digits
+
+/// How a form of the list marks a point.
+struct PointMarks {
+  std::string front;
+  std::string dominated;
+};
+
+PointMarks marks_of(TableFormat format) {
+  if (format == TableFormat::kCsv) return {"front", "dominated"};
+  return {"●", format == TableFormat::kText ? "dominated" : ""};
+}
+
+/// Titles and cells, in full for programs.
+class ParetoRows {
+ public:
+  ParetoRows(const ParetoQuery& query, const ParetoFront& front, TableFormat format)
+      : query_(query), full_(format == TableFormat::kCsv), differ_(any_differs(front)) {
+    columns_.push_back({"front"});
+    for (const std::string& name : query.columns) columns_.push_back({name, true});
+    for (const std::string& name : query.group_by) columns_.push_back({name});
+    columns_.push_back({"runs", !full_ && !query.group_by.empty()});
+    if (full_ && differ_) columns_.push_back({"differ in"});
+    const PointMarks marks = marks_of(format);
+    for (const ParetoPoint& point : front.front) add(point, marks.front);
+    for (const ParetoPoint& point : front.dominated) add(point, marks.dominated);
+  }
+
+  const std::vector<TextTable::Column>& columns() const { return columns_; }
+  const std::vector<std::vector<std::string>>& rows() const { return rows_; }
+
+ private:
+  static bool any_differs(const ParetoFront& front) {
+    const auto differs = [](const ParetoPoint& point) { return !point.differ_in.empty(); };
+    return std::any_of(front.front.begin(), front.front.end(), differs) ||
+           std::any_of(front.dominated.begin(), front.dominated.end(), differs);
+  }
+
+  /// Who is behind a point: all runs in full; for people the number of a group's, or the first.
+  std::string runs_of(const ParetoPoint& point) const {
+    if (full_) return join(point.runs, " ");
+    if (!query_.group_by.empty()) return fmt::to_string(point.runs.size());
+    return point.runs.size() == 1 ? point.runs.front()
+                                  : fmt::format("{} and {} more", point.runs.front(), point.runs.size() - 1);
+  }
+
+  void add(const ParetoPoint& point, const std::string& mark) {
+    std::vector<std::string> cells{mark};
+    for (std::size_t i = 0; i < point.values.size(); ++i) {
+      cells.push_back(full_ ? json_number(point.values[i]) : column_number(query_.columns[i], point.values[i]));
+    }
+    cells.insert(cells.end(), point.group_values.begin(), point.group_values.end());
+    cells.push_back(runs_of(point));
+    if (full_ && differ_) cells.push_back(join(point.differ_in, " "));
+    rows_.push_back(std::move(cells));
+  }
+
+  const ParetoQuery& query_;
+  bool full_;
+  bool differ_;
+  std::vector<TextTable::Column> columns_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+std::vector<std::string> notes_of(const ParetoQuery& query, const ParetoResult& result) {
+  const ParetoFront& front = result.front;
+  std::string counts = fmt::format("{} on the front (●), {} dominated", front.front.size(), front.dominated.size());
+  if (result.incomplete > 0) {
+    counts +=
+        fmt::format(", {} run{} without all of these columns", result.incomplete, result.incomplete == 1 ? "" : "s");
+  }
+  std::vector<std::string> notes{counts + "."};
+  if (!result.mean_over.empty()) notes.push_back(fmt::format("Each point is the mean over {}.", result.mean_over));
+  std::vector<std::string> reference;
+  for (std::size_t i = 0; i < front.reference.size(); ++i) {
+    reference.push_back(column_number(query.columns[i], front.reference[i]));
+  }
+  std::string volume = "not computed (too many points)";
+  if (front.hypervolume) {
+    const double size = *front.hypervolume;
+    volume = size >= kCountFromHere ? human_count(size) : fmt::format("{:.6g}", size);
+  }
+  notes.push_back(fmt::format("Hypervolume {} against ({}).", volume, join(reference, ", ")));
+  return notes;
+}
+
+std::string render_rows(const ParetoRows& rows, TextTable::Format format, int width) {
+  TextTable table(rows.columns());
+  for (const std::vector<std::string>& row : rows.rows()) table.add(row);
+  return table.render(format, width);
+}
+
+std::string pareto_latex(const ParetoQuery& query, const ParetoRows& rows, const std::vector<std::string>& notes) {
+  std::vector<std::string> labels;
+  for (const std::string& column : query.columns) labels.push_back(column_label(column));
+  const std::string title = "Pareto front of " + listed_names(labels, labels.size());
+  LatexTable table{.caption = title, .name = name_from_title(title), .notes = notes};
+  for (const TextTable::Column& column : rows.columns())
+    table.columns.push_back({latex_escape(column.title), column.right});
+  for (const std::vector<std::string>& row : rows.rows()) {
+    std::vector<std::string>& cells = table.rows.emplace_back();
+    for (const std::string& cell : row) cells.push_back(latex_escape(cell));
+  }
+  return latex_table(table);
+}
+
+}  // namespace
+
+std::string render_pareto(const ParetoQuery& query, const ParetoResult& result, TableFormat format, int width) {
+  if (format == TableFormat::kJson) return json_text(to_json(query, result));
+  const ParetoRows rows(query, result.front, format);
+  const std::vector<std::string> notes = notes_of(query, result);
+  switch (format) {
+    case TableFormat::kCsv:
+      return render_rows(rows, TextTable::Format::kCsv, 0);
+    case TableFormat::kLatex:
+      return pareto_latex(query, rows, notes);
+    case TableFormat::kMarkdown:
+      return render_rows(rows, TextTable::Format::kMarkdown, 0) + "\n" + join(notes, "\n\n") + "\n";
+    default:
+      return render_rows(rows, TextTable::Format::kText, width) + "\n" + wrapped_lines(notes, width);
+  }
+}
+
+}  // namespace xlm

@@ -1,0 +1,95 @@
+// What runs behind one number differ in, and how that is said.
+#include "results/store/variation.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/results/run_maker.h"
+
+namespace xlm {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+TEST(ListedNames, AreASentencesList) {
+  EXPECT_EQ(listed_names({}, 2), "");
+  EXPECT_EQ(listed_names({"a"}, 2), "a");
+  EXPECT_EQ(listed_names({"a", "b"}, 2), "a and b");
+  EXPECT_EQ(listed_names({"a", "b", "c"}, 2), "a, b and c") << "'1 more' would be no shorter";
+  EXPECT_EQ(listed_names({"a", "b", "c", "d"}, 2), "a, b and 2 more");
+}
+
+TEST(CountedOver, NamesColumnsThatAreNotTheSeed) {
+  EXPECT_EQ(counted_over(1, "seed"), "1 seed");
+  EXPECT_EQ(counted_over(3, "seed"), "3 seeds");
+  EXPECT_EQ(counted_over(1, "model.span"), "1 value of model.span");
+}
+
+class Variations : public ::testing::Test {
+ protected:
+  /// Rows of runs in the order of their ids.
+  std::vector<std::size_t> rows(std::size_t count) const {
+    std::vector<std::size_t> all(count);
+    for (std::size_t row = 0; row < count; ++row) all[row] = row;
+    return all;
+  }
+
+  TemporaryFolder temporary_;
+  RunMaker maker_{temporary_.path() / "runs"};
+  Store store_ = Store::in_memory();
+};
+
+TEST_F(Variations, KeysThatSayWhereARunWasMadeAreNoDifference) {
+  maker_.make({.id = "a", .seed = 1});
+  maker_.make({.id = "b", .seed = 1});
+  const fs::path config = RunPaths{maker_.folder("b")}.config();
+  write_file(config, read_file(config) + "device: cuda\n");
+  store_.sync(maker_.runs());
+  RunTable runs(store_);
+  EXPECT_THAT(differing_keys(runs, rows(2)), IsEmpty());
+  Variation variation(runs, "seed");
+  variation.add(rows(2));
+  EXPECT_TRUE(variation.is_mixed()) << "one seed, two runs";
+  EXPECT_EQ(variation.text(), "2 runs");
+}
+
+TEST_F(Variations, AKeyThatSomeRunsLackIsADifference) {
+  maker_.make({.id = "a"});
+  maker_.make({.id = "b"});
+  const fs::path config = RunPaths{maker_.folder("b")}.config();
+  write_file(config, read_file(config) + "note: {of: mine}\n");
+  store_.sync(maker_.runs());
+  RunTable runs(store_);
+  EXPECT_THAT(differing_keys(runs, rows(2)), ElementsAre("note.of"));
+}
+
+TEST_F(Variations, EvaluationsDifferInTheSettingsTheyWereMadeWith) {
+  maker_.make({.id = "a"});
+  maker_.evaluate({.id = "a"}, "test", 3, {{"eval.batch", 1}});
+  store_.sync(maker_.runs());
+  RunTable runs(store_);
+  EXPECT_THAT(differing_keys(runs, rows(2)), ElementsAre("at.eval.batch"));
+}
+
+TEST_F(Variations, SayWhatAllNumbersTogetherAreMadeOf) {
+  maker_.make_sweep({"fixed"}, {64, 256}, {1, 2});
+  store_.sync(maker_.runs());
+  RunTable runs(store_);
+  Variation seeds(runs, "seed");
+  EXPECT_EQ(seeds.text(), "");
+  EXPECT_THAT(seeds.add({0}), IsEmpty());
+  EXPECT_EQ(seeds.text(), "") << "a run is its own number";
+  EXPECT_THAT(seeds.add({0, 1}), IsEmpty());
+  EXPECT_EQ(seeds.text(), "up to 2 seeds");
+  EXPECT_FALSE(seeds.is_mixed());
+  EXPECT_THAT(seeds.add({0, 2}), ElementsAre("model.span"));
+  EXPECT_TRUE(seeds.is_mixed());
+  EXPECT_EQ(seeds.text(), "up to 2 runs that differ in model.span and seed");
+  Variation spans(runs, "model.span");
+  EXPECT_THAT(spans.add({0, 2}), IsEmpty());
+  EXPECT_EQ(spans.text(), "2 values of model.span");
+}
+
+}  // namespace
+}  // namespace xlm
