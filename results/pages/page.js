@@ -108,9 +108,44 @@
     });
   }
 
+  const dark = window.matchMedia("(prefers-color-scheme: dark)");
+  let on_paper = false;
+
+  /// What a dark screen changes: everything that was chosen to stand on white.
+  function darken(data, layout) {
+    const [paper, ink, soft, grid] = ["#15181c", "#e4e6e9", "#9aa1aa", "#30363d"];
+    Object.assign(layout, { paper_bgcolor: paper, plot_bgcolor: paper });
+    layout.font.color = ink;
+    Object.assign(layout.hoverlabel, { bgcolor: "#23282e", font: { ...layout.hoverlabel.font, color: ink } });
+    for (const axis of [layout.xaxis, layout.yaxis]) Object.assign(axis, { gridcolor: grid, linecolor: soft, tickcolor: soft });
+    const lighter = (colour) => (colour === "#000000" ? ink : colour === "#333333" ? soft : colour);
+    for (const trace of data) {
+      for (const part of [trace.line, trace.marker, trace.error_y]) {
+        if (typeof part?.color === "string") part.color = lighter(part.color);
+      }
+    }
+  }
+
+  /// On a phone the legend and the colours' scale stand below, where they leave the picture its width.
+  function narrow(data, layout) {
+    layout.legend = { orientation: "h", y: -0.2, yanchor: "top" };
+    layout.font.size = 11;
+    Object.assign(layout.margin, { l: 48, r: 8 });
+    for (const trace of data) {
+      if (!trace.colorbar) continue;
+      const title = { ...trace.colorbar.title, side: "bottom" };
+      Object.assign(trace.colorbar, { orientation: "h", y: -0.22, yanchor: "top", thickness: 10, title });
+      layout.margin.b = 120;
+    }
+  }
+
   function draw(plot) {
     const figure = page.figures[plot.dataset.figure];
+    const data = structuredClone(figure.data);
     const layout = structuredClone(figure.layout);
+    if (on_paper) Object.assign(layout, printed);
+    if (!on_paper && dark.matches) darken(data, layout);
+    if (!on_paper && plot.clientWidth < 520) narrow(data, layout);
     const options = {
       responsive: true,
       displaylogo: false,
@@ -118,15 +153,30 @@
       modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"],
       toImageButtonOptions: { format: "svg", filename: figure.name },
     };
-    Plotly.newPlot(plot, figure.data, layout, options);
+    Plotly.react(plot, data, layout, options);
+  }
+
+  function listen(plot) {
     plot.on("plotly_click", (event) => show_runs(event.points[0].customdata ?? [], runs_around(plot)));
-    keep_ticks_readable(plot, figure.layout);
+    keep_ticks_readable(plot, page.figures[plot.dataset.figure].layout);
   }
 
   const plots = [...document.querySelectorAll("[data-figure]")];
   plots.forEach(draw);
-  window.addEventListener("beforeprint", () => plots.forEach((plot) => Plotly.relayout(plot, printed)));
+  plots.forEach(listen);
+  dark.addEventListener("change", () => plots.forEach(draw));
+
+  // On paper nothing can be clicked: the configurations stand open, and pictures have the size of two to a page.
+  let unfolded = [];
+  window.addEventListener("beforeprint", () => {
+    on_paper = true;
+    plots.forEach(draw);
+    unfolded = [...document.querySelectorAll("#runs details:not([open])")];
+    for (const details of unfolded) details.open = true;
+  });
   window.addEventListener("afterprint", () => {
-    plots.forEach((plot) => Plotly.relayout(plot, { width: null, height: null, autosize: true }));
+    on_paper = false;
+    plots.forEach(draw);
+    for (const details of unfolded) details.open = false;
   });
 })();

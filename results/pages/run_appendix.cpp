@@ -140,7 +140,8 @@ Json RunAppendix::json() const {
 
 std::string RunAppendix::section() const {
   const auto differing = differing_keys(order_);
-  std::string out = "<table class=\"runs\">\n<thead><tr><th></th><th>run</th><th>status</th><th>steps</th>";
+  std::string out =
+      "<div class=\"scroll\"><table class=\"runs\">\n<thead><tr><th></th><th>run</th><th>status</th><th>steps</th>";
   out += "<th>results</th><th>what differs in its experiment</th></tr></thead>\n";
   for (std::size_t i = 0; i < order_.size(); ++i) {
     const Json& run = order_[i];
@@ -159,7 +160,7 @@ std::string RunAppendix::section() const {
     out += "<div class=\"beside\">\n" + pairs_table(params) + pairs_table(measured(run)) + "</div>\n";
     out += "</details></td></tr>\n</tbody>\n";
   }
-  return out + "</table>\n";
+  return out + "</table></div>\n";
 }
 
 }  // namespace xlm

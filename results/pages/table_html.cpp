@@ -11,29 +11,33 @@
 namespace xlm {
 namespace {
 
-/// Ours is bold beside the paper's; where the best are marked, they alone are.
-std::string number_html(const TableCell& cell, const CellOptions& options, bool bold, const RunReferences& references) {
+/// Bold says the best of its column, where the table marks that.
+std::string number_html(const TableCell& cell, const CellOptions& options) {
   std::string text = html_escape(format_number(*cell.value, options.format, options.digits));
-  if (bold) text = "<b>" + text + "</b>";
+  if (cell.best) text = "<b>" + text + "</b>";
   if (cell.spread) text += " ± " + html_escape(format_number(*cell.spread, options.format, options.digits));
-  std::string out = fmt::format(R"(<span class="own"><button type="button" {}>{}</button>{}</span>)",
-                                runs_attributes(cell.runs), text, cell.star ? "<span class=\"star\">*</span>" : "");
-  const std::string links = references ? references(cell.runs) : "";
-  if (!links.empty()) out += "<sup class=\"references\">" + links + "</sup>";
-  return out;
+  return fmt::format(R"(<span class="own"><button type="button" {}>{}</button>{}</span>)", runs_attributes(cell.runs),
+                     text, cell.star ? "<span class=\"star\">*</span>" : "");
 }
 
-std::string cell_html(const TableCell& cell, const CellOptions& options, bool bold, const RunReferences& references) {
+/// The numbers of the runs, on a line of their own: raised beside a number they would be read as its exponent.
+std::string references_html(const TableCell& cell, const RunReferences& references) {
+  const std::string links = references && cell.value ? references(cell.runs) : "";
+  if (links.empty()) return "";
+  return fmt::format("<span class=\"references\">run{} {}</span>", cell.runs.size() == 1 ? "" : "s", links);
+}
+
+std::string cell_html(const TableCell& cell, const CellOptions& options, const RunReferences& references) {
   const bool missing = !cell.value;
   std::string out = missing ? fmt::format(
                                   "<td class=\"number missing\"><span title=\"{0}\" aria-label=\"missing: "
                                   "{0}\">–</span>",
                                   html_escape(cell.missing))
-                            : "<td class=\"number\">" + number_html(cell, options, bold, references);
+                            : "<td class=\"number\">" + number_html(cell, options);
   if (!cell.printed.empty()) {
     out += R"( <span class="printed" title="printed in the paper">[)" + html_escape(cell.printed) + "]</span>";
   }
-  return out + "</td>";
+  return out + references_html(cell, references) + "</td>";
 }
 
 }  // namespace
@@ -46,12 +50,10 @@ std::string table_html(const Table& table, const RunReferences& references) {
                        html_escape(column.label));
   }
   out += "</tr></thead>\n<tbody>\n";
-  const bool marks_best = std::any_of(table.columns.begin(), table.columns.end(),
-                                      [](const TableColumn& column) { return column.cells.best; });
   for (const TableRow& row : table.rows) {
     out += "<tr><th scope=\"row\">" + html_escape(row.label) + "</th>";
     for (std::size_t c = 0; c < row.cells.size(); ++c) {
-      out += cell_html(row.cells[c], table.columns[c].cells, !marks_best || row.cells[c].best, references);
+      out += cell_html(row.cells[c], table.columns[c].cells, references);
     }
     out += "</tr>\n";
   }

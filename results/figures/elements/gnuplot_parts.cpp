@@ -150,7 +150,7 @@ void GnuplotScript::plot_series() {
     if (has_spread(series)) parts.push_back(spread_style(i, look.colour));
     parts.push_back(fmt::format(
         "$points{} using 1:2 with {} linecolor '{}' linewidth 2 dashtype {} pointtype {} "
-        "pointsize 0.9 title {}",
+        "pointsize 1.2 title {}",
         i, style_of(series), look.colour, look.dashed ? 2 : 1, look.gnuplot_point, gnuplot_string(series.label)));
   }
   plot(parts);

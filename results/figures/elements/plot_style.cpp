@@ -92,7 +92,36 @@ Range range_of_cells(const Figure& figure) {
   return range;
 }
 
+/// What eyes make of a share of red, green or blue, in sRGB.
+double linear_light(double share) { return share <= 0.04045 ? share / 12.92 : std::pow((share + 0.055) / 1.055, 2.4); }
+
+/// The relative luminance of the palette's colour at a share of its way.
+double luminance_of_palette(double share) {
+  const double place = share * static_cast<double>(kPalette.size() - 1);
+  const auto below = std::min(static_cast<std::size_t>(place), kPalette.size() - 2);
+  constexpr std::array<double, 3> kWeights{0.2126, 0.7152, 0.0722};
+  double luminance = 0;
+  for (std::size_t channel = 0; channel < 3; ++channel) {
+    const auto part = [&](std::size_t colour) {
+      return std::stoi(std::string(kPalette.at(colour).substr(1 + 2 * channel, 2)), nullptr, 16) / 255.0;
+    };
+    const double between = place - static_cast<double>(below);
+    luminance += kWeights.at(channel) * linear_light((1 - between) * part(below) + between * part(below + 1));
+  }
+  return luminance;
+}
+
 }  // namespace
+
+double palette_is_dark_until() {
+  constexpr int kSteps = 200;
+  constexpr double kAsNear = 0.179;  // the luminance to which black and white have the same contrast (WCAG 2)
+  for (int step = 0; step < kSteps; ++step) {
+    const double share = static_cast<double>(step) / kSteps;
+    if (luminance_of_palette(share) > kAsNear) return share;
+  }
+  return 1;
+}
 
 SeriesLook series_look(std::size_t index) {
   const std::size_t place = index % kColours.size();

@@ -29,6 +29,9 @@ std::string_view mark_colour(const Figure& figure, std::size_t index);
 /// Colours of a heatmap from the least value to the greatest, evenly spaced.
 inline constexpr std::array<std::string_view, 5> kPalette{"#440154", "#3b528b", "#21918c", "#5ec962", "#fde725"};
 
+/// Up to this share of the way through the palette white text has more contrast than black.
+double palette_is_dark_until();
+
 inline constexpr std::string_view kFrameColour = "#555555";
 inline constexpr std::string_view kGridColour = "#e4e4e4";
 inline constexpr std::string_view kMarkColour = "#d62728";

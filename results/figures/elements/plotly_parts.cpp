@@ -9,6 +9,8 @@
 namespace xlm {
 namespace {
 
+constexpr int kMarkerSize = 10;  // pixels
+
 constexpr std::size_t kMostHoveredRuns = 8;
 constexpr std::string_view kFont = "system-ui, 'DejaVu Sans', 'Helvetica Neue', Arial, sans-serif";
 
@@ -73,7 +75,7 @@ void add_series_traces(const Figure& figure, std::size_t index, const std::strin
   trace["type"] = "scatter";
   trace["mode"] = band ? "lines" : series.joined ? "lines+markers" : "markers";
   trace["line"] = {{"color", look.colour}, {"width", 2}, {"dash", look.dashed ? "dash" : "solid"}};
-  trace["marker"] = {{"color", look.colour}, {"symbol", look.plotly_symbol}, {"size", 8}};
+  trace["marker"] = {{"color", look.colour}, {"symbol", look.plotly_symbol}, {"size", kMarkerSize}};
   if (has_spread(series) && !band) trace["error_y"] = plotly_spreads(series, look.colour);
   traces.push_back(std::move(trace));
 }

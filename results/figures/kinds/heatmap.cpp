@@ -108,7 +108,9 @@ std::vector<std::string> cell_labels(const Figure& figure, const Axis& colour) {
   const std::optional<int> digits = cell_digits(figure);
   if (!digits) return {};
   const Range& range = colour.range;
-  const double middle = colour.log ? std::sqrt(range.low * range.high) : (range.low + range.high) / 2;
+  const double share = palette_is_dark_until();
+  const double middle =
+      colour.log ? range.low * std::pow(range.high / range.low, share) : range.low + share * (range.high - range.low);
   const auto labels = [&](std::string_view filter, std::string_view text_colour) {
     return fmt::format(
         "$numbers using 1:2:($3 {} {} ? sprintf('%.{}f', $3) : '') with labels font ',12' "

@@ -43,15 +43,15 @@ class Browser : public PagesTest {
   }
 
   /// The document as it is when its scripts have run, without the scripts.
-  std::string shown(const std::string& page) {
+  std::string shown(const std::string& page, const std::string& more = "") {
     write_file(temporary_.path() / "page.html", page);
     const ProgramResult outcome =
         shell(temporary_.path(),
               fmt::format("timeout 120 {} --headless --no-sandbox --disable-gpu --no-first-run --user-data-dir=profile "
                           "--disable-background-networking --disable-component-update "
                           "--host-resolver-rules='MAP * ~NOTFOUND' --virtual-time-budget=8000 --log-net-log=net.json "
-                          "--dump-dom 'file://{}/page.html'",
-                          program_, temporary_.path().string()));
+                          "{} --dump-dom 'file://{}/page.html'",
+                          program_, more, temporary_.path().string()));
     EXPECT_EQ(outcome.code, 0) << outcome.err;
     EXPECT_THAT(outcome.err, Not(HasSubstr("CONSOLE"))) << "the page complains";
     return std::regex_replace(without_plotly(outcome.out), std::regex("<script[^>]*>[^]*?</script>"), "");
@@ -133,6 +133,42 @@ TEST_F(Browser, AwkwardTextStaysText) {
   const std::string after = shown(page);
   EXPECT_EQ(occurrences(after, kPoint), 4);
   EXPECT_THAT(after, HasSubstr("data-unformatted=\"&amp;lt;/script")) << "the label of the axis";
+}
+
+TEST_F(Browser, APhoneNeedNotScrollSideways) {
+  Report report{.title = "R", .origin = "", .recipes = {}};
+  report.recipes.push_back({.title = "a", .file = "a.yaml", .exhibits = {figure(line_yaml()), grid()}});
+  // A window of the browser is never as narrow as a phone: a frame is.
+  std::string inner = report_page(store_, report);
+  inner.insert(inner.rfind("</body>"),
+               "<script>setTimeout(() => { const e = document.documentElement; parent.postMessage("
+               "e.scrollWidth > e.clientWidth ? 'too wide: ' + e.scrollWidth : 'fits ' + e.clientWidth, '*'); }, 2000)"
+               "</script>");
+  write_file(temporary_.path() / "inner.html", inner);
+  const std::string told = shown(
+      "<html><body><iframe width=390 height=800 src='inner.html'></iframe>"
+      "<script>addEventListener('message', (e) => document.body.append(e.data))</script></body></html>");
+  EXPECT_THAT(told, HasSubstr("fits 3"));
+}
+
+TEST_F(Browser, ADarkScreenAndPaperHaveTheirOwnColours) {
+  const std::string page = figure_page(store_, figure(line_yaml()));
+  EXPECT_THAT(shown(page), HasSubstr("background: rgb(255, 255, 255)"));
+  const std::string dark = "--blink-settings=preferredColorScheme=0";
+  EXPECT_THAT(shown(page, dark), HasSubstr("background: rgb(21, 24, 28)"));
+  const std::string printed = "<script>dispatchEvent(new Event('beforeprint'))</script>";
+  EXPECT_THAT(shown(page + printed, dark), HasSubstr("background: rgb(255, 255, 255)")) << "paper is white";
+}
+
+TEST_F(Browser, ConfigurationsStandOpenOnPaper) {
+  Report report{.title = "R", .origin = "", .recipes = {}};
+  report.recipes.push_back({.title = "a", .file = "a.yaml", .exhibits = {grid()}});
+  const std::string page = report_page(store_, report);
+  EXPECT_EQ(occurrences(shown(page), "<details open"), 0);
+  const std::string print = "<script>dispatchEvent(new Event('beforeprint'))</script>";
+  EXPECT_EQ(occurrences(shown(page + print), "<details open"), 12);
+  EXPECT_EQ(
+      occurrences(shown(page + print + "<script>dispatchEvent(new Event('afterprint'))</script>"), "<details open"), 0);
 }
 
 TEST_F(Browser, LoadsNothingFromAnywhere) {
