@@ -12,9 +12,12 @@
 #include "cmd/command.h"
 #include "cmd/run_results.h"
 #include "cmd/sweep_check.h"
+#include "cmd/sweep_queue.h"
 #include "experiments/configuration/configuration.h"
 #include "experiments/launchers/launcher.h"
+#include "experiments/launchers/slurm_script.h"
 #include "experiments/runs/core_library.h"
+#include "experiments/runs/environment.h"
 #include "experiments/runs/live_run.h"
 #include "experiments/runs/pinned_program.h"
 #include "experiments/runs/store_update.h"
@@ -36,6 +39,9 @@ struct SweepCommand {
   bool retry = false;
   bool anyway = false;
   bool shuffle = false;
+  bool wait = false;
+  bool print_site = false;
+  fs::path site;
 };
 
 /// Costs of the runs in order; none where core cannot be opened, which must not keep a dry run from answering.
@@ -49,6 +55,12 @@ std::vector<CostEstimate> estimate(const std::vector<SweepRun>& runs) {
     costs.clear();
   }
   return costs;
+}
+
+bool has_work(const std::vector<SweepRun>& runs) {
+  return std::any_of(runs.begin(), runs.end(), [](const SweepRun& run) {
+    return run.action == SweepAction::kRun || run.action == SweepAction::kWait;
+  });
 }
 
 std::string dry_run_json(const std::vector<SweepRun>& runs, const std::vector<CostEstimate>& costs) {
@@ -85,7 +97,8 @@ std::string runs_table(const std::vector<SweepRun>& runs, const std::vector<Text
   return table.render(TextTable::Format::kText, terminal.is_terminal ? terminal.width : 0);
 }
 
-void print_dry_run(const std::vector<SweepRun>& runs, const GlobalOptions& global) {
+/// `queue` is null for a launcher that starts its workers itself.
+void print_dry_run(const std::vector<SweepRun>& runs, QueuedSweep* queue, const GlobalOptions& global) {
   const std::vector<CostEstimate> costs = estimate(runs);
   if (global.json) return print(dry_run_json(runs, costs));
   const auto cells = [&](std::size_t i) {
@@ -107,7 +120,8 @@ void print_dry_run(const std::vector<SweepRun>& runs, const GlobalOptions& globa
   text += fmt::format("\n{} of {} runs to do", to_do, runs.size());
   if (evaluations > 0) text += fmt::format(", {} evaluations", evaluations);
   if (!costs.empty()) text += fmt::format(", about {:.2g} FLOPs (a step counted as three forward passes)", flops);
-  print(text + "; nothing was written\n");
+  if (queue != nullptr && has_work(runs)) text = fmt::format("{}\n\n{}", text, trim(queue->preview()));
+  print(text + (queue != nullptr ? "\nnothing was written or submitted\n" : "; nothing was written\n"));
 }
 
 std::string last_line(const fs::path& log) {
@@ -209,6 +223,7 @@ class Summary {
   }
 
   std::string next_steps() const {
+    if (report_.interrupted && command_.wait) return "the workers go on; the same command waits for them again\n";
     if (code() == kStopped) return "stopped; run the same command again to go on\n";
     if (failed_ > 0) {
       return "run the same command again to try the failed runs again (diverged ones only with --retry)\n";
@@ -236,6 +251,15 @@ class Summary {
   std::size_t evaluations_left_ = 0;
 };
 
+/// The user's words without --wait.
+std::string command_text() {
+  std::vector<std::string> words = command_line();
+  std::erase(words, "--wait");
+  if (!words.empty()) words.front() = "xlm";
+  for (std::string& word : words) word = shell_word(word);
+  return join(words, " ");
+}
+
 LaunchReport do_runs(const std::vector<SweepRun>& runs, const SweepCommand& command, const GlobalOptions& global) {
   for (const SweepRun& run : runs) {
     submit(run.planned);
@@ -259,15 +283,31 @@ int run_sweep(const SweepCommand& command, const GlobalOptions& global) {
   if (command.check) {
     return report_check(command.file, command.profile, check_sweep(command.file, command.profile, tree), global);
   }
-  find_launcher(command.launcher);  // complains before anything is written
+  const LauncherEntry& launcher = find_launcher(command.launcher);  // complains before anything is written
+  const bool queued = launcher.make_queue != nullptr;
+  if (command.wait && !queued) throw UsageError("--wait is for launchers that submit: the local one always waits");
   std::vector<SweepRun> runs = plan_sweep(tree, global.runs, command.retry);
   if (command.shuffle) shuffle_runs(runs);
+  std::unique_ptr<QueuedSweep> queue;
+  if (queued) {
+    const QueueOptions options{.jobs = command.jobs, .site = command.site, .anyway = command.anyway};
+    queue = std::make_unique<QueuedSweep>(launcher, tree, runs, options, global);
+  }
   if (command.dry_run) {
-    print_dry_run(runs, global);
+    print_dry_run(runs, queue.get(), global);
     return kDone;
   }
   install_stop_handlers();
-  const LaunchReport report = do_runs(runs, command, global);
+  LaunchReport report;
+  if (!queued) report = do_runs(runs, command, global);
+  if (queued && has_work(runs)) {
+    queue->submit();
+    if (!command.wait) {
+      queue->report(command_text());
+      return kDone;
+    }
+    report = queue->wait();
+  }
   const bool has_tables = tree.find("table") != nullptr || tree.find("tables") != nullptr;
   const Summary summary(runs, report, command, global, has_tables);
   print(global.json ? summary.json() : summary.text(global.standard_output));
@@ -278,15 +318,19 @@ int run_sweep(const SweepCommand& command, const GlobalOptions& global) {
 
 std::function<int()> declare_sweep(CLI::App& app, const GlobalOptions& global) {
   const auto command = std::make_shared<SweepCommand>();
-  app.add_option("file", command->file, "Configuration with a sweep")->required()->type_name("SWEEP.yaml");
+  app.add_option("file", command->file, "Configuration with a sweep")->type_name("SWEEP.yaml");
   app.add_option("overrides", command->overrides, "Values laid over it: train.steps=1000")->type_name("KEY=VALUE");
   app.add_option("--profile", command->profile, "Profile of the file to lay over it")->type_name("NAME");
-  app.add_option("--jobs", command->jobs, "Runs at once (default: one for each GPU, or one)")
+  app.add_option("--jobs", command->jobs, "Runs at once (default: one for each GPU, or one; slurm: 8)")
       ->check(CLI::Range(1, 4096))
       ->type_name("N");
   std::string names;
   for (const LauncherEntry& entry : launchers()) names += (names.empty() ? "" : "|") + std::string(entry.name);
   app.add_option("--launcher", command->launcher, "How workers are started")->capture_default_str()->type_name(names);
+  app.add_flag("--wait", command->wait, "With a launcher that submits: stay until all is done; Ctrl-C leaves the jobs");
+  app.add_option("--site", command->site, "How jobs are asked for on this cluster (default: ~/.config/xlm/site.yaml)")
+      ->type_name("FILE");
+  app.add_flag("--print-site", command->print_site, "Write such a file, with what the cluster says of itself");
   app.add_flag("--dry-run", command->dry_run, "List the runs, why, and their cost; write nothing");
   app.add_flag("--check", command->check, "Say whether its tables and figures can be filled; needs no data")
       ->excludes("--dry-run");
@@ -294,12 +338,21 @@ std::function<int()> declare_sweep(CLI::App& app, const GlobalOptions& global) {
   app.add_flag("--retry", command->retry, "Try diverged runs again");
   app.add_flag("--anyway", command->anyway, "Go on with another program or kind of device than a run began with");
   app.footer(
-      "Exit code: 0 all runs done, 1 some failed or diverged, 75 stopped. How to write one: docs/sweeps.md\n\n"
+      "Exit code: 0 all runs done (or submitted), 1 some failed or diverged, 75 stopped.\n"
+      "How to write one: docs/sweeps.md; clusters: docs/clusters.md\n\n"
       "Examples:\n"
       "  xlm sweep experiments/recipes/adaptive-span/span-limit.yaml --profile smoke --dry-run\n"
       "  xlm sweep experiments/recipes/adaptive-span/span-limit.yaml --profile small --jobs 2 data.path=data/text8\n"
+      "  xlm sweep spans.yaml --launcher slurm --jobs 16\n"
       "  xlm sweep search.yaml --shuffle 'sweep.grid.seed=[1, 2, 3]'");
-  return [command, &global] { return run_sweep(*command, global); };
+  return [command, &global] {
+    if (command->print_site) {
+      print(site_file());
+      return static_cast<int>(kDone);
+    }
+    if (command->file.empty()) throw UsageError("file is required\nrun 'xlm sweep --help' for what it takes");
+    return run_sweep(*command, global);
+  };
 }
 
 }  // namespace xlm

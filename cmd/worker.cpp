@@ -1,36 +1,83 @@
-// xlm worker RUN_FOLDER: does one submitted run in the background; launchers start it.
+// xlm worker: does one submitted run in the background (launchers start it), or runs of a list that a sweep has queued.
 #include <memory>
 
+#include "base/error.h"
 #include "base/stop.h"
 #include "cmd/command.h"
+#include "experiments/launchers/work_list.h"
 #include "experiments/runs/core_library.h"
 #include "experiments/runs/environment.h"
+#include "experiments/runs/process_identity.h"
 #include "experiments/runs/runner.h"
+#include "results/run_folder/journal.h"
 
 namespace xlm {
+namespace {
 
-std::function<int()> declare_worker(CLI::App& app, const GlobalOptions& /*global*/) {
-  struct Options {
-    fs::path folder;
-    std::int64_t threads = 0;
-    bool retry = false;
-    bool anyway = false;
-  };
+struct Options {
+  fs::path folder;
+  fs::path list;
+  std::int64_t threads = 0;
+  std::int64_t jobs = 0;
+  std::int64_t until = 0;
+  bool retry = false;
+  bool anyway = false;
+  bool claimed = false;
+};
+
+int do_run(const Options& options) {
+  WorkSettings settings{.threads = options.threads,
+                        .retry = options.retry,
+                        .anyway = options.anyway,
+                        .command = command_line(),
+                        .sink = {.screen = {}, .should_stop = stop_requested},
+                        .lock = {}};
+  if (options.claimed) settings.lock.from = parent_process();
+  // What went wrong is in the journal and the log, which is also where this process's standard error goes.
+  return static_cast<int>(execute(options.folder, core, settings).code);
+}
+
+int do_list(const Options& options, const GlobalOptions& global) {
+  LaunchSettings settings{.jobs = options.jobs, .worker = {program_files().executable.string(), "worker"}};
+  settings.should_stop = stop_requested;
+  if (options.until > 0) {
+    const auto end = static_cast<double>(options.until);
+    settings.enough_time = [end](double longest) { return wall_seconds() + longest < end; };
+  }
+  if (!global.quiet) {
+    settings.screen = stderr;
+    settings.terminal = global.standard_error;
+  }
+  return do_work_list(read_work_list(options.list), settings);
+}
+
+}  // namespace
+
+std::function<int()> declare_worker(CLI::App& app, const GlobalOptions& global) {
   const auto options = std::make_shared<Options>();
-  app.add_option("run", options->folder, "Run folder")->required();
+  CLI::Option* run = app.add_option("run", options->folder, "Run folder");
   app.add_option("--threads", options->threads, "CPU threads of a run that has not started yet");
   app.add_flag("--retry", options->retry, "Try a diverged run again");
   app.add_flag("--anyway", options->anyway, "Go on with another program or kind of device than the run began with");
-  return [options] {
+  app.add_flag("--claimed", options->claimed, "The process that started this one hands over the run's lock");
+  CLI::Option* list = app.add_option("--sweep", options->list, "Runs of this list, until none is left")
+                          ->type_name("FILE")
+                          ->excludes(run);
+  app.add_option("--jobs", options->jobs, "With --sweep: runs at once (default: one for each GPU, or one)")
+      ->check(CLI::Range(1, 4096))
+      ->needs(list)
+      ->type_name("N");
+  app.add_option("--until", options->until,
+                 "With --sweep: start no run that would not end by this time (seconds since 1970)")
+      ->needs(list)
+      ->type_name("TIME");
+  app.footer("Exit code with --sweep: 0 no run of the list is left to take, 75 stopped. More: docs/clusters.md");
+  return [options, &global] {
+    if (options->folder.empty() && options->list.empty()) {
+      throw UsageError("worker needs a run folder, or --sweep with a list of runs\nrun 'xlm worker --help' for both");
+    }
     install_stop_handlers();
-    const WorkSettings settings{.threads = options->threads,
-                                .retry = options->retry,
-                                .anyway = options->anyway,
-                                .command = command_line(),
-                                .sink = {.screen = {}, .should_stop = stop_requested},
-                                .lock = {}};
-    // What went wrong is in the journal and the log, which is also where this process's standard error goes.
-    return static_cast<int>(execute(options->folder, core, settings).code);
+    return options->list.empty() ? do_run(*options) : do_list(*options, global);
   };
 }
 

@@ -16,9 +16,9 @@ namespace xlm {
 namespace {
 
 /// What a recipe's file says beside the run.
-constexpr std::array<std::string_view, 10> kRecipeKeys{"sweep",        "evaluate",     "corpora", "profiles",
-                                                       "table",        "tables",       "figure",  "figures",
-                                                       "continuation", "continuations"};
+constexpr std::array<std::string_view, 11> kRecipeKeys{"sweep",    "evaluate",     "corpora",      "resources",
+                                                       "profiles", "table",        "tables",       "figure",
+                                                       "figures",  "continuation", "continuations"};
 
 /// model: type, the model's own options, init_from.
 struct ModelGroup {

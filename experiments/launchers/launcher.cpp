@@ -9,10 +9,14 @@
 namespace xlm {
 
 std::unique_ptr<WorkerHost> make_local_host(const std::vector<SweepRun>& runs, const LaunchSettings& settings);
+std::unique_ptr<WorkerQueue> make_slurm_queue(QueueRequest& request);
+std::unique_ptr<WorkerQueue> make_manual_queue(QueueRequest& request);
 
 const std::vector<LauncherEntry>& launchers() {
   static const std::vector<LauncherEntry> table{
-      {"local", "workers on this machine, its cores and GPUs shared out", make_local_host},
+      {"local", "workers on this machine, its cores and GPUs shared out", make_local_host, nullptr},
+      {"slurm", "jobs of a Slurm cluster", nullptr, make_slurm_queue},
+      {"manual", "queues the runs alone and says how a worker is started", nullptr, make_manual_queue},
   };
   return table;
 }

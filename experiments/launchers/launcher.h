@@ -1,4 +1,5 @@
-// Launchers: where the workers of a sweep are started. A new one is a WorkerHost, and a line in launchers().
+// Launchers: where the workers of a sweep are started. A new one is a WorkerHost, which starts them itself and stays,
+// or a WorkerQueue, which has them started later; and a line in launchers().
 #pragma once
 
 #include <memory>
@@ -7,6 +8,7 @@
 #include <vector>
 
 #include "experiments/launchers/scheduler.h"
+#include "experiments/launchers/worker_queue.h"
 
 namespace xlm {
 
@@ -15,6 +17,9 @@ struct LauncherEntry {
   std::string_view summary;
   /// `runs` says what they need (their devices); `settings` outlive the host.
   std::unique_ptr<WorkerHost> (*make)(const std::vector<SweepRun>& runs, const LaunchSettings& settings);
+  /// For a launcher without a WorkerHost. `request` outlives the queue, which sets what it decides itself: list.cores,
+  /// save. Throws Error where the queue would not take such workers, or does not answer.
+  std::unique_ptr<WorkerQueue> (*make_queue)(QueueRequest& request);
 };
 
 const std::vector<LauncherEntry>& launchers();
@@ -22,7 +27,7 @@ const std::vector<LauncherEntry>& launchers();
 /// Throws UsageError with the nearest right name.
 const LauncherEntry& find_launcher(const std::string& name);
 
-/// Does the runs of a sweep with that launcher's workers (see Scheduler::run).
+/// Does the runs of a sweep with that launcher's workers (see Scheduler::run). It has a WorkerHost.
 LaunchReport launch(const LauncherEntry& launcher, const std::vector<SweepRun>& runs, const LaunchSettings& settings);
 
 }  // namespace xlm

@@ -19,7 +19,8 @@ class LocalHost : public WorkerHost {
     if (std::any_of(runs.begin(), runs.end(), may_use_gpu)) gpus_ = visible_gpus();
     const std::int64_t automatic = gpus_.empty() ? 1 : std::ssize(gpus_);
     workers_.resize(static_cast<std::size_t>(settings.jobs > 0 ? settings.jobs : automatic));
-    threads_ = std::max<std::int64_t>(available_cores() / std::ssize(workers_), 1);
+    const std::int64_t cores = settings.cores > 0 ? settings.cores : available_cores();
+    threads_ = std::max<std::int64_t>(cores / std::ssize(workers_), 1);
   }
 
   std::size_t places() const override { return workers_.size(); }
@@ -31,6 +32,7 @@ class LocalHost : public WorkerHost {
       command.arguments.push_back(argument);
     }
     if (settings_.retry) command.arguments.emplace_back("--retry");
+    if (settings_.shared) command.arguments.emplace_back("--claimed");
     if (settings_.anyway) command.arguments.emplace_back("--anyway");
     if (!gpus_.empty() && may_use_gpu(run)) command.gpu = gpus_[place % gpus_.size()];
     workers_[place].emplace(command);

@@ -10,20 +10,15 @@
 
 #include "base/error.h"
 #include "experiments/runs/live_run.h"
-#include "experiments/runs/run_lock.h"
+#include "results/run_folder/journal.h"
 
 namespace xlm {
 namespace {
 
+constexpr int kTimesKilled = 3;  // at a run whose worker is killed
+
 bool has_ended(RunStatus status) {
   return status == RunStatus::kDone || status == RunStatus::kFailed || status == RunStatus::kDiverged;
-}
-
-/// Whether a run that is done lacks some of its evaluations.
-bool lacks_evaluations(const SweepRun& run) {
-  SweepRun now = run;
-  look_at(now, false);
-  return now.evaluations_left > 0;
 }
 
 }  // namespace
@@ -33,13 +28,17 @@ void sleep_seconds(double seconds) { std::this_thread::sleep_for(std::chrono::du
 Scheduler::Scheduler(const std::vector<SweepRun>& runs, const LaunchSettings& settings, WorkerHost& host)
     : settings_(settings),
       host_(host),
-      places_(host.places(), nullptr),
+      places_(host.places()),
       board_({settings.screen, settings.terminal, settings.clock}, runs),
       next_look_(settings.clock()) {
   for (const SweepRun& run : runs) {
     if (run.action == SweepAction::kRun) queue_.push_back(&run);
     if (run.action == SweepAction::kWait) leave(run);
   }
+}
+
+bool Scheduler::is_idle() const {
+  return std::all_of(places_.begin(), places_.end(), [](const Place& place) { return place.run == nullptr; });
 }
 
 LaunchReport Scheduler::run() {
@@ -51,8 +50,8 @@ LaunchReport Scheduler::run() {
       look_elsewhere();
       start_workers();
     }
-    const bool idle = std::none_of(places_.begin(), places_.end(), [](const SweepRun* run) { return run != nullptr; });
-    if (idle && (report_.interrupted || (queue_.empty() && elsewhere_.empty()))) return report_;
+    const bool nothing_left = queue_.empty() && (settings_.shared || elsewhere_.empty());
+    if (is_idle() && (report_.interrupted || nothing_left)) return report_;
     board_.update();
     // Workers of other hosts can only be seen in their run folders, which nothing announces.
     settings_.sleep(settings_.poll_seconds);
@@ -60,10 +59,14 @@ LaunchReport Scheduler::run() {
 }
 
 void Scheduler::take_results() {
-  for (std::size_t place = 0; place < places_.size(); ++place) {
-    if (places_[place] == nullptr) continue;
-    const std::optional<int> code = host_.ended(place);
-    if (code) take_result(*std::exchange(places_[place], nullptr), *code);
+  for (std::size_t i = 0; i < places_.size(); ++i) {
+    if (places_[i].run == nullptr) continue;
+    const std::optional<int> code = host_.ended(i);
+    if (!code) continue;
+    const SweepRun& run = *places_[i].run;
+    longest_ = std::max(longest_, settings_.clock() - places_[i].began);
+    places_[i] = {};
+    take_result(run, *code);
   }
 }
 
@@ -73,7 +76,7 @@ void Scheduler::take_result(const SweepRun& run, int code) {
   const RunStatus status = status_of(run);
   if (status == RunStatus::kDone && code == kStopped) {
     ended(run, RunStatus::kPreempted, "done, stopped while it was evaluated");
-  } else if (status == RunStatus::kDone && code != kDone && lacks_evaluations(run)) {
+  } else if (status == RunStatus::kDone && code != kDone && now(run).evaluations_left > 0) {
     const std::string how = fmt::format("done, but an evaluation of it failed: its worker ended with code {}", code);
     report_.ended[run.id()] = how;
     ended(run, RunStatus::kFailed, how);
@@ -82,9 +85,30 @@ void Scheduler::take_result(const SweepRun& run, int code) {
   } else {
     const std::string how = code > 128 ? fmt::format("its worker was killed by signal {}", code - 128)
                                        : fmt::format("its worker ended with code {}", code);
+    if (settings_.shared && code > 128 && try_again(run, how)) return;
     report_.ended[run.id()] = how;
     ended(run, RunStatus::kFailed, how);
   }
+}
+
+/// Puts a run whose worker was killed back into the queue; false where that has been tried often enough. The journal
+/// then says that the run failed, so that no other worker begins anew.
+bool Scheduler::try_again(const SweepRun& run, const std::string& how) {
+  const int times = ++killed_[&run];
+  if (times < kTimesKilled) {
+    board_.note(fmt::format("{}: {}, trying it again", run.id(), how));
+    board_.waits(run);
+    queue_.push_back(&run);
+    return true;
+  }
+  try {
+    const RunLock lock(run.planned.paths.folder);
+    const Json failure = {{"state", name_of(RunStatus::kFailed)}, {"reason", fmt::format("{}, {} times", how, times)}};
+    Journal(run.planned.paths.journal(), nullptr, lock.token()).append("state", failure, true);
+  } catch (const Error& error) {
+    board_.note(fmt::format("{}: {}", run.id(), error.what()));
+  }
+  return false;
 }
 
 /// How the run stands; a folder that cannot be read any more must not end the whole sweep.
@@ -97,6 +121,18 @@ RunStatus Scheduler::status_of(const SweepRun& run) {
   }
 }
 
+/// The run as it stands now. A shared list does not say which evaluations are wanted: the journals do.
+SweepRun Scheduler::now(const SweepRun& run) const {
+  SweepRun looked_at = run;
+  try {
+    if (settings_.shared) looked_at.evaluations = read_run(run.planned.paths.folder).wanted;
+  } catch (const Error&) {
+    // A damaged folder, which look_at calls so.
+  }
+  look_at(looked_at, false);
+  return looked_at;
+}
+
 void Scheduler::ended(const SweepRun& run, RunStatus status, const std::string& how) {
   board_.ended(run, status, how);
   if (settings_.finished) settings_.finished();
@@ -106,29 +142,53 @@ void Scheduler::stop_workers() {
   if (!std::exchange(report_.interrupted, true)) board_.note("stopping: waiting for the workers to save");
   if (std::exchange(stop_sent_, true)) return;
   for (std::size_t place = 0; place < places_.size(); ++place) {
-    if (places_[place] != nullptr) host_.stop(place);
+    if (places_[place].run != nullptr) host_.stop(place);
   }
 }
 
 void Scheduler::start_workers() {
   for (std::size_t place = 0; place < places_.size(); ++place) {
-    while (places_[place] == nullptr && !queue_.empty()) {
+    while (places_[place].run == nullptr && !queue_.empty()) {
       const SweepRun& run = *queue_.front();
-      queue_.pop_front();
-      if (has_live_worker(run.planned.paths.folder)) {
-        leave(run);
+      if (!may_take(run)) {
+        queue_.pop_front();
+      } else if (settings_.enough_time && !settings_.enough_time(longest_)) {
+        report_.interrupted = true;
+        return;
       } else {
+        queue_.pop_front();
         start(place, run);
       }
     }
   }
 }
 
+/// Whether nobody has a run, and, where others take runs too, it is still to be done.
+bool Scheduler::may_take(const SweepRun& run) {
+  if (has_live_worker(run.planned.paths.folder)) {
+    leave(run);
+    return false;
+  }
+  if (!settings_.shared) return true;
+  const SweepRun present = now(run);
+  if (present.action == SweepAction::kRun && present.status != name_of(RunStatus::kFailed)) return true;
+  if (present.action == SweepAction::kWait) {
+    leave(run);
+  } else {
+    board_.ended(run, status_of(run), present.status + " (by another worker)");
+  }
+  return false;
+}
+
 void Scheduler::start(std::size_t place, const SweepRun& run) {
   try {
+    Place taken{.run = &run, .began = settings_.clock(), .claim = nullptr};
+    if (settings_.shared) taken.claim = std::make_unique<RunLock>(run.planned.paths.folder);
     host_.start(place, run);
-    places_[place] = &run;
+    places_[place] = std::move(taken);
     board_.runs_here(run);
+  } catch (const RunLockedError&) {
+    leave(run);  // another one was faster
   } catch (const Error& error) {
     report_.ended[run.id()] = error.what();
     ended(run, RunStatus::kFailed, error.what());
@@ -141,9 +201,11 @@ void Scheduler::leave(const SweepRun& run) {
   board_.runs_elsewhere(run);
 }
 
-/// Runs that other workers do: drops those that ended, takes over those whose worker is gone.
+/// Runs that other workers do: drops those that ended, takes over those whose worker is gone. Where the list is shared
+/// it is looked at once, at the end: many workers that look often would keep a file system busy.
 void Scheduler::look_elsewhere() {
-  if (elsewhere_.empty() || settings_.clock() < next_look_) return;
+  if (elsewhere_.empty()) return;
+  if (settings_.shared ? !(is_idle() && queue_.empty()) : settings_.clock() < next_look_) return;
   next_look_ = settings_.clock() + settings_.elsewhere_seconds;
   for (const SweepRun* run : std::exchange(elsewhere_, {})) {
     if (has_live_worker(run->planned.paths.folder)) {
@@ -151,7 +213,7 @@ void Scheduler::look_elsewhere() {
       continue;
     }
     const RunStatus status = status_of(*run);
-    if (has_ended(status) && !(status == RunStatus::kDone && lacks_evaluations(*run))) {
+    if (has_ended(status) && !(status == RunStatus::kDone && now(*run).evaluations_left > 0)) {
       ended(*run, status, fmt::format("{} (by another worker)", name_of(status)));
     } else {
       queue_.push_back(run);

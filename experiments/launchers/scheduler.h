@@ -6,12 +6,14 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/progress.h"
 #include "base/terminal.h"
+#include "experiments/runs/run_lock.h"
 #include "experiments/sweeps/sweep_board.h"
 #include "experiments/sweeps/sweep_plan.h"
 
@@ -42,12 +44,15 @@ void sleep_seconds(double seconds);
 
 struct LaunchSettings {
   std::int64_t jobs = 0;            // workers at once; 0: what suits the launcher
+  std::int64_t cores = 0;           // that they share; 0: all that this process may use
   bool retry = false;               // passed to workers: diverged runs too
   bool anyway = false;              // likewise: with another program or kind of device than a run began with
   std::vector<std::string> worker;  // program and first arguments; the run folder and its options follow
+  bool shared = false;              // other schedulers take runs of the same list (see Scheduler)
   std::function<bool()> should_stop;
-  std::function<void()> finished;  // after every run that ends: results may have changed
-  std::FILE* screen = nullptr;     // where progress goes; null: nowhere
+  std::function<bool(double longest)> enough_time;  // for one more run, where the longest so far took so many seconds
+  std::function<void()> finished;                   // after every run that ends: results may have changed
+  std::FILE* screen = nullptr;                      // where progress goes; null: nowhere
   Terminal terminal;
   std::function<double()> clock = monotonic_seconds;
   std::function<void(double)> sleep = sleep_seconds;
@@ -56,20 +61,25 @@ struct LaunchSettings {
 };
 
 struct LaunchReport {
-  bool interrupted = false;                  // asked to stop before all was done
+  bool interrupted = false;                  // asked to stop before all was done, or out of time for another run
   std::map<std::string, std::string> ended;  // run id → how a worker ended that left no word in its journal
 };
 
 /// One sweep being done. Runs move from `queue_` to a place and out; those of other workers stay in `elsewhere_` until
 /// they end or their worker goes.
+///
+/// Several may share a list of runs, each in a job of a cluster. Such a one claims a run, by its lock, before it starts
+/// the worker, which takes the lock from it; looks again how a run stands before it takes it; leaves to the others what
+/// they do; and tries a run again whose worker was killed.
 class Scheduler {
  public:
   /// All three outlive the scheduler.
   Scheduler(const std::vector<SweepRun>& runs, const LaunchSettings& settings, WorkerHost& host);
 
-  /// Does all runs whose action is kRun, and waits for those of kWait (taking them over when their workers go). The
-  /// runs have been submitted. Returns when nothing is left to do or, after passing a stop on to the workers and
-  /// waiting for them, when asked to stop. A run that fails does not stop the others.
+  /// Does all runs whose action is kRun, and waits for those of kWait (taking them over when their workers go); where
+  /// the list is shared it does not wait. The runs have been submitted. Returns when nothing is left to do or, after
+  /// passing a stop on to the workers and waiting for them, when asked to stop. A run that fails does not stop the
+  /// others.
   LaunchReport run();
 
  private:
@@ -80,17 +90,29 @@ class Scheduler {
   void stop_workers();
   void start_workers();
   void start(std::size_t place, const SweepRun& run);
+  bool may_take(const SweepRun& run);
+  bool try_again(const SweepRun& run, const std::string& how);
+  bool is_idle() const;
+  SweepRun now(const SweepRun& run) const;
   void leave(const SweepRun& run);
   void look_elsewhere();
 
+  struct Place {
+    const SweepRun* run = nullptr;  // null: free
+    double began = 0;
+    std::unique_ptr<RunLock> claim;  // until its worker has the lock
+  };
+
   const LaunchSettings& settings_;
   WorkerHost& host_;
-  std::vector<const SweepRun*> places_;  // null: free
+  std::vector<Place> places_;
   std::deque<const SweepRun*> queue_;
   std::vector<const SweepRun*> elsewhere_;
   SweepBoard board_;
   double next_look_;
   bool stop_sent_ = false;
+  double longest_ = 0;                     // seconds of a run
+  std::map<const SweepRun*, int> killed_;  // how often the worker of a run was
   LaunchReport report_;
 };
 

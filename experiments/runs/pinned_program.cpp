@@ -60,11 +60,15 @@ bool is_whole(const fs::path& folder, const std::vector<fs::path>& files, const 
 
 }  // namespace
 
+fs::path pinned_place(const ProgramFiles& program, const fs::path& runs) {
+  return fs::absolute(runs) / ".programs" / hash_of(files_of(program)) / "bin" / program.executable.filename();
+}
+
 fs::path pin_program(const ProgramFiles& program, const fs::path& runs) {
   const std::vector<fs::path> files = files_of(program);
-  const std::string hash = hash_of(files);
-  const fs::path target = fs::absolute(runs) / ".programs" / hash;
-  fs::path executable = target / "bin" / program.executable.filename();
+  fs::path executable = pinned_place(program, runs);
+  const fs::path target = executable.parent_path().parent_path();
+  const std::string hash = target.filename().string();
   if (is_whole(target, files, hash)) return executable;
 
   const StagedFolder copy(target, ".new");

@@ -5,6 +5,9 @@
 
 namespace xlm {
 
+/// Where pin_program puts the executable's copy.
+fs::path pinned_place(const ProgramFiles& program, const fs::path& runs);
+
 /// Copies the executable to RUNS/.programs/HASH/bin and the shared libraries beside it to …/lib, once for each content;
 /// copies that do not have the hash any more are made anew.
 /// Returns the executable's copy. Throws where the copy cannot be written.

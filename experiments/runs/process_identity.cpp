@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cstdlib>
 #include <fstream>
 #include <optional>
 #include <sstream>
@@ -11,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "base/files.h"
+#include "base/text.h"
 
 namespace xlm {
 namespace {
@@ -44,17 +46,41 @@ std::string machine_identity() {
   return boot + " " + fs::read_symlink("/proc/self/ns/pid", ignored).string();
 }
 
-}  // namespace
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
 
-ProcessIdentity this_process() {
+/// Array tasks go by the number of their array, which is what squeue and scontrol call them.
+std::string slurm_job() {
+  const std::string array = variable("SLURM_ARRAY_JOB_ID");
+  const std::string job = array.empty() ? variable("SLURM_JOB_ID") : array + "_" + variable("SLURM_ARRAY_TASK_ID");
+  return job.empty() ? "" : fmt::format("{}:{}", variable("SLURM_CLUSTER_NAME"), job);
+}
+
+std::int64_t slurm_restarts() {
+  std::int64_t count = 0;
+  return parse_integer(variable("SLURM_RESTART_COUNT"), count) ? count : 0;
+}
+
+ProcessIdentity identity_with(std::int64_t pid) {
   std::array<char, 256> host{};
   if (::gethostname(host.data(), host.size() - 1) != 0) host[0] = '\0';
-  ProcessIdentity identity{.host = host.data(), .machine = machine_identity(), .pid = ::getpid()};
-  if (const auto status = process_status(identity.pid)) identity.started = status->started;
+  ProcessIdentity identity{.host = host.data(), .machine = machine_identity(), .pid = pid};
+  if (const auto status = process_status(pid)) identity.started = status->started;
+  identity.job = slurm_job();
+  identity.restarts = slurm_restarts();
   return identity;
 }
 
+}  // namespace
+
+ProcessIdentity this_process() { return identity_with(::getpid()); }
+
+ProcessIdentity parent_process() { return identity_with(::getppid()); }
+
 Liveness liveness(const ProcessIdentity& process) {
+  if (!process.job.empty() && process.job == slurm_job() && process.restarts < slurm_restarts()) return Liveness::kGone;
   if (process.machine != machine_identity()) return Liveness::kUnknown;
   const auto status = process_status(process.pid);
   const bool gone = !status || status->started != process.started || status->state == 'Z' || status->state == 'X';

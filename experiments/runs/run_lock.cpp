@@ -52,6 +52,7 @@ fs::path lock_file(const fs::path& folder, std::int64_t token) { return folder /
 
 std::string lock_text(const ProcessIdentity& holder, bool released) {
   Json content = {{"host", holder.host}, {"machine", holder.machine}, {"pid", holder.pid}, {"started", holder.started}};
+  if (!holder.job.empty()) content.update({{"job", holder.job}, {"restarts", holder.restarts}});
   if (released) content["released"] = true;
   return content.dump() + "\n";
 }
@@ -99,7 +100,9 @@ LockState read_lock_file(const fs::path& path, std::int64_t token) {
   state.holder = {.host = text_of("host"),
                   .machine = text_of("machine"),
                   .pid = number_of("pid"),
-                  .started = static_cast<std::uint64_t>(number_of("started"))};
+                  .started = static_cast<std::uint64_t>(number_of("started")),
+                  .job = text_of("job"),
+                  .restarts = number_of("restarts")};
   state.released = content.contains("released");
   return state;
 }
@@ -169,7 +172,7 @@ RunLock::RunLock(fs::path run_folder, LockSettings settings)
   const std::int64_t journalled = highest_token(RunPaths{folder_}.journal());
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     const LockState present = read_lock(folder_, settings_);
-    if (present.held) {
+    if (present.held && present.holder != settings_.from) {
       throw RunLockedError(fmt::format("the run {} is being done by process {} on {}\nwait for it, or stop it first",
                                        folder_.filename().string(), present.holder.pid,
                                        present.holder.host.empty() ? "another machine" : present.holder.host));

@@ -30,6 +30,7 @@ struct LockSettings {
   double stale_after = 180;               // seconds without one, after which a holder on another machine is given up
   std::function<double()> clock;          // seconds since 1970, for judging heartbeats; null: the system's
   std::optional<ProcessIdentity> holder;  // who takes the lock; nothing: this process
+  std::optional<ProcessIdentity> from;    // who may hold the lock and hands it over
 };
 
 /// The lock as others see it.

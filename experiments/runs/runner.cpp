@@ -82,7 +82,9 @@ TrainOutcome work(const Run& run, const std::function<Core&()>& open_core, const
   write_file(RunPaths{run.folder}.environment(), json_text(environment));
   const std::string device = environment.value("device", options.device);
   sink.state(RunStatus::kRunning, {{"host", environment["host"]}, {"pid", this_process().pid}});
-  sink.log(fmt::format("{} on {}, threads: {}, worker {}", run.id, device, options.train.threads, lock.token()));
+  const std::string job = this_process().job;
+  sink.log(fmt::format("{} on {}, threads: {}, worker {}{}", run.id, device, options.train.threads, lock.token(),
+                       job.empty() ? "" : " in job " + job));
   sink.begin(options);
   return core.train({.options = options, .folder = run.folder, .model_yaml = model_yaml(options)}, sink);
 }

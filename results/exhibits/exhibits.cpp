@@ -17,10 +17,10 @@ namespace {
 
 /// What a recipe holds.
 const std::vector<std::string>& recipe_keys() {
-  static const std::vector<std::string> keys{"experiment", "data",         "model",         "optimizer", "train",
-                                             "eval",       "seed",         "device",        "sweep",     "evaluate",
-                                             "corpora",    "profiles",     "table",         "tables",    "figure",
-                                             "figures",    "continuation", "continuations", "require"};
+  static const std::vector<std::string> keys{"experiment", "data",    "model",        "optimizer",     "train",
+                                             "eval",       "seed",    "device",       "sweep",         "evaluate",
+                                             "resources",  "corpora", "profiles",     "table",         "tables",
+                                             "figure",     "figures", "continuation", "continuations", "require"};
   return keys;
 }
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cstdlib>
 #include <optional>
 #include <thread>
 #include <vector>
@@ -119,6 +120,57 @@ TEST(RunLock, HolderElsewhereIsGivenUpAfterMissedHeartbeatsOnly) {
   settings.clock = [] { return wall_seconds() + 200; };
   EXPECT_FALSE(read_lock(folder.path(), settings).held);
   EXPECT_EQ(RunLock(folder.path(), settings).token(), 2);
+}
+
+TEST(RunLock, IsHandedOverByTheProcessThatIsNamedAlone) {
+  const TemporaryFolder folder;
+  LockSettings elsewhere;
+  elsewhere.holder = process_elsewhere();
+  const RunLock claim(folder.path(), elsewhere);
+  LockSettings other;
+  other.from = this_process();
+  EXPECT_THROW(RunLock(folder.path(), other), RunLockedError);
+  LockSettings heir;
+  heir.from = process_elsewhere();
+  const RunLock lock(folder.path(), heir);
+  EXPECT_EQ(lock.token(), 2);
+  EXPECT_FALSE(claim.still_owner());
+}
+
+/// The variables that Slurm sets for array task 3 of job 12.
+class InJob {
+ public:
+  explicit InJob(const char* restarts) {
+    ::setenv("SLURM_CLUSTER_NAME", "alps", 1);
+    ::setenv("SLURM_ARRAY_JOB_ID", "12", 1);
+    ::setenv("SLURM_ARRAY_TASK_ID", "3", 1);
+    ::setenv("SLURM_RESTART_COUNT", restarts, 1);
+  }
+  InJob(const InJob&) = delete;
+  InJob& operator=(const InJob&) = delete;
+  ~InJob() {
+    for (const char* name : {"CLUSTER_NAME", "ARRAY_JOB_ID", "ARRAY_TASK_ID", "RESTART_COUNT"}) {
+      ::unsetenv((std::string("SLURM_") + name).c_str());
+    }
+  }
+};
+
+TEST(RunLock, AJobThatIsStartedAgainTakesItsOwnAtOnce) {
+  const TemporaryFolder folder;
+  ProcessIdentity before = process_elsewhere();  // the job's first start was on another machine
+  before.job = "alps:12_3";
+  LockSettings first;
+  first.holder = before;
+  const RunLock lost(folder.path(), first);
+  EXPECT_TRUE(has_live_worker(folder.path())) << "as others see it, until its heartbeats are missed";
+  {
+    const InJob same_start("0");
+    EXPECT_EQ(this_process().job, "alps:12_3");
+    EXPECT_TRUE(has_live_worker(folder.path())) << "another process of the same start";
+  }
+  const InJob second_start("1");
+  EXPECT_FALSE(has_live_worker(folder.path()));
+  EXPECT_EQ(RunLock(folder.path()).token(), 2);
 }
 
 TEST(RunLock, AFileWithoutContentCountsAsHeldUntilItIsOld) {

@@ -1,0 +1,150 @@
+// What a worker of a sweep needs of a cluster.
+#include "experiments/launchers/resources.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "experiments/runs/live_run.h"
+
+namespace xlm {
+namespace {
+
+constexpr double kMargin = 1.5;
+constexpr double kRound = 600;  // seconds, to which a learned time is rounded up
+
+struct Unit {
+  std::string_view name;
+  double value;
+};
+
+constexpr std::array<Unit, 4> kDurations{{{"d", 86400}, {"h", 3600}, {"min", 60}, {"s", 1}}};
+constexpr std::array<Unit, 3> kSizes{{{"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}}};
+
+/// Reads numbers that each have a unit behind them: "1h30min". Negative where the text is anything else.
+template <std::size_t N>
+double sum_of_units(std::string_view text, const std::array<Unit, N>& units) {
+  double sum = 0;
+  if (text.empty()) return -1;
+  while (!text.empty()) {
+    const std::size_t digits = std::min(text.find_first_not_of("0123456789."), text.size());
+    const std::size_t end = std::min(text.find_first_of("0123456789.", digits), text.size());
+    const std::string_view name = text.substr(digits, end - digits);
+    const auto unit = std::find_if(units.begin(), units.end(), [&](const Unit& u) { return u.name == name; });
+    double number = 0;
+    if (unit == units.end() || !parse_real(text.substr(0, digits), number)) return -1;
+    sum += number * unit->value;
+    text.remove_prefix(end);
+  }
+  return sum;
+}
+
+double whole_number(const Yaml& node, std::string_view what, std::int64_t least) {
+  std::int64_t value = 0;
+  if (!parse_integer(scalar_text(node, what), value) || value < least) {
+    fail_at(node, fmt::format("{} must be a whole number, {} or more", what, least));
+  }
+  return static_cast<double>(value);
+}
+
+/// Seconds that a run was being done, over all its parts.
+double seconds_of_work(const Run& run) {
+  double seconds = 0;
+  double began = 0;
+  for (const RunState& state : run.history) {
+    if (began > 0) seconds += std::max(state.time - began, 0.0);
+    began = state.state == name_of(RunStatus::kRunning) ? state.time : 0;
+  }
+  return seconds;
+}
+
+}  // namespace
+
+double read_duration(const Yaml& node, std::string_view what) {
+  const double seconds = sum_of_units(scalar_text(node, what), kDurations);
+  if (seconds <= 0)
+    fail_at(node, fmt::format("{} must be a time with its unit, such as 90s, 30min, 4h or 1d12h", what));
+  return seconds;
+}
+
+double read_memory(const Yaml& node, std::string_view what) {
+  const double bytes = sum_of_units(scalar_text(node, what), kSizes);
+  if (bytes <= 0) fail_at(node, fmt::format("{} must be a size with its unit, such as 500MB or 32GB", what));
+  return bytes;
+}
+
+Resources read_resources(const Yaml* given) {
+  Resources resources;
+  if (given == nullptr || given->is_null()) return resources;
+  if (!given->is_map()) fail_at(*given, "resources must be a map such as {cpus: 8, gpus: 1, memory: 32GB, time: 4h}");
+  refuse_unknown(*given, {"cpus", "gpus", "memory", "time"});
+  const auto read = [&](const char* key, Need& need, const auto& convert) {
+    const Yaml* node = given->find(key);
+    if (node == nullptr || node->is_null()) return;
+    need = {convert(*node, fmt::format("resources.{}", key)), node->where()};
+  };
+  read("cpus", resources.cpus, [](const Yaml& node, const std::string& what) { return whole_number(node, what, 1); });
+  read("gpus", resources.gpus, [](const Yaml& node, const std::string& what) { return whole_number(node, what, 0); });
+  read("memory", resources.memory, read_memory);
+  read("time", resources.time, read_duration);
+  return resources;
+}
+
+Resources or_else(Resources first, const Resources& fallback) {
+  for (Need Resources::*part : {&Resources::cpus, &Resources::gpus, &Resources::memory, &Resources::time}) {
+    if (!(first.*part).known()) first.*part = fallback.*part;
+  }
+  return first;
+}
+
+Resources learned_resources(const std::vector<SweepRun>& runs) {
+  double seconds_per_step = 0;
+  double memory = 0;
+  std::string slowest;
+  std::string largest;
+  for (const SweepRun& planned : runs) {
+    if (planned.status != name_of(RunStatus::kDone)) continue;
+    const Run run = read_live_run(planned.planned.paths.folder);
+    const double seconds = seconds_of_work(run) / static_cast<double>(std::max<std::int64_t>(run.step, 1));
+    if (seconds > seconds_per_step) {
+      seconds_per_step = seconds;
+      slowest = run.id;
+    }
+    const auto peak = run.costs.find("peak_memory");
+    const bool on_cpu = run.environment.value("device", "") == "cpu";  // of a GPU it is the GPU's memory
+    if (on_cpu && peak != run.costs.end() && peak->second > memory) {
+      memory = peak->second;
+      largest = run.id;
+    }
+  }
+  double steps = 0;
+  for (const SweepRun& run : runs) {
+    if (run.action != SweepAction::kRun) continue;
+    steps = std::max(steps, static_cast<double>(run.planned.options.train.steps - run.checkpoint));
+  }
+  Resources learned;
+  if (seconds_per_step > 0 && steps > 0) {
+    learned.time = {std::ceil(kMargin * seconds_per_step * steps / kRound) * kRound,
+                    fmt::format("{:.0f} steps at the speed of {}, and half as much again", steps, slowest)};
+  }
+  if (memory > 0) learned.memory = {kMargin * memory, fmt::format("what {} took, and half as much again", largest)};
+  return learned;
+}
+
+std::string shown_resources(const Resources& resources) {
+  TextTable table({{"of each worker"}, {"", true}, {"from"}});
+  const auto row = [&](const char* name, const Need& need, const std::string& shown) {
+    table.add({name, need.known() ? shown : "-", need.known() ? need.source : "not said: the cluster's default"});
+  };
+  row("cpus", resources.cpus, fmt::format("{:.0f}", resources.cpus.value));
+  row("gpus", resources.gpus, fmt::format("{:.0f}", resources.gpus.value));
+  row("memory", resources.memory, human_bytes(resources.memory.value));
+  row("time", resources.time, human_duration(resources.time.value));
+  return table.render(TextTable::Format::kText);
+}
+
+}  // namespace xlm

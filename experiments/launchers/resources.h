@@ -1,0 +1,46 @@
+// What a worker of a sweep needs of a cluster, and where each number comes from.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/yaml.h"
+#include "experiments/sweeps/sweep_plan.h"
+
+namespace xlm {
+
+/// An amount, and who says so; without a source nobody does.
+struct Need {
+  double value = 0;
+  std::string source;
+
+  bool known() const { return !source.empty(); }
+};
+
+struct Resources {
+  Need cpus;
+  Need gpus;
+  Need memory;  // bytes
+  Need time;    // seconds
+};
+
+/// Reads a map `resources: {cpus: 8, gpus: 1, memory: 32GB, time: 4h}`; null: nothing is said. Throws UsageError with
+/// file:line.
+Resources read_resources(const Yaml* given);
+
+/// What `first` says, and what it does not say from `fallback`.
+Resources or_else(Resources first, const Resources& fallback);
+
+/// What earlier runs of the sweep say of those that are left: the longest time that one of them needs, and the memory
+/// that the largest took on the processor, each with a margin. Nothing where no run is done.
+Resources learned_resources(const std::vector<SweepRun>& runs);
+
+/// "4h", "90min", "1d12h" in seconds, "32GB" in bytes (powers of 1000). Throw UsageError with file:line.
+double read_duration(const Yaml& node, std::string_view what);
+double read_memory(const Yaml& node, std::string_view what);
+
+/// A line for each of the four, with its source.
+std::string shown_resources(const Resources& resources);
+
+}  // namespace xlm

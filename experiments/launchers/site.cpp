@@ -1,0 +1,76 @@
+// What only the cluster's users know of it.
+#include "experiments/launchers/site.h"
+
+#include <cstdlib>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+
+namespace xlm {
+namespace {
+
+std::string line_of(const Yaml& node, std::string_view what) {
+  std::string text = scalar_text(node, what);
+  if (text.find('\n') != std::string::npos) fail_at(node, fmt::format("{} must be one line", what));
+  return text;
+}
+
+void read_line(const Yaml& map, const char* key, std::string& out) {
+  const Yaml* node = map.find(key);
+  if (node != nullptr && !node->is_null()) out = line_of(*node, key);
+}
+
+void read_lines(const Yaml& map, const char* key, std::vector<std::string>& out) {
+  const Yaml* node = map.find(key);
+  if (node == nullptr || node->is_null()) return;
+  if (!node->is_sequence()) fail_at(*node, fmt::format("{} must be a list of lines", key));
+  for (const Yaml& item : node->items) out.push_back(line_of(item, key));
+}
+
+}  // namespace
+
+fs::path find_site(const fs::path& named) {
+  if (!named.empty()) return named;
+  if (const char* variable = std::getenv("XLM_SITE"); variable != nullptr && *variable != '\0') return variable;
+  const char* configuration = std::getenv("XDG_CONFIG_HOME");
+  const char* home = std::getenv("HOME");
+  fs::path folder;
+  if (configuration != nullptr && *configuration != '\0') {
+    folder = configuration;
+  } else if (home != nullptr && *home != '\0') {
+    folder = fs::path(home) / ".config";
+  } else {
+    return {};
+  }
+  const fs::path file = folder / "xlm" / "site.yaml";
+  std::error_code ignored;
+  return fs::exists(file, ignored) ? file : fs::path();
+}
+
+Site read_site(const fs::path& file) {
+  Site site{.file = file};
+  if (file.empty()) return site;
+  const Yaml tree = read_yaml(file);
+  if (tree.is_null()) return site;  // comments alone
+  if (!tree.is_map()) fail_at(tree, "a site file is a map; xlm sweep --print-site writes one");
+  refuse_unknown(tree, {"partition", "account", "qos", "resources", "save", "directives", "setup", "container"});
+  read_line(tree, "partition", site.partition);
+  read_line(tree, "account", site.account);
+  read_line(tree, "qos", site.qos);
+  site.resources = read_resources(tree.find("resources"));
+  if (const Yaml* save = tree.find("save"); save != nullptr && !save->is_null()) {
+    site.save = read_duration(*save, "save");
+  }
+  read_lines(tree, "directives", site.directives);
+  for (const std::string& directive : site.directives) {
+    if (!directive.starts_with("-")) {
+      fail_at(*tree.find("directives"), fmt::format("'{}' is no option of sbatch: they begin with -", directive));
+    }
+  }
+  read_lines(tree, "setup", site.setup);
+  read_line(tree, "container", site.container);
+  return site;
+}
+
+}  // namespace xlm

@@ -1,0 +1,172 @@
+// Slurm, asked through its own commands.
+#include "experiments/launchers/slurm.h"
+
+#include <algorithm>
+#include <sstream>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "experiments/launchers/command.h"
+
+namespace xlm {
+namespace {
+
+std::string complaint(const CommandResult& result) {
+  std::string text(trim(result.err.empty() ? result.out : result.err));
+  return text.empty() ? fmt::format("it ended with code {} and gave no reason", result.code) : text;
+}
+
+/// What a command of Slurm prints.
+std::string ask(const std::vector<std::string>& words) {
+  const CommandResult result = run_command(words);
+  if (result.code == kNoProgram) {
+    throw Error(
+        fmt::format("there is no {} here, so no Slurm to submit to\n"
+                    "go to a login node of the cluster, or start workers by hand: --launcher manual",
+                    words.front()));
+  }
+  if (result.code != 0) throw Error(fmt::format("Slurm does not answer: {}: {}", words.front(), complaint(result)));
+  return result.out;
+}
+
+/// The digits at a text's beginning: sinfo says 8+ where some nodes have more.
+std::int64_t leading_number(std::string_view text) {
+  std::int64_t value = 0;
+  parse_integer(text.substr(0, text.find_first_not_of("0123456789")), value);
+  return value;
+}
+
+/// GPUs of "gpu:a100:4(S:0-1),gpu:2".
+std::int64_t count_gpus(const std::string& gres) {
+  std::int64_t count = 0;
+  for (std::string part : split(gres, ',')) {
+    part = part.substr(0, part.find('('));
+    if (!part.starts_with("gpu")) continue;
+    const std::size_t colon = part.rfind(':');
+    count += colon == std::string::npos ? 1 : leading_number(std::string_view(part).substr(colon + 1));
+  }
+  return count;
+}
+
+void read_configuration_of(SlurmCluster& cluster, const std::string& text) {
+  for (const std::string& line : split(text, '\n')) {
+    const std::size_t equals = line.find('=');
+    if (equals == std::string::npos) continue;
+    const std::string_view key = trim(std::string_view(line).substr(0, equals));
+    const std::string value(trim(std::string_view(line).substr(equals + 1)));
+    if (key == "ClusterName") cluster.name = value;
+    if (key == "SLURM_VERSION") cluster.version = value;
+    if (key == "MaxArraySize") cluster.max_array = std::max<std::int64_t>(leading_number(value), 1);
+    if (key == "SelectTypeParameters") cluster.counts_memory = value.find("MEMORY") != std::string::npos;
+  }
+}
+
+/// sinfo has a line for each kind of node of a partition.
+void read_partitions(SlurmCluster& cluster, const std::string& text) {
+  for (const std::string& line : split(text, '\n')) {
+    const std::vector<std::string> fields = split(line, '|');
+    if (fields.size() < 5) continue;
+    std::string name = fields[0];
+    const bool is_default = name.ends_with('*');
+    if (is_default) name.pop_back();
+    auto found = std::find_if(cluster.partitions.begin(), cluster.partitions.end(),
+                              [&](const SlurmPartition& partition) { return partition.name == name; });
+    if (found == cluster.partitions.end()) {
+      found = cluster.partitions.insert(found, {.name = name, .is_default = is_default});
+    }
+    const std::int64_t cpus = leading_number(fields[3]);
+    found->time_limit = slurm_seconds(fields[1]);
+    found->default_time = slurm_seconds(fields[2]);
+    found->cpus = found->cpus == 0 ? cpus : std::min(found->cpus, cpus);
+    found->most_cpus = std::max(found->most_cpus, cpus);
+    found->gpus = std::max(found->gpus, count_gpus(fields[4]));
+  }
+}
+
+}  // namespace
+
+double slurm_seconds(std::string_view text) {
+  std::int64_t days = 0;
+  std::string_view clock = text;
+  const std::size_t dash = text.find('-');
+  if (dash != std::string_view::npos) {
+    if (!parse_integer(text.substr(0, dash), days)) return 0;
+    clock = text.substr(dash + 1);
+  }
+  std::vector<double> parts;
+  for (const std::string& part : split(clock, ':')) {
+    std::int64_t value = 0;
+    if (!parse_integer(part, value)) return 0;
+    parts.push_back(static_cast<double>(value));
+  }
+  if (parts.size() > 3) return 0;
+  // Hours come first behind days or where there are three parts, otherwise minutes.
+  double seconds = 86400 * static_cast<double>(days);
+  double unit = dash != std::string_view::npos || parts.size() == 3 ? 3600 : 60;
+  for (const double part : parts) {
+    seconds += part * unit;
+    unit /= 60;
+  }
+  return seconds;
+}
+
+const SlurmPartition& SlurmCluster::partition(const std::string& wanted) const {
+  std::vector<std::string> names;
+  for (const SlurmPartition& one : partitions) {
+    if (wanted.empty() ? one.is_default : one.name == wanted) return one;
+    names.push_back(one.name);
+  }
+  if (wanted.empty()) {
+    throw UsageError(
+        fmt::format("this cluster has no default partition: the site file must name one of {}\n"
+                    "xlm sweep --print-site writes a site file",
+                    join(names, ", ")));
+  }
+  throw UsageError(
+      fmt::format("there is no partition '{}'{}; there is {}", wanted, did_you_mean(wanted, names), join(names, ", ")));
+}
+
+SlurmCluster ask_cluster() {
+  SlurmCluster cluster;
+  read_configuration_of(cluster, ask({"scontrol", "show", "config"}));
+  read_partitions(cluster, ask({"sinfo", "-h", "-o", "%P|%l|%L|%c|%G"}));
+  return cluster;
+}
+
+std::vector<QueuedWorker> queued_workers(const std::string& job_name) {
+  std::vector<QueuedWorker> workers;
+  for (const std::string& line : split(ask({"squeue", "-h", "-r", "-n", job_name, "-o", "%i|%T|%r|%N"}), '\n')) {
+    const std::vector<std::string> fields = split(line, '|');
+    if (fields.size() < 4 || fields[1] == "COMPLETING") continue;
+    QueuedWorker worker{.id = fields[0], .state = fields[1], .reason = fields[2], .host = fields[3]};
+    worker.waits = worker.state == "PENDING";
+    if (!worker.waits || worker.reason == "None") worker.reason.clear();
+    workers.push_back(std::move(worker));
+  }
+  return workers;
+}
+
+std::string test_submission(const std::string& script) {
+  const CommandResult result = run_command({"sbatch", "--test-only"}, script);
+  if (result.code != 0) {
+    throw UsageError(
+        fmt::format("Slurm would not take the job: {}\n"
+                    "resources: of the sweep and the site file say what is asked for",
+                    complaint(result)));
+  }
+  std::string estimate(trim(result.err.empty() ? result.out : result.err));
+  const std::string_view own_name = "sbatch: ";
+  return estimate.starts_with(own_name) ? estimate.substr(own_name.size()) : estimate;
+}
+
+std::string submit_array(const fs::path& script, std::int64_t tasks) {
+  const CommandResult result =
+      run_command({"sbatch", "--parsable", fmt::format("--array=0-{}", tasks - 1), script.string()});
+  if (result.code != 0) throw Error(fmt::format("Slurm did not take the job: {}", complaint(result)));
+  const std::string answer(trim(result.out));
+  return answer.substr(0, answer.find(';'));  // the cluster's name may follow
+}
+
+}  // namespace xlm

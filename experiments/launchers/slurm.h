@@ -1,0 +1,51 @@
+// Slurm, asked through its own commands: what the cluster is like, what waits there, and submitting.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/files.h"
+#include "experiments/launchers/worker_queue.h"
+
+namespace xlm {
+
+/// A partition, as far as workers care.
+struct SlurmPartition {
+  std::string name;
+  bool is_default = false;
+  double time_limit = 0;    // seconds; 0: none
+  double default_time = 0;  // that a job gets which does not ask for any; 0: the limit
+  std::int64_t cpus = 0;    // of its smallest node
+  std::int64_t most_cpus = 0;
+  std::int64_t gpus = 0;  // of the node with most
+};
+
+struct SlurmCluster {
+  std::string name;
+  std::string version;
+  std::int64_t max_array = 1001;
+  bool counts_memory = false;  // jobs may ask for memory
+  std::vector<SlurmPartition> partitions;
+
+  /// The one of that name; with "" the default one. Throws UsageError that names those there are.
+  const SlurmPartition& partition(const std::string& name) const;
+};
+
+/// Throws Error where no Slurm answers here.
+SlurmCluster ask_cluster();
+
+/// Jobs of that name that wait or run, array tasks one by one. Throws Error where no Slurm answers.
+std::vector<QueuedWorker> queued_workers(const std::string& job_name);
+
+/// sbatch's estimate of when the job of a script, given as its text, would start, in its own words. Throws UsageError
+/// with sbatch's complaint where it would refuse the script.
+std::string test_submission(const std::string& script);
+
+/// Submits the script as an array of so many tasks; the job's number.
+std::string submit_array(const fs::path& script, std::int64_t tasks);
+
+/// Seconds of "1-02:03:04", "2:03:04", "30:00" or "15" (minutes); 0 for anything else, such as "infinite".
+double slurm_seconds(std::string_view text);
+
+}  // namespace xlm

@@ -1,0 +1,129 @@
+// Workers as an array of Slurm jobs.
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "experiments/launchers/launcher.h"
+#include "experiments/launchers/slurm.h"
+#include "experiments/launchers/slurm_script.h"
+
+namespace xlm {
+namespace {
+
+constexpr double kManyCpus = 8;  // a worker without a GPU that does not say gets no more
+
+bool any_asks_for(const std::vector<SweepRun>& runs, std::string_view device) {
+  return std::any_of(runs.begin(), runs.end(),
+                     [&](const SweepRun& run) { return run.planned.options.device.starts_with(device); });
+}
+
+class SlurmQueue : public WorkerQueue {
+ public:
+  explicit SlurmQueue(QueueRequest& request)
+      : request_(request),
+        cluster_(ask_cluster()),
+        partition_(cluster_.partition(request.site.partition)),
+        resources_(or_else(or_else(request.asked, request.site.resources), supposed())) {
+    check();
+    request_.save = save_seconds();
+    request_.list.cores = static_cast<std::int64_t>(resources_.cpus.value);
+  }
+
+  std::string preview(std::int64_t count) override {
+    const std::string script = script_for(count);
+    return fmt::format("{}\n{}\n{}\n", script, shown_resources(resources_), test_submission(script));
+  }
+
+  std::optional<std::vector<QueuedWorker>> workers() override { return queued_workers("xlm-" + request_.list.name); }
+
+  std::string add(std::int64_t count) override {
+    const fs::path script = request_.list.folder() / "worker.sh";
+    write_file(script, script_for(count));
+    std::string text;
+    for (std::int64_t left = count; left > 0; left -= cluster_.max_array) {
+      const std::int64_t tasks = std::min(left, cluster_.max_array);
+      text += fmt::format("submitted job {}: {} worker{} in partition {}\n", submit_array(script, tasks), tasks,
+                          tasks == 1 ? "" : "s", partition_.name);
+    }
+    return text + fmt::format("their logs: {}\n", request_.list.folder().string());
+  }
+
+ private:
+  std::string script_for(std::int64_t count) const {
+    return slurm_script(request_, resources_, std::min(count, cluster_.max_array));
+  }
+
+  /// What nobody has said, as far as the runs and the cluster tell.
+  Resources supposed() const {
+    const std::vector<SweepRun>& runs = request_.list.items;
+    Resources found = learned_resources(runs);
+    if (!cluster_.counts_memory) found.memory = {};
+    if (partition_.time_limit > 0 && found.time.value > partition_.time_limit) {
+      found.time = {partition_.time_limit,
+                    fmt::format("{}, cut to the limit of {}", found.time.source, partition_.name)};
+    }
+    if (any_asks_for(runs, "cuda")) {
+      found.gpus = {1, "device: cuda"};
+    } else if (any_asks_for(runs, "auto")) {
+      const bool some = partition_.gpus > 0;
+      found.gpus = {some ? 1.0 : 0.0,
+                    fmt::format("device: auto, and {} has {}", partition_.name, some ? "GPUs" : "no GPU")};
+    } else {
+      found.gpus = {0, "device: cpu"};
+    }
+    const Need gpus = or_else(or_else(request_.asked, request_.site.resources), found).gpus;
+    if (gpus.value > 0 && partition_.gpus > 0) {
+      const double share = gpus.value / static_cast<double>(partition_.gpus);
+      found.cpus = {std::max(std::floor(share * static_cast<double>(partition_.cpus)), 1.0),
+                    fmt::format("its share of a node of {}: {} CPUs for {} GPUs", partition_.name, partition_.cpus,
+                                partition_.gpus)};
+    } else {
+      found.cpus = {
+          std::clamp(static_cast<double>(partition_.cpus), 1.0, kManyCpus),
+          fmt::format("nodes of {} have {}, at most {:.0f} are taken", partition_.name, partition_.cpus, kManyCpus)};
+    }
+    return found;
+  }
+
+  /// Such a job would wait for ever, or its runs would fail one after the other.
+  void check() const {
+    const auto too_many = [&](const char* what, const Need& asked, std::int64_t most) {
+      if (asked.value <= static_cast<double>(most)) return;
+      throw UsageError(fmt::format("{}: a worker is to have {:.0f} {}, and no node of partition {} has more than {}",
+                                   asked.source, asked.value, what, partition_.name, most));
+    };
+    too_many("CPUs", resources_.cpus, partition_.most_cpus);
+    too_many("GPUs", resources_.gpus, partition_.gpus);
+    if (resources_.gpus.value == 0 && any_asks_for(request_.list.items, "cuda")) {
+      throw UsageError(fmt::format("{}: workers are to have no GPU, and runs of the sweep say device: cuda",
+                                   resources_.gpus.source));
+    }
+    const double limit = partition_.time_limit;
+    if (limit > 0 && resources_.time.value > limit && !resources_.time.source.empty()) {
+      throw UsageError(fmt::format("{}: a worker is to have {}, and partition {} gives {} at most",
+                                   resources_.time.source, human_duration(resources_.time.value), partition_.name,
+                                   human_duration(limit)));
+    }
+  }
+
+  /// A worker that is told to save as soon as it starts would never get on.
+  double save_seconds() const {
+    double time = resources_.time.value;
+    if (time == 0) time = partition_.default_time > 0 ? partition_.default_time : partition_.time_limit;
+    return time > 0 ? std::min(request_.site.save, time / 2) : request_.site.save;
+  }
+
+  QueueRequest& request_;
+  SlurmCluster cluster_;
+  const SlurmPartition& partition_;
+  Resources resources_;
+};
+
+}  // namespace
+
+std::unique_ptr<WorkerQueue> make_slurm_queue(QueueRequest& request) { return std::make_unique<SlurmQueue>(request); }
+
+}  // namespace xlm

@@ -1,0 +1,52 @@
+// Looking on while workers that others have started do a sweep.
+#pragma once
+
+#include <cstdio>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "experiments/launchers/scheduler.h"
+#include "experiments/launchers/worker_queue.h"
+
+namespace xlm {
+
+struct WatchSettings {
+  std::function<bool()> should_stop;
+  std::function<void()> finished;                                     // after a look that found runs ended
+  std::function<std::optional<std::vector<QueuedWorker>>()> workers;  // see WorkerQueue; null: nobody knows
+  std::FILE* screen = nullptr;                                        // null: nothing is shown
+  Terminal terminal;
+  std::function<double()> clock = monotonic_seconds;
+  std::function<void(double)> sleep = sleep_seconds;
+  double poll_seconds = 0.1;  // between looks at should_stop
+  double look_seconds = 2;    // between looks at run folders
+  double queue_seconds = 10;  // between the first questions to the queue; the time doubles while nothing changes
+  double queue_most = 120;    // up to this
+};
+
+/// One sweep being looked at. A run has ended where it is done with its evaluations, failed or diverged.
+class SweepWatch {
+ public:
+  /// `runs` have been submitted; both outlive the watch.
+  SweepWatch(const std::vector<SweepRun>& runs, const WatchSettings& settings);
+
+  /// Returns when every run has ended, when nobody is left to do the others, or, interrupted, when asked to stop.
+  LaunchReport run();
+
+ private:
+  void look_at_runs();
+  bool look_at_queue();
+
+  const WatchSettings& settings_;
+  std::vector<const SweepRun*> open_;
+  SweepBoard board_;
+  std::size_t working_ = 0;  // runs that have a live worker
+  double next_look_;
+  double next_question_;
+  double interval_;
+  std::string last_answer_;
+};
+
+}  // namespace xlm

@@ -1,0 +1,101 @@
+// The list of runs that workers of a cluster share.
+#include "experiments/launchers/work_list.h"
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/sha256.h"
+#include "base/text.h"
+#include "experiments/launchers/launcher.h"
+#include "experiments/runs/live_run.h"
+#include "experiments/runs/submission.h"
+#include "results/run_folder/journal.h"
+
+namespace xlm {
+namespace {
+
+constexpr std::size_t kNameDigits = 8;
+
+Json entry_of(const SweepRun& run) {
+  const RunOptions& options = run.planned.options;
+  return {{"id", run.id()}, {"device", options.device}, {"steps", options.train.steps}};
+}
+
+SweepRun item_of(const Json& entry, const fs::path& runs) {
+  const std::string id = entry.at("id").get<std::string>();
+  if (id.empty() || id.find('/') != std::string::npos) throw Json::other_error::create(501, "no run id", &entry);
+  SweepRun run;
+  run.planned.paths.folder = runs / id;
+  run.planned.options.device = entry.at("device").get<std::string>();
+  run.planned.options.train.steps = entry.at("steps").get<std::int64_t>();
+  return run;
+}
+
+bool is_to_be_tried_again(const SweepRun& run) {
+  return run.action == SweepAction::kRun &&
+         (run.status == name_of(RunStatus::kFailed) || run.status == name_of(RunStatus::kDiverged));
+}
+
+/// The lock is held meanwhile, so that no worker begins the run between the look and the record.
+void queue_again(const SweepRun& run) {
+  const fs::path& folder = run.planned.paths.folder;
+  try {
+    const RunLock lock(folder);
+    if (read_run(folder).status == RunStatus::kDone) return;
+    Journal(run.planned.paths.journal(), nullptr, lock.token()).append("state", {{"state", "queued"}}, true);
+  } catch (const RunLockedError&) {
+    // A worker has it by now.
+  }
+}
+
+}  // namespace
+
+WorkList make_work_list(const std::string& experiment, const fs::path& runs, std::vector<SweepRun> items) {
+  const fs::path absolute = fs::absolute(runs).lexically_normal();
+  Sha256 hash;
+  hash.update(absolute.string());
+  for (const SweepRun& run : items) hash.update("\n" + run.id());
+  const std::string name = name_from_title(experiment);
+  return {.name = fmt::format("{}-{}", name.empty() ? "sweep" : name, hash.finish().substr(0, kNameDigits)),
+          .runs = absolute,
+          .items = std::move(items)};
+}
+
+void write_work_list(const WorkList& list) {
+  Json runs = Json::array();
+  for (const SweepRun& run : list.items) runs.push_back(entry_of(run));
+  create_folders(list.folder());
+  write_file(list.file(), json_text({{"cores", list.cores}, {"anyway", list.anyway}, {"runs", std::move(runs)}}));
+}
+
+WorkList read_work_list(const fs::path& file) {
+  const Json content = read_json(file);
+  const fs::path folder = fs::absolute(file).lexically_normal().parent_path();
+  WorkList list{.name = folder.filename().string(), .runs = folder.parent_path().parent_path(), .items = {}};
+  try {
+    list.cores = content.at("cores").get<std::int64_t>();
+    list.anyway = content.at("anyway").get<bool>();
+    for (const Json& entry : content.at("runs")) list.items.push_back(item_of(entry, list.runs));
+  } catch (const Json::exception& error) {
+    throw DataError(fmt::format("{} is no list of runs: {}\nxlm sweep with a launcher other than local writes one",
+                                file.string(), error.what()));
+  }
+  return list;
+}
+
+void submit_runs(const WorkList& list) {
+  for (const SweepRun& run : list.items) {
+    submit(run.planned);
+    want(run.planned.paths, run.evaluations);
+    if (is_to_be_tried_again(run)) queue_again(run);
+  }
+}
+
+ExitCode do_work_list(const WorkList& list, LaunchSettings settings) {
+  settings.shared = true;
+  settings.cores = list.cores;
+  settings.anyway = list.anyway;
+  return launch(find_launcher("local"), list.items, settings).interrupted ? kStopped : kDone;
+}
+
+}  // namespace xlm

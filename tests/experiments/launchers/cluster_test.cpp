@@ -1,0 +1,178 @@
+// What is asked of a cluster: resources, site files, batch scripts, and what Slurm's commands say.
+#include <gmock/gmock.h>
+
+#include <cstdlib>
+
+#include "base/error.h"
+#include "experiments/launchers/command.h"
+#include "experiments/launchers/site.h"
+#include "experiments/launchers/slurm.h"
+#include "experiments/launchers/slurm_script.h"
+#include "experiments/runs/submission.h"
+#include "results/run_folder/journal.h"
+#include "tests/experiments/experiment_files.h"
+#include "tests/temporary_folder.h"
+
+namespace xlm {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+Resources resources_of(const std::string& text) {
+  const Yaml tree = parse_yaml(text, "sweep.yaml");
+  return read_resources(&tree);
+}
+
+std::string complaint_about(const std::string& text) {
+  try {
+    resources_of(text);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "none";
+}
+
+TEST(Resources, AreReadWithTheirUnitsAndPlaces) {
+  const Resources read = resources_of("cpus: 8\ngpus: 0\nmemory: 1.5GB\ntime: 1d2h30min\n");
+  EXPECT_EQ(read.cpus.value, 8);
+  EXPECT_TRUE(read.gpus.known());
+  EXPECT_EQ(read.memory.value, 1.5e9);
+  EXPECT_EQ(read.time.value, 86400 + 2 * 3600 + 30 * 60);
+  EXPECT_EQ(read.time.source, "sweep.yaml:4");
+  EXPECT_FALSE(resources_of("cpus: 1").time.known());
+}
+
+TEST(Resources, ThatMeanNothingAreRefused) {
+  EXPECT_THAT(complaint_about("time: 30"), HasSubstr("sweep.yaml:1: resources.time must be a time with its unit"));
+  EXPECT_THAT(complaint_about("time: h"), HasSubstr("unit"));
+  EXPECT_THAT(complaint_about("time: 0h"), HasSubstr("unit"));
+  EXPECT_THAT(complaint_about("memory: 32"), HasSubstr("size with its unit"));
+  EXPECT_THAT(complaint_about("cpus: 0"), HasSubstr("1 or more"));
+  EXPECT_THAT(complaint_about("gpus: -1"), HasSubstr("0 or more"));
+  EXPECT_THAT(complaint_about("gpu: 1"), HasSubstr("did you mean 'gpus'"));
+  EXPECT_THAT(complaint_about("[1]"), HasSubstr("must be a map"));
+}
+
+TEST(Resources, OfTheSweepCountBeforeThoseOfTheSite) {
+  const Resources both = or_else(resources_of("cpus: 2"), resources_of("cpus: 4\ntime: 1h"));
+  EXPECT_EQ(both.cpus.value, 2);
+  EXPECT_EQ(both.time.value, 3600);
+}
+
+TEST(Resources, AreLearnedFromRunsThatAreDone) {
+  const TemporaryFolder folder;
+  const fs::path data = make_data(folder.path() / "data");
+  const Yaml tree = parse_yaml(run_config(data, "sweep: {grid: {seed: [1, 2]}}\n"), "sweep.yaml");
+  std::vector<SweepRun> runs = plan_sweep(tree, folder.path() / "runs", false);
+  EXPECT_FALSE(learned_resources(runs).time.known());
+  submit(runs[0].planned);
+  double time = 100;
+  Journal journal(runs[0].planned.paths.journal(), [&] { return time; });
+  journal.append("state", {{"state", "running"}});
+  journal.append("costs", {{"values", {{"peak_memory", 2e8}}}});
+  time = 1100;
+  journal.append("state", {{"state", "preempted"}});
+  time = 9000;  // nobody works
+  journal.append("state", {{"state", "running"}});
+  journal.append("metric", {{"step", 10}, {"values", {{"loss", 1}}}});
+  time = 10000;
+  journal.append("state", {{"state", "done"}});
+  write_file(runs[0].planned.paths.environment(), R"({"device": "cpu"})");
+  for (SweepRun& run : runs) look_at(run, false);
+  const Resources learned = learned_resources(runs);
+  EXPECT_EQ(learned.time.value, 3000) << "10 steps of 200 s, half as much again, in whole ten minutes";
+  EXPECT_THAT(learned.time.source, HasSubstr(runs[0].id()));
+  EXPECT_DOUBLE_EQ(learned.memory.value, 3e8);
+  write_file(runs[0].planned.paths.environment(), R"({"device": "cuda:0"})");
+  EXPECT_FALSE(learned_resources(runs).memory.known()) << "the memory of a GPU";
+}
+
+TEST(Site, IsFoundWhereItIsSaidToBe) {
+  const TemporaryFolder folder;
+  ::unsetenv("XLM_SITE");
+  ::setenv("XDG_CONFIG_HOME", folder.path().c_str(), 1);
+  EXPECT_EQ(find_site(""), "");
+  create_folders(folder.path() / "xlm");
+  write_file(folder.path() / "xlm" / "site.yaml", "partition: gpu\n");
+  EXPECT_EQ(find_site(""), folder.path() / "xlm" / "site.yaml");
+  ::setenv("XLM_SITE", "/elsewhere", 1);
+  EXPECT_EQ(find_site(""), "/elsewhere");
+  EXPECT_EQ(find_site("named"), "named");
+  ::unsetenv("XLM_SITE");
+  ::unsetenv("XDG_CONFIG_HOME");
+}
+
+TEST(Site, IsReadStrictly) {
+  const TemporaryFolder folder;
+  const fs::path file = folder.path() / "site.yaml";
+  write_file(file,
+             "partition: gpu\nresources: {time: 2h}\nsave: 5min\ndirectives: [--constraint=a100]\nsetup: [module load "
+             "cuda]\ncontainer: apptainer exec x.sif\n");
+  const Site site = read_site(file);
+  EXPECT_EQ(site.partition, "gpu");
+  EXPECT_EQ(site.save, 300);
+  EXPECT_EQ(site.resources.time.value, 7200);
+  EXPECT_THAT(site.directives, testing::ElementsAre("--constraint=a100"));
+  EXPECT_THAT(site.setup, testing::ElementsAre("module load cuda"));
+  for (const char* wrong : {"partiton: gpu\n", "directives: [constraint]\n", "setup: module load cuda\n",
+                            "account: \"a\\nb\"\n", "- partition\n"}) {
+    write_file(file, wrong);
+    EXPECT_THROW(read_site(file), UsageError) << wrong;
+  }
+  write_file(file, "# nothing yet\n");
+  EXPECT_EQ(read_site(file).save, 120);
+  EXPECT_THROW(read_site(folder.path() / "none.yaml"), UsageError);
+}
+
+TEST(SlurmScript, AsksForWhatWasSaidAndNoMore) {
+  QueueRequest request{.list = {.name = "spans-1a2b3c4d", .runs = "/work/my runs", .items = {}},
+                       .asked = {},
+                       .site = {.partition = "gpu",
+                                .directives = {"--constraint=a100"},
+                                .setup = {"module load cuda"},
+                                .container = "apptainer exec --nv x.sif"},
+                       .program = "/work/my runs/xlm",
+                       .save = 90};
+  const std::string full = slurm_script(request, resources_of("{cpus: 8, gpus: 2, memory: 1GB, time: 90s}"), 16);
+  EXPECT_THAT(full, AllOf(HasSubstr("#SBATCH --array=0-15\n"), HasSubstr("#SBATCH --partition=gpu\n"),
+                          HasSubstr("#SBATCH --cpus-per-task=8\n"), HasSubstr("#SBATCH --gres=gpu:2\n"),
+                          HasSubstr("#SBATCH --mem=954M\n"), HasSubstr("#SBATCH --time=2\n"),
+                          HasSubstr("#SBATCH --signal=B:USR1@90\n"), HasSubstr("#SBATCH --constraint=a100\n")));
+  EXPECT_THAT(full,
+              AllOf(HasSubstr("\nmodule load cuda\n"), HasSubstr("\napptainer exec --nv x.sif '/work/my runs/xlm' "
+                                                                 "worker --sweep '/work/my runs/.workers/")));
+  const std::string little = slurm_script(request, resources_of("{cpus: 1, gpus: 0}"), 1);
+  EXPECT_THAT(little, AllOf(Not(HasSubstr("--mem")), Not(HasSubstr("--time=")), Not(HasSubstr("--gres"))));
+  EXPECT_THAT(little, AllOf(Not(HasSubstr("--account")), Not(HasSubstr("--qos"))));
+}
+
+TEST(SlurmScript, QuotesWordsForTheShell) {
+  EXPECT_EQ(shell_word("/plain/path-1.0"), "/plain/path-1.0");
+  EXPECT_EQ(shell_word("it's"), R"('it'\''s')");
+  EXPECT_EQ(shell_word(""), "''");
+}
+
+TEST(Slurm, TimesAreReadInAllItsForms) {
+  EXPECT_EQ(slurm_seconds("1-02:03:04"), 86400 + 2 * 3600 + 3 * 60 + 4);
+  EXPECT_EQ(slurm_seconds("2-00"), 2 * 86400);
+  EXPECT_EQ(slurm_seconds("2:03:04"), 2 * 3600 + 3 * 60 + 4);
+  EXPECT_EQ(slurm_seconds("30:15"), 30 * 60 + 15);
+  EXPECT_EQ(slurm_seconds("15"), 15 * 60);
+  EXPECT_EQ(slurm_seconds("infinite"), 0);
+  EXPECT_EQ(slurm_seconds("n/a"), 0);
+}
+
+TEST(Command, GivesBackWhatAProgramSaysAndHowItEnds) {
+  const CommandResult result = run_command({"sh", "-c", "cat; echo said; echo complained >&2; exit 3"}, "given\n");
+  EXPECT_EQ(result.code, 3);
+  EXPECT_EQ(result.out, "given\nsaid\n");
+  EXPECT_EQ(result.err, "complained\n");
+  EXPECT_EQ(run_command({"there-is-no-such-program"}).code, kNoProgram);
+}
+
+TEST(Command, ThatDoesNotEndIsKilled) { EXPECT_EQ(run_command({"sleep", "1000"}, "", 0.01).code, 128 + 9); }
+
+}  // namespace
+}  // namespace xlm

@@ -1,0 +1,187 @@
+// Lists of runs that several schedulers share, with workers that a test ends by hand.
+#include <gmock/gmock.h>
+
+#include <memory>
+
+#include "base/error.h"
+#include "experiments/launchers/work_list.h"
+#include "experiments/runs/live_run.h"
+#include "results/run_folder/journal.h"
+#include "tests/experiments/experiment_files.h"
+#include "tests/temporary_folder.h"
+
+namespace xlm {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+/// One worker at a time, which ends at once in the way that the test says.
+class OneByOne : public WorkerHost {
+ public:
+  std::size_t places() const override { return 1; }
+  void start(std::size_t /*place*/, const SweepRun& run) override {
+    started.push_back(run.id());
+    code = work(run);
+  }
+  std::optional<int> ended(std::size_t /*place*/) override { return code; }
+  void stop(std::size_t /*place*/) override {}
+
+  std::function<int(const SweepRun&)> work;
+  std::vector<std::string> started;
+  int code = 0;
+};
+
+class SharedListTest : public ::testing::Test {
+ protected:
+  SharedListTest() {
+    const fs::path data = make_data(folder_.path() / "data");
+    const fs::path runs = folder_.path() / "runs";
+    list_ = make_work_list(
+        "Spans of heads", runs,
+        plan_sweep(parse_yaml(run_config(data, "sweep: {grid: {seed: [1, 2, 3]}}\n"), "s"), runs, false));
+    submit_runs(list_);
+    settings_.shared = true;
+    settings_.clock = [this] { return now_; };
+    settings_.sleep = [this](double seconds) { now_ += seconds; };
+    host_.work = [](const SweepRun& run) {
+      record(run, "done");
+      return 0;
+    };
+  }
+
+  static void record(const SweepRun& run, const std::string& state) {
+    Journal(run.planned.paths.journal()).append("state", {{"state", state}});
+  }
+
+  LaunchReport run() { return Scheduler(list_.items, settings_, host_).run(); }
+  const SweepRun& item(std::size_t i) const { return list_.items[i]; }
+  const fs::path& folder_of(std::size_t i) const { return item(i).planned.paths.folder; }
+
+  TemporaryFolder folder_;
+  WorkList list_;
+  LaunchSettings settings_;
+  OneByOne host_;
+  double now_ = 0;
+};
+
+TEST_F(SharedListTest, ARunIsClaimedBeforeItsWorkerStarts) {
+  bool claimed = true;
+  host_.work = [&](const SweepRun& run) {
+    claimed = claimed && has_live_worker(run.planned.paths.folder);
+    record(run, "done");
+    return 0;
+  };
+  run();
+  EXPECT_TRUE(claimed);
+  EXPECT_EQ(host_.started.size(), 3U);
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_FALSE(has_live_worker(folder_of(i)));
+}
+
+TEST_F(SharedListTest, WhatOthersHaveDoneOrFailedSinceIsLeftAlone) {
+  record(item(0), "done");
+  record(item(1), "failed");
+  run();
+  EXPECT_THAT(host_.started, ElementsAre(item(2).id()));
+}
+
+TEST_F(SharedListTest, RunsOfOtherWorkersAreNotWaitedFor) {
+  const RunLock other(folder_of(1));
+  EXPECT_FALSE(run().interrupted);
+  EXPECT_THAT(host_.started, ElementsAre(item(0).id(), item(2).id()));
+}
+
+TEST_F(SharedListTest, ARunWhoseWorkerGoesMeanwhileIsTakenAtTheEnd) {
+  auto other = std::make_unique<RunLock>(folder_of(0));
+  host_.work = [&](const SweepRun& run) {
+    other.reset();
+    record(run, "done");
+    return 0;
+  };
+  run();
+  EXPECT_THAT(host_.started, ElementsAre(item(1).id(), item(2).id(), item(0).id()));
+}
+
+TEST_F(SharedListTest, ARunThatKillsItsWorkerIsGivenUpAfterThreeTimesAndItsJournalSaysSo) {
+  host_.work = [&](const SweepRun& run) {
+    if (run.id() == item(0).id()) return 128 + 9;
+    record(run, "done");
+    return 0;
+  };
+  const LaunchReport report = run();
+  EXPECT_THAT(host_.started, ElementsAre(item(0).id(), item(1).id(), item(2).id(), item(0).id(), item(0).id()));
+  const auto given_up = read_live_run(folder_of(0));
+  EXPECT_EQ(given_up.status, RunStatus::kFailed);
+  EXPECT_EQ(given_up.reason, "its worker was killed by signal 9, 3 times");
+  EXPECT_EQ(report.ended.size(), 1U);
+}
+
+TEST_F(SharedListTest, NoRunIsBegunThatWouldNotBeFinishedInTime) {
+  std::vector<double> asked;
+  settings_.enough_time = [&](double longest) {
+    asked.push_back(longest);
+    return now_ + longest < 15;
+  };
+  host_.work = [&](const SweepRun& run) {
+    now_ += 10;
+    record(run, "done");
+    return 0;
+  };
+  EXPECT_TRUE(run().interrupted) << "runs are left";
+  EXPECT_THAT(host_.started, ElementsAre(item(0).id()));
+  EXPECT_EQ(asked.front(), 0);
+  EXPECT_GE(asked.back(), 10);
+}
+
+TEST_F(SharedListTest, WithoutTimeNothingIsLeftWhereOthersHaveDoneTheRest) {
+  settings_.enough_time = [](double) { return false; };
+  for (const SweepRun& run : list_.items) record(run, "done");
+  EXPECT_FALSE(run().interrupted);
+}
+
+TEST_F(SharedListTest, ASubmissionQueuesAgainWhatFailedBeforeIt) {
+  record(item(0), "failed");
+  record(item(1), "done");
+  for (SweepRun& run : list_.items) look_at(run, false);
+  submit_runs(list_);
+  EXPECT_EQ(read_live_run(folder_of(0)).status, RunStatus::kQueued);
+  EXPECT_EQ(read_live_run(folder_of(1)).status, RunStatus::kDone);
+  run();
+  EXPECT_THAT(host_.started, ElementsAre(item(0).id(), item(2).id()));
+}
+
+TEST_F(SharedListTest, IsWrittenAndReadBackWhereverItsFolderIs) {
+  list_.cores = 3;
+  list_.anyway = true;
+  write_work_list(list_);
+  EXPECT_THAT(list_.name, testing::MatchesRegex("spans-of-heads-[0-9a-f]{8}"));
+  fs::rename(folder_.path() / "runs", folder_.path() / "moved");
+  const WorkList read = read_work_list(folder_.path() / "moved" / ".workers" / list_.name / "work.json");
+  EXPECT_EQ(read.name, list_.name);
+  EXPECT_EQ(read.cores, 3);
+  EXPECT_TRUE(read.anyway);
+  ASSERT_EQ(read.items.size(), 3U);
+  EXPECT_EQ(read.items[1].planned.paths.folder, folder_.path() / "moved" / item(1).id());
+  EXPECT_EQ(read.items[1].planned.options.train.steps, 10);
+  EXPECT_EQ(read.items[1].planned.options.device, "cpu");
+}
+
+TEST_F(SharedListTest, ADamagedListIsRefused) {
+  const fs::path file = folder_.path() / "work.json";
+  for (const char* text : {"[]", R"({"cores": 1, "anyway": false})",
+                           R"({"cores": 1, "anyway": false, "runs": [{"id": "../x", "device": "cpu", "steps": 1}]})"}) {
+    write_file(file, text);
+    EXPECT_THROW(read_work_list(file), DataError) << text;
+  }
+}
+
+TEST_F(SharedListTest, HasTheSameNameForTheSameSweepAlone) {
+  const fs::path runs = folder_.path() / "runs";
+  EXPECT_EQ(make_work_list("Spans of heads", runs, list_.items).name, list_.name);
+  EXPECT_NE(make_work_list("Spans of heads", folder_.path() / "other", list_.items).name, list_.name);
+  EXPECT_NE(make_work_list("Spans of heads", runs, {item(0)}).name, list_.name);
+}
+
+}  // namespace
+}  // namespace xlm

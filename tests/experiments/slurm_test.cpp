@@ -1,0 +1,221 @@
+// Sweeps on a real Slurm, which the variable XLM_TEST_SLURM names: a program that `start FOLDER CPUS GPUS` and
+// `stop FOLDER` can be said to. It leaves FOLDER/slurm.conf, and its partition `urgent` preempts jobs of the others.
+#include <gmock/gmock.h>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "tests/experiments/program_fixture.h"
+
+namespace xlm {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class SlurmTest : public ProgramTest {
+ protected:
+  void SetUp() override {
+    const char* program = std::getenv("XLM_TEST_SLURM");
+    if (program == nullptr) GTEST_SKIP() << "XLM_TEST_SLURM names no Slurm to start";
+    starter_ = program;
+    ASSERT_EQ(shell(folder_.path(), starter_ + " start cluster 6 0").code, 0);
+    ::setenv("SLURM_CONF", (folder_.path() / "cluster" / "slurm.conf").c_str(), 1);
+    write_sweep("resources: {cpus: 1, time: 5min}\nsweep: {grid: {seed: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]}}\n");
+  }
+
+  void TearDown() override {
+    if (starter_.empty()) return;
+    fs::remove(hold());
+    shell(folder_.path(), "scancel -u root; for i in 1 2 3 4 5 6 7 8 9; do [ -n \"$(squeue -h)\" ] && sleep 1; done");
+    shell(folder_.path(), starter_ + " stop cluster");
+  }
+
+  ProgramResult submit_workers(const std::string& jobs) {
+    return run({"sweep", "sweep.yaml", "--launcher", "slurm", "--jobs", jobs});
+  }
+
+  std::string squeue(const std::string& format) const {
+    return std::string(trim(shell(folder_.path(), "squeue -h -r -t PD,R -o '" + format + "'").out));
+  }
+  std::size_t count_jobs() const { return squeue("%i").empty() ? 0 : split(squeue("%i"), '\n').size(); }
+
+  /// Slurm starts a job that it put back into its queue after two minutes; here soon. (At once would be too early: a
+  /// second must have gone by before it believes the job's new credential.)
+  void start_requeued() const {
+    shell(folder_.path(),
+          "squeue -h -r -t PD -o '%i %S' | while read task start; do"
+          "  [ \"$(date -d \"$start\" +%s)\" -gt $(($(date +%s) + 5)) ] &&"
+          "    scontrol update JobId=$task StartTime=now+3; done 2>/dev/null");
+  }
+
+  /// Waits until all runs are done and no worker is left.
+  void until_all_done(std::size_t count) {
+    slowly_until([&] {
+      start_requeued();
+      return count_done() == count && count_jobs() == 0;
+    });
+  }
+
+  /// As until, for what is asked of Slurm's commands.
+  static void slowly_until(const std::function<bool()>& condition) {
+    while (!condition()) ::usleep(200000);
+  }
+
+  std::size_t count_done() const {
+    std::size_t count = 0;
+    for (const fs::path& run : run_folders()) count += read_live_run(run).status == RunStatus::kDone ? 1 : 0;
+    return count;
+  }
+
+  void expect_results_of_a_local_sweep() {
+    EXPECT_EQ(run({"sweep", "sweep.yaml", "--jobs", "3", "--runs", "local"}).code, kDone);
+    const std::vector<std::string> question{"runs",     "ls", "--columns", "seed,valid.bpc,test.bpc,status",
+                                            "--format", "csv"};
+    std::vector<std::string> elsewhere = question;
+    elsewhere.insert(elsewhere.end(), {"--runs", "local"});
+    const auto sorted = [](const std::string& text) {
+      std::vector<std::string> lines = split(text, '\n');
+      std::sort(lines.begin(), lines.end());
+      return lines;
+    };
+    EXPECT_EQ(sorted(run(question).out), sorted(run(elsewhere).out));
+  }
+
+  std::string starter_;
+};
+
+TEST_F(SlurmTest, WorkersDoEveryRunOnceAndASecondSubmissionAddsNone) {
+  write_file(hold(), "");
+  BackgroundProgram one = start({"sweep", "sweep.yaml", "--launcher", "slurm", "--jobs", "4"});
+  BackgroundProgram two = start({"sweep", "sweep.yaml", "--launcher", "slurm", "--jobs", "4"});
+  const ProgramResult first = one.wait();
+  const ProgramResult second = two.wait();
+  EXPECT_EQ(first.code, kDone) << first.err;
+  EXPECT_EQ(second.code, kDone) << second.err;
+  EXPECT_THAT(first.out + second.out,
+              AllOf(HasSubstr("4 workers in partition main"), HasSubstr("nothing was submitted")));
+  EXPECT_EQ(count_jobs(), 4U);
+  until([&] { return count_running() == 4; });
+  BackgroundProgram waiting = start({"sweep", "sweep.yaml", "--launcher", "slurm", "--jobs", "4", "--wait"});
+  fs::remove(hold());
+  const ProgramResult all = waiting.wait();
+  EXPECT_EQ(all.code, kDone) << all.err;
+  EXPECT_THAT(all.out, HasSubstr("12 of 12 runs done"));
+  slowly_until([&] { return count_jobs() == 0; });
+  expect_all_done(12);
+  for (const fs::path& folder : run_folders()) EXPECT_EQ(steps(folder).size(), 10U) << folder;
+  expect_results_of_a_local_sweep();
+  const ProgramResult again = submit_workers("4");
+  EXPECT_EQ(again.code, kDone);
+  EXPECT_THAT(again.out, AllOf(HasSubstr("12 of 12 runs done"), Not(HasSubstr("submitted job"))));
+  EXPECT_EQ(count_jobs(), 0U);
+}
+
+TEST_F(SlurmTest, WorkersThatAreRequeuedCancelledAndKilledLoseNothing) {
+  write_file(hold(), "");
+  EXPECT_EQ(submit_workers("4").code, kDone);
+  until([&] { return count_running() == 4; });
+  const std::string job = squeue("%F").substr(0, squeue("%F").find('\n'));
+  EXPECT_EQ(shell(folder_.path(), "scontrol requeue " + job + "_0 && scancel " + job + "_1").code, 0);
+  until([&] { return count_running() == 2; });
+  for (const fs::path& folder : run_folders()) {  // a process that does a run, not the one that started it
+    const auto present = read_live_run(folder);
+    if (present.status != RunStatus::kRunning) continue;
+    EXPECT_EQ(::kill(static_cast<pid_t>(present.history.back().pid), SIGKILL), 0);
+    break;
+  }
+  slowly_until([&] { return squeue("%i %r").find(job + "_0 BeginTime") != std::string::npos; });
+  EXPECT_EQ(count_jobs(), 3U) << "a cancelled worker stays away: " << squeue("%i %T");
+  fs::remove(hold());
+  until_all_done(12);
+  expect_all_done(12);
+  expect_results_of_a_local_sweep();
+}
+
+TEST_F(SlurmTest, AWorkerThatMakesWayForAnUrgentJobGoesOnLater) {
+  write_file(hold(), "");
+  EXPECT_EQ(submit_workers("4").code, kDone);
+  until([&] { return count_running() == 4; });
+  EXPECT_EQ(shell(folder_.path(), "sbatch -p urgent -n 6 --wrap 'sleep 1'").code, 0);
+  until([&] { return count_running() == 0; });
+  fs::remove(hold());
+  until_all_done(12);
+  expect_all_done(12);
+  for (const fs::path& folder : run_folders()) EXPECT_EQ(steps(folder).size(), 10U) << folder;  // it had saved
+}
+
+TEST_F(SlurmTest, ARunLongerThanTheTimeOfAWorkerIsGoneOnWith) {
+  write_sweep("resources: {cpus: 1, time: 1min}\nsweep: {grid: {seed: [1, 2, 3]}}\n");
+  write_file(hold(), "");
+  EXPECT_EQ(submit_workers("2").code, kDone);
+  until([&] { return count_running() == 2; });
+  until([&] { return count_running() == 0; });  // told to save half a minute before the end
+  slowly_until([&] { return squeue("%r").find("BeginTime") != std::string::npos; });
+  fs::remove(hold());
+  until_all_done(3);
+  expect_all_done(3);
+  for (const fs::path& folder : run_folders()) EXPECT_EQ(steps(folder).size(), 10U) << folder;
+}
+
+TEST_F(SlurmTest, ALocalSweepAndSubmittedWorkersShareTheRuns) {
+  write_file(hold(), "");
+  BackgroundProgram local = start({"sweep", "sweep.yaml", "--jobs", "2"});
+  until([&] { return count_running() == 2; });
+  const ProgramResult submitted = submit_workers("3");
+  EXPECT_EQ(submitted.code, kDone) << submitted.err;
+  EXPECT_THAT(submitted.out, HasSubstr("10 of 12 runs to be done, 2 being done"));
+  until([&] { return count_running() == 5; });
+  fs::remove(hold());
+  EXPECT_EQ(local.wait().code, kDone);
+  until_all_done(12);
+  expect_all_done(12);
+  for (const fs::path& folder : run_folders()) EXPECT_EQ(steps(folder).size(), 10U) << folder;
+}
+
+TEST_F(SlurmTest, WhatFailsIsTriedOnceForEachSubmission) {
+  write_sweep("resources: {cpus: 1, time: 5min}\nsweep: {grid: {seed: [1, 2, 3]}}\n");
+  order("seed=1:fail-at=5 seed=2:kill-at=5");
+  const ProgramResult result = run({"sweep", "sweep.yaml", "--launcher", "slurm", "--wait"});
+  EXPECT_EQ(result.code, kFailed) << result.err;
+  EXPECT_THAT(result.out, AllOf(HasSubstr("1 of 3 runs done, 2 failed"), HasSubstr("something broke"),
+                                HasSubstr("killed by signal 9, 3 times")));
+  slowly_until([&] { return count_jobs() == 0; });
+  std::size_t tries = 0;
+  for (const fs::path& folder : run_folders()) {
+    const std::vector<int> done = steps(folder);
+    tries += static_cast<std::size_t>(std::count(done.begin(), done.end(), 5));
+  }
+  EXPECT_EQ(tries, 5U) << "one that fails, three that are killed, and one that goes well";
+  order("");
+  EXPECT_EQ(run({"sweep", "sweep.yaml", "--launcher", "slurm", "--wait"}).code, kDone);
+}
+
+TEST_F(SlurmTest, WhatTheClusterWouldRefuseEndsBeforeAnythingIsWritten) {
+  const auto refused = [&](const std::string& resources, const std::string& site) {
+    write_sweep(resources + "sweep: {grid: {seed: [1, 2]}}\n");
+    write_file(folder_.path() / "site.yaml", site);
+    const ProgramResult result = run({"sweep", "sweep.yaml", "--launcher", "slurm", "--site", "site.yaml"});
+    EXPECT_EQ(result.code, kUsage) << result.err;
+    EXPECT_FALSE(fs::exists(runs_));
+    return result.err;
+  };
+  EXPECT_THAT(refused("", "partition: mian\n"), HasSubstr("no partition 'mian' (did you mean 'main'?)"));
+  EXPECT_THAT(refused("resources: {cpus: 64}\n", ""), HasSubstr("sweep.yaml:5: a worker is to have 64 CPUs"));
+  EXPECT_THAT(refused("resources: {gpus: 1}\n", ""), HasSubstr("more than 0"));
+  EXPECT_THAT(refused("", "directives: [--nodelist=nowhere]\n"), HasSubstr("Slurm would not take the job"));
+  EXPECT_THAT(refused("", "partitoin: main\n"), HasSubstr("site.yaml:1"));
+}
+
+TEST_F(SlurmTest, ADryRunShowsTheScriptAndWhenItWouldStart) {
+  const ProgramResult result = run({"sweep", "sweep.yaml", "--launcher", "slurm", "--dry-run"});
+  EXPECT_EQ(result.code, kDone) << result.err;
+  EXPECT_THAT(result.out, AllOf(HasSubstr("#SBATCH --array=0-7\n"), HasSubstr("#SBATCH --cpus-per-task=1\n"),
+                                HasSubstr("sweep.yaml:5"), HasSubstr("to start at"), HasSubstr("nothing was written")));
+  EXPECT_FALSE(fs::exists(runs_));
+  EXPECT_EQ(count_jobs(), 0U);
+  EXPECT_THAT(run({"sweep", "--print-site"}).out, HasSubstr("#   main (default): 6 to 6 CPUs"));
+}
+
+}  // namespace
+}  // namespace xlm
