@@ -19,6 +19,7 @@
 #include "core/eval/segment.h"
 #include "core/eval/trace.h"
 #include "core/models/capabilities.h"
+#include "core/models/model_costs.h"
 #include "core/models/model_folder.h"
 #include "core/runtime/device.h"
 #include "core/runtime/random_streams.h"
@@ -71,7 +72,7 @@ class CoreLibrary final : public Core {
   }
 
   NamedValues costs(const RunOptions& options, std::int64_t symbols) override {
-    return within_memory([&] { return make_model(options.model, symbols)->costs(options.train.block); });
+    return model_costs(options.model, symbols, options.train.block);
   }
 
   std::map<std::string, std::string> environment(const std::string& device) override {

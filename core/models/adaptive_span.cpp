@@ -16,6 +16,7 @@
 #include "core/kernels/dropout.h"
 #include "core/kernels/linear.h"
 #include "core/models/capabilities.h"
+#include "core/nn/initial_weights.h"
 #include "core/runtime/device.h"
 
 namespace xlm {
@@ -86,18 +87,18 @@ class AdaptiveSpan final : public LanguageModel, public Capturable, public Trace
 
 Tensor uniform(std::int64_t rows, std::int64_t columns) {
   const double bound = 1 / std::sqrt(static_cast<double>(columns));
-  return torch::empty({rows, columns}).uniform_(-bound, bound);
+  return uniform_weights({rows, columns}, bound);
 }
 
 Tensor uniform_bias(std::int64_t rows, std::int64_t columns) {
   const double bound = 1 / std::sqrt(static_cast<double>(columns));
-  return torch::empty({rows}).uniform_(-bound, bound);
+  return uniform_weights({rows}, bound);
 }
 
 AdaptiveSpan::AdaptiveSpan(const AdaptiveSpanOptions& options, std::int64_t symbols)
     : o_(options), head_width_(options.width / options.heads) {
-  in_emb_ = parameter("in_emb.weight", torch::randn({symbols, o_.width}));
-  key_pe_ = parameter("key_pe", torch::randn({1, head_width_, o_.span}));
+  in_emb_ = parameter("in_emb.weight", normal_weights({symbols, o_.width}));
+  key_pe_ = parameter("key_pe", normal_weights({1, head_width_, o_.span}));
   for (std::int64_t i = 0; i < o_.layers; ++i) declare_layer(i);
   out_weight_ = parameter("out_emb.weight", uniform(symbols, o_.width));
   out_bias_ = parameter("out_emb.bias", uniform_bias(symbols, o_.width));

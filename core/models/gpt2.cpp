@@ -16,6 +16,7 @@
 #include "core/kernels/linear.h"
 #include "core/models/capabilities.h"
 #include "core/models/model_folder.h"
+#include "core/nn/initial_weights.h"
 
 namespace xlm {
 namespace {
@@ -85,7 +86,7 @@ class Gpt2 final : public LanguageModel,
 };
 
 AffineWeights Gpt2::declare_map(const std::string& name, std::int64_t in, std::int64_t out, double deviation) {
-  return {parameter(name + ".weight", torch::randn({in, out}) * deviation),
+  return {parameter(name + ".weight", normal_weights({in, out}, deviation)),
           parameter(name + ".bias", torch::zeros({out}))};
 }
 
@@ -95,8 +96,8 @@ AffineWeights Gpt2::declare_layer_norm(const std::string& name) {
 
 Gpt2::Gpt2(Gpt2Options options, std::int64_t symbols) : o_(std::move(options)) {
   const std::int64_t width = o_.width;
-  wte_ = parameter("wte.weight", torch::randn({symbols, width}) * kInitialDeviation);
-  wpe_ = parameter("wpe.weight", torch::randn({o_.positions, width}) * kInitialDeviation);
+  wte_ = parameter("wte.weight", normal_weights({symbols, width}, kInitialDeviation));
+  wpe_ = parameter("wpe.weight", normal_weights({o_.positions, width}, kInitialDeviation));
   // What adds to the residual starts smaller the more layers there are.
   const double projected = kInitialDeviation / std::sqrt(2.0 * static_cast<double>(o_.layers));
   for (std::int64_t i = 0; i < o_.layers; ++i) {
@@ -109,21 +110,21 @@ Gpt2::Gpt2(Gpt2Options options, std::int64_t symbols) : o_(std::move(options)) {
                        .outer = declare_map(at + "mlp.c_proj", o_.feed_forward, width, projected)});
   }
   final_norm_ = declare_layer_norm("ln_f");
-  head_ = o_.tied ? wte_ : parameter("lm_head.weight", torch::randn({symbols, width}) * kInitialDeviation);
+  head_ = o_.tied ? wte_ : parameter("lm_head.weight", normal_weights({symbols, width}, kInitialDeviation));
   if (o_.recurrent()) declare_recurrence();
 }
 
 void Gpt2::declare_recurrence() {
   alpha_ = parameter("recurrence.alpha", torch::zeros({o_.layers}));
   if (o_.recurrence.pool == Pool::kAttention) {
-    pool_key_ = parameter("recurrence.key", torch::randn({o_.width}) * kInitialDeviation);
+    pool_key_ = parameter("recurrence.key", normal_weights({o_.width}, kInitialDeviation));
   }
   std::vector<std::int64_t> units{o_.width};
   units.insert(units.end(), o_.recurrence.hidden.begin(), o_.recurrence.hidden.end());
   units.push_back(o_.width * o_.recurrence.embeddings);
   for (std::size_t i = 0; i + 1 < units.size(); ++i) {
     const std::string name = fmt::format("recurrence.ff.{}", 2 * i);  // a ReLU lies between
-    ff_.push_back({parameter(name + ".weight", torch::randn({units[i + 1], units[i]}) * kInitialDeviation),
+    ff_.push_back({parameter(name + ".weight", normal_weights({units[i + 1], units[i]}, kInitialDeviation)),
                    parameter(name + ".bias", torch::zeros({units[i + 1]}))});
   }
 }

@@ -19,6 +19,7 @@
 #include "core/kernels/segment_pooling.h"
 #include "core/models/capabilities.h"
 #include "core/nn/boundary_predictor.h"
+#include "core/nn/initial_weights.h"
 #include "core/nn/transformer_xl.h"
 
 namespace xlm {
@@ -138,12 +139,12 @@ Hourglass::Hourglass(HourglassOptions options, std::int64_t symbols) : o_(std::m
                                  .feed_forward = o_.feed_forward,
                                  .dropout = o_.dropout,
                                  .attention_dropout = o_.attention_dropout};
-  const auto normal = [](torch::IntArrayRef sizes) { return torch::randn(sizes) * 0.02; };
+  const auto normal = [](torch::IntArrayRef sizes) { return normal_weights(sizes, 0.02); };
   word_emb_ = parameter("word_emb.weight", normal({symbols, o_.width}));
   content_bias_ = parameter("r_w_bias", normal({o_.heads, o_.width / o_.heads}));
   position_bias_ = parameter("r_r_bias", normal({o_.heads, o_.width / o_.heads}));
   if (o_.pools()) {
-    null_group_ = parameter("null_group", torch::randn({1, 1, o_.width}));
+    null_group_ = parameter("null_group", normal_weights({1, 1, o_.width}));
     declare_norm(declare, "down_ln", o_.width, down_weight_, down_bias_);
     if (o_.boundaries.predicted()) predictor_ = BoundaryPredictor(declare, o_.width, o_.feed_forward);
   }

@@ -5,6 +5,7 @@
 #include "core/kernels/dropout.h"
 #include "core/kernels/linear.h"
 #include "core/kernels/relative_attention.h"
+#include "core/nn/initial_weights.h"
 
 namespace xlm {
 namespace {
@@ -26,13 +27,13 @@ Tensor sinusoid_table(std::int64_t length, std::int64_t width, const torch::Tens
 
 void declare_affine(const DeclareParameter& declare, const std::string& name, std::int64_t out, std::int64_t in,
                     Tensor& weight, Tensor& bias) {
-  weight = declare(name + ".weight", torch::randn({out, in}) * kXlDeviation);
+  weight = declare(name + ".weight", normal_weights({out, in}, kXlDeviation));
   bias = declare(name + ".bias", torch::zeros({out}));
 }
 
 void declare_norm(const DeclareParameter& declare, const std::string& name, std::int64_t width, Tensor& weight,
                   Tensor& bias) {
-  weight = declare(name + ".weight", 1 + torch::randn({width}) * kXlDeviation);
+  weight = declare(name + ".weight", 1 + normal_weights({width}, kXlDeviation));
   bias = declare(name + ".bias", torch::zeros({width}));
 }
 

@@ -22,6 +22,7 @@
 #include "core/train/best_weights.h"
 #include "core/train/captured_steps.h"
 #include "core/train/checkpoint.h"
+#include "core/train/memory_check.h"
 #include "core/train/optimizer.h"
 #include "core/train/training_costs.h"
 #include "core/train/windows_loss.h"
@@ -91,6 +92,7 @@ Trainer::Trainer(const TrainJob& job, TrainSink& sink)
       data_(open_prepared(job.options.data.path)),
       checkpoints_(job.folder / "checkpoints"),
       costs_(device_) {
+  check_memory(*options_, data_.vocabulary.size(), device_);
   torch::manual_seed(static_cast<std::uint64_t>(options_->seed));
   model_ = make_model(options_->model, data_.vocabulary);
   batches_ = make_batch_stream(model_->scheme(), source("train"), {options_->train.batch, options_->train.block},

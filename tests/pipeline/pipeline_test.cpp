@@ -421,6 +421,21 @@ TEST_F(Pipeline, NoMessageIsABacktrace) {
   }
 }
 
+TEST_F(Pipeline, AModelLargerThanTheMachineIsCountedAndNotBegun) {
+  write_file(folder_.path() / "sweep.yaml", std::string(kRun) + "sweep: {grid: {seed: [1, 2]}}\n");
+  const std::vector<std::string> large{"model.width=65536", "model.feed_forward=262144", "model.layers=24"};
+  std::vector<std::string> arguments{"sweep", "sweep.yaml", "--dry-run"};
+  arguments.insert(arguments.end(), large.begin(), large.end());
+  const ProgramResult counted = xlm(arguments);
+  EXPECT_EQ(counted.code, 0) << counted.err;
+  EXPECT_THAT(counted.out, HasSubstr("1.24T")) << "24 · 12 · 65536² parameters";
+  arguments = {"train", "run.yaml"};
+  arguments.insert(arguments.end(), large.begin(), large.end());
+  const ProgramResult begun = xlm(arguments);
+  EXPECT_EQ(begun.code, 5);
+  EXPECT_THAT(begun.err, HasSubstr("GB, and this process may use"));
+}
+
 /// The commands of a Markdown file's code blocks that begin with "xlm ".
 std::vector<std::string> documented_commands(const fs::path& file) {
   std::vector<std::string> commands;

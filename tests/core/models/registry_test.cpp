@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "core/api/model_list.h"
 #include "core/models/capabilities.h"
+#include "core/models/model_costs.h"
 #include "core/models/model_folder.h"
 #include "core/runtime/safetensors.h"
 #include "core/train/optimizer.h"
@@ -216,6 +217,8 @@ TEST_P(EveryModel, OverfitsOneBatch) {
 TEST_P(EveryModel, ReportsItsCost) {
   EXPECT_EQ(model_->costs(kLength).at("params"), static_cast<double>(model_->parameter_count()));
   EXPECT_GT(model_->costs(kLength).at("flops_per_token"), 0);
+  EXPECT_EQ(model_costs(GetParam().options, kSymbolCount, kLength), model_->costs(kLength))
+      << "of one that is never made";
 }
 
 TEST_P(EveryModel, ReadsWindowsWhereItsSchemeSaysSo) {

@@ -1,0 +1,24 @@
+// Whether there is memory to train a model at all.
+#include "core/train/memory_check.h"
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "core/models/model_costs.h"
+
+namespace xlm {
+
+void check_memory(const RunOptions& options, std::int64_t symbols, torch::Device device, std::uint64_t available) {
+  if (!device.is_cpu()) return;
+  const double weights = model_costs(options.model, symbols, options.train.block).at("params");
+  const int kept = options.optimizer.type == OptimizerOptions::Type::kAdam ? 2 : 1;  // averages of each gradient
+  const double needed = weights * (2 + kept) * sizeof(float);
+  if (needed <= static_cast<double>(available)) return;
+  throw ResourceError(
+      fmt::format("out of memory: {} weights, their gradients and the optimiser's averages are {:.1f} GB, and this "
+                  "process may use {:.1f} GB\na smaller model needs less",
+                  human_count(weights), needed / 1e9, static_cast<double>(available) / 1e9));
+}
+
+}  // namespace xlm

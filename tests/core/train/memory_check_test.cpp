@@ -1,0 +1,44 @@
+#include "core/train/memory_check.h"
+
+#include <gmock/gmock.h>
+
+#include "base/error.h"
+#include "core/api/adaptive_span_options.h"
+#include "core/models/language_model.h"
+#include "core/models/model_costs.h"
+
+namespace xlm {
+namespace {
+
+using ::testing::HasSubstr;
+
+RunOptions options_of(std::int64_t width) {
+  RunOptions options;
+  options.model = ModelOptions(AdaptiveSpanOptions{.width = width, .heads = 2, .layers = 1, .span = 16});
+  return options;
+}
+
+TEST(MemoryCheck, CountsWeightsGradientsAndWhatTheOptimiserKeeps) {
+  RunOptions options = options_of(8);
+  const auto weights = static_cast<std::uint64_t>(make_model(options.model, 3)->parameter_count());
+  options.optimizer.type = OptimizerOptions::Type::kAdam;
+  EXPECT_NO_THROW(check_memory(options, 3, torch::kCPU, 16 * weights));
+  EXPECT_THROW(check_memory(options, 3, torch::kCPU, 16 * weights - 1), ResourceError);
+  options.optimizer.type = OptimizerOptions::Type::kAdagrad;
+  EXPECT_NO_THROW(check_memory(options, 3, torch::kCPU, 12 * weights));
+  EXPECT_THROW(check_memory(options, 3, torch::kCPU, 12 * weights - 1), ResourceError);
+  EXPECT_NO_THROW(check_memory(options, 3, torch::kCUDA, 0)) << "a GPU says itself when it is full";
+}
+
+/// 5.6 thousand million weights, asked of in no time and no memory.
+TEST(MemoryCheck, SaysWhatAModelOfAnySizeWouldNeed) {
+  try {
+    check_memory(options_of(1 << 15), 27, torch::kCPU, std::uint64_t{1} << 30);
+    FAIL();
+  } catch (const ResourceError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("GB, and this process may use 1.1 GB"));
+  }
+}
+
+}  // namespace
+}  // namespace xlm
