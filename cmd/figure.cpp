@@ -6,6 +6,7 @@
 #include <spdlog/spdlog.h>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "cmd/recipe_view.h"
 #include "cmd/results_store.h"
 #include "results/figures/figure.h"
@@ -21,7 +22,7 @@ constexpr std::string_view kHtml = "html";
 
 struct Options : RecipeOptions {
   fs::path file;
-  std::string format;
+  std::vector<std::string> formats;
   fs::path out;
 };
 
@@ -30,22 +31,31 @@ bool names_folder(const fs::path& out) {
   return !out.empty() && (fs::is_directory(out) || !out.has_filename() || !out.has_extension());
 }
 
-/// "svg", "pdf", "png" or "html".
-std::string format_of(const Options& options) {
-  std::string name = options.format;
-  if (!options.out.empty() && !names_folder(options.out)) {
-    const std::string ending = options.out.extension().string().substr(1);
-    if (!name.empty() && name != ending) {
-      throw UsageError(fmt::format("--format {} and --out {} contradict each other", name, options.out.string()));
+/// "svg", "pdf", "png" and "html".
+std::vector<std::string> format_names() {
+  std::vector<std::string> names(kPictureFormatNames.begin(), kPictureFormatNames.end());
+  names.emplace_back(kHtml);
+  return names;
+}
+
+/// What --format or the ending of --out asks for, each once.
+std::vector<std::string> formats_of(const Options& options) {
+  const std::vector<std::string> known = format_names();
+  const bool one_file = !options.out.empty() && !names_folder(options.out);
+  const std::string ending = one_file ? options.out.extension().string().substr(1) : "";
+  std::vector<std::string> names = options.formats;
+  if (names == std::vector<std::string>{"all"}) names = known;
+  if (names.empty()) names = {one_file ? ending : "svg"};
+  for (const std::string& name : names) {
+    if (std::find(known.begin(), known.end(), name) == known.end()) {
+      throw UsageError(
+          fmt::format("figures are written as svg, pdf, png or html, not '{}'{}", name, did_you_mean(name, known)));
     }
-    name = ending;
+    if (!one_file || name == ending) continue;
+    throw UsageError(fmt::format("--format {} and --out {} contradict each other{}", join(names, ","),
+                                 options.out.string(), names.size() > 1 ? "\nname a folder for several formats" : ""));
   }
-  if (name.empty()) name = "svg";
-  const auto found = std::find(kPictureFormatNames.begin(), kPictureFormatNames.end(), name);
-  if (found == kPictureFormatNames.end() && name != kHtml) {
-    throw UsageError(fmt::format("figures are written as svg, pdf, png or html, not '{}'", name));
-  }
-  return name;
+  return names;
 }
 
 /// The content of the file.
@@ -91,7 +101,7 @@ Json describe(const Figure& figure, const fs::path& file) {
 
 int run(const Options& options, const GlobalOptions& global) {
   const RecipeView recipe = read_recipe(options.file, options);
-  const std::string format = format_of(options);
+  const std::vector<std::string> formats = formats_of(options);
   const std::vector<FigureDescription> descriptions = read_specs(options, recipe.file);
   Store store = open_store(global);
   RunTable runs(store);
@@ -100,10 +110,12 @@ int run(const Options& options, const GlobalOptions& global) {
   const auto build = [&](const FigureDescription& one) { return build_figure(runs, one, recipe.filters); };
   const std::size_t made = make_each(descriptions, build, [&](const Figure& figure) {
     for (const std::string& note : figure.notes) spdlog::info(note);
-    const fs::path file = file_of(options, figure.description, format);
-    write_output(file, drawn(store, figure, format));
-    written.push_back(describe(figure, file));
-    if (!global.json) print(file.string() + "\n");
+    for (const std::string& format : formats) {
+      const fs::path file = file_of(options, figure.description, format);
+      write_output(file, drawn(store, figure, format));
+      written.push_back(describe(figure, file));
+      if (!global.json) print(file.string() + "\n");
+    }
   });
   if (global.json) print(json_text(written));
   return made == descriptions.size() ? kDone : kBadData;
@@ -115,7 +127,10 @@ std::function<int()> declare_figure(CLI::App& app, const GlobalOptions& global) 
   const auto options = std::make_shared<Options>();
   app.add_option("SPEC.yaml", options->file, "A figure file, or a recipe with figures in it")->required();
   add_recipe_options(app, *options, "figure");
-  app.add_option("--format", options->format, "svg, pdf, png or html (default: by --out, else svg)")
+  app.add_option("--format", options->formats,
+                 "svg, pdf, png, html, several (svg,pdf) or all (default: by --out, else svg)")
+      ->allow_extra_args(false)
+      ->delimiter(',')
       ->type_name("FORMAT");
   app.add_option("--out", options->out, "File, or folder of several figures (default: NAME.svg here)")
       ->type_name("PATH");
@@ -125,7 +140,7 @@ std::function<int()> declare_figure(CLI::App& app, const GlobalOptions& global) 
       "Examples:\n"
       "  xlm figure experiments/recipes/adaptive-span/span-limit.yaml --out figures/\n"
       "  xlm figure experiments/recipes/adaptive-span/span-limit.yaml --name spans-per-head --out spans.pdf\n"
-      "  xlm figure curves.yaml --where seed=1 --format html");
+      "  xlm figure curves.yaml --where seed=1 --format all --out figures/");
   return [options, &global] { return run(*options, global); };
 }
 

@@ -18,6 +18,20 @@ const RunEvaluation* main_evaluation(const Run& run, const std::string& split) {
   return nullptr;
 }
 
+std::vector<std::string> short_ids(const std::vector<std::string>& ids) {
+  constexpr std::size_t kDigits = 8;  // of the hash at the end
+  const std::set<std::string> all(ids.begin(), ids.end());
+  for (const std::size_t digits : {kDigits, 2 * kDigits}) {
+    std::vector<std::string> shorter;
+    for (const std::string& id : ids) {
+      const std::size_t dash = id.rfind('-');
+      shorter.push_back(dash == std::string::npos ? id : "…" + id.substr(dash + 1, digits));
+    }
+    if (std::set<std::string>(shorter.begin(), shorter.end()).size() == all.size()) return shorter;
+  }
+  return ids;
+}
+
 Json run_json(const Run& run) {
   Json json = {{"run_id", run.id}, {"experiment", run.experiment}, {"status", name_of(run.status)}};
   if (!run.reason.empty()) json["reason"] = run.reason;
@@ -46,7 +60,7 @@ std::string results_table(const Run& run, int width) {
     std::vector<std::string> cells{evaluation.split};
     for (const std::string& name : order) {
       const auto value = evaluation.values.find(name);
-      cells.push_back(value == evaluation.values.end() ? "" : shown_number(value->second));
+      cells.push_back(value == evaluation.values.end() ? "" : column_number(name, value->second));
     }
     table.add(std::move(cells));
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "base/json.h"
 #include "results/run_folder/run_folder.h"
@@ -13,6 +14,10 @@ Json run_json(const Run& run);
 
 /// The final evaluations as an aligned table.
 std::string results_table(const Run& run, int width);
+
+/// Ids of runs where there is little room: the ends of them that tell them apart, "…73432e84e8da56b7" by what follows
+/// the last '-', or whole where that is not enough.
+std::vector<std::string> short_ids(const std::vector<std::string>& ids);
 
 /// The main evaluation of a split, or null.
 const RunEvaluation* main_evaluation(const Run& run, const std::string& split);

@@ -37,6 +37,8 @@ std::string when(const std::optional<double>& time, double now) {
   return fmt::format("{:%Y-%m-%d}", fmt::localtime(static_cast<std::time_t>(*time)));
 }
 
+bool is_time(const std::string& column) { return column == "created" || column == "finished"; }
+
 std::string clock_time(double time) {
   return fmt::format("{:%Y-%m-%d %H:%M:%S}", fmt::localtime(static_cast<std::time_t>(time)));
 }
@@ -127,6 +129,21 @@ std::string default_columns(RunTable& runs, const std::vector<std::size_t>& sele
   return table.render(TextTable::Format::kText);
 }
 
+/// A value of a column for people: times as times, quantities as lists show them.
+std::string cell_text(const std::string& column, const Value& value) {
+  const std::optional<double> number = as_number(value);
+  if (!number) return to_text(value);
+  if (is_time(column)) return clock_time(*number);
+  const bool as_it_is = std::holds_alternative<std::int64_t>(value) && quantity_of_column(column) == nullptr;
+  return as_it_is ? to_text(value) : column_number(column, *number);
+}
+
+/// The same for programs: times as ISO 8601, everything else in full.
+std::string full_cell(const std::string& column, const Value& value) {
+  const std::optional<double> number = as_number(value);
+  return number && is_time(column) ? iso_time(number).get<std::string>() : to_text(value);
+}
+
 /// --columns: the columns that were asked for, after the id.
 std::string chosen_columns(RunTable& runs, const std::vector<std::size_t>& selected, const ListView& view,
                            TextTable::Format format) {
@@ -138,17 +155,25 @@ std::string chosen_columns(RunTable& runs, const std::vector<std::size_t>& selec
                                    [&](std::size_t run) { return as_number((*values.back())[run]).has_value(); });
     columns.push_back({name, right});
   }
-  TextTable table(std::move(columns));
-  for (const std::size_t run : selected) {
-    std::vector<std::string> cells{runs.id(run)};
-    for (const std::vector<Value>* column : values) {
-      const Value& value = (*column)[run];
-      const bool real = format == TextTable::Format::kText && std::holds_alternative<double>(value);
-      cells.push_back(real ? shown_number(*as_number(value)) : to_text(value));
+  const int width = view.terminal.is_terminal ? view.terminal.width : 0;
+  const auto render = [&](const std::vector<std::string>& ids) {
+    TextTable table(columns);
+    for (std::size_t i = 0; i < selected.size(); ++i) {
+      std::vector<std::string> cells{ids[i]};
+      for (std::size_t c = 0; c < values.size(); ++c) {
+        const Value& value = (*values[c])[selected[i]];
+        const std::string& name = view.columns[c];
+        cells.push_back(format == TextTable::Format::kText ? cell_text(name, value) : full_cell(name, value));
+      }
+      table.add(std::move(cells));
     }
-    table.add(std::move(cells));
-  }
-  return table.render(format, view.terminal.is_terminal ? view.terminal.width : 0);
+    return table.render(format);
+  };
+  std::vector<std::string> ids;
+  for (const std::size_t run : selected) ids.push_back(runs.id(run));
+  std::string text = render(ids);
+  if (width == 0 || widest_line(text) <= static_cast<std::size_t>(width)) return text;
+  return render(short_ids(ids));  // a line that is too long even so wraps: numbers are not cut
 }
 
 void add_section(std::string& out, const Terminal& terminal, const std::string& title, const std::string& body) {
@@ -182,7 +207,8 @@ std::string further_evaluations(const Run& run) {
     if (evaluation.main || evaluation.settings.empty()) continue;
     const std::string at = at_text(evaluation.at);
     out += fmt::format("  {}{} at step {}:", evaluation.split, at.empty() ? "" : "@" + at, evaluation.step);
-    for (const auto& [metric, value] : evaluation.values) out += fmt::format(" {} {}", metric, shown_number(value));
+    for (const auto& [metric, value] : evaluation.values)
+      out += fmt::format(" {} {}", metric, column_number(metric, value));
     out += "\n";
   }
   return out;
@@ -225,12 +251,9 @@ std::string checkpoints_text(const Run& run) {
 
 std::string plain_text(const Json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
 
-}  // namespace
-
-std::string runs_text(RunTable& runs, const std::vector<std::size_t>& selected, const ListView& view) {
-  if (!view.columns.empty()) return chosen_columns(runs, selected, view, TextTable::Format::kText);
+/// A list of the usual columns. An id that is cut short is of no use: on a narrow terminal columns go instead.
+std::string fitting_list(RunTable& runs, const std::vector<std::size_t>& selected, const ListView& view) {
   const std::size_t width = view.terminal.is_terminal ? static_cast<std::size_t>(view.terminal.width) : 0;
-  // An id that is cut short is of no use: on a narrow terminal columns go instead.
   std::vector<std::string> hidden;
   const Headlines results(runs, selected);
   std::string text = default_columns(runs, selected, view, results, hidden);
@@ -240,6 +263,23 @@ std::string runs_text(RunTable& runs, const std::vector<std::size_t>& selected, 
     text = default_columns(runs, selected, view, results, hidden);
   }
   return text;
+}
+
+}  // namespace
+
+std::string runs_text(RunTable& runs, const std::vector<std::size_t>& selected, const ListView& view) {
+  if (!view.columns.empty()) return chosen_columns(runs, selected, view, TextTable::Format::kText);
+  const std::vector<Value>& is_evaluation = runs.column("is_evaluation");
+  std::vector<std::size_t> trained = selected;
+  const auto measured = std::stable_partition(
+      trained.begin(), trained.end(), [&](std::size_t run) { return as_number(is_evaluation[run]).value_or(0) == 0; });
+  const std::vector<std::size_t> others(measured, trained.end());
+  trained.erase(measured, trained.end());
+  std::string text = trained.empty() ? "" : fitting_list(runs, trained, view);
+  if (others.empty()) return text;
+  return text + (text.empty() ? "" : "\n") +
+         paint(view.terminal, Colour::kBold, "Models that were only measured here") + "\n" +
+         fitting_list(runs, others, view);
 }
 
 std::string runs_table(RunTable& runs, const std::vector<std::size_t>& selected, const ListView& view,
@@ -273,7 +313,7 @@ std::string run_text(const Run& run, const ListView& view) {
   }
   add_section(out, view.terminal, "Further evaluations", further_evaluations(run));
   std::vector<std::pair<std::string, std::string>> costs;
-  for (const auto& [name, value] : run.costs) costs.emplace_back(name, shown_number(value));
+  for (const auto& [name, value] : run.costs) costs.emplace_back(name, column_number(name, value));
   add_section(out, view.terminal, "Costs", pairs_text(costs));
   for (const auto& [name, by_step] : run.grids) {
     const GridWords words = grid_words(name);

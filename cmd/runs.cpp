@@ -22,6 +22,8 @@ constexpr int kAroundList = 4;  // lines of a terminal beside the runs: title, r
 struct ListOptions {
   std::vector<std::string> where;
   std::vector<std::string> columns;
+  std::string sort;
+  bool reverse = false;
   std::int64_t limit = -1;  // -1: all, or what a terminal takes; 0: all
   std::string format = "text";
 };
@@ -41,6 +43,11 @@ int list(const ListOptions& options, const GlobalOptions& global) {
   Store store = open_store(global);
   RunTable runs(store);
   std::vector<std::size_t> selected = newest_first(runs, filters, options.columns);
+  if (!options.sort.empty()) {
+    selected = sorted_by(runs, std::move(selected), options.sort, options.reverse);
+  } else if (options.reverse) {
+    std::reverse(selected.begin(), selected.end());
+  }
   const std::size_t all = selected.size();
   const bool json = global.json || options.format == "json";
   const bool text = !json && options.format == "text";
@@ -174,8 +181,11 @@ void declare_list(CLI::App& app, Options& options) {
       ->allow_extra_args(false)
       ->type_name("COLUMN")
       ->delimiter(',');
+  app.add_option("--sort", options.list.sort, "By this column, the least first (default: the newest first)")
+      ->type_name("COLUMN");
+  app.add_flag("--reverse", options.list.reverse, "The other way round");
   app.add_option("--limit", options.list.limit,
-                 "At most so many, the newest; 0: all (default: all, on a terminal what fits)")
+                 "At most so many, the first; 0: all (default: all, on a terminal what fits)")
       ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 40).description(""))
       ->type_name("N");
   app.add_option("--format", options.list.format, "text, markdown, csv or json")
@@ -186,6 +196,7 @@ void declare_list(CLI::App& app, Options& options) {
       "Examples:\n"
       "  xlm runs ls\n"
       "  xlm runs ls --where experiment=spans --where status=failed,diverged\n"
+      "  xlm runs ls --sort test.bpc --limit 10\n"
       "  xlm runs ls --columns model.span,model.span_type,seed,test.bpc,flops_per_token --format csv");
 }
 

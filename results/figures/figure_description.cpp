@@ -2,6 +2,7 @@
 #include "results/figures/figure_description.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -32,7 +33,46 @@ std::string problem_of_grid(const FigureDescription& description, const FigureKi
   return description.front ? "shows a grid, which has no Pareto front" : "";
 }
 
+/// [low, high], of which null is as the data want it.
+FigureDescription::Limits read_limits(const Yaml& node, const std::string& key) {
+  FigureDescription::Limits limits;
+  if (node.is_null()) return limits;
+  const auto end = [&](const Yaml& item) {
+    std::optional<double> value;
+    double number = 0;
+    if (item.is_null()) return value;
+    if (!item.is_scalar() || !parse_real(item.scalar, number) || !std::isfinite(number)) {
+      throw UsageError(
+          fmt::format("{}: {} takes two numbers, [low, high]; null leaves an end open", item.where(), key));
+    }
+    value = number;
+    return value;
+  };
+  if (!node.is_sequence() || node.items.size() != 2) {
+    throw UsageError(fmt::format("{}: {} takes two numbers, [low, high]; null leaves an end open", node.where(), key));
+  }
+  limits = {end(node.items[0]), end(node.items[1])};
+  if (limits.low && limits.high && *limits.low >= *limits.high) {
+    throw UsageError(fmt::format("{}: {} ends before it begins", node.where(), key));
+  }
+  return limits;
+}
+
+/// Looks that only some kinds have.
+std::string problem_of_looks(const FigureDescription& description) {
+  if (description.font.find_first_of(",'\"\n") != std::string::npos) return "has a 'font' that is no family's name";
+  if (description.smooth > 0 && (description.kind != "line" || description.x != "step"))
+    return "has 'smooth', which only a line over steps (x: step) shows";
+  if (!description.from_zero && description.kind != "bars") return "has 'from_zero', which only bars show";
+  const bool x_limits = description.x_range.low || description.x_range.high;
+  const bool of_numbers = description.kind == "line" || description.kind == "scatter";
+  if (x_limits && !of_numbers) return "has 'x_range', which only a line or a scatter shows";
+  const bool y_limits = description.y_range.low || description.y_range.high;
+  return y_limits && description.kind == "heatmap" ? "has 'y_range', which a heatmap does not show" : "";
+}
+
 std::string problem_of(const FigureDescription& description) {
+  if (std::string problem = problem_of_looks(description); !problem.empty()) return problem;
   const FigureKind& kind = kind_of(description);
   const bool of_grid = !description.grid.empty();
   if (!description.rows.empty() && !(of_grid && kind.shows_rows))
@@ -52,7 +92,7 @@ std::string problem_of(const FigureDescription& description) {
 
 const std::vector<std::string>& figure_keys() {
   static const std::vector<std::string> keys = [] {
-    std::vector<std::string> names{"figure", "where", "kind"};
+    std::vector<std::string> names{"figure", "where", "kind", "x_range", "y_range"};
     OptionLister lister;
     FigureDescription().visit(lister);
     for (const OptionEntry& entry : lister.entries()) names.push_back(entry.key);
@@ -72,6 +112,8 @@ FigureDescription read_figure_description(const Yaml& node) {
   Yaml options = node;
   options.take("figure");
   options.take("where");
+  description.x_range = read_limits(options.take("x_range"), "x_range");
+  description.y_range = read_limits(options.take("y_range"), "y_range");
   OptionReader reader(options);
   const std::vector<std::string> kinds = names_of_kinds(nullptr);
   auto kind = static_cast<std::size_t>(std::find(kinds.begin(), kinds.end(), description.kind) - kinds.begin());

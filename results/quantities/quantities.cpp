@@ -2,6 +2,7 @@
 #include "results/quantities/quantities.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -103,6 +104,7 @@ const Quantity* quantity_of_column(std::string_view column) {
 
 std::string column_label(std::string_view column) {
   if (column == "data.name") return "data";
+  if (column == "model.span") return "span limit";  // what heads learn is a span too
   if (column.starts_with("at.")) return column_label(column.substr(3));
   if (const std::size_t at = column.find('@'); at != std::string_view::npos) {
     return column_label(column.substr(0, at)) + " at " + std::string(column.substr(at + 1));
@@ -145,7 +147,11 @@ std::vector<std::string> listing_order(const std::set<std::string>& names) {
 
 std::string list_number(const Quantity& quantity, double value) {
   if (quantity.digits == 0 && quantity.format == NumberFormat::kNumber) return shown_number(value);
-  return format_number(value, quantity.format, quantity.digits < 0 ? -1 : quantity.digits + 1);
+  std::int64_t digits = quantity.digits < 0 ? -1 : quantity.digits + 1;
+  const double size = std::abs(value);
+  const bool is_lost = quantity.format == NumberFormat::kNumber && size > 0 && size < std::pow(10.0, 1 - digits);
+  if (is_lost) digits = std::min<std::int64_t>(12, std::lround(std::ceil(-std::log10(size))) + 1);  // two that count
+  return format_number(value, quantity.format, digits);
 }
 
 std::string column_number(std::string_view column, double value) {

@@ -27,6 +27,16 @@ std::vector<std::size_t> newest_first(RunTable& runs, const std::vector<Filter>&
   return selected;
 }
 
+std::vector<std::size_t> sorted_by(RunTable& runs, std::vector<std::size_t> rows, const std::string& column,
+                                   bool reverse) {
+  const std::vector<Value>& values = runs.column(column);
+  std::stable_sort(rows.begin(), rows.end(), [&](std::size_t a, std::size_t b) {
+    if (is_missing(values[a]) || is_missing(values[b])) return !is_missing(values[a]) && is_missing(values[b]);
+    return reverse ? value_less(values[b], values[a]) : value_less(values[a], values[b]);
+  });
+  return rows;
+}
+
 RunLister::RunLister(Store& store)
     : store_(store),
       run_(store.use([](SQLite::Database& database) {

@@ -13,6 +13,10 @@ namespace xlm {
 std::vector<std::size_t> newest_first(RunTable& runs, const std::vector<Filter>& filters,
                                       const std::vector<std::string>& columns = {});
 
+/// The same by a column, the least first; rows that have nothing there come last, whichever way round.
+std::vector<std::size_t> sorted_by(RunTable& runs, std::vector<std::size_t> rows, const std::string& column,
+                                   bool reverse);
+
 /// One run of `xlm runs ls --json`: {"run_id", "experiment", "experiments", "status", "reason", "created", "finished",
 /// "step", "params": {key: value}, "evaluations": [{"split", "step", metric: value, …}], "further_evaluations": the
 /// same with "at", "costs"}.

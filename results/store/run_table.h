@@ -16,7 +16,7 @@ namespace xlm {
 inline constexpr std::string_view kSettingPrefix = "at.";
 
 /// All runs of a store in the order of their ids, and their columns. A column is
-///   a field of the run      run_id, experiment, status, step, created, finished, seed_group
+///   a field of the run      run_id, experiment, status, step, created, finished, seed_group, is_evaluation
 ///   a cost                  params, flops_per_token, paper_flops, peak_memory, step_seconds
 ///   an evaluation           test.bpc, valid.loss, …: the final one, with the run's own settings
 ///   a resolved key          model.span, seed, data.name, …

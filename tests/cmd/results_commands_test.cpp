@@ -75,6 +75,31 @@ TEST_F(ResultsCommands, ListIsSyncedNewestFirstAndFiltered) {
   EXPECT_EQ(xlm("runs ls --limit -1").code, 2);
 }
 
+TEST_F(ResultsCommands, ListsAreSortedByAnyColumn) {
+  make_sweep();
+  maker_.make({.id = "unfinished", .state = "running", .time = 1});
+  const auto first = [&](const std::string& more) { return json("runs ls " + more)[0]["run_id"]; };
+  EXPECT_EQ(first("--sort test.bpc"), "adaptive-span-text8-00000007");
+  EXPECT_EQ(first("--sort test.bpc --reverse"), "adaptive-span-text8-00000002") << "1.956, and nothing comes last";
+  EXPECT_EQ(json("runs ls --sort test.bpc --reverse")[8]["run_id"], "unfinished");
+  EXPECT_EQ(first("--reverse"), "unfinished") << "the oldest";
+  EXPECT_EQ(json("runs ls --sort test.bpc --limit 2").size(), 2);
+  EXPECT_EQ(xlm("runs ls --sort test.bcp").code, 2);
+}
+
+TEST_F(ResultsCommands, ListsShowTimesAsTimes) {
+  maker_.make({.id = "a", .time = 1700000000});
+  EXPECT_THAT(xlm("runs ls --columns created,params,test.tokens").out, HasSubstr("  2023-11-1"));
+  EXPECT_THAT(xlm("runs ls --columns created --format csv").out, HasSubstr("\na,2023-11-14T22:13:20Z\n"));
+}
+
+TEST_F(ResultsCommands, EvaluationsOfOtherModelsAreListedApart) {
+  make_sweep();
+  maker_.make({.id = "eval-gpt2-1"});
+  write_file(RunPaths{maker_.folder("eval-gpt2-1")}.environment(), R"({"model_sha256": "abc", "dataset": "text8"})");
+  EXPECT_THAT(xlm("runs ls").out, HasSubstr("\n\nModels that were only measured here\n"));
+}
+
 /// A finished run on a text of byte pairs.
 void make_run_of_byte_pairs(RunMaker& maker) {
   const MadeRun run{.id = "gpt2-wiki-1", .state = "running", .time = 90000};
@@ -331,6 +356,21 @@ TEST_F(ResultsCommands, FigureSaysWhereItWasWritten) {
   EXPECT_TRUE(fs::exists(temporary_.path() / "pictures" / "one.pdf"));
   EXPECT_EQ(xlm("figure recipe.yaml --out both.svg").code, 2);
   EXPECT_EQ(xlm("figure recipe.yaml --name one --out one.gif").code, 2);
+}
+
+TEST_F(ResultsCommands, FiguresAreWrittenInSeveralFormatsAtOnce) {
+  if (!gnuplot_is_installed()) GTEST_SKIP() << "gnuplot is not installed";
+  make_sweep();
+  write("recipe.yaml", kRecipe);
+  EXPECT_EQ(xlm("figure recipe.yaml --name one --format svg,html --out f/").out, "f/one.svg\nf/one.html\n");
+  EXPECT_EQ(json("figure recipe.yaml --name one --format all --out all/").size(), 4);
+  for (const char* file : {"one.svg", "one.pdf", "one.png", "one.html"}) {
+    EXPECT_TRUE(fs::exists(temporary_.path() / "all" / file)) << file;
+  }
+  const ProgramResult two = xlm("figure recipe.yaml --name one --format svg,pdf --out one.svg");
+  EXPECT_EQ(two.code, 2);
+  EXPECT_THAT(two.err, HasSubstr("name a folder for several formats"));
+  EXPECT_THAT(xlm("figure recipe.yaml --name one --format pgn").err, HasSubstr("did you mean 'png'?"));
 }
 
 TEST_F(ResultsCommands, PagesNeedNoGnuplot) {

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,12 @@ struct FigureDescription {
   static constexpr std::array<std::string_view, 2> kScaleNames{"linear", "log"};
   enum class Maximize { kNone, kX, kY, kBoth };
   static constexpr std::array<std::string_view, 4> kMaximizeNames{"none", "x", "y", "both"};
+
+  /// Ends of an axis; nothing: as the data want it.
+  struct Limits {
+    std::optional<double> low;
+    std::optional<double> high;
+  };
 
   std::string title;
   std::string name;
@@ -42,9 +49,16 @@ struct FigureDescription {
   Aggregate aggregate = Aggregate::kMean;
   Spread spread = Spread::kDeviation;
   std::string over = "seed";
+  std::int64_t smooth = 0;
+  Limits x_range;
+  Limits y_range;
+  bool from_zero = true;
+  double width = 0;
+  double height = 0;
+  std::string font;
   std::string place;  // file:line, for messages
 
-  /// All but title, where and kind, which are read apart.
+  /// All but title, where, kind and the ranges, which are read apart.
   void visit(OptionVisitor& v) {
     v.field({.name = "name", .help = "of the file that is written; made from the title where it is not given"}, name);
     v.field({.name = "x", .help = "column of the store; step: the series of y over training"}, x);
@@ -72,6 +86,15 @@ struct FigureDescription {
             kAggregateNames);
     v.field({.name = "spread", .help = "sd: error bars of one sample standard deviation"}, spread, kSpreadNames);
     v.field({.name = "over", .help = "what runs of one point differ in"}, over);
+    v.field({.name = "smooth",
+             .help = "line: a running mean over so many points, with a band; 0: none",
+             .min = 0,
+             .max = 1e5},
+            smooth);
+    v.field({.name = "from_zero", .help = "bars: begin at zero; false: where the data want it"}, from_zero);
+    v.field({.name = "width", .help = "of the picture, in inches; 0: as suits its kind", .min = 0, .max = 40}, width);
+    v.field({.name = "height", .help = "likewise", .min = 0, .max = 40}, height);
+    v.field({.name = "font", .help = "a family that is installed, such as serif or Latin Modern Roman"}, font);
   }
 };
 

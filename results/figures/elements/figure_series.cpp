@@ -193,8 +193,31 @@ BuiltFigure series_figure(RunTable& runs, const FigureDescription& description,
   }
   builder.place(samples, rules.side_by_side);
   builder.add(samples, rules.joined, description.x != "step" && runs.is_measured(description.x));
+  if (description.smooth > 1) smooth_series(figure);
   if (description.front) add_front(figure);
   return figure;
+}
+
+void smooth_series(Figure& figure) {
+  const auto window = static_cast<std::size_t>(figure.description.smooth);
+  for (FigureSeries& series : figure.series) {
+    const std::vector<FigurePoint> points = series.points;
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      const std::size_t begin = i - std::min(i, (window - 1) / 2);
+      const std::size_t end = std::min(points.size(), i + window / 2 + 1);
+      std::vector<double> ys;
+      double squares = 0;
+      for (std::size_t k = begin; k < end; ++k) {
+        ys.push_back(points[k].y);
+        squares += points[k].spread.value_or(0) * points[k].spread.value_or(0);
+      }
+      series.points[i].y = mean(ys);
+      const bool over_seeds = points[i].spread.has_value();
+      series.points[i].spread = over_seeds ? std::sqrt(squares / static_cast<double>(ys.size())) : sample_deviation(ys);
+    }
+  }
+  figure.caption += fmt::format("{}running mean over {} points{}", figure.caption.empty() ? "" : "; ", window,
+                                figure.caption.empty() ? ", with their standard deviation" : "");
 }
 
 Better better_of(const std::string& column) {

@@ -70,6 +70,10 @@ BuiltFigure series_figure(RunTable& runs, const FigureDescription& description,
 /// tell apart.
 void describe_variation(Figure& figure, const Variation& variation);
 
+/// A running mean of every series over description.smooth points, fewer at its ends, with a band of the standard
+/// deviation: over the seeds where there are several, otherwise of the points that went in.
+void smooth_series(Figure& figure);
+
 /// Which way the best of a column's numbers lies.
 Better better_of(const std::string& column);
 

@@ -2,6 +2,7 @@
 #include "results/figures/elements/gnuplot_parts.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -10,20 +11,33 @@
 namespace xlm {
 namespace {
 
-std::string terminal_of(PictureFormat format, bool wide) {
+struct Size {
+  double width = 0;  // inches
+  double height = 0;
+};
+
+constexpr Size kUsualSize{6.4, 4.2};
+constexpr Size kWideSize{9.6, 3.4};
+constexpr double kDotsPerInch = 119;  // of an SVG; a PNG has twice as many
+
+std::string terminal_of(const FigureDescription& description, PictureFormat format, bool wide) {
+  const Size& usual = wide ? kWideSize : kUsualSize;
+  const Size size{description.width > 0 ? description.width : usual.width,
+                  description.height > 0 ? description.height : usual.height};
+  const auto dots = [](double inches, double scale) { return std::lround(inches * kDotsPerInch * scale / 10) * 10; };
+  const std::string font = description.font.empty() ? "DejaVu Sans" : description.font;
   switch (format) {
     case PictureFormat::kSvg:
-      return fmt::format(
-          "set terminal svg size {} enhanced font 'DejaVu Sans,Helvetica,sans-serif,14' background '#ffffff'\n",
-          wide ? "1140,400" : "760,500");
+      return fmt::format("set terminal svg size {},{} enhanced font '{},14' background '#ffffff'\n",
+                         dots(size.width, 1), dots(size.height, 1),
+                         description.font.empty() ? "DejaVu Sans,Helvetica,sans-serif" : description.font);
     case PictureFormat::kPdf:
-      return fmt::format("set terminal pdfcairo size {} enhanced font 'DejaVu Sans,10'\n",
-                         wide ? "9.6,3.4" : "6.4,4.2");
+      return fmt::format("set terminal pdfcairo size {},{} enhanced font '{},10'\n", size.width, size.height, font);
     case PictureFormat::kPng:
       return fmt::format(
-          "set terminal pngcairo size {} enhanced font 'DejaVu Sans,14' fontscale 1.6 linewidth 2 pointscale 1.8 "
+          "set terminal pngcairo size {},{} enhanced font '{},14' fontscale 1.6 linewidth 2 pointscale 1.8 "
           "background '#ffffff'\n",
-          wide ? "2280,800" : "1520,1000");
+          dots(size.width, 2), dots(size.height, 2), font);
   }
   return "";
 }
@@ -83,8 +97,9 @@ std::string gnuplot_ticks(const Axis& axis) {
   return join(parts, ", ");
 }
 
-GnuplotScript::GnuplotScript(const Figure& figure, PictureFormat format, Shape shape) : figure_(figure) {
-  add(terminal_of(format, shape == Shape::kWide));
+GnuplotScript::GnuplotScript(const Figure& figure, PictureFormat format, Shape shape)
+    : figure_(figure), set_apart_(figure) {
+  add(terminal_of(figure.description, format, shape == Shape::kWide));
   add("set encoding utf8\n");
   add(looks_of(figure));
 }
@@ -116,8 +131,9 @@ void GnuplotScript::series_data(std::size_t index) {
   std::vector<std::vector<double>> points;
   std::vector<std::vector<double>> spreads;
   for (const FigurePoint& point : figure_.series[index].points) {
-    points.push_back({point.x, point.y});
-    if (point.spread) spreads.push_back({point.x, point.y, *point.spread});
+    const double x = set_apart_(index, point.x);
+    points.push_back({x, point.y});
+    if (point.spread) spreads.push_back({x, point.y, *point.spread});
   }
   data(fmt::format("points{}", index), points);
   if (!spreads.empty()) data(fmt::format("spreads{}", index), spreads);

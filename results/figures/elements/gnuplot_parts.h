@@ -54,6 +54,7 @@ class GnuplotScript {
   std::string spread_style(std::size_t index, std::string_view colour) const;
 
   const Figure& figure_;
+  SetApart set_apart_;
   std::string text_;
 };
 

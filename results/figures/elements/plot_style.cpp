@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -18,6 +19,7 @@ constexpr std::array<int, 7> kGnuplotPoints{7, 5, 9, 11, 13, 4, 6};  // filled s
 constexpr std::array<std::string_view, 7> kPlotlySymbols{"circle",  "square",      "triangle-up", "triangle-down",
                                                          "diamond", "square-open", "circle-open"};
 constexpr std::size_t kMostCellTexts = 240;
+constexpr double kApart = 0.012;               // of an axis, between error bars that would stand on each other
 constexpr std::size_t kMostMarkedPoints = 25;  // of a line; a longer one is drawn without marks
 
 using Scale = FigureDescription::Scale;
@@ -75,10 +77,15 @@ std::optional<int> common_digits(const std::vector<double>& numbers) {
   return std::nullopt;
 }
 
-Axis fitted(const Range& data, Scale scale, const std::vector<double>& given_ticks) {
+/// The range of the data with some room, or with the ends that the description gives.
+Axis fitted(const Range& data, Scale scale, const FigureDescription::Limits& limits,
+            const std::vector<double>& given_ticks) {
   Axis axis;
-  axis.log = scale == Scale::kLog && data.low > 0;
+  axis.log = scale == Scale::kLog && limits.low.value_or(data.low) > 0;
   axis.range = padded(data, axis.log);
+  axis.range.low = limits.low.value_or(axis.range.low);
+  axis.range.high = limits.high.value_or(axis.range.high);
+  if (axis.range.low >= axis.range.high) axis.range = padded(data, axis.log);  // an end beyond all data
   const bool own = given_ticks.empty() || (!axis.log && are_crowded(given_ticks, axis.range));
   axis.ticks = own ? round_numbers(axis.range, axis.log) : given_ticks;
   return axis;
@@ -143,7 +150,7 @@ Axis x_axis(const Figure& figure) {
   for (const FigureSeries& series : figure.series) {
     for (const FigurePoint& point : series.points) range.include(point.x);
   }
-  return fitted(range, figure.description.x_scale, figure.x_ticks);
+  return fitted(range, figure.description.x_scale, figure.description.x_range, figure.x_ticks);
 }
 
 Axis y_axis(const Figure& figure) {
@@ -156,7 +163,7 @@ Axis y_axis(const Figure& figure) {
   }
   const bool log = figure.description.y_scale == Scale::kLog && range.low > 0;
   if (figure.from_zero && !log) range.include(0);
-  return fitted(range, figure.description.y_scale, {});
+  return fitted(range, figure.description.y_scale, figure.description.y_range, {});
 }
 
 Axis colour_axis(const Figure& figure) {
@@ -186,6 +193,28 @@ std::vector<std::string> tick_texts(const Axis& axis) {
 std::string value_text(double value) {
   const bool whole = value == std::floor(value) || std::abs(value) >= 1e5;
   return whole && std::abs(value) < 1e15 ? fmt::format("{:.0f}", value) : fmt::format("{:.6g}", value);
+}
+
+SetApart::SetApart(const Figure& figure) {
+  std::map<double, int> bars;  // at a place on x
+  for (const FigureSeries& series : figure.series) {
+    of_series_.push_back(is_long(series) || !has_spread(series) ? 0 : count_ += 1);
+    for (const FigurePoint& point : series.points) {
+      if (of_series_.back() > 0 && point.spread) ++bars[point.x];
+    }
+  }
+  if (std::none_of(bars.begin(), bars.end(), [](const auto& place) { return place.second > 1; })) return;
+  const Axis axis = x_axis(figure);
+  log_ = axis.log && figure.x_names.empty();
+  step_ = kApart * (!figure.x_names.empty() ? static_cast<double>(figure.x_names.size())
+                    : log_                  ? std::log(axis.range.high / axis.range.low)
+                                            : axis.range.high - axis.range.low);
+}
+
+double SetApart::operator()(std::size_t series, double x) const {
+  if (of_series_[series] == 0) return x;
+  const double offset = step_ * (of_series_[series] - 0.5 * (count_ + 1));
+  return log_ ? x * std::exp(offset) : x + offset;
 }
 
 bool is_long(const FigureSeries& series) { return series.points.size() > kMostMarkedPoints; }

@@ -71,6 +71,21 @@ bool is_long(const FigureSeries& series);
 /// Whether any point of a series has a spread.
 bool has_spread(const FigureSeries& series);
 
+/// Where the points of series are drawn on x: by a little beside their place where error bars of several series would
+/// stand on each other.
+class SetApart {
+ public:
+  explicit SetApart(const Figure& figure);
+
+  double operator()(std::size_t series, double x) const;
+
+ private:
+  std::vector<int> of_series_;  // from 1 among those with error bars; 0: has none
+  int count_ = 0;
+  double step_ = 0;  // of a logarithmic axis: of the logarithm
+  bool log_ = false;
+};
+
 bool has_legend(const Figure& figure);
 
 /// Digits behind the point of the numbers in a heatmap's cells; nothing where there are too many cells for numbers.

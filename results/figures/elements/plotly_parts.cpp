@@ -66,12 +66,14 @@ Json band_trace(const FigureSeries& series, const SeriesLook& look, std::size_t 
       {"x", std::move(x)},      {"y", std::move(y)}};
 }
 
-void add_series_traces(const Figure& figure, std::size_t index, const std::string& x_word, Json& traces) {
+void add_series_traces(const Figure& figure, std::size_t index, const std::string& x_word, const SetApart& set_apart,
+                       Json& traces) {
   const FigureSeries& series = figure.series[index];
   const SeriesLook look = series_look(index);
   const bool band = series.joined && is_long(series);
   if (band && has_spread(series)) traces.push_back(band_trace(series, look, index));
   Json trace = plotly_points(figure, index, x_word);
+  for (Json& x : trace["x"]) x = set_apart(index, x.get<double>());
   trace["type"] = "scatter";
   trace["mode"] = band ? "lines" : series.joined ? "lines+markers" : "markers";
   trace["line"] = {{"color", look.colour}, {"width", 2}, {"dash", look.dashed ? "dash" : "solid"}};
@@ -162,7 +164,8 @@ Json plotly_spreads(const FigureSeries& series, std::string_view colour) {
 Json plotly_series(const Figure& figure, const std::string& x_word) {
   Json traces = Json::array();
   if (!figure.front.empty()) traces.push_back(front_trace(figure));
-  for (std::size_t i = 0; i < figure.series.size(); ++i) add_series_traces(figure, i, x_word, traces);
+  const SetApart set_apart(figure);
+  for (std::size_t i = 0; i < figure.series.size(); ++i) add_series_traces(figure, i, x_word, set_apart, traces);
   return traces;
 }
 
@@ -190,7 +193,9 @@ Json plotly_x_axis(const Figure& figure) {
 }
 
 Json plotly_whole(const Figure& figure, Json traces, Json x_axis, Json y_axis) {
-  Json layout = {{"font", {{"family", kFont}, {"size", 13}, {"color", "#333333"}}},
+  const std::string& own = figure.description.font;
+  const std::string font = own.empty() ? std::string(kFont) : fmt::format("'{}', {}", own, kFont);
+  Json layout = {{"font", {{"family", font}, {"size", 13}, {"color", "#333333"}}},
                  {"paper_bgcolor", "#ffffff"},
                  {"plot_bgcolor", "#ffffff"},
                  {"margin", {{"l", 64}, {"r", 16}, {"t", 34}, {"b", 48}}},

@@ -1,4 +1,4 @@
-// Bars from zero, those of one place side by side.
+// Bars, from zero unless it is said otherwise, those of one place side by side.
 #include <fmt/format.h>
 
 #include "results/figures/elements/figure_series.h"
@@ -19,7 +19,7 @@ std::string problem_of_bars(const FigureDescription& description) {
 
 BuiltFigure build_bars(RunTable& runs, const FigureDescription& description, const std::vector<std::size_t>& selected) {
   BuiltFigure built = series_figure(runs, description, selected, {.side_by_side = true});
-  if (auto* figure = std::get_if<Figure>(&built)) figure->from_zero = true;
+  if (auto* figure = std::get_if<Figure>(&built)) figure->from_zero = description.from_zero;
   return built;
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "results/exhibits/exhibits.h"
+#include "results/figures/elements/plot_style.h"
 #include "results/figures/figure_description.h"
 #include "results/figures/gnuplot_process.h"
 #include "results/figures/gnuplot_script.h"
@@ -92,7 +93,7 @@ TEST_F(Figures, AverageSeedsWithErrorBars) {
   EXPECT_NEAR(*point.spread, 0.01 / std::sqrt(2.0), 1e-12);
   EXPECT_EQ(point.runs.size(), 2);
   EXPECT_THAT(result.x_ticks, ElementsAre(64, 256));
-  EXPECT_EQ(result.x_label, "span");
+  EXPECT_EQ(result.x_label, "span limit");
   EXPECT_EQ(result.y_label, "test bpc");
   EXPECT_EQ(result.caption, "mean and standard deviation over 2 seeds");
   EXPECT_TRUE(result.notes.empty());
@@ -119,6 +120,57 @@ TEST_F(Figures, PointsOfAMeasuredXAreSeedsOfOneSetting) {
   const Figure result = figure("figure: F\nx: test.average_span\ny: test.bpc\n");
   ASSERT_EQ(result.series.size(), 1);
   EXPECT_EQ(result.series[0].points.size(), 4);
+}
+
+TEST_F(Figures, ErrorBarsThatShareAPlaceAreSetApart) {
+  const std::string linear = "figure: F\nkind: line\nx: model.span\ny: test.bpc\nseries: model.span_type\n";
+  const Figure bars = figure(linear);
+  const SetApart apart(bars);
+  EXPECT_LT(apart(0, 256), 256);
+  EXPECT_GT(apart(1, 256), 256);
+  EXPECT_NEAR(apart(0, 256) + apart(1, 256), 512, 1e-9);
+  EXPECT_LT(apart(1, 256) - apart(0, 256), 0.05 * 192) << "still at its place for the eye";
+  EXPECT_NEAR(plotly_figure(bars)["data"][0]["x"][1].get<double>(), apart(0, 256), 1e-9);
+  EXPECT_THAT(gnuplot_script(bars, PictureFormat::kSvg), HasSubstr(fmt::format("\n{} ", apart(0, 256))));
+  EXPECT_EQ(SetApart(figure(linear + "spread: none\n"))(0, 256), 256);
+  const Figure log = figure(linear + "x_scale: log\n");
+  EXPECT_NEAR(SetApart(log)(0, 64) * SetApart(log)(1, 64), 64.0 * 64.0, 1e-6);
+}
+
+TEST_F(Figures, AxesEndWhereTheyAreTold) {
+  const Axis told = y_axis(figure(std::string(kLine) + "y_range: [1, null]\n"));
+  EXPECT_EQ(told.range.low, 1);
+  EXPECT_GT(told.range.high, 1.9);
+  EXPECT_EQ(x_axis(figure(std::string(kLine) + "x_range: [0, 500]\n")).range.high, 500);
+  const std::string bars = "figure: F\nkind: bars\nx: model.span\ny: test.bpc\nseries: model.span_type\n";
+  EXPECT_EQ(y_axis(figure(bars)).range.low, 0);
+  EXPECT_GT(y_axis(figure(bars + "from_zero: false\n")).range.low, 1);
+}
+
+TEST_F(Figures, HaveTheSizeAndTheFontOfThePaper) {
+  const Figure own = figure(std::string(kLine) + "width: 3.3\nheight: 2.5\nfont: Latin Modern Roman\n");
+  EXPECT_THAT(gnuplot_script(own, PictureFormat::kPdf),
+              HasSubstr("size 3.3,2.5 enhanced font 'Latin Modern Roman,10'"));
+  EXPECT_THAT(gnuplot_script(own, PictureFormat::kSvg), HasSubstr("size 390,300 enhanced"));
+  EXPECT_THAT(plotly_figure(own)["layout"]["font"]["family"].get<std::string>(), StartsWith("'Latin Modern Roman', "));
+}
+
+TEST_F(Figures, NoisyCurvesAreSmoothedWithABand) {
+  const MadeRun noisy{.id = "noisy", .experiment = "noise"};
+  maker_.write_config(noisy);
+  Journal out = maker_.journal(noisy);
+  out.append("state", {{"state", "running"}, {"host", "here"}, {"pid", 42}});
+  for (int step = 1; step <= 6; ++step)
+    out.append("metric", {{"step", step}, {"values", {{"bpc", step % 2 == 0 ? 3.0 : 1.0}}}});
+  store_.sync(maker_.runs());
+  const Figure smooth = figure("figure: F\nkind: line\nx: step\ny: bpc\nwhere: {experiment: noise}\nsmooth: 3\n");
+  const std::vector<FigurePoint>& points = smooth.series[0].points;
+  ASSERT_EQ(points.size(), 6);
+  EXPECT_NEAR(points[0].y, 2, 1e-12) << "of two points at the end";
+  EXPECT_NEAR(points[1].y, 5.0 / 3, 1e-12);
+  EXPECT_NEAR(points[2].y, 7.0 / 3, 1e-12);
+  EXPECT_NEAR(*points[2].spread, 2 / std::sqrt(3.0), 1e-12);
+  EXPECT_EQ(smooth.caption, "running mean over 3 points, with their standard deviation");
 }
 
 TEST_F(Figures, FrontIsAStaircase) {
@@ -230,7 +282,7 @@ TEST_F(Figures, TicksThatWouldTouchBecomeRoundNumbers) {
 TEST_F(Figures, TextOnXBecomesPlaces) {
   const Figure result = figure("figure: F\nkind: bars\nx: model.span_type\ny: test.bpc\nseries: model.span\n");
   EXPECT_THAT(result.x_names, ElementsAre("adaptive", "fixed"));
-  EXPECT_EQ(result.series[0].label, "span 64");
+  EXPECT_EQ(result.series[0].label, "span limit 64");
 }
 
 class Texts : public Figures {
@@ -256,7 +308,7 @@ TEST_F(Texts, StandUnderTheMeanOverSeeds) {
   const Figure result = figure(kText);
   EXPECT_THAT(result.x_names, ElementsAre("a", "↵", "c", "a", "t"));
   ASSERT_EQ(result.series.size(), 2);
-  EXPECT_EQ(result.series[1].label, "span 256");
+  EXPECT_EQ(result.series[1].label, "span limit 256");
   ASSERT_EQ(result.series[1].points.size(), 5);
   EXPECT_EQ(result.series[1].points[2].x, 2);
   EXPECT_EQ(result.series[1].points[2].y, 61.5);
@@ -596,6 +648,15 @@ TEST(FigureFiles, ErrorsNameTheLine) {
   EXPECT_THAT(refusal("figure: F\nkind: text\ny: span\nfirst: 0\n"), HasSubstr("description.yaml:4"));
   EXPECT_THAT(refusal("figure: F\nx: a\ny: b\nfront: maybe\n"), HasSubstr("true or false"));
   EXPECT_THAT(refusal("figure: F\nx: a\ny: b\nname: ../up\n"), HasSubstr("without folders"));
+  for (const char* range : {"5", "[1]", "[2, 1]", "[a, 1]", "[1, 2, 3]", "[.inf, 3]"}) {
+    EXPECT_THAT(refusal(fmt::format("figure: F\nx: a\ny: b\nx_range: {}\n", range)),
+                HasSubstr("description.yaml:4: x_range"));
+  }
+  EXPECT_THAT(refusal("figure: F\nkind: bars\nx: a\ny: b\nx_range: [0, 1]\n"), HasSubstr("only a line or a scatter"));
+  EXPECT_THAT(refusal("figure: F\nkind: heatmap\nx: a\ny: b\nvalue: c\ny_range: [0, 1]\n"), HasSubstr("a heatmap"));
+  EXPECT_THAT(refusal("figure: F\nx: a\ny: b\nfrom_zero: false\n"), HasSubstr("only bars show"));
+  EXPECT_THAT(refusal("figure: F\nkind: line\nx: a\ny: b\nsmooth: 3\n"), HasSubstr("only a line over steps"));
+  EXPECT_THAT(refusal("figure: F\nx: a\ny: b\nfont: a,b\n"), HasSubstr("no family's name"));
   EXPECT_THAT(refusal("figures: [5]\n"), HasSubstr("description.yaml:1"));
   EXPECT_EQ(spec_of("figure: Bits per character (S = 8192)!\nx: a\ny: b\n").name, "bits-per-character-s-8192");
 }
