@@ -1,10 +1,17 @@
 // xlm sample: the continuation of a text.
+#include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <memory>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "base/error.h"
+#include "base/text.h"
 #include "cmd/command.h"
+#include "cmd/stop_texts.h"
+#include "cmd/text_input.h"
 #include "experiments/configuration/configuration.h"
 #include "experiments/runs/core_library.h"
 #include "experiments/runs/model_locator.h"
@@ -12,50 +19,107 @@
 namespace xlm {
 namespace {
 
+constexpr const char* kEndOfText = "<|endoftext|>";  // what GPT-2 ends a text with
+
 struct Options {
   std::string model;
   std::string prompt;
   fs::path prompt_file;
+  std::string clean = "none";
   std::int64_t tokens = 100;
+  std::int64_t samples = 1;
+  std::vector<std::string> stop;
   double temperature = 0;
   std::int64_t top_k = 0;
   double top_p = 1;
   std::int64_t seed = 1;
   std::vector<std::string> overrides;
+  std::vector<std::string> of_chance;  // options that were given and say nothing without a temperature
 };
 
-int run(const Options& options, const GlobalOptions& global) {
-  if (options.prompt.empty() && options.prompt_file.empty()) {
-    throw UsageError("there is nothing to continue\ngive --prompt TEXT or --prompt-file FILE");
-  }
+void check(const Options& options) {
   if (!std::isfinite(options.temperature) || !std::isfinite(options.top_p)) {
     throw UsageError("--temperature and --top-p take numbers");
   }
+  if (options.temperature > 0 || options.of_chance.empty()) return;
+  throw UsageError(
+      fmt::format("{} {} nothing without --temperature: the likeliest token is taken\n"
+                  "add --temperature 1 to draw as the model says",
+                  join(options.of_chance, " and "), options.of_chance.size() == 1 ? "changes" : "change"));
+}
+
+/// The text to continue: of an option, or what is piped in; empty: from the beginning of a text.
+std::string prompt_of(const Options& options) {
+  std::string text = options.prompt;
+  if (!options.prompt_file.empty()) {
+    text = read_text(options.prompt_file);
+  } else if (text.empty() && has_piped_input()) {
+    text = read_text("-");
+  }
+  const bool ends_a_word = !text.empty() && std::isalnum(static_cast<unsigned char>(text.back())) == 0;
+  text = cleaned(text, options.clean);
+  if (options.clean != "none" && ends_a_word && !text.empty()) text += ' ';  // cleaning takes the last blank away
+  return text;
+}
+
+/// A folder of another program says how many positions its model has, and no window: all of them are read.
+std::vector<std::string> overrides_of(const Options& options, const fs::path& model) {
+  std::vector<std::string> overrides = options.overrides;
+  const bool is_ours = fs::exists(model / "config.yaml") || !fs::exists(model / "config.json");
+  const bool says_window = std::any_of(overrides.begin(), overrides.end(),
+                                       [](const std::string& each) { return each.starts_with("model.window="); });
+  if (is_ours || says_window) return overrides;
+  const Json positions = read_json(model / "config.json").value("n_positions", Json());
+  if (positions.is_number_integer()) overrides.push_back(fmt::format("model.window={}", positions.get<std::int64_t>()));
+  return overrides;
+}
+
+/// One continuation; `show` is given what can be shown as it comes.
+Sample continued(const SampleJob& job, const std::vector<std::string>& stop,
+                 const std::function<void(const std::string&)>& show) {
+  StopTexts stops(stop);
+  std::string text;
+  const auto pass_on = [&](const std::string& piece) {
+    text += piece;
+    if (!piece.empty()) show(piece);
+  };
+  Sample sample = core().sample(job, [&](const std::string& piece) {
+    pass_on(stops.take(piece));
+    return !stops.found();
+  });
+  pass_on(stops.finish());
+  sample.text = text;
+  return sample;
+}
+
+int run(const Options& options, const GlobalOptions& global) {
+  check(options);
   const LocatedModel place = locate_model(options.model, global.runs);
   SampleJob job{.model = place.model,
-                .options = read_model_folder(place.model, options.overrides),
-                .prompt = options.prompt_file.empty() ? options.prompt : read_file(options.prompt_file),
+                .options = read_model_folder(place.model, overrides_of(options, place.model)),
+                .prompt = prompt_of(options),
                 .tokens = options.tokens,
                 .temperature = options.temperature,
                 .top_k = options.top_k,
                 .top_p = options.top_p};
-  job.options.seed = options.seed;
-  const bool stream = !global.json;
-  std::string before = job.prompt;  // shown when there is something to continue it with
-  const Sample sample = core().sample(job, [&](const std::string& text) {
-    if (stream) print(std::exchange(before, "") + text);
-    return true;
-  });
-  if (stream) {
-    print(before + "\n");
-    return kDone;
+  std::vector<std::string> stop = options.stop;
+  stop.emplace_back(kEndOfText);
+  Json all = Json::array();
+  for (std::int64_t i = 0; i < options.samples; ++i) {
+    job.options.seed = options.seed + i;
+    const std::string head = options.samples == 1 ? "" : fmt::format("{}--- {} ---\n", i == 0 ? "" : "\n", i + 1);
+    std::string before = head + job.prompt;  // shown when there is something to continue it with
+    const Sample sample = continued(job, stop, [&](const std::string& text) {
+      if (!global.json) print(std::exchange(before, "") + text);
+    });
+    if (!global.json) print(before + "\n");
+    all.push_back({{"prompt", job.prompt},
+                   {"text", sample.text},
+                   {"tokens", sample.tokens},
+                   {"prompt_tokens", sample.prompt_tokens},
+                   {"seconds", sample.seconds}});
   }
-  const Json json = {{"prompt", job.prompt},
-                     {"text", sample.text},
-                     {"tokens", sample.tokens},
-                     {"prompt_tokens", sample.prompt_tokens},
-                     {"seconds", sample.seconds}};
-  print(json_text(json));
+  if (global.json) print(json_text(options.samples == 1 ? all.front() : all));
   return kDone;
 }
 
@@ -69,34 +133,52 @@ std::function<int()> declare_sample(CLI::App& app, const GlobalOptions& global) 
   app.add_option("overrides", options->overrides, "How it is computed: device=cpu model.window=1024")
       ->type_name("KEY=VALUE");
   auto* const prompt = app.add_option("--prompt", options->prompt, "The text to continue")->type_name("TEXT");
-  app.add_option("--prompt-file", options->prompt_file, "A file with the text to continue")
+  app.add_option("--prompt-file", options->prompt_file,
+                 "A file with the text to continue; -: standard input, as where a text is piped in")
       ->excludes(prompt)
       ->type_name("FILE");
   app.add_option("--tokens", options->tokens, "Tokens to add")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40).description(""))
       ->capture_default_str()
       ->type_name("N");
+  add_clean_option(app, options->clean);
+  auto* const samples =
+      app.add_option("--samples", options->samples, "So many continuations, with the seeds from --seed on")
+          ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 20).description(""))
+          ->capture_default_str()
+          ->type_name("N");
+  app.add_option("--stop", options->stop, "End before this text; may be given several times")
+      ->allow_extra_args(false)
+      ->type_name("TEXT");
   app.add_option("--temperature", options->temperature, "0: always the likeliest token; 1: as the model says")
       ->check(CLI::Range(0.0, 1e6).description(""))
       ->capture_default_str()
       ->type_name("X");
-  app.add_option("--top-k", options->top_k, "Only the K likeliest tokens; 0: all")
-      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 40).description(""))
-      ->capture_default_str()
-      ->type_name("K");
-  app.add_option("--top-p", options->top_p, "Only the likeliest tokens that together have this probability")
-      ->check(CLI::Range(1e-9, 1.0).description(""))
-      ->capture_default_str()
-      ->type_name("P");
-  app.add_option("--seed", options->seed, "Fixes what is drawn")
-      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 52).description(""))
-      ->capture_default_str()
-      ->type_name("N");
+  auto* const top_k = app.add_option("--top-k", options->top_k, "Only the K likeliest tokens; 0: all")
+                          ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 40).description(""))
+                          ->capture_default_str()
+                          ->type_name("K");
+  auto* const top_p =
+      app.add_option("--top-p", options->top_p, "Only the likeliest tokens that together have this probability")
+          ->check(CLI::Range(1e-9, 1.0).description(""))
+          ->capture_default_str()
+          ->type_name("P");
+  auto* const seed = app.add_option("--seed", options->seed, "Fixes what is drawn")
+                         ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 52).description(""))
+                         ->capture_default_str()
+                         ->type_name("N");
   app.footer(
+      "Without a prompt the model begins a text. A text that the model ends (<|endoftext|>) ends there.\n\n"
       "Examples:\n"
-      "  xlm sample gpt2-small --prompt \"The river\" --tokens 50 model.window=1024\n"
-      "  xlm sample hourglass-text8-3fa9 --prompt \"the river \" --temperature 0.8 --top-k 20 --seed 3");
-  return [options, &global] { return run(*options, global); };
+      "  xlm sample gpt2-small --prompt \"The river\" --tokens 50\n"
+      "  xlm sample hourglass-text8-3fa9 --prompt \"the river \" --temperature 0.8 --top-k 20 --seed 3\n"
+      "  xlm sample hourglass-text8-3fa9 --clean text8 --samples 3 --temperature 0.8 --stop \" the \" < page.txt");
+  return [options, top_k, top_p, seed, samples, &global] {
+    for (const CLI::Option* option : {top_k, top_p, seed, samples}) {
+      if (option->count() > 0) options->of_chance.push_back(option->get_name());
+    }
+    return run(*options, global);
+  };
 }
 
 }  // namespace xlm

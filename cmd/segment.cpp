@@ -6,15 +6,13 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "cmd/command.h"
-#include "datasets/cleaning/text8_filter.h"
+#include "cmd/text_input.h"
 #include "experiments/configuration/configuration.h"
 #include "experiments/runs/core_library.h"
 #include "experiments/runs/model_locator.h"
 
 namespace xlm {
 namespace {
-
-constexpr std::uintmax_t kMaxTextBytes = std::uintmax_t{64} << 20U;
 
 struct SegmentCommand {
   std::string model;
@@ -24,20 +22,11 @@ struct SegmentCommand {
   std::vector<std::string> overrides;
 };
 
-std::string text8_cleaned(const std::string& text) {
-  std::string clean;
-  Text8Cleaner cleaner([&](std::string_view piece) { clean += piece; });
-  cleaner.begin_document();
-  cleaner.write(text);
-  return clean;
-}
-
 std::string chosen_text(const SegmentCommand& command) {
   if (command.text.empty() == command.file.empty()) {
     throw UsageError("give the text with --text, or a file that holds it with --file");
   }
-  std::string text = command.file.empty() ? command.text : read_file(command.file, kMaxTextBytes);
-  if (command.clean == "text8") text = text8_cleaned(text);
+  const std::string text = cleaned(command.file.empty() ? command.text : read_text(command.file), command.clean);
   if (text.empty()) throw DataError("the text is empty");
   return text;
 }
@@ -96,13 +85,8 @@ std::function<int()> declare_segment(CLI::App& app, const GlobalOptions& global)
   app.add_option("overrides", command->overrides, "How it is read: eval.context=512 device=cpu")
       ->type_name("KEY=VALUE");
   app.add_option("--text", command->text, "The text")->type_name("TEXT");
-  app.add_option("--file", command->file, "A file that holds the text")->type_name("FILE");
-  CLI::Validator cleanings = CLI::IsMember({"none", "text8"});
-  cleanings.description("");  // the help says what is meant
-  app.add_option("--clean", command->clean, "none, or text8: a-z and single spaces, digits spelt out")
-      ->check(cleanings)
-      ->capture_default_str()
-      ->type_name("none|text8");
+  app.add_option("--file", command->file, "A file that holds the text; -: standard input")->type_name("FILE");
+  add_clean_option(app, command->clean);
   return [command, &global] { return run_segment(*command, global); };
 }
 

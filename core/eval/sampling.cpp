@@ -141,6 +141,15 @@ struct Begun {
   std::vector<std::int64_t> prompt;
 };
 
+/// What stands before a text: where a text of GPT-2 ends, a line's end, or a blank; otherwise the first symbol.
+std::int64_t before_a_text(const Vocabulary& vocabulary) {
+  for (const char* symbol : {"<|endoftext|>", "\n", " "}) {
+    const auto found = std::find(vocabulary.symbols.begin(), vocabulary.symbols.end(), symbol);
+    if (found != vocabulary.symbols.end()) return found - vocabulary.symbols.begin();
+  }
+  return 0;
+}
+
 Begun begin_sample(const SampleJob& job) {
   if (job.passage) {
     const PreparedData data = open_prepared(job.options.data.path);
@@ -152,7 +161,7 @@ Begun begin_sample(const SampleJob& job) {
   std::vector<std::int64_t> prompt = loaded.vocabulary.unit == Vocabulary::Unit::kBpe
                                          ? encode_bpe(job.prompt, job.model)
                                          : encode_symbols(loaded.vocabulary, job.prompt);
-  if (prompt.empty()) throw UsageError("the prompt is empty: there is nothing to continue");
+  if (prompt.empty()) prompt.push_back(before_a_text(loaded.vocabulary));
   return {std::move(loaded), std::move(prompt)};
 }
 

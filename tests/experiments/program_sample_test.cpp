@@ -1,0 +1,59 @@
+// xlm sample as a user meets it: where the prompt comes from, where a text ends, and what is refused.
+#include "base/json.h"
+#include "tests/experiments/program_fixture.h"
+
+namespace xlm {
+namespace {
+
+using ::testing::HasSubstr;
+
+class SampleCommand : public ProgramTest {
+ protected:
+  SampleCommand() {
+    run({"train", "run.yaml"});
+    id_ = run_folders().front().filename().string();
+  }
+
+  /// Through a shell, in the folder of the test.
+  ProgramResult sample(const std::string& more, const std::string& before = "") const {
+    return shell(folder_.path(), fmt::format("{} '{}' sample {} --tokens 2 {}", before, XLM_FAKE_BINARY, id_, more));
+  }
+
+  std::string id_;
+};
+
+TEST_F(SampleCommand, TakesThePromptFromWhereverATextComes) {
+  write_file(folder_.path() / "prompt.txt", "begun ");
+  EXPECT_EQ(sample("--prompt 'begun '").out, "begun ab ab \n");
+  EXPECT_EQ(sample("--prompt-file prompt.txt").out, "begun ab ab \n");
+  EXPECT_EQ(sample("", "printf 'begun ' |").out, "begun ab ab \n");
+  EXPECT_EQ(sample("< prompt.txt").out, "begun ab ab \n");
+  EXPECT_EQ(sample("--prompt-file -", "cat prompt.txt |").out, "begun ab ab \n");
+  EXPECT_EQ(sample("--prompt-file /dev/stdin", "cat prompt.txt |").out, "begun ab ab \n");
+  EXPECT_EQ(sample("< /dev/null").out, "ab ab \n") << "no prompt at all";
+  EXPECT_EQ(sample("--prompt-file nowhere.txt").code, kBadData);
+  EXPECT_EQ(sample("--prompt 'Begun, 2 ' --clean text8").out, " begun two ab ab \n") << "words stay apart";
+}
+
+TEST_F(SampleCommand, EndsWhereItIsTold) {
+  EXPECT_EQ(sample("--prompt x --stop 'b a'").out, "xa\n");
+  const ProgramResult json = sample("--prompt x --stop zz --stop b --json");
+  EXPECT_EQ(Json::parse(json.out)["text"], "a");
+}
+
+TEST_F(SampleCommand, DrawsSeveral) {
+  EXPECT_EQ(sample("--prompt x --samples 2 --temperature 1").out, "--- 1 ---\nxab ab \n\n--- 2 ---\nxab ab \n");
+  EXPECT_EQ(Json::parse(sample("--prompt x --samples 3 --temperature 1 --json").out).size(), 3);
+}
+
+TEST_F(SampleCommand, ChanceWithoutATemperatureIsAnError) {
+  for (const char* option : {"--top-k 5", "--top-p 0.5", "--seed 3", "--samples 2"}) {
+    const ProgramResult refused = sample(fmt::format("--prompt x {}", option));
+    EXPECT_EQ(refused.code, kUsage) << option;
+    EXPECT_THAT(refused.err, HasSubstr("nothing without --temperature")) << option;
+  }
+  EXPECT_EQ(sample("--prompt x --top-k 5 --seed 3 --temperature 0.5").code, kDone);
+}
+
+}  // namespace
+}  // namespace xlm
