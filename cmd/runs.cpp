@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "cmd/results_store.h"
 #include "cmd/run_view.h"
+#include "cmd/runs_stop.h"
 #include "experiments/runs/run_lock.h"
 #include "results/run_folder/journal.h"
 #include "results/store/run_list.h"
@@ -32,6 +33,7 @@ struct Options {
   ListOptions list;
   std::string run;
   std::vector<std::string> runs;
+  std::vector<std::string> where;
   std::string sql;
   std::string format = "table";
   bool rebuild = false;
@@ -239,6 +241,18 @@ std::function<int()> declare_runs(CLI::App& app, const GlobalOptions& global) {
   CLI::App* query = app.add_subcommand("sql", "Ask the store in SQL, read-only");
   declare_sql(*query, *options);
   choices.emplace_back(query, sql);
+
+  CLI::App* stop = app.add_subcommand("stop", "Ask workers to save and stop, wherever they are");
+  stop->add_option("RUN", options->runs, "Run ids, or starts of them");
+  stop->add_option("--where", options->where, "All runs with KEY=VALUE (!=, <, <=, >, >=); all must hold")
+      ->allow_extra_args(false)
+      ->type_name("CONDITION");
+  stop->footer(
+      "A run that is being done stops at its next step, with a checkpoint; one that waits is not begun.\n"
+      "Both go on when they are submitted again (xlm sweep, xlm train).\n\n"
+      "Examples:\n  xlm runs stop adaptive-span-text8-3fa9c1d240b7e115\n"
+      "  xlm runs stop --where experiment=spans --where model.span=8192");
+  choices.emplace_back(stop, [](const Options& o, const GlobalOptions& c) { return stop_runs(o.runs, o.where, c); });
 
   CLI::App* rm = app.add_subcommand("rm", "Delete runs with their folders");
   rm->add_option("RUN", options->runs, "Run ids, or starts of them")->required();

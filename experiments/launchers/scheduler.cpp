@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "experiments/runs/live_run.h"
+#include "experiments/runs/stop_request.h"
 #include "results/run_folder/journal.h"
 
 namespace xlm {
@@ -163,10 +164,14 @@ void Scheduler::start_workers() {
   }
 }
 
-/// Whether nobody has a run, and, where others take runs too, it is still to be done.
+/// Whether nobody has a run or wants it stopped, and, where others take runs too, it is still to be done.
 bool Scheduler::may_take(const SweepRun& run) {
   if (has_live_worker(run.planned.paths.folder)) {
     leave(run);
+    return false;
+  }
+  if (is_stop_requested(run.planned.paths.folder)) {
+    ended(run, RunStatus::kPreempted, "stopped by xlm runs stop");
     return false;
   }
   if (!settings_.shared) return true;

@@ -148,6 +148,10 @@ std::vector<QueuedWorker> queued_workers(const std::string& job_name) {
   return workers;
 }
 
+void cancel_waiting_jobs(const std::string& job_name) {
+  run_command({"scancel", "--state=PENDING", "--name=" + job_name});
+}
+
 std::string test_submission(const std::string& script) {
   const CommandResult result = run_command({"sbatch", "--test-only"}, script);
   if (result.code != 0) {

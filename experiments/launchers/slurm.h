@@ -45,6 +45,9 @@ std::string test_submission(const std::string& script);
 /// Submits the script as an array of so many tasks; the job's number.
 std::string submit_array(const fs::path& script, std::int64_t tasks);
 
+/// Cancels those jobs of that name that have not started. Nothing where there is no Slurm.
+void cancel_waiting_jobs(const std::string& job_name);
+
 /// Seconds of "1-02:03:04", "2:03:04", "30:00" or "15" (minutes); 0 for anything else, such as "infinite".
 double slurm_seconds(std::string_view text);
 

@@ -7,6 +7,7 @@
 #include <spdlog/spdlog.h>
 
 #include "base/error.h"
+#include "experiments/runs/stop_request.h"
 
 namespace xlm {
 
@@ -49,6 +50,10 @@ void SweepWatch::look_at_runs() {
                                : now.action == SweepAction::kDiverged ? RunStatus::kDiverged
                                                                       : RunStatus::kDone;
       board_.ended(*run, status, now.status);
+      continue;
+    }
+    if (now.action == SweepAction::kRun && is_stop_requested(run->planned.paths.folder)) {
+      board_.ended(*run, RunStatus::kPreempted, "stopped by xlm runs stop");
       continue;
     }
     open_.push_back(run);

@@ -1,6 +1,8 @@
 // The list of runs that workers of a cluster share.
 #include "experiments/launchers/work_list.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "base/error.h"
@@ -8,6 +10,7 @@
 #include "base/text.h"
 #include "experiments/launchers/launcher.h"
 #include "experiments/runs/live_run.h"
+#include "experiments/runs/stop_request.h"
 #include "experiments/runs/submission.h"
 #include "results/run_folder/journal.h"
 
@@ -46,6 +49,13 @@ void queue_again(const SweepRun& run) {
   } catch (const RunLockedError&) {
     // A worker has it by now.
   }
+}
+
+bool is_left_to_take(const SweepRun& run) {
+  if (is_stop_requested(run.planned.paths.folder)) return false;
+  SweepRun now = run;
+  look_at(now, false);
+  return now.action == SweepAction::kRun && now.status != name_of(RunStatus::kFailed);
 }
 
 }  // namespace
@@ -89,6 +99,22 @@ void submit_runs(const WorkList& list) {
     want(run.planned.paths, run.evaluations);
     if (is_to_be_tried_again(run)) queue_again(run);
   }
+}
+
+std::vector<WorkList> finished_lists(const fs::path& runs) {
+  std::vector<WorkList> finished;
+  std::error_code error;
+  for (fs::directory_iterator entry(runs / ".workers", error), end; !error && entry != end; entry.increment(error)) {
+    const fs::path file = entry->path() / "work.json";
+    if (!fs::exists(file)) continue;
+    try {
+      WorkList list = read_work_list(file);
+      if (std::none_of(list.items.begin(), list.items.end(), is_left_to_take)) finished.push_back(std::move(list));
+    } catch (const DataError&) {
+      // A damaged list says nothing; the workers that read it say so.
+    }
+  }
+  return finished;
 }
 
 ExitCode do_work_list(const WorkList& list, LaunchSettings settings) {

@@ -38,6 +38,10 @@ WorkList read_work_list(const fs::path& file);
 /// queued again, for workers leave alone what failed since. Runs that have a worker are left to it.
 void submit_runs(const WorkList& list);
 
+/// The lists of a folder of runs that have no run left for a worker to take: each is done, has failed, is being done,
+/// or somebody wants it stopped.
+std::vector<WorkList> finished_lists(const fs::path& runs);
+
 /// Does runs of a list, beside other workers, until none is left or it is asked to stop. Returns kDone, or kStopped
 /// where it has left runs undone. Of `settings` count jobs, should_stop, enough_time and how to start a worker.
 ExitCode do_work_list(const WorkList& list, LaunchSettings settings);

@@ -10,10 +10,13 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "experiments/runs/stop_request.h"
 #include "results/quantities/quantities.h"
 
 namespace xlm {
 namespace {
+
+constexpr double kBetweenLooks = 0.5;  // seconds, for a request to stop
 
 Json to_json_values(const NamedValues& values) {
   Json json = Json::object();
@@ -166,6 +169,12 @@ void JournalSink::check_owner() {
 
 bool JournalSink::should_stop() {
   if (settings_.should_stop && settings_.should_stop()) return true;
+  // Steps may be short, and the folder far away.
+  if (const double now = settings_.clock(); now >= next_look_) {
+    next_look_ = now + kBetweenLooks;
+    asked_to_stop_ = asked_to_stop_ || is_stop_requested(run_.folder);
+  }
+  if (asked_to_stop_) return true;
   return max_seconds_ > 0 && settings_.clock() - began_ >= max_seconds_;
 }
 

@@ -45,6 +45,8 @@ class JournalSink : public TrainSink {
   void log(const std::string& text);
   /// Ends the bar on the screen.
   void finish();
+  /// Whether somebody has asked for this run alone to be stopped.
+  bool was_asked_to_stop() const { return asked_to_stop_; }
 
   void progress(std::int64_t step, const NamedValues& values) override;
   void metrics(std::int64_t step, const NamedValues& values) override;
@@ -68,6 +70,8 @@ class JournalSink : public TrainSink {
   std::int64_t first_step_ = -1;  // of this process, minus one
   std::int64_t saved_step_ = -1;  // of the newest checkpoint that this process wrote
   double first_time_ = 0;
+  double next_look_ = 0;  // for a request to stop
+  bool asked_to_stop_ = false;
   Journal journal_;
   AppendFile log_;
   std::unique_ptr<Progress> progress_;

@@ -13,18 +13,27 @@
 #include "experiments/runs/live_run.h"
 #include "experiments/runs/machine_resources.h"
 #include "experiments/runs/origin.h"
+#include "experiments/runs/stop_request.h"
 #include "experiments/runs/submission.h"
 #include "experiments/runs/wanted_evaluations.h"
 
 namespace xlm {
 namespace {
 
+constexpr const char* kStopReason = "stopped by xlm runs stop";
+
+std::optional<RunReport> stopped_by_request(const Run& run) {
+  if (!is_stop_requested(run.folder)) return std::nullopt;
+  return RunReport{kStopped, run.status, fmt::format("{} was {}", run.id, kStopReason)};
+}
+
 /// A report where there is nothing to do.
 std::optional<RunReport> settled(const Run& run, bool retry) {
   if (run.status == RunStatus::kDone) {
-    if (!missing_evaluations(run, run.wanted).empty()) return std::nullopt;
+    if (!missing_evaluations(run, run.wanted).empty()) return stopped_by_request(run);
     return RunReport{kDone, run.status, fmt::format("{} is done already", run.id)};
   }
+  if (const auto report = stopped_by_request(run)) return report;
   if (run.status != RunStatus::kDiverged || retry) return std::nullopt;
   return RunReport{
       kDiverged, run.status,
@@ -108,7 +117,8 @@ std::optional<RunReport> do_training(const Run& run, const std::function<Core&()
     const bool done = work(run, open_core, settings, lock, sink) == TrainOutcome::kDone;
     const RunStatus status = done ? RunStatus::kDone : RunStatus::kPreempted;
     sink.finish();
-    sink.state(status);
+    const bool asked = !done && sink.was_asked_to_stop();
+    sink.state(status, asked ? Json{{"reason", kStopReason}} : Json::object());
     sink.log(done ? "done" : "stopped with a checkpoint");
     return done ? std::nullopt : std::optional<RunReport>({kStopped, status, ""});
   } catch (const LostRunError& error) {

@@ -10,6 +10,7 @@
 #include "base/version.h"
 #include "experiments/configuration/configuration.h"
 #include "experiments/runs/live_run.h"
+#include "experiments/runs/stop_request.h"
 #include "results/run_folder/journal.h"
 
 namespace xlm {
@@ -86,6 +87,7 @@ void submit(const PlannedRun& run) {
     throw DataError(
         fmt::format("{} is in the way of a run folder\nremove it, or choose another --runs", folder.string()));
   }
+  withdraw_stop(folder);
   restore(run, content);
   refresh(run);
 }

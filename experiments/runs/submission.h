@@ -22,7 +22,8 @@ struct NewRun {
 bool create_run_folder(const fs::path& folder, const NewRun& content);
 
 /// Makes the run folder, whole or not at all, with its resolved configuration and state queued. Where it exists already
-/// the run is only counted to one more experiment, and an unfinished one takes over where and how it is to be done; a
+/// the run is only counted to one more experiment, an unfinished one takes over where and how it is to be done, and a
+/// request to stop it is taken back; a
 /// configuration that cannot be read any more is written again.
 void submit(const PlannedRun& run);
 

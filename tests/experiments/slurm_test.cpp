@@ -191,6 +191,20 @@ TEST_F(SlurmTest, WhatFailsIsTriedOnceForEachSubmission) {
   EXPECT_EQ(run({"sweep", "sweep.yaml", "--launcher", "slurm", "--wait"}).code, kDone);
 }
 
+TEST_F(SlurmTest, AStopEndsWorkersAndCancelsJobsThatWait) {
+  write_file(hold(), "");
+  EXPECT_EQ(submit_workers("8").code, kDone);  // more than the cluster has processors
+  until([&] { return count_running() == 6; });
+  EXPECT_EQ(run({"runs", "stop", "--where", "experiment=sweep"}).code, kDone);
+  slowly_until([&] { return count_jobs() == 0; });
+  EXPECT_EQ(count_done(), 0U);
+  EXPECT_EQ(count_running(), 0U);
+  fs::remove(hold());
+  EXPECT_EQ(run({"sweep", "sweep.yaml", "--launcher", "slurm", "--wait"}).code, kDone);
+  expect_all_done(12);
+  for (const fs::path& folder : run_folders()) EXPECT_EQ(steps(folder).size(), 10U) << folder;
+}
+
 TEST_F(SlurmTest, WhatTheClusterWouldRefuseEndsBeforeAnythingIsWritten) {
   const auto refused = [&](const std::string& resources, const std::string& site) {
     write_sweep(resources + "sweep: {grid: {seed: [1, 2]}}\n");

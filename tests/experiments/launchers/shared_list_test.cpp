@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "experiments/launchers/work_list.h"
 #include "experiments/runs/live_run.h"
+#include "experiments/runs/stop_request.h"
 #include "results/run_folder/journal.h"
 #include "tests/experiments/experiment_files.h"
 #include "tests/temporary_folder.h"
@@ -84,6 +85,19 @@ TEST_F(SharedListTest, WhatOthersHaveDoneOrFailedSinceIsLeftAlone) {
   record(item(1), "failed");
   run();
   EXPECT_THAT(host_.started, ElementsAre(item(2).id()));
+}
+
+TEST_F(SharedListTest, WhatIsToBeStoppedIsNotTakenUntilItIsSubmittedAgain) {
+  request_stop(folder_of(1));
+  run();
+  EXPECT_THAT(host_.started, ElementsAre(item(0).id(), item(2).id()));
+  EXPECT_EQ(finished_lists(list_.runs).size(), 0U) << "there is no list yet";
+  write_work_list(list_);
+  EXPECT_EQ(finished_lists(list_.runs).size(), 1U);
+  submit_runs(list_);
+  EXPECT_EQ(finished_lists(list_.runs).size(), 0U);
+  run();
+  EXPECT_EQ(host_.started.back(), item(1).id());
 }
 
 TEST_F(SharedListTest, RunsOfOtherWorkersAreNotWaitedFor) {

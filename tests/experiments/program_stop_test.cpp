@@ -1,0 +1,70 @@
+// xlm runs stop: runs are stopped wherever their workers are, and left alone until they are submitted again.
+#include <gmock/gmock.h>
+
+#include "base/json.h"
+#include "experiments/runs/stop_request.h"
+#include "tests/experiments/program_fixture.h"
+
+namespace xlm {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST_F(ProgramTest, AStoppedRunSavesAndItsSweepGoesOnWithTheOthers) {
+  write_sweep("experiment: spans\nsweep: {grid: {seed: [1, 2, 3]}}\n");
+  write_file(hold(), "");
+  BackgroundProgram sweep = start({"sweep", "sweep.yaml", "--jobs", "2"});
+  until([&] { return count_running() == 2; });
+  const ProgramResult stop = run({"runs", "stop", "--where", "seed=1", "--where", "experiment=spans", "--json"});
+  EXPECT_EQ(stop.code, kDone) << stop.err;
+  const std::string stopped = Json::parse(stop.out)["asked"].at(0).get<std::string>();
+  until([&] { return read_live_run(runs_ / stopped).status == RunStatus::kPreempted; });
+  EXPECT_EQ(read_live_run(runs_ / stopped).reason, "stopped by xlm runs stop");
+  fs::remove(hold());
+  const ProgramResult rest = sweep.wait();
+  EXPECT_EQ(rest.code, kStopped) << rest.out;
+  EXPECT_THAT(rest.out, HasSubstr("2 of 3 runs done"));
+  EXPECT_EQ(read_live_run(runs_ / stopped).status, RunStatus::kPreempted);
+  EXPECT_EQ(run({"sweep", "sweep.yaml"}).code, kDone);  // the request is taken back
+  expect_all_done(3);
+  for (const fs::path& folder : run_folders()) EXPECT_EQ(steps(folder).size(), 10U) << folder;
+}
+
+TEST_F(ProgramTest, ARunThatWaitsIsNotBegunOnceItIsStopped) {
+  write_sweep("sweep: {grid: {seed: [1, 2, 3]}}\n");
+  write_file(hold(), "");
+  BackgroundProgram sweep = start({"sweep", "sweep.yaml", "--jobs", "1"});
+  until([&] { return count_running() == 1; });
+  const ProgramResult stop = run({"runs", "stop", "--where", "seed=3"});
+  EXPECT_THAT(stop.out, HasSubstr("will not be begun"));
+  fs::remove(hold());
+  EXPECT_EQ(sweep.wait().code, kStopped);
+  std::size_t begun = 0;
+  for (const fs::path& folder : run_folders()) begun += steps(folder).empty() ? 0 : 1;
+  EXPECT_EQ(begun, 2U);
+}
+
+TEST_F(ProgramTest, WhatHasEndedOrIsNotThereCannotBeStopped) {
+  write_sweep("sweep: {grid: {seed: [1]}}\n");
+  EXPECT_EQ(run({"sweep", "sweep.yaml"}).code, kDone);
+  const std::string id = run_folders().front().filename().string();
+  EXPECT_THAT(run({"runs", "stop", id}).out, HasSubstr("has ended already"));
+  EXPECT_FALSE(is_stop_requested(runs_ / id));
+  EXPECT_EQ(run({"runs", "stop"}).code, kUsage);
+  EXPECT_EQ(run({"runs", "stop", "nobody"}).code, kUsage);
+  EXPECT_THAT(run({"runs", "stop", "--where", "seed=7"}).err, HasSubstr("nothing was there to stop"));
+}
+
+TEST_F(ProgramTest, TrainStopsTooAndGoesOn) {
+  write_file(hold(), "");
+  BackgroundProgram train = start({"train", "run.yaml"});
+  until([&] { return count_running() == 1; });
+  EXPECT_EQ(run({"runs", "stop", run_folders().front().filename().string()}).code, kDone);
+  EXPECT_EQ(train.wait().code, kStopped);
+  fs::remove(hold());
+  EXPECT_EQ(run({"train", "run.yaml"}).code, kDone);
+  expect_all_done(1);
+}
+
+}  // namespace
+}  // namespace xlm
