@@ -286,6 +286,7 @@ int run_sweep(const SweepCommand& command, const GlobalOptions& global) {
   const LauncherEntry& launcher = find_launcher(command.launcher);  // complains before anything is written
   const bool queued = launcher.make_queue != nullptr;
   if (command.wait && !queued) throw UsageError("--wait is for launchers that submit: the local one always waits");
+  read_resources(tree.find("resources"));  // a slip is one for every launcher
   std::vector<SweepRun> runs = plan_sweep(tree, global.runs, command.retry);
   if (command.shuffle) shuffle_runs(runs);
   std::unique_ptr<QueuedSweep> queue;

@@ -22,6 +22,18 @@ bool has_ended(RunStatus status) {
   return status == RunStatus::kDone || status == RunStatus::kFailed || status == RunStatus::kDiverged;
 }
 
+/// How often workers began the run and left no word, without getting on: up to the newest checkpoint.
+int killed_in_a_row(const Run& run) {
+  const double saved = run.checkpoints.empty() ? 0 : run.checkpoints.back().time;
+  int count = 0;
+  for (auto state = run.history.rbegin(); state != run.history.rend(); ++state) {
+    if (state->state != name_of(RunStatus::kRunning)) break;
+    ++count;
+    if (state->time < saved) break;
+  }
+  return count;
+}
+
 }  // namespace
 
 void sleep_seconds(double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); }
@@ -92,24 +104,30 @@ void Scheduler::take_result(const SweepRun& run, int code) {
   }
 }
 
-/// Puts a run whose worker was killed back into the queue; false where that has been tried often enough. The journal
-/// then says that the run failed, so that no other worker begins anew.
+/// Puts a run whose worker was killed back into the queue; false where that has been tried often enough.
 bool Scheduler::try_again(const SweepRun& run, const std::string& how) {
-  const int times = ++killed_[&run];
-  if (times < kTimesKilled) {
-    board_.note(fmt::format("{}: {}, trying it again", run.id(), how));
-    board_.waits(run);
-    queue_.push_back(&run);
-    return true;
-  }
+  if (is_given_up(run)) return false;
+  board_.note(fmt::format("{}: {}, trying it again", run.id(), how));
+  board_.waits(run);
+  queue_.push_back(&run);
+  return true;
+}
+
+/// Whether a run has killed its workers too often. They may have been of several schedulers, so its journal counts; it
+/// then says that the run has failed, and nobody begins anew.
+bool Scheduler::is_given_up(const SweepRun& run) {
+  const fs::path& folder = run.planned.paths.folder;
   try {
-    const RunLock lock(run.planned.paths.folder);
-    const Json failure = {{"state", name_of(RunStatus::kFailed)}, {"reason", fmt::format("{}, {} times", how, times)}};
+    const int times = killed_in_a_row(read_run(folder));
+    if (times < kTimesKilled) return false;
+    const RunLock lock(folder);
+    const std::string reason = fmt::format("its worker was killed {} times in a row; often memory is too small", times);
+    const Json failure = {{"state", name_of(RunStatus::kFailed)}, {"reason", reason}};
     Journal(run.planned.paths.journal(), nullptr, lock.token()).append("state", failure, true);
   } catch (const Error& error) {
     board_.note(fmt::format("{}: {}", run.id(), error.what()));
   }
-  return false;
+  return true;
 }
 
 /// How the run stands; a folder that cannot be read any more must not end the whole sweep.
@@ -153,7 +171,7 @@ void Scheduler::start_workers() {
       const SweepRun& run = *queue_.front();
       if (!may_take(run)) {
         queue_.pop_front();
-      } else if (settings_.enough_time && !settings_.enough_time(longest_)) {
+      } else if (longest_ > 0 && settings_.enough_time && !settings_.enough_time(longest_)) {
         report_.interrupted = true;
         return;
       } else {
@@ -175,7 +193,8 @@ bool Scheduler::may_take(const SweepRun& run) {
     return false;
   }
   if (!settings_.shared) return true;
-  const SweepRun present = now(run);
+  SweepRun present = now(run);
+  if (present.status == name_of(RunStatus::kStale) && is_given_up(run)) present = now(run);
   if (present.action == SweepAction::kRun && present.status != name_of(RunStatus::kFailed)) return true;
   if (present.action == SweepAction::kWait) {
     leave(run);

@@ -50,9 +50,11 @@ struct LaunchSettings {
   std::vector<std::string> worker;  // program and first arguments; the run folder and its options follow
   bool shared = false;              // other schedulers take runs of the same list (see Scheduler)
   std::function<bool()> should_stop;
-  std::function<bool(double longest)> enough_time;  // for one more run, where the longest so far took so many seconds
-  std::function<void()> finished;                   // after every run that ends: results may have changed
-  std::FILE* screen = nullptr;                      // where progress goes; null: nowhere
+  /// Whether there is time for one more run, where the longest so far took so many seconds. The first is always begun:
+  /// whoever stops it has it saved, and a worker that never began would never get on.
+  std::function<bool(double longest)> enough_time;
+  std::function<void()> finished;  // after every run that ends: results may have changed
+  std::FILE* screen = nullptr;     // where progress goes; null: nowhere
   Terminal terminal;
   std::function<double()> clock = monotonic_seconds;
   std::function<void(double)> sleep = sleep_seconds;
@@ -92,6 +94,7 @@ class Scheduler {
   void start(std::size_t place, const SweepRun& run);
   bool may_take(const SweepRun& run);
   bool try_again(const SweepRun& run, const std::string& how);
+  bool is_given_up(const SweepRun& run);
   bool is_idle() const;
   SweepRun now(const SweepRun& run) const;
   void leave(const SweepRun& run);
@@ -111,8 +114,7 @@ class Scheduler {
   SweepBoard board_;
   double next_look_;
   bool stop_sent_ = false;
-  double longest_ = 0;                     // seconds of a run
-  std::map<const SweepRun*, int> killed_;  // how often the worker of a run was
+  double longest_ = 0;  // seconds of a run
   LaunchReport report_;
 };
 

@@ -1,7 +1,10 @@
 // What only the cluster's users know of it.
 #include "experiments/launchers/site.h"
 
+#include <array>
 #include <cstdlib>
+#include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -26,6 +29,25 @@ void read_lines(const Yaml& map, const char* key, std::vector<std::string>& out)
   if (node == nullptr || node->is_null()) return;
   if (!node->is_sequence()) fail_at(*node, fmt::format("{} must be a list of lines", key));
   for (const Yaml& item : node->items) out.push_back(line_of(item, key));
+}
+
+/// What a batch script says already would be said twice, and the second counts.
+void check_directive(const Yaml& node, const std::string& directive) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 11> kOwn{{{"--time", "resources.time"},
+                                                                                {"-t", "resources.time"},
+                                                                                {"--mem", "resources.memory"},
+                                                                                {"--cpus-per-task", "resources.cpus"},
+                                                                                {"-c", "resources.cpus"},
+                                                                                {"--signal", "save"},
+                                                                                {"--array", "--jobs"},
+                                                                                {"-a", "--jobs"},
+                                                                                {"--partition", "partition"},
+                                                                                {"-p", "partition"},
+                                                                                {"--account", "account"}}};
+  const std::string name = directive.substr(0, directive.find_first_of("= "));
+  for (const auto& [option, instead] : kOwn) {
+    if (name == option) fail_at(node, fmt::format("{} is not for directives: {} says it", option, instead));
+  }
 }
 
 }  // namespace
@@ -67,6 +89,7 @@ Site read_site(const fs::path& file) {
     if (!directive.starts_with("-")) {
       fail_at(*tree.find("directives"), fmt::format("'{}' is no option of sbatch: they begin with -", directive));
     }
+    check_directive(*tree.find("directives"), directive);
   }
   read_lines(tree, "setup", site.setup);
   read_line(tree, "container", site.container);

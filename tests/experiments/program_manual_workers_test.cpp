@@ -89,6 +89,7 @@ TEST_F(ProgramTest, WrongUsesOfQueuesAreRefused) {
   write_sweep(kSweep);
   EXPECT_EQ(run({"sweep", "sweep.yaml", "--wait"}).code, kUsage);
   EXPECT_EQ(run({"sweep"}).code, kUsage);
+  EXPECT_EQ(run({"sweep", "sweep.yaml", "resources.cpu=1"}).code, kUsage);
   EXPECT_EQ(run({"worker"}).code, kUsage);
   EXPECT_EQ(run({"worker", "--sweep", "nothing.json"}).code, kBadData);
   EXPECT_FALSE(fs::exists(runs_));

@@ -116,8 +116,9 @@ TEST(Site, IsReadStrictly) {
   EXPECT_EQ(site.resources.time.value, 7200);
   EXPECT_THAT(site.directives, testing::ElementsAre("--constraint=a100"));
   EXPECT_THAT(site.setup, testing::ElementsAre("module load cuda"));
-  for (const char* wrong : {"partiton: gpu\n", "directives: [constraint]\n", "setup: module load cuda\n",
-                            "account: \"a\\nb\"\n", "- partition\n"}) {
+  for (const char* wrong :
+       {"partiton: gpu\n", "directives: [constraint]\n", "setup: module load cuda\n", "account: \"a\\nb\"\n",
+        "- partition\n", "directives: [--time=10]\n", "directives: [-t 10]\n"}) {
     write_file(file, wrong);
     EXPECT_THROW(read_site(file), UsageError) << wrong;
   }
