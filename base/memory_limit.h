@@ -7,8 +7,8 @@
 
 namespace xlm {
 
-/// Bytes of main memory that this process may use at most: the machine's, or what its control group (a job of a cluster,
-/// a container) may have, if that is less. `root` holds proc and sys.
+/// Bytes of main memory that this process may use at most: the machine's, or what its control group (a job of a
+/// cluster, a container) may have, if that is less. `root` holds proc and sys.
 std::uint64_t memory_limit(const fs::path& root = "/");
 
 }  // namespace xlm

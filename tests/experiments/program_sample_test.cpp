@@ -1,4 +1,7 @@
 // xlm sample as a user meets it: where the prompt comes from, where a text ends, and what is refused.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
 #include "base/json.h"
 #include "tests/experiments/program_fixture.h"
 
