@@ -129,7 +129,7 @@ int run(int argc, char** argv) {
       "Adaptive attention span, dynamic token pooling, recurrence for GPT-2: from raw text to the papers' tables with "
       "your own numbers in them.\n",
       "xlm"};
-  app.set_version_flag("--version", fmt::format("xlm {} ({})", kVersion, kCommit));
+  app.set_version_flag("-V,--version", fmt::format("xlm {} ({})", kVersion, kCommit));
   app.require_subcommand(1);
   app.footer(
       "Examples:\n"

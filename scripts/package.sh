@@ -18,4 +18,13 @@ for library in "$out"/lib/*.so*; do
   # A library's own needs are found beside it.
   [ "$(basename "$library")" = libxlm_core.so ] || patchelf --set-rpath '$ORIGIN' "$library"
 done
+# What belongs beside a program, made by itself: a page for man, completion, and the docs.
+share=$out/share
+mkdir -p "$share/man/man1" "$share/bash-completion/completions" "$share/zsh/site-functions" \
+  "$share/fish/vendor_completions.d" "$share/doc/xlm"
+"$out/bin/xlm" help --man >"$share/man/man1/xlm.1"
+"$out/bin/xlm" completion bash >"$share/bash-completion/completions/xlm"
+"$out/bin/xlm" completion zsh >"$share/zsh/site-functions/_xlm"
+"$out/bin/xlm" completion fish >"$share/fish/vendor_completions.d/xlm.fish"
+cp -r README.md CHANGELOG.md LICENSE docs "$share/doc/xlm/"
 du -sh "$out" | cut -f1 | xargs printf '%s: %s\n' "$out"

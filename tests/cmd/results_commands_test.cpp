@@ -1,5 +1,7 @@
 // xlm runs, pareto, table and figure as a user or a script meets them: output, messages and exit codes.
+#include <cstdlib>
 #include <fstream>
+#include <set>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -472,6 +474,35 @@ TEST_F(ResultsCommands, WarnOfMalformedRunsAndGoOn) {
   EXPECT_EQ(Json::parse(list.out).size(), 8);
   EXPECT_THAT(list.err, HasSubstr("broken/config.yaml"));
   EXPECT_THAT(list.err, HasSubstr("1 malformed line is left out"));
+}
+
+TEST_F(ResultsCommands, HelpIsACommandToo) {
+  EXPECT_EQ(xlm("help runs ls").out, xlm("runs ls --help").out);
+  EXPECT_EQ(xlm("help").out, xlm("--help").out);
+  EXPECT_EQ(xlm("-V").out, xlm("--version").out);
+  const ProgramResult wrong = xlm("help runs lss");
+  EXPECT_EQ(wrong.code, 2);
+  EXPECT_THAT(wrong.err, HasSubstr("unknown command 'runs lss' (did you mean 'ls'?)"));
+  EXPECT_EQ(xlm("help worker").code, 2) << "for the program's own use";
+}
+
+TEST_F(ResultsCommands, ThePageForManHasEveryCommandAndOption) {
+  const std::string page = xlm("help --man").out;
+  for (const char* part :
+       {".TH XLM 1", ".SS runs ls\n", "\\-\\-sort COLUMN", ".SS eval\\-overlap\n", ".SH EXIT STATUS", ".B 75\n"}) {
+    EXPECT_THAT(page, HasSubstr(part));
+  }
+  EXPECT_THAT(page, Not(HasSubstr(".SS worker")));
+  for (const std::string& line : split(page, '\n')) {
+    if (line.empty() || line.front() != '.') continue;
+    const std::string request = split(line, ' ').front();
+    EXPECT_THAT((std::set<std::string>{".TH", ".SH", ".SS", ".TP", ".B", ".PP", ".nf", ".fi"}),
+                testing::Contains(request));
+  }
+  if (std::system("command -v man >/dev/null 2>&1") != 0) return;
+  write("xlm.1", page);
+  const ProgramResult shown = shell(temporary_.path(), "man --warnings -l -Tutf8 ./xlm.1 2>&1 >/dev/null");
+  EXPECT_EQ(shown.out + shown.err, "") << "groff has nothing to say";
 }
 
 TEST_F(ResultsCommands, HelpHasExamples) {
