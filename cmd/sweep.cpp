@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/stop.h"
 #include "base/text.h"
+#include "cmd/best_settings.h"
 #include "cmd/command.h"
 #include "cmd/run_results.h"
 #include "cmd/sweep_check.h"
@@ -79,22 +80,42 @@ std::string dry_run_json(const std::vector<SweepRun>& runs, const std::vector<Co
   return json_text(list);
 }
 
-/// A row for each run: its id and swept values, then what `more` adds under the titles of `columns`.
+/// The swept keys in whose values the runs differ.
+std::vector<std::string> varied_keys(const std::vector<SweepRun>& runs) {
+  std::vector<std::string> keys = swept_keys(runs);
+  std::erase_if(keys, [&](const std::string& key) {
+    return runs.size() > 1 && std::all_of(runs.begin(), runs.end(), [&](const SweepRun& run) {
+             return shown_value(run.point, key) == shown_value(runs.front().point, key);
+           });
+  });
+  return keys;
+}
+
+/// A row for each run: its id and swept values, then what `more` adds under the titles of `columns`. Where the terminal
+/// is too narrow, ids are their ends, which tell them apart.
 template <class More>
 std::string runs_table(const std::vector<SweepRun>& runs, const std::vector<TextTable::Column>& columns, More more,
                        const Terminal& terminal) {
-  const std::vector<std::string> keys = swept_keys(runs);
+  const std::vector<std::string> keys = varied_keys(runs);
   std::vector<TextTable::Column> all{{"run"}};
   for (const std::string& key : keys) all.push_back({short_title(key, keys)});
   all.insert(all.end(), columns.begin(), columns.end());
-  TextTable table(std::move(all));
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    std::vector<std::string> cells{runs[i].id()};
-    for (const std::string& key : keys) cells.push_back(shown_value(runs[i].point, key));
-    for (std::string& cell : more(i)) cells.push_back(std::move(cell));
-    table.add(std::move(cells));
-  }
-  return table.render(TextTable::Format::kText, terminal.is_terminal ? terminal.width : 0);
+  std::vector<std::string> ids;
+  for (const SweepRun& run : runs) ids.push_back(run.id());
+  const auto table_with = [&](const std::vector<std::string>& names) {
+    TextTable table(all);
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+      std::vector<std::string> cells{names[i]};
+      for (const std::string& key : keys) cells.push_back(shown_value(runs[i].point, key));
+      for (std::string& cell : more(i)) cells.push_back(std::move(cell));
+      table.add(std::move(cells));
+    }
+    return table;
+  };
+  const std::string whole = table_with(ids).render(TextTable::Format::kText);
+  const std::size_t line = display_width(first_line(whole.substr(whole.find('\n') + 1)));  // the rule is the widest
+  if (!terminal.is_terminal || line <= static_cast<std::size_t>(terminal.width)) return whole;
+  return table_with(short_ids(ids)).render(TextTable::Format::kText, terminal.width);
 }
 
 /// `queue` is null for a launcher that starts its workers itself.
@@ -228,8 +249,9 @@ class Summary {
     if (failed_ > 0) {
       return "run the same command again to try the failed runs again (diverged ones only with --retry)\n";
     }
-    if (!has_tables_) return "";
-    std::string text = "next: xlm table " + command_.file.string();
+    std::string text = best_settings(planned_, varied_keys(planned_), runs_, measure_);
+    if (!has_tables_) return text;
+    text += "next: xlm table " + command_.file.string();
     if (!command_.profile.empty()) text += " --profile " + command_.profile;
     for (const std::string& assignment : command_.overrides) {
       if (assignment.starts_with("experiment=")) text += " --" + assignment;

@@ -9,6 +9,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 TEST_F(ProgramTest, SweepDoesAllRunsThenNone) {
   write_sweep("sweep: {grid: {seed: [1, 2, 3]}}\ntable: t\n");
@@ -21,6 +22,16 @@ TEST_F(ProgramTest, SweepDoesAllRunsThenNone) {
   EXPECT_EQ(again.code, kDone);
   EXPECT_EQ(Json::parse(again.out).size(), 3U);
   for (const fs::path& folder : run_folders()) EXPECT_EQ(steps(folder).size(), 10U);
+}
+
+TEST_F(ProgramTest, SweepEndsWithItsBestSettings) {
+  write_sweep("sweep: {grid: {optimizer.lr: [0.1, 0.2], train.batch: [2], seed: [1, 2]}}\n");
+  const std::string out = run({"sweep", "sweep.yaml"}).out;
+  EXPECT_THAT(out, HasSubstr("best of 2 settings by valid "));
+  EXPECT_THAT(out, HasSubstr(":\n  2.0150 (mean over 2 seeds)  optimizer.lr=0.1\n"));
+  EXPECT_THAT(out, Not(HasSubstr("batch"))) << "what is the same in all runs is no column";
+  write_sweep("sweep: {grid: {seed: [1, 2]}}\n");
+  EXPECT_THAT(run({"sweep", "sweep.yaml"}).out, Not(HasSubstr("best of"))) << "seeds are one setting";
 }
 
 TEST_F(ProgramTest, SweepSaysWhichTableIsNext) {

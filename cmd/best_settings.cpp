@@ -1,0 +1,59 @@
+// The best settings of a sweep.
+#include "cmd/best_settings.h"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "cmd/run_results.h"
+#include "results/store/statistics.h"
+
+namespace xlm {
+namespace {
+
+constexpr std::size_t kMostShown = 3;
+
+bool is_of_data(const std::string& key) { return key.starts_with("data."); }
+
+/// The mean over the seeds of one setting.
+struct RankedSetting {
+  double value = 0;
+  std::size_t seeds = 0;
+  std::string name;
+};
+
+}  // namespace
+
+std::string best_settings(const std::vector<SweepRun>& planned, std::vector<std::string> keys,
+                          const std::vector<Run>& runs, const Quantity& measure) {
+  if (std::any_of(keys.begin(), keys.end(), is_of_data)) return "";
+  std::erase(keys, "seed");
+  std::map<std::string, std::vector<double>> by_setting;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const RunEvaluation* evaluation = main_evaluation(runs[i], "valid");
+    if (evaluation == nullptr || !evaluation->values.contains(measure.name)) continue;
+    std::vector<std::string> parts;
+    for (const std::string& key : keys) {
+      const std::string value = shown_value(planned[i].point, key);
+      if (!value.empty()) parts.push_back(key + "=" + value);
+    }
+    by_setting[join(parts, " ")].push_back(evaluation->values.at(measure.name));
+  }
+  if (by_setting.size() < 2) return "";
+  std::vector<RankedSetting> ranked;
+  for (const auto& [name, values] : by_setting) ranked.push_back({mean(values), values.size(), name});
+  std::stable_sort(ranked.begin(), ranked.end(), [&](const RankedSetting& a, const RankedSetting& b) {
+    return measure.better == Better::kLower ? a.value < b.value : a.value > b.value;
+  });
+  ranked.resize(std::min(ranked.size(), kMostShown));
+  std::string text = fmt::format("best of {} settings by valid {}:\n", by_setting.size(), measure.label);
+  for (const RankedSetting& one : ranked) {
+    const std::string seeds = one.seeds > 1 ? fmt::format(" (mean over {} seeds)", one.seeds) : "";
+    text += fmt::format("  {}{}  {}\n", list_number(measure, one.value), seeds, one.name);
+  }
+  return text;
+}
+
+}  // namespace xlm

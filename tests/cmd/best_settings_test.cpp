@@ -1,0 +1,64 @@
+// The best settings of a sweep: seeds together, best first, and none across corpora.
+#include "cmd/best_settings.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace xlm {
+namespace {
+
+class BestSettings : public ::testing::Test {
+ protected:
+  void add(const SweepPoint& point, double bpc) {
+    SweepRun run{};
+    run.point = point;
+    planned_.push_back(std::move(run));
+    xlm::Run done;
+    RunEvaluation evaluation{.split = "valid"};
+    evaluation.values = {{"bpc", bpc}, {"shortening_factor", bpc}};
+    evaluation.main = true;
+    done.evaluations.push_back(std::move(evaluation));
+    runs_.push_back(std::move(done));
+  }
+
+  static SweepPoint point(const std::string& key, const std::string& value, const std::string& seed) {
+    return {{key, make_scalar(value, "test")}, {"seed", make_scalar(seed, "test")}};
+  }
+
+  std::string best(const std::string& measure = "bpc") const {
+    return best_settings(planned_, swept_keys(planned_), runs_, quantity(measure));
+  }
+
+  std::vector<SweepRun> planned_;
+  std::vector<xlm::Run> runs_;
+};
+
+TEST_F(BestSettings, AreMeansOverSeedsBestFirst) {
+  add(point("optimizer.lr", "0.1", "1"), 1.5);
+  add(point("optimizer.lr", "0.1", "2"), 1.7);
+  add(point("optimizer.lr", "0.2", "1"), 1.4);
+  add(point("optimizer.lr", "0.3", "1"), 1.9);
+  add(point("optimizer.lr", "0.4", "1"), 2.5);
+  EXPECT_EQ(best(),
+            "best of 4 settings by valid bpc:\n"
+            "  1.4000  optimizer.lr=0.2\n"
+            "  1.6000 (mean over 2 seeds)  optimizer.lr=0.1\n"
+            "  1.9000  optimizer.lr=0.3\n");
+  EXPECT_THAT(best("shortening_factor"), testing::HasSubstr(":\n  2.500  optimizer.lr=0.4\n")) << "more is better";
+  EXPECT_EQ(best("loss"), "") << "nothing was measured";
+}
+
+TEST_F(BestSettings, AreNotNamedAcrossCorpora) {
+  add(point("data.path", "a", "1"), 1.5);
+  add(point("data.path", "b", "1"), 1.4);
+  EXPECT_EQ(best(), "");
+}
+
+TEST_F(BestSettings, OfOneSettingSayNothing) {
+  add(point("optimizer.lr", "0.1", "1"), 1.5);
+  add(point("optimizer.lr", "0.1", "2"), 1.4);
+  EXPECT_EQ(best(), "");
+}
+
+}  // namespace
+}  // namespace xlm
