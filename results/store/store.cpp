@@ -310,7 +310,8 @@ void Store::rethrow(const SQLite::Exception& error, const fs::path& file) {
       throw StoreUnwritable(
           fmt::format("cannot write the store {}: {}\nkeep it elsewhere with --store FILE", name, error.what()));
     case SQLITE_IOERR:
-      throw DataError(fmt::format("cannot read or write the store {}: {}", name, error.what()));
+      throw DataError(fmt::format("cannot read or write the store {}: {} (SQLite's code {})", name, error.what(),
+                                  error.getExtendedErrorCode()));
     default:
       throw Error(fmt::format("the store {}: {}", name, error.what()));
   }

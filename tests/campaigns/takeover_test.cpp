@@ -19,6 +19,13 @@ class TakeoverTest : public Campaign {
 
   bool can_be_elsewhere() const { return shell(folder_.path(), "unshare --pid --fork --mount-proc true").code == 0; }
 
+  /// A checkpoint whose bytes were being written when it fell asleep still gets its name (docs/reliability.md).
+  std::map<std::string, std::string> files_but_checkpoints() const {
+    auto found = files();
+    std::erase_if(found, [](const auto& file) { return file.first.find("/checkpoints/") != std::string::npos; });
+    return found;
+  }
+
   std::string with_clock(int seconds_ahead) const {
     return fmt::format("LD_PRELOAD={} XLM_CLOCK_AHEAD={}", XLM_FAULT_POINTS, seconds_ahead);
   }
@@ -48,12 +55,12 @@ TEST_F(TakeoverTest, ASleeperThatWakesChangesNothing) {
     const ProgramResult second = run_with(with_clock(200), "train run.yaml");
     ASSERT_EQ(second.code, 0) << second.err;
     const std::string records = read_file(run_folders().front() / "journal.jsonl");
-    const auto before = files();
+    const auto before = files_but_checkpoints();
     sleeper.kill_group(SIGCONT);
     const ProgramResult woken = sleeper.wait();
     EXPECT_EQ(woken.code, 1) << woken.err;
     EXPECT_NE(woken.err.find("taken over"), std::string::npos) << woken.err;
-    EXPECT_EQ(files(), before);
+    EXPECT_EQ(files_but_checkpoints(), before);
     // It may have slept between its look at the lock and its line: the line carries an older token, and does not count.
     const std::string now = read_file(run_folders().front() / "journal.jsonl");
     ASSERT_TRUE(now.starts_with(records));

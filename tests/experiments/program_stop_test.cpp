@@ -51,7 +51,7 @@ TEST_F(ProgramTest, WhatHasEndedOrIsNotThereCannotBeStopped) {
   EXPECT_THAT(run({"runs", "stop", id}).out, HasSubstr("has ended already"));
   EXPECT_FALSE(is_stop_requested(runs_ / id));
   EXPECT_EQ(run({"runs", "stop"}).code, kUsage);
-  EXPECT_EQ(run({"runs", "stop", "nobody"}).code, kUsage);
+  EXPECT_EQ(run({"runs", "stop", "nobody"}).code, kBadData);
   EXPECT_THAT(run({"runs", "stop", "--where", "seed=7"}).err, HasSubstr("nothing was there to stop"));
 }
 

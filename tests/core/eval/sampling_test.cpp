@@ -115,10 +115,20 @@ TEST_F(SampleTest, EveryModelContinuesAndStreamsWhatItReturns) {
   }
 }
 
+TEST_F(SampleTest, WithoutAPromptATextBeginsWhereTextsBegin) {
+  SampleJob asked = job(sampled_models().back());
+  const auto show = [](const std::string&) { return true; };
+  asked.prompt = "";
+  const Sample sampled = sample(asked, show);
+  EXPECT_EQ(sampled.prompt, "");
+  EXPECT_EQ(sampled.prompt_tokens, 1) << "a blank, a line's end, or the end of the text before";
+  EXPECT_EQ(sampled.tokens.size(), 25U);
+}
+
 TEST_F(SampleTest, PromptsThatCannotBeReadAreRefused) {
   SampleJob asked = job(sampled_models().back());
   const auto show = [](const std::string&) { return true; };
-  for (const char* prompt : {"", "xyz", "a\xff"}) {
+  for (const char* prompt : {"xyz", "a\xff"}) {
     asked.prompt = prompt;
     EXPECT_THROW(sample(asked, show), Error) << prompt;
   }
