@@ -14,7 +14,7 @@
 namespace xlm {
 namespace {
 
-struct Options {
+struct CompareOptions {
   std::string a;
   std::string b;
   std::vector<std::string> where;
@@ -61,7 +61,7 @@ std::vector<std::size_t> select(RunTable& runs, const std::string& text) {
   return all;
 }
 
-Setting read_setting(RunTable& runs, const std::string& text, const Options& options) {
+Setting read_setting(RunTable& runs, const std::string& text, const CompareOptions& options) {
   Setting setting{.name = text, .by_group = {}, .runs = {}};
   const std::vector<std::size_t> selected = runs.select(select(runs, text), parse_filters(options.where));
   const std::vector<Value>& values = runs.column(options.value);
@@ -94,7 +94,7 @@ Pairs common(const Setting& a, const Setting& b) {
   return pairs;
 }
 
-std::string summary_line(const Setting& setting, std::string_view letter, const Options& options) {
+std::string summary_line(const Setting& setting, std::string_view letter, const CompareOptions& options) {
   const std::vector<double> values = setting.means();
   const std::optional<double> deviation = sample_deviation(values);
   return fmt::format("{}  {}: {:.5g}{} ({} {}{})\n", letter, setting.name, mean(values),
@@ -103,7 +103,7 @@ std::string summary_line(const Setting& setting, std::string_view letter, const 
 }
 
 /// Every setting is a single mean for a seed, so several runs of one seed are said.
-std::string mixed_line(const Setting& setting, const Options& options) {
+std::string mixed_line(const Setting& setting, const CompareOptions& options) {
   const bool mixed = setting.runs.size() > setting.by_group.size();
   return mixed ? fmt::format("{} has several runs with one {}: each {} counts as their mean\n", setting.name,
                              options.over, options.over)
@@ -118,7 +118,7 @@ std::string verdict_line(const PairedComparison& compared, double level) {
 }
 
 std::string comparison_text(const Setting& a, const Setting& b, const PairedComparison& compared,
-                            const Options& options) {
+                            const CompareOptions& options) {
   std::string text = options.value + "\n" + summary_line(a, "A", options) + summary_line(b, "B", options) + "\n";
   text += fmt::format("A − B = {:+.3g}", compared.difference);
   if (compared.half_width) {
@@ -142,7 +142,8 @@ Json setting_json(const Setting& setting) {
           {"runs", setting.runs}};
 }
 
-Json comparison_json(const Setting& a, const Setting& b, const PairedComparison& compared, const Options& options) {
+Json comparison_json(const Setting& a, const Setting& b, const PairedComparison& compared,
+                     const CompareOptions& options) {
   const auto or_null = [](const std::optional<double>& value) { return value ? Json(*value) : Json(); };
   return {{"value", options.value},
           {"a", setting_json(a)},
@@ -155,7 +156,7 @@ Json comparison_json(const Setting& a, const Setting& b, const PairedComparison&
           {"effect", or_null(compared.effect)}};
 }
 
-int run(const Options& options, const GlobalOptions& global) {
+int run_compare(const CompareOptions& options, const GlobalOptions& global) {
   Store store = open_store(global);
   RunTable runs(store);
   const Setting a = read_setting(runs, options.a, options);
@@ -175,7 +176,7 @@ int run(const Options& options, const GlobalOptions& global) {
 }  // namespace
 
 std::function<int()> declare_compare(CLI::App& app, const GlobalOptions& global) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<CompareOptions>();
   app.add_option("A", options->a, "A condition (model.span_type=fixed), or a run, which stands for all its seeds")
       ->required();
   app.add_option("B", options->b, "The other one")->required();
@@ -192,7 +193,7 @@ std::function<int()> declare_compare(CLI::App& app, const GlobalOptions& global)
       "  xlm compare model.span_type=fixed model.span_type=adaptive --where experiment=spans,model.span=256\n"
       "  xlm compare hourglass-text8-3fa9c1d240b7e115 hourglass-text8-90ab12cd5c02ffe8 --value valid.bpc\n"
       "  xlm compare model.boundaries.type=none model.boundaries.type=gumbel --where experiment=table-1 --json");
-  return [options, &global] { return run(*options, global); };
+  return [options, &global] { return run_compare(*options, global); };
 }
 
 }  // namespace xlm

@@ -15,9 +15,7 @@
 namespace xlm {
 namespace {
 
-constexpr std::string_view kHtml = "html";
-
-struct Options : RecipeOptions {
+struct ContinuationOptions : RecipeOptions {
   fs::path file;
   std::vector<std::string> overrides;
   std::string data;
@@ -25,20 +23,20 @@ struct Options : RecipeOptions {
   fs::path out;
 };
 
-std::vector<std::string> formats() {
+std::vector<std::string> continuation_formats() {
   std::vector<std::string> names(kContinuationFormatNames.begin(), kContinuationFormatNames.end());
   names.emplace_back(kHtml);
   return names;
 }
 
-std::string render(Store& store, const std::vector<Continuations>& all, const std::string& name) {
+std::string render_continuations(Store& store, const std::vector<Continuations>& all, const std::string& name) {
   if (name == kHtml) return continuations_page(store, all);
   const auto found = std::find(kContinuationFormatNames.begin(), kContinuationFormatNames.end(), name);
   return render_continuations(all, static_cast<ContinuationFormat>(found - kContinuationFormatNames.begin()));
 }
 
 /// What a run's model, as the command line wants it computed, says after each prompt.
-SampleJob job_of(const std::string& run, const Continuations& continuations, const Options& options,
+SampleJob job_of(const std::string& run, const Continuations& continuations, const ContinuationOptions& options,
                  const GlobalOptions& global) {
   const LocatedModel place = locate_model(run, global.runs);
   SampleJob job{.model = place.model,
@@ -50,7 +48,7 @@ SampleJob job_of(const std::string& run, const Continuations& continuations, con
 }
 
 /// Asks every model for its continuation of every prompt.
-void fill_in(Continuations& continuations, const Options& options, const GlobalOptions& global) {
+void fill_in(Continuations& continuations, const ContinuationOptions& options, const GlobalOptions& global) {
   const ContinuationDescription& description = continuations.description;
   for (const ContinuationDescription::Prompt& prompt : description.prompts) {
     continuations.passages.push_back({prompt, "", std::vector<std::string>(continuations.models.size())});
@@ -76,8 +74,8 @@ void fill_in(Continuations& continuations, const Options& options, const GlobalO
   }
 }
 
-int run(const Options& options, const GlobalOptions& global) {
-  const std::string format = output_format(options.format, options.out, formats(), global);
+int run_continuation(const ContinuationOptions& options, const GlobalOptions& global) {
+  const std::string format = output_format(options.format, options.out, continuation_formats(), global);
   const RecipeView recipe = read_recipe(options.file, options);
   std::vector<ContinuationDescription> descriptions;
   for (const Yaml& description : choose_exhibits(find_exhibits(recipe.file, ExhibitKind::kContinuation),
@@ -91,28 +89,28 @@ int run(const Options& options, const GlobalOptions& global) {
   const auto build = [&](const ContinuationDescription& one) { return find_models(runs, one, recipe.filters); };
   make_each(descriptions, build, [&](Continuations found) { all.push_back(std::move(found)); });
   for (Continuations& one : all) fill_in(one, options, global);
-  print_or_write(render(store, all, format), options.out);
+  print_or_write(render_continuations(store, all, format), options.out);
   return all.size() == descriptions.size() ? kDone : kBadData;
 }
 
 }  // namespace
 
 std::function<int()> declare_continuation(CLI::App& app, const GlobalOptions& global) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ContinuationOptions>();
   app.add_option("SPEC.yaml", options->file, "A recipe with continuations in it, or a file of them alone")->required();
   app.add_option("overrides", options->overrides, "How they are computed: device=cpu model.window=1024")
       ->type_name("KEY=VALUE");
   add_recipe_options(app, *options, "continuation");
   app.add_option("--data", options->data, "Prepared data folder (default: what the runs were trained on)")
       ->type_name("DIR");
-  add_output_options(app, options->format, options->out, formats());
+  add_output_options(app, options->format, options->out, continuation_formats());
   app.footer(
       "The models are asked anew each time: always the likeliest token, so that the same models say the same.\n"
       "docs/results.md says how a recipe describes continuations. `xlm sample` continues a text of your own.\n\n"
       "Examples:\n"
       "  xlm continuation experiments/recipes/recurrence/table-2.yaml --profile small --out continuations.html\n"
       "  xlm continuation experiments/recipes/recurrence/table-2.yaml --profile small --format markdown device=cpu");
-  return [options, &global] { return run(*options, global); };
+  return [options, &global] { return run_continuation(*options, global); };
 }
 
 }  // namespace xlm

@@ -16,7 +16,7 @@
 namespace xlm {
 namespace {
 
-struct Options {
+struct DataShowOptions {
   fs::path folder;
   bool verify = false;
   int lines = 3;
@@ -60,7 +60,7 @@ Json symbols_json(const Vocabulary& vocabulary, const std::vector<SymbolCount>& 
   return list;
 }
 
-Json describe(const PreparedData& data, const Options& options) {
+Json describe_data(const PreparedData& data, const DataShowOptions& options) {
   Json json{{"path", data.path.string()},
             {"dataset", data.dataset},
             {"language", data.language},
@@ -85,7 +85,7 @@ Json describe(const PreparedData& data, const Options& options) {
   return json;
 }
 
-std::string text_of(const PreparedData& data, const Options& options, const Terminal& terminal) {
+std::string text_of(const PreparedData& data, const DataShowOptions& options, const Terminal& terminal) {
   const Vocabulary& vocabulary = data.vocabulary;
   std::string out = fmt::format("{}: {}{}, {}{}\n\n", data.path.string(), data.dataset,
                                 data.language.empty() ? "" : " in " + data.language, symbols_text(vocabulary),
@@ -131,18 +131,18 @@ std::string text_of(const PreparedData& data, const Options& options, const Term
   return out;
 }
 
-int show(const Options& options, const GlobalOptions& global) {
+int show_data(const DataShowOptions& options, const GlobalOptions& global) {
   const PreparedData data = open_prepared(options.folder);
   if (options.verify) verify_prepared(data);
   const Terminal& terminal = global.standard_output;
-  print(global.json ? json_text(describe(data, options)) : text_of(data, options, terminal));
+  print(global.json ? json_text(describe_data(data, options)) : text_of(data, options, terminal));
   return kDone;
 }
 
 }  // namespace
 
 std::function<int()> declare_data(CLI::App& app, const GlobalOptions& global) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<DataShowOptions>();
   app.require_subcommand(1);
   CLI::App* one = app.add_subcommand("show", "Sizes, alphabet, most frequent symbols, first lines, sources");
   one->add_option("DIR", options->folder, "A prepared data folder")->required()->type_name("");
@@ -157,7 +157,7 @@ std::function<int()> declare_data(CLI::App& app, const GlobalOptions& global) {
       ->type_name("N");
   one->footer("Example:\n  xlm data show data/text8 --verify");
   app.footer("Example:\n  xlm data show data/text8");
-  return [options, &global] { return show(*options, global); };
+  return [options, &global] { return show_data(*options, global); };
 }
 
 }  // namespace xlm

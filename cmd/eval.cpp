@@ -21,7 +21,7 @@
 namespace xlm {
 namespace {
 
-std::string as_json(const std::string& model, const Evaluation& evaluation) {
+std::string eval_as_json(const std::string& model, const Evaluation& evaluation) {
   Json json = {{"model", model}, {"split", evaluation.split}, {"tokens", evaluation.tokens}, {"loss", evaluation.loss}};
   std::set<std::string> names;
   for (const auto& [name, value] : evaluation.values) names.insert(name);
@@ -30,7 +30,7 @@ std::string as_json(const std::string& model, const Evaluation& evaluation) {
   return json_text(json);
 }
 
-std::string as_text(const std::string& model, const Evaluation& evaluation) {
+std::string eval_as_text(const std::string& model, const Evaluation& evaluation) {
   std::vector<std::pair<std::string, std::string>> lines{{"model", model},
                                                          {"split", evaluation.split},
                                                          {"tokens", std::to_string(evaluation.tokens)},
@@ -60,7 +60,7 @@ int run_eval(const EvaluationTarget& target, const GlobalOptions& global) {
   evaluation.split = target.split;
   record_evaluation({.place = place, .options = options, .split = target.split}, evaluation, global.runs);
   update_store(global.runs, global.store_file());
-  print(global.json ? as_json(place.name, evaluation) : as_text(place.name, evaluation));
+  print(global.json ? eval_as_json(place.name, evaluation) : eval_as_text(place.name, evaluation));
   return kDone;
 }
 

@@ -21,7 +21,7 @@
 namespace xlm {
 namespace {
 
-struct Options {
+struct EvalOverlapOptions {
   EvaluationTarget target;
   std::string experiment;
   std::vector<std::int64_t> windows;
@@ -79,8 +79,8 @@ RunOptions options_of(RunOptions options, std::int64_t window, std::int64_t over
   return options;
 }
 
-Row measure(const Options& command, const GlobalOptions& global, const EvaluationRequest& request, const Counts& counts,
-            std::int64_t window, std::int64_t overlap) {
+Row measure(const EvalOverlapOptions& command, const GlobalOptions& global, const EvaluationRequest& request,
+            const Counts& counts, std::int64_t window, std::int64_t overlap) {
   const auto known = find_evaluation(request, global.runs);
   const auto has = [&](const char* name) { return known->values.contains(name); };
   if (known && has("tokens") && has("loss") && has("seconds")) {
@@ -132,7 +132,7 @@ std::string cell_of(const Quantity& quantity, double value) {
   return huge ? fmt::format("{:.3e}", value) : list_number(quantity, value);
 }
 
-std::string as_json(const std::vector<Row>& rows, const Counts& counts) {
+std::string overlaps_as_json(const std::vector<Row>& rows, const Counts& counts) {
   Json list = Json::array();
   for (const Row& row : rows) {
     Json json = {{"window", row.window},  {"overlap", row.overlap}, {"tokens", row.tokens},
@@ -149,7 +149,7 @@ std::string as_json(const std::vector<Row>& rows, const Counts& counts) {
   return json_text(list);
 }
 
-std::string as_text(const std::vector<Row>& rows, int width) {
+std::string overlaps_as_text(const std::vector<Row>& rows, int width) {
   std::vector<TextTable::Column> columns{{"window", true}, {"overlap", true}, {"loss", true}};
   for (const Quantity* quantity : shown_quantities()) columns.push_back({quantity->head, true});
   columns.push_back({"time", true});
@@ -206,7 +206,7 @@ std::string explanation(const Row& row, const Counts& counts, bool state) {
   return text;
 }
 
-int run(const Options& command, const GlobalOptions& global) {
+int run_eval_overlap(const EvalOverlapOptions& command, const GlobalOptions& global) {
   check_split(command.target.split);
   const LocatedModel place = locate_model(command.target.model, global.runs);
   RunOptions options = read_model_folder(place.model, command.target.overrides);
@@ -229,10 +229,10 @@ int run(const Options& command, const GlobalOptions& global) {
   }
   update_store(global.runs, global.store_file());
   if (global.json) {
-    print(as_json(rows, counts));
+    print(overlaps_as_json(rows, counts));
     return kDone;
   }
-  print(as_text(rows, global.standard_output.is_terminal ? global.standard_output.width : 0));
+  print(overlaps_as_text(rows, global.standard_output.is_terminal ? global.standard_output.width : 0));
   print(convention(rows, counts));
   if (command.explain) {
     for (const Row& row : rows) print(explanation(row, counts, options.model.has_window_state()));
@@ -243,7 +243,7 @@ int run(const Options& command, const GlobalOptions& global) {
 }  // namespace
 
 std::function<int()> declare_eval_overlap(CLI::App& app, const GlobalOptions& global) {
-  const auto command = std::make_shared<Options>();
+  const auto command = std::make_shared<EvalOverlapOptions>();
   command->target.declare(app);
   app.add_option("--window", command->windows, "Tokens of a window T, several separated by commas")
       ->required()
@@ -263,7 +263,7 @@ std::function<int()> declare_eval_overlap(CLI::App& app, const GlobalOptions& gl
       "Examples:\n"
       "  xlm eval-overlap gpt2-small --data data/wikitext-103 --window 300 --overlap 0,5,10,30,50\n"
       "  xlm eval-overlap gpt2-small --data data/pg-19 --split valid --window 200,300,400 --explain");
-  return [command, &global] { return run(*command, global); };
+  return [command, &global] { return run_eval_overlap(*command, global); };
 }
 
 }  // namespace xlm

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "cmd/output_format.h"
 #include "cmd/recipe_view.h"
 #include "cmd/results_store.h"
 #include "results/figures/figure.h"
@@ -18,9 +19,7 @@
 namespace xlm {
 namespace {
 
-constexpr std::string_view kHtml = "html";
-
-struct Options : RecipeOptions {
+struct FigureOptions : RecipeOptions {
   fs::path file;
   std::vector<std::string> formats;
   fs::path out;
@@ -39,7 +38,7 @@ std::vector<std::string> format_names() {
 }
 
 /// What --format or the ending of --out asks for, each once.
-std::vector<std::string> formats_of(const Options& options) {
+std::vector<std::string> formats_of(const FigureOptions& options) {
   const std::vector<std::string> known = format_names();
   const bool one_file = !options.out.empty() && !names_folder(options.out);
   const std::string ending = one_file ? options.out.extension().string().substr(1) : "";
@@ -66,12 +65,12 @@ std::string drawn(Store& store, const Figure& figure, const std::string& format)
   return run_gnuplot(gnuplot_script(figure, picture));
 }
 
-fs::path file_of(const Options& options, const FigureDescription& description, const std::string& format) {
+fs::path file_of(const FigureOptions& options, const FigureDescription& description, const std::string& format) {
   if (!options.out.empty() && !names_folder(options.out)) return options.out;
   return options.out / fmt::format("{}.{}", description.name, format);
 }
 
-std::vector<FigureDescription> read_specs(const Options& options, const Yaml& file) {
+std::vector<FigureDescription> read_specs(const FigureOptions& options, const Yaml& file) {
   std::vector<FigureDescription> descriptions;
   for (const Yaml& description :
        choose_exhibits(find_exhibits(file, ExhibitKind::kFigure), ExhibitKind::kFigure, options.name)) {
@@ -85,7 +84,7 @@ std::vector<FigureDescription> read_specs(const Options& options, const Yaml& fi
   return descriptions;
 }
 
-Json describe(const Figure& figure, const fs::path& file) {
+Json describe_figure(const Figure& figure, const fs::path& file) {
   Json points = Json::array();
   for (const FigureSeries& series : figure.series) {
     for (const FigurePoint& point : series.points) {
@@ -99,7 +98,7 @@ Json describe(const Figure& figure, const fs::path& file) {
           {"points", points}};
 }
 
-int run(const Options& options, const GlobalOptions& global) {
+int run_figure(const FigureOptions& options, const GlobalOptions& global) {
   const RecipeView recipe = read_recipe(options.file, options);
   const std::vector<std::string> formats = formats_of(options);
   const std::vector<FigureDescription> descriptions = read_specs(options, recipe.file);
@@ -113,7 +112,7 @@ int run(const Options& options, const GlobalOptions& global) {
     for (const std::string& format : formats) {
       const fs::path file = file_of(options, figure.description, format);
       write_output(file, drawn(store, figure, format));
-      written.push_back(describe(figure, file));
+      written.push_back(describe_figure(figure, file));
       if (!global.json) print(file.string() + "\n");
     }
   });
@@ -124,7 +123,7 @@ int run(const Options& options, const GlobalOptions& global) {
 }  // namespace
 
 std::function<int()> declare_figure(CLI::App& app, const GlobalOptions& global) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<FigureOptions>();
   app.add_option("SPEC.yaml", options->file, "A figure file, or a recipe with figures in it")->required();
   add_recipe_options(app, *options, "figure");
   app.add_option("--format", options->formats,
@@ -141,7 +140,7 @@ std::function<int()> declare_figure(CLI::App& app, const GlobalOptions& global) 
       "  xlm figure experiments/recipes/adaptive-span/span-limit.yaml --out figures/\n"
       "  xlm figure experiments/recipes/adaptive-span/span-limit.yaml --name spans-per-head --out spans.pdf\n"
       "  xlm figure curves.yaml --where seed=1 --format all --out figures/");
-  return [options, &global] { return run(*options, global); };
+  return [options, &global] { return run_figure(*options, global); };
 }
 
 }  // namespace xlm

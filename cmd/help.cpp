@@ -13,7 +13,7 @@
 namespace xlm {
 namespace {
 
-struct Options {
+struct HelpOptions {
   std::vector<std::string> words;
   bool man = false;
 };
@@ -95,7 +95,7 @@ std::string man_page(const CLI::App& program) {
 }  // namespace
 
 std::function<int()> declare_help(CLI::App& app, const GlobalOptions& /*global*/) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<HelpOptions>();
   app.add_option("COMMAND", options->words, "A command: train, runs ls; left out: the list of all");
   app.add_flag("--man", options->man, "A page for man, of all commands");
   app.footer("Examples:\n  xlm help sweep\n  xlm help runs ls\n  xlm help --man > xlm.1");

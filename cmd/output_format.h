@@ -2,12 +2,15 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cmd/command.h"
 #include "results/tables/table_text.h"
 
 namespace xlm {
+
+inline constexpr std::string_view kHtml = "html";  // a page
 
 /// "text", "markdown", "csv", "json", "latex": what render_table writes.
 std::vector<std::string> table_formats();

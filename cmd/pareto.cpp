@@ -17,7 +17,7 @@
 namespace xlm {
 namespace {
 
-struct Options {
+struct ParetoOptions {
   std::string x;
   std::string y;
   std::vector<std::string> further;
@@ -30,7 +30,7 @@ struct Options {
 };
 
 /// --maximize takes x, y, or the name of a column.
-std::vector<bool> maximized(const Options& options, const std::vector<std::string>& columns) {
+std::vector<bool> maximized(const ParetoOptions& options, const std::vector<std::string>& columns) {
   std::vector<bool> flags(columns.size());
   for (const std::string& name : options.maximize) {
     const auto found = std::find(columns.begin(), columns.end(), name);
@@ -59,7 +59,7 @@ std::vector<double> reference_point(const std::string& text, std::size_t columns
   return reference;
 }
 
-ParetoQuery query_of(const Options& options) {
+ParetoQuery query_of(const ParetoOptions& options) {
   ParetoQuery query;
   query.columns = {options.x, options.y};
   query.columns.insert(query.columns.end(), options.further.begin(), options.further.end());
@@ -70,7 +70,7 @@ ParetoQuery query_of(const Options& options) {
   return query;
 }
 
-int run(const Options& options, const GlobalOptions& global) {
+int run_pareto(const ParetoOptions& options, const GlobalOptions& global) {
   const ParetoQuery query = query_of(options);
   const std::string format = output_format(options.format, options.out, table_formats(), global);
   Store store = open_store(global);
@@ -95,7 +95,7 @@ int run(const Options& options, const GlobalOptions& global) {
 }  // namespace
 
 std::function<int()> declare_pareto(CLI::App& app, const GlobalOptions& global) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ParetoOptions>();
   app.add_option("--x", options->x, "First column")->required()->type_name("COLUMN");
   app.add_option("--y", options->y, "Second column")->required()->type_name("COLUMN");
   app.add_option("--also", options->further, "Further columns that count")
@@ -130,7 +130,7 @@ std::function<int()> declare_pareto(CLI::App& app, const GlobalOptions& global) 
       "  xlm pareto --x test.average_span --y valid.bpc --where experiment=spans --group-by "
       "model.span,model.span_type\n"
       "  xlm pareto --x step_seconds --y test.bpc --also peak_memory --where model.span=256,512 --where status=done");
-  return [options, &global] { return run(*options, global); };
+  return [options, &global] { return run_pareto(*options, global); };
 }
 
 }  // namespace xlm

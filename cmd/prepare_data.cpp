@@ -95,7 +95,7 @@ std::string result_text(const PreparedData& data, const PrepareResult& result, c
                      segmentations.empty() ? "" : "\nsegmentations: " + join(segmentations, ", ") + "\n");
 }
 
-struct Options {
+struct PrepareDataOptions {
   PrepareRequest request;
   bool download = false;
   std::string mirror;
@@ -104,7 +104,7 @@ struct Options {
 fs::path raw_folder(const std::string& name) { return fs::path("raw") / name; }
 
 /// Fetches the raw files to the folder that --from names, and puts what was fetched in its place.
-void download(PrepareRequest& request, const Options& options, const PrepareObserver& observer) {
+void download(PrepareRequest& request, const PrepareDataOptions& options, const PrepareObserver& observer) {
   if (request.from.size() > 1) throw UsageError("--download takes one --from: the folder to fetch to");
   const fs::path folder = request.from.empty() ? raw_folder(request.dataset) : request.from.front();
   request.from = fetch_raw_files(request.dataset, request.language.value_or(""), folder, options.mirror,
@@ -113,7 +113,7 @@ void download(PrepareRequest& request, const Options& options, const PrepareObse
 
 /// Checks the request, and fetches what it lacks: a small encoding before the check, which reads it; hours of raw files
 /// after it.
-Preparation complete(const Options& options, const PrepareObserver& observer) {
+Preparation complete(const PrepareDataOptions& options, const PrepareObserver& observer) {
   PrepareRequest request = options.request;
   const bool fetch_encoding = options.download && lacks_encoding(request);
   if (fetch_encoding) {
@@ -127,7 +127,7 @@ Preparation complete(const Options& options, const PrepareObserver& observer) {
   return preparation;
 }
 
-int prepare_data(const GlobalOptions& global, const Options& options) {
+int prepare_data(const GlobalOptions& global, const PrepareDataOptions& options) {
   install_stop_handlers();
   const PrepareRequest& request = options.request;
   if (request.from.empty() && !options.download) {
@@ -150,7 +150,7 @@ int prepare_data(const GlobalOptions& global, const Options& options) {
 }  // namespace
 
 std::function<int()> declare_prepare_data(CLI::App& app, const GlobalOptions& global) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<PrepareDataOptions>();
   PrepareRequest* const request = &options->request;
   CLI::Validator size = CLI::AsSizeValue(true);  // powers of 1000
   CLI::Validator positive = CLI::PositiveNumber;

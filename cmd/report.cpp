@@ -18,7 +18,7 @@
 namespace xlm {
 namespace {
 
-struct Options : RecipeOptions {
+struct ReportOptions : RecipeOptions {
   std::vector<fs::path> recipes;
   fs::path out = "report.html";
 };
@@ -46,7 +46,7 @@ std::vector<fs::path> recipes_below(const fs::path& folder) {
 }
 
 /// All recipes that were named, each once.
-std::vector<fs::path> recipe_files(const Options& options) {
+std::vector<fs::path> recipe_files(const ReportOptions& options) {
   std::vector<fs::path> files;
   std::set<fs::path> seen;
   for (const fs::path& named : options.recipes) {
@@ -85,7 +85,8 @@ std::vector<Exhibit> exhibits_of(const RecipeView& recipe, RunTable& runs) {
   return exhibits;
 }
 
-ReportRecipe part_of(const RecipeView& recipe, const Options& options, const GlobalOptions& global, RunTable& runs) {
+ReportRecipe part_of(const RecipeView& recipe, const ReportOptions& options, const GlobalOptions& global,
+                     RunTable& runs) {
   if (!has_exhibits(recipe.file)) {
     throw UsageError(fmt::format("{} describes no table and no figure\ndocs/results.md says how they are written",
                                  recipe.path.string()));
@@ -128,7 +129,7 @@ Json summary_of(const Report& report, const fs::path& file) {
           {"figures", figures},    {"nothing_to_show", nothing},       {"printed", printed}};
 }
 
-int run(const Options& options, const GlobalOptions& global) {
+int run_report(const ReportOptions& options, const GlobalOptions& global) {
   std::vector<RecipeView> recipes;
   for (const fs::path& file : recipe_files(options)) recipes.push_back(read_recipe(file, options));
   Store store = open_store(global);
@@ -150,7 +151,7 @@ int run(const Options& options, const GlobalOptions& global) {
 }  // namespace
 
 std::function<int()> declare_report(CLI::App& app, const GlobalOptions& global) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ReportOptions>();
   app.add_option("RECIPE.yaml", options->recipes, "Recipes, or folders of recipes")->required();
   add_recipe_options(app, *options, "");
   app.add_option("--out", options->out, "The page")->capture_default_str()->type_name("FILE");
@@ -161,7 +162,7 @@ std::function<int()> declare_report(CLI::App& app, const GlobalOptions& global) 
       "  xlm report experiments/recipes/adaptive-span/span-limit.yaml --profile smoke\n"
       "  xlm report experiments/recipes --profile small --out small.html\n"
       "  xlm report table1.yaml curves.yaml --where status=done");
-  return [options, &global] { return run(*options, global); };
+  return [options, &global] { return run_report(*options, global); };
 }
 
 }  // namespace xlm

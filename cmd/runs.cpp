@@ -29,7 +29,7 @@ struct ListOptions {
   std::string format = "text";
 };
 
-struct Options {
+struct RunsOptions {
   ListOptions list;
   std::string run;
   std::vector<std::string> runs;
@@ -80,7 +80,7 @@ int list(const ListOptions& options, const GlobalOptions& global) {
   return kDone;
 }
 
-int show(const Options& options, const GlobalOptions& global) {
+int show_run(const RunsOptions& options, const GlobalOptions& global) {
   Store store = open_store(global);
   RunTable runs(store);
   const std::string id = find_run(runs, options.run);
@@ -95,7 +95,7 @@ int show(const Options& options, const GlobalOptions& global) {
   return kDone;
 }
 
-int sync(const Options& options, const GlobalOptions& global) {
+int sync(const RunsOptions& options, const GlobalOptions& global) {
   if (!fs::exists(global.runs)) {
     throw DataError(fmt::format("there is no folder of runs {}\n--runs DIR says where they are", global.runs.string()));
   }
@@ -118,7 +118,7 @@ int sync(const Options& options, const GlobalOptions& global) {
   return kDone;
 }
 
-int sql(const Options& options, const GlobalOptions& global) {
+int sql(const RunsOptions& options, const GlobalOptions& global) {
   const bool kept = fs::exists(global.runs) || fs::exists(global.store_file());
   Store synced = open_store(global);
   Store store = kept ? Store::open_read_only(global.store_file()) : std::move(synced);
@@ -148,7 +148,7 @@ void remove_folder(const fs::path& folder) {
   if (error) throw_file_error("remove", folder, error.value());
 }
 
-int remove(const Options& options, const GlobalOptions& global) {
+int remove(const RunsOptions& options, const GlobalOptions& global) {
   finish_removals(global.runs);
   Store store = open_store(global);
   RunTable runs(store);
@@ -173,9 +173,9 @@ int remove(const Options& options, const GlobalOptions& global) {
   return kDone;
 }
 
-using Choice = std::function<int(const Options&, const GlobalOptions&)>;
+using Choice = std::function<int(const RunsOptions&, const GlobalOptions&)>;
 
-void declare_list(CLI::App& app, Options& options) {
+void declare_list(CLI::App& app, RunsOptions& options) {
   app.add_option("--where", options.list.where, "Only runs with KEY=VALUE (!=, <, <=, >, >=); all must hold")
       ->allow_extra_args(false)
       ->type_name("CONDITION");
@@ -202,7 +202,7 @@ void declare_list(CLI::App& app, Options& options) {
       "  xlm runs ls --columns model.span,model.span_type,seed,test.bpc,flops_per_token --format csv");
 }
 
-void declare_sql(CLI::App& app, Options& options) {
+void declare_sql(CLI::App& app, RunsOptions& options) {
   app.add_option("SQL", options.sql, "One SELECT statement")->required();
   app.add_option("--format", options.format, "table, csv or json")
       ->check(CLI::IsMember({"table", "csv", "json"}))
@@ -218,18 +218,18 @@ void declare_sql(CLI::App& app, Options& options) {
 }  // namespace
 
 std::function<int()> declare_runs(CLI::App& app, const GlobalOptions& global) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<RunsOptions>();
   std::vector<std::pair<CLI::App*, Choice>> choices;
   app.require_subcommand(1);
   CLI::App* ls = app.add_subcommand("ls", "List runs, newest first");
   declare_list(*ls, *options);
-  choices.emplace_back(ls, [](const Options& o, const GlobalOptions& c) { return list(o.list, c); });
+  choices.emplace_back(ls, [](const RunsOptions& o, const GlobalOptions& c) { return list(o.list, c); });
 
   CLI::App* one =
       app.add_subcommand("show", "All about one run: configuration, states, evaluations, spans, checkpoints");
   one->add_option("RUN", options->run, "Run id, the start of one, or a run folder")->required();
   one->footer("Example:\n  xlm runs show adaptive-span-text8-3fa9c1d240b7e115");
-  choices.emplace_back(one, show);
+  choices.emplace_back(one, show_run);
 
   CLI::App* update = app.add_subcommand("sync", "Bring the store up to date with the run folders");
   update->add_flag("--rebuild", options->rebuild, "Make the store anew from the run folders alone");
@@ -252,7 +252,8 @@ std::function<int()> declare_runs(CLI::App& app, const GlobalOptions& global) {
       "Both go on when they are submitted again (xlm sweep, xlm train).\n\n"
       "Examples:\n  xlm runs stop adaptive-span-text8-3fa9c1d240b7e115\n"
       "  xlm runs stop --where experiment=spans --where model.span=8192");
-  choices.emplace_back(stop, [](const Options& o, const GlobalOptions& c) { return stop_runs(o.runs, o.where, c); });
+  choices.emplace_back(stop,
+                       [](const RunsOptions& o, const GlobalOptions& c) { return stop_runs(o.runs, o.where, c); });
 
   CLI::App* rm = app.add_subcommand("rm", "Delete runs with their folders");
   rm->add_option("RUN", options->runs, "Run ids, or starts of them")->required();

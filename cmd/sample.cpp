@@ -21,7 +21,7 @@ namespace {
 
 constexpr const char* kEndOfText = "<|endoftext|>";  // what GPT-2 ends a text with
 
-struct Options {
+struct SampleOptions {
   std::string model;
   std::string prompt;
   fs::path prompt_file;
@@ -37,7 +37,7 @@ struct Options {
   std::vector<std::string> of_chance;  // options that were given and say nothing without a temperature
 };
 
-void check(const Options& options) {
+void check(const SampleOptions& options) {
   if (!std::isfinite(options.temperature) || !std::isfinite(options.top_p)) {
     throw UsageError("--temperature and --top-p take numbers");
   }
@@ -49,7 +49,7 @@ void check(const Options& options) {
 }
 
 /// The text to continue: of an option, or what is piped in; empty: from the beginning of a text.
-std::string prompt_of(const Options& options) {
+std::string prompt_of(const SampleOptions& options) {
   std::string text = options.prompt;
   if (!options.prompt_file.empty()) {
     text = read_text(options.prompt_file);
@@ -63,7 +63,7 @@ std::string prompt_of(const Options& options) {
 }
 
 /// A folder of another program says how many positions its model has, and no window: all of them are read.
-std::vector<std::string> overrides_of(const Options& options, const fs::path& model) {
+std::vector<std::string> overrides_of(const SampleOptions& options, const fs::path& model) {
   std::vector<std::string> overrides = options.overrides;
   const bool is_ours = fs::exists(model / "config.yaml") || !fs::exists(model / "config.json");
   const bool says_window = std::any_of(overrides.begin(), overrides.end(),
@@ -92,7 +92,7 @@ Sample continued(const SampleJob& job, const std::vector<std::string>& stop,
   return sample;
 }
 
-int run(const Options& options, const GlobalOptions& global) {
+int run_sample(const SampleOptions& options, const GlobalOptions& global) {
   check(options);
   const LocatedModel place = locate_model(options.model, global.runs);
   SampleJob job{.model = place.model,
@@ -126,7 +126,7 @@ int run(const Options& options, const GlobalOptions& global) {
 }  // namespace
 
 std::function<int()> declare_sample(CLI::App& app, const GlobalOptions& global) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<SampleOptions>();
   app.add_option("model", options->model, "Run id or its unique beginning, run folder, or model folder")
       ->required()
       ->type_name("MODEL");
@@ -177,7 +177,7 @@ std::function<int()> declare_sample(CLI::App& app, const GlobalOptions& global) 
     for (const CLI::Option* option : {top_k, top_p, seed, samples}) {
       if (option->count() > 0) options->of_chance.push_back(option->get_name());
     }
-    return run(*options, global);
+    return run_sample(*options, global);
   };
 }
 

@@ -22,7 +22,7 @@ std::string seen_in(const RecipeCheck& check) {
   return check.continuations == 0 ? text : text + ", " + counted(check.continuations, "continuation");
 }
 
-std::string as_json(const RecipeCheck& check) {
+std::string check_as_json(const RecipeCheck& check) {
   Json findings = Json::array();
   for (const RecipeFinding& finding : check.findings) {
     findings.push_back({{"place", finding.place}, {"message", finding.message}, {"advice", finding.advice}});
@@ -49,7 +49,7 @@ int report_check(const fs::path& file, const std::string& profile, const RecipeC
                  const GlobalOptions& global) {
   const bool good = check.findings.empty();
   if (global.json) {
-    print(as_json(check));
+    print(check_as_json(check));
     return good ? kDone : kUsage;
   }
   std::string text;

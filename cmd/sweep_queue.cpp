@@ -27,7 +27,7 @@ std::int64_t count_runs(const std::vector<SweepRun>& runs, SweepAction action) {
   return std::count_if(runs.begin(), runs.end(), [&](const SweepRun& run) { return run.action == action; });
 }
 
-std::string counted(std::int64_t count, std::string_view noun) {
+std::string counted_of(std::int64_t count, std::string_view noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
@@ -75,7 +75,7 @@ std::int64_t QueuedSweep::wanted_workers() const {
 std::string QueuedSweep::preview() {
   std::string text = queue_->preview(std::max<std::int64_t>(wanted_workers(), 1));
   const std::int64_t present = std::ssize(queue_->workers().value_or(std::vector<QueuedWorker>()));
-  if (present > 0) text += fmt::format("{} of this sweep wait or run already\n", counted(present, "worker"));
+  if (present > 0) text += fmt::format("{} of this sweep wait or run already\n", counted_of(present, "worker"));
   return text;
 }
 
@@ -106,13 +106,13 @@ void QueuedSweep::report(const std::string& command) const {
                      {"logs", request_.list.folder().string()}}));
     return;
   }
-  std::string text = fmt::format("{} of {} to be done", open, counted(std::ssize(runs), "run"));
+  std::string text = fmt::format("{} of {} to be done", open, counted_of(std::ssize(runs), "run"));
   if (working > 0) text += fmt::format(", {} being done", working);
   text += "\n";
   if (!before_.empty()) {
     const auto count = static_cast<std::int64_t>(before_.size());
-    text += fmt::format("{} of this sweep wait{} or run{} already{}\n", counted(count, "worker"), count == 1 ? "s" : "",
-                        count == 1 ? "s" : "", added_ == 0 ? "; nothing was submitted" : "");
+    text += fmt::format("{} of this sweep wait{} or run{} already{}\n", counted_of(count, "worker"),
+                        count == 1 ? "s" : "", count == 1 ? "s" : "", added_ == 0 ? "; nothing was submitted" : "");
   }
   text += said_;
   text += fmt::format("to wait for them: {} --wait\n", command);

@@ -12,21 +12,19 @@
 namespace xlm {
 namespace {
 
-constexpr std::string_view kHtml = "html";
-
-struct Options : RecipeOptions {
+struct TableOptions : RecipeOptions {
   fs::path file;
   std::string format;
   fs::path out;
 };
 
-std::vector<std::string> formats() {
+std::vector<std::string> formats_with_pages() {
   std::vector<std::string> names = table_formats();
   names.emplace_back(kHtml);
   return names;
 }
 
-std::string render(Store& store, const std::vector<Table>& tables, const std::string& name, int width) {
+std::string render_tables(Store& store, const std::vector<Table>& tables, const std::string& name, int width) {
   if (name == kHtml) return tables_page(store, tables);
   const TableFormat format = table_format(name);
   if (format == TableFormat::kJson) {
@@ -39,8 +37,8 @@ std::string render(Store& store, const std::vector<Table>& tables, const std::st
   return join(texts, "\n");
 }
 
-int run(const Options& options, const GlobalOptions& global) {
-  const std::string format = output_format(options.format, options.out, formats(), global);
+int run_table(const TableOptions& options, const GlobalOptions& global) {
+  const std::string format = output_format(options.format, options.out, formats_with_pages(), global);
   const RecipeView recipe = read_recipe(options.file, options);
   std::vector<TableDescription> descriptions;
   for (const Yaml& description :
@@ -57,17 +55,17 @@ int run(const Options& options, const GlobalOptions& global) {
   make_each(descriptions, build, [&](Table table) { tables.push_back(std::move(table)); });
   const bool to_terminal = global.standard_output.is_terminal && options.out.empty();
   const int width = to_terminal ? global.standard_output.width : 0;
-  print_or_write(render(store, tables, format, width), options.out);
+  print_or_write(render_tables(store, tables, format, width), options.out);
   return tables.size() == descriptions.size() ? kDone : kBadData;
 }
 
 }  // namespace
 
 std::function<int()> declare_table(CLI::App& app, const GlobalOptions& global) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<TableOptions>();
   app.add_option("SPEC.yaml", options->file, "A table file, or a recipe with tables in it")->required();
   add_recipe_options(app, *options, "table");
-  add_output_options(app, options->format, options->out, formats());
+  add_output_options(app, options->format, options->out, formats_with_pages());
   app.footer(
       "docs/results.md describes table files. An HTML page leads from every number to its runs.\n\n"
       "Examples:\n"
@@ -75,7 +73,7 @@ std::function<int()> declare_table(CLI::App& app, const GlobalOptions& global) {
       "  xlm table experiments/recipes/adaptive-span/span-limit.yaml --profile smoke --format markdown\n"
       "  xlm table table1.yaml --where status=done --out table1.tex\n"
       "  xlm table table1.yaml --out table1.html");
-  return [options, &global] { return run(*options, global); };
+  return [options, &global] { return run_table(*options, global); };
 }
 
 }  // namespace xlm

@@ -43,7 +43,7 @@ RunReport train(const PlannedRun& planned, const TrainCommand& command, const Gl
   return report;
 }
 
-int show(const PlannedRun& planned, const RunReport& report, const GlobalOptions& global) {
+int show_outcome(const PlannedRun& planned, const RunReport& report, const GlobalOptions& global) {
   const Run run = read_live_run(planned.paths.folder);
   if (global.json) {
     print(json_text(run_json(run)));
@@ -86,7 +86,7 @@ int run_train(const TrainCommand& command, const GlobalOptions& global) {
   if (!global.quiet) say(fmt::format("run {} in {}\n", planned.id(), planned.paths.folder.string()));
   const RunReport report = train(planned, command, global);
   if (report.code == kDone && !report.message.empty() && !global.quiet) say(report.message + "\n");
-  return show(planned, report, global);
+  return show_outcome(planned, report, global);
 }
 
 }  // namespace

@@ -14,7 +14,7 @@
 namespace xlm {
 namespace {
 
-struct Options {
+struct WorkerOptions {
   fs::path folder;
   fs::path list;
   std::int64_t threads = 0;
@@ -25,7 +25,7 @@ struct Options {
   bool claimed = false;
 };
 
-int do_run(const Options& options) {
+int do_run(const WorkerOptions& options) {
   WorkSettings settings{.threads = options.threads,
                         .retry = options.retry,
                         .anyway = options.anyway,
@@ -37,7 +37,7 @@ int do_run(const Options& options) {
   return static_cast<int>(execute(options.folder, core, settings).code);
 }
 
-int do_list(const Options& options, const GlobalOptions& global) {
+int do_list(const WorkerOptions& options, const GlobalOptions& global) {
   LaunchSettings settings{.jobs = options.jobs, .worker = {program_files().executable.string(), "worker"}};
   settings.should_stop = stop_requested;
   if (options.until > 0) {
@@ -54,7 +54,7 @@ int do_list(const Options& options, const GlobalOptions& global) {
 }  // namespace
 
 std::function<int()> declare_worker(CLI::App& app, const GlobalOptions& global) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<WorkerOptions>();
   CLI::Option* run = app.add_option("run", options->folder, "Run folder");
   app.add_option("--threads", options->threads, "CPU threads of a run that has not started yet");
   app.add_flag("--retry", options->retry, "Try a diverged run again");

@@ -8,7 +8,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -258,23 +260,39 @@ void remove_left_rebuilds(const fs::path& file) {
   }
 }
 
+/// Which file a path leads to now; nothing where there is none.
+std::optional<std::pair<dev_t, ino_t>> file_at(const fs::path& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) return std::nullopt;
+  return std::pair(status.st_dev, status.st_ino);
+}
+
 /// Holds the present store, if it can be opened at all, so that no one writes into it while it is replaced.
 class Replacement {
  public:
   explicit Replacement(const fs::path& file) {
-    if (!fs::exists(file)) return;
+    // What was opened may have been replaced before it was held: the journal beside it is then another store's.
+    for (auto present = file_at(file); present; present = file_at(file)) {
+      hold(file);
+      if (file_at(file) == present) return;
+    }
+    old_.reset();
+  }
+
+ private:
+  void hold(const fs::path& file) {
     try {
       old_.emplace(file.string(), SQLite::OPEN_READWRITE, kBusyMilliseconds);
       old_->exec("BEGIN EXCLUSIVE");
       refuse_newer(schema_version(*old_), newest_version(), file.string());
     } catch (const SQLite::Exception& error) {
       const int code = error.getErrorCode();
-      if (code != SQLITE_NOTADB && code != SQLITE_CORRUPT) Store::rethrow(error, file);
+      const bool moved = error.getExtendedErrorCode() == SQLITE_READONLY_DBMOVED;
+      if (code != SQLITE_NOTADB && code != SQLITE_CORRUPT && !moved) Store::rethrow(error, file);
       old_.reset();
     }
   }
 
- private:
   std::optional<SQLite::Database> old_;
 };
 
@@ -310,8 +328,7 @@ void Store::rethrow(const SQLite::Exception& error, const fs::path& file) {
       throw StoreUnwritable(
           fmt::format("cannot write the store {}: {}\nkeep it elsewhere with --store FILE", name, error.what()));
     case SQLITE_IOERR:
-      throw DataError(fmt::format("cannot read or write the store {}: {} (SQLite's code {})", name, error.what(),
-                                  error.getExtendedErrorCode()));
+      throw DataError(fmt::format("cannot read or write the store {}: {}", name, error.what()));
     default:
       throw Error(fmt::format("the store {}: {}", name, error.what()));
   }
