@@ -26,7 +26,7 @@ std::string chosen_text(const SegmentCommand& command) {
   if (command.text.empty() == command.file.empty()) {
     throw UsageError("give the text with --text, or a file that holds it with --file");
   }
-  const std::string text = cleaned(command.file.empty() ? command.text : read_text(command.file), command.clean);
+  std::string text = cleaned(command.file.empty() ? command.text : read_text(command.file), command.clean);
   if (text.empty()) throw DataError("the text is empty");
   return text;
 }

@@ -112,7 +112,7 @@ std::string runs_table(const std::vector<SweepRun>& runs, const std::vector<Text
     }
     return table;
   };
-  const std::string whole = table_with(ids).render(TextTable::Format::kText);
+  std::string whole = table_with(ids).render(TextTable::Format::kText);
   const std::size_t line = display_width(first_line(whole.substr(whole.find('\n') + 1)));  // the rule is the widest
   if (!terminal.is_terminal || line <= static_cast<std::size_t>(terminal.width)) return whole;
   return table_with(short_ids(ids)).render(TextTable::Format::kText, terminal.width);

@@ -1,13 +1,13 @@
 // Other programs of the system, run to their end.
 #include "experiments/launchers/command.h"
 
-#include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <memory>

@@ -26,10 +26,9 @@ bool has_ended(RunStatus status) {
 int killed_in_a_row(const Run& run) {
   const double saved = run.checkpoints.empty() ? 0 : run.checkpoints.back().time;
   int count = 0;
-  for (auto state = run.history.rbegin(); state != run.history.rend(); ++state) {
-    if (state->state != name_of(RunStatus::kRunning)) break;
-    ++count;
-    if (state->time < saved) break;
+  for (const auto& state : run.history) {
+    const bool began = state.state == name_of(RunStatus::kRunning);
+    count = !began ? 0 : state.time < saved ? 1 : count + 1;
   }
   return count;
 }

@@ -267,22 +267,23 @@ std::optional<std::pair<dev_t, ino_t>> file_at(const fs::path& path) {
   return std::pair(status.st_dev, status.st_ino);
 }
 
-/// Holds the present store, if it can be opened at all, so that no one writes into it while it is replaced.
+/// Holds the present store, if it can be opened at all, so that no one writes into it while it is replaced. Where there
+/// is none an empty one is held, which nobody else can begin to fill.
 class Replacement {
  public:
   explicit Replacement(const fs::path& file) {
     // What was opened may have been replaced before it was held: the journal beside it is then another store's.
-    for (auto present = file_at(file); present; present = file_at(file)) {
+    while (true) {
+      const auto present = file_at(file);
       hold(file);
-      if (file_at(file) == present) return;
+      if (present && file_at(file) == present) return;
     }
-    old_.reset();
   }
 
  private:
   void hold(const fs::path& file) {
     try {
-      old_.emplace(file.string(), SQLite::OPEN_READWRITE, kBusyMilliseconds);
+      old_.emplace(file.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE, kBusyMilliseconds);
       old_->exec("BEGIN EXCLUSIVE");
       refuse_newer(schema_version(*old_), newest_version(), file.string());
     } catch (const SQLite::Exception& error) {

@@ -17,12 +17,20 @@ class TakeoverTest : public Campaign {
     return arguments;
   }
 
+  static bool is_done_already(const ProgramResult& result) {
+    return result.code == 0 && result.err.find("is done already") != std::string::npos;
+  }
+
   bool can_be_elsewhere() const { return shell(folder_.path(), "unshare --pid --fork --mount-proc true").code == 0; }
 
-  /// A checkpoint whose bytes were being written when it fell asleep still gets its name (docs/reliability.md).
-  std::map<std::string, std::string> files_but_checkpoints() const {
+  /// The file that it was writing when it fell asleep still gets its name (docs/reliability.md); a checkpoint is one
+  /// file here, which the later one does not stand beside.
+  std::map<std::string, std::string> settled_files() const {
     auto found = files();
-    std::erase_if(found, [](const auto& file) { return file.first.find("/checkpoints/") != std::string::npos; });
+    std::erase_if(found, [](const auto& file) {
+      return file.first.find("/checkpoints/") != std::string::npos ||
+             fs::path(file.first).filename().string()[0] == '.';
+    });
     return found;
   }
 
@@ -51,16 +59,18 @@ TEST_F(TakeoverTest, ASleeperThatWakesChangesNothing) {
       sleeper.wait();
       continue;
     }
-    EXPECT_EQ(run_with("", "train run.yaml").code, 1) << "the sleeper's lock lives";
+    // Its lock lives; or it fell asleep when all was done but to let go of it.
+    const ProgramResult first = run_with("", "train run.yaml");
+    EXPECT_TRUE(first.code == 1 || is_done_already(first)) << first.err;
     const ProgramResult second = run_with(with_clock(200), "train run.yaml");
     ASSERT_EQ(second.code, 0) << second.err;
     const std::string records = read_file(run_folders().front() / "journal.jsonl");
-    const auto before = files_but_checkpoints();
+    const auto before = settled_files();
     sleeper.kill_group(SIGCONT);
     const ProgramResult woken = sleeper.wait();
-    EXPECT_EQ(woken.code, 1) << woken.err;
-    EXPECT_NE(woken.err.find("taken over"), std::string::npos) << woken.err;
-    EXPECT_EQ(files_but_checkpoints(), before);
+    const bool lost = woken.code == 1 && woken.err.find("taken over") != std::string::npos;
+    EXPECT_TRUE(lost || is_done_already(woken) || is_done_already(first)) << woken.err;
+    EXPECT_EQ(settled_files(), before);
     // It may have slept between its look at the lock and its line: the line carries an older token, and does not count.
     const std::string now = read_file(run_folders().front() / "journal.jsonl");
     ASSERT_TRUE(now.starts_with(records));
