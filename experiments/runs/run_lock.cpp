@@ -62,13 +62,17 @@ bool create_exclusively(const fs::path& path, const std::string& text) {
   const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (descriptor < 0 && errno == EEXIST) return false;
   if (descriptor < 0) throw_file_error("lock the run with", path, errno);
-  const bool written = ::write(descriptor, text.data(), text.size()) == static_cast<ssize_t>(text.size());
-  const int error_number = errno;
-  ::close(descriptor);
-  if (!written) {
-    ::unlink(path.c_str());
-    throw_file_error("lock the run with", path, error_number);
+  for (std::string_view left = text; !left.empty();) {
+    const ssize_t count = ::write(descriptor, left.data(), left.size());
+    if (count < 0 && errno != EINTR) {
+      const int error_number = errno;
+      ::close(descriptor);
+      ::unlink(path.c_str());
+      throw_file_error("lock the run with", path, error_number);
+    }
+    if (count > 0) left.remove_prefix(static_cast<std::size_t>(count));
   }
+  ::close(descriptor);
   return true;
 }
 

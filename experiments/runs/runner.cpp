@@ -33,7 +33,7 @@ std::optional<RunReport> settled(const Run& run, bool retry) {
     if (!missing_evaluations(run, run.wanted).empty()) return stopped_by_request(run);
     return RunReport{kDone, run.status, fmt::format("{} is done already", run.id)};
   }
-  if (const auto report = stopped_by_request(run)) return report;
+  if (auto report = stopped_by_request(run)) return report;
   if (run.status != RunStatus::kDiverged || retry) return std::nullopt;
   return RunReport{
       kDiverged, run.status,
