@@ -5,8 +5,8 @@
 #include <fstream>
 #include <limits>
 #include <optional>
-#include <sstream>
 #include <string>
+#include <vector>
 
 #include "base/text.h"
 

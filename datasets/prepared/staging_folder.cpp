@@ -70,7 +70,8 @@ StagingFolder::~StagingFolder() {
 }
 
 void StagingFolder::remove_left(const fs::path& target) {
-  if (!fs::exists(folder_of(target) / fmt::format(".{}.lock", target.filename().string()))) return;
+  const fs::path named = target.has_filename() ? target : target.parent_path();  // "data/text8/"
+  if (!fs::exists(folder_of(named) / fmt::format(".{}.lock", named.filename().string()))) return;
   try {
     const StagingFolder swept(target);
   } catch (const Error&) {

@@ -1,7 +1,5 @@
 // A command is killed, or finds a full or a broken disk, at each of its calls that change a file. Run again, it gives
 // what it gives when nothing goes wrong.
-#include <set>
-
 #include <gmock/gmock.h>
 
 #include "tests/campaigns/campaign.h"

@@ -66,6 +66,16 @@ TEST(StagingFolder, TheTargetMayBeThePresentFolder) {
   EXPECT_TRUE(fs::exists(folder.path() / "out/x"));
 }
 
+TEST(StagingFolder, WhatAKilledProcessLeftIsRemovedHoweverTheTargetIsWritten) {
+  for (const char* target : {"out", "out/"}) {
+    const TemporaryFolder folder;
+    create_folders(folder.path() / ".out.preparing" / "half");
+    write_file(folder.path() / ".out.lock", "");
+    StagingFolder::remove_left(folder.path() / target);
+    EXPECT_TRUE(fs::is_empty(folder.path())) << target;
+  }
+}
+
 TEST(StagingFolder, LeavesNothingWithoutCommit) {
   const TemporaryFolder folder;
   {

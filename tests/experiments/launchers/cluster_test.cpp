@@ -128,13 +128,13 @@ TEST(Site, IsReadStrictly) {
 }
 
 TEST(SlurmScript, AsksForWhatWasSaidAndNoMore) {
-  QueueRequest request{.list = {.name = "spans-1a2b3c4d", .runs = "/work/my runs", .items = {}},
+  QueueRequest request{.list = {.name = "spans-1a2b3c4d", .runs = "/scratch/my runs", .items = {}},
                        .asked = {},
                        .site = {.partition = "gpu",
                                 .directives = {"--constraint=a100"},
                                 .setup = {"module load cuda"},
                                 .container = "apptainer exec --nv x.sif"},
-                       .program = "/work/my runs/xlm",
+                       .program = "/scratch/my runs/xlm",
                        .save = 90};
   const std::string full = slurm_script(request, resources_of("{cpus: 8, gpus: 2, memory: 1GB, time: 90s}"), 16);
   EXPECT_THAT(full, AllOf(HasSubstr("#SBATCH --array=0-15\n"), HasSubstr("#SBATCH --partition=gpu\n"),
@@ -142,8 +142,8 @@ TEST(SlurmScript, AsksForWhatWasSaidAndNoMore) {
                           HasSubstr("#SBATCH --mem=954M\n"), HasSubstr("#SBATCH --time=2\n"),
                           HasSubstr("#SBATCH --signal=B:USR1@90\n"), HasSubstr("#SBATCH --constraint=a100\n")));
   EXPECT_THAT(full,
-              AllOf(HasSubstr("\nmodule load cuda\n"), HasSubstr("\napptainer exec --nv x.sif '/work/my runs/xlm' "
-                                                                 "worker --sweep '/work/my runs/.workers/")));
+              AllOf(HasSubstr("\nmodule load cuda\n"), HasSubstr("\napptainer exec --nv x.sif '/scratch/my runs/xlm' "
+                                                                 "worker --sweep '/scratch/my runs/.workers/")));
   const std::string little = slurm_script(request, resources_of("{cpus: 1, gpus: 0}"), 1);
   EXPECT_THAT(little, AllOf(Not(HasSubstr("--mem")), Not(HasSubstr("--time=")), Not(HasSubstr("--gres"))));
   EXPECT_THAT(little, AllOf(Not(HasSubstr("--account")), Not(HasSubstr("--qos"))));
