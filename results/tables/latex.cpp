@@ -17,14 +17,15 @@ struct LatexSign {
   std::string_view to;
 };
 
-/// What means something to LaTeX, or what its fonts lack. "[" and "*" would be read as arguments after a line's end.
-constexpr std::array<LatexSign, 95> kLatexSigns{{
+/// What means something to LaTeX, or what the fonts that every installation has lack. "[" and "*" would be read as
+/// arguments after a line's end.
+constexpr std::array<LatexSign, 108> kLatexSigns{{
     {"\\", "\\textbackslash{}"},
     {"&", "\\&"},
     {"[", "{[}"},
     {"*", "{*}"},
     {"%", "\\%"},
-    {"$", "\\$"},
+    {"$", "$\\mathdollar$"},
     {"#", "\\#"},
     {"_", "\\_"},
     {"{", "\\{"},
@@ -56,6 +57,19 @@ constexpr std::array<LatexSign, 95> kLatexSigns{{
     {"←", "$\\leftarrow$"},
     {"▸", "$\\triangleright$"},
     {"°", "$^{\\circ}$"},
+    {"½", "$\\frac{1}{2}$"},
+    {"¼", "$\\frac{1}{4}$"},
+    {"¾", "$\\frac{3}{4}$"},
+    {"÷", "$\\div$"},
+    {"¬", "$\\neg$"},
+    {"ª", "$^{a}$"},
+    {"º", "$^{o}$"},
+    {"§", "$\\mathsection$"},
+    {"¶", "$\\mathparagraph$"},
+    {"†", "$\\dagger$"},
+    {"‡", "$\\ddagger$"},
+    {"•", "$\\bullet$"},
+    {"‰", "{}$^{0}\\!/_{00}$"},
     {"⁰", "$^{0}$"},
     {"¹", "$^{1}$"},
     {"²", "$^{2}$"},

@@ -480,7 +480,7 @@ TEST_F(Tables, Formats) {
 TEST(Latex, EscapesWhatMeansSomething) {
   EXPECT_EQ(latex_escape("100 % of a_b & {c} ~ ^ \\"),
             "100 \\% of a\\_b \\& \\{c\\} \\textasciitilde{} \\textasciicircum{} \\textbackslash{}");
-  EXPECT_EQ(latex_escape("[1] #2 $3 <4>"), "{[}1] \\#2 \\$3 $<$4$>$");
+  EXPECT_EQ(latex_escape("[1] #2 $3 <4>"), "{[}1] \\#2 $\\mathdollar$3 $<$4$>$");
 }
 
 TEST(NumberFormats, PrintWhatPapersPrint) {
