@@ -26,6 +26,7 @@ std::function<int()> declare_continuation(CLI::App& app, const GlobalOptions& gl
 std::function<int()> declare_report(CLI::App& app, const GlobalOptions& global);
 std::function<int()> declare_runs(CLI::App& app, const GlobalOptions& global);
 std::function<int()> declare_completion(CLI::App& app, const GlobalOptions& global);
+std::function<int()> declare_complete(CLI::App& app, const GlobalOptions& global);
 std::function<int()> declare_help(CLI::App& app, const GlobalOptions& global);
 std::function<int()> declare_worker(CLI::App& app, const GlobalOptions& global);
 
@@ -48,6 +49,7 @@ const std::vector<Command>& commands() {
       {"runs", "Look into the store of runs", declare_runs},
       {"completion", "Completion for bash, zsh or fish", declare_completion},
       {"help", "What a command takes, as --help says it; a page for man", declare_help},
+      {"complete", "", declare_complete},
       {"worker", "", declare_worker},
   };
   return table;

@@ -127,11 +127,6 @@ std::vector<const Quantity*> shown_quantities() {
   return shown;
 }
 
-std::string cell_of(const Quantity& quantity, double value) {
-  const bool huge = quantity.format == NumberFormat::kNumber && value >= 1e5;
-  return huge ? fmt::format("{:.3e}", value) : list_number(quantity, value);
-}
-
 std::string overlaps_as_json(const std::vector<Row>& rows, const Counts& counts) {
   Json list = Json::array();
   for (const Row& row : rows) {
@@ -159,7 +154,7 @@ std::string overlaps_as_text(const std::vector<Row>& rows, int width) {
                                    fmt::format("{:.5f}", row.loss)};
     for (const Quantity* quantity : shown_quantities()) {
       const auto value = row.values.find(quantity->name);
-      cells.push_back(value == row.values.end() ? "–" : cell_of(*quantity, value->second));
+      cells.push_back(value == row.values.end() ? "–" : list_number(*quantity, value->second));
     }
     cells.push_back(human_duration(row.seconds) + (row.known ? " (before)" : ""));
     table.add(std::move(cells));
@@ -185,12 +180,13 @@ std::string explanation(const Row& row, const Counts& counts, bool state) {
             : "nothing is\ncarried from window to window",
       row.tokens, counts.all_tokens,
       counts.documents == 1 ? "one document" : fmt::format("{} documents", counts.documents));
+  const auto listed = [&](const char* name) { return list_number(quantity(name), row.values.at(name)); };
   text += fmt::format("loss: {:.4f} nats in all / {} tokens = {:.5f}\n", row.loss * static_cast<double>(row.tokens),
                       row.tokens, row.loss);
-  text += fmt::format("token perplexity: exp(loss) = {:.4f}\n", row.values.at("token_perplexity"));
+  text += fmt::format("token perplexity: exp(loss) = {}\n", listed("token_perplexity"));
   if (counts.words > 0) {
-    text += fmt::format("word perplexity: exp(nats / {} words of the data folder) = {:.4f}\n", counts.words,
-                        row.values.at("word_perplexity"));
+    text += fmt::format("word perplexity: exp(nats / {} words of the data folder) = {}\n", counts.words,
+                        listed("word_perplexity"));
   }
   if (counts.bytes > 0) {
     text += fmt::format("bits per byte: nats / ln 2 / {} bytes of UTF-8 = {:.4f}\n", counts.bytes,

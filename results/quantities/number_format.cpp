@@ -1,6 +1,8 @@
 // Numbers as tables print them.
 #include "results/quantities/number_format.h"
 
+#include <algorithm>
+#include <charconv>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -12,6 +14,7 @@ namespace {
 
 constexpr double kFromHereInThousands = 1e4;
 constexpr double kFromHereWithPrefix = 1e5;
+constexpr double kBeyondIntegers = 9e18;
 
 /// A number scaled to k, M, G, … with a given number of digits behind the point.
 std::string scaled(double value, std::int64_t digits, std::string_view unit) {
@@ -20,13 +23,26 @@ std::string scaled(double value, std::int64_t digits, std::string_view unit) {
   return fmt::format("{:.{}f}{}{}{}", number, digits, unit.empty() ? "" : " ", prefix, unit);
 }
 
+/// With so many digits behind the point, or as the number asks for: none where it is whole. Thousands are set apart
+/// where there are many.
+std::string plain_number(double value, std::int64_t digits) {
+  const double size = std::abs(value);
+  if (digits < 0 && (value == std::floor(value) || size >= kFromHereInThousands)) return shown_number(value);
+  std::string text = fmt::format("{:.{}f}", value, digits < 0 ? 3 : digits);
+  if (size < kFromHereInThousands || !std::isfinite(value)) return text;
+  const std::size_t whole = std::min(text.find('.'), text.size());
+  std::int64_t number = 0;
+  std::from_chars(text.data(), text.data() + whole, number);
+  return size < kBeyondIntegers ? in_thousands(number) + text.substr(whole) : text;
+}
+
 }  // namespace
 
 std::string format_number(double value, NumberFormat format, std::int64_t digits) {
   const bool automatic = digits < 0;
   switch (format) {
     case NumberFormat::kNumber:
-      return fmt::format("{:.{}f}", value, automatic ? 3 : digits);
+      return plain_number(value, digits);
     case NumberFormat::kCount:
       return automatic ? human_count(value) : scaled(value, digits, "");
     case NumberFormat::kBytes:

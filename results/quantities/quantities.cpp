@@ -10,6 +10,7 @@ namespace xlm {
 namespace {
 
 constexpr std::array<std::string_view, 3> kSplits{"train", "valid", "test"};
+constexpr double kReadAtOnce = 1e4;  // of numbers above, what is behind the point says nothing in a list
 
 /// Dots and underscores become blanks.
 std::string words_of(std::string text) {
@@ -146,10 +147,11 @@ std::vector<std::string> listing_order(const std::set<std::string>& names) {
 }
 
 std::string list_number(const Quantity& quantity, double value) {
-  if (quantity.digits == 0 && quantity.format == NumberFormat::kNumber) return shown_number(value);
+  const bool plain = quantity.format == NumberFormat::kNumber;
+  if (plain && (quantity.digits == 0 || std::abs(value) >= kReadAtOnce)) return shown_number(value);
   std::int64_t digits = quantity.digits < 0 ? -1 : quantity.digits + 1;
   const double size = std::abs(value);
-  const bool is_lost = quantity.format == NumberFormat::kNumber && size > 0 && size < std::pow(10.0, 1 - digits);
+  const bool is_lost = plain && size > 0 && size < std::pow(10.0, 1 - digits);
   if (is_lost) digits = std::min<std::int64_t>(12, std::lround(std::ceil(-std::log10(size))) + 1);  // two that count
   return format_number(value, quantity.format, digits);
 }

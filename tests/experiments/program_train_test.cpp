@@ -82,17 +82,67 @@ TEST_F(ProgramTest, TrainReportsDivergence) {
   EXPECT_THAT(run({"train", "run.yaml"}).err, HasSubstr("--retry"));
 }
 
-TEST_F(ProgramTest, CompletionCoversEveryCommandAndKey) {
-  const ProgramResult bash = run({"completion", "bash"});
-  EXPECT_EQ(bash.code, kDone);
-  EXPECT_THAT(bash.out, AllOf(HasSubstr("prepare-data"), HasSubstr("--dry-run"), HasSubstr("optimizer.lr="),
-                              Not(HasSubstr("worker")), Not(HasSubstr("--print-reference"))));
-  for (const char* shell : {"zsh", "fish"}) EXPECT_THAT(run({"completion", shell}).out, HasSubstr("sweep")) << shell;
-  BackgroundProgram check({"/bin/bash", "-c",
-                           bash.out + "\nCOMP_WORDS=(xlm sweep --dry); COMP_CWORD=2; _xlm; "
-                                      "echo \"${COMPREPLY[@]}\""},
-                          folder_.path());
-  EXPECT_THAT(check.wait().out, HasSubstr("--dry-run"));
+TEST_F(ProgramTest, CompletionKnowsCommandsOptionsKeysAndTheirValues) {
+  const auto complete = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), {"complete", "--"});
+    const ProgramResult result = run(words);
+    EXPECT_EQ(result.code, kDone) << result.err;
+    return result.out;
+  };
+  EXPECT_THAT(complete({"prep"}), HasSubstr("prepare-data\tTurn a raw corpus"));
+  EXPECT_THAT(complete({""}), AllOf(HasSubstr("sweep\t"), Not(HasSubstr("worker")), Not(HasSubstr("complete\t"))));
+  EXPECT_THAT(complete({"runs", ""}), AllOf(HasSubstr("ls\t"), HasSubstr("show\t"), Not(HasSubstr("train"))));
+  EXPECT_THAT(complete({"sweep", "--dry"}), HasSubstr("--dry-run\t"));
+  EXPECT_THAT(complete({"sweep", "--"}), Not(HasSubstr("--print-reference")));
+  EXPECT_EQ(complete({"sweep", "--launcher=l"}), "--launcher=local\n");
+  EXPECT_THAT(complete({"train", "run.yaml", "optimizer.l"}), HasSubstr("optimizer.lr=\t"));
+  EXPECT_EQ(complete({"train", "run.yaml", "optimizer.type=ada"}), "optimizer.type=adagrad\noptimizer.type=adam\n");
+  EXPECT_THAT(complete({"eval", "some-run", "eval."}), HasSubstr("eval.batch="));
+  EXPECT_EQ(complete({"eval", "some-run", "optimizer.lr"}), "") << "decided by training";
+  EXPECT_EQ(complete({"table", "t.yaml", "--format", "la"}), "latex\n");
+  EXPECT_EQ(complete({"figure", "t.yaml", "--format", "svg,p"}), "svg,pdf\nsvg,png\n");
+  EXPECT_THAT(complete({"prepare-data", "text"}), AllOf(HasSubstr("text8\t"), HasSubstr("text\t")));
+  EXPECT_EQ(complete({"completion", ""}), "bash\nfish\nzsh\n");
+  EXPECT_THAT(complete({"help", "ev"}), HasSubstr("eval-overlap\t"));
+  EXPECT_EQ(complete({"train", ""}), ":files\n");
+  EXPECT_EQ(complete({"sweep", "none.yaml", "--profile", ""}), "") << "no file, no profiles";
+}
+
+TEST_F(ProgramTest, CompletionKnowsRunsColumnsAndRecipes) {
+  const std::string id = Json::parse(run({"train", "run.yaml", "--json"}).out)["run_id"];
+  run({"runs", "sync"});
+  const auto complete = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), {"complete", "--"});
+    return run(words).out;
+  };
+  EXPECT_EQ(complete({"runs", "show", id.substr(0, 5)}), id + "\n:files\n");
+  EXPECT_EQ(complete({"--runs", "elsewhere", "runs", "show", ""}), ":files\n");
+  EXPECT_EQ(complete({"runs", "ls", "--sort", "test.bp"}), "test.bpc\n");
+  EXPECT_EQ(complete({"runs", "ls", "--columns", "seed,test.bp"}), "seed,test.bpc\n");
+  EXPECT_EQ(complete({"runs", "ls", "--where", "stat"}), "status=\n");
+  EXPECT_EQ(complete({"runs", "ls", "--where", "status="}), "status=done\n");
+  write_file(folder_.path() / "recipe.yaml",
+             "profiles:\n  smoke: {seed: 1}\n  small: {seed: 2}\n"
+             "figures:\n  - {figure: Bits per character, x: seed, y: test.bpc}\n");
+  EXPECT_EQ(complete({"figure", "recipe.yaml", "--profile", "s"}), "small\nsmoke\n");
+  EXPECT_EQ(complete({"figure", "recipe.yaml", "--name", ""}), "bits-per-character\tBits per character\n");
+  write_file(folder_.path() / "torn.yaml", "profiles: [\n");
+  EXPECT_EQ(complete({"figure", "torn.yaml", "--profile", ""}), ":files\n") << "no word of what is wrong with it";
+}
+
+TEST_F(ProgramTest, ShellsAskTheProgramWhatFits) {
+  for (const char* shell : {"zsh", "fish"})
+    EXPECT_THAT(run({"completion", shell}).out, HasSubstr("complete --")) << shell;
+  const auto in_bash = [&](const std::string& line) {
+    BackgroundProgram bash({"/bin/bash", "-c",
+                            run({"completion", "bash"}).out + "\nCOMP_LINE='" + XLM_FAKE_BINARY + " " + line +
+                                "'; COMP_POINT=${#COMP_LINE}; _xlm; printf '%s|' \"${COMPREPLY[@]}\""},
+                           folder_.path());
+    return bash.wait().out;
+  };
+  EXPECT_EQ(in_bash("sweep --dry"), "--dry-run|");
+  EXPECT_EQ(in_bash("train run.yaml optimizer.type=adag"), "adagrad|") << "bash completes what is behind the =";
+  EXPECT_EQ(in_bash("train run.y"), "run.yaml|");
 }
 
 TEST_F(ProgramTest, WhatARecipeRequiresIsAskedForBeforeAnythingIsDone) {

@@ -202,6 +202,7 @@ void smooth_series(Figure& figure) {
   const auto window = static_cast<std::size_t>(figure.description.smooth);
   for (FigureSeries& series : figure.series) {
     const std::vector<FigurePoint> points = series.points;
+    series.smooth = true;
     for (std::size_t i = 0; i < points.size(); ++i) {
       const std::size_t begin = i - std::min(i, (window - 1) / 2);
       const std::size_t end = std::min(points.size(), i + window / 2 + 1);

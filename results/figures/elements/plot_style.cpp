@@ -217,7 +217,7 @@ double SetApart::operator()(std::size_t series, double x) const {
   return log_ ? x * std::exp(offset) : x + offset;
 }
 
-bool is_long(const FigureSeries& series) { return series.points.size() > kMostMarkedPoints; }
+bool is_long(const FigureSeries& series) { return series.smooth || series.points.size() > kMostMarkedPoints; }
 
 bool has_legend(const Figure& figure) { return figure.series.size() > 1 || !figure.front.empty(); }
 

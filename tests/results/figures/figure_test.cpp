@@ -171,6 +171,10 @@ TEST_F(Figures, NoisyCurvesAreSmoothedWithABand) {
   EXPECT_NEAR(points[2].y, 7.0 / 3, 1e-12);
   EXPECT_NEAR(*points[2].spread, 2 / std::sqrt(3.0), 1e-12);
   EXPECT_EQ(smooth.caption, "running mean over 3 points, with their standard deviation");
+  EXPECT_THAT(gnuplot_script(smooth, PictureFormat::kSvg), HasSubstr("with filledcurves")) << "few as they are";
+  const Json page = plotly_figure(smooth);
+  EXPECT_EQ(page["data"][0]["fill"], "toself");
+  EXPECT_FALSE(page["data"][1].contains("error_y"));
 }
 
 TEST_F(Figures, FrontIsAStaircase) {

@@ -52,6 +52,8 @@ TEST(Quantities, StandBehindOrBeforeTheirNumbers) {
 
 TEST(Quantities, AreReadableInLists) {
   EXPECT_EQ(list_number(quantity("tokens"), 12010), "12,010");
+  EXPECT_EQ(list_number(quantity("word_perplexity"), 12010.3), "12,010");
+  EXPECT_EQ(list_number(quantity("word_perplexity"), 2.4e9), "2.40G");
   EXPECT_EQ(list_number(quantity("average_span"), 38.25), "38.25");
   EXPECT_EQ(column_number("test.bpc", 2.04), "2.0400");
   EXPECT_EQ(column_number("params@model.span=64", 343210), "343k");

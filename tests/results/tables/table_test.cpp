@@ -422,7 +422,7 @@ TEST_F(Tables, ShowQuantitiesAsIsUsualWhereTheFileSaysNothing) {
   EXPECT_THAT(labels, ElementsAre("test bpc", "Span", "parameters", "all", "test shortening factor", "more"));
   EXPECT_EQ(result.columns[1].cells.digits, 0);
   EXPECT_EQ(result.columns[3].cells.format, NumberFormat::kNumber) << "where digits are given, so is the form";
-  for (const char* number : {" 1.8", " 40 ", " 38.1M ", " 38100000 "}) EXPECT_THAT(text(yaml), HasSubstr(number));
+  for (const char* number : {" 1.8", " 40 ", " 38.1M ", " 38,100,000 "}) EXPECT_THAT(text(yaml), HasSubstr(number));
   EXPECT_EQ(result.columns[4].cells.better, Better::kLower);
   EXPECT_EQ(result.columns[5].cells.better, Better::kHigher);
 }
@@ -485,6 +485,11 @@ TEST(Latex, EscapesWhatMeansSomething) {
 
 TEST(NumberFormats, PrintWhatPapersPrint) {
   EXPECT_EQ(format_number(1.1364, NumberFormat::kNumber, -1), "1.136");
+  EXPECT_EQ(format_number(8192, NumberFormat::kNumber, -1), "8192") << "whole: nothing behind the point";
+  EXPECT_EQ(format_number(343210.7, NumberFormat::kNumber, -1), "343k");
+  EXPECT_EQ(format_number(12010.254, NumberFormat::kNumber, 2), "12,010.25");
+  EXPECT_EQ(format_number(-12010, NumberFormat::kNumber, 0), "-12,010");
+  EXPECT_EQ(format_number(9999.5, NumberFormat::kNumber, 1), "9999.5");
   EXPECT_EQ(format_number(38.12e6, NumberFormat::kCount, 0), "38M");
   EXPECT_EQ(format_number(999.6e3, NumberFormat::kCount, 0), "1M");
   EXPECT_EQ(format_number(512, NumberFormat::kCount, 0), "512");
