@@ -3,11 +3,11 @@ PRESET ?= release
 BUILD := build/$(PRESET)
 # Warnings are errors for those who work on the program (presets dev and asan, WERROR=ON), not for its users.
 WERROR ?=
-XLM := build/release/bin/xlm
+XLM := $(BUILD)/bin/xlm
 TEXT ?=
 CTEST := ctest --output-on-failure --no-tests=error
 
-.PHONY: help setup build test asan fuzz mutants golden demo bench soak package format lint lint-all clean
+.PHONY: help setup build test asan fuzz mutants golden demo bench docs-numbers soak package format lint lint-all clean
 
 help:       ## this list
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -43,8 +43,11 @@ mutants: setup  ## change single lines and list the changes that no test notices
 demo: build  ## a sweep, its table, Pareto front and figures, in minutes; TEXT=text8.zip for the real corpus
 	@scripts/demo.sh $(XLM) "$(TEXT)"
 
-bench: build  ## speed: training steps, data preparation, the store, start-up
+bench: build  ## speed: training steps, start-up, data preparation
 	@scripts/bench.sh $(BUILD)
+
+docs-numbers: build  ## the numbers of README and docs/ made anew, beside those that stand there (ONLY=demo|data|corpus|steps)
+	@scripts/docs_numbers.py $(BUILD) $(ONLY)
 
 soak: build  ## the campaigns of docs/reliability.md as a whole: faults, kills, full disks, mutations, fuzzing
 	@scripts/soak.sh $(BUILD)

@@ -76,22 +76,24 @@ std::string one_line(std::string text) {
 
 }  // namespace
 
-std::function<int()> declare_completion(CLI::App& app, const GlobalOptions& /*global*/) {
+std::function<int()> declare_completion(CLI::App& app, const GlobalOptions& global) {
   const auto shell = std::make_shared<std::string>();
   app.add_option("shell", *shell, "bash, zsh or fish")->required()->type_name("SHELL");
   app.footer("To switch it on: source <(xlm completion bash), or the same line in ~/.bashrc");
-  return [shell] {
+  return [shell, &global] {
     const std::vector<std::string> shells{"bash", "zsh", "fish"};
+    std::string script;
     if (*shell == "bash") {
-      print(kBash);
+      script = kBash;
     } else if (*shell == "zsh") {
-      print(kZsh);
+      script = kZsh;
     } else if (*shell == "fish") {
-      print(kFish);
+      script = kFish;
     } else {
       throw UsageError(fmt::format("there is no completion for '{}'{}; there is {}", *shell,
                                    did_you_mean(*shell, shells), join(shells, ", ")));
     }
+    print(global.json ? json_text({{"shell", *shell}, {"script", script}}) : script);
     return static_cast<int>(kDone);
   };
 }

@@ -101,8 +101,8 @@ struct TrainOptions {
     v.field({.name = "batch", .help = "rows B of a batch", .min = 1, .max = 1e6}, batch);
     v.field(
         {.name = "block",
-         .help = "tokens per row and step, the papers' M or T; where a sequence is cut into windows, its tokens, or "
-                 "0: model.windows windows",
+         .help = "tokens that a step reads of each row, the papers' M or T; of a model that reads windows: tokens of a "
+                 "training sequence, 0: those of model.windows windows",
          .min = 0,
          .max = 1e7,
          .of_weights = false},
@@ -152,7 +152,7 @@ struct TrainOptions {
     v.field({.name = "tf32", .help = "let float32 products on an NVIDIA GPU use TF32"}, tf32);
     v.field({.name = "checkpoint_windows",
              .help = "where a sequence is cut into windows: keep only what one hands to the next, and compute each "
-                     "again in the backward pass: the memory of one window, a third more time",
+                     "again in the backward pass: the memory of one window, and steps that take 1.5 to 1.7 times as long",
              .affects_result = false},
             checkpoint_windows);
     v.field({.name = "cuda_graph",

@@ -1,4 +1,5 @@
 // `make help` lists every target.
+#include <cstdlib>
 #include <regex>
 #include <set>
 #include <string>
@@ -8,6 +9,7 @@
 
 #include "base/files.h"
 #include "base/text.h"
+#include "tests/temporary_folder.h"
 
 namespace xlm {
 namespace {
@@ -24,6 +26,21 @@ TEST(Makefile, HelpListsEveryTarget) {
   }
   EXPECT_GT(targets.size(), 10U);
   EXPECT_THAT(explained, ::testing::ContainerEq(targets));
+}
+
+/// What `make ARGUMENTS` would run.
+std::string recipe_of(const std::string& arguments) {
+  const TemporaryFolder folder;
+  const fs::path said = folder.path() / "said";
+  const std::string command =
+      "make -C '" XLM_SOURCE_DIR "' --no-print-directory -n " + arguments + " >'" + said.string() + "' 2>&1";
+  EXPECT_EQ(std::system(command.c_str()), 0);
+  return read_file(said);
+}
+
+TEST(Makefile, WhatAPresetBuiltIsWhatIsRun) {
+  EXPECT_THAT(recipe_of("demo"), ::testing::HasSubstr("scripts/demo.sh build/release/bin/xlm"));
+  EXPECT_THAT(recipe_of("demo PRESET=dev"), ::testing::HasSubstr("scripts/demo.sh build/dev/bin/xlm"));
 }
 
 }  // namespace

@@ -133,6 +133,8 @@ TEST_F(ProgramTest, CompletionKnowsRunsColumnsAndRecipes) {
 TEST_F(ProgramTest, ShellsAskTheProgramWhatFits) {
   for (const char* shell : {"zsh", "fish"})
     EXPECT_THAT(run({"completion", shell}).out, HasSubstr("complete --")) << shell;
+  EXPECT_EQ(Json::parse(run({"completion", "bash", "--json"}).out),
+            Json({{"shell", "bash"}, {"script", run({"completion", "bash"}).out}}));
   const auto in_bash = [&](const std::string& line) {
     BackgroundProgram bash({"/bin/bash", "-c",
                             run({"completion", "bash"}).out + "\nCOMP_LINE='" + XLM_FAKE_BINARY + " " + line +

@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+"""docs_numbers.py BUILD [demo|data|corpus|steps …]: the numbers of README and docs/ made anew, beside those that stand there.
+
+  demo    the console blocks of README.md: five small models, minutes
+  data    the console blocks of docs/data.md, from real texts (XLM_REAL_TEXTS names their folder; without it they are left out)
+  corpus  what docs/data.md says of the demo's corpus
+  steps   the rows of docs/performance.md that `step_time` measures; `make bench` measures the rest of that page
+
+Blocks are compared line by line: a line that begins with - stands in the page, one with + came out now. Times and, on other
+processors, the last digits of losses differ without anything being wrong, so the exit status is 0 unless a command fails.
+Other measurements take hours or programs that are not part of the project; the pages say how they were made.
+"""
+import argparse
+import difflib
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+REAL_TEXTS = pathlib.Path(os.environ.get("XLM_REAL_TEXTS", ROOT / "../shared/data"))
+# What the commands of docs/data.md name, and which of the real texts that is.
+RAW = {
+    "text8.first4503641.gz": "wikipedia-en/text8.first4503641.gz",
+    "enwik8.first4150000": "wikipedia-en/enwik8.first4150000",
+    "wikitext": "wikitext",
+    "gutenberg": "gutenberg",
+    "gpt2": "gpt2",
+    "raw/vi": "wiki-vi",
+}
+
+
+def console_blocks(page):
+    """[(command, output)] of the page's console blocks, in order."""
+    found = []
+    for block in re.findall(r"^```\n(\$ xlm .*?)^```$", (ROOT / page).read_text(), re.M | re.S):
+        for part in re.split(r"^(?=\$ )", block, flags=re.M):
+            if part:
+                command, _, output = part[2:].partition("\n")
+                found.append((command, output.strip("\n")))
+    return found
+
+
+def differences(page, command, before, now):
+    print(f"\n== {page}: {command}")
+    lines = list(difflib.unified_diff(before.splitlines(), now.splitlines(), lineterm="", n=0))[2:]
+    print("\n".join(line for line in lines if not line.startswith("@@")) or "as in the page")
+
+
+def run(xlm, command, folder):
+    words = command.split()
+    done = subprocess.run([xlm, *words[1:]], cwd=folder, capture_output=True, text=True, errors="replace")
+    if done.returncode != 0:
+        sys.exit(f"{command}\n{done.stderr}ended with {done.returncode}")
+    return done.stdout.strip("\n")
+
+
+def demo_corpus(folder):
+    subprocess.run([ROOT / "scripts/demo_corpus.sh", folder / "demo/headers.txt"], check=True)
+    return folder / "demo/headers.txt"
+
+
+def demo(build, folder):
+    (folder / "experiments").symlink_to(ROOT / "experiments")
+    demo_corpus(folder)
+    run(build / "bin/xlm", "xlm prepare-data text --clean text8 --from demo/headers.txt --out demo/data/headers", folder)
+    for command, before in console_blocks("README.md"):
+        differences("README.md", command, before, run(build / "bin/xlm", command, folder))
+
+
+def data(build, folder):
+    for name, text in RAW.items():
+        if (REAL_TEXTS / text).exists():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).symlink_to((REAL_TEXTS / text).resolve())
+    for command, before in console_blocks("docs/data.md"):
+        words = command.split()
+        needed = [words[i + 1] for i, word in enumerate(words) if word in ("--from", "--bpe")]
+        if missing := [name for name in needed if not (folder / name).exists()]:
+            print(f"\n== docs/data.md: {command}\nleft out: {', '.join(missing)} is not there")
+            continue
+        differences("docs/data.md", command, before, run(build / "bin/xlm", command, folder))
+
+
+def corpus(build, folder):
+    text = demo_corpus(folder)
+    run(build / "bin/xlm", "xlm prepare-data text --from demo/headers.txt --clean text8 --out demo/data", folder)
+    tokens = sum((folder / "demo/data" / f"{split}.bin").stat().st_size for split in ("train", "valid", "test"))
+    said = re.search(r"About (.*?) are left", (ROOT / "docs/data.md").read_text())[1]
+    print(f"\n== docs/data.md: the demo's corpus\n- {said}\n+ {text.stat().st_size} bytes, {tokens} characters when cleaned")
+
+
+def steps(build, folder):
+    page = (ROOT / "docs/performance.md").read_text()
+    head = None
+    stands = {}
+    for line in page.splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")] if line.startswith("|") else []
+        if cells and cells[0] == "row":
+            head = cells
+        elif cells and head and "xlm, ms" in head and (name := re.fullmatch(r"`(.+)`", cells[0])):
+            stands[name[1]] = cells[head.index("xlm, ms")]
+    out = subprocess.run([build / "bin/step_time", *stands], cwd=folder, capture_output=True, text=True, check=True).stdout
+    print("\n== docs/performance.md: ms a step")
+    for line in out.splitlines():
+        if (words := line.split()) and words[0] in stands:
+            print(f"{words[0]:<16} page {stands[words[0]]:>6}  now {words[1]:>8}  of the limit now {' '.join(words[5:])}")
+
+
+def main():
+    parts = {part.__name__: part for part in (demo, data, corpus, steps)}
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build", type=pathlib.Path, help="where the program was built: build/release")
+    parser.add_argument("only", nargs="*", choices=[[], *parts], help="which of them (all)")
+    arguments = parser.parse_args()
+    for name in arguments.only or parts:
+        with tempfile.TemporaryDirectory() as folder:
+            parts[name](arguments.build.resolve(), pathlib.Path(folder))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

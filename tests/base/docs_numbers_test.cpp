@@ -1,0 +1,99 @@
+// Every measurement in the documentation says with which version and on what it was made.
+#include <algorithm>
+#include <regex>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/files.h"
+#include "base/text.h"
+
+namespace xlm {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+/// What a program was told or a paper says, and nobody measured here.
+const std::vector<std::string> kNotMeasured{
+    "may unpack to 1000 times its own size (at least 1 GB, at most 1 TB)",  // a bound
+    "otherwise 4 times the width",                                          // an option's default
+    "steps that take 1.5 to 1.7 times as long",  // an option's help; in performance.md it is marked
+    "within the 95 % interval",                  // levels
+    "(`--level`, 95 %)",
+    "plotly.js is inside it (5 MB)",  // a pinned file
+};
+
+/// A page's sections: what stands from one heading to the next.
+std::vector<std::string> sections_of(const std::string& page) {
+  std::vector<std::string> sections(1);
+  bool code = false;
+  for (const std::string& line : split(page, '\n')) {
+    if (line.starts_with("```")) code = !code;
+    if (!code && line.starts_with("#")) sections.emplace_back();
+    sections.back() += line + "\n";
+  }
+  return sections;
+}
+
+/// Without blocks of code, code within lines, and what was not measured; console blocks that show numbers stay as a
+/// word.
+std::string prose_of(std::string section) {
+  for (const std::string& known : kNotMeasured) {
+    for (std::size_t at = 0; (at = section.find(known, at)) != std::string::npos;) section.erase(at, known.size());
+  }
+  std::string prose;
+  bool code = false;
+  for (const std::string& line : split(section, '\n')) {
+    if (line.starts_with("```")) {
+      code = !code;
+    } else if (!code) {
+      prose += std::regex_replace(line, std::regex("`[^`]*`"), "`") + "\n";
+    }
+  }
+  return prose;
+}
+
+/// The first number with a unit of time, memory, speed or loss, or a share, that a section without a mark holds.
+std::string unmarked_number(const std::string& section) {
+  static const std::regex mark("(\\*Measured[^:]*: |\\()version [0-9]+\\.[0-9]+\\.[0-9]+, [^*]*");
+  static const std::regex number(
+      "[0-9][0-9,.]*( (and|to|or) [0-9][0-9,.]*)* ?(ms|s|kB|MB|GB|MB/s|GFLOP/s|nats|minutes|hours|%|times)(?![\\w/-])");
+  if (std::regex_search(section, mark)) return "";
+  const std::string prose = prose_of(section);
+  std::smatch match;
+  if (!std::regex_search(prose, match, number)) return "";
+  return section.substr(0, section.find('\n')) + ": " + match.str();
+}
+
+std::vector<std::string> unmarked_numbers(const std::string& page) {
+  std::vector<std::string> found;
+  for (const std::string& section : sections_of(page)) {
+    if (std::string one = unmarked_number(section); !one.empty()) found.push_back(std::move(one));
+  }
+  return found;
+}
+
+TEST(DocsNumbers, SayWithWhichVersionAndOnWhatTheyWereMade) {
+  std::vector<fs::path> pages{fs::path(XLM_SOURCE_DIR) / "README.md"};
+  for (const auto& entry : fs::directory_iterator(fs::path(XLM_SOURCE_DIR) / "docs")) {
+    if (entry.path().extension() == ".md") pages.push_back(entry.path());
+  }
+  EXPECT_GT(pages.size(), 10U);
+  for (const fs::path& page : pages) EXPECT_THAT(unmarked_numbers(read_file(page)), IsEmpty()) << page;
+}
+
+TEST(DocsNumbers, WithoutAMarkAreFound) {
+  EXPECT_THAT(unmarked_numbers("# Speed\nA step takes 12 ms.\n"), ElementsAre("# Speed: 12 ms"));
+  EXPECT_THAT(unmarked_numbers("# Speed\n*Measured: version 0.1.0, a machine.*\n\n12 ms\n## More\n1.5 GB, 3 %\n"),
+              ElementsAre("## More: 1.5 GB"));
+  EXPECT_THAT(unmarked_numbers("# A\n*Measured: on a machine.*\n1.6 and 1.7 times as fast\n"), SizeIs(1));
+  EXPECT_THAT(unmarked_numbers("# A\n| `a` | 48 % |\n"), SizeIs(1));
+  EXPECT_THAT(unmarked_numbers("# A\n`sleep 5 s`\n```\n7 MB\n```\nSection 3 says it.\n"), IsEmpty());
+}
+
+}  // namespace
+}  // namespace xlm
