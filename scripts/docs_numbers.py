@@ -28,7 +28,6 @@ RAW = {
     "wikitext": "wikitext",
     "gutenberg": "gutenberg",
     "gpt2": "gpt2",
-    "raw/vi": "wiki-vi",
 }
 
 
@@ -70,7 +69,21 @@ def demo(build, folder):
         differences("README.md", command, before, run(build / "bin/xlm", command, folder))
 
 
+def vietnamese(folder):
+    """raw/vi: the sample's articles, nine tenths of them for training, in wiki40b's form."""
+    sample = REAL_TEXTS / "wiki-vi/viwiki-sample.wiki40b-form.txt"
+    if not sample.exists():
+        return
+    mark = "\n_START_ARTICLE_\n"
+    articles = [mark + article for article in sample.read_text().split(mark)[1:]]
+    train, valid = int(0.9 * len(articles)), int(0.95 * len(articles))
+    (folder / "raw/vi").mkdir(parents=True)
+    for name, part in {"train": articles[:train], "validation": articles[train:valid], "test": articles[valid:]}.items():
+        (folder / "raw/vi" / f"{name}.txt").write_text("".join(part))
+
+
 def data(build, folder):
+    vietnamese(folder)
     for name, text in RAW.items():
         if (REAL_TEXTS / text).exists():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
