@@ -14,6 +14,13 @@
 namespace xlm {
 namespace {
 
+void set_size(Terminal& terminal, int descriptor) {
+  winsize size{};
+  if (::ioctl(descriptor, TIOCGWINSZ, &size) != 0) return;
+  if (size.ws_col > 0) terminal.width = size.ws_col;
+  if (size.ws_row > 0) terminal.height = size.ws_row;
+}
+
 std::string shorten(const std::string& text, std::size_t width) {
   if (display_width(text) <= width) return text;
   std::string kept = text;
@@ -26,6 +33,12 @@ std::string shorten(const std::string& text, std::size_t width) {
   }
   return kept + "…";
 }
+
+}  // namespace
+
+std::string cut_cell(const std::string& text, std::size_t width) { return width == 0 ? text : shorten(text, width); }
+
+namespace {
 
 std::string csv_cell(const std::string& text) {
   if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
@@ -53,11 +66,14 @@ Terminal Terminal::of(int descriptor) {
   Terminal terminal;
   terminal.is_terminal = ::isatty(descriptor) == 1;
   terminal.colour = terminal.is_terminal && std::getenv("NO_COLOR") == nullptr;
-  winsize size{};
-  if (terminal.is_terminal && ::ioctl(descriptor, TIOCGWINSZ, &size) == 0) {
-    if (size.ws_col > 0) terminal.width = size.ws_col;
-    if (size.ws_row > 0) terminal.height = size.ws_row;
-  }
+  if (terminal.is_terminal) set_size(terminal, descriptor);
+  return terminal;
+}
+
+Terminal Terminal::resized(std::FILE* out) const {
+  Terminal terminal = *this;
+  const int descriptor = ::fileno(out);  // none for a stream in memory
+  if (terminal.is_terminal && descriptor >= 0) set_size(terminal, descriptor);
   return terminal;
 }
 
@@ -78,6 +94,15 @@ std::string cut_to_line(const Terminal& terminal, std::string line) {
     line.pop_back();  // the first byte of a character
   }
   return line;
+}
+
+std::size_t lines_taken(const Terminal& terminal, std::string_view text) {
+  const auto width = static_cast<std::size_t>(std::max(terminal.width, 1));
+  std::size_t lines = 0;
+  for (const std::string& line : split(text, '\n')) {
+    lines += std::max<std::size_t>((display_width(line) + width - 1) / width, 1);
+  }
+  return text.empty() ? 0 : lines - (text.back() == '\n' ? 1 : 0);
 }
 
 void TextTable::add(std::vector<std::string> cells) {

@@ -16,6 +16,9 @@ struct Terminal {
   int height = 24;  // lines
 
   static Terminal of(int descriptor);
+
+  /// The same with the size that the stream's terminal has now, where it is one: users change it.
+  Terminal resized(std::FILE* out) const;
 };
 
 enum class Colour { kRed, kGreen, kYellow, kBlue, kGrey, kBold };
@@ -30,6 +33,12 @@ void say(std::string_view text, std::FILE* out = stderr);
 /// As much of a line's beginning as fits a line of the terminal with the cursor behind it, in whole characters. Lines
 /// with colours cannot be cut.
 std::string cut_to_line(const Terminal& terminal, std::string line);
+
+/// Lines of a terminal that a text takes, each of its own lines wrapped where the terminal ends.
+std::size_t lines_taken(const Terminal& terminal, std::string_view text);
+
+/// A text with "…" at its end where it is wider than so many columns; 0: no limit.
+std::string cut_cell(const std::string& text, std::size_t width);
 
 /// A table for people and for files. Numbers are right-aligned by their column's `right` flag.
 class TextTable {

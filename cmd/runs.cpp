@@ -9,6 +9,7 @@
 #include "cmd/results_store.h"
 #include "cmd/run_view.h"
 #include "cmd/runs_stop.h"
+#include "cmd/runs_watch.h"
 #include "experiments/runs/run_lock.h"
 #include "results/run_folder/journal.h"
 #include "results/store/run_list.h"
@@ -38,6 +39,7 @@ struct RunsOptions {
   std::string format = "table";
   bool rebuild = false;
   bool yes = false;
+  WatchCommand watch;
 };
 
 int list(const ListOptions& options, const GlobalOptions& global) {
@@ -202,6 +204,21 @@ void declare_list(CLI::App& app, RunsOptions& options) {
       "  xlm runs ls --columns model.span,model.span_type,seed,test.bpc,flops_per_token --format csv");
 }
 
+void declare_watch(CLI::App& app, WatchCommand& command) {
+  app.add_option("SWEEP", command.sweep, "A sweep's file, and KEY=VALUE as for xlm sweep");
+  app.add_option("--profile", command.profile, "Profile of the file to lay over it")->type_name("NAME");
+  app.add_option("--where", command.where, "All runs with KEY=VALUE (!=, <, <=, >, >=); all must hold")
+      ->allow_extra_args(false)
+      ->type_name("CONDITION");
+  app.add_flag("--once", command.once, "Show how things stand, and end (--json does so too)");
+  app.footer(
+      "Whoever does the runs, on whatever machine: their folders say how far they are, and Slurm's queue, where there\n"
+      "is one, which workers wait and why. Without arguments: every experiment that has runs left to do. Nothing is\n"
+      "changed, and Ctrl-C ends nothing but the watching.\n\n"
+      "Exit code: 0 all runs done (or --once), 1 some failed or diverged, 75 stopped watching.\n\n"
+      "Examples:\n  xlm runs watch spans.yaml\n  xlm runs watch --where experiment=spans --once");
+}
+
 void declare_sql(CLI::App& app, RunsOptions& options) {
   app.add_option("SQL", options.sql, "One SELECT statement")->required();
   app.add_option("--format", options.format, "table, csv or json")
@@ -254,6 +271,10 @@ std::function<int()> declare_runs(CLI::App& app, const GlobalOptions& global) {
       "  xlm runs stop --where experiment=spans --where model.span=8192");
   choices.emplace_back(stop,
                        [](const RunsOptions& o, const GlobalOptions& c) { return stop_runs(o.runs, o.where, c); });
+
+  CLI::App* watch = app.add_subcommand("watch", "Show how the runs of a sweep stand, live");
+  declare_watch(*watch, options->watch);
+  choices.emplace_back(watch, [](const RunsOptions& o, const GlobalOptions& c) { return watch_runs(o.watch, c); });
 
   CLI::App* rm = app.add_subcommand("rm", "Delete runs with their folders");
   rm->add_option("RUN", options->runs, "Run ids, or starts of them")->required();

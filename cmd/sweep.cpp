@@ -80,17 +80,6 @@ std::string dry_run_json(const std::vector<SweepRun>& runs, const std::vector<Co
   return json_text(list);
 }
 
-/// The swept keys in whose values the runs differ.
-std::vector<std::string> varied_keys(const std::vector<SweepRun>& runs) {
-  std::vector<std::string> keys = swept_keys(runs);
-  std::erase_if(keys, [&](const std::string& key) {
-    return runs.size() > 1 && std::all_of(runs.begin(), runs.end(), [&](const SweepRun& run) {
-             return shown_value(run.point, key) == shown_value(runs.front().point, key);
-           });
-  });
-  return keys;
-}
-
 /// A row for each run: its id and swept values, then what `more` adds under the titles of `columns`. Where the terminal
 /// is too narrow, ids are their ends, which tell them apart.
 template <class More>

@@ -135,6 +135,8 @@ SlurmCluster ask_cluster() {
   return cluster;
 }
 
+bool is_slurm_here() { return run_command({"squeue", "--version"}).code == 0; }
+
 std::vector<QueuedWorker> queued_workers(const std::string& job_name) {
   std::vector<QueuedWorker> workers;
   for (const std::string& line : split(ask({"squeue", "-h", "-r", "-n", job_name, "-o", "%i|%T|%r|%N"}), '\n')) {

@@ -35,7 +35,11 @@ struct SlurmCluster {
 /// Throws Error where no Slurm answers here.
 SlurmCluster ask_cluster();
 
-/// Jobs of that name that wait or run, array tasks one by one. Throws Error where no Slurm answers.
+/// Whether this machine has Slurm's commands.
+bool is_slurm_here();
+
+/// Jobs of that name, or of several with commas between them, that wait or run, array tasks one by one. Throws Error
+/// where no Slurm answers.
 std::vector<QueuedWorker> queued_workers(const std::string& job_name);
 
 /// sbatch's estimate of when the job of a script, given as its text, would start, in its own words. Throws UsageError

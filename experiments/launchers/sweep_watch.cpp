@@ -2,23 +2,86 @@
 #include "experiments/launchers/sweep_watch.h"
 
 #include <algorithm>
-#include <utility>
+#include <map>
 
+#include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
 #include "base/error.h"
+#include "base/text.h"
+#include "experiments/runs/run_lock.h"
 #include "experiments/runs/stop_request.h"
 
 namespace xlm {
 
+namespace {
+
+/// Where a run's worker is: its host, and its job where it has one.
+std::string worker_text(const ProcessIdentity& holder) {
+  if (holder.host.empty()) return "";
+  const std::string job = holder.job.substr(holder.job.find(':') + 1);  // without the cluster
+  return job.empty() ? holder.host : holder.host + " " + job;
+}
+
+/// Changes whenever the journal does.
+std::string mark_of(const fs::path& journal) {
+  std::error_code error;
+  const auto size = fs::file_size(journal, error);
+  if (error) return "none";
+  return fmt::format("{} {}", size, fs::last_write_time(journal, error).time_since_epoch().count());
+}
+
+/// A board's word for a run that has no worker.
+std::string waiting_word(const SweepRun& run) {
+  if (run.status == "new" || run.status == "damaged" || run.status == name_of(RunStatus::kStale)) return run.status;
+  return run.status == name_of(RunStatus::kPreempted) ? "paused" : "waits";
+}
+
+std::string listed(const std::map<std::string, std::size_t>& counts) {
+  std::vector<std::string> parts;
+  for (const auto& [name, count] : counts) {
+    parts.push_back(counts.size() == 1 ? name : fmt::format("{} ({})", name, count));
+  }
+  return join(parts, ", ");
+}
+
+}  // namespace
+
+std::string workers_line(const std::vector<QueuedWorker>& workers) {
+  std::map<std::string, std::size_t> hosts;
+  std::map<std::string, std::size_t> reasons;
+  std::size_t running = 0;
+  std::size_t waiting = 0;
+  for (const QueuedWorker& worker : workers) {
+    ++(worker.waits ? waiting : running);
+    if (worker.waits) {
+      ++reasons[worker.reason.empty() ? "no reason given" : worker.reason];
+    } else {
+      ++hosts[worker.host.empty() ? worker.state : worker.host];
+    }
+  }
+  std::string text;
+  if (running > 0) {
+    text = fmt::format("{} worker{} on {}", running, running == 1 ? " runs" : "s run", listed(hosts));
+  }
+  if (waiting > 0) {
+    text += running > 0 ? fmt::format(", {} wait", waiting)
+                        : fmt::format("{} worker{} wait", waiting, waiting == 1 ? "" : "s");
+    text += fmt::format("{}: {}", waiting == 1 ? "s" : "", listed(reasons));
+  }
+  return text;
+}
+
 SweepWatch::SweepWatch(const std::vector<SweepRun>& runs, const WatchSettings& settings)
     : settings_(settings),
-      board_({settings.screen, settings.terminal, settings.clock}, runs),
+      board_(
+          {.out = settings.screen, .terminal = settings.terminal, .clock = settings.clock, .elapsed = settings.elapsed},
+          runs),
       next_look_(settings.clock()),
-      next_question_(settings.clock() + settings.queue_seconds),
+      next_question_(settings.clock() + (settings.stay ? 0 : settings.queue_seconds)),
       interval_(settings.queue_seconds) {
   for (const SweepRun& run : runs) {
-    if (run.action == SweepAction::kRun || run.action == SweepAction::kWait) open_.push_back(&run);
+    if (run.action == SweepAction::kRun || run.action == SweepAction::kWait) open_.push_back({&run, "", false});
   }
 }
 
@@ -26,7 +89,7 @@ LaunchReport SweepWatch::run() {
   LaunchReport report;
   for (;;) {
     if (settings_.clock() >= next_look_) look_at_runs();
-    if (open_.empty()) return report;
+    if (left_ == 0) return report;
     if (settings_.clock() >= next_question_ && !look_at_queue()) return report;
     if (settings_.should_stop && settings_.should_stop()) {
       report.interrupted = true;
@@ -40,55 +103,98 @@ LaunchReport SweepWatch::run() {
 void SweepWatch::look_at_runs() {
   next_look_ = settings_.clock() + settings_.look_seconds;
   working_ = 0;
-  const std::size_t before = open_.size();
-  for (const SweepRun* run : std::exchange(open_, {})) {
-    SweepRun now = *run;
-    look_at(now, false);
-    const bool failed = now.status == name_of(RunStatus::kFailed);
-    if (now.action == SweepAction::kSkip || now.action == SweepAction::kDiverged || failed) {
-      const RunStatus status = failed                                 ? RunStatus::kFailed
-                               : now.action == SweepAction::kDiverged ? RunStatus::kDiverged
-                                                                      : RunStatus::kDone;
-      board_.ended(*run, status, now.status);
-      continue;
-    }
-    if (now.action == SweepAction::kRun && is_stop_requested(run->planned.paths.folder)) {
-      board_.ended(*run, RunStatus::kPreempted, "stopped by xlm runs stop");
-      continue;
-    }
-    open_.push_back(run);
-    if (now.action == SweepAction::kWait) {
-      ++working_;
-      board_.runs_here(*run);
-    } else {
-      board_.waits(*run);
-    }
+  left_ = 0;
+  bool some_ended = false;
+  for (Open& open : open_) {
+    if (open.ended && !settings_.stay) continue;  // who stays may see it done again
+    const bool ended = look_at(open);
+    some_ended = some_ended || (ended && !open.ended);
+    open.ended = ended;
+    if (!ended) ++left_;
   }
-  if (open_.size() < before && settings_.finished) settings_.finished();
+  if (some_ended && settings_.finished) settings_.finished();
 }
 
-/// False where no worker is left. A queue that does not answer for once is asked again later.
-bool SweepWatch::look_at_queue() {
-  if (!settings_.workers) return true;
-  std::string answer;
-  bool some = working_ > 0;
+/// True where the run has ended. A journal is read again only when it has changed: there may be thousands.
+bool SweepWatch::look_at(Open& open) {
+  const SweepRun& run = *open.run;
+  const fs::path& folder = run.planned.paths.folder;
+  const LockState lock = fs::is_directory(folder) ? read_lock(folder) : LockState();
+  if (lock.held) {
+    ++working_;
+    board_.runs_here(run, worker_text(lock.holder));
+    open.seen.clear();
+    return false;
+  }
+  const bool stop = is_stop_requested(folder);
+  const std::string mark = mark_of(run.planned.paths.journal()) + (stop ? " stop" : "");
+  if (mark == open.seen) return open.ended;
+  SweepRun now = run;
+  xlm::look_at(now, false);
+  const bool failed = now.status == name_of(RunStatus::kFailed);
+  open.seen = now.action == SweepAction::kWait ? "" : mark;
+  if (now.action == SweepAction::kSkip || now.action == SweepAction::kDiverged || failed) {
+    const RunStatus status = failed                                 ? RunStatus::kFailed
+                             : now.action == SweepAction::kDiverged ? RunStatus::kDiverged
+                                                                    : RunStatus::kDone;
+    board_.ended(run, status, now.status);
+    return true;
+  }
+  if (now.action == SweepAction::kRun && stop) {
+    board_.ended(run, RunStatus::kPreempted, "stopped by xlm runs stop");
+    return true;
+  }
+  if (now.action == SweepAction::kWait) {
+    ++working_;
+    board_.runs_here(run);
+  } else {
+    board_.waits(run, waiting_word(now));
+  }
+  return false;
+}
+
+/// What the queue says of workers now. One that does not answer for once is asked again later.
+void SweepWatch::ask_queue() {
+  if (!settings_.workers) return;
   try {
-    const std::optional<std::vector<QueuedWorker>> workers = settings_.workers();
-    if (!workers) some = true;
-    for (const QueuedWorker& worker : workers.value_or(std::vector<QueuedWorker>())) {
-      some = true;
-      answer += worker.id + worker.state;
-    }
+    workers_ = settings_.workers();
   } catch (const Error& error) {
     spdlog::warn("{}", error.what());
-    some = true;
+    workers_.reset();
   }
+  board_.set_workers(workers_line(workers_.value_or(std::vector<QueuedWorker>())));
+}
+
+/// False where no worker is left.
+bool SweepWatch::look_at_queue() {
+  if (!settings_.workers) return true;
+  ask_queue();
+  std::string answer;
+  for (const QueuedWorker& worker : workers_.value_or(std::vector<QueuedWorker>())) answer += worker.id + worker.state;
   interval_ = answer == last_answer_ ? std::min(2 * interval_, settings_.queue_most) : settings_.queue_seconds;
   last_answer_ = answer;
   next_question_ = settings_.clock() + interval_;
-  if (some) return true;
+  if (settings_.stay || working_ > 0 || !workers_ || !workers_->empty()) return true;
   look_at_runs();  // the last worker may have finished since the last look
-  return open_.empty();
+  return left_ == 0;
+}
+
+std::string SweepWatch::text(const Terminal& terminal) {
+  look_at_runs();
+  ask_queue();
+  return board_.text(terminal);
+}
+
+Json SweepWatch::json() {
+  look_at_runs();
+  ask_queue();
+  Json json = board_.json();
+  json["workers"] = Json::array();
+  for (const QueuedWorker& worker : workers_.value_or(std::vector<QueuedWorker>())) {
+    json["workers"].push_back(
+        {{"id", worker.id}, {"state", worker.state}, {"reason", worker.reason}, {"host", worker.host}});
+  }
+  return json;
 }
 
 }  // namespace xlm

@@ -24,6 +24,8 @@ struct WatchSettings {
   double look_seconds = 2;    // between looks at run folders
   double queue_seconds = 10;  // between the first questions to the queue; the time doubles while nothing changes
   double queue_most = 120;    // up to this
+  bool stay = false;          // also when nobody is left to do the runs: somebody may come
+  bool elapsed = true;        // say how long it has watched
 };
 
 /// One sweep being looked at. A run has ended where it is done with its evaluations, failed or diverged.
@@ -35,18 +37,36 @@ class SweepWatch {
   /// Returns when every run has ended, when nobody is left to do the others, or, interrupted, when asked to stop.
   LaunchReport run();
 
+  /// Looks once, at runs and queue: the board as text for a terminal or a file, or as JSON with the queue's workers.
+  std::string text(const Terminal& terminal);
+  Json json();
+
  private:
+  /// A run that was to be done, and what was seen of its journal when it was read last.
+  struct Open {
+    const SweepRun* run;
+    std::string seen;
+    bool ended = false;
+  };
+
   void look_at_runs();
+  bool look_at(Open& open);
   bool look_at_queue();
+  void ask_queue();
 
   const WatchSettings& settings_;
-  std::vector<const SweepRun*> open_;
+  std::vector<Open> open_;
+  std::size_t left_ = 0;  // of them, not ended
   SweepBoard board_;
   std::size_t working_ = 0;  // runs that have a live worker
   double next_look_;
   double next_question_;
   double interval_;
+  std::optional<std::vector<QueuedWorker>> workers_;  // by the last answer of the queue
   std::string last_answer_;
 };
+
+/// "4 workers run on vm, 2 wait: Resources"; empty where there are none.
+std::string workers_line(const std::vector<QueuedWorker>& workers);
 
 }  // namespace xlm

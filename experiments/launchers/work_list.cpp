@@ -101,20 +101,26 @@ void submit_runs(const WorkList& list) {
   }
 }
 
-std::vector<WorkList> finished_lists(const fs::path& runs) {
-  std::vector<WorkList> finished;
+std::vector<WorkList> work_lists(const fs::path& runs) {
+  std::vector<WorkList> lists;
   std::error_code error;
   for (fs::directory_iterator entry(runs / ".workers", error), end; !error && entry != end; entry.increment(error)) {
     const fs::path file = entry->path() / "work.json";
     if (!fs::exists(file)) continue;
     try {
-      WorkList list = read_work_list(file);
-      if (std::none_of(list.items.begin(), list.items.end(), is_left_to_take)) finished.push_back(std::move(list));
+      lists.push_back(read_work_list(file));
     } catch (const DataError&) {
       // A damaged list says nothing; the workers that read it say so.
     }
   }
-  return finished;
+  return lists;
+}
+
+std::vector<WorkList> finished_lists(const fs::path& runs) {
+  std::vector<WorkList> lists = work_lists(runs);
+  std::erase_if(
+      lists, [](const WorkList& list) { return std::any_of(list.items.begin(), list.items.end(), is_left_to_take); });
+  return lists;
 }
 
 ExitCode do_work_list(const WorkList& list, LaunchSettings settings) {

@@ -38,6 +38,9 @@ WorkList read_work_list(const fs::path& file);
 /// queued again, for workers leave alone what failed since. Runs that have a worker are left to it.
 void submit_runs(const WorkList& list);
 
+/// The lists that there are in a folder of runs, without damaged ones.
+std::vector<WorkList> work_lists(const fs::path& runs);
+
 /// The lists of a folder of runs that have no run left for a worker to take: each is done, has failed, is being done,
 /// or somebody wants it stopped.
 std::vector<WorkList> finished_lists(const fs::path& runs);

@@ -11,20 +11,19 @@
 
 #include "base/json.h"
 #include "base/terminal.h"
-#include "experiments/sweeps/sweep_plan.h"
+#include "experiments/sweeps/board_rows.h"
+#include "experiments/sweeps/board_text.h"
 
 namespace xlm {
-
-/// The newest metric record of a journal, read from its end alone; null when there is none near it.
-Json last_metric(const fs::path& journal);
 
 class SweepBoard {
  public:
   struct Settings {
     std::FILE* out = nullptr;  // null: nothing is shown
-    Terminal terminal;
+    Terminal terminal;         // whose size is asked for again at every look
     std::function<double()> clock;
     double plain_interval = 30;  // seconds between lines where output is piped
+    bool elapsed = true;         // say how long the board has been there
   };
 
   /// `runs` in the order in which they are shown; they outlive the board.
@@ -33,58 +32,44 @@ class SweepBoard {
   SweepBoard(const SweepBoard&) = delete;
   SweepBoard& operator=(const SweepBoard&) = delete;
 
-  void waits(const SweepRun& run) { row_of(run).state = State::kWaiting; }
-  void runs_here(const SweepRun& run) { row_of(run).state = State::kRunning; }
-  void runs_elsewhere(const SweepRun& run) { row_of(run).state = State::kElsewhere; }
+  /// `why` in a word: waits, new, stale, ….
+  void waits(const SweepRun& run, const std::string& why = "waits") { set(run, BoardState::kWaiting, why, ""); }
+  void runs_here(const SweepRun& run, const std::string& worker = "") {
+    set(run, BoardState::kRunning, "runs", worker);
+  }
+  void runs_elsewhere(const SweepRun& run, const std::string& worker = "") {
+    set(run, BoardState::kElsewhere, "not here", worker);
+  }
   /// `how` is what a plain line says of it: done, failed, killed by signal 9, ….
   void ended(const SweepRun& run, RunStatus status, const std::string& how);
+
+  /// A line about workers, under the one about runs; empty: none.
+  void set_workers(const std::string& line) { workers_ = line; }
 
   /// Redraws when it is time; the journals of running runs say how far they are.
   void update();
   /// A line that stays.
   void note(const std::string& line);
 
- private:
-  enum class State { kWaiting, kRunning, kElsewhere, kEnded };
-  struct Row {
-    const SweepRun* run;
-    State state = State::kWaiting;
-    bool counted = true;  // it was not done before
-    bool failed = false;
-    std::string status;      // of one that ended
-    Json metric;             // the newest that was seen
-    double first_step = -1;  // of the first metric seen, and its time: for the rate
-    double first_time = 0;
-  };
-  /// How far a run is, as text.
-  struct Cells {
-    std::string status, step, left, headline;
-    std::map<std::string, std::string> live;  // by the quantity's name
-  };
-  struct Column {
-    std::string title;
-    std::function<std::string(const Cells&)> cell;
-  };
+  /// The board as it stands now, on a terminal or, whole, for a file.
+  std::string text(const Terminal& terminal);
+  Json json();
 
-  Row& row_of(const SweepRun& run) { return rows_.at(places_.at(run.id())); }
+ private:
+  BoardRow& row_of(const SweepRun& run) { return rows_.at(places_.at(run.id())); }
+  void set(const SweepRun& run, BoardState state, const std::string& status, const std::string& worker);
   void look_at_journals();
-  Cells cells_of(const Row& row) const;
-  std::string summary() const;
-  std::string running_line(const Row& row) const;
-  std::string table() const;
-  std::vector<Column> columns() const;
-  std::string table_of(const std::vector<Column>& columns, const Terminal& terminal) const;
-  static Colour colour_of(const Row& row);
-  std::vector<bool> shown_rows(std::size_t room) const;
+  std::string head() const;
   void clear();
 
   Settings settings_;
   std::vector<std::string> keys_;  // that the runs differ in
-  std::vector<Row> rows_;
+  std::vector<BoardRow> rows_;
   std::map<std::string, std::size_t> places_;
+  std::string workers_;
   double began_;
   double last_;
-  std::size_t lines_ = 0;  // drawn on the terminal
+  std::string drawn_;  // on the terminal
 };
 
 }  // namespace xlm

@@ -147,6 +147,16 @@ std::vector<std::string> swept_keys(const std::vector<SweepRun>& runs) {
   return keys;
 }
 
+std::vector<std::string> varied_keys(const std::vector<SweepRun>& runs) {
+  std::vector<std::string> keys = swept_keys(runs);
+  std::erase_if(keys, [&](const std::string& key) {
+    return runs.size() > 1 && std::all_of(runs.begin(), runs.end(), [&](const SweepRun& run) {
+             return shown_value(run.point, key) == shown_value(runs.front().point, key);
+           });
+  });
+  return keys;
+}
+
 std::string short_title(const std::string& key, const std::vector<std::string>& keys) {
   const auto last = [](const std::string& k) { return k.substr(k.rfind('.') + 1); };  // npos + 1 is 0
   const auto same = [&](const std::string& other) { return last(other) == last(key); };

@@ -68,6 +68,9 @@ std::string shown_value(const SweepPoint& point, const std::string& key);
 /// Keys that the points set, in the order in which they come up.
 std::vector<std::string> swept_keys(const std::vector<SweepRun>& runs);
 
+/// Those of them in whose values the runs differ: a column of the others would say nothing.
+std::vector<std::string> varied_keys(const std::vector<SweepRun>& runs);
+
 /// A key as a column's title: its last part, where that says which of `keys` it is.
 std::string short_title(const std::string& key, const std::vector<std::string>& keys);
 

@@ -97,7 +97,8 @@ TEST_F(ProgramTest, WrongUsesOfQueuesAreRefused) {
 
 TEST_F(ProgramTest, TheOptionsThatTheDocsNameAreThere) {
   const std::string docs = read_file(fs::path(XLM_SOURCE_DIR) / "docs" / "clusters.md");
-  const std::string help = run({"sweep", "--help"}).out + run({"worker", "--help"}).out + run({"runs", "--help"}).out;
+  std::string help = run({"sweep", "--help"}).out + run({"worker", "--help"}).out;
+  for (const char* command : {"stop", "watch"}) help += run({"runs", command, "--help"}).out;
   const std::regex option("`(?:xlm [a-z ]+)?(--[a-z-]+)");
   std::size_t count = 0;
   for (std::sregex_iterator match(docs.begin(), docs.end(), option), end; match != end; ++match, ++count) {

@@ -12,7 +12,7 @@
 #include "experiments/runs/pinned_program.h"
 #include "experiments/runs/run_lock.h"
 #include "experiments/runs/submission.h"
-#include "experiments/sweeps/sweep_board.h"
+#include "experiments/sweeps/run_progress.h"
 #include "results/run_folder/journal.h"
 #include "tests/experiments/experiment_files.h"
 #include "tests/temporary_folder.h"
@@ -111,7 +111,7 @@ TEST_F(LauncherTest, ARunOfAnotherSweepIsShownAsSuchWhileAllWorkersAreBusy) {
     const std::string drawn = text.substr(std::min(text.rfind("\033[J"), text.size()));
     ++polls;
     if (polls > 2 && polls <= 10) {  // from the first whole picture until both runs may end
-      EXPECT_THAT(drawn, HasSubstr("1 running, waiting for 1 of another sweep")) << polls;
+      EXPECT_THAT(drawn, HasSubstr("1 running, 1 elsewhere")) << polls;
     }
     if (polls == 10) {
       Journal(folder / "journal.jsonl").append("state", {{"state", "done"}});
@@ -219,12 +219,12 @@ TEST_F(LauncherTest, PinnedProgramIsCopiedOnceAndKeepsItsContent) {
 TEST(LastMetric, IsFoundBehindOtherRecordsAndATornLine) {
   const TemporaryFolder folder;
   const fs::path journal = folder.path() / "journal.jsonl";
-  EXPECT_TRUE(last_metric(journal).is_null());
+  EXPECT_TRUE(read_progress(journal).metric.is_null());
   write_file(journal,
              "{\"type\":\"metric\",\"step\":1}\n{\"type\":\"metric\",\"step\":2}\n{\"type\":\"checkpoint\"}\n{\"ty");
-  EXPECT_EQ(last_metric(journal)["step"], 2);
+  EXPECT_EQ(read_progress(journal).metric["step"], 2);
   write_file(journal, "{\"type\":\"state\"}\n");
-  EXPECT_TRUE(last_metric(journal).is_null());
+  EXPECT_TRUE(read_progress(journal).metric.is_null());
 }
 
 }  // namespace

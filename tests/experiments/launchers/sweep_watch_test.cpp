@@ -15,6 +15,7 @@ namespace xlm {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 class SweepWatchTest : public ::testing::Test {
  protected:
@@ -110,6 +111,30 @@ TEST_F(SweepWatchTest, ARunThatIsToBeStoppedHasEnded) {
   events_[3] = [&] { end(1, "done"); };
   watch();
   EXPECT_EQ(now_, 4);
+}
+
+TEST_F(SweepWatchTest, TheBoardSaysWhoHasARunAndWhoWaits) {
+  workers_ = {{.id = "1_0", .state = "RUNNING", .host = "vm"},
+              {.id = "1_1", .state = "PENDING", .reason = "Resources", .waits = true},
+              {.id = "1_2", .state = "PENDING", .reason = "Priority", .waits = true}};
+  LockSettings settings;
+  settings.holder = ProcessIdentity{.host = "node7", .machine = "another", .pid = 12, .job = "local:1_0"};
+  const RunLock lock(runs_[0].planned.paths.folder, settings);
+  SweepWatch watch(runs_, settings_);
+  const std::string text = watch.text({});
+  EXPECT_THAT(text, HasSubstr("0 of 2 runs ended, 1 running"));
+  EXPECT_THAT(text, HasSubstr("1 worker runs on vm, 2 wait: Priority (1), Resources (1)\n"));
+  EXPECT_THAT(text, HasSubstr("starts                        node7 1_0\n"));
+  const Json json = watch.json();
+  EXPECT_EQ(json["runs"][0]["worker"], "node7 1_0");
+  EXPECT_EQ(json["workers"][1]["reason"], "Resources");
+}
+
+TEST_F(SweepWatchTest, WhoOnlyLooksOnStaysWhenNobodyIsLeft) {
+  settings_.stay = true;
+  workers_->clear();
+  settings_.should_stop = [&] { return now_ >= 500; };
+  EXPECT_TRUE(watch().interrupted);
 }
 
 TEST_F(SweepWatchTest, AStopIsPassedToNobody) {

@@ -1,7 +1,14 @@
 // What people see of a sweep while it runs.
 #include "experiments/sweeps/sweep_board.h"
 
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <array>
+#include <clocale>
 #include <cstdlib>
+#include <set>
 
 #include <gmock/gmock.h>
 
@@ -85,7 +92,7 @@ TEST_F(SweepBoardTest, ShowsAllRunsAtOnceOnATerminal) {
   });
   const std::vector<std::string> lines = screen();
   ASSERT_EQ(lines.size(), 7U) << before_end_;
-  EXPECT_EQ(lines[0], "1 of 4 runs ended, 1 failed, 1 running, waiting for 1 of another sweep, 2.0 s");
+  EXPECT_EQ(lines[0], "1 of 4 runs ended, 1 failed, 1 running, 1 elsewhere, about 54.0 s left, 2.0 s");
   EXPECT_THAT(lines[1], StartsWith("run       span  seed  status"));
   EXPECT_THAT(lines[3], AllOf(HasSubstr("  8     1     runs"), HasSubstr("2/"), HasSubstr("2.500"), HasSubstr("31")));
   EXPECT_THAT(lines[3], HasSubstr(" s  ")) << "the time left";
@@ -144,9 +151,116 @@ TEST_F(SweepBoardTest, LinesAreNoWiderThanTheTerminal) {
       board.update();
     });
     for (const std::string& line : screen()) EXPECT_LT(display_width(line), static_cast<std::size_t>(width)) << line;
-    EXPECT_THAT(screen()[3], width >= 60 ? HasSubstr("1/10") : HasSubstr("fixed")) << "what matters most stays";
+    if (width >= 40) {
+      EXPECT_THAT(screen()[3], AllOf(HasSubstr("1/10"), HasSubstr("2.500"))) << "what matters stays";
+    }
     EXPECT_EQ(before_end_.find("avg. span") != std::string::npos, width == 120);
   }
+}
+
+TEST_F(SweepBoardTest, SixAxesKeepHowFarARunIsItsTimeLeftAndItsLoss) {
+  std::setlocale(LC_CTYPE, "C.UTF-8");
+  const auto runs = planned(
+      "sweep: {grid: {model.span_type: [fixed, adaptive], model.span: [64, 128], optimizer.lr: [0.0007, 0.0005],"
+      " optimizer.warmup_steps: [100, 20000], train.batch: [4, 8], seed: [1, 2], device: [cpu]}}\n");
+  written(kScreen, runs, [&](SweepBoard& board) {
+    board.runs_here(runs[0]);
+    log_metric(runs[0], 1, 100);
+    log_metric(runs[0], 2, 4000);
+    now_ = 1;
+    board.update();
+  });
+  const std::vector<std::string> lines = screen();
+  EXPECT_THAT(lines[1], AllOf(HasSubstr("step"), HasSubstr("left"), HasSubstr("training"), HasSubstr("span")));
+  EXPECT_THAT(lines[1], Not(HasSubstr("device"))) << "a column of one value says nothing";
+  EXPECT_THAT(lines[3], AllOf(HasSubstr("fixed"), HasSubstr("2/10"), HasSubstr("8h40"), HasSubstr("2.500")));
+  std::set<std::string> names;
+  for (std::size_t i = 3; i + 1 < lines.size(); ++i) names.insert(split(lines[i], ' ').front());
+  EXPECT_EQ(names.size(), lines.size() - 4) << "the starts of hashes tell rows apart";
+}
+
+TEST_F(SweepBoardTest, FollowsTheSizeOfItsTerminal) {
+  std::setlocale(LC_CTYPE, "C.UTF-8");
+  const auto runs = planned("sweep: {grid: {seed: [1, 2, 3]}}\n");
+  const int master = ::posix_openpt(O_RDWR | O_NOCTTY);
+  ASSERT_TRUE(master >= 0 && ::grantpt(master) == 0 && ::unlockpt(master) == 0);
+  std::FILE* out = ::fopen(::ptsname(master), "w");
+  ASSERT_NE(out, nullptr);
+  const auto resize = [&](unsigned short width, unsigned short height) {
+    const winsize size{.ws_row = height, .ws_col = width, .ws_xpixel = 0, .ws_ypixel = 0};
+    ASSERT_EQ(::ioctl(master, TIOCSWINSZ, &size), 0);
+  };
+  const auto seen_until = [&](const std::string& last) {  // a terminal hands out a text in parts
+    std::string text;
+    std::array<char, 4096> part{};
+    while (text.find(last) == std::string::npos) {
+      text.append(part.data(), static_cast<std::size_t>(::read(master, part.data(), part.size())));
+    }
+    return text;
+  };
+  resize(100, 30);
+  {
+    Terminal terminal = Terminal::of(::fileno(out));
+    terminal.colour = false;
+    SweepBoard board({.out = out, .terminal = terminal, .clock = [this] { return now_; }}, runs);
+    now_ = 1;
+    board.update();
+    EXPECT_THAT(seen_until("3     waits"), Not(HasSubstr("more runs")));
+    resize(15, 7);
+    now_ = 2;
+    board.update();
+    // Of 15 columns the line about all runs took two lines, title and rule three each, and each of three rows two.
+    EXPECT_THAT(seen_until("and 1 more r\r\n"), HasSubstr("\033[14A"));
+  }
+  std::fclose(out);
+  ::close(master);
+}
+
+TEST_F(SweepBoardTest, SaysHowLongTheWholeTakesFromRunsThatAreMostAlike) {
+  std::setlocale(LC_CTYPE, "C.UTF-8");
+  const auto runs = planned("sweep: {grid: {model.span: [8, 16], seed: [1, 2, 3]}}\n");
+  const auto began = [](const SweepRun& run, double time) {
+    Journal(run.planned.paths.journal(), [time] { return time; }).append("state", {{"state", "running"}});
+  };
+  const auto done = [](const SweepRun& run, double time) {
+    Journal(run.planned.paths.journal(), [time] { return time; }).append("state", {{"state", "done"}});
+  };
+  // Ten steps each. A run of span 8 takes 2 s a step, 5 s to start and 7 s to be evaluated; one of span 16 20 s a step.
+  began(runs[0], 100);
+  log_metric(runs[0], 1, 105);
+  log_metric(runs[0], 10, 123);
+  done(runs[0], 130);
+  began(runs[3], 200);
+  log_metric(runs[3], 2, 220);
+  log_metric(runs[3], 5, 280);
+  written(kScreen, runs, [&](SweepBoard& board) {
+    now_ = 1;
+    board.update();
+    EXPECT_THAT(before_end_, Not(HasSubstr("left"))) << "nobody is at work";
+    board.ended(runs[0], RunStatus::kDone, "done");
+    board.runs_here(runs[3]);
+    now_ = 2;
+    board.update();
+  });
+  // 5 steps of the run that goes on, then two runs like the first, each of 10 * 2 + 12 s, and two of 10 * 20 s.
+  EXPECT_THAT(screen()[0], HasSubstr("about 9 min 24 s left"));
+}
+
+TEST_F(SweepBoardTest, AsJsonItHasEveryRunWithItsNumbers) {
+  const auto runs = planned("sweep: {grid: {seed: [1, 2]}}\n");
+  log_metric(runs[0], 1, 100);
+  log_metric(runs[0], 3, 104);
+  SweepBoard board({.out = nullptr, .terminal = {}, .clock = [this] { return now_; }}, runs);
+  board.runs_here(runs[0], "vm 13_2");
+  const Json json = board.json();
+  EXPECT_EQ(json["running"], 1);
+  EXPECT_EQ(json["runs"][0]["run_id"], runs[0].id());
+  EXPECT_EQ(json["runs"][0]["values"], Json({{"seed", 1}}));
+  EXPECT_EQ(json["runs"][0]["worker"], "vm 13_2");
+  EXPECT_EQ(json["runs"][0]["step"], 3);
+  EXPECT_EQ(json["runs"][0]["seconds_left"], 14);
+  EXPECT_EQ(json["runs"][0]["training"]["bpc"], 2.5);
+  EXPECT_TRUE(json["runs"][1]["step"].is_null());
 }
 
 TEST_F(SweepBoardTest, PipedItIsAPlainLinePerEndAndNowAndThen) {
@@ -165,7 +279,7 @@ TEST_F(SweepBoardTest, PipedItIsAPlainLinePerEndAndNowAndThen) {
   EXPECT_THAT(text, HasSubstr("  2.500 bpc  span 31\n"));
 }
 
-TEST_F(SweepBoardTest, RunsThatWereDoneBeforeAreShownButNotCounted) {
+TEST_F(SweepBoardTest, TotalsAreTheSameHoweverOftenASweepIsStarted) {
   const auto first = planned("sweep: {grid: {seed: [1]}}\n");
   Journal(first[0].planned.paths.journal()).append("state", {{"state", "done"}});
   const auto runs = planned("sweep: {grid: {seed: [1, 2]}}\n");
@@ -173,7 +287,7 @@ TEST_F(SweepBoardTest, RunsThatWereDoneBeforeAreShownButNotCounted) {
     now_ = 1;
     board.update();
   });
-  EXPECT_THAT(screen()[0], StartsWith("0 of 1 runs ended"));
+  EXPECT_THAT(screen()[0], StartsWith("1 of 2 runs ended"));
   EXPECT_THAT(screen()[3], HasSubstr("1     done"));
 }
 

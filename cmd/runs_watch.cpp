@@ -1,0 +1,147 @@
+// xlm runs watch: how a sweep stands, seen from its run folders alone.
+#include "cmd/runs_watch.h"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/stop.h"
+#include "base/text.h"
+#include "cmd/results_store.h"
+#include "experiments/configuration/configuration.h"
+#include "experiments/launchers/slurm.h"
+#include "experiments/launchers/sweep_watch.h"
+#include "results/store/run_list.h"
+#include "results/store/unmet_condition.h"
+#include "results/store/variation.h"
+
+namespace xlm {
+namespace {
+
+std::vector<SweepRun> runs_of_sweep(const WatchCommand& command, const GlobalOptions& global) {
+  const std::vector<std::string> overrides(command.sweep.begin() + 1, command.sweep.end());
+  Yaml tree = read_configuration(command.sweep.front(), command.profile, overrides);
+  fix_axes(tree, overrides);
+  return plan_sweep(tree, global.runs, false);
+}
+
+/// Rows of every experiment that has a run left to do, and runs of no experiment that are left themselves.
+std::vector<std::size_t> rows_with_work(RunTable& runs) {
+  const std::vector<std::size_t> open = runs.select(parse_filters({"status=queued,running,stale,preempted"}));
+  std::set<std::size_t> rows(open.begin(), open.end());
+  std::set<std::string> experiments;
+  for (const std::size_t row : open) experiments.insert(to_text(runs.column("experiment")[row]));
+  for (const std::string& experiment : experiments) {
+    if (experiment.empty()) continue;
+    Filter filter{.column = "experiment", .values = {Value(experiment)}};
+    const std::vector<std::size_t> members = runs.select({filter});
+    rows.insert(members.begin(), members.end());
+  }
+  return {rows.begin(), rows.end()};
+}
+
+/// A run that the store knows, as a sweep of which only its folder is there. `keys` are those that tell its kind apart.
+SweepRun known_run(RunTable& runs, std::size_t row, const std::vector<std::string>& keys, const fs::path& folder) {
+  SweepRun run;
+  run.planned.paths.folder = folder;
+  run.planned.options.train.steps =
+      static_cast<std::int64_t>(as_number(runs.column_or_nothing("train.steps")[row]).value_or(0));
+  for (const std::string& key : keys) {
+    run.point.emplace_back(key, make_scalar(to_text(runs.column(key)[row]), "the store"));
+  }
+  try {
+    run.evaluations = read_run(folder).wanted;
+  } catch (const DataError&) {
+    // A damaged folder, which look_at calls so.
+  }
+  look_at(run, false);
+  return run;
+}
+
+std::vector<SweepRun> runs_of_store(const WatchCommand& command, const GlobalOptions& global) {
+  Store store = open_store(global);
+  RunTable runs(store);
+  const std::vector<Filter> filters = parse_filters(command.where);
+  std::vector<std::size_t> rows = filters.empty() ? rows_with_work(runs) : newest_first(runs, filters);
+  if (rows.empty() && !filters.empty()) throw DataError(unmet_condition(runs, filters));
+  rows = sorted_by(runs, std::move(rows), "created", false);
+  std::vector<std::string> keys = differing_keys(runs, rows);
+  std::erase_if(keys, [](const std::string& key) { return key.starts_with(kSettingPrefix); });
+  std::vector<SweepRun> found;
+  for (const std::size_t row : rows) {
+    const fs::path folder = global.runs / runs.id(row);
+    if (fs::exists(folder)) found.push_back(known_run(runs, row, keys, folder));
+  }
+  return found;
+}
+
+/// The names of jobs that do some of these runs.
+std::string job_names(const std::vector<SweepRun>& runs, const fs::path& folder) {
+  std::set<std::string> ids;
+  for (const SweepRun& run : runs) ids.insert(run.id());
+  std::vector<std::string> names;
+  for (const WorkList& list : work_lists(folder)) {
+    const auto is_here = [&](const SweepRun& run) { return ids.contains(run.id()); };
+    if (std::any_of(list.items.begin(), list.items.end(), is_here)) names.push_back("xlm-" + list.name);
+  }
+  return join(names, ",");
+}
+
+ExitCode watch_code(const std::vector<SweepRun>& runs) {
+  for (SweepRun run : runs) {
+    look_at(run, false);
+    if (run.action == SweepAction::kDiverged || run.status == name_of(RunStatus::kFailed)) return kFailed;
+  }
+  return kDone;
+}
+
+}  // namespace
+
+int watch_runs(const WatchCommand& command, const GlobalOptions& global) {
+  if (!command.sweep.empty() && !command.where.empty()) {
+    throw UsageError("--where selects runs of any sweep: name a sweep's file or conditions, not both");
+  }
+  const std::vector<SweepRun> runs =
+      command.sweep.empty() ? runs_of_store(command, global) : runs_of_sweep(command, global);
+  const bool once = command.once || global.json;
+  if (runs.empty() && !global.json) {
+    say("no run is left to do, so there is nothing to watch; --where experiment=NAME shows what is done\n");
+    return kDone;
+  }
+  WatchSettings settings;
+  settings.stay = true;
+  settings.elapsed = false;
+  settings.should_stop = stop_requested;
+  const std::string jobs = job_names(runs, global.runs);
+  if (!jobs.empty() && is_slurm_here()) settings.workers = [jobs] { return queued_workers(jobs); };
+  Terminal terminal = global.standard_output;
+  if (!once && !global.quiet) {
+    settings.screen = stdout;
+    settings.terminal = terminal;
+  }
+  terminal.height = std::numeric_limits<int>::max();  // what stays on the screen is whole
+  if (global.json) {
+    print(json_text(SweepWatch(runs, settings).json()));
+    return kDone;
+  }
+  if (once) {
+    print(SweepWatch(runs, settings).text(terminal));
+    return kDone;
+  }
+  install_stop_handlers();
+  LaunchReport report;
+  std::string last;
+  {
+    SweepWatch watch(runs, settings);
+    report = watch.run();
+    last = watch.text(terminal);
+  }
+  print(last);
+  return report.interrupted ? kStopped : watch_code(runs);
+}
+
+}  // namespace xlm
