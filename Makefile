@@ -7,7 +7,7 @@ XLM := $(BUILD)/bin/xlm
 TEXT ?=
 CTEST := ctest --output-on-failure --no-tests=error
 
-.PHONY: help setup build test asan fuzz mutants golden demo bench docs-numbers soak package format lint lint-all clean
+.PHONY: help setup build all test asan fuzz mutants golden demo bench docs-numbers soak package format lint lint-all clean
 
 help:       ## this list
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -17,9 +17,12 @@ setup:      ## install Debian packages and libtorch (CUDA=0|1 decides by hand); 
 
 build: setup  ## the program: build/release/bin/xlm (PRESET=dev for assertions)
 	@[ -e $(BUILD)/build.ninja ] || cmake --preset $(PRESET) $(if $(WERROR),-DXLM_WERROR=$(WERROR)) >/dev/null
+	@cmake --build --preset $(PRESET) --target xlm
+
+all: build  ## the program, its tests and benchmarks
 	@cmake --build --preset $(PRESET)
 
-test: build asan  ## all tests, once more with sanitizers what needs no torch, a little fuzzing; prints the line coverage
+test: all asan  ## all tests, once more with sanitizers what needs no torch, a little fuzzing; prints the line coverage
 	@$(CTEST) --test-dir $(BUILD)
 	@XLM_FUZZ_SECONDS=2 scripts/fuzz.sh
 
@@ -43,13 +46,13 @@ mutants: setup  ## change single lines and list the changes that no test notices
 demo: build  ## a sweep, its table, Pareto front and figures, in minutes; TEXT=text8.zip for the real corpus
 	@scripts/demo.sh $(XLM) "$(TEXT)"
 
-bench: build  ## speed: training steps, start-up, data preparation
+bench: all  ## speed: training steps, start-up, data preparation
 	@scripts/bench.sh $(BUILD)
 
-docs-numbers: build  ## the numbers of README and docs/ made anew, beside those that stand there (ONLY=demo|data|corpus|steps)
+docs-numbers: all  ## the numbers of README and docs/ made anew, beside those that stand there (ONLY=demo|data|corpus|steps)
 	@scripts/docs_numbers.py $(BUILD) $(ONLY)
 
-soak: build  ## the campaigns of docs/reliability.md as a whole: faults, kills, full disks, mutations, fuzzing
+soak: all  ## the campaigns of docs/reliability.md as a whole: faults, kills, full disks, mutations, fuzzing
 	@scripts/soak.sh $(BUILD)
 
 package: build  ## a relocatable folder: package/xlm

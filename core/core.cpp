@@ -77,10 +77,12 @@ class CoreLibrary final : public Core {
 
   std::map<std::string, std::string> environment(const std::string& device) override {
     const torch::Device chosen = choose_device(device);
-    return {{"libtorch", TORCH_VERSION},
-            {"device", chosen.str()},
-            {"cuda", cuda_available() ? "available" : "none"},
-            {"cpu_capability", at::get_cpu_capability()}};
+    std::map<std::string, std::string> found = describe_device(chosen);
+    found["libtorch"] = TORCH_VERSION;
+    found["device"] = chosen.str();
+    found["cpu_capability"] = at::get_cpu_capability();
+    if (device == "auto" && !chosen.is_cuda()) found["gpu"] = "none: " + cuda_state().reason;
+    return found;
   }
 
  private:

@@ -7,7 +7,14 @@ xlm=$1
 text=${2:-}
 recipe=experiments/recipes/adaptive-span/span-limit.yaml
 start=$(date +%s)
-say() { printf '\n$ %s\n' "$*"; "$@"; }
+# say COMMAND…: the command, what it says, and how long it took.
+say() {
+  local begin
+  begin=$(date +%s)
+  printf '\n$ %s\n' "$*"
+  "$@"
+  printf '(%d s)\n' $(($(date +%s) - begin))
+}
 
 mkdir -p demo
 if [ -n "$text" ]; then

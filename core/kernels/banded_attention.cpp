@@ -24,12 +24,39 @@ torch::Tensor by_key(const torch::Tensor& by_distance, double outside) {
       .view({rows, queries, keys});
 }
 
+/// (R + z − (x − 1)) / R of every distance of a band, the soft mask before it is clamped: [1 | B, n, 1 | M, L].
+torch::Tensor unclamped_mask(const torch::Tensor& span, std::int64_t band, double ramp) {
+  const torch::Tensor steps = torch::arange(1 - band, 1, span.options().requires_grad(false));  // −(x − 1)
+  return (steps + span) / ramp + 1;
+}
+
+/// The soft mask's logarithm. It keeps the spans alone for its gradient: libtorch's own operations would keep the mask
+/// twice, and of a dynamic span it is as large as the attention weights.
+class LogMask : public torch::autograd::Function<LogMask> {
+ public:
+  static torch::Tensor forward(torch::autograd::AutogradContext* context, const torch::Tensor& span, std::int64_t band,
+                               double ramp) {
+    context->save_for_backward({span});
+    context->saved_data["band"] = band;
+    context->saved_data["ramp"] = ramp;
+    return unclamped_mask(span, band, ramp).clamp_(0, 1).add_(kLeastMask).log_();
+  }
+
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
+                                                 const torch::autograd::variable_list& upstream) {
+    const torch::Tensor span = context->get_saved_variables().front();
+    const double ramp = context->saved_data["ramp"].toDouble();
+    const torch::Tensor mask = unclamped_mask(span, context->saved_data["band"].toInt(), ramp);
+    const torch::Tensor moves = (mask >= 0).logical_and_(mask <= 1);  // as clamp's own gradient: both corners count
+    const torch::Tensor slope = moves / ((mask.clamp(0, 1) + kLeastMask) * ramp);
+    return {(upstream.front() * slope).sum(-1, /*keepdim=*/true), {}, {}};
+  }
+};
+
 }  // namespace
 
 torch::Tensor banded_soft_mask(const BandedAttentionInput& input) {
-  const std::int64_t band = input.position.size(1);
-  const torch::Tensor steps = torch::arange(1 - band, 1, input.span.options().requires_grad(false));  // −(x − 1)
-  return ((steps + input.span) / input.ramp + 1).clamp(0, 1);
+  return unclamped_mask(input.span, input.position.size(1), input.ramp).clamp(0, 1);
 }
 
 torch::Tensor banded_attention(const BandedAttentionInput& input) {
@@ -41,7 +68,7 @@ torch::Tensor banded_attention_composed(const BandedAttentionInput& input) {
   const double scale = 1 / std::sqrt(static_cast<double>(query.size(3)));
   torch::Tensor bias = torch::matmul(query, input.position) * scale;  // [B, n, M, L]
   // A factor of the weights is the exponential of a summand of the scores, and renormalising is what softmax does.
-  if (input.span.defined()) bias = bias + (banded_soft_mask(input) + kLeastMask).log();
+  if (input.span.defined()) bias = bias + LogMask::apply(input.span, input.position.size(1), input.ramp);
   bias = by_key(bias.to(query.scalar_type()).flatten(0, 1), -std::numeric_limits<double>::infinity())
              .view({query.size(0), query.size(1), query.size(2), input.key.size(2)});  // [B, n, M, L + M]
   return at::scaled_dot_product_attention(query, input.key, input.value, bias, input.dropout, /*is_causal=*/false,

@@ -267,13 +267,12 @@ Tensor AdaptiveSpan::dynamic_spans(std::size_t index, const Tensor& hidden) {
   const Tensor z = torch::sigmoid(linear_layer(seen_by, layer.span_weight, layer.span_bias)) *
                    static_cast<double>(o_.span);  // [B, M, H]
   DynamicSpans& seen = dynamic_[index];
-  const Tensor of_head = z.detach().to(torch::kDouble).flatten(0, 1);  // [B·M, H]
-  const Tensor sum = of_head.sum(0).cpu();
-  const Tensor max = std::get<0>(of_head.max(0)).cpu();
-  for (std::int64_t head = 0; head < o_.heads; ++head) {
-    const auto i = static_cast<std::size_t>(head);
-    seen.sum[i] += sum[head].item<double>();
-    seen.max[i] = std::max(seen.max[i], max[head].item<double>());
+  const Tensor of_head = z.detach().to(torch::kDouble).flatten(0, 1);                // [B·M, H]
+  const Tensor sum_and_max = torch::stack({of_head.sum(0), of_head.amax(0)}).cpu();  // [2, H]: one wait for a GPU
+  const double* numbers = sum_and_max.data_ptr<double>();
+  for (std::size_t i = 0; i < seen.sum.size(); ++i) {
+    seen.sum[i] += numbers[i];
+    seen.max[i] = std::max(seen.max[i], numbers[seen.sum.size() + i]);
   }
   seen.queries += static_cast<double>(of_head.size(0));
   return z.transpose(1, 2).unsqueeze(-1);

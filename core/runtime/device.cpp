@@ -5,8 +5,11 @@
 #include <malloc.h>
 #include <sys/resource.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <fstream>
 #include <sstream>
+#include <string_view>
 
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
@@ -16,22 +19,23 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "base/files.h"
+#include "base/shared_library.h"
 #include "base/text.h"
 
 namespace xlm {
 namespace {
 
-/// libtorch_cuda registers itself when it is opened; that must come before any question about CUDA, whose answer
-/// libtorch keeps.
-bool open_cuda() {
-  if (!fs::exists("/proc/driver/nvidia/version") && !fs::exists("/dev/nvidiactl") && !fs::exists("/dev/dxg"))
-    return false;
+/// Whether the user has hidden the GPUs.
+bool gpus_are_hidden() {
+  const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
+  return visible != nullptr && (std::string_view(visible).empty() || std::string_view(visible) == "-1");
+}
+
+/// libtorch_cuda.so, beside the library that has libtorch's own functions.
+fs::path cuda_library() {
   Dl_info info{};
-  if (::dladdr(reinterpret_cast<const void*>(&torch::cuda::is_available), &info) == 0) return false;
-  const fs::path library = fs::path(info.dli_fname).parent_path() / "libtorch_cuda.so";
-  if (::dlopen(library.c_str(), RTLD_NOW | RTLD_GLOBAL) == nullptr) return false;
-  return torch::cuda::is_available();
+  if (::dladdr(reinterpret_cast<const void*>(&torch::cuda::is_available), &info) == 0) return "libtorch_cuda.so";
+  return fs::path(info.dli_fname).parent_path() / "libtorch_cuda.so";
 }
 
 }  // namespace
@@ -45,30 +49,66 @@ torch::Device prepare_device(const RunOptions& options) {
   return choose_device(options.device);
 }
 
-bool cuda_available() {
-  static const bool available = open_cuda();
-  return available;
+CudaState find_cuda(const std::vector<fs::path>& devices, const fs::path& library) {
+  CudaState state;
+  if (gpus_are_hidden()) {
+    state.reason = "CUDA_VISIBLE_DEVICES hides every GPU";
+    return state;
+  }
+  state.gpu = std::any_of(devices.begin(), devices.end(), [](const fs::path& each) { return fs::exists(each); });
+  if (!state.gpu) {
+    state.reason = "no NVIDIA GPU is there, or its driver is not loaded";
+    return state;
+  }
+  // It registers itself when it is opened; that must come before any question about CUDA, whose answer libtorch keeps.
+  if (::dlopen(library.c_str(), RTLD_NOW | RTLD_GLOBAL) == nullptr) {
+    const char* why = ::dlerror();
+    state.reason = why != nullptr ? why : library.string() + " does not open";
+    return state;
+  }
+  state.usable = torch::cuda::is_available();
+  if (!state.usable)
+    state.reason = "CUDA finds no GPU that it can use: the driver may be too old (nvidia-smi says which)";
+  return state;
 }
 
-torch::Device choose_device(const std::string& name) {
+const CudaState& cuda_state() {
+  static const CudaState state = find_cuda({"/dev/nvidiactl", "/dev/dxg"}, cuda_library());
+  return state;
+}
+
+torch::Device choose_device(const std::string& name, const CudaState& cuda) {
   if (name == "cpu") return torch::kCPU;
-  if (name == "auto") return cuda_available() ? torch::Device(torch::kCUDA, 0) : torch::Device(torch::kCPU);
+  if (name == "auto" && cuda.usable) return {torch::kCUDA, 0};
+  if (name == "auto" && !cuda.gpu) return torch::kCPU;
   std::int64_t index = 0;
   const bool numbered = name.starts_with("cuda:") && parse_integer(name.substr(5), index) && index >= 0 && index < 128;
-  if (name != "cuda" && !numbered) {
+  if (name != "auto" && name != "cuda" && !numbered) {
     throw UsageError(fmt::format("device '{}' is not cpu, cuda, cuda:N or auto", name));
   }
-  if (!cuda_available()) {
+  if (!cuda.usable) {
     throw Error(
-        fmt::format("device {} cannot be had: no NVIDIA driver is loaded, or libtorch_cuda.so does not open\n"
-                    "use device=cpu, or install the CUDA libraries with `make setup CUDA=1`",
-                    name));
+        fmt::format("device {} cannot be had: {}{}\nuse device=cpu, or install the CUDA libraries with "
+                    "`make setup CUDA=1`",
+                    name, name == "auto" ? "this machine has a GPU, but " : "", cuda.reason));
   }
   if (index >= static_cast<std::int64_t>(torch::cuda::device_count())) {
     throw Error(
         fmt::format("device {} cannot be had: there are {} GPUs, counted from 0", name, torch::cuda::device_count()));
   }
   return {torch::kCUDA, static_cast<c10::DeviceIndex>(index)};
+}
+
+std::map<std::string, std::string> describe_device(torch::Device device) {
+  if (!device.is_cuda()) return {};
+  using Describe = void (*)(int, void (*)(void*, const char*, const char*), void*);
+  std::map<std::string, std::string> found;
+  const auto describe = reinterpret_cast<Describe>(library_function("libxlm_cuda.so", "xlm_describe_device"));
+  const auto add = [](void* to, const char* key, const char* value) {
+    (*static_cast<std::map<std::string, std::string>*>(to))[key] = value;
+  };
+  describe(device.index(), add, &found);
+  return found;
 }
 
 std::int64_t peak_memory(torch::Device device) {

@@ -1,24 +1,41 @@
 // Where tensors live: the CPU, or an NVIDIA GPU whose libraries are opened only when one is there and asked for.
 #pragma once
 
+#include <map>
 #include <string>
+#include <vector>
 
 #include <torch/torch.h>
 
+#include "base/files.h"
 #include "core/api/interface.h"
 
 namespace xlm {
 
-/// "cpu", "cuda", "cuda:N" or "auto" (a GPU where there is one). Throws UsageError for anything else, Error when CUDA
-/// is asked for and cannot be had.
-torch::Device choose_device(const std::string& name);
+/// What this process knows of NVIDIA GPUs.
+struct CudaState {
+  bool usable = false;  // libtorch's CUDA libraries are open and see a GPU
+  bool gpu = false;     // the system has a GPU that this process may use, whether or not that succeeds
+  std::string reason;   // why it is not usable
+};
+
+/// Found once.
+const CudaState& cuda_state();
+
+/// The same, where a system with a GPU has one of `devices` and `library` is libtorch's. It stays open.
+CudaState find_cuda(const std::vector<fs::path>& devices, const fs::path& library);
+
+/// "cpu", "cuda", "cuda:N" or "auto": a GPU where there is one. Throws UsageError for anything else, Error when a GPU
+/// is asked for, or is there for "auto", and cannot be had: a machine with a GPU never falls back to its CPU in
+/// silence.
+torch::Device choose_device(const std::string& name, const CudaState& cuda = cuda_state());
+
+/// What environment.json says of a GPU: gpu, gpu_capability, gpu_memory (bytes), cuda and driver; of a CPU nothing.
+std::map<std::string, std::string> describe_device(torch::Device device);
 
 /// The device of a run, with the threads and the precision of products that it asks for, which hold for the whole
 /// process. Throws as choose_device.
 torch::Device prepare_device(const RunOptions& options);
-
-/// True where an NVIDIA driver is loaded and libtorch's CUDA libraries open; the answer is found once.
-bool cuda_available();
 
 /// The most bytes in use so far: of tensors on a GPU, of the whole process on the CPU.
 std::int64_t peak_memory(torch::Device device);

@@ -107,7 +107,7 @@ void Optimizer::adagrad(double rate) {
 }
 
 void Optimizer::adam(double rate, std::int64_t number) {
-  std::vector<torch::Tensor> weights, gradients, first, second, steps;
+  std::vector<torch::Tensor> weights, gradients, first, second;
   for (std::size_t i = 0; i < weights_.size(); ++i) {
     const torch::Tensor& gradient = weights_[i].second.grad();
     if (!gradient.defined()) continue;
@@ -115,9 +115,10 @@ void Optimizer::adam(double rate, std::int64_t number) {
     gradients.push_back(gradient.contiguous());
     first.push_back(first_[i]);
     second.push_back(second_[i]);
-    steps.push_back(torch::full({}, static_cast<double>(number), torch::TensorOptions().device(gradient.device())));
   }
   if (weights.empty()) return;
+  const torch::TensorOptions single = torch::TensorOptions().device(weights.front().device());
+  const std::vector<torch::Tensor> steps(weights.size(), torch::full({}, static_cast<double>(number), single));
   at::_fused_adam_(weights, gradients, first, second, {}, steps, rate, kBeta1, kBeta2, 0, kAdamEpsilon, false, false);
 }
 

@@ -25,7 +25,8 @@ struct WindowCall {
   ModelInput input;       // [B, T]
   Tensor targets;         // [B, P]
   std::uint64_t seed;     // of its dropout
-  bool autocast = false;  // as it was where the loss was asked for
+  bool autocast = false;  // as it was where the loss was asked for, and its type
+  torch::ScalarType type = torch::kBFloat16;
 };
 
 ModelOutput run_window(const WindowCall& call, const State& state) {
@@ -42,19 +43,23 @@ variable_list loss_and_state(const WindowCall& call, const State& state) {
 }
 
 /// What holds while a window is computed again: gradients, autocast as it was, and a generator that goes on afterwards
-/// where it stood.
+/// where it stood. Autocast belongs to a thread, and a GPU's gradients are computed in another one, whose type of
+/// autocast is float16 unless it is told.
 class Again {
  public:
   explicit Again(const WindowCall& call)
       : type_(call.input.tokens.device().type()),
         autocast_(at::autocast::is_autocast_enabled(type_)),
+        autocast_type_(at::autocast::get_autocast_dtype(type_)),
         generator_(at::detail::getDefaultCPUGenerator()),
         random_(generator_.get_state()) {
     at::autocast::set_autocast_enabled(type_, call.autocast);
+    at::autocast::set_autocast_dtype(type_, call.type);
   }
   ~Again() {
     if (at::autocast::is_autocast_enabled(type_)) at::autocast::clear_cache();
     at::autocast::set_autocast_enabled(type_, autocast_);
+    at::autocast::set_autocast_dtype(type_, autocast_type_);
     generator_.set_state(random_);
   }
   Again(const Again&) = delete;
@@ -64,6 +69,7 @@ class Again {
   torch::AutoGradMode gradients_{true};
   torch::DeviceType type_;
   bool autocast_;
+  torch::ScalarType autocast_type_;
   at::Generator generator_;
   Tensor random_;
 };
@@ -115,6 +121,7 @@ Tensor windows_loss(LanguageModel& model, const Tensor& tokens, const Tensor& ta
   const WindowShape shape = windows_of(model);
   const OverlapWindows windows(tokens.size(1) + 1, shape.window, shape.overlap);
   const std::uint64_t seed = draw_dropout_seed();
+  const torch::DeviceType device = tokens.device().type();
   State state = model.initial_state(tokens.size(0));
   Tensor total;  // of the windows that are computed again
   std::vector<ModelOutput>
@@ -129,7 +136,8 @@ Tensor windows_loss(LanguageModel& model, const Tensor& tokens, const Tensor& ta
                           .input = input,
                           .targets = targets.narrow(1, window.begin + window.first_scored(), window.scored),
                           .seed = random_bits(seed, kDropout, static_cast<std::uint64_t>(i)),
-                          .autocast = at::autocast::is_autocast_enabled(tokens.device().type())};
+                          .autocast = at::autocast::is_autocast_enabled(device),
+                          .type = at::autocast::get_autocast_dtype(device)};
     if (checkpoint) {
       variable_list outputs = RecomputedWindow::apply(call, model.weights().front().second, at::TensorList(state));
       total = total.defined() ? total + outputs.front() : outputs.front();

@@ -141,6 +141,7 @@ TEST(CudaRecorder, OpensWhereLibtorchCudaIs) {
   void* const library = ::dlopen(own.c_str(), RTLD_NOW | RTLD_LOCAL);
   ASSERT_NE(library, nullptr) << ::dlerror();
   EXPECT_NE(::dlsym(library, "xlm_make_recorder"), nullptr);
+  EXPECT_NE(::dlsym(library, "xlm_describe_device"), nullptr);
 }
 
 }  // namespace

@@ -3,12 +3,14 @@
 
 #include <set>
 
+#include <ATen/autocast_mode.h>
 #include <gtest/gtest.h>
 
 #include "base/error.h"
 #include "core/api/gpt2_options.h"
 #include "core/batches/document_sequences.h"
 #include "core/kernels/dropout.h"
+#include "core/runtime/device.h"
 #include "tests/temporary_folder.h"
 
 namespace xlm {
@@ -65,6 +67,27 @@ TEST(Windows, ComputedAgainGiveTheSameGradientsWithTheirDropout) {
     EXPECT_TRUE(torch::allclose(kept.gradients[i], again.gradients[i], 1e-4, 1e-7)) << i;
   }
   EXPECT_GT(kept.gradients.back().abs().max().item<double>(), 0);  // the last recurrence bias: time was gone through
+}
+
+TEST(Windows, AreComputedAgainInTheTypeOfTheirAutocast) {
+  const auto gradients = [](torch::ScalarType of_the_thread_of_gradients) {
+    const auto model = recurrent_model(0);
+    torch::manual_seed(9);
+    const torch::Tensor text = torch::randint(kWindowSymbols, {3, 31});
+    torch::Tensor loss;
+    {
+      const PrecisionScope scope(Precision::kBfloat16, torch::kCPU);
+      loss = windows_loss(*model, text.narrow(1, 0, 30), text.narrow(1, 1, 30), true);
+    }
+    at::autocast::set_autocast_dtype(torch::kCPU, of_the_thread_of_gradients);
+    loss.backward();
+    EXPECT_EQ(at::autocast::get_autocast_dtype(torch::kCPU), of_the_thread_of_gradients);
+    at::autocast::set_autocast_dtype(torch::kCPU, torch::kBFloat16);
+    std::vector<torch::Tensor> flat;
+    for (const auto& [name, weight] : model->weights()) flat.push_back(weight.grad().flatten());
+    return torch::cat(flat);
+  };
+  EXPECT_TRUE(torch::equal(gradients(torch::kBFloat16), gradients(torch::kHalf)));
 }
 
 TEST(Windows, PaddingAddsNothing) {

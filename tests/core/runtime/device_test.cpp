@@ -1,0 +1,73 @@
+// Which device is chosen, and what is said where a GPU cannot be used.
+#include "core/runtime/device.h"
+
+#include <cstdlib>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "tests/temporary_folder.h"
+
+namespace xlm {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+std::string error_of(const std::string& device, const CudaState& cuda) {
+  try {
+    choose_device(device, cuda);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+class FindCuda : public testing::Test {
+ protected:
+  FindCuda() {
+    ::unsetenv("CUDA_VISIBLE_DEVICES");
+    write_file(gpu_, "");
+  }
+  ~FindCuda() override { ::unsetenv("CUDA_VISIBLE_DEVICES"); }
+
+  const TemporaryFolder folder_;
+  const fs::path gpu_ = folder_.path() / "nvidiactl";
+  const fs::path library_ = folder_.path() / "libtorch_cuda.so";  // is not there
+};
+
+TEST_F(FindCuda, WithoutAGpuAutoIsTheCpu) {
+  const CudaState state = find_cuda({folder_.path() / "dxg"}, library_);
+  EXPECT_FALSE(state.gpu);
+  EXPECT_EQ(choose_device("auto", state), torch::Device(torch::kCPU));
+  EXPECT_THAT(error_of("cuda", state), HasSubstr("device cuda cannot be had: no NVIDIA GPU is there"));
+}
+
+TEST_F(FindCuda, WithAGpuThatCannotBeUsedAutoIsAnErrorWithTheReason) {
+  const CudaState state = find_cuda({folder_.path() / "dxg", gpu_}, library_);
+  EXPECT_TRUE(state.gpu);
+  EXPECT_FALSE(state.usable);
+  EXPECT_THAT(error_of("auto", state), AllOf(HasSubstr("this machine has a GPU, but"), HasSubstr(library_.string()),
+                                             HasSubstr("use device=cpu")));
+  EXPECT_THAT(error_of("cuda:1", state), HasSubstr(library_.string()));
+  EXPECT_EQ(choose_device("cpu", state), torch::Device(torch::kCPU));
+}
+
+TEST_F(FindCuda, AHiddenGpuIsNone) {
+  for (const char* hidden : {"", "-1"}) {
+    ::setenv("CUDA_VISIBLE_DEVICES", hidden, 1);
+    const CudaState state = find_cuda({gpu_}, library_);
+    EXPECT_FALSE(state.gpu);
+    EXPECT_EQ(choose_device("auto", state), torch::Device(torch::kCPU));
+    EXPECT_THAT(error_of("cuda", state), HasSubstr("CUDA_VISIBLE_DEVICES hides"));
+  }
+}
+
+TEST_F(FindCuda, OtherNamesAreRefused) {
+  EXPECT_THROW(choose_device("gpu", {}), UsageError);
+  EXPECT_THROW(choose_device("cuda:x", {}), UsageError);
+}
+
+}  // namespace
+}  // namespace xlm
