@@ -1,6 +1,7 @@
 // A library to be preloaded into a program: it counts the calls that change files, and lets one of them go wrong.
 //   XLM_FAULT=kill@7       the process is killed in place of its 7th such call
 //   XLM_FAULT=killed@7     … just after it
+//   XLM_FAULT=later@7      … two milliseconds after it, in whatever it does then
 //   XLM_FAULT=enospc@7     the 7th call finds the disk full, and so does every later one that needs room
 //   XLM_FAULT=eio@7        the 7th call fails as on a broken disk
 //   XLM_FAULT=short@7      the 7th call, if it writes, writes half of what it was given
@@ -28,7 +29,7 @@
 
 namespace {
 
-enum class Fault { kNone, kKill, kKilled, kFull, kBroken, kShort };
+enum class Fault { kNone, kKill, kKilled, kLater, kFull, kBroken, kShort };
 
 struct Plan {
   Fault fault = Fault::kNone;
@@ -53,6 +54,7 @@ const Plan& plan() {
     const std::string_view name = order.substr(0, order.find('@'));
     result.fault = name == "kill"     ? Fault::kKill
                    : name == "killed" ? Fault::kKilled
+                   : name == "later"  ? Fault::kLater
                    : name == "enospc" ? Fault::kFull
                    : name == "eio"    ? Fault::kBroken
                    : name == "short"  ? Fault::kShort
@@ -85,6 +87,17 @@ std::string file_of(int descriptor) {
   return std::string(path.data(), bytes > 0 ? static_cast<std::size_t>(bytes) : 0);
 }
 
+void kill_later() {
+  struct sigevent event {};
+  event.sigev_notify = SIGEV_SIGNAL;
+  event.sigev_signo = SIGKILL;
+  timer_t timer{};
+  const struct itimerspec soon {
+    {}, { 0, 2'000'000 }
+  };
+  if (::timer_create(CLOCK_MONOTONIC, &event, &timer) == 0) ::timer_settime(timer, 0, &soon, nullptr);
+}
+
 /// What one call is to do. Destroyed after the call, so that a process can be killed just then.
 class Point {
  public:
@@ -110,6 +123,7 @@ class Point {
   Point& operator=(const Point&) = delete;
   ~Point() {
     if (here_ && plan().fault == Fault::kKilled) ::kill(::getpid(), SIGKILL);
+    if (here_ && plan().fault == Fault::kLater) kill_later();
   }
 
   /// True when the call must not be made; errno says why.

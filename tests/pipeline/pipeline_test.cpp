@@ -1,7 +1,9 @@
 // The whole program on real input: text in, runs, tables and figures out, through kills, corruption and bad input.
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdlib>
+#include <iostream>
 #include <map>
 #include <random>
 #include <regex>
@@ -79,31 +81,70 @@ class Pipeline : public testing::Test {
   TemporaryFolder folder_;
 };
 
-TEST_F(Pipeline, KilledAtRandomMomentsARunEndsWithTheSameBits) {
-  ASSERT_EQ(xlm({"train", "run.yaml", "--runs", "whole"}).code, 0);
-  const char* asked = std::getenv("XLM_KILLS");
-  const int kills = asked == nullptr ? 20 : std::atoi(asked);
-  std::mt19937 generator(5);
-  // Times from before the first step to past the last one of a slow process; a run that ends early has been killed
-  // less.
-  std::uniform_int_distribution<int> milliseconds(250, 900);
-  int killed = 0;
-  for (int round = 0; killed < kills; ++round) {
-    const std::string runs = "killed" + std::to_string(round);
-    while (killed < kills) {
-      const auto program = start({"train", "run.yaml", "--runs", runs});
-      ::usleep(static_cast<useconds_t>(1000 * milliseconds(generator)));
-      program->kill(SIGKILL);
-      const int code = program->wait().code;
-      if (code == 0) break;
-      ASSERT_EQ(code, 128 + SIGKILL);
-      ++killed;
+/// What a run was doing when it made each of its calls that change a file: the names of the phases, with the numbers of
+/// the calls. Lines of the journal say it by themselves, other files by their place.
+std::map<std::string, std::vector<int>> phases_of(const std::string& calls, const std::string& journal) {
+  const std::vector<std::string> records = split(journal, '\n');
+  std::size_t record = 0;
+  std::map<std::string, std::vector<int>> phases;
+  for (const std::string& call : split(calls, '\n')) {
+    const std::vector<std::string> words = split(call, ' ');
+    if (words.size() != 3) continue;
+    const std::string& path = words[2];
+    std::string phase;
+    if (path.find("/checkpoints/") != std::string::npos) {
+      phase = "saving";
+    } else if (path.find("/model/") != std::string::npos || path.find("/.model") != std::string::npos) {
+      phase = "finishing";
+    } else if (path.find("/results.db") != std::string::npos) {
+      phase = "syncing";
+    } else if (path.ends_with("/journal.jsonl") && words[1] == "write" && record < records.size()) {
+      const std::string type = parse_json(records[record++], "journal").value("type", "");
+      if (type == "metric") phase = "stepping";
+      if (type == "evaluation") phase = "evaluating";
     }
-    const ProgramResult last = xlm({"train", "run.yaml", "--runs", runs});
-    ASSERT_EQ(last.code, 0) << last.err;
-    EXPECT_EQ(model_hash(runs), model_hash("whole")) << "after " << killed << " kills";
+    if (!phase.empty()) phases[phase].push_back(std::stoi(words[0]));
   }
-  EXPECT_EQ(killed, kills);
+  return phases;
+}
+
+TEST_F(Pipeline, KilledInEveryPhaseARunEndsWithTheSameBits) {
+  const auto train = [&](const std::string& runs, const std::vector<std::string>& settings) {
+    std::vector<std::string> arguments{"/usr/bin/env"};
+    arguments.insert(arguments.end(), settings.begin(), settings.end());
+    for (const char* word : {XLM_BINARY, "train", "run.yaml", "--runs"}) arguments.emplace_back(word);
+    arguments.push_back(runs);
+    return BackgroundProgram(std::move(arguments), folder_.path()).wait().code;
+  };
+  const std::string preload = std::string("LD_PRELOAD=") + XLM_FAULT_POINTS;
+  const std::string below = "XLM_FAULT_FOLDER=" + folder_.path().string();
+  ASSERT_EQ(train("whole", {preload, below, "XLM_FAULT_LOG=" + (folder_.path() / "calls").string()}), 0);
+  const auto phases = phases_of(read_file(folder_.path() / "calls"), read_file(run_folder("whole") / "journal.jsonl"));
+  const char* asked = std::getenv("XLM_KILLS");
+  const int kills = asked == nullptr ? 15 : std::atoi(asked);
+  std::mt19937 generator(5);
+  std::map<std::string, int> killed;
+  for (int kill = 0; kill < kills;) {
+    for (const char* phase : {"stepping", "saving", "evaluating", "finishing", "syncing"}) {
+      ASSERT_TRUE(phases.contains(phase)) << phase;
+      const std::vector<int>& calls = phases.at(phase);
+      const std::vector<std::string> moments{"kill@", "killed@", "later@"};
+      const std::string fault = moments[generator() % 3] + std::to_string(calls[generator() % calls.size()]);
+      SCOPED_TRACE(std::string(phase) + " " + fault);
+      const std::string runs = "killed" + std::to_string(kill++);
+      const int code = train(runs, {preload, below, "XLM_FAULT=" + fault});
+      // Two milliseconds after one of the last calls there may be nothing left to kill.
+      ASSERT_TRUE(code == 128 + SIGKILL || (code == 0 && fault.starts_with("later"))) << code;
+      killed[phase] += code == 0 ? 0 : 1;
+      ASSERT_EQ(train(runs, {}), 0);
+      EXPECT_EQ(model_hash(runs), model_hash("whole"));
+      fs::remove_all(folder_.path() / runs);
+    }
+  }
+  std::string counts;
+  for (const auto& [phase, count] : killed) counts += " " + std::to_string(count) + " " + phase;
+  std::cout << "campaign: bits:" << counts << std::endl;
+  EXPECT_EQ(killed.size(), 5U);
 }
 
 TEST_F(Pipeline, FromSweepToTableParetoAndFigure) {
