@@ -7,13 +7,16 @@ XLM := $(BUILD)/bin/xlm
 TEXT ?=
 CTEST := ctest --output-on-failure --no-tests=error
 
-.PHONY: help setup build all test asan fuzz mutants golden demo bench docs-numbers soak package format lint lint-all clean
+.PHONY: help setup readers build all test asan fuzz mutants golden demo bench docs-numbers soak package format lint lint-all clean
 
 help:       ## this list
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
 setup:      ## install Debian packages and libtorch (CUDA=0|1 decides by hand); does nothing the second time
 	@CUDA=$(CUDA) scripts/setup.sh
+
+readers: setup  ## TensorBoard, pandas and transformers, by which tests read what is written for them (300 MB)
+	@READERS=1 CUDA=$(CUDA) scripts/setup.sh
 
 build: setup  ## the program: build/release/bin/xlm (PRESET=dev for assertions)
 	@[ -e $(BUILD)/build.ninja ] || cmake --preset $(PRESET) $(if $(WERROR),-DXLM_WERROR=$(WERROR)) >/dev/null

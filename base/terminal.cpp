@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "base/csv.h"
 #include "base/text.h"
 
 namespace xlm {
@@ -39,13 +40,6 @@ std::string shorten(const std::string& text, std::size_t width) {
 std::string cut_cell(const std::string& text, std::size_t width) { return width == 0 ? text : shorten(text, width); }
 
 namespace {
-
-std::string csv_cell(const std::string& text) {
-  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return quoted + "\"";
-}
 
 /// On one line, with nothing that a terminal would obey.
 std::string text_cell(const std::string& text) {

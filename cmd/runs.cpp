@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "cmd/results_store.h"
 #include "cmd/run_view.h"
+#include "cmd/runs_export.h"
 #include "cmd/runs_stop.h"
 #include "cmd/runs_watch.h"
 #include "experiments/runs/run_lock.h"
@@ -275,6 +276,9 @@ std::function<int()> declare_runs(CLI::App& app, const GlobalOptions& global) {
   CLI::App* watch = app.add_subcommand("watch", "Show how the runs of a sweep stand, live");
   declare_watch(*watch, options->watch);
   choices.emplace_back(watch, [](const RunsOptions& o, const GlobalOptions& c) { return watch_runs(o.watch, c); });
+  CLI::App* exported = app.add_subcommand("export", "Runs, series and evaluations as CSV, Parquet or for TensorBoard");
+  choices.emplace_back(exported, [run = declare_runs_export(*exported, global)](
+                                     const RunsOptions&, const GlobalOptions&) { return run(); });
 
   CLI::App* rm = app.add_subcommand("rm", "Delete runs with their folders");
   rm->add_option("RUN", options->runs, "Run ids, or starts of them")->required();

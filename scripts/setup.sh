@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs what the build needs: Debian packages, and libtorch, plotly.js and Arrow from their Python wheels into .deps/.
 #   CUDA=0|1   take the small CPU set, or the CUDA libraries too (default: 1 where a driver or toolkit is present)
+#   READERS=1  also what some tests read our files with, in Python (`make readers`)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -16,6 +17,7 @@ fi
 torch_version=2.11.0
 plotly_version=6.5.0
 pyarrow_version=26.0.1
+readers=(tensorboard==2.21.0 pandas==3.1.1 transformers==5.23.0 sympy networkx jinja2)  # the last three: torch's own
 packages=(
   ca-certificates ccache clang-14 clang-format-14 clang-tidy-14 cmake g++ git gnuplot-nox libclang-rt-14-dev make
   ninja-build patchelf pkg-config python3 python3-pip time zip zstd
@@ -74,5 +76,13 @@ if [ ! -e "$stamp" ]; then
   "${pip[@]}" .deps/pyarrow-wheel --no-deps "pyarrow==$pyarrow_version"
   mv .deps/pyarrow-wheel/pyarrow .deps/python/pyarrow
   rm -rf .deps/pyarrow-wheel
+  touch "$stamp"
+fi
+
+# TensorBoard, pandas and transformers, by which tests read what is written for them.
+stamp=".deps/readers/.installed-$(printf '%s\n' "${readers[@]}" | sha256sum | cut -c1-12)"
+if [ "${READERS:-0}" = 1 ] && [ ! -e "$stamp" ]; then
+  rm -rf .deps/readers
+  "${pip[@]}" .deps/readers "${readers[@]}"
   touch "$stamp"
 fi

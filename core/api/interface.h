@@ -27,6 +27,7 @@ struct RunOptions {
   OptimizerOptions optimizer;
   TrainOptions train;
   EvalOptions eval;
+  ResultsOptions results;
   std::int64_t seed = 1;
   std::string device = "auto";  // cpu | cuda | cuda:N | auto
 };

@@ -206,4 +206,15 @@ struct EvalOptions {
   }
 };
 
+struct ResultsOptions {
+  bool tensorboard = false;
+
+  void visit(OptionVisitor& v) {
+    v.field({.name = "tensorboard",
+             .help = "also write event files to tensorboard/ in the run folder, while it trains",
+             .affects_result = false},
+            tensorboard);
+  }
+};
+
 }  // namespace xlm

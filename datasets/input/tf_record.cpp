@@ -8,8 +8,8 @@
 #include <cstdint>
 
 #include <fmt/format.h>
-#include <boost/crc.hpp>
 
+#include "base/crc32c.h"
 #include "base/error.h"
 
 namespace xlm {
@@ -26,13 +26,6 @@ Integer little_endian(std::string_view bytes) {
     value = static_cast<Integer>(value << 8U | static_cast<unsigned char>(bytes[i]));
   }
   return value;
-}
-
-std::uint32_t masked_checksum(std::string_view bytes) {
-  boost::crc_optimal<32, 0x1EDC6F41, 0xFFFFFFFF, 0xFFFFFFFF, true, true> crc;  // Castagnoli's polynomial
-  crc.process_bytes(bytes.data(), bytes.size());
-  const auto sum = static_cast<std::uint32_t>(crc.checksum());
-  return (sum >> 15U | sum << 17U) + 0xA282EAD8U;
 }
 
 /// The fields of one protocol-buffer message, in order.
@@ -122,7 +115,7 @@ std::optional<std::string_view> find_bytes(std::string_view example, std::string
 
 bool is_tf_record(std::string_view head) {
   if (head.size() < kTfRecordHeaderBytes) return false;
-  return masked_checksum(head.substr(0, kLengthBytes)) == little_endian<std::uint32_t>(head.substr(kLengthBytes));
+  return masked_crc32c(head.substr(0, kLengthBytes)) == little_endian<std::uint32_t>(head.substr(kLengthBytes));
 }
 
 bool TfRecordReader::fill(char* buffer, std::size_t bytes, bool may_end) {
@@ -169,7 +162,7 @@ std::optional<std::string_view> TfRecordReader::next() {
   }
   const std::string_view content = std::string_view(record_).substr(0, bytes);
   const auto recorded = little_endian<std::uint32_t>(std::string_view(record_).substr(bytes));
-  if (masked_checksum(content) != recorded) throw damaged("content");
+  if (masked_crc32c(content) != recorded) throw damaged("content");
   ++count_;
   return content;
 }

@@ -182,6 +182,7 @@ void visit_options(RunOptions& options, OptionVisitor& v) {
   v.group("optimizer", "How weights are updated.", options.optimizer);
   v.group("train", "How long and on what batches.", options.train);
   v.group("eval", "How the loss of a split is measured.", options.eval);
+  v.group("results", "What is written beside the journal.", options.results);
   v.field({.name = "seed", .help = "fixes weights, order of the data and dropout", .min = 0, .max = 9e15},
           options.seed);
   v.field({.name = "device",

@@ -69,6 +69,11 @@ JournalSink::JournalSink(const RunPaths& run, const RunLock& lock, Settings sett
 void JournalSink::begin(const RunOptions& options) {
   max_seconds_ = options.train.max_hours * 3600;
   tokens_per_step_ = static_cast<double>(options.train.batch * options.train.block);
+  if (options.results.tensorboard) {
+    const double now = wall_seconds();
+    events_ = std::make_unique<EventFile>(run_.tensorboard() / event_file_name(now, lock_.token()), now);
+    events_->text("configuration", "```yaml\n" + read_file(run_.config()) + "```\n", now);
+  }
   if (settings_.screen.file == nullptr) return;
   const Progress::Settings bar{
       .label = "train", .total = static_cast<double>(options.train.steps), .rate = false, .two_lines = true};
@@ -124,6 +129,18 @@ void JournalSink::progress(std::int64_t step, const NamedValues& values) {
 void JournalSink::metrics(std::int64_t step, const NamedValues& values) {
   check_owner();
   journal_.append("metric", {{"step", step}, {"values", to_json_values(values)}});
+  show_in_tensorboard(step, "train/", values);
+}
+
+/// The first numbers of a worker take the place of what earlier ones wrote of their step and of later ones.
+void JournalSink::show_in_tensorboard(std::int64_t step, const std::string& group, const NamedValues& values) {
+  if (!events_) return;
+  const double now = wall_seconds();
+  if (!has_events_) events_->restart(step, now);
+  has_events_ = true;
+  std::map<std::string, double> by_tag;
+  for (const auto& [name, value] : values) by_tag[group + name] = value;
+  events_->numbers(step, now, by_tag);
 }
 
 void JournalSink::grid(std::int64_t step, const Grid& grid) {
@@ -137,6 +154,9 @@ void JournalSink::evaluation(const Evaluation& evaluation) {
   check_owner();
   if (!evaluation.trace.values.empty()) journal_.append("trace", trace_record(evaluation));
   journal_.append("evaluation", evaluation_record(evaluation), true);
+  NamedValues values = evaluation.values;
+  values["loss"] = evaluation.loss;
+  show_in_tensorboard(evaluation.step, evaluation.split + "/", values);
   const std::string line = fmt::format("step {}  {}{}  {}", evaluation.step, evaluation.split,
                                        evaluation.final ? " (final)" : "", evaluation_text(evaluation));
   log(line);

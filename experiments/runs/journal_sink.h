@@ -9,6 +9,7 @@
 #include "base/progress.h"
 #include "core/api/interface.h"
 #include "experiments/runs/run_lock.h"
+#include "results/exports/event_file.h"
 #include "results/run_folder/journal.h"
 #include "results/run_folder/run_folder.h"
 
@@ -59,6 +60,7 @@ class JournalSink : public TrainSink {
   bool should_stop() override;
 
  private:
+  void show_in_tensorboard(std::int64_t step, const std::string& group, const NamedValues& values);
   std::string detail(std::int64_t step, const NamedValues& values) const;
 
   RunPaths run_;
@@ -75,6 +77,8 @@ class JournalSink : public TrainSink {
   Journal journal_;
   AppendFile log_;
   std::unique_ptr<Progress> progress_;
+  std::unique_ptr<EventFile> events_;  // for TensorBoard, where it is asked for
+  bool has_events_ = false;
 };
 
 /// An evaluation as the journal holds it, and its trace, where it has one, as a record of its own.

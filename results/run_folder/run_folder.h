@@ -26,6 +26,7 @@ struct RunPaths {
   fs::path log() const { return folder / "log.txt"; }
   fs::path checkpoints() const { return folder / "checkpoints"; }
   fs::path model() const { return folder / "model"; }
+  fs::path tensorboard() const { return folder / "tensorboard"; }
 };
 
 /// The state of a run. All but `stale` are written in the journal. A run is stale if its journal says that it is

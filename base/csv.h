@@ -1,0 +1,16 @@
+// Cells of CSV files.
+#pragma once
+
+#include <string>
+
+namespace xlm {
+
+/// A cell as RFC 4180 has it: in quotes where it holds a comma, a quote or a line's end.
+inline std::string csv_cell(const std::string& text) {
+  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return quoted + "\"";
+}
+
+}  // namespace xlm

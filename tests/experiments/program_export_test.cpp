@@ -1,0 +1,64 @@
+// Results for other programs: what a training writes for TensorBoard, and what `xlm runs export` writes.
+#include <gmock/gmock.h>
+
+#include "base/json.h"
+#include "tests/experiments/program_fixture.h"
+#include "tests/readers.h"
+
+namespace xlm {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST_F(ProgramTest, TrainWritesEventFilesWhereItIsAsked) {
+  if (!readers_are_installed()) GTEST_SKIP() << kNoReaders;
+  order("kill-at=5");
+  run({"train", "run.yaml", "results.tensorboard=true"});
+  order("");
+  ASSERT_EQ(run({"train", "run.yaml", "results.tensorboard=true"}).code, kDone);
+  const fs::path folder = run_folders().front() / "tensorboard";
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder), fs::directory_iterator()), 2) << "a file for each worker";
+  const Json seen = Json::parse(read_with_python(
+      folder_.path(),
+      "import json\nfrom tensorboard.backend.event_processing.event_accumulator import EventAccumulator\n"
+      "events = EventAccumulator('" +
+          folder.string() +
+          "')\nevents.Reload()\n"
+          "print(json.dumps({tag: [e.step for e in events.Scalars(tag)] for tag in events.Tags()['scalars']}))\n"));
+  ASSERT_TRUE(seen.contains("train/loss")) << seen;
+  ASSERT_TRUE(seen.contains("test/bpc")) << seen;
+  const std::vector<int> steps = seen["train/loss"];
+  EXPECT_TRUE(std::is_sorted(steps.begin(), steps.end())) << seen;
+  EXPECT_EQ(std::adjacent_find(steps.begin(), steps.end()), steps.end()) << "a step that was repeated shows once";
+  EXPECT_EQ(run({"train", "run.yaml"}).code, kDone) << "it is the same run without them";
+  EXPECT_EQ(run_folders().size(), 1U);
+}
+
+TEST_F(ProgramTest, ExportWritesWhatIsAskedFor) {
+  run({"train", "run.yaml"});
+  run({"train", "run.yaml", "seed=2"});
+  const ProgramResult csv = run({"runs", "export", "--format", "csv", "--out", "out/csv", "--where", "seed=2"});
+  EXPECT_EQ(csv.code, kDone) << csv.err;
+  EXPECT_EQ(csv.out, "out/csv/runs.csv\nout/csv/series.csv\nout/csv/evaluations.csv\n");
+  const std::string runs = read_file(folder_.path() / "out/csv/runs.csv");
+  EXPECT_EQ(std::count(runs.begin(), runs.end(), '\n'), 2) << "a title and one run";
+  EXPECT_THAT(runs, HasSubstr("test.bpc"));
+  const std::string id = run_folders().front().filename().string();
+  const Json events = Json::parse(run({"runs", "export", id, "--format", "tensorboard", "--out", "ev", "--json"}).out);
+  EXPECT_EQ(events["runs"], 1);
+  EXPECT_THAT(events["files"][0].get<std::string>(), HasSubstr("ev/" + id + "/events.out.tfevents."));
+}
+
+TEST_F(ProgramTest, ExportOfNothingSaysWhy) {
+  EXPECT_EQ(run({"runs", "export", "--format", "csv", "--out", "out"}).code, kBadData);
+  run({"train", "run.yaml"});
+  const ProgramResult none = run({"runs", "export", "--format", "csv", "--out", "out", "--where", "seed=7"});
+  EXPECT_EQ(none.code, kBadData);
+  EXPECT_THAT(none.err, HasSubstr("seed"));
+  EXPECT_FALSE(fs::exists(folder_.path() / "out"));
+  EXPECT_EQ(run({"runs", "export", "--format", "xlsx", "--out", "out"}).code, kUsage);
+  EXPECT_EQ(run({"runs", "export", "--format", "csv"}).code, kUsage) << "--out is required";
+}
+
+}  // namespace
+}  // namespace xlm
