@@ -1,4 +1,4 @@
-// xlm data show: what is in a prepared data folder.
+// xlm data: what is in a prepared data folder; making one of a Hugging Face dataset.
 #include <algorithm>
 #include <memory>
 
@@ -7,7 +7,9 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "cmd/command.h"
+#include "cmd/prepare_data.h"
 #include "cmd/prepared_view.h"
+#include "datasets/dataset_folder.h"
 #include "datasets/prepared/inspection.h"
 #include "datasets/prepared/prepared.h"
 #include "datasets/prepared/segmentation.h"
@@ -139,6 +141,20 @@ int show_data(const DataShowOptions& options, const GlobalOptions& global) {
   return kDone;
 }
 
+struct DataImportOptions {
+  fs::path folder;
+  PrepareRequest request;
+};
+
+int import_data(const DataImportOptions& options, const GlobalOptions& global) {
+  return prepare_and_report(global, options.request.out, [&](const PrepareObserver& /*observer*/) {
+    PrepareRequest request = options.request;
+    request.dataset = "text";
+    find_shards(options.folder, request);
+    return check_request(std::move(request));
+  });
+}
+
 }  // namespace
 
 std::function<int()> declare_data(CLI::App& app, const GlobalOptions& global) {
@@ -156,8 +172,22 @@ std::function<int()> declare_data(CLI::App& app, const GlobalOptions& global) {
       ->check(CLI::Range(0, 1000).description(""))
       ->type_name("N");
   one->footer("Example:\n  xlm data show data/text8 --verify");
-  app.footer("Example:\n  xlm data show data/text8");
-  return [options, &global] { return show_data(*options, global); };
+  const auto import = std::make_shared<DataImportOptions>();
+  CLI::App* imported = app.add_subcommand("import", "Prepare a Hugging Face dataset that lies on disk");
+  imported->add_option("FOLDER", import->folder, "What save_to_disk made, or a download from the hub")
+      ->required()
+      ->type_name("");
+  add_text_options(*imported, import->request);
+  imported->footer(
+      "Shards are Parquet or Arrow; every row is a document. Their names, or those of their folders, say which split\n"
+      "they are of; where none says so, --split divides the whole.\n\n"
+      "Examples:\n"
+      "  xlm data import wikitext/wikitext-103-raw-v1 --unit bpe --bpe gpt2 --out data/wikitext\n"
+      "  xlm data import saved/ --column content --clean text8 --out data/saved");
+  app.footer("Examples:\n  xlm data show data/text8\n  xlm data import saved/ --out data/saved");
+  return [options, import, imported, &global] {
+    return imported->parsed() ? import_data(*import, global) : show_data(*options, global);
+  };
 }
 
 }  // namespace xlm

@@ -1,4 +1,5 @@
 // xlm prepare-data: raw corpus → prepared data folder.
+#include <array>
 #include <cstdio>
 #include <memory>
 
@@ -9,6 +10,7 @@
 #include "base/stop.h"
 #include "base/text.h"
 #include "cmd/command.h"
+#include "cmd/prepare_data.h"
 #include "cmd/prepared_view.h"
 #include "datasets/corpora/addresses.h"
 #include "datasets/corpora/registry.h"
@@ -30,6 +32,7 @@ std::string help_text() {
       "  xlm prepare-data wiki40b --lang fi --from wiki40b/ --out data/wiki40b-fi\n"
       "  xlm prepare-data text --from notes/ --glob '*.txt' --clean text8 --out data/notes\n"
       "  xlm prepare-data text --from book.txt --split 400000,20000,20000 --out data/book\n"
+      "  xlm prepare-data text --train a.txt b.txt --valid c.txt --test d.txt --out data/mine\n"
       "  xlm prepare-data text8 --from text8.zip --out data/text8 --train-unigram 5000\n"
       "  xlm prepare-data wikitext-103 --from wikitext-103-raw/ --bpe gpt2/ --out data/wikitext-103\n"
       "  xlm prepare-data pg-19 --from pg19/ --lists pg19/ --bpe gpt2/ --out data/pg-19\n";
@@ -95,6 +98,8 @@ std::string result_text(const PreparedData& data, const PrepareResult& result, c
                      segmentations.empty() ? "" : "\nsegmentations: " + join(segmentations, ", ") + "\n");
 }
 
+constexpr std::array<const char*, 3> kSplitWords{"training,", "validation,", "test,"};
+
 struct PrepareDataOptions {
   PrepareRequest request;
   bool download = false;
@@ -128,34 +133,71 @@ Preparation complete(const PrepareDataOptions& options, const PrepareObserver& o
 }
 
 int prepare_data(const GlobalOptions& global, const PrepareDataOptions& options) {
-  install_stop_handlers();
   const PrepareRequest& request = options.request;
-  if (request.from.empty() && !options.download) {
+  if (request.from.empty() && !request.has_given_splits() && !options.download) {
     throw UsageError("--from is required\nname the files as distributed, or fetch them with --download");
   }
   if (!options.mirror.empty() && !options.download) throw UsageError("--mirror goes with --download");
+  return prepare_and_report(global, request.out,
+                            [&](const PrepareObserver& observer) { return complete(options, observer); });
+}
+
+}  // namespace
+
+int prepare_and_report(const GlobalOptions& global, const fs::path& out, const MakePreparation& make_preparation) {
+  install_stop_handlers();
   PrepareResult result;
   {
     StageProgress progress(global);
     const PrepareObserver observer{.progress = [&](const std::string& stage, std::uint64_t done,
                                                    std::uint64_t total) { progress.update(stage, done, total); },
                                    .note = [&](const std::string& message) { progress.note(message); }};
-    result = prepare(complete(options, observer), observer);
+    result = prepare(make_preparation(observer), observer);
   }
-  const PreparedData data = open_prepared(request.out);
+  const PreparedData data = open_prepared(out);
   print(global.json ? json_text(result_json(data, result)) : result_text(data, result, global.standard_output));
   return kDone;
 }
 
-}  // namespace
-
-std::function<int()> declare_prepare_data(CLI::App& app, const GlobalOptions& global) {
-  auto options = std::make_shared<PrepareDataOptions>();
-  PrepareRequest* const request = &options->request;
+void add_text_options(CLI::App& app, PrepareRequest& request) {
   CLI::Validator size = CLI::AsSizeValue(true);  // powers of 1000
   CLI::Validator positive = CLI::PositiveNumber;
   size.description("");  // the help says what is meant
   positive.description("");
+  app.add_option("--out", request.out, "Folder to make")->required()->type_name("DIR");
+  app.add_option("--column", request.column, "Of tables (Parquet, Arrow): the column that holds the text")
+      ->capture_default_str()
+      ->type_name("NAME");
+  app.add_option("--clean", request.clean, "none, or text8: a-z and single spaces, digits spelt out")
+      ->type_name("none|text8");
+  app.add_option("--unit", request.unit, "What a token is")->type_name("character|byte|bpe");
+  app.add_option("--bpe", request.bpe, "Folder with GPT-2's vocab.json and merges.txt, for --unit bpe")
+      ->type_name("DIR");
+  app.add_option("--lang", request.language, "The language of wiki40b, cc-100, or text that is cleaned")
+      ->type_name("en|fi|he|vi");
+  app.add_option("--vocabulary", request.vocabulary,
+                 "The characters of all splits, or of training alone: new ones then become U+FFFD")
+      ->capture_default_str()
+      ->type_name("all|train");
+  app.add_flag("--strict", request.strict, "Refuse invalid UTF-8 instead of replacing it by U+FFFD");
+  app.add_option("--threads", request.threads, "Threads that clean (default: one for each core); changes no result")
+      ->check(CLI::Range(1, 1024).description(""))
+      ->type_name("N");
+  app.add_option("--split", request.split, "Training, validation and test, in tokens or shares")
+      ->capture_default_str()
+      ->type_name("A,B,C");
+  app.add_flag("--keep-text", request.keep_text, "Also write train.txt, valid.txt and test.txt");
+  app.add_flag("--force", request.force, "Replace a folder prepared from other files or with other options");
+  app.add_option("--max-unpacked", request.max_unpacked,
+                 "Bytes that an archive may unpack to, such as 5GB (default: 1000 times its size, 1 GB to 1 TB)")
+      ->transform(size)
+      ->check(positive)
+      ->type_name("BYTES");
+}
+
+std::function<int()> declare_prepare_data(CLI::App& app, const GlobalOptions& global) {
+  auto options = std::make_shared<PrepareDataOptions>();
+  PrepareRequest* const request = &options->request;
   app.footer(help_text());
   app.add_option("DATASET", request->dataset, "What the corpus is (see below)")->required()->type_name("");
   app.add_option("--from", request->from, "The files as distributed, or a folder of them")->type_name("PATH");
@@ -163,18 +205,25 @@ std::function<int()> declare_prepare_data(CLI::App& app, const GlobalOptions& gl
                "Fetch the files first, to the folder --from (default: raw/DATASET), and GPT-2's encoding to raw/gpt2 "
                "where --bpe is not given");
   app.add_option("--mirror", options->mirror, "Fetch from URL instead of the original https://HOST")->type_name("URL");
-  app.add_option("--out", request->out, "Folder to make")->required()->type_name("DIR");
+  constexpr std::array<const char*, 3> kGiven{"--train", "--valid", "--test"};
+  for (std::size_t i = 0; i < kGiven.size(); ++i) {
+    app.add_option(kGiven.at(i), request->given.at(i),
+                   fmt::format("text: files or folders of {} in place of --from", kSplitWords.at(i)))
+        ->type_name("PATH");
+  }
+  add_text_options(app, *request);
   app.add_option("--glob", request->glob, "Which files of folders and archives; * also matches /")
       ->type_name("PATTERN");
-  app.add_option("--clean", request->clean, "none, or text8: a-z and single spaces, digits spelt out")
-      ->type_name("none|text8");
-  app.add_option("--unit", request->unit, "What a token is")->type_name("character|byte|bpe");
-  app.add_option("--bpe", request->bpe, "Folder with GPT-2's vocab.json and merges.txt, for --unit bpe")
-      ->type_name("DIR");
+  app.add_option("--documents", request->documents, "wikitext-103: what a document is")
+      ->capture_default_str()
+      ->type_name("files|articles");
+  app.add_option("--books", request->books, "pg-19: training books to read, or all (default: the paper's 1250)")
+      ->type_name("N");
+  app.add_option("--valid-tokens", request->valid_tokens,
+                 "pg-19: tokens of each validation book to read, or all (default: the paper's 15000)")
+      ->type_name("N");
   app.add_option("--lists", request->lists, "pg-19: folder with the official {train,validation,test}_files.txt")
       ->type_name("DIR");
-  app.add_option("--lang", request->language, "The language of wiki40b, cc-100, or text that is cleaned")
-      ->type_name("en|fi|he|vi");
   app.add_option(
          "--limit", request->limit,
          "wiki40b, cc-100: raw characters of each split (default: 400 million, 2 million, and for test 10 or 2)")
@@ -182,19 +231,6 @@ std::function<int()> declare_prepare_data(CLI::App& app, const GlobalOptions& gl
   app.add_option("--hebrew-points", request->hebrew_points,
                  "Remove Hebrew points, or make a space of each run, as the published script does")
       ->type_name("remove|space");
-  app.add_option("--vocabulary", request->vocabulary,
-                 "The characters of all splits, or of training alone: new ones then become U+FFFD")
-      ->capture_default_str()
-      ->type_name("all|train");
-  app.add_flag("--strict", request->strict, "Refuse invalid UTF-8 instead of replacing it by U+FFFD");
-  app.add_option("--threads", request->threads, "Threads that clean (default: one for each core); changes no result")
-      ->check(CLI::Range(1, 1024).description(""))
-      ->type_name("N");
-  app.add_option("--split", request->split, "Training, validation and test, in tokens or shares")
-      ->capture_default_str()
-      ->type_name("A,B,C");
-  app.add_flag("--keep-text", request->keep_text, "Also write train.txt, valid.txt and test.txt");
-  app.add_flag("--force", request->force, "Replace a folder prepared from other files or with other options");
   app.add_option("--train-unigram", request->train_unigram,
                  "Train unigram tokenizers of so many pieces, and segment the text by them (200,5000)")
       ->allow_extra_args(false)
@@ -204,11 +240,6 @@ std::function<int()> declare_prepare_data(CLI::App& app, const GlobalOptions& gl
   app.add_option("--unigram", request->unigram, "Segment the text by a SentencePiece model")
       ->allow_extra_args(false)
       ->type_name("FILE");
-  app.add_option("--max-unpacked", request->max_unpacked,
-                 "Bytes that an archive may unpack to, such as 5GB (default: 1000 times its size, 1 GB to 1 TB)")
-      ->transform(size)
-      ->check(positive)
-      ->type_name("BYTES");
   return [options, &global] { return prepare_data(global, *options); };
 }
 

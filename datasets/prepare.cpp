@@ -2,6 +2,7 @@
 #include "datasets/prepare.h"
 
 #include <algorithm>
+#include <array>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,8 +13,10 @@
 #include "base/version.h"
 #include "datasets/prepared/clean_text.h"
 #include "datasets/prepared/encoding.h"
+#include "datasets/prepared/inspection.h"
 #include "datasets/prepared/prepared.h"
 #include "datasets/prepared/segmentation.h"
+#include "datasets/prepared/shared_passages.h"
 #include "datasets/prepared/split_plan.h"
 #include "datasets/prepared/staging_folder.h"
 #include "datasets/prepared/verified_files.h"
@@ -21,6 +24,10 @@
 
 namespace xlm {
 namespace {
+
+/// What stands in meta.json only where it was asked for.
+constexpr std::array<const char*, 4> kSometimes{"books", "valid_tokens", "documents_are", "column"};
+constexpr double kShareToSay = 0.01;  // of a split's passages that another one has too
 
 /// A corpus of one file may be named by the folder that it lies in, alone.
 void check_folders(const Corpus& corpus, const std::vector<SourceFile>& sources) {
@@ -47,10 +54,17 @@ Json describe_request(const Preparation& preparation, const std::vector<SourceFi
             {"cleaning", settings.cleaning},
             {"unit", unit_name(settings.unit)},
             {"vocabulary", request.vocabulary},
-            {"split", corpus.own_splits ? "own" : split.text()},
+            {"split", corpus.own_splits            ? "own"
+                      : request.has_given_splits() ? "given"
+                                                   : split.text()},
             {"glob", request.glob},
             {"keep_text", request.keep_text},
             {"sources", std::move(files)}};
+  // Left out where they are as usual, so that folders of earlier versions are those that were asked for.
+  if (request.books) meta["books"] = *request.books;
+  if (request.valid_tokens) meta["valid_tokens"] = *request.valid_tokens;
+  if (settings.articles) meta["documents_are"] = "articles";
+  if (request.column != PrepareRequest().column) meta["column"] = request.column;
   if (!corpus.limits.empty()) meta["limit"] = fmt::format("{}", fmt::join(settings.limits, ","));
   if (settings.language != nullptr && settings.language->code == "he") {
     meta["hebrew_points"] = settings.points == HebrewPoints::kRemove ? "remove" : "space";
@@ -85,6 +99,9 @@ bool is_there(const fs::path& out, const Json& wanted, bool force) {
   std::vector<std::string> differences;
   for (const auto& [key, value] : wanted.items()) {
     if (present.value(key, Json()) != value) differences.push_back(key);
+  }
+  for (const char* key : kSometimes) {
+    if (present.contains(key) && !wanted.contains(key)) differences.emplace_back(key);
   }
   if (differences.empty()) return true;
   if (force) return false;
@@ -167,6 +184,32 @@ void note_unknown(const EncodedText& encoded, const PrepareObserver& observer) {
   }
 }
 
+/// Says where much of validation or test stands in another split, too: the same text may have been there twice.
+void note_shared_passages(const fs::path& folder, const EncodedText& encoded, const PrepareObserver& observer) {
+  PreparedData data;
+  data.vocabulary = encoded.vocabulary;
+  for (const auto& [name, split] : encoded.splits) {
+    const fs::path file = folder / fmt::format("{}.bin", name);
+    data.splits.emplace(name, Split{.tokens = TokenFile(file, data.vocabulary.id_bytes(), data.vocabulary.size())});
+  }
+  observer.at("comparing the splits", 0, 0);
+  for (const SharedPassages& found : shared_passages(data)) {
+    if (found.share() < kShareToSay) continue;
+    const bool pairs = data.vocabulary.unit == Vocabulary::Unit::kBpe;
+    const std::int64_t shown = std::min<std::int64_t>(found.length, pairs ? 15 : 60);
+    std::string example = decode(data.vocabulary, data.split(found.split), found.example, found.example + shown);
+    std::replace_if(
+        example.begin(), example.end(), [](unsigned char c) { return c < 0x20; }, ' ');
+    observer.say(fmt::format(
+        "{:.0f} % of {} stands in {} too ({} of {} passages of {} {}): is the same text there twice?\n  such as: {}",
+        100 * found.share(), found.split, found.other, found.shared, found.passages, found.length,
+        pairs                                             ? "byte pairs"
+        : data.vocabulary.unit == Vocabulary::Unit::kByte ? "bytes"
+                                                          : "characters",
+        printable(example)));
+  }
+}
+
 /// Fills `folder`; meta.json comes last.
 std::int64_t fill(const fs::path& folder, const Preparation& preparation, const std::vector<SourceFile>& sources,
                   Json meta, const PrepareObserver& observer) {
@@ -177,9 +220,10 @@ std::int64_t fill(const fs::path& folder, const Preparation& preparation, const 
   text.finish();
   if (text.tokens() == 0) {
     throw DataError(fmt::format("the corpus is empty: {} holds no text that is left after cleaning",
-                                request.from.front().string()));
+                                sources.front().path.string()));
   }
-  const std::vector<SplitPart> parts = corpus.own_splits ? text.parts() : split_parts(split.sizes(text.tokens()));
+  const bool knows_splits = corpus.own_splits || request.has_given_splits();
+  const std::vector<SplitPart> parts = knows_splits ? text.parts() : split_parts(split.sizes(text.tokens()));
   note_splits(parts, text.tokens(), observer);
   if (text.replaced() > 0) {
     observer.say(fmt::format("{} pieces of invalid UTF-8 became U+FFFD; --strict refuses them{}", text.replaced(),
@@ -192,6 +236,7 @@ std::int64_t fill(const fs::path& folder, const Preparation& preparation, const 
       text, parts, {.scope = scope, .keep_text = request.keep_text, .line_ends_are_words = corpus.line_ends_are_words},
       folder, observer);
   note_unknown(encoded, observer);
+  note_shared_passages(folder, encoded, observer);
   fs::remove(text.file());
   const auto write = [&](const char* name, const std::string& content) {
     write_file(folder / name, content);
@@ -203,11 +248,26 @@ std::int64_t fill(const fs::path& folder, const Preparation& preparation, const 
   return text.replaced();
 }
 
+/// The files of the request, in the order in which they are read; where it says which split they are of, they know it.
+std::vector<SourceFile> sources_of(const PrepareRequest& request) {
+  if (!request.has_given_splits()) return find_sources(request.from, request.glob);
+  std::vector<SourceFile> all;
+  for (std::size_t split = 0; split < request.given.size(); ++split) {
+    if (request.given.at(split).empty()) continue;
+    for (SourceFile& source : find_sources(request.given.at(split), request.glob)) {
+      source.name = fmt::format("{}/{}", kSplitNames.at(split), source.name);
+      source.split = split;
+      all.push_back(std::move(source));
+    }
+  }
+  return all;
+}
+
 /// The token files, without the segmentations beside them.
 PrepareResult prepare_tokens(const Preparation& preparation, const PrepareObserver& observer) {
   const PrepareRequest& request = preparation.request;
   const Corpus& corpus = *preparation.corpus;
-  std::vector<SourceFile> sources = find_sources(request.from, request.glob);
+  std::vector<SourceFile> sources = sources_of(request);
   check_folders(corpus, sources);
   if (corpus.select != nullptr) sources = corpus.select(sources, preparation.settings);
   const Json meta = describe_request(preparation, sources, hash_sources(sources, observer));

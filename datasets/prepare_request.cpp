@@ -2,6 +2,7 @@
 #include "datasets/prepare_request.h"
 
 #include <algorithm>
+#include <limits>
 #include <thread>
 
 #include <fmt/format.h>
@@ -12,6 +13,9 @@
 
 namespace xlm {
 namespace {
+
+constexpr std::int64_t kPaperBooks = 1250;         // Yoshida et al. 2020, §5
+constexpr std::int64_t kPaperValidTokens = 15000;  // likewise
 
 /// One of `allowed`, or its first where nothing was asked for.
 std::string choose(const Corpus& corpus, const char* option, const std::optional<std::string>& wanted,
@@ -67,6 +71,42 @@ SplitSizes choose_limits(const Corpus& corpus, const std::optional<std::string>&
                   text, corpus.limits));
 }
 
+constexpr std::int64_t kAll = std::numeric_limits<std::int64_t>::max();
+
+/// A count, "all", or the default where nothing is asked for.
+std::int64_t choose_most(const Corpus& corpus, const char* option, const std::optional<std::string>& wanted,
+                         std::int64_t usual) {
+  if (!wanted) return usual;
+  if (!corpus.cut_books) throw UsageError(fmt::format("{} takes no {}: it has no books", corpus.name, option));
+  if (*wanted == "all") return kAll;
+  std::int64_t count = 0;
+  if (parse_integer(*wanted, count) && count > 0) return count;
+  throw UsageError(fmt::format("{} {}: give a number from 1 on, or all", option, *wanted));
+}
+
+bool choose_articles(const Corpus& corpus, const std::string& wanted) {
+  if (wanted == "files") return false;
+  if (wanted != "articles") throw UsageError(fmt::format("--documents {}: it takes files or articles", wanted));
+  if (!corpus.has_articles) {
+    throw UsageError(
+        fmt::format("{} has no articles that this program can tell apart: leave --documents out", corpus.name));
+  }
+  return true;
+}
+
+void check_given_splits(const Corpus& corpus, const PrepareRequest& request) {
+  if (!request.has_given_splits()) return;
+  if (!corpus.given_splits) {
+    throw UsageError(fmt::format("{} takes no --train, --valid and --test\nname its files with --from", corpus.name));
+  }
+  if (!request.from.empty()) {
+    throw UsageError("--from and --train, --valid, --test both name files\nleave one out");
+  }
+  if (request.split != PrepareRequest().split) {
+    throw UsageError("--split divides one text, and --train, --valid and --test name three\nleave one out");
+  }
+}
+
 VocabularyScope choose_vocabulary_scope(const PrepareRequest& request, const CorpusSettings& settings) {
   if (request.vocabulary == "all") return VocabularyScope::kAll;
   if (request.vocabulary != "train") {
@@ -115,7 +155,12 @@ Preparation check_request(PrepareRequest request) {
   settings.unit = unit_named(choose(corpus, "--unit", request.unit, corpus.units));
   check_options(corpus, request, settings.unit);
   settings.reading = {request.glob, request.max_unpacked};
+  check_given_splits(corpus, request);
   settings.lists = request.lists;
+  settings.books = choose_most(corpus, "--books", request.books, kPaperBooks);
+  settings.valid_tokens = choose_most(corpus, "--valid-tokens", request.valid_tokens, kPaperValidTokens);
+  settings.articles = choose_articles(corpus, request.documents);
+  settings.column = request.column;
   settings.language = choose_language(corpus, request, settings.cleaning);
   settings.points = choose_points(settings.language, request.hebrew_points);
   settings.limits = choose_limits(corpus, request.limit);

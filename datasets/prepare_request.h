@@ -1,6 +1,8 @@
 // What prepare-data is asked for, checked against what the corpus takes before any work is done.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -20,20 +22,29 @@ struct PrepareRequest {
   std::string glob;                  // which files of folders and archives; empty: all
   std::optional<std::string> clean;  // nothing: the corpus's default
   std::optional<std::string> unit;
-  fs::path bpe;                              // a folder with vocab.json and merges.txt; empty: none
-  fs::path lists;                            // a folder with the corpus's lists of files; empty: none
-  std::string split = "90%,5%,5%";           // as in SplitPlan
-  std::optional<std::string> language;       // a code in languages()
-  std::optional<std::string> limit;          // "TRAIN,VALID,TEST" in raw characters; nothing: the corpus's default
-  std::optional<std::string> hebrew_points;  // "remove" (the default) or "space"
-  std::string vocabulary = "all";            // or "train"
-  bool strict = false;                       // invalid UTF-8 is an error
-  int threads = 0;                           // 0: one for each core; the result is the same for any number
-  bool keep_text = false;                    // also write train.txt, valid.txt, test.txt
-  bool force = false;                        // replace a folder made from other files or with other options
-  std::int64_t max_unpacked = 0;             // bytes, as in ArchiveReader
-  std::vector<std::int64_t> train_unigram;   // sizes of unigram tokenizers to train and segment by
-  std::vector<fs::path> unigram;             // SentencePiece models to segment by
+  fs::path bpe;                                // a folder with vocab.json and merges.txt; empty: none
+  fs::path lists;                              // a folder with the corpus's lists of files; empty: none
+  std::string split = "90%,5%,5%";             // as in SplitPlan
+  std::array<std::vector<fs::path>, 3> given;  // files of training, validation and test, in place of `from`
+  std::optional<std::string> books;            // most training books, or "all"; nothing: the paper's
+  std::optional<std::string> valid_tokens;     // most tokens of a validation book, or "all"; nothing: the paper's
+  std::string documents = "files";             // or "articles"
+  std::string column = "text";                 // of tables: the one that holds the text
+  std::optional<std::string> language;         // a code in languages()
+  std::optional<std::string> limit;            // "TRAIN,VALID,TEST" in raw characters; nothing: the corpus's default
+  std::optional<std::string> hebrew_points;    // "remove" (the default) or "space"
+  std::string vocabulary = "all";              // or "train"
+  bool strict = false;                         // invalid UTF-8 is an error
+  int threads = 0;                             // 0: one for each core; the result is the same for any number
+  bool keep_text = false;                      // also write train.txt, valid.txt, test.txt
+  bool force = false;                          // replace a folder made from other files or with other options
+  std::int64_t max_unpacked = 0;               // bytes, as in ArchiveReader
+  std::vector<std::int64_t> train_unigram;     // sizes of unigram tokenizers to train and segment by
+  std::vector<fs::path> unigram;               // SentencePiece models to segment by
+
+  bool has_given_splits() const {
+    return std::any_of(given.begin(), given.end(), [](const auto& files) { return !files.empty(); });
+  }
 };
 
 /// A request that fits its corpus, with every default filled in and the encoding read.

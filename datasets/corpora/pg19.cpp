@@ -1,5 +1,6 @@
-// pg-19: books, each a document. What is read of it is what Yoshida et al. 2020, §5, read: the first 1,250 training
-// books by file name, the first 15,000 tokens of each validation book, all of the test set.
+// pg-19: books, each a document. What is read of it is what Yoshida et al. 2020, §5, read, unless --books and
+// --valid-tokens say otherwise: the first 1,250 training books by file name, the first 15,000 tokens of each validation
+// book, all of the test set.
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -17,14 +18,18 @@ namespace {
 /// A part of the corpus, in the order of kSplitNames.
 struct BookFolder {
   const char* name;
-  std::size_t most_books;
-  std::int64_t most_tokens;  // of each book
 };
-constexpr std::array<BookFolder, 3> kBookFolders{{
-    {"train", 1250, std::numeric_limits<std::int64_t>::max()},
-    {"validation", std::numeric_limits<std::size_t>::max(), 15'000},
-    {"test", std::numeric_limits<std::size_t>::max(), std::numeric_limits<std::int64_t>::max()},
-}};
+constexpr std::array<BookFolder, 3> kBookFolders{{{"train"}, {"validation"}, {"test"}}};
+
+/// Of training some books are read (--books), of each validation book its beginning (--valid-tokens); all of the rest.
+std::size_t most_books(const BookFolder& folder, const CorpusSettings& settings) {
+  return &folder == kBookFolders.begin() ? static_cast<std::size_t>(settings.books)
+                                         : std::numeric_limits<std::size_t>::max();
+}
+
+std::int64_t most_tokens(const BookFolder& folder, const CorpusSettings& settings) {
+  return &folder == &kBookFolders[1] ? settings.valid_tokens : std::numeric_limits<std::int64_t>::max();
+}
 
 bool is_book_of(const BookFolder& folder, std::string_view name) {
   const std::string begin = fmt::format("{}/", folder.name);
@@ -105,7 +110,7 @@ std::vector<SourceFile> select_pg19(const std::vector<SourceFile>& found, const 
   for (const BookFolder& folder : kBookFolders) {
     std::vector<std::string> names = settings.lists.empty() ? there(folder, books) : listed(folder, settings.lists);
     std::sort(names.begin(), names.end());
-    if (names.size() > folder.most_books) names.resize(folder.most_books);
+    names.resize(std::min(names.size(), most_books(folder, settings)));
     check_present(names, books, settings.lists);
     for (const std::string& name : names) {
       const SourceFile& book = *books.at(name);
@@ -127,7 +132,7 @@ void read_pg19(const std::vector<SourceFile>& sources, const CorpusSettings& set
     const auto now = static_cast<std::size_t>(folder - kBookFolders.begin());
     if (now != split) text.begin_split(now);
     split = now;
-    text.begin_document(folder->most_tokens);
+    text.begin_document(most_tokens(*folder, settings));
     LineEnds line_ends;
     bool blank = true;
     for_each_block(file, [&](std::string_view block) {
@@ -150,6 +155,7 @@ Corpus pg19_corpus() {
           .folders = true,
           .own_splits = true,
           .lists = true,
+          .cut_books = true,
           .select = select_pg19,
           .read = read_pg19};
 }

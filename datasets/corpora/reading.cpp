@@ -1,11 +1,44 @@
 // What the corpora share.
 #include "datasets/corpora/reading.h"
 
+#include <cctype>
+#include <map>
+
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/text.h"
 
 namespace xlm {
+namespace {
+
+/// The words of a name: "wiki40b-train.tfrecord-00000-of-00032" → wiki, b, train, tfrecord, of.
+std::vector<std::string> words_of(std::string_view name) {
+  std::vector<std::string> words(1);
+  for (const char c : name) {
+    if (std::isalpha(static_cast<unsigned char>(c)) != 0) {
+      words.back() += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    } else if (!words.back().empty()) {
+      words.emplace_back();
+    }
+  }
+  return words;
+}
+
+}  // namespace
+
+std::optional<std::size_t> named_split(const SourceFile& source) {
+  static const std::map<std::string, std::size_t, std::less<>> names{
+      {"train", 0}, {"validation", 1}, {"valid", 1}, {"dev", 1}, {"test", 2}};
+  for (const std::string& word : words_of(source.path.filename().string())) {
+    if (const auto found = names.find(word); found != names.end()) return found->second;
+  }
+  const fs::path path = source.named ? fs::absolute(source.path).parent_path().filename() / "x" : fs::path(source.name);
+  for (fs::path folder = path.parent_path(); folder.has_filename(); folder = folder.parent_path()) {
+    if (const auto found = names.find(folder.filename().string()); found != names.end()) return found->second;
+  }
+  return std::nullopt;
+}
 
 void for_each_block_until(const TextFile& file, bool strict, const std::function<bool(std::string_view block)>& each) {
   constexpr std::size_t kBlockBytes = std::size_t{1} << 20;

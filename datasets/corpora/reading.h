@@ -1,6 +1,8 @@
 // What the readers of several corpora share.
 #pragma once
 
+#include <optional>
+
 #include "datasets/corpora/registry.h"
 
 namespace xlm {
@@ -25,6 +27,10 @@ class StrictUtf8 {
   Utf8Repair repair_;
   std::string scratch_;
 };
+
+/// 0, 1 or 2 for training, validation and test, as a word of the file's name says, or else the name of the nearest
+/// folder: of those below the one that the user named, or the one that a named file lies in.
+std::optional<std::size_t> named_split(const SourceFile& source);
 
 /// For corpora that are one file: throws DataError at the second file of an archive.
 void check_single(const TextFile& file, std::string_view corpus);

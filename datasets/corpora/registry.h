@@ -22,6 +22,10 @@ struct CorpusSettings {
   ReadSettings reading;
   std::shared_ptr<const Bpe> bpe;      // where the unit is BPE
   fs::path lists;                      // a folder with the corpus's lists of files; empty: all that are there
+  std::int64_t books = 0;              // of corpora that are cut to some: most training books
+  std::int64_t valid_tokens = 0;       // likewise: most tokens of each validation book
+  bool articles = false;               // articles are documents, not files
+  std::string column;                  // of tables: the one that holds the text
   const Language* language = nullptr;  // of the cleaner; null: none was asked for
   HebrewPoints points = HebrewPoints::kRemove;
   SplitSizes limits{};  // of corpora that have limits: raw characters of each split
@@ -45,6 +49,9 @@ struct Corpus {
   bool folders = false;                     // --from takes folders of many files, and --glob
   bool own_splits = false;                  // says itself what is training, validation and test: no --split
   bool lists = false;                       // takes --lists
+  bool cut_books = false;                   // takes --books and --valid-tokens
+  bool has_articles = false;                // takes --documents articles
+  bool given_splits = false;                // takes --train, --valid and --test
   bool line_ends_are_words = false;         // as published numbers of this corpus count them
   bool needs_language = false;              // --lang must be given
   std::string_view limits;                  // the default of --limit; "": it takes none

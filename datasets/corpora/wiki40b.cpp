@@ -2,8 +2,6 @@
 // are joined by line breaks, and each split is cut to its limit before it is cleaned.
 #include <algorithm>
 #include <array>
-#include <cctype>
-#include <map>
 #include <optional>
 #include <utility>
 
@@ -21,34 +19,6 @@ namespace {
 
 constexpr std::string_view kFirstMarker = "_START_ARTICLE_";
 constexpr const char* kTextFeature = "text";
-
-/// The words of a name: "wiki40b-train.tfrecord-00000-of-00032" → wiki, b, train, tfrecord, of.
-std::vector<std::string> words_of(std::string_view name) {
-  std::vector<std::string> words(1);
-  for (const char c : name) {
-    if (std::isalpha(static_cast<unsigned char>(c)) != 0) {
-      words.back() += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    } else if (!words.back().empty()) {
-      words.emplace_back();
-    }
-  }
-  return words;
-}
-
-/// 0, 1 or 2 for training, validation and test, as a word of the file's name says, or else the name of the nearest
-/// folder: of those below the one that the user named, or the one that a named file lies in.
-std::optional<std::size_t> split_of(const SourceFile& source) {
-  static const std::map<std::string, std::size_t, std::less<>> names{
-      {"train", 0}, {"validation", 1}, {"valid", 1}, {"dev", 1}, {"test", 2}};
-  for (const std::string& word : words_of(source.path.filename().string())) {
-    if (const auto found = names.find(word); found != names.end()) return found->second;
-  }
-  const fs::path path = source.named ? fs::absolute(source.path).parent_path().filename() / "x" : fs::path(source.name);
-  for (fs::path folder = path.parent_path(); folder.has_filename(); folder = folder.parent_path()) {
-    if (const auto found = names.find(folder.filename().string()); found != names.end()) return found->second;
-  }
-  return std::nullopt;
-}
 
 /// True when the name says that the file is of `language`: "fi/train.parquet", "train/fi_examples-00000-of-00002".
 bool names_language(const std::string& name, std::string_view language) {
@@ -187,7 +157,7 @@ void read_wiki40b(const std::vector<SourceFile>& sources, const CorpusSettings& 
                   const PrepareObserver& observer, CleanText& text) {
   std::array<std::vector<SourceFile>, 3> splits;
   for (const SourceFile& source : sources) {
-    const std::optional<std::size_t> split = split_of(source);
+    const std::optional<std::size_t> split = named_split(source);
     if (!split) {
       throw DataError(
           fmt::format("{} names no split: neither the file nor its folder is called train, validation or "

@@ -42,6 +42,56 @@ std::vector<SourceFile> select_wikitext103(const std::vector<SourceFile>& found,
   return chosen;
 }
 
+/// Begins a document at every article's heading, " = Title = " between two blank lines; what stands before the first
+/// heading belongs to it.
+class Articles {
+ public:
+  explicit Articles(CleanText& text) : text_(&text) {}
+
+  void write(std::string_view block) {
+    rest_ += block;
+    std::size_t begin = 0;
+    for (std::size_t end = 0; (end = rest_.find('\n', begin)) != std::string::npos; begin = end + 1) {
+      take_line(std::string_view(rest_).substr(begin, end + 1 - begin));
+    }
+    rest_.erase(0, begin);
+  }
+
+  void finish() {
+    text_->write(heading_);
+    text_->write(rest_);
+  }
+
+ private:
+  static bool is_title(std::string_view line) {
+    const std::string_view words = trim(line);
+    return words.size() > 4 && words.starts_with("= ") && words.ends_with(" =") && !words.starts_with("= =");
+  }
+
+  void take_line(std::string_view line) {
+    const bool blank = trim(line).empty();
+    if (!heading_.empty()) {  // a title, if a blank line follows it
+      if (blank && any_) text_->begin_document();
+      any_ = true;
+      text_->write(heading_);
+      heading_.clear();
+    }
+    if (after_blank_ && is_title(line)) {
+      heading_ = line;
+    } else {
+      text_->write(line);
+      any_ = any_ || !blank;
+    }
+    after_blank_ = blank;
+  }
+
+  CleanText* text_;
+  std::string rest_;     // of a line whose end has not come yet
+  std::string heading_;  // what may be one
+  bool after_blank_ = true;
+  bool any_ = false;  // there is more than blank lines
+};
+
 void read_wikitext103(const std::vector<SourceFile>& sources, const CorpusSettings& settings,
                       const PrepareObserver& observer, CleanText& text) {
   bool any = false;
@@ -51,7 +101,15 @@ void read_wikitext103(const std::vector<SourceFile>& sources, const CorpusSettin
     any = true;
     text.begin_split(*split);
     text.begin_document();
-    for_each_block(file, [&](std::string_view block) { text.write(block); });
+    Articles articles(text);
+    for_each_block(file, [&](std::string_view block) {
+      if (settings.articles) {
+        articles.write(block);
+      } else {
+        text.write(block);
+      }
+    });
+    articles.finish();
   });
   if (!any) throw no_wikitext(sources.front().path.string());
 }
@@ -66,6 +124,7 @@ Corpus wikitext103_corpus() {
           .units = {"bpe"},
           .folders = true,
           .own_splits = true,
+          .has_articles = true,
           .line_ends_are_words = true,
           .select = select_wikitext103,
           .read = read_wikitext103};

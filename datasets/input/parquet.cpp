@@ -17,4 +17,10 @@ std::unique_ptr<ParquetColumn> open_parquet(const fs::path& file, const std::str
   return std::unique_ptr<ParquetColumn>(open(file, column, max_unpacked));
 }
 
+std::unique_ptr<ParquetColumn> open_arrow(const fs::path& file, const std::string& column) {
+  using Open = ParquetColumn* (*)(const fs::path& file, const std::string& column);
+  static const auto open = reinterpret_cast<Open>(library_function("libxlm_parquet.so", "xlm_open_arrow"));
+  return std::unique_ptr<ParquetColumn>(open(file, column));
+}
+
 }  // namespace xlm

@@ -1,4 +1,4 @@
-// libxlm_parquet.so: one column of text of a Parquet file, with Arrow.
+// libxlm_parquet.so: one column of text of a Parquet or Arrow file, with Arrow.
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -6,6 +6,7 @@
 
 #include <arrow/api.h>
 #include <arrow/io/file.h>
+#include <arrow/ipc/reader.h>
 #include <fmt/format.h>
 #include <parquet/arrow/reader.h>
 #include <parquet/exception.h>
@@ -18,36 +19,15 @@
 namespace xlm {
 namespace {
 
+/// A column of text in batches of rows.
 class ArrowColumn : public ParquetColumn {
  public:
-  ArrowColumn(const fs::path& file, const std::string& column, std::int64_t max_unpacked) : source_(file.string()) {
-    guard([&] {
-      parquet::ReaderProperties properties(arrow::system_memory_pool());
-      properties.set_page_checksum_verification(true);
-      properties.enable_buffered_stream();  // pages one after the other, not a row group at once
-      auto input = take(arrow::io::ReadableFile::Open(source_, arrow::system_memory_pool()));
-      auto reader = parquet::ParquetFileReader::Open(std::move(input), properties);
-      const int index = reader->metadata()->schema()->ColumnIndex(column);
-      check_size(*reader->metadata(), index, max_unpacked);
-      rows_ = reader->metadata()->num_rows();
-      parquet::ArrowReaderProperties settings(false);
-      settings.set_batch_size(kBatchRows);
-      settings.set_pre_buffer(false);
-      parquet::arrow::FileReaderBuilder builder;
-      check(builder.Open(take(arrow::io::ReadableFile::Open(source_, arrow::system_memory_pool())), properties));
-      check(builder.memory_pool(arrow::system_memory_pool())->properties(settings)->Build(&reader_));
-      batches_ = take(reader_->GetRecordBatchReader(all_row_groups(), {index}));
-    });
-    if (!is_text(batches_->schema()->field(0)->type()->id())) {
-      throw DataError(fmt::format("{}: the column '{}' holds {}, not text", source_, column,
-                                  batches_->schema()->field(0)->type()->ToString()));
-    }
-  }
+  explicit ArrowColumn(const fs::path& file) : source_(file.string()) {}
 
   bool next(std::string& value) override {
     while (true) {
       while (batch_ != nullptr && row_ < batch_->num_rows()) {
-        const arrow::Array& texts = *batch_->column(0);
+        const arrow::Array& texts = *batch_->column(column_);
         const std::int64_t row = row_++;
         ++done_;
         if (texts.IsNull(row)) continue;
@@ -55,7 +35,7 @@ class ArrowColumn : public ParquetColumn {
         return true;
       }
       row_ = 0;
-      guard([&] { check(batches_->ReadNext(&batch_)); });
+      guard([&] { batch_ = next_batch(); });
       if (batch_ == nullptr) return false;
     }
   }
@@ -64,44 +44,23 @@ class ArrowColumn : public ParquetColumn {
     return rows_ == 0 ? 1.0 : static_cast<double>(done_) / static_cast<double>(rows_);
   }
 
- private:
-  static constexpr std::int64_t kBatchRows = 256;
+ protected:
+  /// The next rows; null at the end.
+  virtual std::shared_ptr<arrow::RecordBatch> next_batch() = 0;
 
-  static bool is_text(arrow::Type::type type) {
-    return type == arrow::Type::STRING || type == arrow::Type::LARGE_STRING || type == arrow::Type::BINARY ||
-           type == arrow::Type::LARGE_BINARY;
+  /// The column is the one at this place of the batches. Throws DataError where it is no text.
+  void choose(int column, const arrow::Schema& schema) {
+    column_ = column;
+    const arrow::DataType& type = *schema.field(column)->type();
+    if (is_text(type.id())) return;
+    throw DataError(
+        fmt::format("{}: the column '{}' holds {}, not text", source_, schema.field(column)->name(), type.ToString()));
   }
 
-  static std::string_view view(const arrow::Array& texts, std::int64_t row) {
-    const auto type = texts.type_id();
-    if (type == arrow::Type::STRING || type == arrow::Type::BINARY) {
-      return static_cast<const arrow::BinaryArray&>(texts).GetView(row);
-    }
-    return static_cast<const arrow::LargeBinaryArray&>(texts).GetView(row);
-  }
-
-  std::vector<int> all_row_groups() const {
-    std::vector<int> groups(static_cast<std::size_t>(reader_->num_row_groups()));
-    for (std::size_t i = 0; i < groups.size(); ++i) groups[i] = static_cast<int>(i);
-    return groups;
-  }
-
-  void check_size(const parquet::FileMetaData& data, int column, std::int64_t max_unpacked) const {
-    if (column < 0) {
-      std::vector<std::string> names;
-      for (int i = 0; i < data.num_columns(); ++i) names.push_back(data.schema()->Column(i)->name());
-      throw DataError(
-          fmt::format("{} has no column 'text': it has {}\nis it a shard of this corpus?", source_, join(names, ", ")));
-    }
-    std::int64_t bytes = 0;
-    for (int i = 0; i < data.num_row_groups(); ++i) {
-      const std::int64_t more = data.RowGroup(i)->ColumnChunk(column)->total_uncompressed_size();
-      if (more < 0 || more > max_unpacked - bytes) {
-        throw DataError(fmt::format("{} unpacks to more than {}\nif you trust the file, raise --max-unpacked", source_,
-                                    human_bytes(static_cast<double>(max_unpacked))));
-      }
-      bytes += more;
-    }
+  DataError no_column(const std::string& column, const std::vector<std::string>& names) const {
+    return DataError(
+        fmt::format("{} has no column '{}': it has {}\nis it a shard of this corpus? --column names another", source_,
+                    column, join(names, ", ")));
   }
 
   DataError damaged(const std::string& cause) const {
@@ -131,12 +90,138 @@ class ArrowColumn : public ParquetColumn {
   }
 
   std::string source_;
+  std::int64_t rows_ = 0;  // of the file
+
+ private:
+  static bool is_text(arrow::Type::type type) {
+    return type == arrow::Type::STRING || type == arrow::Type::LARGE_STRING || type == arrow::Type::BINARY ||
+           type == arrow::Type::LARGE_BINARY;
+  }
+
+  static std::string_view view(const arrow::Array& texts, std::int64_t row) {
+    const auto type = texts.type_id();
+    if (type == arrow::Type::STRING || type == arrow::Type::BINARY) {
+      return static_cast<const arrow::BinaryArray&>(texts).GetView(row);
+    }
+    return static_cast<const arrow::LargeBinaryArray&>(texts).GetView(row);
+  }
+
+  std::shared_ptr<arrow::RecordBatch> batch_;
+  int column_ = 0;
+  std::int64_t row_ = 0;
+  std::int64_t done_ = 0;
+};
+
+class ParquetFileColumn : public ArrowColumn {
+ public:
+  ParquetFileColumn(const fs::path& file, const std::string& column, std::int64_t max_unpacked) : ArrowColumn(file) {
+    guard([&] {
+      parquet::ReaderProperties properties(arrow::system_memory_pool());
+      properties.set_page_checksum_verification(true);
+      properties.enable_buffered_stream();  // pages one after the other, not a row group at once
+      auto input = take(arrow::io::ReadableFile::Open(source_, arrow::system_memory_pool()));
+      auto reader = parquet::ParquetFileReader::Open(std::move(input), properties);
+      const int index = reader->metadata()->schema()->ColumnIndex(column);
+      check_size(*reader->metadata(), index, column, max_unpacked);
+      rows_ = reader->metadata()->num_rows();
+      parquet::ArrowReaderProperties settings(false);
+      settings.set_batch_size(kBatchRows);
+      settings.set_pre_buffer(false);
+      parquet::arrow::FileReaderBuilder builder;
+      check(builder.Open(take(arrow::io::ReadableFile::Open(source_, arrow::system_memory_pool())), properties));
+      check(builder.memory_pool(arrow::system_memory_pool())->properties(settings)->Build(&reader_));
+      batches_ = take(reader_->GetRecordBatchReader(all_row_groups(), {index}));
+    });
+    choose(0, *batches_->schema());
+  }
+
+ protected:
+  std::shared_ptr<arrow::RecordBatch> next_batch() override {
+    std::shared_ptr<arrow::RecordBatch> batch;
+    check(batches_->ReadNext(&batch));
+    return batch;
+  }
+
+ private:
+  static constexpr std::int64_t kBatchRows = 256;
+
+  std::vector<int> all_row_groups() const {
+    std::vector<int> groups(static_cast<std::size_t>(reader_->num_row_groups()));
+    for (std::size_t i = 0; i < groups.size(); ++i) groups[i] = static_cast<int>(i);
+    return groups;
+  }
+
+  void check_size(const parquet::FileMetaData& data, int column, const std::string& name,
+                  std::int64_t max_unpacked) const {
+    if (column < 0) {
+      std::vector<std::string> names;
+      for (int i = 0; i < data.num_columns(); ++i) names.push_back(data.schema()->Column(i)->name());
+      throw no_column(name, names);
+    }
+    std::int64_t bytes = 0;
+    for (int i = 0; i < data.num_row_groups(); ++i) {
+      const std::int64_t more = data.RowGroup(i)->ColumnChunk(column)->total_uncompressed_size();
+      if (more < 0 || more > max_unpacked - bytes) {
+        throw DataError(fmt::format("{} unpacks to more than {}\nif you trust the file, raise --max-unpacked", source_,
+                                    human_bytes(static_cast<double>(max_unpacked))));
+      }
+      bytes += more;
+    }
+  }
+
   std::unique_ptr<parquet::arrow::FileReader> reader_;
   std::shared_ptr<arrow::RecordBatchReader> batches_;
-  std::shared_ptr<arrow::RecordBatch> batch_;
-  std::int64_t row_ = 0;
-  std::int64_t rows_ = 0;
-  std::int64_t done_ = 0;
+};
+
+/// Arrow's own two forms: a stream of batches, or a file with a list of them at its end.
+class ArrowFileColumn : public ArrowColumn {
+ public:
+  ArrowFileColumn(const fs::path& file, const std::string& column) : ArrowColumn(file) {
+    std::shared_ptr<arrow::Schema> schema;
+    guard([&] {
+      const auto input = take(arrow::io::ReadableFile::Open(source_, arrow::system_memory_pool()));
+      bytes_ = take(input->GetSize());
+      const auto head = take(input->ReadAt(0, static_cast<std::int64_t>(kArrowFileMagic.size())));
+      check(input->Seek(0));
+      auto settings = arrow::ipc::IpcReadOptions::Defaults();
+      settings.memory_pool = arrow::system_memory_pool();
+      if (std::string_view(*head) == kArrowFileMagic) {
+        file_ = take(arrow::ipc::RecordBatchFileReader::Open(input, settings));
+        schema = file_->schema();
+      } else {
+        stream_ = take(arrow::ipc::RecordBatchStreamReader::Open(input, settings));
+        schema = stream_->schema();
+      }
+      input_ = input;
+    });
+    const int index = schema->GetFieldIndex(column);
+    if (index < 0) throw no_column(column, schema->field_names());
+    choose(index, *schema);
+  }
+
+  double progress() const override {
+    const auto place = input_->Tell();
+    return bytes_ == 0 || !place.ok() ? 1.0 : static_cast<double>(*place) / static_cast<double>(bytes_);
+  }
+
+ protected:
+  std::shared_ptr<arrow::RecordBatch> next_batch() override {
+    std::shared_ptr<arrow::RecordBatch> batch;
+    if (stream_) {
+      check(stream_->ReadNext(&batch));
+    } else if (next_ < file_->num_record_batches()) {
+      batch = take(file_->ReadRecordBatch(next_++));
+    }
+    if (batch) check(batch->ValidateFull());  // offsets of a damaged file may lead anywhere
+    return batch;
+  }
+
+ private:
+  std::shared_ptr<arrow::io::ReadableFile> input_;
+  std::shared_ptr<arrow::ipc::RecordBatchStreamReader> stream_;
+  std::shared_ptr<arrow::ipc::RecordBatchFileReader> file_;
+  int next_ = 0;
+  std::int64_t bytes_ = 0;
 };
 
 }  // namespace
@@ -145,5 +230,10 @@ class ArrowColumn : public ParquetColumn {
 extern "C" __attribute__((visibility("default"))) xlm::ParquetColumn* xlm_open_parquet(const xlm::fs::path& file,
                                                                                        const std::string& column,
                                                                                        std::int64_t max_unpacked) {
-  return new xlm::ArrowColumn(file, column, max_unpacked);
+  return new xlm::ParquetFileColumn(file, column, max_unpacked);
+}
+
+extern "C" __attribute__((visibility("default"))) xlm::ParquetColumn* xlm_open_arrow(const xlm::fs::path& file,
+                                                                                     const std::string& column) {
+  return new xlm::ArrowFileColumn(file, column);
 }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,7 @@ struct SourceFile {
   std::string name;        // in meta.json: relative to the folder that was named, or the file's own name; unique
   bool named = false;      // named by the user, not found in a folder
   std::uint64_t size = 0;  // bytes
+  std::optional<std::size_t> split;  // the place of its split in kSplitNames, where the user said so
 };
 
 /// The files named, in that order; a folder stands for the files in it, at any depth, in byte order of their relative

@@ -1,4 +1,4 @@
-// xlm data show as a user meets it.
+// xlm data as a user meets it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/json.h"
+#include "tests/datasets/corpora/shards.h"
 #include "tests/datasets/tokens/bpe_files.h"
 #include "tests/experiments/program.h"
 #include "tests/temporary_folder.h"
@@ -73,6 +74,29 @@ TEST_F(DataShow, VerifyFindsDamage) {
   write_file(folder_.path() / "e/segmentations/unigram-17/tokenizer.model", "no model");
   EXPECT_THAT(run("data show e --verify").err, HasSubstr("unigram-17/tokenizer.model is damaged"));
   EXPECT_EQ(run("data").code, kUsage);
+}
+
+TEST_F(DataShow, ImportsADatasetThatLiesOnDisk) {
+  write_shard("parquet", folder_.path() / "hub/train-00000-of-00001.parquet", {"first ", "second"});
+  write_shard("parquet", folder_.path() / "hub/test-00000-of-00001.parquet", {"third"});
+  const ProgramResult imported = run("data import hub --out h");
+  EXPECT_EQ(imported.code, kDone) << imported.err;
+  EXPECT_THAT(imported.out, HasSubstr("h is ready: text"));
+  EXPECT_THAT(imported.err, HasSubstr("no valid.bin"));
+  const Json json = parse_json(run("data show h --json").out, "output");
+  EXPECT_EQ(json["splits"]["train"]["lines"][0], "first second");
+  EXPECT_EQ(json["splits"]["test"]["lines"][0], "third");
+  EXPECT_EQ(run("data import d --out e").code, kBadData) << "no shards";
+  EXPECT_EQ(run("data import hub --column title --out e").code, kBadData);
+  EXPECT_EQ(run("data import hub").code, kUsage);
+}
+
+TEST_F(DataShow, TextComesWithItsOwnSplits) {
+  write_file(folder_.path() / "b.txt", "tested");
+  const ProgramResult prepared = run("prepare-data text --train a.txt --test b.txt --out own");
+  EXPECT_EQ(prepared.code, kDone) << prepared.err;
+  EXPECT_EQ(parse_json(run("data show own --json").out, "output")["splits"]["test"]["tokens"], 6);
+  EXPECT_EQ(run("prepare-data text --out nothing").code, kUsage);
 }
 
 }  // namespace

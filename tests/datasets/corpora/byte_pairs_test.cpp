@@ -131,6 +131,56 @@ TEST_F(PrepareBpe, WikitextCountsWordsAndLineEnds) {
   EXPECT_EQ(data.meta["split"], "own");
 }
 
+TEST_F(PrepareBpe, ArticlesOfWikitextAreDocumentsWhereAskedFor) {
+  const std::string first =
+      " \n = First = \n \n Text, \n = 1 rad / s and k = \n with a formula \n \n = = Part = = \n \n x \n \n";
+  const std::string second = " = Second one = \n \n More \n";
+  file("raw/wiki.test.raw", first + second + " \n = Not a title = \n");
+  PrepareRequest wanted = request("wikitext-103", {path("raw")});
+  wanted.documents = "articles";
+  const PreparedData data = make(wanted);
+  EXPECT_EQ(text(data, "test"), read_file(path("raw/wiki.test.raw"))) << "not a byte is lost";
+  const Split& test = data.split("test");
+  EXPECT_THAT(test.documents, ElementsAre(0, encoded(first).size()));
+  EXPECT_THAT(test.document_bytes, ElementsAre(first.size(), second.size() + 20));
+  wanted.documents = "files";
+  EXPECT_THAT([&] { prepare(wanted, {}); }, ThrowsMessage<UsageError>(HasSubstr("different: documents_are")));
+  wanted.documents = "pages";
+  EXPECT_THAT([&] { prepare(wanted, {}); }, ThrowsMessage<UsageError>(HasSubstr("files or articles")));
+}
+
+TEST_F(PrepareBpe, AHeadingOfWikitextMayBeCutByABlock) {
+  const std::string begin((std::size_t{1} << 20) - 10, 'x');
+  file("raw/wiki.test.raw", begin + "\n\n = A title = \n\nText\n");
+  PrepareRequest wanted = request("wikitext-103", {path("raw")});
+  wanted.documents = "articles";
+  EXPECT_EQ(make(wanted).split("test").document_bytes[0], static_cast<std::int64_t>(begin.size()) + 2);
+}
+
+TEST_F(PrepareBpe, HowManyBooksAndHowMuchOfThemCanBeSaid) {
+  for (const char* name : {"train/1.txt", "train/2.txt", "train/3.txt"}) file(std::string("pg/") + name, "A book\n");
+  std::string book;
+  for (int i = 0; i < 16'000; ++i) book += i % 2 == 0 ? " q" : "\n";
+  file("pg/validation/1.txt", book);
+  PrepareRequest wanted = request("pg-19", {path("pg")});
+  wanted.books = "2";
+  wanted.valid_tokens = "10";
+  const PreparedData few = make(wanted);
+  EXPECT_EQ(few.split("train").documents.size(), 2U);
+  EXPECT_EQ(few.split("valid").tokens.size(), 10);
+  wanted.out = path("all");
+  wanted.books = "all";
+  wanted.valid_tokens = "all";
+  const PreparedData all = make(wanted);
+  EXPECT_EQ(all.split("train").documents.size(), 3U);
+  EXPECT_EQ(all.split("valid").tokens.size(), static_cast<std::int64_t>(encoded(book).size()));
+  wanted.books = "0";
+  EXPECT_THAT([&] { prepare(wanted, {}); }, ThrowsMessage<UsageError>(HasSubstr("from 1 on, or all")));
+  PrepareRequest text = text_request({path("pg/train/1.txt")});
+  text.books = "2";
+  EXPECT_THAT([&] { prepare(text, {}); }, ThrowsMessage<UsageError>(HasSubstr("text takes no --books")));
+}
+
 TEST_F(PrepareBpe, WikitextComesOutOfItsArchiveInAnyOrder) {
   make_archive(path("w.zip"), "zip", "",
                {{"w/wiki.test.raw", "the test"}, {"w/LICENSE", "no"}, {"w/wiki.train.raw", "trained on"}});

@@ -13,7 +13,7 @@
 
 namespace xlm {
 
-/// `kind`: "parquet" or "tfrecord" (tests/datasets/corpora/write_shards.py).
+/// `kind`: "parquet", "tfrecord", "arrow-stream" or "arrow-file" (tests/datasets/corpora/write_shards.py).
 inline fs::path write_shard(const std::string& kind, const fs::path& path, const std::vector<std::string>& articles) {
   create_folders(path.parent_path());
   const fs::path list = path.string() + ".json";

@@ -1,6 +1,6 @@
-"""write_shards.py parquet|tfrecord FILE < JSON: writes a list of articles as a shard of wiki40b.
+"""write_shards.py parquet|tfrecord|arrow-stream|arrow-file FILE < JSON: writes a list of articles as a shard of wiki40b.
 
-Parquet by pyarrow. TFRecord from its description, with a bit-by-bit CRC-32C, so that nothing is shared with the reader
+Parquet and Arrow by pyarrow; a stream is what the `datasets` library saves. TFRecord from its description, with a bit-by-bit CRC-32C, so that nothing is shared with the reader
 under test; the checksum is first held against the value in RFC 3720, appendix B.4.
 """
 import json
@@ -61,4 +61,9 @@ else:
     import pyarrow.parquet
 
     table = pyarrow.Table.from_pylist(list(rows()))
+if kind.startswith("arrow"):
+    new = pyarrow.ipc.new_stream if kind == "arrow-stream" else pyarrow.ipc.new_file
+    with pyarrow.OSFile(path, "wb") as out, new(out, table.schema) as writer:
+        writer.write_table(table, max_chunksize=2)
+elif kind == "parquet":
     pyarrow.parquet.write_table(table, path, compression="snappy", row_group_size=2, write_page_checksum=True)

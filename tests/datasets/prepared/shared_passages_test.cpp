@@ -1,0 +1,89 @@
+// Passages that splits share: found wherever they stand, counted once, and said when a folder is prepared.
+#include "datasets/prepared/shared_passages.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/datasets/preparing.h"
+
+namespace xlm {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+/// Words without a pattern that would come back.
+std::string words(int seed, std::size_t characters) {
+  std::string text;
+  auto state = static_cast<std::uint32_t>(seed) * 2654435761U + 1;
+  while (text.size() < characters) {
+    state = state * 1664525U + 1013904223U;
+    text += state >> 28U == 0 ? ' ' : static_cast<char>('a' + (state >> 16U) % 26);
+  }
+  text.resize(characters);
+  return text;
+}
+
+class SharedPassagesTest : public Preparing {
+ protected:
+  /// Prepares three texts, and returns what was said.
+  std::string said(const std::string& train, const std::string& valid, const std::string& test) {
+    PrepareRequest wanted = request("text", {});
+    wanted.given = {{{file("a", train)}, {file("b", valid)}, {file("c", test)}}};
+    wanted.force = true;
+    std::string notes;
+    prepare(wanted, {.note = [&](const std::string& note) { notes += note + "\n"; }});
+    return notes;
+  }
+  std::vector<SharedPassages> found() const { return shared_passages(open_prepared(path("out"))); }
+};
+
+TEST_F(SharedPassagesTest, AreFoundAtAnyPlace) {
+  const std::string shared = words(3, 1000);
+  const std::string notes = said(words(1, 5037) + shared + words(2, 100'000), words(4, 2000), shared + words(5, 1000));
+  EXPECT_THAT(notes, HasSubstr("50 % of test stands in train too (5 of 10 passages of 200 characters)"));
+  EXPECT_THAT(notes, HasSubstr("such as: " + shared.substr(0, 60)));
+  EXPECT_THAT(notes, Not(HasSubstr("of valid")));
+  const auto pairs = found();
+  ASSERT_EQ(pairs.size(), 3U);
+  EXPECT_EQ(pairs[0].split, "valid");
+  EXPECT_EQ(pairs[0].shared, 0);
+  EXPECT_EQ(pairs[1].shared, 5);
+  EXPECT_EQ(pairs[1].example, 0);
+  EXPECT_EQ(pairs[2].other, "valid");
+  EXPECT_EQ(pairs[2].shared, 0);
+}
+
+TEST_F(SharedPassagesTest, CountOnceHoweverOftenTheyStandThere) {
+  const std::string shared = words(3, 400);
+  said(shared + words(1, 77) + shared, words(4, 400), words(5, 200) + shared);
+  EXPECT_EQ(found()[1].shared, 2);
+  EXPECT_EQ(found()[1].passages, 3);
+  EXPECT_EQ(found()[1].example, 200);
+}
+
+TEST_F(SharedPassagesTest, DoNotCountWhereTheySayNothing) {
+  const std::string rule(4000, '-');
+  EXPECT_EQ(said(words(1, 3000) + rule, words(2, 1000), rule + words(3, 1000)), "");
+  EXPECT_EQ(found()[1].passages, 5);
+}
+
+TEST_F(SharedPassagesTest, AreNotSaidWhereOneCharacterDiffers) {
+  std::string other = words(3, 1000);
+  for (std::size_t i = 100; i < other.size(); i += 200) other[i] = other[i] == 'x' ? 'y' : 'x';
+  EXPECT_EQ(said(words(1, 999) + words(3, 1000), words(2, 1000), other), "");
+}
+
+TEST_F(SharedPassagesTest, CrossTheBlocksInWhichATextIsRead) {
+  const std::string shared = words(3, 600);
+  said(words(1, (1 << 16) - 250) + shared + words(2, 1 << 16), words(4, 400), shared);
+  EXPECT_EQ(found()[1].shared, 3);
+}
+
+TEST_F(SharedPassagesTest, OfTextsThatAreShorterThanAPassageAreNone) {
+  EXPECT_EQ(said("short", "short", "short"), "");
+  EXPECT_EQ(found()[1].passages, 0);
+}
+
+}  // namespace
+}  // namespace xlm
