@@ -13,9 +13,9 @@ namespace {
 
 /// Bold says the best of its column, where the table marks that.
 std::string number_html(const TableCell& cell, const CellOptions& options) {
-  std::string text = html_escape(format_number(*cell.value, options.format, options.digits));
+  std::string text = html_escape(number_with_unit(*cell.value, options));
   if (cell.best) text = "<b>" + text + "</b>";
-  if (cell.spread) text += " ± " + html_escape(format_number(*cell.spread, options.format, options.digits));
+  if (cell.spread) text += " ± " + html_escape(number_with_unit(*cell.spread, options));
   return fmt::format(R"(<span class="own"><button type="button" {}>{}</button>{}</span>)", runs_attributes(cell.runs),
                      text, cell.star ? "<span class=\"star\">*</span>" : "");
 }

@@ -104,6 +104,7 @@ const Quantity* quantity_of_column(std::string_view column) {
 }
 
 std::string column_label(std::string_view column) {
+  if (column.starts_with('=')) return std::string(column.substr(1));  // a formula
   if (column == "data.name") return "data";
   if (column == "model.span") return "span limit";  // what heads learn is a span too
   if (column.starts_with("at.")) return column_label(column.substr(3));

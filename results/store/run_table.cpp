@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "results/quantities/quantities.h"
+#include "results/store/formula.h"
 
 namespace xlm {
 namespace {
@@ -46,6 +47,22 @@ std::vector<Filter> settings_in(const std::string& name) {
                        {to_value(parts[i].substr(equals + 1))}});
   }
   return filters;
+}
+
+/// The value of a formula in every row in which all its columns are numbers.
+template <class Columns>
+void compute(const Formula& formula, const Columns& operands, std::vector<Value>& out) {
+  std::vector<double> numbers(operands.size());
+  for (std::size_t row = 0; row < out.size(); ++row) {
+    bool whole = true;
+    for (std::size_t i = 0; whole && i < operands.size(); ++i) {
+      const std::optional<double> number = as_number(operands[i]->values[row]);
+      whole = number.has_value();
+      numbers[i] = number.value_or(0);
+    }
+    const std::optional<double> value = whole ? formula.value(numbers) : std::nullopt;
+    if (value) out[row] = *value;
+  }
 }
 
 /// Whether runs may have an outcome of this name, though none of the store has it yet.
@@ -145,6 +162,7 @@ RunTable::Column RunTable::load_elsewhere(const std::string& name) {
 }
 
 std::vector<std::size_t> RunTable::rows_elsewhere(const std::string& name) {
+  if (is_formula(name)) return {};
   const std::vector<Filter> filters = settings_in(name);
   return filters.empty() ? std::vector<std::size_t>{} : select(filters);
 }
@@ -194,6 +212,18 @@ RunTable::Column RunTable::load_evaluation(const std::string& split, const std::
 }
 
 RunTable::Column RunTable::load(const std::string& name) {
+  if (is_formula(name)) {
+    const Formula formula(name);
+    Column column{std::vector<Value>(ids_.size() + further_.size())};
+    std::vector<const Column*> operands;
+    for (const std::string& operand : formula.columns()) {
+      this->column(operand);  // complains of names that are not known
+      operands.push_back(&find(operand));
+      column.measured = column.measured || operands.back()->measured;
+    }
+    compute(formula, operands, column.values);
+    return column;
+  }
   if (name.find('@') != std::string::npos) return load_elsewhere(name);
   if (name.starts_with(kSettingPrefix)) return load_setting(name.substr(kSettingPrefix.size()));
   if (contains(kFields, name)) return load_field(name);
@@ -280,9 +310,11 @@ std::vector<std::size_t> RunTable::select(const std::vector<Filter>& filters, co
 
 std::vector<std::size_t> RunTable::asked_for(const std::vector<std::size_t>& rows,
                                              const std::vector<std::string>& named) const {
-  std::set<std::string_view> settings;
-  for (const std::string_view column : named) {
-    if (column.starts_with(kSettingPrefix)) settings.insert(column.substr(kSettingPrefix.size()));
+  std::set<std::string, std::less<>> settings;
+  for (const std::string& name : named) {
+    for (const std::string& column : columns_behind(name)) {
+      if (column.starts_with(kSettingPrefix)) settings.insert(column.substr(kSettingPrefix.size()));
+    }
   }
   std::vector<std::size_t> kept;
   for (const std::size_t row : rows) {

@@ -140,6 +140,7 @@ class TableBuilder {
     }
     if (table_.rows.empty() || table_.columns.empty()) return nothing_to_show();
     set_stars(table_, description_.stars, samples_, notes_);
+    relate_to_rows(table_);
     mark_best(table_, samples_);
     notes_.unmet = unmet_;
     notes_.own = description_.notes;

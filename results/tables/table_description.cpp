@@ -216,6 +216,11 @@ void check_stars(const TableDescription& description) {
 
 }  // namespace
 
+std::string number_with_unit(double value, const CellOptions& options) {
+  const std::string number = format_number(value, options.format, options.digits);
+  return options.unit.empty() ? number : number + " " + options.unit;
+}
+
 const std::vector<std::string>& table_keys() {
   static const std::vector<std::string> keys{"table", "name", "corner", "where",   "rows", "columns",
                                              "cells", "also", "stars",  "printed", "notes"};

@@ -16,9 +16,16 @@
 
 namespace xlm {
 
+/// How a cell's number is shown beside that of another row: v − b, v / b, v / b − 1.
+enum class RowRelation { kDifference, kRatio, kChange };
+inline constexpr std::array<std::string_view, 3> kRowRelationNames{"difference", "ratio", "change"};
+
 /// How the runs of a cell become what is printed in it.
 struct CellOptions {
   std::string value;
+  std::string against;  // label of a row; empty: the number itself is shown
+  RowRelation as = RowRelation::kDifference;
+  std::string unit;
   Aggregate aggregate = Aggregate::kMean;
   Spread spread = Spread::kNone;
   std::string over = "seed";
@@ -30,6 +37,9 @@ struct CellOptions {
 
   void visit(OptionVisitor& v) {
     v.field({.name = "value", .help = "column of the store that is printed: test.bpc, params, …"}, value);
+    v.field({.name = "against", .help = "label of the row to which the cells are related; empty: none"}, against);
+    v.field({.name = "as", .help = "how: difference v − b, ratio v / b, or change v / b − 1"}, as, kRowRelationNames);
+    v.field({.name = "unit", .help = "what stands behind each number: ms"}, unit);
     v.field({.name = "aggregate", .help = "how several runs become one number; best: the smallest, see `better`"},
             aggregate, kAggregateNames);
     v.field({.name = "spread", .help = "sd: the sample standard deviation behind the mean, from two runs on"}, spread,
@@ -44,6 +54,9 @@ struct CellOptions {
             tolerance);
   }
 };
+
+/// A number as a cell prints it, with its unit.
+std::string number_with_unit(double value, const CellOptions& options);
 
 /// A row or a column: a label, and the runs that belong to it.
 struct TableEntry {

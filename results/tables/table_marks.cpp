@@ -3,6 +3,10 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/text.h"
 #include "results/store/statistics.h"
 
 namespace xlm {
@@ -83,6 +87,37 @@ void set_stars(Table& table, const Stars& stars, const std::vector<std::vector<C
   for (std::size_t i = 0; i < cells.size(); ++i) {
     cells[i]->p = p[i];
     cells[i]->star = p[i] < stars.p;
+  }
+}
+
+void relate_to_rows(Table& table) {
+  for (std::size_t c = 0; c < table.columns.size(); ++c) {
+    const CellOptions& options = table.columns[c].cells;
+    if (options.against.empty()) continue;
+    const auto base_row = std::find_if(table.rows.begin(), table.rows.end(),
+                                       [&](const TableRow& row) { return row.label == options.against; });
+    if (base_row == table.rows.end()) {
+      std::vector<std::string> labels;
+      for (const TableRow& row : table.rows) labels.push_back(row.label);
+      throw UsageError(fmt::format("'against' names the row '{}', which the table '{}' has not{}\nit has: {}",
+                                   options.against, table.title, did_you_mean(options.against, labels),
+                                   join(labels, ", ")));
+    }
+    const std::optional<double> base = base_row->cells[c].value;
+    for (TableRow& row : table.rows) {
+      TableCell& cell = row.cells[c];
+      if (!cell.value) continue;
+      cell.spread.reset();
+      cell.compared.reset();
+      if (!base) {
+        cell.value.reset();
+        cell.missing = fmt::format("{} has no number", options.against);
+      } else if (options.as == RowRelation::kDifference) {
+        cell.value = *cell.value - *base;
+      } else {
+        cell.value = *cell.value / *base - (options.as == RowRelation::kChange ? 1 : 0);
+      }
+    }
   }
 }
 

@@ -20,6 +20,10 @@ struct CellSample {
   std::set<std::string> corpora;  // the texts that it was measured on
 };
 
+/// Shows the cells of columns with `against` beside those of the row of that label, as `as` says; they lose their
+/// spread, which is that of the number itself. Throws UsageError where there is no such row.
+void relate_to_rows(Table& table);
+
 /// Stars the cells that are better than each row of `stars.against` by a two-sided paired t-test over common seeds. The
 /// p of a cell is the largest of its tests, as all of them must hold, and 1 where its mean is not better; over the
 /// cells of the table it is corrected as `stars.correct` says. Notes which cells and rows could not be tested.

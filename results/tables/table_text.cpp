@@ -21,9 +21,9 @@ constexpr BestMark kTextMark{"▸", ""};  // a terminal's bold would be lost in 
 constexpr BestMark kMarkdownMark{"**", "**"};
 
 std::string cell_text(const TableCell& cell, const CellOptions& options, const BestMark& mark) {
-  std::string text = cell.value ? format_number(*cell.value, options.format, options.digits) : "–";
+  std::string text = cell.value ? number_with_unit(*cell.value, options) : "–";
   if (cell.best) text = fmt::format("{}{}{}", mark.before, text, mark.after);
-  if (cell.spread) text += " ± " + format_number(*cell.spread, options.format, options.digits);
+  if (cell.spread) text += " ± " + number_with_unit(*cell.spread, options);
   if (cell.star) text += "*";
   if (!cell.printed.empty()) text += " [" + cell.printed + "]";
   return text;
@@ -137,9 +137,9 @@ std::string render_csv(const Table& table) {
 
 /// As cell_text, with a bold best number and a raised star.
 std::string latex_cell(const TableCell& cell, const CellOptions& options) {
-  std::string text = cell.value ? latex_escape(format_number(*cell.value, options.format, options.digits)) : "--";
+  std::string text = cell.value ? latex_escape(number_with_unit(*cell.value, options)) : "--";
   if (cell.best) text = "\\textbf{" + text + "}";
-  if (cell.spread) text += latex_escape(" ± " + format_number(*cell.spread, options.format, options.digits));
+  if (cell.spread) text += latex_escape(" ± " + number_with_unit(*cell.spread, options));
   if (cell.star) text += "$^{*}$";
   if (!cell.printed.empty()) text += latex_escape(" [" + cell.printed + "]");
   return text;

@@ -483,6 +483,23 @@ TEST(Latex, EscapesWhatMeansSomething) {
   EXPECT_EQ(latex_escape("[1] #2 $3 <4>"), "{[}1] \\#2 $\\mathdollar$3 $<$4$>$");
 }
 
+TEST_F(Tables, RelateCellsToARow) {
+  const auto cells = [&](const std::string& how) {
+    return text("table: T\nrows: model.span_type\ncolumns: [{label: it, value: test.bpc, spread: sd, " + how + "}]\n");
+  };
+  EXPECT_THAT(cells("against: fixed"),
+              ::testing::AllOf(HasSubstr("-0.101\n"), HasSubstr(" 0.000\n"), Not(HasSubstr("±"))));
+  EXPECT_THAT(cells("against: fixed, as: change, format: percent, digits: 1"), HasSubstr(" -5.4 %\n"));
+  EXPECT_THAT(cells("against: adaptive, as: ratio"), HasSubstr(" 1.057\n"));
+  EXPECT_THAT([&] { cells("against: fixd"); }, ::testing::ThrowsMessage<UsageError>(HasSubstr("did you mean 'fixed'")));
+}
+
+TEST_F(Tables, ShowFormulasWithTheirUnit) {
+  EXPECT_THAT(
+      text("table: T\nrows: model.span_type\ncolumns: [{label: it, value: =flops_per_token/1e6, unit: MFLOPs}]\n"),
+      HasSubstr("160 MFLOPs"));
+}
+
 TEST(NumberFormats, PrintWhatPapersPrint) {
   EXPECT_EQ(format_number(1.1364, NumberFormat::kNumber, -1), "1.136");
   EXPECT_EQ(format_number(8192, NumberFormat::kNumber, -1), "8192") << "whole: nothing behind the point";
