@@ -7,7 +7,7 @@ XLM := $(BUILD)/bin/xlm
 TEXT ?=
 CTEST := ctest --output-on-failure --no-tests=error
 
-.PHONY: help setup readers build all test asan fuzz mutants golden demo bench docs-numbers soak package format lint lint-all clean
+.PHONY: help setup readers build all test test-all asan fuzz mutants golden demo bench docs-numbers soak package format lint lint-all clean
 
 help:       ## this list
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -28,6 +28,9 @@ all: build  ## the program, its tests and benchmarks
 test: all asan  ## all tests, once more with sanitizers what needs no torch, a little fuzzing; prints the line coverage
 	@$(CTEST) --test-dir $(BUILD)
 	@XLM_FUZZ_SECONDS=2 scripts/fuzz.sh
+
+test-all: test  ## `test`, and what it skips for want of a browser or LaTeX: installs chromium and a TeX
+	@scripts/test_extras.sh $(BUILD)
 
 asan: setup  ## tests of the torch-free folders under the address and undefined-behaviour sanitizers, with line coverage
 	@[ -e build/asan/build.ninja ] || cmake --preset asan >/dev/null

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Fuzzes everything that parses for XLM_FUZZ_SECONDS (default 5) each, with libFuzzer and the sanitizers.
+# Fuzzes everything that parses for XLM_FUZZ_SECONDS (default 5) each, with libFuzzer and the sanitizers; XLM_FUZZERS names
+# some of them. Each begins with the inputs of tests/fuzz/corpus/NAME, which are kept, and those of earlier times here.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=${XLM_FUZZ_SECONDS:-5}
@@ -11,9 +12,10 @@ fi
 cmake --build $build --target fuzzers
 for target in $build/bin/*_fuzz; do
   name=$(basename "$target")
+  [[ " ${XLM_FUZZERS:-$name} " == *" $name "* ]] || continue
   mkdir -p "$build/corpus/$name"
   printf '%s: ' "$name"
   "$target" -max_total_time="$seconds" -max_len=4096 -timeout=20 -rss_limit_mb=2048 -print_final_stats=1 \
-    "$build/corpus/$name" >"$build/$name.log" 2>&1 || { tail -40 "$build/$name.log"; exit 1; }
+    "$build/corpus/$name" "tests/fuzz/corpus/$name" >"$build/$name.log" 2>&1 || { tail -40 "$build/$name.log"; exit 1; }
   grep -oE 'number_of_executed_units: *[0-9]+' "$build/$name.log" | awk '{print $2 " inputs, no finding"}'
 done

@@ -18,6 +18,33 @@ class KillTest : public Campaign {
     }
     return found;
   }
+
+  /// What a worker is doing: the run folder is its argument, and what it last said stands in the journal there.
+  static std::string phase_of(pid_t worker) {
+    std::ifstream arguments(fmt::format("/proc/{}/cmdline", worker));
+    std::string argument;
+    fs::path folder;
+    while (std::getline(arguments, argument, '\0')) {
+      if (argument == "worker" && std::getline(arguments, argument, '\0')) folder = argument;
+    }
+    std::error_code ignored;
+    const fs::path cwd = fs::read_symlink(fmt::format("/proc/{}/cwd", worker), ignored);
+    const fs::path journal = cwd / folder / "journal.jsonl";
+    if (folder.empty() || !fs::exists(journal, ignored)) return "starting";
+    for (const auto& entry : fs::directory_iterator(cwd / folder / "checkpoints", ignored)) {
+      if (entry.path().filename().string().starts_with(".")) return "saving";
+    }
+    for (const auto& entry : fs::directory_iterator(cwd / folder, ignored)) {
+      if (entry.path().filename().string().starts_with(".model")) return "finishing";
+    }
+    const std::vector<std::string> lines = split(trim(read_file(journal)), '\n');
+    const std::string& last = lines.back();
+    for (const auto& [type, phase] : {std::pair("metric", "stepping"), std::pair("checkpoint", "stepping"),
+                                      std::pair("evaluation", "evaluating"), std::pair("costs", "finishing")}) {
+      if (last.find(fmt::format("\"type\":\"{}\"", type)) != std::string::npos) return phase;
+    }
+    return last.find("\"done\"") != std::string::npos ? "syncing" : "starting";
+  }
 };
 
 TEST_F(KillTest, NothingIsLostAndNothingIsDoneTwice) {
@@ -29,20 +56,26 @@ TEST_F(KillTest, NothingIsLostAndNothingIsDoneTwice) {
   const int wanted = campaign_size(12, 500);
   std::mt19937 random(7);
   std::map<std::string, int> kills;
+  std::map<std::string, int> phases;
   int killed = 0;
   int rounds = 0;
   for (; killed < wanted; ++rounds) {
     fs::remove_all(runs_);
     while (true) {
       auto sweep = start({"sweep", "sweep.yaml", "--jobs", "2"});
-      ::usleep(static_cast<useconds_t>(1000 * std::uniform_int_distribution<int>(5, 500)(random)));
-      const std::vector<pid_t> workers = children_of(sweep.pid());
       // A worker alone, the sweep alone, or both: a worker that is killed is seen by a sweep that lives.
       const int aim = std::uniform_int_distribution<int>(0, 2)(random);
-      const bool at_worker = aim != 0 && !workers.empty() && ::kill(workers[random() % workers.size()], SIGKILL) == 0;
+      // A slow machine takes its time until there is a worker that can be killed.
+      while (aim != 0 && sweep.is_running() && children_of(sweep.pid()).empty()) ::usleep(1000);
+      ::usleep(static_cast<useconds_t>(1000 * std::uniform_int_distribution<int>(5, 500)(random)));
+      const std::vector<pid_t> workers = children_of(sweep.pid());
+      const pid_t worker = workers.empty() ? 0 : workers[random() % workers.size()];
+      const std::string phase = worker == 0 ? "no worker" : phase_of(worker);
+      const bool at_worker = aim != 0 && worker != 0 && ::kill(worker, SIGKILL) == 0;
       const bool at_sweep = aim != 1 && sweep.is_running();
       if (at_sweep) sweep.kill(SIGKILL);
       killed += (at_worker ? 1 : 0) + (at_sweep ? 1 : 0);
+      if (at_worker || at_sweep) ++phases[phase];
       if (at_worker || at_sweep) ++kills[!at_sweep ? "a worker" : at_worker ? "both" : "the sweep"];
       const int code = sweep.wait().code;
       if (code == 0) break;  // every run was done, one of them at its second try
@@ -57,7 +90,10 @@ TEST_F(KillTest, NothingIsLostAndNothingIsDoneTwice) {
   }
   std::string by_aim;
   for (const auto& [aim, count] : kills) by_aim += fmt::format(", {} {}", aim, count);
-  report(fmt::format("kills: {} in {} sweeps of {} runs{}", killed, rounds, kRuns, by_aim));
+  std::string by_phase;
+  for (const auto& [phase, count] : phases) by_phase += fmt::format(", {} {}", count, phase);
+  report(fmt::format("kills: {} in {} sweeps of {} runs{}; of workers that were{}", killed, rounds, kRuns, by_aim,
+                     by_phase.substr(1)));
 }
 
 }  // namespace

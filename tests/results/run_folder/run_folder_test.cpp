@@ -136,6 +136,9 @@ TEST_F(RunFolder, AnEvaluationSaysWhatItDiffersInFromItsRun) {
   maker_.evaluate(made, "test", 1, {{"eval.batch", 1}, {"model.span", 256}, {"data.fingerprint", "f00d"}});
   maker_.evaluate(made, "test", 2, {{"data.name", "pg-19"}, {"data.fingerprint", "beef"}, {"eval.batch", 4}});
   maker_.evaluate(made, "test", 3, {{"data.name", "text8"}, {"data.fingerprint", "beef"}});
+  // The run's configuration is older than this option.
+  maker_.evaluate(made, "test", 4, {{"eval.max_windows", 500}, {"device", "cuda"}});
+  maker_.evaluate(made, "test", 5, {{"eval.max_windows", 0}, {"eval.batch", 4}});
   std::map<double, std::string> at;
   for (const RunEvaluation& evaluation : read_run(maker_.folder(made.id)).evaluations) {
     at[evaluation.values.at("bpc")] = at_text(evaluation.at);
@@ -143,6 +146,8 @@ TEST_F(RunFolder, AnEvaluationSaysWhatItDiffersInFromItsRun) {
   EXPECT_EQ(at.at(1), "eval.batch=1");
   EXPECT_EQ(at.at(2), "data.name=pg-19@eval.batch=4");
   EXPECT_EQ(at.at(3), "data.fingerprint=beef") << "other data of the same name";
+  EXPECT_EQ(at.at(4), "eval.max_windows=500");
+  EXPECT_EQ(at.at(5), "eval.batch=4") << "none is what the run had";
   EXPECT_EQ(at.at(1.5), "") << "the run's own";
 }
 
