@@ -12,6 +12,7 @@
 #include "experiments/runs/environment.h"
 #include "experiments/runs/live_run.h"
 #include "experiments/runs/machine_resources.h"
+#include "experiments/runs/model_card.h"
 #include "experiments/runs/origin.h"
 #include "experiments/runs/stop_request.h"
 #include "experiments/runs/submission.h"
@@ -117,6 +118,8 @@ std::optional<RunReport> do_training(const Run& run, const std::function<Core&()
     const bool done = work(run, open_core, settings, lock, sink) == TrainOutcome::kDone;
     const RunStatus status = done ? RunStatus::kDone : RunStatus::kPreempted;
     sink.finish();
+    sink.check_owner();
+    if (done) describe_model(read_run(run.folder));  // before it counts as done: a kill in between does it again
     const bool asked = !done && sink.was_asked_to_stop();
     sink.state(status, asked ? Json{{"reason", kStopReason}} : Json::object());
     sink.log(done ? "done" : "stopped with a checkpoint");
@@ -146,6 +149,8 @@ RunReport do_evaluations(const fs::path& run_folder, const std::function<Core&()
                                                               {.log = [&](const std::string& line) { sink.log(line); },
                                                                .should_stop = [&] { return sink.should_stop(); },
                                                                .check_owner = [&] { sink.check_owner(); }});
+    sink.check_owner();
+    describe_model(read_run(run_folder));
     return {report.stopped ? kStopped : report.code, RunStatus::kDone, report.message};
   } catch (const LostRunError& error) {
     return {kFailed, RunStatus::kDone, error.what()};

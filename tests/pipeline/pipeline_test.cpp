@@ -17,6 +17,7 @@
 #include "base/text.h"
 #include "tests/datasets/tokens/bpe_files.h"
 #include "tests/experiments/program.h"
+#include "tests/readers.h"
 #include "tests/temporary_folder.h"
 
 namespace xlm {
@@ -475,6 +476,50 @@ TEST_F(Pipeline, AModelLargerThanTheMachineIsCountedAndNotBegun) {
   const ProgramResult begun = xlm(arguments);
   EXPECT_EQ(begun.code, 5);
   EXPECT_THAT(begun.err, HasSubstr("GB, and this process may use"));
+}
+
+TEST_F(Pipeline, TransformersReadsAGpt2AsItIs) {
+  if (!readers_are_installed()) GTEST_SKIP() << kNoReaders;
+  const fs::path encoding = write_small_bpe(folder_.path() / "bpe");
+  ASSERT_EQ(xlm({"prepare-data", "text", "--from", "corpus.txt", "--unit", "bpe", "--bpe", encoding.string(), "--out",
+                 "pairs"})
+                .code,
+            0);
+  write_file(folder_.path() / "gpt2.yaml",
+             "data: {path: pairs}\ndevice: cpu\n"
+             "model: {type: gpt2, width: 16, heads: 2, layers: 2, positions: 32, window: 16, windows: 4}\n"
+             "optimizer: {warmup_steps: 5, lr: 5e-3}\ntrain: {steps: 30, batch: 4, threads: 1}\n");
+  ASSERT_EQ(xlm({"train", "gpt2.yaml"}).code, 0);
+  const std::string model = (run_folder("runs") / "model").string();
+  const Json ours = parse_json(xlm({"eval-overlap", model, "--data", "pairs", "--window", "16", "--json"}).out, "eval");
+  // Windows of 16 tokens, each read by itself; every token but the first is predicted once.
+  const Json theirs = Json::parse(
+      read_with_python(folder_.path(),
+                       "import json, math, sys\nimport torch\nfrom transformers import AutoTokenizer, GPT2LMHeadModel\n"
+                       "model = GPT2LMHeadModel.from_pretrained('" +
+                           model +
+                           "').eval()\n"
+                           "tokenizer = AutoTokenizer.from_pretrained('" +
+                           model +
+                           "')\n"
+                           "meta = json.load(open('pairs/meta.json'))\n"
+                           "width = 1 if len(json.load(open('pairs/vocab.json'))['symbols']) <= 256 else 2\n"
+                           "raw = open('pairs/test.bin', 'rb').read()\n"
+                           "ids = [int.from_bytes(raw[i:i + width], 'little') for i in range(0, len(raw), width)]\n"
+                           "nats = 0\n"
+                           "for begin in range(0, len(ids) - 1, 16):\n"
+                           "    window = torch.tensor(ids[begin:begin + 17])\n"
+                           "    with torch.no_grad():\n"
+                           "        scores = torch.log_softmax(model(window[None, :-1]).logits[0].double(), -1)\n"
+                           "    nats -= scores.gather(1, window[1:, None]).sum().item()\n"
+                           "made = model.generate(torch.tensor([ids[:4]]), max_new_tokens=3)\n"
+                           "text = 'a text that says'\n"
+                           "print(json.dumps({'loss': nats / (len(ids) - 1), 'made': made.shape[1], 'text': "
+                           "tokenizer.decode(tokenizer(text).input_ids),\n"
+                           "                  'end': model.generation_config.eos_token_id}))\n"));
+  EXPECT_NEAR(theirs["loss"].get<double>(), ours[0]["loss"].get<double>(), 1e-5) << "float32 sums in another order";
+  EXPECT_GE(theirs["made"], 5);
+  EXPECT_EQ(theirs["text"], "a text that says");
 }
 
 /// The commands of a Markdown file's code blocks that begin with "xlm ".
