@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs what the build needs: Debian packages, and libtorch, plotly.js and Arrow from their Python wheels into .deps/.
-#   CUDA=0|1   take the small CPU set, or the CUDA libraries too (default: 1 where a driver or toolkit is present)
+#   CUDA=0|1   take the small CPU set, or the CUDA libraries too (default: what was taken before; the first time 1 where a
+#              driver or toolkit is present)
 #   READERS=1  also what some tests read our files with, in Python (`make readers`)
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -42,7 +43,11 @@ fi
 
 if [ -z "${CUDA:-}" ]; then
   CUDA=0
-  if command -v nvcc >/dev/null || [ -x /usr/local/cuda/bin/nvcc ] || [ -e /proc/driver/nvidia/version ]; then CUDA=1; fi
+  if [ -e ".deps/torch-$torch_version-cuda0" ]; then
+    CUDA=0
+  elif [ -e ".deps/torch-$torch_version-cuda1" ]; then
+    CUDA=1
+  elif command -v nvcc >/dev/null || [ -x /usr/local/cuda/bin/nvcc ] || [ -e /proc/driver/nvidia/version ]; then CUDA=1; fi
 fi
 stamp=".deps/torch-$torch_version-cuda$CUDA"
 pip=(python3 -m pip install --quiet --disable-pip-version-check --root-user-action=ignore --no-compile --target)

@@ -21,7 +21,7 @@ using ::testing::SizeIs;
 const std::vector<std::string> kNotMeasured{
     "may unpack to 1000 times its own size (at least 1 GB, at most 1 TB)",  // a bound
     "otherwise 4 times the width",                                          // an option's default
-    "steps that take 1.5 to 1.7 times as long",  // an option's help; in performance.md it is marked
+    "steps that take 1.5 to 1.7 times as long",  // an option's help; in docs/performance.md it is marked
     "within the 95 % interval",                  // levels
     "(`--level`, 95 %)",
     "plotly.js is inside it (5 MB)",  // a pinned file

@@ -1,7 +1,8 @@
-// scripts/setup.sh on a distribution that is too old.
+// scripts/setup.sh on a distribution that is too old, and where it has been before.
 #include <sys/wait.h>
 
 #include <cstdlib>
+#include <regex>
 #include <string>
 
 #include <gmock/gmock.h>
@@ -26,6 +27,66 @@ TEST(Setup, AnOldCMakeIsRefusedInOneLineBeforeAnythingIsInstalled) {
   EXPECT_EQ(WEXITSTATUS(status), 1);
   EXPECT_EQ(read_file(said),
             "setup: CMake 3.22.1 is older than 3.25 (Ubuntu 22.04: pip install --upgrade pip cmake)\n");
+}
+
+/// A checkout that has all it needs, on a machine with a CUDA compiler. What setup installs all the same is in
+/// `installed`.
+class SetUpAgain : public ::testing::Test {
+ protected:
+  SetUpAgain() {
+    fs::create_directories(root_ / "scripts");
+    fs::copy_file(fs::path(XLM_SOURCE_DIR) / "scripts/setup.sh", root_ / "scripts/setup.sh");
+    fs::create_directories(root_ / ".deps");
+    program("cmake", "echo cmake version 3.25.1");
+    program("dpkg-query", "echo installed");
+    program("nvcc", "true");
+    program("python3", "echo \"$@\" >>'" + installed().string() +
+                           "'\nwhile [ $# -gt 1 ]; do [ \"$1\" != --target ] || "
+                           "mkdir -p \"$2/plotly\" \"$2/pyarrow\"; shift; done");
+    // The versions stand in the script.
+    const std::string script = read_file(root_ / "scripts/setup.sh");
+    const auto version = [&](const std::string& of) {
+      std::smatch match;
+      EXPECT_TRUE(std::regex_search(script, match, std::regex("\n" + of + "_version=(\\S+)"))) << of;
+      return match.str(1);
+    };
+    write_file(stamp("plotly-" + version("plotly")), "");
+    write_file(stamp("pyarrow-" + version("pyarrow")), "");
+    torch_ = "torch-" + version("torch");
+  }
+
+  void program(const std::string& name, const std::string& lines) {
+    fs::create_directories(folder_.path() / "bin");
+    write_file(folder_.path() / "bin" / name, "#!/bin/sh\n" + lines + "\n");
+    fs::permissions(folder_.path() / "bin" / name, fs::perms::owner_all);
+  }
+  fs::path stamp(const std::string& name) const { return root_ / ".deps" / name; }
+  fs::path installed() const { return folder_.path() / "installed"; }
+  std::string setup(const std::string& settings = "") {
+    const std::string command = "PATH='" + (folder_.path() / "bin").string() + "':\"$PATH\" CUDA= " + settings +
+                                " bash '" + (root_ / "scripts/setup.sh").string() + "' >/dev/null 2>&1";
+    EXPECT_EQ(std::system(command.c_str()), 0);
+    return fs::exists(installed()) ? read_file(installed()) : "";
+  }
+
+  TemporaryFolder folder_;
+  fs::path root_ = folder_.path() / "a place with spaces";
+  std::string torch_;
+};
+
+TEST_F(SetUpAgain, KeepsTheSmallSetWhereACudaCompilerIsNotWanted) {
+  write_file(stamp(torch_ + "-cuda0"), "");
+  EXPECT_EQ(setup(), "");
+  EXPECT_TRUE(fs::exists(stamp(torch_ + "-cuda0")));
+}
+
+TEST_F(SetUpAgain, TakesTheCudaLibrariesWhereTheyAreAskedForOrFirstMet) {
+  EXPECT_THAT(setup(), ::testing::HasSubstr("torch=="));
+  EXPECT_TRUE(fs::exists(stamp(torch_ + "-cuda1")));
+  const std::string before = read_file(installed());
+  EXPECT_EQ(setup(), before) << "once";
+  EXPECT_THAT(setup("CUDA=0"), ::testing::HasSubstr("--no-deps torch=="));
+  EXPECT_TRUE(fs::exists(stamp(torch_ + "-cuda0")));
 }
 
 }  // namespace
