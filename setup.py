@@ -1,0 +1,55 @@
+"""The wheel of the program: itself, its own libraries and the recipes.
+
+libtorch comes from the torch wheel that it depends on, of the version that it was built with. XLM_BUILD names a build that
+is there already (build/release); otherwise `make build` makes one.
+"""
+import os
+import pathlib
+import re
+import subprocess
+
+from setuptools import setup
+from setuptools.command.bdist_wheel import bdist_wheel
+from setuptools.command.build_py import build_py
+
+ROOT = pathlib.Path(__file__).resolve().parent
+
+
+def found(pattern, file):
+    return re.search(pattern, (ROOT / file).read_text(), re.MULTILINE)[1]
+
+
+class BuildProgram(build_py):
+    def run(self):
+        super().run()
+        build = os.environ.get("XLM_BUILD")
+        if not build:
+            subprocess.run(["make", "build"], cwd=ROOT, check=True)
+            build = ROOT / "build" / "release"
+        package = pathlib.Path(self.build_lib).resolve() / "xlm"
+        staged = package.with_name("program")
+        subprocess.run([ROOT / "scripts" / "package.sh", build, staged], cwd=ROOT, check=True)
+        for part in ("bin", "lib", "share"):
+            (staged / part).replace(package / part)
+        staged.rmdir()
+        # In an environment the torch wheel lies beside this one.
+        torch = "$ORIGIN:$ORIGIN/../../torch/lib"
+        subprocess.run(["patchelf", "--set-rpath", torch, package / "lib" / "libxlm_core.so"], check=True)
+
+
+class Wheel(bdist_wheel):
+    """Of this machine's processor, and of any Python 3: nothing in it is linked with Python."""
+
+    def finalize_options(self):
+        super().finalize_options()
+        self.root_is_pure = False
+
+    def get_tag(self):
+        return "py3", "none", super().get_tag()[2]
+
+
+setup(
+    version=found(r"^project\(xlm VERSION ([0-9.]+)", "CMakeLists.txt"),
+    install_requires=[f"torch=={found('^torch_version=(.*)$', 'scripts/setup.sh')}"],
+    cmdclass={"build_py": BuildProgram, "bdist_wheel": Wheel},
+)

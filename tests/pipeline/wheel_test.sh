@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# wheel_test.sh SOURCE BUILD READERS: the wheel of a build, installed in a Python environment of its own, trains there.
+# READERS is a folder of Python packages with setuptools (`make readers`); without it the test is skipped (exit code 77).
+set -euo pipefail
+source=$1
+build=$2
+readers=$3
+[ -d "$readers/setuptools" ] || { echo "setuptools is not installed: run 'make readers'"; exit 77; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+# Of the source only what a wheel is made of: setuptools writes beside it.
+mkdir source
+cp -r "$source"/{pyproject.toml,setup.py,README.md,CMakeLists.txt,CHANGELOG.md,LICENSE,docs,scripts,python,experiments} source/
+PYTHONPATH=$readers XLM_BUILD=$build python3 -m pip install --quiet --disable-pip-version-check --no-index --no-deps \
+  --no-build-isolation --root-user-action=ignore --target environment ./source
+grep -q "^Requires-Dist: torch==" environment/xlm-*.dist-info/METADATA
+grep -q "^Tag: py3-none-linux_x86_64" environment/xlm-*.dist-info/WHEEL
+[ -z "$(find environment -name 'libtorch*')" ] || { echo "the wheel holds a copy of libtorch"; exit 1; }
+ln -s "$(sed -n 's/^XLM_TORCH_DIR:[A-Z]*=//p' "$build/CMakeCache.txt")" environment/torch  # in place of the torch wheel
+seq 1 20000 | sed 's/$/ bottles of beer on the wall/' >corpus.txt
+export PYTHONPATH=$work/environment
+xlm=environment/bin/xlm
+$xlm --version
+$xlm prepare-data text --from corpus.txt --out data >/dev/null
+cat >run.yaml <<'YAML'
+data: {path: data}
+model: {type: adaptive-span, width: 16, heads: 2, feed_forward: 32, layers: 1, span: 32}
+train: {steps: 5, batch: 4, block: 16}
+device: cpu
+YAML
+$xlm train run.yaml | grep -q bpc
+$xlm sweep run.yaml train.steps=6 --quiet >/dev/null
+[ "$($xlm runs ls --format csv | wc -l)" = 3 ]
+echo "1 passed, 0 failed"
