@@ -25,7 +25,7 @@ Table awkward_table() {
   TableCell full{.value = 1.136, .spread = 0.004, .runs = {"a"}, .groups = 3, .star = true, .printed = "1.1*"};
   TableCell missing{.printed = "[38M]", .missing = "no run"};
   for (const char* label :
-       {"[in brackets]", "*starred", "λ = 2·10⁻⁶ – größer", "→ α, β, Σ ≥ ∞", "¼ ¾ ÷ ¬ § ¶ † ‡ • ‰ 1ª 2º 3°"}) {
+       {"[in brackets]", "*starred", "λ = 2·10⁻⁶ – größer", "→ α, β, Σ ≥ ∞", "¼ ¾ ÷ ¬ \u00A7 ¶ † ‡ • ‰ 1ª 2º 3°"}) {
     table.rows.push_back({label, {full, missing}});
   }
   table.notes = {"[…] is the value that the paper prints.", "* better than a & b, p < 0.05.", "– not there yet: x_1."};
