@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <numbers>
 
@@ -74,7 +75,9 @@ void Optimizer::clip_norm() {
   if (gradients.empty()) return;
   std::vector<torch::Tensor> norms = torch::_foreach_norm(gradients);
   const torch::Tensor norm = torch::stack(norms).norm();
-  const torch::Tensor factor = (options_.clip_norm / (norm + 1e-6)).clamp_max(1.0);
+  // More than a float can be is no limit, like the largest that it can be.
+  const double limit = std::min<double>(options_.clip_norm, std::numeric_limits<float>::max());
+  const torch::Tensor factor = (limit / (norm + 1e-6)).clamp_max(1.0);
   torch::_foreach_mul_(gradients, factor);
 }
 

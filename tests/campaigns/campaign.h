@@ -35,9 +35,16 @@ inline void report(const std::string& text) { std::cout << "campaign: " << text 
 
 class Campaign : public ProgramTest {
  protected:
+  /// Preloads fault_points.cpp: by its name alone, for a list of libraries is cut at spaces.
+  static std::string preload() {
+    const fs::path library = XLM_FAULT_POINTS;
+    return fmt::format("LD_LIBRARY_PATH='{}' LD_PRELOAD={}", library.parent_path().string(),
+                       library.filename().string());
+  }
+
   /// The program after words of the shell that come before it: VARIABLE=VALUE, `timeout 10`, `unshare …`.
   ProgramResult run_with(const std::string& before, const std::string& arguments) {
-    return shell(folder_.path(), before + " " + XLM_FAKE_BINARY + " " + arguments);
+    return shell(folder_.path(), before + " '" XLM_FAKE_BINARY "' " + arguments);
   }
 
   /// The files below the test's folder, with the hash of those whose bytes are the work's and not the moment's.

@@ -19,7 +19,7 @@ TEST_F(CrowdTest, SixteenProcessesShareOneFolderAndOneStore) {
     std::vector<std::unique_ptr<BackgroundProgram>> crowd;
     const auto add = [&](const std::string& arguments, int code) {
       // Whoever looks for runs may find none yet.
-      const std::string line = fmt::format("exec </dev/null; {} {}; code=$?; [ $code = 0 ] || [ $code = {} ]",
+      const std::string line = fmt::format("exec </dev/null; '{}' {}; code=$?; [ $code = 0 ] || [ $code = {} ]",
                                            XLM_FAKE_BINARY, arguments, code);
       crowd.push_back(
           std::make_unique<BackgroundProgram>(std::vector<std::string>{"/bin/sh", "-c", line}, folder_.path()));

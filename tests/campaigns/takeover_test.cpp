@@ -35,7 +35,7 @@ class TakeoverTest : public Campaign {
   }
 
   std::string with_clock(int seconds_ahead) const {
-    return fmt::format("LD_PRELOAD={} XLM_CLOCK_AHEAD={}", XLM_FAULT_POINTS, seconds_ahead);
+    return fmt::format("{} XLM_CLOCK_AHEAD={}", preload(), seconds_ahead);
   }
 };
 

@@ -14,7 +14,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 TEST_F(ProgramTest, NobodyToTellIsNoReasonToEnd) {
-  const std::string xlm = XLM_FAKE_BINARY;
+  const std::string xlm = "'" XLM_FAKE_BINARY "'";
   write_sweep("sweep: {grid: {seed: [1, 2]}}\n");
   int seed = 10;
   for (const char* nobody : {"2>/dev/full", "2>&-", "2>&1 >/dev/null | true"}) {
@@ -37,9 +37,8 @@ TEST_F(ProgramTest, ATerminalThatGoesAwayIsARequestToStop) {
   first.kill(SIGHUP);
   EXPECT_EQ(first.wait().code, kStopped);
   EXPECT_EQ(checkpoint_step(read_run(run_folders().front())), 3);
-  BackgroundProgram ignoring(
-      {"/bin/sh", "-c", std::string("trap '' HUP; exec ") + XLM_FAKE_BINARY + " train run.yaml seed=2"},
-      folder_.path());
+  BackgroundProgram ignoring({"/bin/sh", "-c", "trap '' HUP; exec '" XLM_FAKE_BINARY "' train run.yaml seed=2"},
+                             folder_.path());
   until([&] { return count_running() == 1; });
   ignoring.kill(SIGHUP);
   fs::remove(hold());
@@ -101,8 +100,7 @@ TEST_F(ProgramTest, ADamagedCopyOfTheProgramIsMadeAnew) {
 }
 
 TEST_F(ProgramTest, AFileThatMayNotGrowIsAnErrorThatLeavesNothing) {
-  const ProgramResult result =
-      shell(folder_.path(), std::string("ulimit -f 1; exec ") + XLM_FAKE_BINARY + " train run.yaml");
+  const ProgramResult result = shell(folder_.path(), "ulimit -f 1; exec '" XLM_FAKE_BINARY "' train run.yaml");
   EXPECT_EQ(result.code, kOutOfResources) << result.err;
   EXPECT_THAT(result.err, HasSubstr("File too large"));
   EXPECT_TRUE(fs::is_empty(runs_));
@@ -110,8 +108,7 @@ TEST_F(ProgramTest, AFileThatMayNotGrowIsAnErrorThatLeavesNothing) {
 
 TEST_F(ProgramTest, ASweepWithoutRoomForItsProgramLeavesNoPartOfIt) {
   write_sweep("sweep: {grid: {seed: [1]}}\n");
-  const ProgramResult result =
-      shell(folder_.path(), std::string("ulimit -f 2000; exec ") + XLM_FAKE_BINARY + " sweep sweep.yaml");
+  const ProgramResult result = shell(folder_.path(), "ulimit -f 2000; exec '" XLM_FAKE_BINARY "' sweep sweep.yaml");
   EXPECT_EQ(result.code, kOutOfResources) << result.err;
   EXPECT_TRUE(fs::is_empty(runs_ / ".programs"));
 }
@@ -130,8 +127,8 @@ TEST_F(ProgramTest, MoreThreadsThanThereCanBeAreAnError) {
 #if defined(__SANITIZE_ADDRESS__)
   GTEST_SKIP() << "the sanitizer itself needs more address space than the limit leaves";
 #endif
-  const ProgramResult result = shell(
-      folder_.path(), std::string("ulimit -v 2000000; exec ") + XLM_FAKE_BINARY + " train run.yaml train.threads=4096");
+  const ProgramResult result =
+      shell(folder_.path(), "ulimit -v 2000000; exec '" XLM_FAKE_BINARY "' train run.yaml train.threads=4096");
   EXPECT_EQ(result.code, kOutOfResources);
   EXPECT_THAT(result.err, HasSubstr("train.threads: this process can have"));
 }

@@ -75,7 +75,7 @@ TEST_F(ProgramTest, WaitingEndsWithASignalAndLeavesTheWorkers) {
 
 TEST_F(ProgramTest, WithoutASlurmASubmissionEndsBeforeAnythingIsWritten) {
   write_sweep(kSweep);
-  const std::string program = XLM_FAKE_BINARY;
+  const std::string program = "'" XLM_FAKE_BINARY "'";
   const ProgramResult result = shell(folder_.path(), "PATH=/nowhere " + program + " sweep sweep.yaml --launcher slurm");
   EXPECT_EQ(result.code, kFailed);
   EXPECT_THAT(result.err, AllOf(HasSubstr("there is no scontrol here"), HasSubstr("--launcher manual")));

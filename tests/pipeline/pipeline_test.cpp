@@ -117,9 +117,12 @@ TEST_F(Pipeline, KilledInEveryPhaseARunEndsWithTheSameBits) {
     arguments.push_back(runs);
     return BackgroundProgram(std::move(arguments), folder_.path()).wait().code;
   };
-  const std::string preload = std::string("LD_PRELOAD=") + XLM_FAULT_POINTS;
+  // By its name alone: a list of libraries is cut at spaces.
+  const fs::path library = XLM_FAULT_POINTS;
+  const std::string preload = "LD_PRELOAD=" + library.filename().string();
+  const std::string place = "LD_LIBRARY_PATH=" + library.parent_path().string();
   const std::string below = "XLM_FAULT_FOLDER=" + folder_.path().string();
-  ASSERT_EQ(train("whole", {preload, below, "XLM_FAULT_LOG=" + (folder_.path() / "calls").string()}), 0);
+  ASSERT_EQ(train("whole", {preload, place, below, "XLM_FAULT_LOG=" + (folder_.path() / "calls").string()}), 0);
   const auto phases = phases_of(read_file(folder_.path() / "calls"), read_file(run_folder("whole") / "journal.jsonl"));
   const char* asked = std::getenv("XLM_KILLS");
   const int kills = asked == nullptr ? 15 : std::atoi(asked);
@@ -133,7 +136,7 @@ TEST_F(Pipeline, KilledInEveryPhaseARunEndsWithTheSameBits) {
       const std::string fault = moments[generator() % 3] + std::to_string(calls[generator() % calls.size()]);
       SCOPED_TRACE(std::string(phase) + " " + fault);
       const std::string runs = "killed" + std::to_string(kill++);
-      const int code = train(runs, {preload, below, "XLM_FAULT=" + fault});
+      const int code = train(runs, {preload, place, below, "XLM_FAULT=" + fault});
       // Two milliseconds after one of the last calls there may be nothing left to kill.
       ASSERT_TRUE(code == 128 + SIGKILL || (code == 0 && fault.starts_with("later"))) << code;
       killed[phase] += code == 0 ? 0 : 1;

@@ -113,6 +113,14 @@ TEST(ClipNorm, ScalesAllGradientsTogether) {
   EXPECT_NEAR(b.grad().item<double>(), 4.0 / (5 + 1e-6), 1e-12);
 }
 
+TEST(ClipNorm, ALimitBeyondFloatsIsNone) {
+  torch::Tensor weight = torch::zeros({1});
+  weight.mutable_grad() = torch::full({1}, 3.0F);
+  Optimizer optimizer({.type = OptimizerOptions::Type::kAdam, .clip_norm = 1e308}, {{"w", weight}});
+  optimizer.step(0.01, 1);
+  EXPECT_EQ(weight.grad().item<float>(), 3.0F);
+}
+
 TEST(Optimizer, RestoreRefusesAStateThatDoesNotFit) {
   const torch::Tensor weight = weight_with_gradient({1}, {0.5});
   Optimizer optimizer({}, {{"w", weight}});
