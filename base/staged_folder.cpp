@@ -35,8 +35,9 @@ int try_lock(const fs::path& folder) {
   return -1;
 }
 
-/// Removes the folders that killed processes left.
-void remove_orphans(const fs::path& parent, const std::string& prefix) {
+}  // namespace
+
+void remove_left_folders(const fs::path& parent, const std::string& prefix) {
   std::error_code error;
   for (fs::directory_iterator entry(parent, error), end; !error && entry != end; entry.increment(error)) {
     const std::string name = entry->path().filename().string();
@@ -49,12 +50,10 @@ void remove_orphans(const fs::path& parent, const std::string& prefix) {
   }
 }
 
-}  // namespace
-
 StagedFolder::StagedFolder(fs::path target, const std::string& prefix) : target_(std::move(target)) {
   const fs::path parent = folder_of(target_);
   create_folders(parent);
-  remove_orphans(parent, prefix);
+  remove_left_folders(parent, prefix);
   path_ = make_folder(parent, prefix);
   lock_ = try_lock(path_);
 }

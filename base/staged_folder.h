@@ -29,6 +29,9 @@ class StagedFolder {
   int lock_ = -1;  // held as long as this lives, so that others know
 };
 
+/// Removes what killed processes left of staged folders of that prefix in a folder.
+void remove_left_folders(const fs::path& parent, const std::string& prefix);
+
 /// Moves `from` to `to`, which is on the same file system, and makes that durable. An old folder at `to` is exchanged
 /// in one step: it then lies at `from`. Throws DataError or ResourceError.
 void replace_folder(const fs::path& from, const fs::path& to);

@@ -9,8 +9,10 @@
 #include "cmd/results_store.h"
 #include "cmd/run_view.h"
 #include "cmd/runs_export.h"
+#include "cmd/runs_merge.h"
 #include "cmd/runs_stop.h"
 #include "cmd/runs_watch.h"
+#include "experiments/collections/run_files.h"
 #include "experiments/runs/run_lock.h"
 #include "results/run_folder/journal.h"
 #include "results/store/run_list.h"
@@ -41,6 +43,8 @@ struct RunsOptions {
   bool rebuild = false;
   bool yes = false;
   WatchCommand watch;
+  MergeCommand merge;
+  PackCommand pack;
 };
 
 int list(const ListOptions& options, const GlobalOptions& global) {
@@ -130,27 +134,6 @@ int sql(const RunsOptions& options, const GlobalOptions& global) {
   return kDone;
 }
 
-constexpr std::string_view kRemovedSuffix = ".removed";
-
-/// Removes what is left of folders whose removal was killed.
-void finish_removals(const fs::path& runs) {
-  std::error_code error;
-  for (fs::directory_iterator entry(runs, error), end; !error && entry != end; entry.increment(error)) {
-    const std::string name = entry->path().filename().string();
-    std::error_code ignored;
-    if (name.front() == '.' && name.ends_with(kRemovedSuffix)) fs::remove_all(entry->path(), ignored);
-  }
-}
-
-/// A run folder is renamed before it is deleted, so that what is half deleted is no run.
-void remove_folder(const fs::path& folder) {
-  const fs::path doomed = folder.parent_path() / fmt::format(".{}{}", folder.filename().string(), kRemovedSuffix);
-  std::error_code error;
-  fs::rename(folder, doomed, error);
-  if (!error) fs::remove_all(doomed, error);
-  if (error) throw_file_error("remove", folder, error.value());
-}
-
 int remove(const RunsOptions& options, const GlobalOptions& global) {
   finish_removals(global.runs);
   Store store = open_store(global);
@@ -168,7 +151,7 @@ int remove(const RunsOptions& options, const GlobalOptions& global) {
                                  ids.size() == 1 ? "" : "s", join(ids, ", ")));
   }
   for (const std::string& id : ids) {
-    if (fs::exists(global.runs / id)) remove_folder(global.runs / id);
+    if (fs::exists(global.runs / id)) remove_run_folder(global.runs / id);
     store.remove(id);
     if (!global.json) print(fmt::format("removed {}\n", id));
   }
@@ -218,6 +201,42 @@ void declare_watch(CLI::App& app, WatchCommand& command) {
       "changed, and Ctrl-C ends nothing but the watching.\n\n"
       "Exit code: 0 all runs done (or --once), 1 some failed or diverged, 75 stopped watching.\n\n"
       "Examples:\n  xlm runs watch spans.yaml\n  xlm runs watch --where experiment=spans --once");
+}
+
+void declare_merge(CLI::App& app, MergeCommand& command) {
+  app.add_option("SOURCE", command.sources, "Folders of runs, run folders, or archives of them (tar, tar.zst, …)")
+      ->required();
+  app.add_flag("--dry-run", command.dry_run, "Say what would become of each run; change nothing");
+  app.add_flag("--move", command.move, "Remove there what is here afterwards");
+  app.add_flag("--link", command.link, "Models and checkpoints become further names of the same files");
+  app.footer(
+      "A run's id is the hash of what it is, so runs of anywhere can be put together, in any order, again and again.\n"
+      "Of a run that is in both places the one that came farther is kept. Done in both with different results is a\n"
+      "conflict: neither is touched. Runs with a worker are left out. How: docs/clusters.md\n\n"
+      "Exit code: 0, 1 where there are conflicts or damaged runs, 75 stopped.\n\n"
+      "Examples:\n  xlm runs merge /scratch/ada/runs\n  xlm runs merge spans.tar.zst --dry-run\n"
+      "  xlm runs merge node1/runs node2/runs --move");
+}
+
+void declare_pack(CLI::App& app, PackCommand& command) {
+  app.add_option("RUN", command.runs, "Run ids, or starts of them (default: all)");
+  app.add_option("--where", command.where, "All runs with KEY=VALUE (!=, <, <=, >, >=); all must hold")
+      ->allow_extra_args(false)
+      ->type_name("CONDITION");
+  app.add_option("--out", command.out, "The archive: FILE.tar, .tar.gz, .tar.xz or .tar.zst")
+      ->required()
+      ->type_name("FILE");
+  app.add_flag("--models", command.models, "With trained models");
+  app.add_flag("--checkpoints", command.checkpoints, "With checkpoints, to go on from");
+  app.add_option("--add", command.also, "A further file, such as a report or the sweep itself")
+      ->allow_extra_args(false)
+      ->type_name("FILE");
+  app.footer(
+      "Configuration, environment, journal and log of every run, and the hashes of all files: `sha256sum -c "
+      "SHA256SUMS`\n"
+      "checks what was unpacked, and xlm runs merge takes it in.\n\n"
+      "Example:\n  xlm report spans.yaml --out report.html\n"
+      "  xlm runs pack --where experiment=spans --add report.html --add spans.yaml --out spans.tar.zst");
 }
 
 void declare_sql(CLI::App& app, RunsOptions& options) {
@@ -279,6 +298,14 @@ std::function<int()> declare_runs(CLI::App& app, const GlobalOptions& global) {
   CLI::App* exported = app.add_subcommand("export", "Runs, series and evaluations as CSV, Parquet or for TensorBoard");
   choices.emplace_back(exported, [run = declare_runs_export(*exported, global)](
                                      const RunsOptions&, const GlobalOptions&) { return run(); });
+
+  CLI::App* merge = app.add_subcommand("merge", "Take in the runs of another folder or of an archive");
+  declare_merge(*merge, options->merge);
+  choices.emplace_back(merge, [](const RunsOptions& o, const GlobalOptions& c) { return merge_sources(o.merge, c); });
+
+  CLI::App* pack = app.add_subcommand("pack", "Put runs into one file, with checksums");
+  declare_pack(*pack, options->pack);
+  choices.emplace_back(pack, [](const RunsOptions& o, const GlobalOptions& c) { return pack_runs(o.pack, c); });
 
   CLI::App* rm = app.add_subcommand("rm", "Delete runs with their folders");
   rm->add_option("RUN", options->runs, "Run ids, or starts of them")->required();

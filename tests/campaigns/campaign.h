@@ -51,7 +51,7 @@ class Campaign : public ProgramTest {
   std::map<std::string, std::string> files() const {
     // Times, processes and addresses stand in these; what they say of the work is in `store()`.
     static const std::regex of_the_moment(
-        R"((.*/)?(journal\.jsonl|log\.txt|steps\.log|evaluations\.log|environment\.json|lock|results\.db.*|\.verified\.json|.*\.html|.*\.svg))");
+        R"((.*/)?(journal\.jsonl|log\.txt|steps\.log|evaluations\.log|environment\.json|lock|results\.db.*|\.verified\.json|.*\.html|.*\.svg|.*\.tar\.zst))");
     std::map<std::string, std::string> found;
     for (const auto& entry : fs::recursive_directory_iterator(folder_.path())) {
       if (!entry.is_regular_file()) continue;

@@ -19,6 +19,13 @@ struct Command {
 
 void PrintTo(const Command& command, std::ostream* out) { *out << command.name; }
 
+/// Of every run a copy in runs/, as it was when it had begun.
+const std::string kShorterCopy =
+    " --quiet && mkdir runs && cp -r other/*-* runs && for journal in runs/*/journal.jsonl; do"
+    " head -n 4 $journal >shorter && mv shorter $journal; done; true";
+const std::string kPacked =
+    " --quiet && " + std::string(XLM_FAKE_BINARY) + " runs pack --runs other --out packed.tar.zst >/dev/null; true";
+
 const std::vector<Command>& disturbed() {
   static const std::vector<Command> all{
       {"train", "", "train run.yaml", 9},
@@ -29,6 +36,11 @@ const std::vector<Command>& disturbed() {
       {"prepare", "", "prepare-data text --from notes.txt --clean text8 --out prepared", 9},
       {"table", "sweep sweep.yaml --jobs 1", "table sweep.yaml --out table.tex", 3},
       {"report", "sweep sweep.yaml --jobs 1", "report sweep.yaml --out report.html", 3},
+      {"merge", "sweep sweep.yaml --jobs 1 --runs other", "runs merge other", 29},
+      {"move", "sweep sweep.yaml --jobs 1 --runs other", "runs merge other --move", 17},
+      {"merge_longer", "sweep sweep.yaml --jobs 1 --runs other" + kShorterCopy, "runs merge other", 37},
+      {"unpack", "sweep sweep.yaml --jobs 1 --runs other" + kPacked, "runs merge packed.tar.zst", 41},
+      {"pack", "sweep sweep.yaml --jobs 1", "runs pack --out packed.tar.zst", 7},
   };
   return all;
 }
@@ -51,13 +63,14 @@ class FaultTest : public Campaign, public ::testing::WithParamInterface<Command>
 
   /// The folder as it is before the command that is disturbed.
   void start_anew() {
-    for (const char* made : {"runs", "prepared", "table.tex", "report.html", "data/.verified.json"}) {
+    for (const char* made :
+         {"runs", "prepared", "table.tex", "report.html", "data/.verified.json", "other", "packed.tar.zst"}) {
       fs::remove_all(folder_.path() / made);
     }
     const std::string& before = GetParam().before;
     if (before.empty()) return;
     ASSERT_EQ(run_with("", before + " --quiet").code, 0);
-    run_id_ = run_folders().front().filename();
+    if (fs::exists(runs_)) run_id_ = run_folders().front().filename();
   }
 
   std::string command() const { return std::regex_replace(GetParam().command, std::regex("RUN"), run_id_); }

@@ -98,7 +98,7 @@ TEST_F(ProgramTest, WrongUsesOfQueuesAreRefused) {
 TEST_F(ProgramTest, TheOptionsThatTheDocsNameAreThere) {
   const std::string docs = read_file(fs::path(XLM_SOURCE_DIR) / "docs" / "clusters.md");
   std::string help = run({"sweep", "--help"}).out + run({"worker", "--help"}).out;
-  for (const char* command : {"stop", "watch"}) help += run({"runs", command, "--help"}).out;
+  for (const char* command : {"stop", "watch", "merge", "pack"}) help += run({"runs", command, "--help"}).out;
   const std::regex option("`(?:xlm [a-z ]+)?(--[a-z-]+)");
   std::size_t count = 0;
   for (std::sregex_iterator match(docs.begin(), docs.end(), option), end; match != end; ++match, ++count) {

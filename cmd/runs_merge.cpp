@@ -1,0 +1,185 @@
+// xlm runs merge and xlm runs pack: runs from one folder, machine or group to another.
+#include "cmd/runs_merge.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/progress.h"
+#include "base/stop.h"
+#include "base/text.h"
+#include "cmd/results_store.h"
+#include "experiments/collections/run_files.h"
+#include "experiments/collections/run_merge.h"
+#include "experiments/collections/unpacking.h"
+#include "experiments/runs/run_lock.h"
+#include "results/store/run_list.h"
+#include "results/store/unmet_condition.h"
+
+namespace xlm {
+namespace {
+
+std::string counted_runs(std::size_t count) { return fmt::format("{} run{}", count, count == 1 ? "" : "s"); }
+
+/// Progress of work on many runs.
+class RunProgressBar {
+ public:
+  RunProgressBar(std::string label, const GlobalOptions& global) : label_(std::move(label)), global_(global) {}
+
+  void update(double done, double total) {
+    if (!bar_) {
+      bar_ = std::make_unique<Progress>(
+          Progress::Settings{.label = label_, .total = total, .unit = "runs", .quiet = global_.quiet}, stderr,
+          global_.standard_error);
+    }
+    bar_->update(done);
+    if (done >= total) bar_->finish();
+  }
+
+ private:
+  std::string label_;
+  const GlobalOptions& global_;
+  std::unique_ptr<Progress> bar_;
+};
+
+std::vector<MergedRun> merge_source(const fs::path& source, const MergeSettings& settings,
+                                    const GlobalOptions& global) {
+  if (!fs::is_directory(source)) {
+    if (settings.how == MergeHow::kMove) throw UsageError("--move is for folders: an archive stays as it is");
+    return merge_archive(source, global.runs, settings);
+  }
+  std::error_code error;
+  if (fs::equivalent(source, global.runs, error)) {
+    throw UsageError(fmt::format("{} is the folder of runs itself: name another one", source.string()));
+  }
+  if (settings.how == MergeHow::kMove && !settings.dry_run) finish_removals(source);
+  const std::vector<fs::path> folders = find_run_folders(source);
+  if (folders.empty()) say(fmt::format("there are no runs in {}\n", source.string()));  // all may have moved before
+  return merge_runs(folders, global.runs, settings);
+}
+
+Json merged_json(const std::vector<MergedRun>& merged) {
+  Json list = Json::array();
+  for (const MergedRun& run : merged) {
+    Json entry = {{"run_id", run.id}, {"outcome", name_of(run.outcome)}};
+    if (!run.note.empty()) entry["note"] = run.note;
+    list.push_back(std::move(entry));
+  }
+  return list;
+}
+
+std::string merged_text(const std::vector<MergedRun>& merged, const MergeCommand& command) {
+  std::map<MergeOutcome, std::size_t> counts;
+  std::string text;
+  for (const MergedRun& run : merged) {
+    ++counts[run.outcome];
+    if (!run.note.empty()) text += fmt::format("{}: {}\n", run.id, run.note);
+  }
+  std::vector<std::string> parts;
+  for (const auto& [outcome, count] : counts) parts.push_back(fmt::format("{} {}", count, name_of(outcome)));
+  text += fmt::format("{}: {}\n", counted_runs(merged.size()), join(parts, ", "));
+  return text + (command.dry_run ? "nothing was written\n" : "");
+}
+
+/// Conflicts and damage want somebody to look; the rest is as it should be.
+ExitCode merge_code(const std::vector<MergedRun>& merged) {
+  ExitCode code = kDone;
+  for (const MergedRun& run : merged) {
+    if (run.outcome == MergeOutcome::kUnfinished) return kStopped;
+    if (run.outcome == MergeOutcome::kConflict || run.outcome == MergeOutcome::kDamaged) code = kFailed;
+  }
+  return code;
+}
+
+std::vector<std::string> chosen_runs(const PackCommand& command, const GlobalOptions& global) {
+  Store store = open_store(global);
+  RunTable runs(store);
+  const std::vector<Filter> filters = parse_filters(command.where);
+  std::set<std::string> ids;
+  for (const std::string& name : command.runs) ids.insert(find_run(runs, name));
+  if (command.runs.empty() || !filters.empty()) {
+    const std::vector<std::size_t> rows = newest_first(runs, filters);
+    if (rows.empty()) {
+      throw DataError(runs.size() == 0 ? std::string(trim(no_runs_hint(global))) : unmet_condition(runs, filters));
+    }
+    for (const std::size_t row : rows) ids.insert(runs.id(row));
+  }
+  return {ids.begin(), ids.end()};
+}
+
+bool is_packed(const fs::path& relative, const PackCommand& command) {
+  if (!relative.has_parent_path()) return true;
+  const fs::path& folder = *relative.begin();
+  return folder == "model" ? command.models : folder == "checkpoints" ? command.checkpoints : true;
+}
+
+std::vector<PackedFile> files_of(const std::string& id, const PackCommand& command, const GlobalOptions& global) {
+  std::vector<PackedFile> files;
+  for (const fs::path& relative : run_files(global.runs / id)) {
+    if (!is_packed(relative, command)) continue;
+    files.push_back({global.runs / id / relative, (fs::path("runs") / id / relative).string()});
+  }
+  return files;
+}
+
+}  // namespace
+
+int merge_sources(const MergeCommand& command, const GlobalOptions& global) {
+  if (command.move && command.link) throw UsageError("--move and --link: one of them");
+  install_stop_handlers();
+  RunProgressBar bar("merging", global);
+  MergeSettings settings{.how = command.move   ? MergeHow::kMove
+                                : command.link ? MergeHow::kLink
+                                               : MergeHow::kCopy,
+                         .dry_run = command.dry_run,
+                         .should_stop = stop_requested,
+                         .progress = [&bar](double done, double total) { bar.update(done, total); }};
+  std::vector<MergedRun> merged;
+  for (const fs::path& source : command.sources) {
+    const std::vector<MergedRun> some = merge_source(source, settings, global);
+    merged.insert(merged.end(), some.begin(), some.end());
+  }
+  if (!command.dry_run) open_store(global);
+  print(global.json ? json_text(merged_json(merged)) : merged_text(merged, command));
+  return merge_code(merged);
+}
+
+int pack_runs(const PackCommand& command, const GlobalOptions& global) {
+  std::vector<PackedFile> files;
+  std::vector<std::string> live;
+  std::size_t count = 0;
+  for (const std::string& id : chosen_runs(command, global)) {
+    if (has_live_worker(global.runs / id)) {
+      live.push_back(id);
+      continue;
+    }
+    const std::vector<PackedFile> some = files_of(id, command, global);
+    files.insert(files.end(), some.begin(), some.end());
+    count += some.empty() ? 0 : 1;
+  }
+  if (count == 0) throw DataError("every run that was chosen is running: nothing can be packed yet");
+  for (const fs::path& file : command.also) {
+    if (!fs::is_regular_file(file)) throw UsageError(fmt::format("--add {}: there is no such file", file.string()));
+    files.push_back({file, file.filename().string()});
+  }
+  const PackReport report = pack(files, command.out);
+  if (global.json) {
+    print(json_text({{"archive", command.out.string()},
+                     {"runs", count},
+                     {"files", report.files},
+                     {"bytes", report.bytes},
+                     {"packed", report.packed},
+                     {"left_out", live}}));
+    return kDone;
+  }
+  for (const std::string& id : live) print(fmt::format("{}: left out, a worker is at it\n", id));
+  print(fmt::format("{}: {}, {} files of {}, packed into {}\n", command.out.string(), counted_runs(count), report.files,
+                    human_bytes(static_cast<double>(report.bytes)), human_bytes(static_cast<double>(report.packed))));
+  return kDone;
+}
+
+}  // namespace xlm

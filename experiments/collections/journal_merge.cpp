@@ -1,0 +1,141 @@
+// Two copies of one run, told apart by their journals.
+#include "experiments/collections/journal_merge.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <tuple>
+
+#include "base/text.h"
+
+namespace xlm {
+namespace {
+
+/// The whole lines of a journal; what a kill cut off is left out.
+std::vector<std::string> whole_lines(const fs::path& folder) {
+  const fs::path file = RunPaths{folder}.journal();
+  if (!fs::exists(file)) return {};
+  std::vector<std::string> lines = split(read_file(file), '\n');
+  lines.pop_back();  // behind the last line end
+  return lines;
+}
+
+std::string journal_text(const std::vector<std::string>& lines) {
+  return lines.empty() ? "" : join(lines, "\n") + "\n";
+}
+
+Json record_in(const std::string& line) {
+  const std::optional<Json> record = parse_json_if_any(line);
+  return record && record->is_object() ? *record : Json::object();
+}
+
+double time_in(const Json& record) {
+  return record.contains("time") && record["time"].is_number() ? record["time"].get<double>() : 0;
+}
+
+/// Records that may follow the end of a run, in any order.
+bool may_follow_the_end(const std::string& line) {
+  constexpr std::array<std::string_view, 5> kTypes{"evaluation", "wanted", "experiment", "message", "trace"};
+  const Json record = record_in(line);
+  const std::string type = record.value("type", "");
+  return std::find(kTypes.begin(), kTypes.end(), type) != kTypes.end();
+}
+
+/// Lines of several journals, each once, by their time.
+std::vector<std::string> by_time(std::vector<std::string> lines) {
+  std::sort(lines.begin(), lines.end(), [](const std::string& a, const std::string& b) {
+    const double first = time_in(record_in(a));
+    const double second = time_in(record_in(b));
+    return std::tie(first, a) < std::tie(second, b);
+  });
+  lines.erase(std::unique(lines.begin(), lines.end()), lines.end());
+  return lines;
+}
+
+/// The experiment that a record makes its run a part of; "": none.
+std::string experiment_in(const Json& record) {
+  const std::string type = record.value("type", "");
+  const char* key = type == "experiment" ? "name" : type == "state" ? "experiment" : nullptr;
+  return key != nullptr && record.contains(key) && record[key].is_string() ? record[key].get<std::string>() : "";
+}
+
+/// `lines`, and records of the experiments that the run belongs to by `other` alone. The order of the records at the
+/// end does not tell in which order runs were merged.
+std::vector<std::string> with_experiments_of(std::vector<std::string> lines, const std::vector<std::string>& other) {
+  std::set<std::string> known;
+  for (const std::string& line : lines) known.insert(experiment_in(record_in(line)));
+  const std::size_t before = lines.size();
+  for (const std::string& line : other) {
+    const Json record = record_in(line);
+    const std::string name = experiment_in(record);
+    if (name.empty() || !known.insert(name).second) continue;
+    lines.push_back(Json({{"type", "experiment"}, {"time", time_in(record)}, {"name", name}}).dump());
+  }
+  if (lines.size() == before) return lines;
+  auto tail = lines.end();
+  while (tail != lines.begin() && record_in(*(tail - 1)).value("type", "") == "experiment") --tail;
+  const std::vector<std::string> sorted = by_time({tail, lines.end()});
+  lines.erase(tail, lines.end());
+  lines.insert(lines.end(), sorted.begin(), sorted.end());
+  return lines;
+}
+
+/// Which of two runs of which at most one is done has come farther; no two different ones have come equally far.
+bool is_farther(const Run& run, const std::vector<std::string>& lines, const Run& other,
+                const std::vector<std::string>& other_lines) {
+  const bool done = run.status == RunStatus::kDone;
+  const bool other_done = other.status == RunStatus::kDone;
+  return std::tuple(done, run.step, lines.size(), lines) >
+         std::tuple(other_done, other.step, other_lines.size(), other_lines);
+}
+
+}  // namespace
+
+bool have_same_results(const Run& a, const Run& b) {
+  const auto results = [](const Run& run) {
+    std::set<std::tuple<std::string, std::int64_t, std::string, double>> all;
+    for (const RunEvaluation& evaluation : run.evaluations) {
+      if (!evaluation.main) continue;
+      for (const auto& [name, value] : evaluation.values) {
+        if (name != "seconds") all.emplace(evaluation.split, evaluation.step, name, value);
+      }
+    }
+    return all;
+  };
+  return results(a) == results(b);
+}
+
+JournalVerdict compare_runs(const fs::path& here, const fs::path& there) {
+  const std::vector<std::string> mine = whole_lines(here);
+  const std::vector<std::string> theirs = whole_lines(there);
+  const auto [my_tail, their_tail] = std::mismatch(mine.begin(), mine.end(), theirs.begin(), theirs.end());
+  if (my_tail == mine.end() && their_tail == theirs.end()) return {};
+  if (their_tail == theirs.end()) return {.relation = JournalRelation::kShorter, .text = ""};
+  if (my_tail == mine.end()) return {.relation = JournalRelation::kLonger, .text = journal_text(theirs)};
+  if (std::all_of(my_tail, mine.end(), may_follow_the_end) &&
+      std::all_of(their_tail, theirs.end(), may_follow_the_end)) {
+    std::vector<std::string> tail(my_tail, mine.end());
+    tail.insert(tail.end(), their_tail, theirs.end());
+    std::vector<std::string> all(mine.begin(), my_tail);
+    for (std::string& line : by_time(std::move(tail))) all.push_back(std::move(line));
+    const bool news = all.size() > mine.size();
+    return {.relation = news ? JournalRelation::kUnited : JournalRelation::kShorter,
+            .text = news ? journal_text(all) : ""};
+  }
+  const Run my_run = read_run(here);
+  const Run their_run = read_run(there);
+  const bool both_done = my_run.status == RunStatus::kDone && their_run.status == RunStatus::kDone;
+  if (both_done && !have_same_results(my_run, their_run)) {
+    return {.relation = JournalRelation::kConflicting, .text = ""};
+  }
+  const bool taken = !both_done && is_farther(their_run, theirs, my_run, mine);
+  const std::vector<std::string> kept = taken ? with_experiments_of(theirs, mine) : with_experiments_of(mine, theirs);
+  JournalVerdict verdict{.relation = both_done ? JournalRelation::kDoneTwice
+                                     : taken   ? JournalRelation::kLonger
+                                               : JournalRelation::kShorter,
+                         .text = ""};
+  if (taken || kept.size() > mine.size()) verdict.text = journal_text(kept);
+  return verdict;
+}
+
+}  // namespace xlm

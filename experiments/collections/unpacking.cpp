@@ -1,0 +1,84 @@
+// Archives of runs.
+#include "experiments/collections/unpacking.h"
+
+#include <map>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/sha256.h"
+#include "base/text.h"
+#include "datasets/input/archive.h"
+#include "datasets/input/archive_writer.h"
+
+namespace xlm {
+namespace {
+
+constexpr std::size_t kBlockBytes = std::size_t{1} << 20;
+
+/// "./runs/x" is "runs/x".
+std::string plain_name(const std::string& name) { return fs::path(name).lexically_normal().string(); }
+
+/// Writes the present entry of an archive to a file and returns its hash.
+std::string write_entry(ArchiveReader& reader, const fs::path& file) {
+  create_folders(file.parent_path());
+  AtomicFile out(file);
+  Sha256 hash;
+  std::string block(kBlockBytes, '\0');
+  while (const std::size_t count = reader.read(block.data(), block.size())) {
+    out.write(block.data(), count);
+    hash.update(block.data(), count);
+  }
+  out.commit();
+  return hash.finish();
+}
+
+/// Every file that is listed must be there with its hash.
+void check(const fs::path& archive, const std::string& sums, const std::map<std::string, std::string>& hashes) {
+  constexpr std::size_t kDigits = 64;
+  for (const std::string& line : split(sums, '\n')) {
+    if (line.size() < kDigits + 3) continue;
+    const std::string name = line.substr(kDigits + 2);  // two spaces, or a space and a star
+    const auto found = hashes.find(name);
+    const bool fits = found != hashes.end() && found->second == line.substr(0, kDigits);
+    if (fits) continue;
+    throw DataError(fmt::format("{}: {} {}\nfetch the archive again; nothing was taken in", archive.string(), name,
+                                found == hashes.end() ? "is missing" : "is not what its checksum says"));
+  }
+}
+
+}  // namespace
+
+void unpack(const fs::path& archive, const fs::path& folder) {
+  ArchiveReader reader(archive);
+  std::map<std::string, std::string> hashes;
+  std::string sums;
+  while (const std::optional<std::string> entry = reader.next()) {
+    const std::string name = plain_name(*entry);
+    if (entry->empty()) {
+      throw DataError(
+          fmt::format("{} is no archive of runs\nmake one with xlm runs pack, or with tar", archive.string()));
+    }
+    hashes[name] = write_entry(reader, folder / name);
+    if (name == kSumsName) sums = read_file(folder / name);
+  }
+  check(archive, sums, hashes);
+}
+
+PackReport pack(const std::vector<PackedFile>& files, const fs::path& archive) {
+  ArchiveWriter writer(archive);
+  PackReport report;
+  std::string sums;
+  for (const PackedFile& file : files) {
+    const MappedFile content(file.file);
+    writer.add(file.name, content.text(), fs::last_write_time(file.file));
+    sums += fmt::format("{}  {}\n", sha256(content.text()), file.name);
+    ++report.files;
+    report.bytes += content.size();
+  }
+  writer.add(kSumsName, sums, fs::file_time_type::clock::now());
+  report.packed = writer.commit();
+  return report;
+}
+
+}  // namespace xlm

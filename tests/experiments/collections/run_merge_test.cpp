@@ -1,0 +1,284 @@
+// Runs of several folders put together.
+#include "experiments/collections/run_merge.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "experiments/collections/run_files.h"
+#include "experiments/collections/unpacking.h"
+#include "experiments/runs/live_run.h"
+#include "experiments/runs/run_lock.h"
+#include "experiments/runs/submission.h"
+#include "experiments/sweeps/sweep_plan.h"
+#include "results/run_folder/journal.h"
+#include "tests/experiments/experiment_files.h"
+#include "tests/experiments/program.h"
+#include "tests/temporary_folder.h"
+
+namespace xlm {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+class RunMergeTest : public ::testing::Test {
+ protected:
+  RunMergeTest() : data_(make_data(folder_.path() / "data")) {}
+
+  fs::path place(const std::string& name) const { return folder_.path() / name; }
+
+  /// A run with that seed in a folder of runs; its state after what `records` say.
+  fs::path make_run(const std::string& runs, int seed, const std::string& experiment = "one") {
+    const Yaml tree =
+        parse_yaml(run_config(data_, fmt::format("experiment: {}\nseed: {}\n", experiment, seed)), "run.yaml");
+    const SweepRun run = plan_sweep(tree, place(runs), false).front();
+    submit(run.planned);
+    return run.planned.paths.folder;
+  }
+
+  void add(const fs::path& run, const std::string& type, Json fields, int token = 1) {
+    ++now_;
+    Journal(
+        RunPaths{run}.journal(), [this] { return now_; }, token)
+        .append(type, fields);
+  }
+  void train(const fs::path& run, int steps) {
+    add(run, "state", {{"state", "running"}, {"host", "vm"}, {"pid", 1}});
+    for (int step = 1; step <= steps; ++step) add(run, "metric", {{"step", step}, {"values", {{"bpc", 2.5}}}});
+  }
+  void finish(const fs::path& run, double bpc) {
+    evaluate(run, "test", bpc, Json::object());
+    add(run, "state", {{"state", "done"}});
+  }
+  void evaluate(const fs::path& run, const std::string& split, double bpc, const Json& settings) {
+    add(run, "evaluation",
+        {{"step", 10},
+         {"split", split},
+         {"tokens", 9},
+         {"loss", 1.0},
+         {"seconds", now_},
+         {"final", true},
+         {"values", {{"bpc", bpc}}},
+         {"settings", settings}});
+  }
+  static void copy(const fs::path& from, const fs::path& to) { fs::copy(from, to, fs::copy_options::recursive); }
+
+  std::vector<MergeOutcome> merge(const std::string& from, const std::string& to, MergeSettings settings = {}) {
+    std::vector<MergeOutcome> outcomes;
+    for (const MergedRun& run : merge_runs(find_run_folders(place(from)), place(to), settings)) {
+      outcomes.push_back(run.outcome);
+    }
+    return outcomes;
+  }
+
+  static std::string journal(const fs::path& run) { return read_file(RunPaths{run}.journal()); }
+
+  /// Every file of a folder of runs but locks, with its bytes.
+  std::map<std::string, std::string> content(const std::string& runs) const {
+    std::map<std::string, std::string> found;
+    for (const fs::path& run : find_run_folders(place(runs))) {
+      for (const fs::path& file : run_files(run)) found[(run.filename() / file).string()] = read_file(run / file);
+    }
+    return found;
+  }
+
+  TemporaryFolder folder_;
+  fs::path data_;
+  double now_ = 100;
+};
+
+TEST_F(RunMergeTest, TakesInWhatIsMissingAndTheSecondTimeNothing) {
+  const fs::path one = make_run("a", 1);
+  const fs::path two = make_run("a", 2);
+  train(one, 3);
+  create_folders(one / "model");
+  write_file(one / "model" / "weights", "weights");
+  { const RunLock lock(one); }  // leaves a released lock behind
+  MergeSettings dry;
+  dry.dry_run = true;
+  EXPECT_THAT(merge("a", "b", dry), ElementsAre(MergeOutcome::kAdded, MergeOutcome::kAdded));
+  EXPECT_FALSE(fs::exists(place("b")));
+  EXPECT_THAT(merge("a", "b"), ElementsAre(MergeOutcome::kAdded, MergeOutcome::kAdded));
+  EXPECT_EQ(content("a"), content("b"));
+  EXPECT_FALSE(fs::exists(place("b") / one.filename() / "lock.1"));
+  EXPECT_THAT(merge("a", "b"), ElementsAre(MergeOutcome::kSame, MergeOutcome::kSame));
+  EXPECT_EQ(content("a"), content("b"));
+}
+
+TEST_F(RunMergeTest, TheRunThatCameFartherIsKeptWhicheverWayRound) {
+  const fs::path here = make_run("a", 1);
+  train(here, 3);
+  copy(place("a"), place("b"));
+  const fs::path there = place("b") / here.filename();
+  for (int step = 4; step <= 10; ++step) add(there, "metric", {{"step", step}, {"values", {{"bpc", 2.4}}}});
+  finish(there, 2.25);
+  create_folders(there / "model");
+  write_file(there / "model" / "weights", "weights");
+  copy(place("a"), place("a2"));
+  copy(place("b"), place("b2"));
+  EXPECT_THAT(merge("b", "a"), ElementsAre(MergeOutcome::kUpdated));
+  EXPECT_EQ(content("a"), content("b"));
+  EXPECT_EQ(read_live_run(here).status, RunStatus::kDone);
+  EXPECT_GT(RunLock(here).token(), 1) << "tokens go on where they were";
+  EXPECT_THAT(merge("a2", "b2"), ElementsAre(MergeOutcome::kSame));
+  EXPECT_EQ(content("b2"), content("b"));
+}
+
+TEST_F(RunMergeTest, OfTwoThatWentOnApartTheOneThatIsDoneIsKeptAndNoExperimentIsLost) {
+  const fs::path here = make_run("a", 1, "mine");
+  const fs::path there = make_run("b", 1, "theirs");
+  train(here, 8);
+  train(there, 10);
+  finish(there, 2.25);
+  copy(place("a"), place("a2"));
+  copy(place("b"), place("b2"));
+  EXPECT_THAT(merge("b", "a"), ElementsAre(MergeOutcome::kUpdated));
+  EXPECT_THAT(merge("a2", "b2"), ElementsAre(MergeOutcome::kUpdated)) << "it belongs to one more experiment";
+  EXPECT_EQ(journal(here), journal(place("b2") / here.filename()));
+  EXPECT_EQ(read_run(here).status, RunStatus::kDone);
+  EXPECT_THAT(read_run(here).experiments, ElementsAre("mine", "theirs"));
+  EXPECT_THAT(merge("b", "a"), ElementsAre(MergeOutcome::kSame));
+}
+
+TEST_F(RunMergeTest, EvaluationsThatWereMadeInBothPlacesAreUnited) {
+  const fs::path here = make_run("a", 1);
+  train(here, 10);
+  finish(here, 2.25);
+  copy(place("a"), place("b"));
+  const fs::path there = place("b") / here.filename();
+  evaluate(here, "test", 2.1, {{"eval.batch", 3}});
+  evaluate(there, "valid", 2.2, {{"eval.batch", 5}});
+  evaluate(here, "valid", 2.3, {{"eval.batch", 3}});
+  copy(place("a"), place("a2"));
+  EXPECT_THAT(merge("b", "a"), ElementsAre(MergeOutcome::kUpdated));
+  EXPECT_THAT(merge("a2", "b"), ElementsAre(MergeOutcome::kUpdated));
+  EXPECT_EQ(journal(here), journal(there));
+  EXPECT_EQ(read_run(here).evaluations.size(), 4U);
+  EXPECT_EQ(read_run(here).malformed, 0);
+  EXPECT_THAT(merge("b", "a"), ElementsAre(MergeOutcome::kSame));
+}
+
+TEST_F(RunMergeTest, AConflictTouchesNeither) {
+  const fs::path here = make_run("a", 1);
+  copy(place("a"), place("b"));
+  const fs::path there = place("b") / here.filename();
+  train(here, 10);
+  finish(here, 2.25);
+  train(there, 10);
+  finish(there, 2.26);
+  const auto before = std::pair(content("a"), content("b"));
+  MergeSettings moving;
+  moving.how = MergeHow::kMove;
+  EXPECT_THAT(merge("b", "a", moving), ElementsAre(MergeOutcome::kConflict));
+  EXPECT_THAT(merge("a", "b"), ElementsAre(MergeOutcome::kConflict));
+  EXPECT_EQ(std::pair(content("a"), content("b")), before);
+}
+
+TEST_F(RunMergeTest, DoneTwiceWithTheSameResultsIsNoConflict) {
+  const fs::path here = make_run("a", 1);
+  copy(place("a"), place("b"));
+  train(here, 10);
+  finish(here, 2.25);
+  train(place("b") / here.filename(), 10);
+  finish(place("b") / here.filename(), 2.25);
+  const auto before = content("a");
+  EXPECT_THAT(merge("b", "a"), ElementsAre(MergeOutcome::kDoneTwice));
+  EXPECT_EQ(content("a"), before);
+}
+
+TEST_F(RunMergeTest, RunsWithAWorkerAreLeftOut) {
+  const fs::path there = make_run("b", 1);
+  {
+    const RunLock lock(there);
+    EXPECT_THAT(merge("b", "a"), ElementsAre(MergeOutcome::kRunning));
+    EXPECT_TRUE(find_run_folders(place("a")).empty());
+  }
+  EXPECT_THAT(merge("b", "a"), ElementsAre(MergeOutcome::kAdded));
+  train(there, 3);
+  const RunLock lock(place("a") / there.filename());
+  EXPECT_THAT(merge("b", "a"), ElementsAre(MergeOutcome::kRunning));
+}
+
+TEST_F(RunMergeTest, MovedRunsAreGoneThereAndLinkedModelsAreTheSameFiles) {
+  const fs::path one = make_run("b", 1);
+  create_folders(one / "model");
+  write_file(one / "model" / "weights", "weights");
+  MergeSettings settings;
+  settings.how = MergeHow::kLink;
+  merge("b", "linked", settings);
+  EXPECT_TRUE(fs::equivalent(one / "model" / "weights", place("linked") / one.filename() / "model" / "weights"));
+  EXPECT_FALSE(fs::equivalent(one / "journal.jsonl", place("linked") / one.filename() / "journal.jsonl"));
+  const auto before = content("b");
+  settings.how = MergeHow::kMove;
+  EXPECT_THAT(merge("b", "a", settings), ElementsAre(MergeOutcome::kAdded));
+  EXPECT_EQ(content("a"), before);
+  EXPECT_TRUE(find_run_folders(place("b")).empty());
+  EXPECT_FALSE(has_live_worker(place("a") / one.filename()));
+  EXPECT_THAT(merge("linked", "a", settings), ElementsAre(MergeOutcome::kSame));
+  EXPECT_TRUE(find_run_folders(place("linked")).empty());
+}
+
+TEST_F(RunMergeTest, WhateverTheOrderTheUnionIsTheSame) {
+  // Three folders: a run of each alone, one that all have come differently far with, and one with two endings.
+  for (int owner = 1; owner <= 3; ++owner) {
+    const std::string runs = fmt::format("m{}", owner);
+    train(make_run(runs, owner), owner);
+    train(make_run(runs, 10, runs), 2 * owner);
+    const fs::path done = make_run(runs, 11);
+    train(done, 10);
+    if (owner != 2) finish(done, 2.25 + (owner == 1 ? 0.0 : 0.5));
+  }
+  const auto united = [&](const std::vector<int>& order, const std::string& name) {
+    for (const int owner : order) merge(fmt::format("m{}", owner), name);
+    for (const int owner : order) merge(fmt::format("m{}", owner), name);
+    auto all = content(name);
+    std::erase_if(all, [](const auto& file) { return file.first.find("environment") != std::string::npos; });
+    return all;
+  };
+  const auto first = united({1, 2, 3}, "u123");
+  EXPECT_EQ(find_run_folders(place("u123")).size(), 5U);
+  EXPECT_EQ(united({1, 3, 2}, "u132"), first);
+  EXPECT_EQ(united({2, 1, 3}, "u213"), first);
+}
+
+TEST_F(RunMergeTest, AnArchiveIsTakenInWholeOrNotAtAll) {
+  const fs::path one = make_run("b", 1);
+  train(one, 3);
+  std::vector<PackedFile> files;
+  for (const fs::path& file : run_files(one)) {
+    files.push_back({one / file, (fs::path("runs") / one.filename() / file).string()});
+  }
+  for (const char* name : {"b.tar", "b.tar.gz", "b.tar.xz", "b.tar.zst"}) {
+    const PackReport report = pack(files, place(name));
+    EXPECT_EQ(report.packed, fs::file_size(place(name)));
+    const std::string into = std::string("from.") + name;
+    EXPECT_EQ(merge_archive(place(name), place(into), {}).front().outcome, MergeOutcome::kAdded) << name;
+    EXPECT_EQ(content(into), content("b")) << name;
+    EXPECT_EQ(merge_archive(place(name), place(into), {}).front().outcome, MergeOutcome::kSame);
+    EXPECT_EQ(content(into), content("b"));
+  }
+  EXPECT_THROW(pack(files, place("b.zip")), UsageError);
+  EXPECT_FALSE(fs::exists(place("b.zip")));
+  EXPECT_EQ(shell(folder_.path(), "mkdir out && tar xf b.tar -C out && cd out && sha256sum -c --quiet SHA256SUMS").code,
+            0);
+
+  const std::string damage =
+      "echo >>out/runs/" + one.filename().string() + "/config.yaml && tar cf damaged.tar -C out .";
+  ASSERT_EQ(shell(folder_.path(), damage).code, 0);
+  try {
+    merge_archive(place("damaged.tar"), place("c"), {});
+    FAIL() << "the file does not fit its checksum";
+  } catch (const DataError& error) {
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("damaged.tar: runs/"), HasSubstr("not what its checksum says")));
+  }
+  EXPECT_TRUE(fs::is_empty(place("c")));
+  ASSERT_EQ(shell(folder_.path(), "tar cf plain.tar b").code, 0);  // as anybody would make one
+  EXPECT_EQ(merge_archive(place("plain.tar"), place("c"), {}).front().outcome, MergeOutcome::kAdded);
+  EXPECT_EQ(content("c"), content("b"));
+}
+
+}  // namespace
+}  // namespace xlm
