@@ -28,7 +28,7 @@ struct ExportOptions {
 };
 
 /// The runs that are named, or those that fulfil the conditions, in the order of their ids.
-std::vector<std::size_t> chosen_runs(RunTable& runs, const ExportOptions& options, const GlobalOptions& global) {
+std::vector<std::size_t> exported_rows(RunTable& runs, const ExportOptions& options, const GlobalOptions& global) {
   const std::vector<Filter> filters = parse_filters(options.where);
   std::vector<std::size_t> selected = runs.select(filters);
   std::erase_if(selected, [&](std::size_t row) { return row >= runs.size(); });
@@ -61,7 +61,7 @@ std::vector<fs::path> event_files(RunTable& runs, const std::vector<std::size_t>
 int export_runs(const ExportOptions& options, const GlobalOptions& global) {
   Store store = open_store(global);
   RunTable runs(store);
-  const std::vector<std::size_t> selected = chosen_runs(runs, options, global);
+  const std::vector<std::size_t> selected = exported_rows(runs, options, global);
   const std::vector<fs::path> files = options.format == "tensorboard"
                                           ? event_files(runs, selected, options, global)
                                           : export_run_tables(runs, selected, options.out, "." + options.format,

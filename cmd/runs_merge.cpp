@@ -95,7 +95,7 @@ ExitCode merge_code(const std::vector<MergedRun>& merged) {
   return code;
 }
 
-std::vector<std::string> chosen_runs(const PackCommand& command, const GlobalOptions& global) {
+std::vector<std::string> packed_runs(const PackCommand& command, const GlobalOptions& global) {
   Store store = open_store(global);
   RunTable runs(store);
   const std::vector<Filter> filters = parse_filters(command.where);
@@ -152,7 +152,7 @@ int pack_runs(const PackCommand& command, const GlobalOptions& global) {
   std::vector<PackedFile> files;
   std::vector<std::string> live;
   std::size_t count = 0;
-  for (const std::string& id : chosen_runs(command, global)) {
+  for (const std::string& id : packed_runs(command, global)) {
     if (has_live_worker(global.runs / id)) {
       live.push_back(id);
       continue;

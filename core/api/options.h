@@ -150,11 +150,12 @@ struct TrainOptions {
              .of_weights = false},
             threads);
     v.field({.name = "tf32", .help = "let float32 products on an NVIDIA GPU use TF32"}, tf32);
-    v.field({.name = "checkpoint_windows",
-             .help = "where a sequence is cut into windows: keep only what one hands to the next, and compute each "
-                     "again in the backward pass: the memory of one window, and steps that take 1.5 to 1.7 times as long",
-             .affects_result = false},
-            checkpoint_windows);
+    v.field(
+        {.name = "checkpoint_windows",
+         .help = "where a sequence is cut into windows: keep only what one hands to the next, and compute each "
+                 "again in the backward pass: the memory of one window, and steps that take 1.5 to 1.7 times as long",
+         .affects_result = false},
+        checkpoint_windows);
     v.field({.name = "cuda_graph",
              .help = "on an NVIDIA GPU: record a step's operations and replay them while their shapes stay the same; "
                      "a note says where a model's operations follow from the text",

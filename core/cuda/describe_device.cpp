@@ -9,7 +9,9 @@ namespace xlm {
 namespace {
 
 /// 13000 → "13.0".
-std::string cuda_version(int number) { return std::to_string(number / 1000) + "." + std::to_string(number % 1000 / 10); }
+std::string cuda_version(int number) {
+  return std::to_string(number / 1000) + "." + std::to_string(number % 1000 / 10);
+}
 
 }  // namespace
 
