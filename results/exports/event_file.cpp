@@ -130,7 +130,7 @@ std::string event_file_name(double time, std::int64_t worker) {
 
 fs::path export_events(const Run& run, const fs::path& folder) {
   const double created = run.created.value_or(0);
-  const fs::path file = folder / run.id / event_file_name(created, 0);
+  fs::path file = folder / run.id / event_file_name(created, 0);
   const fs::path unfinished = folder / run.id / ".unfinished";  // TensorBoard reads files with tfevents in their names
   {
     EventFile events(unfinished, created);

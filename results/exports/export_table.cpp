@@ -40,11 +40,11 @@ class CsvWriter : public ExportWriter {
 
 }  // namespace
 
-std::unique_ptr<ExportWriter> csv_writer(const fs::path& file, std::vector<ExportColumn> columns) {
-  return std::make_unique<CsvWriter>(file, std::move(columns));
+std::unique_ptr<ExportWriter> csv_writer(const fs::path& file, const std::vector<ExportColumn>& columns) {
+  return std::make_unique<CsvWriter>(file, columns);
 }
 
-std::unique_ptr<ExportWriter> parquet_writer(const fs::path& file, std::vector<ExportColumn> columns) {
+std::unique_ptr<ExportWriter> parquet_writer(const fs::path& file, const std::vector<ExportColumn>& columns) {
   using Open = ExportWriter* (*)(const fs::path&, const std::vector<ExportColumn>&);
   static const auto open = reinterpret_cast<Open>(library_function("libxlm_parquet.so", "xlm_parquet_writer"));
   return std::unique_ptr<ExportWriter>(open(file, columns));

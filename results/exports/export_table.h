@@ -29,9 +29,9 @@ class ExportWriter {
 };
 
 /// Times are in ISO 8601, missing values are empty.
-std::unique_ptr<ExportWriter> csv_writer(const fs::path& file, std::vector<ExportColumn> columns);
+std::unique_ptr<ExportWriter> csv_writer(const fs::path& file, const std::vector<ExportColumn>& columns);
 
 /// Parquet, by Arrow's C++ library, which is opened on first use.
-std::unique_ptr<ExportWriter> parquet_writer(const fs::path& file, std::vector<ExportColumn> columns);
+std::unique_ptr<ExportWriter> parquet_writer(const fs::path& file, const std::vector<ExportColumn>& columns);
 
 }  // namespace xlm

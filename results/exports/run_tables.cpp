@@ -101,8 +101,8 @@ std::vector<ExportColumn> columns_of_evaluations() {
 std::vector<fs::path> export_run_tables(RunTable& runs, const std::vector<std::size_t>& selected,
                                         const fs::path& folder, const std::string& ending,
                                         const MakeExportWriter& make_writer) {
-  const std::vector<fs::path> files{folder / ("runs" + ending), folder / ("series" + ending),
-                                    folder / ("evaluations" + ending)};
+  std::vector<fs::path> files{folder / ("runs" + ending), folder / ("series" + ending),
+                              folder / ("evaluations" + ending)};
   create_folders(folder);
   std::vector<ExportColumn> columns = columns_of_runs(runs, selected);
   const auto run_writer = make_writer(files[0], columns);

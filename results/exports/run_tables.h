@@ -10,7 +10,8 @@
 
 namespace xlm {
 
-using MakeExportWriter = std::function<std::unique_ptr<ExportWriter>(const fs::path&, std::vector<ExportColumn>)>;
+using MakeExportWriter =
+    std::function<std::unique_ptr<ExportWriter>(const fs::path&, const std::vector<ExportColumn>&)>;
 
 /// Writes runs, series and evaluations of `selected` rows (runs alone) into `folder`, each as NAME + `ending`, and says
 /// which files. docs/results.md lists the columns.
