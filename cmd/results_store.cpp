@@ -11,6 +11,8 @@
 #include "base/progress.h"
 #include "base/text.h"
 #include "experiments/runs/run_lock.h"
+#include "results/store/run_list.h"
+#include "results/store/unmet_condition.h"
 
 namespace xlm {
 namespace {
@@ -83,6 +85,21 @@ std::string find_run(const RunTable& runs, const std::string& name) {
       fmt::format("'{}' may be {} runs: {}{}", name, candidates.size(),
                   join({candidates.begin(), candidates.begin() + static_cast<std::ptrdiff_t>(shown)}, ", "),
                   shown < candidates.size() ? ", …" : ""));
+}
+
+std::set<std::string> choose_runs(RunTable& runs, const std::vector<std::string>& names,
+                                  const std::vector<std::string>& where, const GlobalOptions& global) {
+  const std::vector<Filter> filters = parse_filters(where);
+  std::set<std::string> ids;
+  for (const std::string& name : names) ids.insert(find_run(runs, name));
+  if (names.empty() || !filters.empty()) {
+    const std::vector<std::size_t> rows = newest_first(runs, filters);
+    if (rows.empty()) {
+      throw DataError(runs.size() == 0 ? std::string(trim(no_runs_hint(global))) : unmet_condition(runs, filters));
+    }
+    for (const std::size_t row : rows) ids.insert(runs.id(row));
+  }
+  return ids;
 }
 
 }  // namespace xlm

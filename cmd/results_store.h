@@ -1,6 +1,7 @@
 // The store of results as commands open it: brought up to date first, with progress where that takes time.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -24,5 +25,10 @@ std::string no_runs_hint(const GlobalOptions& global);
 /// The one run that `name` means: an id, the start of one, or a run folder. Throws DataError with the nearest id where
 /// there is none, as for any other thing that is missing, and UsageError with the candidates of several.
 std::string find_run(const RunTable& runs, const std::string& name);
+
+/// Ids of the runs that are named and of those that fulfil the conditions; of all runs where neither is given. Throws
+/// as find_run, and DataError where no run is chosen, with the condition that none fulfils.
+std::set<std::string> choose_runs(RunTable& runs, const std::vector<std::string>& names,
+                                  const std::vector<std::string>& where, const GlobalOptions& global);
 
 }  // namespace xlm

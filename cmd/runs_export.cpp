@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <set>
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
@@ -14,8 +15,6 @@
 #include "results/exports/event_file.h"
 #include "results/exports/run_tables.h"
 #include "results/run_folder/run_folder.h"
-#include "results/store/run_list.h"
-#include "results/store/unmet_condition.h"
 
 namespace xlm {
 namespace {
@@ -27,21 +26,14 @@ struct ExportOptions {
   fs::path out;
 };
 
-/// The runs that are named, or those that fulfil the conditions, in the order of their ids.
+/// Rows of the chosen runs, in the order of the store.
 std::vector<std::size_t> exported_rows(RunTable& runs, const ExportOptions& options, const GlobalOptions& global) {
-  const std::vector<Filter> filters = parse_filters(options.where);
-  std::vector<std::size_t> selected = runs.select(filters);
-  std::erase_if(selected, [&](std::size_t row) { return row >= runs.size(); });
-  if (!options.runs.empty()) {
-    std::vector<std::string> names;
-    for (const std::string& run : options.runs) names.push_back(find_run(runs, run));
-    std::erase_if(selected,
-                  [&](std::size_t row) { return std::find(names.begin(), names.end(), runs.id(row)) == names.end(); });
+  const std::set<std::string> chosen = choose_runs(runs, options.runs, options.where, global);
+  std::vector<std::size_t> rows;
+  for (std::size_t row = 0; row < runs.size(); ++row) {
+    if (chosen.contains(runs.id(row))) rows.push_back(row);
   }
-  if (selected.empty()) {
-    throw DataError(runs.size() == 0 ? no_runs_hint(global) : unmet_condition(runs, filters));
-  }
-  return selected;
+  return rows;
 }
 
 std::vector<fs::path> event_files(RunTable& runs, const std::vector<std::size_t>& selected,
@@ -81,7 +73,8 @@ int export_runs(const ExportOptions& options, const GlobalOptions& global) {
 std::function<int()> declare_runs_export(CLI::App& app, const GlobalOptions& global) {
   const auto options = std::make_shared<ExportOptions>();
   app.add_option("RUN", options->runs, "Run ids, or starts of them (default: all runs)");
-  app.add_option("--where", options->where, "Only runs with KEY=VALUE (!=, <, <=, >, >=); all must hold")
+  app.add_option("--where", options->where,
+                 "Runs with KEY=VALUE (!=, <, <=, >, >=); all must hold; beside those that are named")
       ->allow_extra_args(false)
       ->type_name("CONDITION");
   app.add_option("--format", options->format, "csv, parquet or tensorboard")

@@ -17,8 +17,6 @@
 #include "experiments/collections/run_merge.h"
 #include "experiments/collections/unpacking.h"
 #include "experiments/runs/run_lock.h"
-#include "results/store/run_list.h"
-#include "results/store/unmet_condition.h"
 
 namespace xlm {
 namespace {
@@ -95,22 +93,6 @@ ExitCode merge_code(const std::vector<MergedRun>& merged) {
   return code;
 }
 
-std::vector<std::string> packed_runs(const PackCommand& command, const GlobalOptions& global) {
-  Store store = open_store(global);
-  RunTable runs(store);
-  const std::vector<Filter> filters = parse_filters(command.where);
-  std::set<std::string> ids;
-  for (const std::string& name : command.runs) ids.insert(find_run(runs, name));
-  if (command.runs.empty() || !filters.empty()) {
-    const std::vector<std::size_t> rows = newest_first(runs, filters);
-    if (rows.empty()) {
-      throw DataError(runs.size() == 0 ? std::string(trim(no_runs_hint(global))) : unmet_condition(runs, filters));
-    }
-    for (const std::size_t row : rows) ids.insert(runs.id(row));
-  }
-  return {ids.begin(), ids.end()};
-}
-
 bool is_packed(const fs::path& relative, const PackCommand& command) {
   if (!relative.has_parent_path()) return true;
   const fs::path& folder = *relative.begin();
@@ -152,7 +134,9 @@ int pack_runs(const PackCommand& command, const GlobalOptions& global) {
   std::vector<PackedFile> files;
   std::vector<std::string> live;
   std::size_t count = 0;
-  for (const std::string& id : packed_runs(command, global)) {
+  Store store = open_store(global);
+  RunTable runs(store);
+  for (const std::string& id : choose_runs(runs, command.runs, command.where, global)) {
     if (has_live_worker(global.runs / id)) {
       live.push_back(id);
       continue;

@@ -2,6 +2,7 @@
 # Installs what the build needs: Debian packages, and libtorch, plotly.js and Arrow from their Python wheels into .deps/.
 #   CUDA=0|1   take the small CPU set, or the CUDA libraries too (default: what was taken before; the first time 1 where a
 #              driver or toolkit is present)
+#   EXTRAS=1   also a browser and LaTeX, for the tests that need them (`make test-all`)
 #   READERS=1  also what some tests read our files with, in Python (`make readers`)
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -26,6 +27,7 @@ packages=(
   libgtest-dev libicu-dev libmuparser-dev libsentencepiece-dev libspdlog-dev libsqlite3-dev libsqlitecpp-dev libssl-dev
   libyaml-cpp-dev nlohmann-json3-dev zlib1g-dev
 )
+if [ "${EXTRAS:-0}" = 1 ]; then packages+=(chromium texlive-latex-base texlive-latex-recommended); fi
 
 missing=()
 for package in "${packages[@]}"; do
