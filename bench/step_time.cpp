@@ -17,6 +17,7 @@
 #include "core/api/adaptive_span_options.h"
 #include "core/api/gpt2_options.h"
 #include "core/api/hourglass_options.h"
+#include "core/kernels/packed_operands.h"
 #include "core/models/language_model.h"
 #include "core/runtime/device.h"
 #include "core/train/optimizer.h"
@@ -254,7 +255,7 @@ int run(int argc, char** argv) {
   }
   keep_freed_memory();
   if (threads > 0) at::set_num_threads(static_cast<int>(threads));
-  const double rate = fastest_product(precision == Precision::kBfloat16 ? torch::kBFloat16 : torch::kFloat);
+  const double rate = fastest_product(precision == Precision::kBfloat16 && has_bfloat16_products() ? torch::kBFloat16 : torch::kFloat);
   fmt::print("{} threads, {}, fastest product {:.0f} GFLOP/s\n", at::get_num_threads(),
              kPrecisionNames.at(static_cast<std::size_t>(precision)), rate);
   TextTable table(

@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <clocale>
 #include <csignal>
@@ -19,6 +20,7 @@
 #include "base/text.h"
 #include "base/version.h"
 #include "cmd/command.h"
+#include "experiments/runs/core_library.h"
 
 namespace xlm {
 namespace {
@@ -116,6 +118,36 @@ int call(const std::function<int()>& runner) {
   }
 }
 
+/// The same with messages and exit codes for what is thrown.
+int run_command(const GlobalOptions& global, const std::function<int()>& runner) {
+  configure_log(global);
+  try {
+    return call(runner);
+  } catch (const Error& error) {
+    complain(global, error.what());
+    return error.code();
+  } catch (const std::bad_alloc&) {
+    complain(global, "out of memory");
+    return kOutOfResources;
+  } catch (const std::exception& error) {
+    // Libraries' own exceptions: the first line says what; the rest (libtorch adds a backtrace) only on request.
+    const std::string what = error.what();
+    complain(global, global.verbose ? what : what.substr(0, what.find('\n')));
+    return kFailed;
+  }
+}
+
+/// CLI11 stops reading at --version, whatever follows it.
+bool asks_for_more(int argc, char** argv) {
+  return std::any_of(argv + 1, argv + argc, [](std::string_view word) { return word == "-v" || word == "--verbose"; });
+}
+
+/// What --version says with --verbose: libtorch, the device, and which products the kernels use.
+int show_machine() {
+  for (const auto& [name, value] : core().environment("auto")) fmt::print("  {:<16} {}\n", name, value);
+  return 0;
+}
+
 int run(int argc, char** argv) {
   fill_closed_streams();
   install_error_handlers();
@@ -129,7 +161,8 @@ int run(int argc, char** argv) {
       "Adaptive attention span, dynamic token pooling, recurrence for GPT-2: from raw text to the papers' tables with "
       "your own numbers in them.\n",
       "xlm"};
-  app.set_version_flag("-V,--version", fmt::format("xlm {} ({})", kVersion, kCommit));
+  app.set_version_flag("-V,--version", fmt::format("xlm {} ({})", kVersion, kCommit),
+                       "Version; with --verbose also libtorch, the device, and how it multiplies");
   app.require_subcommand(1);
   app.footer(
       "Examples:\n"
@@ -153,29 +186,17 @@ int run(int argc, char** argv) {
   }
   try {
     app.parse(argc, argv);
+  } catch (const CLI::CallForVersion& version) {
+    const int code = app.exit(version);
+    return asks_for_more(argc, argv) ? run_command(global, show_machine) : code;
   } catch (const CLI::Success& success) {
-    return app.exit(success);  // --help, --version
+    return app.exit(success);  // --help
   } catch (const CLI::ParseError& error) {
     complain(global, unknown_word(app, with_suggestion(app, error), argc, argv));
     return kUsage;
   }
-  configure_log(global);
   for (const auto& [sub, runner] : runners) {
-    if (!sub->parsed()) continue;
-    try {
-      return call(runner);
-    } catch (const Error& error) {
-      complain(global, error.what());
-      return error.code();
-    } catch (const std::bad_alloc&) {
-      complain(global, "out of memory");
-      return kOutOfResources;
-    } catch (const std::exception& error) {
-      // Libraries' own exceptions: the first line says what; the rest (libtorch adds a backtrace) only on request.
-      const std::string what = error.what();
-      complain(global, global.verbose ? what : what.substr(0, what.find('\n')));
-      return kFailed;
-    }
+    if (sub->parsed()) return run_command(global, runner);
   }
   return kUsage;
 }

@@ -18,6 +18,7 @@
 #include "core/eval/sampling.h"
 #include "core/eval/segment.h"
 #include "core/eval/trace.h"
+#include "core/kernels/packed_operands.h"
 #include "core/models/capabilities.h"
 #include "core/models/model_costs.h"
 #include "core/models/model_folder.h"
@@ -81,6 +82,8 @@ class CoreLibrary final : public Core {
     found["libtorch"] = TORCH_VERSION;
     found["device"] = chosen.str();
     found["cpu_capability"] = at::get_cpu_capability();
+    found["cpu_products"] = uses_register_gemm() ? "own" : "libtorch";
+    found["cpu_bfloat16"] = has_bfloat16_products() ? "multiplied" : "values only, multiplied in float32";
     if (device == "auto" && !chosen.is_cuda()) found["gpu"] = "none: " + cuda_state().reason;
     return found;
   }

@@ -10,13 +10,18 @@
 
 #include <torch/torch.h>
 
+#include "core/kernels/register_gemm.h"
+
 namespace xlm {
 
-/// C = A·B, or C += A·B where `add`. All lie row by row; `lda`, `ldb` and `ldc` are the strides of rows. In float32 by
-/// oneDNN's small products.
+/// C = A·B, or C += A·B where `add`. All lie row by row; `lda`, `ldb` and `ldc` are the strides of rows.
 inline void product(std::int64_t rows, std::int64_t columns, std::int64_t inner, const float* a, std::int64_t lda,
                     const float* b, std::int64_t ldb, float* c, std::int64_t ldc, bool add) {
-  at::native::cpublas::brgemm(rows, columns, inner, lda, ldb, ldc, add, a, b, c);
+  if (uses_register_gemm()) {
+    register_gemm(rows, columns, inner, {a, lda, 1}, b, ldb, c, ldc, add);
+  } else {
+    at::native::cpublas::brgemm(rows, columns, inner, lda, ldb, ldc, add, a, b, c);
+  }
 }
 
 inline void product(std::int64_t rows, std::int64_t columns, std::int64_t inner, const double* a, std::int64_t lda,

@@ -1,22 +1,30 @@
-// Row loops of banded attention. Whether there is a mask and dropout is known at compile time and every sum is declared
-// a reduction: only then does the compiler make vectors of the loops.
+// Row loops of banded attention, a vector at a time. Whether there is a mask and dropout is known at compile time.
 #include "core/kernels/banded_rows.h"
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
-#include "core/kernels/exponential.h"
-#include "core/kernels/simd_dispatch.h"
+#include "core/kernels/simd.h"
 
 namespace xlm {
 namespace {
 
 constexpr double kEpsilon = 1e-8;  // of the renormalisation (docs/models.md#the-soft-mask)
 
-/// The soft mask's line before it is clamped to [0, 1], at a column of the band.
-template <class T>
-XLM_SIMD_INLINE T mask_line(const RowSettings<T>& s, std::int64_t column) {
-  return (static_cast<T>(static_cast<std::int32_t>(column + 1 - s.band)) + s.span) / s.ramp + 1;
+/// The soft mask's line before it is clamped to [0, 1], from a column of the band on.
+template <int n, class T>
+XLM_SIMD_INLINE Vector<T, n> mask_line(const RowSettings<T>& s, std::int64_t column) {
+  const Vector<std::int32_t, n> place = lane_numbers<n>() + static_cast<std::int32_t>(column + 1 - s.band);
+  return (__builtin_convertvector(place, Vector<T, n>) + s.span) / s.ramp + T{1};
+}
+
+template <int n, class T>
+XLM_SIMD_INLINE Vector<T, n> clamped(const Vector<T, n>& line) {
+  const Vector<T, n> zero{};
+  const Vector<T, n> one = zero + T{1};
+  const Vector<T, n> above = line > zero ? line : zero;
+  return above < one ? above : one;
 }
 
 /// Columns before this one have a mask of 0 and a derivative of 0.
@@ -26,104 +34,122 @@ std::int64_t first_unmasked(const RowSettings<T>& s) {
   return std::clamp<std::int64_t>(s.band - reach, 0, s.band);
 }
 
-template <class T>
-XLM_SIMD_INLINE T drop_factor(const RowSettings<T>& s, std::int64_t column) {
-  return static_cast<T>(s.dropout.factor(s.key, static_cast<std::uint32_t>(column)));
+template <int n, class T>
+XLM_SIMD_INLINE Vector<T, n> drop_factors(const RowSettings<T>& s, std::int64_t column) {
+  return __builtin_convertvector(s.dropout.template factors<n>(s.key, static_cast<std::uint32_t>(column)),
+                                 Vector<T, n>);
 }
 
-template <bool masked, bool dropped, class T>
+template <int n, bool masked, bool dropped, class T>
 XLM_SIMD_INLINE RowSums<T> forward_loops(T* row, const RowSettings<T>& settings) {
   const RowSettings<T> s = settings;  // a copy, so that writing to the row cannot change it
-  T maximum = row[0];
-#pragma omp simd reduction(max : maximum)
-  for (std::int64_t j = 0; j < s.band; ++j) maximum = std::max(maximum, row[j]);
-  T sum = 0;
-  T kept = 0;
+  constexpr T kLeast = std::numeric_limits<T>::lowest();
+  Vector<T, n> largest = Vector<T, n>{} + kLeast;
+  for (std::int64_t j = 0; j < s.band; j += n) {
+    const Vector<T, n> x = load<n>(row + j, s.band - j, kLeast);
+    largest = x > largest ? x : largest;
+  }
+  const T maximum = largest_lane(largest);
+  Vector<T, n> sums{};
+  Vector<T, n> kept_sums{};
   const std::int64_t first = masked ? first_unmasked(s) : 0;
-#pragma omp simd reduction(+ : sum)
-  for (std::int64_t j = 0; j < first; ++j) {
-    sum += exponential(row[j] - maximum);
-    row[j] = 0;
+  for (std::int64_t j = 0; j < first; j += n) {  // mask 0: no weight, but the softmax still counts the score
+    sums += exponential<n>(load<n>(row + j, first - j, kLeast) - maximum);
+    store<n>(Vector<T, n>{}, first - j, row + j);
   }
-#pragma omp simd reduction(+ : sum, kept)
-  for (std::int64_t j = first; j < s.band; ++j) {
-    const T e = exponential(row[j] - maximum);
-    const T m = masked ? std::min(std::max(mask_line(s, j), T{0}), T{1}) : T{1};
-    sum += e;
-    kept += e * m;
-    row[j] = e * m;
+  for (std::int64_t j = first; j < s.band; j += n) {
+    const Vector<T, n> e = exponential<n>(load<n>(row + j, s.band - j, kLeast) - maximum);
+    sums += e;
+    Vector<T, n> weight = e;
+    if constexpr (masked) {
+      weight *= clamped<n, T>(mask_line<n>(s, j));
+      kept_sums += weight;
+    }
+    store<n>(weight, s.band - j, row + j);
   }
-  const T kept_share = masked ? kept / sum + static_cast<T>(kEpsilon) : T{1};
+  const T sum = sum_of_lanes(sums);
+  const T kept_share = masked ? sum_of_lanes(kept_sums) / sum + static_cast<T>(kEpsilon) : T{1};
   const T scale = 1 / (sum * kept_share);
-#pragma omp simd
-  for (std::int64_t j = first; j < s.band; ++j) row[j] *= dropped ? scale * drop_factor(s, j) : scale;
+  for (std::int64_t j = first; j < s.band; j += n) {
+    Vector<T, n> weight = load<n>(row + j, s.band - j, T{0}) * scale;
+    if constexpr (dropped) weight *= drop_factors<n>(s, j);
+    store<n>(weight, s.band - j, row + j);
+  }
   return {maximum + std::log(sum), kept_share};
 }
 
-template <bool masked, bool dropped, class T>
+template <int n, bool masked, bool dropped, class T>
 XLM_SIMD_INLINE T backward_loops(T* row, T* upstream, const RowSettings<T>& settings, const RowSums<T>& sums, T dot) {
   const RowSettings<T> s = settings;
+  constexpr T kLeast = std::numeric_limits<T>::lowest();
   const T log_sum = sums.log_sum;
   const T inverse = masked ? 1 / sums.kept : T{1};
   // Σ softmax · d softmax: the mask's renormalisation leaves only what its ε does.
   const T rest = masked ? dot * static_cast<T>(kEpsilon) * inverse : T{0};
   const std::int64_t first = masked ? first_unmasked(s) : 0;
-  if (masked) {
-#pragma omp simd
-    for (std::int64_t j = 0; j < first; ++j) {  // mask 0: no weight, but the softmax still counts the score
-      upstream[j] = -exponential(row[j] - log_sum) * rest;
-      row[j] = 0;
-    }
+  for (std::int64_t j = 0; j < first; j += n) {
+    const Vector<T, n> p = exponential<n>(load<n>(row + j, first - j, kLeast) - log_sum);
+    store<n>(p * -rest, first - j, upstream + j);
+    store<n>(Vector<T, n>{}, first - j, row + j);
   }
-  T span_gradient = 0;
-#pragma omp simd reduction(+ : span_gradient)
-  for (std::int64_t j = first; j < s.band; ++j) {
-    const T p = exponential(row[j] - log_sum);
-    const T factor = dropped ? drop_factor(s, j) : T{1};
-    const T gradient = (upstream[j] * factor - dot) * inverse;  // of softmax · mask
-    T m = 1;
-    if (masked) {
-      const T line = mask_line(s, j);
-      m = std::min(std::max(line, T{0}), T{1});
+  Vector<T, n> span_gradients{};
+  for (std::int64_t j = first; j < s.band; j += n) {
+    const Vector<T, n> p = exponential<n>(load<n>(row + j, s.band - j, kLeast) - log_sum);
+    Vector<T, n> gradient = load<n>(upstream + j, s.band - j, T{0});
+    Vector<T, n> weight = p;
+    if constexpr (dropped) {
+      const Vector<T, n> factors = drop_factors<n>(s, j);
+      gradient *= factors;
+      weight *= factors;
+    }
+    gradient = gradient - dot;
+    if constexpr (masked) {
+      gradient *= inverse;  // of softmax · mask
+      const Vector<T, n> line = mask_line<n>(s, j);
+      const Vector<T, n> m = clamped<n, T>(line);
       // The clamp's corners belong to its slope, as in torch.
-      span_gradient += m == line ? p * gradient : T{0};
+      span_gradients += m == line ? p * gradient : Vector<T, n>{};
+      gradient = m * gradient - rest;
+      weight *= m * inverse;
     }
-    upstream[j] = p * (m * gradient - rest);
-    row[j] = p * m * inverse * factor;
+    store<n>(p * gradient, s.band - j, upstream + j);
+    store<n>(weight, s.band - j, row + j);
   }
-  return span_gradient / s.ramp;
+  return sum_of_lanes(span_gradients) / s.ramp;
 }
 
-template <class T>
-XLM_SIMD_INLINE RowSums<T> any_forward_row(T* row, const RowSettings<T>& s) {
-  if (s.masked) return s.dropped ? forward_loops<true, true>(row, s) : forward_loops<true, false>(row, s);
-  return s.dropped ? forward_loops<false, true>(row, s) : forward_loops<false, false>(row, s);
+template <int n, class T>
+XLM_SIMD_INLINE RowSums<T> forward_any_row_of(T* row, const RowSettings<T>& s) {
+  if (s.masked) return s.dropped ? forward_loops<n, true, true>(row, s) : forward_loops<n, true, false>(row, s);
+  return s.dropped ? forward_loops<n, false, true>(row, s) : forward_loops<n, false, false>(row, s);
 }
 
-template <class T>
-XLM_SIMD_INLINE T any_backward_row(T* row, T* upstream, const RowSettings<T>& s, const RowSums<T>& sums, T dot) {
+template <int n, class T>
+XLM_SIMD_INLINE T backward_any_row_of(T* row, T* upstream, const RowSettings<T>& s, const RowSums<T>& sums, T dot) {
   if (s.masked) {
-    return s.dropped ? backward_loops<true, true>(row, upstream, s, sums, dot)
-                     : backward_loops<true, false>(row, upstream, s, sums, dot);
+    return s.dropped ? backward_loops<n, true, true>(row, upstream, s, sums, dot)
+                     : backward_loops<n, true, false>(row, upstream, s, sums, dot);
   }
-  return s.dropped ? backward_loops<false, true>(row, upstream, s, sums, dot)
-                   : backward_loops<false, false>(row, upstream, s, sums, dot);
+  return s.dropped ? backward_loops<n, false, true>(row, upstream, s, sums, dot)
+                   : backward_loops<n, false, false>(row, upstream, s, sums, dot);
 }
+
+XLM_SIMD_VERSIONS(RowSums<float>, forward_any_row, (float* row, const RowSettings<float>& s), (row, s))
+XLM_SIMD_VERSIONS(float, backward_any_row,
+                  (float* row, float* upstream, const RowSettings<float>& s, const RowSums<float>& sums, float dot),
+                  (row, upstream, s, sums, dot))
 
 }  // namespace
 
-XLM_SIMD_DISPATCH RowSums<float> forward_row(float* row, const RowSettings<float>& s) {
-  return any_forward_row(row, s);
-}
-RowSums<double> forward_row(double* row, const RowSettings<double>& s) { return any_forward_row(row, s); }
+RowSums<float> forward_row(float* row, const RowSettings<float>& s) { return forward_any_row(row, s); }
+RowSums<double> forward_row(double* row, const RowSettings<double>& s) { return forward_any_row_of<2>(row, s); }
 
-XLM_SIMD_DISPATCH float backward_row(float* row, float* upstream, const RowSettings<float>& s,
-                                     const RowSums<float>& sums, float dot) {
-  return any_backward_row(row, upstream, s, sums, dot);
+float backward_row(float* row, float* upstream, const RowSettings<float>& s, const RowSums<float>& sums, float dot) {
+  return backward_any_row(row, upstream, s, sums, dot);
 }
 double backward_row(double* row, double* upstream, const RowSettings<double>& s, const RowSums<double>& sums,
                     double dot) {
-  return any_backward_row(row, upstream, s, sums, dot);
+  return backward_any_row_of<2>(row, upstream, s, sums, dot);
 }
 
 }  // namespace xlm

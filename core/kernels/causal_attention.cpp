@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "core/kernels/counter_dropout.h"
+#include "core/kernels/packed_operands.h"
 
 namespace xlm {
 namespace {
@@ -32,6 +33,12 @@ torch::Tensor causal_attention_plain(const CausalAttentionInput& input) {
 }
 
 torch::Tensor causal_attention(const CausalAttentionInput& input) {
+  if (autocast_lacks_products(input.query)) {
+    const c10::impl::ExcludeDispatchKeyGuard no_autocast(c10::DispatchKey::AutocastCPU);
+    CausalAttentionInput wide = input;
+    for (torch::Tensor* x : {&wide.query, &wide.key, &wide.value}) *x = x->to(torch::kFloat);
+    return causal_attention(wide).to(input.query.scalar_type());
+  }
   // On the CPU libtorch's has no dropout.
   if (input.dropout > 0 && input.query.device().is_cpu()) return causal_attention_plain(input);
   const std::int64_t queries = input.query.size(2);

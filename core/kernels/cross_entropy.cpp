@@ -7,13 +7,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <type_traits>
 #include <vector>
 
-#include "core/kernels/exponential.h"
 #include "core/kernels/linear.h"
-#include "core/kernels/simd_dispatch.h"
+#include "core/kernels/packed_operands.h"
+#include "core/kernels/simd.h"
 #include "core/kernels/tiled_gemm.h"
 
 namespace xlm {
@@ -28,39 +29,48 @@ constexpr std::int64_t kPieceRows = 512;     // predictions whose logits are the
 constexpr std::int64_t kSummed = 4096;       // of a row, whose sum is made in the logits' own type
 
 /// log Σ exp(row); where kSoftmax, the row becomes its softmax.
-template <bool kSoftmax, class T>
+template <int n, bool kSoftmax, class T>
 XLM_SIMD_INLINE double log_sum_body(std::conditional_t<kSoftmax, T, const T>* row, std::int64_t width) {
-  T maximum = row[0];
-#pragma omp simd reduction(max : maximum)
-  for (std::int64_t j = 0; j < width; ++j) maximum = std::max(maximum, row[j]);
+  constexpr T kLeast = std::numeric_limits<T>::lowest();
+  Vector<T, n> largest = Vector<T, n>{} + kLeast;
+  for (std::int64_t j = 0; j < width; j += n) {
+    const Vector<T, n> x = load<n>(row + j, width - j, kLeast);
+    largest = x > largest ? x : largest;
+  }
+  const T maximum = largest_lane(largest);
   double sum = 0;
   for (std::int64_t begin = 0; begin < width; begin += kSummed) {
     const std::int64_t end = std::min(width, begin + kSummed);
-    T piece = 0;
-#pragma omp simd reduction(+ : piece)
-    for (std::int64_t j = begin; j < end; ++j) {
-      const T power = exponential(row[j] - maximum);
-      if constexpr (kSoftmax) row[j] = power;
-      piece += power;
+    Vector<T, n> sums{};
+    for (std::int64_t j = begin; j < end; j += n) {
+      const Vector<T, n> power = exponential<n>(load<n>(row + j, end - j, kLeast) - maximum);
+      if constexpr (kSoftmax) store<n>(power, end - j, row + j);
+      sums += power;
     }
-    sum += static_cast<double>(piece);
+    sum += static_cast<double>(sum_of_lanes(sums));
   }
   if constexpr (kSoftmax) {
     const T scale = static_cast<T>(1 / sum);
-#pragma omp simd
-    for (std::int64_t j = 0; j < width; ++j) row[j] *= scale;
+    for (std::int64_t j = 0; j < width; j += n) {
+      store<n>(load<n>(row + j, width - j, T{0}) * scale, width - j, row + j);
+    }
   }
   return static_cast<double>(maximum) + std::log(sum);
 }
 
-XLM_SIMD_DISPATCH double log_sum(const float* row, std::int64_t width) {
-  return log_sum_body<false, float>(row, width);
+template <int n, class T>
+XLM_SIMD_INLINE double log_sum_of(const T* row, std::int64_t width) {
+  return log_sum_body<n, false, T>(row, width);
 }
-double log_sum(const double* row, std::int64_t width) { return log_sum_body<false, double>(row, width); }
-XLM_SIMD_DISPATCH double softmax_in_place(float* row, std::int64_t width) {
-  return log_sum_body<true, float>(row, width);
+template <int n, class T>
+XLM_SIMD_INLINE double softmax_in_place_of(T* row, std::int64_t width) {
+  return log_sum_body<n, true, T>(row, width);
 }
-double softmax_in_place(double* row, std::int64_t width) { return log_sum_body<true, double>(row, width); }
+
+XLM_SIMD_VERSIONS(double, log_sum, (const float* row, std::int64_t width), (row, width))
+XLM_SIMD_VERSIONS(double, softmax_in_place, (float* row, std::int64_t width), (row, width))
+double log_sum(const double* row, std::int64_t width) { return log_sum_of<2>(row, width); }
+double softmax_in_place(double* row, std::int64_t width) { return softmax_in_place_of<2>(row, width); }
 
 /// The losses of rows of logits [n, V] against targets [n], on the CPU; where `gradient`, the logits become theirs.
 void row_losses(const Tensor& logits, const Tensor& targets, bool gradient, double* losses) {
@@ -84,6 +94,11 @@ void row_losses(const Tensor& logits, const Tensor& targets, bool gradient, doub
   });
 }
 
+/// Whether autocast asks for products in a lower precision that are faster for it.
+bool has_lower_products(const Tensor& weight) {
+  return at::autocast::is_autocast_enabled(torch::kCPU) && !autocast_lacks_products(weight);
+}
+
 struct HeadGradients {
   Tensor hidden, weight, bias;
 };
@@ -95,15 +110,17 @@ class PieceByPiece {
       : weight_(weight),
         bias_(bias),
         gradient_(gradient),
-        type_(at::autocast::is_autocast_enabled(torch::kCPU) ? at::autocast::get_autocast_dtype(torch::kCPU)
-                                                             : weight.scalar_type()),
+        type_(has_lower_products(weight) ? at::autocast::get_autocast_dtype(torch::kCPU) : weight.scalar_type()),
         tiled_(type_ == torch::kFloat),
         factor_(weight.to(type_)) {}
 
   /// hidden [m, k] and targets [m], on the CPU, hidden in the weight's precision.
   double run(const Tensor& hidden, const Tensor& targets) {
     const std::int64_t count = hidden.size(0);
-    const Tensor across = tiled_ ? transposed(weight_) : factor_.t();  // [k, V]
+    std::optional<RightMatrix> across;  // [k, V]
+    std::optional<RightMatrix> along;   // [V, k]
+    if (tiled_) across = RightMatrix::transpose_of(weight_);
+    if (tiled_ && gradient_) along.emplace(weight_);
     const Tensor buffer = torch::empty({std::min(count, kPieceRows), weight_.size(0)}, hidden.options());
     if (gradient_) {
       found_ = {.hidden = torch::empty_like(hidden), .weight = torch::zeros_like(weight_)};
@@ -115,13 +132,13 @@ class PieceByPiece {
       const Tensor x = hidden.narrow(0, begin, rows);
       const Tensor logits = buffer.narrow(0, 0, rows);  // [rows, V], then their gradient
       if (tiled_) {
-        rows_product(x, across, bias_, logits);
+        rows_product(x, *across, bias_, logits);
       } else {
-        logits.copy_(torch::matmul(x.to(type_), across));
+        logits.copy_(torch::matmul(x.to(type_), factor_.t()));
         if (bias_) logits.add_(*bias_);
       }
       row_losses(logits, targets.narrow(0, begin, rows), gradient_, losses.data() + begin);
-      if (gradient_) add_gradients(x, logits, begin);
+      if (gradient_) add_gradients(x, logits, along, begin);
     }
     double sum = 0;
     for (const double loss : losses) sum += loss;  // one order whatever the threads
@@ -131,10 +148,11 @@ class PieceByPiece {
   const HeadGradients& gradients() const { return found_; }
 
  private:
-  void add_gradients(const Tensor& x, const Tensor& of_logits, std::int64_t begin) {
+  void add_gradients(const Tensor& x, const Tensor& of_logits, const std::optional<RightMatrix>& along,
+                     std::int64_t begin) {
     const Tensor of_x = found_.hidden.narrow(0, begin, x.size(0));
-    if (tiled_) {
-      rows_product(of_logits, weight_, std::nullopt, of_x);
+    if (along) {
+      rows_product(of_logits, *along, std::nullopt, of_x);
       weight_gradient(of_logits, x, found_.weight, true);
     } else {
       const Tensor lowered = of_logits.to(type_);

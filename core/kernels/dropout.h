@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "base/random.h"
+#include "core/kernels/simd.h"
 
 namespace xlm {
 
@@ -26,14 +27,29 @@ class Dropout {
   /// are compared with the probability. There are no branches, so that the compiler makes vectors of loops over
   /// columns.
   float factor(std::uint32_t key, std::uint32_t column) const {
-    std::uint32_t x = key + column * 0x9E3779B9U;
-    x = (x ^ (x >> 16U)) * 0x7FEB352DU;
-    x = (x ^ (x >> 15U)) * 0x846CA68BU;
-    x ^= x >> 16U;
-    return (x >> 8U) >= threshold_ ? scale_ : 0.0F;
+    return mixed(key + column * 0x9E3779B9U) >= threshold_ ? scale_ : 0.0F;
+  }
+
+  /// Those of n columns from `column` on, in a vector.
+  template <int n>
+  XLM_SIMD_INLINE Vector<float, n> factors(std::uint32_t key, std::uint32_t column) const {
+    using Words = Vector<std::uint32_t, n>;
+    const Words columns = __builtin_convertvector(lane_numbers<n>(), Words) + column;
+    const Words bits = mixed(columns * 0x9E3779B9U + key);
+    const Vector<std::int32_t, n> kept =
+        __builtin_convertvector(bits, Vector<std::int32_t, n>) >= static_cast<std::int32_t>(threshold_);
+    return kept ? Vector<float, n>{} + scale_ : Vector<float, n>{};
   }
 
  private:
+  template <class Word>
+  XLM_SIMD_INLINE static Word mixed(Word x) {
+    x = (x ^ (x >> 16U)) * 0x7FEB352DU;
+    x = (x ^ (x >> 15U)) * 0x846CA68BU;
+    x ^= x >> 16U;
+    return x >> 8U;
+  }
+
   std::uint32_t threshold_;
   float scale_;
 };

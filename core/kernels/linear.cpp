@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/kernels/packed_operands.h"
 #include "core/kernels/tiled_gemm.h"
 
 namespace xlm {
@@ -34,7 +35,7 @@ class Linear : public torch::autograd::Function<Linear> {
     context->saved_data["bias"] = bias.has_value();
     std::vector<std::int64_t> shape = x.sizes().vec();
     shape.back() = weight.size(0);
-    return rows_product(rows, transposed(weight), bias).view(shape);
+    return rows_product(rows, RightMatrix::transpose_of(weight), bias).view(shape);
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& upstream) {
@@ -42,7 +43,7 @@ class Linear : public torch::autograd::Function<Linear> {
     const Tensor gradient = as_rows(upstream[0]);  // [m, out]
     variable_list result(3);
     if (context->needs_input_grad(0)) {
-      result[0] = rows_product(gradient, saved[1]).view(context->saved_data["shape"].toIntVector());
+      result[0] = rows_product(gradient, RightMatrix(saved[1])).view(context->saved_data["shape"].toIntVector());
     }
     if (context->needs_input_grad(1)) result[1] = weight_gradient(gradient, saved[0]);
     if (context->saved_data["bias"].toBool()) result[2] = gradient.sum(0);
@@ -58,7 +59,7 @@ class Affine : public torch::autograd::Function<Affine> {
     context->saved_data["shape"] = x.sizes().vec();
     std::vector<std::int64_t> shape = x.sizes().vec();
     shape.back() = weight.size(1);
-    return rows_product(rows, weight, bias).view(shape);
+    return rows_product(rows, RightMatrix(weight), bias).view(shape);
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& upstream) {
@@ -66,7 +67,8 @@ class Affine : public torch::autograd::Function<Affine> {
     const Tensor gradient = as_rows(upstream[0]);  // [m, out]
     variable_list result(3);
     if (context->needs_input_grad(0)) {
-      result[0] = rows_product(gradient, transposed(saved[1])).view(context->saved_data["shape"].toIntVector());
+      result[0] =
+          rows_product(gradient, RightMatrix::transpose_of(saved[1])).view(context->saved_data["shape"].toIntVector());
     }
     if (context->needs_input_grad(1)) result[1] = weight_gradient(saved[0], gradient);
     if (context->needs_input_grad(2)) result[2] = gradient.sum(0);
@@ -80,7 +82,7 @@ class LinearWithPast : public torch::autograd::Function<LinearWithPast> {
     const Tensor rows = as_rows(seen);
     context->save_for_backward({rows, weight});
     context->saved_data["block"] = block.size(1);
-    return rows_product(rows, transposed(weight)).view({seen.size(0), seen.size(1), weight.size(0)});
+    return rows_product(rows, RightMatrix::transpose_of(weight)).view({seen.size(0), seen.size(1), weight.size(0)});
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& upstream) {
@@ -90,7 +92,7 @@ class LinearWithPast : public torch::autograd::Function<LinearWithPast> {
     variable_list result(3);
     if (context->needs_input_grad(1)) {
       const Tensor of_block = as_rows(gradient.narrow(1, gradient.size(1) - block, block));
-      result[1] = rows_product(of_block, saved[1]).view({gradient.size(0), block, saved[1].size(1)});
+      result[1] = rows_product(of_block, RightMatrix(saved[1])).view({gradient.size(0), block, saved[1].size(1)});
     }
     if (context->needs_input_grad(2)) result[2] = weight_gradient(as_rows(gradient), saved[0]);
     return result;
@@ -101,6 +103,16 @@ bool has_kernel(const Tensor& x, const Tensor& weight) {
   return has_tiled_products(x, weight) && x.numel() > 0 && !at::autocast::is_autocast_enabled(torch::kCPU);
 }
 
+/// In float32 with the values that bfloat16 has.
+Tensor rounded(const Tensor& x) { return x.defined() ? x.to(torch::kBFloat16).to(torch::kFloat) : x; }
+
+/// f(x, weight, bias) with operands and result in the values of bfloat16, as autocast has them, multiplied in float32.
+template <class F>
+Tensor in_rounded_values(const F& f, const Tensor& x, const Tensor& weight, const Tensor& bias) {
+  const c10::impl::ExcludeDispatchKeyGuard no_autocast(c10::DispatchKey::AutocastCPU);
+  return f(rounded(x), rounded(weight), rounded(bias)).to(torch::kBFloat16);
+}
+
 /// Fewer rows than this read the weight once whatever is done, and a transposed copy would cost more than the product.
 constexpr std::int64_t kFewRows = 8;
 
@@ -109,16 +121,22 @@ bool has_few_rows(const Tensor& x) { return x.numel() < kFewRows * x.size(-1); }
 }  // namespace
 
 Tensor linear_layer(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+  if (autocast_lacks_products(x) && x.numel() > 0) return in_rounded_values(linear_layer, x, weight, bias);
   if (!has_kernel(x, weight) || has_few_rows(x)) return torch::linear(x, weight, bias);
   return Linear::apply(x, weight.contiguous(), bias.defined() ? std::optional(bias.contiguous()) : std::nullopt);
 }
 
 Tensor affine_layer(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+  if (autocast_lacks_products(x) && x.numel() > 0) return in_rounded_values(affine_layer, x, weight, bias);
   if (!has_kernel(x, weight) || has_few_rows(x)) return torch::linear(x, weight.t(), bias);
   return Affine::apply(x, weight.contiguous(), bias.contiguous());
 }
 
 Tensor linear_layer_with_past(const Tensor& seen, const Tensor& block, const Tensor& weight) {
+  if (autocast_lacks_products(seen)) {
+    const c10::impl::ExcludeDispatchKeyGuard no_autocast(c10::DispatchKey::AutocastCPU);
+    return linear_layer_with_past(rounded(seen), rounded(block), rounded(weight)).to(torch::kBFloat16);
+  }
   if (has_kernel(seen, weight)) return LinearWithPast::apply(seen, block, weight.contiguous());
   return torch::linear(torch::cat({seen.narrow(1, 0, seen.size(1) - block.size(1)), block}, 1), weight);
 }

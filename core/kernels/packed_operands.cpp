@@ -1,6 +1,8 @@
 // Copies of matrices in bfloat16.
 #include "core/kernels/packed_operands.h"
 
+#include <ATen/autocast_mode.h>
+
 #include <array>
 #include <cstring>
 
@@ -61,6 +63,11 @@ XLM_SIMD_DISPATCH void pair_rows(const Bfloat16* in, std::int64_t stride, std::i
       pairs[j] = first[j] | static_cast<std::uint32_t>(second[j]) << 16U;
     }
   }
+}
+
+bool autocast_lacks_products(const torch::Tensor& x) {
+  return x.device().is_cpu() && at::autocast::is_autocast_enabled(torch::kCPU) &&
+         at::autocast::get_autocast_dtype(torch::kCPU) == torch::kBFloat16 && !has_bfloat16_products();
 }
 
 bool has_bfloat16_products() {

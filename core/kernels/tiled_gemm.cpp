@@ -18,6 +18,7 @@ using torch::Tensor;
 constexpr std::int64_t kRows = 64;
 constexpr std::int64_t kColumns = 256;
 constexpr std::int64_t kInner = 512;
+constexpr std::int64_t kOwnRows = 128;          // of our own blocks: more read the right operand less often
 constexpr std::int64_t kTransposedRows = 1024;  // fewer are not worth another thread
 
 struct View {
@@ -38,33 +39,13 @@ void add_product(std::int64_t rows, std::int64_t n, std::int64_t k, View a, View
   }
 }
 
-}  // namespace
-
-bool has_tiled_products(const Tensor& a, const Tensor& b) {
-  return a.scalar_type() == torch::kFloat && b.scalar_type() == torch::kFloat && a.device().is_cpu();
+/// Enough tiles for all threads also where there are few rows, at most `most` of them in each.
+std::int64_t tile_for_threads(std::int64_t rows, std::int64_t most) {
+  return std::clamp<std::int64_t>((rows + at::get_num_threads() - 1) / at::get_num_threads(),
+                                  std::min<std::int64_t>(rows, 16), most);
 }
 
-void rows_product(const Tensor& x, const Tensor& b, const std::optional<Tensor>& bias, const Tensor& out) {
-  const std::int64_t m = x.size(0);
-  const std::int64_t n = b.size(1);
-  const float* offset = bias ? bias->const_data_ptr<float>() : nullptr;
-  at::parallel_for(0, (m + kRows - 1) / kRows, 1, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t first = begin * kRows; first < std::min(m, end * kRows); first += kRows) {
-      const std::int64_t rows = std::min(kRows, m - first);
-      float* c = out.data_ptr<float>() + first * n;
-      for (std::int64_t i = 0; offset != nullptr && i < rows; ++i) std::copy(offset, offset + n, c + i * n);
-      add_product(rows, n, b.size(0), {x.const_data_ptr<float>() + first * x.stride(0), x.stride(0)}, view_of(b), c, n,
-                  offset != nullptr);
-    }
-  });
-}
-
-Tensor rows_product(const Tensor& x, const Tensor& b, const std::optional<Tensor>& bias) {
-  const Tensor out = torch::empty({x.size(0), b.size(1)}, x.options().requires_grad(false));
-  rows_product(x, b, bias, out);
-  return out;
-}
-
+/// A transposed copy.
 Tensor transposed(const Tensor& matrix) {
   const Tensor out = torch::empty({matrix.size(1), matrix.size(0)}, matrix.options().requires_grad(false));
   at::parallel_for(0, matrix.size(0), kTransposedRows, [&](std::int64_t begin, std::int64_t end) {
@@ -74,12 +55,65 @@ Tensor transposed(const Tensor& matrix) {
   return out;
 }
 
+}  // namespace
+
+bool has_tiled_products(const Tensor& a, const Tensor& b) {
+  return a.scalar_type() == torch::kFloat && b.scalar_type() == torch::kFloat && a.device().is_cpu();
+}
+
+RightMatrix::RightMatrix(const Tensor& b, bool across) : columns_(b.size(across ? 0 : 1)) {
+  if (uses_register_gemm()) {
+    packed_.emplace(b, across);
+  } else {
+    plain_ = across ? transposed(b) : b;
+  }
+}
+
+RightMatrix::RightMatrix(const Tensor& b) : RightMatrix(b, false) {}
+
+RightMatrix RightMatrix::transpose_of(const Tensor& b) { return {b, true}; }
+
+void rows_product(const Tensor& x, const RightMatrix& b, const std::optional<Tensor>& bias, const Tensor& out) {
+  const std::int64_t m = x.size(0);
+  const std::int64_t n = b.columns();
+  const float* offset = bias ? bias->const_data_ptr<float>() : nullptr;
+  const std::int64_t tile = b.packed_ ? tile_for_threads(m, kOwnRows) : kRows;
+  at::parallel_for(0, (m + tile - 1) / tile, 1, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t first = begin * tile; first < std::min(m, end * tile); first += tile) {
+      const std::int64_t rows = std::min(tile, m - first);
+      const View from{x.const_data_ptr<float>() + first * x.stride(0), x.stride(0)};
+      float* c = out.data_ptr<float>() + first * n;
+      for (std::int64_t i = 0; offset != nullptr && i < rows; ++i) std::copy(offset, offset + n, c + i * n);
+      if (b.packed_) {
+        b.packed_->product(rows, {from.data, from.stride, 1}, c, n, offset != nullptr);
+      } else {
+        add_product(rows, n, x.size(1), from, view_of(b.plain_), c, n, offset != nullptr);
+      }
+    }
+  });
+}
+
+Tensor rows_product(const Tensor& x, const RightMatrix& b, const std::optional<Tensor>& bias) {
+  const Tensor out = torch::empty({x.size(0), b.columns()}, x.options().requires_grad(false));
+  rows_product(x, b, bias, out);
+  return out;
+}
+
 void weight_gradient(const Tensor& g, const Tensor& x, const Tensor& out, bool add) {
   const std::int64_t m = g.size(0);
   const std::int64_t features = g.size(1);
-  // Enough tiles for all threads also where there are few features.
-  const std::int64_t tile = std::clamp<std::int64_t>((features + at::get_num_threads() - 1) / at::get_num_threads(),
-                                                     std::min<std::int64_t>(features, 16), kRows);
+  if (uses_register_gemm()) {
+    const PackedRight right(x, false);
+    const std::int64_t tile = tile_for_threads(features, kOwnRows);
+    at::parallel_for(0, (features + tile - 1) / tile, 1, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t first = begin * tile; first < std::min(features, end * tile); first += tile) {
+        right.product(std::min(tile, features - first), {g.const_data_ptr<float>() + first, 1, g.stride(0)},
+                      out.data_ptr<float>() + first * x.size(1), x.size(1), add);
+      }
+    });
+    return;
+  }
+  const std::int64_t tile = tile_for_threads(features, kRows);
   at::parallel_for(0, (features + tile - 1) / tile, 1, [&](std::int64_t begin, std::int64_t end) {
     std::vector<float> g_t(static_cast<std::size_t>(tile * kInner));
     for (std::int64_t first = begin * tile; first < std::min(features, end * tile); first += tile) {

@@ -1,5 +1,5 @@
-// Matrix products in float32 on the CPU, made of oneDNN's small products of tiles. They are two to four times as fast
-// as torch::matmul there. None of them has a gradient.
+// Matrix products in float32 on the CPU, tile by tile: of our own blocks or of libtorch's small products, whichever are
+// faster on this processor (register_gemm.h). None of them has a gradient.
 //
 // m rows, in and out features.
 #pragma once
@@ -8,24 +8,41 @@
 
 #include <torch/torch.h>
 
+#include "core/kernels/register_gemm.h"
+
 namespace xlm {
 
 /// Whether the products below take these matrices: float32, on the CPU.
 bool has_tiled_products(const torch::Tensor& a, const torch::Tensor& b);
 
-/// out [m, out] = x [m, in] · b [in, out], plus `bias` [out] in every row where it is given. The elements of a row lie
-/// side by side in all of them. The second form makes `out`.
-void rows_product(const torch::Tensor& x, const torch::Tensor& b, const std::optional<torch::Tensor>& bias,
+/// A right operand [in, out] of one or many products, as they read it.
+class RightMatrix {
+ public:
+  /// `b` [in, out] itself, which is kept. The elements of a row lie side by side, as in all matrices here.
+  explicit RightMatrix(const torch::Tensor& b);
+  /// The transpose of `b` [out, in].
+  static RightMatrix transpose_of(const torch::Tensor& b);
+
+  std::int64_t columns() const { return columns_; }
+
+ private:
+  friend void rows_product(const torch::Tensor&, const RightMatrix&, const std::optional<torch::Tensor>&,
+                           const torch::Tensor&);
+  RightMatrix(const torch::Tensor& b, bool transposed);
+
+  std::int64_t columns_;
+  std::optional<PackedRight> packed_;  // where the products are our own
+  torch::Tensor plain_;                // [in, out] for libtorch's
+};
+
+/// out [m, out] = x [m, in] · b, plus `bias` [out] in every row where it is given. The second form makes `out`.
+void rows_product(const torch::Tensor& x, const RightMatrix& b, const std::optional<torch::Tensor>& bias,
                   const torch::Tensor& out);
-torch::Tensor rows_product(const torch::Tensor& x, const torch::Tensor& b,
+torch::Tensor rows_product(const torch::Tensor& x, const RightMatrix& b,
                            const std::optional<torch::Tensor>& bias = std::nullopt);
 
-/// out [out, in] = gᵀ·x of g [m, out] and x [m, in], or out += gᵀ·x where `add`. The elements of a row lie side by side
-/// in all of them. The second form makes `out`.
+/// out [out, in] = gᵀ·x of g [m, out] and x [m, in], or out += gᵀ·x where `add`. The second form makes `out`.
 void weight_gradient(const torch::Tensor& g, const torch::Tensor& x, const torch::Tensor& out, bool add);
 torch::Tensor weight_gradient(const torch::Tensor& g, const torch::Tensor& x);
-
-/// A transposed copy of a matrix.
-torch::Tensor transposed(const torch::Tensor& matrix);
 
 }  // namespace xlm

@@ -14,6 +14,7 @@
 #include "core/eval/evaluation.h"
 #include "core/eval/measure.h"
 #include "core/eval/trace.h"
+#include "core/kernels/packed_operands.h"
 #include "core/models/capabilities.h"
 #include "core/models/language_model.h"
 #include "core/models/model_folder.h"
@@ -103,6 +104,10 @@ Trainer::Trainer(const TrainJob& job, TrainSink& sink)
   state_ = model_->initial_state(options_->train.batch);
   if (options_->eval.select == EvalOptions::Select::kBest) {
     best_.emplace(job.folder / "checkpoints" / "best.safetensors");
+  }
+  if (options_->train.precision == Precision::kBfloat16 && device_.is_cpu() && !has_bfloat16_products()) {
+    sink_->message(
+        "note: this processor multiplies no bfloat16: steps have its values but take longer than in float32");
   }
   restore();
   captured_ = captured_steps();

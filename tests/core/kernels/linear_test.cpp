@@ -1,6 +1,9 @@
 // Linear layers against libtorch's own.
 #include "core/kernels/linear.h"
 
+#include <functional>
+
+#include <ATen/autocast_mode.h>
 #include <gtest/gtest.h>
 
 namespace xlm {
@@ -42,6 +45,57 @@ TEST(Linear, WithTransposedWeightsEqualsTorchsInValueAndGradient) {
     const auto given = torch::autograd::grad({(actual * upstream).sum()}, leaves);
     for (std::size_t i = 0; i < leaves.size(); ++i) EXPECT_TRUE(torch::allclose(given[i], wanted[i], 1e-4, 1e-4)) << i;
   }
+}
+
+/// Autocast to bfloat16 inside its scope.
+class Autocast {
+ public:
+  Autocast() {
+    at::autocast::set_autocast_enabled(torch::kCPU, true);
+    at::autocast::set_autocast_dtype(torch::kCPU, torch::kBFloat16);
+  }
+  ~Autocast() {
+    at::autocast::clear_cache();
+    at::autocast::set_autocast_enabled(torch::kCPU, false);
+  }
+};
+
+/// What `layer` gives of `leaves` under autocast, and the gradients of all of them for a given upstream.
+std::vector<torch::Tensor> autocast_run(const std::vector<torch::Tensor>& leaves,
+                                        const std::function<torch::Tensor(const std::vector<torch::Tensor>&)>& layer) {
+  torch::Tensor out;
+  {
+    const Autocast scope;
+    out = layer(leaves);
+  }
+  torch::manual_seed(2);
+  std::vector<torch::Tensor> found = torch::autograd::grad({out}, leaves, {torch::randn_like(out)});
+  found.push_back(out);
+  return found;
+}
+
+TEST(Linear, UnderAutocastHasTheValuesOfTorchsInBfloat16) {  // also where the processor multiplies none
+  torch::manual_seed(1);
+  const std::vector<torch::Tensor> leaves{torch::randn({3, 20, 32}).set_requires_grad(true),
+                                          torch::randn({24, 32}).set_requires_grad(true),
+                                          torch::randn({24}).set_requires_grad(true)};
+  using Leaves = std::vector<torch::Tensor>;
+  const auto compare = [&](const auto& ours, const auto& torchs) {
+    const Leaves given = autocast_run(leaves, ours);
+    const Leaves wanted = autocast_run(leaves, torchs);
+    for (std::size_t i = 0; i < given.size(); ++i) {
+      EXPECT_EQ(given[i].scalar_type(), wanted[i].scalar_type()) << i;
+      // A unit in the last place of bfloat16 is 2^-8 of a number; sums of 32 products round to neighbours.
+      EXPECT_TRUE(torch::allclose(given[i].to(torch::kFloat), wanted[i].to(torch::kFloat), 1.0 / 128, 0.02)) << i;
+    }
+    // Rounded operands, not those given: far from the product in float32.
+    const torch::Tensor exact = torchs(leaves);
+    EXPECT_GT((given.back() - exact).abs().max().item<double>(), 0.01);
+  };
+  compare([](const Leaves& x) { return linear_layer(x[0], x[1], x[2]); },
+          [](const Leaves& x) { return torch::linear(x[0], x[1], x[2]); });
+  compare([](const Leaves& x) { return affine_layer(x[0], x[1].t(), x[2]); },
+          [](const Leaves& x) { return torch::linear(x[0], x[1], x[2]); });
 }
 
 TEST(Linear, TakesRowsThatAreNotContiguous) {

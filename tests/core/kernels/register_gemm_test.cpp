@@ -1,0 +1,88 @@
+// Products of our own blocks against libtorch's in double precision.
+#include "core/kernels/register_gemm.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+namespace xlm {
+namespace {
+
+using torch::Tensor;
+
+struct Sizes {
+  std::int64_t rows, columns, inner;
+};
+
+/// Every count of rows that ends in another block, of columns around a panel, and of inner rows around a piece.
+std::vector<Sizes> all_sizes() {
+  std::vector<Sizes> sizes;
+  for (std::int64_t rows = 1; rows <= 20; ++rows) sizes.push_back({rows, 16, 7});
+  for (const std::int64_t columns : {1, 8, 15, 16, 17, 31, 32, 50}) {
+    for (const std::int64_t rows : {1, 6, 7, 13}) sizes.push_back({rows, columns, 9});
+  }
+  for (const std::int64_t inner : {1, 2, 255, 256, 257, 513}) sizes.push_back({8, 33, inner});
+  return sizes;
+}
+
+/// A matrix [rows, columns] inside a larger one whose other elements are not numbers: none of them may be read.
+Tensor inside(std::int64_t rows, std::int64_t columns, std::int64_t more) {
+  const Tensor around = torch::full({rows, columns + more}, std::nanf(""));
+  const Tensor matrix = around.narrow(1, 0, columns);
+  matrix.copy_(torch::randn({rows, columns}));
+  return matrix;
+}
+
+LeftOperand left(const Tensor& a) { return {a.const_data_ptr<float>(), a.stride(0), a.stride(1)}; }
+
+/// How far `found` is from a·b (+ before), in units of what rounding of so many terms may do.
+double error(const Tensor& found, const Tensor& a, const Tensor& b, const Tensor& before) {
+  const Tensor x = a.to(torch::kDouble);
+  const Tensor y = b.to(torch::kDouble);
+  const Tensor truth = torch::matmul(x, y) + before.to(torch::kDouble);
+  const Tensor size = torch::matmul(x.abs(), y.abs()) + before.to(torch::kDouble).abs();
+  return ((found.to(torch::kDouble) - truth).abs() / (size * 6e-8 * std::sqrt(static_cast<double>(a.size(1)) + 4)))
+      .max()
+      .item<double>();
+}
+
+class RegisterGemm : public testing::TestWithParam<Sizes> {};
+
+TEST_P(RegisterGemm, EqualsTheProductInDoublePrecision) {
+  torch::manual_seed(1);
+  const auto [rows, columns, inner] = GetParam();
+  for (const bool transposed : {false, true}) {
+    const Tensor a = transposed ? inside(inner, rows, 3).t() : inside(rows, inner, 5);
+    const Tensor b = inside(inner, columns, 2);
+    for (const bool add : {false, true}) {
+      const Tensor around = torch::full({rows, columns + 4}, 7.0F);
+      const Tensor c = around.narrow(1, 0, columns);
+      const Tensor before = add ? torch::randn({rows, columns}) : torch::zeros({rows, columns});
+      if (add) c.copy_(before);
+      register_gemm(rows, columns, inner, left(a), b.const_data_ptr<float>(), b.stride(0), c.data_ptr<float>(),
+                    c.stride(0), add);
+      EXPECT_LT(error(c, a, b, before), 4) << (transposed ? "transposed " : "") << (add ? "added" : "");
+      EXPECT_TRUE((around.narrow(1, columns, 4) == 7).all().item<bool>()) << "wrote beside the product";
+      const Tensor packed = add ? before.clone() : torch::full({rows, columns}, std::nanf(""));
+      PackedRight(b, false).product(rows, left(a), packed.data_ptr<float>(), columns, add);
+      EXPECT_TRUE(torch::equal(packed, c));
+      const Tensor turned = add ? before.clone() : torch::full({rows, columns}, std::nanf(""));
+      const Tensor across = b.t().contiguous();
+      PackedRight(across, true).product(rows, left(a), turned.data_ptr<float>(), columns, add);
+      EXPECT_TRUE(torch::equal(turned, c));
+    }
+  }
+}
+
+std::string name_of(const testing::TestParamInfo<Sizes>& sizes) {
+  return std::to_string(sizes.param.rows) + "x" + std::to_string(sizes.param.columns) + "x" +
+         std::to_string(sizes.param.inner);
+}
+
+INSTANTIATE_TEST_SUITE_P(, RegisterGemm, testing::ValuesIn(all_sizes()), name_of);
+
+}  // namespace
+}  // namespace xlm
