@@ -39,10 +39,11 @@ void add_product(std::int64_t rows, std::int64_t n, std::int64_t k, View a, View
   }
 }
 
-/// Enough tiles for all threads also where there are few rows, at most `most` of them in each.
+/// Rows of a tile, at most `most` of them, such that all threads have as many tiles and these are of one size.
 std::int64_t tile_for_threads(std::int64_t rows, std::int64_t most) {
-  return std::clamp<std::int64_t>((rows + at::get_num_threads() - 1) / at::get_num_threads(),
-                                  std::min<std::int64_t>(rows, 16), most);
+  const std::int64_t threads = at::get_num_threads();
+  const std::int64_t tiles = (rows + most * threads - 1) / (most * threads) * threads;
+  return std::max<std::int64_t>((rows + tiles - 1) / tiles, std::min<std::int64_t>(rows, 16));
 }
 
 /// A transposed copy.
@@ -113,7 +114,9 @@ void weight_gradient(const Tensor& g, const Tensor& x, const Tensor& out, bool a
     });
     return;
   }
-  const std::int64_t tile = tile_for_threads(features, kRows);
+  // Enough tiles for all threads also where there are few features.
+  const std::int64_t tile = std::clamp<std::int64_t>((features + at::get_num_threads() - 1) / at::get_num_threads(),
+                                                     std::min<std::int64_t>(features, 16), kRows);
   at::parallel_for(0, (features + tile - 1) / tile, 1, [&](std::int64_t begin, std::int64_t end) {
     std::vector<float> g_t(static_cast<std::size_t>(tile * kInner));
     for (std::int64_t first = begin * tile; first < std::min(features, end * tile); first += tile) {
