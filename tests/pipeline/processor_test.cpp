@@ -1,0 +1,101 @@
+// The program on other processors than this one, as far as environment variables can make it believe so: the same
+// results within rounding, whichever products its kernels use.
+#include <cmath>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/experiments/program.h"
+#include "tests/temporary_folder.h"
+
+namespace xlm {
+namespace {
+
+using ::testing::HasSubstr;
+
+/// An environment variable inside its scope.
+class Variable {
+ public:
+  Variable(const char* name, const std::string& value) : name_(name) { ::setenv(name, value.c_str(), 1); }
+  Variable(const Variable&) = delete;
+  Variable& operator=(const Variable&) = delete;
+  ~Variable() { ::unsetenv(name_); }
+
+ private:
+  const char* name_;
+};
+
+class Processor : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string text;
+    for (int i = 0; i < 900; ++i) text += "line " + std::to_string(i * i % 1009) + " of a text that says little\n";
+    write_file(folder_.path() / "corpus.txt", text);
+    ASSERT_EQ(xlm({"prepare-data", "text", "--from", "corpus.txt", "--out", "data"}).code, 0);
+  }
+
+  ProgramResult xlm(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(), XLM_BINARY);
+    return BackgroundProgram(std::move(arguments), folder_.path()).wait();
+  }
+
+  /// The test loss of 20 steps, with what the program said meanwhile.
+  std::pair<double, std::string> trained(const std::string& model, const std::string& runs,
+                                         const std::vector<std::string>& more = {}) const {
+    std::vector<std::string> arguments{"train", "run.yaml", "--runs", runs, "train.threads=1"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    write_file(folder_.path() / "run.yaml",
+               "data: {path: data}\nmodel: " + model +
+                   "\noptimizer: {warmup_steps: 5}\n"
+                   "train: {steps: 20, batch: 4, block: 32, eval_every: 20}\ndevice: cpu\n");
+    const ProgramResult done = xlm(arguments);
+    EXPECT_EQ(done.code, 0) << done.err;
+    const ProgramResult list = xlm({"runs", "ls", "--runs", runs, "--format", "csv", "--columns", "test.loss"});
+    return {std::stod(list.out.substr(list.out.find(',', list.out.find('\n')) + 1)), done.err};  // of the only run
+  }
+
+  TemporaryFolder folder_;
+};
+
+constexpr const char* kSpans =
+    "{type: adaptive-span, width: 32, heads: 2, feed_forward: 64, layers: 2, span: 48, span_ramp: 8}";
+constexpr const char* kHourglass =
+    "{type: hourglass, width: 32, heads: 2, feed_forward: 64, layers: [1, 2, 1], boundaries: {type: whitespace}}";
+
+TEST_F(Processor, ItsProductsAreNamedAndCanBeChosen) {
+  for (const std::string products : {"own", "libtorch"}) {
+    const Variable chosen("XLM_PRODUCTS", products);
+    const ProgramResult said = xlm({"--version", "--verbose"});
+    EXPECT_EQ(said.code, 0);
+    EXPECT_THAT(said.out, testing::ContainsRegex("cpu_products +" + products + "\n"));
+    EXPECT_THAT(said.out, HasSubstr("libtorch"));
+  }
+  EXPECT_THAT(xlm({"--version"}).out, testing::Not(HasSubstr("libtorch")));
+}
+
+TEST_F(Processor, BothKindsOfProductsTrainAlike) {
+  for (const std::string model : {kSpans, kHourglass}) {
+    std::vector<double> losses;
+    for (const std::string products : {"own", "libtorch"}) {
+      const Variable chosen("XLM_PRODUCTS", products);
+      losses.push_back(trained(model, products + std::to_string(model.size())).first);
+    }
+    EXPECT_NEAR(losses[0], losses[1], 1e-4) << model;  // 20 steps of float32, whose sums round in other orders
+  }
+}
+
+TEST_F(Processor, Bfloat16TrainsCloseToFloat32AndSaysWhereItIsNotMultiplied) {
+  const Variable onednn("ONEDNN_MAX_CPU_ISA", "AVX2");  // no products of bfloat16, also where the processor has them
+  const auto [wide, nothing] = trained(kSpans, "wide");
+  const auto [rounded, said] = trained(kSpans, "rounded", {"train.precision=bfloat16"});
+  EXPECT_THAT(said, HasSubstr("this processor multiplies no bfloat16"));
+  EXPECT_THAT(nothing, testing::Not(HasSubstr("bfloat16")));
+  EXPECT_NE(rounded, wide);
+  EXPECT_NEAR(rounded, wide, 0.02);
+}
+
+}  // namespace
+}  // namespace xlm
