@@ -47,6 +47,9 @@ std::string_view trim(std::string_view text);
 bool parse_integer(std::string_view text, std::int64_t& value);
 bool parse_real(std::string_view text, double& value);
 
+/// `text` as one word of a POSIX shell, in quotes where it needs them.
+std::string shell_word(const std::string& text);
+
 /// Columns that `text` takes on a terminal (UTF-8, combining marks and wide characters counted, colours not).
 std::size_t display_width(std::string_view text);
 

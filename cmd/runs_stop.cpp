@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "cmd/results_store.h"
-#include "experiments/launchers/slurm.h"
+#include "experiments/launchers/launcher.h"
 #include "experiments/launchers/work_list.h"
 #include "experiments/runs/live_run.h"
 #include "experiments/runs/stop_request.h"
@@ -59,7 +59,7 @@ int stop_runs(const std::vector<std::string>& names, const std::vector<std::stri
   for (const std::string& id : selected(names, where, global)) {
     if (fs::exists(global.runs / id)) stop_one(global.runs / id, stopped);
   }
-  for (const WorkList& list : finished_lists(global.runs)) cancel_waiting_jobs("xlm-" + list.name);
+  for (const WorkList& list : finished_lists(global.runs)) cancel_waiting_workers(list.name);
   if (global.json) {
     print(json_text({{"asked", stopped.asked}, {"waiting", stopped.waiting}, {"ended", stopped.ended}}));
     return kDone;

@@ -13,7 +13,7 @@
 #include "base/text.h"
 #include "cmd/results_store.h"
 #include "experiments/configuration/configuration.h"
-#include "experiments/launchers/slurm.h"
+#include "experiments/launchers/launcher.h"
 #include "experiments/launchers/sweep_watch.h"
 #include "results/store/run_list.h"
 #include "results/store/unmet_condition.h"
@@ -79,16 +79,16 @@ std::vector<SweepRun> runs_of_store(const WatchCommand& command, const GlobalOpt
   return found;
 }
 
-/// The names of jobs that do some of these runs.
-std::string job_names(const std::vector<SweepRun>& runs, const fs::path& folder) {
+/// The names of the lists that have some of these runs.
+std::vector<std::string> names_of_lists(const std::vector<SweepRun>& runs, const fs::path& folder) {
   std::set<std::string> ids;
   for (const SweepRun& run : runs) ids.insert(run.id());
   std::vector<std::string> names;
   for (const WorkList& list : work_lists(folder)) {
     const auto is_here = [&](const SweepRun& run) { return ids.contains(run.id()); };
-    if (std::any_of(list.items.begin(), list.items.end(), is_here)) names.push_back("xlm-" + list.name);
+    if (std::any_of(list.items.begin(), list.items.end(), is_here)) names.push_back(list.name);
   }
-  return join(names, ",");
+  return names;
 }
 
 ExitCode watch_code(const std::vector<SweepRun>& runs) {
@@ -116,8 +116,8 @@ int watch_runs(const WatchCommand& command, const GlobalOptions& global) {
   settings.stay = true;
   settings.elapsed = false;
   settings.should_stop = stop_requested;
-  const std::string jobs = job_names(runs, global.runs);
-  if (!jobs.empty() && is_slurm_here()) settings.workers = [jobs] { return queued_workers(jobs); };
+  const std::vector<std::string> lists = names_of_lists(runs, global.runs);
+  if (!lists.empty()) settings.workers = [lists] { return workers_in_queues(lists); };
   Terminal terminal = global.standard_output;
   if (!once && !global.quiet) {
     settings.screen = stdout;

@@ -16,7 +16,6 @@
 #include "cmd/sweep_queue.h"
 #include "experiments/configuration/configuration.h"
 #include "experiments/launchers/launcher.h"
-#include "experiments/launchers/slurm_script.h"
 #include "experiments/runs/core_library.h"
 #include "experiments/runs/environment.h"
 #include "experiments/runs/live_run.h"

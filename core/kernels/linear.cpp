@@ -104,13 +104,13 @@ bool has_kernel(const Tensor& x, const Tensor& weight) {
 }
 
 /// In float32 with the values that bfloat16 has.
-Tensor rounded(const Tensor& x) { return x.defined() ? x.to(torch::kBFloat16).to(torch::kFloat) : x; }
+Tensor bfloat16_values(const Tensor& x) { return x.defined() ? x.to(torch::kBFloat16).to(torch::kFloat) : x; }
 
 /// f(x, weight, bias) with operands and result in the values of bfloat16, as autocast has them, multiplied in float32.
 template <class F>
 Tensor in_rounded_values(const F& f, const Tensor& x, const Tensor& weight, const Tensor& bias) {
   const c10::impl::ExcludeDispatchKeyGuard no_autocast(c10::DispatchKey::AutocastCPU);
-  return f(rounded(x), rounded(weight), rounded(bias)).to(torch::kBFloat16);
+  return f(bfloat16_values(x), bfloat16_values(weight), bfloat16_values(bias)).to(torch::kBFloat16);
 }
 
 /// Fewer rows than this read the weight once whatever is done, and a transposed copy would cost more than the product.
@@ -135,7 +135,8 @@ Tensor affine_layer(const Tensor& x, const Tensor& weight, const Tensor& bias) {
 Tensor linear_layer_with_past(const Tensor& seen, const Tensor& block, const Tensor& weight) {
   if (autocast_lacks_products(seen)) {
     const c10::impl::ExcludeDispatchKeyGuard no_autocast(c10::DispatchKey::AutocastCPU);
-    return linear_layer_with_past(rounded(seen), rounded(block), rounded(weight)).to(torch::kBFloat16);
+    return linear_layer_with_past(bfloat16_values(seen), bfloat16_values(block), bfloat16_values(weight))
+        .to(torch::kBFloat16);
   }
   if (has_kernel(seen, weight)) return LinearWithPast::apply(seen, block, weight.contiguous());
   return torch::linear(torch::cat({seen.narrow(1, 0, seen.size(1) - block.size(1)), block}, 1), weight);

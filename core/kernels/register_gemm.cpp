@@ -21,20 +21,20 @@ namespace {
 constexpr std::int64_t kLanes = 8;
 constexpr std::int64_t kPanel = 2 * kLanes;  // columns
 constexpr std::int64_t kBlock = 6;           // rows of the largest block
-constexpr std::int64_t kInner = 256;         // rows of a panel: 16 KB, half of a first-level cache
+constexpr std::int64_t kDepth = 256;         // rows of a panel: 16 KB, half of a first-level cache
 
-using Floats = float __attribute__((vector_size(kLanes * sizeof(float))));
+using HalfRow = float __attribute__((vector_size(kLanes * sizeof(float))));
 
-XLM_SIMD_INLINE void load(const float* from, Floats& to) { std::memcpy(&to, from, sizeof to); }
-XLM_SIMD_INLINE void store(const Floats& from, float* to) { std::memcpy(to, &from, sizeof from); }
+XLM_SIMD_INLINE void load(const float* from, HalfRow& to) { std::memcpy(&to, from, sizeof to); }
+XLM_SIMD_INLINE void store(const HalfRow& from, float* to) { std::memcpy(to, &from, sizeof from); }
 
 /// C [rows, 16] = A·panel, or C += A·panel.
 template <std::int64_t rows>
 XLM_SIMD_INLINE void block(std::int64_t inner, const LeftOperand& given, const float* panel, float* c, std::int64_t ldc,
                            bool add) {
   const LeftOperand a = given;
-  std::array<Floats, rows> left{};
-  std::array<Floats, rows> right{};
+  std::array<HalfRow, rows> left{};
+  std::array<HalfRow, rows> right{};
 #pragma GCC unroll 6
   for (std::int64_t i = 0; i < rows; ++i) __builtin_prefetch(c + i * ldc, 1);  // written after the last product
   if (add) {
@@ -46,8 +46,8 @@ XLM_SIMD_INLINE void block(std::int64_t inner, const LeftOperand& given, const f
   }
   const float* at = a.data;
   for (std::int64_t k = 0; k < inner; ++k) {
-    Floats b_left;
-    Floats b_right;
+    HalfRow b_left;
+    HalfRow b_right;
     load(panel + k * kPanel, b_left);
     load(panel + k * kPanel + kLanes, b_right);
 #pragma GCC unroll 6
@@ -158,9 +158,9 @@ bool uses_register_gemm() {
 
 void register_gemm(std::int64_t rows, std::int64_t columns, std::int64_t inner, const LeftOperand& a, const float* b,
                    std::int64_t ldb, float* c, std::int64_t ldc, bool add) {
-  alignas(64) std::array<float, static_cast<std::size_t>(kInner * kPanel)> panel;
-  for (std::int64_t k = 0; k < inner; k += kInner) {
-    const std::int64_t depth = std::min(kInner, inner - k);
+  alignas(64) std::array<float, static_cast<std::size_t>(kDepth * kPanel)> panel;
+  for (std::int64_t k = 0; k < inner; k += kDepth) {
+    const std::int64_t depth = std::min(kDepth, inner - k);
     for (std::int64_t j = 0; j < columns; j += kPanel) {
       const std::int64_t width = std::min(kPanel, columns - j);
       pack(b + k * ldb + j, ldb, depth, width, panel.data());
@@ -177,13 +177,13 @@ PackedRight::PackedRight(const torch::Tensor& b, bool transposed)
   const float* from = b.const_data_ptr<float>();
   const std::int64_t ldb = b.stride(0);
   float* to = panels_.data_ptr<float>();
-  // Pieces of kInner rows, each with all its panels, in the order in which a product takes them.
-  const std::int64_t pieces = (inner_ + kInner - 1) / kInner;
+  // Pieces of kDepth rows, each with all its panels, in the order in which a product takes them.
+  const std::int64_t pieces = (inner_ + kDepth - 1) / kDepth;
   at::parallel_for(0, pieces * count, 16, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) {
-      const std::int64_t k = i / count * kInner;
+      const std::int64_t k = i / count * kDepth;
       const std::int64_t j = i % count * kPanel;
-      const std::int64_t depth = std::min(kInner, inner_ - k);
+      const std::int64_t depth = std::min(kDepth, inner_ - k);
       const std::int64_t width = std::min(kPanel, columns_ - j);
       float* panel = to + k * count * kPanel + i % count * depth * kPanel;
       if (transposed) {
@@ -197,8 +197,8 @@ PackedRight::PackedRight(const torch::Tensor& b, bool transposed)
 
 void PackedRight::product(std::int64_t rows, const LeftOperand& a, float* c, std::int64_t ldc, bool add) const {
   const float* panel = panels_.const_data_ptr<float>();
-  for (std::int64_t k = 0; k < inner_; k += kInner) {
-    const std::int64_t depth = std::min(kInner, inner_ - k);
+  for (std::int64_t k = 0; k < inner_; k += kDepth) {
+    const std::int64_t depth = std::min(kDepth, inner_ - k);
     for (std::int64_t j = 0; j < columns_; j += kPanel) {
       panel_product(rows, std::min(kPanel, columns_ - j), depth, {a.data + k * a.column, a.row, a.column}, panel, c + j,
                     ldc, add || k > 0);

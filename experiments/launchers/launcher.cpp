@@ -10,12 +10,14 @@ namespace xlm {
 
 std::unique_ptr<WorkerHost> make_local_host(const std::vector<SweepRun>& runs, const LaunchSettings& settings);
 std::unique_ptr<WorkerQueue> make_slurm_queue(QueueRequest& request);
+std::optional<std::vector<QueuedWorker>> slurm_workers(const std::vector<std::string>& lists);
+void cancel_slurm_workers(const std::string& list);
 std::unique_ptr<WorkerQueue> make_manual_queue(QueueRequest& request);
 
 const std::vector<LauncherEntry>& launchers() {
   static const std::vector<LauncherEntry> table{
       {"local", "workers on this machine, its cores and GPUs shared out", make_local_host, nullptr},
-      {"slurm", "jobs of a Slurm cluster", nullptr, make_slurm_queue},
+      {"slurm", "jobs of a Slurm cluster", nullptr, make_slurm_queue, slurm_workers, cancel_slurm_workers},
       {"manual", "queues the runs alone and says how a worker is started", nullptr, make_manual_queue},
   };
   return table;
@@ -34,6 +36,23 @@ const LauncherEntry& find_launcher(const std::string& name) {
 LaunchReport launch(const LauncherEntry& launcher, const std::vector<SweepRun>& runs, const LaunchSettings& settings) {
   const std::unique_ptr<WorkerHost> host = launcher.make(runs, settings);
   return Scheduler(runs, settings, *host).run();
+}
+
+std::optional<std::vector<QueuedWorker>> workers_in_queues(const std::vector<std::string>& lists) {
+  std::optional<std::vector<QueuedWorker>> all;
+  for (const LauncherEntry& entry : launchers()) {
+    const auto found = entry.workers != nullptr ? entry.workers(lists) : std::nullopt;
+    if (!found) continue;
+    if (!all) all.emplace();
+    all->insert(all->end(), found->begin(), found->end());
+  }
+  return all;
+}
+
+void cancel_waiting_workers(const std::string& list) {
+  for (const LauncherEntry& entry : launchers()) {
+    if (entry.cancel != nullptr) entry.cancel(list);
+  }
 }
 
 }  // namespace xlm

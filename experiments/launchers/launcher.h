@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,6 +21,10 @@ struct LauncherEntry {
   /// For a launcher without a WorkerHost. `request` outlives the queue, which sets what it decides itself: list.cores,
   /// save. Throws Error where the queue would not take such workers, or does not answer.
   std::unique_ptr<WorkerQueue> (*make_queue)(QueueRequest& request);
+  /// For a queue that can be asked about its workers, and told to drop those that wait, by the names of their lists:
+  /// see workers_in_queues and cancel_waiting_workers.
+  std::optional<std::vector<QueuedWorker>> (*workers)(const std::vector<std::string>& lists) = nullptr;
+  void (*cancel)(const std::string& list) = nullptr;
 };
 
 const std::vector<LauncherEntry>& launchers();
@@ -29,5 +34,12 @@ const LauncherEntry& find_launcher(const std::string& name);
 
 /// Does the runs of a sweep with that launcher's workers (see Scheduler::run). It has a WorkerHost.
 LaunchReport launch(const LauncherEntry& launcher, const std::vector<SweepRun>& runs, const LaunchSettings& settings);
+
+/// Workers of some lists, by the lists' names, that wait or run, in all queues that can be asked from here; nothing
+/// where none can. Throws Error where one does not answer.
+std::optional<std::vector<QueuedWorker>> workers_in_queues(const std::vector<std::string>& lists);
+
+/// Takes those workers of a list that have not started out of all queues.
+void cancel_waiting_workers(const std::string& list);
 
 }  // namespace xlm

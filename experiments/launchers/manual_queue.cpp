@@ -1,8 +1,8 @@
 // No queue at all: the command that starts a worker is printed, for people and for schedulers of other kinds.
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "experiments/launchers/launcher.h"
-#include "experiments/launchers/slurm_script.h"
 
 namespace xlm {
 namespace {

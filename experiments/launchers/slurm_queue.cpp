@@ -124,6 +124,13 @@ class SlurmQueue : public WorkerQueue {
 
 }  // namespace
 
+std::optional<std::vector<QueuedWorker>> slurm_workers(const std::vector<std::string>& lists) {
+  if (lists.empty() || !is_slurm_here()) return std::nullopt;
+  return queued_workers("xlm-" + join(lists, ",xlm-"));
+}
+
+void cancel_slurm_workers(const std::string& list) { cancel_waiting_jobs("xlm-" + list); }
+
 std::unique_ptr<WorkerQueue> make_slurm_queue(QueueRequest& request) { return std::make_unique<SlurmQueue>(request); }
 
 }  // namespace xlm

@@ -13,7 +13,4 @@ namespace xlm {
 /// does not.
 std::string slurm_script(const QueueRequest& request, const Resources& resources, std::int64_t tasks);
 
-/// `text` as one word of the shell.
-std::string shell_word(const std::string& text);
-
 }  // namespace xlm

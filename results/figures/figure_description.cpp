@@ -59,21 +59,23 @@ FigureDescription::Limits read_limits(const Yaml& node, const std::string& key) 
 }
 
 /// Looks that only some kinds have.
-std::string problem_of_looks(const FigureDescription& description) {
+std::string problem_of_looks(const FigureDescription& description, const FigureKind& kind) {
+  const auto kinds = [](bool FigureKind::*property) { return join(names_of_kinds(property), " or "); };
   if (description.font.find_first_of(",'\"\n") != std::string::npos) return "has a 'font' that is no family's name";
-  if (description.smooth > 0 && (description.kind != "line" || description.x != "step"))
-    return "has 'smooth', which only a line over steps (x: step) shows";
-  if (!description.from_zero && description.kind != "bars") return "has 'from_zero', which only bars show";
+  if (description.smooth > 0 && (!kind.smooths || description.x != "step"))
+    return "has 'smooth', which only a " + kinds(&FigureKind::smooths) + " over steps (x: step) shows";
+  if (!description.from_zero && !kind.may_leave_zero)
+    return "has 'from_zero', which only " + kinds(&FigureKind::may_leave_zero) + " show";
   const bool x_limits = description.x_range.low || description.x_range.high;
-  const bool of_numbers = description.kind == "line" || description.kind == "scatter";
-  if (x_limits && !of_numbers) return "has 'x_range', which only a line or a scatter shows";
+  if (x_limits && !kind.shows_x_range)
+    return "has 'x_range', which only a " + kinds(&FigureKind::shows_x_range) + " shows";
   const bool y_limits = description.y_range.low || description.y_range.high;
-  return y_limits && description.kind == "heatmap" ? "has 'y_range', which a heatmap does not show" : "";
+  return y_limits && !kind.shows_y_range ? "has 'y_range', which a " + kind.name + " does not show" : "";
 }
 
 std::string problem_of(const FigureDescription& description) {
-  if (std::string problem = problem_of_looks(description); !problem.empty()) return problem;
   const FigureKind& kind = kind_of(description);
+  if (std::string problem = problem_of_looks(description, kind); !problem.empty()) return problem;
   const bool of_grid = !description.grid.empty();
   if (!description.rows.empty() && !(of_grid && kind.shows_rows))
     return "has 'rows', which only a " + join(names_of_kinds(&FigureKind::shows_rows), " or ") + " of a grid shows";

@@ -185,6 +185,12 @@ TEST(Random, IsAFunctionOfItsPlaceAndUniform) {
   EXPECT_LT(random_unit(~0ULL), 1.0);
 }
 
+TEST(Text, QuotesWordsForTheShell) {
+  EXPECT_EQ(shell_word("/plain/path-1.0"), "/plain/path-1.0");
+  EXPECT_EQ(shell_word("it's"), R"('it'\''s')");
+  EXPECT_EQ(shell_word(""), "''");
+}
+
 TEST(Text, PrintableShowsWhatATerminalWouldObey) {
   EXPECT_EQ(printable("a\tb\nä – λ"), "a\tb\nä – λ");
   EXPECT_EQ(printable("\x1b]0;title\x07\r\x7f"), "\\x1b]0;title\\x07\\x0d\\x7f");

@@ -69,7 +69,12 @@ Json bars_plot(const Figure& figure) {
 }  // namespace
 
 FigureKind bars_kind() {
-  return {.name = "bars", .problem = problem_of_bars, .build = build_bars, .gnuplot = bars_script, .plotly = bars_plot};
+  return {.name = "bars",
+          .may_leave_zero = true,
+          .problem = problem_of_bars,
+          .build = build_bars,
+          .gnuplot = bars_script,
+          .plotly = bars_plot};
 }
 
 }  // namespace xlm

@@ -245,6 +245,7 @@ FigureKind heatmap_kind() {
   return {.name = "heatmap",
           .shows_grids = true,
           .shows_values = true,
+          .shows_y_range = false,
           .problem = problem_of_heatmap,
           .build = build_heatmap,
           .gnuplot = heatmap_script,

@@ -83,6 +83,8 @@ FigureKind line_kind() {
           .shows_grids = true,
           .shows_fronts = true,
           .shows_rows = true,
+          .shows_x_range = true,
+          .smooths = true,
           .problem = problem_of_columns,
           .build = build_line,
           .gnuplot = series_script,

@@ -48,6 +48,7 @@ FigureKind scatter_kind() {
   return {.name = "scatter",
           .shows_grids = true,
           .shows_fronts = true,
+          .shows_x_range = true,
           .problem = problem_of_columns,
           .build = build_scatter,
           .gnuplot = series_script,

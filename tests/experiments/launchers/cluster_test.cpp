@@ -149,12 +149,6 @@ TEST(SlurmScript, AsksForWhatWasSaidAndNoMore) {
   EXPECT_THAT(little, AllOf(Not(HasSubstr("--account")), Not(HasSubstr("--qos"))));
 }
 
-TEST(SlurmScript, QuotesWordsForTheShell) {
-  EXPECT_EQ(shell_word("/plain/path-1.0"), "/plain/path-1.0");
-  EXPECT_EQ(shell_word("it's"), R"('it'\''s')");
-  EXPECT_EQ(shell_word(""), "''");
-}
-
 TEST(Slurm, TimesAreReadInAllItsForms) {
   EXPECT_EQ(slurm_seconds("1-02:03:04"), 86400 + 2 * 3600 + 3 * 60 + 4);
   EXPECT_EQ(slurm_seconds("2-00"), 2 * 86400);
