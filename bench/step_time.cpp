@@ -255,7 +255,8 @@ int run(int argc, char** argv) {
   }
   keep_freed_memory();
   if (threads > 0) at::set_num_threads(static_cast<int>(threads));
-  const double rate = fastest_product(precision == Precision::kBfloat16 && has_bfloat16_products() ? torch::kBFloat16 : torch::kFloat);
+  const double rate =
+      fastest_product(precision == Precision::kBfloat16 && has_bfloat16_products() ? torch::kBFloat16 : torch::kFloat);
   fmt::print("{} threads, {}, fastest product {:.0f} GFLOP/s\n", at::get_num_threads(),
              kPrecisionNames.at(static_cast<std::size_t>(precision)), rate);
   TextTable table(

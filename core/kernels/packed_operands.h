@@ -45,8 +45,8 @@ void pair_rows(const Bfloat16* in, std::int64_t stride, std::int64_t rows, std::
 /// True where the processor can multiply bfloat16, and libtorch's small products make use of it.
 bool has_bfloat16_products();
 
-/// Whether autocast asks for products in bfloat16 that the processor does not have. libtorch's own are then twenty times
-/// slower than those in float32, which can multiply the same values instead.
+/// Whether autocast asks for products in bfloat16 that the processor does not have. libtorch's own are then twenty-five
+/// times slower than those in float32, which can multiply the same values instead.
 bool autocast_lacks_products(const torch::Tensor& x);
 
 /// Sum<T> as a value, for a type that is known only at run time.
