@@ -14,6 +14,14 @@ namespace xlm {
 inline bool readers_are_installed() { return std::filesystem::exists(XLM_READERS); }
 inline constexpr const char* kNoReaders = "TensorBoard, pandas and transformers are not installed: run `make readers`";
 
+/// Whether Python can open torch, which it cannot with the CPU set of libtorch alone.
+inline bool python_opens_torch() {
+  return std::system("PYTHONPATH='" XLM_READERS ":" XLM_SOURCE_DIR
+                     "/.deps/python' python3 -B -c 'import torch' "
+                     "> /dev/null 2>&1") == 0;
+}
+inline constexpr const char* kNoPythonTorch = "Python's torch wants the CUDA libraries: run `make setup CUDA=1`";
+
 /// What a Python script prints that stands in `folder`.
 inline std::string read_with_python(const std::filesystem::path& folder, const std::string& script) {
   const std::filesystem::path file = folder / "read.py";

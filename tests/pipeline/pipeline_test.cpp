@@ -483,6 +483,7 @@ TEST_F(Pipeline, AModelLargerThanTheMachineIsCountedAndNotBegun) {
 
 TEST_F(Pipeline, TransformersReadsAGpt2AsItIs) {
   if (!readers_are_installed()) GTEST_SKIP() << kNoReaders;
+  if (!python_opens_torch()) GTEST_SKIP() << kNoPythonTorch;
   const fs::path encoding = write_small_bpe(folder_.path() / "bpe");
   ASSERT_EQ(xlm({"prepare-data", "text", "--from", "corpus.txt", "--unit", "bpe", "--bpe", encoding.string(), "--out",
                  "pairs"})
