@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,9 @@ using torch::Tensor;
 
 struct Sizes {
   std::int64_t rows, columns, inner;
+  friend void PrintTo(const Sizes& sizes, std::ostream* out) {
+    *out << sizes.rows << "x" << sizes.columns << "x" << sizes.inner;
+  }
 };
 
 /// Every count of rows that ends in another block, of columns around a panel, and of inner rows around a piece.
