@@ -23,8 +23,8 @@ template <int n, class T>
 XLM_SIMD_INLINE Vector<T, n> clamped(const Vector<T, n>& line) {
   const Vector<T, n> zero{};
   const Vector<T, n> one = zero + T{1};
-  const Vector<T, n> above = line > zero ? line : zero;
-  return above < one ? above : one;
+  const Vector<T, n> above = line < zero ? zero : line;  // keeps what is no number, as the next line
+  return above > one ? one : above;
 }
 
 /// Columns before this one have a mask of 0 and a derivative of 0.

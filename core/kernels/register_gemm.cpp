@@ -12,21 +12,19 @@
 #include <cstring>
 #include <string_view>
 
-#include "core/kernels/simd_dispatch.h"
+#include "base/error.h"
+#include "core/kernels/simd.h"
 #include "core/kernels/transpose.h"
 
 namespace xlm {
 namespace {
 
-constexpr std::int64_t kLanes = 8;
+constexpr int kLanes = 8;
 constexpr std::int64_t kPanel = 2 * kLanes;  // columns
 constexpr std::int64_t kBlock = 6;           // rows of the largest block
 constexpr std::int64_t kDepth = 256;         // rows of a panel: 16 KB, half of a first-level cache
 
-using HalfRow = float __attribute__((vector_size(kLanes * sizeof(float))));
-
-XLM_SIMD_INLINE void load(const float* from, HalfRow& to) { std::memcpy(&to, from, sizeof to); }
-XLM_SIMD_INLINE void store(const HalfRow& from, float* to) { std::memcpy(to, &from, sizeof from); }
+using HalfRow = Vector<float, kLanes>;
 
 /// C [rows, 16] = A·panel, or C += A·panel.
 template <std::int64_t rows>
@@ -40,16 +38,14 @@ XLM_SIMD_INLINE void block(std::int64_t inner, const LeftOperand& given, const f
   if (add) {
 #pragma GCC unroll 6
     for (std::int64_t i = 0; i < rows; ++i) {
-      load(c + i * ldc, left[i]);
-      load(c + i * ldc + kLanes, right[i]);
+      left[i] = load<kLanes>(c + i * ldc);
+      right[i] = load<kLanes>(c + i * ldc + kLanes);
     }
   }
   const float* at = a.data;
   for (std::int64_t k = 0; k < inner; ++k) {
-    HalfRow b_left;
-    HalfRow b_right;
-    load(panel + k * kPanel, b_left);
-    load(panel + k * kPanel + kLanes, b_right);
+    const HalfRow b_left = load<kLanes>(panel + k * kPanel);
+    const HalfRow b_right = load<kLanes>(panel + k * kPanel + kLanes);
 #pragma GCC unroll 6
     for (std::int64_t i = 0; i < rows; ++i) {
       const float x = at[i * a.row];
@@ -60,8 +56,8 @@ XLM_SIMD_INLINE void block(std::int64_t inner, const LeftOperand& given, const f
   }
 #pragma GCC unroll 6
   for (std::int64_t i = 0; i < rows; ++i) {
-    store(left[i], c + i * ldc);
-    store(right[i], c + i * ldc + kLanes);
+    store<kLanes>(left[i], c + i * ldc);
+    store<kLanes>(right[i], c + i * ldc + kLanes);
   }
 }
 
@@ -144,7 +140,9 @@ void pack_transposed(const float* b, std::int64_t ldb, std::int64_t inner, std::
 
 bool is_faster() {
   if (const char* chosen = std::getenv("XLM_PRODUCTS"); chosen != nullptr && *chosen != '\0') {
-    return std::string_view(chosen) == "own";
+    const std::string_view name = chosen;
+    if (name != "own" && name != "libtorch") throw UsageError("XLM_PRODUCTS is neither 'own' nor 'libtorch'");
+    return name == "own";
   }
   return at::get_cpu_capability() != "AVX512";
 }

@@ -52,13 +52,15 @@ XLM_SIMD_INLINE Vector<T, n> load(const T* from, std::int64_t count, T rest) {
   return to;
 }
 
+template <int n, class T>
+XLM_SIMD_INLINE void store(const Vector<T, n>& from, T* to) {
+  std::memcpy(to, &from, sizeof from);
+}
+
 /// The first `count` lanes, at most n of them.
 template <int n, class T>
 XLM_SIMD_INLINE void store(const Vector<T, n>& from, std::int64_t count, T* to) {
-  if (count >= n) {
-    std::memcpy(to, &from, sizeof from);
-    return;
-  }
+  if (count >= n) return store<n>(from, to);
   for (int i = 0; i < n; ++i) {
     if (i < count) to[i] = from[i];
   }
@@ -94,7 +96,7 @@ XLM_SIMD_INLINE LaneOf<V> largest_lane(const V& x) {
 template <int n>
 XLM_SIMD_INLINE Vector<float, n> exponential(const Vector<float, n>& given) {
   constexpr float kMagic = 12582912.0F;  // 1.5 · 2^23: adding it rounds to a whole number
-  const Vector<float, n> x = given > -87.0F ? given : Vector<float, n>{} - 87.0F;
+  const Vector<float, n> x = given < -87.0F ? Vector<float, n>{} - 87.0F : given;  // keeps what is no number
   const Vector<float, n> shifted = x * 1.44269504F + kMagic;
   const Vector<float, n> m = shifted - kMagic;
   const Vector<float, n> r = (x - m * 0.693359375F) + m * 2.12194440e-4F;

@@ -74,6 +74,10 @@ TEST_F(Processor, ItsProductsAreNamedAndCanBeChosen) {
     EXPECT_THAT(said.out, HasSubstr("libtorch"));
   }
   EXPECT_THAT(xlm({"--version"}).out, testing::Not(HasSubstr("libtorch")));
+  const Variable wrong("XLM_PRODUCTS", "mine");
+  const ProgramResult refused = xlm({"--version", "--verbose"});
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("XLM_PRODUCTS is neither 'own' nor 'libtorch'"));
 }
 
 TEST_F(Processor, BothKindsOfProductsTrainAlike) {

@@ -156,6 +156,22 @@ INSTANTIATE_TEST_SUITE_P(Sizes, FusedBandedAttention,
                          testing::Values(Sizes{2, 2, 64, 64, 16}, Sizes{1, 2, 100, 33, 32}, Sizes{1, 1, 70, 300, 24},
                                          Sizes{1, 2, 33, 1600, 16}, Sizes{2, 2, 34, 1600, 32}));
 
+TEST(FusedBandedAttention, AScoreThatIsNoNumberIsNotHidden) {  // or a run that diverges would go on
+  torch::manual_seed(1);
+  BandedAttentionInput input{.query = torch::randn({1, 1, 32, 8}),
+                             .key = torch::randn({1, 1, 96, 8}),
+                             .value = torch::randn({1, 1, 96, 8}),
+                             .position = torch::randn({8, 64})};
+  input.key.select(2, 80).fill_(std::nanf(""));  // query i sees the keys i to i + 63
+  const torch::Tensor lost = banded_attention_fused(input).isnan().all(-1).flatten();
+  EXPECT_TRUE(torch::equal(lost, torch::arange(32) >= 17));
+  EXPECT_TRUE(torch::equal(lost, banded_attention_plain(input).isnan().all(-1).flatten()));
+  input.key.select(2, 80).zero_();
+  input.span = torch::full({1, 1, 1, 1}, std::nanf(""));
+  input.ramp = 8;
+  EXPECT_TRUE(banded_attention_fused(input).isnan().all().item<bool>());
+}
+
 TEST(FusedBandedAttention, SpansAtTheCornersHaveTorchsGradient) {
   torch::manual_seed(6);
   for (const double span : {0.0, 3.0, 37.0, 40.0}) {  // z = 0; ramp's end inside; ramp's end at the limit; z = L
