@@ -102,15 +102,14 @@ TEST(CapturedSteps, TrainAsUnrecordedOnes) {
 }
 
 TEST(CapturedSteps, WhatAModelComputesIsNamedWhereItIsKnown) {
-  using SpanType = AdaptiveSpanOptions::SpanType;
-  const auto operations = [](SpanType type) {
+  const auto operations = [](AdaptiveSpanOptions::SpanType type) {
     const AdaptiveSpanOptions options{
         .width = 8, .heads = 2, .feed_forward = 8, .layers = 2, .span = 100, .span_type = type};
     return graph_signature_of(*make_model(options, 5));
   };
-  EXPECT_EQ(operations(SpanType::kFixed), "100,100 100,100 ");
-  EXPECT_EQ(operations(SpanType::kAdaptive), "64,64 64,64 ");
-  EXPECT_EQ(operations(SpanType::kDynamic), std::nullopt);
+  EXPECT_EQ(operations(AdaptiveSpanOptions::SpanType::kFixed), "100,100 100,100 ");
+  EXPECT_EQ(operations(AdaptiveSpanOptions::SpanType::kAdaptive), "64,64 64,64 ");
+  EXPECT_EQ(operations(AdaptiveSpanOptions::SpanType::kDynamic), std::nullopt);
 }
 
 // A recording reads the table of sinusoids, which a longer text, as an evaluation's, replaces.
