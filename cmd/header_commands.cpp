@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "cmd/command.h"
+#include "cmd/typed_command.h"
 #include "experiments/checks/supposed_runs.h"
 #include "experiments/configuration/configuration.h"
 #include "experiments/sweeps/sweep.h"
@@ -50,40 +50,22 @@ std::string filled_in(std::string text, const CheckedRecipe& recipe) {
   return replaced(text, "RUN", recipe.runs.size() == 0 ? "RUN" : recipe.runs.id(0));
 }
 
-/// What was given for an option or for a positional argument; nothing where the command has none of that name.
-std::vector<std::string> given(const CLI::App& app, const std::string& name) {
-  const CLI::Option* option = app.get_option_no_throw(name);
-  return option == nullptr ? std::vector<std::string>{} : option->results();
-}
-
-/// One command of a header, parsed.
-class ParsedCommand {
+/// One command of a header.
+class HeaderCommandCheck {
  public:
   /// Throws UsageError for a command that the program does not take.
-  ParsedCommand(const std::string& text, const CheckedRecipe& recipe) : recipe_(recipe) {
-    const std::vector<std::string> words = split(text, ' ');
-    name_ = words.size() > 1 ? words[1] : "";
-    for (const Command& command : commands()) {
-      if (command.name == name_) run_ = command.declare(app_, global_);
-    }
-    if (!run_) throw UsageError(fmt::format("there is no command '{}'", name_));
-    add_global_options(app_, global_);
-    try {
-      app_.parse(text.substr(text.find(name_) + name_.size()), false);
-    } catch (const CLI::ParseError& error) {
-      throw UsageError(error.what());
-    }
-  }
+  HeaderCommandCheck(const std::string& text, const CheckedRecipe& recipe) : recipe_(recipe), command_(text) {}
 
   /// Throws UsageError where it would select nothing.
   void select() {
-    if (name_ == "sweep" || name_ == "train") return expand();
-    if (name_ == "table") choose(ExhibitKind::kTable);
-    if (name_ == "figure") choose(ExhibitKind::kFigure);
-    if (name_ == "continuation") choose(ExhibitKind::kContinuation);
+    const std::string& name = command_.name();
+    if (name == "sweep" || name == "train") return expand();
+    if (name == "table") choose(ExhibitKind::kTable);
+    if (name == "figure") choose(ExhibitKind::kFigure);
+    if (name == "continuation") choose(ExhibitKind::kContinuation);
     select_runs();
     for (const char* option : {"--x", "--y", "--value", "--group-by", "--columns", "--over"}) {
-      for (const std::string& list : given(app_, option)) {
+      for (const std::string& list : command_.given(option)) {
         for (const std::string& column : split(list, ',')) recipe_.runs.column(std::string(trim(column)));
       }
     }
@@ -92,7 +74,7 @@ class ParsedCommand {
  private:
   bool is_about_this_file() const {
     for (const char* argument : {"file", "config", "SPEC.yaml", "RECIPE.yaml"}) {
-      for (const std::string& file : given(app_, argument)) {
+      for (const std::string& file : command_.given(argument)) {
         if (file == recipe_.file.string()) return true;
       }
     }
@@ -101,7 +83,7 @@ class ParsedCommand {
 
   void expand() const {
     if (!is_about_this_file()) return;
-    const std::vector<std::string> overrides = given(app_, "overrides");
+    const std::vector<std::string> overrides = command_.given("overrides");
     Yaml tree = read_configuration(recipe_.file, recipe_.profile, overrides);
     fix_axes(tree, overrides);
     length_in_words(tree);  // complains where there is no point, or one that is no valid run
@@ -109,12 +91,12 @@ class ParsedCommand {
 
   void choose(ExhibitKind kind) const {
     if (!is_about_this_file()) return;
-    const std::vector<std::string> name = given(app_, "--name");
+    const std::vector<std::string> name = command_.given("--name");
     choose_exhibits(find_exhibits(recipe_.tree, kind), kind, name.empty() ? "" : name.front());
   }
 
   void select_runs() const {
-    const std::vector<std::string> where = given(app_, "--where");
+    const std::vector<std::string> where = command_.given("--where");
     if (where.empty()) return;
     std::vector<Filter> filters = parse_filters(where);
     if (is_about_this_file()) {
@@ -126,10 +108,7 @@ class ParsedCommand {
   }
 
   const CheckedRecipe& recipe_;
-  std::string name_;
-  GlobalOptions global_;
-  CLI::App app_{"a command of a header"};
-  std::function<int()> run_;  // keeps alive what options are bound to; it is never called
+  TypedCommand command_;
 };
 
 }  // namespace
@@ -139,7 +118,7 @@ std::vector<RecipeFinding> check_header_commands(const CheckedRecipe& recipe) {
   for (const HeaderCommand& command : commands_in_header(recipe.file)) {
     const std::string text = filled_in(command.text, recipe);
     try {
-      ParsedCommand(text, recipe).select();
+      HeaderCommandCheck(text, recipe).select();
     } catch (const UsageError& error) {
       findings.push_back({fmt::format("{}:{}", recipe.file.string(), command.line),
                           fmt::format("the header's command '{}' does not work: {}", text, first_line(error.what())),

@@ -1,0 +1,113 @@
+// Every command that README, CONTRIBUTING, docs/ and the program's own help name is one that the program takes.
+#include <regex>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "cmd/typed_command.h"
+
+namespace xlm {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+/// Without a comment behind it and what is the shell's: pipes, redirections, further commands.
+std::string without_shell(const std::string& line) {
+  char quote = 0;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    if (quote != 0) {
+      if (line[i] == quote) quote = 0;
+    } else if (line[i] == '"' || line[i] == '\'') {
+      quote = line[i];
+    } else if (line[i] == ' ' && i + 1 < line.size() && std::string("><|&#").find(line[i + 1]) != std::string::npos) {
+      return std::string(trim(line.substr(0, i)));
+    }
+  }
+  return std::string(trim(line));
+}
+
+/// Why the program does not take it; empty where it does. What stands within a sentence may leave out what the
+/// sentence says, and `xlm --version` is no command.
+std::string problem_with(const std::string& command, bool in_sentence) {
+  if (command.starts_with("xlm -") || command.find("…") != std::string::npos) return "";
+  try {
+    TypedCommand typed(command);
+    return "";
+  } catch (const UsageError& error) {
+    const std::string message = error.what();
+    const bool unfinished = message.find("required") != std::string::npos;
+    return in_sentence && unfinished ? "" : fmt::format("{}: {}", command, message);
+  }
+}
+
+std::vector<std::string> problems_of(const std::string& page) {
+  static const std::regex inline_code("`(xlm [^`]*)`");
+  std::vector<std::string> problems;
+  const auto check = [&problems](const std::string& command, bool in_sentence) {
+    if (std::string problem = problem_with(without_shell(command), in_sentence); !problem.empty()) {
+      problems.push_back(std::move(problem));
+    }
+  };
+  bool block = false;
+  std::string sentences;
+  for (const std::string& line : split(page, '\n')) {
+    if (line.starts_with("```")) {
+      block = !block;
+    } else if (!block) {
+      sentences += line + " ";
+    } else if (line.starts_with("xlm ") || line.starts_with("$ xlm ")) {
+      check(line.substr(line.find("xlm ")), false);
+    }
+  }
+  for (std::sregex_iterator match(sentences.begin(), sentences.end(), inline_code), end; match != end; ++match) {
+    check((*match)[1], true);
+  }
+  return problems;
+}
+
+TEST(DocumentedCommands, OfEveryPageAreTakenByTheProgram) {
+  const fs::path source(XLM_SOURCE_DIR);
+  std::vector<fs::path> pages{source / "README.md", source / "CONTRIBUTING.md"};
+  for (const auto& entry : fs::directory_iterator(source / "docs")) {
+    if (entry.path().extension() == ".md") pages.push_back(entry.path());
+  }
+  EXPECT_GT(pages.size(), 10U);
+  for (const fs::path& page : pages) EXPECT_THAT(problems_of(read_file(page)), IsEmpty()) << page;
+}
+
+TEST(DocumentedCommands, OfTheHelpAreTakenByTheProgram) {
+  int examples = 0;
+  const std::function<void(const CLI::App&)> check = [&](const CLI::App& app) {
+    for (const std::string& line : split(app.get_footer(), '\n')) {
+      const std::string command(trim(line));
+      if (!command.starts_with("xlm ")) continue;
+      EXPECT_EQ(problem_with(without_shell(command), false), "");
+      ++examples;
+    }
+    for (const CLI::App* inner : app.get_subcommands([](const CLI::App*) { return true; })) check(*inner);
+  };
+  for (const Command& command : commands()) {
+    CLI::App app;
+    const GlobalOptions global;
+    const std::function<int()> run = command.declare(app, global);
+    check(app);
+  }
+  EXPECT_GT(examples, 40);
+}
+
+TEST(DocumentedCommands, ThatTheProgramDoesNotTakeAreFound) {
+  EXPECT_THAT(problems_of("```\n$ xlm tabel a.yaml\nxlm table a.yaml --fromat csv | less  # no\n```\n"),
+              ElementsAre(HasSubstr("there is no command 'tabel'"), HasSubstr("--fromat")));
+  EXPECT_THAT(problems_of("Then `xlm table` shows it, `xlm runs\nls --sort seed`, never `xlm eval x --spilt valid`.\n"),
+              ElementsAre(HasSubstr("--spilt")));
+  EXPECT_THAT(problems_of("```\nxlm compare a=1 b=2 > out\nxlm sample m --prompt 'a | b' < page.txt\n```\n"),
+              IsEmpty());
+}
+
+}  // namespace
+}  // namespace xlm
