@@ -55,7 +55,7 @@ demo: build  ## a sweep, its table, Pareto front and figures, in minutes; TEXT=t
 bench: all  ## speed: training steps, start-up, data preparation
 	@scripts/bench.sh $(BUILD)
 
-docs-numbers: all  ## the numbers of README and docs/ made anew, beside those that stand there (ONLY=demo|data|corpus|steps)
+docs-numbers: all  ## the numbers of README and docs/ made anew, beside those that stand there (ONLY=demo|cookbook|data|corpus|steps)
 	@scripts/docs_numbers.py $(BUILD) $(ONLY)
 
 soak: all  ## the campaigns of docs/reliability.md as a whole: faults, kills, full disks, mutations, fuzzing

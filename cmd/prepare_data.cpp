@@ -183,6 +183,8 @@ void add_text_options(CLI::App& app, PrepareRequest& request) {
   app.add_option("--threads", request.threads, "Threads that clean (default: one for each core); changes no result")
       ->check(CLI::Range(1, 1024).description(""))
       ->type_name("N");
+  app.add_option("--name", request.name, "What run ids, tables and data.name call the data (default: the dataset)")
+      ->type_name("NAME");
   app.add_option("--split", request.split, "Training, validation and test, in tokens or shares")
       ->capture_default_str()
       ->type_name("A,B,C");

@@ -144,12 +144,14 @@ std::string full_cell(const std::string& column, const Value& value) {
   return number && is_time(column) ? iso_time(number).get<std::string>() : to_text(value);
 }
 
-/// --columns: the columns that were asked for, after the id.
+/// --columns: the columns that were asked for, after the id, which stands there once.
 std::string chosen_columns(RunTable& runs, const std::vector<std::size_t>& selected, const ListView& view,
                            TextTable::Format format) {
   std::vector<TextTable::Column> columns{{"run"}};
   std::vector<const std::vector<Value>*> values;
-  for (const std::string& name : view.columns) {
+  std::vector<std::string> names = view.columns;
+  std::erase(names, "run_id");
+  for (const std::string& name : names) {
     values.push_back(&runs.column(name));
     const bool right = std::any_of(selected.begin(), selected.end(),
                                    [&](std::size_t run) { return as_number((*values.back())[run]).has_value(); });
@@ -162,7 +164,7 @@ std::string chosen_columns(RunTable& runs, const std::vector<std::size_t>& selec
       std::vector<std::string> cells{ids[i]};
       for (std::size_t c = 0; c < values.size(); ++c) {
         const Value& value = (*values[c])[selected[i]];
-        const std::string& name = view.columns[c];
+        const std::string& name = names[c];
         cells.push_back(format == TextTable::Format::kText ? cell_text(name, value) : full_cell(name, value));
       }
       table.add(std::move(cells));

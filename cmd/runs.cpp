@@ -47,6 +47,17 @@ struct RunsOptions {
   PackCommand pack;
 };
 
+/// A line for each column COLUMN@KEY=VALUE that no run has been evaluated for.
+std::string columns_without_evaluations(RunTable& runs, const std::vector<std::string>& columns) {
+  std::string lines;
+  for (const std::string& column : columns) {
+    const std::vector<Filter> settings = RunTable::settings_in(column);
+    const std::string unmet = settings.empty() ? "" : unmet_condition(runs, settings);
+    if (!unmet.empty()) lines += fmt::format("{}: {}\n", column, unmet);
+  }
+  return lines;
+}
+
 int list(const ListOptions& options, const GlobalOptions& global) {
   const std::vector<Filter> filters = parse_filters(options.where);
   Store store = open_store(global);
@@ -84,6 +95,7 @@ int list(const ListOptions& options, const GlobalOptions& global) {
   if (selected.size() < all && !global.quiet) {
     say(fmt::format("{} of {} runs; --limit 0 shows all\n", selected.size(), all));
   }
+  if (text && !global.quiet) say(columns_without_evaluations(runs, options.columns));
   return kDone;
 }
 

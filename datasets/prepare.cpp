@@ -26,7 +26,7 @@ namespace xlm {
 namespace {
 
 /// What stands in meta.json only where it was asked for.
-constexpr std::array<const char*, 4> kSometimes{"books", "valid_tokens", "documents_are", "column"};
+constexpr std::array<const char*, 5> kSometimes{"books", "valid_tokens", "documents_are", "column", "name"};
 constexpr double kShareToSay = 0.01;  // of a split's passages that another one has too
 
 /// A corpus of one file may be named by the folder that it lies in, alone.
@@ -61,6 +61,7 @@ Json describe_request(const Preparation& preparation, const std::vector<SourceFi
             {"keep_text", request.keep_text},
             {"sources", std::move(files)}};
   // Left out where they are as usual, so that folders of earlier versions are those that were asked for.
+  if (!request.name.empty()) meta["name"] = request.name;
   if (request.books) meta["books"] = *request.books;
   if (request.valid_tokens) meta["valid_tokens"] = *request.valid_tokens;
   if (settings.articles) meta["documents_are"] = "articles";

@@ -124,6 +124,13 @@ Vocabulary::Unit unit_named(const std::string& name) {
                          : Vocabulary::Unit::kCharacter;
 }
 
+void check_name(const std::string& name) {
+  constexpr std::size_t kMostLetters = 40;
+  const auto fits = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_'; };
+  if (name.size() <= kMostLetters && std::all_of(name.begin(), name.end(), fits)) return;
+  throw UsageError(fmt::format("--name {}: it takes up to {} of a-z, 0-9, - and _", name, kMostLetters));
+}
+
 /// Throws UsageError for options that the corpus does not take.
 void check_options(const Corpus& corpus, const PrepareRequest& request, Vocabulary::Unit unit) {
   if (!request.glob.empty() && !corpus.folders) {
@@ -154,6 +161,7 @@ Preparation check_request(PrepareRequest request) {
   settings.cleaning = choose(corpus, "--clean", request.clean, corpus.cleanings);
   settings.unit = unit_named(choose(corpus, "--unit", request.unit, corpus.units));
   check_options(corpus, request, settings.unit);
+  check_name(request.name);
   settings.reading = {request.glob, request.max_unpacked};
   check_given_splits(corpus, request);
   settings.lists = request.lists;

@@ -19,6 +19,7 @@ struct PrepareRequest {
   std::string dataset;               // a name in the registry
   std::vector<fs::path> from;        // files, archives or folders
   fs::path out;                      // the folder to make
+  std::string name;                  // what run ids and data.name call the data; empty: the corpus's name
   std::string glob;                  // which files of folders and archives; empty: all
   std::optional<std::string> clean;  // nothing: the corpus's default
   std::optional<std::string> unit;

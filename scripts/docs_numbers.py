@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""docs_numbers.py BUILD [demo|data|corpus|steps …]: the numbers of README and docs/ made anew, beside those that stand there.
+"""docs_numbers.py BUILD [demo|cookbook|data|corpus|steps …]: the numbers of README and docs/ made anew, beside those that stand there.
 
-  demo    the console blocks of README.md: five small models, minutes
-  data    the console blocks of docs/data.md, from real texts (XLM_REAL_TEXTS names their folder; without it they are left out)
-  corpus  what docs/data.md says of the demo's corpus
-  steps   the rows of docs/performance.md that `step_time` measures; `make bench` measures the rest of that page
+  demo      the console blocks of README.md: five small models, minutes
+  cookbook  docs/cookbook.md from top to bottom: a dozen tiny models, a minute; --write puts what comes out into the page
+  data      the console blocks of docs/data.md, from real texts (XLM_REAL_TEXTS names their folder; without it they are left out)
+  corpus    what docs/data.md says of the demo's corpus
+  steps     the rows of docs/performance.md that `step_time` measures; `make bench` measures the rest of that page
 
 Blocks are compared line by line: a line that begins with - stands in the page, one with + came out now. Times and, on other
 processors, the last digits of losses differ without anything being wrong, so the exit status is 0 unless a command fails.
@@ -69,6 +70,38 @@ def demo(build, folder):
         differences("README.md", command, before, run(build / "bin/xlm", command, folder))
 
 
+def cookbook(build, folder, write):
+    """Does what the page says: `sh` blocks, files that a YAML block's first line names, commands."""
+    page = ROOT / "docs/cookbook.md"
+    environment = {**os.environ, "XLM": str(ROOT), "PATH": f"{build / 'bin'}:{os.environ['PATH']}"}
+
+    def output(command):
+        done = subprocess.run(["bash", "-c", command], cwd=folder, env=environment, capture_output=True, text=True)
+        if done.returncode != 0:
+            sys.exit(f"{command}\n{done.stderr}ended with {done.returncode}")
+        return done.stdout.strip("\n")
+
+    def remade(match):
+        kind, block = match.groups()
+        if kind == "yaml":
+            (folder / re.match(r"# (\S+)\n", block)[1]).write_text(block)
+        elif kind == "sh":
+            output(block)
+        else:
+            parts = []
+            for part in re.split(r"^(?=\$ )", block, flags=re.M)[1:]:
+                command, _, before = part[2:].partition("\n")
+                now = output(command)
+                differences(page.relative_to(ROOT), command, before.strip("\n"), now)
+                parts.append(f"$ {command}\n{now}\n")
+            return "```\n" + "\n".join(parts) + "```"
+        return match[0]
+
+    text = re.sub(r"^```(\w*)\n(.*?)^```$", remade, page.read_text(), flags=re.M | re.S)
+    if write:
+        page.write_text(text)
+
+
 def vietnamese(folder):
     """raw/vi: the sample's articles, nine tenths of them for training, in wiki40b's form."""
     sample = REAL_TEXTS / "wiki-vi/viwiki-sample.wiki40b-form.txt"
@@ -123,14 +156,16 @@ def steps(build, folder):
 
 
 def main():
-    parts = {part.__name__: part for part in (demo, data, corpus, steps)}
+    parts = {part.__name__: part for part in (demo, cookbook, data, corpus, steps)}
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build", type=pathlib.Path, help="where the program was built: build/release")
     parser.add_argument("only", nargs="*", choices=[[], *parts], help="which of them (all)")
+    parser.add_argument("--write", action="store_true", help="cookbook: put what comes out into the page")
     arguments = parser.parse_args()
     for name in arguments.only or parts:
         with tempfile.TemporaryDirectory() as folder:
-            parts[name](arguments.build.resolve(), pathlib.Path(folder))
+            write = [arguments.write] if name == "cookbook" else []
+            parts[name](arguments.build.resolve(), pathlib.Path(folder), *write)
 
 
 if __name__ == "__main__":

@@ -33,6 +33,9 @@ class MetaReader {
     return found->get<std::string>();
   }
 
+  /// What the data are called: the corpus, where they were given no name.
+  std::string name() const { return text(meta_->contains("name") ? "name" : "dataset"); }
+
   const Json& object(const char* key) const {
     const auto found = meta_->find(key);
     if (found == meta_->end() || !found->is_object()) throw bad(fmt::format("no object '{}'", key));
@@ -186,7 +189,7 @@ PreparedData open_prepared(const fs::path& folder, bool verify) {
   data.path = folder;
   data.meta = read_prepared_meta(folder);
   const MetaReader meta(data.meta, folder / "meta.json");
-  data.dataset = meta.text("dataset");
+  data.dataset = meta.name();
   data.language = meta.text("language");
   data.fingerprint = fingerprint_of(meta);
   data.vocabulary = read_vocabulary(folder / "vocab.json");
@@ -222,8 +225,7 @@ Json read_prepared_meta(const fs::path& folder) {
 PreparedSummary summarize_prepared(const fs::path& folder) {
   const Json json = read_prepared_meta(folder);
   const MetaReader meta(json, folder / "meta.json");
-  return {meta.text("dataset"), meta.text("language"), fingerprint_of(meta),
-          read_vocabulary(folder / "vocab.json").size()};
+  return {meta.name(), meta.text("language"), fingerprint_of(meta), read_vocabulary(folder / "vocab.json").size()};
 }
 
 std::vector<std::int64_t> document_sizes(const fs::path& folder, const std::string& split) {

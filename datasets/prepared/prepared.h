@@ -46,7 +46,7 @@ struct Split {
 
 struct PreparedData {
   fs::path path;
-  std::string dataset;   // "text8"
+  std::string dataset;   // "text8", or the name that the data were given
   std::string language;  // "" or "en"
   Vocabulary vocabulary;
   Json meta;

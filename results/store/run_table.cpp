@@ -32,23 +32,6 @@ Value value_of(const SQLite::Column& column) {
   return std::monostate();
 }
 
-/// The settings that COLUMN@KEY=VALUE@… asks for, as conditions on at.KEY.
-std::vector<Filter> settings_in(const std::string& name) {
-  const std::vector<std::string> parts = split(name, '@');
-  std::vector<Filter> filters;
-  for (std::size_t i = 1; i < parts.size(); ++i) {
-    const std::size_t equals = parts[i].find('=');
-    if (equals == 0 || equals == std::string::npos) {
-      throw UsageError(
-          fmt::format("'{}': after '@' there must be KEY=VALUE, such as test.bpc@data.name=text8-en", name));
-    }
-    filters.push_back({std::string(kSettingPrefix) + parts[i].substr(0, equals),
-                       Filter::Relation::kEqual,
-                       {to_value(parts[i].substr(equals + 1))}});
-  }
-  return filters;
-}
-
 /// The value of a formula in every row in which all its columns are numbers.
 template <class Columns>
 void compute(const Formula& formula, const Columns& operands, std::vector<Value>& out) {
@@ -161,8 +144,24 @@ RunTable::Column RunTable::load_elsewhere(const std::string& name) {
   return column;
 }
 
-std::vector<std::size_t> RunTable::rows_elsewhere(const std::string& name) {
+std::vector<Filter> RunTable::settings_in(const std::string& name) {
   if (is_formula(name)) return {};
+  const std::vector<std::string> parts = split(name, '@');
+  std::vector<Filter> filters;
+  for (std::size_t i = 1; i < parts.size(); ++i) {
+    const std::size_t equals = parts[i].find('=');
+    if (equals == 0 || equals == std::string::npos) {
+      throw UsageError(
+          fmt::format("'{}': after '@' there must be KEY=VALUE, such as test.bpc@data.name=text8-en", name));
+    }
+    filters.push_back({std::string(kSettingPrefix) + parts[i].substr(0, equals),
+                       Filter::Relation::kEqual,
+                       {to_value(parts[i].substr(equals + 1))}});
+  }
+  return filters;
+}
+
+std::vector<std::size_t> RunTable::rows_elsewhere(const std::string& name) {
   const std::vector<Filter> filters = settings_in(name);
   return filters.empty() ? std::vector<std::size_t>{} : select(filters);
 }

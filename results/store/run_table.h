@@ -57,6 +57,9 @@ class RunTable {
   /// Those of `rows` that fulfil all conditions.
   std::vector<std::size_t> select(const std::vector<std::size_t>& rows, const std::vector<Filter>& filters);
 
+  /// The settings that a column COLUMN@KEY=VALUE asks for, as conditions on at.KEY; none for another column.
+  static std::vector<Filter> settings_in(const std::string& name);
+
   /// The rows that a column COLUMN@KEY=VALUE takes its values from; none for another column.
   std::vector<std::size_t> rows_elsewhere(const std::string& name);
 

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/json.h"
+#include "datasets/prepared/prepared.h"
 #include "tests/datasets/input/http_server.h"
 #include "tests/experiments/program.h"
 #include "tests/real_texts.h"
@@ -39,6 +40,17 @@ TEST_F(PrepareData, PrintsASummary) {
   EXPECT_THAT(outcome.out, HasSubstr("train"));
   EXPECT_EQ(outcome.err, "");
   EXPECT_THAT(run("text --from a.txt --out data/a").out, HasSubstr("data/a is there already"));
+}
+
+TEST_F(PrepareData, TextsOfOnesOwnAreToldApartByTheirNames) {
+  file("a.txt", "Some text of my own, long enough for three splits.");
+  EXPECT_THAT(run("text --from a.txt --out data/a --name letters").out, HasSubstr("data/a is ready: letters, "));
+  EXPECT_EQ(open_prepared(folder_.path() / "data/a").dataset, "letters");
+  EXPECT_EQ(summarize_prepared(folder_.path() / "data/a").dataset, "letters");
+  EXPECT_THAT(run("text --from a.txt --out data/a --name letters").out, HasSubstr("data/a is there already"));
+  EXPECT_THAT(run("text --from a.txt --out data/a").err, HasSubstr("different: name"));
+  EXPECT_THAT(run("text --from a.txt --out data/a --name other").err, HasSubstr("different: name"));
+  EXPECT_EQ(run("text --from a.txt --out data/b --name 'My letters'").code, kUsage);
 }
 
 TEST_F(PrepareData, PrintsJsonAlone) {

@@ -656,7 +656,8 @@ TEST(FigureFiles, ErrorsNameTheLine) {
     EXPECT_THAT(refusal(fmt::format("figure: F\nx: a\ny: b\nx_range: {}\n", range)),
                 HasSubstr("description.yaml:4: x_range"));
   }
-  EXPECT_THAT(refusal("figure: F\nkind: bars\nx: a\ny: b\nx_range: [0, 1]\n"), HasSubstr("only a line or a scatter"));
+  EXPECT_THAT(refusal("figure: F\nkind: bars\nx: a\ny: b\nx_range: [0, 1]\n"),
+              HasSubstr("only a scatter or line shows"));
   EXPECT_THAT(refusal("figure: F\nkind: heatmap\nx: a\ny: b\nvalue: c\ny_range: [0, 1]\n"), HasSubstr("a heatmap"));
   EXPECT_THAT(refusal("figure: F\nx: a\ny: b\nfrom_zero: false\n"), HasSubstr("only bars show"));
   EXPECT_THAT(refusal("figure: F\nkind: line\nx: a\ny: b\nsmooth: 3\n"), HasSubstr("only a line over steps"));

@@ -1,0 +1,147 @@
+// docs/cookbook.md does what it says: every command runs, and prints what stands there.
+#include <algorithm>
+#include <cmath>
+#include <regex>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/files.h"
+#include "base/text.h"
+#include "tests/experiments/program.h"
+#include "tests/temporary_folder.h"
+
+namespace xlm {
+namespace {
+
+using ::testing::IsEmpty;
+
+/// A block of the page: a language, or none for commands with their output, and what stands in it.
+struct PageBlock {
+  std::string language;
+  std::string text;
+};
+
+std::vector<PageBlock> blocks_of(const std::string& page) {
+  std::vector<PageBlock> blocks;
+  bool open = false;
+  for (const std::string& line : split(page, '\n')) {
+    if (line.starts_with("```")) {
+      open = !open;
+      if (open) blocks.push_back({line.substr(3), ""});
+    } else if (open) {
+      blocks.back().text += line + "\n";
+    }
+  }
+  return blocks;
+}
+
+std::vector<std::string> words_of(const std::string& line) {
+  std::vector<std::string> words;
+  for (const std::string& word : split(line, ' ')) {
+    if (!word.empty()) words.push_back(word);
+  }
+  return words;
+}
+
+/// Losses that short training ends with differ between processors, and sooner or later so do all digits: what comes out
+/// must be the printed number within a quarter.
+bool is_nearly(const std::string& printed, const std::string& now) {
+  static const std::regex form(R"(([^0-9+-]*)([-+]?[0-9][0-9,]*\.?[0-9]*(e[-+][0-9]+)?)([^0-9]*))");
+  std::smatch a;
+  std::smatch b;
+  if (!std::regex_match(printed, a, form) || !std::regex_match(now, b, form)) return false;
+  if (a[1] != b[1] || a[4] != b[4]) return false;
+  const auto number = [](std::string digits) {
+    std::erase(digits, ',');
+    return std::stod(digits);
+  };
+  const double x = number(a[2]);
+  const double y = number(b[2]);
+  return std::abs(x - y) <= 0.25 * std::max(std::abs(x), std::abs(y));
+}
+
+/// The lines that say something else than the page does; a time may be any.
+std::vector<std::string> differences(const std::string& printed, const std::string& now) {
+  const std::vector<std::string> before = split(printed, '\n');
+  const std::vector<std::string> after = split(now, '\n');
+  if (before.size() != after.size()) return {"the page says:\n" + printed + "and now it is:\n" + now};
+  std::vector<std::string> found;
+  std::size_t seconds = std::string::npos;  // the place of a column of times
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    const std::vector<std::string> a = words_of(before[i]);
+    const std::vector<std::string> b = words_of(after[i]);
+    if (const auto title = std::find(a.begin(), a.end(), "seconds"); title != a.end()) {
+      seconds = static_cast<std::size_t>(title - a.begin());
+    }
+    bool same = a.size() == b.size();
+    for (std::size_t k = 0; same && k < a.size(); ++k) {
+      const bool is_time = k == seconds || (k + 1 < a.size() && a[k + 1] == "s");
+      same = a[k] == b[k] || a[k].starts_with("──") || (is_time && !b[k].empty()) || is_nearly(a[k], b[k]);
+    }
+    if (!same) found.push_back(before[i] + "\nis now\n" + after[i]);
+  }
+  return found;
+}
+
+class Cookbook : public ::testing::Test {
+ protected:
+  ProgramResult run(const std::string& command) const {
+    const std::string path = fs::path(XLM_BINARY).parent_path().string();
+    return shell(folder_.path(), fmt::format("export PATH='{}':$PATH XLM='{}'\n{}", path, XLM_SOURCE_DIR, command));
+  }
+
+  /// `$ xlm …` with its output, several below each other with an empty line between them.
+  void check_commands(const std::string& block) const {
+    std::vector<std::string> parts;
+    for (const std::string& line : split(block, '\n')) {
+      if (line.starts_with("$ ")) parts.emplace_back();
+      ASSERT_FALSE(parts.empty()) << "output without a command: " << line;
+      parts.back() += line + "\n";
+    }
+    for (const std::string& part : parts) {
+      const std::string command = part.substr(2, part.find('\n') - 2);
+      const ProgramResult result = run(command);
+      EXPECT_EQ(result.code, 0) << command << "\n" << result.err;
+      std::string printed(trim(part.substr(part.find('\n') + 1)));
+      std::string now(trim(result.out));
+      if (command.starts_with("xlm sample ")) {  // what is drawn hangs on the last digit
+        EXPECT_EQ(split(printed, '\n').size(), split(now, '\n').size()) << now;
+        printed = printed.substr(0, printed.find("the type of ") + 12);
+        now = now.substr(0, now.find("the type of ") + 12);
+      }
+      EXPECT_THAT(differences(printed, now), IsEmpty()) << command;
+    }
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(Cookbook, SaysWhatItsCommandsPrint) {
+  int commands = 0;
+  for (const PageBlock& block : blocks_of(read_file(fs::path(XLM_SOURCE_DIR) / "docs/cookbook.md"))) {
+    if (block.language == "yaml") {
+      ASSERT_TRUE(block.text.starts_with("# ")) << "the first line names the file";
+      write_file(folder_.path() / block.text.substr(2, block.text.find('\n') - 2), block.text);
+    } else if (block.language == "sh") {
+      EXPECT_EQ(run(block.text).code, 0) << block.text;
+    } else {
+      check_commands(block.text);
+      ++commands;
+    }
+  }
+  EXPECT_GE(commands, 10);
+}
+
+TEST(CookbookTest, FindsWhatAPageSaysWrongly) {
+  EXPECT_THAT(differences("loss 2.31 ± 0.02 in 3 s\ntrain,", "loss  2.40 ± 0.02 in 9 s\ntrain,"), IsEmpty());
+  EXPECT_THAT(differences("run bpc seconds\na-1f2e 1.5 0.1", "run bpc seconds\na-1f2e 1.6 7.9"), IsEmpty());
+  EXPECT_EQ(differences("loss 2.31", "loss 3.31").size(), 1U);
+  EXPECT_EQ(differences("a-1f2e done", "a-1f2f done").size(), 1U);
+  EXPECT_EQ(differences("3 runs done", "3 runs failed").size(), 1U);
+  EXPECT_EQ(differences("one\ntwo", "one").size(), 1U);
+}
+
+}  // namespace
+}  // namespace xlm
