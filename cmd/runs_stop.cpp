@@ -37,8 +37,7 @@ std::set<std::string> selected(const std::vector<std::string>& names, const std:
 void stop_one(const fs::path& folder, Stopped& stopped) {
   const std::string id = folder.filename().string();
   const bool works = has_live_worker(folder);
-  const RunStatus status = read_live_run(folder).status;
-  if (!works && (status == RunStatus::kDone || status == RunStatus::kFailed || status == RunStatus::kDiverged)) {
+  if (!works && has_ended(read_live_run(folder).status)) {
     stopped.ended.push_back(id);
     return;
   }

@@ -94,7 +94,7 @@ std::vector<std::string> names_of_lists(const std::vector<SweepRun>& runs, const
 ExitCode watch_code(const std::vector<SweepRun>& runs) {
   for (SweepRun run : runs) {
     look_at(run, false);
-    if (run.action == SweepAction::kDiverged || run.status == name_of(RunStatus::kFailed)) return kFailed;
+    if (run.status == name_of(RunStatus::kDiverged) || run.status == name_of(RunStatus::kFailed)) return kFailed;
   }
   return kDone;
 }

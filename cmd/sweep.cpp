@@ -23,6 +23,7 @@
 #include "experiments/runs/store_update.h"
 #include "experiments/runs/submission.h"
 #include "experiments/runs/wanted_evaluations.h"
+#include "experiments/sweeps/early_stopping.h"
 #include "results/quantities/quantities.h"
 
 namespace xlm {
@@ -153,6 +154,7 @@ class Summary {
       runs_.push_back(read_live_run(run.planned.paths.folder));
       const RunStatus status = runs_.back().status;
       if (status == RunStatus::kDone) ++done_;
+      if (status == RunStatus::kPruned) ++pruned_;
       if (is_failure(runs_.back())) ++failed_;
       evaluations_ += run.evaluations.size();
       evaluations_left_ += run.evaluations_left;
@@ -163,7 +165,7 @@ class Summary {
   int code() const {
     if (report_.interrupted) return kStopped;
     if (failed_ > 0) return kFailed;
-    return done_ == runs_.size() && evaluations_left_ == 0 ? kDone : kStopped;
+    return done_ + pruned_ == runs_.size() && evaluations_left_ == 0 ? kDone : kStopped;
   }
 
   std::string json() const {
@@ -190,6 +192,7 @@ class Summary {
     if (evaluations_ > 0) {
       text += fmt::format(", {} of {} evaluations", evaluations_ - evaluations_left_, evaluations_);
     }
+    if (pruned_ > 0) text += fmt::format(", {} pruned", pruned_);
     if (failed_ > 0) text += fmt::format(", {} failed", failed_);
     return text + "\n" + failures() + next_steps();
   }
@@ -256,6 +259,7 @@ class Summary {
   bool has_tables_;
   std::vector<Run> runs_;
   std::size_t done_ = 0;
+  std::size_t pruned_ = 0;
   std::size_t failed_ = 0;
   std::size_t evaluations_ = 0;
   std::size_t evaluations_left_ = 0;
@@ -270,7 +274,8 @@ std::string command_text() {
   return join(words, " ");
 }
 
-LaunchReport do_runs(const std::vector<SweepRun>& runs, const SweepCommand& command, const GlobalOptions& global) {
+LaunchReport do_runs(const Yaml& tree, const std::vector<SweepRun>& runs, const SweepCommand& command,
+                     const GlobalOptions& global) {
   for (const SweepRun& run : runs) {
     submit(run.planned);
     want(run.planned.paths, run.evaluations);
@@ -278,6 +283,7 @@ LaunchReport do_runs(const std::vector<SweepRun>& runs, const SweepCommand& comm
   update_store(global.runs, global.store_file());
   LaunchSettings settings{.jobs = command.jobs, .retry = command.retry, .anyway = command.anyway};
   settings.worker = {pin_program(program_files(), global.runs).string(), "worker"};
+  settings.early_stopping = read_early_stopping(tree);
   settings.should_stop = stop_requested;
   settings.finished = [&global] { update_store(global.runs, global.store_file()); };
   if (!global.quiet) {
@@ -310,7 +316,7 @@ int run_sweep(const SweepCommand& command, const GlobalOptions& global) {
   }
   install_stop_handlers();
   LaunchReport report;
-  if (!queued) report = do_runs(runs, command, global);
+  if (!queued) report = do_runs(tree, runs, command, global);
   if (queued && has_work(runs)) {
     queue->submit();
     if (!command.wait) {

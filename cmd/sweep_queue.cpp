@@ -63,6 +63,7 @@ QueuedSweep::QueuedSweep(const LauncherEntry& launcher, const Yaml& tree, const 
       jobs_(options.jobs),
       queue_(launcher.make_queue(request_)) {
   request_.list.anyway = options.anyway;
+  request_.list.early_stopping = read_early_stopping(tree);
 }
 
 /// As many as there are runs that somebody has to do, and no more than were asked for.

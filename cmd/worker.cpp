@@ -20,6 +20,7 @@ struct WorkerOptions {
   std::int64_t threads = 0;
   std::int64_t jobs = 0;
   std::int64_t until = 0;
+  std::int64_t pause = 0;
   bool retry = false;
   bool anyway = false;
   bool claimed = false;
@@ -30,7 +31,7 @@ int do_run(const WorkerOptions& options) {
                         .retry = options.retry,
                         .anyway = options.anyway,
                         .command = command_line(),
-                        .sink = {.screen = {}, .should_stop = stop_requested},
+                        .sink = {.screen = {}, .should_stop = stop_requested, .pause = options.pause},
                         .lock = {}};
   if (options.claimed) settings.lock.from = parent_process();
   // What went wrong is in the journal and the log, which is also where this process's standard error goes.
@@ -59,6 +60,8 @@ std::function<int()> declare_worker(CLI::App& app, const GlobalOptions& global) 
   app.add_option("--threads", options->threads, "CPU threads of a run that has not started yet");
   app.add_flag("--retry", options->retry, "Try a diverged run again");
   app.add_flag("--anyway", options->anyway, "Go on with another program or kind of device than the run began with");
+  app.add_option("--pause", options->pause, "Save and stop once the run has been evaluated at this step")
+      ->type_name("STEP");
   app.add_flag("--claimed", options->claimed, "The process that started this one hands over the run's lock");
   CLI::Option* list = app.add_option("--sweep", options->list, "Runs of this list, until none is left")
                           ->type_name("FILE")

@@ -73,14 +73,6 @@ void copy_run(const fs::path& from, const fs::path& to, bool link) {
   sync_folder(to);
 }
 
-std::string journal_mark(const fs::path& folder) {
-  const fs::path journal = RunPaths{folder}.journal();
-  std::error_code error;
-  const std::uintmax_t size = fs::file_size(journal, error);
-  if (error) return "none";
-  return fmt::format("{} {}", size, fs::last_write_time(journal, error).time_since_epoch().count());
-}
-
 void copy_lock(const fs::path& from, const fs::path& to, std::int64_t token) {
   write_in_place(to / lock_name(token), read_file(from / lock_name(token)));
 }

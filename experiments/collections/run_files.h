@@ -20,9 +20,6 @@ std::vector<fs::path> run_files(const fs::path& folder);
 /// nobody changes, become further names of the same files where the file system allows it.
 void copy_run(const fs::path& from, const fs::path& to, bool link);
 
-/// Changes whenever the journal of a run does.
-std::string journal_mark(const fs::path& folder);
-
 /// Copies the lock of that token: its holder goes on holding it when `to` takes the place of `from`.
 void copy_lock(const fs::path& from, const fs::path& to, std::int64_t token);
 

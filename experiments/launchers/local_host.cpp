@@ -25,7 +25,7 @@ class LocalHost : public WorkerHost {
 
   std::size_t places() const override { return workers_.size(); }
 
-  void start(std::size_t place, const SweepRun& run) override {
+  void start(std::size_t place, const SweepRun& run, std::int64_t pause) override {
     WorkerCommand command{.arguments = settings_.worker, .log = run.planned.paths.log(), .gpu = ""};
     const std::string threads = std::to_string(threads_);
     for (const std::string& argument : {run.planned.paths.folder.string(), std::string("--threads"), threads}) {
@@ -33,6 +33,7 @@ class LocalHost : public WorkerHost {
     }
     if (settings_.retry) command.arguments.emplace_back("--retry");
     if (settings_.shared) command.arguments.emplace_back("--claimed");
+    if (pause > 0) command.arguments.insert(command.arguments.end(), {"--pause", std::to_string(pause)});
     if (settings_.anyway) command.arguments.emplace_back("--anyway");
     if (!gpus_.empty() && may_use_gpu(run)) command.gpu = gpus_[place % gpus_.size()];
     workers_[place].emplace(command);

@@ -18,10 +18,6 @@ namespace {
 
 constexpr int kTimesKilled = 3;  // at a run whose worker is killed
 
-bool has_ended(RunStatus status) {
-  return status == RunStatus::kDone || status == RunStatus::kFailed || status == RunStatus::kDiverged;
-}
-
 /// How often workers began the run and left no word, without getting on: up to the newest checkpoint.
 int killed_in_a_row(const Run& run) {
   const double saved = run.checkpoints.empty() ? 0 : run.checkpoints.back().time;
@@ -43,6 +39,7 @@ Scheduler::Scheduler(const std::vector<SweepRun>& runs, const LaunchSettings& se
       places_(host.places()),
       board_({settings.screen, settings.terminal, settings.clock}, runs),
       next_look_(settings.clock()) {
+  if (settings.early_stopping) halving_.emplace(*settings.early_stopping, runs);
   for (const SweepRun& run : runs) {
     if (run.action == SweepAction::kRun) queue_.push_back(&run);
     if (run.action == SweepAction::kWait) leave(run);
@@ -62,11 +59,55 @@ LaunchReport Scheduler::run() {
       look_elsewhere();
       start_workers();
     }
-    const bool nothing_left = queue_.empty() && (settings_.shared || elsewhere_.empty());
-    if (is_idle() && (report_.interrupted || nothing_left)) return report_;
+    const bool nothing_left = next_run() == nullptr && (settings_.shared || elsewhere_.empty());
+    if (is_idle() && (report_.interrupted || nothing_left)) {
+      if (report_.interrupted || !halving_) return report_;
+      halving_->look();  // other workers' runs may have come to a rung
+      if (next_run() == nullptr) {
+        leave_held_runs();
+        return report_;
+      }
+    }
     board_.update();
     // Workers of other hosts can only be seen in their run folders, which nothing announces.
     settings_.sleep(settings_.poll_seconds);
+  }
+}
+
+/// Whether a run of the queue is to train further now, as far as the journals say.
+bool Scheduler::may_train(const SweepRun& run) const { return !halving_ || halving_->may_train(run); }
+
+/// The next of the queue: the first or, where runs are stopped early, the first of those that have come farthest. Null
+/// where there is none, or the rest is held.
+const SweepRun* Scheduler::next_run() const {
+  const SweepRun* next = nullptr;
+  for (const SweepRun* run : queue_) {
+    if (!may_train(*run)) continue;
+    if (next == nullptr || (halving_ && halving_->rung_of(*run) > halving_->rung_of(*next))) next = run;
+    if (!halving_) break;
+  }
+  return next;
+}
+
+/// Journals a decision about a run, whose lock is held.
+void Scheduler::say_how_it_stands(const SweepRun& run, RunStatus state, std::int64_t token) {
+  const Json fields = {{"state", name_of(state)}, {"reason", halving_->standing_of(run)}};
+  Journal(run.planned.paths.journal(), nullptr, token).append("state", fields, true);
+}
+
+/// What is left in the queue at the end is held at its rungs. Where that is for good, because nobody is at work on a
+/// run that could change it, its journal says so.
+void Scheduler::leave_held_runs() {
+  if (!halving_ || !elsewhere_.empty()) return;
+  for (const SweepRun* run : std::exchange(queue_, {})) {
+    if (!halving_->is_pruned(*run)) continue;
+    try {
+      const RunLock lock(run->planned.paths.folder);
+      if (status_of(*run) != RunStatus::kPruned) say_how_it_stands(*run, RunStatus::kPruned, lock.token());
+      ended(*run, RunStatus::kPruned, "pruned: " + halving_->standing_of(*run));
+    } catch (const RunLockedError&) {
+      // Somebody has taken it up again.
+    }
   }
 }
 
@@ -77,16 +118,20 @@ void Scheduler::take_results() {
     if (!code) continue;
     const SweepRun& run = *places_[i].run;
     longest_ = std::max(longest_, settings_.clock() - places_[i].began);
-    places_[i] = {};
-    take_result(run, *code);
+    const std::int64_t pause = std::exchange(places_[i], {}).pause;
+    take_result(run, pause, *code);
   }
 }
 
 /// A worker ended. Its journal says how its run stands; where it says nothing, how the process ended does.
-void Scheduler::take_result(const SweepRun& run, int code) {
+void Scheduler::take_result(const SweepRun& run, std::int64_t pause, int code) {
   if (has_live_worker(run.planned.paths.folder)) return leave(run);  // another one was faster
   const RunStatus status = status_of(run);
-  if (status == RunStatus::kDone && code == kStopped) {
+  if (halving_) halving_->look();
+  if (pause > 0 && status == RunStatus::kPreempted && halving_->has_reached(run, pause)) {
+    board_.holds(run, pause);
+    queue_.push_back(&run);
+  } else if (status == RunStatus::kDone && code == kStopped) {
     ended(run, RunStatus::kPreempted, "done, stopped while it was evaluated");
   } else if (status == RunStatus::kDone && code != kDone && now(run).evaluations_left > 0) {
     const std::string how = fmt::format("done, but an evaluation of it failed: its worker ended with code {}", code);
@@ -166,15 +211,18 @@ void Scheduler::stop_workers() {
 
 void Scheduler::start_workers() {
   for (std::size_t place = 0; place < places_.size(); ++place) {
-    while (places_[place].run == nullptr && !queue_.empty()) {
-      const SweepRun& run = *queue_.front();
+    while (places_[place].run == nullptr) {
+      if (halving_ && settings_.shared) halving_->look();
+      const SweepRun* next = next_run();
+      if (next == nullptr) break;
+      const SweepRun& run = *next;
       if (!may_take(run)) {
-        queue_.pop_front();
+        queue_.erase(std::find(queue_.begin(), queue_.end(), next));
       } else if (longest_ > 0 && settings_.enough_time && !settings_.enough_time(longest_)) {
         report_.interrupted = true;
         return;
       } else {
-        queue_.pop_front();
+        queue_.erase(std::find(queue_.begin(), queue_.end(), next));
         start(place, run);
       }
     }
@@ -205,9 +253,13 @@ bool Scheduler::may_take(const SweepRun& run) {
 
 void Scheduler::start(std::size_t place, const SweepRun& run) {
   try {
-    Place taken{.run = &run, .began = settings_.clock(), .claim = nullptr};
-    if (settings_.shared) taken.claim = std::make_unique<RunLock>(run.planned.paths.folder);
-    host_.start(place, run);
+    Place taken{
+        .run = &run, .began = settings_.clock(), .pause = halving_ ? halving_->pause_of(run) : 0, .claim = nullptr};
+    const bool goes_on = halving_ && halving_->rung_of(run) > 0 && status_of(run) != RunStatus::kDone;
+    if (settings_.shared || goes_on) taken.claim = std::make_unique<RunLock>(run.planned.paths.folder);
+    if (goes_on) say_how_it_stands(run, RunStatus::kQueued, taken.claim->token());
+    if (!settings_.shared) taken.claim.reset();
+    host_.start(place, run, taken.pause);
     places_[place] = std::move(taken);
     board_.runs_here(run);
   } catch (const RunLockedError&) {
@@ -228,7 +280,7 @@ void Scheduler::leave(const SweepRun& run) {
 /// it is looked at once, at the end: many workers that look often would keep a file system busy.
 void Scheduler::look_elsewhere() {
   if (elsewhere_.empty()) return;
-  if (settings_.shared ? !(is_idle() && queue_.empty()) : settings_.clock() < next_look_) return;
+  if (settings_.shared ? !(is_idle() && next_run() == nullptr) : settings_.clock() < next_look_) return;
   next_look_ = settings_.clock() + settings_.elsewhere_seconds;
   for (const SweepRun* run : std::exchange(elsewhere_, {})) {
     if (has_live_worker(run->planned.paths.folder)) {

@@ -14,6 +14,7 @@
 #include "base/progress.h"
 #include "base/terminal.h"
 #include "experiments/runs/run_lock.h"
+#include "experiments/sweeps/early_stopping.h"
 #include "experiments/sweeps/sweep_board.h"
 #include "experiments/sweeps/sweep_plan.h"
 
@@ -28,8 +29,9 @@ class WorkerHost {
   /// Workers at once, at least one.
   virtual std::size_t places() const = 0;
 
-  /// Starts the worker of a run at a free place. Throws Error where it cannot be started.
-  virtual void start(std::size_t place, const SweepRun& run) = 0;
+  /// Starts the worker of a run at a free place; `pause`, where not 0, is the step at whose evaluation it saves and
+  /// stops. Throws Error where it cannot be started.
+  virtual void start(std::size_t place, const SweepRun& run, std::int64_t pause) = 0;
 
   /// How the worker of a taken place ended, once it has, which frees the place: an exit code, or 128 + the number of
   /// the signal that killed it. Returns at once.
@@ -48,7 +50,8 @@ struct LaunchSettings {
   bool retry = false;               // passed to workers: diverged runs too
   bool anyway = false;              // likewise: with another program or kind of device than a run began with
   std::vector<std::string> worker;  // program and first arguments; the run folder and its options follow
-  bool shared = false;              // other schedulers take runs of the same list (see Scheduler)
+  std::optional<EarlyStopping> early_stopping;
+  bool shared = false;  // other schedulers take runs of the same list (see Scheduler)
   std::function<bool()> should_stop;
   /// Whether there is time for one more run, where the longest so far took so many seconds. The first is always begun:
   /// whoever stops it has it saved, and a worker that never began would never get on.
@@ -68,7 +71,8 @@ struct LaunchReport {
 };
 
 /// One sweep being done. Runs move from `queue_` to a place and out; those of other workers stay in `elsewhere_` until
-/// they end or their worker goes.
+/// they end or their worker goes. Where runs are stopped early they come back to the queue at every rung, and those
+/// that are among the best go on before new ones begin.
 ///
 /// Several may share a list of runs, each in a job of a cluster. Such a one claims a run, by its lock, before it starts
 /// the worker, which takes the lock from it; looks again how a run stands before it takes it; leaves to the others what
@@ -85,8 +89,12 @@ class Scheduler {
   LaunchReport run();
 
  private:
+  bool may_train(const SweepRun& run) const;
+  const SweepRun* next_run() const;
+  void say_how_it_stands(const SweepRun& run, RunStatus state, std::int64_t token);
+  void leave_held_runs();
   void take_results();
-  void take_result(const SweepRun& run, int code);
+  void take_result(const SweepRun& run, std::int64_t pause, int code);
   RunStatus status_of(const SweepRun& run);
   void ended(const SweepRun& run, RunStatus status, const std::string& how);
   void stop_workers();
@@ -103,6 +111,7 @@ class Scheduler {
   struct Place {
     const SweepRun* run = nullptr;  // null: free
     double began = 0;
+    std::int64_t pause = 0;          // the step at which it is to pause; 0: none
     std::unique_ptr<RunLock> claim;  // until its worker has the lock
   };
 
@@ -110,6 +119,7 @@ class Scheduler {
   WorkerHost& host_;
   std::vector<Place> places_;
   std::deque<const SweepRun*> queue_;
+  std::optional<Halving> halving_;  // where the sweep stops runs early: those held at a rung stay in the queue
   std::vector<const SweepRun*> elsewhere_;
   SweepBoard board_;
   double next_look_;

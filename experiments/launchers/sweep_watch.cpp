@@ -23,12 +23,11 @@ std::string worker_text(const ProcessIdentity& holder) {
   return job.empty() ? holder.host : holder.host + " " + job;
 }
 
-/// Changes whenever the journal does.
-std::string mark_of(const fs::path& journal) {
-  std::error_code error;
-  const auto size = fs::file_size(journal, error);
-  if (error) return "none";
-  return fmt::format("{} {}", size, fs::last_write_time(journal, error).time_since_epoch().count());
+/// Whether nobody goes on with a run that stands so, unless it is asked for anew. One that is done may still be
+/// evaluated.
+bool is_settled(const std::string& status) {
+  return status == name_of(RunStatus::kFailed) || status == name_of(RunStatus::kDiverged) ||
+         status == name_of(RunStatus::kPruned);
 }
 
 /// A board's word for a run that has no worker.
@@ -127,17 +126,14 @@ bool SweepWatch::look_at(Open& open) {
     return false;
   }
   const bool stop = is_stop_requested(folder);
-  const std::string mark = mark_of(run.planned.paths.journal()) + (stop ? " stop" : "");
+  const std::string mark = journal_mark(folder) + (stop ? " stop" : "");
   if (mark == open.seen) return open.ended;
   SweepRun now = run;
   xlm::look_at(now, false);
-  const bool failed = now.status == name_of(RunStatus::kFailed);
   open.seen = now.action == SweepAction::kWait ? "" : mark;
-  if (now.action == SweepAction::kSkip || now.action == SweepAction::kDiverged || failed) {
-    const RunStatus status = failed                                 ? RunStatus::kFailed
-                             : now.action == SweepAction::kDiverged ? RunStatus::kDiverged
-                                                                    : RunStatus::kDone;
-    board_.ended(run, status, now.status);
+  const auto status = std::find(kRunStatusNames.begin(), kRunStatusNames.end(), now.status);
+  if (status != kRunStatusNames.end() && (now.action == SweepAction::kSkip || is_settled(now.status))) {
+    board_.ended(run, static_cast<RunStatus>(status - kRunStatusNames.begin()), now.status);
     return true;
   }
   if (now.action == SweepAction::kRun && stop) {

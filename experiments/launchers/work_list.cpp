@@ -21,7 +21,9 @@ constexpr std::size_t kNameDigits = 8;
 
 Json entry_of(const SweepRun& run) {
   const RunOptions& options = run.planned.options;
-  return {{"id", run.id()}, {"device", options.device}, {"steps", options.train.steps}};
+  Json entry = {{"id", run.id()}, {"device", options.device}, {"steps", options.train.steps}};
+  if (!run.setting.empty()) entry["setting"] = run.setting;
+  return entry;
 }
 
 SweepRun item_of(const Json& entry, const fs::path& runs) {
@@ -31,6 +33,7 @@ SweepRun item_of(const Json& entry, const fs::path& runs) {
   run.planned.paths.folder = runs / id;
   run.planned.options.device = entry.at("device").get<std::string>();
   run.planned.options.train.steps = entry.at("steps").get<std::int64_t>();
+  run.setting = entry.value("setting", "");
   return run;
 }
 
@@ -55,7 +58,8 @@ bool is_left_to_take(const SweepRun& run) {
   if (is_stop_requested(run.planned.paths.folder)) return false;
   SweepRun now = run;
   look_at(now, false);
-  return now.action == SweepAction::kRun && now.status != name_of(RunStatus::kFailed);
+  return now.action == SweepAction::kRun && now.status != name_of(RunStatus::kFailed) &&
+         now.status != name_of(RunStatus::kPruned);
 }
 
 }  // namespace
@@ -75,7 +79,12 @@ void write_work_list(const WorkList& list) {
   Json runs = Json::array();
   for (const SweepRun& run : list.items) runs.push_back(entry_of(run));
   create_folders(list.folder());
-  write_file(list.file(), json_text({{"cores", list.cores}, {"anyway", list.anyway}, {"runs", std::move(runs)}}));
+  Json content = {{"cores", list.cores}, {"anyway", list.anyway}, {"runs", std::move(runs)}};
+  if (list.early_stopping) {
+    const EarlyStopping& rule = *list.early_stopping;
+    content["early_stopping"] = {{"measure", rule.measure}, {"rungs", rule.rungs}, {"keep", rule.keep}};
+  }
+  write_file(list.file(), json_text(content));
 }
 
 WorkList read_work_list(const fs::path& file) {
@@ -85,6 +94,12 @@ WorkList read_work_list(const fs::path& file) {
   try {
     list.cores = content.at("cores").get<std::int64_t>();
     list.anyway = content.at("anyway").get<bool>();
+    if (content.contains("early_stopping")) {
+      const Json& rule = content["early_stopping"];
+      list.early_stopping =
+          EarlyStopping{rule.at("measure").get<std::string>(), rule.at("rungs").get<std::vector<std::int64_t>>(),
+                        rule.at("keep").get<double>()};
+    }
     for (const Json& entry : content.at("runs")) list.items.push_back(item_of(entry, list.runs));
   } catch (const Json::exception& error) {
     throw DataError(fmt::format("{} is no list of runs: {}\nxlm sweep with a launcher other than local writes one",
@@ -127,6 +142,7 @@ ExitCode do_work_list(const WorkList& list, LaunchSettings settings) {
   settings.shared = true;
   settings.cores = list.cores;
   settings.anyway = list.anyway;
+  settings.early_stopping = list.early_stopping;
   return launch(find_launcher("local"), list.items, settings).interrupted ? kStopped : kDone;
 }
 

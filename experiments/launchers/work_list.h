@@ -3,11 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/files.h"
 #include "experiments/launchers/scheduler.h"
+#include "experiments/sweeps/early_stopping.h"
 #include "experiments/sweeps/sweep_plan.h"
 
 namespace xlm {
@@ -18,6 +20,7 @@ struct WorkList {
   std::vector<SweepRun> items;  // in the order of the plan
   std::int64_t cores = 0;       // of a worker; 0: all that it may use
   bool anyway = false;
+  std::optional<EarlyStopping> early_stopping;
 
   /// Where the list, its batch script and the logs of its workers are.
   fs::path folder() const { return runs / ".workers" / name; }

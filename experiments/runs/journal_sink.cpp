@@ -154,6 +154,7 @@ void JournalSink::evaluation(const Evaluation& evaluation) {
   check_owner();
   if (!evaluation.trace.values.empty()) journal_.append("trace", trace_record(evaluation));
   journal_.append("evaluation", evaluation_record(evaluation), true);
+  if (evaluation.split == "valid") evaluated_step_ = evaluation.step;
   NamedValues values = evaluation.values;
   values["loss"] = evaluation.loss;
   show_in_tensorboard(evaluation.step, evaluation.split + "/", values);
@@ -188,6 +189,7 @@ void JournalSink::check_owner() {
 }
 
 bool JournalSink::should_stop() {
+  if (has_paused()) return true;
   if (settings_.should_stop && settings_.should_stop()) return true;
   // Steps may be short, and the folder far away.
   if (const double now = settings_.clock(); now >= next_look_) {

@@ -33,6 +33,7 @@ class JournalSink : public TrainSink {
     Screen screen;
     std::function<bool()> should_stop;
     std::function<double()> clock = monotonic_seconds;  // for train.max_hours and rates
+    std::int64_t pause = 0;                             // the step after whose evaluation training stops; 0: none
   };
 
   /// `lock` is held on `run` and outlives the sink.
@@ -46,6 +47,8 @@ class JournalSink : public TrainSink {
   void log(const std::string& text);
   /// Ends the bar on the screen.
   void finish();
+  /// Whether it has stopped where Settings::pause says.
+  bool has_paused() const { return settings_.pause > 0 && evaluated_step_ >= settings_.pause; }
   /// Whether somebody has asked for this run alone to be stopped.
   bool was_asked_to_stop() const { return asked_to_stop_; }
 
@@ -69,8 +72,9 @@ class JournalSink : public TrainSink {
   double began_;
   double max_seconds_ = 0;  // of this process; 0: no limit
   double tokens_per_step_ = 0;
-  std::int64_t first_step_ = -1;  // of this process, minus one
-  std::int64_t saved_step_ = -1;  // of the newest checkpoint that this process wrote
+  std::int64_t first_step_ = -1;      // of this process, minus one
+  std::int64_t evaluated_step_ = -1;  // of this process, on validation
+  std::int64_t saved_step_ = -1;      // of the newest checkpoint that this process wrote
   double first_time_ = 0;
   double next_look_ = 0;  // for a request to stop
   bool asked_to_stop_ = false;

@@ -120,8 +120,11 @@ std::optional<RunReport> do_training(const Run& run, const std::function<Core&()
     sink.finish();
     sink.check_owner();
     if (done) describe_model(read_run(run.folder));  // before it counts as done: a kill in between does it again
-    const bool asked = !done && sink.was_asked_to_stop();
-    sink.state(status, asked ? Json{{"reason", kStopReason}} : Json::object());
+    const std::string why = done                       ? ""
+                            : sink.was_asked_to_stop() ? kStopReason
+                            : sink.has_paused()        ? "paused at a rung of its sweep"
+                                                       : "";
+    sink.state(status, why.empty() ? Json::object() : Json{{"reason", why}});
     sink.log(done ? "done" : "stopped with a checkpoint");
     return done ? std::nullopt : std::optional<RunReport>({kStopped, status, ""});
   } catch (const LostRunError& error) {

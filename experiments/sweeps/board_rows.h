@@ -10,7 +10,8 @@
 
 namespace xlm {
 
-enum class BoardState { kWaiting, kRunning, kElsewhere, kEnded };
+/// A run that is held at a rung may never go on: nobody counts on it.
+enum class BoardState { kWaiting, kHeld, kRunning, kElsewhere, kEnded };
 
 struct BoardRow {
   const SweepRun* run = nullptr;
@@ -22,6 +23,7 @@ struct BoardRow {
   RunProgress progress;
 
   double steps() const { return static_cast<double>(run->planned.options.train.steps); }
+  bool waits() const { return state == BoardState::kWaiting || state == BoardState::kHeld; }
   bool is_at_work() const { return state == BoardState::kRunning || state == BoardState::kElsewhere; }
 };
 

@@ -148,7 +148,7 @@ std::vector<bool> BoardText::shown_rows(std::size_t room) const {
     hide(i, [](const BoardRow& row) { return row.state == BoardState::kEnded && !row.failed; });
   }
   for (std::size_t i = rows_.size(); i-- > 0;) {
-    hide(i, [](const BoardRow& row) { return row.state == BoardState::kWaiting; });
+    hide(i, [](const BoardRow& row) { return row.waits(); });
   }
   for (std::size_t i = rows_.size(); i-- > 0;) hide(i, [](const BoardRow&) { return true; });
   return shown;
@@ -253,7 +253,7 @@ std::string BoardText::render(const Layout& layout, const Terminal& terminal, in
 }
 
 Colour BoardText::colour_of(const BoardRow& row) {
-  if (row.state == BoardState::kWaiting) return Colour::kGrey;
+  if (row.waits()) return Colour::kGrey;
   if (row.state != BoardState::kEnded) return Colour::kBold;
   return row.failed ? Colour::kRed : row.status == name_of(RunStatus::kDone) ? Colour::kGreen : Colour::kYellow;
 }

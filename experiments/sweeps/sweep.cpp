@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kMaximumPoints = 100'000;
 
 void check_sections(const Yaml& sweep) {
-  const std::vector<std::string> known{"grid", "zip", "random", "include", "exclude", "when"};
+  const std::vector<std::string> known{"grid", "zip", "random", "include", "exclude", "when", "early_stopping"};
   if (!sweep.is_map()) fail_at(sweep, fmt::format("sweep must be a map with some of {}", join(known, ", ")));
   for (const auto& [key, value] : sweep.entries) {
     if (std::find(known.begin(), known.end(), key) != known.end()) continue;

@@ -20,9 +20,9 @@ SweepBoard::SweepBoard(Settings settings, const std::vector<SweepRun>& runs)
     BoardRow row{.run = &run};
     for (const std::string& key : keys_) row.values.push_back(shown_value(run.point, key));
     row.status = "waits";
-    if (run.action == SweepAction::kSkip || run.action == SweepAction::kDiverged) {
+    if (run.action == SweepAction::kSkip || run.action == SweepAction::kLeave) {
       row.state = BoardState::kEnded;
-      row.failed = run.action == SweepAction::kDiverged;
+      row.failed = run.status == name_of(RunStatus::kDiverged);
       row.status = run.status;
       row.progress = read_progress(run.planned.paths.journal());
     }

@@ -34,6 +34,7 @@ class SweepBoard {
 
   /// `why` in a word: waits, new, stale, ….
   void waits(const SweepRun& run, const std::string& why = "waits") { set(run, BoardState::kWaiting, why, ""); }
+  void holds(const SweepRun& run, std::int64_t step) { set(run, BoardState::kHeld, "at " + std::to_string(step), ""); }
   void runs_here(const SweepRun& run, const std::string& worker = "") {
     set(run, BoardState::kRunning, "runs", worker);
   }

@@ -11,12 +11,21 @@
 #include "experiments/configuration/configuration.h"
 #include "experiments/runs/live_run.h"
 #include "experiments/runs/run_lock.h"
+#include "experiments/sweeps/early_stopping.h"
 #include "experiments/sweeps/sweep_evaluations.h"
 
 namespace xlm {
 namespace {
 
 constexpr double kTrainingPerForward = 3;
+
+std::string setting_of(const SweepPoint& point) {
+  std::vector<std::string> parts;
+  for (const auto& [key, value] : point) {
+    if (key != "seed") parts.push_back(key + "=" + to_json(value).dump());
+  }
+  return join(parts, " ");
+}
 
 std::string going_on(std::int64_t checkpoint) {
   return checkpoint > 0 ? fmt::format("goes on from step {}", checkpoint) : "starts from the beginning";
@@ -77,7 +86,7 @@ void look_at(SweepRun& planned, bool retry) {
           fmt::format("running elsewhere (process {} on {})", run.history.back().pid, run.history.back().host);
       break;
     case RunStatus::kDiverged:
-      planned.action = retry ? SweepAction::kRun : SweepAction::kDiverged;
+      planned.action = retry ? SweepAction::kRun : SweepAction::kLeave;
       planned.reason = retry ? fmt::format("diverged before; {}", next)
                              : fmt::format("diverged, --retry tries it again: {}", first_line(run.reason));
       break;
@@ -90,6 +99,9 @@ void look_at(SweepRun& planned, bool retry) {
     case RunStatus::kPreempted:
       planned.reason = fmt::format("was stopped, {}", next);
       break;
+    case RunStatus::kPruned:
+      planned.reason = fmt::format("was pruned, {}", next);
+      break;
     case RunStatus::kQueued:
       planned.reason = "queued, not started yet";
       break;
@@ -100,16 +112,20 @@ std::vector<SweepRun> plan_sweep(const Yaml& tree, const fs::path& runs, bool re
   const Yaml base = run_part(tree);
   Planner planner(runs);
   SweepEvaluations evaluations(tree);
+  const std::optional<EarlyStopping> early_stopping = read_early_stopping(tree);
   std::vector<SweepRun> result;
   std::set<std::string> seen;
   for (const SweepPoint& point : expand_sweep(tree)) {
     SweepRun run{.point = point, .planned = planner.plan(read_run_options(at_point(base, point)))};
     if (!seen.insert(run.id()).second) continue;
+    if (early_stopping) check_rungs(tree, *early_stopping, run.planned.options);
     run.evaluations = evaluations.of(run.planned);
+    run.setting = setting_of(point);
     look_at(run, retry);
     result.push_back(std::move(run));
   }
   evaluations.check_conditions();
+  if (early_stopping) leave_pruned(*early_stopping, result);
   return result;
 }
 

@@ -16,15 +16,16 @@
 namespace xlm {
 
 enum class SweepAction {
-  kRun,       // new, or unfinished and without a worker
-  kWait,      // another worker is at it
-  kSkip,      // done, with all its evaluations
-  kDiverged,  // skipped as well, but not done
+  kRun,    // new, or unfinished and without a worker
+  kWait,   // another worker is at it
+  kSkip,   // done, with all its evaluations
+  kLeave,  // skipped as well, but not done: diverged, or pruned
 };
 
 struct SweepRun {
   SweepPoint point;
   PlannedRun planned;
+  std::string setting;  // what it shares with the runs that differ from it in the seed alone
   SweepAction action = SweepAction::kRun;
   std::string status;           // as in the journal; "new" before submission
   std::string reason;           // why the action

@@ -90,8 +90,7 @@ class Assembler {
     if (state == "running") newest_token_ = std::max(newest_token_, integer_field(record, "token"));
     run_.status = static_cast<RunStatus>(known - kRunStatusNames.begin());
     run_.reason = text_field(record, "reason");
-    const bool ended = state == "done" || state == "failed" || state == "diverged";
-    run_.finished = ended ? std::optional<double>(time) : std::nullopt;
+    run_.finished = has_ended(run_.status) ? std::optional<double>(time) : std::nullopt;
     run_.history.push_back({time, state, run_.reason, text_field(record, "host"), integer_field(record, "pid")});
     add_experiment(text_field(record, "experiment"));
   }
@@ -263,6 +262,14 @@ const RunGrid* Run::last_grid(const std::string& name) const {
     if (evaluation.main && found != named->second.end()) last = found;
   }
   return &last->second;
+}
+
+std::string journal_mark(const fs::path& folder) {
+  const fs::path journal = RunPaths{folder}.journal();
+  std::error_code error;
+  const std::uintmax_t size = fs::file_size(journal, error);
+  if (error) return "none";
+  return fmt::format("{} {}", size, fs::last_write_time(journal, error).time_since_epoch().count());
 }
 
 Run read_run(const fs::path& folder, const AliveCheck& is_alive) {

@@ -31,10 +31,16 @@ struct RunPaths {
 
 /// The state of a run. All but `stale` are written in the journal. A run is stale if its journal says that it is
 /// running and its process is gone.
-enum class RunStatus { kQueued, kRunning, kDone, kFailed, kDiverged, kPreempted, kStale };
-inline constexpr std::array<std::string_view, 7> kRunStatusNames{"queued",   "running",   "done", "failed",
-                                                                 "diverged", "preempted", "stale"};
+enum class RunStatus { kQueued, kRunning, kDone, kFailed, kDiverged, kPreempted, kPruned, kStale };
+inline constexpr std::array<std::string_view, 8> kRunStatusNames{"queued",   "running",   "done",   "failed",
+                                                                 "diverged", "preempted", "pruned", "stale"};
 inline std::string_view name_of(RunStatus status) { return kRunStatusNames[static_cast<std::size_t>(status)]; }
+
+/// Whether a run stays as it is until somebody asks for it anew.
+inline bool has_ended(RunStatus status) {
+  return status == RunStatus::kDone || status == RunStatus::kFailed || status == RunStatus::kDiverged ||
+         status == RunStatus::kPruned;
+}
 
 /// Tells whether a live process holds the run of a folder. Without one (null) every running run is taken to be alive.
 using AliveCheck = std::function<bool(const fs::path& run_folder)>;
@@ -111,7 +117,7 @@ struct Run {
   std::string experiment;                // the one it was made for; empty: none
   std::vector<std::string> experiments;  // all it belongs to, sorted
   std::optional<double> created;
-  std::optional<double> finished;  // set where it is done, failed or diverged
+  std::optional<double> finished;  // set where it has ended
   std::int64_t step = 0;           // the last that the journal speaks of
   std::vector<RunState> history;
   std::map<std::pair<std::string, std::int64_t>, double> metrics;  // by name and step
@@ -140,5 +146,8 @@ SettingList differing_settings(const Run& run, const Json& settings);
 /// are, uncounted, records that a worker wrote after another had taken its run over. Throws DataError that names the
 /// file where the configuration is missing or malformed.
 Run read_run(const fs::path& folder, const AliveCheck& is_alive = nullptr);
+
+/// Changes whenever the journal of a run does: who looks often reads it again only then.
+std::string journal_mark(const fs::path& folder);
 
 }  // namespace xlm

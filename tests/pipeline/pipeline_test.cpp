@@ -453,6 +453,25 @@ TEST_F(Pipeline, CorruptAndMissingInputsHaveTheDocumentedCodes) {
   EXPECT_NE(unknown.err.find("did you mean 'eval'"), std::string::npos) << unknown.err;
 }
 
+TEST_F(Pipeline, ARunThatPausedAtRungsEndsWithTheSameBits) {
+  write_file(folder_.path() / "search.yaml",
+             std::string(kRun) +
+                 "sweep: {grid: {optimizer.lr: [0.07, 1e-6, 1e-7]}, early_stopping: {rungs: [50, 100], keep: 1/3}}\n");
+  const ProgramResult paused = xlm({"sweep", "search.yaml", "--runs", "paused"});
+  EXPECT_EQ(paused.code, 0) << paused.err;
+  EXPECT_THAT(paused.out, HasSubstr("1 of 3 runs done, 2 pruned"));
+  ASSERT_EQ(xlm({"sweep", "search.yaml", "--runs", "whole", "sweep.early_stopping=null"}).code, 0);
+  int models = 0;
+  for (const auto& entry : fs::directory_iterator(folder_.path() / "paused")) {
+    const fs::path model = entry.path() / "model/model.safetensors";
+    if (!fs::exists(model)) continue;
+    EXPECT_EQ(sha256_file(model),
+              sha256_file(folder_.path() / "whole" / entry.path().filename() / "model/model.safetensors"));
+    ++models;
+  }
+  EXPECT_EQ(models, 1);
+}
+
 TEST_F(Pipeline, NoMessageIsABacktrace) {
   for (const std::vector<std::string>& arguments :
        std::vector<std::vector<std::string>>{{"train", "run.yaml", "device=cuda"},

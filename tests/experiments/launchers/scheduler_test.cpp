@@ -27,11 +27,12 @@ class FakeHost : public WorkerHost {
 
   std::size_t places() const override { return workers_.size(); }
 
-  void start(std::size_t place, const SweepRun& run) override {
+  void start(std::size_t place, const SweepRun& run, std::int64_t pause) override {
     EXPECT_EQ(workers_[place].run, nullptr) << "the place is taken";
     if (run.id() == refused) throw ResourceError("no room");
     workers_[place] = {&run, std::nullopt};
     started.push_back(run.id());
+    pauses.push_back(pause);
   }
 
   std::optional<int> ended(std::size_t place) override {
@@ -59,6 +60,7 @@ class FakeHost : public WorkerHost {
 
   std::string refused;
   std::vector<std::string> started;
+  std::vector<std::int64_t> pauses;
   std::vector<std::string> stopped;
 
  private:
@@ -124,7 +126,7 @@ TEST_F(SchedulerTest, APlaceThatGetsFreeTakesTheNextRun) {
 
 TEST_F(SchedulerTest, RunsThatAreDoneOrDivergedAreLeftAlone) {
   sweep_[0].action = SweepAction::kSkip;
-  sweep_[2].action = SweepAction::kDiverged;
+  sweep_[2].action = SweepAction::kLeave;
   FakeHost host(3);
   run(host, {[&] { host.end(0, 0, "done"); }});
   EXPECT_THAT(host.started, ElementsAre(sweep_[1].id()));

@@ -22,7 +22,7 @@ using ::testing::IsEmpty;
 class OneByOne : public WorkerHost {
  public:
   std::size_t places() const override { return 1; }
-  void start(std::size_t /*place*/, const SweepRun& run) override {
+  void start(std::size_t /*place*/, const SweepRun& run, std::int64_t /*pause*/) override {
     started.push_back(run.id());
     code = work(run);
   }

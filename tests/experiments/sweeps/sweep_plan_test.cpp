@@ -85,7 +85,7 @@ TEST_F(SweepPlanTest, SaysWhyARunIsDoneOrSkipped) {
   runs = plan(sweep);
   EXPECT_EQ(runs[0].action, SweepAction::kSkip);
   EXPECT_EQ(runs[0].reason, "done already");
-  EXPECT_EQ(runs[1].action, SweepAction::kDiverged);
+  EXPECT_EQ(runs[1].action, SweepAction::kLeave);
   EXPECT_THAT(runs[1].reason, HasSubstr("--retry"));
   EXPECT_EQ(runs[2].action, SweepAction::kRun);
   EXPECT_THAT(runs[2].reason, AllOf(HasSubstr("failed before, goes on from step 4"), HasSubstr("something broke")));

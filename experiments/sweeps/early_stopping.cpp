@@ -1,0 +1,236 @@
+// Asynchronous successive halving.
+#include "experiments/sweeps/early_stopping.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/options.h"
+#include "base/text.h"
+#include "experiments/runs/live_run.h"
+#include "results/quantities/quantities.h"
+
+namespace xlm {
+namespace {
+
+/// "1/3" or "0.25"; nothing where it is no share.
+std::optional<double> share_of(const std::string& text) {
+  const std::size_t slash = text.find('/');
+  double above = 0;
+  double below = 1;
+  const bool numbers = slash == std::string::npos
+                           ? parse_real(text, above)
+                           : parse_real(text.substr(0, slash), above) && parse_real(text.substr(slash + 1), below);
+  if (!numbers || !(above > 0) || !(below > 0) || above >= below) return std::nullopt;
+  return above / below;
+}
+
+struct EarlyStoppingOptions {
+  std::string measure = EarlyStopping().measure;
+  std::vector<std::int64_t> rungs;
+  std::string keep = "1/3";
+
+  void visit(OptionVisitor& v) {
+    v.field({.name = "measure", .help = "of the evaluations while training: valid.loss, valid.bpc, …"}, measure);
+    v.field({.name = "rungs", .help = "steps at which runs pause, rising", .min = 1, .max = 9e15}, rungs);
+    v.field({.name = "keep", .help = "the share of the settings at a rung that goes on: 1/3, 0.25"}, keep);
+  }
+};
+
+const Yaml* rule_in(const Yaml& tree) {
+  const Yaml* sweep = tree.find("sweep");
+  const Yaml* rule = sweep != nullptr && sweep->is_map() ? sweep->find("early_stopping") : nullptr;
+  return rule != nullptr && !rule->is_null() ? rule : nullptr;
+}
+
+/// A setting, over the seeds that are tried of it.
+struct Contender {
+  std::vector<std::optional<double>> measured;  // once all its runs have reached the rung
+  Allowance allowance;
+};
+
+/// The mean over runs at a rung; nothing where one of them has yet to come. A lost one makes it the worst.
+std::optional<double> mean_at(const std::vector<const RunAtRungs*>& runs, std::size_t rung, bool lower_is_better) {
+  double sum = 0;
+  for (const RunAtRungs* run : runs) {
+    const std::optional<double>& value = run->measured.at(rung);
+    if (!value && !run->lost) return std::nullopt;
+    if (!value || !std::isfinite(*value)) return std::numeric_limits<double>::infinity();
+    sum += (lower_is_better ? 1 : -1) * *value;
+  }
+  return sum / static_cast<double>(runs.size());
+}
+
+/// Judges one rung: who of those that may come there goes on. Returns whether its verdict is final.
+bool judge(const EarlyStopping& rule, std::size_t rung, bool all_will_come, std::vector<Contender*> here) {
+  const std::size_t coming = here.size();
+  std::erase_if(here, [&](const Contender* one) { return !one->measured[rung]; });
+  std::stable_sort(here.begin(), here.end(),
+                   [&](const Contender* a, const Contender* b) { return *a->measured[rung] < *b->measured[rung]; });
+  const bool complete = all_will_come && here.size() == coming;
+  const auto share = static_cast<std::size_t>(std::floor(rule.keep * static_cast<double>(here.size()) + 1e-9));
+  const std::size_t places = complete ? std::max<std::size_t>(share, 1) : share;
+  for (std::size_t i = 0; i < here.size(); ++i) {
+    Contender& one = *here[i];
+    one.allowance = {rung, rung, i + 1, here.size(), complete};
+    const auto has_value_at = [&one](std::size_t at) {
+      return at < one.measured.size() && one.measured[at] && std::isfinite(*one.measured[at]);
+    };
+    if (has_value_at(rung + 1) || (i < places && has_value_at(rung))) one.allowance.rung = rung + 1;
+  }
+  return complete;
+}
+
+/// What a journal says of a run.
+RunAtRungs at_rungs(const Run& run, const EarlyStopping& rule) {
+  const EvaluationColumn column = *evaluation_column(rule.measure);
+  RunAtRungs result{.setting = "", .measured = std::vector<std::optional<double>>(rule.rungs.size())};
+  for (const RunEvaluation& evaluation : run.evaluations) {
+    const auto rung = std::find(rule.rungs.begin(), rule.rungs.end(), evaluation.step);
+    const auto value = evaluation.values.find(std::string(column.name));
+    if (evaluation.split != column.split || evaluation.final || !evaluation.at.empty()) continue;
+    if (rung == rule.rungs.end() || value == evaluation.values.end()) continue;
+    result.measured[static_cast<std::size_t>(rung - rule.rungs.begin())] = value->second;
+  }
+  result.lost = run.status == RunStatus::kFailed || run.status == RunStatus::kDiverged;
+  return result;
+}
+
+}  // namespace
+
+std::optional<EarlyStopping> read_early_stopping(const Yaml& tree) {
+  const Yaml* node = rule_in(tree);
+  if (node == nullptr) return std::nullopt;
+  if (!node->is_map()) fail_at(*node, "sweep.early_stopping must be a map with measure, rungs and keep");
+  EarlyStoppingOptions options;
+  OptionReader reader(*node);
+  options.visit(reader);
+  reader.finish();
+  const std::optional<double> keep = share_of(options.keep);
+  if (!keep) fail_at(*node, fmt::format("keep is '{}'; it must be a share between 0 and 1, such as 1/3", options.keep));
+  if (options.rungs.empty()) fail_at(*node, "sweep.early_stopping.rungs is missing: steps, such as [1000, 3000]");
+  if (!std::is_sorted(options.rungs.begin(), options.rungs.end(), std::less_equal<>())) {
+    fail_at(*node, "sweep.early_stopping.rungs must rise");
+  }
+  const auto column = evaluation_column(options.measure);
+  if (!column || column->split != "valid") {
+    fail_at(*node, fmt::format("measure is '{}'; while it trains a run evaluates validation alone: valid.loss, "
+                               "valid.bpc, …",
+                               options.measure));
+  }
+  return EarlyStopping{options.measure, options.rungs, *keep};
+}
+
+void check_rungs(const Yaml& tree, const EarlyStopping& rule, const RunOptions& options) {
+  const std::int64_t every = options.train.eval_every;
+  for (const std::int64_t rung : rule.rungs) {
+    if (every > 0 && rung % every == 0 && rung < options.train.steps) continue;
+    fail_at(*rule_in(tree),
+            fmt::format("there is no evaluation at the rung {}: a run trains {} steps and evaluates every {}\n"
+                        "rungs must be multiples of train.eval_every, below train.steps",
+                        rung, options.train.steps, every));
+  }
+}
+
+std::vector<Allowance> allowances(const EarlyStopping& rule, const std::vector<RunAtRungs>& runs,
+                                  bool lower_is_better) {
+  std::map<std::string, std::vector<const RunAtRungs*>> by_setting;
+  for (const RunAtRungs& run : runs) by_setting[run.setting].push_back(&run);
+  std::map<std::string, Contender> contenders;
+  for (const auto& [setting, members] : by_setting) {
+    Contender& one = contenders[setting];
+    for (std::size_t rung = 0; rung < rule.rungs.size(); ++rung) {
+      one.measured.push_back(mean_at(members, rung, lower_is_better));
+    }
+  }
+  bool all_will_come = true;
+  for (std::size_t rung = 0; rung < rule.rungs.size(); ++rung) {
+    std::vector<Contender*> here;
+    for (const RunAtRungs& run : runs) {  // in the order of the sweep, which decides between equals
+      Contender* one = &contenders.at(run.setting);
+      if (one->allowance.rung == rung && std::find(here.begin(), here.end(), one) == here.end()) here.push_back(one);
+    }
+    all_will_come = judge(rule, rung, all_will_come, std::move(here));
+  }
+  std::vector<Allowance> result;
+  for (const RunAtRungs& run : runs) result.push_back(contenders.at(run.setting).allowance);
+  return result;
+}
+
+Halving::Halving(EarlyStopping rule, const std::vector<SweepRun>& runs)
+    : rule_(std::move(rule)), runs_(runs), seen_(runs.size()) {
+  const auto column = evaluation_column(rule_.measure);
+  if (!column)
+    throw UsageError(fmt::format("runs cannot be stopped early by '{}': it is no evaluation", rule_.measure));
+  const Quantity* quantity = find_quantity(column->name);
+  lower_is_better_ = quantity == nullptr || quantity->better == Better::kLower;
+  for (std::size_t i = 0; i < runs_.size(); ++i) {
+    places_.emplace(runs_[i].id(), i);
+    seen_[i].at = {.setting = runs_[i].setting, .measured = std::vector<std::optional<double>>(rule_.rungs.size())};
+  }
+  look();
+}
+
+void Halving::look() {
+  std::vector<RunAtRungs> all;
+  for (std::size_t i = 0; i < runs_.size(); ++i) {
+    Seen& seen = seen_[i];
+    const std::string mark = journal_mark(runs_[i].planned.paths.folder);
+    if (mark != seen.mark) {
+      try {
+        const Run run = read_run(runs_[i].planned.paths.folder);
+        seen = {mark, at_rungs(run, rule_), run.status == RunStatus::kDone};
+        seen.at.setting = runs_[i].setting;
+      } catch (const Error&) {
+        // There is no folder yet, or it is damaged, which whoever takes the run says.
+      }
+    }
+    all.push_back(seen.at);
+  }
+  allowances_ = allowances(rule_, all, lower_is_better_);
+}
+
+bool Halving::may_train(const SweepRun& run) const {
+  const Seen& seen = seen_[places_.at(run.id())];
+  const std::size_t rung = allowance_of(run).rung;
+  return seen.done || rung == rule_.rungs.size() || !seen.at.measured[rung];
+}
+
+std::int64_t Halving::pause_of(const SweepRun& run) const {
+  const std::size_t rung = allowance_of(run).rung;
+  return rung == rule_.rungs.size() ? 0 : rule_.rungs[rung];
+}
+
+bool Halving::has_reached(const SweepRun& run, std::int64_t step) const {
+  const auto rung = std::find(rule_.rungs.begin(), rule_.rungs.end(), step);
+  return rung != rule_.rungs.end() &&
+         seen_[places_.at(run.id())].at.measured[static_cast<std::size_t>(rung - rule_.rungs.begin())].has_value();
+}
+
+std::string Halving::standing_of(const SweepRun& run) const {
+  const Allowance& allowance = allowance_of(run);
+  if (allowance.of == 0) return "";
+  const std::optional<double>& measured = seen_[places_.at(run.id())].at.measured[allowance.judged];
+  const std::string value = measured ? fmt::format(" ({:.4f})", *measured) : "";
+  return fmt::format("place {} of {} at step {} by {}{}", allowance.place, allowance.of, rule_.rungs[allowance.judged],
+                     rule_.measure, value);
+}
+
+void leave_pruned(const EarlyStopping& rule, std::vector<SweepRun>& runs) {
+  const Halving halving(rule, runs);
+  for (SweepRun& run : runs) {
+    if (run.action != SweepAction::kRun || halving.may_train(run)) continue;
+    run.reason = halving.standing_of(run);
+    if (halving.is_pruned(run)) {
+      run.action = SweepAction::kLeave;
+      run.reason = "pruned: " + run.reason;
+    }
+  }
+}
+
+}  // namespace xlm

@@ -1,0 +1,91 @@
+// Asynchronous successive halving (Li et al. 2020): the runs of a sweep pause at rungs, and the best settings go on.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/yaml.h"
+#include "experiments/sweeps/sweep_plan.h"
+
+namespace xlm {
+
+/// `early_stopping` of a sweep.
+struct EarlyStopping {
+  std::string measure = "valid.loss";  // of the evaluations while training
+  std::vector<std::int64_t> rungs;     // steps, rising, at each of which a run evaluates
+  double keep = 1.0 / 3;               // the share of the settings at a rung that goes on
+};
+
+/// Nothing where the sweep of `tree` has none. Throws UsageError with file:line.
+std::optional<EarlyStopping> read_early_stopping(const Yaml& tree);
+
+/// Throws UsageError with file:line where a run does not evaluate at every rung before its end.
+void check_rungs(const Yaml& tree, const EarlyStopping& rule, const RunOptions& options);
+
+/// What is known of one run.
+struct RunAtRungs {
+  std::string setting;                          // runs of one setting differ in the seed, and are judged together
+  std::vector<std::optional<double>> measured;  // at each rung
+  bool lost = false;                            // failed or diverged
+};
+
+/// How far a run may train.
+struct Allowance {
+  std::size_t rung = 0;    // at which it pauses, counted from 0; the number of rungs: it may go to its end
+  std::size_t judged = 0;  // the last rung at which its setting was given a place
+  std::size_t place = 0;   // from 1; 0: none yet
+  std::size_t of = 0;      // settings that have come there so far
+  bool is_final = false;   // nothing that is still to come can change its place
+};
+
+/// The rule for all runs of a sweep, in their order. Of the n settings whose runs have all reached a rung, the best
+/// ⌊keep · n⌋ go on, and at least one once all that can reach it have; a setting that has gone on stays so. A setting
+/// with a lost run is last. Less is better where `lower_is_better`.
+std::vector<Allowance> allowances(const EarlyStopping& rule, const std::vector<RunAtRungs>& runs, bool lower_is_better);
+
+/// Follows the journals of a sweep's runs, which is all that its workers, on whatever machines, share.
+class Halving {
+ public:
+  /// `runs` outlive it.
+  Halving(EarlyStopping rule, const std::vector<SweepRun>& runs);
+
+  /// Reads the journals that have changed, and judges again.
+  void look();
+
+  /// Whether a run is to train further, as far as is known.
+  bool may_train(const SweepRun& run) const;
+  /// The step at which it pauses then; 0: it goes to its end.
+  std::int64_t pause_of(const SweepRun& run) const;
+  /// Whether it has been measured at the rung of that step.
+  bool has_reached(const SweepRun& run, std::int64_t step) const;
+  /// How far it may go: the more, the sooner it is taken.
+  std::size_t rung_of(const SweepRun& run) const { return allowance_of(run).rung; }
+  /// Whether it is held at a rung for good.
+  bool is_pruned(const SweepRun& run) const { return !may_train(run) && allowance_of(run).is_final; }
+  /// "place 3 of 9 at step 1000 by valid.loss", and the value; empty where it has not come to a rung.
+  std::string standing_of(const SweepRun& run) const;
+
+ private:
+  const Allowance& allowance_of(const SweepRun& run) const { return allowances_.at(places_.at(run.id())); }
+
+  struct Seen {
+    std::string mark;  // of the journal when it was read
+    RunAtRungs at;
+    bool done = false;
+  };
+
+  EarlyStopping rule_;
+  const std::vector<SweepRun>& runs_;
+  std::map<std::string, std::size_t> places_;
+  std::vector<Seen> seen_;
+  std::vector<Allowance> allowances_;
+  bool lower_is_better_ = true;
+};
+
+/// Leaves alone the planned runs that are held at a rung for good.
+void leave_pruned(const EarlyStopping& rule, std::vector<SweepRun>& runs);
+
+}  // namespace xlm
