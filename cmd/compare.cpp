@@ -3,6 +3,7 @@
 #include <cmath>
 #include <map>
 #include <memory>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -10,9 +11,12 @@
 #include "base/text.h"
 #include "cmd/results_store.h"
 #include "results/store/statistics.h"
+#include "results/store/variation.h"
 
 namespace xlm {
 namespace {
+
+constexpr std::size_t kMostKeys = 4;  // that a line lists
 
 struct CompareOptions {
   std::string a;
@@ -28,6 +32,8 @@ struct Setting {
   std::string name;
   std::map<std::string, std::vector<double>> by_group;
   std::vector<std::string> runs;
+  std::vector<std::size_t> rows;   // of the same, in the store
+  std::vector<std::string> mixes;  // keys in which they differ beside what pairs them
 
   std::vector<double> means() const {
     std::vector<double> values;
@@ -62,7 +68,7 @@ std::vector<std::size_t> select(RunTable& runs, const std::string& text) {
 }
 
 Setting read_setting(RunTable& runs, const std::string& text, const CompareOptions& options) {
-  Setting setting{.name = text, .by_group = {}, .runs = {}};
+  Setting setting{.name = text, .by_group = {}, .runs = {}, .rows = {}, .mixes = {}};
   const std::vector<std::size_t> selected = runs.select(select(runs, text), parse_filters(options.where));
   const std::vector<Value>& values = runs.column(options.value);
   const std::vector<Value>& over = runs.column(options.over);
@@ -71,7 +77,10 @@ Setting read_setting(RunTable& runs, const std::string& text, const CompareOptio
     if (!number || !std::isfinite(*number)) continue;
     setting.by_group[to_text(over[run])].push_back(*number);
     setting.runs.push_back(runs.id(run));
+    setting.rows.push_back(run);
   }
+  setting.mixes = differing_keys(runs, setting.rows);
+  std::erase(setting.mixes, options.over);
   if (!setting.runs.empty()) return setting;
   throw DataError(fmt::format("no run of '{}' has {}{}\nsee `xlm runs ls --where {}`", text, options.value,
                               selected.empty() ? ": there is no such run" : "", text));
@@ -94,20 +103,68 @@ Pairs common(const Setting& a, const Setting& b) {
   return pairs;
 }
 
+std::set<std::string> values_of_rows(RunTable& runs, const std::vector<std::size_t>& rows, const std::string& key) {
+  std::set<std::string> values;
+  for (const std::size_t row : rows) values.insert(to_text(runs.column_or_nothing(key)[row]));
+  return values;
+}
+
+/// Keys, beside what pairs them, of which the runs of one have other values than those of the other.
+std::vector<std::string> difference_of(RunTable& runs, const Setting& a, const Setting& b, const std::string& over) {
+  std::vector<std::size_t> both = a.rows;
+  both.insert(both.end(), b.rows.begin(), b.rows.end());
+  std::vector<std::string> keys = differing_keys(runs, both);
+  std::erase_if(keys, [&](const std::string& key) {
+    return key == over || values_of_rows(runs, a.rows, key) == values_of_rows(runs, b.rows, key);
+  });
+  return keys;
+}
+
+void check_apart(const Setting& a, const Setting& b) {
+  std::vector<std::size_t> shared;
+  std::set_intersection(a.rows.begin(), a.rows.end(), b.rows.begin(), b.rows.end(), std::back_inserter(shared));
+  if (shared.empty()) return;
+  throw UsageError(
+      fmt::format("{} of the runs of '{}' {} of '{}' too: there is nothing to compare\n"
+                  "name two settings, such as model.span=64 and model.span=256",
+                  shared.size() == a.rows.size() ? "all" : std::to_string(shared.size()), a.name,
+                  shared.size() == 1 ? "is" : "are", b.name));
+}
+
 std::string summary_line(const Setting& setting, std::string_view letter, const CompareOptions& options) {
   const std::vector<double> values = setting.means();
   const std::optional<double> deviation = sample_deviation(values);
-  return fmt::format("{}  {}: {:.5g}{} ({} {}{})\n", letter, setting.name, mean(values),
-                     deviation ? fmt::format(" ± {:.2g}", *deviation) : "", values.size(), options.over,
-                     values.size() == 1 ? "" : "s");
+  return fmt::format("{}  {}: {:.5g}{} ({})\n", letter, setting.name, mean(values),
+                     deviation ? fmt::format(" ± {:.2g}", *deviation) : "",
+                     counted_over(std::ssize(values), options.over));
 }
 
-/// Every setting is a single mean for a seed, so several runs of one seed are said.
-std::string mixed_line(const Setting& setting, const CompareOptions& options) {
-  const bool mixed = setting.runs.size() > setting.by_group.size();
-  return mixed ? fmt::format("{} has several runs with one {}: each {} counts as their mean\n", setting.name,
-                             options.over, options.over)
-               : "";
+/// Every setting is a single mean for a seed, so what is in it beside the seed is said.
+std::string mixed_line(const Setting& setting, std::string_view letter, const CompareOptions& options) {
+  const bool several = setting.runs.size() > setting.by_group.size();
+  if (!several && setting.mixes.empty()) return "";
+  const std::string in =
+      setting.mixes.empty() ? "" : fmt::format(" that differ in {}", listed_names(setting.mixes, kMostKeys));
+  return fmt::format("warning: {} mixes {} runs{}{}; --where KEY=VALUE chooses among them\n", letter,
+                     setting.runs.size(), in,
+                     several ? fmt::format(", and each {} counts as their mean", options.over) : "");
+}
+
+/// What tells the settings apart, which may be more than the user had in mind.
+std::string difference_line(const std::vector<std::string>& keys) {
+  if (keys.empty()) return "";
+  const bool data = std::any_of(keys.begin(), keys.end(), [](const auto& key) { return key.starts_with("data."); });
+  return fmt::format("A and B differ in {}\n{}", listed_names(keys, kMostKeys),
+                     data ? "warning: they were measured on different data\n" : "");
+}
+
+/// Runs that have no partner count in the means above, and not below.
+std::string unpaired_line(const Setting& a, const Setting& b, const PairedComparison& compared,
+                          const CompareOptions& options) {
+  const std::size_t left = a.by_group.size() + b.by_group.size() - 2 * static_cast<std::size_t>(compared.pairs);
+  return left == 0 ? ""
+                   : fmt::format("{} {}{} without a partner: not in the difference\n", left, options.over,
+                                 left == 1 ? "" : "s");
 }
 
 std::string verdict_line(const PairedComparison& compared, double level) {
@@ -117,43 +174,37 @@ std::string verdict_line(const PairedComparison& compared, double level) {
                : fmt::format("no difference is seen: zero lies inside the {:g} % interval\n", level);
 }
 
-std::string comparison_text(const Setting& a, const Setting& b, const PairedComparison& compared,
-                            const CompareOptions& options) {
-  std::string text = options.value + "\n" + summary_line(a, "A", options) + summary_line(b, "B", options) + "\n";
+std::string comparison_text(const Setting& a, const Setting& b, const std::vector<std::string>& difference,
+                            const PairedComparison& compared, const CompareOptions& options) {
+  std::string text = options.value + "\n" + summary_line(a, "A", options) + summary_line(b, "B", options);
+  text += difference_line(difference) + unpaired_line(a, b, compared, options) + "\n";
   text += fmt::format("A − B = {:+.3g}", compared.difference);
   if (compared.half_width) {
     text += fmt::format(", {:g} % interval {:+.3g} to {:+.3g}", options.level,
                         compared.difference - *compared.half_width, compared.difference + *compared.half_width);
   }
-  text += fmt::format(" ({} pair{} of one {})\n", compared.pairs, compared.pairs == 1 ? "" : "s", options.over);
+  text += fmt::format(" ({} pair{}, each of one {})\n", compared.pairs, compared.pairs == 1 ? "" : "s", options.over);
   if (compared.p) text += fmt::format("p = {:.2g} by a two-sided paired t-test", *compared.p);
   if (compared.effect) text += fmt::format(", effect {:.2g} standard deviations", *compared.effect);
   if (compared.p) text += "\n";
-  return text + verdict_line(compared, options.level) + mixed_line(a, options) + mixed_line(b, options);
+  return text + verdict_line(compared, options.level) + mixed_line(a, "A", options) + mixed_line(b, "B", options);
 }
 
 Json setting_json(const Setting& setting) {
   const std::vector<double> values = setting.means();
   const std::optional<double> deviation = sample_deviation(values);
-  return {{"setting", setting.name},
-          {"mean", mean(values)},
-          {"sd", deviation ? Json(*deviation) : Json()},
-          {"n", values.size()},
-          {"runs", setting.runs}};
+  return {{"setting", setting.name}, {"mean", mean(values)}, {"sd", deviation ? Json(*deviation) : Json()},
+          {"n", values.size()},      {"runs", setting.runs}, {"mixes", setting.mixes}};
 }
 
-Json comparison_json(const Setting& a, const Setting& b, const PairedComparison& compared,
-                     const CompareOptions& options) {
+Json comparison_json(const Setting& a, const Setting& b, const std::vector<std::string>& difference,
+                     const PairedComparison& compared, const CompareOptions& options) {
   const auto or_null = [](const std::optional<double>& value) { return value ? Json(*value) : Json(); };
-  return {{"value", options.value},
-          {"a", setting_json(a)},
-          {"b", setting_json(b)},
-          {"pairs", compared.pairs},
-          {"difference", compared.difference},
-          {"level", options.level / 100},
-          {"half_width", or_null(compared.half_width)},
-          {"p", or_null(compared.p)},
-          {"effect", or_null(compared.effect)}};
+  return {{"value", options.value},       {"a", setting_json(a)},
+          {"b", setting_json(b)},         {"differ_in", difference},
+          {"pairs", compared.pairs},      {"difference", compared.difference},
+          {"level", options.level / 100}, {"half_width", or_null(compared.half_width)},
+          {"p", or_null(compared.p)},     {"effect", or_null(compared.effect)}};
 }
 
 int run_compare(const CompareOptions& options, const GlobalOptions& global) {
@@ -161,6 +212,7 @@ int run_compare(const CompareOptions& options, const GlobalOptions& global) {
   RunTable runs(store);
   const Setting a = read_setting(runs, options.a, options);
   const Setting b = read_setting(runs, options.b, options);
+  check_apart(a, b);
   const Pairs pairs = common(a, b);
   if (pairs.a.empty()) {
     throw DataError(
@@ -169,7 +221,9 @@ int run_compare(const CompareOptions& options, const GlobalOptions& global) {
                     options.a, options.b, options.over, options.over));
   }
   const PairedComparison compared = compare_pairs(pairs.a, pairs.b, options.level / 100);
-  print(global.json ? json_text(comparison_json(a, b, compared, options)) : comparison_text(a, b, compared, options));
+  const std::vector<std::string> difference = difference_of(runs, a, b, options.over);
+  print(global.json ? json_text(comparison_json(a, b, difference, compared, options))
+                    : comparison_text(a, b, difference, compared, options));
   return kDone;
 }
 

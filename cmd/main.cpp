@@ -25,6 +25,18 @@
 namespace xlm {
 namespace {
 
+/// CLI11 writes "..." behind every option that may be given more than once, also where each takes one value.
+class HelpFormatter : public CLI::Formatter {
+ public:
+  std::string make_option_opts(const CLI::Option* option) const override {
+    constexpr std::string_view kMore = " ...";
+    std::string text = CLI::Formatter::make_option_opts(option);
+    const std::size_t more = text.find(kMore);
+    if (!option->get_allow_extra_args() && more != std::string::npos) text.erase(more, kMore.size());
+    return text;
+  }
+};
+
 void configure_log(const GlobalOptions& global) {
   auto logger = std::make_shared<spdlog::logger>("xlm", std::make_shared<spdlog::sinks::stderr_sink_mt>());
   logger->set_pattern("%l: %v");
@@ -72,13 +84,13 @@ std::string unknown_word(const CLI::App& app, const std::string& message, int ar
 std::string with_suggestion(const CLI::App& app, const CLI::ParseError& error) {
   std::string message = error.what();
   const auto [command, words] = innermost(app);
-  const std::size_t dashes = message.find(": -");
+  const std::size_t dashes = message.find(" -");
   if (dashes != std::string::npos && dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
     std::vector<std::string> names;
     for (const CLI::Option* option : command->get_options()) {
       for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
     }
-    const std::string word = split(message.substr(dashes + 2), ' ').front();
+    const std::string word = split(message.substr(dashes + 1), ' ').front();
     message = fmt::format("unknown option {}{}", word, did_you_mean(word, names));
   }
   return fmt::format("{}\nrun 'xlm{} --help' for what it takes", message, words);
@@ -175,7 +187,7 @@ int run(int argc, char** argv) {
   std::vector<std::pair<CLI::App*, std::function<int()>>> runners;
   for (const Command& command : commands()) {
     CLI::App* sub = app.add_subcommand(std::string(command.name), std::string(command.summary));
-    sub->formatter(std::make_shared<CLI::Formatter>());
+    sub->formatter(std::make_shared<HelpFormatter>());
     runners.emplace_back(sub, command.declare(*sub, global));
     if (sub->get_subcommands({}).empty()) {
       add_global_options(*sub, global);

@@ -87,12 +87,15 @@ Json result_json(const PreparedData& data, const PrepareResult& result) {
           {"was_there", result.was_there}};
 }
 
-std::string result_text(const PreparedData& data, const PrepareResult& result, const Terminal& terminal) {
-  const std::string head =
-      result.was_there
-          ? fmt::format("{} is there already, from the same files with the same options", data.path.string())
-          : fmt::format("{} is ready", data.path.string());
+/// `before` are the segmentations that were there before.
+std::string result_text(const PreparedData& data, const PrepareResult& result, const std::vector<std::string>& before,
+                        const Terminal& terminal) {
   const std::vector<std::string> segmentations = segmentation_names(data.path);
+  std::string head = fmt::format("{} is ready", data.path.string());
+  if (result.was_there) {
+    head = fmt::format("{} is there already, from the same files with the same options{}", data.path.string(),
+                       segmentations == before ? "" : "; segmentations were added");
+  }
   return fmt::format("{}: {}, {}\n\n{}{}", head, data.dataset, symbols_text(data.vocabulary),
                      splits_table(data, terminal.is_terminal ? terminal.width : 0),
                      segmentations.empty() ? "" : "\nsegmentations: " + join(segmentations, ", ") + "\n");
@@ -135,7 +138,10 @@ Preparation complete(const PrepareDataOptions& options, const PrepareObserver& o
 int prepare_data(const GlobalOptions& global, const PrepareDataOptions& options) {
   const PrepareRequest& request = options.request;
   if (request.from.empty() && !request.has_given_splits() && !options.download) {
-    throw UsageError("--from is required\nname the files as distributed, or fetch them with --download");
+    throw UsageError(has_address(request.dataset)
+                         ? "--from is required\nname the files as distributed, or fetch them with --download"
+                         : "--from is required\nname files, archives or folders, or one for each split with --train, "
+                           "--valid and --test");
   }
   if (!options.mirror.empty() && !options.download) throw UsageError("--mirror goes with --download");
   return prepare_and_report(global, request.out,
@@ -146,6 +152,8 @@ int prepare_data(const GlobalOptions& global, const PrepareDataOptions& options)
 
 int prepare_and_report(const GlobalOptions& global, const fs::path& out, const MakePreparation& make_preparation) {
   install_stop_handlers();
+  const std::vector<std::string> before =
+      fs::exists(out / "meta.json") ? segmentation_names(out) : std::vector<std::string>();
   PrepareResult result;
   {
     StageProgress progress(global);
@@ -155,7 +163,7 @@ int prepare_and_report(const GlobalOptions& global, const fs::path& out, const M
     result = prepare(make_preparation(observer), observer);
   }
   const PreparedData data = open_prepared(out);
-  print(global.json ? json_text(result_json(data, result)) : result_text(data, result, global.standard_output));
+  print(global.json ? json_text(result_json(data, result)) : result_text(data, result, before, global.standard_output));
   return kDone;
 }
 

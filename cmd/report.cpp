@@ -13,6 +13,7 @@
 #include "cmd/results_store.h"
 #include "results/figures/figure_description.h"
 #include "results/pages/report.h"
+#include "results/pages/table_html.h"
 #include "results/tables/table_description.h"
 
 namespace xlm {
@@ -92,41 +93,51 @@ ReportRecipe part_of(const RecipeView& recipe, const ReportOptions& options, con
                                  recipe.path.string()));
   }
   std::vector<std::string> selected;
-  bool done = false;
   if (!recipe.filters.empty()) {  // otherwise it is about no runs in particular
-    const std::vector<Value>& status = runs.column("status");
     for (const std::size_t row : runs.select(recipe.filters)) {
-      if (row >= runs.size()) continue;  // an evaluation of one of the others
-      done = (done || selected.empty()) && to_text(status[row]) == "done";
-      selected.push_back(runs.id(row));
+      if (row < runs.size()) selected.push_back(runs.id(row));  // others are evaluations of them
     }
   }
+  const PointsDone points = points_done(recipe, runs);
+  const bool done = !selected.empty() && points.done == points.all;
   return {.title = recipe.experiment.empty() ? recipe.path.stem().string() : recipe.experiment,
           .file = recipe.path.string(),
           .profile = options.profile,
           .command = done ? recipe_command(recipe, options, global) : command_for_runs(recipe, options, global, runs),
-          .done = done,
+          .points = points.all,
+          .points_done = points.done,
           .exhibits = exhibits_of(recipe, runs),
           .runs = std::move(selected)};
 }
 
-Json summary_of(const Report& report, const fs::path& file) {
-  std::size_t tables = 0;
-  std::size_t figures = 0;
-  std::size_t nothing = 0;
+bool shows_nothing(const Exhibit& exhibit) {
+  const auto* table = std::get_if<Table>(&exhibit);
+  return std::holds_alternative<NothingToShow>(exhibit) || (table != nullptr && is_empty(*table));
+}
+
+std::size_t count_exhibits(const std::vector<RecipeView>& recipes, ExhibitKind kind) {
+  std::size_t count = 0;
+  for (const RecipeView& recipe : recipes) {
+    if (has_exhibits(recipe.file, kind)) count += find_exhibits(recipe.file, kind).size();
+  }
+  return count;
+}
+
+Json summary_of(const Report& report, const std::vector<RecipeView>& recipes, const fs::path& file) {
+  std::int64_t nothing = 0;
   for (const ReportRecipe& recipe : report.recipes) {
-    for (const Exhibit& exhibit : recipe.exhibits) {
-      tables += std::holds_alternative<Table>(exhibit) ? 1 : 0;
-      figures += std::holds_alternative<Figure>(exhibit) ? 1 : 0;
-      nothing += std::holds_alternative<NothingToShow>(exhibit) ? 1 : 0;
-    }
+    nothing += std::count_if(recipe.exhibits.begin(), recipe.exhibits.end(), shows_nothing);
   }
   const PrintedCounts counts = count_printed(report);
   Json printed = {{"values", counts.total()}};
   for (std::size_t i = 0; i < kPrintedOutcomes.size(); ++i)
     printed[std::string(kPrintedOutcomes.at(i))] = counts.of.at(i);
-  return {{"file", file.string()}, {"recipes", report.recipes.size()}, {"tables", tables},
-          {"figures", figures},    {"nothing_to_show", nothing},       {"printed", printed}};
+  return {{"file", file.string()},
+          {"recipes", report.recipes.size()},
+          {"tables", count_exhibits(recipes, ExhibitKind::kTable)},
+          {"figures", count_exhibits(recipes, ExhibitKind::kFigure)},
+          {"nothing_to_show", nothing},
+          {"printed", printed}};
 }
 
 int run_report(const ReportOptions& options, const GlobalOptions& global) {
@@ -143,7 +154,7 @@ int run_report(const ReportOptions& options, const GlobalOptions& global) {
   report.origin = fmt::format("xlm {} ({}), {:%Y-%m-%d %H:%M} UTC, runs of {}", kVersion, kCommit,
                               fmt::gmtime(std::time(nullptr)), global.runs.string());
   write_output(options.out, report_page(store, report));
-  const Json summary = summary_of(report, options.out);
+  const Json summary = summary_of(report, recipes, options.out);
   print(global.json ? json_text(summary) : options.out.string() + "\n");
   return kDone;
 }

@@ -19,6 +19,23 @@ namespace {
 
 constexpr double kSilentRuns = 200;  // fewer are read at once, for all that anyone sees
 constexpr std::size_t kMostCandidates = 5;
+constexpr std::size_t kNearId = 2;  // letters in which an id may be mistyped: another run's differs in more
+
+/// Whether a folder has been one of runs: looking into another one must leave nothing there.
+bool holds_runs(const fs::path& folder) {
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+    if (fs::exists(RunPaths{entry->path()}.journal())) return true;
+  }
+  return false;
+}
+
+std::string near_id(const std::string& id, const std::vector<std::string>& ids) {
+  for (const std::string& other : ids) {
+    if (edit_distance(id, other) <= kNearId) return fmt::format(" (did you mean '{}'?)", other);
+  }
+  return "";
+}
 
 }  // namespace
 
@@ -51,6 +68,7 @@ Store open_store(const GlobalOptions& global) {
     }
     return fs::exists(file) ? Store::open_read_only(file) : Store::in_memory();
   }
+  if (!fs::exists(file) && !holds_runs(global.runs)) return Store::in_memory();
   try {
     Store store(file);
     store.sync(global.runs, sync_options(global));
@@ -77,8 +95,7 @@ std::string find_run(const RunTable& runs, const std::string& name) {
   for (auto run = begin; run != runs.ids().end() && run->starts_with(id); ++run) candidates.push_back(*run);
   if (candidates.size() == 1 && !id.empty()) return candidates.front();
   if (candidates.empty()) {
-    throw DataError(
-        fmt::format("there is no run '{}'{}\n`xlm runs ls` lists the runs", name, did_you_mean(id, runs.ids())));
+    throw DataError(fmt::format("there is no run '{}'{}\n`xlm runs ls` lists the runs", name, near_id(id, runs.ids())));
   }
   const std::size_t shown = std::min(candidates.size(), kMostCandidates);
   throw UsageError(

@@ -179,7 +179,7 @@ void declare_list(CLI::App& app, RunsOptions& options) {
       ->type_name("CONDITION");
   app.add_option("--columns", options.list.columns, "Show these columns of the store")
       ->allow_extra_args(false)
-      ->type_name("COLUMN")
+      ->type_name("COLUMN,…")
       ->delimiter(',');
   app.add_option("--sort", options.list.sort, "By this column, the least first (default: the newest first)")
       ->type_name("COLUMN");

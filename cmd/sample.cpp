@@ -52,9 +52,9 @@ void check(const SampleOptions& options) {
 std::string prompt_of(const SampleOptions& options) {
   std::string text = options.prompt;
   if (!options.prompt_file.empty()) {
-    text = read_text(options.prompt_file);
+    text = options.prompt_file == "-" ? read_piped_text() : read_text(options.prompt_file);
   } else if (text.empty() && has_piped_input()) {
-    text = read_text("-");
+    text = read_piped_text();
   }
   const bool ends_a_word = !text.empty() && std::isalnum(static_cast<unsigned char>(text.back())) == 0;
   text = cleaned(text, options.clean);

@@ -23,10 +23,17 @@ struct SegmentCommand {
 };
 
 std::string chosen_text(const SegmentCommand& command) {
-  if (command.text.empty() == command.file.empty()) {
-    throw UsageError("give the text with --text, or a file that holds it with --file");
+  if (!command.text.empty() && !command.file.empty()) throw UsageError("--text and --file both give a text");
+  std::string text = command.text;
+  if (command.file == "-" || (text.empty() && command.file.empty() && has_piped_input())) {
+    text = read_piped_text();
+  } else if (!command.file.empty()) {
+    text = read_text(command.file);
   }
-  std::string text = cleaned(command.file.empty() ? command.text : read_text(command.file), command.clean);
+  if (text.empty() && command.file.empty()) {
+    throw UsageError("give the text with --text, in a file with --file, or pipe it in");
+  }
+  text = cleaned(text, command.clean);
   if (text.empty()) throw DataError("the text is empty");
   return text;
 }
@@ -85,7 +92,8 @@ std::function<int()> declare_segment(CLI::App& app, const GlobalOptions& global)
   app.add_option("overrides", command->overrides, "How it is read: eval.context=512 device=cpu")
       ->type_name("KEY=VALUE");
   app.add_option("--text", command->text, "The text")->type_name("TEXT");
-  app.add_option("--file", command->file, "A file that holds the text; -: standard input")->type_name("FILE");
+  app.add_option("--file", command->file, "A file that holds the text; -: standard input, as where a text is piped in")
+      ->type_name("FILE");
   add_clean_option(app, command->clean);
   return [command, &global] { return run_segment(*command, global); };
 }

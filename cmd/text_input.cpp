@@ -58,6 +58,12 @@ bool has_piped_input() {
   return ::fstat(STDIN_FILENO, &status) == 0 && (S_ISFIFO(status.st_mode) || S_ISREG(status.st_mode));
 }
 
+std::string read_piped_text() {
+  std::string text = read_text("-");
+  if (text.ends_with('\n')) text.pop_back();
+  return text;
+}
+
 void add_clean_option(CLI::App& app, std::string& clean) {
   CLI::Validator cleanings = CLI::IsMember({"none", "text8"});
   cleanings.description("");  // the help says what is meant

@@ -16,6 +16,9 @@ std::string read_text(const fs::path& file);
 /// Whether something is piped or redirected into the program. A terminal, /dev/null and a closed stream are nothing.
 bool has_piped_input();
 
+/// All that is piped in. The line end that `echo` and editors put behind a text is not part of it.
+std::string read_piped_text();
+
 /// Declares --clean: none, or text8.
 void add_clean_option(CLI::App& app, std::string& clean);
 

@@ -78,8 +78,10 @@ int run_train(const TrainCommand& command, const GlobalOptions& global) {
     return kDone;
   }
   if (tree.find("sweep") != nullptr && !global.quiet) {
-    say(fmt::format("note: {} holds a sweep; this trains its base configuration alone ('xlm sweep' does all runs)\n",
-                    command.config.string()));
+    say(
+        fmt::format("note: {} holds a sweep; this trains its base configuration alone ('xlm sweep' does all runs)\n"
+                    "note: it belongs to the experiment {} and shows in its tables; experiment=NAME keeps it apart\n",
+                    command.config.string(), options.experiment));
   }
   install_stop_handlers();
   const PlannedRun planned = Planner(global.runs).plan(options);

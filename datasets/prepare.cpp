@@ -227,7 +227,8 @@ std::int64_t fill(const fs::path& folder, const Preparation& preparation, const 
   const std::vector<SplitPart> parts = knows_splits ? text.parts() : split_parts(split.sizes(text.tokens()));
   note_splits(parts, text.tokens(), observer);
   if (text.replaced() > 0) {
-    observer.say(fmt::format("{} pieces of invalid UTF-8 became U+FFFD; --strict refuses them{}", text.replaced(),
+    observer.say(fmt::format("{} of invalid UTF-8 became U+FFFD; --strict refuses them{}",
+                             text.replaced() == 1 ? "1 piece" : fmt::format("{} pieces", text.replaced()),
                              corpus.units.size() > 1 ? ", --unit byte keeps them" : ""));
   }
   if (scope == VocabularyScope::kTrain && (parts.front().split != 0 || parts.front().tokens == 0)) {
@@ -294,8 +295,12 @@ PrepareResult prepare(const Preparation& preparation, const PrepareObserver& obs
   const PrepareResult result = prepare_tokens(preparation, observer);
   if (request.train_unigram.empty() && request.unigram.empty()) return result;
   const PreparedData data = open_prepared(request.out);
-  for (const std::int64_t pieces : request.train_unigram) train_segmentation(data, pieces, observer);
-  for (const fs::path& model : request.unigram) add_segmentation(data, model, observer);
+  try {
+    for (const std::int64_t pieces : request.train_unigram) train_segmentation(data, pieces, observer);
+    for (const fs::path& model : request.unigram) add_segmentation(data, model, observer);
+  } catch (const UsageError& error) {
+    throw UsageError(fmt::format("{}\n{} itself is ready", error.what(), request.out.string()));
+  }
   return result;
 }
 

@@ -10,6 +10,13 @@
 #include "base/utf8.h"
 
 namespace xlm {
+namespace {
+
+bool is_of_text8(const std::string& symbol) {
+  return symbol.size() == 1 && (symbol[0] == ' ' || (symbol[0] >= 'a' && symbol[0] <= 'z'));
+}
+
+}  // namespace
 
 std::vector<std::int64_t> encode_symbols(const Vocabulary& vocabulary, std::string_view text) {
   if (vocabulary.unit == Vocabulary::Unit::kBpe) {
@@ -29,11 +36,14 @@ std::vector<std::int64_t> encode_symbols(const Vocabulary& vocabulary, std::stri
     }
     const auto found = known.find(text.substr(0, bytes));
     if (found == known.end()) {
+      const bool of_text8 = std::all_of(vocabulary.symbols.begin(), vocabulary.symbols.end(), is_of_text8);
       throw DataError(
           fmt::format("the text has the symbol {}, which the model does not know\n"
-                      "give it as the model's training data are: it knows {} symbols, such as {}",
-                      symbol_name(vocabulary.unit, std::string(text.substr(0, bytes))), vocabulary.size(),
-                      symbol_name(vocabulary.unit, vocabulary.symbols.back())));
+                      "give it as the model's training data are: {}",
+                      symbol_name(vocabulary.unit, std::string(text.substr(0, bytes))),
+                      of_text8 ? "a to z and single spaces, which --clean text8 makes of any text"
+                               : fmt::format("it knows {} symbols, such as {}", vocabulary.size(),
+                                             symbol_name(vocabulary.unit, vocabulary.symbols.back()))));
     }
     ids.push_back(found->second);
     text.remove_prefix(bytes);

@@ -80,6 +80,10 @@ std::string train(const NextLine& next_line, std::int64_t pieces) {
   if (status.ok()) return std::string(kFine) + model;
   // "Internal: src/unigram_model_trainer.cc(582) [size] Vocabulary size too high (900). Please set it to a value <= 8."
   const std::string full = status.ToString();
+  if (const std::size_t fewer = full.find("required_chars. "); fewer != std::string::npos) {  // "… 20 vs 71."
+    const std::string needed = full.substr(full.find("vs ", fewer) + 3);
+    return fmt::format("each of its {} characters is a piece of its own at least", needed.substr(0, needed.find('.')));
+  }
   const std::size_t bracket = full.rfind("] ");
   const std::string why = bracket == std::string::npos ? full : full.substr(bracket + 2);
   return why.substr(0, why.find(" Increase vocab_size"));  // its options are not ours

@@ -243,7 +243,7 @@ class RecipeChecker {
       const std::string what = description.grid.empty() ? "makes one number of runs" : "shows one of several runs";
       find(description.place,
            fmt::format("{} {} that differ in {}{}", title, what, some_of(keys),
-                       point.name.empty() ? "" : fmt::format(" ({})", point.name)),
+                       point.name.empty() ? "" : fmt::format(", at {}", point.name)),
            kTellApart);
       break;  // the others are alike
     }

@@ -111,9 +111,25 @@ class RunMerge {
       verdict = compare_runs(to_, from_);
     }
     judge(verdict);
+    const bool has_all_steps =
+        verdict.relation == JournalRelation::kSame || verdict.relation == JournalRelation::kShorter;
+    if (has_all_steps && verdict.text.empty()) return bring_model();
     if (!lock || verdict.text.empty()) return;
     if (verdict.relation == JournalRelation::kLonger) return replace(verdict.text, lock->token());
     write_file(RunPaths{to_}.journal(), verdict.text);
+  }
+
+  /// What was packed without its model has one when somebody brings it.
+  void bring_model() {
+    const fs::path model = RunPaths{to_}.model();
+    if (fs::exists(model) || !fs::is_directory(RunPaths{from_}.model())) return;
+    outcome(MergeOutcome::kUpdated, "its model");
+    if (settings_.dry_run) return;
+    const RunLock lock(to_);
+    remove_left_folders(to_, kStagePrefix);
+    const StagedFolder staged(model, kStagePrefix);
+    copy_run(RunPaths{from_}.model(), staged.path(), false);
+    staged.move_into_place();
   }
 
   void judge(const JournalVerdict& verdict) {

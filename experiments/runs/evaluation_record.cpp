@@ -22,6 +22,9 @@ Json settings_of(const EvaluationRequest& request, const PreparedSummary& data) 
   for (const OptionEntry& entry : option_entries(request.options)) {
     if (is_evaluation_setting(entry)) settings[entry.key] = entry.value;
   }
+  // Windows are cut by model.window; blocks are of training, and only a training run has any.
+  if (request.options.model.scheme() == TextScheme::kWindows && request.place.run.empty())
+    settings.erase("train.block");
   settings["data.name"] = data_name(data.dataset, data.language);
   settings["data.fingerprint"] = data.fingerprint;
   return settings;

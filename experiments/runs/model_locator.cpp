@@ -54,9 +54,17 @@ LocatedModel model_of_run(const fs::path& folder) {
     if (!elsewhere.empty()) return {elsewhere, "", elsewhere};
   }
   if (!fs::is_directory(run.model())) {
+    const std::string id = run.folder.filename().string();
+    const RunStatus status = read_live_run(run.folder).status;
+    if (status == RunStatus::kDone) {
+      throw DataError(
+          fmt::format("the model of {} is not here: the run was packed or copied without it\nwhere it was trained, "
+                      "`xlm runs pack {} --models --out FILE.tar.zst`; `xlm runs merge FILE.tar.zst` brings it",
+                      id, id));
+    }
     throw DataError(
-        fmt::format("the run {} has no model yet: it is {}\nrun its train or sweep command again to finish it",
-                    run.folder.filename().string(), name_of(read_live_run(run.folder).status)));
+        fmt::format("the run {} has no model yet: it is {}\nrun its train or sweep command again to finish it", id,
+                    name_of(status)));
   }
   return {run.model(), run.folder, run.folder.filename().string()};
 }

@@ -42,7 +42,7 @@ TEST_F(Compare, PairsRunsBySeed) {
   EXPECT_EQ(json["a"]["n"], 3);
   EXPECT_EQ(json["b"]["runs"].size(), 3U);
   const std::string text = compare(kTypes + std::string("--where model.span=64")).out;
-  EXPECT_THAT(text, HasSubstr("A − B = +0.101, 95 % interval +0.0992 to +0.102 (3 pairs of one seed)"));
+  EXPECT_THAT(text, HasSubstr("A − B = +0.101, 95 % interval +0.0992 to +0.102 (3 pairs, each of one seed)"));
   EXPECT_THAT(text, HasSubstr("they differ: zero lies outside the 95 % interval"));
 }
 
@@ -63,15 +63,33 @@ TEST_F(Compare, NoDifferenceIsSaidToo) {
   EXPECT_THAT(compare(kTypes).out, HasSubstr("no difference is seen"));
 }
 
+TEST_F(Compare, SaysWhatTellsTheSettingsApart) {
+  maker_.make({.id = "a-1", .type = "fixed", .span = 64, .seed = 1, .bpc = 1.5});
+  maker_.make({.id = "a-2", .type = "fixed", .span = 64, .seed = 2, .bpc = 1.5});
+  maker_.make({.id = "b-1", .span = 256, .seed = 1, .bpc = 1.4});
+  const std::string text = compare("a-1 b-1").out;
+  EXPECT_THAT(text, HasSubstr("A and B differ in model.span and model.span_type\n"));
+  EXPECT_THAT(text, HasSubstr("1 seed without a partner: not in the difference\n"));
+  EXPECT_EQ(Json::parse(compare("a-1 b-1 --json").out)["differ_in"], Json({"model.span", "model.span_type"}));
+  const ProgramResult same = compare("a-1 a-2");
+  EXPECT_EQ(same.code, 2);
+  EXPECT_THAT(same.err, HasSubstr("all of the runs of 'a-1' are of 'a-2' too"));
+  EXPECT_EQ(compare("model.span=64 model.span_type=fixed").code, 2);
+  EXPECT_THAT(compare("model.span=64 seed=1").err, HasSubstr("1 of the runs of 'model.span=64' is of 'seed=1' too"));
+}
+
 TEST_F(Compare, SaysWhatItCannotSay) {
   maker_.make({.id = "a-1", .type = "fixed", .seed = 1, .bpc = 1.5});
   maker_.make({.id = "b-1", .seed = 1, .bpc = 1.4});
   const std::string one = compare(kTypes).out;
-  EXPECT_THAT(one, HasSubstr("A − B = +0.1 (1 pair of one seed)"));
+  EXPECT_THAT(one, HasSubstr("A − B = +0.1 (1 pair, each of one seed)"));
   EXPECT_THAT(one, HasSubstr("train more seeds"));
   EXPECT_THAT(one, Not(HasSubstr("p =")));
   maker_.make({.id = "a-2", .type = "fixed", .span = 64, .seed = 1, .bpc = 1.6});
-  EXPECT_THAT(compare(kTypes).out, HasSubstr("several runs with one seed"));
+  const std::string mixed = compare(kTypes).out;
+  EXPECT_THAT(mixed,
+              HasSubstr("warning: A mixes 2 runs that differ in model.span, and each seed counts as their mean"));
+  EXPECT_THAT(mixed, Not(HasSubstr("B mixes")));
   EXPECT_EQ(compare("model.span=64 model.span_type=dynamic").code, 3) << "no such run";
   maker_.make({.id = "c-1", .type = "dynamic", .seed = 7});
   const ProgramResult apart = compare("model.span_type=dynamic model.span_type=fixed");

@@ -139,6 +139,17 @@ TEST_F(PrepareData, TrainingATokenizerCanBeStopped) {
   EXPECT_FALSE(fs::exists(folder_.path() / "d/segmentations/unigram-500"));
 }
 
+TEST_F(PrepareData, ATokenizerThatCannotBeTrainedLeavesTheDataAndSaysSo) {
+  file("a.txt", "the quick brown fox jumps over the lazy dog, and once more the quick brown fox jumps over it");
+  const ProgramResult few = run("text --from a.txt --out d --split 80%,10%,10% --train-unigram 5");
+  EXPECT_EQ(few.code, kUsage);
+  EXPECT_THAT(few.err, HasSubstr("characters is a piece of its own at least"));
+  EXPECT_THAT(few.err, HasSubstr("d itself is ready"));
+  EXPECT_THAT(run("text --from a.txt --out d --split 80%,10%,10% --train-unigram 32").out,
+              HasSubstr("d is there already, from the same files with the same options; segmentations were added"));
+  EXPECT_THAT(run("text --out e").err, HasSubstr("or one for each split with --train, --valid and --test"));
+}
+
 TEST_F(PrepareData, MaxUnpackedTakesUnits) {
   file("a.txt", "some text that is plain and so is not unpacked");
   EXPECT_EQ(run("text --from a.txt --out d --max-unpacked 1kB").code, kDone);

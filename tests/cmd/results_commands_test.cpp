@@ -406,11 +406,46 @@ TEST_F(ResultsCommands, ReportHoldsAllOfARecipe) {
   const Json summary = json("report recipe.yaml --where seed=1 --out other.html");
   EXPECT_EQ(summary["file"], "other.html");
   EXPECT_EQ(summary["tables"], 1);
-  EXPECT_EQ(summary["figures"], 1);
+  EXPECT_EQ(summary["figures"], 2) << "the one that has nothing to show is a figure too";
   EXPECT_EQ(summary["nothing_to_show"], 1);
   EXPECT_EQ(summary["printed"]["values"], 0);
   EXPECT_EQ(summary["printed"]["agrees"], 0);
   EXPECT_THAT(read_file(temporary_.path() / "other.html"), HasSubstr("4 runs: 4 done"));
+}
+
+TEST_F(ResultsCommands, ReportsSayHowManyRunsOfASweepAreDone) {
+  make_sweep();
+  write("recipe.yaml",
+        "experiment: spans\nmodel: {type: adaptive-span}\nsweep: {grid: {model.span: [64, 256, 999], "
+        "model.span_type: [fixed, adaptive]}}\ntable: First\nrows: [{label: far, where: {model.span: 999}}]\n"
+        "columns: [{value: test.bpc}]\n");
+  const Json summary = json("report recipe.yaml");
+  EXPECT_EQ(summary["tables"], 1);
+  EXPECT_EQ(summary["nothing_to_show"], 1) << "a table without a number";
+  EXPECT_THAT(read_file(temporary_.path() / "report.html"),
+              HasSubstr("4 of 6 runs of the sweep are done. Runs of this recipe are made with: <code>xlm sweep"));
+}
+
+TEST_F(ResultsCommands, LookingIntoAFolderWithoutRunsLeavesNothingThere) {
+  create_folders(temporary_.path() / "data");
+  write("data/text.txt", "no runs");
+  EXPECT_THAT(xlm("runs ls --runs data").err, HasSubstr("there are no runs in data yet"));
+  EXPECT_FALSE(fs::exists(temporary_.path() / "data" / "results.db"));
+}
+
+TEST_F(ResultsCommands, AMistypedRunIsSuggestedAndAnotherOneIsNot) {
+  make_sweep();
+  EXPECT_THAT(xlm("runs show adaptive-span-text8-0000000x").err,
+              HasSubstr("did you mean 'adaptive-span-text8-00000001'"));
+  EXPECT_THAT(xlm("runs rm adaptive-span-text8-1234abcd --yes").err, Not(HasSubstr("did you mean")));
+}
+
+TEST_F(ResultsCommands, HelpSaysDotsWhereSeveralValuesFollow) {
+  EXPECT_THAT(xlm("runs ls --help").out, HasSubstr("--columns COLUMN,… "));
+  EXPECT_THAT(xlm("runs ls --help").out, Not(HasSubstr("...")));
+  EXPECT_THAT(xlm("prepare-data --help").out, HasSubstr("--from PATH ..."));
+  EXPECT_THAT(xlm("prepare-data text --fro a.txt --out d").err,
+              HasSubstr("unknown option --fro (did you mean '--from'?)"));
 }
 
 TEST_F(ResultsCommands, ReportTakesFoldersOfRecipes) {

@@ -30,12 +30,26 @@ TEST_F(SampleCommand, TakesThePromptFromWhereverATextComes) {
   EXPECT_EQ(sample("--prompt 'begun '").out, "begun ab ab \n");
   EXPECT_EQ(sample("--prompt-file prompt.txt").out, "begun ab ab \n");
   EXPECT_EQ(sample("", "printf 'begun ' |").out, "begun ab ab \n");
+  EXPECT_EQ(sample("", "echo 'begun ' |").out, "begun ab ab \n") << "the line end is of echo, not of the text";
   EXPECT_EQ(sample("< prompt.txt").out, "begun ab ab \n");
   EXPECT_EQ(sample("--prompt-file -", "cat prompt.txt |").out, "begun ab ab \n");
   EXPECT_EQ(sample("--prompt-file /dev/stdin", "cat prompt.txt |").out, "begun ab ab \n");
   EXPECT_EQ(sample("< /dev/null").out, "ab ab \n") << "no prompt at all";
   EXPECT_EQ(sample("--prompt-file nowhere.txt").code, kBadData);
   EXPECT_EQ(sample("--prompt 'Begun, 2 ' --clean text8").out, " begun two ab ab \n") << "words stay apart";
+}
+
+TEST_F(SampleCommand, SegmentTakesATextFromWhereverItComes) {
+  const auto segment = [&](const std::string& more, const std::string& before = "") {
+    return shell(folder_.path(), fmt::format("{} '{}' segment {} {}", before, XLM_FAKE_BINARY, id_, more));
+  };
+  EXPECT_EQ(segment("--text 'a text'").out, "a text\n");
+  EXPECT_EQ(segment("", "echo 'a text' |").out, "a text\n");
+  EXPECT_EQ(segment("--file - --clean text8", "echo 'A text' |").out, " a text\n");
+  EXPECT_EQ(segment("--text a --file b").code, kUsage);
+  const ProgramResult none = segment("< /dev/null");
+  EXPECT_EQ(none.code, kUsage);
+  EXPECT_THAT(none.err, HasSubstr("or pipe it in"));
 }
 
 TEST_F(SampleCommand, EndsWhereItIsTold) {

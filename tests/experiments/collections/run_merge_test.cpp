@@ -108,6 +108,25 @@ TEST_F(RunMergeTest, TakesInWhatIsMissingAndTheSecondTimeNothing) {
   EXPECT_EQ(content("a"), content("b"));
 }
 
+TEST_F(RunMergeTest, ARunThatWasPackedWithoutItsModelGetsIt) {
+  const fs::path there = make_run("a", 1);
+  train(there, 3);
+  finish(there, 2.25);
+  ASSERT_THAT(merge("a", "b"), ElementsAre(MergeOutcome::kAdded));
+  const fs::path here = place("b") / there.filename();
+  create_folders(there / "model");
+  write_file(there / "model" / "weights", "weights");
+  MergeSettings dry;
+  dry.dry_run = true;
+  EXPECT_THAT(merge("a", "b", dry), ElementsAre(MergeOutcome::kUpdated));
+  EXPECT_FALSE(fs::exists(here / "model"));
+  EXPECT_THAT(merge("a", "b"), ElementsAre(MergeOutcome::kUpdated));
+  EXPECT_EQ(content("a"), content("b"));
+  write_file(here / "model" / "weights", "mine");
+  EXPECT_THAT(merge("a", "b"), ElementsAre(MergeOutcome::kSame)) << "a model that is there stays";
+  EXPECT_EQ(read_file(here / "model" / "weights"), "mine");
+}
+
 TEST_F(RunMergeTest, TheRunThatCameFartherIsKeptWhicheverWayRound) {
   const fs::path here = make_run("a", 1);
   train(here, 3);
