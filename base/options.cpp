@@ -47,7 +47,7 @@ bool read_integer(const Yaml& node, std::int64_t& value) {
 
 }  // namespace
 
-OptionReader::OptionReader(const Yaml& map) {
+OptionReader::OptionReader(const Yaml& map, std::vector<std::string> others) : others_(std::move(others)) {
   if (!map.is_map() && !map.is_null()) throw UsageError(fmt::format("{}: expected a map of options", map.where()));
   levels_.push_back({"", map.is_map() ? &map : nullptr, {}});
 }
@@ -160,8 +160,9 @@ void OptionReader::check_unknown(const Level& level) const {
     if (std::find(level.known.begin(), level.known.end(), key) != level.known.end()) continue;
     const std::string place =
         levels_.size() > 1 ? fmt::format(" in '{}'", path("").substr(0, path("").size() - 1)) : "";
-    throw UsageError(
-        fmt::format("{}: unknown key '{}'{}{}", value.where(), key, place, did_you_mean(key, level.known)));
+    std::vector<std::string> right = level.known;
+    if (levels_.size() == 1) right.insert(right.end(), others_.begin(), others_.end());
+    throw UsageError(fmt::format("{}: unknown key '{}'{}{}", value.where(), key, place, did_you_mean(key, right)));
   }
 }
 

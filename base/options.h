@@ -71,7 +71,8 @@ class OptionVisitor {
 /// one), a wrong type or a value out of range. Call `finish` when everything has been visited.
 class OptionReader : public OptionVisitor {
  public:
-  explicit OptionReader(const Yaml& map);
+  /// `others` are keys of the same file that somebody else reads: a slip may mean one of them.
+  explicit OptionReader(const Yaml& map, std::vector<std::string> others = {});
 
   void field(const OptionInfo& info, bool& value) override;
   void field(const OptionInfo& info, std::int64_t& value) override;
@@ -99,6 +100,7 @@ class OptionReader : public OptionVisitor {
   void check_unknown(const Level& level) const;
 
   std::vector<Level> levels_;
+  std::vector<std::string> others_;
 };
 
 /// One option with its place, value and description.

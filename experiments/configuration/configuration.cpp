@@ -211,7 +211,7 @@ RunOptions read_run_options(const Yaml& given, Completeness completeness) {
   Yaml tree = given;
   const Yaml demanded = tree.take("require");
   RunOptions options = default_run_options(chosen_model(tree));
-  OptionReader reader(tree);
+  OptionReader reader(tree, {kRecipeKeys.begin(), kRecipeKeys.end()});
   visit_options(options, reader);
   reader.finish();
   check_requirements(demanded, options);

@@ -55,6 +55,7 @@ TEST(Configuration, NamesFileLineAndNearestKey) {
   EXPECT_THAT(complaint("data: {path: d}\nmodel:\n  type: adaptive-span\n  spam: 3\ntrain: {steps: 1}\n"),
               AllOf(HasSubstr("run.yaml:4"), HasSubstr("unknown key 'spam' in 'model'"), HasSubstr("'span'")));
   EXPECT_THAT(complaint(std::string(kSmallest) + "sed: 3\n"), AllOf(HasSubstr("run.yaml:4"), HasSubstr("'seed'")));
+  EXPECT_THAT(complaint(std::string(kSmallest) + "sweeps: {grid: {seed: [1]}}\n"), HasSubstr("did you mean 'sweep'?"));
 }
 
 TEST(Configuration, RefusesAWrongOrMissingModel) {
