@@ -130,6 +130,30 @@ constexpr std::array<LatexSign, 108> kLatexSigns{{
     {"Ω", "$\\Omega$"},
 }};
 
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/// The negative number with which `text` begins, "-0.240" of "-0.240 ± 0.1"; empty where it begins with none. `before`
+/// stands in front of it: the hyphen of a word or a range is none that says less than zero.
+std::string_view negative_number(std::string_view text, char before) {
+  constexpr std::string_view kInFront = " ([=,";
+  if (text.size() < 2 || text[0] != '-' || !is_digit(text[1]) || kInFront.find(before) == std::string_view::npos)
+    return {};
+  std::size_t end = 2;
+  while (end < text.size() && (is_digit(text[end]) || ((text[end] == '.' || text[end] == ',') &&
+                                                       end + 1 < text.size() && is_digit(text[end + 1])))) {
+    ++end;
+  }
+  return text.substr(0, end);
+}
+
+/// A number in mathematics, where "-" is a minus sign; a comma between its thousands would have a blank behind it
+/// there.
+std::string in_mathematics(std::string_view number) {
+  std::string out = "$";
+  for (const char c : number) out += c == ',' ? "{,}" : std::string(1, c);
+  return out + "$";
+}
+
 /// `name` as far as a label takes it.
 std::string latex_label(std::string name) {
   std::erase_if(name, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '-' && c != '.'; });
@@ -140,15 +164,23 @@ std::string latex_label(std::string name) {
 
 std::string latex_escape(std::string_view text) {
   std::string out;
+  char before = ' ';
+  const auto take = [&](std::size_t bytes) {
+    before = text[bytes - 1];
+    text.remove_prefix(bytes);
+  };
   while (!text.empty()) {
     const auto found = std::find_if(kLatexSigns.begin(), kLatexSigns.end(),
                                     [&](const LatexSign& each) { return text.starts_with(each.from); });
-    if (found == kLatexSigns.end()) {
+    if (const std::string_view number = negative_number(text, before); !number.empty()) {
+      out += in_mathematics(number);
+      take(number.size());
+    } else if (found == kLatexSigns.end()) {
       out += static_cast<unsigned char>(text.front()) < 0x20 ? ' ' : text.front();
-      text.remove_prefix(1);
+      take(1);
     } else {
       out += found->to;
-      text.remove_prefix(found->from.size());
+      take(found->from.size());
     }
   }
   return out;

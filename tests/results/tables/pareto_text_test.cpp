@@ -63,5 +63,16 @@ TEST_F(ParetoTexts, AreWrittenForPapersToo) {
   EXPECT_THAT(markdown, HasSubstr("Each point is the mean over 2 seeds.\n"));
 }
 
+TEST_F(ParetoTexts, HaveMinusSignsInLatex) {
+  RunTable runs(store_);
+  const ParetoQuery query{.columns = {"flops_per_token", "=0-test.bpc"},
+                          .maximize = {false, true},
+                          .group_by = {"model.span"},
+                          .where = parse_filters({"model.span_type=fixed"}),
+                          .reference = {}};
+  const std::string latex = render_pareto(query, run_pareto(runs, query), TableFormat::kLatex);
+  EXPECT_THAT(latex, HasSubstr("$\\bullet$ & 64.0M & $-1.9515$ & 64 & 2 \\\\\n"));
+}
+
 }  // namespace
 }  // namespace xlm

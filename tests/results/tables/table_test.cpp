@@ -483,6 +483,21 @@ TEST(Latex, EscapesWhatMeansSomething) {
   EXPECT_EQ(latex_escape("[1] #2 $3 <4>"), "{[}1] \\#2 $\\mathdollar$3 $<$4$>$");
 }
 
+TEST(Latex, GivesNegativeNumbersAMinusSign) {
+  EXPECT_EQ(latex_escape("-0.240"), "$-0.240$");
+  EXPECT_EQ(latex_escape("-0.1 ± 0.2"), "$-0.1$ $\\pm$ 0.2");
+  EXPECT_EQ(latex_escape("-12,010.5, (-5.4 %) [-3] fixed/256 -1."),
+            "$-12{,}010.5$, ($-5.4$ \\%) {[}$-3$] fixed/256 $-1$.");
+  EXPECT_EQ(latex_escape("a-1 2020-10 - --5 -x"), "a-1 2020-10 - --5 -x") << "hyphens";
+}
+
+TEST_F(Tables, HaveMinusSignsInLatex) {
+  const Table result =
+      table("table: T\nrows: model.span_type\ncolumns: [{label: it, value: test.bpc, against: fixed, best: true}]\n");
+  EXPECT_THAT(render_table(result, TableFormat::kLatex), HasSubstr("& \\textbf{$-0.101$} \\\\\n"));
+  EXPECT_THAT(render_table(result, TableFormat::kText), HasSubstr("▸-0.101\n"));
+}
+
 TEST_F(Tables, RelateCellsToARow) {
   const auto cells = [&](const std::string& how) {
     return text("table: T\nrows: model.span_type\ncolumns: [{label: it, value: test.bpc, spread: sd, " + how + "}]\n");
