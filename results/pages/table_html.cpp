@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "results/pages/html.h"
+#include "results/tables/table_notes.h"
 
 namespace xlm {
 namespace {
@@ -58,9 +59,10 @@ std::string table_html(const Table& table, const RunReferences& references) {
     out += "</tr>\n";
   }
   out += "</tbody></table></div>\n";
-  if (!table.notes.empty()) {
+  const std::vector<std::string> notes = footnotes(table, "Bold");
+  if (!notes.empty()) {
     out += "<ul class=\"notes\">\n";
-    for (const std::string& note : table.notes) out += "<li>" + html_escape(note) + "</li>\n";
+    for (const std::string& note : notes) out += "<li>" + html_escape(note) + "</li>\n";
     out += "</ul>\n";
   }
   return out;

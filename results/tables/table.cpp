@@ -73,7 +73,7 @@ std::vector<TableColumn> columns_of(RunTable& runs, const std::vector<std::size_
         entries.push_back({label, {{description.column_key, Filter::Relation::kEqual, {to_value(label)}}}});
       }
     }
-    for (TableEntry& entry : entries) own.push_back({std::move(entry), description.columns.front().cells});
+    for (TableEntry& entry : entries) own.push_back({std::move(entry), description.columns.front().cells, false});
   }
   std::vector<TableColumn> all;
   for (const TableColumn& column : own) {
@@ -145,6 +145,8 @@ class TableBuilder {
     notes_.unmet = unmet_;
     notes_.own = description_.notes;
     describe_runs();
+    table_.shown = what_cells_show(table_, description_.also);
+    table_.best = what_is_best(table_);
     table_.notes = table_notes(table_, notes_);
     return std::move(table_);
   }

@@ -44,7 +44,9 @@ struct Table {
   std::string corner;
   std::vector<TableColumn> columns;
   std::vector<TableRow> rows;
-  std::vector<std::string> notes;  // footnotes: seeds, missing cells, stars
+  std::string shown;               // what the cells show, where the columns do not say it
+  std::string best;                // what the marked cells are the best of; empty: none is marked
+  std::vector<std::string> notes;  // further footnotes: seeds, missing cells, stars
   bool has_printed = false;
 };
 

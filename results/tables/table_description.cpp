@@ -2,6 +2,7 @@
 #include "results/tables/table_description.h"
 
 #include <algorithm>
+#include <cctype>
 
 #include <fmt/format.h>
 
@@ -81,6 +82,22 @@ void read_rows(const Yaml& node, TableDescription& description) {
   }
 }
 
+std::string lower_case(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
+  return text;
+}
+
+/// Whether a label has a name of what a column of the store holds among its words.
+bool names_value(const std::string& label, const std::string& value) {
+  std::vector<std::string> names{value, column_label(value)};
+  if (const Quantity* known = quantity_of_column(value)) {
+    names.insert(names.end(), {known->name, known->label, known->head});
+  }
+  return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+    return lower_case(label).find(lower_case(name)) != std::string::npos;
+  });
+}
+
 /// A column that says what it shows may leave its label to that.
 TableColumn read_column(const Yaml& item, std::string_view what, const Yaml* shared, const CellOptions& defaults) {
   const Yaml* value = item.find("value");
@@ -89,6 +106,8 @@ TableColumn read_column(const Yaml& item, std::string_view what, const Yaml* sha
                      defaults};
   read_cells(item, {"label", "where"}, column.cells);
   fill_in(item, shared, column.cells);
+  column.says_what =
+      value != nullptr || item.find("against") != nullptr || names_value(column.label, column.cells.value);
   return column;
 }
 
@@ -99,7 +118,7 @@ void read_columns(const Yaml* node, const Yaml* shared, const CellOptions& defau
     description.columns.push_back({{usual.value, {}}, usual});
   } else if (node->is_scalar()) {
     description.column_key = node->scalar;
-    description.columns.push_back({{"", {}}, usual});
+    description.columns.push_back({{"", {}}, usual, false});
   } else if (node->is_sequence()) {
     for (const Yaml& item : node->items) description.columns.push_back(read_column(item, "columns", shared, defaults));
   } else {

@@ -2,11 +2,13 @@
 #include "results/tables/table_notes.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "results/quantities/quantities.h"
 #include "results/store/variation.h"
 
 namespace xlm {
@@ -119,18 +121,50 @@ std::string stars_note(const Stars& stars, std::size_t tests) {
                          : fmt::format("Holm's correction for {} compared cell{}", tests, tests == 1 ? "" : "s"));
 }
 
-std::string best_note(const Table& table) {
-  std::vector<std::string> labels;
-  for (const TableColumn& column : table.columns) {
-    if (column.cells.best) labels.push_back(column.label);
-  }
-  if (labels.empty()) return "";
-  const std::string where = labels.size() == table.columns.size() ? "each column" : listed(labels);
-  return fmt::format("Bold, or after ▸: the best of {} by the digits that are printed, among cells of one corpus.",
-                     where);
+/// What cells show, in words, without a unit that stands behind each number anyway.
+std::string cells_in_words(const CellOptions& cells) {
+  const Quantity* known = find_quantity(cells.value);
+  const std::string what = known != nullptr ? known->label : column_label(cells.value);
+  if (cells.against.empty()) return what;
+  constexpr std::array<std::string_view, 3> kRelations{"difference from", "ratio to", "change from"};
+  return fmt::format("{}, {} {}", what, kRelations[static_cast<std::size_t>(cells.as)], cells.against);
 }
 
 }  // namespace
+
+std::string what_cells_show(const Table& table, const std::vector<TableColumn>& also) {
+  const auto silent = std::find_if(table.columns.begin(), table.columns.end(),
+                                   [](const TableColumn& column) { return !column.says_what; });
+  if (silent == table.columns.end()) return "";
+  std::vector<std::string> parts{cells_in_words(silent->cells)};
+  for (const TableColumn& column : also) parts.push_back(column.label + ": " + cells_in_words(column.cells));
+  return "Cells: " + join(parts, "; ") + ".";
+}
+
+std::string what_is_best(const Table& table) {
+  std::vector<std::string> labels;
+  std::set<std::string> silent;  // what columns show whose labels do not say it
+  for (const TableColumn& column : table.columns) {
+    if (!column.cells.best) continue;
+    labels.push_back(column.label);
+    silent.insert(column.says_what ? "" : column_label(column.cells.value));
+  }
+  const bool any = std::any_of(table.rows.begin(), table.rows.end(), [](const TableRow& row) {
+    return std::any_of(row.cells.begin(), row.cells.end(), [](const TableCell& cell) { return cell.best; });
+  });
+  if (!any) return "";
+  std::string what = "the best of " + (labels.size() == table.columns.size() ? "each column" : listed(labels));
+  if (silent.size() == 1 && !silent.begin()->empty()) what = fmt::format("the best {} of a column", *silent.begin());
+  return what + " by the digits that are printed, among cells of one corpus.";
+}
+
+std::vector<std::string> footnotes(const Table& table, std::string_view best_mark) {
+  std::vector<std::string> lines;
+  if (!table.shown.empty()) lines.push_back(table.shown);
+  if (!table.best.empty()) lines.push_back(fmt::format("{}: {}", best_mark, table.best));
+  lines.insert(lines.end(), table.notes.begin(), table.notes.end());
+  return lines;
+}
 
 std::vector<std::string> table_notes(const Table& table, const TableNotes& notes) {
   std::vector<std::string> lines;
@@ -155,7 +189,6 @@ std::vector<std::string> table_notes(const Table& table, const TableNotes& notes
     add(fmt::format("No star can be given to {}: fewer than two {}s in common with a row of the test.", listed(cells),
                     table.columns.front().cells.over));
   }
-  add(best_note(table));
   add(missing_note(table));
   if (!notes.unmet.empty()) add(fmt::format("No runs to show: {}.", notes.unmet));
   if (!notes.lost.empty()) {

@@ -3,6 +3,7 @@
 
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -27,6 +28,15 @@ struct TableNotes {
   std::vector<std::string> own;    // what the table's file says
 };
 
+/// "Cells: valid bpc; test: test bpc." with the values of `also`; empty where the labels of all columns tell that.
+std::string what_cells_show(const Table& table, const std::vector<TableColumn>& also);
+
+/// "the best valid bpc of a column by the digits …"; empty where no cell is marked.
+std::string what_is_best(const Table& table);
+
 std::vector<std::string> table_notes(const Table& table, const TableNotes& notes);
+
+/// All footnotes of a table in whose form the best cells are set apart so: "Bold", "▸".
+std::vector<std::string> footnotes(const Table& table, std::string_view best_mark);
 
 }  // namespace xlm

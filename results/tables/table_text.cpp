@@ -8,6 +8,7 @@
 #include "base/terminal.h"
 #include "base/text.h"
 #include "results/tables/latex.h"
+#include "results/tables/table_notes.h"
 
 namespace xlm {
 namespace {
@@ -89,13 +90,13 @@ std::string render_text(const Table& table, int width) {
     out += render_columns(table, begin, end, TextTable::Format::kText, width) + "\n";
     begin = end;
   }
-  return out + wrapped_lines(table.notes, width);
+  return out + wrapped_lines(footnotes(table, kTextMark.before), width);
 }
 
 std::string render_markdown(const Table& table) {
   std::string out = "**" + table.title + "**\n\n";
   out += render_columns(table, 0, table.columns.size(), TextTable::Format::kMarkdown, 0);
-  for (const std::string& note : table.notes) out += "\n" + note + "\n";
+  for (const std::string& note : footnotes(table, "Bold")) out += "\n" + note + "\n";
   return out;
 }
 
@@ -146,7 +147,7 @@ std::string latex_cell(const TableCell& cell, const CellOptions& options) {
 }
 
 std::string render_latex(const Table& table) {
-  LatexTable latex{.caption = table.title, .name = table.name, .notes = table.notes};
+  LatexTable latex{.caption = table.title, .name = table.name, .notes = footnotes(table, "Bold")};
   for (const std::string& title : titles(table, 0, table.columns.size())) {
     latex.columns.push_back({latex_escape(title), !latex.columns.empty()});
   }
@@ -189,7 +190,7 @@ Json to_json(const Table& table) {
     }
     json["rows"].push_back({{"label", row.label}, {"cells", std::move(cells)}});
   }
-  json["notes"] = table.notes;
+  json["notes"] = footnotes(table, "best");
   return json;
 }
 

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "results/exhibits/exhibits.h"
+#include "results/pages/table_html.h"
 #include "results/tables/latex.h"
 #include "results/tables/table_text.h"
 #include "tests/results/run_maker.h"
@@ -14,9 +15,11 @@
 namespace xlm {
 namespace {
 
+using ::testing::AnyOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 TableDescription table_of(const std::string& yaml) {
   return read_table_description(find_exhibits(parse_yaml(yaml, "description.yaml"), ExhibitKind::kTable).front());
@@ -296,13 +299,49 @@ TEST_F(Tables, TheBestCellsOfColumnsAreMarkedWhereAsked) {
   EXPECT_THAT(render_table(result, TableFormat::kLatex), HasSubstr("& \\textbf{1.856} $\\pm$ 0.010 &"));
   EXPECT_TRUE(to_json(result)["rows"][0]["cells"][0]["best"]);
   EXPECT_FALSE(to_json(result)["rows"][1]["cells"][0]["best"]);
-  EXPECT_THAT(result.notes, ::testing::Contains("Bold, or after ▸: the best of each column by the digits that are "
-                                                "printed, among cells of one corpus."));
+  const std::string note = ": the best test bpc of a column by the digits that are printed, among cells of one corpus.";
+  EXPECT_THAT(render_table(result, TableFormat::kText), HasSubstr("\n▸" + note));
+  EXPECT_THAT(render_table(result, TableFormat::kMarkdown), HasSubstr("\nBold" + note));
+  EXPECT_THAT(render_table(result, TableFormat::kLatex), HasSubstr("  Bold" + note));
+  EXPECT_THAT(table_html(result, {}), HasSubstr("<li>Bold" + note));
+  for (const TableFormat format : {TableFormat::kMarkdown, TableFormat::kLatex}) {
+    EXPECT_THAT(render_table(result, format), Not(AnyOf(HasSubstr("▸"), HasSubstr("triangleright"))));
+  }
   const Table highest = table(
       "table: T\nrows: model.span_type\nwhere: {model.span: 64}\n"
       "columns: [{label: low, value: test.bpc}, {label: high, value: test.bpc, better: higher, best: true}]\n");
   EXPECT_THAT(best_cells(highest), ElementsAre("fixed/high"));
-  EXPECT_THAT(highest.notes, ::testing::Contains(HasSubstr("the best of high by")));
+  EXPECT_THAT(highest.best, StartsWith("the best of high by"));
+}
+
+TEST_F(Tables, SayNothingOfMarksWhereNoCellHasOne) {
+  const std::string yaml =
+      "table: T\nrows: [{label: a, where: {model.span_type: none-yet}}]\ncells: {value: test.bpc, best: true}\n";
+  EXPECT_THAT(text(yaml), Not(HasSubstr("the best")));
+  EXPECT_THAT(render_table(table(yaml), TableFormat::kLatex), Not(HasSubstr("the best")));
+}
+
+TEST_F(Tables, SayWhatTheCellsShowWhereTheColumnsDoNot) {
+  const std::string yaml =
+      "table: T\nrows: model.span_type\ncolumns: model.span\ncells: {value: valid.bpc}\n"
+      "also: [{label: test, value: test.bpc}, {label: memory, value: peak_memory}]\n";
+  const std::string note = "Cells: valid bpc; test: test bpc; memory: peak memory.";
+  const Table by_keys = table(yaml);
+  EXPECT_THAT(text(yaml), HasSubstr("\n" + note + "\n"));
+  EXPECT_THAT(render_table(by_keys, TableFormat::kMarkdown), HasSubstr("\n" + note + "\n"));
+  EXPECT_THAT(render_table(by_keys, TableFormat::kLatex), HasSubstr("  " + note + "\\par\n"));
+  EXPECT_THAT(table_html(by_keys, {}), HasSubstr("<li>" + note + "</li>"));
+  EXPECT_THAT(to_json(by_keys)["notes"][0], note);
+  const std::string rows = "table: T\nrows: model.span_type\ncells: {value: step_seconds}\n";
+  EXPECT_THAT(text(rows + "columns: model.span\n"), HasSubstr("\nCells: seconds per step.\n"));
+  EXPECT_THAT(text(rows + "columns: [{label: short, where: {model.span: 64}}]\n"),
+              HasSubstr("\nCells: seconds per step.\n"));
+  for (const char* columns :
+       {"", "columns: [{label: Seconds per step}]\n", "columns: [{label: dev, value: test.bpc}]\n"}) {
+    EXPECT_THAT(text(rows + columns), Not(HasSubstr("Cells"))) << columns;
+  }
+  EXPECT_THAT(text("table: T\nrows: model.span_type\ncolumns: model.span\ncells: {value: test.bpc, against: fixed}\n"),
+              HasSubstr("\nCells: test bpc, difference from fixed.\n"));
 }
 
 TEST_F(Tables, CellsThatPrintTheSameAreBestTogether) {
