@@ -177,6 +177,12 @@ std::size_t display_width(std::string_view text) {
   return columns;
 }
 
+std::size_t widest_line(const std::string& text) {
+  std::size_t widest = 0;
+  for (const std::string& line : split(text, '\n')) widest = std::max(widest, display_width(line));
+  return widest;
+}
+
 std::string shell_word(const std::string& text) {
   constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+=:,@%";
   if (!text.empty() && text.find_first_not_of(kPlain) == std::string::npos) return text;

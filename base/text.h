@@ -53,4 +53,7 @@ std::string shell_word(const std::string& text);
 /// Columns that `text` takes on a terminal (UTF-8, combining marks and wide characters counted, colours not).
 std::size_t display_width(std::string_view text);
 
+/// The same of the widest of its lines.
+std::size_t widest_line(const std::string& text);
+
 }  // namespace xlm

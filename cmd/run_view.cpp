@@ -18,8 +18,6 @@
 namespace xlm {
 namespace {
 
-constexpr std::size_t kMostShownColumns = 32;  // of a grid
-
 Colour colour_of(std::string_view status) {
   if (status == "done") return Colour::kGreen;
   if (status == "failed" || status == "diverged") return Colour::kRed;
@@ -92,12 +90,6 @@ class Headlines {
   std::map<std::size_t, const Quantity*> of_run_;
   std::vector<const Quantity*> shown_;
 };
-
-std::size_t widest_line(const std::string& text) {
-  std::size_t widest = 0;
-  for (const std::string& line : split(text, '\n')) widest = std::max(widest, display_width(line));
-  return widest;
-}
 
 /// What suits most, without the columns named in `hidden`.
 std::string default_columns(RunTable& runs, const std::vector<std::size_t>& selected, const ListView& view,
@@ -221,25 +213,33 @@ bool has_main_evaluation(const Run& run) {
                      [](const RunEvaluation& evaluation) { return evaluation.main; });
 }
 
-/// A line per row; a grid that is wider than anyone reads is described.
-std::string grid_text(const GridWords& words, const RunGrid& grid) {
+std::string grid_number(const GridWords& words, double number) {
+  if (std::isnan(number)) return "–";
+  return words.whole ? fmt::format("{:.0f}", number) : fmt::format("{:.4g}", number);
+}
+
+/// What a grid is that is too wide to be read.
+std::string described_grid(const GridWords& words, const RunGrid& grid, std::size_t columns) {
+  return fmt::format("  {} rows ({}) of {} columns ({} {} to {}): `xlm figure` draws them, --json prints them\n",
+                     grid.rows.size(), words.row, columns, words.column, grid.column(0), grid.column(columns - 1));
+}
+
+/// A line per row; a grid whose lines do not fit so many columns is described.
+std::string grid_text(const GridWords& words, const RunGrid& grid, std::size_t width) {
+  std::size_t columns = 0;
+  for (const std::vector<double>& row : grid.rows) columns = std::max(columns, row.size());
+  if (columns > width) return described_grid(words, grid, columns);
   std::size_t widest = 0;
-  for (const std::vector<double>& row : grid.rows) widest = std::max(widest, row.size());
-  if (widest > kMostShownColumns) {
-    return fmt::format("  {} rows ({}) of {} columns ({} {} to {}): `xlm figure` draws them, --json prints them\n",
-                       grid.rows.size(), words.row, widest, words.column, grid.column(0), grid.column(widest - 1));
+  for (const std::vector<double>& row : grid.rows) {
+    for (const double number : row) widest = std::max(widest, display_width(grid_number(words, number)));
   }
-  const auto text_of = [&](double number) {
-    if (std::isnan(number)) return std::string("–");
-    return words.whole ? fmt::format("{:.0f}", number) : fmt::format("{:.4g}", number);
-  };
   std::string out;
   for (std::size_t row = 0; row < grid.rows.size(); ++row) {
     out += fmt::format("  {} {:>2} ", words.row, row + 1);
-    for (const double number : grid.rows[row]) out += fmt::format(" {:>{}}", text_of(number), words.whole ? 6 : 10);
+    for (const double number : grid.rows[row]) out += fmt::format(" {:>{}}", grid_number(words, number), widest + 1);
     out += "\n";
   }
-  return out;
+  return widest_line(out) > width ? described_grid(words, grid, columns) : out;
 }
 
 std::string checkpoints_text(const Run& run) {
@@ -319,7 +319,8 @@ std::string run_text(const Run& run, const ListView& view) {
   add_section(out, view.terminal, "Costs", pairs_text(costs));
   for (const auto& [name, by_step] : run.grids) {
     const GridWords words = grid_words(name);
-    add_section(out, view.terminal, words.title, grid_text(words, *run.last_grid(name)));
+    add_section(out, view.terminal, words.title,
+                grid_text(words, *run.last_grid(name), static_cast<std::size_t>(view.terminal.width)));
   }
   add_section(out, view.terminal, "Checkpoints", checkpoints_text(run));
   std::vector<std::pair<std::string, std::string>> params;
@@ -363,36 +364,6 @@ void add_details(const Run& run, Json& json) {
   for (const RunCheckpoint& checkpoint : run.checkpoints) {
     json["checkpoints"].push_back({{"step", checkpoint.step}, {"file", checkpoint.file}});
   }
-}
-
-std::string sql_text(const SqlResult& result, const std::string& format, const Terminal& terminal) {
-  if (format == "json") {
-    Json list = Json::array();
-    for (const std::vector<Json>& row : result.rows) {
-      Json object = Json::object();
-      for (std::size_t i = 0; i < row.size(); ++i) object[result.columns[i]] = row[i];
-      list.push_back(std::move(object));
-    }
-    return json_text(list);
-  }
-  std::vector<TextTable::Column> columns;
-  for (std::size_t i = 0; i < result.columns.size(); ++i) {
-    const bool right = std::any_of(result.rows.begin(), result.rows.end(),
-                                   [&](const std::vector<Json>& row) { return row[i].is_number(); });
-    columns.push_back({result.columns[i], right});
-  }
-  TextTable table(std::move(columns));
-  for (const std::vector<Json>& row : result.rows) {
-    std::vector<std::string> cells;
-    for (const Json& value : row) {
-      const bool real = format == "table" && value.is_number_float();
-      cells.push_back(value.is_null() ? "" : real ? shown_number(value.get<double>()) : plain_text(value));
-    }
-    table.add(std::move(cells));
-  }
-  if (format == "csv") return table.render(TextTable::Format::kCsv);
-  const std::string count = fmt::format("{} row{}\n", result.rows.size(), result.rows.size() == 1 ? "" : "s");
-  return table.render(TextTable::Format::kText, terminal.is_terminal ? terminal.width : 0) + count;
 }
 
 }  // namespace xlm

@@ -1,4 +1,4 @@
-// Runs as people read them: lists, one run in full, and answers to SQL.
+// Runs as people read them: lists and one run in full.
 #pragma once
 
 #include <string>
@@ -9,7 +9,6 @@
 #include "results/run_folder/run_folder.h"
 #include "results/store/run_list.h"
 #include "results/store/run_table.h"
-#include "results/store/sql_query.h"
 
 namespace xlm {
 
@@ -31,8 +30,5 @@ std::string run_text(const Run& run, const ListView& view);
 
 /// Adds what only the run folder knows to the JSON of a run: environment, states, checkpoints, grids, all evaluations.
 void add_details(const Run& run, Json& json);
-
-/// "table", "csv" or "json".
-std::string sql_text(const SqlResult& result, const std::string& format, const Terminal& terminal);
 
 }  // namespace xlm

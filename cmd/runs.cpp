@@ -12,6 +12,7 @@
 #include "cmd/runs_merge.h"
 #include "cmd/runs_stop.h"
 #include "cmd/runs_watch.h"
+#include "cmd/sql_view.h"
 #include "experiments/collections/run_files.h"
 #include "experiments/runs/run_lock.h"
 #include "results/run_folder/journal.h"

@@ -140,9 +140,8 @@ TEST_F(ResultsCommands, GridsOfAnyNameAreShown) {
   maker_.make(run);
   maker_.journal(run).append("grid", {{"step", 100}, {"name", "gate_share"}, {"rows", {{0.5, nullptr}, {2, 3}}}});
   const ProgramResult shown = xlm("runs show gates");
-  EXPECT_THAT(shown.out,
-              HasSubstr("\nGrid: gate share\n  row  1         0.5          –\n  row  2           2          3\n"));
-  EXPECT_THAT(shown.out, HasSubstr("\nSpans per head\n  layer  1      32     40\n"));
+  EXPECT_THAT(shown.out, HasSubstr("\nGrid: gate share\n  row  1   0.5    –\n  row  2     2    3\n"));
+  EXPECT_THAT(shown.out, HasSubstr("\nSpans per head\n  layer  1    32   40\n"));
   const Json details = json("runs show gates");
   EXPECT_EQ(details["grids"]["gate_share"], Json::parse("[[0.5, null], [2.0, 3.0]]"));
   EXPECT_EQ(details["spans"], details["grids"]["spans"]);
@@ -151,6 +150,16 @@ TEST_F(ResultsCommands, GridsOfAnyNameAreShown) {
   EXPECT_EQ(wrong.code, 2);
   EXPECT_THAT(wrong.err, HasSubstr("did you mean 'gate_share'?); there is: gate_share, spans"));
   EXPECT_THAT(xlm("report f.yaml").err, HasSubstr("f.yaml:1: the figure 'Gates' asks for the grid"));
+}
+
+TEST_F(ResultsCommands, GridsThatAreWiderThanTheTerminalAreDescribed) {
+  const MadeRun run{.id = "wide"};
+  maker_.make(run);
+  const std::vector<double> row(25, 0.123);
+  maker_.journal(run).append("grid", {{"step", 100}, {"name", "attention"}, {"rows", {row, row}}});
+  const ProgramResult shown = xlm("runs show wide");
+  EXPECT_THAT(shown.out, HasSubstr("\nAttention by head and distance\n  2 rows (head) of 25 columns (distance "));
+  EXPECT_THAT(shown.out, Not(HasSubstr("0.123")));
 }
 
 TEST_F(ResultsCommands, AFigureAloneWithNothingToShowIsAnError) {

@@ -1,0 +1,82 @@
+// Answers to SQL.
+#include "cmd/sql_view.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "cmd/run_results.h"
+#include "results/quantities/number_format.h"
+
+namespace xlm {
+namespace {
+
+using SqlCells = std::vector<std::vector<std::string>>;  // by row and column
+
+std::string sql_cell(const Json& value, bool for_people) {
+  if (value.is_null()) return "";
+  if (value.is_string()) return value.get<std::string>();
+  return for_people && value.is_number_float() ? shown_number(value.get<double>()) : value.dump();
+}
+
+SqlCells sql_cells(const SqlResult& result, bool for_people) {
+  SqlCells cells;
+  for (const std::vector<Json>& row : result.rows) {
+    std::vector<std::string>& line = cells.emplace_back();
+    for (const Json& value : row) {
+      line.push_back(sql_cell(value, for_people));
+    }
+  }
+  return cells;
+}
+
+TextTable sql_table(const SqlResult& result, const SqlCells& cells) {
+  std::vector<TextTable::Column> columns;
+  for (std::size_t i = 0; i < result.columns.size(); ++i) {
+    const bool right = std::any_of(result.rows.begin(), result.rows.end(),
+                                   [&](const std::vector<Json>& row) { return row[i].is_number(); });
+    columns.push_back({result.columns[i], right});
+  }
+  TextTable table(std::move(columns));
+  for (const std::vector<std::string>& line : cells) table.add(line);
+  return table;
+}
+
+/// Ids of runs keep what tells them apart: cut at their ends they would all be one.
+SqlCells with_short_ids(const SqlResult& result, SqlCells cells) {
+  for (std::size_t c = 0; c < result.columns.size(); ++c) {
+    if (result.columns[c] != "run_id") continue;
+    std::vector<std::string> ids;
+    for (const std::vector<std::string>& line : cells) ids.push_back(line[c]);
+    const std::vector<std::string> shorter = short_ids(ids);
+    for (std::size_t row = 0; row < cells.size(); ++row) cells[row][c] = shorter[row];
+  }
+  return cells;
+}
+
+}  // namespace
+
+std::string sql_text(const SqlResult& result, const std::string& format, const Terminal& terminal) {
+  if (format == "json") {
+    Json list = Json::array();
+    for (const std::vector<Json>& row : result.rows) {
+      Json object = Json::object();
+      for (std::size_t i = 0; i < row.size(); ++i) object[result.columns[i]] = row[i];
+      list.push_back(std::move(object));
+    }
+    return json_text(list);
+  }
+  const SqlCells cells = sql_cells(result, format == "table");
+  if (format == "csv") return sql_table(result, cells).render(TextTable::Format::kCsv);
+  const int width = terminal.is_terminal ? terminal.width : 0;
+  const auto rendered = [&](const SqlCells& shown) {
+    return sql_table(result, shown).render(TextTable::Format::kText, width);
+  };
+  const bool fits = width == 0 || widest_line(sql_table(result, cells).render(TextTable::Format::kText)) <=
+                                      static_cast<std::size_t>(width);
+  const std::string count = fmt::format("{} row{}\n", result.rows.size(), result.rows.size() == 1 ? "" : "s");
+  return rendered(fits ? cells : with_short_ids(result, cells)) + count;
+}
+
+}  // namespace xlm

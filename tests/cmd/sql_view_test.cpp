@@ -1,0 +1,27 @@
+// Answers to SQL on a terminal.
+#include "cmd/sql_view.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace xlm {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(SqlTexts, KeepTheEndsOfRunIdsOnANarrowTerminal) {
+  SqlResult result;
+  result.columns = {"run_id", "experiment", "test_bpc"};
+  result.rows = {{"adaptive-span-text8-37b6b69499972054", "the-spans-of-all", 1.5},
+                 {"adaptive-span-text8-3ade5acdc32c6b2c", "the-spans-of-all", 1.25}};
+  Terminal terminal;
+  EXPECT_THAT(sql_text(result, "table", terminal), HasSubstr("adaptive-span-text8-37b6b69499972054"));
+  terminal.is_terminal = true;
+  EXPECT_THAT(sql_text(result, "table", terminal), HasSubstr("adaptive-span-text8-37b6b69499972054"));
+  terminal.width = 50;
+  EXPECT_THAT(sql_text(result, "table", terminal), HasSubstr("\n…37b6b694  the-spans-of-all       1.5\n"));
+  EXPECT_THAT(sql_text(result, "csv", terminal), HasSubstr("\nadaptive-span-text8-37b6b69499972054,"));
+}
+
+}  // namespace
+}  // namespace xlm
