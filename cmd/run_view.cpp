@@ -281,7 +281,7 @@ std::string runs_text(RunTable& runs, const std::vector<std::size_t>& selected, 
   if (others.empty()) return text;
   return text + (text.empty() ? "" : "\n") +
          paint(view.terminal, Colour::kBold, "Models that were only measured here") + "\n" +
-         fitting_list(runs, others, view);
+         fitting_list(runs, others, view) + "with other windows or settings than their own: `xlm runs show RUN`\n";
 }
 
 std::string runs_table(RunTable& runs, const std::vector<std::size_t>& selected, const ListView& view,
