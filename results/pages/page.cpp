@@ -71,8 +71,9 @@ std::string Page::table(const Table& table) {
 std::string Page::figure(const Figure& figure) {
   appendix_.add(runs_of(figure));
   std::string out = "<figure>\n";
-  out += fmt::format("<div class=\"plot\" data-figure=\"{}\" role=\"img\" aria-label=\"{}\"></div>\n", figures_.size(),
-                     html_escape(figure.description.title));
+  out += fmt::format(
+      "<div class=\"scroll\"><div class=\"plot\" data-figure=\"{}\" role=\"img\" aria-label=\"{}\"></div></div>\n",
+      figures_.size(), html_escape(figure.description.title));
   figures_.push_back(plotly_figure(figure));
   out += "<figcaption>\n";
   if (!figure.caption.empty()) out += "<p>" + html_escape(figure.caption) + "</p>\n";

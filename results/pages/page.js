@@ -145,7 +145,8 @@
     const layout = structuredClone(figure.layout);
     if (on_paper) Object.assign(layout, printed);
     if (!on_paper && dark.matches) darken(data, layout);
-    if (!on_paper && plot.clientWidth < 520) narrow(data, layout);
+    plot.style.minWidth = !on_paper && figure.least_width ? `${figure.least_width}px` : "";
+    if (!on_paper && plot.parentElement.clientWidth < 520) narrow(data, layout);
     const options = {
       responsive: true,
       displaylogo: false,

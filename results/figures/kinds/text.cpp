@@ -1,5 +1,6 @@
 // A line along a text, which stands under it: what models say of every token.
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <vector>
 
@@ -141,6 +142,14 @@ std::string text_script(const Figure& figure, PictureFormat format) {
   return script.text();
 }
 
+/// Pixels below which characters of a size would touch under the line: a narrower page scrolls.
+double least_width(const Figure& figure, double size) {
+  constexpr double kBesideText = 100;  // the axis, and half a token at both ends
+  constexpr double kMostOfAPage = 850;
+  const double letter = size * (has_long_tokens(figure) ? 1.1 : 0.68);  // lying, or upright with some room
+  return std::min(kMostOfAPage, std::round(kBesideText + letter * static_cast<double>(figure.x_names.size())));
+}
+
 Json text_plot(const Figure& figure) {
   Json x_axis = plotly_x_axis(figure);
   x_axis["showgrid"] = false;
@@ -151,6 +160,7 @@ Json text_plot(const Figure& figure) {
   x_axis["tickfont"] = {{"family", fmt::format("'{}', monospace", kTextFont)}, {"size", size}};
   Json plot = plotly_whole(figure, plotly_series(figure, "token"), std::move(x_axis),
                            plotly_axis(figure.y_label, y_axis(figure)));
+  plot["least_width"] = least_width(figure, size);
   Json shapes = Json::array();
   for (std::size_t i = 0; i < figure.series.size(); ++i) {
     for (const double place : figure.series[i].marks) {

@@ -151,6 +151,23 @@ TEST_F(Browser, APhoneNeedNotScrollSideways) {
   EXPECT_THAT(told, HasSubstr("fits 3"));
 }
 
+TEST_F(Browser, ATextOnAPhoneKeepsRoomForItsLettersAndScrollsAlone) {
+  const std::string text(80, 'a');
+  maker_.make({.id = "long-text", .text = text});
+  store_.sync(maker_.runs());
+  std::string inner = figure_page(store_, figure("figure: F\nkind: text\ny: span\nwhere: {run_id: long-text}\n"));
+  inner.insert(inner.rfind("</body>"),
+               "<script>setTimeout(() => { const e = document.documentElement; parent.postMessage("
+               "(e.scrollWidth > e.clientWidth ? 'page too wide, ' : 'page fits, ') + 'letters of ' + "
+               "Math.floor(document.querySelector('.nsewdrag').getBoundingClientRect().width / 80) + ' px', '*'); }, "
+               "2000)</script>");
+  write_file(temporary_.path() / "inner.html", inner);
+  const std::string told = shown(
+      "<html><body><iframe width=390 height=800 src='inner.html'></iframe>"
+      "<script>addEventListener('message', (e) => document.body.append(e.data))</script></body></html>");
+  EXPECT_THAT(told, HasSubstr("page fits, letters of 8 px"));
+}
+
 TEST_F(Browser, ADarkScreenAndPaperHaveTheirOwnColours) {
   const std::string page = figure_page(store_, figure(line_yaml()));
   EXPECT_THAT(shown(page), HasSubstr("background: rgb(255, 255, 255)"));
