@@ -44,7 +44,7 @@ std::string Progress::text(double done, const std::string& detail) const {
   if (rate > 0) {
     if (settings_.rate) {
       line += settings_.bytes ? fmt::format("  {}/s", human_bytes(rate))
-                              : fmt::format("  {:.3g} {}/s", rate, settings_.unit);
+                              : fmt::format("  {} {}/s", human_count(rate), settings_.unit);
     }
     if (settings_.total > done) line += "  " + human_duration((settings_.total - done) / rate) + " left";
   }

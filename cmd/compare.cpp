@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "cmd/results_store.h"
+#include "results/quantities/number_format.h"
 #include "results/store/statistics.h"
 #include "results/store/variation.h"
 
@@ -134,8 +135,8 @@ void check_apart(const Setting& a, const Setting& b) {
 std::string summary_line(const Setting& setting, std::string_view letter, const CompareOptions& options) {
   const std::vector<double> values = setting.means();
   const std::optional<double> deviation = sample_deviation(values);
-  return fmt::format("{}  {}: {:.5g}{} ({})\n", letter, setting.name, mean(values),
-                     deviation ? fmt::format(" ± {:.2g}", *deviation) : "",
+  return fmt::format("{}  {}: {}{} ({})\n", letter, setting.name, shown_number(mean(values)),
+                     deviation ? " ± " + with_digits(*deviation, 2) : "",
                      counted_over(std::ssize(values), options.over));
 }
 
@@ -178,14 +179,15 @@ std::string comparison_text(const Setting& a, const Setting& b, const std::vecto
                             const PairedComparison& compared, const CompareOptions& options) {
   std::string text = options.value + "\n" + summary_line(a, "A", options) + summary_line(b, "B", options);
   text += difference_line(difference) + unpaired_line(a, b, compared, options) + "\n";
-  text += fmt::format("A − B = {:+.3g}", compared.difference);
+  text += "A − B = " + difference_with_digits(compared.difference, 3);
   if (compared.half_width) {
-    text += fmt::format(", {:g} % interval {:+.3g} to {:+.3g}", options.level,
-                        compared.difference - *compared.half_width, compared.difference + *compared.half_width);
+    text += fmt::format(", {:g} % interval {} to {}", options.level,
+                        difference_with_digits(compared.difference - *compared.half_width, 3),
+                        difference_with_digits(compared.difference + *compared.half_width, 3));
   }
   text += fmt::format(" ({} pair{}, each of one {})\n", compared.pairs, compared.pairs == 1 ? "" : "s", options.over);
-  if (compared.p) text += fmt::format("p = {:.2g} by a two-sided paired t-test", *compared.p);
-  if (compared.effect) text += fmt::format(", effect {:.2g} standard deviations", *compared.effect);
+  if (compared.p) text += fmt::format("p = {} by a two-sided paired t-test", with_digits(*compared.p, 2));
+  if (compared.effect) text += fmt::format(", effect {} standard deviations", with_digits(*compared.effect, 2));
   if (compared.p) text += "\n";
   return text + verdict_line(compared, options.level) + mixed_line(a, "A", options) + mixed_line(b, "B", options);
 }

@@ -31,11 +31,12 @@ std::string eval_as_json(const std::string& model, const Evaluation& evaluation)
 }
 
 std::string eval_as_text(const std::string& model, const Evaluation& evaluation) {
-  std::vector<std::pair<std::string, std::string>> lines{{"model", model},
-                                                         {"split", evaluation.split},
-                                                         {"tokens", std::to_string(evaluation.tokens)},
-                                                         {"loss", fmt::format("{:.5f}", evaluation.loss)}};
-  for (const auto& [name, value] : evaluation.values) lines.emplace_back(name, shown_number(value));
+  std::vector<std::pair<std::string, std::string>> lines{
+      {"model", model},
+      {"split", evaluation.split},
+      {"tokens", column_number("tokens", static_cast<double>(evaluation.tokens))},
+      {"loss", fmt::format("{:.5f}", evaluation.loss)}};
+  for (const auto& [name, value] : evaluation.values) lines.emplace_back(name, column_number(name, value));
   lines.emplace_back("time", human_duration(evaluation.seconds));
   std::size_t widest = 0;
   for (const auto& [name, value] : lines) widest = std::max(widest, name.size());

@@ -157,7 +157,7 @@ std::string chosen_columns(RunTable& runs, const std::vector<std::size_t>& selec
       for (std::size_t c = 0; c < values.size(); ++c) {
         const Value& value = (*values[c])[selected[i]];
         const std::string& name = names[c];
-        cells.push_back(format == TextTable::Format::kText ? cell_text(name, value) : full_cell(name, value));
+        cells.push_back(format == TextTable::Format::kCsv ? full_cell(name, value) : cell_text(name, value));
       }
       table.add(std::move(cells));
     }
@@ -215,7 +215,7 @@ bool has_main_evaluation(const Run& run) {
 
 std::string grid_number(const GridWords& words, double number) {
   if (std::isnan(number)) return "–";
-  return words.whole ? fmt::format("{:.0f}", number) : fmt::format("{:.4g}", number);
+  return words.whole ? fmt::format("{:.0f}", number) : with_digits(number, 4);
 }
 
 /// What a grid is that is too wide to be read.

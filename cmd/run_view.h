@@ -21,7 +21,7 @@ struct ListView {
 /// A list that fits the terminal, with coloured states.
 std::string runs_text(RunTable& runs, const std::vector<std::size_t>& selected, const ListView& view);
 
-/// The same as "markdown" or "csv", with full numbers.
+/// The same as "markdown", or as "csv" with full numbers.
 std::string runs_table(RunTable& runs, const std::vector<std::size_t>& selected, const ListView& view,
                        const std::string& format);
 

@@ -7,26 +7,32 @@
 
 #include "base/text.h"
 #include "cmd/run_results.h"
-#include "results/quantities/number_format.h"
+#include "results/quantities/quantities.h"
 
 namespace xlm {
 namespace {
 
 using SqlCells = std::vector<std::vector<std::string>>;  // by row and column
 
-std::string sql_cell(const Json& value, bool for_people) {
+/// A number of a column that the store's views name: "test_bpc" is test.bpc.
+std::string sql_number(std::string column, double value) {
+  if (quantity_of_column(column) == nullptr) {
+    if (const std::size_t split = column.find('_'); split != std::string::npos) column[split] = '.';
+  }
+  return column_number(column, value);
+}
+
+std::string sql_cell(const std::string& column, const Json& value, bool for_people) {
   if (value.is_null()) return "";
   if (value.is_string()) return value.get<std::string>();
-  return for_people && value.is_number_float() ? shown_number(value.get<double>()) : value.dump();
+  return for_people && value.is_number_float() ? sql_number(column, value.get<double>()) : value.dump();
 }
 
 SqlCells sql_cells(const SqlResult& result, bool for_people) {
   SqlCells cells;
   for (const std::vector<Json>& row : result.rows) {
     std::vector<std::string>& line = cells.emplace_back();
-    for (const Json& value : row) {
-      line.push_back(sql_cell(value, for_people));
-    }
+    for (std::size_t c = 0; c < row.size(); ++c) line.push_back(sql_cell(result.columns[c], row[c], for_people));
   }
   return cells;
 }

@@ -115,7 +115,7 @@ void print_dry_run(const std::vector<SweepRun>& runs, QueuedSweep* queue, const 
     const bool known = !costs.empty();
     return std::vector<std::string>{known ? human_count(costs[i].params) : "?",
                                     fmt::to_string(runs[i].planned.options.train.steps),
-                                    known ? fmt::format("{:.2g}", costs[i].flops) : "?", runs[i].reason};
+                                    known ? human_count(costs[i].flops) : "?", runs[i].reason};
   };
   std::string text = runs_table(runs, {{"parameters", true}, {"steps", true}, {"FLOPs left", true}, {"status"}}, cells,
                                 global.standard_output);
@@ -129,7 +129,8 @@ void print_dry_run(const std::vector<SweepRun>& runs, QueuedSweep* queue, const 
   }
   text += fmt::format("\n{} of {} runs to do", to_do, runs.size());
   if (evaluations > 0) text += fmt::format(", {} evaluations", evaluations);
-  if (!costs.empty()) text += fmt::format(", about {:.2g} FLOPs (a step counted as three forward passes)", flops);
+  if (!costs.empty())
+    text += fmt::format(", about {} FLOPs (a step counted as three forward passes)", human_count(flops));
   if (queue != nullptr && has_work(runs)) text = fmt::format("{}\n\n{}", text, trim(queue->preview()));
   print(text + (queue != nullptr ? "\nnothing was written or submitted\n" : "; nothing was written\n"));
 }

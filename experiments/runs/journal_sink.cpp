@@ -50,10 +50,7 @@ std::string evaluation_text(const Evaluation& evaluation) {
   for (const std::string& name : listing_order(names)) {
     const double value = evaluation.values.at(name);
     const Quantity* known = find_quantity(name);
-    text += fmt::format("  {} {}", name,
-                        known != nullptr && known->leads ? list_number(*known, value)
-                        : value == std::floor(value)     ? fmt::format("{:.0f}", value)
-                                                         : fmt::format("{:.4g}", value));
+    text += fmt::format("  {} {}", name, known != nullptr ? list_number(*known, value) : shown_number(value));
   }
   return text;
 }

@@ -35,7 +35,7 @@ std::string series_rows(const Figure& figure) {
       const auto place = static_cast<std::size_t>(std::lround(point.x));
       const std::string x = place < figure.x_names.size() ? figure.x_names[place] : value_text(point.x);
       std::string y = value_text(point.y);
-      if (point.spread) y += fmt::format(" ± {:.3g}", *point.spread);
+      if (point.spread) y += " ± " + with_digits(*point.spread, 3);
       out += fmt::format("<tr><th scope=\"row\">{}</th><td class=\"number\">{}</td><td class=\"number\">{}</td></tr>\n",
                          html_escape(series.label), html_escape(x), number_button(y, point.runs));
     }

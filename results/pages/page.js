@@ -18,7 +18,6 @@
   }
 
   const text = (value) => (value === undefined || value === null ? "–" : String(value));
-  const number = (value) => (Number.isInteger(value) ? text(value) : text(value && Number(value.toPrecision(7))));
 
   /// Keys of all configurations: those in which `runs` differ, and the others.
   function split_keys(runs) {
@@ -31,12 +30,9 @@
     const rows = new Map();
     const add = (run, name, value) => rows.set(name, { ...rows.get(name), [run.run_id]: value });
     for (const run of runs) {
-      for (const { split, step, ...values } of run.evaluations ?? []) {
-        for (const [name, value] of Object.entries(values)) add(run, `${split}.${name}`, value);
-      }
-      for (const [name, value] of Object.entries(run.costs ?? {})) add(run, name, value);
+      for (const [name, value] of Object.entries(run.measured ?? {})) add(run, name, value);
     }
-    return [...rows].map(([name, values]) => row(name, runs.map((run) => number(values[run.run_id]))));
+    return [...rows].map(([name, values]) => row(name, runs.map((run) => text(values[run.run_id]))));
   }
 
   function run_link(run) {

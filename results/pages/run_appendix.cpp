@@ -19,7 +19,7 @@ namespace {
 std::string text_of(const Json& value) {
   if (value.is_null()) return "";
   if (value.is_string()) return value.get<std::string>();
-  return value.is_number_float() ? fmt::format("{:.6g}", value.get<double>()) : value.dump();
+  return value.is_number_float() ? with_digits(value.get<double>(), 6) : value.dump();
 }
 
 std::string experiment_of(const Json& run) { return text_of(run.value("experiment", Json())); }
@@ -54,16 +54,22 @@ std::string pairs_table(const Json& values) {
   return out + "</tbody></table>\n";
 }
 
-/// Every evaluation and cost, as "test.bpc" and its value.
+std::string shown_value(const std::string& column, const Json& value) {
+  return value.is_number() ? column_number(column, value.get<double>()) : text_of(value);
+}
+
+/// Every evaluation and cost, as "test.bpc" and its value as lists show it.
 Json measured(const Json& run) {
   Json values = Json::object();
   for (const Json& evaluation : run.value("evaluations", Json::array())) {
     for (const auto& [metric, value] : evaluation.items()) {
-      if (metric != "split" && metric != "step") values[evaluation["split"].get<std::string>() + "." + metric] = value;
+      if (metric == "split" || metric == "step") continue;
+      const std::string column = evaluation["split"].get<std::string>() + "." + metric;
+      values[column] = shown_value(column, value);
     }
   }
   const Json costs = run.value("costs", Json::object());
-  for (const auto& [name, value] : costs.items()) values[name] = value;
+  for (const auto& [name, value] : costs.items()) values[name] = shown_value(name, value);
   return values;
 }
 
@@ -132,6 +138,7 @@ Json RunAppendix::json() const {
     Json run = order_[i];
     run["number"] = i + 1;
     run["results"] = main_results(run);
+    run["measured"] = measured(run);
     const std::string id = run["run_id"].get<std::string>();
     json[id] = std::move(run);
   }

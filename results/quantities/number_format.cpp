@@ -12,7 +12,8 @@
 namespace xlm {
 namespace {
 
-constexpr double kFromHereInThousands = 1e4;
+constexpr double kFromHereInThousands = 1e4;          // of whole numbers: 8192 is read as a size
+constexpr double kFromHereFractionInThousands = 1e3;  // of others, behind whose point nothing is read from there on
 constexpr double kFromHereWithPrefix = 1e5;
 constexpr double kBeyondIntegers = 9e18;
 
@@ -23,13 +24,18 @@ std::string scaled(double value, std::int64_t digits, std::string_view unit) {
   return fmt::format("{:.{}f}{}{}{}", number, digits, unit.empty() ? "" : " ", prefix, unit);
 }
 
+bool is_read_whole(double value) {
+  return std::abs(value) >= kFromHereFractionInThousands && value != std::floor(value);
+}
+
 /// With so many digits behind the point, or as the number asks for: none where it is whole. Thousands are set apart
 /// where there are many.
 std::string plain_number(double value, std::int64_t digits) {
   const double size = std::abs(value);
-  if (digits < 0 && (value == std::floor(value) || size >= kFromHereInThousands)) return shown_number(value);
+  if (digits < 0 && (value == std::floor(value) || is_read_whole(value))) return shown_number(value);
   std::string text = fmt::format("{:.{}f}", value, digits < 0 ? 3 : digits);
-  if (size < kFromHereInThousands || !std::isfinite(value)) return text;
+  const double from_here = digits == 0 ? kFromHereInThousands : kFromHereFractionInThousands;
+  if (size < from_here || !std::isfinite(value)) return text;
   const std::size_t whole = std::min(text.find('.'), text.size());
   std::int64_t number = 0;
   std::from_chars(text.data(), text.data() + whole, number);
@@ -63,11 +69,27 @@ std::string in_thousands(std::int64_t number) {
   return digits;
 }
 
+std::string with_digits(double value, int digits) {
+  constexpr int kMostBehindThePoint = 15;
+  if (!std::isfinite(value) || value == 0) return fmt::format("{:g}", value);
+  const int leading = static_cast<int>(std::floor(std::log10(std::abs(value))));  // place of the first digit
+  std::string text = plain_number(value, std::clamp(digits - 1 - leading, 0, kMostBehindThePoint));
+  if (text.find('.') == std::string::npos) return text;
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.back() == '.') text.pop_back();
+  return text;
+}
+
+std::string difference_with_digits(double value, int digits) {
+  return (value < 0 ? "" : "+") + with_digits(value, digits);
+}
+
 std::string shown_number(double value) {
   if (!std::isfinite(value)) return fmt::format("{}", value);
   if (std::abs(value) >= kFromHereWithPrefix) return human_count(value);
-  if (std::abs(value) >= kFromHereInThousands) return in_thousands(std::llround(value));
-  return value == std::floor(value) ? fmt::format("{:.0f}", value) : fmt::format("{:.5g}", value);
+  if (std::abs(value) >= kFromHereInThousands || is_read_whole(value)) return in_thousands(std::llround(value));
+  constexpr int kDigits = 5;
+  return value == std::floor(value) ? fmt::format("{:.0f}", value) : with_digits(value, kDigits);
 }
 
 }  // namespace xlm

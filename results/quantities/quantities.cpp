@@ -10,7 +10,8 @@ namespace xlm {
 namespace {
 
 constexpr std::array<std::string_view, 3> kSplits{"train", "valid", "test"};
-constexpr double kReadAtOnce = 1e4;  // of numbers above, what is behind the point says nothing in a list
+constexpr double kReadAtOnce = 1e3;  // of numbers above, what is behind the point says nothing in a list
+constexpr double kReadInFull = 1e9;
 
 /// Dots and underscores become blanks.
 std::string words_of(std::string text) {
@@ -149,7 +150,8 @@ std::vector<std::string> listing_order(const std::set<std::string>& names) {
 
 std::string list_number(const Quantity& quantity, double value) {
   const bool plain = quantity.format == NumberFormat::kNumber;
-  if (plain && (quantity.digits == 0 || std::abs(value) >= kReadAtOnce)) return shown_number(value);
+  if (plain && (quantity.digits == 0 || std::abs(value) >= kReadInFull)) return shown_number(value);
+  if (plain && std::abs(value) >= kReadAtOnce) return in_thousands(std::llround(value));
   std::int64_t digits = quantity.digits < 0 ? -1 : quantity.digits + 1;
   const double size = std::abs(value);
   const bool is_lost = plain && size > 0 && size < std::pow(10.0, 1 - digits);
@@ -163,7 +165,10 @@ std::string column_number(std::string_view column, double value) {
 }
 
 std::string named_number(const Quantity& quantity, double value) {
-  const std::string number = format_number(value, quantity.format, quantity.digits);
+  const bool plain = quantity.format == NumberFormat::kNumber;
+  const std::string number = plain && std::abs(value) >= kReadAtOnce
+                                 ? list_number(quantity, value)
+                                 : format_number(value, quantity.format, quantity.digits);
   return quantity.unit.empty() ? quantity.label + " " + number : number + " " + quantity.unit;
 }
 

@@ -94,7 +94,7 @@ std::vector<std::string> notes_of(const ParetoQuery& query, const ParetoResult& 
   std::string volume = "not computed (too many points)";
   if (front.hypervolume) {
     const double size = *front.hypervolume;
-    volume = size >= kCountFromHere ? human_count(size) : fmt::format("{:.6g}", size);
+    volume = size >= kCountFromHere ? human_count(size) : with_digits(size, 6);
   }
   notes.push_back(fmt::format("Hypervolume {} against ({}).", volume, join(reference, ", ")));
   return notes;

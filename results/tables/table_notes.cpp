@@ -72,7 +72,7 @@ std::string verdict_note(const Table& table) {
       const std::optional<PrintedComparison>& compared = table.rows[r].cells[c].compared;
       if (!compared) continue;
       std::string name = cell_name(table, r, c);
-      if (compared->verdict == Verdict::kDiffers) name += fmt::format(" {:+.3g}", compared->difference);
+      if (compared->verdict == Verdict::kDiffers) name += " " + difference_with_digits(compared->difference, 3);
       cells[compared->verdict].push_back(std::move(name));
     }
   }

@@ -69,6 +69,8 @@ TEST_F(ResultsCommands, ListIsSyncedNewestFirstAndFiltered) {
   EXPECT_EQ(some[0]["experiment"], "spans");
   const ProgramResult csv = xlm("runs ls --columns model.span,test.bpc --format csv --limit 1");
   EXPECT_EQ(csv.out, "run,model.span,test.bpc\nadaptive-span-text8-00000008,256,1.664\n");
+  EXPECT_THAT(xlm("runs ls --columns valid.bpc,test.loss --format markdown --limit 1").out,
+              HasSubstr("| adaptive-span-text8-00000008 |    1.5640 |    1.1533 |\n"));
   EXPECT_EQ(xlm("runs ls --columns run_id --format csv --limit 1").out, "run\nadaptive-span-text8-00000008\n");
   EXPECT_THAT(xlm("runs ls --columns test.bpc@data.name=letters").err, HasSubstr("data.name=letters"));
   EXPECT_THAT(xlm("runs ls").out, HasSubstr("test bpc"));

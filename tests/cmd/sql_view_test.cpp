@@ -19,8 +19,16 @@ TEST(SqlTexts, KeepTheEndsOfRunIdsOnANarrowTerminal) {
   terminal.is_terminal = true;
   EXPECT_THAT(sql_text(result, "table", terminal), HasSubstr("adaptive-span-text8-37b6b69499972054"));
   terminal.width = 50;
-  EXPECT_THAT(sql_text(result, "table", terminal), HasSubstr("\n…37b6b694  the-spans-of-all       1.5\n"));
+  EXPECT_THAT(sql_text(result, "table", terminal), HasSubstr("\n…37b6b694  the-spans-of-all    1.5000\n"));
   EXPECT_THAT(sql_text(result, "csv", terminal), HasSubstr("\nadaptive-span-text8-37b6b69499972054,"));
+}
+
+TEST(SqlTexts, ShowQuantitiesAsListsDo) {
+  SqlResult result;
+  result.columns = {"params", "peak_memory", "test_word_perplexity", "mean"};
+  result.rows = {{71596.0, 154706000.0, 123456.7, 0.00002}};
+  EXPECT_THAT(sql_text(result, "table", {}), HasSubstr(" 71.6k       155 MB               123,457  0.00002\n"));
+  EXPECT_THAT(sql_text(result, "csv", {}), HasSubstr("\n71596.0,154706000.0,123456.7,2e-05\n"));
 }
 
 }  // namespace

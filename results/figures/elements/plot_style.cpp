@@ -192,7 +192,7 @@ std::vector<std::string> tick_texts(const Axis& axis) {
 
 std::string value_text(double value) {
   const bool whole = value == std::floor(value) || std::abs(value) >= 1e5;
-  return whole && std::abs(value) < 1e15 ? fmt::format("{:.0f}", value) : fmt::format("{:.6g}", value);
+  return whole && std::abs(value) < 1e15 ? fmt::format("{:.0f}", value) : with_digits(value, 6);
 }
 
 SetApart::SetApart(const Figure& figure) {

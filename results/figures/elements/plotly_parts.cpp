@@ -28,7 +28,7 @@ std::string hover_text(const Figure& figure, const FigureSeries& series, const F
   std::string text = series.label.empty() ? "" : "<b>" + plotly_text(series.label) + "</b><br>";
   text += plotly_text(x_word) + ": " + plotly_text(x_text(figure, point.x)) + "<br>";
   text += plotly_text(figure.y_label) + ": " + value_text(point.y);
-  if (point.spread) text += " ± " + fmt::format("{:.3g}", *point.spread);
+  if (point.spread) text += " ± " + with_digits(*point.spread, 3);
   return text + plotly_runs(point.runs);
 }
 

@@ -53,6 +53,9 @@ TEST(Quantities, StandBehindOrBeforeTheirNumbers) {
 TEST(Quantities, AreReadableInLists) {
   EXPECT_EQ(list_number(quantity("tokens"), 12010), "12,010");
   EXPECT_EQ(list_number(quantity("word_perplexity"), 12010.3), "12,010");
+  EXPECT_EQ(list_number(quantity("word_perplexity"), 5791.6193), "5,792") << "as its neighbours above";
+  EXPECT_EQ(list_number(quantity("word_perplexity"), 123456.7), "123,457");
+  EXPECT_EQ(named_number(quantity("word_perplexity"), 13119.25), "word perplexity 13,119");
   EXPECT_EQ(list_number(quantity("word_perplexity"), 2.4e9), "2.40G");
   EXPECT_EQ(list_number(quantity("average_span"), 38.25), "38.25");
   EXPECT_EQ(column_number("test.bpc", 2.04), "2.0400");
@@ -66,6 +69,15 @@ TEST(ShownNumbers, AreNeverPowersOfTen) {
   EXPECT_EQ(shown_number(343210), "343k");
   EXPECT_EQ(shown_number(1024), "1024");
   EXPECT_EQ(shown_number(2.04831), "2.0483");
+  EXPECT_EQ(shown_number(5791.6193), "5,792");
+  EXPECT_EQ(shown_number(0.0000123456), "0.000012346");
+  EXPECT_EQ(with_digits(0.00002, 2), "0.00002");
+  EXPECT_EQ(with_digits(13119.4, 3), "13,119");
+  EXPECT_EQ(with_digits(0.025, 3), "0.025");
+  EXPECT_EQ(with_digits(-3.64, 2), "-3.6");
+  EXPECT_EQ(with_digits(0, 3), "0");
+  EXPECT_EQ(difference_with_digits(0.1014, 3), "+0.101");
+  EXPECT_EQ(difference_with_digits(-154706000, 3), "-154,706,000");
   EXPECT_EQ(in_thousands(-123456), "-123,456");
   EXPECT_EQ(in_thousands(1500), "1,500");
 }

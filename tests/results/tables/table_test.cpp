@@ -560,7 +560,9 @@ TEST(NumberFormats, PrintWhatPapersPrint) {
   EXPECT_EQ(format_number(343210.7, NumberFormat::kNumber, -1), "343k");
   EXPECT_EQ(format_number(12010.254, NumberFormat::kNumber, 2), "12,010.25");
   EXPECT_EQ(format_number(-12010, NumberFormat::kNumber, 0), "-12,010");
-  EXPECT_EQ(format_number(9999.5, NumberFormat::kNumber, 1), "9999.5");
+  EXPECT_EQ(format_number(9999.5, NumberFormat::kNumber, 1), "9,999.5");
+  EXPECT_EQ(format_number(5791.6193, NumberFormat::kNumber, 2), "5,791.62") << "as 13,119.25 below it";
+  EXPECT_EQ(format_number(8192, NumberFormat::kNumber, 0), "8192");
   EXPECT_EQ(format_number(38.12e6, NumberFormat::kCount, 0), "38M");
   EXPECT_EQ(format_number(999.6e3, NumberFormat::kCount, 0), "1M");
   EXPECT_EQ(format_number(512, NumberFormat::kCount, 0), "512");
