@@ -257,7 +257,7 @@ Candidates values(const Line& line, const CLI::Option& option, const std::string
   if (name == "RUN" || type == "MODEL") return {run_ids(line), true};
   if (type == "KEY=VALUE") return {settings(line, current)};
   if (type == "CONDITION") return {conditions(line, current)};
-  if (type == "COLUMN") return {columns(line, "")};
+  if (type == "COLUMN" || type == "COLUMN,…") return {columns(line, "")};
   if (type.find('|') != std::string::npos) return {plain_words(split(type, '|'))};
   if (type == "FORMAT" || type == "SPLIT" || type == "SHELL") return {words_of_help(option.get_description())};
   return {{}, true};

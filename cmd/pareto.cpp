@@ -100,14 +100,14 @@ std::function<int()> declare_pareto(CLI::App& app, const GlobalOptions& global) 
   app.add_option("--y", options->y, "Second column")->required()->type_name("COLUMN");
   app.add_option("--also", options->further, "Further columns that count")
       ->allow_extra_args(false)
-      ->type_name("COLUMN")
+      ->type_name("COLUMN,…")
       ->delimiter(',');
   app.add_option("--where", options->where, "Runs that count: KEY=VALUE, !=, <, <=, >, >=; all must hold")
       ->allow_extra_args(false)
       ->type_name("CONDITION");
   app.add_option("--group-by", options->group_by, "Average runs that agree in these columns")
       ->allow_extra_args(false)
-      ->type_name("COLUMN")
+      ->type_name("COLUMN,…")
       ->delimiter(',');
   app.add_option("--maximize", options->maximize, "Axis on which more is better: x, y or a column")
       ->allow_extra_args(false)
