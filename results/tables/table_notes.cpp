@@ -124,7 +124,7 @@ std::string stars_note(const Stars& stars, std::size_t tests) {
 /// What cells show, in words, without a unit that stands behind each number anyway.
 std::string cells_in_words(const CellOptions& cells) {
   const Quantity* known = find_quantity(cells.value);
-  const std::string what = known != nullptr ? known->label : column_label(cells.value);
+  std::string what = known != nullptr ? known->label : column_label(cells.value);
   if (cells.against.empty()) return what;
   constexpr std::array<std::string_view, 3> kRelations{"difference from", "ratio to", "change from"};
   return fmt::format("{}, {} {}", what, kRelations[static_cast<std::size_t>(cells.as)], cells.against);
