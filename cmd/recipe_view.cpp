@@ -97,9 +97,15 @@ std::string command_for_runs(const RecipeView& recipe, const RecipeOptions& opti
 PointsDone points_done(const RecipeView& recipe, RunTable& runs) {
   PointsDone points;
   if (recipe.file.find("model") == nullptr && recipe.file.find("sweep") == nullptr) return points;
+  std::vector<SweepPoint> described;
+  try {
+    described = expand_sweep(recipe.file);
+  } catch (const UsageError&) {
+    return points;  // nobody makes such runs; those that are there can be shown all the same
+  }
   std::vector<Filter> done = recipe.filters;
   done.push_back({"status", Filter::Relation::kEqual, {std::string("done")}});
-  for (const SweepPoint& point : expand_sweep(recipe.file)) {
+  for (const SweepPoint& point : described) {
     std::vector<Filter> filters = done;
     for (const auto& [key, value] : point) {
       if (key.starts_with("data.")) continue;  // a run says where its data lie seen from everywhere

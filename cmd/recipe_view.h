@@ -50,7 +50,8 @@ std::string recipe_command(const RecipeView& recipe, const RecipeOptions& option
 std::string command_for_runs(const RecipeView& recipe, const RecipeOptions& options, const GlobalOptions& global,
                              RunTable& runs);
 
-/// How many of the runs that a recipe describes, one or a sweep's, are done.
+/// How many of the runs that a recipe describes, one or a sweep's, are done; none are described by a sweep that is
+/// wrong.
 struct PointsDone {
   std::size_t done = 0;
   std::size_t all = 0;

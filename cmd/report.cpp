@@ -99,7 +99,7 @@ ReportRecipe part_of(const RecipeView& recipe, const ReportOptions& options, con
     }
   }
   const PointsDone points = points_done(recipe, runs);
-  const bool done = !selected.empty() && points.done == points.all;
+  const bool done = points.all > 0 && points.done == points.all;
   return {.title = recipe.experiment.empty() ? recipe.path.stem().string() : recipe.experiment,
           .file = recipe.path.string(),
           .profile = options.profile,

@@ -23,13 +23,6 @@ std::string worker_text(const ProcessIdentity& holder) {
   return job.empty() ? holder.host : holder.host + " " + job;
 }
 
-/// Whether nobody goes on with a run that stands so, unless it is asked for anew. One that is done may still be
-/// evaluated.
-bool is_settled(const std::string& status) {
-  return status == name_of(RunStatus::kFailed) || status == name_of(RunStatus::kDiverged) ||
-         status == name_of(RunStatus::kPruned);
-}
-
 /// A board's word for a run that has no worker.
 std::string waiting_word(const SweepRun& run) {
   if (run.status == "new" || run.status == "damaged" || run.status == name_of(RunStatus::kStale)) return run.status;
@@ -131,9 +124,11 @@ bool SweepWatch::look_at(Open& open) {
   SweepRun now = run;
   xlm::look_at(now, false);
   open.seen = now.action == SweepAction::kWait ? "" : mark;
-  const auto status = std::find(kRunStatusNames.begin(), kRunStatusNames.end(), now.status);
-  if (status != kRunStatusNames.end() && (now.action == SweepAction::kSkip || is_settled(now.status))) {
-    board_.ended(run, static_cast<RunStatus>(status - kRunStatusNames.begin()), now.status);
+  const auto name = std::find(kRunStatusNames.begin(), kRunStatusNames.end(), now.status);  // none: new or damaged
+  const auto status = static_cast<RunStatus>(name - kRunStatusNames.begin());
+  const bool lost = name != kRunStatusNames.end() && has_ended(status) && status != RunStatus::kDone;
+  if (now.action == SweepAction::kSkip || lost) {  // a run that is done may lack evaluations
+    board_.ended(run, status, now.status);
     return true;
   }
   if (now.action == SweepAction::kRun && stop) {

@@ -435,6 +435,10 @@ TEST_F(ResultsCommands, ReportsSayHowManyRunsOfASweepAreDone) {
   EXPECT_EQ(summary["nothing_to_show"], 1) << "a table without a number";
   EXPECT_THAT(read_file(temporary_.path() / "report.html"),
               HasSubstr("4 of 6 runs of the sweep are done. Runs of this recipe are made with: <code>xlm sweep"));
+  write("wrong.yaml",
+        "experiment: spans\nsweep: {gird: {seed: [1]}}\ntable: First\nrows: model.span\n"
+        "cells: {value: test.bpc}\n");
+  EXPECT_EQ(xlm("report wrong.yaml").code, 0) << "runs that are there are shown, whoever made them";
 }
 
 TEST_F(ResultsCommands, LookingIntoAFolderWithoutRunsLeavesNothingThere) {

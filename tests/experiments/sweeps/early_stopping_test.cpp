@@ -84,6 +84,10 @@ TEST(Allowances, ASettingWithALostRunIsLast) {
   EXPECT_THAT(rungs_of({{"a", {kYet, kYet}, true}}), ElementsAre(0)) << "nobody goes on where all is lost";
 }
 
+TEST(Allowances, OfNoEvaluationThereAreNone) {
+  EXPECT_THROW(Halving({.measure = "params", .rungs = {1}, .keep = 0.5}, {}), UsageError);
+}
+
 class EarlyStoppingFile : public ::testing::Test {
  protected:
   static std::optional<EarlyStopping> rule(const std::string& text) {

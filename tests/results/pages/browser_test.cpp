@@ -57,6 +57,18 @@ class Browser : public PagesTest {
     return std::regex_replace(without_plotly(outcome.out), std::regex("<script[^>]*>[^]*?</script>"), "");
   }
 
+  /// What a JavaScript expression over `e`, the root of a page, says on a phone. A window of the browser is never as
+  /// narrow as one: a frame is.
+  std::string told_by_a_phone(std::string page, const std::string& expression) {
+    page.insert(page.rfind("</body>"), fmt::format("<script>setTimeout(() => {{ const e = document.documentElement; "
+                                                   "parent.postMessage({}, '*'); }}, 2000)</script>",
+                                                   expression));
+    write_file(temporary_.path() / "inner.html", page);
+    return shown(
+        "<html><body><iframe width=390 height=800 src='inner.html'></iframe>"
+        "<script>addEventListener('message', (e) => document.body.append(e.data))</script></body></html>");
+  }
+
   /// A regular expression over megabytes would need a deep stack.
   static std::string without_plotly(std::string document) {
     if (const std::size_t at = document.find(plotly_script()); at != std::string::npos) {
@@ -138,16 +150,9 @@ TEST_F(Browser, AwkwardTextStaysText) {
 TEST_F(Browser, APhoneNeedNotScrollSideways) {
   Report report{.title = "R", .origin = "", .recipes = {}};
   report.recipes.push_back({.title = "a", .file = "a.yaml", .exhibits = {figure(line_yaml()), grid()}});
-  // A window of the browser is never as narrow as a phone: a frame is.
-  std::string inner = report_page(store_, report);
-  inner.insert(inner.rfind("</body>"),
-               "<script>setTimeout(() => { const e = document.documentElement; parent.postMessage("
-               "e.scrollWidth > e.clientWidth ? 'too wide: ' + e.scrollWidth : 'fits ' + e.clientWidth, '*'); }, 2000)"
-               "</script>");
-  write_file(temporary_.path() / "inner.html", inner);
-  const std::string told = shown(
-      "<html><body><iframe width=390 height=800 src='inner.html'></iframe>"
-      "<script>addEventListener('message', (e) => document.body.append(e.data))</script></body></html>");
+  const std::string told =
+      told_by_a_phone(report_page(store_, report),
+                      "e.scrollWidth > e.clientWidth ? 'too wide: ' + e.scrollWidth : 'fits ' + e.clientWidth");
   EXPECT_THAT(told, HasSubstr("fits 3"));
 }
 
@@ -155,16 +160,10 @@ TEST_F(Browser, ATextOnAPhoneKeepsRoomForItsLettersAndScrollsAlone) {
   const std::string text(80, 'a');
   maker_.make({.id = "long-text", .text = text});
   store_.sync(maker_.runs());
-  std::string inner = figure_page(store_, figure("figure: F\nkind: text\ny: span\nwhere: {run_id: long-text}\n"));
-  inner.insert(inner.rfind("</body>"),
-               "<script>setTimeout(() => { const e = document.documentElement; parent.postMessage("
-               "(e.scrollWidth > e.clientWidth ? 'page too wide, ' : 'page fits, ') + 'letters of ' + "
-               "Math.floor(document.querySelector('.nsewdrag').getBoundingClientRect().width / 80) + ' px', '*'); }, "
-               "2000)</script>");
-  write_file(temporary_.path() / "inner.html", inner);
-  const std::string told = shown(
-      "<html><body><iframe width=390 height=800 src='inner.html'></iframe>"
-      "<script>addEventListener('message', (e) => document.body.append(e.data))</script></body></html>");
+  const std::string told =
+      told_by_a_phone(figure_page(store_, figure("figure: F\nkind: text\ny: span\nwhere: {run_id: long-text}\n")),
+                      "(e.scrollWidth > e.clientWidth ? 'page too wide, ' : 'page fits, ') + 'letters of ' + "
+                      "Math.floor(document.querySelector('.nsewdrag').getBoundingClientRect().width / 80) + ' px'");
   EXPECT_THAT(told, HasSubstr("page fits, letters of 8 px"));
 }
 
