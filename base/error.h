@@ -51,4 +51,10 @@ class ResourceError : public Error {
   explicit ResourceError(const std::string& message) : Error(message, kOutOfResources) {}
 };
 
+/// Out of memory amid the work: with less of it at once it may go on.
+class MemoryError : public ResourceError {
+ public:
+  using ResourceError::ResourceError;
+};
+
 }  // namespace xlm

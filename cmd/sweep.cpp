@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <fstream>
 #include <memory>
+#include <set>
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
@@ -16,9 +17,11 @@
 #include "cmd/sweep_queue.h"
 #include "experiments/configuration/configuration.h"
 #include "experiments/launchers/launcher.h"
+#include "experiments/launchers/resources.h"
 #include "experiments/runs/core_library.h"
 #include "experiments/runs/environment.h"
 #include "experiments/runs/live_run.h"
+#include "experiments/runs/machine_resources.h"
 #include "experiments/runs/pinned_program.h"
 #include "experiments/runs/store_update.h"
 #include "experiments/runs/submission.h"
@@ -275,8 +278,19 @@ std::string command_text() {
   return join(words, " ");
 }
 
-LaunchReport do_runs(const Yaml& tree, const std::vector<SweepRun>& runs, const SweepCommand& command,
-                     const GlobalOptions& global) {
+/// A GPU that runs are to have must open before anything is queued; on a machine without one "auto" is the CPU.
+void check_devices(const std::vector<SweepRun>& runs) {
+  std::set<std::string> asked;
+  for (const SweepRun& run : runs) {
+    const std::string& device = run.planned.options.device;
+    if (run.action == SweepAction::kRun && device != "cpu") asked.insert(device);
+  }
+  if (visible_gpus().empty()) asked.erase("auto");
+  for (const std::string& device : asked) core().environment(device);
+}
+
+LaunchReport do_runs(const Yaml& tree, const std::vector<SweepRun>& runs, const Resources& resources,
+                     const SweepCommand& command, const GlobalOptions& global) {
   for (const SweepRun& run : runs) {
     submit(run.planned);
     want(run.planned.paths, run.evaluations);
@@ -284,6 +298,7 @@ LaunchReport do_runs(const Yaml& tree, const std::vector<SweepRun>& runs, const 
   update_store(global.runs, global.store_file());
   LaunchSettings settings{.jobs = command.jobs, .retry = command.retry, .anyway = command.anyway};
   settings.worker = {pin_program(program_files(), global.runs).string(), "worker"};
+  settings.runs_per_gpu = resources.runs_per_gpu;
   settings.early_stopping = read_early_stopping(tree);
   settings.should_stop = stop_requested;
   settings.finished = [&global] { update_store(global.runs, global.store_file()); };
@@ -303,7 +318,7 @@ int run_sweep(const SweepCommand& command, const GlobalOptions& global) {
   const LauncherEntry& launcher = find_launcher(command.launcher);  // complains before anything is written
   const bool queued = launcher.make_queue != nullptr;
   if (command.wait && !queued) throw UsageError("--wait is for launchers that submit: the local one always waits");
-  read_resources(tree.find("resources"));  // a slip is one for every launcher
+  const Resources resources = read_resources(tree.find("resources"));  // a slip is one for every launcher
   std::vector<SweepRun> runs = plan_sweep(tree, global.runs, command.retry);
   if (command.shuffle) shuffle_runs(runs);
   std::unique_ptr<QueuedSweep> queue;
@@ -317,7 +332,10 @@ int run_sweep(const SweepCommand& command, const GlobalOptions& global) {
   }
   install_stop_handlers();
   LaunchReport report;
-  if (!queued) report = do_runs(tree, runs, command, global);
+  if (!queued) {
+    check_devices(runs);
+    report = do_runs(tree, runs, resources, command, global);
+  }
   if (queued && has_work(runs)) {
     queue->submit();
     if (!command.wait) {

@@ -49,7 +49,7 @@ auto within_memory(const Work& work) {
     const bool memory = dynamic_cast<const c10::OutOfMemoryError*>(&error) != nullptr ||
                         what.find("can't allocate memory") != std::string::npos;
     if (!memory) throw;
-    throw ResourceError(fmt::format("out of memory: {}\na smaller model, train.micro_batch or eval.batch needs less",
+    throw MemoryError(fmt::format("out of memory: {}\na smaller model, train.micro_batch or eval.batch needs less",
                                     first_line(what)));
   }
 }

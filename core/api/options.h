@@ -110,7 +110,8 @@ struct TrainOptions {
     v.field({.name = "micro_batch",
              .help = "rows computed at once, gradients added up; 0: the whole batch",
              .min = 0,
-             .max = 1e6},
+             .max = 1e6,
+             .affects_result = false},
             micro_batch);
     v.field({.name = "precision", .help = "bfloat16 keeps float32 weights, optimiser, normalisation and softmax"},
             precision, kPrecisionNames);

@@ -76,7 +76,8 @@ torch::Tensor banded_attention_composed(const BandedAttentionInput& input) {
 }
 
 torch::Tensor banded_dropout_factors(const BandedAttentionInput& input) {
-  const std::int64_t rows = input.query.size(0) * input.query.size(1);
+  const std::int64_t heads = input.query.size(1);
+  const std::int64_t rows = input.query.size(0) * heads;
   const std::int64_t queries = input.query.size(2);
   const std::int64_t band = input.position.size(1);
   const Dropout dropout(input.dropout);
@@ -84,7 +85,7 @@ torch::Tensor banded_dropout_factors(const BandedAttentionInput& input) {
   float* out = factors.data_ptr<float>();
   for (std::int64_t row = 0; row < rows; ++row) {
     for (std::int64_t i = 0; i < queries; ++i) {
-      const std::uint32_t key = Dropout::row_key(input.seed, row, i);
+      const std::uint32_t key = Dropout::key_of(input.seed, row / heads, row % heads, i);
       for (std::int64_t j = 0; j < band; ++j) *out++ = dropout.factor(key, static_cast<std::uint32_t>(j));
     }
   }

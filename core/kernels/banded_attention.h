@@ -18,7 +18,7 @@ struct BandedAttentionInput {
   torch::Tensor span;      // z in positions, [1 | B, n, 1 | M, 1]; undefined: no mask
   double ramp = 32;        // R of the soft mask
   double dropout = 0;      // of the attention weights; 0 outside training
-  std::uint64_t seed = 0;  // of the dropout
+  std::uint64_t seed = 0;  // of the dropout, by draw_dropout_seed
 };
 
 /// softmax((q·k + q·p) / √d) over the band, times the soft mask m(x) = clamp((R + z − (x − 1)) / R, 0, 1) at the

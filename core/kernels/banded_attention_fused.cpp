@@ -56,7 +56,7 @@ RowSettings<T> row_settings(const Shape& shape, const Settings& settings, const 
   if (row.masked) {
     row.span = span.data_ptr<T>()[batch * span.stride(0) + head * span.stride(1) + query * span.stride(2)];
   }
-  if (row.dropped) row.key = Dropout::row_key(settings.seed, batch * shape.heads + head, query);
+  if (row.dropped) row.key = Dropout::key_of(settings.seed, batch, head, query);
   return row;
 }
 

@@ -14,7 +14,7 @@ struct CausalAttentionInput {
   torch::Tensor key;       // [B, H, K, d]
   torch::Tensor value;     // [B, H, K, d]
   double dropout = 0;      // of the attention weights; 0 outside training
-  std::uint64_t seed = 0;  // of the dropout
+  std::uint64_t seed = 0;  // of the dropout, by draw_dropout_seed
 };
 
 /// softmax over j ≤ K − T + i of q_i·k_j / √d, dropout, product with the values: the first K − T keys are seen by every

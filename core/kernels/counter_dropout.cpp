@@ -1,4 +1,4 @@
-// Dropout by place. The last dimension is a row; an element's place is its row and column.
+// Dropout by place: the row of the batch, the line in it, and the column, which is the last dimension.
 #include "core/kernels/counter_dropout.h"
 
 #include <ATen/Dispatch.h>
@@ -41,15 +41,16 @@ Tensor times_factors(const Tensor& given, double probability, std::int64_t seed)
   const Tensor x = given.contiguous();
   Tensor out = torch::empty_like(x, x.options().requires_grad(false));
   const std::int64_t width = std::max<std::int64_t>(1, x.size(-1));
+  const std::int64_t lines = std::max<std::int64_t>(1, x.dim() > 1 ? x.numel() / x.size(0) / width : 1);  // of a row
   const Dropout dropout(probability);
   AT_DISPATCH_FLOATING_TYPES_AND2(torch::kBFloat16, torch::kHalf, x.scalar_type(), "place_dropout", [&] {
     const scalar_t* from = x.const_data_ptr<scalar_t>();
     scalar_t* to = out.data_ptr<scalar_t>();
     const std::int64_t grain = std::max<std::int64_t>(1, kElementsOfAShare / width);
     at::parallel_for(0, x.numel() / width, grain, [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t row = begin; row < end; ++row) {
-        scale_row(from + row * width, to + row * width, width, dropout,
-                  Dropout::row_key(static_cast<std::uint64_t>(seed), row, 0));
+      for (std::int64_t line = begin; line < end; ++line) {
+        const std::uint32_t key = Dropout::key_of(static_cast<std::uint64_t>(seed), line / lines, line % lines, 0);
+        scale_row(from + line * width, to + line * width, width, dropout, key);
       }
     });
   });

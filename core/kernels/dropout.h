@@ -1,5 +1,6 @@
-// Dropout as a function of place: a seed, a row and a column decide whether an element is kept. A kernel can therefore
-// draw it where it needs it, and its backward pass draws the same again.
+// Dropout as a function of place: a seed, a row of the batch and a place in it decide whether an element is kept. A
+// kernel can therefore draw it where it needs it, its backward pass draws the same again, and a batch that is computed
+// in parts drops what it drops as a whole.
 #pragma once
 
 #include <cmath>
@@ -17,10 +18,15 @@ class Dropout {
       : threshold_(static_cast<std::uint32_t>(std::lround(probability * 16777216.0))),
         scale_(static_cast<float>(1 / (1 - probability))) {}
 
-  /// The key of a row (query `i` of batch-and-head `row`).
-  static std::uint32_t row_key(std::uint64_t seed, std::int64_t row, std::int64_t i) {
+  /// The key of the places that differ in their column alone: query `i` of a head in a row of the batch.
+  static std::uint32_t key_of(std::uint64_t seed, std::int64_t row, std::int64_t head, std::int64_t i) {
     return static_cast<std::uint32_t>(
-        random_bits(seed, static_cast<std::uint64_t>(row), static_cast<std::uint64_t>(i)));
+        random_bits(seed_from_row(seed, row), static_cast<std::uint64_t>(head), static_cast<std::uint64_t>(i)));
+  }
+
+  /// The seed of a part of the batch that begins at a row.
+  static std::uint64_t seed_from_row(std::uint64_t seed, std::int64_t row) {
+    return seed + static_cast<std::uint64_t>(row) * 0xD1342543DE82EF95ULL;
   }
 
   /// The factor of an element: 0, or 1 / (1 − probability). Key and column are mixed to 32 bits, of which the upper 24
@@ -54,7 +60,26 @@ class Dropout {
   float scale_;
 };
 
-/// A seed from libtorch's generator on the CPU, which the trainer seeds anew for every step.
+/// While it lives, this thread computes the rows of the batch from `first` on.
+class PartOfBatch {
+ public:
+  explicit PartOfBatch(std::int64_t first);
+  ~PartOfBatch();
+  PartOfBatch(const PartOfBatch&) = delete;
+  PartOfBatch& operator=(const PartOfBatch&) = delete;
+
+  /// The first row that this thread computes; 0 where none lives.
+  static std::int64_t first_row();
+
+ private:
+  std::int64_t before_;
+};
+
+/// A seed from libtorch's generator on the CPU, which the trainer seeds anew for every step, and alike for every part
+/// of a batch.
+std::uint64_t draw_seed();
+
+/// Such a seed for what belongs to rows of the batch: that of the part that this thread computes.
 std::uint64_t draw_dropout_seed();
 
 }  // namespace xlm

@@ -44,14 +44,15 @@ torch::Tensor relative_attention_composed(const RelativeAttentionInput& input) {
 }
 
 torch::Tensor relative_dropout_factors(const RelativeAttentionInput& input) {
-  const std::int64_t rows = input.query.size(0) * input.query.size(1);
+  const std::int64_t heads = input.query.size(1);
+  const std::int64_t rows = input.query.size(0) * heads;
   const std::int64_t length = input.query.size(2);
   const Dropout dropout(input.dropout);
   torch::Tensor factors = torch::empty({input.query.size(0), input.query.size(1), length, length}, torch::kFloat);
   float* out = factors.data_ptr<float>();
   for (std::int64_t row = 0; row < rows; ++row) {
     for (std::int64_t i = 0; i < length; ++i) {
-      const std::uint32_t key = Dropout::row_key(input.seed, row, i);
+      const std::uint32_t key = Dropout::key_of(input.seed, row / heads, row % heads, i);
       for (std::int64_t j = 0; j < length; ++j) *out++ = dropout.factor(key, static_cast<std::uint32_t>(j));
     }
   }

@@ -18,7 +18,7 @@ struct RelativeAttentionInput {
   torch::Tensor content_bias;   // r_w_bias [H, d], added to the query of the content part
   torch::Tensor position_bias;  // r_r_bias [H, d], added to the query of the distance part
   double dropout = 0;           // of the attention weights; 0 outside training
-  std::uint64_t seed = 0;       // of the dropout
+  std::uint64_t seed = 0;       // of the dropout, by draw_dropout_seed
 };
 
 /// softmax over j ≤ i of ((q_i + r_w_bias)·k_j + (q_i + r_r_bias)·r_{i−j}) / √d, dropout, product with the values

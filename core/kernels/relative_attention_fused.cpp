@@ -71,7 +71,7 @@ void relative_scores(const RelativeShape& shape, const PositionTable<T>& table, 
 }
 
 template <class T>
-RowSettings<T> causal_row(const RelativeShape& shape, const RelativeDropout& dropout, Place at, std::int64_t query) {
+RowSettings<T> causal_row(const RelativeDropout& dropout, Place at, std::int64_t query) {
   RowSettings<T> row{.band = query + 1,
                      .span = 0,
                      .ramp = 1,
@@ -79,7 +79,7 @@ RowSettings<T> causal_row(const RelativeShape& shape, const RelativeDropout& dro
                      .dropped = dropout.probability > 0,
                      .dropout = Dropout(dropout.probability),
                      .key = 0};
-  if (row.dropped) row.key = Dropout::row_key(dropout.seed, at.batch * shape.heads + at.head, query);
+  if (row.dropped) row.key = Dropout::key_of(dropout.seed, at.batch, at.head, query);
   return row;
 }
 
@@ -105,7 +105,7 @@ void forward_relative_head(const RelativeShape& shape, const RelativeDropout& dr
     load_queries(shape, tensors, at, first, count, space);
     relative_scores(shape, table, at.head, first, keys, space);
     for (std::int64_t i = 0; i < count; ++i) {
-      const auto row = causal_row<Sum<T>>(shape, dropout, at, first + i);
+      const auto row = causal_row<Sum<T>>(dropout, at, first + i);
       log_sums[first + i] = forward_row(space.scores.row(i), row).log_sum;
     }
     clear_later(space.scores, first, count, seen);
@@ -150,7 +150,7 @@ void backward_rows(const RelativeShape& shape, const RelativeDropout& dropout, c
     for (std::int64_t k = 0; k < width; ++k) {
       dot += static_cast<S>(output.row(first + i)[k]) * space.d_output.data()[i * width + k];
     }
-    const auto row = causal_row<S>(shape, dropout, at, first + i);
+    const auto row = causal_row<S>(dropout, at, first + i);
     backward_row(space.scores.row(i), space.d_scores.row(i), row, {log_sums[first + i], S{1}}, dot);
   }
   clear_later(space.scores, first, count, seen);

@@ -5,6 +5,9 @@
 #include <cmath>
 #include <limits>
 
+#include <ATen/CPUGeneratorImpl.h>
+
+#include "core/kernels/dropout.h"
 #include "core/kernels/linear.h"
 #include "core/nn/transformer_xl.h"
 
@@ -30,6 +33,16 @@ Tensor clamp_probability(const Tensor& x) {
   return x.clamp(epsilon, 1 - epsilon);
 }
 
+/// Uniform numbers for the rows of the batch that are computed: [B, T]. They are few, so they are drawn on the CPU,
+/// where they are the same for every kind of device.
+Tensor uniform_noise(const Tensor& like) {
+  const at::Generator generator = at::detail::createCPUGenerator(draw_seed());
+  const std::int64_t first = PartOfBatch::first_row();
+  const auto options = torch::TensorOptions(like.scalar_type() == torch::kDouble ? torch::kDouble : torch::kFloat);
+  const Tensor noise = torch::rand({first + like.size(0), like.size(1)}, generator, options);
+  return noise.narrow(0, first, like.size(0)).to(like.device(), like.scalar_type(), /*non_blocking=*/true);
+}
+
 Tensor log_odds(const Tensor& probability) { return probability.log() - (-probability).log1p(); }
 
 }  // namespace
@@ -51,7 +64,7 @@ Tensor hard_boundaries(const Tensor& logits) {
 
 Tensor gumbel_boundaries(const Tensor& logits, double temperature) {
   const Tensor probability = clamp_probability(torch::sigmoid(logits));
-  const Tensor noise = clamp_probability(torch::rand(logits.sizes(), logits.options().requires_grad(false)));
+  const Tensor noise = clamp_probability(uniform_noise(logits));
   const Tensor soft = torch::sigmoid((log_odds(probability) + log_odds(noise)) / temperature);
   const Tensor hard = (soft.detach() > 0.5).to(soft.scalar_type());
   return hard + (soft - soft.detach());  // the bracket is exactly 0 in value

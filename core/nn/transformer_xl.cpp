@@ -61,7 +61,8 @@ Tensor TransformerXlStage::forward(Tensor hidden, const RelativePositions& posit
   const auto dropped = [&](const Tensor& x) {
     return dropout > 0 ? place_dropout(x, dropout, draw_dropout_seed()) : x;
   };
-  const Tensor encoding = dropped(positions.sinusoids.narrow(0, 0, hidden.size(1)));  // [T, D]
+  Tensor encoding = positions.sinusoids.narrow(0, 0, hidden.size(1));  // [T, D], the same for all rows of the batch
+  if (dropout > 0) encoding = place_dropout(encoding, dropout, draw_seed());
   for (const Layer& layer : layers_) {
     hidden = torch::layer_norm(hidden + dropped(attention(layer, hidden, encoding, positions, training)),
                                {shape_.width}, layer.attention_norm.weight, layer.attention_norm.bias, kNormEpsilon);

@@ -14,6 +14,7 @@
 #include "core/eval/evaluation.h"
 #include "core/eval/measure.h"
 #include "core/eval/trace.h"
+#include "core/kernels/dropout.h"
 #include "core/kernels/packed_operands.h"
 #include "core/models/capabilities.h"
 #include "core/models/language_model.h"
@@ -57,6 +58,7 @@ class Trainer {
 
   std::unique_ptr<CapturedSteps> captured_steps();
   double forward_backward(const Batch& batch);
+  void seed_generators(std::int64_t first_row);
   PartLoss loss_of(const ModelInput& input, const torch::Tensor& targets, const State& state);
   void record(double loss);
   bool evaluation_due() const;
@@ -196,6 +198,7 @@ double Trainer::forward_backward(const Batch& batch) {
   const std::int64_t rows = batch.targets.size(0);
   const std::int64_t part = options_->train.micro_batch > 0 ? std::min(options_->train.micro_batch, rows) : rows;
   if (batch.fresh) state_ = model_->initial_state(rows);
+  seed_generators(0);
   if (captured_) {
     const auto work = [this](const ModelInput& input, const torch::Tensor& targets, const State& state) {
       PartLoss loss = loss_of(input, targets, state);
@@ -213,6 +216,8 @@ double Trainer::forward_backward(const Batch& batch) {
     const std::int64_t count = std::min(part, rows - begin);
     const torch::Tensor targets = batch.targets.narrow(0, begin, count);
     const double share = scored_targets(targets) / scored_targets(batch.targets);
+    seed_generators(begin);
+    const PartOfBatch rows_of_part(begin);
     PartLoss part_loss =
         loss_of(batch.input.rows(begin, count).to(device_), targets.to(device_), state_rows(state_, begin, count));
     (part_loss.total * share).backward();
@@ -222,6 +227,16 @@ double Trainer::forward_backward(const Batch& batch) {
   }
   if (std::isfinite(total)) state_ = concatenate_states(next);
   return total;
+}
+
+/// Dropout follows from the seed, the step and the row of the batch, so that there is no generator to save. Where a
+/// batch is computed in parts, what is drawn by place (core/kernels/dropout.h) is what the whole batch would draw; a
+/// GPU's own generator must not give each part the same.
+void Trainer::seed_generators(std::int64_t first_row) {
+  const std::uint64_t bits =
+      random_bits(static_cast<std::uint64_t>(options_->seed), kDropout, static_cast<std::uint64_t>(step_));
+  torch::manual_seed(bits);
+  if (device_.is_cuda() && first_row > 0) torch::cuda::manual_seed_all(Dropout::seed_from_row(bits, first_row));
 }
 
 /// The mean loss of some rows, in nats, and what is minimised.
@@ -241,9 +256,6 @@ Trainer::PartLoss Trainer::loss_of(const ModelInput& input, const torch::Tensor&
 
 double Trainer::step() {
   costs_.begin_step();
-  // Dropout follows from the seed and the step, so that there is no generator to save.
-  torch::manual_seed(
-      random_bits(static_cast<std::uint64_t>(options_->seed), kDropout, static_cast<std::uint64_t>(step_)));
   model_->train();
   optimizer_->zero_gradients();
   const Batch batch = batches_->next();

@@ -22,14 +22,16 @@ using torch::autograd::variable_list;
 /// One window of a sequence.
 struct WindowCall {
   LanguageModel* model;
-  ModelInput input;       // [B, T]
-  Tensor targets;         // [B, P]
-  std::uint64_t seed;     // of its dropout
-  bool autocast = false;  // as it was where the loss was asked for, and its type
+  ModelInput input;            // [B, T]
+  Tensor targets;              // [B, P]
+  std::uint64_t seed;          // of its dropout
+  std::int64_t first_row = 0;  // of the batch
+  bool autocast = false;       // as it was where the loss was asked for, and its type
   torch::ScalarType type = torch::kBFloat16;
 };
 
 ModelOutput run_window(const WindowCall& call, const State& state) {
+  const PartOfBatch rows(call.first_row);
   torch::manual_seed(call.seed);
   return call.model->forward(call.input, state);
 }
@@ -120,7 +122,7 @@ class RecomputedWindow : public torch::autograd::Function<RecomputedWindow> {
 Tensor windows_loss(LanguageModel& model, const Tensor& tokens, const Tensor& targets, bool checkpoint) {
   const WindowShape shape = windows_of(model);
   const OverlapWindows windows(tokens.size(1) + 1, shape.window, shape.overlap);
-  const std::uint64_t seed = draw_dropout_seed();
+  const std::uint64_t seed = draw_seed();
   const torch::DeviceType device = tokens.device().type();
   State state = model.initial_state(tokens.size(0));
   Tensor total;  // of the windows that are computed again
@@ -136,6 +138,7 @@ Tensor windows_loss(LanguageModel& model, const Tensor& tokens, const Tensor& ta
                           .input = input,
                           .targets = targets.narrow(1, window.begin + window.first_scored(), window.scored),
                           .seed = random_bits(seed, kDropout, static_cast<std::uint64_t>(i)),
+                          .first_row = PartOfBatch::first_row(),
                           .autocast = at::autocast::is_autocast_enabled(device),
                           .type = at::autocast::get_autocast_dtype(device)};
     if (checkpoint) {
@@ -155,7 +158,7 @@ Tensor windows_loss(LanguageModel& model, const Tensor& tokens, const Tensor& ta
     kept.back().hidden = torch::cat(hidden, 1);
     total = kept.back().summed_loss(torch::cat(kept_targets, 1));
   }
-  const Tensor count = targets.ne(kNoTarget).sum();
+  const Tensor count = targets.ne(kNoTarget).sum().clamp_min(1);  // rows of a batch may have none
   return total / count;
 }
 

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "datasets/prepared/prepared.h"
 #include "experiments/configuration/configuration.h"
+#include "experiments/sweeps/point_source.h"
 #include "experiments/sweeps/sweep_evaluations.h"
 #include "results/quantities/quantities.h"
 #include "results/tables/run_lengths.h"
@@ -39,6 +40,7 @@ struct OpenRun {
 /// Weights to start from, which a file may require, are left out as data are.
 OpenRun read_without_data(Yaml tree) {
   tree.take("require");
+  tree = without_source(std::move(tree));
   OpenRun run;
   const bool has_steps = length_at(tree, "train.steps") > 0;
   for (const char* key : kOpenLengths) {

@@ -21,10 +21,19 @@ constexpr std::size_t kEarlierHashDigits = 8;
 constexpr const char* kWeights = "model.safetensors";
 constexpr const char* kWeightsIndex = "model.safetensors.index.json";
 constexpr const char* kShape = "config.json";
+const std::string kRunContent = "run:";
 
-std::string content_hash(const OptionEntry& entry, const fs::path& data) {
+/// A run's model is what that run's id says, also before it is there.
+bool is_model_of_run(const fs::path& folder) {
+  return folder.filename() == "model" &&
+         (!fs::exists(folder.parent_path()) || fs::exists(folder.parent_path() / "journal.jsonl"));
+}
+
+std::string named_content(const OptionEntry& entry, const fs::path& data) {
   const std::string value = entry.value.get<std::string>();
-  return entry.content == OptionContent::kTokenizer ? sha256_file(tokenizer_file(data, value)) : weights_sha256(value);
+  if (entry.content == OptionContent::kTokenizer) return sha256_file(tokenizer_file(data, value));
+  if (is_model_of_run(value)) return kRunContent + fs::path(value).parent_path().filename().string();
+  return weights_sha256(value);
 }
 
 /// A run that has nothing to learn from is refused before there is a folder of it.
@@ -54,9 +63,13 @@ RunInputs read_inputs(const RunOptions& options) {
   check_training_split(data);
   for (const OptionEntry& entry : option_entries(options)) {
     if (entry.content == OptionContent::kValue || entry.value.get<std::string>().empty()) continue;
-    inputs.contents[entry.key] = content_hash(entry, data);
+    inputs.contents[entry.key] = named_content(entry, data);
   }
   return inputs;
+}
+
+std::string run_of_content(const std::string& content) {
+  return content.starts_with(kRunContent) ? content.substr(kRunContent.size()) : "";
 }
 
 std::string weights_sha256(const fs::path& folder) {
@@ -89,6 +102,7 @@ std::string run_identity(const RunOptions& options, const RunInputs& inputs) {
   // Sorted, so that the order in which options are declared does not matter.
   std::map<std::string, std::string> parts = inputs.contents;
   parts["data.fingerprint"] = inputs.data.fingerprint;
+  parts["train.micro_batch"] = "0";  // ids are older than the knowledge that it changes nothing
   for (const OptionEntry& entry : option_entries(options)) {
     const bool counts = entry.affects_result && !(entry.later && entry.value == 0);
     if (counts && entry.content == OptionContent::kValue) parts[entry.key] = entry.value.dump();

@@ -12,8 +12,13 @@ namespace xlm {
 /// What a run starts from, beside its options.
 struct RunInputs {
   PreparedSummary data;
-  std::map<std::string, std::string> contents;  // sha256 of what an option names, by its key: "model.init_from"
+  /// What stands behind a name that an option gives, by its key: a sha256 or, for the model of a run, which may be
+  /// still to be trained, that run ("run:ID", see run_of_content).
+  std::map<std::string, std::string> contents;
 };
+
+/// The id in "run:ID"; "" for another content.
+std::string run_of_content(const std::string& content);
 
 /// Looks at the data folder, the initial weights and whatever else `options` name. Throws DataError when something is
 /// not there.

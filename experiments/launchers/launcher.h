@@ -25,6 +25,8 @@ struct LauncherEntry {
   /// see workers_in_queues and cancel_waiting_workers.
   std::optional<std::vector<QueuedWorker>> (*workers)(const std::vector<std::string>& lists) = nullptr;
   void (*cancel)(const std::string& list) = nullptr;
+  /// And about a job that is gone: see job_state_in_queues.
+  std::string (*job_state)(const std::string& job) = nullptr;
 };
 
 const std::vector<LauncherEntry>& launchers();
@@ -38,6 +40,10 @@ LaunchReport launch(const LauncherEntry& launcher, const std::vector<SweepRun>& 
 /// Workers of some lists, by the lists' names, that wait or run, in all queues that can be asked from here; nothing
 /// where none can. Throws Error where one does not answer.
 std::optional<std::vector<QueuedWorker>> workers_in_queues(const std::vector<std::string>& lists);
+
+/// What a queue that can be asked from here says of a job, as ProcessIdentity names it, in Slurm's words; "" where none
+/// knows it.
+std::string job_state_in_queues(const std::string& job);
 
 /// Takes those workers of a list that have not started out of all queues.
 void cancel_waiting_workers(const std::string& list);

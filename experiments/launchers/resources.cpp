@@ -15,7 +15,9 @@ namespace xlm {
 namespace {
 
 constexpr double kMargin = 1.5;
-constexpr double kRound = 600;  // seconds, to which a learned time is rounded up
+constexpr double kRound = 600;        // seconds, to which a learned time is rounded up
+constexpr double kShareOfGpu = 0.9;   // of its memory that runs are given
+constexpr double kBesideRun = 600e6;  // bytes that a process has on a GPU beside its tensors: CUDA's context, libraries
 
 struct Unit {
   std::string_view name;
@@ -81,7 +83,7 @@ Resources read_resources(const Yaml* given) {
   Resources resources;
   if (given == nullptr || given->is_null()) return resources;
   if (!given->is_map()) fail_at(*given, "resources must be a map such as {cpus: 8, gpus: 1, memory: 32GB, time: 4h}");
-  refuse_unknown(*given, {"cpus", "gpus", "memory", "time"});
+  refuse_unknown(*given, {"cpus", "gpus", "memory", "time", "runs_per_gpu"});
   const auto read = [&](const char* key, Need& need, const auto& convert) {
     const Yaml* node = given->find(key);
     if (node == nullptr || node->is_null()) return;
@@ -91,6 +93,11 @@ Resources read_resources(const Yaml* given) {
   read("gpus", resources.gpus, [](const Yaml& node, const std::string& what) { return whole_number(node, what, 0); });
   read("memory", resources.memory, read_memory);
   read("time", resources.time, read_duration);
+  const Yaml* packed = given->find("runs_per_gpu");
+  if (packed != nullptr && !packed->is_null() && scalar_text(*packed, "resources.runs_per_gpu") != "auto") {
+    resources.runs_per_gpu =
+        static_cast<std::int64_t>(whole_number(*packed, "resources.runs_per_gpu, if not auto,", 1));
+  }
   return resources;
 }
 
@@ -98,7 +105,19 @@ Resources or_else(Resources first, const Resources& fallback) {
   for (Need Resources::*part : {&Resources::cpus, &Resources::gpus, &Resources::memory, &Resources::time}) {
     if (!(first.*part).known()) first.*part = fallback.*part;
   }
+  if (first.runs_per_gpu == 0) first.runs_per_gpu = fallback.runs_per_gpu;
   return first;
+}
+
+/// What the largest attempt had that ran out of memory with a single row at once, and whose run it was.
+Need memory_that_was_too_small(const std::vector<SweepRun>& runs) {
+  Need most;
+  for (const SweepRun& planned : runs) {
+    if (planned.status != name_of(RunStatus::kFailed)) continue;
+    const Run run = read_live_run(planned.planned.paths.folder);
+    if (!run.history.empty() && run.history.back().memory > most.value) most = {run.history.back().memory, run.id};
+  }
+  return most;
 }
 
 Resources learned_resources(const std::vector<SweepRun>& runs) {
@@ -132,7 +151,20 @@ Resources learned_resources(const std::vector<SweepRun>& runs) {
                     fmt::format("{:.0f} steps at the speed of {}, and half as much again", steps, slowest)};
   }
   if (memory > 0) learned.memory = {kMargin * memory, fmt::format("what {} took, and half as much again", largest)};
+  const Need small = memory_that_was_too_small(runs);
+  if (small.value > 0 && kMargin * small.value > learned.memory.value) {
+    learned.memory = {kMargin * small.value,
+                      fmt::format("{} ran out of {}: half as much again", small.source, human_bytes(small.value))};
+  }
   return learned;
+}
+
+std::optional<std::int64_t> runs_that_fit(const Run& run) {
+  const auto peak = run.costs.find("peak_memory");
+  double memory = 0;
+  const bool on_gpu = parse_real(run.environment.value("gpu_memory", ""), memory) && memory > 0;
+  if (!on_gpu || peak == run.costs.end()) return std::nullopt;
+  return std::max<std::int64_t>(static_cast<std::int64_t>(kShareOfGpu * memory / (peak->second + kBesideRun)), 1);
 }
 
 std::string shown_resources(const Resources& resources) {

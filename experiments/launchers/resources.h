@@ -1,12 +1,15 @@
 // What a worker of a sweep needs of a cluster, and where each number comes from.
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/yaml.h"
 #include "experiments/sweeps/sweep_plan.h"
+#include "results/run_folder/run_folder.h"
 
 namespace xlm {
 
@@ -21,12 +24,13 @@ struct Need {
 struct Resources {
   Need cpus;
   Need gpus;
-  Need memory;  // bytes
-  Need time;    // seconds
+  Need memory;                    // bytes
+  Need time;                      // seconds
+  std::int64_t runs_per_gpu = 0;  // at once; 0: as many as fit, by the memory that finished ones took
 };
 
-/// Reads a map `resources: {cpus: 8, gpus: 1, memory: 32GB, time: 4h}`; null: nothing is said. Throws UsageError with
-/// file:line.
+/// Reads a map `resources: {cpus: 8, gpus: 1, memory: 32GB, time: 4h, runs_per_gpu: auto}`; null: nothing is said.
+/// Throws UsageError with file:line.
 Resources read_resources(const Yaml* given);
 
 /// What `first` says, and what it does not say from `fallback`.
@@ -35,6 +39,9 @@ Resources or_else(Resources first, const Resources& fallback);
 /// What earlier runs of the sweep say of those that are left: the longest time that one of them needs, and the memory
 /// that the largest took on the processor, each with a margin. Nothing where no run is done.
 Resources learned_resources(const std::vector<SweepRun>& runs);
+
+/// For how many runs like this finished one its GPU has memory, with a margin; nothing where it was on no GPU.
+std::optional<std::int64_t> runs_that_fit(const Run& run);
 
 /// "4h", "90min", "1d12h" in seconds, "32GB" in bytes (powers of 1000). Throw UsageError with file:line.
 double read_duration(const Yaml& node, std::string_view what);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <thread>
 #include <utility>
 
@@ -10,24 +11,14 @@
 
 #include "base/error.h"
 #include "experiments/runs/live_run.h"
+#include "experiments/runs/machine_resources.h"
 #include "experiments/runs/stop_request.h"
 #include "results/run_folder/journal.h"
 
 namespace xlm {
 namespace {
 
-constexpr int kTimesKilled = 3;  // at a run whose worker is killed
-
-/// How often workers began the run and left no word, without getting on: up to the newest checkpoint.
-int killed_in_a_row(const Run& run) {
-  const double saved = run.checkpoints.empty() ? 0 : run.checkpoints.back().time;
-  int count = 0;
-  for (const auto& state : run.history) {
-    const bool began = state.state == name_of(RunStatus::kRunning);
-    count = !began ? 0 : state.time < saved ? 1 : count + 1;
-  }
-  return count;
-}
+constexpr int kTimesLost = 3;  // in a row: then a run is given up
 
 }  // namespace
 
@@ -60,14 +51,7 @@ LaunchReport Scheduler::run() {
       start_workers();
     }
     const bool nothing_left = next_run() == nullptr && (settings_.shared || elsewhere_.empty());
-    if (is_idle() && (report_.interrupted || nothing_left)) {
-      if (report_.interrupted || !halving_) return report_;
-      halving_->look();  // other workers' runs may have come to a rung
-      if (next_run() == nullptr) {
-        leave_held_runs();
-        return report_;
-      }
-    }
+    if (is_idle() && (report_.interrupted || (nothing_left && !is_more_to_come()))) return report_;
     board_.update();
     // Workers of other hosts can only be seen in their run folders, which nothing announces.
     settings_.sleep(settings_.poll_seconds);
@@ -75,11 +59,55 @@ LaunchReport Scheduler::run() {
 }
 
 /// Whether a run of the queue is to train further now, as far as the journals say.
-bool Scheduler::may_train(const SweepRun& run) const { return !halving_ || halving_->may_train(run); }
+bool Scheduler::may_train(const SweepRun& run) { return (!halving_ || halving_->may_train(run)) && has_source(run); }
+
+/// Whether the model is there that the run begins from.
+bool Scheduler::has_source(const SweepRun& run) {
+  constexpr double kNever = std::numeric_limits<double>::infinity();
+  if (run.source.empty()) return true;
+  double& next_look = sources_[run.source];
+  if (next_look == kNever) return true;
+  if (settings_.clock() < next_look) return false;
+  const bool ready = source_state(run) == SourceState::kReady;
+  next_look = ready ? kNever : settings_.clock() + settings_.elsewhere_seconds;
+  return ready;
+}
+
+/// Gives up runs of the queue whose source will not come, as far as can be known. Whether those of others will.
+bool Scheduler::await_sources() {
+  bool coming = false;
+  for (const SweepRun* run : std::exchange(queue_, {})) {
+    const SourceState source = halving_ && !halving_->may_train(*run) ? SourceState::kReady : source_state(*run);
+    if (source == SourceState::kLost) {
+      give_up(*run, fmt::format("{}, from which it begins, has failed or was pruned", run->source));
+    } else if (source == SourceState::kWaiting) {
+      give_up(*run, fmt::format("nobody is at work on {}, from which it begins", run->source));
+    } else {
+      queue_.push_back(run);
+      coming = coming || source == SourceState::kComing;
+    }
+  }
+  return coming;
+}
+
+/// There is nothing that could be begun. Whether to stay all the same: other workers' runs may have come to a rung or
+/// their end, or will.
+bool Scheduler::is_more_to_come() {
+  if (halving_) halving_->look();
+  sources_.clear();
+  const bool coming = await_sources();
+  if (next_run() != nullptr) return true;
+  if (!coming) {
+    leave_held_runs();
+  } else if (settings_.shared) {
+    report_.interrupted = true;  // a job of a cluster does not wait: it goes back into its queue
+  }
+  return coming && !settings_.shared;
+}
 
 /// The next of the queue: the first or, where runs are stopped early, the first of those that have come farthest. Null
 /// where there is none, or the rest is held.
-const SweepRun* Scheduler::next_run() const {
+const SweepRun* Scheduler::next_run() {
   const SweepRun* next = nullptr;
   for (const SweepRun* run : queue_) {
     if (!may_train(*run)) continue;
@@ -118,13 +146,13 @@ void Scheduler::take_results() {
     if (!code) continue;
     const SweepRun& run = *places_[i].run;
     longest_ = std::max(longest_, settings_.clock() - places_[i].began);
-    const std::int64_t pause = std::exchange(places_[i], {}).pause;
-    take_result(run, pause, *code);
+    const Place left = std::exchange(places_[i], {});
+    take_result(run, left.pause, *code, memory_kills() > left.memory_kills);
   }
 }
 
 /// A worker ended. Its journal says how its run stands; where it says nothing, how the process ended does.
-void Scheduler::take_result(const SweepRun& run, std::int64_t pause, int code) {
+void Scheduler::take_result(const SweepRun& run, std::int64_t pause, int code, bool memory_kill) {
   if (has_live_worker(run.planned.paths.folder)) return leave(run);  // another one was faster
   const RunStatus status = status_of(run);
   if (halving_) halving_->look();
@@ -140,38 +168,68 @@ void Scheduler::take_result(const SweepRun& run, std::int64_t pause, int code) {
   } else if (has_ended(status) || status == RunStatus::kPreempted) {
     ended(run, status, std::string(name_of(status)));
   } else {
-    const std::string how = code > 128 ? fmt::format("its worker was killed by signal {}", code - 128)
-                                       : fmt::format("its worker ended with code {}", code);
-    if (settings_.shared && code > 128 && try_again(run, how)) return;
-    report_.ended[run.id()] = how;
-    ended(run, RunStatus::kFailed, how);
+    note_lost_worker(run, end_of_worker(code, memory_kill));
   }
 }
 
-/// Puts a run whose worker was killed back into the queue; false where that has been tried often enough.
-bool Scheduler::try_again(const SweepRun& run, const std::string& how) {
-  if (is_given_up(run)) return false;
-  board_.note(fmt::format("{}: {}, trying it again", run.id(), how));
-  board_.waits(run);
-  queue_.push_back(&run);
-  return true;
+/// Whether a run whose worker left no word is tried again. Somebody may have killed it on purpose; workers of a cluster
+/// are killed by others.
+bool Scheduler::may_go_on(const Run& run, const AttemptEnd& end) const {
+  switch (end.cause) {
+    case EndCause::kError:
+      return false;
+    case EndCause::kMemory:
+      return fewer_rows(run).has_value();
+    default:
+      return settings_.shared ? lost_in_a_row(run) < kTimesLost : end.cause != EndCause::kKilled;
+  }
 }
 
-/// Whether a run has killed its workers too often. They may have been of several schedulers, so its journal counts; it
-/// then says that the run has failed, and nobody begins anew.
-bool Scheduler::is_given_up(const SweepRun& run) {
+/// The journal, whose lock is held, gets the word that a worker did not leave. Whether the run is to be tried again:
+/// those that are not have ended.
+bool Scheduler::note_loss(const SweepRun& run, const Run& present, const AttemptEnd& end, std::int64_t token) {
+  const bool again = may_go_on(present, end);
+  const Json record = record_of_end(present, end, again);
+  Journal(run.planned.paths.journal(), nullptr, token).append("state", record, true);
+  const auto how = record.at("reason").get<std::string>();
+  board_.note(fmt::format("{}: {}", run.id(), how));
+  if (!again) give_up(run, how);
+  return again;
+}
+
+void Scheduler::give_up(const SweepRun& run, const std::string& how) {
+  report_.ended[run.id()] = how;
+  ended(run, RunStatus::kFailed, how);
+}
+
+/// A worker of this scheduler left no word.
+void Scheduler::note_lost_worker(const SweepRun& run, const AttemptEnd& end) {
+  try {
+    const RunLock lock(run.planned.paths.folder);
+    if (!note_loss(run, read_run(run.planned.paths.folder), end, lock.token())) return;
+    board_.waits(run);
+    queue_.push_back(&run);
+  } catch (const RunLockedError&) {
+    leave(run);  // another one was faster
+  } catch (const Error& error) {
+    give_up(run, fmt::format("{}; {}", end.reason, error.what()));
+  }
+}
+
+/// Says why the worker of a stale run is gone. Whether the run is to be tried again.
+bool Scheduler::note_gone_worker(const SweepRun& run) {
   const fs::path& folder = run.planned.paths.folder;
   try {
-    const int times = killed_in_a_row(read_run(folder));
-    if (times < kTimesKilled) return false;
+    if (read_run(folder).status != RunStatus::kRunning) return true;
     const RunLock lock(folder);
-    const std::string reason = fmt::format("its worker was killed {} times in a row; often memory is too small", times);
-    const Json failure = {{"state", name_of(RunStatus::kFailed)}, {"reason", reason}};
-    Journal(run.planned.paths.journal(), nullptr, lock.token()).append("state", failure, true);
-  } catch (const Error& error) {
-    board_.note(fmt::format("{}: {}", run.id(), error.what()));
+    const Run present = read_run(folder);
+    if (present.status != RunStatus::kRunning) return true;  // another one has said it
+    const RunState& last = present.history.back();
+    const bool ask = !last.job.empty() && settings_.job_state != nullptr;
+    return note_loss(run, present, end_of_gone_worker(last, ask ? settings_.job_state(last.job) : ""), lock.token());
+  } catch (const Error&) {
+    return true;  // another one was faster, or the folder is damaged, which whoever works on it says
   }
-  return true;
 }
 
 /// How the run stands; a folder that cannot be read any more must not end the whole sweep.
@@ -210,7 +268,9 @@ void Scheduler::stop_workers() {
 }
 
 void Scheduler::start_workers() {
-  for (std::size_t place = 0; place < places_.size(); ++place) {
+  const std::size_t count = host_.places();  // those beyond it are freed as their workers end
+  if (count > places_.size()) places_.resize(count);
+  for (std::size_t place = 0; place < count; ++place) {
     while (places_[place].run == nullptr) {
       if (halving_ && settings_.shared) halving_->look();
       const SweepRun* next = next_run();
@@ -239,9 +299,9 @@ bool Scheduler::may_take(const SweepRun& run) {
     ended(run, RunStatus::kPreempted, "stopped by xlm runs stop");
     return false;
   }
+  if (!note_gone_worker(run)) return false;
   if (!settings_.shared) return true;
-  SweepRun present = now(run);
-  if (present.status == name_of(RunStatus::kStale) && is_given_up(run)) present = now(run);
+  const SweepRun present = now(run);
   if (present.action == SweepAction::kRun && present.status != name_of(RunStatus::kFailed)) return true;
   if (present.action == SweepAction::kWait) {
     leave(run);
@@ -253,8 +313,11 @@ bool Scheduler::may_take(const SweepRun& run) {
 
 void Scheduler::start(std::size_t place, const SweepRun& run) {
   try {
-    Place taken{
-        .run = &run, .began = settings_.clock(), .pause = halving_ ? halving_->pause_of(run) : 0, .claim = nullptr};
+    Place taken{.run = &run,
+                .began = settings_.clock(),
+                .pause = halving_ ? halving_->pause_of(run) : 0,
+                .memory_kills = memory_kills(),
+                .claim = nullptr};
     const bool goes_on = halving_ && halving_->rung_of(run) > 0 && status_of(run) != RunStatus::kDone;
     if (settings_.shared || goes_on) taken.claim = std::make_unique<RunLock>(run.planned.paths.folder);
     if (goes_on) say_how_it_stands(run, RunStatus::kQueued, taken.claim->token());

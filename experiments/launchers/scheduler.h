@@ -13,6 +13,7 @@
 
 #include "base/progress.h"
 #include "base/terminal.h"
+#include "experiments/runs/attempt_end.h"
 #include "experiments/runs/run_lock.h"
 #include "experiments/sweeps/early_stopping.h"
 #include "experiments/sweeps/sweep_board.h"
@@ -26,7 +27,7 @@ class WorkerHost {
  public:
   virtual ~WorkerHost() = default;
 
-  /// Workers at once, at least one.
+  /// Workers at once, at least one. It may change as runs end and show what they need.
   virtual std::size_t places() const = 0;
 
   /// Starts the worker of a run at a free place; `pause`, where not 0, is the step at whose evaluation it saves and
@@ -47,11 +48,14 @@ void sleep_seconds(double seconds);
 struct LaunchSettings {
   std::int64_t jobs = 0;            // workers at once; 0: what suits the launcher
   std::int64_t cores = 0;           // that they share; 0: all that this process may use
+  std::int64_t runs_per_gpu = 0;    // where jobs is 0; 0: as many as fit, once one has shown what it needs
   bool retry = false;               // passed to workers: diverged runs too
   bool anyway = false;              // likewise: with another program or kind of device than a run began with
   std::vector<std::string> worker;  // program and first arguments; the run folder and its options follow
   std::optional<EarlyStopping> early_stopping;
   bool shared = false;  // other schedulers take runs of the same list (see Scheduler)
+  /// What the queue of a cluster says of a job that is gone, in Slurm's words; "" where nobody knows.
+  std::function<std::string(const std::string& job)> job_state;
   std::function<bool()> should_stop;
   /// Whether there is time for one more run, where the longest so far took so many seconds. The first is always begun:
   /// whoever stops it has it saved, and a worker that never began would never get on.
@@ -74,9 +78,11 @@ struct LaunchReport {
 /// they end or their worker goes. Where runs are stopped early they come back to the queue at every rung, and those
 /// that are among the best go on before new ones begin.
 ///
+/// A run that begins from another one's model waits in the queue until that is done.
+///
 /// Several may share a list of runs, each in a job of a cluster. Such a one claims a run, by its lock, before it starts
 /// the worker, which takes the lock from it; looks again how a run stands before it takes it; leaves to the others what
-/// they do; and tries a run again whose worker was killed.
+/// they do; and tries a run again whose worker was killed. Why a worker left no word is in the run's journal.
 class Scheduler {
  public:
   /// All three outlive the scheduler.
@@ -89,20 +95,26 @@ class Scheduler {
   LaunchReport run();
 
  private:
-  bool may_train(const SweepRun& run) const;
-  const SweepRun* next_run() const;
+  bool may_train(const SweepRun& run);
+  bool has_source(const SweepRun& run);
+  const SweepRun* next_run();
+  bool await_sources();
+  bool is_more_to_come();
   void say_how_it_stands(const SweepRun& run, RunStatus state, std::int64_t token);
   void leave_held_runs();
   void take_results();
-  void take_result(const SweepRun& run, std::int64_t pause, int code);
+  void take_result(const SweepRun& run, std::int64_t pause, int code, bool memory_kill);
   RunStatus status_of(const SweepRun& run);
   void ended(const SweepRun& run, RunStatus status, const std::string& how);
   void stop_workers();
   void start_workers();
   void start(std::size_t place, const SweepRun& run);
   bool may_take(const SweepRun& run);
-  bool try_again(const SweepRun& run, const std::string& how);
-  bool is_given_up(const SweepRun& run);
+  bool may_go_on(const Run& run, const AttemptEnd& end) const;
+  bool note_loss(const SweepRun& run, const Run& present, const AttemptEnd& end, std::int64_t token);
+  void give_up(const SweepRun& run, const std::string& how);
+  void note_lost_worker(const SweepRun& run, const AttemptEnd& end);
+  bool note_gone_worker(const SweepRun& run);
   bool is_idle() const;
   SweepRun now(const SweepRun& run) const;
   void leave(const SweepRun& run);
@@ -112,6 +124,7 @@ class Scheduler {
     const SweepRun* run = nullptr;  // null: free
     double began = 0;
     std::int64_t pause = 0;          // the step at which it is to pause; 0: none
+    std::int64_t memory_kills = 0;   // of this machine, when it began
     std::unique_ptr<RunLock> claim;  // until its worker has the lock
   };
 
@@ -121,6 +134,7 @@ class Scheduler {
   std::deque<const SweepRun*> queue_;
   std::optional<Halving> halving_;  // where the sweep stops runs early: those held at a rung stay in the queue
   std::vector<const SweepRun*> elsewhere_;
+  std::map<std::string, double> sources_;  // runs that others begin from → when to look at them again; never: done
   SweepBoard board_;
   double next_look_;
   bool stop_sent_ = false;

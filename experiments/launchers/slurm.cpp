@@ -150,6 +150,20 @@ std::vector<QueuedWorker> queued_workers(const std::string& job_name) {
   return workers;
 }
 
+std::string job_state(const std::string& job) {
+  constexpr std::string_view kKey = "JobState=";
+  const CommandResult shown = run_command({"scontrol", "show", "job", "-o", job});
+  const std::size_t at = shown.code == 0 ? shown.out.find(kKey) : std::string::npos;
+  if (at != std::string::npos) {
+    const std::size_t from = at + kKey.size();
+    return shown.out.substr(from, shown.out.find_first_of(" \n", from) - from);
+  }
+  const CommandResult counted = run_command({"sacct", "-n", "-X", "-P", "-j", job, "-o", "State"});
+  if (counted.code != 0) return "";
+  const std::string_view state = trim(counted.out);
+  return std::string(state.substr(0, state.find_first_of(" \n")));  // "CANCELLED by 1000"
+}
+
 void cancel_waiting_jobs(const std::string& job_name) {
   run_command({"scancel", "--state=PENDING", "--name=" + job_name});
 }

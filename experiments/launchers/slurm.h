@@ -49,6 +49,10 @@ std::string test_submission(const std::string& script);
 /// Submits the script as an array of so many tasks; the job's number.
 std::string submit_array(const fs::path& script, std::int64_t tasks);
 
+/// The state of a job or array task that may have ended: TIMEOUT, NODE_FAIL. Slurm itself knows it for a while, its
+/// accounting for longer, where there is one; "" where neither knows it.
+std::string job_state(const std::string& job);
+
 /// Cancels those jobs of that name that have not started. Nothing where there is no Slurm.
 void cancel_waiting_jobs(const std::string& job_name);
 

@@ -30,6 +30,7 @@ class SlurmQueue : public WorkerQueue {
     check();
     request_.save = save_seconds();
     request_.list.cores = static_cast<std::int64_t>(resources_.cpus.value);
+    request_.list.runs_per_gpu = resources_.runs_per_gpu;
   }
 
   std::string preview(std::int64_t count) override {
@@ -130,6 +131,10 @@ std::optional<std::vector<QueuedWorker>> slurm_workers(const std::vector<std::st
 }
 
 void cancel_slurm_workers(const std::string& list) { cancel_waiting_jobs("xlm-" + list); }
+
+std::string slurm_job_state(const std::string& job) {
+  return job_state(job.substr(job.find(':') + 1));  // behind the cluster's name
+}
 
 std::unique_ptr<WorkerQueue> make_slurm_queue(QueueRequest& request) { return std::make_unique<SlurmQueue>(request); }
 

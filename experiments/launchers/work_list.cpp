@@ -23,6 +23,7 @@ Json entry_of(const SweepRun& run) {
   const RunOptions& options = run.planned.options;
   Json entry = {{"id", run.id()}, {"device", options.device}, {"steps", options.train.steps}};
   if (!run.setting.empty()) entry["setting"] = run.setting;
+  if (!run.source.empty()) entry["source"] = run.source;
   return entry;
 }
 
@@ -34,6 +35,7 @@ SweepRun item_of(const Json& entry, const fs::path& runs) {
   run.planned.options.device = entry.at("device").get<std::string>();
   run.planned.options.train.steps = entry.at("steps").get<std::int64_t>();
   run.setting = entry.value("setting", "");
+  run.source = entry.value("source", "");
   return run;
 }
 
@@ -80,6 +82,7 @@ void write_work_list(const WorkList& list) {
   for (const SweepRun& run : list.items) runs.push_back(entry_of(run));
   create_folders(list.folder());
   Json content = {{"cores", list.cores}, {"anyway", list.anyway}, {"runs", std::move(runs)}};
+  if (list.runs_per_gpu > 0) content["runs_per_gpu"] = list.runs_per_gpu;
   if (list.early_stopping) {
     const EarlyStopping& rule = *list.early_stopping;
     content["early_stopping"] = {{"measure", rule.measure}, {"rungs", rule.rungs}, {"keep", rule.keep}};
@@ -94,6 +97,7 @@ WorkList read_work_list(const fs::path& file) {
   try {
     list.cores = content.at("cores").get<std::int64_t>();
     list.anyway = content.at("anyway").get<bool>();
+    list.runs_per_gpu = content.value("runs_per_gpu", std::int64_t{0});
     if (content.contains("early_stopping")) {
       const Json& rule = content["early_stopping"];
       list.early_stopping =
@@ -142,7 +146,9 @@ ExitCode do_work_list(const WorkList& list, LaunchSettings settings) {
   settings.shared = true;
   settings.cores = list.cores;
   settings.anyway = list.anyway;
+  settings.runs_per_gpu = list.runs_per_gpu;
   settings.early_stopping = list.early_stopping;
+  settings.job_state = job_state_in_queues;
   return launch(find_launcher("local"), list.items, settings).interrupted ? kStopped : kDone;
 }
 

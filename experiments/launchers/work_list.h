@@ -15,10 +15,11 @@
 namespace xlm {
 
 struct WorkList {
-  std::string name;             // of the sweep, its list of runs and their folder: "spans-3fa9c1d2"
-  fs::path runs;                // the folder of runs, absolute
-  std::vector<SweepRun> items;  // in the order of the plan
-  std::int64_t cores = 0;       // of a worker; 0: all that it may use
+  std::string name;               // of the sweep, its list of runs and their folder: "spans-3fa9c1d2"
+  fs::path runs;                  // the folder of runs, absolute
+  std::vector<SweepRun> items;    // in the order of the plan
+  std::int64_t cores = 0;         // of a worker; 0: all that it may use
+  std::int64_t runs_per_gpu = 0;  // 0: as many as fit
   bool anyway = false;
   std::optional<EarlyStopping> early_stopping;
 

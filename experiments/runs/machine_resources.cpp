@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
+#include <fstream>
 #include <new>
 #include <system_error>
 #include <thread>
@@ -42,6 +43,21 @@ std::int64_t available_cores() {
   CPU_ZERO(&set);
   if (::sched_getaffinity(0, sizeof(set), &set) != 0) return 1;
   return std::max<std::int64_t>(CPU_COUNT(&set), 1);
+}
+
+std::int64_t memory_kills() {
+  std::ifstream file("/proc/vmstat");
+  std::int64_t count = 0;
+  for (std::string name; file >> name >> count;) {
+    if (name == "oom_kill") return count;
+  }
+  return 0;
+}
+
+double job_memory() {
+  const char* megabytes = std::getenv("SLURM_MEM_PER_NODE");
+  std::int64_t count = 0;
+  return megabytes != nullptr && parse_integer(megabytes, count) ? static_cast<double>(count) * 1048576 : 0;
 }
 
 void check_threads(std::int64_t count) {

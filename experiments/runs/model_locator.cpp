@@ -46,7 +46,7 @@ fs::path run_called(const std::string& text, const fs::path& runs) {
                               did_you_mean(text, ids), runs.string()));
 }
 
-LocatedModel model_of_run(const fs::path& folder) {
+LocatedModel model_of_run(const fs::path& folder, ModelTense tense) {
   const RunPaths run{fs::absolute(folder).lexically_normal()};
   if (!fs::is_directory(run.model()) && fs::is_regular_file(run.environment())) {
     // The run folder of an evaluation holds no weights but names the model folder that has them.
@@ -56,6 +56,7 @@ LocatedModel model_of_run(const fs::path& folder) {
   if (!fs::is_directory(run.model())) {
     const std::string id = run.folder.filename().string();
     const RunStatus status = read_live_run(run.folder).status;
+    if (tense == ModelTense::kFuture && status != RunStatus::kDone) return {run.model(), run.folder, id};
     if (status == RunStatus::kDone) {
       throw DataError(
           fmt::format("the model of {} is not here: the run was packed or copied without it\nwhere it was trained, "
@@ -71,12 +72,12 @@ LocatedModel model_of_run(const fs::path& folder) {
 
 }  // namespace
 
-LocatedModel locate_model(const std::string& text, const fs::path& runs) {
+LocatedModel locate_model(const std::string& text, const fs::path& runs, ModelTense tense) {
   const fs::path given = fs::path(text).has_filename() ? fs::path(text) : fs::path(text).parent_path();
-  if (text.empty() || !fs::is_directory(given)) return model_of_run(run_called(text, runs));
-  if (has_journal(given)) return model_of_run(given);
+  if (text.empty() || !fs::is_directory(given)) return model_of_run(run_called(text, runs), tense);
+  if (has_journal(given)) return model_of_run(given, tense);
   const fs::path parent = fs::absolute(given).lexically_normal().parent_path();
-  if (given.filename() == "model" && has_journal(parent)) return model_of_run(parent);
+  if (given.filename() == "model" && has_journal(parent)) return model_of_run(parent, tense);
   if (!fs::is_regular_file(given / "config.yaml") && !fs::is_regular_file(given / "config.json")) {
     throw DataError(fmt::format(
         "{} is neither a run nor a model folder: it has no journal.jsonl, config.yaml or config.json", given.string()));

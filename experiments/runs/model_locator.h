@@ -13,8 +13,11 @@ struct LocatedModel {
   std::string name;  // run id, or the model folder as given
 };
 
+/// Whether the model of a run must be there, or may be the one that its training will make.
+enum class ModelTense { kPresent, kFuture };
+
 /// Throws DataError when there is nothing of that name or the run has no model yet, UsageError when several runs begin
 /// with `text`.
-LocatedModel locate_model(const std::string& text, const fs::path& runs);
+LocatedModel locate_model(const std::string& text, const fs::path& runs, ModelTense tense = ModelTense::kPresent);
 
 }  // namespace xlm

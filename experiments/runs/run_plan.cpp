@@ -58,9 +58,27 @@ std::optional<bool> holds_run(const fs::path& folder, const RunOptions& options,
   }
 }
 
-PlannedRun Planner::plan(RunOptions options) {
+std::string PlannedRun::source_id() const {
+  const auto content = inputs.contents.find("model.init_from");
+  if (content == inputs.contents.end()) return "";
+  const std::string id = run_of_content(content->second);
+  const bool beside = absolute_name(RunPaths{paths.folder.parent_path() / id}.model()) == options.init_from;
+  return beside ? id : "";
+}
+
+PlannedRun Planner::plan(RunOptions options, ModelTense tense) {
+  if (!options.init_from.empty())
+    options.init_from = absolute_name(locate_model(options.init_from, runs_, tense).model);
+  return plan_located(std::move(options));
+}
+
+PlannedRun Planner::plan_after(const PlannedRun& source, RunOptions options) {
+  options.init_from = absolute_name(source.paths.model());
+  return plan_located(std::move(options));
+}
+
+PlannedRun Planner::plan_located(RunOptions options) {
   options.data.path = absolute_name(options.data.path);
-  if (!options.init_from.empty()) options.init_from = absolute_name(locate_model(options.init_from, runs_).model);
   if (const std::string folder = options.model.pretrained().value_or(""); !folder.empty()) {
     options.model.set_pretrained(absolute_name(folder));
   }

@@ -8,6 +8,7 @@
 #include "base/files.h"
 #include "core/api/interface.h"
 #include "experiments/configuration/run_id.h"
+#include "experiments/runs/model_locator.h"
 #include "results/run_folder/run_folder.h"
 
 namespace xlm {
@@ -22,6 +23,8 @@ struct PlannedRun {
   RunPaths paths;
 
   std::string id() const { return paths.folder.filename().string(); }
+  /// The run beside it whose model it begins from; empty where it begins from none, or from one elsewhere.
+  std::string source_id() const;
 };
 
 /// Turns options into runs of one folder of runs; data and weights that several runs share are looked at once.
@@ -29,11 +32,15 @@ class Planner {
  public:
   explicit Planner(fs::path runs) : runs_(std::move(runs)) {}
 
-  /// Throws DataError and UsageError for what the options name and is not there, and DataError where the run's folder
-  /// holds other work.
-  PlannedRun plan(RunOptions options);
+  /// The run whose model the options begin from may be one that is still to be done, where `tense` says so. Throws
+  /// DataError and UsageError for what the options name and is not there, and DataError where the run's folder holds
+  /// other work.
+  PlannedRun plan(RunOptions options, ModelTense tense = ModelTense::kPresent);
+  /// The same for options that begin from the model that `source`, a planned run, will have.
+  PlannedRun plan_after(const PlannedRun& source, RunOptions options);
 
  private:
+  PlannedRun plan_located(RunOptions options);
   fs::path folder_for(const RunOptions& options, const RunInputs& inputs) const;
 
   fs::path runs_;

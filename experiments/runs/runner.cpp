@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "experiments/configuration/configuration.h"
+#include "experiments/runs/attempt_end.h"
 #include "experiments/runs/environment.h"
 #include "experiments/runs/live_run.h"
 #include "experiments/runs/machine_resources.h"
@@ -46,6 +47,7 @@ RunOptions pinned_options(const Run& run, const WorkSettings& settings) {
   std::int64_t& threads = options.train.threads;
   threads = run.environment.value("threads", threads);  // as the run was started
   if (threads == 0) threads = settings.threads > 0 ? settings.threads : available_cores();
+  if (run.micro_batch > 0) options.train.micro_batch = rows_at_once(run);
   return options;
 }
 
@@ -57,8 +59,8 @@ void check_unchanged(const Run& run, const RunOptions& options) {
         fmt::format("the data in {} is not what the run {} was submitted with\n{}", options.data.path, run.id, kHow));
   }
   const Json submitted = run.environment.value("contents", Json::object());
-  for (const auto& [key, hash] : inputs.contents) {
-    if (submitted.value(key, "") == hash) continue;
+  for (const auto& [key, content] : inputs.contents) {
+    if (submitted.value(key, "") == content) continue;
     throw DataError(fmt::format("{}: what it names is not what the run {} was submitted with\n{}", key, run.id, kHow));
   }
 }
@@ -91,24 +93,39 @@ TrainOutcome work(const Run& run, const std::function<Core&()>& open_core, const
   sink.check_owner();
   write_file(RunPaths{run.folder}.environment(), json_text(environment));
   const std::string device = environment.value("device", options.device);
-  sink.state(RunStatus::kRunning, {{"host", environment["host"]}, {"pid", this_process().pid}});
   const std::string job = this_process().job;
+  Json state = {{"host", environment["host"]}, {"pid", this_process().pid}};
+  if (!job.empty()) state["job"] = job;
+  sink.state(RunStatus::kRunning, state);
   sink.log(fmt::format("{} on {}, threads: {}, worker {}{}", run.id, device, options.train.threads, lock.token(),
                        job.empty() ? "" : " in job " + job));
   sink.begin(options);
   return core.train({.options = options, .folder = run.folder, .model_yaml = model_yaml(options)}, sink);
 }
 
-/// Journals a failure as far as the disk and the lock allow it.
-RunReport failed(JournalSink& sink, RunStatus status, const std::string& message, ExitCode code) {
+/// Journals how an attempt failed, as far as the disk and the lock allow it.
+RunReport failed(JournalSink& sink, RunStatus status, const Json& record, ExitCode code) {
+  const auto message = record.at("reason").get<std::string>();
   sink.finish();
   try {
-    sink.state(status, {{"reason", message}});
+    sink.state(status, record);
     sink.log(fmt::format("{}: {}", name_of(status), message));
   } catch (const std::exception&) {
     // A full disk: the run stays as it is and is found stale.
+    if (status == RunStatus::kQueued) return {code, RunStatus::kFailed, message};
   }
   return {code, status, message};
+}
+
+RunReport failed(JournalSink& sink, EndCause cause, const std::string& message, ExitCode code) {
+  return failed(sink, RunStatus::kFailed, {{"reason", message}, {"cause", name_of(cause)}}, code);
+}
+
+/// The run is queued again where fewer rows of its batch can be computed at once.
+RunReport out_of_memory(JournalSink& sink, const Run& run, const std::string& message) {
+  const bool again = fewer_rows(run).has_value();
+  return failed(sink, again ? RunStatus::kQueued : RunStatus::kFailed,
+                record_of_end(run, {EndCause::kMemory, message}, again), kOutOfResources);
 }
 
 /// Trains; a report where that did not end with a model.
@@ -131,14 +148,16 @@ std::optional<RunReport> do_training(const Run& run, const std::function<Core&()
     sink.finish();
     return RunReport{kFailed, RunStatus::kRunning, error.what()};
   } catch (const DivergedError& error) {
-    return failed(sink, RunStatus::kDiverged, error.what(), kDiverged);
-  } catch (const Error& error) {
-    return failed(sink, RunStatus::kFailed, error.what(), error.code());
+    return failed(sink, RunStatus::kDiverged, {{"reason", error.what()}}, kDiverged);
+  } catch (const MemoryError& error) {
+    return out_of_memory(sink, run, error.what());
   } catch (const std::bad_alloc&) {
-    return failed(sink, RunStatus::kFailed, "out of memory", kOutOfResources);
+    return out_of_memory(sink, run, "out of memory");
+  } catch (const Error& error) {
+    return failed(sink, EndCause::kError, error.what(), error.code());
   } catch (const std::exception& error) {
     // Other libraries' exceptions: the first line says what, libtorch adds a backtrace.
-    return failed(sink, RunStatus::kFailed, first_line(error.what()), kFailed);
+    return failed(sink, EndCause::kError, first_line(error.what()), kFailed);
   }
 }
 
@@ -171,14 +190,19 @@ RunReport execute(const fs::path& run_folder, const std::function<Core&()>& open
     return *report;
   }
   const RunLock lock(run_folder, settings.lock);
-  const Run run = read_run(run_folder);  // another worker may just have finished it
+  Run run = read_run(run_folder);  // another worker may just have finished it
   if (const auto report = settled(run, settings.retry)) return *report;
   remove_unfinished_files(run_folder);
-  JournalSink sink({run_folder}, lock, settings.sink);
-  if (run.status != RunStatus::kDone) {
-    if (const auto report = do_training(run, open_core, settings, lock, sink)) return *report;
+  std::optional<JournalSink> sink;
+  sink.emplace(RunPaths{run_folder}, lock, settings.sink);
+  while (run.status != RunStatus::kDone) {
+    const std::optional<RunReport> report = do_training(run, open_core, settings, lock, *sink);
+    if (!report) break;
+    if (report->status != RunStatus::kQueued) return *report;
+    run = read_run(run_folder);  // it ran out of memory, and is tried again with less of it
+    sink.emplace(RunPaths{run_folder}, lock, settings.sink);
   }
-  return do_evaluations(run_folder, open_core, settings, sink);
+  return do_evaluations(run_folder, open_core, settings, *sink);
 }
 
 }  // namespace xlm

@@ -12,6 +12,7 @@
 #include "experiments/runs/live_run.h"
 #include "experiments/runs/run_lock.h"
 #include "experiments/sweeps/early_stopping.h"
+#include "experiments/sweeps/point_source.h"
 #include "experiments/sweeps/sweep_evaluations.h"
 
 namespace xlm {
@@ -48,7 +49,49 @@ void look_at_evaluations(SweepRun& planned, const Run& run) {
                   elsewhere ? "being made elsewhere" : "to be made");
 }
 
+/// Plans points of a sweep, with the runs that they begin from.
+class PointPlanner {
+ public:
+  explicit PointPlanner(const fs::path& runs) : planner_(runs), runs_(runs) {}
+
+  PlannedRun plan(const Yaml& configuration) {
+    const std::optional<Yaml> source = source_of_point(configuration);
+    if (!source) return planner_.plan(read_run_options(configuration), ModelTense::kFuture);
+    const PlannedRun from = plan(*source);
+    sources_.emplace(from.id(), find_path(configuration, "model.init_from")->where());
+    return planner_.plan_after(from, read_run_options(without_source(configuration)));
+  }
+
+  /// Somebody has to make what others begin from: a run that is not of the sweep must be there.
+  void check_sources(const std::set<std::string>& sweep) const {
+    for (const auto& [id, where] : sources_) {
+      if (sweep.contains(id) || fs::is_directory(RunPaths{runs_ / id}.model())) continue;
+      throw UsageError(
+          fmt::format("{}: model.init_from asks for a run that is not of this sweep, and not done ({})\n"
+                      "add it to the sweep's points, or name a run or model that is there",
+                      where, id));
+    }
+  }
+
+ private:
+  Planner planner_;
+  fs::path runs_;
+  std::map<std::string, std::string> sources_;  // their ids, and where they are asked for
+};
+
 }  // namespace
+
+SourceState source_state(const SweepRun& run) {
+  if (run.source.empty()) return SourceState::kReady;
+  const fs::path folder = run.planned.paths.folder.parent_path() / run.source;
+  if (fs::is_directory(folder)) {
+    const RunStatus status = read_live_run(folder).status;
+    if (status == RunStatus::kDone) return SourceState::kReady;
+    if (has_ended(status)) return SourceState::kLost;
+    if (status == RunStatus::kRunning || has_live_worker(folder)) return SourceState::kComing;
+  }
+  return SourceState::kWaiting;
+}
 
 void shuffle_runs(std::vector<SweepRun>& runs) {
   // A run's id ends with a hash of what it is.
@@ -56,7 +99,9 @@ void shuffle_runs(std::vector<SweepRun>& runs) {
   std::sort(runs.begin(), runs.end(), [&](const SweepRun& a, const SweepRun& b) { return hash(a) < hash(b); });
 }
 
-void look_at(SweepRun& planned, bool retry) {
+namespace {
+
+void look_at_folder(SweepRun& planned, bool retry) {
   const fs::path& folder = planned.planned.paths.folder;
   planned.action = SweepAction::kRun;
   planned.evaluations_left = planned.evaluations.size();
@@ -108,16 +153,29 @@ void look_at(SweepRun& planned, bool retry) {
   }
 }
 
+}  // namespace
+
+void look_at(SweepRun& planned, bool retry) {
+  look_at_folder(planned, retry);
+  if (planned.action != SweepAction::kRun || planned.status == name_of(RunStatus::kDone)) return;
+  const SourceState source = source_state(planned);
+  if (source == SourceState::kReady) return;
+  planned.reason += source == SourceState::kLost
+                        ? fmt::format(", but {}, which it begins from, is lost", planned.source)
+                        : fmt::format(", once {} is done", planned.source);
+}
+
 std::vector<SweepRun> plan_sweep(const Yaml& tree, const fs::path& runs, bool retry) {
   const Yaml base = run_part(tree);
-  Planner planner(runs);
+  PointPlanner planner(runs);
   SweepEvaluations evaluations(tree);
   const std::optional<EarlyStopping> early_stopping = read_early_stopping(tree);
   std::vector<SweepRun> result;
   std::set<std::string> seen;
   for (const SweepPoint& point : expand_sweep(tree)) {
-    SweepRun run{.point = point, .planned = planner.plan(read_run_options(at_point(base, point)))};
+    SweepRun run{.point = point, .planned = planner.plan(at_point(base, point))};
     if (!seen.insert(run.id()).second) continue;
+    run.source = run.planned.source_id();
     if (early_stopping) check_rungs(tree, *early_stopping, run.planned.options);
     run.evaluations = evaluations.of(run.planned);
     run.setting = setting_of(point);
@@ -125,6 +183,7 @@ std::vector<SweepRun> plan_sweep(const Yaml& tree, const fs::path& runs, bool re
     result.push_back(std::move(run));
   }
   evaluations.check_conditions();
+  planner.check_sources(seen);
   if (early_stopping) leave_pruned(*early_stopping, result);
   return result;
 }

@@ -26,6 +26,7 @@ struct SweepRun {
   SweepPoint point;
   PlannedRun planned;
   std::string setting;  // what it shares with the runs that differ from it in the seed alone
+  std::string source;   // the run whose model it begins from; empty: none
   SweepAction action = SweepAction::kRun;
   std::string status;           // as in the journal; "new" before submission
   std::string reason;           // why the action
@@ -37,11 +38,21 @@ struct SweepRun {
 };
 
 /// All runs of a sweep in the order of its points, each once. Reads run folders, writes nothing. Throws UsageError with
-/// file:line for any point that is no valid run, and DataError for data that is not there.
+/// file:line for any point that is no valid run, or begins from one that is neither of the sweep nor there, and
+/// DataError for data that is not there.
 std::vector<SweepRun> plan_sweep(const Yaml& tree, const fs::path& runs, bool retry);
 
 /// Puts runs in an order that follows from their ids alone: mixed, and the same on every machine.
 void shuffle_runs(std::vector<SweepRun>& runs);
+
+/// How the run stands whose model a run begins from.
+enum class SourceState {
+  kReady,    // its model is there, or there is none to begin from
+  kComing,   // somebody is at work on it
+  kWaiting,  // nobody is
+  kLost,     // it has failed, diverged or been pruned
+};
+SourceState source_state(const SweepRun& run);
 
 /// How a run stands now: sets status, action, reason, checkpoint and the evaluations that are left.
 void look_at(SweepRun& run, bool retry);

@@ -91,7 +91,17 @@ class Assembler {
     run_.status = static_cast<RunStatus>(known - kRunStatusNames.begin());
     run_.reason = text_field(record, "reason");
     run_.finished = has_ended(run_.status) ? std::optional<double>(time) : std::nullopt;
-    run_.history.push_back({time, state, run_.reason, text_field(record, "host"), integer_field(record, "pid")});
+    run_.history.push_back(
+        {.time = time,
+         .state = state,
+         .reason = run_.reason,
+         .host = text_field(record, "host"),
+         .pid = integer_field(record, "pid"),
+         .job = text_field(record, "job"),
+         .cause = text_field(record, "cause"),
+         .micro_batch = integer_field(record, "micro_batch"),
+         .memory = record.contains("memory") && record["memory"].is_number() ? record["memory"].get<double>() : 0});
+    if (const std::int64_t rows = run_.history.back().micro_batch; rows > 0) run_.micro_batch = rows;
     add_experiment(text_field(record, "experiment"));
   }
 

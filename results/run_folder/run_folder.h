@@ -52,7 +52,23 @@ struct RunState {
   std::string reason;
   std::string host;
   std::int64_t pid = 0;
+  std::string job;               // of a cluster's queue; empty: none
+  std::string cause;             // why an attempt ended that did not end by itself: name_of(EndCause)
+  std::int64_t micro_batch = 0;  // rows that the next attempt computes at once; 0: as configured
+  double memory = 0;             // bytes that an attempt had which ran out of memory; 0: not known
 };
+
+/// Why an attempt at a run ended before the run was done.
+enum class EndCause {
+  kMemory,  // out of memory, of the host or of a GPU
+  kTime,    // its time was over
+  kNode,    // its machine failed
+  kKilled,  // killed, by whom and why is not known
+  kGone,    // its worker is gone without a trace
+  kError,   // an error of its own
+};
+inline constexpr std::array<std::string_view, 6> kEndCauseNames{"memory", "time", "node", "killed", "gone", "error"};
+inline std::string_view name_of(EndCause cause) { return kEndCauseNames[static_cast<std::size_t>(cause)]; }
 
 /// Settings by dotted key.
 using SettingList = std::vector<std::pair<std::string, Json>>;
@@ -120,6 +136,7 @@ struct Run {
   std::optional<double> finished;  // set where it has ended
   std::int64_t step = 0;           // the last that the journal speaks of
   std::vector<RunState> history;
+  std::int64_t micro_batch = 0;  // rows computed at once since memory was too small for more; 0: as configured
   std::map<std::pair<std::string, std::int64_t>, double> metrics;  // by name and step
   std::vector<RunEvaluation> evaluations;                          // by split, step and settings
   std::map<std::string, double> costs;

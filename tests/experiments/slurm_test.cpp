@@ -1,10 +1,9 @@
-// Sweeps on a real Slurm, which the variable XLM_TEST_SLURM names: a program that `start FOLDER CPUS GPUS` and
-// `stop FOLDER` can be said to. It leaves FOLDER/slurm.conf, and its partition `urgent` preempts jobs of the others.
+// Sweeps on a real Slurm.
 #include <gmock/gmock.h>
 
 #include "base/json.h"
 #include "base/text.h"
-#include "tests/experiments/program_fixture.h"
+#include "tests/experiments/slurm_fixture.h"
 
 namespace xlm {
 namespace {
@@ -16,56 +15,28 @@ using ::testing::Not;
 class SlurmTest : public ProgramTest {
  protected:
   void SetUp() override {
-    const char* program = std::getenv("XLM_TEST_SLURM");
-    if (program == nullptr) GTEST_SKIP() << "XLM_TEST_SLURM names no Slurm to start";
-    starter_ = program;
-    ASSERT_EQ(shell(folder_.path(), starter_ + " start cluster 6 0").code, 0);
-    ::setenv("SLURM_CONF", (folder_.path() / "cluster" / "slurm.conf").c_str(), 1);
+    if (LocalSlurm::starter().empty()) GTEST_SKIP() << "XLM_TEST_SLURM names no Slurm to start";
+    slurm_.start(6);
     write_sweep("resources: {cpus: 1, time: 5min}\nsweep: {grid: {seed: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]}}\n");
   }
 
   void TearDown() override {
-    if (starter_.empty()) return;
     fs::remove(hold());
-    shell(folder_.path(), "scancel -u root; for i in 1 2 3 4 5 6 7 8 9; do [ -n \"$(squeue -h)\" ] && sleep 1; done");
-    shell(folder_.path(), starter_ + " stop cluster");
+    slurm_.stop();
   }
 
   ProgramResult submit_workers(const std::string& jobs) {
     return run({"sweep", "sweep.yaml", "--launcher", "slurm", "--jobs", jobs});
   }
 
-  std::string squeue(const std::string& format) const {
-    return std::string(trim(shell(folder_.path(), "squeue -h -r -t PD,R -o '" + format + "'").out));
-  }
-  std::size_t count_jobs() const { return squeue("%i").empty() ? 0 : split(squeue("%i"), '\n').size(); }
-
-  /// Slurm starts a job that it put back into its queue after two minutes; here soon. (At once would be too early: a
-  /// second must have gone by before it believes the job's new credential.)
-  void start_requeued() const {
-    shell(folder_.path(),
-          "squeue -h -r -t PD -o '%i %S' | while read task start; do"
-          "  [ \"$(date -d \"$start\" +%s)\" -gt $(($(date +%s) + 5)) ] &&"
-          "    scontrol update JobId=$task StartTime=now+3; done 2>/dev/null");
-  }
+  std::size_t count_jobs() const { return slurm_.jobs().size(); }
 
   /// Waits until all runs are done and no worker is left.
   void until_all_done(std::size_t count) {
-    slowly_until([&] {
-      start_requeued();
-      return count_done() == count && count_jobs() == 0;
+    LocalSlurm::until([&] {
+      slurm_.start_requeued();
+      return count_done(run_folders()) == count && count_jobs() == 0;
     });
-  }
-
-  /// As until, for what is asked of Slurm's commands.
-  static void slowly_until(const std::function<bool()>& condition) {
-    while (!condition()) ::usleep(200000);
-  }
-
-  std::size_t count_done() const {
-    std::size_t count = 0;
-    for (const fs::path& run : run_folders()) count += read_live_run(run).status == RunStatus::kDone ? 1 : 0;
-    return count;
   }
 
   void expect_results_of_a_local_sweep() {
@@ -82,7 +53,7 @@ class SlurmTest : public ProgramTest {
     EXPECT_EQ(sorted(run(question).out), sorted(run(elsewhere).out));
   }
 
-  std::string starter_;
+  LocalSlurm slurm_{folder_.path()};
 };
 
 TEST_F(SlurmTest, WorkersDoEveryRunOnceAndASecondSubmissionAddsNone) {
@@ -102,7 +73,7 @@ TEST_F(SlurmTest, WorkersDoEveryRunOnceAndASecondSubmissionAddsNone) {
   const ProgramResult all = waiting.wait();
   EXPECT_EQ(all.code, kDone) << all.err;
   EXPECT_THAT(all.out, HasSubstr("12 of 12 runs done"));
-  slowly_until([&] { return count_jobs() == 0; });
+  LocalSlurm::until([&] { return count_jobs() == 0; });
   expect_all_done(12);
   for (const fs::path& folder : run_folders()) EXPECT_EQ(steps(folder).size(), 10U) << folder;
   expect_results_of_a_local_sweep();
@@ -116,7 +87,7 @@ TEST_F(SlurmTest, WorkersThatAreRequeuedCancelledAndKilledLoseNothing) {
   write_file(hold(), "");
   EXPECT_EQ(submit_workers("4").code, kDone);
   until([&] { return count_running() == 4; });
-  const std::string job = squeue("%F").substr(0, squeue("%F").find('\n'));
+  const std::string job = slurm_.squeue("%F").substr(0, slurm_.squeue("%F").find('\n'));
   EXPECT_EQ(shell(folder_.path(), "scontrol requeue " + job + "_0 && scancel " + job + "_1").code, 0);
   until([&] { return count_running() == 2; });
   for (const fs::path& folder : run_folders()) {  // a process that does a run, not the one that started it
@@ -125,8 +96,8 @@ TEST_F(SlurmTest, WorkersThatAreRequeuedCancelledAndKilledLoseNothing) {
     EXPECT_EQ(::kill(static_cast<pid_t>(present.history.back().pid), SIGKILL), 0);
     break;
   }
-  slowly_until([&] { return squeue("%i %r").find(job + "_0 BeginTime") != std::string::npos; });
-  EXPECT_EQ(count_jobs(), 3U) << "a cancelled worker stays away: " << squeue("%i %T");
+  LocalSlurm::until([&] { return slurm_.squeue("%i %r").find(job + "_0 BeginTime") != std::string::npos; });
+  EXPECT_EQ(count_jobs(), 3U) << "a cancelled worker stays away: " << slurm_.squeue("%i %T");
   fs::remove(hold());
   until_all_done(12);
   expect_all_done(12);
@@ -151,7 +122,7 @@ TEST_F(SlurmTest, ARunLongerThanTheTimeOfAWorkerIsGoneOnWith) {
   EXPECT_EQ(submit_workers("2").code, kDone);
   until([&] { return count_running() == 2; });
   until([&] { return count_running() == 0; });  // told to save half a minute before the end
-  slowly_until([&] { return squeue("%r").find("BeginTime") != std::string::npos; });
+  LocalSlurm::until([&] { return slurm_.squeue("%r").find("BeginTime") != std::string::npos; });
   fs::remove(hold());
   until_all_done(3);
   expect_all_done(3);
@@ -179,8 +150,8 @@ TEST_F(SlurmTest, WhatFailsIsTriedOnceForEachSubmission) {
   const ProgramResult result = run({"sweep", "sweep.yaml", "--launcher", "slurm", "--wait"});
   EXPECT_EQ(result.code, kFailed) << result.err;
   EXPECT_THAT(result.out, AllOf(HasSubstr("1 of 3 runs done, 2 failed"), HasSubstr("something broke"),
-                                HasSubstr("killed 3 times in a row")));
-  slowly_until([&] { return count_jobs() == 0; });
+                                HasSubstr("3 times in a row")));
+  LocalSlurm::until([&] { return count_jobs() == 0; });
   std::size_t tries = 0;
   for (const fs::path& folder : run_folders()) {
     const std::vector<int> done = steps(folder);
@@ -196,8 +167,8 @@ TEST_F(SlurmTest, AStopEndsWorkersAndCancelsJobsThatWait) {
   EXPECT_EQ(submit_workers("8").code, kDone);  // more than the cluster has processors
   until([&] { return count_running() == 6; });
   EXPECT_EQ(run({"runs", "stop", "--where", "experiment=sweep"}).code, kDone);
-  slowly_until([&] { return count_jobs() == 0; });
-  EXPECT_EQ(count_done(), 0U);
+  LocalSlurm::until([&] { return count_jobs() == 0; });
+  EXPECT_EQ(count_done(run_folders()), 0U);
   EXPECT_EQ(count_running(), 0U);
   fs::remove(hold());
   EXPECT_EQ(run({"sweep", "sweep.yaml", "--launcher", "slurm", "--wait"}).code, kDone);

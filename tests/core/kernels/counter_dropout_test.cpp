@@ -25,10 +25,11 @@ TEST(PlaceDropout, ScalesValueAndGradientByTheFactorsOfThePlaces) {
       const torch::Tensor x = torch::randn(shape).to(type).set_requires_grad(true);
       const std::int64_t width = shape.back();
       torch::Tensor factors = torch::empty({x.numel() / width, width});
+      const std::int64_t lines = shape.size() == 3 ? shape[1] : 1;  // of a row of the batch
+      const auto key = [&](std::int64_t line) { return Dropout::key_of(9, line / lines, line % lines, 0); };
       for (std::int64_t row = 0; row < factors.size(0); ++row) {
         for (std::int64_t j = 0; j < width; ++j) {
-          factors.data_ptr<float>()[row * width + j] =
-              dropout.factor(Dropout::row_key(9, row, 0), static_cast<std::uint32_t>(j));
+          factors.data_ptr<float>()[row * width + j] = dropout.factor(key(row), static_cast<std::uint32_t>(j));
         }
       }
       factors = factors.view(shape).to(type);

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numeric>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -126,21 +127,33 @@ TEST_F(TrainerTest, RecurrentWindowsStoppedAndResumedGiveTheSameBits) {
   }
 }
 
-TEST_F(TrainerTest, MicroBatchesAddUpToTheBatch) {
-  RecordingSink whole_sink;
-  RecordingSink parts_sink;
-  TrainJob whole = job("whole");
-  TrainJob parts = job("parts");
-  for (TrainJob* each : {&whole, &parts}) {
-    auto& model = each->options.model.get<AdaptiveSpanOptions>();
-    model.dropout = model.attention_dropout = 0;
-    each->options.train.steps = 3;
+TEST_F(TrainerTest, MicroBatchesChangeNothingButRounding) {
+  using Span = AdaptiveSpanOptions::SpanType;
+  using Boundary = BoundaryOptions::Type;
+  std::vector<TrainJob> jobs{recurrent_job("kept", false), recurrent_job("again", true)};
+  for (const Span type : {Span::kFixed, Span::kAdaptive, Span::kDynamic}) {
+    jobs.push_back(job(fmt::format("span{}", static_cast<int>(type)), type));
   }
-  parts.options.train.micro_batch = 1;
-  train(whole, whole_sink);
-  train(parts, parts_sink);
-  for (const std::int64_t step : {1, 2, 3}) EXPECT_NEAR(parts_sink.losses.at(step), whole_sink.losses.at(step), 2e-3);
-  EXPECT_NEAR(parts_sink.losses.at(1), whole_sink.losses.at(1), 1e-5);
+  for (const Boundary type :
+       {Boundary::kNone, Boundary::kFixed, Boundary::kWhitespace, Boundary::kEntropy, Boundary::kGumbel}) {
+    jobs.push_back(hourglass_job(fmt::format("boundaries{}", static_cast<int>(type)), type));
+    if (type == Boundary::kNone) jobs.back().options.model.get<HourglassOptions>().layers = {2};
+  }
+  for (TrainJob& whole : jobs) {
+    whole.options.train.steps = 4;
+    RecordingSink whole_sink;
+    train(whole, whole_sink);
+    for (const std::int64_t count : {2, 4}) {
+      TrainJob parts = whole;
+      parts.folder += fmt::format("-in-{}", count);
+      parts.options.train.micro_batch = whole.options.train.batch / count;
+      RecordingSink sink;
+      train(parts, sink);
+      for (const auto& [step, loss] : whole_sink.losses) {
+        EXPECT_NEAR(sink.losses.at(step), loss, 2e-5 * loss) << parts.folder << " at step " << step;
+      }
+    }
+  }
 }
 
 TEST_F(TrainerTest, ACorruptNewestCheckpointFallsBackAndTheResultIsTheSame) {

@@ -1,5 +1,6 @@
 #include "experiments/launchers/launcher.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -146,6 +147,35 @@ TEST_F(LauncherTest, EachGpuHasItsOwnWorker) {
   ::unsetenv("CUDA_VISIBLE_DEVICES");
   EXPECT_TRUE(fs::exists(runs_ / "4"));
   EXPECT_TRUE(fs::exists(runs_ / "7"));
+}
+
+/// The most workers at once on one GPU of 10 GB, whose runs take 2 GB each.
+TEST_F(LauncherTest, RunsShareAGpuAsManyAsFitOnceOneHasShownWhatItTakes) {
+  ::setenv("CUDA_VISIBLE_DEVICES", "4", 1);
+  settings_.jobs = 0;
+  const auto most_at_once = [&](const std::string& seeds, int all) {
+    auto runs = submitted("sweep: {grid: {seed: [" + seeds + "]}}\n");
+    for (SweepRun& run : runs) run.planned.options.device = "auto";
+    fs::remove(runs_ / "counts");
+    launch(runs,
+           fmt::format("cd \"$1\"\nsed -i '0,/{{/s//{{\"gpu_memory\": \"10000000000\",/' environment.json\n"
+                       "echo '{{\"type\":\"costs\",\"time\":1,\"values\":{{\"peak_memory\":2e9}}}}' >> journal.jsonl\n"
+                       "cd ..\nmkdir -p working\ntouch working/$$ begun.$$\n"
+                       "i=0; while [ -e first ] && [ $(ls | grep -c begun) -lt {} ] && [ $i -lt 500 ]; do "
+                       "i=$((i+1)); sleep 0.02; done\n"
+                       "touch first\nls working | wc -l >> counts\nrm working/$$\ncd \"$1\"\n",
+                       all) +
+               state("done"));
+    std::ifstream counts(runs_ / "counts");
+    int most = 0;
+    for (int count = 0; counts >> count;) most = std::max(most, count);
+    return most;
+  };
+  EXPECT_EQ(most_at_once("1", 1), 1);
+  EXPECT_EQ(most_at_once("1, 2, 3, 4, 5, 6", 4), 3) << "0.9 · 10 GB of 2 GB and 0.6 GB beside each";
+  settings_.runs_per_gpu = 2;
+  EXPECT_EQ(most_at_once("7, 8, 9", 8), 2);
+  ::unsetenv("CUDA_VISIBLE_DEVICES");
 }
 
 TEST_F(LauncherTest, AStopIsPassedOnAndWaitedFor) {

@@ -139,6 +139,56 @@ TEST_F(SchedulerTest, AWorkerWithoutALastWordIsAFailureOfItsRunAlone) {
   EXPECT_EQ(report.ended.at(sweep_[0].id()), "its worker was killed by signal 9");
   EXPECT_EQ(report.ended.at(sweep_[1].id()), "its worker ended with code 3");
   EXPECT_EQ(report.ended.size(), 2U);
+  const auto killed = read_live_run(folder_of(0));
+  EXPECT_EQ(killed.status, RunStatus::kFailed);
+  EXPECT_EQ(killed.history.back().cause, "killed");
+  EXPECT_EQ(read_live_run(folder_of(1)).history.back().cause, "error");
+}
+
+TEST_F(SchedulerTest, ARunThatBeginsFromAnotherWaitsForIt) {
+  sweep_[0].source = sweep_[2].id();
+  FakeHost host(2);
+  run(host, {[&] {
+               EXPECT_THAT(host.working(), ElementsAre(sweep_[1].id(), sweep_[2].id()));
+               host.end(0, 0, "done");
+             },
+             [&] { EXPECT_THAT(host.working(), ElementsAre("", sweep_[2].id())); }, [&] { host.end(1, 0, "done"); },
+             [] {}, [] {}, [] {}, [] {}, [] {}, [] {}, [] {},  // it looks every ten seconds
+             [&] {
+               EXPECT_THAT(host.working(), ElementsAre(sweep_[0].id(), ""));
+               host.end(0, 0, "done");
+             }});
+}
+
+TEST_F(SchedulerTest, ARunIsGivenUpWhoseSourceIsLostOrNobodyMakes) {
+  sweep_[1].source = sweep_[0].id();
+  sweep_[2].source = "gone";
+  FakeHost host(1);
+  const LaunchReport report = run(host, {[&] { host.end(0, 4, "diverged"); }});
+  EXPECT_THAT(host.started, ElementsAre(sweep_[0].id()));
+  EXPECT_THAT(report.ended.at(sweep_[1].id()), testing::HasSubstr("has failed"));
+  EXPECT_THAT(report.ended.at(sweep_[2].id()), testing::HasSubstr("nobody is at work on gone"));
+}
+
+TEST_F(SchedulerTest, ASourceThatAnotherWorkerMakesIsWaitedFor) {
+  sweep_.resize(2);
+  sweep_[0].source = sweep_[1].id();
+  sweep_[1].action = SweepAction::kSkip;
+  auto lock = std::make_unique<RunLock>(folder_of(1));
+  FakeHost host(1);
+  std::vector<std::function<void()>> rounds(5, [&] { EXPECT_THAT(host.started, IsEmpty()); });
+  rounds.emplace_back([&] {
+    Journal(
+        sweep_[1].planned.paths.journal(), [this] { return now_; }, lock->token())
+        .append("state", {{"state", "done"}});
+    lock.reset();
+  });
+  rounds.emplace_back([] {});  // it sees that
+  rounds.emplace_back([&] {
+    EXPECT_THAT(host.started, ElementsAre(sweep_[0].id()));
+    host.end(0, 0, "done");
+  });
+  EXPECT_THAT(run(host, rounds).ended, IsEmpty());
 }
 
 TEST_F(SchedulerTest, AWorkerThatCannotBeStartedIsAFailureOfItsRunAlone) {

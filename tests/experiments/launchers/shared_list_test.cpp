@@ -130,8 +130,27 @@ TEST_F(SharedListTest, ARunThatKillsItsWorkerIsGivenUpAfterThreeTimesAndItsJourn
   EXPECT_THAT(host_.started, ElementsAre(item(0).id(), item(1).id(), item(2).id(), item(0).id(), item(0).id()));
   const auto given_up = read_live_run(folder_of(0));
   EXPECT_EQ(given_up.status, RunStatus::kFailed);
-  EXPECT_THAT(given_up.reason, HasSubstr("killed 3 times in a row"));
+  EXPECT_THAT(given_up.reason, HasSubstr("3 times in a row"));
   EXPECT_EQ(report.ended.size(), 1U);
+}
+
+TEST_F(SharedListTest, AWorkerThatFindsOnlyRunsWhoseSourceIsBeingMadeStopsAndIsToComeBack) {
+  list_.items[1].source = item(0).id();
+  const RunLock other(folder_of(0));
+  EXPECT_TRUE(run().interrupted);
+  EXPECT_THAT(host_.started, ElementsAre(item(2).id()));
+}
+
+TEST_F(SharedListTest, TheQueueSaysWhyAWorkerIsGoneAndTheJournalKeepsIt) {
+  Journal(item(0).planned.paths.journal())
+      .append("state", {{"state", "running"}, {"host", "node7"}, {"job", "here:12_3"}});
+  settings_.job_state = [](const std::string& job) { return job == "here:12_3" ? "NODE_FAIL" : ""; };
+  run();
+  EXPECT_EQ(host_.started.size(), 3U);
+  const auto read = read_live_run(folder_of(0));
+  ASSERT_GE(read.history.size(), 3U);
+  EXPECT_EQ(read.history[2].cause, "node");
+  EXPECT_EQ(read.history[2].reason, "its worker is gone (job 12_3 on node7: NODE_FAIL)");
 }
 
 TEST_F(SharedListTest, WorkersOfOtherSchedulersThatWereKilledCountAndThoseBeforeACheckpointDoNot) {

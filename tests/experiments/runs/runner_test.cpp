@@ -39,6 +39,14 @@ class RunnerTest : public ::testing::Test {
     return run;
   }
 
+  PlannedRun submitted_with_batch(std::int64_t batch) {
+    std::string text = run_config(data_);
+    text.replace(text.find("batch: 2"), 8, "batch: " + std::to_string(batch));
+    PlannedRun run = Planner(runs_).plan(read_run_options(parse_yaml(text, "run.yaml")));
+    submit(run);
+    return run;
+  }
+
   RunReport work(const PlannedRun& run, bool retry = false) {
     settings_.retry = retry;
     return execute(
@@ -73,6 +81,34 @@ TEST_F(RunnerTest, SubmittingMakesAWholeQueuedRun) {
   EXPECT_EQ(read.environment["fingerprint"], run.inputs.data.fingerprint);
   EXPECT_EQ(read_run_options(read_yaml(run.paths.config())).data.path, data_.string());
   for (const auto& entry : fs::directory_iterator(runs_)) EXPECT_NE(entry.path().filename().string().front(), '.');
+}
+
+TEST_F(RunnerTest, ARunThatRunsOutOfMemoryGoesOnWithFewerRowsAtOnceAndSaysSo) {
+  const PlannedRun run = submitted_with_batch(8);
+  core_.orders = "memory-for=2";
+  EXPECT_EQ(work(run).code, kDone);
+  const auto read = read_run(run.paths.folder);
+  EXPECT_EQ(read.status, RunStatus::kDone);
+  EXPECT_EQ(read.micro_batch, 2);
+  std::vector<std::string> causes;
+  for (const RunState& state : read.history) causes.push_back(state.state + state.cause);
+  EXPECT_THAT(causes, ElementsAre("queued", "running", "queuedmemory", "running", "queuedmemory", "running", "done"));
+  EXPECT_THAT(read.history[4].reason, HasSubstr("4 rows of the batch at once, and goes on with 2"));
+  EXPECT_EQ(steps(run).size(), 14U) << "two attempts of two steps and one of ten";
+}
+
+TEST_F(RunnerTest, WithOneRowAtOnceARunOutOfMemoryHasFailed) {
+  const PlannedRun run = submitted_with_batch(6);
+  core_.orders = "memory-for=0";
+  const RunReport report = work(run);
+  EXPECT_EQ(report.code, kOutOfResources);
+  EXPECT_EQ(report.status, RunStatus::kFailed);
+  const auto read = read_run(run.paths.folder);
+  EXPECT_EQ(read.status, RunStatus::kFailed);
+  EXPECT_EQ(read.history.back().cause, "memory");
+  EXPECT_THAT(read.reason, HasSubstr("1 row of the batch at once"));
+  core_.orders = "memory-for=1";
+  EXPECT_EQ(work(run).code, kDone) << "with the rows that it found before";
 }
 
 TEST_F(RunnerTest, AnotherExperimentSharesTheRun) {
@@ -473,7 +509,7 @@ TEST_F(RunnerTest, ATokenizersFileIsNamedFromEverywhere) {
   EXPECT_EQ(run.id(), planned(tokenizer.string()).id());
 }
 
-TEST_F(RunnerTest, InitialWeightsAreAMatterOfContentAndFoundByRunId) {
+TEST_F(RunnerTest, InitialWeightsAreFoundByRunIdAndThoseOfAFolderAreAMatterOfContent) {
   const PlannedRun first = submitted();
   work(first);
   const auto with_init = [&](const std::string& model) {
@@ -486,9 +522,14 @@ TEST_F(RunnerTest, InitialWeightsAreAMatterOfContentAndFoundByRunId) {
   EXPECT_NE(by_prefix.id(), first.id());
   EXPECT_EQ(with_init(first.paths.model()).id(), by_prefix.id());
   EXPECT_THROW(with_init("nothing-like-it"), DataError);
-  submit(by_prefix);
-  write_file(first.paths.model() / "model.safetensors", "other weights");
-  EXPECT_EQ(work(by_prefix).code, kBadData);
+  const fs::path folder = folder_.path() / "weights";
+  fs::copy(first.paths.model(), folder);
+  const PlannedRun by_content = with_init(folder);
+  EXPECT_NE(by_content.id(), by_prefix.id()) << "a run's model is what the run's id says";
+  submit(by_content);
+  write_file(folder / "model.safetensors", "other weights");
+  EXPECT_EQ(work(by_content).code, kBadData);
+  EXPECT_NE(with_init(folder).id(), by_content.id());
 }
 
 TEST_F(RunnerTest, ARunGoesOnOnTheKindOfDeviceThatItBeganOn) {

@@ -53,6 +53,58 @@ TEST_F(SweepPlanTest, NewRunsAreToBeDoneAndNothingIsWritten) {
   EXPECT_EQ(shown_value(runs[1].point, "model.span"), "16");
 }
 
+/// Every seed: one run from random weights, and one of half the span that begins from it.
+constexpr const char* kTwoStages =
+    "sweep:\n"
+    "  grid: {model.span: [16, 8], seed: [1, 2], model.init_from: [{model.span: 16}]}\n"
+    "  when: {model.init_from: {model.span: 8}}\n";
+
+TEST_F(SweepPlanTest, ARunMayBeginFromAnotherOfTheSweepAndItsIdIsKnownBeforeThatIsDone) {
+  const auto runs = plan(kTwoStages);
+  ASSERT_EQ(runs.size(), 4U);
+  EXPECT_EQ(runs[0].source, "");
+  EXPECT_EQ(runs[2].source, runs[0].id());
+  EXPECT_EQ(runs[3].source, runs[1].id()) << "the same seed";
+  EXPECT_EQ(runs[2].planned.options.init_from, runs[0].planned.paths.model());
+  EXPECT_EQ(runs[2].reason, "new, once " + runs[0].id() + " is done");
+  EXPECT_EQ(source_state(runs[2]), SourceState::kWaiting);
+  work(runs[0]);
+  const auto later = plan(kTwoStages);
+  EXPECT_EQ(later[2].id(), runs[2].id());
+  EXPECT_EQ(later[2].reason, "new");
+  EXPECT_EQ(source_state(later[2]), SourceState::kReady);
+  work(later[2]);
+  EXPECT_EQ(plan(kTwoStages)[2].status, "done");
+  EXPECT_EQ(plan(kTwoStages)[3].status, "new");
+}
+
+TEST_F(SweepPlanTest, ARunThatBeginsFromARunIsAnotherThanOneThatBeginsFromTheFolderWithItsWeights) {
+  const auto runs = plan(kTwoStages);
+  work(runs[0]);
+  fs::copy(runs[0].planned.paths.model(), folder_.path() / "weights");
+  const auto named = [&](const std::string& name) {
+    return plan("sweep: {grid: {model.span: [8], model.init_from: [" + name + "]}}\n")[0].id();
+  };
+  EXPECT_EQ(named(runs[0].id()), named(runs[0].planned.paths.model()));
+  EXPECT_NE(named((folder_.path() / "weights").string()), named(runs[0].id()));
+}
+
+TEST_F(SweepPlanTest, ASourceThatNobodyMakesIsAnErrorWithItsPlace) {
+  const auto complaint = [&](const std::string& sweep) -> std::string {
+    try {
+      plan(sweep);
+    } catch (const UsageError& error) {
+      return error.what();
+    }
+    return "none";
+  };
+  EXPECT_THAT(complaint("sweep: {grid: {seed: [1]}}\n"), "none");
+  EXPECT_THAT(complaint("sweep:\n  grid:\n    model.init_from: [{model.span: 4}]\n"),
+              AllOf(HasSubstr("sweep.yaml:7: model.init_from"), HasSubstr("not of this sweep, and not done")));
+  EXPECT_THAT(complaint("sweep: {grid: {model.init_from: [{}]}}\n"), HasSubstr("in which values"));
+  EXPECT_THAT(complaint("sweep: {grid: {model.init_from: [{model.spam: 4}]}}\n"), HasSubstr("unknown key 'spam' in 'model'"));
+}
+
 TEST_F(SweepPlanTest, ShufflingMixesTheOrderTheSameWayEachTime) {
   const auto ids = [](const std::vector<SweepRun>& runs) {
     std::vector<std::string> result;

@@ -1,0 +1,28 @@
+// Runs of a sweep that begin from another of its runs.
+#include "experiments/sweeps/point_source.h"
+
+namespace xlm {
+namespace {
+
+constexpr const char* kKey = "model.init_from";
+
+}  // namespace
+
+std::optional<Yaml> source_of_point(const Yaml& configuration) {
+  const Yaml* given = find_path(configuration, kKey);
+  if (given == nullptr || !given->is_map()) return std::nullopt;
+  if (given->entries.empty()) {
+    fail_at(*given, "model.init_from: say in which values the run to begin from differs, as {train.steps: 1000}");
+  }
+  Yaml source = without_source(configuration);
+  for (const auto& [key, value] : given->entries) source.set(key, value);
+  return source;
+}
+
+Yaml without_source(Yaml configuration) {
+  const Yaml* given = find_path(configuration, kKey);
+  if (given != nullptr && given->is_map()) configuration.set(kKey, make_scalar("", *configuration.source));
+  return configuration;
+}
+
+}  // namespace xlm

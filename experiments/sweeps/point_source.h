@@ -1,0 +1,18 @@
+// Runs of a sweep that begin from another of its runs.
+#pragma once
+
+#include <optional>
+
+#include "base/yaml.h"
+
+namespace xlm {
+
+/// The configuration of the run that a point begins from, where its model.init_from is a map such as
+/// {model.recurrence.pool: none}: the point's own, with these values laid over it and, unless they say otherwise,
+/// random weights. Nothing where model.init_from is a name, or nothing. Throws UsageError with file:line.
+std::optional<Yaml> source_of_point(const Yaml& configuration);
+
+/// The point without a map for model.init_from, for whoever cares about its own options alone.
+Yaml without_source(Yaml configuration);
+
+}  // namespace xlm

@@ -1,0 +1,74 @@
+// A real Slurm for a test, which the variable XLM_TEST_SLURM names: a program that `start FOLDER CPUS GPUS` and
+// `stop FOLDER` can be said to. It leaves FOLDER/slurm.conf, and its partition `urgent` preempts jobs of the others.
+#pragma once
+
+#include <algorithm>
+#include <cstdlib>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "base/text.h"
+#include "experiments/runs/live_run.h"
+#include "tests/experiments/program_fixture.h"
+
+namespace xlm {
+
+class LocalSlurm {
+ public:
+  explicit LocalSlurm(fs::path folder) : folder_(std::move(folder)) {}
+
+  /// The program that starts one; empty where none is named.
+  static std::string starter() {
+    const char* program = std::getenv("XLM_TEST_SLURM");
+    return program == nullptr ? "" : program;
+  }
+
+  void start(int cpus) {
+    ASSERT_EQ(shell(folder_, fmt::format("{} start cluster {} 0", starter(), cpus)).code, 0);
+    ::setenv("SLURM_CONF", (folder_ / "cluster" / "slurm.conf").c_str(), 1);
+    started_ = true;
+  }
+
+  void stop() {
+    if (!started_) return;
+    shell(folder_, "scancel -u root; for i in 1 2 3 4 5 6 7 8 9; do [ -n \"$(squeue -h)\" ] && sleep 1; done");
+    shell(folder_, starter() + " stop cluster");
+  }
+
+  std::string squeue(const std::string& format) const {
+    return std::string(trim(shell(folder_, "squeue -h -r -t PD,R,S -o '" + format + "'").out));
+  }
+  std::vector<std::string> jobs(const std::string& format = "%i") const {
+    const std::string text = squeue(format);
+    return text.empty() ? std::vector<std::string>() : split(text, '\n');
+  }
+
+  /// Slurm starts a job that it put back into its queue after two minutes; here soon. (At once would be too early: a
+  /// second must have gone by before it believes the job's new credential.)
+  void start_requeued() const {
+    shell(folder_,
+          "squeue -h -r -t PD -o '%i %S' | while read task start; do"
+          "  [ \"$(date -d \"$start\" +%s)\" -gt $(($(date +%s) + 5)) ] &&"
+          "    scontrol update JobId=$task StartTime=now+3; done 2>/dev/null");
+  }
+
+  /// Waits for what is asked of Slurm's commands; the test's time limit ends it.
+  static void until(const std::function<bool()>& condition) {
+    while (!condition()) ::usleep(200000);
+  }
+
+ private:
+  fs::path folder_;
+  bool started_ = false;
+};
+
+inline std::size_t count_done(const std::vector<fs::path>& runs) {
+  return static_cast<std::size_t>(std::count_if(
+      runs.begin(), runs.end(), [](const fs::path& run) { return read_live_run(run).status == RunStatus::kDone; }));
+}
+
+}  // namespace xlm
