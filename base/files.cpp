@@ -120,11 +120,19 @@ void throw_file_error(std::string_view action, const fs::path& path, int error_n
 }
 
 std::string read_file(const fs::path& path, std::uintmax_t limit) {
-  const MappedFile file(path);
+  InputFile file(path);
   if (file.size() > limit) {
     throw DataError(fmt::format("{} has {} bytes, at most {} are read", path.string(), file.size(), limit));
   }
-  return std::string(file.text());
+  std::string content(static_cast<std::size_t>(file.size()), '\0');
+  std::size_t filled = 0;
+  while (filled < content.size()) {
+    const std::size_t bytes = file.read(content.data() + filled, content.size() - filled);
+    if (bytes == 0) break;  // it became shorter
+    filled += bytes;
+  }
+  content.resize(filled);
+  return content;
 }
 
 void write_file(const fs::path& path, std::string_view content) {

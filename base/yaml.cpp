@@ -10,6 +10,7 @@
 #include <yaml-cpp/yaml.h>
 
 #include "base/error.h"
+#include "base/plain_yaml.h"
 #include "base/text.h"
 #include "base/utf8.h"
 
@@ -304,6 +305,11 @@ std::string Yaml::where() const {
 
 Yaml parse_yaml(std::string_view text, const std::string& source_name) {
   const auto source = std::make_shared<const std::string>(source_name);
+  if (std::optional<Yaml> plain = parse_plain_yaml(text, source)) return std::move(*plain);
+  return parse_any_yaml(text, source);
+}
+
+Yaml parse_any_yaml(std::string_view text, const std::shared_ptr<const std::string>& source) {
   if (text.size() > kMaximumBytes) fail(source, 0, fmt::format("longer than {} bytes", kMaximumBytes));
   check_utf8(text, source);
   check_nesting(text, source);

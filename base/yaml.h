@@ -42,6 +42,8 @@ struct Yaml {
 
   /// "file:line", or the source alone.
   std::string where() const;
+
+  bool operator==(const Yaml& other) const;
 };
 
 /// A key and its value.
@@ -49,7 +51,10 @@ struct Yaml::Entry {
   Entry(std::string key, Yaml value) : first(std::move(key)), second(std::move(value)) {}
   std::string first;
   Yaml second;
+
+  bool operator==(const Entry&) const = default;
 };
+inline bool Yaml::operator==(const Yaml& other) const = default;
 
 /// Throws a UsageError that begins with where `node` stands.
 [[noreturn]] void fail_at(const Yaml& node, const std::string& message);
@@ -63,6 +68,9 @@ void refuse_unknown(const Yaml& map, const std::vector<std::string>& known);
 /// Parses one document. Throws UsageError with file:line for anything that is not UTF-8 or not YAML, has a key twice, a
 /// key that is not text, more than one document, or is too large (1 MB, 100 levels, 200,000 nodes after aliases).
 Yaml parse_yaml(std::string_view text, const std::string& source);
+
+/// The same by yaml-cpp alone, of which `parse_yaml` is the quick form.
+Yaml parse_any_yaml(std::string_view text, const std::shared_ptr<const std::string>& source);
 
 /// Reads and parses a file. Throws UsageError when it is missing: a configuration is something the user names.
 Yaml read_yaml(const fs::path& path);
