@@ -52,7 +52,7 @@ mutants: setup  ## change single lines and list the changes that no test notices
 demo: build  ## a sweep, its table, Pareto front and figures, in minutes; TEXT=text8.zip for the real corpus
 	@scripts/demo.sh $(XLM) "$(TEXT)"
 
-bench: all  ## speed: training steps, start-up, data preparation
+bench: all  ## speed: training steps, start-up, results store, data preparation
 	@scripts/bench.sh $(BUILD)
 
 docs-numbers: all  ## the numbers of README and docs/ made anew, beside those that stand there (ONLY=demo|cookbook|data|corpus|steps)

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <sstream>
+#include <tuple>
 #include <unordered_set>
 
 #include <fmt/format.h>
@@ -296,6 +297,13 @@ Yaml Yaml::take(std::string_view key) {
 
 void fail_at(const Yaml& node, const std::string& message) {
   throw UsageError(fmt::format("{}: {}", node.where(), message));
+}
+
+bool Yaml::operator==(const Yaml& other) const {
+  const auto parts = [](const Yaml& yaml) {
+    return std::tie(yaml.kind, yaml.scalar, yaml.quoted, yaml.items, yaml.entries, yaml.source, yaml.line);
+  };
+  return parts(*this) == parts(other);
 }
 
 std::string Yaml::where() const {

@@ -54,7 +54,6 @@ struct Yaml::Entry {
 
   bool operator==(const Entry&) const = default;
 };
-inline bool Yaml::operator==(const Yaml& other) const = default;
 
 /// Throws a UsageError that begins with where `node` stands.
 [[noreturn]] void fail_at(const Yaml& node, const std::string& message);

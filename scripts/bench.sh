@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# bench.sh BUILD: training steps beside the arithmetic limit, data preparation, and start-up.
+# bench.sh BUILD: training steps beside the arithmetic limit, start-up, the results store, and data preparation.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=$1
@@ -14,6 +14,9 @@ for _ in $(seq 20); do
   s=$(date +%s%N); "$xlm" --help >/dev/null; e=$(date +%s%N); echo $(((e - s) / 1000))
 done | sort -n | sed -n 10p | awk '{printf "%.1f ms\n", $1 / 1000}'
 ldd "$xlm" | grep -c -E 'torch|c10' | awk '{print ($1 ? "links libtorch" : "libtorch is not linked")}' || true
+
+echo
+scripts/bench_store.sh "$build"
 
 # rate LABEL TEXT ARGUMENTS…: prepares 200 MB made of copies of TEXT.
 rate() {

@@ -117,7 +117,7 @@ void add_evaluation(Run& run, const std::string& split, const Json& settings, do
 void add_numbers(Run& run, double number, const NamedByExhibits& named) {
   for (const Quantity& quantity : quantities()) {
     if (quantity.by == ReportedBy::kRun) run.costs[quantity.name] = number;
-    if (quantity.by != ReportedBy::kRun) run.metrics[{quantity.name, run.step}] = number;
+    if (quantity.by != ReportedBy::kRun) run.metrics[quantity.name][run.step] = number;
   }
   run.costs["layers"] = layers_of(run.param("model.layers"));
   for (const std::string& grid : named.grids) run.grids[grid][run.step] = {.rows = {{number}}};

@@ -53,10 +53,10 @@ std::string event_head(double time, std::int64_t step) {
 /// Times of a run's records by step: of metrics.
 std::map<std::int64_t, double> times_of_steps(const Run& run) {
   std::map<std::int64_t, double> times;
-  for (const Json& record : read_journal(RunPaths{run.folder}.journal()).records) {
-    if (record.value("type", "") != "metric" || !record.contains("step") || !record.contains("time")) continue;
+  read_journal(RunPaths{run.folder}.journal(), [&](const Json& record) {
+    if (record.value("type", "") != "metric" || !record.contains("step") || !record.contains("time")) return;
     times[record["step"].get<std::int64_t>()] = record["time"].get<double>();
-  }
+  });
   return times;
 }
 
@@ -68,12 +68,13 @@ struct EventNumbers {
 std::map<std::int64_t, EventNumbers> numbers_of(const Run& run) {
   std::map<std::int64_t, EventNumbers> events;
   const std::map<std::int64_t, double> times = times_of_steps(run);
-  for (const auto& [key, value] : run.metrics) {
-    const auto& [name, step] = key;
-    EventNumbers& event = events[step];
-    const auto time = times.find(step);
-    event.time = time == times.end() ? run.created.value_or(0) : time->second;
-    event.by_tag["train/" + name] = value;
+  for (const auto& [name, series] : run.metrics) {
+    for (const auto& [step, value] : series) {
+      EventNumbers& event = events[step];
+      const auto time = times.find(step);
+      event.time = time == times.end() ? run.created.value_or(0) : time->second;
+      event.by_tag["train/" + name] = value;
+    }
   }
   for (const RunEvaluation& evaluation : run.evaluations) {
     EventNumbers& event = events[evaluation.step];

@@ -9,6 +9,8 @@
 #include <fmt/format.h>
 #include <zlib.h>
 
+#include "base/json_parser.h"
+
 namespace xlm {
 namespace {
 
@@ -28,11 +30,11 @@ std::string line_of(const Json& record) {
 }
 
 /// The record on a line; nothing when it is none, or not what was written. An older program's lines have no checksum.
-std::optional<Json> record_on(std::string_view line) {
+std::optional<Json> record_on(std::string_view line, JsonParser& parser) {
   const std::size_t written = line.size() < kCheckBytes ? 0 : line.size() - kCheckBytes;
   const bool checked = line.substr(written).starts_with(kCheckKey);
   if (checked && line.substr(written + kCheckKey.size(), 8) != check_of(line.substr(0, written))) return std::nullopt;
-  std::optional<Json> record = parse_json_if_any(line);
+  std::optional<Json> record = parser.parse(line);
   if (!record || !record->is_object()) return std::nullopt;
   const auto type = record->find("type");
   if (type == record->end() || !type->is_string()) return std::nullopt;
@@ -56,33 +58,41 @@ void Journal::append(const std::string& type, const Json& fields, bool durable) 
   file_.append(line_of(record), durable);
 }
 
-JournalContent read_journal(const fs::path& file) {
-  const MappedFile mapped(file);
-  std::string_view text = mapped.text();
-  JournalContent content;
+JournalContent read_journal(const fs::path& file, const std::function<void(const Json& record)>& use) {
+  const std::string content = read_file(file);
+  std::string_view text = content;
+  JournalContent found;
+  JsonParser parser;
   while (!text.empty()) {
     const std::size_t end = text.find('\n');
     if (end == std::string_view::npos) {
-      content.torn = true;  // the line that a kill cut short
+      found.torn = true;  // the line that a kill cut short
       break;
     }
-    if (std::optional<Json> record = record_on(text.substr(0, end))) {
-      content.records.push_back(std::move(*record));
+    if (const std::optional<Json> record = record_on(text.substr(0, end), parser)) {
+      use(*record);
     } else {
-      ++content.malformed;
+      ++found.malformed;
     }
     text.remove_prefix(end + 1);
   }
-  return content;
+  return found;
+}
+
+JournalContent read_journal(const fs::path& file) {
+  std::vector<Json> records;
+  JournalContent found = read_journal(file, [&](const Json& record) { records.push_back(record); });
+  found.records = std::move(records);
+  return found;
 }
 
 std::int64_t highest_token(const fs::path& file) {
   if (!fs::exists(file)) return 0;
   std::int64_t highest = 0;
-  for (const Json& record : read_journal(file).records) {
+  read_journal(file, [&](const Json& record) {
     const auto token = record.find("token");
     if (token != record.end() && token->is_number_integer()) highest = std::max(highest, token->get<std::int64_t>());
-  }
+  });
   return highest;
 }
 

@@ -53,6 +53,9 @@ struct JournalContent {
 };
 JournalContent read_journal(const fs::path& file);
 
+/// The same for one record after the other, in place of `records`.
+JournalContent read_journal(const fs::path& file, const std::function<void(const Json& record)>& use);
+
 /// The highest token that a journal speaks of; 0 where there is none, or no journal.
 std::int64_t highest_token(const fs::path& file);
 

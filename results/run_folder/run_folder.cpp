@@ -61,7 +61,7 @@ class Assembler {
     if (type == "evaluation") add_evaluation(record, time);
     if (type == "wanted") add_wanted(record);
     if (type == "trace") add_trace(record);
-    if (type == "costs") add_numbers(record.at("values"), run_.costs);
+    if (type == "costs") add_numbers(record, run_.costs);
     if (type == "checkpoint") add_checkpoint(record, time);
   }
 
@@ -105,10 +105,15 @@ class Assembler {
     add_experiment(text_field(record, "experiment"));
   }
 
-  /// Numbers alone: what is not finite is null in JSON, and says nothing.
-  static void add_numbers(const Json& values, std::map<std::string, double>& out) {
+  static const Json& values_of(const Json& record) {
+    const Json& values = record.at("values");
     if (!values.is_object()) throw Json::other_error::create(501, "values must be an object", &values);
-    for (const auto& [name, value] : values.items()) {
+    return values;
+  }
+
+  /// Numbers alone: what is not finite is null in JSON, and says nothing.
+  static void add_numbers(const Json& record, std::map<std::string, double>& out) {
+    for (const auto& [name, value] : values_of(record).items()) {
       if (value.is_number()) out[name] = value.get<double>();
     }
   }
@@ -120,10 +125,11 @@ class Assembler {
   }
 
   void add_metrics(const Json& record) {
-    std::map<std::string, double> values;
-    add_numbers(record.at("values"), values);
+    const Json& values = values_of(record);
     const std::int64_t step = step_of(record);
-    for (const auto& [name, value] : values) run_.metrics[{name, step}] = value;
+    for (const auto& [name, value] : values.items()) {
+      if (value.is_number()) run_.metrics[name][step] = value.get<double>();
+    }
   }
 
   /// A column for every number of a row, each once and in order, or the store would hold one for another.
@@ -153,7 +159,7 @@ class Assembler {
     evaluation.time = time;
     evaluation.final = record.value("final", false);
     if (record.contains("settings") && record["settings"].is_object()) evaluation.settings = record["settings"];
-    if (record.contains("values")) add_numbers(record["values"], evaluation.values);
+    if (record.contains("values")) add_numbers(record, evaluation.values);
     for (const char* name : {"tokens", "loss", "seconds"}) {
       if (record.contains(name) && record[name].is_number()) evaluation.values[name] = record[name].get<double>();
     }
@@ -289,15 +295,14 @@ Run read_run(const fs::path& folder, const AliveCheck& is_alive) {
   read_config(run);
   Assembler assembler(run);
   if (fs::exists(RunPaths{folder}.journal())) {
-    const JournalContent journal = read_journal(RunPaths{folder}.journal());
-    run.malformed = journal.malformed;
-    for (const Json& record : journal.records) {
+    const auto add = [&](const Json& record) {
       try {
         assembler.add(record);
       } catch (const Json::exception&) {
         ++run.malformed;
       }
-    }
+    };
+    run.malformed += read_journal(RunPaths{folder}.journal(), add).malformed;
   }
   // The configuration's own name comes last: it is that of the first sweep, and the journal knows it as a rule.
   if (const Json* own = run.param("experiment"); own != nullptr && own->is_string()) {

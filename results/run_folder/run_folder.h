@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include <boost/container/flat_map.hpp>
+
 #include "base/files.h"
 #include "base/json.h"
 
@@ -115,6 +117,9 @@ struct RunGrid {
   }
 };
 
+/// Numbers by step.
+using RunSeries = boost::container::flat_map<std::int64_t, double>;
+
 struct RunCheckpoint {
   std::int64_t step = 0;
   double time = 0;
@@ -137,8 +142,8 @@ struct Run {
   std::int64_t step = 0;           // the last that the journal speaks of
   std::vector<RunState> history;
   std::int64_t micro_batch = 0;  // rows computed at once since memory was too small for more; 0: as configured
-  std::map<std::pair<std::string, std::int64_t>, double> metrics;  // by name and step
-  std::vector<RunEvaluation> evaluations;                          // by split, step and settings
+  std::map<std::string, RunSeries> metrics;  // by name
+  std::vector<RunEvaluation> evaluations;    // by split, step and settings
   std::map<std::string, double> costs;
   std::map<std::string, std::map<std::int64_t, RunGrid>> grids;  // by name and step
   std::map<std::string, RunTrace> traces;                        // by split

@@ -34,6 +34,7 @@ void merge_equal(std::vector<ParetoPoint>& points) {
   std::sort(points.begin(), points.end(),
             [](const ParetoPoint& a, const ParetoPoint& b) { return a.values < b.values; });
   std::vector<ParetoPoint> merged;
+  merged.reserve(points.size());
   for (ParetoPoint& point : points) {
     if (!merged.empty() && merged.back().values == point.values) {
       ParetoPoint& same = merged.back();
@@ -119,6 +120,40 @@ std::string group_text(const std::vector<std::string>& columns, const std::vecto
   return join(parts, ", ");
 }
 
+/// Selected rows that have a finite number in all columns; the others are counted.
+std::vector<std::size_t> complete_rows(RunTable& runs, const ParetoQuery& query,
+                                       const std::vector<const std::vector<Value>*>& columns,
+                                       std::int64_t& incomplete) {
+  std::vector<std::string> named = query.columns;
+  named.insert(named.end(), query.group_by.begin(), query.group_by.end());
+  std::vector<std::size_t> rows = runs.select(query.where, named);
+  incomplete = static_cast<std::int64_t>(std::erase_if(rows, [&](std::size_t row) {
+    return std::any_of(columns.begin(), columns.end(), [&](const std::vector<Value>* column) {
+      const std::optional<double> number = as_number((*column)[row]);
+      return !number || !std::isfinite(*number);
+    });
+  }));
+  return rows;
+}
+
+using Groups = std::vector<std::pair<std::string, std::vector<std::size_t>>>;
+
+/// Rows that agree in the grouping columns, by these; ungrouped, every row by itself: evaluations of one run are
+/// several.
+Groups grouped(RunTable& runs, const ParetoQuery& query, const std::vector<std::size_t>& rows) {
+  Groups groups;
+  if (query.group_by.empty()) {
+    for (const std::size_t row : rows) groups.push_back({"", {row}});
+    return groups;
+  }
+  std::map<std::string, std::vector<std::size_t>> by_name;
+  for (const std::size_t row : rows) {
+    by_name[group_text(query.group_by, group_values(runs, query.group_by, row))].push_back(row);
+  }
+  groups.assign(by_name.begin(), by_name.end());
+  return groups;
+}
+
 Json point_json(const ParetoPoint& point) {
   Json json = {{"x", point.values[0]}, {"y", point.values[1]}};
   if (point.values.size() > 2) json["z"] = Values(point.values.begin() + 2, point.values.end());
@@ -157,28 +192,11 @@ ParetoResult run_pareto(RunTable& runs, const ParetoQuery& query) {
   ParetoResult result;
   std::vector<const std::vector<Value>*> columns;
   for (const std::string& name : query.columns) columns.push_back(&runs.column(name));
-  for (const std::string& name : query.group_by) runs.column(name);
-  std::map<std::string, std::vector<std::size_t>> groups;
-  std::vector<std::string> named = query.columns;
-  named.insert(named.end(), query.group_by.begin(), query.group_by.end());
-  for (const std::size_t run : runs.select(query.where, named)) {
-    const bool complete = std::all_of(columns.begin(), columns.end(), [&](const std::vector<Value>* column) {
-      const std::optional<double> number = as_number((*column)[run]);
-      return number && std::isfinite(*number);
-    });
-    if (complete) {
-      // Ungrouped, every row is a point: evaluations of one run are several.
-      groups[query.group_by.empty() ? fmt::format("{} {:012}", runs.id(run), run)
-                                    : group_text(query.group_by, group_values(runs, query.group_by, run))]
-          .push_back(run);
-    } else {
-      ++result.incomplete;
-    }
-  }
+  for (const std::string& name : query.group_by) runs.column(name);  // complains of names that are not known
   std::vector<ParetoPoint> points;
   Variation variation(runs, "seed");
-  for (const auto& [name, members] : groups) {
-    ParetoPoint point;
+  for (const auto& [name, members] : grouped(runs, query, complete_rows(runs, query, columns, result.incomplete))) {
+    ParetoPoint& point = points.emplace_back();
     if (!query.group_by.empty()) {
       point.group = name;
       point.group_values = group_values(runs, query.group_by, members.front());
@@ -190,7 +208,6 @@ ParetoResult run_pareto(RunTable& runs, const ParetoQuery& query) {
       point.values.push_back(sum / static_cast<double>(members.size()));
     }
     for (const std::size_t run : members) point.runs.push_back(runs.id(run));
-    points.push_back(std::move(point));
   }
   result.front = pareto_front(std::move(points), query.maximize, query.reference);
   result.mean_over = variation.text();

@@ -20,6 +20,22 @@ constexpr std::array<std::string_view, 8> kFields{"run_id",  "experiment", "stat
 /// Names that are right even where no run has them (yet); a store may hold more.
 constexpr std::array<std::string_view, 3> kUsualKeys{"model.type", "data.name", "seed"};
 
+/// A column of all runs: of costs (split: "") or evaluations, and of settings.
+constexpr const char* kNumbers = "SELECT number, value FROM stored_numbers WHERE split = ? AND name = ?";
+constexpr const char* kSettings =
+    "SELECT r.number, s.value FROM stored_settings s CROSS JOIN stored_run_settings r USING (settings) WHERE s.key = ?";
+
+/// One jump in an index per distinct name: millions of rows have a few dozen names.
+constexpr const char* kNamesOfNumbers =
+    "WITH RECURSIVE names(a, b) AS (VALUES ('', '') UNION ALL SELECT "
+    "(SELECT split FROM stored_numbers WHERE (split, name) > (a, b) ORDER BY split, name LIMIT 1), "
+    "(SELECT name FROM stored_numbers WHERE (split, name) > (a, b) ORDER BY split, name LIMIT 1) "
+    "FROM names WHERE a IS NOT NULL) SELECT a, b FROM names WHERE b <> ''";
+constexpr const char* kKeys =
+    "WITH RECURSIVE names(n) AS (SELECT min(key) FROM stored_settings UNION ALL "
+    "SELECT (SELECT min(key) FROM stored_settings WHERE key > n) FROM names WHERE n IS NOT NULL) "
+    "SELECT n FROM names WHERE n IS NOT NULL";
+
 template <class List>
 bool contains(const List& list, std::string_view name) {
   return std::find(list.begin(), list.end(), name) != list.end();
@@ -58,28 +74,36 @@ bool is_known_outcome(const std::string& column) {
 }  // namespace
 
 RunTable::RunTable(Store& store) : store_(store) {
-  store_.use([&](SQLite::Database& database) {
-    SQLite::Statement query(database, "SELECT run_id FROM runs ORDER BY run_id");
-    while (query.executeStep()) ids_.push_back(query.getColumn(0).getString());
-  });
+  load_runs();
   load_evaluation_rows();
 }
 
-void RunTable::load_evaluation_rows() {
+void RunTable::load_runs() {
   store_.use([&](SQLite::Database& database) {
-    SQLite::Statement query(database,
-                            "SELECT run_id, at, key, value FROM evaluation_settings ORDER BY run_id, at, key");
+    runs_.reserve(static_cast<std::size_t>(database.execAndGet("SELECT count(*) FROM stored_runs").getInt64()));
+    SQLite::Statement query(database, "SELECT run_id, number FROM stored_runs ORDER BY run_id");
     while (query.executeStep()) {
-      const std::string id = query.getColumn(0).getString();
-      const std::string at = query.getColumn(1).getString();
-      const auto run = std::lower_bound(ids_.begin(), ids_.end(), id);
-      if (run == ids_.end() || *run != id) continue;  // came while the runs were read
-      if (further_places_.try_emplace({id, at}, ids_.size() + further_.size()).second) {
-        further_.push_back({static_cast<std::size_t>(run - ids_.begin()), at, {}});
-      }
-      further_.back().settings[query.getColumn(2).getString()] = value_of(query.getColumn(3));
+      runs_.emplace(query.getColumn(1).getInt64(), ids_.size());
+      ids_.push_back(query.getColumn(0).getString());
     }
   });
+}
+
+void RunTable::load_evaluation_rows() {
+  std::map<std::pair<std::size_t, std::string>, std::map<std::string, Value>> settings;
+  store_.use([&](SQLite::Database& database) {
+    SQLite::Statement query(database, "SELECT number, at, key, value FROM stored_evaluation_settings");
+    while (query.executeStep()) {
+      const auto run = runs_.find(query.getColumn(0).getInt64());
+      if (run == runs_.end()) continue;  // came while the runs were read
+      settings[{run->second, query.getColumn(1).getString()}][query.getColumn(2).getString()] =
+          value_of(query.getColumn(3));
+    }
+  });
+  for (auto& [place, values] : settings) {
+    further_places_.emplace(place, ids_.size() + further_.size());
+    further_.push_back({place.first, place.second, std::move(values)});
+  }
 }
 
 const RunTable::Column& RunTable::find(const std::string& name) {
@@ -105,12 +129,10 @@ bool RunTable::load_rows(const std::string& sql, const std::vector<std::string>&
     SQLite::Statement query(database, sql);
     for (std::size_t i = 0; i < bindings.size(); ++i) query.bind(static_cast<int>(i + 1), bindings[i]);
     bool any = false;
-    std::size_t run = 0;
     while (query.executeStep()) {
       any = true;
-      const std::string_view id = query.getColumn(0).getText();
-      while (run < ids_.size() && ids_[run] < id) ++run;
-      if (run < ids_.size() && ids_[run] == id) out[run] = value_of(query.getColumn(1));
+      const auto run = runs_.find(query.getColumn(0).getInt64());
+      if (run != runs_.end()) out[run->second] = value_of(query.getColumn(1));
     }
     return any;
   });
@@ -171,12 +193,15 @@ void RunTable::overlay_evaluations(const std::string& split, const std::string& 
   if (further_.empty()) return;
   store_.use([&](SQLite::Database& database) {
     SQLite::Statement query(database,
-                            "SELECT run_id, at, value FROM evaluations WHERE metric = ? AND split = ? AND at <> '' "
-                            "ORDER BY run_id, at, time");
-    query.bind(1, metric);
-    query.bind(2, split);
+                            "SELECT e.number, e.at, CAST(v.value AS REAL) FROM stored_evaluations e, "
+                            "json_each(e.\"values\") v WHERE e.split = ? AND e.at <> '' AND v.key = ? "
+                            "ORDER BY e.number, e.at, e.time");
+    query.bind(1, split);
+    query.bind(2, metric);
     while (query.executeStep()) {
-      const auto row = further_places_.find({query.getColumn(0).getString(), query.getColumn(1).getString()});
+      const auto run = runs_.find(query.getColumn(0).getInt64());
+      if (run == runs_.end()) continue;
+      const auto row = further_places_.find({run->second, query.getColumn(1).getString()});
       if (row != further_places_.end()) out[row->second] = value_of(query.getColumn(2));
     }
   });
@@ -189,7 +214,7 @@ void RunTable::copy_to_evaluations(std::vector<Value>& values) const {
 
 RunTable::Column RunTable::load_field(const std::string& name) {
   Column column{std::vector<Value>(ids_.size() + further_.size())};
-  load_rows(fmt::format("SELECT run_id, {} FROM runs ORDER BY run_id", name), {}, column.values);
+  load_rows(fmt::format("SELECT number, {} FROM stored_runs", name), {}, column.values);
   copy_to_evaluations(column.values);
   if (name != "seed_group") return column;
   for (std::size_t i = 0; i < further_.size(); ++i) {  // seeds are grouped with those that were measured alike
@@ -201,9 +226,7 @@ RunTable::Column RunTable::load_field(const std::string& name) {
 /// An evaluation, the run's own and those with other settings; not measured where there are none.
 RunTable::Column RunTable::load_evaluation(const std::string& split, const std::string& metric) {
   Column column{std::vector<Value>(ids_.size() + further_.size())};
-  const std::string sql =
-      "SELECT run_id, value FROM evaluations WHERE split = ? AND metric = ? AND main = 1 ORDER BY run_id";
-  const bool any = load_rows(sql, {split, metric}, column.values);
+  const bool any = load_rows(kNumbers, {split, metric}, column.values);
   overlay_evaluations(split, metric, column.values);
   column.measured = any || std::any_of(column.values.begin(), column.values.end(),
                                        [](const Value& value) { return !is_missing(value); });
@@ -232,10 +255,8 @@ RunTable::Column RunTable::load(const std::string& name) {
     if (column.measured) return column;
   }
   Column column{std::vector<Value>(ids_.size() + further_.size())};
-  const bool is_cost =
-      load_rows("SELECT run_id, value FROM costs WHERE name = ? ORDER BY run_id", {name}, column.values);
-  const bool is_set =
-      !is_cost && load_rows("SELECT run_id, value FROM params WHERE key = ? ORDER BY run_id", {name}, column.values);
+  const bool is_cost = load_rows(kNumbers, {"", name}, column.values);
+  const bool is_set = !is_cost && load_rows(kSettings, {name}, column.values);
   copy_to_evaluations(column.values);
   if (is_set) return column;
   column.measured = is_cost || is_known_outcome(name);
@@ -247,33 +268,21 @@ RunTable::Column RunTable::load(const std::string& name) {
 }
 
 std::vector<std::string> RunTable::column_names() {
-  // One jump in an index per distinct name: millions of rows have a few dozen names.
-  const auto distinct = [&](const std::string& table, const std::string& column) {
-    const std::string sql = fmt::format(
-        "WITH RECURSIVE names(n) AS (SELECT min({1}) FROM {0} UNION ALL "
-        "SELECT (SELECT min({1}) FROM {0} WHERE {1} > n) FROM names WHERE n IS NOT NULL) "
-        "SELECT n FROM names WHERE n IS NOT NULL",
-        table, column);
-    return store_.use([&](SQLite::Database& database) {
-      std::vector<std::string> names;
-      SQLite::Statement query(database, sql);
-      while (query.executeStep()) names.push_back(query.getColumn(0).getString());
-      return names;
-    });
-  };
   std::vector<std::string> names(kFields.begin(), kFields.end());
   for (const Quantity& quantity : quantities()) {
     if (quantity.by == ReportedBy::kRun) names.push_back(quantity.name);
   }
-  for (const std::string& name : distinct("costs", "name")) {
-    if (!contains(names, name)) names.push_back(name);
-  }
   store_.use([&](SQLite::Database& database) {
-    SQLite::Statement query(database,
-                            "SELECT DISTINCT split || '.' || metric FROM evaluations WHERE main = 1 ORDER BY 1");
-    while (query.executeStep()) names.push_back(query.getColumn(0).getString());
+    SQLite::Statement numbers(database, kNamesOfNumbers);
+    while (numbers.executeStep()) {
+      const std::string split = numbers.getColumn(0).getString();
+      std::string name = numbers.getColumn(1).getString();
+      if (!split.empty()) name = split + "." + name;
+      if (!contains(names, name)) names.push_back(std::move(name));
+    }
+    SQLite::Statement keys(database, kKeys);
+    while (keys.executeStep()) names.push_back(keys.getColumn(0).getString());
   });
-  for (const std::string& key : distinct("params", "key")) names.push_back(key);
   std::set<std::string> settings;
   for (const EvaluationRow& row : further_) {
     for (const auto& [key, value] : row.settings) settings.insert(std::string(kSettingPrefix) + key);
@@ -287,10 +296,10 @@ std::vector<bool> RunTable::of_experiments(const Filter& filter) {
   for (const Value& name : filter.values) {
     std::vector<Value> rows(ids_.size());
     if (is_missing(name)) {
-      load_rows("SELECT run_id, 1 FROM runs WHERE run_id NOT IN (SELECT run_id FROM experiments) ORDER BY run_id", {},
+      load_rows("SELECT number, 1 FROM stored_runs WHERE number NOT IN (SELECT number FROM stored_experiments)", {},
                 rows);
     } else {
-      load_rows("SELECT run_id, 1 FROM experiments WHERE experiment = ? ORDER BY run_id", {to_text(name)}, rows);
+      load_rows("SELECT number, 1 FROM stored_experiments WHERE experiment = ?", {to_text(name)}, rows);
     }
     for (std::size_t run = 0; run < rows.size(); ++run) member[run] = member[run] || !is_missing(rows[run]);
   }

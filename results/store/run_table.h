@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -83,6 +84,7 @@ class RunTable {
   };
 
   std::size_t run_of(std::size_t row) const { return row < ids_.size() ? row : further_[row - ids_.size()].run; }
+  void load_runs();
   void load_evaluation_rows();
   const Column& find(const std::string& name);
   Column load(const std::string& name);
@@ -92,14 +94,15 @@ class RunTable {
   Column load_elsewhere(const std::string& name);
   void copy_to_evaluations(std::vector<Value>& values) const;
   void overlay_evaluations(const std::string& split, const std::string& metric, std::vector<Value>& out);
-  /// Rows (run_id, value) in the order of run_id; false when there are none.
+  /// Rows (number of the run in the store, value); false when there are none.
   bool load_rows(const std::string& sql, const std::vector<std::string>& bindings, std::vector<Value>& out);
   std::vector<bool> of_experiments(const Filter& filter);
 
   Store& store_;
   std::vector<std::string> ids_;
+  std::unordered_map<std::int64_t, std::size_t> runs_;                         // number in the store → row
   std::vector<EvaluationRow> further_;                                         // by run and `at`
-  std::map<std::pair<std::string, std::string>, std::size_t> further_places_;  // run id and `at` → row
+  std::map<std::pair<std::size_t, std::string>, std::size_t> further_places_;  // run and `at` → row
   std::map<std::string, Column> columns_;
 };
 

@@ -1,13 +1,15 @@
 // Puts runs into the tables of the store.
 #include "results/store/run_writer.h"
 
-#include <cmath>
+#include <algorithm>
+#include <charconv>
 #include <map>
-#include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "base/sha256.h"
+#include "results/store/packed_values.h"
 #include "results/store/schema.h"
 
 namespace xlm {
@@ -15,7 +17,8 @@ namespace {
 
 std::string json_line(const Json& value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
-void bind_one(SQLite::Statement& statement, int index, const std::optional<double>& value) {
+template <class Value>
+void bind_one(SQLite::Statement& statement, int index, const std::optional<Value>& value) {
   if (value) {
     statement.bind(index, *value);
   } else {
@@ -35,6 +38,9 @@ void bind_one(SQLite::Statement& statement, int index, const Json& value) {
   }
 }
 
+/// Text is there until the row is inserted.
+void bind_one(SQLite::Statement& statement, int index, const std::string& text) { statement.bindNoCopy(index, text); }
+
 template <class Value>
 void bind_one(SQLite::Statement& statement, int index, const Value& value) {
   statement.bind(index, value);
@@ -52,15 +58,34 @@ void insert(SQLite::Statement& statement, const Values&... values) {
 /// Empty text is no value.
 Json or_null(const std::string& text) { return text.empty() ? Json() : Json(text); }
 
+using SettingTexts = RunWriter::SettingTexts;
+
+/// Of a key that is there twice the later counts.
+SettingTexts setting_texts(const Run& run) {
+  SettingTexts texts;
+  for (const auto& [key, value] : run.params) texts[key] = {json_line(value), &value};
+  return texts;
+}
+
 /// A name for all runs that differ from this one in the seed alone, or in where they ran.
-std::string seed_group(const Run& run) {
-  std::map<std::string, std::string> parts;
-  for (const auto& [key, value] : run.params) {
-    if (key != "seed" && !says_where_it_ran(key)) parts[key] = json_line(value);
+std::string seed_group(const SettingTexts& settings) {
+  std::string text;
+  for (const auto& [key, value] : settings) {
+    if (key != "seed" && !says_where_it_ran(key)) text.append(key).append("=").append(value.first).append("\n");
   }
-  Sha256 hash;
-  for (const auto& [key, value] : parts) hash.update(key + "=" + value + "\n");
-  return hash.finish().substr(0, 12);
+  return sha256(text).substr(0, 12);
+}
+
+/// Settings that are stored together, because runs of a sweep share them: those of one part of the configuration.
+std::string_view group_of(std::string_view key) { return key.substr(0, key.find('.')); }
+
+/// The name of settings in the store: 60 bits of a hash of what they are.
+std::int64_t name_of_settings(std::string_view text) {
+  constexpr std::size_t kDigits = 15;
+  std::int64_t name = 0;
+  const std::string hash = sha256(text);
+  std::from_chars(hash.data(), hash.data() + kDigits, name, 16);
+  return name;
 }
 
 }  // namespace
@@ -68,89 +93,110 @@ std::string seed_group(const Run& run) {
 bool says_where_it_ran(std::string_view key) { return key == "data.path" || key == "device" || key == "train.threads"; }
 
 RunWriter::RunWriter(SQLite::Database& database)
-    : status_(database, "UPDATE runs SET status = ? WHERE run_id = ?"),
-      run_(database, "INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
-      param_(database, "INSERT OR REPLACE INTO params VALUES (?, ?, ?)"),
-      metric_(database, "INSERT INTO metrics VALUES (?, ?, ?, ?)"),
-      evaluation_(database, "INSERT INTO evaluations VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
-      setting_(database, "INSERT OR REPLACE INTO evaluation_settings VALUES (?, ?, ?, ?)"),
-      cost_(database, "INSERT INTO costs VALUES (?, ?, ?)"),
-      grid_(database, "INSERT INTO grids VALUES (?, ?, ?, ?, ?, ?)"),
-      trace_(database, "INSERT INTO traces VALUES (?, ?, ?, ?, ?, ?)"),
-      experiment_(database, "INSERT INTO experiments VALUES (?, ?)") {
-  for (const std::string_view table : run_tables()) {
-    removals_.emplace_back(database, fmt::format("DELETE FROM {} WHERE run_id = ?", table));
+    : database_(database),
+      find_(database, "SELECT number FROM stored_runs WHERE run_id = ?"),
+      settings_of_(database, "SELECT settings FROM stored_run_settings WHERE number = ?"),
+      forget_settings_(database,
+                       "DELETE FROM stored_settings WHERE settings = ?1 "
+                       "AND NOT EXISTS (SELECT 1 FROM stored_run_settings WHERE settings = ?1)"),
+      status_(database, "UPDATE stored_runs SET status = ? WHERE run_id = ?"),
+      run_(database, "INSERT INTO stored_runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
+      setting_(database, "INSERT OR IGNORE INTO stored_settings VALUES (?, ?, ?)"),
+      run_settings_(database, "INSERT INTO stored_run_settings VALUES (?, ?)"),
+      series_(database, "INSERT INTO stored_series VALUES (?, ?, ?)"),
+      evaluation_(database, "INSERT INTO stored_evaluations VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"),
+      evaluation_setting_(database, "INSERT OR REPLACE INTO stored_evaluation_settings VALUES (?, ?, ?, ?)"),
+      number_(database, "INSERT INTO stored_numbers VALUES (?, ?, ?, ?)"),
+      grid_(database, "INSERT INTO stored_grids VALUES (?, ?, ?, ?)"),
+      trace_(database, "INSERT INTO stored_traces VALUES (?, ?, ?, ?)"),
+      experiment_(database, "INSERT INTO stored_experiments VALUES (?, ?)") {
+  // They are found by name alone, so what has the names goes after them.
+  removals_.emplace_back(
+      database,
+      "DELETE FROM stored_numbers WHERE (split, name, number) IN ("
+      "SELECT '', c.key, r.number FROM stored_runs r, json_each(r.costs) c WHERE r.number = ?1 "
+      "UNION ALL SELECT e.split, v.key, e.number FROM stored_evaluations e, json_each(e.\"values\") v "
+      "WHERE e.number = ?1 AND e.main = 1)");
+  for (const std::string_view table : stored_tables()) {
+    if (table != "stored_numbers")
+      removals_.emplace_back(database, fmt::format("DELETE FROM {} WHERE number = ?", table));
   }
 }
 
+std::optional<std::int64_t> RunWriter::number_of(const std::string& run_id) {
+  std::optional<std::int64_t> number;
+  find_.bind(1, run_id);
+  if (find_.executeStep()) number = find_.getColumn(0).getInt64();
+  find_.reset();
+  return number;
+}
+
+void RunWriter::remove_rows(std::int64_t number) {
+  settings_of_.reset();
+  settings_of_.bind(1, number);
+  while (settings_of_.executeStep()) left_settings_.insert(settings_of_.getColumn(0).getInt64());
+  for (SQLite::Statement& removal : removals_) insert(removal, number);
+}
+
 void RunWriter::remove(const std::string& run_id) {
-  for (SQLite::Statement& removal : removals_) insert(removal, run_id);
+  if (const std::optional<std::int64_t> number = number_of(run_id)) remove_rows(*number);
 }
 
 void RunWriter::set_status(const std::string& run_id, const std::string& status) { insert(status_, status, run_id); }
 
+void RunWriter::finish() {
+  for (const std::int64_t settings : left_settings_) insert(forget_settings_, settings);
+  left_settings_.clear();
+}
+
 void RunWriter::replace(const Run& run, std::int64_t bytes, std::int64_t time) {
-  remove(run.id);
-  insert_run(run, bytes, time);
-  insert_params(run);
-  insert_metrics(run);
-  insert_evaluations(run);
-  insert_grids(run);
-  insert_traces(run);
-  for (const auto& [name, value] : run.costs) insert(cost_, run.id, name, value);
-  for (const std::string& experiment : run.experiments) insert(experiment_, run.id, experiment);
-}
-
-void RunWriter::insert_run(const Run& run, std::int64_t bytes, std::int64_t time) {
-  insert(run_, run.id, or_null(run.experiment), std::string(name_of(run.status)), or_null(run.reason), run.created,
-         run.finished, run.step, seed_group(run), bytes, time, run.is_evaluation ? 1 : 0);
-}
-
-void RunWriter::insert_params(const Run& run) {
-  for (const auto& [key, value] : run.params) insert(param_, run.id, key, value);
-}
-
-void RunWriter::insert_metrics(const Run& run) {
-  for (const auto& [place, value] : run.metrics) insert(metric_, run.id, place.first, place.second, value);
-}
-
-void RunWriter::insert_evaluations(const Run& run) {
-  for (const RunEvaluation& evaluation : run.evaluations) {
-    const std::string settings = json_line(evaluation.settings);
-    const std::string at = at_text(evaluation.at);
-    for (const auto& [metric, value] : evaluation.values) {
-      insert(evaluation_, run.id, evaluation.split, metric, evaluation.step, settings, value, evaluation.final ? 1 : 0,
-             evaluation.main ? 1 : 0, evaluation.time, at);
-    }
-    for (const auto& [key, value] : evaluation.at) insert(setting_, run.id, at, key, value);
-  }
-}
-
-void RunWriter::insert_grids(const Run& run) {
+  const std::optional<std::int64_t> known = number_of(run.id);
+  if (known) remove_rows(*known);
+  const SettingTexts settings = setting_texts(run);
+  insert(run_, known, run.id, or_null(run.experiment), std::string(name_of(run.status)), or_null(run.reason),
+         run.created, run.finished, run.step, seed_group(settings), bytes, time, run.is_evaluation ? 1 : 0,
+         packed_numbers(run.costs));
+  const std::int64_t number = known ? *known : database_.getLastInsertRowid();
+  insert_settings(settings, number);
+  for (const auto& [name, series] : run.metrics) insert(series_, number, name, packed_series(series));
+  for (const RunEvaluation& evaluation : run.evaluations) insert_evaluation(evaluation, number);
+  for (const auto& [name, value] : run.costs) insert(number_, std::string(), name, number, value);
   for (const auto& [name, by_step] : run.grids) {
-    for (const auto& [step, grid] : by_step) insert_grid(run.id, name, step, grid);
+    for (const auto& [step, grid] : by_step) insert(grid_, number, name, step, packed_grid(grid));
   }
-}
-
-void RunWriter::insert_grid(const std::string& run_id, const std::string& name, std::int64_t step,
-                            const RunGrid& grid) {
-  for (std::size_t row = 0; row < grid.rows.size(); ++row) {
-    for (std::size_t column = 0; column < grid.rows[row].size(); ++column) {
-      const double number = grid.rows[row][column];
-      if (std::isnan(number)) continue;
-      insert(grid_, run_id, name, step, static_cast<std::int64_t>(row + 1), grid.column(column), number);
-    }
-  }
-}
-
-void RunWriter::insert_traces(const Run& run) {
   for (const auto& [split, trace] : run.traces) {
     for (const auto& [name, values] : trace.values) {
-      for (std::size_t i = 0; i < values.size(); ++i) {
-        insert(trace_, run.id, split, name, static_cast<std::int64_t>(i + 1), trace.tokens[i], values[i]);
-      }
+      insert(trace_, number, split, name, packed_trace(trace.tokens, values));
     }
   }
+  for (const std::string& experiment : run.experiments) insert(experiment_, experiment, number);
+}
+
+void RunWriter::insert_settings(const SettingTexts& settings, std::int64_t number) {
+  for (auto first = settings.begin(); first != settings.end();) {
+    const auto end = std::find_if(
+        first, settings.end(), [&](const auto& setting) { return group_of(setting.first) != group_of(first->first); });
+    std::string text;
+    for (auto one = first; one != end; ++one)
+      text.append(one->first).append("=").append(one->second.first).append("\n");
+    const auto [place, is_new] = written_settings_.try_emplace(std::move(text), 0);
+    std::int64_t& name = place->second;
+    if (is_new) {
+      name = name_of_settings(place->first);
+      for (auto one = first; one != end; ++one) insert(setting_, name, std::string(one->first), *one->second.second);
+    }
+    insert(run_settings_, number, name);
+    first = end;
+  }
+}
+
+void RunWriter::insert_evaluation(const RunEvaluation& evaluation, std::int64_t number) {
+  const std::string at = at_text(evaluation.at);
+  insert(evaluation_, number, evaluation.split, evaluation.step, json_line(evaluation.settings),
+         evaluation.final ? 1 : 0, evaluation.main ? 1 : 0, evaluation.time, at, packed_numbers(evaluation.values));
+  for (const auto& [key, value] : evaluation.at) insert(evaluation_setting_, number, at, key, value);
+  if (!evaluation.main) return;
+  for (const auto& [metric, value] : evaluation.values) insert(number_, evaluation.split, metric, number, value);
 }
 
 }  // namespace xlm

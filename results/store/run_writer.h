@@ -2,8 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include <SQLiteCpp/SQLiteCpp.h>
@@ -17,6 +22,9 @@ bool says_where_it_ran(std::string_view key);
 
 class RunWriter {
  public:
+  /// Settings by key: as JSON text, and as they are.
+  using SettingTexts = std::map<std::string_view, std::pair<std::string, const Json*>>;
+
   explicit RunWriter(SQLite::Database& database);
 
   /// All rows of the run, in place of those it had; the journal was `bytes` long and changed at `time` when it was
@@ -26,26 +34,33 @@ class RunWriter {
   void remove(const std::string& run_id);
   void set_status(const std::string& run_id, const std::string& status);
 
- private:
-  void insert_run(const Run& run, std::int64_t bytes, std::int64_t time);
-  void insert_params(const Run& run);
-  void insert_metrics(const Run& run);
-  void insert_evaluations(const Run& run);
-  void insert_grids(const Run& run);
-  void insert_grid(const std::string& run_id, const std::string& name, std::int64_t step, const RunGrid& grid);
-  void insert_traces(const Run& run);
+  /// Forgets settings that no run has any more. To be called last.
+  void finish();
 
+ private:
+  std::optional<std::int64_t> number_of(const std::string& run_id);
+  void remove_rows(std::int64_t number);
+  void insert_settings(const SettingTexts& settings, std::int64_t number);
+  void insert_evaluation(const RunEvaluation& evaluation, std::int64_t number);
+
+  SQLite::Database& database_;
   std::vector<SQLite::Statement> removals_;
+  SQLite::Statement find_;
+  SQLite::Statement settings_of_;
+  SQLite::Statement forget_settings_;
   SQLite::Statement status_;
   SQLite::Statement run_;
-  SQLite::Statement param_;
-  SQLite::Statement metric_;
-  SQLite::Statement evaluation_;
   SQLite::Statement setting_;
-  SQLite::Statement cost_;
+  SQLite::Statement run_settings_;
+  SQLite::Statement series_;
+  SQLite::Statement evaluation_;
+  SQLite::Statement evaluation_setting_;
+  SQLite::Statement number_;
   SQLite::Statement grid_;
   SQLite::Statement trace_;
   SQLite::Statement experiment_;
+  std::unordered_map<std::string, std::int64_t> written_settings_;  // what they are → their name in the store
+  std::set<std::int64_t> left_settings_;                            // of rows that were removed
 };
 
 }  // namespace xlm

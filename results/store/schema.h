@@ -14,8 +14,11 @@ namespace xlm {
 /// SQL of all versions; the store's version is the number of entries applied. Entries are never changed once released.
 const std::vector<std::string_view>& schema_versions();
 
-/// Tables that hold rows of a run, each with a column run_id.
+/// What may be asked for rows of a run, by a column run_id: views, behind which lie the stored tables.
 const std::vector<std::string_view>& run_tables();
+
+/// Tables that hold rows of a run, each with the run's number.
+const std::vector<std::string_view>& stored_tables();
 
 /// The version of `database`; 0 where it is empty. Throws DataError where it holds something else than a store.
 std::int64_t schema_version(const SQLite::Database& database);

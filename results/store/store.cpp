@@ -6,8 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
+#include <future>
 #include <optional>
 #include <unordered_map>
 #include <utility>
@@ -16,6 +15,7 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include "results/store/found_runs.h"
 #include "results/store/run_writer.h"
 #include "results/store/schema.h"
 
@@ -23,19 +23,12 @@ namespace xlm {
 namespace {
 
 constexpr int kBusyMilliseconds = 30'000;
-constexpr int kTries = 5;  // while other processes make the store anew
+constexpr int kCacheKilobytes = 65'536;  // a transaction's changes stay in memory until it ends
+constexpr int kTries = 5;                // while other processes make the store anew
 constexpr std::string_view kRebuildSuffix = ".rebuild-";
 constexpr std::size_t kRowsPerTransaction = 200'000;  // bounds memory and how long others wait
 
 std::int64_t newest_version() { return static_cast<std::int64_t>(schema_versions().size()); }
-
-/// What tells whether a journal has changed.
-struct JournalStamp {
-  std::int64_t bytes = -1;
-  std::int64_t time = 0;
-
-  auto operator<=>(const JournalStamp&) const = default;  // NOLINT(modernize-use-nullptr): of LLVM 14
-};
 
 struct KnownRun {
   JournalStamp stamp;
@@ -43,52 +36,11 @@ struct KnownRun {
   bool found = false;  // its folder is still there
 };
 using KnownRuns = std::unordered_map<std::string, KnownRun>;
-struct FoundRuns {
-  std::vector<std::pair<std::string, JournalStamp>> readable;
-  std::vector<std::string> unreadable;  // of other users, or damaged
-};
-
-/// Nothing where the folder cannot be looked into.
-std::optional<JournalStamp> stamp_of(const fs::path& folder) {
-  struct ::stat status {};
-  const RunPaths paths{folder};
-  const auto nanoseconds = [&] {
-    return static_cast<std::int64_t>(status.st_mtim.tv_sec) * 1'000'000'000 + status.st_mtim.tv_nsec;
-  };
-  if (::stat(paths.journal().c_str(), &status) == 0) {
-    if (::access(paths.journal().c_str(), R_OK) != 0) return std::nullopt;
-    return JournalStamp{static_cast<std::int64_t>(status.st_size), nanoseconds()};
-  }
-  if (errno != ENOENT) return std::nullopt;
-  if (::stat(paths.config().c_str(), &status) == 0) return JournalStamp{-1, nanoseconds()};
-  return JournalStamp{};
-}
-
-/// Run folders and their stamps. The stamp is taken before the journal is read: what is appended meanwhile is seen by
-/// the next sync.
-FoundRuns find_runs(const fs::path& runs) {
-  std::error_code error;
-  FoundRuns found;
-  for (fs::directory_iterator entry(runs, error), end; !error && entry != end; entry.increment(error)) {
-    std::string name = entry->path().filename().string();
-    std::error_code ignored;
-    if (name.front() == '.' || !entry->is_directory(ignored)) continue;
-    const std::optional<JournalStamp> stamp = stamp_of(entry->path());
-    if (!stamp) {
-      spdlog::warn("{} cannot be looked into: {}; what the store knows of it is kept", entry->path().string(),
-                   std::strerror(errno));
-      found.unreadable.push_back(std::move(name));
-    } else if (*stamp != JournalStamp{}) {
-      found.readable.emplace_back(std::move(name), *stamp);
-    }
-  }
-  if (error) throw_file_error("read the folder of runs", runs, error.value());
-  return found;
-}
 
 KnownRuns known_runs(SQLite::Database& database) {
   KnownRuns known;
-  SQLite::Statement query(database, "SELECT run_id, journal_bytes, journal_time, status FROM runs");
+  known.reserve(static_cast<std::size_t>(database.execAndGet("SELECT count(*) FROM stored_runs").getInt64()));
+  SQLite::Statement query(database, "SELECT run_id, journal_bytes, journal_time, status FROM stored_runs");
   while (query.executeStep()) {
     known.emplace(query.getColumn(0).getString(),
                   KnownRun{.stamp = {query.getColumn(1).getInt64(), query.getColumn(2).getInt64()},
@@ -145,7 +97,8 @@ std::optional<Run> try_read(const fs::path& folder, const AliveCheck& is_alive) 
 }
 
 std::size_t row_count(const Run& run) {
-  std::size_t rows = run.params.size() + run.metrics.size();
+  std::size_t rows = run.params.size();
+  for (const auto& [name, series] : run.metrics) rows += series.size();
   for (const RunEvaluation& evaluation : run.evaluations) rows += evaluation.values.size();
   for (const auto& [name, by_step] : run.grids) {
     for (const auto& [step, grid] : by_step)
@@ -160,6 +113,7 @@ void write_status_and_gone(SQLite::Database& database, const SyncPlan& plan) {
   RunWriter writer(database);
   for (const std::string& id : plan.gone) writer.remove(id);
   for (const auto& [id, status] : plan.status) writer.set_status(id, status);
+  writer.finish();
   transaction.commit();
 }
 
@@ -172,12 +126,15 @@ void write_runs(SQLite::Database& database, const std::vector<StampedRun>& batch
   SQLite::Transaction transaction(database, SQLite::TransactionBehavior::IMMEDIATE);
   RunWriter writer(database);
   for (const StampedRun& item : batch) writer.replace(item.run, item.stamp.bytes, item.stamp.time);
+  writer.finish();
   transaction.commit();
 }
 
 SyncReport execute(SQLite::Database& database, const fs::path& runs, const SyncOptions& options) {
-  const FoundRuns found = find_runs(runs);
+  // Folders are looked at while the store is read.
+  std::future<FoundRuns> finding = std::async(find_runs, runs);
   KnownRuns known = known_runs(database);
+  const FoundRuns found = finding.get();
   SyncPlan plan = plan_sync(runs, found, known, options.is_alive);
   SyncReport report;
   report.unchanged = static_cast<std::int64_t>(found.readable.size() - plan.read.size());
@@ -223,6 +180,7 @@ SQLite::Database open_present(const fs::path& file) {
     try {
       migrate(database, schema_versions(), file.string());
       database.exec("PRAGMA journal_mode = DELETE");
+      database.exec(fmt::format("PRAGMA cache_size = -{}", kCacheKilobytes));
       return database;
     } catch (const SQLite::Exception& error) {
       if (i == kTries || error.getExtendedErrorCode() != SQLITE_READONLY_DBMOVED) Store::rethrow(error, file);
@@ -411,7 +369,9 @@ void Store::add(const std::vector<Run>& runs) {
 void Store::remove(const std::string& run_id) {
   use([&](SQLite::Database& database) {
     SQLite::Transaction transaction(database, SQLite::TransactionBehavior::IMMEDIATE);
-    RunWriter(database).remove(run_id);
+    RunWriter writer(database);
+    writer.remove(run_id);
+    writer.finish();
     transaction.commit();
   });
 }

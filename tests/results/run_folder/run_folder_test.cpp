@@ -179,8 +179,8 @@ TEST_F(RunFolder, TheLaterOfTwoRecordsOfAStepCounts) {
   journal.append("metric", {{"step", 100}, {"values", {{"bpc", 9.0}}}});
   journal.append("grid", {{"step", 100}, {"name", "spans"}, {"rows", {{1, 2}, {3, 4}}}});
   const auto run = read_run(maker_.folder(made.id));
-  EXPECT_EQ(run.metrics.at({"bpc", 100}), 9.0);
-  EXPECT_EQ(run.metrics.at({"loss", 100}), 1.1);
+  EXPECT_EQ(run.metrics.at("bpc").at(100), 9.0);
+  EXPECT_EQ(run.metrics.at("loss").at(100), 1.1);
   EXPECT_THAT(run.grids.at("spans").at(100).rows, ElementsAre(ElementsAre(1, 2), ElementsAre(3, 4)));
 }
 
@@ -229,8 +229,8 @@ TEST_F(RunFolder, IgnoresAWorkerThatWasReplaced) {
   maker_.journal(made, 1).append("state", {{"state", "failed"}});
   maker_.journal(made, 2).append("metric", {{"step", 60}, {"values", {{"bpc", 1.0}}}});
   const auto run = read_run(maker_.folder(made.id));
-  EXPECT_EQ(run.metrics.at({"bpc", 60}), 1.0);
-  EXPECT_EQ(run.metrics.at({"loss", 50}), 1.2) << "what it wrote while it held the run stays";
+  EXPECT_EQ(run.metrics.at("bpc").at(60), 1.0);
+  EXPECT_EQ(run.metrics.at("loss").at(50), 1.2) << "what it wrote while it held the run stays";
   EXPECT_EQ(run.status, RunStatus::kRunning);
 }
 
@@ -253,9 +253,9 @@ TEST_F(RunFolder, LeavesOutMalformedLinesAndCountsThem) {
   const auto run = read_run(maker_.folder(made.id));
   EXPECT_EQ(run.malformed, 5);
   EXPECT_EQ(run.status, RunStatus::kDone);
-  EXPECT_EQ(run.metrics.at({"bpc", 102}), 1.25);
-  EXPECT_FALSE(run.metrics.contains({"loss", 102}));
-  EXPECT_FALSE(run.metrics.contains({"bpc", 101}));
+  EXPECT_EQ(run.metrics.at("bpc").at(102), 1.25);
+  EXPECT_FALSE(run.metrics.at("loss").contains(102));
+  EXPECT_FALSE(run.metrics.at("bpc").contains(101));
 }
 
 TEST_F(RunFolder, DropsATornLastLine) {

@@ -1,7 +1,6 @@
-// The store: syncing with run folders, rebuilding, migrations, and files that are no store.
+// The store: syncing with run folders, rebuilding, and files that are no store.
 #include "results/store/store.h"
 
-#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <fstream>
@@ -10,61 +9,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/error.h"
-#include "results/store/schema.h"
-#include "tests/results/run_maker.h"
+#include "tests/results/store/store_file.h"
 
 namespace xlm {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-/// All rows of a query, cells joined by bars.
-std::vector<std::string> rows(Store& store, const std::string& sql) {
-  return store.use([&](SQLite::Database& database) {
-    std::vector<std::string> result;
-    SQLite::Statement query(database, sql);
-    while (query.executeStep()) {
-      std::string line;
-      for (int i = 0; i < query.getColumnCount(); ++i) line += (i > 0 ? "|" : "") + query.getColumn(i).getString();
-      result.push_back(line);
-    }
-    return result;
-  });
-}
-
-/// Everything in a store, in a fixed order.
-std::vector<std::string> dump(Store& store) {
-  std::vector<std::string> all = rows(store, "SELECT type, name, sql FROM sqlite_master ORDER BY name");
-  std::vector<std::string> tables(run_tables().begin(), run_tables().end());
-  tables.emplace_back("schema_version");
-  for (const std::string& table : tables) {
-    std::vector<std::string> lines = rows(store, "SELECT * FROM " + table);
-    std::sort(lines.begin(), lines.end());
-    all.push_back("== " + table);
-    all.insert(all.end(), lines.begin(), lines.end());
-  }
-  return all;
-}
-
-class StoreFile : public ::testing::Test {
- protected:
-  std::string error_of(const std::function<void()>& work, ExitCode code) {
-    try {
-      work();
-    } catch (const Error& error) {
-      EXPECT_EQ(error.code(), code);
-      return error.what();
-    }
-    ADD_FAILURE() << "no error";
-    return "";
-  }
-
-  TemporaryFolder temporary_;
-  RunMaker maker_{temporary_.path() / "runs"};
-  fs::path file_ = temporary_.path() / "runs" / "results.db";
-};
 
 TEST_F(StoreFile, HoldsWhatTheRunFoldersHold) {
   maker_.make({.id = "a", .span = 512, .seed = 2, .bpc = 1.25, .flops = 3e6});
@@ -104,127 +55,6 @@ TEST_F(StoreFile, SpansAreThoseOfTheWeightsThatBecameTheModel) {
   Store store(file_);
   store.sync(maker_.runs());
   EXPECT_THAT(rows(store, "SELECT step, span FROM last_spans"), ElementsAre("50|51.0", "50|52.0", "50|1.0", "50|2.0"));
-}
-
-TEST_F(StoreFile, ColumnsOfAGridAreWhatTheyStandFor) {
-  maker_.make({.id = "a"});
-  maker_.journal({.id = "a"})
-      .append("grid",
-              {{"step", 100}, {"name", "attention"}, {"rows", {{0.5, nullptr}, {0.25, 0.75}}}, {"columns", {64, 100}}});
-  Store store(file_);
-  store.sync(maker_.runs());
-  EXPECT_THAT(rows(store, "SELECT row, column, value FROM last_grids WHERE name = 'attention'"),
-              ElementsAre("1|64|0.5", "2|64|0.25", "2|100|0.75"));
-}
-
-TEST_F(StoreFile, HoldsWhatAModelSaysOfATextsTokens) {
-  maker_.make({.id = "a", .seed = 2, .text = "a b"});
-  Store store(file_);
-  store.sync(maker_.runs());
-  EXPECT_THAT(rows(store, "SELECT * FROM traces"),
-              ElementsAre("a|test|span|1|a|12.0", "a|test|span|2| |22.0", "a|test|span|3|b|32.0"));
-}
-
-/// A store of an older version, with a run that is there in every table of it.
-void make_old_store(const fs::path& file, std::size_t version) {
-  SQLite::Database database(file.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
-  const auto& all = schema_versions();
-  migrate(database, {all.begin(), all.begin() + static_cast<std::ptrdiff_t>(version)}, "old");
-  database.exec(
-      "INSERT INTO runs VALUES ('a', 'spans', 'done', NULL, 1000, 1009, 100, 'group', 5, 6);"
-      "INSERT INTO params VALUES ('a', 'model.span', 256);"
-      "INSERT INTO metrics VALUES ('a', 'bpc', 50, 2.0);"
-      "INSERT INTO evaluations VALUES ('a', 'test', 'bpc', 100, '{}', 1.5, 1, 1, 1008);"
-      "INSERT INTO costs VALUES ('a', 'params', 38e6);"
-      "INSERT INTO experiments VALUES ('a', 'spans');"
-      "INSERT INTO spans VALUES ('a', 50, 1, 1, 7), ('a', 50, 1, 2, 8), ('a', 100, 1, 1, 32.5), ('a', 100, 1, 2, 40),"
-      " ('a', 100, 2, 1, 33), ('b', 10, 1, 1, 3);");
-  if (version >= 2) database.exec("INSERT INTO traces VALUES ('a', 'test', 'span', 1, 'x', 12)");
-}
-
-TEST_F(StoreFile, OneOfTheSecondVersionLosesNothing) {
-  make_old_store(file_, 2);
-  const auto ask = [](SQLite::Database& database, const std::string& sql) {
-    std::vector<std::string> result;
-    SQLite::Statement query(database, sql);
-    while (query.executeStep()) {
-      std::string line;
-      for (int i = 0; i < query.getColumnCount(); ++i) {
-        line += fmt::format("{}={} ", query.getColumnName(i), query.getColumn(i).getString());
-      }
-      result.push_back(line);
-    }
-    return result;
-  };
-  const std::vector<std::string> questions{
-      "SELECT * FROM spans ORDER BY run_id, step, layer, head",
-      "SELECT * FROM last_spans ORDER BY run_id, layer, head",
-      "SELECT layer, max(span) AS longest FROM last_spans GROUP BY layer",
-      "SELECT * FROM params",
-      "SELECT * FROM metrics",
-      "SELECT run_id, split, metric, step, settings, value, final, main, time FROM evaluations",
-      "SELECT * FROM costs",
-      "SELECT * FROM experiments",
-      "SELECT * FROM traces",
-      "SELECT run_id, experiment, status, created, finished, step FROM runs",
-      "SELECT * FROM results"};
-  std::vector<std::vector<std::string>> before;
-  {
-    SQLite::Database database(file_.string(), SQLite::OPEN_READONLY);
-    for (const std::string& sql : questions) before.push_back(ask(database, sql));
-  }
-  ASSERT_EQ(before[0].size(), 6);
-  ASSERT_EQ(before[1].size(), 4);
-  { Store store(file_); }
-  SQLite::Database database(file_.string(), SQLite::OPEN_READONLY);
-  EXPECT_EQ(schema_version(database), std::ssize(schema_versions()));
-  for (std::size_t i = 0; i < questions.size(); ++i) EXPECT_EQ(ask(database, questions[i]), before[i]) << questions[i];
-  EXPECT_EQ(database.execAndGet("SELECT count(*) FROM grids WHERE name = 'spans'").getInt(), 6);
-}
-
-TEST_F(StoreFile, OneOfTheSecondVersionTakesInTheGridsThatItLeftOut) {
-  maker_.make({.id = "a"});
-  maker_.journal({.id = "a"}).append("grid", {{"step", 100}, {"name", "gates"}, {"rows", {{0.5, 0.25}}}});
-  make_old_store(file_, 2);
-  Store store(file_);
-  const SyncReport report = store.sync(maker_.runs());
-  EXPECT_EQ(report.updated, 1);
-  EXPECT_THAT(rows(store, "SELECT row, column, value FROM last_grids WHERE run_id = 'a' AND name = 'gates'"),
-              ElementsAre("1|1|0.5", "1|2|0.25"));
-  EXPECT_EQ(rows(store, "SELECT * FROM last_spans WHERE run_id = 'a'").size(), 4);
-  EXPECT_EQ(store.sync(maker_.runs()).unchanged, 1);
-}
-
-TEST_F(StoreFile, HoldsGridsOfAnyNameAndShape) {
-  maker_.make({.id = "a"});
-  maker_.journal({.id = "a"}).append("grid", {{"step", 90}, {"name", "gates"}, {"rows", {{1, 2}, {3, 4}}}});
-  maker_.journal({.id = "a"}).append("grid", {{"step", 95}, {"name", "gates"}, {"rows", {{0.5, nullptr, 1}, {2}}}});
-  Store store(file_);
-  store.sync(maker_.runs());
-  EXPECT_THAT(rows(store, "SELECT step, row, column, value FROM last_grids WHERE name = 'gates'"),
-              ElementsAre("95|1|1|0.5", "95|1|3|1.0", "95|2|1|2.0"));
-  EXPECT_EQ(rows(store, "SELECT * FROM grids WHERE name = 'gates' AND step = 90").size(), 4);
-  EXPECT_EQ(rows(store, "SELECT * FROM spans").size(), 4) << "those alone";
-}
-
-TEST_F(StoreFile, OneOfTheFirstVersionTakesInWhatItLeftOut) {
-  const MadeRun made{.id = "a", .text = "ab"};
-  maker_.make(made);
-  maker_.evaluate(made, "test", 2, {{"eval.batch", 1}});
-  Store present = Store::in_memory();
-  present.sync(maker_.runs());
-  const std::string stamp = rows(present, "SELECT journal_bytes || ', ' || journal_time FROM runs").front();
-  {
-    SQLite::Database database(file_.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
-    migrate(database, {schema_versions().front()}, "the store");
-    database.exec("INSERT INTO runs VALUES ('a', 'spans', 'done', NULL, 1, 2, 100, 'group', " + stamp + ")");
-  }
-  Store store(file_);
-  EXPECT_EQ(store.sync(maker_.runs()).updated, 1);
-  EXPECT_EQ(rows(store, "SELECT * FROM traces").size(), 2);
-  EXPECT_THAT(rows(store, "SELECT key, value FROM evaluation_settings"), ElementsAre("eval.batch|1"));
-  EXPECT_EQ(store.sync(maker_.runs()).unchanged, 1);
-  EXPECT_EQ(dump(store), dump(present));
 }
 
 TEST_F(StoreFile, KeepsEvaluationsOnOtherDataApartFromTheRunsOwn) {
@@ -307,7 +137,14 @@ TEST_F(StoreFile, RebuiltFromRunFoldersEqualsTheLiveOne) {
   Store live(file_);
   live.sync(maker_.runs());
   maker_.make_sweep({"fixed", "adaptive"}, {256, 512}, {1, 2});
-  maker_.journal({.id = "c"}).append("experiment", {{"name", "second"}});
+  Journal journal = maker_.journal({.id = "c"});
+  journal.append("experiment", {{"name", "second"}});
+  for (const double bpc : {1.75, 1.625}) {
+    journal.append("evaluation", RunMaker::evaluation("test", bpc));
+    journal.append("costs", {{"values", {{"params", 1e6 * bpc}}}});
+    live.sync(maker_.runs());
+  }
+  maker_.evaluate({.id = "c"}, "test", 2, {{"eval.batch", 1}});
   fs::remove_all(maker_.folder("gone"));
   live.sync(maker_.runs());
   const fs::path other = temporary_.path() / "other.db";
@@ -561,25 +398,6 @@ TEST_F(StoreFile, TellsOfProgress) {
                                       seen.push_back(done);
                                     }});
   EXPECT_THAT(seen, ElementsAre(1, 2, 3));
-}
-
-TEST(Schema, AppliesTheVersionsThatAreMissing) {
-  SQLite::Database database(":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
-  migrate(database, {"CREATE TABLE one (a)"}, "test");
-  EXPECT_EQ(schema_version(database), 1);
-  database.exec("INSERT INTO one VALUES (5)");
-  migrate(database, {"CREATE TABLE one (a)", "ALTER TABLE one ADD COLUMN b DEFAULT 7"}, "test");
-  EXPECT_EQ(schema_version(database), 2);
-  EXPECT_EQ(database.execAndGet("SELECT a + b FROM one").getInt(), 12);
-}
-
-TEST(Schema, AFailedVersionLeavesTheStoreAsItWas) {
-  SQLite::Database database(":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
-  migrate(database, {"CREATE TABLE one (a)"}, "test");
-  EXPECT_THROW(migrate(database, {"CREATE TABLE one (a)", "CREATE TABLE two (a)", "nonsense"}, "test"),
-               SQLite::Exception);
-  EXPECT_EQ(schema_version(database), 1);
-  EXPECT_FALSE(database.tableExists("two"));
 }
 
 }  // namespace
