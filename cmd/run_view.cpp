@@ -180,7 +180,8 @@ std::string history_text(const Run& run) {
     std::string line = fmt::format("  {}  {:<9}", clock_time(state.time), state.state);
     if (!state.host.empty()) line += fmt::format("  on {}", state.host);
     if (state.pid > 0) line += fmt::format(" (process {})", state.pid);
-    if (!state.reason.empty()) line += "  " + state.reason;
+    if (!state.cause.empty()) line += fmt::format("  ({})", state.cause);
+    if (!state.reason.empty()) line += "  " + join(split(state.reason, '\n'), "; ");
     out += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
   }
   return out;
@@ -342,6 +343,8 @@ void add_details(const Run& run, Json& json) {
                                {"reason", state.reason},
                                {"host", state.host},
                                {"pid", state.pid}});
+    if (!state.cause.empty()) json["history"].back()["cause"] = state.cause;
+    if (state.micro_batch > 0) json["history"].back()["micro_batch"] = state.micro_batch;
   }
   json["all_evaluations"] = Json::array();
   for (const RunEvaluation& evaluation : run.evaluations) {

@@ -232,8 +232,11 @@ class Summary {
       if (!is_failure(runs_[i])) continue;
       const auto ended = report_.ended.find(runs_[i].id);
       const fs::path log = planned_[i].planned.paths.log();
-      const std::string why = ended != report_.ended.end() ? ended->second + ": " + last_line(log) : runs_[i].reason;
-      text += fmt::format("{} {}: {}\n  see {}\n", runs_[i].id, name_of(runs_[i].status), why, log.string());
+      const std::string last = last_line(log);
+      std::string why = ended != report_.ended.end() ? ended->second : runs_[i].reason;
+      if (ended != report_.ended.end() && !last.empty()) why += ": " + last;
+      text += fmt::format("{} {}: {}\n", runs_[i].id, name_of(runs_[i].status), why);
+      if (!last.empty()) text += fmt::format("  see {}\n", log.string());
     }
     return text;
   }

@@ -45,12 +45,9 @@ auto within_memory(const Work& work) {
   try {
     return work();
   } catch (const c10::Error& error) {
-    const std::string what = error.what_without_backtrace();
-    const bool memory = dynamic_cast<const c10::OutOfMemoryError*>(&error) != nullptr ||
-                        what.find("can't allocate memory") != std::string::npos;
-    if (!memory) throw;
-    throw MemoryError(fmt::format("out of memory: {}\na smaller model, train.micro_batch or eval.batch needs less",
-                                    first_line(what)));
+    if (!is_out_of_memory(error)) throw;
+    throw ResourceError(fmt::format("out of memory: {}\na smaller model or eval.batch needs less",
+                                    first_line(error.what_without_backtrace())));
   }
 }
 

@@ -34,9 +34,12 @@ Tensor clamp_probability(const Tensor& x) {
 }
 
 /// Uniform numbers for the rows of the batch that are computed: [B, T]. They are few, so they are drawn on the CPU,
-/// where they are the same for every kind of device.
+/// where they are the same for every kind of device; and from a copy of the generator, so that what is drawn next does
+/// not depend on how many they were.
 Tensor uniform_noise(const Tensor& like) {
-  const at::Generator generator = at::detail::createCPUGenerator(draw_seed());
+  const at::Generator shared = at::detail::getDefaultCPUGenerator();
+  const at::Generator generator = shared.clone();
+  draw_seed();
   const std::int64_t first = PartOfBatch::first_row();
   const auto options = torch::TensorOptions(like.scalar_type() == torch::kDouble ? torch::kDouble : torch::kFloat);
   const Tensor noise = torch::rand({first + like.size(0), like.size(1)}, generator, options);

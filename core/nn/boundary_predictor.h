@@ -30,8 +30,10 @@ class BoundaryPredictor {
 torch::Tensor hard_boundaries(const torch::Tensor& logits);
 
 /// A relaxed Bernoulli sample at `temperature`, hard by straight-through: 0 or 1 in value, the soft sample's gradient.
-/// The uniform noise [B, T] is that of these rows of the whole batch, by a generator of its own that is seeded by
-/// draw_seed: what is drawn afterwards does not depend on how many rows there are. Probability and noise are clamped to [ε, 1 − ε] of the logits' type, as torch's relaxed Bernoulli does: beyond, a logit has no gradient.
+/// The uniform noise comes from libtorch's generator on the CPU, one number per element of the whole batch in order, of
+/// which the rows that are computed have theirs: [B, T]. The generator goes on as after one draw_seed. Probability and
+/// noise are clamped to [ε, 1 − ε] of the logits' type, as torch's relaxed Bernoulli does: beyond, a logit has no
+/// gradient.
 torch::Tensor gumbel_boundaries(const torch::Tensor& logits, double temperature);
 
 /// Binary cross-entropy, the mean over all elements. `published`: the probability stands where the logit belongs, so

@@ -111,6 +111,11 @@ std::map<std::string, std::string> describe_device(torch::Device device) {
   return found;
 }
 
+bool is_out_of_memory(const c10::Error& error) {
+  return dynamic_cast<const c10::OutOfMemoryError*>(&error) != nullptr ||
+         std::string_view(error.what_without_backtrace()).find("can't allocate memory") != std::string_view::npos;
+}
+
 std::int64_t peak_memory(torch::Device device) {
   if (device.is_cuda()) {
     constexpr auto kAll = static_cast<std::size_t>(c10::CachingAllocator::StatType::AGGREGATE);

@@ -37,6 +37,9 @@ std::map<std::string, std::string> describe_device(torch::Device device);
 /// process. Throws as choose_device.
 torch::Device prepare_device(const RunOptions& options);
 
+/// Whether libtorch says that there was no memory, of the host or of a GPU.
+bool is_out_of_memory(const c10::Error& error);
+
 /// The most bytes in use so far: of tensors on a GPU, of the whole process on the CPU.
 std::int64_t peak_memory(torch::Device device);
 

@@ -2,6 +2,7 @@
 #include "core/train/trainer.h"
 
 #include <cmath>
+#include <new>
 #include <numbers>
 #include <optional>
 
@@ -10,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/random.h"
+#include "base/text.h"
 #include "core/batches/batch_stream.h"
 #include "core/eval/evaluation.h"
 #include "core/eval/measure.h"
@@ -37,6 +39,21 @@ constexpr std::int64_t kRecordsOfARun = 1000;  // metrics written by default
 double to_bpc(double nats) { return nats / std::numbers::ln2; }
 
 double scored_targets(const torch::Tensor& targets) { return targets.ne(kNoTarget).sum().item<double>(); }
+
+/// What the rows of a batch take is the one need of memory that is less where fewer of them are computed at once.
+template <class Work>
+auto within_memory_of_a_step(const Work& work) {
+  std::string what;
+  try {
+    return work();
+  } catch (const c10::Error& error) {
+    if (!is_out_of_memory(error)) throw;
+    what = ": " + first_line(error.what_without_backtrace());
+  } catch (const std::bad_alloc&) {
+    // A kernel's own space; nothing is known of it.
+  }
+  throw MemoryError(fmt::format("out of memory{}\na smaller model or train.micro_batch needs less", what));
+}
 
 class Trainer {
  public:
@@ -259,7 +276,7 @@ double Trainer::step() {
   model_->train();
   optimizer_->zero_gradients();
   const Batch batch = batches_->next();
-  const double loss = forward_backward(batch);
+  const double loss = within_memory_of_a_step([&] { return forward_backward(batch); });
   if (!std::isfinite(loss)) {
     throw DivergedError(
         fmt::format("the loss is {} at step {}; the last finite checkpoint is kept\n"

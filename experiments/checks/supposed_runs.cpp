@@ -40,7 +40,7 @@ struct OpenRun {
 /// Weights to start from, which a file may require, are left out as data are.
 OpenRun read_without_data(Yaml tree) {
   tree.take("require");
-  tree = without_source(std::move(tree));
+  tree = with_source_as_text(std::move(tree));
   OpenRun run;
   const bool has_steps = length_at(tree, "train.steps") > 0;
   for (const char* key : kOpenLengths) {
@@ -212,8 +212,11 @@ SupposedSweep suppose(const Yaml& tree, const NamedByExhibits& named) {
   SupposedEvaluations evaluations(tree, sweep);
   const Yaml base = run_part(tree);
   std::set<std::string> seen;
+  std::vector<Yaml> sources;  // configurations that others begin from
   for (const SweepPoint& point : expand_sweep(tree)) {
-    const OpenRun open = read_without_data(at_point(base, point));
+    const Yaml configuration = at_point(base, point);
+    if (std::optional<Yaml> source = source_of_point(configuration)) sources.push_back(std::move(*source));
+    const OpenRun open = read_without_data(configuration);
     Run run = finished_run(open, evaluations.corpus_of(open.options.data.path));
     const std::set<std::string> keys = setting_keys_of(open);
     if (!seen.insert(identity_of(run, keys)).second) continue;
@@ -226,6 +229,15 @@ SupposedSweep suppose(const Yaml& tree, const NamedByExhibits& named) {
     sweep.runs.push_back({std::move(run), point});
   }
   evaluations.check_conditions();
+  for (const Yaml& source : sources) {
+    const OpenRun open = read_without_data(source);
+    const Run run = finished_run(open, evaluations.corpus_of(open.options.data.path));
+    if (seen.contains(identity_of(run, setting_keys_of(open)))) continue;
+    throw UsageError(
+        fmt::format("{}: model.init_from asks for a run that is not of this sweep\n"
+                    "add it to the sweep's points, or name a run or model that is there",
+                    *tree.source));
+  }
   return sweep;
 }
 

@@ -40,8 +40,8 @@ constexpr std::string_view kIdentity = R"(
 A run is called `MODEL-DATASET-HASH`, for example `adaptive-span-text8-3fa9c1d240b7e115`. The hash is the first 16 digits of a
 sha256 over every key that the tables mark "yes", with its resolved value, and those marked "where not 0" that are not;
 over the prepared data's fingerprint (a hash of its files, so the same data has the same fingerprint on any machine,
-wherever it lies); and over the sha256 of what the keys marked "its content" name: the weights that training starts from,
-a tokenizer. For the model of a run that is the run's id, so that it is known before the run is done. The keys marked "no" say where or
+wherever it lies); and over the sha256 of what the keys marked "its content" name: the weights that training starts from
+(of a run's model the run's id, so that it is known before the run is done), a tokenizer. The keys marked "no" say where or
 how a run is done, or how it is called: changing them finds the same run again. So the same work has the same id
 everywhere and is never done twice, and experiments that share a run share its folder.
 

@@ -25,8 +25,7 @@ const std::string kRunContent = "run:";
 
 /// A run's model is what that run's id says, also before it is there.
 bool is_model_of_run(const fs::path& folder) {
-  return folder.filename() == "model" &&
-         (!fs::exists(folder.parent_path()) || fs::exists(folder.parent_path() / "journal.jsonl"));
+  return folder.filename() == "model" && (!fs::exists(folder) || fs::exists(folder.parent_path() / "journal.jsonl"));
 }
 
 std::string named_content(const OptionEntry& entry, const fs::path& data) {

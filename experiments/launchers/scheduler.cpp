@@ -79,9 +79,11 @@ bool Scheduler::await_sources() {
   for (const SweepRun* run : std::exchange(queue_, {})) {
     const SourceState source = halving_ && !halving_->may_train(*run) ? SourceState::kReady : source_state(*run);
     if (source == SourceState::kLost) {
-      give_up(*run, fmt::format("{}, from which it begins, has failed or was pruned", run->source));
+      give_up(*run, fmt::format("{}, from which it begins, is {}", run->source, status_of_source(*run)));
     } else if (source == SourceState::kWaiting) {
-      give_up(*run, fmt::format("nobody is at work on {}, from which it begins", run->source));
+      const bool given_up = report_.ended.contains(run->source);
+      give_up(*run, fmt::format("{}, from which it begins, {}", run->source,
+                                given_up ? "was given up" : "is not done, and nobody is at work on it"));
     } else {
       queue_.push_back(run);
       coming = coming || source == SourceState::kComing;
@@ -93,10 +95,12 @@ bool Scheduler::await_sources() {
 /// There is nothing that could be begun. Whether to stay all the same: other workers' runs may have come to a rung or
 /// their end, or will.
 bool Scheduler::is_more_to_come() {
+  if (settings_.clock() < next_source_look_) return true;
   if (halving_) halving_->look();
   sources_.clear();
   const bool coming = await_sources();
   if (next_run() != nullptr) return true;
+  if (coming) next_source_look_ = settings_.clock() + settings_.elsewhere_seconds;
   if (!coming) {
     leave_held_runs();
   } else if (settings_.shared) {
@@ -180,8 +184,11 @@ bool Scheduler::may_go_on(const Run& run, const AttemptEnd& end) const {
       return false;
     case EndCause::kMemory:
       return fewer_rows(run).has_value();
+    case EndCause::kGone:
+      if (!settings_.shared) return true;  // somebody has just asked for it
+      [[fallthrough]];
     default:
-      return settings_.shared ? lost_in_a_row(run) < kTimesLost : end.cause != EndCause::kKilled;
+      return lost_in_a_row(run) < kTimesLost && (settings_.shared || end.cause != EndCause::kKilled);
   }
 }
 
@@ -220,7 +227,6 @@ void Scheduler::note_lost_worker(const SweepRun& run, const AttemptEnd& end) {
 bool Scheduler::note_gone_worker(const SweepRun& run) {
   const fs::path& folder = run.planned.paths.folder;
   try {
-    if (read_run(folder).status != RunStatus::kRunning) return true;
     const RunLock lock(folder);
     const Run present = read_run(folder);
     if (present.status != RunStatus::kRunning) return true;  // another one has said it
@@ -299,9 +305,12 @@ bool Scheduler::may_take(const SweepRun& run) {
     ended(run, RunStatus::kPreempted, "stopped by xlm runs stop");
     return false;
   }
-  if (!note_gone_worker(run)) return false;
+  SweepRun present = now(run);
+  if (present.status == name_of(RunStatus::kStale)) {
+    if (!note_gone_worker(run)) return false;
+    present = now(run);
+  }
   if (!settings_.shared) return true;
-  const SweepRun present = now(run);
   if (present.action == SweepAction::kRun && present.status != name_of(RunStatus::kFailed)) return true;
   if (present.action == SweepAction::kWait) {
     leave(run);

@@ -134,6 +134,7 @@ class Scheduler {
   std::deque<const SweepRun*> queue_;
   std::optional<Halving> halving_;  // where the sweep stops runs early: those held at a rung stay in the queue
   std::vector<const SweepRun*> elsewhere_;
+  double next_source_look_ = 0;            // at the sources of runs, when nothing else is left
   std::map<std::string, double> sources_;  // runs that others begin from → when to look at them again; never: done
   SweepBoard board_;
   double next_look_;

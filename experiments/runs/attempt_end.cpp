@@ -36,7 +36,7 @@ AttemptEnd end_of_worker(int code, bool memory_kill) {
   const std::string killed = fmt::format("its worker was killed by signal {}", signal);
   switch (signal) {
     case SIGKILL:
-      if (memory_kill) return {EndCause::kMemory, "out of memory: the system killed its worker"};
+      if (memory_kill) return {EndCause::kMemory, "out of memory: the system killed its worker", job_memory()};
       return {EndCause::kKilled, killed};
     case SIGXCPU:
       return {EndCause::kTime, killed + ": its processor time was over"};
@@ -68,8 +68,8 @@ int lost_in_a_row(const Run& run) {
   bool open = false;  // an attempt began, of which nothing was said yet
   for (const RunState& state : run.history) {
     const bool began = state.state == name_of(RunStatus::kRunning);
-    if (state.time < saved || (!began && state.cause.empty())) {
-      lost = 0;  // it got on, ended by itself, or was asked for anew
+    if (state.time < saved || (!began && state.cause.empty()) || state.micro_batch > 0) {
+      lost = 0;  // it got on, ended by itself, was asked for anew, or goes on with less memory
     } else if (!began || open) {
       ++lost;
     }
@@ -98,7 +98,7 @@ Json record_of_end(const Run& run, const AttemptEnd& end, bool again) {
   std::string reason = end.reason;
   Json record = {{"state", name_of(again ? RunStatus::kQueued : RunStatus::kFailed)}, {"cause", name_of(end.cause)}};
   if (end.cause == EndCause::kMemory) {
-    if (const double memory = job_memory(); memory > 0) record["memory"] = memory;
+    if (end.memory > 0) record["memory"] = end.memory;
     const std::int64_t rows = rows_at_once(run);
     const std::int64_t fewer = again ? fewer_rows(run).value_or(0) : 0;
     reason += fmt::format("\nit computed {} row{} of the batch at once", rows, rows == 1 ? "" : "s");

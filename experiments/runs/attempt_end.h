@@ -12,6 +12,7 @@ namespace xlm {
 struct AttemptEnd {
   EndCause cause = EndCause::kGone;
   std::string reason;  // for people
+  double memory = 0;   // bytes that its job had, where it ran out of them; 0: not known
 };
 
 /// The end of a worker that left no word: an exit code, or 128 + the number of the signal that killed it. `memory_kill`

@@ -46,10 +46,17 @@ std::int64_t available_cores() {
 }
 
 std::int64_t memory_kills() {
-  std::ifstream file("/proc/vmstat");
-  std::int64_t count = 0;
-  for (std::string name; file >> name >> count;) {
-    if (name == "oom_kill") return count;
+  std::string group;  // of version 2: 0::/path
+  std::ifstream groups("/proc/self/cgroup");
+  for (std::string line; std::getline(groups, line);) {
+    if (line.starts_with("0::")) group = line.substr(3);
+  }
+  for (const std::string& place : {"/sys/fs/cgroup" + group + "/memory.events", std::string("/proc/vmstat")}) {
+    std::ifstream file(place);
+    std::int64_t count = 0;
+    for (std::string name; file >> name >> count;) {
+      if (name == "oom_kill") return count;
+    }
   }
   return 0;
 }

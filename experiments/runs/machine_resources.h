@@ -10,7 +10,8 @@ namespace xlm {
 /// CPU cores that this process may use.
 std::int64_t available_cores();
 
-/// How many processes the kernel of this machine has killed so far for want of memory; 0 where it does not say.
+/// How many processes of this one's control group, or else of the machine, the kernel has killed so far for want of
+/// memory; 0 where it does not say.
 std::int64_t memory_kills();
 
 /// The main memory that a cluster has given to the job of this process, in bytes; 0: it does not say, or there is none.

@@ -40,6 +40,32 @@ class TokenizerPaths : public OptionVisitor {
   const fs::path& data_;
 };
 
+/// Equal for runs that differ in nothing but the seed, their own and that of the run they begin from.
+std::string setting_name(RunOptions options, RunInputs inputs, const std::string& source_setting) {
+  constexpr std::size_t kDigits = 12;
+  options.seed = 0;
+  if (!source_setting.empty()) inputs.contents["model.init_from"] = source_setting;
+  const std::string id = run_id(options, inputs);
+  return fmt::format("{} of any seed", id.substr(0, id.rfind('-') + 1 + kDigits));
+}
+
+/// The same for a run folder; empty where it cannot be read.
+std::string setting_of_folder(const fs::path& folder) {
+  const RunPaths paths{folder};
+  try {
+    const Json environment = read_json(paths.environment());
+    RunInputs inputs;
+    inputs.data.dataset = environment.value("dataset", "");
+    inputs.data.fingerprint = environment.value("fingerprint", "");
+    inputs.contents = environment.value("contents", std::map<std::string, std::string>());
+    return setting_name(read_run_options(read_yaml(paths.config())), inputs, environment.value("source_setting", ""));
+  } catch (const Error&) {
+    return "";
+  } catch (const Json::exception&) {
+    return "";
+  }
+}
+
 }  // namespace
 
 std::optional<bool> holds_run(const fs::path& folder, const RunOptions& options, const RunInputs& inputs) {
@@ -67,17 +93,21 @@ std::string PlannedRun::source_id() const {
 }
 
 PlannedRun Planner::plan(RunOptions options, ModelTense tense) {
-  if (!options.init_from.empty())
-    options.init_from = absolute_name(locate_model(options.init_from, runs_, tense).model);
-  return plan_located(std::move(options));
+  std::string setting;
+  if (!options.init_from.empty()) {
+    const LocatedModel source = locate_model(options.init_from, runs_, tense);
+    options.init_from = absolute_name(source.model);
+    if (!source.run.empty()) setting = setting_of_folder(source.run);
+  }
+  return plan_located(std::move(options), std::move(setting));
 }
 
 PlannedRun Planner::plan_after(const PlannedRun& source, RunOptions options) {
   options.init_from = absolute_name(source.paths.model());
-  return plan_located(std::move(options));
+  return plan_located(std::move(options), setting_name(source.options, source.inputs, source.source_setting));
 }
 
-PlannedRun Planner::plan_located(RunOptions options) {
+PlannedRun Planner::plan_located(RunOptions options, std::string source_setting) {
   options.data.path = absolute_name(options.data.path);
   if (const std::string folder = options.model.pretrained().value_or(""); !folder.empty()) {
     options.model.set_pretrained(absolute_name(folder));
@@ -92,7 +122,7 @@ PlannedRun Planner::plan_located(RunOptions options) {
   auto known = inputs_.find(key);
   if (known == inputs_.end()) known = inputs_.emplace(key, read_inputs(options)).first;
   fs::path folder = folder_for(options, known->second);
-  return {std::move(options), known->second, {std::move(folder)}};
+  return {std::move(options), known->second, {std::move(folder)}, std::move(source_setting)};
 }
 
 /// A folder that an earlier version named counts where it holds the same work; its name says too little to trust it.

@@ -21,6 +21,7 @@ struct PlannedRun {
   RunOptions options;  // paths are absolute, init_from is a model folder
   RunInputs inputs;
   RunPaths paths;
+  std::string source_setting;  // names what the run it begins from is but for its seed; empty: it begins from none
 
   std::string id() const { return paths.folder.filename().string(); }
   /// The run beside it whose model it begins from; empty where it begins from none, or from one elsewhere.
@@ -40,7 +41,7 @@ class Planner {
   PlannedRun plan_after(const PlannedRun& source, RunOptions options);
 
  private:
-  PlannedRun plan_located(RunOptions options);
+  PlannedRun plan_located(RunOptions options, std::string source_setting);
   fs::path folder_for(const RunOptions& options, const RunInputs& inputs) const;
 
   fs::path runs_;

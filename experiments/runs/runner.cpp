@@ -125,7 +125,7 @@ RunReport failed(JournalSink& sink, EndCause cause, const std::string& message, 
 RunReport out_of_memory(JournalSink& sink, const Run& run, const std::string& message) {
   const bool again = fewer_rows(run).has_value();
   return failed(sink, again ? RunStatus::kQueued : RunStatus::kFailed,
-                record_of_end(run, {EndCause::kMemory, message}, again), kOutOfResources);
+                record_of_end(run, {EndCause::kMemory, message, job_memory()}, again), kOutOfResources);
 }
 
 /// Trains; a report where that did not end with a model.
@@ -152,7 +152,7 @@ std::optional<RunReport> do_training(const Run& run, const std::function<Core&()
   } catch (const MemoryError& error) {
     return out_of_memory(sink, run, error.what());
   } catch (const std::bad_alloc&) {
-    return out_of_memory(sink, run, "out of memory");
+    return failed(sink, EndCause::kMemory, "out of memory", kOutOfResources);
   } catch (const Error& error) {
     return failed(sink, EndCause::kError, error.what(), error.code());
   } catch (const std::exception& error) {

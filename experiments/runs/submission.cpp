@@ -25,6 +25,7 @@ Json submitted_environment(const PlannedRun& run) {
                       {"fingerprint", data.fingerprint},
                       {"symbols", data.symbols}};
   for (const auto& [key, hash] : run.inputs.contents) environment["contents"][key] = hash;
+  if (!run.source_setting.empty()) environment["source_setting"] = run.source_setting;
   return environment;
 }
 

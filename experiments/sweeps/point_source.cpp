@@ -14,14 +14,16 @@ std::optional<Yaml> source_of_point(const Yaml& configuration) {
   if (given->entries.empty()) {
     fail_at(*given, "model.init_from: say in which values the run to begin from differs, as {train.steps: 1000}");
   }
-  Yaml source = without_source(configuration);
+  Yaml source = configuration;
+  source.set(kKey, make_scalar("", *configuration.source));
   for (const auto& [key, value] : given->entries) source.set(key, value);
   return source;
 }
 
-Yaml without_source(Yaml configuration) {
+Yaml with_source_as_text(Yaml configuration) {
   const Yaml* given = find_path(configuration, kKey);
-  if (given != nullptr && given->is_map()) configuration.set(kKey, make_scalar("", *configuration.source));
+  if (given == nullptr || !given->is_map()) return configuration;
+  configuration.set(kKey, make_scalar(to_json(*given).dump(), *configuration.source));
   return configuration;
 }
 

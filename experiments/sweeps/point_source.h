@@ -12,7 +12,7 @@ namespace xlm {
 /// random weights. Nothing where model.init_from is a name, or nothing. Throws UsageError with file:line.
 std::optional<Yaml> source_of_point(const Yaml& configuration);
 
-/// The point without a map for model.init_from, for whoever cares about its own options alone.
-Yaml without_source(Yaml configuration);
+/// The point with the map's text in place of the map, for whoever does not look for the run.
+Yaml with_source_as_text(Yaml configuration);
 
 }  // namespace xlm

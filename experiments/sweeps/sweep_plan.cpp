@@ -59,7 +59,7 @@ class PointPlanner {
     if (!source) return planner_.plan(read_run_options(configuration), ModelTense::kFuture);
     const PlannedRun from = plan(*source);
     sources_.emplace(from.id(), find_path(configuration, "model.init_from")->where());
-    return planner_.plan_after(from, read_run_options(without_source(configuration)));
+    return planner_.plan_after(from, read_run_options(with_source_as_text(configuration)));
   }
 
   /// Somebody has to make what others begin from: a run that is not of the sweep must be there.
@@ -79,18 +79,30 @@ class PointPlanner {
   std::map<std::string, std::string> sources_;  // their ids, and where they are asked for
 };
 
+fs::path source_folder(const SweepRun& run) { return run.planned.paths.folder.parent_path() / run.source; }
+
 }  // namespace
 
 SourceState source_state(const SweepRun& run) {
   if (run.source.empty()) return SourceState::kReady;
-  const fs::path folder = run.planned.paths.folder.parent_path() / run.source;
-  if (fs::is_directory(folder)) {
+  const fs::path folder = source_folder(run);
+  try {
     const RunStatus status = read_live_run(folder).status;
     if (status == RunStatus::kDone) return SourceState::kReady;
     if (has_ended(status)) return SourceState::kLost;
     if (status == RunStatus::kRunning || has_live_worker(folder)) return SourceState::kComing;
+  } catch (const Error&) {
+    // It is not there yet, or damaged, which is its own matter.
   }
   return SourceState::kWaiting;
+}
+
+std::string status_of_source(const SweepRun& run) {
+  try {
+    return std::string(name_of(read_live_run(source_folder(run)).status));
+  } catch (const Error&) {
+    return "damaged";
+  }
 }
 
 void shuffle_runs(std::vector<SweepRun>& runs) {
@@ -160,9 +172,8 @@ void look_at(SweepRun& planned, bool retry) {
   if (planned.action != SweepAction::kRun || planned.status == name_of(RunStatus::kDone)) return;
   const SourceState source = source_state(planned);
   if (source == SourceState::kReady) return;
-  planned.reason += source == SourceState::kLost
-                        ? fmt::format(", but {}, which it begins from, is lost", planned.source)
-                        : fmt::format(", once {} is done", planned.source);
+  planned.reason += fmt::format(", once {} is done", planned.source);
+  if (source == SourceState::kLost) planned.reason += fmt::format(", which is {}", status_of_source(planned));
 }
 
 std::vector<SweepRun> plan_sweep(const Yaml& tree, const fs::path& runs, bool retry) {
@@ -184,6 +195,13 @@ std::vector<SweepRun> plan_sweep(const Yaml& tree, const fs::path& runs, bool re
   }
   evaluations.check_conditions();
   planner.check_sources(seen);
+  const bool any_begins =
+      std::any_of(result.begin(), result.end(), [](const auto& run) { return !run.source.empty(); });
+  if (early_stopping && any_begins) {
+    throw UsageError(
+        "sweep.early_stopping does not go with runs that begin from runs: one that waits at a rung has no model\n"
+        "stop early in a sweep of its own, and begin from the best of its runs");
+  }
   if (early_stopping) leave_pruned(*early_stopping, result);
   return result;
 }
@@ -207,7 +225,7 @@ CostEstimate CostEstimator::of(const SweepRun& run) {
 
 std::string shown_value(const SweepPoint& point, const std::string& key) {
   for (const auto& [name, value] : point) {
-    if (name == key) return std::string(trim(to_text(value)));
+    if (name == key) return value.is_map() ? to_json(value).dump() : std::string(trim(to_text(value)));
   }
   return "";
 }

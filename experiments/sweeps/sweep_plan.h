@@ -53,6 +53,8 @@ enum class SourceState {
   kLost,     // it has failed, diverged or been pruned
 };
 SourceState source_state(const SweepRun& run);
+/// In words: "diverged".
+std::string status_of_source(const SweepRun& run);
 
 /// How a run stands now: sets status, action, reason, checkpoint and the evaluations that are left.
 void look_at(SweepRun& run, bool retry);

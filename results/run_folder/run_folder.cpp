@@ -102,6 +102,7 @@ class Assembler {
          .micro_batch = integer_field(record, "micro_batch"),
          .memory = record.contains("memory") && record["memory"].is_number() ? record["memory"].get<double>() : 0});
     if (const std::int64_t rows = run_.history.back().micro_batch; rows > 0) run_.micro_batch = rows;
+    if (run_.status == RunStatus::kFailed) run_.micro_batch = 0;  // whoever asks again may have given it more memory
     add_experiment(text_field(record, "experiment"));
   }
 
@@ -156,6 +157,7 @@ class Assembler {
   void add_evaluation(const Json& record, double time) {
     RunEvaluation evaluation;
     evaluation.split = record.at("split").get<std::string>();
+    if (evaluation.split.empty()) throw Json::other_error::create(501, "no split", &record);
     evaluation.time = time;
     evaluation.final = record.value("final", false);
     if (record.contains("settings") && record["settings"].is_object()) evaluation.settings = record["settings"];
@@ -225,6 +227,12 @@ void read_config(Run& run) {
   const std::string dataset = text_field(run.environment, "dataset");
   if (!dataset.empty()) {
     run.params.emplace_back("data.name", data_name(dataset, text_field(run.environment, "language")));
+  }
+  // Which of the seeds a run begins from, and where that lies, is no setting of its own.
+  if (const std::string source = text_field(run.environment, "source_setting"); !source.empty()) {
+    for (auto& [key, value] : run.params) {
+      if (key == "model.init_from") value = source;
+    }
   }
   run.is_evaluation = !text_field(run.environment, "model_sha256").empty();
   const std::string fingerprint = text_field(run.environment, "fingerprint");

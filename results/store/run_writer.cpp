@@ -90,7 +90,9 @@ std::int64_t name_of_settings(std::string_view text) {
 
 }  // namespace
 
-bool says_where_it_ran(std::string_view key) { return key == "data.path" || key == "device" || key == "train.threads"; }
+bool says_where_it_ran(std::string_view key) {
+  return key == "data.path" || key == "device" || key == "train.threads" || key == "train.micro_batch";
+}
 
 RunWriter::RunWriter(SQLite::Database& database)
     : database_(database),
@@ -106,7 +108,7 @@ RunWriter::RunWriter(SQLite::Database& database)
       series_(database, "INSERT INTO stored_series VALUES (?, ?, ?)"),
       evaluation_(database, "INSERT INTO stored_evaluations VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"),
       evaluation_setting_(database, "INSERT OR REPLACE INTO stored_evaluation_settings VALUES (?, ?, ?, ?)"),
-      number_(database, "INSERT INTO stored_numbers VALUES (?, ?, ?, ?)"),
+      number_(database, "INSERT OR REPLACE INTO stored_numbers VALUES (?, ?, ?, ?)"),
       grid_(database, "INSERT INTO stored_grids VALUES (?, ?, ?, ?)"),
       trace_(database, "INSERT INTO stored_traces VALUES (?, ?, ?, ?)"),
       experiment_(database, "INSERT INTO stored_experiments VALUES (?, ?)") {

@@ -321,7 +321,7 @@ INSERT INTO stored_evaluations
   FROM stored_runs r JOIN evaluations e USING (run_id) GROUP BY r.number, e.split, e.step, e.settings;
 INSERT INTO stored_evaluation_settings SELECT r.number, s.at, s.key, s.value
   FROM stored_runs r JOIN evaluation_settings s USING (run_id);
-INSERT INTO stored_numbers SELECT '', c.name, r.number, c.value FROM stored_runs r JOIN costs c USING (run_id)
+INSERT OR REPLACE INTO stored_numbers SELECT '', c.name, r.number, c.value FROM stored_runs r JOIN costs c USING (run_id)
   UNION ALL SELECT e.split, e.metric, r.number, e.value FROM stored_runs r JOIN evaluations e USING (run_id)
     WHERE e.main = 1;
 INSERT INTO stored_grids

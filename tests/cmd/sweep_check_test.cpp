@@ -60,6 +60,23 @@ TEST(SweepCheck, EveryRecipeCanBeFilledInEveryProfile) {
   EXPECT_GE(recipes.size(), 18U);
 }
 
+TEST(SweepCheck, RunsThatBeginFromOthersCountEachAndTheirSourcesMustBePoints) {
+  const TemporaryFolder folder;
+  const auto checked = [&](const std::string& source) {
+    write_file(folder.path() / "two.yaml", run_config("data",
+                                                      "sweep:\n"
+                                                      "  grid: {model.span: [16, 8], model.init_from: ['', " +
+                                                          source +
+                                                          "]}\n"
+                                                          "  when: {model.init_from: {model.span: 8}}\n"));
+    return check(folder.path() / "two.yaml").sweep.runs.size();
+  };
+  EXPECT_EQ(checked("{model.span: 16}"), 3U);
+  EXPECT_THROW(checked("{model.span: 4}"), UsageError);
+  EXPECT_THROW(checked("{model.spam: 4}"), UsageError);
+  EXPECT_THROW(checked("{}"), UsageError);
+}
+
 /// The lines "# finds: TEXT" of a recipe, FILE being its name.
 std::vector<std::string> expected_findings(const fs::path& recipe) {
   std::vector<std::string> expected;

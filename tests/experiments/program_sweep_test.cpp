@@ -1,4 +1,6 @@
 // Sweeps by the program, from end to end.
+#include <map>
+
 #include <gmock/gmock.h>
 
 #include "base/json.h"
@@ -70,6 +72,32 @@ TEST_F(ProgramTest, SweepGoesOnPastFailuresAndSaysWhatFailed) {
   const ProgramResult again = run({"sweep", "sweep.yaml"});
   EXPECT_EQ(again.code, kFailed);
   EXPECT_THAT(again.out, AllOf(HasSubstr("3 of 4 runs done, 1 failed"), HasSubstr("--retry")));
+}
+
+TEST_F(ProgramTest, RunsThatBeginFromRunsOfTheirSweepComeAfterThemAndAreLostWithThem) {
+  write_sweep(
+      "sweep:\n"
+      "  grid: {model.span: [8, 16], seed: [1, 2], model.init_from: [{model.span: 16}]}\n"
+      "  when: {model.init_from: {model.span: 8}}\n");
+  order("seed=2:fail-at=5");
+  const ProgramResult result = run({"sweep", "sweep.yaml", "--jobs", "2"});
+  EXPECT_EQ(result.code, kFailed);
+  EXPECT_THAT(result.out, AllOf(HasSubstr("2 of 4 runs done, 2 failed"), HasSubstr("something broke"),
+                                HasSubstr("from which it begins, is failed")));
+  std::map<std::string, double> begun;  // by id, when
+  std::map<std::string, double> done;
+  for (const fs::path& folder : run_folders()) {
+    for (const RunState& state : read_live_run(folder).history) {
+      if (state.state == "running") begun[folder.filename().string()] = state.time;
+      if (state.state == "done") done[folder.filename().string()] = state.time;
+    }
+  }
+  const Json plan = Json::parse(run({"sweep", "sweep.yaml", "--dry-run", "--json"}).out);
+  EXPECT_GE(begun.at(plan[0]["run_id"].get<std::string>()), done.at(plan[2]["run_id"].get<std::string>()));
+  EXPECT_FALSE(begun.contains(plan[1]["run_id"].get<std::string>())) << "its source has failed";
+  order("");
+  EXPECT_EQ(run({"sweep", "sweep.yaml"}).code, kDone);
+  expect_all_done(4);
 }
 
 TEST_F(ProgramTest, SweepStopsOnASignalAndGoesOn) {

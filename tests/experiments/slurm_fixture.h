@@ -27,8 +27,8 @@ class LocalSlurm {
     return program == nullptr ? "" : program;
   }
 
-  void start(int cpus) {
-    ASSERT_EQ(shell(folder_, fmt::format("{} start cluster {} 0", starter(), cpus)).code, 0);
+  void start(int cpus, int gpus = 0) {
+    ASSERT_EQ(shell(folder_, fmt::format("{} start cluster {} {}", starter(), cpus, gpus)).code, 0);
     ::setenv("SLURM_CONF", (folder_ / "cluster" / "slurm.conf").c_str(), 1);
     started_ = true;
   }

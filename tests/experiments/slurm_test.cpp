@@ -1,4 +1,6 @@
 // Sweeps on a real Slurm.
+#include <set>
+
 #include <gmock/gmock.h>
 
 #include "base/json.h"
@@ -160,6 +162,58 @@ TEST_F(SlurmTest, WhatFailsIsTriedOnceForEachSubmission) {
   EXPECT_EQ(tries, 5U) << "one that fails, three that are killed, and one that goes well";
   order("");
   EXPECT_EQ(run({"sweep", "sweep.yaml", "--launcher", "slurm", "--wait"}).code, kDone);
+}
+
+/// GPUs that Slurm counts and nobody has.
+class SlurmTestWithGpus : public SlurmTest {
+ protected:
+  void SetUp() override {
+    if (LocalSlurm::starter().empty()) GTEST_SKIP() << "XLM_TEST_SLURM names no Slurm to start";
+    slurm_.start(6, 2);
+  }
+};
+
+TEST_F(SlurmTestWithGpus, EveryWorkerHasAGpuOfItsOwnAndNoMoreRunThanThereAre) {
+  std::string config = run_config("data", "sweep: {grid: {seed: [1, 2, 3, 4, 5, 6]}}\n");
+  config.replace(config.find("device: cpu"), 11, "device: cuda");
+  write_file(folder_.path() / "sweep.yaml", config);
+  write_file(folder_.path() / "site.yaml",
+             "resources: {cpus: 1, time: 5min}\nsetup: ['echo gpu $CUDA_VISIBLE_DEVICES']\n");
+  write_file(hold(), "");
+  const ProgramResult submitted =
+      run({"sweep", "sweep.yaml", "--launcher", "slurm", "--jobs", "4", "--site", "site.yaml"});
+  EXPECT_EQ(submitted.code, kDone) << submitted.err;
+  until([&] { return count_running() == 2; });
+  LocalSlurm::until([&] { return slurm_.squeue("%T %r").find("PENDING Resources") != std::string::npos; });
+  EXPECT_EQ(count_running(), 2U);
+  fs::remove(hold());
+  until_all_done(6);
+  expect_all_done(6);
+  std::set<std::string> seen;
+  for (const auto& entry : fs::recursive_directory_iterator(runs_ / ".workers")) {
+    const std::string text = entry.path().extension() == ".log" ? read_file(entry.path()) : "";
+    if (const std::size_t at = text.find("gpu "); at != std::string::npos) seen.insert(text.substr(at, 5));
+  }
+  EXPECT_THAT(seen, ::testing::ElementsAre("gpu 0", "gpu 1"));
+}
+
+TEST_F(SlurmTest, AWorkerThatIsKilledAtTheEndOfItsTimeIsSaidToBeAndItsRunGoesOn) {
+  write_sweep("resources: {cpus: 1, time: 5min}\nsweep: {grid: {seed: [1]}}\n");
+  write_file(hold(), "");
+  EXPECT_EQ(submit_workers("1").code, kDone);
+  until([&] { return count_running() == 1; });
+  const std::string task = slurm_.squeue("%i");
+  for (const char* mark : {"worker --sweep", "worker .*--threads"}) {  // halted, they hear nobody
+    EXPECT_EQ(shell(folder_.path(), fmt::format("pkill -STOP -f '{}/.*{}'", runs_.string(), mark)).code, 0) << mark;
+  }
+  EXPECT_EQ(shell(folder_.path(), fmt::format("scontrol update JobId={} TimeLimit=1", task)).code, 0);
+  LocalSlurm::until([&] { return count_jobs() == 0; });  // Slurm ends it after its time and a while of patience
+  fs::remove(hold());
+  EXPECT_EQ(run({"sweep", "sweep.yaml", "--launcher", "slurm", "--wait"}).code, kDone);
+  expect_all_done(1);
+  std::string causes;
+  for (const RunState& state : read_live_run(run_folders()[0]).history) causes += state.cause;
+  EXPECT_EQ(causes, "time");
 }
 
 TEST_F(SlurmTest, AStopEndsWorkersAndCancelsJobsThatWait) {

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include <csignal>
 #include <memory>
 
 #include "base/error.h"
@@ -166,8 +167,18 @@ TEST_F(SchedulerTest, ARunIsGivenUpWhoseSourceIsLostOrNobodyMakes) {
   FakeHost host(1);
   const LaunchReport report = run(host, {[&] { host.end(0, 4, "diverged"); }});
   EXPECT_THAT(host.started, ElementsAre(sweep_[0].id()));
-  EXPECT_THAT(report.ended.at(sweep_[1].id()), testing::HasSubstr("has failed"));
-  EXPECT_THAT(report.ended.at(sweep_[2].id()), testing::HasSubstr("nobody is at work on gone"));
+  EXPECT_THAT(report.ended.at(sweep_[1].id()), testing::HasSubstr("is diverged"));
+  EXPECT_THAT(report.ended.at(sweep_[2].id()), testing::HasSubstr("is not done, and nobody is at work on it"));
+}
+
+TEST_F(SchedulerTest, ARunThatNeverGetsOnIsGivenUpAfterThreeTimes) {
+  sweep_.resize(1);
+  FakeHost host(1);
+  std::vector<std::function<void()>> rounds(3, [&] { host.end(0, 128 + SIGXCPU, "running"); });
+  const LaunchReport report = run(host, rounds);
+  EXPECT_THAT(report.ended.at(sweep_[0].id()), testing::HasSubstr("3 times in a row"));
+  EXPECT_EQ(host.started.size(), 3U);
+  EXPECT_EQ(read_live_run(folder_of(0)).history.back().cause, "time");
 }
 
 TEST_F(SchedulerTest, ASourceThatAnotherWorkerMakesIsWaitedFor) {
@@ -183,7 +194,7 @@ TEST_F(SchedulerTest, ASourceThatAnotherWorkerMakesIsWaitedFor) {
         .append("state", {{"state", "done"}});
     lock.reset();
   });
-  rounds.emplace_back([] {});  // it sees that
+  for (int i = 0; i < 5; ++i) rounds.emplace_back([] {});  // it looks every ten seconds
   rounds.emplace_back([&] {
     EXPECT_THAT(host.started, ElementsAre(sweep_[0].id()));
     host.end(0, 0, "done");

@@ -6,6 +6,8 @@
 
 #include <gmock/gmock.h>
 
+#include "experiments/runs/machine_resources.h"
+
 namespace xlm {
 namespace {
 
@@ -61,6 +63,10 @@ TEST(AttemptEnd, LostAttemptsCountSinceTheLastThatGotOn) {
   EXPECT_EQ(lost_in_a_row(run), 3) << "one left no word";
   run.checkpoints = {{.step = 7, .time = 4.5, .file = "7"}};
   EXPECT_EQ(lost_in_a_row(run), 2) << "the one before was lost after it had saved something";
+  run.history.push_back(state(5.5, "queued", "memory"));
+  run.history.back().micro_batch = 4;
+  run.history.push_back(state(5.8, "running"));
+  EXPECT_EQ(lost_in_a_row(run), 1) << "with fewer rows it is another try";
   run.history.push_back(state(6, "preempted"));
   run.history.push_back(state(7, "running"));
   run.checkpoints.clear();
@@ -87,7 +93,7 @@ TEST(AttemptEnd, TheRecordSaysWhatHappenedAndWhatComesNext) {
   EXPECT_EQ(again["reason"], "out of memory\nit computed 8 rows of the batch at once, and goes on with 4");
   EXPECT_FALSE(again.contains("memory")) << "there is no job";
   ::setenv("SLURM_MEM_PER_NODE", "2000", 1);
-  const Json failed = record_of_end(run_with(8, 1), end, false);
+  const Json failed = record_of_end(run_with(8, 1), {EndCause::kMemory, "out of memory", job_memory()}, false);
   ::unsetenv("SLURM_MEM_PER_NODE");
   EXPECT_EQ(failed["state"], "failed");
   EXPECT_EQ(failed["memory"], 2000.0 * 1048576);

@@ -5,6 +5,8 @@
 #include "base/error.h"
 #include "experiments/runs/runner.h"
 #include "experiments/runs/submission.h"
+#include "results/store/sql_query.h"
+#include "results/store/store.h"
 #include "tests/experiments/experiment_files.h"
 #include "tests/experiments/fake_core.h"
 #include "tests/temporary_folder.h"
@@ -89,6 +91,35 @@ TEST_F(SweepPlanTest, ARunThatBeginsFromARunIsAnotherThanOneThatBeginsFromTheFol
   EXPECT_NE(named((folder_.path() / "weights").string()), named(runs[0].id()));
 }
 
+TEST_F(SweepPlanTest, SeedsThatBeginFromTheSeedsOfARunAreOneSetting) {
+  const auto runs = plan(kTwoStages);
+  EXPECT_EQ(runs[2].planned.source_setting, runs[3].planned.source_setting);
+  const auto named = plan(
+      "sweep: {grid: {model.span: [8], model.init_from: [{model.span: 16}, {model.span: 32}]},\n"
+      "  include: [{model.span: 16, model.init_from: ''}, {model.span: 32, model.init_from: ''}]}\n");
+  EXPECT_EQ(named[0].planned.source_setting, runs[2].planned.source_setting);
+  EXPECT_NE(named[1].planned.source_setting, runs[2].planned.source_setting);
+  for (const SweepRun& run : runs) work(run);
+  Store store(folder_.path() / "results.db");
+  store.sync(runs_);
+  const SqlResult groups = run_sql(store, "SELECT count(*) FROM runs GROUP BY seed_group");
+  ASSERT_EQ(groups.rows.size(), 2U) << "two seeds each";
+  EXPECT_EQ(plan("sweep: {grid: {seed: [1], model.span: [8], model.init_from: [" + runs[0].id() + "]}}\n")[0]
+                .planned.source_setting,
+            runs[2].planned.source_setting)
+      << "by whatever name";
+}
+
+TEST_F(SweepPlanTest, ADamagedSourceEndsNothingAndOneThatDivergedIsSaidToHave) {
+  const auto runs = plan(kTwoStages);
+  work(runs[0]);
+  fs::remove(runs[0].planned.paths.config());
+  EXPECT_THAT(plan(kTwoStages)[2].reason, HasSubstr("once " + runs[0].id() + " is done"));
+  core_.orders = "diverge-at=2";
+  work(runs[1]);
+  EXPECT_THAT(plan(kTwoStages)[3].reason, HasSubstr("is done, which is diverged"));
+}
+
 TEST_F(SweepPlanTest, ASourceThatNobodyMakesIsAnErrorWithItsPlace) {
   const auto complaint = [&](const std::string& sweep) -> std::string {
     try {
@@ -102,7 +133,12 @@ TEST_F(SweepPlanTest, ASourceThatNobodyMakesIsAnErrorWithItsPlace) {
   EXPECT_THAT(complaint("sweep:\n  grid:\n    model.init_from: [{model.span: 4}]\n"),
               AllOf(HasSubstr("sweep.yaml:7: model.init_from"), HasSubstr("not of this sweep, and not done")));
   EXPECT_THAT(complaint("sweep: {grid: {model.init_from: [{}]}}\n"), HasSubstr("in which values"));
-  EXPECT_THAT(complaint("sweep: {grid: {model.init_from: [{model.spam: 4}]}}\n"), HasSubstr("unknown key 'spam' in 'model'"));
+  std::string stopped = run_config(data_, std::string(kTwoStages) + "  early_stopping: {rungs: [4]}\n");
+  stopped.replace(stopped.find("checkpoint_every: 4"), 19, "checkpoint_every: 4, eval_every: 2");
+  EXPECT_THROW(plan_sweep(parse_yaml(stopped, "sweep.yaml"), runs_, false), UsageError)
+      << "one of them would have to go";
+  EXPECT_THAT(complaint("sweep: {grid: {model.init_from: [{model.spam: 4}]}}\n"),
+              HasSubstr("unknown key 'spam' in 'model'"));
 }
 
 TEST_F(SweepPlanTest, ShufflingMixesTheOrderTheSameWayEachTime) {
