@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "experiments/launchers/slurm.h"
 #include "tests/experiments/slurm_fixture.h"
 
 namespace xlm {
@@ -173,12 +174,12 @@ class SlurmTestWithGpus : public SlurmTest {
   }
 };
 
-TEST_F(SlurmTestWithGpus, EveryWorkerHasAGpuOfItsOwnAndNoMoreRunThanThereAre) {
+TEST_F(SlurmTestWithGpus, EveryWorkerHasAGpuAndNoMoreRunThanThereAre) {
   std::string config = run_config("data", "sweep: {grid: {seed: [1, 2, 3, 4, 5, 6]}}\n");
   config.replace(config.find("device: cpu"), 11, "device: cuda");
   write_file(folder_.path() / "sweep.yaml", config);
   write_file(folder_.path() / "site.yaml",
-             "resources: {cpus: 1, time: 5min}\nsetup: ['echo gpu $CUDA_VISIBLE_DEVICES']\n");
+             "resources: {cpus: 1, time: 5min}\nsetup: ['echo gpus $SLURM_GPUS_ON_NODE']\n");
   write_file(hold(), "");
   const ProgramResult submitted =
       run({"sweep", "sweep.yaml", "--launcher", "slurm", "--jobs", "4", "--site", "site.yaml"});
@@ -192,28 +193,25 @@ TEST_F(SlurmTestWithGpus, EveryWorkerHasAGpuOfItsOwnAndNoMoreRunThanThereAre) {
   std::set<std::string> seen;
   for (const auto& entry : fs::recursive_directory_iterator(runs_ / ".workers")) {
     const std::string text = entry.path().extension() == ".log" ? read_file(entry.path()) : "";
-    if (const std::size_t at = text.find("gpu "); at != std::string::npos) seen.insert(text.substr(at, 5));
+    if (const std::size_t at = text.find("gpus "); at != std::string::npos) seen.insert(text.substr(at, 6));
   }
-  EXPECT_THAT(seen, ::testing::ElementsAre("gpu 0", "gpu 1"));
+  EXPECT_THAT(seen, ::testing::ElementsAre("gpus 1"));
 }
 
-TEST_F(SlurmTest, AWorkerThatIsKilledAtTheEndOfItsTimeIsSaidToBeAndItsRunGoesOn) {
-  write_sweep("resources: {cpus: 1, time: 5min}\nsweep: {grid: {seed: [1]}}\n");
-  write_file(hold(), "");
-  EXPECT_EQ(submit_workers("1").code, kDone);
-  until([&] { return count_running() == 1; });
-  const std::string task = slurm_.squeue("%i");
-  for (const char* mark : {"worker --sweep", "worker .*--threads"}) {  // halted, they hear nobody
-    EXPECT_EQ(shell(folder_.path(), fmt::format("pkill -STOP -f '{}/.*{}'", runs_.string(), mark)).code, 0) << mark;
-  }
-  EXPECT_EQ(shell(folder_.path(), fmt::format("scontrol update JobId={} TimeLimit=1", task)).code, 0);
-  LocalSlurm::until([&] { return count_jobs() == 0; });  // Slurm ends it after its time and a while of patience
-  fs::remove(hold());
-  EXPECT_EQ(run({"sweep", "sweep.yaml", "--launcher", "slurm", "--wait"}).code, kDone);
-  expect_all_done(1);
-  std::string causes;
-  for (const RunState& state : read_live_run(run_folders()[0]).history) causes += state.cause;
-  EXPECT_EQ(causes, "time");
+TEST_F(SlurmTest, TheQueueSaysHowAJobEnded) {
+  const auto submitted = [&](const std::string& what) {
+    return std::string(trim(shell(folder_.path(), "sbatch --parsable " + what).out));
+  };
+  const std::string waits = submitted("-n 6 --hold --wrap true");
+  EXPECT_EQ(job_state(waits), "PENDING");
+  const std::string runs = submitted("--wrap 'sleep 60'");
+  LocalSlurm::until([&] { return job_state(runs) == "RUNNING"; });
+  EXPECT_EQ(shell(folder_.path(), "scancel " + runs + " " + waits).code, 0);
+  LocalSlurm::until([&] { return job_state(runs) == "CANCELLED"; });
+  EXPECT_EQ(job_state(waits), "CANCELLED");
+  const std::string fails = submitted("--wrap 'exit 3'");
+  LocalSlurm::until([&] { return job_state(fails) == "FAILED"; });
+  EXPECT_EQ(job_state("12345"), "") << "nobody knows it";
 }
 
 TEST_F(SlurmTest, AStopEndsWorkersAndCancelsJobsThatWait) {
