@@ -21,7 +21,7 @@ constexpr std::size_t kEarlierHashDigits = 8;
 constexpr const char* kWeights = "model.safetensors";
 constexpr const char* kWeightsIndex = "model.safetensors.index.json";
 constexpr const char* kShape = "config.json";
-const std::string kRunContent = "run:";
+constexpr std::string_view kRunContent = "run:";
 
 /// A run's model is what that run's id says, also before it is there.
 bool is_model_of_run(const fs::path& folder) {
@@ -31,7 +31,7 @@ bool is_model_of_run(const fs::path& folder) {
 std::string named_content(const OptionEntry& entry, const fs::path& data) {
   const std::string value = entry.value.get<std::string>();
   if (entry.content == OptionContent::kTokenizer) return sha256_file(tokenizer_file(data, value));
-  if (is_model_of_run(value)) return kRunContent + fs::path(value).parent_path().filename().string();
+  if (is_model_of_run(value)) return std::string(kRunContent) + fs::path(value).parent_path().filename().string();
   return weights_sha256(value);
 }
 
