@@ -35,7 +35,7 @@ test-all: test  ## `test`, and what it skips for want of a browser or LaTeX: ins
 asan: setup  ## tests of the torch-free folders under the address and undefined-behaviour sanitizers, with line coverage
 	@[ -e build/asan/build.ninja ] || cmake --preset asan >/dev/null
 	@cmake --build --preset asan
-	@find build/asan -name '*.gcda' -delete
+	@find build/asan -name '*.gcda' -delete; rm -f build/asan/counters.log
 	@$(CTEST) --test-dir build/asan
 	@scripts/coverage.py build/asan
 

@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """coverage.py BUILD: the line coverage of the folders that do not need torch, from the counters of the tests run there.
 
-gcov reads the counters; a line counts as covered when any object file that holds it ran it.
+gcov reads the counters; a line counts as covered when any object file that holds it ran it. Tests kill programs, also
+while they write their counters: what such a file had counted is lost, and its name is printed.
 """
 import collections
 import concurrent.futures
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -37,6 +39,10 @@ with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
     for lines in pool.map(lines_of, counters):
         for key, covered in lines.items():
             ran[key] = ran.get(key, False) or covered
+log = pathlib.Path(sys.argv[1]) / "counters.log"
+if log.exists():
+    for lost in sorted(set(re.findall(r"error:(.*?\.gcda):", log.read_text(errors="replace")))):
+        print(f"cut short by a kill, so that its lines count as fewer than ran: {os.path.relpath(lost, ROOT)}")
 lines, covered = collections.Counter(), collections.Counter()
 for (path, _), hit in ran.items():
     lines[path.split("/")[0]] += 1
