@@ -23,6 +23,7 @@
 #include "core/models/model_costs.h"
 #include "core/models/model_folder.h"
 #include "core/runtime/device.h"
+#include "core/runtime/memory_reserve.h"
 #include "core/runtime/random_streams.h"
 #include "core/train/trainer.h"
 #include "datasets/prepared/segmentation.h"
@@ -137,6 +138,7 @@ class CoreLibrary final : public Core {
 
 extern "C" Core* xlm_core() {
   keep_freed_memory();
+  keep_memory_reserve();
   static CoreLibrary library;
   return &library;
 }

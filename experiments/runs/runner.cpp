@@ -110,6 +110,7 @@ RunReport failed(JournalSink& sink, RunStatus status, const Json& record, ExitCo
   try {
     sink.state(status, record);
     sink.log(fmt::format("{}: {}", name_of(status), message));
+    if (status == RunStatus::kQueued) sink.message("note: " + message);
   } catch (const std::exception&) {
     // A full disk: the run stays as it is and is found stale.
     if (status == RunStatus::kQueued) return {code, RunStatus::kFailed, message};

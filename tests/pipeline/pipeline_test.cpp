@@ -12,6 +12,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fmt/format.h>
+
 #include "base/json.h"
 #include "base/sha256.h"
 #include "base/text.h"
@@ -498,6 +500,52 @@ TEST_F(Pipeline, AModelLargerThanTheMachineIsCountedAndNotBegun) {
   const ProgramResult begun = xlm(arguments);
   EXPECT_EQ(begun.code, 5);
   EXPECT_THAT(begun.err, HasSubstr("GB, and this process may use"));
+}
+
+TEST_F(Pipeline, ARunThatIsRefusedMemoryGoesOnWithFewerRowsOrHasFailed) {
+  write_file(folder_.path() / "wide.yaml",
+             "data: {path: data}\ndevice: cpu\n"
+             "model: {type: adaptive-span, width: 128, heads: 4, feed_forward: 256, layers: 3, span: 128, dropout: 0}\n"
+             "train: {steps: 3, batch: 64, block: 256, threads: 1}\n");
+  const auto journal = [&](const std::string& runs) {
+    std::vector<Json> records;
+    for (const std::string& line : split(read_file(run_folder(runs) / "journal.jsonl"), '\n')) {
+      if (!line.empty()) records.push_back(parse_json(line, "journal"));
+    }
+    return records;
+  };
+  const auto number = [&](const std::string& runs, const char* name) {
+    double last = std::nan("");
+    for (const Json& record : journal(runs)) {
+      last = record.value(name, record.contains("values") ? record["values"].value(name, last) : last);
+    }
+    return last;
+  };
+  const auto train_within = [&](double bytes, const std::string& runs) {
+    return shell(folder_.path(),
+                 fmt::format("ulimit -d {:.0f}; exec '{}' train wide.yaml --runs {}", bytes / 1024, XLM_BINARY, runs));
+  };
+  ASSERT_EQ(xlm({"train", "wide.yaml", "--runs", "whole"}).code, 0);
+  ASSERT_EQ(xlm({"train", "wide.yaml", "--runs", "parts", "train.micro_batch=8"}).code, 0);
+  const double whole = number("whole", "peak_memory");
+  const double parts = number("parts", "peak_memory");
+  ASSERT_LT(parts, 0.6 * whole);
+
+  const ProgramResult less = train_within((whole + parts) / 2, "less");
+  ASSERT_EQ(less.code, 0) << less.err;
+  EXPECT_THAT(less.err, HasSubstr("and goes on with 32"));
+  std::vector<std::string> states;
+  for (const Json& record : journal("less")) {
+    if (record.at("type") == "state")
+      states.push_back(record.at("state").get<std::string>() + record.value("cause", ""));
+  }
+  EXPECT_THAT(states, testing::IsSupersetOf({"queuedmemory", "done"}));
+  EXPECT_NEAR(number("less", "loss"), number("whole", "loss"), 1e-5);
+
+  const ProgramResult none = train_within(110e6, "none");
+  EXPECT_EQ(none.code, 5) << none.err;
+  EXPECT_THAT(none.err, HasSubstr("out of memory"));
+  EXPECT_EQ(journal("none").back().value("state", ""), "failed");
 }
 
 TEST_F(Pipeline, TransformersReadsAGpt2AsItIs) {

@@ -95,6 +95,7 @@ TEST_F(RunnerTest, ARunThatRunsOutOfMemoryGoesOnWithFewerRowsAtOnceAndSaysSo) {
   EXPECT_THAT(causes, ElementsAre("queued", "running", "queuedmemory", "running", "queuedmemory", "running", "done"));
   EXPECT_THAT(read.history[4].reason, HasSubstr("4 rows of the batch at once, and goes on with 2"));
   EXPECT_EQ(steps(run).size(), 14U) << "two attempts of two steps and one of ten";
+  EXPECT_THAT(read_file(run.paths.journal()), HasSubstr("note: out of memory")) << "said on the screen, too";
 }
 
 TEST_F(RunnerTest, WithOneRowAtOnceARunOutOfMemoryHasFailed) {

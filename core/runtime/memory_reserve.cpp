@@ -1,0 +1,83 @@
+// Room below a memory limit for those who cannot do without.
+#include "core/runtime/memory_reserve.h"
+
+#include <malloc.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <limits>
+#include <sstream>
+#include <string>
+
+#include <c10/core/CPUAllocator.h>
+#include <c10/util/Exception.h>
+
+namespace xlm {
+namespace {
+
+constexpr std::int64_t kReserve = std::int64_t{48} << 20;
+constexpr std::size_t kSmall = std::size_t{1} << 16;  // of these, even thousands are less than what is kept
+
+std::uint64_t limit_of(decltype(RLIMIT_AS) resource) {
+  rlimit limit{};
+  return ::getrlimit(resource, &limit) == 0 ? limit.rlim_cur : RLIM_INFINITY;
+}
+
+std::int64_t room_now() {
+  static const std::uint64_t address_space = limit_of(RLIMIT_AS);
+  static const std::uint64_t data = limit_of(RLIMIT_DATA);
+  std::string statm;
+  std::getline(std::ifstream("/proc/self/statm"), statm);
+  return room_below(statm, ::sysconf(_SC_PAGESIZE), address_space, data);
+}
+
+/// libtorch's own allocator, asked only where enough is left after it.
+class ReservingAllocator final : public c10::Allocator {
+ public:
+  explicit ReservingAllocator(c10::Allocator* inner) : inner_(inner) {}
+
+  /// Looks after it has allocated: memory that was freed before and is used again takes nothing of what is left.
+  c10::DataPtr allocate(std::size_t bytes) override {
+    if (bytes < kSmall) return inner_->allocate(bytes);
+    const std::int64_t before = room_now();
+    c10::DataPtr memory = inner_->allocate(bytes);
+    const std::int64_t after = room_now();
+    if (after < kReserve && after < before) {
+      memory.clear();
+      ::malloc_trim(0);
+      TORCH_CHECK_WITH(OutOfMemoryError, false, "can't allocate memory: ", bytes, " bytes of the ",
+                       std::max<std::int64_t>(0, before - kReserve), " that `ulimit` leaves to tensors");
+    }
+    return memory;
+  }
+  c10::DeleterFnPtr raw_deleter() const override { return inner_->raw_deleter(); }
+  void copy_data(void* to, const void* from, std::size_t bytes) const override { inner_->copy_data(to, from, bytes); }
+
+ private:
+  c10::Allocator* inner_;
+};
+
+}  // namespace
+
+std::int64_t room_below(std::string_view statm, std::int64_t page, std::uint64_t address_space, std::uint64_t data) {
+  std::istringstream fields{std::string(statm)};
+  std::int64_t mapped = 0;
+  std::int64_t skipped = 0;
+  std::int64_t written = 0;  // its own data and stack
+  fields >> mapped >> skipped >> skipped >> skipped >> skipped >> written;
+  std::int64_t room = std::numeric_limits<std::int64_t>::max();
+  if (!fields) return room;
+  if (address_space != RLIM_INFINITY) room = std::min(room, static_cast<std::int64_t>(address_space) - mapped * page);
+  if (data != RLIM_INFINITY) room = std::min(room, static_cast<std::int64_t>(data) - written * page);
+  return room;
+}
+
+void keep_memory_reserve() {
+  if (limit_of(RLIMIT_AS) == RLIM_INFINITY && limit_of(RLIMIT_DATA) == RLIM_INFINITY) return;
+  static ReservingAllocator allocator(c10::GetDefaultCPUAllocator());
+  c10::SetCPUAllocator(&allocator, std::numeric_limits<std::uint8_t>::max());
+}
+
+}  // namespace xlm
