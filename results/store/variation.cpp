@@ -19,12 +19,16 @@ bool all_alike(const std::vector<Value>& values, const std::vector<std::size_t>&
                      [&](std::size_t row) { return same_value(values[row], values[rows.front()]); });
 }
 
-/// Keys whose value is not the same in all of these runs.
+/// Keys whose value is not the same in all of these runs. Settings that runs share are looked at once.
 std::vector<std::string> differing_parameters(RunTable& runs, const std::set<std::string>& ids) {
   return runs.store().use([&](SQLite::Database& database) {
     SQLite::Statement query(database,
-                            "SELECT key FROM params WHERE run_id IN (SELECT value FROM json_each(?)) GROUP BY key "
-                            "HAVING count(value) BETWEEN 1 AND ? OR min(value) <> max(value) ORDER BY key");
+                            "WITH used AS MATERIALIZED (SELECT settings, count(*) AS runs FROM stored_runs "
+                            "JOIN stored_run_settings USING (number) "
+                            "WHERE run_id IN (SELECT value FROM json_each(?)) GROUP BY settings) "
+                            "SELECT key FROM used JOIN stored_settings USING (settings) GROUP BY key "
+                            "HAVING sum((value IS NOT NULL) * runs) BETWEEN 1 AND ? OR min(value) <> max(value) "
+                            "ORDER BY key");
     query.bind(1, Json(ids).dump());
     query.bind(2, static_cast<std::int64_t>(ids.size()) - 1);
     std::vector<std::string> keys;
