@@ -53,7 +53,6 @@ void remove_left_folders(const fs::path& parent, const std::string& prefix) {
 StagedFolder::StagedFolder(fs::path target, const std::string& prefix) : target_(std::move(target)) {
   const fs::path parent = folder_of(target_);
   create_folders(parent);
-  remove_left_folders(parent, prefix);
   path_ = make_folder(parent, prefix);
   lock_ = try_lock(path_);
 }

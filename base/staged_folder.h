@@ -11,8 +11,8 @@ namespace xlm {
 /// appears at `target` in one step or not at all.
 class StagedFolder {
  public:
-  /// Makes "PREFIX.NUMBER" (a random one) in the folder of `target`, which is made where it is missing, and removes
-  /// those of the same prefix whose processes were killed. Throws DataError or ResourceError when it cannot be made.
+  /// Makes "PREFIX.NUMBER" (a random one) in the folder of `target`, which is made where it is missing. Throws
+  /// DataError or ResourceError when it cannot be made.
   StagedFolder(fs::path target, const std::string& prefix);
   StagedFolder(const StagedFolder&) = delete;
   StagedFolder& operator=(const StagedFolder&) = delete;
@@ -29,7 +29,8 @@ class StagedFolder {
   int lock_ = -1;  // held as long as this lives, so that others know
 };
 
-/// Removes what killed processes left of staged folders of that prefix in a folder.
+/// Removes what killed processes left of staged folders of that prefix in a folder. Reads the whole folder: whoever
+/// makes many folders in one does so once.
 void remove_left_folders(const fs::path& parent, const std::string& prefix);
 
 /// Moves `from` to `to`, which is on the same file system, and makes that durable. An old folder at `to` is exchanged

@@ -294,6 +294,7 @@ void check_devices(const std::vector<SweepRun>& runs) {
 
 LaunchReport do_runs(const Yaml& tree, const std::vector<SweepRun>& runs, const Resources& resources,
                      const SweepCommand& command, const GlobalOptions& global) {
+  remove_unfinished_submissions(global.runs);
   for (const SweepRun& run : runs) {
     submit(run.planned);
     want(run.planned.paths, run.evaluations);

@@ -30,6 +30,7 @@ struct TrainCommand {
 
 /// Submits the run and does it here, in this process.
 RunReport train(const PlannedRun& planned, const TrainCommand& command, const GlobalOptions& global) {
+  remove_unfinished_submissions(global.runs);
   submit(planned);
   WorkSettings settings{.threads = 0,
                         .retry = command.retry,

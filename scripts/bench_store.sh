@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# bench_store.sh BUILD: the results store. Reading 20,000 run folders for the first time, and 100,000 that are known: syncing
-# without news, listing, a Pareto front. Needs 3 GB where temporary files lie.
+# bench_store.sh BUILD: the results store and large sweeps. Reading 20,000 run folders for the first time, and 100,000
+# that are known: syncing without news, listing, a Pareto front. Planning and queueing a sweep of 10,000 runs, and a
+# worker that takes its runs, with a stand-in for their training. Needs 3 GB where temporary files lie.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=$1
@@ -32,3 +33,26 @@ timed "runs ls --where model.span=256 --where 'optimizer.lr<0.05'" \
 timed "pareto --x flops_per_token --y test.bpc" "$xlm" pareto --runs "$work/runs" --x flops_per_token --y test.bpc
 timed "pareto … --group-by model.span" \
   "$xlm" pareto --runs "$work/runs" --x flops_per_token --y test.bpc --group-by model.span
+
+echo "== a sweep of 10,000 runs"
+xlm=$(realpath "$build/fake/bin/xlm")
+cd "$work"
+printf 'line %s of a text that says little\n' $(seq 200) >text.txt
+"$xlm" prepare-data text --from text.txt --out data --quiet >/dev/null
+{
+  echo 'data: {path: data}'
+  echo 'model: {type: adaptive-span, width: 16, heads: 2, feed_forward: 32, layers: 1, span: 16}'
+  echo 'train: {steps: 2, batch: 2, block: 8}'
+  echo 'device: cpu'
+} >run.yaml
+sweep_of() { cat run.yaml && echo "sweep: {grid: {seed: [$(seq -s, "$1")]}}"; }
+sweep_of 10000 >large.yaml
+sweep_of 500 >small.yaml
+queue() { rm -rf queued && "$xlm" sweep large.yaml --launcher manual --runs queued; }
+take() { rm -rf taken && "$xlm" sweep small.yaml --launcher manual --runs taken --quiet && "$xlm" worker --quiet --sweep taken/.workers/*/work.json; }
+export -f queue take
+export xlm
+timed "10,000 runs planned" "$xlm" sweep large.yaml --dry-run --runs planned
+timed "10,000 runs planned and queued" bash -c queue
+timed "10,000 runs that are queued, planned again" "$xlm" sweep large.yaml --launcher manual --runs queued
+timed "500 runs queued, taken and done by one worker" bash -c take

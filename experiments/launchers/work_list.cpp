@@ -113,6 +113,7 @@ WorkList read_work_list(const fs::path& file) {
 }
 
 void submit_runs(const WorkList& list) {
+  remove_unfinished_submissions(list.runs);
   for (const SweepRun& run : list.items) {
     submit(run.planned);
     want(run.planned.paths, run.evaluations);

@@ -71,7 +71,9 @@ fs::path pin_program(const ProgramFiles& program, const fs::path& runs) {
   const std::string hash = target.filename().string();
   if (is_whole(target, files, hash)) return executable;
 
-  const StagedFolder copy(target, ".new");
+  constexpr const char* kPrefix = ".new";
+  remove_left_folders(target.parent_path(), kPrefix);
+  const StagedFolder copy(target, kPrefix);
   const std::vector<fs::path> places = places_in(copy.path(), files);
   for (std::size_t i = 0; i < files.size(); ++i) copy_file_to(files[i], places[i]);
   // Another sweep may have been faster, with the same files; what is not whole was damaged.

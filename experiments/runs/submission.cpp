@@ -16,6 +16,8 @@
 namespace xlm {
 namespace {
 
+constexpr const char* kSubmissionStage = ".new";
+
 Json submitted_environment(const PlannedRun& run) {
   const PreparedSummary& data = run.inputs.data;
   Json environment = {{"xlm", kVersion},
@@ -65,7 +67,7 @@ void refresh(const PlannedRun& planned) {
 
 bool create_run_folder(const fs::path& folder, const NewRun& content) {
   if (fs::exists(folder)) return false;
-  const StagedFolder made(folder, fmt::format(".new-{}", folder.filename().string()));
+  const StagedFolder made(folder, kSubmissionStage);
   const RunPaths paths{made.path()};
   write_file(paths.config(), content.config);
   write_file(paths.environment(), json_text(content.environment));
@@ -75,6 +77,8 @@ bool create_run_folder(const fs::path& folder, const NewRun& content) {
   }
   return made.move_into_place();
 }
+
+void remove_unfinished_submissions(const fs::path& runs) { remove_left_folders(runs, kSubmissionStage); }
 
 void submit(const PlannedRun& run) {
   const std::string& experiment = run.options.experiment;

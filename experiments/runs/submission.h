@@ -21,10 +21,12 @@ struct NewRun {
 /// Makes a run folder, whole or not at all; false when it exists already.
 bool create_run_folder(const fs::path& folder, const NewRun& content);
 
+/// Removes what killed processes left of run folders that they were making; once before runs are submitted.
+void remove_unfinished_submissions(const fs::path& runs);
+
 /// Makes the run folder, whole or not at all, with its resolved configuration and state queued. Where it exists already
 /// the run is only counted to one more experiment, an unfinished one takes over where and how it is to be done, and a
-/// request to stop it is taken back; a
-/// configuration that cannot be read any more is written again.
+/// request to stop it is taken back; a configuration that cannot be read any more is written again.
 void submit(const PlannedRun& run);
 
 }  // namespace xlm

@@ -53,7 +53,7 @@ TEST_F(StagedFolderTest, RemovesWhatKilledProcessesLeft) {
   create_folders(path(".new-run.00000002"));  // it may be about to be locked
   const StagedFolder first(path("run"), ".new-run");
   fs::last_write_time(first.path(), fs::file_time_type::clock::now() - std::chrono::hours(1));
-  const StagedFolder second(path("run"), ".new-run");
+  remove_left_folders(path("."), ".new-run");
   EXPECT_FALSE(fs::exists(path(".new-run.00000001")));
   EXPECT_TRUE(fs::exists(path(".new-other.00000001"))) << "of something else";
   EXPECT_TRUE(fs::exists(path(".new-run.00000002")));
