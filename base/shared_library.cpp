@@ -20,7 +20,8 @@ fs::path library_path(const char* name) { return executable_path().parent_path()
 
 void* open_library(const fs::path& file, Symbols symbols, const std::string& advice) {
   const int visibility = symbols == Symbols::kShared ? RTLD_GLOBAL : RTLD_LOCAL;
-  void* const opened = ::dlopen(file.c_str(), RTLD_NOW | visibility);
+  const int order = symbols == Symbols::kOwnFirst ? RTLD_DEEPBIND : 0;
+  void* const opened = ::dlopen(file.c_str(), RTLD_NOW | visibility | order);
   if (opened == nullptr) throw Error(fmt::format("cannot open a library: {}\n{}", ::dlerror(), advice));
   return opened;
 }
@@ -31,9 +32,9 @@ void* library_function(void* library, const fs::path& file, const char* function
   return found;
 }
 
-void* library_function(const char* library, const char* function) {
+void* library_function(const char* library, const char* function, Symbols symbols) {
   const fs::path file = library_path(library);
-  void* const opened = open_library(file, Symbols::kOwn, "install the program again, as a whole");
+  void* const opened = open_library(file, symbols, "install the program again, as a whole");
   return library_function(opened, file, function);
 }
 

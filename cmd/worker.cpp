@@ -21,6 +21,8 @@ struct WorkerOptions {
   std::int64_t jobs = 0;
   std::int64_t until = 0;
   std::int64_t pause = 0;
+  std::int64_t rank = 0;
+  fs::path meeting;
   bool retry = false;
   bool anyway = false;
   bool claimed = false;
@@ -33,6 +35,9 @@ int do_run(const WorkerOptions& options) {
                         .command = command_line(),
                         .sink = {.screen = {}, .should_stop = stop_requested, .pause = options.pause},
                         .lock = {}};
+  if (options.rank > 0) {
+    return take_part(options.folder, core, settings, {.rank = options.rank, .meeting = options.meeting});
+  }
   if (options.claimed) settings.lock.from = parent_process();
   // What went wrong is in the journal and the log, which is also where this process's standard error goes.
   return static_cast<int>(execute(options.folder, core, settings).code);
@@ -63,6 +68,12 @@ std::function<int()> declare_worker(CLI::App& app, const GlobalOptions& global) 
   app.add_option("--pause", options->pause, "Save and stop once the run has been evaluated at this step")
       ->type_name("STEP");
   app.add_flag("--claimed", options->claimed, "The process that started this one hands over the run's lock");
+  CLI::Option* meeting =
+      app.add_option("--meeting", options->meeting, "Where the processes of a run meet")->type_name("DIR")->needs(run);
+  app.add_option("--rank", options->rank, "Which of them this one is, from 1; they are started by the first")
+      ->needs(meeting)
+      ->check(CLI::Range(1, 4095))
+      ->type_name("N");
   CLI::Option* list = app.add_option("--sweep", options->list, "Runs of this list, until none is left")
                           ->type_name("FILE")
                           ->excludes(run);

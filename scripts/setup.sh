@@ -24,7 +24,7 @@ packages=(
   ca-certificates ccache clang-14 clang-format-14 clang-tidy-14 cmake g++ git gnuplot-nox libclang-rt-14-dev make
   ninja-build patchelf pkg-config python3 python3-pip time zip zstd
   libarchive-dev libbenchmark-dev libboost-math-dev libcli11-dev libcurl4-openssl-dev libfmt-dev libgmock-dev
-  libgtest-dev libicu-dev libmuparser-dev libsentencepiece-dev libsimdjson-dev libspdlog-dev libsqlite3-dev libsqlitecpp-dev libssl-dev
+  libgloo-dev libgtest-dev libicu-dev libmuparser-dev libsentencepiece-dev libsimdjson-dev libspdlog-dev libsqlite3-dev libsqlitecpp-dev libssl-dev
   libyaml-cpp-dev nlohmann-json3-dev zlib1g-dev
 )
 if [ "${EXTRAS:-0}" = 1 ]; then packages+=(chromium texlive-latex-base texlive-latex-recommended); fi

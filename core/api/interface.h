@@ -80,10 +80,20 @@ class TrainSink {
   virtual bool should_stop() = 0;
 };
 
+/// Which of the processes of a run this one is, and where they meet.
+struct Processes {
+  std::int64_t rank = 0;              // 0 writes; the others compute alone
+  std::int64_t count = 1;             // that share the rows of a batch
+  fs::path meeting = {};              // a folder that all of them see, empty at first and used once
+  std::string address = "127.0.0.1";  // of this machine, by which the others reach it
+  double patience = 120;              // seconds until all must have come
+};
+
 struct TrainJob {
   RunOptions options;
   fs::path folder;         // the run folder; checkpoints/ and model/ are written inside
   std::string model_yaml;  // text of model/config.yaml
+  Processes processes = {};
 };
 
 enum class TrainOutcome { kDone, kStopped };
@@ -139,8 +149,9 @@ struct Sample {
 class Core {
  public:
   virtual ~Core() = default;
-  /// Trains, going on from the newest whole checkpoint in job.folder, evaluates, and writes job.folder/model.
-  /// Throws DivergedError when the loss is not finite.
+  /// Trains, going on from the newest whole checkpoint in job.folder, evaluates, and writes job.folder/model. Where
+  /// several processes do it, each is called with the same job but its rank. Throws DivergedError when the loss is not
+  /// finite.
   virtual TrainOutcome train(const TrainJob& job, TrainSink& sink) = 0;
   /// Loss of a model folder on one split of options.data; `progress(done, total)` counts scored tokens.
   virtual Evaluation evaluate(const EvalJob& job, const std::function<void(double, double)>& progress) = 0;

@@ -73,6 +73,7 @@ struct TrainOptions {
   std::int64_t batch = 8;
   std::int64_t block = 512;
   std::int64_t micro_batch = 0;
+  std::int64_t processes = 1;
   Precision precision = Precision::kFloat32;
   std::int64_t eval_every = 0;
   std::int64_t eval_every_tokens = 0;
@@ -113,6 +114,12 @@ struct TrainOptions {
              .max = 1e6,
              .affects_result = false},
             micro_batch);
+    v.field({.name = "processes",
+             .help = "processes that share the rows of each batch, one for each GPU where there are GPUs",
+             .min = 1,
+             .max = 4096,
+             .affects_result = false},
+            processes);
     v.field({.name = "precision", .help = "bfloat16 keeps float32 weights, optimiser, normalisation and softmax"},
             precision, kPrecisionNames);
     v.field({.name = "eval_every",

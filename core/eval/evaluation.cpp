@@ -1,6 +1,8 @@
 // The choice between evaluation schemes.
 #include "core/eval/evaluation.h"
 
+#include <array>
+
 #include <fmt/format.h>
 
 #include "base/error.h"
@@ -22,7 +24,25 @@ SplitLoss evaluate(LanguageModel& model, const TokenSource& source, const SplitS
                                                              : evaluate_strided(model, source, settings, go_on);
 }
 
+/// One that was stopped stops all.
+void unite(SplitLoss& result, ProcessGroup& group) {
+  std::array<double, 4> sums{result.loss, static_cast<double>(result.tokens), static_cast<double>(result.bytes),
+                             result.stopped ? 1.0 : 0.0};
+  group.sum(sums.data(), sums.size());
+  result.loss = sums[0];
+  result.tokens = static_cast<std::int64_t>(sums[1]);
+  result.bytes = static_cast<std::int64_t>(sums[2]);
+  result.stopped = sums[3] > 0;
+}
+
 }  // namespace
+
+void unite_counts(LanguageModel& model, ProcessGroup& group) {
+  Counts counts = model.counts();
+  group.sum(counts.sums.data(), counts.sums.size());
+  group.max(counts.maxima.data(), counts.maxima.size());
+  model.set_counts(counts);
+}
 
 SplitLoss evaluate_split(LanguageModel& model, const TokenSource& source, const SplitSettings& settings,
                          const GoOn& go_on) {
@@ -31,6 +51,10 @@ SplitLoss evaluate_split(LanguageModel& model, const TokenSource& source, const 
   model.eval();
   model.reset_statistics();
   SplitLoss result = evaluate(model, source, settings, go_on);
+  if (settings.group != nullptr) {
+    unite(result, *settings.group);
+    unite_counts(model, *settings.group);
+  }
   if (result.tokens == 0) throw DataError("the split has no document of two tokens or more: nothing can be scored");
   result.loss /= static_cast<double>(result.tokens);
   result.statistics = model.statistics();

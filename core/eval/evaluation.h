@@ -6,6 +6,7 @@
 
 #include "core/batches/batch_stream.h"
 #include "core/models/language_model.h"
+#include "core/parallel/process_group.h"
 
 namespace xlm {
 
@@ -17,6 +18,7 @@ struct SplitSettings {
   std::int64_t max_windows = 0;  // of a row, there; 0: all
   Precision precision = Precision::kFloat32;
   torch::Device device = torch::kCPU;
+  ProcessGroup* group = nullptr;  // of which each process evaluates its part of the split; null: all of it is done here
 };
 
 struct SplitLoss {
@@ -27,13 +29,16 @@ struct SplitLoss {
   bool stopped = false;     // `go_on` said no; the rest is meaningless
 };
 
-/// Asked after every call of the model with what is scored and what there is to score; false stops.
+/// Asked after every call of the model with what this process has scored and what it is to score; false stops.
 using GoOn = std::function<bool(std::int64_t scored, std::int64_t total)>;
 
 /// Every token of a row but its first is predicted once. The model's statistics are those of the split afterwards.
 /// Throws DataError when the split has fewer than two tokens per row.
 SplitLoss evaluate_split(LanguageModel& model, const TokenSource& source, const SplitSettings& settings,
                          const GoOn& go_on);
+
+/// Makes what a model has counted that of all processes, which all call this.
+void unite_counts(LanguageModel& model, ProcessGroup& group);
 
 /// The settings that a run's options ask for.
 SplitSettings split_settings(const RunOptions& options, torch::Device device);

@@ -22,6 +22,7 @@ class OverlapEvaluation {
   OverlapEvaluation(LanguageModel& model, const TokenSource& source, const SplitSettings& settings, const GoOn& go_on)
       : model_(&model), source_(&source), settings_(&settings), go_on_(&go_on), shape_(windows_of(model)) {
     for (const auto& [begin, size] : source.documents()) total_ += std::max<std::int64_t>(0, size - 1);
+    if (settings.group != nullptr) total_ /= settings.group->size();
   }
 
   void without_state();
@@ -30,15 +31,23 @@ class OverlapEvaluation {
 
  private:
   State add(const std::vector<PlacedWindow>& rows, const State& state);
+  bool is_own_turn();
 
   LanguageModel* model_;
   const TokenSource* source_;
   const SplitSettings* settings_;
   const GoOn* go_on_;
   WindowShape shape_;
-  std::int64_t total_ = 0;
+  std::int64_t total_ = 0;  // to be scored here, about
+  std::int64_t turn_ = 0;
   SplitLoss result_;
 };
+
+/// Processes take turns.
+bool OverlapEvaluation::is_own_turn() {
+  const ProcessGroup* group = settings_->group;
+  return group == nullptr || turn_++ % group->size() == group->rank();
+}
 
 /// Scores windows side by side, the shorter ones padded at their end; returns the state after them.
 State OverlapEvaluation::add(const std::vector<PlacedWindow>& rows, const State& state) {
@@ -76,7 +85,7 @@ void OverlapEvaluation::without_state() {
   std::vector<PlacedWindow> first;
   std::vector<PlacedWindow> later;
   const auto add_all = [&](std::vector<PlacedWindow>& rows) {
-    if (!rows.empty() && !result_.stopped) add(rows, {});
+    if (!rows.empty() && !result_.stopped && is_own_turn()) add(rows, {});
     rows.clear();
   };
   for (const auto& [begin, size] : source_->documents()) {
@@ -98,6 +107,7 @@ void OverlapEvaluation::with_state() {
                    [](const auto& a, const auto& b) { return a.second > b.second; });
   const auto count = static_cast<std::int64_t>(documents.size());
   for (std::int64_t first = 0; first < count && !result_.stopped; first += settings_->rows) {
+    if (!is_own_turn()) continue;
     State state = model_->initial_state(std::min(settings_->rows, count - first));
     for (std::int64_t i = 0; !result_.stopped; ++i) {
       std::vector<PlacedWindow> rows;

@@ -49,6 +49,8 @@ class AdaptiveSpan final : public LanguageModel, public Capturable, public Trace
   void after_step() override;
   NamedValues statistics() const override;
   void reset_statistics() override;
+  Counts counts() const override;
+  void set_counts(const Counts& counts) override;
   std::vector<Grid> grids() const override;
   std::optional<std::string> graph_signature() const override;
   bool has_token_values() const override { return o_.span_type == SpanType::kDynamic; }
@@ -343,6 +345,28 @@ void AdaptiveSpan::read_spans() {
 void AdaptiveSpan::reset_statistics() {
   const auto heads = static_cast<std::size_t>(o_.heads);
   dynamic_.assign(layers_.size(), {std::vector<double>(heads, 0), std::vector<double>(heads, 0), 0});
+}
+
+Counts AdaptiveSpan::counts() const {
+  Counts counts;
+  if (o_.span_type != SpanType::kDynamic) return counts;
+  for (const DynamicSpans& layer : dynamic_) {
+    counts.sums.insert(counts.sums.end(), layer.sum.begin(), layer.sum.end());
+    counts.sums.push_back(layer.queries);
+    counts.maxima.insert(counts.maxima.end(), layer.max.begin(), layer.max.end());
+  }
+  return counts;
+}
+
+void AdaptiveSpan::set_counts(const Counts& counts) {
+  if (o_.span_type != SpanType::kDynamic) return;
+  auto sum = counts.sums.begin();
+  auto max = counts.maxima.begin();
+  for (DynamicSpans& layer : dynamic_) {
+    for (double& value : layer.sum) value = *sum++;
+    layer.queries = *sum++;
+    for (double& value : layer.max) value = *max++;
+  }
 }
 
 /// z of every head: fixed ones see S, dynamic ones as averaged since the last reset.

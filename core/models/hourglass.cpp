@@ -40,6 +40,7 @@ class BoundaryCounts {
   void add(const Tensor& boundaries);                            // [B, P] bool
   void compare(const Tensor& boundaries, const Tensor& target);  // [B, P] bool
   std::vector<double> read() const;
+  void write(const std::vector<double>& values, torch::Device device);
 
  private:
   void add_to(Count which, const Tensor& flags);
@@ -72,6 +73,10 @@ std::vector<double> BoundaryCounts::read() const {
   return values;
 }
 
+void BoundaryCounts::write(const std::vector<double>& values, torch::Device device) {
+  counts_ = torch::tensor(values, torch::kDouble).to(torch::kLong).to(device);
+}
+
 class Hourglass final : public LanguageModel,
                         public NeedsVocabulary,
                         public LearnsFromSegmentation,
@@ -91,6 +96,8 @@ class Hourglass final : public LanguageModel,
   bool has_token_values() const override { return true; }
   NamedValues statistics() const override;
   void reset_statistics() override { counts_.reset(); }
+  Counts counts() const override { return {.sums = counts_.read(), .maxima = {}}; }
+  void set_counts(const Counts& counts) override { counts_.write(counts.sums, final_weight_.device()); }
   /// Groups, and what is counted of them, follow from the text. A table of sinusoids that has grown lies elsewhere.
   std::optional<std::string> graph_signature() const override {
     if (o_.pools()) return std::nullopt;

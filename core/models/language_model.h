@@ -63,6 +63,12 @@ struct ModelOutput {
   torch::Tensor summed_loss(const torch::Tensor& targets) const;
 };
 
+/// Numbers that a model counts, of which those of several processes add up, or the largest one holds.
+struct Counts {
+  std::vector<double> sums;
+  std::vector<double> maxima;
+};
+
 /// What every model has. Parameters are registered under the names of the published code (docs/models.md). What only
 /// some models can do stands in core/models/capabilities.h.
 class LanguageModel : public torch::nn::Module {
@@ -87,6 +93,10 @@ class LanguageModel : public torch::nn::Module {
   /// Statistics of the parameters and of the calls since the last reset: average_span, max_span, ….
   virtual NamedValues statistics() const { return {}; }
   virtual void reset_statistics() {}
+  /// What statistics are made of since the last reset, for processes that each saw a part of the text; and taken back
+  /// once that of all is known.
+  virtual Counts counts() const { return {}; }
+  virtual void set_counts(const Counts& /*counts*/) {}
   virtual std::vector<Grid> grids() const { return {}; }
 
   /// What the model costs: params, and flops_per_token in blocks of `block` tokens, two for each multiply-add.

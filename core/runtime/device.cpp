@@ -40,13 +40,16 @@ fs::path cuda_library() {
 
 }  // namespace
 
-torch::Device prepare_device(const RunOptions& options) {
+torch::Device prepare_device(const RunOptions& options, const Processes& processes) {
   if (options.train.threads > 0) at::set_num_threads(static_cast<int>(options.train.threads));
   at::globalContext().setAllowTF32CuBLAS(options.train.tf32);
   // Of libtorch's attention kernels on a GPU, cuDNN's comes first where it can; it rounds the dropout to sixteenths and
   // gives NaN gradients with a bias of some lengths (pytorch/pytorch#196678).
   at::globalContext().setSDPUseCuDNN(false);
-  return choose_device(options.device);
+  const torch::Device device = choose_device(options.device);
+  return device.is_cpu() || processes.rank == 0
+             ? device
+             : choose_device(fmt::format("cuda:{}", device.index() + processes.rank));
 }
 
 CudaState find_cuda(const std::vector<fs::path>& devices, const fs::path& library) {

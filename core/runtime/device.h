@@ -34,8 +34,8 @@ torch::Device choose_device(const std::string& name, const CudaState& cuda = cud
 std::map<std::string, std::string> describe_device(torch::Device device);
 
 /// The device of a run, with the threads and the precision of products that it asks for, which hold for the whole
-/// process. Throws as choose_device.
-torch::Device prepare_device(const RunOptions& options);
+/// process. Of several processes each has a GPU of its own, one behind the other. Throws as choose_device.
+torch::Device prepare_device(const RunOptions& options, const Processes& processes = {});
 
 /// Whether libtorch says that there was no memory, of the host or of a GPU.
 bool is_out_of_memory(const c10::Error& error);

@@ -26,6 +26,8 @@ class BestWeights {
   bool beaten_by(double loss) const;
   /// Puts these weights in the place of those before.
   void keep(const Place& place, const NamedTensors& weights);
+  /// Another process puts them there.
+  void follow(const Place& place) { known_ = place; }
   /// The weights of `known`; nothing where they are not there any more.
   std::optional<NamedTensors> read() const;
 

@@ -1,6 +1,7 @@
 // Training of one run.
 #include "core/train/trainer.h"
 
+#include <array>
 #include <cmath>
 #include <new>
 #include <numbers>
@@ -21,6 +22,7 @@
 #include "core/models/capabilities.h"
 #include "core/models/language_model.h"
 #include "core/models/model_folder.h"
+#include "core/parallel/reductions.h"
 #include "core/runtime/device.h"
 #include "core/runtime/random_streams.h"
 #include "core/train/best_weights.h"
@@ -65,6 +67,7 @@ class Trainer {
 
   const TokenSource& source(const std::string& split);
   void restore();
+  void check_together();
   void save();
   double step();
   struct PartLoss {
@@ -75,6 +78,7 @@ class Trainer {
 
   std::unique_ptr<CapturedSteps> captured_steps();
   double forward_backward(const Batch& batch);
+  double own_rows_forward_backward(const Batch& batch);
   void seed_generators(std::int64_t first_row);
   PartLoss loss_of(const ModelInput& input, const torch::Tensor& targets, const State& state);
   void record(double loss);
@@ -83,12 +87,16 @@ class Trainer {
   Evaluated evaluate_while_training();
   std::optional<Evaluation> validate_finally();
   Evaluated finish();
+  NamedValues all_costs() const;
+  bool any(bool here);
+  bool writes() const { return !group_ || group_->is_first(); }
   NamedTensors all_weights() const { return {model_->weights().begin(), model_->weights().end()}; }
 
   const TrainJob* job_;
   const RunOptions* options_;
   TrainSink* sink_;
   torch::Device device_;
+  std::unique_ptr<ProcessGroup> group_;  // null: this process does it alone
   PreparedData data_;
   std::map<std::string, TokenSource> sources_;  // by split
   CheckpointFolder checkpoints_;
@@ -108,7 +116,8 @@ Trainer::Trainer(const TrainJob& job, TrainSink& sink)
     : job_(&job),
       options_(&job.options),
       sink_(&sink),
-      device_(prepare_device(job.options)),
+      device_(prepare_device(job.options, job.processes)),
+      group_(join(job.processes)),
       data_(open_prepared(job.options.data.path)),
       checkpoints_(job.folder / "checkpoints"),
       costs_(device_) {
@@ -120,7 +129,7 @@ Trainer::Trainer(const TrainJob& job, TrainSink& sink)
   if (!options_->init_from.empty()) initialize_from(*model_, options_->init_from, data_.vocabulary);
   model_->to(device_);
   optimizer_.emplace(options_->optimizer, all_weights());
-  state_ = model_->initial_state(options_->train.batch);
+  state_ = model_->initial_state(own_rows(group_.get(), options_->train.batch).count);
   if (options_->eval.select == EvalOptions::Select::kBest) {
     best_.emplace(job.folder / "checkpoints" / "best.safetensors");
   }
@@ -129,7 +138,20 @@ Trainer::Trainer(const TrainJob& job, TrainSink& sink)
         "note: this processor multiplies no bfloat16: steps have its values but take longer than in float32");
   }
   restore();
+  check_together();
   captured_ = captured_steps();
+}
+
+/// Processes that see different checkpoints, of a file system that lags behind, must not go on together.
+void Trainer::check_together() {
+  if (!group_) return;
+  std::array<double, 2> ends{static_cast<double>(step_), -static_cast<double>(step_)};
+  group_->max(ends.data(), ends.size());
+  if (ends[0] == -ends[1]) return;
+  throw Error(
+      fmt::format("the processes of this run found checkpoints of different steps, from {} to {}, in {}\n"
+                  "do all of them see the same files? run it again",
+                  -ends[1], ends[0], job_->folder.string()));
 }
 
 /// Where train.cuda_graph is asked for and can be had.
@@ -140,6 +162,7 @@ std::unique_ptr<CapturedSteps> Trainer::captured_steps() {
                          : !graph_signature_of(*model_)
                              ? "what this model computes in a step follows from the text, and cannot be recorded"
                          : !whole ? "train.micro_batch cuts the batch"
+                         : group_ ? "several processes share the batch"
                                   : nullptr;
   if (obstacle == nullptr) return std::make_unique<CapturedSteps>(make_cuda_recorder(device_), all_weights());
   sink_->message(fmt::format("note: train.cuda_graph has no effect: {}", obstacle));
@@ -164,7 +187,8 @@ void Trainer::restore() {
     if (name.starts_with("optimizer.")) {
       optimizer.emplace_back(name, tensor);
     } else if (name.starts_with("state.")) {
-      state_.push_back(tensor.to(device_));
+      const OwnRows own = own_rows(group_.get(), tensor.size(0));
+      state_.push_back(tensor.narrow(0, own.begin, own.count).clone().to(device_));
     } else {
       weights.emplace_back(name.substr(sizeof("model.") - 1), tensor);
     }
@@ -185,6 +209,7 @@ void Trainer::restore() {
   sink_->message(fmt::format("going on from step {}", step_));
 }
 
+/// The first process writes what all of them hold.
 void Trainer::save() {
   if (saved_step_ == step_) return;
   costs_.pause();
@@ -199,22 +224,34 @@ void Trainer::save() {
   }
   for (auto& entry : optimizer_->state()) checkpoint.tensors.push_back(std::move(entry));
   for (std::size_t i = 0; i < state_.size(); ++i) {
-    checkpoint.tensors.emplace_back(fmt::format("state.{:05}", i), state_[i]);
+    checkpoint.tensors.emplace_back(fmt::format("state.{:05}", i),
+                                    group_ ? gather_rows(*group_, state_[i], options_->train.batch) : state_[i]);
   }
+  saved_step_ = step_;
+  if (!writes()) return;
   checkpoint.state = {{"stream", batches_->state()},
                       {"evaluated_step", evaluated_step_},
                       {"has_best", best_ && best_->known()},
                       {"costs", costs_.state()}};
-  const fs::path file = checkpoints_.save(checkpoint);
-  saved_step_ = step_;
-  sink_->checkpoint(step_, file);
+  sink_->checkpoint(step_, checkpoints_.save(checkpoint));
 }
 
-/// Adds up the gradients of the micro-batches; returns the batch's mean loss in nats.
+/// Returns the batch's mean loss in nats; the gradients are those of all processes.
 double Trainer::forward_backward(const Batch& batch) {
-  const std::int64_t rows = batch.targets.size(0);
-  const std::int64_t part = options_->train.micro_batch > 0 ? std::min(options_->train.micro_batch, rows) : rows;
-  if (batch.fresh) state_ = model_->initial_state(rows);
+  double loss = within_memory_of_a_step([&] { return own_rows_forward_backward(batch); });
+  if (!group_) return loss;
+  group_->sum(&loss, 1);
+  if (std::isfinite(loss)) sum_gradients(*group_, all_weights());
+  return loss;
+}
+
+/// Adds up the gradients of the micro-batches of this process's rows; returns what they add to the batch's mean loss.
+double Trainer::own_rows_forward_backward(const Batch& batch) {
+  const OwnRows own = own_rows(group_.get(), batch.targets.size(0));
+  const std::int64_t end = own.begin + own.count;
+  const std::int64_t part =
+      options_->train.micro_batch > 0 ? std::min(options_->train.micro_batch, own.count) : own.count;
+  if (batch.fresh) state_ = model_->initial_state(own.count);
   seed_generators(0);
   if (captured_) {
     const auto work = [this](const ModelInput& input, const torch::Tensor& targets, const State& state) {
@@ -229,14 +266,14 @@ double Trainer::forward_backward(const Batch& batch) {
   }
   std::vector<State> next;
   double total = 0;
-  for (std::int64_t begin = 0; begin < rows; begin += part) {
-    const std::int64_t count = std::min(part, rows - begin);
+  for (std::int64_t begin = own.begin; begin < end; begin += part) {
+    const std::int64_t count = std::min(part, end - begin);
     const torch::Tensor targets = batch.targets.narrow(0, begin, count);
     const double share = scored_targets(targets) / scored_targets(batch.targets);
     seed_generators(begin);
     const PartOfBatch rows_of_part(begin);
-    PartLoss part_loss =
-        loss_of(batch.input.rows(begin, count).to(device_), targets.to(device_), state_rows(state_, begin, count));
+    PartLoss part_loss = loss_of(batch.input.rows(begin, count).to(device_), targets.to(device_),
+                                 state_rows(state_, begin - own.begin, count));
     (part_loss.total * share).backward();
     total += part_loss.language_model.item<double>() * share;  // read last: a GPU is given all its work before
     if (!std::isfinite(total)) break;
@@ -276,7 +313,7 @@ double Trainer::step() {
   model_->train();
   optimizer_->zero_gradients();
   const Batch batch = batches_->next();
-  const double loss = within_memory_of_a_step([&] { return forward_backward(batch); });
+  const double loss = forward_backward(batch);
   if (!std::isfinite(loss)) {
     throw DivergedError(
         fmt::format("the loss is {} at step {}; the last finite checkpoint is kept\n"
@@ -291,16 +328,18 @@ double Trainer::step() {
 }
 
 void Trainer::record(double loss) {
+  const std::int64_t every = options_->train.log_every > 0
+                                 ? options_->train.log_every
+                                 : std::max<std::int64_t>(1, options_->train.steps / kRecordsOfARun);
+  const bool kept = step_ % every == 0 || step_ == options_->train.steps;
+  if (kept && group_) unite_counts(*model_, *group_);
   NamedValues values = model_->statistics();
   values["loss"] = loss;
   if (data_.vocabulary.unit != Vocabulary::Unit::kBpe) values["bpc"] = to_bpc(loss);
   values["lr"] = learning_rate(options_->optimizer, step_, options_->train.steps);
   if (const auto rate = costs_.tokens_per_second()) values["tokens_per_second"] = *rate;
   sink_->progress(step_, values);
-  const std::int64_t every = options_->train.log_every > 0
-                                 ? options_->train.log_every
-                                 : std::max<std::int64_t>(1, options_->train.steps / kRecordsOfARun);
-  if (step_ % every != 0 && step_ != options_->train.steps) return;
+  if (!kept) return;
   sink_->metrics(step_, values);
   model_->reset_statistics();
 }
@@ -315,9 +354,11 @@ std::optional<Evaluation> Trainer::evaluate(const std::string& split_name, bool 
   const Split& split = data_.split(split_name);
   const TokenSource& source = this->source(split_name);
   costs_.evaluated();
-  std::optional<Evaluation> evaluation = measure(
-      *model_, {split_name, split, source, data_.vocabulary}, split_settings(*options_, device_), options_->seed,
-      final ? Traced::kYes : Traced::kNo, [this](std::int64_t, std::int64_t) { return !sink_->should_stop(); });
+  SplitSettings settings = split_settings(*options_, device_);
+  settings.group = group_.get();
+  std::optional<Evaluation> evaluation = measure(*model_, {split_name, split, source, data_.vocabulary}, settings,
+                                                 options_->seed, final && writes() ? Traced::kYes : Traced::kNo,
+                                                 [this](std::int64_t, std::int64_t) { return !sink_->should_stop(); });
   if (!evaluation) return std::nullopt;
   evaluation->step = step_;
   evaluation->final = final;
@@ -334,7 +375,12 @@ Trainer::Evaluated Trainer::evaluate_while_training() {
   model_->reset_statistics();
   if (best_ && best_->beaten_by(evaluation->loss)) {
     sink_->check_owner();
-    best_->keep({.step = step_, .loss = evaluation->loss}, all_weights());
+    const BestWeights::Place place{.step = step_, .loss = evaluation->loss};
+    if (writes()) {
+      best_->keep(place, all_weights());
+    } else {
+      best_->follow(place);
+    }
   }
   return Evaluated::kDone;
 }
@@ -360,6 +406,26 @@ std::optional<Evaluation> Trainer::validate_finally() {
   return evaluate("valid", true);
 }
 
+/// Memory of main memory adds up over processes; of GPUs each has its own.
+NamedValues Trainer::all_costs() const {
+  NamedValues values = costs_.values();
+  if (!group_) return values;
+  double memory = values["peak_memory"];
+  if (device_.is_cpu()) {
+    group_->sum(&memory, 1);
+  } else {
+    group_->max(&memory, 1);
+  }
+  values["peak_memory"] = memory;
+  return values;
+}
+
+bool Trainer::any(bool here) {
+  double count = here ? 1 : 0;
+  if (group_) group_->max(&count, 1);
+  return count > 0;
+}
+
 /// The final evaluations and model/.
 Trainer::Evaluated Trainer::finish() {
   save();
@@ -371,6 +437,9 @@ Trainer::Evaluated Trainer::finish() {
     evaluations.push_back(*evaluation);
   }
   sink_->check_owner();
+  NamedValues costs = model_->costs(options_->train.block);
+  costs.merge(all_costs());
+  if (!writes()) return Evaluated::kDone;
   const fs::path merges = data_.path / "merges.txt";
   write_model_folder(job_->folder / "model", *model_, data_.vocabulary, job_->model_yaml,
                      fs::exists(merges) ? read_file(merges) : "");
@@ -385,8 +454,6 @@ Trainer::Evaluated Trainer::finish() {
     }
   }
   for (const Grid& grid : model_->grids()) sink_->grid(step_, grid);
-  NamedValues costs = model_->costs(options_->train.block);
-  costs.merge(costs_.values());
   sink_->costs(costs);
   if (!evaluations.empty()) {  // last: from here on the model's statistics are of another text
     const TokenSource& text = this->source(evaluations.back().split);
@@ -400,7 +467,7 @@ TrainOutcome Trainer::run() {
     // Before the step, so that a run killed while it evaluated does so again.
     if (evaluation_due() && evaluate_while_training() == Evaluated::kStopped) return TrainOutcome::kStopped;
     record(step());
-    const bool stop = sink_->should_stop();
+    const bool stop = any(sink_->should_stop());
     if (stop || step_ % options_->train.checkpoint_every == 0) save();
     if (stop && step_ < options_->train.steps) return TrainOutcome::kStopped;
   }

@@ -106,6 +106,11 @@ void check_required(const Yaml& tree, const RunOptions& options) {
 /// Values that are each in range but do not go together.
 void check_together(const Yaml& tree, const RunOptions& options) {
   const TrainOptions& train = options.train;
+  if (train.processes > train.batch) {
+    fail_at(tree, "train.processes",
+            fmt::format("train.processes ({}) share the rows of train.batch ({}), and each needs one", train.processes,
+                        train.batch));
+  }
   if (train.micro_batch > train.batch || (train.micro_batch > 0 && train.batch % train.micro_batch != 0)) {
     fail_at(tree, "train.micro_batch",
             fmt::format("train.micro_batch ({}) must divide train.batch ({})", train.micro_batch, train.batch));

@@ -50,7 +50,8 @@ other work than its name says is an error. Folders of earlier versions, whose na
 found in the same way and keep their names; where two runs share such a name, the second gets a folder of its own.
 
 The thread count changes the last bits of a result on a CPU. It is no part of the id, but it is fixed when a run starts,
-recorded, and kept when the run is resumed.
+recorded, and kept when the run is resumed. So does the number of processes, which is recorded and may change between the
+parts of a run ([sweeps.md](sweeps.md#one-run-by-several-processes)).
 )";
 
 std::string shown_value(const OptionEntry& entry) {

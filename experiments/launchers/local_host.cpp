@@ -4,10 +4,11 @@
 #include <optional>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "experiments/launchers/launcher.h"
 #include "experiments/launchers/resources.h"
-#include "experiments/launchers/worker_process.h"
 #include "experiments/runs/machine_resources.h"
+#include "experiments/runs/worker_process.h"
 
 namespace xlm {
 namespace {
@@ -21,6 +22,7 @@ class LocalHost : public WorkerHost {
  public:
   LocalHost(const std::vector<SweepRun>& runs, const LaunchSettings& settings) : settings_(settings) {
     if (std::any_of(runs.begin(), runs.end(), may_use_gpu)) gpus_ = visible_gpus();
+    processes_ = most_processes(runs);
     for (const SweepRun& run : runs) {
       if (packs() && run.status == name_of(RunStatus::kDone)) learn_from(run);
     }
@@ -28,7 +30,7 @@ class LocalHost : public WorkerHost {
 
   std::size_t places() const override {
     std::int64_t count = settings_.jobs;
-    if (count == 0) count = gpus_.empty() ? 1 : std::ssize(gpus_) * runs_per_gpu();
+    if (count == 0) count = gpus_.empty() ? 1 : std::max<std::int64_t>(gpu_places(), 1) * runs_per_gpu();
     return static_cast<std::size_t>(count);
   }
 
@@ -44,7 +46,7 @@ class LocalHost : public WorkerHost {
     if (settings_.shared) command.arguments.emplace_back("--claimed");
     if (pause > 0) command.arguments.insert(command.arguments.end(), {"--pause", std::to_string(pause)});
     if (settings_.anyway) command.arguments.emplace_back("--anyway");
-    if (!gpus_.empty() && may_use_gpu(run)) command.gpu = gpus_[place % gpus_.size()];
+    if (!gpus_.empty() && may_use_gpu(run)) command.gpu = gpus_of(place);
     Worker& worker = workers_[place];
     worker.process.emplace(command);
     worker.run = &run;
@@ -65,6 +67,16 @@ class LocalHost : public WorkerHost {
     const SweepRun* run = nullptr;
   };
 
+  /// Where each run has a GPU for every one of its processes.
+  std::int64_t gpu_places() const { return std::ssize(gpus_) / processes_; }
+
+  std::string gpus_of(std::size_t place) const {
+    const std::size_t places = static_cast<std::size_t>(std::max<std::int64_t>(gpu_places(), 1));
+    const std::size_t count = std::min(static_cast<std::size_t>(processes_), gpus_.size());
+    const auto begin = gpus_.begin() + static_cast<std::ptrdiff_t>(place % places * count);
+    return join({begin, begin + static_cast<std::ptrdiff_t>(count)}, ",");
+  }
+
   bool packs() const { return !gpus_.empty() && settings_.jobs == 0 && settings_.runs_per_gpu == 0; }
 
   /// Until a run has shown what it needs, each GPU has one.
@@ -84,6 +96,7 @@ class LocalHost : public WorkerHost {
 
   const LaunchSettings& settings_;
   std::vector<std::string> gpus_;
+  std::int64_t processes_ = 1;             // of a run, at most
   std::map<std::size_t, Worker> workers_;  // by place
   std::optional<std::int64_t> fitting_;
 };

@@ -101,6 +101,12 @@ Resources read_resources(const Yaml* given) {
   return resources;
 }
 
+std::int64_t most_processes(const std::vector<SweepRun>& runs) {
+  std::int64_t most = 1;
+  for (const SweepRun& run : runs) most = std::max(most, run.planned.options.train.processes);
+  return most;
+}
+
 Resources or_else(Resources first, const Resources& fallback) {
   for (Need Resources::*part : {&Resources::cpus, &Resources::gpus, &Resources::memory, &Resources::time}) {
     if (!(first.*part).known()) first.*part = fallback.*part;

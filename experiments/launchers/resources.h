@@ -33,6 +33,9 @@ struct Resources {
 /// Throws UsageError with file:line.
 Resources read_resources(const Yaml* given);
 
+/// Of the run that has the most: train.processes.
+std::int64_t most_processes(const std::vector<SweepRun>& runs);
+
 /// What `first` says, and what it does not say from `fallback`.
 Resources or_else(Resources first, const Resources& fallback);
 

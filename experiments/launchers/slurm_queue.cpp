@@ -66,12 +66,14 @@ class SlurmQueue : public WorkerQueue {
       found.time = {partition_.time_limit,
                     fmt::format("{}, cut to the limit of {}", found.time.source, partition_.name)};
     }
+    const std::int64_t processes = most_processes(runs);
+    const std::string each = processes > 1 ? fmt::format(", train.processes: {}", processes) : "";
     if (any_asks_for(runs, "cuda")) {
-      found.gpus = {1, "device: cuda"};
+      found.gpus = {static_cast<double>(processes), "device: cuda" + each};
     } else if (any_asks_for(runs, "auto")) {
       const bool some = partition_.gpus > 0;
-      found.gpus = {some ? 1.0 : 0.0,
-                    fmt::format("device: auto, and {} has {}", partition_.name, some ? "GPUs" : "no GPU")};
+      found.gpus = {some ? static_cast<double>(processes) : 0.0,
+                    fmt::format("device: auto{}, and {} has {}", each, partition_.name, some ? "GPUs" : "no GPU")};
     } else {
       found.gpus = {0, "device: cpu"};
     }

@@ -79,7 +79,8 @@ int lost_in_a_row(const Run& run) {
 }
 
 std::int64_t rows_at_once(const Run& run) {
-  std::int64_t rows = whole(run, "train.batch");
+  const std::int64_t processes = std::max<std::int64_t>(whole(run, "train.processes"), 1);
+  std::int64_t rows = (whole(run, "train.batch") + processes - 1) / processes;
   for (const std::int64_t bound : {whole(run, "train.micro_batch"), run.micro_batch}) {
     if (bound > 0) rows = std::min(rows, bound);
   }

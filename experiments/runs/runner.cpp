@@ -10,11 +10,13 @@
 #include "base/text.h"
 #include "experiments/configuration/configuration.h"
 #include "experiments/runs/attempt_end.h"
+#include "experiments/runs/core_library.h"
 #include "experiments/runs/environment.h"
 #include "experiments/runs/live_run.h"
 #include "experiments/runs/machine_resources.h"
 #include "experiments/runs/model_card.h"
 #include "experiments/runs/origin.h"
+#include "experiments/runs/peers.h"
 #include "experiments/runs/stop_request.h"
 #include "experiments/runs/submission.h"
 #include "experiments/runs/wanted_evaluations.h"
@@ -23,6 +25,25 @@ namespace xlm {
 namespace {
 
 constexpr const char* kStopReason = "stopped by xlm runs stop";
+constexpr int kMostLost = 3;  // processes in a row without a checkpoint in between
+
+/// What a process that only computes says of it: nothing. It stops when it is asked to, as all of them then do.
+class SilentSink final : public TrainSink {
+ public:
+  explicit SilentSink(std::function<bool()> should_stop) : should_stop_(std::move(should_stop)) {}
+  void progress(std::int64_t /*step*/, const NamedValues& /*values*/) override {}
+  void metrics(std::int64_t /*step*/, const NamedValues& /*values*/) override {}
+  void grid(std::int64_t /*step*/, const Grid& /*grid*/) override {}
+  void evaluation(const Evaluation& /*evaluation*/) override {}
+  void costs(const NamedValues& /*values*/) override {}
+  void checkpoint(std::int64_t /*step*/, const fs::path& /*file*/) override {}
+  void message(const std::string& /*text*/) override {}
+  void check_owner() override {}
+  bool should_stop() override { return should_stop_ && should_stop_(); }
+
+ private:
+  std::function<bool()> should_stop_;
+};
 
 std::optional<RunReport> stopped_by_request(const Run& run) {
   if (!is_stop_requested(run.folder)) return std::nullopt;
@@ -46,7 +67,10 @@ RunOptions pinned_options(const Run& run, const WorkSettings& settings) {
   RunOptions options = read_run_options(read_yaml(RunPaths{run.folder}.config()));
   std::int64_t& threads = options.train.threads;
   threads = run.environment.value("threads", threads);  // as the run was started
-  if (threads == 0) threads = settings.threads > 0 ? settings.threads : available_cores();
+  if (threads == 0) {                                   // the cores that the run is given, shared by its processes
+    const std::int64_t cores = settings.threads > 0 ? settings.threads : available_cores();
+    threads = std::max<std::int64_t>(cores / options.train.processes, 1);
+  }
   if (run.micro_batch > 0) options.train.micro_batch = rows_at_once(run);
   return options;
 }
@@ -83,10 +107,11 @@ void pin_origin(const Run& run, Json& environment, const WorkSettings& settings,
 }
 
 TrainOutcome work(const Run& run, const std::function<Core&()>& open_core, const WorkSettings& settings,
-                  const RunLock& lock, JournalSink& sink) {
+                  const RunLock& lock, JournalSink& sink, std::optional<Peers>& peers) {
   const RunOptions options = pinned_options(run, settings);
   check_unchanged(run, options);
-  check_threads(options.train.threads);
+  const std::int64_t processes = options.train.processes;
+  check_threads(options.train.threads * processes);
   Core& core = open_core();
   Json environment = worker_environment(run.environment, core, options, settings.command);
   pin_origin(run, environment, settings, sink);
@@ -96,11 +121,14 @@ TrainOutcome work(const Run& run, const std::function<Core&()>& open_core, const
   const std::string job = this_process().job;
   Json state = {{"host", environment["host"]}, {"pid", this_process().pid}};
   if (!job.empty()) state["job"] = job;
+  if (processes > 1) state["processes"] = processes;
   sink.state(RunStatus::kRunning, state);
   sink.log(fmt::format("{} on {}, threads: {}, worker {}{}", run.id, device, options.train.threads, lock.token(),
                        job.empty() ? "" : " in job " + job));
   sink.begin(options);
-  return core.train({.options = options, .folder = run.folder, .model_yaml = model_yaml(options)}, sink);
+  peers.emplace(run.folder, program_files().executable.string(), processes, options.train.threads);
+  return core.train(
+      {.options = options, .folder = run.folder, .model_yaml = model_yaml(options), .processes = peers->first()}, sink);
 }
 
 /// Journals how an attempt failed, as far as the disk and the lock allow it.
@@ -123,17 +151,24 @@ RunReport failed(JournalSink& sink, EndCause cause, const std::string& message, 
 }
 
 /// The run is queued again where fewer rows of its batch can be computed at once.
-RunReport out_of_memory(JournalSink& sink, const Run& run, const std::string& message) {
+RunReport out_of_memory(JournalSink& sink, const Run& run, const AttemptEnd& end) {
   const bool again = fewer_rows(run).has_value();
-  return failed(sink, again ? RunStatus::kQueued : RunStatus::kFailed,
-                record_of_end(run, {EndCause::kMemory, message, job_memory()}, again), kOutOfResources);
+  return failed(sink, again ? RunStatus::kQueued : RunStatus::kFailed, record_of_end(run, end, again), kOutOfResources);
+}
+
+/// Another process of the run has ended. The run is queued again, unless that is how it goes each time.
+RunReport lost_process(JournalSink& sink, const Run& run, const AttemptEnd& end) {
+  if (end.cause == EndCause::kMemory) return out_of_memory(sink, run, end);
+  const bool again = end.cause == EndCause::kKilled && lost_in_a_row(run) < kMostLost;
+  return failed(sink, again ? RunStatus::kQueued : RunStatus::kFailed, record_of_end(run, end, again), kFailed);
 }
 
 /// Trains; a report where that did not end with a model.
 std::optional<RunReport> do_training(const Run& run, const std::function<Core&()>& open_core,
                                      const WorkSettings& settings, const RunLock& lock, JournalSink& sink) {
+  std::optional<Peers> peers;
   try {
-    const bool done = work(run, open_core, settings, lock, sink) == TrainOutcome::kDone;
+    const bool done = work(run, open_core, settings, lock, sink, peers) == TrainOutcome::kDone;
     const RunStatus status = done ? RunStatus::kDone : RunStatus::kPreempted;
     sink.finish();
     sink.check_owner();
@@ -151,10 +186,12 @@ std::optional<RunReport> do_training(const Run& run, const std::function<Core&()
   } catch (const DivergedError& error) {
     return failed(sink, RunStatus::kDiverged, {{"reason", error.what()}}, kDiverged);
   } catch (const MemoryError& error) {
-    return out_of_memory(sink, run, error.what());
+    return out_of_memory(sink, run, {EndCause::kMemory, error.what(), job_memory()});
   } catch (const std::bad_alloc&) {
     return failed(sink, EndCause::kMemory, "out of memory", kOutOfResources);
   } catch (const Error& error) {
+    if (const std::optional<AttemptEnd> end = peers ? peers->lost() : std::nullopt)
+      return lost_process(sink, run, *end);
     return failed(sink, EndCause::kError, error.what(), error.code());
   } catch (const std::exception& error) {
     // Other libraries' exceptions: the first line says what, libtorch adds a backtrace.
@@ -185,6 +222,18 @@ RunReport do_evaluations(const fs::path& run_folder, const std::function<Core&()
 
 }  // namespace
 
+ExitCode take_part(const fs::path& run_folder, const std::function<Core&()>& open_core, const WorkSettings& settings,
+                   Processes processes) {
+  const Run run = read_run(run_folder);
+  RunOptions options = pinned_options(run, settings);
+  options.train.threads = settings.threads;
+  processes.count = options.train.processes;
+  SilentSink sink(settings.sink.should_stop);
+  const TrainOutcome outcome =
+      open_core().train({.options = options, .folder = run_folder, .model_yaml = "", .processes = processes}, sink);
+  return outcome == TrainOutcome::kDone ? kDone : kStopped;
+}
+
 RunReport execute(const fs::path& run_folder, const std::function<Core&()>& open_core, const WorkSettings& settings) {
   if (const auto report = settled(read_live_run(run_folder), settings.retry)) {
     remove_unfinished_files(run_folder);
@@ -194,6 +243,7 @@ RunReport execute(const fs::path& run_folder, const std::function<Core&()>& open
   Run run = read_run(run_folder);  // another worker may just have finished it
   if (const auto report = settled(run, settings.retry)) return *report;
   remove_unfinished_files(run_folder);
+  remove_left_meetings(run_folder);
   std::optional<JournalSink> sink;
   sink.emplace(RunPaths{run_folder}, lock, settings.sink);
   while (run.status != RunStatus::kDone) {

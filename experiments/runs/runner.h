@@ -33,4 +33,9 @@ struct RunReport {
 /// and in the report. `open_core` is called when there is something to do.
 RunReport execute(const fs::path& run_folder, const std::function<Core&()>& open_core, const WorkSettings& settings);
 
+/// What another process of a run does that several do together (`train.processes`): it computes, and writes nothing but
+/// what it says. Throws as core does, and Error where another of them has ended.
+ExitCode take_part(const fs::path& run_folder, const std::function<Core&()>& open_core, const WorkSettings& settings,
+                   Processes processes);
+
 }  // namespace xlm

@@ -1,6 +1,8 @@
 // Runs of a sweep that begin from another of its runs.
 #include "experiments/sweeps/point_source.h"
 
+#include "experiments/configuration/configuration.h"
+
 namespace xlm {
 namespace {
 

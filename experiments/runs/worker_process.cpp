@@ -1,5 +1,5 @@
-// One worker of a sweep as a child process.
-#include "experiments/launchers/worker_process.h"
+// A worker as a child process.
+#include "experiments/runs/worker_process.h"
 
 #include <fcntl.h>
 #include <sys/prctl.h>
@@ -76,13 +76,16 @@ WorkerProcess::WorkerProcess(const WorkerCommand& command) {
 }
 
 std::optional<int> WorkerProcess::ended() {
+  if (ended_) return ended_;
   int status = 0;
   const pid_t result = ::waitpid(pid_, &status, WNOHANG);
   if (result == 0 || (result < 0 && errno == EINTR)) return std::nullopt;
-  if (result < 0) return kFailed;
-  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  ended_ = result < 0 ? kFailed : WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  return ended_;
 }
 
 void WorkerProcess::stop() const { ::kill(pid_, SIGTERM); }
+
+void WorkerProcess::kill() const { ::kill(pid_, SIGKILL); }
 
 }  // namespace xlm

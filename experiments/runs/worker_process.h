@@ -1,4 +1,4 @@
-// One worker of a sweep as a child process.
+// A worker as a child process: of a sweep, or one of several that do a run together.
 #pragma once
 
 #include <sys/types.h>
@@ -29,9 +29,11 @@ class WorkerProcess {
 
   /// Asks it to save and stop.
   void stop() const;
+  void kill() const;
 
  private:
   pid_t pid_ = -1;
+  std::optional<int> ended_;
 };
 
 }  // namespace xlm

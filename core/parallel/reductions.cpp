@@ -1,0 +1,82 @@
+// Tensors over all processes of a run.
+#include "core/parallel/reductions.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace xlm {
+namespace {
+
+constexpr std::int64_t kBucket = std::int64_t{1} << 23;  // numbers that are sent at a time: 32 MB
+
+void sum_in_place(ProcessGroup& group, const torch::Tensor& values) {
+  const auto count = static_cast<std::size_t>(values.numel());
+  if (values.scalar_type() == torch::kDouble) {
+    group.sum(values.data_ptr<double>(), count);
+  } else {
+    group.sum(values.data_ptr<float>(), count);
+  }
+}
+
+/// Adds up weights [begin, end), flat behind one another, with a count of the processes that have a gradient behind
+/// those of each.
+void sum_bucket(ProcessGroup& group, const NamedTensors& weights, std::size_t begin, std::size_t end) {
+  std::vector<torch::Tensor> parts;
+  for (std::size_t i = begin; i < end; ++i) {
+    const torch::Tensor& weight = weights[i].second;
+    const torch::Tensor& gradient = weight.grad();
+    parts.push_back((gradient.defined() ? gradient : torch::zeros_like(weight)).detach().cpu().reshape({-1}));
+    parts.push_back(torch::full({1}, gradient.defined() ? 1.0 : 0.0, parts.back().options()));
+  }
+  const torch::Tensor flat = torch::cat(parts);
+  sum_in_place(group, flat);
+  std::int64_t at = 0;
+  for (std::size_t i = begin; i < end; ++i) {
+    const torch::Tensor& weight = weights[i].second;
+    const std::int64_t count = weight.numel();
+    if (flat[at + count].item<double>() > 0) {
+      const torch::Tensor sum = flat.narrow(0, at, count).view(weight.sizes());
+      if (weight.grad().defined()) {
+        weight.grad().detach().copy_(sum);
+      } else {
+        weight.mutable_grad() = sum.to(weight.device(), weight.scalar_type(), false, true);
+      }
+    }
+    at += count + 1;
+  }
+}
+
+}  // namespace
+
+void sum_gradients(ProcessGroup& group, const NamedTensors& weights) {
+  for (std::size_t begin = 0; begin < weights.size();) {
+    std::size_t end = begin;
+    std::int64_t count = 0;
+    while (end < weights.size() && (end == begin || count + weights[end].second.numel() <= kBucket) &&
+           weights[end].second.scalar_type() == weights[begin].second.scalar_type()) {
+      count += weights[end++].second.numel();
+    }
+    sum_bucket(group, weights, begin, end);
+    begin = end;
+  }
+}
+
+torch::Tensor gather_rows(ProcessGroup& group, const torch::Tensor& own, std::int64_t rows) {
+  // All send as much as the one with the most rows.
+  const std::int64_t most = (rows + group.size() - 1) / group.size();
+  std::vector<std::int64_t> sizes = own.sizes().vec();
+  sizes.front() = most;
+  const torch::Tensor padded = torch::zeros(sizes, own.options().device(torch::kCPU));
+  padded.narrow(0, 0, own.size(0)).copy_(own);
+  sizes.front() = most * group.size();
+  const torch::Tensor all = torch::empty(sizes, padded.options());
+  group.gather(padded.data_ptr(), padded.nbytes(), all.data_ptr());
+  std::vector<torch::Tensor> parts;
+  for (std::int64_t rank = 0; rank < group.size(); ++rank) {
+    const std::int64_t count = rows * (rank + 1) / group.size() - rows * rank / group.size();
+    parts.push_back(all.narrow(0, rank * most, count));
+  }
+  return torch::cat(parts);
+}
+
+}  // namespace xlm

@@ -1,0 +1,15 @@
+// Tensors over all processes of a run.
+#pragma once
+
+#include "core/parallel/process_group.h"
+#include "core/runtime/safetensors.h"
+
+namespace xlm {
+
+/// Adds up the gradients of all weights. A weight that has none anywhere is left without one.
+void sum_gradients(ProcessGroup& group, const NamedTensors& weights);
+
+/// The `rows` rows of all processes, in order, where each holds its own_rows: [own rows, …] to [rows, …], on the CPU.
+torch::Tensor gather_rows(ProcessGroup& group, const torch::Tensor& own, std::int64_t rows);
+
+}  // namespace xlm

@@ -1,0 +1,43 @@
+// The other processes of a run that several do together.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/api/interface.h"
+#include "experiments/runs/attempt_end.h"
+#include "experiments/runs/worker_process.h"
+
+namespace xlm {
+
+/// Processes of rank 1 and up, started beside this one on the same machine, which is rank 0. They end with it, whatever
+/// becomes of it: their connections to it end, and they are sent SIGTERM.
+class Peers {
+ public:
+  /// Starts `count` − 1 processes `program worker RUN --rank R --meeting FOLDER …` of a run folder, with so many
+  /// threads each. What they say goes into the run's log. None for a count of 1. Throws ResourceError.
+  Peers(fs::path run_folder, std::string program, std::int64_t count, std::int64_t threads);
+  Peers(const Peers&) = delete;
+  Peers& operator=(const Peers&) = delete;
+  ~Peers();
+
+  /// What this process is among them.
+  const Processes& first() const { return first_; }
+
+  /// How the first of them ended that did so otherwise than well; waits for that for a moment. Nothing where none did.
+  std::optional<AttemptEnd> lost();
+
+ private:
+  fs::path meeting_;
+  Processes first_;
+  std::vector<std::unique_ptr<WorkerProcess>> others_;
+  std::int64_t memory_kills_ = 0;  // that the system knew of when they were started
+};
+
+/// Removes the meeting places that killed processes have left in a run folder.
+void remove_left_meetings(const fs::path& run_folder);
+
+}  // namespace xlm

@@ -1,0 +1,124 @@
+// What processes do together, each here a thread of its own.
+#include "core/parallel/reductions.h"
+
+#include <array>
+#include <functional>
+#include <thread>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "tests/temporary_folder.h"
+
+namespace xlm {
+namespace {
+
+using ::testing::Each;
+using ::testing::HasSubstr;
+
+class ProcessGroupTest : public ::testing::Test {
+ protected:
+  /// Calls `work` once for each of `count` processes; what they throw, by rank ("" for none).
+  std::vector<std::string> together(std::int64_t count, const std::function<void(ProcessGroup&)>& work,
+                                    std::int64_t missing = -1) {
+    const fs::path meeting = folder_.path() / std::to_string(++meetings_);
+    create_folders(meeting);
+    std::vector<std::string> errors(static_cast<std::size_t>(count));
+    std::vector<std::thread> threads;
+    for (std::int64_t rank = 0; rank < count; ++rank) {
+      if (rank == missing) continue;
+      threads.emplace_back([&, rank] {
+        try {
+          const auto group =
+              join({.rank = rank, .count = count, .meeting = meeting, .patience = missing < 0 ? 60.0 : 1.0});
+          work(*group);
+        } catch (const Error& error) {
+          errors[static_cast<std::size_t>(rank)] = error.what();
+        }
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    return errors;
+  }
+
+  TemporaryFolder folder_;
+  int meetings_ = 0;
+};
+
+TEST_F(ProcessGroupTest, OneProcessNeedsNoOther) {
+  EXPECT_EQ(join({}), nullptr);
+  EXPECT_EQ(own_rows(nullptr, 7).count, 7);
+}
+
+TEST_F(ProcessGroupTest, NumbersAddUpToTheSameBitsEverywhere) {
+  for (const std::int64_t count : {2, 3, 5}) {
+    std::vector<std::vector<float>> sums(static_cast<std::size_t>(count));
+    const auto errors = together(count, [&](ProcessGroup& group) {
+      std::vector<float> values;
+      for (int i = 0; i < 1000; ++i) {
+        values.push_back(0.1F * static_cast<float>(i) + 1e-3F * static_cast<float>(group.rank()));
+      }
+      group.sum(values.data(), values.size());
+      sums[static_cast<std::size_t>(group.rank())] = values;
+      std::array<double, 2> largest{static_cast<double>(group.rank()), -static_cast<double>(group.rank())};
+      group.max(largest.data(), largest.size());
+      EXPECT_EQ(largest[0], static_cast<double>(count - 1));
+      EXPECT_EQ(largest[1], 0.0);
+      double third = 1.0 / 3;
+      group.sum(&third, 1);
+      EXPECT_DOUBLE_EQ(third, static_cast<double>(count) / 3);
+    });
+    EXPECT_THAT(errors, Each(""));
+    EXPECT_THAT(sums, Each(sums.front()));
+    EXPECT_NEAR(sums.front()[999],
+                99.9 * static_cast<double>(count) + 1e-3 * static_cast<double>(count * (count - 1)) / 2, 1e-4);
+  }
+}
+
+TEST_F(ProcessGroupTest, RowsAreSharedWithoutAGapAndGatheredInOrder) {
+  for (const std::int64_t rows : {3, 4, 7, 12}) {
+    const torch::Tensor whole = torch::arange(rows * 2, torch::kFloat).view({rows, 2});
+    const auto errors = together(3, [&](ProcessGroup& group) {
+      const OwnRows own = own_rows(&group, rows);
+      EXPECT_GE(own.count, 1);
+      const torch::Tensor gathered = gather_rows(group, whole.narrow(0, own.begin, own.count), rows);
+      EXPECT_TRUE(gathered.equal(whole)) << gathered;
+    });
+    EXPECT_THAT(errors, Each(""));
+  }
+}
+
+TEST_F(ProcessGroupTest, GradientsAddUpWhoeverHasOne) {
+  const auto errors = together(2, [&](ProcessGroup& group) {
+    const auto weight = [](std::int64_t size) { return torch::zeros({size}).requires_grad_(); };
+    const NamedTensors weights{{"both", weight(3)}, {"one", weight(2)}, {"none", weight(2)}};
+    weights[0].second.mutable_grad() = torch::full({3}, 1.0 + static_cast<double>(group.rank()));
+    if (group.rank() == 1) weights[1].second.mutable_grad() = torch::full({2}, 5.0);
+    sum_gradients(group, weights);
+    EXPECT_TRUE(weights[0].second.grad().equal(torch::full({3}, 3.0)));
+    EXPECT_TRUE(weights[1].second.grad().equal(torch::full({2}, 5.0)));
+    EXPECT_FALSE(weights[2].second.grad().defined());
+  });
+  EXPECT_THAT(errors, Each(""));
+}
+
+TEST_F(ProcessGroupTest, WhoeverDoesNotComeIsNotWaitedForForever) {
+  const auto errors = together(
+      3, [](ProcessGroup&) { FAIL() << "not all are there"; }, 2);
+  EXPECT_THAT(errors[0], HasSubstr("process 1 of 3 did not meet the others within 1 s"));
+  EXPECT_THAT(errors[1], HasSubstr("process 2 of 3 did not meet the others within 1 s"));
+}
+
+TEST_F(ProcessGroupTest, AnEndedProcessEndsTheOthers) {
+  const auto errors = together(2, [](ProcessGroup& group) {
+    if (group.rank() == 1) return;
+    std::vector<float> values(100000, 1);
+    group.sum(values.data(), values.size());
+  });
+  EXPECT_THAT(errors[0], HasSubstr("another process of the run has ended"));
+  EXPECT_EQ(errors[1], "");
+}
+
+}  // namespace
+}  // namespace xlm

@@ -1,0 +1,230 @@
+// Runs that several processes do together, each with its rows of the batch, as real processes.
+#include <cmath>
+#include <csignal>
+#include <fstream>
+#include <map>
+#include <thread>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+#include "base/json.h"
+#include "base/sha256.h"
+#include "base/text.h"
+#include "tests/experiments/program.h"
+#include "tests/temporary_folder.h"
+
+namespace xlm {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr const char* kSevenRows =
+    "data: {path: data}\ndevice: cpu\n"
+    "optimizer: {warmup_steps: 10}\n"
+    "eval: {batch: 5}\n"
+    "train: {steps: 50, batch: 7, block: 24, log_every: 1, eval_every: 20, checkpoint_every: 5, threads: 1}\n";
+
+class Processes : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string text;
+    for (int i = 0; i < 400; ++i) text += fmt::format("line {} of a text that says it again\n", i * i % 1009);
+    write_file(folder_.path() / "corpus.txt", text);
+    ASSERT_EQ(xlm({"prepare-data", "text", "--from", "corpus.txt", "--out", "data", "--train-unigram", "30"}).code, 0);
+  }
+
+  std::unique_ptr<BackgroundProgram> start(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(), XLM_BINARY);
+    return std::make_unique<BackgroundProgram>(std::move(arguments), folder_.path());
+  }
+  ProgramResult xlm(std::vector<std::string> arguments) const { return start(std::move(arguments))->wait(); }
+
+  void write_run(const std::string& model) const { write_file(folder_.path() / "run.yaml", kSevenRows + model); }
+
+  fs::path run_folder(const std::string& runs) const {
+    for (const auto& entry : fs::directory_iterator(folder_.path() / runs)) {
+      const bool hidden = entry.path().filename().string().front() == '.';  // it is being made
+      if (!hidden && fs::exists(entry.path() / "journal.jsonl")) return entry.path();
+    }
+    return {};
+  }
+
+  std::vector<Json> journal(const std::string& runs) const {
+    std::vector<Json> records;
+    for (const std::string& line : split(read_file(run_folder(runs) / "journal.jsonl"), '\n')) {
+      if (!line.empty()) records.push_back(parse_json(line, "journal"));
+    }
+    return records;
+  }
+
+  /// What a journal says of steps and evaluations, by "step name", the newest where it is said twice.
+  std::map<std::string, double> numbers(const std::string& runs) const {
+    std::map<std::string, double> found;
+    for (const Json& record : journal(runs)) {
+      if (record["type"] != "metric" && record["type"] != "evaluation") continue;
+      const std::string at = fmt::format("{} {} ", record.value("step", 0), record.value("split", "train"));
+      if (record.contains("loss")) found[at + "loss"] = record["loss"].get<double>();
+      for (const auto& [name, value] : record["values"].items()) {
+        if (value.is_number() && name != "tokens_per_second") found[at + name] = value.get<double>();
+      }
+    }
+    return found;
+  }
+
+  std::vector<std::string> differences(const std::string& one, const std::string& several) const {
+    const auto expected = numbers(one);
+    const auto found = numbers(several);
+    std::vector<std::string> different;
+    for (const auto& [name, value] : expected) {
+      const auto same = found.find(name);
+      const double there = same == found.end() ? std::nan("") : same->second;
+      // Where a spike of the entropy stands follows from which of two numbers is larger, be it in the last bit.
+      const double tolerance = name.find("boundary_") != std::string::npos ? 1e-2 : 1e-5;
+      if (!(std::abs(there - value) <= tolerance * std::max(1.0, std::abs(value)))) {
+        different.push_back(fmt::format("{}: {} and {}", name, value, there));
+      }
+    }
+    return different;
+  }
+
+  /// The processes that do the run of a folder together, but for the first.
+  static std::vector<pid_t> peers_of(pid_t first) {
+    std::vector<pid_t> peers;
+    std::ifstream children(fmt::format("/proc/{}/task/{}/children", first, first));
+    for (pid_t peer = 0; children >> peer;) peers.push_back(peer);
+    return peers;
+  }
+
+  void wait_for_step(const std::string& runs, const std::string& text) const {
+    while (true) {
+      const fs::path folder = fs::exists(folder_.path() / runs) ? run_folder(runs) : fs::path{};
+      if (!folder.empty() && read_file(folder / "journal.jsonl").find(text) != std::string::npos) return;
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+  }
+
+  std::string model_hash(const std::string& runs) const {
+    return sha256_file(run_folder(runs) / "model/model.safetensors");
+  }
+
+  TemporaryFolder folder_;
+};
+
+constexpr const char* kSpanModel =
+    "model: {type: adaptive-span, width: 16, heads: 2, feed_forward: 32, layers: 2, span: 48, span_ramp: 8, dropout: "
+    "0.1";
+constexpr const char* kPoolingModel =
+    "model: {type: hourglass, layers: [1, 1, 1], width: 16, heads: 2, feed_forward: 32, dropout: 0.1, boundaries: ";
+constexpr const char* kWindowModel =
+    "model: {type: gpt2, width: 16, heads: 2, layers: 2, positions: 32, window: 12, windows: 2, overlap: 2, dropout: "
+    "0.1";
+
+class EveryModel : public Processes, public testing::WithParamInterface<std::pair<const char*, std::string>> {};
+
+TEST_P(EveryModel, HasTheLossesOfOneProcess) {
+  write_run(GetParam().second);
+  const ProgramResult one = xlm({"train", "run.yaml", "--runs", "one"});
+  ASSERT_EQ(one.code, 0) << one.err;
+  ASSERT_GE(numbers("one").size(), 50U);
+  for (const char* count : {"2", "3"}) {
+    const std::string runs = fmt::format("of-{}", count);
+    const ProgramResult several = xlm({"train", "run.yaml", "--runs", runs, fmt::format("train.processes={}", count)});
+    ASSERT_EQ(several.code, 0) << several.err;
+    EXPECT_EQ(run_folder(runs).filename(), run_folder("one").filename()) << "it is the same run";
+    EXPECT_THAT(differences("one", runs), IsEmpty()) << count << " processes";
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Models, EveryModel,
+    testing::Values(std::pair("fixed", kSpanModel + std::string(", span_type: fixed}\n")),
+                    std::pair("adaptive", kSpanModel + std::string(", span_type: adaptive}\n")),
+                    std::pair("dynamic", kSpanModel + std::string(", span_type: dynamic}\n")),
+                    std::pair("pooled", kPoolingModel + std::string("{type: fixed, factor: 2}}\n")),
+                    std::pair("whitespace", kPoolingModel + std::string("{type: whitespace}}\n")),
+                    std::pair("entropy", kPoolingModel + std::string("{type: entropy}}\n")),
+                    std::pair("gumbel", kPoolingModel + std::string("{type: gumbel}}\n")),
+                    std::pair("unigram", kPoolingModel + std::string("{type: unigram, tokenizer: unigram-30}}\n")),
+                    std::pair("gpt2", kWindowModel + std::string("}\n")),
+                    std::pair("recurrent", kWindowModel + std::string(", recurrence: {pool: mean}}\n"))),
+    [](const auto& model) { return model.param.first; });
+
+TEST_F(Processes, AKilledOneEndsAllAndTheRunGoesOnFromItsCheckpoint) {
+  std::string config = kSevenRows;
+  config.replace(config.find("steps: 50"), 9, "steps: 400");
+  write_file(folder_.path() / "run.yaml", config + kSpanModel + "}\n");
+  ASSERT_EQ(xlm({"train", "run.yaml", "--runs", "whole", "train.processes=3"}).code, 0);
+
+  const auto run = start({"train", "run.yaml", "--runs", "hit", "train.processes=3"});
+  wait_for_step("hit", "\"checkpoint\"");
+  const std::vector<pid_t> peers = peers_of(run->pid());
+  ASSERT_EQ(peers.size(), 2U);
+  ::kill(peers[1], SIGKILL);
+  const ProgramResult result = run->wait();
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("process 3 of 3 was killed by signal 9"));
+  EXPECT_EQ(model_hash("hit"), model_hash("whole"));
+
+  // The first one: the others end by themselves, and another number of processes goes on.
+  const auto first = start({"train", "run.yaml", "--runs", "other", "train.processes=2"});
+  wait_for_step("other", "\"checkpoint\"");
+  const std::vector<pid_t> left = peers_of(first->pid());
+  ASSERT_EQ(left.size(), 1U);
+  first->kill(SIGKILL);
+  first->wait();
+  for (int i = 0; i < 2000 && ::kill(left[0], 0) == 0; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  EXPECT_NE(::kill(left[0], 0), 0) << "it still runs";
+  const ProgramResult again = xlm({"train", "run.yaml", "--runs", "other", "train.processes=3"});
+  EXPECT_EQ(again.code, 0) << again.err;
+  EXPECT_THAT(differences("whole", "other"), IsEmpty());
+}
+
+TEST_F(Processes, StopTogetherWithACheckpoint) {
+  std::string config = kSevenRows;
+  config.replace(config.find("steps: 50"), 9, "steps: 100000");
+  write_file(folder_.path() / "run.yaml", config + kSpanModel + "}\n");
+  const auto run = start({"train", "run.yaml", "train.processes=2"});
+  wait_for_step("runs", "\"checkpoint\"");
+  run->kill(SIGTERM);
+  const ProgramResult result = run->wait();
+  EXPECT_EQ(result.code, 75) << result.err;
+  EXPECT_EQ(journal("runs").back().value("state", ""), "preempted");
+  for (const auto& entry : fs::directory_iterator(run_folder("runs"))) {
+    EXPECT_FALSE(entry.path().filename().string().starts_with(".meeting")) << entry.path();
+  }
+}
+
+TEST_F(Processes, ASweepGivesItsRunsSeveral) {
+  std::string config = kSevenRows;
+  config.replace(config.find("threads: 1"), 10, "threads: 1, processes: 2");
+  write_file(folder_.path() / "sweep.yaml", config + kSpanModel + "}\nsweep: {grid: {seed: [1, 2]}}\n");
+  const ProgramResult result = xlm({"sweep", "sweep.yaml", "--jobs", "2"});
+  ASSERT_EQ(result.code, 0) << result.out << result.err;
+  const Json runs = parse_json(xlm({"runs", "ls", "--json"}).out, "ls");
+  ASSERT_EQ(runs.size(), 2U);
+  write_run(kSpanModel + std::string("}\n"));
+  std::vector<double> losses;
+  for (const Json& run : runs) {
+    EXPECT_EQ(run["params"]["train.processes"], 2);
+    const std::string seed = run["params"]["seed"].dump();
+    losses.push_back(run["evaluations"][0]["loss"].get<double>());
+    ASSERT_EQ(run["evaluations"][0]["split"], "test");
+    ASSERT_EQ(xlm({"train", "run.yaml", "--runs", "alone-" + seed, "seed=" + seed}).code, 0);
+    EXPECT_NEAR(numbers("alone-" + seed).at("50 test loss"), losses.back(), 1e-5) << "two runs at once do not meet";
+  }
+  EXPECT_NE(losses[0], losses[1]);
+}
+
+TEST_F(Processes, MoreThanThereAreRowsAreRefused) {
+  write_run(kSpanModel + std::string("}\n"));
+  const ProgramResult result = xlm({"train", "run.yaml", "train.processes=8"});
+  EXPECT_EQ(result.code, 2);
+  EXPECT_THAT(result.err, HasSubstr("train.processes (8) share the rows of train.batch (7)"));
+}
+
+}  // namespace
+}  // namespace xlm
