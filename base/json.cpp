@@ -55,8 +55,14 @@ Json parse_json(std::string_view text, const std::string& source) {
     throw DataError(
         fmt::format("{} is not valid JSON: it goes wrong at byte {} of {}", source, error.byte, text.size()));
   } catch (const Json::exception& error) {
-    throw DataError(fmt::format("{} is not valid JSON: {}", source, error.what()));
+    throw DataError(fmt::format("{} is not valid JSON: {}", source, reason_of(error)));
   }
+}
+
+std::string reason_of(const nlohmann::json::exception& error) {
+  const std::string_view what = error.what();
+  const std::size_t end = what.front() == '[' ? what.find("] ") : std::string_view::npos;
+  return std::string(end == std::string_view::npos ? what : what.substr(end + 2));
 }
 
 Json read_json(const fs::path& path) { return parse_json(read_file(path), path.string()); }

@@ -25,6 +25,9 @@ std::optional<Json> parse_json_if_any(std::string_view text);
 /// calling themselves.
 void check_json_depth(std::string_view json, const std::string& source);
 
+/// What is wrong, in the words of the library without its number for it: "type must be number, but is string".
+std::string reason_of(const nlohmann::json::exception& error);
+
 /// Throws DataError when the file is missing or is not JSON.
 Json read_json(const fs::path& path);
 

@@ -126,7 +126,7 @@ int call(const std::function<int()>& runner) {
   } catch (const fs::filesystem_error& error) {
     throw_file_error("use", error.path1(), error.code().value());
   } catch (const nlohmann::json::exception& error) {
-    throw DataError(fmt::format("a file holds JSON that was not expected there: {}", error.what()));
+    throw DataError(fmt::format("a file holds JSON that was not expected there: {}", reason_of(error)));
   }
 }
 

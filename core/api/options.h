@@ -82,6 +82,7 @@ struct TrainOptions {
   double max_hours = 0;
   std::int64_t threads = 0;
   bool tf32 = false;
+  bool deterministic = false;
   bool checkpoint_windows = false;
   bool cuda_graph = false;
 
@@ -158,6 +159,12 @@ struct TrainOptions {
              .of_weights = false},
             threads);
     v.field({.name = "tf32", .help = "let float32 products on an NVIDIA GPU use TF32"}, tf32);
+    v.field(
+        {.name = "deterministic",
+         .help = "on an NVIDIA GPU: only operations that give the same bits each time, so that a run that is resumed "
+                 "equals one that was not; slower. On a CPU that is always so",
+         .affects_result = false},
+        deterministic);
     v.field(
         {.name = "checkpoint_windows",
          .help = "where a sequence is cut into windows: keep only what one hands to the next, and compute each "

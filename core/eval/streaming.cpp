@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "core/kernels/dropout.h"
+#include "core/kernels/part_of_batch.h"
 #include "core/runtime/device.h"
 
 namespace xlm {

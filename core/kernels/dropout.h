@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "base/random.h"
+#include "core/kernels/part_of_batch.h"
 #include "core/kernels/simd.h"
 
 namespace xlm {
@@ -58,21 +59,6 @@ class Dropout {
 
   std::uint32_t threshold_;
   float scale_;
-};
-
-/// While it lives, this thread computes the rows of the batch from `first` on.
-class PartOfBatch {
- public:
-  explicit PartOfBatch(std::int64_t first);
-  ~PartOfBatch();
-  PartOfBatch(const PartOfBatch&) = delete;
-  PartOfBatch& operator=(const PartOfBatch&) = delete;
-
-  /// The first row that this thread computes; 0 where none lives.
-  static std::int64_t first_row();
-
- private:
-  std::int64_t before_;
 };
 
 /// A seed from libtorch's generator on the CPU, which the trainer seeds anew for every step, and alike for every part

@@ -92,7 +92,8 @@ class GroupMeans : public torch::autograd::Function<GroupMeans> {
       // A boundary at s moves every later token one group on: what that does to t is ⟨dL/ds_g, h_t − s_g⟩ / n_g.
       const Tensor of_mean = (share * saved[3]).sum(-1, /*keepdim=*/true);                              // [B, G, 1]
       const Tensor effect = (of_token * hidden).sum(-1) - take_rows_plain(of_mean, group).squeeze(-1);  // [B, T]
-      result[1] = effect.flip(1).cumsum(1).flip(1) - effect;                                            // over t > s
+      const bool by_product = effect.is_cuda() && at::globalContext().deterministicAlgorithms();
+      result[1] = sums_of_later(effect, by_product);  // over t > s
     }
     return result;
   }
@@ -125,6 +126,11 @@ class SpreadGroups : public torch::autograd::Function<SpreadGroups> {
 };
 
 }  // namespace
+
+Tensor sums_of_later(const Tensor& x, bool by_product) {
+  if (!by_product) return x.flip(1).cumsum(1).flip(1) - x;
+  return x.matmul(torch::ones({x.size(1), x.size(1)}, x.options()).tril(-1));
+}
 
 Tensor segment_sum_plain(const Tensor& x, const Tensor& ids, std::int64_t count) {
   const std::int64_t batch = x.size(0);

@@ -42,4 +42,8 @@ torch::Tensor segment_sum_plain(const torch::Tensor& x, const torch::Tensor& ids
 torch::Tensor take_rows(const torch::Tensor& x, const torch::Tensor& ids);
 torch::Tensor take_rows_plain(const torch::Tensor& x, const torch::Tensor& ids);
 
+/// Column t of the result is Σ over u > t of x[b, u]: x [B, T]. `by_product`: by a product with a triangle of ones, [T,
+/// T], because a GPU adds up along a row in no fixed order.
+torch::Tensor sums_of_later(const torch::Tensor& x, bool by_product);
+
 }  // namespace xlm

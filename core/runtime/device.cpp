@@ -38,6 +38,17 @@ fs::path cuda_library() {
   return fs::path(info.dli_fname).parent_path() / "libtorch_cuda.so";
 }
 
+/// For the whole process. cuBLAS reads its variable when it is first used. Of libtorch's attention kernels the
+/// memory-efficient one adds up its gradients in any order; flash attention can be told not to, which the first call
+/// does.
+void compute_deterministically() {
+  ::setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", /*overwrite=*/0);
+  at::Context& context = at::globalContext();
+  context.setDeterministicAlgorithms(true, /*warn_only=*/false);
+  context.setDeterministicFillUninitializedMemory(false);  // nothing reads such memory
+  context.setSDPUseMemEfficient(false);
+}
+
 }  // namespace
 
 torch::Device prepare_device(const RunOptions& options, const Processes& processes) {
@@ -46,6 +57,7 @@ torch::Device prepare_device(const RunOptions& options, const Processes& process
   // Of libtorch's attention kernels on a GPU, cuDNN's comes first where it can; it rounds the dropout to sixteenths and
   // gives NaN gradients with a bias of some lengths (pytorch/pytorch#196678).
   at::globalContext().setSDPUseCuDNN(false);
+  if (options.train.deterministic) compute_deterministically();
   const torch::Device device = choose_device(options.device);
   return device.is_cpu() || processes.rank == 0
              ? device

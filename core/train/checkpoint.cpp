@@ -64,7 +64,7 @@ std::optional<Checkpoint> CheckpointFolder::load_newest(const std::function<void
       if (error.code() != kBadData) throw;
       warn(fmt::format("{}; going on from the checkpoint before", error.what()));
     } catch (const Json::exception& error) {
-      warn(fmt::format("{} is corrupt: {}; going on from the checkpoint before", path.string(), error.what()));
+      warn(fmt::format("{} is corrupt: {}; going on from the checkpoint before", path.string(), reason_of(error)));
     }
   }
   return std::nullopt;

@@ -121,7 +121,8 @@ Trainer::Trainer(const TrainJob& job, TrainSink& sink)
       data_(open_prepared(job.options.data.path)),
       checkpoints_(job.folder / "checkpoints"),
       costs_(device_) {
-  check_memory(*options_, data_.vocabulary.size(), device_);
+  check_memory(*options_, data_.vocabulary.size(), device_,
+               memory_limit() / static_cast<std::uint64_t>(std::max<std::int64_t>(job.processes.count, 1)));
   torch::manual_seed(static_cast<std::uint64_t>(options_->seed));
   model_ = make_model(options_->model, data_.vocabulary);
   batches_ = make_batch_stream(model_->scheme(), source("train"), {options_->train.batch, options_->train.block},

@@ -63,6 +63,12 @@ class MetaReader {
     return offsets;
   }
 
+  /// What others read of it later is a count where it is given at all.
+  void check_count(const char* key) const {
+    const auto found = meta_->find(key);
+    if (found != meta_->end()) whole(*found, key);
+  }
+
   /// One count for each of so many documents, or none.
   std::vector<std::int64_t> of_documents(const char* key, const std::string& split, std::size_t documents) const {
     std::vector<std::int64_t> list = counts(key, split);
@@ -192,6 +198,7 @@ PreparedData open_prepared(const fs::path& folder, bool verify) {
   data.dataset = meta.name();
   data.language = meta.text("language");
   data.fingerprint = fingerprint_of(meta);
+  meta.check_count("replaced_characters");
   data.vocabulary = read_vocabulary(folder / "vocab.json");
   VerifiedFiles verified(folder);
   const auto check = [&](const std::string& file) { check_hash(verified, folder, file, meta, verify); };

@@ -193,6 +193,7 @@ Json read_description(const PreparedData& data, const fs::path& folder) {
   if (!meta.is_object()) throw bad("meta.json is malformed");
   if (meta.value("data_fingerprint", Json()) != data.fingerprint) throw bad("it was made for other data");
   if (!meta.value("tokenizer_sha256", Json()).is_string()) throw bad("meta.json has no text 'tokenizer_sha256'");
+  if (meta.contains("outputs") && !meta["outputs"].is_object()) throw bad("meta.json has no object 'outputs'");
   for (const auto& [name, split] : data.splits) {
     std::error_code error;
     const std::uintmax_t size = fs::file_size(folder / bits_name(name), error);

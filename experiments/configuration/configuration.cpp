@@ -77,7 +77,7 @@ void adopt_pretrained(const Yaml& tree, ModelOptions& model) {
   try {
     model.adopt(read_json(config), config.string());
   } catch (const Json::exception& error) {
-    throw DataError(fmt::format("{} is malformed: {}", config.string(), error.what()));
+    throw DataError(fmt::format("{} is malformed: {}", config.string(), reason_of(error)));
   }
 }
 

@@ -107,7 +107,7 @@ WorkList read_work_list(const fs::path& file) {
     for (const Json& entry : content.at("runs")) list.items.push_back(item_of(entry, list.runs));
   } catch (const Json::exception& error) {
     throw DataError(fmt::format("{} is no list of runs: {}\nxlm sweep with a launcher other than local writes one",
-                                file.string(), error.what()));
+                                file.string(), reason_of(error)));
   }
   return list;
 }

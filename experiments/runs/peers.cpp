@@ -17,16 +17,17 @@ namespace xlm {
 namespace {
 
 constexpr const char* kMeetingPrefix = ".meeting";
-constexpr std::chrono::seconds kEndOfPeer{20};  // for a process whose connection has ended to do so, too
+using Clock = std::chrono::steady_clock;
+constexpr std::chrono::seconds kEndOfPeer{20};  // for processes whose connection has ended to do so, too
+constexpr std::chrono::seconds kLeave{3};       // for those that nobody needs any more, and that write nothing
 constexpr std::chrono::milliseconds kPollPeers{10};
 constexpr int kKilledBy = 128;
 
-/// How it ended, once it has, or kEndOfPeer is over.
-std::optional<int> await_end(WorkerProcess& process) {
-  const auto end = std::chrono::steady_clock::now() + kEndOfPeer;
+/// How it ended, once it has, or the time is over.
+std::optional<int> await_end(WorkerProcess& process, Clock::time_point end) {
   while (true) {
     if (const std::optional<int> code = process.ended()) return code;
-    if (std::chrono::steady_clock::now() > end) return std::nullopt;
+    if (Clock::now() > end) return std::nullopt;
     std::this_thread::sleep_for(kPollPeers);
   }
 }
@@ -51,19 +52,21 @@ Peers::Peers(fs::path run_folder, std::string program, std::int64_t count, std::
 }
 
 Peers::~Peers() {
+  const Clock::time_point end = Clock::now() + kLeave;
   for (const auto& other : others_) {
-    if (await_end(*other)) continue;
+    if (await_end(*other, end)) continue;
     other->kill();
-    await_end(*other);
+    await_end(*other, Clock::time_point::max());
   }
   std::error_code ignored;
   if (!meeting_.empty()) fs::remove_all(meeting_, ignored);
 }
 
 std::optional<AttemptEnd> Peers::lost() {
+  const Clock::time_point end = Clock::now() + kEndOfPeer;
   std::optional<AttemptEnd> failed;  // one that says no more than that another has ended is the last to be named
   for (std::size_t i = 0; i < others_.size(); ++i) {
-    const std::optional<int> code = await_end(*others_[i]);
+    const std::optional<int> code = await_end(*others_[i], end);
     if (!code || *code == kDone || *code == kStopped || *code == kDiverged) continue;
     const std::string which = fmt::format("process {} of {}", i + 2, first_.count);
     if (*code == kOutOfResources) {

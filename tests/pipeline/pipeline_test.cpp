@@ -297,6 +297,18 @@ TEST_F(Pipeline, AnHourglassTrainsAndIsEvaluatedAlike) {
   EXPECT_EQ(xlm({"segment", id}).code, 2);
 }
 
+TEST_F(Pipeline, DeterministicTrainingOnACpuHasTheBitsOfAnyOther) {
+  write_file(folder_.path() / "hourglass.yaml",
+             "data: {path: data}\ndevice: cpu\noptimizer: {warmup_steps: 2}\n"
+             "model: {type: hourglass, layers: [1, 1, 1], width: 16, heads: 2, feed_forward: 32, boundaries: {type: "
+             "gumbel}}\ntrain: {steps: 5, batch: 4, block: 32, threads: 1}\n");
+  ASSERT_EQ(xlm({"train", "hourglass.yaml", "--runs", "any"}).code, 0);
+  const ProgramResult fixed = xlm({"train", "hourglass.yaml", "--runs", "fixed", "train.deterministic=true"});
+  ASSERT_EQ(fixed.code, 0) << fixed.err;
+  EXPECT_EQ(model_hash("fixed"), model_hash("any"));
+  EXPECT_EQ(run_folder("fixed").filename(), run_folder("any").filename());
+}
+
 TEST_F(Pipeline, AnHourglassLearnsFromASegmentation) {
   write_file(folder_.path() / "unigram.yaml",
              "data: {path: data}\ndevice: cpu\n"

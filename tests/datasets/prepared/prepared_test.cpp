@@ -223,6 +223,7 @@ TEST_F(PreparedFolder, WrongFieldsOfMetaAreNamed) {
          meta["documents"]["train"] = {0, 40};
        },
        "stay below 40"},
+      {[](Json& meta) { meta["replaced_characters"] = "7"; }, "'replaced_characters' holds \"7\""},
       {[](Json& meta) { meta.erase("outputs"); }, "no object 'outputs'"},
       {[](Json& meta) { meta["outputs"]["vocab.json"] = 1; }, "no sha256 of vocab.json"}};
   for (const auto& [change, complaint] : changes) {

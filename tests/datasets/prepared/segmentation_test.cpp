@@ -260,6 +260,10 @@ TEST_F(Segmentation, DamagedOnesAreNamed) {
   expect_complaint<DataError>([&] { open_segmentation(data, "train", "syllables"); }, "made for other data");
   write_quickly(folder / "meta.json", "{");
   expect_complaint<DataError>([&] { open_segmentation(data, "train", "syllables"); }, "meta.json");
+  Json changed = Json::parse(meta);
+  changed["outputs"] = 7;
+  write_quickly(folder / "meta.json", changed.dump());
+  expect_complaint<DataError>([&] { open_segmentation(data, "train", "syllables"); }, "no object 'outputs'");
 }
 
 TEST_F(Segmentation, TextsWithoutWordsAreRefused) {

@@ -1,0 +1,23 @@
+// Which rows of the batch are computed: what is drawn by place is drawn by these.
+#pragma once
+
+#include <cstdint>
+
+namespace xlm {
+
+/// While it lives, this thread computes the rows of the batch from `first` on.
+class PartOfBatch {
+ public:
+  explicit PartOfBatch(std::int64_t first);
+  ~PartOfBatch();
+  PartOfBatch(const PartOfBatch&) = delete;
+  PartOfBatch& operator=(const PartOfBatch&) = delete;
+
+  /// The first row that this thread computes; 0 where none lives.
+  static std::int64_t first_row();
+
+ private:
+  std::int64_t before_;
+};
+
+}  // namespace xlm
