@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "base/files.h"
 #include "core/api/model_options.h"
 #include "core/api/options.h"
@@ -80,13 +81,20 @@ class TrainSink {
   virtual bool should_stop() = 0;
 };
 
+/// Another of the processes that do a run together has ended, or does not come.
+class LostProcessError : public Error {
+ public:
+  using Error::Error;
+};
+
 /// Which of the processes of a run this one is, and where they meet.
 struct Processes {
-  std::int64_t rank = 0;              // 0 writes; the others compute alone
-  std::int64_t count = 1;             // that share the rows of a batch
-  fs::path meeting = {};              // a folder that all of them see, empty at first and used once
-  std::string address = "127.0.0.1";  // of this machine, by which the others reach it
-  double patience = 120;              // seconds until all must have come
+  std::int64_t rank = 0;               // 0 writes; the others compute alone
+  std::int64_t count = 1;              // that share the rows of a batch
+  fs::path meeting = {};               // a folder that all of them see, empty at first and used once
+  std::string address = "127.0.0.1";   // of this machine, by which the others reach it
+  double patience = 120;               // seconds until all must have come
+  std::function<bool()> give_up = {};  // asked while it waits: whether nobody else will come
 };
 
 struct TrainJob {

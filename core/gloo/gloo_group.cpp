@@ -5,6 +5,8 @@
 #include <exception>
 #include <functional>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include <fmt/format.h>
 #include <gloo/allgather.h>
@@ -20,14 +22,33 @@
 namespace xlm {
 namespace {
 
-/// Nobody is silent for so long: between two calls lies at most an evaluation of which every process makes its part.
-constexpr std::chrono::hours kSilence{2};
+/// A process that has ended closes its connections; one that is silent may have been halted, for a night or a week.
+constexpr std::chrono::hours kSilence{24 * 30};
+
+/// Stops waiting for those who will not come.
+class MeetingPlace : public gloo::rendezvous::FileStore {
+ public:
+  MeetingPlace(const fs::path& folder, std::function<bool()> give_up)
+      : FileStore(folder.string()), give_up_(std::move(give_up)) {}
+
+  void wait(const std::vector<std::string>& keys, const std::chrono::milliseconds& timeout) override {
+    const auto end = std::chrono::steady_clock::now() + timeout;
+    while (!check(keys)) {
+      if (give_up_ && give_up_()) throw LostProcessError("one of them has ended, or was asked to stop");
+      if (std::chrono::steady_clock::now() > end) throw LostProcessError("not all have come");
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+  }
+
+ private:
+  std::function<bool()> give_up_;
+};
 
 class GlooGroup final : public ProcessGroup {
  public:
   explicit GlooGroup(const Processes& processes) : ProcessGroup(processes.rank, processes.count) {
     try {
-      gloo::rendezvous::FileStore store(processes.meeting.string());
+      MeetingPlace store(processes.meeting, processes.give_up);
       gloo::transport::tcp::attr place;
       place.hostname = processes.address;
       auto context = std::make_shared<gloo::rendezvous::Context>(static_cast<int>(processes.rank),
@@ -38,7 +59,7 @@ class GlooGroup final : public ProcessGroup {
       context->setTimeout(kSilence);
       context_ = std::move(context);
     } catch (const std::exception& error) {
-      throw Error(
+      throw LostProcessError(
           fmt::format("process {} of {} did not meet the others within {:g} s: {}\nthe log of the run says how "
                       "they ended",
                       processes.rank + 1, processes.count, processes.patience, without_place(error.what())));
@@ -76,7 +97,7 @@ class GlooGroup final : public ProcessGroup {
     try {
       work();
     } catch (const std::exception& error) {
-      throw Error(fmt::format("another process of the run has ended: {}", without_place(error.what())));
+      throw LostProcessError(fmt::format("another process of the run has ended: {}", without_place(error.what())));
     }
   }
 

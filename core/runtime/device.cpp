@@ -59,9 +59,13 @@ torch::Device prepare_device(const RunOptions& options, const Processes& process
   at::globalContext().setSDPUseCuDNN(false);
   if (options.train.deterministic) compute_deterministically();
   const torch::Device device = choose_device(options.device);
-  return device.is_cpu() || processes.rank == 0
-             ? device
-             : choose_device(fmt::format("cuda:{}", device.index() + processes.rank));
+  if (device.is_cpu() || processes.count <= 1) return device;
+  const auto gpus = static_cast<std::int64_t>(torch::cuda::device_count()) - device.index();
+  if (gpus < processes.count) {
+    throw UsageError(fmt::format("train.processes={} asks for as many GPUs, and from {} on there are {}",
+                                 processes.count, device.str(), gpus));
+  }
+  return choose_device(fmt::format("cuda:{}", device.index() + processes.rank));
 }
 
 CudaState find_cuda(const std::vector<fs::path>& devices, const fs::path& library) {

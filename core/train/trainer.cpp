@@ -88,6 +88,7 @@ class Trainer {
   std::optional<Evaluation> validate_finally();
   Evaluated finish();
   NamedValues all_costs() const;
+  std::int64_t peak_memory_of_all() const;
   bool any(bool here);
   bool writes() const { return !group_ || group_->is_first(); }
   NamedTensors all_weights() const { return {model_->weights().begin(), model_->weights().end()}; }
@@ -143,14 +144,18 @@ Trainer::Trainer(const TrainJob& job, TrainSink& sink)
   captured_ = captured_steps();
 }
 
-/// Processes that see different checkpoints, of a file system that lags behind, must not go on together.
+/// Processes that see different checkpoints or best weights, on a file system that lags behind, must not go on
+/// together.
 void Trainer::check_together() {
   if (!group_) return;
-  std::array<double, 2> ends{static_cast<double>(step_), -static_cast<double>(step_)};
+  const auto step = static_cast<double>(step_);
+  const auto evaluated = static_cast<double>(evaluated_step_);
+  const double best = best_ && best_->known() ? static_cast<double>(best_->known()->step) : -1;
+  std::array<double, 6> ends{step, -step, evaluated, -evaluated, best, -best};
   group_->max(ends.data(), ends.size());
-  if (ends[0] == -ends[1]) return;
+  if (ends[0] == -ends[1] && ends[2] == -ends[3] && ends[4] == -ends[5]) return;
   throw Error(
-      fmt::format("the processes of this run found checkpoints of different steps, from {} to {}, in {}\n"
+      fmt::format("the processes of this run found different checkpoints or best weights, of steps {} to {}, in {}\n"
                   "do all of them see the same files? run it again",
                   -ends[1], ends[0], job_->folder.string()));
 }
@@ -228,22 +233,26 @@ void Trainer::save() {
     checkpoint.tensors.emplace_back(fmt::format("state.{:05}", i),
                                     group_ ? gather_rows(*group_, state_[i], options_->train.batch) : state_[i]);
   }
+  Json costs = costs_.state();
+  if (group_) costs["peak_memory"] = peak_memory_of_all();
   saved_step_ = step_;
   if (!writes()) return;
   checkpoint.state = {{"stream", batches_->state()},
                       {"evaluated_step", evaluated_step_},
                       {"has_best", best_ && best_->known()},
-                      {"costs", costs_.state()}};
+                      {"costs", costs}};
   sink_->checkpoint(step_, checkpoints_.save(checkpoint));
 }
 
 /// Returns the batch's mean loss in nats; the gradients are those of all processes.
 double Trainer::forward_backward(const Batch& batch) {
-  double loss = within_memory_of_a_step([&] { return own_rows_forward_backward(batch); });
-  if (!group_) return loss;
-  group_->sum(&loss, 1);
-  if (std::isfinite(loss)) sum_gradients(*group_, all_weights());
-  return loss;
+  return within_memory_of_a_step([&] {
+    double loss = own_rows_forward_backward(batch);
+    if (!group_) return loss;
+    group_->sum(&loss, 1);
+    if (std::isfinite(loss)) sum_gradients(*group_, all_weights());
+    return loss;
+  });
 }
 
 /// Adds up the gradients of the micro-batches of this process's rows; returns what they add to the batch's mean loss.
@@ -393,7 +402,7 @@ std::optional<Evaluation> Trainer::validate_finally() {
   const bool keep_last = !last || !best_ || !best_->known() || last->loss <= best_->known()->loss;
   if (keep_last) return last;
   const std::optional<NamedTensors> better = best_->read();
-  if (!better) {
+  if (any(!better)) {
     sink_->message(fmt::format(
         "warning: {} is missing or damaged: the last weights become the model, though those of step {} did better",
         best_->file().string(), best_->known()->step));
@@ -407,17 +416,20 @@ std::optional<Evaluation> Trainer::validate_finally() {
   return evaluate("valid", true);
 }
 
-/// Memory of main memory adds up over processes; of GPUs each has its own.
-NamedValues Trainer::all_costs() const {
-  NamedValues values = costs_.values();
-  if (!group_) return values;
-  double memory = values["peak_memory"];
+/// Main memory adds up over processes; of GPUs each has its own.
+std::int64_t Trainer::peak_memory_of_all() const {
+  auto memory = static_cast<double>(costs_.peak_memory_here());
   if (device_.is_cpu()) {
     group_->sum(&memory, 1);
   } else {
     group_->max(&memory, 1);
   }
-  values["peak_memory"] = memory;
+  return std::max(static_cast<std::int64_t>(memory), costs_.peak_memory_before());
+}
+
+NamedValues Trainer::all_costs() const {
+  NamedValues values = costs_.values();
+  if (group_) values["peak_memory"] = static_cast<double>(peak_memory_of_all());
   return values;
 }
 

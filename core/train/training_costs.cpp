@@ -49,19 +49,23 @@ std::optional<double> TrainingCosts::tokens_per_second() const {
 NamedValues TrainingCosts::values() const {
   NamedValues values;
   if (steps_ > 0) values["step_seconds"] = seconds_ / static_cast<double>(steps_);
-  if (peak_memory_ > 0) values["peak_memory"] = static_cast<double>(peak_memory_);
+  const std::int64_t peak = std::max(peak_memory_, past_peak_memory_);
+  if (peak > 0) values["peak_memory"] = static_cast<double>(peak);
   return values;
 }
 
 Json TrainingCosts::state() const {
-  return {{"seconds", seconds_}, {"steps", steps_}, {"tokens", tokens_}, {"peak_memory", peak_memory_}};
+  return {{"seconds", seconds_},
+          {"steps", steps_},
+          {"tokens", tokens_},
+          {"peak_memory", std::max(peak_memory_, past_peak_memory_)}};
 }
 
 void TrainingCosts::restore(const Json& state) {
   seconds_ = state.at("seconds").get<double>();
   steps_ = state.at("steps").get<std::int64_t>();
   tokens_ = state.at("tokens").get<std::int64_t>();
-  peak_memory_ = state.at("peak_memory").get<std::int64_t>();
+  past_peak_memory_ = state.at("peak_memory").get<std::int64_t>();
 }
 
 }  // namespace xlm

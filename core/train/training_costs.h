@@ -30,6 +30,10 @@ class TrainingCosts {
   /// step_seconds and peak_memory (bytes), as far as they are known. In a pause only.
   NamedValues values() const;
 
+  /// The most memory of this part of the run, and of those before it; 0: not known.
+  std::int64_t peak_memory_here() const { return peak_memory_; }
+  std::int64_t peak_memory_before() const { return past_peak_memory_; }
+
   /// For checkpoints, in a pause only.
   Json state() const;
   void restore(const Json& state);
@@ -41,11 +45,12 @@ class TrainingCosts {
   bool stepped_ = false;            // since the last pause
   bool evaluated_ = false;          // since the last step
   std::int64_t memory_before_ = 0;  // that training did not take: its own peak is known only where it is higher
+  std::int64_t peak_memory_ = 0;    // of this part
   // Over all parts.
   double seconds_ = 0;
   std::int64_t steps_ = 0;
   std::int64_t tokens_ = 0;
-  std::int64_t peak_memory_ = 0;
+  std::int64_t past_peak_memory_ = 0;  // of the parts before
 };
 
 }  // namespace xlm

@@ -20,6 +20,7 @@ Json worker_environment(Json submitted, Core& core, const RunOptions& options,
   for (const auto& [key, value] : core.environment(options.device)) environment[key] = value;
   environment["host"] = this_process().host;
   environment["threads"] = options.train.threads;
+  environment["processes"] = options.train.processes;
   environment["command"] = command;
   return environment;
 }

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cmath>
 #include <set>
+#include <utility>
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -186,6 +187,12 @@ void JournalSink::check_owner() {
 }
 
 bool JournalSink::should_stop() {
+  const bool stop = is_to_stop();
+  if (stop && when_stopping_) std::exchange(when_stopping_, nullptr)();
+  return stop;
+}
+
+bool JournalSink::is_to_stop() {
   if (has_paused()) return true;
   if (settings_.should_stop && settings_.should_stop()) return true;
   // Steps may be short, and the folder far away.

@@ -41,6 +41,8 @@ class JournalSink : public TrainSink {
 
   /// Before training: what the bar and train.max_hours need to know.
   void begin(const RunOptions& options);
+  /// What is done once when training is first told to stop.
+  void when_stopping(std::function<void()> action) { when_stopping_ = std::move(action); }
   /// A change of state, durable, after checking that the run is still ours.
   void state(RunStatus status, const Json& more = Json::object());
   /// A line for log.txt alone.
@@ -63,6 +65,7 @@ class JournalSink : public TrainSink {
   bool should_stop() override;
 
  private:
+  bool is_to_stop();
   void show_in_tensorboard(std::int64_t step, const std::string& group, const NamedValues& values);
   std::string detail(std::int64_t step, const NamedValues& values) const;
 
@@ -78,6 +81,7 @@ class JournalSink : public TrainSink {
   double first_time_ = 0;
   double next_look_ = 0;  // for a request to stop
   bool asked_to_stop_ = false;
+  std::function<void()> when_stopping_;
   Journal journal_;
   AppendFile log_;
   std::unique_ptr<Progress> progress_;

@@ -3,25 +3,24 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
-#include <csignal>
 #include <thread>
 
 #include <fmt/format.h>
 
-#include "base/staged_folder.h"
+#include "base/error.h"
 #include "experiments/runs/machine_resources.h"
 #include "results/run_folder/run_folder.h"
 
 namespace xlm {
 namespace {
 
-constexpr const char* kMeetingPrefix = ".meeting";
+constexpr const char* kMeetingPrefix = ".meeting.";
 using Clock = std::chrono::steady_clock;
 constexpr std::chrono::seconds kEndOfPeer{20};  // for processes whose connection has ended to do so, too
 constexpr std::chrono::seconds kLeave{3};       // for those that nobody needs any more, and that write nothing
 constexpr std::chrono::milliseconds kPollPeers{10};
-constexpr int kKilledBy = 128;
 
 /// How it ended, once it has, or the time is over.
 std::optional<int> await_end(WorkerProcess& process, Clock::time_point end) {
@@ -34,24 +33,34 @@ std::optional<int> await_end(WorkerProcess& process, Clock::time_point end) {
 
 }  // namespace
 
-Peers::Peers(fs::path run_folder, std::string program, std::int64_t count, std::int64_t threads)
+Peers::Peers(const fs::path& run_folder, const std::string& program, std::int64_t count, std::int64_t threads,
+             std::function<bool()> should_stop)
     : memory_kills_(xlm::memory_kills()) {
   first_.count = count;
   if (count <= 1) return;
-  meeting_ = run_folder / fmt::format("{}.{}", kMeetingPrefix, ::getpid());
+  meeting_ = run_folder / fmt::format("{}{}", kMeetingPrefix, ::getpid());
   fs::remove_all(meeting_);
   create_folders(meeting_);
   first_.meeting = meeting_;
-  for (std::int64_t rank = 1; rank < count; ++rank) {
-    others_.push_back(std::make_unique<WorkerProcess>(
-        WorkerCommand{.arguments = {program, "worker", run_folder.string(), "--rank", std::to_string(rank), "--meeting",
-                                    meeting_.string(), "--threads", std::to_string(threads)},
-                      .log = RunPaths{run_folder}.log(),
-                      .gpu = ""}));
+  first_.give_up = [this, asked = std::move(should_stop)] { return has_lost_one() || (asked && asked()); };
+  try {
+    for (std::int64_t rank = 1; rank < count; ++rank) {
+      others_.push_back(std::make_unique<WorkerProcess>(
+          WorkerCommand{.arguments = {program, "worker", run_folder.string(), "--rank", std::to_string(rank),
+                                      "--meeting", meeting_.string(), "--threads", std::to_string(threads)},
+                        .log = RunPaths{run_folder}.log(),
+                        .gpu = ""}));
+    }
+  } catch (const Error&) {
+    end_all();
+    throw;
   }
 }
 
-Peers::~Peers() {
+Peers::~Peers() { end_all(); }
+
+void Peers::end_all() {
+  stop();
   const Clock::time_point end = Clock::now() + kLeave;
   for (const auto& other : others_) {
     if (await_end(*other, end)) continue;
@@ -62,27 +71,39 @@ Peers::~Peers() {
   if (!meeting_.empty()) fs::remove_all(meeting_, ignored);
 }
 
-std::optional<AttemptEnd> Peers::lost() {
-  const Clock::time_point end = Clock::now() + kEndOfPeer;
-  std::optional<AttemptEnd> failed;  // one that says no more than that another has ended is the last to be named
-  for (std::size_t i = 0; i < others_.size(); ++i) {
-    const std::optional<int> code = await_end(*others_[i], end);
-    if (!code || *code == kDone || *code == kStopped || *code == kDiverged) continue;
-    const std::string which = fmt::format("process {} of {}", i + 2, first_.count);
-    if (*code == kOutOfResources) {
-      return AttemptEnd{EndCause::kMemory, fmt::format("out of memory in {}", which), job_memory()};
-    }
-    if (*code == kKilledBy + SIGKILL && xlm::memory_kills() > memory_kills_) {
-      return AttemptEnd{EndCause::kMemory, fmt::format("out of memory: the system killed {}", which), job_memory()};
-    }
-    if (*code > kKilledBy) {
-      return AttemptEnd{EndCause::kKilled, fmt::format("{} was killed by signal {}", which, *code - kKilledBy)};
-    }
-    if (!failed) failed = AttemptEnd{EndCause::kError, fmt::format("{} ended with code {}: see the log", which, *code)};
+void Peers::stop() {
+  for (const auto& other : others_) {
+    if (!other->ended()) other->stop();
   }
-  return failed;
 }
 
-void remove_left_meetings(const fs::path& run_folder) { remove_left_folders(run_folder, kMeetingPrefix); }
+bool Peers::has_lost_one() {
+  return std::any_of(others_.begin(), others_.end(), [](const auto& other) { return other->ended().has_value(); });
+}
+
+std::optional<AttemptEnd> Peers::lost() {
+  stop();
+  const Clock::time_point end = Clock::now() + kEndOfPeer;
+  for (std::size_t i = 0; i < others_.size(); ++i) {
+    const std::optional<int> code = await_end(*others_[i], end);
+    if (!code || *code == kDone || *code == kStopped || *code == kLostOthers) continue;
+    const std::string which = fmt::format("process {} of {}", i + 2, first_.count);
+    if (*code == kOutOfMemoryAmidStep) {
+      return AttemptEnd{EndCause::kMemory, fmt::format("out of memory in {}", which), job_memory()};
+    }
+    AttemptEnd found = end_of_worker(*code, xlm::memory_kills() > memory_kills_);
+    found.reason = fmt::format("{}: {}", which, found.reason);
+    return found;
+  }
+  return std::nullopt;
+}
+
+void remove_left_meetings(const fs::path& run_folder) {
+  std::error_code error;
+  for (fs::directory_iterator entry(run_folder, error), end; !error && entry != end; entry.increment(error)) {
+    std::error_code ignored;
+    if (entry->path().filename().string().starts_with(kMeetingPrefix)) fs::remove_all(entry->path(), ignored);
+  }
+}
 
 }  // namespace xlm

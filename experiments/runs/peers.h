@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,13 +14,20 @@
 
 namespace xlm {
 
+/// How a process ends that has lost the others, and one that ran out of memory amid a step. Its own errors have their
+/// usual exit codes.
+constexpr int kLostOthers = 76;
+constexpr int kOutOfMemoryAmidStep = 77;
+
 /// Processes of rank 1 and up, started beside this one on the same machine, which is rank 0. They end with it, whatever
 /// becomes of it: their connections to it end, and they are sent SIGTERM.
 class Peers {
  public:
   /// Starts `count` − 1 processes `program worker RUN --rank R --meeting FOLDER …` of a run folder, with so many
-  /// threads each. What they say goes into the run's log. None for a count of 1. Throws ResourceError.
-  Peers(fs::path run_folder, std::string program, std::int64_t count, std::int64_t threads);
+  /// threads each; none for a count of 1. What they say goes into the run's log. `should_stop` is asked while they
+  /// meet. Throws Error when a process cannot be started.
+  Peers(const fs::path& run_folder, const std::string& program, std::int64_t count, std::int64_t threads,
+        std::function<bool()> should_stop);
   Peers(const Peers&) = delete;
   Peers& operator=(const Peers&) = delete;
   ~Peers();
@@ -27,17 +35,24 @@ class Peers {
   /// What this process is among them.
   const Processes& first() const { return first_; }
 
-  /// How the first of them ended that did so otherwise than well; waits for that for a moment. Nothing where none did.
+  /// Asks them to stop.
+  void stop();
+
+  /// How the first of them ended that did so by itself and otherwise than well; waits for that for a moment. Nothing
+  /// where none did.
   std::optional<AttemptEnd> lost();
 
  private:
+  bool has_lost_one();
+  void end_all();
+
   fs::path meeting_;
   Processes first_;
   std::vector<std::unique_ptr<WorkerProcess>> others_;
   std::int64_t memory_kills_ = 0;  // that the system knew of when they were started
 };
 
-/// Removes the meeting places that killed processes have left in a run folder.
+/// Removes the meeting places that killed processes have left in a run folder, whose lock the caller holds.
 void remove_left_meetings(const fs::path& run_folder);
 
 }  // namespace xlm

@@ -66,10 +66,13 @@ std::optional<RunReport> settled(const Run& run, bool retry) {
 RunOptions pinned_options(const Run& run, const WorkSettings& settings) {
   RunOptions options = read_run_options(read_yaml(RunPaths{run.folder}.config()));
   std::int64_t& threads = options.train.threads;
-  threads = run.environment.value("threads", threads);  // as the run was started
-  if (threads == 0) {                                   // the cores that the run is given, shared by its processes
+  const std::int64_t processes = options.train.processes;
+  if (const Json& before = run.environment; before.contains("threads")) {  // as the run was started
+    const std::int64_t all = before["threads"].get<std::int64_t>() * before.value("processes", std::int64_t{1});
+    threads = threads == 0 ? std::max<std::int64_t>(all / processes, 1) : before["threads"].get<std::int64_t>();
+  } else if (threads == 0) {  // the cores that the run is given, shared by its processes
     const std::int64_t cores = settings.threads > 0 ? settings.threads : available_cores();
-    threads = std::max<std::int64_t>(cores / options.train.processes, 1);
+    threads = std::max<std::int64_t>(cores / processes, 1);
   }
   if (run.micro_batch > 0) options.train.micro_batch = rows_at_once(run);
   return options;
@@ -126,7 +129,11 @@ TrainOutcome work(const Run& run, const std::function<Core&()>& open_core, const
   sink.log(fmt::format("{} on {}, threads: {}, worker {}{}", run.id, device, options.train.threads, lock.token(),
                        job.empty() ? "" : " in job " + job));
   sink.begin(options);
-  peers.emplace(run.folder, program_files().executable.string(), processes, options.train.threads);
+  peers.emplace(run.folder, program_files().executable.string(), processes, options.train.threads,
+                [&sink] { return sink.should_stop(); });
+  sink.when_stopping([&peers] {
+    if (peers) peers->stop();
+  });
   return core.train(
       {.options = options, .folder = run.folder, .model_yaml = model_yaml(options), .processes = peers->first()}, sink);
 }
@@ -157,16 +164,16 @@ RunReport out_of_memory(JournalSink& sink, const Run& run, const AttemptEnd& end
 }
 
 /// Another process of the run has ended. The run is queued again, unless that is how it goes each time.
-RunReport lost_process(JournalSink& sink, const Run& run, const AttemptEnd& end) {
+RunReport lost_process(JournalSink& sink, const fs::path& run_folder, const AttemptEnd& end) {
+  const Run run = read_run(run_folder);  // with the checkpoints of this attempt
   if (end.cause == EndCause::kMemory) return out_of_memory(sink, run, end);
   const bool again = end.cause == EndCause::kKilled && lost_in_a_row(run) < kMostLost;
   return failed(sink, again ? RunStatus::kQueued : RunStatus::kFailed, record_of_end(run, end, again), kFailed);
 }
 
-/// Trains; a report where that did not end with a model.
-std::optional<RunReport> do_training(const Run& run, const std::function<Core&()>& open_core,
-                                     const WorkSettings& settings, const RunLock& lock, JournalSink& sink) {
-  std::optional<Peers> peers;
+std::optional<RunReport> attempt_training(const Run& run, const std::function<Core&()>& open_core,
+                                          const WorkSettings& settings, const RunLock& lock, JournalSink& sink,
+                                          std::optional<Peers>& peers) {
   try {
     const bool done = work(run, open_core, settings, lock, sink, peers) == TrainOutcome::kDone;
     const RunStatus status = done ? RunStatus::kDone : RunStatus::kPreempted;
@@ -189,14 +196,27 @@ std::optional<RunReport> do_training(const Run& run, const std::function<Core&()
     return out_of_memory(sink, run, {EndCause::kMemory, error.what(), job_memory()});
   } catch (const std::bad_alloc&) {
     return failed(sink, EndCause::kMemory, "out of memory", kOutOfResources);
+  } catch (const LostProcessError& error) {
+    if (const std::optional<AttemptEnd> end = peers->lost()) return lost_process(sink, run.folder, *end);
+    if (!sink.should_stop()) return failed(sink, EndCause::kError, error.what(), error.code());
+    sink.finish();
+    sink.state(RunStatus::kPreempted, {{"reason", "stopped before its processes had met"}});
+    return RunReport{kStopped, RunStatus::kPreempted, ""};
   } catch (const Error& error) {
-    if (const std::optional<AttemptEnd> end = peers ? peers->lost() : std::nullopt)
-      return lost_process(sink, run, *end);
     return failed(sink, EndCause::kError, error.what(), error.code());
   } catch (const std::exception& error) {
     // Other libraries' exceptions: the first line says what, libtorch adds a backtrace.
     return failed(sink, EndCause::kError, first_line(error.what()), kFailed);
   }
+}
+
+/// Trains; a report where that did not end with a model.
+std::optional<RunReport> do_training(const Run& run, const std::function<Core&()>& open_core,
+                                     const WorkSettings& settings, const RunLock& lock, JournalSink& sink) {
+  std::optional<Peers> peers;
+  std::optional<RunReport> report = attempt_training(run, open_core, settings, lock, sink, peers);
+  sink.when_stopping(nullptr);
+  return report;
 }
 
 /// Makes the evaluations that are wanted of a run that is done. What goes wrong with them leaves it done.
@@ -205,7 +225,9 @@ RunReport do_evaluations(const fs::path& run_folder, const std::function<Core&()
   try {
     const Run run = read_run(run_folder);
     if (run.wanted.empty()) return {kDone, RunStatus::kDone, ""};
-    const EvaluationsReport report = make_missing_evaluations(open_core(), run, pinned_options(run, settings),
+    RunOptions options = pinned_options(run, settings);
+    options.train.threads *= options.train.processes;  // this process makes them alone
+    const EvaluationsReport report = make_missing_evaluations(open_core(), run, options,
                                                               {.log = [&](const std::string& line) { sink.log(line); },
                                                                .should_stop = [&] { return sink.should_stop(); },
                                                                .check_owner = [&] { sink.check_owner(); }});
@@ -222,16 +244,23 @@ RunReport do_evaluations(const fs::path& run_folder, const std::function<Core&()
 
 }  // namespace
 
-ExitCode take_part(const fs::path& run_folder, const std::function<Core&()>& open_core, const WorkSettings& settings,
-                   Processes processes) {
+int take_part(const fs::path& run_folder, const std::function<Core&()>& open_core, const WorkSettings& settings,
+              Processes processes) {
   const Run run = read_run(run_folder);
   RunOptions options = pinned_options(run, settings);
   options.train.threads = settings.threads;
   processes.count = options.train.processes;
   SilentSink sink(settings.sink.should_stop);
-  const TrainOutcome outcome =
-      open_core().train({.options = options, .folder = run_folder, .model_yaml = "", .processes = processes}, sink);
-  return outcome == TrainOutcome::kDone ? kDone : kStopped;
+  processes.give_up = settings.sink.should_stop;
+  try {
+    const TrainOutcome outcome =
+        open_core().train({.options = options, .folder = run_folder, .model_yaml = "", .processes = processes}, sink);
+    return outcome == TrainOutcome::kDone ? kDone : kStopped;
+  } catch (const LostProcessError&) {
+    return kLostOthers;
+  } catch (const MemoryError&) {
+    return kOutOfMemoryAmidStep;
+  }
 }
 
 RunReport execute(const fs::path& run_folder, const std::function<Core&()>& open_core, const WorkSettings& settings) {
@@ -250,6 +279,7 @@ RunReport execute(const fs::path& run_folder, const std::function<Core&()>& open
     const std::optional<RunReport> report = do_training(run, open_core, settings, lock, *sink);
     if (!report) break;
     if (report->status != RunStatus::kQueued) return *report;
+    if (settings.sink.should_stop && settings.sink.should_stop()) return {kStopped, report->status, report->message};
     run = read_run(run_folder);  // it ran out of memory, and is tried again with less of it
     sink.emplace(RunPaths{run_folder}, lock, settings.sink);
   }

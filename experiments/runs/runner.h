@@ -34,8 +34,8 @@ struct RunReport {
 RunReport execute(const fs::path& run_folder, const std::function<Core&()>& open_core, const WorkSettings& settings);
 
 /// What another process of a run does that several do together (`train.processes`): it computes, and writes nothing but
-/// what it says. Throws as core does, and Error where another of them has ended.
-ExitCode take_part(const fs::path& run_folder, const std::function<Core&()>& open_core, const WorkSettings& settings,
-                   Processes processes);
+/// what it says. Returns its exit code, one of the usual ones or of experiments/runs/peers.h; throws as core does.
+int take_part(const fs::path& run_folder, const std::function<Core&()>& open_core, const WorkSettings& settings,
+              Processes processes);
 
 }  // namespace xlm
