@@ -1,7 +1,6 @@
 // Processes that meet and add up by gloo, over TCP. A library of its own (libxlm_gloo.so): libtorch holds another
 // version of gloo under the same names, and neither may be called for the other.
 #include <chrono>
-#include <cstring>
 #include <exception>
 #include <functional>
 #include <string>
@@ -35,7 +34,9 @@ class MeetingPlace : public gloo::rendezvous::FileStore {
     const auto end = std::chrono::steady_clock::now() + timeout;
     while (!check(keys)) {
       if (give_up_ && give_up_()) throw LostProcessError("one of them has ended, or was asked to stop");
-      if (std::chrono::steady_clock::now() > end) throw LostProcessError("not all have come");
+      if (std::chrono::steady_clock::now() > end)
+        throw LostProcessError(
+            fmt::format("not all came within {:g} s", std::chrono::duration<double>(timeout).count()));
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
   }
@@ -60,9 +61,8 @@ class GlooGroup final : public ProcessGroup {
       context_ = std::move(context);
     } catch (const std::exception& error) {
       throw LostProcessError(
-          fmt::format("process {} of {} did not meet the others within {:g} s: {}\nthe log of the run says how "
-                      "they ended",
-                      processes.rank + 1, processes.count, processes.patience, without_place(error.what())));
+          fmt::format("process {} of {} did not meet the others: {}\nthe log of the run says how they ended",
+                      processes.rank + 1, processes.count, without_place(error.what())));
     }
   }
 

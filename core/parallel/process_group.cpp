@@ -12,10 +12,13 @@ std::unique_ptr<ProcessGroup> join(const Processes& processes) {
   return std::unique_ptr<ProcessGroup>(meet(processes));
 }
 
+OwnRows rows_of(std::int64_t rank, std::int64_t size, std::int64_t rows) {
+  const std::int64_t begin = rows * rank / size;
+  return {begin, rows * (rank + 1) / size - begin};
+}
+
 OwnRows own_rows(const ProcessGroup* group, std::int64_t rows) {
-  if (group == nullptr) return {0, rows};
-  const std::int64_t begin = rows * group->rank() / group->size();
-  return {begin, rows * (group->rank() + 1) / group->size() - begin};
+  return group == nullptr ? OwnRows{0, rows} : rows_of(group->rank(), group->size(), rows);
 }
 
 }  // namespace xlm

@@ -9,8 +9,8 @@
 
 namespace xlm {
 
-/// What is asked of all processes in the same order. Each call throws Error where another process has ended or does not
-/// answer: it may then never be called again.
+/// What is asked of all processes in the same order. Each call throws LostProcessError where another process has
+/// ended; none may be called after that.
 class ProcessGroup {
  public:
   ProcessGroup(std::int64_t rank, std::int64_t size) : rank_(rank), size_(size) {}
@@ -36,14 +36,17 @@ class ProcessGroup {
   std::int64_t size_;
 };
 
-/// Meets the others; null where there are none. Throws Error where not all come while `patience` lasts.
+/// Meets the others; null where there are none. Throws LostProcessError where not all come while `patience` lasts.
 std::unique_ptr<ProcessGroup> join(const Processes& processes);
 
-/// Rows [begin, begin + count) of `rows` are this process's; null: all.
+/// Rows [begin, begin + count) of all.
 struct OwnRows {
   std::int64_t begin = 0;
   std::int64_t count = 0;
 };
+/// Those of `rows` that the process of a rank has, of `size` processes.
+OwnRows rows_of(std::int64_t rank, std::int64_t size, std::int64_t rows);
+/// Those of this process; null: all.
 OwnRows own_rows(const ProcessGroup* group, std::int64_t rows);
 
 }  // namespace xlm

@@ -9,15 +9,6 @@ namespace {
 
 constexpr std::int64_t kBucket = std::int64_t{1} << 23;  // numbers that are sent at a time: 32 MB
 
-void sum_in_place(ProcessGroup& group, const torch::Tensor& values) {
-  const auto count = static_cast<std::size_t>(values.numel());
-  if (values.scalar_type() == torch::kDouble) {
-    group.sum(values.data_ptr<double>(), count);
-  } else {
-    group.sum(values.data_ptr<float>(), count);
-  }
-}
-
 /// Adds up weights [begin, end), flat behind one another, with a count of the processes that have a gradient behind
 /// those of each.
 void sum_bucket(ProcessGroup& group, const NamedTensors& weights, std::size_t begin, std::size_t end) {
@@ -29,7 +20,7 @@ void sum_bucket(ProcessGroup& group, const NamedTensors& weights, std::size_t be
     parts.push_back(torch::full({1}, gradient.defined() ? 1.0 : 0.0, parts.back().options()));
   }
   const torch::Tensor flat = torch::cat(parts);
-  sum_in_place(group, flat);
+  group.sum(flat.data_ptr<float>(), static_cast<std::size_t>(flat.numel()));
   std::int64_t at = 0;
   for (std::size_t i = begin; i < end; ++i) {
     const torch::Tensor& weight = weights[i].second;
@@ -52,8 +43,7 @@ void sum_gradients(ProcessGroup& group, const NamedTensors& weights) {
   for (std::size_t begin = 0; begin < weights.size();) {
     std::size_t end = begin;
     std::int64_t count = 0;
-    while (end < weights.size() && (end == begin || count + weights[end].second.numel() <= kBucket) &&
-           weights[end].second.scalar_type() == weights[begin].second.scalar_type()) {
+    while (end < weights.size() && (end == begin || count + weights[end].second.numel() <= kBucket)) {
       count += weights[end++].second.numel();
     }
     sum_bucket(group, weights, begin, end);
@@ -73,8 +63,7 @@ torch::Tensor gather_rows(ProcessGroup& group, const torch::Tensor& own, std::in
   group.gather(padded.data_ptr(), padded.nbytes(), all.data_ptr());
   std::vector<torch::Tensor> parts;
   for (std::int64_t rank = 0; rank < group.size(); ++rank) {
-    const std::int64_t count = rows * (rank + 1) / group.size() - rows * rank / group.size();
-    parts.push_back(all.narrow(0, rank * most, count));
+    parts.push_back(all.narrow(0, rank * most, rows_of(rank, group.size(), rows).count));
   }
   return torch::cat(parts);
 }

@@ -106,8 +106,8 @@ TEST_F(ProcessGroupTest, GradientsAddUpWhoeverHasOne) {
 TEST_F(ProcessGroupTest, WhoeverDoesNotComeIsNotWaitedForForever) {
   const auto errors = together(
       3, [](ProcessGroup&) { FAIL() << "not all are there"; }, 2);
-  EXPECT_THAT(errors[0], HasSubstr("process 1 of 3 did not meet the others within 1 s"));
-  EXPECT_THAT(errors[1], HasSubstr("process 2 of 3 did not meet the others within 1 s"));
+  EXPECT_THAT(errors[0], HasSubstr("process 1 of 3 did not meet the others: not all came within 1 s"));
+  EXPECT_THAT(errors[1], HasSubstr("process 2 of 3 did not meet the others: not all came within 1 s"));
 }
 
 TEST_F(ProcessGroupTest, AnEndedProcessEndsTheOthers) {
