@@ -144,7 +144,7 @@ void Gpt2Options::adopt(const Json& config, const std::string& source) {
     }
   };
   must_be("model_type", "gpt2");
-  if (config.value("activation_function", "gelu_new") != "gelu_pytorch_tanh")  // another name of the same
+  if (config.value("activation_function", Json("gelu_new")) != "gelu_pytorch_tanh")  // another name of the same
     must_be("activation_function", "gelu_new");
   must_be("scale_attn_weights", true);
   must_be("scale_attn_by_inverse_layer_idx", false);

@@ -344,6 +344,7 @@ TEST_F(Gpt2Folder, ThatIsWrittenSaysItsShapeAsHuggingFaceDoes) {
   EXPECT_THROW(read.adopt(Json{{"n_embd", 0}}, "x"), DataError);
   EXPECT_THROW(read.adopt(Json{{"n_embd", 17}}, "x"), UsageError);
   EXPECT_THROW(Gpt2Options().adopt(Json{{"activation_function", "relu"}}, "x"), DataError);
+  EXPECT_THROW(Gpt2Options().adopt(Json{{"activation_function", 768}}, "x"), DataError);
 }
 
 TEST(Gpt2, ImpossibleOptionsAreNamed) {
