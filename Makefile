@@ -3,13 +3,14 @@ PRESET ?= release
 BUILD := build/$(PRESET)
 # Warnings are errors for those who work on the program (presets dev and asan, WERROR=ON), not for its users.
 WERROR ?=
+OPTIONS := $(if $(WERROR),-DXLM_WERROR=$(WERROR))
 XLM := $(BUILD)/bin/xlm
 TEXT ?=
 # Side by side, but for those that want the machine for themselves (ALONE in tests/CMakeLists.txt). Threads that wait for each
 # other leave the cores to other tests, as in the program (experiments/runs/core_library.cpp).
 CTEST := GOMP_SPINCOUNT=10000 ctest --output-on-failure --no-tests=error --parallel $(shell nproc)
 
-.PHONY: help setup readers build all test test-all asan fuzz mutants golden demo bench docs-numbers soak package format lint lint-all clean
+.PHONY: help setup readers build all test test-all asan fuzz mutants golden demo bench bench-compare docs-numbers soak package format lint lint-all clean
 
 help:       ## this list
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -20,8 +21,9 @@ setup:      ## install Debian packages and libtorch (CUDA=0|1 decides by hand); 
 readers: setup  ## TensorBoard, pandas and transformers, by which tests read what is written for them (300 MB)
 	@READERS=1 CUDA=$(CUDA) scripts/setup.sh
 
-build: setup  ## the program: build/release/bin/xlm (PRESET=dev for assertions)
-	@[ -e $(BUILD)/build.ninja ] || cmake --preset $(PRESET) $(if $(WERROR),-DXLM_WERROR=$(WERROR)) >/dev/null
+build:      ## the program: build/release/bin/xlm (PRESET=dev for assertions); setup first, where that was not done
+	@CUDA=$(CUDA) scripts/setup.sh scripts/begin_build.sh $(PRESET) $(OPTIONS)
+	@{ [ -e $(BUILD)/build.ninja ] && grep -q XLM_CORE:BOOL=ON $(BUILD)/CMakeCache.txt; } || cmake --preset $(PRESET) $(OPTIONS) >/dev/null
 	@cmake --build --preset $(PRESET) --target xlm
 
 all: build  ## the program, its tests and benchmarks
@@ -51,11 +53,15 @@ golden: setup  ## the golden numbers of tests/golden, computed anew by their scr
 mutants: setup  ## change single lines and list the changes that no test notices: of this branch, or SAMPLE=20 of any
 	@scripts/mutants.py --base $(or $(BASE),main) $(if $(SAMPLE),--sample $(SAMPLE) --seed $(or $(SEED),1))
 
-demo: build  ## a sweep, its table, Pareto front and figures, in minutes; TEXT=text8.zip for the real corpus
+demo:       ## a sweep, its table, Pareto front and figures, in minutes; TEXT=text8.zip for the real corpus
+	@begin=$$(date +%s); $(MAKE) --no-print-directory build && echo "setup and build: $$(($$(date +%s) - begin)) s"
 	@scripts/demo.sh $(XLM) "$(TEXT)"
 
 bench: all  ## speed: training steps, start-up, results store, data preparation
 	@scripts/bench.sh $(BUILD)
+
+bench-compare:  ## the last `make bench` beside another's: OTHER=FILE, a bench.txt of another build, version or machine
+	@scripts/bench_compare.py $(BUILD)/bench.txt $(OTHER)
 
 docs-numbers: all  ## the numbers of README and docs/ made anew, beside those that stand there (ONLY=demo|cookbook|data|corpus|steps)
 	@scripts/docs_numbers.py $(BUILD) $(ONLY)

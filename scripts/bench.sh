@@ -1,18 +1,28 @@
 #!/usr/bin/env bash
-# bench.sh BUILD: training steps beside the arithmetic limit, start-up, the results store, and data preparation.
+# bench.sh BUILD: training steps beside the arithmetic limit, start-up, the results store, and data preparation. What comes
+# out is kept in BUILD/bench.txt, which `make bench-compare OTHER=FILE` prints beside another such file.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=$1
 xlm=$build/bin/xlm
+exec > >(tee "$build/bench.txt")
+"$xlm" --version
+echo "$(nproc) cores, $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1), $("$xlm" --version --verbose | sed -n 's/^ *cpu_products *//p') products"
+echo
 export GOMP_SPINCOUNT=${GOMP_SPINCOUNT:-10000}  # as in the program (experiments/runs/core_library.cpp)
 echo "== training steps (bench/step_time.cpp)"
 "$build/bin/step_time"
 "$build/bin/step_time" --precision bfloat16
 
-echo; echo "== start-up: xlm --help, median of 20"
-for _ in $(seq 20); do
-  s=$(date +%s%N); "$xlm" --help >/dev/null; e=$(date +%s%N); echo $(((e - s) / 1000))
-done | sort -n | sed -n 10p | awk '{printf "%.1f ms\n", $1 / 1000}'
+echo; echo "== start-up of what needs no libtorch, median of 20"
+empty=$(mktemp -d)
+for words in "--help" "--version" "help train" "runs ls --runs $empty" "pareto --runs $empty" "complete -- xlm tr" \
+  "sweep experiments/recipes/adaptive-span/span-limit.yaml --profile smoke --check"; do
+  for _ in $(seq 20); do
+    s=$(date +%s%N); "$xlm" $words >/dev/null 2>&1 || true; e=$(date +%s%N); echo $(((e - s) / 1000))
+  done | sort -n | sed -n 10p | awk -v words="xlm ${words/ --runs $empty/}" '{printf "%-78s %6.1f ms\n", words, $1 / 1000}'
+done
+rm -rf "$empty"
 ldd "$xlm" | grep -c -E 'torch|c10' | awk '{print ($1 ? "links libtorch" : "libtorch is not linked")}' || true
 
 echo

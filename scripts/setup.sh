@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Installs what the build needs: Debian packages, and libtorch, plotly.js and Arrow from their Python wheels into .deps/.
+# setup.sh [COMMAND…]: installs what the build needs: Debian packages, and libtorch, plotly.js and Arrow from their Python
+# wheels into .deps/. Where libtorch, by far the largest, has to be fetched, COMMAND is done meanwhile, once all else is there.
 #   CUDA=0|1   take the small CPU set, or the CUDA libraries too (default: what was taken before; the first time 1 where a
 #              driver or toolkit is present)
 #   EXTRAS=1   also a browser and LaTeX, for the tests that need them (`make test-all`)
@@ -39,6 +40,7 @@ if ((${#missing[@]})); then
     echo "  apt-get install ${missing[*]}" >&2
     exit 1
   fi
+  echo "setup: installing ${#missing[@]} Debian packages" >&2
   "${sudo[@]}" apt-get update -qq
   DEBIAN_FRONTEND=noninteractive "${sudo[@]}" apt-get install -y -qq --no-install-recommends "${missing[@]}"
 fi
@@ -51,45 +53,55 @@ if [ -z "${CUDA:-}" ]; then
     CUDA=1
   elif command -v nvcc >/dev/null || [ -x /usr/local/cuda/bin/nvcc ] || [ -e /proc/driver/nvidia/version ]; then CUDA=1; fi
 fi
-stamp=".deps/torch-$torch_version-cuda$CUDA"
 pip=(python3 -m pip install --quiet --disable-pip-version-check --root-user-action=ignore --no-compile --target)
-if [ ! -e "$stamp" ]; then
-  rm -rf .deps/python .deps/torch-* .deps/plotly-* .deps/pyarrow-*
-  mkdir -p .deps
+
+take_torch() {
+  echo "setup: fetching libtorch $torch_version $([ "$CUDA" = 1 ] && echo 'with CUDA, 3 GB' || echo 'for CPUs, 1 GB')" >&2
   if [ "$CUDA" = 1 ]; then
     "${pip[@]}" .deps/python "torch==$torch_version"
   else  # libtorch_cpu.so is linked against these two, and needs nothing else of CUDA
     "${pip[@]}" .deps/python --no-deps "torch==$torch_version" nvidia-cuda-runtime==13.0.96 nvidia-cuda-cupti==13.0.85
   fi
-  touch "$stamp"
-fi
+  touch ".deps/torch-$torch_version-cuda$CUDA"
+}
 
-# The wheel carries plotly.min.js, which the program has inside; nothing of its Python is used.
-stamp=".deps/plotly-$plotly_version"
-if [ ! -e "$stamp" ]; then
-  rm -rf .deps/plotly-* .deps/python/plotly
+# take_folder NAME VERSION: the folder NAME of the wheel NAME.
+take_folder() {
+  [ ! -e ".deps/$1-$2" ] || return 0
+  rm -rf ".deps/$1-"* ".deps/python/$1"
   mkdir -p .deps/python
-  "${pip[@]}" .deps/plotly-wheel --no-deps "plotly==$plotly_version"
-  mv .deps/plotly-wheel/plotly .deps/python/plotly
-  rm -rf .deps/plotly-wheel
-  touch "$stamp"
-fi
+  "${pip[@]}" ".deps/$1-wheel" --no-deps "$1==$2"
+  mv ".deps/$1-wheel/$1" ".deps/python/$1"
+  rm -rf ".deps/$1-wheel"
+  touch ".deps/$1-$2"
+}
 
-# The wheel carries Arrow's C++ libraries and headers, which read Parquet; tests write Parquet files with its Python.
-stamp=".deps/pyarrow-$pyarrow_version"
-if [ ! -e "$stamp" ]; then
-  rm -rf .deps/pyarrow-* .deps/python/pyarrow
-  mkdir -p .deps/python
-  "${pip[@]}" .deps/pyarrow-wheel --no-deps "pyarrow==$pyarrow_version"
-  mv .deps/pyarrow-wheel/pyarrow .deps/python/pyarrow
-  rm -rf .deps/pyarrow-wheel
-  touch "$stamp"
-fi
-
-# TensorBoard, pandas and transformers, by which tests read what is written for them.
-stamp=".deps/readers/.installed-$(printf '%s\n' "${readers[@]}" | sha256sum | cut -c1-12)"
-if [ "${READERS:-0}" = 1 ] && [ ! -e "$stamp" ]; then
+take_readers() {
+  local stamp
+  stamp=.deps/readers/.installed-$(printf '%s\n' "${readers[@]}" | sha256sum | cut -c1-12)
+  [ "${READERS:-0}" = 1 ] && [ ! -e "$stamp" ] || return 0
   rm -rf .deps/readers
   "${pip[@]}" .deps/readers "${readers[@]}"
   touch "$stamp"
+}
+
+torch=
+if [ ! -e ".deps/torch-$torch_version-cuda$CUDA" ]; then
+  rm -rf .deps/python .deps/torch-* .deps/plotly-* .deps/pyarrow-*
+  mkdir -p .deps
+  take_torch &
+  torch=$!
+fi
+take_folder plotly "$plotly_version" &   # carries plotly.min.js, which the program has inside; nothing of its Python is used
+others=($!)
+take_folder pyarrow "$pyarrow_version" & # carries Arrow's C++ libraries and headers, which read Parquet; tests write it in Python
+others+=($!)
+take_readers &                           # TensorBoard, pandas and transformers, by which tests read what is written for them
+others+=($!)
+for wheel in "${others[@]}"; do wait "$wheel"; done
+if [ -n "$torch" ]; then
+  status=0
+  [ $# = 0 ] || "$@" || status=$?
+  wait "$torch"
+  exit $status
 fi

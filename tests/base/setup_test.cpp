@@ -62,9 +62,9 @@ class SetUpAgain : public ::testing::Test {
   }
   fs::path stamp(const std::string& name) const { return root_ / ".deps" / name; }
   fs::path installed() const { return folder_.path() / "installed"; }
-  std::string setup(const std::string& settings = "") {
+  std::string setup(const std::string& settings = "", const std::string& arguments = "") {
     const std::string command = "PATH='" + (folder_.path() / "bin").string() + "':\"$PATH\" CUDA= " + settings +
-                                " bash '" + (root_ / "scripts/setup.sh").string() + "' >/dev/null 2>&1";
+                                " bash '" + (root_ / "scripts/setup.sh").string() + "' " + arguments + " >/dev/null 2>&1";
     EXPECT_EQ(std::system(command.c_str()), 0);
     return fs::exists(installed()) ? read_file(installed()) : "";
   }
@@ -87,6 +87,18 @@ TEST_F(SetUpAgain, TakesTheCudaLibrariesWhereTheyAreAskedForOrFirstMet) {
   EXPECT_EQ(setup(), before) << "once";
   EXPECT_THAT(setup("CUDA=0"), ::testing::HasSubstr("--no-deps torch=="));
   EXPECT_TRUE(fs::exists(stamp(torch_ + "-cuda0")));
+}
+
+TEST_F(SetUpAgain, ACommandIsDoneMeanwhileWhereLibtorchHasToBeFetched) {
+  const fs::path done = folder_.path() / "done";
+  const std::string command = "touch '" + done.string() + "'";
+  write_file(stamp(torch_ + "-cuda0"), "");
+  setup("", command);
+  EXPECT_FALSE(fs::exists(done));
+  fs::remove(stamp(torch_ + "-cuda0"));
+  setup("", command);
+  EXPECT_TRUE(fs::exists(done));
+  EXPECT_TRUE(fs::exists(stamp(torch_ + "-cuda1")));
 }
 
 }  // namespace

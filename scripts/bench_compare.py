@@ -1,0 +1,56 @@
+#!/usr/bin/env python3
+"""bench_compare.py FILE OTHER: two outputs of `make bench` side by side, and how many times one is the other.
+
+Both are BUILD/bench.txt of some build, here or elsewhere. Times and memory are compared by OTHER / FILE and rates by
+FILE / OTHER, so that more than 1 always speaks for FILE. Rows that only one of them has are listed at the end.
+"""
+import re
+import sys
+
+# "row  12.3 ms", "row  1.23 s, 2.34 s of processor time", "row  129 MB/s"
+LINE = re.compile(r"^(\S.*?) {2,}(\d+(?:\.\d+)?) (ms|s|MB/s)\b")
+STEP = re.compile(r"^(\S+) +(\d+(?:\.\d+)?) +\d+ +(\d+) +\d+(?:\.\d+)? +\d+ %$")  # a row of step_time
+
+
+def rows(path):
+    """({row: (value, unit)} in the file's order, its first two lines)."""
+    found, section = {}, ""
+    with open(path) as file:
+        lines = file.read().splitlines()
+    for line in lines:
+        if line.startswith("== "):
+            section = line[3:].split(" (")[0].split(":")[0]
+        elif match := re.match(r"^\d+ threads, (\w+), fastest product (\d+) GFLOP/s$", line):
+            section = f"step, {match[1]}"
+            found[f"{section}: fastest product"] = float(match[2]), "GFLOP/s"
+        elif match := STEP.match(line):
+            found[f"{section}: {match[1]}"] = float(match[2]), "ms"
+            found[f"{section}: {match[1]}, memory"] = float(match[3]), "MB"
+        elif match := LINE.match(line):
+            found[f"{section}: {match[1]}"] = float(match[2]), match[3]
+    if not found:
+        sys.exit(f"{path} is no output of `make bench`: no line of it is a measurement")
+    return found, lines[:2]
+
+
+def main():
+    if len(sys.argv) != 3:
+        sys.exit(__doc__.splitlines()[0])
+    here, about_here = rows(sys.argv[1])
+    there, about_there = rows(sys.argv[2])
+    for path, about in zip(sys.argv[1:], (about_here, about_there)):
+        print(f"{path}: {'; '.join(about)}")
+    common = [row for row in here if row in there and here[row][1] == there[row][1]]
+    width = max(map(len, common), default=3)
+    print(f"\n{'row':{width}}  {'here':>9}  {'other':>9}           times better")
+    for row in common:
+        (mine, unit), (other, _) = here[row], there[row]
+        more_is_better = unit.endswith("/s")
+        times = (mine / other if more_is_better else other / mine) if mine and other else float("nan")
+        print(f"{row:{width}}  {mine:9g}  {other:9g}  {unit:7}  {times:12.2f}")
+    for path, only in ((sys.argv[1], here.keys() - set(common)), (sys.argv[2], there.keys() - set(common))):
+        if only:
+            print(f"\nonly in {path}: {', '.join(sorted(only))}")
+
+
+main()
