@@ -18,8 +18,8 @@ using torch::autograd::variable_list;
 
 constexpr std::int64_t kElementsOfAShare = 16384;  // of a thread's smallest
 
-template <class T>
-XLM_SIMD_INLINE void scale_row_body(const T* from, T* to, std::int64_t width, const Dropout& given, std::uint32_t key) {
+template <int, class T>
+XLM_SIMD_INLINE void scale_row_of(const T* from, T* to, std::int64_t width, const Dropout& given, std::uint32_t key) {
   const Dropout dropout = given;  // a copy, so that writing cannot change it
 #pragma omp simd
   for (std::int64_t j = 0; j < width; ++j) {
@@ -27,13 +27,12 @@ XLM_SIMD_INLINE void scale_row_body(const T* from, T* to, std::int64_t width, co
   }
 }
 
-XLM_SIMD_DISPATCH void scale_row(const float* from, float* to, std::int64_t width, const Dropout& dropout,
-                                 std::uint32_t key) {
-  scale_row_body(from, to, width, dropout, key);
-}
+XLM_SIMD_VERSIONS(void, scale_row,
+                  (const float* from, float* to, std::int64_t width, const Dropout& dropout, std::uint32_t key),
+                  (from, to, width, dropout, key))
 template <class T>
 void scale_row(const T* from, T* to, std::int64_t width, const Dropout& dropout, std::uint32_t key) {
-  scale_row_body(from, to, width, dropout, key);
+  scale_row_of<1>(from, to, width, dropout, key);
 }
 
 /// given · factors, which is both the value and, for a given gradient, the gradient.

@@ -31,16 +31,16 @@ XLM_SIMD_INLINE std::uint16_t rounded(float x) {
   return sums == std::array<float, 4>{2, 2, 2, 2};
 }
 
-}  // namespace
-
-XLM_SIMD_DISPATCH void to_bfloat16(const float* in, std::int64_t count, Bfloat16* out) {
+template <int>
+XLM_SIMD_INLINE void to_bfloat16_of(const float* in, std::int64_t count, Bfloat16* out) {
   auto* bits = reinterpret_cast<std::uint16_t*>(out);
 #pragma omp simd
   for (std::int64_t i = 0; i < count; ++i) bits[i] = rounded(in[i]);
 }
 
-XLM_SIMD_DISPATCH void pair_rows(const float* in, std::int64_t stride, std::int64_t rows, std::int64_t columns,
-                                 Bfloat16* out) {
+template <int>
+XLM_SIMD_INLINE void pair_rows_of(const float* in, std::int64_t stride, std::int64_t rows, std::int64_t columns,
+                                  Bfloat16* out) {
   for (std::int64_t i = 0; i < rows; i += 2) {
     const float* first = in + i * stride;
     const float* second = first + stride;
@@ -52,8 +52,9 @@ XLM_SIMD_DISPATCH void pair_rows(const float* in, std::int64_t stride, std::int6
   }
 }
 
-XLM_SIMD_DISPATCH void pair_rows(const Bfloat16* in, std::int64_t stride, std::int64_t rows, std::int64_t columns,
-                                 Bfloat16* out) {
+template <int>
+XLM_SIMD_INLINE void pair_rows_of(const Bfloat16* in, std::int64_t stride, std::int64_t rows, std::int64_t columns,
+                                  Bfloat16* out) {
   for (std::int64_t i = 0; i < rows; i += 2) {
     const auto* first = reinterpret_cast<const std::uint16_t*>(in + i * stride);
     const auto* second = reinterpret_cast<const std::uint16_t*>(in + (i + 1) * stride);
@@ -64,6 +65,16 @@ XLM_SIMD_DISPATCH void pair_rows(const Bfloat16* in, std::int64_t stride, std::i
     }
   }
 }
+
+}  // namespace
+
+XLM_SIMD_VERSIONS(void, to_bfloat16, (const float* in, std::int64_t count, Bfloat16* out), (in, count, out))
+XLM_SIMD_VERSIONS(void, pair_rows,
+                  (const float* in, std::int64_t stride, std::int64_t rows, std::int64_t columns, Bfloat16* out),
+                  (in, stride, rows, columns, out))
+XLM_SIMD_VERSIONS(void, pair_rows,
+                  (const Bfloat16* in, std::int64_t stride, std::int64_t rows, std::int64_t columns, Bfloat16* out),
+                  (in, stride, rows, columns, out))
 
 bool autocast_lacks_products(const torch::Tensor& x) {
   return x.device().is_cpu() && at::autocast::is_autocast_enabled(torch::kCPU) &&

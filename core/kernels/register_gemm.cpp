@@ -4,7 +4,6 @@
 #include "core/kernels/register_gemm.h"
 
 #include <ATen/Parallel.h>
-#include <ATen/Version.h>
 
 #include <algorithm>
 #include <array>
@@ -113,14 +112,20 @@ XLM_SIMD_INLINE void part_of_blocks(std::int64_t rows, std::int64_t columns, std
   }
 }
 
-XLM_SIMD_DISPATCH void panel_product(std::int64_t rows, std::int64_t columns, std::int64_t inner, const LeftOperand& a,
-                                     const float* panel, float* c, std::int64_t ldc, bool add) {
+template <int>
+XLM_SIMD_INLINE void panel_product_of(std::int64_t rows, std::int64_t columns, std::int64_t inner, const LeftOperand& a,
+                                      const float* panel, float* c, std::int64_t ldc, bool add) {
   if (columns == kPanel) {
     blocks(rows, inner, a, panel, c, ldc, add);
   } else {
     part_of_blocks(rows, columns, inner, a, panel, c, ldc, add);
   }
 }
+
+XLM_SIMD_VERSIONS(void, panel_product,
+                  (std::int64_t rows, std::int64_t columns, std::int64_t inner, const LeftOperand& a,
+                   const float* panel, float* c, std::int64_t ldc, bool add),
+                  (rows, columns, inner, a, panel, c, ldc, add))
 
 /// Copies [inner, columns] of a matrix into a panel, with zeros beside them.
 void pack(const float* b, std::int64_t ldb, std::int64_t inner, std::int64_t columns, float* panel) {
@@ -144,7 +149,7 @@ bool is_faster() {
     if (name != "own" && name != "libtorch") throw UsageError("XLM_PRODUCTS is neither 'own' nor 'libtorch'");
     return name == "own";
   }
-  return at::get_cpu_capability() != "AVX512";
+  return kSimdLanes < 16;
 }
 
 }  // namespace

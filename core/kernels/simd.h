@@ -15,18 +15,6 @@
 // Vectors cross functions only where those become part of their callers.
 #pragma GCC diagnostic ignored "-Wpsabi"
 
-// Defines the function `name`, once for every width of vectors that processors have: each calls name_of<lanes>, an
-// XLM_SIMD_INLINE template, with `arguments`. The one for the processor at hand is chosen at load time.
-#if defined(__x86_64__)
-#define XLM_SIMD_VERSIONS(result, name, parameters, arguments)                                         \
-  __attribute__((target("arch=x86-64-v4"))) result name parameters { return name##_of<16> arguments; } \
-  __attribute__((target("arch=x86-64-v3"))) result name parameters { return name##_of<8> arguments; }  \
-  __attribute__((target("default"))) result name parameters { return name##_of<4> arguments; }
-#else
-#define XLM_SIMD_VERSIONS(result, name, parameters, arguments) \
-  result name parameters { return name##_of<4> arguments; }
-#endif
-
 namespace xlm {
 
 template <class T, int n>

@@ -58,10 +58,10 @@ XLM_SIMD_INLINE void transpose_rest(const T* in, std::int64_t in_stride, std::in
   }
 }
 
-}  // namespace
-
-XLM_SIMD_DISPATCH void transpose(const float* in, std::int64_t in_stride, std::int64_t rows, std::int64_t columns,
-                                 float* out, std::int64_t out_stride) {
+/// Blocks have one size, whatever vectors the processor has.
+template <int>
+XLM_SIMD_INLINE void transpose_of(const float* in, std::int64_t in_stride, std::int64_t rows, std::int64_t columns,
+                                  float* out, std::int64_t out_stride) {
   const std::int64_t whole_rows = rows / kSide * kSide;
   const std::int64_t whole_columns = columns / kSide * kSide;
   for (std::int64_t i = 0; i < whole_rows; i += kSide) {
@@ -74,6 +74,13 @@ XLM_SIMD_DISPATCH void transpose(const float* in, std::int64_t in_stride, std::i
   transpose_rest(in + whole_rows * in_stride, in_stride, rows - whole_rows, whole_columns, out + whole_rows,
                  out_stride);
 }
+
+}  // namespace
+
+XLM_SIMD_VERSIONS(void, transpose,
+                  (const float* in, std::int64_t in_stride, std::int64_t rows, std::int64_t columns, float* out,
+                   std::int64_t out_stride),
+                  (in, in_stride, rows, columns, out, out_stride))
 
 void transpose(const double* in, std::int64_t in_stride, std::int64_t rows, std::int64_t columns, double* out,
                std::int64_t out_stride) {
