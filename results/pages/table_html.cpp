@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "results/pages/html.h"
+#include "results/store/variation.h"
 #include "results/tables/table_notes.h"
 
 namespace xlm {
@@ -19,6 +20,23 @@ std::string number_html(const TableCell& cell, const CellOptions& options) {
   if (cell.spread) text += " ± " + html_escape(number_with_unit(*cell.spread, options));
   return fmt::format(R"(<span class="own"><button type="button" {}>{}</button>{}</span>)", runs_attributes(cell.runs),
                      text, cell.star ? "<span class=\"star\">*</span>" : "");
+}
+
+/// The paper's value; on a line of its own how ours stands beside it, which of a smaller run says nothing.
+std::string printed_html(const TableCell& cell, const CellOptions& options) {
+  if (cell.printed.empty()) return "";
+  const std::string shown = html_escape(cell.printed);
+  if (!cell.compared) return fmt::format(R"( <span class="printed" title="printed in the paper">[{}]</span>)", shown);
+  const std::string_view verdict = name_of(cell.compared->verdict);
+  const std::string difference = html_escape(difference_from_print(*cell.compared, options));
+  std::string interval;
+  if (cell.compared->half_width) {
+    interval = fmt::format(" (95 % interval over {} by Student's t)", counted_over(cell.groups, options.over));
+  }
+  std::string out = fmt::format(R"( <span class="printed" title="printed in the paper; ours: {}, {}{}">[{}]</span>)",
+                                verdict, difference, html_escape(interval), shown);
+  if (cell.compared->verdict == Verdict::kSmallerRun) return out;
+  return out + fmt::format(R"(<span class="verdict">{}, {}</span>)", verdict, difference);
 }
 
 /// The numbers of the runs, on a line of their own: raised beside a number they would be read as its exponent.
@@ -35,10 +53,7 @@ std::string cell_html(const TableCell& cell, const CellOptions& options, const R
                                   "{0}\">–</span>",
                                   html_escape(cell.missing))
                             : "<td class=\"number\">" + number_html(cell, options);
-  if (!cell.printed.empty()) {
-    out += R"( <span class="printed" title="printed in the paper">[)" + html_escape(cell.printed) + "]</span>";
-  }
-  return out + references_html(cell, references) + "</td>";
+  return out + printed_html(cell, options) + references_html(cell, references) + "</td>";
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace xlm {
 using RunReferences = std::function<std::string(const std::vector<std::string>& runs)>;
 
 /// The table with its notes, without its title. Cells carry the attributes of results/pages/html.h; one that is missing
-/// says why when it is hovered over.
+/// says why when it is hovered over, and under a printed value stands how ours compares with it.
 std::string table_html(const Table& table, const RunReferences& references);
 
 /// All runs whose numbers a table shows, each once, cell by cell.

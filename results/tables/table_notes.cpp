@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 
 #include <fmt/format.h>
@@ -64,7 +65,7 @@ std::string mixed_note(const TableNotes& notes) {
                      notes.mixed_over == "seed" ? "the seed" : notes.mixed_over);
 }
 
-/// "Beside the paper, by 95 % intervals over seeds: 3 agree; 1 differs (Gumbel/test +0.012)."
+/// "Beside the paper, by 95 % intervals over seeds (Student's t): 3 agree; 1 differs (Gumbel/test +0.012 ± 0.004)."
 std::string verdict_note(const Table& table) {
   std::map<Verdict, std::vector<std::string>> cells;
   for (std::size_t r = 0; r < table.rows.size(); ++r) {
@@ -72,7 +73,9 @@ std::string verdict_note(const Table& table) {
       const std::optional<PrintedComparison>& compared = table.rows[r].cells[c].compared;
       if (!compared) continue;
       std::string name = cell_name(table, r, c);
-      if (compared->verdict == Verdict::kDiffers) name += " " + difference_with_digits(compared->difference, 3);
+      if (compared->verdict == Verdict::kDiffers) {
+        name += " " + difference_from_print(*compared, table.columns[c].cells);
+      }
       cells[compared->verdict].push_back(std::move(name));
     }
   }
@@ -90,7 +93,8 @@ std::string verdict_note(const Table& table) {
   if (const auto smaller = cells.find(Verdict::kSmallerRun); smaller != cells.end()) {
     parts.push_back(fmt::format("{} of runs smaller than the paper's, so without a verdict", smaller->second.size()));
   }
-  return parts.empty() ? "" : "Beside the paper, by 95 % intervals over seeds: " + join(parts, "; ") + ".";
+  return parts.empty() ? ""
+                       : "Beside the paper, by 95 % intervals over seeds (Student's t): " + join(parts, "; ") + ".";
 }
 
 std::string missing_note(const Table& table) {
@@ -131,6 +135,17 @@ std::string cells_in_words(const CellOptions& cells) {
 }
 
 }  // namespace
+
+std::string difference_from_print(const PrintedComparison& compared, const CellOptions& options) {
+  constexpr int kDigits = 3;
+  const auto number = [&](double value) {
+    return options.format == NumberFormat::kNumber ? with_digits(value, kDigits)
+                                                   : format_number(value, options.format, options.digits);
+  };
+  std::string text = (compared.difference < 0 ? "-" : "+") + number(std::abs(compared.difference));
+  if (compared.half_width) text += " ± " + number(*compared.half_width);
+  return text + (options.unit.empty() ? "" : " " + options.unit);
+}
 
 std::string what_cells_show(const Table& table, const std::vector<TableColumn>& also) {
   const auto silent = std::find_if(table.columns.begin(), table.columns.end(),

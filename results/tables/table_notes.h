@@ -28,6 +28,9 @@ struct TableNotes {
   std::vector<std::string> own;    // what the table's file says
 };
 
+/// Ours less the printed value, and half of the interval of ours where there is one: "+0.012 ± 0.004".
+std::string difference_from_print(const PrintedComparison& compared, const CellOptions& options);
+
 /// "Cells: valid bpc; test: test bpc." with the values of `also`; empty where the labels of all columns tell that.
 std::string what_cells_show(const Table& table, const std::vector<TableColumn>& also);
 

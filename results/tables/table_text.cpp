@@ -100,8 +100,8 @@ std::string render_markdown(const Table& table) {
   return out;
 }
 
-/// One line per row; beside each value its spread, number of seeds, what else its runs differ in and the printed value,
-/// where any row has one.
+/// One line per row; beside each value its spread, number of seeds, what else its runs differ in and, where any row has
+/// one, the printed value with how ours stands beside it.
 std::string render_csv(const Table& table) {
   std::vector<TextTable::Column> columns{{table.corner.empty() ? "row" : table.corner}};
   const auto any = [&](std::size_t c, const auto& has) {
@@ -116,8 +116,8 @@ std::string render_csv(const Table& table) {
     if (any(c, has_spread)) columns.push_back({label + " sd"});
     columns.push_back({label + " n"});
     if (any(c, is_mixed)) columns.push_back({label + " differ in"});
-    if (any(c, has_printed)) columns.push_back({label + " paper"});
-    if (any(c, has_printed)) columns.push_back({label + " verdict"});
+    if (!any(c, has_printed)) continue;
+    for (const char* what : {" paper", " verdict", " difference", " half_width"}) columns.push_back({label + what});
   }
   TextTable text(std::move(columns));
   for (const TableRow& row : table.rows) {
@@ -128,8 +128,12 @@ std::string render_csv(const Table& table) {
       if (any(c, has_spread)) cells.push_back(cell.spread ? json_number(*cell.spread) : "");
       cells.push_back(fmt::format("{}", cell.groups));
       if (any(c, is_mixed)) cells.push_back(join(cell.differ_in, " "));
-      if (any(c, has_printed)) cells.push_back(cell.printed);
-      if (any(c, has_printed)) cells.emplace_back(cell.compared ? name_of(cell.compared->verdict) : "");
+      if (!any(c, has_printed)) continue;
+      const bool compared = cell.compared.has_value();
+      cells.push_back(cell.printed);
+      cells.emplace_back(compared ? name_of(cell.compared->verdict) : "");
+      cells.push_back(compared ? json_number(cell.compared->difference) : "");
+      cells.push_back(compared && cell.compared->half_width ? json_number(*cell.compared->half_width) : "");
     }
     text.add(std::move(cells));
   }

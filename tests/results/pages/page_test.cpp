@@ -276,6 +276,26 @@ TEST_F(Pages, ReportsBeginWithHowOursStandBesideThePapers) {
   EXPECT_THAT(summary, HasSubstr("<a href=\"#exhibit-2-2\">Bits per character</a></th><td class=\"number\">1</td>"));
 }
 
+TEST_F(Pages, CellsSayHowOursStandsBesideThePrintedValue) {
+  const std::string yaml =
+      "table: T\nrows: model.span_type\ncolumns: model.span\ncells: {value: test.bpc}\n"
+      "printed: {fixed: {64: 1.95, 256: 1.9}, adaptive: {64: '–'}}\n";
+  const std::string page = tables_page(store_, {table(yaml)});
+  EXPECT_THAT(page,
+              HasSubstr("<span class=\"printed\" title=\"printed in the paper; ours: agrees, +0.00667 ± 0.0249 (95 "
+                        "% interval over 3 seeds by Student's t)\">[1.95]</span>"
+                        "<span class=\"verdict\">agrees, +0.00667 ± 0.0249</span>"));
+  EXPECT_THAT(page, HasSubstr("<span class=\"verdict\">differs, -0.135 ± 0.0249</span>"));
+  EXPECT_THAT(page, HasSubstr("title=\"printed in the paper\">[–]</span></td>")) << "no number is printed";
+  TableDescription small =
+      read_table_description(find_exhibits(parse_yaml(yaml, "t.yaml"), ExhibitKind::kTable).front());
+  small.paper_size = false;
+  RunTable runs(store_);
+  const std::string smaller = tables_page(store_, {std::get<Table>(build_table(runs, small, {}))});
+  EXPECT_THAT(smaller, HasSubstr("ours: smaller run, -0.135 ± 0.0249")) << "when it is hovered over";
+  EXPECT_THAT(own_part(smaller), Not(HasSubstr("class=\"verdict\""))) << "there is no verdict to read";
+}
+
 TEST_F(Pages, ReportsOfNothingAreReportsToo) {
   Store empty = Store::in_memory();
   const Report report{.title = "R",

@@ -9,6 +9,7 @@
 #include "results/exhibits/exhibits.h"
 #include "results/pages/table_html.h"
 #include "results/tables/latex.h"
+#include "results/tables/table_notes.h"
 #include "results/tables/table_text.h"
 #include "tests/results/run_maker.h"
 
@@ -502,7 +503,8 @@ TEST_F(Tables, Formats) {
   EXPECT_THAT(markdown, HasSubstr("**Bits per character**"));
   EXPECT_THAT(markdown, HasSubstr("| fixed "));
   const std::string csv = render_table(result, TableFormat::kCsv);
-  EXPECT_THAT(csv, HasSubstr("model.span_type \\ model.span,64,64 sd,64 n,64 paper,64 verdict,256,256 sd,256 n\n"));
+  EXPECT_THAT(csv, HasSubstr("model.span_type \\ model.span,64,64 sd,64 n,64 paper,64 verdict,64 difference,64 "
+                             "half_width,256,256 sd,256 n\n"));
   EXPECT_THAT(csv, HasSubstr(",3,1.9,"));
   const std::string latex = render_table(result, TableFormat::kLatex);
   EXPECT_THAT(latex, HasSubstr("\\begin{tabular}{lrr}"));
@@ -633,11 +635,45 @@ TEST_F(Tables, PrintedValuesGetAVerdict) {
   EXPECT_NEAR(*agreeing.compared->half_width, 0.02488, 2e-5);
   EXPECT_EQ(result.rows[0].cells[1].compared->verdict, Verdict::kDiffers);
   EXPECT_FALSE(result.rows[1].cells[0].compared.has_value()) << "no number is printed";
-  EXPECT_THAT(text(yaml),
-              HasSubstr("Beside the paper, by 95 % intervals over seeds: 1 agrees; 1 differs (fixed/256 -0.135)."));
+  EXPECT_THAT(
+      text(yaml),
+      HasSubstr("Beside the paper, by 95 % intervals over seeds (Student's t): 1 agrees; 1 differs (fixed/256 -0.135 "
+                "± 0.0249)."));
   const Json json = to_json(result);
   EXPECT_EQ(json["rows"][0]["cells"][1]["verdict"], "differs");
   EXPECT_EQ(json["rows"][1]["cells"][0]["verdict"], Json());
+}
+
+TEST_F(Tables, CsvAndJsonSayTheDifferenceFromThePrintedValueAndItsInterval) {
+  maker_.make({.id = "alone", .type = "dynamic", .span = 64, .seed = 1, .bpc = 1.5});
+  sync();
+  const Table result = table(std::string(kGrid) + "printed: {fixed: {64: 1.95}, dynamic: {64: 1.4}}\n");
+  const Json cells = to_json(result)["rows"];
+  const std::string csv = render_table(result, TableFormat::kCsv);
+  EXPECT_THAT(csv, HasSubstr("64 paper,64 verdict,64 difference,64 half_width"));
+  for (const Json& row : cells) {
+    const Json& cell = row["cells"][0];
+    if (row["label"] == "adaptive") {
+      EXPECT_THAT(csv, HasSubstr(",3,,,,,")) << "nothing is printed";
+    } else if (row["label"] == "dynamic") {
+      EXPECT_THAT(csv, HasSubstr(",1.4,too few seeds," + json_number(cell["difference"].get<double>()) + ",,"));
+      EXPECT_NEAR(cell["difference"].get<double>(), 0.1, 1e-12);
+      EXPECT_EQ(cell["half_width"], Json());
+    } else {
+      EXPECT_NEAR(cell["difference"].get<double>(), 0.00667, 1e-5);
+      EXPECT_NEAR(cell["half_width"].get<double>(), 0.02488, 2e-5);
+      EXPECT_THAT(csv, HasSubstr(",1.95,agrees," + json_number(cell["difference"].get<double>()) + "," +
+                                 json_number(cell["half_width"].get<double>()) + ","));
+    }
+  }
+}
+
+TEST(DifferencesFromPrint, AreWrittenAsTheirColumnWritesNumbers) {
+  EXPECT_EQ(difference_from_print({.difference = -0.01234, .half_width = 0.00456}, {}), "-0.0123 ± 0.00456");
+  EXPECT_EQ(difference_from_print({.difference = 1.2e6}, {.format = NumberFormat::kCount}), "+1.20M");
+  EXPECT_EQ(difference_from_print({.difference = 0.0125, .half_width = 0.02}, {.format = NumberFormat::kPercent}),
+            "+1.2 % ± 2.0 %");
+  EXPECT_EQ(difference_from_print({.difference = -3}, {.unit = "ms"}), "-3 ms");
 }
 
 TEST_F(Tables, AToleranceAndASmallerProfileAreMindedInVerdicts) {
