@@ -17,9 +17,10 @@ class RecipeLength : public ::testing::Test {
   RecipeLength() { RunMaker(folder_.path() / "runs").make_sweep({"fixed"}, {64}, {1}); }
 
   /// What `xlm table` says of the made run under a profile of a recipe.
-  std::string table(const std::string& length, const std::string& profile) const {
+  std::string table(const std::string& length, const std::string& profile,
+                    const std::string& model = "{type: adaptive-span}") const {
     write_file(folder_.path() / "r.yaml",
-               "experiment: spans\ndata: {path: nowhere}\nmodel: {type: adaptive-span}\ntrain: {" + length +
+               "experiment: spans\ndata: {path: nowhere}\nmodel: " + model + "\ntrain: {" + length +
                    "}\nprofiles:\n  smoke: {train: {epochs: 0, steps: 100}}\n  paper: {}\n"
                    "tables: [{table: T, rows: model.span_type, cells: {value: test.bpc}}]\n");
     const ProgramResult result =
@@ -35,6 +36,12 @@ TEST_F(RecipeLength, StandsUnderTheTableOfASmallerProfile) {
   EXPECT_THAT(table("steps: 600000", "smoke"),
               HasSubstr("Runs smaller than the paper's: 100 steps here; 600,000 steps (19.7G tokens) in the paper."));
   EXPECT_THAT(table("epochs: 2", "smoke"), HasSubstr("100 steps here; 2 epochs in the paper.")) << "without data";
+}
+
+// T = 300, O = 50, W = 20: a sequence scores 300 + 19·250 = 5,050 predictions, though its windows read 6,000 tokens.
+TEST_F(RecipeLength, OfWindowsThatOverlapCountsWhatIsScored) {
+  EXPECT_THAT(table("steps: 1000, batch: 4", "smoke", "{type: gpt2, window: 300, overlap: 50}"),
+              HasSubstr("100 steps here; 1,000 steps (20.2M tokens) in the paper."));
 }
 
 TEST_F(RecipeLength, IsLeftOutWhereThePapersRunsAreNoneOfThisProgram) {

@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "core/api/adaptive_span_options.h"
 #include "core/api/gpt2_options.h"
 #include "core/api/hourglass_options.h"
@@ -184,6 +185,35 @@ TEST_F(TrainerTest, DivergenceKeepsTheLastFiniteCheckpoint) {
   EXPECT_EQ(kept->step, 7);
   for (const auto& [name, tensor] : kept->tensors) EXPECT_TRUE(torch::isfinite(tensor).all().item<bool>()) << name;
   EXPECT_FALSE(fs::exists(diverging.folder / "model"));
+}
+
+// Guessing all symbols alike costs ln V nats; a loss above that is finite, so that nothing else says that it is no
+// result.
+TEST_F(TrainerTest, ALossAboveThatOfGuessingIsMarkedAndSaid) {
+  const double guessing = std::log(static_cast<double>(open_prepared(folder_.path() / "data").vocabulary.size()));
+  TrainJob sensible = job("sensible");
+  sensible.options.train.steps = 150;
+  TrainJob wild = job("wild");
+  wild.options.optimizer.lr = 30;
+  wild.options.optimizer.clip_step = 0;
+  for (const TrainJob& one : {sensible, wild}) {
+    RecordingSink sink;
+    ASSERT_EQ(train(one, sink), TrainOutcome::kDone);
+    const bool is_wild = one.folder == wild.folder;
+    int final_ones = 0;
+    for (const Evaluation& evaluation : sink.evaluations) {
+      ASSERT_EQ(evaluation.loss > guessing, is_wild) << evaluation.loss << " at step " << evaluation.step;
+      EXPECT_EQ(evaluation.values.contains("worse_than_guessing"), is_wild) << evaluation.split;
+      for (const auto& [name, value] : evaluation.values) EXPECT_TRUE(name != "worse_than_guessing" || value == 1);
+      final_ones += evaluation.final ? 1 : 0;
+    }
+    ASSERT_EQ(final_ones, 2) << "validation and test";
+    const std::string said = join(sink.messages, "\n");
+    for (const char* split : {"valid", "test"}) {
+      EXPECT_EQ(said.find(fmt::format("warning: the loss on {} (", split)) != std::string::npos, is_wild) << said;
+    }
+    EXPECT_EQ(said.find("guessing all") != std::string::npos, is_wild) << said;
+  }
 }
 
 // Weights may be finite and their products not.

@@ -74,6 +74,22 @@ TEST_F(TableOfARecipe, SaysHowLongSmallerRunsTrainBesideThePapers) {
                                                  "tokens) in the paper."));
 }
 
+// A step of windows that overlap scores less than it reads: T + (W − 1)(T − O) predictions of each of its sequences,
+// which is what train.block is when a run is made (Gpt2Options::complete).
+TEST_F(TableOfARecipe, TokensOfWindowsThatOverlapAreThoseThatAreScored) {
+  const MadeRun overlapping{.id = "overlapping", .type = "fixed", .span = 64, .seed = 9};
+  maker_.make(overlapping);
+  const fs::path config = RunPaths{maker_.folder("overlapping")}.config();
+  std::string text = read_file(config);
+  write_file(config, text.replace(text.find("steps: 100"), 10, "steps: 1000, batch: 4, block: 5050"));  // 300 + 19·250
+  store_.sync(maker_.runs());
+  TableDescription description =
+      described("table: T\nrows: [{label: a, where: {seed: 9}}]\ncolumns: [{label: bpc, value: test.bpc}]\n");
+  description.paper_length = "2 epochs";
+  EXPECT_THAT(table(description).notes,
+              Contains("Runs smaller than the paper's: 1,000 steps (20.2M tokens) here; 2 epochs in the paper."));
+}
+
 TEST_F(TableOfARecipe, SaysWhereNotTheWholeSplitWasEvaluated) {
   EXPECT_THAT(table(described(kTable)).notes, Not(Contains(HasSubstr("max_windows"))));
   const MadeRun part{.id = "part", .type = "fixed", .span = 64, .seed = 9};
