@@ -22,8 +22,7 @@ std::set<std::string> values_of_rows(RunTable& runs, const std::vector<std::size
 
 /// The columns by whose values a figure's runs are told apart.
 std::vector<std::string> naming_columns_of(RunTable& runs, const FigureDescription& description) {
-  std::vector<std::string> columns;
-  if (!description.series.empty()) columns.push_back(description.series);
+  std::vector<std::string> columns = description.series;
   if (description.x.empty() || description.x == "step") return columns;
   if (description.value.empty() && runs.is_measured(description.x)) {
     columns.emplace_back("seed_group");  // as figures do: a point is the seeds of one setting
@@ -75,7 +74,8 @@ FigureRows::FigureRows(RunTable& runs, const FigureDescription& description, con
 std::vector<std::string> FigureRows::joined_corpora() const {
   std::set<std::string> corpora = values_of_rows(runs_, rows_, kCorpusOfEvaluation);
   if (corpora.size() < 2) corpora = values_of_rows(runs_, rows_, kCorpus);
-  const bool told_apart = names_corpus(description_.x) || names_corpus(description_.series) ||
+  const bool told_apart = names_corpus(description_.x) ||
+                          std::any_of(description_.series.begin(), description_.series.end(), names_corpus) ||
                           (!description_.value.empty() && names_corpus(description_.y));
   if (corpora.size() < 2 || (told_apart && !description_.front)) return {};
   return {corpora.begin(), corpora.end()};

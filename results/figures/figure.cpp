@@ -15,7 +15,9 @@ std::vector<Filter> conditions_on_figure(const FigureDescription& description, s
 }
 
 std::vector<std::string> columns_of_figure(const FigureDescription& description) {
-  return {description.x, description.y, description.value, description.series};
+  std::vector<std::string> columns{description.x, description.y, description.value};
+  columns.insert(columns.end(), description.series.begin(), description.series.end());
+  return columns;
 }
 
 }  // namespace

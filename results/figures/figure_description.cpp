@@ -33,6 +33,22 @@ std::string problem_of_grid(const FigureDescription& description, const FigureKi
   return description.front ? "shows a grid, which has no Pareto front" : "";
 }
 
+/// A column, or a list of columns.
+std::vector<std::string> read_series(const Yaml& node) {
+  if (node.is_null()) return {};
+  std::vector<std::string> columns;
+  for (const Yaml& item : node.is_sequence() ? node.items : std::vector<Yaml>{node}) {
+    if (!item.is_scalar() || item.scalar.empty()) {
+      throw UsageError(fmt::format("{}: series takes a column of the store, or a list of columns", item.where()));
+    }
+    if (std::find(columns.begin(), columns.end(), item.scalar) != columns.end()) {
+      throw UsageError(fmt::format("{}: series names {} twice", item.where(), item.scalar));
+    }
+    columns.push_back(item.scalar);
+  }
+  return columns;
+}
+
 /// [low, high], of which null is as the data want it.
 FigureDescription::Limits read_limits(const Yaml& node, const std::string& key) {
   FigureDescription::Limits limits;
@@ -94,7 +110,7 @@ std::string problem_of(const FigureDescription& description) {
 
 const std::vector<std::string>& figure_keys() {
   static const std::vector<std::string> keys = [] {
-    std::vector<std::string> names{"figure", "where", "kind", "x_range", "y_range"};
+    std::vector<std::string> names{"figure", "where", "kind", "series", "x_range", "y_range"};
     OptionLister lister;
     FigureDescription().visit(lister);
     for (const OptionEntry& entry : lister.entries()) names.push_back(entry.key);
@@ -114,6 +130,7 @@ FigureDescription read_figure_description(const Yaml& node) {
   Yaml options = node;
   options.take("figure");
   options.take("where");
+  description.series = read_series(options.take("series"));
   description.x_range = read_limits(options.take("x_range"), "x_range");
   description.y_range = read_limits(options.take("y_range"), "y_range");
   OptionReader reader(options);

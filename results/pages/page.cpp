@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "results/figures/elements/plot_style.h"
 #include "results/figures/plotly_figure.h"
 #include "results/pages/table_html.h"
@@ -27,9 +28,9 @@ std::string number_button(const std::string& text, const std::vector<std::string
 }
 
 std::string series_rows(const Figure& figure) {
-  std::string out =
-      fmt::format("<tr><th>{}</th><th class=\"number\">{}</th><th class=\"number\">{}</th></tr>\n",
-                  html_escape(figure.description.series), html_escape(figure.x_label), html_escape(figure.y_label));
+  std::string out = fmt::format("<tr><th>{}</th><th class=\"number\">{}</th><th class=\"number\">{}</th></tr>\n",
+                                html_escape(join(figure.description.series, ", ")), html_escape(figure.x_label),
+                                html_escape(figure.y_label));
   for (const FigureSeries& series : figure.series) {
     for (const FigurePoint& point : series.points) {
       const auto place = static_cast<std::size_t>(std::lround(point.x));

@@ -32,7 +32,7 @@ struct FigureDescription {
   std::string x;
   std::string y;
   std::string value;
-  std::string series;
+  std::vector<std::string> series;  // columns whose values together tell the series apart; empty: there is one
   std::string grid;
   std::vector<std::int64_t> rows;
   std::string marks;
@@ -58,13 +58,12 @@ struct FigureDescription {
   std::string font;
   std::string place;  // file:line, for messages
 
-  /// All but title, where, kind and the ranges, which are read apart.
+  /// All but title, where, kind, series and the ranges, which are read apart.
   void visit(OptionVisitor& v) {
     v.field({.name = "name", .help = "of the file that is written; made from the title where it is not given"}, name);
     v.field({.name = "x", .help = "column of the store; step: the series of y over training"}, x);
     v.field({.name = "y", .help = "column of the store; text: what the model says of every token"}, y);
     v.field({.name = "value", .help = "heatmap: the column that colours show"}, value);
-    v.field({.name = "series", .help = "column whose values get a colour and a place in the legend each"}, series);
     v.field(
         {.name = "grid", .help = "a grid that models report (spans) of the newest run, as heatmap, scatter or line"},
         grid);

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "results/quantities/quantities.h"
 #include "results/store/pareto.h"
 #include "results/store/statistics.h"
@@ -18,6 +19,7 @@ constexpr std::size_t kMostTicks = 12;
 
 /// Numbers in a legend need the name of what they number.
 std::string series_label(const std::string& column, const Value& value) {
+  if (is_missing(value)) return "other";
   return as_number(value) ? column_label(column) + " " + to_text(value) : to_text(value);
 }
 
@@ -81,7 +83,19 @@ void add_front(Figure& figure) {
 
 SeriesBuilder::SeriesBuilder(RunTable& runs, Figure& figure)
     : runs_(runs), figure_(figure), variation_(runs, figure.description.over) {
-  if (!figure.description.series.empty()) series_ = &runs.column(figure.description.series);
+  for (const std::string& column : figure.description.series) series_.push_back(&runs.column(column));
+}
+
+std::vector<Value> SeriesBuilder::key_of(std::size_t run) const {
+  std::vector<Value> key;
+  for (const std::vector<Value>* column : series_) key.push_back((*column)[run]);
+  return key;
+}
+
+std::string SeriesBuilder::label_of(const std::vector<Value>& key) const {
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < key.size(); ++i) parts.push_back(series_label(figure_.description.series[i], key[i]));
+  return join(parts, ", ");
 }
 
 void SeriesBuilder::add_place(const Value& x, std::string name) {
@@ -107,15 +121,14 @@ double SeriesBuilder::place_of(const Value& x) const {
 }
 
 void SeriesBuilder::add(const std::vector<FigureSample>& samples, bool joined, bool of_outcome) {
-  std::map<Value, std::vector<FigureSample>, ValueOrder> by_series;
-  for (const FigureSample& sample : samples) {
-    by_series[series_ == nullptr ? Value() : (*series_)[sample.run]].push_back(sample);
-  }
-  for (const auto& [value, members] : by_series) {
+  const auto in_order = [](const std::vector<Value>& a, const std::vector<Value>& b) {
+    return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end(), value_less);
+  };
+  std::map<std::vector<Value>, std::vector<FigureSample>, decltype(in_order)> by_series(in_order);
+  for (const FigureSample& sample : samples) by_series[key_of(sample.run)].push_back(sample);
+  for (const auto& [key, members] : by_series) {
     FigureSeries line;
-    line.label = series_ == nullptr  ? ""
-                 : is_missing(value) ? "other"
-                                     : series_label(figure_.description.series, value);
+    line.label = label_of(key);
     line.points = points_of(members, of_outcome);
     line.joined = joined;
     figure_.series.push_back(std::move(line));

@@ -28,7 +28,7 @@ struct SeriesRules {
 /// Puts samples into the series of one figure, whose description says what the series are.
 class SeriesBuilder {
  public:
-  /// Throws UsageError where the store does not know the column of the series.
+  /// Throws UsageError where the store does not know a column of the series.
   SeriesBuilder(RunTable& runs, Figure& figure);
 
   /// The next place on x, by its name.
@@ -46,12 +46,15 @@ class SeriesBuilder {
     bool operator()(const Value& a, const Value& b) const { return value_less(a, b); }
   };
 
+  /// What tells the series of a run apart: its values in the columns of the series.
+  std::vector<Value> key_of(std::size_t run) const;
+  std::string label_of(const std::vector<Value>& key) const;
   double place_of(const Value& x) const;
   FigurePoint point_of(const std::vector<const FigureSample*>& members);
   std::vector<FigurePoint> points_of(const std::vector<FigureSample>& samples, bool of_outcome);
   RunTable& runs_;
   Figure& figure_;
-  const std::vector<Value>* series_ = nullptr;  // of every run; null: there is but one
+  std::vector<const std::vector<Value>*> series_;  // values of every run, for each column; none: there is one series
   std::map<Value, double, ValueOrder> places_;
   Variation variation_;  // of the runs behind a point
 };

@@ -82,6 +82,27 @@ TEST_F(Figures, PutEvaluationsAtTheSettingsThatTheyWereMadeWith) {
   for (const FigurePoint& point : curve.series[0].points) EXPECT_LT(point.y, 3);
 }
 
+TEST_F(Figures, SeveralColumnsTellSeriesApartTogether) {
+  for (const int seed : {1, 2}) {
+    const MadeRun run{.id = fmt::format("adaptive-span-text8-{:08x}", seed), .type = "fixed", .span = 64, .seed = seed};
+    maker_.evaluate(run, "test", 5, {{"eval.batch", 1}});
+  }
+  store_.sync(maker_.runs());
+  const Figure result =
+      figure("figure: F\nkind: line\nx: model.span\ny: test.bpc\nseries: [model.span_type, at.eval.batch]\n");
+  std::vector<std::string> labels;
+  for (const FigureSeries& series : result.series) labels.push_back(series.label);
+  EXPECT_THAT(labels, ElementsAre("adaptive, eval batch 8", "fixed, eval batch 1", "fixed, eval batch 8"));
+  EXPECT_EQ(result.series[0].points.size(), 2);
+  ASSERT_EQ(result.series[1].points.size(), 1) << "measured so at one span";
+  EXPECT_EQ(result.series[1].points[0].y, 5);
+  EXPECT_EQ(result.series[1].points[0].runs.size(), 2) << "both seeds";
+  EXPECT_EQ(result.series[2].points.size(), 2);
+  EXPECT_TRUE(result.notes.empty()) << "no point mixes them";
+  EXPECT_EQ(figure("figure: F\nkind: line\nx: model.span\ny: test.bpc\nseries: [model.span_type]\n").series.size(), 2);
+  EXPECT_THROW(figure("figure: F\nx: model.span\ny: test.bpc\nseries: [model.span_type, model.spam]\n"), UsageError);
+}
+
 TEST_F(Figures, AverageSeedsWithErrorBars) {
   const Figure result = figure(kLine);
   ASSERT_EQ(result.series.size(), 2);
@@ -634,6 +655,10 @@ TEST(FigureFiles, ErrorsNameTheLine) {
     return "";
   };
   EXPECT_THAT(refusal("figure: F\nx: a\ny: b\nseriess: c\n"), HasSubstr("description.yaml:4: unknown key 'seriess'"));
+  EXPECT_THAT(refusal("figure: F\nx: a\ny: b\nseries: {c: d}\n"),
+              HasSubstr("description.yaml:4: series takes a column of the store, or a list of columns"));
+  EXPECT_THAT(refusal("figure: F\nx: a\ny: b\nseries: [c, d, c]\n"),
+              HasSubstr("description.yaml:4: series names c twice"));
   EXPECT_THAT(refusal("figures:\n  - figure: F\n    kind: pie\n"),
               HasSubstr("description.yaml:3: kind must be one of scatter, line, bars, heatmap, text, not 'pie'"));
   EXPECT_THAT(refusal("figure: F\nx: a\n"), HasSubstr("needs x and y"));
