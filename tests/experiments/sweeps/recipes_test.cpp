@@ -1,0 +1,255 @@
+// What recipes ask for where only the paper can say whether it is right: sizes, lengths, settings of corpora. Whether
+// they can get what they ask for is the matter of `xlm sweep --check`.
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "experiments/configuration/configuration.h"
+#include "experiments/sweeps/sweep.h"
+#include "results/exhibits/exhibits.h"
+
+namespace xlm {
+namespace {
+
+using ::testing::Contains;
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
+
+const std::vector<std::string>& profiles_with_runs() {
+  static const std::vector<std::string> names{"smoke", "small", "paper"};
+  return names;
+}
+
+Yaml recipe(const std::string& name, const std::string& profile) {
+  return read_configuration(fs::path(XLM_SOURCE_DIR) / "experiments/recipes" / (name + ".yaml"), profile, {});
+}
+
+std::vector<std::string> recipes_of(const std::string& folder) {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(fs::path(XLM_SOURCE_DIR) / "experiments/recipes" / folder)) {
+    names.push_back(folder + "/" + entry.path().stem().string());
+  }
+  return names;
+}
+
+/// The configurations of a recipe's runs, as the file has them.
+std::vector<Yaml> runs_of(const Yaml& tree) {
+  std::vector<Yaml> runs;
+  for (const SweepPoint& point : expand_sweep(tree)) runs.push_back(at_point(run_part(tree), point));
+  return runs;
+}
+
+/// What a run says of a key; empty: nothing, so that the default holds.
+std::string said(const Yaml& run, const std::string& key) {
+  const Yaml* node = find_path(run, key);
+  return node == nullptr || node->is_null() ? "" : node->scalar;
+}
+
+double number(const Yaml& run, const std::string& key) {
+  double value = 0;
+  EXPECT_TRUE(parse_real(said(run, key), value)) << key << ": " << said(run, key);
+  return value;
+}
+
+/// What the values of some keys are together, over all runs.
+std::set<std::string> combinations(const std::vector<Yaml>& runs, const std::vector<std::string>& keys) {
+  std::set<std::string> all;
+  for (const Yaml& run : runs) {
+    std::vector<std::string> values;
+    for (const std::string& key : keys) values.push_back(said(run, key));
+    all.insert(join(values, " "));
+  }
+  return all;
+}
+
+std::vector<Yaml> with(const std::vector<Yaml>& runs, const std::string& key, const std::string& value) {
+  std::vector<Yaml> chosen;
+  for (const Yaml& run : runs) {
+    if (said(run, key) == value) chosen.push_back(run);
+  }
+  return chosen;
+}
+
+/// The items of `require`, a map as "key: value".
+std::vector<std::string> required(const Yaml& tree) {
+  std::vector<std::string> names;
+  const Yaml* node = tree.find("require");
+  if (node == nullptr || node->is_null()) return names;
+  for (const Yaml& item : node->items) {
+    if (item.is_scalar()) names.push_back(item.scalar);
+    for (const auto& [key, value] : item.entries) names.push_back(key + ": " + value.scalar);
+  }
+  return names;
+}
+
+Yaml figure_of(const Yaml& tree, const std::string& name) {
+  for (const Yaml& figure : find_exhibits(tree, ExhibitKind::kFigure)) {
+    if (const Yaml* own = figure.find("name"); own != nullptr && own->scalar == name) return figure;
+  }
+  ADD_FAILURE() << "no figure " << name;
+  return {};
+}
+
+const std::vector<std::string> kRecurrent{"recurrence/learning-rate", "recurrence/table-1", "recurrence/table-2",
+                                          "recurrence/variants", "recurrence/window"};
+
+TEST(Recipes, OfTheRecurrencePaperBeginWithPretrainedWeights) {
+  for (const std::string& name : kRecurrent) {
+    for (const char* profile : {"", "paper"}) {
+      const Yaml tree = recipe(name, profile);
+      EXPECT_THAT(required(tree), ElementsAre("model.pretrained")) << name << " " << profile;
+      Yaml run = runs_of(tree).front();
+      run.set("train.epochs", make_scalar("0", "test"));  // whose length in steps the data would have to say
+      run.set("train.eval_every_tokens", make_scalar("0", "test"));
+      run.set("train.steps", make_scalar("1", "test"));
+      EXPECT_THAT([&] { read_run_options(run); }, ::testing::ThrowsMessage<UsageError>(HasSubstr("model.pretrained")))
+          << name;
+    }
+    for (const char* profile : {"smoke", "small"}) EXPECT_THAT(required(recipe(name, profile)), IsEmpty()) << name;
+  }
+}
+
+TEST(Recipes, OfTheRecurrencePaperAreTwoEpochsLong) {
+  for (const std::string& name : kRecurrent) {
+    EXPECT_THAT(
+        combinations(runs_of(recipe(name, "paper")), {"train.epochs", "train.steps", "train.eval_every_tokens"}),
+        ElementsAre("2  2000000"))
+        << name;
+  }
+}
+
+TEST(Recipes, TrainOneModelWithoutRecurrenceForAllOverlaps) {
+  for (const std::string& name : {std::string("recurrence/table-1"), std::string("recurrence/table-2")}) {
+    for (const std::string& profile : profiles_with_runs()) {
+      EXPECT_THAT(combinations(runs_of(recipe(name, profile)), {"model.recurrence.pool", "model.overlap"}),
+                  UnorderedElementsAre("none ", "mean 0", "mean 5", "mean 10", "mean 30", "mean 50"))
+          << name << " " << profile;
+    }
+  }
+}
+
+/// The learning rate of the models without and with recurrence.
+std::map<bool, std::set<double>> rates_of(const Yaml& tree) {
+  std::map<bool, std::set<double>> rates;
+  for (const Yaml& run : runs_of(tree)) {
+    rates[said(run, "model.recurrence.pool") != "none"].insert(number(run, "optimizer.lr"));
+  }
+  return rates;
+}
+
+TEST(Recipes, HaveOneRateForTheRecurrentModelAndOneForTheOtherOutOfOneSetOfCandidates) {
+  for (const std::string& profile : profiles_with_runs()) {
+    const std::map<bool, std::set<double>> candidates = rates_of(recipe("recurrence/learning-rate", profile));
+    ASSERT_EQ(candidates.size(), 2U);
+    EXPECT_EQ(candidates.at(false), candidates.at(true)) << profile;
+    EXPECT_GE(candidates.at(false).size(), 3U) << profile;
+    const std::map<bool, std::set<double>> chosen = rates_of(recipe("recurrence/table-1", profile));
+    for (const std::string& name : kRecurrent) {
+      if (name == kRecurrent.front()) continue;
+      const std::map<bool, std::set<double>> rates = rates_of(recipe(name, profile));
+      EXPECT_EQ(rates, chosen) << name << " " << profile;
+      for (const bool recurrent : {false, true}) {
+        ASSERT_EQ(rates.at(recurrent).size(), 1U) << name << " " << profile;
+        EXPECT_THAT(candidates.at(recurrent), Contains(*rates.at(recurrent).begin())) << name << " " << profile;
+      }
+    }
+  }
+}
+
+TEST(Recipes, AskForTheRatesThatCanBeChosenApart) {
+  Yaml tree = read_configuration(fs::path(XLM_SOURCE_DIR) / "experiments/recipes/recurrence/table-1.yaml", "small",
+                                 {"sweep.zip=[{model.recurrence.pool: [none, mean], optimizer.lr: [1e-4, 2e-4]}]"});
+  EXPECT_EQ(rates_of(tree), (std::map<bool, std::set<double>>{{false, {1e-4}}, {true, {2e-4}}}));
+}
+
+TEST(Recipes, DrawACurveOverWindowsForEachModelAndOverlap) {
+  for (const std::string& profile : profiles_with_runs()) {
+    const Yaml figure = figure_of(recipe("recurrence/window", profile), "figure-5");
+    std::vector<std::string> series;
+    for (const Yaml& item : figure.find("series")->items) series.push_back(item.scalar);
+    EXPECT_THAT(series, UnorderedElementsAre("model.recurrence.pool", "at.model.overlap"));
+    EXPECT_EQ(figure.find("where"), nullptr) << "which would leave a model out";
+  }
+  EXPECT_THAT(combinations(runs_of(recipe("recurrence/window", "paper")), {"model.recurrence.pool", "model.window"}),
+              UnorderedElementsAre("none 200", "none 300", "none 400", "none 500", "none 600", "mean 200", "mean 300",
+                                   "mean 400", "mean 500", "mean 600"));
+}
+
+TEST(Recipes, OfDynamicPoolingEvaluateThePapersModelsAsThePublishedProgramDoes) {
+  for (const std::string& name : recipes_of("dynamic-pooling")) {
+    EXPECT_THAT(combinations(runs_of(recipe(name, "paper")), {"eval.max_windows"}), ElementsAre("500")) << name;
+    for (const char* profile : {"smoke", "small"}) {
+      EXPECT_THAT(combinations(runs_of(recipe(name, profile)), {"eval.max_windows"}), ElementsAre("")) << name;
+    }
+  }
+  EXPECT_GE(recipes_of("dynamic-pooling").size(), 8U);
+}
+
+TEST(Recipes, RefuseHebrewThatIsNotThePapers) {
+  for (const char* name : {"dynamic-pooling/table-1", "dynamic-pooling/figure-3"}) {
+    EXPECT_THAT(required(recipe(name, "paper")), ElementsAre("hebrew_points: space")) << name;
+  }
+}
+
+TEST(Recipes, GiveEachCorpusOfTable1ItsPriorAndItsVocabularyInEveryProfile) {
+  for (const std::string& profile : profiles_with_runs()) {
+    const std::vector<Yaml> runs = runs_of(recipe("dynamic-pooling/table-1", profile));
+    EXPECT_THAT(combinations(with(runs, "model.boundaries.type", "gumbel"), {"data.path", "model.boundaries.prior"}),
+                UnorderedElementsAre("data/text8 0.2", "data/wiki40b-en 0.2", "data/cc-100 0.2", "data/wiki40b-fi 0.37",
+                                     "data/wiki40b-he 0.2", "data/wiki40b-vi 0.2"))
+        << profile;
+    EXPECT_THAT(
+        combinations(with(runs, "model.boundaries.type", "unigram"), {"data.path", "model.boundaries.tokenizer"}),
+        UnorderedElementsAre("data/text8 unigram-10000", "data/wiki40b-en unigram-10000", "data/cc-100 unigram-10000",
+                             "data/wiki40b-fi unigram-200", "data/wiki40b-he unigram-200",
+                             "data/wiki40b-vi unigram-10000"))
+        << profile;
+  }
+}
+
+TEST(Recipes, OfDynamicPoolingTrainThePapersModelsForItsSteps) {
+  for (const std::string& name : recipes_of("dynamic-pooling")) {
+    const bool of_costs = name == "dynamic-pooling/figure-5";  // which measures steps, and needs few
+    EXPECT_THAT(combinations(runs_of(recipe(name, "paper")), {"train.steps"}), ElementsAre(of_costs ? "200" : "200000"))
+        << name;
+  }
+}
+
+TEST(Recipes, ShowTheSpansOfThePapersModelInFigure4) {
+  const Yaml tree = recipe("adaptive-span/span-limit", "paper");
+  for (const char* name : {"spans", "span-of-every-head"}) {
+    const Yaml figure = figure_of(tree, name);
+    const Yaml* where = figure.find("where");
+    ASSERT_NE(where, nullptr) << name;
+    EXPECT_EQ(where->find("model.span")->scalar, "4096") << name;
+    EXPECT_EQ(where->find("model.span_type")->scalar, "adaptive") << name;
+  }
+}
+
+TEST(Recipes, OfSpanLimitsHaveThePapersLengthsPenaltyAndDynamicSpan) {
+  EXPECT_THAT(combinations(runs_of(recipe("adaptive-span/span-limit", "paper")),
+                           {"model.span_type", "model.span", "model.span_penalty", "train.steps"}),
+              UnorderedElementsAre("fixed 256  600000", "fixed 512  600000", "fixed 1024  600000", "fixed 2048  600000",
+                                   "fixed 4096  600000", "adaptive 256  600000", "adaptive 512  600000",
+                                   "adaptive 1024  600000", "adaptive 2048  600000", "adaptive 4096  600000",
+                                   "adaptive 8192 0.5e-6 900000", "dynamic 1024  600000"));
+}
+
+TEST(Recipes, OfSpansTrainTheSmallModelOfEnwik8AsLongAsThePublishedScript) {
+  const std::vector<std::string> keys{"model.span", "model.span_penalty", "train.steps", "optimizer.drop_after"};
+  EXPECT_THAT(combinations(runs_of(recipe("adaptive-span/table-2", "paper")), keys),
+              UnorderedElementsAre("8192 0.5e-6 600000 0", "8192 0.5e-6 170000 150000"));
+  EXPECT_THAT(combinations(runs_of(recipe("adaptive-span/table-1", "paper")), keys),
+              UnorderedElementsAre("8192 0.5e-6 900000 0", "8192 0.5e-6 270000 250000"));
+}
+
+}  // namespace
+}  // namespace xlm
