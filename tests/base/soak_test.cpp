@@ -1,0 +1,97 @@
+// scripts/soak.sh: which campaigns it does, and what it says of those that it cannot do.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/files.h"
+#include "tests/temporary_folder.h"
+
+namespace xlm {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+/// A checkout with programs in place of the campaigns, which say what they were given.
+class Soak : public ::testing::Test {
+ protected:
+  Soak() {
+    program("xlm/scripts/fuzz.sh", "echo fuzzed for $XLM_FUZZ_SECONDS");
+    program("xlm/build/bin/test_pipeline", "echo kills $XLM_KILLS $1");
+    campaigns_say("");
+    fs::copy_file(fs::path(XLM_SOURCE_DIR) / "scripts/soak.sh", folder_.path() / "xlm/scripts/soak.sh");
+  }
+
+  void program(const std::string& name, const std::string& lines) {
+    const fs::path file = folder_.path() / name;
+    fs::create_directories(file.parent_path());
+    write_file(file, "#!/bin/sh\n" + lines + "\n");
+    fs::permissions(file, fs::perms::owner_all);
+  }
+
+  void campaigns_say(const std::string& lines) {
+    program("xlm/build/bin/test_campaigns", "echo campaigns $XLM_CAMPAIGNS, Slurm by \"[$XLM_TEST_SLURM]\"\n" + lines);
+  }
+
+  /// Programs of the system that the script asks for, as if they were installed.
+  void install_slurm() {
+    for (const char* name : {"slurmctld", "slurmd", "munged"}) program(std::string("bin/") + name, "");
+    program("bin/id", "echo 0");
+  }
+
+  int soak(const std::string& settings = "XLM_TEST_SLURM=") {
+    const std::string place = folder_.path().string();
+    const std::string command = "PATH='" + place + "/bin':/usr/bin:/bin " + settings + " bash '" + place +
+                                "/xlm/scripts/soak.sh' build >'" + place + "/said' 2>&1";
+    const int status = std::system(command.c_str());
+    said_ = read_file(folder_.path() / "said");
+    return WEXITSTATUS(status);
+  }
+
+  TemporaryFolder folder_;
+  std::string said_;
+};
+
+TEST_F(Soak, StartsTheSlurmThatLiesBesideTheCheckout) {
+  install_slurm();
+  EXPECT_EQ(soak(), 0);
+  EXPECT_THAT(said_, HasSubstr("campaigns full, Slurm by []\n"));
+  program("shared/tools/local-slurm", "");
+  EXPECT_EQ(soak(), 0);
+  EXPECT_THAT(said_, HasSubstr("/xlm/../shared/tools/local-slurm]\n"));
+  EXPECT_THAT(said_, HasSubstr("kills 200 --gtest_filter=*Killed*\nfuzzed for 300\n"));
+  EXPECT_EQ(soak("XLM_TEST_SLURM=/somebody/elses"), 0);
+  EXPECT_THAT(said_, HasSubstr("Slurm by [/somebody/elses]\n"));
+}
+
+TEST_F(Soak, WhatWasSkippedIsNamedAtTheEndAndIsAnError) {
+  campaigns_say(
+      "echo '[ RUN      ] SlurmTestCampaign.EveryRun'\necho 'slurm.cpp:17: Skipped'\n"
+      "echo '[  SKIPPED ] SlurmTestCampaign.EveryRun (1 ms)'\necho '[       OK ] Kills.NothingIsLost (3 ms)'\n"
+      "echo '[  SKIPPED ] 1 test, listed below:'\necho '[  SKIPPED ] SlurmTestCampaign.EveryRun'");
+  EXPECT_EQ(soak(), 1);
+  EXPECT_THAT(said_, ::testing::EndsWith("fuzzed for 300\nsoak: not the whole; skipped, for the reasons that stand "
+                                         "above:\n  SlurmTestCampaign.EveryRun\n"));
+}
+
+TEST_F(Soak, ACampaignThatFailsEndsIt) {
+  campaigns_say("exit 1");
+  EXPECT_EQ(soak(), 1);
+  EXPECT_THAT(said_, Not(HasSubstr("fuzzed")));
+}
+
+TEST_F(Soak, SaysWhatASlurmBesideTheCheckoutWants) {
+  program("shared/tools/local-slurm", "");
+  program("bin/id", "echo 1000");
+  EXPECT_EQ(soak(), 0);
+  EXPECT_THAT(said_, HasSubstr("starts a Slurm for root where slurm-wlm and munge are installed"));
+  EXPECT_THAT(said_, HasSubstr("Slurm by []"));
+}
+
+}  // namespace
+}  // namespace xlm
