@@ -3,9 +3,16 @@
 
 #include <cstdint>
 
+#include "base/error.h"
 #include "base/files.h"
 
 namespace xlm {
+
+/// There is less memory than the work needs, however little of it is done at once (otherwise: MemoryError).
+class MemoryLimitError : public ResourceError {
+ public:
+  using ResourceError::ResourceError;
+};
 
 /// Bytes of main memory that this process may use at most: the machine's, or what its control group (a job of a
 /// cluster, a container) may have, if that is less. `root` holds proc and sys.

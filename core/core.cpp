@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/memory_limit.h"
 #include "base/random.h"
 #include "base/text.h"
 #include "core/api/interface.h"
@@ -47,8 +48,8 @@ auto within_memory(const Work& work) {
     return work();
   } catch (const c10::Error& error) {
     if (!is_out_of_memory(error)) throw;
-    throw ResourceError(fmt::format("out of memory: {}\na smaller model or eval.batch needs less",
-                                    first_line(error.what_without_backtrace())));
+    throw MemoryLimitError(fmt::format("out of memory: {}\na smaller model or eval.batch needs less",
+                                       first_line(error.what_without_backtrace())));
   }
 }
 

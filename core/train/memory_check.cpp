@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "base/error.h"
+#include "base/memory_limit.h"
 #include "base/text.h"
 #include "core/models/model_costs.h"
 
@@ -15,7 +15,7 @@ void check_memory(const RunOptions& options, std::int64_t symbols, torch::Device
   const int kept = options.optimizer.type == OptimizerOptions::Type::kAdam ? 2 : 1;  // averages of each gradient
   const double needed = weights * (2 + kept) * sizeof(float);
   if (needed <= static_cast<double>(available)) return;
-  throw ResourceError(
+  throw MemoryLimitError(
       fmt::format("out of memory: {} weights, their gradients and the optimiser's averages are {:.1f} GB, and this "
                   "process may use {:.1f} GB\na smaller model needs less",
                   human_count(weights), needed / 1e9, static_cast<double>(available) / 1e9));

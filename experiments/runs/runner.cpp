@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/memory_limit.h"
 #include "base/text.h"
 #include "experiments/configuration/configuration.h"
 #include "experiments/runs/attempt_end.h"
@@ -157,6 +158,14 @@ RunReport failed(JournalSink& sink, EndCause cause, const std::string& message, 
   return failed(sink, RunStatus::kFailed, {{"reason", message}, {"cause", name_of(cause)}}, code);
 }
 
+/// There was no memory for what the run needs at any number of rows. What its job had of it is kept: the next
+/// submission asks for more.
+RunReport without_memory(JournalSink& sink, const std::string& message) {
+  Json record = {{"reason", message}, {"cause", name_of(EndCause::kMemory)}};
+  if (const double had = job_memory(); had > 0) record["memory"] = had;
+  return failed(sink, RunStatus::kFailed, record, kOutOfResources);
+}
+
 /// The run is queued again where fewer rows of its batch can be computed at once.
 RunReport out_of_memory(JournalSink& sink, const Run& run, const AttemptEnd& end) {
   const bool again = fewer_rows(run).has_value();
@@ -194,8 +203,10 @@ std::optional<RunReport> attempt_training(const Run& run, const std::function<Co
     return failed(sink, RunStatus::kDiverged, {{"reason", error.what()}}, kDiverged);
   } catch (const MemoryError& error) {
     return out_of_memory(sink, run, {EndCause::kMemory, error.what(), job_memory()});
+  } catch (const MemoryLimitError& error) {
+    return without_memory(sink, error.what());
   } catch (const std::bad_alloc&) {
-    return failed(sink, EndCause::kMemory, "out of memory", kOutOfResources);
+    return without_memory(sink, "out of memory");
   } catch (const LostProcessError& error) {
     if (const std::optional<AttemptEnd> end = peers->lost()) return lost_process(sink, run.folder, *end);
     if (!sink.should_stop()) return failed(sink, EndCause::kError, error.what(), error.code());

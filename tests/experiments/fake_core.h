@@ -5,6 +5,7 @@
 //   fail-at=5              an error is thrown
 //   kill-at=5              the process kills itself
 //   memory-for=2           memory is too small for more than two rows of the batch at once, from step 2 on
+//   memory-limit-at=5      memory is too small for step 5, however few rows are computed at once
 //   fail-at-overlap=5      an evaluation with model.overlap 5 throws an error
 //   pace=20                every step takes 20 milliseconds
 //   seed=2:fail-at=5       the same, of the run with seed 2 alone
@@ -26,6 +27,7 @@
 #include <thread>
 
 #include "base/error.h"
+#include "base/memory_limit.h"
 #include "core/api/gpt2_options.h"
 #include "core/api/interface.h"
 
@@ -163,7 +165,8 @@ class FakeCore : public Core {
       if (word.starts_with(own)) word = word.substr(own.size());
       const std::size_t equals = word.find('=');
       const std::string name = word.substr(0, equals);
-      const std::set<std::string> known{"diverge-at", "fail-at", "kill-at", "memory-for", "fail-at-overlap", "pace"};
+      const std::set<std::string> known{"diverge-at",      "fail-at",         "kill-at", "memory-for",
+                                        "memory-limit-at", "fail-at-overlap", "pace"};
       if (!known.contains(name)) throw Error("no such order: " + word);
       found[name] = std::stoll(word.substr(equals + 1));
     }
@@ -186,6 +189,7 @@ class FakeCore : public Core {
     const auto has = [&](const char* what) { return orders_here.contains(what) && orders_here.at(what) == step; };
     if (has("diverge-at")) throw DivergedError("the loss became NaN at step " + std::to_string(step));
     if (has("fail-at")) throw Error("something broke");
+    if (has("memory-limit-at")) throw MemoryLimitError("out of memory: however few rows");
     if (has("kill-at")) ::kill(::getpid(), SIGKILL);
     const TrainOptions& train = job.options.train;
     const std::int64_t rows = train.micro_batch > 0 ? train.micro_batch : train.batch;

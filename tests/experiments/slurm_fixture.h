@@ -2,6 +2,8 @@
 // `stop FOLDER` can be said to. It leaves FOLDER/slurm.conf, and its partition `urgent` preempts jobs of the others.
 #pragma once
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <functional>
@@ -13,7 +15,7 @@
 
 #include "base/text.h"
 #include "experiments/runs/live_run.h"
-#include "tests/experiments/program_fixture.h"
+#include "tests/experiments/program.h"
 
 namespace xlm {
 
@@ -27,8 +29,9 @@ class LocalSlurm {
     return program == nullptr ? "" : program;
   }
 
-  void start(int cpus, int gpus = 0) {
-    ASSERT_EQ(shell(folder_, fmt::format("{} start cluster {} {}", starter(), cpus, gpus)).code, 0);
+  /// `settings` are variables of the shell that the starter knows: MAX_ARRAY=3.
+  void start(int cpus, int gpus = 0, const std::string& settings = "") {
+    ASSERT_EQ(shell(folder_, fmt::format("{} {} start cluster {} {}", settings, starter(), cpus, gpus)).code, 0);
     ::setenv("SLURM_CONF", (folder_ / "cluster" / "slurm.conf").c_str(), 1);
     started_ = true;
   }

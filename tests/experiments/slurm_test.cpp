@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "experiments/launchers/slurm.h"
+#include "tests/experiments/program_fixture.h"
 #include "tests/experiments/slurm_fixture.h"
 
 namespace xlm {

@@ -112,6 +112,19 @@ TEST_F(RunnerTest, WithOneRowAtOnceARunOutOfMemoryHasFailed) {
   EXPECT_EQ(work(run).code, kDone) << "with the rows that it found before";
 }
 
+TEST_F(RunnerTest, WithoutMemoryForTheModelItselfARunHasFailedAndItsJobsMemoryIsKept) {
+  const PlannedRun run = submitted_with_batch(8);
+  core_.orders = "memory-limit-at=2";
+  ::setenv("SLURM_MEM_PER_NODE", "500", 1);
+  EXPECT_EQ(work(run).code, kOutOfResources);
+  ::unsetenv("SLURM_MEM_PER_NODE");
+  const auto read = read_run(run.paths.folder);
+  EXPECT_EQ(read.status, RunStatus::kFailed);
+  EXPECT_EQ(read.history.back().cause, "memory");
+  EXPECT_EQ(read.history.back().memory, 500 * 1048576.0);
+  EXPECT_EQ(read.micro_batch, 0) << "fewer rows would not help";
+}
+
 TEST_F(RunnerTest, AnotherExperimentSharesTheRun) {
   const PlannedRun run = submitted("experiment: first\n");
   EXPECT_EQ(submitted("experiment: second\n").id(), run.id());
