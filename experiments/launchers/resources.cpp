@@ -165,6 +165,22 @@ Resources learned_resources(const std::vector<SweepRun>& runs) {
   return learned;
 }
 
+std::set<std::string> failed_nodes(const std::vector<SweepRun>& runs, const std::string& cluster) {
+  std::set<std::string> nodes;
+  for (const SweepRun& planned : runs) {
+    if (planned.action != SweepAction::kRun || !fs::exists(planned.planned.paths.journal())) continue;
+    const Run run = read_live_run(planned.planned.paths.folder);
+    std::string host;  // that was at work last
+    for (const RunState& state : run.history) {
+      if (state.state == name_of(RunStatus::kRunning)) {
+        host = state.job.starts_with(cluster + ":") ? state.host.substr(0, state.host.find('.')) : "";
+      }
+      if (state.cause == name_of(EndCause::kNode) && !host.empty()) nodes.insert(host);
+    }
+  }
+  return nodes;
+}
+
 std::optional<std::int64_t> runs_that_fit(const Run& run) {
   const auto peak = run.costs.find("peak_memory");
   double memory = 0;

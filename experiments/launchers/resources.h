@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,10 @@ Resources or_else(Resources first, const Resources& fallback);
 /// What earlier runs of the sweep say of those that are left: the longest time that one of them needs, and the memory
 /// that the largest took on the processor, each with a margin. Nothing where no run is done.
 Resources learned_resources(const std::vector<SweepRun>& runs);
+
+/// Machines of a cluster that failed under a run which is still to be done, as its journal says: the beginnings of
+/// their names, up to a dot.
+std::set<std::string> failed_nodes(const std::vector<SweepRun>& runs, const std::string& cluster);
 
 /// For how many runs like this finished one its GPU has memory, with a margin; nothing where it was on no GPU.
 std::optional<std::int64_t> runs_that_fit(const Run& run);

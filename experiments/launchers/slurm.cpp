@@ -135,6 +135,14 @@ SlurmCluster ask_cluster() {
   return cluster;
 }
 
+std::vector<std::string> nodes_of(const std::string& partition) {
+  std::vector<std::string> nodes;
+  for (const std::string& line : split(ask({"sinfo", "-h", "-N", "-p", partition, "-o", "%N"}), '\n')) {
+    if (!line.empty()) nodes.emplace_back(trim(line));
+  }
+  return nodes;
+}
+
 bool is_slurm_here() { return run_command({"squeue", "--version"}).code == 0; }
 
 std::vector<QueuedWorker> queued_workers(const std::string& job_name) {

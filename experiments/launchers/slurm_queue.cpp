@@ -1,6 +1,7 @@
 // Workers as an array of Slurm jobs.
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -29,6 +30,7 @@ class SlurmQueue : public WorkerQueue {
         resources_(or_else(or_else(request.asked, request.site.resources), supposed())) {
     check();
     request_.save = save_seconds();
+    request_.exclude = nodes_to_leave_out();
     request_.list.cores = static_cast<std::int64_t>(resources_.cpus.value);
     request_.list.runs_per_gpu = resources_.runs_per_gpu;
   }
@@ -49,12 +51,25 @@ class SlurmQueue : public WorkerQueue {
       text += fmt::format("submitted job {}: {} worker{} in partition {}\n", submit_array(script, tasks), tasks,
                           tasks == 1 ? "" : "s", partition_.name);
     }
+    if (!request_.exclude.empty()) {
+      text += fmt::format("left out, for a run was lost when they failed: {}\n", join(request_.exclude, ", "));
+    }
     return text + fmt::format("their logs: {}\n", request_.list.folder().string());
   }
 
  private:
   std::string script_for(std::int64_t count) const {
     return slurm_script(request_, resources_, std::min(count, cluster_.max_array));
+  }
+
+  /// Nodes of the partition that failed under runs which are left, unless it has no others.
+  std::vector<std::string> nodes_to_leave_out() const {
+    const std::set<std::string> failed = failed_nodes(request_.list.items, cluster_.name);
+    if (failed.empty()) return {};
+    std::vector<std::string> nodes = nodes_of(partition_.name);
+    const std::size_t all = nodes.size();
+    std::erase_if(nodes, [&](const std::string& node) { return !failed.contains(node); });
+    return nodes.size() < all ? nodes : std::vector<std::string>();
   }
 
   /// What nobody has said, as far as the runs and the cluster tell.

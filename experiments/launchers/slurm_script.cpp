@@ -32,6 +32,23 @@ void add_option(std::string& text, std::string_view name, const std::string& val
   if (!value.empty()) text += fmt::format("#SBATCH --{}={}\n", name, value);
 }
 
+/// The site's options of sbatch. Of an option that is given twice the last counts, so the machines to be left out join
+/// those that the site leaves out.
+std::vector<std::string> directives_of(const QueueRequest& request) {
+  std::vector<std::string> directives = request.site.directives;
+  if (request.exclude.empty()) return directives;
+  const std::string nodes = join(request.exclude, ",");
+  for (std::string& directive : directives) {
+    for (const std::string_view option : {"--exclude=", "--exclude ", "-x "}) {
+      if (!directive.starts_with(option)) continue;
+      directive += "," + nodes;
+      return directives;
+    }
+  }
+  directives.push_back("--exclude=" + nodes);
+  return directives;
+}
+
 }  // namespace
 
 std::string slurm_script(const QueueRequest& request, const Resources& resources, std::int64_t tasks) {
@@ -53,7 +70,7 @@ std::string slurm_script(const QueueRequest& request, const Resources& resources
   if (resources.time.known()) add_option(text, "time", fmt::format("{:.0f}", std::ceil(resources.time.value / 60)));
   text += fmt::format("#SBATCH --signal=B:USR1@{}\n#SBATCH --requeue\n#SBATCH --open-mode=append\n", save);
   add_option(text, "output", (request.list.folder() / "%A_%a.log").string());
-  for (const std::string& directive : site.directives) text += fmt::format("#SBATCH {}\n", directive);
+  for (const std::string& directive : directives_of(request)) text += fmt::format("#SBATCH {}\n", directive);
   text += "\n";
   for (const std::string& line : site.setup) text += line + "\n";
   text += "task=${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID\n";

@@ -20,6 +20,7 @@ struct QueueRequest {
   Site site;
   fs::path program;  // that the workers run
   double save = 0;   // seconds before a worker's time is over at which it is told to save; set by the queue
+  std::vector<std::string> exclude;  // machines that workers are not to have; set by the queue
 };
 
 /// A worker that waits or runs, as its queue sees it.

@@ -149,6 +149,43 @@ TEST(SlurmScript, AsksForWhatWasSaidAndNoMore) {
   EXPECT_THAT(little, AllOf(Not(HasSubstr("--account")), Not(HasSubstr("--qos"))));
 }
 
+TEST(SlurmScript, LeavesOutMachinesThatFailedBesideThoseThatTheSiteLeavesOut) {
+  QueueRequest request{.list = {.name = "spans", .runs = "/scratch", .items = {}},
+                       .asked = {},
+                       .site = {},
+                       .program = "/scratch/xlm",
+                       .save = 90,
+                       .exclude = {"node3", "node7"}};
+  const Resources resources = resources_of("{cpus: 1, gpus: 0}");
+  EXPECT_THAT(slurm_script(request, resources, 1), HasSubstr("\n#SBATCH --exclude=node3,node7\n"));
+  request.site.directives = {"--exclude=node1", "--constraint=a100"};
+  const std::string both = slurm_script(request, resources, 1);
+  EXPECT_THAT(both, HasSubstr("\n#SBATCH --exclude=node1,node3,node7\n#SBATCH --constraint=a100\n"));
+  EXPECT_EQ(both.find("--exclude"), both.rfind("--exclude")) << "the second would count alone";
+  request.exclude.clear();
+  EXPECT_THAT(slurm_script(request, resources, 1), HasSubstr("\n#SBATCH --exclude=node1\n"));
+}
+
+TEST(Resources, NodesThatFailedUnderRunsThatAreLeftAreKnownFromTheirJournals) {
+  const TemporaryFolder folder;
+  const fs::path data = make_data(folder.path() / "data");
+  const Yaml tree = parse_yaml(run_config(data, "sweep: {grid: {seed: [1, 2, 3, 4]}}\n"), "sweep.yaml");
+  std::vector<SweepRun> runs = plan_sweep(tree, folder.path() / "runs", false);
+  const auto lost = [&](std::size_t i, const char* host, const char* job, const char* cause) {
+    submit(runs[i].planned);
+    Journal journal(runs[i].planned.paths.journal());
+    journal.append("state", {{"state", "running"}, {"host", host}, {"pid", 7}, {"job", job}});
+    journal.append("state", {{"state", "queued"}, {"cause", cause}, {"reason", "gone"}});
+  };
+  lost(0, "node3.cluster.example", "here:12_1", "node");
+  lost(0, "node4", "here:12_1", "killed");
+  lost(1, "node5", "elsewhere:3_1", "node");
+  lost(2, "node6", "here:12_2", "node");
+  Journal(runs[2].planned.paths.journal()).append("state", {{"state", "done"}});
+  for (SweepRun& run : runs) look_at(run, false);
+  EXPECT_THAT(failed_nodes(runs, "here"), testing::ElementsAre("node3"));
+}
+
 TEST(Slurm, TimesAreReadInAllItsForms) {
   EXPECT_EQ(slurm_seconds("1-02:03:04"), 86400 + 2 * 3600 + 3 * 60 + 4);
   EXPECT_EQ(slurm_seconds("2-00"), 2 * 86400);
