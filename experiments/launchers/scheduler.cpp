@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "experiments/launchers/work_list.h"
 #include "experiments/runs/live_run.h"
 #include "experiments/runs/machine_resources.h"
 #include "experiments/runs/stop_request.h"
@@ -32,6 +33,7 @@ Scheduler::Scheduler(const std::vector<SweepRun>& runs, const LaunchSettings& se
       next_look_(settings.clock()) {
   if (settings.early_stopping) halving_.emplace(*settings.early_stopping, runs);
   for (const SweepRun& run : runs) {
+    own_.insert(run.id());
     if (run.action == SweepAction::kRun) queue_.push_back(&run);
     if (run.action == SweepAction::kWait) leave(run);
   }
@@ -73,6 +75,16 @@ bool Scheduler::has_source(const SweepRun& run) {
   return ready;
 }
 
+/// Whether the source of a run is on the list of another sweep, whose workers may come at any time.
+bool Scheduler::is_queued_for_others(const SweepRun& run) const {
+  if (own_.contains(run.source) || status_of_source(run) != name_of(RunStatus::kQueued)) return false;
+  const std::vector<WorkList> lists = work_lists(run.planned.paths.folder.parent_path());
+  return std::any_of(lists.begin(), lists.end(), [&](const WorkList& list) {
+    return std::any_of(list.items.begin(), list.items.end(),
+                       [&](const SweepRun& item) { return item.id() == run.source; });
+  });
+}
+
 /// Gives up runs of the queue whose source will not come, as far as can be known. Whether those of others will.
 bool Scheduler::await_sources() {
   bool coming = false;
@@ -80,13 +92,13 @@ bool Scheduler::await_sources() {
     const SourceState source = halving_ && !halving_->may_train(*run) ? SourceState::kReady : source_state(*run);
     if (source == SourceState::kLost) {
       give_up(*run, fmt::format("{}, from which it begins, is {}", run->source, status_of_source(*run)));
-    } else if (source == SourceState::kWaiting) {
+    } else if (source == SourceState::kWaiting && !is_queued_for_others(*run)) {
       const bool given_up = report_.ended.contains(run->source);
       give_up(*run, fmt::format("{}, from which it begins, {}", run->source,
                                 given_up ? "was given up" : "is not done, and nobody is at work on it"));
     } else {
       queue_.push_back(run);
-      coming = coming || source == SourceState::kComing;
+      coming = coming || source == SourceState::kComing || source == SourceState::kWaiting;
     }
   }
   return coming;

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -98,6 +99,7 @@ class Scheduler {
   bool may_train(const SweepRun& run);
   bool has_source(const SweepRun& run);
   const SweepRun* next_run();
+  bool is_queued_for_others(const SweepRun& run) const;
   bool await_sources();
   bool is_more_to_come();
   void say_how_it_stands(const SweepRun& run, RunStatus state, std::int64_t token);
@@ -132,6 +134,7 @@ class Scheduler {
   WorkerHost& host_;
   std::vector<Place> places_;
   std::deque<const SweepRun*> queue_;
+  std::set<std::string> own_;       // ids of all runs of the sweep
   std::optional<Halving> halving_;  // where the sweep stops runs early: those held at a rung stay in the queue
   std::vector<const SweepRun*> elsewhere_;
   double next_source_look_ = 0;            // at the sources of runs, when nothing else is left

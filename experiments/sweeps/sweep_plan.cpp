@@ -49,6 +49,16 @@ void look_at_evaluations(SweepRun& planned, const Run& run) {
                   elsewhere ? "being made elsewhere" : "to be made");
 }
 
+/// In words; "absent" where there is no such folder.
+std::string status_in(const fs::path& folder) {
+  if (!fs::exists(folder)) return "absent";
+  try {
+    return std::string(name_of(read_live_run(folder).status));
+  } catch (const Error&) {
+    return "damaged";
+  }
+}
+
 /// Plans points of a sweep, with the runs that they begin from.
 class PointPlanner {
  public:
@@ -62,14 +72,16 @@ class PointPlanner {
     return planner_.plan_after(from, read_run_options(with_source_as_text(configuration)));
   }
 
-  /// Somebody has to make what others begin from: a run that is not of the sweep must be there.
+  /// Somebody has to make what others begin from: a run that is not of the sweep must be there, or on its way.
   void check_sources(const std::set<std::string>& sweep) const {
     for (const auto& [id, where] : sources_) {
       if (sweep.contains(id) || fs::is_directory(RunPaths{runs_ / id}.model())) continue;
+      const std::string status = status_in(runs_ / id);
+      if (status == name_of(RunStatus::kQueued) || status == name_of(RunStatus::kRunning)) continue;
       throw UsageError(
-          fmt::format("{}: model.init_from asks for a run that is not of this sweep, and not done ({})\n"
+          fmt::format("{}: model.init_from asks for a run that is not of this sweep, and {} ({})\n"
                       "add it to the sweep's points, or name a run or model that is there",
-                      where, id));
+                      where, status == "absent" ? "not queued by another" : status, id));
     }
   }
 
@@ -97,13 +109,7 @@ SourceState source_state(const SweepRun& run) {
   return SourceState::kWaiting;
 }
 
-std::string status_of_source(const SweepRun& run) {
-  try {
-    return std::string(name_of(read_live_run(source_folder(run)).status));
-  } catch (const Error&) {
-    return "damaged";
-  }
-}
+std::string status_of_source(const SweepRun& run) { return status_in(source_folder(run)); }
 
 void shuffle_runs(std::vector<SweepRun>& runs) {
   // A run's id ends with a hash of what it is.

@@ -38,8 +38,8 @@ struct SweepRun {
 };
 
 /// All runs of a sweep in the order of its points, each once. Reads run folders, writes nothing. Throws UsageError with
-/// file:line for any point that is no valid run, or begins from one that is neither of the sweep nor there, and
-/// DataError for data that is not there.
+/// file:line for any point that is no valid run, or begins from one that is neither of the sweep nor there nor queued
+/// or being done for another, and DataError for data that is not there.
 std::vector<SweepRun> plan_sweep(const Yaml& tree, const fs::path& runs, bool retry);
 
 /// Puts runs in an order that follows from their ids alone: mixed, and the same on every machine.
@@ -53,7 +53,7 @@ enum class SourceState {
   kLost,     // it has failed, diverged or been pruned
 };
 SourceState source_state(const SweepRun& run);
-/// In words: "diverged".
+/// In words: "diverged"; "absent", "damaged".
 std::string status_of_source(const SweepRun& run);
 
 /// How a run stands now: sets status, action, reason, checkpoint and the evaluations that are left.

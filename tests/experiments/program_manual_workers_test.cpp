@@ -55,6 +55,21 @@ TEST_F(ProgramTest, AStoppedWorkerSavesAndAnotherGoesOn) {
   for (const fs::path& folder : run_folders()) EXPECT_EQ(steps(folder).size(), 10U) << folder;
 }
 
+TEST_F(ProgramTest, ARunWaitsForTheRunOfAnotherSweepFromWhichItBegins) {
+  write_sweep("sweep: {grid: {model.span: [8], model.init_from: [{model.span: 16}]}}\n");
+  EXPECT_THAT(run({"sweep", "sweep.yaml"}).err, HasSubstr("not of this sweep, and not queued by another"));
+  write_file(folder_.path() / "first.yaml", run_config("data", "sweep: {grid: {model.span: [16]}}\n"));
+  const std::vector<std::string> command = printed_command(run({"sweep", "first.yaml", "--launcher", "manual"}).out);
+  BackgroundProgram later = start({"sweep", "sweep.yaml"});
+  until([&] { return fs::exists(runs_) && run_folders().size() == 2; });
+  ::usleep(500000);  // it looks round, and has no reason to end
+  EXPECT_TRUE(later.is_running()) << later.standard_error();
+  EXPECT_EQ(BackgroundProgram(command, folder_.path()).wait().code, kDone);
+  const ProgramResult result = later.wait();
+  EXPECT_EQ(result.code, kDone) << result.err << result.out;
+  expect_all_done(2);
+}
+
 TEST_F(ProgramTest, WaitingEndsWithASignalAndLeavesTheWorkers) {
   write_sweep(kSweep);
   const std::vector<std::string> command = printed_command(run({"sweep", "sweep.yaml", "--launcher", "manual"}).out);

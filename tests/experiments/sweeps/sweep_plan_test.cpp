@@ -130,8 +130,9 @@ TEST_F(SweepPlanTest, ASourceThatNobodyMakesIsAnErrorWithItsPlace) {
     return "none";
   };
   EXPECT_THAT(complaint("sweep: {grid: {seed: [1]}}\n"), "none");
-  EXPECT_THAT(complaint("sweep:\n  grid:\n    model.init_from: [{model.span: 4}]\n"),
-              AllOf(HasSubstr("sweep.yaml:7: model.init_from"), HasSubstr("not of this sweep, and not done")));
+  EXPECT_THAT(
+      complaint("sweep:\n  grid:\n    model.init_from: [{model.span: 4}]\n"),
+      AllOf(HasSubstr("sweep.yaml:7: model.init_from"), HasSubstr("not of this sweep, and not queued by another")));
   EXPECT_THAT(complaint("sweep: {grid: {model.init_from: [{}]}}\n"), HasSubstr("in which values"));
   std::string stopped = run_config(data_, std::string(kTwoStages) + "  early_stopping: {rungs: [4]}\n");
   stopped.replace(stopped.find("checkpoint_every: 4"), 19, "checkpoint_every: 4, eval_every: 2");
@@ -139,6 +140,20 @@ TEST_F(SweepPlanTest, ASourceThatNobodyMakesIsAnErrorWithItsPlace) {
       << "one of them would have to go";
   EXPECT_THAT(complaint("sweep: {grid: {model.init_from: [{model.spam: 4}]}}\n"),
               HasSubstr("unknown key 'spam' in 'model'"));
+}
+
+TEST_F(SweepPlanTest, ASourceThatIsQueuedForAnotherSweepIsWaitedFor) {
+  const char* kLater = "sweep: {grid: {model.span: [8], model.init_from: [{model.span: 16}]}}\n";
+  EXPECT_THROW(plan(kLater), UsageError);
+  const auto first = plan("sweep: {grid: {model.span: [16]}}\n");
+  submit(first[0].planned);
+  const auto later = plan(kLater);
+  ASSERT_EQ(later.size(), 1U);
+  EXPECT_EQ(later[0].source, first[0].id());
+  EXPECT_EQ(later[0].reason, "new, once " + first[0].id() + " is done");
+  core_.orders = "fail-at=2";
+  work(first[0]);
+  EXPECT_THROW(plan(kLater), UsageError) << "nobody will make it";
 }
 
 TEST_F(SweepPlanTest, ShufflingMixesTheOrderTheSameWayEachTime) {
