@@ -1,4 +1,5 @@
 // Sweeps on a real Slurm.
+#include <map>
 #include <set>
 
 #include <gmock/gmock.h>
@@ -227,6 +228,76 @@ TEST_F(SlurmTest, AStopEndsWorkersAndCancelsJobsThatWait) {
   EXPECT_EQ(run({"sweep", "sweep.yaml", "--launcher", "slurm", "--wait"}).code, kDone);
   expect_all_done(12);
   for (const fs::path& folder : run_folders()) EXPECT_EQ(steps(folder).size(), 10U) << folder;
+}
+
+TEST_F(SlurmTest, AWatchSaysWhyWorkersWait) {
+  write_file(hold(), "");
+  EXPECT_EQ(submit_workers("8").code, kDone);  // more than the cluster has processors
+  until([&] { return count_running() == 6; });
+  LocalSlurm::until([&] { return slurm_.squeue("%r").find("Resources") != std::string::npos; });
+  const ProgramResult shown = run({"runs", "watch", "sweep.yaml", "--once"});
+  EXPECT_EQ(shown.code, kDone) << shown.err;
+  EXPECT_THAT(shown.out, AllOf(HasSubstr("0 of 12 runs ended, 6 running"), HasSubstr("6 workers run on "),
+                               HasSubstr(", 2 wait: Resources\n")));
+  const Json json = Json::parse(run({"runs", "watch", "sweep.yaml", "--json"}).out);
+  std::map<std::string, int> found;
+  for (const Json& worker : json["workers"]) {
+    ++found[worker["state"].get<std::string>() + " " + worker["reason"].get<std::string>()];
+  }
+  EXPECT_THAT(found, ::testing::ElementsAre(::testing::Pair("PENDING Resources", 2), ::testing::Pair("RUNNING ", 6)));
+  fs::remove(hold());
+  until_all_done(12);
+}
+
+TEST_F(SlurmTest, RunsThatBeginFromRunsOfTheirSweepComeAfterThem) {
+  write_sweep(
+      "resources: {cpus: 1, time: 5min}\nsweep:\n"
+      "  grid: {model.span: [8, 16], seed: [1, 2], model.init_from: [{model.span: 16}]}\n"
+      "  when: {model.init_from: {model.span: 8}}\n");
+  EXPECT_EQ(submit_workers("3").code, kDone);
+  until_all_done(4);
+  expect_all_done(4);
+  std::map<std::string, double> begun;  // by id, when
+  std::map<std::string, double> done;
+  for (const fs::path& folder : run_folders()) {
+    for (const RunState& state : read_live_run(folder).history) {
+      if (state.state == "running") begun.emplace(folder.filename().string(), state.time);
+      if (state.state == "done") done[folder.filename().string()] = state.time;
+    }
+  }
+  const Json plan = Json::parse(run({"sweep", "sweep.yaml", "--dry-run", "--json"}).out);
+  const auto id = [&](std::size_t i) { return plan[i]["run_id"].get<std::string>(); };
+  EXPECT_GE(begun.at(id(0)), done.at(id(2)));
+  EXPECT_GE(begun.at(id(1)), done.at(id(3)));
+}
+
+/// A cluster that takes no more than three tasks in one array.
+class SlurmTestWithSmallArrays : public SlurmTest {
+ protected:
+  void SetUp() override {
+    if (LocalSlurm::starter().empty()) GTEST_SKIP() << "XLM_TEST_SLURM names no Slurm to start";
+    slurm_.start(6, 0, "MAX_ARRAY=3");
+    write_sweep("resources: {cpus: 1, time: 5min}\nsweep: {grid: {seed: [1, 2, 3, 4, 5, 6, 7, 8]}}\n");
+  }
+};
+
+TEST_F(SlurmTestWithSmallArrays, MoreWorkersThanAnArrayHoldsAreSeveralArrays) {
+  write_file(hold(), "");
+  EXPECT_THAT(run({"sweep", "sweep.yaml", "--launcher", "slurm", "--jobs", "7", "--dry-run"}).out,
+              HasSubstr("#SBATCH --array=0-2\n"));
+  const ProgramResult submitted = submit_workers("7");
+  EXPECT_EQ(submitted.code, kDone) << submitted.err;
+  EXPECT_THAT(submitted.out, ::testing::ContainsRegex("job [0-9]+: 3 workers in .*\nsubmitted job [0-9]+: 3 workers in "
+                                                      ".*\nsubmitted job [0-9]+: 1 worker in "));
+  std::map<std::string, int> tasks;  // of each array
+  for (const std::string& array : slurm_.jobs("%F")) ++tasks[array];
+  std::vector<int> sizes;
+  for (const auto& [array, size] : tasks) sizes.push_back(size);
+  EXPECT_THAT(sizes, ::testing::UnorderedElementsAre(3, 3, 1));
+  EXPECT_THAT(submit_workers("7").out, HasSubstr("nothing was submitted"));
+  fs::remove(hold());
+  until_all_done(8);
+  expect_all_done(8);
 }
 
 TEST_F(SlurmTest, WhatTheClusterWouldRefuseEndsBeforeAnythingIsWritten) {
