@@ -8,15 +8,13 @@
 #include <csignal>
 #include <cstdio>
 #include <iostream>
-#include <new>
 
 #include <fmt/format.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
 #include "base/error.h"
-#include "base/files.h"
-#include "base/json.h"
+#include "base/foreign_error.h"
 #include "base/text.h"
 #include "base/version.h"
 #include "cmd/command.h"
@@ -119,33 +117,18 @@ void install_error_handlers() {
   std::signal(SIGBUS, handle_bus_error);
 }
 
-/// Runs a command; the errors of other libraries become ours where they say what a user did or has.
-int call(const std::function<int()>& runner) {
-  try {
-    return runner();
-  } catch (const fs::filesystem_error& error) {
-    throw_file_error("use", error.path1(), error.code().value());
-  } catch (const nlohmann::json::exception& error) {
-    throw DataError(fmt::format("a file holds JSON that was not expected there: {}", reason_of(error)));
-  }
-}
-
-/// The same with messages and exit codes for what is thrown.
+/// Runs a command, with messages and exit codes for what is thrown.
 int run_command(const GlobalOptions& global, const std::function<int()>& runner) {
   configure_log(global);
   try {
-    return call(runner);
-  } catch (const Error& error) {
-    complain(global, error.what());
-    return error.code();
-  } catch (const std::bad_alloc&) {
-    complain(global, "out of memory");
-    return kOutOfResources;
+    return runner();
   } catch (const std::exception& error) {
-    // Libraries' own exceptions: the first line says what; the rest (libtorch adds a backtrace) only on request.
+    const Error in_words = as_error(error);
     const std::string what = error.what();
-    complain(global, global.verbose ? what : what.substr(0, what.find('\n')));
-    return kFailed;
+    const std::size_t more = what.find('\n');  // libtorch adds a backtrace
+    const bool whole = global.verbose && dynamic_cast<const Error*>(&error) == nullptr && more != std::string::npos;
+    complain(global, whole ? in_words.what() + what.substr(more) : in_words.what());
+    return in_words.code();
   }
 }
 

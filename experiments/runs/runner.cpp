@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/foreign_error.h"
 #include "base/memory_limit.h"
-#include "base/text.h"
 #include "experiments/configuration/configuration.h"
 #include "experiments/runs/attempt_end.h"
 #include "experiments/runs/core_library.h"
@@ -216,8 +216,8 @@ std::optional<RunReport> attempt_training(const Run& run, const std::function<Co
   } catch (const Error& error) {
     return failed(sink, EndCause::kError, error.what(), error.code());
   } catch (const std::exception& error) {
-    // Other libraries' exceptions: the first line says what, libtorch adds a backtrace.
-    return failed(sink, EndCause::kError, first_line(error.what()), kFailed);
+    const Error in_words = as_error(error);
+    return failed(sink, EndCause::kError, in_words.what(), in_words.code());
   }
 }
 

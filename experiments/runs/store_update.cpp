@@ -3,6 +3,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include "base/foreign_error.h"
 #include "experiments/runs/run_lock.h"
 #include "results/store/store.h"
 
@@ -14,7 +15,7 @@ void update_store(const fs::path& runs, const fs::path& store_file) {
   } catch (const std::exception& error) {
     spdlog::warn(
         "the store {} is not up to date: {}\nthe results are safe in the run folders; 'xlm runs sync' tries again",
-        store_file.string(), error.what());
+        store_file.string(), as_error(error).what());
   }
 }
 

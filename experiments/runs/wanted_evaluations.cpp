@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "base/text.h"
+#include "base/foreign_error.h"
 #include "experiments/configuration/configuration.h"
 #include "experiments/runs/journal_sink.h"
 
@@ -101,12 +101,9 @@ EvaluationsReport make_missing_evaluations(Core& core, const Run& run, const Run
       report.stopped = true;
     } catch (const LostRunError&) {
       throw;
-    } catch (const Error& error) {
-      failed(error.what(), error.code());
-    } catch (const std::bad_alloc&) {
-      failed("out of memory", kOutOfResources);
     } catch (const std::exception& error) {
-      failed(first_line(error.what()), kFailed);
+      const Error in_words = as_error(error);
+      failed(in_words.what(), in_words.code());
     }
   }
   return report;

@@ -3,6 +3,7 @@
 // is empty, by the variable XLM_FAKE_CORE, as words with a space between them:
 //   diverge-at=5           the loss becomes NaN at step 5
 //   fail-at=5              an error is thrown
+//   slip-at=5              a mistake of the program: an exception of the standard library, at 0 in every evaluation
 //   kill-at=5              the process kills itself
 //   memory-for=2           memory is too small for more than two rows of the batch at once, from step 2 on
 //   memory-limit-at=5      memory is too small for step 5, however few rows are computed at once
@@ -23,6 +24,7 @@
 #include <map>
 #include <set>
 #include <sstream>
+#include <stdexcept>
 #include <string>
 #include <thread>
 
@@ -87,6 +89,7 @@ class FakeCore : public Core {
     const auto orders_here = orders_of(job.options.seed);
     const auto failing = orders_here.find("fail-at-overlap");
     if (failing != orders_here.end() && failing->second == overlap) throw Error("no such overlap");
+    if (orders_here.contains("slip-at") && orders_here.at("slip-at") == 0) throw std::out_of_range("map::at");
     return {.split = job.split,
             .tokens = 100,
             .loss = 2.5,
@@ -165,8 +168,8 @@ class FakeCore : public Core {
       if (word.starts_with(own)) word = word.substr(own.size());
       const std::size_t equals = word.find('=');
       const std::string name = word.substr(0, equals);
-      const std::set<std::string> known{"diverge-at",      "fail-at",         "kill-at", "memory-for",
-                                        "memory-limit-at", "fail-at-overlap", "pace"};
+      const std::set<std::string> known{"diverge-at", "fail-at",         "slip-at",         "kill-at",
+                                        "memory-for", "memory-limit-at", "fail-at-overlap", "pace"};
       if (!known.contains(name)) throw Error("no such order: " + word);
       found[name] = std::stoll(word.substr(equals + 1));
     }
@@ -190,6 +193,7 @@ class FakeCore : public Core {
     if (has("diverge-at")) throw DivergedError("the loss became NaN at step " + std::to_string(step));
     if (has("fail-at")) throw Error("something broke");
     if (has("memory-limit-at")) throw MemoryLimitError("out of memory: however few rows");
+    if (has("slip-at")) throw std::out_of_range("map::at");
     if (has("kill-at")) ::kill(::getpid(), SIGKILL);
     const TrainOptions& train = job.options.train;
     const std::int64_t rows = train.micro_batch > 0 ? train.micro_batch : train.batch;

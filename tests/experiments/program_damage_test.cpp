@@ -123,6 +123,22 @@ TEST_F(ProgramTest, AFileThatIsCutShortWhileItIsReadIsAnError) {
   EXPECT_THAT(result.err, HasSubstr("a file was cut short while it was read"));
 }
 
+/// A number of the library's for it tells nobody anything.
+TEST_F(ProgramTest, AMistakeOfTheProgramIsToldInWords) {
+  order("slip-at=5");
+  const ProgramResult trained = run({"train", "run.yaml"});
+  EXPECT_EQ(trained.code, kFailed);
+  EXPECT_THAT(trained.err,
+              HasSubstr("something happened that the program did not foresee (map::at)\nthat is a mistake"));
+  EXPECT_THAT(read_live_run(run_folders().front()).reason, HasSubstr("did not foresee (map::at)"));
+  order("");
+  ASSERT_EQ(run({"train", "run.yaml"}).code, kDone);
+  order("slip-at=0");
+  const ProgramResult evaluated = run({"eval", run_folders().front().filename().string()});
+  EXPECT_EQ(evaluated.code, kFailed);
+  EXPECT_THAT(evaluated.err, HasSubstr("error: something happened that the program did not foresee (map::at)"));
+}
+
 TEST_F(ProgramTest, MoreThreadsThanThereCanBeAreAnError) {
 #if defined(__SANITIZE_ADDRESS__)
   GTEST_SKIP() << "the sanitizer itself needs more address space than the limit leaves";

@@ -1,0 +1,71 @@
+// What other libraries throw, in words.
+#include "base/foreign_error.h"
+
+#include <functional>
+#include <memory>
+#include <new>
+#include <optional>
+#include <regex>
+#include <system_error>
+#include <typeinfo>
+#include <variant>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "base/files.h"
+#include "base/json.h"
+#include "base/text.h"
+
+namespace xlm {
+namespace {
+
+Error file_error(const fs::filesystem_error& error) {
+  try {
+    throw_file_error("use", error.path1(), error.code().value());
+  } catch (const Error& in_words) {
+    return in_words;
+  }
+}
+
+Error system_error(const std::system_error& error) {
+  const bool lacks = error.code() == std::errc::resource_unavailable_try_again ||  // no more threads
+                     error.code() == std::errc::not_enough_memory || error.code() == std::errc::too_many_files_open;
+  return Error(fmt::format("the system refused something: {}", error.code().message()),
+               lacks ? kOutOfResources : kFailed);
+}
+
+/// What only a mistake in the program throws, or a file that holds what no check has thought of.
+bool is_unforeseen(const std::exception& error) {
+  return dynamic_cast<const std::logic_error*>(&error) != nullptr ||  // out_of_range, invalid_argument, length_error, …
+         dynamic_cast<const std::range_error*>(&error) != nullptr ||
+         dynamic_cast<const std::overflow_error*>(&error) != nullptr ||
+         dynamic_cast<const std::regex_error*>(&error) != nullptr ||
+         dynamic_cast<const std::bad_cast*>(&error) != nullptr ||
+         dynamic_cast<const std::bad_optional_access*>(&error) != nullptr ||
+         dynamic_cast<const std::bad_variant_access*>(&error) != nullptr ||
+         dynamic_cast<const std::bad_function_call*>(&error) != nullptr ||
+         dynamic_cast<const std::bad_weak_ptr*>(&error) != nullptr ||
+         dynamic_cast<const std::bad_exception*>(&error) != nullptr;
+}
+
+}  // namespace
+
+Error as_error(const std::exception& error) {
+  if (const auto* ours = dynamic_cast<const Error*>(&error)) return *ours;
+  if (const auto* file = dynamic_cast<const fs::filesystem_error*>(&error)) return file_error(*file);
+  if (const auto* json = dynamic_cast<const nlohmann::json::exception*>(&error)) {
+    return DataError(fmt::format("a file holds JSON that was not expected there: {}", reason_of(*json)));
+  }
+  if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) return ResourceError("out of memory");
+  if (const auto* system = dynamic_cast<const std::system_error*>(&error)) return system_error(*system);
+  const std::string what = first_line(error.what());
+  if (!is_unforeseen(error)) return Error(what);
+  return Error(
+      fmt::format("something happened that the program did not foresee ({})\n"
+                  "that is a mistake in it, or in a file that it read: leave out one option or file after the other to "
+                  "find which",
+                  what));
+}
+
+}  // namespace xlm
