@@ -66,6 +66,14 @@ TensorFile read_safetensors(const fs::path& path) {
   return result;
 }
 
+TensorFile read_hashed_safetensors(const fs::path& path) {
+  TensorFile file = read_safetensors(path);
+  if (!file.metadata.contains(kHash)) {
+    throw DataError(fmt::format("{} is corrupt: it has lost the hash it was saved with", path.string()));
+  }
+  return file;
+}
+
 void write_safetensors(const fs::path& path, const NamedTensors& tensors,
                        const std::map<std::string, std::string>& metadata) {
   Json header = {{"__metadata__", metadata}};

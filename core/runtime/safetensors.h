@@ -24,6 +24,9 @@ struct TensorFile {
 /// does not have the hash that write_safetensors gave it. Files of other programs have none.
 TensorFile read_safetensors(const fs::path& path);
 
+/// The same of a file that only write_safetensors writes: one without a hash is damaged, too.
+TensorFile read_hashed_safetensors(const fs::path& path);
+
 /// Writes atomically: a reader sees the old file or the new one. Tensors may lie on any device. The metadata gets the
 /// SHA-256 of all the rest, as "xlm.sha256".
 void write_safetensors(const fs::path& path, const NamedTensors& tensors,

@@ -18,7 +18,7 @@ struct BestWeights::Kept {
 std::optional<BestWeights::Kept> BestWeights::load() const {
   if (!fs::exists(file_)) return std::nullopt;
   try {
-    TensorFile file = read_safetensors(file_);
+    TensorFile file = read_hashed_safetensors(file_);
     Kept kept{.place = {}, .weights = std::move(file.tensors)};
     if (!parse_integer(file.metadata["step"], kept.place.step)) return std::nullopt;
     if (!parse_real(file.metadata["loss"], kept.place.loss)) return std::nullopt;

@@ -31,7 +31,7 @@ std::map<std::int64_t, fs::path, std::greater<>> checkpoint_files(const fs::path
 }
 
 Checkpoint load_checkpoint(const fs::path& path) {
-  TensorFile file = read_safetensors(path);
+  TensorFile file = read_hashed_safetensors(path);
   Checkpoint checkpoint;
   checkpoint.state = parse_json(file.metadata["state"], path.string());
   checkpoint.step = checkpoint.state.at("step").get<std::int64_t>();

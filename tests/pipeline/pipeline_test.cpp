@@ -467,6 +467,42 @@ TEST_F(Pipeline, CorruptAndMissingInputsHaveTheDocumentedCodes) {
   EXPECT_NE(unknown.err.find("did you mean 'eval'"), std::string::npos) << unknown.err;
 }
 
+TEST_F(Pipeline, DataThatAreCutShortWhileARunReadsThemAreAnErrorAfterWhichItGoesOn) {
+  const auto command = [](const std::string& runs) {
+    return std::vector<std::string>{
+        "train", "run.yaml", "--runs", runs, "train.steps=600", "train.checkpoint_every=50", "train.eval_every=0"};
+  };
+  ASSERT_EQ(xlm(command("whole")).code, 0);
+  const fs::path text = folder_.path() / "data/train.bin";
+  const std::string bytes = read_file(text);
+  ASSERT_GT(bytes.size(), 5 * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)));
+  const auto training = start(command("cut"));
+  while (training->is_running() && (!fs::exists(folder_.path() / "cut") || run_folder("cut").empty() ||
+                                    !fs::exists(run_folder("cut") / "checkpoints/step-000000050.safetensors"))) {
+    ::usleep(1000);
+  }
+  training->kill(SIGSTOP);
+  ASSERT_TRUE(training->is_running()) << "it was over before its text could be cut";
+  ASSERT_EQ(::truncate(text.c_str(), ::sysconf(_SC_PAGESIZE)), 0) << "as a copy that begins anew does";
+  training->kill(SIGCONT);
+  const ProgramResult cut = training->wait();
+  EXPECT_EQ(cut.code, 3) << cut.err;
+  EXPECT_THAT(cut.err, HasSubstr("error: a file was cut short while it was read (data, weights or a journal)"));
+  for (const auto& entry : fs::recursive_directory_iterator(folder_.path() / "cut")) {
+    const std::string name = entry.path().filename().string();
+    EXPECT_FALSE(name.starts_with(".")) << entry.path() << " was left behind";
+  }
+
+  const ProgramResult refused = xlm(command("cut"));
+  EXPECT_EQ(refused.code, 3) << refused.err;
+  EXPECT_THAT(refused.err, HasSubstr("train.bin"));
+  write_file(text, bytes);
+  const ProgramResult resumed = xlm(command("cut"));
+  EXPECT_EQ(resumed.code, 0) << resumed.err;
+  EXPECT_THAT(resumed.err, HasSubstr("going on from step"));
+  EXPECT_EQ(model_hash("cut"), model_hash("whole"));
+}
+
 TEST_F(Pipeline, ARunThatPausedAtRungsEndsWithTheSameBits) {
   write_file(folder_.path() / "search.yaml",
              std::string(kRun) +

@@ -61,6 +61,26 @@ TEST(Safetensors, RefusesMalformedFiles) {
     EXPECT_THROW(read_safetensors(file_with(folder, header, bytes)), DataError) << header;
 }
 
+TEST(Safetensors, RefusesHeadersThatAreNestedWithoutEnd) {
+  const TemporaryFolder folder;
+  constexpr std::size_t kDepth = 100'000;  // readers that call themselves for every bracket die of it
+  const std::string lists = std::string(kDepth, '[') + std::string(kDepth, ']');
+  std::string maps;
+  for (std::size_t i = 0; i < kDepth; ++i) maps += R"({"a":)";
+  maps += "1" + std::string(kDepth, '}');
+  for (const std::string& header :
+       {lists, maps, R"({"a":)" + lists + "}", R"({"__metadata__":{"a":)" + lists + "}}",
+        R"({"a":{"dtype":"F32","shape":)" + lists + R"(,"data_offsets":[0,4]}})", std::string(kDepth, '[')}) {
+    try {
+      read_safetensors(file_with(folder, header, 4));
+      ADD_FAILURE() << header.substr(0, 40);
+    } catch (const DataError& error) {
+      EXPECT_NE(std::string(error.what()).find("x.safetensors"), std::string::npos) << error.what();
+      EXPECT_LT(std::string(error.what()).size(), 500U) << "the message is not the file";
+    }
+  }
+}
+
 TEST(Safetensors, ChangedBytesAreNoticed) {
   const TemporaryFolder folder;
   const fs::path path = folder.path() / "t";

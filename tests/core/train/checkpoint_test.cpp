@@ -49,6 +49,23 @@ TEST(Checkpoint, ACorruptNewestFallsBackToTheOneBefore) {
   EXPECT_NE(warnings.front().find("step-000000002"), std::string::npos) << warnings.front();
 }
 
+TEST(Checkpoint, OneThatHasLostItsHashIsPassedOver) {
+  const TemporaryFolder folder;
+  const CheckpointFolder checkpoints(folder.path());
+  checkpoints.save(checkpoint_of(1));
+  const fs::path file = checkpoints.save(checkpoint_of(2));
+  std::string bytes = read_file(file);
+  bytes.at(bytes.find("xlm.sha256")) = 'y';
+  bytes.back() = '\x55';  // what the hash would have shown
+  write_file(file, bytes);
+  std::vector<std::string> warnings;
+  const auto newest = checkpoints.load_newest([&](const std::string& text) { warnings.push_back(text); });
+  ASSERT_TRUE(newest);
+  EXPECT_EQ(newest->step, 1);
+  ASSERT_EQ(warnings.size(), 1U);
+  EXPECT_NE(warnings.front().find("has lost the hash"), std::string::npos) << warnings.front();
+}
+
 TEST(Checkpoint, TruncatedAndForeignFilesArePassedOver) {
   const TemporaryFolder folder;
   const CheckpointFolder checkpoints(folder.path());

@@ -1,6 +1,7 @@
 // Which weights become the model: the last ones are a candidate like all others.
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -114,6 +115,53 @@ TEST_F(SelectionTest, ARunThatIsStoppedInItsFinalEvaluationChoosesTheSame) {
       EXPECT_FALSE(last.last_grid(name).rows.empty()) << name;
       EXPECT_EQ(last.last_grid(name).rows, whole_sink.last_grid(name).rows) << name;
     }
+  }
+}
+
+/// Of a file with changed bytes nothing is used: it is said, and the model is made of weights that are whole.
+TEST_F(SelectionTest, BestWeightsWithChangedBytesAreSaidAndNotUsed) {
+  TrainJob last = rising_job("last");
+  last.options.eval.select = EvalOptions::Select::kLast;
+  RecordingSink last_sink;
+  ASSERT_EQ(train(last, last_sink), TrainOutcome::kDone);
+  const TrainJob stopped = rising_job("stopped");
+  RecordingSink stopping;
+  stopping.stop_after = 25;
+  ASSERT_EQ(train(stopped, stopping), TrainOutcome::kStopped);
+  const std::string whole = read_file(stopped.folder / "checkpoints/best.safetensors");
+  const std::size_t header = whole.find("__metadata__");
+  const auto flipped = [&](std::size_t at, std::size_t count) {
+    std::string bytes = whole;
+    for (std::size_t i = at; i < at + count; ++i) bytes[i] = static_cast<char>(bytes[i] ^ 1);
+    return bytes;
+  };
+  const TensorFile known = read_safetensors(stopped.folder / "checkpoints/best.safetensors");
+  const std::string step = known.metadata.at("step");
+  std::map<std::string, std::string> words = known.metadata;
+  words["step"] = "the tenth";
+  const fs::path renamed = folder_.path() / "renamed.safetensors";
+  write_safetensors(renamed, known.tensors, words);  // with a hash that fits
+  const std::map<std::string, std::string> damaged{{"one bit of the weights", flipped(whole.size() - 3, 1)},
+                                                   {"many bytes of the weights", flipped(whole.size() / 2, 1500)},
+                                                   {"the step", flipped(whole.find("\"" + step + "\"") + 1, 1)},
+                                                   {"the loss", flipped(whole.find("\"loss\":\"") + 10, 1)},
+                                                   {"the name of the hash", flipped(whole.find("xlm.sha256"), 1)},
+                                                   {"a name of a weight", flipped(whole.find("\"dtype\"") - 4, 1)},
+                                                   {"the header's length", flipped(0, 1)},
+                                                   {"the header", flipped(header, 1)},
+                                                   {"a step that is no number", read_file(renamed)},
+                                                   {"nothing", ""}};
+  for (const auto& [what, bytes] : damaged) {
+    SCOPED_TRACE(what);
+    TrainJob job = stopped;
+    job.folder = folder_.path() / ("damaged " + what);
+    fs::copy(stopped.folder, job.folder, fs::copy_options::recursive);
+    write_file(job.folder / "checkpoints/best.safetensors", bytes);
+    RecordingSink sink;
+    ASSERT_EQ(train(job, sink), TrainOutcome::kDone);
+    EXPECT_THAT(sink.messages, Contains(HasSubstr("best.safetensors is missing or damaged")));
+    expect_same_model(last, job);
+    EXPECT_EQ(of_split(sink, "test").back().loss, of_split(last_sink, "test").back().loss);
   }
 }
 
