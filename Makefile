@@ -48,7 +48,7 @@ fuzz: setup  ## fuzz everything that parses, for seconds; `make soak` does it fo
 
 golden: setup  ## the golden numbers of tests/golden, computed anew by their scripts and compared
 	@cd tests/golden && for script in adaptive_span hourglass gpt2 bpe; do \
-	  PYTHONPATH=$(CURDIR)/.deps/python python3 -B $$script.py --check || exit 1; done
+	  PYTHONPATH="$(CURDIR)/.deps/python" python3 -B $$script.py --check || exit 1; done
 
 mutants: setup  ## change single lines and list the changes that no test notices: of this branch, or SAMPLE=20 of any
 	@scripts/mutants.py --base $(or $(BASE),main) $(if $(SAMPLE),--sample $(SAMPLE) --seed $(or $(SEED),1))

@@ -18,6 +18,6 @@ units() {  # the sources of the folders, or the unity files that include some
     case $unit in */Unity/*) grep -qE "$folders" "$unit" && echo "$unit" ;; *) [[ $unit =~ $folders ]] && echo "$unit" ;; esac
   done || true
 }
-units | xargs -P "$(nproc)" -n 1 clang-tidy-14 --quiet -p $build --checks=-bugprone-suspicious-include \
+units | xargs -d '\n' -P "$(nproc)" -n 1 clang-tidy-14 --quiet -p $build --checks=-bugprone-suspicious-include \
   --extra-arg=-Wno-unknown-warning-option --header-filter="${folders/(#include \")?/}" --warnings-as-errors='*' 2>/dev/null
 echo "clang-tidy: clean ($*)"

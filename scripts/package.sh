@@ -10,7 +10,7 @@ cmake --install "$build" --prefix "$out" --strip >/dev/null
 # Libraries of the C and C++ runtime and the kernel's are every machine's own; libtorch comes with its wheel.
 keep_out='^(ld-linux|libc\.so|libm\.so|libdl\.so|libpthread\.so|librt\.so|libgcc_s|libstdc\+\+|libtorch|libc10|libgomp|libcudart|libcupti|linux-vdso)'
 for binary in "$out/bin/xlm" "$out"/lib/libxlm_*.so; do
-  ldd "$binary" | awk '$3 ~ /^\// {print $1, $3}' | while read -r name path; do
+  ldd "$binary" | sed -n 's/^[[:space:]]*\([^ ]*\) => \(\/.*\) (0x[0-9a-f]*)$/\1 \2/p' | while read -r name path; do
     [[ $name =~ $keep_out ]] || cp -nL "$path" "$out/lib/$name"
   done
 done

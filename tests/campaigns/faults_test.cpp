@@ -24,7 +24,7 @@ const std::string kShorterCopy =
     " --quiet && mkdir runs && cp -r other/*-* runs && for journal in runs/*/journal.jsonl; do"
     " head -n 4 $journal >shorter && mv shorter $journal; done; true";
 const std::string kPacked =
-    " --quiet && " + std::string(XLM_FAKE_BINARY) + " runs pack --runs other --out packed.tar.zst >/dev/null; true";
+    " --quiet && '" XLM_FAKE_BINARY "' runs pack --runs other --out packed.tar.zst >/dev/null; true";
 
 const std::vector<Command>& disturbed() {
   static const std::vector<Command> all{
@@ -76,14 +76,14 @@ class FaultTest : public Campaign, public ::testing::WithParamInterface<Command>
   std::string command() const { return std::regex_replace(GetParam().command, std::regex("RUN"), run_id_); }
 
   std::string preload(const std::string& more) const {
-    return fmt::format("{} XLM_FAULT_FOLDER={} {}", Campaign::preload(), folder_.path().string(), more);
+    return fmt::format("{} XLM_FAULT_FOLDER='{}' {}", Campaign::preload(), folder_.path().string(), more);
   }
 
   /// The calls of the undisturbed command that change files: how often which on what.
   std::vector<std::string> calls() {
     start_anew();
     const fs::path log = folder_.path() / "calls";
-    const ProgramResult undisturbed = run_with(preload("XLM_FAULT_LOG=" + log.string()), command());
+    const ProgramResult undisturbed = run_with(preload("XLM_FAULT_LOG='" + log.string() + "'"), command());
     EXPECT_EQ(undisturbed.code, 0) << undisturbed.err;
     if (!fs::exists(log)) return {};
     std::vector<std::string> lines = split(read_file(log), '\n');

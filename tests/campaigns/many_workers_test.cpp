@@ -41,9 +41,9 @@ class ManyWorkersTest : public Campaign {
     const std::string list = queue_runs(count);
     const fs::path log = folder_.path() / "calls";
     fs::remove(log);
-    const ProgramResult worker = run_with(fmt::format("LD_PRELOAD={} XLM_FAULT_FOLDER={} XLM_FAULT_LOG={}",
-                                                      XLM_FAULT_POINTS, folder_.path().string(), log.string()),
-                                          "worker --quiet --sweep " + list);
+    const ProgramResult worker = run_with(
+        fmt::format("{} XLM_FAULT_FOLDER='{}' XLM_FAULT_LOG='{}'", preload(), folder_.path().string(), log.string()),
+        "worker --quiet --sweep '" + list + "'");
     EXPECT_EQ(worker.code, 0) << worker.err;
     const std::string calls = read_file(log);
     return static_cast<double>(std::count(calls.begin(), calls.end(), '\n')) / count;

@@ -136,10 +136,11 @@ TEST_F(ProgramTest, ShellsAskTheProgramWhatFits) {
   EXPECT_EQ(Json::parse(run({"completion", "bash", "--json"}).out),
             Json({{"shell", "bash"}, {"script", run({"completion", "bash"}).out}}));
   const auto in_bash = [&](const std::string& line) {
-    BackgroundProgram bash({"/bin/bash", "-c",
-                            run({"completion", "bash"}).out + "\nCOMP_LINE='" + XLM_FAKE_BINARY + " " + line +
-                                "'; COMP_POINT=${#COMP_LINE}; _xlm; printf '%s|' \"${COMPREPLY[@]}\""},
-                           folder_.path());
+    BackgroundProgram bash(
+        {"/bin/bash", "-c",
+         run({"completion", "bash"}).out + "\nPATH='" + fs::path(XLM_FAKE_BINARY).parent_path().string() +
+             "':$PATH COMP_LINE='xlm " + line + "'; COMP_POINT=${#COMP_LINE}; _xlm; printf '%s|' \"${COMPREPLY[@]}\""},
+        folder_.path());
     return bash.wait().out;
   };
   EXPECT_EQ(in_bash("sweep --dry"), "--dry-run|");
