@@ -220,12 +220,32 @@ TEST(Hourglass, FixedBoundariesFollowThePlaceInTheRow) {
   EXPECT_FALSE(torch::allclose(model->forward(input, {}).logits(), plain));
 }
 
-TEST(Hourglass, PlainLogitsLossIsTheUsualCrossEntropy) {
+/// −Σ (t log p + (1 − t) log(1 − p)) / n, with p the predictor's probabilities as a trace shows them; the published
+/// loss takes those for logits once more.
+TEST(Hourglass, PredictorsLossIsTheCrossEntropyOfItsProbabilities) {
   HourglassOptions options = hourglass_options(BoundaryType::kUnigram);
-  const double published = golden_forward(*golden_model(options)).auxiliary_loss.item<double>();
-  options.boundaries.loss = BoundaryOptions::Loss::kLogits;
-  const double plain = golden_forward(*golden_model(options)).auxiliary_loss.item<double>();
-  EXPECT_GT(std::abs(plain - published), 1e-3);
+  for (const auto loss : {BoundaryOptions::Loss::kLogits, BoundaryOptions::Loss::kPublished}) {
+    for (const std::int64_t scored : {kHourglassLength, std::int64_t{5}}) {
+      options.boundaries.loss = loss;
+      const auto model = golden_model(options);
+      ModelInput input = golden_input(scored);
+      input.traced = true;
+      const ModelOutput output = model->forward(input, {});
+      const torch::Tensor probabilities = output.token_values.at("boundary_probability");
+      const torch::Tensor targets = input.boundaries.narrow(1, kHourglassLength - scored, scored);
+      ASSERT_EQ(probabilities.sizes(), targets.sizes());
+      double sum = 0;
+      for (std::int64_t row = 0; row < kHourglassBatch; ++row) {
+        for (std::int64_t place = 0; place < scored; ++place) {
+          double p = probabilities[row][place].item<double>();
+          if (loss == BoundaryOptions::Loss::kPublished) p = 1 / (1 + std::exp(-p));
+          sum -= std::log(targets[row][place].item<bool>() ? p : 1 - p);
+        }
+      }
+      EXPECT_GT((probabilities.max() - probabilities.min()).item<double>(), 0.1) << "they must not all be alike";
+      EXPECT_NEAR(output.auxiliary_loss.item<double>(), sum / static_cast<double>(targets.numel()), 1e-10);
+    }
+  }
 }
 
 TEST(Hourglass, AUnigramModelTrainsOnlyWithASegmentation) {
