@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "datasets/tokens/decoder.h"
 
