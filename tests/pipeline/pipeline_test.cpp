@@ -524,7 +524,7 @@ TEST_F(Pipeline, ARunThatPausedAtRungsEndsWithTheSameBits) {
 
 TEST_F(Pipeline, NoMessageIsABacktrace) {
   for (const std::vector<std::string>& arguments :
-       std::vector<std::vector<std::string>>{{"train", "run.yaml", "device=cuda"},
+       std::vector<std::vector<std::string>>{{"train", "run.yaml", "device=cuda:99"},  // which no machine has
                                              {"train", "absent.yaml"},
                                              {"eval", "data", "--data", "data"},
                                              {"table", "run.yaml"}}) {
@@ -533,6 +533,16 @@ TEST_F(Pipeline, NoMessageIsABacktrace) {
     EXPECT_LE(split(trim(result.err), '\n').size(), 4U) << result.err;
     EXPECT_EQ(result.err.find("frame #"), std::string::npos) << result.err;
   }
+}
+
+TEST_F(Pipeline, AGpuThatIsHiddenIsNotHadAndNotMissed) {
+  const std::string hidden = fmt::format("CUDA_VISIBLE_DEVICES= '{}' train run.yaml train.steps=1 device=", XLM_BINARY);
+  const ProgramResult asked = shell(folder_.path(), hidden + "cuda --runs asked");
+  EXPECT_EQ(asked.code, 1) << asked.out;
+  EXPECT_THAT(asked.err, HasSubstr("device cuda cannot be had: CUDA_VISIBLE_DEVICES hides every GPU"));
+  const ProgramResult left_open = shell(folder_.path(), hidden + "auto optimizer.warmup_steps=1 --runs open");
+  EXPECT_EQ(left_open.code, 0) << left_open.err;
+  EXPECT_THAT(read_file(run_folder("open") / "environment.json"), HasSubstr(R"("device": "cpu")"));
 }
 
 TEST_F(Pipeline, AModelLargerThanTheMachineIsCountedAndNotBegun) {
