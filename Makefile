@@ -6,11 +6,13 @@ WERROR ?=
 OPTIONS := $(if $(WERROR),-DXLM_WERROR=$(WERROR))
 XLM := $(BUILD)/bin/xlm
 TEXT ?=
+CHECK ?=
+PART ?=
 # Side by side, but for those that want the machine for themselves (ALONE in tests/CMakeLists.txt). Threads that wait for each
 # other leave the cores to other tests, as in the program (experiments/runs/core_library.cpp).
 CTEST := GOMP_SPINCOUNT=10000 ctest --output-on-failure --no-tests=error --parallel $(shell nproc)
 
-.PHONY: help setup readers build all test test-all asan fuzz mutants golden demo bench bench-compare docs-numbers soak package format lint lint-all clean
+.PHONY: help setup readers build all test test-all asan fuzz mutants golden demo bench bench-compare gpu-check docs-numbers soak package format lint lint-all clean
 
 help:       ## this list
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -63,14 +65,19 @@ bench: all  ## speed: training steps, start-up, results store, data preparation
 bench-compare:  ## the last `make bench` beside another's: OTHER=FILE, a bench.txt of another build, version or machine
 	@scripts/bench_compare.py $(BUILD)/bench.txt $(OTHER)
 
+gpu-check: build  ## what holds on this machine's GPU, or its CPU: kernels, resuming, losses, speed (CHECK="--size small")
+	@cmake --build --preset $(PRESET) --target gpu_check
+	@scripts/gpu_check.sh $(BUILD)/bin/gpu_check $(CHECK)
+
 docs-numbers: all  ## the numbers of README and docs/ made anew, beside those that stand there (ONLY=demo|cookbook|data|corpus|steps)
 	@scripts/docs_numbers.py $(BUILD) $(ONLY)
 
 soak: all  ## the campaigns of docs/reliability.md as a whole: faults, kills, full disks, mutations, fuzzing
 	@scripts/soak.sh $(BUILD)
 
-package: build  ## a relocatable folder: package/xlm
-	@scripts/package.sh $(BUILD) package/xlm
+package: build  ## a relocatable folder: package/xlm; PART=check: only what its bin/gpu-check needs
+	@cmake --build --preset $(PRESET) --target gpu_check
+	@scripts/package.sh $(BUILD) package/xlm $(PART)
 
 format:     ## format all sources
 	@git ls-files '*.cpp' '*.h' | xargs clang-format-14 -i

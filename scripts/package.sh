@@ -1,15 +1,18 @@
 #!/usr/bin/env bash
-# package.sh BUILD OUT: a relocatable folder with the program and every shared library that it needs besides libtorch's.
+# package.sh BUILD OUT [check]: a relocatable folder with the program and every shared library that it needs besides libtorch's.
 # It runs wherever the same torch wheel is: libtorch is found where it was at build time, or where XLM_LIBTORCH says.
+# With `check` it holds bin/gpu-check and what that needs alone, within 64 MiB.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=$1
 out=$2
 rm -rf "$out"
 cmake --install "$build" --prefix "$out" --strip >/dev/null
+cmake --install "$build" --prefix "$out" --strip --component check >/dev/null  # libexec/gpu_check, for bin/gpu-check
+cp scripts/gpu_check.sh "$out/bin/gpu-check"
 # Libraries of the C and C++ runtime and the kernel's are every machine's own; libtorch comes with its wheel.
 keep_out='^(ld-linux|libc\.so|libm\.so|libdl\.so|libpthread\.so|librt\.so|libgcc_s|libstdc\+\+|libtorch|libc10|libgomp|libcudart|libcupti|linux-vdso)'
-for binary in "$out/bin/xlm" "$out"/lib/libxlm_*.so; do
+for binary in "$out/bin/xlm" "$out/libexec/gpu_check" "$out"/lib/libxlm_*.so; do
   ldd "$binary" | sed -n 's/^[[:space:]]*\([^ ]*\) => \(\/.*\) (0x[0-9a-f]*)$/\1 \2/p' | while read -r name path; do
     [[ $name =~ $keep_out ]] || cp -nL "$path" "$out/lib/$name"
   done
@@ -18,6 +21,16 @@ for library in "$out"/lib/*.so*; do
   # A library's own needs are found beside it.
   [ "$(basename "$library")" = libxlm_core.so ] || patchelf --set-rpath '$ORIGIN' "$library"
 done
+if [ "${3:-}" = check ]; then
+  needed=$(ldd "$out/libexec/gpu_check" "$out/lib/libxlm_cuda.so" | awk '{print $1}')
+  for library in "$out"/lib/*; do
+    name=$(basename "$library")
+    [ "$name" = libxlm_cuda.so ] || grep -qxF "$name" <<<"$needed" || rm "$library"
+  done
+  rm -r "$out/bin/xlm" "$out/share"
+  du -sh "$out" | cut -f1 | xargs printf '%s: %s\n' "$out"
+  exit
+fi
 # What belongs beside a program, made by itself: a page for man, completion, and the docs.
 share=$out/share
 mkdir -p "$share/man/man1" "$share/bash-completion/completions" "$share/zsh/site-functions" \

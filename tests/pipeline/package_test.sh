@@ -24,6 +24,15 @@ grep -q XLM_LIBTORCH error.txt
 XLM_LIBTORCH=$torch there/bin/xlm train run.yaml | grep -q bpc
 # A sweep pins the program: it must still find its libraries from where it was copied to.
 XLM_LIBTORCH=$torch there/bin/xlm sweep run.yaml train.steps=6 --quiet >/dev/null
+# What holds on a device is checked from a folder of its own, small enough to be sent to a machine for it.
+"$source/scripts/package.sh" "$build" "$work/here" check
+mv "$work/here" "$work/check"
+for binary in check/libexec/gpu_check check/lib/libxlm_core.so; do patchelf --set-rpath '$ORIGIN/../lib' "$binary"; done
+if check/bin/gpu-check windows 2>error.txt; then echo "checked without libtorch?"; exit 1; fi
+grep -q libtorch_cpu error.txt
+XLM_LIBTORCH=$torch check/bin/gpu-check --device cpu --size least --threads 1 --out checked windows resuming >/dev/null
+grep -q '| passed |' checked/gpu-check.md
+test "$(du -sm check | cut -f1)" -le 64
 for missing in $(ldd there/bin/xlm there/lib/libxlm_core.so | awk '/not found/ {print $1}'); do
   case $missing in libtorch* | libc10*) ;; *) echo "missing: $missing"; exit 1 ;; esac
 done

@@ -1,0 +1,235 @@
+// What holds on a device: kernels, recorded steps, resuming, losses, time and memory, each against a stated bound. One
+// command for a machine with a GPU that has never run the program; the same on a CPU, so that it works on the day.
+//   gpu_check [--device D] [--size paper|small|least] [--threads N] [--out FOLDER] [SECTION…]
+// Writes FOLDER/gpu-check.md and gpu-check.json. Exit code 1: something did not hold.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <ATen/Parallel.h>
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "base/json.h"
+#include "base/terminal.h"
+#include "base/text.h"
+#include "base/version.h"
+#include "bench/checks.h"
+#include "core/api/interface.h"
+#include "core/runtime/device.h"
+
+namespace xlm {
+namespace {
+
+struct CheckSection {
+  const char* name;
+  const char* title;
+  std::vector<Check> (*check)(const CheckJob& job);
+};
+
+constexpr std::array kSections{
+    CheckSection{"kernels", "Kernels and compositions beside the plain version", check_kernels},
+    CheckSection{"recorded", "Recorded steps beside unrecorded ones", check_recorded_steps},
+    CheckSection{"windows", "Windows computed again beside windows kept", check_windows},
+    CheckSection{"losses", "Training beside the CPU in float32", check_losses},
+    CheckSection{"resuming", "Stopped and resumed runs beside whole ones (train.deterministic)", check_resuming},
+    CheckSection{"steps", "Step time and memory beside the arithmetic limit", check_steps},
+};
+
+struct CheckOptions {
+  std::string device = "auto";
+  std::optional<CheckSize> size;
+  std::int64_t threads = 0;
+  fs::path out = "gpu-check";
+  std::vector<std::string> sections;
+};
+
+/// Work in a process of its own, which gives back JSON: an illegal access on a GPU ends every later call of the process
+/// that made it, and settings such as train.deterministic hold for a whole process. This one never opens CUDA.
+Json in_its_own_process(const std::function<Json()>& work) {
+  std::array<int, 2> ends{};
+  if (::pipe(ends.data()) != 0) throw Error("cannot make a pipe");
+  std::fflush(nullptr);
+  const pid_t child = ::fork();
+  if (child < 0) throw Error("cannot start a process");
+  if (child == 0) {
+    ::close(ends[0]);
+    Json result;
+    try {
+      result = work();
+    } catch (const c10::Error& error) {
+      result["error"] = error.what_without_backtrace();
+    } catch (const std::exception& error) {
+      result["error"] = error.what();
+    }
+    const std::string text = json_text(result);
+    for (std::size_t at = 0; at < text.size();) {
+      const ssize_t written = ::write(ends[1], text.data() + at, text.size() - at);
+      if (written <= 0) break;
+      at += static_cast<std::size_t>(written);
+    }
+    ::_exit(0);
+  }
+  ::close(ends[1]);
+  std::string text;
+  std::array<char, 4096> buffer{};
+  for (ssize_t got = 0; (got = ::read(ends[0], buffer.data(), buffer.size())) > 0;) {
+    text.append(buffer.data(), static_cast<std::size_t>(got));
+  }
+  ::close(ends[0]);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  if (WIFSIGNALED(status)) return {{"error", fmt::format("its process was ended by signal {}", WTERMSIG(status))}};
+  return parse_json(text, "the process of a check");
+}
+
+Json to_json(const std::vector<Check>& checks) {
+  Json list = Json::array();
+  for (const Check& check : checks) {
+    list.push_back(
+        {{"name", check.name}, {"bound", check.bound}, {"measured", check.measured}, {"passed", check.passed}});
+  }
+  return {{"checks", list}};
+}
+
+Json run_section(const CheckSection& section, const CheckOptions& options) {
+  Json result = in_its_own_process([&] {
+    keep_freed_memory();
+    RunOptions settings;
+    settings.device = options.device;
+    settings.train.threads = options.threads;
+    CheckJob job{.device = prepare_device(settings)};
+    job.size = options.size.value_or(job.device.is_cuda() ? CheckSize::kPaper : CheckSize::kSmall);
+    job.work = options.out / "work" / section.name;
+    return to_json(section.check(job));
+  });
+  if (result.contains("error")) {
+    result = to_json({{.name = section.name,
+                       .bound = "does not end with an error",
+                       .measured = result["error"].get<std::string>(),
+                       .passed = false}});
+  }
+  result["section"] = section.name;
+  result["title"] = section.title;
+  return result;
+}
+
+/// As a cell of a Markdown table.
+std::string cell(std::string text) {
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  std::replace(text.begin(), text.end(), '|', '/');
+  return text;
+}
+
+std::string page_of(const Json& all) {
+  std::string page =
+      fmt::format("# What holds on {}\n\nWritten by `gpu_check` of {}: {} passed, {} failed.\n\n",
+                  all["device"].value("device", "") == "cpu" ? "a CPU" : all["device"].value("gpu", "a GPU"),
+                  all["version"].get<std::string>(), all["passed"].dump(), all["failed"].dump());
+  page += "| device | |\n| --- | --- |\n";
+  for (const auto& [key, value] : all["device"].items()) {
+    page += fmt::format("| {} | {} |\n", key, cell(value.get<std::string>()));
+  }
+  for (const Json& section : all["sections"]) {
+    page += fmt::format("\n## {}\n\n| | bound | measured | |\n| --- | --- | --- | --- |\n",
+                        section["title"].get<std::string>());
+    for (const Json& check : section["checks"]) {
+      page += fmt::format("| {} | {} | {} | {} |\n", cell(check["name"].get<std::string>()),
+                          cell(check["bound"].get<std::string>()), cell(check["measured"].get<std::string>()),
+                          check["passed"].get<bool>() ? "passed" : "**failed**");
+    }
+  }
+  return page;
+}
+
+int check_device(const CheckOptions& options) {
+  create_folders(options.out);
+  Json all;
+  all["version"] = fmt::format("xlm {}", kVersion);
+  all["device"] = in_its_own_process([&] {
+    Json facts;
+    for (const auto& [key, value] : xlm_core()->environment(options.device)) facts[key] = value;
+    if (options.threads > 0) at::set_num_threads(static_cast<int>(options.threads));
+    facts["threads"] = std::to_string(at::get_num_threads());
+    return facts;
+  });
+  if (all["device"].contains("error")) throw Error(all["device"]["error"].get<std::string>());
+  std::int64_t passed = 0;
+  std::int64_t failed = 0;
+  all["sections"] = Json::array();
+  for (const CheckSection& section : kSections) {
+    const auto& wanted = options.sections;
+    if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), section.name) == wanted.end()) continue;
+    fmt::print("== {}\n", section.title);
+    const Json result = run_section(section, options);
+    for (const Json& check : result["checks"]) {
+      const bool holds = check["passed"].get<bool>();
+      (holds ? passed : failed) += 1;
+      fmt::print("{}  {}: {} ({})\n", holds ? "passed" : "FAILED", check["name"].get<std::string>(),
+                 check["measured"].get<std::string>(), check["bound"].get<std::string>());
+    }
+    std::fflush(stdout);
+    all["sections"].push_back(result);
+    all["passed"] = passed;
+    all["failed"] = failed;
+    write_file(options.out / "gpu-check.json", json_text(all));  // what is known so far, whatever comes
+    write_file(options.out / "gpu-check.md", page_of(all));
+  }
+  fs::remove_all(options.out / "work");
+  fmt::print("{} passed, {} failed: {}\n", passed, failed, (options.out / "gpu-check.md").string());
+  return failed == 0 && passed > 0 ? 0 : 1;
+}
+
+/// Nothing for words that it does not know.
+std::optional<CheckOptions> read_options(const std::vector<std::string>& words) {
+  CheckOptions options;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string& word = words[i];
+    const std::string next = i + 1 < words.size() ? words[i + 1] : "";
+    const bool is_section = std::any_of(kSections.begin(), kSections.end(),
+                                        [&](const CheckSection& section) { return word == section.name; });
+    if (is_section) {
+      options.sections.push_back(word);
+      continue;
+    }
+    ++i;
+    if (word == "--device" && !next.empty()) {
+      options.device = next;
+    } else if (word == "--out" && !next.empty()) {
+      options.out = next;
+    } else if (word == "--size" && (next == "paper" || next == "small" || next == "least")) {
+      options.size = next == "paper" ? CheckSize::kPaper : next == "small" ? CheckSize::kSmall : CheckSize::kLeast;
+    } else if (word != "--threads" || !parse_integer(next, options.threads)) {
+      return std::nullopt;
+    }
+  }
+  return options;
+}
+
+}  // namespace
+}  // namespace xlm
+
+int main(int argc, char** argv) {
+  const std::optional<xlm::CheckOptions> options = xlm::read_options({argv + 1, argv + argc});
+  if (!options) {
+    fmt::print(stderr,
+               "usage: gpu_check [--device D] [--size paper|small|least] [--threads N] [--out FOLDER] [SECTION…]\n"
+               "sections: kernels recorded windows losses resuming steps\n");
+    return 2;
+  }
+  try {
+    return xlm::check_device(*options);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "error: {}\n", error.what());
+    return 1;
+  }
+}

@@ -1,0 +1,398 @@
+// Training on a device: recorded, in windows, beside the CPU, and after stops; and what a step costs.
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include <ATen/Parallel.h>
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "base/progress.h"
+#include "bench/checks.h"
+#include "bench/training_step.h"
+#include "core/api/adaptive_span_options.h"
+#include "core/api/gpt2_options.h"
+#include "core/api/hourglass_options.h"
+#include "core/models/capabilities.h"
+#include "core/runtime/device.h"
+#include "core/train/captured_steps.h"
+#include "core/train/optimizer.h"
+#include "core/train/trainer.h"
+#include "core/train/windows_loss.h"
+#include "datasets/prepare.h"
+
+namespace xlm {
+namespace {
+
+using ModelNamed = std::pair<std::string, ModelOptions>;
+
+/// Width, heads and layers of the models that are trained.
+struct ModelSize {
+  std::int64_t width, heads, layers;
+};
+
+ModelSize model_size(const CheckJob& job) {
+  return job.size == CheckSize::kLeast ? ModelSize{32, 2, 2} : ModelSize{128, 4, 4};
+}
+
+AdaptiveSpanOptions span_model(const CheckJob& job, AdaptiveSpanOptions::SpanType type, double dropout) {
+  const ModelSize size = model_size(job);
+  return {.width = size.width,
+          .heads = size.heads,
+          .feed_forward = 4 * size.width,
+          .layers = size.layers,
+          .dropout = dropout,
+          .attention_dropout = dropout,
+          .span = 256,
+          .span_type = type};
+}
+
+HourglassOptions pooling_model(const CheckJob& job, BoundaryOptions::Type type, double dropout) {
+  const ModelSize size = model_size(job);
+  HourglassOptions model{.width = size.width,
+                         .heads = size.heads,
+                         .feed_forward = 4 * size.width,
+                         .layers = {1, size.layers - 1, 1},
+                         .dropout = dropout,
+                         .attention_dropout = dropout};
+  model.boundaries.type = type;
+  if (type == BoundaryOptions::Type::kNone) model.layers = {size.layers};
+  return model;
+}
+
+Gpt2Options window_model(const CheckJob& job, RecurrenceOptions::Pool pool, double dropout) {
+  const ModelSize size = model_size(job);
+  Gpt2Options model{.width = size.width,
+                    .heads = size.heads,
+                    .layers = size.layers,
+                    .positions = 64,
+                    .dropout = dropout,
+                    .attention_dropout = dropout,
+                    .window = 48,
+                    .overlap = 8,
+                    .windows = 3};
+  model.recurrence.pool = pool;
+  model.complete();
+  return model;
+}
+
+/// Lines of an even text with something to learn in it.
+fs::path prepared_text(const fs::path& folder) {
+  std::string text;
+  for (int i = 0; i < 3000; ++i) {
+    text += fmt::format("the quick brown fox jumps over line {} and {} more\n", i * i % 97, i);
+  }
+  create_folders(folder);
+  write_file(folder / "corpus.txt", text);
+  prepare(check_request({.dataset = "text", .from = {folder / "corpus.txt"}, .out = folder / "data"}), {});
+  return folder / "data";
+}
+
+/// Remembers losses; asks to stop after a chosen step.
+class LossSink final : public TrainSink {
+ public:
+  explicit LossSink(std::int64_t stop_after = -1) : stop_after_(stop_after) {}
+  void progress(std::int64_t step, const NamedValues& values) override {
+    step_ = step;
+    losses[step] = values.at("loss");
+  }
+  void metrics(std::int64_t, const NamedValues&) override {}
+  void grid(std::int64_t, const Grid&) override {}
+  void evaluation(const Evaluation&) override {}
+  void costs(const NamedValues&) override {}
+  void checkpoint(std::int64_t, const fs::path&) override {}
+  void message(const std::string&) override {}
+  void check_owner() override {}
+  bool should_stop() override { return step_ == stop_after_; }
+
+  std::map<std::int64_t, double> losses;
+
+ private:
+  std::int64_t stop_after_;
+  std::int64_t step_ = 0;
+};
+
+/// A run in a folder of its own, with what the model's paper fixes beside it.
+TrainJob run_of(const CheckJob& job, const fs::path& data, const std::string& name, const ModelOptions& model,
+                std::int64_t steps) {
+  TrainJob run;
+  run.folder = job.work / name;
+  create_folders(run.folder);
+  run.model_yaml = "model: {}\n";
+  RunOptions& options = run.options;
+  options.data.path = data.string();
+  options.model = model;
+  options.model.paper_defaults(options.optimizer, options.train, options.eval);
+  options.optimizer.warmup_steps = 10;
+  options.optimizer.lr = options.optimizer.type == OptimizerOptions::Type::kAdagrad ? 0.07 : 3e-3;
+  options.train.steps = steps;
+  options.train.batch = 8;
+  options.train.block = 128;
+  options.train.micro_batch = 0;
+  options.train.eval_every = 0;
+  options.eval = {.batch = 2, .context = 128, .stride = 64};
+  options.device = job.device.str();
+  return run;
+}
+
+std::int64_t steps_of(const CheckJob& job) {
+  return job.size == CheckSize::kPaper ? 200 : job.size == CheckSize::kSmall ? 100 : 40;
+}
+
+/// Does work again where a GPU would replay it.
+class WorkAgain final : public StepRecorder {
+ public:
+  void record(const std::function<void()>& work) override {
+    work_ = work;
+    work_();
+  }
+  void replay() override { work_(); }
+  void forget() override { work_ = nullptr; }
+
+ private:
+  std::function<void()> work_;
+};
+
+/// Losses of steps of a model, recorded or not, and the median time of one.
+std::pair<std::vector<double>, double> losses_of_steps(const CheckJob& job, const ModelOptions& options, bool recorded,
+                                                       std::int64_t& recordings) {
+  constexpr std::int64_t kSymbols = 27;
+  torch::manual_seed(7);
+  const auto model = make_model(options, kSymbols);
+  model->to(job.device);
+  const NamedTensors weights{model->weights().begin(), model->weights().end()};
+  Optimizer optimizer({.type = OptimizerOptions::Type::kAdagrad, .lr = 0.02}, weights);
+  std::unique_ptr<CapturedSteps> captured;
+  if (recorded) {
+    std::unique_ptr<StepRecorder> recorder = std::make_unique<WorkAgain>();
+    if (job.device.is_cuda()) recorder = make_cuda_recorder(job.device);
+    captured = std::make_unique<CapturedSteps>(std::move(recorder), weights);
+  }
+  const auto work = [&](const ModelInput& input, const torch::Tensor& targets, const State& before) {
+    ModelOutput output = model->forward(input, before);
+    const torch::Tensor loss = output.summed_loss(targets) / targets.numel();
+    (output.auxiliary_loss.defined() ? loss + output.auxiliary_loss : loss).backward();
+    return CapturedSteps::Outcome{.loss = loss.detach(), .state = output.state};
+  };
+  State state = model->initial_state(8);
+  std::vector<double> losses;
+  std::vector<double> seconds;
+  for (std::int64_t step = 1; step <= steps_of(job); ++step) {
+    const torch::Tensor tokens = torch::randint(kSymbols, {8, 1}) + torch::arange(65);  // rows that count
+    const ModelInput input{.tokens = tokens.narrow(1, 0, 64).remainder(kSymbols)};
+    const torch::Tensor targets = tokens.narrow(1, 1, 64).remainder(kSymbols);
+    const double start = monotonic_seconds();
+    optimizer.zero_gradients();
+    CapturedSteps::Outcome outcome =
+        captured ? captured->run(graph_signature_of(*model).value(), input, targets, state, work)
+                 : work(input.to(job.device), targets.to(job.device), state);
+    state = outcome.state;
+    optimizer.step(0.02, step);
+    model->after_step();
+    losses.push_back(outcome.loss.item<double>());
+    seconds.push_back(monotonic_seconds() - start);
+  }
+  if (captured) recordings = captured->recordings();
+  std::nth_element(seconds.begin(), seconds.begin() + static_cast<std::ptrdiff_t>(seconds.size() / 2), seconds.end());
+  return {losses, seconds[seconds.size() / 2]};
+}
+
+double mean_of_last(const std::map<std::int64_t, double>& losses, std::size_t count) {
+  double sum = 0;
+  auto at = losses.rbegin();
+  for (std::size_t i = 0; i < count; ++i) sum += (at++)->second;
+  return sum / static_cast<double>(count);
+}
+
+/// How the losses of a run lie beside those of the CPU in float32.
+Check compare_losses(const std::string& name, const std::map<std::int64_t, double>& found,
+                     const std::map<std::int64_t, double>& expected, double of_first, double of_last) {
+  constexpr std::int64_t kFirst = 10;
+  double first = 0;
+  for (std::int64_t step = 1; step <= kFirst; ++step) {
+    first = std::max(first, std::abs(found.at(step) / expected.at(step) - 1));
+  }
+  const double last = mean_of_last(found, kFirst);
+  const double wanted = mean_of_last(expected, kFirst);
+  return {.name = name,
+          .bound = fmt::format("each of the first {} within {:g}, the mean of the last {} within {:g} of it", kFirst,
+                               of_first, kFirst, of_last),
+          .measured = fmt::format("{:.1e}; {:.4f} and {:.4f} nats after {} steps", first, last, wanted, found.size()),
+          .passed = first <= of_first && std::abs(last / wanted - 1) <= of_last};
+}
+
+std::string gigabytes(double bytes) { return fmt::format("{:.2f} GB", bytes / 1e9); }
+
+}  // namespace
+
+std::vector<Check> check_recorded_steps(const CheckJob& job) {
+  using SpanType = AdaptiveSpanOptions::SpanType;
+  constexpr double kBound = 1e-4;
+  std::vector<Check> checks;
+  for (const auto& [name, model] :
+       std::vector<ModelNamed>{{"fixed spans", span_model(job, SpanType::kFixed, 0)},
+                               {"adaptive spans", span_model(job, SpanType::kAdaptive, 0)},
+                               {"hourglass without pooling", pooling_model(job, BoundaryOptions::Type::kNone, 0)}}) {
+    std::int64_t recordings = 0;
+    const auto [plain, plain_seconds] = losses_of_steps(job, model, false, recordings);
+    const auto [recorded, seconds] = losses_of_steps(job, model, true, recordings);
+    double worst = 0;
+    for (std::size_t i = 0; i < plain.size(); ++i) worst = std::max(worst, std::abs(recorded[i] / plain[i] - 1));
+    checks.push_back({.name = name,
+                      .bound = fmt::format("each loss within {:g}; at least one recording", kBound),
+                      .measured = fmt::format("{:.1e}; {} recordings; {:.2f} ms a step, unrecorded {:.2f} ms", worst,
+                                              recordings, 1e3 * seconds, 1e3 * plain_seconds),
+                      .passed = worst <= kBound && recordings > 0});
+  }
+  return checks;
+}
+
+std::vector<Check> check_windows(const CheckJob& job) {
+  std::vector<Check> checks;
+  for (const Precision precision : {Precision::kFloat32, Precision::kBfloat16}) {
+    torch::manual_seed(3);
+    const Gpt2Options options = window_model(job, RecurrenceOptions::Pool::kMean, 0.1);
+    const auto model = make_model(options, 300);
+    model->to(job.device);
+    model->train();
+    const torch::Tensor tokens = torch::randint(300, {2, 129}).to(job.device);
+    std::vector<std::vector<torch::Tensor>> results;
+    for (const bool again : {false, true}) {
+      torch::manual_seed(5);
+      for (const auto& [name, weight] : model->weights()) weight.mutable_grad().reset();
+      torch::Tensor loss;
+      {
+        const PrecisionScope scope(precision, job.device);
+        loss = windows_loss(*model, tokens.narrow(1, 0, 128), tokens.narrow(1, 1, 128), again);
+      }
+      loss.backward();
+      std::vector<torch::Tensor> found{loss.detach()};
+      for (const auto& [name, weight] : model->weights()) found.push_back(weight.grad().clone());
+      results.push_back(std::move(found));
+    }
+    double worst = 0;
+    for (std::size_t i = 0; i < results[0].size(); ++i) {
+      const double size = results[0][i].norm().item<double>();
+      worst = std::max(worst, (results[1][i] - results[0][i]).norm().item<double>() / std::max(size, 1e-30));
+    }
+    const double bound = precision == Precision::kFloat32 ? 1e-4 : 2e-2;
+    checks.push_back({.name = fmt::format("recurrent GPT-2 with dropout, {}",
+                                          kPrecisionNames.at(static_cast<std::size_t>(precision))),
+                      .bound = fmt::format("loss and each gradient within {:g}", bound),
+                      .measured = fmt::format("{:.1e}", worst),
+                      .passed = worst <= bound});
+  }
+  return checks;
+}
+
+std::vector<Check> check_losses(const CheckJob& job) {
+  using SpanType = AdaptiveSpanOptions::SpanType;
+  const fs::path data = prepared_text(job.work / "text");
+  std::vector<Check> checks;
+  for (const auto& [name, model] :
+       std::vector<ModelNamed>{{"adaptive spans", span_model(job, SpanType::kAdaptive, 0)},
+                               {"dynamic spans", span_model(job, SpanType::kDynamic, 0)},
+                               {"pooling by words", pooling_model(job, BoundaryOptions::Type::kWhitespace, 0)},
+                               {"recurrent GPT-2", window_model(job, RecurrenceOptions::Pool::kMean, 0)}}) {
+    const auto losses = [&, &name = name, &model = model](torch::Device device, Precision precision) {
+      const std::string place = fmt::format("{} {} {}", name, device.str(), static_cast<int>(precision));
+      TrainJob run = run_of(job, data, place, model, steps_of(job));
+      run.options.device = device.str();
+      run.options.train.precision = precision;
+      LossSink sink;
+      train(run, sink);
+      return sink.losses;
+    };
+    const auto expected = losses(torch::kCPU, Precision::kFloat32);
+    if (!job.device.is_cpu()) {
+      checks.push_back(
+          compare_losses(name + ", float32", losses(job.device, Precision::kFloat32), expected, 1e-3, 1e-2));
+    }
+    checks.push_back(
+        compare_losses(name + ", bfloat16", losses(job.device, Precision::kBfloat16), expected, 2e-2, 2e-2));
+  }
+  return checks;
+}
+
+std::vector<Check> check_resuming(const CheckJob& job) {
+  using SpanType = AdaptiveSpanOptions::SpanType;
+  const fs::path data = prepared_text(job.work / "text");
+  std::vector<Check> checks;
+  for (const auto& [name, model] :
+       std::vector<ModelNamed>{{"adaptive spans", span_model(job, SpanType::kAdaptive, 0.1)},
+                               {"dynamic spans", span_model(job, SpanType::kDynamic, 0.1)},
+                               {"pooling by a predictor", pooling_model(job, BoundaryOptions::Type::kGumbel, 0.1)},
+                               {"recurrent GPT-2", window_model(job, RecurrenceOptions::Pool::kMean, 0.1)}}) {
+    constexpr std::int64_t kSteps = 12;
+    TrainJob whole = run_of(job, data, name + " whole", model, kSteps);
+    TrainJob parts = run_of(job, data, name + " parts", model, kSteps);
+    for (TrainJob* run : {&whole, &parts}) run->options.train.deterministic = true;
+    LossSink undisturbed;
+    train(whole, undisturbed);
+    LossSink last;
+    for (const std::int64_t stop : {3, 8}) {
+      LossSink sink(stop);
+      train(parts, sink);
+    }
+    train(parts, last);
+    const auto weights = [](const TrainJob& run) { return read_file(run.folder / "model/model.safetensors"); };
+    const bool same = weights(whole) == weights(parts);
+    checks.push_back({.name = name,
+                      .bound = "the same bits after stops at steps 3 and 8 of 12",
+                      .measured = fmt::format("{}; last loss {:.9f} and {:.9f}", same ? "the same" : "other bits",
+                                              undisturbed.losses.at(kSteps), last.losses.at(kSteps)),
+                      .passed = same});
+  }
+  return checks;
+}
+
+std::vector<Check> check_steps(const CheckJob& job) {
+  const Precision precision = job.device.is_cuda() ? Precision::kBfloat16 : Precision::kFloat32;
+  const double rate = fastest_product(precision == Precision::kBfloat16 ? torch::kBFloat16 : torch::kFloat, job.device);
+  // The copy of a large tensor reads and writes it once.
+  torch::Tensor from =
+      torch::ones({std::int64_t{1} << (job.device.is_cuda() ? 29 : 24)}, torch::TensorOptions().device(job.device));
+  torch::Tensor to = torch::empty_like(from);
+  double copied = 0;
+  for (int i = 0; i < 5; ++i) {
+    wait_for(job.device);
+    const double start = monotonic_seconds();
+    to.copy_(from);
+    wait_for(job.device);
+    copied = std::max(copied, 2 * static_cast<double>(from.nbytes()) / (monotonic_seconds() - start));
+  }
+  for (torch::Tensor* tensor : {&from, &to}) tensor->reset();  // not part of a step's memory
+  std::vector<Check> checks{
+      {.name = "fastest product and copy",
+       .bound = "more than none (one H200: 790 TFLOP/s in bfloat16, 4.3 TB/s)",
+       .measured = fmt::format("{:.3g} TFLOP/s in {}, {:.3g} TB/s", rate / 1e12,
+                               kPrecisionNames.at(static_cast<std::size_t>(precision)), copied / 1e12),
+       .passed = rate > 0 && copied > 0}};
+  std::vector<std::string> chosen;
+  if (job.size == CheckSize::kSmall) chosen = {"s256", "s1024", "fixed2-512", "whitespace-512", "gpt2-recurrent"};
+  if (job.size == CheckSize::kLeast) chosen = {"s256"};
+  for (const StepRow& row : job.size == CheckSize::kPaper ? rows_for_a_gpu() : rows_for_a_processor()) {
+    if (!chosen.empty() && std::find(chosen.begin(), chosen.end(), row.name) == chosen.end()) continue;
+    Check check{.name = row.name, .bound = "between none and all of the limit", .measured = {}, .passed = false};
+    try {
+      const StepCost cost = measure_steps(
+          row, job.size == CheckSize::kLeast ? 1 : std::min<std::int64_t>(row.most_steps, 5), precision, job.device);
+      // What arithmetic takes, and an update that reads and writes each weight with its gradient and two sums.
+      constexpr double kUpdateBytes = 28;
+      const double limit = arithmetic_limit(row, cost, rate) + kUpdateBytes * cost.parameters / copied;
+      const double share = limit / cost.seconds;
+      check.passed = share > 0 && share <= 1;
+      check.measured = fmt::format("{:.1f} ms, {}; limit {:.1f} ms ({:.0f} %)", 1e3 * cost.seconds,
+                                   gigabytes(cost.memory), 1e3 * limit, 100 * share);
+    } catch (const c10::Error& error) {
+      check.measured = error.what_without_backtrace();
+      check.measured = check.measured.substr(0, check.measured.find('\n'));
+    }
+    checks.push_back(std::move(check));
+  }
+  return checks;
+}
+
+}  // namespace xlm

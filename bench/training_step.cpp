@@ -1,0 +1,259 @@
+// Training steps of fixed sizes, with their time and memory, and the rate that limits them.
+#include "bench/training_step.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <fmt/format.h>
+
+#include "base/progress.h"
+#include "core/api/adaptive_span_options.h"
+#include "core/api/gpt2_options.h"
+#include "core/api/hourglass_options.h"
+#include "core/models/language_model.h"
+#include "core/runtime/device.h"
+#include "core/train/optimizer.h"
+#include "core/train/windows_loss.h"
+
+namespace xlm {
+namespace {
+
+using SpanType = AdaptiveSpanOptions::SpanType;
+using BoundaryType = BoundaryOptions::Type;
+
+constexpr double kTokensOfAWord = 5.7;  // text8's, the space included
+
+/// The adaptive-span rows of the published comparison, and a sweep that shows cost following the spans.
+std::vector<StepRow> span_rows() {
+  const AdaptiveSpanOptions small{.width = 128, .heads = 4, .feed_forward = 512, .layers = 4, .span = 256};
+  AdaptiveSpanOptions medium{.width = 256, .heads = 8, .feed_forward = 1024, .layers = 4, .span = 1024};
+  AdaptiveSpanOptions fixed = medium;
+  fixed.span_type = SpanType::kFixed;
+  AdaptiveSpanOptions large = medium;
+  large.span = 4096;
+  return {{"s256", small, 8, 128, 32, 200},       {"s1024", medium, 4, 256, 40, 800},
+          {"s1024-fixed", fixed, 4, 256, 0, 0},   {"s4096", large, 2, 256, 40, 3000},
+          {"s4096-short", large, 2, 256, 40, 40}, {"s4096-half", large, 2, 256, 40, 1500}};
+}
+
+/// The hourglass rows of the published comparison.
+std::vector<StepRow> hourglass_rows() {
+  const auto options = [](std::int64_t width, std::int64_t heads, BoundaryType type, std::int64_t factor = 2) {
+    HourglassOptions model{.width = width, .heads = heads, .feed_forward = 4 * width};
+    if (type == BoundaryType::kNone) model.layers = {12};
+    model.boundaries.type = type;
+    model.boundaries.factor = factor;
+    return model;
+  };
+  return {{"vanilla-512", options(256, 4, BoundaryType::kNone), 4, 512},
+          {"fixed2-512", options(256, 4, BoundaryType::kFixed, 2), 4, 512},
+          {"fixed4-512", options(256, 4, BoundaryType::kFixed, 4), 4, 512},
+          {"whitespace-512", options(256, 4, BoundaryType::kWhitespace), 4, 512},
+          {.name = "vanilla-2048",
+           .model = options(512, 8, BoundaryType::kNone),
+           .batch = 1,
+           .block = 2048,
+           .most_steps = 3},
+          {.name = "whitespace-2048",
+           .model = options(512, 8, BoundaryType::kWhitespace),
+           .batch = 1,
+           .block = 2048,
+           .most_steps = 5}};
+}
+
+/// GPT-2 by windows of 300 tokens, as Yoshida et al. 2020 train it, with its vocabulary: a small one through 20
+/// windows, GPT-2 small through 4, and a sweep that shows memory following the windows, those computed again first.
+std::vector<StepRow> window_rows() {
+  constexpr std::int64_t kWindow = 300;
+  constexpr std::int64_t kSymbols = 50257;
+  Gpt2Options small{.width = 256, .heads = 4, .layers = 6, .positions = 600, .window = kWindow, .windows = 20};
+  small.complete();
+  Gpt2Options recurrent = small;
+  recurrent.recurrence.pool = RecurrenceOptions::Pool::kMean;
+  recurrent.complete();
+  Gpt2Options gpt2{.window = kWindow, .windows = 4};
+  gpt2.recurrence.pool = RecurrenceOptions::Pool::kMean;
+  gpt2.complete();
+  const auto row = [](std::string name, const Gpt2Options& model, std::int64_t steps = 3, bool checkpoint = false) {
+    return StepRow{.name = std::move(name),
+                   .model = model,
+                   .batch = 1,
+                   .block = kWindow * model.windows,
+                   .most_steps = steps,
+                   .symbols = kSymbols,
+                   .checkpoint = checkpoint};
+  };
+  std::vector<StepRow> rows{row("gpt2-windows", small), row("gpt2-recurrent", recurrent), row("gpt2-small", gpt2)};
+  for (const bool checkpoint : {true, false}) {
+    for (const std::int64_t windows : {1, 2, 4, 8, 16, 32, 64}) {
+      recurrent.windows = windows;
+      rows.push_back(row(fmt::format("{}-{}", checkpoint ? "again" : "kept", windows), recurrent, 1, checkpoint));
+    }
+  }
+  return rows;
+}
+
+/// text8's symbols, the space first.
+Vocabulary letters() {
+  Vocabulary vocabulary;
+  vocabulary.symbols.emplace_back(" ");
+  for (char c = 'a'; c <= 'z'; ++c) vocabulary.symbols.emplace_back(1, c);
+  return vocabulary;
+}
+
+/// Random letters [batch, length] with spaces as often as in text8.
+torch::Tensor random_tokens(std::int64_t batch, std::int64_t length) {
+  const torch::Tensor words = (torch::arange(length + 1, torch::kDouble) / kTokensOfAWord).floor();  // begun before
+  const torch::Tensor spaces = words.narrow(0, 1, length) > words.narrow(0, 0, length);
+  return torch::randint(1, 27, {batch, length}).masked_fill(spaces, 0);
+}
+
+/// Gives every head of an adaptive span its share of the longest span.
+void set_spans(LanguageModel& model, const AdaptiveSpanOptions& options, const StepRow& row) {
+  const torch::NoGradGuard no_grad;
+  for (const auto& [name, weight] : model.weights()) {
+    if (!name.ends_with("current_val")) continue;
+    weight.fill_(row.short_span / static_cast<double>(options.span));
+    weight[0].fill_(row.long_span / static_cast<double>(options.span));
+  }
+  model.after_step();
+}
+
+double median(std::vector<double> values) {
+  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2), values.end());
+  return values[values.size() / 2];
+}
+
+}  // namespace
+
+std::vector<StepRow> rows_for_a_processor() {
+  std::vector<StepRow> rows = span_rows();
+  for (StepRow& row : hourglass_rows()) rows.push_back(std::move(row));
+  for (StepRow& row : window_rows()) rows.push_back(std::move(row));
+  return rows;
+}
+
+/// Spans as the papers' models end with them: few heads look far (Sukhbaatar et al. 2019, figures 4 and 5).
+std::vector<StepRow> rows_for_a_gpu() {
+  const AdaptiveSpanOptions adaptive{.span = 8192};
+  AdaptiveSpanOptions large{.width = 768, .feed_forward = 4096, .layers = 24, .span = 8192};
+  const AdaptiveSpanOptions fixed{.span = 1024, .span_type = SpanType::kFixed};
+  const AdaptiveSpanOptions dynamic{.span = 1024, .span_type = SpanType::kDynamic};
+  HourglassOptions vanilla{.layers = {12}};
+  vanilla.boundaries.type = BoundaryType::kNone;
+  HourglassOptions halved;
+  halved.boundaries.type = BoundaryType::kFixed;
+  HourglassOptions words;
+  words.boundaries.type = BoundaryType::kWhitespace;
+  const HourglassOptions gumbel;
+  Gpt2Options plain{.window = 300};
+  plain.complete();
+  Gpt2Options recurrent = plain;
+  recurrent.recurrence.pool = RecurrenceOptions::Pool::kMean;
+  recurrent.complete();
+  constexpr std::int64_t kText = 20 * 300;  // tokens of a sequence of windows
+  constexpr std::int64_t kSymbols = 50257;
+  return {{"span-8192", adaptive, 64, 512, 64, 2000},
+          {"span-8192-large", large, 64, 512, 64, 1000},
+          {"span-fixed-1024", fixed, 64, 512, 0, 0},
+          {"span-dynamic-1024", dynamic, 64, 512, 0, 0},
+          {"pooling-none", vanilla, 8, 2048},
+          {"pooling-fixed-2", halved, 8, 2048},
+          {"pooling-whitespace", words, 8, 2048},
+          {"pooling-gumbel", gumbel, 8, 2048},
+          {.name = "gpt2-plain", .model = plain, .batch = 1, .block = kText, .symbols = kSymbols},
+          {.name = "gpt2-recurrent", .model = recurrent, .batch = 1, .block = kText, .symbols = kSymbols},
+          {.name = "gpt2-recurrent-again",
+           .model = recurrent,
+           .batch = 1,
+           .block = kText,
+           .symbols = kSymbols,
+           .checkpoint = true}};
+}
+
+double fastest_product(torch::ScalarType type, torch::Device device) {
+  const torch::NoGradGuard no_grad;
+  const std::int64_t size = device.is_cpu() ? 1024 : 8192;
+  const torch::Tensor a = torch::randn({size, size}).to(device, type);
+  const torch::Tensor b = torch::randn({size, size}).to(device, type);
+  const auto linear =
+      c10::Dispatcher::singleton()
+          .findSchemaOrThrow("mkldnn::_linear_pointwise", "")
+          .typed<torch::Tensor(const torch::Tensor&, const torch::Tensor&, const std::optional<torch::Tensor>&,
+                               std::string_view, torch::List<std::optional<at::Scalar>>,
+                               std::optional<std::string_view>)>();
+  const double operations = 2.0 * static_cast<double>(size) * static_cast<double>(size) * static_cast<double>(size);
+  double best = 0;
+  for (int i = 0; i < 10; ++i) {
+    for (const bool onednn : {false, true}) {
+      if (onednn && !device.is_cpu()) continue;
+      wait_for(device);
+      const double start = monotonic_seconds();
+      if (onednn) {
+        linear.call(a, b, std::nullopt, "none", torch::List<std::optional<at::Scalar>>(), "");
+      } else {
+        torch::mm(a, b);
+      }
+      wait_for(device);
+      best = std::max(best, operations / (monotonic_seconds() - start));
+    }
+  }
+  return best;
+}
+
+double arithmetic_limit(const StepRow& row, const StepCost& cost, double rate) {
+  return 3 * cost.flops_per_token * static_cast<double>(row.batch * row.block) / rate;
+}
+
+StepCost measure_steps(const StepRow& row, std::int64_t steps, Precision precision, torch::Device device) {
+  torch::manual_seed(1);
+  const auto model = row.symbols > 0 ? make_model(row.model, row.symbols) : make_model(row.model, letters());
+  model->to(device);
+  const auto* spans = row.model.get_if<AdaptiveSpanOptions>();
+  if (spans != nullptr) set_spans(*model, *spans, row);
+  OptimizerOptions as_published;
+  TrainOptions train;
+  EvalOptions eval;
+  row.model.paper_defaults(as_published, train, eval);
+  Optimizer optimizer(as_published, {model->weights().begin(), model->weights().end()});
+  State state = model->initial_state(row.batch);
+  std::vector<double> seconds;
+  restart_peak_memory(device);
+  const std::int64_t warm = 2 + (spans != nullptr ? spans->span / row.block : 0);  // until the caches are full
+  for (std::int64_t step = 1; step <= warm + steps; ++step) {
+    const torch::Tensor tokens = row.symbols > 0 ? torch::randint(row.symbols, {row.batch, row.block + 1})
+                                                 : random_tokens(row.batch, row.block + 1);
+    const torch::Tensor seen = tokens.narrow(1, 0, row.block);
+    const torch::Tensor targets = tokens.narrow(1, 1, row.block);
+    wait_for(device);
+    const double start = monotonic_seconds();
+    optimizer.zero_gradients();
+    ModelOutput output;
+    torch::Tensor loss;
+    {
+      const PrecisionScope scope(precision, device);
+      if (model->scheme() == LanguageModel::Scheme::kWindows) {
+        loss = windows_loss(*model, seen.to(device), targets.to(device), row.checkpoint);
+      } else {
+        output = model->forward(seen.to(device), state);
+        loss = output.summed_loss(targets.to(device)) / static_cast<double>(row.batch * row.block);
+      }
+    }
+    if (output.auxiliary_loss.defined()) loss = loss + output.auxiliary_loss;
+    loss.backward();
+    optimizer.step(1e-9, step);  // a tiny learning rate keeps the spans where they are
+    model->after_step();
+    state = output.state;
+    wait_for(device);
+    if (step > warm) seconds.push_back(monotonic_seconds() - start);
+  }
+  const auto* gpt2 = row.model.get_if<Gpt2Options>();  // the paper's count leaves the head out
+  const auto head = static_cast<double>(gpt2 != nullptr ? 2 * row.symbols * gpt2->width : 0);
+  return {.seconds = median(seconds),
+          .memory = static_cast<double>(peak_memory(device)),
+          .flops_per_token = model->costs(row.block).at("flops_per_token") + head,
+          .parameters = static_cast<double>(model->parameter_count())};
+}
+
+}  // namespace xlm

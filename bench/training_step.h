@@ -1,0 +1,50 @@
+// Training steps of fixed sizes, with their time and memory, and the rate that limits them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <torch/torch.h>
+
+#include "core/api/model_options.h"
+#include "core/api/options.h"
+
+namespace xlm {
+
+/// A model and a batch whose step is measured.
+struct StepRow {
+  std::string name;
+  ModelOptions model;
+  std::int64_t batch;
+  std::int64_t block;
+  double short_span = 0;         // adaptive span: z of all heads of a layer but one
+  double long_span = 0;          // z of that one
+  std::int64_t most_steps = 50;  // of rows that take long
+  std::int64_t symbols = 0;      // 0: text8's
+  bool checkpoint = false;       // windows are computed again
+};
+
+/// The rows of docs/performance.md: those of the published comparison, and sweeps that show what cost follows.
+std::vector<StepRow> rows_for_a_processor();
+
+/// The papers' own sizes, for a GPU.
+std::vector<StepRow> rows_for_a_gpu();
+
+struct StepCost {
+  double seconds;          // of a step, the median
+  double memory;           // bytes at most, as peak_memory (core/runtime/device.h) counts
+  double flops_per_token;  // of the forward pass
+  double parameters;
+};
+
+/// Steps of a row, forward, backward and update, after as many as fill its caches.
+StepCost measure_steps(const StepRow& row, std::int64_t steps, Precision precision, torch::Device device);
+
+/// FLOP/s of the fastest product that libtorch offers for a large square matrix.
+double fastest_product(torch::ScalarType type, torch::Device device);
+
+/// The least seconds of a step by arithmetic alone, at `rate` FLOP/s: the backward pass is twice the forward one.
+double arithmetic_limit(const StepRow& row, const StepCost& cost, double rate);
+
+}  // namespace xlm

@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# gpu_check.sh PROGRAM [ARGUMENTS…]: what holds on this machine's GPU, or on its CPU where it has none
+# (bench/gpu_check.cpp). In the package it is bin/gpu-check, which knows its program; XLM_LIBTORCH names the torch
+# wheel's torch/lib where the package was made for another place.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+program=$here/../libexec/gpu_check
+if [ ! -x "$program" ]; then
+  program=$1
+  shift
+fi
+export GOMP_SPINCOUNT=${GOMP_SPINCOUNT:-10000}  # as in the program (experiments/runs/core_library.cpp)
+[ -z "${XLM_LIBTORCH:-}" ] || export LD_LIBRARY_PATH=$XLM_LIBTORCH${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+exec "$program" "$@"
