@@ -155,6 +155,29 @@ TEST_F(ParetoQueryTest, AveragesGroups) {
   EXPECT_EQ(result.incomplete, 1);
 }
 
+TEST_F(ParetoQueryTest, PrunedRunsAreOnNoFrontAndInNoMean) {
+  const MadeRun pruned{
+      .id = "pruned", .type = "adaptive", .span = 64, .seed = 3, .bpc = 0.1, .flops = 1, .state = "pruned"};
+  maker_.make(pruned);
+  maker_.journal(pruned).append("costs", {{"values", {{"params", 1}, {"flops_per_token", 1}}}});
+  store_.sync(maker_.runs());
+  RunTable runs(store_);
+  for (const char* measure : {"test.bpc", "valid.bpc"}) {  // a rung has looked at validation
+    for (const std::vector<std::string>& group_by : {std::vector<std::string>{}, {"model.span", "model.span_type"}}) {
+      const ParetoQuery query{.columns = {"flops_per_token", measure},
+                              .maximize = {false, false},
+                              .group_by = group_by,
+                              .where = {},
+                              .reference = {}};
+      const ParetoResult result = run_pareto(runs, query);
+      EXPECT_EQ(result.incomplete, 2) << "beside the one that is not done yet";
+      for (const auto* points : {&result.front.front, &result.front.dominated}) {
+        for (const ParetoPoint& point : *points) EXPECT_THAT(point.runs, ::testing::Not(::testing::Contains("pruned")));
+      }
+    }
+  }
+}
+
 TEST_F(ParetoQueryTest, EvaluationsArePointsOfTheirOwnWhereTheirSettingsAreNamed) {
   for (const int seed : {1, 2}) {  // of the adaptive runs with a span of 64
     maker_.evaluate({.id = fmt::format("adaptive-span-text8-{:08x}", 4 + seed), .flops = 64e6}, "test", 1 + seed,

@@ -156,6 +156,28 @@ TEST_F(Tables, MissingCellsAreShownWithTheReason) {
   EXPECT_THAT(shown, HasSubstr("– not there yet: dynamic/64 (1 failed, 1 running); dynamic/256 (no run)."));
 }
 
+TEST_F(Tables, PrunedRunsAreSaidToBeSoAndNeverAveragedIn) {
+  maker_.make({.id = "p1", .type = "adaptive", .span = 64, .seed = 4, .bpc = 0.1, .state = "pruned"});
+  for (const int seed : {1, 2}) {
+    maker_.make({.id = fmt::format("p{}", 1 + seed),
+                 .type = "dynamic",
+                 .span = 64,
+                 .seed = seed,
+                 .bpc = 0.1,
+                 .state = "pruned"});
+  }
+  sync();
+  for (const double lower : {0.0, 0.1}) {  // of validation, which a rung has looked at
+    std::string description = kGrid;
+    if (lower > 0) description.replace(description.find("test.bpc"), 8, "valid.bpc");
+    const Table result = table(description);
+    ASSERT_EQ(result.rows[0].label, "adaptive");
+    EXPECT_NEAR(*result.rows[0].cells[0].value, 2 - 0.064 - 0.1 + 0.02 - lower, 1e-12);
+    EXPECT_EQ(result.rows[0].cells[0].runs.size(), 3U);
+    EXPECT_THAT(text(description), HasSubstr("– not there yet: dynamic/64 (2 pruned); dynamic/256 (no run)."));
+  }
+}
+
 TEST_F(Tables, SaysWhereSeedsDiffer) {
   maker_.make({.id = "r1", .type = "dynamic", .span = 64});
   sync();
