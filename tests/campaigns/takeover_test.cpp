@@ -1,6 +1,11 @@
 // A worker sleeps longer than its lock lives; another one, elsewhere, takes the run over. Clocks disagree.
+#include <chrono>
+#include <map>
 #include <random>
 
+#include <gmock/gmock.h>
+
+#include "base/json.h"
 #include "experiments/runs/run_lock.h"
 #include "tests/campaigns/campaign.h"
 
@@ -15,6 +20,14 @@ class TakeoverTest : public Campaign {
                                           "--mount-proc",     "--kill-child", XLM_FAKE_BINARY};
     arguments.insert(arguments.begin(), before.begin(), before.end());
     return arguments;
+  }
+
+  /// The same on a machine of that name: neither processes nor host names are shared, only the folder is.
+  static std::vector<std::string> on_machine(const std::string& name, const std::string& arguments) {
+    return {
+        "/usr/bin/unshare", "--pid",        "--uts",
+        "--fork",           "--mount-proc", "--kill-child",
+        "/bin/sh",          "-c",           fmt::format("hostname {}; exec '{}' {}", name, XLM_FAKE_BINARY, arguments)};
   }
 
   static bool is_done_already(const ProgramResult& result) {
@@ -83,6 +96,49 @@ TEST_F(TakeoverTest, ASleeperThatWakesChangesNothing) {
   }
   report(fmt::format("takeovers: {}, in {} of them the sleeper wrote one line that does not count", taken_over,
                      asleep_writing));
+}
+
+TEST_F(TakeoverTest, WorkersThatPeopleStartOnTwoMachinesShareAListAndOneGoesOnWithTheRunOfTheOther) {
+  if (shell(folder_.path(), "unshare --pid --uts --fork --mount-proc hostname node-a").code != 0) {
+    GTEST_SKIP() << "namespaces of processes and host names need root";
+  }
+  write_sweep("sweep: {grid: {seed: [1, 2, 3, 4, 5, 6]}}\n");
+  ASSERT_EQ(run({"sweep", "sweep.yaml", "--jobs", "2"}).code, 0);
+  const std::string undisturbed = store();
+  fs::remove_all(runs_);
+  const ProgramResult queued = run({"sweep", "sweep.yaml", "--launcher", "manual", "--json"});
+  ASSERT_EQ(queued.code, 0) << queued.err;
+  const std::string arguments = "worker --quiet --sweep " + Json::parse(queued.out)["list"].get<std::string>();
+  write_file(hold(), "");
+  BackgroundProgram one(on_machine("node-a", arguments), folder_.path());
+  BackgroundProgram two(on_machine("node-b", arguments), folder_.path());
+  until([&] { return count_running() == 2; });
+  std::map<std::string, fs::path> at_work;  // by host
+  for (const fs::path& folder : run_folders()) {
+    const auto present = read_live_run(folder);
+    if (present.status == RunStatus::kRunning) at_work[present.history.back().host] = folder;
+  }
+  ASSERT_THAT(at_work, testing::ElementsAre(testing::Key("node-a"), testing::Key("node-b")));
+
+  one.kill_group(SIGKILL);  // a machine that goes without a word
+  one.wait();
+  const fs::path& lost = at_work.at("node-a");
+  EXPECT_EQ(read_live_run(lost).status, RunStatus::kRunning) << "nobody elsewhere can know yet";
+  for (const auto& entry : fs::directory_iterator(lost)) {
+    if (!entry.path().filename().string().starts_with("lock.")) continue;
+    fs::last_write_time(entry.path(), fs::file_time_type::clock::now() - std::chrono::seconds(200));
+  }
+  EXPECT_EQ(read_live_run(lost).status, RunStatus::kStale);
+  fs::remove(hold());
+  const ProgramResult other = two.wait();
+  EXPECT_EQ(other.code, 0) << other.err;
+  expect_all_done(6);
+  std::vector<std::string> told;
+  for (const RunState& state : read_live_run(lost).history)
+    told.push_back(state.state + state.cause + " " + state.host);
+  EXPECT_THAT(told, testing::ElementsAre("queued ", "running node-a", "queuedgone ", "running node-b", "done "));
+  EXPECT_EQ(store(), undisturbed);
+  EXPECT_EQ(store(true), undisturbed);
 }
 
 TEST_F(TakeoverTest, ClocksThatJumpChangeNothing) {
