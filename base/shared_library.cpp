@@ -2,12 +2,36 @@
 #include "base/shared_library.h"
 
 #include <dlfcn.h>
+#include <sys/resource.h>
 
 #include <fmt/format.h>
 
 #include "base/error.h"
 
 namespace xlm {
+namespace {
+
+bool is_limited(decltype(RLIMIT_AS) resource) {
+  rlimit limit{};
+  return ::getrlimit(resource, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+}
+
+/// Throws for what the loader says. Of a library that has no room below a limit it says only that a part of it cannot
+/// be mapped, as it does of one on a file system that programs may not be run from.
+[[noreturn]] void throw_loader_error(const std::string& reason, const std::string& advice) {
+  const auto says = [&](const char* words) { return reason.find(words) != std::string::npos; };
+  const bool limited = is_limited(RLIMIT_AS) || is_limited(RLIMIT_DATA);
+  const bool unmapped = says("failed to map segment") || says("cannot map zero-fill pages");
+  if (says("Cannot allocate memory") || (limited && unmapped)) {
+    throw ResourceError(
+        fmt::format("out of memory: cannot open a library: {}\n"
+                    "raise the limits of this process (`ulimit -v`, `ulimit -d`)",
+                    reason));
+  }
+  throw Error(fmt::format("cannot open a library: {}\n{}", reason, advice));
+}
+
+}  // namespace
 
 fs::path executable_path() {
   std::error_code error;
@@ -22,7 +46,7 @@ void* open_library(const fs::path& file, Symbols symbols, const std::string& adv
   const int visibility = symbols == Symbols::kShared ? RTLD_GLOBAL : RTLD_LOCAL;
   const int order = symbols == Symbols::kOwnFirst ? RTLD_DEEPBIND : 0;
   void* const opened = ::dlopen(file.c_str(), RTLD_NOW | visibility | order);
-  if (opened == nullptr) throw Error(fmt::format("cannot open a library: {}\n{}", ::dlerror(), advice));
+  if (opened == nullptr) throw_loader_error(::dlerror(), advice);
   return opened;
 }
 

@@ -140,6 +140,7 @@ class CoreLibrary final : public Core {
 extern "C" Core* xlm_core() {
   keep_freed_memory();
   keep_memory_reserve();
+  check_memory_room();
   static CoreLibrary library;
   return &library;
 }

@@ -13,10 +13,17 @@
 
 #include <c10/core/CPUAllocator.h>
 #include <c10/util/Exception.h>
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/text.h"
 
 namespace xlm {
 namespace {
 
+// Of address space a thread alone reserves 128 MiB for a moment, of which it keeps half.
+constexpr std::int64_t kAddressesAtLeast = std::int64_t{160} << 20;
+constexpr std::int64_t kDataAtLeast = std::int64_t{32} << 20;
 constexpr std::int64_t kReserve = std::int64_t{48} << 20;
 constexpr std::size_t kSmall = std::size_t{1} << 16;  // of these, even thousands are less than what is kept
 
@@ -25,12 +32,25 @@ std::uint64_t limit_of(decltype(RLIMIT_AS) resource) {
   return ::getrlimit(resource, &limit) == 0 ? limit.rlim_cur : RLIM_INFINITY;
 }
 
-std::int64_t room_now() {
-  static const std::uint64_t address_space = limit_of(RLIMIT_AS);
-  static const std::uint64_t data = limit_of(RLIMIT_DATA);
+std::int64_t room_within(std::uint64_t address_space, std::uint64_t data) {
   std::string statm;
   std::getline(std::ifstream("/proc/self/statm"), statm);
   return room_below(statm, ::sysconf(_SC_PAGESIZE), address_space, data);
+}
+
+std::int64_t room_now() {
+  static const std::uint64_t address_space = limit_of(RLIMIT_AS);
+  static const std::uint64_t data = limit_of(RLIMIT_DATA);
+  return room_within(address_space, data);
+}
+
+void check_room(std::int64_t room, std::int64_t needed, const char* what, const char* command) {
+  if (room >= needed) return;
+  throw ResourceError(
+      fmt::format("out of memory: libtorch is open, {} are left to it, and it needs {} for the least of models\n"
+                  "raise the limit of {} (`{}`)",
+                  human_bytes(static_cast<double>(std::max<std::int64_t>(room, 0))),
+                  human_bytes(static_cast<double>(needed)), what, command));
 }
 
 /// libtorch's own allocator, asked only where enough is left after it.
@@ -72,6 +92,11 @@ std::int64_t room_below(std::string_view statm, std::int64_t page, std::uint64_t
   if (address_space != RLIM_INFINITY) room = std::min(room, static_cast<std::int64_t>(address_space) - mapped * page);
   if (data != RLIM_INFINITY) room = std::min(room, static_cast<std::int64_t>(data) - written * page);
   return room;
+}
+
+void check_memory_room() {
+  check_room(room_within(limit_of(RLIMIT_AS), RLIM_INFINITY), kAddressesAtLeast, "address space", "ulimit -v");
+  check_room(room_within(RLIM_INFINITY, limit_of(RLIMIT_DATA)), kDataAtLeast, "data", "ulimit -d");
 }
 
 void keep_memory_reserve() {

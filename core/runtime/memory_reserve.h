@@ -11,6 +11,10 @@ namespace xlm {
 /// error that a run survives. Does nothing where there is no such limit.
 void keep_memory_reserve();
 
+/// Throws ResourceError where these limits leave less than what threads and generated code take before the first
+/// tensor: without it libtorch ends the program with a signal.
+void check_memory_room();
+
 /// Bytes below the limits: `statm` is the content of /proc/self/statm, in pages; a limit of RLIM_INFINITY is none.
 std::int64_t room_below(std::string_view statm, std::int64_t page, std::uint64_t address_space, std::uint64_t data);
 

@@ -1,8 +1,13 @@
 // Opens libxlm_core.so on first use.
 #include "experiments/runs/core_library.h"
 
+#include <sys/mman.h>
+
 #include <cstdlib>
 
+#include <fmt/format.h>
+
+#include "base/error.h"
 #include "base/shared_library.h"
 
 namespace xlm {
@@ -27,7 +32,28 @@ void limit_spinning() {
   if (std::getenv("OMP_WAIT_POLICY") == nullptr) ::setenv("GOMP_SPINCOUNT", kSpins, 0);
 }
 
+/// Whether so much can be mapped, for a moment.
+bool has_room(std::size_t bytes, int protection) {
+  void* const mapped = ::mmap(nullptr, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (mapped == MAP_FAILED) return false;
+  ::munmap(mapped, bytes);
+  return true;
+}
+
+/// Libtorch makes its tables while it is opened, and ends the program with a signal where it finds no memory for them.
+void check_room_for_libtorch() {
+  constexpr std::size_t kMegabyte = std::size_t{1} << 20;
+  constexpr std::size_t kAddresses = 512;  // nearly all of it libtorch_cpu.so
+  constexpr std::size_t kData = 96;
+  if (has_room(kAddresses * kMegabyte, PROT_NONE) && has_room(kData * kMegabyte, PROT_READ | PROT_WRITE)) return;
+  throw ResourceError(
+      fmt::format("out of memory: libtorch cannot be opened: it takes {} MiB of address space and {} MiB of data\n"
+                  "raise the limits of this process (`ulimit -v`, `ulimit -d`)",
+                  kAddresses, kData));
+}
+
 Core* open_core() {
+  check_room_for_libtorch();
   limit_spinning();
   open_named_libtorch();
   const fs::path file = program_files().core_library;

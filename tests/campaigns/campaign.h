@@ -6,8 +6,6 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <iostream>
 #include <map>
 #include <regex>
 #include <string>
@@ -20,18 +18,10 @@
 #include "base/text.h"
 #include "results/store/sql_query.h"
 #include "results/store/store.h"
+#include "tests/campaign_size.h"
 #include "tests/experiments/program_fixture.h"
 
 namespace xlm {
-
-/// How many events a campaign has: a few in a test, all in `make soak`.
-inline int campaign_size(int in_a_test, int in_full) {
-  const char* asked = std::getenv("XLM_CAMPAIGNS");
-  return asked != nullptr && std::string(asked) == "full" ? in_full : in_a_test;
-}
-
-/// A line that docs/reliability.md can be compared with.
-inline void report(const std::string& text) { std::cout << "campaign: " << text << std::endl; }
 
 class Campaign : public ProgramTest {
  protected:
