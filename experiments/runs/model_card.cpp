@@ -79,7 +79,8 @@ std::string front_matter(const Run& run) {
   if (const std::string language = run.environment.value("language", ""); !language.empty())
     data["language"] = language;
   if (fs::exists(RunPaths{run.folder}.model() / kSharedConfig)) data["library_name"] = "transformers";
-  return "---\n# license: say which, when you publish the model\n" + to_text(from_json(data, "model card")) + "---\n";
+  return "---\n# license: say which, when you publish the model\n" + to_text(xlm::from_json(data, "model card")) +
+         "---\n";
 }
 
 std::string results_table(const Run& run) {

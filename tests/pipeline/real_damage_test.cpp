@@ -179,7 +179,8 @@ TEST_F(RealDamage, TooLittleMemoryIsSaidAndEndsNothingWithASignal) {
   std::string counts;
   for (const auto& [what, of_what] : codes) {
     counts += fmt::format("{}{}:", counts.empty() ? " " : "; ", what);
-    for (const auto& [code, count] : of_what) counts += fmt::format(" {} with exit code {}", count, code);
+    for (const auto& [code, count] : of_what) counts += fmt::format(" {} with exit code {},", count, code);
+    counts.pop_back();
     EXPECT_TRUE(of_what.contains(0) || what.find("sweep") != std::string::npos) << what << " never had enough";
   }
   report("memory:" + counts);
