@@ -7,7 +7,7 @@
 namespace xlm {
 namespace {
 
-constexpr std::int64_t kBucket = std::int64_t{1} << 23;  // numbers that are sent at a time: 32 MB
+constexpr std::int64_t kBucket = std::int64_t{1} << 23;  // numbers that are sent at a time: 32 MB in float32
 
 /// Adds up weights [begin, end), flat behind one another, with a count of the processes that have a gradient behind
 /// those of each.
@@ -20,7 +20,12 @@ void sum_bucket(ProcessGroup& group, const NamedTensors& weights, std::size_t be
     parts.push_back(torch::full({1}, gradient.defined() ? 1.0 : 0.0, parts.back().options()));
   }
   const torch::Tensor flat = torch::cat(parts);
-  group.sum(flat.data_ptr<float>(), static_cast<std::size_t>(flat.numel()));
+  const auto size = static_cast<std::size_t>(flat.numel());
+  if (flat.scalar_type() == torch::kDouble) {
+    group.sum(flat.data_ptr<double>(), size);
+  } else {
+    group.sum(flat.data_ptr<float>(), size);
+  }
   std::int64_t at = 0;
   for (std::size_t i = begin; i < end; ++i) {
     const torch::Tensor& weight = weights[i].second;

@@ -6,7 +6,7 @@
 
 namespace xlm {
 
-/// Adds up the gradients of all weights, which are float32. A weight that has none anywhere is left without one.
+/// Adds up the gradients of all weights, float32 or double. A weight that has none anywhere is left without one.
 void sum_gradients(ProcessGroup& group, const NamedTensors& weights);
 
 /// The `rows` rows of all processes, in order, where each holds its own_rows: [own rows, …] to [rows, …], on the CPU.

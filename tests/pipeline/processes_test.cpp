@@ -4,6 +4,7 @@
 #include <csignal>
 #include <fstream>
 #include <map>
+#include <random>
 #include <thread>
 
 #include <gmock/gmock.h>
@@ -162,6 +163,8 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(std::pair("fixed", kSpanModel + std::string(", span_type: fixed}\n")),
                     std::pair("adaptive", kSpanModel + std::string(", span_type: adaptive}\n")),
                     std::pair("dynamic", kSpanModel + std::string(", span_type: dynamic}\n")),
+                    std::pair("none", std::string("model: {type: hourglass, layers: [2], width: 16, heads: 2, "
+                                                  "feed_forward: 32, dropout: 0.1, boundaries: {type: none}}\n")),
                     std::pair("pooled", kPoolingModel + std::string("{type: fixed, factor: 2}}\n")),
                     std::pair("whitespace", kPoolingModel + std::string("{type: whitespace}}\n")),
                     std::pair("entropy", kPoolingModel + std::string("{type: entropy}}\n")),
@@ -200,6 +203,59 @@ TEST_F(Processes, AKilledOneEndsAllAndTheRunGoesOnFromItsCheckpoint) {
   EXPECT_EQ(again.code, 0) << again.err;
   EXPECT_THAT(differences("whole", "other"), IsEmpty());
   EXPECT_FALSE(has_meeting_place("other"));
+}
+
+// Any process, at any step, again and again; seeded, so that a failure comes again.
+TEST_F(Processes, KilledAnywhereARunGoesOnWithAsManyOrOthers) {
+  std::string config = kSevenRows;
+  config.replace(config.find("steps: 50"), 9, "steps: 300");
+  write_file(folder_.path() / "run.yaml", config + kSpanModel + "}\n");
+  ASSERT_EQ(xlm({"train", "run.yaml", "--runs", "whole", "train.processes=3"}).code, 0);
+  const auto steps_written = [&](const std::string& runs) {
+    const fs::path folder = fs::exists(folder_.path() / runs) ? run_folder(runs) : fs::path{};
+    const std::string text = folder.empty() ? "" : read_file(folder / "journal.jsonl");
+    int count = 0;
+    for (std::size_t at = 0; (at = text.find("\"metric\"", at)) != std::string::npos; ++at) ++count;
+    return count;
+  };
+  for (const bool as_many : {true, false}) {
+    std::mt19937 random(as_many ? 1 : 2);
+    const std::string runs = as_many ? "as-many" : "others";
+    int kills = 0;
+    std::string lines;
+    for (int round = 0; round < 4; ++round) {
+      const unsigned count = as_many ? 3 : 2 + round % 2;
+      const auto run = start({"train", "run.yaml", "--runs", runs, fmt::format("train.processes={}", count)});
+      const int until = steps_written(runs) + 5 + static_cast<int>(random() % 40);
+      while (run->is_running() && steps_written(runs) < until) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      }
+      std::vector<pid_t> processes = peers_of(run->pid());
+      processes.insert(processes.begin(), run->pid());
+      const std::size_t hit = random() % processes.size();
+      ASSERT_EQ(processes.size(), count) << "the run ended before it was hit";
+      ::kill(processes[hit], SIGKILL);
+      ++kills;
+      lines += fmt::format("process {} of {} from step {}; ", hit + 1, count, until);
+      if (hit > 0) run->kill(SIGTERM);  // it would go on by itself
+      const ProgramResult result = run->wait();
+      EXPECT_THAT(result.code, testing::AnyOf(0, 75, 128 + SIGKILL, -SIGKILL)) << lines << result.err;
+      for (const pid_t process : processes) {
+        for (int i = 0; i < 3000 && is_running(process); ++i) {
+          std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        }
+        EXPECT_FALSE(is_running(process)) << lines;
+      }
+    }
+    EXPECT_EQ(kills, 4);
+    const ProgramResult last = xlm({"train", "run.yaml", "--runs", runs, "train.processes=3"});
+    ASSERT_EQ(last.code, 0) << lines << last.err;
+    EXPECT_THAT(differences("whole", runs), IsEmpty()) << lines;
+    if (as_many) {
+      EXPECT_EQ(model_hash(runs), model_hash("whole")) << lines;
+    }
+    EXPECT_FALSE(has_meeting_place(runs)) << lines;
+  }
 }
 
 TEST_F(Processes, StopTogetherWithACheckpoint) {

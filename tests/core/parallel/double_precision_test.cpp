@@ -1,0 +1,172 @@
+// The losses of several processes, each here a thread of its own, are those of one: in double precision, where a
+// gradient that is counted twice or lost shows far above rounding.
+#include <functional>
+#include <map>
+#include <thread>
+
+#include <ATen/Parallel.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "core/api/adaptive_span_options.h"
+#include "core/api/gpt2_options.h"
+#include "core/api/hourglass_options.h"
+#include "core/kernels/part_of_batch.h"
+#include "core/models/language_model.h"
+#include "core/parallel/reductions.h"
+#include "core/train/optimizer.h"
+#include "core/train/windows_loss.h"
+#include "tests/temporary_folder.h"
+
+namespace xlm {
+namespace {
+
+constexpr int kDoubleSteps = 50;
+constexpr std::int64_t kBatchRows = 7;
+constexpr std::int64_t kBlockLength = 22;
+
+Vocabulary few_letters() {
+  Vocabulary vocabulary;
+  for (const char* symbol : {" ", "a", "b", "c", "d", "e", "f"}) vocabulary.symbols.emplace_back(symbol);
+  return vocabulary;
+}
+
+/// A model in double precision, the same at each call.
+std::shared_ptr<LanguageModel> double_model(const ModelOptions& options) {
+  torch::manual_seed(11);
+  std::shared_ptr<LanguageModel> model = make_model(options, few_letters());
+  model->to(torch::kDouble);
+  model->train();
+  return model;
+}
+
+/// Rows that count, with a letter twice now and then: [B, T + 1].
+torch::Tensor tokens_of_step(int step) {
+  const torch::Tensor places = torch::arange(kBlockLength + 1) * 3 / 4;
+  return (places.floor().to(torch::kLong) + torch::arange(kBatchRows).unsqueeze(1) * 5 + 3 * step).remainder(7);
+}
+
+/// Mean losses of all rows, step by step, by the processes of a group; null: alone.
+std::vector<double> train_in_double(LanguageModel& model, ProcessGroup* group) {
+  at::set_num_threads(1);  // of this thread: several that each ask for all of the processor's wait for each other
+  const NamedTensors weights{model.weights().begin(), model.weights().end()};
+  Optimizer optimizer({.type = OptimizerOptions::Type::kAdam}, weights);
+  const OwnRows own = own_rows(group, kBatchRows);
+  const PartOfBatch rows(own.begin);
+  const double share = static_cast<double>(own.count) / static_cast<double>(kBatchRows);
+  State state = model.initial_state(own.count);
+  std::vector<double> losses;
+  for (int step = 1; step <= kDoubleSteps; ++step) {
+    const torch::Tensor tokens = tokens_of_step(step).narrow(0, own.begin, own.count);
+    const torch::Tensor seen = tokens.narrow(1, 0, kBlockLength);
+    const torch::Tensor targets = tokens.narrow(1, 1, kBlockLength);
+    optimizer.zero_gradients();
+    torch::Tensor loss;
+    torch::Tensor total;
+    if (model.scheme() == TextScheme::kWindows) {
+      total = loss = windows_loss(model, seen, targets, /*checkpoint=*/false);
+    } else {
+      ModelOutput output = model.forward(seen, state);
+      loss = output.summed_loss(targets) / targets.numel();
+      total = output.auxiliary_loss.defined() ? loss + output.auxiliary_loss : loss;
+      state = output.state;
+    }
+    (total * share).backward();
+    double mean = loss.item<double>() * share;
+    if (group != nullptr) {
+      group->sum(&mean, 1);
+      sum_gradients(*group, weights);
+    }
+    optimizer.step(1e-2, step);
+    model.after_step();
+    losses.push_back(mean);
+  }
+  return losses;
+}
+
+AdaptiveSpanOptions double_spans(AdaptiveSpanOptions::SpanType type) {
+  return {.width = 12,
+          .heads = 2,
+          .feed_forward = 16,
+          .layers = 2,
+          .dropout = 0,
+          .attention_dropout = 0,
+          .span = 40,
+          .span_type = type,
+          .span_penalty = 1e-4,
+          .span_ramp = 8};
+}
+
+HourglassOptions double_groups(BoundaryOptions::Type type) {
+  HourglassOptions options{
+      .width = 12, .heads = 2, .feed_forward = 16, .layers = {1, 1, 1}, .dropout = 0, .attention_dropout = 0};
+  options.boundaries.type = type;
+  if (type == BoundaryOptions::Type::kNone) options.layers = {2};
+  return options;
+}
+
+Gpt2Options double_windows(RecurrenceOptions::Pool pool) {
+  Gpt2Options options{.width = 12,
+                      .heads = 2,
+                      .layers = 3,
+                      .positions = 16,
+                      .dropout = 0,
+                      .attention_dropout = 0,
+                      .window = 10,
+                      .overlap = 4,
+                      .windows = 3};
+  options.recurrence.pool = pool;
+  options.complete();
+  return options;
+}
+
+class DoublePrecision : public testing::TestWithParam<std::pair<const char*, ModelOptions>> {};
+
+TEST_P(DoublePrecision, LossesOfSeveralProcessesAreThoseOfOne) {
+  const int usual_threads = at::get_num_threads();
+  const TemporaryFolder folder;
+  const std::vector<double> expected = train_in_double(*double_model(GetParam().second), nullptr);
+  ASSERT_LT(expected.back(), 0.97 * expected.front()) << "it should learn";
+  for (const std::int64_t count : {2, 3}) {
+    const fs::path meeting = folder.path() / std::to_string(count);
+    create_folders(meeting);
+    std::vector<std::shared_ptr<LanguageModel>> models;  // made here: random weights come from one generator
+    for (std::int64_t rank = 0; rank < count; ++rank) models.push_back(double_model(GetParam().second));
+    std::vector<std::vector<double>> found(static_cast<std::size_t>(count));
+    std::vector<std::string> errors(static_cast<std::size_t>(count));
+    std::vector<std::thread> threads;
+    for (std::int64_t rank = 0; rank < count; ++rank) {
+      threads.emplace_back([&, at = static_cast<std::size_t>(rank)] {
+        try {
+          const auto group = join({.rank = static_cast<std::int64_t>(at), .count = count, .meeting = meeting});
+          found[at] = train_in_double(*models[at], group.get());
+        } catch (const std::exception& error) {
+          errors[at] = error.what();
+        }
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_THAT(errors, testing::Each(""));
+    for (const std::vector<double>& losses : found) {
+      ASSERT_EQ(losses.size(), expected.size());
+      for (std::size_t i = 0; i < losses.size(); ++i) EXPECT_NEAR(losses[i], expected[i], 1e-12) << "step " << i + 1;
+    }
+  }
+  at::set_num_threads(usual_threads);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Models, DoublePrecision,
+    testing::Values(std::pair("fixed", ModelOptions(double_spans(AdaptiveSpanOptions::SpanType::kFixed))),
+                    std::pair("adaptive", ModelOptions(double_spans(AdaptiveSpanOptions::SpanType::kAdaptive))),
+                    std::pair("dynamic", ModelOptions(double_spans(AdaptiveSpanOptions::SpanType::kDynamic))),
+                    std::pair("none", ModelOptions(double_groups(BoundaryOptions::Type::kNone))),
+                    std::pair("pooled", ModelOptions(double_groups(BoundaryOptions::Type::kFixed))),
+                    std::pair("whitespace", ModelOptions(double_groups(BoundaryOptions::Type::kWhitespace))),
+                    std::pair("gpt2", ModelOptions(double_windows(RecurrenceOptions::Pool::kNone))),
+                    std::pair("recurrent", ModelOptions(double_windows(RecurrenceOptions::Pool::kMean)))),
+    [](const auto& model) { return model.param.first; });
+
+}  // namespace
+}  // namespace xlm
