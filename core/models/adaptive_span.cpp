@@ -71,9 +71,9 @@ class AdaptiveSpan final : public LanguageModel, public Capturable, public Trace
                                    const Tensor& seen, const Tensor& spans);
   void trace_heads(std::size_t index, const std::vector<std::int64_t>& heads, const BandedAttentionInput& input,
                    ModelOutput& output) const;
-  Tensor dynamic_spans(std::size_t index, const Tensor& hidden);
-  std::vector<std::int64_t> reaches(std::size_t index, const Tensor& dynamic) const;
-  std::vector<std::int64_t> bands(std::size_t index, const Tensor& dynamic) const;
+  Tensor dynamic_spans(std::size_t index, const Tensor& hidden, std::vector<double>& longest);
+  std::vector<std::int64_t> reaches(std::size_t index, const std::vector<double>& dynamic) const;
+  std::vector<std::int64_t> bands(std::size_t index, const std::vector<double>& dynamic) const;
   std::int64_t cache_length(std::size_t index) const;
   void read_spans();
   std::vector<double> head_spans(std::size_t index) const;
@@ -169,7 +169,8 @@ Tensor AdaptiveSpan::attention(std::size_t index, const Tensor& hidden, const Te
   const std::int64_t block = hidden.size(1);
   Tensor spans;  // z: [1, H, 1, 1], or [B, H, M, 1] of a dynamic span
   if (layer.span.defined()) spans = (layer.span * static_cast<double>(o_.span)).view({1, o_.heads, 1, 1});
-  if (layer.span_weight.defined()) spans = dynamic_spans(index, hidden);
+  std::vector<double> longest;  // of a dynamic span: the largest z of each head
+  if (layer.span_weight.defined()) spans = dynamic_spans(index, hidden, longest);
   if (const auto traced = output.token_values.find("span"); traced != output.token_values.end()) {
     const Tensor seen = (spans.detach().ceil() + o_.span_ramp).clamp_max(o_.span);  // [B, H, M, 1], as in grids()
     // Over heads and layers, as in Sukhbaatar et al. 2019, figure 5: [B, M].
@@ -180,7 +181,7 @@ Tensor AdaptiveSpan::attention(std::size_t index, const Tensor& hidden, const Te
     output.auxiliary_loss = output.auxiliary_loss.defined() ? output.auxiliary_loss + price : price;
   }
   std::map<std::int64_t, std::vector<std::int64_t>> groups;  // band → heads
-  const std::vector<std::int64_t> band_of = bands(index, spans);
+  const std::vector<std::int64_t> band_of = bands(index, longest);
   for (std::int64_t head = 0; head < o_.heads; ++head) groups[band_of[static_cast<std::size_t>(head)]].push_back(head);
 
   // Zeros before the stream, cached states as far back as a head may see, and the block.
@@ -260,9 +261,9 @@ void AdaptiveSpan::trace_heads(std::size_t index, const std::vector<std::int64_t
 }
 
 /// z_t = S·σ(vᵀx_t + b) per head and query (Sukhbaatar et al. 2019, §2.2): [B, H, M, 1]. Also counted for the
-/// statistics. In the weights' own type under bfloat16 too, whose eight bits would round a span of 1000 to a multiple
-/// of 4.
-Tensor AdaptiveSpan::dynamic_spans(std::size_t index, const Tensor& hidden) {
+/// statistics, and the largest of each head put into `longest`. In the weights' own type under bfloat16 too, whose
+/// eight bits would round a span of 1000 to a multiple of 4.
+Tensor AdaptiveSpan::dynamic_spans(std::size_t index, const Tensor& hidden, std::vector<double>& longest) {
   const FullPrecisionScope precision(hidden.device());
   const Layer& layer = layers_[index];
   const Tensor seen_by = hidden.to(in_emb_.scalar_type());
@@ -276,20 +277,16 @@ Tensor AdaptiveSpan::dynamic_spans(std::size_t index, const Tensor& hidden) {
     seen.sum[i] += numbers[i];
     seen.max[i] = std::max(seen.max[i], numbers[seen.sum.size() + i]);
   }
+  longest.assign(numbers + seen.sum.size(), numbers + 2 * seen.sum.size());
   seen.queries += static_cast<double>(of_head.size(0));
   return z.transpose(1, 2).unsqueeze(-1);
 }
 
-/// How far back each head's mask is not zero. The ramp's far corner, where the mask is 0 but its derivative is not
-/// (docs/models.md#the-soft-mask), is included.
-std::vector<std::int64_t> AdaptiveSpan::reaches(std::size_t index, const Tensor& dynamic) const {
+/// How far back each head's mask is not zero; `dynamic` has the largest z of each head of a dynamic span. The ramp's
+/// far corner, where the mask is 0 but its derivative is not (docs/models.md#the-soft-mask), is included.
+std::vector<std::int64_t> AdaptiveSpan::reaches(std::size_t index, const std::vector<double>& dynamic) const {
   std::vector<std::int64_t> result(static_cast<std::size_t>(o_.heads), o_.span);
-  std::vector<double> z;
-  if (o_.span_type == SpanType::kAdaptive) z = spans_[index];
-  if (o_.span_type == SpanType::kDynamic) {
-    const Tensor longest = dynamic.detach().amax({0, 2, 3}).to(torch::kDouble).cpu();  // [H]
-    z.assign(longest.data_ptr<double>(), longest.data_ptr<double>() + o_.heads);
-  }
+  const std::vector<double>& z = o_.span_type == SpanType::kAdaptive ? spans_[index] : dynamic;
   for (std::size_t head = 0; head < z.size(); ++head) {
     // One more than the corner: the mask computes in single precision and may round z up to the next whole number.
     const auto corner = static_cast<std::int64_t>(std::floor(z[head])) + o_.span_ramp + 2;
@@ -300,7 +297,7 @@ std::vector<std::int64_t> AdaptiveSpan::reaches(std::size_t index, const Tensor&
 
 /// Positions that each head computes: its reach in whole steps, so that heads and blocks of nearly equal reach share
 /// their shape.
-std::vector<std::int64_t> AdaptiveSpan::bands(std::size_t index, const Tensor& dynamic) const {
+std::vector<std::int64_t> AdaptiveSpan::bands(std::size_t index, const std::vector<double>& dynamic) const {
   std::vector<std::int64_t> result = reaches(index, dynamic);
   for (std::int64_t& band : result) band = std::min(o_.span, round_up(band, kBandStep));
   return result;

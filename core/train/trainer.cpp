@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/progress.h"
 #include "base/random.h"
 #include "base/text.h"
 #include "core/batches/batch_stream.h"
@@ -37,6 +38,7 @@ namespace xlm {
 namespace {
 
 constexpr std::int64_t kRecordsOfARun = 1000;  // metrics written by default
+constexpr double kGlance = 0.2;                // seconds between statistics that are shown alone
 
 double to_bpc(double nats) { return nats / std::numbers::ln2; }
 
@@ -111,6 +113,8 @@ class Trainer {
   std::int64_t evaluated_step_ = 0;
   std::optional<BestWeights> best_;  // where they are asked for
   TrainingCosts costs_;
+  NamedValues statistics_;  // of the model, as last read
+  double seen_at_ = 0;      // when that was, by monotonic_seconds
 };
 
 Trainer::Trainer(const TrainJob& job, TrainSink& sink)
@@ -343,7 +347,13 @@ void Trainer::record(double loss) {
                                  : std::max<std::int64_t>(1, options_->train.steps / kRecordsOfARun);
   const bool kept = step_ % every == 0 || step_ == options_->train.steps;
   if (kept && group_) unite_counts(*model_, *group_);
-  NamedValues values = model_->statistics();
+  // A model's counts lie on its device, which reading them waits for: at every step only where steps are slow.
+  const double now = monotonic_seconds();
+  if (kept || statistics_.empty() || now - seen_at_ >= kGlance) {
+    statistics_ = model_->statistics();
+    seen_at_ = now;
+  }
+  NamedValues values = statistics_;
   values["loss"] = loss;
   if (data_.vocabulary.unit != Vocabulary::Unit::kBpe) values["bpc"] = to_bpc(loss);
   values["lr"] = learning_rate(options_->optimizer, step_, options_->train.steps);
