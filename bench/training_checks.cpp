@@ -144,6 +144,7 @@ std::int64_t steps_of(const CheckJob& job) {
 /// Does work again where a GPU would replay it.
 class WorkAgain final : public StepRecorder {
  public:
+  void warm_up(const std::function<void()>& work) override { work(); }
   void record(const std::function<void()>& work) override {
     work_ = work;
     work_();

@@ -18,6 +18,17 @@ class GraphRecorder final : public StepRecorder {
   explicit GraphRecorder(c10::DeviceIndex device)
       : device_(device), stream_(c10::cuda::getStreamFromPool(/*isHighPriority=*/false, device)) {}
 
+  // What it makes is used on the default stream next, and memory that is freed there may be used here again.
+  void warm_up(const std::function<void()>& work) override {
+    const c10::cuda::CUDAGuard device(device_);
+    c10::cuda::device_synchronize();
+    {
+      const c10::cuda::CUDAStreamGuard guard(stream_);
+      work();
+    }
+    c10::cuda::device_synchronize();
+  }
+
   void record(const std::function<void()>& work) override {
     const c10::cuda::CUDAGuard device(device_);
     graph_.reset();

@@ -48,7 +48,10 @@ CapturedSteps::Outcome CapturedSteps::run(const std::string& signature, const Mo
   }
   if (seen_ < kUncaptured) {
     ++seen_;
-    return work(input.to(weights_.front().second.device()), targets.to(weights_.front().second.device()), state);
+    const torch::Device device = weights_.front().second.device();
+    Outcome outcome;
+    recorder_->warm_up([&] { outcome = work(input.to(device), targets.to(device), state); });
+    return outcome;
   }
   if (seen_ == kUncaptured) {
     ++seen_;

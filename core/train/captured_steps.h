@@ -20,6 +20,8 @@ namespace xlm {
 class StepRecorder {
  public:
   virtual ~StepRecorder() = default;
+  /// Runs `work` unrecorded, where a recording would run it: libtorch sets up for each place of work what it needs.
+  virtual void warm_up(const std::function<void()>& work) = 0;
   /// Runs `work` once and remembers it, in place of what was remembered before.
   virtual void record(const std::function<void()>& work) = 0;
   virtual void replay() = 0;
