@@ -33,7 +33,7 @@ all: build  ## the program, its tests and benchmarks
 
 test: all asan  ## all tests, once more with sanitizers what needs no torch, a little fuzzing; prints the line coverage
 	@$(CTEST) --test-dir $(BUILD)
-	@XLM_FUZZ_SECONDS=2 XLM_FUZZ_SEED=1 scripts/fuzz.sh
+	@XLM_FUZZ_RUNS=2000 scripts/fuzz.sh
 
 test-all: test  ## `test`, and what it skips for want of a browser or LaTeX: installs chromium and a TeX
 	@scripts/test_extras.sh $(BUILD)
@@ -63,7 +63,7 @@ bench: all  ## speed: training steps, start-up, results store, data preparation
 	@scripts/bench.sh $(BUILD)
 
 bench-compare:  ## the last `make bench` beside another's: OTHER=FILE, a bench.txt of another build, version or machine
-	@scripts/bench_compare.py $(BUILD)/bench.txt $(OTHER)
+	@scripts/bench_compare.py $(BUILD)/bench.txt "$(OTHER)"
 
 gpu-check: build  ## what holds on this machine's GPU, or its CPU: kernels, resuming, losses, speed (CHECK="--size small")
 	@cmake --build --preset $(PRESET) --target gpu_check

@@ -28,7 +28,7 @@ class BuildProgram(build_py):
             build = ROOT / "build" / "release"
         package = pathlib.Path(self.build_lib).resolve() / "xlm"
         staged = package.with_name("program")
-        subprocess.run([ROOT / "scripts" / "package.sh", build, staged], cwd=ROOT, check=True)
+        subprocess.run([ROOT / "scripts" / "package.sh", build, staged, "wheel"], cwd=ROOT, check=True)
         for part in ("bin", "lib", "share"):
             (staged / part).replace(package / part)
         staged.rmdir()

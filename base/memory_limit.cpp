@@ -1,6 +1,8 @@
 // How much memory there is to be had.
 #include "base/memory_limit.h"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <fstream>
 #include <limits>
@@ -40,7 +42,16 @@ std::uint64_t least_limit(const fs::path& mount, const fs::path& group, const st
   }
 }
 
+std::uint64_t limit_of(decltype(RLIMIT_AS) resource) {
+  rlimit limit{};
+  return ::getrlimit(resource, &limit) == 0 ? limit.rlim_cur : RLIM_INFINITY;
+}
+
 }  // namespace
+
+bool ProcessLimits::any() const { return address_space != RLIM_INFINITY || data != RLIM_INFINITY; }
+
+ProcessLimits process_limits() { return {.address_space = limit_of(RLIMIT_AS), .data = limit_of(RLIMIT_DATA)}; }
 
 std::uint64_t memory_limit(const fs::path& root) {
   std::uint64_t least = machine_memory(root);

@@ -18,4 +18,14 @@ class MemoryLimitError : public ResourceError {
 /// cluster, a container) may have, if that is less. `root` holds proc and sys.
 std::uint64_t memory_limit(const fs::path& root = "/");
 
+/// Bytes of address space and of data that this process may have (`ulimit -v`, `ulimit -d`); RLIM_INFINITY: any number.
+struct ProcessLimits {
+  std::uint64_t address_space;
+  std::uint64_t data;
+
+  bool any() const;
+};
+
+ProcessLimits process_limits();
+
 }  // namespace xlm

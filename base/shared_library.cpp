@@ -2,28 +2,22 @@
 #include "base/shared_library.h"
 
 #include <dlfcn.h>
-#include <sys/resource.h>
 
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/memory_limit.h"
 
 namespace xlm {
 namespace {
-
-bool is_limited(decltype(RLIMIT_AS) resource) {
-  rlimit limit{};
-  return ::getrlimit(resource, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
-}
 
 /// Throws for what the loader says. Of a library that has no room below a limit it says only that a part of it cannot
 /// be mapped, as it does of one on a file system that programs may not be run from.
 [[noreturn]] void throw_loader_error(const std::string& reason, const std::string& advice) {
   const auto says = [&](const char* words) { return reason.find(words) != std::string::npos; };
-  const bool limited = is_limited(RLIMIT_AS) || is_limited(RLIMIT_DATA);
   const bool unmapped = says("failed to map segment") || says("cannot map zero-fill pages");
-  if (says("Cannot allocate memory") || (limited && unmapped)) {
-    throw ResourceError(
+  if (says("Cannot allocate memory") || (unmapped && process_limits().any())) {
+    throw MemoryLimitError(
         fmt::format("out of memory: cannot open a library: {}\n"
                     "raise the limits of this process (`ulimit -v`, `ulimit -d`)",
                     reason));

@@ -1,7 +1,7 @@
 // What holds on a device: kernels, recorded steps, resuming, losses, time and memory, each against a stated bound. One
 // command for a machine with a GPU that has never run the program; the same on a CPU, so that it works on the day.
 //   gpu_check [--device D] [--size paper|small|least] [--threads N] [--out FOLDER] [SECTION…]
-// Writes FOLDER/gpu-check.md and gpu-check.json. Exit code 1: something did not hold.
+// Writes gpu-check.md in FOLDER and gpu-check.json. Exit code 1: something did not hold.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -20,7 +20,6 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/json.h"
-#include "base/terminal.h"
 #include "base/text.h"
 #include "base/version.h"
 #include "bench/checks.h"
@@ -74,7 +73,7 @@ Json in_its_own_process(const std::function<Json()>& work) {
     const std::string text = json_text(result);
     for (std::size_t at = 0; at < text.size();) {
       const ssize_t written = ::write(ends[1], text.data() + at, text.size() - at);
-      if (written <= 0) break;
+      if (written <= 0) ::_exit(1);
       at += static_cast<std::size_t>(written);
     }
     ::_exit(0);
@@ -89,8 +88,33 @@ Json in_its_own_process(const std::function<Json()>& work) {
   int status = 0;
   ::waitpid(child, &status, 0);
   if (WIFSIGNALED(status)) return {{"error", fmt::format("its process was ended by signal {}", WTERMSIG(status))}};
+  // A library may end the process by itself.
+  if (WEXITSTATUS(status) != 0 || text.empty()) {
+    return {{"error", fmt::format("its process ended without a result (exit code {})", WEXITSTATUS(status))}};
+  }
   return parse_json(text, "the process of a check");
 }
+
+/// A folder for what the checks write, new at each call, removed at the end.
+class WorkFolder {
+ public:
+  WorkFolder() {
+    std::string name = (fs::temp_directory_path() / "xlm-gpu-check-XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr) throw Error("cannot make a folder in " + fs::temp_directory_path().string());
+    path_ = name;
+  }
+  WorkFolder(const WorkFolder&) = delete;
+  WorkFolder& operator=(const WorkFolder&) = delete;
+  ~WorkFolder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+
+  const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
 
 Json to_json(const std::vector<Check>& checks) {
   Json list = Json::array();
@@ -101,7 +125,7 @@ Json to_json(const std::vector<Check>& checks) {
   return {{"checks", list}};
 }
 
-Json run_section(const CheckSection& section, const CheckOptions& options) {
+Json run_section(const CheckSection& section, const CheckOptions& options, const fs::path& work) {
   Json result = in_its_own_process([&] {
     keep_freed_memory();
     RunOptions settings;
@@ -109,7 +133,7 @@ Json run_section(const CheckSection& section, const CheckOptions& options) {
     settings.train.threads = options.threads;
     CheckJob job{.device = prepare_device(settings)};
     job.size = options.size.value_or(job.device.is_cuda() ? CheckSize::kPaper : CheckSize::kSmall);
-    job.work = options.out / "work" / section.name;
+    job.work = work / section.name;
     return to_json(section.check(job));
   });
   if (result.contains("error")) {
@@ -153,6 +177,7 @@ std::string page_of(const Json& all) {
 
 int check_device(const CheckOptions& options) {
   create_folders(options.out);
+  const WorkFolder work;
   Json all;
   all["version"] = fmt::format("xlm {}", kVersion);
   all["device"] = in_its_own_process([&] {
@@ -170,7 +195,7 @@ int check_device(const CheckOptions& options) {
     const auto& wanted = options.sections;
     if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), section.name) == wanted.end()) continue;
     fmt::print("== {}\n", section.title);
-    const Json result = run_section(section, options);
+    const Json result = run_section(section, options, work.path());
     for (const Json& check : result["checks"]) {
       const bool holds = check["passed"].get<bool>();
       (holds ? passed : failed) += 1;
@@ -184,7 +209,6 @@ int check_device(const CheckOptions& options) {
     write_file(options.out / "gpu-check.json", json_text(all));  // what is known so far, whatever comes
     write_file(options.out / "gpu-check.md", page_of(all));
   }
-  fs::remove_all(options.out / "work");
   fmt::print("{} passed, {} failed: {}\n", passed, failed, (options.out / "gpu-check.md").string());
   return failed == 0 && passed > 0 ? 0 : 1;
 }

@@ -2,13 +2,13 @@
 //   step_time [--device D] [--threads N] [--steps N] [--precision float32|bfloat16] [ROW…]
 #include <algorithm>
 #include <cstdio>
+#include <exception>
 #include <string>
 #include <vector>
 
 #include <ATen/Parallel.h>
 #include <fmt/format.h>
 
-#include "base/error.h"
 #include "base/terminal.h"
 #include "base/text.h"
 #include "bench/training_step.h"
@@ -73,7 +73,7 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
   try {
     return xlm::run(argc, argv);
-  } catch (const xlm::Error& error) {
+  } catch (const std::exception& error) {
     fmt::print(stderr, "error: {}\n", error.what());
     return 1;
   }

@@ -120,12 +120,12 @@ void set_spans(LanguageModel& model, const AdaptiveSpanOptions& options, const S
   model.after_step();
 }
 
-double median(std::vector<double> values) {
-  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2), values.end());
-  return values[values.size() / 2];
-}
-
 }  // namespace
+
+double median_seconds(std::vector<double> seconds) {
+  std::nth_element(seconds.begin(), seconds.begin() + static_cast<std::ptrdiff_t>(seconds.size() / 2), seconds.end());
+  return seconds[seconds.size() / 2];
+}
 
 std::vector<StepRow> rows_for_a_processor() {
   std::vector<StepRow> rows = span_rows();
@@ -250,7 +250,7 @@ StepCost measure_steps(const StepRow& row, std::int64_t steps, Precision precisi
   }
   const auto* gpt2 = row.model.get_if<Gpt2Options>();  // the paper's count leaves the head out
   const auto head = static_cast<double>(gpt2 != nullptr ? 2 * row.symbols * gpt2->width : 0);
-  return {.seconds = median(seconds),
+  return {.seconds = median_seconds(seconds),
           .memory = static_cast<double>(peak_memory(device)),
           .flops_per_token = model->costs(row.block).at("flops_per_token") + head,
           .parameters = static_cast<double>(model->parameter_count())};

@@ -41,6 +41,9 @@ struct StepCost {
 /// Steps of a row, forward, backward and update, after as many as fill its caches.
 StepCost measure_steps(const StepRow& row, std::int64_t steps, Precision precision, torch::Device device);
 
+/// The median of times of steps; there is at least one.
+double median_seconds(std::vector<double> seconds);
+
 /// FLOP/s of the fastest product that libtorch offers for a large square matrix.
 double fastest_product(torch::ScalarType type, torch::Device device);
 

@@ -5,7 +5,10 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 build=$1
 xlm=$build/bin/xlm
-exec > >(tee "$build/bench.txt")
+if [ -z "${BENCH_KEPT:-}" ]; then
+  BENCH_KEPT=1 bash scripts/bench.sh "$build" | tee "$build/bench.txt"
+  exit
+fi
 "$xlm" --version
 echo "$(nproc) cores, $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1), $("$xlm" --version --verbose | sed -n 's/^ *cpu_products *//p') products"
 echo
@@ -15,14 +18,16 @@ echo "== training steps (bench/step_time.cpp)"
 "$build/bin/step_time" --precision bfloat16
 
 echo; echo "== start-up of what needs no libtorch, median of 20"
-empty=$(mktemp -d)
-for words in "--help" "--version" "help train" "runs ls --runs $empty" "pareto --runs $empty" "complete -- xlm tr" \
-  "sweep experiments/recipes/adaptive-span/span-limit.yaml --profile smoke --check"; do
+start_up() {
   for _ in $(seq 20); do
-    s=$(date +%s%N); "$xlm" $words >/dev/null 2>&1 || true; e=$(date +%s%N); echo $(((e - s) / 1000))
-  done | sort -n | sed -n 10p | awk -v words="xlm ${words/ --runs $empty/}" '{printf "%-78s %6.1f ms\n", words, $1 / 1000}'
-done
-rm -rf "$empty"
+    s=$(date +%s%N); "$xlm" "$@" >/dev/null 2>&1; e=$(date +%s%N); echo $(((e - s) / 1000))
+  done | sort -n | sed -n 10p | awk -v words="xlm $*" '{printf "%-78s %6.1f ms\n", words, $1 / 1000}'
+}
+start_up --help
+start_up --version
+start_up help train
+start_up completion bash
+start_up sweep experiments/recipes/adaptive-span/span-limit.yaml --profile smoke --check
 ldd "$xlm" | grep -c -E 'torch|c10' | awk '{print ($1 ? "links libtorch" : "libtorch is not linked")}' || true
 
 echo

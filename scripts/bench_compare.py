@@ -15,8 +15,11 @@ STEP = re.compile(r"^(\S+) +(\d+(?:\.\d+)?) +\d+ +(\d+) +\d+(?:\.\d+)? +\d+ %$")
 def rows(path):
     """({row: (value, unit)} in the file's order, its first two lines)."""
     found, section = {}, ""
-    with open(path) as file:
-        lines = file.read().splitlines()
+    try:
+        with open(path, encoding="utf-8") as file:
+            lines = file.read().splitlines()
+    except OSError as error:
+        sys.exit(f"{path} cannot be read: {error.strerror}; `make bench` writes BUILD/bench.txt")
     for line in lines:
         if line.startswith("== "):
             section = line[3:].split(" (")[0].split(":")[0]

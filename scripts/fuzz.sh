@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Fuzzes everything that parses for XLM_FUZZ_SECONDS (default 5) each, with libFuzzer and the sanitizers; XLM_FUZZERS names
 # some of them. Each begins with the inputs of tests/fuzz/corpus/NAME, which are kept, and those of earlier times here.
-# XLM_FUZZ_SEED: where the random inputs begin; 0, the default, is elsewhere each time. `make test` has a fixed one, so that
-# it finds what a change broke and not what luck finds: that is for `make fuzz` and `make soak`.
+# XLM_FUZZ_RUNS: that many inputs of each instead, the same ones every time, from the kept inputs alone: `make test` finds what a
+# change broke, and `make fuzz` and `make soak` what luck finds.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=${XLM_FUZZ_SECONDS:-5}
@@ -15,9 +15,17 @@ cmake --build $build --target fuzzers
 for target in $build/bin/*_fuzz; do
   name=$(basename "$target")
   [[ " ${XLM_FUZZERS:-$name} " == *" $name "* ]] || continue
-  mkdir -p "$build/corpus/$name"
+  if [ -n "${XLM_FUZZ_RUNS:-}" ]; then
+    found=$(mktemp -d)
+    extent=(-seed=1 -runs="$XLM_FUZZ_RUNS")
+  else
+    found=$build/corpus/$name
+    mkdir -p "$found"
+    extent=(-max_total_time="$seconds")
+  fi
   printf '%s: ' "$name"
-  "$target" -seed="${XLM_FUZZ_SEED:-0}" -max_total_time="$seconds" -max_len=4096 -timeout=20 -rss_limit_mb=2048 -print_final_stats=1 \
-    "$build/corpus/$name" "tests/fuzz/corpus/$name" >"$build/$name.log" 2>&1 || { tail -40 "$build/$name.log"; exit 1; }
+  "$target" "${extent[@]}" -max_len=4096 -timeout=20 -rss_limit_mb=2048 -print_final_stats=1 \
+    "$found" "tests/fuzz/corpus/$name" >"$build/$name.log" 2>&1 || { tail -40 "$build/$name.log"; exit 1; }
   grep -oE 'number_of_executed_units: *[0-9]+' "$build/$name.log" | awk '{print $2 " inputs, no finding"}'
+  [ -z "${XLM_FUZZ_RUNS:-}" ] || rm -r "$found"
 done

@@ -1,18 +1,24 @@
 #!/usr/bin/env bash
-# package.sh BUILD OUT [check]: a relocatable folder with the program and every shared library that it needs besides libtorch's.
+# package.sh BUILD OUT [check|wheel]: a relocatable folder with the program and every shared library that it needs besides libtorch's.
 # It runs wherever the same torch wheel is: libtorch is found where it was at build time, or where XLM_LIBTORCH says.
-# With `check` it holds bin/gpu-check and what that needs alone, within 64 MiB.
+# With `check` it holds bin/gpu-check and what that needs alone, within 64 MiB. With `wheel` it is without that command,
+# whose program need not be built.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=$1
 out=$2
+part=${3:-}
 rm -rf "$out"
 cmake --install "$build" --prefix "$out" --strip >/dev/null
-cmake --install "$build" --prefix "$out" --strip --component check >/dev/null  # libexec/gpu_check, for bin/gpu-check
-cp scripts/gpu_check.sh "$out/bin/gpu-check"
+programs=("$out/bin/xlm")
+if [ "$part" != wheel ]; then
+  cmake --install "$build" --prefix "$out" --strip --component check >/dev/null  # libexec/gpu_check, for bin/gpu-check
+  cp scripts/gpu_check.sh "$out/bin/gpu-check"
+  programs+=("$out/libexec/gpu_check")
+fi
 # Libraries of the C and C++ runtime and the kernel's are every machine's own; libtorch comes with its wheel.
 keep_out='^(ld-linux|libc\.so|libm\.so|libdl\.so|libpthread\.so|librt\.so|libgcc_s|libstdc\+\+|libtorch|libc10|libgomp|libcudart|libcupti|linux-vdso)'
-for binary in "$out/bin/xlm" "$out/libexec/gpu_check" "$out"/lib/libxlm_*.so; do
+for binary in "${programs[@]}" "$out"/lib/libxlm_*.so; do
   ldd "$binary" | sed -n 's/^[[:space:]]*\([^ ]*\) => \(\/.*\) (0x[0-9a-f]*)$/\1 \2/p' | while read -r name path; do
     [[ $name =~ $keep_out ]] || cp -nL "$path" "$out/lib/$name"
   done
@@ -21,7 +27,7 @@ for library in "$out"/lib/*.so*; do
   # A library's own needs are found beside it.
   [ "$(basename "$library")" = libxlm_core.so ] || patchelf --set-rpath '$ORIGIN' "$library"
 done
-if [ "${3:-}" = check ]; then
+if [ "$part" = check ]; then
   needed=$(ldd "$out/libexec/gpu_check" "$out/lib/libxlm_cuda.so" | awk '{print $1}')
   for library in "$out"/lib/*; do
     name=$(basename "$library")

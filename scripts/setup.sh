@@ -17,6 +17,10 @@ if [ -n "$cmake" ] && ! printf '%s\n' "$needed_cmake" "$cmake" | sort -VC; then
   exit 1
 fi
 
+mkdir -p .deps
+exec 9>.deps/.lock
+flock 9  # two at once, as by make -j, would take each other's files away
+
 torch_version=2.11.0
 plotly_version=6.5.0
 pyarrow_version=26.0.1
@@ -85,23 +89,29 @@ take_readers() {
   touch "$stamp"
 }
 
-torch=
+fresh=0
 if [ ! -e ".deps/torch-$torch_version-cuda$CUDA" ]; then
+  fresh=1
   rm -rf .deps/python .deps/torch-* .deps/plotly-* .deps/pyarrow-*
-  mkdir -p .deps
-  take_torch &
-  torch=$!
 fi
-take_folder plotly "$plotly_version" &   # carries plotly.min.js, which the program has inside; nothing of its Python is used
-others=($!)
-take_folder pyarrow "$pyarrow_version" & # carries Arrow's C++ libraries and headers, which read Parquet; tests write it in Python
-others+=($!)
-take_readers &                           # TensorBoard, pandas and transformers, by which tests read what is written for them
-others+=($!)
+# Side by side, each a process group of its own, so that none goes on behind a setup that has ended.
+wheels=()
+trap 'for wheel in "${wheels[@]}"; do kill -- "-$wheel" 2>/dev/null || true; done' EXIT
+fetch() {
+  set -m
+  "$@" &
+  wheels+=($!)
+  set +m
+}
+fetch take_folder plotly "$plotly_version"    # carries plotly.min.js, which the program has inside; nothing of its Python is used
+fetch take_folder pyarrow "$pyarrow_version"  # carries Arrow's C++ libraries and headers; tests write Parquet in Python
+fetch take_readers                            # TensorBoard, pandas and transformers, by which tests read what is written for them
+others=("${wheels[@]}")
+[ $fresh = 0 ] || fetch take_torch
 for wheel in "${others[@]}"; do wait "$wheel"; done
-if [ -n "$torch" ]; then
+if [ $fresh = 1 ]; then
   status=0
   [ $# = 0 ] || "$@" || status=$?
-  wait "$torch"
+  wait "${wheels[-1]}"
   exit $status
 fi

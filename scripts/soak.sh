@@ -12,7 +12,8 @@ trap 'rm -f "$said"' EXIT
 
 beside=$PWD/../shared/tools/local-slurm
 if [ -z "${XLM_TEST_SLURM:-}" ] && [ -x "$beside" ]; then
-  if [ "$(id -u)" = 0 ] && command -v slurmctld slurmd munged >/dev/null; then
+  if [ "$(id -u)" = 0 ] && command -v slurmctld >/dev/null && command -v slurmd >/dev/null &&
+    command -v munged >/dev/null; then
     export XLM_TEST_SLURM=$beside
   else
     echo "soak: $beside starts a Slurm for root where slurm-wlm and munge are installed" >&2

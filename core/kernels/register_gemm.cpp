@@ -149,7 +149,7 @@ bool is_faster() {
     if (name != "own" && name != "libtorch") throw UsageError("XLM_PRODUCTS is neither 'own' nor 'libtorch'");
     return name == "own";
   }
-  return kSimdLanes < 16;
+  return simd_lanes < 16;
 }
 
 }  // namespace

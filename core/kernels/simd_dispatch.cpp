@@ -19,6 +19,6 @@ int lanes_of_this_processor() {
 
 }  // namespace
 
-const int kSimdLanes = lanes_of_this_processor();
+const int simd_lanes = lanes_of_this_processor();
 
 }  // namespace xlm

@@ -5,7 +5,7 @@ namespace xlm {
 
 /// Floats of a vector that this processor has: 16 with AVX-512, 8 with AVX2, 4 otherwise. Follows libtorch's choice
 /// for its own kernels, and so ATEN_CPU_CAPABILITY, by which tests see all three wherever they run.
-extern const int kSimdLanes;
+extern const int simd_lanes;
 
 }  // namespace xlm
 
@@ -20,8 +20,8 @@ extern const int kSimdLanes;
   __attribute__((target("arch=x86-64-v4"))) static result name##_by_16 parameters { return name##_of<16> arguments; } \
   __attribute__((target("arch=x86-64-v3"))) static result name##_by_8 parameters { return name##_of<8> arguments; }   \
   result name parameters {                                                                                            \
-    if (kSimdLanes == 16) return name##_by_16 arguments;                                                              \
-    if (kSimdLanes == 8) return name##_by_8 arguments;                                                                \
+    if (simd_lanes == 16) return name##_by_16 arguments;                                                              \
+    if (simd_lanes == 8) return name##_by_8 arguments;                                                                \
     return name##_of<4> arguments;                                                                                    \
   }
 #else

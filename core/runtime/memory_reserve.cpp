@@ -15,7 +15,7 @@
 #include <c10/util/Exception.h>
 #include <fmt/format.h>
 
-#include "base/error.h"
+#include "base/memory_limit.h"
 #include "base/text.h"
 
 namespace xlm {
@@ -27,11 +27,6 @@ constexpr std::int64_t kDataAtLeast = std::int64_t{32} << 20;
 constexpr std::int64_t kReserve = std::int64_t{48} << 20;
 constexpr std::size_t kSmall = std::size_t{1} << 16;  // of these, even thousands are less than what is kept
 
-std::uint64_t limit_of(decltype(RLIMIT_AS) resource) {
-  rlimit limit{};
-  return ::getrlimit(resource, &limit) == 0 ? limit.rlim_cur : RLIM_INFINITY;
-}
-
 std::int64_t room_within(std::uint64_t address_space, std::uint64_t data) {
   std::string statm;
   std::getline(std::ifstream("/proc/self/statm"), statm);
@@ -39,14 +34,13 @@ std::int64_t room_within(std::uint64_t address_space, std::uint64_t data) {
 }
 
 std::int64_t room_now() {
-  static const std::uint64_t address_space = limit_of(RLIMIT_AS);
-  static const std::uint64_t data = limit_of(RLIMIT_DATA);
-  return room_within(address_space, data);
+  static const ProcessLimits limits = process_limits();
+  return room_within(limits.address_space, limits.data);
 }
 
 void check_room(std::int64_t room, std::int64_t needed, const char* what, const char* command) {
   if (room >= needed) return;
-  throw ResourceError(
+  throw MemoryLimitError(
       fmt::format("out of memory: libtorch is open, {} are left to it, and it needs {} for the least of models\n"
                   "raise the limit of {} (`{}`)",
                   human_bytes(static_cast<double>(std::max<std::int64_t>(room, 0))),
@@ -95,12 +89,13 @@ std::int64_t room_below(std::string_view statm, std::int64_t page, std::uint64_t
 }
 
 void check_memory_room() {
-  check_room(room_within(limit_of(RLIMIT_AS), RLIM_INFINITY), kAddressesAtLeast, "address space", "ulimit -v");
-  check_room(room_within(RLIM_INFINITY, limit_of(RLIMIT_DATA)), kDataAtLeast, "data", "ulimit -d");
+  const ProcessLimits limits = process_limits();
+  check_room(room_within(limits.address_space, RLIM_INFINITY), kAddressesAtLeast, "address space", "ulimit -v");
+  check_room(room_within(RLIM_INFINITY, limits.data), kDataAtLeast, "data", "ulimit -d");
 }
 
 void keep_memory_reserve() {
-  if (limit_of(RLIMIT_AS) == RLIM_INFINITY && limit_of(RLIMIT_DATA) == RLIM_INFINITY) return;
+  if (!process_limits().any()) return;
   static ReservingAllocator allocator(c10::GetDefaultCPUAllocator());
   c10::SetCPUAllocator(&allocator, std::numeric_limits<std::uint8_t>::max());
 }

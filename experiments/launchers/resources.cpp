@@ -169,7 +169,12 @@ std::set<std::string> failed_nodes(const std::vector<SweepRun>& runs, const std:
   std::set<std::string> nodes;
   for (const SweepRun& planned : runs) {
     if (planned.action != SweepAction::kRun || !fs::exists(planned.planned.paths.journal())) continue;
-    const Run run = read_live_run(planned.planned.paths.folder);
+    Run run;
+    try {
+      run = read_live_run(planned.planned.paths.folder);
+    } catch (const DataError&) {
+      continue;  // one damaged folder must not stop a submission, which writes it again
+    }
     std::string host;  // that was at work last
     for (const RunState& state : run.history) {
       if (state.state == name_of(RunStatus::kRunning)) {

@@ -10,10 +10,10 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "experiments/launchers/work_list.h"
 #include "experiments/runs/live_run.h"
 #include "experiments/runs/machine_resources.h"
 #include "experiments/runs/stop_request.h"
+#include "experiments/sweeps/listed_runs.h"
 #include "results/run_folder/journal.h"
 
 namespace xlm {
@@ -75,27 +75,36 @@ bool Scheduler::has_source(const SweepRun& run) {
   return ready;
 }
 
-/// Whether the source of a run is on the list of another sweep, whose workers may come at any time.
-bool Scheduler::is_queued_for_others(const SweepRun& run) const {
-  if (own_.contains(run.source) || status_of_source(run) != name_of(RunStatus::kQueued)) return false;
-  const std::vector<WorkList> lists = work_lists(run.planned.paths.folder.parent_path());
-  return std::any_of(lists.begin(), lists.end(), [&](const WorkList& list) {
-    return std::any_of(list.items.begin(), list.items.end(),
-                       [&](const SweepRun& item) { return item.id() == run.source; });
-  });
+/// Whether the source of a run is left for workers of another sweep, who may come at any time. `listed`: the runs on
+/// their lists, which are read when they are first asked for.
+bool Scheduler::is_left_for_others(const SweepRun& run, std::optional<std::set<std::string>>& listed) {
+  if (own_.contains(run.source)) return false;
+  const fs::path runs = run.planned.paths.folder.parent_path();
+  if (!listed) listed = listed_runs(runs);
+  if (!xlm::is_left_for_others(runs / run.source, status_of_source(run), *listed)) return false;
+  if (awaited_.insert(run.source).second) {
+    board_.note(fmt::format("waiting for {}, which is left for workers of another sweep", run.source));
+  }
+  return true;
+}
+
+/// Why nobody makes the source of a run.
+std::string Scheduler::why_not_made(const SweepRun& run) const {
+  if (report_.ended.contains(run.source)) return "was given up";
+  if (is_stop_requested(run.planned.paths.folder.parent_path() / run.source)) return "was stopped by xlm runs stop";
+  return "is not done, and nobody is at work on it";
 }
 
 /// Gives up runs of the queue whose source will not come, as far as can be known. Whether those of others will.
 bool Scheduler::await_sources() {
   bool coming = false;
+  std::optional<std::set<std::string>> listed;
   for (const SweepRun* run : std::exchange(queue_, {})) {
     const SourceState source = halving_ && !halving_->may_train(*run) ? SourceState::kReady : source_state(*run);
     if (source == SourceState::kLost) {
       give_up(*run, fmt::format("{}, from which it begins, is {}", run->source, status_of_source(*run)));
-    } else if (source == SourceState::kWaiting && !is_queued_for_others(*run)) {
-      const bool given_up = report_.ended.contains(run->source);
-      give_up(*run, fmt::format("{}, from which it begins, {}", run->source,
-                                given_up ? "was given up" : "is not done, and nobody is at work on it"));
+    } else if (source == SourceState::kWaiting && !is_left_for_others(*run, listed)) {
+      give_up(*run, fmt::format("{}, from which it begins, {}", run->source, why_not_made(*run)));
     } else {
       queue_.push_back(run);
       coming = coming || source == SourceState::kComing || source == SourceState::kWaiting;

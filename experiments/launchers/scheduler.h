@@ -99,7 +99,8 @@ class Scheduler {
   bool may_train(const SweepRun& run);
   bool has_source(const SweepRun& run);
   const SweepRun* next_run();
-  bool is_queued_for_others(const SweepRun& run) const;
+  bool is_left_for_others(const SweepRun& run, std::optional<std::set<std::string>>& listed);
+  std::string why_not_made(const SweepRun& run) const;
   bool await_sources();
   bool is_more_to_come();
   void say_how_it_stands(const SweepRun& run, RunStatus state, std::int64_t token);
@@ -139,6 +140,7 @@ class Scheduler {
   std::vector<const SweepRun*> elsewhere_;
   double next_source_look_ = 0;            // at the sources of runs, when nothing else is left
   std::map<std::string, double> sources_;  // runs that others begin from → when to look at them again; never: done
+  std::set<std::string> awaited_;          // sources of which the board has said that another sweep's workers make them
   SweepBoard board_;
   double next_look_;
   bool stop_sent_ = false;

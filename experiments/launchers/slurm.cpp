@@ -2,6 +2,7 @@
 #include "experiments/launchers/slurm.h"
 
 #include <algorithm>
+#include <array>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -135,12 +136,23 @@ SlurmCluster ask_cluster() {
   return cluster;
 }
 
-std::vector<std::string> nodes_of(const std::string& partition) {
-  std::vector<std::string> nodes;
-  for (const std::string& line : split(ask({"sinfo", "-h", "-N", "-p", partition, "-o", "%N"}), '\n')) {
-    if (!line.empty()) nodes.emplace_back(trim(line));
+std::vector<SlurmNode> read_nodes(const std::string& text) {
+  std::vector<SlurmNode> nodes;
+  for (const std::string& line : split(text, '\n')) {
+    const std::vector<std::string> fields = split(line, '|');
+    if (fields.size() < 2) continue;
+    const std::string_view state = trim(fields[1]);
+    const auto begins = [&](std::string_view word) { return state.starts_with(word); };
+    // "down", "drained", "draining", "failing", …; a star behind it: the node does not answer.
+    constexpr std::array<std::string_view, 7> kNotUsable{"down", "drain", "fail", "error", "inval", "unk", "maint"};
+    const bool usable = !state.ends_with('*') && std::none_of(kNotUsable.begin(), kNotUsable.end(), begins);
+    nodes.push_back({std::string(trim(fields[0])), usable});
   }
   return nodes;
+}
+
+std::vector<SlurmNode> nodes_of(const std::string& partition) {
+  return read_nodes(ask({"sinfo", "-h", "-N", "-p", partition, "-o", "%N|%T"}));
 }
 
 bool is_slurm_here() { return run_command({"squeue", "--version"}).code == 0; }

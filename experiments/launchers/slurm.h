@@ -42,8 +42,16 @@ bool is_slurm_here();
 /// where no Slurm answers.
 std::vector<QueuedWorker> queued_workers(const std::string& job_name);
 
-/// The names of a partition's nodes. Throws Error where no Slurm answers.
-std::vector<std::string> nodes_of(const std::string& partition);
+struct SlurmNode {
+  std::string name;
+  bool usable = false;  // it takes jobs, now or when its present ones end
+};
+
+/// What `sinfo -N -o "%N|%T"` says of nodes.
+std::vector<SlurmNode> read_nodes(const std::string& text);
+
+/// A partition's nodes. Throws Error where no Slurm answers.
+std::vector<SlurmNode> nodes_of(const std::string& partition);
 
 /// sbatch's estimate of when the job of a script, given as its text, would start, in its own words. Throws UsageError
 /// with sbatch's complaint where it would refuse the script.

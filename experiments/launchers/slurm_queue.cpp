@@ -62,14 +62,17 @@ class SlurmQueue : public WorkerQueue {
     return slurm_script(request_, resources_, std::min(count, cluster_.max_array));
   }
 
-  /// Nodes of the partition that failed under runs which are left, unless it has no others.
+  /// Nodes of the partition that failed under runs which are left, unless no other would take jobs.
   std::vector<std::string> nodes_to_leave_out() const {
     const std::set<std::string> failed = failed_nodes(request_.list.items, cluster_.name);
     if (failed.empty()) return {};
-    std::vector<std::string> nodes = nodes_of(partition_.name);
-    const std::size_t all = nodes.size();
-    std::erase_if(nodes, [&](const std::string& node) { return !failed.contains(node); });
-    return nodes.size() < all ? nodes : std::vector<std::string>();
+    std::vector<std::string> nodes;
+    bool others = false;
+    for (const SlurmNode& node : nodes_of(partition_.name)) {
+      if (failed.contains(node.name)) nodes.push_back(node.name);
+      others = others || (node.usable && !failed.contains(node.name));
+    }
+    return others ? nodes : std::vector<std::string>();
   }
 
   /// What nobody has said, as far as the runs and the cluster tell.

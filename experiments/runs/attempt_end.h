@@ -11,8 +11,9 @@ namespace xlm {
 
 struct AttemptEnd {
   EndCause cause = EndCause::kGone;
-  std::string reason;  // for people
-  double memory = 0;   // bytes that its job had, where it ran out of them; 0: not known
+  std::string reason;        // for people
+  double memory = 0;         // bytes that its job had, where it ran out of them; 0: not known
+  bool at_any_rows = false;  // it ran out of memory, however few rows of the batch are computed at once
 };
 
 /// The end of a worker that left no word: an exit code, or 128 + the number of the signal that killed it. `memory_kill`

@@ -91,6 +91,9 @@ std::optional<AttemptEnd> Peers::lost() {
     if (*code == kOutOfMemoryAmidStep) {
       return AttemptEnd{EndCause::kMemory, fmt::format("out of memory in {}", which), job_memory()};
     }
+    if (*code == kOutOfResources) {  // its model or an evaluation is too large for it
+      return AttemptEnd{EndCause::kMemory, fmt::format("out of memory in {}", which), job_memory(), true};
+    }
     AttemptEnd found = end_of_worker(*code, xlm::memory_kills() > memory_kills_);
     found.reason = fmt::format("{}: {}", which, found.reason);
     return found;

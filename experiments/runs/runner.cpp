@@ -160,9 +160,9 @@ RunReport failed(JournalSink& sink, EndCause cause, const std::string& message, 
 
 /// There was no memory for what the run needs at any number of rows. What its job had of it is kept: the next
 /// submission asks for more.
-RunReport without_memory(JournalSink& sink, const std::string& message) {
+RunReport without_memory(JournalSink& sink, const std::string& message, double had = job_memory()) {
   Json record = {{"reason", message}, {"cause", name_of(EndCause::kMemory)}};
-  if (const double had = job_memory(); had > 0) record["memory"] = had;
+  if (had > 0) record["memory"] = had;
   return failed(sink, RunStatus::kFailed, record, kOutOfResources);
 }
 
@@ -174,6 +174,7 @@ RunReport out_of_memory(JournalSink& sink, const Run& run, const AttemptEnd& end
 
 /// Another process of the run has ended. The run is queued again, unless that is how it goes each time.
 RunReport lost_process(JournalSink& sink, const fs::path& run_folder, const AttemptEnd& end) {
+  if (end.at_any_rows) return without_memory(sink, end.reason, end.memory);
   const Run run = read_run(run_folder);  // with the checkpoints of this attempt
   if (end.cause == EndCause::kMemory) return out_of_memory(sink, run, end);
   const bool again = end.cause == EndCause::kKilled && lost_in_a_row(run) < kMostLost;

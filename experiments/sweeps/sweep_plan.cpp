@@ -12,6 +12,7 @@
 #include "experiments/runs/live_run.h"
 #include "experiments/runs/run_lock.h"
 #include "experiments/sweeps/early_stopping.h"
+#include "experiments/sweeps/listed_runs.h"
 #include "experiments/sweeps/point_source.h"
 #include "experiments/sweeps/sweep_evaluations.h"
 
@@ -59,6 +60,12 @@ std::string status_in(const fs::path& folder) {
   }
 }
 
+/// Of a run that has no model, behind "a run that is not of this sweep, and".
+std::string why_not_coming(const std::string& status) {
+  if (status == "absent") return "not queued by another";
+  return status == name_of(RunStatus::kDone) ? "whose model is gone" : status;
+}
+
 /// Plans points of a sweep, with the runs that they begin from.
 class PointPlanner {
  public:
@@ -74,14 +81,17 @@ class PointPlanner {
 
   /// Somebody has to make what others begin from: a run that is not of the sweep must be there, or on its way.
   void check_sources(const std::set<std::string>& sweep) const {
+    std::optional<std::set<std::string>> listed;
     for (const auto& [id, where] : sources_) {
       if (sweep.contains(id) || fs::is_directory(RunPaths{runs_ / id}.model())) continue;
       const std::string status = status_in(runs_ / id);
       if (status == name_of(RunStatus::kQueued) || status == name_of(RunStatus::kRunning)) continue;
+      if (!listed) listed = listed_runs(runs_);
+      if (is_left_for_others(runs_ / id, status, *listed)) continue;
       throw UsageError(
           fmt::format("{}: model.init_from asks for a run that is not of this sweep, and {} ({})\n"
                       "add it to the sweep's points, or name a run or model that is there",
-                      where, status == "absent" ? "not queued by another" : status, id));
+                      where, why_not_coming(status), id));
     }
   }
 

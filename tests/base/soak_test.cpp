@@ -17,12 +17,18 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-/// A checkout with programs in place of the campaigns, which say what they were given.
+/// A checkout with programs in place of the campaigns, which say what they were given. Of this machine's programs the
+/// script sees only those that every machine has, and not whose it is.
 class Soak : public ::testing::Test {
  protected:
   Soak() {
     program("xlm/scripts/fuzz.sh", "echo fuzzed for $XLM_FUZZ_SECONDS");
-    program("xlm/build/bin/test_pipeline", "echo kills $XLM_KILLS $1");
+    program("xlm/build/bin/test_pipeline", "echo pipeline $1, kills \"[$XLM_KILLS]\", campaigns \"[$XLM_CAMPAIGNS]\"");
+    program("bin/id", "echo 1000");
+    for (const char* name : {"bash", "dirname", "mktemp", "rm", "sed", "tee"}) {
+      const fs::path usual = fs::path("/usr/bin") / name;
+      fs::create_symlink(fs::exists(usual) ? usual : fs::path("/bin") / name, folder_.path() / "bin" / name);
+    }
     campaigns_say("");
     fs::copy_file(fs::path(XLM_SOURCE_DIR) / "scripts/soak.sh", folder_.path() / "xlm/scripts/soak.sh");
   }
@@ -46,8 +52,8 @@ class Soak : public ::testing::Test {
 
   int soak(const std::string& settings = "XLM_TEST_SLURM=") {
     const std::string place = folder_.path().string();
-    const std::string command = "PATH='" + place + "/bin':/usr/bin:/bin " + settings + " bash '" + place +
-                                "/xlm/scripts/soak.sh' build >'" + place + "/said' 2>&1";
+    const std::string command = "unset XLM_CAMPAIGNS XLM_KILLS XLM_FUZZ_SECONDS; PATH='" + place + "/bin' " + settings +
+                                " bash '" + place + "/xlm/scripts/soak.sh' build >'" + place + "/said' 2>&1";
     const int status = std::system(command.c_str());
     said_ = read_file(folder_.path() / "said");
     return WEXITSTATUS(status);
@@ -64,7 +70,8 @@ TEST_F(Soak, StartsTheSlurmThatLiesBesideTheCheckout) {
   program("shared/tools/local-slurm", "");
   EXPECT_EQ(soak(), 0);
   EXPECT_THAT(said_, HasSubstr("/xlm/../shared/tools/local-slurm]\n"));
-  EXPECT_THAT(said_, HasSubstr("kills 200 --gtest_filter=*Killed*\nfuzzed for 300\n"));
+  EXPECT_THAT(said_, HasSubstr("pipeline --gtest_filter=*Killed*, kills [200], campaigns []\n"
+                               "pipeline --gtest_filter=RealDamage.*, kills [], campaigns [full]\nfuzzed for 300\n"));
   EXPECT_EQ(soak("XLM_TEST_SLURM=/somebody/elses"), 0);
   EXPECT_THAT(said_, HasSubstr("Slurm by [/somebody/elses]\n"));
 }
@@ -87,10 +94,19 @@ TEST_F(Soak, ACampaignThatFailsEndsIt) {
 
 TEST_F(Soak, SaysWhatASlurmBesideTheCheckoutWants) {
   program("shared/tools/local-slurm", "");
+  const auto says_it = [&](const std::string& missing) {
+    EXPECT_EQ(soak(), 0);
+    EXPECT_THAT(said_, HasSubstr("starts a Slurm for root where slurm-wlm and munge are installed")) << missing;
+    EXPECT_THAT(said_, HasSubstr("Slurm by []")) << missing;
+  };
+  install_slurm();
   program("bin/id", "echo 1000");
-  EXPECT_EQ(soak(), 0);
-  EXPECT_THAT(said_, HasSubstr("starts a Slurm for root where slurm-wlm and munge are installed"));
-  EXPECT_THAT(said_, HasSubstr("Slurm by []"));
+  says_it("root");
+  for (const char* name : {"slurmctld", "slurmd", "munged"}) {
+    install_slurm();
+    fs::remove(folder_.path() / "bin" / name);
+    says_it(name);
+  }
 }
 
 }  // namespace

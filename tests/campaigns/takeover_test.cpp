@@ -108,7 +108,8 @@ TEST_F(TakeoverTest, WorkersThatPeopleStartOnTwoMachinesShareAListAndOneGoesOnWi
   fs::remove_all(runs_);
   const ProgramResult queued = run({"sweep", "sweep.yaml", "--launcher", "manual", "--json"});
   ASSERT_EQ(queued.code, 0) << queued.err;
-  const std::string arguments = "worker --quiet --sweep " + Json::parse(queued.out)["list"].get<std::string>();
+  const std::string arguments =
+      fmt::format("worker --quiet --sweep '{}'", Json::parse(queued.out)["list"].get<std::string>());
   write_file(hold(), "");
   BackgroundProgram one(on_machine("node-a", arguments), folder_.path());
   BackgroundProgram two(on_machine("node-b", arguments), folder_.path());

@@ -7,6 +7,7 @@
 //   kill-at=5              the process kills itself
 //   memory-for=2           memory is too small for more than two rows of the batch at once, from step 2 on
 //   memory-limit-at=5      memory is too small for step 5, however few rows are computed at once
+//   memory-limit-of=1      the same of the process with rank 1, before the processes of a run have met
 //   fail-at-overlap=5      an evaluation with model.overlap 5 throws an error
 //   pace=20                every step takes 20 milliseconds
 //   seed=2:fail-at=5       the same, of the run with seed 2 alone
@@ -41,6 +42,7 @@ class FakeCore : public Core {
     const std::int64_t steps = job.options.train.steps;
     std::int64_t step = saved_step(job.folder);
     std::int64_t evaluated = job.options.train.eval_every > 0 ? step : steps;
+    if (job.processes.count > 1) meet(job);
     sink.costs({{"params", 1000}, {"flops_per_token", 2000}});
     while (step < steps) {
       if (sink.should_stop()) {
@@ -168,12 +170,23 @@ class FakeCore : public Core {
       if (word.starts_with(own)) word = word.substr(own.size());
       const std::size_t equals = word.find('=');
       const std::string name = word.substr(0, equals);
-      const std::set<std::string> known{"diverge-at", "fail-at",         "slip-at",         "kill-at",
-                                        "memory-for", "memory-limit-at", "fail-at-overlap", "pace"};
+      const std::set<std::string> known{"diverge-at",      "fail-at",         "slip-at",
+                                        "kill-at",         "memory-for",      "memory-limit-at",
+                                        "memory-limit-of", "fail-at-overlap", "pace"};
       if (!known.contains(name)) throw Error("no such order: " + word);
       found[name] = std::stoll(word.substr(equals + 1));
     }
     return found;
+  }
+
+  /// Several processes can do no run here; one may end without memory before they meet, which leaves the first alone.
+  void meet(const TrainJob& job) const {
+    const auto orders_here = orders_of(job.options.seed);
+    const auto lacking = orders_here.find("memory-limit-of");
+    if (lacking == orders_here.end()) throw Error("one process does a run here");
+    if (lacking->second == job.processes.rank) throw MemoryLimitError("out of memory: however few rows");
+    while (!job.processes.give_up()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    throw LostProcessError("another process of the run has ended");
   }
 
   void one_step(const TrainJob& job, std::int64_t step, TrainSink& sink) const {

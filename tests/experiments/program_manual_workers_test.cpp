@@ -61,8 +61,8 @@ TEST_F(ProgramTest, ARunWaitsForTheRunOfAnotherSweepFromWhichItBegins) {
   write_file(folder_.path() / "first.yaml", run_config("data", "sweep: {grid: {model.span: [16]}}\n"));
   const std::vector<std::string> command = printed_command(run({"sweep", "first.yaml", "--launcher", "manual"}).out);
   BackgroundProgram later = start({"sweep", "sweep.yaml"});
-  until([&] { return fs::exists(runs_) && run_folders().size() == 2; });
-  ::usleep(500000);  // it looks round, and has no reason to end
+  const auto waits = [&] { return later.standard_error().find("waiting for adaptive-span-") != std::string::npos; };
+  until([&] { return waits() || !later.is_running(); });
   EXPECT_TRUE(later.is_running()) << later.standard_error();
   EXPECT_EQ(BackgroundProgram(command, folder_.path()).wait().code, kDone);
   const ProgramResult result = later.wait();

@@ -188,5 +188,15 @@ TEST_F(ProgramTest, DataPreparedOtherwiseThanARecipeRequiresAreRefused) {
   EXPECT_EQ(run({"train", "train.yaml", "seed=2"}).code, kDone);
 }
 
+TEST_F(ProgramTest, ARunHasFailedWhereAnotherOfItsProcessesHasNoMemoryForTheModel) {
+  order("memory-limit-of=1");
+  const ProgramResult result = run({"train", "run.yaml", "train.processes=2"});
+  EXPECT_EQ(result.code, kOutOfResources) << result.err;
+  const auto made = read_run(run_folders().front());
+  EXPECT_EQ(made.status, RunStatus::kFailed);
+  EXPECT_EQ(made.history.back().cause, "memory");
+  EXPECT_EQ(made.micro_batch, 0) << "fewer rows would not help";
+}
+
 }  // namespace
 }  // namespace xlm

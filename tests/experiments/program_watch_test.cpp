@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <regex>
+#include <utility>
 
 #include <gmock/gmock.h>
 
@@ -68,10 +69,12 @@ class OnTerminal {
   OnTerminal(const OnTerminal&) = delete;
   OnTerminal& operator=(const OnTerminal&) = delete;
   ~OnTerminal() {
-    ::kill(pid_, SIGKILL);
-    ::waitpid(pid_, nullptr, 0);
-    ::close(terminal_);
+    if (began()) stop(SIGKILL);
+    if (terminal_ >= 0) ::close(terminal_);
   }
+
+  /// False where there was no terminal to be had, and when it was stopped.
+  bool began() const { return pid_ > 0; }
 
   void resize(unsigned short columns) const {
     const winsize size{.ws_row = 24, .ws_col = columns, .ws_xpixel = 0, .ws_ypixel = 0};
@@ -94,9 +97,11 @@ class OnTerminal {
   }
 
   int stop(int signal) {
-    ::kill(pid_, signal);
+    if (!began()) return -1;  // which kill() takes for every process
+    const pid_t pid = std::exchange(pid_, -1);
+    ::kill(pid, signal);
     int status = 0;
-    ::waitpid(pid_, &status, 0);
+    ::waitpid(pid, &status, 0);
     return WEXITSTATUS(status);
   }
 
@@ -118,9 +123,10 @@ TEST_F(ProgramTest, OnATerminalABoardFitsTheColumnsThatThereAreAndFollowsTheirCh
       "sweep: {grid: {seed: [1, 2], optimizer.lr: [0.00125, 0.0025], model.dropout: [0.125, 0.25],\n"
       "  model.span_ramp: [8, 4], optimizer.clip_norm: [0.125, 0.25]}}\n");
   write_file(hold(), "");
-  BackgroundProgram sweep = start({"sweep", "sweep.yaml"});
+  BackgroundProgram sweep = start({"sweep", "sweep.yaml", "--jobs", "1"});
   until([&] { return count_running() == 1; });
   OnTerminal watch({XLM_FAKE_BINARY, "runs", "watch", "sweep.yaml"}, folder_.path(), 80);
+  ASSERT_TRUE(watch.began());
   const std::vector<std::string> narrow = watch.lines_until("waits");
   EXPECT_LE(widest(narrow), 80U) << join(narrow, "\n");
   EXPECT_THAT(join(narrow, "\n"), AllOf(HasSubstr("0 of 32 runs ended, 1 running"), HasSubstr("step")));
@@ -145,11 +151,10 @@ TEST_F(ProgramTest, AWatchEndsWithASignalAndSaysWhatFailed) {
   write_file(hold(), "");
   BackgroundProgram sweep = start({"sweep", "sweep.yaml"});
   until([&] { return count_running() == 1; });  // the one that failed
-  BackgroundProgram watch = start({"runs", "watch", "sweep.yaml"});
-  until([&] { return watch.is_running() && fs::exists(runs_); });
-  ::usleep(300000);  // its handlers stand; there is nothing to see of that from here
-  watch.kill(SIGTERM);
-  EXPECT_EQ(watch.wait().code, kStopped);
+  OnTerminal watch({XLM_FAKE_BINARY, "runs", "watch", "sweep.yaml"}, folder_.path(), 80);
+  ASSERT_TRUE(watch.began());
+  EXPECT_THAT(join(watch.lines_until("runs ended"), "\n"), HasSubstr("1 running"));
+  EXPECT_EQ(watch.stop(SIGTERM), kStopped);
   EXPECT_TRUE(sweep.is_running()) << "watching changes nothing";
   fs::remove(hold());
   EXPECT_EQ(sweep.wait().code, kDone);

@@ -208,7 +208,8 @@ TEST_F(Processes, AKilledOneEndsAllAndTheRunGoesOnFromItsCheckpoint) {
 // Any process, at any step, again and again; seeded, so that a failure comes again.
 TEST_F(Processes, KilledAnywhereARunGoesOnWithAsManyOrOthers) {
   std::string config = kSevenRows;
-  config.replace(config.find("steps: 50"), 9, "steps: 300");
+  config.replace(config.find("steps: 50"), 9, "steps: 1000");  // far beyond the last kill
+  config.replace(config.find("eval_every: 20"), 14, "eval_every: 100");
   write_file(folder_.path() / "run.yaml", config + kSpanModel + "}\n");
   ASSERT_EQ(xlm({"train", "run.yaml", "--runs", "whole", "train.processes=3"}).code, 0);
   const auto steps_written = [&](const std::string& runs) {

@@ -27,7 +27,7 @@ constexpr const char* kDamagedRun = R"(
 data: {path: data}
 model: {type: adaptive-span, width: 16, heads: 2, feed_forward: 32, layers: 2, span: 24, span_ramp: 8, dropout: 0.1}
 optimizer: {warmup_steps: 20}
-train: {steps: 200, batch: 2, block: 16, eval_every: 20, checkpoint_every: 10, threads: 1}
+train: {steps: 600, batch: 2, block: 16, eval_every: 20, checkpoint_every: 10, threads: 1}
 eval: {select: best, batch: 2}
 device: cpu
 )";
@@ -57,11 +57,13 @@ class RealDamage : public testing::Test {
   /// A run in `stopped` that was asked to stop when it had some checkpoints and best weights.
   void leave_a_stopped_run() {
     BackgroundProgram training({XLM_BINARY, "train", "run.yaml", "--runs", "stopped"}, folder_.path());
-    const auto has = [&](const char* name) {
-      return fs::exists(folder_.path() / "stopped") && !only_run("stopped").empty() &&
-             fs::exists(folder_.path() / only_run("stopped") / "checkpoints" / name);
+    const auto has_both = [&] {
+      if (!fs::exists(folder_.path() / "stopped") || only_run("stopped").empty()) return false;
+      const fs::path checkpoints = folder_.path() / only_run("stopped") / "checkpoints";
+      return fs::exists(checkpoints / "best.safetensors") &&
+             newest_checkpoint() >= (checkpoints / "step-000000030").lexically_relative(folder_.path()).string();
     };
-    while (training.is_running() && !(has("best.safetensors") && has("step-000000030.safetensors"))) ::usleep(500);
+    while (training.is_running() && !has_both()) ::usleep(500);
     training.kill(SIGTERM);
     ASSERT_EQ(training.wait().code, 75) << "it was over before it was asked to stop";
   }

@@ -11,34 +11,10 @@
 #include "core/api/hourglass_options.h"
 #include "core/models/capabilities.h"
 #include "core/train/optimizer.h"
+#include "core/train/work_again.h"
 
 namespace xlm {
 namespace {
-
-/// Replays by running the work again: it sees only what the recording reads, as a GPU would.
-class RunAgain final : public StepRecorder {
- public:
-  void warm_up(const std::function<void()>& work) override {
-    ++warm_ups;
-    work();
-  }
-  void record(const std::function<void()>& work) override {
-    work_ = work;
-    work_();
-  }
-  void replay() override {
-    ++replays;
-    work_();
-  }
-
-  void forget() override { work_ = nullptr; }
-
-  int warm_ups = 0;
-  int replays = 0;
-
- private:
-  std::function<void()> work_;
-};
 
 /// A model of adaptive spans whose bands change now and then while it learns.
 struct Training {
@@ -94,8 +70,8 @@ TEST(CapturedSteps, TrainAsUnrecordedOnes) {
   for (int i = 0; i < kSteps; ++i) expected.push_back(plain.step(nullptr));
 
   Training again;
-  auto recorder = std::make_unique<RunAgain>();
-  const RunAgain& runs = *recorder;
+  auto recorder = std::make_unique<WorkAgain>();
+  const WorkAgain& runs = *recorder;
   CapturedSteps recorded(std::move(recorder), again.weights);
   std::vector<double> losses;
   for (int i = 0; i < kSteps; ++i) losses.push_back(again.step(&recorded));

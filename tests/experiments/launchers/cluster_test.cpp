@@ -182,8 +182,20 @@ TEST(Resources, NodesThatFailedUnderRunsThatAreLeftAreKnownFromTheirJournals) {
   lost(1, "node5", "elsewhere:3_1", "node");
   lost(2, "node6", "here:12_2", "node");
   Journal(runs[2].planned.paths.journal()).append("state", {{"state", "done"}});
+  lost(3, "node7", "here:12_3", "node");
+  fs::remove(runs[3].planned.paths.config());
   for (SweepRun& run : runs) look_at(run, false);
-  EXPECT_THAT(failed_nodes(runs, "here"), testing::ElementsAre("node3"));
+  ASSERT_EQ(runs[3].status, "damaged");
+  EXPECT_THAT(failed_nodes(runs, "here"), testing::ElementsAre("node3")) << "a damaged run stops no submission";
+}
+
+TEST(Slurm, NodesThatTakeNoJobsAreKnownFromTheirStates) {
+  std::string usable;
+  for (const SlurmNode& node : read_nodes("a|idle\nb|down*\nc|mixed\nd|draining\ne|idle*\nf|idle~\ng|drained\n")) {
+    if (node.usable) usable += node.name;
+  }
+  EXPECT_EQ(usable, "acf");
+  EXPECT_TRUE(read_nodes("").empty());
 }
 
 TEST(Slurm, TimesAreReadInAllItsForms) {

@@ -7,8 +7,10 @@
 #include <memory>
 
 #include "base/error.h"
+#include "experiments/launchers/work_list.h"
 #include "experiments/runs/live_run.h"
 #include "experiments/runs/run_lock.h"
+#include "experiments/runs/stop_request.h"
 #include "experiments/runs/submission.h"
 #include "results/run_folder/journal.h"
 #include "tests/experiments/experiment_files.h"
@@ -95,6 +97,16 @@ class SchedulerTest : public ::testing::Test {
     const LaunchReport report = Scheduler(sweep_, settings_, host).run();
     EXPECT_THAT(rounds_, IsEmpty()) << "it did not wait long enough";
     return report;
+  }
+
+  /// A run of another sweep, submitted, and on the list of that sweep's workers.
+  SweepRun listed_run(std::size_t i) const {
+    const std::string grid = "sweep: {grid: {seed: [" + std::to_string(10 + i) + "]}}\n";
+    const Yaml tree = parse_yaml(run_config(folder_.path() / "data", grid), "other.yaml");
+    const WorkList list = make_work_list("other", runs_, plan_sweep(tree, runs_, false));
+    submit_runs(list);
+    write_work_list(list);
+    return list.items.front();
   }
 
   const fs::path& folder_of(std::size_t run) const { return sweep_[run].planned.paths.folder; }
@@ -200,6 +212,43 @@ TEST_F(SchedulerTest, ASourceThatAnotherWorkerMakesIsWaitedFor) {
     host.end(0, 0, "done");
   });
   EXPECT_THAT(run(host, rounds).ended, IsEmpty());
+}
+
+TEST_F(SchedulerTest, ASourceOnTheListOfAnotherSweepIsWaitedForWhateverBecameOfItsLastWorker) {
+  sweep_.resize(2);
+  for (const std::size_t i : {0U, 1U}) {
+    const SweepRun other = listed_run(i);
+    Journal journal(other.planned.paths.journal());
+    journal.append("state", {{"state", i == 0 ? "preempted" : "running"}});
+    ASSERT_EQ(read_live_run(other.planned.paths.folder).status, i == 0 ? RunStatus::kPreempted : RunStatus::kStale);
+    sweep_[i].source = other.id();
+    sweep_[1 - i].action = SweepAction::kSkip;
+    sweep_[i].action = SweepAction::kRun;
+    FakeHost host(1);
+    std::vector<std::function<void()>> rounds(11, [] {});
+    rounds[5] = [&] {
+      EXPECT_THAT(host.started, IsEmpty());
+      journal.append("state", {{"state", "done"}});
+    };
+    rounds.emplace_back([&] {
+      EXPECT_THAT(host.started, ElementsAre(sweep_[i].id()));
+      host.end(0, 0, "done");
+    });
+    EXPECT_THAT(run(host, rounds).ended, IsEmpty());
+    now_ = 0;
+  }
+}
+
+TEST_F(SchedulerTest, ASourceOnTheListOfAnotherSweepThatAUserHasStoppedIsNotWaitedFor) {
+  sweep_.resize(1);
+  const SweepRun other = listed_run(0);
+  sweep_[0].source = other.id();
+  FakeHost host(1);
+  std::vector<std::function<void()>> rounds(10, [] {});
+  rounds[5] = [&] { request_stop(other.planned.paths.folder); };
+  const LaunchReport report = run(host, rounds);
+  EXPECT_THAT(report.ended.at(sweep_[0].id()), testing::HasSubstr("was stopped by xlm runs stop"));
+  EXPECT_THAT(host.started, IsEmpty());
 }
 
 TEST_F(SchedulerTest, AWorkerThatCannotBeStartedIsAFailureOfItsRunAlone) {

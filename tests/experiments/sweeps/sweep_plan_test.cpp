@@ -4,7 +4,9 @@
 
 #include "base/error.h"
 #include "experiments/runs/runner.h"
+#include "experiments/runs/stop_request.h"
 #include "experiments/runs/submission.h"
+#include "results/run_folder/journal.h"
 #include "results/store/sql_query.h"
 #include "results/store/store.h"
 #include "tests/experiments/experiment_files.h"
@@ -154,6 +156,37 @@ TEST_F(SweepPlanTest, ASourceThatIsQueuedForAnotherSweepIsWaitedFor) {
   core_.orders = "fail-at=2";
   work(first[0]);
   EXPECT_THROW(plan(kLater), UsageError) << "nobody will make it";
+}
+
+TEST_F(SweepPlanTest, ASourceThatWasStoppedIsWaitedForWhereAnotherSweepsWorkersHaveItOnTheirList) {
+  const char* kLater = "sweep: {grid: {model.span: [8], model.init_from: [{model.span: 16}]}}\n";
+  const auto first = plan("sweep: {grid: {model.span: [16]}}\n");
+  const RunPaths& paths = first[0].planned.paths;
+  for (const char* state : {"preempted", "running"}) {  // whose worker is gone
+    fs::remove_all(runs_);
+    submit(first[0].planned);
+    Journal(paths.journal()).append("state", {{"state", state}});
+    EXPECT_THROW(plan(kLater), UsageError) << state;
+    create_folders(runs_ / ".workers" / "torn");
+    write_file(runs_ / ".workers" / "torn" / "work.json", "{");
+    create_folders(runs_ / ".workers" / "first");
+    write_file(runs_ / ".workers" / "first" / "work.json", Json({{"runs", {{{"id", first[0].id()}}}}}).dump());
+    EXPECT_EQ(plan(kLater)[0].reason, "new, once " + first[0].id() + " is done") << state;
+    request_stop(paths.folder);
+    EXPECT_THROW(plan(kLater), UsageError) << "workers leave it alone";
+  }
+}
+
+TEST_F(SweepPlanTest, ASourceThatIsDoneWithoutItsModelIsSaidToLackIt) {
+  const auto first = plan("sweep: {grid: {model.span: [16]}}\n");
+  work(first[0]);
+  fs::remove_all(first[0].planned.paths.model());
+  try {
+    plan("sweep: {grid: {model.span: [8], model.init_from: [{model.span: 16}]}}\n");
+    FAIL() << "there is nothing to begin from";
+  } catch (const UsageError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("not of this sweep, and whose model is gone (" + first[0].id()));
+  }
 }
 
 TEST_F(SweepPlanTest, ShufflingMixesTheOrderTheSameWayEachTime) {

@@ -1,0 +1,35 @@
+// The runs that workers may yet take from lists that other sweeps have left for them.
+#include "experiments/sweeps/listed_runs.h"
+
+#include "base/error.h"
+#include "base/json.h"
+#include "experiments/runs/live_run.h"
+#include "experiments/runs/stop_request.h"
+
+namespace xlm {
+
+std::set<std::string> listed_runs(const fs::path& runs) {
+  std::set<std::string> ids;
+  std::error_code error;
+  for (fs::directory_iterator entry(runs / ".workers", error), end; !error && entry != end; entry.increment(error)) {
+    const fs::path file = entry->path() / "work.json";
+    if (!fs::exists(file)) continue;
+    try {
+      const Json list = read_json(file);
+      for (const Json& run : list.at("runs")) ids.insert(run.at("id").get<std::string>());
+    } catch (const DataError&) {
+      // The workers that read it say so.
+    } catch (const Json::exception&) {
+      // Likewise.
+    }
+  }
+  return ids;
+}
+
+bool is_left_for_others(const fs::path& run_folder, const std::string& status, const std::set<std::string>& listed) {
+  const bool unfinished = status == name_of(RunStatus::kQueued) || status == name_of(RunStatus::kPreempted) ||
+                          status == name_of(RunStatus::kStale);
+  return unfinished && !is_stop_requested(run_folder) && listed.contains(run_folder.filename().string());
+}
+
+}  // namespace xlm

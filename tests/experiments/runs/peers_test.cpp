@@ -1,0 +1,50 @@
+// How the processes of a run end that do it beside the first.
+#include "experiments/runs/peers.h"
+
+#include <unistd.h>
+
+#include <gmock/gmock.h>
+
+#include "base/error.h"
+#include "tests/temporary_folder.h"
+
+namespace xlm {
+namespace {
+
+using ::testing::HasSubstr;
+
+/// How a process ended that does nothing but end with this code.
+std::optional<AttemptEnd> end_of_peer(int code) {
+  const TemporaryFolder folder;
+  const fs::path program = folder.path() / "program";
+  write_file(program, "#!/bin/sh\nexit " + std::to_string(code) + "\n");
+  fs::permissions(program, fs::perms::owner_all);
+  Peers peers(folder.path(), program.string(), 2, 1, nullptr);
+  while (!peers.first().give_up()) ::usleep(1000);
+  return peers.lost();
+}
+
+TEST(Peers, OneThatRanOutOfMemoryAmidAStepMayDoWithFewerRows) {
+  const std::optional<AttemptEnd> end = end_of_peer(kOutOfMemoryAmidStep);
+  ASSERT_TRUE(end);
+  EXPECT_EQ(end->cause, EndCause::kMemory);
+  EXPECT_FALSE(end->at_any_rows);
+}
+
+TEST(Peers, OneWithoutMemoryForItsModelHasTooLittleAtAnyNumberOfRows) {
+  const std::optional<AttemptEnd> end = end_of_peer(kOutOfResources);
+  ASSERT_TRUE(end);
+  EXPECT_EQ(end->cause, EndCause::kMemory);
+  EXPECT_TRUE(end->at_any_rows);
+  EXPECT_THAT(end->reason, HasSubstr("out of memory in process 2 of 2"));
+}
+
+TEST(Peers, OtherCodesAreErrorsOrNone) {
+  const std::optional<AttemptEnd> failed = end_of_peer(kBadData);
+  ASSERT_TRUE(failed);
+  EXPECT_EQ(failed->cause, EndCause::kError);
+  EXPECT_FALSE(end_of_peer(kLostOthers));
+}
+
+}  // namespace
+}  // namespace xlm
