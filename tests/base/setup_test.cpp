@@ -64,7 +64,8 @@ class SetUpAgain : public ::testing::Test {
   fs::path installed() const { return folder_.path() / "installed"; }
   std::string setup(const std::string& settings = "", const std::string& arguments = "") {
     const std::string command = "PATH='" + (folder_.path() / "bin").string() + "':\"$PATH\" CUDA= " + settings +
-                                " bash '" + (root_ / "scripts/setup.sh").string() + "' " + arguments + " >/dev/null 2>&1";
+                                " bash '" + (root_ / "scripts/setup.sh").string() + "' " + arguments +
+                                " >/dev/null 2>&1";
     EXPECT_EQ(std::system(command.c_str()), 0);
     return fs::exists(installed()) ? read_file(installed()) : "";
   }
