@@ -1,7 +1,7 @@
 // What holds on a device: kernels, recorded steps, resuming, losses, time and memory, each against a stated bound. One
 // command for a machine with a GPU that has never run the program; the same on a CPU, so that it works on the day.
 //   gpu_check [--device D] [--size paper|small|least] [--threads N] [--out FOLDER] [SECTION…]
-// Writes gpu-check.md in FOLDER and gpu-check.json. Exit code 1: something did not hold.
+// Writes its page and the same numbers as JSON into FOLDER. Exit code 1: something did not hold.
 #include <sys/wait.h>
 #include <unistd.h>
 
