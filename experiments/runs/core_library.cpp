@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/memory_limit.h"
 #include "base/shared_library.h"
 
 namespace xlm {
@@ -46,7 +47,7 @@ void check_room_for_libtorch() {
   constexpr std::size_t kAddresses = 512;  // nearly all of it libtorch_cpu.so
   constexpr std::size_t kData = 96;
   if (has_room(kAddresses * kMegabyte, PROT_NONE) && has_room(kData * kMegabyte, PROT_READ | PROT_WRITE)) return;
-  throw ResourceError(
+  throw MemoryLimitError(
       fmt::format("out of memory: libtorch cannot be opened: it takes {} MiB of address space and {} MiB of data\n"
                   "raise the limits of this process (`ulimit -v`, `ulimit -d`)",
                   kAddresses, kData));

@@ -24,16 +24,21 @@ const std::vector<std::string_view>& stored_tables() {
 }
 
 std::int64_t schema_version(const SQLite::Database& database) {
+  // In this order: where another process makes the store between the two looks, the first has found nothing.
+  std::string held;
+  {
+    SQLite::Statement first(database, "SELECT name FROM sqlite_master LIMIT 1");
+    if (!first.executeStep()) return 0;
+    held = first.getColumn(0).getString();
+  }
   if (database.tableExists("schema_version")) {
     SQLite::Statement query(database, "SELECT max(version) FROM schema_version");
     if (query.executeStep() && query.getColumn(0).isInteger()) return query.getColumn(0).getInt64();
   }
-  SQLite::Statement others(database, "SELECT name FROM sqlite_master LIMIT 1");
-  if (!others.executeStep()) return 0;
   throw DataError(
       fmt::format("{} is an SQLite file, but not a store of results (it holds '{}')\n"
                   "name another file with --store",
-                  database.getFilename(), others.getColumn(0).getString()));
+                  database.getFilename(), held));
 }
 
 void refuse_newer(std::int64_t version, std::int64_t newest, std::string_view name) {
