@@ -208,7 +208,9 @@ TEST_F(Processes, AKilledOneEndsAllAndTheRunGoesOnFromItsCheckpoint) {
 // Any process, at any step, again and again; seeded, so that a failure comes again.
 TEST_F(Processes, KilledAnywhereARunGoesOnWithAsManyOrOthers) {
   std::string config = kSevenRows;
-  config.replace(config.find("steps: 50"), 9, "steps: 1000");  // far beyond the last kill
+  // Far beyond the last kill, and not so far that the rounding of sums in another order has grown: after 1,000 steps it
+  // is in the third digit of the loss.
+  config.replace(config.find("steps: 50"), 9, "steps: 250");
   config.replace(config.find("eval_every: 20"), 14, "eval_every: 100");
   write_file(folder_.path() / "run.yaml", config + kSpanModel + "}\n");
   ASSERT_EQ(xlm({"train", "run.yaml", "--runs", "whole", "train.processes=3"}).code, 0);
@@ -227,7 +229,7 @@ TEST_F(Processes, KilledAnywhereARunGoesOnWithAsManyOrOthers) {
     for (int round = 0; round < 4; ++round) {
       const unsigned count = as_many ? 3 : 2 + round % 2;
       const auto run = start({"train", "run.yaml", "--runs", runs, fmt::format("train.processes={}", count)});
-      const int until = steps_written(runs) + 5 + static_cast<int>(random() % 40);
+      const int until = steps_written(runs) + 5 + static_cast<int>(random() % 20);
       while (run->is_running() && steps_written(runs) < until) {
         std::this_thread::sleep_for(std::chrono::milliseconds(2));
       }
