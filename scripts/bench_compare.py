@@ -22,7 +22,7 @@ def rows(path):
         sys.exit(f"{path} cannot be read: {error.strerror}; `make bench` writes BUILD/bench.txt")
     for line in lines:
         if line.startswith("== "):
-            section = line[3:].split(" (")[0].split(":")[0]
+            section = re.split(r" \(|[:,]", line[3:])[0]
         elif match := re.match(r"^\d+ threads, (\w+), fastest product (\d+) GFLOP/s$", line):
             section = f"step, {match[1]}"
             found[f"{section}: fastest product"] = float(match[2]), "GFLOP/s"

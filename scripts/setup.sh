@@ -17,9 +17,11 @@ if [ -n "$cmake" ] && ! printf '%s\n' "$needed_cmake" "$cmake" | sort -VC; then
   exit 1
 fi
 
+# Two at once, as by make -j, would take each other's files away. The folder itself is what is locked: whoever may only read
+# it, as after another user's setup, has nothing to install. A file system without such locks goes without.
 mkdir -p .deps
-exec 9>.deps/.lock
-flock 9  # two at once, as by make -j, would take each other's files away
+exec 9<.deps
+flock 9 2>/dev/null || true
 
 torch_version=2.11.0
 plotly_version=6.5.0
