@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "bench/checks.h"
+#include "core/kernels/band_attention_device.h"
 #include "core/kernels/banded_attention.h"
 #include "core/kernels/causal_attention.h"
 #include "core/kernels/cross_entropy.h"
@@ -227,13 +228,16 @@ std::vector<Check> check_kernels(const CheckJob& job) {
       pooling_check(),
       cross_entropy_check(),
       linear_check()};
-  if (job.device.is_cpu()) {  // which takes its own kernels above; a GPU takes these
-    checks.push_back(banded_check("banded attention, composed", SpanMask::kNone, banded_attention_composed));
-    checks.push_back(banded_check("banded attention, a span for each head, composed", SpanMask::kOfAHead,
-                                  banded_attention_composed));
-    checks.push_back(relative_check("relative attention, composed", relative_attention_composed));
-  }
+  // What a GPU takes where it has no kernel of the program's own.
+  checks.push_back(banded_check("banded attention, composed", SpanMask::kNone, banded_attention_composed));
+  checks.push_back(
+      banded_check("banded attention, a span for each head, composed", SpanMask::kOfAHead, banded_attention_composed));
+  checks.push_back(relative_check("relative attention, composed", relative_attention_composed));
   std::vector<Check> results;
+  if (job.device.is_cuda()) {
+    const std::string found = describe_attention(job.device);
+    results.push_back({"own kernels of attention", "trusted", found, found.starts_with("own")});
+  }
   for (const KernelCheck& check : checks) {
     for (const Precision precision : check.precisions) results.push_back(compare(check, precision, job.device));
   }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/kernels/band_attention_device.h"
 #include "core/kernels/dropout.h"
 
 namespace xlm {
@@ -60,7 +61,11 @@ torch::Tensor banded_soft_mask(const BandedAttentionInput& input) {
 }
 
 torch::Tensor banded_attention(const BandedAttentionInput& input) {
-  return input.query.device().is_cpu() ? banded_attention_fused(input) : banded_attention_composed(input);
+  if (input.query.device().is_cpu()) return banded_attention_fused(input);
+  if (BandKernels* kernels = band_kernels_for(input.query, /*two_queries=*/false)) {
+    return banded_attention_by(*kernels, input);
+  }
+  return banded_attention_composed(input);
 }
 
 torch::Tensor banded_attention_composed(const BandedAttentionInput& input) {

@@ -24,7 +24,8 @@ struct BandedAttentionInput {
 /// softmax((q·k + q·p) / √d) over the band, times the soft mask m(x) = clamp((R + z − (x − 1)) / R, 0, 1) at the
 /// distance x, renormalised by (sum + 1e-8), dropout, product with the values: Sukhbaatar et al. 2019, §2.1,
 /// eq. 1 to 3, and §2.2, as docs/models.md#the-soft-mask says. Returns [B, n, M, d]. The query's own position is not
-/// seen. On the CPU the fused kernel, elsewhere the composed version.
+/// seen. On the CPU the fused kernel; on a GPU the program's own (band_attention_device.h) where there is one for the
+/// type and width, otherwise the composed version.
 torch::Tensor banded_attention(const BandedAttentionInput& input);
 
 /// The plain version, from libtorch's differentiable operations: any device, and what the kernel is tested against.

@@ -37,6 +37,10 @@ class Dropout {
     return mixed(key + column * 0x9E3779B9U) >= threshold_ ? scale_ : 0.0F;
   }
 
+  /// For kernels that draw it themselves: bits below `threshold`, of 24, drop; others scale.
+  std::uint32_t threshold() const { return threshold_; }
+  float scale() const { return scale_; }
+
   /// Those of n columns from `column` on, in a vector.
   template <int n>
   XLM_SIMD_INLINE Vector<float, n> factors(std::uint32_t key, std::uint32_t column) const {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/kernels/band_attention_device.h"
 #include "core/kernels/dropout.h"
 
 namespace xlm {
@@ -30,7 +31,11 @@ torch::Tensor later_keys(const RelativeAttentionInput& input) {
 }  // namespace
 
 torch::Tensor relative_attention(const RelativeAttentionInput& input) {
-  return input.query.device().is_cpu() ? relative_attention_fused(input) : relative_attention_composed(input);
+  if (input.query.device().is_cpu()) return relative_attention_fused(input);
+  if (BandKernels* kernels = band_kernels_for(input.query, /*two_queries=*/true)) {
+    return relative_attention_by(*kernels, input);
+  }
+  return relative_attention_composed(input);
 }
 
 torch::Tensor relative_attention_composed(const RelativeAttentionInput& input) {

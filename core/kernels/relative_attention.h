@@ -22,7 +22,7 @@ struct RelativeAttentionInput {
 };
 
 /// softmax over j ≤ i of ((q_i + r_w_bias)·k_j + (q_i + r_r_bias)·r_{i−j}) / √d, dropout, product with the values
-/// (Dai et al. 2019, §3.3, without memory). Returns [B, H, T, d].
+/// (Dai et al. 2019, §3.3, without memory). Returns [B, H, T, d]. The same choice as banded_attention's.
 torch::Tensor relative_attention(const RelativeAttentionInput& input);
 
 /// The plain version, from libtorch's differentiable operations: any device; memory O(B H T²).

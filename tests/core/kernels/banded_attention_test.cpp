@@ -12,13 +12,13 @@
 namespace xlm {
 namespace {
 
-struct Sizes {
+struct BandSizes {
   std::int64_t batch, heads, queries, band, width;
 };
 
 enum class Mask { kNone, kPerHead, kPerQuery };
 
-BandedAttentionInput random_input(const Sizes& s, Mask mask) {
+BandedAttentionInput random_input(const BandSizes& s, Mask mask) {
   const auto real = torch::TensorOptions(torch::kDouble);
   BandedAttentionInput input{.query = torch::randn({s.batch, s.heads, s.queries, s.width}, real),
                              .key = torch::randn({s.batch, s.heads, s.band + s.queries, s.width}, real),
@@ -98,7 +98,7 @@ BandedAttentionInput in_precision(torch::ScalarType type, BandedAttentionInput i
 
 constexpr std::array<Mask, 3> kMasks{Mask::kNone, Mask::kPerHead, Mask::kPerQuery};
 
-class BandedAttention : public testing::TestWithParam<Sizes> {};
+class BandedAttention : public testing::TestWithParam<BandSizes> {};
 
 TEST_P(BandedAttention, PlainAndFusedEqualTheDefinitionInValueAndGradient) {
   torch::manual_seed(3);
@@ -123,11 +123,11 @@ TEST_P(BandedAttention, ComposedEqualsTheDefinitionWithoutItsEpsilon) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Sizes, BandedAttention,
-                         testing::Values(Sizes{1, 1, 1, 1, 2}, Sizes{2, 3, 5, 7, 4}, Sizes{1, 2, 9, 4, 3},
-                                         Sizes{1, 2, 37, 40, 8}));
+INSTANTIATE_TEST_SUITE_P(BandSizes, BandedAttention,
+                         testing::Values(BandSizes{1, 1, 1, 1, 2}, BandSizes{2, 3, 5, 7, 4}, BandSizes{1, 2, 9, 4, 3},
+                                         BandSizes{1, 2, 37, 40, 8}));
 
-class FusedBandedAttention : public testing::TestWithParam<Sizes> {};
+class FusedBandedAttention : public testing::TestWithParam<BandSizes> {};
 
 TEST_P(FusedBandedAttention, IsAsExactAsThePlainVersionInEveryPrecisionAndWithDropout) {
   torch::manual_seed(4);
@@ -152,9 +152,9 @@ TEST_P(FusedBandedAttention, IsAsExactAsThePlainVersionInEveryPrecisionAndWithDr
 
 // Lengths that are no multiple of a tile, one tile, several; bands shorter and longer than the block; odd lengths,
 // which bfloat16 does not pair.
-INSTANTIATE_TEST_SUITE_P(Sizes, FusedBandedAttention,
-                         testing::Values(Sizes{2, 2, 64, 64, 16}, Sizes{1, 2, 100, 33, 32}, Sizes{1, 1, 70, 300, 24},
-                                         Sizes{1, 2, 33, 1600, 16}, Sizes{2, 2, 34, 1600, 32}));
+INSTANTIATE_TEST_SUITE_P(BandSizes, FusedBandedAttention,
+                         testing::Values(BandSizes{2, 2, 64, 64, 16}, BandSizes{1, 2, 100, 33, 32}, BandSizes{1, 1, 70, 300, 24},
+                                         BandSizes{1, 2, 33, 1600, 16}, BandSizes{2, 2, 34, 1600, 32}));
 
 TEST(FusedBandedAttention, AScoreThatIsNoNumberIsNotHidden) {  // or a run that diverges would go on
   torch::manual_seed(1);

@@ -14,16 +14,16 @@ namespace {
 
 using torch::Tensor;
 
-struct Sizes {
+struct ProductSizes {
   std::int64_t rows, columns, inner;
-  friend void PrintTo(const Sizes& sizes, std::ostream* out) {
+  friend void PrintTo(const ProductSizes& sizes, std::ostream* out) {
     *out << sizes.rows << "x" << sizes.columns << "x" << sizes.inner;
   }
 };
 
 /// Every count of rows that ends in another block, of columns around a panel, and of inner rows around a piece.
-std::vector<Sizes> all_sizes() {
-  std::vector<Sizes> sizes;
+std::vector<ProductSizes> all_sizes() {
+  std::vector<ProductSizes> sizes;
   for (std::int64_t rows = 1; rows <= 20; ++rows) sizes.push_back({rows, 16, 7});
   for (const std::int64_t columns : {1, 8, 15, 16, 17, 31, 32, 50}) {
     for (const std::int64_t rows : {1, 6, 7, 13}) sizes.push_back({rows, columns, 9});
@@ -53,7 +53,7 @@ double error(const Tensor& found, const Tensor& a, const Tensor& b, const Tensor
       .item<double>();
 }
 
-class RegisterGemm : public testing::TestWithParam<Sizes> {};
+class RegisterGemm : public testing::TestWithParam<ProductSizes> {};
 
 TEST_P(RegisterGemm, EqualsTheProductInDoublePrecision) {
   torch::manual_seed(1);
@@ -81,7 +81,7 @@ TEST_P(RegisterGemm, EqualsTheProductInDoublePrecision) {
   }
 }
 
-std::string name_of(const testing::TestParamInfo<Sizes>& sizes) {
+std::string name_of(const testing::TestParamInfo<ProductSizes>& sizes) {
   return std::to_string(sizes.param.rows) + "x" + std::to_string(sizes.param.columns) + "x" +
          std::to_string(sizes.param.inner);
 }

@@ -144,8 +144,8 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& instance) { return instance.param.name; });
 
 TEST(SumsOfLater, AreTheSameByAProduct) {
-  const Tensor x = torch::tensor({{1.0, 2.0, 3.0}, {-1.0, 0.5, 4.0}}, torch::kDouble);
-  const Tensor expected = torch::tensor({{5.0, 3.0, 0.0}, {4.5, 4.0, 0.0}}, torch::kDouble);
+  const torch::Tensor x = torch::tensor({{1.0, 2.0, 3.0}, {-1.0, 0.5, 4.0}}, torch::kDouble);
+  const torch::Tensor expected = torch::tensor({{5.0, 3.0, 0.0}, {4.5, 4.0, 0.0}}, torch::kDouble);
   EXPECT_TRUE(sums_of_later(x, false).equal(expected));
   EXPECT_TRUE(sums_of_later(x, true).equal(expected));
 }

@@ -1,0 +1,119 @@
+// The kernels of attention on a GPU: compiled when they are first wanted, for the GPU that is there, by the NVRTC that
+// libtorch's CUDA libraries bring; started on libtorch's stream. Of the library libxlm_cuda.so.
+#include <cuda.h>
+#include <dlfcn.h>
+#include <nvrtc.h>
+
+#include <array>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <ATen/cuda/CUDAContext.h>
+#include <c10/cuda/CUDAGuard.h>
+#include <c10/cuda/CUDAStream.h>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "core/kernels/band_attention_device.h"
+#include "core/kernels/band_program.h"
+
+namespace xlm {
+namespace {
+
+/// The functions of the driver that are needed; libtorch has it open.
+struct Driver {
+  decltype(&::cuModuleLoadData) load = nullptr;
+  decltype(&::cuModuleGetFunction) find = nullptr;
+  decltype(&::cuFuncSetAttribute) set = nullptr;
+  decltype(&::cuLaunchKernel) launch = nullptr;
+  decltype(&::cuGetErrorString) describe = nullptr;
+
+  Driver() {
+    void* library = ::dlopen("libcuda.so.1", RTLD_NOW);
+    if (library == nullptr) throw Error(fmt::format("the driver's library does not open: {}", ::dlerror()));
+    const auto get = [library](auto& function, const char* name) {
+      function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(::dlsym(library, name));
+      if (function == nullptr) throw Error(fmt::format("the driver has no {}", name));
+    };
+    get(load, "cuModuleLoadData");
+    get(find, "cuModuleGetFunction");
+    get(set, "cuFuncSetAttribute");
+    get(launch, "cuLaunchKernel");
+    get(describe, "cuGetErrorString");
+  }
+
+  void check(CUresult result, const char* what) const {
+    if (result == CUDA_SUCCESS) return;
+    const char* reason = "unknown";
+    describe(result, &reason);
+    throw Error(fmt::format("{} a kernel of attention: {}", what, reason));
+  }
+};
+
+class GpuBandKernels : public BandKernels {
+ public:
+  explicit GpuBandKernels(int device) : device_(device) {
+    const cudaDeviceProp* properties = at::cuda::getDeviceProperties(static_cast<c10::DeviceIndex>(device));
+    capability_ = 10 * properties->major + properties->minor;
+    shared_memory_ = static_cast<int>(properties->sharedMemPerBlockOptin);
+    if (capability_ < 80) throw Error("the kernels need compute capability 8.0 or later");
+  }
+
+  int shared_memory() const override { return shared_memory_; }
+
+  void forward(const band::Kind& kind, const band::Arguments& arguments, int tiles, int heads) override {
+    start(kind, arguments, tiles, heads, 0, band::forward_memory(kind));
+  }
+  void backward(const band::Kind& kind, const band::Arguments& arguments, int tiles, int heads) override {
+    start(kind, arguments, tiles, heads, 1, band::backward_memory(kind));
+  }
+
+ private:
+  using Functions = std::array<CUfunction, 2>;
+
+  void start(const band::Kind& kind, const band::Arguments& arguments, int tiles, int heads, std::size_t which,
+             int memory) {
+    const c10::cuda::CUDAGuard guard(static_cast<c10::DeviceIndex>(device_));
+    const CUfunction function = functions(kind)[which];
+    band::Arguments given = arguments;
+    void* parameters[] = {&given};
+    driver_.check(
+        driver_.launch(function, static_cast<unsigned>(tiles), static_cast<unsigned>(heads), 1, band::kThreads, 1, 1,
+                       static_cast<unsigned>(memory), c10::cuda::getCurrentCUDAStream().stream(), parameters, nullptr),
+        "cannot start");
+  }
+
+  const Functions& functions(const band::Kind& kind) {
+    const std::array<int, 4> key{kind.width, kind.two_queries, kind.masked, kind.dropped};
+    const auto found = modules_.find(key);
+    if (found != modules_.end()) return found->second;
+    const std::string program = compile_band_program(kind, capability_).binary;
+    CUmodule module = nullptr;
+    driver_.check(driver_.load(&module, program.data()), "cannot load");
+    Functions functions{};
+    const std::array<const char*, 2> names{"attention_forward", "attention_backward"};
+    const std::array<int, 2> memory{band::forward_memory(kind), band::backward_memory(kind)};
+    for (std::size_t i = 0; i < 2; ++i) {
+      driver_.check(driver_.find(&functions[i], module, names[i]), "cannot find");
+      driver_.check(driver_.set(functions[i], CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, memory[i]),
+                    "cannot give shared memory to");
+    }
+    return modules_.emplace(key, functions).first->second;
+  }
+
+  int device_;
+  int capability_ = 0;
+  int shared_memory_ = 0;  // bytes that a block may have
+  Driver driver_;
+  std::map<std::array<int, 4>, Functions> modules_;  // a process keeps them to its end
+};
+
+}  // namespace
+
+extern "C" BandKernels* xlm_make_band_kernels(int device) { return new GpuBandKernels(device); }
+
+}  // namespace xlm

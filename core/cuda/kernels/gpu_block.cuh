@@ -1,0 +1,80 @@
+// What a block of threads does on a GPU beyond arithmetic: shared memory, barriers, shuffles, and products of small
+// matrices by the processor's own instructions (PTX: mma.m16n8k16, ldmatrix; compute capability 8.0 and later).
+// Compiled by NVRTC, which brings no headers. Tests have a stand-in of the same names.
+#pragma once
+
+#define XLM_DEVICE __device__ __forceinline__
+#define XLM_UNROLL _Pragma("unroll")
+
+namespace xlm::band {
+
+using Half = unsigned short;
+
+XLM_DEVICE int thread_index() { return static_cast<int>(threadIdx.x); }
+XLM_DEVICE int block_x() { return static_cast<int>(blockIdx.x); }
+XLM_DEVICE int block_y() { return static_cast<int>(blockIdx.y); }
+
+XLM_DEVICE void* shared_memory() {
+  extern __shared__ uint4 memory[];
+  return memory;
+}
+
+XLM_DEVICE void sync_block() { __syncthreads(); }
+XLM_DEVICE void sync_warp() { __syncwarp(); }
+XLM_DEVICE float shuffle_xor(float x, int mask) { return __shfl_xor_sync(0xFFFFFFFFU, x, mask); }
+
+XLM_DEVICE void copy_16_bytes(Half* to, const Half* from) {
+  *reinterpret_cast<uint4*>(to) = *reinterpret_cast<const uint4*>(from);
+}
+XLM_DEVICE void clear_16_bytes(Half* to) { *reinterpret_cast<uint4*>(to) = make_uint4(0, 0, 0, 0); }
+
+/// Two values as bfloat16, rounded to the nearest: the first in the lower half.
+XLM_DEVICE unsigned pack(float low, float high) {
+  unsigned result;
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(result) : "f"(high), "f"(low));
+  return result;
+}
+XLM_DEVICE void store_pair(Half* to, unsigned pair) { *reinterpret_cast<unsigned*>(to) = pair; }
+XLM_DEVICE Half to_half(float x) { return static_cast<Half>(pack(x, 0.0F)); }
+XLM_DEVICE float to_float(Half x) { return __uint_as_float(static_cast<unsigned>(x) << 16U); }
+
+XLM_DEVICE float larger(float a, float b) { return fmaxf(a, b); }
+XLM_DEVICE float exponential_2(float x) {
+  float result;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x));
+  return result;
+}
+XLM_DEVICE float natural_logarithm(float x) { return logf(x); }
+XLM_DEVICE void add_to(float* to, float x) { atomicAdd(to, x); }
+
+/// Four 8 × 8 matrices from shared memory; lane l gives the address of row l % 8 of matrix l / 8, and gets of each the
+/// elements 2·(l % 4) and the next of row l / 4.
+XLM_DEVICE void load_matrices(unsigned (&to)[4], const Half* row) {
+  const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(row));
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
+               : "r"(address)
+               : "memory");
+}
+
+/// The same of the transposed matrices.
+XLM_DEVICE void load_matrices_transposed(unsigned (&to)[4], const Half* row) {
+  const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(row));
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
+               : "r"(address)
+               : "memory");
+}
+
+/// sum += A·B of a warp, A [16, 16], B [16, 8]. With g = lane / 4 and t = lane % 4 a lane has, of A, the columns 2·t
+/// and 2·t + 1 of row g, of row g + 8, and the same 8 columns on; of B the rows 2·t and 2·t + 1, and 8 rows on, of
+/// column g; of the sums the columns 2·t and 2·t + 1 of row g and of row g + 8.
+XLM_DEVICE void multiply_add(float (&sum)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
+  asm volatile(
+      "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+      "{%0, %1, %2, %3};"
+      : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+
+}  // namespace xlm::band

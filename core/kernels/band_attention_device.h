@@ -1,0 +1,46 @@
+// Banded and relative attention by the program's own GPU kernels (core/cuda/kernels/band_attention.cuh): both are
+// attention over a band, forward and backward, in bfloat16 with sums in float32.
+#pragma once
+
+#include <string>
+
+#include <torch/torch.h>
+
+#include "core/cuda/kernels/band_arguments.h"
+#include "core/kernels/banded_attention.h"
+#include "core/kernels/relative_attention.h"
+
+namespace xlm {
+
+/// Runs the kernels: on a GPU (libxlm_cuda.so), in tests on a stand-in. Both do so in the order of the calls.
+class BandKernels {
+ public:
+  virtual ~BandKernels() = default;
+  /// Bytes that a block may have.
+  virtual int shared_memory() const = 0;
+  /// Both over `tiles` tiles of queries of `heads` heads of the whole batch.
+  virtual void forward(const band::Kind& kind, const band::Arguments& arguments, int tiles, int heads) = 0;
+  virtual void backward(const band::Kind& kind, const band::Arguments& arguments, int tiles, int heads) = 0;
+};
+
+/// As banded_attention_plain, with the dropout that the CPU draws (banded_dropout_factors). All tensors are bfloat16
+/// but the span, which may be float32; d is 64, 96 or 128.
+torch::Tensor banded_attention_by(BandKernels& kernels, const BandedAttentionInput& input);
+
+/// As relative_attention_plain, likewise (relative_dropout_factors).
+torch::Tensor relative_attention_by(BandKernels& kernels, const RelativeAttentionInput& input);
+
+/// Whether the kernels compute what they should, on a small case of each of both: values and gradients beside the plain
+/// version in float32. "" if so, otherwise what differs, or why they cannot run.
+std::string find_fault(BandKernels& kernels, torch::Device device);
+
+/// The kernels of the GPU that tensors like `query` are on: null where it is the CPU, where they are not made for its
+/// type and width, where a block would need more memory than it may have, where they were found faulty, which is looked
+/// at once for every GPU, or where sums must come in the same order every time. `two_queries`: one for content, one for
+/// positions.
+BandKernels* band_kernels_for(const torch::Tensor& query, bool two_queries);
+
+/// For a run's environment: "own kernels", or "composed: " and the reason.
+std::string describe_attention(torch::Device device);
+
+}  // namespace xlm

@@ -1,0 +1,358 @@
+// The GPU kernels of attention, on a stand-in for a block of threads, against the plain versions.
+#include <array>
+#include <cmath>
+#include <iostream>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/core/cuda/block_of_fibers.h"
+
+#include "base/error.h"
+#include "core/cuda/kernels/band_attention.cuh"
+#include "core/kernels/band_attention_device.h"
+#include "core/kernels/band_program.h"
+
+namespace xlm {
+namespace {
+
+using torch::Tensor;
+
+/// The kernels, a block after the other. Orders of threads are drawn from `order`.
+class FiberKernels : public BandKernels {
+ public:
+  explicit FiberKernels(std::uint64_t order = 1) : order_(order) {}
+
+  int shared_memory() const override { return 1 << 18; }
+
+  void forward(const band::Kind& kind, const band::Arguments& arguments, int tiles, int heads) override {
+    run(kind, tiles, heads, band::forward_memory(kind),
+        [&]<int width, bool two, bool masked, bool dropped> { band::forward<width, two, masked, dropped>(arguments); });
+  }
+  void backward(const band::Kind& kind, const band::Arguments& arguments, int tiles, int heads) override {
+    run(kind, tiles, heads, band::backward_memory(kind), [&]<int width, bool two, bool masked, bool dropped> {
+      band::backward<width, two, masked, dropped>(arguments);
+    });
+  }
+
+ private:
+  template <class Thread>
+  void run(const band::Kind& kind, int tiles, int heads, int memory, const Thread& thread) {
+    band::BlockOfFibers block(band::kThreads, static_cast<std::size_t>(memory), order_);
+    for (int y = 0; y < heads; ++y) {
+      for (int x = 0; x < tiles; ++x) block.run(x, y, [&] { of_width(kind, thread); });
+    }
+  }
+
+  template <class Thread>
+  static void of_width(const band::Kind& kind, const Thread& thread) {
+    if (kind.width == 64) return of_kind<64>(kind, thread);
+    if (kind.width == 96) return of_kind<96>(kind, thread);
+    if (kind.width == 128) return of_kind<128>(kind, thread);
+    throw std::logic_error("no kernel of this width");
+  }
+
+  template <int width, class Thread>
+  static void of_kind(const band::Kind& kind, const Thread& thread) {
+    if (kind.two_queries) {
+      if (kind.dropped) return thread.template operator()<width, true, false, true>();
+      return thread.template operator()<width, true, false, false>();
+    }
+    if (kind.masked && kind.dropped) return thread.template operator()<width, false, true, true>();
+    if (kind.masked) return thread.template operator()<width, false, true, false>();
+    if (kind.dropped) return thread.template operator()<width, false, false, true>();
+    return thread.template operator()<width, false, false, false>();
+  }
+
+  std::uint64_t order_;
+};
+
+/// The value and the gradients of all `leaves`, which are copied to a type.
+template <class Attention>
+std::vector<Tensor> value_and_gradients(const Attention& attention, const std::vector<Tensor>& leaves,
+                                        torch::ScalarType type) {
+  std::vector<Tensor> copies;
+  for (const Tensor& leaf : leaves) {
+    copies.push_back(leaf.to(torch::kBFloat16).to(type).detach().set_requires_grad(true));
+  }
+  const Tensor out = attention(copies);
+  torch::manual_seed(7);
+  const Tensor upstream = torch::randn(out.sizes()).to(torch::kBFloat16);
+  std::vector<Tensor> all{out.detach()};
+  for (const Tensor& each : torch::autograd::grad({out}, copies, {upstream.to(out.scalar_type())})) all.push_back(each);
+  return all;
+}
+
+/// The kernels' error is at most twice that of the plain version in bfloat16, each beside the plain one in double, and
+/// not large. Where there is nothing but a few numbers, such as a span for each head, only the latter: how exact the
+/// plain version's are is luck. A gradient that is 0 has the errors of float32.
+template <class Kernel, class Plain>
+void expect_as_exact_as_bfloat16(const std::vector<Tensor>& leaves, const Kernel& kernel, const Plain& plain,
+                                 const std::string& what) {
+  const auto truth = value_and_gradients(plain, leaves, torch::kDouble);
+  const auto rounded = value_and_gradients(plain, leaves, torch::kBFloat16);
+  const auto own = value_and_gradients(kernel, leaves, torch::kBFloat16);
+  for (std::size_t i = 0; i < truth.size(); ++i) {
+    const double size = truth[i].norm().template item<double>();
+    const double least = 1e-6 * std::sqrt(static_cast<double>(truth[0].numel()));
+    const double error = (own[i].to(torch::kDouble) - truth[i]).norm().template item<double>();
+    const double usual = (rounded[i].to(torch::kDouble) - truth[i]).norm().template item<double>();
+    if (truth[i].numel() >= 64) {
+      EXPECT_LE(error, 2 * usual + 1e-3 * size + least) << what << ", result " << i << " of size " << size;
+    }
+    EXPECT_LE(error, 0.02 * size + least) << what << ", result " << i;
+  }
+}
+
+struct BandCase {
+  std::int64_t queries, band, width;
+  enum { kNone, kPerHead, kPerQuery } mask;
+  double dropout;
+};
+
+void expect_banded_exact(const BandCase& c, BandKernels& kernels, double span = -1) {
+  torch::manual_seed(3);
+  std::vector<Tensor> leaves{torch::randn({2, 2, c.queries, c.width}),
+                             torch::randn({2, 2, c.band + c.queries, c.width}),
+                             torch::randn({2, 2, c.band + c.queries, c.width}), torch::randn({c.width, c.band})};
+  const auto band = static_cast<double>(c.band);
+  if (c.mask == BandCase::kPerHead) leaves.push_back(torch::rand({1, 2, 1, 1}) * band);
+  if (c.mask == BandCase::kPerQuery) leaves.push_back(torch::rand({2, 2, c.queries, 1}) * band);
+  if (span >= 0) leaves.back().fill_(span);
+  const auto input = [&](const std::vector<Tensor>& x) {
+    return BandedAttentionInput{.query = x[0],
+                                .key = x[1],
+                                .value = x[2],
+                                .position = x[3],
+                                .span = x.size() > 4 ? x[4] : Tensor(),
+                                .ramp = 32,
+                                .dropout = c.dropout,
+                                .seed = 5};
+  };
+  expect_as_exact_as_bfloat16(
+      leaves, [&](const auto& x) { return banded_attention_by(kernels, input(x)); },
+      [&](const auto& x) { return banded_attention_plain(input(x)); },
+      "M " + std::to_string(c.queries) + ", L " + std::to_string(c.band) + ", d " + std::to_string(c.width));
+}
+
+TEST(BandKernels, BandsOfEveryShapeClassAreAsExactAsBfloat16) {
+  FiberKernels kernels;
+  for (const BandCase& c :
+       {BandCase{64, 64, 64, BandCase::kNone, 0}, BandCase{64, 1, 64, BandCase::kNone, 0},
+        BandCase{70, 100, 64, BandCase::kPerHead, 0}, BandCase{1, 65, 64, BandCase::kPerQuery, 0},
+        BandCase{65, 129, 64, BandCase::kPerQuery, 0.3}, BandCase{40, 130, 96, BandCase::kPerHead, 0.3},
+        BandCase{66, 70, 128, BandCase::kNone, 0.3}}) {
+    expect_banded_exact(c, kernels);
+  }
+}
+
+TEST(BandKernels, SpansOfNothingOfTheRampAndOfTheWholeBand) {
+  FiberKernels kernels;
+  for (const double span : {0.0, 32.0, 90.0, 200.0}) {
+    expect_banded_exact({64, 90, 64, BandCase::kPerHead, 0}, kernels, span);
+  }
+}
+
+TEST(BandKernels, RelativeAttentionIsAsExactAsBfloat16) {
+  FiberKernels kernels;
+  for (const auto& [length, width, dropout] : std::vector<std::tuple<std::int64_t, std::int64_t, double>>{
+           {64, 64, 0}, {1, 64, 0}, {63, 64, 0.2}, {65, 64, 0}, {129, 64, 0.2}, {70, 96, 0.2}, {70, 128, 0}}) {
+    torch::manual_seed(4);
+    const std::vector<Tensor> leaves{torch::randn({2, 2, length, width}),
+                                     torch::randn({2, 2, length, width}),
+                                     torch::randn({2, 2, length, width}),
+                                     torch::randn({2, length, width}),
+                                     torch::randn({2, width}),
+                                     torch::randn({2, width})};
+    const auto input = [dropout = dropout](const std::vector<Tensor>& x) {
+      return RelativeAttentionInput{.query = x[0],
+                                    .key = x[1],
+                                    .value = x[2],
+                                    .position = x[3],
+                                    .content_bias = x[4],
+                                    .position_bias = x[5],
+                                    .dropout = dropout,
+                                    .seed = 9};
+    };
+    expect_as_exact_as_bfloat16(
+        leaves, [&](const auto& x) { return relative_attention_by(kernels, input(x)); },
+        [&](const auto& x) { return relative_attention_plain(input(x)); },
+        "T " + std::to_string(length) + ", d " + std::to_string(width));
+  }
+}
+
+/// One head's value and gradients by one order of threads: what atomic additions leave to chance is of one block alone.
+std::vector<Tensor> results_in_order(std::uint64_t order) {
+  FiberKernels kernels(order);
+  torch::manual_seed(6);
+  const std::vector<Tensor> leaves{torch::randn({1, 1, 64, 64}), torch::randn({1, 1, 164, 64}),
+                                   torch::randn({1, 1, 164, 64}), torch::randn({64, 100}),
+                                   torch::rand({1, 1, 1, 1}) * 100};
+  return value_and_gradients(
+      [&](const auto& x) {
+        return banded_attention_by(
+            kernels, {.query = x[0], .key = x[1], .value = x[2], .position = x[3], .span = x[4], .ramp = 32});
+      },
+      leaves, torch::kBFloat16);
+}
+
+TEST(BandKernels, OrdersOfThreadsChangeNothing) {
+  const std::vector<Tensor> first = results_in_order(1);
+  for (std::uint64_t order = 2; order <= 6; ++order) {
+    const std::vector<Tensor> other = results_in_order(order);
+    for (std::size_t i = 0; i < first.size(); ++i) EXPECT_TRUE(first[i].equal(other[i])) << "result " << i;
+  }
+}
+
+/// Kernels that do something wrong.
+class FaultyKernels : public FiberKernels {
+ public:
+  explicit FaultyKernels(void (*spoil)(band::Arguments&)) : spoil_(spoil) {}
+  void forward(const band::Kind& kind, const band::Arguments& arguments, int tiles, int heads) override {
+    band::Arguments spoilt = arguments;
+    spoil_(spoilt);
+    FiberKernels::forward(kind, spoilt, tiles, heads);
+  }
+  void backward(const band::Kind& kind, const band::Arguments& arguments, int tiles, int heads) override {
+    band::Arguments spoilt = arguments;
+    spoil_(spoilt);
+    FiberKernels::backward(kind, spoilt, tiles, heads);
+  }
+
+ private:
+  void (*spoil_)(band::Arguments&);
+};
+
+TEST(BandKernels, FaultsAreFoundBeforeTheKernelsAreTrusted) {
+  FiberKernels right;
+  const Tensor before = torch::empty(0);
+  torch::manual_seed(1);
+  const Tensor expected = torch::randn({4});
+  torch::manual_seed(1);
+  EXPECT_EQ(find_fault(right, torch::kCPU), "");
+  EXPECT_TRUE(torch::randn({4}).equal(expected)) << "looking for faults moved the random numbers";
+
+  FaultyKernels scale([](band::Arguments& a) { a.scale *= 1.05F; });
+  EXPECT_THAT(find_fault(scale, torch::kCPU), testing::HasSubstr("banded attention's value"));
+  FaultyKernels gradient([](band::Arguments& a) { a.d_out.row = 0; });
+  EXPECT_THAT(find_fault(gradient, torch::kCPU), testing::HasSubstr("banded attention's gradient"));
+  FaultyKernels relative([](band::Arguments& a) { a.key_offset = a.key_offset > 0 ? a.key_offset - 1 : 0; });
+  EXPECT_THAT(find_fault(relative, torch::kCPU), testing::HasSubstr("relative attention's value"));
+}
+
+/// The numbers before each occurrence of `what`, in the compiler's log.
+std::vector<int> numbers_before(const std::string& log, const std::string& what) {
+  std::vector<int> found;
+  for (std::size_t at = log.find(what); at != std::string::npos; at = log.find(what, at + 1)) {
+    found.push_back(std::stoi(log.substr(log.find_last_not_of("0123456789", at - 1) + 1)));
+  }
+  return found;
+}
+
+TEST(BandProgram, CompilesForEveryGenerationOfGpusWithoutSpillingMuch) {
+  if (!find_nvrtc()) GTEST_SKIP() << "the CUDA libraries, with their compiler, are not here: make setup CUDA=1";
+  for (const int capability : {80, 90, 100}) {
+    for (const band::Kind& kind :
+         {band::Kind{64, true, false, true}, band::Kind{64, false, true, true}, band::Kind{128, false, true, true}}) {
+      const GpuProgram program = compile_band_program(kind, capability);
+      EXPECT_EQ(program.binary.substr(1, 3), "ELF");
+      const std::vector<int> spills = numbers_before(program.log, " bytes spill stores");
+      const std::vector<int> registers = numbers_before(program.log, " registers");
+      ASSERT_EQ(spills.size(), 2U) << program.log;
+      ASSERT_EQ(registers.size(), 2U) << program.log;
+      EXPECT_THAT(spills, testing::Each(testing::Le(64))) << program.log;
+      // The compiler names the backward pass first.
+      std::cout << "sm_" << capability << ", d " << kind.width << (kind.two_queries ? ", relative" : ", banded")
+                << ": forward " << registers[1] << " registers, " << band::forward_memory(kind) / 1024
+                << " KB; backward " << registers[0] << " registers, " << band::backward_memory(kind) / 1024 << " KB\n";
+    }
+  }
+  EXPECT_THROW(compile_band_program({64, true, false, true}, 35), Error);
+}
+
+TEST(BandProgram, SharedMemoryIsWithinWhatBlocksOfAnA100CanHave) {
+  for (const int width : {64, 96, 128}) {
+    for (const bool two : {false, true}) {
+      const band::Kind kind{width, two, !two, true};
+      EXPECT_LE(band::forward_memory(kind), 163 * 1024);
+      EXPECT_LE(band::backward_memory(kind), (width == 128 ? 227 : 163) * 1024);  // 128 need an H100
+    }
+  }
+}
+
+// The stand-in itself: what a warp's instructions do, by their documented layouts.
+
+TEST(BlockOfFibers, AWarpMultipliesMatrices) {
+  using namespace band;
+  std::array<Half, 16 * 16> a{};
+  std::array<Half, 16 * 8> b{};
+  for (std::size_t i = 0; i < a.size(); ++i) a[i] = to_half(static_cast<float>(static_cast<int>(i * 7 % 19) - 9));
+  for (std::size_t i = 0; i < b.size(); ++i) b[i] = to_half(static_cast<float>(static_cast<int>(i * 5 % 13) - 6));
+  std::array<float, 16 * 8> result{};
+  BlockOfFibers block(32, 4096, 1);
+  block.run(0, 0, [&] {
+    Half* left = static_cast<Half*>(shared_memory());
+    Half* right = left + 16 * 16;
+    for (int i = thread_index(); i < 16 * 16; i += 32) left[i] = a[static_cast<std::size_t>(i)];
+    for (int i = thread_index(); i < 16 * 8; i += 32) right[i] = b[static_cast<std::size_t>(i)];
+    sync_block();
+    const int lane = thread_index();
+    unsigned of_a[4];
+    unsigned of_b[4];
+    load_matrices(of_a, left + lane % 16 * 16 + 8 * (lane / 16));
+    load_matrices_transposed(of_b, right + lane % 16 * 8);  // rows 0 to 15, twice
+    float sum[4] = {1, 1, 1, 1};
+    multiply_add(sum, of_a, of_b[0], of_b[1]);
+    for (int i = 0; i < 4; ++i) {
+      result[static_cast<std::size_t>((lane / 4 + 8 * (i / 2)) * 8 + 2 * (lane % 4) + i % 2)] = sum[i];
+    }
+  });
+  for (std::size_t row = 0; row < 16; ++row) {
+    for (std::size_t column = 0; column < 8; ++column) {
+      float expected = 1;
+      for (std::size_t k = 0; k < 16; ++k) expected += to_float(a[row * 16 + k]) * to_float(b[k * 8 + column]);
+      EXPECT_EQ(result[row * 8 + column], expected) << row << ", " << column;
+    }
+  }
+}
+
+TEST(BlockOfFibers, AMissingBarrierShows) {
+  using namespace band;
+  int wrong = 0;
+  for (std::uint64_t order = 0; order < 20; ++order) {
+    BlockOfFibers block(64, 256, order);
+    bool right = true;
+    block.run(0, 0, [&] {
+      auto* shared = static_cast<int*>(shared_memory());
+      shared[thread_index()] = thread_index();
+      right = right && shared[63 - thread_index()] == 63 - thread_index();
+    });
+    wrong += right ? 0 : 1;
+  }
+  EXPECT_EQ(wrong, 20);
+}
+
+TEST(BlockOfFibers, ABarrierThatNotAllReachIsAnError) {
+  using namespace band;
+  BlockOfFibers block(64, 256, 1);
+  EXPECT_THROW(block.run(0, 0,
+                         [] {
+                           if (thread_index() < 40) sync_block();
+                         }),
+               std::logic_error);
+  EXPECT_THROW(block.run(0, 0,
+                         [] {
+                           if (thread_index() % 2 == 0) {
+                             sync_warp();
+                           } else {
+                             shuffle_xor(1, 1);
+                           }
+                         }),
+               std::logic_error);
+}
+
+}  // namespace
+}  // namespace xlm

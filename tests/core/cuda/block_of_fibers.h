@@ -1,0 +1,281 @@
+// A stand-in for a block of threads of a GPU, on the CPU: every thread is a fiber that runs until it meets a barrier or
+// an instruction of its warp, and which of them runs next is drawn. A barrier that is missing shows as a wrong result
+// in some order, one that not all threads reach as an error. Shared memory begins as values that are no numbers.
+//
+// The warp's instructions pass values between lanes as NVIDIA documents their fragments (PTX ISA 8: mma.m16n8k16,
+// ldmatrix), under the names of core/cuda/kernels/gpu_block.cuh, which this replaces.
+#pragma once
+
+#include <ucontext.h>
+
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <vector>
+
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/common_interface_defs.h>
+#endif
+
+#include "base/random.h"
+
+#define XLM_DEVICE inline
+#define XLM_UNROLL
+
+namespace xlm::band {
+
+using Half = unsigned short;
+
+class BlockOfFibers {
+ public:
+  BlockOfFibers(int threads, std::size_t shared_bytes, std::uint64_t order)
+      : shared_(shared_bytes / sizeof(std::uint64_t)), order_(order), fibers_(static_cast<std::size_t>(threads)) {
+    for (Fiber& fiber : fibers_) fiber.stack = std::make_unique<char[]>(kStack);
+    warps_.resize(fibers_.size() / kLanes);
+  }
+
+  /// Runs the threads of one block to their ends.
+  void run(int block_x, int block_y, const std::function<void()>& thread) {
+    std::fill(shared_.begin(), shared_.end(), ~std::uint64_t{0});
+    x_ = block_x;
+    y_ = block_y;
+    thread_ = thread;
+    error_ = nullptr;
+    block_ = {};
+    for (Warp& warp : warps_) warp = {};
+    for (Fiber& fiber : fibers_) start(fiber);
+    here() = this;
+    std::size_t left = fibers_.size();
+    std::vector<std::size_t> ready;
+    while (left > 0) {
+      ready.clear();
+      for (std::size_t i = 0; i < fibers_.size(); ++i) {
+        if (!fibers_[i].done && !fibers_[i].waits) ready.push_back(i);
+      }
+      if (ready.empty()) throw std::logic_error("a barrier is not reached by all of its threads");
+      const auto draw = random_below(static_cast<std::int64_t>(ready.size()), random_bits(order_, 0, ++draws_));
+      now_ = ready[static_cast<std::size_t>(draw)];
+      enter(fibers_[now_]);
+      if (error_) std::rethrow_exception(error_);
+      if (fibers_[now_].done) --left;
+    }
+    here() = nullptr;
+  }
+
+  static BlockOfFibers*& here() {
+    static BlockOfFibers* block = nullptr;
+    return block;
+  }
+
+  int thread() const { return static_cast<int>(now_); }
+  int x() const { return x_; }
+  int y() const { return y_; }
+  void* shared() { return shared_.data(); }
+
+  void sync_block() {
+    if (++block_.arrived < fibers_.size()) return wait();
+    block_.arrived = 0;
+    for (Fiber& fiber : fibers_) fiber.waits = false;
+  }
+
+  /// What every lane of the warp gives here, when all have given it. `kind` says what they do, which must be the same.
+  template <class Given>
+  const std::array<Given, 32>& exchange(int kind, const Given& given) {
+    static_assert(sizeof(Given) <= sizeof(Slot::bytes) / kLanes);
+    Warp& warp = warps_[now_ / kLanes];
+    Slot& slot = warp.slots[warp.turn];
+    if (warp.arrived == 0) slot.kind = kind;
+    if (slot.kind != kind) throw std::logic_error("the lanes of a warp do different things");
+    std::memcpy(slot.bytes + (now_ % kLanes) * sizeof(Given), &given, sizeof(Given));
+    if (++warp.arrived < kLanes) {
+      wait();
+    } else {
+      warp.arrived = 0;
+      warp.turn = 1 - warp.turn;
+      for (std::size_t lane = 0; lane < kLanes; ++lane) fibers_[now_ / kLanes * kLanes + lane].waits = false;
+    }
+    return *reinterpret_cast<const std::array<Given, kLanes>*>(slot.bytes);
+  }
+
+ private:
+  static constexpr std::size_t kLanes = 32;
+  static constexpr std::size_t kStack = 1 << 18;
+
+  struct Fiber {
+    std::unique_ptr<char[]> stack;
+    ucontext_t context{};
+    bool done = false;
+    bool waits = false;
+  };
+  struct Slot {
+    int kind = 0;
+    alignas(16) char bytes[kLanes * 32]{};
+  };
+  struct Warp {
+    std::array<Slot, 2> slots;  // in turn: a lane may give the next before another has read the last
+    std::size_t turn = 0;
+    std::size_t arrived = 0;
+  };
+  struct Barrier {
+    std::size_t arrived = 0;
+  };
+
+  void start(Fiber& fiber) {
+    fiber.done = false;
+    fiber.waits = false;
+    ::getcontext(&fiber.context);
+    fiber.context.uc_stack.ss_sp = fiber.stack.get();
+    fiber.context.uc_stack.ss_size = kStack;
+    fiber.context.uc_link = nullptr;
+    ::makecontext(&fiber.context, &BlockOfFibers::run_thread, 0);
+  }
+
+  static void run_thread() {
+    BlockOfFibers& block = *here();
+    block.arrived_in_fiber();
+    try {
+      block.thread_();
+    } catch (...) {
+      block.error_ = std::current_exception();
+    }
+    block.fibers_[block.now_].done = true;
+    block.leave(/*for_good=*/true);
+  }
+
+  void enter(Fiber& fiber) {
+#if defined(__SANITIZE_ADDRESS__)
+    __sanitizer_start_switch_fiber(&own_stack_, fiber.stack.get(), kStack);
+#endif
+    ::swapcontext(&scheduler_, &fiber.context);
+#if defined(__SANITIZE_ADDRESS__)
+    __sanitizer_finish_switch_fiber(own_stack_, nullptr, nullptr);
+#endif
+  }
+
+  void leave([[maybe_unused]] bool for_good) {
+    Fiber& fiber = fibers_[now_];
+#if defined(__SANITIZE_ADDRESS__)
+    void* fake = nullptr;
+    __sanitizer_start_switch_fiber(for_good ? nullptr : &fake, scheduler_stack_, scheduler_size_);
+#endif
+    ::swapcontext(&fiber.context, &scheduler_);
+#if defined(__SANITIZE_ADDRESS__)
+    __sanitizer_finish_switch_fiber(fake, &scheduler_stack_, &scheduler_size_);
+#endif
+  }
+
+  void arrived_in_fiber() {
+#if defined(__SANITIZE_ADDRESS__)
+    __sanitizer_finish_switch_fiber(nullptr, &scheduler_stack_, &scheduler_size_);
+#endif
+  }
+
+  void wait() {
+    fibers_[now_].waits = true;
+    leave(false);
+  }
+
+  std::vector<std::uint64_t> shared_;
+  std::uint64_t order_;
+  std::uint64_t draws_ = 0;
+  std::vector<Fiber> fibers_;
+  std::vector<Warp> warps_;
+  Barrier block_;
+  std::function<void()> thread_;
+  std::exception_ptr error_;
+  ucontext_t scheduler_{};
+  std::size_t now_ = 0;
+  int x_ = 0;
+  int y_ = 0;
+#if defined(__SANITIZE_ADDRESS__)
+  void* own_stack_ = nullptr;
+  const void* scheduler_stack_ = nullptr;
+  std::size_t scheduler_size_ = 0;
+#endif
+};
+
+inline BlockOfFibers& this_block() { return *BlockOfFibers::here(); }
+inline int thread_index() { return this_block().thread(); }
+inline int block_x() { return this_block().x(); }
+inline int block_y() { return this_block().y(); }
+inline void* shared_memory() { return this_block().shared(); }
+inline void sync_block() { this_block().sync_block(); }
+inline void sync_warp() { this_block().exchange(1, 0); }
+
+inline float shuffle_xor(float x, int mask) {
+  return this_block().exchange(2, x)[static_cast<std::size_t>((thread_index() % 32) ^ mask)];
+}
+
+inline void copy_16_bytes(Half* to, const Half* from) { std::memcpy(to, from, 16); }
+inline void clear_16_bytes(Half* to) { std::memset(to, 0, 16); }
+
+inline Half to_half(float x) {
+  const auto bits = std::bit_cast<std::uint32_t>(x);
+  if (std::isnan(x)) return 0x7FFF;
+  return static_cast<Half>((bits + 0x7FFFU + ((bits >> 16U) & 1U)) >> 16U);
+}
+inline float to_float(Half x) { return std::bit_cast<float>(static_cast<std::uint32_t>(x) << 16U); }
+inline unsigned pack(float low, float high) {
+  return static_cast<unsigned>(to_half(low)) | static_cast<unsigned>(to_half(high)) << 16U;
+}
+inline float part_of(unsigned pair, int which) {
+  return to_float(static_cast<Half>(pair >> (16U * static_cast<unsigned>(which))));
+}
+inline void store_pair(Half* to, unsigned pair) { std::memcpy(to, &pair, sizeof(pair)); }
+
+inline float larger(float a, float b) { return std::fmax(a, b); }
+inline float exponential_2(float x) { return std::exp2(x); }
+inline float natural_logarithm(float x) { return std::log(x); }
+inline void add_to(float* to, float x) { *to += x; }
+
+/// Rows of the four matrices by lane; element (row, column) of matrix m is rows[8·m + row][column].
+inline const std::array<const Half*, 32>& matrices_of_warp(int kind, const Half* row) {
+  if (reinterpret_cast<std::uintptr_t>(row) % 16 != 0) throw std::logic_error("ldmatrix: a row is not at 16 bytes");
+  return this_block().exchange(kind, row);
+}
+
+inline void load_matrices(unsigned (&to)[4], const Half* row) {
+  const std::array<const Half*, 32> rows = matrices_of_warp(3, row);
+  const auto lane = static_cast<std::size_t>(thread_index() % 32);
+  for (std::size_t m = 0; m < 4; ++m) std::memcpy(&to[m], rows[8 * m + lane / 4] + 2 * (lane % 4), sizeof(to[m]));
+  sync_warp();  // the instruction is over when every lane has its values
+}
+
+inline void load_matrices_transposed(unsigned (&to)[4], const Half* row) {
+  const std::array<const Half*, 32> rows = matrices_of_warp(4, row);
+  const auto lane = static_cast<std::size_t>(thread_index() % 32);
+  for (std::size_t m = 0; m < 4; ++m) {
+    const Half* first = rows[8 * m + 2 * (lane % 4)];
+    const Half* second = rows[8 * m + 2 * (lane % 4) + 1];
+    to[m] = static_cast<unsigned>(first[lane / 4]) | static_cast<unsigned>(second[lane / 4]) << 16U;
+  }
+  sync_warp();
+}
+
+inline void multiply_add(float (&sum)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
+  struct Given {
+    unsigned a[4], b[2];
+  };
+  const std::array<Given, 32>& all = this_block().exchange(5, Given{{a[0], a[1], a[2], a[3]}, {b0, b1}});
+  const int lane = thread_index() % 32;
+  for (int i = 0; i < 4; ++i) {
+    const int row = lane / 4 + 8 * (i / 2);
+    const int column = 2 * (lane % 4) + i % 2;
+    double total = sum[i];
+    for (int k = 0; k < 16; ++k) {
+      // A's rows of 8 are registers 0 and 1, its next 8 columns registers 2 and 3; B's next 8 rows register 1.
+      const Given& of_row = all[static_cast<std::size_t>(row % 8 * 4 + k % 8 / 2)];
+      const Given& of_column = all[static_cast<std::size_t>(column * 4 + k % 8 / 2)];
+      total += static_cast<double>(part_of(of_row.a[row / 8 + 2 * (k / 8)], k % 2)) *
+               static_cast<double>(part_of(of_column.b[k / 8], k % 2));
+    }
+    sum[i] = static_cast<float>(total);
+  }
+}
+
+}  // namespace xlm::band
