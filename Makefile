@@ -80,7 +80,7 @@ package: build  ## a relocatable folder: package/xlm; PART=check: only what its 
 	@scripts/package.sh $(BUILD) package/xlm $(PART)
 
 format:     ## format all sources
-	@git ls-files '*.cpp' '*.h' | xargs clang-format-14 -i
+	@git ls-files '*.cpp' '*.h' '*.cuh' | xargs clang-format-14 -i
 
 lint: setup  ## formatting, clang-tidy on the torch-free folders
 	@scripts/lint.sh base core/api datasets results experiments cmd examples/paper/core/api examples/paper/datasets

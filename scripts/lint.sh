@@ -5,7 +5,7 @@
 # their headers once. A file of the build folder that includes sources is what its name warns of.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-git ls-files '*.cpp' '*.h' | xargs clang-format-14 --dry-run --Werror
+git ls-files '*.cpp' '*.h' '*.cuh' | xargs clang-format-14 --dry-run --Werror
 echo "clang-format: clean"
 [ $# -gt 0 ] || exit 0
 

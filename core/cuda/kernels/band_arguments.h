@@ -33,7 +33,7 @@ constexpr int forward_memory(Kind kind) {
 }
 constexpr int backward_memory(Kind kind) {
   return (5 + (kind.two_queries ? 2 : 1)) * kTile * (kind.width + kPad) * 2 + kTile * kRingStride * 4 +
-         kTile * kRingGradientStride * 2 + 2 * kTile * kPairStride * 2;
+         kTile * kRingGradientStride * 2 + kTile * kPairStride * 2;
 }
 #endif
 

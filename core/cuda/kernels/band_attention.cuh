@@ -352,8 +352,8 @@ XLM_DEVICE void backward(const Arguments& a) {
   Half* key = d_out + kTileSize;
   Half* value = key + kTileSize;
   Half* positions = value + kTileSize;  // two tiles, by the parity of their number
-  Half* weights = positions + 2 * kTileSize;
-  Half* d_scores = weights + kTile * kPairStride;
+  Half* weights = value;                // which is not needed any more when they are there
+  Half* d_scores = positions + 2 * kTileSize;
   Half* d_ring = d_scores + kTile * kPairStride;  // gradients of scores by distance
   float* ring = reinterpret_cast<float*>(d_ring + kTile * kRingGradientStride);
 
@@ -423,6 +423,7 @@ XLM_DEVICE void backward(const Arguments& a) {
     sync_warp();
     multiply_rows<kWidth>(scores, query + 16 * place.warp * kStride, key, place.lane);
     multiply_rows<kWidth>(gradients, d_out + 16 * place.warp * kStride, value, place.lane);
+    sync_block();
     XLM_UNROLL
     for (int n = 0; n < 8; ++n) {
       XLM_UNROLL
