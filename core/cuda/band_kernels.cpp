@@ -7,6 +7,7 @@
 #include <array>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -89,6 +90,7 @@ class GpuBandKernels : public BandKernels {
 
   const Functions& functions(const band::Kind& kind) {
     const std::array<int, 4> key{kind.width, kind.two_queries, kind.masked, kind.dropped};
+    const std::lock_guard lock(mutex_);  // backward passes have threads of their own
     const auto found = modules_.find(key);
     if (found != modules_.end()) return found->second;
     const std::string program = compile_band_program(kind, capability_).binary;
@@ -109,6 +111,7 @@ class GpuBandKernels : public BandKernels {
   int capability_ = 0;
   int shared_memory_ = 0;  // bytes that a block may have
   Driver driver_;
+  std::mutex mutex_;
   std::map<std::array<int, 4>, Functions> modules_;  // a process keeps them to its end
 };
 

@@ -3,14 +3,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "base/error.h"
 #include "base/shared_library.h"
 #include "core/kernels/dropout.h"
 
@@ -234,6 +237,15 @@ std::string fault_of_relative(BandKernels& kernels, torch::Device device) {
       [&](const variable_list& leaves) { return relative_attention_plain(input(leaves)); });
 }
 
+/// Whether XLM_ATTENTION wants libtorch's operations instead.
+bool is_composed_by_wish() {
+  const char* chosen = std::getenv("XLM_ATTENTION");
+  if (chosen == nullptr || *chosen == '\0') return false;
+  const std::string_view name = chosen;
+  if (name != "own" && name != "composed") throw UsageError("XLM_ATTENTION is neither 'own' nor 'composed'");
+  return name == "composed";
+}
+
 /// A GPU's kernels and what was found of them.
 struct Examined {
   std::unique_ptr<BandKernels> kernels;
@@ -247,6 +259,10 @@ const Examined& examined(torch::Device device) {
   const auto [place, is_new] = all.try_emplace(device.index());
   Examined& found = place->second;
   if (!is_new) return found;
+  if (is_composed_by_wish()) {
+    found.fault = "XLM_ATTENTION says so";
+    return found;
+  }
   try {
     using Make = BandKernels* (*)(int);
     const auto make = reinterpret_cast<Make>(library_function("libxlm_cuda.so", "xlm_make_band_kernels"));

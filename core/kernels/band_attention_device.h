@@ -35,9 +35,9 @@ torch::Tensor relative_attention_by(BandKernels& kernels, const RelativeAttentio
 std::string find_fault(BandKernels& kernels, torch::Device device);
 
 /// The kernels of the GPU that tensors like `query` are on: null where it is the CPU, where they are not made for its
-/// type and width, where a block would need more memory than it may have, where they were found faulty, which is looked
-/// at once for every GPU, or where sums must come in the same order every time. `two_queries`: one for content, one for
-/// positions.
+/// type and width, where the environment variable XLM_ATTENTION is "composed" (for measurements), where a block would
+/// need more memory than it may have, where they were found faulty, which is looked at once for every GPU, or where
+/// sums must come in the same order every time. `two_queries`: one for content, one for positions.
 BandKernels* band_kernels_for(const torch::Tensor& query, bool two_queries);
 
 /// For a run's environment: "own kernels", or "composed: " and the reason.

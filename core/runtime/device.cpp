@@ -127,7 +127,20 @@ std::map<std::string, std::string> describe_device(torch::Device device) {
     (*static_cast<std::map<std::string, std::string>*>(to))[key] = value;
   };
   describe(device.index(), add, &found);
+  std::ifstream file("/proc/driver/nvidia/version");
+  const std::string release = driver_release({std::istreambuf_iterator<char>(file), {}});
+  if (!release.empty()) found["driver"] = fmt::format("{} {}", release, found["driver"]);
   return found;
+}
+
+std::string driver_release(const std::string& text) {
+  // "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.65.06  Release Build …"
+  std::istringstream words(text.substr(0, text.find('\n')));
+  for (std::string word; words >> word;) {
+    const bool numbers = word.find_first_not_of("0123456789.") == std::string::npos;
+    if (numbers && word.find('.') != std::string::npos) return word;
+  }
+  return "";
 }
 
 bool is_out_of_memory(const c10::Error& error) {

@@ -33,6 +33,9 @@ torch::Device choose_device(const std::string& name, const CudaState& cuda = cud
 /// What environment.json says of a GPU: gpu, gpu_capability, gpu_memory (bytes), cuda and driver; of a CPU nothing.
 std::map<std::string, std::string> describe_device(torch::Device device);
 
+/// The release that /proc/driver/nvidia/version names: "580.65.06"; "" where it names none.
+std::string driver_release(const std::string& text);
+
 /// The device of a run, with the threads and the precision of products that it asks for, which hold for the whole
 /// process. Of several processes each has a GPU of its own, one behind the other. Throws as choose_device.
 torch::Device prepare_device(const RunOptions& options, const Processes& processes = {});

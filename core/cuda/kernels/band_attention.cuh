@@ -117,11 +117,11 @@ XLM_DEVICE void add_product(float* to, long long stride, int first, int count, c
     XLM_UNROLL
     for (int which = 0; which < 2; ++which) {
       XLM_UNROLL
-      for (int i = 0; i < 4; ++i) {
-        const int row = first + place.row(i / 2);
-        if (row >= 0 && row < count) {
-          add_to(to + row * stride + place.column(block + which, i), factor * sum[which][i]);
-        }
+      for (int half = 0; half < 2; ++half) {
+        const int row = first + place.row(half);
+        if (row < 0 || row >= count) continue;
+        add_pair_to(to + row * stride + place.column(block + which, 0), factor * sum[which][2 * half],
+                    factor * sum[which][2 * half + 1]);
       }
     }
   }

@@ -45,7 +45,19 @@ XLM_DEVICE float exponential_2(float x) {
   return result;
 }
 XLM_DEVICE float natural_logarithm(float x) { return logf(x); }
-XLM_DEVICE void add_to(float* to, float x) { atomicAdd(to, x); }
+
+/// Adds to two floats side by side, which begin at 8 bytes.
+XLM_DEVICE void add_pair_to(float* to, float x, float y) {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("red.global.add.v2.f32 [%0], {%1, %2};"
+               :
+               : "l"(__cvta_generic_to_global(to)), "f"(x), "f"(y)
+               : "memory");
+#else
+  atomicAdd(to, x);
+  atomicAdd(to + 1, y);
+#endif
+}
 
 /// Four 8 × 8 matrices from shared memory; lane l gives the address of row l % 8 of matrix l / 8, and gets of each the
 /// elements 2·(l % 4) and the next of row l / 4.

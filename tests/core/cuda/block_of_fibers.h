@@ -231,7 +231,11 @@ inline void store_pair(Half* to, unsigned pair) { std::memcpy(to, &pair, sizeof(
 inline float larger(float a, float b) { return std::fmax(a, b); }
 inline float exponential_2(float x) { return std::exp2(x); }
 inline float natural_logarithm(float x) { return std::log(x); }
-inline void add_to(float* to, float x) { *to += x; }
+inline void add_pair_to(float* to, float x, float y) {
+  if (reinterpret_cast<std::uintptr_t>(to) % 8 != 0) throw std::logic_error("red.v2: a pair is not at 8 bytes");
+  to[0] += x;
+  to[1] += y;
+}
 
 /// Rows of the four matrices by lane; element (row, column) of matrix m is rows[8·m + row][column].
 inline const std::array<const Half*, 32>& matrices_of_warp(int kind, const Half* row) {
