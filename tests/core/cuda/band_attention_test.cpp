@@ -184,13 +184,13 @@ TEST(BandKernels, RelativeAttentionIsAsExactAsBfloat16) {
   }
 }
 
-/// One head's value and gradients by one order of threads: what atomic additions leave to chance is of one block alone.
+/// Value and gradients by one order of threads. Blocks follow each other, so that sums of several keep their order.
 std::vector<Tensor> results_in_order(std::uint64_t order) {
   FiberKernels kernels(order);
   torch::manual_seed(6);
-  const std::vector<Tensor> leaves{torch::randn({1, 1, 64, 64}), torch::randn({1, 1, 164, 64}),
-                                   torch::randn({1, 1, 164, 64}), torch::randn({64, 100}),
-                                   torch::rand({1, 1, 1, 1}) * 100};
+  const std::vector<Tensor> leaves{torch::randn({1, 2, 64, 64}), torch::randn({1, 2, 164, 64}),
+                                   torch::randn({1, 2, 164, 64}), torch::randn({64, 100}),
+                                   torch::rand({1, 2, 1, 1}) * 100};
   return value_and_gradients(
       [&](const auto& x) {
         return banded_attention_by(

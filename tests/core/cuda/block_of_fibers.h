@@ -8,12 +8,14 @@
 
 #include <ucontext.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <stdexcept>
 #include <vector>
@@ -42,6 +44,7 @@ class BlockOfFibers {
   /// Runs the threads of one block to their ends.
   void run(int block_x, int block_y, const std::function<void()>& thread) {
     std::fill(shared_.begin(), shared_.end(), ~std::uint64_t{0});
+    ++blocks_;
     x_ = block_x;
     y_ = block_y;
     thread_ = thread;
@@ -58,8 +61,7 @@ class BlockOfFibers {
         if (!fibers_[i].done && !fibers_[i].waits) ready.push_back(i);
       }
       if (ready.empty()) throw std::logic_error("a barrier is not reached by all of its threads");
-      const auto draw = random_below(static_cast<std::int64_t>(ready.size()), random_bits(order_, 0, ++draws_));
-      now_ = ready[static_cast<std::size_t>(draw)];
+      now_ = one_of(ready);
       enter(fibers_[now_]);
       if (error_) std::rethrow_exception(error_);
       if (fibers_[now_].done) --left;
@@ -125,6 +127,19 @@ class BlockOfFibers {
     std::size_t arrived = 0;
   };
 
+  /// The next to run. In every other block one warp goes on as long as it can, which is what shows that another's work
+  /// was not waited for; otherwise any thread may be next.
+  std::size_t one_of(const std::vector<std::size_t>& ready) {
+    std::vector<std::size_t> of_warp;
+    if (blocks_ % 2 == 0) {
+      std::copy_if(ready.begin(), ready.end(), std::back_inserter(of_warp),
+                   [&](std::size_t i) { return i / kLanes == now_ / kLanes; });
+    }
+    const std::vector<std::size_t>& choice = of_warp.empty() ? ready : of_warp;
+    const auto draw = random_below(static_cast<std::int64_t>(choice.size()), random_bits(order_, 0, ++draws_));
+    return choice[static_cast<std::size_t>(draw)];
+  }
+
   void start(Fiber& fiber) {
     fiber.done = false;
     fiber.waits = false;
@@ -183,6 +198,7 @@ class BlockOfFibers {
   std::vector<std::uint64_t> shared_;
   std::uint64_t order_;
   std::uint64_t draws_ = 0;
+  std::uint64_t blocks_ = 0;
   std::vector<Fiber> fibers_;
   std::vector<Warp> warps_;
   Barrier block_;
