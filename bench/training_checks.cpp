@@ -103,6 +103,7 @@ class LossSink final : public TrainSink {
   void grid(std::int64_t, const Grid&) override {}
   void evaluation(const Evaluation&) override {}
   void costs(const NamedValues&) override {}
+  void saving() override {}
   void checkpoint(std::int64_t, const fs::path&) override {}
   void message(const std::string&) override {}
   void check_owner() override {}

@@ -72,6 +72,8 @@ class TrainSink {
   virtual void evaluation(const Evaluation& evaluation) = 0;
   /// params, flops_per_token, paper_flops, peak_memory (bytes), step_seconds; may be given more than once.
   virtual void costs(const NamedValues& values) = 0;
+  /// A checkpoint is about to be gathered and written; `checkpoint` follows when it is there.
+  virtual void saving() = 0;
   virtual void checkpoint(std::int64_t step, const fs::path& file) = 0;
   /// A line for the log and the screen.
   virtual void message(const std::string& text) = 0;

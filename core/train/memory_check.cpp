@@ -1,11 +1,15 @@
-// Whether there is memory to train a model at all.
+// Whether there is memory to train a model at all, and for a step.
 #include "core/train/memory_check.h"
+
+#include <new>
+#include <string>
 
 #include <fmt/format.h>
 
 #include "base/memory_limit.h"
 #include "base/text.h"
 #include "core/models/model_costs.h"
+#include "core/runtime/device.h"
 
 namespace xlm {
 
@@ -19,6 +23,19 @@ void check_memory(const RunOptions& options, std::int64_t symbols, torch::Device
       fmt::format("out of memory: {} weights, their gradients and the optimiser's averages are {:.1f} GB, and this "
                   "process may use {:.1f} GB\na smaller model needs less",
                   human_count(weights), needed / 1e9, static_cast<double>(available) / 1e9));
+}
+
+double within_memory_of_a_step(const std::function<double()>& work) {
+  std::string what;
+  try {
+    return work();
+  } catch (const c10::Error& error) {
+    if (!is_out_of_memory(error)) throw;
+    what = ": " + first_line(error.what_without_backtrace());
+  } catch (const std::bad_alloc&) {
+    // A kernel's own space; nothing is known of it.
+  }
+  throw MemoryError(fmt::format("out of memory{}\na smaller model or train.micro_batch needs less", what));
 }
 
 }  // namespace xlm

@@ -3,7 +3,6 @@
 
 #include <array>
 #include <cmath>
-#include <new>
 #include <numbers>
 #include <optional>
 
@@ -13,7 +12,6 @@
 #include "base/error.h"
 #include "base/progress.h"
 #include "base/random.h"
-#include "base/text.h"
 #include "core/batches/batch_stream.h"
 #include "core/eval/evaluation.h"
 #include "core/eval/measure.h"
@@ -43,21 +41,6 @@ constexpr double kGlance = 0.2;                // seconds between statistics tha
 double to_bpc(double nats) { return nats / std::numbers::ln2; }
 
 double scored_targets(const torch::Tensor& targets) { return targets.ne(kNoTarget).sum().item<double>(); }
-
-/// What the rows of a batch take is the one need of memory that is less where fewer of them are computed at once.
-template <class Work>
-auto within_memory_of_a_step(const Work& work) {
-  std::string what;
-  try {
-    return work();
-  } catch (const c10::Error& error) {
-    if (!is_out_of_memory(error)) throw;
-    what = ": " + first_line(error.what_without_backtrace());
-  } catch (const std::bad_alloc&) {
-    // A kernel's own space; nothing is known of it.
-  }
-  throw MemoryError(fmt::format("out of memory{}\na smaller model or train.micro_batch needs less", what));
-}
 
 class Trainer {
  public:
@@ -224,6 +207,7 @@ void Trainer::save() {
   if (saved_step_ == step_) return;
   costs_.pause();
   sink_->check_owner();
+  sink_->saving();
   Checkpoint checkpoint{.step = step_, .tensors = {}, .state = {}};
   for (const auto& [name, tensor] : model_->weights()) {
     if (!torch::isfinite(tensor).all().item<bool>()) {

@@ -15,8 +15,10 @@ namespace xlm {
 namespace {
 
 constexpr double kMargin = 1.5;
-constexpr double kRound = 600;        // seconds, to which a learned time is rounded up
-constexpr double kShareOfGpu = 0.9;   // of its memory that runs are given
+constexpr double kSave = 120;             // seconds that a worker has to save, where nothing is known
+constexpr double kCheckpointsToSave = 4;  // it may be amid a step, and file systems are not equally fast
+constexpr double kRound = 600;            // seconds, to which a learned time is rounded up
+constexpr double kShareOfGpu = 0.9;       // of its memory that runs are given
 constexpr double kBesideRun = 600e6;  // bytes that a process has on a GPU beside its tensors: CUDA's context, libraries
 
 struct Unit {
@@ -62,6 +64,10 @@ double seconds_of_work(const Run& run) {
     began = state.state == name_of(RunStatus::kRunning) ? state.time : 0;
   }
   return seconds;
+}
+
+double seconds_of_step(const Run& run) {
+  return seconds_of_work(run) / static_cast<double>(std::max<std::int64_t>(run.step, 1));
 }
 
 }  // namespace
@@ -134,7 +140,7 @@ Resources learned_resources(const std::vector<SweepRun>& runs) {
   for (const SweepRun& planned : runs) {
     if (planned.status != name_of(RunStatus::kDone)) continue;
     const Run run = read_live_run(planned.planned.paths.folder);
-    const double seconds = seconds_of_work(run) / static_cast<double>(std::max<std::int64_t>(run.step, 1));
+    const double seconds = seconds_of_step(run);
     if (seconds > seconds_per_step) {
       seconds_per_step = seconds;
       slowest = run.id;
@@ -163,6 +169,32 @@ Resources learned_resources(const std::vector<SweepRun>& runs) {
                       fmt::format("{} ran out of {}: half as much again", small.source, human_bytes(small.value))};
   }
   return learned;
+}
+
+Pace pace_of(const std::vector<SweepRun>& runs, std::size_t most) {
+  Pace pace;
+  std::size_t looked_at = 0;
+  for (const SweepRun& planned : runs) {
+    if (looked_at == most) break;
+    const RunPaths& paths = planned.planned.paths;
+    if (!fs::exists(paths.model()) && !fs::exists(paths.checkpoints())) continue;
+    ++looked_at;
+    try {
+      const Run run = read_run(paths.folder);
+      if (run.status == RunStatus::kDone) pace.step = std::max(pace.step, seconds_of_step(run));
+      for (const RunCheckpoint& checkpoint : run.checkpoints) {
+        pace.checkpoint = std::max(pace.checkpoint, checkpoint.seconds);
+      }
+    } catch (const Error&) {
+      // A damaged folder says nothing.
+    }
+  }
+  return pace;
+}
+
+double save_seconds(const std::optional<double>& site, double checkpoint, double time) {
+  const double save = site.value_or(std::max(kSave, kCheckpointsToSave * checkpoint));
+  return time > 0 ? std::min(save, time / 2) : save;
 }
 
 std::set<std::string> failed_nodes(const std::vector<SweepRun>& runs, const std::string& cluster) {

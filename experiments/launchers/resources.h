@@ -44,6 +44,23 @@ Resources or_else(Resources first, const Resources& fallback);
 /// that the largest took on the processor, each with a margin. Nothing where no run is done.
 Resources learned_resources(const std::vector<SweepRun>& runs);
 
+/// How fast runs of a sweep go, by their journals.
+struct Pace {
+  double step = 0;        // seconds of a step of the slowest that is done, with all that comes between; 0: none is done
+  double checkpoint = 0;  // seconds of the longest checkpoint of any; 0: not known
+};
+
+/// So many runs say enough: many workers may ask at once, of long lists.
+inline constexpr std::size_t kRunsLookedAt = 16;
+
+/// Reads the folders of so many runs that are done or have checkpoints, the first of the list.
+Pace pace_of(const std::vector<SweepRun>& runs, std::size_t most);
+
+/// Seconds before its time is over at which a worker is told to save: what the site says, otherwise two minutes or four
+/// times the longest checkpoint, and never more than half of the time (0: no limit). A worker that is told to save as
+/// soon as it starts would never get on.
+double save_seconds(const std::optional<double>& site, double checkpoint, double time);
+
 /// Machines of a cluster that failed under a run which is still to be done, as its journal says: the beginnings of
 /// their names, up to a dot.
 std::set<std::string> failed_nodes(const std::vector<SweepRun>& runs, const std::string& cluster);

@@ -305,7 +305,7 @@ void Scheduler::start_workers() {
       const SweepRun& run = *next;
       if (!may_take(run)) {
         queue_.erase(std::find(queue_.begin(), queue_.end(), next));
-      } else if (longest_ > 0 && settings_.enough_time && !settings_.enough_time(longest_)) {
+      } else if (!has_time_for(run)) {
         report_.interrupted = true;
         return;
       } else {
@@ -314,6 +314,17 @@ void Scheduler::start_workers() {
       }
     }
   }
+}
+
+bool Scheduler::has_time_for(const SweepRun& run) const {
+  if (longest_ == 0 || !settings_.enough_time) return true;
+  double seconds = longest_;
+  if (settings_.seconds_per_step > 0) {
+    const std::int64_t pause = halving_ ? halving_->pause_of(run) : 0;
+    const std::int64_t left = (pause > 0 ? pause : run.planned.options.train.steps) - now(run).checkpoint;
+    seconds = std::max(seconds, settings_.seconds_per_step * static_cast<double>(left));
+  }
+  return settings_.enough_time(seconds);
 }
 
 /// Whether nobody has a run or wants it stopped, and, where others take runs too, it is still to be done.

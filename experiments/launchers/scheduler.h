@@ -58,9 +58,11 @@ struct LaunchSettings {
   /// What the queue of a cluster says of a job that is gone, in Slurm's words; "" where nobody knows.
   std::function<std::string(const std::string& job)> job_state;
   std::function<bool()> should_stop;
-  /// Whether there is time for one more run, where the longest so far took so many seconds. The first is always begun:
-  /// whoever stops it has it saved, and a worker that never began would never get on.
-  std::function<bool(double longest)> enough_time;
+  /// Whether there is time for one more run, which takes so many seconds: as long as the longest so far, or as its
+  /// steps at `seconds_per_step`. The first is always begun: whoever stops it has it saved, and a worker that never
+  /// began would never get on.
+  std::function<bool(double seconds)> enough_time;
+  double seconds_per_step = 0;     // of finished runs of the list; 0: not known
   std::function<void()> finished;  // after every run that ends: results may have changed
   std::FILE* screen = nullptr;     // where progress goes; null: nowhere
   Terminal terminal;
@@ -112,6 +114,7 @@ class Scheduler {
   void stop_workers();
   void start_workers();
   void start(std::size_t place, const SweepRun& run);
+  bool has_time_for(const SweepRun& run) const;
   bool may_take(const SweepRun& run);
   bool may_go_on(const Run& run, const AttemptEnd& end) const;
   bool note_loss(const SweepRun& run, const Run& present, const AttemptEnd& end, std::int64_t token);

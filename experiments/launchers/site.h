@@ -1,6 +1,7 @@
 // What only the cluster's users know of it: a file that says how jobs are to be asked for here.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,7 +16,7 @@ struct Site {
   std::string account;
   std::string qos;
   Resources resources;                  // where a sweep does not say them
-  double save = 120;                    // seconds before its time is over at which a worker is told to save
+  std::optional<double> save;           // seconds before its time is over at which a worker is told to save
   std::vector<std::string> directives;  // further options of sbatch: "--constraint=a100"
   std::vector<std::string> setup;       // lines of the shell before the program: "module load cuda"
   std::string container;                // words before the program: "apptainer exec --nv image.sif"

@@ -29,7 +29,7 @@ class SlurmQueue : public WorkerQueue {
         partition_(cluster_.partition(request.site.partition)),
         resources_(or_else(or_else(request.asked, request.site.resources), supposed())) {
     check();
-    request_.save = save_seconds();
+    request_.save = seconds_to_save();
     request_.exclude = nodes_to_leave_out();
     request_.list.cores = static_cast<std::int64_t>(resources_.cpus.value);
     request_.list.runs_per_gpu = resources_.runs_per_gpu;
@@ -130,11 +130,10 @@ class SlurmQueue : public WorkerQueue {
     }
   }
 
-  /// A worker that is told to save as soon as it starts would never get on.
-  double save_seconds() const {
+  double seconds_to_save() const {
     double time = resources_.time.value;
     if (time == 0) time = partition_.default_time > 0 ? partition_.default_time : partition_.time_limit;
-    return time > 0 ? std::min(request_.site.save, time / 2) : request_.site.save;
+    return save_seconds(request_.site.save, pace_of(request_.list.items, kRunsLookedAt).checkpoint, time);
   }
 
   QueueRequest& request_;

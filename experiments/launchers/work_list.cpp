@@ -9,6 +9,7 @@
 #include "base/sha256.h"
 #include "base/text.h"
 #include "experiments/launchers/launcher.h"
+#include "experiments/launchers/resources.h"
 #include "experiments/runs/live_run.h"
 #include "experiments/runs/stop_request.h"
 #include "experiments/runs/submission.h"
@@ -150,6 +151,7 @@ ExitCode do_work_list(const WorkList& list, LaunchSettings settings) {
   settings.runs_per_gpu = list.runs_per_gpu;
   settings.early_stopping = list.early_stopping;
   settings.job_state = job_state_in_queues;
+  if (settings.enough_time) settings.seconds_per_step = pace_of(list.items, kRunsLookedAt).step;
   return launch(find_launcher("local"), list.items, settings).interrupted ? kStopped : kDone;
 }
 

@@ -167,10 +167,14 @@ void JournalSink::costs(const NamedValues& values) {
   journal_.append("costs", {{"values", to_json_values(values)}});
 }
 
+void JournalSink::saving() { saving_since_ = settings_.clock(); }
+
 void JournalSink::checkpoint(std::int64_t step, const fs::path& file) {
   check_owner();
   saved_step_ = step;
-  journal_.append("checkpoint", {{"step", step}, {"file", file.lexically_relative(run_.folder).string()}}, true);
+  Json record = {{"step", step}, {"file", file.lexically_relative(run_.folder).string()}};
+  if (const auto since = std::exchange(saving_since_, std::nullopt)) record["seconds"] = settings_.clock() - *since;
+  journal_.append("checkpoint", record, true);
 }
 
 void JournalSink::message(const std::string& text) {

@@ -59,6 +59,7 @@ class JournalSink : public TrainSink {
   void grid(std::int64_t step, const Grid& grid) override;
   void evaluation(const Evaluation& evaluation) override;
   void costs(const NamedValues& values) override;
+  void saving() override;
   void checkpoint(std::int64_t step, const fs::path& file) override;
   void message(const std::string& text) override;
   void check_owner() override;
@@ -79,7 +80,8 @@ class JournalSink : public TrainSink {
   std::int64_t evaluated_step_ = -1;  // of this process, on validation
   std::int64_t saved_step_ = -1;      // of the newest checkpoint that this process wrote
   double first_time_ = 0;
-  double next_look_ = 0;  // for a request to stop
+  std::optional<double> saving_since_;  // while a checkpoint is being made
+  double next_look_ = 0;                // for a request to stop
   bool asked_to_stop_ = false;
   std::function<void()> when_stopping_;
   Journal journal_;

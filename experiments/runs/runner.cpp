@@ -37,6 +37,7 @@ class SilentSink final : public TrainSink {
   void grid(std::int64_t /*step*/, const Grid& /*grid*/) override {}
   void evaluation(const Evaluation& /*evaluation*/) override {}
   void costs(const NamedValues& /*values*/) override {}
+  void saving() override {}
   void checkpoint(std::int64_t /*step*/, const fs::path& /*file*/) override {}
   void message(const std::string& /*text*/) override {}
   void check_owner() override {}

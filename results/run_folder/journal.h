@@ -24,7 +24,7 @@ namespace xlm {
 ///   wanted      {"split", "changes": {key: value}}                   an evaluation to be done after training
 ///   trace       {"step", "split", "tokens": [text], "values": {name: [number]}}   of a split's first tokens
 ///   costs       {"values": {params, flops_per_token, paper_flops, peak_memory, step_seconds, …}}
-///   checkpoint  {"step", "file"}
+///   checkpoint  {"step", "file", "seconds"}
 ///   experiment  {"name"}                                             the run belongs to this experiment (too)
 ///   message     {"text"}
 /// A resumed run writes the records after its checkpoint again. Of two records of the same type, step, name and split

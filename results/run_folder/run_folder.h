@@ -124,6 +124,7 @@ struct RunCheckpoint {
   std::int64_t step = 0;
   double time = 0;
   std::string file;
+  double seconds = 0;  // that it took to save; 0: not known
 };
 
 /// A run, read from its folder.

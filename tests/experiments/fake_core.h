@@ -154,6 +154,7 @@ class FakeCore : public Core {
 
   static void save(const TrainJob& job, std::int64_t step, TrainSink& sink) {
     sink.check_owner();
+    sink.saving();
     create_folders(job.folder / "checkpoints");
     write_file(job.folder / "checkpoints" / "step", std::to_string(step));
     sink.checkpoint(step, job.folder / "checkpoints" / "step");

@@ -1,5 +1,7 @@
 #include "core/train/memory_check.h"
 
+#include <new>
+
 #include <gmock/gmock.h>
 
 #include "base/error.h"
@@ -38,6 +40,19 @@ TEST(MemoryCheck, SaysWhatAModelOfAnySizeWouldNeed) {
   } catch (const ResourceError& error) {
     EXPECT_THAT(error.what(), HasSubstr("GB, and this process may use 1.1 GB"));
   }
+}
+
+TEST(MemoryCheck, AStepForWhichThereIsNoMemorySaysWhatNeedsLess) {
+  EXPECT_EQ(within_memory_of_a_step([] { return 2.5; }), 2.5);
+  try {
+    within_memory_of_a_step([]() -> double { throw std::bad_alloc(); });
+    FAIL();
+  } catch (const MemoryError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("train.micro_batch needs less"));
+  }
+  EXPECT_THROW(within_memory_of_a_step([] { return torch::ones(2).add(torch::ones(3)).sum().item<double>(); }),
+               c10::Error)
+      << "what is no lack of memory goes on its way";
 }
 
 }  // namespace

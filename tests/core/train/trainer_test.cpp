@@ -246,6 +246,15 @@ TEST_F(TrainerTest, ARecordingWithoutAGpuIsSaidToHaveNoEffect) {
   EXPECT_EQ(sink.messages.front(), "note: train.cuda_graph has no effect: the device is no GPU");
 }
 
+TEST_F(TrainerTest, EveryCheckpointIsAnnouncedBeforeItIsMade) {
+  RecordingSink sink;
+  TrainJob whole = job("whole");
+  whole.options.train.checkpoint_every = 10;
+  train(whole, sink);
+  EXPECT_EQ(sink.saved_steps.back(), 24);
+  EXPECT_EQ(sink.saves_begun_at, sink.saved_steps);
+}
+
 TEST_F(TrainerTest, AWorkerThatLostItsRunWritesNothingMore) {
   RecordingSink sink;
   sink.lost = true;

@@ -31,7 +31,11 @@ class RecordingSink : public TrainSink {
   void grid(std::int64_t step, const Grid& grid) override { (void)step, grids.push_back(grid); }
   void evaluation(const Evaluation& evaluation) override { evaluations.push_back(evaluation); }
   void costs(const NamedValues& values) override { cost = values; }
-  void checkpoint(std::int64_t step, const fs::path& file) override { (void)step, checkpoints.push_back(file); }
+  void saving() override { saves_begun_at.push_back(last_step); }
+  void checkpoint(std::int64_t step, const fs::path& file) override {
+    saved_steps.push_back(step);
+    checkpoints.push_back(file);
+  }
   void message(const std::string& text) override { messages.push_back(text); }
   void check_owner() override {
     if (lost) throw Error("another worker has taken the run over");
@@ -54,6 +58,8 @@ class RecordingSink : public TrainSink {
   std::vector<Grid> grids;
   std::vector<Evaluation> evaluations;
   NamedValues cost;
+  std::vector<std::int64_t> saves_begun_at;  // the steps behind which a checkpoint was begun
+  std::vector<std::int64_t> saved_steps;
   std::vector<fs::path> checkpoints;
   std::vector<std::string> messages;
 };

@@ -123,7 +123,7 @@ TEST(Site, IsReadStrictly) {
     EXPECT_THROW(read_site(file), UsageError) << wrong;
   }
   write_file(file, "# nothing yet\n");
-  EXPECT_EQ(read_site(file).save, 120);
+  EXPECT_FALSE(read_site(file).save.has_value());
   EXPECT_THROW(read_site(folder.path() / "none.yaml"), UsageError);
 }
 
@@ -196,6 +196,41 @@ TEST(Slurm, NodesThatTakeNoJobsAreKnownFromTheirStates) {
   }
   EXPECT_EQ(usable, "acf");
   EXPECT_TRUE(read_nodes("").empty());
+}
+
+TEST(Resources, APaceIsThatOfTheSlowestRunThatIsDoneAndOfTheLongestCheckpoint) {
+  const TemporaryFolder folder;
+  const fs::path data = make_data(folder.path() / "data");
+  const Yaml tree = parse_yaml(run_config(data, "sweep: {grid: {seed: [1, 2, 3]}}\n"), "sweep.yaml");
+  const std::vector<SweepRun> runs = plan_sweep(tree, folder.path() / "runs", false);
+  const auto work = [&](std::size_t i, double seconds, double saving, const char* state) {
+    submit(runs[i].planned);
+    double time = 100;
+    Journal journal(runs[i].planned.paths.journal(), [&] { return time; });
+    journal.append("state", {{"state", "running"}});
+    journal.append("metric", {{"step", 10}, {"values", {{"loss", 1}}}});
+    journal.append("checkpoint", {{"step", 4}, {"file", "checkpoints/4"}, {"seconds", saving}});
+    journal.append("checkpoint", {{"step", 8}, {"file", "checkpoints/8"}});  // of an older version
+    time += seconds;
+    journal.append("state", {{"state", state}});
+    create_folders(std::string(state) == "done" ? runs[i].planned.paths.model() : runs[i].planned.paths.checkpoints());
+  };
+  EXPECT_EQ(pace_of(runs, 16).step, 0);
+  work(0, 50, 7, "done");
+  work(1, 300, 9, "preempted");
+  work(2, 80, 3, "done");
+  EXPECT_EQ(pace_of(runs, 16).step, 8) << "what one takes that is not done is not known";
+  EXPECT_EQ(pace_of(runs, 16).checkpoint, 9) << "one that takes longer than a job has checkpoints, too";
+  EXPECT_EQ(pace_of(runs, 1).step, 5) << "no more folders are read than that";
+  EXPECT_EQ(pace_of(runs, 1).checkpoint, 7);
+}
+
+TEST(Resources, TheTimeToSaveFollowsCheckpointsWhereTheSiteSaysNothing) {
+  EXPECT_EQ(save_seconds(std::nullopt, 0, 0), 120);
+  EXPECT_EQ(save_seconds(std::nullopt, 2, 0), 120) << "steps and evaluations take time, too";
+  EXPECT_EQ(save_seconds(std::nullopt, 100, 36000), 400);
+  EXPECT_EQ(save_seconds(std::nullopt, 100, 600), 300) << "half of the time";
+  EXPECT_EQ(save_seconds(60.0, 100, 36000), 60);
 }
 
 TEST(Slurm, TimesAreReadInAllItsForms) {

@@ -179,6 +179,51 @@ TEST_F(SharedListTest, NoRunIsBegunThatWouldNotBeFinishedInTime) {
   EXPECT_GE(asked.front(), 10) << "nobody asks before the first";
 }
 
+TEST_F(SharedListTest, NoRunIsBegunThatIsLongerThanTheTimeLeftByThePaceOfFinishedOnes) {
+  Journal(item(2).planned.paths.journal()).append("checkpoint", {{"step", 8}, {"file", "checkpoints/8"}});
+  std::vector<double> asked;
+  settings_.seconds_per_step = 7;
+  settings_.enough_time = [&](double seconds) {
+    asked.push_back(seconds);
+    return now_ + seconds < 40;
+  };
+  host_.work = [&](const SweepRun& run) {
+    now_ += 10;  // shorter than by the pace: another worker had done most of it
+    record(run, "done");
+    return 0;
+  };
+  EXPECT_TRUE(run().interrupted) << "runs are left";
+  EXPECT_THAT(host_.started, ElementsAre(item(0).id()));
+  EXPECT_THAT(asked, ElementsAre(70)) << "ten steps of seven seconds, not the ten seconds that one took here";
+  record(item(1), "done");
+  asked.clear();
+  host_.work = [&](const SweepRun& run) {
+    now_ += 5;
+    record(run, "done");
+    return 0;
+  };
+  record(item(0), "queued");
+  EXPECT_FALSE(run().interrupted);
+  EXPECT_THAT(asked, ElementsAre(14)) << "two steps of seven seconds are left";
+}
+
+TEST_F(SharedListTest, TimeIsNeededToTheNextRungAloneWhereRunsAreStoppedEarly) {
+  settings_.early_stopping = EarlyStopping{.measure = "valid.loss", .rungs = {4}};
+  settings_.seconds_per_step = 7;
+  std::vector<double> asked;
+  settings_.enough_time = [&](double seconds) {
+    asked.push_back(seconds);
+    return false;
+  };
+  host_.work = [&](const SweepRun& run) {
+    now_ += 10;
+    record(run, "done");
+    return 0;
+  };
+  EXPECT_TRUE(run().interrupted);
+  EXPECT_THAT(asked, ElementsAre(28)) << "four steps of seven seconds";
+}
+
 TEST_F(SharedListTest, WithoutTimeNothingIsLeftWhereOthersHaveDoneTheRest) {
   settings_.enough_time = [](double) { return false; };
   host_.work = [&](const SweepRun&) {

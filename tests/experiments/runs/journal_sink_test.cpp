@@ -67,6 +67,18 @@ TEST_F(JournalSinkTest, EveryRecordHoldsWhatItWasGiven) {
               AllOf(HasSubstr("step 3  valid (final)  loss 1.5000  bpc 2.2500\n"), HasSubstr("  best so far\n")));
 }
 
+TEST_F(JournalSinkTest, ACheckpointSaysHowLongItTook) {
+  double now = 100;
+  JournalSink out = sink({.clock = [&] { return now; }});
+  out.saving();
+  now += 2.5;
+  out.checkpoint(4, folder_.path() / "checkpoints" / "step-4");
+  EXPECT_EQ(records().back().at("seconds"), 2.5);
+  now += 10;
+  out.checkpoint(5, folder_.path() / "checkpoints" / "step-5");
+  EXPECT_FALSE(records().back().contains("seconds")) << "nobody said when it was begun";
+}
+
 TEST_F(JournalSinkTest, NothingIsWrittenOnceTheRunIsTakenOver) {
   JournalSink out = sink();
   out.metrics(1, {{"loss", 2.5}});
