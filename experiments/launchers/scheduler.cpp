@@ -77,11 +77,11 @@ bool Scheduler::has_source(const SweepRun& run) {
 
 /// Whether the source of a run is left for workers of another sweep, who may come at any time. `listed`: the runs on
 /// their lists, which are read when they are first asked for.
-bool Scheduler::is_left_for_others(const SweepRun& run, std::optional<std::set<std::string>>& listed) {
+bool Scheduler::leaves_source_to_others(const SweepRun& run, std::optional<std::set<std::string>>& listed) {
   if (own_.contains(run.source)) return false;
   const fs::path runs = run.planned.paths.folder.parent_path();
   if (!listed) listed = listed_runs(runs);
-  if (!xlm::is_left_for_others(runs / run.source, status_of_source(run), *listed)) return false;
+  if (!is_left_for_others(runs / run.source, status_of_source(run), *listed)) return false;
   if (awaited_.insert(run.source).second) {
     board_.note(fmt::format("waiting for {}, which is left for workers of another sweep", run.source));
   }
@@ -103,7 +103,7 @@ bool Scheduler::await_sources() {
     const SourceState source = halving_ && !halving_->may_train(*run) ? SourceState::kReady : source_state(*run);
     if (source == SourceState::kLost) {
       give_up(*run, fmt::format("{}, from which it begins, is {}", run->source, status_of_source(*run)));
-    } else if (source == SourceState::kWaiting && !is_left_for_others(*run, listed)) {
+    } else if (source == SourceState::kWaiting && !leaves_source_to_others(*run, listed)) {
       give_up(*run, fmt::format("{}, from which it begins, {}", run->source, why_not_made(*run)));
     } else {
       queue_.push_back(run);

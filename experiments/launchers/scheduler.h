@@ -101,7 +101,7 @@ class Scheduler {
   bool may_train(const SweepRun& run);
   bool has_source(const SweepRun& run);
   const SweepRun* next_run();
-  bool is_left_for_others(const SweepRun& run, std::optional<std::set<std::string>>& listed);
+  bool leaves_source_to_others(const SweepRun& run, std::optional<std::set<std::string>>& listed);
   std::string why_not_made(const SweepRun& run) const;
   bool await_sources();
   bool is_more_to_come();
