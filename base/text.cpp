@@ -108,8 +108,18 @@ std::vector<std::string> split(std::string_view text, char separator) {
 
 std::string printable(std::string_view text) {
   static const std::regex colour(R"(^\x1b\[(0|1|3[1-4]|90)m)");
+  const auto is_plain = [](char c) {  // whatever stands before and behind it
+    const auto byte = static_cast<unsigned char>(c);
+    return (byte >= 0x20 && byte != 0x7F && byte != 0xC2) || byte == '\n' || byte == '\t';
+  };
   std::string shown;
+  shown.reserve(text.size());
   for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto special = std::find_if_not(text.begin() + static_cast<std::ptrdiff_t>(i), text.end(), is_plain);
+    const auto plain = static_cast<std::size_t>(special - text.begin()) - i;
+    shown.append(text.substr(i, plain));
+    i += plain;
+    if (i == text.size()) break;
     const auto byte = static_cast<unsigned char>(text[i]);
     const auto next = static_cast<unsigned char>(i + 1 < text.size() ? text[i + 1] : 0);
     std::cmatch found;

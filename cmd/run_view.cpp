@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <ctime>
-#include <map>
 #include <optional>
 
 #include <fmt/chrono.h>
@@ -52,12 +51,16 @@ std::string step_text(const Value& step, const Value& steps) {
 /// The number that stands for every run, of its test or validation split.
 class Headlines {
  public:
-  Headlines(RunTable& runs, const std::vector<std::size_t>& selected) : runs_(runs) {
+  Headlines(RunTable& runs, const std::vector<std::size_t>& selected) {
     for (const std::size_t run : selected) {
-      const Quantity* found = headline_of([&](const std::string& name) { return has(run, name); });
+      const Columns* found = of_run(run);
+      while (found == nullptr && columns_.size() < headlines().size()) {
+        const Quantity* next = headlines()[columns_.size()];
+        columns_.push_back({next, &runs.column("valid." + next->name), &runs.column("test." + next->name)});
+        found = of_run(run);
+      }
       if (found == nullptr) continue;
-      of_run_[run] = found;
-      if (std::find(shown_.begin(), shown_.end(), found) == shown_.end()) shown_.push_back(found);
+      if (std::find(shown_.begin(), shown_.end(), found->quantity) == shown_.end()) shown_.push_back(found->quantity);
     }
     if (shown_.empty()) shown_.push_back(headlines().front());  // no run has any yet
     std::sort(shown_.begin(), shown_.end(),
@@ -73,21 +76,30 @@ class Headlines {
   }
 
   std::string cell(std::size_t run, const std::string& split) const {
-    const auto found = of_run_.find(run);
-    if (found == of_run_.end()) return "";
-    const Quantity& quantity = *found->second;
-    const std::optional<double> number = as_number(runs_.column(split + "." + quantity.name)[run]);
+    const Columns* found = of_run(run);
+    if (found == nullptr) return "";
+    const std::optional<double> number = as_number((split == "test" ? *found->test : *found->valid)[run]);
     if (!number) return "";
-    return list_number(quantity, *number) + (shown_.size() == 1 ? "" : " " + quantity.head);
+    return list_number(*found->quantity, *number) + (shown_.size() == 1 ? "" : " " + found->quantity->head);
   }
 
  private:
-  bool has(std::size_t run, const std::string& name) {
-    return !is_missing(runs_.column("test." + name)[run]) || !is_missing(runs_.column("valid." + name)[run]);
+  /// A headline and its columns, which are looked up once: there may be a hundred thousand runs.
+  struct Columns {
+    const Quantity* quantity = nullptr;
+    const std::vector<Value>* valid = nullptr;
+    const std::vector<Value>* test = nullptr;
+  };
+
+  /// The first that the run has; null where it has none.
+  const Columns* of_run(std::size_t run) const {
+    const auto found = std::find_if(columns_.begin(), columns_.end(), [&](const Columns& each) {
+      return !is_missing((*each.test)[run]) || !is_missing((*each.valid)[run]);
+    });
+    return found == columns_.end() ? nullptr : &*found;
   }
 
-  RunTable& runs_;
-  std::map<std::size_t, const Quantity*> of_run_;
+  std::vector<Columns> columns_;  // of the first headlines: as far as some run needed them
   std::vector<const Quantity*> shown_;
 };
 

@@ -28,6 +28,7 @@ rm -rf "$work/runs"
 "$build/bin/run_folders" "$work/runs" 100000 12
 "$xlm" runs sync --quiet --runs "$work/runs" >/dev/null
 timed "100,000 folders of 34 records, without news" "$xlm" runs sync --runs "$work/runs"
+timed "runs ls" "$xlm" runs ls --runs "$work/runs"
 timed "runs ls --where model.span=256 --where 'optimizer.lr<0.05'" \
   "$xlm" runs ls --runs "$work/runs" --where model.span=256 --where 'optimizer.lr<0.05'
 timed "pareto --x flops_per_token --y test.bpc" "$xlm" pareto --runs "$work/runs" --x flops_per_token --y test.bpc

@@ -2,6 +2,7 @@
 #include "results/store/variation.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include <fmt/format.h>
 
@@ -17,6 +18,18 @@ constexpr std::size_t kMostKeys = 4;  // that a caption names
 bool all_alike(const std::vector<Value>& values, const std::vector<std::size_t>& rows) {
   return std::all_of(rows.begin(), rows.end(),
                      [&](std::size_t row) { return same_value(values[row], values[rows.front()]); });
+}
+
+/// A run for each group of those that differ in the seed alone: hundreds of thousands of settings need not be counted
+/// where a few thousand say the same.
+std::set<std::string> one_of_each_group(RunTable& runs, const std::vector<std::size_t>& rows) {
+  const std::vector<Value>& groups = runs.column("seed_group");
+  std::unordered_set<std::string> seen;
+  std::set<std::string> ids;
+  for (const std::size_t row : rows) {
+    if (seen.insert(to_text(groups[row])).second) ids.insert(runs.id(row));
+  }
+  return ids;
 }
 
 /// Keys whose value is not the same in all of these runs. Settings that runs share are looked at once.
@@ -62,9 +75,11 @@ std::vector<std::string> differing_keys(RunTable& runs, const std::vector<std::s
     return all_alike(runs.column_or_nothing("seed"), rows) ? std::vector<std::string>{}
                                                            : std::vector<std::string>{"seed"};
   }
-  std::set<std::string> ids;
-  for (const std::size_t row : rows) ids.insert(runs.id(row));
-  std::vector<std::string> keys = differing_parameters(runs, ids);
+  std::vector<std::string> keys = differing_parameters(runs, one_of_each_group(runs, rows));
+  if (!all_alike(runs.column_or_nothing("seed"), rows)) {
+    const auto place = std::lower_bound(keys.begin(), keys.end(), "seed");
+    if (place == keys.end() || *place != "seed") keys.insert(place, "seed");
+  }
   const bool of_evaluations =
       std::any_of(rows.begin(), rows.end(), [&](std::size_t row) { return row >= runs.size(); });
   if (!of_evaluations) return keys;

@@ -64,6 +64,15 @@ TEST_F(Variations, AKeyThatSomeRunsLackIsADifference) {
   EXPECT_THAT(differing_keys(runs, rows(2)), ElementsAre("note.of"));
 }
 
+TEST_F(Variations, SeedsOfOneSettingAreADifferenceBesideAnotherSetting) {
+  maker_.make({.id = "a", .span = 64, .seed = 1});
+  maker_.make({.id = "b", .span = 64, .seed = 2});
+  maker_.make({.id = "c", .span = 256, .seed = 1});
+  store_.sync(maker_.runs());
+  RunTable runs(store_);
+  EXPECT_THAT(differing_keys(runs, rows(3)), ElementsAre("model.span", "seed"));
+}
+
 TEST_F(Variations, EvaluationsDifferInTheSettingsTheyWereMadeWith) {
   maker_.make({.id = "a"});
   maker_.evaluate({.id = "a"}, "test", 3, {{"eval.batch", 1}});
