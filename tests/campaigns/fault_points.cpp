@@ -6,8 +6,10 @@
 //   XLM_FAULT=eio@7        the 7th call fails as on a broken disk
 //   XLM_FAULT=short@7      the 7th call, if it writes, writes half of what it was given
 //   XLM_FAULT_LOG=FILE     a line "NUMBER CALL PATH" for every such call
+//   XLM_LOOK_LOG=FILE      a line "CALL PATH" for every call that opens a file to read it, or looks at a file or folder
 //   XLM_CLOCK_AHEAD=SECONDS  the wall clock of this process is so much ahead (behind, where it is negative)
 // Only calls on regular files and folders below XLM_FAULT_FOLDER count.
+#include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -36,18 +38,23 @@ struct Plan {
   long at = 0;
   std::string folder;
   int log = -1;
+  int looks = -1;
 };
+
+/// The log that a variable names, opened without the functions below; -1: none.
+int open_log(const char* variable) {
+  const char* path = std::getenv(variable);
+  if (path == nullptr) return -1;
+  return static_cast<int>(::syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
+}
 
 const Plan& plan() {
   static const Plan made = [] {
     Plan result;
     const char* folder = std::getenv("XLM_FAULT_FOLDER");
     if (folder != nullptr) result.folder = folder;
-    const char* log = std::getenv("XLM_FAULT_LOG");
-    if (log != nullptr) {
-      result.log =
-          static_cast<int>(::syscall(SYS_openat, AT_FDCWD, log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
-    }
+    result.log = open_log("XLM_FAULT_LOG");
+    result.looks = open_log("XLM_LOOK_LOG");
     const char* text = std::getenv("XLM_FAULT");
     if (text == nullptr) return result;
     const std::string_view order = text;
@@ -87,6 +94,11 @@ std::string file_of(int descriptor) {
   return std::string(path.data(), bytes > 0 ? static_cast<std::size_t>(bytes) : 0);
 }
 
+bool is_counted(const std::string& path) {
+  const std::string& folder = plan().folder;
+  return !folder.empty() && path.compare(0, folder.size(), folder) == 0;
+}
+
 void kill_later() {
   struct sigevent event {};
   event.sigev_notify = SIGEV_SIGNAL;
@@ -104,8 +116,7 @@ class Point {
   Point(const char* call, const std::string& path, bool needs_room) {
     const int kept = errno;
     const Plan& faults = plan();
-    const bool counts = !faults.folder.empty() && path.compare(0, faults.folder.size(), faults.folder) == 0;
-    if (counts) {
+    if (is_counted(path)) {
       static std::atomic<long> count{0};
       const long number = ++count;
       if (faults.log >= 0) {
@@ -139,6 +150,17 @@ class Point {
   bool here_ = false;
   bool fails_ = false;
 };
+
+/// A call that changes nothing.
+void look(const char* call, int folder, const char* path) {
+  if (plan().looks < 0) return;
+  const int kept = errno;
+  if (const std::string whole = absolute(folder, path); is_counted(whole)) {
+    const std::string line = std::string(call) + " " + whole + "\n";
+    ::syscall(SYS_write, plan().looks, line.data(), line.size());
+  }
+  errno = kept;
+}
 
 bool changes(int flags) { return (flags & (O_CREAT | O_TRUNC)) != 0; }
 
@@ -239,7 +261,10 @@ int open(const char* path, int flags, ...) {
   va_start(more, flags);
   const mode_t mode = (flags & O_CREAT) != 0 ? va_arg(more, mode_t) : 0;
   va_end(more);
-  if (!changes(flags)) return real(path, flags, mode);
+  if (!changes(flags)) {
+    look("open", AT_FDCWD, path);
+    return real(path, flags, mode);
+  }
   const Point point("open", absolute(AT_FDCWD, path), true);
   return point.fails() ? -1 : real(path, flags, mode);
 }
@@ -250,23 +275,62 @@ int open64(const char* path, int flags, ...) {
   va_start(more, flags);
   const mode_t mode = (flags & O_CREAT) != 0 ? va_arg(more, mode_t) : 0;
   va_end(more);
-  if (!changes(flags)) return real(path, flags, mode);
+  if (!changes(flags)) {
+    look("open64", AT_FDCWD, path);
+    return real(path, flags, mode);
+  }
   const Point point("open64", absolute(AT_FDCWD, path), true);
   return point.fails() ? -1 : real(path, flags, mode);
 }
 
 FILE* fopen(const char* path, const char* mode) {
   NEXT(fopen);
-  if (mode[0] == 'r') return real(path, mode);
+  if (mode[0] == 'r') {
+    look("fopen", AT_FDCWD, path);
+    return real(path, mode);
+  }
   const Point point("fopen", absolute(AT_FDCWD, path), true);
   return point.fails() ? nullptr : real(path, mode);
 }
 
 FILE* fopen64(const char* path, const char* mode) {
   NEXT(fopen64);
-  if (mode[0] == 'r') return real(path, mode);
+  if (mode[0] == 'r') {
+    look("fopen64", AT_FDCWD, path);
+    return real(path, mode);
+  }
   const Point point("fopen64", absolute(AT_FDCWD, path), true);
   return point.fails() ? nullptr : real(path, mode);
+}
+
+int stat(const char* path, struct stat* status) {
+  NEXT(stat);
+  look("stat", AT_FDCWD, path);
+  return real(path, status);
+}
+
+int lstat(const char* path, struct stat* status) {
+  NEXT(lstat);
+  look("lstat", AT_FDCWD, path);
+  return real(path, status);
+}
+
+int fstatat(int folder, const char* path, struct stat* status, int flags) {
+  NEXT(fstatat);
+  look("fstatat", folder, path);
+  return real(folder, path, status, flags);
+}
+
+int access(const char* path, int mode) {
+  NEXT(access);
+  look("access", AT_FDCWD, path);
+  return real(path, mode);
+}
+
+DIR* opendir(const char* path) {
+  NEXT(opendir);
+  look("opendir", AT_FDCWD, path);
+  return real(path);
 }
 
 int clock_gettime(clockid_t clock, struct timespec* time) {

@@ -35,18 +35,31 @@ class ManyWorkersTest : public Campaign {
     return {begun, last == "done"};
   }
 
-  /// Calls that change files while one worker does so many runs, for each of them.
-  double calls_per_run(int count) {
+  struct Calls {
+    double changes = 0;  // that change files
+    double looks = 0;    // that open files to read them, or look at files and folders
+  };
+
+  /// Calls for each run while so many workers at once do so many runs.
+  Calls calls_per_run(int count, int workers) {
     fs::remove_all(runs_);
     const std::string list = queue_runs(count);
-    const fs::path log = folder_.path() / "calls";
-    fs::remove(log);
-    const ProgramResult worker = run_with(
-        fmt::format("{} XLM_FAULT_FOLDER='{}' XLM_FAULT_LOG='{}'", preload(), folder_.path().string(), log.string()),
-        "worker --quiet --sweep '" + list + "'");
-    EXPECT_EQ(worker.code, 0) << worker.err;
-    const std::string calls = read_file(log);
-    return static_cast<double>(std::count(calls.begin(), calls.end(), '\n')) / count;
+    const fs::path changes = folder_.path() / "calls.changes";
+    const fs::path looks = folder_.path() / "calls.looks";
+    for (const fs::path& log : {changes, looks}) fs::remove(log);
+    const ProgramResult done =
+        shell(folder_.path(), fmt::format("export {} XLM_FAULT_FOLDER='{}' XLM_FAULT_LOG='{}' XLM_LOOK_LOG='{}'\n"
+                                          "for i in $(seq {}); do '{}' worker --quiet --sweep '{}' & done; wait",
+                                          preload(), folder_.path().string(), changes.string(), looks.string(), workers,
+                                          XLM_FAKE_BINARY, list));
+    EXPECT_EQ(done.code, 0) << done.err;
+    EXPECT_EQ(run_folders().size(), static_cast<std::size_t>(count));
+    for (const fs::path& folder : run_folders()) EXPECT_TRUE(begun_and_done(folder).second) << folder;
+    const auto lines = [&](const fs::path& log) {
+      const std::string text = read_file(log);
+      return static_cast<double>(std::count(text.begin(), text.end(), '\n')) / count;
+    };
+    return {.changes = lines(changes), .looks = lines(looks)};
   }
 };
 
@@ -79,11 +92,26 @@ TEST_F(ManyWorkersTest, EveryRunIsClaimedByOneOfThem) {
 }
 
 TEST_F(ManyWorkersTest, AClaimCostsTheSameHoweverManyRunsThereAre) {
-  const double few = calls_per_run(10);
-  const double many = calls_per_run(30);
-  EXPECT_NEAR(few, many, 2);
-  EXPECT_LT(many, 120);
-  report(fmt::format("many workers: {:.0f} calls that change files for each run, its training among them", many));
+  const Calls few = calls_per_run(10, 1);
+  const Calls many = calls_per_run(30, 1);
+  EXPECT_NEAR(few.changes, many.changes, 2);
+  EXPECT_LT(many.changes, 120);
+  EXPECT_NEAR(few.looks, many.looks, 20);
+  EXPECT_LT(many.looks, 150);
+  report(
+      fmt::format("many workers: {:.0f} calls that change files for each run, its training among them, and {:.0f} "
+                  "that look at them",
+                  many.changes, many.looks));
+}
+
+TEST_F(ManyWorkersTest, AClaimAmongManyWorkersCostsTheSameHoweverManyRunsThereAre) {
+  const Calls few = calls_per_run(24, 8);
+  const Calls many = calls_per_run(96, 8);
+  EXPECT_LT(many.changes, 120);
+  EXPECT_LT(many.looks, 1.2 * few.looks) << "each worker looks at each run once or twice, not at every claim";
+  EXPECT_LT(many.looks, 300);
+  report(fmt::format("many workers: with 8 at once {:.0f} calls that change files for each run and {:.0f} that look",
+                     many.changes, many.looks));
 }
 
 }  // namespace
