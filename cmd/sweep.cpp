@@ -5,7 +5,6 @@
 #include <set>
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include "base/error.h"
 #include "base/stop.h"
@@ -14,6 +13,7 @@
 #include "cmd/command.h"
 #include "cmd/run_results.h"
 #include "cmd/sweep_check.h"
+#include "cmd/sweep_experience.h"
 #include "cmd/sweep_queue.h"
 #include "experiments/configuration/configuration.h"
 #include "experiments/launchers/launcher.h"
@@ -47,19 +47,6 @@ struct SweepCommand {
   bool print_site = false;
   fs::path site;
 };
-
-/// Costs of the runs in order; none where core cannot be opened, which must not keep a dry run from answering.
-std::vector<CostEstimate> estimate(const std::vector<SweepRun>& runs) {
-  std::vector<CostEstimate> costs;
-  try {
-    CostEstimator estimator(core());
-    for (const SweepRun& run : runs) costs.push_back(estimator.of(run));
-  } catch (const Error& error) {
-    spdlog::warn("no costs: {}", error.what());
-    costs.clear();
-  }
-  return costs;
-}
 
 bool has_work(const std::vector<SweepRun>& runs) {
   return std::any_of(runs.begin(), runs.end(), [](const SweepRun& run) {
@@ -112,7 +99,7 @@ std::string runs_table(const std::vector<SweepRun>& runs, const std::vector<Text
 
 /// `queue` is null for a launcher that starts its workers itself.
 void print_dry_run(const std::vector<SweepRun>& runs, QueuedSweep* queue, const GlobalOptions& global) {
-  const std::vector<CostEstimate> costs = estimate(runs);
+  const std::vector<CostEstimate> costs = estimate_costs(runs);
   if (global.json) return print(dry_run_json(runs, costs));
   const auto cells = [&](std::size_t i) {
     const bool known = !costs.empty();

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "experiments/runs/live_run.h"
+#include "experiments/sweeps/run_shape.h"
 
 namespace xlm {
 namespace {
@@ -17,7 +18,6 @@ namespace {
 constexpr double kMargin = 1.5;
 constexpr double kSave = 120;             // seconds that a worker has to save, where nothing is known
 constexpr double kCheckpointsToSave = 4;  // it may be amid a step, and file systems are not equally fast
-constexpr double kRound = 600;            // seconds, to which a learned time is rounded up
 constexpr double kShareOfGpu = 0.9;       // of its memory that runs are given
 constexpr double kBesideRun = 600e6;  // bytes that a process has on a GPU beside its tensors: CUDA's context, libraries
 
@@ -53,21 +53,6 @@ double whole_number(const Yaml& node, std::string_view what, std::int64_t least)
     fail_at(node, fmt::format("{} must be a whole number, {} or more", what, least));
   }
   return static_cast<double>(value);
-}
-
-/// Seconds that a run was being done, over all its parts.
-double seconds_of_work(const Run& run) {
-  double seconds = 0;
-  double began = 0;
-  for (const RunState& state : run.history) {
-    if (began > 0) seconds += std::max(state.time - began, 0.0);
-    began = state.state == name_of(RunStatus::kRunning) ? state.time : 0;
-  }
-  return seconds;
-}
-
-double seconds_of_step(const Run& run) {
-  return seconds_of_work(run) / static_cast<double>(std::max<std::int64_t>(run.step, 1));
 }
 
 }  // namespace
@@ -159,7 +144,7 @@ Resources learned_resources(const std::vector<SweepRun>& runs) {
   }
   Resources learned;
   if (seconds_per_step > 0 && steps > 0) {
-    learned.time = {std::ceil(kMargin * seconds_per_step * steps / kRound) * kRound,
+    learned.time = {whole_time(kMargin * seconds_per_step * steps),
                     fmt::format("{:.0f} steps at the speed of {}, and half as much again", steps, slowest)};
   }
   if (memory > 0) learned.memory = {kMargin * memory, fmt::format("what {} took, and half as much again", largest)};
@@ -169,6 +154,11 @@ Resources learned_resources(const std::vector<SweepRun>& runs) {
                       fmt::format("{} ran out of {}: half as much again", small.source, human_bytes(small.value))};
   }
   return learned;
+}
+
+double whole_time(double seconds) {
+  constexpr double kWhole = 600;
+  return std::ceil(seconds / kWhole) * kWhole;
 }
 
 Pace pace_of(const std::vector<SweepRun>& runs, std::size_t most) {

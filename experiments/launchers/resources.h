@@ -44,6 +44,9 @@ Resources or_else(Resources first, const Resources& fallback);
 /// that the largest took on the processor, each with a margin. Nothing where no run is done.
 Resources learned_resources(const std::vector<SweepRun>& runs);
 
+/// A time that is asked for where so many seconds are expected: whole ten minutes.
+double whole_time(double seconds);
+
 /// How fast runs of a sweep go, by their journals.
 struct Pace {
   double step = 0;        // seconds of a step of the slowest that is done, with all that comes between; 0: none is done

@@ -78,12 +78,7 @@ class SlurmQueue : public WorkerQueue {
   /// What nobody has said, as far as the runs and the cluster tell.
   Resources supposed() const {
     const std::vector<SweepRun>& runs = request_.list.items;
-    Resources found = learned_resources(runs);
-    if (!cluster_.counts_memory) found.memory = {};
-    if (partition_.time_limit > 0 && found.time.value > partition_.time_limit) {
-      found.time = {partition_.time_limit,
-                    fmt::format("{}, cut to the limit of {}", found.time.source, partition_.name)};
-    }
+    Resources found;
     const std::int64_t processes = most_processes(runs);
     const std::string each = processes > 1 ? fmt::format(", train.processes: {}", processes) : "";
     if (any_asks_for(runs, "cuda")) {
@@ -105,6 +100,25 @@ class SlurmQueue : public WorkerQueue {
       found.cpus = {
           std::clamp(static_cast<double>(partition_.cpus), 1.0, kManyCpus),
           fmt::format("nodes of {} have {}, at most {:.0f} are taken", partition_.name, partition_.cpus, kManyCpus)};
+    }
+    return or_else(found, expected(gpus.value > 0 ? "cuda" : "cpu"));
+  }
+
+  /// Memory and time, from finished runs: those of the list or, where there are none, of other sweeps.
+  Resources expected(std::string_view device) const {
+    const std::vector<SweepRun>& runs = request_.list.items;
+    const Resources said = or_else(request_.asked, request_.site.resources);
+    Resources found = learned_resources(runs);
+    const auto is_open = [&](Need Resources::*part) { return !(said.*part).known() && !(found.*part).known(); };
+    const bool any_done = std::any_of(runs.begin(), runs.end(),
+                                      [](const SweepRun& run) { return run.status == name_of(RunStatus::kDone); });
+    if (!any_done && request_.experience && (is_open(&Resources::time) || is_open(&Resources::memory))) {
+      found = or_else(found, predicted_resources(runs, request_.experience(), device));
+    }
+    if (!cluster_.counts_memory) found.memory = {};
+    if (partition_.time_limit > 0 && found.time.value > partition_.time_limit) {
+      found.time = {partition_.time_limit,
+                    fmt::format("{}, cut to the limit of {}", found.time.source, partition_.name)};
     }
     return found;
   }

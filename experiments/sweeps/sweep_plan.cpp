@@ -19,8 +19,6 @@
 namespace xlm {
 namespace {
 
-constexpr double kTrainingPerForward = 3;
-
 std::string setting_of(const SweepPoint& point) {
   std::vector<std::string> parts;
   for (const auto& [key, value] : point) {

@@ -59,6 +59,9 @@ std::string status_of_source(const SweepRun& run);
 /// How a run stands now: sets status, action, reason, checkpoint and the evaluations that are left.
 void look_at(SweepRun& run, bool retry);
 
+/// A step's FLOPs by those of a forward pass: the backward one takes twice as many.
+inline constexpr double kTrainingPerForward = 3;
+
 /// Parameters and the work that is left, as far as it can be told before training.
 struct CostEstimate {
   double params = 0;

@@ -1,0 +1,82 @@
+// Submitting to a cluster by Slurm's commands, which are played by scripts: what is asked for, and why.
+#include <gmock/gmock.h>
+
+#include <sys/stat.h>
+
+#include "base/text.h"
+#include "results/run_folder/journal.h"
+#include "tests/experiments/program_fixture.h"
+
+namespace xlm {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+/// Two nodes in a partition. sbatch refuses jobs that ask for the constraint `a100` and leave out node1, the only node
+/// that has it.
+class SlurmCommands : public ProgramTest {
+ protected:
+  void SetUp() override {
+    command("scontrol", "printf 'ClusterName = here\\nMaxArraySize = 100\\nSelectTypeParameters = CR_CORE_MEMORY\\n'");
+    command("sinfo",
+            "case \"$*\" in\n"
+            "  *-N*) printf 'node1|idle\\nnode2|idle\\n' ;;\n"
+            "  *) echo 'main*|infinite|n/a|4|(null)' ;;\n"
+            "esac");
+    command("squeue", "true");
+    command("sbatch",
+            "script=$(cat)\n"
+            "case $script in\n"
+            "  *a100*exclude=node1*) echo 'Requested node configuration is not available' >&2; exit 1 ;;\n"
+            "  *) echo 'sbatch: Job 7 to start soon' >&2 ;;\n"
+            "esac");
+  }
+
+  void command(const std::string& name, const std::string& body) const {
+    const fs::path file = folder_.path() / "bin" / name;
+    create_folders(file.parent_path());
+    write_file(file, "#!/bin/sh\n" + body + "\n");
+    ::chmod(file.c_str(), 0755);
+  }
+
+  ProgramResult dry_run(const std::string& arguments) const {
+    return shell(folder_.path(),
+                 "PATH=\"$PWD/bin:$PATH\" '" XLM_FAKE_BINARY "' sweep " + arguments + " --launcher slurm --dry-run");
+  }
+};
+
+TEST_F(SlurmCommands, WhatAWorkerNeedsIsPredictedFromRunsOfAnotherSweep) {
+  write_file(folder_.path() / "first.yaml", run_config("data", "experiment: first\nsweep: {grid: {seed: [1]}}\n"));
+  write_file(folder_.path() / "second.yaml", run_config("data", "experiment: second\nsweep: {grid: {seed: [2]}}\n"));
+  write_file(folder_.path() / "wider.yaml",
+             run_config("data", "experiment: wider\nsweep: {grid: {model.width: [16]}}\n"));
+  EXPECT_THAT(dry_run("second.yaml").out,
+              AllOf(HasSubstr("not said: the cluster's default"), Not(HasSubstr("--time"))));
+  EXPECT_EQ(run({"sweep", "first.yaml"}).code, kDone);
+  ASSERT_EQ(run_folders().size(), 1U);
+  const fs::path folder = run_folders().front();
+  Journal(RunPaths{folder}.journal()).append("costs", {{"values", {{"peak_memory", 2e8}}}});
+  EXPECT_EQ(run({"runs", "sync"}).code, kDone);
+  const std::string store = read_file(runs_ / "results.db");
+  const ProgramResult same = dry_run("second.yaml");
+  EXPECT_EQ(same.code, kDone) << same.err;
+  const std::string id = folder.filename().string();
+  EXPECT_THAT(same.out, AllOf(HasSubstr("#SBATCH --time=10\n"), HasSubstr("#SBATCH --mem=287M\n"),
+                              HasSubstr("run " + id + " of experiment first: 10 steps at its speed"),
+                              HasSubstr("run " + id + " of experiment first: what it took")));
+  const ProgramResult wider = dry_run("wider.yaml");
+  EXPECT_THAT(wider.out, AllOf(HasSubstr("#SBATCH --time=10\n"), Not(HasSubstr("--mem")),
+                               HasSubstr("by the FLOPs of run " + id + " of experiment first: ")));
+  EXPECT_EQ(run_folders().size(), 1U);
+  EXPECT_EQ(read_file(runs_ / "results.db"), store) << "a dry run writes nothing";
+  EXPECT_THAT(dry_run("second.yaml resources.time=2h").out, HasSubstr("#SBATCH --time=120\n"));
+  EXPECT_EQ(run({"sweep", "second.yaml"}).code, kDone);
+  write_file(folder_.path() / "second.yaml", run_config("data", "experiment: second\nsweep: {grid: {seed: [2, 3]}}\n"));
+  EXPECT_THAT(dry_run("second.yaml").out, AllOf(HasSubstr("steps at the speed of"), Not(HasSubstr("experiment first"))))
+      << "runs of the sweep itself say more";
+}
+
+}  // namespace
+}  // namespace xlm
