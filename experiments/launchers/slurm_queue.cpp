@@ -30,7 +30,7 @@ class SlurmQueue : public WorkerQueue {
         resources_(or_else(or_else(request.asked, request.site.resources), supposed())) {
     check();
     request_.save = seconds_to_save();
-    request_.exclude = nodes_to_leave_out();
+    leave_out_failed_nodes();
     request_.list.cores = static_cast<std::int64_t>(resources_.cpus.value);
     request_.list.runs_per_gpu = resources_.runs_per_gpu;
   }
@@ -60,6 +60,17 @@ class SlurmQueue : public WorkerQueue {
  private:
   std::string script_for(std::int64_t count) const {
     return slurm_script(request_, resources_, std::min(count, cluster_.max_array));
+  }
+
+  /// Where the site's own options, such as --constraint, rule out all other nodes, a worker may have those that failed.
+  void leave_out_failed_nodes() {
+    request_.exclude = nodes_to_leave_out();
+    if (request_.exclude.empty()) return;
+    try {
+      test_submission(script_for(1));
+    } catch (const UsageError&) {
+      request_.exclude.clear();
+    }
   }
 
   /// Nodes of the partition that failed under runs which are left, unless no other would take jobs.

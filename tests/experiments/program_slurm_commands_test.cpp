@@ -78,5 +78,18 @@ TEST_F(SlurmCommands, WhatAWorkerNeedsIsPredictedFromRunsOfAnotherSweep) {
       << "runs of the sweep itself say more";
 }
 
+TEST_F(SlurmCommands, ANodeThatFailedIsLeftOutWhereAnotherOneCanDoTheWork) {
+  write_sweep("sweep: {grid: {seed: [1]}}\n");
+  EXPECT_EQ(run({"sweep", "sweep.yaml", "--launcher", "manual"}).code, kDone);
+  Journal journal(RunPaths{run_folders().front()}.journal());
+  journal.append("state", {{"state", "running"}, {"host", "node1"}, {"pid", 7}, {"job", "here:12_1"}});
+  journal.append("state", {{"state", "queued"}, {"cause", "node"}, {"reason", "gone"}});
+  EXPECT_THAT(dry_run("sweep.yaml").out, HasSubstr("#SBATCH --exclude=node1\n"));
+  write_file(folder_.path() / "site.yaml", "directives: [--constraint=a100]\n");
+  const ProgramResult bound = dry_run("sweep.yaml --site site.yaml");
+  EXPECT_EQ(bound.code, kDone) << bound.err;
+  EXPECT_THAT(bound.out, AllOf(HasSubstr("#SBATCH --constraint=a100\n"), Not(HasSubstr("--exclude"))));
+}
+
 }  // namespace
 }  // namespace xlm
