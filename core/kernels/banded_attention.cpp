@@ -1,6 +1,7 @@
 // Banded attention from libtorch's own operations, and the choice of version.
 #include "core/kernels/banded_attention.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -11,7 +12,9 @@ namespace xlm {
 
 namespace {
 
-constexpr double kLeastMask = 1e-30;  // for the mask's logarithm, where the mask is 0
+constexpr double kLeastMask = 1e-30;      // for the mask's logarithm, where the mask is 0
+constexpr std::int64_t kLeastBlock = 64;  // queries that a fused attention takes at a time
+constexpr std::int64_t kBiasPasses = 4;   // written for distances, mask and keys, and read
 
 /// Columns by distance [Bn, M, L] to columns by key [Bn, M, L + M]; `outside` where a query sees nothing. Rows padded
 /// by M + 1 are read back one element shorter.
@@ -69,15 +72,58 @@ torch::Tensor banded_attention(const BandedAttentionInput& input) {
 }
 
 torch::Tensor banded_attention_composed(const BandedAttentionInput& input) {
-  const torch::Tensor& query = input.query;
-  const double scale = 1 / std::sqrt(static_cast<double>(query.size(3)));
-  torch::Tensor bias = torch::matmul(query, input.position) * scale;  // [B, n, M, L]
-  // A factor of the weights is the exponential of a summand of the scores, and renormalising is what softmax does.
-  if (input.span.defined()) bias = bias + LogMask::apply(input.span, input.position.size(1), input.ramp);
+  return banded_attention_in_blocks(input,
+                                    banded_block(input.query.size(2), input.position.size(1), input.query.size(3)));
+}
+
+std::int64_t banded_block(std::int64_t queries, std::int64_t band, std::int64_t width) {
+  const auto moved = [&](std::int64_t block) {
+    const std::int64_t blocks = (queries + block - 1) / block;
+    const std::int64_t copied = blocks > 1 ? 2 * width : 0;  // keys and values of a block, for each key
+    return blocks * (band + block) * (kBiasPasses * block + copied);
+  };
+  std::int64_t best = queries;
+  for (std::int64_t block = kLeastBlock; block < queries; block *= 2) {
+    if (moved(block) < moved(best)) best = block;
+  }
+  return best;
+}
+
+torch::Tensor banded_attention_in_blocks(const BandedAttentionInput& input, std::int64_t block) {
+  const std::int64_t batch = input.query.size(0);
+  const std::int64_t heads = input.query.size(1);
+  const std::int64_t queries = input.query.size(2);
+  const std::int64_t width = input.query.size(3);
+  const std::int64_t band = input.position.size(1);
+  const std::int64_t length = std::min(block, queries);                // Q
+  const std::int64_t blocks = (queries + length - 1) / length;         // N
+  const auto filled = [&](const torch::Tensor& x, std::int64_t end) {  // a last short block is filled with zeros
+    return x.size(2) == end ? x : torch::constant_pad_nd(x, {0, 0, 0, end - x.size(2)});
+  };
+  const auto seen = [&](const torch::Tensor& x) {  // [B, n, L + M, d] to [B, n·N, L + Q, d]
+    if (blocks == 1) return x;
+    return filled(x, band + blocks * length)
+        .unfold(2, band + length, length)  // [B, n, N, d, L + Q]
+        .transpose(3, 4)
+        .reshape({batch, heads * blocks, band + length, width});
+  };
+  const double scale = 1 / std::sqrt(static_cast<double>(width));
+  const torch::Tensor query = filled(input.query, blocks * length).reshape({batch, heads * blocks, length, width});
+  torch::Tensor bias = torch::matmul(query, input.position) * scale;  // [B, n·N, Q, L]
+  if (input.span.defined()) {
+    // A factor of the weights is the exponential of a summand of the scores, and renormalising is what softmax does.
+    const bool each = input.span.size(2) > 1;  // every query has a span of its own
+    const torch::Tensor log_mask =
+        LogMask::apply(each ? filled(input.span, blocks * length) : input.span, band, input.ramp)
+            .unflatten(2, {each ? blocks : 1, each ? length : 1});  // [1 | B, n, 1 | N, 1 | Q, L]
+    bias = (bias.view({batch, heads, blocks, length, band}) + log_mask).flatten(1, 2);
+  }
   bias = by_key(bias.to(query.scalar_type()).flatten(0, 1), -std::numeric_limits<double>::infinity())
-             .view({query.size(0), query.size(1), query.size(2), input.key.size(2)});  // [B, n, M, L + M]
-  return at::scaled_dot_product_attention(query, input.key, input.value, bias, input.dropout, /*is_causal=*/false,
-                                          scale);
+             .view({batch, heads * blocks, length, band + length});  // [B, n·N, Q, L + Q]
+  return at::scaled_dot_product_attention(query, seen(input.key), seen(input.value), bias, input.dropout,
+                                          /*is_causal=*/false, scale)
+      .reshape({batch, heads, blocks * length, width})
+      .narrow(2, 0, queries);
 }
 
 torch::Tensor banded_dropout_factors(const BandedAttentionInput& input) {

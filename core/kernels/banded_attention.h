@@ -32,10 +32,18 @@ torch::Tensor banded_attention(const BandedAttentionInput& input);
 torch::Tensor banded_attention_plain(const BandedAttentionInput& input);
 
 /// Composed of libtorch's fused attention and a bias of distances and mask: for a GPU, where scores then stay on the
-/// chip (d a multiple of 8) and the bias [B, n, M, L + M] is the only large tensor. The renormalisation's 1e-8 is left
-/// out, a difference of 1e-8 where the mask leaves next to nothing; in bfloat16 the bias is rounded as scores are.
-/// Dropout is libtorch's own.
+/// chip (d a multiple of 8). Blocks of Q = banded_block queries lie in the batch, so that the bias
+/// [B, n, M / Q, Q, L + Q], the only large tensor, holds few keys that no query of a block sees. The renormalisation's
+/// 1e-8 is left out, a difference of 1e-8 where the mask leaves next to nothing; in bfloat16 the bias is rounded as
+/// scores are. Dropout is libtorch's own.
 torch::Tensor banded_attention_composed(const BandedAttentionInput& input);
+
+/// The same in blocks of so many queries, or in one block where `block` is M or more.
+torch::Tensor banded_attention_in_blocks(const BandedAttentionInput& input, std::int64_t block);
+
+/// The block of which the composed version moves least: 64 queries, twice as many again and again, or all of M. A short
+/// block keeps the bias small, but each block has a copy of the keys and values that it sees.
+std::int64_t banded_block(std::int64_t queries, std::int64_t band, std::int64_t width);
 
 /// The kernel: float32, double and bfloat16 on the CPU. Scores never leave the cache, the backward pass computes them
 /// again; memory is O(B n (L + M) d). In bfloat16 only products are: sums, softmax and mask are float32's, and so is

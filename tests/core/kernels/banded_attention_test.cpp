@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "core/kernels/banded_attention.h"
+#include "tests/core/kernels/counted_memory.h"
 #include "tests/core/kernels/exactness.h"
 
 namespace xlm {
@@ -123,9 +124,99 @@ TEST_P(BandedAttention, ComposedEqualsTheDefinitionWithoutItsEpsilon) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(BandSizes, BandedAttention,
+INSTANTIATE_TEST_SUITE_P(Sizes, BandedAttention,
                          testing::Values(BandSizes{1, 1, 1, 1, 2}, BandSizes{2, 3, 5, 7, 4}, BandSizes{1, 2, 9, 4, 3},
                                          BandSizes{1, 2, 37, 40, 8}));
+
+torch::Tensor without_epsilon(const BandedAttentionInput& in) { return by_loop(in, 0); }
+
+torch::Tensor in_blocks_of_64(const BandedAttentionInput& in) { return banded_attention_in_blocks(in, 64); }
+
+class BandedAttentionInBlocks : public testing::TestWithParam<BandSizes> {};
+
+// Spans of 0, within the ramp, on its far corner and as long as the band.
+TEST_P(BandedAttentionInBlocks, EqualsTheDefinitionInValueAndGradient) {
+  torch::manual_seed(11);
+  const auto band = static_cast<double>(GetParam().band);
+  Exactness exactness;
+  for (const Mask mask : kMasks) {
+    BandedAttentionInput input = random_input(GetParam(), mask);
+    input.ramp = 32;
+    if (mask == Mask::kPerQuery) {
+      input.span.select(2, 0).zero_();
+      input.span.select(2, 1).fill_(std::max(0.0, band - 20.5));
+      input.span.select(2, 2).fill_(std::max(0.0, band - 32));
+      input.span.select(2, GetParam().queries - 1).fill_(band);
+    }
+    const auto expected = output_and_gradients(without_epsilon, input);
+    expect_equal(output_and_gradients(in_blocks_of_64, input), expected, 1e-11);
+    expect_equal(output_and_gradients(banded_attention_composed, input), expected, 1e-11);
+    const BandedAttentionInput single = in_precision(torch::kFloat, input);
+    exactness.add(torch::kFloat, output_and_gradients(in_blocks_of_64, single),
+                  output_and_gradients(banded_attention_plain, single), expected);
+  }
+  exactness.expect_as_plain(1e-6);
+}
+
+// Blocks that are whole, one of them short, and one alone; bands shorter and longer than a block.
+INSTANTIATE_TEST_SUITE_P(Sizes, BandedAttentionInBlocks,
+                         testing::Values(BandSizes{2, 1, 128, 64, 64}, BandSizes{1, 2, 129, 33, 96},
+                                         BandSizes{1, 1, 100, 260, 128}, BandSizes{2, 1, 63, 100, 64},
+                                         BandSizes{1, 2, 200, 7, 64}));
+
+TEST(BandedAttentionInBlocks, SpansOfHeadsAtTheCornersHaveTheirGradient) {
+  torch::manual_seed(12);
+  for (const double span : {0.0, 5.5, 18.0, 50.0}) {  // z = 0; in the ramp; the ramp's end at the limit; z = L
+    BandedAttentionInput input = random_input({1, 2, 70, 50, 8}, Mask::kPerHead);
+    input.ramp = 32;
+    input.span.fill_(span);
+    expect_equal(output_and_gradients(in_blocks_of_64, input), output_and_gradients(without_epsilon, input), 1e-11);
+  }
+}
+
+TEST(BandedAttentionInBlocks, BlocksAreShortWhereBandsAreAndOneWhereTheyAreLong) {
+  EXPECT_EQ(banded_block(512, 64, 64), 64);
+  EXPECT_EQ(banded_block(512, 128, 64), 64);
+  EXPECT_EQ(banded_block(512, 8192, 64), 512) << "copies of keys and values would outweigh a bias that is hardly less";
+  EXPECT_EQ(banded_block(40, 64, 64), 40);
+}
+
+/// What a call keeps for its gradient, with what it returns.
+std::int64_t kept_bytes(Attention attention, BandedAttentionInput input) {
+  for (torch::Tensor* tensor : {&input.query, &input.key, &input.value, &input.position, &input.span}) {
+    if (tensor->defined()) *tensor = tensor->detach().clone().set_requires_grad(true);
+  }
+  attention(input);  // what libtorch sets up once
+  const CountedMemory memory;
+  const torch::Tensor output = attention(input);
+  return memory.live();
+}
+
+// A dynamic span's mask is as large as the attention weights, and would be kept twice by libtorch's own operations.
+TEST(BandedAttentionInBlocks, OfTheMaskTheSpansAloneAreKept) {
+  torch::manual_seed(13);
+  const BandSizes sizes{1, 2, 256, 128, 16};
+  const BandedAttentionInput masked = random_input(sizes, Mask::kPerQuery);
+  BandedAttentionInput bare = masked;
+  bare.span = torch::Tensor();
+  const std::int64_t spans = sizes.heads * sizes.queries * static_cast<std::int64_t>(sizeof(double));
+  for (const Attention attention : {in_blocks_of_64, banded_attention_composed}) {
+    const std::int64_t more = kept_bytes(attention, masked) - kept_bytes(attention, bare);
+    EXPECT_LE(more, 2 * spans) << "a mask takes " << spans * sizes.band;
+  }
+}
+
+// What is kept grows with the band and the block, not with the number of queries times all keys.
+TEST(BandedAttentionInBlocks, KeepsWhatABandAndABlockTake) {
+  torch::manual_seed(14);
+  const BandSizes sizes{1, 2, 1024, 64, 16};
+  const BandedAttentionInput input = random_input(sizes, Mask::kPerHead);
+  const auto whole = [](const BandedAttentionInput& in) { return banded_attention_in_blocks(in, in.query.size(2)); };
+  const std::int64_t seen = (64 + 64) * sizes.heads * sizes.queries * static_cast<std::int64_t>(sizeof(double));
+  EXPECT_LT(kept_bytes(in_blocks_of_64, input), 6 * seen);
+  EXPECT_GT(kept_bytes(whole, input), 8 * seen);
+  EXPECT_EQ(kept_bytes(banded_attention_composed, input), kept_bytes(in_blocks_of_64, input));
+}
 
 class FusedBandedAttention : public testing::TestWithParam<BandSizes> {};
 
@@ -152,9 +243,10 @@ TEST_P(FusedBandedAttention, IsAsExactAsThePlainVersionInEveryPrecisionAndWithDr
 
 // Lengths that are no multiple of a tile, one tile, several; bands shorter and longer than the block; odd lengths,
 // which bfloat16 does not pair.
-INSTANTIATE_TEST_SUITE_P(BandSizes, FusedBandedAttention,
-                         testing::Values(BandSizes{2, 2, 64, 64, 16}, BandSizes{1, 2, 100, 33, 32}, BandSizes{1, 1, 70, 300, 24},
-                                         BandSizes{1, 2, 33, 1600, 16}, BandSizes{2, 2, 34, 1600, 32}));
+INSTANTIATE_TEST_SUITE_P(Sizes, FusedBandedAttention,
+                         testing::Values(BandSizes{2, 2, 64, 64, 16}, BandSizes{1, 2, 100, 33, 32},
+                                         BandSizes{1, 1, 70, 300, 24}, BandSizes{1, 2, 33, 1600, 16},
+                                         BandSizes{2, 2, 34, 1600, 32}));
 
 TEST(FusedBandedAttention, AScoreThatIsNoNumberIsNotHidden) {  // or a run that diverges would go on
   torch::manual_seed(1);

@@ -1,0 +1,35 @@
+// What tensors on the CPU take, counted where libtorch allocates it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include <c10/core/Allocator.h>
+#include <c10/util/ThreadLocalDebugInfo.h>
+
+namespace xlm {
+
+/// Counts the bytes that this thread's tensors take and give back while it lives.
+class CountedMemory {
+ public:
+  CountedMemory() : counter_(std::make_shared<Counter>()), guard_(c10::DebugInfoKind::PROFILER_STATE, counter_) {}
+
+  /// Taken and not given back.
+  std::int64_t live() const { return counter_->live; }
+
+ private:
+  struct Counter : c10::MemoryReportingInfoBase {
+    void reportMemoryUsage(void* /*where*/, std::int64_t bytes, std::size_t /*allocated*/, std::size_t /*reserved*/,
+                           c10::Device /*device*/) override {
+      live += bytes;
+    }
+    bool memoryProfilingEnabled() const override { return true; }
+
+    std::int64_t live = 0;
+  };
+
+  std::shared_ptr<Counter> counter_;
+  c10::DebugInfoGuard guard_;
+};
+
+}  // namespace xlm
