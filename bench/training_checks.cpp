@@ -252,7 +252,8 @@ std::vector<Check> check_windows(const CheckJob& job) {
       torch::Tensor loss;
       {
         const PrecisionScope scope(precision, job.device);
-        loss = windows_loss(*model, tokens.narrow(1, 0, 128), tokens.narrow(1, 1, 128), again);
+        loss = windows_loss(*model, tokens.narrow(1, 0, 128), tokens.narrow(1, 1, 128),
+                            again ? WindowsAre::kComputedAgain : WindowsAre::kKept);
       }
       loss.backward();
       std::vector<torch::Tensor> found{loss.detach()};

@@ -234,7 +234,8 @@ StepCost measure_steps(const StepRow& row, std::int64_t steps, Precision precisi
     {
       const PrecisionScope scope(precision, device);
       if (model->scheme() == LanguageModel::Scheme::kWindows) {
-        loss = windows_loss(*model, seen.to(device), targets.to(device), row.checkpoint);
+        loss = windows_loss(*model, seen.to(device), targets.to(device),
+                            row.checkpoint ? WindowsAre::kComputedAgain : WindowsAre::kKept);
       } else {
         output = model->forward(seen.to(device), state);
         loss = output.summed_loss(targets.to(device)) / static_cast<double>(row.batch * row.block);

@@ -42,11 +42,20 @@ torch::Tensor causal_attention(const CausalAttentionInput& input) {
   // On the CPU libtorch's has no dropout.
   if (input.dropout > 0 && input.query.device().is_cpu()) return causal_attention_plain(input);
   const std::int64_t queries = input.query.size(2);
-  const bool square = queries == input.key.size(2);
+  const std::int64_t before = input.key.size(2) - queries;
+  // The kernels know which keys come after a query by a flag, and do not agree on what it says where there are more
+  // keys than queries: libtorch's own say that the first query sees the first key, flash attention says that the last
+  // one sees the last. So queries of zeros stand for the keys in front, and what they find is dropped. That is half of
+  // (K + 1) K products; a mask would be T K.
+  if (queries > 1 && before < queries) {
+    const torch::Tensor query = before > 0 ? torch::constant_pad_nd(input.query, {0, 0, before, 0}) : input.query;
+    return at::scaled_dot_product_attention(query, input.key, input.value, std::nullopt, input.dropout,
+                                            /*is_causal=*/true)
+        .narrow(2, before, queries);
+  }
   const std::optional<torch::Tensor> mask =
-      square || queries == 1 ? std::nullopt : std::optional<torch::Tensor>(seen_keys(input));
-  return at::scaled_dot_product_attention(input.query, input.key, input.value, mask, input.dropout,
-                                          /*is_causal=*/square);
+      queries == 1 ? std::nullopt : std::optional<torch::Tensor>(seen_keys(input));
+  return at::scaled_dot_product_attention(input.query, input.key, input.value, mask, input.dropout);
 }
 
 }  // namespace xlm

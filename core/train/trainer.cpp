@@ -295,7 +295,10 @@ void Trainer::seed_generators(std::int64_t first_row) {
 Trainer::PartLoss Trainer::loss_of(const ModelInput& input, const torch::Tensor& targets, const State& state) {
   if (model_->scheme() == LanguageModel::Scheme::kWindows) {
     const PrecisionScope precision(options_->train.precision, device_);
-    const torch::Tensor loss = windows_loss(*model_, input.tokens, targets, options_->train.checkpoint_windows);
+    const WindowsAre are = captured_                            ? WindowsAre::kRecorded
+                           : options_->train.checkpoint_windows ? WindowsAre::kComputedAgain
+                                                                : WindowsAre::kKept;
+    const torch::Tensor loss = windows_loss(*model_, input.tokens, targets, are);
     return {.language_model = loss, .total = loss, .state = state};
   }
   const PrecisionScope precision(options_->train.precision, device_);

@@ -2,6 +2,7 @@
 #include "core/train/windows_loss.h"
 
 #include <algorithm>
+#include <mutex>
 #include <vector>
 
 #include <ATen/autocast_mode.h>
@@ -19,20 +20,35 @@ using torch::Tensor;
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-/// One window of a sequence.
+constexpr std::int64_t kTokensAtOnce = 8192;  // of windows that know nothing of each other
+
+/// Windows that are computed side by side.
 struct WindowCall {
   LanguageModel* model;
-  ModelInput input;            // [B, T]
-  Tensor targets;              // [B, P]
+  ModelInput input;            // [R, T]
+  Tensor targets;              // [R, P]
   std::uint64_t seed;          // of its dropout
-  std::int64_t first_row = 0;  // of the batch
+  std::int64_t first_row = 0;  // of all that could be computed side by side, in the whole batch
   bool autocast = false;       // as it was where the loss was asked for, and its type
   torch::ScalarType type = torch::kBFloat16;
+  bool recorded = false;
 };
+
+void seed_generators(const WindowCall& call) {
+  {
+    at::Generator generator = at::detail::getDefaultCPUGenerator();
+    const std::lock_guard<std::mutex> lock(generator.mutex());
+    generator.set_current_seed(call.seed);
+  }
+  // A GPU's own generator must not give each part of the batch the same.
+  if (call.input.tokens.is_cuda() && !call.recorded) {
+    torch::cuda::manual_seed_all(Dropout::seed_from_row(call.seed, call.first_row));
+  }
+}
 
 ModelOutput run_window(const WindowCall& call, const State& state) {
   const PartOfBatch rows(call.first_row);
-  torch::manual_seed(call.seed);
+  seed_generators(call);
   return call.model->forward(call.input, state);
 }
 
@@ -117,49 +133,106 @@ class RecomputedWindow : public torch::autograd::Function<RecomputedWindow> {
   }
 };
 
+/// Windows [first, first + count) of a sequence, of equal length and with equally many scored predictions.
+struct WindowRun {
+  std::int64_t first = 0;
+  std::int64_t count = 0;
+};
+
+/// Windows that can be computed side by side: those that know nothing of each other, where they are alike.
+std::vector<WindowRun> runs_of(const OverlapWindows& windows, bool independent) {
+  std::vector<WindowRun> runs;
+  for (std::int64_t i = 0; i < windows.size(); ++i) {
+    const bool alike =
+        i > 0 && windows[i].length == windows[i - 1].length && windows[i].scored == windows[i - 1].scored;
+    if (independent && alike) {
+      ++runs.back().count;
+    } else {
+      runs.push_back({i, 1});
+    }
+  }
+  return runs;
+}
+
+/// `length` places from `begin` on, and from every `step` behind it, `count` times: [B, N] to [B · count, length], the
+/// windows of a row of the batch one after the other.
+Tensor side_by_side(const Tensor& text, std::int64_t begin, std::int64_t length, std::int64_t step,
+                    std::int64_t count) {
+  return text.narrow(1, begin, (count - 1) * step + length).unfold(1, length, step).flatten(0, 1);
+}
+
+/// Adds up what windows lose, one call after the other.
+class WindowsLoss {
+ public:
+  explicit WindowsLoss(bool checkpoint) : checkpoint_(checkpoint) {}
+
+  void add(const WindowCall& call, State& state) {
+    if (checkpoint_) {
+      variable_list outputs =
+          RecomputedWindow::apply(call, call.model->weights().front().second, at::TensorList(state));
+      total_ = total_.defined() ? total_ + outputs.front() : outputs.front();
+      state.assign(outputs.begin() + 1, outputs.end());
+    } else {
+      ModelOutput output = run_window(call, state);
+      hidden_.push_back(output.hidden.flatten(0, 1));
+      targets_.push_back(call.targets.flatten());
+      head_ = output.head;
+      state = std::move(output.state);
+    }
+  }
+
+  /// The predictions of windows that are kept are made together: the head has one gradient, not many.
+  Tensor sum() const {
+    if (checkpoint_) return total_;
+    const ModelOutput all{.hidden = torch::cat(hidden_), .head = head_};
+    return all.summed_loss(torch::cat(targets_));
+  }
+
+ private:
+  bool checkpoint_;
+  Tensor total_;                // of windows that are computed again
+  std::vector<Tensor> hidden_;  // of the others, [R · P, k]
+  std::vector<Tensor> targets_;
+  Head head_;
+};
+
 }  // namespace
 
-Tensor windows_loss(LanguageModel& model, const Tensor& tokens, const Tensor& targets, bool checkpoint) {
+Tensor windows_loss(LanguageModel& model, const Tensor& tokens, const Tensor& targets, WindowsAre are) {
   const WindowShape shape = windows_of(model);
   const OverlapWindows windows(tokens.size(1) + 1, shape.window, shape.overlap);
+  const std::int64_t step = shape.window - shape.overlap;
   const std::uint64_t seed = draw_seed();
   const torch::DeviceType device = tokens.device().type();
   State state = model.initial_state(tokens.size(0));
-  Tensor total;  // of the windows that are computed again
-  std::vector<ModelOutput>
-      kept;  // the others, whose predictions are made together: the head has one gradient, not many
-  std::vector<Tensor> kept_targets;
-  for (std::int64_t i = 0; i < windows.size(); ++i) {
-    const OverlapWindow window = windows[i];
-    ModelInput input;
-    input.tokens = tokens.narrow(1, window.begin, window.length);
-    input.scored = window.scored;
-    const WindowCall call{.model = &model,
-                          .input = input,
-                          .targets = targets.narrow(1, window.begin + window.first_scored(), window.scored),
-                          .seed = random_bits(seed, kDropout, static_cast<std::uint64_t>(i)),
-                          .first_row = PartOfBatch::first_row(),
-                          .autocast = at::autocast::is_autocast_enabled(device),
-                          .type = at::autocast::get_autocast_dtype(device)};
-    if (checkpoint) {
-      variable_list outputs = RecomputedWindow::apply(call, model.weights().front().second, at::TensorList(state));
-      total = total.defined() ? total + outputs.front() : outputs.front();
-      state.assign(outputs.begin() + 1, outputs.end());
-    } else {
-      kept.push_back(run_window(call, state));
-      kept_targets.push_back(call.targets);
-      state = kept.back().state;
+  const bool independent = state.empty();
+  WindowsLoss loss(are == WindowsAre::kComputedAgain);
+  for (const auto& [first, count] : runs_of(windows, independent)) {
+    const OverlapWindow window = windows[first];
+    const Tensor inputs = side_by_side(tokens, window.begin, window.length, step, count);  // [B · count, T]
+    const Tensor wanted = side_by_side(targets, window.begin + window.first_scored(), window.scored, step, count);
+    // What is computed again takes no more than one window of all rows.
+    const std::int64_t at_once = !independent || are == WindowsAre::kComputedAgain
+                                     ? tokens.size(0)
+                                     : std::max<std::int64_t>(1, kTokensAtOnce / window.length);
+    for (std::int64_t row = 0; row < inputs.size(0); row += at_once) {
+      const std::int64_t rows = std::min(at_once, inputs.size(0) - row);
+      ModelInput input;
+      input.tokens = inputs.narrow(0, row, rows);
+      input.scored = window.scored;
+      const WindowCall call{.model = &model,
+                            .input = input,
+                            .targets = wanted.narrow(0, row, rows),
+                            .seed = random_bits(seed, kDropout, static_cast<std::uint64_t>(first)),
+                            .first_row = PartOfBatch::first_row() * count + row,
+                            .autocast = at::autocast::is_autocast_enabled(device),
+                            .type = at::autocast::get_autocast_dtype(device),
+                            .recorded = are == WindowsAre::kRecorded};
+      loss.add(call, state);
     }
   }
-  if (!checkpoint) {
-    std::vector<Tensor> hidden;
-    hidden.reserve(kept.size());
-    for (const ModelOutput& output : kept) hidden.push_back(output.hidden);
-    kept.back().hidden = torch::cat(hidden, 1);
-    total = kept.back().summed_loss(torch::cat(kept_targets, 1));
-  }
-  const Tensor count = targets.ne(kNoTarget).sum().clamp_min(1);  // rows of a batch may have none
-  return total / count;
+  const Tensor scored = targets.ne(kNoTarget).sum().clamp_min(1);  // rows of a batch may have none
+  return loss.sum() / scored;
 }
 
 }  // namespace xlm

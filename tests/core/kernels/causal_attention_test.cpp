@@ -3,13 +3,16 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/core/kernels/called_operations.h"
+#include "tests/core/kernels/exactness.h"
+
 namespace xlm {
 namespace {
 
 TEST(CausalAttention, EqualsThePlainVersionInValueAndGradient) {
   torch::manual_seed(1);
-  for (const auto& [queries, keys] :
-       std::vector<std::pair<std::int64_t, std::int64_t>>{{1, 1}, {1, 9}, {7, 7}, {7, 8}, {70, 70}, {65, 68}}) {
+  for (const auto& [queries, keys] : std::vector<std::pair<std::int64_t, std::int64_t>>{
+           {1, 1}, {1, 9}, {7, 7}, {7, 8}, {70, 70}, {65, 68}, {64, 65}, {5, 9}, {5, 10}, {5, 40}}) {
     const auto of = [&](std::int64_t length) {
       return torch::randn({2, 3, length, 8}, torch::kDouble).set_requires_grad(true);
     };
@@ -24,6 +27,43 @@ TEST(CausalAttention, EqualsThePlainVersionInValueAndGradient) {
     for (std::size_t i = 0; i < leaves.size(); ++i) {
       EXPECT_TRUE(torch::allclose(given[i], wanted[i], 1e-8, 1e-9)) << queries << " " << keys << " " << i;
     }
+  }
+}
+
+// The state of a recurrence is one more key in front of as many as there are queries.
+TEST(CausalAttention, NeedsNoMaskWhereFewKeysStandInFront) {
+  const auto of = [](std::int64_t length) { return torch::randn({1, 2, length, 8}); };
+  for (const std::int64_t before : {0, 1, 20}) {
+    const CalledOperations called;
+    causal_attention({.query = of(64), .key = of(64 + before), .value = of(64 + before)});
+    EXPECT_EQ(called.of("aten::_scaled_dot_product_flash_attention_for_cpu"), 1) << before;
+    EXPECT_EQ(called.of("aten::tril"), 0) << before;
+  }
+  const CalledOperations called;
+  causal_attention({.query = of(64), .key = of(200), .value = of(200)});
+  EXPECT_EQ(called.of("aten::tril"), 1) << "queries in front of the real ones would cost more than a mask";
+}
+
+TEST(CausalAttention, InSinglePrecisionIsAsExactAsThePlainVersion) {
+  torch::manual_seed(2);
+  for (const auto& [queries, keys] : std::vector<std::pair<std::int64_t, std::int64_t>>{{300, 301}, {250, 300}}) {
+    const auto of = [](std::int64_t length) { return torch::randn({2, 3, length, 32}, torch::kDouble); };
+    const CausalAttentionInput exact{.query = of(queries), .key = of(keys), .value = of(keys)};
+    const auto results = [&](torch::Tensor (*attention)(const CausalAttentionInput&), torch::ScalarType type) {
+      const auto leaf = [&](const torch::Tensor& x) { return x.to(type).clone().set_requires_grad(true); };
+      const CausalAttentionInput input{.query = leaf(exact.query), .key = leaf(exact.key), .value = leaf(exact.value)};
+      const torch::Tensor output = attention(input);
+      std::vector<torch::Tensor> all{output.detach()};
+      for (const torch::Tensor& gradient :
+           torch::autograd::grad({output.square().sum()}, {input.query, input.key, input.value})) {
+        all.push_back(gradient);
+      }
+      return all;
+    };
+    Exactness exactness;
+    exactness.add(torch::kFloat, results(causal_attention, torch::kFloat),
+                  results(causal_attention_plain, torch::kFloat), results(causal_attention_plain, torch::kDouble));
+    exactness.expect_as_plain(1e-6);
   }
 }
 

@@ -127,9 +127,9 @@ std::vector<RecurrenceCase> recurrence_cases() {
 
 TEST(Gpt2, RecurrenceEqualsANaiveLoopGradientThroughTimeIncluded) {
   for (const auto& [options, expected] : recurrence_cases()) {
-    for (const bool checkpoint : {false, true}) {
+    for (const WindowsAre are : {WindowsAre::kKept, WindowsAre::kComputedAgain}) {
       const auto model = gpt2_golden_model(options);
-      const torch::Tensor loss = windows_loss(*model, gpt2_tokens(), gpt2_targets(), checkpoint);
+      const torch::Tensor loss = windows_loss(*model, gpt2_tokens(), gpt2_targets(), are);
       EXPECT_NEAR(loss.item<double>(), expected->at("loss").get<double>(), kGptTolerance);
       loss.backward();
       expect_gradients(*model, expected->at("gradient_norms"));

@@ -63,7 +63,7 @@ std::vector<double> train_in_double(LanguageModel& model, ProcessGroup* group) {
     torch::Tensor loss;
     torch::Tensor total;
     if (model.scheme() == TextScheme::kWindows) {
-      total = loss = windows_loss(model, seen, targets, /*checkpoint=*/false);
+      total = loss = windows_loss(model, seen, targets, WindowsAre::kKept);
     } else {
       ModelOutput output = model.forward(seen, state);
       loss = output.summed_loss(targets) / targets.numel();

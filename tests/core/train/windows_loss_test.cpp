@@ -11,6 +11,7 @@
 #include "core/batches/document_sequences.h"
 #include "core/kernels/dropout.h"
 #include "core/runtime/device.h"
+#include "tests/core/kernels/called_operations.h"
 #include "tests/temporary_folder.h"
 
 namespace xlm {
@@ -43,14 +44,14 @@ struct LossAndGradients {
   std::uint64_t next_seed;  // what the generator gives afterwards
 };
 
-LossAndGradients loss_and_gradients(bool checkpoint) {
+LossAndGradients loss_and_gradients(WindowsAre are) {
   const auto model = recurrent_model(0.2);
   model->train();
   torch::manual_seed(9);
   const torch::Tensor text = torch::randint(kWindowSymbols, {3, 31});
   torch::Tensor targets = text.narrow(1, 1, 30).clone();
   targets[2].narrow(0, 17, 13).fill_(kNoTarget);  // a short sequence
-  torch::Tensor loss = windows_loss(*model, text.narrow(1, 0, 30), targets, checkpoint);
+  torch::Tensor loss = windows_loss(*model, text.narrow(1, 0, 30), targets, are);
   loss.backward();
   LossAndGradients result{loss.item<double>(), {}, draw_dropout_seed()};
   for (const auto& [name, weight] : model->weights()) result.gradients.push_back(weight.grad());
@@ -58,8 +59,8 @@ LossAndGradients loss_and_gradients(bool checkpoint) {
 }
 
 TEST(Windows, ComputedAgainGiveTheSameGradientsWithTheirDropout) {
-  const LossAndGradients kept = loss_and_gradients(false);
-  const LossAndGradients again = loss_and_gradients(true);
+  const LossAndGradients kept = loss_and_gradients(WindowsAre::kKept);
+  const LossAndGradients again = loss_and_gradients(WindowsAre::kComputedAgain);
   EXPECT_EQ(kept.loss, again.loss);
   EXPECT_EQ(kept.next_seed, again.next_seed);
   ASSERT_EQ(kept.gradients.size(), again.gradients.size());
@@ -77,7 +78,7 @@ TEST(Windows, AreComputedAgainInTheTypeOfTheirAutocast) {
     torch::Tensor loss;
     {
       const PrecisionScope scope(Precision::kBfloat16, torch::kCPU);
-      loss = windows_loss(*model, text.narrow(1, 0, 30), text.narrow(1, 1, 30), true);
+      loss = windows_loss(*model, text.narrow(1, 0, 30), text.narrow(1, 1, 30), WindowsAre::kComputedAgain);
     }
     at::autocast::set_autocast_dtype(torch::kCPU, of_the_thread_of_gradients);
     loss.backward();
@@ -94,10 +95,121 @@ TEST(Windows, PaddingAddsNothing) {
   const auto model = recurrent_model(0);
   torch::manual_seed(2);
   const torch::Tensor text = torch::randint(kWindowSymbols, {1, 18});
-  const torch::Tensor alone = windows_loss(*model, text.narrow(1, 0, 17), text.narrow(1, 1, 17), false);
+  const torch::Tensor alone = windows_loss(*model, text.narrow(1, 0, 17), text.narrow(1, 1, 17), WindowsAre::kKept);
   const torch::Tensor tokens = torch::cat({text.narrow(1, 0, 17), torch::zeros({1, 9}, torch::kLong)}, 1);
   const torch::Tensor targets = torch::cat({text.narrow(1, 1, 17), torch::full({1, 9}, kNoTarget, torch::kLong)}, 1);
-  EXPECT_NEAR(windows_loss(*model, tokens, targets, false).item<double>(), alone.item<double>(), 1e-6);
+  EXPECT_NEAR(windows_loss(*model, tokens, targets, WindowsAre::kKept).item<double>(), alone.item<double>(), 1e-6);
+}
+
+std::shared_ptr<LanguageModel> plain_model(double dropout, std::int64_t overlap) {
+  torch::manual_seed(4);
+  const Gpt2Options options{.width = 16,
+                            .heads = 2,
+                            .layers = 2,
+                            .positions = 16,
+                            .dropout = dropout,
+                            .attention_dropout = dropout,
+                            .window = 8,
+                            .overlap = overlap};
+  return make_model(options, kWindowSymbols);
+}
+
+/// Places to learn from: rows of 30 tokens, of which the last has fewer.
+struct WindowTexts {
+  WindowTexts() {
+    torch::manual_seed(9);
+    const torch::Tensor text = torch::randint(kWindowSymbols, {3, 31});
+    tokens = text.narrow(1, 0, 30);
+    targets = text.narrow(1, 1, 30).clone();
+    targets[2].narrow(0, 17, 13).fill_(kNoTarget);
+  }
+  torch::Tensor tokens, targets;
+};
+
+std::vector<torch::Tensor> gradients_of(const LanguageModel& model, const torch::Tensor& loss) {
+  std::vector<torch::Tensor> weights;
+  for (const auto& [name, weight] : model.weights()) weights.push_back(weight);
+  return torch::autograd::grad({loss}, weights);
+}
+
+void expect_all_near(const std::vector<torch::Tensor>& found, const std::vector<torch::Tensor>& expected,
+                     double tolerance) {
+  ASSERT_EQ(found.size(), expected.size());
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    EXPECT_LT((found[i] - expected[i]).norm().item<double>(), tolerance * expected[i].norm().item<double>()) << i;
+  }
+}
+
+TEST(WindowsSideBySide, LoseWhatOneAfterTheOtherDo) {
+  const WindowTexts texts;
+  for (const std::int64_t overlap : {0, 3, 7}) {
+    const auto model = plain_model(0, overlap);
+    model->to(torch::kDouble);
+    torch::Tensor expected;
+    for (std::int64_t begin = 0, scored_from = 0; scored_from < 30; begin += 8 - overlap) {
+      const std::int64_t length = std::min<std::int64_t>(8, 30 - begin);
+      const torch::Tensor logits = model->forward(texts.tokens.narrow(1, begin, length), {}).logits();
+      const std::int64_t known = scored_from - begin;
+      const torch::Tensor part = plain_summed_cross_entropy(logits.narrow(1, known, length - known), {}, {},
+                                                            texts.targets.narrow(1, scored_from, length - known));
+      expected = expected.defined() ? expected + part : part;
+      scored_from = begin + length;
+    }
+    expected = expected / texts.targets.ne(kNoTarget).sum();
+    const torch::Tensor found = windows_loss(*model, texts.tokens, texts.targets, WindowsAre::kKept);
+    EXPECT_NEAR(found.item<double>(), expected.item<double>(), 1e-12) << overlap;
+    expect_all_near(gradients_of(*model, found), gradients_of(*model, expected), 1e-10);
+  }
+}
+
+TEST(WindowsSideBySide, AreAFewCallsHoweverManyTheyAre) {
+  const auto model = plain_model(0, 3);
+  for (const std::int64_t length : {8 + 5 * 4, 8 + 5 * 40, 8 + 5 * 40 + 2}) {
+    const torch::Tensor text = torch::randint(kWindowSymbols, {2, length + 1});
+    const CalledOperations called;
+    windows_loss(*model, text.narrow(1, 0, length), text.narrow(1, 1, length), WindowsAre::kKept);
+    EXPECT_EQ(called.of("aten::embedding"), length % 5 == 3 ? 2 : 3) << "the first, a shorter last, and the rest";
+  }
+}
+
+// What is computed again is cut into other parts than what is kept, and drops the same.
+TEST(WindowsSideBySide, ComputedAgainDropTheSame) {
+  const WindowTexts texts;
+  const auto model = plain_model(0.2, 3);
+  model->train();
+  const auto result = [&](WindowsAre are) {
+    torch::manual_seed(21);
+    for (const auto& [name, weight] : model->weights()) weight.mutable_grad().reset();
+    const torch::Tensor loss = windows_loss(*model, texts.tokens, texts.targets, are);
+    loss.backward();
+    std::vector<torch::Tensor> all{loss.detach()};
+    for (const auto& [name, weight] : model->weights()) all.push_back(weight.grad());
+    return all;
+  };
+  const auto kept = result(WindowsAre::kKept);
+  expect_all_near(result(WindowsAre::kComputedAgain), kept, 1e-5);
+  expect_all_near(result(WindowsAre::kRecorded), kept, 1e-7);  // only a GPU's own generator is left alone
+  model->eval();
+  EXPECT_GT((result(WindowsAre::kKept).front() - kept.front()).abs().item<double>(), 1e-3) << "something is dropped";
+}
+
+// Rows of a batch that are computed by themselves drop what they drop in the batch.
+TEST(WindowsSideBySide, RowsDropTheSameAlone) {
+  const WindowTexts texts;
+  const auto model = plain_model(0.2, 3);
+  model->train();
+  torch::manual_seed(21);
+  const double whole = windows_loss(*model, texts.tokens, texts.targets, WindowsAre::kKept).item<double>() *
+                       texts.targets.ne(kNoTarget).sum().item<double>();
+  double parts = 0;
+  for (const auto& [row, count] : std::vector<std::pair<std::int64_t, std::int64_t>>{{0, 1}, {1, 2}}) {
+    torch::manual_seed(21);
+    const PartOfBatch part(row);
+    const torch::Tensor targets = texts.targets.narrow(0, row, count);
+    parts += windows_loss(*model, texts.tokens.narrow(0, row, count), targets, WindowsAre::kKept).item<double>() *
+             targets.ne(kNoTarget).sum().item<double>();
+  }
+  EXPECT_NEAR(parts / whole, 1, 1e-6);
 }
 
 class DocumentSequencesTest : public testing::Test {
