@@ -27,6 +27,8 @@ using torch::autograd::variable_list;
 constexpr std::int64_t kManySymbols = 1024;  // fewer logits are smaller than what is saved elsewhere
 constexpr std::int64_t kPieceRows = 512;     // predictions whose logits are there at a time: 100 MB of GPT-2's
 constexpr std::int64_t kSummed = 4096;       // of a row, whose sum is made in the logits' own type
+constexpr std::int64_t kPieceLogits = std::int64_t{1} << 26;  // of the composed version, where nobody says otherwise
+constexpr std::int64_t kGpuMultiple = 64;                     // of symbols: 50,304 for GPT-2's 50,257
 
 /// log Σ exp(row); where kSoftmax, the row becomes its softmax.
 template <int n, bool kSoftmax, class T>
@@ -94,9 +96,12 @@ void row_losses(const Tensor& logits, const Tensor& targets, bool gradient, doub
   });
 }
 
-/// Whether autocast asks for products in a lower precision that are faster for it.
-bool has_lower_products(const Tensor& weight) {
-  return at::autocast::is_autocast_enabled(torch::kCPU) && !autocast_lacks_products(weight);
+/// The type of products: the weight's, or a lower one where autocast asks for it and it is faster.
+torch::ScalarType type_of_products(const Tensor& weight) {
+  const torch::DeviceType device = weight.device().type();
+  return at::autocast::is_autocast_enabled(device) && !autocast_lacks_products(weight)
+             ? at::autocast::get_autocast_dtype(device)
+             : weight.scalar_type();
 }
 
 struct HeadGradients {
@@ -110,7 +115,7 @@ class PieceByPiece {
       : weight_(weight),
         bias_(bias),
         gradient_(gradient),
-        type_(has_lower_products(weight) ? at::autocast::get_autocast_dtype(torch::kCPU) : weight.scalar_type()),
+        type_(type_of_products(weight)),
         tiled_(type_ == torch::kFloat),
         factor_(weight.to(type_)) {}
 
@@ -171,32 +176,149 @@ class PieceByPiece {
   HeadGradients found_;
 };
 
+/// Keeps gradients for the backward pass. As data: they are no inputs or outputs, which is what saved variables are
+/// for.
+void keep_gradients(AutogradContext* context, const HeadGradients& found) {
+  context->saved_data["hidden"] = found.hidden;
+  context->saved_data["weight"] = found.weight;
+  if (found.bias.defined()) context->saved_data["bias"] = found.bias;
+}
+
+/// Those of hidden states, weight and bias, times the loss's own.
+variable_list scaled_gradients(AutogradContext* context, const Tensor& upstream) {
+  variable_list result;
+  for (const char* name : {"hidden", "weight", "bias"}) {
+    const auto found = context->saved_data.find(name);
+    const Tensor gradient = found == context->saved_data.end() ? Tensor() : found->second.toTensor();
+    result.push_back(gradient.defined() ? gradient * upstream.to(gradient.scalar_type()) : gradient);
+  }
+  return result;
+}
+
 class CrossEntropy : public torch::autograd::Function<CrossEntropy> {
  public:
   static Tensor forward(AutogradContext* context, const Tensor& hidden, const Tensor& weight,
                         const std::optional<Tensor>& bias, const Tensor& targets, bool gradient) {
     PieceByPiece pieces(weight, bias, gradient);
     const double loss = pieces.run(hidden, targets);
-    // Kept as data: they are no inputs or outputs, which is what saved variables are for.
-    context->saved_data["hidden"] = pieces.gradients().hidden;
-    context->saved_data["weight"] = pieces.gradients().weight;
-    if (bias) context->saved_data["bias"] = pieces.gradients().bias;
+    keep_gradients(context, pieces.gradients());
     return torch::scalar_tensor(loss, torch::kDouble);
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& upstream) {
-    const auto scaled = [&](const char* name) {
-      const auto found = context->saved_data.find(name);
-      if (found == context->saved_data.end()) return Tensor();
-      const Tensor gradient = found->second.toTensor();
-      return gradient.defined() ? gradient * upstream[0].to(gradient.scalar_type()) : Tensor();
-    };
-    return {scaled("hidden"), scaled("weight"), scaled("bias"), Tensor(), Tensor()};
+    variable_list result = scaled_gradients(context, upstream[0]);
+    result.resize(5);
+    return result;
   }
 };
 
+/// The same by libtorch's operations, on the device where the weight lies.
+class PieceByPieceComposed {
+ public:
+  PieceByPieceComposed(const Tensor& weight, const std::optional<Tensor>& bias, bool gradient, std::int64_t multiple)
+      : gradient_(gradient),
+        type_(type_of_products(weight)),
+        symbols_(weight.size(0)),
+        added_((multiple - symbols_ % multiple) % multiple),
+        factor_(filled(weight.to(type_))) {
+    if (bias) bias_ = filled(*bias);
+  }
+
+  /// hidden [m, k] and targets [m]; the loss in double precision.
+  Tensor run(const Tensor& hidden, const Tensor& targets, std::int64_t rows) {
+    // Autocast would take everything here that is no product to float32 anyway, and cast the products again.
+    const c10::impl::ExcludeDispatchKeyGuard no_autocast(c10::autocast_dispatch_keyset);
+    if (gradient_) {
+      const torch::TensorOptions options = hidden.options().requires_grad(false);
+      found_ = {.hidden = torch::empty_like(hidden, options), .weight = torch::zeros(factor_.sizes(), options)};
+      if (bias_.defined()) found_.bias = torch::zeros_like(bias_);
+    }
+    Tensor sum = torch::zeros({}, hidden.options().dtype(torch::kDouble).requires_grad(false));
+    for (std::int64_t begin = 0; begin < hidden.size(0); begin += rows) {
+      const std::int64_t count = std::min(rows, hidden.size(0) - begin);
+      sum += loss_of(hidden.narrow(0, begin, count), targets.narrow(0, begin, count), begin);
+    }
+    return sum;
+  }
+
+  /// Without the symbols that were added.
+  HeadGradients gradients() const {
+    HeadGradients found = found_;
+    for (Tensor* gradient : {&found.weight, &found.bias}) {
+      if (gradient->defined()) *gradient = gradient->narrow(0, 0, symbols_);
+    }
+    return found;
+  }
+
+ private:
+  Tensor filled(const Tensor& x) const {
+    std::vector<std::int64_t> ends(2 * static_cast<std::size_t>(x.dim()));
+    ends.back() = added_;
+    return added_ > 0 ? torch::constant_pad_nd(x, ends) : x;
+  }
+
+  Tensor loss_of(const Tensor& hidden, const Tensor& targets, std::int64_t begin) {
+    const Tensor counted = targets != kNoTarget;  // [n]
+    const Tensor target = targets.masked_fill(~counted, 0).unsqueeze(1);
+    // Of a row that does not count, zeros: its logits are numbers, and nothing of it is in a sum over rows.
+    const Tensor x = hidden.masked_fill(~counted.unsqueeze(1), 0).to(type_);  // [n, k]
+    Tensor logits = torch::matmul(x, factor_.t());                            // [n, V and those added]
+    if (logits.scalar_type() != torch::kDouble) logits = logits.to(torch::kFloat);
+    if (bias_.defined()) logits.add_(bias_);
+    if (added_ > 0) logits.narrow(1, symbols_, added_).fill_(-std::numeric_limits<double>::infinity());
+    Tensor log_p = torch::log_softmax(logits, 1);
+    const Tensor loss = log_p.gather(1, target).squeeze(1).masked_fill(~counted, 0).to(torch::kDouble).sum().neg();
+    if (gradient_) add_gradients(x, counted, target, log_p, begin);
+    return loss;
+  }
+
+  /// `log_p` becomes the gradient of the logits.
+  void add_gradients(const Tensor& x, const Tensor& counted, const Tensor& target, Tensor& log_p, std::int64_t begin) {
+    const Tensor of_logits = log_p.exp_().scatter_add_(1, target, torch::full_like(target, -1, log_p.options()));
+    const Tensor lowered = of_logits.to(type_);
+    found_.hidden.narrow(0, begin, x.size(0))
+        .copy_(torch::matmul(lowered, factor_).masked_fill_(~counted.unsqueeze(1), 0));
+    if (type_ == found_.weight.scalar_type()) {
+      found_.weight.addmm_(lowered.t(), x);
+    } else {
+      found_.weight.add_(torch::matmul(lowered.t(), x));
+    }
+    if (bias_.defined()) found_.bias.add_(torch::mv(of_logits.t(), counted.to(of_logits.scalar_type())));
+  }
+
+  bool gradient_;
+  torch::ScalarType type_;  // of the products
+  std::int64_t symbols_;    // V
+  std::int64_t added_;      // behind them
+  Tensor factor_;           // the weight in that type, rows of zeros behind it
+  Tensor bias_;
+  HeadGradients found_;
+};
+
+class ComposedCrossEntropy : public torch::autograd::Function<ComposedCrossEntropy> {
+ public:
+  static Tensor forward(AutogradContext* context, const Tensor& hidden, const Tensor& weight,
+                        const std::optional<Tensor>& bias, const Tensor& targets, bool gradient, std::int64_t rows,
+                        std::int64_t multiple) {
+    PieceByPieceComposed pieces(weight, bias, gradient, multiple);
+    Tensor loss = pieces.run(hidden, targets, rows);
+    keep_gradients(context, pieces.gradients());
+    return loss;
+  }
+
+  static variable_list backward(AutogradContext* context, const variable_list& upstream) {
+    variable_list result = scaled_gradients(context, upstream[0]);
+    result.resize(7);
+    return result;
+  }
+};
+
+bool wants_gradient(const Tensor& hidden, const Tensor& weight) {
+  return torch::GradMode::is_enabled() && (hidden.requires_grad() || weight.requires_grad());
+}
+
 bool goes_by_pieces(const Tensor& hidden, const Tensor& weight) {
-  return weight.defined() && weight.size(0) >= kManySymbols && weight.device().is_cpu() && hidden.numel() > 0 &&
+  return weight.defined() && weight.size(0) >= kManySymbols && hidden.numel() > 0 &&
          (weight.scalar_type() == torch::kFloat || weight.scalar_type() == torch::kDouble);
 }
 
@@ -212,13 +334,24 @@ Tensor plain_summed_cross_entropy(const Tensor& hidden, const Tensor& weight, co
   return losses.to(torch::kDouble).sum();
 }
 
+Tensor composed_summed_cross_entropy(const Tensor& hidden, const Tensor& weight, const Tensor& bias,
+                                     const Tensor& targets, const LogitPieces& pieces) {
+  const std::int64_t rows = pieces.rows > 0 ? pieces.rows : std::max<std::int64_t>(1, kPieceLogits / weight.size(0));
+  return ComposedCrossEntropy::apply(hidden.to(weight.scalar_type()).reshape({-1, hidden.size(-1)}), weight,
+                                     bias.defined() ? std::optional(bias) : std::nullopt, targets.flatten(),
+                                     wants_gradient(hidden, weight), rows, pieces.multiple);
+}
+
 Tensor summed_cross_entropy(const Tensor& hidden, const Tensor& weight, const Tensor& bias, const Tensor& targets) {
   if (!goes_by_pieces(hidden, weight)) return plain_summed_cross_entropy(hidden, weight, bias, targets);
-  const bool gradient = torch::GradMode::is_enabled() && (hidden.requires_grad() || weight.requires_grad());
+  if (!weight.device().is_cpu()) {
+    return composed_summed_cross_entropy(hidden, weight, bias, targets,
+                                         {.multiple = weight.is_cuda() ? kGpuMultiple : 1});
+  }
   const Tensor rows = hidden.to(weight.scalar_type()).reshape({-1, hidden.size(-1)}).contiguous();
   return CrossEntropy::apply(rows, weight.contiguous(),
                              bias.defined() ? std::optional(bias.contiguous()) : std::nullopt,
-                             targets.flatten().contiguous(), gradient);
+                             targets.flatten().contiguous(), wants_gradient(hidden, weight));
 }
 
 }  // namespace xlm

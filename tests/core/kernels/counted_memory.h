@@ -1,6 +1,7 @@
 // What tensors on the CPU take, counted where libtorch allocates it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 
@@ -16,16 +17,20 @@ class CountedMemory {
 
   /// Taken and not given back.
   std::int64_t live() const { return counter_->live; }
+  /// The most that was live at a time.
+  std::int64_t peak() const { return counter_->peak; }
 
  private:
   struct Counter : c10::MemoryReportingInfoBase {
     void reportMemoryUsage(void* /*where*/, std::int64_t bytes, std::size_t /*allocated*/, std::size_t /*reserved*/,
                            c10::Device /*device*/) override {
       live += bytes;
+      peak = std::max(peak, live);
     }
     bool memoryProfilingEnabled() const override { return true; }
 
     std::int64_t live = 0;
+    std::int64_t peak = 0;
   };
 
   std::shared_ptr<Counter> counter_;

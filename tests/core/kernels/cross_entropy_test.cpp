@@ -4,6 +4,9 @@
 #include <ATen/autocast_mode.h>
 #include <gtest/gtest.h>
 
+#include "tests/core/kernels/called_operations.h"
+#include "tests/core/kernels/counted_memory.h"
+
 namespace xlm {
 namespace {
 
@@ -27,9 +30,10 @@ struct CrossEntropyCase {
   torch::Tensor hidden, weight, bias, targets;
 };
 
-void expect_equal_gradients(const CrossEntropyCase& c, double relative) {
+void expect_equal_gradients(const CrossEntropyCase& c, double relative, const torch::Tensor& loss) {
   const auto wanted = torch::autograd::grad({c.plain_loss() * 0.3}, c.leaves());
-  const auto given = torch::autograd::grad({c.loss() * 0.3}, c.leaves());
+  const auto given = torch::autograd::grad({loss * 0.3}, c.leaves());
+  ASSERT_EQ(given.size(), wanted.size());
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     const double error = (given[i] - wanted[i]).norm().item<double>() / wanted[i].norm().item<double>();
     EXPECT_LT(error, relative) << i;
@@ -40,10 +44,10 @@ TEST(CrossEntropy, EqualsTheOneOfAllLogitsAtOnceInValueAndGradient) {
   for (const bool with_bias : {false, true}) {
     const CrossEntropyCase exact(torch::kDouble, with_bias);
     EXPECT_NEAR(exact.loss().item<double>(), exact.plain_loss().item<double>(), 1e-9);
-    expect_equal_gradients(exact, 1e-12);
+    expect_equal_gradients(exact, 1e-12, exact.loss());
     const CrossEntropyCase single(torch::kFloat, with_bias);
     EXPECT_NEAR(single.loss().item<double>() / single.plain_loss().item<double>(), 1, 1e-6);
-    expect_equal_gradients(single, 1e-5);
+    expect_equal_gradients(single, 1e-5, single.loss());
   }
 }
 
@@ -84,12 +88,80 @@ TEST(CrossEntropy, UnderAutocastMultipliesInBfloat16) {
   }
 }
 
+// What a GPU is given, here on the CPU: 9,001 symbols become 9,024 where they are filled up to a multiple of 64.
+TEST(ComposedCrossEntropy, EqualsTheOneOfAllLogitsAtOnceHoweverItIsCut) {
+  for (const LogitPieces& pieces : {LogitPieces{.rows = 100, .multiple = 64}, LogitPieces{.rows = 1000, .multiple = 64},
+                                    LogitPieces{.rows = 67}, LogitPieces{}, LogitPieces{.multiple = 9001}}) {
+    for (const bool with_bias : {false, true}) {
+      const auto loss = [&](const CrossEntropyCase& c) {
+        return composed_summed_cross_entropy(c.hidden, c.weight, c.bias, c.targets, pieces);
+      };
+      const CrossEntropyCase exact(torch::kDouble, with_bias);
+      EXPECT_NEAR(loss(exact).item<double>(), exact.plain_loss().item<double>(), 1e-9);
+      expect_equal_gradients(exact, 1e-12, loss(exact));
+      const CrossEntropyCase single(torch::kFloat, with_bias);
+      EXPECT_NEAR(loss(single).item<double>() / single.plain_loss().item<double>(), 1, 1e-6);
+      expect_equal_gradients(single, 1e-5, loss(single));
+      const torch::NoGradGuard no_grad;
+      EXPECT_NEAR(loss(exact).item<double>(), exact.plain_loss().item<double>(), 1e-9);
+    }
+  }
+}
+
+TEST(ComposedCrossEntropy, WhatIsFilledInHasNeitherProbabilityNorGradient) {
+  CrossEntropyCase c(torch::kDouble);
+  torch::NoGradGuard no_grad;
+  c.bias.fill_(-800);  // beside which a logit of 0, as rows of zeros would give, is all of the probability
+  torch::AutoGradMode gradients(true);
+  const torch::Tensor loss = composed_summed_cross_entropy(c.hidden, c.weight, c.bias, c.targets, {.multiple = 64});
+  EXPECT_NEAR(loss.item<double>() / c.plain_loss().item<double>(), 1, 1e-12);
+  expect_equal_gradients(c, 1e-12, loss);
+}
+
+TEST(ComposedCrossEntropy, WaitsForNothingAndNeverHoldsAllLogits) {
+  CrossEntropyCase c(torch::kFloat);
+  const auto peak = [&](const LogitPieces& pieces) {
+    const CountedMemory memory;
+    const CalledOperations called;
+    const torch::Tensor loss = composed_summed_cross_entropy(c.hidden, c.weight, c.bias, c.targets, pieces);
+    torch::autograd::grad({loss}, c.leaves());
+    EXPECT_EQ(called.of("aten::item"), 0);
+    EXPECT_EQ(called.of("aten::_local_scalar_dense"), 0);
+    EXPECT_EQ(called.of("aten::nonzero"), 0);
+    return memory.peak();
+  };
+  peak({.rows = 50});  // what libtorch sets up once
+  const std::int64_t all = 603 * 9001 * static_cast<std::int64_t>(sizeof(float));
+  EXPECT_GT(peak({.rows = 603}), 2 * all);
+  EXPECT_LT(peak({.rows = 50}), all / 2);
+}
+
+TEST(ComposedCrossEntropy, UnderAutocastMultipliesInBfloat16) {
+  const CrossEntropyCase c(torch::kFloat);
+  const auto wanted = torch::autograd::grad({c.plain_loss()}, c.leaves());
+  at::autocast::set_autocast_enabled(torch::kCPU, true);
+  const torch::Tensor loss =
+      composed_summed_cross_entropy(c.hidden, c.weight, c.bias, c.targets, {.rows = 100, .multiple = 64});
+  const auto given = torch::autograd::grad({loss}, c.leaves());
+  at::autocast::clear_cache();
+  at::autocast::set_autocast_enabled(torch::kCPU, false);
+  EXPECT_NEAR(loss.item<double>() / c.plain_loss().item<double>(), 1, 2e-3);
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    EXPECT_EQ(given[i].scalar_type(), torch::kFloat);
+    EXPECT_LT((given[i] - wanted[i]).norm().item<double>(), 0.03 * wanted[i].norm().item<double>()) << i;
+  }
+}
+
 TEST(CrossEntropy, OfNothingCountedIsNothing) {
   CrossEntropyCase c(torch::kFloat);
   c.targets.fill_(kNoTarget);
   EXPECT_EQ(c.loss().item<double>(), 0);
-  for (const torch::Tensor& gradient : torch::autograd::grad({c.loss()}, c.leaves())) {
-    EXPECT_EQ(gradient.abs().sum().item<double>(), 0);
+  const torch::Tensor composed = composed_summed_cross_entropy(c.hidden, c.weight, c.bias, c.targets, {.multiple = 64});
+  EXPECT_EQ(composed.item<double>(), 0);
+  for (const torch::Tensor& loss : {c.loss(), composed}) {
+    for (const torch::Tensor& gradient : torch::autograd::grad({loss}, c.leaves())) {
+      EXPECT_EQ(gradient.abs().sum().item<double>(), 0);
+    }
   }
 }
 
