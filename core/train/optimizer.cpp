@@ -23,13 +23,19 @@ constexpr double kBeta2 = 0.999;
 }  // namespace
 
 void adagrad_together(const std::vector<torch::Tensor>& weights, const std::vector<torch::Tensor>& gradients,
-                      const std::vector<torch::Tensor>& sums, const std::vector<double>& rates) {
+                      const std::vector<torch::Tensor>& sums, double rate, double clip_step) {
   torch::_foreach_addcmul_(sums, gradients, gradients);
   const std::vector<torch::Tensor> scales = torch::_foreach_sqrt(sums);
   torch::_foreach_add_(scales, kAdagradEpsilon);
-  std::vector<at::Scalar> steps;
-  for (const double rate : rates) steps.emplace_back(-rate);
-  torch::_foreach_addcdiv_(weights, gradients, scales, steps);
+  if (clip_step <= 0) {
+    torch::_foreach_addcdiv_(weights, gradients, scales, -rate);
+    return;
+  }
+  const torch::Tensor norms = torch::stack(torch::_foreach_norm(gradients));
+  const torch::Tensor steps = (clip_step / (norms + kClipEpsilon)).clamp_max_(1).mul_(-rate);  // one for each weight
+  const std::vector<torch::Tensor> updates = torch::_foreach_div(gradients, scales);
+  torch::_foreach_mul_(updates, steps.unbind());
+  torch::_foreach_add_(weights, updates);
 }
 
 double learning_rate(const OptimizerOptions& options, std::int64_t step, std::int64_t steps) {
@@ -92,20 +98,21 @@ void Optimizer::adagrad(double rate) {
   }
   if (gradients.empty()) return;
   // The step is scaled, not the gradient: the accumulator sees the gradient as it is (docs/models.md#optimisers).
+  if (!gradients.front().is_cpu()) {
+    adagrad_together(weights, gradients, sums, rate, options_.clip_step);
+    return;
+  }
   std::vector<double> rates(gradients.size(), rate);
   if (options_.clip_step > 0) {
-    const torch::Tensor norms = torch::stack(torch::_foreach_norm(gradients)).to(torch::kDouble).cpu();
+    const torch::Tensor norms = torch::stack(torch::_foreach_norm(gradients)).to(torch::kDouble);
     for (std::size_t i = 0; i < rates.size(); ++i) {
       rates[i] *= std::min(1.0, options_.clip_step / (norms.data_ptr<double>()[i] + kClipEpsilon));
     }
   }
-  if (gradients.front().is_cpu()) {  // each in one pass; the step count only serves a decay of the rate, which is 0
-    for (std::size_t i = 0; i < gradients.size(); ++i) {
-      at::_fused_adagrad_({weights[i]}, {gradients[i]}, {sums[i]}, {torch::ones({})}, rates[i], 0, 0, kAdagradEpsilon,
-                          false);
-    }
-  } else {
-    adagrad_together(weights, gradients, sums, rates);
+  // Each in one pass; the step count only serves a decay of the rate, which is 0.
+  for (std::size_t i = 0; i < gradients.size(); ++i) {
+    at::_fused_adagrad_({weights[i]}, {gradients[i]}, {sums[i]}, {torch::ones({})}, rates[i], 0, 0, kAdagradEpsilon,
+                        false);
   }
 }
 

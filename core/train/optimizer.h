@@ -18,10 +18,10 @@ namespace xlm {
 double learning_rate(const OptimizerOptions& options, std::int64_t step, std::int64_t steps);
 
 /// Adagrad's update of all weights at once, in few operations whatever their number: what a GPU is given, where
-/// starting an operation costs more than most of them. `sums` are the accumulators, `rates` one learning rate for each
-/// weight.
+/// starting an operation costs more than most of them, and reading a number back costs all that was queued. `sums` are
+/// the accumulators; `clip_step` is optimizer.clip_step, 0 for none, by norms that stay on the device.
 void adagrad_together(const std::vector<torch::Tensor>& weights, const std::vector<torch::Tensor>& gradients,
-                      const std::vector<torch::Tensor>& sums, const std::vector<double>& rates);
+                      const std::vector<torch::Tensor>& sums, double rate, double clip_step);
 
 /// Adagrad (accumulator from 0, ε 1e-10 after the square root, published step clipping) or Adam (0.9, 0.999, 1e-8).
 class Optimizer {

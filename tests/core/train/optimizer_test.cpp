@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "core/train/optimizer.h"
+#include "tests/core/kernels/called_operations.h"
 
 namespace xlm {
 namespace {
@@ -63,31 +64,41 @@ TEST(Adagrad, SmallGradientsAreNotClipped) {
   EXPECT_NEAR(weight.item<double>(), 1 - 0.1 * 0.02 / (0.02 + 1e-10), 1e-15);
 }
 
-// What a GPU is given and what the CPU is given are the same update.
+// What a GPU is given and what the CPU is given are the same update, and the first waits for no number.
 TEST(Adagrad, TogetherEqualsOneByOne) {
   torch::manual_seed(5);
-  NamedTensors weights;
-  for (const std::int64_t size : {3, 40}) {
-    torch::Tensor weight = torch::randn({size, 7}, torch::kDouble).set_requires_grad(true);
-    weights.emplace_back(std::to_string(size), weight);
-  }
-  std::vector<torch::Tensor> copies, sums;
-  for (const auto& [name, weight] : weights) {
-    copies.push_back(weight.detach().clone());
-    sums.push_back(torch::zeros_like(copies.back()));
-  }
-  Optimizer optimizer({.type = OptimizerOptions::Type::kAdagrad}, weights);
-  for (int step = 1; step <= 3; ++step) {
-    std::vector<torch::Tensor> gradients;
-    for (auto& [name, weight] : weights) {
-      gradients.push_back(torch::randn_like(weight));
-      weight.mutable_grad() = gradients.back().clone();
+  for (const double clip_step : {0.0, 12.0}) {  // some gradients are longer than that, some shorter
+    NamedTensors weights;
+    for (const std::int64_t size : {3, 40, 25}) {
+      torch::Tensor weight = torch::randn({size, 7}, torch::kDouble).set_requires_grad(true);
+      weights.emplace_back(std::to_string(size), weight);
     }
-    optimizer.step(0.07, step);
-    adagrad_together(copies, gradients, sums, {0.07, 0.07});
-  }
-  for (std::size_t i = 0; i < copies.size(); ++i) {
-    EXPECT_LT((weights[i].second - copies[i]).abs().max().item<double>(), 1e-14);
+    std::vector<torch::Tensor> copies, sums;
+    for (const auto& [name, weight] : weights) {
+      copies.push_back(weight.detach().clone());
+      sums.push_back(torch::zeros_like(copies.back()));
+    }
+    Optimizer optimizer({.type = OptimizerOptions::Type::kAdagrad, .clip_step = clip_step}, weights);
+    int longer = 0;
+    int shorter = 0;
+    for (int step = 1; step <= 3; ++step) {
+      std::vector<torch::Tensor> gradients;
+      for (auto& [name, weight] : weights) {
+        gradients.push_back(torch::randn_like(weight));
+        weight.mutable_grad() = gradients.back().clone();
+        ++(gradients.back().norm().item<double>() > 12 ? longer : shorter);
+      }
+      optimizer.step(0.07, step);
+      const CalledOperations called;
+      adagrad_together(copies, gradients, sums, 0.07, clip_step);
+      EXPECT_EQ(called.of("aten::item"), 0);
+      EXPECT_EQ(called.of("aten::_local_scalar_dense"), 0);
+    }
+    EXPECT_GT(longer, 0);
+    EXPECT_GT(shorter, 0);
+    for (std::size_t i = 0; i < copies.size(); ++i) {
+      EXPECT_LT((weights[i].second - copies[i]).abs().max().item<double>(), 1e-14) << clip_step << " " << i;
+    }
   }
 }
 
