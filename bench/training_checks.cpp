@@ -158,7 +158,14 @@ std::pair<std::vector<double>, double> losses_of_steps(const CheckJob& job, cons
     if (job.device.is_cuda()) recorder = make_cuda_recorder(job.device);
     captured = std::make_unique<CapturedSteps>(std::move(recorder), weights);
   }
+  const bool windows = model->scheme() == LanguageModel::Scheme::kWindows;
   const auto work = [&](const ModelInput& input, const torch::Tensor& targets, const State& before) {
+    if (windows) {
+      const torch::Tensor loss =
+          windows_loss(*model, input.tokens, targets, recorded ? WindowsAre::kRecorded : WindowsAre::kKept);
+      loss.backward();
+      return CapturedSteps::Outcome{.loss = loss.detach(), .state = before};
+    }
     ModelOutput output = model->forward(input, before);
     const torch::Tensor loss = output.summed_loss(targets) / targets.numel();
     (output.auxiliary_loss.defined() ? loss + output.auxiliary_loss : loss).backward();
@@ -221,7 +228,9 @@ std::vector<Check> check_recorded_steps(const CheckJob& job) {
   for (const auto& [name, model] :
        std::vector<ModelNamed>{{"fixed spans", span_model(job, SpanType::kFixed, 0)},
                                {"adaptive spans", span_model(job, SpanType::kAdaptive, 0)},
-                               {"hourglass without pooling", pooling_model(job, BoundaryOptions::Type::kNone, 0)}}) {
+                               {"hourglass without pooling", pooling_model(job, BoundaryOptions::Type::kNone, 0)},
+                               {"GPT-2", window_model(job, RecurrenceOptions::Pool::kNone, 0)},
+                               {"recurrent GPT-2", window_model(job, RecurrenceOptions::Pool::kMean, 0)}}) {
     std::int64_t recordings = 0;
     const auto [plain, plain_seconds] = losses_of_steps(job, model, false, recordings);
     const auto [recorded, seconds] = losses_of_steps(job, model, true, recordings);

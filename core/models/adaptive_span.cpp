@@ -26,6 +26,7 @@ using torch::Tensor;
 using SpanType = AdaptiveSpanOptions::SpanType;
 
 constexpr std::int64_t kBandStep = 32;     // bands are rounded up to it, so that heads of like spans share one product
+constexpr std::int64_t kHeldStep = 16;     // a band that is held shrinks where a step and so much of it are not needed
 constexpr std::int64_t kCacheMargin = 64;  // a span may grow by so much in an update before the cache is too short
 constexpr double kDynamicBias = -4;        // makes the first dynamic spans small (Sukhbaatar et al. 2019, §3)
 
@@ -53,6 +54,9 @@ class AdaptiveSpan final : public LanguageModel, public Capturable, public Trace
   void set_counts(const Counts& counts) override;
   std::vector<Grid> grids() const override;
   std::optional<std::string> graph_signature() const override;
+  void hold_sizes() override;
+  std::vector<std::int64_t> held_sizes() const override;
+  void set_held_sizes(const std::vector<std::int64_t>& sizes) override;
   bool has_token_values() const override { return o_.span_type == SpanType::kDynamic; }
   std::int64_t head_reach() const override { return o_.span; }
   NamedValues costs(std::int64_t block) const override;
@@ -76,6 +80,7 @@ class AdaptiveSpan final : public LanguageModel, public Capturable, public Trace
   std::vector<std::int64_t> bands(std::size_t index, const std::vector<double>& dynamic) const;
   std::int64_t cache_length(std::size_t index) const;
   void read_spans();
+  void hold_bands();
   std::vector<double> head_spans(std::size_t index) const;
   double layer_average(std::size_t index) const;
 
@@ -83,7 +88,8 @@ class AdaptiveSpan final : public LanguageModel, public Capturable, public Trace
   std::int64_t head_width_;
   Tensor in_emb_, key_pe_, out_weight_, out_bias_;  // [V, D], [1, d, S], [V, D], [V]
   std::vector<Layer> layers_;
-  std::vector<std::vector<double>> spans_;  // z of every adaptive head, as of the last update
+  std::vector<std::vector<double>> spans_;       // z of every adaptive head, as of the last update
+  std::vector<std::vector<std::int64_t>> held_;  // the band of every adaptive head; empty: bands are not held
   std::vector<DynamicSpans> dynamic_;
 };
 
@@ -296,8 +302,9 @@ std::vector<std::int64_t> AdaptiveSpan::reaches(std::size_t index, const std::ve
 }
 
 /// Positions that each head computes: its reach in whole steps, so that heads and blocks of nearly equal reach share
-/// their shape.
+/// their shape. Where bands are held, as they are held.
 std::vector<std::int64_t> AdaptiveSpan::bands(std::size_t index, const std::vector<double>& dynamic) const {
+  if (!held_.empty()) return held_[index];
   std::vector<std::int64_t> result = reaches(index, dynamic);
   for (std::int64_t& band : result) band = std::min(o_.span, round_up(band, kBandStep));
   return result;
@@ -315,8 +322,8 @@ std::optional<std::string> AdaptiveSpan::graph_signature() const {
 /// A dynamic span can jump to S at any query.
 std::int64_t AdaptiveSpan::cache_length(std::size_t index) const {
   if (o_.span_type != SpanType::kAdaptive) return o_.span;
-  const std::vector<std::int64_t> reach = reaches(index, {});
-  return std::min(o_.span, round_up(*std::max_element(reach.begin(), reach.end()), kBandStep) + kCacheMargin);
+  const std::vector<std::int64_t> band = bands(index, {});
+  return std::min(o_.span, *std::max_element(band.begin(), band.end()) + kCacheMargin);
 }
 
 void AdaptiveSpan::after_step() {
@@ -337,6 +344,45 @@ void AdaptiveSpan::read_spans() {
     const double* row = all.data_ptr<double>() + i * o_.heads;
     spans_.emplace_back(row, row + o_.heads);
   }
+  if (!held_.empty()) hold_bands();
+}
+
+/// A band grows where its head needs more and shrinks where it needs much less: a span that wavers about a whole step
+/// changes nothing.
+void AdaptiveSpan::hold_bands() {
+  for (std::size_t i = 0; i < layers_.size(); ++i) {
+    const std::vector<std::int64_t> reach = reaches(i, {});
+    for (std::size_t head = 0; head < reach.size(); ++head) {
+      std::int64_t& band = held_[i][head];
+      if (reach[head] > band || reach[head] <= band - kBandStep - kHeldStep) {
+        band = std::min(o_.span, round_up(reach[head], kBandStep));
+      }
+    }
+  }
+}
+
+void AdaptiveSpan::hold_sizes() {
+  if (o_.span_type != SpanType::kAdaptive || !held_.empty()) return;
+  std::vector<std::vector<std::int64_t>> bands_now;
+  for (std::size_t i = 0; i < layers_.size(); ++i) bands_now.push_back(bands(i, {}));
+  held_ = bands_now;
+}
+
+std::vector<std::int64_t> AdaptiveSpan::held_sizes() const {
+  std::vector<std::int64_t> sizes;
+  for (const std::vector<std::int64_t>& bands_of_layer : held_) {
+    sizes.insert(sizes.end(), bands_of_layer.begin(), bands_of_layer.end());
+  }
+  return sizes;
+}
+
+void AdaptiveSpan::set_held_sizes(const std::vector<std::int64_t>& sizes) {
+  auto next = sizes.begin();
+  if (sizes.size() != held_.size() * static_cast<std::size_t>(o_.heads)) return;
+  for (std::vector<std::int64_t>& bands_of_layer : held_) {
+    for (std::int64_t& band : bands_of_layer) band = *next++;
+  }
+  if (!held_.empty()) hold_bands();
 }
 
 void AdaptiveSpan::reset_statistics() {

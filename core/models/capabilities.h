@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <torch/torch.h>
 
@@ -96,6 +97,11 @@ class Capturable {
   virtual ~Capturable() = default;
   /// Nothing where values that are read from the device decide.
   virtual std::optional<std::string> graph_signature() const = 0;
+  /// From now on sizes that follow from parameters change as seldom as they can, so that a recording serves longer.
+  virtual void hold_sizes() {}
+  /// The sizes that are held, for checkpoints, and taken back: they follow from all parameters since they are held.
+  virtual std::vector<std::int64_t> held_sizes() const { return {}; }
+  virtual void set_held_sizes(const std::vector<std::int64_t>& /*sizes*/) {}
 };
 
 /// Extends another model, whose weights training may start from.

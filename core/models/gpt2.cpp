@@ -44,7 +44,8 @@ class Gpt2 final : public LanguageModel,
                    public ReadsWindows,
                    public ReadsIncrementally,
                    public ExtendsAnother,
-                   public SharesWeightFiles {
+                   public SharesWeightFiles,
+                   public Capturable {
  public:
   Gpt2(Gpt2Options options, std::int64_t symbols);
 
@@ -60,6 +61,8 @@ class Gpt2 final : public LanguageModel,
     return o_.tied && name == "lm_head.weight" ? "wte.weight" : "";
   }
   std::map<std::string, std::string> companion_files() const override;
+  /// The length of the text decides all.
+  std::optional<std::string> graph_signature() const override { return ""; }
 
  private:
   friend class Gpt2Reader;

@@ -90,6 +90,7 @@ class Trainer {
   std::unique_ptr<BatchStream> batches_;
   std::optional<Optimizer> optimizer_;
   std::unique_ptr<CapturedSteps> captured_;  // null: steps are not recorded
+  std::vector<std::int64_t> held_sizes_;     // as the checkpoint has them (Capturable::held_sizes)
   State state_;
   std::int64_t step_ = 0;
   std::int64_t saved_step_ = -1;
@@ -155,9 +156,16 @@ std::unique_ptr<CapturedSteps> Trainer::captured_steps() {
                          : !graph_signature_of(*model_)
                              ? "what this model computes in a step follows from the text, and cannot be recorded"
                          : !whole ? "train.micro_batch cuts the batch"
+                         : options_->train.checkpoint_windows && model_->scheme() == LanguageModel::Scheme::kWindows
+                             ? "train.checkpoint_windows computes windows again"
                          : group_ ? "several processes share the batch"
                                   : nullptr;
-  if (obstacle == nullptr) return std::make_unique<CapturedSteps>(make_cuda_recorder(device_), all_weights());
+  if (obstacle == nullptr) {
+    auto* captured = capability<Capturable>(*model_);
+    captured->hold_sizes();
+    captured->set_held_sizes(held_sizes_);
+    return std::make_unique<CapturedSteps>(make_cuda_recorder(device_), all_weights());
+  }
   sink_->message(fmt::format("note: train.cuda_graph has no effect: {}", obstacle));
   return nullptr;
 }
@@ -191,6 +199,7 @@ void Trainer::restore() {
   optimizer_->restore(optimizer, source);
   batches_->restore(checkpoint->state.at("stream"));
   evaluated_step_ = checkpoint->state.at("evaluated_step").get<std::int64_t>();
+  held_sizes_ = checkpoint->state.value("held_sizes", std::vector<std::int64_t>());
   if (checkpoint->state.contains("costs")) costs_.restore(checkpoint->state.at("costs"));
   step_ = saved_step_ = checkpoint->step;
   if (best_) best_->recall();
@@ -229,6 +238,7 @@ void Trainer::save() {
                       {"evaluated_step", evaluated_step_},
                       {"has_best", best_ && best_->known()},
                       {"costs", costs}};
+  if (captured_) checkpoint.state["held_sizes"] = capability<Capturable>(*model_)->held_sizes();
   sink_->checkpoint(step_, checkpoints_.save(checkpoint));
 }
 

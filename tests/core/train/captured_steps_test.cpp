@@ -8,9 +8,11 @@
 
 #include "base/files.h"
 #include "core/api/adaptive_span_options.h"
+#include "core/api/gpt2_options.h"
 #include "core/api/hourglass_options.h"
 #include "core/models/capabilities.h"
 #include "core/train/optimizer.h"
+#include "core/train/windows_loss.h"
 #include "core/train/work_again.h"
 
 namespace xlm {
@@ -92,6 +94,124 @@ TEST(CapturedSteps, WhatAModelComputesIsNamedWhereItIsKnown) {
   EXPECT_EQ(operations(AdaptiveSpanOptions::SpanType::kFixed), "100,100 100,100 ");
   EXPECT_EQ(operations(AdaptiveSpanOptions::SpanType::kAdaptive), "64,64 64,64 ");
   EXPECT_EQ(operations(AdaptiveSpanOptions::SpanType::kDynamic), std::nullopt);
+}
+
+/// A model of adaptive spans, and its operations where all heads have the span z.
+struct WaveringSpans {
+  WaveringSpans() {
+    torch::manual_seed(7);
+    const AdaptiveSpanOptions options{
+        .width = 16, .heads = 2, .feed_forward = 32, .layers = 1, .span = 300, .span_ramp = 8};
+    model = make_model(options, 11);
+    model->eval();
+  }
+  std::string with(double z) const {
+    const torch::NoGradGuard no_grad;
+    for (const auto& [name, weight] : model->weights()) {
+      if (name.ends_with("current_val")) weight.fill_(z / 300);
+    }
+    model->after_step();
+    return graph_signature_of(*model).value();
+  }
+  Capturable& held() const {
+    auto* captured = capability<Capturable>(*model);
+    captured->hold_sizes();
+    return *captured;
+  }
+
+  std::shared_ptr<LanguageModel> model;
+};
+
+TEST(CapturedSteps, ASpanThatWaversChangesNothingWhereBandsAreHeld) {
+  const WaveringSpans free;
+  EXPECT_EQ(free.with(21.5), "32,32 ");  // reaches 31, with the ramp
+  EXPECT_EQ(free.with(23.5), "64,64 ");
+  EXPECT_EQ(free.with(21.5), "32,32 ");
+  const WaveringSpans spans;
+  spans.with(21.5);
+  spans.held();
+  EXPECT_EQ(spans.with(20.5), "32,32 ");
+  EXPECT_EQ(spans.with(23.5), "64,64 ") << "a head is never given less than it needs";
+  for (const double z : {21.5, 23.5, 10.5, 53.5}) EXPECT_EQ(spans.with(z), "64,64 ") << z;
+  EXPECT_EQ(spans.with(5.5), "32,32 ");
+  EXPECT_EQ(spans.with(290.5), "300,300 ");
+  EXPECT_EQ(spans.with(250.5), "300,300 ");
+  EXPECT_EQ(spans.with(240.5), "256,256 ");
+}
+
+TEST(CapturedSteps, AHeldBandComputesTheSame) {
+  const WaveringSpans free;
+  const WaveringSpans spans;
+  spans.held();
+  spans.with(23.5);
+  EXPECT_NE(spans.with(12.5), free.with(12.5));
+  const torch::Tensor tokens = torch::randint(11, {2, 16}, torch::kLong);
+  const auto hidden = [&](const WaveringSpans& of) {
+    return of.model->forward(tokens, of.model->initial_state(2)).hidden;
+  };
+  EXPECT_LT((hidden(spans) - hidden(free)).abs().max().item<double>(), 1e-6);
+}
+
+TEST(CapturedSteps, HeldBandsGoOnFromACheckpoint) {
+  const WaveringSpans spans;
+  Capturable& before = spans.held();
+  spans.with(23.5);
+  const std::string expected = spans.with(12.5);
+  const WaveringSpans resumed;
+  resumed.with(12.5);
+  Capturable& after = resumed.held();
+  EXPECT_NE(graph_signature_of(*resumed.model).value(), expected);
+  after.set_held_sizes(before.held_sizes());
+  EXPECT_EQ(graph_signature_of(*resumed.model).value(), expected);
+  after.set_held_sizes({1, 1});
+  EXPECT_EQ(graph_signature_of(*resumed.model).value(), "32,32 ") << "no less than what is needed";
+  after.set_held_sizes({});
+  EXPECT_EQ(graph_signature_of(*resumed.model).value(), "32,32 ") << "a checkpoint of steps that were not recorded";
+}
+
+// Their dropout follows from what the generator is given before each step.
+TEST(CapturedSteps, WindowsTrainAsUnrecordedOnes) {
+  for (const RecurrenceOptions::Pool pool : {RecurrenceOptions::Pool::kNone, RecurrenceOptions::Pool::kMean}) {
+    const auto losses = [&](bool record) {
+      torch::manual_seed(7);
+      Gpt2Options options{.width = 16,
+                          .heads = 2,
+                          .layers = 2,
+                          .positions = 16,
+                          .dropout = 0.1,
+                          .attention_dropout = 0.1,
+                          .window = 8,
+                          .overlap = 3};
+      options.recurrence.pool = pool;
+      const auto model = make_model(options, 11);
+      model->train();
+      const NamedTensors weights{model->weights().begin(), model->weights().end()};
+      Optimizer optimizer({.type = OptimizerOptions::Type::kAdam}, weights);
+      CapturedSteps captured(std::make_unique<WorkAgain>(), weights);
+      const auto work = [&](const ModelInput& in, const torch::Tensor& wanted, const State& before) {
+        torch::Tensor loss =
+            windows_loss(*model, in.tokens, wanted, record ? WindowsAre::kRecorded : WindowsAre::kKept);
+        loss.backward();
+        return CapturedSteps::Outcome{.loss = loss.detach(), .state = before};
+      };
+      std::vector<double> found;
+      for (int step = 1; step <= 8; ++step) {
+        const torch::Tensor tokens = torch::randint(11, {3, 31}, torch::kLong);
+        const ModelInput input{.tokens = tokens.narrow(1, 0, 30)};
+        const torch::Tensor targets = tokens.narrow(1, 1, 30);
+        optimizer.zero_gradients();
+        torch::manual_seed(static_cast<std::uint64_t>(100 + step));
+        const State state = model->initial_state(3);
+        const auto outcome = record ? captured.run(graph_signature_of(*model).value(), input, targets, state, work)
+                                    : work(input, targets, state);
+        found.push_back(outcome.loss.item<double>());
+        optimizer.step(0.01, step);
+      }
+      EXPECT_EQ(captured.recordings(), record ? 1 : 0);
+      return found;
+    };
+    EXPECT_EQ(losses(true), losses(false));
+  }
 }
 
 // A recording reads the table of sinusoids, which a longer text, as an evaluation's, replaces.
