@@ -74,9 +74,8 @@ TEST(DriverRelease, IsWhatTheDriverSaysOfItself) {
       driver_release("NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.65.06  Release Build  (root@x)\n"
                      "GCC version:  gcc version 12.2.0 (Debian 12.2.0-14)\n"),
       "580.65.06");
-  EXPECT_EQ(
-      driver_release("NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.183.01  Sun May 12 19:39:15 UTC 2024\n"),
-      "535.183.01");
+  EXPECT_EQ(driver_release("NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.183.01  Release Build\n"),
+            "535.183.01");
   EXPECT_EQ(driver_release("GCC version"), "");
   EXPECT_EQ(driver_release(""), "");
 }
