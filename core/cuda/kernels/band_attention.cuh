@@ -472,13 +472,7 @@ XLM_DEVICE void backward(const Arguments& a) {
     if (step > 0) gather_distances(step - 1);
     sync_block();
   }
-  // The last tile of distances: what the next tile of keys would have written is not seen.
-  for (int i = thread_index(); i < kTile * kTile; i += kThreads) {
-    const int row = i / kTile;
-    const int column = kTile * (block.last_step + 1) + i % kTile - row;
-    if (column < kTile * (block.last_step + 1)) d_ring[row * kRingGradientStride + (column & (kRing - 1))] = 0;
-  }
-  sync_block();
+  // What another tile of keys would have written of the last distances lies beyond the band: zero times what is left.
   gather_distances(block.last_step);
 
   XLM_UNROLL
