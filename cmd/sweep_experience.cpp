@@ -20,9 +20,10 @@
 namespace xlm {
 namespace {
 
-constexpr std::size_t kOfEachShape = 4;  // folders that are read
-constexpr std::size_t kOfShapes = 64;
-constexpr std::size_t kOfEachModel = 16;  // of other shapes
+// Folders that are read. The store knows less of a run than its shape, so that several of an outline may differ.
+constexpr std::size_t kOfEachOutline = 32;
+constexpr std::size_t kOfOutlines = 128;
+constexpr std::size_t kOfEachModel = 16;  // of other outlines
 
 /// What the store knows of a run's shape: type of the model, parameters, batch and block.
 using Outline = std::tuple<std::string, double, double, double>;
@@ -67,7 +68,7 @@ std::vector<std::string> candidates(RunTable& table, const std::vector<std::size
   std::vector<std::string> ids;
   for (const std::size_t row : rows) {
     const Outline outline{to_text(model[row]), number(params[row]), number(batch[row]), number(block[row])};
-    const bool take = wanted.contains(outline) ? ++taken[outline] <= kOfEachShape && ++alike <= kOfShapes
+    const bool take = wanted.contains(outline) ? ++taken[outline] <= kOfEachOutline && ++alike <= kOfOutlines
                                                : ++others[std::get<0>(outline)] <= kOfEachModel;
     if (take) ids.push_back(table.id(row));
   }
@@ -102,8 +103,8 @@ Experience experience_for(const std::vector<SweepRun>& runs, const GlobalOptions
         if (auto finished = finished_run(read_run(global.runs / id))) {
           experience.finished.push_back(std::move(*finished));
         }
-      } catch (const Error&) {
-        // Its folder is elsewhere, or damaged: it says nothing.
+      } catch (const std::exception&) {
+        // Its folder is elsewhere, damaged, or somebody else's: it says nothing.
       }
     }
   } catch (const Error& error) {

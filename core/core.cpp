@@ -19,7 +19,6 @@
 #include "core/eval/sampling.h"
 #include "core/eval/segment.h"
 #include "core/eval/trace.h"
-#include "core/kernels/band_attention_device.h"
 #include "core/kernels/packed_operands.h"
 #include "core/models/capabilities.h"
 #include "core/models/model_costs.h"
@@ -84,7 +83,6 @@ class CoreLibrary final : public Core {
     found["cpu_capability"] = at::get_cpu_capability();
     found["cpu_products"] = uses_register_gemm() ? "own" : "libtorch";
     found["cpu_bfloat16"] = has_bfloat16_products() ? "multiplied" : "values only, multiplied in float32";
-    if (chosen.is_cuda()) found["gpu_attention"] = describe_attention(chosen);
     if (device == "auto" && !chosen.is_cuda()) found["gpu"] = "none: " + cuda_state().reason;
     return found;
   }

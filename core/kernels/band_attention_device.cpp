@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <limits>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -16,6 +17,7 @@
 #include "base/error.h"
 #include "base/shared_library.h"
 #include "core/kernels/dropout.h"
+#include "core/kernels/part_of_batch.h"
 
 namespace xlm {
 namespace {
@@ -67,13 +69,19 @@ class BandAttention : public torch::autograd::Function<BandAttention> {
     const Tensor out = torch::empty_like(query, query.options().requires_grad(false), torch::MemoryFormat::Contiguous);
     const Tensor sums =
         torch::empty({query.size(0), query.size(1), query.size(2), 2}, query.options().dtype(torch::kFloat));
+    Tensor seed;
+    if (form.dropout > 0 && SeedsOnDevice::wanted()) {
+      seed = torch::randint(std::numeric_limits<std::int64_t>::max(), {1}, query.options().dtype(torch::kLong));
+    }
     band::Arguments arguments = arguments_of(in, form);
     arguments.out = rows_of<band::Half>(out);
     arguments.sums = sums.data_ptr<float>();
+    arguments.seed_place = place_of(seed);
     kernels->forward(kind_of(in, form), arguments, tiles_of(query), heads_of(query));
     variable_list saved = in;
     saved.push_back(out);
     saved.push_back(sums);
+    saved.push_back(seed);
     context->save_for_backward(saved);
     context->saved_data["relative"] = form.relative;
     context->saved_data["ramp"] = form.ramp;
@@ -102,6 +110,7 @@ class BandAttention : public torch::autograd::Function<BandAttention> {
     band::Arguments arguments = arguments_of(in, form);
     arguments.out = rows_of<band::Half>(in[6]);
     arguments.sums = in[7].data_ptr<float>();
+    arguments.seed_place = place_of(in[8]);
     arguments.d_out = rows_of<const band::Half>(d_out);
     arguments.d_query = rows_of<band::Half>(d_query);
     if (d_position_query.defined()) arguments.d_position_query = rows_of<band::Half>(d_position_query);
@@ -124,6 +133,9 @@ class BandAttention : public torch::autograd::Function<BandAttention> {
 
  private:
   static int tiles_of(const Tensor& query) { return static_cast<int>((query.size(2) + band::kTile - 1) / band::kTile); }
+  static const unsigned long long* place_of(const Tensor& seed) {
+    return seed.defined() ? reinterpret_cast<const unsigned long long*>(seed.const_data_ptr<std::int64_t>()) : nullptr;
+  }
   static int heads_of(const Tensor& query) { return static_cast<int>(query.size(0) * query.size(1)); }
 
   static band::Kind kind_of(const variable_list& in, const Form& form) {
@@ -255,11 +267,12 @@ struct Examined {
 const Examined& examined(torch::Device device) {
   static std::mutex mutex;
   static std::map<int, Examined> all;
+  const bool by_wish = is_composed_by_wish();
   const std::lock_guard lock(mutex);
   const auto [place, is_new] = all.try_emplace(device.index());
   Examined& found = place->second;
   if (!is_new) return found;
-  if (is_composed_by_wish()) {
+  if (by_wish) {
     found.fault = "XLM_ATTENTION says so";
     return found;
   }
@@ -270,6 +283,17 @@ const Examined& examined(torch::Device device) {
     found.fault = find_fault(*found.kernels, device);
   } catch (const std::exception& error) {
     found.fault = error.what();
+  }
+  try {
+    torch::cuda::synchronize(device.index());
+  } catch (const std::exception&) {  // nothing can be computed on it any more
+    throw Error(
+        fmt::format("{} is unusable after this program's kernels of attention were tried on it: {}\nset "
+                    "XLM_ATTENTION=composed to do without them",
+                    device.str(), found.fault));
+  }
+  if (!found.fault.empty()) {
+    TORCH_WARN("attention on ", device.str(), " is composed of libtorch's operations: ", found.fault);
   }
   return found;
 }
@@ -294,6 +318,9 @@ Tensor relative_attention_by(BandKernels& kernels, const RelativeAttentionInput&
 }
 
 std::string find_fault(BandKernels& kernels, torch::Device device) {
+  // Wherever it is first wanted: while evaluating, or under autocast, which would round the plain version too.
+  const torch::AutoGradMode gradients(true);
+  const c10::impl::ExcludeDispatchKeyGuard exact(c10::autocast_dispatch_keyset);
   // What is drawn here must not move what a run draws.
   const auto generator = at::globalContext().defaultGenerator(device);
   const Tensor state = generator.get_state();

@@ -40,7 +40,8 @@ std::string find_fault(BandKernels& kernels, torch::Device device);
 /// sums must come in the same order every time. `two_queries`: one for content, one for positions.
 BandKernels* band_kernels_for(const torch::Tensor& query, bool two_queries);
 
-/// For a run's environment: "own kernels", or "composed: " and the reason.
+/// "own kernels in bfloat16", or "composed: " and the reason. Both functions throw Error where trying the kernels left
+/// the GPU unusable, and say once for each GPU where they are not to be used (TORCH_WARN).
 std::string describe_attention(torch::Device device);
 
 }  // namespace xlm

@@ -20,4 +20,18 @@ class PartOfBatch {
   std::int64_t before_;
 };
 
+/// While it lives, this thread's dropout by place on a GPU gets its seeds from the GPU's generator: a step that is
+/// recorded and replayed would drop the same each time if its seed were a number of the recording.
+class SeedsOnDevice {
+ public:
+  SeedsOnDevice();
+  ~SeedsOnDevice();
+  SeedsOnDevice(const SeedsOnDevice&) = delete;
+  SeedsOnDevice& operator=(const SeedsOnDevice&) = delete;
+  static bool wanted();
+
+ private:
+  bool before_;
+};
+
 }  // namespace xlm

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include "base/shared_library.h"
+#include "core/kernels/part_of_batch.h"
 
 namespace xlm {
 namespace {
@@ -37,6 +38,7 @@ std::unique_ptr<StepRecorder> make_cuda_recorder(torch::Device device) {
 
 CapturedSteps::Outcome CapturedSteps::run(const std::string& signature, const ModelInput& input, const Tensor& targets,
                                           const State& state, const Work& work) {
+  const SeedsOnDevice seeds;
   const std::vector<Tensor> given = tensors_of(input, targets, state);
   const std::string wanted = signature + sizes_of(given);
   if (wanted != signature_) {

@@ -31,13 +31,31 @@ const FinishedRun* most_of_shape(const std::vector<const FinishedRun*>& finished
   return most;
 }
 
-/// The finished run of that type and precision whose steps come nearest in FLOPs; null where there is none.
+/// The slowest finished run of that shape among those that are no mere trials, a tenth as long or more: what comes
+/// before and after the steps makes those of a short run look long. Where there are trials alone, the longest of them.
+const FinishedRun* pace_setter(const std::vector<const FinishedRun*>& finished, const std::string& shape,
+                               double steps) {
+  const FinishedRun* found = nullptr;
+  const auto is_long = [&](const FinishedRun& run) { return 10 * run.steps >= steps; };
+  for (const FinishedRun* run : finished) {
+    if (run->shape != shape || run->step_seconds <= 0) continue;
+    const bool better = found == nullptr || (is_long(*run) && !is_long(*found)) ||
+                        (is_long(*run) == is_long(*found) &&
+                         (is_long(*run) ? run->step_seconds > found->step_seconds : run->steps > found->steps));
+    if (better) found = run;
+  }
+  return found;
+}
+
+/// The finished run of that type, precision and number of processes whose steps come nearest in FLOPs; null where there
+/// is none.
 const FinishedRun* nearest_in_flops(const std::vector<const FinishedRun*>& finished, const RunOptions& options,
                                     double step_flops) {
   const auto distance = [&](const FinishedRun& run) { return std::abs(std::log(run.step_flops / step_flops)); };
   const FinishedRun* nearest = nullptr;
   for (const FinishedRun* run : finished) {
-    const bool alike = run->model == options.model.type() && run->precision == options.train.precision;
+    const bool alike = run->model == options.model.type() && run->precision == options.train.precision &&
+                       run->processes == options.train.processes;
     if (!alike || run->step_flops <= 0 || run->step_seconds <= 0) continue;
     if (nearest == nullptr || distance(*run) < distance(*nearest)) nearest = run;
   }
@@ -47,7 +65,7 @@ const FinishedRun* nearest_in_flops(const std::vector<const FinishedRun*>& finis
 /// Time that a run of so many steps needs; `flops` of all of them, 0: not known.
 Need time_of(const std::vector<const FinishedRun*>& finished, const RunOptions& options, const std::string& shape,
              double steps, double flops) {
-  if (const FinishedRun* same = most_of_shape(finished, shape, &FinishedRun::step_seconds)) {
+  if (const FinishedRun* same = pace_setter(finished, shape, steps)) {
     return {kMarginOfShape * steps * same->step_seconds,
             fmt::format("run {}: {:.0f} steps at its speed, and half as much again", named(*same), steps)};
   }

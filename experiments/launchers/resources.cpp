@@ -16,9 +16,11 @@ namespace xlm {
 namespace {
 
 constexpr double kMargin = 1.5;
-constexpr double kSave = 120;             // seconds that a worker has to save, where nothing is known
-constexpr double kCheckpointsToSave = 4;  // it may be amid a step, and file systems are not equally fast
-constexpr double kShareOfGpu = 0.9;       // of its memory that runs are given
+constexpr double kMostOfSlurm = 65535;       // seconds that --signal takes
+constexpr std::size_t kAskedForOfEach = 16;  // runs of a long list that are asked for, for each whose folder is read
+constexpr double kSave = 120;                // seconds that a worker has to save, where nothing is known
+constexpr double kCheckpointsToSave = 4;     // it may be amid a step, and file systems are not equally fast
+constexpr double kShareOfGpu = 0.9;          // of its memory that runs are given
 constexpr double kBesideRun = 600e6;  // bytes that a process has on a GPU beside its tensors: CUDA's context, libraries
 
 struct Unit {
@@ -164,19 +166,20 @@ double whole_time(double seconds) {
 Pace pace_of(const std::vector<SweepRun>& runs, std::size_t most) {
   Pace pace;
   std::size_t looked_at = 0;
+  std::size_t asked_for = 0;
   for (const SweepRun& planned : runs) {
-    if (looked_at == most) break;
+    if (looked_at == most || ++asked_for > kAskedForOfEach * most) break;
     const RunPaths& paths = planned.planned.paths;
-    if (!fs::exists(paths.model()) && !fs::exists(paths.checkpoints())) continue;
-    ++looked_at;
     try {
+      if (!fs::exists(paths.model()) && !fs::exists(paths.checkpoints())) continue;
+      ++looked_at;
       const Run run = read_run(paths.folder);
       if (run.status == RunStatus::kDone) pace.step = std::max(pace.step, seconds_of_step(run));
       for (const RunCheckpoint& checkpoint : run.checkpoints) {
         pace.checkpoint = std::max(pace.checkpoint, checkpoint.seconds);
       }
-    } catch (const Error&) {
-      // A damaged folder says nothing.
+    } catch (const std::exception&) {
+      // A folder that is damaged, or somebody else's, says nothing.
     }
   }
   return pace;
@@ -184,7 +187,7 @@ Pace pace_of(const std::vector<SweepRun>& runs, std::size_t most) {
 
 double save_seconds(const std::optional<double>& site, double checkpoint, double time) {
   const double save = site.value_or(std::max(kSave, kCheckpointsToSave * checkpoint));
-  return time > 0 ? std::min(save, time / 2) : save;
+  return time > 0 ? std::min(save, time / 2) : std::min(save, kMostOfSlurm);
 }
 
 std::set<std::string> failed_nodes(const std::vector<SweepRun>& runs, const std::string& cluster) {

@@ -48,7 +48,7 @@ LaunchReport Scheduler::run() {
     take_results();
     if (settings_.should_stop && settings_.should_stop()) {
       stop_workers();
-    } else {
+    } else if (!report_.interrupted) {
       look_elsewhere();
       start_workers();
     }

@@ -66,11 +66,19 @@ class SlurmQueue : public WorkerQueue {
   void leave_out_failed_nodes() {
     request_.exclude = nodes_to_leave_out();
     if (request_.exclude.empty()) return;
+    if (is_taken()) return;
+    std::vector<std::string> excluded;
+    excluded.swap(request_.exclude);
+    if (!is_taken()) request_.exclude.swap(excluded);  // refused for another reason
+  }
+
+  bool is_taken() const {
     try {
       test_submission(script_for(1));
     } catch (const UsageError&) {
-      request_.exclude.clear();
+      return false;
     }
+    return true;
   }
 
   /// Nodes of the partition that failed under runs which are left, unless no other would take jobs.
@@ -158,7 +166,8 @@ class SlurmQueue : public WorkerQueue {
   double seconds_to_save() const {
     double time = resources_.time.value;
     if (time == 0) time = partition_.default_time > 0 ? partition_.default_time : partition_.time_limit;
-    return save_seconds(request_.site.save, pace_of(request_.list.items, kRunsLookedAt).checkpoint, time);
+    const double checkpoint = request_.site.save ? 0 : pace_of(request_.list.items, kRunsLookedAt).checkpoint;
+    return save_seconds(request_.site.save, checkpoint, time);
   }
 
   QueueRequest& request_;

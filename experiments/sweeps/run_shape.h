@@ -21,6 +21,8 @@ struct FinishedRun {
   std::string model;   // model.type
   std::string device;  // "cpu" or "cuda"
   Precision precision = Precision::kFloat32;
+  std::int64_t processes = 1;
+  double steps = 0;
   double step_seconds = 0;  // with all that comes between steps
   double step_flops = 0;    // of a forward pass and a backward one; 0: not known
   double peak_memory = 0;   // bytes, on its device; 0: not known
@@ -29,7 +31,8 @@ struct FinishedRun {
 /// Nothing where the run is not done, or its folder does not say what it was.
 std::optional<FinishedRun> finished_run(const Run& run);
 
-/// Seconds that a run was at work, over all its attempts, for each of its steps: with all that comes between them.
+/// Seconds that a run was at work, over all its attempts, for each of its steps: with all that comes between them. Of an
+/// attempt whose process was lost up to its last checkpoint or evaluation.
 double seconds_of_step(const Run& run);
 
 }  // namespace xlm

@@ -47,11 +47,12 @@ class ManyWorkersTest : public Campaign {
     const fs::path changes = folder_.path() / "calls.changes";
     const fs::path looks = folder_.path() / "calls.looks";
     for (const fs::path& log : {changes, looks}) fs::remove(log);
-    const ProgramResult done =
-        shell(folder_.path(), fmt::format("export {} XLM_FAULT_FOLDER='{}' XLM_FAULT_LOG='{}' XLM_LOOK_LOG='{}'\n"
-                                          "for i in $(seq {}); do '{}' worker --quiet --sweep '{}' & done; wait",
-                                          preload(), folder_.path().string(), changes.string(), looks.string(), workers,
-                                          XLM_FAKE_BINARY, list));
+    const ProgramResult done = shell(
+        folder_.path(), fmt::format("export {} XLM_FAULT_FOLDER='{}' XLM_FAULT_LOG='{}' XLM_LOOK_LOG='{}'\n"
+                                    "for i in $(seq {}); do '{}' worker --quiet --sweep '{}' & all=\"$all $!\"; done\n"
+                                    "for each in $all; do wait $each || exit 1; done",
+                                    preload(), folder_.path().string(), changes.string(), looks.string(), workers,
+                                    XLM_FAKE_BINARY, list));
     EXPECT_EQ(done.code, 0) << done.err;
     EXPECT_EQ(run_folders().size(), static_cast<std::size_t>(count));
     for (const fs::path& folder : run_folders()) EXPECT_TRUE(begun_and_done(folder).second) << folder;

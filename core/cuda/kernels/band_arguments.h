@@ -62,12 +62,13 @@ struct Arguments {
   float* d_span;           // [B, n, M]
 
   int heads, queries, keys, band, key_offset;
-  float scale;              // of scores: 1 / √d
-  float ramp;               // R of the soft mask
-  float drop_scale;         // 1 / (1 − dropout)
-  unsigned drop_threshold;  // of 2^24
-  bool drop_by_key;         // dropout counts columns by key, not by band
-  unsigned long long seed;  // of the dropout
+  float scale;                           // of scores: 1 / √d
+  float ramp;                            // R of the soft mask
+  float drop_scale;                      // 1 / (1 − dropout)
+  unsigned drop_threshold;               // of 2^24
+  bool drop_by_key;                      // dropout counts columns by key, not by band
+  const unsigned long long* seed_place;  // of the dropout, in the GPU's memory; null: the next
+  unsigned long long seed;               // of the dropout
 };
 
 }  // namespace xlm::band

@@ -152,7 +152,8 @@ struct QueryRow {
     if (kMasked && row.there) row.span = a.span.data[batch * a.span.batch + head * a.span.head + query * a.span.row];
     if (kDropped) {
       row.drop_key = static_cast<unsigned>(
-          random_bits(a.seed + static_cast<unsigned long long>(batch) * 0xD1342543DE82EF95ULL,
+          random_bits((a.seed_place != nullptr ? *a.seed_place : a.seed) +
+                          static_cast<unsigned long long>(batch) * 0xD1342543DE82EF95ULL,
                       static_cast<unsigned long long>(head), static_cast<unsigned long long>(query)));
     }
     return row;
@@ -297,7 +298,7 @@ XLM_DEVICE void forward(const Arguments& a) {
       for (int i = 0; i < 4; ++i) {
         const int half = i / 2;
         const int column = kTile * step + place.column(n, i) - place.row(half);
-        float weight = scores[n][i] > kNothing ? exponential_2((scores[n][i] - largest[half]) * kLog2e) : 0.0F;
+        float weight = scores[n][i] == kNothing ? 0.0F : exponential_2((scores[n][i] - largest[half]) * kLog2e);
         sum[half] += weight;
         if (kMasked) {
           weight *= clamped(rows[half].mask_line(a, column));

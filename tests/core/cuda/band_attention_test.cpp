@@ -2,8 +2,10 @@
 #include <array>
 #include <cmath>
 #include <iostream>
+#include <limits>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -15,6 +17,7 @@
 #include "core/cuda/kernels/band_attention.cuh"
 #include "core/kernels/band_attention_device.h"
 #include "core/kernels/band_program.h"
+#include "core/kernels/part_of_batch.h"
 
 namespace xlm {
 namespace {
@@ -207,6 +210,47 @@ TEST(BandKernels, OrdersOfThreadsChangeNothing) {
   }
 }
 
+BandedAttentionInput small_input(double dropout, std::uint64_t seed) {
+  torch::manual_seed(8);
+  const auto half = torch::TensorOptions(torch::kBFloat16);
+  return {.query = torch::randn({1, 1, 64, 64}, half).set_requires_grad(true),
+          .key = torch::randn({1, 1, 94, 64}, half),
+          .value = torch::randn({1, 1, 94, 64}, half),
+          .position = torch::randn({64, 30}, half),
+          .dropout = dropout,
+          .seed = seed};
+}
+
+// A step that is recorded is replayed with the numbers that it was given; what lies in the GPU's memory can be drawn
+// anew.
+TEST(BandKernels, ARecordedStepDrawsItsSeedOnTheDevice) {
+  FiberKernels kernels;
+  const auto result = [&](const BandedAttentionInput& input) {
+    const Tensor out = banded_attention_by(kernels, input);
+    return std::pair(out.detach(), torch::autograd::grad({out.sum()}, {input.query})[0]);
+  };
+  const BandedAttentionInput input = small_input(0.5, 3);
+  torch::manual_seed(21);
+  const auto drawn = torch::randint(std::numeric_limits<std::int64_t>::max(), {1}, torch::kLong).item<std::int64_t>();
+  torch::manual_seed(21);
+  const auto first = [&] {
+    const SeedsOnDevice seeds;
+    return result(input);
+  }();
+  const auto expected = result(small_input(0.5, static_cast<std::uint64_t>(drawn)));
+  EXPECT_TRUE(first.first.equal(expected.first));
+  EXPECT_TRUE(first.second.equal(expected.second));
+  EXPECT_FALSE(first.first.equal(result(input).first)) << "the seed that was given is another";
+}
+
+TEST(BandKernels, AScoreThatIsNoNumberIsNotHidden) {
+  FiberKernels kernels;
+  const BandedAttentionInput input = small_input(0, 1);
+  input.key[0][0][40].fill_(std::nanf(""));  // which the queries 11 to 40 see
+  const Tensor numbers = banded_attention_by(kernels, input).detach().isnan().any(-1)[0][0];
+  for (std::int64_t i = 0; i < 64; ++i) EXPECT_EQ(numbers[i].item<bool>(), i >= 11 && i <= 40) << "query " << i;
+}
+
 /// Kernels that do something wrong.
 class FaultyKernels : public FiberKernels {
  public:
@@ -228,12 +272,15 @@ class FaultyKernels : public FiberKernels {
 
 TEST(BandKernels, FaultsAreFoundBeforeTheKernelsAreTrusted) {
   FiberKernels right;
-  const Tensor before = torch::empty(0);
   torch::manual_seed(1);
   const Tensor expected = torch::randn({4});
   torch::manual_seed(1);
   EXPECT_EQ(find_fault(right, torch::kCPU), "");
   EXPECT_TRUE(torch::randn({4}).equal(expected)) << "looking for faults moved the random numbers";
+  {
+    const torch::NoGradGuard evaluating;
+    EXPECT_EQ(find_fault(right, torch::kCPU), "");
+  }
 
   FaultyKernels scale([](band::Arguments& a) { a.scale *= 1.05F; });
   EXPECT_THAT(find_fault(scale, torch::kCPU), testing::HasSubstr("banded attention's value"));

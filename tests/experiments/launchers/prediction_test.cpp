@@ -30,6 +30,7 @@ class Prediction : public testing::Test {
             .shape = shape,
             .model = "adaptive-span",
             .device = "cpu",
+            .steps = 10,
             .step_seconds = 100,
             .step_flops = kStepFlops,
             .peak_memory = 2e8};
@@ -58,6 +59,23 @@ TEST_F(Prediction, IsThatOfTheSlowestAndLargestRunOfTheSameShape) {
   EXPECT_EQ(predicted.time.source, "run slow of experiment earlier: 10 steps at its speed, and half as much again");
   EXPECT_DOUBLE_EQ(predicted.memory.value, 3e8);
   EXPECT_EQ(predicted.memory.source, "run quick of experiment earlier: what it took, and half as much again");
+}
+
+TEST_F(Prediction, ATrialCountsOnlyWhereThereIsNothingLonger) {
+  const std::vector<SweepRun> runs = sweep();
+  FinishedRun trial = finished("trial", shape(runs[0]));
+  trial.steps = 0.9;  // less than a tenth of ten
+  trial.step_seconds = 1000;
+  FinishedRun shorter = trial;
+  shorter.id = "shorter";
+  shorter.steps = 0.5;
+  shorter.step_seconds = 5000;
+  const auto source = [&](const std::vector<FinishedRun>& known) {
+    return predicted_resources(runs, experience(known), "cpu").time.source;
+  };
+  EXPECT_THAT(source({trial, finished("whole", shape(runs[0]))}), testing::StartsWith("run whole"));
+  EXPECT_THAT(source({finished("whole", shape(runs[0])), trial}), testing::StartsWith("run whole"));
+  EXPECT_THAT(source({shorter, trial}), testing::StartsWith("run trial"));
 }
 
 TEST_F(Prediction, GoesByTheFlopsOfTheNearestRunWhereNoneHasTheShape) {
@@ -160,6 +178,21 @@ TEST(RunShape, IsOfTheModelTheBatchAndTheSymbols) {
   EXPECT_FALSE(differs([](RunOptions& other) { other.train.steps += 1; }));
   EXPECT_FALSE(differs([](RunOptions& other) { other.optimizer.lr *= 2; }));
   EXPECT_FALSE(differs([](RunOptions& other) { other.init_from = "elsewhere"; }));
+}
+
+TEST(SecondsOfAStep, EndWithTheLastSignOfAProcessThatWasLost) {
+  xlm::Run run;
+  run.step = 10;
+  const std::string running(name_of(RunStatus::kRunning));
+  run.history = {{.time = 100, .state = running},
+                 {.time = 90000, .state = std::string(name_of(RunStatus::kQueued)), .cause = "node"},
+                 {.time = 90010, .state = running},
+                 {.time = 90060, .state = std::string(name_of(RunStatus::kDone))}};
+  run.checkpoints = {{.step = 5, .time = 140, .file = ""}, {.step = 10, .time = 90050, .file = ""}};
+  EXPECT_DOUBLE_EQ(seconds_of_step(run), (40 + 50) / 10.0);
+  run.history[1].cause = "";  // it said so itself, such as when it made way
+  run.history[1].time = 150;
+  EXPECT_DOUBLE_EQ(seconds_of_step(run), (50 + 50) / 10.0);
 }
 
 }  // namespace
