@@ -31,8 +31,8 @@ struct FinishedRun {
 /// Nothing where the run is not done, or its folder does not say what it was.
 std::optional<FinishedRun> finished_run(const Run& run);
 
-/// Seconds that a run was at work, over all its attempts, for each of its steps: with all that comes between them. Of an
-/// attempt whose process was lost up to its last checkpoint or evaluation.
+/// Seconds that a run was at work, over all its attempts, for each of its steps: with all that comes between them. Of
+/// an attempt whose process was lost up to its last checkpoint or evaluation.
 double seconds_of_step(const Run& run);
 
 }  // namespace xlm
