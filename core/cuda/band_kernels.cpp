@@ -6,11 +6,8 @@
 
 #include <array>
 #include <map>
-#include <memory>
 #include <mutex>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include <ATen/cuda/CUDAContext.h>
 #include <c10/cuda/CUDAGuard.h>

@@ -1,7 +1,6 @@
 // Tensors as the arguments of the GPU kernels, and whether the kernels are to be trusted.
 #include "core/kernels/band_attention_device.h"
 
-#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <limits>

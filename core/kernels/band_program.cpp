@@ -5,7 +5,6 @@
 
 #include <array>
 #include <cstddef>
-#include <vector>
 
 #include <torch/torch.h>
 

@@ -197,7 +197,6 @@ struct QueryRow {
 XLM_DEVICE float clamped(float x) { return x < 0.0F ? 0.0F : (x > 1.0F ? 1.0F : x); }
 
 /// What all threads of a block know of their work.
-template <int kWidth>
 struct BlockOfQueries {
   int batch, head, first;     // query of the tile
   int first_step, last_step;  // tiles of keys that it sees
@@ -216,7 +215,11 @@ struct BlockOfQueries {
     if (last_key < last_step) last_step = last_key;
   }
 
-  XLM_DEVICE const Half* rows(const Rows<const Half>& of) const { return of.data + batch * of.batch + head * of.head; }
+  /// The rows of its head.
+  template <class T>
+  XLM_DEVICE T* rows(const Rows<T>& of) const {
+    return of.data + batch * of.batch + head * of.head;
+  }
 
   /// The first key of a tile.
   XLM_DEVICE int key_of(const Arguments& a, int step) const { return first + kTile * step - a.key_offset; }
@@ -235,7 +238,7 @@ XLM_DEVICE void forward(const Arguments& a) {
   float* ring = reinterpret_cast<float*>(position + kTileSize);
 
   const Place place;
-  const BlockOfQueries<kWidth> block(a);
+  const BlockOfQueries block(a);
   load_rows<kWidth>(query, block.rows(a.query), a.query.row, block.first, a.queries);
   if (kTwoQueries) {
     load_rows<kWidth>(position_query, block.rows(a.position_query), a.position_query.row, block.first, a.queries);
@@ -329,7 +332,7 @@ XLM_DEVICE void forward(const Arguments& a) {
     if (!rows[half].there) continue;
     const float share = kMasked ? kept[half] / sum[half] + kMaskEpsilon : 1.0F;
     const float scale = 1.0F / (sum[half] * share);
-    Half* out = a.out.data + block.batch * a.out.batch + block.head * a.out.head + rows[half].query * a.out.row;
+    Half* out = block.rows(a.out) + rows[half].query * a.out.row;
     XLM_UNROLL
     for (int n = 0; n < kWidth / 8; ++n) {
       store_pair(out + place.column(n, 0), pack(attended[n][2 * half] * scale, attended[n][2 * half + 1] * scale));
@@ -359,7 +362,7 @@ XLM_DEVICE void backward(const Arguments& a) {
   float* ring = reinterpret_cast<float*>(d_ring + kTile * kRingGradientStride);
 
   const Place place;
-  const BlockOfQueries<kWidth> block(a);
+  const BlockOfQueries block(a);
   load_rows<kWidth>(query, block.rows(a.query), a.query.row, block.first, a.queries);
   if (kTwoQueries) {
     load_rows<kWidth>(position_query, block.rows(a.position_query), a.position_query.row, block.first, a.queries);
@@ -378,7 +381,7 @@ XLM_DEVICE void backward(const Arguments& a) {
       const float* sums = a.sums + 2 * (static_cast<long long>(block_y()) * a.queries + rows[half].query);
       log_sum[half] = sums[0];
       inverse[half] = kMasked ? 1.0F / sums[1] : 1.0F;
-      const Half* out = a.out.data + block.batch * a.out.batch + block.head * a.out.head + rows[half].query * a.out.row;
+      const Half* out = block.rows(a.out) + rows[half].query * a.out.row;
       const Half* gradient = block.rows(a.d_out) + rows[half].query * a.d_out.row;
       for (int k = place.lane % 4; k < kWidth; k += 4) dot[half] += to_float(out[k]) * to_float(gradient[k]);
     }
@@ -481,14 +484,13 @@ XLM_DEVICE void backward(const Arguments& a) {
     for (int mask = 1; mask <= 2; mask *= 2) d_span[half] += shuffle_xor(d_span[half], mask);
     if (!rows[half].there) continue;
     const int query_row = rows[half].query;
-    Half* to = a.d_query.data + block.batch * a.d_query.batch + block.head * a.d_query.head + query_row * a.d_query.row;
+    Half* to = block.rows(a.d_query) + query_row * a.d_query.row;
     XLM_UNROLL
     for (int n = 0; n < kWidth / 8; ++n) {
       store_pair(to + place.column(n, 0), pack(d_query[n][2 * half] * a.scale, d_query[n][2 * half + 1] * a.scale));
     }
     if constexpr (kTwoQueries) {
-      Half* other = a.d_position_query.data + block.batch * a.d_position_query.batch +
-                    block.head * a.d_position_query.head + query_row * a.d_position_query.row;
+      Half* other = block.rows(a.d_position_query) + query_row * a.d_position_query.row;
       XLM_UNROLL
       for (int n = 0; n < kWidth / 8; ++n) {
         store_pair(other + place.column(n, 0),
