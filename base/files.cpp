@@ -242,7 +242,11 @@ void AppendFile::append(std::string_view line, bool durable) {
   std::string whole(line);
   whole += '\n';
   write_fully(descriptor_, whole.data(), whole.size(), path_);
-  if (durable && ::fsync(descriptor_) != 0) throw_file_error("write", path_, errno);
+  if (durable) sync();
+}
+
+void AppendFile::sync() {
+  if (::fsync(descriptor_) != 0) throw_file_error("write", path_, errno);
 }
 
 InputFile::InputFile(fs::path path) : path_(std::move(path)) {

@@ -71,6 +71,8 @@ class AppendFile {
 
   /// Appends `line` and a line end; `durable` also fsyncs.
   void append(std::string_view line, bool durable = false);
+  /// What was appended so far is on the disk when this returns.
+  void sync();
 
  private:
   fs::path path_;

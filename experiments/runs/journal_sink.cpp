@@ -167,7 +167,11 @@ void JournalSink::costs(const NamedValues& values) {
   journal_.append("costs", {{"values", to_json_values(values)}});
 }
 
-void JournalSink::saving() { saving_since_ = settings_.clock(); }
+/// Who goes on from a checkpoint does not write again what led to it: that is on the disk first.
+void JournalSink::saving() {
+  saving_since_ = settings_.clock();
+  journal_.sync();
+}
 
 void JournalSink::checkpoint(std::int64_t step, const fs::path& file) {
   check_owner();

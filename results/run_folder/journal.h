@@ -38,6 +38,8 @@ class Journal {
 
   /// Appends a record: "type", "time", "token" and then `fields`. With `durable` it is on the disk when this returns.
   void append(const std::string& type, const Json& fields, bool durable = false);
+  /// All records so far are on the disk when this returns.
+  void sync() { file_.sync(); }
 
  private:
   AppendFile file_;

@@ -55,36 +55,37 @@ TEST_F(DiskTest, AFullDiskIsSaidAndTheWorkGoesOnWhenThereIsRoom) {
 
 /// What a power failure leaves is what has reached the block device: the processes are halted, and the device is copied
 /// as it is, without a word to the file system that lies on it.
-TEST_F(DiskTest, APowerFailureLosesNothingThatWasSaidToBeDone) {
-  write_sweep("sweep: {grid: {seed: [1, 2, 3, 4]}}\n");
-  ASSERT_EQ(sweep().code, 0);
-  const std::string undisturbed = store();
-  fs::remove_all(runs_);
-  fs::create_directories(folder_.path() / "disk");
-  mount("-t tmpfs -o size=1g tmpfs disk");
-  if (!mounted_) GTEST_SKIP() << "mounting a file system needs root";
-  const auto at_the_shell = [&](const std::string& command) {
+class PowerTest : public DiskTest {
+ protected:
+  void SetUp() override {
+    DiskTest::SetUp();
+    write_sweep("sweep: {grid: {seed: [1, 2, 3, 4]}}\n");
+    ASSERT_EQ(sweep().code, 0);
+    undisturbed_ = store();
+    fs::remove_all(runs_);
+    fs::create_directories(folder_.path() / "disk");
+    mount("-t tmpfs -o size=1g tmpfs disk");
+    if (!mounted_) GTEST_SKIP() << "mounting a file system needs root";
+  }
+
+  void at_the_shell(const std::string& command) {
     const ProgramResult result = shell(folder_.path(), command);
     ASSERT_EQ(result.code, 0) << command << "\n" << result.err;
-  };
-  std::mt19937 random(17);
-  const int failures = campaign_size(3, 100);
-  int unfinished = 0;
-  int said_done = 0;
-  order("pace=10");
-  for (int i = 0; i < failures; ++i) {
+  }
+
+  /// The power fails when `moment` returns, and the sweep is begun again. Returns how many runs were said to be done
+  /// by then; fewer than none where there is no loop device.
+  int sweep_without_power(const std::function<void()>& moment) {
     fs::create_directories(runs_);
     at_the_shell("truncate -s 128M disk/before && mkfs.ext4 -q -F disk/before");
-    if (shell(folder_.path(), "mount -o loop,commit=300 disk/before runs").code != 0) {
-      GTEST_SKIP() << "there is no loop device";
-    }
+    if (shell(folder_.path(), "mount -o loop,commit=300 disk/before runs").code != 0) return -1;
+    std::set<std::string> done;
     {
       auto running = start({"sweep", "sweep.yaml", "--jobs", "2"});
-      ::usleep(static_cast<useconds_t>(1000 * std::uniform_int_distribution<int>(20, 500)(random)));
+      moment();
       running.kill_group(SIGSTOP);
       at_the_shell("cp disk/before disk/after");
       // What is said to be done, here and now, is done after the failure too.
-      std::set<std::string> done;
       for (const auto& entry : fs::directory_iterator(runs_)) {
         if (fs::exists(entry.path() / "journal.jsonl") && read_run(entry.path()).status == RunStatus::kDone) {
           done.insert(entry.path().filename());
@@ -98,19 +99,52 @@ TEST_F(DiskTest, APowerFailureLosesNothingThatWasSaidToBeDone) {
         EXPECT_EQ(read_run(runs_ / run).status, RunStatus::kDone) << run;
         EXPECT_TRUE(fs::exists(runs_ / run / "model" / "model.safetensors"));
       }
-      said_done += static_cast<int>(done.size());
-      unfinished += done.size() < 4 ? 1 : 0;
     }
     let_time_pass();  // a lock whose content was not yet on the disk is somebody's until it is stale
+    order("pace=10");
     const ProgramResult second = sweep();
     EXPECT_EQ(second.code, 0) << second.err;
     EXPECT_NE(second.out.find("4 of 4 runs done"), std::string::npos) << second.out;
-    EXPECT_EQ(store(), undisturbed);
-    EXPECT_EQ(store(true), undisturbed);
+    EXPECT_EQ(store(), undisturbed_);
+    EXPECT_EQ(store(true), undisturbed_);
     at_the_shell("umount runs && rm disk/before disk/after");
+    return static_cast<int>(done.size());
+  }
+
+  std::string undisturbed_;
+};
+
+TEST_F(PowerTest, LosesNothingThatWasSaidToBeDone) {
+  std::mt19937 random(17);
+  const int failures = campaign_size(3, 100);
+  int unfinished = 0;
+  int said_done = 0;
+  order("pace=10");
+  for (int i = 0; i < failures; ++i) {
+    const int done = sweep_without_power(
+        [&] { ::usleep(static_cast<useconds_t>(1000 * std::uniform_int_distribution<int>(20, 500)(random))); });
+    if (done < 0) GTEST_SKIP() << "there is no loop device";
+    said_done += done;
+    unfinished += done < 4 ? 1 : 0;
   }
   report(fmt::format("power failures: {}, {} of them amid the work; {} runs had been said to be done", failures,
                      unfinished, said_done));
+}
+
+/// A checkpoint is on the disk, and its record is not: whoever goes on from it has all that led to it.
+TEST_F(PowerTest, ACheckpointIsNoNewerThanItsJournal) {
+  order("halt-saved=4");
+  const int done = sweep_without_power([&] {
+    until([&] {
+      const std::vector<fs::path> runs = run_folders();
+      return std::count_if(runs.begin(), runs.end(), [](const fs::path& run) {
+               const fs::path saved = run / "checkpoints" / "step";
+               return fs::exists(saved) && read_file(saved) == "4";
+             }) == 2;
+    });
+  });
+  if (done < 0) GTEST_SKIP() << "there is no loop device";
+  EXPECT_EQ(done, 0);
 }
 
 }  // namespace

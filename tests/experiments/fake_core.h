@@ -152,11 +152,14 @@ class FakeCore : public Core {
     return step;
   }
 
-  static void save(const TrainJob& job, std::int64_t step, TrainSink& sink) {
+  void save(const TrainJob& job, std::int64_t step, TrainSink& sink) const {
     sink.check_owner();
     sink.saving();
     create_folders(job.folder / "checkpoints");
     write_file(job.folder / "checkpoints" / "step", std::to_string(step));
+    const auto orders_here = orders_of(job.options.seed);
+    const auto halt = orders_here.find("halt-saved");
+    if (halt != orders_here.end() && halt->second == step) ::raise(SIGSTOP);
     sink.checkpoint(step, job.folder / "checkpoints" / "step");
   }
 
@@ -171,9 +174,9 @@ class FakeCore : public Core {
       if (word.starts_with(own)) word = word.substr(own.size());
       const std::size_t equals = word.find('=');
       const std::string name = word.substr(0, equals);
-      const std::set<std::string> known{"diverge-at",      "fail-at",         "slip-at",
-                                        "kill-at",         "memory-for",      "memory-limit-at",
-                                        "memory-limit-of", "fail-at-overlap", "pace"};
+      const std::set<std::string> known{"diverge-at",      "fail-at",    "slip-at",         "kill-at",
+                                        "halt-saved",      "memory-for", "memory-limit-at", "memory-limit-of",
+                                        "fail-at-overlap", "pace"};
       if (!known.contains(name)) throw Error("no such order: " + word);
       found[name] = std::stoll(word.substr(equals + 1));
     }
