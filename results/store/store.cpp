@@ -2,7 +2,6 @@
 #include "results/store/store.h"
 
 #include <sqlite3.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include <SQLiteCpp/Backup.h>
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
@@ -24,7 +24,6 @@ namespace {
 
 constexpr int kBusyMilliseconds = 30'000;
 constexpr int kCacheKilobytes = 65'536;  // a transaction's changes stay in memory until it ends
-constexpr int kTries = 5;                // while other processes make the store anew
 constexpr std::string_view kRebuildSuffix = ".rebuild-";
 constexpr std::size_t kRowsPerTransaction = 200'000;  // bounds memory and how long others wait
 
@@ -172,20 +171,18 @@ SQLite::Database open_database(const fs::path& file, int flags) {
   }
 }
 
-/// The store with the present schema; opened anew where another process makes it anew meanwhile.
+/// The store with the present schema.
 SQLite::Database open_present(const fs::path& file) {
   if (file.has_parent_path()) create_folders(file.parent_path());
-  for (int i = 1;; ++i) {
-    SQLite::Database database = open_database(file, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
-    try {
-      migrate(database, schema_versions(), file.string());
-      database.exec("PRAGMA journal_mode = DELETE");
-      database.exec(fmt::format("PRAGMA cache_size = -{}", kCacheKilobytes));
-      return database;
-    } catch (const SQLite::Exception& error) {
-      if (i == kTries || error.getExtendedErrorCode() != SQLITE_READONLY_DBMOVED) Store::rethrow(error, file);
-    }
+  SQLite::Database database = open_database(file, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+  try {
+    migrate(database, schema_versions(), file.string());
+    database.exec("PRAGMA journal_mode = DELETE");
+    database.exec(fmt::format("PRAGMA cache_size = -{}", kCacheKilobytes));
+  } catch (const SQLite::Exception& error) {
+    Store::rethrow(error, file);
   }
+  return database;
 }
 
 bool begins_as_sqlite(const fs::path& file) {
@@ -218,42 +215,44 @@ void remove_left_rebuilds(const fs::path& file) {
   }
 }
 
-/// Which file a path leads to now; nothing where there is none.
-std::optional<std::pair<dev_t, ino_t>> file_at(const fs::path& path) {
-  struct stat status {};
-  if (::stat(path.c_str(), &status) != 0) return std::nullopt;
-  return std::pair(status.st_dev, status.st_ino);
-}
-
-/// Holds the present store, if it can be opened at all, so that no one writes into it while it is replaced. Where there
-/// is none an empty one is held, which nobody else can begin to fill.
-class Replacement {
+/// Where the new content of a store is made, beside it; gone at the end.
+class Draft {
  public:
-  explicit Replacement(const fs::path& file) {
-    // What was opened may have been replaced before it was held: the journal beside it is then another store's.
-    while (true) {
-      const auto present = file_at(file);
-      hold(file);
-      if (present && file_at(file) == present) return;
-    }
+  explicit Draft(const fs::path& store) : file_(store.string() + fmt::format("{}{}", kRebuildSuffix, ::getpid())) {
+    remove();
   }
+  Draft(const Draft&) = delete;
+  Draft& operator=(const Draft&) = delete;
+  ~Draft() { remove(); }
+
+  const fs::path& file() const { return file_; }
 
  private:
-  void hold(const fs::path& file) {
-    try {
-      old_.emplace(file.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE, kBusyMilliseconds);
-      old_->exec("BEGIN EXCLUSIVE");
-      refuse_newer(schema_version(*old_), newest_version(), file.string());
-    } catch (const SQLite::Exception& error) {
-      const int code = error.getErrorCode();
-      const bool moved = error.getExtendedErrorCode() == SQLITE_READONLY_DBMOVED;
-      if (code != SQLITE_NOTADB && code != SQLITE_CORRUPT && !moved) Store::rethrow(error, file);
-      old_.reset();
-    }
+  void remove() {
+    std::error_code ignored;
+    fs::remove(file_, ignored);
+    fs::remove(file_.string() + "-journal", ignored);
   }
 
-  std::optional<SQLite::Database> old_;
+  fs::path file_;
 };
+
+/// Puts what `fresh` holds into the store `file`, whatever that holds, in one transaction. The file stays the same: who
+/// has it open goes on with what is new, where a file put in its place would share a journal's name with the old one.
+void replace_content(const fs::path& file, SQLite::Database& fresh) {
+  SQLite::Database present = open_database(file, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+  const auto check = [&](int code) {
+    if (code != SQLITE_OK) throw SQLite::Exception(present.getHandle(), code);
+  };
+  try {
+    refuse_newer(schema_version(present), newest_version(), file.string());
+  } catch (const SQLite::Exception& error) {
+    if (error.getErrorCode() != SQLITE_NOTADB && error.getErrorCode() != SQLITE_CORRUPT) throw;
+    check(::sqlite3_db_config(present.getHandle(), SQLITE_DBCONFIG_RESET_DATABASE, 1, nullptr));
+  }
+  SQLite::Backup copy(present, fresh);
+  if (const int code = copy.executeStep(-1); code != SQLITE_DONE) check(code);
+}
 
 }  // namespace
 
@@ -278,10 +277,6 @@ void Store::rethrow(const SQLite::Exception& error, const fs::path& file) {
     case SQLITE_NOMEM:
       throw ResourceError(fmt::format("out of memory while reading the store {}", name));
     case SQLITE_READONLY:
-      if (error.getExtendedErrorCode() == SQLITE_READONLY_DBMOVED) {
-        throw StoreReplaced(fmt::format("the store {} was made anew meanwhile: run the same command again", name));
-      }
-      [[fallthrough]];
     case SQLITE_CANTOPEN:
     case SQLITE_PERM:
       throw StoreUnwritable(
@@ -318,44 +313,19 @@ Store Store::in_memory() {
 }
 
 SyncReport Store::sync(const fs::path& runs, const SyncOptions& options) {
-  for (int i = 1;; ++i) {
-    try {
-      return use([&](SQLite::Database& database) { return execute(database, runs, options); });
-    } catch (const StoreReplaced&) {
-      if (i == kTries) throw;
-      *this = Store(file_);
-    }
-  }
+  return use([&](SQLite::Database& database) { return execute(database, runs, options); });
 }
 
 SyncReport Store::rebuild(const fs::path& file, const fs::path& runs, const SyncOptions& options) {
   refuse_to_replace(file);
-  const fs::path target = fs::exists(file) ? fs::canonical(file) : file;  // a link stays: what it leads to is replaced
-  remove_left_rebuilds(target);
-  const fs::path temporary = target.string() + fmt::format("{}{}", kRebuildSuffix, ::getpid());
-  const auto remove_temporary = [&] {
-    std::error_code ignored;
-    fs::remove(temporary, ignored);
-    fs::remove(temporary.string() + "-journal", ignored);
-  };
-  remove_temporary();
-  SyncReport report;
+  remove_left_rebuilds(file);
+  const Draft draft(file);
+  Store fresh(draft.file());
+  const SyncReport report = fresh.sync(runs, options);
   try {
-    {
-      Store fresh(temporary);
-      report = fresh.sync(runs, options);
-    }
-    const Replacement replacement(target);
-    // A journal left by a crash belongs to the old file; SQLite would play it into the new one.
-    std::error_code ignored;
-    fs::remove(target.string() + "-journal", ignored);
-    std::error_code error;
-    fs::rename(temporary, target, error);
-    if (error) throw_file_error("write", target, error.value());
-    sync_folder(folder_of(target));
-  } catch (...) {
-    remove_temporary();
-    throw;
+    replace_content(file, fresh.database_);
+  } catch (const SQLite::Exception& error) {
+    rethrow(error, file);
   }
   return report;
 }

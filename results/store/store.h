@@ -21,12 +21,6 @@ class StoreUnwritable : public DataError {
   using DataError::DataError;
 };
 
-/// The file was replaced by another process (a rebuild) since it was opened.
-class StoreReplaced : public Error {
- public:
-  using Error::Error;
-};
-
 /// What a sync found.
 struct SyncReport {
   std::int64_t added = 0;
@@ -56,8 +50,8 @@ class Store {
   static Store in_memory();
 
   /// Reads the run folders of `runs` that changed since the last time and forgets those that are gone. Folders that
-  /// cannot be understood are left out with a warning; what is known of those that cannot be looked into is kept. A
-  /// store that another process has made anew meanwhile is opened again. Throws DataError when `runs` does not exist.
+  /// cannot be understood are left out with a warning; what is known of those that cannot be looked into is kept.
+  /// Throws DataError when `runs` does not exist.
   SyncReport sync(const fs::path& runs, const SyncOptions& options = {});
 
   /// Makes `file` anew from the run folders alone: whole or not at all. Works where the present file is corrupt. Throws

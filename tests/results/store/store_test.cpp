@@ -274,7 +274,7 @@ TEST_F(StoreFile, WhatWasNeverAStoreIsNotReplaced) {
   EXPECT_TRUE(fs::is_character_file("/dev/null"));
 }
 
-TEST_F(StoreFile, IsOpenedAgainWhereAnotherProcessMadeItAnew) {
+TEST_F(StoreFile, StaysOpenWhereAnotherProcessMakesItAnew) {
   maker_.make({.id = "a"});
   Store store(file_);
   store.sync(maker_.runs());
@@ -283,6 +283,25 @@ TEST_F(StoreFile, IsOpenedAgainWhereAnotherProcessMadeItAnew) {
   EXPECT_EQ(store.sync(maker_.runs()).added, 1);
   Store now(file_);
   EXPECT_THAT(rows(now, "SELECT run_id FROM runs"), ElementsAre("a", "b"));
+}
+
+TEST_F(StoreFile, WhoHadItOpenWhenItWasMadeAnewDisturbsNoWriter) {
+  maker_.make({.id = "a"});
+  Store before(file_);
+  before.sync(maker_.runs());
+  Store::rebuild(file_, maker_.runs());
+  SQLite::Database writer(file_.string(), SQLite::OPEN_READWRITE);
+  writer.exec("PRAGMA cache_size = 1");  // writes before it commits
+  writer.exec("BEGIN IMMEDIATE");
+  writer.exec("CREATE TABLE notes (text)");
+  writer.exec(
+      "WITH RECURSIVE count(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM count WHERE n < 1000) "
+      "INSERT INTO notes SELECT hex(zeroblob(500)) FROM count");
+  std::thread reading([&] { EXPECT_THAT(rows(before, "SELECT run_id FROM runs"), ElementsAre("a")); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  EXPECT_TRUE(fs::exists(file_.string() + "-journal")) << "what the writer would go back with";
+  EXPECT_NO_THROW(writer.exec("COMMIT"));
+  reading.join();
 }
 
 TEST_F(StoreFile, WhatKilledRebuildsLeftIsRemovedByTheNext) {
