@@ -258,7 +258,7 @@ void replace_content(const fs::path& file, SQLite::Database& fresh) {
 
 void Store::rethrow(const SQLite::Exception& error, const fs::path& file) {
   const std::string name = file.string();
-  switch (error.getErrorCode()) {
+  switch (error.getErrorCode() & 0xff) {  // a copy fails with extended codes
     case SQLITE_NOTADB:
     case SQLITE_CORRUPT:
       if (error.getErrorCode() == SQLITE_NOTADB && !is_called_a_store(file)) refuse_no_store(file);
