@@ -26,6 +26,8 @@ flock 9 2>/dev/null || true
 torch_version=2.11.0
 plotly_version=6.5.0
 pyarrow_version=26.0.1
+crt_version=13.0.88
+cccl_version=13.0.85
 readers=(tensorboard==2.21.0 pandas==3.1.1 transformers==5.23.0 sympy networkx jinja2)  # the last three: torch's own
 packages=(
   ca-certificates ccache clang-14 clang-format-14 clang-tidy-14 cmake g++ git gnuplot-nox libclang-rt-14-dev make
@@ -82,6 +84,15 @@ take_folder() {
   touch ".deps/$1-$2"
 }
 
+# What CUDA's headers include and libtorch's wheels lack: without them only a machine with a toolkit of its own could build.
+take_headers() {
+  local stamp=.deps/cuda-headers-$crt_version-$cccl_version
+  [ ! -e "$stamp" ] || return 0
+  rm -rf .deps/cuda-headers*
+  "${pip[@]}" .deps/cuda-headers --no-deps "nvidia-cuda-crt==$crt_version" "nvidia-cuda-cccl==$cccl_version"
+  touch "$stamp"
+}
+
 take_readers() {
   local stamp
   stamp=.deps/readers/.installed-$(printf '%s\n' "${readers[@]}" | sha256sum | cut -c1-12)
@@ -106,6 +117,7 @@ fetch() {
   set +m
 }
 fetch take_folder plotly "$plotly_version"    # carries plotly.min.js, which the program has inside; nothing of its Python is used
+fetch take_headers
 fetch take_folder pyarrow "$pyarrow_version"  # carries Arrow's C++ libraries and headers; tests write Parquet in Python
 fetch take_readers                            # TensorBoard, pandas and transformers, by which tests read what is written for them
 others=("${wheels[@]}")

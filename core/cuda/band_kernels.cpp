@@ -1,15 +1,15 @@
 // The kernels of attention on a GPU: compiled when they are first wanted, for the GPU that is there, by the NVRTC that
 // libtorch's CUDA libraries bring; started on libtorch's stream. Of the library libxlm_cuda.so.
 #include <cuda.h>
+#include <cuda_runtime_api.h>
 #include <dlfcn.h>
-#include <nvrtc.h>
 
 #include <array>
 #include <map>
 #include <mutex>
 #include <string>
 
-#include <ATen/cuda/CUDAContext.h>
+#include <c10/cuda/CUDAException.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
 
@@ -55,9 +55,10 @@ struct Driver {
 class GpuBandKernels : public BandKernels {
  public:
   explicit GpuBandKernels(int device) : device_(device) {
-    const cudaDeviceProp* properties = at::cuda::getDeviceProperties(static_cast<c10::DeviceIndex>(device));
-    capability_ = 10 * properties->major + properties->minor;
-    shared_memory_ = static_cast<int>(properties->sharedMemPerBlockOptin);
+    cudaDeviceProp properties{};
+    C10_CUDA_CHECK(cudaGetDeviceProperties(&properties, device));
+    capability_ = 10 * properties.major + properties.minor;
+    shared_memory_ = static_cast<int>(properties.sharedMemPerBlockOptin);
     if (capability_ < 80) throw Error("the kernels need compute capability 8.0 or later");
   }
 

@@ -11,26 +11,35 @@ constexpr std::int64_t kBucket = std::int64_t{1} << 23;  // numbers that are sen
 
 /// Adds up weights [begin, end), flat behind one another, with a count of the processes that have a gradient behind
 /// those of each.
-void sum_bucket(ProcessGroup& group, const NamedTensors& weights, std::size_t begin, std::size_t end) {
+void sum_bucket(ProcessGroup& group, DeviceSums* sums, const NamedTensors& weights, std::size_t begin,
+                std::size_t end) {
   std::vector<torch::Tensor> parts;
+  std::vector<std::int64_t> counts_at;
+  std::int64_t size = 0;
   for (std::size_t i = begin; i < end; ++i) {
     const torch::Tensor& weight = weights[i].second;
     const torch::Tensor& gradient = weight.grad();
-    parts.push_back((gradient.defined() ? gradient : torch::zeros_like(weight)).detach().cpu().reshape({-1}));
+    const torch::Tensor own = (gradient.defined() ? gradient : torch::zeros_like(weight)).detach();
+    parts.push_back((sums != nullptr ? own : own.cpu()).reshape({-1}));
     parts.push_back(torch::full({1}, gradient.defined() ? 1.0 : 0.0, parts.back().options()));
+    size += weight.numel();
+    counts_at.push_back(size++);
   }
   const torch::Tensor flat = torch::cat(parts);
-  const auto size = static_cast<std::size_t>(flat.numel());
-  if (flat.scalar_type() == torch::kDouble) {
-    group.sum(flat.data_ptr<double>(), size);
+  if (sums != nullptr) {
+    sums->sum(flat);
+  } else if (flat.scalar_type() == torch::kDouble) {
+    group.sum(flat.data_ptr<double>(), static_cast<std::size_t>(size));
   } else {
-    group.sum(flat.data_ptr<float>(), size);
+    group.sum(flat.data_ptr<float>(), static_cast<std::size_t>(size));
   }
+  const torch::Tensor counts =
+      flat.index_select(0, torch::tensor(counts_at).to(flat.device())).cpu().to(torch::kDouble);
   std::int64_t at = 0;
   for (std::size_t i = begin; i < end; ++i) {
     const torch::Tensor& weight = weights[i].second;
     const std::int64_t count = weight.numel();
-    if (flat[at + count].item<double>() > 0) {
+    if (counts[static_cast<std::int64_t>(i - begin)].item<double>() > 0) {
       const torch::Tensor sum = flat.narrow(0, at, count).view(weight.sizes());
       if (weight.grad().defined()) {
         weight.grad().detach().copy_(sum);
@@ -44,14 +53,14 @@ void sum_bucket(ProcessGroup& group, const NamedTensors& weights, std::size_t be
 
 }  // namespace
 
-void sum_gradients(ProcessGroup& group, const NamedTensors& weights) {
+void sum_gradients(ProcessGroup& group, DeviceSums* sums, const NamedTensors& weights) {
   for (std::size_t begin = 0; begin < weights.size();) {
     std::size_t end = begin;
     std::int64_t count = 0;
     while (end < weights.size() && (end == begin || count + weights[end].second.numel() <= kBucket)) {
       count += weights[end++].second.numel();
     }
-    sum_bucket(group, weights, begin, end);
+    sum_bucket(group, sums, weights, begin, end);
     begin = end;
   }
 }

@@ -1,13 +1,15 @@
 // Tensors over all processes of a run.
 #pragma once
 
+#include "core/parallel/device_sums.h"
 #include "core/parallel/process_group.h"
 #include "core/runtime/safetensors.h"
 
 namespace xlm {
 
-/// Adds up the gradients of all weights, float32 or double. A weight that has none anywhere is left without one.
-void sum_gradients(ProcessGroup& group, const NamedTensors& weights);
+/// Adds up the gradients of all weights, float32 or double: on their device by `sums`, or in main memory where that is
+/// null. A weight that has none anywhere is left without one.
+void sum_gradients(ProcessGroup& group, DeviceSums* sums, const NamedTensors& weights);
 
 /// The `rows` rows of all processes, in order, where each holds its own_rows: [own rows, …] to [rows, …], on the CPU.
 torch::Tensor gather_rows(ProcessGroup& group, const torch::Tensor& own, std::int64_t rows);

@@ -83,6 +83,7 @@ class Trainer {
   TrainSink* sink_;
   torch::Device device_;
   std::unique_ptr<ProcessGroup> group_;  // null: this process does it alone
+  std::unique_ptr<DeviceSums> sums_;     // of the group's GPUs; null where they have none
   PreparedData data_;
   std::map<std::string, TokenSource> sources_;  // by split
   CheckpointFolder checkpoints_;
@@ -107,6 +108,7 @@ Trainer::Trainer(const TrainJob& job, TrainSink& sink)
       sink_(&sink),
       device_(prepare_device(job.options, job.processes)),
       group_(join(job.processes)),
+      sums_(device_sums(group_.get(), device_, job.processes.give_up)),
       data_(open_prepared(job.options.data.path)),
       checkpoints_(job.folder / "checkpoints"),
       costs_(device_) {
@@ -248,7 +250,7 @@ double Trainer::forward_backward(const Batch& batch) {
     double loss = own_rows_forward_backward(batch);
     if (!group_) return loss;
     group_->sum(&loss, 1);
-    if (std::isfinite(loss)) sum_gradients(*group_, all_weights());
+    if (std::isfinite(loss)) sum_gradients(*group_, sums_.get(), all_weights());
     return loss;
   });
 }

@@ -52,6 +52,8 @@ class SetUpAgain : public ::testing::Test {
     };
     write_file(stamp("plotly-" + version("plotly")), "");
     write_file(stamp("pyarrow-" + version("pyarrow")), "");
+    headers_ = stamp("cuda-headers-" + version("crt") + "-" + version("cccl"));
+    write_file(headers_, "");
     torch_ = "torch-" + version("torch");
   }
 
@@ -72,6 +74,7 @@ class SetUpAgain : public ::testing::Test {
 
   TemporaryFolder folder_;
   fs::path root_ = folder_.path() / "a place with spaces";
+  fs::path headers_;  // says that those are there which CUDA's own include
   std::string torch_;
 };
 
@@ -87,6 +90,14 @@ TEST_F(SetUpAgain, TakesTheCudaLibrariesWhereTheyAreAskedForOrFirstMet) {
   const std::string before = read_file(installed());
   EXPECT_EQ(setup(), before) << "once";
   EXPECT_THAT(setup("CUDA=0"), ::testing::HasSubstr("--no-deps torch=="));
+  EXPECT_TRUE(fs::exists(stamp(torch_ + "-cuda0")));
+}
+
+TEST_F(SetUpAgain, BringsTheHeadersThatCudaIncludesInEitherSet) {
+  write_file(stamp(torch_ + "-cuda0"), "");
+  fs::remove(headers_);
+  EXPECT_THAT(setup(), ::testing::HasSubstr("nvidia-cuda-crt=="));
+  EXPECT_TRUE(fs::exists(headers_));
   EXPECT_TRUE(fs::exists(stamp(torch_ + "-cuda0")));
 }
 

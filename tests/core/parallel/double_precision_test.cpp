@@ -74,7 +74,7 @@ std::vector<double> train_in_double(LanguageModel& model, ProcessGroup* group) {
     double mean = loss.item<double>() * share;
     if (group != nullptr) {
       group->sum(&mean, 1);
-      sum_gradients(*group, weights);
+      sum_gradients(*group, nullptr, weights);
     }
     optimizer.step(1e-2, step);
     model.after_step();

@@ -89,16 +89,38 @@ TEST_F(ProcessGroupTest, RowsAreSharedWithoutAGapAndGatheredInOrder) {
   }
 }
 
+/// What NCCL does on GPUs, in main memory.
+class SumsOfGroup : public DeviceSums {
+ public:
+  explicit SumsOfGroup(ProcessGroup& group) : group_(&group) {}
+  void sum(const torch::Tensor& values) override {
+    ++calls;
+    ASSERT_TRUE(values.is_contiguous());
+    group_->sum(values.data_ptr<float>(), static_cast<std::size_t>(values.numel()));
+  }
+  int calls = 0;
+
+ private:
+  ProcessGroup* group_;
+};
+
 TEST_F(ProcessGroupTest, GradientsAddUpWhoeverHasOne) {
-  const auto errors = together(2, [&](ProcessGroup& group) {
+  const auto add_up = [&](ProcessGroup& group, DeviceSums* sums) {
     const auto weight = [](std::int64_t size) { return torch::zeros({size}).requires_grad_(); };
     const NamedTensors weights{{"both", weight(3)}, {"one", weight(2)}, {"none", weight(2)}};
     weights[0].second.mutable_grad() = torch::full({3}, 1.0 + static_cast<double>(group.rank()));
     if (group.rank() == 1) weights[1].second.mutable_grad() = torch::full({2}, 5.0);
-    sum_gradients(group, weights);
+    sum_gradients(group, sums, weights);
     EXPECT_TRUE(weights[0].second.grad().equal(torch::full({3}, 3.0)));
     EXPECT_TRUE(weights[1].second.grad().equal(torch::full({2}, 5.0)));
     EXPECT_FALSE(weights[2].second.grad().defined());
+  };
+  const auto errors = together(2, [&](ProcessGroup& group) {
+    EXPECT_EQ(device_sums(&group, torch::kCPU, nullptr), nullptr);
+    add_up(group, nullptr);
+    SumsOfGroup by_device(group);
+    add_up(group, &by_device);
+    EXPECT_EQ(by_device.calls, 1);
   });
   EXPECT_THAT(errors, Each(""));
 }

@@ -243,6 +243,7 @@ TEST(CudaRecorder, OpensWhereLibtorchCudaIs) {
   ASSERT_NE(library, nullptr) << ::dlerror();
   EXPECT_NE(::dlsym(library, "xlm_make_recorder"), nullptr);
   EXPECT_NE(::dlsym(library, "xlm_describe_device"), nullptr);
+  EXPECT_NE(::dlsym(library, "xlm_make_nccl_sums"), nullptr);
 }
 
 }  // namespace
