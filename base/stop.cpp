@@ -9,12 +9,14 @@ namespace {
 
 // The one piece of global state: a signal handler has nowhere else to write.
 volatile std::sig_atomic_t requested = 0;
+volatile std::sig_atomic_t interrupted = 0;
 
 extern "C" void handle_stop(int signal) {
-  if (requested != 0 && signal == SIGINT) {
+  if (interrupted != 0 && signal == SIGINT) {
     std::signal(SIGINT, SIG_DFL);
     std::raise(SIGINT);
   }
+  if (signal == SIGINT) interrupted = 1;
   requested = 1;
 }
 
@@ -25,11 +27,22 @@ void install_stop_handlers() {
   action.sa_handler = handle_stop;
   sigemptyset(&action.sa_mask);
   action.sa_flags = SA_RESTART;
-  for (const int signal : {SIGTERM, SIGINT, SIGUSR1}) sigaction(signal, &action, nullptr);
-  struct sigaction present {};
-  sigaction(SIGHUP, nullptr, &present);
-  if (present.sa_handler != SIG_IGN) sigaction(SIGHUP, &action, nullptr);
+  for (const int signal : {SIGTERM, SIGUSR1}) sigaction(signal, &action, nullptr);
+  for (const int signal : {SIGINT, SIGHUP}) {
+    struct sigaction present {};
+    sigaction(signal, nullptr, &present);
+    if (present.sa_handler != SIG_IGN) sigaction(signal, &action, nullptr);
+  }
   std::signal(SIGPIPE, SIG_IGN);
+  const sigset_t held = stop_signals();
+  ::pthread_sigmask(SIG_UNBLOCK, &held, nullptr);
+}
+
+sigset_t stop_signals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (const int signal : {SIGTERM, SIGUSR1, SIGHUP}) sigaddset(&signals, signal);
+  return signals;
 }
 
 bool stop_requested() { return requested != 0; }

@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/stop.h"
 
 namespace xlm {
 namespace {
@@ -44,6 +45,10 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
 
 /// In the child, between fork and exec: system calls only.
 [[noreturn]] void become_worker(pid_t parent, int log, char* const* arguments, char* const* environment) {
+  // A terminal sends its SIGINT to all; this process hears of it from the one that started it.
+  std::signal(SIGINT, SIG_IGN);
+  const sigset_t held = stop_signals();
+  ::sigprocmask(SIG_BLOCK, &held, nullptr);
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (::getppid() != parent) ::_exit(kStopped);  // it died before the request stood
   const int nothing = ::open("/dev/null", O_RDONLY);

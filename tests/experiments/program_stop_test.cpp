@@ -55,6 +55,25 @@ TEST_F(ProgramTest, WhatHasEndedOrIsNotThereCannotBeStopped) {
   EXPECT_THAT(run({"runs", "stop", "--where", "seed=7"}).err, HasSubstr("nothing was there to stop"));
 }
 
+/// A terminal sends its SIGINT to the sweep and to its workers, whatever these are doing.
+TEST_F(ProgramTest, CtrlCAtAnyMomentFailsNoRun) {
+  write_sweep("sweep: {grid: {seed: [1, 2, 3, 4]}}\n");
+  order("pace=5");
+  for (int moment = 0; moment < 20; ++moment) {
+    BackgroundProgram sweep = start({"sweep", "sweep.yaml", "--jobs", "2"});
+    until([&] { return fs::exists(runs_) && count_running() > 0; });  // one has begun, the other begins
+    ::usleep(static_cast<useconds_t>(moment) * 500);
+    sweep.kill_group(SIGINT);
+    const ProgramResult ended = sweep.wait();
+    EXPECT_EQ(ended.code, kStopped) << ended.out << ended.err;
+    for (const fs::path& folder : run_folders()) {
+      const xlm::Run run = read_live_run(folder);
+      EXPECT_NE(run.status, RunStatus::kFailed) << moment << ": " << run.reason;
+    }
+    fs::remove_all(runs_);
+  }
+}
+
 TEST_F(ProgramTest, TrainStopsTooAndGoesOn) {
   write_file(hold(), "");
   BackgroundProgram train = start({"train", "run.yaml"});
