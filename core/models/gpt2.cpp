@@ -256,7 +256,12 @@ NamedValues Gpt2::costs(std::int64_t /*block*/) const {
   const double paper = (2 * matrices + 2 * layers * window * width) * again;
   double of_window = 0;
   for (const AffineWeights& map : ff_) of_window += 2 * static_cast<double>(map.weight.numel());
-  const double own = o_.recurrent() ? (2 * layers * width + of_window / window) * again : 0;
+  double insertions = 0;  // E keys and values more in a layer, which every query sees
+  for (std::int64_t i = 0; i < o_.layers; ++i) insertions += inserts_at(i) ? 1 : 0;
+  insertions *= static_cast<double>(o_.recurrence.embeddings);
+  of_window += insertions * 4 * width * width;
+  const double of_token = 2 * layers * width + insertions * 4 * width;
+  const double own = o_.recurrent() ? (of_token + of_window / window) * again : 0;
   return {{"params", static_cast<double>(parameter_count())}, {"flops_per_token", paper + own}, {"paper_flops", paper}};
 }
 

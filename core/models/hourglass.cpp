@@ -307,8 +307,11 @@ double Hourglass::shortening() const {
 }
 
 NamedValues Hourglass::statistics() const {
-  NamedValues values{{"shortening_factor", shortening()}};
   const std::vector<double> counts = counts_.read();
+  NamedValues values;
+  // Where no boundary was drawn there is no such factor, and how much was read is none.
+  const bool none = counts[BoundaryCounts::kPositions] > 0 && counts[BoundaryCounts::kBoundaries] == 0;
+  if (!o_.pools() || !none) values["shortening_factor"] = shortening();
   if (counts[BoundaryCounts::kCompared] == 0) return values;
   const auto share = [&](BoundaryCounts::Count part, double whole) {
     return whole > 0 ? counts[static_cast<std::size_t>(part)] / whole : 0.0;

@@ -231,6 +231,20 @@ TEST(Gpt2, CostsAreThePapers) {
   }
 }
 
+TEST(Gpt2, WhatIsInsertedCosts) {
+  const double k = 16;
+  Gpt2Options options{.width = 16, .layers = 3};
+  const auto with = [&](std::int64_t layer, std::int64_t embeddings) {
+    options.recurrence.insert_layer = layer;
+    options.recurrence.embeddings = embeddings;
+    return flops(options, 0, Pool::kMean);
+  };
+  const double of_layer = 4 * k * k / 300 + 4 * k;  // keys and values of a window, and what each token does with them
+  EXPECT_NEAR(with(0, 1) - with(2, 1), 2 * of_layer, 1e-9) << "in all layers, and in one";
+  EXPECT_EQ(with(1, 1), with(2, 1));
+  EXPECT_NEAR(with(0, 2) - with(2, 2), 4 * of_layer, 1e-9);
+}
+
 class Gpt2Folder : public testing::Test {
  protected:
   void SetUp() override {

@@ -375,6 +375,19 @@ TEST(Hourglass, OfTheScoredTokensAloneItSaysWhatItSaysOfAll) {
   }
 }
 
+TEST(Hourglass, WithoutABoundaryThereIsNoShorteningFactor) {
+  HourglassOptions options = hourglass_options(BoundaryType::kFixed);
+  options.boundaries.factor = 10 * kHourglassLength;
+  const auto model = golden_model(options);
+  model->eval();
+  EXPECT_TRUE(model->statistics().contains("shortening_factor")) << "as expected, before anything is read";
+  const torch::NoGradGuard no_grad;
+  ModelInput input = golden_input();
+  input.scored = kLast;  // the first token, with which a group begins, is not among them
+  model->forward(input, {});
+  EXPECT_FALSE(model->statistics().contains("shortening_factor"));
+}
+
 TEST(Hourglass, WithoutPoolingItHasEntropyAndNoBoundaries) {
   const auto model = golden_model(hourglass_options(BoundaryType::kNone));
   model->eval();
