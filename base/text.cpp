@@ -58,6 +58,7 @@ std::string did_you_mean(std::string_view word, const std::vector<std::string>& 
 
 std::string human_duration(double seconds) {
   if (!std::isfinite(seconds) || seconds < 0) return "?";
+  if (seconds > 1e12) return fmt::format("{:.3g} s", seconds);
   if (seconds < 59.95) return fmt::format("{:.1f} s", seconds);
   const auto whole = static_cast<std::int64_t>(std::llround(seconds));
   if (whole < 3600) return fmt::format("{} min {:02} s", whole / 60, whole % 60);

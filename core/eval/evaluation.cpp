@@ -16,10 +16,7 @@ namespace {
 
 SplitLoss evaluate(LanguageModel& model, const TokenSource& source, const SplitSettings& settings, const GoOn& go_on) {
   if (model.scheme() == LanguageModel::Scheme::kWindows) return evaluate_overlap(model, source, settings, go_on);
-  if (source.size() / settings.rows < 2) {
-    throw DataError(
-        fmt::format("the split has {} tokens, too few for eval.batch={} rows", source.size(), settings.rows));
-  }
+  check_length(model, source.size(), settings.rows, "the split");
   return model.scheme() == LanguageModel::Scheme::kStreaming ? evaluate_streaming(model, source, settings, go_on)
                                                              : evaluate_strided(model, source, settings, go_on);
 }
@@ -36,6 +33,14 @@ void unite(SplitLoss& result, ProcessGroup& group) {
 }
 
 }  // namespace
+
+void check_length(const LanguageModel& model, std::int64_t tokens, std::int64_t rows, const std::string& split) {
+  const bool windows = model.scheme() == LanguageModel::Scheme::kWindows;
+  const std::int64_t least = windows ? 2 : 2 * rows;
+  if (tokens >= least) return;
+  throw DataError(fmt::format("{} has {} tokens, and {} are needed to measure anything{}", split, tokens, least,
+                              windows ? "" : fmt::format(": 2 for each of eval.batch={} rows", rows)));
+}
 
 void unite_counts(LanguageModel& model, ProcessGroup& group) {
   Counts counts = model.counts();

@@ -37,6 +37,9 @@ using GoOn = std::function<bool(std::int64_t scored, std::int64_t total)>;
 SplitLoss evaluate_split(LanguageModel& model, const TokenSource& source, const SplitSettings& settings,
                          const GoOn& go_on);
 
+/// Throws DataError when a split of so many tokens is too short to be evaluated in rows; `split` is what it is called.
+void check_length(const LanguageModel& model, std::int64_t tokens, std::int64_t rows, const std::string& split);
+
 /// Makes what a model has counted that of all processes, which all call this.
 void unite_counts(LanguageModel& model, ProcessGroup& group);
 

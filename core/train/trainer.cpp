@@ -116,6 +116,12 @@ Trainer::Trainer(const TrainJob& job, TrainSink& sink)
                memory_limit() / static_cast<std::uint64_t>(std::max<std::int64_t>(job.processes.count, 1)));
   torch::manual_seed(static_cast<std::uint64_t>(options_->seed));
   model_ = make_model(options_->model, data_.vocabulary);
+  for (const std::string split : {"valid", "test"}) {  // here, and not once all steps are done
+    if (const auto found = data_.splits.find(split); found != data_.splits.end()) {
+      check_length(*model_, found->second.tokens.size(), options_->eval.batch,
+                   fmt::format("the split '{}' of {}", split, data_.path.string()));
+    }
+  }
   batches_ = make_batch_stream(model_->scheme(), source("train"), {options_->train.batch, options_->train.block},
                                options_->seed);
   if (!options_->init_from.empty()) initialize_from(*model_, options_->init_from, data_.vocabulary);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -102,6 +103,27 @@ bool has_exhibits(const Yaml& file, ExhibitKind kind) {
   return file.find(key) != nullptr || !is_empty;
 }
 
+namespace {
+
+/// By which it is chosen, and its file called; "" where nothing names it.
+std::string exhibit_name(const Yaml& description, ExhibitKind kind) {
+  if (const Yaml* own = description.find("name")) return own->scalar;
+  const Yaml* title = description.find(key_of(kind));
+  return title != nullptr ? name_from_title(title->scalar) : "";
+}
+
+void refuse_equal_names(const std::vector<Yaml>& descriptions, ExhibitKind kind) {
+  std::set<std::string> names;
+  for (const Yaml& description : descriptions) {
+    const std::string name = exhibit_name(description, kind);
+    if (name.empty() || names.insert(name).second) continue;
+    throw UsageError(fmt::format("{}: two {}s are called '{}'\ngive one of them another 'name'", description.where(),
+                                 key_of(kind), name));
+  }
+}
+
+}  // namespace
+
 std::vector<Yaml> find_exhibits(const Yaml& file, ExhibitKind kind) {
   if (!file.is_map()) throw UsageError(fmt::format("{}: expected a map of options", file.where()));
   std::vector<std::string> known = recipe_keys();
@@ -126,6 +148,7 @@ std::vector<Yaml> find_exhibits(const Yaml& file, ExhibitKind kind) {
   if (descriptions.empty()) {
     throw UsageError(fmt::format("{} describes no {}: it has neither '{}' nor '{}s'", *file.source, key, key, key));
   }
+  refuse_equal_names(descriptions, kind);
   return descriptions;
 }
 
@@ -134,10 +157,9 @@ std::vector<Yaml> choose_exhibits(std::vector<Yaml> descriptions, ExhibitKind ki
   std::vector<std::string> names;
   std::vector<Yaml> chosen;
   for (Yaml& description : descriptions) {
-    const Yaml* own = description.find("name");
-    const Yaml* title = description.find(key_of(kind));
-    if (own == nullptr && title == nullptr) continue;
-    names.push_back(own != nullptr ? own->scalar : name_from_title(title->scalar));
+    const std::string own = exhibit_name(description, kind);
+    if (own.empty()) continue;
+    names.push_back(own);
     if (names.back() == name) chosen.push_back(std::move(description));
   }
   if (!chosen.empty()) return chosen;

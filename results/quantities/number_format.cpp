@@ -54,7 +54,7 @@ std::string format_number(double value, NumberFormat format, std::int64_t digits
     case NumberFormat::kBytes:
       return automatic ? human_bytes(value) : scaled(value, digits, "B");
     case NumberFormat::kDuration:
-      return human_duration(value);
+      return value < 0 ? "-" + human_duration(-value) : human_duration(value);
     case NumberFormat::kPercent:
       return fmt::format("{:.{}f} %", 100 * value, automatic ? 1 : digits);
   }

@@ -112,6 +112,9 @@ void relate_to_rows(Table& table) {
       if (!base) {
         cell.value.reset();
         cell.missing = fmt::format("{} has no number", options.against);
+      } else if (*base == 0 && options.as != RowRelation::kDifference) {
+        cell.value.reset();
+        cell.missing = fmt::format("{} is 0", options.against);
       } else if (options.as == RowRelation::kDifference) {
         cell.value = *cell.value - *base;
       } else {

@@ -311,7 +311,8 @@ TEST_F(Processes, AnErrorOfTheFirstOneIsTheRuns) {
   const ProgramResult two = xlm({"train", "run.yaml", "--runs", "two", "eval.batch=15000", "train.processes=2"});
   EXPECT_EQ(one.code, 3);
   EXPECT_EQ(two.code, 3) << two.err;
-  EXPECT_THAT(two.err, HasSubstr("too few for eval.batch=15000 rows"));
+  EXPECT_THAT(two.err, HasSubstr("2 for each of eval.batch=15000 rows"));
+  EXPECT_THAT(one.err, ::testing::Not(::testing::HasSubstr("step 1 "))) << "before anything is trained";
   const ProgramResult full = shell(
       folder_.path(), fmt::format("ulimit -f 80; exec '{}' train run.yaml --runs full train.processes=2", XLM_BINARY));
   EXPECT_EQ(full.code, 5) << full.err;

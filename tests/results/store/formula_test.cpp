@@ -58,6 +58,14 @@ class FormulaColumns : public ::testing::Test {
   Store store_ = Store::in_memory();
 };
 
+TEST(Formulas, CompareAndDoNotAssign) {
+  EXPECT_EQ(*Formula("=a == 1 ? b : 0").value({1, 7}), 7);
+  EXPECT_EQ(*Formula("=(a <= 1) + (a >= 1) + (a != 2)").value({1}), 3);
+  EXPECT_EQ(*Formula("=min(a, b)").value({3, 2}), 2);
+  EXPECT_THAT([] { Formula("=seed=1 ? a : 0"); }, ThrowsMessage<UsageError>(HasSubstr("write ==")));
+  EXPECT_THAT([] { Formula("=a, b"); }, ThrowsMessage<UsageError>(HasSubstr("two values")));
+}
+
 TEST_F(FormulaColumns, AreColumnsOfTheStore) {
   RunTable runs(store_);
   EXPECT_EQ(std::get<double>(runs.column("=flops_per_token / 1e6 * model.span")[0]), 192);

@@ -569,6 +569,10 @@ TEST_F(Tables, RelateCellsToARow) {
               ::testing::AllOf(HasSubstr("-0.101\n"), HasSubstr(" 0.000\n"), Not(HasSubstr("±"))));
   EXPECT_THAT(cells("against: fixed, as: change, format: percent, digits: 1"), HasSubstr(" -5.4 %\n"));
   EXPECT_THAT(cells("against: adaptive, as: ratio"), HasSubstr(" 1.057\n"));
+  EXPECT_THAT(text("table: T\nrows: model.span_type\n"
+                   "columns: [{label: it, value: \"=test.bpc * 0\", against: fixed, as: ratio}]\n"),
+              ::testing::AllOf(HasSubstr("fixed is 0"), Not(HasSubstr("nan"))));
+  EXPECT_THAT(cells("against: fixed, format: duration"), HasSubstr(" -0.1 s\n"));
   EXPECT_THAT([&] { cells("against: fixd"); }, ::testing::ThrowsMessage<UsageError>(HasSubstr("did you mean 'fixed'")));
 }
 
@@ -612,6 +616,10 @@ TEST(TableFiles, AreReadFromRecipes) {
   EXPECT_EQ(read_table_description(descriptions[1]).title, "Second");
   EXPECT_EQ(choose_exhibits(descriptions, ExhibitKind::kTable, "two").size(), 1);
   EXPECT_THROW(choose_exhibits(descriptions, ExhibitKind::kTable, "three"), UsageError);
+  const Yaml twice =
+      parse_yaml("figures: [{figure: A, x: seed, y: test.bpc}, {figure: a, x: seed, y: valid.bpc}]\n", "f");
+  EXPECT_THAT([&] { find_exhibits(twice, ExhibitKind::kFigure); },
+              ::testing::ThrowsMessage<UsageError>(HasSubstr("two figures are called 'a'")));
   EXPECT_EQ(recipe_experiment(recipe), "spans");
   EXPECT_EQ(recipe_experiment(parse_yaml("table: T\n", "t.yaml")), "");
   EXPECT_THROW(find_exhibits(parse_yaml("seed: 1\n", "r.yaml"), ExhibitKind::kTable), UsageError);
