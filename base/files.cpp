@@ -239,9 +239,12 @@ AppendFile::~AppendFile() {
 }
 
 void AppendFile::append(std::string_view line, bool durable) {
-  std::string whole(line);
+  std::string whole = cut_ ? "\n" : "";
+  whole += line;
   whole += '\n';
+  cut_ = true;
   write_fully(descriptor_, whole.data(), whole.size(), path_);
+  cut_ = false;
   if (durable) sync();
 }
 

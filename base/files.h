@@ -77,6 +77,7 @@ class AppendFile {
  private:
   fs::path path_;
   int descriptor_ = -1;
+  bool cut_ = false;  // the last line may not be whole: the disk was full
 };
 
 /// A regular file read from front to back, for data that is too large to hold.

@@ -35,6 +35,22 @@ int try_lock(const fs::path& folder) {
   return -1;
 }
 
+/// On a file system that cannot exchange: for a moment there is none, but what was there lies beside it until the new
+/// one is in its place.
+void exchange_in_two_steps(const fs::path& from, const fs::path& to) {
+  const fs::path aside = folder_of(to) / fmt::format(".{}.replaced", to.filename().string());
+  std::error_code ignored;
+  fs::remove_all(aside, ignored);
+  if (::rename(to.c_str(), aside.c_str()) != 0) throw_file_error("replace the folder", to, errno);
+  if (::rename(from.c_str(), to.c_str()) != 0) {
+    const int error_number = errno;
+    fs::rename(aside, to, ignored);
+    throw_file_error("create the folder", to, error_number);
+  }
+  sync_folder(folder_of(to));
+  fs::rename(aside, from, ignored);
+}
+
 }  // namespace
 
 void remove_left_folders(const fs::path& parent, const std::string& prefix) {
@@ -78,9 +94,7 @@ void replace_folder(const fs::path& from, const fs::path& to) {
   if (::rename(from.c_str(), to.c_str()) != 0) {
     if (errno != ENOTEMPTY && errno != EEXIST) throw_file_error("create the folder", to, errno);
     if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_EXCHANGE) != 0) {
-      std::error_code ignored;
-      fs::remove_all(to, ignored);  // a file system that cannot exchange: for a moment there is none
-      if (::rename(from.c_str(), to.c_str()) != 0) throw_file_error("create the folder", to, errno);
+      exchange_in_two_steps(from, to);
     }
   }
   sync_folder(folder_of(to));

@@ -59,7 +59,24 @@ std::string columns_without_evaluations(RunTable& runs, const std::vector<std::s
   return lines;
 }
 
-int list(const ListOptions& options, const GlobalOptions& global) {
+/// A comma between parentheses is a formula's: `=min(a,b)` is one column.
+std::vector<std::string> whole_formulas(const std::vector<std::string>& parts) {
+  std::vector<std::string> columns;
+  std::ptrdiff_t open = 0;
+  for (const std::string& part : parts) {
+    if (open > 0) {
+      columns.back() += "," + part;
+    } else {
+      columns.push_back(part);
+    }
+    open += std::count(part.begin(), part.end(), '(') - std::count(part.begin(), part.end(), ')');
+  }
+  return columns;
+}
+
+int list(const ListOptions& given, const GlobalOptions& global) {
+  ListOptions options = given;
+  options.columns = whole_formulas(given.columns);
   const std::vector<Filter> filters = parse_filters(options.where);
   Store store = open_store(global);
   RunTable runs(store);
@@ -147,6 +164,18 @@ int sql(const RunsOptions& options, const GlobalOptions& global) {
   return kDone;
 }
 
+/// Nobody begins it meanwhile: its lock is held until its name is gone.
+void remove_unless_begun(const fs::path& folder) {
+  if (!fs::exists(folder)) return;
+  std::optional<RunLock> lock;
+  try {
+    lock.emplace(folder);
+  } catch (const ResourceError&) {
+    // A full disk has no room for a lock, and is why one removes runs.
+  }
+  remove_run_folder(folder);
+}
+
 int remove(const RunsOptions& options, const GlobalOptions& global) {
   finish_removals(global.runs);
   Store store = open_store(global);
@@ -164,7 +193,7 @@ int remove(const RunsOptions& options, const GlobalOptions& global) {
                                  ids.size() == 1 ? "" : "s", join(ids, ", ")));
   }
   for (const std::string& id : ids) {
-    if (fs::exists(global.runs / id)) remove_run_folder(global.runs / id);
+    remove_unless_begun(global.runs / id);
     store.remove(id);
     if (!global.json) print(fmt::format("removed {}\n", id));
   }

@@ -98,7 +98,10 @@ void remove_run_folder(const fs::path& folder) {
   const fs::path doomed = folder.parent_path() / fmt::format(".{}{}", folder.filename().string(), kRemovedSuffix);
   std::error_code error;
   fs::rename(folder, doomed, error);
-  if (!error) fs::remove_all(doomed, error);
+  if (!error) {
+    sync_folder(folder_of(folder));
+    fs::remove_all(doomed, error);
+  }
   if (error) throw_file_error("remove", folder, error.value());
 }
 

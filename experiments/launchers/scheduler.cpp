@@ -171,7 +171,8 @@ void Scheduler::take_results() {
     if (!code) continue;
     const SweepRun& run = *places_[i].run;
     longest_ = std::max(longest_, settings_.clock() - places_[i].began);
-    const Place left = std::exchange(places_[i], {});
+    Place left = std::exchange(places_[i], {});
+    left.claim.reset();  // a worker that ended before it had the lock left it to this process
     take_result(run, left.pause, *code, memory_kills() > left.memory_kills);
   }
 }
@@ -192,6 +193,8 @@ void Scheduler::take_result(const SweepRun& run, std::int64_t pause, int code, b
     ended(run, RunStatus::kFailed, how);
   } else if (has_ended(status) || status == RunStatus::kPreempted) {
     ended(run, status, std::string(name_of(status)));
+  } else if (code == kStopped) {
+    ended(run, RunStatus::kPreempted, "stopped before it had begun");
   } else {
     note_lost_worker(run, end_of_worker(code, memory_kill));
   }

@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <fstream>
 #include <optional>
@@ -43,8 +45,12 @@ std::string machine_identity() {
   std::string boot;
   std::getline(file, boot);
   std::error_code ignored;
-  return boot + " " + fs::read_symlink("/proc/self/ns/pid", ignored).string();
+  const std::string processes = fs::read_symlink("/proc/self/ns/pid", ignored).string();
+  return boot.empty() || processes.empty() ? "" : boot + " " + processes;  // nothing: it cannot be told from others
 }
+
+/// Whether there is no process of that number, whoever may look at it.
+bool is_no_process(std::int64_t pid) { return ::kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH; }
 
 std::string variable(const char* name) {
   const char* value = std::getenv(name);
@@ -81,9 +87,11 @@ ProcessIdentity parent_process() { return identity_with(::getppid()); }
 
 Liveness liveness(const ProcessIdentity& process) {
   if (!process.job.empty() && process.job == slurm_job() && process.restarts < slurm_restarts()) return Liveness::kGone;
-  if (process.machine != machine_identity()) return Liveness::kUnknown;
+  if (process.machine.empty() || process.machine != machine_identity()) return Liveness::kUnknown;
   const auto status = process_status(process.pid);
-  const bool gone = !status || status->started != process.started || status->state == 'Z' || status->state == 'X';
+  // Where /proc hides the processes of others (hidepid), one that is there shows no status.
+  if (!status) return process.pid <= 0 || is_no_process(process.pid) ? Liveness::kGone : Liveness::kUnknown;
+  const bool gone = status->started != process.started || status->state == 'Z' || status->state == 'X';
   return gone ? Liveness::kGone : Liveness::kAlive;
 }
 

@@ -69,6 +69,11 @@ JournalContent read_journal(const fs::path& file, const std::function<void(const
       found.torn = true;  // the line that a kill cut short
       break;
     }
+    // Who opens a journal while another process writes a long line into it ends that line, and the writer does again.
+    if (end == 0) {
+      text.remove_prefix(1);
+      continue;
+    }
     if (const std::optional<Json> record = record_on(text.substr(0, end), parser)) {
       use(*record);
     } else {

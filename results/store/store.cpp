@@ -2,11 +2,11 @@
 #include "results/store/store.h"
 
 #include <sqlite3.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <future>
 #include <optional>
+#include <random>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -129,6 +129,22 @@ void write_runs(SQLite::Database& database, const std::vector<StampedRun>& batch
   transaction.commit();
 }
 
+/// The same of what was read of run folders. Another process may have entered a run since the store was looked at:
+/// journals grow, so what was read of a longer one is newer and stays.
+void write_runs(SQLite::Database& database, std::vector<StampedRun> batch, const KnownRuns& known) {
+  SQLite::Statement present(database, "SELECT journal_bytes, journal_time FROM stored_runs WHERE run_id = ?");
+  std::erase_if(batch, [&](const StampedRun& item) {
+    present.reset();
+    present.bind(1, item.run.id);
+    if (!present.executeStep()) return false;
+    const JournalStamp stamp{present.getColumn(0).getInt64(), present.getColumn(1).getInt64()};
+    const auto seen = known.find(item.run.id);
+    return stamp.bytes > item.stamp.bytes && (seen == known.end() || seen->second.stamp != stamp);
+  });
+  present.reset();
+  write_runs(database, batch);
+}
+
 SyncReport execute(SQLite::Database& database, const fs::path& runs, const SyncOptions& options) {
   // Folders are looked at while the store is read.
   std::future<FoundRuns> finding = std::async(find_runs, runs);
@@ -151,13 +167,12 @@ SyncReport execute(SQLite::Database& database, const fs::path& runs, const SyncO
       if (known.contains(id)) plan.gone.push_back(id);
     }
     if (rows >= kRowsPerTransaction) {
-      write_runs(database, batch);
-      batch.clear();
+      write_runs(database, std::exchange(batch, {}), known);
       rows = 0;
     }
     if (options.progress) options.progress(static_cast<double>(i + 1), static_cast<double>(plan.read.size()));
   }
-  if (!batch.empty()) write_runs(database, batch);
+  if (!batch.empty()) write_runs(database, std::move(batch), known);
   if (!plan.gone.empty() || !plan.status.empty()) write_status_and_gone(database, plan);
   report.removed = static_cast<std::int64_t>(plan.gone.size());
   return report;
@@ -218,9 +233,8 @@ void remove_left_rebuilds(const fs::path& file) {
 /// Where the new content of a store is made, beside it; gone at the end.
 class Draft {
  public:
-  explicit Draft(const fs::path& store) : file_(store.string() + fmt::format("{}{}", kRebuildSuffix, ::getpid())) {
-    remove();
-  }
+  explicit Draft(const fs::path& store)  // process numbers of two machines may be the same
+      : file_(store.string() + fmt::format("{}{:08x}", kRebuildSuffix, std::random_device()())) {}
   Draft(const Draft&) = delete;
   Draft& operator=(const Draft&) = delete;
   ~Draft() { remove(); }

@@ -2,11 +2,13 @@
 #include "base/files.h"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <chrono>
+#include <csignal>
 
 #include <gtest/gtest.h>
 
@@ -184,6 +186,21 @@ TEST(Files, FoldersThatCannotBeMadeAreNamed) {
   } catch (const Error& error) {
     EXPECT_NE(std::string(error.what()).find("f/g"), std::string::npos) << error.what();
   }
+}
+
+TEST(Files, ALineAfterOneThatTheDiskCutIsALineOfItsOwn) {
+  const TemporaryFolder folder;
+  const fs::path file = folder.path() / "f";
+  AppendFile out(file);
+  std::signal(SIGXFSZ, SIG_IGN);
+  struct rlimit before {};
+  ::getrlimit(RLIMIT_FSIZE, &before);
+  const struct rlimit small { 10, before.rlim_max };
+  ::setrlimit(RLIMIT_FSIZE, &small);
+  EXPECT_THROW(out.append("a line of more than ten bytes"), ResourceError);
+  ::setrlimit(RLIMIT_FSIZE, &before);
+  out.append("failed");
+  EXPECT_EQ(read_file(file), "a line of \nfailed\n");
 }
 
 TEST(Files, AppendedLinesStayWhole) {

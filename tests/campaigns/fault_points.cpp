@@ -225,6 +225,16 @@ int rename(const char* from, const char* to) {
   return point.fails() ? -1 : real(from, to);
 }
 
+int renameat2(int from_folder, const char* from, int to_folder, const char* to, unsigned flags) {
+  NEXT(renameat2);
+  if (std::getenv("XLM_NO_EXCHANGE") != nullptr && flags != 0) {  // as NFS and others have it
+    errno = EINVAL;
+    return -1;
+  }
+  const Point point("renameat2", absolute(to_folder, to), true);
+  return point.fails() ? -1 : real(from_folder, from, to_folder, to, flags);
+}
+
 int unlink(const char* path) {
   NEXT(unlink);
   const Point point("unlink", absolute(AT_FDCWD, path), false);

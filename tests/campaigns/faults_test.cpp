@@ -45,6 +45,8 @@ const std::vector<Command>& disturbed() {
   return all;
 }
 
+class FolderTest : public Campaign {};
+
 class FaultTest : public Campaign, public ::testing::WithParamInterface<Command> {
  protected:
   FaultTest() {
@@ -133,6 +135,20 @@ void FaultTest::disturb(const std::string& fault, std::size_t at) {
     }
   }
   for (const auto& [name, hash] : files_) EXPECT_TRUE(found.contains(name)) << "missing: " << name;
+}
+
+/// Many network file systems cannot exchange two folders.
+TEST_F(FolderTest, IsReplacedWhereTwoCannotBeExchanged) {
+  write_file(folder_.path() / "first.txt", std::string(2000, 'a') + "\n");
+  write_file(folder_.path() / "second.txt", std::string(3000, 'b') + "\n");
+  const std::string cannot = preload() + " XLM_FAULT_FOLDER='" + folder_.path().string() + "' XLM_NO_EXCHANGE=1";
+  ASSERT_EQ(run_with("", "prepare-data text --from first.txt --out prepared").code, 0);
+  const ProgramResult again = run_with(cannot, "prepare-data text --from second.txt --out prepared --force");
+  EXPECT_EQ(again.code, 0) << again.err;
+  EXPECT_THAT(read_file(folder_.path() / "prepared" / "vocab.json"), HasSubstr("b"));
+  for (const auto& entry : fs::directory_iterator(folder_.path())) {
+    EXPECT_FALSE(entry.path().filename().string().starts_with(".")) << "left behind: " << entry.path();
+  }
 }
 
 TEST_P(FaultTest, ACommandThatIsRunAgainGivesWhatItGivesUndisturbed) {

@@ -73,6 +73,8 @@ TEST_F(ResultsCommands, ListIsSyncedNewestFirstAndFiltered) {
               HasSubstr("| adaptive-span-text8-00000008 |    1.5640 |    1.1533 |\n"));
   EXPECT_EQ(xlm("runs ls --columns run_id --format csv --limit 1").out, "run\nadaptive-span-text8-00000008\n");
   EXPECT_THAT(xlm("runs ls --columns test.bpc@data.name=letters").err, HasSubstr("data.name=letters"));
+  const ProgramResult formula = xlm("runs ls --columns 'run_id,=min(test.bpc,(1+1))' --format csv --limit 1");
+  EXPECT_EQ(std::count(formula.out.begin(), formula.out.end(), ','), 3) << formula.out << formula.err;
   EXPECT_THAT(xlm("runs ls").out, HasSubstr("test bpc"));
   EXPECT_THAT(xlm("runs ls").out, Not(HasSubstr("\033")));
   EXPECT_EQ(json("runs ls --where 'model.span >= 100, seed = 2' --limit 9").size(), 2);

@@ -283,6 +283,14 @@ TEST_F(SchedulerTest, AStopIsSentOnceToThoseAtWorkAndNoMoreAreStarted) {
   EXPECT_THAT(host.started, UnorderedElementsAre(sweep_[0].id(), sweep_[1].id()));
 }
 
+TEST_F(SchedulerTest, AWorkerThatIsStoppedBeforeItHasBegunFailsNoRun) {
+  sweep_.resize(1);
+  FakeHost host(1);
+  const LaunchReport report = run(host, {[&] { host.end(0, kStopped); }});
+  EXPECT_THAT(report.ended, IsEmpty());
+  EXPECT_EQ(read_live_run(folder_of(0)).status, RunStatus::kQueued);
+}
+
 TEST_F(SchedulerTest, ARunOfAnotherWorkerIsLookedAtNowAndThenAndTakenOverWhenItsWorkerGoes) {
   sweep_.resize(1);
   sweep_[0].action = SweepAction::kWait;

@@ -81,6 +81,16 @@ TEST_F(SharedListTest, ARunIsClaimedBeforeItsWorkerStarts) {
   for (std::size_t i = 0; i < 3; ++i) EXPECT_FALSE(has_live_worker(folder_of(i)));
 }
 
+TEST_F(SharedListTest, AWorkerThatNeverGetsAsFarAsTheLockIsStartedNoMoreThanAnyOther) {
+  host_.work = [&](const SweepRun&) {
+    if (host_.started.size() > 20) throw std::logic_error("it is started for ever");
+    return static_cast<int>(kFailed);  // its program cannot be started, for example
+  };
+  const LaunchReport report = run();
+  EXPECT_EQ(host_.started.size(), 3U);
+  EXPECT_EQ(report.ended.size(), 3U);
+}
+
 TEST_F(SharedListTest, WhatOthersHaveDoneOrFailedSinceIsLeftAlone) {
   record(item(0), "done");
   record(item(1), "failed");

@@ -43,6 +43,9 @@ TEST(Process, TellsTheLivingFromTheDead) {
   EXPECT_EQ(liveness(this_process()), Liveness::kAlive);
   EXPECT_EQ(liveness(dead_process()), Liveness::kGone);
   EXPECT_EQ(liveness(process_elsewhere()), Liveness::kUnknown);
+  ProcessIdentity nowhere = dead_process();
+  nowhere.machine.clear();  // of a container that hides what it runs on
+  EXPECT_EQ(liveness(nowhere), Liveness::kUnknown);
 }
 
 TEST(Process, ANumberUsedAgainIsAnotherProcess) {
