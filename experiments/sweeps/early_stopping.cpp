@@ -93,7 +93,8 @@ RunAtRungs at_rungs(const Run& run, const EarlyStopping& rule) {
   for (const RunEvaluation& evaluation : run.evaluations) {
     const auto rung = std::find(rule.rungs.begin(), rule.rungs.end(), evaluation.step);
     const auto value = evaluation.values.find(std::string(column.name));
-    if (evaluation.split != column.split || evaluation.final || !evaluation.at.empty()) continue;
+    // A final one counts, too: where the weights of a rung become the model, it has taken the place of the one there.
+    if (evaluation.split != column.split || !evaluation.at.empty()) continue;
     if (rung == rule.rungs.end() || value == evaluation.values.end()) continue;
     result.measured[static_cast<std::size_t>(rung - rule.rungs.begin())] = value->second;
   }

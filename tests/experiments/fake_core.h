@@ -8,6 +8,7 @@
 //   memory-for=2           memory is too small for more than two rows of the batch at once, from step 2 on
 //   memory-limit-at=5      memory is too small for step 5, however few rows are computed at once
 //   memory-limit-of=1      the same of the process with rank 1, before the processes of a run have met
+//   best-at=2              the weights of step 2 become the model, as those that did best on validation
 //   fail-at-overlap=5      an evaluation with model.overlap 5 throws an error
 //   pace=20                every step takes 20 milliseconds
 //   seed=2:fail-at=5       the same, of the run with seed 2 alone
@@ -51,31 +52,27 @@ class FakeCore : public Core {
       }
       if (step > evaluated && step % std::max<std::int64_t>(job.options.train.eval_every, 1) == 0) {
         evaluated = step;
-        const double loss = 2 + job.options.optimizer.lr + 0.01 * static_cast<double>(job.options.seed);
-        sink.evaluation({.split = "valid",
-                         .step = step,
-                         .tokens = 99,
-                         .loss = loss + 1.0 / static_cast<double>(step),
-                         .seconds = 0.1});
+        sink.evaluation({.split = "valid", .step = step, .tokens = 99, .loss = loss_at(step, job), .seconds = 0.1});
         if (sink.should_stop()) continue;
       }
       one_step(job, ++step, sink);
       if (step % job.options.train.checkpoint_every == 0) save(job, step, sink);
     }
-    sink.evaluation({.split = "valid",
-                     .step = steps,
-                     .tokens = 99,
-                     .loss = 1.5,
-                     .seconds = 0.1,
-                     .final = true,
-                     .values = {{"bpc", loss_of(job.options)}}});
-    sink.evaluation({.split = "test",
-                     .step = steps,
-                     .tokens = 99,
-                     .loss = 1.5,
-                     .seconds = 0.1,
-                     .final = true,
-                     .values = {{"bpc", loss_of(job.options)}}});
+    const auto orders_here = orders_of(job.options.seed);
+    const auto best = orders_here.find("best-at");
+    const bool goes_back = best != orders_here.end();
+    if (goes_back) {
+      sink.evaluation({.split = "valid", .step = steps, .tokens = 99, .loss = loss_at(steps, job), .seconds = 0.1});
+    }
+    for (const std::string split : {"valid", "test"}) {
+      sink.evaluation({.split = split,
+                       .step = goes_back ? best->second : steps,
+                       .tokens = 99,
+                       .loss = goes_back ? loss_at(best->second, job) : 1.5,
+                       .seconds = 0.1,
+                       .final = true,
+                       .values = {{"bpc", loss_of(job.options)}}});
+    }
     sink.check_owner();
     create_folders(job.folder / "model");
     write_file(job.folder / "model" / "config.yaml", job.model_yaml);
@@ -143,6 +140,11 @@ class FakeCore : public Core {
     return std::strtod(weights.c_str(), nullptr) - 0.001 * static_cast<double>(overlap) + 0.1 * data.front();
   }
 
+  static double loss_at(std::int64_t step, const TrainJob& job) {
+    return 2 + job.options.optimizer.lr + 0.01 * static_cast<double>(job.options.seed) +
+           1.0 / static_cast<double>(step);
+  }
+
   static double loss_of(const RunOptions& options) { return 2.0 + 0.01 * static_cast<double>(options.seed); }
 
   static std::int64_t saved_step(const fs::path& folder) {
@@ -176,7 +178,7 @@ class FakeCore : public Core {
       const std::string name = word.substr(0, equals);
       const std::set<std::string> known{"diverge-at",      "fail-at",    "slip-at",         "kill-at",
                                         "halt-saved",      "memory-for", "memory-limit-at", "memory-limit-of",
-                                        "fail-at-overlap", "pace"};
+                                        "fail-at-overlap", "pace",       "best-at"};
       if (!known.contains(name)) throw Error("no such order: " + word);
       found[name] = std::stoll(word.substr(equals + 1));
     }

@@ -176,6 +176,16 @@ TEST_F(EarlyStoppingTest, TheBestGoOnAndTheRestIsPruned) {
               AllOf(HasSubstr(",0.6\n"), Not(HasSubstr(",0.1\n"))));
 }
 
+TEST_F(EarlyStoppingTest, EndsWhereTheWeightsOfARungBecomeTheModel) {
+  order("best-at=2");  // the final evaluation is of the step of the first rung, and takes the place of the one there
+  write_search();
+  const ProgramResult first = run({"sweep", "sweep.yaml", "--jobs", "2"});
+  EXPECT_EQ(first.code, kDone) << first.err << first.out;
+  EXPECT_THAT(first.out, HasSubstr("1 of 6 runs done, 5 pruned"));
+  EXPECT_EQ(count(RunStatus::kPruned), 5U);
+  EXPECT_THAT(run({"sweep", "sweep.yaml", "--dry-run"}).out, HasSubstr("place 6 of 6 at step 2"));
+}
+
 TEST_F(EarlyStoppingTest, WhatIsPrunedCanBeTakenUpAgain) {
   write_search();
   ASSERT_EQ(run({"sweep", "sweep.yaml"}).code, kDone);
