@@ -147,6 +147,7 @@ class Summary {
       if (status == RunStatus::kDone) ++done_;
       if (status == RunStatus::kPruned) ++pruned_;
       if (is_failure(runs_.back())) ++failed_;
+      if (status == RunStatus::kPruned) continue;  // what was wanted of it is wanted no more
       evaluations_ += run.evaluations.size();
       evaluations_left_ += run.evaluations_left;
     }

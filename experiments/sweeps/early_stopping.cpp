@@ -95,7 +95,13 @@ RunAtRungs at_rungs(const Run& run, const EarlyStopping& rule) {
     const auto value = evaluation.values.find(std::string(column.name));
     // A final one counts, too: where the weights of a rung become the model, it has taken the place of the one there.
     if (evaluation.split != column.split || !evaluation.at.empty()) continue;
-    if (rung == rule.rungs.end() || value == evaluation.values.end()) continue;
+    if (rung == rule.rungs.end()) continue;
+    if (value == evaluation.values.end()) {
+      std::vector<std::string> names;
+      for (const auto& [name, number] : evaluation.values) names.push_back("valid." + name);
+      throw UsageError(fmt::format("{} has no {} at step {}, by which sweep.early_stopping would judge it\nit has {}",
+                                   run.id, rule.measure, evaluation.step, join(names, ", ")));
+    }
     result.measured[static_cast<std::size_t>(rung - rule.rungs.begin())] = value->second;
   }
   result.lost = run.status == RunStatus::kFailed || run.status == RunStatus::kDiverged;
@@ -183,12 +189,15 @@ void Halving::look() {
     Seen& seen = seen_[i];
     const std::string mark = journal_mark(runs_[i].planned.paths.folder);
     if (mark != seen.mark) {
+      std::optional<Run> run;
       try {
-        const Run run = read_run(runs_[i].planned.paths.folder);
-        seen = {mark, at_rungs(run, rule_), run.status == RunStatus::kDone};
-        seen.at.setting = runs_[i].setting;
+        run = read_run(runs_[i].planned.paths.folder);
       } catch (const Error&) {
         // There is no folder yet, or it is damaged, which whoever takes the run says.
+      }
+      if (run) {
+        seen = {mark, at_rungs(*run, rule_), run->status == RunStatus::kDone};
+        seen.at.setting = runs_[i].setting;
       }
     }
     all.push_back(seen.at);

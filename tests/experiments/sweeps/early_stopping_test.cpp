@@ -186,6 +186,22 @@ TEST_F(EarlyStoppingTest, EndsWhereTheWeightsOfARungBecomeTheModel) {
   EXPECT_THAT(run({"sweep", "sweep.yaml", "--dry-run"}).out, HasSubstr("place 6 of 6 at step 2"));
 }
 
+TEST_F(EarlyStoppingTest, AMeasureThatRunsDoNotHaveIsSaid) {
+  write_search("{rungs: [2, 6], keep: 1/3, measure: valid.word_perplexity}");
+  const ProgramResult sweep = run({"sweep", "sweep.yaml"});
+  EXPECT_EQ(sweep.code, kUsage);
+  EXPECT_THAT(sweep.err, AllOf(HasSubstr("has no valid.word_perplexity at step 2"), HasSubstr("it has valid.")));
+}
+
+TEST_F(EarlyStoppingTest, WhatIsPrunedIsNotEvaluated) {
+  write_search();
+  const std::string file = read_file(folder_.path() / "sweep.yaml");
+  write_file(folder_.path() / "sweep.yaml", file + "evaluate: {eval.batch: 3}\n");
+  const ProgramResult sweep = run({"sweep", "sweep.yaml"});
+  EXPECT_EQ(sweep.code, kDone) << sweep.out << sweep.err;
+  EXPECT_THAT(sweep.out, HasSubstr("1 of 6 runs done, 1 of 1 evaluations, 5 pruned"));
+}
+
 TEST_F(EarlyStoppingTest, WhatIsPrunedCanBeTakenUpAgain) {
   write_search();
   ASSERT_EQ(run({"sweep", "sweep.yaml"}).code, kDone);
