@@ -1,4 +1,5 @@
 // xlm eval-overlap: perplexity by window and overlap (Yoshida et al. 2020, §4), with what every number was divided by.
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <numbers>
@@ -40,7 +41,7 @@ struct Row {
   std::map<std::string, double> values;
 };
 
-/// What the losses are divided by.
+/// What the data folder says of the split.
 struct Counts {
   std::int64_t all_tokens = 0;
   std::int64_t words = 0;
@@ -57,15 +58,6 @@ Counts count(const RunOptions& options, const std::string& split) {
           .bytes = chosen.bytes,
           .documents = std::max<std::int64_t>(1, static_cast<std::int64_t>(chosen.documents.size())),
           .symbols = data.vocabulary.size()};
-}
-
-void add_figures(NamedValues& values, double loss, std::int64_t tokens, const Counts& counts) {
-  const double nats = loss * static_cast<double>(tokens);
-  values["token_perplexity"] = std::exp(loss);
-  values["words"] = static_cast<double>(counts.words);
-  values["bytes"] = static_cast<double>(counts.bytes);
-  if (counts.words > 0) values["word_perplexity"] = std::exp(nats / static_cast<double>(counts.words));
-  if (counts.bytes > 0) values["bits_per_byte"] = nats / std::numbers::ln2 / static_cast<double>(counts.bytes);
 }
 
 /// The options of one window and overlap. Throws UsageError for those that the model cannot have.
@@ -88,7 +80,6 @@ Row measure(const EvalOverlapOptions& command, const GlobalOptions& global, cons
     row.tokens = static_cast<std::int64_t>(known->values.at("tokens"));
     row.loss = known->values.at("loss");
     row.seconds = known->values.at("seconds");
-    add_figures(row.values, row.loss, row.tokens, counts);
     if (row.values.count("flops_per_token") == 0) {  // a run's own evaluations leave it to the run's costs
       row.values.merge(core().costs(request.options, counts.symbols));
     }
@@ -105,7 +96,6 @@ Row measure(const EvalOverlapOptions& command, const GlobalOptions& global, cons
       core().evaluate({.model = request.place.model, .options = request.options, .split = command.target.split}, show);
   bar.reset();
   evaluation.split = command.target.split;
-  add_figures(evaluation.values, evaluation.loss, evaluation.tokens, counts);
   record_evaluation(request, evaluation, global.runs);
   return {.window = window,
           .overlap = overlap,
@@ -116,12 +106,11 @@ Row measure(const EvalOverlapOptions& command, const GlobalOptions& global, cons
           .values = {evaluation.values.begin(), evaluation.values.end()}};
 }
 
-/// What is shown of every row: what papers print of a text of byte pairs, and what it costs.
+/// What is shown of every row: what papers print of its kind of text, and what it costs.
 std::vector<const Quantity*> shown_quantities() {
   std::vector<const Quantity*> shown;
   for (const Quantity& quantity : quantities()) {
-    const bool measured = (quantity.texts & TextUnits::kBytePairs) != 0;
-    if (measured && quantity.headline > 0 && !quantity.leads) shown.push_back(&quantity);
+    if (quantity.headline > 0 && quantity.name != "loss") shown.push_back(&quantity);
   }
   shown.push_back(find_quantity("flops_per_token"));
   return shown;
@@ -145,14 +134,18 @@ std::string overlaps_as_json(const std::vector<Row>& rows, const Counts& counts)
 }
 
 std::string overlaps_as_text(const std::vector<Row>& rows, int width) {
+  std::vector<const Quantity*> shown = shown_quantities();
+  std::erase_if(shown, [&](const Quantity* quantity) {
+    return std::none_of(rows.begin(), rows.end(), [&](const Row& row) { return row.values.contains(quantity->name); });
+  });
   std::vector<TextTable::Column> columns{{"window", true}, {"overlap", true}, {"loss", true}};
-  for (const Quantity* quantity : shown_quantities()) columns.push_back({quantity->head, true});
+  for (const Quantity* quantity : shown) columns.push_back({quantity->head, true});
   columns.push_back({"time", true});
   TextTable table(std::move(columns));
   for (const Row& row : rows) {
     std::vector<std::string> cells{std::to_string(row.window), std::to_string(row.overlap),
                                    fmt::format("{:.5f}", row.loss)};
-    for (const Quantity* quantity : shown_quantities()) {
+    for (const Quantity* quantity : shown) {
       const auto value = row.values.find(quantity->name);
       cells.push_back(value == row.values.end() ? "–" : list_number(*quantity, value->second));
     }
@@ -180,17 +173,19 @@ std::string explanation(const Row& row, const Counts& counts, bool state) {
             : "nothing is\ncarried from window to window",
       row.tokens, counts.all_tokens,
       counts.documents == 1 ? "one document" : fmt::format("{} documents", counts.documents));
-  const auto listed = [&](const char* name) { return list_number(quantity(name), row.values.at(name)); };
-  text += fmt::format("loss: {:.4f} nats in all / {} tokens = {:.5f}\n", row.loss * static_cast<double>(row.tokens),
-                      row.tokens, row.loss);
-  text += fmt::format("token perplexity: exp(loss) = {}\n", listed("token_perplexity"));
-  if (counts.words > 0) {
-    text += fmt::format("word perplexity: exp(nats / {} words of the data folder) = {}\n", counts.words,
-                        listed("word_perplexity"));
-  }
-  if (counts.bytes > 0) {
-    text += fmt::format("bits per byte: nats / ln 2 / {} bytes of UTF-8 = {:.4f}\n", counts.bytes,
-                        row.values.at("bits_per_byte"));
+  const double nats = row.loss * static_cast<double>(row.tokens);
+  text += fmt::format("loss: {:.4f} nats in all / {} tokens = {:.5f}\n", nats, row.tokens, row.loss);
+  const auto explain = [&](const char* name, const std::string& formula) {
+    const auto value = row.values.find(name);
+    if (value == row.values.end()) return;
+    text += fmt::format("{}: {} = {}\n", quantity(name).label, formula, list_number(quantity(name), value->second));
+  };
+  explain("bpc", "loss / ln 2");
+  explain("token_perplexity", "exp(loss)");
+  explain("word_perplexity", fmt::format("exp(nats / {} words of the data folder)", counts.words));
+  if (const auto bits = row.values.find("bits_per_byte"); bits != row.values.end() && bits->second > 0) {
+    const auto bytes = static_cast<std::int64_t>(std::llround(nats / std::numbers::ln2 / bits->second));
+    explain("bits_per_byte", fmt::format("nats / ln 2 / {} bytes of UTF-8", bytes));
   }
   const auto flops = row.values.find("flops_per_token");
   if (flops != row.values.end()) {

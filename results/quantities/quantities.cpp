@@ -36,7 +36,7 @@ std::vector<Quantity> known_quantities() {
       {.name = "word_perplexity", .head = "word ppl", .meaning = "perplexity per word of the text", .texts = Text::kBytePairs, .headline = 2},
       {.name = "bits_per_byte", .head = "bits/byte", .meaning = "bits per byte of UTF-8", .headline = 4},
       {.name = "words", .meaning = "words of the split", .texts = Text::kBytePairs, .digits = 0},
-      {.name = "bytes", .meaning = "bytes of the split", .digits = 0},
+      {.name = "bytes", .meaning = "bytes of the split", .texts = Text::kBytePairs, .digits = 0},
       {.name = "seconds", .meaning = "of the evaluation"},
       {.name = "average_span", .meaning = "mean attention span, in tokens", .digits = 0, .live = "span", .live_head = "avg. span", .live_most = "max_span"},
       {.name = "max_span", .meaning = "longest attention span, in tokens", .digits = 0},

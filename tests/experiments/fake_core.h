@@ -94,6 +94,7 @@ class FakeCore : public Core {
             .loss = 2.5,
             .seconds = 0.25,
             .values = {{"bpc", measured(job, overlap)},
+                       {"bits_per_byte", 3.25},
                        {"average_span", 12.0 + static_cast<double>(job.options.eval.batch)},
                        {"flops_per_token", 2000.0 + static_cast<double>(overlap)}}};
   }

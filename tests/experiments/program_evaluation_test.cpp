@@ -149,6 +149,34 @@ TEST_F(ProgramTest, EvalOverlapMeasuresWhatASweepHasNot) {
   EXPECT_THAT(run({"sweep", "sweep.yaml", "--dry-run"}).out, HasSubstr("done already"));
 }
 
+TEST_F(ProgramTest, EvalOverlapRecordsWhatEvalDoes) {
+  write_file(config(), window_config("data"));
+  ASSERT_EQ(run({"train", "run.yaml"}).code, kDone);
+  const fs::path made = run_folders().front();
+  const std::string id = made.filename().string();
+  const std::vector<std::string> ask{"eval-overlap", id, "--window", "8", "--overlap", "4"};
+  const ProgramResult text = run(ask);
+  ASSERT_EQ(text.code, kDone) << text.err;
+  ASSERT_EQ(run({"eval", id, "model.overlap=4"}).code, kDone);
+  std::vector<Json> values;
+  for (const std::string& line : split(read_file(made / "journal.jsonl"), '\n')) {
+    if (line.empty()) continue;
+    const Json record = Json::parse(line);
+    if (record["type"] == "evaluation" && record.contains("settings")) values.push_back(record["values"]);
+  }
+  ASSERT_EQ(values.size(), 2U);
+  EXPECT_EQ(values[0], values[1]) << "on whatever core divides by, in the units that it gives";
+  EXPECT_THAT(text.out, AllOf(HasSubstr("bits/byte"), HasSubstr("3.2500"), Not(HasSubstr("token ppl")),
+                              Not(HasSubstr("word ppl"))));
+  std::vector<std::string> explain = ask;
+  explain.emplace_back("--explain");
+  const ProgramResult explained = run(explain);
+  ASSERT_EQ(explained.code, kDone) << explained.err;
+  // 100 tokens of 2.5 nats at 3.25 bits per byte: 250 / ln 2 / 3.25 = 110.98 bytes.
+  EXPECT_THAT(explained.out, AllOf(HasSubstr("bits per byte: nats / ln 2 / 111 bytes of UTF-8 = 3.2500"),
+                                   Not(HasSubstr("perplexity"))));
+}
+
 TEST_F(ProgramTest, EvalRefusesAWrongSplitOrKey) {
   ASSERT_EQ(run({"train", "run.yaml"}).code, kDone);
   const std::string id = run_folders().front().filename().string();
