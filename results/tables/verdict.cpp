@@ -26,13 +26,23 @@ Verdict judge(const PrintedComparison& compared, const PrintedNumber& printed, c
   return compared.half_width || settings.tolerance ? Verdict::kDiffers : Verdict::kTooFewSeeds;
 }
 
+/// "1.136" of "1.136*".
+std::string_view without_marks(std::string_view text) {
+  std::string_view rest = trim(text);
+  while (!rest.empty() && (rest.back() == '*' || rest.back() == '%')) rest = trim(rest.substr(0, rest.size() - 1));
+  return rest;
+}
+
 }  // namespace
 
 std::optional<PrintedNumber> printed_number(const std::string& text, NumberFormat format) {
-  std::string_view rest = trim(text);
-  while (!rest.empty() && (rest.back() == '*' || rest.back() == '%')) rest = trim(rest.substr(0, rest.size() - 1));
+  std::string_view rest = without_marks(text);
   double unit = format == NumberFormat::kPercent ? 0.01 : 1;
-  if (!rest.empty() && rest.back() == 'B') rest = trim(rest.substr(0, rest.size() - 1));  // bytes
+  if (!rest.empty() && rest.back() == 'B') {
+    rest = trim(rest.substr(0, rest.size() - 1));
+    const bool bytes = format == NumberFormat::kBytes || (!rest.empty() && kPrefixes.find(rest.back()) != rest.npos);
+    if (!bytes) unit *= 1e9;  // "1.5B" parameters
+  }
   if (const std::size_t prefix = rest.empty() ? std::string_view::npos : kPrefixes.find(rest.back());
       prefix != std::string_view::npos) {
     unit *= std::pow(1000.0, static_cast<double>(prefix + 1));

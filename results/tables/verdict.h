@@ -26,8 +26,8 @@ struct PrintedNumber {
   double rounding = 0;
 };
 
-/// "1.136*" is 1.136 ± 0.0005, "38M" 38 million ± half a million; in a column of percents "93.1" is 0.931. Nothing for
-/// text that is no number.
+/// "1.136*" is 1.136 ± 0.0005, "38M" 38 million ± half a million, "1.5B" 1.5 billion, or bytes in a column of
+/// bytes; in a column of percents "93.1" is 0.931. Nothing for text that is no number.
 std::optional<PrintedNumber> printed_number(const std::string& text, NumberFormat format);
 
 struct VerdictSettings {

@@ -19,10 +19,15 @@ TEST(PrintedNumber, ReadsWhatPapersPrint) {
   expect("0.980", NumberFormat::kNumber, 0.98, 0.0005);
   expect("38M", NumberFormat::kCount, 38e6, 0.5e6);
   expect("22.5 GB", NumberFormat::kBytes, 22.5e9, 0.05e9);
+  expect("22.5 GB", NumberFormat::kNumber, 22.5e9, 0.05e9);
+  expect("512 B", NumberFormat::kBytes, 512, 0.5);
+  expect("1.5B", NumberFormat::kCount, 1.5e9, 0.05e9);
+  expect("175B", NumberFormat::kNumber, 175e9, 0.5e9);
   expect("93.1 %", NumberFormat::kPercent, 0.931, 0.0005);
   EXPECT_FALSE(printed_number("–", NumberFormat::kNumber).has_value());
   EXPECT_FALSE(printed_number("", NumberFormat::kNumber).has_value());
   EXPECT_FALSE(printed_number("M", NumberFormat::kCount).has_value());
+  EXPECT_FALSE(printed_number("B", NumberFormat::kCount).has_value());
 }
 
 Verdict verdict(const std::vector<double>& by_seed, const VerdictSettings& settings = {}) {
