@@ -15,6 +15,7 @@
 #include "results/figures/figure.h"
 #include "results/figures/figure_description.h"
 #include "results/tables/table.h"
+#include "results/tables/verdict.h"
 
 namespace xlm {
 namespace {
@@ -145,6 +146,7 @@ class RecipeChecker {
            kAskForRuns);
     }
     check_printed(description, table);
+    check_digits(description);
   }
 
   void check_row(const TableDescription& description, const Table& table, const TableRow& row,
@@ -194,6 +196,29 @@ class RecipeChecker {
                          column),
              "let 'rows', 'columns' and 'also' give it one, or leave it out");
       }
+    }
+  }
+
+  /// A paper prints as many digits all down a column; a number of YAML without quotes may have lost its last zero,
+  /// and with it the verdict would take ten times as much for rounding.
+  void check_digits(const TableDescription& description) {
+    std::map<std::string, std::string> longest;  // of each column: the printed value with most digits
+    for (const auto& [row, cells] : description.printed) {
+      for (const auto& [column, value] : cells) {
+        const std::optional<int> digits = printed_digits(value);
+        if (!digits) continue;
+        std::string& most = longest.try_emplace(column, value).first->second;
+        if (*digits > printed_digits(most)) most = value;
+      }
+    }
+    for (const auto& [row, column] : description.printed_plainly) {
+      const std::string& value = description.printed.at(row).at(column);
+      const std::optional<int> digits = printed_digits(value);
+      if (!digits || *digits == printed_digits(longest.at(column))) continue;
+      find(description.place,
+           fmt::format("table '{}': the printed value {} of {}/{} has fewer digits than others of its column ({})",
+                       description.name, value, row, column, longest.at(column)),
+           "write it with all digits that the paper prints, in quotes: \"29.00\"");
     }
   }
 

@@ -187,6 +187,7 @@ void read_printed_cell(const std::string& row, const std::string& column, const 
     if (items[i].is_null()) continue;
     const std::string label = i == 0 ? column : column + " " + description.also[i - 1].label;
     description.printed[row][label] = scalar_text(items[i], "a printed value");
+    if (!items[i].quoted) description.printed_plainly.emplace(row, label);
   }
 }
 

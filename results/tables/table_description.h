@@ -4,8 +4,10 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/options.h"
@@ -95,6 +97,7 @@ struct TableDescription {
   Stars stars;
   std::map<std::string, std::map<std::string, std::string>> printed;  // row label, column label: the paper's text
   std::vector<std::string> printed_rows;                              // labels in the order of the file
+  std::set<std::pair<std::string, std::string>> printed_plainly;      // row, column: of those, numbers without quotes
   std::vector<std::string> notes;                                     // of the file's own, below the table
   bool paper_size = true;    // the runs are of the paper's own sizes: printed values get a verdict
   std::string paper_length;  // where they are not: how long the paper trains, "600,000 steps, 19.7G tokens"

@@ -35,6 +35,12 @@ std::string_view without_marks(std::string_view text) {
 
 }  // namespace
 
+std::optional<int> printed_digits(const std::string& text) {
+  const std::string_view number = without_marks(text);
+  double value = 0;
+  return parse_real(number, value) ? std::optional(digits_behind_point(number)) : std::nullopt;
+}
+
 std::optional<PrintedNumber> printed_number(const std::string& text, NumberFormat format) {
   std::string_view rest = without_marks(text);
   double unit = format == NumberFormat::kPercent ? 0.01 : 1;

@@ -30,6 +30,9 @@ struct PrintedNumber {
 /// bytes; in a column of percents "93.1" is 0.931. Nothing for text that is no number.
 std::optional<PrintedNumber> printed_number(const std::string& text, NumberFormat format);
 
+/// Digits behind the point of "1.136*": 3. Nothing for text that is no plain number, such as "38M".
+std::optional<int> printed_digits(const std::string& text);
+
 struct VerdictSettings {
   double level = 0.95;              // of the interval over seeds
   std::optional<double> tolerance;  // a difference that does not count, in units of the value; nothing: none is stated
