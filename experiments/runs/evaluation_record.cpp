@@ -93,6 +93,14 @@ bool has_settings(const RunEvaluation& evaluation, const Run& run, const Json& s
   return true;
 }
 
+/// The step whose weights became the model: that of the final evaluations that training made. An earlier program may
+/// have recorded its own at the run's last step.
+std::int64_t step_of_model(const Run& run) {
+  const auto by_training = [](const RunEvaluation& known) { return known.final && known.settings.empty(); };
+  const auto final = std::find_if(run.evaluations.begin(), run.evaluations.end(), by_training);
+  return final != run.evaluations.end() ? final->step : run.step;
+}
+
 /// What a run costs, where nobody has said it yet.
 void add_costs(Journal& journal, const Run& run, const Evaluation& evaluation) {
   Json costs = Json::object();
@@ -131,9 +139,12 @@ fs::path record_evaluation(const EvaluationRequest& request, Evaluation evaluati
   add_experiment(run, request.experiment);
   const Json settings = settings_of(request, data);
   const bool own = differing_settings(run, settings).empty();
-  const auto is_main = [&](const RunEvaluation& known) { return known.main && known.split == evaluation.split; };
-  evaluation.final = std::none_of(run.evaluations.begin(), run.evaluations.end(), is_main);
-  if (evaluation.step == 0) evaluation.step = run.step;
+  if (evaluation.step == 0) evaluation.step = step_of_model(run);
+  const auto stays_main = [&](const RunEvaluation& known) {
+    const bool is_replaced = known.step == evaluation.step && known.settings == settings;
+    return known.main && known.split == evaluation.split && !is_replaced;
+  };
+  evaluation.final = std::none_of(run.evaluations.begin(), run.evaluations.end(), stays_main);
   Json record = evaluation_record(evaluation);
   record["settings"] = settings;
   Journal journal(RunPaths{folder}.journal());

@@ -29,7 +29,8 @@ std::optional<RunEvaluation> find_evaluation(const EvaluationRequest& request, c
 /// Adds the evaluation, with its settings, to the journal of the run that it belongs to: the one that trained the
 /// model, on whichever data it was made. A model folder that no run trained has a run folder "eval-MODEL-DATASET-HASH",
 /// made on first use, for each data that it is measured on. Where the journal has no final
-/// evaluation of the split with the run's own settings, this one counts as final. Returns the folder.
+/// evaluation of the split with the run's own settings, or this one takes its place, this one counts as final. Its step
+/// is that whose weights became the model. Returns the folder.
 fs::path record_evaluation(const EvaluationRequest& request, Evaluation evaluation, const fs::path& runs);
 
 }  // namespace xlm

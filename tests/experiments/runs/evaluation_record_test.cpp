@@ -21,9 +21,9 @@ class EvaluationRecordTest : public ::testing::Test {
   EvaluationRecordTest() : run_(done_run()) {}
 
   /// A run that is done, with final evaluations of valid and test.
-  PlannedRun done_run() {
+  PlannedRun done_run(const std::string& more = "") {
     const fs::path data = make_data(folder_.path() / "data");
-    PlannedRun run = Planner(runs_).plan(read_run_options(parse_yaml(run_config(data), "run.yaml")));
+    PlannedRun run = Planner(runs_).plan(read_run_options(parse_yaml(run_config(data, more), "run.yaml")));
     submit(run);
     const RunReport report = execute(run.paths.folder, [this]() -> Core& { return core_; }, {});
     EXPECT_EQ(report.status, RunStatus::kDone) << report.message;
@@ -64,8 +64,27 @@ TEST_F(EvaluationRecordTest, IsFinalUntilThereIsOneOfTheSplitWithTheRunsOwnSetti
     if (evaluation.split == "train") {
       EXPECT_EQ(evaluation.main, evaluation.values.at("loss") == 0);
     }
-    EXPECT_EQ(evaluation.step, 10) << "the run's last, where the evaluation names none";
+    EXPECT_EQ(evaluation.step, 10) << "the run's last became the model";
   }
+}
+
+TEST_F(EvaluationRecordTest, IsOfTheStepWhoseWeightsBecameTheModel) {
+  core_.orders = "best-at=6";
+  run_ = done_run("seed: 2\n");
+  evaluate("train", 0);
+  evaluate("test", 4);
+  for (const RunEvaluation& evaluation : read_run(run_.paths.folder).evaluations) {
+    const bool last = evaluation.split == "valid" && !evaluation.final;
+    EXPECT_EQ(evaluation.step, last ? 10 : 6) << evaluation.split << " " << evaluation.settings;
+  }
+}
+
+TEST_F(EvaluationRecordTest, MadeAgainItTakesThePlaceOfTheOneBefore) {
+  evaluate("train", 0);
+  evaluate("train", 0);
+  const xlm::Run run = read_run(run_.paths.folder);
+  const auto is_main = [](const RunEvaluation& known) { return known.main && known.split == "train"; };
+  EXPECT_EQ(std::count_if(run.evaluations.begin(), run.evaluations.end(), is_main), 1);
 }
 
 }  // namespace
