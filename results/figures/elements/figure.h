@@ -21,7 +21,7 @@ struct FigureSeries {
   std::string label;  // empty: the only one
   std::vector<FigurePoint> points;
   bool joined = false;        // its points are joined by a line
-  bool smooth = false;        // a running mean: a line with a band, however few its points are
+  bool smooth = false;        // a running mean: a line, and a band of the spread, however few its points are
   std::vector<double> marks;  // text: places on x behind which a line stands
 };
 

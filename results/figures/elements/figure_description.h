@@ -85,10 +85,7 @@ struct FigureDescription {
             kAggregateNames);
     v.field({.name = "spread", .help = "sd: error bars of one sample standard deviation"}, spread, kSpreadNames);
     v.field({.name = "over", .help = "what runs of one point differ in"}, over);
-    v.field({.name = "smooth",
-             .help = "line: a running mean over so many points, with a band; 0: none",
-             .min = 0,
-             .max = 1e5},
+    v.field({.name = "smooth", .help = "line: a running mean over so many points; 0: none", .min = 0, .max = 1e5},
             smooth);
     v.field({.name = "from_zero", .help = "bars: begin at zero; false: where the data want it"}, from_zero);
     v.field({.name = "width", .help = "of the picture, in inches; 0: as suits its kind", .min = 0, .max = 40}, width);

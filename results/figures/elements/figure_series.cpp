@@ -221,17 +221,18 @@ void smooth_series(Figure& figure) {
       const std::size_t end = std::min(points.size(), i + window / 2 + 1);
       std::vector<double> ys;
       double squares = 0;
+      std::size_t with_spread = 0;
       for (std::size_t k = begin; k < end; ++k) {
         ys.push_back(points[k].y);
-        squares += points[k].spread.value_or(0) * points[k].spread.value_or(0);
+        if (!points[k].spread) continue;
+        squares += *points[k].spread * *points[k].spread;
+        ++with_spread;
       }
       series.points[i].y = mean(ys);
-      const bool over_seeds = points[i].spread.has_value();
-      series.points[i].spread = over_seeds ? std::sqrt(squares / static_cast<double>(ys.size())) : sample_deviation(ys);
+      if (points[i].spread) series.points[i].spread = std::sqrt(squares / static_cast<double>(with_spread));
     }
   }
-  figure.caption += fmt::format("{}running mean over {} points{}", figure.caption.empty() ? "" : "; ", window,
-                                figure.caption.empty() ? ", with their standard deviation" : "");
+  figure.caption += fmt::format("{}running mean over {} points", figure.caption.empty() ? "" : "; ", window);
 }
 
 Better better_of(const std::string& column) {

@@ -73,8 +73,8 @@ BuiltFigure series_figure(RunTable& runs, const FigureDescription& description,
 /// tell apart.
 void describe_variation(Figure& figure, const Variation& variation);
 
-/// A running mean of every series over description.smooth points, fewer at its ends, with a band of the standard
-/// deviation: over the seeds where there are several, otherwise of the points that went in.
+/// A running mean of every series over description.smooth points, fewer at its ends. Spreads over seeds become a band;
+/// a single run has none, whose own noise would be taken for that of seeds.
 void smooth_series(Figure& figure);
 
 /// Which way the best of a column's numbers lies.

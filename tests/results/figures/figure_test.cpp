@@ -46,6 +46,17 @@ class Figures : public ::testing::Test {
 
   NothingToShow nothing(const std::string& yaml) { return std::get<NothingToShow>(built(yaml)); }
 
+  /// A run of the experiment `noise` whose bpc jumps from step to step between two values, `above` higher than 1 and 3.
+  void add_noisy_run(const std::string& id, int seed, double above) {
+    const MadeRun noisy{.id = id, .experiment = "noise", .seed = seed};
+    maker_.write_config(noisy);
+    Journal out = maker_.journal(noisy);
+    out.append("state", {{"state", "running"}, {"host", "here"}, {"pid", 42}});
+    for (int step = 1; step <= 6; ++step)
+      out.append("metric", {{"step", step}, {"values", {{"bpc", (step % 2 == 0 ? 3.0 : 1.0) + above}}}});
+    store_.sync(maker_.runs());
+  }
+
   TemporaryFolder temporary_;
   RunMaker maker_{temporary_.path() / "runs"};
   Store store_ = Store::in_memory();
@@ -176,26 +187,35 @@ TEST_F(Figures, HaveTheSizeAndTheFontOfThePaper) {
   EXPECT_THAT(plotly_figure(own)["layout"]["font"]["family"].get<std::string>(), StartsWith("'Latin Modern Roman', "));
 }
 
-TEST_F(Figures, NoisyCurvesAreSmoothedWithABand) {
-  const MadeRun noisy{.id = "noisy", .experiment = "noise"};
-  maker_.write_config(noisy);
-  Journal out = maker_.journal(noisy);
-  out.append("state", {{"state", "running"}, {"host", "here"}, {"pid", 42}});
-  for (int step = 1; step <= 6; ++step)
-    out.append("metric", {{"step", step}, {"values", {{"bpc", step % 2 == 0 ? 3.0 : 1.0}}}});
-  store_.sync(maker_.runs());
+TEST_F(Figures, NoisyCurvesAreSmoothed) {
+  add_noisy_run("noisy", 1, 0);
   const Figure smooth = figure("figure: F\nkind: line\nx: step\ny: bpc\nwhere: {experiment: noise}\nsmooth: 3\n");
   const std::vector<FigurePoint>& points = smooth.series[0].points;
   ASSERT_EQ(points.size(), 6);
   EXPECT_NEAR(points[0].y, 2, 1e-12) << "of two points at the end";
   EXPECT_NEAR(points[1].y, 5.0 / 3, 1e-12);
   EXPECT_NEAR(points[2].y, 7.0 / 3, 1e-12);
-  EXPECT_NEAR(*points[2].spread, 2 / std::sqrt(3.0), 1e-12);
-  EXPECT_EQ(smooth.caption, "running mean over 3 points, with their standard deviation");
+  EXPECT_FALSE(points[2].spread) << "a single run's own noise would look like that of seeds";
+  EXPECT_EQ(smooth.caption, "running mean over 3 points");
+  EXPECT_THAT(gnuplot_script(smooth, PictureFormat::kSvg), Not(HasSubstr("with filledcurves")));
+}
+
+TEST_F(Figures, SmoothedCurvesOfSeveralSeedsHaveABand) {
+  add_noisy_run("one", 1, 0);
+  add_noisy_run("two", 2, 1);
+  const std::string text = "figure: F\nkind: line\nx: step\ny: bpc\nwhere: {experiment: noise}\nsmooth: 3\n";
+  const Figure smooth = figure(text);
+  EXPECT_NEAR(smooth.series[0].points[2].y, 7.0 / 3 + 0.5, 1e-12);
+  EXPECT_NEAR(*smooth.series[0].points[2].spread, std::sqrt(0.5), 1e-12) << "of values that lie 1 apart";
+  EXPECT_EQ(smooth.caption, "mean and standard deviation over 2 seeds; running mean over 3 points");
   EXPECT_THAT(gnuplot_script(smooth, PictureFormat::kSvg), HasSubstr("with filledcurves")) << "few as they are";
   const Json page = plotly_figure(smooth);
   EXPECT_EQ(page["data"][0]["fill"], "toself");
   EXPECT_FALSE(page["data"][1].contains("error_y"));
+  const Figure bare = figure(text + "spread: none\n");
+  EXPECT_FALSE(bare.series[0].points[2].spread);
+  EXPECT_EQ(bare.caption, "mean over 2 seeds; running mean over 3 points");
+  EXPECT_THAT(gnuplot_script(bare, PictureFormat::kSvg), Not(HasSubstr("with filledcurves")));
 }
 
 TEST_F(Figures, FrontIsAStaircase) {
