@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "cmd/results_store.h"
+#include "experiments/configuration/run_id.h"
 #include "results/quantities/number_format.h"
 #include "results/store/statistics.h"
 #include "results/store/variation.h"
@@ -43,12 +44,13 @@ struct Setting {
   }
 };
 
-/// A run by its id or a unique prefix stands for all runs that differ from it in the seed alone.
+/// A run by its id, or the beginning of that or of its hash, stands for all runs that differ from it in the seed alone.
 std::vector<std::size_t> select(RunTable& runs, const std::string& text) {
   if (text.find_first_of("=<>") != std::string::npos) return runs.select(parse_filters({text}));
+  const std::vector<std::string> ids = ids_called(text, runs.ids());
   std::vector<std::size_t> named;
   for (std::size_t run = 0; run < runs.size(); ++run) {
-    if (runs.id(run).starts_with(text)) named.push_back(run);
+    if (std::find(ids.begin(), ids.end(), runs.id(run)) != ids.end()) named.push_back(run);
   }
   if (named.empty()) {
     throw DataError(fmt::format("'{}' is neither a run nor a condition (KEY=VALUE){}\nsee `xlm runs ls`", text,
@@ -58,7 +60,10 @@ std::vector<std::size_t> select(RunTable& runs, const std::string& text) {
   const Value group = groups[named.front()];
   for (const std::size_t run : named) {
     if (!same_value(groups[run], group)) {
-      throw UsageError(fmt::format("several different runs begin with '{}'\nname one of them by more of its id", text));
+      const std::size_t shown = std::min<std::size_t>(ids.size(), 5);
+      throw UsageError(fmt::format("'{}' may be several different runs: {}{}\nname one of them by more of its id", text,
+                                   join({ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(shown)}, ", "),
+                                   shown < ids.size() ? ", …" : ""));
     }
   }
   std::vector<std::size_t> all;

@@ -14,7 +14,7 @@
 namespace xlm {
 
 void EvaluationTarget::declare(CLI::App& app) {
-  app.add_option("model", model, "Run id or its unique beginning, run folder, or model folder")
+  app.add_option("model", model, "Run id, the beginning of it or of its hash, run folder, or model folder")
       ->required()
       ->type_name("MODEL");
   app.add_option("overrides", overrides, "How it is evaluated: eval.batch=4 device=cpu")->type_name("KEY=VALUE");

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/progress.h"
 #include "base/text.h"
+#include "experiments/configuration/run_id.h"
 #include "experiments/runs/run_lock.h"
 #include "results/store/run_list.h"
 #include "results/store/unmet_condition.h"
@@ -89,11 +90,8 @@ std::string find_run(const RunTable& runs, const std::string& name) {
   std::string id = name;
   while (id.ends_with('/')) id.pop_back();
   id = fs::path(id).filename().string();  // a run folder will do
-  const auto begin = std::lower_bound(runs.ids().begin(), runs.ids().end(), id);
-  if (begin != runs.ids().end() && *begin == id) return id;
-  std::vector<std::string> candidates;
-  for (auto run = begin; run != runs.ids().end() && run->starts_with(id); ++run) candidates.push_back(*run);
-  if (candidates.size() == 1 && !id.empty()) return candidates.front();
+  const std::vector<std::string> candidates = ids_called(id, runs.ids());
+  if (candidates.size() == 1) return candidates.front();
   if (candidates.empty()) {
     throw DataError(fmt::format("there is no run '{}'{}\n`xlm runs ls` lists the runs", name, near_id(id, runs.ids())));
   }

@@ -22,8 +22,9 @@ SyncOptions sync_options(const GlobalOptions& global);
 /// What to tell someone whose store has no runs.
 std::string no_runs_hint(const GlobalOptions& global);
 
-/// The one run that `name` means: an id, the start of one, or a run folder. Throws DataError with the nearest id where
-/// there is none, as for any other thing that is missing, and UsageError with the candidates of several.
+/// The one run that `name` means: an id, the beginning of one or of its hash, or a run folder. Throws DataError with
+/// the nearest id where there is none, as for any other thing that is missing, and UsageError with the candidates of
+/// several.
 std::string find_run(const RunTable& runs, const std::string& name);
 
 /// Ids of the runs that are named and of those that fulfil the conditions; of all runs where neither is given. Throws

@@ -306,7 +306,7 @@ std::function<int()> declare_runs(CLI::App& app, const GlobalOptions& global) {
 
   CLI::App* one =
       app.add_subcommand("show", "All about one run: configuration, states, evaluations, spans, checkpoints");
-  one->add_option("RUN", options->run, "Run id, the start of one, or a run folder")->required();
+  one->add_option("RUN", options->run, "Run id, the beginning of one or of its hash, or a run folder")->required();
   one->footer("Example:\n  xlm runs show adaptive-span-text8-3fa9c1d240b7e115");
   choices.emplace_back(one, show_run);
 

@@ -127,7 +127,7 @@ int run_sample(const SampleOptions& options, const GlobalOptions& global) {
 
 std::function<int()> declare_sample(CLI::App& app, const GlobalOptions& global) {
   const auto options = std::make_shared<SampleOptions>();
-  app.add_option("model", options->model, "Run id or its unique beginning, run folder, or model folder")
+  app.add_option("model", options->model, "Run id, the beginning of it or of its hash, run folder, or model folder")
       ->required()
       ->type_name("MODEL");
   app.add_option("overrides", options->overrides, "How it is computed: device=cpu model.window=1024")

@@ -86,7 +86,7 @@ std::function<int()> declare_segment(CLI::App& app, const GlobalOptions& global)
       "\nExamples:\n"
       "  xlm segment hourglass-text8-3fa9c1d240b7e115 --text 'the quick brown fox'\n"
       "  xlm segment runs/hourglass-text8-3fa9c1d240b7e115/model --file page.txt --clean text8 --json\n");
-  app.add_option("model", command->model, "Run id or its unique beginning, run folder, or model folder")
+  app.add_option("model", command->model, "Run id, the beginning of it or of its hash, run folder, or model folder")
       ->required()
       ->type_name("MODEL");
   app.add_option("overrides", command->overrides, "How it is read: eval.context=512 device=cpu")

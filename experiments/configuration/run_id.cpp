@@ -2,7 +2,9 @@
 #include "experiments/configuration/run_id.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -117,6 +119,21 @@ std::string run_name(const std::string& model, const std::string& dataset, const
 
 std::string run_id(const RunOptions& options, const RunInputs& inputs) {
   return run_name(options.model.type(), inputs.data.dataset, sha256(run_identity(options, inputs)));
+}
+
+std::vector<std::string> ids_called(const std::string& text, const std::vector<std::string>& ids) {
+  if (text.empty()) return {};
+  if (std::find(ids.begin(), ids.end(), text) != ids.end()) return {text};
+  std::vector<std::string> called;
+  const auto begins = [&](const std::string& id) { return id.starts_with(text); };
+  std::copy_if(ids.begin(), ids.end(), std::back_inserter(called), begins);
+  if (!called.empty()) return called;
+  const auto hash_begins = [&](const std::string& id) {
+    const std::size_t dash = id.rfind('-');
+    return dash != std::string::npos && std::string_view(id).substr(dash + 1).starts_with(text);
+  };
+  std::copy_if(ids.begin(), ids.end(), std::back_inserter(called), hash_begins);
+  return called;
 }
 
 std::string earlier_run_id(const std::string& id) { return id.substr(0, id.size() - kHashDigits + kEarlierHashDigits); }

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "core/api/interface.h"
 #include "datasets/prepared/prepared.h"
@@ -33,6 +34,10 @@ std::string run_id(const RunOptions& options, const RunInputs& inputs);
 
 /// The same of other work: the type of its model, its dataset, and a hash in hexadecimal digits.
 std::string run_name(const std::string& model, const std::string& dataset, const std::string& hash);
+
+/// Which of `ids` a user means by `text`: the one that is so called; otherwise those that begin with it; otherwise
+/// those whose hash, behind the last dash, does, as boards show it.
+std::vector<std::string> ids_called(const std::string& text, const std::vector<std::string>& ids);
 
 /// What the folder of a run or of evaluations with this id was called when ids had 32 bits of the same hash. Different
 /// work may share such a name.

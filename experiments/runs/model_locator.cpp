@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "experiments/configuration/run_id.h"
 #include "experiments/runs/live_run.h"
 
 namespace xlm {
@@ -27,20 +28,16 @@ std::vector<std::string> all_runs(const fs::path& runs) {
   return ids;
 }
 
-/// The folder of the run whose id is, or alone begins with, `text`.
+/// The folder of the only run that `text` may mean.
 fs::path run_called(const std::string& text, const fs::path& runs) {
   const std::vector<std::string> ids = all_runs(runs);
-  std::vector<std::string> matches;
-  for (const std::string& id : ids) {
-    if (id == text) return runs / id;
-    if (id.rfind(text, 0) == 0) matches.push_back(id);
-  }
+  std::vector<std::string> matches = ids_called(text, ids);
   if (matches.size() == 1) return runs / matches.front();
   if (matches.size() > 1) {
     constexpr std::size_t kShown = 5;
     const std::string more = matches.size() > kShown ? fmt::format(" and {} more", matches.size() - kShown) : "";
     matches.resize(std::min(matches.size(), kShown));
-    throw UsageError(fmt::format("'{}' is the beginning of several runs: {}{}", text, join(matches, ", "), more));
+    throw UsageError(fmt::format("'{}' may be several runs: {}{}", text, join(matches, ", "), more));
   }
   throw DataError(fmt::format("there is no run or model folder '{}'{}\n'xlm runs ls' lists the runs of {}", text,
                               did_you_mean(text, ids), runs.string()));

@@ -451,6 +451,25 @@ TEST_F(ResultsCommands, LookingIntoAFolderWithoutRunsLeavesNothingThere) {
 }
 
 TEST_F(ResultsCommands, AMistypedRunIsSuggestedAndAnotherOneIsNot) {
+TEST_F(ResultsCommands, TheBeginningOfTheHashIsANameToo) {
+  for (const char* id :
+       {"adaptive-span-text8-f408d66da1b2c3d4", "gpt2-text8-f408d6000a1b2c3d", "f40-span-text8-0000000100000002"}) {
+    maker_.make({.id = id});
+  }
+  for (const char* name : {"f408d66d", "f408d66da1b2c3d4", "f408d66"}) {
+    EXPECT_EQ(json(fmt::format("runs show {}", name))["run_id"], "adaptive-span-text8-f408d66da1b2c3d4") << name;
+    EXPECT_THAT(xlm(fmt::format("eval {}", name)).err, HasSubstr("model of adaptive-span-text8-f408d66da1b2c3d4"));
+  }
+  EXPECT_EQ(json("runs show f40-")["run_id"], "f40-span-text8-0000000100000002");
+  EXPECT_EQ(json("runs show f40")["run_id"], "f40-span-text8-0000000100000002") << "the beginning of an id goes first";
+  for (const char* command : {"runs show", "eval"}) {
+    const ProgramResult either = xlm(fmt::format("{} f408d6", command));
+    EXPECT_EQ(either.code, 2) << either.err;
+    EXPECT_THAT(either.err, HasSubstr("adaptive-span-text8-f408d66da1b2c3d4, gpt2-text8-f408d6000a1b2c3d"));
+    EXPECT_EQ(xlm(fmt::format("{} 08d66d", command)).code, 3) << "no beginning";
+  }
+}
+
   make_sweep();
   EXPECT_THAT(xlm("runs show adaptive-span-text8-0000000x").err,
               HasSubstr("did you mean 'adaptive-span-text8-00000001'"));
