@@ -138,7 +138,7 @@ std::function<int()> declare_figure(CLI::App& app, const GlobalOptions& global) 
       "page needs only a browser, and leads from every point to its runs.\n\n"
       "Examples:\n"
       "  xlm figure experiments/recipes/adaptive-span/span-limit.yaml --out figures/\n"
-      "  xlm figure experiments/recipes/adaptive-span/span-limit.yaml --name spans-per-head --out spans.pdf\n"
+      "  xlm figure experiments/recipes/adaptive-span/span-limit.yaml --name spans --out spans.pdf\n"
       "  xlm figure curves.yaml --where seed=1 --format all --out figures/");
   return [options, &global] { return run_figure(*options, global); };
 }

@@ -31,13 +31,14 @@ std::string help_of(const CLI::App& program, const std::vector<std::string>& wor
     const std::vector<const CLI::App*> choices = commands_of(*command);
     std::vector<std::string> names;
     for (const CLI::App* choice : choices) names.push_back(choice->get_name());
-    const auto found = std::find(names.begin(), names.end(), word);
-    if (found == names.end()) {
+    const auto called = [&word](const CLI::App* sub) { return sub->get_name() == word; };
+    const std::vector<const CLI::App*> found = command->get_subcommands(called);  // one that lists leave out, too
+    if (found.empty()) {
       throw UsageError(fmt::format("unknown command '{}'{}\nrun 'xlm help' for the list", join(words, " "),
                                    did_you_mean(word, names)));
     }
     name += " " + word;
-    command = choices[static_cast<std::size_t>(found - names.begin())];
+    command = found.front();
   }
   // App::help would give that of the command that was parsed, which is this one.
   return command->get_formatter()->make_help(command, name, CLI::AppFormatMode::Normal);

@@ -179,6 +179,10 @@ int run(int argc, char** argv) {
     }
     if (command.summary.empty()) sub->group("");  // for the program's own use
   }
+  if (argc == 1) {
+    say(app.help());
+    return kUsage;
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForVersion& version) {

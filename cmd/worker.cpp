@@ -61,6 +61,7 @@ int do_list(const WorkerOptions& options, const GlobalOptions& global) {
 
 std::function<int()> declare_worker(CLI::App& app, const GlobalOptions& global) {
   const auto options = std::make_shared<WorkerOptions>();
+  app.description("Do a submitted run, or the runs of a list: launchers start it");
   CLI::Option* run = app.add_option("run", options->folder, "Run folder");
   app.add_option("--threads", options->threads, "CPU threads of a run that has not started yet");
   app.add_flag("--retry", options->retry, "Try a diverged run again");

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "base/files.h"
 #include "base/text.h"
 #include "cmd/typed_command.h"
 
@@ -31,13 +32,23 @@ std::string without_shell(const std::string& line) {
   return std::string(trim(line));
 }
 
+/// What --name chooses of a recipe must be in it.
+std::string lacking_name(const std::string& command) {
+  static const std::regex named(R"(xlm \S+ (experiments/recipes/\S+\.yaml)\b.* --name (\S+).*)");
+  std::smatch parts;
+  if (!std::regex_match(command, parts, named)) return "";
+  const std::string recipe = read_file(fs::path(XLM_SOURCE_DIR) / parts[1].str());
+  const std::regex described("(^|\n)( *name: | +)" + parts[2].str() + ":?(\n|$)");
+  return std::regex_search(recipe, described) ? "" : fmt::format("{}: the recipe describes no such", command);
+}
+
 /// Why the program does not take it; empty where it does. What stands within a sentence may leave out what the
 /// sentence says, and `xlm --version` is no command.
 std::string problem_with(const std::string& command, bool in_sentence) {
   if (command.starts_with("xlm -") || command.find("…") != std::string::npos) return "";
   try {
     TypedCommand typed(command);
-    return "";
+    return lacking_name(command);
   } catch (const UsageError& error) {
     const std::string message = error.what();
     const bool unfinished = message.find("required") != std::string::npos;

@@ -556,7 +556,10 @@ TEST_F(ResultsCommands, HelpIsACommandToo) {
   const ProgramResult wrong = xlm("help runs lss");
   EXPECT_EQ(wrong.code, 2);
   EXPECT_THAT(wrong.err, HasSubstr("unknown command 'runs lss' (did you mean 'ls'?)"));
-  EXPECT_EQ(xlm("help worker").code, 2) << "for the program's own use";
+  EXPECT_THAT(xlm("help worker").out, HasSubstr("--sweep FILE")) << "not in the list, but docs/clusters.md names it";
+  const ProgramResult bare = xlm("");
+  EXPECT_EQ(bare.code, 2);
+  EXPECT_EQ(bare.err, xlm("--help").out);
 }
 
 TEST_F(ResultsCommands, ThePageForManHasEveryCommandAndOption) {
