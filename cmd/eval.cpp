@@ -46,7 +46,7 @@ std::string eval_as_text(const std::string& model, const Evaluation& evaluation)
 }
 
 int run_eval(const EvaluationTarget& target, const GlobalOptions& global) {
-  check_split(target.split);
+  target.check();
   const LocatedModel place = locate_model(target.model, global.runs);
   RunOptions options = read_model_folder(place.model, target.overrides);
   options.data.path = evaluation_data(target.data, place);

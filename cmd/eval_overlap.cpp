@@ -198,7 +198,7 @@ std::string explanation(const Row& row, const Counts& counts, bool state) {
 }
 
 int run_eval_overlap(const EvalOverlapOptions& command, const GlobalOptions& global) {
-  check_split(command.target.split);
+  command.target.check();
   const LocatedModel place = locate_model(command.target.model, global.runs);
   RunOptions options = read_model_folder(place.model, command.target.overrides);
   options.data.path = evaluation_data(command.target.data, place);

@@ -1,6 +1,7 @@
 // Which data and which split a command evaluates.
 #include "cmd/evaluation_target.h"
 
+#include <algorithm>
 #include <vector>
 
 #include <fmt/format.h>
@@ -34,6 +35,12 @@ std::string evaluation_data(const std::string& given, const LocatedModel& place)
     path = known->scalar;
   }
   if (path.empty()) throw UsageError("--data is missing: a prepared data folder (xlm prepare-data)");
+  if (fs::is_regular_file(path)) {
+    throw DataError(
+        fmt::format("{} is a file, and a prepared data folder is wanted\nif it is a text, make the folder with: xlm "
+                    "prepare-data text --from {} --out data/{}",
+                    path, path, fs::path(path).stem().string()));
+  }
   if (!fs::is_directory(path)) {
     throw DataError(
         fmt::format("there is no prepared data folder {}\nmake it with: xlm prepare-data DATASET --from FILES "
@@ -43,13 +50,16 @@ std::string evaluation_data(const std::string& given, const LocatedModel& place)
   return path;
 }
 
-void check_split(const std::string& split) {
+void EvaluationTarget::check() const {
   const std::vector<std::string> splits{"train", "valid", "test"};
-  for (const std::string& known : splits) {
-    if (split == known) return;
+  if (std::find(splits.begin(), splits.end(), split) == splits.end()) {
+    throw UsageError(
+        fmt::format("--split is '{}'{}; it must be one of {}", split, did_you_mean(split, splits), join(splits, ", ")));
   }
-  throw UsageError(
-      fmt::format("--split is '{}'{}; it must be one of {}", split, did_you_mean(split, splits), join(splits, ", ")));
+  for (const std::string& word : overrides) {
+    if (word.find('=') != std::string::npos || !fs::exists(word)) continue;
+    throw UsageError(fmt::format("'{}' is not KEY=VALUE; data are named with --data: --data {}", word, word));
+  }
 }
 
 }  // namespace xlm

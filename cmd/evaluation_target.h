@@ -18,13 +18,13 @@ struct EvaluationTarget {
   std::string split = "test";
 
   void declare(CLI::App& app);
+
+  /// Throws UsageError when `split` is none of train, valid and test, or a setting is a path.
+  void check() const;
 };
 
 /// The data folder `given`, or the one that the model's run was trained on. Throws UsageError when there is neither,
 /// DataError when it is not there.
 std::string evaluation_data(const std::string& given, const LocatedModel& place);
-
-/// Throws UsageError when `split` is none of train, valid and test.
-void check_split(const std::string& split);
 
 }  // namespace xlm

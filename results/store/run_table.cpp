@@ -117,7 +117,7 @@ const std::vector<Value>& RunTable::column(const std::string& name) {
   throw UsageError(
       fmt::format("no run in the store has a column '{}'{}\n"
                   "`xlm runs show RUN` lists the columns of a run",
-                  name, did_you_mean(name, column_names())));
+                  name, name == "run" ? " (did you mean 'run_id'?)" : did_you_mean(name, column_names())));
 }
 
 const std::vector<Value>& RunTable::column_or_nothing(const std::string& name) { return find(name).values; }

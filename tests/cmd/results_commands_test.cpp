@@ -80,6 +80,7 @@ TEST_F(ResultsCommands, ListIsSyncedNewestFirstAndFiltered) {
   EXPECT_EQ(json("runs ls --where 'model.span >= 100, seed = 2' --limit 9").size(), 2);
   EXPECT_EQ(xlm("runs ls --where model.spam=64").code, 2);
   EXPECT_EQ(xlm("runs ls --where nonsense").code, 2);
+  EXPECT_THAT(xlm("runs ls --columns run").err, HasSubstr("did you mean 'run_id'"));
   EXPECT_EQ(xlm("runs ls --limit -1").code, 2);
 }
 
@@ -450,7 +451,6 @@ TEST_F(ResultsCommands, LookingIntoAFolderWithoutRunsLeavesNothingThere) {
   EXPECT_FALSE(fs::exists(temporary_.path() / "data" / "results.db"));
 }
 
-TEST_F(ResultsCommands, AMistypedRunIsSuggestedAndAnotherOneIsNot) {
 TEST_F(ResultsCommands, TheBeginningOfTheHashIsANameToo) {
   for (const char* id :
        {"adaptive-span-text8-f408d66da1b2c3d4", "gpt2-text8-f408d6000a1b2c3d", "f40-span-text8-0000000100000002"}) {
@@ -470,6 +470,7 @@ TEST_F(ResultsCommands, TheBeginningOfTheHashIsANameToo) {
   }
 }
 
+TEST_F(ResultsCommands, AMistypedRunIsSuggestedAndAnotherOneIsNot) {
   make_sweep();
   EXPECT_THAT(xlm("runs show adaptive-span-text8-0000000x").err,
               HasSubstr("did you mean 'adaptive-span-text8-00000001'"));

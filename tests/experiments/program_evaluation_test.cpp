@@ -187,6 +187,24 @@ TEST_F(ProgramTest, EvalRefusesAWrongSplitOrKey) {
   EXPECT_EQ(run({"eval", id, "--data", "nowhere"}).code, kBadData);
 }
 
+TEST_F(ProgramTest, EvalSaysHowAnotherTextIsGiven) {
+  ASSERT_EQ(run({"train", "run.yaml"}).code, kDone);
+  const std::string id = run_folders().front().filename().string();
+  write_file(folder_.path() / "letters.txt", "abcabc");
+  const ProgramResult text = run({"eval", id, "--data", "letters.txt"});
+  EXPECT_EQ(text.code, kBadData);
+  EXPECT_THAT(text.err, AllOf(HasSubstr("letters.txt is a file, and a prepared data folder is wanted"),
+                              HasSubstr("xlm prepare-data text --from letters.txt --out data/letters\n")));
+  for (const char* command : {"eval", "eval-overlap"}) {
+    std::vector<std::string> words{command, id, data_.string()};
+    if (words.front() == "eval-overlap") words.insert(words.end(), {"--window", "8"});
+    const ProgramResult folder = run(words);
+    EXPECT_EQ(folder.code, kUsage);
+    EXPECT_THAT(folder.err, HasSubstr("is not KEY=VALUE; data are named with --data: --data " + data_.string()));
+  }
+  EXPECT_THAT(run({"eval", id, "eval.batch"}).err, Not(HasSubstr("--data")));
+}
+
 /// A journal of an older program, or one that somebody has edited: its lines have no checksums then.
 TEST_F(ProgramTest, EvalOverlapMeasuresAgainWhatIsKnownInPartOnly) {
   write_file(config(), window_config("data"));
