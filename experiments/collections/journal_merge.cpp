@@ -35,7 +35,7 @@ double time_in(const Json& record) {
 
 /// Records that may follow the end of a run, in any order.
 bool may_follow_the_end(const std::string& line) {
-  constexpr std::array<std::string_view, 5> kTypes{"evaluation", "wanted", "experiment", "message", "trace"};
+  constexpr std::array<std::string_view, 6> kTypes{"evaluation", "wanted", "experiment", "message", "trace", "costs"};
   const Json record = record_in(line);
   const std::string type = record.value("type", "");
   return std::find(kTypes.begin(), kTypes.end(), type) != kTypes.end();
@@ -52,28 +52,44 @@ std::vector<std::string> by_time(std::vector<std::string> lines) {
   return lines;
 }
 
-/// The experiment that a record makes its run a part of; "": none.
-std::string experiment_in(const Json& record) {
+/// What a record asks of its run, whatever its course: that it belongs to an experiment, or an evaluation. "": nothing.
+std::string request_in(const Json& record) {
   const std::string type = record.value("type", "");
+  if (type == "wanted") return Json({record.value("split", Json()), record.value("changes", Json())}).dump();
   const char* key = type == "experiment" ? "name" : type == "state" ? "experiment" : nullptr;
   return key != nullptr && record.contains(key) && record[key].is_string() ? record[key].get<std::string>() : "";
 }
 
-/// `lines`, and records of the experiments that the run belongs to by `other` alone. The order of the records at the
-/// end does not tell in which order runs were merged.
-std::vector<std::string> with_experiments_of(std::vector<std::string> lines, const std::vector<std::string>& other) {
+/// A record of nothing but what another asks for, by no worker: it counts whatever the course of the run.
+std::string request_line(const Json& record) {
+  Json request = {{"type", "experiment"}, {"time", time_in(record)}, {"name", request_in(record)}};
+  if (record.value("type", "") == "wanted") {
+    request = {{"type", "wanted"},
+               {"time", time_in(record)},
+               {"split", record.value("split", Json())},
+               {"changes", record.value("changes", Json())}};
+  }
+  return request.dump();
+}
+
+/// `lines`, and what is asked of the run in `other` alone. The order of the records at the end does not tell in which
+/// order runs were merged.
+std::vector<std::string> with_requests_of(std::vector<std::string> lines, const std::vector<std::string>& other) {
   std::set<std::string> known;
-  for (const std::string& line : lines) known.insert(experiment_in(record_in(line)));
+  for (const std::string& line : lines) known.insert(request_in(record_in(line)));
   const std::size_t before = lines.size();
   for (const std::string& line : other) {
     const Json record = record_in(line);
-    const std::string name = experiment_in(record);
-    if (name.empty() || !known.insert(name).second) continue;
-    lines.push_back(Json({{"type", "experiment"}, {"time", time_in(record)}, {"name", name}}).dump());
+    const std::string request = request_in(record);
+    if (!request.empty() && known.insert(request).second) lines.push_back(request_line(record));
   }
   if (lines.size() == before) return lines;
+  const auto is_request = [](const std::string& line) {
+    const std::string type = record_in(line).value("type", "");
+    return type == "experiment" || type == "wanted";
+  };
   auto tail = lines.end();
-  while (tail != lines.begin() && record_in(*(tail - 1)).value("type", "") == "experiment") --tail;
+  while (tail != lines.begin() && is_request(*(tail - 1))) --tail;
   const std::vector<std::string> sorted = by_time({tail, lines.end()});
   lines.erase(tail, lines.end());
   lines.insert(lines.end(), sorted.begin(), sorted.end());
@@ -129,7 +145,7 @@ JournalVerdict compare_runs(const fs::path& here, const fs::path& there) {
     return {.relation = JournalRelation::kConflicting, .text = ""};
   }
   const bool taken = !both_done && is_farther(their_run, theirs, my_run, mine);
-  const std::vector<std::string> kept = taken ? with_experiments_of(theirs, mine) : with_experiments_of(mine, theirs);
+  const std::vector<std::string> kept = taken ? with_requests_of(theirs, mine) : with_requests_of(mine, theirs);
   JournalVerdict verdict{.relation = both_done ? JournalRelation::kDoneTwice
                                      : taken   ? JournalRelation::kLonger
                                                : JournalRelation::kShorter,

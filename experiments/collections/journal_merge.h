@@ -12,7 +12,7 @@ namespace xlm {
 enum class JournalRelation {
   kSame,
   kShorter,     // what is there is the beginning of what is here, or has come less far
-  kLonger,      // the other way round: the run is taken from there
+  kLonger,      // the other way round: the records are taken from there
   kUnited,      // the same run to its end, with other records behind it in both
   kDoneTwice,   // two ends with the same results
   kConflicting  // two ends with different results
@@ -25,7 +25,7 @@ struct JournalVerdict {
 
 /// Compares the journals of two folders of one run. It does not matter which is asked about which: with the folders
 /// exchanged kShorter and kLonger are exchanged, and the text is the same. Experiments that the run belongs to in
-/// either are kept.
+/// either are kept, and so are evaluations that are wanted of it.
 JournalVerdict compare_runs(const fs::path& here, const fs::path& there);
 
 /// Whether the numbers that a finished run reports are equal: all main evaluations, but for the seconds they took.

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/json.h"
+#include "base/text.h"
 #include "results/run_folder/run_folder.h"
 
 namespace xlm {
@@ -56,8 +57,17 @@ std::vector<fs::path> run_files(const fs::path& folder) {
   return files;
 }
 
-void copy_run(const fs::path& from, const fs::path& to, bool link) {
-  for (const fs::path& relative : run_files(from)) {
+std::int64_t step_of_checkpoint(const fs::path& file) {
+  constexpr std::string_view kPrefix = "step-";
+  const std::string name = file.stem().string();
+  std::int64_t step = 0;
+  const bool fits = file.extension() == ".safetensors" && name.starts_with(kPrefix) &&
+                    parse_integer(name.substr(kPrefix.size()), step) && step >= 0;
+  return fits ? step : -1;
+}
+
+void copy_run_files(const fs::path& from, const std::vector<fs::path>& files, const fs::path& to, bool link) {
+  for (const fs::path& relative : files) {
     const fs::path target = to / relative;
     create_folders(target.parent_path());
     std::error_code error;
@@ -71,10 +81,6 @@ void copy_run(const fs::path& from, const fs::path& to, bool link) {
     copy.commit();
   }
   sync_folder(to);
-}
-
-void copy_lock(const fs::path& from, const fs::path& to, std::int64_t token) {
-  write_in_place(to / lock_name(token), read_file(from / lock_name(token)));
 }
 
 void release_moved_lock(const fs::path& folder, std::int64_t token) {

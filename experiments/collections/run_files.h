@@ -16,12 +16,12 @@ bool is_run_folder(const fs::path& folder);
 /// construction.
 std::vector<fs::path> run_files(const fs::path& folder);
 
-/// Copies them into an existing folder; they are on the disk afterwards. With `link` models and checkpoints, which
-/// nobody changes, become further names of the same files where the file system allows it.
-void copy_run(const fs::path& from, const fs::path& to, bool link);
+/// The step of a checkpoint, which its name says (step-000000100.safetensors); -1: the file is none.
+std::int64_t step_of_checkpoint(const fs::path& file);
 
-/// Copies the lock of that token: its holder goes on holding it when `to` takes the place of `from`.
-void copy_lock(const fs::path& from, const fs::path& to, std::int64_t token);
+/// Copies files of a run, given as above, into an existing folder; they are on the disk afterwards. With `link` models
+/// and checkpoints, which nobody changes, become further names of the same files where the file system allows it.
+void copy_run_files(const fs::path& from, const std::vector<fs::path>& files, const fs::path& to, bool link);
 
 /// Marks the lock of that token as released, in a folder that was moved while this process held it.
 void release_moved_lock(const fs::path& folder, std::int64_t token);

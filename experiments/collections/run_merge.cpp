@@ -5,6 +5,7 @@
 #include <array>
 #include <memory>
 #include <optional>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -38,6 +39,76 @@ void collect_run_folders(const fs::path& folder, int depth, std::vector<fs::path
   if (error) throw_file_error("read the folder", folder, error.value());
 }
 
+constexpr int kMergeAttempts = 5;  // at a run whose journal others write to meanwhile
+
+/// What a run is to get from another folder of it besides records, as paths within the folder.
+struct RunNews {
+  std::vector<fs::path> before;  // the journal is written: what its records speak of
+  std::vector<fs::path> after;   // newer checkpoints: without the records that led to them a run would go on with a gap
+
+  bool empty() const { return before.empty() && after.empty(); }
+};
+
+/// The step of the newest checkpoint in a run folder; -1: there is none.
+std::int64_t newest_checkpoint(const fs::path& run) {
+  std::int64_t newest = -1;
+  std::error_code error;
+  for (fs::directory_iterator entry(RunPaths{run}.checkpoints(), error), end; !error && entry != end;
+       entry.increment(error)) {
+    newest = std::max(newest, step_of_checkpoint(entry->path()));
+  }
+  return newest;
+}
+
+/// Whether a run folder holds a whole model: its weights are written last.
+bool has_model(const fs::path& run) { return fs::exists(RunPaths{run}.model() / "model.safetensors"); }
+
+/// What `to` lacks of what `from` has. `farther`: the records of the run's course come from there, and with them all
+/// that tells of it. Checkpoints are looked at by themselves, as either folder may have been packed without. Those of
+/// `to` stay, older ones until the run saves the next time: a newer one may turn out to be damaged.
+RunNews news_of(const fs::path& from, const fs::path& to, bool farther) {
+  const std::int64_t mine = newest_checkpoint(to);
+  const std::int64_t theirs = newest_checkpoint(from);
+  const bool goes_on_from_there = theirs > mine || (mine < 0 && farther);
+  // The environment is that of the results, and until there are any that of the checkpoints to go on from.
+  const auto takes_environment = [&] {
+    if (farther == goes_on_from_there) return farther;
+    return read_run(farther ? from : to).status == RunStatus::kDone ? farther : goes_on_from_there;
+  };
+  const auto takes_checkpoint = [&](const fs::path& file) {
+    const std::int64_t step = step_of_checkpoint(file);
+    if (step >= 0) return step > mine;
+    return goes_on_from_there || !fs::exists(to / file);  // best weights belong to the newest checkpoint
+  };
+  const auto takes = [&](const fs::path& file) {
+    const fs::path part = to / *file.begin();
+    if (part == RunPaths{to}.journal()) return false;
+    if (part == RunPaths{to}.checkpoints()) return takes_checkpoint(file);
+    if (part == RunPaths{to}.model()) return has_model(from) && (farther || !has_model(to));
+    if (!fs::exists(part)) return true;
+    return part == RunPaths{to}.environment() ? takes_environment() : farther;
+  };
+  RunNews found;
+  for (const fs::path& file : run_files(from)) {
+    if (!takes(file)) continue;
+    const bool newer = theirs > mine && to / *file.begin() == RunPaths{to}.checkpoints();
+    (newer ? found.after : found.before).push_back(file);
+  }
+  return found;
+}
+
+/// "its model": what of a run comes along without new records.
+std::string news_note(const RunNews& found) {
+  std::vector<std::string> parts;
+  for (const auto* files : {&found.before, &found.after}) {
+    for (const fs::path& file : *files) {
+      const std::string part = file.begin()->string();
+      if (std::find(parts.begin(), parts.end(), part) == parts.end()) parts.push_back(part);
+    }
+  }
+  return parts.empty() ? "" : "its " + join(parts, ", ");
+}
+
 /// Takes one run in.
 class RunMerge {
  public:
@@ -51,11 +122,12 @@ class RunMerge {
       const std::string before = journal_mark(from_);
       const bool added = !fs::exists(to_) && add();
       if (!added) take_news();
-      if (settings_.dry_run || !is_taken_in()) return result_;
-      if (fs::exists(from_) && journal_mark(from_) != before) {
+      if (settings_.dry_run || !is_taken_in() || !fs::exists(from_)) return result_;
+      const bool moves = settings_.how == MergeHow::kMove;
+      if (journal_mark(from_) != before || (moves && (has_live_worker(from_) || !is_all_here()))) {
         return outcome(MergeOutcome::kRunning, "it went on there meanwhile: merge again");
       }
-      if (settings_.how == MergeHow::kMove && fs::exists(from_)) remove_run_folder(from_);
+      if (moves) remove_run_folder(from_);
     } catch (const RunLockedError&) {
       return outcome(MergeOutcome::kRunning, "a worker is at it here");
     } catch (const DataError& error) {
@@ -77,6 +149,16 @@ class RunMerge {
            result_.outcome == MergeOutcome::kSame;
   }
 
+  /// The same, by the files: asked before they are removed there.
+  bool is_all_here() const {
+    const JournalVerdict verdict = compare_runs(to_, from_);
+    return (verdict.relation == JournalRelation::kSame || verdict.relation == JournalRelation::kShorter) &&
+           verdict.text.empty() && news_of(from_, to_, false).empty();
+  }
+
+  /// What is there is soon gone where it is moved, so that its models and checkpoints need not be copied.
+  bool may_link() const { return settings_.how != MergeHow::kCopy; }
+
   /// False where somebody else has put the run here meanwhile.
   bool add() {
     read_run(from_);  // complains of what is damaged
@@ -84,7 +166,7 @@ class RunMerge {
     if (settings_.dry_run) return true;
     if (settings_.how == MergeHow::kMove && moved_at_once()) return true;
     const StagedFolder staged(to_, kStagePrefix);
-    copy_run(from_, staged.path(), settings_.how == MergeHow::kLink);
+    copy_run_files(from_, run_files(from_), staged.path(), may_link());
     return staged.move_into_place();
   }
 
@@ -100,43 +182,41 @@ class RunMerge {
     return true;
   }
 
-  /// The run is in both places. Where something is to be written, it is looked at again under the lock of what is here.
+  /// The run is in both places. Where something is to be written, it is looked at again under the lock of what is
+  /// here, and again where somebody adds to the journal meanwhile, for which evaluations and submissions need no lock.
   void take_news() {
     if (has_live_worker(to_)) throw RunLockedError("");
-    if (!settings_.dry_run) remove_unfinished_files(to_);  // of a merge that was killed
-    JournalVerdict verdict = compare_runs(to_, from_);
-    std::optional<RunLock> lock;
-    if (!settings_.dry_run && !verdict.text.empty()) {
-      lock.emplace(to_);
-      verdict = compare_runs(to_, from_);
+    if (!settings_.dry_run) {                  // of a merge that was killed
+      remove_left_folders(to_, kStagePrefix);  // first: a file that goes from one makes it young
+      remove_unfinished_files(to_);
     }
-    judge(verdict);
-    const bool has_all_steps =
-        verdict.relation == JournalRelation::kSame || verdict.relation == JournalRelation::kShorter;
-    if (has_all_steps && verdict.text.empty()) return bring_model();
-    if (!lock || verdict.text.empty()) return;
-    if (verdict.relation == JournalRelation::kLonger) return replace(verdict.text, lock->token());
-    write_file(RunPaths{to_}.journal(), verdict.text);
+    std::optional<RunLock> lock;
+    for (int attempt = 0; attempt < kMergeAttempts;) {
+      const std::string mark = journal_mark(to_);
+      const JournalVerdict verdict = compare_runs(to_, from_);
+      const bool untouched = verdict.relation == JournalRelation::kConflicting;
+      const RunNews found = untouched ? RunNews() : news_of(from_, to_, verdict.relation == JournalRelation::kLonger);
+      judge(verdict, found);
+      if (settings_.dry_run || (verdict.text.empty() && found.empty())) return;
+      if (!lock) {
+        lock.emplace(to_);
+        continue;
+      }
+      if (take_in(verdict.text, found, mark, *lock)) return;
+      ++attempt;
+    }
+    outcome(MergeOutcome::kRunning, "others keep adding to its journal here: merge again");
   }
 
-  /// What was packed without its model has one when somebody brings it.
-  void bring_model() {
-    const fs::path model = RunPaths{to_}.model();
-    if (fs::exists(model) || !fs::is_directory(RunPaths{from_}.model())) return;
-    outcome(MergeOutcome::kUpdated, "its model");
-    if (settings_.dry_run) return;
-    const RunLock lock(to_);
-    remove_left_folders(to_, kStagePrefix);
-    const StagedFolder staged(model, kStagePrefix);
-    copy_run(RunPaths{from_}.model(), staged.path(), false);
-    staged.move_into_place();
-  }
-
-  void judge(const JournalVerdict& verdict) {
+  void judge(const JournalVerdict& verdict, const RunNews& found) {
     switch (verdict.relation) {
       case JournalRelation::kSame:
       case JournalRelation::kShorter:  // with a text: it belongs to more experiments there
-        outcome(verdict.text.empty() ? MergeOutcome::kSame : MergeOutcome::kUpdated);
+        if (verdict.text.empty() && !found.empty()) {
+          outcome(MergeOutcome::kUpdated, news_note(found));
+        } else {
+          outcome(verdict.text.empty() ? MergeOutcome::kSame : MergeOutcome::kUpdated);
+        }
         break;
       case JournalRelation::kLonger:
       case JournalRelation::kUnited:
@@ -144,6 +224,7 @@ class RunMerge {
         break;
       case JournalRelation::kDoneTwice:
         outcome(MergeOutcome::kDoneTwice, "done in both places, with the same results");
+        if (!found.empty()) result_.note += "; " + news_note(found) + " came along";
         break;
       case JournalRelation::kConflicting:
         outcome(MergeOutcome::kConflict, "done in both places, with different results");
@@ -151,13 +232,46 @@ class RunMerge {
     }
   }
 
-  /// Puts what is there in the place of what is here, in one step.
-  void replace(const std::string& journal, std::int64_t token) {
-    const StagedFolder staged(to_, kStagePrefix);
-    copy_run(from_, staged.path(), settings_.how == MergeHow::kLink);
-    write_file(RunPaths{staged.path()}.journal(), journal);
-    copy_lock(to_, staged.path(), token);
-    replace_folder(staged.path(), to_);
+  /// Copies everything first; then each part takes its place in one step. False where the journal is not the one of
+  /// `mark` any more: it has not been touched then.
+  bool take_in(const std::string& journal, const RunNews& found, const std::string& mark, const RunLock& lock) {
+    const StagedFolder staged(to_ / "merged", kStagePrefix);
+    for (const auto* files : {&found.before, &found.after}) copy_run_files(from_, *files, staged.path(), may_link());
+    if (!journal.empty()) write_file(RunPaths{staged.path()}.journal(), journal);
+    if (settings_.should_stop && settings_.should_stop()) {
+      outcome(MergeOutcome::kUnfinished);
+      return true;
+    }
+    if (!lock.still_owner()) throw RunLockedError("");
+    if (journal_mark(to_) != mark) return false;
+    put(found.before, staged.path());
+    if (!journal.empty()) {
+      if (journal_mark(to_) != mark) return false;  // the next attempt puts the rest there again
+      put({RunPaths{""}.journal()}, staged.path());
+    }
+    put(found.after, staged.path());
+    return true;
+  }
+
+  /// Puts files in their places: checkpoints one by one, and what else is a folder, such as a model, as a whole.
+  void put(const std::vector<fs::path>& files, const fs::path& staged) const {
+    std::set<fs::path> parts;
+    for (const fs::path& file : files) {
+      const bool is_checkpoint = to_ / *file.begin() == RunPaths{to_}.checkpoints();
+      parts.insert(is_checkpoint ? file : *file.begin());
+    }
+    for (const fs::path& part : parts) {
+      const fs::path target = to_ / part;
+      create_folders(target.parent_path());
+      if (fs::is_directory(staged / part)) {
+        replace_folder(staged / part, target);
+      } else {
+        std::error_code error;
+        fs::rename(staged / part, target, error);
+        if (error) throw_file_error("create", target, error.value());
+        sync_folder(target.parent_path());
+      }
+    }
   }
 
   const fs::path& from_;

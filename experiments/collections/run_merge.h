@@ -13,11 +13,11 @@ namespace xlm {
 
 enum class MergeOutcome {
   kAdded,       // it was not here
-  kUpdated,     // it has come farther there, or was evaluated there
+  kUpdated,     // it has come farther there, or was evaluated there, or has a model or checkpoints that were not here
   kSame,        // nothing there is new
   kDoneTwice,   // done in both places, with the same results: what is here stays
   kConflict,    // done in both places, with different results: neither is touched
-  kRunning,     // a worker is at it, here or there
+  kRunning,     // a worker is at it, here or there, or others add to its journal again and again
   kDamaged,     // what is there cannot be read
   kUnfinished,  // the rest was not looked at: somebody asked to stop
 };
@@ -32,13 +32,13 @@ struct MergedRun {
 enum class MergeHow {
   kCopy,
   kLink,  // models and checkpoints, which nobody changes, are the same files in both places
-  kMove,  // runs that are here afterwards are gone there
+  kMove,  // runs of which nothing is missing here afterwards are gone there
 };
 
 struct MergeSettings {
   MergeHow how = MergeHow::kCopy;
   bool dry_run = false;
-  std::function<bool()> should_stop;
+  std::function<bool()> should_stop;  // asked before each run, and before its files are put in place
   std::function<void(double done, double total)> progress;
 };
 
@@ -46,7 +46,9 @@ struct MergeSettings {
 /// cannot be read.
 std::vector<fs::path> find_run_folders(const fs::path& folder);
 
-/// Takes runs into the folder `runs`, which is made where it is missing: each of them whole or not at all.
+/// Takes runs into the folder `runs`, which is made where it is missing. What is new is put in place whole. A run that
+/// is there already keeps what it has and gets what it lacks, part by part, each in one step and in an order that
+/// leaves a run that can be gone on with wherever it is cut off; the next merge does the rest.
 std::vector<MergedRun> merge_runs(const std::vector<fs::path>& folders, const fs::path& runs,
                                   const MergeSettings& settings);
 

@@ -26,6 +26,15 @@ const std::string kShorterCopy =
 const std::string kPacked =
     " --quiet && '" XLM_FAKE_BINARY "' runs pack --runs other --out packed.tar.zst >/dev/null; true";
 
+/// Of every run a copy in runs/ that was packed without its model and checkpoints.
+const std::string kBareCopy =
+    " --quiet && mkdir runs && cp -r other/*-* runs && rm -r runs/*/model runs/*/checkpoints; true";
+/// The same in other/, where one of them was evaluated.
+const std::string kEvaluatedElsewhere =
+    " --quiet && mkdir other && cp -r runs/*-* other && '" XLM_FAKE_BINARY
+    "' eval other/$(ls other | head -n 1) --split valid eval.batch=5 --quiet >/dev/null"
+    " && rm -r other/*/model other/*/checkpoints; true";
+
 const std::vector<Command>& disturbed() {
   static const std::vector<Command> all{
       {"train", "", "train run.yaml", 9},
@@ -39,6 +48,8 @@ const std::vector<Command>& disturbed() {
       {"merge", "sweep sweep.yaml --jobs 1 --runs other", "runs merge other", 29},
       {"move", "sweep sweep.yaml --jobs 1 --runs other", "runs merge other --move", 17},
       {"merge_longer", "sweep sweep.yaml --jobs 1 --runs other" + kShorterCopy, "runs merge other", 37},
+      {"move_models", "sweep sweep.yaml --jobs 1 --runs other" + kBareCopy, "runs merge other --move", 29},
+      {"merge_back", "sweep sweep.yaml --jobs 1" + kEvaluatedElsewhere, "runs merge other", 17},
       {"unpack", "sweep sweep.yaml --jobs 1 --runs other" + kPacked, "runs merge packed.tar.zst", 41},
       {"pack", "sweep sweep.yaml --jobs 1", "runs pack --out packed.tar.zst", 7},
   };
