@@ -47,6 +47,7 @@ class Campaign : public ProgramTest {
       if (!entry.is_regular_file()) continue;
       std::string name = entry.path().lexically_relative(folder_.path()).string();
       if (name.starts_with("out.") || name.starts_with("calls")) continue;  // the test's own
+      if (name.ends_with("/evaluations.log")) continue;  // the stand-in's own, which a fault hits too
       name = std::regex_replace(name, std::regex(R"(/lock\.[0-9]+$)"), "/lock");
       found[name] = std::regex_match(name, of_the_moment) ? "" : sha256(read_file(entry.path()));
     }
