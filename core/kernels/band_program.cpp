@@ -30,7 +30,13 @@ struct Compiler {
   int (*destroy)(Program*) = nullptr;
 
   explicit Compiler(const fs::path& file) {
-    void* library = open_library(file, Symbols::kOwn, "install the CUDA libraries with `make setup CUDA=1`");
+    constexpr const char* kAdvice = "install the CUDA libraries with `make setup CUDA=1`";
+    // It opens this one by its bare name, which is found beside a toolkit of the machine's own, or when it is open.
+    for (const auto& entry : fs::directory_iterator(file.parent_path())) {
+      const std::string name = entry.path().filename().string();
+      if (name.starts_with("libnvrtc-builtins.so.")) open_library(entry.path(), Symbols::kOwn, kAdvice);
+    }
+    void* library = open_library(file, Symbols::kOwn, kAdvice);
     const auto get = [&](auto& function, const char* name) {
       function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(::dlsym(library, name));
       if (function == nullptr) throw Error(fmt::format("'{}' has no {}", file.string(), name));
