@@ -47,7 +47,6 @@ void exchange_in_two_steps(const fs::path& from, const fs::path& to) {
     fs::rename(aside, to, ignored);
     throw_file_error("create the folder", to, error_number);
   }
-  sync_folder(folder_of(to));
   fs::rename(aside, from, ignored);
 }
 

@@ -246,8 +246,10 @@ std::function<int()> declare_compare(CLI::App& app, const GlobalOptions& global)
   app.add_option("--over", options->over, "What pairs runs")->capture_default_str();
   app.add_option("--level", options->level, "Of the interval, in percent")
       ->capture_default_str()
-      ->check(CLI::Range(1.0, 99.999).description(""))
-      ->check([](const std::string& level) { return level.find("nan") == std::string::npos ? "" : "no number"; });
+      ->check([](const std::string& text) {  // a nan lies in any range of CLI11's
+        double level = 0;
+        return parse_real(text, level) && level >= 1 && level < 100 ? "" : text + " is not from 1 to below 100";
+      });
   app.footer(
       "Pairs the runs of both settings by seed and says the mean difference, its interval by Student's t, p and\n"
       "effect. Both must have been trained with the same seeds.\n\n"

@@ -52,19 +52,13 @@ struct Formula::Parts {
 
 namespace {
 
-/// muParser would give a column the value, or take the last of several, without a word.
-std::string not_a_value(std::string_view formula) {
-  int depth = 0;
-  for (std::size_t i = 0; i < formula.size(); ++i) {
-    const char sign = formula[i];
-    if (sign == '(') ++depth;
-    if (sign == ')') --depth;
-    if (sign == ',' && depth == 0) return "it has two values, with a comma between them";
-    if (sign != '=') continue;
+/// muParser would give a column a value without a word.
+bool assigns(std::string_view formula) {
+  for (std::size_t i = formula.find('='); i != std::string_view::npos; i = formula.find('=', i + 1)) {
     const bool compares = i > 0 && std::string_view("=!<>").find(formula[i - 1]) != std::string_view::npos;
-    if (!compares && formula.substr(i, 2) != "==") return "a single = compares nothing: write ==";
+    if (!compares && formula.substr(i, 2) != "==") return true;
   }
-  return "";
+  return false;
 }
 
 }  // namespace
@@ -74,11 +68,13 @@ Formula::Formula(std::string_view name) : parts_(std::make_unique<Parts>()) {
   parts_->parser.DefineNameChars(kNameSigns);
   try {
     const std::string formula = parts_->without_braces(parts_->text);
-    if (const std::string mistake = not_a_value(formula); !mistake.empty()) throw parts_->wrong(mistake);
+    if (assigns(formula)) throw parts_->wrong("a single = compares nothing: write ==");
     parts_->parser.SetVarFactory(
         [](const char* column, void* parts) { return static_cast<Parts*>(parts)->variable(column); }, parts_.get());
     parts_->parser.SetExpr(formula);
-    parts_->parser.Eval();
+    int values = 0;
+    parts_->parser.Eval(values);
+    if (values != 1) throw parts_->wrong("it has two values, with a comma between them");
   } catch (const mu::ParserError& error) {
     throw parts_->wrong(error.GetMsg());
   }

@@ -304,6 +304,18 @@ TEST_F(StoreFile, WhoHadItOpenWhenItWasMadeAnewDisturbsNoWriter) {
   reading.join();
 }
 
+TEST_F(StoreFile, ASlowSyncPutsNothingOlderInThePlaceOfWhatIsNewer) {
+  maker_.make({.id = "a"});
+  { Store(file_).sync(maker_.runs()); }
+  maker_.evaluate({.id = "a"}, "test", 3, {{"data.name", "first"}});
+  Store slow(file_);
+  slow.sync(maker_.runs(), {.is_alive = nullptr, .progress = [&](double, double) {  // it has read the run
+                              maker_.evaluate({.id = "a"}, "test", 4, {{"data.name", "second"}});
+                              Store(file_).sync(maker_.runs());
+                            }});
+  EXPECT_EQ(rows(slow, "SELECT DISTINCT at FROM evaluations WHERE at <> ''").size(), 2U);
+}
+
 TEST_F(StoreFile, WhatKilledRebuildsLeftIsRemovedByTheNext) {
   maker_.make({.id = "a"});
   const fs::path old = file_.string() + ".rebuild-12";
