@@ -31,14 +31,14 @@ build:      ## the program: build/release/bin/xlm (PRESET=dev for assertions); s
 all: build  ## the program, its tests and benchmarks
 	@cmake --build --preset $(PRESET)
 
-test: all asan  ## all tests, once more with sanitizers what needs no torch, a little fuzzing; prints the line coverage
+test: all asan  ## all tests, with sanitizers what needs no torch, and a little fuzzing; prints the line coverage
 	@$(CTEST) --test-dir $(BUILD)
 	@XLM_FUZZ_RUNS=2000 scripts/fuzz.sh
 
 test-all: test  ## `test`, and what it skips for want of a browser or LaTeX: installs chromium and a TeX
-	@scripts/test_extras.sh $(BUILD)
+	@scripts/test_extras.sh build/asan
 
-asan: setup  ## tests of the torch-free folders under the address and undefined-behaviour sanitizers, with line coverage
+asan: setup  ## the tests of the torch-free folders, under the address and undefined-behaviour sanitizers, with line coverage
 	@[ -e build/asan/build.ninja ] || cmake --preset asan >/dev/null
 	@cmake --build --preset asan
 	@find build/asan -name '*.gcda' -delete; rm -f build/asan/counters.log

@@ -1,4 +1,5 @@
-// The one exception hierarchy. Libraries throw these; cmd/main.cpp catches them once and turns them into an exit code.
+// The one exception hierarchy. Libraries throw these; cmd/program.cpp catches them once and turns them into an exit
+// code.
 #pragma once
 
 #include <stdexcept>

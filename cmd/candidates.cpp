@@ -31,8 +31,6 @@ struct Line {
   std::string profile;
 };
 
-std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
-
 bool is_shown(const CLI::Option& option) { return !option.get_group().empty(); }
 
 bool takes_value(const CLI::Option& option) { return option.get_items_expected_max() > 0; }

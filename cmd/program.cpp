@@ -1,0 +1,206 @@
+#include "cmd/program.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <clocale>
+#include <csignal>
+#include <cstdio>
+#include <iostream>
+
+#include <fmt/format.h>
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include "base/error.h"
+#include "base/foreign_error.h"
+#include "base/text.h"
+#include "base/version.h"
+#include "cmd/command.h"
+#include "experiments/runs/core_library.h"
+
+namespace xlm {
+namespace {
+
+/// CLI11 writes "..." behind every option that may be given more than once, also where each takes one value.
+class HelpFormatter : public CLI::Formatter {
+ public:
+  std::string make_option_opts(const CLI::Option* option) const override {
+    constexpr std::string_view kMore = " ...";
+    std::string text = CLI::Formatter::make_option_opts(option);
+    const std::size_t more = text.find(kMore);
+    if (!option->get_allow_extra_args() && more != std::string::npos) text.erase(more, kMore.size());
+    return text;
+  }
+};
+
+void configure_log(const GlobalOptions& global) {
+  auto logger = std::make_shared<spdlog::logger>("xlm", std::make_shared<spdlog::sinks::stderr_sink_mt>());
+  logger->set_pattern("%l: %v");
+  logger->set_level(global.quiet ? spdlog::level::err : global.verbose ? spdlog::level::debug : spdlog::level::info);
+  spdlog::set_default_logger(logger);
+}
+
+void complain(const GlobalOptions& global, const std::string& message) {
+  const std::string head = paint(global.standard_error, Colour::kRed, "error:");
+  say(fmt::format("{} {}\n", head, printable(message)));
+}
+
+/// The innermost subcommand that was recognised, and what the user typed to get there: "runs ls".
+std::pair<const CLI::App*, std::string> innermost(const CLI::App& app) {
+  const CLI::App* command = &app;
+  std::string words;
+  while (!command->get_subcommands().empty()) {
+    command = command->get_subcommands().front();
+    words += " " + command->get_name();
+  }
+  return {command, words};
+}
+
+/// CLI11 leaves an unknown subcommand among the extras; name the nearest right one.
+std::string unknown_word(const CLI::App& app, const std::string& message, int argc, char** argv) {
+  const auto [command, words] = innermost(app);
+  const auto choices = command->get_subcommands([](const CLI::App* sub) { return !sub->get_group().empty(); });
+  if (choices.empty()) return message;
+  std::vector<std::string> names;
+  names.reserve(choices.size());
+  for (const CLI::App* choice : choices) names.push_back(choice->get_name());
+  bool reached = command == &app;
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    if (!reached) {
+      reached = word == command->get_name();
+    } else if (!word.empty() && word.front() != '-') {
+      return fmt::format("unknown command '{}'{}\nrun 'xlm{} --help' for the list",
+                         fmt::format("{} {}", words, word).substr(1), did_you_mean(word, names), words);
+    }
+  }
+  return message;
+}
+
+std::string with_suggestion(const CLI::App& app, const CLI::ParseError& error) {
+  std::string message = error.what();
+  const auto [command, words] = innermost(app);
+  const std::size_t dashes = message.find(" -");
+  if (dashes != std::string::npos && dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
+    std::vector<std::string> names;
+    for (const CLI::Option* option : command->get_options()) {
+      for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    }
+    const std::string word = split(message.substr(dashes + 1), ' ').front();
+    message = fmt::format("unknown option {}{}", word, did_you_mean(word, names));
+  }
+  return fmt::format("{}\nrun 'xlm{} --help' for what it takes", message, words);
+}
+
+/// A stream that the caller has closed must not become the number of the next file that is opened. What is written to
+/// it fails as before.
+void fill_closed_streams() {
+  for (int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(stream, F_GETFD) == -1 && errno == EBADF) ::open("/dev/null", O_RDONLY);
+  }
+}
+
+/// Files are mapped to be read. One that somebody cuts short meanwhile ends the program here: nothing can go on.
+extern "C" void handle_bus_error(int /*signal*/) {
+  constexpr std::string_view kMessage =
+      "error: a file was cut short while it was read (data, weights or a journal)\nput it back whole\n";
+  if (::write(STDERR_FILENO, kMessage.data(), kMessage.size()) < 0) ::_exit(kBadData);
+  ::_exit(kBadData);
+}
+
+/// Signals that stand for an error of the system, which functions then report.
+void install_error_handlers() {
+  std::signal(SIGPIPE, SIG_DFL);
+  std::signal(SIGXFSZ, SIG_IGN);  // a file larger than `ulimit -f` allows: writing fails
+  std::signal(SIGBUS, handle_bus_error);
+}
+
+/// Runs a command, with messages and exit codes for what is thrown.
+int run_command(const GlobalOptions& global, const std::function<int()>& runner) {
+  configure_log(global);
+  try {
+    return runner();
+  } catch (const std::exception& error) {
+    const Error in_words = as_error(error);
+    const std::string what = error.what();
+    const std::size_t more = what.find('\n');  // libtorch adds a backtrace
+    const bool whole = global.verbose && dynamic_cast<const Error*>(&error) == nullptr && more != std::string::npos;
+    complain(global, whole ? in_words.what() + what.substr(more) : in_words.what());
+    return in_words.code();
+  }
+}
+
+/// CLI11 stops reading at --version, whatever follows it.
+bool asks_for_more(int argc, char** argv) {
+  return std::any_of(argv + 1, argv + argc, [](std::string_view word) { return word == "-v" || word == "--verbose"; });
+}
+
+/// What --version says with --verbose: libtorch, the device, and which products the kernels use.
+int show_machine() {
+  for (const auto& [name, value] : core().environment("auto")) fmt::print("  {:<16} {}\n", name, value);
+  return 0;
+}
+
+}  // namespace
+
+int run_program(int argc, char** argv) {
+  fill_closed_streams();
+  install_error_handlers();
+  std::setlocale(LC_CTYPE, "C.UTF-8");
+  GlobalOptions global;
+  global.standard_error = Terminal::of(STDERR_FILENO);
+  global.standard_output = Terminal::of(STDOUT_FILENO);
+
+  CLI::App app{
+      "xlm: language-model experiments from the shell.\n"
+      "Adaptive attention span, dynamic token pooling, recurrence for GPT-2: from raw text to the papers' tables with "
+      "your own numbers in them.\n",
+      "xlm"};
+  app.set_version_flag("-V,--version", fmt::format("xlm {} ({})", kVersion, kCommit),
+                       "Version; with --verbose also libtorch, the device, and how it multiplies");
+  app.require_subcommand(1);
+  app.footer(
+      "Examples:\n"
+      "  xlm prepare-data text8 --from text8.zip --out data/text8\n"
+      "  xlm sweep experiments/recipes/adaptive-span/span-limit.yaml --profile smoke data.path=data/text8\n"
+      "  xlm table experiments/recipes/adaptive-span/span-limit.yaml\n\n"
+      "'xlm COMMAND --help' explains a command.");
+  add_global_options(app, global);
+
+  std::vector<std::pair<CLI::App*, std::function<int()>>> runners;
+  for (const Command& command : commands()) {
+    CLI::App* sub = app.add_subcommand(std::string(command.name), std::string(command.summary));
+    sub->formatter(std::make_shared<HelpFormatter>());
+    runners.emplace_back(sub, command.declare(*sub, global));
+    if (sub->get_subcommands({}).empty()) {
+      add_global_options(*sub, global);
+    } else {
+      for (CLI::App* inner : sub->get_subcommands({})) add_global_options(*inner, global);
+    }
+    if (command.summary.empty()) sub->group("");  // for the program's own use
+  }
+  if (argc == 1) {
+    say(app.help());
+    return kUsage;
+  }
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForVersion& version) {
+    const int code = app.exit(version);
+    return asks_for_more(argc, argv) ? run_command(global, show_machine) : code;
+  } catch (const CLI::Success& success) {
+    return app.exit(success);  // --help
+  } catch (const CLI::ParseError& error) {
+    complain(global, unknown_word(app, with_suggestion(app, error), argc, argv));
+    return kUsage;
+  }
+  for (const auto& [sub, runner] : runners) {
+    if (sub->parsed()) return run_command(global, runner);
+  }
+  return kUsage;
+}
+
+}  // namespace xlm
