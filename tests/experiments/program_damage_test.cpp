@@ -139,16 +139,6 @@ TEST_F(ProgramTest, AMistakeOfTheProgramIsToldInWords) {
   EXPECT_THAT(evaluated.err, HasSubstr("error: something happened that the program did not foresee (map::at)"));
 }
 
-TEST_F(ProgramTest, MoreThreadsThanThereCanBeAreAnError) {
-#if defined(__SANITIZE_ADDRESS__)
-  GTEST_SKIP() << "the sanitizer itself needs more address space than the limit leaves";
-#endif
-  const ProgramResult result =
-      shell(folder_.path(), "ulimit -v 2000000; exec '" XLM_FAKE_BINARY "' train run.yaml train.threads=4096");
-  EXPECT_EQ(result.code, kOutOfResources);
-  EXPECT_THAT(result.err, HasSubstr("train.threads: this process can have"));
-}
-
 TEST_F(ProgramTest, NamesThatAreNoUtf8AreReplacedInJson) {
   const std::string name = "caf\xE9";
   const ProgramResult result = run({"train", "run.yaml", "--json", "--runs", name});
