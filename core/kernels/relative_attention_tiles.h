@@ -20,6 +20,8 @@
 #include <cstdint>
 #include <vector>
 
+#include <ATen/Parallel.h>
+
 #include <torch/torch.h>
 
 #include "core/kernels/attention_heads.h"
@@ -119,15 +121,19 @@ class PositionTable {
       : shape_(shape),
         rows_(torch::zeros({shape.heads, shape.padded(), shape.width}, position.options().requires_grad(false))),
         by_row_buffers_(static_cast<std::size_t>(shape.heads)),
-        by_column_buffers_(static_cast<std::size_t>(shape.heads)) {
+        by_column_buffers_(static_cast<std::size_t>(shape.heads)),
+        by_row_(static_cast<std::size_t>(shape.heads)),
+        by_column_(static_cast<std::size_t>(shape.heads)) {
     rows_.narrow(1, shape.padded() - shape.length, shape.length).copy_(position.detach().flip(1));
-    for (std::int64_t head = 0; head < shape.heads; ++head) {
-      const T* rows = rows_[head].template const_data_ptr<T>();
-      by_row_.push_back(
-          by_row_buffers_[static_cast<std::size_t>(head)].right(rows, shape.width, shape.padded(), shape.width));
-      by_column_.push_back(by_column_buffers_[static_cast<std::size_t>(head)].right_transposed(
-          rows, shape.width, shape.padded(), shape.width, shape.stride()));
-    }
+    at::parallel_for(0, shape.heads, 1, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t head = begin; head < end; ++head) {
+        const auto i = static_cast<std::size_t>(head);
+        const T* rows = rows_.template const_data_ptr<T>() + head * rows_.stride(0);
+        by_row_[i] = by_row_buffers_[i].right(rows, shape.width, shape.padded(), shape.width);
+        by_column_[i] =
+            by_column_buffers_[i].right_transposed(rows, shape.width, shape.padded(), shape.width, shape.stride());
+      }
+    });
   }
 
   /// The nearest `seen` distances of a head: [seen, d].

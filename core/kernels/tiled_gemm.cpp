@@ -18,8 +18,8 @@ using torch::Tensor;
 constexpr std::int64_t kRows = 64;
 constexpr std::int64_t kColumns = 256;
 constexpr std::int64_t kInner = 512;
-constexpr std::int64_t kOwnRows = 128;          // of our own blocks: more read the right operand less often
-constexpr std::int64_t kTransposedRows = 1024;  // fewer are not worth another thread
+constexpr std::int64_t kOwnRows = 128;       // of our own blocks: more read the right operand less often
+constexpr std::int64_t kTransposed = 65536;  // elements: fewer are not worth another thread
 
 struct View {
   const float* data;
@@ -49,7 +49,8 @@ std::int64_t tile_for_threads(std::int64_t rows, std::int64_t most) {
 /// A transposed copy.
 Tensor transposed(const Tensor& matrix) {
   const Tensor out = torch::empty({matrix.size(1), matrix.size(0)}, matrix.options().requires_grad(false));
-  at::parallel_for(0, matrix.size(0), kTransposedRows, [&](std::int64_t begin, std::int64_t end) {
+  const std::int64_t grain = std::max<std::int64_t>(1, kTransposed / std::max<std::int64_t>(1, matrix.size(1)));
+  at::parallel_for(0, matrix.size(0), grain, [&](std::int64_t begin, std::int64_t end) {
     transpose(matrix.const_data_ptr<float>() + begin * matrix.stride(0), matrix.stride(0), end - begin, matrix.size(1),
               out.data_ptr<float>() + begin, out.stride(0));
   });
@@ -78,7 +79,7 @@ void rows_product(const Tensor& x, const RightMatrix& b, const std::optional<Ten
   const std::int64_t m = x.size(0);
   const std::int64_t n = b.columns();
   const float* offset = bias ? bias->const_data_ptr<float>() : nullptr;
-  const std::int64_t tile = b.packed_ ? tile_for_threads(m, kOwnRows) : kRows;
+  const std::int64_t tile = tile_for_threads(m, b.packed_ ? kOwnRows : kRows);
   at::parallel_for(0, (m + tile - 1) / tile, 1, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t first = begin * tile; first < std::min(m, end * tile); first += tile) {
       const std::int64_t rows = std::min(tile, m - first);
