@@ -31,19 +31,19 @@ build:      ## the program: build/release/bin/xlm (PRESET=dev for assertions); s
 all: build  ## the program, its tests and benchmarks
 	@cmake --build --preset $(PRESET)
 
-test: all asan  ## all tests, with sanitizers what needs no torch, and a little fuzzing; prints the line coverage
+test: all   ## all tests
 	@$(CTEST) --test-dir $(BUILD)
-	@XLM_FUZZ_RUNS=2000 scripts/fuzz.sh
 
-test-all: test  ## `test`, and what it skips for want of a browser or LaTeX: installs chromium and a TeX
+test-all: test asan  ## both, and what they skip for want of a browser or LaTeX: installs chromium and a TeX
 	@scripts/test_extras.sh build/asan
 
-asan: setup  ## the tests of the torch-free folders, under the address and undefined-behaviour sanitizers, with line coverage
+asan: setup ## the tests of all but core once more, under sanitizers, with line coverage; and a little fuzzing
 	@[ -e build/asan/build.ninja ] || cmake --preset asan >/dev/null
 	@cmake --build --preset asan
 	@find build/asan -name '*.gcda' -delete; rm -f build/asan/counters.log
 	@$(CTEST) --test-dir build/asan
 	@scripts/coverage.py build/asan
+	@XLM_FUZZ_RUNS=2000 scripts/fuzz.sh
 
 fuzz: setup  ## fuzz everything that parses, for seconds; `make soak` does it for longer
 	@scripts/fuzz.sh

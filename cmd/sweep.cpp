@@ -349,7 +349,8 @@ std::function<int()> declare_sweep(CLI::App& app, const GlobalOptions& global) {
   app.add_option("file", command->file, "Configuration with a sweep")->type_name("SWEEP.yaml");
   app.add_option("overrides", command->overrides, "Values laid over it: train.steps=1000")->type_name("KEY=VALUE");
   app.add_option("--profile", command->profile, "Profile of the file to lay over it")->type_name("NAME");
-  app.add_option("--jobs", command->jobs, "Runs at once (default: one for each GPU, or one; slurm: 8)")
+  app.add_option("--jobs", command->jobs,
+                 "Runs at once (default: one for each GPU, or as many as share the cores well; slurm: 8)")
       ->check(CLI::Range(1, 4096))
       ->type_name("N");
   std::string names;

@@ -18,16 +18,30 @@ echo "== training steps (bench/step_time.cpp)"
 "$build/bin/step_time" --precision bfloat16
 
 echo; echo "== start-up of what needs no libtorch, median of 20"
+few=$(mktemp -d)
 start_up() {
   for _ in $(seq 20); do
-    s=$(date +%s%N); "$xlm" "$@" >/dev/null 2>&1; e=$(date +%s%N); echo $(((e - s) / 1000))
-  done | sort -n | sed -n 10p | awk -v words="xlm $*" '{printf "%-78s %6.1f ms\n", words, $1 / 1000}'
+    s=$(date +%s%N)
+    "$xlm" "$@" >/dev/null 2>&1 || { echo "bench: xlm $* has failed" >&2; exit 1; }
+    e=$(date +%s%N); echo $(((e - s) / 1000))
+  done | sort -n | sed -n 10p | awk -v words="xlm ${*//"$few/"/}" '{printf "%-78s %6.1f ms\n", words, $1 / 1000}'
 }
 start_up --help
 start_up --version
 start_up help train
 start_up completion bash
-start_up sweep experiments/recipes/adaptive-span/span-limit.yaml --profile smoke --check
+recipe=experiments/recipes/adaptive-span/span-limit.yaml
+start_up sweep $recipe --profile smoke --check
+"$build/bin/run_folders" "$few/runs" 3
+start_up runs sync --runs "$few/runs"
+start_up runs ls --runs "$few/runs"
+start_up runs show "$(basename "$(find "$few/runs" -mindepth 1 -maxdepth 1 -type d ! -name '.*' | head -1)")" --runs "$few/runs"
+start_up runs sql 'select count(*) from runs' --runs "$few/runs"
+start_up pareto --x flops_per_token --y test.bpc --runs "$few/runs"
+start_up report $recipe --profile smoke --runs "$few/runs" --out "$few/report.html"
+printf 'a text of few words\n' >"$few/text.txt"
+start_up prepare-data text --from "$few/text.txt" --out "$few/data"
+rm -rf "$few"
 ldd "$xlm" | grep -c -E 'torch|c10' | awk '{print ($1 ? "links libtorch" : "libtorch is not linked")}' || true
 
 echo

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Fuzzes everything that parses for XLM_FUZZ_SECONDS (default 5) each, with libFuzzer and the sanitizers; XLM_FUZZERS names
 # some of them. Each begins with the inputs of tests/fuzz/corpus/NAME, which are kept, and those of earlier times here.
-# XLM_FUZZ_RUNS: that many inputs of each instead, the same ones every time, from the kept inputs alone: `make test` finds what a
+# XLM_FUZZ_RUNS: that many inputs of each instead, the same ones every time, from the kept inputs alone: `make asan` finds what a
 # change broke, and `make fuzz` and `make soak` what luck finds.
 set -euo pipefail
 cd "$(dirname "$0")/.."

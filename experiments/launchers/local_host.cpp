@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "base/error.h"
+#include "base/memory_limit.h"
 #include "base/text.h"
 #include "experiments/launchers/launcher.h"
 #include "experiments/launchers/resources.h"
@@ -18,25 +19,28 @@ bool may_use_gpu(const SweepRun& run) {
   return device == "auto" || device == "cuda";
 }
 
+constexpr std::int64_t kCoresOfRun = 4;  // more of them are better used by more runs
+
 class LocalHost : public WorkerHost {
  public:
   LocalHost(const std::vector<SweepRun>& runs, const LaunchSettings& settings) : settings_(settings) {
     if (std::any_of(runs.begin(), runs.end(), may_use_gpu)) gpus_ = visible_gpus();
     processes_ = most_processes(runs);
+    cores_ = settings_.cores > 0 ? settings_.cores : available_cores();
     for (const SweepRun& run : runs) {
+      if (run.action == SweepAction::kRun) ++left_;
       if (packs() && run.status == name_of(RunStatus::kDone)) learn_from(run);
     }
   }
 
   std::size_t places() const override {
-    std::int64_t count = settings_.jobs;
-    if (count == 0) count = gpus_.empty() ? 1 : std::max<std::int64_t>(gpu_places(), 1) * runs_per_gpu();
-    return static_cast<std::size_t>(count);
+    if (settings_.jobs > 0) return static_cast<std::size_t>(settings_.jobs);
+    if (gpus_.empty()) return static_cast<std::size_t>(settings_.shared ? 1 : std::min(fitting(), cpu_places()));
+    return static_cast<std::size_t>(std::max<std::int64_t>(gpu_places(), 1) * runs_per_gpu());
   }
 
   void start(std::size_t place, const SweepRun& run, std::int64_t pause) override {
-    const std::int64_t cores = settings_.cores > 0 ? settings_.cores : available_cores();
-    const std::int64_t threads = std::max<std::int64_t>(cores / static_cast<std::int64_t>(places()), 1);
+    const std::int64_t threads = std::max<std::int64_t>(cores_ / at_once(), 1);
     WorkerCommand command{.arguments = settings_.worker, .log = run.planned.paths.log(), .gpu = ""};
     for (const std::string& argument :
          {run.planned.paths.folder.string(), std::string("--threads"), std::to_string(threads)}) {
@@ -50,11 +54,14 @@ class LocalHost : public WorkerHost {
     Worker& worker = workers_[place];
     worker.process.emplace(command);
     worker.run = &run;
+    ++busy_;
+    left_ = std::max<std::int64_t>(left_ - 1, 0);
   }
 
   std::optional<int> ended(std::size_t place) override {
     Worker& worker = workers_.at(place);
     const std::optional<int> code = worker.process->ended();
+    if (code) --busy_;
     if (code && packs()) learn_from(*worker.run);
     return code;
   }
@@ -77,17 +84,29 @@ class LocalHost : public WorkerHost {
     return join({begin, begin + static_cast<std::ptrdiff_t>(count)}, ",");
   }
 
-  bool packs() const { return !gpus_.empty() && settings_.jobs == 0 && settings_.runs_per_gpu == 0; }
-
-  /// Until a run has shown what it needs, each GPU has one.
-  std::int64_t runs_per_gpu() const {
-    return settings_.runs_per_gpu > 0 ? settings_.runs_per_gpu : fitting_.value_or(1);
+  /// How many runs share the cores with the one that is about to begin, itself among them.
+  std::int64_t at_once() const {
+    const auto most = static_cast<std::int64_t>(places());
+    return settings_.jobs > 0 || !gpus_.empty() ? most : std::clamp<std::int64_t>(busy_ + left_, 1, most);
   }
 
-  /// As many share a GPU as it has memory for where all take what the largest takes.
+  /// Two runs at once get more done than one after the other with all cores, as long as each has one for every process.
+  std::int64_t cpu_places() const {
+    const std::int64_t pairs = cores_ >= 2 * processes_ ? 2 : 1;
+    return std::max(cores_ / (kCoresOfRun * processes_), pairs);
+  }
+
+  bool packs() const { return settings_.jobs == 0 && (gpus_.empty() || settings_.runs_per_gpu == 0); }
+
+  std::int64_t runs_per_gpu() const { return settings_.runs_per_gpu > 0 ? settings_.runs_per_gpu : fitting(); }
+
+  /// Runs at once for which a GPU, or this machine, has memory; one until a run has shown what it needs.
+  std::int64_t fitting() const { return fitting_.value_or(1); }
+
+  /// As many fit as there is memory for where all take what the largest takes.
   void learn_from(const SweepRun& run) {
     try {
-      const std::optional<std::int64_t> count = runs_that_fit(read_run(run.planned.paths.folder));
+      const std::optional<std::int64_t> count = runs_that_fit(read_run(run.planned.paths.folder), memory_);
       if (count) fitting_ = std::min(fitting_.value_or(*count), *count);
     } catch (const Error&) {
       // A damaged folder says nothing.
@@ -96,7 +115,11 @@ class LocalHost : public WorkerHost {
 
   const LaunchSettings& settings_;
   std::vector<std::string> gpus_;
-  std::int64_t processes_ = 1;             // of a run, at most
+  std::int64_t processes_ = 1;  // of a run, at most
+  std::int64_t cores_ = 1;      // that all runs share
+  std::int64_t busy_ = 0;       // places that are taken
+  std::int64_t left_ = 0;       // runs that have not begun
+  double memory_ = static_cast<double>(memory_limit());
   std::map<std::size_t, Worker> workers_;  // by place
   std::optional<std::int64_t> fitting_;
 };

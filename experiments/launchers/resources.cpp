@@ -20,7 +20,7 @@ constexpr double kMostOfSlurm = 65535;       // seconds that --signal takes
 constexpr std::size_t kAskedForOfEach = 16;  // runs of a long list that are asked for, for each whose folder is read
 constexpr double kSave = 120;                // seconds that a worker has to save, where nothing is known
 constexpr double kCheckpointsToSave = 4;     // it may be amid a step, and file systems are not equally fast
-constexpr double kShareOfGpu = 0.9;          // of its memory that runs are given
+constexpr double kShareOfMemory = 0.9;       // of a GPU or machine that runs are given
 constexpr double kBesideRun = 600e6;  // bytes that a process has on a GPU beside its tensors: CUDA's context, libraries
 
 struct Unit {
@@ -211,12 +211,15 @@ std::set<std::string> failed_nodes(const std::vector<SweepRun>& runs, const std:
   return nodes;
 }
 
-std::optional<std::int64_t> runs_that_fit(const Run& run) {
+std::optional<std::int64_t> runs_that_fit(const Run& run, double machine) {
   const auto peak = run.costs.find("peak_memory");
   double memory = 0;
   const bool on_gpu = parse_real(run.environment.value("gpu_memory", ""), memory) && memory > 0;
-  if (!on_gpu || peak == run.costs.end()) return std::nullopt;
-  return std::max<std::int64_t>(static_cast<std::int64_t>(kShareOfGpu * memory / (peak->second + kBesideRun)), 1);
+  const bool on_cpu = !on_gpu && run.environment.value("device", "") == "cpu";
+  if (peak == run.costs.end() || peak->second <= 0 || !(on_gpu || on_cpu)) return std::nullopt;
+  const auto processes = static_cast<double>(run.environment.value("processes", std::int64_t{1}));
+  const double each = on_gpu ? peak->second + kBesideRun : peak->second * processes;
+  return std::max<std::int64_t>(static_cast<std::int64_t>(kShareOfMemory * (on_gpu ? memory : machine) / each), 1);
 }
 
 std::string shown_resources(const Resources& resources) {

@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "experiments/runs/live_run.h"
 #include "experiments/runs/pinned_program.h"
 #include "experiments/runs/run_lock.h"
@@ -176,6 +177,40 @@ TEST_F(LauncherTest, RunsShareAGpuAsManyAsFitOnceOneHasShownWhatItTakes) {
   settings_.runs_per_gpu = 2;
   EXPECT_EQ(most_at_once("7, 8, 9", 8), 2);
   ::unsetenv("CUDA_VISIBLE_DEVICES");
+}
+
+/// "THREADS of RUNS" for each run of a sweep on a CPU, in their order: its threads, and the most runs that it saw at
+/// work. All but the first wait for `awaited` at work, for so many looks.
+TEST_F(LauncherTest, RunsShareTheCoresOnceOneHasShownWhatMemoryItTakes) {
+  settings_.jobs = 0;
+  const auto shares = [&](const std::string& seeds, double memory, int awaited, int looks = 500) {
+    const auto runs = submitted("sweep: {grid: {seed: [" + seeds + "]}}\n");
+    fs::remove(runs_ / "first");
+    launch(runs,
+           fmt::format("cd \"$1\"\nsed -i '0,/{{/s//{{\"device\": \"cpu\",/' environment.json\n"
+                       "echo '{{\"type\":\"costs\",\"time\":1,\"values\":{{\"peak_memory\":{}}}}}' >> journal.jsonl\n"
+                       "cd ..\nmkdir -p working\ntouch working/$$\ni=0; most=1\n"
+                       "while [ -e first ] && [ $most -lt {} ] && [ $i -lt {} ]; do i=$((i+1)); sleep 0.02\n"
+                       "n=$(ls working | wc -l); [ $n -gt $most ] && most=$n; done\n"
+                       "touch first\n[ $most -gt 1 ] && sleep 1\nrm working/$$\ncd \"$1\"\necho \"$3 of $most\"\n",
+                       memory, awaited, looks) +
+               state("done"));
+    std::string all;
+    for (const SweepRun& run : runs)
+      all += (all.empty() ? "" : ", ") + std::string(trim(read_file(run.planned.paths.log())));
+    return all;
+  };
+  settings_.cores = 8;
+  EXPECT_EQ(shares("1, 2, 3", 1e6, 2), "8 of 1, 4 of 2, 4 of 2");
+  settings_.cores = 16;
+  EXPECT_EQ(shares("11, 12, 13, 14, 15", 1e6, 4), "16 of 1, 4 of 4, 4 of 4, 4 of 4, 4 of 4");
+  EXPECT_EQ(shares("21, 22", 1e6, 2, 10), "16 of 1, 16 of 1") << "the last has all cores";
+  EXPECT_EQ(shares("31, 32, 33", 1e15, 2, 10), "16 of 1, 16 of 1, 16 of 1") << "more memory than there is";
+  settings_.cores = 1;
+  EXPECT_EQ(shares("41, 42, 43", 1e6, 2, 10), "1 of 1, 1 of 1, 1 of 1");
+  settings_.cores = 16;
+  settings_.shared = true;
+  EXPECT_EQ(shares("51, 52, 53", 1e6, 2, 10), "16 of 1, 16 of 1, 16 of 1") << "a worker of a cluster's job";
 }
 
 TEST_F(LauncherTest, AStopIsPassedOnAndWaitedFor) {
