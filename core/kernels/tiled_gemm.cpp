@@ -14,10 +14,14 @@ namespace {
 
 using torch::Tensor;
 
-// Tiles whose operands fit the second-level cache; measured best among 16 … 128, 128 … 1024 and 128 … 512.
-constexpr std::int64_t kRows = 64;
-constexpr std::int64_t kColumns = 256;
-constexpr std::int64_t kInner = 512;
+/// A product of rows × inner by inner × columns, whose operands fit the second-level cache.
+struct Tile {
+  std::int64_t rows, columns, inner;
+};
+// With many rows a large right operand, such as the symbols of GPT-2, is read less often from beyond that cache;
+// measured best among 64 … 256, 64 … 512 and 256 … 1024. Gradients copy a tile of their left operand first.
+constexpr Tile kTile{256, 128, 256};
+constexpr Tile kGradientTile{64, 256, 512};
 constexpr std::int64_t kOwnRows = 128;       // of our own blocks: more read the right operand less often
 constexpr std::int64_t kTransposed = 65536;  // elements: fewer are not worth another thread
 
@@ -28,13 +32,13 @@ struct View {
 
 View view_of(const Tensor& matrix) { return {matrix.const_data_ptr<float>(), matrix.stride(0)}; }
 
-/// c [rows, n] = a [rows, k] · b [k, n], or added to c.
-void add_product(std::int64_t rows, std::int64_t n, std::int64_t k, View a, View b, float* c, std::int64_t stride,
-                 bool add) {
-  for (std::int64_t j = 0; j < n; j += kColumns) {
-    for (std::int64_t q = 0; q < k; q += kInner) {
-      at::native::cpublas::brgemm(rows, std::min(kColumns, n - j), std::min(kInner, k - q), a.stride, b.stride, stride,
-                                  add || q > 0, a.data + q, b.data + q * b.stride + j, c + j);
+/// c [rows, n] = a [rows, k] · b [k, n], or added to c, in pieces of a tile's columns and inner dimension.
+void add_product(const Tile& tile, std::int64_t rows, std::int64_t n, std::int64_t k, View a, View b, float* c,
+                 std::int64_t stride, bool add) {
+  for (std::int64_t j = 0; j < n; j += tile.columns) {
+    for (std::int64_t q = 0; q < k; q += tile.inner) {
+      at::native::cpublas::brgemm(rows, std::min(tile.columns, n - j), std::min(tile.inner, k - q), a.stride, b.stride,
+                                  stride, add || q > 0, a.data + q, b.data + q * b.stride + j, c + j);
     }
   }
 }
@@ -79,7 +83,7 @@ void rows_product(const Tensor& x, const RightMatrix& b, const std::optional<Ten
   const std::int64_t m = x.size(0);
   const std::int64_t n = b.columns();
   const float* offset = bias ? bias->const_data_ptr<float>() : nullptr;
-  const std::int64_t tile = tile_for_threads(m, b.packed_ ? kOwnRows : kRows);
+  const std::int64_t tile = tile_for_threads(m, b.packed_ ? kOwnRows : kTile.rows);
   at::parallel_for(0, (m + tile - 1) / tile, 1, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t first = begin * tile; first < std::min(m, end * tile); first += tile) {
       const std::int64_t rows = std::min(tile, m - first);
@@ -89,7 +93,7 @@ void rows_product(const Tensor& x, const RightMatrix& b, const std::optional<Ten
       if (b.packed_) {
         b.packed_->product(rows, {from.data, from.stride, 1}, c, n, offset != nullptr);
       } else {
-        add_product(rows, n, x.size(1), from, view_of(b.plain_), c, n, offset != nullptr);
+        add_product(kTile, rows, n, x.size(1), from, view_of(b.plain_), c, n, offset != nullptr);
       }
     }
   });
@@ -117,15 +121,16 @@ void weight_gradient(const Tensor& g, const Tensor& x, const Tensor& out, bool a
   }
   // Enough tiles for all threads also where there are few features.
   const std::int64_t tile = std::clamp<std::int64_t>((features + at::get_num_threads() - 1) / at::get_num_threads(),
-                                                     std::min<std::int64_t>(features, 16), kRows);
+                                                     std::min<std::int64_t>(features, 16), kGradientTile.rows);
   at::parallel_for(0, (features + tile - 1) / tile, 1, [&](std::int64_t begin, std::int64_t end) {
-    std::vector<float> g_t(static_cast<std::size_t>(tile * kInner));
+    std::vector<float> g_t(static_cast<std::size_t>(tile * kGradientTile.inner));
     for (std::int64_t first = begin * tile; first < std::min(features, end * tile); first += tile) {
       const std::int64_t rows = std::min(tile, features - first);
-      for (std::int64_t q = 0; q < m; q += kInner) {
-        const std::int64_t count = std::min(kInner, m - q);
-        transpose(g.const_data_ptr<float>() + q * g.stride(0) + first, g.stride(0), count, rows, g_t.data(), kInner);
-        add_product(rows, x.size(1), count, {g_t.data(), kInner},
+      for (std::int64_t q = 0; q < m; q += kGradientTile.inner) {
+        const std::int64_t count = std::min(kGradientTile.inner, m - q);
+        transpose(g.const_data_ptr<float>() + q * g.stride(0) + first, g.stride(0), count, rows, g_t.data(),
+                  kGradientTile.inner);
+        add_product(kGradientTile, rows, x.size(1), count, {g_t.data(), kGradientTile.inner},
                     {x.const_data_ptr<float>() + q * x.stride(0), x.stride(0)},
                     out.data_ptr<float>() + first * x.size(1), x.size(1), add || q > 0);
       }
