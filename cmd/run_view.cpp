@@ -191,6 +191,8 @@ std::string history_text(const Run& run) {
   for (const RunState& state : run.history) {
     std::string line = fmt::format("  {}  {:<9}", clock_time(state.time), state.state);
     if (!state.host.empty()) line += fmt::format("  on {}", state.host);
+    if (state.hosts.size() > 1)
+      line += fmt::format(" with {}", join({state.hosts.begin() + 1, state.hosts.end()}, ", "));
     if (state.pid > 0) line += fmt::format(" (process {})", state.pid);
     if (!state.cause.empty()) line += fmt::format("  ({})", state.cause);
     if (!state.reason.empty()) line += "  " + join(split(state.reason, '\n'), "; ");
@@ -355,6 +357,7 @@ void add_details(const Run& run, Json& json) {
                                {"reason", state.reason},
                                {"host", state.host},
                                {"pid", state.pid}});
+    if (!state.hosts.empty()) json["history"].back()["hosts"] = state.hosts;
     if (!state.cause.empty()) json["history"].back()["cause"] = state.cause;
     if (state.micro_batch > 0) json["history"].back()["micro_batch"] = state.micro_batch;
   }

@@ -7,6 +7,7 @@
 #include "experiments/launchers/work_list.h"
 #include "experiments/runs/core_library.h"
 #include "experiments/runs/environment.h"
+#include "experiments/runs/hosts.h"
 #include "experiments/runs/process_identity.h"
 #include "experiments/runs/runner.h"
 #include "results/run_folder/journal.h"
@@ -23,6 +24,8 @@ struct WorkerOptions {
   std::int64_t pause = 0;
   std::int64_t rank = 0;
   fs::path meeting;
+  std::int64_t hosts = 1;
+  std::string first;
   bool retry = false;
   bool anyway = false;
   bool claimed = false;
@@ -36,7 +39,9 @@ int do_run(const WorkerOptions& options) {
                         .sink = {.screen = {}, .should_stop = stop_requested, .pause = options.pause},
                         .lock = {}};
   if (options.rank > 0) {
-    return take_part(options.folder, core, settings, {.rank = options.rank, .meeting = options.meeting});
+    Processes processes{.rank = options.rank, .hosts = options.hosts, .meeting = options.meeting};
+    if (!options.first.empty()) processes.address = address_towards(options.first);
+    return take_part(options.folder, core, settings, processes);
   }
   if (options.claimed) settings.lock.from = parent_process();
   // What went wrong is in the journal and the log, which is also where this process's standard error goes.
@@ -75,6 +80,13 @@ std::function<int()> declare_worker(CLI::App& app, const GlobalOptions& global) 
       ->needs(meeting)
       ->check(CLI::Range(1, 4095))
       ->type_name("N");
+  app.add_option("--hosts", options->hosts, "How many machines share them")
+      ->needs(meeting)
+      ->check(CLI::Range(1, 4096))
+      ->type_name("N");
+  app.add_option("--first", options->first, "The address of the first of them, where they are on several machines")
+      ->needs(meeting)
+      ->type_name("ADDRESS");
   CLI::Option* list = app.add_option("--sweep", options->list, "Runs of this list, until none is left")
                           ->type_name("FILE")
                           ->excludes(run);

@@ -93,10 +93,15 @@ class LostProcessError : public Error {
 struct Processes {
   std::int64_t rank = 0;               // 0 writes; the others compute alone
   std::int64_t count = 1;              // that share the rows of a batch
+  std::int64_t hosts = 1;              // machines that share them, as many each, one block of ranks behind the other
   fs::path meeting = {};               // a folder that all of them see, empty at first and used once
   std::string address = "127.0.0.1";   // of this machine, by which the others reach it
   double patience = 120;               // seconds until all must have come
   std::function<bool()> give_up = {};  // asked while it waits: whether nobody else will come
+
+  /// How many of them are on this machine, and which of those this one is.
+  std::int64_t count_here() const { return count / hosts; }
+  std::int64_t rank_here() const { return rank % count_here(); }
 };
 
 struct TrainJob {

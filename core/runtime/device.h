@@ -37,7 +37,8 @@ std::map<std::string, std::string> describe_device(torch::Device device);
 std::string driver_release(const std::string& text);
 
 /// The device of a run, with the threads and the precision of products that it asks for, which hold for the whole
-/// process. Of several processes each has a GPU of its own, one behind the other. Throws as choose_device.
+/// process. Of several processes on this machine each has a GPU of its own, one behind the other. Throws as
+/// choose_device.
 torch::Device prepare_device(const RunOptions& options, const Processes& processes = {});
 
 /// Whether libtorch says that there was no memory, of the host or of a GPU.

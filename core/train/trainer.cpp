@@ -113,7 +113,7 @@ Trainer::Trainer(const TrainJob& job, TrainSink& sink)
       checkpoints_(job.folder / "checkpoints"),
       costs_(device_) {
   check_memory(*options_, data_.vocabulary.size(), device_,
-               memory_limit() / static_cast<std::uint64_t>(std::max<std::int64_t>(job.processes.count, 1)));
+               memory_limit() / static_cast<std::uint64_t>(job.processes.count_here()));
   torch::manual_seed(static_cast<std::uint64_t>(options_->seed));
   model_ = make_model(options_->model, data_.vocabulary);
   for (const std::string split : {"valid", "test"}) {  // here, and not once all steps are done

@@ -76,12 +76,13 @@ Resources read_resources(const Yaml* given) {
   Resources resources;
   if (given == nullptr || given->is_null()) return resources;
   if (!given->is_map()) fail_at(*given, "resources must be a map such as {cpus: 8, gpus: 1, memory: 32GB, time: 4h}");
-  refuse_unknown(*given, {"cpus", "gpus", "memory", "time", "runs_per_gpu"});
+  refuse_unknown(*given, {"nodes", "cpus", "gpus", "memory", "time", "runs_per_gpu"});
   const auto read = [&](const char* key, Need& need, const auto& convert) {
     const Yaml* node = given->find(key);
     if (node == nullptr || node->is_null()) return;
     need = {convert(*node, fmt::format("resources.{}", key)), node->where()};
   };
+  read("nodes", resources.nodes, [](const Yaml& node, const std::string& what) { return whole_number(node, what, 1); });
   read("cpus", resources.cpus, [](const Yaml& node, const std::string& what) { return whole_number(node, what, 1); });
   read("gpus", resources.gpus, [](const Yaml& node, const std::string& what) { return whole_number(node, what, 0); });
   read("memory", resources.memory, read_memory);
@@ -101,11 +102,16 @@ std::int64_t most_processes(const std::vector<SweepRun>& runs) {
 }
 
 Resources or_else(Resources first, const Resources& fallback) {
-  for (Need Resources::*part : {&Resources::cpus, &Resources::gpus, &Resources::memory, &Resources::time}) {
+  for (Need Resources::*part :
+       {&Resources::nodes, &Resources::cpus, &Resources::gpus, &Resources::memory, &Resources::time}) {
     if (!(first.*part).known()) first.*part = fallback.*part;
   }
   if (first.runs_per_gpu == 0) first.runs_per_gpu = fallback.runs_per_gpu;
   return first;
+}
+
+std::int64_t count_nodes(const Resources& resources) {
+  return resources.nodes.known() ? static_cast<std::int64_t>(resources.nodes.value) : 1;
 }
 
 /// What the largest attempt had that ran out of memory with a single row at once, and whose run it was.
@@ -119,7 +125,7 @@ Need memory_that_was_too_small(const std::vector<SweepRun>& runs) {
   return most;
 }
 
-Resources learned_resources(const std::vector<SweepRun>& runs) {
+Resources learned_resources(const std::vector<SweepRun>& runs, std::int64_t nodes) {
   double seconds_per_step = 0;
   double memory = 0;
   std::string slowest;
@@ -149,7 +155,11 @@ Resources learned_resources(const std::vector<SweepRun>& runs) {
     learned.time = {whole_time(kMargin * seconds_per_step * steps),
                     fmt::format("{:.0f} steps at the speed of {}, and half as much again", steps, slowest)};
   }
-  if (memory > 0) learned.memory = {kMargin * memory, fmt::format("what {} took, and half as much again", largest)};
+  if (memory > 0) {
+    const std::string shared = nodes > 1 ? fmt::format(", over {} nodes", nodes) : "";
+    learned.memory = {kMargin * memory / static_cast<double>(nodes),
+                      fmt::format("what {} took{}, and half as much again", largest, shared)};
+  }
   const Need small = memory_that_was_too_small(runs);
   if (small.value > 0 && kMargin * small.value > learned.memory.value) {
     learned.memory = {kMargin * small.value,
@@ -203,7 +213,8 @@ std::set<std::string> failed_nodes(const std::vector<SweepRun>& runs, const std:
     std::string host;  // that was at work last
     for (const RunState& state : run.history) {
       if (state.state == name_of(RunStatus::kRunning)) {
-        host = state.job.starts_with(cluster + ":") ? state.host.substr(0, state.host.find('.')) : "";
+        const bool known = state.job.starts_with(cluster + ":") && state.hosts.empty();  // of several it may be any
+        host = known ? state.host.substr(0, state.host.find('.')) : "";
       }
       if (state.cause == name_of(EndCause::kNode) && !host.empty()) nodes.insert(host);
     }
@@ -223,10 +234,11 @@ std::optional<std::int64_t> runs_that_fit(const Run& run, double machine) {
 }
 
 std::string shown_resources(const Resources& resources) {
-  TextTable table({{"of each worker"}, {"", true}, {"from"}});
+  TextTable table({{count_nodes(resources) > 1 ? "of each node" : "of each worker"}, {"", true}, {"from"}});
   const auto row = [&](const char* name, const Need& need, const std::string& shown) {
     table.add({name, need.known() ? shown : "-", need.known() ? need.source : "not said: the cluster's default"});
   };
+  if (resources.nodes.known()) row("nodes", resources.nodes, fmt::format("{:.0f}", resources.nodes.value));
   row("cpus", resources.cpus, fmt::format("{:.0f}", resources.cpus.value));
   row("gpus", resources.gpus, fmt::format("{:.0f}", resources.gpus.value));
   row("memory", resources.memory, human_bytes(resources.memory.value));

@@ -23,15 +23,16 @@ struct Need {
 };
 
 struct Resources {
-  Need cpus;
+  Need nodes;  // of the worker's job
+  Need cpus;   // of each node, as gpus and memory are
   Need gpus;
   Need memory;                    // bytes
   Need time;                      // seconds
   std::int64_t runs_per_gpu = 0;  // at once; 0: as many as fit, by the memory that finished ones took
 };
 
-/// Reads a map `resources: {cpus: 8, gpus: 1, memory: 32GB, time: 4h, runs_per_gpu: auto}`; null: nothing is said.
-/// Throws UsageError with file:line.
+/// Reads a map `resources: {nodes: 1, cpus: 8, gpus: 1, memory: 32GB, time: 4h, runs_per_gpu: auto}`; null: nothing is
+/// said. Throws UsageError with file:line.
 Resources read_resources(const Yaml* given);
 
 /// Of the run that has the most: train.processes.
@@ -40,9 +41,12 @@ std::int64_t most_processes(const std::vector<SweepRun>& runs);
 /// What `first` says, and what it does not say from `fallback`.
 Resources or_else(Resources first, const Resources& fallback);
 
+/// Nodes of a worker's job: one where nothing is said.
+std::int64_t count_nodes(const Resources& resources);
+
 /// What earlier runs of the sweep say of those that are left: the longest time that one of them needs, and the memory
-/// that the largest took on the processor, each with a margin. Nothing where no run is done.
-Resources learned_resources(const std::vector<SweepRun>& runs);
+/// that the largest took on the processor, shared by so many nodes, each with a margin. Nothing where no run is done.
+Resources learned_resources(const std::vector<SweepRun>& runs, std::int64_t nodes = 1);
 
 /// A time that is asked for where so many seconds are expected: whole ten minutes.
 double whole_time(double seconds);

@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "experiments/launchers/command.h"
+#include "experiments/runs/command.h"
 
 namespace xlm {
 namespace {
@@ -68,7 +68,7 @@ void read_configuration_of(SlurmCluster& cluster, const std::string& text) {
 void read_partitions(SlurmCluster& cluster, const std::string& text) {
   for (const std::string& line : split(text, '\n')) {
     const std::vector<std::string> fields = split(line, '|');
-    if (fields.size() < 5) continue;
+    if (fields.size() < 6) continue;
     std::string name = fields[0];
     const bool is_default = name.ends_with('*');
     if (is_default) name.pop_back();
@@ -83,6 +83,7 @@ void read_partitions(SlurmCluster& cluster, const std::string& text) {
     found->cpus = found->cpus == 0 ? cpus : std::min(found->cpus, cpus);
     found->most_cpus = std::max(found->most_cpus, cpus);
     found->gpus = std::max(found->gpus, count_gpus(fields[4]));
+    found->nodes += leading_number(trim(fields[5]));
   }
 }
 
@@ -132,7 +133,7 @@ const SlurmPartition& SlurmCluster::partition(const std::string& wanted) const {
 SlurmCluster ask_cluster() {
   SlurmCluster cluster;
   read_configuration_of(cluster, ask({"scontrol", "show", "config"}));
-  read_partitions(cluster, ask({"sinfo", "-h", "-o", "%P|%l|%L|%c|%G"}));
+  read_partitions(cluster, ask({"sinfo", "-h", "-o", "%P|%l|%L|%c|%G|%D"}));
   return cluster;
 }
 

@@ -19,6 +19,7 @@ struct SlurmPartition {
   std::int64_t cpus = 0;    // of its smallest node
   std::int64_t most_cpus = 0;
   std::int64_t gpus = 0;  // of the node with most
+  std::int64_t nodes = 0;
 };
 
 struct SlurmCluster {

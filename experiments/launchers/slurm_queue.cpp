@@ -94,12 +94,16 @@ class SlurmQueue : public WorkerQueue {
     return others ? nodes : std::vector<std::string>();
   }
 
+  Resources said() const { return or_else(request_.asked, request_.site.resources); }
+
   /// What nobody has said, as far as the runs and the cluster tell.
   Resources supposed() const {
     const std::vector<SweepRun>& runs = request_.list.items;
     Resources found;
-    const std::int64_t processes = most_processes(runs);
-    const std::string each = processes > 1 ? fmt::format(", train.processes: {}", processes) : "";
+    const std::int64_t nodes = count_nodes(said());
+    const std::int64_t processes = (most_processes(runs) + nodes - 1) / nodes;  // of a run on each node
+    std::string each = most_processes(runs) > 1 ? fmt::format(", train.processes: {}", most_processes(runs)) : "";
+    if (nodes > 1) each += fmt::format(" over {} nodes", nodes);
     if (any_asks_for(runs, "cuda")) {
       found.gpus = {static_cast<double>(processes), "device: cuda" + each};
     } else if (any_asks_for(runs, "auto")) {
@@ -109,7 +113,7 @@ class SlurmQueue : public WorkerQueue {
     } else {
       found.gpus = {0, "device: cpu"};
     }
-    const Need gpus = or_else(or_else(request_.asked, request_.site.resources), found).gpus;
+    const Need gpus = or_else(said(), found).gpus;
     if (gpus.value > 0 && partition_.gpus > 0) {
       const double share = gpus.value / static_cast<double>(partition_.gpus);
       found.cpus = {std::max(std::floor(share * static_cast<double>(partition_.cpus)), 1.0),
@@ -126,9 +130,9 @@ class SlurmQueue : public WorkerQueue {
   /// Memory and time, from finished runs: those of the list or, where there are none, of other sweeps.
   Resources expected(std::string_view device) const {
     const std::vector<SweepRun>& runs = request_.list.items;
-    const Resources said = or_else(request_.asked, request_.site.resources);
-    Resources found = learned_resources(runs);
-    const auto is_open = [&](Need Resources::*part) { return !(said.*part).known() && !(found.*part).known(); };
+    const Resources asked = said();
+    Resources found = learned_resources(runs, count_nodes(asked));
+    const auto is_open = [&](Need Resources::*part) { return !(asked.*part).known() && !(found.*part).known(); };
     const bool any_done = std::any_of(runs.begin(), runs.end(),
                                       [](const SweepRun& run) { return run.status == name_of(RunStatus::kDone); });
     if (!any_done && request_.experience && (is_open(&Resources::time) || is_open(&Resources::memory))) {
@@ -149,6 +153,7 @@ class SlurmQueue : public WorkerQueue {
       throw UsageError(fmt::format("{}: a worker is to have {:.0f} {}, and no node of partition {} has more than {}",
                                    asked.source, asked.value, what, partition_.name, most));
     };
+    check_nodes();
     too_many("CPUs", resources_.cpus, partition_.most_cpus);
     too_many("GPUs", resources_.gpus, partition_.gpus);
     if (resources_.gpus.value == 0 && any_asks_for(request_.list.items, "cuda")) {
@@ -160,6 +165,26 @@ class SlurmQueue : public WorkerQueue {
       throw UsageError(fmt::format("{}: a worker is to have {}, and partition {} gives {} at most",
                                    resources_.time.source, human_duration(resources_.time.value), partition_.name,
                                    human_duration(limit)));
+    }
+  }
+
+  void check_nodes() const {
+    const std::int64_t nodes = count_nodes(resources_);
+    if (nodes == 1) return;
+    const std::string& source = resources_.nodes.source;
+    if (nodes > partition_.nodes) {
+      throw UsageError(fmt::format("{}: a worker is to have {} nodes, and partition {} has {}", source, nodes,
+                                   partition_.name, partition_.nodes));
+    }
+    for (const SweepRun& run : request_.list.items) {
+      const std::int64_t processes = run.planned.options.train.processes;
+      if (processes % nodes == 0) continue;
+      throw UsageError(
+          fmt::format("{}: {} nodes cannot share the processes of a run evenly whose train.processes is {}", source,
+                      nodes, processes));
+    }
+    if (!request_.site.container.empty()) {
+      throw UsageError(fmt::format("{}: processes on other nodes would not be in the site's container", source));
     }
   }
 

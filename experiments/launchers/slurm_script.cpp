@@ -61,7 +61,10 @@ std::string slurm_script(const QueueRequest& request, const Resources& resources
   add_option(text, "partition", site.partition);
   add_option(text, "account", site.account);
   add_option(text, "qos", site.qos);
-  add_option(text, "ntasks", "1");
+  const std::int64_t nodes = count_nodes(resources);
+  if (nodes > 1) add_option(text, "nodes", std::to_string(nodes));
+  add_option(text, "ntasks", std::to_string(nodes));  // the script runs on the first alone
+  if (nodes > 1) add_option(text, "ntasks-per-node", "1");
   add_option(text, "cpus-per-task", fmt::format("{:.0f}", resources.cpus.value));
   if (resources.gpus.value > 0) add_option(text, "gres", fmt::format("gpu:{:.0f}", resources.gpus.value));
   if (resources.memory.known()) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <thread>
 
 #include <fmt/format.h>
@@ -21,6 +22,16 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::seconds kEndOfPeer{20};  // for processes whose connection has ended to do so, too
 constexpr std::chrono::seconds kLeave{3};       // for those that nobody needs any more, and that write nothing
 constexpr std::chrono::milliseconds kPollPeers{10};
+constexpr int kStoppedEarly = 128 + SIGUSR1;  // on another node, before it took signals
+
+/// srun passes SIGUSR1 on. SIGTERM, which it is also sent when this process dies, makes it kill what it has started;
+/// SIGKILL would leave that alone.
+void start_by_slurm(WorkerCommand& command, const std::string& node) {
+  const std::vector<std::string> words = start_on(node);
+  command.arguments.insert(command.arguments.begin(), words.begin(), words.end());
+  command.stop_signal = SIGUSR1;
+  command.kill_signal = SIGTERM;
+}
 
 /// How it ended, once it has, or the time is over.
 std::optional<int> await_end(WorkerProcess& process, Clock::time_point end) {
@@ -34,10 +45,12 @@ std::optional<int> await_end(WorkerProcess& process, Clock::time_point end) {
 }  // namespace
 
 Peers::Peers(const fs::path& run_folder, const std::string& program, std::int64_t count, std::int64_t threads,
-             std::function<bool()> should_stop)
-    : memory_kills_(xlm::memory_kills()) {
+             Hosts hosts, std::function<bool()> should_stop)
+    : hosts_(std::move(hosts)), memory_kills_(xlm::memory_kills()) {
   first_.count = count;
   if (count <= 1) return;
+  first_.hosts = hosts_.count();
+  first_.address = hosts_.address;
   meeting_ = run_folder / fmt::format("{}{}", kMeetingPrefix, ::getpid());
   fs::remove_all(meeting_);
   create_folders(meeting_);
@@ -45,11 +58,16 @@ Peers::Peers(const fs::path& run_folder, const std::string& program, std::int64_
   first_.give_up = [this, asked = std::move(should_stop)] { return has_lost_one() || (asked && asked()); };
   try {
     for (std::int64_t rank = 1; rank < count; ++rank) {
-      others_.push_back(std::make_unique<WorkerProcess>(
-          WorkerCommand{.arguments = {program, "worker", run_folder.string(), "--rank", std::to_string(rank),
-                                      "--meeting", meeting_.string(), "--threads", std::to_string(threads)},
-                        .log = RunPaths{run_folder}.log(),
-                        .gpu = ""}));
+      WorkerCommand command{.arguments = {program, "worker", run_folder.string(), "--rank", std::to_string(rank),
+                                          "--meeting", meeting_.string(), "--threads", std::to_string(threads)},
+                            .log = RunPaths{run_folder}.log(),
+                            .gpu = ""};
+      if (first_.hosts > 1) {
+        command.arguments.insert(command.arguments.end(),
+                                 {"--hosts", std::to_string(first_.hosts), "--first", first_.address});
+      }
+      if (rank >= first_.count_here()) start_by_slurm(command, host_of(rank));
+      others_.push_back(std::make_unique<WorkerProcess>(command));
     }
   } catch (const Error&) {
     end_all();
@@ -58,6 +76,10 @@ Peers::Peers(const fs::path& run_folder, const std::string& program, std::int64_
 }
 
 Peers::~Peers() { end_all(); }
+
+const std::string& Peers::host_of(std::int64_t rank) const {
+  return hosts_.names[static_cast<std::size_t>(rank / first_.count_here())];
+}
 
 void Peers::end_all() {
   stop();
@@ -86,8 +108,10 @@ std::optional<AttemptEnd> Peers::lost() {
   const Clock::time_point end = Clock::now() + kEndOfPeer;
   for (std::size_t i = 0; i < others_.size(); ++i) {
     const std::optional<int> code = await_end(*others_[i], end);
-    if (!code || *code == kDone || *code == kStopped || *code == kLostOthers) continue;
-    const std::string which = fmt::format("process {} of {}", i + 2, first_.count);
+    if (!code || *code == kDone || *code == kStopped || *code == kLostOthers || *code == kStoppedEarly) continue;
+    const std::int64_t rank = static_cast<std::int64_t>(i) + 1;
+    std::string which = fmt::format("process {} of {}", rank + 1, first_.count);
+    if (first_.hosts > 1) which += " on " + host_of(rank);
     if (*code == kOutOfMemoryAmidStep) {
       return AttemptEnd{EndCause::kMemory, fmt::format("out of memory in {}", which), job_memory()};
     }

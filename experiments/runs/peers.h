@@ -10,6 +10,7 @@
 
 #include "core/api/interface.h"
 #include "experiments/runs/attempt_end.h"
+#include "experiments/runs/hosts.h"
 #include "experiments/runs/worker_process.h"
 
 namespace xlm {
@@ -19,14 +20,14 @@ namespace xlm {
 constexpr int kLostOthers = 76;
 constexpr int kOutOfMemoryAmidStep = 77;
 
-/// Processes of rank 1 and up, started beside this one on the same machine, which is rank 0. They end with it, whatever
-/// becomes of it: their connections to it end, and they are sent SIGTERM.
+/// Processes of rank 1 and up, started beside this one, which is rank 0, or by Slurm on other nodes of its job. They
+/// end with it, whatever becomes of it: their connections to it end, and they are sent SIGTERM.
 class Peers {
  public:
   /// Starts `count` − 1 processes `program worker RUN --rank R --meeting FOLDER …` of a run folder, with so many
-  /// threads each; none for a count of 1. What they say goes into the run's log. `should_stop` is asked while they
-  /// meet. Throws Error when a process cannot be started.
-  Peers(const fs::path& run_folder, const std::string& program, std::int64_t count, std::int64_t threads,
+  /// threads each, on these hosts; none for a count of 1. What they say goes into the run's log. `should_stop` is asked
+  /// while they meet. Throws Error when a process cannot be started.
+  Peers(const fs::path& run_folder, const std::string& program, std::int64_t count, std::int64_t threads, Hosts hosts,
         std::function<bool()> should_stop);
   Peers(const Peers&) = delete;
   Peers& operator=(const Peers&) = delete;
@@ -45,8 +46,10 @@ class Peers {
  private:
   bool has_lost_one();
   void end_all();
+  const std::string& host_of(std::int64_t rank) const;
 
   fs::path meeting_;
+  Hosts hosts_;
   Processes first_;
   std::vector<std::unique_ptr<WorkerProcess>> others_;
   std::int64_t memory_kills_ = 0;  // that the system knew of when they were started

@@ -1,6 +1,8 @@
 // One worker doing one run.
 #include "experiments/runs/runner.h"
 
+#include <algorithm>
+#include <iterator>
 #include <new>
 #include <optional>
 
@@ -13,6 +15,7 @@
 #include "experiments/runs/attempt_end.h"
 #include "experiments/runs/core_library.h"
 #include "experiments/runs/environment.h"
+#include "experiments/runs/hosts.h"
 #include "experiments/runs/live_run.h"
 #include "experiments/runs/machine_resources.h"
 #include "experiments/runs/model_card.h"
@@ -65,16 +68,19 @@ std::optional<RunReport> settled(const Run& run, bool retry) {
       fmt::format("{} diverged: {}\n--retry tries it again from its last finite checkpoint", run.id, run.reason)};
 }
 
-RunOptions pinned_options(const Run& run, const WorkSettings& settings) {
-  RunOptions options = read_run_options(read_yaml(RunPaths{run.folder}.config()));
+RunOptions configured_options(const Run& run) { return read_run_options(read_yaml(RunPaths{run.folder}.config())); }
+
+/// With `here` of the run's processes on this machine.
+RunOptions pinned_options(const Run& run, const WorkSettings& settings, std::int64_t here) {
+  RunOptions options = configured_options(run);
   std::int64_t& threads = options.train.threads;
   const std::int64_t processes = options.train.processes;
   if (const Json& before = run.environment; before.contains("threads")) {  // as the run was started
     const std::int64_t all = before["threads"].get<std::int64_t>() * before.value("processes", std::int64_t{1});
     threads = threads == 0 ? std::max<std::int64_t>(all / processes, 1) : before["threads"].get<std::int64_t>();
-  } else if (threads == 0) {  // the cores that the run is given, shared by its processes
+  } else if (threads == 0) {  // the cores that the run is given here, shared by its processes
     const std::int64_t cores = settings.threads > 0 ? settings.threads : available_cores();
-    threads = std::max<std::int64_t>(cores / processes, 1);
+    threads = std::max<std::int64_t>(cores / here, 1);
   }
   if (run.micro_batch > 0) options.train.micro_batch = rows_at_once(run);
   return options;
@@ -113,12 +119,15 @@ void pin_origin(const Run& run, Json& environment, const WorkSettings& settings,
 
 TrainOutcome work(const Run& run, const std::function<Core&()>& open_core, const WorkSettings& settings,
                   const RunLock& lock, JournalSink& sink, std::optional<Peers>& peers) {
-  const RunOptions options = pinned_options(run, settings);
+  const std::int64_t processes = configured_options(run).train.processes;
+  const Hosts hosts = find_hosts(processes);
+  const RunOptions options = pinned_options(run, settings, hosts.share(processes));
   check_unchanged(run, options);
-  const std::int64_t processes = options.train.processes;
-  check_threads(options.train.threads * processes);
+  check_threads(options.train.threads * hosts.share(processes));
   Core& core = open_core();
   Json environment = worker_environment(run.environment, core, options, settings.command);
+  environment.erase("hosts");
+  if (hosts.count() > 1) environment["hosts"] = hosts.names;
   pin_origin(run, environment, settings, sink);
   sink.check_owner();
   write_file(RunPaths{run.folder}.environment(), json_text(environment));
@@ -127,11 +136,13 @@ TrainOutcome work(const Run& run, const std::function<Core&()>& open_core, const
   Json state = {{"host", environment["host"]}, {"pid", this_process().pid}};
   if (!job.empty()) state["job"] = job;
   if (processes > 1) state["processes"] = processes;
+  if (hosts.count() > 1) state["hosts"] = hosts.names;
   sink.state(RunStatus::kRunning, state);
   sink.log(fmt::format("{} on {}, threads: {}, worker {}{}", run.id, device, options.train.threads, lock.token(),
                        job.empty() ? "" : " in job " + job));
+  if (!hosts.note.empty()) sink.log(hosts.note);
   sink.begin(options);
-  peers.emplace(run.folder, program_files().executable.string(), processes, options.train.threads,
+  peers.emplace(run.folder, program_files().executable.string(), processes, options.train.threads, hosts,
                 [&sink] { return sink.should_stop(); });
   sink.when_stopping([&peers] {
     if (peers) peers->stop();
@@ -238,8 +249,11 @@ RunReport do_evaluations(const fs::path& run_folder, const std::function<Core&()
   try {
     const Run run = read_run(run_folder);
     if (run.wanted.empty()) return {kDone, RunStatus::kDone, ""};
-    RunOptions options = pinned_options(run, settings);
-    options.train.threads *= options.train.processes;  // this process makes them alone
+    const std::int64_t processes = configured_options(run).train.processes;
+    const Json& hosts = run.environment.contains("hosts") ? run.environment["hosts"] : Json::array();
+    const std::int64_t here = processes / std::max<std::int64_t>(std::ssize(hosts), 1);
+    RunOptions options = pinned_options(run, settings, here);
+    options.train.threads *= here;  // this process makes them alone
     const EvaluationsReport report = make_missing_evaluations(open_core(), run, options,
                                                               {.log = [&](const std::string& line) { sink.log(line); },
                                                                .should_stop = [&] { return sink.should_stop(); },
@@ -260,9 +274,9 @@ RunReport do_evaluations(const fs::path& run_folder, const std::function<Core&()
 int take_part(const fs::path& run_folder, const std::function<Core&()>& open_core, const WorkSettings& settings,
               Processes processes) {
   const Run run = read_run(run_folder);
-  RunOptions options = pinned_options(run, settings);
+  processes.count = configured_options(run).train.processes;
+  RunOptions options = pinned_options(run, settings, processes.count_here());
   options.train.threads = settings.threads;
-  processes.count = options.train.processes;
   SilentSink sink(settings.sink.should_stop);
   processes.give_up = settings.sink.should_stop;
   try {

@@ -65,7 +65,8 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
 
 }  // namespace
 
-WorkerProcess::WorkerProcess(const WorkerCommand& command) {
+WorkerProcess::WorkerProcess(const WorkerCommand& command)
+    : stop_signal_(command.stop_signal), kill_signal_(command.kill_signal) {
   const int log = ::open(command.log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   if (log < 0) throw_file_error("write", command.log, errno);
   std::vector<std::string> arguments = command.arguments;
@@ -89,8 +90,8 @@ std::optional<int> WorkerProcess::ended() {
   return ended_;
 }
 
-void WorkerProcess::stop() const { ::kill(pid_, SIGTERM); }
+void WorkerProcess::stop() const { ::kill(pid_, stop_signal_); }
 
-void WorkerProcess::kill() const { ::kill(pid_, SIGKILL); }
+void WorkerProcess::kill() const { ::kill(pid_, kill_signal_); }
 
 }  // namespace xlm

@@ -96,6 +96,8 @@ class Assembler {
          .state = state,
          .reason = run_.reason,
          .host = text_field(record, "host"),
+         .hosts =
+             record.contains("hosts") ? record["hosts"].get<std::vector<std::string>>() : std::vector<std::string>(),
          .pid = integer_field(record, "pid"),
          .job = text_field(record, "job"),
          .cause = text_field(record, "cause"),

@@ -53,6 +53,7 @@ struct RunState {
   std::string state;
   std::string reason;
   std::string host;
+  std::vector<std::string> hosts = {};  // of its processes, where they are on several
   std::int64_t pid = 0;
   std::string job;               // of a cluster's queue; empty: none
   std::string cause;             // why an attempt ended that did not end by itself: name_of(EndCause)

@@ -4,10 +4,10 @@
 #include <cstdlib>
 
 #include "base/error.h"
-#include "experiments/launchers/command.h"
 #include "experiments/launchers/site.h"
 #include "experiments/launchers/slurm.h"
 #include "experiments/launchers/slurm_script.h"
+#include "experiments/runs/command.h"
 #include "experiments/runs/submission.h"
 #include "results/run_folder/journal.h"
 #include "tests/experiments/experiment_files.h"
@@ -42,6 +42,15 @@ TEST(Resources, AreReadWithTheirUnitsAndPlaces) {
   EXPECT_EQ(read.time.value, 86400 + 2 * 3600 + 30 * 60);
   EXPECT_EQ(read.time.source, "sweep.yaml:4");
   EXPECT_FALSE(resources_of("cpus: 1").time.known());
+}
+
+TEST(Resources, NodesAreOneWhereNothingIsSaid) {
+  EXPECT_EQ(count_nodes(resources_of("cpus: 1")), 1);
+  const Resources two = or_else(resources_of("cpus: 1"), resources_of("nodes: 2"));
+  EXPECT_EQ(count_nodes(two), 2);
+  EXPECT_EQ(two.nodes.source, "sweep.yaml:1");
+  EXPECT_THAT(shown_resources(two), HasSubstr("of each node"));
+  EXPECT_THAT(complaint_about("nodes: 0"), HasSubstr("resources.nodes must be a whole number, 1 or more"));
 }
 
 TEST(Resources, ThatMeanNothingAreRefused) {
@@ -144,6 +153,10 @@ TEST(SlurmScript, AsksForWhatWasSaidAndNoMore) {
   EXPECT_THAT(full,
               AllOf(HasSubstr("\nmodule load cuda\n"), HasSubstr("\napptainer exec --nv x.sif '/scratch/my runs/xlm' "
                                                                  "worker --sweep '/scratch/my runs/.workers/")));
+  EXPECT_THAT(full, AllOf(HasSubstr("#SBATCH --ntasks=1\n"), Not(HasSubstr("--nodes"))));
+  EXPECT_THAT(
+      slurm_script(request, resources_of("{nodes: 3, cpus: 8}"), 16),
+      HasSubstr("#SBATCH --nodes=3\n#SBATCH --ntasks=3\n#SBATCH --ntasks-per-node=1\n#SBATCH --cpus-per-task=8\n"));
   const std::string little = slurm_script(request, resources_of("{cpus: 1, gpus: 0}"), 1);
   EXPECT_THAT(little, AllOf(Not(HasSubstr("--mem")), Not(HasSubstr("--time=")), Not(HasSubstr("--gres"))));
   EXPECT_THAT(little, AllOf(Not(HasSubstr("--account")), Not(HasSubstr("--qos"))));

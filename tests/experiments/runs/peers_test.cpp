@@ -19,7 +19,7 @@ std::optional<AttemptEnd> end_of_peer(int code) {
   const fs::path program = folder.path() / "program";
   write_file(program, "#!/bin/sh\nexit " + std::to_string(code) + "\n");
   fs::permissions(program, fs::perms::owner_all);
-  Peers peers(folder.path(), program.string(), 2, 1, nullptr);
+  Peers peers(folder.path(), program.string(), 2, 1, {}, nullptr);
   while (!peers.first().give_up()) ::usleep(1000);
   return peers.lost();
 }

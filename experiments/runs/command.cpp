@@ -1,5 +1,5 @@
 // Other programs of the system, run to their end.
-#include "experiments/launchers/command.h"
+#include "experiments/runs/command.h"
 
 #include <spawn.h>
 #include <sys/wait.h>
@@ -7,21 +7,22 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <thread>
 
 #include <fmt/format.h>
 
 #include "base/error.h"
 #include "base/progress.h"
-#include "experiments/launchers/scheduler.h"
 
 namespace xlm {
 namespace {
 
-constexpr double kCommandPoll = 0.005;  // seconds
+constexpr std::chrono::milliseconds kCommandPoll{5};
 
 struct CloseStream {
   void operator()(std::FILE* file) const { std::fclose(file); }
@@ -56,7 +57,7 @@ int wait_for(pid_t process, double seconds) {
     if (ended == process) return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
     if (ended < 0 && errno != EINTR) return kNoProgram;
     if (monotonic_seconds() > end) ::kill(process, SIGKILL);
-    sleep_seconds(kCommandPoll);
+    std::this_thread::sleep_for(kCommandPoll);
   }
 }
 

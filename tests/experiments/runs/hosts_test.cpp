@@ -1,0 +1,56 @@
+// On which machines the processes of a run are, and how they reach each other.
+#include "experiments/runs/hosts.h"
+
+#include <gmock/gmock.h>
+
+#include "base/error.h"
+#include "core/api/interface.h"
+
+namespace xlm {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+TEST(Hosts, ShareTheProcessesEvenlyWithThisOneFirst) {
+  const Hosts hosts = spread({"a1", "a2", "a3"}, "a2", 6);
+  EXPECT_THAT(hosts.names, ElementsAre("a2", "a1", "a3"));
+  EXPECT_EQ(hosts.count(), 3);
+  EXPECT_EQ(hosts.share(6), 2);
+  EXPECT_EQ(hosts.note, "");
+}
+
+TEST(Hosts, AreThisMachineAloneWhereTheOthersCannotHaveAsMany) {
+  const Hosts odd = spread({"a1", "a2"}, "a1", 3);
+  EXPECT_THAT(odd.names, IsEmpty());
+  EXPECT_EQ(odd.count(), 1);
+  EXPECT_EQ(odd.note, "the job has 2 nodes, and this one alone is used: the run has train.processes: 3");
+  EXPECT_THAT(spread({"a1", "a2"}, "a1", 1).note, HasSubstr("train.processes: 1"));
+  EXPECT_THAT(spread({"a1", "a2"}, "login", 2).note, HasSubstr("login is none of them"));
+  EXPECT_THAT(spread({"a1", "a2"}, "login", 2).names, IsEmpty());
+  EXPECT_EQ(spread({"a1"}, "a1", 2).note, "") << "nothing is left unused";
+}
+
+TEST(Hosts, OfAProcessAreItsBlock) {
+  const Processes sixth{.rank = 5, .count = 8, .hosts = 2};
+  EXPECT_EQ(sixth.count_here(), 4);
+  EXPECT_EQ(sixth.rank_here(), 1);
+  EXPECT_EQ((Processes{.rank = 5, .count = 8}.rank_here()), 5);
+}
+
+TEST(Hosts, AddressesAreThoseThatSlurmSays) {
+  EXPECT_EQ(node_address("NodeName=two Gres=gpu:2 NodeAddr=198.18.12.2 NodeHostName=two.cluster OS=Linux"),
+            "198.18.12.2");
+  EXPECT_EQ(node_address("NodeName=two NodeAddr=two\n"), "two");
+  EXPECT_EQ(node_address("NodeName=two"), "");
+}
+
+TEST(Hosts, TheOwnAddressIsThatOfTheWayToTheOther) {
+  EXPECT_EQ(address_towards("127.0.0.1"), "127.0.0.1");
+  EXPECT_EQ(address_towards("127.0.0.2"), "127.0.0.1");
+  EXPECT_THROW(address_towards("no-such-node.invalid"), Error);
+}
+
+}  // namespace
+}  // namespace xlm
