@@ -23,7 +23,7 @@
 namespace xlm {
 namespace {
 
-std::string variable(const char* name) {
+std::string slurm_variable(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? "" : value;
 }
@@ -38,7 +38,7 @@ std::string ask_scontrol(std::vector<std::string> words) {
 
 /// As Slurm knows this machine; the beginning of its name where this is no step or batch script of a job.
 std::string own_node() {
-  const std::string node = variable("SLURMD_NODENAME");
+  const std::string node = slurm_variable("SLURMD_NODENAME");
   const std::string host = this_process().host;
   return node.empty() ? host.substr(0, host.find('.')) : node;
 }
@@ -73,8 +73,8 @@ Hosts spread(const std::vector<std::string>& nodes, const std::string& own, std:
 
 Hosts find_hosts(std::int64_t processes) {
   std::int64_t nodes = 0;
-  if (!parse_integer(variable("SLURM_JOB_NUM_NODES"), nodes) || nodes <= 1) return {};
-  const std::string names = ask_scontrol({"hostnames", variable("SLURM_JOB_NODELIST")});
+  if (!parse_integer(slurm_variable("SLURM_JOB_NUM_NODES"), nodes) || nodes <= 1) return {};
+  const std::string names = ask_scontrol({"hostnames", slurm_variable("SLURM_JOB_NODELIST")});
   Hosts hosts = spread(split(std::string(trim(names)), '\n'), own_node(), processes);
   if (hosts.names.empty()) return hosts;
   const std::string& other = hosts.names[1];
