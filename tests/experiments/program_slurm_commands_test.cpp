@@ -23,7 +23,7 @@ class SlurmCommands : public ProgramTest {
     command("sinfo",
             "case \"$*\" in\n"
             "  *-N*) printf 'node1|idle\\nnode2|idle\\n' ;;\n"
-            "  *) echo 'main*|infinite|n/a|4|(null)' ;;\n"
+            "  *) echo 'main*|infinite|n/a|4|(null)|2' ;;\n"
             "esac");
     command("squeue", "true");
     command("sbatch",
