@@ -9,8 +9,8 @@ set -euo pipefail
 verb=${1:?start or stop} folder=${2:?a folder} cpus=${3:-4} gpus=${4:-0}
 mkdir -p "$folder"
 folder=$(cd "$folder" && pwd)
-number=$(($(cksum <<<"$folder" | cut -d' ' -f1) % 10000))  # names and ports of its own for each folder
-port=$((40000 + 2 * number)) net=xlm$number
+number=$(($(cksum <<<"$folder" | cut -d' ' -f1) % 10000))  # for each folder a network and ports of its own,
+port=$((12000 + 2 * number)) net=xlm$number                # below those that connections get
 first=198.18.$((number % 256)).1 second=198.18.$((number % 256)).2  # of the block for tests of networks (RFC 2544)
 
 end() {
