@@ -19,7 +19,7 @@ struct Tile {
   std::int64_t rows, columns, inner;
 };
 // With many rows a large right operand, such as the symbols of GPT-2, is read less often from beyond that cache;
-// measured best among 64 … 256, 64 … 512 and 256 … 1024. Gradients copy a tile of their left operand first.
+// measured best among 64 … 256, 64 … 256 and 256 … 1024. Gradients copy a tile of their left operand first.
 constexpr Tile kTile{256, 128, 256};
 constexpr Tile kGradientTile{64, 256, 512};
 constexpr std::int64_t kOwnRows = 128;       // of our own blocks: more read the right operand less often

@@ -96,7 +96,10 @@ class LocalHost : public WorkerHost {
     return std::max(cores_ / (kCoresOfRun * processes_), pairs);
   }
 
-  bool packs() const { return settings_.jobs == 0 && (gpus_.empty() || settings_.runs_per_gpu == 0); }
+  /// Whether it matters what memory runs take.
+  bool packs() const {
+    return settings_.jobs == 0 && (gpus_.empty() ? !settings_.shared : settings_.runs_per_gpu == 0);
+  }
 
   std::int64_t runs_per_gpu() const { return settings_.runs_per_gpu > 0 ? settings_.runs_per_gpu : fitting(); }
 

@@ -275,6 +275,10 @@ int take_part(const fs::path& run_folder, const std::function<Core&()>& open_cor
               Processes processes) {
   const Run run = read_run(run_folder);
   processes.count = configured_options(run).train.processes;
+  if (processes.rank >= processes.count || processes.count % processes.hosts != 0) {
+    throw UsageError(fmt::format("{} has train.processes={}: none of them has rank {} on one of {} machines", run.id,
+                                 processes.count, processes.rank, processes.hosts));
+  }
   RunOptions options = pinned_options(run, settings, processes.count_here());
   options.train.threads = settings.threads;
   SilentSink sink(settings.sink.should_stop);

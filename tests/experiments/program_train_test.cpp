@@ -25,6 +25,17 @@ TEST_F(ProgramTest, TrainPrintsResultsAndSkipsTheSecondTime) {
   EXPECT_TRUE(fs::exists(runs_ / "results.db"));
 }
 
+TEST_F(ProgramTest, AProcessThatARunDoesNotHaveIsRefused) {
+  ASSERT_EQ(run({"train", "run.yaml"}).code, kDone);
+  const std::string meeting = (folder_.path() / "meeting").string();
+  for (const char* hosts : {"1", "3"}) {  // there is one process, and three machines cannot share it
+    const ProgramResult result =
+        run({"worker", run_folders().front().string(), "--rank", "1", "--meeting", meeting, "--hosts", hosts});
+    EXPECT_EQ(result.code, kUsage) << hosts;
+    EXPECT_THAT(result.err, HasSubstr("train.processes=1: none of them has rank 1")) << hosts;
+  }
+}
+
 TEST_F(ProgramTest, TrainQuietSaysNothingButResults) { EXPECT_EQ(run({"train", "run.yaml", "--quiet"}).err, ""); }
 
 TEST_F(ProgramTest, TrainPrintsTheResolvedConfigurationAndWritesNothing) {

@@ -31,15 +31,21 @@ class LocalSlurm {
 
   /// `settings` are variables of the shell that the starter knows: MAX_ARRAY=3.
   void start(int cpus, int gpus = 0, const std::string& settings = "") {
-    ASSERT_EQ(shell(folder_, fmt::format("{} {} start cluster {} {}", settings, starter(), cpus, gpus)).code, 0);
-    ::setenv("SLURM_CONF", (folder_ / "cluster" / "slurm.conf").c_str(), 1);
-    started_ = true;
+    // The folder's name decides the ports, which another program may have just now.
+    for (const char* name : {"cluster", "cluster-2", "cluster-3"}) {
+      started_ = shell(folder_, fmt::format("{} {} start {} {} {}", settings, starter(), name, cpus, gpus)).code == 0;
+      name_ = name;
+      if (started_) break;
+      shell(folder_, fmt::format("{} stop {}", starter(), name));
+    }
+    ASSERT_TRUE(started_) << "no Slurm can be started";
+    ::setenv("SLURM_CONF", (folder_ / name_ / "slurm.conf").c_str(), 1);
   }
 
   void stop() {
     if (!started_) return;
     shell(folder_, "scancel -u root; for i in 1 2 3 4 5 6 7 8 9; do [ -n \"$(squeue -h)\" ] && sleep 1; done");
-    shell(folder_, starter() + " stop cluster");
+    shell(folder_, fmt::format("{} stop {}", starter(), name_));
   }
 
   std::string squeue(const std::string& format) const {
@@ -59,13 +65,14 @@ class LocalSlurm {
           "    scontrol update JobId=$task StartTime=now+3; done 2>/dev/null");
   }
 
-  /// Waits for what is asked of Slurm's commands; the test's time limit ends it.
+  /// Waits for what is asked of Slurm's commands, unless the test has failed already; its time limit ends it.
   static void until(const std::function<bool()>& condition) {
-    while (!condition()) ::usleep(200000);
+    while (!testing::Test::HasFatalFailure() && !condition()) ::usleep(200000);
   }
 
  private:
   fs::path folder_;
+  std::string name_;
   bool started_ = false;
 };
 
