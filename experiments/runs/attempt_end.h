@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "base/error.h"
 #include "results/run_folder/run_folder.h"
 
 namespace xlm {
@@ -14,6 +15,7 @@ struct AttemptEnd {
   std::string reason;        // for people
   double memory = 0;         // bytes that its job had, where it ran out of them; 0: not known
   bool at_any_rows = false;  // it ran out of memory, however few rows of the batch are computed at once
+  ExitCode code = kFailed;   // of the command that reports it
 };
 
 /// The end of a worker that left no word: an exit code, or 128 + the number of the signal that killed it. `memory_kill`

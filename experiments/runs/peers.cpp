@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/files.h"
 #include "experiments/runs/machine_resources.h"
 #include "results/run_folder/run_folder.h"
 
@@ -42,7 +43,17 @@ std::optional<int> await_end(WorkerProcess& process, Clock::time_point end) {
   }
 }
 
+fs::path place_of_word(const fs::path& meeting, std::int64_t rank) { return meeting / fmt::format("error.{}", rank); }
+
 }  // namespace
+
+void leave_word(const Processes& self, const Error& error) {
+  try {
+    write_file(place_of_word(self.meeting, self.rank), error.what());
+  } catch (const Error&) {
+    return;  // a full disk, or the meeting is over
+  }
+}
 
 Peers::Peers(const fs::path& run_folder, const std::string& program, std::int64_t count, std::int64_t threads,
              Hosts hosts, std::function<bool()> should_stop)
@@ -79,6 +90,12 @@ Peers::~Peers() { end_all(); }
 
 const std::string& Peers::host_of(std::int64_t rank) const {
   return hosts_.names[static_cast<std::size_t>(rank / first_.count_here())];
+}
+
+std::string Peers::word_of(std::int64_t rank) const {
+  const fs::path place = place_of_word(meeting_, rank);
+  std::error_code ignored;
+  return fs::exists(place, ignored) ? read_file(place) : "";
 }
 
 void Peers::end_all() {
@@ -119,7 +136,9 @@ std::optional<AttemptEnd> Peers::lost() {
       return AttemptEnd{EndCause::kMemory, fmt::format("out of memory in {}", which), job_memory(), true};
     }
     AttemptEnd found = end_of_worker(*code, xlm::memory_kills() > memory_kills_);
-    found.reason = fmt::format("{}: {}", which, found.reason);
+    const std::string word = found.cause == EndCause::kError ? word_of(rank) : "";
+    found.reason = fmt::format("{}: {}", which, word.empty() ? found.reason : word);
+    if (*code == kUsage || *code == kBadData || *code == kDiverged) found.code = static_cast<ExitCode>(*code);
     return found;
   }
   return std::nullopt;

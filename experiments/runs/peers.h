@@ -20,6 +20,10 @@ namespace xlm {
 constexpr int kLostOthers = 76;
 constexpr int kOutOfMemoryAmidStep = 77;
 
+/// Leaves an error of its own where the processes meet, for the first one to say: it may come to lose this one before
+/// it meets the same error. Where that cannot be written, the exit code is all there is.
+void leave_word(const Processes& self, const Error& error);
+
 /// Processes of rank 1 and up, started beside this one, which is rank 0, or by Slurm on other nodes of its job. They
 /// end with it, whatever becomes of it: their connections to it end, and they are sent SIGTERM.
 class Peers {
@@ -47,6 +51,7 @@ class Peers {
   bool has_lost_one();
   void end_all();
   const std::string& host_of(std::int64_t rank) const;
+  std::string word_of(std::int64_t rank) const;  // empty where it left none
 
   fs::path meeting_;
   Hosts hosts_;

@@ -187,10 +187,11 @@ RunReport out_of_memory(JournalSink& sink, const Run& run, const AttemptEnd& end
 /// Another process of the run has ended. The run is queued again, unless that is how it goes each time.
 RunReport lost_process(JournalSink& sink, const fs::path& run_folder, const AttemptEnd& end) {
   if (end.at_any_rows) return without_memory(sink, end.reason, end.memory);
+  if (end.code == kDiverged) return failed(sink, RunStatus::kDiverged, {{"reason", end.reason}}, kDiverged);
   const Run run = read_run(run_folder);  // with the checkpoints of this attempt
   if (end.cause == EndCause::kMemory) return out_of_memory(sink, run, end);
   const bool again = end.cause == EndCause::kKilled && lost_in_a_row(run) < kMostLost;
-  return failed(sink, again ? RunStatus::kQueued : RunStatus::kFailed, record_of_end(run, end, again), kFailed);
+  return failed(sink, again ? RunStatus::kQueued : RunStatus::kFailed, record_of_end(run, end, again), end.code);
 }
 
 std::optional<RunReport> attempt_training(const Run& run, const std::function<Core&()>& open_core,
@@ -291,6 +292,9 @@ int take_part(const fs::path& run_folder, const std::function<Core&()>& open_cor
     return kLostOthers;
   } catch (const MemoryError&) {
     return kOutOfMemoryAmidStep;
+  } catch (const Error& error) {
+    leave_word(processes, error);
+    throw;
   }
 }
 

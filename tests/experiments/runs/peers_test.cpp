@@ -3,6 +3,8 @@
 
 #include <unistd.h>
 
+#include <csignal>
+
 #include <gmock/gmock.h>
 
 #include "base/error.h"
@@ -13,14 +15,15 @@ namespace {
 
 using ::testing::HasSubstr;
 
-/// How a process ended that does nothing but end with this code.
-std::optional<AttemptEnd> end_of_peer(int code) {
+/// How a process ended that does nothing but leave this word, where there is one, and end with this code.
+std::optional<AttemptEnd> end_of_peer(int code, const std::string& word = "") {
   const TemporaryFolder folder;
   const fs::path program = folder.path() / "program";
   write_file(program, "#!/bin/sh\nexit " + std::to_string(code) + "\n");
   fs::permissions(program, fs::perms::owner_all);
   Peers peers(folder.path(), program.string(), 2, 1, {}, nullptr);
   while (!peers.first().give_up()) ::usleep(1000);
+  if (!word.empty()) leave_word({.rank = 1, .meeting = peers.first().meeting}, Error(word));
   return peers.lost();
 }
 
@@ -43,7 +46,20 @@ TEST(Peers, OtherCodesAreErrorsOrNone) {
   const std::optional<AttemptEnd> failed = end_of_peer(kBadData);
   ASSERT_TRUE(failed);
   EXPECT_EQ(failed->cause, EndCause::kError);
+  EXPECT_EQ(failed->code, kBadData);
+  EXPECT_EQ(failed->reason, "process 2 of 2: its worker ended with code 3");
   EXPECT_FALSE(end_of_peer(kLostOthers));
+}
+
+TEST(Peers, TheWordOfOneIsTheReasonAndItsCodeIsTheRuns) {
+  const std::optional<AttemptEnd> diverged = end_of_peer(kDiverged, "the loss became NaN");
+  ASSERT_TRUE(diverged);
+  EXPECT_EQ(diverged->code, kDiverged);
+  EXPECT_EQ(diverged->reason, "process 2 of 2: the loss became NaN");
+  const std::optional<AttemptEnd> killed = end_of_peer(128 + SIGTERM, "no word of one that was killed");
+  ASSERT_TRUE(killed);
+  EXPECT_EQ(killed->code, kFailed);
+  EXPECT_EQ(killed->reason, "process 2 of 2: its worker was killed by signal 15");
 }
 
 }  // namespace
