@@ -79,8 +79,8 @@ Need time_of(const std::vector<const FinishedRun*>& finished, const RunOptions& 
 
 }  // namespace
 
-Resources predicted_resources(const std::vector<SweepRun>& runs, const Experience& experience,
-                              std::string_view device) {
+Resources predicted_resources(const std::vector<SweepRun>& runs, const Experience& experience, std::string_view device,
+                              std::int64_t nodes) {
   std::vector<const FinishedRun*> finished;
   for (const FinishedRun& run : experience.finished) {
     if (run.device == device) finished.push_back(&run);
@@ -100,10 +100,11 @@ Resources predicted_resources(const std::vector<SweepRun>& runs, const Experienc
     if (needed.value > time.value) time = needed;
     const FinishedRun* largest = most_of_shape(finished, shape, &FinishedRun::peak_memory);
     all_memories = all_memories && largest != nullptr;
-    if (largest != nullptr && kMarginOfShape * largest->peak_memory > memory.value) {
-      memory = {kMarginOfShape * largest->peak_memory,
-                fmt::format("run {}: what it took, and half as much again", named(*largest))};
-    }
+    if (largest == nullptr) continue;
+    const double on_a_node = kMarginOfShape * largest->peak_memory / static_cast<double>(nodes);
+    if (on_a_node <= memory.value) continue;
+    memory = {on_a_node, fmt::format("run {}: what it took{}, and half as much again", named(*largest),
+                                     nodes > 1 ? fmt::format(", over {} nodes", nodes) : "")};
   }
   Resources predicted;
   if (all_times && time.known()) predicted.time = {whole_time(time.value), time.source};

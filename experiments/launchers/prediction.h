@@ -18,9 +18,11 @@ struct Experience {
 
 /// The time of the longest run that is to be done, by finished ones of its shape or, where there is none, by how many
 /// FLOPs a second the one managed that has the same type of model and precision and is nearest to it in FLOPs of a
-/// step; and, on the processor, the memory of the largest, by finished ones of its shape alone. Each has a margin.
+/// step; and, on the processor, the memory of the largest, by finished ones of its shape alone, of which each of the
+/// `nodes` has its share. Each has a margin.
 /// `device` is that on which the runs will be: "cpu" or "cuda". Nothing is said where nothing is known of one of the
 /// runs: it may be the one that needs most.
-Resources predicted_resources(const std::vector<SweepRun>& runs, const Experience& experience, std::string_view device);
+Resources predicted_resources(const std::vector<SweepRun>& runs, const Experience& experience, std::string_view device,
+                              std::int64_t nodes = 1);
 
 }  // namespace xlm

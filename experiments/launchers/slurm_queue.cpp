@@ -136,7 +136,7 @@ class SlurmQueue : public WorkerQueue {
     const bool any_done = std::any_of(runs.begin(), runs.end(),
                                       [](const SweepRun& run) { return run.status == name_of(RunStatus::kDone); });
     if (!any_done && request_.experience && (is_open(&Resources::time) || is_open(&Resources::memory))) {
-      found = or_else(found, predicted_resources(runs, request_.experience(), device));
+      found = or_else(found, predicted_resources(runs, request_.experience(), device, count_nodes(asked)));
     }
     if (!cluster_.counts_memory) found.memory = {};
     if (partition_.time_limit > 0 && found.time.value > partition_.time_limit) {

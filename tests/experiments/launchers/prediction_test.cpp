@@ -61,6 +61,13 @@ TEST_F(Prediction, IsThatOfTheSlowestAndLargestRunOfTheSameShape) {
   EXPECT_EQ(predicted.memory.source, "run quick of experiment earlier: what it took, and half as much again");
 }
 
+TEST_F(Prediction, NodesShareTheMemoryOfARun) {
+  const std::vector<SweepRun> runs = sweep();
+  const Need memory = predicted_resources(runs, experience({finished("whole", shape(runs[0]))}), "cpu", 2).memory;
+  EXPECT_DOUBLE_EQ(memory.value, 1.5e8);
+  EXPECT_EQ(memory.source, "run whole of experiment earlier: what it took, over 2 nodes, and half as much again");
+}
+
 TEST_F(Prediction, ATrialCountsOnlyWhereThereIsNothingLonger) {
   const std::vector<SweepRun> runs = sweep();
   FinishedRun trial = finished("trial", shape(runs[0]));
