@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "datasets/prepare.h"
 #include "datasets/prepared/verified_files.h"
+#include "tests/datasets/preparing.h"
 #include "tests/temporary_folder.h"
 
 namespace xlm {

@@ -12,6 +12,7 @@
 #include "datasets/prepare.h"
 #include "datasets/tokens/unigram.h"
 #include "tests/datasets/input/archives.h"
+#include "tests/datasets/preparing.h"
 #include "tests/temporary_folder.h"
 
 namespace xlm {
