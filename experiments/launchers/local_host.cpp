@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "experiments/launchers/launcher.h"
 #include "experiments/launchers/resources.h"
+#include "experiments/runs/hosts.h"
 #include "experiments/runs/machine_resources.h"
 #include "experiments/runs/worker_process.h"
 
@@ -26,6 +27,8 @@ class LocalHost : public WorkerHost {
   LocalHost(const std::vector<SweepRun>& runs, const LaunchSettings& settings) : settings_(settings) {
     if (std::any_of(runs.begin(), runs.end(), may_use_gpu)) gpus_ = visible_gpus();
     processes_ = most_processes(runs);
+    spread_ = is_spread(processes_);
+    if (spread_) processes_ /= job_nodes();
     cores_ = settings_.cores > 0 ? settings_.cores : available_cores();
     for (const SweepRun& run : runs) {
       if (run.action == SweepAction::kRun) ++left_;
@@ -35,6 +38,7 @@ class LocalHost : public WorkerHost {
 
   std::size_t places() const override {
     if (settings_.jobs > 0) return static_cast<std::size_t>(settings_.jobs);
+    if (spread_) return 1;  // its processes on other nodes take the GPUs of those in their order
     if (gpus_.empty()) return static_cast<std::size_t>(settings_.shared ? 1 : std::min(fitting(), cpu_places()));
     return static_cast<std::size_t>(std::max<std::int64_t>(gpu_places(), 1) * runs_per_gpu());
   }
@@ -87,7 +91,9 @@ class LocalHost : public WorkerHost {
   /// How many runs share the cores with the one that is about to begin, itself among them.
   std::int64_t at_once() const {
     const auto most = static_cast<std::int64_t>(places());
-    return settings_.jobs > 0 || !gpus_.empty() ? most : std::clamp<std::int64_t>(busy_ + left_, 1, most);
+    return settings_.jobs > 0 || !gpus_.empty()
+               ? most
+               : std::clamp<std::int64_t>(busy_ + std::max<std::int64_t>(left_, 1), 1, most);
   }
 
   /// Two runs at once get more done than one after the other with all cores, as long as each has one for every process.
@@ -98,7 +104,9 @@ class LocalHost : public WorkerHost {
 
   /// Whether it matters what memory runs take.
   bool packs() const {
-    return settings_.jobs == 0 && (gpus_.empty() ? !settings_.shared : settings_.runs_per_gpu == 0);
+    // Runs that pause at rungs all begin before one is done, and go on with the cores that they began with: all.
+    const bool on_cpu = !settings_.shared && !settings_.early_stopping;
+    return settings_.jobs == 0 && (gpus_.empty() ? on_cpu : settings_.runs_per_gpu == 0);
   }
 
   std::int64_t runs_per_gpu() const { return settings_.runs_per_gpu > 0 ? settings_.runs_per_gpu : fitting(); }
@@ -109,7 +117,8 @@ class LocalHost : public WorkerHost {
   /// As many fit as there is memory for where all take what the largest takes.
   void learn_from(const SweepRun& run) {
     try {
-      const std::optional<std::int64_t> count = runs_that_fit(read_run(run.planned.paths.folder), memory_);
+      const std::optional<std::int64_t> count =
+          runs_that_fit(read_run(run.planned.paths.folder), !gpus_.empty(), memory_);
       if (count) fitting_ = std::min(fitting_.value_or(*count), *count);
     } catch (const Error&) {
       // A damaged folder says nothing.
@@ -118,7 +127,8 @@ class LocalHost : public WorkerHost {
 
   const LaunchSettings& settings_;
   std::vector<std::string> gpus_;
-  std::int64_t processes_ = 1;  // of a run, at most
+  std::int64_t processes_ = 1;  // of a run, at most, on this machine
+  bool spread_ = false;         // runs have others on the other nodes of this worker's job
   std::int64_t cores_ = 1;      // that all runs share
   std::int64_t busy_ = 0;       // places that are taken
   std::int64_t left_ = 0;       // runs that have not begun

@@ -222,15 +222,14 @@ std::set<std::string> failed_nodes(const std::vector<SweepRun>& runs, const std:
   return nodes;
 }
 
-std::optional<std::int64_t> runs_that_fit(const Run& run, double machine) {
+std::optional<std::int64_t> runs_that_fit(const Run& run, bool gpu, double machine) {
   const auto peak = run.costs.find("peak_memory");
   double memory = 0;
   const bool on_gpu = parse_real(run.environment.value("gpu_memory", ""), memory) && memory > 0;
   const bool on_cpu = !on_gpu && run.environment.value("device", "") == "cpu";
-  if (peak == run.costs.end() || peak->second <= 0 || !(on_gpu || on_cpu)) return std::nullopt;
-  const auto processes = static_cast<double>(run.environment.value("processes", std::int64_t{1}));
-  const double each = on_gpu ? peak->second + kBesideRun : peak->second * processes;
-  return std::max<std::int64_t>(static_cast<std::int64_t>(kShareOfMemory * (on_gpu ? memory : machine) / each), 1);
+  if (peak == run.costs.end() || peak->second <= 0 || !(gpu ? on_gpu : on_cpu)) return std::nullopt;
+  const double each = peak->second + (gpu ? kBesideRun : 0);
+  return std::max<std::int64_t>(static_cast<std::int64_t>(kShareOfMemory * (gpu ? memory : machine) / each), 1);
 }
 
 std::string shown_resources(const Resources& resources) {

@@ -72,9 +72,9 @@ double save_seconds(const std::optional<double>& site, double checkpoint, double
 /// their names, up to a dot.
 std::set<std::string> failed_nodes(const std::vector<SweepRun>& runs, const std::string& cluster);
 
-/// For how many runs like this finished one there is memory, with a margin: of its GPU or, where it was on none, of a
-/// machine with so many bytes. Nothing where it does not say.
-std::optional<std::int64_t> runs_that_fit(const Run& run, double machine);
+/// For how many runs like this finished one there is memory, with a margin: of its GPU or, without `gpu`, of a machine
+/// with so many bytes. Nothing where it does not say, or was on the other kind of device.
+std::optional<std::int64_t> runs_that_fit(const Run& run, bool gpu, double machine);
 
 /// "4h", "90min", "1d12h" in seconds, "32GB" in bytes (powers of 1000). Throw UsageError with file:line.
 double read_duration(const Yaml& node, std::string_view what);

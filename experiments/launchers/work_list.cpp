@@ -23,6 +23,7 @@ constexpr std::size_t kNameDigits = 8;
 Json entry_of(const SweepRun& run) {
   const RunOptions& options = run.planned.options;
   Json entry = {{"id", run.id()}, {"device", options.device}, {"steps", options.train.steps}};
+  if (options.train.processes > 1) entry["processes"] = options.train.processes;
   if (!run.setting.empty()) entry["setting"] = run.setting;
   if (!run.source.empty()) entry["source"] = run.source;
   return entry;
@@ -35,6 +36,7 @@ SweepRun item_of(const Json& entry, const fs::path& runs) {
   run.planned.paths.folder = runs / id;
   run.planned.options.device = entry.at("device").get<std::string>();
   run.planned.options.train.steps = entry.at("steps").get<std::int64_t>();
+  run.planned.options.train.processes = entry.value("processes", std::int64_t{1});
   run.setting = entry.value("setting", "");
   run.source = entry.value("source", "");
   return run;

@@ -9,9 +9,11 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <thread>
 
 #include <fmt/format.h>
 
@@ -28,9 +30,16 @@ std::string slurm_variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
+/// The controller may be starting again.
 std::string ask_scontrol(std::vector<std::string> words) {
+  constexpr int kTries = 5;
+  constexpr std::chrono::seconds kPause{5};
   words.insert(words.begin(), {"scontrol", "show"});
-  const CommandResult result = run_command(words);
+  CommandResult result = run_command(words);
+  for (int i = 1; i < kTries && result.code != 0 && result.code != kNoProgram; ++i) {
+    std::this_thread::sleep_for(kPause);
+    result = run_command(words);
+  }
   if (result.code == 0) return result.out;
   throw Error(fmt::format("Slurm does not say which nodes this job has: {}: {}", join(words, " "),
                           result.code == kNoProgram ? "there is no such program" : trim(result.err)));
@@ -53,18 +62,28 @@ int socket_towards(const addrinfo& other) {
   return -1;
 }
 
+Hosts this_one_alone(std::int64_t nodes, const std::string& why) {
+  Hosts hosts;
+  hosts.note = fmt::format("the job has {} nodes, and this one alone is used: {}", nodes, why);
+  return hosts;
+}
+
 }  // namespace
+
+std::int64_t job_nodes() {
+  std::int64_t nodes = 0;
+  return parse_integer(slurm_variable("SLURM_JOB_NUM_NODES"), nodes) ? std::max<std::int64_t>(nodes, 1) : 1;
+}
+
+bool is_spread(std::int64_t processes) { return job_nodes() > 1 && processes % job_nodes() == 0; }
 
 Hosts spread(const std::vector<std::string>& nodes, const std::string& own, std::int64_t processes) {
   Hosts hosts;
-  const auto all_here = [&](const std::string& why) {
-    hosts.note = fmt::format("the job has {} nodes, and this one alone is used: {}", nodes.size(), why);
-    return hosts;
-  };
-  if (nodes.size() <= 1) return hosts;
-  if (processes % std::ssize(nodes) != 0) return all_here(fmt::format("the run has train.processes: {}", processes));
+  const std::int64_t count = std::ssize(nodes);
+  if (count <= 1) return hosts;
+  if (processes % count != 0) return this_one_alone(count, fmt::format("the run has train.processes: {}", processes));
   const auto here = std::find(nodes.begin(), nodes.end(), own);
-  if (here == nodes.end()) return all_here(fmt::format("{} is none of them", own));
+  if (here == nodes.end()) return this_one_alone(count, fmt::format("{} is none of them", own));
   hosts.names = nodes;
   const auto first = hosts.names.begin();
   std::rotate(first, first + (here - nodes.begin()), first + (here - nodes.begin()) + 1);
@@ -72,8 +91,10 @@ Hosts spread(const std::vector<std::string>& nodes, const std::string& own, std:
 }
 
 Hosts find_hosts(std::int64_t processes) {
-  std::int64_t nodes = 0;
-  if (!parse_integer(slurm_variable("SLURM_JOB_NUM_NODES"), nodes) || nodes <= 1) return {};
+  if (job_nodes() <= 1) return {};
+  // Nobody need be asked, who may not be there, as in a container.
+  if (!is_spread(processes))
+    return this_one_alone(job_nodes(), fmt::format("the run has train.processes: {}", processes));
   const std::string names = ask_scontrol({"hostnames", slurm_variable("SLURM_JOB_NODELIST")});
   Hosts hosts = spread(split(std::string(trim(names)), '\n'), own_node(), processes);
   if (hosts.names.empty()) return hosts;
@@ -115,8 +136,8 @@ std::string address_towards(const std::string& other) {
 std::vector<std::string> start_on(const std::string& node) {
   // A step for each process, for its exit code. Steps share the job's cores, memory and GPUs of a node as processes of
   // one machine do: none waits for another, and none is bound to a part.
-  return {"/usr/bin/env",       "srun",       "--overlap",       "--nodes=1", "--ntasks=1",
-          "--nodelist=" + node, "--mpi=none", "--cpu-bind=none", "--mem=0",   "--input=none"};
+  return {"/usr/bin/env",       "srun",       "--overlap",       "--export=ALL", "--nodes=1",   "--ntasks=1",
+          "--nodelist=" + node, "--mpi=none", "--cpu-bind=none", "--mem=0",      "--input=none"};
 }
 
 }  // namespace xlm

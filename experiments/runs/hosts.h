@@ -20,6 +20,12 @@ struct Hosts {
   std::int64_t share(std::int64_t processes) const { return processes / count(); }
 };
 
+/// Nodes of this process's Slurm job; 1 where it is in none.
+std::int64_t job_nodes();
+
+/// Whether these have so many processes of a run to share.
+bool is_spread(std::int64_t processes);
+
 /// Where this process and the others of a run of so many are to be: on all nodes of its Slurm job, where it is in one
 /// of several. Throws Error where Slurm does not say how another node is reached.
 Hosts find_hosts(std::int64_t processes);

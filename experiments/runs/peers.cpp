@@ -24,6 +24,7 @@ constexpr std::chrono::seconds kEndOfPeer{20};  // for processes whose connectio
 constexpr std::chrono::seconds kLeave{3};       // for those that nobody needs any more, and that write nothing
 constexpr std::chrono::milliseconds kPollPeers{10};
 constexpr int kStoppedEarly = 128 + SIGUSR1;  // on another node, before it took signals
+constexpr int kSlurmOutOfMemory = 128 + 125;  // srun's, of a process for which the system had no memory
 
 /// srun passes SIGUSR1 on. SIGTERM, which it is also sent when this process dies, makes it kill what it has started;
 /// SIGKILL would leave that alone.
@@ -135,9 +136,15 @@ std::optional<AttemptEnd> Peers::lost() {
     if (*code == kOutOfResources) {  // its model or an evaluation is too large for it
       return AttemptEnd{EndCause::kMemory, fmt::format("out of memory in {}", which), job_memory(), true};
     }
+    const bool elsewhere = rank >= first_.count_here();
+    if (elsewhere && *code == kSlurmOutOfMemory) {
+      return AttemptEnd{EndCause::kMemory, fmt::format("out of memory: the system killed {}", which), job_memory()};
+    }
     AttemptEnd found = end_of_worker(*code, xlm::memory_kills() > memory_kills_);
     const std::string word = found.cause == EndCause::kError ? word_of(rank) : "";
     found.reason = fmt::format("{}: {}", which, word.empty() ? found.reason : word);
+    // srun that could not start it, or lost its node: that may pass.
+    if (elsewhere && *code == kFailed && word.empty()) found.cause = EndCause::kKilled;
     if (*code == kUsage || *code == kBadData || *code == kDiverged) found.code = static_cast<ExitCode>(*code);
     return found;
   }

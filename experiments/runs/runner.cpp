@@ -222,10 +222,14 @@ std::optional<RunReport> attempt_training(const Run& run, const std::function<Co
   } catch (const std::bad_alloc&) {
     return without_memory(sink, "out of memory");
   } catch (const LostProcessError& error) {
-    if (const std::optional<AttemptEnd> end = peers->lost()) return lost_process(sink, run.folder, *end);
-    if (!sink.should_stop()) return failed(sink, EndCause::kError, error.what(), error.code());
+    std::optional<AttemptEnd> end = peers->lost();
+    // A node that is gone may be so without a word of srun's, for a while.
+    if (!end && peers->first().hosts > 1) end = AttemptEnd{EndCause::kKilled, error.what()};
+    const bool stopped = sink.should_stop() && (!end || end->cause == EndCause::kKilled);
+    if (!stopped && end) return lost_process(sink, run.folder, *end);
+    if (!stopped) return failed(sink, EndCause::kError, error.what(), error.code());
     sink.finish();
-    sink.state(RunStatus::kPreempted, {{"reason", "stopped before its processes had met"}});
+    sink.state(RunStatus::kPreempted, {{"reason", "stopped before its processes had met or saved"}});
     return RunReport{kStopped, RunStatus::kPreempted, ""};
   } catch (const Error& error) {
     return failed(sink, EndCause::kError, error.what(), error.code());

@@ -67,7 +67,7 @@ class LocalSlurm {
 
   /// Waits for what is asked of Slurm's commands, unless the test has failed already; its time limit ends it.
   static void until(const std::function<bool()>& condition) {
-    while (!testing::Test::HasFatalFailure() && !condition()) ::usleep(200000);
+    while (!testing::Test::HasFatalFailure() && !condition()) ::usleep(50000);
   }
 
  private:

@@ -183,18 +183,24 @@ TEST_F(LauncherTest, RunsShareAGpuAsManyAsFitOnceOneHasShownWhatItTakes) {
 /// work. All but the first wait for `awaited` at work, for so many looks.
 TEST_F(LauncherTest, RunsShareTheCoresOnceOneHasShownWhatMemoryItTakes) {
   settings_.jobs = 0;
+  std::int64_t processes = 1;
   const auto shares = [&](const std::string& seeds, double memory, int awaited, int looks = 500) {
-    const auto runs = submitted("sweep: {grid: {seed: [" + seeds + "]}}\n");
+    auto runs = submitted("sweep: {grid: {seed: [" + seeds + "]}}\n");
+    for (SweepRun& run : runs) run.planned.options.train.processes = processes;
     fs::remove(runs_ / "first");
-    launch(runs,
-           fmt::format("cd \"$1\"\nsed -i '0,/{{/s//{{\"device\": \"cpu\",/' environment.json\n"
-                       "echo '{{\"type\":\"costs\",\"time\":1,\"values\":{{\"peak_memory\":{}}}}}' >> journal.jsonl\n"
-                       "cd ..\nmkdir -p working\ntouch working/$$\ni=0; most=1\n"
-                       "while [ -e first ] && [ $most -lt {} ] && [ $i -lt {} ]; do i=$((i+1)); sleep 0.02\n"
-                       "n=$(ls working | wc -l); [ $n -gt $most ] && most=$n; done\n"
-                       "touch first\n[ $most -gt 1 ] && sleep 1\nrm working/$$\ncd \"$1\"\necho \"$3 of $most\"\n",
-                       memory, awaited, looks) +
-               state("done"));
+    fs::remove_all(runs_ / "seen");
+    launch(
+        runs,
+        fmt::format("cd \"$1\"\nsed -i '0,/{{/s//{{\"device\": \"cpu\",/' environment.json\n"
+                    "echo '{{\"type\":\"costs\",\"time\":1,\"values\":{{\"peak_memory\":{}}}}}' >> journal.jsonl\n"
+                    "cd ..\nmkdir -p working\ntouch working/$$\ni=0; most=1\n"
+                    "while [ -e first ] && [ $most -lt {} ] && [ $i -lt {} ]; do i=$((i+1)); sleep 0.02\n"
+                    "n=$(ls working | wc -l); [ $n -gt $most ] && most=$n; done\n"
+                    "touch first\nif [ $most -gt 1 ]; then\nmkdir -p seen\ntouch seen/$$\ni=0\n"  // all are to see it
+                    "while [ $(ls seen | wc -l) -lt {} ] && [ $i -lt 500 ]; do i=$((i+1)); sleep 0.02; done\nfi\n"
+                    "rm working/$$\ncd \"$1\"\necho \"$3 of $most\"\n",
+                    memory, awaited, looks, awaited) +
+            state("done"));
     std::string all;
     for (const SweepRun& run : runs)
       all += (all.empty() ? "" : ", ") + std::string(trim(read_file(run.planned.paths.log())));
@@ -211,6 +217,26 @@ TEST_F(LauncherTest, RunsShareTheCoresOnceOneHasShownWhatMemoryItTakes) {
   settings_.cores = 16;
   settings_.shared = true;
   EXPECT_EQ(shares("51, 52, 53", 1e6, 2, 10), "16 of 1, 16 of 1, 16 of 1") << "a worker of a cluster's job";
+  settings_.shared = false;
+  settings_.early_stopping = EarlyStopping{"valid.loss", {}, 0.5};
+  EXPECT_EQ(shares("61, 62, 63", 1e6, 2, 10), "16 of 1, 16 of 1, 16 of 1") << "all begin before one is done";
+  settings_.early_stopping.reset();
+  ::setenv("SLURM_JOB_NUM_NODES", "2", 1);
+  EXPECT_EQ(shares("71, 72", 1e6, 2), "16 of 1, 16 of 1") << "one process each: the other nodes have no part in it";
+  processes = 2;
+  EXPECT_EQ(shares("81, 82, 83", 1e6, 2, 10), "16 of 1, 16 of 1, 16 of 1") << "processes on two nodes";
+  ::unsetenv("SLURM_JOB_NUM_NODES");
+}
+
+TEST(RunsThatFit, AreThoseForWhichThatKindOfDeviceHasMemory) {
+  xlm::Run run;
+  run.costs["peak_memory"] = 2e9;
+  run.environment = {{"device", "cpu"}, {"processes", 4}};  // whose memory is added up already
+  EXPECT_EQ(runs_that_fit(run, false, 10e9), 4) << "0.9 · 10 GB of 2 GB each";
+  EXPECT_EQ(runs_that_fit(run, true, 10e9), std::nullopt) << "a GPU's memory is another";
+  run.environment = {{"device", "cuda:0"}, {"gpu_memory", "10000000000"}};
+  EXPECT_EQ(runs_that_fit(run, true, 1e9), 3);
+  EXPECT_EQ(runs_that_fit(run, false, 100e9), std::nullopt);
 }
 
 TEST_F(LauncherTest, AStopIsPassedOnAndWaitedFor) {

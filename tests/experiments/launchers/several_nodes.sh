@@ -81,7 +81,7 @@ export SLURM_CONF=$folder/slurm.conf
 slurmctld -f "$SLURM_CONF"
 slurmd -f "$SLURM_CONF" -N one
 nsenter --net="/run/netns/$net" unshare --uts sh -c 'hostname two && exec slurmd -f "$SLURM_CONF" -N two'
-for _ in {1..60}; do
+for _ in {1..120}; do
   [ "$(sinfo -h -N -o %t | sort -u)" = idle ] && exit 0
   sleep 0.5
 done

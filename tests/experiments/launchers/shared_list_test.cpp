@@ -259,6 +259,7 @@ TEST_F(SharedListTest, ASubmissionQueuesAgainWhatFailedBeforeIt) {
 TEST_F(SharedListTest, IsWrittenAndReadBackWhereverItsFolderIs) {
   list_.cores = 3;
   list_.anyway = true;
+  list_.items[1].planned.options.train.processes = 8;
   write_work_list(list_);
   EXPECT_THAT(list_.name, testing::MatchesRegex("spans-of-heads-[0-9a-f]{8}"));
   fs::rename(folder_.path() / "runs", folder_.path() / "moved");
@@ -270,6 +271,8 @@ TEST_F(SharedListTest, IsWrittenAndReadBackWhereverItsFolderIs) {
   EXPECT_EQ(read.items[1].planned.paths.folder, folder_.path() / "moved" / item(1).id());
   EXPECT_EQ(read.items[1].planned.options.train.steps, 10);
   EXPECT_EQ(read.items[1].planned.options.device, "cpu");
+  EXPECT_EQ(most_processes(read.items), 8) << "for which a worker has GPUs and cores";
+  EXPECT_EQ(read.items[2].planned.options.train.processes, 1);
 }
 
 TEST_F(SharedListTest, ADamagedListIsRefused) {

@@ -1,6 +1,8 @@
 // On which machines the processes of a run are, and how they reach each other.
 #include "experiments/runs/hosts.h"
 
+#include <cstdlib>
+
 #include <gmock/gmock.h>
 
 #include "base/error.h"
@@ -30,6 +32,23 @@ TEST(Hosts, AreThisMachineAloneWhereTheOthersCannotHaveAsMany) {
   EXPECT_THAT(spread({"a1", "a2"}, "login", 2).note, HasSubstr("login is none of them"));
   EXPECT_THAT(spread({"a1", "a2"}, "login", 2).names, IsEmpty());
   EXPECT_EQ(spread({"a1"}, "a1", 2).note, "") << "nothing is left unused";
+}
+
+TEST(Hosts, NobodyIsAskedWhoseAnswerWouldChangeNothing) {
+  const char* const path = std::getenv("PATH");
+  const std::string before = path == nullptr ? "" : path;
+  ::setenv("PATH", "/nonexistent", 1);  // no scontrol, as in a container
+  EXPECT_EQ(find_hosts(2).note, "");
+  ::setenv("SLURM_JOB_NUM_NODES", "2", 1);
+  EXPECT_EQ(job_nodes(), 2);
+  EXPECT_TRUE(is_spread(4));
+  EXPECT_FALSE(is_spread(1));
+  EXPECT_EQ(find_hosts(1).note, "the job has 2 nodes, and this one alone is used: the run has train.processes: 1");
+  EXPECT_THROW(find_hosts(2), Error);
+  ::unsetenv("SLURM_JOB_NUM_NODES");
+  EXPECT_EQ(job_nodes(), 1);
+  EXPECT_FALSE(is_spread(2));
+  ::setenv("PATH", before.c_str(), 1);
 }
 
 TEST(Hosts, OfAProcessAreItsBlock) {

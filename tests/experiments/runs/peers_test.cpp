@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdlib>
 
 #include <gmock/gmock.h>
 
@@ -60,6 +61,40 @@ TEST(Peers, TheWordOfOneIsTheReasonAndItsCodeIsTheRuns) {
   ASSERT_TRUE(killed);
   EXPECT_EQ(killed->code, kFailed);
   EXPECT_EQ(killed->reason, "process 2 of 2: its worker was killed by signal 15");
+}
+
+/// The same of one on another node, where srun ends with this code.
+std::optional<AttemptEnd> end_of_srun(int code, const std::string& word = "") {
+  const TemporaryFolder folder;
+  write_file(folder.path() / "srun", "#!/bin/sh\nexit " + std::to_string(code) + "\n");
+  fs::permissions(folder.path() / "srun", fs::perms::owner_all);
+  const std::string before = std::getenv("PATH");
+  ::setenv("PATH", (folder.path().string() + ":" + before).c_str(), 1);
+  Hosts hosts;
+  hosts.names = {"one", "two"};
+  Peers peers(folder.path(), "xlm", 2, 1, hosts, nullptr);
+  while (!peers.first().give_up()) ::usleep(1000);
+  ::setenv("PATH", before.c_str(), 1);
+  if (!word.empty()) leave_word({.rank = 1, .meeting = peers.first().meeting}, Error(word));
+  return peers.lost();
+}
+
+TEST(Peers, WhatSlurmSaysOfAnotherNodeMayPassOrIsItsMemory) {
+  const std::optional<AttemptEnd> lost = end_of_srun(kFailed);
+  ASSERT_TRUE(lost);
+  EXPECT_EQ(lost->cause, EndCause::kKilled) << "no step could be made: the run is queued again";
+  EXPECT_EQ(lost->reason, "process 2 of 2 on two: its worker ended with code 1");
+  const std::optional<AttemptEnd> own = end_of_srun(kFailed, "the network is unreachable");
+  ASSERT_TRUE(own);
+  EXPECT_EQ(own->cause, EndCause::kError);
+  EXPECT_EQ(own->reason, "process 2 of 2 on two: the network is unreachable");
+  const std::optional<AttemptEnd> memory = end_of_srun(128 + 125);
+  ASSERT_TRUE(memory);
+  EXPECT_EQ(memory->cause, EndCause::kMemory);
+  EXPECT_FALSE(memory->at_any_rows);
+  const std::optional<AttemptEnd> crashed = end_of_srun(128 + SIGSEGV);
+  ASSERT_TRUE(crashed);
+  EXPECT_EQ(crashed->cause, EndCause::kError);
 }
 
 }  // namespace
