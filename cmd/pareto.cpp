@@ -77,7 +77,7 @@ int run_pareto(const ParetoOptions& options, const GlobalOptions& global) {
   RunTable runs(store);
   if (runs.size() == 0) throw DataError(no_runs_hint(global).substr(0, no_runs_hint(global).size() - 1));
   const ParetoResult result = run_pareto(runs, query);
-  if (result.front.front.empty()) {
+  if (result.fronts.empty()) {
     if (const std::string unmet = unmet_condition(runs, query.where); !unmet.empty()) {
       throw DataError(unmet + "\n`xlm runs ls` lists the runs");
     }
@@ -85,6 +85,9 @@ int run_pareto(const ParetoOptions& options, const GlobalOptions& global) {
         fmt::format("no run has all of {} ({} runs fulfil the conditions)\n"
                     "final evaluations and costs appear when a run is done; see `xlm runs ls`",
                     join(query.columns, ", "), result.incomplete));
+  }
+  if (result.fronts.size() > 1) {
+    spdlog::info("each corpus has a front of its own: --where data.name=NAME (or data.fingerprint) chooses one");
   }
   if (result.mixed) spdlog::info("groups are of different settings: --group-by or --where can tell them apart");
   const int width = global.standard_output.is_terminal && options.out.empty() ? global.standard_output.width : 0;
@@ -124,7 +127,8 @@ std::function<int()> declare_pareto(CLI::App& app, const GlobalOptions& global) 
       "Columns are resolved keys (model.span, seed, data.name), evaluations (test.bpc, valid.bpc) and costs\n"
       "(" +
       join(costs, ", ") +
-      "). Less is better unless --maximize says otherwise.\n\n"
+      "). Less is better unless --maximize says otherwise. Runs of\n"
+      "several corpora are not compared: each corpus has a front of its own.\n\n"
       "Examples:\n"
       "  xlm pareto --x flops_per_token --y test.bpc\n"
       "  xlm pareto --x test.average_span --y valid.bpc --where experiment=spans --group-by "

@@ -77,7 +77,7 @@ std::vector<std::string> FigureRows::joined_corpora() const {
   const bool told_apart = names_corpus(description_.x) ||
                           std::any_of(description_.series.begin(), description_.series.end(), names_corpus) ||
                           (!description_.value.empty() && names_corpus(description_.y));
-  if (corpora.size() < 2 || (told_apart && !description_.front)) return {};
+  if (corpora.size() < 2 || told_apart) return {};
   return {corpora.begin(), corpora.end()};
 }
 

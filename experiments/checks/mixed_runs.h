@@ -33,7 +33,7 @@ class FigureRows {
   const std::vector<std::size_t>& rows() const { return rows_; }
   const std::vector<Point>& points() const { return points_; }
 
-  /// Corpora that share a line, a cloud of points or a front; empty where each stands for itself.
+  /// Corpora that share a line or a cloud of points; empty where each stands for itself.
   std::vector<std::string> joined_corpora() const;
 
  private:

@@ -273,9 +273,7 @@ class RecipeChecker {
       break;  // the others are alike
     }
     if (const std::vector<std::string> corpora = figure.joined_corpora(); !corpora.empty()) {
-      find(description.place,
-           fmt::format("{} puts {} together: {}", title,
-                       description.front ? "several corpora on one front" : "several corpora", some_of(corpora)),
+      find(description.place, fmt::format("{} puts several corpora together: {}", title, some_of(corpora)),
            "give each corpus a figure of its own with `where: {data.name: …}`, or make data.name its x or series");
     }
     show(figure.rows(), {description.x, description.y, description.value});

@@ -138,6 +138,14 @@ std::vector<std::size_t> complete_rows(RunTable& runs, const ParetoQuery& query,
 
 using Groups = std::vector<std::pair<std::string, std::vector<std::size_t>>>;
 
+std::map<std::string, std::vector<std::size_t>> by_corpus(RunTable& runs, const ParetoQuery& query,
+                                                          const std::vector<std::size_t>& rows) {
+  std::map<std::string, std::vector<std::size_t>> parts;
+  const std::vector<std::string> corpora = corpora_of(runs, rows, query.columns);
+  for (std::size_t i = 0; i < rows.size(); ++i) parts[corpora[i]].push_back(rows[i]);
+  return parts;
+}
+
 /// Rows that agree in the grouping columns, by these; ungrouped, every row by itself: evaluations of one run are
 /// several.
 Groups grouped(RunTable& runs, const ParetoQuery& query, const std::vector<std::size_t>& rows) {
@@ -154,6 +162,13 @@ Groups grouped(RunTable& runs, const ParetoQuery& query, const std::vector<std::
   return groups;
 }
 
+/// Of a column that is a number in all of these rows.
+double mean_of(const std::vector<Value>& column, const std::vector<std::size_t>& rows) {
+  double sum = 0;
+  for (const std::size_t row : rows) sum += *as_number(column[row]);
+  return sum / static_cast<double>(rows.size());
+}
+
 Json point_json(const ParetoPoint& point) {
   Json json = {{"x", point.values[0]}, {"y", point.values[1]}};
   if (point.values.size() > 2) json["z"] = Values(point.values.begin() + 2, point.values.end());
@@ -162,6 +177,15 @@ Json point_json(const ParetoPoint& point) {
     json["group"] = point.group;
     json["differ_in"] = point.differ_in;
   }
+  return json;
+}
+
+Json front_json(const ParetoFront& front) {
+  Json json = {{"front", Json::array()}, {"dominated", Json::array()}};
+  for (const ParetoPoint& point : front.front) json["front"].push_back(point_json(point));
+  for (const ParetoPoint& point : front.dominated) json["dominated"].push_back(point_json(point));
+  json["hypervolume"] = front.hypervolume ? Json(*front.hypervolume) : Json();
+  json["reference"] = front.reference;
   return json;
 }
 
@@ -193,38 +217,38 @@ ParetoResult run_pareto(RunTable& runs, const ParetoQuery& query) {
   std::vector<const std::vector<Value>*> columns;
   for (const std::string& name : query.columns) columns.push_back(&runs.column(name));
   for (const std::string& name : query.group_by) runs.column(name);  // complains of names that are not known
-  std::vector<ParetoPoint> points;
   Variation variation(runs, "seed");
-  for (const auto& [name, members] : grouped(runs, query, complete_rows(runs, query, columns, result.incomplete))) {
-    ParetoPoint& point = points.emplace_back();
-    if (!query.group_by.empty()) {
-      point.group = name;
-      point.group_values = group_values(runs, query.group_by, members.front());
-      point.differ_in = variation.add(members);
+  for (const auto& [corpus, rows] : by_corpus(runs, query, complete_rows(runs, query, columns, result.incomplete))) {
+    std::vector<ParetoPoint> points;
+    for (const auto& [name, members] : grouped(runs, query, rows)) {
+      ParetoPoint& point = points.emplace_back();
+      if (!query.group_by.empty()) {
+        point.group = name;
+        point.group_values = group_values(runs, query.group_by, members.front());
+        point.differ_in = variation.add(members);
+      }
+      for (const std::vector<Value>* column : columns) point.values.push_back(mean_of(*column, members));
+      for (const std::size_t run : members) point.runs.push_back(runs.id(run));
     }
-    for (const std::vector<Value>* column : columns) {
-      double sum = 0;
-      for (const std::size_t run : members) sum += *as_number((*column)[run]);
-      point.values.push_back(sum / static_cast<double>(members.size()));
-    }
-    for (const std::size_t run : members) point.runs.push_back(runs.id(run));
+    result.fronts.push_back({corpus, pareto_front(std::move(points), query.maximize, query.reference)});
   }
-  result.front = pareto_front(std::move(points), query.maximize, query.reference);
   result.mean_over = variation.text();
   result.mixed = variation.is_mixed();
   return result;
 }
 
 Json to_json(const ParetoQuery& query, const ParetoResult& result) {
-  const ParetoFront& front = result.front;
   Json json = {{"x", query.columns[0]}, {"y", query.columns[1]}};
   if (query.columns.size() > 2) json["z"] = std::vector<std::string>(query.columns.begin() + 2, query.columns.end());
-  json["front"] = Json::array();
-  for (const ParetoPoint& point : front.front) json["front"].push_back(point_json(point));
-  json["dominated"] = Json::array();
-  for (const ParetoPoint& point : front.dominated) json["dominated"].push_back(point_json(point));
-  json["hypervolume"] = front.hypervolume ? Json(*front.hypervolume) : Json();
-  json["reference"] = front.reference;
+  if (result.fronts.size() == 1) {
+    json.update(front_json(result.fronts.front().front));
+  } else {
+    json["fronts"] = Json::array();
+    for (const CorpusFront& one : result.fronts) {
+      json["fronts"].push_back(front_json(one.front));
+      json["fronts"].back()["corpus"] = one.corpus;
+    }
+  }
   if (!result.mean_over.empty()) json["mean_over"] = result.mean_over;
   return json;
 }

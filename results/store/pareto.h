@@ -44,18 +44,25 @@ struct ParetoQuery {
   std::vector<double> reference;  // one per column, or empty
 };
 
-struct ParetoResult {
+/// The front of the runs of one corpus: numbers that were measured on different text are not compared.
+struct CorpusFront {
+  std::string corpus;  // as corpora_of names it
   ParetoFront front;
-  std::int64_t incomplete = 0;  // selected runs without a number in some column
-  std::string mean_over;        // what the points are means over: "3 seeds"; empty: each is of one run
-  bool mixed = false;           // of runs that differ in more than the seed
 };
 
-/// Throws UsageError for an unknown column.
+struct ParetoResult {
+  std::vector<CorpusFront> fronts;  // by the corpus; none: no run has all of the columns
+  std::int64_t incomplete = 0;      // selected runs without a number in some column
+  std::string mean_over;            // what the points are means over: "3 seeds"; empty: each is of one run
+  bool mixed = false;               // of runs that differ in more than the seed
+};
+
+/// One front for each corpus. Throws UsageError for an unknown column.
 ParetoResult run_pareto(RunTable& runs, const ParetoQuery& query);
 
 /// {"x", "y", "front": [{"x", "y", "runs"}], "dominated", "hypervolume", "reference"}; columns after the second are in
 /// "z", a list. Grouped points have "group" and "differ_in" too, and "mean_over" says what all of them are means over.
+/// Of several corpora, "fronts" lists what is said of each, with its name under "corpus".
 Json to_json(const ParetoQuery& query, const ParetoResult& result);
 
 }  // namespace xlm

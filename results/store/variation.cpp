@@ -8,12 +8,15 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "results/quantities/quantities.h"
+#include "results/store/formula.h"
 #include "results/store/run_writer.h"
 
 namespace xlm {
 namespace {
 
-constexpr std::size_t kMostKeys = 4;  // that a caption names
+constexpr std::size_t kMostKeys = 4;           // that a caption names
+constexpr std::size_t kFingerprintDigits = 8;  // that tell contents of one name apart
 
 bool all_alike(const std::vector<Value>& values, const std::vector<std::size_t>& rows) {
   return std::all_of(rows.begin(), rows.end(),
@@ -53,6 +56,19 @@ std::vector<std::string> differing_parameters(RunTable& runs, const std::set<std
   });
 }
 
+/// Whether the numbers of a column were measured on the corpus of their row: costs follow from the configuration, and
+/// COLUMN@data.name=… says itself which corpus it means. A formula may have any column in it.
+bool is_of_corpus_of_row(const std::string& column) {
+  if (is_formula(column)) return true;
+  return column.find("@data.") == std::string::npos && evaluation_column(column).has_value();
+}
+
+/// What is known of the content behind a name: nothing where a run was evaluated on other data than its own.
+std::string known_fingerprint(RunTable& runs, std::size_t row) {
+  const bool own = same_value(runs.column_or_nothing("at.data.name")[row], runs.column_or_nothing("data.name")[row]);
+  return own ? to_text(runs.column_or_nothing("at.data.fingerprint")[row]) : "";
+}
+
 }  // namespace
 
 std::string listed_names(const std::vector<std::string>& names, std::size_t most) {
@@ -89,6 +105,26 @@ std::vector<std::string> differing_keys(RunTable& runs, const std::vector<std::s
     if (std::find(keys.begin(), keys.end(), key) == keys.end()) keys.push_back(name);
   }
   return keys;
+}
+
+std::vector<std::string> corpora_of(RunTable& runs, const std::vector<std::size_t>& rows,
+                                    const std::vector<std::string>& columns) {
+  std::vector<std::string> corpora(rows.size());
+  if (std::none_of(columns.begin(), columns.end(), is_of_corpus_of_row)) return corpora;
+  std::vector<std::string> fingerprints;
+  std::map<std::string, std::set<std::string>> contents;  // by name
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    corpora[i] = to_text(runs.column_or_nothing("at.data.name")[rows[i]]);
+    fingerprints.push_back(known_fingerprint(runs, rows[i]));
+    if (!fingerprints[i].empty()) contents[corpora[i]].insert(fingerprints[i]);
+  }
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (contents[corpora[i]].size() < 2) continue;  // one content, also of those that do not say it
+    corpora[i] += fingerprints[i].empty()
+                      ? " (of unknown content)"
+                      : fmt::format(" (data.fingerprint {})", fingerprints[i].substr(0, kFingerprintDigits));
+  }
+  return corpora;
 }
 
 const Variation::Found& Variation::found(const std::vector<std::size_t>& rows) {

@@ -24,6 +24,13 @@ std::string counted_over(std::int64_t count, std::string_view over);
 /// evaluations differ in a setting that their runs share.
 std::vector<std::string> differing_keys(RunTable& runs, const std::vector<std::size_t>& rows);
 
+/// On which corpus the numbers of `columns` in each of `rows` were measured; equal where they can be compared. A corpus
+/// is called by its name, and where `rows` have several contents of one name by the beginning of its fingerprint too:
+/// "text8", "text8 (data.fingerprint 3fa9c1d2)". Empty for all rows where no column is a measurement, or each says
+/// itself on which corpus (test.bpc@data.name=pg-19).
+std::vector<std::string> corpora_of(RunTable& runs, const std::vector<std::size_t>& rows,
+                                    const std::vector<std::string>& columns);
+
 /// Takes in the rows behind one number after another, which should differ in `over` alone.
 class Variation {
  public:

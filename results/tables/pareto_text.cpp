@@ -30,26 +30,34 @@ PointMarks marks_of(TableFormat format) {
 /// Titles and cells, in full for programs.
 class ParetoRows {
  public:
-  ParetoRows(const ParetoQuery& query, const ParetoFront& front, TableFormat format)
-      : query_(query), full_(format == TableFormat::kCsv), differ_(any_differs(front)) {
+  ParetoRows(const ParetoQuery& query, const ParetoResult& result, TableFormat format)
+      : query_(query), full_(format == TableFormat::kCsv), differ_(any_differs(result)) {
+    const bool name_corpus = result.fronts.size() > 1;
+    if (name_corpus) columns_.push_back({"corpus"});
     columns_.push_back({"front"});
     for (const std::string& name : query.columns) columns_.push_back({name, true});
     for (const std::string& name : query.group_by) columns_.push_back({name});
     columns_.push_back({"runs", !full_ && !query.group_by.empty()});
     if (full_ && differ_) columns_.push_back({"differ in"});
     const PointMarks marks = marks_of(format);
-    for (const ParetoPoint& point : front.front) add(point, marks.front);
-    for (const ParetoPoint& point : front.dominated) add(point, marks.dominated);
+    for (const auto& [corpus, front] : result.fronts) {
+      const std::vector<std::string> before =
+          name_corpus ? std::vector<std::string>{corpus} : std::vector<std::string>{};
+      for (const ParetoPoint& point : front.front) add(before, point, marks.front);
+      for (const ParetoPoint& point : front.dominated) add(before, point, marks.dominated);
+    }
   }
 
   const std::vector<TextTable::Column>& columns() const { return columns_; }
   const std::vector<std::vector<std::string>>& rows() const { return rows_; }
 
  private:
-  static bool any_differs(const ParetoFront& front) {
+  static bool any_differs(const ParetoResult& result) {
     const auto differs = [](const ParetoPoint& point) { return !point.differ_in.empty(); };
-    return std::any_of(front.front.begin(), front.front.end(), differs) ||
-           std::any_of(front.dominated.begin(), front.dominated.end(), differs);
+    return std::any_of(result.fronts.begin(), result.fronts.end(), [&](const CorpusFront& one) {
+      return std::any_of(one.front.front.begin(), one.front.front.end(), differs) ||
+             std::any_of(one.front.dominated.begin(), one.front.dominated.end(), differs);
+    });
   }
 
   /// Who is behind a point: all runs in full; for people the number of a group's, or the first.
@@ -60,8 +68,9 @@ class ParetoRows {
                                   : fmt::format("{} and {} more", point.runs.front(), point.runs.size() - 1);
   }
 
-  void add(const ParetoPoint& point, const std::string& mark) {
-    std::vector<std::string> cells{mark};
+  void add(const std::vector<std::string>& before, const ParetoPoint& point, const std::string& mark) {
+    std::vector<std::string> cells = before;
+    cells.push_back(mark);
     for (std::size_t i = 0; i < point.values.size(); ++i) {
       cells.push_back(full_ ? json_number(point.values[i]) : column_number(query_.columns[i], point.values[i]));
     }
@@ -78,15 +87,11 @@ class ParetoRows {
   std::vector<std::vector<std::string>> rows_;
 };
 
-std::vector<std::string> notes_of(const ParetoQuery& query, const ParetoResult& result) {
-  const ParetoFront& front = result.front;
-  std::string counts = fmt::format("{} on the front (●), {} dominated", front.front.size(), front.dominated.size());
-  if (result.incomplete > 0) {
-    counts +=
-        fmt::format(", {} run{} without all of these columns", result.incomplete, result.incomplete == 1 ? "" : "s");
-  }
-  std::vector<std::string> notes{counts + "."};
-  if (!result.mean_over.empty()) notes.push_back(fmt::format("Each point is the mean over {}.", result.mean_over));
+std::string counts_of(const ParetoFront& front) {
+  return fmt::format("{} on the front (●), {} dominated", front.front.size(), front.dominated.size());
+}
+
+std::string hypervolume_of(const ParetoQuery& query, const ParetoFront& front) {
   std::vector<std::string> reference;
   for (std::size_t i = 0; i < front.reference.size(); ++i) {
     reference.push_back(column_number(query.columns[i], front.reference[i]));
@@ -96,7 +101,30 @@ std::vector<std::string> notes_of(const ParetoQuery& query, const ParetoResult& 
     const double size = *front.hypervolume;
     volume = size >= kCountFromHere ? human_count(size) : with_digits(size, 6);
   }
-  notes.push_back(fmt::format("Hypervolume {} against ({}).", volume, join(reference, ", ")));
+  return fmt::format("{} against ({}).", volume, join(reference, ", "));
+}
+
+std::vector<std::string> notes_of(const ParetoQuery& query, const ParetoResult& result) {
+  const std::string lacking =
+      result.incomplete == 0
+          ? ""
+          : fmt::format("{} run{} without all of these columns", result.incomplete, result.incomplete == 1 ? "" : "s");
+  const std::string mean =
+      result.mean_over.empty() ? "" : fmt::format("Each point is the mean over {}.", result.mean_over);
+  std::vector<std::string> notes;
+  if (result.fronts.size() == 1) {
+    const ParetoFront& front = result.fronts.front().front;
+    notes = {counts_of(front) + (lacking.empty() ? "" : ", " + lacking) + ".", mean,
+             "Hypervolume " + hypervolume_of(query, front)};
+  } else {
+    for (const auto& [corpus, front] : result.fronts) {
+      notes.push_back(fmt::format("{}: {}; hypervolume {}", corpus, counts_of(front), hypervolume_of(query, front)));
+    }
+    notes.push_back(lacking.empty() ? "" : lacking + ".");
+    notes.push_back(mean);
+    notes.emplace_back("Each corpus has a front of its own: numbers on different text are not compared.");
+  }
+  std::erase(notes, "");
   return notes;
 }
 
@@ -124,7 +152,7 @@ std::string pareto_latex(const ParetoQuery& query, const ParetoRows& rows, const
 
 std::string render_pareto(const ParetoQuery& query, const ParetoResult& result, TableFormat format, int width) {
   if (format == TableFormat::kJson) return json_text(to_json(query, result));
-  const ParetoRows rows(query, result.front, format);
+  const ParetoRows rows(query, result, format);
   const std::vector<std::string> notes = notes_of(query, result);
   switch (format) {
     case TableFormat::kCsv:

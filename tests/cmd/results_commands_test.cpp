@@ -260,6 +260,21 @@ TEST_F(ResultsCommands, ParetoIsAsDocumented) {
   EXPECT_EQ(xlm("pareto --x peak_memory --y test.bpc").code, 3);
 }
 
+TEST_F(ResultsCommands, ParetoComparesNoCorpora) {
+  make_sweep();
+  maker_.make({.id = "easy", .bpc = 0.1, .flops = 1});
+  write_file(RunPaths{maker_.folder("easy")}.environment(),
+             Json{{"dataset", "easy"}, {"language", ""}, {"fingerprint", "beef"}}.dump());
+  const std::string command = "pareto --x flops_per_token --y test.bpc";
+  const Json both = json(command);
+  ASSERT_EQ(both["fronts"].size(), 2);
+  EXPECT_EQ(both["fronts"][0]["corpus"], "easy");
+  EXPECT_THAT(xlm(command).out, HasSubstr("text8: 2 on the front (●), 6 dominated; hypervolume "));
+  EXPECT_THAT(xlm(command).err, HasSubstr("--where data.name=NAME (or data.fingerprint) chooses one"));
+  const Json one = json(command + " --where data.name=text8");
+  EXPECT_EQ(one["front"], both["fronts"][1]["front"]);
+}
+
 TEST_F(ResultsCommands, ParetoCountsTheRunsThatLackAColumn) {
   make_sweep();
   const std::string command = "pareto --x flops_per_token --y test.bpc";

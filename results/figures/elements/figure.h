@@ -15,6 +15,13 @@ struct FigurePoint {
   double y = 0;
   std::optional<double> spread;   // of y
   std::vector<std::string> runs;  // whose numbers went in
+  std::string corpus{};           // of a figure with a front: on which it was measured, as corpora_of names it
+};
+
+/// The Pareto front of the points of one corpus.
+struct FigureFront {
+  std::string label;
+  std::vector<std::pair<double, double>> corners;  // of its staircase
 };
 
 struct FigureSeries {
@@ -35,7 +42,7 @@ struct Figure {
   bool from_zero = false;            // y begins at 0, unless it is logarithmic
   std::vector<double> x_ticks;       // where x has few values: all of them; empty: as gnuplot likes
   std::vector<FigureSeries> series;
-  std::vector<std::pair<double, double>> front;                  // corners of the Pareto front's staircase
+  std::vector<FigureFront> fronts;                               // one for each corpus, where they are asked for
   std::vector<std::vector<double>> grid;                         // heatmap: [y][x], NaN where there is nothing
   std::vector<std::vector<std::vector<std::string>>> grid_runs;  // heatmap: runs behind each cell
   std::string caption;                                           // one line below: what the points and bars are

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "results/figures/elements/plot_style.h"
 #include "results/quantities/quantities.h"
 #include "results/store/pareto.h"
 #include "results/store/statistics.h"
@@ -57,25 +58,36 @@ std::vector<FigureSample> samples_of(RunTable& runs, const FigureDescription& de
 }
 
 /// The staircase of what no other point beats.
-void add_front(Figure& figure) {
-  using Maximize = FigureDescription::Maximize;
-  const Maximize maximize = figure.description.maximize;
-  const std::vector<bool> flags{maximize == Maximize::kX || maximize == Maximize::kBoth,
-                                maximize == Maximize::kY || maximize == Maximize::kBoth};
-  std::vector<ParetoPoint> points;
-  for (const FigureSeries& series : figure.series) {
-    for (const FigurePoint& point : series.points) points.push_back({{point.x, point.y}, {}, ""});
-  }
+std::vector<std::pair<double, double>> staircase(std::vector<ParetoPoint> points, const std::vector<bool>& flags) {
   std::vector<ParetoPoint> front = pareto_front(std::move(points), flags).front;
   std::sort(front.begin(), front.end(),
             [](const ParetoPoint& a, const ParetoPoint& b) { return a.values.front() < b.values.front(); });
+  std::vector<std::pair<double, double>> corners;
   for (std::size_t i = 0; i < front.size(); ++i) {
     if (i > 0) {  // the corner of what both neighbours dominate
       const auto& a = front[i - 1].values;
       const auto& b = front[i].values;
-      figure.front.emplace_back(flags[0] ? a[0] : b[0], flags[1] ? std::min(a[1], b[1]) : std::max(a[1], b[1]));
+      corners.emplace_back(flags[0] ? a[0] : b[0], flags[1] ? std::min(a[1], b[1]) : std::max(a[1], b[1]));
     }
-    figure.front.emplace_back(front[i].values[0], front[i].values[1]);
+    corners.emplace_back(front[i].values[0], front[i].values[1]);
+  }
+  return corners;
+}
+
+/// A front for each corpus: no run beats one that was measured on other text.
+void add_fronts(Figure& figure) {
+  using Maximize = FigureDescription::Maximize;
+  const Maximize maximize = figure.description.maximize;
+  const std::vector<bool> flags{maximize == Maximize::kX || maximize == Maximize::kBoth,
+                                maximize == Maximize::kY || maximize == Maximize::kBoth};
+  std::map<std::string, std::vector<ParetoPoint>> points;
+  for (const FigureSeries& series : figure.series) {
+    for (const FigurePoint& point : series.points) points[point.corpus].push_back({{point.x, point.y}, {}, ""});
+  }
+  for (auto& [corpus, of_corpus] : points) {
+    std::string label(kFrontTitle);
+    if (points.size() > 1) label += ", " + corpus;
+    figure.fronts.push_back({std::move(label), staircase(std::move(of_corpus), flags)});
   }
 }
 
@@ -124,6 +136,7 @@ void SeriesBuilder::add(const std::vector<FigureSample>& samples, bool joined, b
   const auto in_order = [](const std::vector<Value>& a, const std::vector<Value>& b) {
     return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end(), value_less);
   };
+  if (figure_.description.front) find_corpora(samples);
   std::map<std::vector<Value>, std::vector<FigureSample>, decltype(in_order)> by_series(in_order);
   for (const FigureSample& sample : samples) by_series[key_of(sample.run)].push_back(sample);
   for (const auto& [key, members] : by_series) {
@@ -134,6 +147,22 @@ void SeriesBuilder::add(const std::vector<FigureSample>& samples, bool joined, b
     figure_.series.push_back(std::move(line));
   }
   describe_variation(figure_, variation_);
+}
+
+void SeriesBuilder::find_corpora(const std::vector<FigureSample>& samples) {
+  std::vector<std::size_t> rows;
+  for (const FigureSample& sample : samples) rows.push_back(sample.run);
+  const std::vector<std::string> corpora = corpora_of(runs_, rows, {figure_.description.x, figure_.description.y});
+  for (std::size_t i = 0; i < rows.size(); ++i) corpora_[rows[i]] = corpora[i];
+}
+
+/// The one that all of these rows were measured on.
+std::string SeriesBuilder::corpus_of(const std::vector<std::size_t>& rows) const {
+  std::set<std::string> corpora;
+  for (const std::size_t row : rows) {
+    if (const auto known = corpora_.find(row); known != corpora_.end()) corpora.insert(known->second);
+  }
+  return corpora.size() > 1 ? "means over corpora" : corpora.empty() ? "" : *corpora.begin();
 }
 
 std::vector<FigurePoint> SeriesBuilder::points_of(const std::vector<FigureSample>& samples, bool of_outcome) {
@@ -159,6 +188,7 @@ FigurePoint SeriesBuilder::point_of(const std::vector<const FigureSample*>& memb
     rows.push_back(sample->run);
   }
   variation_.add(rows);
+  point.corpus = corpus_of(rows);
   point.x = mean(xs);
   point.y = aggregated(ys, description.aggregate, better_of(description.y));
   if (description.spread == Spread::kDeviation && description.aggregate == Aggregate::kMean)
@@ -207,7 +237,7 @@ BuiltFigure series_figure(RunTable& runs, const FigureDescription& description,
   builder.place(samples, rules.side_by_side);
   builder.add(samples, rules.joined, description.x != "step" && runs.is_measured(description.x));
   if (description.smooth > 1) smooth_series(figure);
-  if (description.front) add_front(figure);
+  if (description.front) add_fronts(figure);
   return figure;
 }
 

@@ -51,12 +51,15 @@ class SeriesBuilder {
   std::string label_of(const std::vector<Value>& key) const;
   double place_of(const Value& x) const;
   FigurePoint point_of(const std::vector<const FigureSample*>& members);
+  void find_corpora(const std::vector<FigureSample>& samples);
+  std::string corpus_of(const std::vector<std::size_t>& rows) const;
   std::vector<FigurePoint> points_of(const std::vector<FigureSample>& samples, bool of_outcome);
   RunTable& runs_;
   Figure& figure_;
   std::vector<const std::vector<Value>*> series_;  // values of every run, for each column; none: there is one series
   std::map<Value, double, ValueOrder> places_;
-  Variation variation_;  // of the runs behind a point
+  std::map<std::size_t, std::string> corpora_;  // of every row, where the figure has a front
+  Variation variation_;                         // of the runs behind a point
 };
 
 /// Why a column of these runs gives no numbers to draw: it holds text. Empty where it does not.

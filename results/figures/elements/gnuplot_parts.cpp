@@ -152,12 +152,12 @@ std::string GnuplotScript::spread_style(std::size_t index, std::string_view colo
 
 void GnuplotScript::plot_series() {
   std::vector<std::string> parts;
-  if (!figure_.front.empty()) {
+  for (std::size_t i = 0; i < figure_.fronts.size(); ++i) {
     std::vector<std::vector<double>> corners;
-    for (const auto& [x, y] : figure_.front) corners.push_back({x, y});
-    data("front", corners);
-    parts.push_back(
-        fmt::format("$front using 1:2 with lines linecolor '{}' linewidth 1.5 title '{}'", kFrontColour, kFrontTitle));
+    for (const auto& [x, y] : figure_.fronts[i].corners) corners.push_back({x, y});
+    data(fmt::format("front{}", i), corners);
+    parts.push_back(fmt::format("$front{} using 1:2 with lines linecolor '{}' linewidth 1.5 dashtype {} title {}", i,
+                                kFrontColour, i + 1, gnuplot_string(figure_.fronts[i].label)));
   }
   for (std::size_t i = 0; i < figure_.series.size(); ++i) {
     const FigureSeries& series = figure_.series[i];

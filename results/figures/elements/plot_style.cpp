@@ -219,7 +219,7 @@ double SetApart::operator()(std::size_t series, double x) const {
 
 bool is_long(const FigureSeries& series) { return series.smooth || series.points.size() > kMostMarkedPoints; }
 
-bool has_legend(const Figure& figure) { return figure.series.size() > 1 || !figure.front.empty(); }
+bool has_legend(const Figure& figure) { return figure.series.size() > 1 || !figure.fronts.empty(); }
 
 bool has_spread(const FigureSeries& series) {
   return std::any_of(series.points.begin(), series.points.end(),

@@ -32,18 +32,18 @@ std::string hover_text(const Figure& figure, const FigureSeries& series, const F
   return text + plotly_runs(point.runs);
 }
 
-Json front_trace(const Figure& figure) {
+Json front_trace(const FigureFront& front, std::size_t index) {
   Json x = Json::array();
   Json y = Json::array();
-  for (const auto& [corner_x, corner_y] : figure.front) {
+  for (const auto& [corner_x, corner_y] : front.corners) {
     x.push_back(corner_x);
     y.push_back(corner_y);
   }
   return {{"type", "scatter"},
           {"mode", "lines"},
-          {"name", kFrontTitle},
+          {"name", plotly_text(front.label)},
           {"hoverinfo", "skip"},
-          {"line", {{"color", kFrontColour}, {"width", 1.5}}},
+          {"line", {{"color", kFrontColour}, {"width", 1.5}, {"dash", kPlotlyDashes[index % kPlotlyDashes.size()]}}},
           {"x", std::move(x)},
           {"y", std::move(y)}};
 }
@@ -163,7 +163,7 @@ Json plotly_spreads(const FigureSeries& series, std::string_view colour) {
 
 Json plotly_series(const Figure& figure, const std::string& x_word) {
   Json traces = Json::array();
-  if (!figure.front.empty()) traces.push_back(front_trace(figure));
+  for (std::size_t i = 0; i < figure.fronts.size(); ++i) traces.push_back(front_trace(figure.fronts[i], i));
   const SetApart set_apart(figure);
   for (std::size_t i = 0; i < figure.series.size(); ++i) add_series_traces(figure, i, x_word, set_apart, traces);
   return traces;

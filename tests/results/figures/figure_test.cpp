@@ -220,8 +220,29 @@ TEST_F(Figures, SmoothedCurvesOfSeveralSeedsHaveABand) {
 
 TEST_F(Figures, FrontIsAStaircase) {
   const Figure result = figure("figure: F\nx: flops_per_token\ny: test.bpc\nseries: model.span_type\nfront: true\n");
-  ASSERT_EQ(result.front.size(), 3);
-  EXPECT_THAT(result.front[1], Pair(256e6, result.front[0].second)) << "right, then down";
+  ASSERT_EQ(result.fronts.size(), 1);
+  const auto& corners = result.fronts[0].corners;
+  ASSERT_EQ(corners.size(), 3);
+  EXPECT_THAT(corners[1], Pair(256e6, corners[0].second)) << "right, then down";
+}
+
+TEST_F(Figures, EveryCorpusHasAFrontOfItsOwn) {
+  maker_.make({.id = "easy", .bpc = 0.1, .flops = 1e6});
+  write_file(RunPaths{maker_.folder("easy")}.environment(),
+             Json{{"dataset", "easy's"}, {"language", ""}, {"fingerprint", "beef"}}.dump());
+  store_.sync(maker_.runs());
+  const Figure result = figure("figure: F\nx: flops_per_token\ny: test.bpc\nseries: data.name\nfront: true\n");
+  ASSERT_EQ(result.fronts.size(), 2);
+  EXPECT_EQ(result.fronts[0].label, "Pareto front, easy's");
+  EXPECT_THAT(result.fronts[0].corners, ElementsAre(Pair(1e6, 0.1)));
+  EXPECT_EQ(result.fronts[1].label, "Pareto front, text8");
+  EXPECT_EQ(result.fronts[1].corners.size(), 3) << "as without the other text";
+  const std::string script = gnuplot_script(result, PictureFormat::kSvg);
+  EXPECT_THAT(script, HasSubstr("$front1 using 1:2"));
+  EXPECT_THAT(script, HasSubstr("dashtype 2 title 'Pareto front, text8'"));
+  const Json page = plotly_figure(result);
+  EXPECT_EQ(page["data"][1]["name"], "Pareto front, text8");
+  EXPECT_NE(page["data"][0]["line"]["dash"], page["data"][1]["line"]["dash"]);
 }
 
 TEST_F(Figures, CornersOfTheFrontAreWhatBothNeighboursDominate) {
@@ -234,7 +255,8 @@ TEST_F(Figures, CornersOfTheFrontAreWhatBothNeighboursDominate) {
   const auto front = [&](const std::string& maximize, const std::string& type) {
     return figure("figure: F\nx: flops_per_token\ny: test.bpc\nseries: seed\nfront: true\nmaximize: " + maximize +
                   "\nwhere: {model.span_type: " + type + "}\n")
-        .front;
+        .fronts.at(0)
+        .corners;
   };
   EXPECT_THAT(front("none", "other"), ElementsAre(Pair(1e6, 2), Pair(2e6, 2), Pair(2e6, 1)));
   EXPECT_THAT(front("both", "other"), ElementsAre(Pair(1e6, 2), Pair(1e6, 1), Pair(2e6, 1)));

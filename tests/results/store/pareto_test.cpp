@@ -147,11 +147,11 @@ TEST_F(ParetoQueryTest, AveragesGroups) {
                           .where = {},
                           .reference = {}};
   const ParetoResult result = run_pareto(runs, query);
-  ASSERT_EQ(result.front.front.size(), 2);
-  EXPECT_EQ(result.front.front[0].group, "model.span=64, model.span_type=adaptive");
-  EXPECT_EQ(result.front.front[0].runs.size(), 2);
-  EXPECT_NEAR(result.front.front[0].values[1], 2 - 0.064 - 0.1 + 0.015, 1e-12);
-  EXPECT_EQ(result.front.dominated.size(), 2);
+  ASSERT_EQ(result.fronts.at(0).front.front.size(), 2);
+  EXPECT_EQ(result.fronts.at(0).front.front[0].group, "model.span=64, model.span_type=adaptive");
+  EXPECT_EQ(result.fronts.at(0).front.front[0].runs.size(), 2);
+  EXPECT_NEAR(result.fronts.at(0).front.front[0].values[1], 2 - 0.064 - 0.1 + 0.015, 1e-12);
+  EXPECT_EQ(result.fronts.at(0).front.dominated.size(), 2);
   EXPECT_EQ(result.incomplete, 1);
 }
 
@@ -171,7 +171,7 @@ TEST_F(ParetoQueryTest, PrunedRunsAreOnNoFrontAndInNoMean) {
                               .reference = {}};
       const ParetoResult result = run_pareto(runs, query);
       EXPECT_EQ(result.incomplete, 2) << "beside the one that is not done yet";
-      for (const auto* points : {&result.front.front, &result.front.dominated}) {
+      for (const auto* points : {&result.fronts.at(0).front.front, &result.fronts.at(0).front.dominated}) {
         for (const ParetoPoint& point : *points) EXPECT_THAT(point.runs, ::testing::Not(::testing::Contains("pruned")));
       }
     }
@@ -191,18 +191,90 @@ TEST_F(ParetoQueryTest, EvaluationsArePointsOfTheirOwnWhereTheirSettingsAreNamed
                     .where = parse_filters({"model.span=64", "model.span_type=adaptive"}),
                     .reference = {}};
   const ParetoResult named = run_pareto(runs, query);
-  ASSERT_EQ(named.front.dominated.size(), 1);
-  EXPECT_EQ(named.front.dominated[0].group, "1");
-  EXPECT_EQ(named.front.dominated[0].values, (std::vector<double>{128e6, 2.5}));
+  ASSERT_EQ(named.fronts.at(0).front.dominated.size(), 1);
+  EXPECT_EQ(named.fronts.at(0).front.dominated[0].group, "1");
+  EXPECT_EQ(named.fronts.at(0).front.dominated[0].values, (std::vector<double>{128e6, 2.5}));
   query.group_by.clear();
   query.where.push_back(parse_filters({"at.eval.batch=1,8"}).front());
   const ParetoResult each = run_pareto(runs, query);
-  EXPECT_EQ(each.front.front.size() + each.front.dominated.size(), 4) << "two runs, and an evaluation of each";
+  EXPECT_EQ(each.fronts.at(0).front.front.size() + each.fronts.at(0).front.dominated.size(), 4)
+      << "two runs, and an evaluation of each";
   query.where.pop_back();
   query.group_by = {"model.span"};
   const ParetoResult unnamed = run_pareto(runs, query);
-  EXPECT_EQ(unnamed.front.front.size() + unnamed.front.dominated.size(), 1) << "nobody asked for them";
-  EXPECT_NEAR(unnamed.front.front[0].values[1], 2 - 0.064 - 0.1 + 0.015, 1e-12);
+  EXPECT_EQ(unnamed.fronts.at(0).front.front.size() + unnamed.fronts.at(0).front.dominated.size(), 1)
+      << "nobody asked for them";
+  EXPECT_NEAR(unnamed.fronts.at(0).front.front[0].values[1], 2 - 0.064 - 0.1 + 0.015, 1e-12);
+}
+
+TEST_F(ParetoQueryTest, EveryCorpusHasAFrontOfItsOwn) {
+  // Two texts of one name and a third: bpc of the easy one would beat everything.
+  const auto make = [&](const std::string& id, const std::string& dataset, const std::string& fingerprint, double bpc) {
+    const MadeRun run{.id = id, .experiment = "corpora", .bpc = bpc, .flops = 1e6};
+    maker_.make(run);
+    write_file(RunPaths{maker_.folder(id)}.environment(),
+               Json{{"dataset", dataset}, {"language", ""}, {"fingerprint", fingerprint}}.dump());
+  };
+  make("easy-1", "easy", "aaaaaaaaaaaa", 0.1);
+  make("hard-1", "hard", "bbbbbbbbbbbb", 1.5);
+  make("hard-2", "hard", "bbbbbbbbbbbb", 1.6);
+  store_.sync(maker_.runs());
+  RunTable runs(store_);
+  ParetoQuery query{.columns = {"flops_per_token", "test.bpc"},
+                    .maximize = {false, false},
+                    .group_by = {"experiment"},
+                    .where = parse_filters({"experiment=corpora"}),
+                    .reference = {}};
+  const ParetoResult result = run_pareto(runs, query);
+  ASSERT_EQ(result.fronts.size(), 2);
+  EXPECT_EQ(result.fronts[0].corpus, "easy");
+  EXPECT_EQ(result.fronts[1].corpus, "hard");
+  ASSERT_EQ(result.fronts[1].front.front.size(), 1) << "nothing of the other text beats it";
+  EXPECT_DOUBLE_EQ(result.fronts[1].front.front[0].values[1], 1.55) << "nor is averaged in";
+  const Json json = to_json(query, result);
+  EXPECT_FALSE(json.contains("front")) << "there is none of all";
+  ASSERT_EQ(json["fronts"].size(), 2);
+  EXPECT_EQ(json["fronts"][1]["corpus"], "hard");
+  EXPECT_EQ(json["fronts"][1]["front"][0]["runs"], Json({"hard-1", "hard-2"}));
+  EXPECT_TRUE(json["fronts"][0]["hypervolume"].is_number());
+
+  make("easy-2", "easy", "cccccccccccc", 0.2);
+  store_.sync(maker_.runs());
+  RunTable more(store_);
+  query.group_by.clear();
+  const ParetoResult three = run_pareto(more, query);
+  ASSERT_EQ(three.fronts.size(), 3);
+  EXPECT_EQ(three.fronts[0].corpus, "easy (data.fingerprint aaaaaaaa)");
+  EXPECT_EQ(three.fronts[1].corpus, "easy (data.fingerprint cccccccc)");
+  query.columns = {"flops_per_token", "params"};
+  EXPECT_EQ(run_pareto(more, query).fronts.size(), 1) << "costs are measured on no text";
+}
+
+TEST_F(ParetoQueryTest, RunsOfAnyCorpusCompeteOnTheOneThatTheyWereEvaluatedOn) {
+  const MadeRun home{.id = "home", .experiment = "transfer", .bpc = 1.5, .flops = 1e6};
+  const MadeRun guest{.id = "guest", .experiment = "transfer", .bpc = 1.4, .flops = 2e6};
+  maker_.make(home);
+  maker_.make(guest);
+  write_file(RunPaths{maker_.folder("guest")}.environment(),
+             Json{{"dataset", "elsewhere"}, {"language", ""}, {"fingerprint", "beef"}}.dump());
+  maker_.evaluate(home, "test", 3, {{"data.name", "letters"}});
+  maker_.evaluate(guest, "test", 2, {{"data.name", "letters"}});
+  maker_.evaluate(guest, "test", 2.5, {{"data.name", "text8"}});
+  store_.sync(maker_.runs());
+  RunTable runs(store_);
+  ParetoQuery query{.columns = {"params", "test.bpc@data.name=letters"},
+                    .maximize = {false, false},
+                    .group_by = {},
+                    .where = parse_filters({"experiment=transfer"}),
+                    .reference = {}};
+  const ParetoResult by_column = run_pareto(runs, query);
+  ASSERT_EQ(by_column.fronts.size(), 1);
+  EXPECT_EQ(by_column.fronts[0].front.dominated.size(), 1);
+  query.columns = {"flops_per_token", "test.bpc"};
+  query.where.push_back(parse_filters({"at.data.name=text8"}).front());
+  const ParetoResult by_row = run_pareto(runs, query);
+  ASSERT_EQ(by_row.fronts.size(), 1) << "trained on it or not";
+  EXPECT_EQ(by_row.fronts[0].front.dominated.size(), 1);
 }
 
 TEST_F(ParetoQueryTest, JsonHasTheDocumentedFields) {

@@ -63,6 +63,29 @@ TEST_F(ParetoTexts, AreWrittenForPapersToo) {
   EXPECT_THAT(markdown, HasSubstr("Each point is the mean over 2 seeds.\n"));
 }
 
+TEST_F(ParetoTexts, NameTheCorpusOfEveryPointWhereThereAreSeveral) {
+  maker_.make({.id = "hard", .bpc = 3, .flops = 2e6});
+  write_file(RunPaths{maker_.folder("hard")}.environment(),
+             Json{{"dataset", "hard"}, {"language", "en"}, {"fingerprint", "beef"}}.dump());
+  store_.sync(maker_.runs());
+  RunTable runs(store_);
+  const ParetoQuery query{.columns = {"flops_per_token", "test.bpc"},
+                          .maximize = {false, false},
+                          .group_by = {"model.span"},
+                          .where = {},
+                          .reference = {}};
+  const ParetoResult result = run_pareto(runs, query);
+  const std::string text = render_pareto(query, result, TableFormat::kText);
+  EXPECT_THAT(text, StartsWith("corpus   front"));
+  EXPECT_THAT(text, HasSubstr("hard-en  ●                2.00M    3.0000  256            1\n"));
+  EXPECT_THAT(text, HasSubstr("hard-en: 1 on the front (●), 0 dominated; hypervolume 0 against (2.00M, 3.0000).\n"));
+  EXPECT_THAT(text, HasSubstr("text8: 2 on the front (●), 0 dominated; hypervolume "));
+  EXPECT_THAT(text, HasSubstr("Each corpus has a front of its own"));
+  EXPECT_THAT(render_pareto(query, result, TableFormat::kCsv), HasSubstr("\nhard-en,front,2000000.0,3.0,256,hard,\n"));
+  EXPECT_THAT(render_pareto(query, result, TableFormat::kMarkdown), StartsWith("| corpus  | front |"));
+  EXPECT_THAT(render_pareto(query, result, TableFormat::kLatex), HasSubstr("hard-en & $\\bullet$ & 2.00M & 3.0000"));
+}
+
 TEST_F(ParetoTexts, HaveMinusSignsInLatex) {
   RunTable runs(store_);
   const ParetoQuery query{.columns = {"flops_per_token", "=0-test.bpc"},
