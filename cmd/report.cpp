@@ -140,7 +140,18 @@ Json summary_of(const Report& report, const std::vector<RecipeView>& recipes, co
           {"printed", printed}};
 }
 
+/// A page by another name would be opened by what cannot read it.
+void refuse_other_endings(const fs::path& out) {
+  const std::string ending = out.extension().string();
+  if (ending.empty() || ending == ".html" || ending == ".htm") return;
+  throw UsageError(
+      fmt::format("--out {}: a report is an HTML page\nwrite it to {}; a browser prints it as PDF, and `xlm table` and "
+                  "`xlm figure` write other formats",
+                  out.string(), fs::path(out).replace_extension(".html").string()));
+}
+
 int run_report(const ReportOptions& options, const GlobalOptions& global) {
+  refuse_other_endings(options.out);
   std::vector<RecipeView> recipes;
   for (const fs::path& file : recipe_files(options)) recipes.push_back(read_recipe(file, options));
   Store store = open_store(global);

@@ -356,6 +356,20 @@ TEST_F(ResultsCommands, FilesAreWhatTheirNameSays) {
   }
 }
 
+TEST_F(ResultsCommands, ReportsAreWrittenAsPagesAlone) {
+  make_sweep();
+  write("recipe.yaml", kRecipe);
+  for (const char* name : {"x.pdf", "x.csv"}) {
+    const ProgramResult refused = xlm(fmt::format("report recipe.yaml --out {}", name));
+    EXPECT_EQ(refused.code, 2);
+    EXPECT_THAT(refused.err, HasSubstr(fmt::format("--out {}: a report is an HTML page\nwrite it to x.html", name)));
+    EXPECT_FALSE(fs::exists(temporary_.path() / name));
+  }
+  for (const char* name : {"x.html", "x.htm", "x"}) {
+    EXPECT_EQ(xlm(fmt::format("report recipe.yaml --out {}", name)).code, 0) << name;
+  }
+}
+
 TEST_F(ResultsCommands, WhatMakesMissingRunsNamesDataThatAreThere) {
   const std::string recipe = kRecipe;
   const auto with_data = [&](const std::string& path) {
