@@ -91,11 +91,8 @@ Json describe_figure(const Figure& figure, const fs::path& file) {
       points.push_back({{"series", series.label}, {"x", point.x}, {"y", point.y}, {"runs", point.runs}});
     }
   }
-  return {{"figure", figure.description.title},
-          {"name", figure.description.name},
-          {"file", file.string()},
-          {"caption", figure.caption},
-          {"points", points}};
+  return {{"figure", figure.description.title}, {"name", figure.description.name}, {"file", file.string()},
+          {"caption", figure.caption},          {"warnings", figure.warnings},     {"points", points}};
 }
 
 int run_figure(const FigureOptions& options, const GlobalOptions& global) {
@@ -108,6 +105,7 @@ int run_figure(const FigureOptions& options, const GlobalOptions& global) {
   Json written = Json::array();
   const auto build = [&](const FigureDescription& one) { return build_figure(runs, one, recipe.filters); };
   const std::size_t made = make_each(descriptions, build, [&](const Figure& figure) {
+    for (const std::string& warning : figure.warnings) spdlog::warn(warning);
     for (const std::string& note : figure.notes) spdlog::info(note);
     for (const std::string& format : formats) {
       const fs::path file = file_of(options, figure.description, format);

@@ -1,6 +1,7 @@
 // Figures, computed from the store.
 #include "results/figures/figure.h"
 
+#include "results/figures/elements/plot_style.h"
 #include "results/figures/kinds/kinds.h"
 #include "results/store/unmet_condition.h"
 
@@ -34,7 +35,9 @@ std::variant<Figure, NothingToShow> build_figure(RunTable& runs, const FigureDes
     return no_figure(description,
                      unmet_condition(runs, conditions_on_figure(description, filters), columns_of_figure(description)));
   }
-  return kind_of(description).build(runs, description, selected);
+  BuiltFigure built = kind_of(description).build(runs, description, selected);
+  if (Figure* figure = std::get_if<Figure>(&built)) figure->warnings = lost_logarithms(*figure);
+  return built;
 }
 
 }  // namespace xlm

@@ -78,6 +78,7 @@ std::string Page::figure(const Figure& figure) {
   figures_.push_back(plotly_figure(figure));
   out += "<figcaption>\n";
   if (!figure.caption.empty()) out += "<p>" + html_escape(figure.caption) + "</p>\n";
+  for (const std::string& warning : figure.warnings) out += "<p>" + html_escape(warning) + "</p>\n";
   for (const std::string& note : figure.notes) out += "<p>" + html_escape(note) + "</p>\n";
   out += references_of(figure) + "</figcaption>\n</figure>\n";
   return out + numbers_of(figure);

@@ -47,6 +47,7 @@ struct Figure {
   std::vector<std::vector<std::vector<std::string>>> grid_runs;  // heatmap: runs behind each cell
   std::string caption;                                           // one line below: what the points and bars are
   std::vector<std::string> notes;                                // what the user should know beside the picture
+  std::vector<std::string> warnings;                             // in what it is not drawn as it was asked for
 };
 
 /// All runs whose numbers a figure shows, each once.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 
 #include <fmt/format.h>
@@ -173,6 +174,48 @@ Axis colour_axis(const Figure& figure) {
   if (axis.range.low >= axis.range.high) axis.range = padded(axis.range, axis.log);  // one value has no scale
   axis.ticks = round_numbers(axis.range, axis.log);
   return axis;
+}
+
+std::vector<std::string> lost_logarithms(const Figure& figure) {
+  const FigureDescription& description = figure.description;
+  std::vector<std::string> lines;
+  std::vector<double> xs;
+  std::vector<double> ys;
+  for (const FigureSeries& series : figure.series) {
+    for (const FigurePoint& point : series.points) {
+      xs.push_back(point.x);
+      ys.push_back(point.y);
+    }
+  }
+  for (const std::vector<double>& row : figure.grid) {
+    std::copy_if(row.begin(), row.end(), std::back_inserter(ys), [](double cell) { return std::isfinite(cell); });
+  }
+  const auto add = [&](std::string_view axis, const std::string& column, const std::vector<double>& values,
+                       const FigureDescription::Limits& limits) {
+    const auto lost = std::count_if(values.begin(), values.end(), [](double value) { return value <= 0; });
+    std::string why =
+        fmt::format("{} of {} values of {} {} zero or less", lost, values.size(), column, lost == 1 ? "is" : "are");
+    if (limits.low) {
+      why = fmt::format("{}_range begins at {}", axis, value_text(*limits.low));
+    } else if (lost == 0) {
+      why = fmt::format("error bars of {} reach zero or less", column);
+    }
+    lines.push_back(
+        fmt::format("the figure '{}' is linear, not logarithmic as {}_scale asks: {}, which has no logarithm",
+                    description.title, axis, why));
+  };
+  const bool x_is_linear = figure.grid.empty() && figure.x_names.empty() && !x_axis(figure).log;
+  if (description.x_scale == Scale::kLog && x_is_linear) {
+    add("x", description.x.empty() ? "x" : description.x, xs, description.x_range);
+  }
+  const bool y_is_linear = figure.grid.empty() ? !y_axis(figure).log : !colour_axis(figure).log;
+  if (description.y_scale == Scale::kLog && y_is_linear) {
+    const std::string column = !description.grid.empty()    ? description.grid
+                               : !description.value.empty() ? description.value
+                                                            : description.y;
+    add("y", column, ys, description.y_range);
+  }
+  return lines;
 }
 
 std::vector<std::string> tick_texts(const Axis& axis) {

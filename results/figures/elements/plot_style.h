@@ -59,6 +59,9 @@ Axis x_axis(const Figure& figure);
 Axis y_axis(const Figure& figure);
 Axis colour_axis(const Figure& figure);
 
+/// Why an axis that was asked to be logarithmic is linear, one line for each: zero and less have no logarithm.
+std::vector<std::string> lost_logarithms(const Figure& figure);
+
 /// What stands at the ticks of an axis: "42M" from ten thousand on, plain numbers below, with the same number of digits
 /// behind the point unless the axis is logarithmic.
 std::vector<std::string> tick_texts(const Axis& axis);

@@ -169,6 +169,26 @@ TEST_F(Figures, ErrorBarsThatShareAPlaceAreSetApart) {
   EXPECT_NEAR(SetApart(log)(0, 64) * SetApart(log)(1, 64), 64.0 * 64.0, 1e-6);
 }
 
+TEST_F(Figures, SayWhyALogarithmicAxisIsLinear) {
+  const std::string text = "figure: F\nkind: line\nx: model.span\ny: test.bpc\nseries: seed\nspread: none\n";
+  EXPECT_THAT(figure(text + "x_scale: log\ny_scale: log\n").warnings, ::testing::IsEmpty());
+  maker_.make({.id = "zero", .type = "other", .span = 128, .seed = 1, .bpc = 0});
+  store_.sync(maker_.runs());
+  const Figure zero = figure(text + "x_scale: log\ny_scale: log\nwhere: {model.span_type: [fixed, other]}\n");
+  EXPECT_THAT(zero.warnings, ElementsAre("the figure 'F' is linear, not logarithmic as y_scale asks: 1 of 5 values of "
+                                         "test.bpc is zero or less, which has no logarithm"));
+  EXPECT_FALSE(y_axis(zero).log);
+  EXPECT_TRUE(x_axis(zero).log);
+  EXPECT_THAT(figure(text + "y_scale: log\ny_range: [0, 3]\nwhere: {model.span_type: fixed}\n").warnings,
+              ElementsAre(HasSubstr("y_range begins at 0, which has no logarithm")));
+  EXPECT_THAT(figure(text + "where: {model.span_type: [fixed, other]}\n").warnings, ::testing::IsEmpty())
+      << "nobody asked";
+  const Figure cells = figure(
+      "figure: F\nkind: heatmap\nx: model.span\ny: seed\nvalue: test.bpc\ny_scale: log\n"
+      "where: {model.span_type: [fixed, other]}\n");
+  EXPECT_THAT(cells.warnings, ElementsAre(HasSubstr("1 of 5 values of test.bpc is zero or less")));
+}
+
 TEST_F(Figures, AxesEndWhereTheyAreTold) {
   const Axis told = y_axis(figure(std::string(kLine) + "y_range: [1, null]\n"));
   EXPECT_EQ(told.range.low, 1);
