@@ -27,6 +27,7 @@
 #include "experiments/runs/submission.h"
 #include "experiments/runs/wanted_evaluations.h"
 #include "experiments/sweeps/early_stopping.h"
+#include "experiments/sweeps/sweep_conditions.h"
 #include "results/quantities/quantities.h"
 
 namespace xlm {
@@ -304,6 +305,7 @@ LaunchReport do_runs(const Yaml& tree, const std::vector<SweepRun>& runs, const 
 int run_sweep(const SweepCommand& command, const GlobalOptions& global) {
   Yaml tree = read_configuration(command.file, command.profile, command.overrides);
   fix_axes(tree, command.overrides);
+  check_condition_values(read_yaml(command.file), tree);
   if (command.check) {
     return report_check(command.file, command.profile, check_sweep(command.file, command.profile, tree), global);
   }

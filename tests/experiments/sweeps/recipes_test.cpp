@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "experiments/configuration/configuration.h"
 #include "experiments/sweeps/sweep.h"
+#include "experiments/sweeps/sweep_conditions.h"
 #include "results/exhibits/exhibits.h"
 
 namespace xlm {
@@ -100,6 +101,17 @@ Yaml figure_of(const Yaml& tree, const std::string& name) {
 
 const std::vector<std::string> kRecurrent{"recurrence/learning-rate", "recurrence/table-1", "recurrence/table-2",
                                           "recurrence/variants", "recurrence/window"};
+
+TEST(Recipes, AskForNoValueThatIsNeverTaken) {
+  std::size_t count = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(fs::path(XLM_SOURCE_DIR) / "experiments/recipes")) {
+    if (entry.path().extension() != ".yaml") continue;
+    const Yaml file = read_yaml(entry.path());
+    EXPECT_NO_THROW(check_condition_values(file, file)) << entry.path();
+    ++count;
+  }
+  EXPECT_GE(count, 18U);
+}
 
 TEST(Recipes, OfTheRecurrencePaperBeginWithPretrainedWeights) {
   for (const std::string& name : kRecurrent) {

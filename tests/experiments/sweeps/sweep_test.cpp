@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "experiments/sweeps/sweep_conditions.h"
 
 namespace xlm {
 namespace {
@@ -222,6 +223,65 @@ TEST(Sweep, APointIsLaidOverTheBase) {
   const Yaml tree = at_point(base, expanded.front());
   EXPECT_EQ(tree.find("model")->find("span")->scalar, "5");
   EXPECT_EQ(tree.find("model")->find("width")->scalar, "2");
+}
+
+/// What is wrong with the values of conditions in a file, with a profile laid over it by hand.
+std::string condition_complaint(const std::string& file, const std::string& tree = "") {
+  try {
+    const Yaml whole = parse_yaml(file, "sweep.yaml");
+    check_condition_values(whole, tree.empty() ? whole : parse_yaml(tree, "tree.yaml"));
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(SweepConditions, AValueThatAKeyNeverTakesIsRefusedWithTheNearest) {
+  const std::string grid = "sweep:\n  grid: {model.span_type: [fixed, adaptive], model.span: [64, 256]}\n";
+  EXPECT_EQ(condition_complaint(grid + "  exclude:\n    - {model.span: 64,\n       model.span_type: adaptve}\n"),
+            "sweep.yaml:5: sweep.exclude asks for 'adaptve' of model.span_type, which is never that (did you mean "
+            "'adaptive'?)\nit takes fixed, adaptive");
+  EXPECT_THAT(condition_complaint(grid + "  exclude: [{model.span: 265}]\n"),
+              HasSubstr("'265' of model.span, which is never that (did you mean '256'?)"));
+  EXPECT_THAT(condition_complaint(grid + "  exclude: [{model.span: '256'}]\n"), HasSubstr("never that"))
+      << "text is no number";
+  EXPECT_THAT(condition_complaint(grid + "  exclude: [{model.span: [64, 256]}]\n"), HasSubstr("'[64,256]'"))
+      << "a point has one value";
+  EXPECT_THAT(
+      condition_complaint(grid + "  when: {model.span: {model.span_type: [fixed, adaptve]}}\n"),
+      AllOf(HasSubstr("sweep.yaml:3: sweep.when of 'model.span' asks for 'adaptve'"), HasSubstr("'adaptive'?")));
+  EXPECT_THAT(condition_complaint(grid + "evaluate:\n  - {where: {model.span: 65}, split: valid}\n"),
+              AllOf(HasSubstr("sweep.yaml:4: 'where' of evaluate asks for '65'"), HasSubstr("did you mean '64'?")));
+  EXPECT_THAT(condition_complaint("model: {type: gpt2}\nevaluate: {where: {model.type: gpt}}\n"),
+              HasSubstr("did you mean 'gpt2'?"))
+      << "not swept, but what no model is";
+  EXPECT_THAT(condition_complaint("profiles:\n  smoke:\n    sweep: {grid: {a: [1]}, exclude: [{a: 2}]}\n"),
+              HasSubstr("sweep.yaml:3"));
+}
+
+TEST(SweepConditions, AValueThatSomePartOfTheFileGivesIsTaken) {
+  const std::string grid = "sweep:\n  grid: {optimizer.lr: [0.1, 1e-2], model.span: [64, 256]}\n";
+  EXPECT_EQ(condition_complaint(grid + "  exclude: [{optimizer.lr: 0.10, model.span: 64.0}, {optimizer.lr: 0.01}]\n"),
+            "")
+      << "numbers, however they are written";
+  EXPECT_EQ(condition_complaint(grid + "  exclude: [{model.span: 256}]\n", "sweep: {grid: {model.span: [64]}}\n"), "")
+      << "the command line has taken it away";
+  EXPECT_EQ(condition_complaint(
+                "sweep:\n  grid: {a: [1]}\n  exclude: [{a: 2}]\nprofiles: {p: {sweep: {grid: {a: [1, 2]}}}}\n"),
+            "")
+      << "a profile adds it";
+  EXPECT_EQ(condition_complaint("sweep:\n  zip: [{a: [1, 2], b: [x, y]}]\n  exclude: [{b: y}]\n"), "");
+  EXPECT_EQ(condition_complaint("sweep:\n  random: {samples: 2, keys: {a: {uniform: [0, 1]}, b: {choice: [2]}}}\n"
+                                "  exclude: [{a: 0.5, b: 2}]\n"),
+            "");
+  EXPECT_THAT(condition_complaint("sweep:\n  random: {samples: 2, keys: {b: {choice: [2]}}}\n  exclude: [{b: 3}]\n"),
+              HasSubstr("never that"));
+  const std::string evaluate = "evaluate: {where: {model.recurrence.pool: none}, split: valid}\n";
+  EXPECT_EQ(condition_complaint("model: {type: gpt2}\nsweep: {grid: {model.recurrence.pool: [mean]}}\n" + evaluate), "")
+      << "its default";
+  EXPECT_EQ(condition_complaint("sweep:\n  include: [{seed: 7}]\nevaluate: {where: {seed: 7}}\n"), "");
+  EXPECT_EQ(condition_complaint("train: {steps: 5}\nsweep: {grid: {a: [1]}, when: {a: {train.steps: 50}}}\n"), "")
+      << "the command line may set it";
 }
 
 }  // namespace
