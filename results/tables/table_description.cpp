@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -223,6 +224,28 @@ void read_printed(const Yaml* node, TableDescription& description) {
   }
 }
 
+/// Stars, printed values and readers know rows and columns by their labels alone.
+void refuse_equal_labels(const std::vector<std::string>& labels, std::string_view what, const std::string& place) {
+  std::set<std::string> seen;
+  for (const std::string& label : labels) {
+    if (seen.insert(label).second) continue;
+    throw UsageError(
+        fmt::format("{}: two {}s of the table are called '{}'\ngive one of them another label", place, what, label));
+  }
+}
+
+void check_labels(const TableDescription& description) {
+  std::vector<std::string> rows;
+  for (const TableEntry& row : description.rows) rows.push_back(row.label);
+  refuse_equal_labels(rows, "row", description.place);
+  std::vector<std::string> columns;
+  for (const TableColumn& column : description.columns) {
+    columns.push_back(column.label);
+    for (const TableColumn& also : description.also) columns.push_back(column.label + " " + also.label);
+  }
+  refuse_equal_labels(columns, "column", description.place);
+}
+
 void check_stars(const TableDescription& description) {
   if (description.rows.empty()) return;
   std::vector<std::string> labels;
@@ -266,6 +289,7 @@ TableDescription read_table_description(const Yaml& node) {
   read_rows(*rows, description);
   read_columns(node.find("columns"), shared, cells, description);
   read_also(node.find("also"), cells, description);
+  check_labels(description);
   read_stars(node.find("stars"), cells, description);
   read_printed(node.find("printed"), description);
   read_notes(node.find("notes"), description);

@@ -636,6 +636,13 @@ TEST(TableFiles, ErrorsNameTheLine) {
   EXPECT_THAT(refusal("table: T\nrows: a\ncells: {value: b, digits: 99}\n"),
               HasSubstr("description.yaml:3: digits is 99"));
   EXPECT_THAT(refusal("table: T\nrows: [{where: {a: 1}}]\ncells: {value: b}\n"), HasSubstr("has no label"));
+  EXPECT_THAT(refusal("table: T\nrows: [{label: a, where: {c: 1}}, {label: a}]\ncells: {value: b}\n"),
+              HasSubstr("description.yaml:1: two rows of the table are called 'a'"));
+  EXPECT_THAT(refusal("table: T\nrows: a\ncolumns: [{value: test.bpc}, {value: test.bpc, where: {c: 1}}]\n"),
+              HasSubstr("two columns of the table are called 'test bpc'"));
+  EXPECT_THAT(refusal("table: T\nrows: a\ncolumns: [{label: x}, {label: x y}]\ncells: {value: b}\n"
+                      "also: [{label: y, value: c}]\n"),
+              HasSubstr("two columns of the table are called 'x y'"));
   EXPECT_THAT(refusal("table: T\nrows: [{label: a, were: {a: 1}}]\ncells: {value: b}\n"),
               HasSubstr("unknown key 'were'"));
   EXPECT_THAT(refusal("table: T\ncells: {value: b}\n"), HasSubstr("has no rows"));
