@@ -40,6 +40,28 @@ class TokenizerPaths : public OptionVisitor {
   const fs::path& data_;
 };
 
+/// What the configuration of a run or model folder says its model is; empty where it does not say, which is complained
+/// of when the weights are read.
+std::string type_of_model(const LocatedModel& source) {
+  const fs::path config = source.run.empty() ? source.model / "config.yaml" : RunPaths{source.run}.config();
+  if (fs::is_regular_file(config)) {
+    const Yaml tree = read_yaml(config);
+    const Yaml* type = tree.is_map() ? find_path(tree, "model.type") : nullptr;
+    return type != nullptr ? type->scalar : "";
+  }
+  const fs::path shape = source.model / "config.json";
+  const Json json = fs::is_regular_file(shape) ? read_json(shape) : Json();
+  const Json type = json.is_object() ? json.value("model_type", Json()) : Json();
+  return type.is_string() ? type.get<std::string>() : "";
+}
+
+/// The weights of one type of model have no place in another.
+void check_type_of_source(const std::string& type, const std::string& name, const RunOptions& options) {
+  if (type.empty() || type == options.model.type()) return;
+  throw DataError(
+      fmt::format("model.init_from: {} is a model of type {}, and this run's is {}", name, type, options.model.type()));
+}
+
 /// Equal for runs that differ in nothing but the seed, their own and that of the run they begin from.
 std::string setting_name(RunOptions options, RunInputs inputs, const std::string& source_setting) {
   constexpr std::size_t kDigits = 12;
@@ -96,6 +118,7 @@ PlannedRun Planner::plan(RunOptions options, ModelTense tense) {
   std::string setting;
   if (!options.init_from.empty()) {
     const LocatedModel source = locate_model(options.init_from, runs_, tense);
+    check_type_of_source(type_of_model(source), source.name, options);
     options.init_from = absolute_name(source.model);
     if (!source.run.empty()) setting = setting_of_folder(source.run);
   }
@@ -103,6 +126,7 @@ PlannedRun Planner::plan(RunOptions options, ModelTense tense) {
 }
 
 PlannedRun Planner::plan_after(const PlannedRun& source, RunOptions options) {
+  check_type_of_source(source.options.model.type(), source.id(), options);
   options.init_from = absolute_name(source.paths.model());
   return plan_located(std::move(options), setting_name(source.options, source.inputs, source.source_setting));
 }

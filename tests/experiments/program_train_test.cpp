@@ -182,6 +182,28 @@ TEST_F(ProgramTest, WhatARecipeRequiresIsAskedForBeforeAnythingIsDone) {
   EXPECT_EQ(run({"sweep", "sweep.yaml", "--dry-run", "model.init_from=" + model}).code, kDone);
 }
 
+TEST_F(ProgramTest, WeightsOfAnotherTypeOfModelAreRefusedBeforeAnythingIsDone) {
+  ASSERT_EQ(run({"train", "run.yaml"}).code, kDone);
+  const std::string id = run_folders().front().filename().string();
+  fs::copy(run_folders().front() / "model", folder_.path() / "weights");
+  write_file(folder_.path() / "gpt2.yaml", window_config("data"));
+  for (const std::string& name : {id, std::string("weights")}) {
+    const std::string source = "model.init_from=" + name;
+    for (const std::vector<std::string>& arguments :
+         std::vector<std::vector<std::string>>{{"sweep", "gpt2.yaml", "--dry-run", source},
+                                               {"sweep", "gpt2.yaml", source},
+                                               {"train", "gpt2.yaml", source}}) {
+      const ProgramResult refused = run(arguments);
+      EXPECT_EQ(refused.code, kBadData);
+      EXPECT_THAT(refused.err, HasSubstr("model.init_from: " + name +
+                                         " is a model of type adaptive-span, and this run's "
+                                         "is gpt2"));
+    }
+  }
+  EXPECT_EQ(run_folders().size(), 1U) << "nothing was begun";
+  EXPECT_EQ(run({"sweep", "run.yaml", "--dry-run", "model.init_from=" + id}).code, kDone);
+}
+
 TEST_F(ProgramTest, DataPreparedOtherwiseThanARecipeRequiresAreRefused) {
   write_file(folder_.path() / "train.yaml", run_config("data", "require: [{hebrew_points: space}]\n"));
   EXPECT_EQ(run({"train", "train.yaml"}).code, kDone);  // these data never had the choice
