@@ -29,12 +29,12 @@ struct SampleOptions {
   std::int64_t tokens = 100;
   std::int64_t samples = 1;
   std::vector<std::string> stop;
-  double temperature = 0;
+  double temperature = 1;
   std::int64_t top_k = 0;
   double top_p = 1;
   std::int64_t seed = 1;
   std::vector<std::string> overrides;
-  std::vector<std::string> of_chance;  // options that were given and say nothing without a temperature
+  std::vector<std::string> of_chance;  // options that were given and say nothing at temperature 0
 };
 
 void check(const SampleOptions& options) {
@@ -43,8 +43,8 @@ void check(const SampleOptions& options) {
   }
   if (options.temperature > 0 || options.of_chance.empty()) return;
   throw UsageError(
-      fmt::format("{} {} nothing without --temperature: the likeliest token is taken\n"
-                  "add --temperature 1 to draw as the model says",
+      fmt::format("{} {} nothing at --temperature 0: the likeliest token is taken\n"
+                  "leave --temperature out to draw as the model says",
                   join(options.of_chance, " and "), options.of_chance.size() == 1 ? "changes" : "change"));
 }
 
@@ -115,11 +115,18 @@ int run_sample(const SampleOptions& options, const GlobalOptions& global) {
     if (!global.json) print(before + "\n");
     all.push_back({{"prompt", job.prompt},
                    {"text", sample.text},
+                   {"temperature", options.temperature},
+                   {"seed", job.options.seed},
                    {"tokens", sample.tokens},
                    {"prompt_tokens", sample.prompt_tokens},
                    {"seconds", sample.seconds}});
   }
-  if (global.json) print(json_text(options.samples == 1 ? all.front() : all));
+  if (global.json) {
+    print(json_text(options.samples == 1 ? all.front() : all));
+  } else if (options.temperature > 0 && !global.quiet) {
+    const std::string last = options.samples == 1 ? "" : fmt::format(" to {}", options.seed + options.samples - 1);
+    say(fmt::format("seed {}{}\n", options.seed, last));
+  }
   return kDone;
 }
 
@@ -150,7 +157,8 @@ std::function<int()> declare_sample(CLI::App& app, const GlobalOptions& global) 
   app.add_option("--stop", options->stop, "End before this text; may be given several times")
       ->allow_extra_args(false)
       ->type_name("TEXT");
-  app.add_option("--temperature", options->temperature, "0: always the likeliest token; 1: as the model says")
+  app.add_option("--temperature", options->temperature,
+                 "1: draw as the model says; less: rather what is likely; 0: always the likeliest token")
       ->check(CLI::Range(0.0, 1e6).description(""))
       ->capture_default_str()
       ->type_name("X");
@@ -163,12 +171,13 @@ std::function<int()> declare_sample(CLI::App& app, const GlobalOptions& global) 
           ->check(CLI::Range(1e-9, 1.0).description(""))
           ->capture_default_str()
           ->type_name("P");
-  auto* const seed = app.add_option("--seed", options->seed, "Fixes what is drawn")
+  auto* const seed = app.add_option("--seed", options->seed, "Fixes what is drawn: the same seed, the same text")
                          ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 52).description(""))
                          ->capture_default_str()
                          ->type_name("N");
   app.footer(
-      "Without a prompt the model begins a text. A text that the model ends (<|endoftext|>) ends there.\n\n"
+      "Tokens are drawn; at --temperature 0 the likeliest is taken, and most models soon repeat themselves. Without a\n"
+      "prompt the model begins a text. A text that the model ends (<|endoftext|>) ends there.\n\n"
       "Examples:\n"
       "  xlm sample gpt2-small --prompt \"The river\" --tokens 50\n"
       "  xlm sample hourglass-text8-3fa9 --prompt \"the river \" --temperature 0.8 --top-k 20 --seed 3\n"

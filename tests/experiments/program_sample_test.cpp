@@ -59,15 +59,26 @@ TEST_F(SampleCommand, EndsWhereItIsTold) {
 }
 
 TEST_F(SampleCommand, DrawsSeveral) {
-  EXPECT_EQ(sample("--prompt x --samples 2 --temperature 1").out, "--- 1 ---\nxab ab \n\n--- 2 ---\nxab ab \n");
-  EXPECT_EQ(Json::parse(sample("--prompt x --samples 3 --temperature 1 --json").out).size(), 3);
+  const ProgramResult two = sample("--prompt x --samples 2 --seed 4");
+  EXPECT_EQ(two.out, "--- 1 ---\nxab ab \n\n--- 2 ---\nxab ab \n");
+  EXPECT_EQ(two.err, "seed 4 to 5\n");
+  EXPECT_EQ(Json::parse(sample("--prompt x --samples 3 --temperature 0.5 --json").out).size(), 3);
 }
 
-TEST_F(SampleCommand, ChanceWithoutATemperatureIsAnError) {
+TEST_F(SampleCommand, DrawsAsTheModelSaysAndSaysWithWhichSeed) {
+  EXPECT_EQ(sample("--prompt x").err, "seed 1\n");
+  EXPECT_EQ(sample("--prompt x --temperature 0").err, "") << "nothing is drawn";
+  EXPECT_EQ(sample("--prompt x --quiet").err, "");
+  const Json drawn = Json::parse(sample("--prompt x --json --seed 7").out);
+  EXPECT_EQ(drawn["temperature"], 1);
+  EXPECT_EQ(drawn["seed"], 7);
+}
+
+TEST_F(SampleCommand, ChanceAtTemperatureZeroIsAnError) {
   for (const char* option : {"--top-k 5", "--top-p 0.5", "--seed 3", "--samples 2"}) {
-    const ProgramResult refused = sample(fmt::format("--prompt x {}", option));
+    const ProgramResult refused = sample(fmt::format("--prompt x --temperature 0 {}", option));
     EXPECT_EQ(refused.code, kUsage) << option;
-    EXPECT_THAT(refused.err, HasSubstr("nothing without --temperature")) << option;
+    EXPECT_THAT(refused.err, HasSubstr("nothing at --temperature 0")) << option;
   }
   EXPECT_EQ(sample("--prompt x --top-k 5 --seed 3 --temperature 0.5").code, kDone);
 }
