@@ -108,6 +108,26 @@ std::vector<PackedFile> files_of(const std::string& id, const PackCommand& comma
   return files;
 }
 
+/// The files of --add, each under its own name at the top of the archive.
+std::vector<PackedFile> added_files(const PackCommand& command) {
+  std::vector<PackedFile> files;
+  std::map<std::string, fs::path> names;
+  for (const fs::path& file : command.also) {
+    if (!fs::is_regular_file(file)) throw UsageError(fmt::format("--add {}: there is no such file", file.string()));
+    const std::string name = file.filename().string();
+    if (name == kSumsName || name == "runs") {
+      throw UsageError(fmt::format("--add {}: the archive has a '{}' of its own", file.string(), name));
+    }
+    const auto [first, is_new] = names.emplace(name, file);
+    if (!is_new) {
+      throw UsageError(fmt::format("--add {} and --add {}: both would be '{}' in the archive\nrename one of them",
+                                   first->second.string(), file.string(), name));
+    }
+    files.push_back({file, name});
+  }
+  return files;
+}
+
 }  // namespace
 
 int merge_sources(const MergeCommand& command, const GlobalOptions& global) {
@@ -131,6 +151,7 @@ int merge_sources(const MergeCommand& command, const GlobalOptions& global) {
 }
 
 int pack_runs(const PackCommand& command, const GlobalOptions& global) {
+  const std::vector<PackedFile> added = added_files(command);
   std::vector<PackedFile> files;
   std::vector<std::string> live;
   std::size_t count = 0;
@@ -146,10 +167,7 @@ int pack_runs(const PackCommand& command, const GlobalOptions& global) {
     count += some.empty() ? 0 : 1;
   }
   if (count == 0) throw DataError("every run that was chosen is running: nothing can be packed yet");
-  for (const fs::path& file : command.also) {
-    if (!fs::is_regular_file(file)) throw UsageError(fmt::format("--add {}: there is no such file", file.string()));
-    files.push_back({file, file.filename().string()});
-  }
+  files.insert(files.end(), added.begin(), added.end());
   const PackReport report = pack(files, command.out);
   if (global.json) {
     print(json_text({{"archive", command.out.string()},

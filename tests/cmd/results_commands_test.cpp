@@ -236,6 +236,20 @@ TEST_F(ResultsCommands, RemoveAsksFirst) {
   EXPECT_FALSE(fs::exists(maker_.folder("adaptive-span-text8-00000001")));
 }
 
+TEST_F(ResultsCommands, FilesThatWouldTakeEachOthersPlaceAreNotPacked) {
+  make_sweep();
+  for (const char* folder : {"a", "b"}) create_folders(temporary_.path() / folder);
+  write("a/notes.txt", "one");
+  write("b/notes.txt", "two");
+  const ProgramResult refused = xlm("runs pack --add a/notes.txt --add b/notes.txt --out x.tar");
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("--add a/notes.txt and --add b/notes.txt: both would be 'notes.txt'"));
+  write("SHA256SUMS", "none");
+  EXPECT_THAT(xlm("runs pack --add SHA256SUMS --out x.tar").err, HasSubstr("has a 'SHA256SUMS' of its own"));
+  EXPECT_FALSE(fs::exists(temporary_.path() / "x.tar"));
+  EXPECT_EQ(xlm("runs pack --add a/notes.txt --out x.tar").code, 0);
+}
+
 TEST_F(ResultsCommands, SubcommandsAreNamedWhenMisspelt) {
   const ProgramResult wrong = xlm("runs lss");
   EXPECT_EQ(wrong.code, 2);
