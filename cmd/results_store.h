@@ -27,6 +27,9 @@ std::string no_runs_hint(const GlobalOptions& global);
 /// several.
 std::string find_run(const RunTable& runs, const std::string& name);
 
+/// What help says of arguments that go to find_run.
+inline constexpr const char* kRunNames = "Run ids, the beginnings of them or of their hashes, or run folders";
+
 /// Ids of the runs that are named and of those that fulfil the conditions; of all runs where neither is given. Throws
 /// as find_run, and DataError where no run is chosen, with the condition that none fulfils.
 std::set<std::string> choose_runs(RunTable& runs, const std::vector<std::string>& names,

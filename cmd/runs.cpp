@@ -261,7 +261,7 @@ void declare_merge(CLI::App& app, MergeCommand& command) {
 }
 
 void declare_pack(CLI::App& app, PackCommand& command) {
-  app.add_option("RUN", command.runs, "Run ids, or starts of them (default: all)");
+  app.add_option("RUN", command.runs, fmt::format("{} (default: all)", kRunNames));
   app.add_option("--where", command.where, "All runs with KEY=VALUE (!=, <, <=, >, >=); all must hold")
       ->allow_extra_args(false)
       ->type_name("CONDITION");
@@ -322,7 +322,7 @@ std::function<int()> declare_runs(CLI::App& app, const GlobalOptions& global) {
   choices.emplace_back(query, sql);
 
   CLI::App* stop = app.add_subcommand("stop", "Ask workers to save and stop, wherever they are");
-  stop->add_option("RUN", options->runs, "Run ids, or starts of them");
+  stop->add_option("RUN", options->runs, kRunNames);
   stop->add_option("--where", options->where, "All runs with KEY=VALUE (!=, <, <=, >, >=); all must hold")
       ->allow_extra_args(false)
       ->type_name("CONDITION");
@@ -350,7 +350,7 @@ std::function<int()> declare_runs(CLI::App& app, const GlobalOptions& global) {
   choices.emplace_back(pack, [](const RunsOptions& o, const GlobalOptions& c) { return pack_runs(o.pack, c); });
 
   CLI::App* rm = app.add_subcommand("rm", "Delete runs with their folders");
-  rm->add_option("RUN", options->runs, "Run ids, or starts of them")->required();
+  rm->add_option("RUN", options->runs, kRunNames)->required();
   rm->add_flag("--yes", options->yes, "Do it");
   rm->footer("Example:\n  xlm runs rm adaptive-span-text8-3fa9c1d240b7e115 --yes");
   choices.emplace_back(rm, remove);

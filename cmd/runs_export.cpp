@@ -72,7 +72,7 @@ int export_runs(const ExportOptions& options, const GlobalOptions& global) {
 
 std::function<int()> declare_runs_export(CLI::App& app, const GlobalOptions& global) {
   const auto options = std::make_shared<ExportOptions>();
-  app.add_option("RUN", options->runs, "Run ids, or starts of them (default: all runs)");
+  app.add_option("RUN", options->runs, fmt::format("{} (default: all runs)", kRunNames));
   app.add_option("--where", options->where,
                  "Runs with KEY=VALUE (!=, <, <=, >, >=); all must hold; beside those that are named")
       ->allow_extra_args(false)

@@ -1,6 +1,7 @@
 // xlm runs, pareto, table and figure as a user or a script meets them: output, messages and exit codes.
 #include <cstdlib>
 #include <fstream>
+#include <regex>
 #include <set>
 
 #include <gmock/gmock.h>
@@ -248,6 +249,15 @@ TEST_F(ResultsCommands, FilesThatWouldTakeEachOthersPlaceAreNotPacked) {
   EXPECT_THAT(xlm("runs pack --add SHA256SUMS --out x.tar").err, HasSubstr("has a 'SHA256SUMS' of its own"));
   EXPECT_FALSE(fs::exists(temporary_.path() / "x.tar"));
   EXPECT_EQ(xlm("runs pack --add a/notes.txt --out x.tar").code, 0);
+}
+
+TEST_F(ResultsCommands, HelpSaysHowRunsAreNamedWhereverTheyAre) {
+  for (const char* command : {"show", "stop", "rm", "export", "pack"}) {
+    const std::string help = xlm(fmt::format("runs {} --help", command)).out;
+    EXPECT_TRUE(
+        std::regex_search(help, std::regex("beginnings?\\s+of\\s+(one|them)\\s+or\\s+of\\s+(its|their)\\s+hash")))
+        << help;
+  }
 }
 
 TEST_F(ResultsCommands, SubcommandsAreNamedWhenMisspelt) {
