@@ -1,6 +1,7 @@
 // xlm runs: look into the store of runs.
 #include <algorithm>
 #include <memory>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -177,20 +178,22 @@ void remove_unless_begun(const fs::path& folder) {
 }
 
 int remove(const RunsOptions& options, const GlobalOptions& global) {
+  if (options.runs.empty() && options.where.empty()) {
+    throw UsageError(
+        "which runs are to be deleted? name them, or say --where experiment=NAME\n"
+        "run 'xlm runs rm --help' for examples");
+  }
   finish_removals(global.runs);
   Store store = open_store(global);
   RunTable runs(store);
-  std::vector<std::string> ids;
-  for (const std::string& name : options.runs) ids.push_back(find_run(runs, name));
-  std::sort(ids.begin(), ids.end());
-  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+  const std::set<std::string> ids = choose_runs(runs, options.runs, options.where, global);
   for (const std::string& id : ids) {
     if (!has_live_worker(global.runs / id)) continue;
     throw Error(fmt::format("{} is running: stop it first; nothing was removed", id));
   }
   if (!options.yes) {
     throw UsageError(fmt::format("this deletes the folders of {} run{} for good: {}\nadd --yes to do it", ids.size(),
-                                 ids.size() == 1 ? "" : "s", join(ids, ", ")));
+                                 ids.size() == 1 ? "" : "s", join({ids.begin(), ids.end()}, ", ")));
   }
   for (const std::string& id : ids) {
     remove_unless_begun(global.runs / id);
@@ -350,9 +353,15 @@ std::function<int()> declare_runs(CLI::App& app, const GlobalOptions& global) {
   choices.emplace_back(pack, [](const RunsOptions& o, const GlobalOptions& c) { return pack_runs(o.pack, c); });
 
   CLI::App* rm = app.add_subcommand("rm", "Delete runs with their folders");
-  rm->add_option("RUN", options->runs, kRunNames)->required();
+  rm->add_option("RUN", options->runs, kRunNames);
+  rm->add_option("--where", options->where, "All runs with KEY=VALUE (!=, <, <=, >, >=); all must hold")
+      ->allow_extra_args(false)
+      ->type_name("CONDITION");
   rm->add_flag("--yes", options->yes, "Do it");
-  rm->footer("Example:\n  xlm runs rm adaptive-span-text8-3fa9c1d240b7e115 --yes");
+  rm->footer(
+      "Without --yes it says which runs these are, and deletes nothing.\n\n"
+      "Examples:\n  xlm runs rm adaptive-span-text8-3fa9c1d240b7e115 --yes\n"
+      "  xlm runs rm --where experiment=spans --where status=failed,diverged");
   choices.emplace_back(rm, remove);
   app.footer(
       "'xlm runs COMMAND --help' explains each.\n\nExamples:\n  xlm runs ls --where status=done\n"

@@ -237,6 +237,21 @@ TEST_F(ResultsCommands, RemoveAsksFirst) {
   EXPECT_FALSE(fs::exists(maker_.folder("adaptive-span-text8-00000001")));
 }
 
+TEST_F(ResultsCommands, RemoveTakesConditions) {
+  make_sweep();
+  const ProgramResult nobody = xlm("runs rm --yes");
+  EXPECT_EQ(nobody.code, 2);
+  EXPECT_THAT(nobody.err, HasSubstr("which runs are to be deleted?"));
+  EXPECT_EQ(xlm("runs rm --where model.span=65 --yes").code, 3);
+  const ProgramResult asked = xlm("runs rm --where model.span=64 --where seed=1 adaptive-span-text8-00000008");
+  EXPECT_EQ(asked.code, 2);
+  EXPECT_THAT(asked.err, HasSubstr("the folders of 3 runs for good"));
+  EXPECT_EQ(json("runs ls").size(), 8) << "nobody said --yes";
+  EXPECT_EQ(json("runs rm --where model.span=64 --where seed=1 00000008 --yes")["removed"].size(), 3);
+  EXPECT_EQ(json("runs ls").size(), 5);
+  EXPECT_EQ(json("runs ls --where model.span=64 --where seed=1").size(), 0);
+}
+
 TEST_F(ResultsCommands, FilesThatWouldTakeEachOthersPlaceAreNotPacked) {
   make_sweep();
   for (const char* folder : {"a", "b"}) create_folders(temporary_.path() / folder);
