@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/files.h"
 #include "base/text.h"
 #include "experiments/configuration/configuration.h"
 #include "experiments/sweeps/sweep.h"
@@ -171,7 +172,7 @@ class ConditionCheck {
   void check_value(const std::string& section, const std::string& key, const Yaml& value) const {
     if (taken_.is_open(key)) return;
     const std::vector<Yaml> taken = taken_.of(key);
-    if (is_one_of(taken, value)) return;
+    if (std::any_of(taken.begin(), taken.end(), [&](const Yaml& one) { return is_same_value(one, value); })) return;
     const auto option = options_.find(key);
     if (option != options_.end()) {
       const std::vector<Json>& defaults = option->second.defaults;
@@ -214,6 +215,14 @@ class ConditionCheck {
 };
 
 }  // namespace
+
+bool is_same_value(const Yaml& a, const Yaml& b) {
+  const Json left = to_json(a);
+  const Json right = to_json(b);
+  if (left == right) return true;
+  const auto place = [](const Json& text) { return (fs::current_path() / text.get<std::string>()).lexically_normal(); };
+  return left.is_string() && right.is_string() && place(left) == place(right);
+}
 
 void check_condition_values(const Yaml& file, const Yaml& tree) {
   TakenValues taken;

@@ -5,6 +5,10 @@
 
 namespace xlm {
 
+/// Whether a key has one value in both. Paths are absolute in a run's configuration, and given as they are seen from
+/// here.
+bool is_same_value(const Yaml& a, const Yaml& b);
+
 /// Throws UsageError with file:line for a value in `sweep.exclude`, `sweep.when` or `where` of `evaluate` that its key
 /// never takes: a slip that would silently leave out nothing, or everything. `file` is the whole file with its
 /// profiles, `tree` what is made of it by a profile and the command line: what a profile takes away from a list may

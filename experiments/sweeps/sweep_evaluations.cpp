@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "experiments/configuration/configuration.h"
+#include "experiments/sweeps/sweep_conditions.h"
 
 namespace xlm {
 namespace {
@@ -127,7 +128,7 @@ bool SweepEvaluations::is_about(const Block& block, const Yaml& run) {
     if (value != nullptr) seen_keys_.insert(key);
     const std::vector<Yaml> choices = wanted.is_sequence() ? wanted.items : std::vector<Yaml>{wanted};
     holds = holds && value != nullptr && std::any_of(choices.begin(), choices.end(), [&](const Yaml& choice) {
-              return to_json(choice) == to_json(*value);
+              return is_same_value(choice, *value);
             });
   }
   return holds;

@@ -279,6 +279,9 @@ TEST(SweepConditions, AValueThatSomePartOfTheFileGivesIsTaken) {
   const std::string evaluate = "evaluate: {where: {model.recurrence.pool: none}, split: valid}\n";
   EXPECT_EQ(condition_complaint("model: {type: gpt2}\nsweep: {grid: {model.recurrence.pool: [mean]}}\n" + evaluate), "")
       << "its default";
+  EXPECT_EQ(condition_complaint("sweep: {grid: {data.path: [a, b/../c]}}\nevaluate: {where: {data.path: " +
+                                fs::absolute("c").string() + "}}\n"),
+            "");
   EXPECT_EQ(condition_complaint("sweep:\n  include: [{seed: 7}]\nevaluate: {where: {seed: 7}}\n"), "");
   EXPECT_EQ(condition_complaint("train: {steps: 5}\nsweep: {grid: {a: [1]}, when: {a: {train.steps: 50}}}\n"), "")
       << "the command line may set it";
