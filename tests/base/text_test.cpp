@@ -67,6 +67,8 @@ TEST(Text, SplitsTrimsAndMeasures) {
   EXPECT_EQ(display_width("näïve"), 5U);
   EXPECT_EQ(display_width("日本"), 4U);
   EXPECT_EQ(display_width("\xff\xfe"), 2U);
+  EXPECT_EQ(display_width("\033[31mred\033[0m"), 3U);
+  EXPECT_EQ(display_width("\033[3"), 1U) << "no colour ends there";
 }
 
 TEST(Terminal, CutsALineBetweenCharacters) {

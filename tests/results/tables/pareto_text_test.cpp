@@ -47,6 +47,19 @@ TEST_F(ParetoTexts, NameGroupsByTheirColumnsAndSayWhatTheirRunsDifferIn) {
   EXPECT_EQ(to_json(query, mixed)["front"][0]["differ_in"], Json({"model.span_type"}));
 }
 
+TEST_F(ParetoTexts, NamesOfRunsStandBelowTheirTitleAndNumbersOfThemToTheRight) {
+  RunTable runs(store_);
+  ParetoQuery query{.columns = {"flops_per_token", "test.bpc"},
+                    .maximize = {false, false},
+                    .group_by = {},
+                    .where = {},
+                    .reference = {}};
+  EXPECT_THAT(render_pareto(query, run_pareto(runs, query), TableFormat::kText), HasSubstr("test.bpc  runs"));
+  query.group_by = {"model.span"};
+  EXPECT_THAT(render_pareto(query, run_pareto(runs, query), TableFormat::kMarkdown), HasSubstr("| runs |\n"));
+  EXPECT_THAT(render_pareto(query, run_pareto(runs, query), TableFormat::kMarkdown), HasSubstr("---: |\n"));
+}
+
 TEST_F(ParetoTexts, AreWrittenForPapersToo) {
   RunTable runs(store_);
   const ParetoQuery query{.columns = {"flops_per_token", "test.bpc"},
