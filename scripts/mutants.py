@@ -27,7 +27,7 @@ TESTS = {
     "base": ["test_base"],
     "datasets": ["test_datasets"],
     "results": ["test_results"],
-    "experiments": ["test_experiments"],
+    "experiments": ["test_experiments", "test_cmd"],
     "cmd": ["test_cmd", "test_experiments"],
 }
 
