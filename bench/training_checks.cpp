@@ -128,8 +128,7 @@ TrainJob run_of(const CheckJob& job, const fs::path& data, const std::string& na
   options.model = model;
   options.model.paper_defaults(options.optimizer, options.train, options.eval);
   options.optimizer.warmup_steps = 10;
-  // With Adagrad at 0.07 rounding alone, float32 in micro-batches of another size, moves the loss after 100 steps by 3
-  // %.
+  // At 0.07 rounding alone, such as of micro-batches of another size, moves Adagrad's loss after 100 steps by 3 %.
   options.optimizer.lr = options.optimizer.type == OptimizerOptions::Type::kAdagrad ? 0.01 : 3e-3;
   options.train.steps = steps;
   options.train.batch = 8;

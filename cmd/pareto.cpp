@@ -87,7 +87,7 @@ int run_pareto(const ParetoOptions& options, const GlobalOptions& global) {
                     join(query.columns, ", "), result.incomplete));
   }
   if (result.fronts.size() > 1) {
-    spdlog::info("each corpus has a front of its own: --where data.name=NAME (or data.fingerprint) chooses one");
+    spdlog::info("--where data.name=NAME (or data.fingerprint) chooses one corpus");
   }
   if (result.mixed) spdlog::info("groups are of different settings: --group-by or --where can tell them apart");
   const int width = global.standard_output.is_terminal && options.out.empty() ? global.standard_output.width : 0;

@@ -77,13 +77,10 @@ std::int64_t job_nodes() {
 
 bool is_spread(std::int64_t processes) { return job_nodes() > 1 && processes % job_nodes() == 0; }
 
-Hosts spread(const std::vector<std::string>& nodes, const std::string& own, std::int64_t processes) {
+Hosts spread(const std::vector<std::string>& nodes, const std::string& own) {
   Hosts hosts;
-  const std::int64_t count = std::ssize(nodes);
-  if (count <= 1) return hosts;
-  if (processes % count != 0) return this_one_alone(count, fmt::format("the run has train.processes: {}", processes));
   const auto here = std::find(nodes.begin(), nodes.end(), own);
-  if (here == nodes.end()) return this_one_alone(count, fmt::format("{} is none of them", own));
+  if (here == nodes.end()) return this_one_alone(std::ssize(nodes), fmt::format("{} is none of them", own));
   hosts.names = nodes;
   const auto first = hosts.names.begin();
   std::rotate(first, first + (here - nodes.begin()), first + (here - nodes.begin()) + 1);
@@ -96,7 +93,7 @@ Hosts find_hosts(std::int64_t processes) {
   if (!is_spread(processes))
     return this_one_alone(job_nodes(), fmt::format("the run has train.processes: {}", processes));
   const std::string names = ask_scontrol({"hostnames", slurm_variable("SLURM_JOB_NODELIST")});
-  Hosts hosts = spread(split(std::string(trim(names)), '\n'), own_node(), processes);
+  Hosts hosts = spread(split(std::string(trim(names)), '\n'), own_node());
   if (hosts.names.empty()) return hosts;
   const std::string& other = hosts.names[1];
   const std::string address = node_address(ask_scontrol({"node", "-o", other}));

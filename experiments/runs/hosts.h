@@ -30,8 +30,8 @@ bool is_spread(std::int64_t processes);
 /// of several. Throws Error where Slurm does not say how another node is reached.
 Hosts find_hosts(std::int64_t processes);
 
-/// The same for a job of these nodes, of which `own` is this machine; without addresses.
-Hosts spread(const std::vector<std::string>& nodes, const std::string& own, std::int64_t processes);
+/// These nodes of a job, of which `own` is this machine, with that first; without addresses.
+Hosts spread(const std::vector<std::string>& nodes, const std::string& own);
 
 /// NodeAddr of what `scontrol show node` prints; "" where there is none.
 std::string node_address(std::string_view shown);

@@ -16,22 +16,18 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 TEST(Hosts, ShareTheProcessesEvenlyWithThisOneFirst) {
-  const Hosts hosts = spread({"a1", "a2", "a3"}, "a2", 6);
+  const Hosts hosts = spread({"a1", "a2", "a3"}, "a2");
   EXPECT_THAT(hosts.names, ElementsAre("a2", "a1", "a3"));
   EXPECT_EQ(hosts.count(), 3);
   EXPECT_EQ(hosts.share(6), 2);
   EXPECT_EQ(hosts.note, "");
 }
 
-TEST(Hosts, AreThisMachineAloneWhereTheOthersCannotHaveAsMany) {
-  const Hosts odd = spread({"a1", "a2"}, "a1", 3);
-  EXPECT_THAT(odd.names, IsEmpty());
-  EXPECT_EQ(odd.count(), 1);
-  EXPECT_EQ(odd.note, "the job has 2 nodes, and this one alone is used: the run has train.processes: 3");
-  EXPECT_THAT(spread({"a1", "a2"}, "a1", 1).note, HasSubstr("train.processes: 1"));
-  EXPECT_THAT(spread({"a1", "a2"}, "login", 2).note, HasSubstr("login is none of them"));
-  EXPECT_THAT(spread({"a1", "a2"}, "login", 2).names, IsEmpty());
-  EXPECT_EQ(spread({"a1"}, "a1", 2).note, "") << "nothing is left unused";
+TEST(Hosts, AreThisMachineAloneWhereItIsNoneOfTheNodes) {
+  const Hosts alone = spread({"a1", "a2"}, "login");
+  EXPECT_THAT(alone.names, IsEmpty());
+  EXPECT_EQ(alone.count(), 1);
+  EXPECT_EQ(alone.note, "the job has 2 nodes, and this one alone is used: login is none of them");
 }
 
 TEST(Hosts, NobodyIsAskedWhoseAnswerWouldChangeNothing) {
@@ -44,6 +40,7 @@ TEST(Hosts, NobodyIsAskedWhoseAnswerWouldChangeNothing) {
   EXPECT_TRUE(is_spread(4));
   EXPECT_FALSE(is_spread(1));
   EXPECT_EQ(find_hosts(1).note, "the job has 2 nodes, and this one alone is used: the run has train.processes: 1");
+  EXPECT_THAT(find_hosts(3).note, HasSubstr("train.processes: 3"));
   EXPECT_THROW(find_hosts(2), Error);
   ::unsetenv("SLURM_JOB_NUM_NODES");
   EXPECT_EQ(job_nodes(), 1);
