@@ -2,6 +2,7 @@
 #include "results/store/run_writer.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <map>
 #include <utility>
@@ -67,11 +68,11 @@ SettingTexts setting_texts(const Run& run) {
   return texts;
 }
 
-/// A name for all runs that differ from this one in the seed alone, or in where they ran.
+/// A name for all runs that differ from this one in the seed alone, or in where and how they ran.
 std::string seed_group(const SettingTexts& settings) {
   std::string text;
   for (const auto& [key, value] : settings) {
-    if (key != "seed" && !says_where_it_ran(key)) text.append(key).append("=").append(value.first).append("\n");
+    if (key != "seed" && !says_how_it_ran(key)) text.append(key).append("=").append(value.first).append("\n");
   }
   return sha256(text).substr(0, 12);
 }
@@ -90,8 +91,20 @@ std::int64_t name_of_settings(std::string_view text) {
 
 }  // namespace
 
-bool says_where_it_ran(std::string_view key) {
-  return key == "data.path" || key == "device" || key == "train.threads" || key == "train.micro_batch";
+bool says_how_it_ran(std::string_view key) {
+  constexpr std::array<std::string_view, 12> kKeys{"data.path",
+                                                   "device",
+                                                   "results.tensorboard",
+                                                   "train.checkpoint_every",
+                                                   "train.checkpoint_windows",
+                                                   "train.cuda_graph",
+                                                   "train.deterministic",
+                                                   "train.log_every",
+                                                   "train.max_hours",
+                                                   "train.micro_batch",
+                                                   "train.processes",
+                                                   "train.threads"};
+  return std::find(kKeys.begin(), kKeys.end(), key) != kKeys.end();
 }
 
 RunWriter::RunWriter(SQLite::Database& database)

@@ -50,7 +50,7 @@ std::vector<std::string> differing_parameters(RunTable& runs, const std::set<std
     std::vector<std::string> keys;
     while (query.executeStep()) {
       std::string key = query.getColumn(0).getString();
-      if (!says_where_it_ran(key)) keys.push_back(std::move(key));
+      if (!says_how_it_ran(key)) keys.push_back(std::move(key));
     }
     return keys;
   });

@@ -7,6 +7,8 @@
 #include "base/error.h"
 #include "base/sha256.h"
 #include "experiments/configuration/configuration.h"
+#include "results/store/sql_query.h"
+#include "results/store/store.h"
 #include "tests/experiments/experiment_files.h"
 #include "tests/temporary_folder.h"
 
@@ -42,6 +44,23 @@ TEST(RunId, StaysWithWhereAndHowItRuns) {
        {"experiment=other", "data.path=elsewhere", "device=cpu", "train.threads=3", "train.checkpoint_every=7",
         "train.log_every=9", "train.max_hours=1", "model.init_from=x"}) {
     EXPECT_EQ(id_with(change), id_with("")) << change;
+  }
+}
+
+// What is left out is 0 in every run, resolved into steps, or no setting: seeds and the experiment.
+TEST(SeedGroup, StaysWithWhereAndHowItRuns) {
+  const std::set<std::string> left_out{"experiment", "seed", "train.epochs", "train.eval_every_tokens", "train.tokens"};
+  Store store = Store::in_memory();
+  for (const OptionEntry& entry : option_entries(options_with(""))) {
+    if (left_out.contains(entry.key)) continue;
+    std::vector<xlm::Run> runs(2);
+    for (xlm::Run& run : runs) {
+      run.id = &run == &runs[0] ? "a" : "b";
+      run.params.emplace_back(entry.key, run.id);
+    }
+    store.add(runs);
+    const bool alike = run_sql(store, "SELECT DISTINCT seed_group FROM runs").rows.size() == 1;
+    EXPECT_EQ(alike, !entry.affects_result) << entry.key;
   }
 }
 

@@ -128,6 +128,22 @@ TEST_F(StoreFile, OneOfTheSecondVersionTakesInTheGridsThatItLeftOut) {
   EXPECT_EQ(store.sync(maker_.runs()).unchanged, 1);
 }
 
+TEST_F(StoreFile, OneOfTheFifthVersionGroupsItsRunsAnew) {
+  maker_.make({.id = "a"});
+  const std::string group = [&] {
+    Store store(file_);
+    store.sync(maker_.runs());
+    return rows(store, "SELECT seed_group FROM runs").front();
+  }();
+  {
+    SQLite::Database database(file_.string(), SQLite::OPEN_READWRITE);
+    database.exec("UPDATE stored_runs SET seed_group = 'earlier'; UPDATE schema_version SET version = 5");
+  }
+  Store store(file_);
+  store.sync(maker_.runs());
+  EXPECT_THAT(rows(store, "SELECT seed_group FROM runs"), ElementsAre(group));
+}
+
 TEST_F(StoreFile, OneOfTheFirstVersionTakesInWhatItLeftOut) {
   const MadeRun made{.id = "a", .text = "ab"};
   maker_.make(made);
