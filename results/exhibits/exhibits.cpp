@@ -16,12 +16,12 @@
 namespace xlm {
 namespace {
 
-/// What a recipe holds.
+/// What a recipe holds. The options of runs among it are declared elsewhere; a test compares them.
 const std::vector<std::string>& recipe_keys() {
-  static const std::vector<std::string> keys{"experiment", "data",    "model",        "optimizer",     "train",
-                                             "eval",       "seed",    "device",       "sweep",         "evaluate",
-                                             "resources",  "corpora", "profiles",     "table",         "tables",
-                                             "figure",     "figures", "continuation", "continuations", "require"};
+  static const std::vector<std::string> keys{
+      "experiment", "data",   "model",  "optimizer", "train",        "eval",          "results",
+      "seed",       "device", "sweep",  "evaluate",  "resources",    "corpora",       "profiles",
+      "table",      "tables", "figure", "figures",   "continuation", "continuations", "require"};
   return keys;
 }
 

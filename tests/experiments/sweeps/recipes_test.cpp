@@ -113,6 +113,14 @@ TEST(Recipes, AskForNoValueThatIsNeverTaken) {
   EXPECT_GE(count, 18U);
 }
 
+TEST(Recipes, MayHoldEveryOptionOfARun) {
+  for (std::size_t model = 0; model < model_types().size(); ++model) {
+    const Yaml run = resolved(default_run_options(model));
+    const Yaml recipe = merge(run, parse_yaml("tables: [{table: T}]\n", "recipe.yaml"));
+    EXPECT_EQ(find_exhibits(recipe, ExhibitKind::kTable).size(), 1U);
+  }
+}
+
 TEST(Recipes, OfTheRecurrencePaperBeginWithPretrainedWeights) {
   for (const std::string& name : kRecurrent) {
     for (const char* profile : {"", "paper"}) {
