@@ -29,6 +29,13 @@ std::optional<double> test_cells(const ByGroup& own, const ByGroup& other, Bette
   return !p || is_better(mean(ours), mean(theirs), better) ? p : 1.0;
 }
 
+/// Whether a difference of two cells may be one of their texts: they have not one and the same, nor, where values other
+/// than seeds are paired, such as corpora, all of the same.
+bool differ_in_corpora(const CellSample& own, const CellSample& other, const std::string& over) {
+  if (own.corpora.empty() || other.corpora.empty()) return false;  // no number, which is said otherwise
+  return own.corpora != other.corpora || (own.corpora.size() > 1 && over == "seed");
+}
+
 /// The rows that a table's stars speak of, as far as it has them.
 std::vector<std::size_t> rows_of(const Table& table, const Stars& stars, TableNotes& notes) {
   std::vector<std::size_t> rows;
@@ -72,6 +79,11 @@ void set_stars(Table& table, const Stars& stars, const std::vector<std::vector<C
       bool tested = against.size() == stars.against.size();
       double largest = 0;
       for (const std::size_t other : against) {
+        if (differ_in_corpora(samples[r][c], samples[other][c], options.over)) {
+          notes.of_other_corpora.insert({r, c});
+          tested = false;
+          continue;
+        }
         const auto one = test_cells(samples[r][c].by_group, samples[other][c].by_group, options.better);
         if (!one) notes.untested.insert({r, c});
         tested = tested && one;

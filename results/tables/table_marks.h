@@ -26,7 +26,8 @@ void relate_to_rows(Table& table);
 
 /// Stars the cells that are better than each row of `stars.against` by a two-sided paired t-test over common seeds. The
 /// p of a cell is the largest of its tests, as all of them must hold, and 1 where its mean is not better; over the
-/// cells of the table it is corrected as `stars.correct` says. Notes which cells and rows could not be tested.
+/// cells of the table it is corrected as `stars.correct` says. Cells of different corpora, or of several at once, are
+/// not tested. Notes which cells and rows could not be.
 void set_stars(Table& table, const Stars& stars, const std::vector<std::vector<CellSample>>& samples,
                TableNotes& notes);
 

@@ -198,12 +198,15 @@ std::vector<std::string> table_notes(const Table& table, const TableNotes& notes
   }
   if (notes.stars != nullptr) add(stars_note(*notes.stars, notes.tests));
   for (const std::string& label : notes.absent) add(fmt::format("No star can be given: there is no row '{}'.", label));
-  if (!notes.untested.empty()) {
+  const auto add_without_star = [&](const std::set<std::pair<std::size_t, std::size_t>>& places,
+                                    const std::string& why) {
     std::vector<std::string> cells;
-    for (const auto& [row, column] : notes.untested) cells.push_back(cell_name(table, row, column));
-    add(fmt::format("No star can be given to {}: fewer than two {}s in common with a row of the test.", listed(cells),
-                    table.columns.front().cells.over));
-  }
+    for (const auto& [row, column] : places) cells.push_back(cell_name(table, row, column));
+    if (!cells.empty()) add(fmt::format("No star can be given to {}: {}.", listed(cells), why));
+  };
+  add_without_star(notes.untested, fmt::format("fewer than two {}s in common with a row of the test",
+                                               table.columns.front().cells.over));
+  add_without_star(notes.of_other_corpora, "not measured on one corpus with the rows of the test");
   add(missing_note(table));
   if (!notes.unmet.empty()) add(fmt::format("No runs to show: {}.", notes.unmet));
   if (!notes.lost.empty()) {

@@ -250,6 +250,46 @@ TEST_F(Tables, NoStarWithFewerThanTwoCommonSeeds) {
               HasSubstr("No star can be given to dynamic/64: fewer than two seeds in common with a row of the test."));
 }
 
+TEST_F(Tables, NoStarAcrossCorpora) {
+  const std::string description =
+      "table: T\nwhere: {model.span: 64}\nrows: model.span_type\ncells: {value: test.bpc}\nstars: {against: [fixed]}\n";
+  ASSERT_TRUE(table(description).rows[0].cells[0].star);
+  for (int run = 1; run <= 3; ++run) {  // those of fixed spans
+    const std::string id = fmt::format("adaptive-span-text8-{:08x}", run);
+    write_file(RunPaths{maker_.folder(id)}.environment(),
+               Json{{"dataset", "enwik8"}, {"language", ""}, {"fingerprint", "beef"}}.dump());
+    maker_.journal({.id = id}).append("message", {{"text", "changed"}});
+  }
+  sync();
+  const Table other = table(description);
+  EXPECT_FALSE(other.rows[0].cells[0].star);
+  EXPECT_THAT(render_table(other, TableFormat::kText),
+              HasSubstr("No star can be given to adaptive: not measured on one corpus with the rows of the test."));
+}
+
+TEST_F(Tables, StarsOverCorporaPairThem) {
+  for (int corpus = 1; corpus <= 3; ++corpus) {
+    const auto make = [&](const std::string& type, double bpc) {
+      const std::string id = fmt::format("{}-{}", type, corpus);
+      maker_.make({.id = id, .type = type, .span = 512, .seed = corpus, .bpc = bpc});
+      write_file(RunPaths{maker_.folder(id)}.environment(),
+                 Json{{"dataset", fmt::format("text{}", corpus)}, {"language", ""}, {"fingerprint", "f"}}.dump());
+    };
+    make("a", corpus);
+    make("b", corpus + 0.1 + 0.001 * corpus);
+  }
+  sync();
+  const auto star = [&](const std::string& over) {
+    const std::string cells = fmt::format("cells: {{value: test.bpc, over: {}}}\n", over);
+    return table("table: T\nrows: model.span_type\nwhere: {model.span: 512}\n" + cells + "stars: {against: [b]}\n")
+        .rows[0]
+        .cells[0]
+        .star;
+  };
+  EXPECT_TRUE(star("data.name"));
+  EXPECT_FALSE(star("seed")) << "each seed is of another corpus";
+}
+
 /// Three seeds for each of some types, so that a's differences from c have p = 0.03 and b's say nothing.
 void make_compared_types(RunMaker& maker) {
   const auto make = [&](const std::string& type, const std::vector<double>& bpc) {
