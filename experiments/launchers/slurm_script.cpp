@@ -78,8 +78,9 @@ std::string slurm_script(const QueueRequest& request, const Resources& resources
   for (const std::string& line : site.setup) text += line + "\n";
   text += "task=${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID\n";
   text += "# The moment from which a worker may be told to save: it begins nothing that it would not finish before.\n";
-  text +=
-      fmt::format("end=$(date -d \"$(squeue -h -j \"$task\" -o %e)\" +%s 2>/dev/null) && end=$((end - {}))\n", save);
+  text += "end=$(squeue -h -j \"$task\" -o %e)\n";  // empty: no answer, which date would take for this morning
+  text += "end=${end:+$(date -d \"$end\" +%s 2>/dev/null)}\n";
+  text += fmt::format("end=${{end:+$((end - {}))}}\n", save);
   const std::string container = site.container.empty() ? "" : site.container + " ";
   text += fmt::format("{}{} worker --sweep {} ${{end:+--until \"$end\"}} &\n", container,
                       shell_word(request.program.string()), shell_word(request.list.file().string()));

@@ -162,6 +162,31 @@ TEST(SlurmScript, AsksForWhatWasSaidAndNoMore) {
   EXPECT_THAT(little, AllOf(Not(HasSubstr("--account")), Not(HasSubstr("--qos"))));
 }
 
+TEST(SlurmScript, TellsAWorkerAnEndWhereSqueueKnowsIt) {
+  const TemporaryFolder folder;
+  const auto write_program = [&](const std::string& name, const std::string& text) {
+    write_file(folder.path() / name, "#!/bin/sh\n" + text + "\n");
+    fs::permissions(folder.path() / name, fs::perms::owner_all);
+  };
+  write_program("worker", "echo \"$@\"");
+  const QueueRequest request{.list = {.name = "spans", .runs = "/scratch", .items = {}},
+                             .asked = {},
+                             .site = {},
+                             .program = folder.path() / "worker",
+                             .save = 90};
+  write_file(folder.path() / "script", slurm_script(request, resources_of("{cpus: 1, gpus: 0}"), 1));
+  const auto words_where = [&](const std::string& squeue) {
+    write_program("squeue", squeue);
+    const fs::path script = folder.path() / "script";
+    return run_command({"env", "TZ=UTC", fmt::format("PATH={}:/usr/bin:/bin", folder.path().string()), "bash", script})
+        .out;
+  };
+  EXPECT_THAT(words_where("echo 2026-03-04T05:06:07"), HasSubstr("--until 1772600677\n"));  // date -u +%s, less 90
+  for (const char* silent : {"exit 1", "true", "echo N/A"}) {
+    EXPECT_THAT(words_where(silent), AllOf(HasSubstr("worker --sweep"), Not(HasSubstr("--until")))) << silent;
+  }
+}
+
 TEST(SlurmScript, LeavesOutMachinesThatFailedBesideThoseThatTheSiteLeavesOut) {
   QueueRequest request{.list = {.name = "spans", .runs = "/scratch", .items = {}},
                        .asked = {},
