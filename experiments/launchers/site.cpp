@@ -31,22 +31,46 @@ void read_lines(const Yaml& map, const char* key, std::vector<std::string>& out)
   for (const Yaml& item : node->items) out.push_back(line_of(item, key));
 }
 
-/// What a batch script says already would be said twice, and the second counts.
+/// What a batch script says already would be said twice, and the second counts; of the rest some would end what its
+/// workers live by.
 void check_directive(const Yaml& node, const std::string& directive) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 11> kOwn{{{"--time", "resources.time"},
-                                                                                {"-t", "resources.time"},
-                                                                                {"--mem", "resources.memory"},
-                                                                                {"--cpus-per-task", "resources.cpus"},
-                                                                                {"-c", "resources.cpus"},
-                                                                                {"--signal", "save"},
-                                                                                {"--array", "--jobs"},
-                                                                                {"-a", "--jobs"},
-                                                                                {"--partition", "partition"},
-                                                                                {"-p", "partition"},
-                                                                                {"--account", "account"}}};
+  using Option = std::pair<std::string_view, std::string_view>;
+  constexpr auto kOwn = std::to_array<Option>({
+      {"--time", "resources.time says it"},
+      {"-t", "resources.time says it"},
+      {"--mem", "resources.memory says it"},
+      {"--cpus-per-task", "resources.cpus says it"},
+      {"-c", "resources.cpus says it"},
+      {"--gres", "resources.gpus says it, and --constraint which kind"},
+      {"--nodes", "resources.nodes says it"},
+      {"-N", "resources.nodes says it"},
+      {"--ntasks", "resources.nodes says it, a task for each"},
+      {"-n", "resources.nodes says it, a task for each"},
+      {"--ntasks-per-node", "resources.nodes says it, a task for each"},
+      {"--signal", "save says it"},
+      {"--array", "--jobs says it"},
+      {"-a", "--jobs says it"},
+      {"--partition", "partition says it"},
+      {"-p", "partition says it"},
+      {"--account", "account says it"},
+      {"-A", "account says it"},
+      {"--qos", "qos says it"},
+      {"-q", "qos says it"},
+      {"--job-name", "workers are found by their jobs' names, which follow from 'experiment'"},
+      {"-J", "workers are found by their jobs' names, which follow from 'experiment'"},
+      {"--output", "logs lie below the folder of runs"},
+      {"-o", "logs lie below the folder of runs"},
+      {"--error", "logs lie below the folder of runs"},
+      {"-e", "logs lie below the folder of runs"},
+      {"--open-mode", "a log goes on where a task begins again"},
+      {"--no-requeue", "a worker that has saved goes back into the queue"},
+  });
   const std::string name = directive.substr(0, directive.find_first_of("= "));
-  for (const auto& [option, instead] : kOwn) {
-    if (name == option) fail_at(node, fmt::format("{} is not for directives: {} says it", option, instead));
+  for (const auto& [option, why] : kOwn) {
+    const bool is_letter = option.size() == 2;  // whose value may follow at once: -n4
+    if (is_letter ? directive.starts_with(option) : name == option) {
+      fail_at(node, fmt::format("{} is not for directives: {}", option, why));
+    }
   }
 }
 

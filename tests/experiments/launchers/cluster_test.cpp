@@ -136,6 +136,45 @@ TEST(Site, IsReadStrictly) {
   EXPECT_THROW(read_site(folder.path() / "none.yaml"), UsageError);
 }
 
+TEST(Site, DirectivesThatAWorkersScriptDependsOnAreRefused) {
+  const TemporaryFolder folder;
+  const fs::path file = folder.path() / "site.yaml";
+  const auto complaint = [&](const std::string& directive) -> std::string {
+    write_file(file, fmt::format("directives: ['{}']\n", directive));
+    try {
+      read_site(file);
+    } catch (const UsageError& error) {
+      return error.what();
+    }
+    return "none";
+  };
+  const std::vector<std::pair<std::string, std::string>> refused{{"--time=10", "resources.time"},
+                                                                 {"-t10", "resources.time"},
+                                                                 {"--gres=gpu:1", "resources.gpus"},
+                                                                 {"--nodes 2", "resources.nodes"},
+                                                                 {"-N2", "resources.nodes"},
+                                                                 {"--ntasks=4", "resources.nodes"},
+                                                                 {"-n 4", "resources.nodes"},
+                                                                 {"--ntasks-per-node=4", "resources.nodes"},
+                                                                 {"-A other", "account"},
+                                                                 {"--qos=high", "qos"},
+                                                                 {"-q high", "qos"},
+                                                                 {"--job-name=mine", "experiment"},
+                                                                 {"-J mine", "experiment"},
+                                                                 {"--output=log", "folder of runs"},
+                                                                 {"-o log", "folder of runs"},
+                                                                 {"--error=log", "folder of runs"},
+                                                                 {"-e log", "folder of runs"},
+                                                                 {"--open-mode=truncate", "log"},
+                                                                 {"--no-requeue", "goes back into the queue"}};
+  for (const auto& [directive, instead] : refused) {
+    EXPECT_THAT(complaint(directive), AllOf(HasSubstr("is not for directives: "), HasSubstr(instead))) << directive;
+  }
+  for (const char* free : {"--constraint=a100", "--exclude=node1", "-x node1", "--nice=5", "--requeue"}) {
+    EXPECT_EQ(complaint(free), "none");
+  }
+}
+
 TEST(SlurmScript, AsksForWhatWasSaidAndNoMore) {
   QueueRequest request{.list = {.name = "spans-1a2b3c4d", .runs = "/scratch/my runs", .items = {}},
                        .asked = {},
