@@ -167,6 +167,15 @@ bool keep_in_zip(Yaml& sweep, const std::string& key, const Yaml& value) {
   return false;
 }
 
+/// Points of `include` that have `key` would otherwise lie over what the user says.
+void fix_in_extra_points(Yaml& sweep, const std::string& key, const Yaml& value) {
+  Yaml* points = sweep.find("include");
+  if (points == nullptr) return;
+  for (Yaml& point : points->items) {
+    if (Yaml* own = point.find(key)) *own = value;
+  }
+}
+
 }  // namespace
 
 std::vector<SweepPoint> expand_sweep(const Yaml& tree) {
@@ -206,11 +215,14 @@ void fix_axes(Yaml& tree, const std::vector<std::string>& overrides) {
   const std::vector<SweepAxis> axes = sweep_axes(*sweep);
   for (const std::string& assignment : overrides) {
     const std::string key = assignment.substr(0, assignment.find('='));
+    const Yaml* given = find_path(tree, key);
+    if (given == nullptr) continue;  // a list of the sweep's own
+    const Yaml value = *given;
+    fix_in_extra_points(*sweep, key, value);
     const auto axis = std::find_if(axes.begin(), axes.end(), [&](const SweepAxis& a) {
       return std::find(a.keys.begin(), a.keys.end(), key) != a.keys.end();
     });
     if (axis == axes.end()) continue;
-    const Yaml& value = *find_path(tree, key);
     if (Yaml* values = grid == nullptr ? nullptr : grid->find(key)) {
       values->items = {value};
     } else if (!keep_in_zip(*sweep, key, value)) {

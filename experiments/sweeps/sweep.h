@@ -29,7 +29,8 @@ std::vector<SweepPoint> expand_sweep(const Yaml& tree);
 /// The run configuration of one point.
 Yaml at_point(Yaml base, const SweepPoint& point);
 
-/// A key that the user sets on the command line is not swept any more. Throws UsageError where it is part of a zip.
+/// A key that the user sets on the command line is not swept any more, and the same in all points of `include`. Throws
+/// UsageError where it is part of a zip that does not have the value.
 void fix_axes(Yaml& tree, const std::vector<std::string>& overrides);
 
 }  // namespace xlm

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <map>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "base/error.h"
@@ -215,6 +216,17 @@ TEST(Sweep, AKeyOfAZipBlockSetOnTheCommandLineLeavesItsPlaces) {
   std::string values;
   for (const SweepPoint& point : expanded) values += point[1].second.scalar + point[2].second.scalar + " ";
   EXPECT_EQ(values, "x7 x8 z7 z8 ");
+}
+
+TEST(Sweep, AKeyOfExtraPointsSetOnTheCommandLineIsTheirsToo) {
+  Yaml tree = parse_yaml("sweep: {grid: {t.n: [1, 2]}, include: [{t.n: 3, a: 1}, {a: 2}]}\n", "sweep.yaml");
+  apply_override(tree, "t.n=5");
+  fix_axes(tree, {"t.n=5"});
+  std::string values;
+  for (const SweepPoint& point : expand_sweep(tree)) {
+    for (const auto& [key, value] : point) values += fmt::format("{}={} ", key, value.scalar);
+  }
+  EXPECT_EQ(values, "t.n=5 t.n=5 a=1 a=2 ");
 }
 
 TEST(Sweep, APointIsLaidOverTheBase) {
