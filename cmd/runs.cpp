@@ -75,6 +75,26 @@ std::vector<std::string> whole_formulas(const std::vector<std::string>& parts) {
   return columns;
 }
 
+Json value_json(const Value& value) {
+  if (is_missing(value)) return nullptr;
+  if (const auto* whole = std::get_if<std::int64_t>(&value)) return *whole;
+  if (const auto* number = std::get_if<double>(&value)) return *number;
+  return std::get<std::string>(value);
+}
+
+/// All that is known of each run, or its columns where the user chose some.
+std::string list_json(RunTable& runs, const std::vector<std::size_t>& rows, const std::vector<std::string>& columns) {
+  RunLister lister(runs.store());
+  std::string out = "[";
+  for (const std::size_t row : rows) {
+    Json run = {{"run_id", runs.id(row)}};
+    for (const std::string& name : columns) run[name] = value_json(runs.column(name)[row]);
+    if (columns.empty()) run = lister.run(runs.id(row));
+    out += (out.size() > 1 ? ",\n " : "") + run.dump(-1, ' ', false, Json::error_handler_t::replace);
+  }
+  return out + "]\n";
+}
+
 int list(const ListOptions& given, const GlobalOptions& global) {
   ListOptions options = given;
   options.columns = whole_formulas(given.columns);
@@ -97,12 +117,7 @@ int list(const ListOptions& given, const GlobalOptions& global) {
     selected.resize(std::min(all, static_cast<std::size_t>(room)));
   }
   if (json) {
-    RunLister lister(store);
-    std::string out = "[";
-    for (const std::size_t run : selected)
-      out += (out.size() > 1 ? ",\n " : "") +
-             lister.run(runs.id(run)).dump(-1, ' ', false, Json::error_handler_t::replace);
-    print(out + "]\n");
+    print(list_json(runs, selected, options.columns));
     return kDone;
   }
   if (all == 0 && text) {

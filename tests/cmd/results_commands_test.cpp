@@ -74,6 +74,9 @@ TEST_F(ResultsCommands, ListIsSyncedNewestFirstAndFiltered) {
               HasSubstr("| adaptive-span-text8-00000008 |    1.5640 |    1.1533 |\n"));
   EXPECT_EQ(xlm("runs ls --columns run_id --format csv --limit 1").out, "run\nadaptive-span-text8-00000008\n");
   EXPECT_THAT(xlm("runs ls --columns test.bpc@data.name=letters").err, HasSubstr("data.name=letters"));
+  EXPECT_EQ(json("runs ls --columns model.span,model.span_type,flops_per_token --limit 1"),
+            Json::parse(R"([{"run_id": "adaptive-span-text8-00000008", "model.span": 256, "model.span_type": "adaptive",
+                             "flops_per_token": 256e6}])"));
   const ProgramResult formula = xlm("runs ls --columns 'run_id,=min(test.bpc,(1+1))' --format csv --limit 1");
   EXPECT_EQ(std::count(formula.out.begin(), formula.out.end(), ','), 3) << formula.out << formula.err;
   EXPECT_THAT(xlm("runs ls").out, HasSubstr("test bpc"));
@@ -92,6 +95,8 @@ TEST_F(ResultsCommands, ListsAreSortedByAnyColumn) {
   EXPECT_EQ(first("--sort test.bpc"), "adaptive-span-text8-00000007");
   EXPECT_EQ(first("--sort test.bpc --reverse"), "adaptive-span-text8-00000002") << "1.956, and nothing comes last";
   EXPECT_EQ(json("runs ls --sort test.bpc --reverse")[8]["run_id"], "unfinished");
+  EXPECT_EQ(json("runs ls --sort test.bpc --columns test.bpc")[8],
+            (Json{{"run_id", "unfinished"}, {"test.bpc", nullptr}}));
   EXPECT_EQ(first("--reverse"), "unfinished") << "the oldest";
   EXPECT_EQ(json("runs ls --sort test.bpc --limit 2").size(), 2);
   EXPECT_EQ(xlm("runs ls --sort test.bcp").code, 2);
