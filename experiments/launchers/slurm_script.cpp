@@ -32,6 +32,13 @@ void add_option(std::string& text, std::string_view name, const std::string& val
   if (!value.empty()) text += fmt::format("#SBATCH --{}={}\n", name, value);
 }
 
+/// A folder in the name of a log: quoted, as it may have blanks, and with nothing that sbatch would fill in.
+std::string log_of(const fs::path& folder) {
+  std::string name;
+  for (const char c : folder.string()) name += c == '%' ? "%%" : std::string(1, c);
+  return fmt::format("\"{}/%A_%a.log\"", name);
+}
+
 /// The site's options of sbatch. Of an option that is given twice the last counts, so the machines to be left out join
 /// those that the site leaves out.
 std::vector<std::string> directives_of(const QueueRequest& request) {
@@ -72,7 +79,7 @@ std::string slurm_script(const QueueRequest& request, const Resources& resources
   }
   if (resources.time.known()) add_option(text, "time", fmt::format("{:.0f}", std::ceil(resources.time.value / 60)));
   text += fmt::format("#SBATCH --signal=B:USR1@{}\n#SBATCH --requeue\n#SBATCH --open-mode=append\n", save);
-  add_option(text, "output", (request.list.folder() / "%A_%a.log").string());
+  add_option(text, "output", log_of(request.list.folder()));
   for (const std::string& directive : directives_of(request)) text += fmt::format("#SBATCH {}\n", directive);
   text += "\n";
   for (const std::string& line : site.setup) text += line + "\n";
