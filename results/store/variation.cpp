@@ -56,9 +56,10 @@ std::vector<std::string> differing_parameters(RunTable& runs, const std::set<std
   });
 }
 
-/// Whether the numbers of a column were measured on the corpus of their row: costs follow from the configuration, and
-/// COLUMN@data.name=… says itself which corpus it means. A formula may have any column in it.
-bool is_of_corpus_of_row(const std::string& column) {
+/// Whether the numbers of a column were measured on the corpus of their row: train.batch was set, costs follow from the
+/// configuration, and COLUMN@data.name=… says itself which corpus it means. A formula may have any column in it.
+bool is_of_corpus_of_row(RunTable& runs, const std::string& column) {
+  if (!runs.is_measured(column)) return false;
   if (is_formula(column)) return true;
   return column.find("@data.") == std::string::npos && evaluation_column(column).has_value();
 }
@@ -110,7 +111,8 @@ std::vector<std::string> differing_keys(RunTable& runs, const std::vector<std::s
 std::vector<std::string> corpora_of(RunTable& runs, const std::vector<std::size_t>& rows,
                                     const std::vector<std::string>& columns) {
   std::vector<std::string> corpora(rows.size());
-  if (std::none_of(columns.begin(), columns.end(), is_of_corpus_of_row)) return corpora;
+  const auto is_of_row = [&](const std::string& column) { return is_of_corpus_of_row(runs, column); };
+  if (std::none_of(columns.begin(), columns.end(), is_of_row)) return corpora;
   std::vector<std::string> fingerprints;
   std::map<std::string, std::set<std::string>> contents;  // by name
   for (std::size_t i = 0; i < rows.size(); ++i) {

@@ -81,6 +81,17 @@ TEST_F(Variations, EvaluationsDifferInTheSettingsTheyWereMadeWith) {
   EXPECT_THAT(differing_keys(runs, rows(2)), ElementsAre("at.eval.batch"));
 }
 
+TEST_F(Variations, OnlyWhatWasMeasuredIsOfACorpus) {
+  maker_.make({.id = "a"});
+  store_.sync(maker_.runs());
+  RunTable runs(store_);
+  const auto corpus = [&](const std::string& column) { return corpora_of(runs, rows(1), {column, "params"}).front(); };
+  for (const char* measured : {"test.bpc", "valid.loss", "=test.bpc*params"}) EXPECT_EQ(corpus(measured), "text8");
+  for (const char* set : {"train.steps", "eval.batch", "=2*train.steps", "test.bpc@data.name=pg-19"}) {
+    EXPECT_EQ(corpus(set), "") << set;
+  }
+}
+
 TEST_F(Variations, SayWhatAllNumbersTogetherAreMadeOf) {
   maker_.make_sweep({"fixed"}, {64, 256}, {1, 2});
   store_.sync(maker_.runs());
