@@ -1,6 +1,7 @@
 // Which recipe table, figure and report read, and which runs it shows.
 #include "cmd/recipe_view.h"
 
+#include "base/text.h"
 #include "experiments/checks/supposed_runs.h"
 #include "experiments/configuration/configuration.h"
 #include "experiments/sweeps/sweep.h"
@@ -81,17 +82,18 @@ RecipeView read_recipe(const fs::path& path, const RecipeOptions& options) {
 std::string recipe_command(const RecipeView& recipe, const RecipeOptions& options, const GlobalOptions& global) {
   const bool sweep = recipe.file.find("sweep") != nullptr;
   if (!sweep && recipe.file.find("model") == nullptr) return "";
-  std::string command = fmt::format("xlm {} {}", sweep ? "sweep" : "train", recipe.path.string());
-  if (!options.profile.empty()) command += " --profile " + options.profile;
-  if (!options.experiment.empty()) command += " experiment=" + options.experiment;
-  if (global.runs != GlobalOptions().runs) command += " --runs " + global.runs.string();
+  std::string command = fmt::format("xlm {} {}", sweep ? "sweep" : "train", shell_word(recipe.path.string()));
+  if (!options.profile.empty()) command += " --profile " + shell_word(options.profile);
+  if (!options.experiment.empty()) command += " " + shell_word("experiment=" + options.experiment);
+  if (global.runs != GlobalOptions().runs) command += " --runs " + shell_word(global.runs.string());
   return command;
 }
 
 std::string command_for_runs(const RecipeView& recipe, const RecipeOptions& options, const GlobalOptions& global,
                              RunTable& runs) {
   const std::string command = recipe_command(recipe, options, global);
-  return command.empty() || !lacks_data(recipe.file) ? command : command + " data.path=" + newest_data(runs);
+  return command.empty() || !lacks_data(recipe.file) ? command
+                                                     : command + " " + shell_word("data.path=" + newest_data(runs));
 }
 
 PointsDone points_done(const RecipeView& recipe, RunTable& runs) {

@@ -238,12 +238,12 @@ class Summary {
     }
     std::string text = best_settings(planned_, varied_keys(planned_), runs_, measure_);
     if (!has_tables_) return text;
-    text += "next: xlm table " + command_.file.string();
-    if (!command_.profile.empty()) text += " --profile " + command_.profile;
+    text += "next: xlm table " + shell_word(command_.file.string());
+    if (!command_.profile.empty()) text += " --profile " + shell_word(command_.profile);
     for (const std::string& assignment : command_.overrides) {
-      if (assignment.starts_with("experiment=")) text += " --" + assignment;
+      if (assignment.starts_with("experiment=")) text += " " + shell_word("--" + assignment);
     }
-    if (context_.runs != GlobalOptions().runs) text += " --runs " + context_.runs.string();
+    if (context_.runs != GlobalOptions().runs) text += " --runs " + shell_word(context_.runs.string());
     return text + "\n";
   }
 

@@ -428,6 +428,9 @@ TEST_F(ResultsCommands, WhatMakesMissingRunsNamesDataThatAreThere) {
   EXPECT_THAT(hint(), HasSubstr(" data.path=data/text8`"));
   EXPECT_THAT(xlm("table recipe.yaml --experiment mine").err,
               HasSubstr("sweep recipe.yaml experiment=mine data.path="));
+  fs::rename(temporary_.path() / "recipe.yaml", temporary_.path() / "my recipe.yaml");
+  EXPECT_THAT(xlm("table 'my recipe.yaml' --experiment 'my own'").err,
+              HasSubstr("`xlm sweep 'my recipe.yaml' 'experiment=my own' data.path=data/text8`"));
   with_data("data/text8");
   EXPECT_THAT(hint(), HasSubstr("`xlm sweep recipe.yaml --profile smoke` makes them"));
 }

@@ -46,6 +46,8 @@ TEST_F(ProgramTest, SweepSaysWhichTableIsNext) {
   EXPECT_EQ(result.code, kDone) << result.err;
   EXPECT_THAT(result.out, HasSubstr("next: xlm table sweep.yaml --profile quick --experiment=mine --runs elsewhere\n"));
   EXPECT_EQ(run({"table", "sweep.yaml", "--profile", "quick", "--experiment=mine", "--runs", "elsewhere"}).err, "");
+  EXPECT_THAT(run({"sweep", "sweep.yaml", "--runs", "else where", "experiment=my own"}).out,
+              HasSubstr("next: xlm table sweep.yaml '--experiment=my own' --runs 'else where'\n"));
 }
 
 TEST_F(ProgramTest, DryRunListsRunsAndCostsAndWritesNothing) {
