@@ -4,7 +4,6 @@
 #include "base/text.h"
 #include "experiments/checks/supposed_runs.h"
 #include "experiments/configuration/configuration.h"
-#include "experiments/sweeps/sweep.h"
 #include "results/store/run_list.h"
 #include "results/store/unmet_condition.h"
 
@@ -30,15 +29,6 @@ bool lacks_data(const Yaml& recipe) {
   if (sweep != nullptr && to_text(*sweep).find("data.path") != std::string::npos) return false;
   const Yaml* data = find_path(recipe, "data.path");
   return data == nullptr || !data->is_scalar() || !fs::exists(data->scalar);
-}
-
-/// Whether a run fulfils all conditions; none does that name a key which no run has.
-bool has_run(RunTable& runs, const std::vector<Filter>& filters) {
-  try {
-    return !runs.select(filters).empty();
-  } catch (const UsageError&) {
-    return false;
-  }
 }
 
 /// The data of the newest run, as a person would name them; DIR where none are there.
@@ -94,30 +84,6 @@ std::string command_for_runs(const RecipeView& recipe, const RecipeOptions& opti
   const std::string command = recipe_command(recipe, options, global);
   return command.empty() || !lacks_data(recipe.file) ? command
                                                      : command + " " + shell_word("data.path=" + newest_data(runs));
-}
-
-PointsDone points_done(const RecipeView& recipe, RunTable& runs) {
-  PointsDone points;
-  if (recipe.file.find("model") == nullptr && recipe.file.find("sweep") == nullptr) return points;
-  std::vector<SweepPoint> described;
-  try {
-    described = expand_sweep(recipe.file);
-  } catch (const UsageError&) {
-    return points;  // nobody makes such runs; those that are there can be shown all the same
-  }
-  std::vector<Filter> done = recipe.filters;
-  done.push_back({"status", Filter::Relation::kEqual, {std::string("done")}});
-  for (const SweepPoint& point : described) {
-    std::vector<Filter> filters = done;
-    for (const auto& [key, value] : point) {
-      if (key.starts_with("data.")) continue;  // a run says where its data lie seen from everywhere
-      const Value wanted = value.is_scalar() ? to_value(value.scalar) : Value(to_json(value).dump());
-      filters.push_back({key, Filter::Relation::kEqual, {wanted}});
-    }
-    ++points.all;
-    if (has_run(runs, filters)) ++points.done;
-  }
-  return points;
 }
 
 void warn_without_runs(const RecipeView& recipe, const RecipeOptions& options, const GlobalOptions& global,

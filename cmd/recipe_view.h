@@ -50,15 +50,6 @@ std::string recipe_command(const RecipeView& recipe, const RecipeOptions& option
 std::string command_for_runs(const RecipeView& recipe, const RecipeOptions& options, const GlobalOptions& global,
                              RunTable& runs);
 
-/// How many of the runs that a recipe describes, one or a sweep's, are done; none are described by a sweep that is
-/// wrong.
-struct PointsDone {
-  std::size_t done = 0;
-  std::size_t all = 0;
-};
-
-PointsDone points_done(const RecipeView& recipe, RunTable& runs);
-
 /// Warns where the store has no run of the recipe's experiment yet.
 void warn_without_runs(const RecipeView& recipe, const RecipeOptions& options, const GlobalOptions& global,
                        RunTable& runs);
