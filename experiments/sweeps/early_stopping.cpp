@@ -158,9 +158,10 @@ std::vector<Allowance> allowances(const EarlyStopping& rule, const std::vector<R
   bool all_will_come = true;
   for (std::size_t rung = 0; rung < rule.rungs.size(); ++rung) {
     std::vector<Contender*> here;
+    std::set<const Contender*> met;
     for (const RunAtRungs& run : runs) {  // in the order of the sweep, which decides between equals
       Contender* one = &contenders.at(run.setting);
-      if (one->allowance.rung == rung && std::find(here.begin(), here.end(), one) == here.end()) here.push_back(one);
+      if (one->allowance.rung == rung && met.insert(one).second) here.push_back(one);
     }
     all_will_come = judge(rule, rung, all_will_come, std::move(here));
   }
