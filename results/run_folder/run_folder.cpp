@@ -230,11 +230,17 @@ void read_config(Run& run) {
   if (!dataset.empty()) {
     run.params.emplace_back("data.name", data_name(dataset, text_field(run.environment, "language")));
   }
+  if (const auto contents = run.environment.find("contents"); contents != run.environment.end()) {
+    for (const auto& [key, content] : contents->items()) {
+      if (content.is_string()) run.contents[key] = content.get<std::string>();
+    }
+  }
   // Which of the seeds a run begins from, and where that lies, is no setting of its own.
   if (const std::string source = text_field(run.environment, "source_setting"); !source.empty()) {
     for (auto& [key, value] : run.params) {
       if (key == "model.init_from") value = source;
     }
+    run.contents.erase("model.init_from");
   }
   run.is_evaluation = !text_field(run.environment, "model_sha256").empty();
   const std::string fingerprint = text_field(run.environment, "fingerprint");

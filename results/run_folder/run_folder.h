@@ -133,7 +133,8 @@ struct Run {
   std::string id;  // the folder's name
   fs::path folder;
   std::vector<std::pair<std::string, Json>>
-      params;  // resolved configuration, dotted keys; and data.name, data.fingerprint
+      params;                                   // resolved configuration, dotted keys; and data.name, data.fingerprint
+  std::map<std::string, std::string> contents;  // by key, what a setting that is a path stands for, wherever it lies
   Json environment = Json::object();
   RunStatus status = RunStatus::kQueued;
   std::string reason;                    // why it failed, diverged or stopped

@@ -68,11 +68,14 @@ SettingTexts setting_texts(const Run& run) {
   return texts;
 }
 
-/// A name for all runs that differ from this one in the seed alone, or in where and how they ran.
-std::string seed_group(const SettingTexts& settings) {
+/// A name for all runs that differ from this one in the seed alone, or in where and how they ran. Of a path what lies
+/// there counts.
+std::string seed_group(const Run& run, const SettingTexts& settings) {
   std::string text;
   for (const auto& [key, value] : settings) {
-    if (key != "seed" && !says_how_it_ran(key)) text.append(key).append("=").append(value.first).append("\n");
+    if (key == "seed" || says_how_it_ran(key)) continue;
+    const auto content = run.contents.find(std::string(key));
+    text.append(key).append("=").append(content == run.contents.end() ? value.first : content->second).append("\n");
   }
   return sha256(text).substr(0, 12);
 }
@@ -169,7 +172,7 @@ void RunWriter::replace(const Run& run, std::int64_t bytes, std::int64_t time) {
   if (known) remove_rows(*known);
   const SettingTexts settings = setting_texts(run);
   insert(run_, known, run.id, or_null(run.experiment), std::string(name_of(run.status)), or_null(run.reason),
-         run.created, run.finished, run.step, seed_group(settings), bytes, time, run.is_evaluation ? 1 : 0,
+         run.created, run.finished, run.step, seed_group(run, settings), bytes, time, run.is_evaluation ? 1 : 0,
          packed_numbers(run.costs));
   const std::int64_t number = known ? *known : database_.getLastInsertRowid();
   insert_settings(settings, number);

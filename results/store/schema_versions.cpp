@@ -451,7 +451,8 @@ CREATE VIEW evaluation_seeds AS
   FROM evaluation_results WHERE status = 'done' AND is_evaluation = 0 GROUP BY seed_group, name;
 )sql";
 
-/// Seed groups were told apart by keys that say only how a run was made: the next sync reads all journals again.
+/// Seed groups were told apart by keys that say only how a run was made, and by where its weights lay: the next sync
+/// reads all journals again.
 constexpr std::string_view kVersion6 = R"sql(
 UPDATE stored_runs SET journal_bytes = -1, journal_time = 0;
 )sql";

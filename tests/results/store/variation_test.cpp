@@ -54,6 +54,24 @@ TEST_F(Variations, KeysThatSayWhereARunWasMadeAreNoDifference) {
   EXPECT_EQ(variation.text(), "2 runs");
 }
 
+TEST_F(Variations, WhereWeightsOfOneContentLieIsNoDifference) {
+  const auto make = [&](const std::string& id, const std::string& content) {
+    maker_.make({.id = id});
+    const fs::path config = RunPaths{maker_.folder(id)}.config();
+    write_file(config, read_file(config) + fmt::format("weights: /{}/weights\n", id));
+    const Json data = {
+        {"dataset", "text8"}, {"language", ""}, {"fingerprint", "f00d"}, {"contents", {{"weights", content}}}};
+    write_file(RunPaths{maker_.folder(id)}.environment(), data.dump());
+  };
+  make("a", "one");
+  make("b", "one");
+  make("c", "other");
+  store_.sync(maker_.runs());
+  RunTable runs(store_);
+  EXPECT_THAT(differing_keys(runs, {0, 1}), IsEmpty());
+  EXPECT_THAT(differing_keys(runs, {0, 2}), ElementsAre("weights"));
+}
+
 TEST_F(Variations, AKeyThatSomeRunsLackIsADifference) {
   maker_.make({.id = "a"});
   maker_.make({.id = "b"});
