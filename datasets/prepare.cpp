@@ -79,7 +79,8 @@ Json describe_request(const Preparation& preparation, const std::vector<SourceFi
 
 /// True when `out` is there, whole, and what the request would make. Throws UsageError when something else is there
 /// that may not be replaced.
-bool is_there(const fs::path& out, const Json& wanted, bool force) {
+bool is_there(const PrepareRequest& request, const Json& wanted) {
+  const fs::path& out = request.out;
   std::error_code ignored;
   if (!fs::exists(fs::symlink_status(out, ignored))) return false;
   if (!fs::is_directory(out, ignored)) {
@@ -94,7 +95,7 @@ bool is_there(const fs::path& out, const Json& wanted, bool force) {
   try {
     present = open_prepared(out, true).meta;
   } catch (const DataError& error) {
-    if (force) return false;
+    if (request.force) return false;
     throw DataError(fmt::format("{}\n--force makes {} anew", split(error.what(), '\n').front(), out.string()));
   }
   std::vector<std::string> differences;
@@ -104,8 +105,16 @@ bool is_there(const fs::path& out, const Json& wanted, bool force) {
   for (const char* key : kSometimes) {
     if (present.contains(key) && !wanted.contains(key)) differences.emplace_back(key);
   }
-  if (differences.empty()) return true;
-  if (force) return false;
+  if (differences.empty()) {
+    const auto replaced = present.value("replaced_characters", std::int64_t{0});
+    if (!request.strict || replaced == 0) return true;
+    if (request.force) return false;  // and the text says itself where it is invalid
+    throw DataError(
+        fmt::format("{} was prepared from text with invalid UTF-8, of which {} pieces became U+FFFD\n"
+                    "--strict --force reads the text again and says where",
+                    out.string(), replaced));
+  }
+  if (request.force) return false;
   throw UsageError(
       fmt::format("{} is there already, prepared otherwise (different: {})\nname another folder with --out, or "
                   "replace it with --force",
@@ -276,12 +285,12 @@ PrepareResult prepare_tokens(const Preparation& preparation, const PrepareObserv
 
   // Looked at before locking, so that a folder on a read-only disk can be "made" again, and after it, because another
   // process may just have finished.
-  if (is_there(request.out, meta, request.force)) {
+  if (is_there(request, meta)) {
     StagingFolder::remove_left(request.out);
     return {.was_there = true};
   }
   StagingFolder staging(request.out);
-  if (is_there(request.out, meta, request.force)) return {.was_there = true};
+  if (is_there(request, meta)) return {.was_there = true};
   check_replaceable(request.out);
   const std::int64_t replaced = fill(staging.path(), preparation, sources, meta, observer);
   staging.commit();

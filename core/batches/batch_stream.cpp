@@ -109,7 +109,7 @@ void StreamingBatches::restore(const Json& state) {
   position_ = state.at("position").get<std::int64_t>();
   round_ = state.at("round").get<std::int64_t>();
   fresh_ = state.at("fresh").get<bool>();
-  if (position_ < 0 || position_ + shape_.block >= row_length_ + 1)
+  if (position_ < 0 || position_ >= row_length_ - shape_.block)
     throw DataError("a checkpoint's place in the text lies outside it");
 }
 

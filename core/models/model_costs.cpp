@@ -8,7 +8,9 @@ namespace xlm {
 
 NamedValues model_costs(const ModelOptions& options, std::int64_t symbols, std::int64_t block) {
   const SizesAlone sizes_alone;
-  return make_model(options, symbols)->costs(block);
+  ModelOptions shape = options;
+  shape.set_pretrained("");  // no weights are wanted, nor the memory that they take
+  return make_model(shape, symbols)->costs(block);
 }
 
 }  // namespace xlm

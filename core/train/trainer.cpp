@@ -122,6 +122,13 @@ Trainer::Trainer(const TrainJob& job, TrainSink& sink)
                    fmt::format("the split '{}' of {}", split, data_.path.string()));
     }
   }
+  const std::int64_t evaluated = options_->train.eval_every;
+  if (!data_.splits.contains("valid") && evaluated > 0 && evaluated < options_->train.steps) {
+    throw DataError(fmt::format(
+        "{} has no split 'valid', of which train.eval_every={} wants an evaluation\ntrain.eval_every=0 goes "
+        "without; xlm prepare-data --split makes one",
+        data_.path.string(), evaluated));
+  }
   batches_ = make_batch_stream(model_->scheme(), source("train"), {options_->train.batch, options_->train.block},
                                options_->seed);
   if (!options_->init_from.empty()) initialize_from(*model_, options_->init_from, data_.vocabulary);

@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "core/api/gpt2_options.h"
 #include "core/models/capabilities.h"
+#include "core/models/model_costs.h"
 #include "core/models/model_folder.h"
 #include "core/train/windows_loss.h"
 #include "tests/temporary_folder.h"
@@ -298,6 +299,15 @@ TEST_F(Gpt2Folder, IsReadWithPrefixBuffersAndAStoredOutput) {
   stored.back().second = stored.back().second + 1;
   write_safetensors(folder("other") / "model.safetensors", stored);
   EXPECT_NE(error_of([&] { expect_loads(folder("other")); }).find("tied to 'wte.weight'"), std::string::npos);
+}
+
+TEST_F(Gpt2Folder, CostsOfAModelThatBeginsThereReadNoWeights) {
+  const fs::path path = folder("costs");
+  write_file(path / "model.safetensors", "no weights");
+  Gpt2Options plain = gpt2_options();
+  const NamedValues expected = model_costs(plain, kGptSymbols, 8);
+  plain.pretrained = path.string();
+  EXPECT_EQ(model_costs(plain, kGptSymbols, 8), expected);
 }
 
 TEST_F(Gpt2Folder, IsReadInHalfPrecision) {

@@ -69,6 +69,27 @@ TEST_F(TrainerTest, BitsPerByteCountTheBytesOfTheScoredCharacters) {
   }
 }
 
+TEST_F(TrainerTest, EvaluationsWithoutAValidationSplitAreRefusedBeforeTheFirstStep) {
+  std::ofstream text(folder_.path() / "all.txt");
+  for (int i = 0; i < 6000; ++i) text << "all of it ";
+  text.close();
+  const fs::path data = folder_.path() / "all";
+  prepare(check_request({.dataset = "text", .from = {folder_.path() / "all.txt"}, .out = data, .split = "100%,0%,0%"}),
+          {});
+  TrainJob refused = job("refused");
+  refused.options.data.path = data;
+  RecordingSink sink;
+  try {
+    train(refused, sink);
+    FAIL() << "no error";
+  } catch (const DataError& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("train.eval_every=10"));
+  }
+  EXPECT_TRUE(sink.losses.empty()) << "no step was made";
+  refused.options.train.eval_every = 0;
+  EXPECT_EQ(train(refused, sink), TrainOutcome::kDone);
+}
+
 TEST_F(TrainerTest, FinalEvaluationsOfDynamicSpansTraceThem) {
   RecordingSink sink;
   EXPECT_EQ(train(job("dynamic", AdaptiveSpanOptions::SpanType::kDynamic), sink), TrainOutcome::kDone);
