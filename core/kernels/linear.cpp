@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/kernels/few_rows.h"
 #include "core/kernels/packed_operands.h"
 #include "core/kernels/tiled_gemm.h"
 
@@ -118,18 +119,36 @@ constexpr std::int64_t kFewRows = 8;
 
 bool has_few_rows(const Tensor& x) { return x.numel() < kFewRows * x.size(-1); }
 
+bool wants_gradient(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+  return torch::GradMode::is_enabled() &&
+         (x.requires_grad() || weight.requires_grad() || (bias.defined() && bias.requires_grad()));
+}
+
+/// product(rows of x, weight, bias) in the shape of x, whose last dimension becomes `out`.
+template <class Product, class Bias>
+Tensor of_few_rows(const Product& product, const Tensor& x, const Tensor& weight, const Bias& bias, std::int64_t out) {
+  std::vector<std::int64_t> shape = x.sizes().vec();
+  shape.back() = out;
+  return product(as_rows(x).contiguous(), weight.contiguous(), bias).view(shape);
+}
+
 }  // namespace
 
 Tensor linear_layer(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   if (autocast_lacks_products(x) && x.numel() > 0) return in_rounded_values(linear_layer, x, weight, bias);
-  if (!has_kernel(x, weight) || has_few_rows(x)) return torch::linear(x, weight, bias);
-  return Linear::apply(x, weight.contiguous(), bias.defined() ? std::optional(bias.contiguous()) : std::nullopt);
+  if (!has_kernel(x, weight)) return torch::linear(x, weight, bias);
+  const std::optional<Tensor> added = bias.defined() ? std::optional(bias.contiguous()) : std::nullopt;
+  if (!has_few_rows(x)) return Linear::apply(x, weight.contiguous(), added);
+  if (wants_gradient(x, weight, bias)) return torch::linear(x, weight, bias);
+  return of_few_rows(few_rows_linear, x, weight, added, weight.size(0));
 }
 
 Tensor affine_layer(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   if (autocast_lacks_products(x) && x.numel() > 0) return in_rounded_values(affine_layer, x, weight, bias);
-  if (!has_kernel(x, weight) || has_few_rows(x)) return torch::linear(x, weight.t(), bias);
-  return Affine::apply(x, weight.contiguous(), bias.contiguous());
+  if (!has_kernel(x, weight)) return torch::linear(x, weight.t(), bias);
+  if (!has_few_rows(x)) return Affine::apply(x, weight.contiguous(), bias.contiguous());
+  if (wants_gradient(x, weight, bias)) return torch::linear(x, weight.t(), bias);
+  return of_few_rows(few_rows_affine, x, weight, bias, weight.size(1));
 }
 
 Tensor linear_layer_with_past(const Tensor& seen, const Tensor& block, const Tensor& weight) {

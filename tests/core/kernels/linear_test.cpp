@@ -3,6 +3,7 @@
 
 #include <functional>
 
+#include <ATen/Parallel.h>
 #include <ATen/autocast_mode.h>
 #include <gtest/gtest.h>
 
@@ -45,6 +46,50 @@ TEST(Linear, WithTransposedWeightsEqualsTorchsInValueAndGradient) {
     const auto given = torch::autograd::grad({(actual * upstream).sum()}, leaves);
     for (std::size_t i = 0; i < leaves.size(); ++i) EXPECT_TRUE(torch::allclose(given[i], wanted[i], 1e-4, 1e-4)) << i;
   }
+}
+
+/// The errors of both layers' products with `rows` rows, as shares of the sums of what is added up.
+void expect_small_errors(std::int64_t rows, std::int64_t in, std::int64_t out) {
+  const torch::NoGradGuard no_grad;
+  const torch::Tensor x = torch::randn({rows, in});
+  const torch::Tensor weight = torch::randn({out, in});
+  const torch::Tensor across = weight.t().contiguous();
+  const torch::Tensor bias = torch::randn({out});
+  const torch::Tensor exact = torch::linear(x.to(torch::kDouble), weight.to(torch::kDouble));
+  const torch::Tensor moved = exact + bias;
+  const torch::Tensor size = torch::linear(x.abs(), weight.abs(), bias.abs()).to(torch::kDouble);
+  const auto largest = [&](const torch::Tensor& found, const torch::Tensor& wanted) {
+    return ((found.to(torch::kDouble) - wanted).abs() / size).max().item<double>();
+  };
+  EXPECT_LT(largest(linear_layer(x, weight), exact), 1e-6) << rows << " " << in << " " << out;
+  EXPECT_LT(largest(linear_layer(x, weight, bias), moved), 1e-6) << rows << " " << in << " " << out;
+  EXPECT_LT(largest(affine_layer(x, across, bias), moved), 1e-6) << rows << " " << in << " " << out;
+}
+
+TEST(Linear, OfFewRowsIsAsExactAsFloat32) {
+  torch::manual_seed(1);
+  for (const std::int64_t rows : {1, 2, 7, 8}) {
+    for (const std::int64_t in : {1, 3, 16, 67, 300}) {
+      for (const std::int64_t out : {1, 5, 64, 131}) expect_small_errors(rows, in, out);
+    }
+  }
+}
+
+TEST(Linear, OfFewRowsIsTheSameForAnyNumberOfThreads) {
+  const torch::NoGradGuard no_grad;
+  torch::manual_seed(1);
+  const torch::Tensor x = torch::randn({2, 517});
+  const torch::Tensor weight = torch::randn({701, 517});
+  const torch::Tensor across = weight.t().contiguous();
+  const int threads = at::get_num_threads();
+  std::vector<torch::Tensor> results;
+  for (const int count : {1, 2, 3}) {
+    at::set_num_threads(count);
+    results.push_back(torch::stack({linear_layer(x, weight), affine_layer(x, across, torch::zeros({701}))}));
+  }
+  at::set_num_threads(threads);
+  EXPECT_TRUE(results[1].equal(results[0]));
+  EXPECT_TRUE(results[2].equal(results[0]));
 }
 
 /// Autocast to bfloat16 inside its scope.
