@@ -119,7 +119,7 @@ constexpr std::int64_t kFewRows = 8;
 
 bool has_few_rows(const Tensor& x) { return x.numel() < kFewRows * x.size(-1); }
 
-bool wants_gradient(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+bool any_gradient_is_wanted(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   return torch::GradMode::is_enabled() &&
          (x.requires_grad() || weight.requires_grad() || (bias.defined() && bias.requires_grad()));
 }
@@ -139,7 +139,7 @@ Tensor linear_layer(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   if (!has_kernel(x, weight)) return torch::linear(x, weight, bias);
   const std::optional<Tensor> added = bias.defined() ? std::optional(bias.contiguous()) : std::nullopt;
   if (!has_few_rows(x)) return Linear::apply(x, weight.contiguous(), added);
-  if (wants_gradient(x, weight, bias)) return torch::linear(x, weight, bias);
+  if (any_gradient_is_wanted(x, weight, bias)) return torch::linear(x, weight, bias);
   return of_few_rows(few_rows_linear, x, weight, added, weight.size(0));
 }
 
@@ -147,7 +147,7 @@ Tensor affine_layer(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   if (autocast_lacks_products(x) && x.numel() > 0) return in_rounded_values(affine_layer, x, weight, bias);
   if (!has_kernel(x, weight)) return torch::linear(x, weight.t(), bias);
   if (!has_few_rows(x)) return Affine::apply(x, weight.contiguous(), bias.contiguous());
-  if (wants_gradient(x, weight, bias)) return torch::linear(x, weight.t(), bias);
+  if (any_gradient_is_wanted(x, weight, bias)) return torch::linear(x, weight.t(), bias);
   return of_few_rows(few_rows_affine, x, weight, bias, weight.size(1));
 }
 
