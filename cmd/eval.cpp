@@ -11,7 +11,6 @@
 #include "cmd/command.h"
 #include "cmd/evaluation_target.h"
 #include "cmd/run_results.h"
-#include "experiments/configuration/configuration.h"
 #include "experiments/runs/core_library.h"
 #include "experiments/runs/evaluation_record.h"
 #include "experiments/runs/store_update.h"
@@ -48,7 +47,7 @@ std::string eval_as_text(const std::string& model, const Evaluation& evaluation)
 int run_eval(const EvaluationTarget& target, const GlobalOptions& global) {
   target.check();
   const LocatedModel place = locate_model(target.model, global.runs);
-  RunOptions options = read_model_folder(place.model, target.overrides);
+  RunOptions options = evaluation_options(place, target.overrides);
   options.data.path = evaluation_data(target.data, place);
   std::unique_ptr<Progress> bar;
   const auto show = [&](double done, double total) {

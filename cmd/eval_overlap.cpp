@@ -13,7 +13,6 @@
 #include "cmd/evaluation_target.h"
 #include "cmd/run_results.h"
 #include "datasets/prepared/prepared.h"
-#include "experiments/configuration/configuration.h"
 #include "experiments/runs/core_library.h"
 #include "experiments/runs/evaluation_record.h"
 #include "experiments/runs/store_update.h"
@@ -200,7 +199,7 @@ std::string explanation(const Row& row, const Counts& counts, bool state) {
 int run_eval_overlap(const EvalOverlapOptions& command, const GlobalOptions& global) {
   command.target.check();
   const LocatedModel place = locate_model(command.target.model, global.runs);
-  RunOptions options = read_model_folder(place.model, command.target.overrides);
+  RunOptions options = evaluation_options(place, command.target.overrides);
   options.data.path = evaluation_data(command.target.data, place);
   std::vector<EvaluationRequest> requests;
   std::vector<std::pair<std::int64_t, std::int64_t>> shapes;

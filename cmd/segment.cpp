@@ -7,7 +7,6 @@
 #include "base/text.h"
 #include "cmd/command.h"
 #include "cmd/text_input.h"
-#include "experiments/configuration/configuration.h"
 #include "experiments/runs/core_library.h"
 #include "experiments/runs/model_locator.h"
 
@@ -55,7 +54,7 @@ std::string shown_groups(const Segmented& segmented, const Terminal& terminal) {
 
 int run_segment(const SegmentCommand& command, const GlobalOptions& global) {
   const LocatedModel place = locate_model(command.model, global.runs);
-  const RunOptions options = read_model_folder(place.model, command.overrides);
+  const RunOptions options = evaluation_options(place, command.overrides);
   const Segmented segmented = core().segment({.model = place.model, .options = options, .text = chosen_text(command)});
   const double shortening =
       static_cast<double>(segmented.tokens) / static_cast<double>(std::max<std::int64_t>(1, segmented.boundaries));

@@ -115,7 +115,7 @@ enum class TrainOutcome { kDone, kStopped };
 
 struct EvalJob {
   fs::path model;      // a model folder
-  RunOptions options;  // model, eval, device, train.threads and train.block are used
+  RunOptions options;  // model, eval, device and of train block, precision, tf32 and threads are used
   std::string split = "test";
 };
 

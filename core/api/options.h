@@ -121,7 +121,9 @@ struct TrainOptions {
              .max = 4096,
              .affects_result = false},
             processes);
-    v.field({.name = "precision", .help = "bfloat16 keeps float32 weights, optimiser, normalisation and softmax"},
+    v.field({.name = "precision",
+             .help = "bfloat16 keeps float32 weights, optimiser, normalisation and softmax",
+             .of_weights = false},
             precision, kPrecisionNames);
     v.field({.name = "eval_every",
              .help = "steps between evaluations on the validation split; 0: at the end only",
@@ -158,7 +160,7 @@ struct TrainOptions {
              .affects_result = false,
              .of_weights = false},
             threads);
-    v.field({.name = "tf32", .help = "let float32 products on an NVIDIA GPU use TF32"}, tf32);
+    v.field({.name = "tf32", .help = "let float32 products on an NVIDIA GPU use TF32", .of_weights = false}, tf32);
     v.field(
         {.name = "deterministic",
          .help = "on an NVIDIA GPU: only operations that give the same bits each time, so that a run that is resumed "

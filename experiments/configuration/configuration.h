@@ -31,8 +31,8 @@ enum class Completeness { kRun, kModel };
 /// where the length of training follows from data that are not there.
 RunOptions read_run_options(const Yaml& given, Completeness completeness = Completeness::kRun);
 
-/// Whether an option says how a text is fed to weights that are there already: eval.*, train.block and a model's
-/// windows. What the others say was decided by training.
+/// Whether an option says how a text is fed to weights that are there already, or in which precision that is computed:
+/// eval.*, train.block, a model's windows; train.precision, train.tf32. What the others say was decided by training.
 bool is_evaluation_setting(const OptionEntry& entry);
 
 /// Reads config.yaml of a model folder and lays `overrides` (KEY=VALUE of options that weights do not fix) over it.

@@ -27,7 +27,7 @@ Json settings_of(const EvaluationRequest& request, const PreparedSummary& data) 
     settings.erase("train.block");
   settings["data.name"] = data_name(data.dataset, data.language);
   settings["data.fingerprint"] = data.fingerprint;
-  return settings;
+  return with_precision(settings);
 }
 
 /// Whether a folder that an earlier version named keeps the evaluations of these weights on these data.

@@ -14,7 +14,7 @@ namespace xlm {
 /// An evaluation that was asked for.
 struct EvaluationRequest {
   LocatedModel place;
-  RunOptions options;  // of these count: model, eval, train.block, data.path, device
+  RunOptions options;  // of these count: model, eval, data.path, device, and of train block, precision and tf32
   std::string split;
   std::string experiment;  // the run is counted to it as well; empty: to none
 };

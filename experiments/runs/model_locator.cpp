@@ -1,4 +1,4 @@
-// Finding what a user means by a run or a model.
+// Finding what a user means by a run or a model, and how it is evaluated.
 #include "experiments/runs/model_locator.h"
 
 #include <algorithm>
@@ -8,6 +8,8 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "base/yaml.h"
+#include "experiments/configuration/configuration.h"
 #include "experiments/configuration/run_id.h"
 #include "experiments/runs/live_run.h"
 
@@ -80,6 +82,18 @@ LocatedModel locate_model(const std::string& text, const fs::path& runs, ModelTe
         "{} is neither a run nor a model folder: it has no journal.jsonl, config.yaml or config.json", given.string()));
   }
   return {given, "", text};
+}
+
+RunOptions evaluation_options(const LocatedModel& place, const std::vector<std::string>& overrides) {
+  std::vector<std::string> all;
+  if (!place.run.empty()) {
+    const Yaml run = read_yaml(RunPaths{place.run}.config());
+    for (const char* key : {"train.precision", "train.tf32"}) {
+      if (const Yaml* own = find_path(run, key)) all.push_back(fmt::format("{}={}", key, own->scalar));
+    }
+  }
+  all.insert(all.end(), overrides.begin(), overrides.end());
+  return read_model_folder(place.model, all);
 }
 
 }  // namespace xlm

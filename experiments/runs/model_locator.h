@@ -1,9 +1,12 @@
-// Finding what a user means by a run or a model: a run id or a unique prefix of one, a run folder, or a model folder.
+// Finding what a user means by a run or a model (a run id or a unique prefix of one, a run folder, or a model folder),
+// and how it is evaluated.
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "base/files.h"
+#include "core/api/interface.h"
 
 namespace xlm {
 
@@ -19,5 +22,9 @@ enum class ModelTense { kPresent, kFuture };
 /// Throws DataError when there is nothing of that name or the run has no model yet, UsageError when several runs begin
 /// with `text`.
 LocatedModel locate_model(const std::string& text, const fs::path& runs, ModelTense tense = ModelTense::kPresent);
+
+/// The options of its model folder in the precision of its run (train.precision, train.tf32), with `overrides` over
+/// both. A model folder alone says no precision: float32. Throws as read_model_folder.
+RunOptions evaluation_options(const LocatedModel& place, const std::vector<std::string>& overrides);
 
 }  // namespace xlm

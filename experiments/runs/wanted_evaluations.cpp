@@ -7,7 +7,6 @@
 
 #include "base/error.h"
 #include "base/foreign_error.h"
-#include "experiments/configuration/configuration.h"
 #include "experiments/runs/journal_sink.h"
 
 namespace xlm {
@@ -69,10 +68,9 @@ EvaluationRequest request_of(const Run& run, const WantedEvaluation& wanted) {
       overrides.push_back(fmt::format("{}={}", key, value.dump()));
     }
   }
-  EvaluationRequest request{.place = {.model = paths.model(), .run = run.folder, .name = run.id},
-                            .options = read_model_folder(paths.model(), overrides),
-                            .split = wanted.split,
-                            .experiment = ""};
+  const LocatedModel place{.model = paths.model(), .run = run.folder, .name = run.id};
+  EvaluationRequest request{
+      .place = place, .options = evaluation_options(place, overrides), .split = wanted.split, .experiment = ""};
   request.options.data.path = data;
   return request;
 }

@@ -17,6 +17,19 @@ namespace {
 /// What is not finite is null in JSON.
 constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
 
+/// The precision of an evaluation that was made after training and does not say it.
+const Json& unsaid_precision() {
+  static const Json precision = {{"train.precision", "float32"}, {"train.tf32", false}};
+  return precision;
+}
+
+/// Whether a setting is another than that of a run that does not say it: an option that came later was 0 before, and a
+/// model folder says no precision. What is no option of runs makes no difference.
+bool differs_from_unsaid(const std::string& key, const Json& value) {
+  if (unsaid_precision().contains(key)) return unsaid_precision().at(key) != value;
+  return key.starts_with("eval.") && value.is_number() && value != 0;
+}
+
 /// Nested maps become dotted keys; lists stay values.
 void flatten(const Json& value, const std::string& prefix, std::vector<std::pair<std::string, Json>>& out) {
   for (const auto& [key, item] : value.items()) {
@@ -162,7 +175,9 @@ class Assembler {
     if (evaluation.split.empty()) throw Json::other_error::create(501, "no split", &record);
     evaluation.time = time;
     evaluation.final = record.value("final", false);
-    if (record.contains("settings") && record["settings"].is_object()) evaluation.settings = record["settings"];
+    if (record.contains("settings") && record["settings"].is_object()) {
+      evaluation.settings = with_precision(record["settings"]);
+    }
     if (record.contains("values")) add_numbers(record, evaluation.values);
     for (const char* name : {"tokens", "loss", "seconds"}) {
       if (record.contains(name) && record[name].is_number()) evaluation.values[name] = record[name].get<double>();
@@ -262,13 +277,18 @@ std::string data_name(const std::string& dataset, const std::string& language) {
   return language.empty() ? dataset : dataset + "-" + language;
 }
 
+Json with_precision(const Json& settings) {
+  if (settings.empty()) return settings;
+  Json all = unsaid_precision();
+  all.update(settings);
+  return all;
+}
+
 SettingList differing_settings(const Run& run, const Json& settings) {
   SettingList differing;
   for (const auto& [key, value] : settings.items()) {
     const Json* own = run.param(key);
-    // An option that came after the run was 0 before; what is no option of runs makes no difference.
-    const bool differs = own != nullptr ? *own != value : key.starts_with("eval.") && value.is_number() && value != 0;
-    if (differs) differing.emplace_back(key, value);
+    if (own != nullptr ? *own != value : differs_from_unsaid(key, value)) differing.emplace_back(key, value);
   }
   std::sort(differing.begin(), differing.end());
   const auto is_name = [](const auto& setting) { return setting.first == "data.name"; };

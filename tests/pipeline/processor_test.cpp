@@ -8,6 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/json.h"
 #include "tests/experiments/program.h"
 #include "tests/temporary_folder.h"
 
@@ -99,6 +100,18 @@ TEST_F(Processor, Bfloat16TrainsCloseToFloat32AndSaysWhereItIsNotMultiplied) {
   EXPECT_THAT(nothing, testing::Not(HasSubstr("bfloat16")));
   EXPECT_NE(rounded, wide);
   EXPECT_NEAR(rounded, wide, 0.02);
+}
+
+TEST_F(Processor, ALaterEvaluationComputesAsTheRunDid) {
+  const double own = trained(kSpans, "runs", {"train.precision=bfloat16"}).first;
+  const auto evaluated = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"eval", "adaptive-span", "device=cpu", "train.threads=1", "--json"});
+    const ProgramResult result = xlm(more);
+    EXPECT_EQ(result.code, 0) << result.err;
+    return parse_json(result.out, "eval").at("loss").get<double>();
+  };
+  EXPECT_DOUBLE_EQ(evaluated({}), own);
+  EXPECT_NE(evaluated({"train.precision=float32"}), own);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "experiments/configuration/configuration.h"
 #include "experiments/runs/runner.h"
 #include "experiments/runs/submission.h"
+#include "experiments/runs/wanted_evaluations.h"
 #include "results/run_folder/journal.h"
 #include "tests/experiments/experiment_files.h"
 #include "tests/experiments/fake_core.h"
@@ -15,15 +16,18 @@ namespace xlm {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::UnorderedElementsAre;
 
 class EvaluationRecordTest : public ::testing::Test {
  protected:
   EvaluationRecordTest() : run_(done_run()) {}
 
   /// A run that is done, with final evaluations of valid and test.
-  PlannedRun done_run(const std::string& more = "") {
+  PlannedRun done_run(const std::string& more = "", const std::string& training = "") {
     const fs::path data = make_data(folder_.path() / "data");
-    PlannedRun run = Planner(runs_).plan(read_run_options(parse_yaml(run_config(data, more), "run.yaml")));
+    std::string config = run_config(data, more);
+    config.insert(config.find("steps: 10"), training);
+    PlannedRun run = Planner(runs_).plan(read_run_options(parse_yaml(config, "run.yaml")));
     submit(run);
     const RunReport report = execute(run.paths.folder, [this]() -> Core& { return core_; }, {});
     EXPECT_EQ(report.status, RunStatus::kDone) << report.message;
@@ -37,6 +41,37 @@ class EvaluationRecordTest : public ::testing::Test {
     const Evaluation evaluation{.split = split, .loss = static_cast<double>(batch)};
     const EvaluationRequest request{.place = locate_model(run_.id(), runs_), .options = options, .split = split};
     EXPECT_EQ(record_evaluation(request, evaluation, runs_), run_.paths.folder);
+  }
+
+  /// What `xlm eval` with these settings is asked for.
+  EvaluationRequest request(const std::string& model, const std::vector<std::string>& overrides) {
+    const LocatedModel place = locate_model(model, runs_);
+    EvaluationRequest made{.place = place, .options = evaluation_options(place, overrides), .split = "test"};
+    made.options.data.path = make_data(folder_.path() / "data").string();
+    return made;
+  }
+
+  /// What evaluations of a folder differ in from its own settings.
+  static std::vector<std::string> differences(const fs::path& folder) {
+    std::vector<std::string> texts;
+    for (const RunEvaluation& evaluation : read_run(folder).evaluations) {
+      if (evaluation.split == "test") texts.push_back(at_text(evaluation.at));
+    }
+    return texts;
+  }
+
+  /// As a program recorded it that did not know in which precision it evaluates.
+  static void forget_precision(const fs::path& folder) {
+    std::string lines;
+    for (Json record : read_journal(RunPaths{folder}.journal()).records) {
+      record.erase("crc");
+      if (record.contains("settings")) {
+        record["settings"].erase("train.precision");
+        record["settings"].erase("train.tf32");
+      }
+      lines += record.dump() + "\n";
+    }
+    write_file(RunPaths{folder}.journal(), lines);
   }
 
   std::vector<bool> final(const std::string& split) const {
@@ -85,6 +120,64 @@ TEST_F(EvaluationRecordTest, MadeAgainItTakesThePlaceOfTheOneBefore) {
   const xlm::Run run = read_run(run_.paths.folder);
   const auto is_main = [](const RunEvaluation& known) { return known.main && known.split == "train"; };
   EXPECT_EQ(std::count_if(run.evaluations.begin(), run.evaluations.end(), is_main), 1);
+}
+
+TEST_F(EvaluationRecordTest, IsComputedAsTheRunWasUnlessSomethingElseIsAskedFor) {
+  EXPECT_EQ(request(run_.id(), {}).options.train.precision, Precision::kFloat32);
+  run_ = done_run("", "precision: bfloat16, tf32: true, ");
+  for (const std::string& model : {run_.id(), (run_.paths.folder / "model").string()}) {
+    EXPECT_EQ(request(model, {}).options.train.precision, Precision::kBfloat16) << model;
+    EXPECT_TRUE(request(model, {}).options.train.tf32) << model;
+  }
+  EXPECT_EQ(request(run_.id(), {"train.precision=float32"}).options.train.precision, Precision::kFloat32);
+  const xlm::Run run = read_run(run_.paths.folder);
+  EXPECT_EQ(request_of(run, {.split = "test", .changes = {}}).options.train.precision, Precision::kBfloat16);
+  const WantedEvaluation other{.split = "test", .changes = {{"train.precision", "float32"}, {"train.tf32", false}}};
+  EXPECT_EQ(request_of(run, other).options.train.precision, Precision::kFloat32);
+  EXPECT_FALSE(request_of(run, other).options.train.tf32);
+  EXPECT_THAT(missing_evaluations(run, {{.split = "test", .changes = {}}, other}), ElementsAre(other));
+}
+
+TEST_F(EvaluationRecordTest, InAnotherPrecisionThanTheRunsIsNoneOfItsOwn) {
+  run_ = done_run("", "precision: bfloat16, ");
+  const EvaluationRequest other = request(run_.id(), {"train.precision=float32"});
+  record_evaluation(other, {.split = "test", .loss = 3}, runs_);
+  EXPECT_THAT(differences(run_.paths.folder), UnorderedElementsAre("", "train.precision=float32"));
+  EXPECT_EQ(find_evaluation(other, runs_)->values.at("loss"), 3);
+  EXPECT_EQ(find_evaluation(request(run_.id(), {}), runs_)->values.at("loss"), 1.5) << "the training's own";
+}
+
+/// Of an earlier program, which evaluated in float32 once the training was done, and did not say it.
+TEST_F(EvaluationRecordTest, ThatDoesNotSayItsPrecisionIsOfFloat32) {
+  run_ = done_run("", "precision: bfloat16, ");
+  record_evaluation(request(run_.id(), {"eval.batch=4", "train.precision=float32"}), {.split = "test"}, runs_);
+  forget_precision(run_.paths.folder);
+  EXPECT_THAT(differences(run_.paths.folder), UnorderedElementsAre("", "eval.batch=4@train.precision=float32"));
+  EXPECT_FALSE(find_evaluation(request(run_.id(), {"eval.batch=4"}), runs_));
+  EXPECT_TRUE(find_evaluation(request(run_.id(), {"eval.batch=4", "train.precision=float32"}), runs_));
+
+  run_ = done_run("seed: 2\n");
+  record_evaluation(request(run_.id(), {"eval.batch=4"}), {.split = "test"}, runs_);
+  forget_precision(run_.paths.folder);
+  EXPECT_TRUE(find_evaluation(request(run_.id(), {"eval.batch=4"}), runs_)) << "nothing is computed again";
+  record_evaluation(request(run_.id(), {"eval.batch=4"}), {.split = "test"}, runs_);
+  EXPECT_THAT(differences(run_.paths.folder), UnorderedElementsAre("", "eval.batch=4")) << "it takes the other's place";
+}
+
+TEST_F(EvaluationRecordTest, OfAModelFolderIsInFloat32UnlessSomethingElseIsAskedFor) {
+  const fs::path model = folder_.path() / "mine";
+  create_folders(model);
+  write_file(model / "config.yaml", "model: {type: adaptive-span, span: 8}\n");
+  write_file(model / "model.safetensors", "weights");
+  const EvaluationRequest plain = request(model.string(), {});
+  const EvaluationRequest rounded = request(model.string(), {"train.precision=bfloat16"});
+  const fs::path folder = record_evaluation(plain, {.split = "test", .loss = 1}, runs_);
+  forget_precision(folder);
+  EXPECT_EQ(find_evaluation(plain, runs_)->values.at("loss"), 1) << "nothing is computed again";
+  EXPECT_FALSE(find_evaluation(rounded, runs_));
+  EXPECT_EQ(record_evaluation(rounded, {.split = "test", .loss = 2}, runs_), folder);
+  EXPECT_THAT(differences(folder), UnorderedElementsAre("", "train.precision=bfloat16"));
+  EXPECT_EQ(find_evaluation(rounded, runs_)->values.at("loss"), 2);
 }
 
 }  // namespace
