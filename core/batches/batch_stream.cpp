@@ -10,6 +10,7 @@
 #include "core/models/capabilities.h"
 #include "core/runtime/random_streams.h"
 #include "datasets/prepared/segmentation.h"
+#include "datasets/tokens/decoder.h"
 
 namespace xlm {
 
@@ -37,9 +38,8 @@ void TokenSource::copy(std::int64_t begin, std::int64_t count, std::int64_t* out
 
 void TokenSource::set_vocabulary(const Vocabulary& vocabulary) {
   symbol_bytes_.clear();
-  if (vocabulary.unit == Vocabulary::Unit::kBpe) return;
-  for (const std::string& symbol : vocabulary.symbols)
-    symbol_bytes_.push_back(static_cast<std::int64_t>(symbol.size()));
+  for (const std::string& bytes : symbol_bytes(vocabulary))
+    symbol_bytes_.push_back(static_cast<std::int64_t>(bytes.size()));
 }
 
 std::int64_t TokenSource::bytes(const torch::Tensor& ids) const {

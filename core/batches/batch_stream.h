@@ -44,7 +44,7 @@ class TokenSource {
   torch::Tensor flag_rows(std::int64_t rows, std::int64_t first, std::int64_t stride, std::int64_t count) const;
   /// {first token, tokens} of every document; one where none are known.
   std::vector<std::pair<std::int64_t, std::int64_t>> documents() const;
-  /// Bytes of the text that ids stand for, negative ones left out; 0 for byte pairs, and where no vocabulary is known.
+  /// Bytes of the text that ids stand for, negative ones left out; 0 where no vocabulary is known.
   std::int64_t bytes(const torch::Tensor& ids) const;
   /// Flags beside the text; null where there are none.
   const TokenFlags* flags() const { return flags_.get(); }

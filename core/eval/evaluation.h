@@ -26,7 +26,8 @@ struct SplitLoss {
   std::int64_t bytes = 0;   // of the symbols that were to be predicted (TokenSource::bytes)
   double loss = 0;          // mean, nats
   NamedValues statistics;   // the model's, over the whole split
-  bool stopped = false;     // `go_on` said no; the rest is meaningless
+  bool whole = true;        // false: max_windows left the rest of the rows out
+  bool stopped = false;     // `go_on` said no; what is said above is meaningless
 };
 
 /// Asked after every call of the model with what this process has scored and what it is to score; false stops.

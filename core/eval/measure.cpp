@@ -12,22 +12,25 @@
 namespace xlm {
 namespace {
 
-/// Byte pairs have words and bytes counted when the data were prepared, of the whole text; other symbols have the bytes
-/// of those that were scored.
+/// A whole split of byte pairs has words and bytes that were counted when the data were prepared. Other symbols, and
+/// the first windows of byte pairs, have the bytes of those that were scored; words are not cut where windows are.
 NamedValues loss_values(const SplitLoss& result, const MeasuredText& text) {
   NamedValues values;
   const double nats = result.loss * static_cast<double>(result.tokens);
   const bool pairs = text.vocabulary.unit == Vocabulary::Unit::kBpe;
-  const auto bytes = static_cast<double>(pairs ? text.split.bytes : result.bytes);
+  const bool counted = pairs && result.whole;
+  const auto bytes = static_cast<double>(counted ? text.split.bytes : result.bytes);
   if (pairs) {
     values["token_perplexity"] = std::exp(result.loss);
+  } else {
+    values["bpc"] = result.loss / std::numbers::ln2;
+  }
+  if (counted) {
     values["words"] = static_cast<double>(text.split.words);
     values["bytes"] = bytes;
     if (text.split.words > 0) {
       values["word_perplexity"] = std::exp(nats / static_cast<double>(text.split.words));
     }
-  } else {
-    values["bpc"] = result.loss / std::numbers::ln2;
   }
   if (bytes > 0) values["bits_per_byte"] = nats / std::numbers::ln2 / bytes;
   if (result.loss > std::log(static_cast<double>(text.vocabulary.size()))) values["worse_than_guessing"] = 1;

@@ -18,7 +18,7 @@ SplitLoss evaluate_strided(LanguageModel& model, const TokenSource& source, cons
   const std::int64_t most = settings.max_windows > 0 && settings.max_windows <= all / settings.stride
                                 ? settings.max_windows * settings.stride
                                 : all;
-  SplitLoss result;
+  SplitLoss result{.whole = most == all};
   if (rows == 0) return result;
   const PartOfBatch part(own.begin);
   const State state = model.initial_state(rows);

@@ -17,7 +17,9 @@
 #include "core/api/hourglass_options.h"
 #include "core/runtime/safetensors.h"
 #include "core/train/checkpoint.h"
+#include "datasets/tokens/decoder.h"
 #include "tests/core/train/training.h"
+#include "tests/datasets/tokens/bpe_files.h"
 
 namespace xlm {
 namespace {
@@ -66,6 +68,43 @@ TEST_F(TrainerTest, BitsPerByteCountTheBytesOfTheScoredCharacters) {
     ASSERT_EQ(test.tokens, tokens.size() - 1);
     EXPECT_NEAR(test.values.at("bits_per_byte") * bytes, test.values.at("bpc") * static_cast<double>(test.tokens),
                 1e-9 * bytes);
+  }
+}
+
+TEST_F(TrainerTest, OfTheFirstWindowsOfBytePairsOnlyTheScoredBytesCountAndNoWords) {
+  const fs::path folder = folder_.path() / "pairs";
+  prepare(check_request({.dataset = "text",
+                         .from = {folder_.path() / "corpus.txt"},
+                         .out = folder,
+                         .unit = "bpe",
+                         .bpe = write_small_bpe(folder_.path() / "bpe")}),
+          {});
+  const PreparedData data = open_prepared(folder);
+  const Split& split = data.split("test");
+  const std::vector<std::string> bytes_of = symbol_bytes(data.vocabulary);
+  double first = 0;  // bytes of what two windows of 64 tokens score
+  for (std::int64_t i = 1; i <= 128; ++i) {
+    first += static_cast<double>(bytes_of[static_cast<std::size_t>(split.tokens.at(i))].size());
+  }
+  ASSERT_GT(first, 128) << "tokens of several bytes";
+  for (const std::int64_t most : {2, 1000}) {
+    TrainJob pairs = hourglass_job(fmt::format("of-{}", most), BoundaryOptions::Type::kFixed);
+    pairs.options.data.path = folder;
+    pairs.options.train = {.steps = 1, .batch = 4, .block = 16, .threads = 1};
+    pairs.options.eval.batch = 1;
+    pairs.options.eval.max_windows = most;
+    RecordingSink sink;
+    ASSERT_EQ(train(pairs, sink), TrainOutcome::kDone);
+    const Evaluation& test = sink.evaluations.back();
+    const bool whole = most == 1000;
+    ASSERT_EQ(test.tokens, whole ? split.tokens.size() - 1 : 128);
+    const double bits = test.loss * static_cast<double>(test.tokens) / std::log(2.0);
+    const double bytes = whole ? static_cast<double>(split.bytes) : first;
+    EXPECT_NEAR(test.values.at("bits_per_byte") * bytes, bits, 1e-9 * bits);
+    EXPECT_TRUE(test.values.contains("token_perplexity"));
+    for (const char* counted : {"word_perplexity", "words", "bytes"}) {
+      EXPECT_EQ(test.values.contains(counted), whole) << counted;
+    }
   }
 }
 
