@@ -29,6 +29,7 @@
 #include "core/train/checkpoint.h"
 #include "core/train/memory_check.h"
 #include "core/train/optimizer.h"
+#include "core/train/split_checks.h"
 #include "core/train/training_costs.h"
 #include "core/train/windows_loss.h"
 
@@ -116,19 +117,7 @@ Trainer::Trainer(const TrainJob& job, TrainSink& sink)
                memory_limit() / static_cast<std::uint64_t>(job.processes.count_here()));
   torch::manual_seed(static_cast<std::uint64_t>(options_->seed));
   model_ = make_model(options_->model, data_.vocabulary);
-  for (const std::string split : {"valid", "test"}) {  // here, and not once all steps are done
-    if (const auto found = data_.splits.find(split); found != data_.splits.end()) {
-      check_length(*model_, found->second.tokens.size(), options_->eval.batch,
-                   fmt::format("the split '{}' of {}", split, data_.path.string()));
-    }
-  }
-  const std::int64_t evaluated = options_->train.eval_every;
-  if (!data_.splits.contains("valid") && evaluated > 0 && evaluated < options_->train.steps) {
-    throw DataError(fmt::format(
-        "{} has no split 'valid', of which train.eval_every={} wants an evaluation\ntrain.eval_every=0 goes "
-        "without; xlm prepare-data --split makes one",
-        data_.path.string(), evaluated));
-  }
+  check_splits(data_, *options_, *model_, *sink_);
   batches_ = make_batch_stream(model_->scheme(), source("train"), {options_->train.batch, options_->train.block},
                                options_->seed);
   if (!options_->init_from.empty()) initialize_from(*model_, options_->init_from, data_.vocabulary);

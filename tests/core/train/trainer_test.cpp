@@ -108,7 +108,7 @@ TEST_F(TrainerTest, OfTheFirstWindowsOfBytePairsOnlyTheScoredBytesCountAndNoWord
   }
 }
 
-TEST_F(TrainerTest, EvaluationsWithoutAValidationSplitAreRefusedBeforeTheFirstStep) {
+TEST_F(TrainerTest, WithoutAValidationSplitEvaluationsAreRefusedAndAChoiceIsSaidToBeNoneBeforeTheFirstStep) {
   std::ofstream text(folder_.path() / "all.txt");
   for (int i = 0; i < 6000; ++i) text << "all of it ";
   text.close();
@@ -127,6 +127,16 @@ TEST_F(TrainerTest, EvaluationsWithoutAValidationSplitAreRefusedBeforeTheFirstSt
   EXPECT_TRUE(sink.losses.empty()) << "no step was made";
   refused.options.train.eval_every = 0;
   EXPECT_EQ(train(refused, sink), TrainOutcome::kDone);
+  EXPECT_THAT(sink.messages, testing::Not(testing::Contains(testing::HasSubstr("eval.select"))));
+
+  TrainJob choosing = refused;
+  choosing.folder += "-choosing";
+  choosing.options.eval.select = EvalOptions::Select::kBest;
+  RecordingSink told;
+  told.stop_after = 1;
+  EXPECT_EQ(train(choosing, told), TrainOutcome::kStopped);
+  EXPECT_THAT(told.messages, testing::Contains(testing::HasSubstr(
+                                 "has no split 'valid' for eval.select=best to choose by: the last weights")));
 }
 
 TEST_F(TrainerTest, FinalEvaluationsOfDynamicSpansTraceThem) {

@@ -1,0 +1,33 @@
+// Whether the splits of the data are enough for a run.
+#include "core/train/split_checks.h"
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "core/eval/evaluation.h"
+
+namespace xlm {
+
+void check_splits(const PreparedData& data, const RunOptions& options, const LanguageModel& model, TrainSink& sink) {
+  for (const std::string split : {"valid", "test"}) {
+    if (const auto found = data.splits.find(split); found != data.splits.end()) {
+      check_length(model, found->second.tokens.size(), options.eval.batch,
+                   fmt::format("the split '{}' of {}", split, data.path.string()));
+    }
+  }
+  if (data.splits.contains("valid")) return;
+  const std::int64_t evaluated = options.train.eval_every;
+  if (evaluated > 0 && evaluated < options.train.steps) {
+    throw DataError(fmt::format(
+        "{} has no split 'valid', of which train.eval_every={} wants an evaluation\ntrain.eval_every=0 goes "
+        "without; xlm prepare-data --split makes one",
+        data.path.string(), evaluated));
+  }
+  if (options.eval.select == EvalOptions::Select::kBest) {
+    sink.message(fmt::format(
+        "warning: {} has no split 'valid' for eval.select=best to choose by: the last weights become the model",
+        data.path.string()));
+  }
+}
+
+}  // namespace xlm
