@@ -42,12 +42,15 @@ void check_length(const LanguageModel& model, std::int64_t tokens, std::int64_t 
                               windows ? "" : fmt::format(": 2 for each of eval.batch={} rows", rows)));
 }
 
-void unite_counts(LanguageModel& model, ProcessGroup& group) {
+Counts counts_of_all(const LanguageModel& model, ProcessGroup* group) {
   Counts counts = model.counts();
-  group.sum(counts.sums.data(), counts.sums.size());
-  group.max(counts.maxima.data(), counts.maxima.size());
-  model.set_counts(counts);
+  if (group == nullptr) return counts;
+  group->sum(counts.sums.data(), counts.sums.size());
+  group->max(counts.maxima.data(), counts.maxima.size());
+  return counts;
 }
+
+void unite_counts(LanguageModel& model, ProcessGroup& group) { model.set_counts(counts_of_all(model, &group)); }
 
 SplitLoss evaluate_split(LanguageModel& model, const TokenSource& source, const SplitSettings& settings,
                          const GoOn& go_on) {

@@ -41,6 +41,8 @@ SplitLoss evaluate_split(LanguageModel& model, const TokenSource& source, const 
 /// Throws DataError when a split of so many tokens is too short to be evaluated in rows; `split` is what it is called.
 void check_length(const LanguageModel& model, std::int64_t tokens, std::int64_t rows, const std::string& split);
 
+/// What a model has counted in all processes, which all call this; null: in this one, which is alone.
+Counts counts_of_all(const LanguageModel& model, ProcessGroup* group);
 /// Makes what a model has counted that of all processes, which all call this.
 void unite_counts(LanguageModel& model, ProcessGroup& group);
 

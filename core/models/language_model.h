@@ -93,8 +93,8 @@ class LanguageModel : public torch::nn::Module {
   /// Statistics of the parameters and of the calls since the last reset: average_span, max_span, ….
   virtual NamedValues statistics() const { return {}; }
   virtual void reset_statistics() {}
-  /// What statistics are made of since the last reset, for processes that each saw a part of the text; and taken back
-  /// once that of all is known.
+  /// What statistics are made of since the last reset, for processes that each saw a part of the text, and for what
+  /// comes between, such as an evaluation or a stop; and taken back once that of all is known, or what came is over.
   virtual Counts counts() const { return {}; }
   virtual void set_counts(const Counts& /*counts*/) {}
   virtual std::vector<Grid> grids() const { return {}; }

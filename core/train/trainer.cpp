@@ -205,6 +205,11 @@ void Trainer::restore() {
   evaluated_step_ = checkpoint->state.at("evaluated_step").get<std::int64_t>();
   held_sizes_ = checkpoint->state.value("held_sizes", std::vector<std::int64_t>());
   if (checkpoint->state.contains("costs")) costs_.restore(checkpoint->state.at("costs"));
+  if (writes() && checkpoint->state.contains("counts")) {  // of all processes: one of them goes on with it
+    const Json& counts = checkpoint->state.at("counts");
+    model_->set_counts({.sums = counts.at("sums").get<std::vector<double>>(),
+                        .maxima = counts.at("maxima").get<std::vector<double>>()});
+  }
   step_ = saved_step_ = checkpoint->step;
   if (best_) best_->recall();
   if (best_ && !best_->known() && checkpoint->state.value("has_best", false)) {
@@ -236,12 +241,14 @@ void Trainer::save() {
   }
   Json costs = costs_.state();
   if (group_) costs["peak_memory"] = peak_memory_of_all();
+  const Counts counts = counts_of_all(*model_, group_.get());
   saved_step_ = step_;
   if (!writes()) return;
   checkpoint.state = {{"stream", batches_->state()},
                       {"evaluated_step", evaluated_step_},
                       {"has_best", best_ && best_->known()},
-                      {"costs", costs}};
+                      {"costs", costs},
+                      {"counts", {{"sums", counts.sums}, {"maxima", counts.maxima}}}};
   if (captured_) checkpoint.state["held_sizes"] = capability<Capturable>(*model_)->held_sizes();
   sink_->checkpoint(step_, checkpoints_.save(checkpoint));
 }
@@ -388,12 +395,14 @@ std::optional<Evaluation> Trainer::evaluate(const std::string& split_name, bool 
 
 Trainer::Evaluated Trainer::evaluate_while_training() {
   save();  // a long evaluation must not put the steps before it at risk
+  const Counts of_training = model_->counts();
   const std::optional<Evaluation> evaluation = evaluate("valid", false);
   if (!evaluation) return Evaluated::kStopped;
   evaluated_step_ = step_;
   sink_->evaluation(*evaluation);
   for (const Grid& grid : model_->grids()) sink_->grid(step_, grid);
   model_->reset_statistics();
+  model_->set_counts(of_training);
   if (best_ && best_->beaten_by(evaluation->loss)) {
     sink_->check_owner();
     const BestWeights::Place place{.step = step_, .loss = evaluation->loss};

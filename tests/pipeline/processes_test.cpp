@@ -205,6 +205,25 @@ TEST_F(Processes, AKilledOneEndsAllAndTheRunGoesOnFromItsCheckpoint) {
   EXPECT_FALSE(has_meeting_place("other"));
 }
 
+TEST_F(Processes, ARecordAfterAStopIsOfAllStepsSinceTheLast) {
+  std::string config = kSevenRows;
+  config.replace(config.find("steps: 50"), 9, "steps: 12");
+  config.replace(config.find("log_every: 1"), 12, "log_every: 4");
+  for (const std::string& model :
+       {kSpanModel + std::string(", span_type: dynamic}\n"), kPoolingModel + std::string("{type: whitespace}}\n")}) {
+    write_file(folder_.path() / "run.yaml", config + model);
+    const std::string whole = fmt::format("whole-{}", model.size());
+    const std::string parts = fmt::format("parts-{}", model.size());
+    ASSERT_EQ(xlm({"train", "run.yaml", "--runs", whole}).code, 0);
+    for (const char* count : {"2", "3"}) {  // one step each
+      const std::vector<std::string> hurried{"train.max_hours=1e-9", fmt::format("train.processes={}", count)};
+      ASSERT_EQ(xlm({"train", "run.yaml", "--runs", parts, hurried[0], hurried[1]}).code, 75);
+    }
+    ASSERT_EQ(xlm({"train", "run.yaml", "--runs", parts, "train.processes=2"}).code, 0);
+    EXPECT_THAT(differences(whole, parts), IsEmpty());
+  }
+}
+
 // Any process, at any step, again and again; seeded, so that a failure comes again.
 TEST_F(Processes, KilledAnywhereARunGoesOnWithAsManyOrOthers) {
   std::string config = kSevenRows;

@@ -198,6 +198,47 @@ TEST_F(TrainerTest, RecurrentWindowsStoppedAndResumedGiveTheSameBits) {
   }
 }
 
+TEST_F(TrainerTest, ARecordIsOfAllStepsSinceTheLastWhateverComesBetween) {
+  for (TrainJob whole : {job("spans", AdaptiveSpanOptions::SpanType::kDynamic),
+                         hourglass_job("boundaries", BoundaryOptions::Type::kGumbel)}) {
+    whole.options.train.log_every = 4;
+    RecordingSink sink;
+    ASSERT_EQ(train(whole, sink), TrainOutcome::kDone);
+    ASSERT_TRUE(sink.records.contains(12)) << "with an evaluation behind step 10";
+    TrainJob undisturbed = whole;
+    undisturbed.folder += "-undisturbed";
+    undisturbed.options.train.eval_every = 0;
+    RecordingSink undisturbed_sink;
+    ASSERT_EQ(train(undisturbed, undisturbed_sink), TrainOutcome::kDone);
+    EXPECT_EQ(undisturbed_sink.records, sink.records) << "evaluations";
+    TrainJob parts = whole;
+    parts.folder += "-parts";
+    std::map<std::int64_t, NamedValues> records;
+    for (const std::int64_t stop : {2, 3, 10, 11, -1}) {
+      RecordingSink part;
+      part.stop_after = stop;
+      ASSERT_EQ(train(parts, part), stop > 0 ? TrainOutcome::kStopped : TrainOutcome::kDone);
+      records.merge(part.records);
+    }
+    EXPECT_EQ(records, sink.records) << "stops";
+  }
+}
+
+TEST_F(TrainerTest, ACheckpointOfAnEarlierProgramSaysNoCountsAndIsGoneOnFrom) {
+  TrainJob old = job("old", AdaptiveSpanOptions::SpanType::kDynamic);
+  old.options.train.log_every = 4;
+  RecordingSink stopped;
+  stopped.stop_after = 6;
+  ASSERT_EQ(train(old, stopped), TrainOutcome::kStopped);
+  const CheckpointFolder checkpoints(old.folder / "checkpoints");
+  Checkpoint checkpoint = checkpoints.load_newest([](const std::string&) {}).value();
+  ASSERT_EQ(checkpoint.state.erase("counts"), 1U);
+  checkpoints.save(checkpoint);
+  RecordingSink sink;
+  EXPECT_EQ(train(old, sink), TrainOutcome::kDone);
+  EXPECT_TRUE(sink.records.at(8).contains("average_span"));
+}
+
 TEST_F(TrainerTest, MicroBatchesChangeNothingButRounding) {
   using Span = AdaptiveSpanOptions::SpanType;
   using Boundary = BoundaryOptions::Type;

@@ -27,7 +27,10 @@ class RecordingSink : public TrainSink {
     last_step = step;
     losses[step] = values.at("loss");
   }
-  void metrics(std::int64_t step, const NamedValues& values) override { (void)values, metric_steps.push_back(step); }
+  void metrics(std::int64_t step, const NamedValues& values) override {
+    records[step] = values;
+    records[step].erase("tokens_per_second");
+  }
   void grid(std::int64_t step, const Grid& grid) override { (void)step, grids.push_back(grid); }
   void evaluation(const Evaluation& evaluation) override { evaluations.push_back(evaluation); }
   void costs(const NamedValues& values) override { cost = values; }
@@ -54,7 +57,7 @@ class RecordingSink : public TrainSink {
   bool lost = false;
   std::int64_t last_step = 0;
   std::map<std::int64_t, double> losses;
-  std::vector<std::int64_t> metric_steps;
+  std::map<std::int64_t, NamedValues> records;  // by step, without speeds
   std::vector<Grid> grids;
   std::vector<Evaluation> evaluations;
   NamedValues cost;
