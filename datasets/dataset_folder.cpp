@@ -27,6 +27,16 @@ void check_one_folder(const std::vector<fs::path>& files, const fs::path& root) 
                               join({folders.begin(), folders.end()}, ", ")));
 }
 
+/// Where some shards say their split, what the others are for is not to be guessed.
+void check_all_named(const std::vector<std::string>& of_none, const fs::path& root) {
+  if (of_none.empty()) return;
+  throw DataError(fmt::format(
+      "{}{} of {} names no split, as others do: neither the file nor its folder is called train, validation "
+      "or test\nrename or remove it, or name the files of each split: xlm prepare-data text --train FILES "
+      "--valid FILES --test FILES",
+      of_none.front(), of_none.size() > 1 ? fmt::format(" (and {} more)", of_none.size() - 1) : "", root.string()));
+}
+
 }  // namespace
 
 void find_shards(const fs::path& folder, PrepareRequest& request) {
@@ -44,15 +54,21 @@ void find_shards(const fs::path& folder, PrepareRequest& request) {
   }
   std::array<std::vector<fs::path>, 3> splits;
   std::vector<fs::path> all;
+  std::vector<std::string> of_none;
   for (const SourceFile& shard : shards) {
     all.push_back(shard.path);
-    if (const auto split = named_split(shard)) splits.at(*split).push_back(shard.path);
+    if (const auto split = named_split(shard)) {
+      splits.at(*split).push_back(shard.path);
+    } else {
+      of_none.push_back(shard.name);
+    }
   }
   for (const std::vector<fs::path>& files : splits) check_one_folder(files, folder);
   if (splits[1].empty() && splits[2].empty()) {
     check_one_folder(all, folder);
     request.from = std::move(all);
   } else {
+    check_all_named(of_none, folder);
     request.given = std::move(splits);
   }
 }

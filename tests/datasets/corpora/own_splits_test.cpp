@@ -125,6 +125,16 @@ TEST_F(OwnSplits, OfADatasetWithoutAnyAreShares) {
   EXPECT_EQ(text(make(wanted), "test"), "9");
 }
 
+TEST_F(OwnSplits, OfADatasetFolderLoseNoShardThatNamesNone) {
+  file("imdb/train-00000-of-00001.parquet", "");
+  file("imdb/unsupervised-00000-of-00002.parquet", "");
+  file("imdb/unsupervised-00001-of-00002.parquet", "");
+  EXPECT_EQ(import(path("imdb")).from.size(), 3U) << "one text, which --split divides";
+  file("imdb/test-00000-of-00001.parquet", "");
+  EXPECT_THAT([&] { import(path("imdb")); },
+              ThrowsMessage<DataError>(HasSubstr("unsupervised-00000-of-00002.parquet (and 1 more) of ")));
+}
+
 TEST_F(OwnSplits, OfSeveralDatasetsAreNotMixed) {
   file("hub/one/train-0.parquet", "");
   file("hub/two/train-0.parquet", "");
