@@ -205,18 +205,13 @@ void note_shared_passages(const fs::path& folder, const EncodedText& encoded, co
   observer.at("comparing the splits", 0, 0);
   for (const SharedPassages& found : shared_passages(data)) {
     if (found.share() < kShareToSay) continue;
-    const bool pairs = data.vocabulary.unit == Vocabulary::Unit::kBpe;
-    const std::int64_t shown = std::min<std::int64_t>(found.length, pairs ? 15 : 60);
+    const Vocabulary::Unit unit = data.vocabulary.unit;
+    const std::int64_t shown = std::min<std::int64_t>(found.length, unit == Vocabulary::Unit::kBpe ? 15 : 60);
     std::string example = decode(data.vocabulary, data.split(found.split), found.example, found.example + shown);
     std::replace_if(
         example.begin(), example.end(), [](unsigned char c) { return c < 0x20; }, ' ');
-    observer.say(fmt::format(
-        "{:.0f} % of {} stands in {} too ({} of {} passages of {} {}): is the same text there twice?\n  such as: {}",
-        100 * found.share(), found.split, found.other, found.shared, found.passages, found.length,
-        pairs                                             ? "byte pairs"
-        : data.vocabulary.unit == Vocabulary::Unit::kByte ? "bytes"
-                                                          : "characters",
-        printable(example)));
+    observer.say(fmt::format("{}: is the same text there twice?\n  such as: {}", shared_passages_text(found, unit),
+                             printable(example)));
   }
 }
 

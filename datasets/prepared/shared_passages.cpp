@@ -5,6 +5,8 @@
 #include <set>
 #include <unordered_map>
 
+#include <fmt/format.h>
+
 namespace xlm {
 namespace {
 
@@ -27,10 +29,11 @@ std::vector<std::int64_t> tokens_at(const TokenFile& file, std::int64_t begin, s
   return ids;
 }
 
-/// Passages by their hash: where they begin.
-std::unordered_multimap<std::uint64_t, std::int64_t> passages_of(const TokenFile& file, std::int64_t length) {
+/// Every so many-th passage by its hash: where it begins.
+std::unordered_multimap<std::uint64_t, std::int64_t> passages_of(const TokenFile& file, std::int64_t length,
+                                                                 std::int64_t every) {
   std::unordered_multimap<std::uint64_t, std::int64_t> passages;
-  for (std::int64_t begin = 0; begin + length <= file.size(); begin += length) {
+  for (std::int64_t begin = 0; begin + length <= file.size(); begin += every * length) {
     const std::vector<std::int64_t> ids = tokens_at(file, begin, length);
     if (std::set<std::int64_t>(ids.begin(), ids.end()).size() < kFewestDistinct) continue;
     std::uint64_t hash = 0;
@@ -74,12 +77,14 @@ void roll(const TokenFile& file, std::int64_t length, const Each& each) {
   }
 }
 
-SharedPassages compare_splits(const PreparedData& data, const std::string& split, const std::string& other) {
+SharedPassages compare_splits(const PreparedData& data, const std::string& split, const std::string& other,
+                              std::int64_t most) {
   const TokenFile& looked_for = data.split(split).tokens;
   const TokenFile& looked_in = data.split(other).tokens;
   SharedPassages result{.split = split, .other = other};
   result.length = data.vocabulary.unit == Vocabulary::Unit::kBpe ? kPassagePairs : kPassageSymbols;
-  auto passages = passages_of(looked_for, result.length);
+  result.every = std::max<std::int64_t>(1, (looked_for.size() / result.length + most - 1) / most);
+  auto passages = passages_of(looked_for, result.length, result.every);
   result.passages = static_cast<std::int64_t>(passages.size());
   result.example = looked_for.size();
   const HashFilter filter(passages);
@@ -103,17 +108,27 @@ SharedPassages compare_splits(const PreparedData& data, const std::string& split
 
 }  // namespace
 
-std::vector<SharedPassages> shared_passages(const PreparedData& data) {
+std::vector<SharedPassages> shared_passages(const PreparedData& data, std::int64_t most) {
   std::vector<SharedPassages> results;
   const auto compare = [&](const char* split, const char* other) {
     if (data.splits.contains(split) && data.splits.contains(other)) {
-      results.push_back(compare_splits(data, split, other));
+      results.push_back(compare_splits(data, split, other, most));
     }
   };
   compare("valid", "train");
   compare("test", "train");
   compare("test", "valid");
   return results;
+}
+
+std::string shared_passages_text(const SharedPassages& found, Vocabulary::Unit unit) {
+  const char* tokens = unit == Vocabulary::Unit::kBpe    ? "byte pairs"
+                       : unit == Vocabulary::Unit::kByte ? "bytes"
+                                                         : "characters";
+  return fmt::format("{}{:.0f} % of {} stands in {} too ({} of {} passages of {} {}{})",
+                     found.every > 1 ? "about " : "", 100 * found.share(), found.split, found.other, found.shared,
+                     found.passages, found.length, tokens,
+                     found.every > 1 ? fmt::format(", one in {} was looked for", found.every) : "");
 }
 
 }  // namespace xlm

@@ -80,6 +80,22 @@ TEST_F(SharedPassagesTest, CrossTheBlocksInWhichATextIsRead) {
   EXPECT_EQ(found()[1].shared, 3);
 }
 
+// Passages 0, 3, 6 and 9 of ten, of which the last four are shared.
+TEST_F(SharedPassagesTest, OfALongSplitAreASampleThatSaysSo) {
+  const std::string shared = words(3, 800);
+  said(words(1, 3000) + shared, words(4, 400), words(5, 1200) + shared);
+  const PreparedData data = open_prepared(path("out"));
+  const SharedPassages sample = shared_passages(data, 4)[1];
+  EXPECT_EQ(sample.every, 3);
+  EXPECT_EQ(sample.passages, 4);
+  EXPECT_EQ(sample.shared, 2);
+  EXPECT_EQ(sample.example, 1200);
+  EXPECT_EQ(shared_passages_text(sample, data.vocabulary.unit),
+            "about 50 % of test stands in train too (2 of 4 passages of 200 characters, one in 3 was looked for)");
+  EXPECT_EQ(shared_passages(data, 10)[1].every, 1);
+  EXPECT_EQ(shared_passages(data, 9)[1].passages, 5);
+}
+
 TEST_F(SharedPassagesTest, OfTextsThatAreShorterThanAPassageAreNone) {
   EXPECT_EQ(said("short", "short", "short"), "");
   EXPECT_EQ(found()[1].passages, 0);
