@@ -144,6 +144,7 @@ Json describe_result(Json meta, const Corpus& corpus, const CleanText& text, con
   Json documents = Json::object();
   Json document_words = Json::object();
   Json document_bytes = Json::object();
+  const bool pairs = encoded.vocabulary.unit == Vocabulary::Unit::kBpe;
   for (const char* name : kSplitNames) {
     const auto split = encoded.splits.find(name);
     if (split == encoded.splits.end()) continue;
@@ -151,6 +152,7 @@ Json describe_result(Json meta, const Corpus& corpus, const CleanText& text, con
     words[name] = split->second.words;
     bytes[name] = split->second.bytes;
     documents[name] = split->second.documents;
+    if (!pairs) continue;
     document_words[name] = split->second.document_words;
     document_bytes[name] = split->second.document_bytes;
   }
@@ -166,8 +168,8 @@ Json describe_result(Json meta, const Corpus& corpus, const CleanText& text, con
   }
   meta["outputs"] = encoded.outputs;
   meta["xlm"] = kVersion;
-  meta["documents"] = std::move(documents);                 // last: they can be long
-  if (encoded.vocabulary.unit == Vocabulary::Unit::kBpe) {  // what losses of a document are divided by
+  meta["documents"] = std::move(documents);  // last: they can be long
+  if (pairs) {                               // what losses of a document are divided by
     meta["document_words"] = std::move(document_words);
     meta["document_bytes"] = std::move(document_bytes);
   }
@@ -250,7 +252,7 @@ std::int64_t fill(const fs::path& folder, const Preparation& preparation, const 
   };
   write("vocab.json", vocabulary_json(encoded.vocabulary));
   if (settings.bpe) write("merges.txt", settings.bpe->merges_text());
-  write_file(folder / "meta.json", describe_result(std::move(meta), corpus, text, encoded).dump(1) + "\n");
+  write_file(folder / "meta.json", prepared_meta_text(describe_result(std::move(meta), corpus, text, encoded)));
   return text.replaced();
 }
 

@@ -14,8 +14,6 @@
 namespace xlm {
 namespace {
 
-constexpr std::uintmax_t kMaxMetaBytes = std::uintmax_t{1} << 30;  // a million documents are 10 MB
-
 /// Reads fields of meta.json, turning what is missing or of another type into an error that names it.
 class MetaReader {
  public:
@@ -213,6 +211,22 @@ PreparedData open_prepared(const fs::path& folder, bool verify) {
   }
   if (data.splits.empty()) throw meta.bad("there is no split in 'sizes'");
   return data;
+}
+
+std::string prepared_meta_text(const Json& meta, std::uintmax_t most) {
+  std::string text = "{\n";
+  for (const auto& [key, value] : meta.items()) {
+    text += (text.size() > 2 ? ",\n " : " ") + Json(key).dump() + ": ";
+    text += value.dump();
+  }
+  text += "\n}\n";
+  if (text.size() > most) {
+    throw DataError(
+        fmt::format("meta.json would have {} bytes, and at most {} are read: there are too many documents to list\n"
+                    "prepare the text in parts, or make one document of several",
+                    text.size(), most));
+  }
+  return text;
 }
 
 Json read_prepared_meta(const fs::path& folder) {

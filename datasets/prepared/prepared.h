@@ -61,6 +61,13 @@ struct PreparedData {
 /// changed since is hashed again only when `verify` says so. Throws DataError.
 PreparedData open_prepared(const fs::path& folder, bool verify = false);
 
+/// What is read of a meta.json at most: a document takes 10 bytes or so, 20 with byte pairs.
+constexpr std::uintmax_t kMaxMetaBytes = std::uintmax_t{1} << 32;
+
+/// The text of meta.json, a line for each key: one for each number would be half as long again. Throws DataError where
+/// it is longer than `most` bytes, and could not be read again.
+std::string prepared_meta_text(const Json& meta, std::uintmax_t most = kMaxMetaBytes);
+
 /// meta.json as it stands (docs/data.md). Throws DataError when there is no such folder or JSON.
 Json read_prepared_meta(const fs::path& folder);
 

@@ -1,5 +1,7 @@
 #include "datasets/prepared/prepared.h"
 
+#include <algorithm>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -142,6 +144,16 @@ TEST_F(PreparedFolder, Opens) {
   EXPECT_EQ(summary.dataset, "text");
   EXPECT_EQ(summary.fingerprint, data.fingerprint);
   EXPECT_EQ(summary.symbols, data.vocabulary.size());
+}
+
+TEST_F(PreparedFolder, MetaHasALineForEachKeyAndNoneThatCouldNotBeRead) {
+  const Json meta = open_prepared(out()).meta;
+  const std::string text = read_file(out() / "meta.json");
+  EXPECT_EQ(static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')), meta.size() + 2);
+  EXPECT_THAT(text, HasSubstr("\n \"documents\": {\"train\":[0],\"valid\":[0],\"test\":[0]}\n}\n"));
+  EXPECT_EQ(prepared_meta_text(meta, text.size()), text);
+  EXPECT_THAT([&] { prepared_meta_text(meta, text.size() - 1); },
+              ThrowsMessage<DataError>(HasSubstr("too many documents")));
 }
 
 TEST_F(PreparedFolder, AMissingFolderOrSplitIsNamed) {
