@@ -116,6 +116,8 @@ class ExtendsAnother {
 class SharesWeightFiles {
  public:
   virtual ~SharesWeightFiles() = default;
+  /// What other programs call this parameter. It is read by either name.
+  virtual std::string stored_name(const std::string& name) const = 0;
   /// The parameter that a tensor of this name, no parameter itself, repeats in files of other programs; "": none.
   virtual std::string repeated_parameter(const std::string& name) const = 0;
   /// What other programs want to find beside the weights: contents by file name.

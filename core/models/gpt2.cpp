@@ -57,6 +57,7 @@ class Gpt2 final : public LanguageModel,
   WindowShape windows() const override { return {o_.window, o_.overlap}; }
   std::unique_ptr<TextReader> reader() override;
   bool is_addition(const std::string& name) const override { return name.starts_with("recurrence."); }
+  std::string stored_name(const std::string& name) const override;
   std::string repeated_parameter(const std::string& name) const override {
     return o_.tied && name == "lm_head.weight" ? "wte.weight" : "";
   }
@@ -331,6 +332,11 @@ class Gpt2Reader final : public TextReader {
 
 std::unique_ptr<TextReader> Gpt2::reader() {
   return std::make_unique<Gpt2Reader>(std::dynamic_pointer_cast<Gpt2>(shared_from_this()));
+}
+
+/// Without the prefix Hugging Face takes a file for the model below the output layer, which has no such layer.
+std::string Gpt2::stored_name(const std::string& name) const {
+  return o_.tied || name == "lm_head.weight" ? name : "transformer." + name;
 }
 
 /// Hugging Face's configuration, so that its programs load the folder.

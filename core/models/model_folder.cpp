@@ -122,10 +122,12 @@ void write_model_folder(const fs::path& folder, const LanguageModel& model, cons
   create_folders(folder);
   write_file(folder / kConfig, config_yaml);
   write_vocabulary(folder, vocabulary, merges);
+  NamedTensors weights = model.weights();
   if (const auto* shares = capability<SharesWeightFiles>(model)) {
     for (const auto& [name, content] : shares->companion_files()) write_file(folder / name, content);
+    for (auto& [name, tensor] : weights) name = shares->stored_name(name);
   }
-  write_safetensors(folder / kWeights, {model.weights().begin(), model.weights().end()}, {{"format", "pt"}});
+  write_safetensors(folder / kWeights, weights, {{"format", "pt"}});
 }
 
 LoadedModel load_model_folder(const fs::path& folder, const ModelOptions& options, const Vocabulary* otherwise) {

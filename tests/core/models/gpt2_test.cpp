@@ -2,6 +2,7 @@
 #include <fstream>
 #include <map>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/error.h"
@@ -369,6 +370,43 @@ TEST_F(Gpt2Folder, ThatIsWrittenSaysItsShapeAsHuggingFaceDoes) {
   EXPECT_THROW(read.adopt(Json{{"n_embd", 17}}, "x"), UsageError);
   EXPECT_THROW(Gpt2Options().adopt(Json{{"activation_function", "relu"}}, "x"), DataError);
   EXPECT_THROW(Gpt2Options().adopt(Json{{"activation_function", 768}}, "x"), DataError);
+}
+
+// GPT2LMHeadModel's own names: those below the output layer begin with "transformer.", or the file is taken for one of
+// GPT2Model. A tied one has no output layer and is such a file.
+TEST_F(Gpt2Folder, ThatIsWrittenHasTheNamesOfHuggingFace) {
+  const auto names_in = [](const fs::path& path) {
+    std::vector<std::string> names;
+    for (const auto& [name, tensor] : read_safetensors(path / "model.safetensors").tensors) names.push_back(name);
+    return names;
+  };
+  write_model_folder(folder("tied"), *model_, vocabulary(), "model: {}\n");
+  EXPECT_THAT(names_in(folder("tied")), testing::Not(testing::Contains(testing::StartsWith("transformer."))));
+
+  Gpt2Options options = gpt2_options();
+  options.tied = false;
+  const auto untied = make_model(options, kGptSymbols);
+  const fs::path path = folder("untied");
+  write_model_folder(path, *untied, vocabulary(), "model: {}\n");
+  std::vector<std::string> names = names_in(path);
+  EXPECT_EQ(names.size(), untied->weights().size());
+  EXPECT_EQ(std::erase(names, "lm_head.weight"), 1U);
+  EXPECT_THAT(names, testing::Each(testing::StartsWith("transformer.")));
+  EXPECT_THAT(names, testing::Contains("transformer.wte.weight"));
+
+  const auto expect_equal = [&](LanguageModel& model) {
+    for (const auto& [name, weight] : untied->weights()) {
+      EXPECT_TRUE(torch::equal(model.named_parameters()[name], weight)) << name;
+    }
+  };
+  expect_equal(*load_model_folder(path, options).model);
+  const auto beginning = make_model(options, kGptSymbols);
+  initialize_from(*beginning, path, vocabulary());
+  expect_equal(*beginning);
+  options.pretrained = path.string();
+  expect_equal(*make_model(options, kGptSymbols));
+  options.recurrence.pool = Pool::kMean;
+  expect_equal(*make_model(options, kGptSymbols));
 }
 
 TEST(Gpt2, ImpossibleOptionsAreNamed) {
