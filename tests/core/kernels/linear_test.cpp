@@ -92,6 +92,17 @@ TEST(Linear, OfFewRowsIsTheSameForAnyNumberOfThreads) {
   EXPECT_TRUE(results[2].equal(results[0]));
 }
 
+TEST(Linear, OfFewRowsIsTheSameForARowByItself) {
+  const torch::NoGradGuard no_grad;
+  torch::manual_seed(1);
+  const torch::Tensor x = torch::randn({7, 130});
+  const torch::Tensor weight = torch::randn({131, 130});
+  const torch::Tensor across = weight.t().contiguous();
+  const torch::Tensor bias = torch::randn({131});
+  EXPECT_TRUE(linear_layer(x[3], weight, bias).equal(linear_layer(x, weight, bias)[3]));
+  EXPECT_TRUE(affine_layer(x[3], across, bias).equal(affine_layer(x, across, bias)[3]));
+}
+
 /// Autocast to bfloat16 inside its scope.
 class Autocast {
  public:
