@@ -85,15 +85,17 @@ LocatedModel locate_model(const std::string& text, const fs::path& runs, ModelTe
 }
 
 RunOptions evaluation_options(const LocatedModel& place, const std::vector<std::string>& overrides) {
+  if (place.run.empty()) return read_model_folder(place.model, overrides);
   std::vector<std::string> all;
-  if (!place.run.empty()) {
-    const Yaml run = read_yaml(RunPaths{place.run}.config());
-    for (const char* key : {"train.precision", "train.tf32"}) {
-      if (const Yaml* own = find_path(run, key)) all.push_back(fmt::format("{}={}", key, own->scalar));
-    }
+  const Yaml run = read_yaml(RunPaths{place.run}.config());
+  for (const char* key : {"train.precision", "train.tf32"}) {
+    if (const Yaml* own = find_path(run, key)) all.push_back(fmt::format("{}={}", key, own->scalar));
   }
   all.insert(all.end(), overrides.begin(), overrides.end());
-  return read_model_folder(place.model, all);
+  RunOptions options = read_model_folder(place.model, all);
+  // A model that samples draws what it drew in its own evaluation.
+  if (const Yaml* seed = find_path(run, "seed")) parse_integer(seed->scalar, options.seed);
+  return options;
 }
 
 }  // namespace xlm

@@ -24,7 +24,7 @@ enum class ModelTense { kPresent, kFuture };
 LocatedModel locate_model(const std::string& text, const fs::path& runs, ModelTense tense = ModelTense::kPresent);
 
 /// The options of its model folder in the precision of its run (train.precision, train.tf32), with `overrides` over
-/// both. A model folder alone says no precision: float32. Throws as read_model_folder.
+/// both, and with its seed. A model folder alone says neither: float32, and seed 1. Throws as read_model_folder.
 RunOptions evaluation_options(const LocatedModel& place, const std::vector<std::string>& overrides);
 
 }  // namespace xlm

@@ -124,6 +124,7 @@ TEST_F(EvaluationRecordTest, MadeAgainItTakesThePlaceOfTheOneBefore) {
 
 TEST_F(EvaluationRecordTest, IsComputedAsTheRunWasUnlessSomethingElseIsAskedFor) {
   EXPECT_EQ(request(run_.id(), {}).options.train.precision, Precision::kFloat32);
+  EXPECT_EQ(request(done_run("seed: 7\n").id(), {}).options.seed, 7);
   run_ = done_run("", "precision: bfloat16, tf32: true, ");
   for (const std::string& model : {run_.id(), (run_.paths.folder / "model").string()}) {
     EXPECT_EQ(request(model, {}).options.train.precision, Precision::kBfloat16) << model;
