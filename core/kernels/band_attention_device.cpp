@@ -173,7 +173,8 @@ class BandAttention : public torch::autograd::Function<BandAttention> {
 
 bool is_made_for(const Tensor& query) {
   const std::int64_t width = query.size(-1);
-  return query.scalar_type() == torch::kBFloat16 && (width == 64 || width == 96 || width == 128);
+  const bool width_fits = width == 64 || width == 96 || width == 128;
+  return query.scalar_type() == torch::kBFloat16 && width_fits && fits_grid(query);
 }
 
 /// |a − b| / |b|, by the 2-norm.
@@ -329,6 +330,8 @@ std::string find_fault(BandKernels& kernels, torch::Device device) {
   restored.set_state(state);
   return fault;
 }
+
+bool fits_grid(const Tensor& query) { return query.size(0) * query.size(1) <= 65'535; }
 
 BandKernels* band_kernels_for(const Tensor& query, bool two_queries) {
   if (!query.is_cuda() || !is_made_for(query) || at::globalContext().deterministicAlgorithms()) return nullptr;

@@ -34,10 +34,13 @@ torch::Tensor relative_attention_by(BandKernels& kernels, const RelativeAttentio
 /// version in float32. "" if so, otherwise what differs, or why they cannot run.
 std::string find_fault(BandKernels& kernels, torch::Device device);
 
+/// Whether a grid has room for every head of the batch of `query` [B, n, M, d]: its second axis ends at 65,535.
+bool fits_grid(const torch::Tensor& query);
+
 /// The kernels of the GPU that tensors like `query` are on: null where it is the CPU, where they are not made for its
-/// type and width, where the environment variable XLM_ATTENTION is "composed" (for measurements), where a block would
-/// need more memory than it may have, where they were found faulty, which is looked at once for every GPU, or where
-/// sums must come in the same order every time. `two_queries`: one for content, one for positions.
+/// type, width and size, where the environment variable XLM_ATTENTION is "composed" (for measurements), where a block
+/// would need more memory than it may have, where they were found faulty, which is looked at once for every GPU, or
+/// where sums must come in the same order every time. `two_queries`: one for content, one for positions.
 BandKernels* band_kernels_for(const torch::Tensor& query, bool two_queries);
 
 /// "own kernels in bfloat16", or "composed: " and the reason. Both functions throw Error where trying the kernels left

@@ -251,6 +251,15 @@ TEST(BandKernels, AScoreThatIsNoNumberIsNotHidden) {
   for (std::int64_t i = 0; i < 64; ++i) EXPECT_EQ(numbers[i].item<bool>(), i >= 11 && i <= 40) << "query " << i;
 }
 
+TEST(BandKernels, MoreHeadsThanAGridHasRoomForAreComposed) {
+  const auto fits = [](std::int64_t batch, std::int64_t heads, std::int64_t queries) {
+    return fits_grid(torch::zeros({1}).expand({batch, heads, queries, 64}));
+  };
+  EXPECT_TRUE(fits(1, 65'535, 100'000));
+  EXPECT_TRUE(fits(8191, 8, 1));
+  EXPECT_FALSE(fits(8192, 8, 1));
+}
+
 /// Kernels that do something wrong.
 class FaultyKernels : public FiberKernels {
  public:
