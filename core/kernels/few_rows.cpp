@@ -116,7 +116,7 @@ Tensor few_rows_linear(const Tensor& x, const Tensor& weight, const std::optiona
   return add_in_parallel(add_linear, {x.size(0), x.size(1), weight.size(0)}, x, weight, bias);
 }
 
-Tensor few_rows_affine(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+Tensor few_rows_affine(const Tensor& x, const Tensor& weight, const std::optional<Tensor>& bias) {
   return add_in_parallel(add_affine, {x.size(0), x.size(1), weight.size(1)}, x, weight, bias);
 }
 

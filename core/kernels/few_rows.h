@@ -11,11 +11,12 @@
 namespace xlm {
 
 /// x·Wᵀ + b [m, out] of rows x [m, in] and weight [out, in], all contiguous float32 on the CPU; bias [out]. Without
-/// gradient. A row's result depends neither on the other rows nor on the threads.
+/// gradient; linear.h has it. A row's result depends neither on the other rows nor on the threads.
 torch::Tensor few_rows_linear(const torch::Tensor& x, const torch::Tensor& weight,
                               const std::optional<torch::Tensor>& bias);
 
 /// x·W + b [m, out] of weight [in, out], likewise.
-torch::Tensor few_rows_affine(const torch::Tensor& x, const torch::Tensor& weight, const torch::Tensor& bias);
+torch::Tensor few_rows_affine(const torch::Tensor& x, const torch::Tensor& weight,
+                              const std::optional<torch::Tensor>& bias);
 
 }  // namespace xlm

@@ -26,6 +26,21 @@ Tensor as_rows(const Tensor& x) {
   return rows.stride(1) == 1 || rows.size(1) == 1 ? rows : rows.contiguous();
 }
 
+/// Fewer rows than this read the weight once whatever is done, and a transposed copy would cost more than the product.
+constexpr std::int64_t kFewRows = 8;
+
+/// rows·W + b of rows [m, in] and weight [in, out].
+Tensor times(const Tensor& rows, const Tensor& weight, const std::optional<Tensor>& bias = std::nullopt) {
+  if (rows.size(0) < kFewRows) return few_rows_affine(rows.contiguous(), weight, bias);
+  return rows_product(rows, RightMatrix(weight), bias);
+}
+
+/// rows·Wᵀ + b of rows [m, in] and weight [out, in].
+Tensor times_transpose(const Tensor& rows, const Tensor& weight, const std::optional<Tensor>& bias = std::nullopt) {
+  if (rows.size(0) < kFewRows) return few_rows_linear(rows.contiguous(), weight, bias);
+  return rows_product(rows, RightMatrix::transpose_of(weight), bias);
+}
+
 class Linear : public torch::autograd::Function<Linear> {
  public:
   static Tensor forward(AutogradContext* context, const Tensor& x, const Tensor& weight,
@@ -36,7 +51,7 @@ class Linear : public torch::autograd::Function<Linear> {
     context->saved_data["bias"] = bias.has_value();
     std::vector<std::int64_t> shape = x.sizes().vec();
     shape.back() = weight.size(0);
-    return rows_product(rows, RightMatrix::transpose_of(weight), bias).view(shape);
+    return times_transpose(rows, weight, bias).view(shape);
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& upstream) {
@@ -44,7 +59,7 @@ class Linear : public torch::autograd::Function<Linear> {
     const Tensor gradient = as_rows(upstream[0]);  // [m, out]
     variable_list result(3);
     if (context->needs_input_grad(0)) {
-      result[0] = rows_product(gradient, RightMatrix(saved[1])).view(context->saved_data["shape"].toIntVector());
+      result[0] = times(gradient, saved[1]).view(context->saved_data["shape"].toIntVector());
     }
     if (context->needs_input_grad(1)) result[1] = weight_gradient(gradient, saved[0]);
     if (context->saved_data["bias"].toBool()) result[2] = gradient.sum(0);
@@ -60,7 +75,7 @@ class Affine : public torch::autograd::Function<Affine> {
     context->saved_data["shape"] = x.sizes().vec();
     std::vector<std::int64_t> shape = x.sizes().vec();
     shape.back() = weight.size(1);
-    return rows_product(rows, RightMatrix(weight), bias).view(shape);
+    return times(rows, weight, bias).view(shape);
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& upstream) {
@@ -68,8 +83,7 @@ class Affine : public torch::autograd::Function<Affine> {
     const Tensor gradient = as_rows(upstream[0]);  // [m, out]
     variable_list result(3);
     if (context->needs_input_grad(0)) {
-      result[0] =
-          rows_product(gradient, RightMatrix::transpose_of(saved[1])).view(context->saved_data["shape"].toIntVector());
+      result[0] = times_transpose(gradient, saved[1]).view(context->saved_data["shape"].toIntVector());
     }
     if (context->needs_input_grad(1)) result[1] = weight_gradient(saved[0], gradient);
     if (context->needs_input_grad(2)) result[2] = gradient.sum(0);
@@ -114,41 +128,18 @@ Tensor in_rounded_values(const F& f, const Tensor& x, const Tensor& weight, cons
   return f(bfloat16_values(x), bfloat16_values(weight), bfloat16_values(bias)).to(torch::kBFloat16);
 }
 
-/// Fewer rows than this read the weight once whatever is done, and a transposed copy would cost more than the product.
-constexpr std::int64_t kFewRows = 8;
-
-bool has_few_rows(const Tensor& x) { return x.numel() < kFewRows * x.size(-1); }
-
-bool any_gradient_is_wanted(const Tensor& x, const Tensor& weight, const Tensor& bias) {
-  return torch::GradMode::is_enabled() &&
-         (x.requires_grad() || weight.requires_grad() || (bias.defined() && bias.requires_grad()));
-}
-
-/// product(rows of x, weight, bias) in the shape of x, whose last dimension becomes `out`.
-template <class Product, class Bias>
-Tensor of_few_rows(const Product& product, const Tensor& x, const Tensor& weight, const Bias& bias, std::int64_t out) {
-  std::vector<std::int64_t> shape = x.sizes().vec();
-  shape.back() = out;
-  return product(as_rows(x).contiguous(), weight.contiguous(), bias).view(shape);
-}
-
 }  // namespace
 
 Tensor linear_layer(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   if (autocast_lacks_products(x) && x.numel() > 0) return in_rounded_values(linear_layer, x, weight, bias);
   if (!has_kernel(x, weight)) return torch::linear(x, weight, bias);
-  const std::optional<Tensor> added = bias.defined() ? std::optional(bias.contiguous()) : std::nullopt;
-  if (!has_few_rows(x)) return Linear::apply(x, weight.contiguous(), added);
-  if (any_gradient_is_wanted(x, weight, bias)) return torch::linear(x, weight, bias);
-  return of_few_rows(few_rows_linear, x, weight, added, weight.size(0));
+  return Linear::apply(x, weight.contiguous(), bias.defined() ? std::optional(bias.contiguous()) : std::nullopt);
 }
 
 Tensor affine_layer(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   if (autocast_lacks_products(x) && x.numel() > 0) return in_rounded_values(affine_layer, x, weight, bias);
   if (!has_kernel(x, weight)) return torch::linear(x, weight.t(), bias);
-  if (!has_few_rows(x)) return Affine::apply(x, weight.contiguous(), bias.contiguous());
-  if (any_gradient_is_wanted(x, weight, bias)) return torch::linear(x, weight.t(), bias);
-  return of_few_rows(few_rows_affine, x, weight, bias, weight.size(1));
+  return Affine::apply(x, weight.contiguous(), bias.contiguous());
 }
 
 Tensor linear_layer_with_past(const Tensor& seen, const Tensor& block, const Tensor& weight) {

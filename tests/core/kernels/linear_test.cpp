@@ -92,6 +92,20 @@ TEST(Linear, OfFewRowsIsTheSameForAnyNumberOfThreads) {
   EXPECT_TRUE(results[2].equal(results[0]));
 }
 
+TEST(Linear, OfFewRowsIsTheSameWithAGradient) {  // what is computed again in a backward pass was computed without one
+  torch::manual_seed(1);
+  const torch::Tensor x = torch::randn({7, 130});
+  const torch::Tensor weight = torch::randn({131, 130}).set_requires_grad(true);
+  const torch::Tensor across = weight.detach().t().contiguous().set_requires_grad(true);
+  const torch::Tensor bias = torch::randn({131});
+  const torch::Tensor linear = linear_layer(x, weight, bias);
+  const torch::Tensor affine = affine_layer(x, across, bias);
+  EXPECT_TRUE(linear.requires_grad() && affine.requires_grad());
+  const torch::NoGradGuard no_grad;
+  EXPECT_TRUE(linear_layer(x, weight, bias).equal(linear));
+  EXPECT_TRUE(affine_layer(x, across, bias).equal(affine));
+}
+
 TEST(Linear, OfFewRowsIsTheSameForARowByItself) {
   const torch::NoGradGuard no_grad;
   torch::manual_seed(1);

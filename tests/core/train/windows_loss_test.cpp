@@ -61,7 +61,8 @@ LossAndGradients loss_and_gradients(WindowsAre are) {
 TEST(Windows, ComputedAgainGiveTheSameGradientsWithTheirDropout) {
   const LossAndGradients kept = loss_and_gradients(WindowsAre::kKept);
   const LossAndGradients again = loss_and_gradients(WindowsAre::kComputedAgain);
-  EXPECT_EQ(kept.loss, again.loss);
+  // Kept windows make their predictions together, in a product of more rows, whose sums may have another order.
+  EXPECT_NEAR(kept.loss, again.loss, 1e-6);
   EXPECT_EQ(kept.next_seed, again.next_seed);
   ASSERT_EQ(kept.gradients.size(), again.gradients.size());
   for (std::size_t i = 0; i < kept.gradients.size(); ++i) {
