@@ -41,8 +41,8 @@ class SetUpAgain : public ::testing::Test {
     program("dpkg-query", "echo installed");
     program("nvcc", "true");
     program("python3", "echo \"$@\" >>'" + installed().string() +
-                           "'\nwhile [ $# -gt 1 ]; do [ \"$1\" != --target ] || "
-                           "mkdir -p \"$2/plotly\" \"$2/pyarrow\"; shift; done");
+                           "'\nwhile [ $# -gt 1 ]; do case \"$2\" in *-wheel) "
+                           "mkdir -p \"$2/plotly\" \"$2/pyarrow\" ;; esac; shift; done");
     // The versions stand in the script.
     const std::string script = read_file(root_ / "scripts/setup.sh");
     const auto version = [&](const std::string& of) {
