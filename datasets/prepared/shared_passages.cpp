@@ -2,6 +2,7 @@
 #include "datasets/prepared/shared_passages.h"
 
 #include <algorithm>
+#include <bit>
 #include <set>
 #include <unordered_map>
 
@@ -46,78 +47,104 @@ std::unordered_multimap<std::uint64_t, std::int64_t> passages_of(const TokenFile
 /// A few bits of every hash, so that most places are passed over without a look into the table.
 class HashFilter {
  public:
-  explicit HashFilter(const std::unordered_multimap<std::uint64_t, std::int64_t>& passages) : bits_(kSize) {
-    for (const auto& [hash, begin] : passages) bits_[place(hash)] = true;
-  }
-  bool may_hold(std::uint64_t hash) const { return bits_[place(hash)]; }
+  explicit HashFilter(std::size_t hashes)
+      : shift_(64U - static_cast<unsigned>(std::bit_width(hashes * kBitsEach))),
+        bits_(std::size_t{2} << (63U - shift_)) {}
+  void add(std::uint64_t hash) { bits_[hash >> shift_] = true; }
+  bool may_hold(std::uint64_t hash) const { return bits_[hash >> shift_]; }
 
  private:
-  static constexpr std::size_t kSize = std::size_t{1} << 24;
-  static std::size_t place(std::uint64_t hash) { return hash >> 40U; }
+  static constexpr std::size_t kBitsEach = 32;  // of a hundred places two or three are looked up in vain
+  unsigned shift_;
   std::vector<bool> bits_;
 };
 
 /// Calls `each` with the hash of every stretch of `length` tokens and where it begins.
 template <class Each>
 void roll(const TokenFile& file, std::int64_t length, const Each& each) {
-  std::uint64_t last = 1;  // what the first token of a stretch is multiplied by
-  for (std::int64_t i = 1; i < length; ++i) last *= kBase;
-  std::vector<std::int64_t> window(static_cast<std::size_t>(length));
+  std::uint64_t beyond = 1;  // what a token is multiplied by once it has left the stretch
+  for (std::int64_t i = 0; i < length; ++i) beyond *= kBase;
+  // The digits of a block, behind those of the last stretch before it; ahead of the file all are zero.
+  const auto before = static_cast<std::size_t>(length);
+  std::vector<std::uint64_t> digits(before + kBlockTokens);
   std::uint64_t hash = 0;
   for (std::int64_t begin = 0; begin < file.size(); begin += kBlockTokens) {
     const std::vector<std::int64_t> ids = tokens_at(file, begin, std::min(kBlockTokens, file.size() - begin));
+    std::transform(ids.begin(), ids.end(), digits.begin() + length, digit);
     for (std::size_t i = 0; i < ids.size(); ++i) {
-      const std::int64_t place = begin + static_cast<std::int64_t>(i);
-      std::int64_t& oldest = window[static_cast<std::size_t>(place % length)];
-      if (place >= length) hash -= digit(oldest) * last;
-      hash = hash * kBase + digit(ids[i]);
-      oldest = ids[i];
-      if (place + 1 >= length) each(hash, place + 1 - length);
+      hash = hash * kBase + digits[before + i] - digits[i] * beyond;
+      const std::int64_t end = begin + static_cast<std::int64_t>(i) + 1;
+      if (end >= length) each(hash, end - length);
     }
+    std::copy(digits.end() - length, digits.end(), digits.begin());
   }
 }
 
-SharedPassages compare_splits(const PreparedData& data, const std::string& split, const std::string& other,
-                              std::int64_t most) {
-  const TokenFile& looked_for = data.split(split).tokens;
-  const TokenFile& looked_in = data.split(other).tokens;
-  SharedPassages result{.split = split, .other = other};
+/// A split whose passages are looked for in another one.
+struct Search {
+  const TokenFile* looked_for = nullptr;
+  std::unordered_multimap<std::uint64_t, std::int64_t> passages;
+  SharedPassages result;
+};
+
+Search search_for(const PreparedData& data, const std::string& split, const std::string& other, std::int64_t most) {
+  Search search{.looked_for = &data.split(split).tokens, .passages = {}, .result = {.split = split, .other = other}};
+  const std::int64_t tokens = search.looked_for->size();
+  SharedPassages& result = search.result;
   result.length = data.vocabulary.unit == Vocabulary::Unit::kBpe ? kPassagePairs : kPassageSymbols;
-  result.every = std::max<std::int64_t>(1, (looked_for.size() / result.length + most - 1) / most);
-  auto passages = passages_of(looked_for, result.length, result.every);
-  result.passages = static_cast<std::int64_t>(passages.size());
-  result.example = looked_for.size();
-  const HashFilter filter(passages);
-  roll(looked_in, result.length, [&](std::uint64_t hash, std::int64_t place) {
-    if (!filter.may_hold(hash)) return;
-    const auto [begin, end] = passages.equal_range(hash);
-    for (auto passage = begin; passage != end;) {
-      const bool same =
-          tokens_at(looked_for, passage->second, result.length) == tokens_at(looked_in, place, result.length);
-      if (!same) {
-        ++passage;
-        continue;
-      }
-      ++result.shared;
-      result.example = std::min(result.example, passage->second);
-      passage = passages.erase(passage);  // each counts once
+  result.every = std::max<std::int64_t>(1, (tokens / result.length + most - 1) / most);
+  search.passages = passages_of(*search.looked_for, result.length, result.every);
+  result.passages = static_cast<std::int64_t>(search.passages.size());
+  result.example = tokens;
+  return search;
+}
+
+/// `hash` stands at `place` of `looked_in`: whatever passages stand there too.
+void look_up(Search& search, const TokenFile& looked_in, std::uint64_t hash, std::int64_t place) {
+  const auto [begin, end] = search.passages.equal_range(hash);
+  for (auto passage = begin; passage != end;) {
+    const std::int64_t length = search.result.length;
+    if (tokens_at(*search.looked_for, passage->second, length) != tokens_at(looked_in, place, length)) {
+      ++passage;
+      continue;
     }
-  });
-  return result;
+    ++search.result.shared;
+    search.result.example = std::min(search.result.example, passage->second);
+    passage = search.passages.erase(passage);  // each counts once
+  }
+}
+
+/// The splits in `names` against `other`, which is read once. All passages are of one length.
+std::vector<SharedPassages> compare_splits(const PreparedData& data, const std::vector<std::string>& names,
+                                           const std::string& other, std::int64_t most) {
+  std::vector<Search> searches;
+  std::size_t hashes = 0;
+  for (const std::string& name : names) {
+    if (!data.splits.contains(name) || !data.splits.contains(other)) continue;
+    searches.push_back(search_for(data, name, other, most));
+    hashes += searches.back().passages.size();
+  }
+  if (hashes > 0) {
+    HashFilter filter(hashes);
+    for (const Search& search : searches) {
+      for (const auto& [hash, begin] : search.passages) filter.add(hash);
+    }
+    const TokenFile& looked_in = data.split(other).tokens;
+    roll(looked_in, searches.front().result.length, [&](std::uint64_t hash, std::int64_t place) {
+      if (!filter.may_hold(hash)) return;
+      for (Search& search : searches) look_up(search, looked_in, hash, place);
+    });
+  }
+  std::vector<SharedPassages> results;
+  for (Search& search : searches) results.push_back(std::move(search.result));
+  return results;
 }
 
 }  // namespace
 
 std::vector<SharedPassages> shared_passages(const PreparedData& data, std::int64_t most) {
-  std::vector<SharedPassages> results;
-  const auto compare = [&](const char* split, const char* other) {
-    if (data.splits.contains(split) && data.splits.contains(other)) {
-      results.push_back(compare_splits(data, split, other, most));
-    }
-  };
-  compare("valid", "train");
-  compare("test", "train");
-  compare("test", "valid");
+  std::vector<SharedPassages> results = compare_splits(data, {"valid", "test"}, "train", most);
+  for (SharedPassages& found : compare_splits(data, {"test"}, "valid", most)) results.push_back(std::move(found));
   return results;
 }
 
