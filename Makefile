@@ -12,7 +12,7 @@ PART ?=
 # other leave the cores to other tests, as in the program (experiments/runs/core_library.cpp).
 CTEST := GOMP_SPINCOUNT=10000 ctest --output-on-failure --no-tests=error --parallel $(shell nproc)
 
-.PHONY: help setup readers build all test test-all asan fuzz mutants golden demo bench bench-compare gpu-check docs-numbers soak package format lint lint-all clean
+.PHONY: help setup readers tools build all test test-all asan fuzz mutants golden demo bench bench-compare gpu-check docs-numbers soak package format lint lint-all clean
 
 help:       ## this list
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -22,6 +22,9 @@ setup:      ## install Debian packages and libtorch (CUDA=0|1 decides by hand); 
 
 readers: setup  ## TensorBoard, pandas and transformers, by which tests read what is written for them (300 MB)
 	@READERS=1 CUDA=$(CUDA) scripts/setup.sh
+
+tools: setup  ## LLVM 14, by which `asan`, `fuzz`, `format` and `lint` check what is written
+	@TOOLS=1 CUDA=$(CUDA) scripts/setup.sh
 
 build:      ## the program: build/release/bin/xlm (PRESET=dev for assertions); setup first, where that was not done
 	@CUDA=$(CUDA) scripts/setup.sh scripts/begin_build.sh $(PRESET) $(OPTIONS)
@@ -37,7 +40,7 @@ test: all   ## all tests
 test-all: test asan  ## both, and what they skip for want of a browser or LaTeX: installs chromium and a TeX
 	@scripts/test_extras.sh build/asan
 
-asan: setup ## the tests of all but core once more, under sanitizers, with line coverage; and a little fuzzing
+asan: tools ## the tests of all but core once more, under sanitizers, with line coverage; and a little fuzzing
 	@[ -e build/asan/build.ninja ] || cmake --preset asan >/dev/null
 	@cmake --build --preset asan
 	@find build/asan -name '*.gcda' -delete; rm -f build/asan/counters.log
@@ -45,7 +48,7 @@ asan: setup ## the tests of all but core once more, under sanitizers, with line 
 	@scripts/coverage.py build/asan
 	@XLM_FUZZ_RUNS=2000 scripts/fuzz.sh
 
-fuzz: setup  ## fuzz everything that parses, for seconds; `make soak` does it for longer
+fuzz: tools  ## fuzz everything that parses, for seconds; `make soak` does it for longer
 	@scripts/fuzz.sh
 
 golden: setup  ## the golden numbers of tests/golden, computed anew by their scripts and compared
@@ -72,20 +75,20 @@ gpu-check: build  ## what holds on this machine's GPU, or its CPU: kernels, resu
 docs-numbers: all  ## the numbers of README and docs/ made anew, beside those that stand there (ONLY=demo|cookbook|data|corpus|steps)
 	@scripts/docs_numbers.py $(BUILD) $(ONLY)
 
-soak: all  ## the campaigns of docs/reliability.md as a whole: faults, kills, full disks, mutations, fuzzing
+soak: all tools  ## the campaigns of docs/reliability.md as a whole: faults, kills, full disks, mutations, fuzzing
 	@scripts/soak.sh $(BUILD)
 
 package: build  ## a relocatable folder: package/xlm; PART=check: only what its bin/gpu-check needs
 	@cmake --build --preset $(PRESET) --target gpu_check
 	@scripts/package.sh $(BUILD) package/xlm $(PART)
 
-format:     ## format all sources
+format: tools  ## format all sources
 	@git ls-files '*.cpp' '*.h' '*.cuh' | xargs clang-format-14 -i
 
-lint: setup  ## formatting, clang-tidy on the torch-free folders
+lint: tools  ## formatting, clang-tidy on the torch-free folders
 	@scripts/lint.sh base core/api datasets results experiments cmd examples/paper/core/api examples/paper/datasets
 
-lint-all: setup  ## clang-tidy on everything
+lint-all: tools  ## clang-tidy on everything
 	@scripts/lint.sh base core datasets results experiments cmd examples
 
 clean:      ## remove what was built (.deps stays)

@@ -3,6 +3,7 @@
 # wheels into .deps/. Where libtorch, by far the largest, has to be fetched, COMMAND is done meanwhile, once all else is there.
 #   CUDA=0|1   take the small CPU set, or the CUDA libraries too (default: what was taken before; the first time 1 where a
 #              driver or toolkit is present)
+#   TOOLS=1    also what developers check and fuzz with (`make tools`): LLVM 14, which Debian 13 has no more
 #   EXTRAS=1   also a browser and LaTeX, for the tests that need them (`make test-all`)
 #   READERS=1  also what some tests read our files with, in Python (`make readers`)
 set -euo pipefail
@@ -30,12 +31,12 @@ crt_version=13.0.88
 cccl_version=13.0.85
 readers=(tensorboard==2.21.0 pandas==3.1.1 transformers==5.23.0 sympy networkx jinja2)  # the last three: torch's own
 packages=(
-  ca-certificates ccache clang-14 clang-format-14 clang-tidy-14 cmake g++ git gnuplot-nox libclang-rt-14-dev make
-  ninja-build patchelf pkg-config python3 python3-pip time zip zstd
+  ca-certificates ccache cmake g++ git gnuplot-nox make ninja-build patchelf pkg-config python3 python3-pip time zip zstd
   libarchive-dev libbenchmark-dev libboost-math-dev libcli11-dev libcurl4-openssl-dev libfmt-dev libgmock-dev
   libgloo-dev libgtest-dev libicu-dev libmuparser-dev libsentencepiece-dev libsimdjson-dev libspdlog-dev libsqlite3-dev libsqlitecpp-dev libssl-dev
   libyaml-cpp-dev nlohmann-json3-dev zlib1g-dev
 )
+if [ "${TOOLS:-0}" = 1 ]; then packages+=(clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev); fi
 if [ "${EXTRAS:-0}" = 1 ]; then packages+=(chromium texlive-latex-base texlive-latex-recommended); fi
 
 missing=()
