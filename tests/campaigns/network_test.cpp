@@ -1,0 +1,191 @@
+// Two machines share their work by a network file system, each as a client of its own, with its own caches.
+//
+// XLM_TEST_NETWORK=/mnt/a:/mnt/b names two mounts of one such file system on this machine. A machine is a namespace of
+// mounts, processes and host names in which one of the two lies at the place where the work is. Wants root.
+#include <sched.h>
+#include <sys/mount.h>
+
+#include <numeric>
+#include <random>
+
+#include "base/text.h"
+#include "tests/campaigns/campaign.h"
+
+namespace xlm {
+namespace {
+
+class NetworkTest : public Campaign {
+ protected:
+  enum class Machine { kFirst, kSecond };
+
+  void SetUp() override {
+    const char* named = std::getenv("XLM_TEST_NETWORK");
+    if (named == nullptr) GTEST_SKIP() << "XLM_TEST_NETWORK names no network file system";
+    const std::vector<std::string> mounts = split(named, ':');
+    ASSERT_EQ(mounts.size(), 2U) << "XLM_TEST_NETWORK is not of the form /mnt/a:/mnt/b";
+    const std::string name = folder_.path().filename().string();
+    first_ = fs::path(mounts[0]) / name;
+    second_ = fs::path(mounts[1]) / name;
+    fs::create_directory(first_);
+    ASSERT_TRUE(fs::exists(second_)) << mounts[0] << " and " << mounts[1] << " are not the same";
+    // This process sees what the first machine sees.
+    fs::create_directory(work_);
+    if (::unshare(CLONE_NEWNS) != 0) GTEST_SKIP() << "a namespace of mounts needs root";
+    ASSERT_EQ(::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr), 0);
+    ASSERT_EQ(::mount(first_.c_str(), work_.c_str(), nullptr, MS_BIND, nullptr), 0);
+    runs_ = work_ / "runs";
+    fs::copy(data_, work_ / "data", fs::copy_options::recursive);
+    write_file(work_ / "run.yaml", run_config("data"));
+  }
+
+  void TearDown() override {
+    if (runs_.parent_path() != work_) return;
+    ::umount2(work_.c_str(), MNT_DETACH);
+    fs::remove_all(first_);
+  }
+
+  /// The program on that machine. Where it may end with another code than 0, `or_code` says with which.
+  std::vector<std::string> words_on(Machine machine, const std::string& arguments, int or_code = 0,
+                                    const std::string& settings = "") const {
+    const bool first = machine == Machine::kFirst;
+    const std::string line = fmt::format(
+        "hostname {} && mount --bind '{}' '{}' && cd '{}' || exit 99\n{} '{}' {} </dev/null; code=$?; [ $code = {} ] "
+        "|| exit $code",
+        first ? "node-a" : "node-b", (first ? first_ : second_).string(), work_.string(), work_.string(), settings,
+        XLM_FAKE_BINARY, arguments, or_code);
+    return {"/usr/bin/unshare", "--mount",      "--pid",   "--uts", "--fork",
+            "--mount-proc",     "--kill-child", "/bin/sh", "-c",    line};
+  }
+  ProgramResult run_on(Machine machine, const std::string& arguments, const std::string& settings = "") const {
+    return BackgroundProgram(words_on(machine, arguments, 0, settings), folder_.path()).wait();
+  }
+
+  static Machine machine_of(int number) { return number % 2 == 0 ? Machine::kFirst : Machine::kSecond; }
+
+  void write_seeds(int count) const {
+    std::vector<int> seeds(static_cast<std::size_t>(count));
+    std::iota(seeds.begin(), seeds.end(), 1);
+    write_file(work_ / "sweep.yaml",
+               run_config("data", fmt::format("sweep: {{grid: {{seed: [{}]}}}}\n", fmt::join(seeds, ", "))));
+  }
+
+  /// What a client remembers of files' sizes and times may be as old as this (GlusterFS 1 s).
+  static void let_caches_go() { ::sleep(3); }
+
+  /// What both machines' stores say, each made anew there.
+  void expect_store(const std::string& undisturbed) {
+    let_caches_go();
+    EXPECT_EQ(store(), undisturbed);
+    for (const Machine machine : {Machine::kSecond, Machine::kFirst}) {
+      const ProgramResult rebuilt = run_on(machine, "runs sync --rebuild");
+      EXPECT_EQ(rebuilt.code, 0) << rebuilt.err;
+      let_caches_go();
+      EXPECT_EQ(store(), undisturbed);
+    }
+  }
+
+  fs::path work_ = folder_.path() / "work";
+  fs::path first_;
+  fs::path second_;
+};
+
+TEST_F(NetworkTest, ACrowdOnTwoMachinesSharesOneFolderAndOneStore) {
+  constexpr int kRuns = 12;
+  write_seeds(kRuns);
+  const ProgramResult alone = run_on(Machine::kFirst, "sweep sweep.yaml --jobs 2");
+  ASSERT_EQ(alone.code, 0) << alone.err;
+  const std::string undisturbed = store();
+  const int rounds = campaign_size(2, 50);
+  for (int round = 0; round < rounds; ++round) {
+    fs::remove_all(runs_);
+    std::vector<std::unique_ptr<BackgroundProgram>> crowd;
+    const auto add = [&](int number, const std::string& arguments, int or_code = 0) {
+      crowd.push_back(
+          std::make_unique<BackgroundProgram>(words_on(machine_of(number), arguments, or_code), folder_.path()));
+    };
+    for (int i = 0; i < 6; ++i) add(i, "sweep sweep.yaml --jobs 2");
+    // Whoever looks for runs may find none yet.
+    for (int i = 0; i < 4; ++i) add(i, "runs sync", kBadData);
+    for (int i = 0; i < 2; ++i) add(i, "runs sync --rebuild", kBadData);
+    for (int i = 0; i < 2; ++i) add(i, "runs ls --json");
+    for (int i = 0; i < 2; ++i) add(i, "pareto --x flops_per_token --y test.bpc", kBadData);
+    for (const auto& program : crowd) {
+      const ProgramResult result = program->wait();
+      EXPECT_EQ(result.code, 0) << result.err;
+    }
+    let_caches_go();
+    expect_all_done(kRuns);
+    for (const fs::path& run : run_folders()) EXPECT_EQ(steps(run).size(), 10U) << "done twice: " << run;
+    expect_store(undisturbed);
+    if (HasFailure()) break;
+  }
+  report(fmt::format("network: {} crowds of 16 processes on two machines, {} runs each", rounds, kRuns));
+}
+
+TEST_F(NetworkTest, WhatOneMachineLosesAnotherGoesOnWith) {
+  constexpr int kRuns = 4;
+  write_seeds(kRuns);
+  ASSERT_EQ(run_on(Machine::kFirst, "sweep sweep.yaml --jobs 2").code, 0);
+  const std::string undisturbed = store();
+  order("pace=10");
+  std::mt19937 random(17);
+  const int wanted = campaign_size(4, 100);
+  for (int killed = 0; killed < wanted;) {
+    fs::remove_all(runs_);
+    for (int turn = 0;; ++turn) {
+      BackgroundProgram worker(words_on(machine_of(turn), "sweep sweep.yaml --jobs 2"), folder_.path());
+      // A sweep of four runs of ten steps takes less than a second.
+      ::usleep(static_cast<useconds_t>(1000 * std::uniform_int_distribution<int>(50, 600)(random)));
+      if (turn < 4) worker.kill_group(SIGKILL);
+      const ProgramResult result = worker.wait();
+      let_caches_go();
+      if (result.code == 0) break;
+      ASSERT_LT(turn, 4) << result.err;
+      ++killed;
+      if (!fs::exists(runs_)) continue;
+      // As if three minutes had gone by: what the machine held is free for the other one.
+      for (const fs::path& run : run_folders()) {
+        for (const auto& entry : fs::directory_iterator(run)) {
+          if (!entry.path().filename().string().starts_with("lock.")) continue;
+          fs::last_write_time(entry.path(), fs::file_time_type::clock::now() - std::chrono::seconds(200));
+        }
+      }
+    }
+    expect_all_done(kRuns);
+    expect_store(undisturbed);
+    if (HasFailure()) break;
+  }
+  report(fmt::format("network: {} kills, each followed by the other machine", wanted));
+}
+
+TEST_F(NetworkTest, ASleeperThatWakesChangesNothing) {
+  ASSERT_EQ(run_on(Machine::kFirst, "train run.yaml").code, 0);
+  const std::string undisturbed = store();
+  order("pace=10");
+  std::mt19937 random(19);
+  const int wanted = campaign_size(3, 50);
+  int lost = 0;
+  for (int round = 0; round < wanted; ++round) {
+    fs::remove_all(runs_);
+    let_caches_go();
+    BackgroundProgram sleeper(words_on(machine_of(round), "train run.yaml"), folder_.path());
+    ::usleep(static_cast<useconds_t>(1000 * std::uniform_int_distribution<int>(50, 250)(random)));
+    sleeper.kill_group(SIGSTOP);
+    let_caches_go();
+    // The other machine's clock is ahead, so that the sleeper's lock is older there than a lock lives.
+    const ProgramResult second = run_on(machine_of(round + 1), "train run.yaml", preload() + " XLM_CLOCK_AHEAD=200");
+    EXPECT_EQ(second.code, 0) << second.err;
+    sleeper.kill_group(SIGCONT);
+    const ProgramResult woken = sleeper.wait();
+    const bool taken = woken.code == 1 && woken.err.find("taken over") != std::string::npos;
+    const bool done = woken.code == 0 && woken.err.find("is done already") != std::string::npos;
+    EXPECT_TRUE(taken || done || second.err.find("is done already") != std::string::npos) << woken.err;
+    lost += taken ? 1 : 0;
+    expect_store(undisturbed);
+    if (HasFailure()) break;
+  }
+  report(fmt::format("network: {} takeovers by the other machine, {} of a worker that was at work", wanted, lost));
+}
+
+}  // namespace
+}  // namespace xlm
