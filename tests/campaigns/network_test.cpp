@@ -5,10 +5,12 @@
 #include <sched.h>
 #include <sys/mount.h>
 
+#include <fstream>
 #include <numeric>
 #include <random>
 
 #include "base/text.h"
+#include "experiments/runs/run_lock.h"
 #include "tests/campaigns/campaign.h"
 
 namespace xlm {
@@ -69,8 +71,23 @@ class NetworkTest : public Campaign {
                run_config("data", fmt::format("sweep: {{grid: {{seed: [{}]}}}}\n", fmt::join(seeds, ", "))));
   }
 
-  /// What a client remembers of files' sizes and times may be as old as this (GlusterFS 1 s).
-  static void let_caches_go() { ::sleep(3); }
+  /// What a client remembers of files' sizes and times (GlusterFS for 1 s, in a process of its own) and of what is in
+  /// folders (NFS for up to 60 s, in the kernel): this process judges when all is known everywhere.
+  static void let_caches_go() {
+    ::sleep(2);
+    std::ofstream("/proc/sys/vm/drop_caches") << 2;
+  }
+
+  /// Waits until that program has begun a run, or has ended, and then for a moment that is drawn.
+  void let_work(const BackgroundProgram& worker, std::mt19937& random, int most_ms) const {
+    until([&] {
+      if (!worker.is_running()) return true;
+      if (!fs::exists(runs_)) return false;
+      const std::vector<fs::path> folders = run_folders();
+      return std::any_of(folders.begin(), folders.end(), has_live_worker);
+    });
+    ::usleep(static_cast<useconds_t>(1000 * std::uniform_int_distribution<int>(0, most_ms)(random)));
+  }
 
   /// What both machines' stores say, each made anew there.
   void expect_store(const std::string& undisturbed) {
@@ -134,9 +151,10 @@ TEST_F(NetworkTest, WhatOneMachineLosesAnotherGoesOnWith) {
     fs::remove_all(runs_);
     for (int turn = 0;; ++turn) {
       BackgroundProgram worker(words_on(machine_of(turn), "sweep sweep.yaml --jobs 2"), folder_.path());
-      // A sweep of four runs of ten steps takes less than a second.
-      ::usleep(static_cast<useconds_t>(1000 * std::uniform_int_distribution<int>(50, 600)(random)));
-      if (turn < 4) worker.kill_group(SIGKILL);
+      if (turn < 4) {
+        let_work(worker, random, 400);
+        worker.kill_group(SIGKILL);
+      }
       const ProgramResult result = worker.wait();
       let_caches_go();
       if (result.code == 0) break;
@@ -169,7 +187,7 @@ TEST_F(NetworkTest, ASleeperThatWakesChangesNothing) {
     fs::remove_all(runs_);
     let_caches_go();
     BackgroundProgram sleeper(words_on(machine_of(round), "train run.yaml"), folder_.path());
-    ::usleep(static_cast<useconds_t>(1000 * std::uniform_int_distribution<int>(50, 250)(random)));
+    let_work(sleeper, random, 120);
     sleeper.kill_group(SIGSTOP);
     let_caches_go();
     // The other machine's clock is ahead, so that the sleeper's lock is older there than a lock lives.
