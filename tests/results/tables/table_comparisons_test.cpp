@@ -1,0 +1,322 @@
+// What tables make of comparing cells: stars, the best of a column, verdicts beside printed values.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "results/pages/table_html.h"
+#include "results/tables/table.h"
+#include "results/tables/table_notes.h"
+#include "results/tables/table_text.h"
+#include "tests/results/run_maker.h"
+#include "tests/results/tables/tables.h"
+
+namespace xlm {
+namespace {
+
+using ::testing::AnyOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+TEST_F(Tables, StarsMarkWhatIsBetterThanAllBaselines) {
+  const Table result = table(std::string(kGrid) + "stars: {test: paired-t, against: [fixed], p: 0.05}\n");
+  EXPECT_TRUE(result.rows[0].cells[0].star);
+  EXPECT_FALSE(result.rows[1].cells[0].star);
+  EXPECT_THAT(render_table(result, TableFormat::kText), HasSubstr("1.856 ± 0.010*"));
+  const Table reversed = table(std::string(kGrid) + "stars: {against: [adaptive]}\n");
+  EXPECT_FALSE(reversed.rows[1].cells[0].star) << "different, but worse";
+}
+
+TEST_F(Tables, OneBaselineThatIsNotBeatenTakesTheStarAway) {
+  for (int seed = 1; seed <= 3; ++seed) {
+    maker_.make(
+        {.id = fmt::format("good-{}", seed), .type = "good", .span = 64, .seed = seed, .bpc = 0.5 + 0.01 * seed});
+  }
+  sync();
+  const auto star = [&](const std::string& against) {
+    const Table result = table(std::string(kGrid) + "stars: {against: [" + against + "]}\n");
+    EXPECT_EQ(result.rows[0].label, "adaptive");
+    return result.rows[0].cells[0].star;
+  };
+  EXPECT_TRUE(star("fixed"));
+  EXPECT_FALSE(star("good"));
+  EXPECT_FALSE(star("fixed, good"));
+  EXPECT_FALSE(star("good, fixed"));
+}
+
+TEST_F(Tables, ABaselineThatIsNotThereGivesNoStar) {
+  for (const char* against : {"fixed, vanilla", "vanilla, fixed"}) {
+    const Table result = table(std::string(kGrid) + "stars: {against: [" + against + "]}\n");
+    for (const TableRow& row : result.rows) {
+      for (const TableCell& cell : row.cells) EXPECT_FALSE(cell.star) << row.label << " against " << against;
+    }
+    EXPECT_THAT(render_table(result, TableFormat::kText), HasSubstr("there is no row 'vanilla'"));
+  }
+}
+
+TEST_F(Tables, NoStarWithFewerThanTwoCommonSeeds) {
+  maker_.make({.id = "r1", .type = "dynamic", .span = 64, .bpc = 0.5});
+  sync();
+  const Table result = table(std::string(kGrid) + "stars: {against: [fixed]}\n");
+  EXPECT_FALSE(result.rows[1].cells[0].star);
+  EXPECT_THAT(render_table(result, TableFormat::kText),
+              HasSubstr("No star can be given to dynamic/64: fewer than two seeds in common with a row of the test."));
+}
+
+TEST_F(Tables, NoStarAcrossCorpora) {
+  const std::string description =
+      "table: T\nwhere: {model.span: 64}\nrows: model.span_type\ncells: {value: test.bpc}\nstars: {against: [fixed]}\n";
+  ASSERT_TRUE(table(description).rows[0].cells[0].star);
+  for (int run = 1; run <= 3; ++run) {  // those of fixed spans
+    const std::string id = fmt::format("adaptive-span-text8-{:08x}", run);
+    write_file(RunPaths{maker_.folder(id)}.environment(),
+               Json{{"dataset", "enwik8"}, {"language", ""}, {"fingerprint", "beef"}}.dump());
+    maker_.journal({.id = id}).append("message", {{"text", "changed"}});
+  }
+  sync();
+  const Table other = table(description);
+  EXPECT_FALSE(other.rows[0].cells[0].star);
+  EXPECT_THAT(render_table(other, TableFormat::kText),
+              HasSubstr("No star can be given to adaptive: not measured on one corpus with the rows of the test."));
+}
+
+TEST_F(Tables, StarsOverCorporaPairThem) {
+  for (int corpus = 1; corpus <= 3; ++corpus) {
+    const auto make = [&](const std::string& type, double bpc) {
+      const std::string id = fmt::format("{}-{}", type, corpus);
+      maker_.make({.id = id, .type = type, .span = 512, .seed = corpus, .bpc = bpc});
+      write_file(RunPaths{maker_.folder(id)}.environment(),
+                 Json{{"dataset", fmt::format("text{}", corpus)}, {"language", ""}, {"fingerprint", "f"}}.dump());
+    };
+    make("a", corpus);
+    make("b", corpus + 0.1 + 0.001 * corpus);
+  }
+  sync();
+  const auto star = [&](const std::string& over) {
+    const std::string cells = fmt::format("cells: {{value: test.bpc, over: {}}}\n", over);
+    return table("table: T\nrows: model.span_type\nwhere: {model.span: 512}\n" + cells + "stars: {against: [b]}\n")
+        .rows[0]
+        .cells[0]
+        .star;
+  };
+  EXPECT_TRUE(star("data.name"));
+  EXPECT_FALSE(star("seed")) << "each seed is of another corpus";
+}
+
+/// Three seeds for each of some types, so that a's differences from c have p = 0.03 and b's say nothing.
+void make_compared_types(RunMaker& maker) {
+  const auto make = [&](const std::string& type, const std::vector<double>& bpc) {
+    for (std::size_t seed = 0; seed < bpc.size(); ++seed) {
+      maker.make({.id = fmt::format("{}-{}", type, seed),
+                  .type = type,
+                  .span = 512,
+                  .seed = static_cast<int>(seed),
+                  .bpc = bpc[seed]});
+    }
+  };
+  make("a", {1.4307, 1.4, 1.3693});
+  make("b", {1.51, 1.48, 1.505});
+  make("c", {1.5, 1.5, 1.5});
+}
+
+constexpr const char* kCompared =
+    "table: T\nrows: model.span_type\nwhere: {model.span: 512}\ncells: {value: test.bpc}\n";
+
+TEST_F(Tables, SeveralStarsAreCorrectedByHolm) {
+  make_compared_types(maker_);
+  sync();
+  const Table corrected = table(std::string(kCompared) + "stars: {against: [c]}\n");
+  const TableCell& cell = corrected.rows[0].cells[0];
+  EXPECT_NEAR(*cell.p, 2 * 0.03, 5e-4) << "the least of two p";
+  EXPECT_FALSE(cell.star);
+  EXPECT_NEAR(*corrected.rows[1].cells[0].p, 0.8740, 5e-4);
+  EXPECT_FALSE(corrected.rows[2].cells[0].p.has_value()) << "the baseline is not compared with itself";
+  EXPECT_THAT(
+      render_table(corrected, TableFormat::kText),
+      HasSubstr("* better than c by a two-sided paired t-test over common seeds, p < 0.05, Holm's correction for 2 "
+                "compared cells."));
+  EXPECT_NEAR(to_json(corrected)["rows"][0]["cells"][0]["p"].get<double>(), 0.06, 1e-3);
+  EXPECT_EQ(to_json(corrected)["rows"][2]["cells"][0]["p"], Json());
+
+  const Table plain = table(std::string(kCompared) + "stars: {against: [c], correct: none}\n");
+  EXPECT_NEAR(*plain.rows[0].cells[0].p, 0.03, 5e-4);
+  EXPECT_TRUE(plain.rows[0].cells[0].star);
+  EXPECT_THAT(render_table(plain, TableFormat::kText), HasSubstr("p < 0.05, not corrected for multiple comparisons."));
+}
+
+TEST_F(Tables, AStarAgainstSeveralRowsHasTheLargestPOfItsTests) {
+  make_compared_types(maker_);
+  sync();
+  const Table result = table(std::string(kCompared) + "stars: {against: [b, c], correct: none}\n");
+  EXPECT_NEAR(*result.rows[0].cells[0].p, 0.0343, 5e-4) << "against b";
+  const Table worse = table(std::string(kCompared) + "stars: {against: [a, b], correct: none}\n");
+  EXPECT_EQ(*worse.rows[2].cells[0].p, 1) << "worse than a for sure, which is no star";
+}
+
+std::vector<std::string> best_cells(const Table& table) {
+  std::vector<std::string> labels;
+  for (const TableRow& row : table.rows) {
+    for (std::size_t c = 0; c < row.cells.size(); ++c) {
+      if (row.cells[c].best) labels.push_back(row.label + "/" + table.columns[c].label);
+    }
+  }
+  return labels;
+}
+
+TEST_F(Tables, TheBestCellsOfColumnsAreMarkedWhereAsked) {
+  EXPECT_THAT(best_cells(table(kGrid)), ElementsAre());
+  const std::string best =
+      "table: T\nrows: model.span_type\ncolumns: model.span\n"
+      "cells: {value: test.bpc, spread: sd, digits: 3, best: true}\n";
+  const Table result = table(best);
+  EXPECT_THAT(best_cells(result), ElementsAre("adaptive/64", "adaptive/256"));
+  EXPECT_THAT(render_table(result, TableFormat::kText), HasSubstr(" ▸1.856 ± 0.010 "));
+  EXPECT_THAT(render_table(result, TableFormat::kMarkdown), HasSubstr("| **1.856** ± 0.010 |"));
+  EXPECT_THAT(render_table(result, TableFormat::kLatex), HasSubstr("& \\textbf{1.856} $\\pm$ 0.010 &"));
+  EXPECT_TRUE(to_json(result)["rows"][0]["cells"][0]["best"]);
+  EXPECT_FALSE(to_json(result)["rows"][1]["cells"][0]["best"]);
+  const std::string note = ": the best test bpc of a column by the digits that are printed, among cells of one corpus.";
+  EXPECT_THAT(render_table(result, TableFormat::kText), HasSubstr("\n▸" + note));
+  EXPECT_THAT(render_table(result, TableFormat::kMarkdown), HasSubstr("\nBold" + note));
+  EXPECT_THAT(render_table(result, TableFormat::kLatex), HasSubstr("  Bold" + note));
+  EXPECT_THAT(table_html(result, {}), HasSubstr("<li>Bold" + note));
+  for (const TableFormat format : {TableFormat::kMarkdown, TableFormat::kLatex}) {
+    EXPECT_THAT(render_table(result, format), Not(AnyOf(HasSubstr("▸"), HasSubstr("triangleright"))));
+  }
+  const Table highest = table(
+      "table: T\nrows: model.span_type\nwhere: {model.span: 64}\n"
+      "columns: [{label: low, value: test.bpc}, {label: high, value: test.bpc, better: higher, best: true}]\n");
+  EXPECT_THAT(best_cells(highest), ElementsAre("fixed/high"));
+  EXPECT_THAT(highest.best, StartsWith("the best of high by"));
+}
+
+TEST_F(Tables, SayNothingOfMarksWhereNoCellHasOne) {
+  const std::string yaml =
+      "table: T\nrows: [{label: a, where: {model.span_type: none-yet}}]\ncells: {value: test.bpc, best: true}\n";
+  EXPECT_THAT(text(yaml), Not(HasSubstr("the best")));
+  EXPECT_THAT(render_table(table(yaml), TableFormat::kLatex), Not(HasSubstr("the best")));
+}
+
+TEST_F(Tables, CellsThatPrintTheSameAreBestTogether) {
+  make_compared_types(maker_);
+  maker_.make({.id = "d", .type = "d", .span = 512, .bpc = 1.4004});
+  sync();
+  const auto best = [&](const std::string& digits) {
+    return best_cells(
+        table("table: T\nrows: model.span_type\nwhere: {model.span: 512}\ncells: {value: test.bpc, best: "
+              "true, digits: " +
+              digits + "}\n"));
+  };
+  EXPECT_THAT(best("3"), ElementsAre("a/test.bpc", "d/test.bpc"));
+  EXPECT_THAT(best("4"), ElementsAre("a/test.bpc"));
+  EXPECT_THAT(best("1"), ElementsAre("a/test.bpc", "d/test.bpc"));
+  EXPECT_THAT(best("0"), ElementsAre("a/test.bpc", "b/test.bpc", "d/test.bpc")) << "1 is better than 2";
+  const Table one =
+      table("table: T\nrows: [{label: a, where: {model.span_type: a}}]\ncells: {value: test.bpc, best: true}\n");
+  EXPECT_THAT(best_cells(one), ElementsAre()) << "better than nothing";
+}
+
+TEST_F(Tables, NoBestIsMarkedAmongDifferentCorpora) {
+  make_compared_types(maker_);
+  const auto other_corpus = [&](const std::string& id, const std::string& name, const std::string& fingerprint) {
+    write_file(RunPaths{maker_.folder(id)}.environment(),
+               Json{{"dataset", name}, {"language", ""}, {"fingerprint", fingerprint}}.dump());
+  };
+  const std::string rows =
+      "table: T\nrows: [{label: a, where: {run_id: a-0}}, {label: b, where: {run_id: b-0}}, "
+      "{label: c, where: {run_id: c-0}}]\ncells: {value: test.bpc, best: true}\n";
+  other_corpus("a-0", "enwik8", "beef");
+  sync();
+  EXPECT_THAT(best_cells(table(rows)), ElementsAre("c/test.bpc")) << "b and c are of text8";
+  other_corpus("b-0", "text8", "another");
+  maker_.journal({.id = "b-0"}).append("message", {{"text", "changed"}});
+  sync();
+  EXPECT_THAT(best_cells(table(rows)), ElementsAre()) << "text8 of another preparation";
+  const Table mixed = table(
+      "table: T\nrows: [{label: a, where: {model.span_type: a, model.span: 512}}, {label: c, where: {model.span_type: "
+      "c}}]\n"
+      "cells: {value: test.bpc, best: true}\n");
+  EXPECT_THAT(best_cells(mixed), ElementsAre()) << "a's number is of two corpora";
+}
+
+TEST_F(Tables, EvaluationsOnOneOtherCorpusAreCompared) {
+  make_compared_types(maker_);
+  for (const char* type : {"a", "b"}) {
+    maker_.evaluate({.id = std::string(type) + "-0"}, "test", type == std::string("a") ? 3.1 : 3.0,
+                    {{"data.name", "pg-19"}});
+  }
+  sync();
+  const Table result = table(
+      "table: T\nrows: [{label: a, where: {run_id: a-0}}, {label: b, where: {run_id: b-0}}]\ncells: {best: true}\n"
+      "columns:\n  - {label: own, value: test.bpc}\n  - {label: by column, value: test.bpc@data.name=pg-19}\n"
+      "  - {label: by row, value: test.bpc, where: {at.data.name: pg-19}}\n");
+  EXPECT_THAT(best_cells(result), ElementsAre("a/own", "b/by column", "b/by row"));
+}
+
+// Fixed spans of 64 have a mean of 1.95667 and a deviation of 0.01002 over three seeds: an interval of ± 0.0249.
+TEST_F(Tables, PrintedValuesGetAVerdict) {
+  const std::string yaml = std::string(kGrid) + "printed: {fixed: {64: '1.95*', 256: 1.9}, adaptive: {64: '–'}}\n";
+  const Table result = table(yaml);
+  ASSERT_EQ(result.rows[0].label, "fixed");
+  const TableCell& agreeing = result.rows[0].cells[0];
+  ASSERT_TRUE(agreeing.compared.has_value());
+  EXPECT_EQ(agreeing.compared->verdict, Verdict::kAgrees);
+  EXPECT_NEAR(agreeing.compared->difference, 0.00667, 1e-5);
+  EXPECT_NEAR(*agreeing.compared->half_width, 0.02488, 2e-5);
+  EXPECT_EQ(result.rows[0].cells[1].compared->verdict, Verdict::kDiffers);
+  EXPECT_FALSE(result.rows[1].cells[0].compared.has_value()) << "no number is printed";
+  EXPECT_THAT(
+      text(yaml),
+      HasSubstr("Beside the paper, by 95 % intervals over seeds (Student's t): 1 agrees; 1 differs (fixed/256 -0.135 "
+                "± 0.0249)."));
+  const Json json = to_json(result);
+  EXPECT_EQ(json["rows"][0]["cells"][1]["verdict"], "differs");
+  EXPECT_EQ(json["rows"][1]["cells"][0]["verdict"], Json());
+}
+
+TEST_F(Tables, CsvAndJsonSayTheDifferenceFromThePrintedValueAndItsInterval) {
+  maker_.make({.id = "alone", .type = "dynamic", .span = 64, .seed = 1, .bpc = 1.5});
+  sync();
+  const Table result = table(std::string(kGrid) + "printed: {fixed: {64: 1.95}, dynamic: {64: 1.4}}\n");
+  const Json cells = to_json(result)["rows"];
+  const std::string csv = render_table(result, TableFormat::kCsv);
+  EXPECT_THAT(csv, HasSubstr("64 paper,64 verdict,64 difference,64 half_width"));
+  for (const Json& row : cells) {
+    const Json& cell = row["cells"][0];
+    if (row["label"] == "adaptive") {
+      EXPECT_THAT(csv, HasSubstr(",3,,,,,")) << "nothing is printed";
+    } else if (row["label"] == "dynamic") {
+      EXPECT_THAT(csv, HasSubstr(",1.4,too few seeds," + json_number(cell["difference"].get<double>()) + ",,"));
+      EXPECT_NEAR(cell["difference"].get<double>(), 0.1, 1e-12);
+      EXPECT_EQ(cell["half_width"], Json());
+    } else {
+      EXPECT_NEAR(cell["difference"].get<double>(), 0.00667, 1e-5);
+      EXPECT_NEAR(cell["half_width"].get<double>(), 0.02488, 2e-5);
+      EXPECT_THAT(csv, HasSubstr(",1.95,agrees," + json_number(cell["difference"].get<double>()) + "," +
+                                 json_number(cell["half_width"].get<double>()) + ","));
+    }
+  }
+}
+
+TEST(DifferencesFromPrint, AreWrittenAsTheirColumnWritesNumbers) {
+  EXPECT_EQ(difference_from_print({.difference = -0.01234, .half_width = 0.00456}, {}), "-0.0123 ± 0.00456");
+  EXPECT_EQ(difference_from_print({.difference = 1.2e6}, {.format = NumberFormat::kCount}), "+1.20M");
+  EXPECT_EQ(difference_from_print({.difference = 0.0125, .half_width = 0.02}, {.format = NumberFormat::kPercent}),
+            "+1.2 % ± 2.0 %");
+  EXPECT_EQ(difference_from_print({.difference = -3}, {.unit = "ms"}), "-3 ms");
+}
+
+TEST_F(Tables, AToleranceAndASmallerProfileAreMindedInVerdicts) {
+  const std::string printed = "printed: {fixed: {64: 1.9}}\n";
+  const std::string tolerant =
+      "table: T\nrows: model.span_type\ncolumns: model.span\ncells: {value: test.bpc, tolerance: 0.06}\n";
+  EXPECT_EQ(table(tolerant + printed).rows[0].cells[0].compared->verdict, Verdict::kAgrees);
+  RunTable runs(store_);
+  TableDescription small = table_of(std::string(kGrid) + printed);
+  small.paper_size = false;
+  const auto result = std::get<Table>(build_table(runs, small, {}));
+  EXPECT_EQ(result.rows[0].cells[0].compared->verdict, Verdict::kSmallerRun);
+}
+
+}  // namespace
+}  // namespace xlm
