@@ -1,0 +1,144 @@
+// How figures are drawn: axes, gnuplot scripts, and the pictures where gnuplot is installed.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "results/figures/elements/plot_style.h"
+#include "results/figures/gnuplot_process.h"
+#include "results/figures/gnuplot_script.h"
+#include "results/figures/plotly_figure.h"
+#include "tests/results/figures/figures.h"
+#include "tests/results/figures/gnuplot_installed.h"
+
+namespace xlm {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+TEST_F(Figures, ErrorBarsThatShareAPlaceAreSetApart) {
+  const std::string linear = "figure: F\nkind: line\nx: model.span\ny: test.bpc\nseries: model.span_type\n";
+  const Figure bars = figure(linear);
+  const SetApart apart(bars);
+  EXPECT_LT(apart(0, 256), 256);
+  EXPECT_GT(apart(1, 256), 256);
+  EXPECT_NEAR(apart(0, 256) + apart(1, 256), 512, 1e-9);
+  EXPECT_LT(apart(1, 256) - apart(0, 256), 0.05 * 192) << "still at its place for the eye";
+  EXPECT_NEAR(plotly_figure(bars)["data"][0]["x"][1].get<double>(), apart(0, 256), 1e-9);
+  EXPECT_THAT(gnuplot_script(bars, PictureFormat::kSvg), HasSubstr(fmt::format("\n{} ", apart(0, 256))));
+  EXPECT_EQ(SetApart(figure(linear + "spread: none\n"))(0, 256), 256);
+  const Figure log = figure(linear + "x_scale: log\n");
+  EXPECT_NEAR(SetApart(log)(0, 64) * SetApart(log)(1, 64), 64.0 * 64.0, 1e-6);
+}
+
+TEST_F(Figures, SayWhyALogarithmicAxisIsLinear) {
+  const std::string text = "figure: F\nkind: line\nx: model.span\ny: test.bpc\nseries: seed\nspread: none\n";
+  EXPECT_THAT(figure(text + "x_scale: log\ny_scale: log\n").warnings, ::testing::IsEmpty());
+  maker_.make({.id = "zero", .type = "other", .span = 128, .seed = 1, .bpc = 0});
+  store_.sync(maker_.runs());
+  const Figure zero = figure(text + "x_scale: log\ny_scale: log\nwhere: {model.span_type: [fixed, other]}\n");
+  EXPECT_THAT(zero.warnings, ElementsAre("the figure 'F' is linear, not logarithmic as y_scale asks: 1 of 5 values of "
+                                         "test.bpc is zero or less, which has no logarithm"));
+  EXPECT_FALSE(y_axis(zero).log);
+  EXPECT_TRUE(x_axis(zero).log);
+  EXPECT_THAT(figure(text + "y_scale: log\ny_range: [0, 3]\nwhere: {model.span_type: fixed}\n").warnings,
+              ElementsAre(HasSubstr("y_range begins at 0, which has no logarithm")));
+  EXPECT_THAT(figure(text + "where: {model.span_type: [fixed, other]}\n").warnings, ::testing::IsEmpty())
+      << "nobody asked";
+  const Figure cells = figure(
+      "figure: F\nkind: heatmap\nx: model.span\ny: seed\nvalue: test.bpc\ny_scale: log\n"
+      "where: {model.span_type: [fixed, other]}\n");
+  EXPECT_THAT(cells.warnings, ElementsAre(HasSubstr("1 of 5 values of test.bpc is zero or less")));
+}
+
+TEST_F(Figures, AxesEndWhereTheyAreTold) {
+  const Axis told = y_axis(figure(std::string(kLine) + "y_range: [1, null]\n"));
+  EXPECT_EQ(told.range.low, 1);
+  EXPECT_GT(told.range.high, 1.9);
+  EXPECT_EQ(x_axis(figure(std::string(kLine) + "x_range: [0, 500]\n")).range.high, 500);
+  const std::string bars = "figure: F\nkind: bars\nx: model.span\ny: test.bpc\nseries: model.span_type\n";
+  EXPECT_EQ(y_axis(figure(bars)).range.low, 0);
+  EXPECT_GT(y_axis(figure(bars + "from_zero: false\n")).range.low, 1);
+}
+
+TEST_F(Figures, HaveTheSizeAndTheFontOfThePaper) {
+  const Figure own = figure(std::string(kLine) + "width: 3.3\nheight: 2.5\nfont: Latin Modern Roman\n");
+  EXPECT_THAT(gnuplot_script(own, PictureFormat::kPdf),
+              HasSubstr("size 3.3,2.5 enhanced font 'Latin Modern Roman,10'"));
+  EXPECT_THAT(gnuplot_script(own, PictureFormat::kSvg), HasSubstr("size 390,300 enhanced"));
+  EXPECT_THAT(plotly_figure(own)["layout"]["font"]["family"].get<std::string>(), StartsWith("'Latin Modern Roman', "));
+}
+
+TEST_F(Figures, AxesFitTheData) {
+  const std::string log = gnuplot_script(figure(kLine), PictureFormat::kSvg);
+  EXPECT_THAT(log, HasSubstr("set xtics ('64' 64, '256' 256)"));
+  EXPECT_THAT(log, HasSubstr("set logscale x 10"));
+  const std::string large = gnuplot_script(figure("figure: F\nx: flops_per_token\ny: test.bpc\n"), PictureFormat::kSvg);
+  EXPECT_THAT(large, HasSubstr("'100M' 100000000"));
+}
+
+TEST_F(Figures, TicksThatWouldTouchBecomeRoundNumbers) {
+  maker_.make({.id = "r1", .span = 65});
+  store_.sync(maker_.runs());
+  const std::string script = gnuplot_script(figure("figure: F\nx: model.span\ny: test.bpc\n"), PictureFormat::kSvg);
+  EXPECT_THAT(script, Not(HasSubstr("'65' 65")));
+  EXPECT_THAT(script, HasSubstr("'100' 100"));
+}
+
+TEST_F(Figures, TextOnXBecomesPlaces) {
+  const Figure result = figure("figure: F\nkind: bars\nx: model.span_type\ny: test.bpc\nseries: model.span\n");
+  EXPECT_THAT(result.x_names, ElementsAre("adaptive", "fixed"));
+  EXPECT_EQ(result.series[0].label, "span limit 64");
+}
+
+TEST_F(Figures, ScriptsQuoteWhatUsersWrite) {
+  const std::string script = gnuplot_script(
+      figure(std::string(kLine) + "x_label: \"it's `rm -rf` \\\"$x\\\"\\n@y\"\nname: safe\n"), PictureFormat::kSvg);
+  EXPECT_THAT(script, HasSubstr("set xlabel 'it''s `rm -rf` \"$x\" @y' noenhanced"));
+}
+
+TEST_F(Figures, AreDrawnInEveryFormat) {
+  if (!gnuplot_is_installed()) GTEST_SKIP() << "gnuplot is not installed";
+  for (const char* yaml :
+       {kLine, "figure: F\nx: flops_per_token\ny: test.bpc\nseries: model.span_type\nfront: true\ny_scale: log\n",
+        "figure: F\nkind: bars\nx: model.span_type\ny: test.bpc\nseries: model.span\n",
+        "figure: F\nkind: heatmap\ngrid: spans\ny_scale: log\n",
+        "figure: F\nkind: scatter\ngrid: spans\ny_scale: log\n", "figure: F\nkind: line\ngrid: spans\n",
+        "figure: F\nkind: heatmap\nx: model.span\ny: model.span_type\nvalue: test.bpc\n",
+        "figure: F\nkind: heatmap\nx: seed\ny: model.type\nvalue: params\n", "figure: F\nx: seed\ny: params\n",
+        "figure: F\nkind: line\nx: step\ny: bpc\nseries: model.span_type\n"}) {
+    const Figure drawn = figure(yaml);
+    EXPECT_THAT(run_gnuplot(gnuplot_script(drawn, PictureFormat::kSvg)), HasSubstr("</svg>")) << yaml;
+    EXPECT_THAT(run_gnuplot(gnuplot_script(drawn, PictureFormat::kPdf)), StartsWith("%PDF")) << yaml;
+    EXPECT_THAT(run_gnuplot(gnuplot_script(drawn, PictureFormat::kPng)), StartsWith("\x89PNG")) << yaml;
+  }
+}
+
+TEST_F(Figures, TitlesAreNeverRun) {
+  if (!gnuplot_is_installed()) GTEST_SKIP() << "gnuplot is not installed";
+  const fs::path victim = temporary_.path() / "made";
+  const Figure drawn = figure("figure: \"`touch " + victim.string() + "` ' . system('touch " + victim.string() +
+                              "') . '\"\nx: model.span\ny: test.bpc\n");
+  EXPECT_THAT(run_gnuplot(gnuplot_script(drawn, PictureFormat::kSvg)), HasSubstr("touch"));
+  EXPECT_FALSE(fs::exists(victim));
+}
+
+TEST(Gnuplot, IsMissedByName) {
+  try {
+    run_gnuplot("plot 1", "gnuplot-that-is-not-there");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), kFailed);
+    EXPECT_THAT(error.what(), HasSubstr("apt-get install gnuplot-nox"));
+  }
+}
+
+TEST(Gnuplot, SaysWhatIsWrongWithAScript) {
+  if (!gnuplot_is_installed()) GTEST_SKIP() << "gnuplot is not installed";
+  EXPECT_THROW(run_gnuplot("set nonsense\n"), Error);
+}
+
+}  // namespace
+}  // namespace xlm
