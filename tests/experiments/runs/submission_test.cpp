@@ -1,0 +1,153 @@
+// Runs before any worker has them: what they are called, what is written when they are submitted.
+#include "experiments/runs/submission.h"
+
+#include <gmock/gmock.h>
+
+#include "base/error.h"
+#include "core/api/hourglass_options.h"
+#include "experiments/configuration/configuration.h"
+#include "tests/experiments/runs/runner_fixture.h"
+
+namespace xlm {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+TEST_F(RunnerTest, SubmittingMakesAWholeQueuedRun) {
+  const PlannedRun run = submitted("experiment: first\n");
+  const auto read = read_run(run.paths.folder);
+  EXPECT_EQ(read.status, RunStatus::kQueued);
+  EXPECT_THAT(read.experiments, ElementsAre("first"));
+  EXPECT_EQ(read.environment["dataset"], "abc");
+  EXPECT_EQ(read.environment["fingerprint"], run.inputs.data.fingerprint);
+  EXPECT_EQ(read_run_options(read_yaml(run.paths.config())).data.path, data_.string());
+  for (const auto& entry : fs::directory_iterator(runs_)) EXPECT_NE(entry.path().filename().string().front(), '.');
+}
+
+TEST_F(RunnerTest, AnotherExperimentSharesTheRun) {
+  const PlannedRun run = submitted("experiment: first\n");
+  EXPECT_EQ(submitted("experiment: second\n").id(), run.id());
+  submitted("experiment: second\n");
+  EXPECT_THAT(read_run(run.paths.folder).experiments, ElementsAre("first", "second"));
+}
+
+TEST_F(RunnerTest, AFolderOfOtherWorkIsNoRunOfItsName) {
+  const PlannedRun run = submitted();
+  Yaml config = read_yaml(run.paths.config());
+  config.set("seed", make_scalar("2", "test"));
+  write_file(run.paths.config(), to_text(config));
+  try {
+    plan();
+    FAIL() << "taken for the same work";
+  } catch (const DataError& error) {
+    EXPECT_THAT(error.what(), AllOf(HasSubstr(run.id()), HasSubstr("holds another run than its name says")));
+  }
+}
+
+TEST_F(RunnerTest, AFolderWithAnEarlierVersionsNameIsFoundWhereItHoldsTheSameWork) {
+  const PlannedRun run = submitted();
+  work(run);
+  const fs::path earlier = runs_ / earlier_run_id(run.id());
+  fs::rename(run.paths.folder, earlier);
+  EXPECT_EQ(plan().paths.folder, earlier);
+  EXPECT_THAT(work(submitted()).message, HasSubstr("done already"));
+  Yaml config = read_yaml(RunPaths{earlier}.config());
+  config.set("seed", make_scalar("2", "test"));
+  write_file(RunPaths{earlier}.config(), to_text(config));
+  EXPECT_EQ(plan().paths.folder, run.paths.folder) << "another run with the same 32 bits";
+  fs::remove(RunPaths{earlier}.config());
+  EXPECT_EQ(plan().paths.folder, run.paths.folder) << "nobody knows what it holds";
+}
+
+TEST_F(RunnerTest, OtherDataMakeAFolderWithAnEarlierNameOtherWork) {
+  const PlannedRun run = submitted();
+  const fs::path earlier = runs_ / earlier_run_id(run.id());
+  fs::rename(run.paths.folder, earlier);
+  Json environment = read_json(RunPaths{earlier}.environment());
+  environment["contents"]["model.init_from"] = "other weights";
+  write_file(RunPaths{earlier}.environment(), environment.dump());
+  EXPECT_EQ(plan().paths.folder, run.paths.folder);
+  environment.erase("contents");
+  environment["fingerprint"] = "other data";
+  write_file(RunPaths{earlier}.environment(), environment.dump());
+  EXPECT_EQ(plan().paths.folder, run.paths.folder);
+}
+
+TEST_F(RunnerTest, SubmittingAnUnfinishedRunAgainTakesOverWhereAndHow) {
+  const PlannedRun run = submitted();
+  RunOptions options = run.options;
+  options.train.max_hours = 2;
+  submit(Planner(runs_).plan(options));
+  EXPECT_EQ(read_run_options(read_yaml(run.paths.config())).train.max_hours, 2);
+  work(run);
+  options.train.max_hours = 3;
+  submit(Planner(runs_).plan(options));
+  EXPECT_EQ(read_run_options(read_yaml(run.paths.config())).train.max_hours, 2);  // done: nothing left to decide
+}
+
+TEST_F(RunnerTest, SubmittingARunThatIsBeingDoneChangesNothingButItsExperiments) {
+  const PlannedRun run = submitted("experiment: first\n");
+  const RunLock lock(run.paths.folder);
+  Journal(run.paths.journal()).append("state", {{"state", "running"}});
+  const std::string config = read_file(run.paths.config());
+  RunOptions options = run.options;
+  options.train.max_hours = 2;
+  options.experiment = "second";
+  submit(Planner(runs_).plan(options));
+  EXPECT_EQ(read_file(run.paths.config()), config);
+  EXPECT_THAT(read_run(run.paths.folder).experiments, ElementsAre("first", "second"));
+}
+
+TEST_F(RunnerTest, AFileInTheWayIsNamed) {
+  const PlannedRun run = plan();
+  create_folders(runs_);
+  write_file(run.paths.folder, "");
+  EXPECT_THROW(submit(run), DataError);
+  write_file(folder_.path() / "file", "");
+  PlannedRun nowhere = run;
+  nowhere.paths.folder = folder_.path() / "file" / "runs" / "id";
+  EXPECT_THROW(submit(nowhere), Error);
+}
+
+TEST_F(RunnerTest, ATokenizersFileIsNamedFromEverywhere) {
+  const fs::path tokenizer = folder_.path() / "pieces.model";
+  write_file(tokenizer, "pieces");
+  const auto planned = [&](const std::string& name) {
+    const std::string model = "{type: hourglass, boundaries: {type: unigram, tokenizer: " + name + "}}";
+    return Planner(runs_).plan(
+        read_run_options(parse_yaml("data: {path: " + data_.string() + "}\nmodel: " + model +
+                                        "\ntrain: {steps: 10, batch: 2, block: 4}\noptimizer: {warmup_steps: 1}\n",
+                                    "run.yaml")));
+  };
+  const PlannedRun run = planned(fs::relative(tokenizer).string());
+  EXPECT_EQ(run.options.model.get<HourglassOptions>().boundaries.tokenizer, tokenizer.string());
+  EXPECT_EQ(run.id(), planned(tokenizer.string()).id());
+}
+
+TEST_F(RunnerTest, InitialWeightsAreFoundByRunIdAndThoseOfAFolderAreAMatterOfContent) {
+  const PlannedRun first = submitted();
+  work(first);
+  const auto with_init = [&](const std::string& model) {
+    RunOptions options = first.options;
+    options.init_from = model;
+    return Planner(runs_).plan(options);
+  };
+  const PlannedRun by_prefix = with_init("adaptive-span-abc");
+  EXPECT_EQ(by_prefix.options.init_from, first.paths.model().string());
+  EXPECT_NE(by_prefix.id(), first.id());
+  EXPECT_EQ(with_init(first.paths.model()).id(), by_prefix.id());
+  EXPECT_THROW(with_init("nothing-like-it"), DataError);
+  const fs::path folder = folder_.path() / "weights";
+  fs::copy(first.paths.model(), folder);
+  const PlannedRun by_content = with_init(folder);
+  EXPECT_NE(by_content.id(), by_prefix.id()) << "a run's model is what the run's id says";
+  submit(by_content);
+  write_file(folder / "model.safetensors", "other weights");
+  EXPECT_EQ(work(by_content).code, kBadData);
+  EXPECT_NE(with_init(folder).id(), by_content.id());
+}
+
+}  // namespace
+}  // namespace xlm
