@@ -1,0 +1,83 @@
+// What the program says of its commands: help, the page for man, and what a misspelt one may have meant.
+#include <cstdlib>
+#include <regex>
+#include <set>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/text.h"
+#include "tests/cmd/results_commands_fixture.h"
+#include "tests/experiments/program.h"
+
+namespace xlm {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+TEST_F(ResultsCommands, HelpSaysHowRunsAreNamedWhereverTheyAre) {
+  for (const char* command : {"show", "stop", "rm", "export", "pack"}) {
+    const std::string help = xlm(fmt::format("runs {} --help", command)).out;
+    EXPECT_TRUE(
+        std::regex_search(help, std::regex("beginnings?\\s+of\\s+(one|them)\\s+or\\s+of\\s+(its|their)\\s+hash")))
+        << help;
+  }
+}
+
+TEST_F(ResultsCommands, SubcommandsAreNamedWhenMisspelt) {
+  const ProgramResult wrong = xlm("runs lss");
+  EXPECT_EQ(wrong.code, 2);
+  EXPECT_THAT(wrong.err, HasSubstr("did you mean 'ls'?"));
+  EXPECT_EQ(xlm("runs").code, 2);
+}
+
+TEST_F(ResultsCommands, HelpSaysDotsWhereSeveralValuesFollow) {
+  EXPECT_THAT(xlm("runs ls --help").out, HasSubstr("--columns COLUMN,… "));
+  EXPECT_THAT(xlm("runs ls --help").out, Not(HasSubstr("...")));
+  EXPECT_THAT(xlm("prepare-data --help").out, HasSubstr("--from PATH ..."));
+  EXPECT_THAT(xlm("prepare-data text --fro a.txt --out d").err,
+              HasSubstr("unknown option --fro (did you mean '--from'?)"));
+}
+
+TEST_F(ResultsCommands, HelpIsACommandToo) {
+  EXPECT_EQ(xlm("help runs ls").out, xlm("runs ls --help").out);
+  EXPECT_EQ(xlm("help").out, xlm("--help").out);
+  EXPECT_EQ(xlm("-V").out, xlm("--version").out);
+  const ProgramResult wrong = xlm("help runs lss");
+  EXPECT_EQ(wrong.code, 2);
+  EXPECT_THAT(wrong.err, HasSubstr("unknown command 'runs lss' (did you mean 'ls'?)"));
+  EXPECT_THAT(xlm("help worker").out, HasSubstr("--sweep FILE")) << "not in the list, but docs/clusters.md names it";
+  const ProgramResult bare = xlm("");
+  EXPECT_EQ(bare.code, 2);
+  EXPECT_EQ(bare.err, xlm("--help").out);
+}
+
+TEST_F(ResultsCommands, ThePageForManHasEveryCommandAndOption) {
+  const std::string page = xlm("help --man").out;
+  for (const char* part :
+       {".TH XLM 1", ".SS runs ls\n", "\\-\\-sort COLUMN", ".SS eval\\-overlap\n", ".SH EXIT STATUS", ".B 75\n"}) {
+    EXPECT_THAT(page, HasSubstr(part));
+  }
+  EXPECT_THAT(page, Not(HasSubstr(".SS worker")));
+  for (const std::string& line : split(page, '\n')) {
+    if (line.empty() || line.front() != '.') continue;
+    const std::string request = split(line, ' ').front();
+    EXPECT_THAT((std::set<std::string>{".TH", ".SH", ".SS", ".TP", ".B", ".PP", ".nf", ".fi"}),
+                testing::Contains(request));
+  }
+  if (std::system("command -v man >/dev/null 2>&1") != 0) return;
+  write("xlm.1", page);
+  const ProgramResult shown = shell(temporary_.path(), "man --warnings -l -Tutf8 ./xlm.1 2>&1 >/dev/null");
+  EXPECT_EQ(shown.out + shown.err, "") << "groff has nothing to say";
+}
+
+TEST_F(ResultsCommands, HelpHasExamples) {
+  for (const char* command :
+       {"runs", "runs ls", "runs show", "runs sync", "runs sql", "runs rm", "pareto", "table", "figure", "report"}) {
+    EXPECT_THAT(xlm(std::string(command) + " --help").out, HasSubstr("Example")) << command;
+  }
+}
+
+}  // namespace
+}  // namespace xlm
