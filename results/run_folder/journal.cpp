@@ -61,7 +61,7 @@ void Journal::append(const std::string& type, const Json& fields, bool durable) 
 JournalContent read_journal(const fs::path& file, const std::function<void(const Json& record)>& use) {
   const std::string content = read_file(file);
   std::string_view text = content;
-  JournalContent found;
+  JournalContent found{.bytes = static_cast<std::int64_t>(content.size())};
   JsonParser parser;
   while (!text.empty()) {
     const std::size_t end = text.find('\n');

@@ -338,7 +338,9 @@ Run read_run(const fs::path& folder, const AliveCheck& is_alive) {
         ++run.malformed;
       }
     };
-    run.malformed += read_journal(RunPaths{folder}.journal(), add).malformed;
+    const JournalContent journal = read_journal(RunPaths{folder}.journal(), add);
+    run.malformed += journal.malformed;
+    run.journal_bytes = journal.bytes;
   }
   // The configuration's own name comes last: it is that of the first sweep, and the journal knows it as a rule.
   if (const Json* own = run.param("experiment"); own != nullptr && own->is_string()) {

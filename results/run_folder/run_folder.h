@@ -152,8 +152,9 @@ struct Run {
   std::map<std::string, RunTrace> traces;                        // by split
   std::vector<RunCheckpoint> checkpoints;
   std::vector<WantedEvaluation> wanted;
-  bool is_evaluation = false;  // not trained here: the folder holds evaluations of a model folder
-  std::int64_t malformed = 0;  // journal lines that could not be understood, and were left out
+  bool is_evaluation = false;       // not trained here: the folder holds evaluations of a model folder
+  std::int64_t journal_bytes = -1;  // that were read; -1 without a journal
+  std::int64_t malformed = 0;       // journal lines that could not be understood, and were left out
 
   /// The value of a resolved key, or null.
   const Json* param(std::string_view key) const;

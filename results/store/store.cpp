@@ -157,8 +157,10 @@ SyncReport execute(SQLite::Database& database, const fs::path& runs, const SyncO
   std::vector<StampedRun> batch;
   std::size_t rows = 0;
   for (std::size_t i = 0; i < plan.read.size(); ++i) {
-    const auto& [id, stamp] = plan.read[i];
+    auto& [id, stamp] = plan.read[i];
     if (std::optional<Run> run = try_read(runs / id, options.is_alive)) {
+      // A network file system may tell of bytes that it does not give yet: they are left to the next sync.
+      stamp.bytes = std::min(stamp.bytes, run->journal_bytes);
       ++(known.contains(id) ? report.updated : report.added);
       rows += row_count(*run);
       batch.push_back({std::move(*run), stamp});

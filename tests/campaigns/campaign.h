@@ -60,6 +60,11 @@ class Campaign : public ProgramTest {
     const fs::path file = runs_ / "results.db";
     if (again) Store::rebuild(file, runs_);
     Store(file).sync(runs_);
+    return told_by(file);
+  }
+
+  /// What that store says of all runs, as text.
+  static std::string told_by(const fs::path& file) {
     Store store = Store::open_read_only(file);
     std::string text;
     for (const char* query : {"SELECT run_id, experiment, status, step, seed_group FROM runs ORDER BY 1",
