@@ -303,9 +303,10 @@ LaunchReport do_runs(const Yaml& tree, const std::vector<SweepRun>& runs, const 
 }
 
 int run_sweep(const SweepCommand& command, const GlobalOptions& global) {
-  Yaml tree = read_configuration(command.file, command.profile, command.overrides);
+  const Yaml file = read_yaml(command.file);
+  Yaml tree = configuration_of(file, command.file, command.profile, command.overrides);
   fix_axes(tree, command.overrides);
-  check_condition_values(read_yaml(command.file), tree);
+  check_condition_values(file, tree);
   if (command.check) {
     return report_check(command.file, command.profile, check_sweep(command.file, command.profile, tree), global);
   }

@@ -277,7 +277,11 @@ Yaml model_part(const RunOptions& options) {
 }
 
 Yaml read_configuration(const fs::path& file, const std::string& profile, const std::vector<std::string>& overrides) {
-  Yaml tree = read_yaml(file);
+  return configuration_of(read_yaml(file), file, profile, overrides);
+}
+
+Yaml configuration_of(Yaml tree, const fs::path& file, const std::string& profile,
+                      const std::vector<std::string>& overrides) {
   if (!tree.is_map()) throw UsageError(fmt::format("{}: expected a map of options", tree.where()));
   const Yaml profiles = tree.take("profiles");
   if (!profile.empty()) {

@@ -50,6 +50,10 @@ std::string model_yaml(const RunOptions& options);
 /// An experiment without a name is called after the file. Throws UsageError.
 Yaml read_configuration(const fs::path& file, const std::string& profile, const std::vector<std::string>& overrides);
 
+/// The same of `tree`, which was read of `file`.
+Yaml configuration_of(Yaml tree, const fs::path& file, const std::string& profile,
+                      const std::vector<std::string>& overrides);
+
 /// The part of a configuration that describes a run: without sweep, tables, figures and continuations.
 Yaml run_part(Yaml tree);
 

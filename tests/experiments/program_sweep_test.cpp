@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "tests/experiments/program_fixture.h"
+#include "tests/experiments/read_counter.h"
 
 namespace xlm {
 namespace {
@@ -24,6 +25,13 @@ TEST_F(ProgramTest, SweepDoesAllRunsThenNone) {
   EXPECT_EQ(again.code, kDone);
   EXPECT_EQ(Json::parse(again.out).size(), 3U);
   for (const fs::path& folder : run_folders()) EXPECT_EQ(steps(folder).size(), 10U);
+}
+
+TEST_F(ProgramTest, SweepReadsItsFileOnce) {
+  write_sweep("sweep: {grid: {seed: [1, 2]}, exclude: [{seed: 2}]}\n");
+  ReadCounter reads(folder_.path() / "sweep.yaml");
+  EXPECT_EQ(run({"sweep", "sweep.yaml", "--dry-run"}).code, kDone);
+  EXPECT_EQ(reads.count(), 1) << "what is written in between would belong to another sweep";
 }
 
 TEST_F(ProgramTest, SweepEndsWithItsBestSettings) {
