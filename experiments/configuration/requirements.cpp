@@ -2,7 +2,10 @@
 #include "experiments/configuration/requirements.h"
 
 #include <algorithm>
+#include <array>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -31,6 +34,29 @@ void check_given(const Yaml& item, const std::vector<OptionEntry>& entries) {
   fail_at(item, fmt::format("{} is missing, and the file requires it\nadd {}=…: {}", key, key, found->help));
 }
 
+/// The option of prepare-data that decides a key of meta.json; empty where none does alone.
+std::string_view preparing_option(std::string_view key) {
+  using Option = std::pair<std::string_view, std::string_view>;
+  constexpr auto kOptions = std::to_array<Option>({
+      {"books", "--books"},
+      {"cleaning", "--clean"},
+      {"column", "--column"},
+      {"documents_are", "--documents"},
+      {"glob", "--glob"},
+      {"hebrew_points", "--hebrew-points"},
+      {"language", "--lang"},
+      {"limit", "--limit"},
+      {"name", "--name"},
+      {"split", "--split"},
+      {"unit", "--unit"},
+      {"valid_tokens", "--valid-tokens"},
+      {"vocabulary", "--vocabulary"},
+  });
+  const auto* const found =
+      std::find_if(kOptions.begin(), kOptions.end(), [&](const Option& option) { return option.first == key; });
+  return found == kOptions.end() ? "" : found->second;
+}
+
 /// Data without the key were never asked: Finnish text has no Hebrew points.
 void check_prepared_as(const Yaml& item, const fs::path& folder) {
   if (!fs::exists(folder / "meta.json")) return;  // said where the data are opened
@@ -38,11 +64,10 @@ void check_prepared_as(const Yaml& item, const fs::path& folder) {
   for (const auto& [key, wanted] : item.entries) {
     if (!meta.contains(key) || meta.at(key) == to_json(wanted)) continue;
     const std::string value = scalar_text(wanted, "what data must have been prepared with");
-    std::string option = key;
-    std::replace(option.begin(), option.end(), '_', '-');
-    throw DataError(fmt::format("{} was prepared with {} {}, and {} requires {}\nprepare it again with --{} {}",
-                                folder.string(), key, meta.at(key).dump(), item.where(), to_json(wanted).dump(), option,
-                                value));
+    const std::string_view option = preparing_option(key);
+    throw DataError(fmt::format("{} was prepared with {} {}, and {} requires {}\nprepare it again{}", folder.string(),
+                                key, meta.at(key).dump(), item.where(), to_json(wanted).dump(),
+                                option.empty() ? " so" : fmt::format(" with {} {}", option, value)));
   }
 }
 

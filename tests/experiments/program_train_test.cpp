@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "base/json.h"
+#include "base/text.h"
 #include "tests/experiments/program_fixture.h"
 
 namespace xlm {
@@ -219,6 +220,31 @@ TEST_F(ProgramTest, DataPreparedOtherwiseThanARecipeRequiresAreRefused) {
   described["hebrew_points"] = "space";
   write_file(meta, described.dump());
   EXPECT_EQ(run({"train", "train.yaml", "seed=2"}).code, kDone);
+}
+
+TEST_F(ProgramTest, DataPreparedOtherwiseArePreparedAgainWithAnOptionThatThereIs) {
+  const fs::path meta = folder_.path() / "data" / "meta.json";
+  const Json given = read_json(meta);
+  const std::string options = run({"prepare-data", "--help"}).out;
+  const auto advice = [&](const std::string& key) {
+    Json described = given;
+    described[key] = "otherwise";
+    write_file(meta, described.dump());
+    write_file(folder_.path() / "train.yaml", run_config("data", "require: [{" + key + ": so}]\n"));
+    const std::string said = run({"train", "train.yaml"}).err;
+    return std::string(trim(said.substr(said.rfind("prepare it again"))));
+  };
+  EXPECT_EQ(advice("cleaning"), "prepare it again with --clean so");
+  EXPECT_EQ(advice("language"), "prepare it again with --lang so");
+  EXPECT_EQ(advice("documents_are"), "prepare it again with --documents so");
+  EXPECT_EQ(advice("keep_text"), "prepare it again so");
+  for (const char* key :
+       {"books", "column", "glob", "hebrew_points", "limit", "name", "split", "unit", "valid_tokens", "vocabulary"}) {
+    const std::string said = advice(key);
+    ASSERT_THAT(said, HasSubstr("prepare it again with --")) << key;
+    const std::string option = said.substr(said.find("--"), said.rfind(' ') - said.find("--"));
+    EXPECT_THAT(options, HasSubstr("  " + option + " ")) << key;
+  }
 }
 
 TEST_F(ProgramTest, ARunHasFailedWhereAnotherOfItsProcessesHasNoMemoryForTheModel) {
