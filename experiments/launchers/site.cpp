@@ -1,6 +1,7 @@
 // What only the cluster's users know of it.
 #include "experiments/launchers/site.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <string_view>
@@ -9,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/text.h"
 
 namespace xlm {
 namespace {
@@ -31,6 +33,15 @@ void read_lines(const Yaml& map, const char* key, std::vector<std::string>& out)
   for (const Yaml& item : node->items) out.push_back(line_of(item, key));
 }
 
+/// Whether GPUs are among resources such as "tmpfs:10G,gpu:a100:2".
+bool names_gpu(const std::string& resources) {
+  const std::vector<std::string> parts = split(resources, ',');
+  return std::any_of(parts.begin(), parts.end(), [](const std::string& part) {
+    const std::string_view name = trim(std::string_view(part).substr(0, part.find_first_of(":=")));
+    return name == "gpu";
+  });
+}
+
 /// What a batch script says already would be said twice, and the second counts; of the rest some would end what its
 /// workers live by.
 void check_directive(const Yaml& node, const std::string& directive) {
@@ -41,7 +52,6 @@ void check_directive(const Yaml& node, const std::string& directive) {
       {"--mem", "resources.memory says it"},
       {"--cpus-per-task", "resources.cpus says it"},
       {"-c", "resources.cpus says it"},
-      {"--gres", "resources.gpus says it, and --constraint which kind"},
       {"--nodes", "resources.nodes says it"},
       {"-N", "resources.nodes says it"},
       {"--ntasks", "resources.nodes says it, a task for each"},
@@ -71,6 +81,9 @@ void check_directive(const Yaml& node, const std::string& directive) {
     if (is_letter ? directive.starts_with(option) : name == option) {
       fail_at(node, fmt::format("{} is not for directives: {}", option, why));
     }
+  }
+  if (name == "--gres" && names_gpu(directive.substr(std::min(name.size() + 1, directive.size())))) {
+    fail_at(node, "--gres of GPUs is not for directives: resources.gpus says how many, and --constraint which kind");
   }
 }
 

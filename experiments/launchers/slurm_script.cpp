@@ -1,7 +1,9 @@
 // The batch script of a sweep's workers.
 #include "experiments/launchers/slurm_script.h"
 
+#include <algorithm>
 #include <cmath>
+#include <initializer_list>
 
 #include <fmt/format.h>
 
@@ -39,27 +41,25 @@ std::string log_of(const fs::path& folder) {
   return fmt::format("\"{}/%A_%a.log\"", name);
 }
 
-/// The site's options of sbatch. Of an option that is given twice the last counts, so the machines to be left out join
-/// those that the site leaves out.
-std::vector<std::string> directives_of(const QueueRequest& request) {
-  std::vector<std::string> directives = request.site.directives;
-  if (request.exclude.empty()) return directives;
-  const std::string nodes = join(request.exclude, ",");
-  for (std::string& directive : directives) {
-    for (const std::string_view option : {"--exclude=", "--exclude ", "-x "}) {
-      if (!directive.starts_with(option)) continue;
-      directive += "," + nodes;
-      return directives;
-    }
-  }
-  directives.push_back("--exclude=" + nodes);
-  return directives;
+/// Adds a value to what the site's options of sbatch give an option, where they do: of an option that is given twice
+/// the last counts.
+bool join_directive(std::vector<std::string>& directives, std::initializer_list<std::string_view> names,
+                    const std::string& value) {
+  const auto gives = [&](const std::string& directive) {
+    const std::string name = directive.substr(0, directive.find_first_of("= "));
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  const auto given = std::find_if(directives.rbegin(), directives.rend(), gives);
+  if (given == directives.rend()) return false;
+  *given += "," + value;
+  return true;
 }
 
 }  // namespace
 
 std::string slurm_script(const QueueRequest& request, const Resources& resources, std::int64_t tasks) {
   const Site& site = request.site;
+  std::vector<std::string> directives = site.directives;
   const std::int64_t save = std::llround(request.save);
   std::string text = fmt::format("#!/bin/bash\n# Workers of the sweep {}: each takes the next run that nobody has.\n",
                                  request.list.name);
@@ -73,14 +73,19 @@ std::string slurm_script(const QueueRequest& request, const Resources& resources
   add_option(text, "ntasks", std::to_string(nodes));  // the script runs on the first alone
   if (nodes > 1) add_option(text, "ntasks-per-node", "1");
   add_option(text, "cpus-per-task", fmt::format("{:.0f}", resources.cpus.value));
-  if (resources.gpus.value > 0) add_option(text, "gres", fmt::format("gpu:{:.0f}", resources.gpus.value));
+  const std::string gpus = resources.gpus.value > 0 ? fmt::format("gpu:{:.0f}", resources.gpus.value) : "";
+  if (!gpus.empty() && !join_directive(directives, {"--gres"}, gpus)) add_option(text, "gres", gpus);
   if (resources.memory.known()) {
     add_option(text, "mem", fmt::format("{:.0f}M", std::ceil(resources.memory.value / kMebibyte)));
   }
   if (resources.time.known()) add_option(text, "time", fmt::format("{:.0f}", std::ceil(resources.time.value / 60)));
   text += fmt::format("#SBATCH --signal=B:USR1@{}\n#SBATCH --requeue\n#SBATCH --open-mode=append\n", save);
   add_option(text, "output", log_of(request.list.folder()));
-  for (const std::string& directive : directives_of(request)) text += fmt::format("#SBATCH {}\n", directive);
+  const std::string left_out = join(request.exclude, ",");
+  if (!left_out.empty() && !join_directive(directives, {"--exclude", "-x"}, left_out)) {
+    directives.push_back("--exclude=" + left_out);
+  }
+  for (const std::string& directive : directives) text += fmt::format("#SBATCH {}\n", directive);
   text += "\n";
   for (const std::string& line : site.setup) text += line + "\n";
   text += "task=${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID\n";

@@ -151,6 +151,8 @@ TEST(Site, DirectivesThatAWorkersScriptDependsOnAreRefused) {
   const std::vector<std::pair<std::string, std::string>> refused{{"--time=10", "resources.time"},
                                                                  {"-t10", "resources.time"},
                                                                  {"--gres=gpu:1", "resources.gpus"},
+                                                                 {"--gres gpu:a100:1", "resources.gpus"},
+                                                                 {"--gres=tmpfs:10G,gpu", "resources.gpus"},
                                                                  {"--nodes 2", "resources.nodes"},
                                                                  {"-N2", "resources.nodes"},
                                                                  {"--ntasks=4", "resources.nodes"},
@@ -170,8 +172,9 @@ TEST(Site, DirectivesThatAWorkersScriptDependsOnAreRefused) {
   for (const auto& [directive, instead] : refused) {
     EXPECT_THAT(complaint(directive), AllOf(HasSubstr("is not for directives: "), HasSubstr(instead))) << directive;
   }
-  for (const char* free : {"--constraint=a100", "--exclude=node1", "-x node1", "--nice=5", "--requeue"}) {
-    EXPECT_EQ(complaint(free), "none");
+  for (const char* free : {"--constraint=a100", "--exclude=node1", "-x node1", "--nice=5", "--requeue",
+                           "--gres=tmpfs:10G", "--gres gpumem:4"}) {
+    EXPECT_EQ(complaint(free), "none") << free;
   }
 }
 
@@ -244,6 +247,18 @@ TEST(SlurmScript, LeavesOutMachinesThatFailedBesideThoseThatTheSiteLeavesOut) {
   EXPECT_EQ(both.find("--exclude"), both.rfind("--exclude")) << "the second would count alone";
   request.exclude.clear();
   EXPECT_THAT(slurm_script(request, resources, 1), HasSubstr("\n#SBATCH --exclude=node1\n"));
+}
+
+TEST(SlurmScript, AsksForGpusBesideTheOtherResourcesThatTheSiteAsksFor) {
+  QueueRequest request{.list = {.name = "spans", .runs = "/scratch", .items = {}},
+                       .asked = {},
+                       .site = {.directives = {"--gres=tmpfs:10G", "--nice=5"}},
+                       .program = "/scratch/xlm",
+                       .save = 90};
+  const std::string both = slurm_script(request, resources_of("{cpus: 1, gpus: 2}"), 1);
+  EXPECT_THAT(both, HasSubstr("\n#SBATCH --gres=tmpfs:10G,gpu:2\n#SBATCH --nice=5\n"));
+  EXPECT_EQ(both.find("--gres"), both.rfind("--gres")) << "the second would count alone";
+  EXPECT_THAT(slurm_script(request, resources_of("{cpus: 1, gpus: 0}"), 1), HasSubstr("\n#SBATCH --gres=tmpfs:10G\n"));
 }
 
 TEST(Resources, NodesThatFailedUnderRunsThatAreLeftAreKnownFromTheirJournals) {
