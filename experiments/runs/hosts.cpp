@@ -18,6 +18,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/progress.h"
 #include "base/text.h"
 #include "experiments/runs/command.h"
 #include "experiments/runs/process_identity.h"
@@ -30,14 +31,23 @@ std::string slurm_variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
+/// Throws Error with the code kStopped as soon as that is asked for.
+void wait_unless_stopped(double seconds, const std::function<bool()>& should_stop) {
+  constexpr std::chrono::milliseconds kBetweenLooks{100};
+  for (const double end = monotonic_seconds() + seconds; monotonic_seconds() < end;) {
+    if (should_stop()) throw Error("stopped before Slurm had said which nodes the job has", kStopped);
+    std::this_thread::sleep_for(kBetweenLooks);
+  }
+}
+
 /// The controller may be starting again.
-std::string ask_scontrol(std::vector<std::string> words) {
+std::string ask_scontrol(std::vector<std::string> words, const std::function<bool()>& should_stop) {
   constexpr int kTries = 5;
-  constexpr std::chrono::seconds kPause{5};
+  constexpr double kPause = 5;  // seconds
   words.insert(words.begin(), {"scontrol", "show"});
   CommandResult result = run_command(words);
   for (int i = 1; i < kTries && result.code != 0 && result.code != kNoProgram; ++i) {
-    std::this_thread::sleep_for(kPause);
+    wait_unless_stopped(kPause, should_stop);
     result = run_command(words);
   }
   if (result.code == 0) return result.out;
@@ -87,16 +97,16 @@ Hosts spread(const std::vector<std::string>& nodes, const std::string& own) {
   return hosts;
 }
 
-Hosts find_hosts(std::int64_t processes) {
+Hosts find_hosts(std::int64_t processes, const std::function<bool()>& should_stop) {
   if (job_nodes() <= 1) return {};
   // Nobody need be asked, who may not be there, as in a container.
   if (!is_spread(processes))
     return this_one_alone(job_nodes(), fmt::format("the run has train.processes: {}", processes));
-  const std::string names = ask_scontrol({"hostnames", slurm_variable("SLURM_JOB_NODELIST")});
+  const std::string names = ask_scontrol({"hostnames", slurm_variable("SLURM_JOB_NODELIST")}, should_stop);
   Hosts hosts = spread(split(std::string(trim(names)), '\n'), own_node());
   if (hosts.names.empty()) return hosts;
   const std::string& other = hosts.names[1];
-  const std::string address = node_address(ask_scontrol({"node", "-o", other}));
+  const std::string address = node_address(ask_scontrol({"node", "-o", other}, should_stop));
   hosts.address = address_towards(address.empty() ? other : address);
   return hosts;
 }

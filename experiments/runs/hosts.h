@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,8 +28,9 @@ std::int64_t job_nodes();
 bool is_spread(std::int64_t processes);
 
 /// Where this process and the others of a run of so many are to be: on all nodes of its Slurm job, where it is in one
-/// of several. Throws Error where Slurm does not say how another node is reached.
-Hosts find_hosts(std::int64_t processes);
+/// of several. Throws Error where Slurm does not say how another node is reached; with the code kStopped where
+/// `should_stop` says so before Slurm answers.
+Hosts find_hosts(std::int64_t processes, const std::function<bool()>& should_stop);
 
 /// These nodes of a job, of which `own` is this machine, with that first; without addresses.
 Hosts spread(const std::vector<std::string>& nodes, const std::string& own);

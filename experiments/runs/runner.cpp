@@ -120,7 +120,7 @@ void pin_origin(const Run& run, Json& environment, const WorkSettings& settings,
 TrainOutcome work(const Run& run, const std::function<Core&()>& open_core, const WorkSettings& settings,
                   const RunLock& lock, JournalSink& sink, std::optional<Peers>& peers) {
   const std::int64_t processes = configured_options(run).train.processes;
-  const Hosts hosts = find_hosts(processes);
+  const Hosts hosts = find_hosts(processes, [&sink] { return sink.should_stop(); });
   const RunOptions options = pinned_options(run, settings, hosts.share(processes));
   check_unchanged(run, options);
   check_threads(options.train.threads * hosts.share(processes));
@@ -184,6 +184,13 @@ RunReport out_of_memory(JournalSink& sink, const Run& run, const AttemptEnd& end
   return failed(sink, again ? RunStatus::kQueued : RunStatus::kFailed, record_of_end(run, end, again), kOutOfResources);
 }
 
+/// The attempt is stopped before it has anything to save.
+RunReport stopped_early(JournalSink& sink, const std::string& reason) {
+  sink.finish();
+  sink.state(RunStatus::kPreempted, {{"reason", reason}});
+  return {kStopped, RunStatus::kPreempted, ""};
+}
+
 /// Another process of the run has ended. The run is queued again, unless that is how it goes each time.
 RunReport lost_process(JournalSink& sink, const fs::path& run_folder, const AttemptEnd& end) {
   if (end.at_any_rows) return without_memory(sink, end.reason, end.memory);
@@ -228,10 +235,9 @@ std::optional<RunReport> attempt_training(const Run& run, const std::function<Co
     const bool stopped = sink.should_stop() && (!end || end->cause == EndCause::kKilled);
     if (!stopped && end) return lost_process(sink, run.folder, *end);
     if (!stopped) return failed(sink, EndCause::kError, error.what(), error.code());
-    sink.finish();
-    sink.state(RunStatus::kPreempted, {{"reason", "stopped before its processes had met or saved"}});
-    return RunReport{kStopped, RunStatus::kPreempted, ""};
+    return stopped_early(sink, "stopped before its processes had met or saved");
   } catch (const Error& error) {
+    if (error.code() == kStopped) return stopped_early(sink, error.what());
     return failed(sink, EndCause::kError, error.what(), error.code());
   } catch (const std::exception& error) {
     const Error in_words = as_error(error);

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "core/api/interface.h"
+#include "tests/temporary_folder.h"
 
 namespace xlm {
 namespace {
@@ -34,18 +35,40 @@ TEST(Hosts, NobodyIsAskedWhoseAnswerWouldChangeNothing) {
   const char* const path = std::getenv("PATH");
   const std::string before = path == nullptr ? "" : path;
   ::setenv("PATH", "/nonexistent", 1);  // no scontrol, as in a container
-  EXPECT_EQ(find_hosts(2).note, "");
+  const auto never = [] { return false; };
+  EXPECT_EQ(find_hosts(2, never).note, "");
   ::setenv("SLURM_JOB_NUM_NODES", "2", 1);
   EXPECT_EQ(job_nodes(), 2);
   EXPECT_TRUE(is_spread(4));
   EXPECT_FALSE(is_spread(1));
-  EXPECT_EQ(find_hosts(1).note, "the job has 2 nodes, and this one alone is used: the run has train.processes: 1");
-  EXPECT_THAT(find_hosts(3).note, HasSubstr("train.processes: 3"));
-  EXPECT_THROW(find_hosts(2), Error);
+  EXPECT_EQ(find_hosts(1, never).note,
+            "the job has 2 nodes, and this one alone is used: the run has train.processes: 1");
+  EXPECT_THAT(find_hosts(3, never).note, HasSubstr("train.processes: 3"));
+  EXPECT_THROW(find_hosts(2, never), Error);
   ::unsetenv("SLURM_JOB_NUM_NODES");
   EXPECT_EQ(job_nodes(), 1);
   EXPECT_FALSE(is_spread(2));
   ::setenv("PATH", before.c_str(), 1);
+}
+
+TEST(Hosts, AreAskedForNoMoreWhereTheRunIsToStop) {
+  const TemporaryFolder folder;
+  write_file(folder.path() / "scontrol", "#!/bin/sh\necho asked >>\"$(dirname \"$0\")/asked\"; exit 1\n");
+  fs::permissions(folder.path() / "scontrol", fs::perms::owner_all);
+  const char* const path = std::getenv("PATH");
+  const std::string before = path == nullptr ? "" : path;
+  ::setenv("PATH", (folder.path().string() + ":" + before).c_str(), 1);
+  ::setenv("SLURM_JOB_NUM_NODES", "2", 1);
+  ExitCode code = kDone;
+  try {
+    find_hosts(2, [] { return true; });
+  } catch (const Error& error) {
+    code = error.code();
+  }
+  ::unsetenv("SLURM_JOB_NUM_NODES");
+  ::setenv("PATH", before.c_str(), 1);
+  EXPECT_EQ(code, kStopped);
+  EXPECT_EQ(read_file(folder.path() / "asked"), "asked\n");
 }
 
 TEST(Hosts, OfAProcessAreItsBlock) {
