@@ -57,7 +57,13 @@ LaunchReport Scheduler::run() {
     board_.update();
     // Workers of other hosts can only be seen in their run folders, which nothing announces.
     settings_.sleep(settings_.poll_seconds);
+    rungs_known_ = false;
   }
+}
+
+/// Looks at the rungs of all runs, unless it has just been done.
+void Scheduler::look_at_rungs() {
+  if (halving_ && !std::exchange(rungs_known_, true)) halving_->look();
 }
 
 /// Whether a run of the queue is to train further now, as far as the journals say.
@@ -117,7 +123,7 @@ bool Scheduler::await_sources() {
 /// their end, or will.
 bool Scheduler::is_more_to_come() {
   if (settings_.clock() < next_source_look_) return true;
-  if (halving_) halving_->look();
+  look_at_rungs();
   sources_.clear();
   const bool coming = await_sources();
   if (next_run() != nullptr) return true;
@@ -165,6 +171,7 @@ void Scheduler::leave_held_runs() {
 }
 
 void Scheduler::take_results() {
+  bool any = false;
   for (std::size_t i = 0; i < places_.size(); ++i) {
     if (places_[i].run == nullptr) continue;
     const std::optional<int> code = host_.ended(i);
@@ -174,14 +181,16 @@ void Scheduler::take_results() {
     Place left = std::exchange(places_[i], {});
     left.claim.reset();  // a worker that ended before it had the lock left it to this process
     take_result(run, left.pause, *code, memory_kills() > left.memory_kills);
+    any = true;
   }
+  if (any) look_at_rungs();
 }
 
 /// A worker ended. Its journal says how its run stands; where it says nothing, how the process ended does.
 void Scheduler::take_result(const SweepRun& run, std::int64_t pause, int code, bool memory_kill) {
   if (has_live_worker(run.planned.paths.folder)) return leave(run);  // another one was faster
   const RunStatus status = status_of(run);
-  if (halving_) halving_->look();
+  if (halving_) halving_->look_at(run);
   if (pause > 0 && status == RunStatus::kPreempted && halving_->has_reached(run, pause)) {
     board_.holds(run, pause);
     queue_.push_back(&run);
@@ -302,10 +311,11 @@ void Scheduler::start_workers() {
   if (count > places_.size()) places_.resize(count);
   for (std::size_t place = 0; place < count; ++place) {
     while (places_[place].run == nullptr) {
-      if (halving_ && settings_.shared) halving_->look();
+      if (settings_.shared) look_at_rungs();
       const SweepRun* next = next_run();
       if (next == nullptr) break;
       const SweepRun& run = *next;
+      rungs_known_ = false;  // others go on meanwhile
       if (!may_take(run)) {
         queue_.erase(std::find(queue_.begin(), queue_.end(), next));
       } else if (!has_time_for(run)) {
@@ -389,6 +399,7 @@ void Scheduler::look_elsewhere() {
   if (elsewhere_.empty()) return;
   if (settings_.shared ? !(is_idle() && next_run() == nullptr) : settings_.clock() < next_look_) return;
   next_look_ = settings_.clock() + settings_.elsewhere_seconds;
+  rungs_known_ = false;
   for (const SweepRun* run : std::exchange(elsewhere_, {})) {
     if (has_live_worker(run->planned.paths.folder)) {
       elsewhere_.push_back(run);

@@ -186,28 +186,30 @@ Halving::Halving(EarlyStopping rule, const std::vector<SweepRun>& runs)
 
 void Halving::look() {
   std::vector<RunAtRungs> all;
-  for (std::size_t i = 0; i < runs_.size(); ++i) {
-    Seen& seen = seen_[i];
-    const std::string mark = journal_mark(runs_[i].planned.paths.folder);
-    if (mark != seen.mark) {
-      std::optional<Run> run;
-      try {
-        run = read_run(runs_[i].planned.paths.folder);
-      } catch (const Error&) {
-        // There is no folder yet, or it is damaged, which whoever takes the run says.
-      }
-      if (run) {
-        seen = {mark, at_rungs(*run, rule_), run->status == RunStatus::kDone};
-        seen.at.setting = runs_[i].setting;
-      }
-    }
-    all.push_back(seen.at);
+  for (const SweepRun& run : runs_) {
+    look_at(run);
+    all.push_back(seen_of(run).at);
   }
   allowances_ = allowances(rule_, all, lower_is_better_);
 }
 
+void Halving::look_at(const SweepRun& run) {
+  const fs::path& folder = run.planned.paths.folder;
+  Seen& seen = seen_[places_.at(run.id())];
+  const std::string mark = journal_mark(folder);
+  if (mark == seen.mark) return;
+  std::optional<Run> now;
+  try {
+    now = read_run(folder);
+  } catch (const Error&) {
+    return;  // There is no folder yet, or it is damaged, which whoever takes the run says.
+  }
+  seen = {mark, at_rungs(*now, rule_), now->status == RunStatus::kDone};
+  seen.at.setting = run.setting;
+}
+
 bool Halving::may_train(const SweepRun& run) const {
-  const Seen& seen = seen_[places_.at(run.id())];
+  const Seen& seen = seen_of(run);
   const std::size_t rung = allowance_of(run).rung;
   return seen.done || rung == rule_.rungs.size() || !seen.at.measured[rung];
 }
@@ -220,13 +222,13 @@ std::int64_t Halving::pause_of(const SweepRun& run) const {
 bool Halving::has_reached(const SweepRun& run, std::int64_t step) const {
   const auto rung = std::find(rule_.rungs.begin(), rule_.rungs.end(), step);
   return rung != rule_.rungs.end() &&
-         seen_[places_.at(run.id())].at.measured[static_cast<std::size_t>(rung - rule_.rungs.begin())].has_value();
+         seen_of(run).at.measured[static_cast<std::size_t>(rung - rule_.rungs.begin())].has_value();
 }
 
 std::string Halving::standing_of(const SweepRun& run) const {
   const Allowance& allowance = allowance_of(run);
   if (allowance.of == 0) return "";
-  const std::optional<double>& measured = seen_[places_.at(run.id())].at.measured[allowance.judged];
+  const std::optional<double>& measured = seen_of(run).at.measured[allowance.judged];
   const std::string value = measured ? fmt::format(" ({:.4f})", *measured) : "";
   return fmt::format("place {} of {} at step {} by {}{}", allowance.place, allowance.of, rule_.rungs[allowance.judged],
                      rule_.measure, value);

@@ -54,6 +54,8 @@ class Halving {
 
   /// Reads the journals that have changed, and judges again.
   void look();
+  /// Reads the journal of one run alone, if it has changed: for has_reached.
+  void look_at(const SweepRun& run);
 
   /// Whether a run is to train further, as far as is known.
   bool may_train(const SweepRun& run) const;
@@ -69,13 +71,14 @@ class Halving {
   std::string standing_of(const SweepRun& run) const;
 
  private:
-  const Allowance& allowance_of(const SweepRun& run) const { return allowances_.at(places_.at(run.id())); }
-
   struct Seen {
     std::string mark;  // of the journal when it was read
     RunAtRungs at;
     bool done = false;
   };
+
+  const Seen& seen_of(const SweepRun& run) const { return seen_[places_.at(run.id())]; }
+  const Allowance& allowance_of(const SweepRun& run) const { return allowances_.at(places_.at(run.id())); }
 
   EarlyStopping rule_;
   const std::vector<SweepRun>& runs_;

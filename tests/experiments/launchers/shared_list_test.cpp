@@ -9,6 +9,7 @@
 #include "experiments/runs/stop_request.h"
 #include "results/run_folder/journal.h"
 #include "tests/experiments/experiment_files.h"
+#include "tests/experiments/read_counter.h"
 #include "tests/temporary_folder.h"
 
 namespace xlm {
@@ -171,6 +172,21 @@ TEST_F(SharedListTest, WorkersOfOtherSchedulersThatWereKilledCountAndThoseBefore
   run();
   EXPECT_THAT(host_.started, ElementsAre(item(1).id(), item(2).id()));
   EXPECT_EQ(read_live_run(folder_of(0)).status, RunStatus::kFailed);
+}
+
+TEST_F(SharedListTest, WhoStopsRunsEarlyReadsAGrowingJournalOnceForEachRunThatIsTaken) {
+  settings_.early_stopping = EarlyStopping{.measure = "valid.loss", .rungs = {5}, .keep = 0.5};
+  list_.items[2].action = SweepAction::kSkip;  // another worker's, which goes on all the time
+  host_.work = [&](const SweepRun& run) {
+    record(item(2), "running");
+    record(run, "done");
+    return 0;
+  };
+  settings_.finished = [&] { record(item(2), "running"); };
+  ReadCounter reads(RunPaths{folder_of(2)}.journal());
+  run();
+  EXPECT_THAT(host_.started, ElementsAre(item(0).id(), item(1).id()));
+  EXPECT_EQ(reads.count(), 2 + 2) << "for the board and the rungs at first, and after each of the two";
 }
 
 TEST_F(SharedListTest, NoRunIsBegunThatWouldNotBeFinishedInTime) {
