@@ -195,7 +195,7 @@ void Scheduler::take_result(const SweepRun& run, std::int64_t pause, int code, b
     board_.holds(run, pause);
     queue_.push_back(&run);
   } else if (status == RunStatus::kDone && code == kStopped) {
-    ended(run, RunStatus::kPreempted, "done, stopped while it was evaluated");
+    ended(run, status, "done, stopped while it was evaluated");
   } else if (status == RunStatus::kDone && code != kDone && now(run).evaluations_left > 0) {
     const std::string how = fmt::format("done, but an evaluation of it failed: its worker ended with code {}", code);
     report_.ended[run.id()] = how;
@@ -203,7 +203,7 @@ void Scheduler::take_result(const SweepRun& run, std::int64_t pause, int code, b
   } else if (has_ended(status) || status == RunStatus::kPreempted) {
     ended(run, status, std::string(name_of(status)));
   } else if (code == kStopped) {
-    ended(run, RunStatus::kPreempted, "stopped before it had begun");
+    ended(run, status, "stopped before it had begun");
   } else {
     note_lost_worker(run, end_of_worker(code, memory_kill));
   }
@@ -347,7 +347,7 @@ bool Scheduler::may_take(const SweepRun& run) {
     return false;
   }
   if (is_stop_requested(run.planned.paths.folder)) {
-    ended(run, RunStatus::kPreempted, "stopped by xlm runs stop");
+    ended(run, status_of(run), "stopped by xlm runs stop");
     return false;
   }
   SweepRun present = now(run);

@@ -25,8 +25,8 @@ std::string worker_text(const ProcessIdentity& holder) {
 
 /// A board's word for a run that has no worker.
 std::string waiting_word(const SweepRun& run) {
-  if (run.status == "new" || run.status == "damaged" || run.status == name_of(RunStatus::kStale)) return run.status;
-  return run.status == name_of(RunStatus::kPreempted) ? "paused" : "waits";
+  const bool has_begun = run.status == name_of(RunStatus::kStale) || run.status == name_of(RunStatus::kPreempted);
+  return has_begun || run.status == "new" || run.status == "damaged" ? run.status : "waits";
 }
 
 std::string listed(const std::map<std::string, std::size_t>& counts) {
@@ -125,14 +125,15 @@ bool SweepWatch::look_at(Open& open) {
   xlm::look_at(now, false);
   open.seen = now.action == SweepAction::kWait ? "" : mark;
   const auto name = std::find(kRunStatusNames.begin(), kRunStatusNames.end(), now.status);  // none: new or damaged
-  const auto status = static_cast<RunStatus>(name - kRunStatusNames.begin());
-  const bool lost = name != kRunStatusNames.end() && has_ended(status) && status != RunStatus::kDone;
+  const auto status =
+      name == kRunStatusNames.end() ? RunStatus::kQueued : static_cast<RunStatus>(name - kRunStatusNames.begin());
+  const bool lost = has_ended(status) && status != RunStatus::kDone;
   if (now.action == SweepAction::kSkip || lost) {  // a run that is done may lack evaluations
     board_.ended(run, status, now.status);
     return true;
   }
   if (now.action == SweepAction::kRun && stop) {
-    board_.ended(run, RunStatus::kPreempted, "stopped by xlm runs stop");
+    board_.ended(run, status, "stopped by xlm runs stop");
     return true;
   }
   if (now.action == SweepAction::kWait) {

@@ -49,8 +49,7 @@ void SweepBoard::set(const SweepRun& run, BoardState state, const std::string& s
 }
 
 void SweepBoard::ended(const SweepRun& run, RunStatus status, const std::string& how) {
-  const bool stopped = status == RunStatus::kPreempted;
-  set(run, BoardState::kEnded, stopped ? "stopped" : std::string(name_of(status)), "");
+  set(run, BoardState::kEnded, std::string(name_of(status)), "");
   BoardRow& row = row_of(run);
   row.failed = status == RunStatus::kFailed || status == RunStatus::kDiverged;
   row.progress = read_progress(run.planned.paths.journal());

@@ -168,7 +168,7 @@ void look_at_folder(SweepRun& planned, bool retry) {
       planned.reason = fmt::format("its worker is gone, {}", next);
       break;
     case RunStatus::kPreempted:
-      planned.reason = fmt::format("was stopped, {}", next);
+      planned.reason = fmt::format("preempted, {}", next);
       break;
     case RunStatus::kPruned:
       planned.reason = fmt::format("was pruned, {}", next);

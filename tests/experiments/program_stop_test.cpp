@@ -44,6 +44,20 @@ TEST_F(ProgramTest, ARunThatWaitsIsNotBegunOnceItIsStopped) {
   EXPECT_EQ(begun, 2U);
 }
 
+TEST_F(ProgramTest, AStoppedRunIsPreemptedInEveryCommand) {
+  write_sweep("sweep: {grid: {seed: [1]}}\n");
+  write_file(hold(), "");
+  BackgroundProgram sweep = start({"sweep", "sweep.yaml"});
+  until([&] { return count_running() == 1; });
+  sweep.kill(SIGTERM);
+  EXPECT_THAT(sweep.wait().out, HasSubstr("  preempted\n"));
+  const std::string id = run_folders().front().filename().string();
+  EXPECT_THAT(run({"sweep", "sweep.yaml", "--dry-run"}).out, HasSubstr("  preempted, goes on from step 3\n"));
+  EXPECT_THAT(run({"runs", "watch", "sweep.yaml", "--once"}).out, HasSubstr("  preempted\n"));
+  EXPECT_THAT(run({"runs", "ls"}).out, HasSubstr("  preempted "));
+  EXPECT_THAT(run({"runs", "show", id}).out, HasSubstr("preempted"));
+}
+
 TEST_F(ProgramTest, WhatHasEndedOrIsNotThereCannotBeStopped) {
   write_sweep("sweep: {grid: {seed: [1]}}\n");
   EXPECT_EQ(run({"sweep", "sweep.yaml"}).code, kDone);

@@ -75,6 +75,13 @@ TEST(ResultsDocs, NameEveryColumn) {
   }
 }
 
+TEST(ResultsDocs, TheGlossarySaysWhatEveryStatusMeans) {
+  const std::string glossary = read_file(fs::path(XLM_SOURCE_DIR) / "docs" / "glossary.md");
+  for (const std::string_view status : kRunStatusNames) {
+    EXPECT_THAT(glossary, HasSubstr("\n| " + std::string(status) + " | ")) << status;
+  }
+}
+
 TEST(ResultsDocs, ExampleStatementsRun) {
   const std::string text = docs();
   Store store = Store::in_memory();

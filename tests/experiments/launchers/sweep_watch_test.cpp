@@ -130,6 +130,16 @@ TEST_F(SweepWatchTest, TheBoardSaysWhoHasARunAndWhoWaits) {
   EXPECT_EQ(json["workers"][1]["reason"], "Resources");
 }
 
+TEST_F(SweepWatchTest, TheBoardCallsARunThatIsStoppedWhatItIs) {
+  end(0, "preempted");
+  EXPECT_EQ(SweepWatch(runs_, settings_).json()["runs"][0]["status"], "preempted");
+  for (const SweepRun& run : runs_) request_stop(run.planned.paths.folder);
+  const Json stopped = SweepWatch(runs_, settings_).json();
+  EXPECT_EQ(stopped["ended"], 2) << "nobody begins them";
+  EXPECT_EQ(stopped["runs"][0]["status"], "preempted");
+  EXPECT_EQ(stopped["runs"][1]["status"], "queued");
+}
+
 TEST_F(SweepWatchTest, WhoOnlyLooksOnStaysWhenNobodyIsLeft) {
   settings_.stay = true;
   workers_->clear();
