@@ -144,6 +144,7 @@ class TableBuilder {
     mark_best(table_, samples_);
     notes_.unmet = unmet_;
     notes_.own = description_.notes;
+    notes_.paper_size = description_.paper_size;
     describe_runs();
     table_.shown = what_cells_show(table_, description_.also);
     table_.best = what_is_best(table_);

@@ -186,7 +186,11 @@ std::vector<std::string> table_notes(const Table& table, const TableNotes& notes
   const auto add = [&](const std::string& line) {
     if (!line.empty()) lines.push_back(line);
   };
-  if (table.has_printed) add("[…] is the value that the paper prints.");
+  if (table.has_printed) {
+    add(notes.paper_size
+            ? "[…] is the value that the paper prints."
+            : "[…] is the value that the paper prints, for its own sizes and not for those of the runs here.");
+  }
   add(seeds_note(table));
   add(verdict_note(table));
   if (!notes.length.empty()) {

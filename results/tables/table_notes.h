@@ -22,6 +22,7 @@ struct TableNotes {
   std::string mixed_over;          // what they should differ in
   std::set<std::string> mixed_in;  // and what they differ in beside it
   std::vector<std::string> lost;   // cells with runs that ended worse than guessing
+  bool paper_size = true;          // printed values are of runs of the same size
   std::string unmet;               // why the table has no runs at all
   std::string length;              // how long the runs train, where they are smaller than the paper's
   std::string paper_length;        // and those of the paper

@@ -74,6 +74,17 @@ TEST_F(TableOfARecipe, SaysHowLongSmallerRunsTrainBesideThePapers) {
                                                  "tokens) in the paper."));
 }
 
+TEST_F(TableOfARecipe, SaysThatPrintedValuesAreOfThePapersSizeWhereTheRunsAreNot) {
+  TableDescription description = described(kTable);
+  EXPECT_THAT(table(description).notes, Contains("[…] is the value that the paper prints."));
+  description.paper_size = false;
+  const Table smaller = table(description);
+  for (const TableFormat format : {TableFormat::kText, TableFormat::kMarkdown, TableFormat::kLatex}) {
+    EXPECT_THAT(render_table(smaller, format, 0),
+                HasSubstr("is the value that the paper prints, for its own sizes and"));
+  }
+}
+
 // A step of windows that overlap scores less than it reads: T + (W − 1)(T − O) predictions of each of its sequences,
 // which is what train.block is when a run is made (Gpt2Options::complete).
 TEST_F(TableOfARecipe, TokensOfWindowsThatOverlapAreThoseThatAreScored) {
