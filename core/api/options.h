@@ -217,10 +217,8 @@ struct EvalOptions {
              .later = true,
              .of_weights = false},
             max_windows);
-    v.field({.name = "select",
-             .help = "which weights become the model: the last, or the best on validation",
-             .of_weights = false},
-            select, kSelectNames);
+    v.field({.name = "select", .help = "which weights become the model: the last, or the best on validation"}, select,
+            kSelectNames);
   }
 };
 

@@ -32,7 +32,7 @@ enum class Completeness { kRun, kModel };
 RunOptions read_run_options(const Yaml& given, Completeness completeness = Completeness::kRun);
 
 /// Whether an option says how a text is fed to weights that are there already, or in which precision that is computed:
-/// eval.*, train.block, a model's windows; train.precision, train.tf32. What the others say was decided by training.
+/// eval.* but eval.select, train.block, a model's windows; train.precision, train.tf32. What the others say was decided by training.
 bool is_evaluation_setting(const OptionEntry& entry);
 
 /// Reads config.yaml of a model folder and lays `overrides` (KEY=VALUE of options that weights do not fix) over it.

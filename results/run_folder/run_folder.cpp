@@ -30,6 +30,9 @@ bool differs_from_unsaid(const std::string& key, const Json& value) {
   return key.starts_with("eval.") && value.is_number() && value != 0;
 }
 
+/// What earlier programs took for a setting of evaluations: training alone looks at it.
+constexpr const char* kOfTraining = "eval.select";
+
 /// Nested maps become dotted keys; lists stay values.
 void flatten(const Json& value, const std::string& prefix, std::vector<std::pair<std::string, Json>>& out) {
   for (const auto& [key, item] : value.items()) {
@@ -177,6 +180,7 @@ class Assembler {
     evaluation.final = record.value("final", false);
     if (record.contains("settings") && record["settings"].is_object()) {
       evaluation.settings = with_precision(record["settings"]);
+      evaluation.settings.erase(kOfTraining);
     }
     if (record.contains("values")) add_numbers(record, evaluation.values);
     for (const char* name : {"tokens", "loss", "seconds"}) {
@@ -189,6 +193,7 @@ class Assembler {
   void add_wanted(const Json& record) {
     WantedEvaluation wanted{.split = record.at("split").get<std::string>(), .changes = {}};
     flatten(record.at("changes"), "", wanted.changes);
+    std::erase_if(wanted.changes, [](const auto& change) { return change.first == kOfTraining; });
     std::sort(wanted.changes.begin(), wanted.changes.end());
     const bool known = std::find(run_.wanted.begin(), run_.wanted.end(), wanted) != run_.wanted.end();
     if (!known) run_.wanted.push_back(std::move(wanted));

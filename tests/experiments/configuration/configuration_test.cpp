@@ -166,6 +166,7 @@ TEST(Configuration, ModelFolderNeedsItsModelAlone) {
   EXPECT_EQ(options.train.block, 32);
   EXPECT_EQ(options.device, "cpu");
   EXPECT_THROW(read_model_folder(folder.path(), {"model.span=8"}), UsageError);
+  EXPECT_THROW(read_model_folder(folder.path(), {"eval.select=best"}), UsageError) << "training has chosen";
   EXPECT_THROW(read_model_folder(folder.path() / "none", {}), DataError);
 }
 

@@ -80,6 +80,7 @@ TEST_F(SweepEvaluationsTest, NameTheirDataFromEverywhere) {
 TEST_F(SweepEvaluationsTest, ThatCannotBeMadeAreRefusedWithTheirLine) {
   EXPECT_THAT(refusal("evaluate:\n  - {model.overlap: 1}\n  - {model.width: 4}\n"),
               AllOf(HasSubstr("sweep.yaml:3"), HasSubstr("'model.width' is nothing that an evaluation can change")));
+  EXPECT_THAT(refusal("evaluate: {eval.select: last}\n"), HasSubstr("nothing that an evaluation can change"));
   EXPECT_THAT(refusal("evaluate: {model.overlp: 1}\n"), HasSubstr("did you mean 'model.overlap'"));
   EXPECT_THAT(refusal("evaluate:\n  model.overlap: [1, 8]\n"),
               AllOf(HasSubstr("sweep.yaml:2"), HasSubstr("must be less than model.window")));
