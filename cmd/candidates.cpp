@@ -117,15 +117,19 @@ std::vector<Candidate> words_of_help(const std::string& help) {
   return words;
 }
 
-/// Options of every model; of a command that reads a model that is there, those that may be changed then.
+/// Options of every model; of a command that uses weights that are there, those that make a difference then.
 std::vector<OptionEntry> configuration_entries(const Line& line) {
   std::vector<OptionEntry> entries;
   std::set<std::string> seen;
-  const std::string& name = line.command->get_name();
-  const bool of_weights = name == "train" || name == "sweep";
+  const auto* const use = std::find(kWeightsUseNames.begin(), kWeightsUseNames.end(), line.command->get_name());
   for (std::size_t i = 0; i < model_types().size(); ++i) {
-    for (const OptionEntry& entry : option_entries(default_run_options(i))) {
-      if (!of_weights && entry.of_weights && entry.key != "device") continue;
+    const RunOptions defaults = default_run_options(i);
+    for (const OptionEntry& entry : option_entries(defaults)) {
+      if (use != kWeightsUseNames.end() &&
+          !makes_a_difference(entry, static_cast<WeightsUse>(use - kWeightsUseNames.begin()),
+                              defaults.model.scheme())) {
+        continue;
+      }
       if (seen.insert(entry.key + entry.range).second) entries.push_back(entry);
     }
   }

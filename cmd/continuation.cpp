@@ -40,7 +40,7 @@ SampleJob job_of(const std::string& run, const Continuations& continuations, con
                  const GlobalOptions& global) {
   const LocatedModel place = locate_model(run, global.runs);
   SampleJob job{.model = place.model,
-                .options = read_model_folder(place.model, options.overrides),
+                .options = read_model_folder(place.model, options.overrides, WeightsUse::kContinuation),
                 .prompt = "",
                 .tokens = continuations.description.tokens};
   job.options.data.path = evaluation_data(options.data, place);

@@ -47,7 +47,7 @@ std::string eval_as_text(const std::string& model, const Evaluation& evaluation)
 int run_eval(const EvaluationTarget& target, const GlobalOptions& global) {
   target.check();
   const LocatedModel place = locate_model(target.model, global.runs);
-  RunOptions options = evaluation_options(place, target.overrides);
+  RunOptions options = evaluation_options(place, target.overrides, WeightsUse::kEval);
   options.data.path = evaluation_data(target.data, place);
   std::unique_ptr<Progress> bar;
   const auto show = [&](double done, double total) {

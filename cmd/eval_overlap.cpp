@@ -199,7 +199,7 @@ std::string explanation(const Row& row, const Counts& counts, bool state) {
 int run_eval_overlap(const EvalOverlapOptions& command, const GlobalOptions& global) {
   command.target.check();
   const LocatedModel place = locate_model(command.target.model, global.runs);
-  RunOptions options = evaluation_options(place, command.target.overrides);
+  RunOptions options = evaluation_options(place, command.target.overrides, WeightsUse::kEvalOverlap);
   options.data.path = evaluation_data(command.target.data, place);
   std::vector<EvaluationRequest> requests;
   std::vector<std::pair<std::int64_t, std::int64_t>> shapes;

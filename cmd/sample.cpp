@@ -96,7 +96,7 @@ int run_sample(const SampleOptions& options, const GlobalOptions& global) {
   check(options);
   const LocatedModel place = locate_model(options.model, global.runs);
   SampleJob job{.model = place.model,
-                .options = read_model_folder(place.model, overrides_of(options, place.model)),
+                .options = read_model_folder(place.model, overrides_of(options, place.model), WeightsUse::kSample),
                 .prompt = prompt_of(options),
                 .tokens = options.tokens,
                 .temperature = options.temperature,

@@ -54,7 +54,7 @@ std::string shown_groups(const Segmented& segmented, const Terminal& terminal) {
 
 int run_segment(const SegmentCommand& command, const GlobalOptions& global) {
   const LocatedModel place = locate_model(command.model, global.runs);
-  const RunOptions options = evaluation_options(place, command.overrides);
+  const RunOptions options = evaluation_options(place, command.overrides, WeightsUse::kSegment);
   const Segmented segmented = core().segment({.model = place.model, .options = options, .text = chosen_text(command)});
   const double shortening =
       static_cast<double>(segmented.tokens) / static_cast<double>(std::max<std::int64_t>(1, segmented.boundaries));

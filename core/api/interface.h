@@ -115,7 +115,7 @@ enum class TrainOutcome { kDone, kStopped };
 
 struct EvalJob {
   fs::path model;      // a model folder
-  RunOptions options;  // model, eval, device and of train block, precision, tf32 and threads are used
+  RunOptions options;  // model, eval, device, seed and of train block, precision, tf32 and threads are used
   std::string split = "test";
 };
 
@@ -142,8 +142,10 @@ struct Passage {
 
 /// A continuation that is asked for.
 struct SampleJob {
-  fs::path model;      // a model folder
-  RunOptions options;  // model, eval, device, train.threads and seed are used; data where a passage is the prompt
+  fs::path model;  // a model folder
+  // Of these model, device, seed, eval.context and of train block, tf32 and threads are used; data where a passage is
+  // the prompt.
+  RunOptions options;
   std::string prompt;
   std::optional<Passage> passage = std::nullopt;  // of options.data, in place of `prompt`
   std::int64_t tokens = 0;

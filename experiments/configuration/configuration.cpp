@@ -174,6 +174,27 @@ Yaml foreign_model(const fs::path& config) {
   return tree;
 }
 
+/// Throws UsageError where `assignment` is no KEY=VALUE of an option that makes a difference to `use`.
+void check_changeable(const std::string& assignment, std::size_t model, WeightsUse use, const fs::path& source) {
+  const std::size_t equals = assignment.find('=');
+  if (equals == std::string::npos) throw UsageError(fmt::format("'{}' is not KEY=VALUE", assignment));
+  const std::string key = assignment.substr(0, equals);
+  const RunOptions defaults = default_run_options(model);
+  std::vector<std::string> counting;
+  bool of_weights = true;
+  for (const OptionEntry& entry : option_entries(defaults)) {
+    if (makes_a_difference(entry, use, defaults.model.scheme())) counting.push_back(entry.key);
+    if (entry.key == key) of_weights = entry.of_weights;
+  }
+  if (std::find(counting.begin(), counting.end(), key) != counting.end()) return;
+  if (of_weights) {
+    throw UsageError(fmt::format("'{}' cannot be changed here: the weights were made with what {} says\nwhat can: {}",
+                                 key, source.string(), join(counting, ", ")));
+  }
+  throw UsageError(fmt::format("'{}' changes nothing in xlm {} with a model of type {}\nleave it out; what counts: {}",
+                               key, name_of(use), defaults.model.type(), join(counting, ", ")));
+}
+
 }  // namespace
 
 void visit_options(RunOptions& options, OptionVisitor& v) {
@@ -232,7 +253,7 @@ RunOptions read_run_options(const Yaml& given, Completeness completeness) {
 
 bool is_evaluation_setting(const OptionEntry& entry) { return entry.affects_result && !entry.of_weights; }
 
-RunOptions read_model_folder(const fs::path& folder, const std::vector<std::string>& overrides) {
+RunOptions read_model_folder(const fs::path& folder, const std::vector<std::string>& overrides, WeightsUse use) {
   const fs::path file = folder / "config.yaml";
   const fs::path shape = folder / "config.json";
   const bool foreign = fs::is_regular_file(shape);
@@ -242,19 +263,8 @@ RunOptions read_model_folder(const fs::path& folder, const std::vector<std::stri
   Yaml tree = fs::is_regular_file(file) ? read_yaml(file) : foreign_model(shape);
   if (foreign && default_model_options(chosen_model(tree)).pretrained())
     tree.set("model.pretrained", from_json(folder.string(), "model"));
-  std::vector<std::string> free;
-  for (const OptionEntry& entry : option_entries(default_run_options(chosen_model(tree)))) {
-    if (!entry.of_weights) free.push_back(entry.key);
-  }
   for (const std::string& assignment : overrides) {
-    if (assignment.find('=') == std::string::npos) {
-      throw UsageError(fmt::format("'{}' is not KEY=VALUE", assignment));
-    }
-    const std::string key = assignment.substr(0, assignment.find('='));
-    if (std::find(free.begin(), free.end(), key) == free.end()) {
-      throw UsageError(fmt::format("'{}' cannot be changed here: the weights were made with what {} says\nwhat can: {}",
-                                   key, (foreign ? shape : file).string(), join(free, ", ")));
-    }
+    check_changeable(assignment, chosen_model(tree), use, foreign ? shape : file);
     apply_override(tree, assignment);
   }
   RunOptions options = read_run_options(tree, Completeness::kModel);

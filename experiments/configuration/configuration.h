@@ -10,6 +10,7 @@
 #include "base/yaml.h"
 #include "core/api/interface.h"
 #include "core/api/model_list.h"
+#include "experiments/configuration/weights_use.h"
 
 namespace xlm {
 
@@ -32,12 +33,14 @@ enum class Completeness { kRun, kModel };
 RunOptions read_run_options(const Yaml& given, Completeness completeness = Completeness::kRun);
 
 /// Whether an option says how a text is fed to weights that are there already, or in which precision that is computed:
-/// eval.* but eval.select, train.block, a model's windows; train.precision, train.tf32. What the others say was decided by training.
+/// eval.* but eval.select, train.block, a model's windows; train.precision, train.tf32. What the others say was decided
+/// by training.
 bool is_evaluation_setting(const OptionEntry& entry);
 
-/// Reads config.yaml of a model folder and lays `overrides` (KEY=VALUE of options that weights do not fix) over it.
-/// Throws DataError when there is none, UsageError as above.
-RunOptions read_model_folder(const fs::path& folder, const std::vector<std::string>& overrides);
+/// Reads config.yaml of a model folder and lays `overrides` (KEY=VALUE of options that make a difference to `use`) over
+/// it. Throws DataError when there is none, UsageError as above and for what makes none.
+RunOptions read_model_folder(const fs::path& folder, const std::vector<std::string>& overrides,
+                             WeightsUse use = WeightsUse::kAnything);
 
 /// All options with their values, as config.yaml of a run folder and --print-config show them.
 Yaml resolved(const RunOptions& options);

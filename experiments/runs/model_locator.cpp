@@ -84,15 +84,15 @@ LocatedModel locate_model(const std::string& text, const fs::path& runs, ModelTe
   return {given, "", text};
 }
 
-RunOptions evaluation_options(const LocatedModel& place, const std::vector<std::string>& overrides) {
-  if (place.run.empty()) return read_model_folder(place.model, overrides);
+RunOptions evaluation_options(const LocatedModel& place, const std::vector<std::string>& overrides, WeightsUse use) {
+  if (place.run.empty()) return read_model_folder(place.model, overrides, use);
   std::vector<std::string> all;
   const Yaml run = read_yaml(RunPaths{place.run}.config());
   for (const char* key : {"train.precision", "train.tf32"}) {
     if (const Yaml* own = find_path(run, key)) all.push_back(fmt::format("{}={}", key, own->scalar));
   }
   all.insert(all.end(), overrides.begin(), overrides.end());
-  RunOptions options = read_model_folder(place.model, all);
+  RunOptions options = read_model_folder(place.model, all, use);
   // A model that samples draws what it drew in its own evaluation.
   if (const Yaml* seed = find_path(run, "seed")) parse_integer(seed->scalar, options.seed);
   return options;

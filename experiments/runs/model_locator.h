@@ -7,6 +7,7 @@
 
 #include "base/files.h"
 #include "core/api/interface.h"
+#include "experiments/configuration/weights_use.h"
 
 namespace xlm {
 
@@ -25,6 +26,7 @@ LocatedModel locate_model(const std::string& text, const fs::path& runs, ModelTe
 
 /// The options of its model folder in the precision of its run (train.precision, train.tf32), with `overrides` over
 /// both, and with its seed. A model folder alone says neither: float32, and seed 1. Throws as read_model_folder.
-RunOptions evaluation_options(const LocatedModel& place, const std::vector<std::string>& overrides);
+RunOptions evaluation_options(const LocatedModel& place, const std::vector<std::string>& overrides,
+                              WeightsUse use = WeightsUse::kAnything);
 
 }  // namespace xlm

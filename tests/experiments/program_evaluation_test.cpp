@@ -154,6 +154,8 @@ TEST_F(ProgramTest, EvalOverlapRecordsWhatEvalDoes) {
   ASSERT_EQ(run({"train", "run.yaml"}).code, kDone);
   const fs::path made = run_folders().front();
   const std::string id = made.filename().string();
+  EXPECT_THAT(run({"eval-overlap", id, "--window", "8", "model.window=4"}).err,
+              HasSubstr("'model.window' changes nothing in xlm eval-overlap"));
   const std::vector<std::string> ask{"eval-overlap", id, "--window", "8", "--overlap", "4"};
   const ProgramResult text = run(ask);
   ASSERT_EQ(text.code, kDone) << text.err;
@@ -184,6 +186,13 @@ TEST_F(ProgramTest, EvalRefusesAWrongSplitOrKey) {
   EXPECT_EQ(split.code, kUsage);
   EXPECT_THAT(split.err, HasSubstr("did you mean 'test'"));
   EXPECT_EQ(run({"eval", id, "model.span=3"}).code, kUsage);
+  EXPECT_EQ(run({"eval", id, "eval.select=last"}).code, kUsage);
+  const ProgramResult useless = run({"eval", id, "eval.context=64"});
+  EXPECT_EQ(useless.code, kUsage);
+  EXPECT_THAT(useless.err,
+              HasSubstr("'eval.context' changes nothing in xlm eval with a model of type adaptive-span\n"
+                        "leave it out; what counts: train.block, train.precision, train.threads, train.tf32, "
+                        "eval.batch, device"));
   EXPECT_EQ(run({"eval", id, "--data", "nowhere"}).code, kBadData);
 }
 
@@ -259,6 +268,7 @@ TEST_F(ProgramTest, ContinuationsAreThoseOfEveryRowsModelSideBySide) {
   EXPECT_EQ(beyond.code, kBadData);
   EXPECT_THAT(beyond.err, HasSubstr("no document 3"));
   EXPECT_EQ(run({"continuation", "sweep.yaml", "model.span=7"}).code, kUsage) << "weights have their span";
+  EXPECT_THAT(run({"continuation", "sweep.yaml", "eval.batch=7"}).err, HasSubstr("nothing in xlm continuation"));
 }
 
 }  // namespace

@@ -39,6 +39,16 @@ TEST_F(SampleCommand, TakesThePromptFromWhereverATextComes) {
   EXPECT_EQ(sample("--prompt 'Begun, 2 ' --clean text8").out, " begun two ab ab \n") << "words stay apart";
 }
 
+TEST_F(SampleCommand, RefusesSettingsThatChangeNothing) {
+  for (const char* setting : {"train.precision=bfloat16", "eval.batch=2", "eval.select=best", "optimizer.lr=1"}) {
+    const ProgramResult refused = sample(std::string("--prompt x ") + setting);
+    EXPECT_EQ(refused.code, kUsage) << setting;
+    EXPECT_THAT(refused.err, HasSubstr(": train.block, train.threads, train.tf32, device")) << setting;
+    EXPECT_EQ(refused.out, "");
+  }
+  EXPECT_EQ(sample("--prompt x train.block=4 train.threads=1 device=cpu").code, kDone);
+}
+
 TEST_F(SampleCommand, SegmentTakesATextFromWhereverItComes) {
   const auto segment = [&](const std::string& more, const std::string& before = "") {
     return shell(folder_.path(), fmt::format("{} '{}' segment {} {}", before, XLM_FAKE_BINARY, id_, more));

@@ -111,6 +111,7 @@ TEST_F(ProgramTest, CompletionKnowsCommandsOptionsKeysAndTheirValues) {
   EXPECT_EQ(complete({"train", "run.yaml", "optimizer.type=ada"}), "optimizer.type=adagrad\noptimizer.type=adam\n");
   EXPECT_THAT(complete({"eval", "some-run", "eval."}), AllOf(HasSubstr("eval.batch="), Not(HasSubstr("eval.select"))));
   EXPECT_EQ(complete({"eval", "some-run", "optimizer.lr"}), "") << "decided by training";
+  EXPECT_EQ(complete({"sample", "some-run", "train.p"}), "") << "of no use there";
   EXPECT_EQ(complete({"table", "t.yaml", "--format", "la"}), "latex\n");
   EXPECT_EQ(complete({"figure", "t.yaml", "--format", "svg,p"}), "svg,pdf\nsvg,png\n");
   EXPECT_THAT(complete({"prepare-data", "text"}), AllOf(HasSubstr("text8\t"), HasSubstr("text\t")));
