@@ -1,6 +1,7 @@
 // Model folders.
 #include "core/models/model_folder.h"
 
+#include <array>
 #include <map>
 #include <set>
 
@@ -8,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "base/sha256.h"
 #include "core/models/capabilities.h"
 #include "datasets/tokens/bpe.h"
 
@@ -20,6 +22,19 @@ constexpr const char* kPickled = "pytorch_model.bin";
 constexpr const char* kConfig = "config.yaml";
 constexpr const char* kVocabulary = "vocab.json";
 constexpr const char* kMerges = "merges.txt";
+constexpr std::array kHashedWithWeights{kVocabulary, kMerges};
+
+/// Under which name the metadata of the weights have the hash of a file beside them.
+std::string hash_key(const std::string& file) { return "xlm.sha256." + file; }
+
+/// Throws DataError where the vocabulary is another than the weights were saved with. Earlier programs did not say.
+void check_vocabulary(const fs::path& folder, const std::map<std::string, std::string>& metadata) {
+  for (const char* name : kHashedWithWeights) {
+    const auto hash = metadata.find(hash_key(name));
+    if (hash == metadata.end() || !fs::exists(folder / name) || sha256_file(folder / name) == hash->second) continue;
+    throw DataError(fmt::format("{} is corrupt: it is not what {} was saved with", (folder / name).string(), kWeights));
+  }
+}
 
 /// Which file holds which tensor, as an index of shards says.
 std::map<std::string, std::string> read_index(const fs::path& file) {
@@ -114,7 +129,9 @@ NamedTensors read_model_weights(const fs::path& folder) {
                     "M.from_pretrained('{0}').save_pretrained('{0}', safe_serialization=True)\"",
                     folder.string(), kPickled));
   }
-  return read_safetensors(folder / kWeights).tensors;
+  TensorFile file = read_safetensors(folder / kWeights);
+  check_vocabulary(folder, file.metadata);
+  return std::move(file.tensors);
 }
 
 void write_model_folder(const fs::path& folder, const LanguageModel& model, const Vocabulary& vocabulary,
@@ -127,7 +144,11 @@ void write_model_folder(const fs::path& folder, const LanguageModel& model, cons
     for (const auto& [name, content] : shares->companion_files()) write_file(folder / name, content);
     for (auto& [name, tensor] : weights) name = shares->stored_name(name);
   }
-  write_safetensors(folder / kWeights, weights, {{"format", "pt"}});
+  std::map<std::string, std::string> metadata{{"format", "pt"}};
+  for (const char* name : kHashedWithWeights) {
+    if (fs::exists(folder / name)) metadata[hash_key(name)] = sha256_file(folder / name);
+  }
+  write_safetensors(folder / kWeights, weights, metadata);
 }
 
 LoadedModel load_model_folder(const fs::path& folder, const ModelOptions& options, const Vocabulary* otherwise) {

@@ -10,8 +10,8 @@
 
 namespace xlm {
 
-/// Writes all files of a model folder, each atomically, the weights last. `merges`: the text of merges.txt where the
-/// vocabulary is of byte-pair encoding.
+/// Writes all files of a model folder, each atomically, the weights last, with the hash of the vocabulary. `merges`:
+/// the text of merges.txt where the vocabulary is of byte-pair encoding.
 void write_model_folder(const fs::path& folder, const LanguageModel& model, const Vocabulary& vocabulary,
                         const std::string& config_yaml, const std::string& merges = "");
 
@@ -33,7 +33,8 @@ void initialize_from(LanguageModel& model, const fs::path& folder, const Vocabul
 void load_pretrained(LanguageModel& model, const fs::path& folder);
 
 /// All tensors of model.safetensors, or of the files that model.safetensors.index.json names. Throws DataError where
-/// there are none, where a file of the index is missing or holds other tensors than the index says.
+/// there are none, where a file of the index is missing or holds other tensors than the index says, and where the
+/// vocabulary beside them is not the one that write_model_folder saved with them.
 NamedTensors read_model_weights(const fs::path& folder);
 
 }  // namespace xlm

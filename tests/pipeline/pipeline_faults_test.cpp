@@ -127,9 +127,9 @@ TEST_F(Pipeline, CorruptAndMissingInputsHaveTheDocumentedCodes) {
   weights.replace(weights.size() - 64, 4, "\xff\xff\xff\x7f");  // NaN
   write_file(not_finite, weights);
   EXPECT_THAT(xlm({"eval", "not-finite", "--data", "data"}).err, HasSubstr("does not have the hash it was saved with"));
-  const std::string hash = "xlm.sha256";
+  const std::string hash = "\"xlm.sha256\"";
   ASSERT_NE(weights.find(hash), std::string::npos);
-  weights.replace(weights.find(hash), hash.size(), "no.hash...");  // as other programs save them
+  weights.replace(weights.find(hash), hash.size(), "\"no.hash...\"");  // as other programs save them
   write_file(not_finite, weights);
   EXPECT_THAT(xlm({"eval", "not-finite", "--data", "data"}).err, HasSubstr("values that are not finite"));
   EXPECT_THAT(xlm({"eval", "not-finite", "--data", "data", "word"}).err, HasSubstr("'word' is not KEY=VALUE"));

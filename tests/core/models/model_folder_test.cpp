@@ -1,0 +1,59 @@
+// Model folders whose vocabulary is damaged, or was written when nobody looked.
+#include "core/models/model_folder.h"
+
+#include <gmock/gmock.h>
+
+#include "base/error.h"
+#include "core/api/adaptive_span_options.h"
+#include "tests/temporary_folder.h"
+
+namespace xlm {
+namespace {
+
+using ::testing::HasSubstr;
+
+class ModelFolder : public ::testing::Test {
+ protected:
+  void write(const Vocabulary& vocabulary, const std::string& merges = "") {
+    write_model_folder(folder_.path(), *make_model(options_, vocabulary), vocabulary, "model: {}\n", merges);
+  }
+
+  std::string complaint() const {
+    try {
+      load_model_folder(folder_.path(), options_);
+    } catch (const DataError& error) {
+      return error.what();
+    }
+    return "";
+  }
+
+  TemporaryFolder folder_;
+  ModelOptions options_{AdaptiveSpanOptions{.width = 8, .heads = 2, .feed_forward = 8, .layers = 1, .span = 8}};
+};
+
+TEST_F(ModelFolder, WhoseSymbolsHaveChangedPlacesIsCorrupt) {
+  write({.symbols = {"a", "b", "c"}});
+  EXPECT_EQ(complaint(), "");
+  write_file(folder_.path() / "vocab.json", vocabulary_json({.symbols = {"b", "a", "c"}}));
+  EXPECT_THAT(complaint(), HasSubstr("vocab.json is corrupt: it is not what model.safetensors was saved with"));
+}
+
+TEST_F(ModelFolder, WhoseMergesHaveChangedIsCorrupt) {
+  write({.unit = Vocabulary::Unit::kBpe, .symbols = {"a", "b", "ab"}}, "#version: 0.2\na b\n");
+  EXPECT_NO_THROW(read_model_weights(folder_.path()));
+  write_file(folder_.path() / "merges.txt", "#version: 0.2\nb a\n");
+  EXPECT_THROW(read_model_weights(folder_.path()), DataError);
+  fs::remove(folder_.path() / "merges.txt");
+  EXPECT_NO_THROW(read_model_weights(folder_.path())) << "whoever wants them says that they are not there";
+}
+
+TEST_F(ModelFolder, OfAnEarlierProgramSaysNothingOfItsVocabulary) {
+  write({.symbols = {"a", "b", "c"}});
+  const fs::path weights = folder_.path() / "model.safetensors";
+  write_safetensors(weights, read_safetensors(weights).tensors, {{"format", "pt"}});
+  write_file(folder_.path() / "vocab.json", vocabulary_json({.symbols = {"b", "a", "c"}}));
+  EXPECT_EQ(complaint(), "");
+}
+
+}  // namespace
+}  // namespace xlm
