@@ -131,7 +131,8 @@ std::optional<RunEvaluation> find_evaluation(const EvaluationRequest& request, c
   return known;
 }
 
-fs::path record_evaluation(const EvaluationRequest& request, Evaluation evaluation, const fs::path& runs) {
+fs::path record_evaluation(const EvaluationRequest& request, Evaluation evaluation, const fs::path& runs,
+                           const std::function<void(const Run& run)>& before) {
   const PreparedSummary data = summarize_prepared(request.options.data.path);
   fs::path folder = folder_of(request, data, runs);
   if (request.place.run.empty() && !fs::exists(folder)) make_measured_run(folder, request, data);
@@ -147,6 +148,11 @@ fs::path record_evaluation(const EvaluationRequest& request, Evaluation evaluati
   evaluation.final = std::none_of(run.evaluations.begin(), run.evaluations.end(), stays_main);
   Json record = evaluation_record(evaluation);
   record["settings"] = settings;
+  if (before) {
+    Json next = record;
+    next.update({{"type", "evaluation"}, {"time", wall_seconds()}});
+    before(read_run_with(folder, next));
+  }
   Journal journal(RunPaths{folder}.journal());
   if (own && !evaluation.trace.values.empty()) journal.append("trace", trace_record(evaluation));
   journal.append("evaluation", record, true);

@@ -2,6 +2,7 @@
 // finds them again.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -30,7 +31,9 @@ std::optional<RunEvaluation> find_evaluation(const EvaluationRequest& request, c
 /// model, on whichever data it was made. A model folder that no run trained has a run folder "eval-MODEL-DATASET-HASH",
 /// made on first use, for each data that it is measured on. Where the journal has no final
 /// evaluation of the split with the run's own settings, or this one takes its place, this one counts as final. Its step
-/// is that whose weights became the model. Returns the folder.
-fs::path record_evaluation(const EvaluationRequest& request, Evaluation evaluation, const fs::path& runs);
+/// is that whose weights became the model. `before` is shown the run as it is then, before the journal says so: where
+/// it throws, nothing is recorded. Returns the folder.
+fs::path record_evaluation(const EvaluationRequest& request, Evaluation evaluation, const fs::path& runs,
+                           const std::function<void(const Run& run)>& before = nullptr);
 
 }  // namespace xlm

@@ -270,7 +270,6 @@ RunReport do_evaluations(const fs::path& run_folder, const std::function<Core&()
                                                                .should_stop = [&] { return sink.should_stop(); },
                                                                .check_owner = [&] { sink.check_owner(); }});
     sink.check_owner();
-    describe_model(read_run(run_folder));
     return {report.stopped ? kStopped : report.code, RunStatus::kDone, report.message};
   } catch (const LostRunError& error) {
     return {kFailed, RunStatus::kDone, error.what()};

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/foreign_error.h"
 #include "experiments/runs/journal_sink.h"
+#include "experiments/runs/model_card.h"
 
 namespace xlm {
 namespace {
@@ -34,7 +35,8 @@ void make_evaluation(Core& core, const Run& run, const RunOptions& options, cons
       });
   evaluation.split = request.split;
   watch.check_owner();
-  record_evaluation(request, evaluation, run.folder.parent_path());
+  // The card comes first: an evaluation that is there is not made again, nor is the card then.
+  record_evaluation(request, evaluation, run.folder.parent_path(), describe_model);
   watch.log(fmt::format("{}  {}", shown(wanted), evaluation_text(evaluation)));
 }
 

@@ -37,9 +37,9 @@ struct EvaluationsReport {
   std::string message;    // why it did
 };
 
-/// Makes what is missing of the evaluations that a finished run's journal wants, one after the other, and records each
-/// where it is made. One that fails does not keep the others from being made; a stop ends the present one, of which
-/// nothing is kept. `options` says on what device, with how many threads.
+/// Makes what is missing of the evaluations that a finished run's journal wants, one after the other, puts each on the
+/// model's card and records it where it is made. One that fails does not keep the others from being made; a stop ends
+/// the present one, of which nothing is kept. `options` says on what device, with how many threads.
 EvaluationsReport make_missing_evaluations(Core& core, const Run& run, const RunOptions& options,
                                            const EvaluationWatch& watch);
 

@@ -329,24 +329,28 @@ std::string journal_mark(const fs::path& folder) {
   return fmt::format("{} {}", size, fs::last_write_time(journal, error).time_since_epoch().count());
 }
 
-Run read_run(const fs::path& folder, const AliveCheck& is_alive) {
+namespace {
+
+/// `next`: a record that the journal does not have yet; null: there is none.
+Run assemble(const fs::path& folder, const Json* next) {
   Run run;
   run.folder = folder;
   run.id = folder.filename().string();
   read_config(run);
   Assembler assembler(run);
+  const auto add = [&](const Json& record) {
+    try {
+      assembler.add(record);
+    } catch (const Json::exception&) {
+      ++run.malformed;
+    }
+  };
   if (fs::exists(RunPaths{folder}.journal())) {
-    const auto add = [&](const Json& record) {
-      try {
-        assembler.add(record);
-      } catch (const Json::exception&) {
-        ++run.malformed;
-      }
-    };
     const JournalContent journal = read_journal(RunPaths{folder}.journal(), add);
     run.malformed += journal.malformed;
     run.journal_bytes = journal.bytes;
   }
+  if (next != nullptr) add(*next);
   // The configuration's own name comes last: it is that of the first sweep, and the journal knows it as a rule.
   if (const Json* own = run.param("experiment"); own != nullptr && own->is_string()) {
     assembler.add_experiment(own->get<std::string>());
@@ -354,8 +358,20 @@ Run read_run(const fs::path& folder, const AliveCheck& is_alive) {
   std::erase_if(run.params, [](const auto& entry) { return entry.first == "experiment"; });
   assembler.finish();
   choose_main_evaluations(run);
+  return run;
+}
+
+}  // namespace
+
+Run read_run(const fs::path& folder, const AliveCheck& is_alive) {
+  Run run = assemble(folder, nullptr);
   if (run.status == RunStatus::kRunning && is_alive && !is_alive(folder)) run.status = RunStatus::kStale;
   return run;
+}
+
+Run read_run_with(const fs::path& folder, const Json& record) {
+  const Json as_read = Json::parse(record.dump());  // what is not finite has become null
+  return assemble(folder, &as_read);
 }
 
 }  // namespace xlm

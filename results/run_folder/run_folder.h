@@ -177,6 +177,9 @@ SettingList differing_settings(const Run& run, const Json& settings);
 /// file where the configuration is missing or malformed.
 Run read_run(const fs::path& folder, const AliveCheck& is_alive = nullptr);
 
+/// The run as it is once `record`, with its type and time, stands at the end of its journal.
+Run read_run_with(const fs::path& folder, const Json& record);
+
 /// Changes whenever the journal of a run does: who looks often reads it again only then.
 std::string journal_mark(const fs::path& folder);
 

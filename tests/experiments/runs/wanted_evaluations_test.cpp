@@ -113,6 +113,23 @@ TEST_F(WantedEvaluations, ThatFailLeaveTheRunDoneAndTheOthersMade) {
   EXPECT_THAT(made(run), ElementsAre("test 1", "test 2", "test 1"));
 }
 
+TEST_F(WantedEvaluations, AreMadeAgainWhereTheCardOfTheModelCouldNotBeWritten) {
+  const PlannedRun run = wanting({});
+  work(run);
+  want(run.paths, {{"test", {{"model.overlap", 2}}}});
+  const fs::path card = run.paths.model() / "README.md";
+  fs::remove(card);
+  create_folders(card / "in the way");
+  const RunReport report = work(run);
+  EXPECT_NE(report.code, kDone);
+  EXPECT_THAT(report.message, HasSubstr("README.md"));
+  EXPECT_EQ(bpc(run).size(), 1U) << "what is in the journal is on the card";
+  fs::remove_all(card);
+  EXPECT_EQ(work(run).code, kDone);
+  EXPECT_EQ(bpc(run).size(), 2U);
+  EXPECT_THAT(read_file(card), HasSubstr("(model.overlap=2) | test |"));
+}
+
 TEST_F(WantedEvaluations, WhoseDataAreGoneSaySo) {
   const PlannedRun run = wanting({});
   want(run.paths, {{"test", {{"data.path", "/nowhere"}}}});

@@ -156,6 +156,24 @@ TEST_F(RunFolder, AnEvaluationSaysWhatItDiffersInFromItsRun) {
   EXPECT_EQ(at.at(1.5), "") << "the run's own";
 }
 
+TEST_F(RunFolder, IsReadWithARecordThatIsYetToBeWritten) {
+  const MadeRun made;
+  const fs::path folder = maker_.make(made);
+  Json record = RunMaker::evaluation("test", 1.2);
+  record.update({{"type", "evaluation"}, {"time", 2000}, {"settings", {{"eval.batch", 8}}}});
+  record["values"]["token_perplexity"] = std::nan("");
+  const auto before = read_run(folder);
+  const auto with = read_run_with(folder, record);
+  ASSERT_EQ(with.evaluations.size(), before.evaluations.size() + 1);
+  maker_.journal(made).append("evaluation", record);
+  const auto after = read_run(folder);
+  ASSERT_EQ(after.evaluations.size(), with.evaluations.size());
+  for (std::size_t i = 0; i < after.evaluations.size(); ++i) {
+    EXPECT_EQ(after.evaluations[i].values, with.evaluations[i].values);
+    EXPECT_EQ(after.evaluations[i].main, with.evaluations[i].main);
+  }
+}
+
 TEST_F(RunFolder, KnowsTheEvaluationsThatAreWantedOfIt) {
   const MadeRun made{.state = "queued"};
   maker_.make(made);
