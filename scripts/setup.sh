@@ -51,6 +51,10 @@ if ((${#missing[@]})); then
   fi
   echo "setup: installing ${#missing[@]} Debian packages" >&2
   "${sudo[@]}" apt-get update -qq
+  if [ "${TOOLS:-0}" = 1 ] && ! apt-cache show clang-14 >/dev/null 2>&1; then
+    echo "setup: this distribution has no LLVM 14, with which sources are checked; Debian 12 and Ubuntu 24.04 have" >&2
+    exit 1
+  fi
   DEBIAN_FRONTEND=noninteractive "${sudo[@]}" apt-get install -y -qq --no-install-recommends "${missing[@]}"
 fi
 
