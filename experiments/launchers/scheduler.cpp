@@ -246,7 +246,10 @@ void Scheduler::give_up(const SweepRun& run, const std::string& how) {
 void Scheduler::note_lost_worker(const SweepRun& run, const AttemptEnd& end) {
   try {
     const RunLock lock(run.planned.paths.folder);
-    if (!note_loss(run, read_run(run.planned.paths.folder), end, lock.token())) return;
+    const Run present = read_run(run.planned.paths.folder);
+    // Another one has done it meanwhile, or had, and a network file system did not show it yet.
+    if (has_ended(present.status)) return ended(run, present.status, std::string(name_of(present.status)));
+    if (!note_loss(run, present, end, lock.token())) return;
     board_.waits(run);
     queue_.push_back(&run);
   } catch (const RunLockedError&) {

@@ -111,7 +111,7 @@ class NetworkTest : public Campaign {
         const ProgramResult synced = run_on(machine, "runs sync" + again);
         EXPECT_EQ(synced.code, 0) << synced.err;
         let_caches_go();
-        EXPECT_TRUE(told_by(store_of(machine)) == undisturbed) << again;
+        EXPECT_EQ(told_by(store_of(machine)), undisturbed) << again;
       }
     }
   }
@@ -146,6 +146,7 @@ TEST_F(NetworkTest, ACrowdOnTwoMachinesSharesOneFolder) {
       EXPECT_EQ(result.code, 0) << result.err;
     }
     let_caches_go();
+    for (const fs::path& run : run_folders()) EXPECT_EQ(read_run(run).reason, "") << run;
     expect_all_done(kRuns);
     for (const fs::path& run : run_folders()) EXPECT_EQ(steps(run).size(), 10U) << "done twice: " << run;
     expect_stores(undisturbed);
