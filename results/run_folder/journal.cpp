@@ -61,7 +61,8 @@ void Journal::append(const std::string& type, const Json& fields, bool durable) 
 JournalContent read_journal(const fs::path& file, const std::function<void(const Json& record)>& use) {
   const std::string content = read_file(file);
   std::string_view text = content;
-  JournalContent found{.bytes = static_cast<std::int64_t>(content.size())};
+  // A network file system gives zeros for what it knows to be there and has not fetched.
+  JournalContent found{.bytes = static_cast<std::int64_t>(std::min(content.find('\0'), content.size()))};
   JsonParser parser;
   while (!text.empty()) {
     const std::size_t end = text.find('\n');

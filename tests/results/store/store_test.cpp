@@ -108,21 +108,24 @@ TEST_F(StoreFile, ReadsOnlyJournalsThatChanged) {
 TEST_F(StoreFile, WhatWasNotGivenOfAJournalIsLeftToTheNextSync) {
   maker_.make({.id = "a"});
   maker_.make({.id = "b"});
-  const fs::path journal = RunPaths{maker_.runs() / "b"}.journal();
-  const fs::file_time_type time = fs::last_write_time(journal);
-  const std::uintmax_t told = fs::file_size(journal);
-  const std::string all = read_file(journal);
-  Store store(file_);
-  // As on a network file system whose caches know a file's length and not yet its end.
-  store.sync(maker_.runs(), {.is_alive = nullptr, .progress = [&](double done, double) {
-                               if (done == 1) fs::resize_file(journal, told / 2);
-                             }});
-  EXPECT_THAT(rows(store, "SELECT run_id FROM runs WHERE status = 'done'"), ElementsAre("a"));
-  std::ofstream(journal) << all;
-  fs::last_write_time(journal, time);
-  EXPECT_EQ(store.sync(maker_.runs()).updated, 1);
-  EXPECT_THAT(rows(store, "SELECT run_id FROM runs WHERE status = 'done'"), ElementsAre("a", "b"));
-  EXPECT_EQ(store.sync(maker_.runs()).unchanged, 2);
+  // As on a network file system whose caches know a file's length and not its end: nothing is there yet, or zeros are.
+  for (const bool zeros : {false, true}) {
+    const fs::path journal = RunPaths{maker_.runs() / "b"}.journal();
+    const fs::file_time_type time = fs::last_write_time(journal);
+    const std::uintmax_t told = fs::file_size(journal);
+    const std::string all = read_file(journal);
+    Store store(temporary_.path() / (zeros ? "zeros.db" : "nothing.db"));
+    store.sync(maker_.runs(), {.is_alive = nullptr, .progress = [&](double done, double) {
+                                 if (done == 1) fs::resize_file(journal, told / 2);
+                                 if (done == 1 && zeros) fs::resize_file(journal, told);
+                               }});
+    EXPECT_THAT(rows(store, "SELECT run_id FROM runs WHERE status = 'done'"), ElementsAre("a"));
+    std::ofstream(journal) << all;
+    fs::last_write_time(journal, time);
+    EXPECT_EQ(store.sync(maker_.runs()).updated, 1);
+    EXPECT_THAT(rows(store, "SELECT run_id FROM runs WHERE status = 'done'"), ElementsAre("a", "b"));
+    EXPECT_EQ(store.sync(maker_.runs()).unchanged, 2);
+  }
 }
 
 TEST_F(StoreFile, ForgetsRunsWhoseFolderIsGone) {
