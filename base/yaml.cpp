@@ -397,15 +397,15 @@ Json to_json(const Yaml& node) {
   return nullptr;
 }
 
-Yaml from_json(const Json& value, const std::string& source) {
+Yaml yaml_from_json(const Json& value, const std::string& source) {
   Yaml node;
   node.source = std::make_shared<const std::string>(source);
   if (value.is_object()) {
     node.kind = Yaml::Kind::kMap;
-    for (const auto& [key, item] : value.items()) node.entries.emplace_back(key, from_json(item, source));
+    for (const auto& [key, item] : value.items()) node.entries.emplace_back(key, yaml_from_json(item, source));
   } else if (value.is_array()) {
     node.kind = Yaml::Kind::kSequence;
-    for (const Json& item : value) node.items.push_back(from_json(item, source));
+    for (const Json& item : value) node.items.push_back(yaml_from_json(item, source));
   } else if (!value.is_null()) {
     node.kind = Yaml::Kind::kScalar;
     node.quoted = value.is_string();

@@ -85,7 +85,7 @@ Yaml make_map(const std::string& source);
 
 /// Scalars become null, booleans, integers, reals or strings, the way YAML 1.2 reads them.
 Json to_json(const Yaml& node);
-Yaml from_json(const Json& value, const std::string& source);
+Yaml yaml_from_json(const Json& value, const std::string& source);
 
 /// Block style, two spaces, lists of scalars on one line. Parsing the text gives the tree again.
 std::string to_text(const Yaml& node);

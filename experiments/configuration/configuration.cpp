@@ -138,7 +138,7 @@ void check_together(const Yaml& tree, const RunOptions& options) {
 
 Yaml tree_of(const std::vector<OptionEntry>& entries, const std::string& source) {
   Yaml tree = make_map(source);
-  for (const OptionEntry& entry : entries) tree.set(entry.key, from_json(entry.value, source));
+  for (const OptionEntry& entry : entries) tree.set(entry.key, yaml_from_json(entry.value, source));
   return tree;
 }
 
@@ -170,7 +170,7 @@ Yaml foreign_model(const fs::path& config) {
         fmt::format("{}: 'model_type' is {}, which is none of {}", config.string(), type.dump(), join(types, ", ")));
   }
   Yaml tree = make_map(config.string());
-  tree.set("model.type", from_json(type, config.string()));
+  tree.set("model.type", yaml_from_json(type, config.string()));
   return tree;
 }
 
@@ -262,7 +262,7 @@ RunOptions read_model_folder(const fs::path& folder, const std::vector<std::stri
   }
   Yaml tree = fs::is_regular_file(file) ? read_yaml(file) : foreign_model(shape);
   if (foreign && default_model_options(chosen_model(tree)).pretrained())
-    tree.set("model.pretrained", from_json(folder.string(), "model"));
+    tree.set("model.pretrained", yaml_from_json(folder.string(), "model"));
   for (const std::string& assignment : overrides) {
     check_changeable(assignment, chosen_model(tree), use, foreign ? shape : file);
     apply_override(tree, assignment);

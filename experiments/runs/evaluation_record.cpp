@@ -60,7 +60,7 @@ fs::path folder_of(const EvaluationRequest& request, const PreparedSummary& data
 void make_measured_run(const fs::path& folder, const EvaluationRequest& request, const PreparedSummary& data) {
   const fs::path model = fs::absolute(request.place.model).lexically_normal();
   Yaml tree = model_part(read_model_folder(model, {}));
-  tree.set("data.path", from_json(fs::absolute(request.options.data.path).lexically_normal().string(), "data"));
+  tree.set("data.path", yaml_from_json(fs::absolute(request.options.data.path).lexically_normal().string(), "data"));
   const Json environment = {{"xlm", kVersion},
                             {"commit", kCommit},
                             {"dataset", data.dataset},

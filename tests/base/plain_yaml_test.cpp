@@ -100,7 +100,7 @@ TEST(PlainYaml, ReadsWhatIsPrinted) {
                      {"model", {{"span", 256}, {"lr", 0.07}, {"layers", {2, 8, 2}}, {"init", ""}}},
                      {"train", {{"tf32", false}, {"empty", Json::object()}, {"nothing", nullptr}}},
                      {"seed", 1}};
-  const std::string text = to_text(from_json(tree, "tree"));
+  const std::string text = to_text(yaml_from_json(tree, "tree"));
   const std::optional<Yaml> plain = parse_plain_yaml(text, kSource);
   ASSERT_TRUE(plain.has_value()) << text;
   EXPECT_EQ(to_json(*plain), tree);

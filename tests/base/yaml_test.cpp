@@ -108,7 +108,7 @@ TEST(Yaml, WordsForNothingStayWordsWhereTheyWereQuoted) {
 
 TEST(Yaml, JsonGoesThereAndBack) {
   const Json value = {{"a", 1}, {"b", {1.5, "x", nullptr, true}}, {"s", "1"}};
-  EXPECT_EQ(to_json(from_json(value, "json")), value);
+  EXPECT_EQ(to_json(yaml_from_json(value, "json")), value);
 }
 
 TEST(Yaml, ManyKeysTakeTimeInProportion) {
