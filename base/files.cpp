@@ -11,6 +11,7 @@
 #include <cstring>
 #include <random>
 #include <regex>
+#include <thread>
 #include <tuple>
 #include <utility>
 
@@ -142,8 +143,15 @@ void write_file(const fs::path& path, std::string_view content) {
 }
 
 void create_folders(const fs::path& path) {
+  constexpr int kLooks = 30;
+  constexpr auto kBetweenLooks = std::chrono::milliseconds(100);
   std::error_code error;
-  fs::create_directories(path, error);
+  for (int look = 0; look < kLooks; ++look) {
+    fs::create_directories(path, error);
+    // A client of a network file system may not see for a moment what another one has just made.
+    if (error != std::errc::file_exists || fs::exists(path)) break;
+    std::this_thread::sleep_for(kBetweenLooks);
+  }
   if (error) throw_file_error("create the folder", path, error.value());
 }
 

@@ -37,7 +37,7 @@ class NetworkTest : public Campaign {
     if (::unshare(CLONE_NEWNS) != 0) GTEST_SKIP() << "a namespace of mounts needs root";
     ASSERT_EQ(::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr), 0);
     ASSERT_EQ(::mount(first_.c_str(), work_.c_str(), nullptr, MS_BIND, nullptr), 0);
-    runs_ = work_ / "runs";
+    begin_round();
     fs::copy(data_, work_ / "data", fs::copy_options::recursive);
     write_file(work_ / "run.yaml", run_config("data"));
   }
@@ -53,11 +53,12 @@ class NetworkTest : public Campaign {
                                     const std::string& settings = "") const {
     const bool first = machine == Machine::kFirst;
     const std::string line = fmt::format(
-        "hostname {} && mount --bind '{}' '{}' && cd '{}' || exit 99\n{} '{}' {} --store '{}' </dev/null; code=$?; [ "
+        "hostname {} && mount --bind '{}' '{}' && cd '{}' || exit 99\n{} '{}' {} --runs '{}' --store '{}' </dev/null; "
+        "code=$?; [ "
         "$code = {} ] "
         "|| exit $code",
         first ? "node-a" : "node-b", (first ? first_ : second_).string(), work_.string(), work_.string(), settings,
-        XLM_FAKE_BINARY, arguments, store_of(machine).string(), or_code);
+        XLM_FAKE_BINARY, arguments, runs_.string(), store_of(machine).string(), or_code);
     return {"/usr/bin/unshare", "--mount",      "--pid",   "--uts", "--fork",
             "--mount-proc",     "--kill-child", "/bin/sh", "-c",    line};
   }
@@ -100,8 +101,11 @@ class NetworkTest : public Campaign {
   }
   fs::path store_of(Machine machine) const {
     if (locks_keep_caches_true()) return runs_ / "results.db";
-    return folder_.path() / (machine == Machine::kFirst ? "first.db" : "second.db");
+    return folder_.path() / fmt::format("{}-{}.db", machine == Machine::kFirst ? "first" : "second", round_);
   }
+
+  /// From now on the work is in a folder that is not there yet.
+  void begin_round() { runs_ = work_ / fmt::format("runs-{}", ++round_); }
 
   /// What both machines' stores say, as it is and made anew.
   void expect_stores(const std::string& undisturbed) const {
@@ -116,6 +120,7 @@ class NetworkTest : public Campaign {
     }
   }
 
+  int round_ = 0;
   fs::path work_ = folder_.path() / "work";
   fs::path first_;
   fs::path second_;
@@ -129,7 +134,7 @@ TEST_F(NetworkTest, ACrowdOnTwoMachinesSharesOneFolder) {
   const std::string undisturbed = told_by(store_of(Machine::kFirst));
   const int rounds = campaign_size(2, 50);
   for (int round = 0; round < rounds; ++round) {
-    fs::remove_all(runs_);
+    begin_round();
     std::vector<std::unique_ptr<BackgroundProgram>> crowd;
     const auto add = [&](int number, const std::string& arguments, int or_code = 0) {
       crowd.push_back(
@@ -164,7 +169,7 @@ TEST_F(NetworkTest, WhatOneMachineLosesAnotherGoesOnWith) {
   std::mt19937 random(17);
   const int wanted = campaign_size(4, 100);
   for (int killed = 0; killed < wanted;) {
-    fs::remove_all(runs_);
+    begin_round();
     for (int turn = 0;; ++turn) {
       BackgroundProgram worker(words_on(machine_of(turn), "sweep sweep.yaml --jobs 2"), folder_.path());
       if (turn < 4) {
@@ -200,7 +205,7 @@ TEST_F(NetworkTest, ASleeperThatWakesChangesNothing) {
   const int wanted = campaign_size(3, 50);
   int lost = 0;
   for (int round = 0; round < wanted; ++round) {
-    fs::remove_all(runs_);
+    begin_round();
     let_caches_go();
     BackgroundProgram sleeper(words_on(machine_of(round), "train run.yaml"), folder_.path());
     let_work(sleeper, random, 120);
