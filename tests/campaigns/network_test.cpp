@@ -144,7 +144,7 @@ TEST_F(NetworkTest, ACrowdOnTwoMachinesSharesOneFolder) {
     // Whoever looks for runs may find none yet.
     for (int i = 0; i < 4; ++i) add(i, "runs sync", kBadData);
     for (int i = 0; i < 2; ++i) add(i, "runs sync --rebuild", kBadData);
-    for (int i = 0; i < 2; ++i) add(i, "runs ls --json");
+    for (int i = 0; i < 2; ++i) add(i, "runs ls --json", kBadData);
     for (int i = 0; i < 2; ++i) add(i, "pareto --x flops_per_token --y test.bpc", kBadData);
     for (const auto& program : crowd) {
       const ProgramResult result = program->wait();
