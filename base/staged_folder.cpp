@@ -85,7 +85,8 @@ bool StagedFolder::move_into_place() const {
     sync_folder(folder_of(target_));
     return true;
   }
-  if (fs::exists(target_)) return false;
+  // A client of a network file system may know that it is there before it sees it.
+  if (error == std::errc::directory_not_empty || fs::exists(target_)) return false;
   throw_file_error("create", target_, error.value());
 }
 

@@ -39,11 +39,11 @@ TEST(ForeignError, OurOwnStayAsTheyAre) {
 
 TEST(ForeignError, WhatOnlyAMistakeThrowsIsSaidToBeOne) {
   const std::vector<std::function<void()>> mistakes{
-      [] { std::map<std::string, int>{}.at("tokens"); },
+      [] { (void)std::map<std::string, int>{}.at("tokens"); },
       [] { (void)std::stoll("ten"); },
       [] { (void)std::stoll("99999999999999999999"); },
       [] { (void)std::string("ab").substr(3); },
-      [] { std::vector<int>{}.at(0); },
+      [] { (void)std::vector<int>{}.at(0); },
       [] { (void)std::optional<int>{}.value(); },
       [] { (void)std::any_cast<int>(std::any()); },
       [] { std::function<void()>{}(); },
