@@ -17,6 +17,10 @@ using torch::Tensor;
 /// Weights of a thread's share that are worth waking it for.
 constexpr std::int64_t kShare = 1 << 14;
 
+/// Shares are of whole blocks of columns, so that every column takes the same instructions whoever makes it: a multiple
+/// of all vectors and of kTogether.
+constexpr std::int64_t kColumnsAtOnce = 64;
+
 /// Rows of the weight that are read side by side; they stay in the first-level cache for all rows of x.
 constexpr std::int64_t kTogether = 4;
 
@@ -105,8 +109,11 @@ Tensor add_in_parallel(const Add& add, const Sizes& sizes, const Tensor& x, cons
   const auto* from = x.const_data_ptr<float>();
   const auto* by = weight.const_data_ptr<float>();
   auto* to = y.mutable_data_ptr<float>();
-  at::parallel_for(0, sizes.out, std::max<std::int64_t>(1, kShare / std::max<std::int64_t>(1, sizes.in)),
-                   [&](std::int64_t begin, std::int64_t end) { add(sizes, begin, end, from, by, to); });
+  const std::int64_t share = kShare / (kColumnsAtOnce * std::max<std::int64_t>(1, sizes.in));
+  at::parallel_for(0, (sizes.out + kColumnsAtOnce - 1) / kColumnsAtOnce, std::max<std::int64_t>(1, share),
+                   [&](std::int64_t begin, std::int64_t end) {
+                     add(sizes, begin * kColumnsAtOnce, std::min(end * kColumnsAtOnce, sizes.out), from, by, to);
+                   });
   return y;
 }
 

@@ -66,6 +66,7 @@ class PowerTest : public DiskTest {
     fs::create_directories(folder_.path() / "disk");
     mount("-t tmpfs -o size=1g tmpfs disk");
     if (!mounted_) GTEST_SKIP() << "mounting a file system needs root";
+    if (shell(folder_.path(), "command -v mkfs.ext4").code != 0) GTEST_SKIP() << "there is no mkfs.ext4";
   }
 
   void at_the_shell(const std::string& command) {
