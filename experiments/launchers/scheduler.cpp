@@ -57,13 +57,7 @@ LaunchReport Scheduler::run() {
     board_.update();
     // Workers of other hosts can only be seen in their run folders, which nothing announces.
     settings_.sleep(settings_.poll_seconds);
-    rungs_known_ = false;
   }
-}
-
-/// Looks at the rungs of all runs, unless it has just been done.
-void Scheduler::look_at_rungs() {
-  if (halving_ && !std::exchange(rungs_known_, true)) halving_->look();
 }
 
 /// Whether a run of the queue is to train further now, as far as the journals say.
@@ -123,7 +117,7 @@ bool Scheduler::await_sources() {
 /// their end, or will.
 bool Scheduler::is_more_to_come() {
   if (settings_.clock() < next_source_look_) return true;
-  look_at_rungs();
+  if (halving_) halving_->look();
   sources_.clear();
   const bool coming = await_sources();
   if (next_run() != nullptr) return true;
@@ -183,7 +177,7 @@ void Scheduler::take_results() {
     take_result(run, left.pause, *code, memory_kills() > left.memory_kills);
     any = true;
   }
-  if (any) look_at_rungs();
+  if (any && halving_ && !settings_.shared) halving_->look();  // where others work too, whoever takes a run looks
 }
 
 /// A worker ended. Its journal says how its run stands; where it says nothing, how the process ended does.
@@ -314,11 +308,10 @@ void Scheduler::start_workers() {
   if (count > places_.size()) places_.resize(count);
   for (std::size_t place = 0; place < count; ++place) {
     while (places_[place].run == nullptr) {
-      if (settings_.shared) look_at_rungs();
+      if (halving_ && settings_.shared) halving_->look();
       const SweepRun* next = next_run();
       if (next == nullptr) break;
       const SweepRun& run = *next;
-      rungs_known_ = false;  // others go on meanwhile
       if (!may_take(run)) {
         queue_.erase(std::find(queue_.begin(), queue_.end(), next));
       } else if (!has_time_for(run)) {
@@ -402,7 +395,6 @@ void Scheduler::look_elsewhere() {
   if (elsewhere_.empty()) return;
   if (settings_.shared ? !(is_idle() && next_run() == nullptr) : settings_.clock() < next_look_) return;
   next_look_ = settings_.clock() + settings_.elsewhere_seconds;
-  rungs_known_ = false;
   for (const SweepRun* run : std::exchange(elsewhere_, {})) {
     if (has_live_worker(run->planned.paths.folder)) {
       elsewhere_.push_back(run);

@@ -107,7 +107,6 @@ class Scheduler {
   bool is_more_to_come();
   void say_how_it_stands(const SweepRun& run, RunStatus state, std::int64_t token);
   void leave_held_runs();
-  void look_at_rungs();
   void take_results();
   void take_result(const SweepRun& run, std::int64_t pause, int code, bool memory_kill);
   RunStatus status_of(const SweepRun& run);
@@ -141,7 +140,6 @@ class Scheduler {
   std::deque<const SweepRun*> queue_;
   std::set<std::string> own_;       // ids of all runs of the sweep
   std::optional<Halving> halving_;  // where the sweep stops runs early: those held at a rung stay in the queue
-  bool rungs_known_ = true;         // it has looked, and nobody has had time to come to a rung since
   std::vector<const SweepRun*> elsewhere_;
   double next_source_look_ = 0;            // at the sources of runs, when nothing else is left
   std::map<std::string, double> sources_;  // runs that others begin from → when to look at them again; never: done

@@ -79,7 +79,7 @@ std::string front_matter(const Run& run) {
   if (const std::string language = run.environment.value("language", ""); !language.empty())
     data["language"] = language;
   if (fs::exists(RunPaths{run.folder}.model() / kSharedConfig)) data["library_name"] = "transformers";
-  return "---\n# license: say which, when you publish the model\n" + to_text(xlm::yaml_from_json(data, "model card")) +
+  return "---\n# license: say which, when you publish the model\n" + to_text(yaml_from_json(data, "model card")) +
          "---\n";
 }
 

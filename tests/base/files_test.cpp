@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <thread>
 
 #include <gtest/gtest.h>
 
@@ -186,6 +187,20 @@ TEST(Files, FoldersThatCannotBeMadeAreNamed) {
   } catch (const Error& error) {
     EXPECT_NE(std::string(error.what()).find("f/g"), std::string::npos) << error.what();
   }
+}
+
+TEST(Files, AFolderThatIsSeenLateIsWaitedFor) {
+  // A link to nothing is like what another client of a network file system has just made: it cannot be made, nor seen.
+  const TemporaryFolder folder;
+  const fs::path path = folder.path() / "runs";
+  fs::create_directory_symlink(folder.path() / "elsewhere", path);
+  std::thread other([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(250));
+    fs::create_directory(folder.path() / "elsewhere");
+  });
+  create_folders(path / "inner");
+  other.join();
+  EXPECT_TRUE(fs::is_directory(path / "inner"));
 }
 
 TEST(Files, ALineAfterOneThatTheDiskCutIsALineOfItsOwn) {

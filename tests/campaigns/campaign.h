@@ -37,6 +37,21 @@ class Campaign : public ProgramTest {
     return shell(folder_.path(), before + " '" XLM_FAKE_BINARY "' " + arguments);
   }
 
+  /// A script of the shell on a machine of that name: neither processes, mounts nor host names are shared. Wants root.
+  static std::vector<std::string> on_machine(const std::string& name, const std::string& script) {
+    return {"/usr/bin/unshare", "--pid",        "--uts",
+            "--fork",           "--mount-proc", "--kill-child",
+            "/bin/sh",          "-c",           fmt::format("hostname {}; {}", name, script)};
+  }
+
+  /// As if a run's worker had given no sign of life for longer than its lock lives.
+  static void let_lock_age(const fs::path& run) {
+    for (const auto& entry : fs::directory_iterator(run)) {
+      if (!entry.path().filename().string().starts_with("lock.")) continue;
+      fs::last_write_time(entry.path(), fs::file_time_type::clock::now() - std::chrono::seconds(200));
+    }
+  }
+
   /// The files below the test's folder, with the hash of those whose bytes are the work's and not the moment's.
   std::map<std::string, std::string> files() const {
     // Times, processes and addresses stand in these; what they say of the work is in `store()`.

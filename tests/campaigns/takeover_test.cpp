@@ -1,5 +1,4 @@
 // A worker sleeps longer than its lock lives; another one, elsewhere, takes the run over. Clocks disagree.
-#include <chrono>
 #include <map>
 #include <random>
 
@@ -20,14 +19,6 @@ class TakeoverTest : public Campaign {
                                           "--mount-proc",     "--kill-child", XLM_FAKE_BINARY};
     arguments.insert(arguments.begin(), before.begin(), before.end());
     return arguments;
-  }
-
-  /// The same on a machine of that name: neither processes nor host names are shared, only the folder is.
-  static std::vector<std::string> on_machine(const std::string& name, const std::string& arguments) {
-    return {
-        "/usr/bin/unshare", "--pid",        "--uts",
-        "--fork",           "--mount-proc", "--kill-child",
-        "/bin/sh",          "-c",           fmt::format("hostname {}; exec '{}' {}", name, XLM_FAKE_BINARY, arguments)};
   }
 
   static bool is_done_already(const ProgramResult& result) {
@@ -108,11 +99,11 @@ TEST_F(TakeoverTest, WorkersThatPeopleStartOnTwoMachinesShareAListAndOneGoesOnWi
   fs::remove_all(runs_);
   const ProgramResult queued = run({"sweep", "sweep.yaml", "--launcher", "manual", "--json"});
   ASSERT_EQ(queued.code, 0) << queued.err;
-  const std::string arguments =
-      fmt::format("worker --quiet --sweep '{}'", Json::parse(queued.out)["list"].get<std::string>());
+  const std::string work = fmt::format("exec '{}' worker --quiet --sweep '{}'", XLM_FAKE_BINARY,
+                                       Json::parse(queued.out)["list"].get<std::string>());
   write_file(hold(), "");
-  BackgroundProgram one(on_machine("node-a", arguments), folder_.path());
-  BackgroundProgram two(on_machine("node-b", arguments), folder_.path());
+  BackgroundProgram one(on_machine("node-a", work), folder_.path());
+  BackgroundProgram two(on_machine("node-b", work), folder_.path());
   until([&] { return count_running() == 2; });
   std::map<std::string, fs::path> at_work;  // by host
   for (const fs::path& folder : run_folders()) {
@@ -125,10 +116,7 @@ TEST_F(TakeoverTest, WorkersThatPeopleStartOnTwoMachinesShareAListAndOneGoesOnWi
   one.wait();
   const fs::path& lost = at_work.at("node-a");
   EXPECT_EQ(read_live_run(lost).status, RunStatus::kRunning) << "nobody elsewhere can know yet";
-  for (const auto& entry : fs::directory_iterator(lost)) {
-    if (!entry.path().filename().string().starts_with("lock.")) continue;
-    fs::last_write_time(entry.path(), fs::file_time_type::clock::now() - std::chrono::seconds(200));
-  }
+  let_lock_age(lost);
   EXPECT_EQ(read_live_run(lost).status, RunStatus::kStale);
   fs::remove(hold());
   const ProgramResult other = two.wait();
