@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <future>
 #include <thread>
 
 #include <gtest/gtest.h>
@@ -194,12 +195,11 @@ TEST(Files, AFolderThatIsSeenLateIsWaitedFor) {
   const TemporaryFolder folder;
   const fs::path path = folder.path() / "runs";
   fs::create_directory_symlink(folder.path() / "elsewhere", path);
-  std::thread other([&] {
+  const auto other = std::async(std::launch::async, [&] {
     std::this_thread::sleep_for(std::chrono::milliseconds(250));
     fs::create_directory(folder.path() / "elsewhere");
   });
   create_folders(path / "inner");
-  other.join();
   EXPECT_TRUE(fs::is_directory(path / "inner"));
 }
 
