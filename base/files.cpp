@@ -2,6 +2,7 @@
 #include "base/files.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -34,6 +35,11 @@ void write_fully(int descriptor, const char* data, std::size_t bytes, const fs::
     data += written;
     bytes -= static_cast<std::size_t>(written);
   }
+}
+
+/// Waits for a lock on an open file, or gives it up. Does nothing where the file system has no locks.
+void set_lock(int descriptor, int operation) {
+  while (::flock(descriptor, operation) != 0 && errno == EINTR) continue;
 }
 
 /// 0 and the size, or the error number that a descriptor of anything but a regular file deserves.
@@ -231,7 +237,10 @@ void remove_unfinished_files(const fs::path& folder) {
   }
 }
 
-AppendFile::AppendFile(fs::path path) : path_(std::move(path)) {
+AppendFile::AppendFile(fs::path path) : path_(std::move(path)) { open(); }
+
+void AppendFile::open() {
+  if (descriptor_ >= 0) ::close(descriptor_);
   descriptor_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, kNewFileMode);
   if (descriptor_ < 0) throw_file_error("write", path_, errno);
   // A line that a kill cut short must not swallow the next one.
@@ -256,8 +265,40 @@ void AppendFile::append(std::string_view line, bool durable) {
   if (durable) sync();
 }
 
+bool AppendFile::is_replaced() const {
+  struct stat opened {};
+  struct stat named {};
+  if (::fstat(descriptor_, &opened) != 0 || opened.st_nlink == 0) return true;
+  if (::stat(path_.c_str(), &named) != 0) return false;  // it was moved, and is still the file
+  return opened.st_dev != named.st_dev || opened.st_ino != named.st_ino;
+}
+
+void AppendFile::append_shared(std::string_view line, bool durable) {
+  constexpr int kAttempts = 10;  // some network file systems give a file another number each time
+  set_lock(descriptor_, LOCK_SH);
+  for (int attempt = 0; attempt < kAttempts && is_replaced(); ++attempt) {
+    open();
+    set_lock(descriptor_, LOCK_SH);
+  }
+  append(line, durable);
+  set_lock(descriptor_, LOCK_UN);
+}
+
 void AppendFile::sync() {
   if (::fsync(descriptor_) != 0) throw_file_error("write", path_, errno);
+}
+
+AppendPause::AppendPause(const fs::path& path) {
+  descriptor_ = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+  if (descriptor_ >= 0) {
+    set_lock(descriptor_, LOCK_EX);
+  } else if (errno != ENOENT) {
+    throw_file_error("write", path, errno);
+  }
+}
+
+AppendPause::~AppendPause() {
+  if (descriptor_ >= 0) ::close(descriptor_);
 }
 
 InputFile::InputFile(fs::path path) : path_(std::move(path)) {

@@ -71,13 +71,32 @@ class AppendFile {
 
   /// Appends `line` and a line end; `durable` also fsyncs.
   void append(std::string_view line, bool durable = false);
+  /// The same to a file in whose place others put another one while they hold an AppendPause: waits for its end, and
+  /// appends to the file that has the name then.
+  void append_shared(std::string_view line, bool durable = false);
   /// What was appended so far is on the disk when this returns.
   void sync();
 
  private:
+  void open();
+  bool is_replaced() const;
+
   fs::path path_;
   int descriptor_ = -1;
   bool cut_ = false;  // the last line may not be whole: the disk was full
+};
+
+/// As long as it lives, nobody appends to the file by append_shared: for who replaces or removes it. Where there is no
+/// such file, or a file system without locks, nobody waits.
+class AppendPause {
+ public:
+  explicit AppendPause(const fs::path& path);
+  AppendPause(const AppendPause&) = delete;
+  AppendPause& operator=(const AppendPause&) = delete;
+  ~AppendPause();
+
+ private:
+  int descriptor_ = -1;
 };
 
 /// A regular file read from front to back, for data that is too large to hold.

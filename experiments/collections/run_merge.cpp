@@ -124,6 +124,8 @@ class RunMerge {
       if (!added) take_news();
       if (settings_.dry_run || !is_taken_in() || !fs::exists(from_)) return result_;
       const bool moves = settings_.how == MergeHow::kMove;
+      std::optional<AppendPause> pause;
+      if (moves) pause.emplace(RunPaths{from_}.journal());
       if (journal_mark(from_) != before || (moves && (has_live_worker(from_) || !is_all_here()))) {
         return outcome(MergeOutcome::kRunning, "it went on there meanwhile: merge again");
       }
@@ -246,6 +248,7 @@ class RunMerge {
     if (journal_mark(to_) != mark) return false;
     put(found.before, staged.path());
     if (!journal.empty()) {
+      const AppendPause pause(RunPaths{to_}.journal());
       if (journal_mark(to_) != mark) return false;  // the next attempt puts the rest there again
       put({RunPaths{""}.journal()}, staged.path());
     }

@@ -55,7 +55,8 @@ void Journal::append(const std::string& type, const Json& fields, bool durable) 
   Json record = {{"type", type}, {"time", clock_()}};
   if (token_ > 0) record["token"] = token_;
   for (const auto& [key, value] : fields.items()) record[key] = value;
-  file_.append(line_of(record), durable);
+  const std::string line = line_of(record);
+  token_ > 0 ? file_.append(line, durable) : file_.append_shared(line, durable);
 }
 
 JournalContent read_journal(const fs::path& file, const std::function<void(const Json& record)>& use) {

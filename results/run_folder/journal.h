@@ -36,7 +36,9 @@ class Journal {
 
   explicit Journal(const fs::path& file, Clock clock = nullptr, std::int64_t token = 0);
 
-  /// Appends a record: "type", "time", "token" and then `fields`. With `durable` it is on the disk when this returns.
+  /// Appends a record: "type", "time", "token" and then `fields`. Who has no token holds no lock of the run, and waits
+  /// where another journal is just put in this one's place (AppendPause). With `durable` it is on the disk when this
+  /// returns.
   void append(const std::string& type, const Json& fields, bool durable = false);
   /// All records so far are on the disk when this returns.
   void sync() { file_.sync(); }

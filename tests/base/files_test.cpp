@@ -225,6 +225,34 @@ TEST(Files, AppendedLinesStayWhole) {
   EXPECT_EQ(read_file(folder.path() / "f"), "one\ntwo\n");
 }
 
+TEST(Files, AppendingWaitsForWhoReplacesTheFileAndTakesTheNewOne) {
+  const TemporaryFolder folder;
+  const fs::path file = folder.path() / "f";
+  AppendFile opened(file);
+  opened.append_shared("one");
+  std::future<void> late;
+  {
+    const AppendPause pause(file);
+    late = std::async(std::launch::async, [&] { opened.append_shared("two", true); });
+    EXPECT_EQ(late.wait_for(std::chrono::milliseconds(100)), std::future_status::timeout);
+    write_file(file, "new\n");
+  }
+  late.get();
+  opened.append_shared("three");
+  EXPECT_EQ(read_file(file), "new\ntwo\nthree\n");
+}
+
+TEST(Files, AppendingFollowsAFileThatWasMoved) {
+  const TemporaryFolder folder;
+  AppendFile opened(folder.path() / "f");
+  fs::rename(folder.path() / "f", folder.path() / "g");
+  opened.append_shared("one");
+  EXPECT_EQ(read_file(folder.path() / "g"), "one\n");
+  EXPECT_FALSE(fs::exists(folder.path() / "f"));
+  const AppendPause none(folder.path() / "f");
+  EXPECT_FALSE(fs::exists(folder.path() / "f"));
+}
+
 TEST(Sha256, EqualsThePublishedTestVectors) {  // FIPS 180-2, appendix B
   EXPECT_EQ(sha256("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
   EXPECT_EQ(sha256(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");

@@ -1,6 +1,15 @@
 // Runs of several folders put together: which of two is kept, and what others do to them meanwhile.
 #include "experiments/collections/run_merge.h"
 
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <functional>
+#include <future>
+#include <utility>
+
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
@@ -10,6 +19,21 @@
 #include "experiments/runs/stop_request.h"
 #include "experiments/runs/wanted_evaluations.h"
 #include "tests/experiments/collections/run_merge_fixture.h"
+
+namespace xlm {
+
+/// Called with what is about to be renamed, for what somebody else does just then.
+std::function<void(const fs::path& from)>& before_rename() {
+  static std::function<void(const fs::path& from)> before;
+  return before;
+}
+
+}  // namespace xlm
+
+extern "C" int rename(const char* from, const char* to) noexcept {
+  if (const std::function<void(const xlm::fs::path&)> before = xlm::before_rename()) before(from);
+  return static_cast<int>(::syscall(SYS_renameat, AT_FDCWD, from, AT_FDCWD, to));
+}
 
 namespace xlm {
 namespace {
@@ -169,6 +193,59 @@ TEST_F(RunMergeTest, WhatIsAddedWhileItIsMergedIsKept) {
     EXPECT_TRUE(is_stop_requested(here));
     EXPECT_THAT(merge(b, a), ElementsAre(MergeOutcome::kSame));
   }
+}
+
+/// Adds to a journal beside this thread, as evaluations and submissions do, when a file or folder of that name is about
+/// to be renamed, and lets it go on when that is done, or waits.
+class LateRecord {
+ public:
+  LateRecord(std::string name, fs::path run) : name_(std::move(name)), run_(std::move(run)) {
+    before_rename() = [this](const fs::path& from) {
+      if (from.filename() != name_) return;
+      before_rename() = nullptr;
+      writer_ = std::async(std::launch::async, [this] {
+        Journal(RunPaths{run_}.journal()).append("experiment", {{"name", "late"}}, true);
+      });
+      writer_.wait_for(std::chrono::milliseconds(300));
+    };
+  }
+  LateRecord(const LateRecord&) = delete;
+  LateRecord& operator=(const LateRecord&) = delete;
+  ~LateRecord() { before_rename() = nullptr; }
+
+  /// Throws what adding threw.
+  void finish() { writer_.get(); }
+
+ private:
+  std::string name_;
+  fs::path run_;
+  std::future<void> writer_;
+};
+
+TEST_F(RunMergeTest, WhatIsAddedJustWhenTheJournalIsReplacedIsKept) {
+  const fs::path there = make_run("b", 1);
+  train(there, 10);
+  copy(place("b"), place("a"));
+  const fs::path here = place("a") / there.filename();
+  finish(there, 2.25);
+  LateRecord late("journal.jsonl", here);
+  EXPECT_THAT(merge("b", "a"), ElementsAre(MergeOutcome::kUpdated));
+  late.finish();
+  EXPECT_THAT(read_run(here).experiments, ElementsAre("late", "one"));
+  EXPECT_EQ(read_run(here).status, RunStatus::kDone);
+}
+
+// Who comes too late to a run that was moved away is told.
+TEST_F(RunMergeTest, WhatIsAddedJustWhenARunIsRemovedIsNotLostWithoutAWord) {
+  const fs::path there = make_run("b", 1);
+  train(there, 10);
+  copy(place("b"), place("a"));
+  MergeSettings settings;
+  settings.how = MergeHow::kMove;
+  LateRecord late(there.filename().string(), there);
+  EXPECT_THAT(merge("b", "a", settings), ElementsAre(MergeOutcome::kSame));
+  EXPECT_FALSE(fs::exists(there));
+  EXPECT_THROW(late.finish(), DataError);
 }
 
 TEST_F(RunMergeTest, AJournalThatIsWrittenToAgainAndAgainIsLeftAlone) {
