@@ -19,12 +19,12 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/text.h"
 
 namespace xlm {
 namespace {
 
 constexpr std::size_t kBufferBytes = std::size_t{1} << 20;
-constexpr mode_t kNewFileMode = 0666;  // less what the umask takes away
 
 /// Writes everything, retrying interrupted and partial writes.
 void write_fully(int descriptor, const char* data, std::size_t bytes, const fs::path& path) {
@@ -52,17 +52,13 @@ int regular_file_size(int descriptor, std::uint64_t& size) {
   return 0;
 }
 
-/// What a path leads to, which need not exist.
-fs::path behind_links(fs::path path) {
-  constexpr int kMostLinks = 40;
+/// The number of the open file that is called "/dev/fd/3" or "/proc/self/fd/3"; -1 for any other path.
+int open_file_at(const fs::path& path) {
+  std::int64_t number = -1;
+  if (!parse_integer(path.filename().string(), number)) return -1;
   std::error_code error;
-  for (int links = 0; fs::is_symlink(fs::symlink_status(path, error)); ++links) {
-    if (links == kMostLinks) throw_file_error("write", path, ELOOP);
-    const fs::path target = fs::read_symlink(path, error);
-    if (error) throw_file_error("read the link", path, error.value());
-    path = target.is_absolute() ? target : folder_of(path) / target;
-  }
-  return path;
+  const fs::path open_files = fs::canonical("/proc/self/fd", error);
+  return !error && fs::canonical(folder_of(path), error) == open_files ? static_cast<int>(number) : -1;
 }
 
 /// What create_beside makes.
@@ -161,6 +157,18 @@ void create_folders(const fs::path& path) {
   if (error) throw_file_error("create the folder", path, error.value());
 }
 
+fs::path behind_links(fs::path path) {
+  constexpr int kMostLinks = 40;
+  std::error_code error;
+  for (int links = 0; fs::is_symlink(fs::symlink_status(path, error)) && open_file_at(path) < 0; ++links) {
+    if (links == kMostLinks) throw_file_error("write", path, ELOOP);
+    const fs::path target = fs::read_symlink(path, error);
+    if (error) throw_file_error("read the link", path, error.value());
+    path = target.is_absolute() ? target : folder_of(path) / target;
+  }
+  return path;
+}
+
 fs::path folder_of(const fs::path& path) { return path.has_parent_path() ? path.parent_path() : fs::path("."); }
 
 void sync_folder(const fs::path& folder) {
@@ -177,11 +185,14 @@ AtomicFile::AtomicFile(fs::path path) : path_(std::move(path)) {
   struct stat status {};
   const bool exists = ::stat(path_.c_str(), &status) == 0;
   if (exists && S_ISDIR(status.st_mode)) throw_file_error("write", path_, EISDIR);
-  if (exists && !S_ISREG(status.st_mode)) {
+  path_ = behind_links(path_);
+  if (const int number = open_file_at(path_); number >= 0) {  // whoever opened it says what becomes of what is there
+    descriptor_ = ::fcntl(number, F_DUPFD_CLOEXEC, 0);
+    if (descriptor_ < 0) throw_file_error("write", path_, errno);
+  } else if (exists && !S_ISREG(status.st_mode)) {
     descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
     if (descriptor_ < 0) throw_file_error("write", path_, errno);
   } else {
-    path_ = behind_links(path_);
     remove_left_beside(path_);
     std::tie(descriptor_, temporary_) = create_beside(path_);
   }

@@ -24,6 +24,11 @@ void write_file(const fs::path& path, std::string_view content);
 /// Creates `path` and its parents. Throws naming the folder that cannot be made.
 void create_folders(const fs::path& path);
 
+constexpr unsigned kNewFileMode = 0666;  // less what the umask takes away: a group may share folders
+
+/// What a path leads to, which need not exist. A file that this process has open ("/dev/stdout") is its own end.
+fs::path behind_links(fs::path path);
+
 /// The folder that holds `path`; "." for a bare name.
 fs::path folder_of(const fs::path& path);
 
@@ -32,7 +37,8 @@ void sync_folder(const fs::path& folder);
 
 /// A file under construction: bytes go to a temporary name beside `path`, and `commit` makes it appear, whole and
 /// durable, under its own. Destroyed without `commit`, it leaves nothing. A symbolic link stays, and what it leads to
-/// is written; a device or a pipe is written through. What killed processes left of the same file is removed.
+/// is written; a device, a pipe, and a file that this process has open ("/dev/stdout") are written through. What killed
+/// processes left of the same file is removed.
 class AtomicFile {
  public:
   explicit AtomicFile(fs::path path);

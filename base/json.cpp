@@ -67,6 +67,13 @@ std::string reason_of(const nlohmann::json::exception& error) {
 
 Json read_json(const fs::path& path) { return parse_json(read_file(path), path.string()); }
 
+Json read_json_object(const fs::path& path) {
+  Json value = read_json(path);
+  if (!value.is_object())
+    throw DataError(fmt::format("{} is no JSON object, but {}", path.string(), value.type_name()));
+  return value;
+}
+
 std::string json_text(const Json& value) { return value.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
 
 std::string json_number(double value) { return Json(value).dump(); }

@@ -31,6 +31,9 @@ std::string reason_of(const nlohmann::json::exception& error);
 /// Throws DataError when the file is missing or is not JSON.
 Json read_json(const fs::path& path);
 
+/// The same of a file that must hold an object. Throws DataError where it holds anything else.
+Json read_json_object(const fs::path& path);
+
 /// A value as text of several lines, the last of them ended. Bytes that are no UTF-8 (file names may hold any) become
 /// U+FFFD.
 std::string json_text(const Json& value);

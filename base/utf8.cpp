@@ -119,4 +119,12 @@ void Utf8Repair::finish(std::string& out) {
   begun_.clear();
 }
 
+std::string repaired_utf8(std::string_view text) {
+  Utf8Repair repair;
+  std::string out;
+  repair.write(text, out);
+  repair.finish(out);
+  return out;
+}
+
 }  // namespace xlm

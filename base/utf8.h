@@ -33,6 +33,9 @@ inline char32_t next_code_point(std::string_view text, std::size_t& position) {
   return character.code_point;
 }
 
+/// The text with U+FFFD for what is no UTF-8, as Utf8Repair puts it.
+std::string repaired_utf8(std::string_view text);
+
 void append_utf8(std::string& text, char32_t code_point);
 
 /// Makes valid UTF-8 of any bytes: each piece that cannot be part of a character becomes U+FFFD (one for the longest

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/sha256.h"
 #include "base/text.h"
+#include "base/utf8.h"
 #include "base/version.h"
 #include "datasets/prepared/clean_text.h"
 #include "datasets/prepared/encoding.h"
@@ -53,19 +54,19 @@ Json describe_request(const Preparation& preparation, const std::vector<SourceFi
             {"language", settings.language == nullptr ? corpus.language : settings.language->code},
             {"cleaning", settings.cleaning},
             {"unit", unit_name(settings.unit)},
-            {"vocabulary", request.vocabulary},
+            {"vocabulary", repaired_utf8(request.vocabulary)},
             {"split", corpus.own_splits            ? "own"
                       : request.has_given_splits() ? "given"
                                                    : split.text()},
-            {"glob", request.glob},
+            {"glob", repaired_utf8(request.glob)},
             {"keep_text", request.keep_text},
             {"sources", std::move(files)}};
   // Left out where they are as usual, so that folders of earlier versions are those that were asked for.
-  if (!request.name.empty()) meta["name"] = request.name;
+  if (!request.name.empty()) meta["name"] = repaired_utf8(request.name);
   if (request.books) meta["books"] = *request.books;
   if (request.valid_tokens) meta["valid_tokens"] = *request.valid_tokens;
   if (settings.articles) meta["documents_are"] = "articles";
-  if (request.column != PrepareRequest().column) meta["column"] = request.column;
+  if (request.column != PrepareRequest().column) meta["column"] = repaired_utf8(request.column);
   if (!corpus.limits.empty()) meta["limit"] = fmt::format("{}", fmt::join(settings.limits, ","));
   if (settings.language != nullptr && settings.language->code == "he") {
     meta["hebrew_points"] = settings.points == HebrewPoints::kRemove ? "remove" : "space";

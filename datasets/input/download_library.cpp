@@ -35,7 +35,7 @@ class PartFile {
   explicit PartFile(const fs::path& target)
       : path_(target.parent_path() / fmt::format(".{}.part", target.filename().string())),
         tag_file_(target.parent_path() / fmt::format(".{}.tag", target.filename().string())) {
-    descriptor_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+    descriptor_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, kNewFileMode);
     if (descriptor_ < 0) throw_file_error("create", path_, errno);
     if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
       ::close(descriptor_);
@@ -274,7 +274,9 @@ class CurlDownloader : public Downloader {
     curl_global_cleanup();
   }
 
-  void fetch(const Download& download, const PrepareObserver& observer) override {
+  void fetch(const Download& wanted, const PrepareObserver& observer) override {
+    Download download = wanted;
+    download.target = behind_links(wanted.target);  // a link stays
     if (is_there(download)) return;
     create_folders(download.target.parent_path());
     PartFile part(download.target);

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/sha256.h"
+#include "base/utf8.h"
 #include "datasets/input/archive.h"
 
 namespace xlm {
@@ -41,9 +42,11 @@ void add_folder(const fs::path& folder, const std::string& glob, std::vector<Sou
   std::move(found.begin(), found.end(), std::back_inserter(sources));
 }
 
+/// Names that can stand in meta.json, each once.
 void make_names_unique(std::vector<SourceFile>& sources) {
   std::set<std::string> taken;
   for (SourceFile& source : sources) {
+    source.name = repaired_utf8(source.name);
     std::string name = source.name;
     for (int copy = 2; !taken.insert(name).second; ++copy) name = fmt::format("{} ({})", source.name, copy);
     source.name = name;

@@ -29,6 +29,7 @@ StagingFolder::StagingFolder(fs::path target) : target_(std::move(target)) {
   const fs::path name = target_.filename();
   if (name == "." || name == "..") target_ = fs::absolute(target_).lexically_normal();
   if (!target_.has_filename()) target_ = target_.parent_path();  // "data/text8/"
+  target_ = behind_links(target_);                               // a link stays, and what it leads to is made
   const fs::path parent = folder_of(target_);
   create_folders(parent);
   path_ = parent / fmt::format(".{}.preparing", target_.filename().string());
@@ -45,7 +46,7 @@ StagingFolder::StagingFolder(fs::path target) : target_(std::move(target)) {
 }
 
 bool StagingFolder::try_lock() {
-  lock_ = ::open(lock_file_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  lock_ = ::open(lock_file_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, kNewFileMode);
   if (lock_ < 0) throw_file_error("create", lock_file_, errno);
   if (::flock(lock_, LOCK_EX | LOCK_NB) != 0) {
     const int error_number = errno;
@@ -70,7 +71,7 @@ StagingFolder::~StagingFolder() {
 }
 
 void StagingFolder::remove_left(const fs::path& target) {
-  const fs::path named = target.has_filename() ? target : target.parent_path();  // "data/text8/"
+  const fs::path named = behind_links(target.has_filename() ? target : target.parent_path());  // "data/text8/"
   if (!fs::exists(folder_of(named) / fmt::format(".{}.lock", named.filename().string()))) return;
   try {
     const StagingFolder swept(target);

@@ -13,6 +13,7 @@
 
 #include "base/crc32c.h"
 #include "base/json.h"
+#include "base/staged_folder.h"
 #include "base/text.h"
 #include "results/run_folder/journal.h"
 
@@ -132,7 +133,10 @@ std::string event_file_name(double time, std::int64_t worker) {
 fs::path export_events(const Run& run, const fs::path& folder) {
   const double created = run.created.value_or(0);
   fs::path file = folder / run.id / event_file_name(created, 0);
-  const fs::path unfinished = folder / run.id / ".unfinished";  // TensorBoard reads files with tfevents in their names
+  constexpr const char* kUnfinished = ".unfinished";
+  remove_left_folders(folder_of(file), kUnfinished);
+  const StagedFolder staged(file, kUnfinished);
+  const fs::path unfinished = staged.path() / "events";  // TensorBoard reads files with tfevents in their names
   {
     EventFile events(unfinished, created);
     const fs::path config = RunPaths{run.folder}.config();

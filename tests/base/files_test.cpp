@@ -93,6 +93,20 @@ TEST(Files, ADeviceStaysADevice) {
   EXPECT_TRUE(fs::is_character_file("/dev/null"));
 }
 
+TEST(Files, AFileThatThisProcessHasOpenIsWrittenThrough) {
+  const TemporaryFolder folder;
+  write_file(folder.path() / "all", "before\n");
+  const int out = ::open((folder.path() / "all").c_str(), O_WRONLY | O_APPEND);
+  const std::string name = "/dev/fd/" + std::to_string(out);
+  fs::create_symlink(name, folder.path() / "link");
+  write_file(name, "one\n");
+  write_file(folder.path() / "link", "two\n");
+  ::close(out);
+  EXPECT_EQ(read_file(folder.path() / "all"), "before\none\ntwo\n");
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder.path()), {}), 2);
+  EXPECT_THROW(write_file(name, "closed"), Error);
+}
+
 TEST(Files, TheUmaskSaysWhoMayReadAndWrite) {
   const TemporaryFolder folder;
   const mode_t before = ::umask(0027);
@@ -256,6 +270,17 @@ TEST(Files, AppendingFollowsAFileThatWasMoved) {
 TEST(Sha256, EqualsThePublishedTestVectors) {  // FIPS 180-2, appendix B
   EXPECT_EQ(sha256("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
   EXPECT_EQ(sha256(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+}
+
+TEST(Json, AnythingButAnObjectIsNamedWhereOneIsWanted) {
+  const TemporaryFolder folder;
+  const fs::path file = folder.path() / "x.json";
+  write_file(file, R"({"a": 1})");
+  EXPECT_EQ(read_json_object(file)["a"], 1);
+  for (const char* text : {"[]", "null", "\"a\""}) {
+    write_file(file, text);
+    EXPECT_THROW(read_json_object(file), DataError) << text;
+  }
 }
 
 TEST(Json, ComplaintsNameTheSource) {

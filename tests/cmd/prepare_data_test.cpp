@@ -53,6 +53,16 @@ TEST_F(PrepareData, TextsOfOnesOwnAreToldApartByTheirNames) {
   EXPECT_EQ(run("text --from a.txt --out data/b --name 'My letters'").code, kUsage);
 }
 
+// In meta.json it stands with U+FFFD, and two such names apart.
+TEST_F(PrepareData, FilesWhoseNamesAreNoUtf8AreSources) {
+  for (const char* name : {"caf\xE9.txt", "caf\xE8.txt"}) file(name, "some text that is long enough to be divided");
+  const std::string command = "text --from caf\xE9.txt --from caf\xE8.txt --out d --split 80%,10%,10%";
+  const ProgramResult made = run(command);
+  EXPECT_EQ(made.code, kDone) << made.err;
+  EXPECT_EQ(open_prepared(folder_.path() / "d").meta["sources"].size(), 2U);
+  EXPECT_THAT(run(command).out, HasSubstr("is there already"));
+}
+
 TEST_F(PrepareData, PrintsJsonAlone) {
   file("a.txt", "a b\xFF c");
   const ProgramResult outcome = run("text --from a.txt --out d --json --split 4,1,1");

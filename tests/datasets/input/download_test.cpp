@@ -77,6 +77,15 @@ TEST_F(Downloads, AFileArrivesWhole) {
   EXPECT_EQ(server.requests().size(), 1U);  // it is there
 }
 
+TEST_F(Downloads, ALinkStaysAndTheFileIsFetchedToWhereItLeads) {
+  const HttpServer server([&](const Request& request) { return HttpServer::part_of(content_, request); });
+  create_folders(path("in"));
+  fs::create_symlink("../elsewhere/file", path("in/file"));
+  fetch(checked(server));
+  EXPECT_TRUE(fs::is_symlink(path("in/file")));
+  EXPECT_EQ(read_file(path("elsewhere/file")), content_);
+}
+
 TEST_F(Downloads, ACutConnectionIsResumed) {
   const HttpServer server([&](const Request& request) {
     Answer answer = HttpServer::part_of(content_, request);

@@ -136,6 +136,23 @@ TEST(StagingFolder, ClearsWhatAKilledProcessLeft) {
   EXPECT_THAT(names_in(folder.path()), testing::ElementsAre("out"));
 }
 
+TEST(StagingFolder, ALinkStaysAndWhatItLeadsToIsMade) {
+  const TemporaryFolder folder;
+  create_folders(folder.path() / "elsewhere/out");
+  fs::create_directory_symlink("elsewhere/out", folder.path() / "link");
+  {
+    StagingFolder staging(folder.path() / "link");
+    write_file(staging.path() / "x", "1");
+    staging.commit();
+  }
+  EXPECT_TRUE(fs::is_symlink(folder.path() / "link"));
+  EXPECT_EQ(read_file(folder.path() / "elsewhere/out/x"), "1");
+  create_folders(folder.path() / "elsewhere/.out.preparing");
+  write_file(folder.path() / "elsewhere/.out.lock", "");
+  StagingFolder::remove_left(folder.path() / "link");
+  EXPECT_THAT(names_in(folder.path() / "elsewhere"), testing::ElementsAre("out"));
+}
+
 TEST(StagingFolder, AFileInTheWayIsAnError) {
   const TemporaryFolder folder;
   write_file(folder.path() / "file", "x");

@@ -106,6 +106,16 @@ def show(folder, *tags):
     return events
 )";
 
+TEST_F(Exports, OfEventsAreOneFileAndWhatAKilledExportLeftGoes) {
+  const std::string id = "adaptive-span-text8-00000001";
+  const fs::path left = folder_.path() / "events" / id / ".unfinished.0123abcd";
+  create_folders(left);
+  fs::last_write_time(left, fs::file_time_type::clock::now() - std::chrono::hours(1));
+  const fs::path file = export_events(read_run(maker_.folder(id)), folder_.path() / "events");
+  ASSERT_EQ(std::distance(fs::directory_iterator(file.parent_path()), {}), 1);
+  EXPECT_EQ(fs::directory_iterator(file.parent_path())->path(), file);
+}
+
 TEST_F(Exports, OfEventsAreReadByTensorboard) {
   for (const char* id : {"adaptive-span-text8-00000001", "adaptive-span-text8-00000002"}) {
     export_events(read_run(maker_.folder(id)), folder_.path() / "events");
