@@ -1,7 +1,9 @@
 // The store of results.
 #include "results/store/store.h"
 
+#include <fcntl.h>
 #include <sqlite3.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <future>
@@ -180,7 +182,14 @@ SyncReport execute(SQLite::Database& database, const fs::path& runs, const SyncO
   return report;
 }
 
+/// SQLite lets nobody else write the files that it makes, whatever the umask allows; an empty file it takes as it is.
+void create_for_all(const fs::path& file) {
+  const int made = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, kNewFileMode);
+  if (made >= 0) ::close(made);
+}
+
 SQLite::Database open_database(const fs::path& file, int flags) {
+  if ((flags & SQLite::OPEN_CREATE) != 0) create_for_all(file);
   try {
     return SQLite::Database(file.string(), flags, kBusyMilliseconds);
   } catch (const SQLite::Exception& error) {
@@ -188,8 +197,14 @@ SQLite::Database open_database(const fs::path& file, int flags) {
   }
 }
 
+[[noreturn]] void refuse_no_store(const fs::path& file) {
+  throw DataError(
+      fmt::format("{} is no store of results, and no SQLite file\nname another file with --store", file.string()));
+}
+
 /// The store with the present schema.
 SQLite::Database open_present(const fs::path& file) {
+  if (fs::exists(file) && !fs::is_regular_file(file)) refuse_no_store(file);
   if (file.has_parent_path()) create_folders(file.parent_path());
   SQLite::Database database = open_database(file, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
   try {
@@ -210,15 +225,21 @@ bool begins_as_sqlite(const fs::path& file) {
 
 bool is_called_a_store(const fs::path& file) { return file.extension() == ".db"; }
 
-[[noreturn]] void refuse_no_store(const fs::path& file) {
-  throw DataError(
-      fmt::format("{} is no store of results, and no SQLite file\nname another file with --store", file.string()));
-}
-
 void refuse_to_replace(const fs::path& file) {
   if (!fs::exists(file)) return;
   const bool regular = fs::is_regular_file(file);
   if (!regular || (!is_called_a_store(file) && !begins_as_sqlite(file))) refuse_no_store(file);
+}
+
+/// A file that is called a store and is none may be something else: it is kept under another name.
+void keep_what_is_none(const fs::path& file) {
+  if (!fs::exists(file) || begins_as_sqlite(file)) return;
+  fs::path kept = file.string() + ".damaged";
+  for (int copy = 2; fs::exists(kept); ++copy) kept = fmt::format("{}.damaged.{}", file.string(), copy);
+  std::error_code error;
+  fs::rename(file, kept, error);
+  if (error) throw_file_error("rename", file, error.value());
+  spdlog::warn("{} was no SQLite file; it is kept as {}", file.string(), kept.string());
 }
 
 /// Removes what rebuilds left that were killed.
@@ -338,6 +359,7 @@ SyncReport Store::rebuild(const fs::path& file, const fs::path& runs, const Sync
   const Draft draft(file);
   Store fresh(draft.file());
   const SyncReport report = fresh.sync(runs, options);
+  keep_what_is_none(file);
   try {
     replace_content(file, fresh.database_);
   } catch (const SQLite::Exception& error) {

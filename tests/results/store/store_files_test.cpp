@@ -1,6 +1,8 @@
 // The store as a file: damaged, replaced by a new one, or no store at all.
 #include "results/store/store.h"
 
+#include <sys/stat.h>
+
 #include <atomic>
 #include <chrono>
 #include <fstream>
@@ -82,7 +84,32 @@ TEST_F(StoreFile, WhatWasNeverAStoreIsNotReplaced) {
   EXPECT_THAT(error_of([&] { Store::rebuild(notes, maker_.runs()); }, kBadData), HasSubstr("name another file"));
   EXPECT_EQ(read_file(notes), "of weeks");
   error_of([&] { Store::rebuild("/dev/null", maker_.runs()); }, kBadData);
+  error_of([&] { Store store("/dev/null"); }, kBadData);
   EXPECT_TRUE(fs::is_character_file("/dev/null"));
+}
+
+// What is called a store may be the database of another program.
+TEST_F(StoreFile, WhatIsCalledAStoreAndIsNoneIsKeptBesideTheNewOne) {
+  maker_.make({.id = "a"});
+  for (const char* text : {"of weeks", "of days"}) {
+    write_file(file_, text);
+    Store::rebuild(file_, maker_.runs());
+    Store store(file_);
+    EXPECT_THAT(rows(store, "SELECT run_id FROM runs"), ElementsAre("a"));
+  }
+  EXPECT_EQ(read_file(file_.string() + ".damaged"), "of weeks");
+  EXPECT_EQ(read_file(file_.string() + ".damaged.2"), "of days");
+}
+
+TEST_F(StoreFile, TheUmaskSaysWhoMayWriteIt) {
+  maker_.make({.id = "a"});
+  const mode_t before = ::umask(002);
+  { Store store(file_); }
+  EXPECT_EQ(fs::status(file_).permissions(), fs::perms(0664));
+  fs::remove(file_);
+  Store::rebuild(file_, maker_.runs());
+  ::umask(before);
+  EXPECT_EQ(fs::status(file_).permissions(), fs::perms(0664));
 }
 
 TEST_F(StoreFile, StaysOpenWhereAnotherProcessMakesItAnew) {
