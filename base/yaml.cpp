@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <sstream>
 #include <tuple>
+#include <unordered_map>
 #include <unordered_set>
 
 #include <fmt/format.h>
@@ -342,11 +343,15 @@ Yaml read_yaml(const fs::path& path) {
 
 Yaml merge(Yaml base, const Yaml& over) {
   if (!base.is_map() || !over.is_map()) return over;
+  std::unordered_map<std::string, std::size_t> places;
+  for (std::size_t i = 0; i < base.entries.size(); ++i) places.emplace(base.entries[i].first, i);
   for (const auto& [key, value] : over.entries) {
-    if (Yaml* present = base.find(key)) {
-      *present = merge(std::move(*present), value);
-    } else {
+    const auto [place, is_new] = places.emplace(key, base.entries.size());
+    if (is_new) {
       base.entries.emplace_back(key, value);
+    } else {
+      Yaml& present = base.entries[place->second].second;
+      present = merge(std::move(present), value);
     }
   }
   return base;

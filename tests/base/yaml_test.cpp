@@ -118,6 +118,16 @@ TEST(Yaml, ManyKeysTakeTimeInProportion) {
     return [text] { parse_yaml(text, "f"); };
   };
   EXPECT_LT(growth(parse(5000), parse(80000)), 64);
+  const auto merging = [](int keys) {
+    Yaml base = make_map("f");
+    Yaml over = make_map("f");
+    for (int i = 0; i < keys; ++i) {
+      base.entries.emplace_back(fmt::format("a{:x}", i), make_scalar("1", "f"));
+      over.entries.emplace_back(fmt::format("b{:x}", i), make_scalar("1", "f"));
+    }
+    return [base, over] { merge(base, over); };
+  };
+  EXPECT_LT(growth(merging(2500), merging(40000)), 64);
 }
 
 }  // namespace
