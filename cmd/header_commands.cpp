@@ -37,8 +37,11 @@ std::vector<HeaderCommand> commands_in_header(const fs::path& file) {
   return found;
 }
 
+/// `by` as one word of the command, whatever it holds.
 std::string replaced(const std::string& text, const char* word, const std::string& by) {
-  return std::regex_replace(text, std::regex(fmt::format(R"(\b{}\b)", word)), by);
+  std::string written;
+  for (const char c : shell_word(by)) written += c == '$' ? "$$" : std::string(1, c);
+  return std::regex_replace(text, std::regex(fmt::format(R"(\b{}\b)", word)), written);
 }
 
 /// The command as a user would type it for this recipe and profile.

@@ -77,6 +77,14 @@ TEST(SweepCheck, RunsThatBeginFromOthersCountEachAndTheirSourcesMustBePoints) {
   EXPECT_THROW(checked("{}"), UsageError);
 }
 
+TEST(SweepCheck, ARecipeMayLieWhereNamesHaveSpaces) {
+  const TemporaryFolder folder;
+  const fs::path recipe = folder.path() / "a $& place" / "recipe.yaml";
+  create_folders(recipe.parent_path());
+  fs::copy_file(recipes_below("experiments/recipes").front(), recipe);
+  EXPECT_THAT(text_of(check(recipe, profiles_of(recipe).front()).findings), IsEmpty());
+}
+
 /// The lines "# finds: TEXT" of a recipe, FILE being its name.
 std::vector<std::string> expected_findings(const fs::path& recipe) {
   std::vector<std::string> expected;
@@ -84,7 +92,8 @@ std::vector<std::string> expected_findings(const fs::path& recipe) {
   const std::string mark = "# finds: ";
   for (std::string line; std::getline(text, line);) {
     if (!line.starts_with(mark)) continue;
-    expected.push_back(std::regex_replace(line.substr(mark.size()), std::regex(R"(\bFILE\b)"), recipe.string()));
+    expected.push_back(
+        std::regex_replace(line.substr(mark.size()), std::regex(R"(\bFILE\b)"), shell_word(recipe.string())));
   }
   return expected;
 }
