@@ -9,6 +9,7 @@
 #include "cmd/results_store.h"
 #include "experiments/configuration/configuration.h"
 #include "experiments/runs/core_library.h"
+#include "experiments/runs/machine_resources.h"
 #include "results/continuations/continuations.h"
 #include "results/pages/continuations_page.h"
 
@@ -43,6 +44,7 @@ SampleJob job_of(const std::string& run, const Continuations& continuations, con
                 .options = read_model_folder(place.model, options.overrides, WeightsUse::kContinuation),
                 .prompt = "",
                 .tokens = continuations.description.tokens};
+  check_threads(job.options.train.threads);
   job.options.data.path = evaluation_data(options.data, place);
   return job;
 }

@@ -9,8 +9,11 @@
 #include <csignal>
 #include <cstdio>
 #include <iostream>
+#include <memory>
+#include <utility>
 
 #include <fmt/format.h>
+#include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
@@ -36,9 +39,21 @@ class HelpFormatter : public CLI::Formatter {
   }
 };
 
+/// Messages name files and runs, and what those are called must not change the screen.
+class PrintableMessage : public spdlog::custom_flag_formatter {
+ public:
+  void format(const spdlog::details::log_msg& message, const std::tm& /*time*/, spdlog::memory_buf_t& out) override {
+    const std::string text = printable({message.payload.data(), message.payload.size()});
+    out.append(text.data(), text.data() + text.size());
+  }
+  std::unique_ptr<spdlog::custom_flag_formatter> clone() const override { return std::make_unique<PrintableMessage>(); }
+};
+
 void configure_log(const GlobalOptions& global) {
   auto logger = std::make_shared<spdlog::logger>("xlm", std::make_shared<spdlog::sinks::stderr_sink_mt>());
-  logger->set_pattern("%l: %v");
+  auto formatter = std::make_unique<spdlog::pattern_formatter>();
+  formatter->add_flag<PrintableMessage>('*').set_pattern("%l: %*");
+  logger->set_formatter(std::move(formatter));
   logger->set_level(global.quiet ? spdlog::level::err : global.verbose ? spdlog::level::debug : spdlog::level::info);
   spdlog::set_default_logger(logger);
 }

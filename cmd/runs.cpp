@@ -121,7 +121,7 @@ int list(const ListOptions& given, const GlobalOptions& global) {
     return kDone;
   }
   if (all == 0 && text) {
-    say(runs.size() == 0 ? no_runs_hint(global) : unmet_condition(runs, filters, options.columns) + "\n");
+    say(runs.size() == 0 ? no_runs_hint(global) : printable(unmet_condition(runs, filters, options.columns)) + "\n");
     return kDone;
   }
   const ListView view{.now = wall_seconds(), .terminal = global.standard_output, .columns = options.columns};

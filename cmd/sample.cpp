@@ -14,6 +14,7 @@
 #include "cmd/text_input.h"
 #include "experiments/configuration/configuration.h"
 #include "experiments/runs/core_library.h"
+#include "experiments/runs/machine_resources.h"
 #include "experiments/runs/model_locator.h"
 
 namespace xlm {
@@ -69,7 +70,7 @@ std::vector<std::string> overrides_of(const SampleOptions& options, const fs::pa
   const bool says_window = std::any_of(overrides.begin(), overrides.end(),
                                        [](const std::string& each) { return each.starts_with("model.window="); });
   if (is_ours || says_window) return overrides;
-  const Json positions = read_json(model / "config.json").value("n_positions", Json());
+  const Json positions = read_json_object(model / "config.json").value("n_positions", Json());
   if (positions.is_number_integer()) overrides.push_back(fmt::format("model.window={}", positions.get<std::int64_t>()));
   return overrides;
 }
@@ -102,6 +103,7 @@ int run_sample(const SampleOptions& options, const GlobalOptions& global) {
                 .temperature = options.temperature,
                 .top_k = options.top_k,
                 .top_p = options.top_p};
+  check_threads(job.options.train.threads);
   std::vector<std::string> stop = options.stop;
   stop.emplace_back(kEndOfText);
   Json all = Json::array();

@@ -33,7 +33,7 @@ Json settings_of(const EvaluationRequest& request, const PreparedSummary& data) 
 /// Whether a folder that an earlier version named keeps the evaluations of these weights on these data.
 bool keeps_evaluations(const fs::path& folder, const PreparedSummary& data, const std::string& weights) {
   if (!fs::exists(RunPaths{folder}.environment())) return false;
-  const Json environment = read_json(RunPaths{folder}.environment());
+  const Json environment = read_json_object(RunPaths{folder}.environment());
   return environment.value("model_sha256", "") == weights && environment.value("fingerprint", "") == data.fingerprint;
 }
 

@@ -143,7 +143,7 @@ void describe_model(const Run& run) {
   if (!fs::is_directory(model)) return;
   const fs::path shared = model / kSharedConfig;
   if (fs::exists(shared)) {
-    nlohmann::ordered_json config = nlohmann::ordered_json::parse(read_file(shared));
+    Json config = read_json_object(shared);
     const Json end = end_of_text(model);
     for (const char* key : {"bos_token_id", "eos_token_id"}) config[key] = end;
     write_file(shared, config.dump(2) + "\n");

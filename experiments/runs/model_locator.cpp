@@ -12,6 +12,7 @@
 #include "experiments/configuration/configuration.h"
 #include "experiments/configuration/run_id.h"
 #include "experiments/runs/live_run.h"
+#include "experiments/runs/machine_resources.h"
 
 namespace xlm {
 namespace {
@@ -49,7 +50,7 @@ LocatedModel model_of_run(const fs::path& folder, ModelTense tense) {
   const RunPaths run{fs::absolute(folder).lexically_normal()};
   if (!fs::is_directory(run.model()) && fs::is_regular_file(run.environment())) {
     // The run folder of an evaluation holds no weights but names the model folder that has them.
-    const std::string elsewhere = read_json(run.environment()).value("model", "");
+    const std::string elsewhere = read_json_object(run.environment()).value("model", "");
     if (!elsewhere.empty()) return {elsewhere, "", elsewhere};
   }
   if (!fs::is_directory(run.model())) {
@@ -85,7 +86,11 @@ LocatedModel locate_model(const std::string& text, const fs::path& runs, ModelTe
 }
 
 RunOptions evaluation_options(const LocatedModel& place, const std::vector<std::string>& overrides, WeightsUse use) {
-  if (place.run.empty()) return read_model_folder(place.model, overrides, use);
+  if (place.run.empty()) {
+    RunOptions options = read_model_folder(place.model, overrides, use);
+    check_threads(options.train.threads);
+    return options;
+  }
   std::vector<std::string> all;
   const Yaml run = read_yaml(RunPaths{place.run}.config());
   for (const char* key : {"train.precision", "train.tf32"}) {
@@ -95,6 +100,7 @@ RunOptions evaluation_options(const LocatedModel& place, const std::vector<std::
   RunOptions options = read_model_folder(place.model, all, use);
   // A model that samples draws what it drew in its own evaluation.
   if (const Yaml* seed = find_path(run, "seed")) parse_integer(seed->scalar, options.seed);
+  check_threads(options.train.threads);
   return options;
 }
 

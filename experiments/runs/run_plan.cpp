@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "base/utf8.h"
 #include "datasets/prepared/segmentation.h"
 #include "experiments/configuration/configuration.h"
 #include "experiments/runs/model_locator.h"
@@ -12,7 +13,15 @@
 namespace xlm {
 namespace {
 
-std::string absolute_name(const fs::path& path) { return fs::absolute(path).lexically_normal().string(); }
+/// As it stands in config.yaml. Throws UsageError where it cannot stand there.
+std::string absolute_name(const fs::path& path) {
+  std::string name = fs::absolute(path).lexically_normal().string();
+  if (repaired_utf8(name) == name) return name;
+  throw UsageError(
+      fmt::format("{} is no UTF-8, and config.yaml could not name it\n"
+                  "rename the folder, or name the data by a link whose path is UTF-8",
+                  name));
+}
 
 /// Makes the files that tokenizers are named by absolute: a worker may be started in another folder.
 class TokenizerPaths : public OptionVisitor {
@@ -75,7 +84,7 @@ std::string setting_name(RunOptions options, RunInputs inputs, const std::string
 std::string setting_of_folder(const fs::path& folder) {
   const RunPaths paths{folder};
   try {
-    const Json environment = read_json(paths.environment());
+    const Json environment = read_json_object(paths.environment());
     RunInputs inputs;
     inputs.data.dataset = environment.value("dataset", "");
     inputs.data.fingerprint = environment.value("fingerprint", "");
@@ -94,7 +103,7 @@ std::optional<bool> holds_run(const fs::path& folder, const RunOptions& options,
   const RunPaths paths{folder};
   try {
     const RunOptions own = read_run_options(read_yaml(paths.config()));
-    const Json environment = read_json(paths.environment());
+    const Json environment = read_json_object(paths.environment());
     RunInputs own_inputs = inputs;
     own_inputs.data.fingerprint = environment.value("fingerprint", "");
     own_inputs.contents = environment.value("contents", std::map<std::string, std::string>());
@@ -110,7 +119,8 @@ std::string PlannedRun::source_id() const {
   const auto content = inputs.contents.find("model.init_from");
   if (content == inputs.contents.end()) return "";
   const std::string id = run_of_content(content->second);
-  const bool beside = absolute_name(RunPaths{paths.folder.parent_path() / id}.model()) == options.init_from;
+  const fs::path model = fs::absolute(RunPaths{paths.folder.parent_path() / id}.model()).lexically_normal();
+  const bool beside = model == options.init_from;
   return beside ? id : "";
 }
 

@@ -44,7 +44,7 @@ void restore(const PlannedRun& planned, const NewRun& content) {
   };
   const RunPaths& paths = planned.paths;
   if (!is_readable([&] { read_run_options(read_yaml(paths.config())); })) write_file(paths.config(), content.config);
-  if (!is_readable([&] { read_json(paths.environment()); })) {
+  if (!is_readable([&] { read_json_object(paths.environment()); })) {
     write_file(paths.environment(), json_text(content.environment));
   }
 }

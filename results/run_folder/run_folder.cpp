@@ -245,7 +245,7 @@ void read_config(Run& run) {
   }
   std::error_code ignored;
   if (!fs::exists(paths.environment(), ignored)) return;
-  run.environment = read_json(paths.environment());
+  run.environment = read_json_object(paths.environment());
   const std::string dataset = text_field(run.environment, "dataset");
   if (!dataset.empty()) {
     run.params.emplace_back("data.name", data_name(dataset, text_field(run.environment, "language")));

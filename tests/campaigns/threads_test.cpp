@@ -15,5 +15,16 @@ TEST_F(ThreadsTest, MoreThanThereCanBeAreAnError) {
   EXPECT_THAT(result.err, ::testing::HasSubstr("train.threads: this process can have"));
 }
 
+TEST_F(ThreadsTest, MoreThanThereCanBeAreAnErrorOfWhatUsesWeightsToo) {
+  ASSERT_EQ(run({"train", "run.yaml"}).code, kDone);
+  const std::string id = run_folders().front().filename().string();
+  for (const std::string& command : {"eval " + id, "sample " + id + " --prompt a"}) {
+    const ProgramResult result =
+        shell(folder_.path(), "ulimit -v 2000000; exec '" XLM_FAKE_BINARY "' " + command + " train.threads=4096");
+    EXPECT_EQ(result.code, kOutOfResources) << command;
+    EXPECT_THAT(result.err, ::testing::HasSubstr("train.threads: this process can have")) << command;
+  }
+}
+
 }  // namespace
 }  // namespace xlm

@@ -1,0 +1,59 @@
+// The program where names and files are what nobody expects of them.
+#include <gmock/gmock.h>
+
+#include "base/json.h"
+#include "base/yaml.h"
+#include "tests/experiments/program_fixture.h"
+
+namespace xlm {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+TEST_F(ProgramTest, WarningsCannotChangeTheScreen) {
+  run({"train", "run.yaml"});
+  const fs::path evil = runs_ / "\x1b[2Jevil";
+  fs::copy(run_folders().front(), evil, fs::copy_options::recursive);
+  std::ofstream(evil / "journal.jsonl", std::ios::app) << "no record\n";
+  EXPECT_THAT(run({"runs", "sync"}).err,
+              AllOf(HasSubstr("\\x1b[2Jevil"), HasSubstr("malformed"), Not(HasSubstr("\x1b"))));
+  EXPECT_THAT(run({"runs", "ls", "--where", "status=\x1b[2J"}).err,
+              AllOf(HasSubstr("\\x1b[2J"), Not(HasSubstr("\x1b"))));
+}
+
+TEST_F(ProgramTest, AnEnvironmentThatIsNoObjectIsNamed) {
+  order("pace=1");
+  run({"train", "run.yaml"});
+  const fs::path environment = run_folders().front() / "environment.json";
+  write_file(environment, "[]");
+  EXPECT_THAT(run({"runs", "show", run_folders().front().filename().string()}).err,
+              HasSubstr("environment.json is no JSON object"));
+  EXPECT_EQ(run({"train", "run.yaml"}).code, kDone) << "it is given it again, as where it is missing";
+  EXPECT_TRUE(read_json(environment).is_object());
+}
+
+TEST_F(ProgramTest, ADeeplyNestedConfigurationOfTransformersIsAnError) {
+  run({"train", "run.yaml"});
+  const std::string nested = std::string(100000, '[') + std::string(100000, ']');
+  write_file(run_folders().front() / "model" / "config.json", "{\"a\": " + nested + "}");
+  write_sweep("evaluate: [{split: valid, eval.batch: 3}]\n");
+  const ProgramResult swept = run({"sweep", "sweep.yaml"});
+  EXPECT_THAT(swept.out + swept.err, AllOf(HasSubstr("too deep"), Not(HasSubstr("signal"))));
+}
+
+TEST_F(ProgramTest, AFolderWhosePathIsNoUtf8CannotStandInAConfiguration) {
+  const fs::path folder = folder_.path() / "caf\xE9";
+  create_folders(folder);
+  make_data(folder / "data");
+  fs::copy(config(), folder / "run.yaml");
+  const ProgramResult result = shell(folder, "'" XLM_FAKE_BINARY "' train run.yaml");
+  EXPECT_EQ(result.code, kUsage);
+  EXPECT_THAT(result.err, HasSubstr("is no UTF-8, and config.yaml could not name it"));
+  fs::create_directory_symlink(folder, folder_.path() / "link");
+  EXPECT_EQ(run({"train", "run.yaml", "data.path=" + (folder_.path() / "link" / "data").string()}).code, kDone);
+}
+
+}  // namespace
+}  // namespace xlm
