@@ -64,6 +64,12 @@ TEST_F(Pages, MissingCellsSayWhy) {
   EXPECT_THAT(page, HasSubstr("<span title=\"no run\""));
 }
 
+TEST_F(Pages, HaveInsideWhatTheirFilesSay) {
+  const fs::path folder = fs::path(XLM_SOURCE_DIR) / "results/pages";
+  EXPECT_EQ(page_script(), read_file(folder / "page.js"));
+  EXPECT_EQ(page_style(), read_file(folder / "page.css"));
+}
+
 TEST_F(Pages, TablesNeedNoPlotly) {
   EXPECT_LT(tables_page(store_, {grid()}).size(), 200000);
   EXPECT_THAT(std::string(plotly_script()), HasSubstr("plotly.js v"));
