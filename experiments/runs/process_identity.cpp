@@ -19,14 +19,16 @@
 namespace xlm {
 namespace {
 
-/// /proc/PID/stat: state and start time (fields 3 and 22). Nothing when there is no such process.
+/// State and start time (fields 3 and 22). Nothing when there is no such process. Of its first thread, which is as old:
+/// qemu-user, by which containers for another processor run, makes a /proc/PID/stat of its own for the process that
+/// reads it, with another start.
 struct ProcessStatus {
   char state = '?';
   std::uint64_t started = 0;
 };
 
 std::optional<ProcessStatus> process_status(std::int64_t pid) {
-  std::ifstream file(fmt::format("/proc/{}/stat", pid));
+  std::ifstream file(fmt::format("/proc/{0}/task/{0}/stat", pid));
   std::string text;
   if (!std::getline(file, text)) return std::nullopt;
   const std::size_t name_end = text.rfind(')');  // the name, field 2, may itself hold spaces and parentheses

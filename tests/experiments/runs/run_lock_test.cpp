@@ -48,6 +48,15 @@ TEST(Process, TellsTheLivingFromTheDead) {
   EXPECT_EQ(liveness(nowhere), Liveness::kUnknown);
 }
 
+TEST(Process, IsTheSameToOthersAsToItself) {
+  const ProcessIdentity parent = this_process();
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(liveness(parent) == Liveness::kAlive ? 0 : 1);
+  int status = -1;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0) << "also in qemu-user";
+}
+
 TEST(Process, ANumberUsedAgainIsAnotherProcess) {
   ProcessIdentity earlier = this_process();
   earlier.started -= 1;
