@@ -183,8 +183,9 @@ SyncReport execute(SQLite::Database& database, const fs::path& runs, const SyncO
 }
 
 /// SQLite lets nobody else write the files that it makes, whatever the umask allows; an empty file it takes as it is.
+/// One that is there is not opened: closing it would end the locks that this process has on it.
 void create_for_all(const fs::path& file) {
-  const int made = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, kNewFileMode);
+  const int made = ::open(file.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, kNewFileMode);
   if (made >= 0) ::close(made);
 }
 
@@ -231,15 +232,13 @@ void refuse_to_replace(const fs::path& file) {
   if (!regular || (!is_called_a_store(file) && !begins_as_sqlite(file))) refuse_no_store(file);
 }
 
-/// A file that is called a store and is none may be something else: it is kept under another name.
+/// A file that is called a store and is none may be something else: its content is kept beside it.
 void keep_what_is_none(const fs::path& file) {
   if (!fs::exists(file) || begins_as_sqlite(file)) return;
   fs::path kept = file.string() + ".damaged";
   for (int copy = 2; fs::exists(kept); ++copy) kept = fmt::format("{}.damaged.{}", file.string(), copy);
-  std::error_code error;
-  fs::rename(file, kept, error);
-  if (error) throw_file_error("rename", file, error.value());
-  spdlog::warn("{} was no SQLite file; it is kept as {}", file.string(), kept.string());
+  write_file(kept, MappedFile(file).text());
+  spdlog::warn("{} was no SQLite file; what it held is kept as {}", file.string(), kept.string());
 }
 
 /// Removes what rebuilds left that were killed.
