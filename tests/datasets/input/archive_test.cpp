@@ -1,5 +1,6 @@
 #include "datasets/input/archive.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -223,6 +224,15 @@ TEST_F(Archives, OtherKindsOfArchivesAreNamed) {
               ThrowsMessage<DataError>(HasSubstr("x is a 7z archive, which is not read\nunpack it first")));
   EXPECT_THAT([&] { read_all(file("x", "Rar!\x1A\x07\x01\x00 and more"s)); },
               ThrowsMessage<DataError>(HasSubstr("x is a rar archive")));
+  for (const auto& [name, bytes] :
+       {std::pair("7z", "7z\xBC\xAF\x27\x1C and more"s), std::pair("rar", "Rar!\x1A\x07\x01\x00 and more"s)}) {
+    for (const char* format : {"zip", "ustar"}) {
+      make_archive(path("outer"), format, "", {{"a.txt", "a text"}, {"part", bytes}});
+      EXPECT_THAT([&] { read_all(path("outer")); },
+                  ThrowsMessage<DataError>(HasSubstr(fmt::format("outer: entry part is a {} archive", name))))
+          << format;
+    }
+  }
 }
 
 TEST_F(Archives, AnEncryptedZipIsNotCalledCorrupt) {
