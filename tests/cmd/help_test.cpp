@@ -6,6 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/error.h"
+#include "base/files.h"
 #include "base/text.h"
 #include "tests/cmd/results_commands_fixture.h"
 #include "tests/experiments/program.h"
@@ -66,10 +68,38 @@ TEST_F(ResultsCommands, ThePageForManHasEveryCommandAndOption) {
     EXPECT_THAT((std::set<std::string>{".TH", ".SH", ".SS", ".TP", ".B", ".PP", ".nf", ".fi"}),
                 testing::Contains(request));
   }
-  if (std::system("command -v man >/dev/null 2>&1") != 0) return;
-  write("xlm.1", page);
+}
+
+TEST_F(ResultsCommands, ThePageForManIsShownWithoutAWarning) {
+  if (std::system("command -v man >/dev/null 2>&1") != 0) GTEST_SKIP() << "man is not installed";
+  write("xlm.1", xlm("help --man").out);
   const ProgramResult shown = shell(temporary_.path(), "man --warnings -l -Tutf8 ./xlm.1 2>&1 >/dev/null");
   EXPECT_EQ(shown.out + shown.err, "") << "groff has nothing to say";
+}
+
+/// The codes that there are, the glossary and the page for man name the same ones.
+TEST_F(ResultsCommands, EveryExitCodeIsInTheGlossaryAndOnThePageForMan) {
+  const auto numbers = [](const std::string& text, const std::string& before, const std::string& after) {
+    const std::regex number(before + "(\\d+)" + after);
+    std::set<std::string> found;
+    for (std::sregex_iterator match(text.begin(), text.end(), number), end; match != end; ++match) {
+      found.insert((*match)[1]);
+    }
+    return found;
+  };
+  const auto part = [](const std::string& text, const std::string& from, const std::string& to) {
+    const std::size_t begin = text.find(from);
+    EXPECT_NE(begin, std::string::npos) << from;
+    return begin == std::string::npos ? "" : text.substr(begin, text.find(to, begin + from.size()) - begin);
+  };
+  const fs::path sources = XLM_SOURCE_DIR;
+  const auto codes = numbers(part(read_file(sources / "base" / "error.h"), "enum ExitCode", "}"), " = ", ",");
+  for (const ExitCode code : {kDone, kFailed, kUsage, kBadData, kDiverged, kOutOfResources, kStopped}) {
+    EXPECT_THAT(codes, testing::Contains(std::to_string(code)));
+  }
+  const std::string glossary = part(read_file(sources / "docs" / "glossary.md"), "\n### Exit code\n", "\n#");
+  EXPECT_EQ(numbers(glossary, "\n\\| ", " \\| "), codes);
+  EXPECT_EQ(numbers(part(xlm("help --man").out, ".SH EXIT STATUS\n", "\n.SH"), "\n\\.B ", "\n"), codes);
 }
 
 TEST_F(ResultsCommands, HelpHasExamples) {
