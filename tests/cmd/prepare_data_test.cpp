@@ -139,7 +139,11 @@ TEST_F(PrepareData, TrainingATokenizerCanBeStopped) {
   BackgroundProgram program({XLM_BINARY, "prepare-data", "text", "--from", "a.txt", "--out", "d", "--split",
                              "100%,0%,0%", "--train-unigram", "500"},
                             folder_.path());
-  while (program.standard_error().find("training a unigram tokenizer") == std::string::npos) ::usleep(1000);
+  const auto has_begun = [&] {
+    return program.standard_error().find("training a unigram tokenizer") != std::string::npos;
+  };
+  while (program.is_running() && !has_begun()) ::usleep(1000);
+  ASSERT_TRUE(has_begun()) << program.standard_error();
   program.kill(SIGTERM);
   const ProgramResult outcome = program.wait();
   EXPECT_EQ(outcome.code, kStopped) << outcome.err;
