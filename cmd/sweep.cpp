@@ -341,7 +341,11 @@ int run_sweep(const SweepCommand& command, const GlobalOptions& global) {
   }
   const bool has_tables = tree.find("table") != nullptr || tree.find("tables") != nullptr;
   const Summary summary(runs, report, command, global, has_tables);
-  print(global.json ? summary.json() : summary.text(global.standard_output));
+  try {
+    print(global.json ? summary.json() : summary.text(global.standard_output));
+  } catch (const Error&) {
+    if (!report.interrupted) throw;  // a terminal that went away was the request to stop, and hears no answer
+  }
   return summary.code();
 }
 
