@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/json.h"
+#include "tests/experiments/on_terminal.h"
 #include "tests/experiments/program_fixture.h"
 
 namespace xlm {
@@ -43,6 +44,44 @@ TEST_F(ProgramTest, ATerminalThatGoesAwayIsARequestToStop) {
   ignoring.kill(SIGHUP);
   fs::remove(hold());
   EXPECT_EQ(ignoring.wait().code, kDone) << "as nohup wants it";
+}
+
+/// Its workers hear of it from the terminal too, where there is one.
+TEST_F(ProgramTest, ASweepWhoseTerminalGoesAwayStopsAndGoesOn) {
+  write_sweep("sweep: {grid: {seed: [1, 2, 3]}}\n");
+  const auto expect_two_saved = [&] {
+    EXPECT_EQ(count_running(), 0U);
+    std::size_t saved = 0;
+    for (const fs::path& folder : run_folders()) {
+      const xlm::Run run = read_live_run(folder);
+      EXPECT_NE(run.status, RunStatus::kFailed) << run.reason;
+      saved += run.status == RunStatus::kPreempted && checkpoint_step(run) > 0 ? 1 : 0;
+    }
+    EXPECT_EQ(saved, 2U);
+  };
+  const auto expect_it_goes_on = [&] {
+    fs::remove(hold());
+    EXPECT_EQ(run({"sweep", "sweep.yaml"}).code, kDone);
+    expect_all_done(3);
+    for (const fs::path& folder : run_folders()) EXPECT_EQ(steps(folder).size(), 10U) << folder;
+    fs::remove_all(runs_);
+  };
+  write_file(hold(), "");
+  BackgroundProgram sweep = start({"sweep", "sweep.yaml", "--jobs", "2"});
+  until([&] { return count_running() == 2; });
+  sweep.kill_group(SIGHUP);
+  EXPECT_EQ(sweep.wait().code, kStopped);
+  expect_two_saved();
+  expect_it_goes_on();
+
+  write_file(hold(), "");
+  OnTerminal before_a_user({XLM_FAKE_BINARY, "sweep", "sweep.yaml", "--jobs", "2"}, folder_.path(), 80);
+  ASSERT_TRUE(before_a_user.began());
+  until([&] { return count_running() == 2; });
+  before_a_user.hang_up();
+  EXPECT_EQ(before_a_user.wait(), kStopped) << "whatever becomes of its last words";
+  expect_two_saved();
+  expect_it_goes_on();
 }
 
 TEST_F(ProgramTest, DeeplyNestedJsonIsALineThatIsLeftOut) {
@@ -111,6 +150,30 @@ TEST_F(ProgramTest, ASweepWithoutRoomForItsProgramLeavesNoPartOfIt) {
   const ProgramResult result = shell(folder_.path(), "ulimit -f 2000; exec '" XLM_FAKE_BINARY "' sweep sweep.yaml");
   EXPECT_EQ(result.code, kOutOfResources) << result.err;
   EXPECT_TRUE(fs::is_empty(runs_ / ".programs"));
+}
+
+TEST_F(ProgramTest, WhatAKilledSweepLeftIsRemovedByTheNext) {
+  write_sweep("sweep: {grid: {seed: [1]}}\n");
+  ASSERT_EQ(run({"sweep", "sweep.yaml"}).code, kDone);
+  fs::remove_all(runs_ / ".programs");  // or the copy is whole, and no other is made
+  const std::vector<fs::path> left{runs_ / ".programs/.new.0123abcd", runs_ / ".new.0123abcd"};
+  for (const fs::path& folder : left) {
+    create_folders(folder);
+    write_file(folder / "half", "of a file");
+  }
+  const auto sweep_again = [&](const std::string& seed) {
+    EXPECT_EQ(run({"sweep", "sweep.yaml", "sweep.grid.seed=[" + seed + "]"}).code, kDone);
+  };
+  sweep_again("2");
+  for (const fs::path& folder : left) EXPECT_TRUE(fs::exists(folder)) << "somebody may be about to fill " << folder;
+  for (const auto& entry : fs::directory_iterator(runs_ / ".programs")) {
+    if (entry.path() != left.front()) fs::remove_all(entry.path());
+  }
+  for (const fs::path& folder : left)
+    fs::last_write_time(folder, fs::file_time_type::clock::now() - std::chrono::hours(1));
+  sweep_again("3");
+  for (const fs::path& folder : left) EXPECT_FALSE(fs::exists(folder)) << folder;
+  expect_all_done(3);
 }
 
 TEST_F(ProgramTest, AFileThatIsCutShortWhileItIsReadIsAnError) {

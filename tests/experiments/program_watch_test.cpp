@@ -1,17 +1,11 @@
 // `xlm runs watch` on sweeps that others do, by the program, from end to end.
-#include <pty.h>
-#include <sys/ioctl.h>
-#include <sys/wait.h>
-
 #include <algorithm>
-#include <array>
-#include <regex>
-#include <utility>
 
 #include <gmock/gmock.h>
 
 #include "base/json.h"
 #include "base/text.h"
+#include "tests/experiments/on_terminal.h"
 #include "tests/experiments/program_fixture.h"
 
 namespace xlm {
@@ -49,67 +43,6 @@ TEST_F(ProgramTest, AWatchShowsASweepThatOthersDo) {
   EXPECT_THAT(watched.out, HasSubstr("6 of 6 runs ended\n"));
   EXPECT_THAT(run({"runs", "watch"}).err, HasSubstr("nothing to watch"));
 }
-
-/// A program on a terminal of its own.
-class OnTerminal {
- public:
-  OnTerminal(std::vector<std::string> arguments, const fs::path& folder, unsigned short columns) {
-    winsize size{.ws_row = 24, .ws_col = columns, .ws_xpixel = 0, .ws_ypixel = 0};
-    std::vector<char*> pointers;
-    for (std::string& argument : arguments) pointers.push_back(argument.data());
-    pointers.push_back(nullptr);
-    pid_ = ::forkpty(&terminal_, nullptr, nullptr, &size);
-    if (pid_ != 0) return;
-    if (::chdir(folder.c_str()) != 0) ::_exit(126);
-    ::setenv("TERM", "xterm", 1);
-    ::setenv("NO_COLOR", "1", 1);
-    ::execv(pointers[0], pointers.data());
-    ::_exit(127);
-  }
-  OnTerminal(const OnTerminal&) = delete;
-  OnTerminal& operator=(const OnTerminal&) = delete;
-  ~OnTerminal() {
-    if (began()) stop(SIGKILL);
-    if (terminal_ >= 0) ::close(terminal_);
-  }
-
-  /// False where there was no terminal to be had, and when it was stopped.
-  bool began() const { return pid_ > 0; }
-
-  void resize(unsigned short columns) const {
-    const winsize size{.ws_row = 24, .ws_col = columns, .ws_xpixel = 0, .ws_ypixel = 0};
-    ::ioctl(terminal_, TIOCSWINSZ, &size);
-  }
-
-  /// Reads on until some words have come: the lines since the last call, without what moves the cursor.
-  std::vector<std::string> lines_until(const std::string& words) {
-    static const std::regex controls("\x1b\\[[0-9;?]*[A-Za-z]|\r");
-    std::string text;
-    do {
-      std::array<char, 4096> part{};
-      const ssize_t bytes = ::read(terminal_, part.data(), part.size());
-      if (bytes <= 0) break;
-      raw_.append(part.data(), static_cast<std::size_t>(bytes));
-      text = std::regex_replace(raw_, controls, "");
-    } while (text.find(words) == std::string::npos || !text.ends_with('\n'));
-    raw_.clear();
-    return split(text, '\n');
-  }
-
-  int stop(int signal) {
-    if (!began()) return -1;  // which kill() takes for every process
-    const pid_t pid = std::exchange(pid_, -1);
-    ::kill(pid, signal);
-    int status = 0;
-    ::waitpid(pid, &status, 0);
-    return WEXITSTATUS(status);
-  }
-
- private:
-  int terminal_ = -1;
-  pid_t pid_ = -1;
-  std::string raw_;
-};
 
 std::size_t widest(const std::vector<std::string>& lines) {
   std::size_t width = 0;
@@ -168,6 +101,16 @@ TEST_F(ProgramTest, AWatchOfWhatIsNotThereSaysSo) {
   EXPECT_THAT(none.err, HasSubstr("no run has experiment=sevn"));
   EXPECT_EQ(run({"runs", "watch", "sweep.yaml", "--where", "seed=1"}).code, kUsage);
   EXPECT_EQ(run({"runs", "watch", "nothing.yaml"}).code, kUsage);
+}
+
+/// Whoever names a run or a column, or wrote a text that is in the store, does not move the cursor of who reads it.
+TEST_F(ProgramTest, WhatIsInTheStoreCannotChangeTheScreen) {
+  run({"train", "run.yaml"});
+  OnTerminal sql({XLM_FAKE_BINARY, "runs", "sql", "SELECT char(27) || '[2Jend' AS a", "--format", "csv"},
+                 folder_.path(), 80);
+  ASSERT_TRUE(sql.began());
+  EXPECT_THAT(join(sql.lines_until("end"), "\n"), HasSubstr("\\x1b[2Jend"));
+  EXPECT_EQ(sql.wait(), kDone);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "experiments/runs/runner.h"
 
+#include <chrono>
 #include <fstream>
 #include <new>
 #include <optional>
@@ -237,6 +238,25 @@ TEST_F(RunnerTest, AJournalLineThatAKillCutShortDoesNotSwallowTheNext) {
   EXPECT_EQ(done.status, RunStatus::kDone);
   EXPECT_EQ(done.malformed, 1);
   EXPECT_EQ(done.evaluations.size(), 2U);
+}
+
+TEST_F(RunnerTest, WhatAKilledWorkerLeftOfItsFilesIsRemovedByTheNextAndWhenTheRunIsDone) {
+  const PlannedRun run = submitted();
+  stop_before(6);
+  ASSERT_EQ(work(run).status, RunStatus::kPreempted);
+  settings_.sink.should_stop = nullptr;
+  const fs::path left = run.paths.checkpoints() / ".step-000000005.safetensors.0123abcd";
+  const fs::path young = run.paths.checkpoints() / ".step-000000005.safetensors.0123abce";
+  const auto leave = [&] {
+    for (const fs::path& file : {left, young}) write_file(file, "half");
+    fs::last_write_time(left, fs::file_time_type::clock::now() - std::chrono::hours(1));
+  };
+  for (const char* when : {"it goes on", "it is done"}) {
+    leave();
+    EXPECT_EQ(work(run).status, RunStatus::kDone);
+    EXPECT_FALSE(fs::exists(left)) << when;
+    EXPECT_TRUE(fs::exists(young)) << "another worker may be writing it when " << when;
+  }
 }
 
 TEST_F(RunnerTest, ChangedDataIsRefused) {
