@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <future>
 #include <optional>
 #include <random>
@@ -187,6 +188,7 @@ SyncReport execute(SQLite::Database& database, const fs::path& runs, const SyncO
 void create_for_all(const fs::path& file) {
   const int made = ::open(file.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, kNewFileMode);
   if (made >= 0) ::close(made);
+  if (made < 0 && (errno == ENOSPC || errno == EDQUOT)) throw_file_error("create", file, errno);
 }
 
 SQLite::Database open_database(const fs::path& file, int flags) {
@@ -239,6 +241,20 @@ void keep_what_is_none(const fs::path& file) {
   for (int copy = 2; fs::exists(kept); ++copy) kept = fmt::format("{}.damaged.{}", file.string(), copy);
   write_file(kept, MappedFile(file).text());
   spdlog::warn("{} was no SQLite file; what it held is kept as {}", file.string(), kept.string());
+}
+
+/// SQLite says of a full disk only where it writes, and not where it makes a file or waits for the disk. So the disk is
+/// asked: whether a megabyte finds room beside the store.
+bool is_full(const fs::path& file) {
+  try {
+    AtomicFile room(file.string() + "-room");  // never put in its place
+    room.write(std::string((std::size_t{1} << 20) + 1, '\0'));
+    return false;
+  } catch (const ResourceError&) {
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
 }
 
 /// Removes what rebuilds left that were killed.
@@ -294,6 +310,12 @@ void replace_content(const fs::path& file, SQLite::Database& fresh) {
 
 void Store::rethrow(const SQLite::Exception& error, const fs::path& file) {
   const std::string name = file.string();
+  const auto no_room = [&] {
+    return fmt::format(
+        "cannot write the store {}: the disk is full\n"
+        "free some space, or keep the store elsewhere with --store FILE",
+        name);
+  };
   switch (error.getErrorCode() & 0xff) {  // a copy fails with extended codes
     case SQLITE_NOTADB:
     case SQLITE_CORRUPT:
@@ -306,18 +328,17 @@ void Store::rethrow(const SQLite::Exception& error, const fs::path& file) {
     case SQLITE_LOCKED:
       throw Error(fmt::format("the store {} is locked by another process: try again", name));
     case SQLITE_FULL:
-      throw ResourceError(
-          fmt::format("cannot write the store {}: the disk is full\n"
-                      "free some space, or keep the store elsewhere with --store FILE",
-                      name));
+      throw ResourceError(no_room());
     case SQLITE_NOMEM:
       throw ResourceError(fmt::format("out of memory while reading the store {}", name));
     case SQLITE_READONLY:
     case SQLITE_CANTOPEN:
     case SQLITE_PERM:
+      if (is_full(file)) throw StoreUnwritable(no_room(), kOutOfResources);
       throw StoreUnwritable(
           fmt::format("cannot write the store {}: {}\nkeep it elsewhere with --store FILE", name, error.what()));
     case SQLITE_IOERR:
+      if (is_full(file)) throw ResourceError(no_room());
       throw DataError(fmt::format("cannot read or write the store {}: {}", name, error.what()));
     default:
       throw Error(fmt::format("the store {}: {}", name, error.what()));

@@ -16,9 +16,9 @@
 namespace xlm {
 
 /// The store cannot be written where it is.
-class StoreUnwritable : public DataError {
+class StoreUnwritable : public Error {
  public:
-  using DataError::DataError;
+  explicit StoreUnwritable(const std::string& message, ExitCode code = kBadData) : Error(message, code) {}
 };
 
 /// What a sync found.
