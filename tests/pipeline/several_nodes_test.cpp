@@ -37,7 +37,7 @@ class SlurmTestSeveralNodes : public testing::Test {
     for (const char* name : {"cluster", "again", "once-more"}) {  // its ports follow from its name, and may be taken
       if (!cluster_.empty()) stop_cluster();
       cluster_ = name;
-      started = shell(folder_.path(), fmt::format("{} start {} 2", kNodes, cluster_));
+      started = shell(folder_.path(), fmt::format("'{}' start {} 2", kNodes, cluster_));
       if (started.code == 0 || started.code == kCannot) break;
     }
     if (started.code == kCannot) GTEST_SKIP() << started.err;
@@ -55,7 +55,7 @@ class SlurmTestSeveralNodes : public testing::Test {
     stop_cluster();
   }
 
-  void stop_cluster() const { shell(folder_.path(), fmt::format("{} stop {}", kNodes, cluster_)); }
+  void stop_cluster() const { shell(folder_.path(), fmt::format("'{}' stop {}", kNodes, cluster_)); }
 
   ProgramResult xlm(const std::string& arguments) const {
     return shell(folder_.path(), "'" XLM_BINARY "' " + arguments);
