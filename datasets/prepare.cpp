@@ -62,7 +62,7 @@ Json describe_request(const Preparation& preparation, const std::vector<SourceFi
             {"keep_text", request.keep_text},
             {"sources", std::move(files)}};
   // Left out where they are as usual, so that folders of earlier versions are those that were asked for.
-  if (!request.name.empty()) meta["name"] = repaired_utf8(request.name);
+  if (!request.name.empty()) meta["name"] = request.name;
   if (request.books) meta["books"] = *request.books;
   if (request.valid_tokens) meta["valid_tokens"] = *request.valid_tokens;
   if (settings.articles) meta["documents_are"] = "articles";

@@ -86,21 +86,16 @@ LocatedModel locate_model(const std::string& text, const fs::path& runs, ModelTe
 }
 
 RunOptions evaluation_options(const LocatedModel& place, const std::vector<std::string>& overrides, WeightsUse use) {
-  if (place.run.empty()) {
-    RunOptions options = read_model_folder(place.model, overrides, use);
-    check_threads(options.train.threads);
-    return options;
-  }
+  const Yaml run = place.run.empty() ? Yaml() : read_yaml(RunPaths{place.run}.config());
   std::vector<std::string> all;
-  const Yaml run = read_yaml(RunPaths{place.run}.config());
   for (const char* key : {"train.precision", "train.tf32"}) {
     if (const Yaml* own = find_path(run, key)) all.push_back(fmt::format("{}={}", key, own->scalar));
   }
   all.insert(all.end(), overrides.begin(), overrides.end());
   RunOptions options = read_model_folder(place.model, all, use);
+  check_threads(options.train.threads);
   // A model that samples draws what it drew in its own evaluation.
   if (const Yaml* seed = find_path(run, "seed")) parse_integer(seed->scalar, options.seed);
-  check_threads(options.train.threads);
   return options;
 }
 
