@@ -168,23 +168,25 @@ void OptionReader::check_unknown(const Level& level) const {
 
 void OptionReader::finish() { check_unknown(levels_.back()); }
 
-void OptionLister::add(const OptionInfo& info, Json value, std::string range) {
+void OptionLister::add(const OptionInfo& info, Json value, std::string range, bool is_first) {
   std::string key;
   for (const std::string& group : groups_) key += group + ".";
   key += info.name;
   entries_.push_back({std::move(key), std::string(info.help), std::move(range), std::move(value), info.affects_result,
-                      info.later, info.of_weights, info.content});
+                      info.later, is_first, info.of_weights, info.content});
 }
 
-void OptionLister::field(const OptionInfo& info, bool& value) { add(info, value, ""); }
-void OptionLister::field(const OptionInfo& info, std::int64_t& value) { add(info, value, range_text(info)); }
-void OptionLister::field(const OptionInfo& info, double& value) { add(info, value, range_text(info)); }
-void OptionLister::field(const OptionInfo& info, std::string& value) { add(info, value, ""); }
+void OptionLister::field(const OptionInfo& info, bool& value) { add(info, value, "", !value); }
+void OptionLister::field(const OptionInfo& info, std::int64_t& value) {
+  add(info, value, range_text(info), value == 0);
+}
+void OptionLister::field(const OptionInfo& info, double& value) { add(info, value, range_text(info), value == 0); }
+void OptionLister::field(const OptionInfo& info, std::string& value) { add(info, value, "", value.empty()); }
 void OptionLister::field(const OptionInfo& info, std::vector<std::int64_t>& value) {
-  add(info, value.size() == 1 ? Json(value.front()) : Json(value), range_text(info));
+  add(info, value.size() == 1 ? Json(value.front()) : Json(value), range_text(info), value.empty());
 }
 void OptionLister::choice(const OptionInfo& info, std::size_t& index, const std::vector<std::string>& names) {
-  add(info, names.at(index), "one of " + join(names, ", "));
+  add(info, names.at(index), "one of " + join(names, ", "), index == 0);
 }
 
 void OptionLister::begin_group(std::string_view name, std::string_view /*help*/) { groups_.emplace_back(name); }

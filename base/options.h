@@ -27,7 +27,7 @@ struct OptionInfo {
   bool open_min = false;       // min itself is not allowed
   bool open_max = false;       // max itself is not allowed
   bool affects_result = true;  // false: where or how it runs; left out of the run id
-  bool later = false;          // came when runs had ids already: in the run id only where it is not 0
+  bool later = false;          // came when runs had ids already: in the run id unless it is 0, or its first choice
   bool of_weights = true;      // false: may be changed for weights that were made with another value
   OptionContent content = OptionContent::kValue;
 };
@@ -111,6 +111,7 @@ struct OptionEntry {
   Json value;
   bool affects_result = true;
   bool later = false;
+  bool is_first = false;  // 0, or the first of its choices
   bool of_weights = true;
   OptionContent content = OptionContent::kValue;
 };
@@ -133,7 +134,7 @@ class OptionLister : public OptionVisitor {
   void end_group() override;
 
  private:
-  void add(const OptionInfo& info, Json value, std::string range);
+  void add(const OptionInfo& info, Json value, std::string range, bool is_first);
 
   std::vector<std::string> groups_;
   std::vector<OptionEntry> entries_;

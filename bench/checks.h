@@ -18,7 +18,8 @@ enum class CheckSize { kPaper, kSmall, kLeast };
 struct CheckJob {
   torch::Device device = torch::kCPU;
   CheckSize size = CheckSize::kSmall;
-  fs::path work;  // a folder for what a check writes
+  fs::path work;           // a folder for what a check writes
+  std::uint64_t seed = 0;  // of what is drawn: a check holds for any
 };
 
 /// One thing that must hold.

@@ -1,6 +1,6 @@
 // What holds on a device: kernels, recorded steps, resuming, losses, time and memory, each against a stated bound. One
 // command for a machine with a GPU that has never run the program; the same on a CPU, so that it works on the day.
-//   gpu_check [--device D] [--size paper|small|least] [--threads N] [--out FOLDER] [SECTION…]
+//   gpu_check [--device D] [--size paper|small|least] [--threads N] [--seed N] [--out FOLDER] [SECTION…]
 // Writes its page and the same numbers as JSON into FOLDER. Exit code 1: something did not hold.
 #include <sys/wait.h>
 #include <unistd.h>
@@ -48,6 +48,7 @@ struct CheckOptions {
   std::string device = "auto";
   std::optional<CheckSize> size;
   std::int64_t threads = 0;
+  std::int64_t seed = 0;
   fs::path out = "gpu-check";
   std::vector<std::string> sections;
 };
@@ -134,6 +135,7 @@ Json run_section(const CheckSection& section, const CheckOptions& options, const
     CheckJob job{.device = prepare_device(settings)};
     job.size = options.size.value_or(job.device.is_cuda() ? CheckSize::kPaper : CheckSize::kSmall);
     job.work = work / section.name;
+    job.seed = static_cast<std::uint64_t>(options.seed);
     return to_json(section.check(job));
   });
   if (result.contains("error")) {
@@ -232,7 +234,9 @@ std::optional<CheckOptions> read_options(const std::vector<std::string>& words) 
       options.out = next;
     } else if (word == "--size" && (next == "paper" || next == "small" || next == "least")) {
       options.size = next == "paper" ? CheckSize::kPaper : next == "small" ? CheckSize::kSmall : CheckSize::kLeast;
-    } else if (word != "--threads" || !parse_integer(next, options.threads)) {
+    } else if (word != "--threads" && word != "--seed") {
+      return std::nullopt;
+    } else if (!parse_integer(next, word == "--seed" ? options.seed : options.threads)) {
       return std::nullopt;
     }
   }
@@ -245,9 +249,10 @@ std::optional<CheckOptions> read_options(const std::vector<std::string>& words) 
 int main(int argc, char** argv) {
   const std::optional<xlm::CheckOptions> options = xlm::read_options({argv + 1, argv + argc});
   if (!options) {
-    fmt::print(stderr,
-               "usage: gpu_check [--device D] [--size paper|small|least] [--threads N] [--out FOLDER] [SECTION…]\n"
-               "sections: kernels recorded windows losses resuming steps\n");
+    fmt::print(
+        stderr,
+        "usage: gpu_check [--device D] [--size paper|small|least] [--threads N] [--seed N] [--out FOLDER] [SECTION…]\n"
+        "sections: kernels recorded windows losses resuming steps\n");
     return 2;
   }
   try {

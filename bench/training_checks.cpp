@@ -136,6 +136,7 @@ TrainJob run_of(const CheckJob& job, const fs::path& data, const std::string& na
   options.train.micro_batch = 0;
   options.train.eval_every = 0;
   options.eval = {.batch = 2, .context = 128, .stride = 64};
+  options.seed = 1 + static_cast<std::int64_t>(job.seed);
   options.device = job.device.str();
   return run;
 }
@@ -148,7 +149,7 @@ std::int64_t steps_of(const CheckJob& job) {
 std::pair<std::vector<double>, double> losses_of_steps(const CheckJob& job, const ModelOptions& options, bool recorded,
                                                        std::int64_t& recordings) {
   constexpr std::int64_t kSymbols = 27;
-  torch::manual_seed(7);
+  torch::manual_seed(7 + 1000 * job.seed);
   const auto model = make_model(options, kSymbols);
   model->to(job.device);
   const NamedTensors weights{model->weights().begin(), model->weights().end()};
@@ -249,15 +250,15 @@ std::vector<Check> check_recorded_steps(const CheckJob& job) {
 std::vector<Check> check_windows(const CheckJob& job) {
   std::vector<Check> checks;
   for (const Precision precision : {Precision::kFloat32, Precision::kBfloat16}) {
-    torch::manual_seed(3);
+    torch::manual_seed(3 + 1000 * job.seed);
     const Gpt2Options options = window_model(job, RecurrenceOptions::Pool::kMean, 0.1);
     const auto model = make_model(options, 300);
     model->to(job.device);
     model->train();
     const torch::Tensor tokens = torch::randint(300, {2, 129}).to(job.device);
-    std::vector<std::vector<torch::Tensor>> results;
+    std::vector<std::pair<double, torch::Tensor>> results;  // loss, and all gradients one after the other
     for (const bool again : {false, true}) {
-      torch::manual_seed(5);
+      torch::manual_seed(5 + 1000 * job.seed);
       for (const auto& [name, weight] : model->weights()) weight.mutable_grad().reset();
       torch::Tensor loss;
       {
@@ -266,19 +267,19 @@ std::vector<Check> check_windows(const CheckJob& job) {
                             again ? WindowsAre::kComputedAgain : WindowsAre::kKept);
       }
       loss.backward();
-      std::vector<torch::Tensor> found{loss.detach()};
-      for (const auto& [name, weight] : model->weights()) found.push_back(weight.grad().clone());
-      results.push_back(std::move(found));
+      std::vector<torch::Tensor> gradients;
+      for (const auto& [name, weight] : model->weights()) gradients.push_back(weight.grad().flatten());
+      results.emplace_back(loss.item<double>(), torch::cat(gradients));
     }
-    double worst = 0;
-    for (std::size_t i = 0; i < results[0].size(); ++i) {
-      const double size = results[0][i].norm().item<double>();
-      worst = std::max(worst, (results[1][i] - results[0][i]).norm().item<double>() / std::max(size, 1e-30));
-    }
+    const auto& [loss, gradient] = results[0];
+    const auto& [loss_again, gradient_again] = results[1];
+    // All gradients together: of a single tensor that is nearly 0, rounding to bfloat16 leaves any share.
+    const double worst = std::max(std::abs(loss_again / loss - 1),
+                                  ((gradient_again - gradient).norm() / gradient.norm()).item<double>());
     const double bound = precision == Precision::kFloat32 ? 1e-4 : 2e-2;
     checks.push_back({.name = fmt::format("recurrent GPT-2 with dropout, {}",
                                           kPrecisionNames.at(static_cast<std::size_t>(precision))),
-                      .bound = fmt::format("loss and each gradient within {:g}", bound),
+                      .bound = fmt::format("loss and gradient within {:g}", bound),
                       .measured = fmt::format("{:.1e}", worst),
                       .passed = worst <= bound});
   }

@@ -115,15 +115,17 @@ std::vector<const Quantity*> shown_quantities() {
   return shown;
 }
 
+Json value_or_null(const Row& row, const std::string& name) {
+  const auto value = row.values.find(name);
+  return value == row.values.end() ? Json() : Json(value->second);
+}
+
 std::string overlaps_as_json(const std::vector<Row>& rows, const Counts& counts) {
   Json list = Json::array();
   for (const Row& row : rows) {
-    Json json = {{"window", row.window},  {"overlap", row.overlap}, {"tokens", row.tokens},
-                 {"words", counts.words}, {"bytes", counts.bytes},  {"loss", row.loss}};
-    for (const Quantity* quantity : shown_quantities()) {
-      const auto value = row.values.find(quantity->name);
-      json[quantity->name] = value == row.values.end() ? Json() : Json(value->second);
-    }
+    Json json = {{"window", row.window}, {"overlap", row.overlap}, {"tokens", row.tokens}, {"loss", row.loss}};
+    for (const char* name : {"words", "bytes"}) json[name] = value_or_null(row, name);
+    for (const Quantity* quantity : shown_quantities()) json[quantity->name] = value_or_null(row, quantity->name);
     json["seconds"] = row.seconds;
     json["documents"] = counts.documents;
     json["measured_before"] = row.known;
@@ -154,24 +156,38 @@ std::string overlaps_as_text(const std::vector<Row>& rows, int width) {
   return table.render(TextTable::Format::kText, width);
 }
 
+/// What a row's numbers are divided by.
+std::string divisors(const Row& row, const Counts& counts) {
+  std::string text = fmt::format("{} of {} tokens", row.tokens, counts.all_tokens);
+  if (const auto bytes = row.values.find("bytes"); bytes != row.values.end()) {
+    text += fmt::format(", {:.0f} of {} bytes", bytes->second, counts.bytes);
+  }
+  if (const auto words = row.values.find("words"); words != row.values.end() && counts.words > 0) {
+    text += fmt::format(", {:.10g} of {} words", words->second, counts.words);
+  }
+  return text;
+}
+
 std::string convention(const std::vector<Row>& rows, const Counts& counts) {
   return fmt::format(
-      "tokens scored {} of {}, words {}, bytes {}; {}\n", rows.front().tokens, counts.all_tokens,
-      counts.words > 0 ? std::to_string(counts.words) : "not counted", counts.bytes,
+      "scored: {}; {}\n", divisors(rows.front(), counts),
       counts.documents == 1 ? "one document" : fmt::format("{} documents, each apart", counts.documents));
 }
 
-std::string explanation(const Row& row, const Counts& counts, bool state) {
+std::string explanation(const Row& row, const Counts& counts, const RunOptions& options) {
+  const bool first = options.eval.first_token == EvalOptions::FirstToken::kScore;
+  const bool state = options.model.has_window_state();
   std::string text = fmt::format(
       "\nWindow {0}, overlap {1}. Windows of {0} tokens start every {2} tokens of a document, at positions 0 to {3}. "
       "The\n"
       "first of a document scores the predictions of all its tokens, each later one those of its last {2}; {4}.\n"
-      "Every token of a document but its first is predicted exactly once: {5} of {6} tokens, in {7}.\n",
+      "Every token of a document{8} is predicted exactly once: {5} of {6} tokens, in {7}.\n",
       row.window, row.overlap, row.window - row.overlap, row.window - 1,
       state ? "it is\ngiven what the window before hands over, within the document"
             : "nothing is\ncarried from window to window",
       row.tokens, counts.all_tokens,
-      counts.documents == 1 ? "one document" : fmt::format("{} documents", counts.documents));
+      counts.documents == 1 ? "one document" : fmt::format("{} documents", counts.documents),
+      first ? ", its first one behind <|endoftext|>," : " but its first");
   const double nats = row.loss * static_cast<double>(row.tokens);
   text += fmt::format("loss: {:.4f} nats in all / {} tokens = {:.5f}\n", nats, row.tokens, row.loss);
   const auto explain = [&](const char* name, const std::string& formula) {
@@ -181,10 +197,16 @@ std::string explanation(const Row& row, const Counts& counts, bool state) {
   };
   explain("bpc", "loss / ln 2");
   explain("token_perplexity", "exp(loss)");
-  explain("word_perplexity", fmt::format("exp(nats / {} words of the data folder)", counts.words));
+  if (const auto words = row.values.find("words"); words != row.values.end()) {
+    const double bytes = row.values.at("bytes");
+    const std::string share = bytes == static_cast<double>(counts.bytes)
+                                  ? ""
+                                  : fmt::format(" × {:.0f} / {} bytes that were scored", bytes, counts.bytes);
+    explain("word_perplexity", fmt::format("exp(nats / ({} words{}))", counts.words, share));
+  }
   if (const auto bits = row.values.find("bits_per_byte"); bits != row.values.end() && bits->second > 0) {
     const auto bytes = static_cast<std::int64_t>(std::llround(nats / std::numbers::ln2 / bits->second));
-    explain("bits_per_byte", fmt::format("nats / ln 2 / {} bytes of UTF-8", bytes));
+    explain("bits_per_byte", fmt::format("nats / ln 2 / {} bytes of the symbols that were scored", bytes));
   }
   const auto flops = row.values.find("flops_per_token");
   if (flops != row.values.end()) {
@@ -225,7 +247,7 @@ int run_eval_overlap(const EvalOverlapOptions& command, const GlobalOptions& glo
   print(overlaps_as_text(rows, global.standard_output.is_terminal ? global.standard_output.width : 0));
   print(convention(rows, counts));
   if (command.explain) {
-    for (const Row& row : rows) print(explanation(row, counts, options.model.has_window_state()));
+    for (const Row& row : rows) print(explanation(row, counts, options));
   }
   return kDone;
 }

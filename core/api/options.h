@@ -184,11 +184,14 @@ struct TrainOptions {
 struct EvalOptions {
   enum class Select { kLast, kBest };
   static constexpr std::array<std::string_view, 2> kSelectNames{"last", "best"};
+  enum class FirstToken { kSkip, kScore };
+  static constexpr std::array<std::string_view, 2> kFirstTokenNames{"skip", "score"};
 
   std::int64_t batch = 8;
   std::int64_t context = 2048;
   std::int64_t stride = 512;
   std::int64_t max_windows = 0;
+  FirstToken first_token = FirstToken::kSkip;
   Select select = Select::kLast;
 
   void visit(OptionVisitor& v) {
@@ -217,6 +220,13 @@ struct EvalOptions {
              .later = true,
              .of_weights = false},
             max_windows);
+    v.field(
+        {.name = "first_token",
+         .help = "of a document: skip, as nothing stands before it, or score it after <|endoftext|>; used by models "
+                 "that read windows",
+         .later = true,
+         .of_weights = false},
+        first_token, kFirstTokenNames);
     v.field({.name = "select", .help = "which weights become the model: the last, or the best on validation"}, select,
             kSelectNames);
   }

@@ -1,6 +1,9 @@
 // The training text as batches of blocks.
 #include "core/batches/batch_stream.h"
 
+#include <algorithm>
+#include <string_view>
+
 #include <fmt/format.h>
 
 #include "base/error.h"
@@ -13,6 +16,11 @@
 #include "datasets/tokens/decoder.h"
 
 namespace xlm {
+namespace {
+
+constexpr std::string_view kEndOfText = "<|endoftext|>";
+
+}  // namespace
 
 torch::Tensor TokenSource::rows(std::int64_t rows, std::int64_t first, std::int64_t stride, std::int64_t count) const {
   torch::Tensor ids = torch::empty({rows, count}, torch::kLong);
@@ -40,6 +48,17 @@ void TokenSource::set_vocabulary(const Vocabulary& vocabulary) {
   symbol_bytes_.clear();
   for (const std::string& bytes : symbol_bytes(vocabulary))
     symbol_bytes_.push_back(static_cast<std::int64_t>(bytes.size()));
+  const auto end = std::find(vocabulary.symbols.begin(), vocabulary.symbols.end(), kEndOfText);
+  end_of_text_.reset();
+  if (end != vocabulary.symbols.end()) end_of_text_ = end - vocabulary.symbols.begin();
+}
+
+std::int64_t TokenSource::end_of_text() const {
+  if (end_of_text_) return *end_of_text_;
+  throw UsageError(
+      fmt::format("eval.first_token=score: the vocabulary has no symbol {} to begin a document with\n"
+                  "leave first tokens out: eval.first_token=skip",
+                  kEndOfText));
 }
 
 std::int64_t TokenSource::bytes(const torch::Tensor& ids) const {

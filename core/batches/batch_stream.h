@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -46,6 +47,8 @@ class TokenSource {
   std::vector<std::pair<std::int64_t, std::int64_t>> documents() const;
   /// Bytes of the text that ids stand for, negative ones left out; 0 where no vocabulary is known.
   std::int64_t bytes(const torch::Tensor& ids) const;
+  /// The id of <|endoftext|>. Throws UsageError if the vocabulary has no such symbol, or is not known.
+  std::int64_t end_of_text() const;
   /// Flags beside the text; null where there are none.
   const TokenFlags* flags() const { return flags_.get(); }
 
@@ -55,6 +58,7 @@ class TokenSource {
   std::shared_ptr<const TokenFlags> flags_;
   const std::vector<std::int64_t>* documents_ = nullptr;
   std::vector<std::int64_t> symbol_bytes_;  // by id
+  std::optional<std::int64_t> end_of_text_;
 };
 
 /// The tokens of a split as a model with the vocabulary of the data wants them, with the flags that it asks for.

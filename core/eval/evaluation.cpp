@@ -76,6 +76,7 @@ SplitSettings split_settings(const RunOptions& options, torch::Device device) {
           .context = options.eval.context,
           .stride = options.eval.stride,
           .max_windows = options.eval.max_windows,
+          .first_token = options.eval.first_token == EvalOptions::FirstToken::kScore,
           .precision = options.train.precision,
           .device = device};
 }

@@ -16,6 +16,7 @@ struct SplitSettings {
   std::int64_t context = 2048;   // tokens of a window, and
   std::int64_t stride = 512;     // its last tokens that are scored, where no state is carried
   std::int64_t max_windows = 0;  // of a row, there; 0: all
+  bool first_token = false;      // of each document is scored too, after the symbol for the end of a text; of windows
   Precision precision = Precision::kFloat32;
   torch::Device device = torch::kCPU;
   ProcessGroup* group = nullptr;  // of which each process evaluates its part of the split; null: all of it is done here
@@ -23,7 +24,7 @@ struct SplitSettings {
 
 struct SplitLoss {
   std::int64_t tokens = 0;  // scored predictions
-  std::int64_t bytes = 0;   // of the symbols that were to be predicted (TokenSource::bytes)
+  std::int64_t bytes = 0;   // of the symbols that were scored (TokenSource::bytes)
   double loss = 0;          // mean, nats
   NamedValues statistics;   // the model's, over the whole split
   bool whole = true;        // false: max_windows left the rest of the rows out
@@ -33,8 +34,9 @@ struct SplitLoss {
 /// Asked after every call of the model with what this process has scored and what it is to score; false stops.
 using GoOn = std::function<bool(std::int64_t scored, std::int64_t total)>;
 
-/// Every token of a row but its first is predicted once. The model's statistics are those of the split afterwards.
-/// Throws DataError when the split has fewer than two tokens per row.
+/// Every token of a row but its first is predicted once; of a document, if `first_token` says so, its first as well.
+/// The model's statistics are those of the split afterwards. Throws DataError when the split has fewer than two tokens
+/// per row.
 SplitLoss evaluate_split(LanguageModel& model, const TokenSource& source, const SplitSettings& settings,
                          const GoOn& go_on);
 

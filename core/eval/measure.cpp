@@ -12,25 +12,24 @@
 namespace xlm {
 namespace {
 
-/// A whole split of byte pairs has words and bytes that were counted when the data were prepared. Other symbols, and
-/// the first windows of byte pairs, have the bytes of those that were scored; words are not cut where windows are.
+/// Losses are divided by what was scored: by the bytes of its symbols, and by the words of the split in the share of
+/// its bytes that were scored, which leaves out the first token of a document or row. The first windows of a split have
+/// no words: nobody has counted those.
 NamedValues loss_values(const SplitLoss& result, const MeasuredText& text) {
   NamedValues values;
   const double nats = result.loss * static_cast<double>(result.tokens);
   const bool pairs = text.vocabulary.unit == Vocabulary::Unit::kBpe;
-  const bool counted = pairs && result.whole;
-  const auto bytes = static_cast<double>(counted ? text.split.bytes : result.bytes);
+  const auto bytes = static_cast<double>(result.bytes);
   if (pairs) {
     values["token_perplexity"] = std::exp(result.loss);
   } else {
     values["bpc"] = result.loss / std::numbers::ln2;
   }
-  if (counted) {
-    values["words"] = static_cast<double>(text.split.words);
+  if (pairs && result.whole && text.split.bytes > 0) {
+    const double words = static_cast<double>(text.split.words) * bytes / static_cast<double>(text.split.bytes);
+    values["words"] = words;
     values["bytes"] = bytes;
-    if (text.split.words > 0) {
-      values["word_perplexity"] = std::exp(nats / static_cast<double>(text.split.words));
-    }
+    if (words > 0) values["word_perplexity"] = std::exp(nats / words);
   }
   if (bytes > 0) values["bits_per_byte"] = nats / std::numbers::ln2 / bytes;
   if (result.loss > std::log(static_cast<double>(text.vocabulary.size()))) values["worse_than_guessing"] = 1;

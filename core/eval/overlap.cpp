@@ -11,7 +11,8 @@
 namespace xlm {
 namespace {
 
-/// One window of one document.
+/// One window of one document. Where first tokens are scored, the end of a text is a document's token 0, and
+/// `document_begin` is one less than its first token.
 struct PlacedWindow {
   std::int64_t document_begin;
   OverlapWindow window;
@@ -21,7 +22,7 @@ class OverlapEvaluation {
  public:
   OverlapEvaluation(LanguageModel& model, const TokenSource& source, const SplitSettings& settings, const GoOn& go_on)
       : model_(&model), source_(&source), settings_(&settings), go_on_(&go_on), shape_(windows_of(model)) {
-    for (const auto& [begin, size] : source.documents()) total_ += std::max<std::int64_t>(0, size - 1);
+    for (const auto& [begin, size] : documents()) total_ += std::max<std::int64_t>(0, size - 1);
     if (settings.group != nullptr) total_ /= settings.group->size();
   }
 
@@ -30,6 +31,8 @@ class OverlapEvaluation {
   const SplitLoss& result() const { return result_; }
 
  private:
+  std::vector<std::pair<std::int64_t, std::int64_t>> documents() const;
+  void copy_input(const PlacedWindow& row, std::int64_t* out) const;
   State add(const std::vector<PlacedWindow>& rows, const State& state);
   bool is_own_turn();
 
@@ -42,6 +45,23 @@ class OverlapEvaluation {
   std::int64_t turn_ = 0;
   SplitLoss result_;
 };
+
+/// {begin, tokens} of every document, with the end of a text before its first token if that is scored.
+std::vector<std::pair<std::int64_t, std::int64_t>> OverlapEvaluation::documents() const {
+  auto all = source_->documents();
+  if (!settings_->first_token) return all;
+  for (auto& [begin, size] : all) {
+    --begin;
+    ++size;
+  }
+  return all;
+}
+
+void OverlapEvaluation::copy_input(const PlacedWindow& row, std::int64_t* out) const {
+  const std::int64_t added = settings_->first_token && row.window.begin == 0 ? 1 : 0;
+  if (added > 0) *out = source_->end_of_text();
+  source_->copy(row.document_begin + row.window.begin + added, row.window.length - added, out + added);
+}
 
 /// Processes take turns.
 bool OverlapEvaluation::is_own_turn() {
@@ -64,7 +84,7 @@ State OverlapEvaluation::add(const std::vector<PlacedWindow>& rows, const State&
   for (std::size_t row = 0; row < rows.size(); ++row) {
     const auto& [begin, window] = rows[row];
     const std::int64_t at = static_cast<std::int64_t>(row) * longest;
-    source_->copy(begin + window.begin, window.length, tokens.data_ptr<std::int64_t>() + at);
+    copy_input(rows[row], tokens.data_ptr<std::int64_t>() + at);
     source_->copy(begin + window.first_target(), window.scored,
                   targets.data_ptr<std::int64_t>() + at + window.first_scored());
     scored += window.scored;
@@ -88,7 +108,7 @@ void OverlapEvaluation::without_state() {
     if (!rows.empty() && !result_.stopped && is_own_turn()) add(rows, {});
     rows.clear();
   };
-  for (const auto& [begin, size] : source_->documents()) {
+  for (const auto& [begin, size] : documents()) {
     const OverlapWindows windows(size, shape_.window, shape_.overlap);
     for (std::int64_t i = 0; i < windows.size() && !result_.stopped; ++i) {
       std::vector<PlacedWindow>& rows = windows[i].first_scored() == 0 ? first : later;
@@ -101,7 +121,7 @@ void OverlapEvaluation::without_state() {
 }
 
 void OverlapEvaluation::with_state() {
-  std::vector<std::pair<std::int64_t, std::int64_t>> documents = source_->documents();
+  auto documents = this->documents();
   // Longest first, so that those which have ended are the last rows.
   std::stable_sort(documents.begin(), documents.end(),
                    [](const auto& a, const auto& b) { return a.second > b.second; });

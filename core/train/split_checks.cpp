@@ -9,11 +9,14 @@
 namespace xlm {
 
 void check_splits(const PreparedData& data, const RunOptions& options, const LanguageModel& model, TrainSink& sink) {
+  const bool first_token = split_settings(options, torch::kCPU).first_token;
   for (const std::string split : {"valid", "test"}) {
-    if (const auto found = data.splits.find(split); found != data.splits.end()) {
-      check_length(model, found->second.tokens.size(), options.eval.batch,
-                   fmt::format("the split '{}' of {}", split, data.path.string()));
-    }
+    const auto found = data.splits.find(split);
+    if (found == data.splits.end()) continue;
+    check_length(model, found->second.tokens.size(), options.eval.batch,
+                 fmt::format("the split '{}' of {}", split, data.path.string()));
+    if (first_token && model.scheme() == LanguageModel::Scheme::kWindows)
+      token_source(data, split, model).end_of_text();
   }
   if (data.splits.contains("valid")) return;
   const std::int64_t evaluated = options.train.eval_every;

@@ -2,6 +2,7 @@
 #include "datasets/prepared/prepared.h"
 
 #include <algorithm>
+#include <array>
 
 #include <fmt/format.h>
 
@@ -61,6 +62,9 @@ class MetaReader {
     return offsets;
   }
 
+  /// The value of a key as JSON; "null" if it is not given.
+  std::string dump(const char* key) const { return meta_->value(key, Json()).dump(); }
+
   /// What others read of it later is a count where it is given at all.
   void check_count(const char* key) const {
     const auto found = meta_->find(key);
@@ -108,8 +112,11 @@ std::string recorded_hash(const MetaReader& meta, const std::string& file) {
   return found->get<std::string>();
 }
 
-/// Over the files that hold the data, by name: text copies and meta data do not change what is learnt.
-std::string fingerprint_of(const MetaReader& meta) {
+/// What a number depends on beside the tokens: where documents begin, and what losses are divided by.
+constexpr std::array kCounts{"sizes", "documents", "words", "bytes", "document_words", "document_bytes"};
+
+/// The files that hold the data, by name, with their hashes: text copies do not change what is learnt.
+std::string data_files(const MetaReader& meta) {
   std::vector<std::string> lines;
   for (const auto& [file, hash] : meta.object("outputs").items()) {
     if (file == "vocab.json" || fs::path(file).extension() == ".bin") {
@@ -117,7 +124,14 @@ std::string fingerprint_of(const MetaReader& meta) {
     }
   }
   std::sort(lines.begin(), lines.end());
-  return sha256(join(lines, ""));
+  return join(lines, "");
+}
+
+std::string fingerprint_of(const MetaReader& meta) {
+  Sha256 hash;
+  hash.update(data_files(meta));
+  for (const char* key : kCounts) hash.update(fmt::format("{} {}\n", key, meta.dump(key)));
+  return hash.finish();
 }
 
 void check_hash(VerifiedFiles& verified, const fs::path& folder, const std::string& file, const MetaReader& meta,
@@ -246,7 +260,11 @@ Json read_prepared_meta(const fs::path& folder) {
 PreparedSummary summarize_prepared(const fs::path& folder) {
   const Json json = read_prepared_meta(folder);
   const MetaReader meta(json, folder / "meta.json");
-  return {meta.name(), meta.text("language"), fingerprint_of(meta), read_vocabulary(folder / "vocab.json").size()};
+  return {.dataset = meta.name(),
+          .language = meta.text("language"),
+          .fingerprint = fingerprint_of(meta),
+          .earlier_fingerprint = sha256(data_files(meta)),
+          .symbols = read_vocabulary(folder / "vocab.json").size()};
 }
 
 std::vector<std::int64_t> document_sizes(const fs::path& folder, const std::string& split) {

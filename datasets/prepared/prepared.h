@@ -50,7 +50,7 @@ struct PreparedData {
   std::string language;  // "" or "en"
   Vocabulary vocabulary;
   Json meta;
-  std::string fingerprint;              // sha256 over the outputs' sha256s: the same data has the same one anywhere
+  std::string fingerprint;  // of tokens, vocabulary, documents and counts: the same data has the same one anywhere
   std::map<std::string, Split> splits;  // "train", "valid", "test": those that are there
 
   /// Throws DataError naming the folder when it has no such split.
@@ -76,6 +76,7 @@ struct PreparedSummary {
   std::string dataset;
   std::string language;
   std::string fingerprint;
+  std::string earlier_fingerprint;  // as programs computed it that did not look at documents and counts
   std::int64_t symbols = 0;
 };
 PreparedSummary summarize_prepared(const fs::path& folder);

@@ -38,16 +38,16 @@ constexpr std::string_view kIdentity = R"(
 ## The run id
 
 A run is called `MODEL-DATASET-HASH`, for example `adaptive-span-text8-3fa9c1d240b7e115`. The hash is the first 16 digits of a
-sha256 over every key that the tables mark "yes", with its resolved value, and those marked "where not 0" that are not;
-over the prepared data's fingerprint (a hash of its files, so the same data has the same fingerprint on any machine,
-wherever it lies); and over the sha256 of what the keys marked "its content" name: the weights that training starts from
+sha256 over every key that the tables mark "yes", with its resolved value, and those marked "if changed" that are changed;
+over the prepared data's fingerprint (of tokens, vocabulary, documents and counts: the same on any machine, wherever
+they lie); and over the sha256 of what the keys marked "its content" name: the weights that training starts from
 (of a run's model the run's id, so that it is known before the run is done), a tokenizer. The keys marked "no" say where or
 how a run is done, or how it is called: changing them finds the same run again. So the same work has the same id
 everywhere and is never done twice, and experiments that share a run share its folder.
 
 Before a folder counts as a run, its own configuration and data are compared with what is asked for; a folder that holds
-other work than its name says is an error. Folders of earlier versions, whose names have eight digits of the same hash, are
-found in the same way and keep their names; where two runs share such a name, the second gets a folder of its own.
+other work than its name says is an error. Folders of programs whose fingerprints did not cover documents and counts are
+other runs: the work is done again, and a note names the first of them.
 
 The thread count changes the last bits of a result on a CPU. It is no part of the id, but it is fixed when a run starts,
 recorded, and kept when the run is resumed. So does the number of processes, which is recorded and may change between the
@@ -65,7 +65,7 @@ std::string row(const OptionEntry& entry) {
   const std::string range = entry.range.empty() ? "" : " (" + entry.range + ")";
   return fmt::format("| `{}` | {} | {}{} | {} |\n", entry.key, shown_value(entry), entry.help, range,
                      entry.content != OptionContent::kValue ? "its content"
-                     : entry.later                          ? "where not 0"
+                     : entry.later                          ? "if changed"
                      : entry.affects_result                 ? "yes"
                                                             : "no");
 }

@@ -19,7 +19,6 @@ namespace xlm {
 namespace {
 
 constexpr std::size_t kHashDigits = 16;
-constexpr std::size_t kEarlierHashDigits = 8;
 constexpr const char* kWeights = "model.safetensors";
 constexpr const char* kWeightsIndex = "model.safetensors.index.json";
 constexpr const char* kShape = "config.json";
@@ -105,7 +104,7 @@ std::string run_identity(const RunOptions& options, const RunInputs& inputs) {
   parts["data.fingerprint"] = inputs.data.fingerprint;
   parts["train.micro_batch"] = "0";  // ids are older than the knowledge that it changes nothing
   for (const OptionEntry& entry : option_entries(options)) {
-    const bool counts = entry.affects_result && !(entry.later && entry.value == 0);
+    const bool counts = entry.affects_result && !(entry.later && entry.is_first);
     if (counts && entry.content == OptionContent::kValue) parts[entry.key] = entry.value.dump();
   }
   std::string identity;
@@ -135,7 +134,5 @@ std::vector<std::string> ids_called(const std::string& text, const std::vector<s
   std::copy_if(ids.begin(), ids.end(), std::back_inserter(called), hash_begins);
   return called;
 }
-
-std::string earlier_run_id(const std::string& id) { return id.substr(0, id.size() - kHashDigits + kEarlierHashDigits); }
 
 }  // namespace xlm

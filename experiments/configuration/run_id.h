@@ -39,10 +39,6 @@ std::string run_name(const std::string& model, const std::string& dataset, const
 /// those whose hash, behind the last dash, does, as boards show it.
 std::vector<std::string> ids_called(const std::string& text, const std::vector<std::string>& ids);
 
-/// What the folder of a run or of evaluations with this id was called when ids had 32 bits of the same hash. Different
-/// work may share such a name.
-std::string earlier_run_id(const std::string& id);
-
 /// The SHA-256 of a folder's weights, in one file or several, or of a config.json that stands alone. Throws DataError
 /// when there are none.
 std::string weights_sha256(const fs::path& folder);

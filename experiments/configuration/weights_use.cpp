@@ -17,6 +17,7 @@ bool makes_a_difference(const OptionEntry& entry, WeightsUse use, TextScheme sch
   if (key == "eval.batch") return evaluates;
   if (key == "eval.context" || key == "eval.stride") return in_chunks;  // the one must hold the other
   if (key == "eval.max_windows") return in_chunks && evaluates;
+  if (key == "eval.first_token") return scheme == TextScheme::kWindows && evaluates;
   return true;
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/sha256.h"
 #include "base/version.h"
+#include "datasets/prepared/segmentation.h"
 #include "experiments/configuration/configuration.h"
 #include "experiments/configuration/run_id.h"
 #include "experiments/runs/journal_sink.h"
@@ -21,39 +22,34 @@ Json settings_of(const EvaluationRequest& request, const PreparedSummary& data) 
   Json settings = Json::object();
   for (const OptionEntry& entry : option_entries(request.options)) {
     if (is_evaluation_setting(entry)) settings[entry.key] = entry.value;
+    if (entry.content == OptionContent::kTokenizer && entry.value != "") {
+      const auto file = find_tokenizer(request.options.data.path, entry.value.get<std::string>());
+      settings[entry.key] = file ? sha256_file(*file) : "";
+    }
   }
   // Windows are cut by model.window; blocks are of training, and only a training run has any.
   if (request.options.model.scheme() == TextScheme::kWindows && request.place.run.empty())
     settings.erase("train.block");
   settings["data.name"] = data_name(data.dataset, data.language);
   settings["data.fingerprint"] = data.fingerprint;
-  return with_precision(settings);
-}
-
-/// Whether a folder that an earlier version named keeps the evaluations of these weights on these data.
-bool keeps_evaluations(const fs::path& folder, const PreparedSummary& data, const std::string& weights) {
-  if (!fs::exists(RunPaths{folder}.environment())) return false;
-  const Json environment = read_json_object(RunPaths{folder}.environment());
-  return environment.value("model_sha256", "") == weights && environment.value("fingerprint", "") == data.fingerprint;
+  return with_unsaid_settings(settings);
 }
 
 /// Where the evaluations of a model are kept that no run has trained. How a text is fed to it plays no part.
-fs::path measured_folder(const RunOptions& model, const PreparedSummary& data, const std::string& weights,
-                         const fs::path& runs) {
-  RunOptions plain = model;
+fs::path measured_folder(const fs::path& model, const PreparedSummary& data, const fs::path& runs) {
+  RunOptions plain = read_model_folder(model, {});
   plain.eval = {};
   plain.train.block = 0;
-  const std::string hash = sha256(fmt::format("{}\n{}\n{}", weights, model_yaml(plain), data.fingerprint));
-  const std::string id = "eval-" + run_name(model.model.type(), data.dataset, hash);
-  const fs::path earlier = runs / earlier_run_id(id);
-  return keeps_evaluations(earlier, data, weights) ? earlier : runs / id;
+  const fs::path vocabulary = model / "vocab.json";  // by which symbols of the data become those of the model
+  const std::string hash = sha256(fmt::format("{}\n{}\n{}\n{}", weights_sha256(model), model_yaml(plain),
+                                              data.fingerprint, fs::exists(vocabulary) ? sha256_file(vocabulary) : ""));
+  return runs / ("eval-" + run_name(plain.model.type(), data.dataset, hash));
 }
 
 /// The folder that the request's evaluations belong to; it need not be there.
 fs::path folder_of(const EvaluationRequest& request, const PreparedSummary& data, const fs::path& runs) {
   if (!request.place.run.empty()) return request.place.run;
-  const fs::path& model = request.place.model;
-  return measured_folder(read_model_folder(model, {}), data, weights_sha256(model), runs);
+  return measured_folder(request.place.model, data, runs);
 }
 
 /// The run folder of a model that no run has trained. Its own settings are those of the model folder.
@@ -87,8 +83,8 @@ bool has_settings(const RunEvaluation& evaluation, const Run& run, const Json& s
   for (const auto& [key, value] : settings.items()) {
     if (key == "data.name") continue;
     const auto given = evaluation.settings.find(key);
-    const Json* own = given != evaluation.settings.end() ? &*given : run.param(key);
-    if (own == nullptr ? value != 0 : *own != value) return false;  // an option that came later was 0 before
+    const Json own = given != evaluation.settings.end() ? *given : run.own_value(key);
+    if (own.is_null() ? value != 0 : own != value) return false;  // an option that came later was 0 before
   }
   return true;
 }

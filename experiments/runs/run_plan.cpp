@@ -2,6 +2,7 @@
 #include "experiments/runs/run_plan.h"
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include "base/error.h"
 #include "base/json.h"
@@ -159,8 +160,17 @@ PlannedRun Planner::plan_located(RunOptions options, std::string source_setting)
   return {std::move(options), known->second, {std::move(folder)}, std::move(source_setting)};
 }
 
-/// A folder that an earlier version named counts where it holds the same work; its name says too little to trust it.
-fs::path Planner::folder_for(const RunOptions& options, const RunInputs& inputs) const {
+/// A run whose id an earlier program computed is another one: that program did not look at documents and counts.
+void Planner::note_earlier_run(const RunOptions& options, RunInputs inputs) {
+  inputs.data.fingerprint = inputs.data.earlier_fingerprint;
+  const std::string id = run_id(options, inputs);
+  if (said_earlier_ || !fs::exists(runs_ / id)) return;
+  said_earlier_ = true;
+  spdlog::info("{} is of an earlier program, whose ids did not depend on where documents begin; it is not reused",
+               (runs_ / id).string());
+}
+
+fs::path Planner::folder_for(const RunOptions& options, const RunInputs& inputs) {
   const std::string id = run_id(options, inputs);
   fs::path folder = runs_ / id;
   if (fs::exists(folder)) {
@@ -170,8 +180,7 @@ fs::path Planner::folder_for(const RunOptions& options, const RunInputs& inputs)
                     "move it away, or give it back what it had",
                     folder.string()));
   }
-  fs::path earlier = runs_ / earlier_run_id(id);
-  if (fs::exists(earlier) && holds_run(earlier, options, inputs).value_or(false)) return earlier;
+  note_earlier_run(options, inputs);
   return folder;
 }
 

@@ -17,16 +17,16 @@ namespace {
 /// What is not finite is null in JSON.
 constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
 
-/// The precision of an evaluation that was made after training and does not say it.
-const Json& unsaid_precision() {
-  static const Json precision = {{"train.precision", "float32"}, {"train.tf32", false}};
-  return precision;
+/// What an evaluation that was made after training and does not say it was made with.
+const Json& unsaid_settings() {
+  static const Json settings = {{"train.precision", "float32"}, {"train.tf32", false}, {"eval.first_token", "skip"}};
+  return settings;
 }
 
 /// Whether a setting is another than that of a run that does not say it: an option that came later was 0 before, and a
 /// model folder says no precision. What is no option of runs makes no difference.
 bool differs_from_unsaid(const std::string& key, const Json& value) {
-  if (unsaid_precision().contains(key)) return unsaid_precision().at(key) != value;
+  if (unsaid_settings().contains(key)) return unsaid_settings().at(key) != value;
   return key.starts_with("eval.") && value.is_number() && value != 0;
 }
 
@@ -179,7 +179,7 @@ class Assembler {
     evaluation.time = time;
     evaluation.final = record.value("final", false);
     if (record.contains("settings") && record["settings"].is_object()) {
-      evaluation.settings = with_precision(record["settings"]);
+      evaluation.settings = with_unsaid_settings(record["settings"]);
       evaluation.settings.erase(kOfTraining);
     }
     if (record.contains("values")) add_numbers(record, evaluation.values);
@@ -282,9 +282,9 @@ std::string data_name(const std::string& dataset, const std::string& language) {
   return language.empty() ? dataset : dataset + "-" + language;
 }
 
-Json with_precision(const Json& settings) {
+Json with_unsaid_settings(const Json& settings) {
   if (settings.empty()) return settings;
-  Json all = unsaid_precision();
+  Json all = unsaid_settings();
   all.update(settings);
   return all;
 }
@@ -292,13 +292,15 @@ Json with_precision(const Json& settings) {
 SettingList differing_settings(const Run& run, const Json& settings) {
   SettingList differing;
   for (const auto& [key, value] : settings.items()) {
-    const Json* own = run.param(key);
-    if (own != nullptr ? *own != value : differs_from_unsaid(key, value)) differing.emplace_back(key, value);
+    const Json own = run.own_value(key);
+    if (own.is_null() ? differs_from_unsaid(key, value) : own != value) differing.emplace_back(key, value);
   }
   std::sort(differing.begin(), differing.end());
   const auto is_name = [](const auto& setting) { return setting.first == "data.name"; };
   if (std::any_of(differing.begin(), differing.end(), is_name)) {
-    std::erase_if(differing, [](const auto& setting) { return setting.first == "data.fingerprint"; });
+    std::erase_if(differing, [&](const auto& setting) {
+      return setting.first == "data.fingerprint" || run.contents.contains(setting.first);
+    });
   }
   return differing;
 }
@@ -308,6 +310,12 @@ const Json* Run::param(std::string_view key) const {
     if (name == key) return &value;
   }
   return nullptr;
+}
+
+Json Run::own_value(const std::string& key) const {
+  if (const auto content = contents.find(key); content != contents.end()) return content->second;
+  const Json* own = param(key);
+  return own != nullptr ? *own : Json();
 }
 
 const RunGrid* Run::last_grid(const std::string& name) const {

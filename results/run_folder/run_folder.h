@@ -158,15 +158,18 @@ struct Run {
 
   /// The value of a resolved key, or null.
   const Json* param(std::string_view key) const;
+  /// The same, of a setting that names a file what that holds, as evaluations give it; null if the run has no such key.
+  Json own_value(const std::string& key) const;
 
   /// The grid of this name that belongs to the weights that became the model, until then the newest; null: there is
   /// none.
   const RunGrid* last_grid(const std::string& name) const;
 };
 
-/// The settings of an evaluation, that of a run's own (none) left alone, with the precision that records of earlier
-/// programs leave unsaid: whatever a run was trained in, they evaluated in float32 afterwards.
-Json with_precision(const Json& settings);
+/// The settings of an evaluation, that of a run's own (none) left alone, with what records of earlier
+/// programs leave unsaid: whatever a run was trained in, they evaluated in float32 afterwards, and skipped first
+/// tokens.
+Json with_unsaid_settings(const Json& settings);
 
 /// The settings of an evaluation of a run that differ from the run's own. What the run does not configure makes no
 /// difference. Other data go by their name, or by their fingerprint where the name is the run's own.

@@ -23,6 +23,7 @@ class Soak : public ::testing::Test {
  protected:
   Soak() {
     program("xlm/scripts/fuzz.sh", "echo fuzzed for $XLM_FUZZ_SECONDS");
+    program("xlm/scripts/trained_numbers.sh", "echo trained numbers of $1");
     program("xlm/build/bin/test_pipeline", "echo pipeline $1, kills \"[$XLM_KILLS]\", campaigns \"[$XLM_CAMPAIGNS]\"");
     program("bin/id", "echo 1000");
     for (const char* name : {"bash", "dirname", "mktemp", "rm", "sed", "tee"}) {
@@ -71,7 +72,8 @@ TEST_F(Soak, StartsTheSlurmThatLiesBesideTheCheckout) {
   EXPECT_EQ(soak(), 0);
   EXPECT_THAT(said_, HasSubstr("/xlm/../shared/tools/local-slurm]\n"));
   EXPECT_THAT(said_, HasSubstr("pipeline --gtest_filter=*Killed*, kills [200], campaigns []\n"
-                               "pipeline --gtest_filter=RealDamage.*, kills [], campaigns [full]\nfuzzed for 300\n"));
+                               "pipeline --gtest_filter=RealDamage.*, kills [], campaigns [full]\n"
+                               "trained numbers of build\nfuzzed for 300\n"));
   EXPECT_EQ(soak("XLM_TEST_SLURM=/somebody/elses"), 0);
   EXPECT_THAT(said_, HasSubstr("Slurm by [/somebody/elses]\n"));
 }

@@ -1,4 +1,5 @@
-"""Makes tests/golden/gpt2.json: logits, losses and gradients of a small GPT-2, alone and with recurrence.
+"""Makes tests/golden/gpt2.json: logits, losses and gradients of a small GPT-2, alone and with recurrence, and losses
+of a text by documents.
 
 Written from Radford et al. 2019, Yoshida et al. 2020 and docs/models.md: attention one position at a time, one window
 after the other, gradients through all of them by autograd. Double precision throughout. tests/golden/README.md says how
@@ -16,7 +17,7 @@ WIDTH, HEADS, LAYERS, UNITS, POSITIONS = 16, 4, 3, 24, 32
 
 ORIGIN = (
     "made by tests/golden/gpt2.py, in double precision. gpt2: Hugging Face's transformers 5.23.0 gave the same "
-    "numbers; for recurrence there is no public program."
+    "numbers, of documents too; for recurrence there is no public program."
 )
 
 TEXT = (golden.sequence(BATCH * (LENGTH + 1), 31337) % SYMBOLS).reshape(BATCH, LENGTH + 1)
@@ -186,10 +187,40 @@ def recurrent(settings):
     }
 
 
+DOCUMENTS = [0, 1, 3, 20, 21, 50]  # where they begin in the text, of which 72 symbols are there
+END_OF_TEXT = SYMBOLS - 1
+
+
+def document_losses(model, window, overlap, first_token):
+    """Nats and scored tokens of a text whose documents know nothing of each other. Every prediction is made from the
+    window that docs/models.md gives it, in one pass for each: the plain way."""
+    text = TEXT.flatten().tolist()
+    nats, scored = 0.0, 0
+    for begin, end in zip(DOCUMENTS, [*DOCUMENTS[1:], len(text)]):
+        document = [END_OF_TEXT] * first_token + text[begin:end]
+        for place in range(1, len(document)):
+            index = max(0, -(-(place - window) // (window - overlap)))  # the first window that reaches `place` - 1
+            seen = document[index * (window - overlap) : place]
+            logits, _ = model.run(torch.tensor(seen))
+            nats -= torch.log_softmax(logits[-1], -1)[document[place]].item()
+            scored += 1
+    return {"window": window, "overlap": overlap, "first_token": first_token, "nats": nats, "tokens": scored}
+
+
+def documents():
+    model = Model()
+    shapes = [(7, 0), (7, 3), (5, 4), (30, 0)]
+    return {
+        "begin": DOCUMENTS,
+        "losses": [document_losses(model, *shape, first) for shape in shapes for first in (False, True)],
+    }
+
+
 def compute():
     return {
         "origin": ORIGIN,
         "gpt2": {"tied": plain(True), "untied": plain(False)},
+        "documents": documents(),
         "recurrence": [recurrent(settings) for settings in VARIANTS],
     }
 

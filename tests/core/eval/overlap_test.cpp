@@ -115,6 +115,32 @@ TEST_F(OverlapTest, StateGoesThroughADocumentAndNoFurther) {
   EXPECT_EQ(handed.at(78), sum(70, 10));
 }
 
+TEST_F(OverlapTest, FirstTokensAreScoredAfterTheEndOfATextIfAskedFor) {
+  TokenSource source(split_, {});
+  const SplitSettings settings{.rows = 3, .first_token = true};
+  WindowListener nothing_known({4, 0}, false);
+  EXPECT_THROW(evaluate_split(nothing_known, source, settings, go_on), UsageError);
+  Vocabulary vocabulary{Vocabulary::Unit::kCharacter, {}};
+  for (int i = 0; i < 100; ++i) vocabulary.symbols.push_back(std::to_string(i));
+  source.set_vocabulary(vocabulary);
+  EXPECT_THROW(evaluate_split(nothing_known, source, settings, go_on), UsageError) << "no such symbol";
+  vocabulary.symbols.emplace_back("<|endoftext|>");
+  source.set_vocabulary(vocabulary);
+  for (const bool recurrent : {false, true}) {
+    for (std::int64_t window = 1; window <= 12; ++window) {
+      for (std::int64_t overlap = 0; overlap < window; ++overlap) {
+        WindowListener model({window, overlap}, recurrent);
+        const SplitLoss result = evaluate_split(model, source, settings, go_on);
+        EXPECT_EQ(result.tokens, 100) << window << " " << overlap;
+        EXPECT_EQ(result.bytes, 10 + 2 * 90) << "of the decimal numbers 0 to 99";
+        std::int64_t ends = 0;
+        for (const ModelInput& input : model.inputs) ends += (input.tokens == 100).sum().item<std::int64_t>();
+        EXPECT_EQ(ends, 4) << "one before each document";
+      }
+    }
+  }
+}
+
 TEST_F(OverlapTest, StopsWhenToldToAndRefusesASplitWithNothingToScore) {
   const TokenSource source(split_, {});
   WindowListener model({10, 0}, true);

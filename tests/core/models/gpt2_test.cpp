@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "core/api/gpt2_options.h"
+#include "core/eval/evaluation.h"
 #include "core/models/capabilities.h"
 #include "core/models/model_costs.h"
 #include "core/models/model_folder.h"
@@ -102,6 +103,33 @@ TEST(Gpt2, LogitsLossAndGradientsEqualTransformers) {
     EXPECT_NEAR(loss.item<double>(), expected.at("loss").get<double>(), kGptTolerance);
     loss.backward();
     expect_gradients(*model, expected.at("gradient_norms"));
+  }
+}
+
+/// Documents know nothing of each other; their first tokens are left out, or scored after the end of a text.
+TEST(Gpt2, LossesOfDocumentsEqualTransformers) {
+  const Json& golden = gpt2_golden().at("documents");
+  TemporaryFolder folder;
+  std::string ids;
+  const torch::Tensor text = gpt2_text().flatten();
+  for (std::int64_t i = 0; i < text.numel(); ++i) ids += static_cast<char>(text[i].item<std::int64_t>());
+  write_file(folder.path() / "tokens", ids);
+  Split split{TokenFile(folder.path() / "tokens", 1)};
+  split.documents = golden.at("begin").get<std::vector<std::int64_t>>();
+  Vocabulary vocabulary{Vocabulary::Unit::kCharacter, {"a", "b", "c", "d", "e", "f", "g", "h", "i", "j"}};
+  vocabulary.symbols.emplace_back("<|endoftext|>");
+  TokenSource source(split, {});
+  source.set_vocabulary(vocabulary);
+  ASSERT_GE(golden.at("losses").size(), 8U);
+  for (const Json& expected : golden.at("losses")) {
+    Gpt2Options options = gpt2_options();
+    options.window = expected.at("window");
+    options.overlap = expected.at("overlap");
+    const auto model = gpt2_golden_model(options);
+    const SplitSettings settings{.rows = 3, .first_token = expected.at("first_token").get<bool>()};
+    const SplitLoss loss = evaluate_split(*model, source, settings, [](auto, auto) { return true; });
+    EXPECT_EQ(loss.tokens, expected.at("tokens")) << expected;
+    EXPECT_NEAR(loss.loss * static_cast<double>(loss.tokens), expected.at("nats").get<double>(), 1e-9) << expected;
   }
 }
 

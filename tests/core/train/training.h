@@ -17,6 +17,7 @@
 #include "datasets/prepare.h"
 #include "datasets/prepared/prepared.h"
 #include "tests/temporary_folder.h"
+#include "tests/test_seed.h"
 
 namespace xlm {
 
@@ -102,6 +103,7 @@ class TrainerTest : public testing::Test {
     job.options.train.eval_every = 10;
     job.options.train.threads = 1;
     job.options.eval.batch = 2;
+    job.options.seed = test_seed(1);
     job.options.device = "cpu";
     return job;
   }

@@ -1,11 +1,13 @@
 #include "datasets/prepared/prepared.h"
 
 #include <algorithm>
+#include <set>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "base/sha256.h"
 #include "datasets/prepare.h"
 #include "datasets/prepared/verified_files.h"
 #include "tests/datasets/preparing.h"
@@ -144,6 +146,36 @@ TEST_F(PreparedFolder, Opens) {
   EXPECT_EQ(summary.dataset, "text");
   EXPECT_EQ(summary.fingerprint, data.fingerprint);
   EXPECT_EQ(summary.symbols, data.vocabulary.size());
+}
+
+/// Two folders of the same tokens have other losses by document, by word and by byte if these are others.
+TEST_F(PreparedFolder, FingerprintCoversWhatNumbersDependOnAndNothingElse) {
+  std::set<std::string> fingerprints{summarize_prepared(out()).fingerprint};
+  const Json meta = read_json(out() / "meta.json");
+  const auto fingerprint_with = [&](const std::string& key, const Json& value) {
+    change_meta([&](Json& changed) { changed[key] = value; });
+    const std::string fingerprint = summarize_prepared(out()).fingerprint;
+    write_file(out() / "meta.json", meta.dump());
+    return fingerprint;
+  };
+  const Json counts = {{"train", 40}, {"valid", 10}, {"test", 9}};
+  const Json lists = {{"train", {0, 20}}, {"valid", {0}}, {"test", {0}}};
+  for (const char* key : {"sizes", "words", "bytes"}) fingerprints.insert(fingerprint_with(key, counts));
+  for (const char* key : {"documents", "document_words", "document_bytes"}) {
+    fingerprints.insert(fingerprint_with(key, lists));
+  }
+  for (const char* file : {"train.bin", "valid.bin", "test.bin", "vocab.json"}) {
+    Json outputs = meta["outputs"];
+    outputs[file] = sha256("other");
+    fingerprints.insert(fingerprint_with("outputs", outputs));
+  }
+  EXPECT_EQ(fingerprints.size(), 11U) << "the folder's own, and one for each change";
+  for (const auto& [key, value] : meta.items()) {
+    const std::set<std::string> counted{"sizes", "words", "bytes", "documents", "outputs"};
+    if (!counted.contains(key) && value.is_string()) {
+      EXPECT_EQ(fingerprint_with(key, "other"), summarize_prepared(out()).fingerprint) << key;
+    }
+  }
 }
 
 TEST_F(PreparedFolder, MetaHasALineForEachKeyAndNoneThatCouldNotBeRead) {

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "experiments/configuration/configuration.h"
+#include "experiments/configuration/weights_use.h"
 #include "experiments/runs/runner.h"
 #include "experiments/runs/submission.h"
 #include "experiments/runs/wanted_evaluations.h"
@@ -179,6 +180,85 @@ TEST_F(EvaluationRecordTest, OfAModelFolderIsInFloat32UnlessSomethingElseIsAsked
   EXPECT_EQ(record_evaluation(rounded, {.split = "test", .loss = 2}, runs_), folder);
   EXPECT_THAT(differences(folder), UnorderedElementsAre("", "train.precision=bfloat16"));
   EXPECT_EQ(find_evaluation(rounded, runs_)->values.at("loss"), 2);
+}
+
+/// Everything that the result of an evaluation follows from, changed one at a time: a result that was recorded before
+/// is not taken for that of something else.
+TEST_F(EvaluationRecordTest, EveryInputOfAResultIsLookedAt) {
+  const fs::path data = make_data(folder_.path() / "data");
+  const fs::path model = folder_.path() / "mine";
+  create_folders(model);
+  write_file(model / "config.yaml", "model: {type: gpt2, width: 8, heads: 2, layers: 2, positions: 16, window: 8}\n");
+  write_file(model / "model.safetensors", "weights");
+  write_file(model / "vocab.json", R"({"unit": "character", "symbols": ["a", "b", "c"]})");
+  record_evaluation(request(model.string(), {}), {.split = "test", .loss = 1}, runs_);
+  const auto is_known = [&](const std::vector<std::string>& overrides = {}) {
+    const LocatedModel place = locate_model(model.string(), runs_);
+    EvaluationRequest asked{.place = place, .options = evaluation_options(place, overrides), .split = "test"};
+    asked.options.data.path = data.string();
+    return find_evaluation(asked, runs_).has_value();
+  };
+  ASSERT_TRUE(is_known());
+
+  const auto changed = [&](const fs::path& file, const std::string& content) {
+    const std::string before = read_file(file);
+    write_file(file, content);
+    EXPECT_FALSE(is_known()) << file << "\n" << content;
+    write_file(file, before);
+    EXPECT_TRUE(is_known()) << file;
+  };
+  changed(model / "model.safetensors", "others");
+  changed(model / "vocab.json", R"({"unit": "character", "symbols": ["b", "a", "c"]})");
+  changed(model / "config.yaml", "model: {type: gpt2, width: 8, heads: 4, layers: 2, positions: 16, window: 8}\n");
+  const Json meta = read_json(data / "meta.json");
+  const auto with = [&](const std::string& key, const Json& value) {
+    Json other = meta;
+    other[key] = value;
+    return other.dump();
+  };
+  for (const char* counts : {"sizes", "words", "bytes"}) {
+    changed(data / "meta.json", with(counts, {{"train", 9}, {"valid", 9}, {"test", 5}}));
+  }
+  for (const char* lists : {"documents", "document_words", "document_bytes"}) {
+    changed(data / "meta.json", with(lists, {{"test", {0, 4}}}));
+  }
+  for (const char* file : {"train.bin", "valid.bin", "test.bin", "vocab.json"}) {
+    Json outputs = meta["outputs"];
+    outputs[file] = sha256("other");
+    changed(data / "meta.json", with("outputs", outputs));
+  }
+
+  for (const OptionEntry& entry : option_entries(read_model_folder(model, {}))) {
+    if (!is_evaluation_setting(entry) || entry.key == "model.window" || entry.key == "model.overlap") continue;
+    if (!makes_a_difference(entry, WeightsUse::kEval, TextScheme::kWindows)) continue;
+    const std::string other = entry.value.is_number_integer()  ? std::to_string(entry.value.get<std::int64_t>() + 1)
+                              : entry.value.is_boolean()       ? "true"
+                              : entry.key == "train.precision" ? "bfloat16"
+                                                               : "score";
+    EXPECT_FALSE(is_known({entry.key + "=" + other})) << entry.key;
+  }
+  EXPECT_FALSE(is_known({"model.window=6"}));
+  EXPECT_FALSE(is_known({"model.overlap=2"}));
+  EXPECT_TRUE(is_known());
+}
+
+/// A segmentation may be trained again under its name: its figures are of what it holds.
+TEST_F(EvaluationRecordTest, OfASegmentationDependsOnWhatItHolds) {
+  const fs::path data = make_data(folder_.path() / "data");
+  const fs::path tokenizer = data / "segmentations/unigram-8/tokenizer.model";
+  create_folders(tokenizer.parent_path());
+  write_file(tokenizer, "pieces");
+  const fs::path model = folder_.path() / "mine";
+  create_folders(model);
+  write_file(model / "config.yaml", "model: {type: hourglass, boundaries: {type: unigram, tokenizer: unigram-8}}\n");
+  write_file(model / "model.safetensors", "weights");
+  const EvaluationRequest asked = request(model.string(), {});
+  record_evaluation(asked, {.split = "test", .loss = 1}, runs_);
+  EXPECT_TRUE(find_evaluation(asked, runs_));
+  write_file(tokenizer, "other pieces");
+  EXPECT_FALSE(find_evaluation(asked, runs_));
+  fs::remove_all(data / "segmentations");
+  EXPECT_FALSE(find_evaluation(asked, runs_));
 }
 
 }  // namespace

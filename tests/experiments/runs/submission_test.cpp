@@ -46,33 +46,17 @@ TEST_F(RunnerTest, AFolderOfOtherWorkIsNoRunOfItsName) {
   }
 }
 
-TEST_F(RunnerTest, AFolderWithAnEarlierVersionsNameIsFoundWhereItHoldsTheSameWork) {
+/// An earlier program's fingerprint of the data covered neither documents nor counts.
+TEST_F(RunnerTest, ARunOfAnEarlierProgramIsSaidAndNotReused) {
   const PlannedRun run = submitted();
-  work(run);
-  const fs::path earlier = runs_ / earlier_run_id(run.id());
+  RunInputs inputs = run.inputs;
+  inputs.data.fingerprint = inputs.data.earlier_fingerprint;
+  const fs::path earlier = runs_ / run_id(run.options, inputs);
+  ASSERT_NE(earlier, run.paths.folder);
   fs::rename(run.paths.folder, earlier);
-  EXPECT_EQ(plan().paths.folder, earlier);
-  EXPECT_THAT(work(submitted()).message, HasSubstr("done already"));
-  Yaml config = read_yaml(RunPaths{earlier}.config());
-  config.set("seed", make_scalar("2", "test"));
-  write_file(RunPaths{earlier}.config(), to_text(config));
-  EXPECT_EQ(plan().paths.folder, run.paths.folder) << "another run with the same 32 bits";
-  fs::remove(RunPaths{earlier}.config());
-  EXPECT_EQ(plan().paths.folder, run.paths.folder) << "nobody knows what it holds";
-}
-
-TEST_F(RunnerTest, OtherDataMakeAFolderWithAnEarlierNameOtherWork) {
-  const PlannedRun run = submitted();
-  const fs::path earlier = runs_ / earlier_run_id(run.id());
-  fs::rename(run.paths.folder, earlier);
-  Json environment = read_json(RunPaths{earlier}.environment());
-  environment["contents"]["model.init_from"] = "other weights";
-  write_file(RunPaths{earlier}.environment(), environment.dump());
+  testing::internal::CaptureStdout();
   EXPECT_EQ(plan().paths.folder, run.paths.folder);
-  environment.erase("contents");
-  environment["fingerprint"] = "other data";
-  write_file(RunPaths{earlier}.environment(), environment.dump());
-  EXPECT_EQ(plan().paths.folder, run.paths.folder);
+  EXPECT_THAT(testing::internal::GetCapturedStdout(), HasSubstr(earlier.string() + " is of an earlier program"));
 }
 
 TEST_F(RunnerTest, SubmittingAnUnfinishedRunAgainTakesOverWhereAndHow) {
