@@ -11,7 +11,6 @@
 #include <chrono>
 #include <cstring>
 #include <random>
-#include <regex>
 #include <thread>
 #include <tuple>
 #include <utility>
@@ -63,8 +62,10 @@ int open_file_at(const fs::path& path) {
 
 /// What create_beside makes.
 bool is_unfinished(const std::string& name) {
-  static const std::regex unfinished(R"(\..+\.[0-9a-f]{8})");
-  return std::regex_match(name, unfinished);
+  constexpr std::size_t kDigits = 8;
+  if (name.size() < kDigits + 3 || name.front() != '.') return false;  // two dots, and a name between them
+  const std::string_view end = std::string_view(name).substr(name.size() - kDigits - 1);
+  return end.front() == '.' && end.find_first_not_of("0123456789abcdef", 1) == std::string_view::npos;
 }
 
 /// Removes what killed processes left of the same file.
@@ -135,6 +136,27 @@ std::string read_file(const fs::path& path, std::uintmax_t limit) {
     filled += bytes;
   }
   content.resize(filled);
+  return content;
+}
+
+std::string read_argument(const fs::path& path, std::uintmax_t limit) {
+  const std::string name = path == "-" ? "standard input" : path.string();
+  const int descriptor =
+      path == "-" ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) throw_file_error("read", name, errno);
+  std::string content;
+  std::string part(kBufferBytes, '\0');
+  ssize_t bytes = 1;
+  int error_number = 0;
+  while (bytes > 0 && content.size() <= limit) {
+    bytes = ::read(descriptor, part.data(), part.size());
+    if (bytes > 0) content.append(part, 0, static_cast<std::size_t>(bytes));
+    error_number = bytes < 0 ? errno : 0;
+    if (error_number == EINTR) bytes = 1;
+  }
+  ::close(descriptor);
+  if (error_number != 0) throw_file_error("read", name, error_number);
+  if (content.size() > limit) throw DataError(fmt::format("{} has more than {} bytes, which are read", name, limit));
   return content;
 }
 

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/core_schema.h"
 #include "base/error.h"
 #include "base/text.h"
 
@@ -37,12 +38,20 @@ std::string shown(const Yaml& node) {
 }
 
 bool read_integer(const Yaml& node, std::int64_t& value) {
-  if (!node.is_scalar() || node.quoted) return false;
-  if (parse_integer(node.scalar, value)) return true;
-  double real = 0;  // 2e5 is a whole number too
-  if (!parse_real(node.scalar, real) || real != std::floor(real) || std::abs(real) > 9e15) return false;
+  const Json number = to_json(node);
+  if (number.is_number_integer()) {
+    value = number.get<std::int64_t>();
+    return true;
+  }
+  const double real = number.is_number() ? number.get<double>() : 0.5;  // 2e5 is a whole number too
+  if (real != std::floor(real) || std::abs(real) > 9e15) return false;
   value = static_cast<std::int64_t>(real);
   return true;
+}
+
+/// What stands in place of a number.
+std::string no_number(const Yaml& node) {
+  return shown(node) + std::string(node.is_scalar() && !node.quoted ? number_hint(node.scalar) : "");
 }
 
 }  // namespace
@@ -89,7 +98,7 @@ void OptionReader::field(const OptionInfo& info, std::int64_t& value) {
   if (node == nullptr) return;
   if (!read_integer(*node, value)) {
     throw UsageError(
-        fmt::format("{}: {} must be a whole number, not {}", node->where(), path(info.name), shown(*node)));
+        fmt::format("{}: {} must be a whole number, not {}", node->where(), path(info.name), no_number(*node)));
   }
   check_range(info, *node, static_cast<double>(value));
 }
@@ -97,9 +106,11 @@ void OptionReader::field(const OptionInfo& info, std::int64_t& value) {
 void OptionReader::field(const OptionInfo& info, double& value) {
   const Yaml* node = look_up(info);
   if (node == nullptr) return;
-  if (!node->is_scalar() || node->quoted || !parse_real(node->scalar, value)) {
-    throw UsageError(fmt::format("{}: {} must be a number, not {}", node->where(), path(info.name), shown(*node)));
+  const Json number = to_json(*node);
+  if (!number.is_number()) {
+    throw UsageError(fmt::format("{}: {} must be a number, not {}", node->where(), path(info.name), no_number(*node)));
   }
+  value = number.get<double>();
   check_range(info, *node, value);
 }
 
@@ -121,7 +132,7 @@ void OptionReader::field(const OptionInfo& info, std::vector<std::int64_t>& valu
     std::int64_t number = 0;
     if (!read_integer(item, number)) {
       throw UsageError(fmt::format("{}: {} must be a whole number or a list of them, not {}", item.where(),
-                                   path(info.name), shown(item)));
+                                   path(info.name), no_number(item)));
     }
     check_range(info, item, static_cast<double>(number));
     value.push_back(number);

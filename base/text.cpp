@@ -6,7 +6,6 @@
 #include <cmath>
 #include <cwchar>
 #include <numeric>
-#include <regex>
 
 #include <fmt/format.h>
 
@@ -20,6 +19,22 @@ std::string three_digits(double value, std::string_view separator, std::string_v
   }
   const int digits = std::abs(scaled) < 9.995 ? 2 : std::abs(scaled) < 99.95 ? 1 : 0;
   return fmt::format("{:.{}f}{}{}{}", scaled, digits, separator, prefix, unit);
+}
+
+/// What `paint` gives, where `text` begins with it; otherwise "".
+std::string_view leading_colour(std::string_view text) {
+  for (const std::string_view colour :
+       {"\x1b[0m", "\x1b[1m", "\x1b[31m", "\x1b[32m", "\x1b[33m", "\x1b[34m", "\x1b[90m"}) {
+    if (text.starts_with(colour)) return colour;
+  }
+  return {};
+}
+
+/// A sign may stand before a number, and no second one.
+bool take_plus(std::string_view& text) {
+  if (text.starts_with("+-")) return false;
+  if (text.starts_with('+')) text.remove_prefix(1);
+  return !text.empty();
 }
 
 }  // namespace
@@ -108,7 +123,6 @@ std::vector<std::string> split(std::string_view text, char separator) {
 }
 
 std::string printable(std::string_view text) {
-  static const std::regex colour(R"(^\x1b\[(0|1|3[1-4]|90)m)");
   const auto is_plain = [](char c) {  // whatever stands before and behind it
     const auto byte = static_cast<unsigned char>(c);
     return (byte >= 0x20 && byte != 0x7F && byte != 0xC2) || byte == '\n' || byte == '\t';
@@ -123,10 +137,9 @@ std::string printable(std::string_view text) {
     if (i == text.size()) break;
     const auto byte = static_cast<unsigned char>(text[i]);
     const auto next = static_cast<unsigned char>(i + 1 < text.size() ? text[i + 1] : 0);
-    std::cmatch found;
-    if (byte == 0x1B && std::regex_search(text.data() + i, text.data() + text.size(), found, colour)) {
-      shown += found.str();
-      i += static_cast<std::size_t>(found.length()) - 1;
+    if (const std::string_view colour = leading_colour(text.substr(i)); !colour.empty()) {
+      shown += colour;
+      i += colour.size() - 1;
     } else if (byte == 0xC2 && next >= 0x80 && next <= 0x9F) {  // U+0080 … U+009F, which some terminals obey too
       shown += fmt::format("\\x{:02x}", next);
       ++i;
@@ -149,15 +162,15 @@ std::string_view trim(std::string_view text) {
 }
 
 bool parse_integer(std::string_view text, std::int64_t& value) {
-  if (!text.empty() && text.front() == '+') text.remove_prefix(1);
+  if (!take_plus(text)) return false;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size() && !text.empty();
+  return error == std::errc() && end == text.data() + text.size();
 }
 
 bool parse_real(std::string_view text, double& value) {
-  if (!text.empty() && text.front() == '+') text.remove_prefix(1);
+  if (!take_plus(text)) return false;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size() && !text.empty() && std::isfinite(value);
+  return error == std::errc() && end == text.data() + text.size() && std::isfinite(value);
 }
 
 std::size_t display_width(std::string_view text) {

@@ -11,6 +11,7 @@
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
+#include "base/core_schema.h"
 #include "base/error.h"
 #include "base/plain_yaml.h"
 #include "base/text.h"
@@ -159,6 +160,9 @@ class Converter {
       if (key.size() > kMaximumKeyBytes || std::any_of(key.begin(), key.end(), is_control)) {
         fail(source_, line, "a key that is longer than a line, or has control characters");
       }
+      if (key == "<<" && entry.first.Tag() == kPlain) {
+        fail(source_, line, "'<<' merges maps in YAML 1.1 alone, and this is YAML 1.2\nwrite the keys out");
+      }
       if (!keys.insert(key).second) fail(source_, line, fmt::format("the key '{}' is given twice", key));
       Yaml value = convert(entry.second, depth + 1);
       if (value.line <= 0 || value.is_null()) value.line = line;
@@ -176,23 +180,7 @@ bool is_plain_safe(const std::string& text) {
   return text.find_first_not_of(kSafe) == std::string::npos && text.front() != '-' && text != "~";
 }
 
-/// The words for nothing in YAML 1.2's core schema, which yaml-cpp reads so too.
-bool is_null_word(const std::string& text) {
-  return text.empty() || text == "~" || text == "null" || text == "Null" || text == "NULL";
-}
-
-/// What a plain scalar means in YAML 1.2's core schema.
-Json scalar_value(const Yaml& node) {
-  const std::string& text = node.scalar;
-  if (node.quoted) return text;
-  if (is_null_word(text)) return nullptr;
-  if (text == "true" || text == "false") return text == "true";
-  std::int64_t integer = 0;
-  if (parse_integer(text, integer)) return integer;
-  double real = 0;
-  if (parse_real(text, real)) return real;
-  return text;
-}
+Json scalar_value(const Yaml& node) { return node.quoted ? Json(node.scalar) : core_value(node.scalar); }
 
 std::string scalar_text(const Yaml& node) {
   Yaml plain = node;
@@ -341,6 +329,17 @@ Yaml read_yaml(const fs::path& path) {
   }
 }
 
+YamlFile read_yaml_argument(const fs::path& path) {
+  YamlFile file{.path = path, .text = {}, .tree = {}};
+  try {
+    file.text = read_argument(path, kMaximumBytes);
+  } catch (const DataError& error) {
+    throw UsageError(error.what());
+  }
+  file.tree = parse_yaml(file.text, path.string());
+  return file;
+}
+
 Yaml merge(Yaml base, const Yaml& over) {
   if (!base.is_map() || !over.is_map()) return over;
   std::unordered_map<std::string, std::size_t> places;
@@ -355,16 +354,6 @@ Yaml merge(Yaml base, const Yaml& over) {
     }
   }
   return base;
-}
-
-void apply_override(Yaml& tree, std::string_view assignment) {
-  const std::size_t equals = assignment.find('=');
-  if (equals == std::string_view::npos || equals == 0) {
-    throw UsageError(fmt::format("'{}' is not KEY=VALUE (for example optimizer.lr=0.01)", assignment));
-  }
-  Yaml value = parse_yaml(assignment.substr(equals + 1), fmt::format("'{}'", assignment));
-  value.line = 0;
-  tree.set(assignment.substr(0, equals), std::move(value));
 }
 
 Yaml make_scalar(std::string text, const std::string& source) {

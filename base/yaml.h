@@ -74,6 +74,16 @@ Yaml parse_any_yaml(std::string_view text, const std::shared_ptr<const std::stri
 /// Reads and parses a file. Throws UsageError when it is missing: a configuration is something the user names.
 Yaml read_yaml(const fs::path& path);
 
+/// A file of a command line, which may be a pipe, so that it is read once.
+struct YamlFile {
+  fs::path path;
+  std::string text;
+  Yaml tree;
+};
+
+/// The same of what a command line names: see read_argument.
+YamlFile read_yaml_argument(const fs::path& path);
+
 /// Lays `over` upon `base`: maps are merged key by key, everything else is replaced.
 Yaml merge(Yaml base, const Yaml& over);
 

@@ -189,6 +189,17 @@ TEST(Architecture, OnlyCoreKnowsTorchAndItsDoorDoesNot) {
   }
 }
 
+/// Those of the standard library call themselves for each character, and end the program on a long text.
+TEST(Architecture, NoRegularExpressionMeetsATextFromOutside) {
+  std::vector<std::string> found;
+  for (const Source& source : sources_of(kRoot, documented())) {
+    for (const std::string& include : includes_of(source.text)) {
+      if (include == "regex") found.push_back(source.path);
+    }
+  }
+  EXPECT_THAT(found, ElementsAre("base/foreign_error.cpp")) << "which knows what they throw";
+}
+
 TEST(Architecture, NamesInUnnamedNamespacesAreUniqueInALibrary) {
   const Arrows arrows = documented();
   std::vector<Source> sources = sources_of(kRoot, arrows);

@@ -31,6 +31,35 @@ TEST(Files, WrittenFilesReadBack) {
   EXPECT_EQ(read_file(folder.path() / "f"), "");
 }
 
+TEST(Files, ArgumentsMayBePipesWhichAreReadToTheirEnd) {
+  const TemporaryFolder folder;
+  const fs::path pipe = folder.path() / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  const std::string content(3'000'000, 'x');
+  const auto through = [&](std::uintmax_t limit) {
+    const auto writer = std::async(std::launch::async, [&] {
+      const int descriptor = ::open(pipe.c_str(), O_WRONLY);
+      std::string_view left = content;
+      while (!left.empty()) {
+        const ssize_t bytes = ::write(descriptor, left.data(), left.size());
+        if (bytes < 0) break;
+        left.remove_prefix(static_cast<std::size_t>(bytes));
+      }
+      ::close(descriptor);
+    });
+    return read_argument(pipe, limit);
+  };
+  EXPECT_EQ(through(3'000'000), content);
+  ::signal(SIGPIPE, SIG_IGN);
+  EXPECT_THROW(through(2'000'000), DataError);
+  write_file(folder.path() / "f", "file");
+  EXPECT_EQ(read_argument(folder.path() / "f", 4), "file");
+  EXPECT_THROW(read_argument(folder.path() / "f", 3), DataError);
+  EXPECT_THROW(read_argument(folder.path(), 3), DataError);
+  EXPECT_THROW(read_argument(folder.path() / "absent", 3), DataError);
+  EXPECT_THROW(read_argument("/dev/zero", 1'000'000), DataError);
+}
+
 TEST(Files, AnUncommittedFileLeavesNothingAndKeepsTheOldOne) {
   const TemporaryFolder folder;
   write_file(folder.path() / "f", "old");

@@ -88,6 +88,23 @@ TEST(Options, ComplaintsNameFileLineKeyAndTheNearestRightOne) {
   EXPECT_EQ(complaint("[1]"), "f.yaml:1: expected a map of options");
 }
 
+TEST(Options, NumbersAreThoseOfYaml12AndOthersAreNamed) {
+  EXPECT_EQ(read("count: 0x10").count, 16);
+  EXPECT_EQ(read("count: 0o17").count, 15);
+  EXPECT_EQ(read("count: 017").count, 17);
+  EXPECT_TRUE(read("flag: True").flag);
+  EXPECT_EQ(read("name: 1_000").name, "1_000");
+  EXPECT_EQ(complaint("count: 1_000"),
+            "f.yaml:1: count must be a whole number, not '1_000' (YAML 1.2 has no _ in numbers)");
+  EXPECT_EQ(complaint("count: 1:30"),
+            "f.yaml:1: count must be a whole number, not '1:30' (YAML 1.2 has no numbers to the base 60)");
+  EXPECT_EQ(complaint("layers: [0b1]"),
+            "f.yaml:1: layers must be a whole number or a list of them, not '0b1' (YAML 1.2 has no binary numbers)");
+  EXPECT_EQ(complaint("inner: {rate: -.Inf}"),
+            "f.yaml:1: inner.rate must be a number, not '-.Inf' (numbers are finite here)");
+  EXPECT_EQ(complaint("inner: {rate: '0.5'}"), "f.yaml:1: inner.rate must be a number, not '0.5'");
+}
+
 TEST(Options, AreListedWithDottedKeys) {
   Options options;
   OptionLister lister;

@@ -197,6 +197,7 @@ TEST(Text, PrintableShowsWhatATerminalWouldObey) {
   EXPECT_EQ(printable("a\tb\nä – λ"), "a\tb\nä – λ");
   EXPECT_EQ(printable("\x1b]0;title\x07\r\x7f"), "\\x1b]0;title\\x07\\x0d\\x7f");
   EXPECT_EQ(printable("\xC2\x9B[31m"), "\\x9b[31m");
+  EXPECT_EQ(printable("\x1b[90mgrey\x1b[1m\x1b[35m\x1b[2m\x1b[310m"), "\x1b[90mgrey\x1b[1m\\x1b[35m\\x1b[2m\\x1b[310m");
   EXPECT_EQ(printable("\x1b[31mred\x1b[0m \x1b[1A"), "\x1b[31mred\x1b[0m \\x1b[1A") << "our own colours";
 }
 

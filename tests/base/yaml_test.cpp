@@ -2,9 +2,10 @@
 #include "base/yaml.h"
 
 #include <fmt/format.h>
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include "base/error.h"
+#include "base/words.h"
 #include "tests/growth.h"
 #include "tests/temporary_folder.h"
 
@@ -84,7 +85,61 @@ TEST(Yaml, OverridesSetDottedPaths) {
 
 TEST(Yaml, ScalarsMeanWhatYaml12Says) {
   const Yaml tree = parse_yaml("[1, -2, 1.5, 1e-3, true, null, ~, '1', \"true\", !!str 1, word, 0x10]\n", "file");
-  EXPECT_EQ(to_json(tree).dump(), R"([1,-2,1.5,0.001,true,null,null,"1","true","1","word","0x10"])");
+  EXPECT_EQ(to_json(tree).dump(), R"([1,-2,1.5,0.001,true,null,null,"1","true","1","word",16])");
+}
+
+TEST(Yaml, ScalarsOfYaml11AreWhatYaml12Says) {
+  const Yaml words = parse_yaml("[True, TRUE, False, FALSE, tRUE, yes, No, on, OFF, y, 'True']\n", "file");
+  EXPECT_EQ(to_json(words).dump(), R"([true,true,false,false,"tRUE","yes","No","on","OFF","y","True"])");
+  const Yaml numbers =
+      parse_yaml("[017, 0o17, 0O17, 0xfF, 0xg, 1_000, 1:30, 0b11, +7, +-7, .5, 5., 1e3, .inf, 0o]\n", "file");
+  EXPECT_EQ(to_json(numbers).dump(),
+            R"([17,15,"0O17",255,"0xg","1_000","1:30","0b11",7,"+-7",0.5,5.0,1000.0,".inf","0o"])");
+  for (const Yaml& tree : {words, numbers}) {
+    EXPECT_EQ(to_json(parse_yaml(to_text(tree), "printed")), to_json(tree)) << to_text(tree);
+  }
+}
+
+TEST(Yaml, MergingKeysOfYaml11AreRefusedByName) {
+  EXPECT_EQ(message_of("a: &a {x: 1}\nb:\n  <<: *a\n"),
+            "file.yaml:3: '<<' merges maps in YAML 1.1 alone, and this is YAML 1.2\nwrite the keys out");
+  EXPECT_EQ(message_of("a: {'<<': 1}\n"), "accepted") << "in quotes it is a name";
+}
+
+std::string overridden(const std::string& value) {
+  Yaml tree = make_map("file");
+  try {
+    apply_override(tree, "a=" + value);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return to_json(tree)["a"].dump();
+}
+
+TEST(Yaml, OverridesKeepAllThatIsInQuotes) {
+  for (const std::string text :
+       {"spans,v2", "a #b",  "#1",      "it's",       "say \"x\"", "a=b",  " x ", "*x", "a: b", "|",     "C:\\new",
+        "- x",      "--- x", "!!str x", "two\nlines", "",          "true", "007", "é",  "[1]",  "{a: 1}"}) {
+    EXPECT_EQ(overridden(quoted_word(text)), Json(text).dump());
+    std::string single;
+    for (const char c : text) single += c == '\'' ? "''" : std::string(1, c);
+    EXPECT_EQ(overridden(" '" + single + "' "), Json(text).dump());
+  }
+}
+
+TEST(Yaml, OverridesLoseNothingOfWhatIsNotInQuotes) {
+  for (const std::string text :
+       {"a #b", "#1", "#", "--- x", "!!str x", "&x y", "|", "> ", "a\nb", "[1, 2] #3", "[1] #]"}) {
+    EXPECT_THAT(overridden(text), ::testing::HasSubstr("YAML takes only a part of this")) << text;
+  }
+  EXPECT_EQ(overridden("a #b"),
+            "'a=a #b': YAML takes only a part of this for the value\nput the value in quotes: \"a #b\"");
+  EXPECT_THAT(overridden("'a' #b"), ::testing::HasSubstr("stands behind the quotes"));
+  EXPECT_THAT(overridden("'a"), ::testing::HasSubstr("the quote is not closed"));
+  for (const std::string text : {"a#b", "it's", "a,b", "say \"x\"", "/x/#1"})
+    EXPECT_EQ(overridden(text), Json(text).dump());
+  EXPECT_EQ(overridden("['a #b', c#d]"), R"(["a #b","c#d"])");
+  EXPECT_EQ(overridden(" 5 "), "5");
 }
 
 TEST(Yaml, PrintedTreesReadBackTheSame) {
