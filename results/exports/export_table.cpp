@@ -1,6 +1,8 @@
 // Tables as CSV; the door to the library that writes Parquet.
 #include "results/exports/export_table.h"
 
+#include <cmath>
+
 #include "base/csv.h"
 #include "base/json.h"
 #include "base/shared_library.h"
@@ -30,8 +32,10 @@ class CsvWriter : public ExportWriter {
 
  private:
   static std::string cell(const Value& value, ExportType type) {
-    if (type != ExportType::kTime || is_missing(value)) return to_text(value);
-    return iso_time(as_number(value)).get<std::string>();
+    const std::optional<double> number = as_number(value);
+    if (type == ExportType::kTime && number) return iso_time(number).get<std::string>();
+    const bool is_real = type == ExportType::kReal && number && std::isfinite(*number);
+    return is_real ? json_number(*number) : to_text(value);  // 1.0, which is read as a real number again
   }
 
   AtomicFile file_;

@@ -11,7 +11,7 @@
 
 namespace xlm {
 
-enum class ExportType { kInteger, kReal, kText, kTime };  // a time: seconds since 1970, shown as a date
+enum class ExportType { kInteger, kReal, kText, kTime, kBoolean };  // a time: seconds since 1970, shown as a date
 
 struct ExportColumn {
   std::string name;
@@ -28,7 +28,8 @@ class ExportWriter {
   virtual void finish() = 0;
 };
 
-/// Times are in ISO 8601, missing values are empty.
+/// Times are in ISO 8601, real numbers have a point or an exponent, missing values are empty. Text is written as it is:
+/// a spreadsheet may take what begins with = + - @ for a formula.
 std::unique_ptr<ExportWriter> csv_writer(const fs::path& file, const std::vector<ExportColumn>& columns);
 
 /// Parquet, by Arrow's C++ library, which is opened on first use.

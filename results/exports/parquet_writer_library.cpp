@@ -60,6 +60,8 @@ std::shared_ptr<arrow::DataType> arrow_type(ExportType type) {
       return arrow::float64();
     case ExportType::kTime:
       return arrow::timestamp(arrow::TimeUnit::MICRO, "UTC");
+    case ExportType::kBoolean:
+      return arrow::boolean();
     case ExportType::kText:
       break;
   }
@@ -70,6 +72,7 @@ std::shared_ptr<arrow::DataType> arrow_type(ExportType type) {
 std::string plain_text(const Value& value) {
   if (const auto* text = std::get_if<std::string>(&value)) return *text;
   if (const auto* whole = std::get_if<std::int64_t>(&value)) return fmt::to_string(*whole);
+  if (const auto* holds = std::get_if<bool>(&value)) return *holds ? "true" : "false";
   return fmt::to_string(std::get<double>(value));
 }
 
@@ -130,6 +133,9 @@ class ParquetWriter : public ExportWriter {
         break;
       case ExportType::kTime:
         check(builder<arrow::TimestampBuilder>(column).Append(std::llround(real_of(value) * kMicroseconds)));
+        break;
+      case ExportType::kBoolean:
+        check(builder<arrow::BooleanBuilder>(column).Append(std::get<bool>(value)));
         break;
       case ExportType::kText:
         check(builder<arrow::StringBuilder>(column).Append(plain_text(value)));

@@ -15,21 +15,18 @@ Value exported_value(const SQLite::Column& column) {
   return column.getString();
 }
 
-bool is_time(const std::string& name) { return name == "created" || name == "finished"; }
-
 /// The type that holds every value of a column.
 ExportType type_of(const std::string& name, const std::vector<Value>& values,
                    const std::vector<std::size_t>& selected) {
-  if (is_time(name)) return ExportType::kTime;
-  bool integers = true;
-  bool any = false;
-  for (const std::size_t run : selected) {
-    if (is_missing(values[run])) continue;
-    if (std::holds_alternative<std::string>(values[run])) return ExportType::kText;
-    any = true;
-    integers = integers && std::holds_alternative<std::int64_t>(values[run]);
-  }
-  return any && integers ? ExportType::kInteger : any ? ExportType::kReal : ExportType::kText;
+  if (is_time_column(name)) return ExportType::kTime;
+  const auto all = [&](const auto& is) {
+    return std::all_of(selected.begin(), selected.end(),
+                       [&](std::size_t run) { return is_missing(values[run]) || is(values[run]); });
+  };
+  if (all([](const Value&) { return false; })) return ExportType::kText;  // nothing anywhere
+  if (all([](const Value& value) { return std::holds_alternative<bool>(value); })) return ExportType::kBoolean;
+  if (all([](const Value& value) { return std::holds_alternative<std::int64_t>(value); })) return ExportType::kInteger;
+  return all([](const Value& value) { return as_number(value).has_value(); }) ? ExportType::kReal : ExportType::kText;
 }
 
 bool is_empty(const std::vector<Value>& values, const std::vector<std::size_t>& selected) {

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/words.h"
 #include "base/yaml.h"
 #include "results/run_folder/journal.h"
 
@@ -272,7 +273,7 @@ void read_config(Run& run) {
 std::string at_text(const SettingList& at) {
   std::string text;
   for (const auto& [key, value] : at) {
-    const std::string shown = value.is_string() ? value.get<std::string>() : value.dump();
+    const std::string shown = value.is_string() ? as_word(value.get<std::string>()) : value.dump();
     text += fmt::format("{}{}={}", text.empty() ? "" : "@", key, shown);
   }
   return text;

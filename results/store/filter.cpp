@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/core_schema.h"
 #include "base/error.h"
 #include "base/text.h"
 
@@ -44,27 +45,17 @@ std::size_t operator_place(std::string_view text) {
   return is_operator ? end : std::string_view::npos;
 }
 
-/// Splits at commas outside brackets: "seed=1,2" has two parts, "model.layers=[2,8,2]" one.
-std::vector<std::string> split_outside_brackets(std::string_view text) {
-  std::vector<std::string> parts{""};
-  int depth = 0;
-  for (const char c : text) {
-    if (c == '[') ++depth;
-    if (c == ']') --depth;
-    if (c == ',' && depth <= 0) {
-      parts.emplace_back();
-    } else {
-      parts.back() += c;
-    }
-  }
-  return parts;
-}
-
 void check_ordered(const Filter& filter, const std::string& where) {
   using Relation = Filter::Relation;
   if (filter.relation == Relation::kEqual || filter.relation == Relation::kNotEqual) return;
-  if (filter.values.size() == 1 && as_number(filter.values.front())) return;
+  if (filter.values.size() == 1 && as_number(filter.values.front().value)) return;
   throw UsageError(fmt::format("{}: after '{}' there must be one number", where, sign_of(filter.relation)));
+}
+
+/// Of text, and of what is shown as a word.
+std::string_view word_of(const Value& value) {
+  if (const auto* holds = std::get_if<bool>(&value)) return *holds ? "true" : "false";
+  return std::get<std::string>(value);
 }
 
 }  // namespace
@@ -78,22 +69,35 @@ std::optional<double> as_number(const Value& value) {
 std::string to_text(const Value& value) {
   if (const auto* integer = std::get_if<std::int64_t>(&value)) return fmt::format("{}", *integer);
   if (const auto* real = std::get_if<double>(&value)) return fmt::format("{}", *real);
-  if (const auto* text = std::get_if<std::string>(&value)) return *text;
-  return "";
+  return is_missing(value) ? "" : std::string(word_of(value));
+}
+
+std::string to_word(const Value& value) {
+  if (is_missing(value)) return "null";
+  const std::string text = to_text(value);
+  const bool is_list = text.starts_with('[') && text.ends_with(']');
+  return is_list ? text : as_word(text);
 }
 
 Value to_value(std::string_view text) {
   text = trim(text);
-  std::int64_t integer = 0;
-  if (parse_integer(text, integer)) return integer;
-  double real = 0;
-  if (parse_real(text, real)) return real;
-  if (text.empty() || text == "null") return std::monostate();
-  if (text.front() == '[') {  // the way lists stand in the store
+  if (text.starts_with('[')) {  // the way lists stand in the store
     const std::optional<Json> list = parse_json_if_any(text);
     if (list && list->is_array()) return list->dump();
   }
+  const Json value = core_value(text);
+  if (value.is_null()) return std::monostate();
+  if (value.is_boolean()) return value.get<bool>();
+  if (value.is_number_integer()) return value.get<std::int64_t>();
+  if (value.is_number()) return value.get<double>();
   return std::string(text);
+}
+
+AskedValue asked_value(const Word& word) {
+  if (word.quoted) return word.text;
+  AskedValue asked = to_value(word.text);
+  asked.written = word.text;
+  return asked;
 }
 
 bool value_less(const Value& a, const Value& b) {
@@ -102,18 +106,21 @@ bool value_less(const Value& a, const Value& b) {
   if (x && y) return *x < *y;
   const auto rank = [](const Value& value) { return is_missing(value) ? 0 : as_number(value) ? 1 : 2; };
   if (rank(a) != rank(b)) return rank(a) < rank(b);
-  return rank(a) == 2 && std::get<std::string>(a) < std::get<std::string>(b);
+  return rank(a) == 2 && word_of(a) < word_of(b);
 }
 
 bool Filter::holds_for(const Value& value) const {
   const auto is_one_of = [&] {
-    return std::any_of(values.begin(), values.end(), [&](const Value& other) { return same_value(value, other); });
+    return std::any_of(values.begin(), values.end(), [&](const AskedValue& asked) {
+      const auto* text = std::get_if<std::string>(&value);
+      return same_value(value, asked.value) || (text != nullptr && asked.written == *text);
+    });
   };
   if (relation == Relation::kEqual) return is_one_of();
   if (relation == Relation::kNotEqual) return !is_one_of();
   const std::optional<double> number = as_number(value);
   if (!number) return false;
-  const double limit = *as_number(values.front());
+  const double limit = *as_number(values.front().value);
   switch (relation) {
     case Relation::kLess:
       return *number < limit;
@@ -128,7 +135,9 @@ bool Filter::holds_for(const Value& value) const {
 
 std::string Filter::text() const {
   std::vector<std::string> parts;
-  for (const Value& value : values) parts.push_back(is_missing(value) ? "null" : to_text(value));
+  for (const auto& [value, written] : values) {
+    parts.push_back(to_word(written && !is_missing(value) ? Value(*written) : value));
+  }
   return fmt::format("{}{}{}", column, sign_of(relation), join(parts, ","));
 }
 
@@ -136,13 +145,13 @@ std::vector<Filter> parse_filters(const std::vector<std::string>& texts) {
   std::vector<Filter> filters;
   for (const std::string& text : texts) {
     bool first = true;
-    for (const std::string& part : split_outside_brackets(text)) {
+    for (const std::string& part : split_words(text, ',', "[]")) {
       const std::string_view trimmed = trim(part);
       const std::size_t place = operator_place(trimmed);
       if (place == std::string_view::npos) {
         if (first)
           throw UsageError(fmt::format("'{}' is not a condition (for example model.span=256, or seed<4)", text));
-        filters.back().values.push_back(to_value(trimmed));
+        filters.back().values.push_back(asked_value(read_word(trimmed)));
         continue;
       }
       first = false;
@@ -150,8 +159,9 @@ std::vector<Filter> parse_filters(const std::vector<std::string>& texts) {
       const auto found = std::find_if(kOperators.begin(), kOperators.end(),
                                       [&](const Operator& candidate) { return rest.starts_with(candidate.sign); });
       if (found == kOperators.end()) throw UsageError(fmt::format("'{}': expected =, !=, <, <=, > or >=", text));
-      filters.push_back(
-          {std::string(trim(trimmed.substr(0, place))), found->relation, {to_value(rest.substr(found->sign.size()))}});
+      filters.push_back({std::string(trim(trimmed.substr(0, place))),
+                         found->relation,
+                         {asked_value(read_word(rest.substr(found->sign.size())))}});
     }
   }
   for (const Filter& filter : filters) check_ordered(filter, "'" + filter.text() + "'");
@@ -176,7 +186,12 @@ std::vector<Filter> read_filters(const Yaml& where) {
           }
         }
       }
-      filter.values.push_back(item.is_sequence() ? Value(to_json(item).dump()) : to_value(text));
+      const bool is_exact = item.quoted && text == item.scalar && trim(text) != text;  // blanks are part of it
+      if (item.is_sequence()) {
+        filter.values.emplace_back(to_json(item).dump());
+      } else {
+        filter.values.push_back(asked_value({.text = std::string(is_exact ? text : trim(text)), .quoted = is_exact}));
+      }
     }
     check_ordered(filter, fmt::format("{}: the condition on '{}'", node.where(), key));
     filters.push_back(std::move(filter));

@@ -1,30 +1,50 @@
 // Values in the store's columns, and conditions on them, as the command line and table files write them.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
+#include "base/words.h"
 #include "base/yaml.h"
 
 namespace xlm {
 
-/// What a run has in a column: nothing, a whole number, a real number, or text. A list is text, in JSON.
-using Value = std::variant<std::monostate, std::int64_t, double, std::string>;
+/// What a run has in a column: nothing, a whole number, a real number, text, or whether something is so. A list is
+/// text, in JSON.
+using Value = std::variant<std::monostate, std::int64_t, double, std::string, bool>;
 
 inline bool is_missing(const Value& value) { return std::holds_alternative<std::monostate>(value); }
 std::optional<double> as_number(const Value& value);
-/// A value as text: "512", "0.07", "adaptive". Empty for a missing one.
+/// A value as text: "512", "0.07", "adaptive", "true". Empty for a missing one.
 std::string to_text(const Value& value);
-/// The value that a text stands for, as in a configuration: a whole number, a real number, otherwise the text itself.
-/// "null" stands for a missing value.
+/// The same as a condition names it: "null", and text in quotes where it needs them.
+std::string to_word(const Value& value);
+/// The value that a text stands for, as in a configuration: a number, true or false, nothing, otherwise the text
+/// itself.
 Value to_value(std::string_view text);
-/// The order of values: missing ones first, then numbers by size, then text by alphabet.
+/// The order of values: missing ones first, then numbers by size, then text by alphabet, to which true and false
+/// belong.
 bool value_less(const Value& a, const Value& b);
 inline bool same_value(const Value& a, const Value& b) { return !value_less(a, b) && !value_less(b, a); }
+
+/// A value that a condition asks for.
+struct AskedValue {
+  template <class Given>
+  requires std::convertible_to<Given, Value> AskedValue(Given&& given)
+      : value(std::forward<Given>(given)) {}  // NOLINT(google-explicit-constructor)
+
+  Value value;
+  std::optional<std::string> written;  // a name that looks like another value will do too: 2023, 007, null
+};
+
+/// What a word asks for: in quotes a text, otherwise what it stands for, and a text that is written like it.
+AskedValue asked_value(const Word& word);
 
 /// A condition on one column. Either the value is one of several, or none of them, or it lies on one side of a number.
 struct Filter {
@@ -32,7 +52,7 @@ struct Filter {
 
   std::string column;
   Relation relation = Relation::kEqual;
-  std::vector<Value> values;
+  std::vector<AskedValue> values;
 
   bool holds_for(const Value& value) const;
   /// The condition as a user would write it, such as "model.span=256,512".
@@ -40,10 +60,12 @@ struct Filter {
 };
 
 /// Reads conditions from the command line: KEY=VALUE, KEY!=VALUE, KEY<VALUE, …. A comma separates several values of one
-/// condition. Where KEY= follows the comma, it separates two conditions. Throws UsageError for anything else.
+/// condition. Where KEY= follows the comma, it separates two conditions. Values are words (base/words.h), which may
+/// stand in quotes. Throws UsageError for anything else.
 std::vector<Filter> parse_filters(const std::vector<std::string>& texts);
 
-/// Reads `where: {key: value, key: [value, value], key: "<= 512"}`. Throws UsageError with file:line.
+/// Reads `where: {key: value, key: [value, value], key: "<= 512"}`, quoted as YAML is; a text that begins with a sign
+/// has another one before it: "=<x". Throws UsageError with file:line.
 std::vector<Filter> read_filters(const Yaml& where);
 
 }  // namespace xlm

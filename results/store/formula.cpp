@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "base/words.h"
 
 namespace xlm {
 namespace {
@@ -39,8 +40,8 @@ struct Formula::Parts {
       const std::size_t open = formula.find('{');
       out += formula.substr(0, open);
       if (open == std::string_view::npos) break;
-      const std::size_t close = formula.find('}', open);
-      if (close == std::string_view::npos) throw wrong("a brace is not closed");
+      const std::size_t close = open + split_words(formula.substr(open), '}').front().size();
+      if (close == formula.size()) throw wrong("a brace is not closed");
       const std::string variable_name = fmt::format("_{}", columns.size());
       parser.DefineVar(variable_name, variable(std::string(trim(formula.substr(open + 1, close - open - 1)))));
       out += variable_name;

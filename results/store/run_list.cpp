@@ -119,8 +119,8 @@ Json RunLister::run(const std::string& run_id) {
     json["finished"] = iso_time(seconds_of(run_.getColumn(4)));
     json["step"] = json_of(run_.getColumn(5));
     json["params"] = values(params_, run_id);
-    for (Json& value : json["params"]) {
-      if (value == "true" || value == "false") value = value == "true";  // as the store keeps booleans
+    for (const auto& [key, value] : json["params"].items()) {
+      if (has_booleans(key) && (value == "true" || value == "false")) value = value == "true";
     }
     json["evaluations"] = evaluations(run_id);
     json["further_evaluations"] = further_evaluations(run_id);

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "base/words.h"
 #include "results/quantities/quantities.h"
 #include "results/store/formula.h"
 
@@ -46,6 +47,18 @@ Value value_of(const SQLite::Column& column) {
   if (column.isFloat()) return column.getDouble();
   if (column.isText()) return column.getString();
   return std::monostate();
+}
+
+/// A setting that has the words true and false alone, in all rows.
+void mark_booleans(std::vector<Value>& values) {
+  const auto may_be = [](const Value& value) {
+    const auto* text = std::get_if<std::string>(&value);
+    return text != nullptr ? *text == "true" || *text == "false" : !as_number(value);
+  };
+  if (!std::all_of(values.begin(), values.end(), may_be)) return;
+  for (Value& value : values) {
+    if (const auto* text = std::get_if<std::string>(&value)) value = *text == "true";
+  }
 }
 
 /// The value of a formula in every row in which all its columns are numbers.
@@ -148,6 +161,7 @@ RunTable::Column RunTable::load_setting(const std::string& key) {
     column.values[ids_.size() + i] = own->second;
     column.known = true;
   }
+  if (has_booleans(key)) mark_booleans(column.values);
   return column;
 }
 
@@ -168,7 +182,7 @@ RunTable::Column RunTable::load_elsewhere(const std::string& name) {
 
 std::vector<Filter> RunTable::settings_in(const std::string& name) {
   if (is_formula(name)) return {};
-  const std::vector<std::string> parts = split(name, '@');
+  const std::vector<std::string> parts = split_words(name, '@');
   std::vector<Filter> filters;
   for (std::size_t i = 1; i < parts.size(); ++i) {
     const std::size_t equals = parts[i].find('=');
@@ -178,7 +192,7 @@ std::vector<Filter> RunTable::settings_in(const std::string& name) {
     }
     filters.push_back({std::string(kSettingPrefix) + parts[i].substr(0, equals),
                        Filter::Relation::kEqual,
-                       {to_value(parts[i].substr(equals + 1))}});
+                       {asked_value(read_word(std::string_view(parts[i]).substr(equals + 1)))}});
   }
   return filters;
 }
@@ -257,6 +271,7 @@ RunTable::Column RunTable::load(const std::string& name) {
   Column column{std::vector<Value>(ids_.size() + further_.size())};
   const bool is_cost = load_rows(kNumbers, {"", name}, column.values);
   const bool is_set = !is_cost && load_rows(kSettings, {name}, column.values);
+  if (is_set && has_booleans(name)) mark_booleans(column.values);
   copy_to_evaluations(column.values);
   if (is_set) return column;
   column.measured = is_cost || is_known_outcome(name);
@@ -293,13 +308,12 @@ std::vector<std::string> RunTable::column_names() {
 
 std::vector<bool> RunTable::of_experiments(const Filter& filter) {
   std::vector<bool> member(ids_.size());
-  for (const Value& name : filter.values) {
+  for (const auto& [name, written] : filter.values) {
     std::vector<Value> rows(ids_.size());
+    load_rows("SELECT number, 1 FROM stored_experiments WHERE experiment = ?", {written.value_or(to_text(name))}, rows);
     if (is_missing(name)) {
       load_rows("SELECT number, 1 FROM stored_runs WHERE number NOT IN (SELECT number FROM stored_experiments)", {},
                 rows);
-    } else {
-      load_rows("SELECT number, 1 FROM stored_experiments WHERE experiment = ?", {to_text(name)}, rows);
     }
     for (std::size_t run = 0; run < rows.size(); ++run) member[run] = member[run] || !is_missing(rows[run]);
   }

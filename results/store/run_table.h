@@ -16,13 +16,20 @@ namespace xlm {
 /// What the names of columns at.KEY begin with.
 inline constexpr std::string_view kSettingPrefix = "at.";
 
+/// Whether a column holds seconds since 1970, which programs and people get as a date.
+inline bool is_time_column(std::string_view column) { return column == "created" || column == "finished"; }
+
+/// Whether the words true and false, as which the store keeps booleans, are meant so under a key; data have names.
+inline bool has_booleans(std::string_view key) { return !key.starts_with("data."); }
+
 /// All runs of a store in the order of their ids, and their columns. A column is
 ///   a field of the run      run_id, experiment, status, step, created, finished, seed_group, is_evaluation
 ///   a cost                  params, flops_per_token, paper_flops, peak_memory, step_seconds
 ///   an evaluation           test.bpc, valid.loss, …: the final one, with the run's own settings
 ///   a resolved key          model.span, seed, data.name, …
 ///   at.KEY                  the setting that an evaluation was made with: at.model.overlap, at.data.name, …
-///   COLUMN@KEY=VALUE@…      an evaluation or a cost of the same run where it was evaluated with those settings
+///   COLUMN@KEY=VALUE@…      an evaluation or a cost of the same run where it was evaluated with those settings; VALUE
+///                           is a word (base/words.h)
 /// Behind the runs come rows for their evaluations with other settings than their own: a row has the run's fields and
 /// keys, its own evaluations and costs, and at.KEY says what it was made with. Nobody meets such a row who does not
 /// name the settings that it differs in: see `select`.

@@ -41,16 +41,16 @@ double distance(const Value& value, const Value& asked) {
 /// What runs have in the column instead: the nearest, and a few of the others.
 std::string instead(const std::vector<Value>& values, const Filter& filter) {
   if (values.empty()) return "they have no " + filter.column;
-  const Value& asked = filter.values.front();
+  const Value& asked = filter.values.front().value;
   const auto nearest = std::min_element(values.begin(), values.end(), [&](const Value& a, const Value& b) {
     return distance(a, asked) < distance(b, asked);
   });
   std::vector<std::string> others;
   for (const Value& value : values) {
-    if (!same_value(value, *nearest)) others.push_back(to_text(value));
+    if (!same_value(value, *nearest)) others.push_back(to_word(value));
   }
   const std::string beside = others.empty() ? "" : ", beside " + listed_names(others, kMostValues);
-  return fmt::format("the nearest there is: {}{}", to_text(*nearest), beside);
+  return fmt::format("the nearest there is: {}{}", to_word(*nearest), beside);
 }
 
 }  // namespace

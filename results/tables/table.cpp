@@ -49,7 +49,7 @@ std::vector<TableEntry> table_rows(RunTable& runs, const std::vector<std::size_t
   std::vector<TableEntry> found = entries_of(runs, selected, description.row_key);
   std::vector<TableEntry> rows;
   for (const std::string& label : description.printed_rows) {
-    rows.push_back({label, {{description.row_key, Filter::Relation::kEqual, {to_value(label)}}}});
+    rows.push_back({label, {{description.row_key, Filter::Relation::kEqual, {asked_value({.text = label})}}}});
   }
   for (TableEntry& entry : found) {
     if (is_missing_entry(rows, entry.label)) rows.push_back(std::move(entry));
@@ -70,7 +70,8 @@ std::vector<TableColumn> columns_of(RunTable& runs, const std::vector<std::size_
         const bool of_also = std::any_of(description.also.begin(), description.also.end(),
                                          [&](const TableColumn& also) { return label.ends_with(" " + also.label); });
         if (of_also || !is_missing_entry(entries, label)) continue;
-        entries.push_back({label, {{description.column_key, Filter::Relation::kEqual, {to_value(label)}}}});
+        entries.push_back(
+            {label, {{description.column_key, Filter::Relation::kEqual, {asked_value({.text = label})}}}});
       }
     }
     for (TableEntry& entry : entries) own.push_back({std::move(entry), description.columns.front().cells, false});

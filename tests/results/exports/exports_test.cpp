@@ -81,6 +81,42 @@ TEST_F(Exports, OfParquetAreReadByPandasAndPyarrow) {
               HasSubstr("['evaluations.parquet', 'runs.parquet', 'series.parquet']"));
 }
 
+constexpr const char* kTypes = R"(
+import pandas as pd
+def look(runs):
+    print([str(runs[name].dtype) for name in ('train.tf32', 'seed', 'model.span', 'optimizer.lr', 'params')])
+    print(runs['train.tf32'].tolist(), runs[runs['train.tf32']].shape[0])
+)";
+
+TEST_F(Exports, KeepTypes) {
+  write(".csv", csv_writer);
+  write(".parquet", parquet_writer);
+  constexpr const char* kExpected = "['bool', 'int64', 'int64', 'float64', 'float64']\n[False, False] 0\n";
+  EXPECT_EQ(read(std::string(kTypes) + "look(pd.read_parquet('out/runs.parquet'))\n"), kExpected);
+  EXPECT_EQ(read(std::string(kTypes) + "look(pd.read_csv('out/runs.csv'))\n"), kExpected);
+  EXPECT_EQ(read("import pyarrow.parquet as pq\n"
+                 "print(pq.read_table('out/runs.parquet').schema.field('train.tf32').type)\n"),
+            "bool\n");
+}
+
+TEST_F(Exports, OfMixedAndMissingValuesHaveTheTypeOfAllOfThem) {
+  const std::vector<ExportColumn> columns{
+      {"flag", ExportType::kBoolean}, {"rate", ExportType::kReal}, {"name", ExportType::kText}};
+  for (const bool parquet : {false, true}) {
+    const auto writer =
+        parquet ? parquet_writer(folder_.path() / "t.parquet", columns) : csv_writer(folder_.path() / "t.csv", columns);
+    writer->add({true, 1.0, Value("=1+1")});
+    writer->add({Value(), 1e300, Value(true)});
+    writer->add({false, std::int64_t{3}, Value("-x,\"y\"")});
+    writer->finish();
+    EXPECT_EQ(
+        read(std::string("import pandas as pd\nt = pd.read_") + (parquet ? "parquet('t.parquet')" : "csv('t.csv')") +
+             "\nprint(t.flag.tolist(), t.rate.dtype, t.rate.tolist(), t.name.tolist())\n"),
+        std::string(parquet ? "[True, None, False]" : "[True, nan, False]") + " float64 [1.0, 1e+300, 3.0] ['=1+1', " +
+            "'true'" + ", '-x,\"y\"']\n");
+  }
+}
+
 TEST_F(Exports, OfManyRowsHaveSeveralGroups) {
   const auto writer = parquet_writer(folder_.path() / "many.parquet", {{"number", ExportType::kInteger}});
   for (std::int64_t i = 0; i < 100000; ++i) writer->add({i % 7 == 0 ? Value() : Value(i)});

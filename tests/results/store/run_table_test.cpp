@@ -14,6 +14,7 @@ namespace xlm {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::Field;
 using ::testing::HasSubstr;
 
 class Columns : public ::testing::Test {
@@ -223,7 +224,8 @@ TEST(Values, AreReadAndWrittenLikeAConfiguration) {
 TEST(Values, ListsInConditionsKeepTheirCommas) {
   const std::vector<Filter> filters = parse_filters({"model.layers=[2,8,2],[1,1,1]"});
   ASSERT_EQ(filters.size(), 1);
-  EXPECT_THAT(filters[0].values, ElementsAre(Value("[2,8,2]"), Value("[1,1,1]")));
+  EXPECT_THAT(filters[0].values,
+              ElementsAre(Field(&AskedValue::value, Value("[2,8,2]")), Field(&AskedValue::value, Value("[1,1,1]"))));
 }
 
 TEST_F(Columns, ListingIsNewestFirst) {
