@@ -97,7 +97,9 @@ std::vector<SourceFile> find_sources(const std::vector<fs::path>& from, const st
       sources.push_back({path, path.filename().string(), true, fs::file_size(path)});
     } else {
       throw DataError(
-          fmt::format("{} is neither a file nor a folder\nsave what it gives to a file first", path.string()));
+          fmt::format("{} is neither a file nor a folder, and sources are read twice: to hash them, and to take their "
+                      "text\nsave what it gives to a file first",
+                      path.string()));
     }
   }
   make_names_unique(sources);

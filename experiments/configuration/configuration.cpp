@@ -160,6 +160,14 @@ void apply_one(Yaml& tree, const std::string& assignment) {
   }
 }
 
+/// A pipe has no name of its own, and the number of an open file is none.
+std::string experiment_named_by(const fs::path& file) {
+  std::error_code ignored;
+  const fs::file_status status = fs::status(file, ignored);
+  const bool is_pipe = file == "-" || (fs::exists(status) && !fs::is_regular_file(status));
+  return is_pipe ? "pipe" : file.stem().string();
+}
+
 /// The configuration of a Hugging Face folder without one of ours.
 Yaml foreign_model(const fs::path& config) {
   const Json json = read_json(config);
@@ -199,7 +207,7 @@ void check_changeable(const std::string& assignment, std::size_t model, WeightsU
 
 void visit_options(RunOptions& options, OptionVisitor& v) {
   v.field({.name = "experiment",
-           .help = "groups runs in the store; default: the configuration file's name",
+           .help = "groups runs in the store; default: the configuration file's name, or pipe where it is a pipe",
            .affects_result = false},
           options.experiment);
   v.group("data", "What is learnt from.", options.data);
@@ -287,7 +295,7 @@ Yaml model_part(const RunOptions& options) {
 }
 
 Yaml read_configuration(const fs::path& file, const std::string& profile, const std::vector<std::string>& overrides) {
-  return configuration_of(read_yaml(file), file, profile, overrides);
+  return configuration_of(read_yaml_argument(file).tree, file, profile, overrides);
 }
 
 Yaml configuration_of(Yaml tree, const fs::path& file, const std::string& profile,
@@ -309,7 +317,7 @@ Yaml configuration_of(Yaml tree, const fs::path& file, const std::string& profil
     if (over->is_map()) tree = merge(std::move(tree), *over);
   }
   for (const std::string& assignment : overrides) apply_one(tree, assignment);
-  if (tree.find("experiment") == nullptr) tree.set("experiment", make_scalar(file.stem().string(), file.string()));
+  if (tree.find("experiment") == nullptr) tree.set("experiment", make_scalar(experiment_named_by(file), file.string()));
   return tree;
 }
 

@@ -32,6 +32,37 @@ and figures can stand in the same file: [sweeps.md](sweeps.md).
 
 This page is made from the program's own schema: `xlm train --print-reference > docs/configuration.md`.
 
+## YAML
+
+A file is YAML 1.2, core schema: `true` and `false` (`True`, `TRUE`), `null` (`~`), whole numbers (`12`, `0o17`, `0xF`; `017` is
+17) and real numbers (`0.1`, `1e-3`). `yes`, `on`, `1_000` and `1:30`, which are other things in YAML 1.1, are text: an option
+that wants a number or a truth value refuses them. `<<`, which merges maps in YAML 1.1, is refused, as are tags, several
+documents, and numbers that are not finite.
+
+Every file of a command line that is read once may be a pipe (`/dev/stdin`, `-`, `<(…)`): configurations, sweeps, tables,
+figures, reports, `--site`, `--prompt-file`, texts to segment. A pipe has no name to call its experiment by: it is `pipe`
+where neither the file nor `experiment=NAME` says another. What is read more than once must be a file, and says so: sources of
+`prepare-data`, a tokenizer (`--unigram`), archives of `runs merge`, what `runs pack --add` takes.
+
+## Quotes
+
+One rule holds for values in `KEY=VALUE`, in conditions (`--where`), behind `@KEY=` in columns, and in lists of columns. It is
+that of YAML, and the shell takes its own quotes away first:
+
+| value | what it is |
+| --- | --- |
+| `"…"` | the text between; a backslash begins an escape: `\"`, `\\`, `\n` |
+| `'…'` | the text between; a quote in it is written twice |
+| anything else | a number, `true`, `false`, `null`, a list `[…]`, or text, without the blanks around it |
+
+Quotes are needed for a comma in a condition or a column, for `#` behind a blank, for blanks at the ends, for text that begins
+with a quote or another sign of YAML, and for `@` in a column: `xlm train c.yaml 'experiment="spans, v2 #3"'`,
+`xlm runs ls --where 'experiment="spans, v2 #3"' --columns 'seed,test.bpc@data.name="a,b"'`. In a `KEY=VALUE` without quotes
+nothing is a comment: `experiment=a #3` is refused, and the message has the quoted form. In a condition a name that looks like
+a number or like nothing needs none: `data.name=2023` finds the number and the name, `experiment="null"` the name alone.
+Messages show names as they can be typed. In a file YAML's own quotes do (`exclude: [{data.path: "data/a,b"}]`); in `where:` a
+text that begins with a sign of comparison has `=` before it: `{data.name: "=<x"}`.
+
 )";
 
 constexpr std::string_view kIdentity = R"(

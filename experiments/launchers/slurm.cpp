@@ -44,7 +44,7 @@ std::int64_t count_gpus(const std::string& gres) {
   std::int64_t count = 0;
   for (std::string part : split(gres, ',')) {
     part = part.substr(0, part.find('('));
-    if (!part.starts_with("gpu")) continue;
+    if (part.substr(0, part.find(':')) != "gpu") continue;  // gpu_memory and the like are others
     const std::size_t colon = part.rfind(':');
     count += colon == std::string::npos ? 1 : leading_number(std::string_view(part).substr(colon + 1));
   }
@@ -61,29 +61,6 @@ void read_configuration_of(SlurmCluster& cluster, const std::string& text) {
     if (key == "SLURM_VERSION") cluster.version = value;
     if (key == "MaxArraySize") cluster.max_array = std::max<std::int64_t>(leading_number(value), 1);
     if (key == "SelectTypeParameters") cluster.counts_memory = value.find("MEMORY") != std::string::npos;
-  }
-}
-
-/// sinfo has a line for each kind of node of a partition.
-void read_partitions(SlurmCluster& cluster, const std::string& text) {
-  for (const std::string& line : split(text, '\n')) {
-    const std::vector<std::string> fields = split(line, '|');
-    if (fields.size() < 6) continue;
-    std::string name = fields[0];
-    const bool is_default = name.ends_with('*');
-    if (is_default) name.pop_back();
-    auto found = std::find_if(cluster.partitions.begin(), cluster.partitions.end(),
-                              [&](const SlurmPartition& partition) { return partition.name == name; });
-    if (found == cluster.partitions.end()) {
-      found = cluster.partitions.insert(found, {.name = name, .is_default = is_default});
-    }
-    const std::int64_t cpus = leading_number(fields[3]);
-    found->time_limit = slurm_seconds(fields[1]);
-    found->default_time = slurm_seconds(fields[2]);
-    found->cpus = found->cpus == 0 ? cpus : std::min(found->cpus, cpus);
-    found->most_cpus = std::max(found->most_cpus, cpus);
-    found->gpus = std::max(found->gpus, count_gpus(fields[4]));
-    found->nodes += leading_number(trim(fields[5]));
   }
 }
 
@@ -128,6 +105,29 @@ const SlurmPartition& SlurmCluster::partition(const std::string& wanted) const {
   }
   throw UsageError(
       fmt::format("there is no partition '{}'{}; there is {}", wanted, did_you_mean(wanted, names), join(names, ", ")));
+}
+
+/// sinfo has a line for each kind of node of a partition.
+void read_partitions(SlurmCluster& cluster, const std::string& text) {
+  for (const std::string& line : split(text, '\n')) {
+    const std::vector<std::string> fields = split(line, '|');
+    if (fields.size() < 6) continue;
+    std::string name = fields[0];
+    const bool is_default = name.ends_with('*');
+    if (is_default) name.pop_back();
+    auto found = std::find_if(cluster.partitions.begin(), cluster.partitions.end(),
+                              [&](const SlurmPartition& partition) { return partition.name == name; });
+    if (found == cluster.partitions.end()) {
+      found = cluster.partitions.insert(found, {.name = name, .is_default = is_default});
+    }
+    const std::int64_t cpus = leading_number(fields[3]);
+    found->time_limit = slurm_seconds(fields[1]);
+    found->default_time = slurm_seconds(fields[2]);
+    found->cpus = found->cpus == 0 ? cpus : std::min(found->cpus, cpus);
+    found->most_cpus = std::max(found->most_cpus, cpus);
+    found->gpus = std::max(found->gpus, count_gpus(fields[4]));
+    found->nodes += leading_number(trim(fields[5]));
+  }
 }
 
 SlurmCluster ask_cluster() {

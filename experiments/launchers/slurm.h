@@ -48,6 +48,9 @@ struct SlurmNode {
   bool usable = false;  // it takes jobs, now or when its present ones end
 };
 
+/// Adds what `sinfo -o "%P|%l|%L|%c|%G|%D"` says of partitions.
+void read_partitions(SlurmCluster& cluster, const std::string& text);
+
 /// What `sinfo -N -o "%N|%T"` says of nodes.
 std::vector<SlurmNode> read_nodes(const std::string& text);
 

@@ -128,7 +128,8 @@ bool SweepEvaluations::is_about(const Block& block, const Yaml& run) {
     if (value != nullptr) seen_keys_.insert(key);
     const std::vector<Yaml> choices = wanted.is_sequence() ? wanted.items : std::vector<Yaml>{wanted};
     holds = holds && value != nullptr && std::any_of(choices.begin(), choices.end(), [&](const Yaml& choice) {
-              return is_same_value(choice, *value);
+              const bool is_name = value->quoted && choice.scalar == value->scalar;  // of digits, perhaps
+              return is_name || is_same_value(choice, *value);
             });
   }
   return holds;

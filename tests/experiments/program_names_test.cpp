@@ -43,6 +43,43 @@ TEST_F(ProgramTest, ADeeplyNestedConfigurationOfTransformersIsAnError) {
   EXPECT_THAT(swept.out + swept.err, AllOf(HasSubstr("too deep"), Not(HasSubstr("signal"))));
 }
 
+TEST_F(ProgramTest, ConfigurationsComeThroughPipesAndAreReadOnce) {
+  write_sweep("sweep: {grid: {seed: [1, 2]}}\ntables: [{table: T, rows: seed, cells: {value: test.bpc}}]\n");
+  const auto piped = [&](const std::string& file, const std::string& arguments) {
+    return shell(folder_.path(), "cat " + file + " | '" XLM_FAKE_BINARY "' " + arguments);
+  };
+  const ProgramResult trained = piped("run.yaml", "train /dev/stdin seed=7");
+  EXPECT_EQ(trained.code, kDone) << trained.err;
+  const ProgramResult swept = piped("sweep.yaml", "sweep - experiment=named");
+  EXPECT_EQ(swept.code, kDone) << swept.err;
+  EXPECT_THAT(swept.out, Not(HasSubstr("next:"))) << "a pipe cannot be named again";
+  expect_all_done(3);
+  EXPECT_THAT(run({"runs", "ls", "--columns", "experiment,seed", "--format", "csv"}).out,
+              AllOf(HasSubstr("pipe,7"), HasSubstr("named,1"), HasSubstr("named,2")));
+  EXPECT_EQ(piped("sweep.yaml", "runs watch /dev/stdin --once").code, kDone);
+  EXPECT_EQ(piped("sweep.yaml", "sweep /dev/fd/0 --dry-run").code, kDone);
+  for (const char* command : {"table", "report"}) {
+    const ProgramResult shown = piped("sweep.yaml", std::string(command) + " /dev/stdin --experiment named");
+    EXPECT_EQ(shown.code, kDone) << command << shown.err;
+  }
+  write_file(folder_.path() / "site.yaml", "setup: [echo site]\n");
+  EXPECT_EQ(piped("site.yaml", "sweep sweep.yaml --launcher manual --site /dev/stdin --dry-run").code, kDone);
+  EXPECT_THAT(piped("data/train.bin", "train /dev/stdin").err, HasSubstr("/dev/stdin"));
+  EXPECT_THAT(run({"train", "data"}).err, HasSubstr("cannot read data: Is a directory"));
+}
+
+TEST_F(ProgramTest, NamesWithSignsComeThroughTheCommandLine) {
+  EXPECT_EQ(run({"train", "run.yaml", "experiment='spans,v2 #3'"}).code, kDone);
+  EXPECT_EQ(run({"train", "run.yaml", "seed=2", "experiment=\" =\\\"x\\\" \""}).code, kDone);
+  const ProgramResult lost = run({"train", "run.yaml", "seed=3", "experiment=spans #3"});
+  EXPECT_EQ(lost.code, kUsage);
+  EXPECT_THAT(lost.err, HasSubstr("put the value in quotes: \"spans #3\""));
+  const std::string csv = run({"runs", "ls", "--columns", "experiment", "--format", "csv"}).out;
+  EXPECT_THAT(csv, AllOf(HasSubstr("\"spans,v2 #3\""), HasSubstr("\" =\"\"x\"\" \"")));
+  EXPECT_THAT(run({"runs", "ls", "--where", "experiment=' =\"x\" '", "--columns", "seed", "--format", "csv"}).out,
+              HasSubstr(",2\n"));
+}
+
 TEST_F(ProgramTest, AFolderWhosePathIsNoUtf8CannotStandInAConfiguration) {
   const fs::path folder = folder_.path() / "caf\xE9";
   create_folders(folder);

@@ -293,6 +293,19 @@ TEST(Slurm, NodesThatTakeNoJobsAreKnownFromTheirStates) {
   EXPECT_TRUE(read_nodes("").empty());
 }
 
+TEST(Slurm, NamesOfGenericResourcesAreComparedWhole) {
+  const auto gpus = [](const std::string& resources) {
+    SlurmCluster cluster;
+    read_partitions(cluster, "all*|1:00:00|n/a|8|" + resources + "|3\n");
+    return cluster.partitions.at(0).gpus;
+  };
+  EXPECT_EQ(gpus("gpu_memory:80000,gpu:2"), 2);
+  EXPECT_EQ(gpus("gpu:a100:4(S:0-1),gpumem:40"), 4);
+  EXPECT_EQ(gpus("gpus:16"), 0);
+  EXPECT_EQ(gpus("mps:100,gpu(S:0,1)"), 1);
+  EXPECT_EQ(gpus("(null)"), 0);
+}
+
 TEST(Resources, APaceIsThatOfTheSlowestRunThatIsDoneAndOfTheLongestCheckpoint) {
   const TemporaryFolder folder;
   const fs::path data = make_data(folder.path() / "data");

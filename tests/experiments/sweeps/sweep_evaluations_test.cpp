@@ -66,6 +66,9 @@ TEST_F(SweepEvaluationsTest, AreOfTheRunsThatTheyAreAbout) {
   const std::string evaluate = "evaluate: {where: {seed: [1, 2], model.overlap: 0}, model.overlap: 1}\n";
   EXPECT_THAT(wanted(evaluate, planned("seed: 2\n")), ElementsAre("test@model.overlap=1"));
   EXPECT_THAT(wanted(evaluate, planned("seed: 3\n")), IsEmpty());
+  const std::string by_name = "evaluate: {where: {experiment: 007}, split: valid}\n";
+  EXPECT_THAT(wanted(by_name, planned("experiment: '007'\n")), ElementsAre("valid"));
+  EXPECT_THAT(wanted(by_name, planned("experiment: '7'\n")), IsEmpty());
   const std::string seen_from_here = fs::relative(data_).string();
   EXPECT_THAT(wanted("evaluate: {where: {data.path: " + seen_from_here + "}, split: valid}\n"), ElementsAre("valid"));
   EXPECT_THAT(wanted("evaluate: {where: {data.path: " + seen_from_here + "x}, split: valid}\n"), IsEmpty());

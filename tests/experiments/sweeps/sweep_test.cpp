@@ -54,6 +54,11 @@ TEST(Sweep, ZipMovesKeysTogetherAndMultipliesWithTheGrid) {
               ElementsAre("s=1 f=2 g=8 h=0", "s=1 f=3 g=12 h=0", "s=2 f=2 g=8 h=0", "s=2 f=3 g=12 h=0"));
 }
 
+TEST(Sweep, NamesWithSignsAreExcludedInQuotes) {
+  EXPECT_THAT(points("sweep: {grid: {d: ['a,b', 'c #1', ' e']}, exclude: [{d: 'a,b'}, {d: ' e'}]}\n"),
+              ElementsAre(R"(d="c #1")"));
+}
+
 TEST(Sweep, ExcludesPartialPointsAndIncludesExtraOnes) {
   EXPECT_THAT(
       points("sweep: {grid: {a: [1, 2], b: [1, 2]}, exclude: [{a: 1}, {a: 2, b: 1}], include: [{a: 1, c: 5}]}\n"),
