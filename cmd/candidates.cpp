@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "base/yaml.h"
+#include "cmd/results_store.h"
 #include "datasets/corpora/registry.h"
 #include "experiments/configuration/configuration.h"
 #include "results/exhibits/exhibits.h"
@@ -188,7 +189,7 @@ std::vector<Candidate> values_of(const Line& line, const std::string& column, co
   RunTable runs(*store);
   std::set<std::string> values;
   for (const Value& value : runs.column_or_nothing(column)) {
-    if (!is_missing(value)) values.insert(before + to_text(value));
+    if (!is_missing(value)) values.insert(before.empty() ? to_text(value) : before + to_word(value));
   }
   return plain_words({values.begin(), values.end()});
 }
@@ -259,7 +260,7 @@ Candidates values(const Line& line, const CLI::Option& option, const std::string
   if (name == "RUN" || type == "MODEL") return {run_ids(line), true};
   if (type == "KEY=VALUE") return {settings(line, current)};
   if (type == "CONDITION") return {conditions(line, current)};
-  if (type == "COLUMN" || type == "COLUMN,…") return {columns(line, "")};
+  if (type == "COLUMN" || type == kColumnList) return {columns(line, "")};
   if (type.find('|') != std::string::npos) return {plain_words(split(type, '|'))};
   if (type == "FORMAT" || type == "SPLIT" || type == "SHELL") return {words_of_help(option.get_description())};
   return {{}, true};
@@ -278,8 +279,9 @@ const CLI::Option* argument_option(const CLI::App& command, std::size_t index) {
 
 /// What stands before the part of a list that is being written: "a,b," of "a,b,c".
 std::string list_before(const CLI::Option& option, const std::string& current) {
+  const bool is_list = option.get_delimiter() == ',' || option.get_type_name() == kColumnList;
   const std::size_t comma = current.rfind(',');
-  return option.get_delimiter() != ',' || comma == std::string::npos ? "" : current.substr(0, comma + 1);
+  return !is_list || comma == std::string::npos ? "" : current.substr(0, comma + 1);
 }
 
 Candidates all_candidates(const Line& line, const std::string& current) {

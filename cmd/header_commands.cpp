@@ -1,13 +1,14 @@
 // The commands in the comment at the top of a recipe.
 #include "cmd/header_commands.h"
 
-#include <regex>
+#include <cctype>
 #include <sstream>
 
 #include <fmt/format.h>
 
 #include "base/error.h"
 #include "base/text.h"
+#include "cmd/results_store.h"
 #include "cmd/typed_command.h"
 #include "experiments/checks/supposed_runs.h"
 #include "experiments/configuration/configuration.h"
@@ -22,33 +23,62 @@ struct HeaderCommand {
   std::string text;  // without what a comment behind it says
 };
 
-std::vector<HeaderCommand> commands_in_header(const fs::path& file) {
-  static const std::regex command(R"(#\s\s+(xlm\s.*))");
-  static const std::regex comment(R"(\s\s+#.*)");
+/// "xlm …" of a line "#  xlm …  # what it does"; empty where it is no command.
+std::string command_in(std::string_view line) {
+  const std::string_view text = trim(line.substr(1));
+  const bool is_indented = line.find_first_not_of(" \t", 1) >= 3;
+  if (!is_indented || !(text.starts_with("xlm ") || text.starts_with("xlm\t"))) return "";
+  std::size_t comment = text.find('#');
+  while (comment != std::string_view::npos && !trim(text.substr(comment - 2, 2)).empty())
+    comment = text.find('#', comment + 1);
+  return std::string(trim(text.substr(0, comment)));
+}
+
+std::vector<HeaderCommand> commands_in_header(const std::string& recipe) {
   std::vector<HeaderCommand> found;
-  std::istringstream text(read_file(file));
+  std::istringstream text(recipe);
   std::string line;
   for (int number = 1; std::getline(text, line) && line.starts_with('#'); ++number) {
-    std::smatch match;
-    if (std::regex_match(line, match, command)) {
-      found.push_back({number, std::regex_replace(match[1].str(), comment, "")});
-    }
+    if (std::string command = command_in(line); !command.empty()) found.push_back({number, std::move(command)});
   }
   return found;
 }
 
-/// `by` as one word of the command, whatever it holds.
-std::string replaced(const std::string& text, const char* word, const std::string& by) {
+/// `by` as one word of the command, whatever it holds, in every place of `word`.
+std::string replaced(std::string_view text, std::string_view word, const std::string& by) {
+  const auto is_of_words = [&](std::size_t at) {
+    return at < text.size() && (std::isalnum(static_cast<unsigned char>(text[at])) != 0 || text[at] == '_');
+  };
   std::string written;
-  for (const char c : shell_word(by)) written += c == '$' ? "$$" : std::string(1, c);
-  return std::regex_replace(text, std::regex(fmt::format(R"(\b{}\b)", word)), written);
+  std::size_t done = 0;
+  for (std::size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + word.size())) {
+    if (is_of_words(at + word.size()) || (at > 0 && is_of_words(at - 1))) continue;
+    written.append(text.substr(done, at - done)).append(shell_word(by));
+    done = at + word.size();
+  }
+  return written.append(text.substr(done));
+}
+
+/// `--profile a|b|c` becomes the profile that is checked.
+std::string with_profile(const std::string& text, const std::string& profile) {
+  std::vector<std::string> words = split(text, ' ');
+  for (std::size_t i = 0; i + 1 < words.size(); ++i) {
+    const std::string& name = words[i + 1];
+    if (words[i] != "--profile" || (name != "…" && name != "PROFILE" && name.find('|') == std::string::npos)) continue;
+    const auto at = words.begin() + static_cast<std::ptrdiff_t>(i);
+    if (profile.empty()) {
+      words.erase(at, at + 2);
+    } else {
+      words[i + 1] = profile;
+    }
+  }
+  return join(words, " ");
 }
 
 /// The command as a user would type it for this recipe and profile.
 std::string filled_in(std::string text, const CheckedRecipe& recipe) {
-  static const std::regex profile(R"(--profile\s+(…|PROFILE|\S*\|\S*))");
-  text = std::regex_replace(text, profile, recipe.profile.empty() ? "" : "--profile " + recipe.profile);
-  text = replaced(text, "THIS", recipe.file.string());
+  text = with_profile(text, recipe.profile);
+  text = replaced(text, "THIS", recipe.file.path.string());
   text = replaced(text, "EXPERIMENT", recipe_experiment(recipe.tree));
   return replaced(text, "RUN", recipe.runs.size() == 0 ? "RUN" : recipe.runs.id(0));
 }
@@ -68,9 +98,7 @@ class HeaderCommandCheck {
     if (name == "continuation") choose(ExhibitKind::kContinuation);
     select_runs();
     for (const char* option : {"--x", "--y", "--value", "--group-by", "--columns", "--over"}) {
-      for (const std::string& list : command_.given(option)) {
-        for (const std::string& column : split(list, ',')) recipe_.runs.column(std::string(trim(column)));
-      }
+      for (const std::string& column : listed_columns(command_.given(option))) recipe_.runs.column(column);
     }
   }
 
@@ -78,7 +106,7 @@ class HeaderCommandCheck {
   bool is_about_this_file() const {
     for (const char* argument : {"file", "config", "SPEC.yaml", "RECIPE.yaml"}) {
       for (const std::string& file : command_.given(argument)) {
-        if (file == recipe_.file.string()) return true;
+        if (file == recipe_.file.path.string()) return true;
       }
     }
     return false;
@@ -87,7 +115,7 @@ class HeaderCommandCheck {
   void expand() const {
     if (!is_about_this_file()) return;
     const std::vector<std::string> overrides = command_.given("overrides");
-    Yaml tree = read_configuration(recipe_.file, recipe_.profile, overrides);
+    Yaml tree = configuration_of(recipe_.file.tree, recipe_.file.path, recipe_.profile, overrides);
     fix_axes(tree, overrides);
     length_in_words(tree);  // complains where there is no point, or one that is no valid run
   }
@@ -118,12 +146,12 @@ class HeaderCommandCheck {
 
 std::vector<RecipeFinding> check_header_commands(const CheckedRecipe& recipe) {
   std::vector<RecipeFinding> findings;
-  for (const HeaderCommand& command : commands_in_header(recipe.file)) {
+  for (const HeaderCommand& command : commands_in_header(recipe.file.text)) {
     const std::string text = filled_in(command.text, recipe);
     try {
       HeaderCommandCheck(text, recipe).select();
     } catch (const UsageError& error) {
-      findings.push_back({fmt::format("{}:{}", recipe.file.string(), command.line),
+      findings.push_back({fmt::format("{}:{}", recipe.file.path.string(), command.line),
                           fmt::format("the header's command '{}' does not work: {}", text, first_line(error.what())),
                           "mend the comment, or what it speaks of"});
     }

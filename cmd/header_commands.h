@@ -13,7 +13,7 @@ namespace xlm {
 
 /// A recipe under a profile, with the runs of its sweep in a store.
 struct CheckedRecipe {
-  fs::path file;
+  const YamlFile& file;
   std::string profile;  // empty: none
   const Yaml& tree;     // as read_configuration gives it
   RunTable& runs;

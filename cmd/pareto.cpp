@@ -32,7 +32,7 @@ struct ParetoOptions {
 /// --maximize takes x, y, or the name of a column.
 std::vector<bool> maximized(const ParetoOptions& options, const std::vector<std::string>& columns) {
   std::vector<bool> flags(columns.size());
-  for (const std::string& name : options.maximize) {
+  for (const std::string& name : listed_columns(options.maximize)) {
     const auto found = std::find(columns.begin(), columns.end(), name);
     if (name == "x" || name == "y") {
       flags[name == "x" ? 0 : 1] = true;
@@ -62,9 +62,10 @@ std::vector<double> reference_point(const std::string& text, std::size_t columns
 ParetoQuery query_of(const ParetoOptions& options) {
   ParetoQuery query;
   query.columns = {options.x, options.y};
-  query.columns.insert(query.columns.end(), options.further.begin(), options.further.end());
+  const std::vector<std::string> further = listed_columns(options.further);
+  query.columns.insert(query.columns.end(), further.begin(), further.end());
   query.maximize = maximized(options, query.columns);
-  query.group_by = options.group_by;
+  query.group_by = listed_columns(options.group_by);
   query.where = parse_filters(options.where);
   query.reference = reference_point(options.reference, query.columns.size());
   return query;
@@ -103,19 +104,16 @@ std::function<int()> declare_pareto(CLI::App& app, const GlobalOptions& global) 
   app.add_option("--y", options->y, "Second column")->required()->type_name("COLUMN");
   app.add_option("--also", options->further, "Further columns that count")
       ->allow_extra_args(false)
-      ->type_name("COLUMN,…")
-      ->delimiter(',');
+      ->type_name(kColumnList);
   app.add_option("--where", options->where, "Runs that count: KEY=VALUE, !=, <, <=, >, >=; all must hold")
       ->allow_extra_args(false)
       ->type_name("CONDITION");
   app.add_option("--group-by", options->group_by, "Average runs that agree in these columns")
       ->allow_extra_args(false)
-      ->type_name("COLUMN,…")
-      ->delimiter(',');
+      ->type_name(kColumnList);
   app.add_option("--maximize", options->maximize, "Axis on which more is better: x, y or a column")
       ->allow_extra_args(false)
-      ->type_name("AXIS")
-      ->delimiter(',');
+      ->type_name("AXIS");
   app.add_option("--reference", options->reference, "Reference of the hypervolume (default: the worst of each column)")
       ->type_name("X,Y");
   add_output_options(app, options->format, options->out, table_formats());

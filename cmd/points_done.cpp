@@ -62,7 +62,9 @@ class PointReader {
         if (!known->second) return std::nullopt;
         wanted.push_back(*known->second);
       } else {
-        wanted.emplace_back(key, value.is_scalar() ? to_value(value.scalar) : Value(to_json(value).dump()));
+        wanted.emplace_back(key, value.is_scalar() && !value.quoted ? to_value(value.scalar)
+                                 : value.is_scalar()                ? Value(value.scalar)
+                                                                    : Value(to_json(value).dump()));
       }
     }
     return wanted;

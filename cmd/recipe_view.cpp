@@ -12,12 +12,11 @@ namespace {
 
 /// How long the runs of the profile `paper` train, or those of the file alone where there is no such profile. Empty for
 /// a file that describes no runs, or none that this program would make: runs that are there can be shown all the same.
-std::string paper_length_of(const fs::path& path) {
-  const Yaml file = read_yaml(path);
-  if (file.find("model") == nullptr) return "";
-  const Yaml* paper = find_path(file, "profiles.paper");
+std::string paper_length_of(const YamlFile& file) {
+  if (file.tree.find("model") == nullptr) return "";
+  const Yaml* paper = find_path(file.tree, "profiles.paper");
   try {
-    return length_in_words(read_configuration(path, paper == nullptr ? "" : "paper", {}));
+    return length_in_words(configuration_of(file.tree, file.path, paper == nullptr ? "" : "paper", {}));
   } catch (const UsageError&) {
     return "";
   }
@@ -58,9 +57,10 @@ void add_recipe_options(CLI::App& app, RecipeOptions& options, std::string_view 
 }
 
 RecipeView read_recipe(const fs::path& path, const RecipeOptions& options) {
-  RecipeView recipe{path, read_configuration(path, options.profile, {}), options.experiment, {}};
+  const YamlFile file = read_yaml_argument(path);
+  RecipeView recipe{path, configuration_of(file.tree, path, options.profile, {}), options.experiment, {}};
   recipe.paper_size = options.profile.empty() || options.profile == "paper";
-  if (!recipe.paper_size) recipe.paper_length = paper_length_of(path);
+  if (!recipe.paper_size) recipe.paper_length = paper_length_of(file);
   recipe.filters = parse_filters(options.where);
   if (recipe.experiment.empty()) recipe.experiment = recipe_experiment(recipe.file);
   if (!recipe.experiment.empty()) {
@@ -72,6 +72,7 @@ RecipeView read_recipe(const fs::path& path, const RecipeOptions& options) {
 std::string recipe_command(const RecipeView& recipe, const RecipeOptions& options, const GlobalOptions& global) {
   const bool sweep = recipe.file.find("sweep") != nullptr;
   if (!sweep && recipe.file.find("model") == nullptr) return "";
+  if (!fs::is_regular_file(recipe.path)) return "";  // a pipe cannot be named again
   std::string command = fmt::format("xlm {} {}", sweep ? "sweep" : "train", shell_word(recipe.path.string()));
   if (!options.profile.empty()) command += " --profile " + shell_word(options.profile);
   if (!options.experiment.empty()) command += " " + shell_word("experiment=" + options.experiment);

@@ -53,7 +53,9 @@ std::vector<fs::path> recipe_files(const ReportOptions& options) {
   std::set<fs::path> seen;
   for (const fs::path& named : options.recipes) {
     for (const fs::path& file : fs::is_directory(named) ? recipes_below(named) : std::vector<fs::path>{named}) {
-      if (seen.insert(fs::weakly_canonical(file)).second) files.push_back(file);
+      std::error_code is_pipe;
+      const fs::path place = fs::weakly_canonical(file, is_pipe);
+      if (seen.insert(is_pipe ? file : place).second) files.push_back(file);
     }
   }
   return files;

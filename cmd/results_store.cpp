@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/progress.h"
 #include "base/text.h"
+#include "base/words.h"
 #include "experiments/configuration/run_id.h"
 #include "experiments/runs/run_lock.h"
 #include "results/store/run_list.h"
@@ -84,6 +85,14 @@ Store open_store(const GlobalOptions& global) {
 std::string no_runs_hint(const GlobalOptions& global) {
   return fmt::format("there are no runs in {} yet\nmake some with `xlm train CONFIG.yaml` or `xlm sweep SWEEP.yaml`\n",
                      global.runs.string());
+}
+
+std::vector<std::string> listed_columns(const std::vector<std::string>& lists) {
+  std::vector<std::string> columns;
+  for (const std::string& list : lists) {
+    for (const std::string& column : split_words(list, ',', "()[]{}")) columns.emplace_back(trim(column));
+  }
+  return columns;
 }
 
 std::string find_run(const RunTable& runs, const std::string& name) {

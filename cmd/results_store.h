@@ -27,6 +27,13 @@ std::string no_runs_hint(const GlobalOptions& global);
 /// several.
 std::string find_run(const RunTable& runs, const std::string& name);
 
+/// What help calls a list of columns.
+inline constexpr const char* kColumnList = "COLUMN,…";
+
+/// The columns in such lists. A comma in quotes or in brackets is part of a column: `=min(a,b)`,
+/// test.bpc@data.name="a,b".
+std::vector<std::string> listed_columns(const std::vector<std::string>& lists);
+
 /// What help says of arguments that go to find_run.
 inline constexpr const char* kRunNames = "Run ids, the beginnings of them or of their hashes, or run folders";
 

@@ -34,8 +34,6 @@ std::string when(const std::optional<double>& time, double now) {
   return fmt::format("{:%Y-%m-%d}", fmt::localtime(static_cast<std::time_t>(*time)));
 }
 
-bool is_time(const std::string& column) { return column == "created" || column == "finished"; }
-
 std::string clock_time(double time) {
   return fmt::format("{:%Y-%m-%d %H:%M:%S}", fmt::localtime(static_cast<std::time_t>(time)));
 }
@@ -137,7 +135,7 @@ std::string default_columns(RunTable& runs, const std::vector<std::size_t>& sele
 std::string cell_text(const std::string& column, const Value& value) {
   const std::optional<double> number = as_number(value);
   if (!number) return to_text(value);
-  if (is_time(column)) return clock_time(*number);
+  if (is_time_column(column)) return clock_time(*number);
   const bool as_it_is = std::holds_alternative<std::int64_t>(value) && quantity_of_column(column) == nullptr;
   return as_it_is ? to_text(value) : column_number(column, *number);
 }
@@ -145,7 +143,7 @@ std::string cell_text(const std::string& column, const Value& value) {
 /// The same for programs: times as ISO 8601, everything else in full.
 std::string full_cell(const std::string& column, const Value& value) {
   const std::optional<double> number = as_number(value);
-  return number && is_time(column) ? iso_time(number).get<std::string>() : to_text(value);
+  return number && is_time_column(column) ? iso_time(number).get<std::string>() : to_text(value);
 }
 
 /// --columns: the columns that were asked for, after the id, which stands there once.

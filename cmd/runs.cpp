@@ -60,23 +60,10 @@ std::string columns_without_evaluations(RunTable& runs, const std::vector<std::s
   return lines;
 }
 
-/// A comma between parentheses is a formula's: `=min(a,b)` is one column.
-std::vector<std::string> whole_formulas(const std::vector<std::string>& parts) {
-  std::vector<std::string> columns;
-  std::ptrdiff_t open = 0;
-  for (const std::string& part : parts) {
-    if (open > 0) {
-      columns.back() += "," + part;
-    } else {
-      columns.push_back(part);
-    }
-    open += std::count(part.begin(), part.end(), '(') - std::count(part.begin(), part.end(), ')');
-  }
-  return columns;
-}
-
-Json value_json(const Value& value) {
+Json value_json(const std::string& column, const Value& value) {
   if (is_missing(value)) return nullptr;
+  if (is_time_column(column)) return iso_time(as_number(value));
+  if (const auto* holds = std::get_if<bool>(&value)) return *holds;
   if (const auto* whole = std::get_if<std::int64_t>(&value)) return *whole;
   if (const auto* number = std::get_if<double>(&value)) return *number;
   return std::get<std::string>(value);
@@ -88,7 +75,7 @@ std::string list_json(RunTable& runs, const std::vector<std::size_t>& rows, cons
   std::string out = "[";
   for (const std::size_t row : rows) {
     Json run = {{"run_id", runs.id(row)}};
-    for (const std::string& name : columns) run[name] = value_json(runs.column(name)[row]);
+    for (const std::string& name : columns) run[name] = value_json(name, runs.column(name)[row]);
     if (columns.empty()) run = lister.run(runs.id(row));
     out += (out.size() > 1 ? ",\n " : "") + run.dump(-1, ' ', false, Json::error_handler_t::replace);
   }
@@ -97,7 +84,7 @@ std::string list_json(RunTable& runs, const std::vector<std::size_t>& rows, cons
 
 int list(const ListOptions& given, const GlobalOptions& global) {
   ListOptions options = given;
-  options.columns = whole_formulas(given.columns);
+  options.columns = listed_columns(given.columns);
   const std::vector<Filter> filters = parse_filters(options.where);
   Store store = open_store(global);
   RunTable runs(store);
@@ -227,8 +214,7 @@ void declare_list(CLI::App& app, RunsOptions& options) {
       ->type_name("CONDITION");
   app.add_option("--columns", options.list.columns, "Show these columns of the store")
       ->allow_extra_args(false)
-      ->type_name("COLUMN,…")
-      ->delimiter(',');
+      ->type_name(kColumnList);
   app.add_option("--sort", options.list.sort, "By this column, the least first (default: the newest first)")
       ->type_name("COLUMN");
   app.add_flag("--reverse", options.list.reverse, "The other way round");
@@ -244,6 +230,7 @@ void declare_list(CLI::App& app, RunsOptions& options) {
       "Examples:\n"
       "  xlm runs ls\n"
       "  xlm runs ls --where experiment=spans --where status=failed,diverged\n"
+      "  xlm runs ls --where 'experiment=\"spans,v2\"'\n"
       "  xlm runs ls --sort test.bpc --limit 10\n"
       "  xlm runs ls --columns model.span,model.span_type,seed,test.bpc,flops_per_token --format csv");
 }

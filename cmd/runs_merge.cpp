@@ -113,7 +113,11 @@ std::vector<PackedFile> added_files(const PackCommand& command) {
   std::vector<PackedFile> files;
   std::map<std::string, fs::path> names;
   for (const fs::path& file : command.also) {
-    if (!fs::is_regular_file(file)) throw UsageError(fmt::format("--add {}: there is no such file", file.string()));
+    if (!fs::is_regular_file(file)) {
+      const char* why = fs::exists(file) ? "it is no regular file, and an archive says the size of each file before it"
+                                         : "there is no such file";
+      throw UsageError(fmt::format("--add {}: {}", file.string(), why));
+    }
     const std::string name = file.filename().string();
     if (name == kSumsName || name == "runs") {
       throw UsageError(fmt::format("--add {}: the archive has a '{}' of its own", file.string(), name));

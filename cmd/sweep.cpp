@@ -237,7 +237,7 @@ class Summary {
       return "run the same command again to try the failed runs again (diverged ones only with --retry)\n";
     }
     std::string text = best_settings(planned_, varied_keys(planned_), runs_, measure_);
-    if (!has_tables_) return text;
+    if (!has_tables_ || !fs::is_regular_file(command_.file)) return text;  // a pipe cannot be named again
     text += "next: xlm table " + shell_word(command_.file.string());
     if (!command_.profile.empty()) text += " --profile " + shell_word(command_.profile);
     for (const std::string& assignment : command_.overrides) {
@@ -303,12 +303,12 @@ LaunchReport do_runs(const Yaml& tree, const std::vector<SweepRun>& runs, const 
 }
 
 int run_sweep(const SweepCommand& command, const GlobalOptions& global) {
-  const Yaml file = read_yaml(command.file);
-  Yaml tree = configuration_of(file, command.file, command.profile, command.overrides);
+  const YamlFile file = read_yaml_argument(command.file);
+  Yaml tree = configuration_of(file.tree, command.file, command.profile, command.overrides);
   fix_axes(tree, command.overrides);
-  check_condition_values(file, tree);
+  check_condition_values(file.tree, tree);
   if (command.check) {
-    return report_check(command.file, command.profile, check_sweep(command.file, command.profile, tree), global);
+    return report_check(command.file, command.profile, check_sweep(file, command.profile, tree), global);
   }
   const LauncherEntry& launcher = find_launcher(command.launcher);  // complains before anything is written
   const bool queued = launcher.make_queue != nullptr;

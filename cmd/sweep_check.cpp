@@ -35,7 +35,7 @@ std::string check_as_json(const RecipeCheck& check) {
 
 }  // namespace
 
-RecipeCheck check_sweep(const fs::path& file, const std::string& profile, const Yaml& tree) {
+RecipeCheck check_sweep(const YamlFile& file, const std::string& profile, const Yaml& tree) {
   Store store = Store::in_memory();
   RecipeCheck check = check_recipe(tree, store);
   RunTable runs(store);

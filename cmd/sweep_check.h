@@ -13,7 +13,7 @@ namespace xlm {
 
 /// Checks the recipe `file` under a profile (empty: none), whose configuration is `tree`: its sweep, evaluations,
 /// tables, figures and the commands in its header.
-RecipeCheck check_sweep(const fs::path& file, const std::string& profile, const Yaml& tree);
+RecipeCheck check_sweep(const YamlFile& file, const std::string& profile, const Yaml& tree);
 
 /// Prints what the check found; kDone where it found nothing, otherwise kUsage.
 int report_check(const fs::path& file, const std::string& profile, const RecipeCheck& check,

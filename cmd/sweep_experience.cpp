@@ -46,7 +46,7 @@ std::vector<std::size_t> finished_rows(RunTable& table, const std::vector<SweepR
   for (const SweepRun& run : runs) {
     if (run.action == SweepAction::kRun) models.insert(run.planned.options.model.type());
   }
-  const auto is = [](const char* column, std::vector<Value> values) {
+  const auto is = [](const char* column, std::vector<AskedValue> values) {
     return Filter{.column = column, .relation = Filter::Relation::kEqual, .values = std::move(values)};
   };
   return newest_first(table,

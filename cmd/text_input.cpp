@@ -1,16 +1,9 @@
 // Texts that commands are given.
 #include "cmd/text_input.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
-#include <cerrno>
-
-#include <fmt/format.h>
-
-#include "base/error.h"
 #include "datasets/cleaning/text8_filter.h"
 
 namespace xlm {
@@ -18,40 +11,9 @@ namespace {
 
 constexpr std::size_t kMaxTextBytes = std::size_t{64} << 20U;
 
-/// An open file that is closed again.
-class Descriptor {
- public:
-  explicit Descriptor(int number) : number_(number) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (number_ >= 0) ::close(number_);
-  }
-  int number() const { return number_; }
-
- private:
-  int number_;
-};
-
 }  // namespace
 
-std::string read_text(const fs::path& file) {
-  const std::string name = file == "-" ? "standard input" : file.string();
-  const Descriptor input(file == "-" ? ::dup(STDIN_FILENO) : ::open(file.c_str(), O_RDONLY | O_CLOEXEC));
-  if (input.number() < 0) throw_file_error("read", name, errno);
-  std::string text;
-  std::array<char, 65536> part{};
-  for (;;) {
-    const ssize_t bytes = ::read(input.number(), part.data(), part.size());
-    if (bytes < 0 && errno == EINTR) continue;
-    if (bytes < 0) throw_file_error("read", name, errno);
-    if (bytes == 0) return text;
-    text.append(part.data(), static_cast<std::size_t>(bytes));
-    if (text.size() > kMaxTextBytes) {
-      throw DataError(fmt::format("{} holds more than the {} MB that are read", name, kMaxTextBytes >> 20U));
-    }
-  }
-}
+std::string read_text(const fs::path& file) { return read_argument(file, kMaxTextBytes); }
 
 bool has_piped_input() {
   struct stat status {};

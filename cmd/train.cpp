@@ -104,7 +104,8 @@ std::function<int()> declare_train(CLI::App& app, const GlobalOptions& global) {
   app.add_flag("--retry", command->retry, "Try a diverged run again from its last finite checkpoint");
   app.add_flag("--anyway", command->anyway, "Go on with another program or kind of device than the run began with");
   app.footer(
-      "Goes on from the last checkpoint where the run was begun before. All keys: docs/configuration.md\n\n"
+      "Goes on from the last checkpoint where the run was begun before. All keys, and how values are quoted: "
+      "docs/configuration.md\n\n"
       "Example:\n"
       "  xlm train experiments/recipes/adaptive-span/span-limit.yaml --profile smoke data.path=data/text8");
   return [command, &global] { return run_train(*command, global); };

@@ -39,7 +39,7 @@ std::vector<std::string> profiles_of(const fs::path& recipe) {
 }
 
 RecipeCheck check(const fs::path& recipe, const std::string& profile = "") {
-  return check_sweep(recipe, profile, read_configuration(recipe, profile, {}));
+  return check_sweep(read_yaml_argument(recipe), profile, read_configuration(recipe, profile, {}));
 }
 
 std::string text_of(const std::vector<RecipeFinding>& findings) {
@@ -153,6 +153,39 @@ TEST_F(SweepCheckCommand, FindingsNameTheirPlaceAndWhatToDoAndAreAUsageError) {
   EXPECT_EQ(parsed["findings"].at(0)["place"], "r.yaml:9");
   EXPECT_EQ(xlm("sweep r.yaml --check model.span=64").code, kDone) << "an override leaves one run";
   EXPECT_EQ(xlm("sweep r.yaml --check --dry-run").code, kUsage);
+}
+
+TEST_F(SweepCheckCommand, ALongCommentIsNoReasonToEnd) {
+  const std::string body = std::string(kSmallRecipe).substr(std::string(kSmallRecipe).find("data:"));
+  write("#  xlm table THIS --where '" + std::string(300'000, 'x') + "=1'\n" + body);
+  EXPECT_EQ(xlm("sweep r.yaml --check").code, kUsage) << "no run has such a key";
+  write("#   " + std::string(300'000, 'x') + "\n#   xlm table " + std::string(300'000, ' ') + "# words\n" + body);
+  EXPECT_EQ(xlm("sweep r.yaml --check").code, kUsage) << "a table without a file";
+  write("#   xlm table THIS   # " + std::string(300'000, '#') + "\n" + body);
+  const ProgramResult good = xlm("sweep r.yaml --check");
+  EXPECT_EQ(good.code, kDone) << good.out.substr(0, 1000);
+}
+
+TEST_F(SweepCheckCommand, ReadsCommandsAsPeopleWriteThem) {
+  const std::string body = std::string(kSmallRecipe).substr(std::string(kSmallRecipe).find("data:"));
+  for (const char* right : {"#  xlm table THIS", "#\txlm table THIS", "#\t\txlm table THIS  # THISTLE",
+                            "# xlm is no command", "#   xlm", "#   xlmtable", "#   xlm sweep THIS --profile …",
+                            "#   xlm sweep THIS --profile a|b", "#   xlm sweep THIS --dry-run    # --profile",
+                            "#   xlm runs ls --where experiment=EXPERIMENT", "#   xlm runs show RUN"}) {
+    write(std::string(right) + "\n" + body);
+    EXPECT_EQ(xlm("sweep r.yaml --check").code, kDone) << right << "\n" << xlm("sweep r.yaml --check").out;
+  }
+  for (const char* wrong : {"#   xlm table THIS --name none", "#\t\txlm tabel THIS", "#   xlm runs show MY_RUN --no"}) {
+    write(std::string(wrong) + "\n" + body);
+    EXPECT_EQ(xlm("sweep r.yaml --check").code, kUsage) << wrong;
+  }
+}
+
+TEST_F(SweepCheckCommand, TakesARecipeThroughAPipe) {
+  write(std::string("#   xlm sweep THIS model.span=64\n") + kSmallRecipe);
+  const ProgramResult result = shell(folder_.path(), "cat r.yaml | '" XLM_BINARY "' sweep /dev/stdin --check");
+  EXPECT_EQ(result.code, kDone) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("/dev/stdin: 2 runs"));
 }
 
 TEST_F(SweepCheckCommand, APreparedFolderSaysWhatItHolds) {
