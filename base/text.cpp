@@ -152,6 +152,16 @@ std::string printable(std::string_view text) {
   return shown;
 }
 
+std::string without_logins(std::string text) {
+  constexpr std::string_view kBegin = "://";
+  for (std::size_t place = text.find(kBegin); place != std::string::npos; place = text.find(kBegin, place)) {
+    place += kBegin.size();
+    const std::size_t at = text.substr(place, text.find_first_of(" \t\n/?#'\"", place) - place).rfind('@');
+    if (at != std::string::npos) text.erase(place, at + 1);
+  }
+  return text;
+}
+
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 std::string_view trim(std::string_view text) {

@@ -39,6 +39,8 @@ std::vector<std::string> split(std::string_view text, char separator);
 /// `text` without what a terminal would obey: control characters are shown as \x1b, but line ends, tabs, and the
 /// colours that `paint` gives.
 std::string printable(std::string_view text);
+/// `text` without what stands between "://" and "@" in the addresses in it: user names and passwords.
+std::string without_logins(std::string text);
 /// Up to the first line end.
 std::string first_line(const std::string& text);
 std::string_view trim(std::string_view text);

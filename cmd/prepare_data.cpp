@@ -46,7 +46,7 @@ class StageProgress {
 
   void update(const std::string& stage, std::uint64_t done, std::uint64_t total) {
     if (stop_requested()) {
-      throw Error("stopped by a signal: nothing unfinished was kept\nrun the same command again", kStopped);
+      throw Error("stopped by a signal: no data folder was made\nrun the same command again", kStopped);
     }
     if (stage != stage_) {
       bar_.reset();
@@ -115,6 +115,10 @@ fs::path raw_folder(const std::string& name) { return fs::path("raw") / name; }
 void download(PrepareRequest& request, const PrepareDataOptions& options, const PrepareObserver& observer) {
   if (request.from.size() > 1) throw UsageError("--download takes one --from: the folder to fetch to");
   const fs::path folder = request.from.empty() ? raw_folder(request.dataset) : request.from.front();
+  if (fs::exists(folder) && !fs::is_directory(folder)) {
+    throw UsageError(
+        fmt::format("--from {} is a file; with --download it names the folder to fetch to", folder.string()));
+  }
   request.from = fetch_raw_files(request.dataset, request.language.value_or(""), folder, options.mirror,
                                  *make_downloader(), observer);
 }
@@ -144,8 +148,19 @@ int prepare_data(const GlobalOptions& global, const PrepareDataOptions& options)
                            "--valid and --test");
   }
   if (!options.mirror.empty() && !options.download) throw UsageError("--mirror goes with --download");
-  return prepare_and_report(global, request.out,
-                            [&](const PrepareObserver& observer) { return complete(options, observer); });
+  fs::path fetched;  // where it is one file
+  try {
+    return prepare_and_report(global, request.out, [&](const PrepareObserver& observer) {
+      Preparation preparation = complete(options, observer);
+      const std::vector<fs::path>& from = preparation.request.from;
+      if (options.download && from.size() == 1 && fs::is_regular_file(from.front())) fetched = from.front();
+      return preparation;
+    });
+  } catch (const DataError& error) {
+    std::string message = error.what();
+    if (fetched.empty() || !message.ends_with("fetch the file again")) throw;
+    throw DataError(message + fmt::format(": rm {}, then the same command", shell_word(fetched.string())));
+  }
 }
 
 }  // namespace

@@ -58,9 +58,20 @@ void configure_log(const GlobalOptions& global) {
   spdlog::set_default_logger(logger);
 }
 
+/// A message repeats what it was given, which may be longer than a screen: its end says what is wrong.
+std::string shortened(const std::string& message) {
+  constexpr std::size_t kMost = 6000;  // a path has 4096 bytes at most
+  if (message.size() <= kMost) return message;
+  std::size_t end = message.size() - kMost / 6;
+  while (end < message.size() && (static_cast<unsigned char>(message[end]) & 0xC0U) == 0x80U) ++end;
+  std::size_t begin = kMost / 6;
+  while (begin > 0 && (static_cast<unsigned char>(message[begin]) & 0xC0U) == 0x80U) --begin;
+  return message.substr(0, begin) + " … " + message.substr(end);
+}
+
 void complain(const GlobalOptions& global, const std::string& message) {
   const std::string head = paint(global.standard_error, Colour::kRed, "error:");
-  say(fmt::format("{} {}\n", head, printable(message)));
+  say(fmt::format("{} {}\n", head, printable(without_logins(shortened(message)))));
 }
 
 /// The innermost subcommand that was recognised, and what the user typed to get there: "runs ls".
@@ -95,8 +106,26 @@ std::string unknown_word(const CLI::App& app, const std::string& message, int ar
   return message;
 }
 
+/// "--top-p: Value 2 not in range 0.000000 to 1.000000", where all that is positive is a range of 300 digits.
+std::string plain_range(const std::string& message) {
+  constexpr std::string_view kWords = " not in range ";
+  constexpr std::string_view kTo = " to ";
+  const std::size_t place = message.find(kWords);
+  const std::size_t middle = message.find(kTo, place);
+  double low = 0;
+  double high = 0;
+  if (place == std::string::npos || middle == std::string::npos) return message;
+  const std::size_t begin = place + kWords.size();
+  if (!parse_real(message.substr(begin, middle - begin), low)) return message;
+  if (!parse_real(message.substr(middle + kTo.size()), high)) return message;
+  const std::string head = message.substr(0, place);
+  constexpr double kNoBound = 1e300;
+  return high > kNoBound ? fmt::format("{} is not more than {:.0f}", head, low)
+                         : fmt::format("{} is not in the range from {} to {}", head, low, high);
+}
+
 std::string with_suggestion(const CLI::App& app, const CLI::ParseError& error) {
-  std::string message = error.what();
+  std::string message = plain_range(error.what());
   const auto [command, words] = innermost(app);
   const std::size_t dashes = message.find(" -");
   if (dashes != std::string::npos && dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {

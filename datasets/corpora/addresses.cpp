@@ -3,6 +3,7 @@
 #include "datasets/corpora/addresses.h"
 
 #include <algorithm>
+#include <cctype>
 #include <iterator>
 #include <string_view>
 
@@ -54,10 +55,39 @@ constexpr Address kAddresses[] = {
      .sha256 = "1ce1664773c50f3e0cc8842619a93edc4624525b728b188a9e0be33b7726adc5"},
 };
 
-std::string on_mirror(const std::string& url, const std::string& mirror) {
-  if (mirror.empty()) return url;
-  const std::size_t path = url.find('/', std::string_view("https://").size());
-  return std::string(mirror.ends_with('/') ? mirror.substr(0, mirror.size() - 1) : mirror) + url.substr(path);
+/// What stands in for "https://HOST". User name and password are kept apart, so that no message can show them.
+struct Mirror {
+  std::string base;  // "": none
+  std::string login;
+};
+
+Mirror read_mirror(const std::string& address) {
+  if (address.empty()) return {};
+  const std::size_t colon = std::min(address.find("://"), address.size());
+  std::string scheme = address.substr(0, colon);
+  std::transform(scheme.begin(), scheme.end(), scheme.begin(), [](unsigned char c) { return std::tolower(c); });
+  if (colon == address.size() || (scheme != "https" && scheme != "http")) {
+    throw UsageError("--mirror takes an address that begins with https:// or http://\nothers are not fetched from");
+  }
+  std::string rest = address.substr(colon + 3);
+  const std::size_t at = rest.substr(0, rest.find_first_of("/?#")).rfind('@');
+  Mirror mirror;
+  if (at != std::string::npos) {
+    mirror.login = rest.substr(0, at);
+    rest.erase(0, at + 1);
+  } else if (rest.find('@') != std::string::npos) {  // it is unclear where the host begins
+    throw UsageError("--mirror: an @ stands behind the host\nin a password write %2F for /, %3F for ?, %23 for #");
+  }
+  if (rest.empty() || rest.front() == '/' || rest.find_first_of("?#") != std::string::npos) {
+    throw UsageError("--mirror takes an address with a host and without ? and #\nthe path of each file is appended");
+  }
+  if (rest.ends_with('/')) rest.pop_back();
+  mirror.base = scheme + "://" + rest;
+  return mirror;
+}
+
+std::string on_mirror(const std::string& url, const Mirror& mirror) {
+  return mirror.base.empty() ? url : mirror.base + url.substr(url.find('/', std::string_view("https://").size()));
 }
 
 DataError bad_list(const std::string& url) {
@@ -107,12 +137,12 @@ std::vector<Download> pg19_files(const Json& list, const std::string& url) {
 
 /// The files of a list, with their addresses and places.
 std::vector<Download> listed_files(const Address& address, const std::string& url, const fs::path& folder,
-                                   const std::string& mirror, Downloader& downloader, const PrepareObserver& observer) {
+                                   const Mirror& mirror, Downloader& downloader, const PrepareObserver& observer) {
   const fs::path copy = folder / ".list.json";
   std::error_code ignored;
   fs::remove(copy, ignored);  // lists change
   const std::string list_url = on_mirror(url, mirror);
-  downloader.fetch({.url = list_url, .target = copy}, observer);
+  downloader.fetch({.url = list_url, .login = mirror.login, .target = copy}, observer);
   std::vector<Download> files;
   try {
     const Json list = read_json(copy);
@@ -125,6 +155,7 @@ std::vector<Download> listed_files(const Address& address, const std::string& ur
   for (Download& file : files) {
     check_path(file.target.string(), list_url);
     file.url = on_mirror(std::string(address.files) + file.url, mirror);
+    file.login = mirror.login;
     file.target = folder / file.target;
   }
   return files;
@@ -138,8 +169,9 @@ bool has_address(const std::string& dataset) {
 }
 
 std::vector<fs::path> fetch_raw_files(const std::string& dataset, const std::string& language, const fs::path& folder,
-                                      const std::string& mirror, Downloader& downloader,
+                                      const std::string& mirror_address, Downloader& downloader,
                                       const PrepareObserver& observer) {
+  const Mirror mirror = read_mirror(mirror_address);
   std::vector<Download> files;
   bool listed = false;
   for (const Address& address : kAddresses) {
@@ -150,6 +182,7 @@ std::vector<fs::path> fetch_raw_files(const std::string& dataset, const std::str
       files = listed_files(address, url, folder, mirror, downloader, observer);
     } else {
       files.push_back({.url = on_mirror(url, mirror),
+                       .login = mirror.login,
                        .target = folder / fs::path(url).filename(),
                        .sha256 = std::string(address.sha256)});
     }

@@ -16,8 +16,9 @@ inline constexpr const char* kGpt2Encoding = "gpt2";
 bool has_address(const std::string& dataset);
 
 /// Fetches the raw files of a corpus to `folder`, those that are not there yet, and returns what --from would name.
-/// `language` is "" for corpora without one. `mirror` ("" for none) stands in for "https://HOST" of every address.
-/// Throws as Downloader::fetch does, and UsageError for a corpus that has no address.
+/// `language` is "" for corpora without one. `mirror` ("" for none) stands in for "https://HOST" of every address; it
+/// may name a user and a password. Throws as Downloader::fetch does, and UsageError for a corpus that has no address
+/// and for a mirror that is none.
 std::vector<fs::path> fetch_raw_files(const std::string& dataset, const std::string& language, const fs::path& folder,
                                       const std::string& mirror, Downloader& downloader,
                                       const PrepareObserver& observer);

@@ -1,13 +1,10 @@
 // libxlm_download.so: one file at a time from an HTTP server, with libcurl.
-#include <fcntl.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include <strings.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <chrono>
+#include <cmath>
 #include <cstdlib>
 #include <exception>
 #include <string>
@@ -21,80 +18,13 @@
 #include "base/sha256.h"
 #include "base/text.h"
 #include "datasets/input/download.h"
+#include "datasets/input/download_part.h"
 
 namespace xlm {
 namespace {
 
 constexpr long kPartialContent = 206;
 constexpr long kRangeNotSatisfiable = 416;
-
-/// The bytes that have arrived so far, held by one process at a time. Beside it ".NAME.tag" says which version of the
-/// file they are of, as the server calls it.
-class PartFile {
- public:
-  explicit PartFile(const fs::path& target)
-      : path_(target.parent_path() / fmt::format(".{}.part", target.filename().string())),
-        tag_file_(target.parent_path() / fmt::format(".{}.tag", target.filename().string())) {
-    descriptor_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, kNewFileMode);
-    if (descriptor_ < 0) throw_file_error("create", path_, errno);
-    if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
-      ::close(descriptor_);
-      throw UsageError(fmt::format("another process is fetching {}\nwait until it has finished", target.string()));
-    }
-  }
-  PartFile(const PartFile&) = delete;
-  PartFile& operator=(const PartFile&) = delete;
-  ~PartFile() { ::close(descriptor_); }
-
-  const fs::path& path() const { return path_; }
-
-  std::uint64_t size() const {
-    struct stat status {};
-    if (::fstat(descriptor_, &status) != 0) throw_file_error("read", path_, errno);
-    return static_cast<std::uint64_t>(status.st_size);
-  }
-
-  std::string tag() const {
-    std::error_code ignored;
-    return fs::exists(tag_file_, ignored) ? read_file(tag_file_) : "";
-  }
-
-  /// Begins anew, with bytes of the version `tag`.
-  void restart(const std::string& tag) {
-    if (::ftruncate(descriptor_, 0) != 0) throw_file_error("write", path_, errno);
-    write_file(tag_file_, tag);
-  }
-
-  void append(const char* bytes, std::size_t count) {
-    if (::lseek(descriptor_, 0, SEEK_END) < 0) throw_file_error("write", path_, errno);
-    while (count > 0) {
-      const ssize_t written = ::write(descriptor_, bytes, count);
-      if (written < 0 && errno == EINTR) continue;
-      if (written < 0) throw_file_error("write", path_, errno);
-      bytes += written;
-      count -= static_cast<std::size_t>(written);
-    }
-  }
-
-  void move_to(const fs::path& target) {
-    if (::fsync(descriptor_) != 0) throw_file_error("write", path_, errno);
-    if (::rename(path_.c_str(), target.c_str()) != 0) throw_file_error("create", target, errno);
-    sync_folder(target.parent_path());
-    remove_tag();
-  }
-
-  void remove() {
-    ::unlink(path_.c_str());
-    remove_tag();
-  }
-
- private:
-  void remove_tag() const { ::unlink(tag_file_.c_str()); }
-
-  fs::path path_;
-  fs::path tag_file_;
-  int descriptor_ = -1;
-};
 
 /// What a server says before the bytes.
 struct Head {
@@ -110,6 +40,17 @@ std::uint64_t number_at(std::string_view text) {
   return number;
 }
 
+bool is_https(std::string_view scheme) {
+  constexpr std::string_view kHttps = "https";
+  return scheme.size() == kHttps.size() && ::strncasecmp(scheme.data(), kHttps.data(), kHttps.size()) == 0;
+}
+
+/// Whether the same request fails in the same way again.
+bool is_lasting(CURLcode result) {
+  return result == CURLE_UNSUPPORTED_PROTOCOL || result == CURLE_URL_MALFORMAT || result == CURLE_TOO_MANY_REDIRECTS ||
+         result == CURLE_PEER_FAILED_VERIFICATION || result == CURLE_SSL_CACERT_BADFILE;
+}
+
 /// One request, and what came of it.
 class Transfer {
  public:
@@ -119,8 +60,11 @@ class Transfer {
   /// Throws what the disk or the observer threw, and for more bytes than there should be.
   CURLcode perform(double stalled) {
     curl_easy_reset(curl_);
-    const bool secure = download_->url.starts_with("https://");
-    set(CURLOPT_URL, download_->url.c_str());
+    const std::size_t host = download_->url.find("://");
+    const bool secure = is_https(download_->url.substr(0, host));
+    std::string url = download_->url;
+    if (!download_->login.empty()) url.insert(host + 3, download_->login + "@");
+    set(CURLOPT_URL, url.c_str());
     set(CURLOPT_PROTOCOLS_STR, "http,https");
     set(CURLOPT_REDIR_PROTOCOLS_STR, secure ? "https" : "http,https");
     set(CURLOPT_FOLLOWLOCATION, 1L);
@@ -181,13 +125,15 @@ class Transfer {
   }
 
   static std::size_t on_header(const char* text, std::size_t size, std::size_t count, void* self) {
-    static_cast<Transfer*>(self)->take_header(std::string_view(text, size * count));
-    return size * count;
+    auto* const transfer = static_cast<Transfer*>(self);
+    const std::string_view line(text, size * count);
+    return transfer->guarded([&] { transfer->take_header(line); }) ? size * count : 0;
   }
 
   void take_header(std::string_view line) {
     if (line.starts_with("HTTP/")) {  // of a redirect, or of the answer itself
       head_ = {};
+      check_scheme();
       return;
     }
     const std::size_t colon = line.find(':');
@@ -203,6 +149,17 @@ class Transfer {
       if (digits < slash) head_.begin = number_at(value.substr(digits));
       if (slash != std::string_view::npos) head_.total = number_at(value.substr(slash + 1));
     }
+  }
+
+  /// libcurl looks at the first address alone: one of http may lead to https and from there to http.
+  void check_scheme() {
+    const char* scheme = nullptr;
+    curl_easy_getinfo(curl_, CURLINFO_SCHEME, &scheme);
+    const bool secure = scheme != nullptr && is_https(scheme);
+    if (was_secure_ && !secure) {
+      throw Error(fmt::format("cannot fetch {}: it leads from https to http\ntry --mirror", download_->url));
+    }
+    was_secure_ = secure;
   }
 
   static std::size_t on_bytes(const char* bytes, std::size_t size, std::size_t count, void* self) {
@@ -230,6 +187,7 @@ class Transfer {
     received_ += count;
     const std::uint64_t size = resumed_from_ + received_;
     if (download_->bytes > 0 && size > download_->bytes) {
+      part_->remove();
       throw DataError(fmt::format("{} sends more than the {} bytes that the file has\ntry --mirror", download_->url,
                                   download_->bytes));
     }
@@ -254,6 +212,7 @@ class Transfer {
   std::uint64_t resumed_from_;
   std::uint64_t received_ = 0;
   bool begun_ = false;
+  bool was_secure_ = false;
   long status_ = 0;
   Head head_;
   char cause_[CURL_ERROR_SIZE] = "";
@@ -262,7 +221,7 @@ class Transfer {
 
 class CurlDownloader : public Downloader {
  public:
-  explicit CurlDownloader(const Patience& patience) : patience_(patience) {
+  CurlDownloader(const Patience& patience, ProblemOfFile problem_of) : patience_(patience), problem_of_(problem_of) {
     curl_global_init(CURL_GLOBAL_DEFAULT);
     curl_ = curl_easy_init();
     if (curl_ == nullptr) throw ResourceError("out of memory while starting libcurl");
@@ -277,55 +236,79 @@ class CurlDownloader : public Downloader {
   void fetch(const Download& wanted, const PrepareObserver& observer) override {
     Download download = wanted;
     download.target = behind_links(wanted.target);  // a link stays
-    if (is_there(download)) return;
+    std::error_code ignored;
+    const bool there = is_there(download);
+    if (there && !fs::exists(fs::symlink_status(PartFile::path_of(download.target), ignored))) return;
     create_folders(download.target.parent_path());
     PartFile part(download.target);
-    bool resumed = receive(download, part, observer);
-    if (!is_right(download, part) && resumed) {  // perhaps what was there before was of another version
-      observer.say(fmt::format("{} does not match its checksum: fetching it once more, from the start",
-                               download.target.filename().string()));
-      part.restart("");
-      receive(download, part, observer);
-    }
-    if (!is_right(download, part)) {
-      const char* wrong = has_right_size(download, part) ? "sha256" : "size";
-      part.remove();
-      throw DataError(
-          fmt::format("{} is not the published file: its {} differs\nfetch it from elsewhere with "
-                      "--mirror; what was fetched is removed",
-                      download.url, wrong));
+    if (there) return part.remove();  // it came in another way
+    try {
+      receive_right(download, part, observer);
+    } catch (...) {
+      tell_what_is_kept(download, part, observer);
+      throw;
     }
     part.move_to(download.target);
   }
 
  private:
-  static bool is_there(const Download& download) {
+  bool is_there(const Download& download) const {
     std::error_code ignored;
-    if (!fs::is_regular_file(download.target, ignored)) return false;
-    if (!download.sha256.empty() && sha256_file(download.target) != download.sha256) {
-      throw DataError(
-          fmt::format("{} is there, but is not the published file: its sha256 differs\nremove it, and it "
-                      "is fetched again",
-                      download.target.string()));
+    if (!fs::exists(download.target, ignored)) return false;
+    const std::string wrong = wrong_with(download, download.target);
+    if (wrong.empty()) return true;
+    throw DataError(
+        fmt::format("{} is there, but is not the published file: {}\nremove it, and the same command fetches it: "
+                    "rm {}",
+                    download.target.string(), wrong, shell_word(download.target.string())));
+  }
+
+  /// Why `file` cannot be what was to be fetched; empty: it can.
+  std::string wrong_with(const Download& download, const fs::path& file) const {
+    if (download.bytes > 0 && InputFile(file).size() != download.bytes) return "its size differs";
+    if (!download.sha256.empty() && sha256_file(file) == download.sha256) return "";
+    const std::string problem = problem_of_(download.target, file);
+    return problem.empty() && !download.sha256.empty() ? "its sha256 differs" : problem;
+  }
+
+  void receive_right(const Download& download, PartFile& part, const PrepareObserver& observer) {
+    if (part.size() > 0 && part.tag().empty() && download.sha256.empty() && download.bytes == 0) {
+      observer.say(fmt::format("{}: from the start, as nothing says of which version the {} are that were there",
+                               download.target.filename().string(), human_bytes(static_cast<double>(part.size()))));
+      part.restart("");
     }
-    return true;
+    const bool resumed = receive(download, part, observer);
+    std::string wrong = wrong_with(download, part.path());
+    if (!wrong.empty() && resumed) {  // perhaps what was there before was of another version
+      observer.say(fmt::format("{} is not the published file: fetching it once more, from the start",
+                               download.target.filename().string()));
+      part.restart("");
+      receive(download, part, observer);
+      wrong = wrong_with(download, part.path());
+    }
+    if (wrong.empty()) return;
+    part.remove();
+    throw DataError(
+        fmt::format("{} is not the published file: {}\nfetch it from elsewhere with --mirror; what was fetched is "
+                    "removed",
+                    download.url, wrong));
   }
 
-  static bool has_right_size(const Download& download, const PartFile& part) {
-    return download.bytes == 0 || part.size() == download.bytes;
-  }
-
-  static bool is_right(const Download& download, const PartFile& part) {
-    if (!has_right_size(download, part)) return false;
-    return download.sha256.empty() || sha256_file(part.path()) == download.sha256;
+  static void tell_what_is_kept(const Download& download, PartFile& part, const PrepareObserver& observer) {
+    if (part.size() == 0) return part.remove();
+    observer.say(fmt::format("{} of {} are kept in {}: the same command goes on from there",
+                             human_bytes(static_cast<double>(part.size())), download.target.filename().string(),
+                             part.path().string()));
   }
 
   /// Fetches what is missing; true when some of it was there before.
-  bool receive(const Download& download, PartFile& part, const PrepareObserver& observer) {
+  bool receive(const Download& download, PartFile& part, const PrepareObserver& observer) const {
     const bool resumed = part.size() > 0;
     if (resumed && download.bytes > 0 && part.size() == download.bytes) return true;
     double pause = patience_.first_pause;
+    int restarts = 0;
     for (int attempt = 1;; ++attempt) {
+      const std::uint64_t before = part.size();
       Transfer transfer(curl_, download, part, observer);
       const CURLcode result = transfer.perform(patience_.stalled);
       const long status = transfer.status();
@@ -339,11 +322,20 @@ class CurlDownloader : public Downloader {
       } else {
         check_status(download, status);
       }
+      if (before > 0 && (part.size() == 0 || (transfer.received() > 0 && transfer.resumed_from() == 0))) ++restarts;
+      if (restarts + 1 >= patience_.attempts) {
+        const std::string size = human_bytes(static_cast<double>(std::max(before, part.size())));
+        part.remove();
+        throw Error(
+            fmt::format("{} breaks off each time, at last after {}, and the server begins anew instead of going on\n"
+                        "try --mirror, or fetch the file by hand and name it with --from",
+                        download.url, size));
+      }
       if (transfer.received() > 0) attempt = 0;
-      if (attempt >= patience_.attempts) {
+      if (is_lasting(result) || attempt >= patience_.attempts) {
         const std::string cause = status >= 400 ? fmt::format("HTTP {}", status) : transfer.cause(result);
-        throw Error(fmt::format("cannot fetch {}: {}\nrun the same command again to go on, or try --mirror",
-                                download.url, cause));
+        throw Error(fmt::format("cannot fetch {}: {}\n{}try --mirror", download.url, cause,
+                                is_lasting(result) ? "" : "run the same command again, or "));
       }
       if (attempt == 0) pause = patience_.first_pause;
       wait(pause, download, observer);
@@ -363,20 +355,23 @@ class CurlDownloader : public Downloader {
 
   /// Waits in steps, so that the observer can stop it.
   static void wait(double seconds, const Download& download, const PrepareObserver& observer) {
-    constexpr double kStep = 0.1;
-    for (; seconds > 0; seconds -= kStep) {
+    constexpr double kMostAtOnce = 0.1;
+    const auto steps = static_cast<int>(std::ceil(seconds / kMostAtOnce));
+    for (int step = 0; step < steps; ++step) {
       observer.at("waiting for " + download.target.filename().string(), 0, download.bytes);
-      std::this_thread::sleep_for(std::chrono::duration<double>(std::min(seconds, kStep)));
+      std::this_thread::sleep_for(std::chrono::duration<double>(seconds / steps));
     }
   }
 
   Patience patience_;
+  ProblemOfFile problem_of_;
   CURL* curl_ = nullptr;
 };
 
 }  // namespace
 }  // namespace xlm
 
-extern "C" __attribute__((visibility("default"))) xlm::Downloader* xlm_make_downloader(const xlm::Patience& patience) {
-  return new xlm::CurlDownloader(patience);
+extern "C" __attribute__((visibility("default"))) xlm::Downloader* xlm_make_downloader(const xlm::Patience& patience,
+                                                                                       xlm::ProblemOfFile problem_of) {
+  return new xlm::CurlDownloader(patience, problem_of);
 }

@@ -193,6 +193,22 @@ TEST(Text, QuotesWordsForTheShell) {
   EXPECT_EQ(shell_word(""), "''");
 }
 
+TEST(Text, AddressesAreShownWithoutUsersAndPasswords) {
+  for (const auto& [text, shown] : std::vector<std::pair<std::string, std::string>>{
+           {"http://bob:S3CRET@host/x", "http://host/x"},
+           {"a https://bob@host:8/x b ftp://x:y@z", "a https://host:8/x b ftp://z"},
+           {"--miror=HTTP://u:p@q@host", "--miror=HTTP://host"},
+           {"https://host/~me@x?y@z#a@b", "https://host/~me@x?y@z#a@b"},
+           {"'http://u:p@host'", "'http://host'"},
+           {"http://u:p@", "http://"},
+           {"http:// u@h", "http:// u@h"},
+           {"a@b: //c@d", "a@b: //c@d"},
+           {"://", "://"},
+           {"", ""}}) {
+    EXPECT_EQ(without_logins(text), shown);
+  }
+}
+
 TEST(Text, PrintableShowsWhatATerminalWouldObey) {
   EXPECT_EQ(printable("a\tb\nä – λ"), "a\tb\nä – λ");
   EXPECT_EQ(printable("\x1b]0;title\x07\r\x7f"), "\\x1b]0;title\\x07\\x0d\\x7f");

@@ -101,6 +101,53 @@ TEST_F(PrepareData, FetchesTheEncodingThatIsNotNamedOfRealTexts) {
   EXPECT_THAT(run("text --unit bpe --from a.txt --out f").err, HasSubstr("fetch them with --download"));
 }
 
+TEST_F(PrepareData, TheAdviceToFetchAFileAgainDoesIt) {
+  const std::string half = "PK\x03\x04 is the beginning of a zip file alone";
+  const HttpServer server([&](const HttpServer::Request&) { return HttpServer::Answer{.body = half}; });
+  const std::string command = "text8 --download --out d --mirror " + server.url();
+  const std::string complaint = run(command).err;
+  const std::string advice = "fetch the file again: ";
+  ASSERT_THAT(complaint, HasSubstr(advice + "rm raw/text8/text8.zip, then the same command\n"));
+  EXPECT_EQ(run(command).err, complaint);
+  EXPECT_EQ(server.requests().size(), 1U) << "the file is there";
+  const std::size_t place = complaint.find(advice) + advice.size();
+  ASSERT_EQ(shell(folder_.path(), complaint.substr(place, complaint.find(',', place) - place)).code, 0);
+  run(command);
+  EXPECT_EQ(server.requests().size(), 2U);
+  file("half.zip", half);
+  EXPECT_THAT(run("text8 --from half.zip --out d").err, testing::EndsWith("fetch the file again\n"));
+}
+
+TEST_F(PrepareData, AbsurdValuesAreNamedInFewWords) {
+  file("a.txt", "some text");
+  for (const auto& [arguments, complaint] : std::vector<std::pair<std::string, std::string>>{
+           {"text --from a.txt --out d --max-unpacked 0", "--max-unpacked: Value 0 is not more than 0\n"},
+           {"text --from a.txt --out d --threads 1025", "--threads: Value 1025 is not in the range from 1 to 1024\n"},
+           {"text8 --download --from a.txt --out d", "--from a.txt is a file; with --download it names the folder"},
+           {"text --from a.txt --out d --train-unigram -1", "Value -1 is not in the range from 1 to 1073741824\n"}}) {
+    const ProgramResult outcome = run(arguments);
+    EXPECT_EQ(outcome.code, kUsage) << arguments;
+    EXPECT_THAT(outcome.err, HasSubstr(complaint)) << arguments;
+  }
+  const std::string word(40'000, 'x');
+  const std::string long_error = run(fmt::format("text --from a.txt --out d --name {}é{} --strict", word, word)).err;
+  EXPECT_LT(long_error.size(), 3000U);
+  EXPECT_THAT(long_error, HasSubstr("it takes up to 40 of"));
+}
+
+TEST_F(PrepareData, PasswordsOfMirrorsAreNotPrinted) {
+  for (const char* arguments :
+       {"text8 --download --out d --mirror ftp://bob:S3CRET@127.0.0.1",
+        "text8 --out d --mirror http://bob:S3CRET@127.0.0.1",
+        "text8 --download --out d --miror=http://bob:S3CRET@127.0.0.1",
+        "text8 --download --out d http://bob:S3CRET@127.0.0.1", "http://bob:S3CRET@127.0.0.1 --out d",
+        "text8 --out http://bob:S3CRET@127.0.0.1/ --from http://bob:S3CRET@127.0.0.1/"}) {
+    const ProgramResult outcome = run(std::string("-v ") + arguments);
+    EXPECT_NE(outcome.code, kDone) << arguments;
+    EXPECT_THAT(outcome.out + outcome.err, Not(HasSubstr("S3CRET"))) << arguments;
+  }
+}
+
 TEST_F(PrepareData, ExitCodesTellUsageFromData) {
   file("a.txt", "some text");
   file("empty.txt", "");

@@ -12,9 +12,8 @@
 #include "base/error.h"
 #include "base/sha256.h"
 #include "datasets/corpora/addresses.h"
-#include "tests/datasets/input/http_server.h"
+#include "tests/datasets/input/downloads.h"
 #include "tests/datasets/input/https_server.h"
-#include "tests/temporary_folder.h"
 
 namespace xlm {
 namespace {
@@ -22,46 +21,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
-
-using Answer = HttpServer::Answer;
-using Request = HttpServer::Request;
-
-std::string some_bytes(std::size_t count) {
-  std::string bytes;
-  std::uint64_t state = 7;
-  while (bytes.size() < count) {
-    state = state * 6364136223846793005U + 1442695040888963407U;
-    bytes += static_cast<char>(state >> 56U);
-  }
-  return bytes;
-}
-
-class Downloads : public ::testing::Test {
- protected:
-  fs::path path(const std::string& name) const { return folder_.path() / name; }
-  Download file(const HttpServer& server) const { return {.url = server.url("/file"), .target = path("in/file")}; }
-  Download checked(const HttpServer& server) const {
-    Download download = file(server);
-    download.sha256 = sha256(content_);
-    return download;
-  }
-  void fetch(const Download& download, const PrepareObserver& observer = {}) const {
-    make_downloader({.attempts = 3, .first_pause = 0.01, .stalled = 5})->fetch(download, observer);
-  }
-  template <class Failure>
-  void expect_error(const Download& download, const std::string& complaint) const {
-    EXPECT_THAT([&] { fetch(download); }, ThrowsMessage<Failure>(HasSubstr(complaint)));
-    EXPECT_FALSE(fs::exists(download.target));
-  }
-  static std::vector<std::int64_t> begins(const HttpServer& server) {
-    std::vector<std::int64_t> begins;
-    for (const Request& request : server.requests()) begins.push_back(request.begin);
-    return begins;
-  }
-
-  TemporaryFolder folder_;
-  const std::string content_ = some_bytes(300'000);
-};
 
 TEST_F(Downloads, AFileArrivesWhole) {
   const HttpServer server([&](const Request& request) { return HttpServer::part_of(content_, request); });
@@ -288,11 +247,18 @@ class RawFiles : public Downloads {
 };
 
 TEST_F(RawFiles, OfOneFile) {
-  const HttpServer server([](const Request& request) { return Answer{.body = request.path}; });
+  const auto packed = [](const std::string& name) {
+    return (name.ends_with(".zip") ? std::string("PK\x03\x04")
+                                   : std::string("\xFD"
+                                                 "7zXZ\0",
+                                                 6)) +
+           name;
+  };
+  const HttpServer server([&](const Request& request) { return Answer{.body = packed(request.path)}; });
   EXPECT_THAT(fetch_all("text8", "", server), ElementsAre(path("raw/text8.zip")));
-  EXPECT_EQ(read_file(path("raw/text8.zip")), "/dc/text8.zip");
+  EXPECT_EQ(read_file(path("raw/text8.zip")), packed("/dc/text8.zip"));
   EXPECT_THAT(fetch_all("cc-100", "fi", server), ElementsAre(path("raw/fi.txt.xz")));
-  EXPECT_EQ(read_file(path("raw/fi.txt.xz")), "/cc-100/fi.txt.xz");
+  EXPECT_EQ(read_file(path("raw/fi.txt.xz")), packed("/cc-100/fi.txt.xz"));
   EXPECT_THROW(fetch_all("text", "", server), UsageError);
 }
 

@@ -26,6 +26,7 @@ class HttpServer {
     std::string path;
     std::int64_t begin = -1;  // of "Range: bytes=BEGIN-"; -1: the whole file
     std::string if_range;
+    std::string authorization;
   };
   struct Answer {
     int status = 200;
@@ -108,6 +109,7 @@ class HttpServer {
     Request request;
     request.path = text.substr(4, text.find(' ', 4) - 4);
     request.if_range = header(text, "If-Range: ");
+    request.authorization = header(text, "Authorization: ");
     const std::string range = header(text, "Range: bytes=");
     if (!range.empty()) request.begin = std::stoll(range);
     return request;

@@ -1,0 +1,109 @@
+// What has arrived of a file that is fetched.
+#include "datasets/input/download_part.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/text.h"
+
+namespace xlm {
+namespace {
+
+constexpr std::size_t kMostTagBytes = 1000;
+
+fs::path beside(const fs::path& target, std::string_view ending) {
+  return target.parent_path() / fmt::format(".{}.{}", target.filename().string(), ending);
+}
+
+/// A file under this name alone: what a link leads to may be anybody's.
+int open_own(const fs::path& path, int flags) {
+  const int descriptor = ::open(path.c_str(), flags | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, kNewFileMode);
+  if (descriptor < 0 && errno != ELOOP && errno != ENXIO) throw_file_error("create", path, errno);
+  struct stat status {};
+  if (descriptor >= 0 && ::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink <= 1) {
+    return descriptor;
+  }
+  if (descriptor >= 0) ::close(descriptor);
+  throw DataError(fmt::format("{} is a link or no file, and nothing is written through it\nremove it: rm {}",
+                              path.string(), shell_word(path.string())));
+}
+
+}  // namespace
+
+PartFile::PartFile(const fs::path& target) : path_(path_of(target)), tag_file_(beside(target, "tag")) {
+  do {
+    if (descriptor_ >= 0) ::close(descriptor_);
+    descriptor_ = open_own(path_, O_RDWR);
+    if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
+      ::close(descriptor_);
+      throw UsageError(fmt::format("another process is fetching {}\nwait until it has finished", target.string()));
+    }
+  } while (status().st_nlink == 0);  // who held it has just removed it
+}
+
+PartFile::~PartFile() { ::close(descriptor_); }
+
+fs::path PartFile::path_of(const fs::path& target) { return beside(target, "part"); }
+
+std::uint64_t PartFile::size() const { return removed_ ? 0 : static_cast<std::uint64_t>(status().st_size); }
+
+std::string PartFile::tag() const {
+  const int descriptor = ::open(tag_file_.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  if (descriptor < 0) return "";
+  std::string tag(kMostTagBytes, '\0');
+  tag.resize(static_cast<std::size_t>(std::max<ssize_t>(0, ::read(descriptor, tag.data(), tag.size()))));
+  ::close(descriptor);
+  return first_line(tag);
+}
+
+void PartFile::restart(const std::string& tag) {
+  if (::ftruncate(descriptor_, 0) != 0) throw_file_error("write", path_, errno);
+  remove_tag();
+  if (tag.empty() || tag.size() > kMostTagBytes) return;
+  const int descriptor = open_own(tag_file_, O_WRONLY | O_EXCL);
+  const bool written = ::write(descriptor, tag.data(), tag.size()) == static_cast<ssize_t>(tag.size());
+  const int cause = errno;
+  ::close(descriptor);
+  if (!written) throw_file_error("write", tag_file_, cause);
+}
+
+void PartFile::append(const char* bytes, std::size_t count) {
+  if (::lseek(descriptor_, 0, SEEK_END) < 0) throw_file_error("write", path_, errno);
+  while (count > 0) {
+    const ssize_t written = ::write(descriptor_, bytes, count);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) throw_file_error("write", path_, errno);
+    bytes += written;
+    count -= static_cast<std::size_t>(written);
+  }
+}
+
+void PartFile::move_to(const fs::path& target) {
+  if (::fsync(descriptor_) != 0) throw_file_error("write", path_, errno);
+  if (::rename(path_.c_str(), target.c_str()) != 0) throw_file_error("create", target, errno);
+  sync_folder(folder_of(target));
+  remove_tag();
+}
+
+void PartFile::remove() {
+  ::unlink(path_.c_str());
+  remove_tag();
+  removed_ = true;
+}
+
+struct stat PartFile::status() const {
+  struct stat status {};
+  if (::fstat(descriptor_, &status) != 0) throw_file_error("read", path_, errno);
+  return status;
+}
+
+void PartFile::remove_tag() const { ::unlink(tag_file_.c_str()); }
+
+}  // namespace xlm

@@ -1,0 +1,46 @@
+// What has arrived of a file that is fetched. Part of libxlm_download.so.
+#pragma once
+
+#include <sys/stat.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/files.h"
+
+namespace xlm {
+
+/// The bytes that have arrived so far, in ".NAME.part", held by one process at a time. Beside it ".NAME.tag" says which
+/// version of the file they are of, as the server calls it. Neither is read or written through a link: others may write
+/// in the folder too.
+class PartFile {
+ public:
+  /// Throws UsageError when another process holds it, DataError for a link.
+  explicit PartFile(const fs::path& target);
+  PartFile(const PartFile&) = delete;
+  PartFile& operator=(const PartFile&) = delete;
+  ~PartFile();
+
+  static fs::path path_of(const fs::path& target);
+  const fs::path& path() const { return path_; }
+  std::uint64_t size() const;
+  std::string tag() const;
+
+  /// Begins anew, with bytes of the version `tag`; "": nothing is known of it.
+  void restart(const std::string& tag);
+  void append(const char* bytes, std::size_t count);
+  void move_to(const fs::path& target);
+  void remove();
+
+ private:
+  struct stat status() const;
+  void remove_tag() const;
+
+  fs::path path_;
+  fs::path tag_file_;
+  int descriptor_ = -1;
+  bool removed_ = false;
+};
+
+}  // namespace xlm
