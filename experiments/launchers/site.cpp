@@ -95,7 +95,7 @@ fs::path find_site(const fs::path& named) {
   const char* configuration = std::getenv("XDG_CONFIG_HOME");
   const char* home = std::getenv("HOME");
   fs::path folder;
-  if (configuration != nullptr && *configuration != '\0') {
+  if (configuration != nullptr && fs::path(configuration).is_absolute()) {  // the standard: others are ignored
     folder = configuration;
   } else if (home != nullptr && *home != '\0') {
     folder = fs::path(home) / ".config";

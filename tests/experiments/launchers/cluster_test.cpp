@@ -113,6 +113,27 @@ TEST(Site, IsFoundWhereItIsSaidToBe) {
   ::unsetenv("XDG_CONFIG_HOME");
 }
 
+TEST(Site, ARelativeFolderOfConfigurationIsIgnored) {  // as the XDG Base Directory Specification says
+  const TemporaryFolder folder;
+  const fs::path before = fs::current_path();
+  const char* const set_home = std::getenv("HOME");
+  const std::string home = set_home == nullptr ? "" : set_home;
+  ::unsetenv("XLM_SITE");
+  ::setenv("HOME", (folder.path() / "home").c_str(), 1);
+  for (const char* place : {"here/xlm", "xlm", "home/.config/xlm"}) {
+    create_folders(folder.path() / place);
+    write_file(folder.path() / place / "site.yaml", "partition: gpu\n");
+  }
+  fs::current_path(folder.path());
+  for (const char* relative : {"here", "./here", ".", "../", ""}) {
+    ::setenv("XDG_CONFIG_HOME", relative, 1);
+    EXPECT_EQ(find_site(""), folder.path() / "home/.config/xlm/site.yaml") << relative;
+  }
+  fs::current_path(before);
+  ::unsetenv("XDG_CONFIG_HOME");
+  set_home == nullptr ? ::unsetenv("HOME") : ::setenv("HOME", home.c_str(), 1);
+}
+
 TEST(Site, IsReadStrictly) {
   const TemporaryFolder folder;
   const fs::path file = folder.path() / "site.yaml";
