@@ -22,39 +22,58 @@ constexpr std::array<std::string_view, 7> kPlotlySymbols{"circle",  "square",   
 constexpr std::size_t kMostCellTexts = 240;
 constexpr double kApart = 0.012;               // of an axis, between error bars that would stand on each other
 constexpr std::size_t kMostMarkedPoints = 25;  // of a line; a longer one is drawn without marks
+constexpr double kAsOneValue = 1e-9;           // of a value: what differs by less differs by rounding alone
+constexpr double kMostTicksOfAxis = 20;        // of a linear axis, which has four to eight
+constexpr int kMostDecades = 12;               // of a logarithmic axis, each with a tick
 
 using Scale = FigureDescription::Scale;
 
+bool is_one_value(const Range& range) {
+  return !(range.high - range.low > kAsOneValue * std::max(std::abs(range.low), std::abs(range.high)));
+}
+
 /// Room around the data, so that no point sits on the frame. What is never negative does not reach below zero.
 Range padded(Range range, bool log) {
+  constexpr double kMost = std::numeric_limits<double>::max() / 4;  // ends whose distance is a number too
+  range = {std::clamp(range.low, -kMost, kMost), std::clamp(range.high, -kMost, kMost)};
   if (log && range.low > 0) {
-    const double margin = std::max(0.05 * std::log(range.high / range.low), 0.1);
-    return {range.low * std::exp(-margin), range.high * std::exp(margin)};
+    constexpr double kLeast = std::numeric_limits<double>::min();
+    range = {std::max(range.low, kLeast), std::max(range.high, kLeast)};
+    const double margin = std::max(0.05 * (std::log(range.high) - std::log(range.low)), 0.1);
+    return {std::max(range.low * std::exp(-margin), kLeast), std::min(range.high * std::exp(margin), kMost)};
   }
-  const double size = range.high > range.low ? range.high - range.low : std::max(std::abs(range.high), 1.0);
+  const double size = is_one_value(range) ? std::max(std::abs(range.high), 1.0) : range.high - range.low;
   const double low = range.low - 0.06 * size;
   return {range.low >= 0 ? std::max(low, 0.0) : low, range.high + 0.06 * size};
 }
 
+/// 1, 2 and 5 of every decade of a range above zero; of many decades 1 alone, or that of some.
+std::vector<double> round_numbers_of_decades(const Range& range) {
+  const auto first = static_cast<int>(std::floor(std::log10(range.low)));
+  const auto last = static_cast<int>(std::floor(std::log10(range.high)));
+  const bool few = std::log10(range.high) - std::log10(range.low) < 3;
+  std::vector<double> numbers;
+  for (int decade = first; decade <= last; decade += 1 + (last - first) / kMostDecades) {
+    for (const double factor : {1.0, 2.0, 5.0}) {
+      const double number = std::pow(10.0, decade) * factor;
+      if (number >= range.low && number <= range.high && (factor == 1 || few)) numbers.push_back(number);
+    }
+  }
+  return numbers;
+}
+
 /// Four to eight round numbers in a range; on a logarithmic axis 1, 2 and 5 of every decade, or the decades alone.
 std::vector<double> round_numbers(const Range& range, bool log) {
-  std::vector<double> numbers;
-  if (log && range.low > 0 && range.high / range.low >= 5) {
-    const double decades = std::log10(range.high / range.low);
-    for (double decade = std::pow(10.0, std::floor(std::log10(range.low))); decade <= range.high; decade *= 10) {
-      for (const double factor : {1.0, 2.0, 5.0}) {
-        const double number = decade * factor;
-        if (number >= range.low && number <= range.high && (factor == 1 || decades < 3)) numbers.push_back(number);
-      }
-    }
-    return numbers;
-  }
+  if (log && range.low > 0 && range.high / range.low >= 5) return round_numbers_of_decades(range);
   const double rough = (range.high - range.low) / 6;
   const double power = std::pow(10.0, std::floor(std::log10(rough)));
   const double step = power * (rough / power < 1.5 ? 1 : rough / power < 3.5 ? 2 : rough / power < 7.5 ? 5 : 10);
-  for (double i = std::ceil(range.low / step); i * step <= range.high + step * 1e-9; ++i) {
-    numbers.push_back(i == 0 ? 0 : i * step);
-  }
+  const double first = std::ceil(range.low / step);
+  const double count = std::floor(range.high / step + 1e-9) - first + 1;
+  // Of numbers that are hardly told from each other, steps as small as their spacing cannot be counted.
+  if (is_one_value(range) || !(count <= kMostTicksOfAxis)) return {range.low, range.high};
+  std::vector<double> numbers;
+  for (int i = 0; i < static_cast<int>(count); ++i) numbers.push_back((first + i) * step);
   return numbers;
 }
 
@@ -86,7 +105,10 @@ Axis fitted(const Range& data, Scale scale, const FigureDescription::Limits& lim
   axis.range = padded(data, axis.log);
   axis.range.low = limits.low.value_or(axis.range.low);
   axis.range.high = limits.high.value_or(axis.range.high);
-  if (axis.range.low >= axis.range.high) axis.range = padded(data, axis.log);  // an end beyond all data
+  if (axis.range.low >= axis.range.high) {  // an end beyond all data
+    axis.log = scale == Scale::kLog && data.low > 0;
+    axis.range = padded(data, axis.log);
+  }
   const bool own = given_ticks.empty() || (!axis.log && are_crowded(given_ticks, axis.range));
   axis.ticks = own ? round_numbers(axis.range, axis.log) : given_ticks;
   return axis;
@@ -171,7 +193,7 @@ Axis colour_axis(const Figure& figure) {
   Axis axis;
   axis.range = range_of_cells(figure);
   axis.log = figure.description.y_scale == Scale::kLog && axis.range.low > 0;
-  if (axis.range.low >= axis.range.high) axis.range = padded(axis.range, axis.log);  // one value has no scale
+  if (is_one_value(axis.range)) axis.range = padded(axis.range, axis.log);  // one value has no scale
   axis.ticks = round_numbers(axis.range, axis.log);
   return axis;
 }
@@ -230,6 +252,10 @@ std::vector<std::string> tick_texts(const Axis& axis) {
                     : digits              ? fmt::format("{:.{}f}", tick, *digits)
                                           : fmt::format("{:.6g}", tick));
   }
+  constexpr int kMostDigits = 17;  // with which every number is told from the next
+  for (int more = 7; more <= kMostDigits && std::adjacent_find(texts.begin(), texts.end()) != texts.end(); ++more) {
+    for (std::size_t i = 0; i < texts.size(); ++i) texts[i] = fmt::format("{:.{}g}", axis.ticks[i], more);
+  }
   return texts;
 }
 
@@ -250,7 +276,7 @@ SetApart::SetApart(const Figure& figure) {
   const Axis axis = x_axis(figure);
   log_ = axis.log && figure.x_names.empty();
   step_ = kApart * (!figure.x_names.empty() ? static_cast<double>(figure.x_names.size())
-                    : log_                  ? std::log(axis.range.high / axis.range.low)
+                    : log_                  ? std::log(axis.range.high) - std::log(axis.range.low)
                                             : axis.range.high - axis.range.low);
 }
 

@@ -1,6 +1,14 @@
 // How figures are drawn: axes, gnuplot scripts, and the pictures where gnuplot is installed.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+#include <vector>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <fmt/format.h>
 
 #include "base/error.h"
 #include "results/figures/elements/plot_style.h"
@@ -85,6 +93,73 @@ TEST_F(Figures, TicksThatWouldTouchBecomeRoundNumbers) {
   const std::string script = gnuplot_script(figure("figure: F\nx: model.span\ny: test.bpc\n"), PictureFormat::kSvg);
   EXPECT_THAT(script, Not(HasSubstr("'65' 65")));
   EXPECT_THAT(script, HasSubstr("'100' 100"));
+}
+
+// A tick that is added to until it is beyond the range never gets there if it is larger than its own step by 2^53.
+TEST(Ticks, AreFewWhateverTheRange) {
+  const double least = std::numeric_limits<double>::denorm_min();
+  const double most = std::numeric_limits<double>::max();
+  const double third = 1.0 / 3;
+  for (const auto& [low, high] : std::vector<std::pair<double, double>>{{third, std::nextafter(third, 1)},
+                                                                        {third, third},
+                                                                        {1.7, 1.7 + 1e-15},
+                                                                        {1e16, 1e16 + 2},
+                                                                        {-1e300, 1e300},
+                                                                        {(0.1 + 0.2 + 0.3) / 3, (0.3 + 0.2 + 0.1) / 3},
+                                                                        {-most, most},
+                                                                        {0, least},
+                                                                        {least, 2 * least},
+                                                                        {least, most},
+                                                                        {most / 2, most},
+                                                                        {0, 0},
+                                                                        {-1e-320, 1e-320},
+                                                                        {1, most},
+                                                                        {2, 2 + 1e-9},
+                                                                        {-7, -7 + 1e-14},
+                                                                        {20240001, 20240005}}) {
+    for (const bool log : {false, true}) {
+      Figure figure;
+      figure.description.x_scale = log ? FigureDescription::Scale::kLog : FigureDescription::Scale::kLinear;
+      figure.description.y_scale = figure.description.x_scale;
+      FigureSeries series;
+      for (const double value : {low, high}) series.points.push_back({.x = value, .y = value});
+      figure.series = {series};
+      for (const Axis& axis : {x_axis(figure), y_axis(figure)}) {
+        EXPECT_TRUE(std::isfinite(axis.range.low) && std::isfinite(axis.range.high)) << low << " " << high;
+        EXPECT_LT(axis.range.low, axis.range.high) << low << " " << high;
+        EXPECT_GE(axis.ticks.size(), 1U) << low << " " << high << log;
+        EXPECT_LE(axis.ticks.size(), 20U) << low << " " << high << log;
+        const std::vector<std::string> texts = tick_texts(axis);
+        EXPECT_EQ(std::adjacent_find(texts.begin(), texts.end()), texts.end()) << low << " " << high << " " << texts[0];
+      }
+      figure.grid = {{low, high}};
+      EXPECT_LE(colour_axis(figure).ticks.size(), 20U);
+    }
+  }
+}
+
+TEST(Ticks, OfARangeThatIsToldAreFew) {
+  Figure figure;
+  figure.series = {FigureSeries{.points = {{.x = 1, .y = 1}}}};
+  figure.description.x_range = {1, std::nextafter(1.0, 2.0)};
+  EXPECT_THAT(x_axis(figure).ticks, ElementsAre(1, std::nextafter(1.0, 2.0)));
+  figure.description.x_range = {-1.7e308, 1.7e308};
+  EXPECT_LE(x_axis(figure).ticks.size(), 20U);
+}
+
+// The means over three and five seeds of the same number.
+TEST_F(Figures, PointsThatDifferInTheLastBitAreDrawn) {
+  for (int seed = 10; seed < 18; ++seed) {
+    maker_.make({.id = fmt::format("s{}", seed), .span = seed < 13 ? 1 : 2, .seed = seed, .bpc = 1.4});
+  }
+  store_.sync(maker_.runs());
+  const Figure means = figure("figure: F\nx: model.span\ny: test.bpc\nwhere: {seed: '>=10'}\n");
+  ASSERT_EQ(means.series[0].points.size(), 2U);
+  const double distance = means.series[0].points[0].y - means.series[0].points[1].y;
+  ASSERT_NE(distance, 0);
+  ASSERT_LT(std::abs(distance), 1e-15);
+  EXPECT_LE(y_axis(means).ticks.size(), 20U);
+  EXPECT_LE(plotly_figure(means)["layout"]["yaxis"]["tickvals"].size(), 20U);
 }
 
 TEST_F(Figures, TextOnXBecomesPlaces) {
