@@ -255,7 +255,11 @@ Yaml* Yaml::find(std::string_view key) { return const_cast<Yaml*>(std::as_const(
 
 void Yaml::set(std::string_view dotted_path, Yaml value) {
   Yaml* node = this;
-  for (const std::string& step : split(dotted_path, '.')) {
+  const std::vector<std::string> steps = split(dotted_path, '.');
+  if (steps.size() > static_cast<std::size_t>(kMaximumDepth)) {
+    throw UsageError(fmt::format("a key of {} parts: more than {} levels deep", steps.size(), kMaximumDepth));
+  }
+  for (const std::string& step : steps) {
     if (node->is_null()) node->kind = Kind::kMap;
     if (!node->is_map()) {
       throw UsageError(fmt::format("{}: '{}' cannot be set: what stands above it at {} is not a map", value.where(),

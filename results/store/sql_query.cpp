@@ -3,7 +3,8 @@
 
 #include <sqlite3.h>
 
-#include <algorithm>
+#include <map>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -51,14 +52,20 @@ void check_single(SQLite::Database& database, const std::string& sql) {
 }
 
 /// Of columns with one name the second gets "_2", as each is a key of the rows in JSON.
-void add_column(const std::string& name, std::vector<std::string>& columns) {
-  const auto is_taken = [&](const std::string& one) {
-    return std::find(columns.begin(), columns.end(), one) != columns.end();
-  };
-  std::string own = name;
-  for (int i = 2; is_taken(own); ++i) own = fmt::format("{}_{}", name, i);
-  columns.push_back(std::move(own));
-}
+class ColumnNames {
+ public:
+  std::string own(const std::string& name) {
+    int& count = counts_[name];  // each is looked at once, however many have the name
+    std::string own = count == 0 ? name : fmt::format("{}_{}", name, count + 1);
+    while (!taken_.insert(own).second) own = fmt::format("{}_{}", name, ++count + 1);
+    ++count;
+    return own;
+  }
+
+ private:
+  std::map<std::string, int> counts_;
+  std::set<std::string> taken_;
+};
 
 }  // namespace
 
@@ -77,7 +84,8 @@ SqlResult run_sql(Store& store, const std::string& sql) {
       check_single(database, sql);
       SQLite::Statement query(database, sql);
       SqlResult result;
-      for (int i = 0; i < query.getColumnCount(); ++i) add_column(query.getColumnName(i), result.columns);
+      ColumnNames names;
+      for (int i = 0; i < query.getColumnCount(); ++i) result.columns.push_back(names.own(query.getColumnName(i)));
       while (query.executeStep()) {
         std::vector<Json>& row = result.rows.emplace_back();
         for (int i = 0; i < query.getColumnCount(); ++i) row.push_back(json_of(query.getColumn(i)));

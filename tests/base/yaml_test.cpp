@@ -83,6 +83,28 @@ TEST(Yaml, OverridesSetDottedPaths) {
   EXPECT_THROW(apply_override(tree, "optimizer.lr.x=1"), UsageError);
 }
 
+// A tree is walked, copied and destroyed by functions that call themselves.
+TEST(Yaml, NoTextAndNoPathMakesATreeWithoutEnd) {
+  const auto repeated = [](const std::string& text, int times) {
+    std::string all;
+    for (int i = 0; i < times; ++i) all += text;
+    return all;
+  };
+  for (const int times : {200, 60'000, 400'000}) {
+    Yaml tree = parse_yaml("a: {b: 1}\n", "file");
+    EXPECT_THROW(apply_override(tree, repeated("a.", times) + "a=1"), UsageError) << times;
+    EXPECT_THROW(apply_override(tree, "x." + repeated("y.", times) + "z=1"), UsageError) << times;
+    EXPECT_EQ(to_json(tree).dump(), R"({"a":{"b":1}})");
+    for (const char* nested : {"[", "{", "{a: ", "- ", "? ", "-\n", "a:\n ", "&a ", "!!map {"}) {
+      EXPECT_THROW(parse_yaml(repeated(nested, times), "file"), UsageError) << nested << times;
+    }
+  }
+  EXPECT_NO_THROW({
+    Yaml tree = make_map("file");
+    apply_override(tree, repeated("a.", 50) + "a=1");
+  });
+}
+
 TEST(Yaml, ScalarsMeanWhatYaml12Says) {
   const Yaml tree = parse_yaml("[1, -2, 1.5, 1e-3, true, null, ~, '1', \"true\", !!str 1, word, 0x10]\n", "file");
   EXPECT_EQ(to_json(tree).dump(), R"([1,-2,1.5,0.001,true,null,null,"1","true","1","word",16])");

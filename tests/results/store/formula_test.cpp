@@ -1,6 +1,10 @@
 // Formulas over columns: their values, which columns they name, and what is wrong with them.
 #include "results/store/formula.h"
 
+#include <string>
+#include <utility>
+#include <vector>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -83,6 +87,41 @@ TEST_F(FormulaColumns, AskForTheEvaluationsThatTheyName) {
   EXPECT_EQ(runs.select({}).size(), 2U);
   EXPECT_EQ(runs.select({}, {"=at.model.span * 2"}).size(), 2U) << "nothing was measured at another span";
   EXPECT_EQ(runs.select({}, {"at.data.name"}).size(), 3U);
+}
+
+// Whatever is repeated a hundred thousand times is refused or computed, and ends.
+TEST(Formulas, LongOnesEnd) {
+  const auto repeated = [](const std::string& text, int times) {
+    std::string all;
+    for (int i = 0; i < times; ++i) all += text;
+    return all;
+  };
+  for (const int times : {1000, 100'000}) {
+    for (const auto& [begin, end] : std::vector<std::pair<std::string, std::string>>{{"(", ")"},
+                                                                                     {"(", ""},
+                                                                                     {"", ")"},
+                                                                                     {"-", ""},
+                                                                                     {"sin(", ")"},
+                                                                                     {"a+", ""},
+                                                                                     {"a^", ""},
+                                                                                     {"a?1:", ""},
+                                                                                     {"a&&", ""},
+                                                                                     {"{a}+", ""},
+                                                                                     {"{", ""},
+                                                                                     {"{", "}"},
+                                                                                     {"a,", ""},
+                                                                                     {"sum(a,", ")"},
+                                                                                     {"1", ""},
+                                                                                     {".", ""},
+                                                                                     {"a==", ""}}) {
+      const std::string formula = "=" + repeated(begin, times) + "a" + repeated(end, times);
+      try {
+        EXPECT_FALSE(Formula(formula).columns().empty()) << begin << times;
+      } catch (const UsageError&) {
+        SUCCEED();
+      }
+    }
+  }
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 // Columns of the store by name, and conditions.
 #include "results/store/run_table.h"
 
+#include <set>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -256,6 +258,22 @@ TEST_F(Columns, SqlReadsOnly) {
   for (const char* wrong : {"DELETE FROM runs", "DROP TABLE runs", "SELECT nothing FROM runs", "SELECT 1; SELECT 2", "",
                             " ", "SELEKT", "INSERT INTO experiments VALUES ('a', 'b')"}) {
     EXPECT_THROW(run_sql(store, wrong), UsageError) << wrong;
+  }
+}
+
+TEST_F(Columns, OfOneNameInSqlAreToldApartHoweverMany) {
+  Store store = Store::in_memory();
+  EXPECT_THAT(run_sql(store, "SELECT 1 AS a, 2 AS a_2, 3 AS a, 4 AS a, 5 AS b").columns,
+              ElementsAre("a", "a_2", "a_3", "a_4", "b"));
+  std::string sql = "SELECT 0 AS a";
+  for (int i = 1; i < 2000; ++i) sql += ", 0 AS a";  // as many as SQLite has
+  const std::vector<std::string> columns = run_sql(store, sql).columns;
+  EXPECT_EQ(std::set<std::string>(columns.begin(), columns.end()).size(), 2000U);
+  EXPECT_EQ(columns.back(), "a_2000");
+  for (const char* repeated : {"(", "-", "not ", ";", "1 union all select ", "(select "}) {
+    sql = "SELECT ";
+    for (int i = 0; i < 50'000; ++i) sql += repeated;
+    EXPECT_THROW(run_sql(store, sql + "1"), UsageError) << repeated;
   }
 }
 
