@@ -35,9 +35,8 @@ std::vector<std::int64_t> tokens_in(const fs::path& folder) {
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
     const std::string name = entry->path().filename().string();
     std::int64_t token = 0;
-    if (name.rfind(kPrefix, 0) == 0 && parse_integer(name.substr(kPrefix.size()), token) && token > 0) {
-      tokens.push_back(token);
-    }
+    if (name.rfind(kPrefix, 0) != 0 || !parse_integer(name.substr(kPrefix.size()), token)) continue;
+    if (token > 0 && token <= kHighestToken) tokens.push_back(token);
   }
   if (error) throw_file_error("read the folder", folder, error.value());
   return tokens;

@@ -38,6 +38,8 @@ std::optional<Json> record_on(std::string_view line, JsonParser& parser) {
   if (!record || !record->is_object()) return std::nullopt;
   const auto type = record->find("type");
   if (type == record->end() || !type->is_string()) return std::nullopt;
+  const auto token = record->find("token");
+  if (token != record->end() && token->is_number() && *token > kHighestToken) return std::nullopt;
   if (checked) record->erase("crc");
   return record;
 }

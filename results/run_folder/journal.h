@@ -49,6 +49,9 @@ class Journal {
   std::int64_t token_;
 };
 
+/// No worker is given so high a fencing token; a higher one would shut out all that come after.
+inline constexpr std::int64_t kHighestToken = 1'000'000'000'000;
+
 /// What a journal holds.
 struct JournalContent {
   std::vector<Json> records;   // all whole ones

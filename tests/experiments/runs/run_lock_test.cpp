@@ -95,6 +95,18 @@ TEST(RunLock, TokensGoOnAboveTheJournalsWhereLockFilesAreLost) {
   EXPECT_EQ(RunLock(folder.path()).token(), 9) << "the files are there again";
 }
 
+TEST(RunLock, ATokenThatNoWorkerIsGivenIsNone) {
+  for (const char* token :
+       {"9223372036854775807", "9223372036854775806", "1000000000001", "0", "-1", "99999999999999999999"}) {
+    const TemporaryFolder folder;
+    write_file(folder.path() / (std::string("lock.") + token), "");
+    EXPECT_FALSE(read_lock(folder.path()).held) << token;
+    Journal(folder.path() / "journal.jsonl").append("state", {{"state", "running"}, {"token", kHighestToken + 1}});
+    EXPECT_EQ(RunLock(folder.path()).token(), 1) << token;
+    EXPECT_EQ(RunLock(folder.path()).token(), 2) << token;
+  }
+}
+
 TEST(RunLock, ATimeFarAheadIsNoHeartbeat) {
   const TemporaryFolder folder;
   write_lock(folder.path(), 3, process_elsewhere());
