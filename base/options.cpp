@@ -23,6 +23,12 @@ std::string range_text(const OptionInfo& info) {
   return has_max ? high : "";
 }
 
+bool is_in_range(const OptionInfo& info, double value) {
+  const bool low = info.open_min ? value > info.min : value >= info.min;
+  const bool high = info.open_max ? value < info.max : value <= info.max;
+  return low && high;
+}
+
 std::string shown(const Yaml& node) {
   switch (node.kind) {
     case Yaml::Kind::kNull:
@@ -76,9 +82,7 @@ const Yaml* OptionReader::look_up(const OptionInfo& info) {
 }
 
 void OptionReader::check_range(const OptionInfo& info, const Yaml& node, double value) const {
-  const bool low = info.open_min ? value > info.min : value >= info.min;
-  const bool high = info.open_max ? value < info.max : value <= info.max;
-  if (low && high) return;
+  if (is_in_range(info, value)) return;
   throw UsageError(
       fmt::format("{}: {} is {}, it must be {}", node.where(), path(info.name), node.scalar, range_text(info)));
 }
@@ -179,25 +183,30 @@ void OptionReader::check_unknown(const Level& level) const {
 
 void OptionReader::finish() { check_unknown(levels_.back()); }
 
-void OptionLister::add(const OptionInfo& info, Json value, std::string range, bool is_first) {
+void OptionLister::add(const OptionInfo& info, Json value, std::string range, bool in_range, bool is_first_choice) {
   std::string key;
   for (const std::string& group : groups_) key += group + ".";
   key += info.name;
-  entries_.push_back({std::move(key), std::string(info.help), std::move(range), std::move(value), info.affects_result,
-                      info.later, is_first, info.of_weights, info.content});
+  const bool as_before = info.later && (is_first_choice || value == 0 || value == false);
+  entries_.push_back({std::move(key), std::string(info.help), std::move(range), std::move(value), in_range,
+                      info.affects_result, info.later, as_before, info.of_weights, info.content});
 }
 
-void OptionLister::field(const OptionInfo& info, bool& value) { add(info, value, "", !value); }
+void OptionLister::field(const OptionInfo& info, bool& value) { add(info, value, ""); }
 void OptionLister::field(const OptionInfo& info, std::int64_t& value) {
-  add(info, value, range_text(info), value == 0);
+  add(info, value, range_text(info), is_in_range(info, static_cast<double>(value)));
 }
-void OptionLister::field(const OptionInfo& info, double& value) { add(info, value, range_text(info), value == 0); }
-void OptionLister::field(const OptionInfo& info, std::string& value) { add(info, value, "", value.empty()); }
+void OptionLister::field(const OptionInfo& info, double& value) {
+  add(info, value, range_text(info), is_in_range(info, value));
+}
+void OptionLister::field(const OptionInfo& info, std::string& value) { add(info, value, ""); }
 void OptionLister::field(const OptionInfo& info, std::vector<std::int64_t>& value) {
-  add(info, value.size() == 1 ? Json(value.front()) : Json(value), range_text(info), value.empty());
+  const bool in_range = std::all_of(value.begin(), value.end(),
+                                    [&](std::int64_t item) { return is_in_range(info, static_cast<double>(item)); });
+  add(info, value.size() == 1 ? Json(value.front()) : Json(value), range_text(info), in_range);
 }
 void OptionLister::choice(const OptionInfo& info, std::size_t& index, const std::vector<std::string>& names) {
-  add(info, names.at(index), "one of " + join(names, ", "), index == 0);
+  add(info, names.at(index), "one of " + join(names, ", "), true, index == 0);
 }
 
 void OptionLister::begin_group(std::string_view name, std::string_view /*help*/) { groups_.emplace_back(name); }

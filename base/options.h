@@ -27,7 +27,7 @@ struct OptionInfo {
   bool open_min = false;       // min itself is not allowed
   bool open_max = false;       // max itself is not allowed
   bool affects_result = true;  // false: where or how it runs; left out of the run id
-  bool later = false;          // came when runs had ids already: in the run id unless it is 0, or its first choice
+  bool later = false;          // came when runs had ids already: in them only if not 0, false or the first choice
   bool of_weights = true;      // false: may be changed for weights that were made with another value
   OptionContent content = OptionContent::kValue;
 };
@@ -109,9 +109,10 @@ struct OptionEntry {
   std::string help;
   std::string range;  // "≥ 1", "one of a, b", or ""
   Json value;
+  bool in_range = true;  // false: it follows from others, and no configuration may give it
   bool affects_result = true;
   bool later = false;
-  bool is_first = false;  // 0, or the first of its choices
+  bool as_before = false;  // a later one with the value that all earlier runs had
   bool of_weights = true;
   OptionContent content = OptionContent::kValue;
 };
@@ -134,7 +135,7 @@ class OptionLister : public OptionVisitor {
   void end_group() override;
 
  private:
-  void add(const OptionInfo& info, Json value, std::string range, bool is_first);
+  void add(const OptionInfo& info, Json value, std::string range, bool in_range = true, bool is_first_choice = false);
 
   std::vector<std::string> groups_;
   std::vector<OptionEntry> entries_;

@@ -61,6 +61,9 @@ SyncOptions sync_options(const GlobalOptions& global) {
 
 Store open_store(const GlobalOptions& global) {
   const fs::path file = global.store_file();
+  if (fs::exists(global.runs) && !fs::is_directory(global.runs)) {
+    throw DataError(fmt::format("{} is no folder\n--runs DIR says where runs are", global.runs.string()));
+  }
   if (!fs::exists(global.runs)) {
     if (global.runs != GlobalOptions().runs) {
       throw DataError(

@@ -307,13 +307,14 @@ int run_sweep(const SweepCommand& command, const GlobalOptions& global) {
   Yaml tree = configuration_of(file.tree, command.file, command.profile, command.overrides);
   fix_axes(tree, command.overrides);
   check_condition_values(file.tree, tree);
+  const Resources resources = read_resources(tree.find("resources"));  // a slip is one for every launcher
+  read_early_stopping(tree);                                           // likewise, and nothing is written yet
   if (command.check) {
     return report_check(command.file, command.profile, check_sweep(file, command.profile, tree), global);
   }
   const LauncherEntry& launcher = find_launcher(command.launcher);  // complains before anything is written
   const bool queued = launcher.make_queue != nullptr;
   if (command.wait && !queued) throw UsageError("--wait is for launchers that submit: the local one always waits");
-  const Resources resources = read_resources(tree.find("resources"));  // a slip is one for every launcher
   std::vector<SweepRun> runs = plan_sweep(tree, global.runs, command.retry);
   if (command.shuffle) shuffle_runs(runs);
   std::unique_ptr<QueuedSweep> queue;

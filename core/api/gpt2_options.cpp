@@ -69,6 +69,7 @@ void Gpt2Options::visit(OptionVisitor& v) {
   v.field({.name = "overlap",
            .help = "O, tokens of a window that the next one repeats, 0 … T − 1",
            .min = 0,
+           .max = 1e7,
            .of_weights = false},
           overlap);
   v.field({.name = "windows",
@@ -124,6 +125,13 @@ std::optional<OptionProblem> Gpt2Options::problem() const {
                                             ") is outside the model's layers 1 … " + text(whole.layers)}};
   }
   return std::nullopt;
+}
+
+std::optional<OptionProblem> Gpt2Options::problem_with(const TrainOptions& train) const {
+  if (train.block <= kMostBlock) return std::nullopt;
+  return {{"windows", "model.windows (" + std::to_string(windows) + ") of model.window (" + std::to_string(window) +
+                          ") make a training sequence of " + std::to_string(train.block) + " tokens, more than the " +
+                          std::to_string(kMostBlock) + " of train.block"}};
 }
 
 void Gpt2Options::adopt(const Json& config, const std::string& source) {

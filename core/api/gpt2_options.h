@@ -27,7 +27,7 @@ struct RecurrenceOptions {
   void visit(OptionVisitor& v);
 };
 
-struct Gpt2Options : FromPretrained, WithWindows, WithDerivedOptions {
+struct Gpt2Options : FromPretrained, WithWindows, WithDerivedOptions, WithTrainingRules {
   static constexpr std::string_view kType = "gpt2";
   static constexpr TextScheme kScheme = TextScheme::kWindows;
   static constexpr std::string_view kSummary =
@@ -64,6 +64,8 @@ struct Gpt2Options : FromPretrained, WithWindows, WithDerivedOptions {
 
   /// What is wrong with the options together, as {key, message}.
   std::optional<OptionProblem> problem() const;
+  /// What is wrong with a training sequence that follows from them.
+  std::optional<OptionProblem> problem_with(const TrainOptions& train) const;
 
   /// See OptionsOfAModel.
   static std::vector<Gpt2Options> smallest();

@@ -66,6 +66,8 @@ struct OptimizerOptions {
   }
 };
 
+inline constexpr std::int64_t kMostBlock = 10'000'000;  // of train.block, whether it is given or follows
+
 struct TrainOptions {
   std::int64_t steps = 0;
   double epochs = 0;
@@ -106,7 +108,7 @@ struct TrainOptions {
          .help = "tokens that a step reads of each row, the papers' M or T; of a model that reads windows: tokens of a "
                  "training sequence, 0: those of model.windows windows",
          .min = 0,
-         .max = 1e7,
+         .max = double{kMostBlock},
          .of_weights = false},
         block);
     v.field({.name = "micro_batch",

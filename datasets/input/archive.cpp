@@ -152,7 +152,8 @@ std::uint64_t usual_most_unpacked(std::uint64_t packed) {
   return std::clamp(packed, kGigabyte / 1000, kGigabyte) * 1000;
 }
 
-ArchiveReader::ArchiveReader(const fs::path& file, std::int64_t max_unpacked) : source_(file.string()) {
+ArchiveReader::ArchiveReader(const fs::path& file, std::int64_t max_unpacked, std::string how_to_get_more)
+    : source_(file.string()), how_to_get_more_(std::move(how_to_get_more)) {
   auto bottom = std::make_unique<FileStream>(file);
   const FileStream* counter = bottom.get();
   if (counter->size() == 0) throw DataError(fmt::format("{} is empty", source_));
@@ -200,9 +201,9 @@ std::size_t ArchiveReader::read(char* buffer, std::size_t bytes) {
   if (!std::exchange(begun_, true) && !entry_.empty()) refuse_packed({buffer, count}, source_, entry_);
   unpacked_ += count;
   if (packed_ && unpacked_ > limit_) {
-    throw DataError(fmt::format("{}{} unpacks to more than {}\nif you trust the file, raise --max-unpacked", source_,
+    throw DataError(fmt::format("{}{} unpacks to more than {}\nif you trust the file, {}", source_,
                                 entry_.empty() ? "" : fmt::format(": entry {}", entry_),
-                                human_bytes(static_cast<double>(limit_))));
+                                human_bytes(static_cast<double>(limit_)), how_to_get_more_));
   }
   return count;
 }

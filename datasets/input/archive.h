@@ -19,9 +19,10 @@ std::uint64_t usual_most_unpacked(std::uint64_t packed);
 /// promises an archive must keep the promise.
 class ArchiveReader {
  public:
-  /// `max_unpacked` bounds the bytes that an archive may unpack to; 0: usual_most_unpacked. Throws DataError for a
-  /// missing, empty, truncated or corrupt file.
-  explicit ArchiveReader(const fs::path& file, std::int64_t max_unpacked = 0);
+  /// `max_unpacked` bounds the bytes that an archive may unpack to; 0: usual_most_unpacked. `how_to_get_more` is what
+  /// the user can do then. Throws DataError for a missing, empty, truncated or corrupt file.
+  explicit ArchiveReader(const fs::path& file, std::int64_t max_unpacked = 0,
+                         std::string how_to_get_more = "raise --max-unpacked");
   ~ArchiveReader();
 
   /// Moves to the next regular file and returns its name ("" where the input is one file, compressed or not); nothing
@@ -43,6 +44,7 @@ class ArchiveReader {
   class TarEntries;
 
   std::string source_;
+  std::string how_to_get_more_;
   std::unique_ptr<Entries> entries_;
   bool packed_ = false;
   std::uint64_t limit_ = 0;

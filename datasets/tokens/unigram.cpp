@@ -86,6 +86,7 @@ std::string train(const NextLine& next_line, std::int64_t pieces) {
   }
   const std::size_t bracket = full.rfind("] ");
   const std::string why = bracket == std::string::npos ? full : full.substr(bracket + 2);
+  if (trim(why).empty()) return "SentencePiece gives no reason";
   return why.substr(0, why.find(" Increase vocab_size"));  // its options are not ours
 }
 

@@ -50,7 +50,7 @@ void check(const fs::path& archive, const std::string& sums, const std::map<std:
 }  // namespace
 
 void unpack(const fs::path& archive, const fs::path& folder) {
-  ArchiveReader reader(archive);
+  ArchiveReader reader(archive, 0, "unpack it with tar, and merge the folder");
   std::map<std::string, std::string> hashes;
   std::string sums;
   while (const std::optional<std::string> entry = reader.next()) {

@@ -103,9 +103,13 @@ void check_required(const Yaml& tree, const RunOptions& options) {
   }
 }
 
-/// Values that are each in range but do not go together.
+/// Values that are each in range but do not go together. Those of the model come first: others follow from them.
 void check_together(const Yaml& tree, const RunOptions& options) {
   const TrainOptions& train = options.train;
+  std::optional<OptionProblem> problem = options.model.problem();
+  if (!problem) problem = options.model.problem_with(train);
+  if (problem) fail_at(tree, "model." + problem->first, problem->second);
+  if (train.block < 1) fail_at(tree, "train.block", "train.block is 0, it must be at least 1");
   if (train.processes > train.batch) {
     fail_at(tree, "train.processes",
             fmt::format("train.processes ({}) share the rows of train.batch ({}), and each needs one", train.processes,
@@ -122,7 +126,6 @@ void check_together(const Yaml& tree, const RunOptions& options) {
             fmt::format("optimizer.warmup_steps ({}) must be less than train.steps ({}) with the cosine schedule",
                         optimizer.warmup_steps, train.steps));
   }
-  if (train.block < 1) fail_at(tree, "train.block", "train.block is 0, it must be at least 1");
   if (!is_device(options.device)) {
     fail_at(tree, "device", fmt::format("device is '{}', it must be cpu, cuda, cuda:N or auto", options.device));
   }
@@ -131,15 +134,26 @@ void check_together(const Yaml& tree, const RunOptions& options) {
             fmt::format("eval.stride ({}) must not be more than eval.context ({}), which holds it", options.eval.stride,
                         options.eval.context));
   }
-  std::optional<OptionProblem> problem = options.model.problem();
-  if (!problem) problem = options.model.problem_with(train);
-  if (problem) fail_at(tree, "model." + problem->first, problem->second);
+  for (const OptionEntry& entry : option_entries(options)) {
+    if (entry.in_range) continue;
+    fail_at(
+        tree, entry.key,
+        fmt::format("{} is {}, as other values say, and it must be {}", entry.key, entry.value.dump(), entry.range));
+  }
 }
 
 Yaml tree_of(const std::vector<OptionEntry>& entries, const std::string& source) {
   Yaml tree = make_map(source);
   for (const OptionEntry& entry : entries) tree.set(entry.key, yaml_from_json(entry.value, source));
   return tree;
+}
+
+/// Complaints about a value name the assignment that gave it.
+void name_source(Yaml& node, const std::shared_ptr<const std::string>& source) {
+  node.source = source;
+  node.line = 0;
+  for (Yaml& item : node.items) name_source(item, source);
+  for (auto& [key, value] : node.entries) name_source(value, source);
 }
 
 /// A key of sweep.grid holds dots itself, so that `sweep.grid.model.span=[64, 128]` cannot be a path of single steps.
@@ -152,6 +166,7 @@ void apply_one(Yaml& tree, const std::string& assignment) {
   Yaml replaced = make_map(fmt::format("'{}'", assignment));
   apply_override(replaced, "value" + inner.substr(key.size()));
   Yaml value = replaced.take("value");
+  name_source(value, std::make_shared<const std::string>(fmt::format("'{}'", assignment)));
   Yaml& present = *tree.find("sweep")->find("grid");
   if (Yaml* axis = present.find(key)) {
     *axis = std::move(value);

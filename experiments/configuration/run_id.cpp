@@ -104,7 +104,7 @@ std::string run_identity(const RunOptions& options, const RunInputs& inputs) {
   parts["data.fingerprint"] = inputs.data.fingerprint;
   parts["train.micro_batch"] = "0";  // ids are older than the knowledge that it changes nothing
   for (const OptionEntry& entry : option_entries(options)) {
-    const bool counts = entry.affects_result && !(entry.later && entry.is_first);
+    const bool counts = entry.affects_result && !entry.as_before;
     if (counts && entry.content == OptionContent::kValue) parts[entry.key] = entry.value.dump();
   }
   std::string identity;

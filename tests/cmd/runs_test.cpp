@@ -27,6 +27,10 @@ TEST_F(ResultsCommands, WithoutRunsSayWhatToDo) {
   EXPECT_EQ(xlm("runs sync").code, 3);
   EXPECT_EQ(xlm("runs sql 'SELECT * FROM runs'").code, 0);
   EXPECT_EQ(xlm("runs ls --runs nowhere").code, 3);
+  for (const char* file : {"/dev/null", "a.txt"}) {
+    write_file(temporary_.path() / "a.txt", "no folder");
+    EXPECT_THAT(xlm(fmt::format("runs ls --runs {}", file)).err, HasSubstr(fmt::format("{} is no folder", file)));
+  }
   EXPECT_FALSE(fs::exists(temporary_.path() / "runs")) << "looking makes nothing";
 }
 

@@ -2,6 +2,7 @@
 #include <regex>
 #include <sstream>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "base/error.h"
@@ -186,6 +187,19 @@ TEST_F(SweepCheckCommand, TakesARecipeThroughAPipe) {
   const ProgramResult result = shell(folder_.path(), "cat r.yaml | '" XLM_BINARY "' sweep /dev/stdin --check");
   EXPECT_EQ(result.code, kDone) << result.err;
   EXPECT_THAT(result.out, HasSubstr("/dev/stdin: 2 runs"));
+}
+
+TEST_F(SweepCheckCommand, WhatASweepWouldRefuseIsRefusedBeforeAnythingIsWritten) {
+  write(kSmallRecipe);
+  make_data(folder_.path() / "data");
+  for (const char* slip : {"sweep.early_stopping=5", "sweep.early_stopping={keep: 1}", "resources.time=soon",
+                           "resources.memory=5", "sweep.grid.model.span=[0]"}) {
+    const ProgramResult checked = xlm(fmt::format("sweep r.yaml --check '{}'", slip));
+    EXPECT_EQ(checked.code, kUsage) << slip;
+    EXPECT_THAT(checked.err, HasSubstr(fmt::format("'{}'", slip))) << slip;
+    EXPECT_EQ(xlm(fmt::format("sweep r.yaml '{}'", slip)).err, checked.err) << slip;
+  }
+  EXPECT_FALSE(fs::exists(folder_.path() / "runs"));
 }
 
 TEST_F(SweepCheckCommand, APreparedFolderSaysWhatItHolds) {

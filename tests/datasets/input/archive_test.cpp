@@ -283,6 +283,19 @@ TEST_F(Archives, AnUnpackedGigabyteOfASmallFileIsTheMostWithoutAWord) {
   EXPECT_THAT([&] { unpacked(9); }, ThrowsMessage<DataError>(HasSubstr("unpacks to more than 1.00 GB")));
 }
 
+TEST_F(Archives, WhoHasNoOptionForMoreSaysWhatElseToDo) {
+  make_archive(path("x.gz"), "raw", "gzip", {{"x", std::string(5000, 'x')}});
+  const auto read = [&](ArchiveReader reader) {
+    reader.next();
+    std::string buffer(10'000, '\0');
+    while (reader.read(buffer.data(), buffer.size()) > 0) continue;
+  };
+  EXPECT_THAT([&] { read(ArchiveReader(path("x.gz"), 1000)); },
+              ThrowsMessage<DataError>(HasSubstr("if you trust the file, raise --max-unpacked")));
+  EXPECT_THAT([&] { read(ArchiveReader(path("x.gz"), 1000, "unpack it with tar")); },
+              ThrowsMessage<DataError>(HasSubstr("if you trust the file, unpack it with tar")));
+}
+
 TEST_F(Archives, ProgressReachesTheSizeOfTheFile) {
   make_archive(path("x.gz"), "raw", "gzip", {{"x", sample_text(100'000)}});
   ArchiveReader reader(path("x.gz"));

@@ -1,5 +1,6 @@
 #include "experiments/configuration/configuration.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "base/error.h"
@@ -91,6 +92,30 @@ TEST(Configuration, RefusesValuesThatDoNotGoTogether) {
               AllOf(HasSubstr("run.yaml:5"), HasSubstr("multiple of model.heads")));
 }
 
+// What the file does not say itself must not be blamed, and no worker may be the first to see it.
+TEST(Configuration, WhatFollowsFromOtherValuesIsCheckedAndTheirsIsTheBlame) {
+  const auto gpt2 = [](const std::string& values) {
+    return complaint("data: {path: d}\ntrain: {steps: 1}\nmodel:\n  type: gpt2\n" + values);
+  };
+  EXPECT_THAT(gpt2("  window: 16\n  windows: 1000000\n"),
+              AllOf(HasSubstr("run.yaml:6: model.windows (1000000)"), HasSubstr("16000000 tokens")));
+  EXPECT_THAT(gpt2("  windows: 40000\n"), HasSubstr("run.yaml:5: model.windows (40000) of model.window (300)"));
+  EXPECT_THAT(gpt2("  window: 16\n  overlap: 1000000\n"), HasSubstr("run.yaml:6: model.overlap (1000000)"));
+  EXPECT_THAT(gpt2("  window: 16\n  overlap: 16\n  windows: 1\n"), HasSubstr("run.yaml:6: model.overlap (16)"));
+  for (const char* huge : {"1000000000000", "9000000000000000000", "9223372036854775807"}) {
+    EXPECT_THAT(gpt2(fmt::format("  overlap: {}\n", huge)), HasSubstr("run.yaml:5: model.overlap is ")) << huge;
+  }
+  EXPECT_EQ(gpt2("  window: 16\n  overlap: 15\n  windows: 1000000\n"), "");
+  const TemporaryFolder folder;
+  for (const auto& [key, option] : std::vector<std::pair<std::string, std::string>>{
+           {"n_layer", "layers"}, {"n_head", "heads"}, {"n_embd", "width"}, {"n_positions", "positions"}}) {
+    write_file(folder.path() / "config.json", fmt::format(R"({{"n_embd": 73728, "n_head": 1, "{}": 90000000}})", key));
+    EXPECT_THAT(gpt2(fmt::format("  pretrained: {}\n", folder.path().string())),
+                AllOf(HasSubstr("run.yaml:"), HasSubstr("as other values say"), HasSubstr("it must be ≥ 0, ≤ ")))
+        << option;
+  }
+}
+
 TEST(Configuration, RefusesAnHourglassThatDoesNotGoTogether) {
   const auto with = [](const std::string& model, const std::string& rest = "train: {steps: 10}\n") {
     return complaint("data: {path: d}\noptimizer: {warmup_steps: 0}\nmodel:\n  type: hourglass\n" + model + rest);
@@ -150,6 +175,16 @@ TEST(Configuration, RefusesAnUnknownProfileAndWrongOverrides) {
   EXPECT_THAT(configuration_complaint(folder.path() / "nothing.yaml", ""), HasSubstr("nothing.yaml"));
   write_file(file, kSmallest);
   EXPECT_THAT(configuration_complaint(file, "smoke"), HasSubstr("has no profiles"));
+}
+
+TEST(Configuration, WhatIsWrongWithAnAxisNamesTheAssignmentThatGaveIt) {
+  Yaml tree = parse_yaml("sweep: {grid: {seed: [1]}}\n", "sweep.yaml");
+  tree =
+      configuration_of(std::move(tree), "sweep.yaml", "", {"sweep.grid.model.span=[64, [0, 1]]", "sweep.grid.seed=[]"});
+  const Yaml& grid = *find_path(tree, "sweep.grid");
+  EXPECT_EQ(grid.find("model.span")->where(), "'sweep.grid.model.span=[64, [0, 1]]'");
+  EXPECT_EQ(grid.find("model.span")->items[1].items[0].where(), "'sweep.grid.model.span=[64, [0, 1]]'");
+  EXPECT_EQ(grid.find("seed")->where(), "'sweep.grid.seed=[]'");
 }
 
 TEST(Configuration, RecipePartsAreNoPartOfARun) {
