@@ -34,9 +34,11 @@ if [ "$part" = check ]; then
     [ "$name" = libxlm_cuda.so ] || grep -qxF "$name" <<<"$needed" || rm "$library"
   done
   rm -r "$out/bin/xlm" "$out/share"
+  scripts/check_runpaths.sh "$out"
   du -sh "$out" | cut -f1 | xargs printf '%s: %s\n' "$out"
   exit
 fi
+scripts/check_runpaths.sh "$out"
 # What belongs beside a program, made by itself: a page for man, completion, and the docs.
 share=$out/share
 mkdir -p "$share/man/man1" "$share/bash-completion/completions" "$share/zsh/site-functions" \

@@ -17,6 +17,7 @@ PYTHONPATH=$readers XLM_BUILD=$build python3 -m pip install --quiet --disable-pi
 grep -q "^Requires-Dist: torch==" environment/xlm-*.dist-info/METADATA
 grep -q "^Tag: py3-none-linux_x86_64" environment/xlm-*.dist-info/WHEEL
 [ -z "$(find environment -name 'libtorch*')" ] || { echo "the wheel holds a copy of libtorch"; exit 1; }
+"$source/scripts/check_runpaths.sh" environment/xlm
 ln -s "$(sed -n 's/^XLM_TORCH_DIR:[A-Z]*=//p' "$build/CMakeCache.txt")" environment/torch  # in place of the torch wheel
 seq 1 20000 | sed 's/$/ bottles of beer on the wall/' >corpus.txt
 export PYTHONPATH=$work/environment
