@@ -41,14 +41,40 @@ void set_lock(int descriptor, int operation) {
   while (::flock(descriptor, operation) != 0 && errno == EINTR) continue;
 }
 
-/// 0 and the size, or the error number that a descriptor of anything but a regular file deserves.
-int regular_file_size(int descriptor, std::uint64_t& size) {
+/// What open(2) says of a socket, and of a pipe that nobody reads; here of all that is no regular file and no folder.
+constexpr int kNotRegular = ENXIO;
+
+/// Another process's lease on a regular file, as of a file server, is taken back within the kernel's lease-break-time
+/// of 45 s.
+int open_at_once(const fs::path& path, int flags) {
+  constexpr int kLooks = 600;
+  constexpr auto kBetweenLooks = std::chrono::milliseconds(100);
+  for (int look = 0;; ++look) {
+    const int descriptor = ::open(path.c_str(), flags | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, kNewFileMode);
+    if (descriptor >= 0 || errno != EWOULDBLOCK || look == kLooks) return descriptor;
+    std::this_thread::sleep_for(kBetweenLooks);
+  }
+}
+
+/// The descriptor; -1 and errno where there is no regular file, or it cannot be opened.
+int try_open_regular(const fs::path& path, int flags) {
+  const int descriptor = open_at_once(path, flags);
+  if (descriptor < 0) return descriptor;
   struct stat status {};
-  if (::fstat(descriptor, &status) != 0) return errno;
-  if (S_ISDIR(status.st_mode)) return EISDIR;
-  if (!S_ISREG(status.st_mode)) return EACCES;
-  size = static_cast<std::uint64_t>(status.st_size);
-  return 0;
+  const int failure = ::fstat(descriptor, &status) != 0 ? errno
+                      : S_ISDIR(status.st_mode)         ? EISDIR
+                      : S_ISREG(status.st_mode)         ? 0
+                                                        : kNotRegular;
+  if (failure == 0) return descriptor;
+  ::close(descriptor);
+  errno = failure;
+  return -1;
+}
+
+std::uint64_t size_of(int descriptor, const fs::path& path) {
+  struct stat status {};
+  if (::fstat(descriptor, &status) != 0) throw_file_error("read", path, errno);
+  return static_cast<std::uint64_t>(status.st_size);
 }
 
 /// The number of the open file that is called "/dev/fd/3" or "/proc/self/fd/3"; -1 for any other path.
@@ -97,7 +123,7 @@ std::pair<int, fs::path> create_beside(const fs::path& path) {
 }  // namespace
 
 void throw_file_error(std::string_view action, const fs::path& path, int error_number) {
-  const std::string cause = std::strerror(error_number);
+  const std::string cause = error_number == kNotRegular ? "it is no regular file" : std::strerror(error_number);
   const std::string message = fmt::format("cannot {} {}: {}", action, path.string(), cause);
   switch (error_number) {
     case ENOSPC:
@@ -117,10 +143,17 @@ void throw_file_error(std::string_view action, const fs::path& path, int error_n
     case EIO:
     case ENAMETOOLONG:
     case ELOOP:
+    case kNotRegular:
       throw DataError(message);
     default:
       throw Error(message);
   }
+}
+
+int open_regular(const fs::path& path, int flags, std::string_view action) {
+  const int descriptor = try_open_regular(path, flags);
+  if (descriptor < 0) throw_file_error(action, path, errno);
+  return descriptor;
 }
 
 std::string read_file(const fs::path& path, std::uintmax_t limit) {
@@ -212,8 +245,12 @@ AtomicFile::AtomicFile(fs::path path) : path_(std::move(path)) {
     descriptor_ = ::fcntl(number, F_DUPFD_CLOEXEC, 0);
     if (descriptor_ < 0) throw_file_error("write", path_, errno);
   } else if (exists && !S_ISREG(status.st_mode)) {
-    descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+    descriptor_ = open_at_once(path_, O_WRONLY);
+    if (descriptor_ < 0 && errno == ENXIO) {
+      throw DataError(fmt::format("cannot write {}: nothing reads from it", path_.string()));
+    }
     if (descriptor_ < 0) throw_file_error("write", path_, errno);
+    ::fcntl(descriptor_, F_SETFL, 0);  // a slow reader is waited for
   } else {
     remove_left_beside(path_);
     std::tie(descriptor_, temporary_) = create_beside(path_);
@@ -273,9 +310,8 @@ void remove_unfinished_files(const fs::path& folder) {
 AppendFile::AppendFile(fs::path path) : path_(std::move(path)) { open(); }
 
 void AppendFile::open() {
-  if (descriptor_ >= 0) ::close(descriptor_);
-  descriptor_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, kNewFileMode);
-  if (descriptor_ < 0) throw_file_error("write", path_, errno);
+  if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
+  descriptor_ = open_regular(path_, O_RDWR | O_CREAT | O_APPEND, "write");
   // A line that a kill cut short must not swallow the next one.
   const off_t size = ::lseek(descriptor_, 0, SEEK_END);
   char last = '\n';
@@ -322,7 +358,7 @@ void AppendFile::sync() {
 }
 
 AppendPause::AppendPause(const fs::path& path) {
-  descriptor_ = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+  descriptor_ = try_open_regular(path, O_RDWR);
   if (descriptor_ >= 0) {
     set_lock(descriptor_, LOCK_EX);
   } else if (errno != ENOENT) {
@@ -335,13 +371,8 @@ AppendPause::~AppendPause() {
 }
 
 InputFile::InputFile(fs::path path) : path_(std::move(path)) {
-  descriptor_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor_ < 0) throw_file_error("read", path_, errno);
-  const int error_number = regular_file_size(descriptor_, size_);
-  if (error_number != 0) {
-    ::close(descriptor_);
-    throw_file_error("read", path_, error_number);
-  }
+  descriptor_ = open_regular(path_, O_RDONLY, "read");
+  size_ = size_of(descriptor_, path_);
 }
 
 InputFile::~InputFile() { ::close(descriptor_); }
@@ -355,12 +386,10 @@ std::size_t InputFile::read(char* buffer, std::size_t bytes) {
 }
 
 MappedFile::MappedFile(const fs::path& path) {
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) throw_file_error("read", path, errno);
-  std::uint64_t bytes = 0;
-  int error_number = regular_file_size(descriptor, bytes);
-  if (error_number == 0 && bytes > 0) {
-    size_ = static_cast<std::size_t>(bytes);
+  const int descriptor = open_regular(path, O_RDONLY, "read");
+  size_ = static_cast<std::size_t>(size_of(descriptor, path));
+  int error_number = 0;
+  if (size_ > 0) {
     void* address = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, descriptor, 0);
     if (address == MAP_FAILED) {
       error_number = errno;

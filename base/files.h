@@ -15,6 +15,12 @@ namespace fs = std::filesystem;
 /// missing or unreadable file, Error otherwise. `action` is a verb: "read", "write", "create".
 [[noreturn]] void throw_file_error(std::string_view action, const fs::path& path, int error_number);
 
+/// Opens a regular file with the flags of open(2), for this process alone. In a folder a pipe, a device or a socket may
+/// have any name: throws DataError for one, as for any file that cannot be opened, and never waits for its other end.
+/// All that reads a file or appends to it opens it by this function. Only a file that a user names may be something
+/// else, and is opened elsewhere.
+int open_regular(const fs::path& path, int flags, std::string_view action);
+
 /// The whole file as bytes. Throws DataError when it is missing or longer than `limit` bytes.
 std::string read_file(const fs::path& path, std::uintmax_t limit = std::uintmax_t{1} << 32);
 
@@ -41,8 +47,8 @@ void sync_folder(const fs::path& folder);
 
 /// A file under construction: bytes go to a temporary name beside `path`, and `commit` makes it appear, whole and
 /// durable, under its own. Destroyed without `commit`, it leaves nothing. A symbolic link stays, and what it leads to
-/// is written; a device, a pipe, and a file that this process has open ("/dev/stdout") are written through. What killed
-/// processes left of the same file is removed.
+/// is written; a device, a pipe that is read, and a file that this process has open ("/dev/stdout") are written
+/// through. What killed processes left of the same file is removed.
 class AtomicFile {
  public:
   explicit AtomicFile(fs::path path);

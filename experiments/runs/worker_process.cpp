@@ -67,8 +67,7 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
 
 WorkerProcess::WorkerProcess(const WorkerCommand& command)
     : stop_signal_(command.stop_signal), kill_signal_(command.kill_signal) {
-  const int log = ::open(command.log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-  if (log < 0) throw_file_error("write", command.log, errno);
+  const int log = open_regular(command.log, O_WRONLY | O_CREAT | O_APPEND, "write");
   std::vector<std::string> arguments = command.arguments;
   std::vector<std::string> environment = environment_with(command.gpu);
   const std::vector<char*> argument_pointers = pointers(arguments);

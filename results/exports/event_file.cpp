@@ -4,6 +4,8 @@
 //   SummaryMetadata metadata = 9; }   SessionLog { SessionStatus status = 1; }, of which START is 1
 #include "results/exports/event_file.h"
 
+#include <fcntl.h>
+
 #include <bit>
 #include <cerrno>
 #include <cmath>
@@ -93,7 +95,7 @@ std::map<std::int64_t, EventNumbers> numbers_of(const Run& run) {
 
 EventFile::EventFile(const fs::path& file, double time) : path_(file) {
   create_folders(folder_of(file));
-  file_.reset(std::fopen(path_.c_str(), "wbe"));
+  file_.reset(::fdopen(open_regular(path_, O_WRONLY | O_CREAT | O_TRUNC, "write"), "wb"));
   if (!file_) throw_file_error("write", path_, errno);
   write(event_head(time, 0) + bytes_field(3, kFileVersion));
 }

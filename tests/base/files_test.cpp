@@ -3,12 +3,15 @@
 
 #include <fcntl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <functional>
 #include <future>
 #include <thread>
 
@@ -148,6 +151,58 @@ TEST(Files, TheUmaskSaysWhoMayReadAndWrite) {
   EXPECT_EQ(mode("closed"), fs::perms(0640));
   EXPECT_EQ(mode("shared"), fs::perms(0664));
   EXPECT_EQ(mode("journal"), fs::perms(0664));
+}
+
+/// Pipes that nobody opens at the other end, a socket, and a device without an end, as anybody may put them into a
+/// folder that others read.
+TEST(Files, WhatIsNoRegularFileIsNeitherReadNorWaitedFor) {
+  const TemporaryFolder folder;
+  const auto at = [&](const char* name) { return folder.path() / name; };
+  ASSERT_EQ(::mkfifo(at("pipe").c_str(), 0666), 0);
+  fs::create_symlink("pipe", at("link"));
+  fs::create_symlink("/dev/zero", at("device"));
+  const int socket = ::socket(AF_UNIX, SOCK_STREAM, 0);
+  sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
+  ASSERT_LT(at("socket").string().size(), sizeof(address.sun_path));
+  at("socket").string().copy(address.sun_path, sizeof(address.sun_path) - 1);
+  ASSERT_EQ(::bind(socket, reinterpret_cast<const sockaddr*>(&address), sizeof(address)), 0);
+  for (const char* name : {"pipe", "link", "device", "socket"}) {
+    const auto refuses = [&](const std::function<void()>& work) {
+      try {
+        work();
+        ADD_FAILURE() << name << " was opened";
+      } catch (const DataError& error) {
+        EXPECT_NE(std::string(error.what()).find("is no regular file"), std::string::npos) << error.what();
+      }
+    };
+    refuses([&] { read_file(at(name)); });
+    refuses([&] { InputFile file(at(name)); });
+    refuses([&] { MappedFile file(at(name)); });
+    refuses([&] { AppendFile file(at(name)); });
+    refuses([&] { AppendPause pause(at(name)); });
+    refuses([&] { open_regular(at(name), O_WRONLY | O_APPEND, "write"); });
+  }
+  ::close(socket);
+  EXPECT_THROW(write_file(at("pipe"), "nobody reads it"), DataError);
+  EXPECT_THROW(open_regular(folder.path(), O_RDONLY, "read"), DataError);
+  const int made = open_regular(at("new"), O_WRONLY | O_CREAT, "write");
+  EXPECT_EQ(::fcntl(made, F_GETFD), FD_CLOEXEC);
+  ::close(made);
+}
+
+/// As a file server's, on the server itself.
+TEST(Files, AFileThatAnotherHasALeaseOnIsWaitedFor) {
+  const TemporaryFolder folder;
+  write_file(folder.path() / "file", "content");
+  const int holder = ::open((folder.path() / "file").c_str(), O_RDONLY);
+  ::signal(SIGIO, SIG_IGN);  // by which the kernel asks for it back
+  if (::fcntl(holder, F_SETLEASE, F_WRLCK) != 0) GTEST_SKIP() << "this file system has no leases";
+  auto text = std::async(std::launch::async, [&] { return read_file(folder.path() / "file"); });
+  while (::fcntl(holder, F_GETLEASE) == F_WRLCK) std::this_thread::yield();  // until somebody wants to read
+  EXPECT_EQ(text.wait_for(std::chrono::seconds(0)), std::future_status::timeout);
+  ::fcntl(holder, F_SETLEASE, F_UNLCK);
+  EXPECT_EQ(text.get(), "content");
+  ::close(holder);
 }
 
 TEST(Json, NestedTooDeepIsNoJsonOfOurs) {
