@@ -221,7 +221,9 @@ std::string shell_word(const std::string& text) {
   constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+=:,@%";
   if (!text.empty() && text.find_first_not_of(kPlain) == std::string::npos) return text;
   std::string word = "'";
-  for (const char c : text) word += c == '\'' ? "'\\''" : std::string(1, c);
+  for (const char c : text) {
+    word += c == '\'' ? "'\\''" : c == '\\' ? "'\\\\'" : std::string(1, c);
+  }
   return word + "'";
 }
 

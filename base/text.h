@@ -49,7 +49,8 @@ std::string_view trim(std::string_view text);
 bool parse_integer(std::string_view text, std::int64_t& value);
 bool parse_real(std::string_view text, double& value);
 
-/// `text` as one word of a POSIX shell, in quotes where it needs them.
+/// `text` as one word of a POSIX shell, in quotes where it needs them. A backslash stands outside of them, so that what
+/// reads words likewise but takes it for itself in any quotes, as sbatch does behind #SBATCH, reads the same word.
 std::string shell_word(const std::string& text);
 
 /// Columns that `text` takes on a terminal (UTF-8, combining marks and wide characters counted, colours not).

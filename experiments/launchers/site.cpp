@@ -1,16 +1,13 @@
 // What only the cluster's users know of it.
 #include "experiments/launchers/site.h"
 
-#include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <string_view>
-#include <utility>
 
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "base/text.h"
+#include "experiments/launchers/directive.h"
 
 namespace xlm {
 namespace {
@@ -31,60 +28,6 @@ void read_lines(const Yaml& map, const char* key, std::vector<std::string>& out)
   if (node == nullptr || node->is_null()) return;
   if (!node->is_sequence()) fail_at(*node, fmt::format("{} must be a list of lines", key));
   for (const Yaml& item : node->items) out.push_back(line_of(item, key));
-}
-
-/// Whether GPUs are among resources such as "tmpfs:10G,gpu:a100:2".
-bool names_gpu(const std::string& resources) {
-  const std::vector<std::string> parts = split(resources, ',');
-  return std::any_of(parts.begin(), parts.end(), [](const std::string& part) {
-    const std::string_view name = trim(std::string_view(part).substr(0, part.find_first_of(":=")));
-    return name == "gpu";
-  });
-}
-
-/// What a batch script says already would be said twice, and the second counts; of the rest some would end what its
-/// workers live by.
-void check_directive(const Yaml& node, const std::string& directive) {
-  using Option = std::pair<std::string_view, std::string_view>;
-  constexpr auto kOwn = std::to_array<Option>({
-      {"--time", "resources.time says it"},
-      {"-t", "resources.time says it"},
-      {"--mem", "resources.memory says it"},
-      {"--cpus-per-task", "resources.cpus says it"},
-      {"-c", "resources.cpus says it"},
-      {"--nodes", "resources.nodes says it"},
-      {"-N", "resources.nodes says it"},
-      {"--ntasks", "resources.nodes says it, a task for each"},
-      {"-n", "resources.nodes says it, a task for each"},
-      {"--ntasks-per-node", "resources.nodes says it, a task for each"},
-      {"--signal", "save says it"},
-      {"--array", "--jobs says it"},
-      {"-a", "--jobs says it"},
-      {"--partition", "partition says it"},
-      {"-p", "partition says it"},
-      {"--account", "account says it"},
-      {"-A", "account says it"},
-      {"--qos", "qos says it"},
-      {"-q", "qos says it"},
-      {"--job-name", "workers are found by their jobs' names, which follow from 'experiment'"},
-      {"-J", "workers are found by their jobs' names, which follow from 'experiment'"},
-      {"--output", "logs lie below the folder of runs"},
-      {"-o", "logs lie below the folder of runs"},
-      {"--error", "logs lie below the folder of runs"},
-      {"-e", "logs lie below the folder of runs"},
-      {"--open-mode", "a log goes on where a task begins again"},
-      {"--no-requeue", "a worker that has saved goes back into the queue"},
-  });
-  const std::string name = directive.substr(0, directive.find_first_of("= "));
-  for (const auto& [option, why] : kOwn) {
-    const bool is_letter = option.size() == 2;  // whose value may follow at once: -n4
-    if (is_letter ? directive.starts_with(option) : name == option) {
-      fail_at(node, fmt::format("{} is not for directives: {}", option, why));
-    }
-  }
-  if (name == "--gres" && names_gpu(directive.substr(std::min(name.size() + 1, directive.size())))) {
-    fail_at(node, "--gres of GPUs is not for directives: resources.gpus says how many, and --constraint which kind");
-  }
 }
 
 }  // namespace
@@ -122,13 +65,18 @@ Site read_site(const fs::path& file) {
     site.save = read_duration(*save, "save");
   }
   read_lines(tree, "directives", site.directives);
-  for (const std::string& directive : site.directives) {
-    if (!directive.starts_with("-")) {
-      fail_at(*tree.find("directives"), fmt::format("'{}' is no option of sbatch: they begin with -", directive));
+  for (std::string& directive : site.directives) {
+    try {
+      directive = read_directive(directive);
+    } catch (const UsageError& error) {
+      fail_at(*tree.find("directives"), error.what());
     }
-    check_directive(*tree.find("directives"), directive);
   }
   read_lines(tree, "setup", site.setup);
+  for (const std::string& line : site.setup) {
+    if (line.starts_with("#SBATCH"))
+      fail_at(*tree.find("setup"), "options of sbatch are for directives, not for setup");
+  }
   read_line(tree, "container", site.container);
   return site;
 }

@@ -17,7 +17,7 @@ struct Site {
   std::string qos;
   Resources resources;                  // where a sweep does not say them
   std::optional<double> save;           // seconds before its time is over at which a worker is told to save
-  std::vector<std::string> directives;  // further options of sbatch: "--constraint=a100"
+  std::vector<std::string> directives;  // further options of sbatch, each one word: "--constraint=a100"
   std::vector<std::string> setup;       // lines of the shell before the program: "module load cuda"
   std::string container;                // words before the program: "apptainer exec --nv image.sif"
 };

@@ -202,12 +202,19 @@ std::string test_submission(const std::string& script) {
   return estimate.starts_with(own_name) ? estimate.substr(own_name.size()) : estimate;
 }
 
-std::string submit_array(const fs::path& script, std::int64_t tasks) {
-  const CommandResult result =
-      run_command({"sbatch", "--parsable", fmt::format("--array=0-{}", tasks - 1), script.string()});
+std::string submit_array(const std::string& script, std::int64_t tasks) {
+  const CommandResult result = run_command({"sbatch", "--parsable", fmt::format("--array=0-{}", tasks - 1)}, script);
   if (result.code != 0) throw Error(fmt::format("Slurm did not take the job: {}", complaint(result)));
   const std::string answer(trim(result.out));
-  return answer.substr(0, answer.find(';'));  // the cluster's name may follow
+  const std::string job = answer.substr(0, answer.find(';'));  // the cluster's name may follow
+  std::int64_t number = 0;
+  if (!parse_integer(job, number) || number <= 0) {
+    throw Error(
+        fmt::format("sbatch gave no number of a job, so nothing was submitted: {}\n"
+                    "look for options in the variables SBATCH_… and in your own sbatch",
+                    answer.empty() ? complaint(result) : answer));
+  }
+  return job;
 }
 
 }  // namespace xlm

@@ -43,8 +43,8 @@ class SlurmQueue : public WorkerQueue {
   std::optional<std::vector<QueuedWorker>> workers() override { return queued_workers("xlm-" + request_.list.name); }
 
   std::string add(std::int64_t count) override {
-    const fs::path script = request_.list.folder() / "worker.sh";
-    write_file(script, script_for(count));
+    const std::string script = script_for(count);
+    write_file(request_.list.folder() / "worker.sh", script);  // to be read: others of a group may write there, too
     std::string text;
     for (std::int64_t left = count; left > 0; left -= cluster_.max_array) {
       const std::int64_t tasks = std::min(left, cluster_.max_array);

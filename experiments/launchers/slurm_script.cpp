@@ -7,7 +7,9 @@
 
 #include <fmt/format.h>
 
+#include "base/error.h"
 #include "base/text.h"
+#include "experiments/launchers/directive.h"
 
 namespace xlm {
 namespace {
@@ -30,15 +32,30 @@ fi
 exit "$code"
 )";
 
-void add_option(std::string& text, std::string_view name, const std::string& value) {
-  if (!value.empty()) text += fmt::format("#SBATCH --{}={}\n", name, value);
+/// sbatch reads words as the shell does, but for line ends, which end the directive whatever the quotes.
+void add_directive(std::string& text, const std::string& word) {
+  if (word.find_first_of("\n\r") != std::string::npos) {
+    throw UsageError(fmt::format("a line end in '{}': no option of sbatch can have one", printable(word)));
+  }
+  text += fmt::format("#SBATCH {}\n", shell_word(word));
 }
 
-/// A folder in the name of a log: quoted, as it may have blanks, and with nothing that sbatch would fill in.
+void add_option(std::string& text, std::string_view name, const std::string& value) {
+  if (!value.empty()) add_directive(text, fmt::format("--{}={}", name, value));
+}
+
+/// A folder in the name of a log, with nothing that Slurm would fill in. It fills in nothing at all, not even the job's
+/// number, once there is a backslash.
 std::string log_of(const fs::path& folder) {
   std::string name;
   for (const char c : folder.string()) name += c == '%' ? "%%" : std::string(1, c);
-  return fmt::format("\"{}/%A_%a.log\"", name);
+  if (name.find_first_of("\\\n\r") != std::string::npos) {
+    throw UsageError(
+        fmt::format("Slurm cannot write logs below {}: a line end or backslash is in its name\n"
+                    "name another folder of runs: --runs DIR",
+                    printable(join(split(folder.string(), '\n'), "\\n"))));
+  }
+  return name + "/%A_%a.log";
 }
 
 /// Adds a value to what the site's options of sbatch give an option, where they do: of an option that is given twice
@@ -46,8 +63,7 @@ std::string log_of(const fs::path& folder) {
 bool join_directive(std::vector<std::string>& directives, std::initializer_list<std::string_view> names,
                     const std::string& value) {
   const auto gives = [&](const std::string& directive) {
-    const std::string name = directive.substr(0, directive.find_first_of("= "));
-    return std::find(names.begin(), names.end(), name) != names.end();
+    return std::any_of(names.begin(), names.end(), [&](auto name) { return gives_option(directive, name); });
   };
   const auto given = std::find_if(directives.rbegin(), directives.rend(), gives);
   if (given == directives.rend()) return false;
@@ -85,10 +101,9 @@ std::string slurm_script(const QueueRequest& request, const Resources& resources
   if (!left_out.empty() && !join_directive(directives, {"--exclude", "-x"}, left_out)) {
     directives.push_back("--exclude=" + left_out);
   }
-  for (const std::string& directive : directives) text += fmt::format("#SBATCH {}\n", directive);
-  text += "\n";
+  for (const std::string& directive : directives) add_directive(text, directive);
+  text += "\ntask=${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID\n";  // a command: sbatch reads no options behind it
   for (const std::string& line : site.setup) text += line + "\n";
-  text += "task=${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID\n";
   text += "# The moment from which a worker may be told to save: it begins nothing that it would not finish before.\n";
   text += "end=$(squeue -h -j \"$task\" -o %e)\n";  // empty: no answer, which date would take for this morning
   text += "end=${end:+$(date -d \"$end\" +%s 2>/dev/null)}\n";

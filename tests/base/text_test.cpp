@@ -7,11 +7,14 @@
 #include <cstdlib>
 #include <limits>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "base/files.h"
 #include "base/progress.h"
 #include "base/random.h"
 #include "base/terminal.h"
+#include "tests/temporary_folder.h"
 
 namespace xlm {
 namespace {
@@ -191,6 +194,31 @@ TEST(Text, QuotesWordsForTheShell) {
   EXPECT_EQ(shell_word("/plain/path-1.0"), "/plain/path-1.0");
   EXPECT_EQ(shell_word("it's"), R"('it'\''s')");
   EXPECT_EQ(shell_word(""), "''");
+  EXPECT_EQ(shell_word(R"(a\b)"), R"('a'\\'b')");
+}
+
+/// As the shell itself reads them: every byte alone, before and behind a letter, doubled, and all in one.
+TEST(Text, AShellReadsAQuotedWordAsItWas) {
+  std::vector<std::string> texts{"", "~", "a=b", "-n", "$(id)", "`id`", "a'\"\\\n$b"};
+  std::string all;
+  for (int byte = 1; byte < 256; ++byte) {
+    const std::string c(1, static_cast<char>(byte));
+    all += c;
+    for (const std::string& text : {c, "a" + c, c + "a", c + c}) texts.push_back(text);
+  }
+  texts.push_back(all);
+  std::string script = "printf '%s\\0'";
+  for (const std::string& text : texts) script += " " + shell_word(text);
+  const TemporaryFolder folder;
+  write_file(folder.path() / "script", script + "\n");
+  for (const char* shell : {"sh", "bash"}) {
+    const std::string command = fmt::format("{0} '{1}/script' >'{1}/out'", shell, folder.path().string());
+    ASSERT_EQ(std::system(command.c_str()), 0);
+    std::vector<std::string> words = split(read_file(folder.path() / "out"), '\0');
+    ASSERT_EQ(words.size(), texts.size() + 1) << shell;
+    words.pop_back();
+    EXPECT_EQ(words, texts) << shell;
+  }
 }
 
 TEST(Text, AddressesAreShownWithoutUsersAndPasswords) {

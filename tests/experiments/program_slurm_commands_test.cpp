@@ -3,6 +3,8 @@
 
 #include <sys/stat.h>
 
+#include <fmt/format.h>
+
 #include "base/text.h"
 #include "results/run_folder/journal.h"
 #include "tests/experiments/program_fixture.h"
@@ -39,6 +41,11 @@ class SlurmCommands : public ProgramTest {
     create_folders(file.parent_path());
     write_file(file, "#!/bin/sh\n" + body + "\n");
     ::chmod(file.c_str(), 0755);
+  }
+
+  ProgramResult submit(const std::string& arguments = "") const {
+    return shell(folder_.path(),
+                 "PATH=\"$PWD/bin:$PATH\" '" XLM_FAKE_BINARY "' sweep sweep.yaml --launcher slurm " + arguments);
   }
 
   ProgramResult dry_run(const std::string& arguments) const {
@@ -104,6 +111,40 @@ TEST_F(SlurmCommands, ANodeThatFailedIsLeftOutWhereAnotherOneCanDoTheWork) {
   const ProgramResult bound = dry_run("sweep.yaml --site site.yaml");
   EXPECT_EQ(bound.code, kDone) << bound.err;
   EXPECT_THAT(bound.out, AllOf(HasSubstr("#SBATCH --constraint=a100\n"), Not(HasSubstr("--exclude"))));
+}
+
+/// The script is said to sbatch, not shown to it in a file that others of a group could change before it reads.
+TEST_F(SlurmCommands, TheScriptIsGivenToSbatchItself) {
+  command("sbatch",
+          "cat >>asked; echo \"[$*]\" >>words\n"
+          "case $* in *test-only*) ;; *) printf 'evil\\n' >>runs/.workers/*/worker.sh; echo '12;here' ;; esac");
+  write_sweep("sweep: {grid: {seed: [1]}}\n");
+  const ProgramResult result = submit();
+  EXPECT_EQ(result.code, kDone) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("submitted job 12: 1 worker"));
+  EXPECT_EQ(read_file(folder_.path() / "words"), "[--test-only]\n[--parsable --array=0-0]\n");
+  EXPECT_THAT(read_file(folder_.path() / "asked"), Not(HasSubstr("evil")));
+}
+
+TEST_F(SlurmCommands, AJobWithoutANumberIsNotSubmitted) {
+  write_sweep("sweep: {grid: {seed: [1]}}\n");
+  for (const char* answer : {"true", "echo 'sbatch: Job 7 to start soon' >&2", "echo slurm 22.05", "echo ';here'",
+                             "echo 0", "echo -3", "echo 'Usage: sbatch'"}) {
+    command("sbatch", fmt::format("cat >/dev/null\n{}", answer));
+    const ProgramResult result = submit();
+    EXPECT_EQ(result.code, kFailed) << answer;
+    EXPECT_THAT(result.err, HasSubstr("sbatch gave no number of a job")) << answer;
+    EXPECT_THAT(result.out + result.err, Not(HasSubstr("submitted job"))) << answer;
+  }
+}
+
+TEST_F(SlurmCommands, AFolderThatAScriptCannotNameIsRefusedBeforeAnythingIsWritten) {
+  write_sweep("sweep: {grid: {seed: [1]}}\n");
+  const std::string odd = "ev\"\ntouch INJECTED\n#";
+  const ProgramResult result = submit("--runs " + shell_word(odd));
+  EXPECT_EQ(result.code, kUsage);
+  EXPECT_THAT(result.err, HasSubstr("a line end or backslash is in its name"));
+  EXPECT_FALSE(fs::exists(folder_.path() / odd));
 }
 
 }  // namespace

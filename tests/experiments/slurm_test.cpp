@@ -316,6 +316,27 @@ TEST_F(SlurmTest, WhatTheClusterWouldRefuseEndsBeforeAnythingIsWritten) {
   EXPECT_THAT(refused("", "partitoin: main\n"), HasSubstr("site.yaml:1"));
 }
 
+/// Slurm's own reader of directives is the judge of how its words are quoted.
+TEST_F(SlurmTest, EveryByteOfAFolderReachesSlurm) {
+  std::string odd;
+  for (int byte = 1; byte < 256; ++byte) {
+    if (std::string_view("/\n\r\\").find(static_cast<char>(byte)) == std::string_view::npos)
+      odd += static_cast<char>(byte);
+  }
+  write_sweep("resources: {cpus: 1}\nsweep: {grid: {seed: [1]}}\n");
+  for (const std::string& name : {std::string("a\"b'c$(id)`id`#%j"), odd.substr(0, 125), odd.substr(125)}) {
+    runs_ = folder_.path() / name;
+    const ProgramResult result = run({"sweep", "sweep.yaml", "--launcher", "slurm", "--jobs", "1", "--runs", name});
+    EXPECT_EQ(result.code, kDone) << result.err;
+    until_all_done(1);
+    std::size_t logs = 0;
+    for (const auto& entry : fs::recursive_directory_iterator(runs_ / ".workers")) {
+      logs += entry.path().extension() == ".log" ? 1 : 0;
+    }
+    EXPECT_EQ(logs, 1U) << name;
+  }
+}
+
 TEST_F(SlurmTest, ADryRunShowsTheScriptAndWhenItWouldStart) {
   const ProgramResult result = run({"sweep", "sweep.yaml", "--launcher", "slurm", "--dry-run"});
   EXPECT_EQ(result.code, kDone) << result.err;

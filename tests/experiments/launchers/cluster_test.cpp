@@ -222,7 +222,7 @@ TEST(SlurmScript, AsksForWhatWasSaidAndNoMore) {
       HasSubstr("#SBATCH --nodes=3\n#SBATCH --ntasks=3\n#SBATCH --ntasks-per-node=1\n#SBATCH --cpus-per-task=8\n"));
   request.list.runs = "/scratch/100 % mine";
   EXPECT_THAT(slurm_script(request, resources_of("{cpus: 1}"), 1),
-              HasSubstr("\n#SBATCH --output=\"/scratch/100 %% mine/.workers/spans-1a2b3c4d/%A_%a.log\"\n"));
+              HasSubstr("\n#SBATCH '--output=/scratch/100 %% mine/.workers/spans-1a2b3c4d/%A_%a.log'\n"));
   const std::string little = slurm_script(request, resources_of("{cpus: 1, gpus: 0}"), 1);
   EXPECT_THAT(little, AllOf(Not(HasSubstr("--mem")), Not(HasSubstr("--time=")), Not(HasSubstr("--gres"))));
   EXPECT_THAT(little, AllOf(Not(HasSubstr("--account")), Not(HasSubstr("--qos"))));
