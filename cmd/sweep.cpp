@@ -1,6 +1,5 @@
 // xlm sweep: all runs of a sweep that are not done yet.
 #include <algorithm>
-#include <fstream>
 #include <memory>
 #include <set>
 
@@ -20,6 +19,7 @@
 #include "experiments/launchers/resources.h"
 #include "experiments/runs/core_library.h"
 #include "experiments/runs/environment.h"
+#include "experiments/runs/hosts.h"
 #include "experiments/runs/live_run.h"
 #include "experiments/runs/machine_resources.h"
 #include "experiments/runs/pinned_program.h"
@@ -127,12 +127,13 @@ void print_dry_run(const std::vector<SweepRun>& runs, QueuedSweep* queue, const 
 }
 
 std::string last_line(const fs::path& log) {
-  std::ifstream file(log);
-  std::string last;
-  for (std::string line; std::getline(file, line);) {
-    if (!trim(line).empty()) last = line;
+  try {
+    const MappedFile file(log);
+    const std::string_view text = trim(file.text());
+    return std::string(text.substr(text.rfind('\n') + 1));  // npos + 1 is the beginning
+  } catch (const Error&) {
+    return "";
   }
-  return last;
 }
 
 /// The result of a sweep: how every run stands now.
@@ -290,7 +291,8 @@ LaunchReport do_runs(const Yaml& tree, const std::vector<SweepRun>& runs, const 
   }
   update_store(global.runs, global.store_file());
   LaunchSettings settings{.jobs = command.jobs, .retry = command.retry, .anyway = command.anyway};
-  settings.worker = {pin_program(program_files(), global.runs).string(), "worker"};
+  const Machines machines = job_nodes() > 1 ? Machines::kSeveral : Machines::kThisOne;
+  settings.worker = {pin_program(program_files(), global.runs, machines).string(), "worker"};
   settings.runs_per_gpu = resources.runs_per_gpu;
   settings.early_stopping = read_early_stopping(tree);
   settings.should_stop = stop_requested;

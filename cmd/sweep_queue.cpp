@@ -60,7 +60,7 @@ QueuedSweep::QueuedSweep(const LauncherEntry& launcher, const Yaml& tree, const 
       request_{.list = make_work_list(experiment_of(tree), global.runs, runs),
                .asked = read_resources(tree.find("resources")),
                .site = read_site(find_site(options.site)),
-               .program = pinned_place(program_files(), global.runs),
+               .program = pinned_place(program_files(), global.runs, Machines::kSeveral),
                .experience = [this] { return experience_for(request_.list.items, global_); }},
       jobs_(options.jobs),
       queue_(launcher.make_queue(request_)) {
@@ -87,7 +87,7 @@ void QueuedSweep::submit() {
   const std::unique_ptr<RunLock> lock = lock_list(request_.list);
   submit_runs(request_.list);
   update_store(global_.runs, global_.store_file());
-  pin_program(program_files(), global_.runs);
+  request_.program = pin_program(program_files(), global_.runs, Machines::kSeveral);  // its place may be another by now
   write_work_list(request_.list);
   before_ = queue_->workers().value_or(std::vector<QueuedWorker>());
   added_ = std::max<std::int64_t>(wanted_workers() - std::ssize(before_), 0);

@@ -1,12 +1,17 @@
 // A copy of the program for a sweep's workers.
 #include "experiments/runs/pinned_program.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "base/closed_place.h"
+#include "base/error.h"
 #include "base/sha256.h"
 #include "base/staged_folder.h"
 
@@ -35,7 +40,7 @@ void copy_file_to(const fs::path& from, const fs::path& to) {
   std::string buffer(std::size_t{1} << 20U, '\0');
   while (const std::size_t count = in.read(buffer.data(), buffer.size())) out.write(buffer.data(), count);
   out.commit();
-  fs::permissions(to, fs::status(from).permissions());
+  fs::permissions(to, fs::status(from).permissions() & ~(fs::perms::group_write | fs::perms::others_write));
 }
 
 std::string hash_of(const std::vector<fs::path>& files) {
@@ -51,22 +56,65 @@ std::vector<fs::path> places_in(const fs::path& folder, const std::vector<fs::pa
   return places;
 }
 
-/// Whether a folder holds copies that have this hash.
+/// Whether a folder holds copies that have this hash, which others cannot change, and nothing else: the program would
+/// open any other library that lies there.
 bool is_whole(const fs::path& folder, const std::vector<fs::path>& files, const std::string& hash) {
   const std::vector<fs::path> places = places_in(folder, files);
-  const auto is_there = [](const fs::path& file) { return fs::is_regular_file(file); };
-  return std::all_of(places.begin(), places.end(), is_there) && hash_of(places) == hash;
+  std::size_t found = 0;
+  std::error_code error;
+  for (fs::recursive_directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+    const fs::file_type type = entry->symlink_status().type();
+    const bool is_file = type == fs::file_type::regular;
+    if ((!is_file && type != fs::file_type::directory) || !is_closed_to_others(entry->path())) return false;
+    if (is_file && std::find(places.begin(), places.end(), entry->path()) == places.end()) return false;
+    found += is_file ? 1 : 0;
+  }
+  return !error && found == places.size() && hash_of(places) == hash;
+}
+
+fs::path cache_folder() {
+  const char* const named = std::getenv("XDG_CACHE_HOME");
+  const char* const home = std::getenv("HOME");
+  if (named != nullptr && *named == '/') return named;
+  std::error_code ignored;
+  const bool at_home = home != nullptr && *home == '/' && fs::is_directory(home, ignored);
+  return at_home ? fs::path(home) / ".cache" : fs::path();
+}
+
+/// Whether this user may write in a folder, which need not be there yet.
+bool can_write(fs::path folder) {
+  while (::access(folder.c_str(), F_OK) != 0 && folder.has_relative_path()) folder = folder.parent_path();
+  return ::access(folder.c_str(), W_OK | X_OK) == 0;
+}
+
+fs::path folder_of_copies(const fs::path& runs, Machines machines) {
+  std::vector<fs::path> folders{fs::absolute(runs) / ".programs"};
+  if (const fs::path cache = cache_folder(); !cache.empty()) folders.push_back(cache / "xlm" / "programs");
+  std::error_code ignored;
+  const fs::path temporary = fs::temp_directory_path(ignored);
+  if (machines == Machines::kThisOne) {
+    folders.push_back(temporary / fmt::format("xlm-{}", ::geteuid()) / "programs");
+  }
+  const auto found = std::find_if(folders.begin(), folders.end(), [](const fs::path& folder) {
+    return is_closed_to_others(folder) && can_write(folder);
+  });
+  if (found != folders.end()) return *found;
+  throw UsageError(
+      fmt::format("workers need a copy of the program that no other user can change, and others may write in {} or "
+                  "above it\nset XDG_CACHE_HOME to a folder of your own, which every machine of the sweep sees",
+                  fs::absolute(runs).string()));
 }
 
 }  // namespace
 
-fs::path pinned_place(const ProgramFiles& program, const fs::path& runs) {
-  return fs::absolute(runs) / ".programs" / hash_of(files_of(program)) / "bin" / program.executable.filename();
+fs::path pinned_place(const ProgramFiles& program, const fs::path& runs, Machines machines) {
+  return folder_of_copies(runs, machines) / hash_of(files_of(program)) / "bin" / program.executable.filename();
 }
 
-fs::path pin_program(const ProgramFiles& program, const fs::path& runs) {
+fs::path pin_program(const ProgramFiles& program, const fs::path& runs, Machines machines) {
+  const OwnerWrites unshared;
   const std::vector<fs::path> files = files_of(program);
-  fs::path executable = pinned_place(program, runs);
+  fs::path executable = pinned_place(program, runs, machines);
   const fs::path target = executable.parent_path().parent_path();
   const std::string hash = target.filename().string();
   if (is_whole(target, files, hash)) return executable;
@@ -78,6 +126,9 @@ fs::path pin_program(const ProgramFiles& program, const fs::path& runs) {
   for (std::size_t i = 0; i < files.size(); ++i) copy_file_to(files[i], places[i]);
   // Another sweep may have been faster, with the same files; what is not whole was damaged.
   if (!copy.move_into_place() && !is_whole(target, files, hash)) replace_folder(copy.path(), target);
+  if (!is_whole(target, files, hash)) {
+    throw Error(fmt::format("the copy of the program in {} was changed while it was made", target.string()));
+  }
   return executable;
 }
 

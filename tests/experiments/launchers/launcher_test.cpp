@@ -11,7 +11,6 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "experiments/runs/live_run.h"
-#include "experiments/runs/pinned_program.h"
 #include "experiments/runs/run_lock.h"
 #include "experiments/runs/submission.h"
 #include "experiments/sweeps/run_progress.h"
@@ -290,22 +289,6 @@ TEST_F(LauncherTest, AProgramThatCannotBeStartedIsAFailureOfItsRun) {
 }
 
 TEST_F(LauncherTest, UnknownLauncherGetsASuggestion) { EXPECT_THROW(find_launcher("locl"), UsageError); }
-
-TEST_F(LauncherTest, PinnedProgramIsCopiedOnceAndKeepsItsContent) {
-  const fs::path build = folder_.path() / "build";
-  create_folders(build / "bin");
-  create_folders(build / "lib");
-  write_file(build / "bin" / "xlm", "program");
-  write_file(build / "lib" / "libxlm_core.so", "core");
-  const ProgramFiles program{build / "bin" / "xlm", build / "lib" / "libxlm_core.so"};
-  const fs::path first = pin_program(program, runs_);
-  EXPECT_EQ(pin_program(program, runs_), first);
-  EXPECT_EQ(read_file(first.parent_path().parent_path() / "lib" / "libxlm_core.so"), "core");
-  write_file(build / "bin" / "xlm", "built anew");
-  const fs::path second = pin_program(program, runs_);
-  EXPECT_NE(second, first);
-  EXPECT_EQ(read_file(first), "program");
-}
 
 TEST(LastMetric, IsFoundBehindOtherRecordsAndATornLine) {
   const TemporaryFolder folder;
