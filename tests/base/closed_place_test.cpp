@@ -25,7 +25,7 @@ TEST(ClosedPlace, IsBelowFoldersInWhichNobodyElseMayWrite) {
     for (const fs::perms more : {fs::perms::group_write, fs::perms::others_write}) {
       fs::permissions(at, before | more);
       EXPECT_FALSE(is_closed_to_others(inner / "file")) << at;
-      EXPECT_FALSE(is_closed_to_others(inner / "not/yet")) << at;
+      EXPECT_FALSE(is_closed_to_others(at / "not/yet")) << at;
       fs::permissions(at, before);
     }
   }

@@ -274,7 +274,7 @@ TEST(Files, AFullDiskIsAResourceError) {
   EXPECT_THROW(throw_file_error("write", "x", ENOSPC), ResourceError);
   EXPECT_THROW(throw_file_error("write", "x", EDQUOT), ResourceError);
   EXPECT_THROW(throw_file_error("read", "x", ENOENT), DataError);
-  EXPECT_THROW(AppendFile("/dev/full").append("line"), ResourceError);
+  EXPECT_THROW(write_file("/dev/full", "line"), ResourceError);
 }
 
 TEST(Files, FoldersThatCannotBeMadeAreNamed) {
