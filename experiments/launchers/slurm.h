@@ -61,7 +61,8 @@ std::vector<SlurmNode> nodes_of(const std::string& partition);
 /// with sbatch's complaint where it would refuse the script.
 std::string test_submission(const std::string& script);
 
-/// Submits a script, given as its text, as an array of so many tasks; the job's number. Throws Error where there is none.
+/// Submits a script, given as its text, as an array of so many tasks; the job's number. Throws Error where there is
+/// none.
 std::string submit_array(const std::string& script, std::int64_t tasks);
 
 /// The state of a job or array task that may have ended: TIMEOUT, NODE_FAIL. Slurm itself knows it for a while, its

@@ -12,10 +12,11 @@ enum class Machines { kThisOne, kSeveral };
 fs::path pinned_place(const ProgramFiles& program, const fs::path& runs, Machines machines = Machines::kThisOne);
 
 /// Copies the executable to FOLDER/HASH/bin and the shared libraries beside it to …/lib, once for each content; copies
-/// that do not have the hash any more are made anew. FOLDER is RUNS/.programs. If others can change what lies there, as in
-/// a folder that a group shares, it is in the user's cache; for this machine alone, also below the folder of temporary
-/// files. From the look at the hash until a worker ends, only this user and root can change the copies.
-/// Returns the executable's copy. Throws if the copy cannot be written, UsageError if each such place is open to others.
+/// that do not have the hash any more are made anew. FOLDER is RUNS/.programs. If others can change what lies there, as
+/// in a folder that a group shares, it is in the user's cache; for this machine alone, also below the folder of
+/// temporary files. From the look at the hash until a worker ends, only this user and root can change the copies.
+/// Returns the executable's copy. Throws if the copy cannot be written, UsageError if each such place is open to
+/// others.
 fs::path pin_program(const ProgramFiles& program, const fs::path& runs, Machines machines = Machines::kThisOne);
 
 }  // namespace xlm
