@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/pointer_file.h"
 
 namespace xlm {
 
@@ -52,6 +53,7 @@ Json parse_json(std::string_view text, const std::string& source) {
   try {
     return Json::parse(text);
   } catch (const Json::parse_error& error) {
+    refuse_pointer(text, source);
     throw DataError(
         fmt::format("{} is not valid JSON: it goes wrong at byte {} of {}", source, error.byte, text.size()));
   } catch (const Json::exception& error) {

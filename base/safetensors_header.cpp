@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "base/pointer_file.h"
 
 namespace xlm {
 namespace {
@@ -81,6 +82,7 @@ std::uint64_t safetensors_element_size(std::string_view type) {
 }
 
 SafetensorsHeader parse_safetensors_header(std::string_view file, const std::string& source) {
+  refuse_pointer(file, source);
   std::uint64_t length = 0;
   if (file.size() < sizeof(length)) refuse(source, "shorter than its header's length");
   std::memcpy(&length, file.data(), sizeof(length));

@@ -188,8 +188,8 @@ void add_text_options(CLI::App& app, PrepareRequest& request) {
   size.description("");  // the help says what is meant
   positive.description("");
   app.add_option("--out", request.out, "Folder to make")->required()->type_name("DIR");
-  app.add_option("--column", request.column, "Of tables (Parquet, Arrow): the column that holds the text")
-      ->capture_default_str()
+  app.add_option("--column", request.column,
+                 "Of tables (Parquet, Arrow): the column that holds the text (default: text); of JSON lines: the field")
       ->type_name("NAME");
   app.add_option("--clean", request.clean, "none, or text8: a-z and single spaces, digits spelt out")
       ->type_name("none|text8");
@@ -239,6 +239,7 @@ std::function<int()> declare_prepare_data(CLI::App& app, const GlobalOptions& gl
   add_text_options(app, *request);
   app.add_option("--glob", request->glob, "Which files of folders and archives; * also matches /")
       ->type_name("PATTERN");
+  app.add_flag("--as-text", request->as_text, "Take JSON, web pages and the like as text, as they are");
   app.add_option("--documents", request->documents, "wikitext-103: what a document is")
       ->capture_default_str()
       ->type_name("files|articles");

@@ -27,7 +27,7 @@ namespace xlm {
 namespace {
 
 /// What stands in meta.json only where it was asked for.
-constexpr std::array<const char*, 5> kSometimes{"books", "valid_tokens", "documents_are", "column", "name"};
+constexpr std::array<const char*, 6> kSometimes{"books", "valid_tokens", "documents_are", "column", "as_text", "name"};
 constexpr double kShareToSay = 0.01;  // of a split's passages that another one has too
 
 /// A corpus of one file may be named by the folder that it lies in, alone.
@@ -66,7 +66,8 @@ Json describe_request(const Preparation& preparation, const std::vector<SourceFi
   if (request.books) meta["books"] = *request.books;
   if (request.valid_tokens) meta["valid_tokens"] = *request.valid_tokens;
   if (settings.articles) meta["documents_are"] = "articles";
-  if (request.column != PrepareRequest().column) meta["column"] = repaired_utf8(request.column);
+  if (settings.column != kUsualColumn) meta["column"] = repaired_utf8(settings.column);
+  if (request.as_text) meta["as_text"] = true;
   if (!corpus.limits.empty()) meta["limit"] = fmt::format("{}", fmt::join(settings.limits, ","));
   if (settings.language != nullptr && settings.language->code == "he") {
     meta["hebrew_points"] = settings.points == HebrewPoints::kRemove ? "remove" : "space";
@@ -108,8 +109,15 @@ bool is_there(const PrepareRequest& request, const Json& wanted) {
   }
   if (differences.empty()) {
     const auto replaced = present.value("replaced_characters", std::int64_t{0});
-    if (!request.strict || replaced == 0) return true;
-    if (request.force) return false;  // and the text says itself where it is invalid
+    const bool lacks = present.contains("thrown_away");
+    if (!request.strict || (replaced == 0 && !lacks)) return true;
+    if (request.force) return false;  // and the text says itself what is wrong with it
+    if (replaced == 0) {
+      throw DataError(
+          fmt::format("{} was prepared from text of which cleaning threw away more than a small share\n"
+                      "--strict --force reads the text again and says what",
+                      out.string()));
+    }
     throw DataError(
         fmt::format("{} was prepared from text with invalid UTF-8, of which {} pieces became U+FFFD\n"
                     "--strict --force reads the text again and says where",
@@ -162,6 +170,7 @@ Json describe_result(Json meta, const Corpus& corpus, const CleanText& text, con
   meta["word_rule"] = corpus.line_ends_are_words ? "whitespace and line ends" : "whitespace";
   meta["bytes"] = std::move(bytes);
   meta["replaced_characters"] = text.replaced();
+  if (text.thrown_away().is_much()) meta["thrown_away"] = text.thrown_away().share();
   if (meta["vocabulary"] == "train") {
     Json unknown = Json::object();
     for (const auto& [name, split] : encoded.splits) unknown[name] = split.unknown;
@@ -218,6 +227,17 @@ void note_shared_passages(const fs::path& folder, const EncodedText& encoded, co
   }
 }
 
+/// Says what cleaning threw away where that is more than punctuation and a name here and there. Throws DataError where
+/// the request is strict.
+void note_thrown_away(const ThrownAway& thrown_away, bool strict, const PrepareObserver& observer) {
+  if (!thrown_away.is_much()) return;
+  const std::string what = fmt::format(
+      "cleaning {} {:.2g} % of the letters and digits: the alphabet lacks them\n  such as: {}",
+      strict ? "would throw away" : "threw away", 100.0 * thrown_away.share(), join(thrown_away.examples, " | "));
+  if (strict) throw DataError(what + "\nleave --strict away to go on without them, or clean for another language");
+  observer.say(what);
+}
+
 /// Fills `folder`; meta.json comes last.
 std::int64_t fill(const fs::path& folder, const Preparation& preparation, const std::vector<SourceFile>& sources,
                   Json meta, const PrepareObserver& observer) {
@@ -226,6 +246,7 @@ std::int64_t fill(const fs::path& folder, const Preparation& preparation, const 
   CleanText text(folder / "clean", settings.unit, settings.bpe);
   corpus.read(sources, settings, observer, text);
   text.finish();
+  note_thrown_away(text.thrown_away(), request.strict, observer);
   if (text.tokens() == 0) {
     throw DataError(fmt::format("the corpus is empty: {} holds no text that is left after cleaning",
                                 sources.front().path.string()));
@@ -234,9 +255,11 @@ std::int64_t fill(const fs::path& folder, const Preparation& preparation, const 
   const std::vector<SplitPart> parts = knows_splits ? text.parts() : split_parts(split.sizes(text.tokens()));
   note_splits(parts, text.tokens(), observer);
   if (text.replaced() > 0) {
-    observer.say(fmt::format("{} of invalid UTF-8 became U+FFFD; --strict refuses them{}",
+    const std::string& example = text.replaced_example();
+    observer.say(fmt::format("{} of invalid UTF-8 became U+FFFD; --strict refuses them{}{}",
                              text.replaced() == 1 ? "1 piece" : fmt::format("{} pieces", text.replaced()),
-                             corpus.units.size() > 1 ? ", --unit byte keeps them" : ""));
+                             corpus.units.size() > 1 ? ", --unit byte keeps them" : "",
+                             example.empty() ? "" : "\n  such as: " + example));
   }
   if (scope == VocabularyScope::kTrain && (parts.front().split != 0 || parts.front().tokens == 0)) {
     throw UsageError("--vocabulary train needs a training split, and it has no text");

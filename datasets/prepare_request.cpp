@@ -162,13 +162,18 @@ Preparation check_request(PrepareRequest request) {
   settings.unit = unit_named(choose(corpus, "--unit", request.unit, corpus.units));
   check_options(corpus, request, settings.unit);
   check_name(request.name);
-  settings.reading = {request.glob, request.max_unpacked};
+  settings.reading = {.glob = request.glob,
+                      .max_unpacked = request.max_unpacked,
+                      .forms = corpus.forms,
+                      .bytes = settings.unit == Vocabulary::Unit::kByte && settings.cleaning == "none",
+                      .as_text = request.as_text};
+  if (!request.column) std::erase(settings.reading.forms, Form::kJsonLines);  // which field is not to be guessed
   check_given_splits(corpus, request);
   settings.lists = request.lists;
   settings.books = choose_most(corpus, "--books", request.books, kPaperBooks);
   settings.valid_tokens = choose_most(corpus, "--valid-tokens", request.valid_tokens, kPaperValidTokens);
   settings.articles = choose_articles(corpus, request.documents);
-  settings.column = request.column;
+  settings.column = request.column.value_or(kUsualColumn);
   settings.language = choose_language(corpus, request, settings.cleaning);
   settings.points = choose_points(settings.language, request.hebrew_points);
   settings.limits = choose_limits(corpus, request.limit);

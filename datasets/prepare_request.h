@@ -15,6 +15,8 @@
 
 namespace xlm {
 
+constexpr const char* kUsualColumn = "text";  // of tables
+
 struct PrepareRequest {
   std::string dataset;               // a name in the registry
   std::vector<fs::path> from;        // files, archives or folders
@@ -30,18 +32,19 @@ struct PrepareRequest {
   std::optional<std::string> books;            // most training books, or "all"; nothing: the paper's
   std::optional<std::string> valid_tokens;     // most tokens of a validation book, or "all"; nothing: the paper's
   std::string documents = "files";             // or "articles"
-  std::string column = "text";                 // of tables: the one that holds the text
-  std::optional<std::string> language;         // a code in languages()
-  std::optional<std::string> limit;            // "TRAIN,VALID,TEST" in raw characters; nothing: the corpus's default
-  std::optional<std::string> hebrew_points;    // "remove" (the default) or "space"
-  std::string vocabulary = "all";              // or "train"
-  bool strict = false;                         // invalid UTF-8 is an error
-  int threads = 0;                             // 0: one for each core; the result is the same for any number
-  bool keep_text = false;                      // also write train.txt, valid.txt, test.txt
-  bool force = false;                          // replace a folder made from other files or with other options
-  std::int64_t max_unpacked = 0;               // bytes, as in ArchiveReader
-  std::vector<std::int64_t> train_unigram;     // sizes of unigram tokenizers to train and segment by
-  std::vector<fs::path> unigram;               // SentencePiece models to segment by
+  std::optional<std::string> column;         // of tables and JSON lines: what holds the text; nothing: "text" of tables
+  bool as_text = false;                      // files that are JSON, web pages and the like are text
+  std::optional<std::string> language;       // a code in languages()
+  std::optional<std::string> limit;          // "TRAIN,VALID,TEST" in raw characters; nothing: the corpus's default
+  std::optional<std::string> hebrew_points;  // "remove" (the default) or "space"
+  std::string vocabulary = "all";            // or "train"
+  bool strict = false;                       // invalid UTF-8 is an error
+  int threads = 0;                           // 0: one for each core; the result is the same for any number
+  bool keep_text = false;                    // also write train.txt, valid.txt, test.txt
+  bool force = false;                        // replace a folder made from other files or with other options
+  std::int64_t max_unpacked = 0;             // bytes, as in ArchiveReader
+  std::vector<std::int64_t> train_unigram;   // sizes of unigram tokenizers to train and segment by
+  std::vector<fs::path> unigram;             // SentencePiece models to segment by
 
   bool has_given_splits() const {
     return std::any_of(given.begin(), given.end(), [](const auto& files) { return !files.empty(); });

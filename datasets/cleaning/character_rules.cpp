@@ -16,6 +16,7 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
+#include "datasets/cleaning/foreign_letters.h"
 
 namespace xlm {
 namespace {
@@ -189,6 +190,7 @@ CharacterRules::CharacterRules(const Language& language, HebrewPoints points)
     : actions_(std::size_t{kLastCodePoint} + 1, kBlank), texts_(kText) {
   const Rules rules(language, points);
   for (char32_t character = 0; character <= kLastCodePoint; ++character) {
+    if (is_letter_or_digit(character)) actions_[character] = kForeign;
     if (character != U'\n' && is_out_of_question(character)) continue;
     const std::u32string result = rules.apply(character);
     if (result.empty()) {

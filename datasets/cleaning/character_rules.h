@@ -16,8 +16,9 @@ enum class HebrewPoints { kRemove, kSpace };
 
 class CharacterRules {
  public:
-  /// What a character becomes: these, or `kText` and above, a text of the table.
-  enum Action : std::uint8_t { kBlank, kLineBreak, kNothing, kText };
+  /// What a character becomes: these, or `kText` and above, a text of the table. kForeign is a blank in place of a
+  /// letter or digit that the alphabet lacks.
+  enum Action : std::uint8_t { kBlank, kForeign, kLineBreak, kNothing, kText };
 
   /// Text that a character becomes.
   struct Text {

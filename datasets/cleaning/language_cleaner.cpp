@@ -79,12 +79,16 @@ class LanguageCleaner::PieceCleaner {
         note(kLine);
         continue;
       }
+      const char* const begin = byte;
       const std::uint8_t action = rules_->action(take_character(byte));
       if (action >= CharacterRules::kText) {
         put(rules_->text(action));
       } else if (action == CharacterRules::kLineBreak) {
         note(kLine);
         byte = begin_line(byte);
+      } else if (action == CharacterRules::kForeign) {
+        piece_.foreign.lose(text_, static_cast<std::size_t>(begin - text_.data()));
+        note(kSpace);
       } else if (action == CharacterRules::kBlank) {
         note(kSpace);
       }
@@ -136,6 +140,7 @@ class LanguageCleaner::PieceCleaner {
       *out++ = letter;
     }
     size_ += static_cast<std::size_t>(out - begin);
+    piece_.foreign.kept += out - begin;
     return byte;
   }
 
@@ -144,6 +149,7 @@ class LanguageCleaner::PieceCleaner {
     separate();
     std::memcpy(piece_.text.data() + size_, text.bytes.data(), CharacterRules::Text::kRoom);  // a fixed size is quick
     size_ += text.size;
+    ++piece_.foreign.kept;
     if (text.blank_after) note(kSpace);
   }
 
@@ -206,6 +212,7 @@ void LanguageCleaner::dispatch(std::size_t bytes) {
 void LanguageCleaner::deliver() {
   Piece piece = pieces_.front().get();
   pieces_.pop_front();
+  foreign_.add(piece.foreign);
   separator_ = std::max(separator_, piece.before);
   if (!piece.text.empty()) {
     if (any_ && separator_ != kNothing) sink_(separator_ == kLine ? "\n" : " ", {});

@@ -14,6 +14,7 @@
 
 #include "base/utf8.h"
 #include "datasets/cleaning/character_rules.h"
+#include "datasets/cleaning/foreign_letters.h"
 
 namespace xlm {
 
@@ -44,6 +45,8 @@ class LanguageCleaner {
   std::int64_t characters() const { return characters_; }
   /// Pieces of invalid UTF-8, of all texts.
   std::int64_t replaced() const { return repair_.replaced(); }
+  /// What the alphabet lacks, of all texts that are finished.
+  const ForeignLetters& foreign() const { return foreign_; }
 
  private:
   /// What stands between two pieces of clean text; of several the largest counts.
@@ -56,6 +59,7 @@ class LanguageCleaner {
     Separator after = kNothing;
     std::vector<std::size_t> documents;
     bool document_after = false;  // one begins, but none of its letters is in this piece
+    ForeignLetters foreign;
   };
   class PieceCleaner;
 
@@ -78,6 +82,7 @@ class LanguageCleaner {
   bool any_ = false;  // text of this one has been handed out
   bool document_ = true;
   Separator separator_ = kNothing;
+  ForeignLetters foreign_;
 };
 
 }  // namespace xlm

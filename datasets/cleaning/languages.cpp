@@ -23,7 +23,8 @@ const std::vector<Language>& languages() {
        .name = "Hebrew",
        .alphabet = "אבגדהוזחטיךכלםמןנסעףפץצקרשת־׳״",
        .digits = {"אֶפֶס", "אֶחָד", "שְׁנַיִם", "שְׁלֹשָׁה", "אַרְבָּעָה", "חֲמִשָּׁה", "שִׁשָּׁה", "שִׁבְעָה", "שְׁמוֹנָה", "תִּשְׁעָה"},
-       .look_alikes = false},
+       .look_alikes = false,
+       .usual_foreign = 0.1},  // Latin names: 5 % in articles of Wikipedia
       {.code = "vi",
        .name = "Vietnamese",
        .alphabet = "abcdeghiklmnopqrstuvxyăâđêôơư"

@@ -6,10 +6,12 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/utf8.h"
 
 namespace xlm {
 namespace {
@@ -38,6 +40,7 @@ constexpr std::array<char, 256> kMarkupClasses = make_classes(true);
 
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_letter_or_digit_of_ascii(char c) { return (lower(c) >= 'a' && lower(c) <= 'z') || is_digit(c); }
 
 const char* find_byte(const char* begin, const char* end, char byte) {
   const void* found = std::memchr(begin, byte, static_cast<std::size_t>(end - begin));
@@ -341,7 +344,33 @@ void WikipediaFilter::take_record() {
   record_.clear();
 }
 
+void Text8Cleaner::note_foreign(std::string_view text) {
+  std::string joined;
+  if (!begun_.empty()) {
+    joined = std::exchange(begun_, {});
+    joined += text;
+    text = joined;
+  }
+  foreign_.kept += std::count_if(text.begin(), text.end(), is_letter_or_digit_of_ascii);
+  foreign_.begin_text();
+  for (std::size_t position = 0; position < text.size();) {
+    if (static_cast<unsigned char>(text[position]) < 0x80) {
+      ++position;
+      continue;
+    }
+    const Utf8Character character = decode_utf8(text.substr(position));
+    if (character.kind == Utf8Character::Kind::kIncomplete) {
+      begun_ = text.substr(position);
+      return;
+    }
+    const bool valid = character.kind == Utf8Character::Kind::kValid;
+    if (!valid || is_letter_or_digit(character.code_point)) foreign_.lose(text, position);
+    position += static_cast<std::size_t>(character.bytes);
+  }
+}
+
 void Text8Cleaner::write(std::string_view text) {
+  note_foreign(text);
   clean_.clear();
   append_letters<false>(text, space_pending_, clean_);
   if (!clean_.empty()) sink_(clean_);

@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "datasets/cleaning/foreign_letters.h"
+
 namespace xlm {
 
 /// Takes clean text, piece by piece.
@@ -46,13 +48,22 @@ class Text8Cleaner {
  public:
   explicit Text8Cleaner(TextSink sink) : sink_(std::move(sink)) {}
 
-  void begin_document() { space_pending_ = true; }
+  void begin_document() {
+    space_pending_ = true;
+    begun_.clear();
+  }
   void write(std::string_view text);
+  /// Letters and digits outside of ASCII, which became spaces. A piece of invalid UTF-8 counts as one.
+  const ForeignLetters& foreign() const { return foreign_; }
 
  private:
+  void note_foreign(std::string_view text);
+
   TextSink sink_;
   std::string clean_;
   bool space_pending_ = true;
+  std::string begun_;  // a character that the next piece completes
+  ForeignLetters foreign_;
 };
 
 /// True for the 27 symbols of text8.

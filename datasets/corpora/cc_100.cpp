@@ -11,7 +11,6 @@ namespace {
 
 void check_cc_100(std::string_view head, const std::string& label) {
   std::string_view found;
-  if (head.find('\0') != std::string_view::npos) found = "zero bytes";
   for (const std::string_view sign : {"_START_ARTICLE_", "<mediawiki", "<doc "}) {
     if (head.find(sign) != std::string_view::npos) found = sign;
   }
@@ -25,6 +24,7 @@ class SplitFiller {
  public:
   SplitFiller(const CharacterRules& rules, const CorpusSettings& settings, CleanText& text)
       : limits_(settings.limits),
+        language_(settings.language),
         text_(&text),
         cleaner_(rules, DocumentMark::kBlankLine, settings.threads,
                  [&text](std::string_view clean, const std::vector<std::size_t>& documents) {
@@ -47,6 +47,7 @@ class SplitFiller {
     take(valid);
     cleaner_.finish();
     text_->add_replaced(repair_.replaced());
+    set_thrown_away(cleaner_.foreign(), language_, *text_);
     if (split_ + 1 < limits_.size() || !cleaner_.full()) {
       throw UsageError(
           fmt::format("the text has {} characters, and --limit asks for {}\ngive smaller counts, such as "
@@ -69,6 +70,7 @@ class SplitFiller {
   }
 
   SplitSizes limits_;
+  const Language* language_;
   CleanText* text_;
   Utf8Repair repair_;
   LanguageCleaner cleaner_;

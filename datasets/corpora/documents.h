@@ -1,4 +1,4 @@
-// The documents of one file of one's own: the file as a whole, or the rows of a table.
+// The documents of one file of one's own: the file as a whole, the rows of a table, or a field of JSON lines.
 #pragma once
 
 #include <functional>
@@ -15,8 +15,8 @@ struct DocumentSink {
   std::function<void()> end;
 };
 
-/// A Parquet or Arrow file is a table, whose rows of settings.column are documents; any other file is one document.
-/// With `strict` invalid UTF-8 is a DataError.
+/// Of a Parquet or Arrow table the rows of settings.column are documents, of JSON lines each line's field of that name;
+/// any other file is one document. With `strict` invalid UTF-8 is a DataError.
 void for_each_document(const TextFile& file, const CorpusSettings& settings, bool strict, const DocumentSink& sink);
 
 }  // namespace xlm

@@ -86,6 +86,30 @@ void StrictUtf8::check() const {
                   label_, repair_.first_replaced()));
 }
 
+void PrintedRows::take(std::string_view row, const std::string& label) {
+  constexpr std::size_t kShownBytes = 40;
+  ++rows_;
+  if (!is_printed_bytes(row)) return;
+  if (printed_++ == 0) example_ = row.substr(0, kShownBytes);
+  if (rows_ == 1) finish(label);
+}
+
+void PrintedRows::finish(const std::string& label) const {
+  constexpr std::int64_t kFew = 100;
+  if (printed_ * kFew <= rows_) return;
+  throw DataError(fmt::format(
+      "{}: the rows are the printed form of bytes, not their text: {}…\ndecode them where the file is made: "
+      "bytes.decode('utf-8')",
+      label, example_));
+}
+
+void set_thrown_away(const ForeignLetters& foreign, const Language* language, CleanText& text) {
+  text.set_thrown_away({.lost = foreign.lost,
+                        .kept = foreign.kept,
+                        .usual = language == nullptr ? kUsualForeign : language->usual_foreign,
+                        .examples = foreign.examples});
+}
+
 void check_single(const TextFile& file, std::string_view corpus) {
   if (file.first) return;
   throw DataError(fmt::format("{} holds more than one file (now: {}), and {} is one\nunpack it and name the right one",

@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "datasets/cleaning/foreign_letters.h"
 #include "datasets/corpora/registry.h"
 
 namespace xlm {
@@ -28,9 +29,26 @@ class StrictUtf8 {
   std::string scratch_;
 };
 
+/// Refuses a column that holds the printed form of bytes (b'…'): its first row, or more than one row in a hundred.
+class PrintedRows {
+ public:
+  /// The next row of the file `label`.
+  void take(std::string_view row, const std::string& label);
+  /// The column ends.
+  void finish(const std::string& label) const;
+
+ private:
+  std::int64_t rows_ = 0;
+  std::int64_t printed_ = 0;
+  std::string example_;
+};
+
 /// 0, 1 or 2 for training, validation and test, as a word of the file's name says, or else the name of the nearest
 /// folder: of those below the one that the user named, or the one that a named file lies in.
 std::optional<std::size_t> named_split(const SourceFile& source);
+
+/// Tells `text` what a cleaner threw away; `language` is null for text8.
+void set_thrown_away(const ForeignLetters& foreign, const Language* language, CleanText& text);
 
 /// For corpora that are one file: throws DataError at the second file of an archive.
 void check_single(const TextFile& file, std::string_view corpus);

@@ -25,7 +25,7 @@ struct CorpusSettings {
   std::int64_t books = 0;              // of corpora that are cut to some: most training books
   std::int64_t valid_tokens = 0;       // likewise: most tokens of each validation book
   bool articles = false;               // articles are documents, not files
-  std::string column;                  // of tables: the one that holds the text
+  std::string column;                  // of tables and of JSON lines: what holds the text
   const Language* language = nullptr;  // of the cleaner; null: none was asked for
   HebrewPoints points = HebrewPoints::kRemove;
   SplitSizes limits{};  // of corpora that have limits: raw characters of each split
@@ -46,6 +46,7 @@ struct Corpus {
   std::string_view language;                // "" where it is not known
   std::vector<std::string_view> cleanings;  // what --clean may say; the first is the default
   std::vector<std::string_view> units;      // what --unit may say; the first is the default
+  std::vector<Form> forms{};                // what is read beside text
   bool folders = false;                     // --from takes folders of many files, and --glob
   bool own_splits = false;                  // says itself what is training, validation and test: no --split
   bool lists = false;                       // takes --lists

@@ -1,4 +1,4 @@
-// text: any files of the user's own, one document each, or tables whose rows are documents.
+// text: any files of the user's own, one document each, or tables and JSON lines whose rows are documents.
 #include <optional>
 
 #include "datasets/cleaning/language_cleaner.h"
@@ -35,6 +35,7 @@ void read_in_language(const std::vector<SourceFile>& sources, const CorpusSettin
     for_each_document(file, settings, settings.strict, sink);
   });
   text.add_replaced(cleaner.replaced());
+  set_thrown_away(cleaner.foreign(), settings.language, text);
 }
 
 void read_text(const std::vector<SourceFile>& sources, const CorpusSettings& settings, const PrepareObserver& observer,
@@ -58,16 +59,18 @@ void read_text(const std::vector<SourceFile>& sources, const CorpusSettings& set
     begin_given_split(file, split, text);
     for_each_document(file, settings, strict, sink);
   });
+  set_thrown_away(cleaner.foreign(), nullptr, text);
 }
 
 }  // namespace
 
 Corpus text_corpus() {
   return {.name = "text",
-          .summary = "text of your own: any files, archives or folders, or tables (Parquet, Arrow)",
+          .summary = "text of your own: any files, archives or folders, or tables (Parquet, Arrow, JSON lines)",
           .language = "",
           .cleanings = {"none", "text8"},
           .units = {"character", "byte", "bpe"},
+          .forms = {Form::kParquet, Form::kArrow, Form::kJsonLines},
           .folders = true,
           .given_splits = true,
           .read = read_text};

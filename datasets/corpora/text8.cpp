@@ -14,8 +14,6 @@ namespace {
 
 bool looks_like_dump(std::string_view head) {
   constexpr std::array<std::string_view, 3> kTags{"<mediawiki", "<page>", "<text "};
-  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-  if (head.starts_with(kByteOrderMark)) head.remove_prefix(kByteOrderMark.size());
   const std::size_t begin = head.find_first_not_of(" \t\r\n");
   if (begin == std::string_view::npos || head[begin] != '<') return false;
   return std::any_of(kTags.begin(), kTags.end(),

@@ -36,46 +36,18 @@ class SplitReader {
 
   void read(const TextFile& file) {
     if (cleaner_->full()) return;
-    std::string head = read_head(file);
-    if (std::string_view(head).starts_with(kParquetMagic)) {
+    if (file.form == Form::kParquet) {
       read_parquet(file);
-    } else if (is_tf_record(head)) {
-      read_tf_record(file, std::move(head));
+    } else if (file.form == Form::kTfRecord) {
+      read_tf_record(file);
     } else {
-      read_text(file, head);
+      read_text(file);
     }
+    printed_.finish(file.label);
   }
 
  private:
-  static constexpr std::size_t kHeadBytes = std::size_t{64} << 10;
-
-  static std::string read_head(const TextFile& file) {
-    std::string head(kHeadBytes, '\0');
-    std::size_t filled = 0;
-    while (filled < head.size()) {
-      const std::size_t count = file.read(head.data() + filled, head.size() - filled);
-      if (count == 0) break;
-      filled += count;
-    }
-    head.resize(filled);
-    return head;
-  }
-
-  /// A file that hands out `head` first, and then what is left of `file`.
-  static ReadBytes with_head(const TextFile& file, std::string head) {
-    return [&file, head = std::move(head), used = std::size_t{0}](char* buffer, std::size_t bytes) mutable {
-      if (used == head.size()) return file.read(buffer, bytes);
-      const std::size_t count = head.copy(buffer, bytes, used);
-      used += count;
-      return count;
-    };
-  }
-
   void read_parquet(const TextFile& file) {
-    if (file.label != file.source.path.string()) {
-      throw DataError(
-          fmt::format("{}: Parquet files are read as they are, not out of archives\nunpack it first", file.label));
-    }
     const auto column = open_parquet(file.source.path, kTextFeature, settings_->reading.max_unpacked);
     for (std::string text; !cleaner_->full() && column->next(text);) {
       take_article(text, file.label);
@@ -83,8 +55,8 @@ class SplitReader {
     }
   }
 
-  void read_tf_record(const TextFile& file, std::string head) {
-    TfRecordReader records(with_head(file, std::move(head)), file.label);
+  void read_tf_record(const TextFile& file) {
+    TfRecordReader records(file.read, file.label);
     while (const auto record = cleaner_->full() ? std::nullopt : records.next()) {
       const auto text = example_bytes(*record, kTextFeature, file.label);
       if (!text) {
@@ -95,19 +67,22 @@ class SplitReader {
     }
   }
 
-  void read_text(const TextFile& file, const std::string& head) {
-    check_form(head, file.label);
-    begin_text();
-    TextFile whole = file;
-    whole.read = with_head(file, head);
-    for_each_block_until(whole, settings_->strict, [&](std::string_view block) {
+  void read_text(const TextFile& file) {
+    bool first = true;
+    for_each_block_until(file, settings_->strict, [&](std::string_view block) {
+      if (std::exchange(first, false)) {
+        check_form(block, file.label);
+        begin_text();
+      }
       cleaner_->write(block);
       return !cleaner_->full();
     });
+    if (first) check_form("", file.label);
   }
 
   void take_article(std::string_view text, const std::string& label) {
     if (std::exchange(checked_, label) != label) check_form(text, label);
+    printed_.take(text, label);
     if (settings_->strict) {
       StrictUtf8 strict(label + ", an article");
       strict.write(text);
@@ -131,6 +106,7 @@ class SplitReader {
 
   LanguageCleaner* cleaner_;
   const CorpusSettings* settings_;
+  PrintedRows printed_;
   bool any_ = false;
   std::string checked_;  // the label of the last file whose form was checked
 };
@@ -178,6 +154,7 @@ void read_wiki40b(const std::vector<SourceFile>& sources, const CorpusSettings& 
     cleaner.finish();
   }
   text.add_replaced(cleaner.replaced());
+  set_thrown_away(cleaner.foreign(), settings.language, text);
 }
 
 }  // namespace
@@ -188,6 +165,7 @@ Corpus wiki40b_corpus() {
           .language = "",
           .cleanings = {"text8"},
           .units = {"character"},
+          .forms = {Form::kParquet, Form::kTfRecord},
           .folders = true,
           .own_splits = true,
           .needs_language = true,

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "datasets/input/byte_stream.h"
 #include "datasets/input/libarchive.h"
+#include "datasets/input/recognition.h"
 
 namespace xlm {
 namespace {
@@ -162,8 +163,10 @@ ArchiveReader::ArchiveReader(const fs::path& file, std::int64_t max_unpacked, st
   Packing packing = detect_packing(stream->peek(kTarBlockBytes));
   const Packing promised = packing_of_name(file);
   if (promised != Packing::kNone && packing == Packing::kNone) {
-    throw DataError(fmt::format("{} is no {} file, as its name says: it begins otherwise\nfetch the file again",
-                                source_, packing_name(promised)));
+    const Recognised found = recognise_content(stream->peek(kTarBlockBytes));
+    throw DataError(fmt::format("{} is no {} file, as its name says: {}\n{}", source_, packing_name(promised),
+                                found.form == Form::kText ? "it begins otherwise" : "it is " + found.name,
+                                found.form == Form::kOther ? found.advice : "fetch the file again"));
   }
   packed_ = packing != Packing::kNone;
   refuse_other_archives(stream->peek(kTarBlockBytes), source_);

@@ -34,6 +34,9 @@ class ArchiveReader {
   /// truncated or corrupt, or when the bound is passed.
   std::size_t read(char* buffer, std::size_t bytes);
 
+  /// Whether the file is an archive or compressed.
+  bool packed() const { return packed_; }
+
   /// Bytes of the file itself that have been read, for progress.
   std::uint64_t consumed() const;
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <memory>
 #include <numeric>
 #include <set>
 
@@ -14,6 +15,7 @@
 #include "base/sha256.h"
 #include "base/utf8.h"
 #include "datasets/input/archive.h"
+#include "datasets/input/byte_stream.h"
 
 namespace xlm {
 namespace {
@@ -58,22 +60,98 @@ std::uint64_t total_size(const std::vector<SourceFile>& sources) {
                          [](std::uint64_t sum, const SourceFile& source) { return sum + source.size; });
 }
 
+/// The entry at hand of an archive as a stream, for a look at its head.
+class EntryStream : public ByteStream {
+ public:
+  EntryStream(ArchiveReader& reader, const std::function<void(std::uint64_t consumed)>& at)
+      : reader_(&reader), at_(&at) {}
+  std::size_t read(char* buffer, std::size_t bytes) override {
+    const std::size_t count = reader_->read(buffer, bytes);
+    (*at_)(reader_->consumed());
+    return count;
+  }
+
+ private:
+  ArchiveReader* reader_;
+  const std::function<void(std::uint64_t consumed)>* at_;
+};
+
+/// The name that says what a file is: the entry's, or the source's without what says how it is packed.
+std::string inner_name(const SourceFile& source, const std::string& entry) {
+  if (!entry.empty()) return entry;
+  const fs::path name = source.path.filename();
+  return (packing_of_name(name) == Packing::kNone ? name : name.stem()).string();
+}
+
+/// What `found` is read as. Throws DataError where it is not read.
+Form accept(const Recognised& found, const ReadSettings& settings, bool packed, const std::string& label) {
+  const bool textual = found.form == Form::kTextual || found.form == Form::kJsonLines;
+  if (found.form == Form::kText || (settings.as_text && textual)) return Form::kText;
+  if (found.form == Form::kBytes && settings.bytes) return Form::kText;
+  const bool taken = std::find(settings.forms.begin(), settings.forms.end(), found.form) != settings.forms.end();
+  if (!taken) throw DataError(fmt::format("{} is {}\n{}", label, found.name, found.advice));
+  const bool table = found.form == Form::kParquet || found.form == Form::kArrow;
+  if (table && packed) {
+    throw DataError(
+        fmt::format("{} is {}: tables are read as they are, not out of archives\nunpack it first", label, found.name));
+  }
+  return found.form;
+}
+
+/// Zero bytes behind a head that has none: space that a download reserved and did not fill.
+void check_zeros(std::uint64_t zeros, std::uint64_t bytes, const std::string& label) {
+  constexpr std::uint64_t kFew = 1000;
+  if (zeros * kFew <= bytes) return;
+  throw DataError(
+      fmt::format("{} is no whole text: {} of its {} bytes are zero\nfetch the file again; --unit byte keeps "
+                  "the bytes of files as they are",
+                  label, zeros, bytes));
+}
+
+/// Files whose bytes are kept though they are no plain UTF-8.
+struct KeptBytes {
+  std::int64_t files = 0;
+  std::string first;  // what one of them is
+
+  void note(const Recognised& found, const std::string& label) {
+    if (found.form != Form::kBytes && found.mark.bytes == 0) return;
+    if (files++ > 0) return;
+    first = fmt::format("{} {}", label,
+                        found.form == Form::kBytes
+                            ? fmt::format("is {}", found.name)
+                            : fmt::format("begins with the byte-order mark of {}", encoding_name(found.mark.encoding)));
+  }
+};
+
 /// The entries of one source; true when there was one.
 bool read_source(const SourceFile& source, const ReadSettings& settings,
-                 const std::function<void(std::uint64_t consumed)>& at,
+                 const std::function<void(std::uint64_t consumed)>& at, KeptBytes& kept,
                  const std::function<void(const TextFile&)>& each) {
   ArchiveReader reader(source.path, settings.max_unpacked);
-  const auto read = [&](char* buffer, std::size_t bytes) {
-    const std::size_t count = reader.read(buffer, bytes);
-    at(reader.consumed());
-    return count;
-  };
   bool any = false;
   while (const std::optional<std::string> entry = reader.next()) {
     const bool filtered = source.named && !entry->empty() && !settings.glob.empty();
     if (filtered && !matches_glob(settings.glob, *entry)) continue;
     const std::string label = source.path.string() + (entry->empty() ? "" : ": " + *entry);
-    each({source, label, !any, read, at});
+    auto peeked = std::make_unique<PeekedStream>(std::make_unique<EntryStream>(reader, at));
+    const Recognised found = recognise(peeked->peek(kHeadBytes), inner_name(source, *entry));
+    const Form form = accept(found, settings, reader.packed(), label);
+    std::unique_ptr<ByteStream> stream = std::move(peeked);
+    if (settings.bytes) {
+      kept.note(found, label);
+    } else if (form == Form::kText || form == Form::kJsonLines) {
+      if (found.mark.bytes > 0) stream = decode_text(std::move(stream), found.mark, label);
+    }
+    std::uint64_t bytes_read = 0;
+    std::uint64_t zeros = 0;
+    const auto read = [&](char* buffer, std::size_t bytes) {
+      const std::size_t count = stream->read(buffer, bytes);
+      bytes_read += count;
+      zeros += static_cast<std::uint64_t>(std::count(buffer, buffer + count, '\0'));
+      return count;
+    };
+    each({source, label, !any, form, read, at});
+    if (form == Form::kText && !settings.bytes) check_zeros(zeros, bytes_read, label);
     any = true;
   }
   return any;
@@ -130,6 +208,7 @@ void read_sources(const std::vector<SourceFile>& sources, const ReadSettings& se
   const std::uint64_t total = total_size(sources);
   std::uint64_t before = 0;
   std::int64_t empty_files = 0;
+  KeptBytes kept;
   for (const SourceFile& source : sources) {
     if (source.size == 0 && !source.named) {
       ++empty_files;
@@ -138,7 +217,7 @@ void read_sources(const std::vector<SourceFile>& sources, const ReadSettings& se
     const auto at = [&](std::uint64_t consumed) {
       observer.at("reading", before + std::min(consumed, source.size), total);
     };
-    if (!read_source(source, settings, at, each)) {
+    if (!read_source(source, settings, at, kept, each)) {
       const std::string pattern = settings.glob.empty() ? "" : fmt::format(" like '{}'", settings.glob);
       throw DataError(fmt::format("there is no file{} in {}", pattern, source.path.string()));
     }
@@ -146,6 +225,11 @@ void read_sources(const std::vector<SourceFile>& sources, const ReadSettings& se
   }
   if (empty_files > 0)
     observer.say(fmt::format("{} empty file{} passed over", empty_files, empty_files == 1 ? "" : "s"));
+  if (kept.files > 0) {
+    observer.say(
+        fmt::format("{}{}; bytes are kept as they are", kept.first,
+                    kept.files == 1 ? "" : fmt::format(" (and there are {} more such files)", kept.files - 1)));
+  }
 }
 
 }  // namespace xlm

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/files.h"
+#include "datasets/input/recognition.h"
 
 namespace xlm {
 
@@ -45,11 +46,13 @@ bool matches_glob(const std::string& glob, const std::string& relative_path);
 /// sha256 of every source, in order.
 std::vector<std::string> hash_sources(const std::vector<SourceFile>& sources, const PrepareObserver& observer);
 
-/// One file of text: a source, or an entry of a source that is an archive.
+/// One file to read: a source, or an entry of a source that is an archive. Text comes in UTF-8 and without a byte-order
+/// mark, unless bytes are kept.
 struct TextFile {
   const SourceFile& source;
   std::string label;  // for messages: "books.zip: emma.txt"
   bool first;         // the first of its source
+  Form form;          // kText, or one of those that the reader takes
   std::function<std::size_t(char* buffer, std::size_t bytes)> read;
   std::function<void(std::uint64_t consumed)> at;  // tells progress; for who reads the source without `read`
 };
@@ -57,10 +60,14 @@ struct TextFile {
 struct ReadSettings {
   std::string glob;               // which entries of archives that the user named; empty: all
   std::int64_t max_unpacked = 0;  // as in ArchiveReader
+  std::vector<Form> forms{};      // what the reader takes beside text; tables only where they lie unpacked
+  bool bytes = false;             // every byte is kept: text may be in any encoding
+  bool as_text = false;           // JSON, web pages and the like are text, too
 };
 
-/// Calls `each` for every text file in turn. Empty files found in folders are passed over; a file that the user named
-/// must not be empty.
+/// Calls `each` for every file in turn. Empty files found in folders are passed over; a file that the user named must
+/// not be empty. What is neither text nor of a form that the reader takes is a DataError, which says what it is and
+/// what reads it.
 void read_sources(const std::vector<SourceFile>& sources, const ReadSettings& settings, const PrepareObserver& observer,
                   const std::function<void(const TextFile&)>& each);
 

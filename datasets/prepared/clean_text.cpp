@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/excerpt.h"
 
 namespace xlm {
 std::vector<SplitPart> split_parts(const SplitSizes& sizes) {
@@ -63,6 +64,10 @@ void CleanText::write(std::string_view text) {
   }
   repaired_.clear();
   repair_.write(text, repaired_);
+  if (repair_.replaced() > 0 && replaced_example_.empty()) {
+    const std::size_t place = repaired_.find("\uFFFD");
+    if (place != std::string::npos) replaced_example_ = excerpt(repaired_, place);
+  }
   count(repaired_);
 }
 

@@ -27,6 +27,21 @@ struct SplitPart {
 /// Training, validation and test, one behind the other.
 std::vector<SplitPart> split_parts(const SplitSizes& sizes);
 
+/// What a cleaner threw away: letters and digits that the alphabet lacks.
+struct ThrownAway {
+  std::int64_t lost = 0;
+  std::int64_t kept = 0;
+  double usual = 0;                   // the share that is lost of a text in the right language at most
+  std::vector<std::string> examples;  // of what was lost
+
+  double share() const { return lost == 0 ? 0.0 : static_cast<double>(lost) / static_cast<double>(lost + kept); }
+  /// More than a small share, and more than a few letters.
+  bool is_much() const {
+    constexpr std::int64_t kFew = 5;
+    return lost >= kFew && share() > usual;
+  }
+};
+
 /// Collects documents and notes which symbols occur. Memory: one buffer, one number per symbol (9 MB for characters),
 /// one offset per document. BPE is encoded here, document by document, because splits are counted in tokens: the file
 /// then holds ids.
@@ -57,7 +72,12 @@ class CleanText {
   std::vector<SplitPart> parts() const;
   /// How many pieces of invalid UTF-8 became U+FFFD, here or before they came here.
   std::int64_t replaced() const { return repair_.replaced() + replaced_before_; }
+  /// What stands around the first of those that were replaced here; "" where it is not known.
+  const std::string& replaced_example() const { return replaced_example_; }
   void add_replaced(std::int64_t pieces) { replaced_before_ += pieces; }
+  /// What the cleaner threw away, of all the text.
+  const ThrownAway& thrown_away() const { return thrown_away_; }
+  void set_thrown_away(ThrownAway thrown_away) { thrown_away_ = std::move(thrown_away); }
   /// The symbols that occur before offset `end`, in order of code point or byte.
   Vocabulary vocabulary(std::int64_t end) const;
 
@@ -71,12 +91,14 @@ class CleanText {
   AtomicFile out_;
   Utf8Repair repair_;
   std::string repaired_;
+  std::string replaced_example_;
   std::vector<std::int64_t> first_seen_;  // per symbol: its first offset; -1 where it does not occur
   std::shared_ptr<const Bpe> bpe_;
   std::optional<BpeEncoder> encoder_;
   std::vector<std::uint32_t> encoded_;  // tokens that are not written yet
   std::int64_t room_ = 0;               // tokens that the document may still have
   std::int64_t replaced_before_ = 0;
+  ThrownAway thrown_away_;
   std::int64_t tokens_ = 0;
   std::vector<std::int64_t> documents_;
   std::vector<std::pair<std::size_t, std::int64_t>> splits_;  // split, and its first token

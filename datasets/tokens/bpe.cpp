@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "base/pointer_file.h"
 #include "base/text.h"
 #include "datasets/tokens/decoder.h"
 
@@ -42,7 +43,9 @@ std::string read_part(const fs::path& folder, const char* name) {
                     "merges.txt; a Hugging Face model folder will do",
                     file.string()));
   }
-  return read_file(file, kMaxFileBytes);
+  std::string text = read_file(file, kMaxFileBytes);
+  refuse_pointer(text, file.string());
+  return text;
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 
 #include "base/child_process.h"
 #include "base/error.h"
+#include "base/pointer_file.h"
 #include "base/text.h"
 #include "base/utf8.h"
 #include "datasets/tokens/vocabulary.h"
@@ -103,6 +104,7 @@ std::string train_unigram(const NextLine& next_line, std::int64_t pieces, const 
 
 UnigramTokenizer::UnigramTokenizer(const std::string& model, std::string source)
     : source_(std::move(source)), processor_(std::make_unique<SentencePieceProcessor>()) {
+  refuse_pointer(model, source_);
   if (!survives_loading(model) || !processor_->LoadFromSerializedProto(model).ok()) {
     throw DataError(
         fmt::format("{} is no SentencePiece model, or it is damaged\n"

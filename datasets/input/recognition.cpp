@@ -1,0 +1,311 @@
+// What a file is, by its first bytes.
+#include "datasets/input/recognition.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "base/json.h"
+#include "base/pointer_file.h"
+#include "base/text.h"
+#include "base/utf8.h"
+#include "datasets/input/parquet.h"
+#include "datasets/input/tf_record.h"
+
+namespace xlm {
+namespace {
+
+using namespace std::string_view_literals;
+
+/// Bytes that files of a kind begin with, and no text does.
+struct Magic {
+  std::string_view bytes;
+  std::string_view name;
+};
+
+constexpr std::array kArrays{
+    Magic{"\x89HDF\r\n\x1A\n"sv, "an HDF5 file"},
+    Magic{"\x93NUMPY"sv, "a NumPy array"},
+    Magic{"\x80\x02"sv, "a Python pickle"},
+    Magic{"\x80\x03"sv, "a Python pickle"},
+    Magic{"\x80\x04"sv, "a Python pickle"},
+    Magic{"\x80\x05"sv, "a Python pickle"},
+    Magic{"SQLite format 3\0"sv, "an SQLite database"},
+    Magic{"Obj\x01"sv, "an Avro file"},
+    Magic{"FEA1\0"sv, "a Feather file, version 1"},
+    Magic{"MMIDIDX\0"sv, "an index of tokens"},
+    Magic{"GGUF\x02"sv, "a GGUF model"},
+    Magic{"GGUF\x03"sv, "a GGUF model"},
+    Magic{"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1"sv, "an Office document"},
+    Magic{"%PDF-"sv, "a PDF document"},
+    Magic{"{\\rtf1"sv, "an RTF document"},
+    Magic{"application/epub+zip"sv, "part of an e-book"},
+    Magic{"application/vnd.oasis.opendocument."sv, "part of an OpenDocument file"},
+    Magic{"\x89PNG\r\n\x1A\n"sv, "an image"},
+    Magic{"\xFF\xD8\xFF"sv, "an image"},
+    Magic{"\x7F"
+          "ELF"sv,
+          "a program"},
+};
+
+constexpr std::array kPacked{
+    Magic{"\x04\x22\x4D\x18"sv, "an lz4 file"},     Magic{"LZIP\x01"sv, "an lzip file"},
+    Magic{"\x89LZO\0\r\n\x1A\n"sv, "an lzop file"}, Magic{"\x1F\x9D"sv, "a file packed by compress"},
+    Magic{"\xFF\x06\0\0sNaPpY"sv, "a snappy file"}, Magic{"\x5D\0\0"sv, "an lzma file"},
+    Magic{"7z\xBC\xAF\x27\x1C"sv, "a 7z archive"},  Magic{"Rar!\x1A\x07"sv, "a rar archive"},
+    Magic{"!<arch>\n"sv, "an ar archive"},          Magic{"xar!\0"sv, "a xar archive"},
+    Magic{"MSCF\0\0\0\0"sv, "a cab archive"},
+};
+
+constexpr std::array kEncrypted{
+    Magic{"Salted__"sv, "encrypted by OpenSSL"},
+    Magic{"U2FsdGVkX1"sv, "encrypted by OpenSSL"},
+    Magic{"-----BEGIN PGP MESSAGE-----"sv, "encrypted by PGP"},
+    Magic{"age-encryption.org/v1"sv, "encrypted by age"},
+    Magic{"-----BEGIN AGE ENCRYPTED FILE-----"sv, "encrypted by age"},
+    Magic{"$ANSIBLE_VAULT;"sv, "encrypted by Ansible"},
+    Magic{"\0GITCRYPT\0"sv, "encrypted by git-crypt"},
+    Magic{"LUKS\xBA\xBE"sv, "an encrypted disk"},
+};
+
+template <std::size_t Size>
+const Magic* find_magic(const std::array<Magic, Size>& table, std::string_view head) {
+  const auto* const found =
+      std::find_if(table.begin(), table.end(), [&](const Magic& magic) { return head.starts_with(magic.bytes); });
+  return found == table.end() ? nullptr : &*found;
+}
+
+/// An encrypted Parquet file begins as a text may; the length that follows it is no text.
+bool is_encrypted_parquet(std::string_view head) {
+  return head.starts_with("PARE") && head.substr(0, 8).find('\0') != std::string_view::npos;
+}
+
+constexpr const char* kReadByText = "xlm prepare-data text reads it, and --column names the column of the text";
+
+std::optional<Recognised> by_magic(std::string_view head) {
+  if (head.starts_with(kParquetMagic)) return Recognised{Form::kParquet, "a Parquet table", kReadByText, {}};
+  if (head.starts_with(kArrowFileMagic) || head.starts_with(kArrowStreamMagic)) {
+    return Recognised{Form::kArrow, "an Arrow table", kReadByText, {}};
+  }
+  if (is_tf_record(head)) {
+    return Recognised{Form::kTfRecord,
+                      "a file of TFRecords",
+                      "xlm prepare-data wiki40b reads those of wiki40b; save others as Parquet or JSON lines",
+                      {}};
+  }
+  if (const Magic* magic = find_magic(kArrays, head)) {
+    return Recognised{Form::kOther, std::string(magic->name), "save its text as Parquet, JSON lines or plain text", {}};
+  }
+  if (const Magic* magic = find_magic(kPacked, head)) {
+    return Recognised{Form::kOther, std::string(magic->name), "unpack it first", {}};
+  }
+  if (const Magic* magic = find_magic(kEncrypted, head)) {
+    return Recognised{Form::kOther, std::string(magic->name), "decrypt it first", {}};
+  }
+  if (is_encrypted_parquet(head)) return Recognised{Form::kOther, "an encrypted Parquet table", "decrypt it first", {}};
+  if (const auto pointer = pointer_file(head)) {
+    return Recognised{Form::kOther, std::string(pointer->name), std::string(pointer->advice), {}};
+  }
+  return std::nullopt;
+}
+
+constexpr const char* kConvert =
+    "convert it, such as with iconv -f ENCODING -t UTF-8; --unit byte keeps the bytes of files as they are";
+
+/// Which of two bytes is zero in most of the pairs, as in UTF-16 of European languages.
+std::string zeros_name(std::string_view head) {
+  std::array<std::size_t, 2> zeros{};
+  for (std::size_t i = 0; i < head.size(); ++i) zeros.at(i % 2) += head[i] == '\0' ? 1U : 0U;
+  const std::size_t few = head.size() / 100;
+  if (zeros[1] > 10 * zeros[0] && zeros[1] > few) return "UTF-16 (little-endian) without a byte-order mark, it seems";
+  if (zeros[0] > 10 * zeros[1] && zeros[0] > few) return "UTF-16 (big-endian) without a byte-order mark, it seems";
+  return "no text: it has zero bytes";
+}
+
+/// What is not UTF-8. A few bytes that went wrong make no other encoding: most that is not ASCII must be wrong.
+std::optional<Recognised> by_encoding(std::string_view head) {
+  constexpr std::size_t kFew = 4;
+  constexpr std::size_t kPerMille = 1000;
+  const auto zeros = static_cast<std::size_t>(std::count(head.begin(), head.end(), '\0'));
+  if (zeros > 0 && zeros == head.size()) {
+    return Recognised{
+        Form::kOther, "no text: it is made of zero bytes, as downloads are that broke off", "fetch the file again", {}};
+  }
+  if (zeros * kPerMille > head.size()) return Recognised{Form::kBytes, zeros_name(head), kConvert, {}};
+  std::size_t good = 0;
+  std::size_t bad = 0;
+  for (std::size_t position = 0; position < head.size();) {
+    if (static_cast<unsigned char>(head[position]) < 0x80) {
+      ++position;
+      continue;
+    }
+    const Utf8Character character = decode_utf8(head.substr(position));
+    if (character.kind == Utf8Character::Kind::kIncomplete) break;  // the head ends here
+    ++(character.kind == Utf8Character::Kind::kValid ? good : bad);
+    position += static_cast<std::size_t>(character.bytes);
+  }
+  if (bad < kFew || bad <= good || bad * kPerMille < head.size()) return std::nullopt;
+  return Recognised{Form::kBytes, "no UTF-8, and declares no other encoding", kConvert, {}};
+}
+
+std::string lower(std::string_view text) {
+  std::string result(text);
+  for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return result;
+}
+
+/// XML declarations and comments, which may stand before the first tag.
+std::string_view without_prologue(std::string_view text) {
+  while (true) {
+    text = trim(text);
+    const std::string_view end = text.starts_with("<?") ? "?>"sv : text.starts_with("<!--") ? "-->"sv : ""sv;
+    const std::size_t found = end.empty() ? std::string_view::npos : text.find(end);
+    if (found == std::string_view::npos) return text;
+    text.remove_prefix(found + end.size());
+  }
+}
+
+std::optional<Recognised> by_markup(std::string_view text) {
+  constexpr std::size_t kTagBytes = 100;
+  const std::string tag = lower(without_prologue(text).substr(0, kTagBytes));
+  if (tag.starts_with("<!doctype html") || tag.starts_with("<html") || tag.starts_with("<head>")) {
+    return Recognised{
+        Form::kTextual,
+        "a web page",
+        "a download may have failed: fetch the file again. Call it .html if it is meant, or add --as-text",
+        {},
+        true};
+  }
+  if (tag.starts_with("<error><code>") || tag.starts_with("<error>\n")) {
+    return Recognised{Form::kTextual, "a server's message of an error", "fetch the file again", {}};
+  }
+  if (tag.starts_with("<types xmlns=\"http://schemas.openxmlformats.org")) {
+    return Recognised{Form::kOther, "part of an Office document", "save the document as plain text first", {}};
+  }
+  return std::nullopt;
+}
+
+/// Notes where a JSON parser stopped.
+struct ParseEnd : nlohmann::json_sax<nlohmann::json> {
+  bool null() override { return true; }
+  bool boolean(bool) override { return true; }
+  bool number_integer(number_integer_t) override { return true; }
+  bool number_unsigned(number_unsigned_t) override { return true; }
+  bool number_float(number_float_t, const string_t&) override { return true; }
+  bool string(string_t&) override { return true; }
+  bool binary(binary_t&) override { return true; }
+  bool start_object(std::size_t) override { return true; }
+  bool key(string_t&) override { return true; }
+  bool end_object() override { return true; }
+  bool start_array(std::size_t) override { return true; }
+  bool end_array() override { return true; }
+  bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception&) override {
+    wrong_at = position;
+    return false;
+  }
+
+  std::size_t wrong_at = 0;
+};
+
+/// Whether `text` is JSON as far as it goes.
+bool begins_as_json(std::string_view text) {
+  constexpr std::size_t kCharacterBytes = 4;  // the head may end inside one
+  ParseEnd end;
+  if (nlohmann::json::sax_parse(text.begin(), text.end(), &end, nlohmann::json::input_format_t::json, false)) {
+    return true;
+  }
+  return end.wrong_at + kCharacterBytes > text.size();
+}
+
+constexpr const char* kReadLines =
+    "xlm prepare-data text --column NAME reads a field of each line, such as text; --as-text takes the file as it is";
+
+std::optional<Recognised> by_json(std::string_view text) {
+  const char first = text.empty() ? '\0' : text.front();
+  if (first != '{' && first != '[') return std::nullopt;
+  const std::string_view rest = trim(text.substr(1));
+  const std::string_view inside = first == '{' ? "\"}"sv : "{[\""sv;
+  if (rest.empty() || inside.find(rest.front()) == std::string_view::npos) return std::nullopt;
+  const std::size_t line_end = text.find('\n');
+  const std::string_view line = text.substr(0, line_end);
+  const bool whole_line =
+      line_end == std::string_view::npos ? begins_as_json(line) : parse_json_if_any(line).has_value();
+  if (whole_line && first == '{') return Recognised{Form::kJsonLines, "a file of JSON lines", kReadLines, {}};
+  if (!whole_line && !begins_as_json(text)) return std::nullopt;
+  return Recognised{Form::kTextual,
+                    "a JSON document",
+                    "make lines of its texts, such as with jq -c '.[]', for --column; --as-text takes it as it is",
+                    {}};
+}
+
+/// The first line of a Python value that was printed: b'…', or {'key': …}.
+std::optional<Recognised> by_printed_form(std::string_view text) {
+  const std::string_view line = trim(text.substr(0, text.find('\n')));
+  constexpr std::size_t kLongLine = 1000;
+  const bool begins_bytes = line.starts_with("b'") || line.starts_with("b\"");
+  const bool endless = line.size() > kLongLine && line.find('\\') != std::string_view::npos;
+  if (is_printed_bytes(line) || (begins_bytes && endless)) {
+    return Recognised{Form::kTextual,
+                      "the printed form of bytes (b'…'), not their text",
+                      "decode them where the file is made: bytes.decode('utf-8'); --as-text takes it as it is",
+                      {}};
+  }
+  if (line.starts_with("{'") && line.find("': ") != std::string_view::npos) {
+    return Recognised{Form::kTextual,
+                      "the printed form of Python values, not JSON",
+                      "write them by json.dumps, for --column; --as-text takes the file as it is",
+                      {}};
+  }
+  return std::nullopt;
+}
+
+std::string ending_of(const std::string& name) { return lower(fs::path(name).extension().string()); }
+
+}  // namespace
+
+bool is_printed_bytes(std::string_view text) {
+  text = trim(text);
+  if (text.size() < 4 || (text[0] != 'b' && text[0] != 'B') || (text[1] != '\'' && text[1] != '"')) return false;
+  if (text.back() != text[1]) return false;
+  return std::all_of(text.begin(), text.end(), [](char c) { return c >= 0x20 && c < 0x7F; });
+}
+
+Recognised recognise_content(std::string_view head) {
+  if (auto found = by_magic(head)) return *found;
+  const ByteOrderMark mark = byte_order_mark(head);
+  std::string decoded;
+  if (mark.bytes > 0) {
+    TextDecoder(mark.encoding).write(head.substr(mark.bytes), decoded);
+    head = decoded;
+  }
+  if (auto found = by_encoding(head)) return *found;
+  const std::string_view text = trim(head);
+  for (const auto& look : {by_magic, by_markup, by_json, by_printed_form}) {
+    if (auto found = look(text)) {
+      found->mark = mark;
+      return *found;
+    }
+  }
+  return {.mark = mark};
+}
+
+Recognised recognise(std::string_view head, const std::string& name) {
+  Recognised found = recognise_content(head);
+  const std::string ending = ending_of(name);
+  const auto one_of = [&](std::initializer_list<std::string_view> endings) {
+    return std::find(endings.begin(), endings.end(), ending) != endings.end();
+  };
+  if (found.page && one_of({".html", ".htm", ".xhtml", ".shtml"})) return {.mark = found.mark};
+  if (found.form == Form::kText && one_of({".parquet", ".arrow", ".feather", ".jsonl", ".ndjson"})) {
+    return {.form = Form::kTextual,
+            .name = fmt::format("plain text, and is called {}", ending),
+            .advice = "fetch the file again, or take it as it is by --as-text",
+            .mark = found.mark};
+  }
+  return found;
+}
+
+}  // namespace xlm
