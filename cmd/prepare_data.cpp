@@ -202,7 +202,8 @@ void add_text_options(CLI::App& app, PrepareRequest& request) {
                  "The characters of all splits, or of training alone: new ones then become U+FFFD")
       ->capture_default_str()
       ->type_name("all|train");
-  app.add_flag("--strict", request.strict, "Refuse invalid UTF-8 instead of replacing it by U+FFFD");
+  app.add_flag("--strict", request.strict,
+               "Refuse invalid UTF-8, and text of which cleaning throws away more than a small share");
   app.add_option("--threads", request.threads, "Threads that clean (default: one for each core); changes no result")
       ->check(CLI::Range(1, 1024).description(""))
       ->type_name("N");

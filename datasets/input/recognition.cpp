@@ -20,63 +20,58 @@ namespace {
 
 using namespace std::string_view_literals;
 
-/// Bytes that files of a kind begin with, and no text does.
+/// Bytes that files of a kind begin with, and no text does; what is of these kinds is never read.
 struct Magic {
   std::string_view bytes;
   std::string_view name;
+  std::string_view advice;
 };
 
-constexpr std::array kArrays{
-    Magic{"\x89HDF\r\n\x1A\n"sv, "an HDF5 file"},
-    Magic{"\x93NUMPY"sv, "a NumPy array"},
-    Magic{"\x80\x02"sv, "a Python pickle"},
-    Magic{"\x80\x03"sv, "a Python pickle"},
-    Magic{"\x80\x04"sv, "a Python pickle"},
-    Magic{"\x80\x05"sv, "a Python pickle"},
-    Magic{"SQLite format 3\0"sv, "an SQLite database"},
-    Magic{"Obj\x01"sv, "an Avro file"},
-    Magic{"FEA1\0"sv, "a Feather file, version 1"},
-    Magic{"MMIDIDX\0"sv, "an index of tokens"},
-    Magic{"GGUF\x02"sv, "a GGUF model"},
-    Magic{"GGUF\x03"sv, "a GGUF model"},
-    Magic{"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1"sv, "an Office document"},
-    Magic{"%PDF-"sv, "a PDF document"},
-    Magic{"{\\rtf1"sv, "an RTF document"},
-    Magic{"application/epub+zip"sv, "part of an e-book"},
-    Magic{"application/vnd.oasis.opendocument."sv, "part of an OpenDocument file"},
-    Magic{"\x89PNG\r\n\x1A\n"sv, "an image"},
-    Magic{"\xFF\xD8\xFF"sv, "an image"},
-    Magic{"\x7F"
-          "ELF"sv,
-          "a program"},
-};
+constexpr std::string_view kSaveText = "save its text as Parquet, JSON lines or plain text";
+constexpr std::string_view kUnpack = "unpack it first";
+constexpr std::string_view kDecrypt = "decrypt it first";
 
-constexpr std::array kPacked{
-    Magic{"\x04\x22\x4D\x18"sv, "an lz4 file"},     Magic{"LZIP\x01"sv, "an lzip file"},
-    Magic{"\x89LZO\0\r\n\x1A\n"sv, "an lzop file"}, Magic{"\x1F\x9D"sv, "a file packed by compress"},
-    Magic{"\xFF\x06\0\0sNaPpY"sv, "a snappy file"}, Magic{"\x5D\0\0"sv, "an lzma file"},
-    Magic{"7z\xBC\xAF\x27\x1C"sv, "a 7z archive"},  Magic{"Rar!\x1A\x07"sv, "a rar archive"},
-    Magic{"!<arch>\n"sv, "an ar archive"},          Magic{"xar!\0"sv, "a xar archive"},
-    Magic{"MSCF\0\0\0\0"sv, "a cab archive"},
+constexpr std::array kMagic{
+    Magic{"\x89HDF\r\n\x1A\n"sv, "an HDF5 file", kSaveText},
+    Magic{"\x93NUMPY"sv, "a NumPy array", kSaveText},
+    Magic{"\x80\x02"sv, "a Python pickle", kSaveText},
+    Magic{"\x80\x03"sv, "a Python pickle", kSaveText},
+    Magic{"\x80\x04"sv, "a Python pickle", kSaveText},
+    Magic{"\x80\x05"sv, "a Python pickle", kSaveText},
+    Magic{"SQLite format 3\0"sv, "an SQLite database", kSaveText},
+    Magic{"Obj\x01"sv, "an Avro file", kSaveText},
+    Magic{"FEA1\0"sv, "a Feather file, version 1", kSaveText},
+    Magic{"MMIDIDX\0"sv, "an index of tokens", kSaveText},
+    Magic{"GGUF\x02"sv, "a GGUF model", kSaveText},
+    Magic{"GGUF\x03"sv, "a GGUF model", kSaveText},
+    Magic{"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1"sv, "an Office document", kSaveText},
+    Magic{"%PDF-"sv, "a PDF document", kSaveText},
+    Magic{"{\\rtf1"sv, "an RTF document", kSaveText},
+    Magic{"application/epub+zip"sv, "part of an e-book", kSaveText},
+    Magic{"application/vnd.oasis.opendocument."sv, "part of an OpenDocument file", kSaveText},
+    Magic{"\x89PNG\r\n\x1A\n"sv, "an image", kSaveText},
+    Magic{"\xFF\xD8\xFF"sv, "an image", kSaveText},
+    Magic{"\177ELF"sv, "a program", kSaveText},
+    Magic{"\x04\x22\x4D\x18"sv, "an lz4 file", kUnpack},
+    Magic{"LZIP\x01"sv, "an lzip file", kUnpack},
+    Magic{"\x89LZO\0\r\n\x1A\n"sv, "an lzop file", kUnpack},
+    Magic{"\x1F\x9D"sv, "a file packed by compress", kUnpack},
+    Magic{"\xFF\x06\0\0sNaPpY"sv, "a snappy file", kUnpack},
+    Magic{"\x5D\0\0"sv, "an lzma file", kUnpack},
+    Magic{"7z\xBC\xAF\x27\x1C"sv, "a 7z archive", kUnpack},
+    Magic{"Rar!\x1A\x07"sv, "a rar archive", kUnpack},
+    Magic{"!<arch>\n"sv, "an ar archive", kUnpack},
+    Magic{"xar!\0"sv, "a xar archive", kUnpack},
+    Magic{"MSCF\0\0\0\0"sv, "a cab archive", kUnpack},
+    Magic{"Salted__"sv, "encrypted by OpenSSL", kDecrypt},
+    Magic{"U2FsdGVkX1"sv, "encrypted by OpenSSL", kDecrypt},
+    Magic{"-----BEGIN PGP MESSAGE-----"sv, "encrypted by PGP", kDecrypt},
+    Magic{"age-encryption.org/v1"sv, "encrypted by age", kDecrypt},
+    Magic{"-----BEGIN AGE ENCRYPTED FILE-----"sv, "encrypted by age", kDecrypt},
+    Magic{"$ANSIBLE_VAULT;"sv, "encrypted by Ansible", kDecrypt},
+    Magic{"\0GITCRYPT\0"sv, "encrypted by git-crypt", kDecrypt},
+    Magic{"LUKS\xBA\xBE"sv, "an encrypted disk", kDecrypt},
 };
-
-constexpr std::array kEncrypted{
-    Magic{"Salted__"sv, "encrypted by OpenSSL"},
-    Magic{"U2FsdGVkX1"sv, "encrypted by OpenSSL"},
-    Magic{"-----BEGIN PGP MESSAGE-----"sv, "encrypted by PGP"},
-    Magic{"age-encryption.org/v1"sv, "encrypted by age"},
-    Magic{"-----BEGIN AGE ENCRYPTED FILE-----"sv, "encrypted by age"},
-    Magic{"$ANSIBLE_VAULT;"sv, "encrypted by Ansible"},
-    Magic{"\0GITCRYPT\0"sv, "encrypted by git-crypt"},
-    Magic{"LUKS\xBA\xBE"sv, "an encrypted disk"},
-};
-
-template <std::size_t Size>
-const Magic* find_magic(const std::array<Magic, Size>& table, std::string_view head) {
-  const auto* const found =
-      std::find_if(table.begin(), table.end(), [&](const Magic& magic) { return head.starts_with(magic.bytes); });
-  return found == table.end() ? nullptr : &*found;
-}
 
 /// An encrypted Parquet file begins as a text may; the length that follows it is no text.
 bool is_encrypted_parquet(std::string_view head) {
@@ -96,16 +91,11 @@ std::optional<Recognised> by_magic(std::string_view head) {
                       "xlm prepare-data wiki40b reads those of wiki40b; save others as Parquet or JSON lines",
                       {}};
   }
-  if (const Magic* magic = find_magic(kArrays, head)) {
-    return Recognised{Form::kOther, std::string(magic->name), "save its text as Parquet, JSON lines or plain text", {}};
+  for (const auto& [bytes, name, advice] : kMagic) {
+    if (head.starts_with(bytes)) return Recognised{Form::kOther, std::string(name), std::string(advice), {}};
   }
-  if (const Magic* magic = find_magic(kPacked, head)) {
-    return Recognised{Form::kOther, std::string(magic->name), "unpack it first", {}};
-  }
-  if (const Magic* magic = find_magic(kEncrypted, head)) {
-    return Recognised{Form::kOther, std::string(magic->name), "decrypt it first", {}};
-  }
-  if (is_encrypted_parquet(head)) return Recognised{Form::kOther, "an encrypted Parquet table", "decrypt it first", {}};
+  if (is_encrypted_parquet(head))
+    return Recognised{Form::kOther, "an encrypted Parquet table", std::string(kDecrypt), {}};
   if (const auto pointer = pointer_file(head)) {
     return Recognised{Form::kOther, std::string(pointer->name), std::string(pointer->advice), {}};
   }
@@ -183,7 +173,7 @@ std::optional<Recognised> by_markup(std::string_view text) {
     return Recognised{Form::kTextual, "a server's message of an error", "fetch the file again", {}};
   }
   if (tag.starts_with("<types xmlns=\"http://schemas.openxmlformats.org")) {
-    return Recognised{Form::kOther, "part of an Office document", "save the document as plain text first", {}};
+    return Recognised{Form::kOther, "part of an Office document", std::string(kSaveText), {}};
   }
   return std::nullopt;
 }

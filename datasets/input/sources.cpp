@@ -137,10 +137,10 @@ bool read_source(const SourceFile& source, const ReadSettings& settings,
     const Recognised found = recognise(peeked->peek(kHeadBytes), inner_name(source, *entry));
     const Form form = accept(found, settings, reader.packed(), label);
     std::unique_ptr<ByteStream> stream = std::move(peeked);
-    if (settings.bytes) {
+    if (settings.bytes && form == Form::kText) {
       kept.note(found, label);
-    } else if (form == Form::kText || form == Form::kJsonLines) {
-      if (found.mark.bytes > 0) stream = decode_text(std::move(stream), found.mark, label);
+    } else if (found.mark.bytes > 0) {
+      stream = decode_text(std::move(stream), found.mark, label);
     }
     std::uint64_t bytes_read = 0;
     std::uint64_t zeros = 0;

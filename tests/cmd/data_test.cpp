@@ -89,6 +89,12 @@ TEST_F(DataShow, ImportsADatasetThatLiesOnDisk) {
   EXPECT_EQ(run("data import d --out e").code, kBadData) << "no shards";
   EXPECT_EQ(run("data import hub --column title --out e").code, kBadData);
   EXPECT_EQ(run("data import hub").code, kUsage);
+  write_file(folder_.path() / "hub/train-00001-of-00002.parquet",
+             "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 134\n");
+  const ProgramResult pointer = run("data import hub --out e");
+  EXPECT_EQ(pointer.code, kBadData);
+  EXPECT_THAT(pointer.err, HasSubstr("00001-of-00002.parquet is a git-LFS pointer"));
+  EXPECT_FALSE(fs::exists(folder_.path() / "e"));
 }
 
 TEST_F(DataShow, TextComesWithItsOwnSplits) {

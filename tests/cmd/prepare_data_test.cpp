@@ -152,6 +152,10 @@ TEST_F(PrepareData, ExitCodesTellUsageFromData) {
   file("a.txt", "some text");
   file("empty.txt", "");
   file("half.gz", "\x1F\x8B\x08");
+  file("rows.jsonl", "{\"text\": \"one\"}\n");
+  file("wrong.txt", "\xD0\x9F\xD1\x80\xD0\xB8\xD0\xB2\xD0\xB5\xD1\x82 a");
+  fs::create_directory(folder_.path() / "hub");
+  file("hub/train.parquet", "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 9\n");
   for (const auto& [arguments, code] :
        std::vector<std::pair<std::string, int>>{{"", kUsage},
                                                 {"text --from a.txt", kUsage},
@@ -167,6 +171,10 @@ TEST_F(PrepareData, ExitCodesTellUsageFromData) {
                                                 {"text --from nowhere --out d", kBadData},
                                                 {"text --from empty.txt --out d", kBadData},
                                                 {"text --from half.gz --out d", kBadData},
+                                                {"text --from rows.jsonl --out d", kBadData},
+                                                {"text --from rows.jsonl --column txt --out d", kBadData},
+                                                {"text --from wrong.txt --clean text8 --strict --out d", kBadData},
+                                                {"text --from hub --out d --unit byte", kBadData},
                                                 {"text8 --from a.txt --from empty.txt --out d", kBadData},
                                                 {"text --from a.txt --out a.txt/d", kBadData}}) {
     const ProgramResult outcome = run(arguments);
@@ -176,6 +184,15 @@ TEST_F(PrepareData, ExitCodesTellUsageFromData) {
     EXPECT_EQ(outcome.out, "");
     EXPECT_FALSE(fs::exists(folder_.path() / "d"));
   }
+}
+
+TEST_F(PrepareData, JsonLinesAreReadAsTheCommandSays) {
+  file("rows.jsonl", "{\"text\": \"one two\"}\n{\"text\": \"three\"}\n");
+  EXPECT_THAT(run("text --from rows.jsonl --out d").err, HasSubstr("--column NAME"));
+  EXPECT_EQ(run("text --from rows.jsonl --column text --out d --split 12,0,0").code, kDone);
+  EXPECT_EQ(open_prepared(folder_.path() / "d").split("train").documents.size(), 2U);
+  EXPECT_EQ(run("text --from rows.jsonl --as-text --out e --split 40,0,0").code, kDone);
+  EXPECT_EQ(open_prepared(folder_.path() / "e").split("train").documents.size(), 1U);
 }
 
 TEST_F(PrepareData, TrainingATokenizerCanBeStopped) {

@@ -62,7 +62,7 @@ TEST(Recognition, TextIsTextHoweverItBegins) {
                                   "null"s,
                                   "a\tb\tc\n"s,
                                   "caf\xE9, na\xEFve"s,
-                                  "\xC3\xA9t\xC3\xA9 caf\xE9 \xFF \xFE \xFD"s}) {
+                                  "\xC3\xA9t\xC3\xA9 caf\xE9 \xFF \xFE"s}) {
     const Recognised found = recognise(text, "a.txt");
     EXPECT_EQ(found.form, Form::kText) << text << ": " << found.name;
     EXPECT_EQ(found.name, "");
@@ -128,7 +128,7 @@ TEST(Recognition, TextInAnUndeclaredEncodingIsNoText) {
            {random, "no UTF-8"},
            {utf16(u"Text without a mark\n", false), "UTF-16 (little-endian) without"},
            {utf16(u"Text without a mark\n", true), "UTF-16 (big-endian) without"},
-           {utf16(u"אבג דהו זחט\nיכל", false), "zero bytes"}}) {
+           {utf16(u"אבג דהו זחט\nיכל", false), "UTF-16 (little-endian) without"}}) {
     EXPECT_EQ(recognise(bytes, "a.txt").form, Form::kBytes) << bytes;
     EXPECT_THAT(recognise(bytes, "a.txt").name, HasSubstr(name));
   }
