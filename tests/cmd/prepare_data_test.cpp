@@ -191,7 +191,7 @@ TEST_F(PrepareData, JsonLinesAreReadAsTheCommandSays) {
   EXPECT_THAT(run("text --from rows.jsonl --out d").err, HasSubstr("--column NAME"));
   EXPECT_EQ(run("text --from rows.jsonl --column text --out d --split 12,0,0").code, kDone);
   EXPECT_EQ(open_prepared(folder_.path() / "d").split("train").documents.size(), 2U);
-  EXPECT_EQ(run("text --from rows.jsonl --as-text --out e --split 40,0,0").code, kDone);
+  EXPECT_EQ(run("text --from rows.jsonl --as-text --out e --split 36,0,0").code, kDone);
   EXPECT_EQ(open_prepared(folder_.path() / "e").split("train").documents.size(), 1U);
 }
 
