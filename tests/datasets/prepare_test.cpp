@@ -64,7 +64,8 @@ TEST_F(Prepare, Text8RefusesOtherText) {
   expect_error<DataError>(request("text8", {file("x", "plain text, not clean")}), "byte 0x2C at offset 10");
   expect_error<DataError>(request("text8", {file("x", "two\nlines")}), "byte 0x0A at offset 3");
   expect_error<DataError>(request("text8", {file("x", std::string(1'500'000, 'a') + "\n\n")}), "at offset 1500000");
-  expect_error<DataError>(request("text8", {file("x", "<html>no dump</html>")}), "neither text8");
+  expect_error<DataError>(request("text8", {file("x", "<p>no dump</p>")}), "neither text8");
+  expect_error<DataError>(request("text8", {file("x", "<html>no dump</html>")}), "x is a web page");
   expect_error<DataError>(request("text8", {file("x", "<mediawiki><page></page></mediawiki>")}), "no article text");
   make_archive(path("two.zip"), "zip", "", {{"a", "a"}, {"b", "b"}});
   expect_error<DataError>(request("text8", {path("two.zip")}), "holds more than one file");
