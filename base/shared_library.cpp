@@ -38,8 +38,7 @@ fs::path library_path(const char* name) { return executable_path().parent_path()
 
 void* open_library(const fs::path& file, Symbols symbols, const std::string& advice) {
   const int visibility = symbols == Symbols::kShared ? RTLD_GLOBAL : RTLD_LOCAL;
-  const int order = symbols == Symbols::kOwnFirst ? RTLD_DEEPBIND : 0;
-  void* const opened = ::dlopen(file.c_str(), RTLD_NOW | visibility | order);
+  void* const opened = ::dlopen(file.c_str(), RTLD_NOW | visibility);
   if (opened == nullptr) throw_loader_error(::dlerror(), advice);
   return opened;
 }
@@ -50,9 +49,9 @@ void* library_function(void* library, const fs::path& file, const char* function
   return found;
 }
 
-void* library_function(const char* library, const char* function, Symbols symbols) {
+void* library_function(const char* library, const char* function) {
   const fs::path file = library_path(library);
-  void* const opened = open_library(file, symbols, "install the program again, as a whole");
+  void* const opened = open_library(file, Symbols::kOwn, "install the program again, as a whole");
   return library_function(opened, file, function);
 }
 

@@ -15,9 +15,8 @@ fs::path library_path(const char* name);
 
 /// Who sees the symbols of a library that is opened.
 enum class Symbols {
-  kOwn,       // whoever looks them up
-  kOwnFirst,  // likewise, and it finds what it needs in the libraries that it names, before those that are shared
-  kShared,    // libraries that are opened later, too
+  kOwn,     // whoever looks them up
+  kShared,  // libraries that are opened later, too
 };
 
 /// Opens a shared library, which stays open. Throws Error with the loader's reason and `advice`, a line that says what
@@ -28,6 +27,6 @@ void* open_library(const fs::path& file, Symbols symbols, const std::string& adv
 void* library_function(void* library, const fs::path& file, const char* function);
 
 /// The same of one of the program's own libraries, by name; it is opened first.
-void* library_function(const char* library, const char* function, Symbols symbols = Symbols::kOwn);
+void* library_function(const char* library, const char* function);
 
 }  // namespace xlm

@@ -94,10 +94,14 @@ struct Processes {
   std::int64_t rank = 0;               // 0 writes; the others compute alone
   std::int64_t count = 1;              // that share the rows of a batch
   std::int64_t hosts = 1;              // machines that share them, as many each, one block of ranks behind the other
-  fs::path meeting = {};               // a folder that all of them see, empty at first and used once
-  std::string address = "127.0.0.1";   // of this machine, by which the others reach it
+  fs::path meeting = {};               // a folder that all of them see, and no other user; empty at first and used once
+  std::string secret = {};             // base/secret.h: they alone know it, and know each other by it
+  std::string address = {};            // of this machine, by which the others reach it; empty: all of them are on it
   double patience = 120;               // seconds until all must have come
-  std::function<bool()> give_up = {};  // asked while it waits: whether nobody else will come
+  std::function<bool()> give_up = {};  // asked while it waits: whether another of them has ended
+  std::function<bool()> should_stop = {};  // likewise: whether all are to stop
+
+  bool is_to_leave() const { return (give_up && give_up()) || (should_stop && should_stop()); }
 
   /// How many of them are on this machine, and which of those this one is.
   std::int64_t count_here() const { return count / hosts; }

@@ -109,7 +109,7 @@ Trainer::Trainer(const TrainJob& job, TrainSink& sink)
       sink_(&sink),
       device_(prepare_device(job.options, job.processes)),
       group_(join(job.processes)),
-      sums_(device_sums(group_.get(), device_, job.processes.give_up)),
+      sums_(device_sums(group_.get(), device_, [&job] { return job.processes.is_to_leave(); })),
       data_(open_prepared(job.options.data.path)),
       checkpoints_(job.folder / "checkpoints"),
       costs_(device_) {

@@ -143,8 +143,8 @@ std::string address_towards(const std::string& other) {
 std::vector<std::string> start_on(const std::string& node) {
   // A step for each process, for its exit code. Steps share the job's cores, memory and GPUs of a node as processes of
   // one machine do: none waits for another, and none is bound to a part.
-  return {"/usr/bin/env",       "srun",       "--overlap",       "--export=ALL", "--nodes=1",   "--ntasks=1",
-          "--nodelist=" + node, "--mpi=none", "--cpu-bind=none", "--mem=0",      "--input=none"};
+  return {"/usr/bin/env",       "srun",       "--overlap",       "--export=ALL", "--nodes=1", "--ntasks=1",
+          "--nodelist=" + node, "--mpi=none", "--cpu-bind=none", "--mem=0"};
 }
 
 }  // namespace xlm

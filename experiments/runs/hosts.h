@@ -12,9 +12,9 @@ namespace xlm {
 /// They share the processes evenly, one block of ranks behind the other.
 struct Hosts {
   std::vector<std::string> names =
-      {};                             // of nodes of this process's Slurm job, its own first; empty: this machine alone
-  std::string address = "127.0.0.1";  // of this machine, by which the others reach it
-  std::string note = {};              // why it is this machine alone where the job has others
+      {};                    // of nodes of this process's Slurm job, its own first; empty: this machine alone
+  std::string address = {};  // of this machine, by which the others reach it; empty: there are no others
+  std::string note = {};     // why it is this machine alone where the job has others
 
   std::int64_t count() const { return names.empty() ? 1 : std::ssize(names); }
   /// How many of so many processes are on each.

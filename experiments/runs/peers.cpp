@@ -1,9 +1,12 @@
 // The other processes of a run that several do together.
 #include "experiments/runs/peers.h"
 
+#include <poll.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <thread>
@@ -12,6 +15,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/secret.h"
 #include "experiments/runs/machine_resources.h"
 #include "results/run_folder/run_folder.h"
 
@@ -48,6 +52,19 @@ fs::path place_of_word(const fs::path& meeting, std::int64_t rank) { return meet
 
 }  // namespace
 
+std::string read_secret(const std::function<bool()>& should_stop) {
+  std::string secret(kSecretLength, '\0');
+  std::size_t filled = 0;
+  while (filled < secret.size() && !(should_stop && should_stop())) {
+    pollfd input{STDIN_FILENO, POLLIN, 0};
+    if (::poll(&input, 1, static_cast<int>(kPollPeers.count())) <= 0) continue;
+    const ssize_t count = ::read(STDIN_FILENO, secret.data() + filled, secret.size() - filled);
+    if (count == 0 || (count < 0 && errno != EINTR && errno != EAGAIN)) break;
+    if (count > 0) filled += static_cast<std::size_t>(count);
+  }
+  return filled == secret.size() ? secret : "";
+}
+
 void leave_word(const Processes& self, const Error& error) {
   try {
     write_file(place_of_word(self.meeting, self.rank), error.what());
@@ -57,23 +74,29 @@ void leave_word(const Processes& self, const Error& error) {
 }
 
 Peers::Peers(const fs::path& run_folder, const std::string& program, std::int64_t count, std::int64_t threads,
-             Hosts hosts, std::function<bool()> should_stop)
-    : hosts_(std::move(hosts)), memory_kills_(xlm::memory_kills()) {
+             Hosts hosts, std::function<bool()> should_stop, std::function<void(const std::string&)> note)
+    : hosts_(std::move(hosts)), note_(std::move(note)), memory_kills_(xlm::memory_kills()) {
   first_.count = count;
   if (count <= 1) return;
   first_.hosts = hosts_.count();
   first_.address = hosts_.address;
   meeting_ = run_folder / fmt::format("{}{}", kMeetingPrefix, ::getpid());
   fs::remove_all(meeting_);
-  create_folders(meeting_);
+  if (::mkdir(meeting_.c_str(), S_IRWXU) != 0) throw_file_error("create", meeting_, errno);
   first_.meeting = meeting_;
-  first_.give_up = [this, asked = std::move(should_stop)] { return has_lost_one() || (asked && asked()); };
+  first_.secret = fresh_secret();
+  first_.should_stop = std::move(should_stop);
+  first_.give_up = [this] {
+    tell_of_halted();
+    return has_lost_one();
+  };
   try {
     for (std::int64_t rank = 1; rank < count; ++rank) {
       WorkerCommand command{.arguments = {program, "worker", run_folder.string(), "--rank", std::to_string(rank),
                                           "--meeting", meeting_.string(), "--threads", std::to_string(threads)},
                             .log = RunPaths{run_folder}.log(),
-                            .gpu = ""};
+                            .gpu = "",
+                            .input = first_.secret};
       if (first_.hosts > 1) {
         command.arguments.insert(command.arguments.end(),
                                  {"--hosts", std::to_string(first_.hosts), "--first", first_.address});
@@ -81,6 +104,7 @@ Peers::Peers(const fs::path& run_folder, const std::string& program, std::int64_
       if (rank >= first_.count_here()) start_by_slurm(command, host_of(rank));
       others_.push_back(std::make_unique<WorkerProcess>(command));
     }
+    halted_.resize(others_.size());
   } catch (const Error&) {
     end_all();
     throw;
@@ -105,7 +129,7 @@ void Peers::end_all() {
   for (const auto& other : others_) {
     if (await_end(*other, end)) continue;
     other->kill();
-    await_end(*other, Clock::time_point::max());
+    await_end(*other, Clock::now() + kEndOfPeer);  // one that the system does not let end is left alone
   }
   std::error_code ignored;
   if (!meeting_.empty()) fs::remove_all(meeting_, ignored);
@@ -114,6 +138,17 @@ void Peers::end_all() {
 void Peers::stop() {
   for (const auto& other : others_) {
     if (!other->ended()) other->stop();
+  }
+}
+
+void Peers::tell_of_halted() {
+  for (std::size_t i = 0; i < others_.size(); ++i) {
+    const bool halted = others_[i]->is_halted();
+    if (halted && !halted_[i] && note_) {
+      note_(fmt::format("note: process {} of {} is halted, and the run waits for it: `kill -CONT {}` lets it go on",
+                        i + 2, first_.count, others_[i]->pid()));
+    }
+    halted_[i] = halted;
   }
 }
 

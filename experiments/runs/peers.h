@@ -20,6 +20,10 @@ namespace xlm {
 constexpr int kLostOthers = 76;
 constexpr int kOutOfMemoryAmidStep = 77;
 
+/// What the first process hands to another on its standard input (Processes::secret); "" where that is something else,
+/// or `should_stop` says so before it comes.
+std::string read_secret(const std::function<bool()>& should_stop);
+
 /// Leaves an error of its own where the processes meet, for the first one to say: it may come to lose this one before
 /// it meets the same error. Where that cannot be written, the exit code is all there is.
 void leave_word(const Processes& self, const Error& error);
@@ -30,9 +34,10 @@ class Peers {
  public:
   /// Starts `count` − 1 processes `program worker RUN --rank R --meeting FOLDER …` of a run folder, with so many
   /// threads each, on these hosts; none for a count of 1. What they say goes into the run's log. `should_stop` is asked
-  /// while they meet. Throws Error when a process cannot be started.
+  /// while this one waits for them; `note` is told of each that is halted then. Throws Error when a process cannot be
+  /// started.
   Peers(const fs::path& run_folder, const std::string& program, std::int64_t count, std::int64_t threads, Hosts hosts,
-        std::function<bool()> should_stop);
+        std::function<bool()> should_stop, std::function<void(const std::string&)> note = {});
   Peers(const Peers&) = delete;
   Peers& operator=(const Peers&) = delete;
   ~Peers();
@@ -49,6 +54,7 @@ class Peers {
 
  private:
   bool has_lost_one();
+  void tell_of_halted();
   void end_all();
   const std::string& host_of(std::int64_t rank) const;
   std::string word_of(std::int64_t rank) const;  // empty where it left none
@@ -57,6 +63,8 @@ class Peers {
   Hosts hosts_;
   Processes first_;
   std::vector<std::unique_ptr<WorkerProcess>> others_;
+  std::vector<bool> halted_;  // each of them, when last looked at
+  std::function<void(const std::string&)> note_;
   std::int64_t memory_kills_ = 0;  // that the system knew of when they were started
 };
 

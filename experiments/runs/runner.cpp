@@ -142,8 +142,9 @@ TrainOutcome work(const Run& run, const std::function<Core&()>& open_core, const
                        job.empty() ? "" : " in job " + job));
   if (!hosts.note.empty()) sink.log(hosts.note);
   sink.begin(options);
-  peers.emplace(run.folder, program_files().executable.string(), processes, options.train.threads, hosts,
-                [&sink] { return sink.should_stop(); });
+  peers.emplace(
+      run.folder, program_files().executable.string(), processes, options.train.threads, hosts,
+      [&sink] { return sink.should_stop(); }, [&sink](const std::string& text) { sink.message(text); });
   sink.when_stopping([&peers] {
     if (peers) peers->stop();
   });
@@ -292,7 +293,15 @@ int take_part(const fs::path& run_folder, const std::function<Core&()>& open_cor
   RunOptions options = pinned_options(run, settings, processes.count_here());
   options.train.threads = settings.threads;
   SilentSink sink(settings.sink.should_stop);
-  processes.give_up = settings.sink.should_stop;
+  processes.should_stop = settings.sink.should_stop;
+  processes.secret = read_secret(settings.sink.should_stop);
+  if (sink.should_stop()) return kStopped;
+  if (processes.secret.empty()) {
+    throw UsageError(
+        fmt::format("no secret comes on standard input: {} cannot meet its other processes\n"
+                    "its first process starts the others: run train or sweep",
+                    run.id));
+  }
   try {
     const TrainOutcome outcome =
         open_core().train({.options = options, .folder = run_folder, .model_yaml = "", .processes = processes}, sink);

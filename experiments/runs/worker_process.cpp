@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -43,16 +44,28 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return result;
 }
 
+/// A pipe that holds the text and then ends; /dev/null for none. -1 with errno where there can be none.
+int open_input(const std::string& text) {
+  if (text.empty()) return ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return -1;
+  // A new pipe takes as much at once, and has a reader.
+  const bool written = ::write(ends[1], text.data(), text.size()) == static_cast<ssize_t>(text.size());
+  ::close(ends[1]);
+  if (written) return ends[0];
+  ::close(ends[0]);
+  return -1;
+}
+
 /// In the child, between fork and exec: system calls only.
-[[noreturn]] void become_worker(pid_t parent, int log, char* const* arguments, char* const* environment) {
+[[noreturn]] void become_worker(pid_t parent, int input, int log, char* const* arguments, char* const* environment) {
   // A terminal sends its SIGINT to all; this process hears of it from the one that started it.
   std::signal(SIGINT, SIG_IGN);
   const sigset_t held = stop_signals();
   ::sigprocmask(SIG_BLOCK, &held, nullptr);
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (::getppid() != parent) ::_exit(kStopped);  // it died before the request stood
-  const int nothing = ::open("/dev/null", O_RDONLY);
-  if (nothing >= 0) ::dup2(nothing, STDIN_FILENO);
+  if (input >= 0) ::dup2(input, STDIN_FILENO);
   ::dup2(log, STDOUT_FILENO);
   ::dup2(log, STDERR_FILENO);
   ::execve(arguments[0], arguments, environment);
@@ -73,10 +86,12 @@ WorkerProcess::WorkerProcess(const WorkerCommand& command)
   const std::vector<char*> argument_pointers = pointers(arguments);
   const std::vector<char*> environment_pointers = pointers(environment);
   const pid_t parent = ::getpid();
-  pid_ = ::fork();
-  if (pid_ == 0) become_worker(parent, log, argument_pointers.data(), environment_pointers.data());
+  const int input = open_input(command.input);
+  pid_ = input < 0 ? -1 : ::fork();
+  if (pid_ == 0) become_worker(parent, input, log, argument_pointers.data(), environment_pointers.data());
   const int error_number = errno;
   ::close(log);
+  if (input >= 0) ::close(input);
   if (pid_ < 0) throw ResourceError(fmt::format("cannot start a worker: {}", std::strerror(error_number)));
 }
 
@@ -89,8 +104,20 @@ std::optional<int> WorkerProcess::ended() {
   return ended_;
 }
 
-void WorkerProcess::stop() const { ::kill(pid_, stop_signal_); }
+bool WorkerProcess::is_halted() const {
+  siginfo_t state{};
+  return !ended_ && ::waitid(P_PID, static_cast<id_t>(pid_), &state, WSTOPPED | WNOHANG | WNOWAIT) == 0 &&
+         state.si_pid == pid_;
+}
 
-void WorkerProcess::kill() const { ::kill(pid_, kill_signal_); }
+void WorkerProcess::stop() const {
+  ::kill(pid_, stop_signal_);
+  ::kill(pid_, SIGCONT);
+}
+
+void WorkerProcess::kill() const {
+  ::kill(pid_, kill_signal_);
+  ::kill(pid_, SIGCONT);
+}
 
 }  // namespace xlm

@@ -17,6 +17,7 @@ struct WorkerCommand {
   std::vector<std::string> arguments;  // the program first
   fs::path log;                        // standard output and error are appended here
   std::string gpu;                     // for CUDA_VISIBLE_DEVICES; empty: as it is
+  std::string input = {};              // that it reads on its standard input, a kilobyte at most; nobody else sees it
   int stop_signal = SIGTERM;           // that asks it to save and stop
   int kill_signal = SIGKILL;
 };
@@ -30,9 +31,14 @@ class WorkerProcess {
   /// How it ended, once it has: an exit code, or 128 + the number of the signal that killed it.
   std::optional<int> ended();
 
-  /// Asks it to save and stop.
+  /// Whether it is halted (SIGSTOP): it is neither at work nor gone.
+  bool is_halted() const;
+
+  /// Asks it to save and stop; one that is halted goes on, as it could not do so otherwise.
   void stop() const;
   void kill() const;
+
+  pid_t pid() const { return pid_; }
 
  private:
   pid_t pid_ = -1;

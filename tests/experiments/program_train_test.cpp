@@ -1,4 +1,5 @@
 // Training by the program, with a core that needs no torch.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "base/json.h"
@@ -35,6 +36,15 @@ TEST_F(ProgramTest, AProcessThatARunDoesNotHaveIsRefused) {
     EXPECT_EQ(result.code, kUsage) << hosts;
     EXPECT_THAT(result.err, HasSubstr("train.processes=1: none of them has rank 1")) << hosts;
   }
+}
+
+TEST_F(ProgramTest, AProcessOfARunIsStartedByItsFirstAlone) {
+  ASSERT_EQ(run({"train", "run.yaml", "train.processes=2", "train.batch=2"}).code, kDone);
+  const ProgramResult result =
+      shell(folder_.path(), fmt::format("'{}' worker '{}' --rank 1 --meeting meeting </dev/null", XLM_FAKE_BINARY,
+                                        run_folders().front().string()));
+  EXPECT_EQ(result.code, kUsage);
+  EXPECT_THAT(result.err, HasSubstr("no secret comes on standard input"));
 }
 
 TEST_F(ProgramTest, TrainQuietSaysNothingButResults) { EXPECT_EQ(run({"train", "run.yaml", "--quiet"}).err, ""); }

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "base/secret.h"
 #include "tests/temporary_folder.h"
 
 namespace xlm {
@@ -17,21 +18,27 @@ namespace {
 using ::testing::Each;
 using ::testing::HasSubstr;
 
-class ProcessGroupTest : public ::testing::Test {
+/// On one machine, and by TCP.
+class ProcessGroupTest : public ::testing::TestWithParam<const char*> {
  protected:
   /// Calls `work` once for each of `count` processes; what they throw, by rank ("" for none).
   std::vector<std::string> together(std::int64_t count, const std::function<void(ProcessGroup&)>& work,
                                     std::int64_t missing = -1) {
     const fs::path meeting = folder_.path() / std::to_string(++meetings_);
     create_folders(meeting);
+    const std::string secret = fresh_secret();
     std::vector<std::string> errors(static_cast<std::size_t>(count));
     std::vector<std::thread> threads;
     for (std::int64_t rank = 0; rank < count; ++rank) {
       if (rank == missing) continue;
       threads.emplace_back([&, rank] {
         try {
-          const auto group =
-              join({.rank = rank, .count = count, .meeting = meeting, .patience = missing < 0 ? 60.0 : 1.0});
+          const auto group = join({.rank = rank,
+                                   .count = count,
+                                   .meeting = meeting,
+                                   .secret = secret,
+                                   .address = GetParam(),
+                                   .patience = missing < 0 ? 60.0 : 1.0});
           work(*group);
         } catch (const Error& error) {
           errors[static_cast<std::size_t>(rank)] = error.what();
@@ -46,12 +53,15 @@ class ProcessGroupTest : public ::testing::Test {
   int meetings_ = 0;
 };
 
-TEST_F(ProcessGroupTest, OneProcessNeedsNoOther) {
+INSTANTIATE_TEST_SUITE_P(By, ProcessGroupTest, ::testing::Values("", "127.0.0.1"),
+                         [](const auto& kind) { return std::string(*kind.param == '\0' ? "UnixSockets" : "Tcp"); });
+
+TEST_P(ProcessGroupTest, OneProcessNeedsNoOther) {
   EXPECT_EQ(join({}), nullptr);
   EXPECT_EQ(own_rows(nullptr, 7).count, 7);
 }
 
-TEST_F(ProcessGroupTest, NumbersAddUpToTheSameBitsEverywhere) {
+TEST_P(ProcessGroupTest, NumbersAddUpToTheSameBitsEverywhere) {
   for (const std::int64_t count : {2, 3, 5}) {
     std::vector<std::vector<float>> sums(static_cast<std::size_t>(count));
     const auto errors = together(count, [&](ProcessGroup& group) {
@@ -76,7 +86,35 @@ TEST_F(ProcessGroupTest, NumbersAddUpToTheSameBitsEverywhere) {
   }
 }
 
-TEST_F(ProcessGroupTest, RowsAreSharedWithoutAGapAndGatheredInOrder) {
+// More than sockets hold, in parts that no piece divides; whole numbers add up exactly in any order.
+TEST_P(ProcessGroupTest, ManyNumbersAddUpWhateverPartsTheyComeIn) {
+  for (const std::int64_t count : {2, 3, 4}) {
+    for (const std::size_t numbers : {std::size_t{1}, std::size_t{2}, std::size_t{65'537}, std::size_t{1'000'003}}) {
+      const auto errors = together(count, [&](ProcessGroup& group) {
+        std::vector<float> floats(numbers);
+        std::vector<double> doubles(numbers);
+        for (std::size_t i = 0; i < numbers; ++i) {
+          floats[i] = static_cast<float>(i % 1000 + static_cast<std::size_t>(group.rank()));
+          doubles[i] = -static_cast<double>(i) * static_cast<double>(group.rank() + 1);
+        }
+        group.sum(floats.data(), numbers);
+        group.sum(doubles.data(), numbers);
+        const auto extra = static_cast<std::size_t>(count * (count - 1) / 2);
+        std::size_t wrong = 0;
+        for (std::size_t i = 0; i < numbers; ++i) {
+          const bool right =
+              floats[i] == static_cast<float>((i % 1000) * static_cast<std::size_t>(count) + extra) &&
+              doubles[i] == -static_cast<double>(i) * static_cast<double>(extra + static_cast<std::size_t>(count));
+          wrong += right ? 0 : 1;
+        }
+        EXPECT_EQ(wrong, 0U) << numbers << " numbers of " << count;
+      });
+      EXPECT_THAT(errors, Each(""));
+    }
+  }
+}
+
+TEST_P(ProcessGroupTest, RowsAreSharedWithoutAGapAndGatheredInOrder) {
   for (const std::int64_t rows : {3, 4, 7, 12}) {
     const torch::Tensor whole = torch::arange(rows * 2, torch::kFloat).view({rows, 2});
     const auto errors = together(3, [&](ProcessGroup& group) {
@@ -104,7 +142,7 @@ class SumsOfGroup : public DeviceSums {
   ProcessGroup* group_;
 };
 
-TEST_F(ProcessGroupTest, GradientsAddUpWhoeverHasOne) {
+TEST_P(ProcessGroupTest, GradientsAddUpWhoeverHasOne) {
   const auto add_up = [&](ProcessGroup& group, DeviceSums* sums) {
     const auto weight = [](std::int64_t size) { return torch::zeros({size}).requires_grad_(); };
     const NamedTensors weights{{"both", weight(3)}, {"one", weight(2)}, {"none", weight(2)}};
@@ -125,14 +163,14 @@ TEST_F(ProcessGroupTest, GradientsAddUpWhoeverHasOne) {
   EXPECT_THAT(errors, Each(""));
 }
 
-TEST_F(ProcessGroupTest, WhoeverDoesNotComeIsNotWaitedForForever) {
+TEST_P(ProcessGroupTest, WhoeverDoesNotComeIsNotWaitedForForever) {
   const auto errors = together(
       3, [](ProcessGroup&) { FAIL() << "not all are there"; }, 2);
   EXPECT_THAT(errors[0], HasSubstr("process 1 of 3 did not meet the others: not all came within 1 s"));
   EXPECT_THAT(errors[1], HasSubstr("process 2 of 3 did not meet the others: not all came within 1 s"));
 }
 
-TEST_F(ProcessGroupTest, AnEndedProcessEndsTheOthers) {
+TEST_P(ProcessGroupTest, AnEndedProcessEndsTheOthers) {
   const auto errors = together(2, [](ProcessGroup& group) {
     std::vector<float> values(100000, 1);
     group.sum(values.data(), values.size());  // both have met

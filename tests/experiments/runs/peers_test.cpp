@@ -1,6 +1,7 @@
 // How the processes of a run end that do it beside the first.
 #include "experiments/runs/peers.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -61,6 +62,62 @@ TEST(Peers, TheWordOfOneIsTheReasonAndItsCodeIsTheRuns) {
   ASSERT_TRUE(killed);
   EXPECT_EQ(killed->code, kFailed);
   EXPECT_EQ(killed->reason, "process 2 of 2: its worker was killed by signal 15");
+}
+
+/// A program that does so and nothing else, as the only process beside this one.
+fs::path script(const TemporaryFolder& folder, const std::string& lines) {
+  const fs::path program = folder.path() / "program";
+  write_file(program, "#!/bin/sh\n" + lines + "\n");
+  fs::permissions(program, fs::perms::owner_all);
+  return program;
+}
+
+TEST(Peers, MeetWhereNoOtherUserLooks) {
+  const TemporaryFolder folder;
+  const mode_t before = ::umask(0);
+  const Peers peers(folder.path(), script(folder, "exit 0").string(), 2, 1, {}, nullptr);
+  ::umask(before);
+  struct stat meeting {};
+  ASSERT_EQ(::stat(peers.first().meeting.c_str(), &meeting), 0);
+  EXPECT_EQ(meeting.st_mode & 0777U, 0700U);
+  EXPECT_EQ(meeting.st_uid, ::geteuid());
+}
+
+TEST(Peers, AreHandedTheSecretWhereNobodyElseSeesIt) {
+  const TemporaryFolder folder;
+  const fs::path seen = folder.path() / "seen";
+  Peers peers(folder.path(),
+              script(folder, "cat >'" + seen.string() + "'\n{ echo \"$@\"; env; } >'" + seen.string() + ".2'").string(),
+              2, 1, {}, nullptr);
+  while (!peers.first().give_up()) ::usleep(1000);
+  EXPECT_EQ(peers.first().secret.size(), 64U);
+  EXPECT_EQ(read_file(seen), peers.first().secret);
+  EXPECT_THAT(read_file(seen.string() + ".2"), ::testing::Not(HasSubstr(peers.first().secret)));
+  for (const auto& file : fs::recursive_directory_iterator(peers.first().meeting)) ADD_FAILURE() << file.path();
+  const Peers others(folder.path(), script(folder, "exit 0").string(), 2, 1, {}, nullptr);
+  EXPECT_NE(others.first().secret, peers.first().secret);
+}
+
+TEST(Peers, OneThatIsHaltedIsNotGoneAndGoesOnToStop) {
+  const TemporaryFolder folder;
+  const fs::path stopped = folder.path() / "stopped";
+  const std::string lines =
+      "trap 'echo >\"" + stopped.string() + "\"; exit 75' TERM\nkill -STOP $$\nwhile :; do sleep 0.01; done";
+  std::vector<std::string> notes;
+  {
+    Peers peers(folder.path(), script(folder, lines).string(), 2, 1, {}, nullptr,
+                [&](const std::string& note) { notes.push_back(note); });
+    for (int i = 0; i < 20'000 && notes.empty(); ++i) {
+      EXPECT_FALSE(peers.first().give_up());
+      ::usleep(1000);
+    }
+    for (int i = 0; i < 10; ++i) EXPECT_FALSE(peers.first().give_up());
+    ASSERT_EQ(notes.size(), 1U) << "it is said once";
+    EXPECT_THAT(notes.front(),
+                ::testing::StartsWith("note: process 2 of 2 is halted, and the run waits for it: `kill -CONT "));
+    EXPECT_FALSE(peers.lost()) << "it ended as it was asked to";
+  }
+  EXPECT_TRUE(fs::exists(stopped));
 }
 
 /// The same of one on another node, where srun ends with this code.
