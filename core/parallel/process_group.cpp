@@ -24,6 +24,8 @@ constexpr int kRingPoll = 100;                         // milliseconds
 /// All have as much to do. Those that are asked to stop do their step to the end.
 constexpr std::chrono::seconds kStopGrace{60};
 
+using SteadyTime = std::chrono::steady_clock::time_point;
+
 class Ring final : public ProcessGroup {
  public:
   explicit Ring(const Processes& processes)
@@ -120,8 +122,7 @@ class Ring final : public ProcessGroup {
   void exchange(const void* out, std::size_t out_bytes, const Incoming& in, Arrived arrived) {
     std::size_t sent = 0;
     std::size_t received = 0;
-    for (std::chrono::steady_clock::time_point moved = std::chrono::steady_clock::now();
-         sent < out_bytes || received < in.bytes;) {
+    for (SteadyTime moved = std::chrono::steady_clock::now(); sent < out_bytes || received < in.bytes;) {
       const std::size_t before = sent + received;
       if (sent < out_bytes) {
         sent += moved_bytes(::send(neighbours_.next.descriptor(), static_cast<const char*>(out) + sent,
@@ -152,13 +153,15 @@ class Ring final : public ProcessGroup {
                                        result == 0 ? "end of data" : std::strerror(errno)));
   }
 
-  void wait(bool sending, bool receiving, std::chrono::steady_clock::time_point moved) const {
+  void wait(bool sending, bool receiving, SteadyTime moved) {
     std::array<pollfd, 2> ends{{{sending ? neighbours_.next.descriptor() : -1, POLLOUT, 0},
                                 {receiving ? neighbours_.previous.descriptor() : -1, POLLIN, 0}}};
     if (::poll(ends.data(), ends.size(), kRingPoll) != 0) return;
     if (processes_.give_up && processes_.give_up()) throw LostProcessError("another process of the run has ended");
-    const bool stop = processes_.should_stop && processes_.should_stop();
-    if (stop && std::chrono::steady_clock::now() - moved > kStopGrace) {
+    if (!processes_.should_stop || !processes_.should_stop()) return;
+    const SteadyTime now = std::chrono::steady_clock::now();
+    stopping_since_ = std::min(stopping_since_, now);
+    if (now - std::max(stopping_since_, moved) > kStopGrace) {
       throw LostProcessError(
           fmt::format("the run is to stop, and another process of it has done nothing for {} s", kStopGrace.count()));
     }
@@ -166,6 +169,7 @@ class Ring final : public ProcessGroup {
 
   Processes processes_;
   Neighbours neighbours_;
+  SteadyTime stopping_since_ = SteadyTime::max();
   std::vector<std::byte> piece_ = std::vector<std::byte>(kPiece);
 };
 

@@ -1,15 +1,10 @@
 // Runs that several processes do together, each with its rows of the batch, as real processes.
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cmath>
 #include <csignal>
 #include <fstream>
 #include <map>
 #include <random>
-#include <set>
 #include <thread>
 
 #include <gmock/gmock.h>
@@ -301,78 +296,6 @@ TEST_F(Processes, StopTogetherWithACheckpoint) {
   EXPECT_EQ(result.code, 75) << result.err;
   EXPECT_EQ(journal("runs").back().value("state", ""), "preempted");
   EXPECT_FALSE(has_meeting_place("runs"));
-}
-
-// Neither is it gone, nor can it do its part.
-TEST_F(Processes, AStopEndsThemWhereOneIsHalted) {
-  std::string config = kSevenRows;
-  config.replace(config.find("steps: 50"), 9, "steps: 100000");
-  write_file(folder_.path() / "run.yaml", config + kSpanModel + "}\n");
-  for (const int signal : {SIGTERM, SIGINT}) {
-    const std::string runs = fmt::format("runs-{}", signal);
-    const auto run = start({"train", "run.yaml", "train.processes=3", "--runs", runs});
-    wait_for_step(runs, "\"checkpoint\"");
-    const std::vector<pid_t> peers = peers_of(run->pid());
-    ASSERT_EQ(peers.size(), 2U);
-    ::kill(peers[1], SIGSTOP);
-    wait_for_step(runs, "process 3 of 3 is halted");
-    const auto asked = std::chrono::steady_clock::now();
-    run->kill(signal);
-    const ProgramResult result = run->wait();
-    EXPECT_EQ(result.code, 75) << result.err;
-    EXPECT_LT(std::chrono::steady_clock::now() - asked, std::chrono::seconds(15));
-    EXPECT_EQ(journal(runs).back().value("state", ""), "preempted");
-    EXPECT_FALSE(is_running(peers[1]));
-  }
-}
-
-/// Names of the sockets of these runs' processes at which anybody may knock.
-std::set<std::string> open_doors() {
-  std::set<std::string> doors;
-  std::ifstream sockets("/proc/net/unix");
-  for (std::string line; std::getline(sockets, line);) {
-    const std::size_t at = line.find("@xlm-");
-    if (at != std::string::npos) doors.insert(line.substr(at + 1));
-  }
-  return doors;
-}
-
-// They know the names of the sockets, and come before the processes themselves.
-TEST_F(Processes, StrangersWhoConnectChangeNothing) {
-  write_run(kSpanModel + std::string("}\n"));
-  ASSERT_EQ(xlm({"train", "run.yaml", "--runs", "alone", "train.processes=3"}).code, 0);
-  std::vector<int> held;
-  std::set<std::string> known;
-  const auto run = start({"train", "run.yaml", "--runs", "among-strangers", "train.processes=3"});
-  while (run->is_running()) {
-    for (const std::string& door : open_doors()) {
-      if (!known.insert(door).second) continue;
-      sockaddr_un address{};
-      address.sun_family = AF_UNIX;
-      std::copy(door.begin(), door.end(), address.sun_path + 1);
-      const int socket = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-      const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + door.size());
-      if (::connect(socket, reinterpret_cast<sockaddr*>(&address), size) == 0 && known.size() % 2 == 0) {
-        const std::string zeros(10'000, '\0');
-        ::send(socket, zeros.data(), zeros.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
-      }
-      held.push_back(socket);
-    }
-  }
-  const ProgramResult result = run->wait();
-  EXPECT_EQ(result.code, 0) << result.err;
-  EXPECT_FALSE(held.empty());
-  for (const int socket : held) ::close(socket);
-  EXPECT_EQ(model_hash("among-strangers"), model_hash("alone"));
-}
-
-TEST_F(Processes, OfOneMachineNeedNoNetwork) {
-  const std::string alone = fmt::format("unshare -n{} ", ::geteuid() == 0 ? "" : "r");
-  if (shell(folder_.path(), alone + "true").code != 0) GTEST_SKIP() << "no network namespace can be made here";
-  write_run(kSpanModel + std::string("}\n"));
-  const ProgramResult result =
-      shell(folder_.path(), alone + fmt::format("'{}' train run.yaml train.processes=2", XLM_BINARY));
-  EXPECT_EQ(result.code, 0) << result.err;
 }
 
 TEST_F(Processes, AStopEndsTheEvaluationOfAllAtOnce) {
