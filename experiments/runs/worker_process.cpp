@@ -66,6 +66,7 @@ int open_input(const std::string& text) {
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (::getppid() != parent) ::_exit(kStopped);  // it died before the request stood
   if (input >= 0) ::dup2(input, STDIN_FILENO);
+  ::fcntl(STDIN_FILENO, F_SETFD, 0);  // where it has that number already
   ::dup2(log, STDOUT_FILENO);
   ::dup2(log, STDERR_FILENO);
   ::execve(arguments[0], arguments, environment);
@@ -87,7 +88,7 @@ WorkerProcess::WorkerProcess(const WorkerCommand& command)
   const std::vector<char*> environment_pointers = pointers(environment);
   const pid_t parent = ::getpid();
   const int input = open_input(command.input);
-  pid_ = input < 0 ? -1 : ::fork();
+  pid_ = input < 0 && !command.input.empty() ? -1 : ::fork();
   if (pid_ == 0) become_worker(parent, input, log, argument_pointers.data(), environment_pointers.data());
   const int error_number = errno;
   ::close(log);
