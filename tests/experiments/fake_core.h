@@ -192,7 +192,7 @@ class FakeCore : public Core {
     const auto lacking = orders_here.find("memory-limit-of");
     if (lacking == orders_here.end()) throw Error("one process does a run here");
     if (lacking->second == job.processes.rank) throw MemoryLimitError("out of memory: however few rows");
-    while (!job.processes.give_up()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    while (!job.processes.is_to_leave()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     throw LostProcessError("another process of the run has ended");
   }
 

@@ -39,7 +39,8 @@ TEST_F(ProgramTest, AProcessThatARunDoesNotHaveIsRefused) {
 }
 
 TEST_F(ProgramTest, AProcessOfARunIsStartedByItsFirstAlone) {
-  ASSERT_EQ(run({"train", "run.yaml", "train.processes=2", "train.batch=2"}).code, kDone);
+  ASSERT_EQ(run({"train", "run.yaml", "train.processes=2", "train.batch=2"}).code,
+            kFailed);  // several can do none here
   const ProgramResult result =
       shell(folder_.path(), fmt::format("'{}' worker '{}' --rank 1 --meeting meeting </dev/null", XLM_FAKE_BINARY,
                                         run_folders().front().string()));
