@@ -86,14 +86,6 @@ int open_file_at(const fs::path& path) {
   return !error && fs::canonical(folder_of(path), error) == open_files ? static_cast<int>(number) : -1;
 }
 
-/// What create_beside makes.
-bool is_unfinished(const std::string& name) {
-  constexpr std::size_t kDigits = 8;
-  if (name.size() < kDigits + 3 || name.front() != '.') return false;  // two dots, and a name between them
-  const std::string_view end = std::string_view(name).substr(name.size() - kDigits - 1);
-  return end.front() == '.' && end.find_first_not_of("0123456789abcdef", 1) == std::string_view::npos;
-}
-
 /// Removes what killed processes left of the same file.
 void remove_left_beside(const fs::path& path) {
   const std::string prefix = fmt::format(".{}.", path.filename().string());
@@ -101,7 +93,7 @@ void remove_left_beside(const fs::path& path) {
   for (fs::directory_iterator entry(folder_of(path), error), end; !error && entry != end; entry.increment(error)) {
     const std::string name = entry->path().filename().string();
     std::error_code ignored;
-    const bool left = name.starts_with(prefix) && is_unfinished(name) && is_left_behind(entry->path());
+    const bool left = name.starts_with(prefix) && is_unfinished_name(name) && is_left_behind(entry->path());
     if (left) fs::remove(entry->path(), ignored);
   }
 }
@@ -298,20 +290,27 @@ bool is_left_behind(const fs::path& path) {
   return !error && fs::file_time_type::clock::now() - changed > kLong;
 }
 
+bool is_unfinished_name(const std::string& name) {
+  constexpr std::size_t kDigits = 8;  // as create_beside has them
+  const std::size_t dot = name.rfind('.');
+  return name.front() == '.' && dot > 1 && dot + 1 + kDigits == name.size() &&
+         name.find_first_not_of("0123456789abcdef", dot + 1) == std::string::npos;
+}
+
 void remove_unfinished_files(const fs::path& folder) {
   std::error_code error;
   for (fs::recursive_directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
     std::error_code ignored;
-    const bool ours = entry->is_regular_file(ignored) && is_unfinished(entry->path().filename().string());
+    const bool ours = entry->is_regular_file(ignored) && is_unfinished_name(entry->path().filename().string());
     if (ours && is_left_behind(entry->path())) fs::remove(entry->path(), ignored);
   }
 }
 
-AppendFile::AppendFile(fs::path path) : path_(std::move(path)) { open(); }
+AppendFile::AppendFile(fs::path path) : path_(std::move(path)) { open(O_CREAT); }
 
-void AppendFile::open() {
+void AppendFile::open(int flags) {
   if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
-  descriptor_ = open_regular(path_, O_RDWR | O_CREAT | O_APPEND, "write");
+  descriptor_ = open_regular(path_, O_RDWR | O_APPEND | flags, "write");
   // A line that a kill cut short must not swallow the next one.
   const off_t size = ::lseek(descriptor_, 0, SEEK_END);
   char last = '\n';
@@ -346,7 +345,7 @@ void AppendFile::append_shared(std::string_view line, bool durable) {
   constexpr int kAttempts = 10;  // some network file systems give a file another number each time
   set_lock(descriptor_, LOCK_SH);
   for (int attempt = 0; attempt < kAttempts && is_replaced(); ++attempt) {
-    open();
+    open(0);  // a new file would hold nothing of what was there
     set_lock(descriptor_, LOCK_SH);
   }
   append(line, durable);
@@ -355,6 +354,14 @@ void AppendFile::append_shared(std::string_view line, bool durable) {
 
 void AppendFile::sync() {
   if (::fsync(descriptor_) != 0) throw_file_error("write", path_, errno);
+}
+
+bool AppendFile::is_at_its_name() const {
+  struct stat opened {};
+  struct stat named {};
+  if (::fstat(descriptor_, &opened) != 0 || opened.st_nlink == 0 || ::stat(path_.c_str(), &named) != 0) return false;
+  // Some network file systems give a file another number each time: there its size has to do.
+  return (opened.st_dev == named.st_dev && opened.st_ino == named.st_ino) || opened.st_size == named.st_size;
 }
 
 AppendPause::AppendPause(const fs::path& path) {

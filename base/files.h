@@ -74,6 +74,10 @@ class AtomicFile {
 /// Whether a file or folder under a temporary name has been let alone for minutes: whoever made it is gone, or hangs.
 bool is_left_behind(const fs::path& path);
 
+/// Whether a file or folder has a name under which something is made, ".NAME.0123abcd": of an AtomicFile or a
+/// StagedFolder.
+bool is_unfinished_name(const std::string& name);
+
 /// Removes what AtomicFiles of killed processes left in a folder and in those below it.
 void remove_unfinished_files(const fs::path& folder);
 
@@ -88,13 +92,15 @@ class AppendFile {
   /// Appends `line` and a line end; `durable` also fsyncs.
   void append(std::string_view line, bool durable = false);
   /// The same to a file in whose place others put another one while they hold an AppendPause: waits for its end, and
-  /// appends to the file that has the name then.
+  /// appends to the file that has the name then. Throws DataError where there is none any more.
   void append_shared(std::string_view line, bool durable = false);
   /// What was appended so far is on the disk when this returns.
   void sync();
+  /// False where the file was removed, or another one has its name: nobody will read what was appended.
+  bool is_at_its_name() const;
 
  private:
-  void open();
+  void open(int flags);
   bool is_replaced() const;
 
   fs::path path_;

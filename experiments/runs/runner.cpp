@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/foreign_error.h"
 #include "base/memory_limit.h"
+#include "base/text.h"
 #include "experiments/configuration/configuration.h"
 #include "experiments/runs/attempt_end.h"
 #include "experiments/runs/core_library.h"
@@ -152,13 +153,14 @@ TrainOutcome work(const Run& run, const std::function<Core&()>& open_core, const
       {.options = options, .folder = run.folder, .model_yaml = model_yaml(options), .processes = peers->first()}, sink);
 }
 
-/// Journals how an attempt failed, as far as the disk and the lock allow it.
+/// Journals how an attempt failed, as far as the disk, the journal and the lock allow it.
 RunReport failed(JournalSink& sink, RunStatus status, const Json& record, ExitCode code) {
   const auto message = record.at("reason").get<std::string>();
   sink.finish();
   try {
+    sink.check_owner();
+    sink.log(fmt::format("{}: {}", name_of(status), join(split(message, '\n'), "; ")));  // a sweep shows the last line
     sink.state(status, record);
-    sink.log(fmt::format("{}: {}", name_of(status), message));
     if (status == RunStatus::kQueued) sink.message("note: " + message);
   } catch (const std::exception&) {
     // A full disk: the run stays as it is and is found stale.

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <zlib.h>
 
+#include "base/error.h"
 #include "base/json_parser.h"
 
 namespace xlm {
@@ -51,14 +52,25 @@ double wall_seconds() {
 }
 
 Journal::Journal(const fs::path& file, Clock clock, std::int64_t token)
-    : file_(file), clock_(clock ? std::move(clock) : Clock(wall_seconds)), token_(token) {}
+    : path_(file), file_(file), clock_(clock ? std::move(clock) : Clock(wall_seconds)), token_(token) {}
 
 void Journal::append(const std::string& type, const Json& fields, bool durable) {
   Json record = {{"type", type}, {"time", clock_()}};
   if (token_ > 0) record["token"] = token_;
   for (const auto& [key, value] : fields.items()) record[key] = value;
   const std::string line = line_of(record);
-  token_ > 0 ? file_.append(line, durable) : file_.append_shared(line, durable);
+  if (token_ == 0) return file_.append_shared(line, durable);
+  file_.append(line);
+  if (durable) sync();
+}
+
+void Journal::sync() {
+  file_.sync();
+  if (token_ == 0 || file_.is_at_its_name()) return;
+  throw DataError(
+      fmt::format("{} was removed or replaced while its run went on: what was recorded in it is lost\n"
+                  "run the same command again: the run goes on from its last checkpoint",
+                  path_.string()));
 }
 
 JournalContent read_journal(const fs::path& file, const std::function<void(const Json& record)>& use) {

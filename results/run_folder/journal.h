@@ -38,12 +38,14 @@ class Journal {
 
   /// Appends a record: "type", "time", "token" and then `fields`. Who has no token holds no lock of the run, and waits
   /// where another journal is just put in this one's place (AppendPause). With `durable` it is on the disk when this
-  /// returns.
+  /// returns, as with sync.
   void append(const std::string& type, const Json& fields, bool durable = false);
-  /// All records so far are on the disk when this returns.
-  void sync() { file_.sync(); }
+  /// All records so far are on the disk when this returns, in the file that has the journal's name: throws DataError
+  /// where that was removed or replaced.
+  void sync();
 
  private:
+  fs::path path_;
   AppendFile file_;
   Clock clock_;
   std::int64_t token_;

@@ -351,6 +351,41 @@ TEST(Files, AppendingFollowsAFileThatWasMoved) {
   EXPECT_FALSE(fs::exists(folder.path() / "f"));
 }
 
+TEST(Files, AnAppendedFileKnowsWhetherItIsStillTheOneOfItsName) {
+  const TemporaryFolder folder;
+  const fs::path file = folder.path() / "f";
+  AppendFile opened(file);
+  opened.append("one");
+  EXPECT_TRUE(opened.is_at_its_name());
+  fs::rename(file, folder.path() / "g");
+  EXPECT_FALSE(opened.is_at_its_name()) << "moved";
+  write_file(file, "another\n");
+  EXPECT_FALSE(opened.is_at_its_name()) << "replaced";
+  fs::rename(folder.path() / "g", file);
+  EXPECT_TRUE(opened.is_at_its_name());
+  fs::remove(file);
+  EXPECT_FALSE(opened.is_at_its_name()) << "removed";
+}
+
+TEST(Files, AppendingToAFileThatWasRemovedMakesNoOther) {
+  const TemporaryFolder folder;
+  AppendFile opened(folder.path() / "f");
+  opened.append_shared("one");
+  fs::remove(folder.path() / "f");
+  EXPECT_THROW(opened.append_shared("two"), DataError);
+  EXPECT_FALSE(fs::exists(folder.path() / "f"));
+}
+
+TEST(Files, NamesUnderConstructionAreToldFromUsersOwn) {
+  for (const char* name : {".config.yaml.0123abcd", ".merge.00000000", ".a.b.c.deadbeef"}) {
+    EXPECT_TRUE(is_unfinished_name(name)) << name;
+  }
+  for (const char* name : {".notes", ".gitignore", ".0123abcd", "..0123abcd", "a.0123abcd", ".a.0123ABCD", ".a.123abcd",
+                           ".a.00123abcd", ".a.0123abcd.txt"}) {
+    EXPECT_FALSE(is_unfinished_name(name)) << name;
+  }
+}
+
 TEST(Sha256, EqualsThePublishedTestVectors) {  // FIPS 180-2, appendix B
   EXPECT_EQ(sha256("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
   EXPECT_EQ(sha256(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");

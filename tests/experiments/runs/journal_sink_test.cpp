@@ -96,6 +96,25 @@ TEST_F(JournalSinkTest, NothingIsWrittenOnceTheRunIsTakenOver) {
   EXPECT_EQ(read_file(run_.log()), "");
 }
 
+TEST_F(JournalSinkTest, AJournalThatIsGoneIsNoticedBeforeACheckpointAndByWhateverIsToLast) {
+  JournalSink out = sink();
+  out.state(RunStatus::kRunning);
+  fs::rename(run_.journal(), folder_.path() / "kept");
+  const auto expect_noticed = [&](const std::string& how) {
+    EXPECT_THROW(out.saving(), DataError) << how;
+    EXPECT_THROW(out.checkpoint(1, folder_.path() / "checkpoints" / "step-1"), DataError) << how;
+    EXPECT_THROW(out.evaluation({.split = "valid"}), DataError) << how;
+    EXPECT_THROW(out.state(RunStatus::kDone), DataError) << how;
+  };
+  expect_noticed("moved");
+  write_file(run_.journal(), "");
+  expect_noticed("replaced");
+  fs::rename(folder_.path() / "kept", run_.journal());
+  out.saving();
+  fs::remove(run_.journal());
+  expect_noticed("removed");
+}
+
 TEST_F(JournalSinkTest, StopsAfterTheHoursThatItMayTake) {
   double now = 5000;
   JournalSink out = sink({.clock = [&] { return now; }});
