@@ -1,6 +1,7 @@
 // xlm sweep: all runs of a sweep that are not done yet.
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <set>
 
 #include <fmt/format.h>
@@ -23,6 +24,7 @@
 #include "experiments/runs/live_run.h"
 #include "experiments/runs/machine_resources.h"
 #include "experiments/runs/pinned_program.h"
+#include "experiments/runs/runs_in_use.h"
 #include "experiments/runs/store_update.h"
 #include "experiments/runs/submission.h"
 #include "experiments/runs/wanted_evaluations.h"
@@ -136,6 +138,20 @@ std::string last_line(const fs::path& log) {
   }
 }
 
+/// A run as it is now. One that somebody removed or damaged meanwhile has failed; the others are as they are.
+Run run_as_it_is(const fs::path& folder) {
+  try {
+    return read_live_run(folder);
+  } catch (const DataError& error) {
+    Run lost;
+    lost.folder = folder;
+    lost.id = folder.filename().string();
+    lost.status = RunStatus::kFailed;
+    lost.reason = fs::exists(folder) ? error.what() : "its folder is gone: it was moved or removed";
+    return lost;
+  }
+}
+
 /// The result of a sweep: how every run stands now.
 class Summary {
  public:
@@ -144,7 +160,7 @@ class Summary {
       : planned_(std::move(runs)), report_(report), command_(command), context_(global), has_tables_(has_tables) {
     for (SweepRun& run : planned_) {
       look_at(run, false);
-      runs_.push_back(read_live_run(run.planned.paths.folder));
+      runs_.push_back(run_as_it_is(run.planned.paths.folder));
       const RunStatus status = runs_.back().status;
       if (status == RunStatus::kDone) ++done_;
       if (status == RunStatus::kPruned) ++pruned_;
@@ -317,6 +333,8 @@ int run_sweep(const SweepCommand& command, const GlobalOptions& global) {
   const LauncherEntry& launcher = find_launcher(command.launcher);  // complains before anything is written
   const bool queued = launcher.make_queue != nullptr;
   if (command.wait && !queued) throw UsageError("--wait is for launchers that submit: the local one always waits");
+  std::optional<RunsInUse> in_use(std::in_place, global.runs,
+                                  RunsInUse::By::kSweep);  // until it has said how all ended
   std::vector<SweepRun> runs = plan_sweep(tree, global.runs, command.retry);
   if (command.shuffle) shuffle_runs(runs);
   std::unique_ptr<QueuedSweep> queue;
@@ -332,6 +350,8 @@ int run_sweep(const SweepCommand& command, const GlobalOptions& global) {
   LaunchReport report;
   if (!queued) {
     check_devices(runs);
+    create_folders(global.runs);
+    if (!in_use->held()) in_use.emplace(global.runs, RunsInUse::By::kSweep);
     report = do_runs(tree, runs, resources, command, global);
   }
   if (queued && has_work(runs)) {

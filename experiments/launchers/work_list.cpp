@@ -11,6 +11,7 @@
 #include "experiments/launchers/launcher.h"
 #include "experiments/launchers/resources.h"
 #include "experiments/runs/live_run.h"
+#include "experiments/runs/runs_in_use.h"
 #include "experiments/runs/stop_request.h"
 #include "experiments/runs/submission.h"
 #include "results/run_folder/journal.h"
@@ -147,6 +148,7 @@ std::vector<WorkList> finished_lists(const fs::path& runs) {
 }
 
 ExitCode do_work_list(const WorkList& list, LaunchSettings settings) {
+  const RunsInUse in_use(list.runs, RunsInUse::By::kSweep);
   settings.shared = true;
   settings.cores = list.cores;
   settings.anyway = list.anyway;
