@@ -39,6 +39,19 @@ std::string near_id(const std::string& id, const std::vector<std::string>& ids) 
   return "";
 }
 
+/// What a run is called that is named by a path. The last part alone could be that of another run in the folder of
+/// runs.
+std::string name_in_runs(const std::string& name, const GlobalOptions& global) {
+  if (name.find('/') == std::string::npos) return name;
+  fs::path path = name;
+  if (!path.has_filename()) path = path.parent_path();
+  std::error_code error;
+  const bool is_there = fs::equivalent(folder_of(path), global.runs, error) && fs::is_directory(path, error);
+  if (is_there && path.filename() != "." && path.filename() != "..") return path.filename().string();
+  throw UsageError(fmt::format("{} is no run in {}\nname a run there by its id, or its folder of runs with --runs DIR",
+                               name, global.runs.string()));
+}
+
 }  // namespace
 
 SyncOptions sync_options(const GlobalOptions& global) {
@@ -98,10 +111,8 @@ std::vector<std::string> listed_columns(const std::vector<std::string>& lists) {
   return columns;
 }
 
-std::string find_run(const RunTable& runs, const std::string& name) {
-  std::string id = name;
-  while (id.ends_with('/')) id.pop_back();
-  id = fs::path(id).filename().string();  // a run folder will do
+std::string find_run(const RunTable& runs, const std::string& name, const GlobalOptions& global) {
+  const std::string id = name_in_runs(name, global);
   const std::vector<std::string> candidates = ids_called(id, runs.ids());
   if (candidates.size() == 1) return candidates.front();
   if (candidates.empty()) {
@@ -118,7 +129,7 @@ std::set<std::string> choose_runs(RunTable& runs, const std::vector<std::string>
                                   const std::vector<std::string>& where, const GlobalOptions& global) {
   const std::vector<Filter> filters = parse_filters(where);
   std::set<std::string> ids;
-  for (const std::string& name : names) ids.insert(find_run(runs, name));
+  for (const std::string& name : names) ids.insert(find_run(runs, name, global));
   if (names.empty() || !filters.empty()) {
     const std::vector<std::size_t> rows = newest_first(runs, filters);
     if (rows.empty()) {

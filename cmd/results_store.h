@@ -22,10 +22,10 @@ SyncOptions sync_options(const GlobalOptions& global);
 /// What to tell someone whose store has no runs.
 std::string no_runs_hint(const GlobalOptions& global);
 
-/// The one run that `name` means: an id, the beginning of one or of its hash, or a run folder. Throws DataError with
-/// the nearest id where there is none, as for any other thing that is missing, and UsageError with the candidates of
-/// several.
-std::string find_run(const RunTable& runs, const std::string& name);
+/// The one run that `name` means: an id, the beginning of one or of its hash, or, with a slash, a run folder. Throws
+/// DataError with the nearest id where there is none, as for any other thing that is missing, and UsageError with the
+/// candidates of several, and for a path that leads out of the folder of runs.
+std::string find_run(const RunTable& runs, const std::string& name, const GlobalOptions& global);
 
 /// What help calls a list of columns.
 inline constexpr const char* kColumnList = "COLUMN,…";

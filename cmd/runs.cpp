@@ -123,7 +123,7 @@ int list(const ListOptions& given, const GlobalOptions& global) {
 int show_run(const RunsOptions& options, const GlobalOptions& global) {
   Store store = open_store(global);
   RunTable runs(store);
-  const std::string id = find_run(runs, options.run);
+  const std::string id = find_run(runs, options.run, global);
   if (global.json) {
     Json json = RunLister(store).run(id);
     if (fs::exists(global.runs / id)) add_details(read_run(global.runs / id, has_live_worker), json);
@@ -167,18 +167,6 @@ int sql(const RunsOptions& options, const GlobalOptions& global) {
   return kDone;
 }
 
-/// Nobody begins it meanwhile: its lock is held until its name is gone.
-void remove_unless_begun(const fs::path& folder) {
-  if (!fs::exists(folder)) return;
-  std::optional<RunLock> lock;
-  try {
-    lock.emplace(folder);
-  } catch (const ResourceError&) {
-    // A full disk has no room for a lock, and is why one removes runs.
-  }
-  remove_run_folder(folder);
-}
-
 int remove(const RunsOptions& options, const GlobalOptions& global) {
   if (options.runs.empty() && options.where.empty()) {
     throw UsageError(
@@ -198,7 +186,7 @@ int remove(const RunsOptions& options, const GlobalOptions& global) {
                                  ids.size() == 1 ? "" : "s", join({ids.begin(), ids.end()}, ", ")));
   }
   for (const std::string& id : ids) {
-    remove_unless_begun(global.runs / id);
+    if (fs::exists(global.runs / id)) remove_run_folder(global.runs / id);
     store.remove(id);
     if (!global.json) print(fmt::format("removed {}\n", id));
   }

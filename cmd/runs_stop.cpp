@@ -28,7 +28,7 @@ std::set<std::string> selected(const std::vector<std::string>& names, const std:
   Store store = open_store(global);
   RunTable runs(store);
   std::set<std::string> ids;
-  for (const std::string& name : names) ids.insert(find_run(runs, name));
+  for (const std::string& name : names) ids.insert(find_run(runs, name, global));
   if (where.empty()) return ids;
   for (const std::size_t row : newest_first(runs, parse_filters(where))) ids.insert(runs.id(row));
   return ids;
