@@ -35,13 +35,30 @@ int try_lock(const fs::path& folder) {
   return -1;
 }
 
+/// Renames a folder. In the lower layer of an overlay it cannot be: a new one then gets what it holds. 0, or the error
+/// number.
+int move_folder(const fs::path& from, const fs::path& to) {
+  if (::rename(from.c_str(), to.c_str()) == 0) return 0;
+  if (errno != EXDEV || fs::is_symlink(from) || !fs::is_directory(from)) return errno;
+  std::error_code error;
+  fs::create_directory(to, error);
+  for (fs::directory_iterator entry(from, error), end; !error && entry != end; entry.increment(error)) {
+    const int error_number = move_folder(entry->path(), to / entry->path().filename());
+    if (error_number != 0) return error_number;
+  }
+  if (!error) fs::remove(from, error);
+  return error.value();
+}
+
 /// On a file system that cannot exchange: for a moment there is none, but what was there lies beside it until the new
 /// one is in its place.
 void exchange_in_two_steps(const fs::path& from, const fs::path& to) {
   const fs::path aside = folder_of(to) / fmt::format(".{}.replaced", to.filename().string());
   std::error_code ignored;
   fs::remove_all(aside, ignored);
-  if (::rename(to.c_str(), aside.c_str()) != 0) throw_file_error("replace the folder", to, errno);
+  if (const int error_number = move_folder(to, aside); error_number != 0) {
+    throw_file_error("replace the folder", to, error_number);
+  }
   if (::rename(from.c_str(), to.c_str()) != 0) {
     const int error_number = errno;
     fs::rename(aside, to, ignored);
@@ -56,7 +73,8 @@ void remove_left_folders(const fs::path& parent, const std::string& prefix) {
   std::error_code error;
   for (fs::directory_iterator entry(parent, error), end; !error && entry != end; entry.increment(error)) {
     const std::string name = entry->path().filename().string();
-    if (!name.starts_with(prefix + ".") || !is_left_behind(entry->path())) continue;
+    const bool ours = name.starts_with(prefix + ".") && is_unfinished_name(name);
+    if (!ours || !is_left_behind(entry->path())) continue;
     const int lock = try_lock(entry->path());
     if (lock < 0) continue;
     std::error_code ignored;
@@ -92,7 +110,7 @@ bool StagedFolder::move_into_place() const {
 
 void replace_folder(const fs::path& from, const fs::path& to) {
   if (::rename(from.c_str(), to.c_str()) != 0) {
-    if (errno != ENOTEMPTY && errno != EEXIST) throw_file_error("create the folder", to, errno);
+    if (errno != ENOTEMPTY && errno != EEXIST && errno != ENOTDIR) throw_file_error("create the folder", to, errno);
     if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_EXCHANGE) != 0) {
       exchange_in_two_steps(from, to);
     }

@@ -33,8 +33,8 @@ class StagedFolder {
 /// makes many folders in one does so once.
 void remove_left_folders(const fs::path& parent, const std::string& prefix);
 
-/// Moves `from` to `to`, which is on the same file system, and makes that durable. An old folder at `to` is exchanged
-/// in one step: it then lies at `from`. Throws DataError or ResourceError.
+/// Moves `from` to `to`, which is on the same file system, and makes that durable. An old folder at `to`, or a link to
+/// one, is exchanged in one step: it then lies at `from`. Throws DataError or ResourceError.
 void replace_folder(const fs::path& from, const fs::path& to);
 
 }  // namespace xlm

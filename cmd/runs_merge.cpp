@@ -48,13 +48,15 @@ std::vector<MergedRun> merge_source(const fs::path& source, const MergeSettings&
                                     const GlobalOptions& global) {
   if (!fs::is_directory(source)) {
     if (settings.how == MergeHow::kMove) throw UsageError("--move is for folders: an archive stays as it is");
-    return merge_archive(source, global.runs, settings);
+    const std::vector<MergedRun> merged = merge_archive(source, global.runs, settings);
+    if (merged.empty()) say(fmt::format("there are no runs in {}\n", source.string()));
+    return merged;
   }
   std::error_code error;
   if (fs::equivalent(source, global.runs, error)) {
     throw UsageError(fmt::format("{} is the folder of runs itself: name another one", source.string()));
   }
-  if (settings.how == MergeHow::kMove && !settings.dry_run) finish_removals(source);
+  if (settings.how == MergeHow::kMove && !settings.dry_run) finish_removals(source, is_run_name);
   const std::vector<fs::path> folders = find_run_folders(source);
   if (folders.empty()) say(fmt::format("there are no runs in {}\n", source.string()));  // all may have moved before
   return merge_runs(folders, global.runs, settings);
@@ -100,6 +102,11 @@ bool is_packed(const fs::path& relative, const PackCommand& command) {
 }
 
 std::vector<PackedFile> files_of(const std::string& id, const PackCommand& command, const GlobalOptions& global) {
+  if (!is_run_name(id)) {
+    throw DataError(
+        fmt::format("{}: xlm runs merge takes in no run of such a name\nrename its folder to MODEL-DATASET-HASH",
+                    (global.runs / id).string()));
+  }
   std::vector<PackedFile> files;
   for (const fs::path& relative : run_files(global.runs / id)) {
     if (!is_packed(relative, command)) continue;

@@ -69,6 +69,8 @@ class ArchiveReader::Entries {
   virtual std::optional<std::string> next() = 0;
   virtual std::size_t read(char* buffer, std::size_t bytes) = 0;
   virtual std::uint64_t consumed() const = 0;
+
+  std::vector<std::string> skipped;
 };
 
 /// A plain or compressed file: one entry without a name.
@@ -107,7 +109,8 @@ class ArchiveReader::ZipEntries : public Entries {
             fmt::format("{}: entry {} leads outside of the archive\ndo not trust this file", source_, name_));
       }
       const bool regular = archive_entry_filetype(entry) == AE_IFREG && archive_entry_hardlink(entry) == nullptr;
-      if (regular && !is_hidden_name(name_)) return name_;
+      if (regular) return name_;
+      if (archive_entry_filetype(entry) != AE_IFDIR) skipped.push_back(name_);
     }
     return std::nullopt;
   }
@@ -153,8 +156,9 @@ std::uint64_t usual_most_unpacked(std::uint64_t packed) {
   return std::clamp(packed, kGigabyte / 1000, kGigabyte) * 1000;
 }
 
-ArchiveReader::ArchiveReader(const fs::path& file, std::int64_t max_unpacked, std::string how_to_get_more)
-    : source_(file.string()), how_to_get_more_(std::move(how_to_get_more)) {
+ArchiveReader::ArchiveReader(const fs::path& file, std::int64_t max_unpacked, HiddenEntries hidden,
+                             std::string how_to_get_more)
+    : source_(file.string()), hidden_(hidden), how_to_get_more_(std::move(how_to_get_more)) {
   auto bottom = std::make_unique<FileStream>(file);
   const FileStream* counter = bottom.get();
   if (counter->size() == 0) throw DataError(fmt::format("{} is empty", source_));
@@ -194,6 +198,7 @@ ArchiveReader::~ArchiveReader() = default;
 
 std::optional<std::string> ArchiveReader::next() {
   std::optional<std::string> name = entries_->next();
+  while (name && hidden_ == HiddenEntries::kSkipped && is_hidden_name(*name)) name = entries_->next();
   entry_ = name.value_or("");
   begun_ = false;
   return name;
@@ -212,6 +217,8 @@ std::size_t ArchiveReader::read(char* buffer, std::size_t bytes) {
 }
 
 std::uint64_t ArchiveReader::consumed() const { return entries_->consumed(); }
+
+const std::vector<std::string>& ArchiveReader::skipped() const { return entries_->skipped; }
 
 bool is_hidden_name(const std::string& relative_path) {
   const std::vector<std::string> parts = components(relative_path);

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/files.h"
 
@@ -14,6 +15,8 @@ namespace xlm {
 /// 1 GB and at most 1 TB.
 std::uint64_t usual_most_unpacked(std::uint64_t packed);
 
+enum class HiddenEntries { kSkipped, kTaken };
+
 /// Reads a plain file, a compressed one (gzip, bzip2, xz, Zstandard), a zip archive, or a tar archive (compressed or
 /// not), entry by entry, with bounded memory. What a file is shows in its first bytes, not in its name; a name that
 /// promises an archive must keep the promise.
@@ -22,12 +25,13 @@ class ArchiveReader {
   /// `max_unpacked` bounds the bytes that an archive may unpack to; 0: usual_most_unpacked. `how_to_get_more` is what
   /// the user can do then. Throws DataError for a missing, empty, truncated or corrupt file.
   explicit ArchiveReader(const fs::path& file, std::int64_t max_unpacked = 0,
+                         HiddenEntries hidden = HiddenEntries::kSkipped,
                          std::string how_to_get_more = "raise --max-unpacked");
   ~ArchiveReader();
 
   /// Moves to the next regular file and returns its name ("" where the input is one file, compressed or not); nothing
-  /// at the end. Folders, links, hidden files and what macOS adds ("__MACOSX") are skipped. Throws DataError for an
-  /// entry whose name is absolute or climbs out with "..".
+  /// at the end. Folders and links are skipped, and hidden files and what macOS adds ("__MACOSX") unless they are to be
+  /// taken. Throws DataError for an entry whose name is absolute or climbs out with "..".
   std::optional<std::string> next();
 
   /// Up to `bytes` bytes of the present entry; 0 at its end. Throws DataError naming file and entry when it is
@@ -40,6 +44,9 @@ class ArchiveReader {
   /// Bytes of the file itself that have been read, for progress.
   std::uint64_t consumed() const;
 
+  /// Links, devices and the like that were skipped so far, by their names.
+  const std::vector<std::string>& skipped() const;
+
  private:
   class Entries;
   class SingleFile;
@@ -47,6 +54,7 @@ class ArchiveReader {
   class TarEntries;
 
   std::string source_;
+  HiddenEntries hidden_;
   std::string how_to_get_more_;
   std::unique_ptr<Entries> entries_;
   bool packed_ = false;

@@ -2,21 +2,27 @@
 #include "experiments/collections/run_files.h"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <fstream>
+#include <optional>
 
 #include <fmt/format.h>
 
+#include "base/error.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "experiments/runs/run_lock.h"
 #include "results/run_folder/run_folder.h"
 
 namespace xlm {
 namespace {
 
 constexpr std::string_view kRemovedSuffix = ".removed";
-
-std::string lock_name(std::int64_t token) { return fmt::format("lock.{}", token); }
+constexpr std::string_view kReplacedSuffix = ".replaced";  // of replace_folder
+constexpr std::string_view kLockPrefix = "lock.";
+constexpr std::size_t kCopiedBetweenLooks = std::size_t{1}
+                                            << 26;  // bytes that are copied until it is asked whether to stop
 
 /// A lock is allowed to be half written, and must not leave anything beside it.
 void write_in_place(const fs::path& file, const std::string& text) {
@@ -25,14 +31,62 @@ void write_in_place(const fs::path& file, const std::string& text) {
   if (!out) throw_file_error("write", file, errno);
 }
 
-bool belongs_to_the_moment(const fs::path& relative) {
+bool is_number(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+/// The one rule about names within a run folder that are the program's own and say nothing about the run. All others,
+/// hidden ones too, come along.
+bool is_of_the_moment(const fs::path& relative) {
   const std::string name = relative.filename().string();
-  const bool here = !relative.has_parent_path();
-  return name.front() == '.' || (here && (name.starts_with("lock.") || name == "stop"));
+  if (is_unfinished_name(name) || (name.front() == '.' && name.ends_with(kReplacedSuffix))) return true;
+  if (relative.has_parent_path()) return false;
+  const bool is_lock = name.starts_with(kLockPrefix) && is_number(name.substr(kLockPrefix.size()));
+  return is_lock || name == "stop" || name.starts_with(".meeting.");
 }
 
 bool never_changes(const fs::path& relative) {
   return relative.has_parent_path() && (*relative.begin() == "model" || *relative.begin() == "checkpoints");
+}
+
+/// Adds the files below `relative` in `run`; `above`: that folder and those that it lies in, as they are really called.
+void collect_files(const fs::path& run, const fs::path& relative, const std::vector<fs::path>& above,
+                   std::vector<fs::path>& files) {
+  std::error_code error;
+  for (fs::directory_iterator entry(run / relative, error), end; !error && entry != end; entry.increment(error)) {
+    const fs::path name = relative / entry->path().filename();
+    if (is_of_the_moment(name)) continue;
+    std::error_code ignored;
+    const bool is_link = entry->is_symlink(ignored);
+    const fs::file_status status = entry->status(ignored);
+    if (fs::is_regular_file(status)) {
+      files.push_back(name);
+    } else if (fs::is_directory(status)) {
+      std::vector<fs::path> path = above;
+      path.push_back(fs::canonical(entry->path(), error));
+      if (error) break;
+      if (std::find(above.begin(), above.end(), path.back()) != above.end()) {
+        throw DataError(
+            fmt::format("{} leads back to a folder that it lies in\nremove this link", entry->path().string()));
+      }
+      collect_files(run, name, path, files);
+    } else if (is_link && !fs::exists(status)) {
+      throw DataError(fmt::format("{} is a link that leads to nothing\nmake what it leads to available, or remove it",
+                                  entry->path().string()));
+    } else if (fs::exists(status)) {
+      throw DataError(fmt::format("{} is neither a file nor a folder\nput it elsewhere", entry->path().string()));
+    }
+  }
+  if (error) throw_file_error("read the folder", run / relative, error.value());
+}
+
+/// The lock of a run that is to be removed. A full disk has no room for it, and is why one removes runs.
+std::optional<RunLock> lock_if_there_is_room(const fs::path& folder) {
+  try {
+    return std::optional<RunLock>(std::in_place, folder);
+  } catch (const ResourceError&) {
+    return std::nullopt;
+  }
 }
 
 }  // namespace
@@ -42,19 +96,51 @@ bool is_run_folder(const fs::path& folder) {
   return fs::is_regular_file(paths.config()) && fs::is_regular_file(paths.journal());
 }
 
+bool is_run_name(const std::string& name) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  constexpr std::string_view kOfNames = "0123456789abcdefghijklmnopqrstuvwxyz.-_";
+  const std::size_t dash = name.rfind('-');
+  if (dash == std::string::npos || name.front() == '.' || name.front() == '-') return false;
+  const std::string_view hash = std::string_view(name).substr(dash + 1);
+  return (hash.size() == 16 || hash.size() == 8) && hash.find_first_not_of(kDigits) == std::string_view::npos &&
+         name.find_first_not_of(kOfNames) == std::string::npos;
+}
+
 std::vector<fs::path> run_files(const fs::path& folder) {
   std::vector<fs::path> files;
   std::error_code error;
-  for (fs::recursive_directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
-    const fs::path relative = entry->path().lexically_relative(folder);
-    const bool left_out = belongs_to_the_moment(relative);
-    std::error_code ignored;
-    if (left_out && entry->is_directory(ignored)) entry.disable_recursion_pending();
-    if (!left_out && entry->is_regular_file(ignored)) files.push_back(relative);
-  }
+  const fs::path real = fs::canonical(folder, error);
   if (error) throw_file_error("read the folder", folder, error.value());
+  collect_files(folder, "", {real}, files);
   std::sort(files.begin(), files.end());
   return files;
+}
+
+bool is_users_file(const fs::path& relative) {
+  constexpr std::array<std::string_view, 4> kOfRuns{"config.yaml", "environment.json", "journal.jsonl", "log.txt"};
+  constexpr std::array<std::string_view, 7> kOfModels{"config.yaml", "model.safetensors", "vocab.json",
+                                                      "merges.txt",  "config.json",       "generation_config.json",
+                                                      "README.md"};
+  const auto is_one_of = [](const auto& names, const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  const std::string part = relative.begin()->string();
+  const std::string name = relative.lexically_relative(part).string();  // "." for the part itself
+  if (name == ".") return !is_one_of(kOfRuns, part);
+  if (part == "model") return !is_one_of(kOfModels, name);
+  if (part == "checkpoints")
+    return name != "best.safetensors" && (name.find('/') != std::string::npos || step_of_checkpoint(relative) < 0);
+  return part != "tensorboard" || !name.starts_with("events.");
+}
+
+bool has_links(const fs::path& folder) {
+  if (fs::is_symlink(folder)) return true;
+  std::error_code error;
+  for (fs::recursive_directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+    std::error_code ignored;
+    if (entry->is_symlink(ignored)) return true;
+  }
+  return false;
 }
 
 std::int64_t step_of_checkpoint(const fs::path& file) {
@@ -66,45 +152,70 @@ std::int64_t step_of_checkpoint(const fs::path& file) {
   return fits ? step : -1;
 }
 
-void copy_run_files(const fs::path& from, const std::vector<fs::path>& files, const fs::path& to, bool link) {
+bool copy_run_files(const fs::path& from, const std::vector<fs::path>& files, const fs::path& to,
+                    const CopySettings& settings) {
+  std::size_t copied = 0;
   for (const fs::path& relative : files) {
     const fs::path target = to / relative;
     create_folders(target.parent_path());
     std::error_code error;
-    if (link && never_changes(relative)) {
-      fs::create_hard_link(from / relative, target, error);
+    if (settings.link && never_changes(relative)) {
+      fs::create_hard_link(fs::canonical(from / relative, error), target, error);
       if (!error) continue;
     }
     const MappedFile content(from / relative);
     AtomicFile copy(target);
-    copy.write(content.data(), content.size());
+    for (std::size_t at = 0; at < content.size();) {
+      const std::size_t bytes = std::min(content.size() - at, kCopiedBetweenLooks - copied % kCopiedBetweenLooks);
+      copy.write(content.data() + at, bytes);
+      at += bytes;
+      copied += bytes;
+      if (copied % kCopiedBetweenLooks == 0 && settings.should_stop && settings.should_stop()) return false;
+    }
     copy.commit();
   }
   sync_folder(to);
+  return true;
 }
 
 void release_moved_lock(const fs::path& folder, std::int64_t token) {
-  const fs::path file = folder / lock_name(token);
+  const fs::path file = folder / fmt::format("{}{}", kLockPrefix, token);
   if (!fs::exists(file)) return;
   Json content = read_json(file);
   content["released"] = true;
   write_in_place(file, content.dump() + "\n");
 }
 
-void finish_removals(const fs::path& runs) {
+void remove_files_of_the_moment(const fs::path& folder) {
+  std::vector<fs::path> found;
+  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+    if (is_of_the_moment(entry.path().lexically_relative(folder))) found.push_back(entry.path());
+  }
+  for (const fs::path& path : found) fs::remove_all(path);
+}
+
+void finish_removals(const fs::path& runs, bool (*is_name)(const std::string& name)) {
   std::error_code error;
   for (fs::directory_iterator entry(runs, error), end; !error && entry != end; entry.increment(error)) {
     const std::string name = entry->path().filename().string();
     std::error_code ignored;
-    if (name.front() == '.' && name.ends_with(kRemovedSuffix)) fs::remove_all(entry->path(), ignored);
+    if (name.front() != '.' || !name.ends_with(kRemovedSuffix)) continue;
+    const std::string run =
+        name.substr(1, std::max(name.size(), kRemovedSuffix.size() + 1) - kRemovedSuffix.size() - 1);
+    if (is_name == nullptr || is_name(run)) fs::remove_all(entry->path(), ignored);
   }
 }
 
 void remove_run_folder(const fs::path& folder) {
+  const std::optional<RunLock> lock = lock_if_there_is_room(folder);
   const fs::path doomed = folder.parent_path() / fmt::format(".{}{}", folder.filename().string(), kRemovedSuffix);
   std::error_code error;
   fs::rename(folder, doomed, error);
-  if (!error) {
+  if (error == std::errc::cross_device_link) {  // in the lower layer of an overlay: without these two it is no run
+    fs::remove(RunPaths{folder}.journal(), error);
+    if (!error) fs::remove(RunPaths{folder}.config(), error);
+    if (!error) fs::remove_all(folder, error);
+  } else if (!error) {
     sync_folder(folder_of(folder));
     fs::remove_all(doomed, error);
   }

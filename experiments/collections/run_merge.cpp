@@ -10,12 +10,14 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "base/staged_folder.h"
 #include "base/text.h"
 #include "experiments/collections/journal_merge.h"
 #include "experiments/collections/run_files.h"
 #include "experiments/collections/unpacking.h"
 #include "experiments/runs/run_lock.h"
+#include "experiments/runs/runs_in_use.h"
 
 namespace xlm {
 namespace {
@@ -60,6 +62,18 @@ std::int64_t newest_checkpoint(const fs::path& run) {
   return newest;
 }
 
+bool have_same_bytes(const fs::path& a, const fs::path& b) { return MappedFile(a).text() == MappedFile(b).text(); }
+
+/// Not by a further name, as links of --link are: with one of the two the other is gone.
+bool is_the_same_file(const fs::path& a, const fs::path& b) {
+  std::error_code error;
+  return fs::equivalent(a, b, error) && fs::hard_link_count(a, error) == 1;
+}
+
+bool lies_in(const fs::path& path, const fs::path& folder) {
+  return std::mismatch(folder.begin(), folder.end(), path.begin(), path.end()).first == folder.end();
+}
+
 /// Whether a run folder holds a whole model: its weights are written last.
 bool has_model(const fs::path& run) { return fs::exists(RunPaths{run}.model() / "model.safetensors"); }
 
@@ -83,6 +97,7 @@ RunNews news_of(const fs::path& from, const fs::path& to, bool farther) {
   const auto takes = [&](const fs::path& file) {
     const fs::path part = to / *file.begin();
     if (part == RunPaths{to}.journal()) return false;
+    if (is_users_file(file)) return !fs::exists(to / file);
     if (part == RunPaths{to}.checkpoints()) return takes_checkpoint(file);
     if (part == RunPaths{to}.model()) return has_model(from) && (farther || !has_model(to));
     if (!fs::exists(part)) return true;
@@ -117,21 +132,29 @@ class RunMerge {
 
   MergedRun merge() {
     result_.id = to_.filename().string();
+    if (!is_run_name(result_.id)) {
+      result_.id = Json(result_.id).dump(-1, ' ', true, Json::error_handler_t::replace);
+      return outcome(MergeOutcome::kDamaged, "no run has such a name: a run's is MODEL-DATASET-HASH");
+    }
     try {
+      std::error_code ignored;
+      if (fs::equivalent(from_, to_, ignored)) return outcome(MergeOutcome::kSame, moves() ? "it is this folder" : "");
+      if (lies_in(fs::weakly_canonical(to_), fs::canonical(from_))) {
+        return outcome(MergeOutcome::kDamaged, "the folder of runs lies in it");
+      }
       if (has_live_worker(from_)) return outcome(MergeOutcome::kRunning, "a worker is at it there");
       const std::string before = journal_mark(from_);
       const bool added = !fs::exists(to_) && add();
       if (!added) take_news();
       if (settings_.dry_run || !is_taken_in() || !fs::exists(from_)) return result_;
-      const bool moves = settings_.how == MergeHow::kMove;
       std::optional<AppendPause> pause;
-      if (moves) pause.emplace(RunPaths{from_}.journal());
-      if (journal_mark(from_) != before || (moves && (has_live_worker(from_) || !is_all_here()))) {
+      if (moves()) pause.emplace(RunPaths{from_}.journal());
+      if (journal_mark(from_) != before || (moves() && (has_live_worker(from_) || !is_all_here()))) {
         return outcome(MergeOutcome::kRunning, "it went on there meanwhile: merge again");
       }
-      if (moves) remove_run_folder(from_);
+      if (moves()) remove_there();
     } catch (const RunLockedError&) {
-      return outcome(MergeOutcome::kRunning, "a worker is at it here");
+      return outcome(MergeOutcome::kRunning, "a worker is at it");
     } catch (const DataError& error) {
       return outcome(MergeOutcome::kDamaged, first_line(error.what()));
     }
@@ -158,22 +181,53 @@ class RunMerge {
            verdict.text.empty() && news_of(from_, to_, false).empty();
   }
 
+  /// Removes what is all here by now, unless a sweep still looks at it, what is here is what is there, or its user
+  /// keeps something there that differs from what is here.
+  void remove_there() {
+    const RunsInUse in_use(folder_of(from_), RunsInUse::By::kMove);
+    if (!in_use.held()) return stays("a sweep is at work there");
+    const fs::path there = fs::canonical(from_);
+    for (const fs::path& file : run_files(to_)) {
+      if (lies_in(fs::canonical(to_ / file), there)) return stays(file.string() + " here is a link to it");
+    }
+    for (const fs::path& file : run_files(from_)) {
+      if (is_the_same_file(from_ / file, to_ / file)) return stays(file.string() + " is one file, here and there");
+      if (is_users_file(file) && !have_same_bytes(from_ / file, to_ / file)) {
+        return stays(file.string() + " differs from the one here");
+      }
+    }
+    remove_run_folder(from_);
+  }
+
+  void stays(const std::string& why) { result_.note += (result_.note.empty() ? "" : "; ") + why + ": it stays there"; }
+
+  bool moves() const { return settings_.how == MergeHow::kMove; }
+
   /// What is there is soon gone where it is moved, so that its models and checkpoints need not be copied.
-  bool may_link() const { return settings_.how != MergeHow::kCopy; }
+  CopySettings copying() const {
+    return {.link = settings_.how != MergeHow::kCopy, .should_stop = settings_.should_stop};
+  }
 
   /// False where somebody else has put the run here meanwhile.
   bool add() {
     read_run(from_);  // complains of what is damaged
     outcome(MergeOutcome::kAdded);
+    const std::vector<fs::path> files = run_files(from_);
     if (settings_.dry_run) return true;
-    if (settings_.how == MergeHow::kMove && moved_at_once()) return true;
+    if (moves() && moved_at_once()) return true;
     const StagedFolder staged(to_, kStagePrefix);
-    copy_run_files(from_, run_files(from_), staged.path(), may_link());
+    if (!copy_run_files(from_, files, staged.path(), copying())) {
+      outcome(MergeOutcome::kUnfinished);
+      return true;
+    }
     return staged.move_into_place();
   }
 
-  /// On the same file system a folder moves in one step.
+  /// On the same file system a folder moves in one step, with whatever it holds. Relative links would lead elsewhere
+  /// then.
   bool moved_at_once() const {
+    const RunsInUse in_use(folder_of(from_), RunsInUse::By::kMove);
+    if (!in_use.held() || has_links(from_)) return false;
     const RunLock lock(from_);
     std::error_code error;
     fs::rename(from_, to_, error);
@@ -238,9 +292,10 @@ class RunMerge {
   /// `mark` any more: it has not been touched then.
   bool take_in(const std::string& journal, const RunNews& found, const std::string& mark, const RunLock& lock) {
     const StagedFolder staged(to_ / "merged", kStagePrefix);
-    for (const auto* files : {&found.before, &found.after}) copy_run_files(from_, *files, staged.path(), may_link());
+    const bool copied = copy_run_files(from_, found.before, staged.path(), copying()) &&
+                        copy_run_files(from_, found.after, staged.path(), copying());
     if (!journal.empty()) write_file(RunPaths{staged.path()}.journal(), journal);
-    if (settings_.should_stop && settings_.should_stop()) {
+    if (!copied || (settings_.should_stop && settings_.should_stop())) {
       outcome(MergeOutcome::kUnfinished);
       return true;
     }
@@ -256,25 +311,46 @@ class RunMerge {
     return true;
   }
 
-  /// Puts files in their places: checkpoints one by one, and what else is a folder, such as a model, as a whole.
+  /// Puts files in their places: what the program writes in a folder, such as a model, as a whole, but for checkpoints;
+  /// all else one by one.
   void put(const std::vector<fs::path>& files, const fs::path& staged) const {
-    std::set<fs::path> parts;
+    std::set<fs::path> folders;
     for (const fs::path& file : files) {
-      const bool is_checkpoint = to_ / *file.begin() == RunPaths{to_}.checkpoints();
-      parts.insert(is_checkpoint ? file : *file.begin());
+      const bool alone = is_users_file(file) || to_ / *file.begin() == RunPaths{to_}.checkpoints();
+      if (!alone && file.has_parent_path()) folders.insert(*file.begin());
     }
-    for (const fs::path& part : parts) {
-      const fs::path target = to_ / part;
-      create_folders(target.parent_path());
-      if (fs::is_directory(staged / part)) {
-        replace_folder(staged / part, target);
-      } else {
-        std::error_code error;
-        fs::rename(staged / part, target, error);
-        if (error) throw_file_error("create", target, error.value());
-        sync_folder(target.parent_path());
-      }
+    for (const fs::path& folder : folders) {
+      keep_users_files(folder, staged);
+      replace_folder(staged / folder, to_ / folder);
     }
+    for (const fs::path& file : files) {
+      if (file.has_parent_path() && folders.contains(*file.begin())) continue;
+      create_folders((to_ / file).parent_path());
+      put_file(staged / file, to_ / file);
+    }
+  }
+
+  /// What its user keeps in a folder here that is about to be replaced stays in it.
+  void keep_users_files(const fs::path& folder, const fs::path& staged) const {
+    std::vector<fs::path> kept;
+    if (!fs::exists(to_ / folder)) return;
+    for (const fs::path& file : run_files(to_)) {
+      if (*file.begin() == folder && is_users_file(file)) kept.push_back(file);
+    }
+    copy_run_files(to_, kept, staged, {.link = true, .should_stop = nullptr});
+  }
+
+  /// A folder here may be a link to another disk.
+  static void put_file(const fs::path& staged, const fs::path& target) {
+    std::error_code error;
+    fs::rename(staged, target, error);
+    if (error == std::errc::cross_device_link) {
+      const MappedFile content(staged);
+      write_file(target, content.text());
+    } else if (error) {
+      throw_file_error("create", target, error.value());
+    }
+    sync_folder(target.parent_path());
   }
 
   const fs::path& from_;
@@ -293,7 +369,9 @@ std::string_view name_of(MergeOutcome outcome) {
 
 std::vector<fs::path> find_run_folders(const fs::path& folder) {
   std::vector<fs::path> found;
-  collect_run_folders(fs::absolute(folder).lexically_normal(), kDepth, found);
+  fs::path root = fs::absolute(folder).lexically_normal();
+  if (!root.has_filename()) root = root.parent_path();  // "runs/" is called runs
+  collect_run_folders(root, kDepth, found);
   std::sort(found.begin(), found.end(), [](const fs::path& a, const fs::path& b) {
     return std::pair(a.filename(), a) < std::pair(b.filename(), b);
   });
@@ -321,11 +399,29 @@ std::vector<MergedRun> merge_runs(const std::vector<fs::path>& folders, const fs
 
 std::vector<MergedRun> merge_archive(const fs::path& archive, const fs::path& runs, const MergeSettings& settings) {
   create_folders(runs);
-  const StagedFolder unpacked(runs / "unpacked", kUnpackPrefix);
-  unpack(archive, unpacked.path());
+  const StagedFolder staged(runs / "unpacked", kUnpackPrefix);
+  const fs::path content = staged.path() / "content";  // a run that lies there alone has no name
+  create_folders(content);
+  const Unpacked found = unpack(archive, content, settings.should_stop);
+  if (!found.whole) return {{.id = archive.filename().string(), .outcome = MergeOutcome::kUnfinished, .note = ""}};
+  std::vector<fs::path> folders = find_run_folders(content);
+  std::vector<MergedRun> incomplete;
+  for (const fs::path& name : found.skipped) {
+    const auto run = std::find_if(folders.begin(), folders.end(),
+                                  [&](const fs::path& folder) { return lies_in(content / name, folder); });
+    if (run == folders.end()) continue;
+    incomplete.push_back({.id = run->filename().string(),
+                          .outcome = MergeOutcome::kDamaged,
+                          .note = fmt::format("{} is a link in the archive: tar -h puts in what it leads to",
+                                              name.filename().string())});
+    folders.erase(run);
+  }
+  for (const fs::path& folder : folders) remove_files_of_the_moment(folder);
   MergeSettings moving = settings;
   moving.how = MergeHow::kMove;  // what was unpacked is nobody's
-  return merge_runs(find_run_folders(unpacked.path()), runs, moving);
+  std::vector<MergedRun> merged = merge_runs(folders, runs, moving);
+  merged.insert(merged.end(), incomplete.begin(), incomplete.end());
+  return merged;
 }
 
 }  // namespace xlm

@@ -18,7 +18,7 @@ enum class MergeOutcome {
   kDoneTwice,   // done in both places, with the same results: what is here stays
   kConflict,    // done in both places, with different results: neither is touched
   kRunning,     // a worker is at it, here or there, or others add to its journal again and again
-  kDamaged,     // what is there cannot be read
+  kDamaged,     // what is there cannot be read, or has no name of a run
   kUnfinished,  // the rest was not looked at: somebody asked to stop
 };
 std::string_view name_of(MergeOutcome outcome);
@@ -32,13 +32,14 @@ struct MergedRun {
 enum class MergeHow {
   kCopy,
   kLink,  // models and checkpoints, which nobody changes, are the same files in both places
-  kMove,  // runs of which nothing is missing here afterwards are gone there
+  kMove,  // runs of which nothing is missing here afterwards are gone there, unless a sweep is at work in their folder
 };
 
 struct MergeSettings {
   MergeHow how = MergeHow::kCopy;
   bool dry_run = false;
-  std::function<bool()> should_stop;  // asked before each run, and before its files are put in place
+  std::function<bool()>
+      should_stop;  // asked before each run, within large files and archives, and before files are put in place
   std::function<void(double done, double total)> progress;
 };
 

@@ -2,12 +2,15 @@
 #include "experiments/collections/unpacking.h"
 
 #include <map>
+#include <optional>
 
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "base/sha256.h"
 #include "base/text.h"
+#include "base/utf8.h"
 #include "datasets/input/archive.h"
 #include "datasets/input/archive_writer.h"
 
@@ -19,8 +22,9 @@ constexpr std::size_t kBlockBytes = std::size_t{1} << 20;
 /// "./runs/x" is "runs/x".
 std::string plain_name(const std::string& name) { return fs::path(name).lexically_normal().string(); }
 
-/// Writes the present entry of an archive to a file and returns its hash.
-std::string write_entry(ArchiveReader& reader, const fs::path& file) {
+/// Writes the present entry of an archive to a file and returns its hash; nothing where it was told to stop.
+std::optional<std::string> write_entry(ArchiveReader& reader, const fs::path& file,
+                                       const std::function<bool()>& should_stop) {
   create_folders(file.parent_path());
   AtomicFile out(file);
   Sha256 hash;
@@ -28,6 +32,7 @@ std::string write_entry(ArchiveReader& reader, const fs::path& file) {
   while (const std::size_t count = reader.read(block.data(), block.size())) {
     out.write(block.data(), count);
     hash.update(block.data(), count);
+    if (should_stop && should_stop()) return std::nullopt;
   }
   out.commit();
   return hash.finish();
@@ -49,8 +54,8 @@ void check(const fs::path& archive, const std::string& sums, const std::map<std:
 
 }  // namespace
 
-void unpack(const fs::path& archive, const fs::path& folder) {
-  ArchiveReader reader(archive, 0, "unpack it with tar, and merge the folder");
+Unpacked unpack(const fs::path& archive, const fs::path& folder, const std::function<bool()>& should_stop) {
+  ArchiveReader reader(archive, 0, HiddenEntries::kTaken, "unpack it with tar, and merge the folder");
   std::map<std::string, std::string> hashes;
   std::string sums;
   while (const std::optional<std::string> entry = reader.next()) {
@@ -59,10 +64,15 @@ void unpack(const fs::path& archive, const fs::path& folder) {
       throw DataError(
           fmt::format("{} is no archive of runs\nmake one with xlm runs pack, or with tar", archive.string()));
     }
-    hashes[name] = write_entry(reader, folder / name);
+    const std::optional<std::string> hash = write_entry(reader, folder / name, should_stop);
+    if (!hash) return {.whole = false, .skipped = {}};
+    hashes[name] = *hash;
     if (name == kSumsName) sums = read_file(folder / name);
   }
   check(archive, sums, hashes);
+  Unpacked unpacked;
+  for (const std::string& name : reader.skipped()) unpacked.skipped.emplace_back(plain_name(name));
+  return unpacked;
 }
 
 PackReport pack(const std::vector<PackedFile>& files, const fs::path& archive) {
@@ -70,6 +80,10 @@ PackReport pack(const std::vector<PackedFile>& files, const fs::path& archive) {
   PackReport report;
   std::string sums;
   for (const PackedFile& file : files) {
+    if (printable(repaired_utf8(file.name)) != file.name || file.name.find('\n') != std::string::npos) {
+      throw DataError(fmt::format("{}: a name with such characters cannot stand in an archive\nrename this file",
+                                  Json(file.file.string()).dump(-1, ' ', true, Json::error_handler_t::replace)));
+    }
     const MappedFile content(file.file);
     writer.add(file.name, content.text(), fs::last_write_time(file.file));
     sums += fmt::format("{}  {}\n", sha256(content.text()), file.name);

@@ -50,6 +50,7 @@ TEST_F(StagedFolderTest, RemovesWhatKilledProcessesLeft) {
   };
   left(".new-run.00000001");
   left(".new-other.00000001");
+  left(".new-run.notes");
   create_folders(path(".new-run.00000002"));  // it may be about to be locked
   const StagedFolder first(path("run"), ".new-run");
   fs::last_write_time(first.path(), fs::file_time_type::clock::now() - std::chrono::hours(1));
@@ -85,6 +86,18 @@ TEST_F(StagedFolderTest, ReplacingExchangesTheTwo) {
   replace_folder(path("newer"), path("data"));
   EXPECT_EQ(read_file(path("data/a")), "newer");
   EXPECT_EQ(read_file(path("newer/a")), "new");
+}
+
+TEST_F(StagedFolderTest, ReplacingALinkLeavesWhatItLeadsTo) {
+  create_folders(path("disk"));
+  write_file(path("disk/a"), "old");
+  fs::create_symlink("disk", path("data"));
+  create_folders(path("new"));
+  write_file(path("new/a"), "new");
+  replace_folder(path("new"), path("data"));
+  EXPECT_EQ(read_file(path("data/a")), "new");
+  EXPECT_FALSE(fs::is_symlink(path("data")));
+  EXPECT_EQ(read_file(path("disk/a")), "old");
 }
 
 }  // namespace

@@ -219,6 +219,60 @@ TEST_F(ResultsCommands, RemoveTakesConditions) {
   EXPECT_EQ(json("runs ls --where model.span=64 --where seed=1").size(), 0);
 }
 
+TEST_F(ResultsCommands, APathOutOfTheFolderOfRunsIsRefused) {
+  make_sweep();
+  const std::string id = "adaptive-span-text8-00000001";
+  create_folders(temporary_.path() / "node2");
+  fs::copy(temporary_.path() / "runs", temporary_.path() / "node2" / "runs", fs::copy_options::recursive);
+  const std::vector<std::string> commands{"runs rm --yes", "runs show", "runs stop", "runs pack --out x.tar",
+                                          "runs export --format csv --out x"};
+  for (const std::string& command : commands) {
+    for (const char* path : {"node2/runs/", "/nonexistent/", "./", "node2/../", "runs/adaptive-span-text8-00000002/"}) {
+      const ProgramResult refused = xlm(command + " " + path + id);
+      EXPECT_EQ(refused.code, 2) << command << " " << path << refused.err;
+      EXPECT_THAT(refused.err, HasSubstr("is no run in runs\nname a run there by its id"));
+    }
+    EXPECT_EQ(xlm(command + " runs/").code, 2);
+    EXPECT_EQ(xlm(command + " runs/" + id + "/..").code, 2);
+    EXPECT_EQ(xlm(command + " runs/adaptive-span-text8-0000000").code, 2) << "the beginning of a path";
+  }
+  for (const char* path : {"runs/", "./runs/", "node2/../runs/"}) {
+    EXPECT_EQ(json("runs show " + std::string(path) + id)["run_id"], id) << path;
+  }
+  EXPECT_EQ(xlm("runs rm --yes --runs node2/runs node2/runs/" + id + "/").code, 0);
+  EXPECT_FALSE(fs::exists(temporary_.path() / "node2" / "runs" / id));
+  EXPECT_TRUE(fs::exists(maker_.folder(id)));
+}
+
+TEST_F(ResultsCommands, HiddenFilesArePackedAndTakenIn) {
+  make_sweep();
+  write(".gitignore", "x");
+  write("runs/adaptive-span-text8-00000001/.notes", "mine");
+  ASSERT_EQ(xlm("runs pack adaptive-span-text8-00000001 --add .gitignore --out x.tar.zst").code, 0);
+  const ProgramResult merged = xlm("runs merge x.tar.zst --runs other");
+  EXPECT_EQ(merged.code, 0) << merged.err;
+  EXPECT_EQ(read_file(temporary_.path() / "other" / "adaptive-span-text8-00000001" / ".notes"), "mine");
+}
+
+TEST_F(ResultsCommands, NamesOfNoRunsAreNeitherPackedNorTakenIn) {
+  make_sweep();
+  const std::string id = "adaptive-span-text8-00000001";
+  create_folders(temporary_.path() / "other");
+  for (const char* name : {"results.db", "my-run", "-rf"}) {
+    fs::copy(maker_.folder(id), temporary_.path() / "other" / name, fs::copy_options::recursive);
+  }
+  ASSERT_EQ(shell(temporary_.path(), "tar cf other.tar other").code, 0);
+  for (const char* source : {"other", "other.tar"}) {
+    const ProgramResult merged = xlm(std::string("runs merge ") + source + " --runs here");
+    EXPECT_EQ(merged.code, 1);
+    EXPECT_THAT(merged.out, HasSubstr("\"results.db\": no run has such a name"));
+    EXPECT_FALSE(fs::exists(temporary_.path() / "here" / "results.db"));
+    EXPECT_EQ(xlm("runs ls --runs here").code, 0);
+  }
+  fs::rename(maker_.folder(id), maker_.folder("my-run"));
+  EXPECT_THAT(xlm("runs pack my-run --out x.tar").err, HasSubstr("takes in no run of such a name"));
+}
+
 TEST_F(ResultsCommands, FilesThatWouldTakeEachOthersPlaceAreNotPacked) {
   make_sweep();
   for (const char* folder : {"a", "b"}) create_folders(temporary_.path() / folder);

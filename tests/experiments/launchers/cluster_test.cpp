@@ -1,4 +1,5 @@
 // What is asked of a cluster: resources, site files, batch scripts, and what Slurm's commands say.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <cstdlib>
