@@ -34,6 +34,20 @@ bool is_nested_too_deep(std::string_view json) {
   return false;
 }
 
+template <class Any>
+Any parsed(std::string_view text, const std::string& source) {
+  check_json_depth(text, source);
+  try {
+    return Any::parse(text);
+  } catch (const nlohmann::json::parse_error& error) {
+    refuse_pointer(text, source);
+    throw DataError(
+        fmt::format("{} is not valid JSON: it goes wrong at byte {} of {}", source, error.byte, text.size()));
+  } catch (const nlohmann::json::exception& error) {
+    throw DataError(fmt::format("{} is not valid JSON: {}", source, reason_of(error)));
+  }
+}
+
 }  // namespace
 
 void check_json_depth(std::string_view json, const std::string& source) {
@@ -48,17 +62,10 @@ std::optional<Json> parse_json_if_any(std::string_view text) {
   return json.is_discarded() ? std::nullopt : std::optional(std::move(json));
 }
 
-Json parse_json(std::string_view text, const std::string& source) {
-  check_json_depth(text, source);
-  try {
-    return Json::parse(text);
-  } catch (const Json::parse_error& error) {
-    refuse_pointer(text, source);
-    throw DataError(
-        fmt::format("{} is not valid JSON: it goes wrong at byte {} of {}", source, error.byte, text.size()));
-  } catch (const Json::exception& error) {
-    throw DataError(fmt::format("{} is not valid JSON: {}", source, reason_of(error)));
-  }
+Json parse_json(std::string_view text, const std::string& source) { return parsed<Json>(text, source); }
+
+SortedJson parse_sorted_json(std::string_view text, const std::string& source) {
+  return parsed<SortedJson>(text, source);
 }
 
 std::string reason_of(const nlohmann::json::exception& error) {

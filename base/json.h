@@ -13,9 +13,12 @@ namespace xlm {
 
 /// Keys keep the order in which they were added, so that what people read keeps ours.
 using Json = nlohmann::ordered_json;
+/// The same with sorted keys, for maps that may have very many: a Json looks at every key before it adds another.
+using SortedJson = nlohmann::json;
 
 /// Throws DataError naming `source` and the position, also for lists and maps in each other more than 100 deep.
 Json parse_json(std::string_view text, const std::string& source);
+SortedJson parse_sorted_json(std::string_view text, const std::string& source);
 
 /// The same where text may be anything: nothing for what is no JSON, or nested too deep.
 std::optional<Json> parse_json_if_any(std::string_view text);

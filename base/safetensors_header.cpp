@@ -16,38 +16,44 @@ namespace xlm {
 namespace {
 
 constexpr std::uint64_t kMaximumHeader = 100'000'000;  // as the reference implementation
-constexpr std::array<std::pair<std::string_view, std::uint64_t>, 9> kElementSizes{
-    {{"F64", 8}, {"F32", 4}, {"F16", 2}, {"BF16", 2}, {"I64", 8}, {"I32", 4}, {"I16", 2}, {"I8", 1}, {"U8", 1}}};
+/// Bits of an element of every type that the format has had so far.
+constexpr std::array<std::pair<std::string_view, std::uint64_t>, 20> kElementBits{
+    {{"BOOL", 8}, {"U8", 8},      {"I8", 8},      {"U16", 16},    {"I16", 16},    {"U32", 32},   {"I32", 32},
+     {"U64", 64}, {"I64", 64},    {"F16", 16},    {"BF16", 16},   {"F32", 32},    {"F64", 64},   {"C64", 64},
+     {"F4", 4},   {"F6_E2M3", 6}, {"F6_E3M2", 6}, {"F8_E4M3", 8}, {"F8_E5M2", 8}, {"F8_E8M0", 8}}};
 
 [[noreturn]] void refuse(const std::string& source, const std::string& what) {
   throw DataError(fmt::format("{} is not a valid safetensors file: {}", source, what));
 }
 
-/// Product of the shape and the element's size; fails on overflow.
-std::uint64_t byte_count(const std::string& source, const SafetensorsEntry& entry) {
-  std::uint64_t bytes = safetensors_element_size(entry.type);
+/// Throws DataError where the tensor's place is not as long as its shape and type say.
+void check_length(const std::string& source, const SafetensorsEntry& entry) {
+  const auto* const known = std::find_if(kElementBits.begin(), kElementBits.end(),
+                                         [&](const auto& each) { return each.first == entry.type; });
+  std::uint64_t bits = known == kElementBits.end() ? 0 : known->second;
+  const bool is_known = bits > 0;
   for (const std::int64_t size : entry.shape) {
-    if (__builtin_mul_overflow(bytes, static_cast<std::uint64_t>(size), &bytes)) {
+    if (__builtin_mul_overflow(bits, static_cast<std::uint64_t>(size), &bits)) {
       refuse(source, fmt::format("the shape of '{}' overflows", entry.name));
     }
   }
-  return bytes;
+  if (entry.end < entry.begin || (is_known && (bits % 8 != 0 || entry.end - entry.begin != bits / 8))) {
+    refuse(source, fmt::format("'{}' has offsets that do not fit its shape", entry.name));
+  }
 }
 
-SafetensorsEntry read_entry(const std::string& source, const std::string& name, const Json& description) {
+SafetensorsEntry read_entry(const std::string& source, const std::string& name, const SortedJson& description) {
   SafetensorsEntry entry;
   entry.name = name;
   const auto bad = [&](const char* what) { refuse(source, fmt::format("'{}' has {}", name, what)); };
   if (!description.is_object()) bad("no description");
-  const Json type = description.value("dtype", Json());
-  if (type.is_string()) entry.type = type.get<std::string>();
-  if (safetensors_element_size(entry.type) == 0) {
-    refuse(source, fmt::format("'{}' has the type {}, which is not read", name, type.dump()));
-  }
-  const Json shape = description.value("shape", Json());
-  const Json offsets = description.value("data_offsets", Json());
+  const SortedJson type = description.value("dtype", SortedJson());
+  if (!type.is_string()) bad("no type");
+  entry.type = type.get<std::string>();
+  const SortedJson shape = description.value("shape", SortedJson());
+  const SortedJson offsets = description.value("data_offsets", SortedJson());
   if (!shape.is_array() || shape.size() > 16) bad("no shape");
-  for (const Json& size : shape) {
+  for (const SortedJson& size : shape) {
     if (!size.is_number_unsigned() || size.get<std::uint64_t>() > (std::uint64_t{1} << 62U)) bad("an impossible shape");
     entry.shape.push_back(size.get<std::int64_t>());
   }
@@ -57,15 +63,14 @@ SafetensorsEntry read_entry(const std::string& source, const std::string& name, 
   }
   entry.begin = offsets[0].get<std::uint64_t>();
   entry.end = offsets[1].get<std::uint64_t>();
-  if (entry.end < entry.begin || entry.end - entry.begin != byte_count(source, entry)) {
-    bad("offsets that do not fit its shape");
-  }
+  check_length(source, entry);
   return entry;
 }
 
-std::map<std::string, std::string> read_metadata(const std::string& source, const Json& description) {
-  if (!description.is_object()) refuse(source, "metadata that is no map");
+std::map<std::string, std::string> read_metadata(const std::string& source, const SortedJson& description) {
   std::map<std::string, std::string> metadata;
+  if (description.is_null()) return metadata;
+  if (!description.is_object()) refuse(source, "metadata that is no map");
   for (const auto& [key, value] : description.items()) {
     if (!value.is_string()) refuse(source, "metadata that is not text");
     metadata[key] = value.get<std::string>();
@@ -75,12 +80,6 @@ std::map<std::string, std::string> read_metadata(const std::string& source, cons
 
 }  // namespace
 
-std::uint64_t safetensors_element_size(std::string_view type) {
-  const auto* const known =
-      std::find_if(kElementSizes.begin(), kElementSizes.end(), [&](const auto& entry) { return entry.first == type; });
-  return known == kElementSizes.end() ? 0 : known->second;
-}
-
 SafetensorsHeader parse_safetensors_header(std::string_view file, const std::string& source) {
   refuse_pointer(file, source);
   std::uint64_t length = 0;
@@ -89,7 +88,7 @@ SafetensorsHeader parse_safetensors_header(std::string_view file, const std::str
   if (length > kMaximumHeader || length > file.size() - sizeof(length)) {
     refuse(source, fmt::format("a header of {} bytes in a file of {}", length, file.size()));
   }
-  const Json json = parse_json(file.substr(sizeof(length), length), source);
+  const SortedJson json = parse_sorted_json(file.substr(sizeof(length), length), source);
   if (!json.is_object()) refuse(source, "the header is not a map");
   SafetensorsHeader header;
   for (const auto& [name, description] : json.items()) {

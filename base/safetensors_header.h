@@ -23,12 +23,9 @@ struct SafetensorsHeader {
   std::map<std::string, std::string> metadata;  // "__metadata__"
 };
 
-/// Bytes of one element of a type ("F32": 4); 0 for a type that is not read.
-std::uint64_t safetensors_element_size(std::string_view type);
-
 /// `file` is the whole file, `source` its name. Throws DataError naming both and the tensor for a header of absurd
-/// length, an unknown type, shapes whose product overflows, and places that overlap, leave gaps or lie outside the
-/// file.
+/// length, shapes whose product overflows or does not fit the type, and places that overlap, leave gaps or lie outside
+/// the file. A type that is not known may be that of a tensor which nobody wants: it is no error here.
 SafetensorsHeader parse_safetensors_header(std::string_view file, const std::string& source);
 
 }  // namespace xlm

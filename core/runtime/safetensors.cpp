@@ -48,13 +48,19 @@ std::string content_hash(const NamedTensors& tensors, const std::map<std::string
 
 }  // namespace
 
-TensorFile read_safetensors(const fs::path& path) {
+TensorFile read_safetensors(const fs::path& path, const std::function<bool(const std::string&)>& ignored) {
   const MappedFile file(path);
   SafetensorsHeader header = parse_safetensors_header(file.text(), path.string());
   TensorFile result{.tensors = {}, .metadata = std::move(header.metadata)};
+  const bool is_foreign = !result.metadata.contains(kHash);
   for (const SafetensorsEntry& entry : header.entries) {
+    if (is_foreign && ignored && ignored(entry.name)) continue;
     const auto* const type =
         std::find_if(kTypes.begin(), kTypes.end(), [&](const TypeName& t) { return entry.type == t.name; });
+    if (type == kTypes.end()) {
+      throw DataError(fmt::format("{}: the tensor '{}' has the type '{}', which is not read", path.string(), entry.name,
+                                  entry.type));
+    }
     torch::Tensor tensor = torch::empty(entry.shape, type->type);
     if (entry.end > entry.begin) std::memcpy(tensor.data_ptr(), file.data() + entry.begin, entry.end - entry.begin);
     result.tensors.emplace_back(entry.name, std::move(tensor));

@@ -1,6 +1,7 @@
 // The safetensors format: a JSON header with names, types, shapes and offsets, then the tensors' bytes.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <utility>
@@ -21,8 +22,9 @@ struct TensorFile {
 
 /// Reads a whole file. Throws DataError naming the file and the tensor for a header of absurd length, an unknown type,
 /// shapes whose product overflows, and offsets that overlap, leave gaps or lie outside the file; and for a content that
-/// does not have the hash that write_safetensors gave it. Files of other programs have none.
-TensorFile read_safetensors(const fs::path& path);
+/// does not have the hash that write_safetensors gave it. Files of other programs have none, and of these `ignored`
+/// says which tensors are passed over, of whatever type.
+TensorFile read_safetensors(const fs::path& path, const std::function<bool(const std::string&)>& ignored = {});
 
 /// The same of a file that only write_safetensors writes: one without a hash is damaged, too.
 TensorFile read_hashed_safetensors(const fs::path& path);
