@@ -194,7 +194,8 @@ void add_text_options(CLI::App& app, PrepareRequest& request) {
   app.add_option("--clean", request.clean, "none, or text8: a-z and single spaces, digits spelt out")
       ->type_name("none|text8");
   app.add_option("--unit", request.unit, "What a token is")->type_name("character|byte|bpe");
-  app.add_option("--bpe", request.bpe, "Folder with GPT-2's vocab.json and merges.txt, for --unit bpe")
+  app.add_option("--bpe", request.bpe,
+                 "Folder with GPT-2's vocab.json and merges.txt, or tokenizer.json, for --unit bpe")
       ->type_name("DIR");
   app.add_option("--lang", request.language, "The language of wiki40b, cc-100, or text that is cleaned")
       ->type_name("en|fi|he|vi");

@@ -143,10 +143,10 @@ void check_options(const Corpus& corpus, const PrepareRequest& request, Vocabula
     throw UsageError(fmt::format("{} has no official lists of files: it takes no --lists", corpus.name));
   }
   if (unit == Vocabulary::Unit::kBpe && request.bpe.empty()) {
-    throw UsageError(
-        fmt::format("{} in BPE needs an encoding\nname a folder with GPT-2's vocab.json and merges.txt "
-                    "with --bpe, or fetch them with --download",
-                    corpus.name));
+    throw UsageError(fmt::format(
+        "{} in BPE needs an encoding\nname a folder with GPT-2's vocab.json and merges.txt, or tokenizer.json, "
+        "with --bpe, or fetch them with --download",
+        corpus.name));
   }
   if (unit != Vocabulary::Unit::kBpe && !request.bpe.empty()) {
     throw UsageError("--bpe is for --unit bpe\nadd --unit bpe, or leave --bpe out");

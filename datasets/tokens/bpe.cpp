@@ -1,8 +1,9 @@
-// Reading a byte-pair encoding, and checking that its two files belong together.
+// Reading a byte-pair encoding, and checking that its files belong together.
 #include "datasets/tokens/bpe.h"
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 #include <unordered_map>
 #include <utility>
 
@@ -13,12 +14,14 @@
 #include "base/pointer_file.h"
 #include "base/text.h"
 #include "datasets/tokens/decoder.h"
+#include "datasets/tokens/tokenizer_json.h"
 
 namespace xlm {
 namespace {
 
 constexpr std::uintmax_t kMaxFileBytes = std::uintmax_t{256} << 20;
 constexpr std::string_view kVersionLine = "#version";
+constexpr std::string_view kTakeBoth = "take vocab.json and merges.txt from the same place";
 
 using TokenIds = std::unordered_map<std::string_view, std::uint32_t>;
 
@@ -29,18 +32,13 @@ TokenIds ids_of(const Vocabulary& vocabulary) {
   return ids;
 }
 
-/// Tokens that no text is encoded to, such as <|endoftext|>.
-bool is_special(std::string_view symbol) {
-  return (symbol.starts_with('<') && symbol.ends_with('>')) || (symbol.starts_with('[') && symbol.ends_with(']'));
-}
-
 std::string read_part(const fs::path& folder, const char* name) {
   const fs::path file = folder / name;
   std::error_code ignored;
   if (!fs::exists(file, ignored)) {
     throw DataError(
         fmt::format("there is no {}\nbyte-pair encoding takes a folder with GPT-2's vocab.json and "
-                    "merges.txt; a Hugging Face model folder will do",
+                    "merges.txt, or with tokenizer.json; a Hugging Face model folder will do",
                     file.string()));
   }
   std::string text = read_file(file, kMaxFileBytes);
@@ -48,29 +46,118 @@ std::string read_part(const fs::path& folder, const char* name) {
   return text;
 }
 
+/// The lines of merges.txt. Blank ones, the version and a byte-order mark are none.
+std::vector<Bpe::Line> parse_merges(std::string_view text, const std::string& name) {
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  std::vector<Bpe::Line> lines;
+  for (std::int64_t number = 1; !text.empty(); ++number) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (line.starts_with(kVersionLine) || line.empty()) continue;
+    std::vector<std::string> parts = split(line, ' ');
+    if (parts.size() != 2 || parts[0].empty() || parts[1].empty()) {
+      throw DataError(fmt::format("{}:{}: '{}' is no pair of tokens\n{}", name, number, line, kTakeBoth));
+    }
+    lines.push_back({std::move(parts[0]), std::move(parts[1]), number});
+  }
+  return lines;
+}
+
+/// How many rows the embeddings of a Hugging Face folder have, as its config.json says; without one any number.
+std::uint64_t rows_of(const fs::path& folder) {
+  const fs::path config = folder / "config.json";
+  std::error_code ignored;
+  const auto json = fs::is_regular_file(config, ignored) ? parse_json_if_any(read_file(config, kMaxFileBytes)) : Json();
+  const Json rows = json && json->is_object() ? json->value("vocab_size", Json()) : Json();
+  return rows.is_number_unsigned() ? rows.get<std::uint64_t>() : std::numeric_limits<std::uint64_t>::max();
+}
+
+/// What the files of a folder say together.
+struct EncodingFiles {
+  Vocabulary vocabulary;
+  std::vector<Bpe::Line> merges;
+  std::string vocabulary_name, merges_name;
+};
+
+/// vocab.json, behind whose tokens come those of added_tokens.json, as earlier versions of transformers write them.
+Vocabulary read_vocab_json(const fs::path& folder) {
+  const std::string name = (folder / "vocab.json").string();
+  Vocabulary vocabulary = parse_bpe_vocabulary(read_part(folder, "vocab.json"), name);
+  const fs::path more = folder / "added_tokens.json";
+  std::error_code ignored;
+  if (!fs::is_regular_file(more, ignored)) return vocabulary;
+  SortedJson ids = SortedJson::object();
+  for (std::size_t id = 0; id < vocabulary.symbols.size(); ++id) ids[vocabulary.symbols[id]] = id;
+  const SortedJson added = parse_sorted_json(read_file(more, kMaxFileBytes), more.string());
+  if (!added.is_object()) throw DataError(fmt::format("{} is malformed: it is not a map", more.string()));
+  for (const auto& [token, id] : added.items()) add_token(ids, token, id, rows_of(folder), more.string());
+  return vocabulary_of_ids(ids, more.string());
+}
+
+[[noreturn]] void refuse_difference(const EncodingFiles& files, const std::string& other, std::size_t place,
+                                    const std::string& own_text, const std::string& other_text) {
+  throw DataError(
+      fmt::format("{} and {} differ: number {} is '{}' in the one and '{}' in the other\n"
+                  "remove the one that the model was not trained with",
+                  files.vocabulary_name, other, place, own_text, other_text));
+}
+
+/// Throws DataError where the older files, if they are there too, say something else than tokenizer.json.
+void check_older_files(const EncodingFiles& files, const fs::path& folder) {
+  std::error_code ignored;
+  if (fs::exists(folder / "vocab.json", ignored)) {
+    const Vocabulary older = read_vocab_json(folder);
+    for (std::size_t id = 0; id < older.symbols.size(); ++id) {
+      const std::string own = id < files.vocabulary.symbols.size() ? files.vocabulary.symbols[id] : "";
+      if (own != older.symbols[id])
+        refuse_difference(files, (folder / "vocab.json").string(), id, own, older.symbols[id]);
+    }
+  }
+  if (!fs::exists(folder / "merges.txt", ignored)) return;
+  const std::string name = (folder / "merges.txt").string();
+  const std::vector<Bpe::Line> older = parse_merges(read_part(folder, "merges.txt"), name);
+  const auto text = [](const std::vector<Bpe::Line>& lines, std::size_t i) {
+    return i < lines.size() ? lines[i].left + " " + lines[i].right : "";
+  };
+  for (std::size_t i = 0; i < std::max(older.size(), files.merges.size()); ++i) {
+    if (text(files.merges, i) != text(older, i))
+      refuse_difference(files, name, i + 1, text(files.merges, i), text(older, i));
+  }
+}
+
+EncodingFiles read_files(const fs::path& folder, bool with_merges) {
+  const fs::path tokenizer = folder / "tokenizer.json";
+  std::error_code ignored;
+  if (fs::exists(tokenizer, ignored)) {
+    TokenizerJson parsed =
+        parse_tokenizer_json(read_file(tokenizer, kMaxFileBytes), tokenizer.string(), rows_of(folder));
+    EncodingFiles files{std::move(parsed.vocabulary), std::move(parsed.merges), tokenizer.string(),
+                        tokenizer.string() + ": merges"};
+    check_older_files(files, folder);
+    return files;
+  }
+  EncodingFiles files{read_vocab_json(folder), {}, (folder / "vocab.json").string(), (folder / "merges.txt").string()};
+  if (with_merges) files.merges = parse_merges(read_part(folder, "merges.txt"), files.merges_name);
+  return files;
+}
+
 }  // namespace
 
-Vocabulary parse_bpe_vocabulary(std::string_view text, const std::string& name) {
-  check_json_depth(text, name);
-  nlohmann::json json;  // not Json, which finds a key by going through all
-  try {
-    json = nlohmann::json::parse(text);
-  } catch (const nlohmann::json::exception& error) {
-    throw DataError(fmt::format("{} is not valid JSON: {}", name, error.what()));
-  }
+bool is_special_token(std::string_view symbol) {
+  return (symbol.starts_with('<') && symbol.ends_with('>')) || (symbol.starts_with('[') && symbol.ends_with(']'));
+}
+
+Vocabulary vocabulary_of_ids(const SortedJson& ids, const std::string& name) {
   const auto bad = [&](const std::string& what) { return DataError(fmt::format("{} is malformed: {}", name, what)); };
-  if (!json.is_object() || json.empty()) throw bad("it holds no tokens");
-  if (json.contains("unit") && json["unit"].is_string()) {
-    Vocabulary vocabulary = parse_vocabulary(text, name);
-    if (vocabulary.unit == Vocabulary::Unit::kBpe) return vocabulary;
-    throw DataError(fmt::format("{} is no vocabulary of byte-pair encoding: its unit is {}", name,
-                                json["unit"].get<std::string>()));
-  }
-  Vocabulary vocabulary{Vocabulary::Unit::kBpe, std::vector<std::string>(json.size())};
-  std::vector<bool> taken(json.size());
-  for (const auto& [token, id] : json.items()) {
-    const bool fits = id.is_number_unsigned() && id.get<std::uint64_t>() < json.size();
-    if (!fits) throw bad(fmt::format("'{}' has the id {}, and ids go from 0 to {}", token, id.dump(), json.size() - 1));
+  if (!ids.is_object() || ids.empty()) throw bad("it holds no tokens");
+  Vocabulary vocabulary{Vocabulary::Unit::kBpe, std::vector<std::string>(ids.size())};
+  std::vector<bool> taken(ids.size());
+  for (const auto& [token, id] : ids.items()) {
+    const bool fits = id.is_number_unsigned() && id.get<std::uint64_t>() < ids.size();
+    if (!fits) throw bad(fmt::format("'{}' has the id {}, and ids go from 0 to {}", token, id.dump(), ids.size() - 1));
     const auto index = id.get<std::size_t>();
     if (taken[index]) throw bad(fmt::format("'{}' and '{}' have the id {}", vocabulary.symbols[index], token, index));
     taken[index] = true;
@@ -79,7 +166,20 @@ Vocabulary parse_bpe_vocabulary(std::string_view text, const std::string& name) 
   return vocabulary;
 }
 
+Vocabulary parse_bpe_vocabulary(std::string_view text, const std::string& name) {
+  const SortedJson json = parse_sorted_json(text, name);
+  if (!json.is_object() || !json.contains("unit") || !json["unit"].is_string()) return vocabulary_of_ids(json, name);
+  Vocabulary vocabulary = parse_vocabulary(text, name);
+  if (vocabulary.unit == Vocabulary::Unit::kBpe) return vocabulary;
+  throw DataError(
+      fmt::format("{} is no vocabulary of byte-pair encoding: its unit is {}", name, json["unit"].get<std::string>()));
+}
+
 Bpe::Bpe(Vocabulary vocabulary, std::string_view merges, const std::string& vocabulary_name,
+         const std::string& merges_name)
+    : Bpe(std::move(vocabulary), parse_merges(merges, merges_name), vocabulary_name, merges_name) {}
+
+Bpe::Bpe(Vocabulary vocabulary, const std::vector<Line>& merges, const std::string& vocabulary_name,
          const std::string& merges_name)
     : vocabulary_(std::move(vocabulary)) {
   const TokenIds ids = ids_of(vocabulary_);
@@ -91,38 +191,26 @@ Bpe::Bpe(Vocabulary vocabulary, std::string_view merges, const std::string& voca
     }
     byte_tokens_.at(byte) = found->second;
   }
-  read_merges(merges, merges_name);
+  add_merges(merges, merges_name);
   check_tokens(vocabulary_name, merges_name);
 }
 
-void Bpe::read_merges(std::string_view text, const std::string& name) {
+void Bpe::add_merges(const std::vector<Line>& merges, const std::string& name) {
   const TokenIds ids = ids_of(vocabulary_);
-  const auto lines = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')) + 1;
-  table_.resize(std::bit_ceil(2 * lines));
-  std::int64_t number = 0;
-  const auto bad = [&](const std::string& what) {
-    return DataError(fmt::format("{}:{}: {}\ntake vocab.json and merges.txt from the same place", name, number, what));
-  };
-  const auto id_of = [&](const std::string& token) {
-    const auto found = ids.find(token);
-    if (found == ids.end()) throw bad(fmt::format("the vocabulary has no token '{}'", token));
-    return found->second;
-  };
-  while (!text.empty()) {
-    ++number;
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    std::string_view line = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    if (line.starts_with(kVersionLine) || (line.empty() && text.empty())) continue;
-    const std::vector<std::string> parts = split(line, ' ');
-    if (parts.size() != 2 || parts[0].empty() || parts[1].empty()) {
-      throw bad(fmt::format("'{}' is no pair of tokens", line));
-    }
-    const std::uint64_t pair = key(id_of(parts[0]), id_of(parts[1]));
+  table_.resize(std::bit_ceil(2 * (merges.size() + 1)));
+  for (const Line& line : merges) {
+    const auto bad = [&](const std::string& what) {
+      return DataError(fmt::format("{}:{}: {}\n{}", name, line.number, what, kTakeBoth));
+    };
+    const auto id_of = [&](const std::string& token) {
+      const auto found = ids.find(token);
+      if (found == ids.end()) throw bad(fmt::format("the vocabulary has no token '{}'", token));
+      return found->second;
+    };
+    const std::uint64_t pair = key(id_of(line.left), id_of(line.right));
     Entry& entry = table_[slot_of(pair)];
-    if (entry.merge.rank != kNone) throw bad(fmt::format("the pair '{}' was there before", line));
-    entry = {pair, {static_cast<std::uint32_t>(merged_.size()), id_of(parts[0] + parts[1])}};
+    if (entry.merge.rank != kNone) throw bad(fmt::format("the pair '{} {}' was there before", line.left, line.right));
+    entry = {pair, {static_cast<std::uint32_t>(merged_.size()), id_of(line.left + line.right)}};
     pairs_.push_back(pair);
     merged_.push_back(entry.merge.token);
   }
@@ -136,7 +224,7 @@ void Bpe::check_tokens(const std::string& vocabulary_name, const std::string& me
   std::string first;
   for (std::size_t id = 0; id < made.size(); ++id) {
     const std::string& symbol = vocabulary_.symbols[id];
-    if (made[id] || is_special(symbol)) continue;
+    if (made[id] || is_special_token(symbol)) continue;
     if (missing++ == 0) first = fmt::format("'{}' (id {})", symbol, id);
   }
   if (missing == 0) return;
@@ -164,9 +252,15 @@ std::string Bpe::merges_text() const {
 }
 
 Bpe read_bpe(const fs::path& folder) {
-  const std::string vocabulary_name = (folder / "vocab.json").string();
-  Vocabulary vocabulary = parse_bpe_vocabulary(read_part(folder, "vocab.json"), vocabulary_name);
-  return {std::move(vocabulary), read_part(folder, "merges.txt"), vocabulary_name, (folder / "merges.txt").string()};
+  EncodingFiles files = read_files(folder, true);
+  return {std::move(files.vocabulary), files.merges, files.vocabulary_name, files.merges_name};
+}
+
+Vocabulary read_bpe_vocabulary(const fs::path& folder) { return read_files(folder, false).vocabulary; }
+
+bool has_vocabulary(const fs::path& folder) {
+  std::error_code ignored;
+  return fs::exists(folder / "vocab.json", ignored) || fs::exists(folder / "tokenizer.json", ignored);
 }
 
 }  // namespace xlm

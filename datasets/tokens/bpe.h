@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/json.h"
 #include "datasets/tokens/vocabulary.h"
 
 namespace xlm {
@@ -20,10 +21,17 @@ class Bpe {
     std::uint32_t token = 0;     // what the two become
   };
   static constexpr std::uint32_t kNone = 0xFFFFFFFF;
+  /// A merge as a file has it.
+  struct Line {
+    std::string left, right;
+    std::int64_t number = 0;  // from 1, of the line or of the merge in its list
+  };
 
-  /// `merges` is the text of merges.txt; the names are for errors. Throws DataError when a line is malformed, repeated,
-  /// or of tokens that the vocabulary lacks; when a byte has no token; when a token is made by no line, unless it
-  /// stands in <…> or […], as those do that no text is encoded to.
+  /// The names are for errors. Throws DataError when a merge is repeated, or of tokens that the vocabulary lacks; when
+  /// a byte has no token; when a token is made by no merge, unless it is special.
+  Bpe(Vocabulary vocabulary, const std::vector<Line>& merges, const std::string& vocabulary_name,
+      const std::string& merges_name);
+  /// The same with the text of merges.txt. Throws DataError also for a malformed line.
   Bpe(Vocabulary vocabulary, std::string_view merges, const std::string& vocabulary_name,
       const std::string& merges_name);
 
@@ -45,7 +53,7 @@ class Bpe {
 
   static std::uint64_t key(std::uint32_t left, std::uint32_t right) { return std::uint64_t{left} << 32U | right; }
   std::size_t slot_of(std::uint64_t pair) const;
-  void read_merges(std::string_view text, const std::string& name);
+  void add_merges(const std::vector<Line>& merges, const std::string& name);
   void check_tokens(const std::string& vocabulary_name, const std::string& merges_name) const;
 
   Vocabulary vocabulary_;
@@ -55,10 +63,23 @@ class Bpe {
   std::vector<Entry> table_;           // open addressing; rank kNone: free
 };
 
-/// GPT-2's {"token": id, …}, or the vocabulary of a data or model folder. Throws DataError when ids are not 0, 1, 2, …
+/// Whether a token stands in <…> or […], as those do that no text is encoded to, such as <|endoftext|>.
+bool is_special_token(std::string_view symbol);
+
+/// The vocabulary of {"token": id, …}. Throws DataError when ids are not 0, 1, 2, …
+Vocabulary vocabulary_of_ids(const SortedJson& ids, const std::string& name);
+
+/// GPT-2's vocab.json, or that of a data or model folder.
 Vocabulary parse_bpe_vocabulary(std::string_view json, const std::string& name);
 
-/// Reads vocab.json and merges.txt of a folder: GPT-2's, a Hugging Face model's, or a data or model folder.
+/// Reads the encoding of a folder: vocab.json and merges.txt, tokenizer.json, or all of them, which then must say the
+/// same (docs/models.md#hugging-faces-folders). It may be GPT-2's, a Hugging Face model's, or a data or model folder.
 Bpe read_bpe(const fs::path& folder);
+
+/// The vocabulary of the same, which needs no merges.
+Vocabulary read_bpe_vocabulary(const fs::path& folder);
+
+/// Whether a folder has any file that says its vocabulary.
+bool has_vocabulary(const fs::path& folder);
 
 }  // namespace xlm

@@ -1,5 +1,5 @@
-// libFuzzer target: any bytes as text to encode, as merges.txt, and as vocab.json. Tokens stand for the same bytes and
-// do not depend on how the text is cut; nothing but an Error may come out of files.
+// libFuzzer target: any bytes as text to encode, as merges.txt, as vocab.json and as tokenizer.json. Tokens stand for
+// the same bytes and do not depend on how the text is cut; nothing but an Error may come out of files.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "datasets/tokens/bpe_encoder.h"
 #include "datasets/tokens/decoder.h"
+#include "datasets/tokens/tokenizer_json.h"
 
 namespace {
 
@@ -58,6 +59,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   try {
     xlm::Bpe(xlm::parse_bpe_vocabulary(text, "fuzz"), kMerges, "fuzz", "merges");
+  } catch (const xlm::Error&) {
+  }
+  try {
+    xlm::parse_tokenizer_json(text, "fuzz", size);
   } catch (const xlm::Error&) {
   }
   return 0;

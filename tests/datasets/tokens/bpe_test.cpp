@@ -42,6 +42,16 @@ TEST(Bpe, TakesMergesWithOtherLineEndsAndWithoutAVersion) {
   EXPECT_EQ(bpe.merges_text(), "#version: 0.2\nt h\n# v\n");
 }
 
+TEST(Bpe, TakesMergesThatEditorsHaveSaved) {
+  const Vocabulary vocabulary = byte_vocabulary({"th", "the"});
+  for (const char* text :
+       {"\xEF\xBB\xBF#version: 0.2\nt h\nth e\n", "\xEF\xBB\xBFt h\nth e", "#version: 0.2\n\nt h\n\n\nth e\n\n",
+        "\r\n\r\nt h\r\nth e\r\n\r\n", "\xEF\xBB\xBF\r\n#version: 0.2\r\nt h\r\nth e"}) {
+    EXPECT_EQ(Bpe(vocabulary, text, "v", "m").merges_text(), "#version: 0.2\nt h\nth e\n") << text;
+  }
+  EXPECT_EQ(parse_bpe_vocabulary("\xEF\xBB\xBF{\"a\": 0}", "v").size(), 1);
+}
+
 TEST(Bpe, RefusesMergesThatDoNotFitTheVocabulary) {
   const std::vector<std::string> tokens{"th", "the"};
   for (const auto& [merges, complaint] : std::vector<std::pair<std::string, std::string>>{
@@ -50,7 +60,7 @@ TEST(Bpe, RefusesMergesThatDoNotFitTheVocabulary) {
            {"t h\nthe\n", "m.txt:2: 'the' is no pair"},
            {"t h\nt h e\n", "m.txt:2: 't h e' is no pair"},
            {"t h\n e\n", "m.txt:2: ' e' is no pair"},
-           {"t h\n\nth e\n", "m.txt:2: '' is no pair"},
+           {"t h\n\nth e\n\nthe\n", "m.txt:5: 'the' is no pair"},
            {"t h\nth e\nt h\n", "m.txt:3: the pair 't h' was there before"},
            {"t h\n", "m.txt does not fit v.json: its 1 lines make no token 'the' (id 257)"},
            {"", "make no token 'th' (id 256), nor 1 more"}}) {
