@@ -27,7 +27,7 @@ struct OptionInfo {
   bool open_min = false;       // min itself is not allowed
   bool open_max = false;       // max itself is not allowed
   bool affects_result = true;  // false: where or how it runs; left out of the run id
-  bool later = false;          // came when runs had ids already: in them only if not 0, false or the first choice
+  bool later = false;          // came when runs had ids already: in them only where not 0, false or the first choice
   bool of_weights = true;      // false: may be changed for weights that were made with another value
   OptionContent content = OptionContent::kValue;
 };

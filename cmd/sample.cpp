@@ -70,8 +70,9 @@ std::vector<std::string> overrides_of(const SampleOptions& options, const fs::pa
   const bool says_window = std::any_of(overrides.begin(), overrides.end(),
                                        [](const std::string& each) { return each.starts_with("model.window="); });
   if (is_ours || says_window) return overrides;
-  const Json positions = read_json_object(model / "config.json").value("n_positions", Json());
-  if (positions.is_number_integer()) overrides.push_back(fmt::format("model.window={}", positions.get<std::int64_t>()));
+  for (const OptionEntry& entry : option_entries(read_model_folder(model, overrides, WeightsUse::kSample))) {
+    if (entry.key == "model.positions") overrides.push_back(fmt::format("model.window={}", entry.value.dump()));
+  }
   return overrides;
 }
 

@@ -7,6 +7,86 @@
 
 namespace xlm {
 
+namespace {
+
+/// A config.json of Hugging Face. What it says must be one of what is built here.
+class HuggingFaceConfig {
+ public:
+  HuggingFaceConfig(const Json& config, const std::string& source) : config_(config), source_(source) {
+    if (!config.is_object()) throw wrong("not a map");
+  }
+
+  /// Null where the key is not there.
+  Json value(const std::string& key) const { return config_.value(key, Json()); }
+
+  void must_be(const std::string& key, const Json& expected) const {
+    if (!config_.contains(key) || value(key) == expected) return;
+    throw wrong("'" + key + "' is " + value(key).dump() + "; only " + expected.dump() + " is built here");
+  }
+  void must_lack(const std::string& key) const {
+    if (value(key).empty()) return;
+    throw wrong("it has '" + key + "', and such models are not built here");
+  }
+
+  /// A size by either of its names; `other_key` "": it has one alone.
+  std::int64_t number(const std::string& key, const std::string& other_key, std::int64_t otherwise) const {
+    const Json first = value(key);
+    const Json second = value(other_key);
+    if (!first.is_null() && !second.is_null() && first != second) {
+      throw wrong("'" + key + "' is " + first.dump() + " and '" + other_key + "' is " + second.dump() +
+                  ", which are two names of one size");
+    }
+    const Json& given = first.is_null() ? second : first;
+    if (given.is_null()) return otherwise;
+    if (!given.is_number_integer() || given < 1 || given > 100'000'000) {
+      throw wrong("'" + (first.is_null() ? other_key : key) + "' is " + given.dump() + ", not a size");
+    }
+    return given.get<std::int64_t>();
+  }
+  bool flag(const std::string& key, bool otherwise) const {
+    const Json given = config_.value(key, Json(otherwise));
+    if (!given.is_boolean()) throw wrong("'" + key + "' is " + given.dump());
+    return given.get<bool>();
+  }
+  double real(const std::string& key, double otherwise) const {
+    const Json given = config_.value(key, Json(otherwise));
+    if (!given.is_number() || given < 0) throw wrong("'" + key + "' is " + given.dump());
+    return given.get<double>();
+  }
+
+  DataError wrong(const std::string& what) const { return DataError(source_ + ": " + what); }
+
+ private:
+  const Json& config_;
+  const std::string& source_;
+};
+
+Gpt2Options::Activation activation_of(const HuggingFaceConfig& config) {
+  using Activation = Gpt2Options::Activation;
+  // Several names of one function: what differs is how it is computed.
+  static constexpr std::array<std::pair<std::string_view, Activation>, 10> kNames{
+      {{"gelu_new", Activation::kGeluNew},
+       {"gelu_fast", Activation::kGeluNew},
+       {"gelu_pytorch_tanh", Activation::kGeluNew},
+       {"gelu_python_tanh", Activation::kGeluNew},
+       {"gelu_accurate", Activation::kGeluNew},
+       {"gelu", Activation::kGelu},
+       {"gelu_python", Activation::kGelu},
+       {"relu", Activation::kRelu},
+       {"silu", Activation::kSilu},
+       {"swish", Activation::kSilu}}};
+  const Json given = config.value("activation_function");
+  if (given.is_null()) return Activation::kGeluNew;
+  const auto* const known =
+      std::find_if(kNames.begin(), kNames.end(), [&](const auto& each) { return given == each.first; });
+  if (known == kNames.end()) {
+    throw config.wrong("'activation_function' is " + given.dump() + "; built here are gelu_new, gelu, relu and silu");
+  }
+  return known->second;
+}
+
+}  // namespace
+
 void RecurrenceOptions::visit(OptionVisitor& v) {
   v.field({.name = "pool",
            .help = "what a window hands to the next: none (plain GPT-2), or its hidden states pooled by their mean, "
@@ -52,6 +132,15 @@ void Gpt2Options::visit(OptionVisitor& v) {
            .help = "added to the variance in layer norms; a pretrained model says it itself",
            .min = 0},
           norm_epsilon);
+  v.field({.name = "activation",
+           .help = "function between the feed-forward's two matrices; a pretrained model says it itself",
+           .later = true},
+          activation, kActivationNames);
+  v.field({.name = "attention_scale",
+           .help = "what products of queries and keys are divided by: the root of a head's width, that times the "
+                   "layer's number, nothing, or that number; a pretrained model says it itself",
+           .later = true},
+          attention_scale, kAttentionScaleNames);
   v.field({.name = "dropout",
            .help = "dropout of embeddings and of what each layer adds",
            .min = 0,
@@ -135,47 +224,34 @@ std::optional<OptionProblem> Gpt2Options::problem_with(const TrainOptions& train
 }
 
 void Gpt2Options::adopt(const Json& config, const std::string& source) {
-  const auto wrong = [&](const std::string& what) { return DataError(source + ": " + what); };
-  if (!config.is_object()) throw wrong("not a map");
-  const auto number = [&](const char* key, std::int64_t otherwise) {
-    const auto found = config.find(key);
-    if (found == config.end() || found->is_null()) return otherwise;
-    if (!found->is_number_integer() || *found < 1 || *found > 100'000'000) {
-      throw wrong("'" + std::string(key) + "' is " + found->dump() + ", not a size");
-    }
-    return found->get<std::int64_t>();
-  };
-  const auto must_be = [&](const char* key, const Json& expected) {
-    const auto found = config.find(key);
-    if (found != config.end() && *found != expected) {
-      throw wrong("'" + std::string(key) + "' is " + found->dump() + "; only " + expected.dump() + " is built here");
-    }
-  };
-  must_be("model_type", "gpt2");
-  if (config.value("activation_function", Json("gelu_new")) != "gelu_pytorch_tanh")  // another name of the same
-    must_be("activation_function", "gelu_new");
-  must_be("scale_attn_weights", true);
-  must_be("scale_attn_by_inverse_layer_idx", false);
-  must_be("add_cross_attention", false);
-  const auto take = [&](const char* option, std::int64_t& value, const char* key, std::int64_t otherwise) {
-    const std::int64_t given = number(key, otherwise);
+  const HuggingFaceConfig shape(config, source);
+  shape.must_be("model_type", "gpt2");
+  shape.must_be("add_cross_attention", false);
+  shape.must_be("is_encoder_decoder", false);
+  shape.must_lack("quantization_config");
+  shape.must_lack("pruned_heads");
+  shape.must_lack("auto_map");
+  const auto take = [&](const char* option, std::int64_t& value, const char* key, const char* other_key,
+                        std::int64_t otherwise) {
+    const std::int64_t given = shape.number(key, other_key, otherwise);
     if (value != 0 && value != given) {
       throw UsageError("model." + std::string(option) + " is " + std::to_string(value) + ", and " + source + " says " +
                        std::to_string(given) + "\nleave it out: the pretrained model says it");
     }
     value = given;
   };
-  take("width", width, "n_embd", 768);
-  take("heads", heads, "n_head", 12);
-  take("layers", layers, "n_layer", 12);
-  take("feed_forward", feed_forward, "n_inner", 4 * width);
-  take("positions", positions, "n_positions", number("n_ctx", 1024));
-  const Json tie = config.value("tie_word_embeddings", Json(true));
-  const Json epsilon = config.value("layer_norm_epsilon", Json(1e-5));
-  if (!tie.is_boolean()) throw wrong("'tie_word_embeddings' is " + tie.dump());
-  if (!epsilon.is_number()) throw wrong("'layer_norm_epsilon' is " + epsilon.dump());
-  tied = tie.get<bool>();
-  norm_epsilon = epsilon.get<double>();
+  take("width", width, "n_embd", "hidden_size", 768);
+  take("heads", heads, "n_head", "num_attention_heads", 12);
+  take("layers", layers, "n_layer", "num_hidden_layers", 12);
+  take("feed_forward", feed_forward, "n_inner", "", 4 * width);
+  take("positions", positions, "n_positions", "max_position_embeddings", shape.number("n_ctx", "", 1024));
+  tied = shape.flag("tie_word_embeddings", true);
+  norm_epsilon = shape.real("layer_norm_epsilon", 1e-5);
+  activation = activation_of(shape);
+  const bool by_layer = shape.flag("scale_attn_by_inverse_layer_idx", false);
+  attention_scale = shape.flag("scale_attn_weights", true)
+                        ? (by_layer ? AttentionScale::kWidthAndLayer : AttentionScale::kWidth)
+                        : (by_layer ? AttentionScale::kLayer : AttentionScale::kNone);
 }
 
 std::vector<Gpt2Options> Gpt2Options::smallest() {
@@ -187,6 +263,8 @@ std::vector<Gpt2Options> Gpt2Options::smallest() {
     all.push_back(small);
     all.back().recurrence.pool = pool;
     all.back().recurrence.hidden = {8};
+    all.back().activation = static_cast<Activation>(all.size() - 1);
+    all.back().attention_scale = static_cast<AttentionScale>(all.size() - 1);
   }
   all.push_back(small);
   all.back().tied = false;

@@ -28,6 +28,13 @@ struct RecurrenceOptions {
 };
 
 struct Gpt2Options : FromPretrained, WithWindows, WithDerivedOptions, WithTrainingRules {
+  /// By Hugging Face's names. The first one is GPT-2's own.
+  enum class Activation { kGeluNew, kGelu, kRelu, kSilu };
+  static constexpr std::array<std::string_view, 4> kActivationNames{"gelu_new", "gelu", "relu", "silu"};
+  /// What the products of queries and keys are divided by: √d, √d times the layer's number, nothing, or that number.
+  enum class AttentionScale { kWidth, kWidthAndLayer, kNone, kLayer };
+  static constexpr std::array<std::string_view, 4> kAttentionScaleNames{"width", "width_and_layer", "none", "layer"};
+
   static constexpr std::string_view kType = "gpt2";
   static constexpr TextScheme kScheme = TextScheme::kWindows;
   static constexpr std::string_view kSummary =
@@ -41,6 +48,8 @@ struct Gpt2Options : FromPretrained, WithWindows, WithDerivedOptions, WithTraini
   std::int64_t positions = 0;
   bool tied = true;
   double norm_epsilon = 1e-5;
+  Activation activation = Activation::kGeluNew;
+  AttentionScale attention_scale = AttentionScale::kWidth;
   double dropout = 0.1;
   double attention_dropout = 0.1;
   std::int64_t window = 0;

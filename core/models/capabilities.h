@@ -120,6 +120,8 @@ class SharesWeightFiles {
   virtual std::string stored_name(const std::string& name) const = 0;
   /// The parameter that a tensor of this name, no parameter itself, repeats in files of other programs; "": none.
   virtual std::string repeated_parameter(const std::string& name) const = 0;
+  /// Whether the parameter has a row for each symbol. Files of other programs may have more of them.
+  virtual bool has_rows_of_symbols(const std::string& name) const = 0;
   /// What other programs want to find beside the weights: contents by file name.
   virtual std::map<std::string, std::string> companion_files() const = 0;
 };

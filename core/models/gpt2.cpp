@@ -45,6 +45,7 @@ class Gpt2 final : public LanguageModel,
                    public ReadsIncrementally,
                    public ExtendsAnother,
                    public SharesWeightFiles,
+                   public NeedsVocabulary,
                    public Capturable {
  public:
   Gpt2(Gpt2Options options, std::int64_t symbols);
@@ -57,9 +58,15 @@ class Gpt2 final : public LanguageModel,
   WindowShape windows() const override { return {o_.window, o_.overlap}; }
   std::unique_ptr<TextReader> reader() override;
   bool is_addition(const std::string& name) const override { return name.starts_with("recurrence."); }
+  void set_vocabulary(const Vocabulary& vocabulary) override {
+    if (!o_.pretrained.empty()) check_pretrained_vocabulary(o_.pretrained, vocabulary);
+  }
   std::string stored_name(const std::string& name) const override;
   std::string repeated_parameter(const std::string& name) const override {
     return o_.tied && name == "lm_head.weight" ? "wte.weight" : "";
+  }
+  bool has_rows_of_symbols(const std::string& name) const override {
+    return name == "wte.weight" || name == "lm_head.weight";
   }
   std::map<std::string, std::string> companion_files() const override;
   /// The length of the text decides all.
@@ -72,6 +79,8 @@ class Gpt2 final : public LanguageModel,
   Tensor run_layer(std::int64_t index, const Tensor& hidden, const Tensor& inserted, std::int64_t kept,
                    KeysAndValues* cache) const;
   Tensor final_norm(const Tensor& hidden) const;
+  Tensor activated(const Tensor& x) const;
+  double query_factor(std::int64_t layer) const;
   bool inserts_at(std::int64_t layer) const;
   Tensor mix(const Tensor& mixed, const Tensor& hidden, std::int64_t layer) const;
   Tensor hand_over(const Tensor& mixed) const;
@@ -156,6 +165,29 @@ bool Gpt2::inserts_at(std::int64_t layer) const {
   return o_.recurrence.insert_layer == 0 || layer + 1 == o_.recurrence.insert_layer;
 }
 
+Tensor Gpt2::activated(const Tensor& x) const {
+  switch (o_.activation) {
+    case Gpt2Options::Activation::kGelu:
+      return torch::gelu(x);
+    case Gpt2Options::Activation::kRelu:
+      return torch::relu(x);
+    case Gpt2Options::Activation::kSilu:
+      return torch::silu(x);
+    case Gpt2Options::Activation::kGeluNew:
+      break;
+  }
+  return torch::gelu(x, "tanh");
+}
+
+/// By what queries are multiplied, since attention divides by √d itself.
+double Gpt2::query_factor(std::int64_t layer) const {
+  using Scale = Gpt2Options::AttentionScale;
+  const bool by_layer = o_.attention_scale == Scale::kWidthAndLayer || o_.attention_scale == Scale::kLayer;
+  const bool by_width = o_.attention_scale == Scale::kWidth || o_.attention_scale == Scale::kWidthAndLayer;
+  const double width = by_width ? 1 : std::sqrt(static_cast<double>(o_.width / o_.heads));
+  return width / (by_layer ? static_cast<double>(layer + 1) : 1);
+}
+
 /// One layer on hidden [B, T, k]; `inserted` [B, E, k] (or undefined) are more keys and values, seen by every query,
 /// without queries of their own. Only the last `kept` positions are computed to the end. With a cache, the keys and
 /// values there come first, and those of this call are added to it.
@@ -168,9 +200,10 @@ Tensor Gpt2::run_layer(std::int64_t index, const Tensor& hidden, const Tensor& i
   const Tensor normed = torch::layer_norm(input, {width}, layer.norm_1.weight, layer.norm_1.bias, o_.norm_epsilon);
   const std::vector<Tensor> parts = affine_layer(normed, layer.attention.weight, layer.attention.bias)
                                         .view({input.size(0), count, 3, o_.heads, width / o_.heads})
-                                        .unbind(2);                             // 3 × [B, E + T, H, d]
-  const Tensor query = parts[0].narrow(1, count - kept, kept).transpose(1, 2);  // [B, H, P, d]
-  Tensor key = parts[1].transpose(1, 2);                                        // [B, H, E + T, d]
+                                        .unbind(2);                       // 3 × [B, E + T, H, d]
+  Tensor query = parts[0].narrow(1, count - kept, kept).transpose(1, 2);  // [B, H, P, d]
+  if (const double factor = query_factor(index); factor != 1) query = query * factor;
+  Tensor key = parts[1].transpose(1, 2);  // [B, H, E + T, d]
   Tensor value = parts[2].transpose(1, 2);
   if (cache != nullptr) {
     if (cache->keys.defined()) {
@@ -189,8 +222,8 @@ Tensor Gpt2::run_layer(std::int64_t index, const Tensor& hidden, const Tensor& i
   Tensor out = hidden.narrow(1, hidden.size(1) - kept, kept) +
                dropped(affine_layer(joined, layer.projection.weight, layer.projection.bias), o_.dropout);
   const Tensor second = torch::layer_norm(out, {width}, layer.norm_2.weight, layer.norm_2.bias, o_.norm_epsilon);
-  const Tensor inner = torch::gelu(affine_layer(second, layer.inner.weight, layer.inner.bias), "tanh");  // [B, P, F]
-  return out + dropped(affine_layer(inner, layer.outer.weight, layer.outer.bias), o_.dropout);           // [B, P, k]
+  const Tensor inner = activated(affine_layer(second, layer.inner.weight, layer.inner.bias));   // [B, P, F]
+  return out + dropped(affine_layer(inner, layer.outer.weight, layer.outer.bias), o_.dropout);  // [B, P, k]
 }
 
 /// Adds a layer's share to Σ softmax(α)_ℓ h^(ℓ); where the mean is taken, of positions' means.
@@ -341,23 +374,28 @@ std::string Gpt2::stored_name(const std::string& name) const {
 
 /// Hugging Face's configuration, so that its programs load the folder.
 std::map<std::string, std::string> Gpt2::companion_files() const {
-  const Json config{{"architectures", {"GPT2LMHeadModel"}},
-                    {"model_type", "gpt2"},
-                    {"vocab_size", wte_.size(0)},
-                    {"n_positions", o_.positions},
-                    {"n_ctx", o_.positions},
-                    {"n_embd", o_.width},
-                    {"n_layer", o_.layers},
-                    {"n_head", o_.heads},
-                    {"n_inner", o_.feed_forward == 4 * o_.width ? Json() : Json(o_.feed_forward)},
-                    {"activation_function", "gelu_new"},
-                    {"layer_norm_epsilon", o_.norm_epsilon},
-                    {"initializer_range", kInitialDeviation},
-                    {"embd_pdrop", o_.dropout},
-                    {"resid_pdrop", o_.dropout},
-                    {"attn_pdrop", o_.attention_dropout},
-                    {"tie_word_embeddings", o_.tied},
-                    {"torch_dtype", "float32"}};
+  Json config{{"architectures", {"GPT2LMHeadModel"}},
+              {"model_type", "gpt2"},
+              {"vocab_size", wte_.size(0)},
+              {"n_positions", o_.positions},
+              {"n_ctx", o_.positions},
+              {"n_embd", o_.width},
+              {"n_layer", o_.layers},
+              {"n_head", o_.heads},
+              {"n_inner", o_.feed_forward == 4 * o_.width ? Json() : Json(o_.feed_forward)},
+              {"activation_function", Gpt2Options::kActivationNames.at(static_cast<std::size_t>(o_.activation))},
+              {"layer_norm_epsilon", o_.norm_epsilon},
+              {"initializer_range", kInitialDeviation},
+              {"embd_pdrop", o_.dropout},
+              {"resid_pdrop", o_.dropout},
+              {"attn_pdrop", o_.attention_dropout},
+              {"tie_word_embeddings", o_.tied},
+              {"torch_dtype", "float32"}};
+  using Scale = Gpt2Options::AttentionScale;
+  if (o_.attention_scale != Scale::kWidth) {
+    config["scale_attn_weights"] = o_.attention_scale == Scale::kWidthAndLayer;
+    config["scale_attn_by_inverse_layer_idx"] = o_.attention_scale != Scale::kNone;
+  }
   return {{"config.json", config.dump(2) + "\n"}};
 }
 
@@ -367,7 +405,7 @@ std::shared_ptr<LanguageModel> make_gpt2(const ModelOptions& options, std::int64
   auto whole = options.get<Gpt2Options>();
   whole.complete();
   auto model = std::make_shared<Gpt2>(whole, symbols);
-  if (!whole.pretrained.empty()) load_pretrained(*model, whole.pretrained);
+  if (!whole.pretrained.empty()) load_pretrained(*model, whole.pretrained, symbols);
   return model;
 }
 

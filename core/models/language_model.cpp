@@ -1,8 +1,9 @@
 // What all models share: named parameters, states by rows, loading of weights.
 #include "core/models/language_model.h"
 
+#include <algorithm>
+#include <array>
 #include <map>
-#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -17,22 +18,83 @@ namespace {
 
 using NamedTensors = std::vector<std::pair<std::string, torch::Tensor>>;
 
-/// Buffers that the published programs save beside their weights.
-bool is_known_buffer(const std::string& name) {
-  for (const std::string_view suffix : {".mask_template", "pos_emb.inv_freq", ".attn.bias", ".attn.masked_bias"}) {
-    if (name.ends_with(suffix)) return true;
+/// What the parameter is called here: without what wrappers of a model put in front, torch.compile at any part of it.
+std::string parameter_name(std::string name) {
+  constexpr std::string_view kCompiled = "_orig_mod.";
+  for (std::size_t at = 0; (at = name.find(kCompiled, at)) != std::string::npos;) {
+    if (at == 0 || name[at - 1] == '.') {
+      name.erase(at, kCompiled.size());
+    } else {
+      at += kCompiled.size();
+    }
   }
-  return false;
-}
-
-std::string without_prefix(std::string name) {
   for (const std::string_view prefix : {"module.", "transformer."}) {
-    if (name.starts_with(prefix)) name.erase(0, prefix.size());
+    while (name.starts_with(prefix)) name.erase(0, prefix.size());
   }
   return name;
 }
 
+/// Whether `rows` are `symbols` filled up to a multiple of 8, 16, 32, …
+bool is_padding(std::int64_t rows, std::int64_t symbols) {
+  constexpr std::int64_t kLeast = 8;
+  const std::int64_t multiple = rows & -rows;  // the largest power of two that divides it
+  return multiple >= kLeast && rows - symbols < multiple;
+}
+
+/// Copies tensors of a file into parameters, and says what is wrong with one.
+class WeightLoader {
+ public:
+  WeightLoader(const LanguageModel& model, const std::string& source, UnusedRows unused)
+      : shares_(capability<SharesWeightFiles>(model)), source_(source), unused_(unused) {}
+
+  std::int64_t unused_rows() const { return unused_rows_; }
+
+  /// The tensor as the parameter has it: without rows of no symbol.
+  torch::Tensor fitted(const std::string& stored_name, const torch::Tensor& tensor, const std::string& name,
+                       const torch::Tensor& parameter) {
+    torch::Tensor fitting = tensor;
+    if (!tensor.is_floating_point()) {
+      throw DataError(fmt::format("{}: '{}' holds numbers of type {}, not weights: quantised models are not read",
+                                  source_, stored_name, torch::toString(tensor.scalar_type())));
+    }
+    const bool more_rows = shares_ != nullptr && shares_->has_rows_of_symbols(name) && tensor.dim() == 2 &&
+                           tensor.size(0) > parameter.size(0) && tensor.size(1) == parameter.size(1);
+    if (more_rows) {
+      const std::int64_t symbols = parameter.size(0);
+      if (unused_ == UnusedRows::kPadding && !is_padding(tensor.size(0), symbols)) {
+        throw DataError(
+            fmt::format("{}: '{}' has {} rows, and there are {} symbols: which are they?\n"
+                        "put the tokenizer's files beside the weights: vocab.json and merges.txt, or tokenizer.json",
+                        source_, stored_name, tensor.size(0), symbols));
+      }
+      unused_rows_ = tensor.size(0) - symbols;
+      fitting = tensor.narrow(0, 0, symbols);
+    }
+    if (fitting.sizes() != parameter.sizes()) {
+      throw DataError(fmt::format("{}: '{}' has shape [{}], the model's is [{}]", source_, stored_name,
+                                  fmt::join(tensor.sizes(), ", "), fmt::join(parameter.sizes(), ", ")));
+    }
+    if (!torch::isfinite(fitting).all().item<bool>()) {
+      throw DataError(fmt::format("{}: '{}' holds values that are not finite", source_, stored_name));
+    }
+    return fitting;
+  }
+
+ private:
+  const SharesWeightFiles* shares_;
+  const std::string& source_;
+  UnusedRows unused_;
+  std::int64_t unused_rows_ = 0;
+};
+
 }  // namespace
+
+bool is_known_buffer(const std::string& stored_name) {
+  const std::string name = parameter_name(stored_name);
+  constexpr std::array<std::string_view, 4> kBuffers{".mask_template", "pos_emb.inv_freq", ".attn.bias",
+                                                     ".attn.masked_bias"};
+  return std::any_of(kBuffers.begin(), kBuffers.end(), [&](std::string_view end) { return name.ends_with(end); });
+}
 
 ModelInput ModelInput::rows(std::int64_t begin, std::int64_t count) const {
   const auto part = [&](const torch::Tensor& x) { return x.defined() ? x.narrow(0, begin, count) : x; };
@@ -98,36 +160,38 @@ torch::Tensor LanguageModel::parameter(const std::string& name, torch::Tensor in
   return registered;
 }
 
-void load_weights(LanguageModel& model, const std::vector<std::pair<std::string, torch::Tensor>>& tensors,
-                  const std::string& source, Missing allowed) {
+std::int64_t load_weights(LanguageModel& model, const std::vector<std::pair<std::string, torch::Tensor>>& tensors,
+                          const std::string& source, Missing allowed, UnusedRows unused) {
   const torch::NoGradGuard no_grad;
   std::map<std::string, torch::Tensor> missing(model.weights().begin(), model.weights().end());
   const std::map<std::string, torch::Tensor> all = missing;
   const auto* shares = capability<SharesWeightFiles>(model);
+  WeightLoader loader(model, source, unused);
   NamedTensors repeated;
   std::vector<std::string> known;
   for (const auto& [name, tensor] : missing) known.push_back(name);
   for (const auto& [stored_name, tensor] : tensors) {
-    const std::string name = without_prefix(stored_name);
+    const std::string name = parameter_name(stored_name);
     const auto found = missing.find(name);
     if (found == missing.end()) {
       if (is_known_buffer(name)) continue;
       if (const std::string original = shares != nullptr ? shares->repeated_parameter(name) : ""; !original.empty()) {
-        repeated.emplace_back(original, tensor);
+        repeated.emplace_back(original, loader.fitted(stored_name, tensor, original, all.at(original)));
         continue;
       }
       throw DataError(
           fmt::format("{}: the model has no tensor '{}'{}", source, stored_name, did_you_mean(name, known)));
     }
-    if (found->second.sizes() != tensor.sizes()) {
-      throw DataError(fmt::format("{}: '{}' has shape [{}], the model's is [{}]", source, stored_name,
-                                  fmt::join(tensor.sizes(), ", "), fmt::join(found->second.sizes(), ", ")));
-    }
-    if (!torch::isfinite(tensor).all().item<bool>()) {
-      throw DataError(fmt::format("{}: '{}' holds values that are not finite", source, stored_name));
-    }
-    found->second.copy_(tensor);
+    found->second.copy_(loader.fitted(stored_name, tensor, name, found->second));
     missing.erase(found);
+  }
+  for (const auto& [name, tensor] : repeated) {
+    if (missing.erase(name) > 0) {  // a tied tensor may be saved under its other name alone
+      all.at(name).copy_(tensor);
+    } else if (!torch::equal(tensor.to(all.at(name)), all.at(name))) {
+      throw DataError(
+          fmt::format("{}: the model's output is tied to '{}', and the file holds another one", source, name));
+    }
   }
   const auto* extends = capability<ExtendsAnother>(model);
   if (allowed == Missing::kAdditions && extends != nullptr) {
@@ -137,13 +201,8 @@ void load_weights(LanguageModel& model, const std::vector<std::pair<std::string,
     throw DataError(fmt::format("{}: the tensor '{}' is missing{}", source, missing.begin()->first,
                                 missing.size() > 1 ? fmt::format(" (and {} more)", missing.size() - 1) : ""));
   }
-  for (const auto& [name, tensor] : repeated) {
-    if (!torch::equal(tensor.to(all.at(name)), all.at(name))) {
-      throw DataError(
-          fmt::format("{}: the model's output is tied to '{}', and the file holds another one", source, name));
-    }
-  }
   model.after_step();
+  return loader.unused_rows();
 }
 
 }  // namespace xlm

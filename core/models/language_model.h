@@ -129,10 +129,18 @@ std::shared_ptr<LanguageModel> make_model(const ModelOptions& options, const Voc
 /// Whether every parameter must be there, or additions (ExtendsAnother::is_addition) may keep the values they have.
 enum class Missing { kNone, kAdditions };
 
+/// Which rows of embeddings beyond the symbols are left out: any, or those that fill up to a multiple of a power of
+/// two, where nothing but their number says that the symbols are those of the weights.
+enum class UnusedRows { kAny, kPadding };
+
+/// A buffer that the published programs save beside their weights.
+bool is_known_buffer(const std::string& stored_name);
+
 /// Copies tensors into the parameters of the same names. Prefixes and buffers that published programs write are ignored
-/// (docs/models.md#a-model-folder). Throws DataError that names `source` and the tensor that is missing, unknown or
-/// wrongly shaped.
-void load_weights(LanguageModel& model, const std::vector<std::pair<std::string, torch::Tensor>>& tensors,
-                  const std::string& source, Missing allowed = Missing::kNone);
+/// (docs/models.md#a-model-folder). Returns how many rows of embeddings were left out. Throws DataError that names
+/// `source` and the tensor that is missing, unknown, wrongly shaped or not of floating-point numbers.
+std::int64_t load_weights(LanguageModel& model, const std::vector<std::pair<std::string, torch::Tensor>>& tensors,
+                          const std::string& source, Missing allowed = Missing::kNone,
+                          UnusedRows unused = UnusedRows::kPadding);
 
 }  // namespace xlm

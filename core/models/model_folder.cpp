@@ -1,6 +1,7 @@
 // Model folders.
 #include "core/models/model_folder.h"
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <set>
@@ -10,6 +11,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/sha256.h"
+#include "base/terminal.h"
 #include "core/models/capabilities.h"
 #include "datasets/tokens/bpe.h"
 
@@ -18,7 +20,16 @@ namespace {
 
 constexpr const char* kWeights = "model.safetensors";
 constexpr const char* kIndex = "model.safetensors.index.json";
-constexpr const char* kPickled = "pytorch_model.bin";
+/// Weights that are programs or in formats of other libraries, and how transformers is told to take them.
+struct UnreadWeights {
+  const char* file;
+  const char* how;
+};
+constexpr std::array<UnreadWeights, 5> kUnread{{{"pytorch_model.bin", ""},
+                                                {"pytorch_model.bin.index.json", ""},
+                                                {"tf_model.h5", ", from_tf=True"},
+                                                {"tf_model.h5.index.json", ", from_tf=True"},
+                                                {"flax_model.msgpack", ", from_flax=True"}}};
 constexpr const char* kConfig = "config.yaml";
 constexpr const char* kVocabulary = "vocab.json";
 constexpr const char* kMerges = "merges.txt";
@@ -38,7 +49,7 @@ void check_vocabulary(const fs::path& folder, const std::map<std::string, std::s
 
 /// Which file holds which tensor, as an index of shards says.
 std::map<std::string, std::string> read_index(const fs::path& file) {
-  const Json index = read_json(file);
+  const SortedJson index = parse_sorted_json(read_file(file), file.string());
   const auto map = index.is_object() ? index.find("weight_map") : index.end();
   if (!index.is_object() || map == index.end() || !map->is_object() || map->empty()) {
     throw DataError(fmt::format("{} is malformed: it has no 'weight_map'", file.string()));
@@ -51,7 +62,7 @@ std::map<std::string, std::string> read_index(const fs::path& file) {
       throw DataError(
           fmt::format("{} is malformed: '{}' lies in {}, which is no file name", file.string(), tensor, name.dump()));
     }
-    files[tensor] = name.get<std::string>();
+    if (!is_known_buffer(tensor)) files[tensor] = name.get<std::string>();
   }
   return files;
 }
@@ -66,7 +77,7 @@ NamedTensors read_shards(const fs::path& folder) {
     if (!fs::is_regular_file(folder / shard)) {
       throw DataError(fmt::format("{} names {}, which is not there", index.string(), shard));
     }
-    for (auto& [name, tensor] : read_safetensors(folder / shard).tensors) {
+    for (auto& [name, tensor] : read_safetensors(folder / shard, is_known_buffer).tensors) {
       const auto expected = files.find(name);
       if (expected == files.end() || expected->second != shard) {
         throw DataError(fmt::format("{} does not say that {} holds '{}'", index.string(), shard, name));
@@ -99,14 +110,14 @@ void write_vocabulary(const fs::path& folder, const Vocabulary& vocabulary, cons
   if (!merges.empty()) write_file(folder / kMerges, merges);
 }
 
-/// vocab.json in our form or GPT-2's.
+/// Of vocab.json in our form; otherwise of byte pairs, from whichever files say them.
 Vocabulary read_model_vocabulary(const fs::path& folder) {
   const fs::path file = folder / kVocabulary;
+  if (!fs::exists(file)) return has_vocabulary(folder) ? read_bpe_vocabulary(folder) : read_vocabulary(file);
   const std::string text = read_file(file);
-  check_json_depth(text, file.string());
-  const nlohmann::json json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+  const SortedJson json = parse_sorted_json(text, file.string());
   const bool ours = !json.is_object() || (json.contains("unit") && json["unit"].is_string());
-  return ours ? parse_vocabulary(text, file.string()) : parse_bpe_vocabulary(text, file.string());
+  return ours ? parse_vocabulary(text, file.string()) : read_bpe_vocabulary(folder);
 }
 
 /// The file that errors name.
@@ -114,22 +125,51 @@ fs::path weights_file(const fs::path& folder) {
   return fs::exists(folder / kWeights) || !fs::exists(folder / kIndex) ? folder / kWeights : folder / kIndex;
 }
 
-void load_folder(LanguageModel& model, const fs::path& folder, Missing allowed) {
-  load_weights(model, read_model_weights(folder), weights_file(folder).string(), allowed);
+void load_folder(LanguageModel& model, const fs::path& folder, Missing allowed, UnusedRows unused) {
+  const std::int64_t rows =
+      load_weights(model, read_model_weights(folder), weights_file(folder).string(), allowed, unused);
+  if (rows > 0) {
+    say(
+        fmt::format("note: the last {} rows of embeddings in {} are of no symbol: they are left out, of every softmax "
+                    "too\n",
+                    rows, folder.string()));
+  }
+}
+
+/// A file with weights that are not read; null: there is none.
+const UnreadWeights* unread_weights(const fs::path& folder) {
+  const auto* const found = std::find_if(kUnread.begin(), kUnread.end(),
+                                         [&](const UnreadWeights& each) { return fs::exists(folder / each.file); });
+  return found == kUnread.end() ? nullptr : found;
+}
+
+/// Weights by another name, such as model.fp16.safetensors or an adapter's: "" where there are none.
+std::string oddly_named_weights(const fs::path& folder) {
+  std::string name;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (entry.path().extension() == ".safetensors") name = std::max(name, entry.path().filename().string());
+  }
+  return name;
 }
 
 }  // namespace
 
 NamedTensors read_model_weights(const fs::path& folder) {
   if (weights_file(folder).filename() == kIndex) return read_shards(folder);
-  if (!fs::exists(folder / kWeights) && fs::exists(folder / kPickled)) {
-    throw DataError(
-        fmt::format("{0} has its weights in {1} alone, which is a program rather than data and is not read\n"
-                    "convert it: python -c \"from transformers import GPT2LMHeadModel as M; "
-                    "M.from_pretrained('{0}').save_pretrained('{0}', safe_serialization=True)\"",
-                    folder.string(), kPickled));
+  if (!fs::exists(folder / kWeights)) {
+    if (const UnreadWeights* unread = unread_weights(folder)) {
+      throw DataError(
+          fmt::format("{0} has its weights in {1} alone, which is not read\n"
+                      "convert it{3}: python -c \"from transformers import GPT2LMHeadModel as M; "
+                      "M.from_pretrained('{0}'{2}).save_pretrained('{0}', safe_serialization=True)\"",
+                      folder.string(), unread->file, unread->how, *unread->how == 0 ? "" : " with transformers 4"));
+    }
+    if (const std::string name = oddly_named_weights(folder); !name.empty()) {
+      throw DataError(fmt::format("{} has no {}, but {}\nif these are the whole model's weights, give them that name",
+                                  folder.string(), kWeights, name));
+    }
   }
-  TensorFile file = read_safetensors(folder / kWeights);
+  TensorFile file = read_safetensors(folder / kWeights, is_known_buffer);
   check_vocabulary(folder, file.metadata);
   return std::move(file.tensors);
 }
@@ -153,10 +193,11 @@ void write_model_folder(const fs::path& folder, const LanguageModel& model, cons
 
 LoadedModel load_model_folder(const fs::path& folder, const ModelOptions& options, const Vocabulary* otherwise) {
   LoadedModel loaded;
-  const bool foreign = !fs::exists(folder / kVocabulary) && !fs::exists(folder / kConfig);
-  loaded.vocabulary = otherwise != nullptr && foreign ? *otherwise : read_model_vocabulary(folder);
+  const bool foreign = !has_vocabulary(folder) && !fs::exists(folder / kConfig);
+  const bool is_of_data = otherwise != nullptr && foreign;
+  loaded.vocabulary = is_of_data ? *otherwise : read_model_vocabulary(folder);
   loaded.model = make_model(options, loaded.vocabulary);
-  load_folder(*loaded.model, folder, Missing::kNone);
+  load_folder(*loaded.model, folder, Missing::kNone, is_of_data ? UnusedRows::kPadding : UnusedRows::kAny);
   return loaded;
 }
 
@@ -164,12 +205,27 @@ void initialize_from(LanguageModel& model, const fs::path& folder, const Vocabul
   if (!(read_model_vocabulary(folder) == vocabulary)) {
     throw DataError(fmt::format("model.init_from: the vocabulary of {} is not that of the data", folder.string()));
   }
-  load_folder(model, folder, Missing::kAdditions);
+  load_folder(model, folder, Missing::kAdditions, UnusedRows::kAny);
 }
 
-void load_pretrained(LanguageModel& model, const fs::path& folder) {
-  const bool weights = fs::exists(weights_file(folder)) || fs::exists(folder / kPickled);
-  if (weights) load_folder(model, folder, Missing::kAdditions);
+void load_pretrained(LanguageModel& model, const fs::path& folder, std::int64_t symbols) {
+  const bool weights =
+      fs::exists(weights_file(folder)) || unread_weights(folder) != nullptr || !oddly_named_weights(folder).empty();
+  if (!weights) return;
+  const bool says_rows = has_vocabulary(folder) && read_model_vocabulary(folder).size() >= symbols;
+  load_folder(model, folder, Missing::kAdditions, says_rows ? UnusedRows::kAny : UnusedRows::kPadding);
+}
+
+void check_pretrained_vocabulary(const fs::path& folder, const Vocabulary& vocabulary) {
+  if (!has_vocabulary(folder) || !fs::exists(weights_file(folder))) return;
+  const Vocabulary own = read_model_vocabulary(folder);
+  for (std::size_t id = 0; id < vocabulary.symbols.size(); ++id) {
+    if (vocabulary.unit == own.unit && id < own.symbols.size() && own.symbols[id] == vocabulary.symbols[id]) continue;
+    throw DataError(
+        fmt::format("model.pretrained: the vocabulary of {} is not that of the data: they part at symbol {}\n"
+                    "prepare the text with --unit bpe --bpe {}",
+                    folder.string(), id, folder.string()));
+  }
 }
 
 }  // namespace xlm

@@ -21,7 +21,8 @@ struct LoadedModel {
 };
 
 /// Reads the vocabulary and the weights of a folder into a model with these options. A folder without a vocabulary (as
-/// Hugging Face's save_pretrained leaves it) has `otherwise`, where that is given. Throws DataError.
+/// Hugging Face's save_pretrained leaves it) has `otherwise`, where that is given. Rows of embeddings that are of no
+/// symbol are left out, and a note on standard error says so. Throws DataError.
 LoadedModel load_model_folder(const fs::path& folder, const ModelOptions& options,
                               const Vocabulary* otherwise = nullptr);
 
@@ -29,12 +30,15 @@ LoadedModel load_model_folder(const fs::path& folder, const ModelOptions& option
 /// model keep their values. Throws DataError when the symbols or shapes differ.
 void initialize_from(LanguageModel& model, const fs::path& folder, const Vocabulary& vocabulary);
 
-/// The same for a Hugging Face folder whose vocabulary is not looked at; one without weights changes nothing.
-void load_pretrained(LanguageModel& model, const fs::path& folder);
+/// The same for a Hugging Face folder and a model of so many symbols; one without weights changes nothing.
+void load_pretrained(LanguageModel& model, const fs::path& folder, std::int64_t symbols);
+
+/// Throws DataError where such a folder says its vocabulary, and it does not begin with the symbols of `vocabulary`.
+void check_pretrained_vocabulary(const fs::path& folder, const Vocabulary& vocabulary);
 
 /// All tensors of model.safetensors, or of the files that model.safetensors.index.json names. Throws DataError where
-/// there are none, where a file of the index is missing or holds other tensors than the index says, and where the
-/// vocabulary beside them is not the one that write_model_folder saved with them.
+/// there are none, or in another form, where a file of the index is missing or holds other tensors than the index says,
+/// and where the vocabulary beside them is not the one that write_model_folder saved with them.
 NamedTensors read_model_weights(const fs::path& folder);
 
 }  // namespace xlm

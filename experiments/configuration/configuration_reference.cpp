@@ -69,7 +69,7 @@ constexpr std::string_view kIdentity = R"(
 ## The run id
 
 A run is called `MODEL-DATASET-HASH`, for example `adaptive-span-text8-3fa9c1d240b7e115`. The hash is the first 16 digits of a
-sha256 over every key that the tables mark "yes", with its resolved value, and those marked "if changed" that are changed;
+sha256 over every key that the tables mark "yes", with its resolved value, and those marked "where not …" that are not;
 over the prepared data's fingerprint (of tokens, vocabulary, documents and counts: the same on any machine, wherever
 they lie); and over the sha256 of what the keys marked "its content" name: the weights that training starts from
 (of a run's model the run's id, so that it is known before the run is done), a tokenizer. The keys marked "no" say where or
@@ -92,11 +92,14 @@ std::string shown_value(const OptionEntry& entry) {
   return entry.value.is_string() ? "`" + entry.value.get<std::string>() + "`" : "`" + entry.value.dump() + "`";
 }
 
+/// The value with which an option that came later is no part of an id; that of a choice is its default.
+std::string later_value(const OptionEntry& entry) { return entry.value.is_number() ? "0" : shown_value(entry); }
+
 std::string row(const OptionEntry& entry) {
   const std::string range = entry.range.empty() ? "" : " (" + entry.range + ")";
   return fmt::format("| `{}` | {} | {}{} | {} |\n", entry.key, shown_value(entry), entry.help, range,
                      entry.content != OptionContent::kValue ? "its content"
-                     : entry.later                          ? "if changed"
+                     : entry.later                          ? "where not " + later_value(entry)
                      : entry.affects_result                 ? "yes"
                                                             : "no");
 }

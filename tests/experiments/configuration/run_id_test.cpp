@@ -73,6 +73,20 @@ TEST(RunId, StaysWhenAnOptionCameLater) {
   EXPECT_NE(id_with("eval.first_token=score"), id_with(""));
 }
 
+TEST(RunId, StaysWithTheFirstOfChoicesThatCameLater) {
+  Yaml tree = parse_yaml("data: {path: d}\nmodel: {type: gpt2}\ntrain: {steps: 10}\n", "run.yaml");
+  const auto identity = [&](const std::string& more) {
+    Yaml changed = tree;
+    if (!more.empty()) apply_override(changed, more);
+    return run_identity(read_run_options(changed), kInputs);
+  };
+  EXPECT_EQ(identity("").find("model.activation"), std::string::npos) << "ids are older than it";
+  EXPECT_EQ(identity("model.activation=gelu_new"), identity(""));
+  EXPECT_EQ(identity("model.attention_scale=width"), identity(""));
+  EXPECT_THAT(identity("model.activation=relu"), HasSubstr("model.activation=\"relu\"\n"));
+  EXPECT_THAT(identity("model.attention_scale=none"), HasSubstr("model.attention_scale=\"none\"\n"));
+}
+
 TEST(RunId, ChangesWithDataAndInitialWeights) {
   RunInputs other = kInputs;
   other.data.fingerprint = "beef";
