@@ -17,7 +17,7 @@ WIDTH, HEADS, LAYERS, UNITS, POSITIONS = 16, 4, 3, 24, 32
 
 ORIGIN = (
     "made by tests/golden/gpt2.py, in double precision. gpt2: Hugging Face's transformers 5.23.0 gave the same "
-    "numbers, of documents too; for recurrence there is no public program."
+    "numbers, of documents and of computations too; for recurrence there is no public program."
 )
 
 TEXT = (golden.sequence(BATCH * (LENGTH + 1), 31337) % SYMBOLS).reshape(BATCH, LENGTH + 1)
@@ -44,6 +44,9 @@ VARIANTS = [
     variant("mean", 0, [10], 2, False, 7, 3),
     variant("max", 3, [10, 9], 3, True, 5, 4),
 ]
+
+
+COMPUTATIONS = [("gelu_new", "width_and_layer"), ("gelu", "none"), ("relu", "layer"), ("silu", "width")]
 
 
 def shapes(tied, recurrence):
@@ -89,9 +92,18 @@ def gelu(x):
     return 0.5 * x * (1 + torch.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
 
 
+ACTIVATIONS = {
+    "gelu_new": gelu,
+    "gelu": lambda x: 0.5 * x * (1 + torch.erf(x / math.sqrt(2))),
+    "relu": lambda x: x.clamp(min=0),
+    "silu": lambda x: x / (1 + torch.exp(-x)),
+}
+
+
 class Model:
-    def __init__(self, tied=True, recurrence=None):
+    def __init__(self, tied=True, recurrence=None, activation="gelu_new", attention_scale="width"):
         self.recurrence = recurrence
+        self.activation, self.attention_scale = ACTIVATIONS[activation], attention_scale
         self.weights = golden_weights(tied, recurrence)
 
     def affine(self, name, x):
@@ -108,7 +120,7 @@ class Model:
         for layer in range(LAYERS):
             sees = handed is not None and self.recurrence["insert_layer"] in (0, layer + 1)
             hidden = hidden + self.attention(layer, hidden, handed if sees else hidden[:0])
-            inner = gelu(self.affine(f"h.{layer}.mlp.c_fc", self.norm(f"h.{layer}.ln_2", hidden)))
+            inner = self.activation(self.affine(f"h.{layer}.mlp.c_fc", self.norm(f"h.{layer}.ln_2", hidden)))
             hidden = hidden + self.affine(f"h.{layer}.mlp.c_proj", inner)
             outputs.append(hidden)
         head = self.weights.get("lm_head.weight", self.weights["wte.weight"])
@@ -116,6 +128,8 @@ class Model:
 
     def attention(self, layer, hidden, handed):
         size, extra = WIDTH // HEADS, len(handed)
+        divisor = math.sqrt(size) if "width" in self.attention_scale else 1
+        divisor *= layer + 1 if "layer" in self.attention_scale else 1
         normed = self.norm(f"h.{layer}.ln_1", torch.cat([handed, hidden]))  # [E + T, k]
         query, key, value = self.affine(f"h.{layer}.attn.c_attn", normed).split(WIDTH, 1)
         rows = []
@@ -123,7 +137,7 @@ class Model:
             heads = []
             for head in range(HEADS):
                 part = slice(head * size, (head + 1) * size)
-                scores = key[: place + 1, part] @ query[place, part] / math.sqrt(size)
+                scores = key[: place + 1, part] @ query[place, part] / divisor
                 heads.append(torch.softmax(scores, 0) @ value[: place + 1, part])
             rows.append(torch.cat(heads))
         return self.affine(f"h.{layer}.attn.c_proj", torch.stack(rows))
@@ -170,6 +184,18 @@ def plain(tied):
         "loss": loss.item(),
         "logits_row_1_last": logits[1, -1].tolist(),
         "logits_row_2_token_4": logits[2, 4].tolist(),
+        "gradient_norms": golden.gradient_norms(model.weights),
+    }
+
+
+def computation(activation, attention_scale):
+    model = Model(activation=activation, attention_scale=attention_scale)
+    loss = golden.mean_loss(torch.stack([model.run(row)[0] for row in TOKENS]), TARGETS)
+    loss.backward()
+    return {
+        "activation": activation,
+        "attention_scale": attention_scale,
+        "loss": loss.item(),
         "gradient_norms": golden.gradient_norms(model.weights),
     }
 
@@ -221,6 +247,7 @@ def compute():
         "origin": ORIGIN,
         "gpt2": {"tied": plain(True), "untied": plain(False)},
         "documents": documents(),
+        "computations": [computation(*each) for each in COMPUTATIONS],
         "recurrence": [recurrent(settings) for settings in VARIANTS],
     }
 

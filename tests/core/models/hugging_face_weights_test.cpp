@@ -222,6 +222,7 @@ TEST_F(HuggingFaceWeights, InFormsThatAreNotReadAreNoFolderWithout) {
            {"adapter_model.safetensors", "has no model.safetensors, but adapter_model.safetensors"}}) {
     write_file(folder_.path() / name, "x");
     EXPECT_THAT([&] { make_model(options, data_); }, ThrowsMessage<DataError>(HasSubstr(complaint))) << name;
+    EXPECT_THAT(this->complaint(), HasSubstr(complaint));
     fs::remove(folder_.path() / name);
   }
 }
