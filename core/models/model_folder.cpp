@@ -129,10 +129,8 @@ void load_folder(LanguageModel& model, const fs::path& folder, Missing allowed, 
   const std::int64_t rows =
       load_weights(model, read_model_weights(folder), weights_file(folder).string(), allowed, unused);
   if (rows > 0) {
-    say(
-        fmt::format("note: the last {} rows of embeddings in {} are of no symbol: they are left out, of every softmax "
-                    "too\n",
-                    rows, folder.string()));
+    say(fmt::format("note: rows of embeddings in {} that are of no symbol, left out of every softmax too: {}\n",
+                    folder.string(), rows));
   }
 }
 
