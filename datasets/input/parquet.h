@@ -15,11 +15,12 @@ constexpr std::string_view kParquetMagic = "PAR1";
 constexpr std::string_view kArrowFileMagic = "ARROW1";
 constexpr std::string_view kArrowStreamMagic = "\xFF\xFF\xFF\xFF";  // as the `datasets` library writes it
 
-/// One column of text, value by value. Memory: one batch of rows and the pages that it lies in.
+/// One column of text, value by value, however it is stored: plain, large or view strings, or a dictionary of these.
+/// Memory: one batch of rows and the pages that it lies in.
 class ParquetColumn {
  public:
   virtual ~ParquetColumn() = default;
-  /// The next value into `value`; nulls are passed over. False at the end. Throws DataError for what is damaged.
+  /// The next value into `value`, "" for a null. False at the end. Throws DataError for what is damaged.
   virtual bool next(std::string& value) = 0;
   /// Share of the file's rows that have been handed out.
   virtual double progress() const = 0;
@@ -29,7 +30,7 @@ class ParquetColumn {
 /// column unpacks to more than `max_unpacked` bytes (0: a thousand times the file's size, but at least 1 GB).
 std::unique_ptr<ParquetColumn> open_parquet(const fs::path& file, const std::string& column, std::int64_t max_unpacked);
 
-/// The same of an Arrow file or stream, which unpacks to no more than it is.
-std::unique_ptr<ParquetColumn> open_arrow(const fs::path& file, const std::string& column);
+/// The same of an Arrow file or stream.
+std::unique_ptr<ParquetColumn> open_arrow(const fs::path& file, const std::string& column, std::int64_t max_unpacked);
 
 }  // namespace xlm

@@ -22,16 +22,16 @@ namespace {
 /// A column of text in batches of rows.
 class ArrowColumn : public ParquetColumn {
  public:
-  explicit ArrowColumn(const fs::path& file) : source_(file.string()) {}
+  ArrowColumn(const fs::path& file, std::int64_t max_unpacked) : source_(file.string()), max_unpacked_(max_unpacked) {}
 
   bool next(std::string& value) override {
     while (true) {
       while (batch_ != nullptr && row_ < batch_->num_rows()) {
         const arrow::Array& texts = *batch_->column(column_);
-        const std::int64_t row = row_++;
         ++done_;
-        if (texts.IsNull(row)) continue;
-        value = view(texts, row);
+        value = view(texts, row_++);
+        unpacked_ += static_cast<std::int64_t>(value.size());
+        if (unpacked_ > max_unpacked_) throw too_much();  // rows may share one text: of a dictionary, of views
         return true;
       }
       row_ = 0;
@@ -51,16 +51,35 @@ class ArrowColumn : public ParquetColumn {
   /// The column is the one at this place of the batches. Throws DataError where it is no text.
   void choose(int column, const arrow::Schema& schema) {
     column_ = column;
-    const arrow::DataType& type = *schema.field(column)->type();
-    if (is_text(type.id())) return;
-    throw DataError(
-        fmt::format("{}: the column '{}' holds {}, not text", source_, schema.field(column)->name(), type.ToString()));
+    check_text(*schema.field(column));
+  }
+
+  void check_text(const arrow::Field& field) const {
+    const arrow::DataType* type = field.type().get();
+    if (type->id() == arrow::Type::DICTIONARY) {
+      type = static_cast<const arrow::DictionaryType&>(*type).value_type().get();
+    }
+    if (is_text(type->id())) return;
+    const std::string name = field.name();
+    if (arrow::is_list_like(type->id()) || arrow::is_list_view(type->id())) {
+      throw DataError(fmt::format(
+          "{}: each row of the column '{}' is a list ({}), not a text\nmake one text of each list first, or "
+          "name another column with --column",
+          source_, name, field.type()->ToString()));
+    }
+    throw DataError(fmt::format("{}: the column '{}' holds {}, not text\n--column names another", source_, name,
+                                field.type()->ToString()));
   }
 
   DataError no_column(const std::string& column, const std::vector<std::string>& names) const {
     return DataError(
         fmt::format("{} has no column '{}': it has {}\nis it a shard of this corpus? --column names another", source_,
                     column, join(names, ", ")));
+  }
+
+  DataError too_much() const {
+    return DataError(fmt::format("{} unpacks to more than {}\nif you trust the file, raise --max-unpacked", source_,
+                                 human_bytes(static_cast<double>(max_unpacked_))));
   }
 
   DataError damaged(const std::string& cause) const {
@@ -90,39 +109,54 @@ class ArrowColumn : public ParquetColumn {
   }
 
   std::string source_;
+  std::int64_t max_unpacked_;
   std::int64_t rows_ = 0;  // of the file
 
  private:
   static bool is_text(arrow::Type::type type) {
-    return type == arrow::Type::STRING || type == arrow::Type::LARGE_STRING || type == arrow::Type::BINARY ||
-           type == arrow::Type::LARGE_BINARY;
+    return arrow::is_base_binary_like(type) || arrow::is_binary_view_like(type);
   }
 
   static std::string_view view(const arrow::Array& texts, std::int64_t row) {
-    const auto type = texts.type_id();
-    if (type == arrow::Type::STRING || type == arrow::Type::BINARY) {
-      return static_cast<const arrow::BinaryArray&>(texts).GetView(row);
+    if (texts.IsNull(row)) return {};
+    switch (texts.type_id()) {
+      case arrow::Type::DICTIONARY: {
+        const auto& words = static_cast<const arrow::DictionaryArray&>(texts);
+        return view(*words.dictionary(), words.GetValueIndex(row));
+      }
+      case arrow::Type::STRING_VIEW:
+      case arrow::Type::BINARY_VIEW:
+        return static_cast<const arrow::BinaryViewArray&>(texts).GetView(row);
+      case arrow::Type::LARGE_STRING:
+      case arrow::Type::LARGE_BINARY:
+        return static_cast<const arrow::LargeBinaryArray&>(texts).GetView(row);
+      default:
+        return static_cast<const arrow::BinaryArray&>(texts).GetView(row);
     }
-    return static_cast<const arrow::LargeBinaryArray&>(texts).GetView(row);
   }
 
   std::shared_ptr<arrow::RecordBatch> batch_;
   int column_ = 0;
   std::int64_t row_ = 0;
   std::int64_t done_ = 0;
+  std::int64_t unpacked_ = 0;
 };
 
 class ParquetFileColumn : public ArrowColumn {
  public:
-  ParquetFileColumn(const fs::path& file, const std::string& column, std::int64_t max_unpacked) : ArrowColumn(file) {
+  ParquetFileColumn(const fs::path& file, const std::string& column, std::int64_t max_unpacked)
+      : ArrowColumn(file, max_unpacked) {
     guard([&] {
       parquet::ReaderProperties properties(arrow::system_memory_pool());
       properties.set_page_checksum_verification(true);
       properties.enable_buffered_stream();  // pages one after the other, not a row group at once
       auto input = take(arrow::io::ReadableFile::Open(source_, arrow::system_memory_pool()));
       auto reader = parquet::ParquetFileReader::Open(std::move(input), properties);
-      const int index = reader->metadata()->schema()->ColumnIndex(column);
-      check_size(*reader->metadata(), index, column, max_unpacked);
+      const parquet::SchemaDescriptor& columns = *reader->metadata()->schema();
+      const int index = columns.ColumnIndex(column);
+      const int field = columns.group_node()->FieldIndex(column);
+      if (index < 0 && field < 0) throw no_column(column, names_of(columns));
+      if (index >= 0) check_size(*reader->metadata(), index);
       rows_ = reader->metadata()->num_rows();
       parquet::ArrowReaderProperties settings(false);
       settings.set_batch_size(kBatchRows);
@@ -130,6 +164,11 @@ class ParquetFileColumn : public ArrowColumn {
       parquet::arrow::FileReaderBuilder builder;
       check(builder.Open(take(arrow::io::ReadableFile::Open(source_, arrow::system_memory_pool())), properties));
       check(builder.memory_pool(arrow::system_memory_pool())->properties(settings)->Build(&reader_));
+      if (index < 0) {  // a field of several columns, as lists and structs are
+        std::shared_ptr<arrow::Schema> schema;
+        check(reader_->GetSchema(&schema));
+        check_text(*schema->field(field));
+      }
       batches_ = take(reader_->GetRecordBatchReader(all_row_groups(), {index}));
     });
     choose(0, *batches_->schema());
@@ -151,20 +190,18 @@ class ParquetFileColumn : public ArrowColumn {
     return groups;
   }
 
-  void check_size(const parquet::FileMetaData& data, int column, const std::string& name,
-                  std::int64_t max_unpacked) const {
-    if (column < 0) {
-      std::vector<std::string> names;
-      for (int i = 0; i < data.num_columns(); ++i) names.push_back(data.schema()->Column(i)->name());
-      throw no_column(name, names);
-    }
+  static std::vector<std::string> names_of(const parquet::SchemaDescriptor& columns) {
+    std::vector<std::string> names;
+    for (int i = 0; i < columns.group_node()->field_count(); ++i)
+      names.push_back(columns.group_node()->field(i)->name());
+    return names;
+  }
+
+  void check_size(const parquet::FileMetaData& data, int column) const {
     std::int64_t bytes = 0;
     for (int i = 0; i < data.num_row_groups(); ++i) {
       const std::int64_t more = data.RowGroup(i)->ColumnChunk(column)->total_uncompressed_size();
-      if (more < 0 || more > max_unpacked - bytes) {
-        throw DataError(fmt::format("{} unpacks to more than {}\nif you trust the file, raise --max-unpacked", source_,
-                                    human_bytes(static_cast<double>(max_unpacked))));
-      }
+      if (more < 0 || more > max_unpacked_ - bytes) throw too_much();
       bytes += more;
     }
   }
@@ -176,7 +213,8 @@ class ParquetFileColumn : public ArrowColumn {
 /// Arrow's own two forms: a stream of batches, or a file with a list of them at its end.
 class ArrowFileColumn : public ArrowColumn {
  public:
-  ArrowFileColumn(const fs::path& file, const std::string& column) : ArrowColumn(file) {
+  ArrowFileColumn(const fs::path& file, const std::string& column, std::int64_t max_unpacked)
+      : ArrowColumn(file, max_unpacked) {
     std::shared_ptr<arrow::Schema> schema;
     guard([&] {
       const auto input = take(arrow::io::ReadableFile::Open(source_, arrow::system_memory_pool()));
@@ -234,6 +272,7 @@ extern "C" __attribute__((visibility("default"))) xlm::ParquetColumn* xlm_open_p
 }
 
 extern "C" __attribute__((visibility("default"))) xlm::ParquetColumn* xlm_open_arrow(const xlm::fs::path& file,
-                                                                                     const std::string& column) {
-  return new xlm::ArrowFileColumn(file, column);
+                                                                                     const std::string& column,
+                                                                                     std::int64_t max_unpacked) {
+  return new xlm::ArrowFileColumn(file, column, max_unpacked);
 }

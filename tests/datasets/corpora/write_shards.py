@@ -1,4 +1,6 @@
-"""write_shards.py parquet|tfrecord|arrow-stream|arrow-file FILE < JSON: writes a list of articles as a shard of wiki40b.
+"""write_shards.py parquet|tfrecord|arrow-stream|arrow-file[:TYPE] FILE < JSON: writes a list of articles as a shard of wiki40b.
+
+TYPE is how Arrow holds the column of text: large, view, dictionary, large-dictionary, list, struct; without it plain strings.
 
 Parquet and Arrow by pyarrow; a stream is what the `datasets` library saves. TFRecord from its description, with a bit-by-bit CRC-32C, so that nothing is shared with the reader
 under test; the checksum is first held against the value in RFC 3720, appendix B.4.
@@ -50,6 +52,7 @@ def rows():
 
 
 kind, path = sys.argv[1:]
+kind, _, column_type = kind.partition(":")
 if kind == "tfrecord":
     with open(path, "wb") as out:
         for row in rows():
@@ -61,6 +64,20 @@ else:
     import pyarrow.parquet
 
     table = pyarrow.Table.from_pylist(list(rows()))
+    if column_type:
+        text = table["text"]
+        if column_type == "list":
+            text = pyarrow.array([[row] for row in text.to_pylist()])
+        elif column_type == "struct":
+            text = pyarrow.array([{"part": row} for row in text.to_pylist()])
+        else:
+            if column_type.startswith("large"):
+                text = text.cast(pyarrow.large_string())
+            if column_type.endswith("dictionary"):
+                text = text.dictionary_encode()
+            if column_type == "view":
+                text = pyarrow.array(text.to_pylist(), pyarrow.string_view())
+        table = table.set_column(table.schema.get_field_index("text"), "text", text)
 if kind.startswith("arrow"):
     new = pyarrow.ipc.new_stream if kind == "arrow-stream" else pyarrow.ipc.new_file
     with pyarrow.OSFile(path, "wb") as out, new(out, table.schema) as writer:
