@@ -9,7 +9,6 @@
 #include "cmd/command.h"
 #include "cmd/prepare_data.h"
 #include "cmd/prepared_view.h"
-#include "datasets/dataset_folder.h"
 #include "datasets/prepared/inspection.h"
 #include "datasets/prepared/prepared.h"
 #include "datasets/prepared/segmentation.h"
@@ -150,7 +149,8 @@ int import_data(const DataImportOptions& options, const GlobalOptions& global) {
   return prepare_and_report(global, options.request.out, [&](const PrepareObserver& /*observer*/) {
     PrepareRequest request = options.request;
     request.dataset = "text";
-    find_shards(options.folder, request);
+    request.from = {options.folder};
+    request.shards = true;
     return check_request(std::move(request));
   });
 }
@@ -180,7 +180,7 @@ std::function<int()> declare_data(CLI::App& app, const GlobalOptions& global) {
   add_text_options(*imported, import->request);
   imported->footer(
       "Shards are Parquet or Arrow; every row is a document. Their names, or those of their folders, say which split\n"
-      "they are of; where none says so, --split divides the whole.\n\n"
+      "they are of; where none says so, --split divides the whole. Lines of WikiText become its files again.\n\n"
       "Examples:\n"
       "  xlm data import wikitext/wikitext-103-raw-v1 --unit bpe --bpe gpt2 --out data/wikitext\n"
       "  xlm data import saved/ --column content --clean text8 --out data/saved");

@@ -210,9 +210,15 @@ void add_text_options(CLI::App& app, PrepareRequest& request) {
       ->type_name("N");
   app.add_option("--name", request.name, "What run ids, tables and data.name call the data (default: the dataset)")
       ->type_name("NAME");
-  app.add_option("--split", request.split, "Training, validation and test, in tokens or shares")
-      ->capture_default_str()
+  app.add_option("--split", request.split,
+                 "Divide the whole into training, validation and test, in tokens or shares; without it names of files "
+                 "and folders may say their splits")
+      ->default_str(kUsualSplit)
       ->type_name("A,B,C");
+  app.add_option("--documents", request.documents,
+                 "What a document is: a file, or an article (WikiText); rows: each row even of WikiText's tables")
+      ->capture_default_str()
+      ->type_name("files|articles|rows");
   app.add_flag("--keep-text", request.keep_text, "Also write train.txt, valid.txt and test.txt");
   app.add_flag("--force", request.force, "Replace a folder prepared from other files or with other options");
   app.add_option("--max-unpacked", request.max_unpacked,
@@ -242,9 +248,6 @@ std::function<int()> declare_prepare_data(CLI::App& app, const GlobalOptions& gl
   app.add_option("--glob", request->glob, "Which files of folders and archives; * also matches /")
       ->type_name("PATTERN");
   app.add_flag("--as-text", request->as_text, "Take JSON, web pages and the like as text, as they are");
-  app.add_option("--documents", request->documents, "wikitext-103: what a document is")
-      ->capture_default_str()
-      ->type_name("files|articles");
   app.add_option("--books", request->books, "pg-19: training books to read, or all (default: the paper's 1250)")
       ->type_name("N");
   app.add_option("--valid-tokens", request->valid_tokens,

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "base/utf8.h"
 #include "base/version.h"
+#include "datasets/corpora/documents.h"
 #include "datasets/prepared/clean_text.h"
 #include "datasets/prepared/encoding.h"
 #include "datasets/prepared/inspection.h"
@@ -21,27 +22,24 @@
 #include "datasets/prepared/split_plan.h"
 #include "datasets/prepared/staging_folder.h"
 #include "datasets/prepared/verified_files.h"
+#include "datasets/request_sources.h"
 #include "datasets/tokens/bpe.h"
 
 namespace xlm {
 namespace {
 
 /// What stands in meta.json only where it was asked for.
-constexpr std::array<const char*, 6> kSometimes{"books", "valid_tokens", "documents_are", "column", "as_text", "name"};
+constexpr std::array<const char*, 7> kSometimes{"books",  "valid_tokens", "documents_are", "rows_are",
+                                                "column", "as_text",      "name"};
 constexpr double kShareToSay = 0.01;  // of a split's passages that another one has too
 
-/// A corpus of one file may be named by the folder that it lies in, alone.
-void check_folders(const Corpus& corpus, const std::vector<SourceFile>& sources) {
-  if (corpus.folders) return;
-  const auto in_folder = [](const SourceFile& source) { return !source.named; };
-  if (std::count_if(sources.begin(), sources.end(), in_folder) <= 1) return;
-  std::vector<std::string> names;
-  for (const SourceFile& source : sources) {
-    if (names.size() < 5) names.push_back(source.name);
-  }
-  throw UsageError(fmt::format("{} is one file, and the folder holds {}: {}{}\nname the file with --from", corpus.name,
-                               sources.size(), join(names, ", "), sources.size() > names.size() ? ", …" : ""));
+/// Whether each end of a line counts as a word, as published numbers of WikiText have it.
+bool line_ends_are_words(const Preparation& preparation) {
+  return preparation.corpus->line_ends_are_words || preparation.settings.wikitext_rows;
 }
+
+/// Whether the files know their splits, rather than one text being divided.
+bool are_of_splits(const std::vector<SourceFile>& sources) { return sources.front().split.has_value(); }
 
 /// The part of meta.json that says what was asked for: equal parts give equal folders.
 Json describe_request(const Preparation& preparation, const std::vector<SourceFile>& sources,
@@ -55,9 +53,9 @@ Json describe_request(const Preparation& preparation, const std::vector<SourceFi
             {"cleaning", settings.cleaning},
             {"unit", unit_name(settings.unit)},
             {"vocabulary", repaired_utf8(request.vocabulary)},
-            {"split", corpus.own_splits            ? "own"
-                      : request.has_given_splits() ? "given"
-                                                   : split.text()},
+            {"split", corpus.own_splits        ? "own"
+                      : are_of_splits(sources) ? "given"
+                                               : split.text()},
             {"glob", repaired_utf8(request.glob)},
             {"keep_text", request.keep_text},
             {"sources", std::move(files)}};
@@ -65,7 +63,8 @@ Json describe_request(const Preparation& preparation, const std::vector<SourceFi
   if (!request.name.empty()) meta["name"] = request.name;
   if (request.books) meta["books"] = *request.books;
   if (request.valid_tokens) meta["valid_tokens"] = *request.valid_tokens;
-  if (settings.articles) meta["documents_are"] = "articles";
+  if (settings.documents != DocumentsAre::kFiles) meta["documents_are"] = repaired_utf8(request.documents);
+  if (settings.wikitext_rows) meta["rows_are"] = "lines of WikiText";
   if (settings.column != kUsualColumn) meta["column"] = repaired_utf8(settings.column);
   if (request.as_text) meta["as_text"] = true;
   if (!corpus.limits.empty()) meta["limit"] = fmt::format("{}", fmt::join(settings.limits, ","));
@@ -146,7 +145,7 @@ void check_replaceable(const fs::path& out) {
   }
 }
 
-Json describe_result(Json meta, const Corpus& corpus, const CleanText& text, const EncodedText& encoded) {
+Json describe_result(Json meta, const Preparation& preparation, const CleanText& text, const EncodedText& encoded) {
   Json sizes = Json::object();
   Json words = Json::object();
   Json bytes = Json::object();
@@ -167,7 +166,7 @@ Json describe_result(Json meta, const Corpus& corpus, const CleanText& text, con
   }
   meta["sizes"] = std::move(sizes);
   meta["words"] = std::move(words);
-  meta["word_rule"] = corpus.line_ends_are_words ? "whitespace and line ends" : "whitespace";
+  meta["word_rule"] = line_ends_are_words(preparation) ? "whitespace and line ends" : "whitespace";
   meta["bytes"] = std::move(bytes);
   meta["replaced_characters"] = text.replaced();
   if (text.thrown_away().is_much()) meta["thrown_away"] = text.thrown_away().share();
@@ -251,7 +250,7 @@ std::int64_t fill(const fs::path& folder, const Preparation& preparation, const 
     throw DataError(fmt::format("the corpus is empty: {} holds no text that is left after cleaning",
                                 sources.front().path.string()));
   }
-  const bool knows_splits = corpus.own_splits || request.has_given_splits();
+  const bool knows_splits = corpus.own_splits || are_of_splits(sources);
   const std::vector<SplitPart> parts = knows_splits ? text.parts() : split_parts(split.sizes(text.tokens()));
   note_splits(parts, text.tokens(), observer);
   if (text.replaced() > 0) {
@@ -264,9 +263,10 @@ std::int64_t fill(const fs::path& folder, const Preparation& preparation, const 
   if (scope == VocabularyScope::kTrain && (parts.front().split != 0 || parts.front().tokens == 0)) {
     throw UsageError("--vocabulary train needs a training split, and it has no text");
   }
-  EncodedText encoded = encode(
-      text, parts, {.scope = scope, .keep_text = request.keep_text, .line_ends_are_words = corpus.line_ends_are_words},
-      folder, observer);
+  EncodedText encoded =
+      encode(text, parts,
+             {.scope = scope, .keep_text = request.keep_text, .line_ends_are_words = line_ends_are_words(preparation)},
+             folder, observer);
   note_unknown(encoded, observer);
   note_shared_passages(folder, encoded, observer);
   fs::remove(text.file());
@@ -276,32 +276,32 @@ std::int64_t fill(const fs::path& folder, const Preparation& preparation, const 
   };
   write("vocab.json", vocabulary_json(encoded.vocabulary));
   if (settings.bpe) write("merges.txt", settings.bpe->merges_text());
-  write_file(folder / "meta.json", prepared_meta_text(describe_result(std::move(meta), corpus, text, encoded)));
+  write_file(folder / "meta.json", prepared_meta_text(describe_result(std::move(meta), preparation, text, encoded)));
   return text.replaced();
 }
 
-/// The files of the request, in the order in which they are read; where it says which split they are of, they know it.
-std::vector<SourceFile> sources_of(const PrepareRequest& request) {
-  if (!request.has_given_splits()) return find_sources(request.from, request.glob);
-  std::vector<SourceFile> all;
-  for (std::size_t split = 0; split < request.given.size(); ++split) {
-    if (request.given.at(split).empty()) continue;
-    for (SourceFile& source : find_sources(request.given.at(split), request.glob)) {
-      source.name = fmt::format("{}/{}", kSplitNames.at(split), source.name);
-      source.split = split;
-      all.push_back(std::move(source));
-    }
+/// Sees whether rows of tables are lines of WikiText; --documents articles asks for that.
+void look_at_rows(Preparation& preparation, const std::vector<SourceFile>& sources, const PrepareObserver& observer) {
+  CorpusSettings& settings = preparation.settings;
+  if (!preparation.corpus->tables || settings.documents == DocumentsAre::kRows) return;
+  settings.wikitext_rows = rows_are_wikitext(sources, settings);
+  if (settings.wikitext_rows) {
+    observer.say(
+        fmt::format("the rows are lines of WikiText: {} made of them are documents (--documents rows takes rows)",
+                    settings.documents == DocumentsAre::kArticles ? "articles" : "files"));
+  } else if (settings.documents == DocumentsAre::kArticles) {
+    throw DataError(
+        fmt::format("{} holds no WikiText line by line, and of other text no articles are known\n"
+                    "leave --documents out",
+                    sources.front().path.string()));
   }
-  return all;
 }
 
 /// The token files, without the segmentations beside them.
-PrepareResult prepare_tokens(const Preparation& preparation, const PrepareObserver& observer) {
+PrepareResult prepare_tokens(Preparation preparation, const PrepareObserver& observer) {
   const PrepareRequest& request = preparation.request;
-  const Corpus& corpus = *preparation.corpus;
-  std::vector<SourceFile> sources = sources_of(request);
-  check_folders(corpus, sources);
-  if (corpus.select != nullptr) sources = corpus.select(sources, preparation.settings);
+  const std::vector<SourceFile> sources = request_sources(preparation, observer);
+  look_at_rows(preparation, sources, observer);
   const Json meta = describe_request(preparation, sources, hash_sources(sources, observer));
 
   // Looked at before locking, so that a folder on a read-only disk can be "made" again, and after it, because another
@@ -322,7 +322,13 @@ PrepareResult prepare_tokens(const Preparation& preparation, const PrepareObserv
 
 PrepareResult prepare(const Preparation& preparation, const PrepareObserver& observer) {
   const PrepareRequest& request = preparation.request;
-  const PrepareResult result = prepare_tokens(preparation, observer);
+  PassedOver passed_over;
+  PrepareObserver with_count = observer;
+  with_count.passed_over = [&](const std::string& kind, const std::string& name, std::int64_t count) {
+    passed_over.add(kind, name, count);
+  };
+  const PrepareResult result = prepare_tokens(preparation, with_count);
+  if (const std::string text = passed_over.text(); !text.empty()) observer.say("passed over: " + text);
   if (request.train_unigram.empty() && request.unigram.empty()) return result;
   const PreparedData data = open_prepared(request.out);
   try {

@@ -84,14 +84,19 @@ std::int64_t choose_most(const Corpus& corpus, const char* option, const std::op
   throw UsageError(fmt::format("{} {}: give a number from 1 on, or all", option, *wanted));
 }
 
-bool choose_articles(const Corpus& corpus, const std::string& wanted) {
-  if (wanted == "files") return false;
-  if (wanted != "articles") throw UsageError(fmt::format("--documents {}: it takes files or articles", wanted));
+DocumentsAre choose_documents(const Corpus& corpus, const std::string& wanted) {
+  if (wanted == "files") return DocumentsAre::kFiles;
+  if (wanted == "rows" && corpus.tables) return DocumentsAre::kRows;
+  if (wanted != "articles" && wanted != "rows") {
+    throw UsageError(fmt::format("--documents {}: it takes files or articles{}", wanted,
+                                 corpus.tables ? ", and of tables rows" : ""));
+  }
+  if (wanted == "rows") throw UsageError(fmt::format("{} has no rows: leave --documents out", corpus.name));
   if (!corpus.has_articles) {
     throw UsageError(
         fmt::format("{} has no articles that this program can tell apart: leave --documents out", corpus.name));
   }
-  return true;
+  return DocumentsAre::kArticles;
 }
 
 void check_given_splits(const Corpus& corpus, const PrepareRequest& request) {
@@ -102,7 +107,7 @@ void check_given_splits(const Corpus& corpus, const PrepareRequest& request) {
   if (!request.from.empty()) {
     throw UsageError("--from and --train, --valid, --test both name files\nleave one out");
   }
-  if (request.split != PrepareRequest().split) {
+  if (request.split) {
     throw UsageError("--split divides one text, and --train, --valid and --test name three\nleave one out");
   }
 }
@@ -136,7 +141,7 @@ void check_options(const Corpus& corpus, const PrepareRequest& request, Vocabula
   if (!request.glob.empty() && !corpus.folders) {
     throw UsageError(fmt::format("{} is one file: it takes no --glob\nname the file with --from", corpus.name));
   }
-  if (corpus.own_splits && request.split != PrepareRequest().split) {
+  if (corpus.own_splits && request.split.value_or(kUsualSplit) != kUsualSplit) {
     throw UsageError(fmt::format("{} has its own training, validation and test: it takes no --split", corpus.name));
   }
   if (!request.lists.empty() && !corpus.lists) {
@@ -172,7 +177,7 @@ Preparation check_request(PrepareRequest request) {
   settings.lists = request.lists;
   settings.books = choose_most(corpus, "--books", request.books, kPaperBooks);
   settings.valid_tokens = choose_most(corpus, "--valid-tokens", request.valid_tokens, kPaperValidTokens);
-  settings.articles = choose_articles(corpus, request.documents);
+  settings.documents = choose_documents(corpus, request.documents);
   settings.column = request.column.value_or(kUsualColumn);
   settings.language = choose_language(corpus, request, settings.cleaning);
   settings.points = choose_points(settings.language, request.hebrew_points);
@@ -180,7 +185,8 @@ Preparation check_request(PrepareRequest request) {
   settings.strict = request.strict;
   settings.threads = request.threads > 0 ? request.threads : static_cast<int>(std::thread::hardware_concurrency());
   const VocabularyScope scope = choose_vocabulary_scope(request, settings);
-  SplitPlan split(request.split);
+  SplitPlan split(request.split.value_or(kUsualSplit));
+  settings.whole = request.split.has_value();
   if (request.out.empty()) throw UsageError("--out is empty\nname the folder to make");
   if (!request.bpe.empty()) settings.bpe = std::make_shared<const Bpe>(read_bpe(request.bpe));
   return {std::move(request), &corpus, std::move(settings), scope, split};

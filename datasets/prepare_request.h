@@ -16,10 +16,12 @@
 namespace xlm {
 
 constexpr const char* kUsualColumn = "text";  // of tables
+constexpr const char* kUsualSplit = "90%,5%,5%";
 
 struct PrepareRequest {
   std::string dataset;               // a name in the registry
   std::vector<fs::path> from;        // files, archives or folders
+  bool shards = false;               // `from` is the folder of a Hugging Face dataset: its shards are read, no others
   fs::path out;                      // the folder to make
   std::string name;                  // what run ids and data.name call the data; empty: the corpus's name
   std::string glob;                  // which files of folders and archives; empty: all
@@ -27,11 +29,11 @@ struct PrepareRequest {
   std::optional<std::string> unit;
   fs::path bpe;                                // a folder with vocab.json and merges.txt; empty: none
   fs::path lists;                              // a folder with the corpus's lists of files; empty: none
-  std::string split = "90%,5%,5%";             // as in SplitPlan
+  std::optional<std::string> split;            // as in SplitPlan; nothing: as names of files say, or kUsualSplit
   std::array<std::vector<fs::path>, 3> given;  // files of training, validation and test, in place of `from`
   std::optional<std::string> books;            // most training books, or "all"; nothing: the paper's
   std::optional<std::string> valid_tokens;     // most tokens of a validation book, or "all"; nothing: the paper's
-  std::string documents = "files";             // or "articles"
+  std::string documents = "files";             // or "articles" or "rows"
   std::optional<std::string> column;         // of tables and JSON lines: what holds the text; nothing: "text" of tables
   bool as_text = false;                      // files that are JSON, web pages and the like are text
   std::optional<std::string> language;       // a code in languages()

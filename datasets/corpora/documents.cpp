@@ -1,47 +1,47 @@
 // Documents of files, of tables and of JSON lines.
 #include "datasets/corpora/documents.h"
 
+#include <optional>
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "base/error.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "datasets/corpora/reading.h"
+#include "datasets/corpora/wikitext.h"
 #include "datasets/input/parquet.h"
 
 namespace xlm {
 namespace {
 
-/// Hands on rows as documents.
-class Rows {
- public:
-  Rows(const TextFile& file, bool strict, const DocumentSink& sink) : file_(&file), strict_(strict), sink_(&sink) {}
+/// The column of text of a table; null for a file that is none.
+std::unique_ptr<ParquetColumn> open_table(const fs::path& file, Form form, const CorpusSettings& settings) {
+  if (form == Form::kParquet) return open_parquet(file, settings.column, settings.reading.max_unpacked);
+  if (form == Form::kArrow) return open_arrow(file, settings.column, settings.reading.max_unpacked);
+  return nullptr;
+}
 
-  void take(std::string_view text) {
-    printed_.take(text, file_->label);
-    if (strict_) {
-      StrictUtf8 check(file_->label + ", a row");
-      check.write(text);
-      check.finish();
-    }
-    sink_->begin();
-    sink_->write(text);
-    sink_->end();
-  }
-  void finish() const { printed_.finish(file_->label); }
+Form form_of(const fs::path& file) {
+  std::string head(kHeadBytes, '\0');
+  InputFile input(file);
+  head.resize(input.read(head.data(), head.size()));
+  return recognise_content(head).form;
+}
 
- private:
-  const TextFile* file_;
-  bool strict_;
-  const DocumentSink* sink_;
-  PrintedRows printed_;
-};
+constexpr const char* kRowsWayOut = "--documents rows takes every row as a document";
 
-void read_table(const TextFile& file, ParquetColumn& column, Rows& rows) {
-  for (std::string text; column.next(text);) {
-    rows.take(text);
-    file.at(static_cast<std::uint64_t>(column.progress() * static_cast<double>(file.source.size)));
-  }
+/// Whether the first rows of a file are lines of WikiText; nothing where they are lines and none is a heading.
+std::optional<bool> begins_as_wikitext(const fs::path& file, const CorpusSettings& settings) {
+  constexpr int kMostRows = 4096;  // no article of WikiText is as long
+  const std::unique_ptr<ParquetColumn> column = open_table(file, form_of(file), settings);
+  if (column == nullptr) return false;
+  WikitextRows rows;
+  std::string text;
+  for (int row = 0; row < kMostRows && rows.all_lines() && column->next(text); ++row) rows.take(text);
+  if (rows.is_wikitext()) return true;
+  return rows.all_lines() ? std::nullopt : std::optional(false);
 }
 
 /// The text of one line's field; nothing where it is null.
@@ -64,14 +64,15 @@ std::optional<std::string> field_of(std::string_view line, const std::string& na
   return field->get<std::string>();
 }
 
-void read_json_lines(const TextFile& file, const std::string& name, Rows& rows) {
+void read_json_lines(const TextFile& file, const std::string& name,
+                     const std::function<void(std::string_view row)>& take_row) {
   constexpr std::size_t kMostBytes = std::size_t{256} << 20;
   std::string rest;
   std::int64_t number = 0;
   const auto take = [&](std::string_view line) {
     ++number;
     if (trim(line).empty()) return;
-    if (const auto text = field_of(line, name, fmt::format("{}:{}", file.label, number))) rows.take(*text);
+    if (const auto text = field_of(line, name, fmt::format("{}:{}", file.label, number))) take_row(*text);
   };
   for_each_block(file, [&](std::string_view block) {
     std::size_t begin = 0;
@@ -90,27 +91,90 @@ void read_json_lines(const TextFile& file, const std::string& name, Rows& rows) 
 
 }  // namespace
 
-void for_each_document(const TextFile& file, const CorpusSettings& settings, bool strict, const DocumentSink& sink) {
-  Rows rows(file, strict, sink);
-  switch (file.form) {
-    case Form::kParquet:
-      read_table(file, *open_parquet(file.source.path, settings.column, settings.reading.max_unpacked), rows);
-      break;
-    case Form::kArrow:
-      read_table(file, *open_arrow(file.source.path, settings.column), rows);
-      break;
-    case Form::kJsonLines:
-      read_json_lines(file, settings.column, rows);
-      break;
-    default:
-      sink.begin();
-      for_each_block_until(file, strict, [&](std::string_view block) {
-        sink.write(block);
-        return true;
-      });
-      sink.end();
+DocumentReader::DocumentReader(const CorpusSettings& settings, bool strict, const PrepareObserver& observer,
+                               DocumentSink sink)
+    : settings_(&settings), strict_(strict), observer_(&observer), sink_(std::move(sink)) {}
+
+DocumentReader::~DocumentReader() = default;
+
+void DocumentReader::read(const TextFile& file) {
+  const bool bytes = settings_->unit == Vocabulary::Unit::kByte;
+  const auto table = open_table(file.source.path, file.form, *settings_);
+  if (table == nullptr && settings_->wikitext_rows) {
+    throw DataError(fmt::format("{} is no table, and others hold WikiText line by line\nleave it out: name the others",
+                                file.label));
   }
-  rows.finish();
+  if (table == nullptr && file.form != Form::kJsonLines) {
+    const auto write = [&](std::string_view block) {
+      sink_.write(block);
+      return true;
+    };
+    sink_.begin();
+    for_each_block_until(file, strict_, write, bytes ? LineEnds::kAsTheyAre : LineEnds::kUnix);
+    sink_.end();
+    return;
+  }
+  PrintedRows printed;
+  std::int64_t empty = 0;
+  const auto take = [&](std::string_view row) {
+    printed.take(row, file.label);
+    empty += static_cast<std::int64_t>(row.empty());
+    take_row(file, row);
+  };
+  if (table != nullptr) {
+    for (std::string row; table->next(row);) {
+      take(row);
+      file.at(static_cast<std::uint64_t>(table->progress() * static_cast<double>(file.source.size)));
+    }
+  } else {
+    read_json_lines(file, settings_->column, take);
+  }
+  printed.finish(file.label);
+  if (empty > 0 && !settings_->wikitext_rows) observer_->pass_over("rows without text", file.source.name, empty);
+}
+
+void DocumentReader::take_row(const TextFile& file, std::string_view row) {
+  if (strict_) {
+    StrictUtf8 check(file.label + ", a row");
+    check.write(row);
+    check.finish();
+  }
+  UnixLineEnds line_ends;
+  if (settings_->unit != Vocabulary::Unit::kByte) row = line_ends.write(row);
+  if (!settings_->wikitext_rows) {
+    sink_.begin();
+    sink_.write(row);
+    sink_.end();
+    return;
+  }
+  WikitextRows line;
+  line.take(row);
+  if (!line.all_lines()) {
+    throw DataError(
+        fmt::format("{}: a row has several lines, and others are lines of WikiText\n{}", file.label, kRowsWayOut));
+  }
+  if (!lines_) lines_ = std::make_unique<WikitextDocuments>(sink_, settings_->documents == DocumentsAre::kArticles);
+  lines_->write(wikitext_line(row));
+}
+
+void DocumentReader::finish() {
+  if (lines_) lines_->finish();
+  lines_.reset();
+}
+
+bool rows_are_wikitext(const std::vector<SourceFile>& sources, const CorpusSettings& settings) {
+  const SourceFile* wikitext = nullptr;
+  const SourceFile* other = nullptr;
+  for (const SourceFile& source : sources) {
+    if (source.size == 0) continue;
+    const std::optional<bool> found = begins_as_wikitext(source.path, settings);
+    if (found) (*found ? wikitext : other) = &source;
+  }
+  if (wikitext != nullptr && other != nullptr) {
+    throw DataError(fmt::format("{} holds WikiText line by line, and {} does not\n{}", wikitext->path.string(),
+                                other->path.string(), kRowsWayOut));
+  }
+  return wikitext != nullptr;
 }
 
 }  // namespace xlm

@@ -9,7 +9,8 @@ void read_enwik8(const std::vector<SourceFile>& sources, const CorpusSettings& s
   text.begin_document();
   read_sources(sources, settings.reading, observer, [&](const TextFile& file) {
     check_single(file, "enwik8");
-    for_each_block(file, [&](std::string_view block) { text.write(block); });
+    for_each_block(
+        file, [&](std::string_view block) { text.write(block); }, LineEnds::kAsTheyAre);
   });
 }
 

@@ -5,61 +5,72 @@
 #include <array>
 #include <limits>
 #include <map>
+#include <optional>
+#include <set>
 
 #include <fmt/format.h>
 
 #include "base/error.h"
 #include "base/text.h"
 #include "datasets/corpora/reading.h"
+#include "datasets/corpora/split_names.h"
 
 namespace xlm {
 namespace {
 
-/// A part of the corpus, in the order of kSplitNames.
-struct BookFolder {
-  const char* name;
-};
-constexpr std::array<BookFolder, 3> kBookFolders{{{"train"}, {"validation"}, {"test"}}};
+/// The parts of the corpus as the official lists call them, in the order of kSplitNames.
+constexpr std::array<const char*, 3> kBookFolders{"train", "validation", "test"};
 
 /// Of training some books are read (--books), of each validation book its beginning (--valid-tokens); all of the rest.
-std::size_t most_books(const BookFolder& folder, const CorpusSettings& settings) {
-  return &folder == kBookFolders.begin() ? static_cast<std::size_t>(settings.books)
-                                         : std::numeric_limits<std::size_t>::max();
+std::size_t most_books(std::size_t split, const CorpusSettings& settings) {
+  return split == 0 ? static_cast<std::size_t>(settings.books) : std::numeric_limits<std::size_t>::max();
 }
 
-std::int64_t most_tokens(const BookFolder& folder, const CorpusSettings& settings) {
-  return &folder == &kBookFolders[1] ? settings.valid_tokens : std::numeric_limits<std::int64_t>::max();
+std::int64_t most_tokens(std::size_t split, const CorpusSettings& settings) {
+  return split == 1 ? settings.valid_tokens : std::numeric_limits<std::int64_t>::max();
 }
 
-bool is_book_of(const BookFolder& folder, std::string_view name) {
-  const std::string begin = fmt::format("{}/", folder.name);
-  return name.starts_with(begin) && name.ends_with(".txt") && name.find('/', begin.size()) == std::string_view::npos;
+/// A book by the place of its split, and the name that lists have for it: "validation/12.txt" of "Valid/12.txt".
+struct Book {
+  std::size_t split;
+  std::string name;
+};
+
+/// Nothing for a file that is no book.
+std::optional<Book> book_of(std::string_view name) {
+  const std::size_t slash = name.find('/');
+  if (slash == std::string_view::npos || !name.ends_with(".txt")) return std::nullopt;
+  const auto folder = split_of_folder(name.substr(0, slash));
+  if (!folder || name.find('/', slash + 1) != std::string_view::npos) return std::nullopt;
+  return Book{folder->split, fmt::format("{}{}", kBookFolders.at(folder->split), name.substr(slash))};
 }
 
 using Books = std::map<std::string, const SourceFile*>;  // by name, in byte order
 
 /// The books that an official list names.
-std::vector<std::string> listed(const BookFolder& folder, const fs::path& lists) {
+std::vector<std::string> listed(std::size_t split, const fs::path& lists) {
   constexpr std::uintmax_t kMostBytes = std::uintmax_t{64} << 20;
-  const fs::path file = lists / fmt::format("{}_files.txt", folder.name);
+  const fs::path file = lists / fmt::format("{}_files.txt", kBookFolders.at(split));
   std::vector<std::string> names;
   std::int64_t number = 0;
-  for (const std::string& line : split(read_file(file, kMostBytes), '\n')) {
+  for (const std::string& line : xlm::split(read_file(file, kMostBytes), '\n')) {
     ++number;
     const std::string name(trim(line));
     if (name.empty()) continue;
-    if (!is_book_of(folder, name)) {
-      throw DataError(fmt::format("{}:{}: '{}' is no book of {}/", file.string(), number, name, folder.name));
+    const std::optional<Book> book = book_of(name);
+    if (!book || book->split != split) {
+      throw DataError(
+          fmt::format("{}:{}: '{}' is no book of {}/", file.string(), number, name, kBookFolders.at(split)));
     }
-    names.push_back(name);
+    names.push_back(book->name);
   }
   return names;
 }
 
-std::vector<std::string> there(const BookFolder& folder, const Books& books) {
+std::vector<std::string> there(std::size_t split, const Books& books) {
   std::vector<std::string> names;
   for (const auto& [name, source] : books) {
-    if (is_book_of(folder, name)) names.push_back(name);
+    if (book_of(name)->split == split) names.push_back(name);
   }
   return names;
 }
@@ -76,48 +87,57 @@ void check_present(const std::vector<std::string>& names, const Books& books, co
       missing.front(), missing.size() == 1 ? "" : fmt::format(", and {} more", missing.size() - 1), lists.string()));
 }
 
-/// Line ends of Windows become those of Unix, also where a block ends between their two characters.
-class LineEnds {
- public:
-  std::string_view clean(std::string_view block) {
-    clean_.assign(held_ ? "\r" : "");
-    held_ = block.ends_with('\r');
-    clean_ += block.substr(0, block.size() - (held_ ? 1 : 0));
-    std::size_t out = 0;
-    for (std::size_t in = 0; in < clean_.size(); ++in) {
-      if (clean_[in] == '\r' && in + 1 < clean_.size() && clean_[in + 1] == '\n') continue;
-      clean_[out++] = clean_[in];
-    }
-    clean_.resize(out);
-    return clean_;
-  }
-  /// What the end of the text leaves.
-  std::string_view rest() const { return held_ ? "\r" : ""; }
-
- private:
-  std::string clean_;
-  bool held_ = false;  // a carriage return ended the block
-};
-
 DataError empty_book(const std::string& label) {
   return DataError(fmt::format("the book {} is empty\nfetch it again", label));
 }
 
-std::vector<SourceFile> select_pg19(const std::vector<SourceFile>& found, const CorpusSettings& settings) {
+/// The files that are books, by name. Throws DataError for texts that could be books of no split, and for two folders
+/// of one split.
+Books find_books(const std::vector<SourceFile>& found, const CorpusSettings& settings,
+                 const PrepareObserver& observer) {
   Books books;
-  for (const SourceFile& source : found) books.emplace(source.name, &source);
+  std::array<std::string, 3> folders;
+  for (const SourceFile& source : found) {
+    const std::optional<Book> book = book_of(source.name);
+    if (book) {
+      books.emplace(book->name, &source);
+      const std::string folder = source.name.substr(0, source.name.find('/'));
+      std::string& known = folders.at(book->split);
+      if (known.empty()) known = folder;
+      if (known == folder) continue;
+      throw DataError(fmt::format("books of {} lie in two folders: {} and {}\nremove or rename one of them",
+                                  kBookFolders.at(book->split), known, folder));
+    }
+    const bool in_folder = source.name.find('/') != std::string::npos;
+    if (in_folder && source.name.ends_with(".txt") && settings.lists.empty()) {
+      throw DataError(fmt::format(
+          "{} lies in no folder of a split, as books do\nmove it to train/, validation/ or test/, or remove it",
+          source.path.string()));
+    }
+    observer.pass_over("files that are no books", source.name);
+  }
+  return books;
+}
+
+std::vector<SourceFile> select_pg19(const std::vector<SourceFile>& found, const CorpusSettings& settings,
+                                    const PrepareObserver& observer) {
+  const Books books = find_books(found, settings, observer);
+  std::set<std::string> left;
+  for (const auto& [name, source] : books) left.insert(name);
   std::vector<SourceFile> chosen;
-  for (const BookFolder& folder : kBookFolders) {
-    std::vector<std::string> names = settings.lists.empty() ? there(folder, books) : listed(folder, settings.lists);
+  for (std::size_t split = 0; split < kBookFolders.size(); ++split) {
+    std::vector<std::string> names = settings.lists.empty() ? there(split, books) : listed(split, settings.lists);
     std::sort(names.begin(), names.end());
-    names.resize(std::min(names.size(), most_books(folder, settings)));
+    names.resize(std::min(names.size(), most_books(split, settings)));
     check_present(names, books, settings.lists);
     for (const std::string& name : names) {
       const SourceFile& book = *books.at(name);
       if (book.size == 0) throw empty_book(book.path.string());
       chosen.push_back(book);
+      left.erase(name);
     }
   }
+  for (const std::string& name : left) observer.pass_over("books beyond --books and --lists", name);
   if (!chosen.empty()) return chosen;
   throw DataError("there are no books\nname the folder that holds train/, validation/ and test/ with --from");
 }
@@ -126,20 +146,15 @@ void read_pg19(const std::vector<SourceFile>& sources, const CorpusSettings& set
                CleanText& text) {
   std::size_t split = kBookFolders.size();
   read_sources(sources, settings.reading, observer, [&](const TextFile& file) {
-    const auto* const folder = std::find_if(kBookFolders.begin(), kBookFolders.end(), [&](const BookFolder& candidate) {
-      return is_book_of(candidate, file.source.name);
-    });
-    const auto now = static_cast<std::size_t>(folder - kBookFolders.begin());
+    const std::size_t now = book_of(file.source.name)->split;
     if (now != split) text.begin_split(now);
     split = now;
-    text.begin_document(most_tokens(*folder, settings));
-    LineEnds line_ends;
+    text.begin_document(most_tokens(now, settings));
     bool blank = true;
     for_each_block(file, [&](std::string_view block) {
       blank = blank && trim(block).empty();
-      text.write(line_ends.clean(block));
+      text.write(block);
     });
-    text.write(line_ends.rest());
     if (blank) throw empty_book(file.label);
   });
 }

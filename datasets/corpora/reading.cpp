@@ -1,49 +1,19 @@
 // What the corpora share.
 #include "datasets/corpora/reading.h"
 
-#include <cctype>
-#include <map>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "base/text.h"
 
 namespace xlm {
-namespace {
-
-/// The words of a name: "wiki40b-train.tfrecord-00000-of-00032" → wiki, b, train, tfrecord, of.
-std::vector<std::string> words_of(std::string_view name) {
-  std::vector<std::string> words(1);
-  for (const char c : name) {
-    if (std::isalpha(static_cast<unsigned char>(c)) != 0) {
-      words.back() += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    } else if (!words.back().empty()) {
-      words.emplace_back();
-    }
-  }
-  return words;
-}
-
-}  // namespace
-
-std::optional<std::size_t> named_split(const SourceFile& source) {
-  static const std::map<std::string, std::size_t, std::less<>> names{
-      {"train", 0}, {"validation", 1}, {"valid", 1}, {"dev", 1}, {"test", 2}};
-  for (const std::string& word : words_of(source.path.filename().string())) {
-    if (const auto found = names.find(word); found != names.end()) return found->second;
-  }
-  const fs::path path = source.named ? fs::absolute(source.path).parent_path().filename() / "x" : fs::path(source.name);
-  for (fs::path folder = path.parent_path(); folder.has_filename(); folder = folder.parent_path()) {
-    if (const auto found = names.find(folder.filename().string()); found != names.end()) return found->second;
-  }
-  return std::nullopt;
-}
-
-void for_each_block_until(const TextFile& file, bool strict, const std::function<bool(std::string_view block)>& each) {
+void for_each_block_until(const TextFile& file, bool strict, const std::function<bool(std::string_view block)>& each,
+                          LineEnds line_ends) {
   constexpr std::size_t kBlockBytes = std::size_t{1} << 20;
   constexpr std::size_t kFirstBytes = std::size_t{64} << 10;
   StrictUtf8 check(file.label);
+  UnixLineEnds unix_ends;
   std::string buffer(kBlockBytes, '\0');
   std::size_t filled = 0;
   while (filled < kFirstBytes) {
@@ -54,17 +24,34 @@ void for_each_block_until(const TextFile& file, bool strict, const std::function
   while (filled > 0) {
     const std::string_view block = std::string_view(buffer).substr(0, filled);
     if (strict) check.write(block);
-    if (!each(block)) return;
+    if (!each(line_ends == LineEnds::kUnix ? unix_ends.write(block) : block)) return;
     filled = file.read(buffer.data(), buffer.size());
   }
   if (strict) check.finish();
 }
 
-void for_each_block(const TextFile& file, const std::function<void(std::string_view block)>& each) {
-  for_each_block_until(file, false, [&](std::string_view block) {
+void for_each_block(const TextFile& file, const std::function<void(std::string_view block)>& each, LineEnds line_ends) {
+  const auto go_on = [&](std::string_view block) {
     each(block);
     return true;
-  });
+  };
+  for_each_block_until(file, false, go_on, line_ends);
+}
+
+std::string_view UnixLineEnds::write(std::string_view block) {
+  const bool ended = std::exchange(after_return_, block.empty() ? after_return_ : block.ends_with('\r'));
+  if (ended && block.starts_with('\n')) block.remove_prefix(1);
+  if (block.find('\r') == std::string_view::npos) return block;
+  clean_.clear();
+  for (std::size_t i = 0; i < block.size(); ++i) {
+    if (block[i] != '\r') {
+      clean_ += block[i];
+      continue;
+    }
+    clean_ += '\n';
+    if (i + 1 < block.size() && block[i + 1] == '\n') ++i;
+  }
+  return clean_;
 }
 
 void StrictUtf8::write(std::string_view bytes) {

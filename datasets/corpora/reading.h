@@ -1,17 +1,31 @@
 // What the readers of several corpora share.
 #pragma once
 
-#include <optional>
-
 #include "datasets/cleaning/foreign_letters.h"
 #include "datasets/corpora/registry.h"
 
 namespace xlm {
 
-/// Calls `each` for every piece of `file`. The first piece has at least 64 KiB unless the file is shorter.
-void for_each_block(const TextFile& file, const std::function<void(std::string_view block)>& each);
+/// Of a text the line ends of every system (CR LF, CR) are read as those of Unix; of bytes each is kept.
+enum class LineEnds { kUnix, kAsTheyAre };
+
+/// Calls `each` for every piece of `file`. The first piece has about 64 KiB or more unless the file is shorter.
+void for_each_block(const TextFile& file, const std::function<void(std::string_view block)>& each,
+                    LineEnds line_ends = LineEnds::kUnix);
 /// The same until `each` returns false; with `strict` invalid UTF-8 is a DataError.
-void for_each_block_until(const TextFile& file, bool strict, const std::function<bool(std::string_view block)>& each);
+void for_each_block_until(const TextFile& file, bool strict, const std::function<bool(std::string_view block)>& each,
+                          LineEnds line_ends = LineEnds::kUnix);
+
+/// Makes line ends of Unix of those of every system in a text that comes in pieces.
+class UnixLineEnds {
+ public:
+  /// The next piece. A CR at its end is one line end, whether or not the next piece begins with LF.
+  std::string_view write(std::string_view block);
+
+ private:
+  std::string clean_;
+  bool after_return_ = false;  // the last piece ended with CR
+};
 
 /// Refuses invalid UTF-8, which comes in pieces.
 class StrictUtf8 {
@@ -42,10 +56,6 @@ class PrintedRows {
   std::int64_t printed_ = 0;
   std::string example_;
 };
-
-/// 0, 1 or 2 for training, validation and test, as a word of the file's name says, or else the name of the nearest
-/// folder: of those below the one that the user named, or the one that a named file lies in.
-std::optional<std::size_t> named_split(const SourceFile& source);
 
 /// Tells `text` what a cleaner threw away; `language` is null for text8.
 void set_thrown_away(const ForeignLetters& foreign, const Language* language, CleanText& text);

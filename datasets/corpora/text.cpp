@@ -1,20 +1,46 @@
 // text: any files of the user's own, one document each, or tables and JSON lines whose rows are documents.
 #include <optional>
+#include <utility>
 
+#include <fmt/format.h>
+
+#include "base/error.h"
 #include "datasets/cleaning/language_cleaner.h"
 #include "datasets/cleaning/text8_filter.h"
 #include "datasets/corpora/documents.h"
 #include "datasets/corpora/reading.h"
+#include "datasets/corpora/split_names.h"
 
 namespace xlm {
 namespace {
 
-/// Begins a split where the user says that this file is of another one than the last. True where it does.
-bool begin_given_split(const TextFile& file, std::optional<std::size_t>& present, CleanText& text) {
-  if (file.source.split == present) return false;
-  present = file.source.split;
-  text.begin_split(*present);
-  return true;
+/// Goes from file to file, and from split to split where the files are of some. `begin_split` comes before what one
+/// more split holds.
+void read_documents(const std::vector<SourceFile>& sources, const CorpusSettings& settings,
+                    const PrepareObserver& observer, DocumentReader& reader,
+                    const std::function<void(std::size_t split)>& begin_split) {
+  std::optional<std::size_t> split;
+  std::optional<NamedSplit> of_entries;
+  std::string first;
+  read_sources(sources, settings.reading, observer, [&](const TextFile& file) {
+    if (file.source.split != split) {
+      reader.finish();
+      split = file.source.split;
+      begin_split(*split);
+    }
+    if (!split && !settings.whole && !file.entry.empty()) {
+      const auto of_entry = named_split({.path = file.entry, .name = file.entry, .root = {}, .split = {}});
+      if (of_entry && of_entries && of_entry->split != of_entries->split) {
+        throw DataError(fmt::format(
+            "{} and {} are of two splits, and an archive is read as one text\nunpack it and name the folder, "
+            "or divide the whole, whatever names say: --split 90%,5%,5%",
+            first, file.label));
+      }
+      if (of_entry && !std::exchange(of_entries, of_entry)) first = file.label;
+    }
+    reader.read(file);
+  });
+  reader.finish();
 }
 
 /// In the alphabet of a language; documents are joined by line breaks.
@@ -29,10 +55,10 @@ void read_in_language(const std::vector<SourceFile>& sources, const CorpusSettin
                           });
   const DocumentSink sink{
       .begin = [] {}, .write = [&](std::string_view block) { cleaner.write(block); }, .end = [&] { cleaner.finish(); }};
-  std::optional<std::size_t> split;
-  read_sources(sources, settings.reading, observer, [&](const TextFile& file) {
-    if (begin_given_split(file, split, text)) any = false;
-    for_each_document(file, settings, settings.strict, sink);
+  DocumentReader reader(settings, settings.strict, observer, sink);
+  read_documents(sources, settings, observer, reader, [&](std::size_t split) {
+    text.begin_split(split);
+    any = false;
   });
   text.add_replaced(cleaner.replaced());
   set_thrown_away(cleaner.foreign(), settings.language, text);
@@ -54,11 +80,8 @@ void read_text(const std::vector<SourceFile>& sources, const CorpusSettings& set
                               },
                           .write = [&](std::string_view block) { clean ? cleaner.write(block) : text.write(block); },
                           .end = [] {}};
-  std::optional<std::size_t> split;
-  read_sources(sources, settings.reading, observer, [&](const TextFile& file) {
-    begin_given_split(file, split, text);
-    for_each_document(file, settings, strict, sink);
-  });
+  DocumentReader reader(settings, strict, observer, sink);
+  read_documents(sources, settings, observer, reader, [&](std::size_t split) { text.begin_split(split); });
   set_thrown_away(cleaner.foreign(), nullptr, text);
 }
 
@@ -72,6 +95,8 @@ Corpus text_corpus() {
           .units = {"character", "byte", "bpe"},
           .forms = {Form::kParquet, Form::kArrow, Form::kJsonLines},
           .folders = true,
+          .has_articles = true,
+          .tables = true,
           .given_splits = true,
           .read = read_text};
 }

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "datasets/cleaning/language_cleaner.h"
 #include "datasets/corpora/reading.h"
+#include "datasets/corpora/split_names.h"
 #include "datasets/input/parquet.h"
 #include "datasets/input/tf_record.h"
 
@@ -81,6 +82,7 @@ class SplitReader {
   }
 
   void take_article(std::string_view text, const std::string& label) {
+    if (text.empty()) return;
     if (std::exchange(checked_, label) != label) check_form(text, label);
     printed_.take(text, label);
     if (settings_->strict) {
@@ -89,7 +91,8 @@ class SplitReader {
       strict.finish();
     }
     begin_text();
-    cleaner_->write(text);
+    UnixLineEnds line_ends;
+    cleaner_->write(line_ends.write(text));
   }
 
   void begin_text() {
@@ -112,15 +115,21 @@ class SplitReader {
 };
 
 /// The shards of the language, where the names of some say that they are. Throws DataError when none is left.
-std::vector<SourceFile> select_wiki40b(const std::vector<SourceFile>& found, const CorpusSettings& settings) {
-  std::vector<SourceFile> sources = found;
+std::vector<SourceFile> select_wiki40b(const std::vector<SourceFile>& found, const CorpusSettings& settings,
+                                       const PrepareObserver& observer) {
+  std::vector<SourceFile> sources;
   const auto names_any = [](const SourceFile& source) {
     return std::any_of(languages().begin(), languages().end(),
                        [&](const Language& language) { return names_language(source.name, language.code); });
   };
-  if (std::none_of(sources.begin(), sources.end(), names_any)) return sources;
-  std::erase_if(sources,
-                [&](const SourceFile& source) { return !names_language(source.name, settings.language->code); });
+  if (std::none_of(found.begin(), found.end(), names_any)) return found;
+  for (const SourceFile& source : found) {
+    if (names_language(source.name, settings.language->code)) {
+      sources.push_back(source);
+    } else {
+      observer.pass_over("files of other languages", source.name);
+    }
+  }
   if (sources.empty()) {
     throw DataError(
         fmt::format("there is no file of language '{}' among those named\nname its shards, or another --lang",
@@ -132,15 +141,9 @@ std::vector<SourceFile> select_wiki40b(const std::vector<SourceFile>& found, con
 void read_wiki40b(const std::vector<SourceFile>& sources, const CorpusSettings& settings,
                   const PrepareObserver& observer, CleanText& text) {
   std::array<std::vector<SourceFile>, 3> splits;
-  for (const SourceFile& source : sources) {
-    const std::optional<std::size_t> split = named_split(source);
-    if (!split) {
-      throw DataError(
-          fmt::format("{} names no split: neither the file nor its folder is called train, validation or "
-                      "test\nrename it",
-                      source.path.string()));
-    }
-    splits.at(*split).push_back(source);
+  for (SourceFile& source :
+       split_by_names(sources, split_names(sources), "call each file or its folder train, validation or test")) {
+    splits.at(*source.split).push_back(std::move(source));
   }
   const CharacterRules rules(*settings.language, settings.points);
   LanguageCleaner cleaner(

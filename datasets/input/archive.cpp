@@ -69,8 +69,6 @@ class ArchiveReader::Entries {
   virtual std::optional<std::string> next() = 0;
   virtual std::size_t read(char* buffer, std::size_t bytes) = 0;
   virtual std::uint64_t consumed() const = 0;
-
-  std::vector<std::string> skipped;
 };
 
 /// A plain or compressed file: one entry without a name.
@@ -94,7 +92,7 @@ class ArchiveReader::SingleFile : public Entries {
 /// What zip and tar share: libarchive walks over the entries.
 class ArchiveReader::ZipEntries : public Entries {
  public:
-  explicit ZipEntries(const fs::path& file) : ZipEntries(file.string()) {
+  ZipEntries(const fs::path& file, const ArchiveOptions& options) : ZipEntries(file.string(), options) {
     // Only the reader that starts from the central directory: a truncated file has none and is refused at once.
     archive_read_support_format_zip_seekable(archive_.get());
     archive_.open(file);
@@ -108,9 +106,12 @@ class ArchiveReader::ZipEntries : public Entries {
         throw DataError(
             fmt::format("{}: entry {} leads outside of the archive\ndo not trust this file", source_, name_));
       }
-      const bool regular = archive_entry_filetype(entry) == AE_IFREG && archive_entry_hardlink(entry) == nullptr;
-      if (regular) return name_;
-      if (archive_entry_filetype(entry) != AE_IFDIR) skipped.push_back(name_);
+      const auto type = archive_entry_filetype(entry);
+      const bool link = type == AE_IFLNK || archive_entry_hardlink(entry) != nullptr;
+      const bool hidden = is_hidden_name(name_) && options_.hidden == HiddenEntries::kPassedOver;
+      if (type == AE_IFREG && !link && !hidden) return name_;
+      if (options_.pass_over && type != AE_IFDIR)
+        options_.pass_over(hidden ? "hidden files" : link ? "links in archives" : kNoFile, name_);
     }
     return std::nullopt;
   }
@@ -120,9 +121,12 @@ class ArchiveReader::ZipEntries : public Entries {
   }
 
  protected:
-  explicit ZipEntries(const std::string& source) : source_(source), archive_(source) {}
+  ZipEntries(const std::string& source, ArchiveOptions options)
+      : source_(source), options_(std::move(options)), archive_(source) {}
 
+  static constexpr const char* kNoFile = "what is no file";
   std::string source_;
+  ArchiveOptions options_;
   LibArchive archive_;
   std::string name_;
 };
@@ -130,8 +134,9 @@ class ArchiveReader::ZipEntries : public Entries {
 /// A tar archive inside a stream.
 class ArchiveReader::TarEntries : public ZipEntries {
  public:
-  TarEntries(const std::string& source, std::unique_ptr<ByteStream> stream, const FileStream* file)
-      : ZipEntries(source), stream_(std::move(stream)), file_(file) {
+  TarEntries(const std::string& source, const ArchiveOptions& options, std::unique_ptr<ByteStream> stream,
+             const FileStream* file)
+      : ZipEntries(source, options), stream_(std::move(stream)), file_(file) {
     archive_read_support_format_tar(archive_.get());
     archive_.open(*stream_);
   }
@@ -156,9 +161,8 @@ std::uint64_t usual_most_unpacked(std::uint64_t packed) {
   return std::clamp(packed, kGigabyte / 1000, kGigabyte) * 1000;
 }
 
-ArchiveReader::ArchiveReader(const fs::path& file, std::int64_t max_unpacked, HiddenEntries hidden,
-                             std::string how_to_get_more)
-    : source_(file.string()), hidden_(hidden), how_to_get_more_(std::move(how_to_get_more)) {
+ArchiveReader::ArchiveReader(const fs::path& file, std::int64_t max_unpacked, ArchiveOptions options)
+    : source_(file.string()), how_to_get_more_(options.how_to_get_more) {
   auto bottom = std::make_unique<FileStream>(file);
   const FileStream* counter = bottom.get();
   if (counter->size() == 0) throw DataError(fmt::format("{} is empty", source_));
@@ -175,7 +179,7 @@ ArchiveReader::ArchiveReader(const fs::path& file, std::int64_t max_unpacked, Hi
   packed_ = packing != Packing::kNone;
   refuse_other_archives(stream->peek(kTarBlockBytes), source_);
   if (packing == Packing::kZip) {
-    entries_ = std::make_unique<ZipEntries>(file);
+    entries_ = std::make_unique<ZipEntries>(file, options);
     return;
   }
   if (packing == Packing::kTar) {
@@ -188,7 +192,7 @@ ArchiveReader::ArchiveReader(const fs::path& file, std::int64_t max_unpacked, Hi
     if (packing == Packing::kNone) refuse_packed(head, source_, "");
   }
   if (packing == Packing::kTar) {
-    entries_ = std::make_unique<TarEntries>(source_, std::move(stream), counter);
+    entries_ = std::make_unique<TarEntries>(source_, options, std::move(stream), counter);
   } else {
     entries_ = std::make_unique<SingleFile>(std::move(stream), counter);
   }
@@ -198,7 +202,6 @@ ArchiveReader::~ArchiveReader() = default;
 
 std::optional<std::string> ArchiveReader::next() {
   std::optional<std::string> name = entries_->next();
-  while (name && hidden_ == HiddenEntries::kSkipped && is_hidden_name(*name)) name = entries_->next();
   entry_ = name.value_or("");
   begun_ = false;
   return name;
@@ -217,8 +220,6 @@ std::size_t ArchiveReader::read(char* buffer, std::size_t bytes) {
 }
 
 std::uint64_t ArchiveReader::consumed() const { return entries_->consumed(); }
-
-const std::vector<std::string>& ArchiveReader::skipped() const { return entries_->skipped; }
 
 bool is_hidden_name(const std::string& relative_path) {
   const std::vector<std::string> parts = components(relative_path);

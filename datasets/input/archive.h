@@ -2,10 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "base/files.h"
 
@@ -15,18 +15,23 @@ namespace xlm {
 /// 1 GB and at most 1 TB.
 std::uint64_t usual_most_unpacked(std::uint64_t packed);
 
-enum class HiddenEntries { kSkipped, kTaken };
+enum class HiddenEntries { kPassedOver, kTaken };
+
+struct ArchiveOptions {
+  HiddenEntries hidden = HiddenEntries::kPassedOver;
+  /// Told of every entry that is not handed out, but of folders: "hidden files" or "links in archives", and its name.
+  std::function<void(const std::string& kind, const std::string& entry)> pass_over{};
+  std::string how_to_get_more = "raise --max-unpacked";  // what the user can do at the bound
+};
 
 /// Reads a plain file, a compressed one (gzip, bzip2, xz, Zstandard), a zip archive, or a tar archive (compressed or
 /// not), entry by entry, with bounded memory. What a file is shows in its first bytes, not in its name; a name that
 /// promises an archive must keep the promise.
 class ArchiveReader {
  public:
-  /// `max_unpacked` bounds the bytes that an archive may unpack to; 0: usual_most_unpacked. `how_to_get_more` is what
-  /// the user can do then. Throws DataError for a missing, empty, truncated or corrupt file.
-  explicit ArchiveReader(const fs::path& file, std::int64_t max_unpacked = 0,
-                         HiddenEntries hidden = HiddenEntries::kSkipped,
-                         std::string how_to_get_more = "raise --max-unpacked");
+  /// `max_unpacked` bounds the bytes that an archive may unpack to; 0: usual_most_unpacked. Throws DataError for a
+  /// missing, empty, truncated or corrupt file.
+  explicit ArchiveReader(const fs::path& file, std::int64_t max_unpacked = 0, ArchiveOptions options = {});
   ~ArchiveReader();
 
   /// Moves to the next regular file and returns its name ("" where the input is one file, compressed or not); nothing
@@ -44,9 +49,6 @@ class ArchiveReader {
   /// Bytes of the file itself that have been read, for progress.
   std::uint64_t consumed() const;
 
-  /// Links, devices and the like that were skipped so far, by their names.
-  const std::vector<std::string>& skipped() const;
-
  private:
   class Entries;
   class SingleFile;
@@ -54,7 +56,6 @@ class ArchiveReader {
   class TarEntries;
 
   std::string source_;
-  HiddenEntries hidden_;
   std::string how_to_get_more_;
   std::unique_ptr<Entries> entries_;
   bool packed_ = false;

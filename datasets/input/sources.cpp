@@ -2,12 +2,16 @@
 #include "datasets/input/sources.h"
 
 #include <fnmatch.h>
+#include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
+#include <cctype>
 #include <cerrno>
 #include <memory>
 #include <numeric>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -20,29 +24,88 @@
 namespace xlm {
 namespace {
 
-void add_folder(const fs::path& folder, const std::string& glob, std::vector<SourceFile>& sources) {
-  std::vector<SourceFile> found;
-  std::error_code error;
-  for (fs::recursive_directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-    const std::string name = it->path().lexically_relative(folder).generic_string();
-    if (is_hidden_name(name)) {
-      it.disable_recursion_pending();
-      continue;
+/// What leads to a folder and back to one that holds it.
+constexpr const char* kCircle = "links to a folder that holds them";
+
+/// The files of one folder, at any depth. Links are followed; the folders on the way are known by device and inode, so
+/// that a link back to one of them is seen.
+class FolderWalk {
+ public:
+  FolderWalk(const fs::path& root, const std::string& glob, const PrepareObserver& observer)
+      : root_(root), glob_(glob), observer_(&observer) {}
+
+  std::vector<SourceFile> files() {
+    struct stat status {};
+    if (::stat(root_.c_str(), &status) != 0) throw_file_error("read the folder", root_, errno);
+    enter(root_, status);
+    if (found_.empty()) throw nothing_found();
+    std::sort(found_.begin(), found_.end(), [](const SourceFile& a, const SourceFile& b) { return a.name < b.name; });
+    return std::move(found_);
+  }
+
+ private:
+  void enter(const fs::path& folder, const struct stat& status) {
+    const std::pair identity(status.st_dev, status.st_ino);
+    if (std::find(above_.begin(), above_.end(), identity) != above_.end()) {
+      pass_over(kCircle, name_of(folder));
+      return;
     }
-    std::error_code not_there;
-    if (!it->is_regular_file(not_there) || (!glob.empty() && !matches_glob(glob, name))) continue;
-    const std::uintmax_t size = it->file_size(not_there);
-    if (not_there) throw_file_error("read", it->path(), not_there.value());
-    found.push_back({it->path(), name, false, size});
+    above_.push_back(identity);
+    std::error_code error;
+    std::vector<fs::path> entries;
+    for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+      entries.push_back(it->path());
+    }
+    if (error) throw_file_error("read the folder", folder, error.value());
+    std::sort(entries.begin(), entries.end());
+    for (const fs::path& entry : entries) take(entry);
+    above_.pop_back();
   }
-  if (error) throw_file_error("read the folder", folder, error.value());
-  if (found.empty()) {
-    throw DataError(
-        fmt::format("there is no file{} in {}", glob.empty() ? "" : fmt::format(" like '{}'", glob), folder.string()));
+
+  void take(const fs::path& path) {
+    const std::string name = name_of(path);
+    const bool chosen = glob_.empty() || matches_glob(glob_, name);
+    if (is_hidden_name(name)) return pass_over("hidden files", name);
+    struct stat status {};
+    if (::stat(path.c_str(), &status) != 0) {
+      if (chosen) throw cannot_follow(path, errno);
+      return pass_over("links that lead nowhere", name);
+    }
+    if (S_ISDIR(status.st_mode)) return enter(path, status);
+    if (!chosen) return pass_over(fmt::format("files not like '{}'", glob_), name);
+    if (!S_ISREG(status.st_mode)) return pass_over("what is no file", name);
+    if (is_metadata_name(name)) return pass_over("metadata", name);
+    found_.push_back({path, name, false, static_cast<std::uint64_t>(status.st_size), root_, {}});
   }
-  std::sort(found.begin(), found.end(), [](const SourceFile& a, const SourceFile& b) { return a.name < b.name; });
-  std::move(found.begin(), found.end(), std::back_inserter(sources));
-}
+
+  void pass_over(const std::string& kind, const std::string& name) {
+    observer_->pass_over(kind, name);
+    passed_over_.add(kind, name);
+  }
+
+  std::string name_of(const fs::path& path) const { return path.lexically_relative(root_).generic_string(); }
+
+  static DataError cannot_follow(const fs::path& path, int error_number) {
+    std::error_code no_link;
+    const fs::path target = fs::read_symlink(path, no_link);
+    if (no_link) throw_file_error("read", path, error_number);
+    return DataError(fmt::format("{} is a link to {}, which cannot be followed: {}\nmend the link, or remove it",
+                                 path.string(), target.string(), std::generic_category().message(error_number)));
+  }
+
+  DataError nothing_found() const {
+    const std::string others = passed_over_.text();
+    return DataError(fmt::format("there is no file{} in {}{}", glob_.empty() ? "" : fmt::format(" like '{}'", glob_),
+                                 root_.string(), others.empty() ? "" : fmt::format("\npassed over: {}", others)));
+  }
+
+  fs::path root_;
+  std::string glob_;
+  const PrepareObserver* observer_;
+  PassedOver passed_over_;
+  std::vector<std::pair<dev_t, ino_t>> above_;  // the folders that the one being read lies in
+  std::vector<SourceFile> found_;
+};
 
 /// Names that can stand in meta.json, each once.
 void make_names_unique(std::vector<SourceFile>& sources) {
@@ -124,14 +187,24 @@ struct KeptBytes {
 };
 
 /// The entries of one source; true when there was one.
-bool read_source(const SourceFile& source, const ReadSettings& settings,
+bool read_source(const SourceFile& source, const ReadSettings& settings, const PrepareObserver& observer,
                  const std::function<void(std::uint64_t consumed)>& at, KeptBytes& kept,
                  const std::function<void(const TextFile&)>& each) {
-  ArchiveReader reader(source.path, settings.max_unpacked);
+  const auto pass_over = [&](const std::string& kind, const std::string& entry) {
+    observer.pass_over(kind, fmt::format("{}: {}", source.name, entry));
+  };
+  ArchiveReader reader(source.path, settings.max_unpacked, {.pass_over = pass_over});
   bool any = false;
   while (const std::optional<std::string> entry = reader.next()) {
     const bool filtered = source.named && !entry->empty() && !settings.glob.empty();
-    if (filtered && !matches_glob(settings.glob, *entry)) continue;
+    if (filtered && !matches_glob(settings.glob, *entry)) {
+      pass_over(fmt::format("files not like '{}'", settings.glob), *entry);
+      continue;
+    }
+    if (is_metadata_name(*entry)) {
+      pass_over("metadata", *entry);
+      continue;
+    }
     const std::string label = source.path.string() + (entry->empty() ? "" : ": " + *entry);
     auto peeked = std::make_unique<PeekedStream>(std::make_unique<EntryStream>(reader, at));
     const Recognised found = recognise(peeked->peek(kHeadBytes), inner_name(source, *entry));
@@ -150,7 +223,7 @@ bool read_source(const SourceFile& source, const ReadSettings& settings,
       zeros += static_cast<std::uint64_t>(std::count(buffer, buffer + count, '\0'));
       return count;
     };
-    each({source, label, !any, form, read, at});
+    each({source, label, *entry, !any, form, read, at});
     if (form == Form::kText && !settings.bytes) check_zeros(zeros, bytes_read, label);
     any = true;
   }
@@ -163,16 +236,32 @@ bool matches_glob(const std::string& glob, const std::string& relative_path) {
   return ::fnmatch(glob.c_str(), relative_path.c_str(), FNM_PERIOD) == 0;
 }
 
-std::vector<SourceFile> find_sources(const std::vector<fs::path>& from, const std::string& glob) {
+bool is_metadata_name(const std::string& relative_path) {
+  constexpr std::array kWithAnyEnding{"readme",   "license",   "licence",    "copying",    "notice",  "citation",
+                                      "metadata", "checksums", "sha256sums", "sha512sums", "md5sums", "sha1sums"};
+  constexpr std::array kWhole{"dataset_info.json", "dataset_infos.json", "dataset_dict.json", "state.json",
+                              "meta.json"};
+  constexpr std::array kEndings{".md5", ".sha1", ".sha256", ".sha512"};
+  std::string name = relative_path.substr(relative_path.rfind('/') + 1);
+  for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  const std::string stem = name.substr(0, name.find('.'));
+  return std::find(kWithAnyEnding.begin(), kWithAnyEnding.end(), stem) != kWithAnyEnding.end() ||
+         std::find(kWhole.begin(), kWhole.end(), name) != kWhole.end() ||
+         std::any_of(kEndings.begin(), kEndings.end(), [&](const char* ending) { return name.ends_with(ending); });
+}
+
+std::vector<SourceFile> find_sources(const std::vector<fs::path>& from, const std::string& glob,
+                                     const PrepareObserver& observer) {
   std::vector<SourceFile> sources;
   for (const fs::path& path : from) {
     std::error_code error;
     const fs::file_status status = fs::status(path, error);
     if (!fs::exists(status)) throw_file_error("read", path, error ? error.value() : ENOENT);
     if (fs::is_directory(status)) {
-      add_folder(path, glob, sources);
+      std::vector<SourceFile> found = FolderWalk(path, glob, observer).files();
+      std::move(found.begin(), found.end(), std::back_inserter(sources));
     } else if (fs::is_regular_file(status)) {
-      sources.push_back({path, path.filename().string(), true, fs::file_size(path)});
+      sources.push_back({path, path.filename().string(), true, fs::file_size(path), {}, {}});
     } else {
       throw DataError(
           fmt::format("{} is neither a file nor a folder, and sources are read twice: to hash them, and to take their "
@@ -207,24 +296,21 @@ void read_sources(const std::vector<SourceFile>& sources, const ReadSettings& se
                   const std::function<void(const TextFile&)>& each) {
   const std::uint64_t total = total_size(sources);
   std::uint64_t before = 0;
-  std::int64_t empty_files = 0;
   KeptBytes kept;
   for (const SourceFile& source : sources) {
     if (source.size == 0 && !source.named) {
-      ++empty_files;
+      observer.pass_over("empty files", source.name);
       continue;
     }
     const auto at = [&](std::uint64_t consumed) {
       observer.at("reading", before + std::min(consumed, source.size), total);
     };
-    if (!read_source(source, settings, at, kept, each)) {
+    if (!read_source(source, settings, observer, at, kept, each)) {
       const std::string pattern = settings.glob.empty() ? "" : fmt::format(" like '{}'", settings.glob);
       throw DataError(fmt::format("there is no file{} in {}", pattern, source.path.string()));
     }
     before += source.size;
   }
-  if (empty_files > 0)
-    observer.say(fmt::format("{} empty file{} passed over", empty_files, empty_files == 1 ? "" : "s"));
   if (kept.files > 0) {
     observer.say(
         fmt::format("{}{}; bytes are kept as they are", kept.first,

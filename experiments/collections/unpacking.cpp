@@ -55,7 +55,12 @@ void check(const fs::path& archive, const std::string& sums, const std::map<std:
 }  // namespace
 
 Unpacked unpack(const fs::path& archive, const fs::path& folder, const std::function<bool()>& should_stop) {
-  ArchiveReader reader(archive, 0, HiddenEntries::kTaken, "unpack it with tar, and merge the folder");
+  Unpacked unpacked;
+  ArchiveReader reader(archive, 0,
+                       {.hidden = HiddenEntries::kTaken,
+                        .pass_over = [&](const std::string& /*kind*/,
+                                         const std::string& name) { unpacked.skipped.emplace_back(plain_name(name)); },
+                        .how_to_get_more = "unpack it with tar, and merge the folder"});
   std::map<std::string, std::string> hashes;
   std::string sums;
   while (const std::optional<std::string> entry = reader.next()) {
@@ -70,8 +75,6 @@ Unpacked unpack(const fs::path& archive, const fs::path& folder, const std::func
     if (name == kSumsName) sums = read_file(folder / name);
   }
   check(archive, sums, hashes);
-  Unpacked unpacked;
-  for (const std::string& name : reader.skipped()) unpacked.skipped.emplace_back(plain_name(name));
   return unpacked;
 }
 

@@ -51,6 +51,12 @@ class Preparing : public ::testing::Test {
     EXPECT_FALSE(fs::exists(path(".out.preparing")));
     EXPECT_FALSE(fs::exists(path(".out.lock")));
   }
+  /// The same for a request that has a folder of its own to make.
+  template <class Failure>
+  static void expect_error_in(const PrepareRequest& request, const std::string& complaint) {
+    EXPECT_THAT([&] { prepare(request, {}); }, ::testing::ThrowsMessage<Failure>(::testing::HasSubstr(complaint)));
+    EXPECT_FALSE(fs::exists(request.out));
+  }
 
   TemporaryFolder folder_;
 };

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
-#include "datasets/dataset_folder.h"
 #include "tests/datasets/corpora/shards.h"
 #include "tests/datasets/preparing.h"
 
@@ -22,8 +21,8 @@ class OwnSplits : public Preparing {
     return wanted;
   }
   PrepareRequest import(const fs::path& folder) const {
-    PrepareRequest wanted = request("text", {});
-    find_shards(folder, wanted);
+    PrepareRequest wanted = request("text", {folder});
+    wanted.shards = true;
     return wanted;
   }
 };
@@ -126,22 +125,147 @@ TEST_F(OwnSplits, OfADatasetWithoutAnyAreShares) {
 }
 
 TEST_F(OwnSplits, OfADatasetFolderLoseNoShardThatNamesNone) {
-  file("imdb/train-00000-of-00001.parquet", "");
-  file("imdb/unsupervised-00000-of-00002.parquet", "");
-  file("imdb/unsupervised-00001-of-00002.parquet", "");
-  EXPECT_EQ(import(path("imdb")).from.size(), 3U) << "one text, which --split divides";
+  write_shard("parquet", path("imdb/train-00000-of-00001.parquet"), {"train"});
+  write_shard("parquet", path("imdb/unsupervised-00000-of-00002.parquet"), {"more"});
+  write_shard("parquet", path("imdb/unsupervised-00001-of-00002.parquet"), {"most"});
+  expect_error<DataError>(import(path("imdb")), "unsupervised-00000-of-00002.parquet (and 1 more) names no split");
   file("imdb/test-00000-of-00001.parquet", "");
-  EXPECT_THAT([&] { import(path("imdb")); },
-              ThrowsMessage<DataError>(HasSubstr("unsupervised-00000-of-00002.parquet (and 1 more) of ")));
+  expect_error<DataError>(import(path("imdb")), "--split 90%,5%,5%");
+  fs::remove(path("imdb/test-00000-of-00001.parquet"));
+  PrepareRequest whole = import(path("imdb"));
+  whole.split = "100%,0%,0%";
+  EXPECT_EQ(text(make(whole), "train"), "trainmoremost");
 }
+
+TEST_F(OwnSplits, OfADatasetFolderHaveAnyOfTheirNames) {
+  write_shard("parquet", path("hub/data/00000-of-00001-Training.parquet"), {"a"});
+  write_shard("parquet", path("hub/data/my-VAL-00000-of-00001.parquet"), {"b"});
+  write_shard("parquet", path("hub/data/eval-00000-of-00001-0a1b2c.parquet"), {"c"});
+  const PreparedData data = make(import(path("hub")));
+  EXPECT_EQ(text(data, "train") + text(data, "valid") + text(data, "test"), "abc");
+  EXPECT_TRUE(data.meta["sources"].contains("valid/my-VAL-00000-of-00001.parquet")) << data.meta["sources"];
+  write_shard("parquet", path("hub/data/dev-00000-of-00001.parquet"), {"d"});
+  PrepareRequest two = import(path("hub"));
+  two.out = path("two");
+  expect_error_in<DataError>(two, "files of two names would be valid: dev, val");
+}
+
+TEST_F(OwnSplits, OfAFolderOfTextAreAsItSays) {
+  for (const char* part : {"Train", "validation", "test"}) {
+    file(std::string("d/") + part + "/a training of tests.txt", part);
+    file(std::string("d/") + part + "/b.txt", ".");
+  }
+  file("d/README.md", "about them");
+  std::vector<std::string> notes;
+  prepare(request("text", {path("d")}), {.note = [&](const std::string& note) { notes.push_back(note); }});
+  const PreparedData data = open_prepared(path("out"), true);
+  EXPECT_EQ(text(data, "train"), "Train.");
+  EXPECT_EQ(text(data, "valid"), "validation.");
+  EXPECT_EQ(text(data, "test"), "test.");
+  EXPECT_EQ(data.meta["split"], "given");
+  EXPECT_THAT(notes, testing::Contains(HasSubstr("2 of train, 2 of valid, 2 of test")));
+  EXPECT_EQ(notes.back(), "passed over: metadata: 1 (README.md)");
+  PrepareRequest whole = request("text", {path("d")});
+  whole.split = "100%,0%,0%";
+  whole.out = path("whole");
+  EXPECT_EQ(text(make(whole), "train"), "Train.test.validation.");
+  PrepareRequest roots = request("text", {path("d/validation"), path("d/Train")});
+  roots.out = path("roots");
+  EXPECT_EQ(text(make(roots), "train"), "Train.");
+}
+
+TEST_F(OwnSplits, OfFilesOfTextAreAsTheyAreCalled) {
+  const fs::path train = file("ptb.train.txt", "a");
+  const fs::path valid = file("ptb.valid.txt", "b");
+  const PreparedData data = make(request("text", {valid, train}));
+  EXPECT_EQ(text(data, "train"), "a");
+  EXPECT_EQ(text(data, "valid"), "b");
+  file("d/train.txt", "a");
+  file("d/val.txt", "b");
+  file("d/heldout.txt", "c");
+  PrepareRequest mixed = request("text", {path("d")});
+  mixed.out = path("mixed");
+  expect_error_in<DataError>(mixed, "heldout.txt names no split, or two, as others name one\nname the files of each");
+  file("d/test/train-00000-of-00001.txt", "of one by its name, and of the other by its folder");
+  fs::remove(path("d/heldout.txt"));
+  expect_error_in<DataError>(mixed, "test/train-00000-of-00001.txt names no split, or two");
+}
+
+TEST_F(OwnSplits, OfOneNameAloneAreNoSplits) {
+  file("d/test.txt", "0123456789");
+  file("d/more.txt", "0123456789");
+  std::vector<std::string> notes;
+  prepare(request("text", {path("d")}), {.note = [&](const std::string& note) { notes.push_back(note); }});
+  EXPECT_EQ(open_prepared(path("out"), true).split("train").tokens.size(), 18);
+  EXPECT_THAT(notes, testing::Contains(HasSubstr("the names of some files say a split")));
+}
+
+TEST_F(OwnSplits, OfAnArchiveAreNotJoined) {
+  make_archive(path("x.zip"), "zip", "", {{"d/train/1.txt", "a"}, {"d/valid/1.txt", "b"}});
+  expect_error<DataError>(request("text", {path("x.zip")}), "x.zip: d/valid/1.txt are of two splits");
+  PrepareRequest whole = request("text", {path("x.zip")});
+  whole.split = "100%,0%,0%";
+  EXPECT_EQ(text(make(whole), "train"), "ab");
+}
+
+TEST_F(OwnSplits, LineEndsOfAnySystemAreLineEnds) {
+  const std::string block((std::size_t{1} << 20) - 1, 'x');  // the first block ends behind the carriage return
+  file("windows", block + "\r\ntwo\r\n\r\nthree\r\n");
+  file("mac", block + "\rtwo\r\rthree\r");
+  file("unix", block + "\ntwo\n\nthree\n");
+  for (const char* name : {"windows", "mac", "unix"}) {
+    PrepareRequest wanted = request("text", {path(name)});
+    wanted.split = "100%,0%,0%";
+    wanted.out = path(std::string("out-") + name);
+    EXPECT_EQ(text(make(wanted), "train"), read_file(path("unix"))) << name;
+    wanted.unit = "byte";
+    wanted.out = path(std::string("bytes-") + name);
+    EXPECT_EQ(text(make(wanted), "train"), read_file(path(name))) << name;
+  }
+  PrepareRequest rows = request("text", {write_shard("parquet", path("rows.parquet"), {"a\r\nb\r", "\nc"})});
+  rows.split = "100%,0%,0%";
+  EXPECT_EQ(text(make(rows), "train"), "a\nb\n\nc");
+}
+
+class TextColumns : public OwnSplits, public ::testing::WithParamInterface<const char*> {};
+
+TEST_P(TextColumns, AreReadHoweverTheyAreStored) {
+  const std::vector<std::string> rows{"first", "", "sécond, which is longer than what a view holds itself ", "first"};
+  for (const char* type : {"large", "view", "dictionary", "large-dictionary"}) {
+    if (GetParam() == std::string("parquet") && type == std::string("view")) continue;  // plain strings there
+    const std::string kind = std::string(GetParam()) + ":" + type;
+    PrepareRequest wanted = request("text", {write_shard(kind, path(kind), rows)});
+    wanted.out = path("out-" + kind);
+    wanted.split = "100%,0%,0%";
+    std::string notes;
+    prepare(wanted, {.note = [&](const std::string& note) { notes += note; }});
+    const PreparedData data = open_prepared(wanted.out, true);
+    EXPECT_EQ(text(data, "train"), rows[0] + rows[2] + rows[3]) << kind;
+    EXPECT_EQ(data.split("train").documents.size(), 3U) << kind;
+    EXPECT_THAT(notes, HasSubstr("rows without text: 1 (")) << kind;
+    wanted.max_unpacked = 60;
+    wanted.out = path("bounded-" + kind);
+    expect_error_in<DataError>(wanted, "raise --max-unpacked");
+  }
+}
+
+TEST_P(TextColumns, OfListsAndStructsAreSaidToBeNoText) {
+  const std::string kind = GetParam();
+  expect_error<DataError>(request("text", {write_shard(kind + ":list", path("l"), {"a", "b"})}),
+                          "each row of the column 'text' is a list (list<");
+  expect_error<DataError>(request("text", {write_shard(kind + ":struct", path("s"), {"a", "b"})}),
+                          "the column 'text' holds struct<part: string>, not text");
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, TextColumns, ::testing::Values("parquet", "arrow-file", "arrow-stream"));
 
 TEST_F(OwnSplits, OfSeveralDatasetsAreNotMixed) {
   file("hub/one/train-0.parquet", "");
   file("hub/two/train-0.parquet", "");
-  EXPECT_THAT([&] { import(path("hub")); }, ThrowsMessage<DataError>(HasSubstr("several data sets: one, two")));
+  expect_error<DataError>(import(path("hub")), "several data sets: one, two");
   file("empty/a.txt", "text");
-  EXPECT_THAT([&] { import(path("empty")); }, ThrowsMessage<DataError>(HasSubstr("holds no shards")));
-  EXPECT_THAT([&] { import(path("nowhere")); }, ThrowsMessage<DataError>(HasSubstr("is no folder")));
+  expect_error<DataError>(import(path("empty")), "holds no shards");
+  expect_error<DataError>(import(path("nowhere")), "is no folder");
 }
 
 }  // namespace

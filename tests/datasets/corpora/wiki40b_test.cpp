@@ -93,6 +93,51 @@ TEST_F(LanguageCorpora, Wiki40bRefusesOtherFiles) {
   expect_error<DataError>(small, "raise --max-unpacked");
 }
 
+/// The text with line ends of another system.
+std::string with_line_ends(std::string text, const std::string& line_end) {
+  for (std::size_t at = 0; (at = text.find('\n', at)) != std::string::npos; at += line_end.size()) {
+    text.replace(at, 1, line_end);
+  }
+  return text;
+}
+
+TEST_F(LanguageCorpora, LineEndsOfAnySystemAreLineEnds) {
+  std::string joined;
+  for (const std::string& article : kArticles) joined += (joined.empty() ? "" : "\n") + article;
+  std::string pages;
+  for (int i = 0; i < 40; ++i) pages += fmt::format("Sivu {}.\nToinen rivi\n\n", i % 10);
+  for (const char* line_end : {"\n", "\r\n", "\r"}) {
+    file("raw/train.txt", with_line_ends(joined, line_end));
+    PrepareRequest wiki = request("wiki40b", {path("raw")});
+    wiki.force = true;
+    const PreparedData data = make(wiki);
+    EXPECT_EQ(text(data, "train"), kClean);
+    EXPECT_THAT(data.split("train").documents, ElementsAre(0, 13, 20));
+    PrepareRequest cc = request("cc-100", {file("fi.txt", with_line_ends(pages, line_end))});
+    cc.limit = "441,210,189";
+    cc.force = true;
+    EXPECT_EQ(make(cc).split("train").documents.size(), 21U);
+  }
+  write_shard("parquet", path("rows/train-0.parquet"),
+              {with_line_ends(kArticles[0], "\r\n"), kArticles[1], kArticles[2]});
+  PrepareRequest rows = request("wiki40b", {path("rows")});
+  rows.force = true;
+  EXPECT_EQ(text(make(rows), "train"), kClean);
+}
+
+TEST_F(LanguageCorpora, Wiki40bKnowsTheNamesOfSplitsAndSaysWhatIsOfOtherLanguages) {
+  file("raw/training/fi_1", kArticles[0]);
+  file("raw/Development/fi_1", kArticles[1]);
+  file("raw/fi_00000-of-00001-eval", kArticles[2]);
+  file("raw/training/he_1", kArticles[2]);
+  std::string notes;
+  prepare(request("wiki40b", {path("raw")}), {.note = [&](const std::string& note) { notes += note; }});
+  const PreparedData data = open_prepared(path("out"), true);
+  EXPECT_EQ(text(data, "valid"), "isä\nei");
+  EXPECT_EQ(text(data, "test"), "koira");
+  EXPECT_THAT(notes, HasSubstr("passed over: files of other languages: 1 (training/he_1)"));
+}
+
 TEST_F(LanguageCorpora, OptionsMustFit) {
   const fs::path source = file("train.txt", kArticles[0]);
   PrepareRequest wrong = request("wiki40b", {source});

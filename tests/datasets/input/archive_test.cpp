@@ -292,7 +292,7 @@ TEST_F(Archives, WhoHasNoOptionForMoreSaysWhatElseToDo) {
   };
   EXPECT_THAT([&] { read(ArchiveReader(path("x.gz"), 1000)); },
               ThrowsMessage<DataError>(HasSubstr("if you trust the file, raise --max-unpacked")));
-  EXPECT_THAT([&] { read(ArchiveReader(path("x.gz"), 1000, HiddenEntries::kSkipped, "unpack it with tar")); },
+  EXPECT_THAT([&] { read(ArchiveReader(path("x.gz"), 1000, {.how_to_get_more = "unpack it with tar"})); },
               ThrowsMessage<DataError>(HasSubstr("if you trust the file, unpack it with tar")));
 }
 

@@ -29,6 +29,14 @@ class Sources : public ::testing::Test {
     for (const SourceFile& source : find_sources(from, glob)) names.push_back(source.name);
     return names;
   }
+  /// What is passed over while the files are found and read.
+  static std::string passed_over(const std::vector<fs::path>& from, const std::string& glob = "") {
+    PassedOver all;
+    const PrepareObserver observer{.passed_over = [&](const std::string& kind, const std::string& name,
+                                                      std::int64_t count) { all.add(kind, name, count); }};
+    read_sources(find_sources(from, glob, observer), {glob, 0}, observer, [](const TextFile&) {});
+    return all.text();
+  }
   /// Labels of all text files, without the folder.
   std::vector<std::string> labels(const std::vector<fs::path>& from, const std::string& glob = "") const {
     std::vector<std::string> labels;
@@ -51,13 +59,68 @@ TEST_F(Sources, NamedFilesKeepTheirOrderAndGetDifferentNames) {
   EXPECT_THAT(names({file("2/x"), file("1/x"), file("0/y"), file("3/x")}), ElementsAre("x", "x (2)", "y", "x (3)"));
 }
 
-TEST_F(Sources, HiddenFilesAndOddOnesInFoldersArePassedOver) {
-  for (const char* name : {"d/.git/config", "d/.hidden", "d/__MACOSX/a", "d/a"}) file(name);
+TEST_F(Sources, HiddenFilesAndOddOnesInFoldersArePassedOverAndCounted) {
+  for (const char* name : {"d/.git/config", "d/.hidden", "d/__MACOSX/a", "d/a", "d/b.md"}) file(name);
   ASSERT_EQ(::mkfifo((folder_.path() / "d/pipe").c_str(), 0600), 0);
-  fs::create_symlink("nowhere", folder_.path() / "d/broken");
-  fs::create_symlink(folder_.path(), folder_.path() / "d/loop");
+  fs::create_symlink("nowhere", folder_.path() / "d/.#lock");
+  EXPECT_THAT(names({folder_.path() / "d"}), ElementsAre("a", "b.md"));
+  EXPECT_THAT(passed_over({folder_.path() / "d"}, "[!b]*"),
+              testing::AllOf(HasSubstr("hidden files: 4 ("), HasSubstr("what is no file: 1 (pipe)"),
+                             HasSubstr("files not like '[!b]*': 1 (b.md)")));
+}
+
+TEST_F(Sources, MetadataInFoldersIsNoText) {
+  for (const char* name : {"README.md", "sub/License", "dataset_infos.json", "state.json", "meta.json", "SHA256SUMS",
+                           "citation.cff", "metadata.csv", "a.parquet.sha256", "COPYING.txt"}) {
+    file(std::string("d/") + name);
+  }
+  EXPECT_THAT([&] { names({folder_.path() / "d"}); },
+              ThrowsMessage<DataError>(HasSubstr("there is no file in " + (folder_.path() / "d").string() +
+                                                 "\npassed over: metadata: 10 (")));
+  for (const char* name : {"readme first.txt", "notes.json", "states.json", "a.md"}) file(std::string("d/") + name);
+  EXPECT_THAT(names({folder_.path() / "d"}), ElementsAre("a.md", "notes.json", "readme first.txt", "states.json"));
+  EXPECT_THAT(names({folder_.path() / "d/README.md"}), ElementsAre("README.md")) << "what is named is read";
+}
+
+TEST_F(Sources, LinksToFilesAndFoldersAreFollowed) {
+  for (const char* name : {"d/a", "disk/more/b", "disk/c"}) file(name);
   fs::create_symlink("a", folder_.path() / "d/link");
-  EXPECT_THAT(names({folder_.path() / "d"}), ElementsAre("a", "link"));
+  fs::create_symlink("../disk/more", folder_.path() / "d/more");
+  fs::create_symlink(folder_.path() / "disk", folder_.path() / "d/all");
+  fs::create_symlink("d", folder_.path() / "to-d");
+  const std::vector<std::string> all{"a", "all/c", "all/more/b", "link", "more/b"};
+  EXPECT_EQ(names({folder_.path() / "d"}), all);
+  EXPECT_EQ(names({folder_.path() / "to-d"}), all);
+  EXPECT_THAT(passed_over({folder_.path() / "d"}), "");
+}
+
+TEST_F(Sources, CirclesOfLinksAreSeen) {
+  file("d/e/a");
+  fs::create_symlink(".", folder_.path() / "d/self");
+  fs::create_symlink("../..", folder_.path() / "d/e/up");
+  EXPECT_THAT(names({folder_.path() / "d"}), ElementsAre("e/a"));
+  EXPECT_EQ(passed_over({folder_.path() / "d"}), "links to a folder that holds them: 2 (e/up/d, self)");
+}
+
+TEST_F(Sources, LinksThatLeadNowhereAreErrors) {
+  file("d/a");
+  fs::create_symlink("gone.txt", folder_.path() / "d/b.txt");
+  EXPECT_THAT([&] { names({folder_.path() / "d"}); },
+              ThrowsMessage<DataError>(HasSubstr("d/b.txt is a link to gone.txt, which cannot be followed")));
+  EXPECT_THAT(names({folder_.path() / "d"}, "a"), ElementsAre("a")) << "it is not asked for";
+  EXPECT_EQ(passed_over({folder_.path() / "d"}, "a"), "links that lead nowhere: 1 (b.txt)");
+  fs::remove(folder_.path() / "d/b.txt");
+  fs::create_symlink("two", folder_.path() / "d/one");
+  fs::create_symlink("one", folder_.path() / "d/two");
+  EXPECT_THAT([&] { names({folder_.path() / "d"}); }, ThrowsMessage<DataError>(HasSubstr("which cannot be followed")));
+}
+
+TEST_F(Sources, WhatIsPassedOverInArchivesIsCounted) {
+  make_archive(file("x.tar"), "ustar", "",
+               {{"a.txt", "1"}, {"b.txt", "", AE_IFLNK, "a.txt"}, {".c", "2"}, {"README", "3"}, {"e", "", AE_IFDIR}});
+  EXPECT_THAT(labels({folder_.path() / "x.tar"}), ElementsAre("x.tar: a.txt"));
+  EXPECT_EQ(passed_over({folder_.path() / "x.tar"}),
+            "links in archives: 1 (x.tar: b.txt); hidden files: 1 (x.tar: .c); metadata: 1 (x.tar: README)");
 }
 
 TEST_F(Sources, GlobChoosesInFoldersAtAnyDepthButNotAmongNamedFiles) {
@@ -91,10 +154,8 @@ TEST_F(Sources, WhatIsMissingOrNoFileIsAnErrorThatNamesIt) {
 TEST_F(Sources, AnEmptyFileIsPassedOverInAFolderAndAnErrorWhenNamed) {
   file("d/a", "");
   file("d/b", "text");
-  std::string note;
-  read_sources(find_sources({folder_.path() / "d"}, ""), {}, {.note = [&](const std::string& text) { note = text; }},
-               [](const TextFile& text) { EXPECT_EQ(text.source.name, "b"); });
-  EXPECT_EQ(note, "1 empty file passed over");
+  EXPECT_THAT(labels({folder_.path() / "d"}), ElementsAre("d/b"));
+  EXPECT_EQ(passed_over({folder_.path() / "d"}), "empty files: 1 (a)");
   EXPECT_THAT([&] { labels({folder_.path() / "d/a"}); }, ThrowsMessage<DataError>(HasSubstr("is empty")));
 }
 

@@ -1,0 +1,152 @@
+// Names of splits.
+#include "datasets/corpora/split_names.h"
+
+#include <algorithm>
+#include <cctype>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "datasets/prepared/split_plan.h"
+
+namespace xlm {
+namespace {
+
+constexpr auto kWords = std::to_array<std::pair<std::string_view, std::size_t>>({
+    {"train", 0},
+    {"training", 0},
+    {"validation", 1},
+    {"valid", 1},
+    {"val", 1},
+    {"dev", 1},
+    {"development", 1},
+    {"test", 2},
+    {"testing", 2},
+    {"eval", 2},
+    {"evaluation", 2},
+});
+
+/// The words of a name: "wiki40b-train.tfrecord-00000-of-00032" → wiki, b, train, tfrecord, of. Bytes of letters
+/// outside of ASCII are of words, too.
+std::vector<std::string> words_of(std::string_view name) {
+  std::vector<std::string> words;
+  bool in_word = false;
+  for (const char c : name) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool letter = byte >= 0x80 || std::isalpha(byte) != 0;
+    if (letter && !in_word) words.emplace_back();
+    if (letter) words.back() += static_cast<char>(std::tolower(byte));
+    in_word = letter;
+  }
+  return words;
+}
+
+/// The one split that the words name; nothing for none and for two.
+std::optional<NamedSplit> one_split(const std::vector<std::string>& words) {
+  std::optional<NamedSplit> found;
+  for (const std::string& word : words) {
+    const std::optional<std::size_t> split = split_of_word(word);
+    if (!split) continue;
+    if (found && found->split != *split) return std::nullopt;
+    if (!found) found = NamedSplit{*split, word};
+  }
+  return found;
+}
+
+/// "00000-of-00005" in a name.
+bool is_of_shard(std::string_view name) {
+  const auto digit = [&](std::size_t place) {
+    return place < name.size() && std::isdigit(static_cast<unsigned char>(name[place])) != 0;
+  };
+  constexpr std::string_view kOf = "-of-";
+  for (std::size_t at = name.find(kOf); at != std::string_view::npos; at = name.find(kOf, at + 1)) {
+    if (at > 0 && digit(at - 1) && digit(at + kOf.size())) return true;
+  }
+  return false;
+}
+
+std::optional<NamedSplit> nearest_folder(const SourceFile& source, bool several_roots) {
+  if (source.named) return split_of_folder(fs::absolute(source.path).parent_path().filename().string());
+  for (fs::path folder = fs::path(source.name).parent_path(); folder.has_filename(); folder = folder.parent_path()) {
+    if (auto found = split_of_folder(folder.filename().string())) return found;
+  }
+  if (!several_roots) return std::nullopt;
+  const fs::path root = (fs::absolute(source.root) / "x").lexically_normal().parent_path();
+  return split_of_folder(root.filename().string());
+}
+
+}  // namespace
+
+std::optional<std::size_t> split_of_word(std::string_view word) {
+  std::string lower(word);
+  for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  const auto* const found =
+      std::find_if(kWords.begin(), kWords.end(), [&](const auto& known) { return known.first == lower; });
+  if (found == kWords.end()) return std::nullopt;
+  return found->second;
+}
+
+std::optional<NamedSplit> split_of_folder(std::string_view name) {
+  std::vector<std::string> words = words_of(name);
+  std::erase_if(words, [](const std::string& word) {
+    return word == "of" || word == "set" || word == "data" || word == "split";
+  });
+  return words.size() == 1 ? one_split(words) : std::nullopt;
+}
+
+std::optional<NamedSplit> named_split(const SourceFile& source, bool several_roots) {
+  const std::string name = source.path.filename().string();
+  const std::vector<std::string> words = words_of(name);
+  const std::optional<NamedSplit> file = one_split(words);
+  const std::optional<NamedSplit> folder = nearest_folder(source, several_roots);
+  const bool exact = file && (is_of_shard(name) || split_of_folder(name.substr(0, name.find('.'))));
+  if (file && folder && file->split != folder->split) {
+    if (source.named) return file;
+    if (exact) return std::nullopt;
+  }
+  return folder ? folder : file;
+}
+
+int SplitNames::named() const {
+  return static_cast<int>(std::count_if(words.begin(), words.end(), [](const auto& names) { return !names.empty(); }));
+}
+
+SplitNames split_names(const std::vector<SourceFile>& sources) {
+  std::set<fs::path> roots;
+  for (const SourceFile& source : sources) roots.insert(source.named ? source.path : source.root);
+  SplitNames names;
+  for (const SourceFile& source : sources) {
+    names.of.push_back(named_split(source, roots.size() > 1));
+    if (!names.of.back()) {
+      names.unnamed.push_back(source.name);
+      continue;
+    }
+    std::vector<std::string>& words = names.words.at(names.of.back()->split);
+    const std::string& word = names.of.back()->word;
+    if (std::find(words.begin(), words.end(), word) == words.end()) words.push_back(word);
+  }
+  return names;
+}
+
+std::vector<SourceFile> split_by_names(std::vector<SourceFile> sources, const SplitNames& names,
+                                       const std::string& way_out) {
+  if (!names.unnamed.empty()) {
+    const std::size_t more = names.unnamed.size() - 1;
+    throw DataError(fmt::format("{}{} names no split, or two, as others name one\n{}", names.unnamed.front(),
+                                more == 0 ? "" : fmt::format(" (and {} more)", more), way_out));
+  }
+  for (std::size_t split = 0; split < names.words.size(); ++split) {
+    if (names.words.at(split).size() < 2) continue;
+    throw DataError(fmt::format("files of two names would be {}: {}\n{}", kSplitNames.at(split),
+                                join(names.words.at(split), ", "), way_out));
+  }
+  for (std::size_t i = 0; i < sources.size(); ++i) sources[i].split = names.of[i]->split;
+  std::stable_sort(sources.begin(), sources.end(),
+                   [](const SourceFile& a, const SourceFile& b) { return a.split < b.split; });
+  return sources;
+}
+
+}  // namespace xlm
