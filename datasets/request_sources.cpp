@@ -82,7 +82,7 @@ std::vector<SourceFile> sources_of_import(const PrepareRequest& request, const P
     }
   }
   for (SourceFile& shard : shards) {  // as if each were named
-    shard.name = shard.path.filename().string();
+    shard.name = fs::path(shard.name).filename().string();
     if (shard.split) shard.name = fmt::format("{}/{}", kSplitNames.at(*shard.split), shard.name);
   }
   return shards;
