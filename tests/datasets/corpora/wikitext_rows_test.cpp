@@ -94,7 +94,7 @@ TEST_F(RowsOfWikitext, AreDocumentsWhereThatIsAskedFor) {
   EXPECT_EQ(data.split("test").documents.size(), 6U);
   EXPECT_EQ(data.meta["word_rule"], "whitespace");
   wanted.documents = "files";
-  EXPECT_THAT([&] { prepare(wanted, {}); }, ThrowsMessage<UsageError>(HasSubstr("different: documents_are")));
+  EXPECT_THAT([&] { prepare(wanted, {}); }, ThrowsMessage<UsageError>(HasSubstr("different: rows_are, documents_are")));
 }
 
 TEST_F(RowsOfWikitext, OtherTablesKeepTheirRows) {
