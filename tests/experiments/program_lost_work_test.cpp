@@ -84,7 +84,8 @@ TEST_F(ProgramTest, AMoveBesideASweepCopiesAndTheSweepGoesOn) {
 TEST_F(ProgramTest, RunsInTheLowerLayerOfAnOverlayAreRemovedMovedAndUpdated) {
   const std::string mounted =
       "mount -t tmpfs none disk && mkdir disk/upper disk/work && "
-      "mount -t overlay overlay -o lowerdir=lower,upperdir=disk/upper,workdir=disk/work merged && cd merged && ";
+      "mount -t overlay overlay -o userxattr,lowerdir=lower,upperdir=disk/upper,workdir=disk/work merged && cd merged "
+      "&& ";
   const auto in_overlay = [&](const std::string& commands) {
     return shell(folder_.path(), "unshare --user --map-root-user --mount sh -ec '" + mounted + commands + "'");
   };
