@@ -172,7 +172,7 @@ Preparation check_request(PrepareRequest request) {
                       .forms = corpus.forms,
                       .bytes = settings.unit == Vocabulary::Unit::kByte && settings.cleaning == "none",
                       .as_text = request.as_text};
-  if (!request.column) std::erase(settings.reading.forms, Form::kJsonLines);  // which field is not to be guessed
+  if (!request.column) std::erase(settings.reading.forms, FileForm::kJsonLines);  // which field is not to be guessed
   check_given_splits(corpus, request);
   settings.lists = request.lists;
   settings.books = choose_most(corpus, "--books", request.books, kPaperBooks);

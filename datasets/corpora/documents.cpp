@@ -17,13 +17,13 @@ namespace xlm {
 namespace {
 
 /// The column of text of a table; null for a file that is none.
-std::unique_ptr<ParquetColumn> open_table(const fs::path& file, Form form, const CorpusSettings& settings) {
-  if (form == Form::kParquet) return open_parquet(file, settings.column, settings.reading.max_unpacked);
-  if (form == Form::kArrow) return open_arrow(file, settings.column, settings.reading.max_unpacked);
+std::unique_ptr<ParquetColumn> open_table(const fs::path& file, FileForm form, const CorpusSettings& settings) {
+  if (form == FileForm::kParquet) return open_parquet(file, settings.column, settings.reading.max_unpacked);
+  if (form == FileForm::kArrow) return open_arrow(file, settings.column, settings.reading.max_unpacked);
   return nullptr;
 }
 
-Form form_of(const fs::path& file) {
+FileForm form_of(const fs::path& file) {
   std::string head(kHeadBytes, '\0');
   InputFile input(file);
   head.resize(input.read(head.data(), head.size()));
@@ -104,7 +104,7 @@ void DocumentReader::read(const TextFile& file) {
     throw DataError(fmt::format("{} is no table, and others hold WikiText line by line\nleave it out: name the others",
                                 file.label));
   }
-  if (table == nullptr && file.form != Form::kJsonLines) {
+  if (table == nullptr && file.form != FileForm::kJsonLines) {
     const auto write = [&](std::string_view block) {
       sink_.write(block);
       return true;

@@ -53,7 +53,7 @@ struct Corpus {
   std::string_view language;                // "" where it is not known
   std::vector<std::string_view> cleanings;  // what --clean may say; the first is the default
   std::vector<std::string_view> units;      // what --unit may say; the first is the default
-  std::vector<Form> forms{};                // what is read beside text
+  std::vector<FileForm> forms{};            // what is read beside text
   bool folders = false;                     // --from takes folders of many files, and --glob
   bool own_splits = false;                  // says itself what is training, validation and test: no --split
   bool lists = false;                       // takes --lists

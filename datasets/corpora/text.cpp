@@ -93,7 +93,7 @@ Corpus text_corpus() {
           .language = "",
           .cleanings = {"none", "text8"},
           .units = {"character", "byte", "bpe"},
-          .forms = {Form::kParquet, Form::kArrow, Form::kJsonLines},
+          .forms = {FileForm::kParquet, FileForm::kArrow, FileForm::kJsonLines},
           .folders = true,
           .has_articles = true,
           .tables = true,

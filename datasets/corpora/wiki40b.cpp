@@ -37,9 +37,9 @@ class SplitReader {
 
   void read(const TextFile& file) {
     if (cleaner_->full()) return;
-    if (file.form == Form::kParquet) {
+    if (file.form == FileForm::kParquet) {
       read_parquet(file);
-    } else if (file.form == Form::kTfRecord) {
+    } else if (file.form == FileForm::kTfRecord) {
       read_tf_record(file);
     } else {
       read_text(file);
@@ -168,7 +168,7 @@ Corpus wiki40b_corpus() {
           .language = "",
           .cleanings = {"text8"},
           .units = {"character"},
-          .forms = {Form::kParquet, Form::kTfRecord},
+          .forms = {FileForm::kParquet, FileForm::kTfRecord},
           .folders = true,
           .own_splits = true,
           .needs_language = true,

@@ -173,8 +173,8 @@ ArchiveReader::ArchiveReader(const fs::path& file, std::int64_t max_unpacked, Ar
   if (promised != Packing::kNone && packing == Packing::kNone) {
     const Recognised found = recognise_content(stream->peek(kTarBlockBytes));
     throw DataError(fmt::format("{} is no {} file, as its name says: {}\n{}", source_, packing_name(promised),
-                                found.form == Form::kText ? "it begins otherwise" : "it is " + found.name,
-                                found.form == Form::kOther ? found.advice : "fetch the file again"));
+                                found.form == FileForm::kText ? "it begins otherwise" : "it is " + found.name,
+                                found.form == FileForm::kOther ? found.advice : "fetch the file again"));
   }
   packed_ = packing != Packing::kNone;
   refuse_other_archives(stream->peek(kTarBlockBytes), source_);

@@ -81,23 +81,23 @@ bool is_encrypted_parquet(std::string_view head) {
 constexpr const char* kReadByText = "xlm prepare-data text reads it, and --column names the column of the text";
 
 std::optional<Recognised> by_magic(std::string_view head) {
-  if (head.starts_with(kParquetMagic)) return Recognised{Form::kParquet, "a Parquet table", kReadByText, {}};
+  if (head.starts_with(kParquetMagic)) return Recognised{FileForm::kParquet, "a Parquet table", kReadByText, {}};
   if (head.starts_with(kArrowFileMagic) || head.starts_with(kArrowStreamMagic)) {
-    return Recognised{Form::kArrow, "an Arrow table", kReadByText, {}};
+    return Recognised{FileForm::kArrow, "an Arrow table", kReadByText, {}};
   }
   if (is_tf_record(head)) {
-    return Recognised{Form::kTfRecord,
+    return Recognised{FileForm::kTfRecord,
                       "a file of TFRecords",
                       "xlm prepare-data wiki40b reads those of wiki40b; save others as Parquet or JSON lines",
                       {}};
   }
   for (const auto& [bytes, name, advice] : kMagic) {
-    if (head.starts_with(bytes)) return Recognised{Form::kOther, std::string(name), std::string(advice), {}};
+    if (head.starts_with(bytes)) return Recognised{FileForm::kOther, std::string(name), std::string(advice), {}};
   }
   if (is_encrypted_parquet(head))
-    return Recognised{Form::kOther, "an encrypted Parquet table", std::string(kDecrypt), {}};
+    return Recognised{FileForm::kOther, "an encrypted Parquet table", std::string(kDecrypt), {}};
   if (const auto pointer = pointer_file(head)) {
-    return Recognised{Form::kOther, std::string(pointer->name), std::string(pointer->advice), {}};
+    return Recognised{FileForm::kOther, std::string(pointer->name), std::string(pointer->advice), {}};
   }
   return std::nullopt;
 }
@@ -121,10 +121,12 @@ std::optional<Recognised> by_encoding(std::string_view head) {
   constexpr std::size_t kPerMille = 1000;
   const auto zeros = static_cast<std::size_t>(std::count(head.begin(), head.end(), '\0'));
   if (zeros > 0 && zeros == head.size()) {
-    return Recognised{
-        Form::kOther, "no text: it is made of zero bytes, as downloads are that broke off", "fetch the file again", {}};
+    return Recognised{FileForm::kOther,
+                      "no text: it is made of zero bytes, as downloads are that broke off",
+                      "fetch the file again",
+                      {}};
   }
-  if (zeros * kPerMille > head.size()) return Recognised{Form::kBytes, zeros_name(head), kConvert, {}};
+  if (zeros * kPerMille > head.size()) return Recognised{FileForm::kBytes, zeros_name(head), kConvert, {}};
   std::size_t good = 0;
   std::size_t bad = 0;
   for (std::size_t position = 0; position < head.size();) {
@@ -138,7 +140,7 @@ std::optional<Recognised> by_encoding(std::string_view head) {
     position += static_cast<std::size_t>(character.bytes);
   }
   if (bad < kFew || bad <= good || bad * kPerMille < head.size()) return std::nullopt;
-  return Recognised{Form::kBytes, "no UTF-8, and declares no other encoding", kConvert, {}};
+  return Recognised{FileForm::kBytes, "no UTF-8, and declares no other encoding", kConvert, {}};
 }
 
 std::string in_lower_case(std::string_view text) {
@@ -163,17 +165,17 @@ std::optional<Recognised> by_markup(std::string_view text) {
   const std::string tag = in_lower_case(without_prologue(text).substr(0, kTagBytes));
   if (tag.starts_with("<!doctype html") || tag.starts_with("<html") || tag.starts_with("<head>")) {
     return Recognised{
-        Form::kTextual,
+        FileForm::kTextual,
         "a web page",
         "a download may have failed: fetch the file again. Call it .html if it is meant, or add --as-text",
         {},
         true};
   }
   if (tag.starts_with("<error><code>") || tag.starts_with("<error>\n")) {
-    return Recognised{Form::kTextual, "a server's message of an error", "fetch the file again", {}};
+    return Recognised{FileForm::kTextual, "a server's message of an error", "fetch the file again", {}};
   }
   if (tag.starts_with("<types xmlns=\"http://schemas.openxmlformats.org")) {
-    return Recognised{Form::kOther, "part of an Office document", std::string(kSaveText), {}};
+    return Recognised{FileForm::kOther, "part of an Office document", std::string(kSaveText), {}};
   }
   return std::nullopt;
 }
@@ -223,9 +225,9 @@ std::optional<Recognised> by_json(std::string_view text) {
   const std::string_view line = text.substr(0, line_end);
   const bool whole_line =
       line_end == std::string_view::npos ? begins_as_json(line) : parse_json_if_any(line).has_value();
-  if (whole_line && first == '{') return Recognised{Form::kJsonLines, "a file of JSON lines", kReadLines, {}};
+  if (whole_line && first == '{') return Recognised{FileForm::kJsonLines, "a file of JSON lines", kReadLines, {}};
   if (!whole_line && !begins_as_json(text)) return std::nullopt;
-  return Recognised{Form::kTextual,
+  return Recognised{FileForm::kTextual,
                     "a JSON document",
                     "make lines of its texts, such as with jq -c '.[]', for --column; --as-text takes it as it is",
                     {}};
@@ -238,13 +240,13 @@ std::optional<Recognised> by_printed_form(std::string_view text) {
   const bool begins_bytes = line.starts_with("b'") || line.starts_with("b\"");
   const bool endless = line.size() > kLongLine && line.find('\\') != std::string_view::npos;
   if (is_printed_bytes(line) || (begins_bytes && endless)) {
-    return Recognised{Form::kTextual,
+    return Recognised{FileForm::kTextual,
                       "the printed form of bytes (b'…'), not their text",
                       "decode them where the file is made: bytes.decode('utf-8'); --as-text takes it as it is",
                       {}};
   }
   if (line.starts_with("{'") && line.find("': ") != std::string_view::npos) {
-    return Recognised{Form::kTextual,
+    return Recognised{FileForm::kTextual,
                       "the printed form of Python values, not JSON",
                       "write them by json.dumps, for --column; --as-text takes the file as it is",
                       {}};
@@ -289,8 +291,8 @@ Recognised recognise(std::string_view head, const std::string& name) {
     return std::find(endings.begin(), endings.end(), ending) != endings.end();
   };
   if (found.page && one_of({".html", ".htm", ".xhtml", ".shtml"})) return {.mark = found.mark};
-  if (found.form == Form::kText && one_of({".parquet", ".arrow", ".feather", ".jsonl", ".ndjson"})) {
-    return {.form = Form::kTextual,
+  if (found.form == FileForm::kText && one_of({".parquet", ".arrow", ".feather", ".jsonl", ".ndjson"})) {
+    return {.form = FileForm::kTextual,
             .name = fmt::format("plain text, and is called {}", ending),
             .advice = "fetch the file again, or take it as it is by --as-text",
             .mark = found.mark};

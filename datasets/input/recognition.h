@@ -10,7 +10,7 @@
 namespace xlm {
 
 /// What a reader may be given. What it does not take is refused.
-enum class Form {
+enum class FileForm {
   kText,
   kParquet,
   kArrow,
@@ -22,7 +22,7 @@ enum class Form {
 };
 
 struct Recognised {
-  Form form = Form::kText;
+  FileForm form = FileForm::kText;
   std::string name;    // "a Parquet table"; "" for text
   std::string advice;  // how it is read
   ByteOrderMark mark;  // of text

@@ -147,13 +147,13 @@ std::string inner_name(const SourceFile& source, const std::string& entry) {
 }
 
 /// What `found` is read as. Throws DataError where it is not read.
-Form accept(const Recognised& found, const ReadSettings& settings, bool packed, const std::string& label) {
-  const bool textual = found.form == Form::kTextual || found.form == Form::kJsonLines;
-  if (found.form == Form::kText || (settings.as_text && textual)) return Form::kText;
-  if (found.form == Form::kBytes && settings.bytes) return Form::kText;
+FileForm accept(const Recognised& found, const ReadSettings& settings, bool packed, const std::string& label) {
+  const bool textual = found.form == FileForm::kTextual || found.form == FileForm::kJsonLines;
+  if (found.form == FileForm::kText || (settings.as_text && textual)) return FileForm::kText;
+  if (found.form == FileForm::kBytes && settings.bytes) return FileForm::kText;
   const bool taken = std::find(settings.forms.begin(), settings.forms.end(), found.form) != settings.forms.end();
   if (!taken) throw DataError(fmt::format("{} is {}\n{}", label, found.name, found.advice));
-  const bool table = found.form == Form::kParquet || found.form == Form::kArrow;
+  const bool table = found.form == FileForm::kParquet || found.form == FileForm::kArrow;
   if (table && packed) {
     throw DataError(
         fmt::format("{} is {}: tables are read as they are, not out of archives\nunpack it first", label, found.name));
@@ -177,10 +177,10 @@ struct KeptBytes {
   std::string first;  // what one of them is
 
   void note(const Recognised& found, const std::string& label) {
-    if (found.form != Form::kBytes && found.mark.bytes == 0) return;
+    if (found.form != FileForm::kBytes && found.mark.bytes == 0) return;
     if (files++ > 0) return;
     first = fmt::format("{} {}", label,
-                        found.form == Form::kBytes
+                        found.form == FileForm::kBytes
                             ? fmt::format("is {}", found.name)
                             : fmt::format("begins with the byte-order mark of {}", encoding_name(found.mark.encoding)));
   }
@@ -208,9 +208,9 @@ bool read_source(const SourceFile& source, const ReadSettings& settings, const P
     const std::string label = source.path.string() + (entry->empty() ? "" : ": " + *entry);
     auto peeked = std::make_unique<PeekedStream>(std::make_unique<EntryStream>(reader, at));
     const Recognised found = recognise(peeked->peek(kHeadBytes), inner_name(source, *entry));
-    const Form form = accept(found, settings, reader.packed(), label);
+    const FileForm form = accept(found, settings, reader.packed(), label);
     std::unique_ptr<ByteStream> stream = std::move(peeked);
-    if (settings.bytes && form == Form::kText) {
+    if (settings.bytes && form == FileForm::kText) {
       kept.note(found, label);
     } else if (found.mark.bytes > 0) {
       stream = decode_text(std::move(stream), found.mark, label);
@@ -224,7 +224,7 @@ bool read_source(const SourceFile& source, const ReadSettings& settings, const P
       return count;
     };
     each({source, label, *entry, !any, form, read, at});
-    if (form == Form::kText && !settings.bytes) check_zeros(zeros, bytes_read, label);
+    if (form == FileForm::kText && !settings.bytes) check_zeros(zeros, bytes_read, label);
     any = true;
   }
   return any;

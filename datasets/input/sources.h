@@ -66,7 +66,7 @@ struct TextFile {
   std::string label;  // for messages: "books.zip: emma.txt"
   std::string entry;  // of an archive: its name there; empty for a plain or compressed file
   bool first;         // the first of its source
-  Form form;          // kText, or one of those that the reader takes
+  FileForm form;      // kText, or one of those that the reader takes
   std::function<std::size_t(char* buffer, std::size_t bytes)> read;
   std::function<void(std::uint64_t consumed)> at;  // tells progress; for who reads the source without `read`
 };
@@ -74,7 +74,7 @@ struct TextFile {
 struct ReadSettings {
   std::string glob;               // which entries of archives that the user named; empty: all
   std::int64_t max_unpacked = 0;  // as in ArchiveReader
-  std::vector<Form> forms{};      // what the reader takes beside text; tables only where they lie unpacked
+  std::vector<FileForm> forms{};  // what the reader takes beside text; tables only where they lie unpacked
   bool bytes = false;             // every byte is kept: text may be in any encoding
   bool as_text = false;           // JSON, web pages and the like are text, too
 };

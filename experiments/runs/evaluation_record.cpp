@@ -40,10 +40,11 @@ fs::path measured_folder(const fs::path& model, const PreparedSummary& data, con
   RunOptions plain = read_model_folder(model, {});
   plain.eval = {};
   plain.train.block = 0;
-  const fs::path vocabulary = model / "vocab.json";  // by which symbols of the data become those of the model
-  const std::string hash = sha256(fmt::format("{}\n{}\n{}\n{}", weights_sha256(model), model_yaml(plain),
-                                              data.fingerprint, fs::exists(vocabulary) ? sha256_file(vocabulary) : ""));
-  return runs / ("eval-" + run_name(plain.model.type(), data.dataset, hash));
+  std::string content = fmt::format("{}\n{}\n{}\n", weights_sha256(model), model_yaml(plain), data.fingerprint);
+  for (const char* vocabulary : {"vocab.json", "tokenizer.json"}) {  // by which symbols of the data become the model's
+    if (fs::exists(model / vocabulary)) content += sha256_file(model / vocabulary);
+  }
+  return runs / ("eval-" + run_name(plain.model.type(), data.dataset, sha256(content)));
 }
 
 /// The folder that the request's evaluations belong to; it need not be there.

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
-#include "datasets/dataset_folder.h"
 #include "datasets/prepare.h"
 #include "tests/datasets/corpora/shards.h"
 #include "tests/datasets/preparing.h"
@@ -54,8 +53,8 @@ TEST_F(OtherFiles, PointersAreRefusedAlsoBesideARealShard) {
   expect_refused(path("main.zip"), "b.txt is a git-LFS pointer");
   write_shard("parquet", path("hub/train-00000-of-00002.parquet"), {"a text that is there"});
   file("hub/train-00001-of-00002.parquet", kPointer);
-  PrepareRequest import = whole("text", {});
-  find_shards(path("hub"), import);
+  PrepareRequest import = whole("text", {path("hub")});
+  import.shards = true;
   expect_error<DataError>(import, "train-00001-of-00002.parquet is a git-LFS pointer");
 }
 

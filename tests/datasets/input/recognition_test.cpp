@@ -64,50 +64,51 @@ TEST(Recognition, TextIsTextHoweverItBegins) {
                                   "caf\xE9, na\xEFve"s,
                                   "\xC3\xA9t\xC3\xA9 caf\xE9 \xFF \xFE"s}) {
     const Recognised found = recognise(text, "a.txt");
-    EXPECT_EQ(found.form, Form::kText) << text << ": " << found.name;
+    EXPECT_EQ(found.form, FileForm::kText) << text << ": " << found.name;
     EXPECT_EQ(found.name, "");
   }
 }
 
 TEST(Recognition, FilesOfOtherKindsAreNamed) {
   const std::string zeros(100, '\0');
-  for (const auto& [head, form, name] : std::vector<std::tuple<std::string, Form, std::string>>{
-           {"PAR1\x15\x04\x15\0"s + zeros, Form::kParquet, "a Parquet table"},
-           {"ARROW1\0\0"s + zeros, Form::kArrow, "an Arrow table"},
-           {"\xFF\xFF\xFF\xFF\x10\0\0\0"s, Form::kArrow, "an Arrow table"},
-           {"PARE\x20\0\0\0"s, Form::kOther, "an encrypted Parquet table"},
-           {"\x89HDF\r\n\x1A\n"s + zeros, Form::kOther, "an HDF5 file"},
-           {"\x93NUMPY\x01\0"s, Form::kOther, "a NumPy array"},
-           {"\x80\x04\x95\x05"s, Form::kOther, "a Python pickle"},
-           {"SQLite format 3\0"s, Form::kOther, "an SQLite database"},
-           {"%PDF-1.5\n"s, Form::kOther, "a PDF document"},
-           {"\x04\x22\x4D\x18"s, Form::kOther, "an lz4 file"},
-           {"LZIP\x01"s, Form::kOther, "an lzip file"},
-           {"Salted__12345678"s, Form::kOther, "encrypted by OpenSSL"},
-           {"-----BEGIN PGP MESSAGE-----\n\nhQEM"s, Form::kOther, "encrypted by PGP"},
-           {"age-encryption.org/v1\n-> X25519"s, Form::kOther, "encrypted by age"},
-           {"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 9\n"s, Form::kOther, "a git-LFS pointer"},
-           {"\xEF\xBB\xBFversion https://git-lfs.github.com/spec/v1\r\noid sha256:00\r\n"s, Form::kOther,
+  for (const auto& [head, form, name] : std::vector<std::tuple<std::string, FileForm, std::string>>{
+           {"PAR1\x15\x04\x15\0"s + zeros, FileForm::kParquet, "a Parquet table"},
+           {"ARROW1\0\0"s + zeros, FileForm::kArrow, "an Arrow table"},
+           {"\xFF\xFF\xFF\xFF\x10\0\0\0"s, FileForm::kArrow, "an Arrow table"},
+           {"PARE\x20\0\0\0"s, FileForm::kOther, "an encrypted Parquet table"},
+           {"\x89HDF\r\n\x1A\n"s + zeros, FileForm::kOther, "an HDF5 file"},
+           {"\x93NUMPY\x01\0"s, FileForm::kOther, "a NumPy array"},
+           {"\x80\x04\x95\x05"s, FileForm::kOther, "a Python pickle"},
+           {"SQLite format 3\0"s, FileForm::kOther, "an SQLite database"},
+           {"%PDF-1.5\n"s, FileForm::kOther, "a PDF document"},
+           {"\x04\x22\x4D\x18"s, FileForm::kOther, "an lz4 file"},
+           {"LZIP\x01"s, FileForm::kOther, "an lzip file"},
+           {"Salted__12345678"s, FileForm::kOther, "encrypted by OpenSSL"},
+           {"-----BEGIN PGP MESSAGE-----\n\nhQEM"s, FileForm::kOther, "encrypted by PGP"},
+           {"age-encryption.org/v1\n-> X25519"s, FileForm::kOther, "encrypted by age"},
+           {"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 9\n"s, FileForm::kOther,
             "a git-LFS pointer"},
-           {"/annex/objects/SHA256E-s134--00.txt\n"s, Form::kOther, "a git-annex pointer"},
-           {"outs:\n- md5: 00\n  size: 3\n  path: a.txt\n"s, Form::kOther, "a DVC pointer"},
-           {"md5: 00\nouts:\n- md5: 00\n  path: a.txt\n"s, Form::kOther, "a DVC pointer"},
-           {"{\"text\": \"one\"}\n{\"text\": \"two\"}\n"s, Form::kJsonLines, "a file of JSON lines"},
-           {"\n {\"id\": 1}\r\n"s, Form::kJsonLines, "a file of JSON lines"},
-           {"{\"text\": \""s + std::string(70'000, 'x'), Form::kJsonLines, "a file of JSON lines"},
-           {"[{\"text\": \"one\"},\n {\"text\": \"two\"}]"s, Form::kTextual, "a JSON document"},
-           {"{\n  \"data\": [\n    {\"text\": \"one\"}"s, Form::kTextual, "a JSON document"},
-           {"[\"one\", \"two\"]\n"s, Form::kTextual, "a JSON document"},
-           {"b'one\\ntwo'\n"s, Form::kTextual, "the printed form of bytes"},
-           {"b\"it's\"\nb'two'\n"s, Form::kTextual, "the printed form of bytes"},
-           {"b'" + repeated("line\\n", 20'000), Form::kTextual, "the printed form of bytes"},
-           {"{'text': 'one'}\n"s, Form::kTextual, "the printed form of Python values"},
-           {"<!DOCTYPE html>\n<html>"s, Form::kTextual, "a web page"},
-           {"\xEF\xBB\xBF\r\n<HTML lang=en>"s, Form::kTextual, "a web page"},
-           {"<?xml version=\"1.0\"?>\n<!-- x -->\n<!DOCTYPE html PUBLIC"s, Form::kTextual, "a web page"},
-           {"<?xml version=\"1.0\"?><Error><Code>AccessDenied</Code>"s, Form::kTextual, "a server's message"},
-           {zeros, Form::kOther, "made of zero bytes"},
-           {"text and then"s + zeros, Form::kBytes, "it has zero bytes"}}) {
+           {"\xEF\xBB\xBFversion https://git-lfs.github.com/spec/v1\r\noid sha256:00\r\n"s, FileForm::kOther,
+            "a git-LFS pointer"},
+           {"/annex/objects/SHA256E-s134--00.txt\n"s, FileForm::kOther, "a git-annex pointer"},
+           {"outs:\n- md5: 00\n  size: 3\n  path: a.txt\n"s, FileForm::kOther, "a DVC pointer"},
+           {"md5: 00\nouts:\n- md5: 00\n  path: a.txt\n"s, FileForm::kOther, "a DVC pointer"},
+           {"{\"text\": \"one\"}\n{\"text\": \"two\"}\n"s, FileForm::kJsonLines, "a file of JSON lines"},
+           {"\n {\"id\": 1}\r\n"s, FileForm::kJsonLines, "a file of JSON lines"},
+           {"{\"text\": \""s + std::string(70'000, 'x'), FileForm::kJsonLines, "a file of JSON lines"},
+           {"[{\"text\": \"one\"},\n {\"text\": \"two\"}]"s, FileForm::kTextual, "a JSON document"},
+           {"{\n  \"data\": [\n    {\"text\": \"one\"}"s, FileForm::kTextual, "a JSON document"},
+           {"[\"one\", \"two\"]\n"s, FileForm::kTextual, "a JSON document"},
+           {"b'one\\ntwo'\n"s, FileForm::kTextual, "the printed form of bytes"},
+           {"b\"it's\"\nb'two'\n"s, FileForm::kTextual, "the printed form of bytes"},
+           {"b'" + repeated("line\\n", 20'000), FileForm::kTextual, "the printed form of bytes"},
+           {"{'text': 'one'}\n"s, FileForm::kTextual, "the printed form of Python values"},
+           {"<!DOCTYPE html>\n<html>"s, FileForm::kTextual, "a web page"},
+           {"\xEF\xBB\xBF\r\n<HTML lang=en>"s, FileForm::kTextual, "a web page"},
+           {"<?xml version=\"1.0\"?>\n<!-- x -->\n<!DOCTYPE html PUBLIC"s, FileForm::kTextual, "a web page"},
+           {"<?xml version=\"1.0\"?><Error><Code>AccessDenied</Code>"s, FileForm::kTextual, "a server's message"},
+           {zeros, FileForm::kOther, "made of zero bytes"},
+           {"text and then"s + zeros, FileForm::kBytes, "it has zero bytes"}}) {
     const Recognised found = recognise(head, "a.txt");
     EXPECT_EQ(found.form, form) << head.substr(0, 50);
     EXPECT_THAT(found.name, HasSubstr(name));
@@ -129,21 +130,22 @@ TEST(Recognition, TextInAnUndeclaredEncodingIsNoText) {
            {utf16(u"Text without a mark\n", false), "UTF-16 (little-endian) without"},
            {utf16(u"Text without a mark\n", true), "UTF-16 (big-endian) without"},
            {utf16(u"אבג דהו זחט\nיכל", false), "UTF-16 (little-endian) without"}}) {
-    EXPECT_EQ(recognise(bytes, "a.txt").form, Form::kBytes) << bytes;
+    EXPECT_EQ(recognise(bytes, "a.txt").form, FileForm::kBytes) << bytes;
     EXPECT_THAT(recognise(bytes, "a.txt").name, HasSubstr(name));
   }
-  EXPECT_EQ(recognise(repeated("Text ", 10'000) + "caf\xE9 \xE9 \xE9 \xE9 \xE9", "a").form, Form::kText) << "a few are";
+  EXPECT_EQ(recognise(repeated("Text ", 10'000) + "caf\xE9 \xE9 \xE9 \xE9 \xE9", "a").form, FileForm::kText)
+      << "a few are";
 }
 
 TEST(Recognition, NamesCountWhereTheyPromiseATableOrAPage) {
-  EXPECT_EQ(recognise("<html>", "page.html").form, Form::kText);
-  EXPECT_EQ(recognise("<html>", "d/PAGE.HTM").form, Form::kText);
-  EXPECT_EQ(recognise("<html>", "page.txt").form, Form::kTextual);
+  EXPECT_EQ(recognise("<html>", "page.html").form, FileForm::kText);
+  EXPECT_EQ(recognise("<html>", "d/PAGE.HTM").form, FileForm::kText);
+  EXPECT_EQ(recognise("<html>", "page.txt").form, FileForm::kTextual);
   for (const char* name : {"a.parquet", "a.arrow", "d/a.PARQUET", "a.jsonl"}) {
-    EXPECT_EQ(recognise("some text", name).form, Form::kTextual) << name;
+    EXPECT_EQ(recognise("some text", name).form, FileForm::kTextual) << name;
     EXPECT_THAT(recognise("some text", name).name, HasSubstr("plain text, and is called ."));
   }
-  EXPECT_EQ(recognise("PAR1\x15", "a.txt").form, Form::kParquet);
+  EXPECT_EQ(recognise("PAR1\x15", "a.txt").form, FileForm::kParquet);
 }
 
 std::string decoded(const std::string& bytes, std::size_t step) {
@@ -166,7 +168,7 @@ TEST(Recognition, DeclaredEncodingsBecomeUtf8InAnyPieces) {
   for (const std::string& bytes : {"\xFF\xFE" + utf16(units, false), "\xFE\xFF" + utf16(units, true),
                                    "\xFF\xFE\0\0"s + utf32, "\xEF\xBB\xBF" + text}) {
     for (const std::size_t step : {1U, 2U, 3U, 5U, 100U}) EXPECT_EQ(decoded(bytes, step), text) << step;
-    EXPECT_EQ(recognise(bytes, "a.txt").form, Form::kText);
+    EXPECT_EQ(recognise(bytes, "a.txt").form, FileForm::kText);
   }
 }
 

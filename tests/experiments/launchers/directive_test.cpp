@@ -18,7 +18,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-std::string complaint_about(const std::string& directive) {
+std::string directive_complaint(const std::string& directive) {
   try {
     read_directive(directive);
   } catch (const UsageError& error) {
@@ -71,10 +71,10 @@ TEST(Directive, IsOneOptionInOneWord) {
   for (const char* several :
        {"--nice=5 --output=/x", "--nice=5\t--output=/x", "--nice=5\v-o/x", "--exclusive --output=/x", "-x node1 -o /x",
         "--nice=5 7", "-x node1 -J mine", "--comment=\"a\" '-o' x", "--exclusive -o", "-H -o/x"}) {
-    EXPECT_THAT(complaint_about(several), HasSubstr("more than one option")) << several;
+    EXPECT_THAT(directive_complaint(several), HasSubstr("more than one option")) << several;
   }
   for (const char* none : {"", " ", "constraint", "# --output=/x", "'' --output=/x", "main -o /x"}) {
-    EXPECT_THAT(complaint_about(none), HasSubstr("is no option of sbatch")) << none;
+    EXPECT_THAT(directive_complaint(none), HasSubstr("is no option of sbatch")) << none;
   }
 }
 
@@ -104,20 +104,21 @@ TEST(Directive, DoesNotReachWhatTheScriptLivesByInAnyForm) {
                           "--me=1",
                           "--clus=x",
                           "-Mx"}) {
-    EXPECT_THAT(complaint_about(own), HasSubstr("is not for directives: ")) << own;
+    EXPECT_THAT(directive_complaint(own), HasSubstr("is not for directives: ")) << own;
   }
   for (const char* nothing_is_submitted : {"--test-only", "--test", "--help", "-h", "--usage", "-u", "--version", "-V",
                                            "--vers", "--wait", "-W", "--wrap=id"}) {
-    EXPECT_THAT(complaint_about(nothing_is_submitted), HasSubstr("is not for directives: ")) << nothing_is_submitted;
+    EXPECT_THAT(directive_complaint(nothing_is_submitted), HasSubstr("is not for directives: "))
+        << nothing_is_submitted;
   }
   for (const char* bundle : {"-Ho/x", "-vo/x", "-HW", "-kJmine", "-Ot1"}) {
-    EXPECT_THAT(complaint_about(bundle), HasSubstr("several options in one")) << bundle;
+    EXPECT_THAT(directive_complaint(bundle), HasSubstr("several options in one")) << bundle;
   }
   for (const char* free : {"-H", "-v", "--time-min=1", "--mem-bind=local", "--nodelist=n1", "-wn1", "-C a100",
                            "--gres-flags=enforce-binding", "--wait-all-nodes=1", "--export=NONE", "--partial=x"}) {
-    EXPECT_EQ(complaint_about(free), "none") << free;
+    EXPECT_EQ(directive_complaint(free), "none") << free;
   }
-  EXPECT_THAT(complaint_about("--gres='gpu:1'"), HasSubstr("resources.gpus"));
+  EXPECT_THAT(directive_complaint("--gres='gpu:1'"), HasSubstr("resources.gpus"));
 }
 
 TEST(Directive, SetupIsNoPlaceForOne) {

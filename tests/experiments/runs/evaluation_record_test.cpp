@@ -191,6 +191,7 @@ TEST_F(EvaluationRecordTest, EveryInputOfAResultIsLookedAt) {
   write_file(model / "config.yaml", "model: {type: gpt2, width: 8, heads: 2, layers: 2, positions: 16, window: 8}\n");
   write_file(model / "model.safetensors", "weights");
   write_file(model / "vocab.json", R"({"unit": "character", "symbols": ["a", "b", "c"]})");
+  write_file(model / "tokenizer.json", "{}");
   record_evaluation(request(model.string(), {}), {.split = "test", .loss = 1}, runs_);
   const auto is_known = [&](const std::vector<std::string>& overrides = {}) {
     const LocatedModel place = locate_model(model.string(), runs_);
@@ -209,6 +210,7 @@ TEST_F(EvaluationRecordTest, EveryInputOfAResultIsLookedAt) {
   };
   changed(model / "model.safetensors", "others");
   changed(model / "vocab.json", R"({"unit": "character", "symbols": ["b", "a", "c"]})");
+  changed(model / "tokenizer.json", R"({"version": "1.0"})");
   changed(model / "config.yaml", "model: {type: gpt2, width: 8, heads: 4, layers: 2, positions: 16, window: 8}\n");
   const Json meta = read_json(data / "meta.json");
   const auto with = [&](const std::string& key, const Json& value) {
