@@ -99,7 +99,9 @@ SafetensorsHeader parse_safetensors_header(std::string_view file, const std::str
     }
   }
   std::stable_sort(header.entries.begin(), header.entries.end(),
-                   [](const SafetensorsEntry& a, const SafetensorsEntry& b) { return a.begin < b.begin; });
+                   [](const SafetensorsEntry& a, const SafetensorsEntry& b) {
+                     return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
+                   });
   const std::uint64_t start = sizeof(length) + length;
   std::uint64_t expected = 0;
   for (SafetensorsEntry& entry : header.entries) {

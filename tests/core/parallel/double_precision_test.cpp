@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "base/files.h"
+#include "base/secret.h"
 #include "core/api/adaptive_span_options.h"
 #include "core/api/gpt2_options.h"
 #include "core/api/hourglass_options.h"
@@ -133,11 +134,13 @@ TEST_P(DoublePrecision, LossesOfSeveralProcessesAreThoseOfOne) {
     for (std::int64_t rank = 0; rank < count; ++rank) models.push_back(double_model(GetParam().second));
     std::vector<std::vector<double>> found(static_cast<std::size_t>(count));
     std::vector<std::string> errors(static_cast<std::size_t>(count));
+    const std::string secret = fresh_secret();
     std::vector<std::thread> threads;
     for (std::int64_t rank = 0; rank < count; ++rank) {
       threads.emplace_back([&, at = static_cast<std::size_t>(rank)] {
         try {
-          const auto group = join({.rank = static_cast<std::int64_t>(at), .count = count, .meeting = meeting});
+          const auto group =
+              join({.rank = static_cast<std::int64_t>(at), .count = count, .meeting = meeting, .secret = secret});
           found[at] = train_in_double(*models[at], group.get());
         } catch (const std::exception& error) {
           errors[at] = error.what();

@@ -163,7 +163,7 @@ TEST_F(TokenizerFile, ThatIsMalformedSaysHow) {
   };
   expect_refused(Json::array(), "it is not a map");
   expect_refused(with("/model/vocab", Json::array()), "no map 'vocab'");
-  expect_refused(with("/model/vocab", Json::object()), "has the id");
+  expect_refused(with("/model/vocab", Json::object()), "no token");
   expect_refused(with("/model/merges", Json::object()), "no list 'merges'");
   expect_refused(with("/model/merges/1", "a b c"), "merge 2 is \"a b c\", which is no pair");
   expect_refused(with("/model/merges/0", Json::array({"a"})), "merge 1 is [\"a\"], which is no pair");
