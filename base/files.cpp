@@ -2,9 +2,12 @@
 #include "base/files.h"
 
 #include <fcntl.h>
+#include <linux/magic.h>
+#include <poll.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -164,11 +167,40 @@ std::string read_file(const fs::path& path, std::uintmax_t limit) {
   return content;
 }
 
+namespace {
+
+/// A pipe that lies in a folder, not one of a shell's own.
+bool is_named_pipe(int descriptor) {
+  struct stat status {};
+  struct statfs system {};
+  return ::fstat(descriptor, &status) == 0 && S_ISFIFO(status.st_mode) && ::fstatfs(descriptor, &system) == 0 &&
+         system.f_type != PIPEFS_MAGIC;
+}
+
+/// Whether something is written to a pipe, or was, in the next seconds.
+bool has_writer(int descriptor) {
+  constexpr int kPatienceMilliseconds = 3000;
+  struct pollfd wanted {
+    .fd = descriptor, .events = POLLIN, .revents = 0
+  };
+  return ::poll(&wanted, 1, kPatienceMilliseconds) > 0;
+}
+
+}  // namespace
+
 std::string read_argument(const fs::path& path, std::uintmax_t limit) {
   const std::string name = path == "-" ? "standard input" : path.string();
+  // Not waited for: a named pipe to which nothing writes would never be opened.
   const int descriptor =
-      path == "-" ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+      path == "-" ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) : ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0) throw_file_error("read", name, errno);
+  if (path != "-") {
+    if (is_named_pipe(descriptor) && !has_writer(descriptor)) {
+      ::close(descriptor);
+      throw DataError(fmt::format("nothing writes to the pipe {}\nstart what writes to it first", name));
+    }
+    ::fcntl(descriptor, F_SETFL, ::fcntl(descriptor, F_GETFL) & ~O_NONBLOCK);
+  }
   std::string content;
   std::string part(kBufferBytes, '\0');
   ssize_t bytes = 1;

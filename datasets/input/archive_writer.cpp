@@ -43,13 +43,13 @@ ArchiveWriter::ArchiveWriter(const fs::path& file)
   require(archive_write_open(archive_.get(), this, nullptr, &ArchiveWriter::take, nullptr));
 }
 
-/// What was not committed is not finished either: its last blocks need not be written.
-ArchiveWriter::~ArchiveWriter() {
-  if (archive_) archive_write_fail(archive_.get());
-}
+/// What was not committed is not finished either: its last blocks go nowhere. They are still taken, since libarchive
+/// 3.6 leaks what it holds of an archive that failed.
+ArchiveWriter::~ArchiveWriter() { discards_ = true; }
 
 std::ptrdiff_t ArchiveWriter::take(struct archive* archive, void* self, const void* data, std::size_t bytes) {
   auto* const writer = static_cast<ArchiveWriter*>(self);
+  if (writer->discards_) return static_cast<std::ptrdiff_t>(bytes);
   try {
     writer->file_.write(data, bytes);
     return static_cast<std::ptrdiff_t>(bytes);

@@ -39,6 +39,7 @@ class ArchiveWriter {
   int (*add_filter_)(struct archive*);
   fs::path path_;
   AtomicFile file_;
+  bool discards_ = false;
   std::exception_ptr error_;  // of the file: exceptions must not pass through C
   std::unique_ptr<struct archive, Free> archive_;
 };

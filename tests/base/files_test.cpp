@@ -61,6 +61,9 @@ TEST(Files, ArgumentsMayBePipesWhichAreReadToTheirEnd) {
   EXPECT_THROW(read_argument(folder.path(), 3), DataError);
   EXPECT_THROW(read_argument(folder.path() / "absent", 3), DataError);
   EXPECT_THROW(read_argument("/dev/zero", 1'000'000), DataError);
+  ASSERT_EQ(::mkfifo((folder.path() / "unwritten").c_str(), 0600), 0);
+  EXPECT_THAT([&] { read_argument(folder.path() / "unwritten", 3); },
+              ::testing::ThrowsMessage<DataError>(::testing::HasSubstr("nothing writes to the pipe")));
 }
 
 TEST(Files, AnUncommittedFileLeavesNothingAndKeepsTheOldOne) {
