@@ -48,7 +48,7 @@ std::vector<MergedRun> merge_source(const fs::path& source, const MergeSettings&
                                     const GlobalOptions& global) {
   if (!fs::is_directory(source)) {
     if (settings.how == MergeHow::kMove) throw UsageError("--move is for folders: an archive stays as it is");
-    const std::vector<MergedRun> merged = merge_archive(source, global.runs, settings);
+    std::vector<MergedRun> merged = merge_archive(source, global.runs, settings);
     if (merged.empty()) say(fmt::format("there are no runs in {}\n", source.string()));
     return merged;
   }

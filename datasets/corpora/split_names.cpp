@@ -100,7 +100,7 @@ std::optional<NamedSplit> split_of_folder(std::string_view name) {
 std::optional<NamedSplit> named_split(const SourceFile& source, bool several_roots) {
   const std::string name = source.path.filename().string();
   const std::vector<std::string> words = words_of(name);
-  const std::optional<NamedSplit> file = one_split(words);
+  std::optional<NamedSplit> file = one_split(words);
   const std::optional<NamedSplit> folder = nearest_folder(source, several_roots);
   const bool exact = file && (is_of_shard(name) || split_of_folder(name.substr(0, name.find('.'))));
   if (file && folder && file->split != folder->split) {

@@ -161,7 +161,7 @@ std::uint64_t usual_most_unpacked(std::uint64_t packed) {
   return std::clamp(packed, kGigabyte / 1000, kGigabyte) * 1000;
 }
 
-ArchiveReader::ArchiveReader(const fs::path& file, std::int64_t max_unpacked, ArchiveOptions options)
+ArchiveReader::ArchiveReader(const fs::path& file, std::int64_t max_unpacked, const ArchiveOptions& options)
     : source_(file.string()), how_to_get_more_(options.how_to_get_more) {
   auto bottom = std::make_unique<FileStream>(file);
   const FileStream* counter = bottom.get();

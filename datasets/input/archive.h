@@ -31,7 +31,7 @@ class ArchiveReader {
  public:
   /// `max_unpacked` bounds the bytes that an archive may unpack to; 0: usual_most_unpacked. Throws DataError for a
   /// missing, empty, truncated or corrupt file.
-  explicit ArchiveReader(const fs::path& file, std::int64_t max_unpacked = 0, ArchiveOptions options = {});
+  explicit ArchiveReader(const fs::path& file, std::int64_t max_unpacked = 0, const ArchiveOptions& options = {});
   ~ArchiveReader();
 
   /// Moves to the next regular file and returns its name ("" where the input is one file, compressed or not); nothing

@@ -46,7 +46,7 @@ constexpr std::array kMagic{
     Magic{"GGUF\x03"sv, "a GGUF model", kSaveText},
     Magic{"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1"sv, "an Office document", kSaveText},
     Magic{"%PDF-"sv, "a PDF document", kSaveText},
-    Magic{"{\\rtf1"sv, "an RTF document", kSaveText},
+    Magic{R"({\rtf1)"sv, "an RTF document", kSaveText},
     Magic{"application/epub+zip"sv, "part of an e-book", kSaveText},
     Magic{"application/vnd.oasis.opendocument."sv, "part of an OpenDocument file", kSaveText},
     Magic{"\x89PNG\r\n\x1A\n"sv, "an image", kSaveText},
@@ -219,7 +219,7 @@ std::optional<Recognised> by_json(std::string_view text) {
   const char first = text.empty() ? '\0' : text.front();
   if (first != '{' && first != '[') return std::nullopt;
   const std::string_view rest = trim(text.substr(1));
-  const std::string_view inside = first == '{' ? "\"}"sv : "{[\""sv;
+  const std::string_view inside = first == '{' ? R"("})"sv : R"({[")"sv;
   if (rest.empty() || inside.find(rest.front()) == std::string_view::npos) return std::nullopt;
   const std::size_t line_end = text.find('\n');
   const std::string_view line = text.substr(0, line_end);

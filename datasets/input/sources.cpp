@@ -31,8 +31,8 @@ constexpr const char* kCircle = "links to a folder that holds them";
 /// that a link back to one of them is seen.
 class FolderWalk {
  public:
-  FolderWalk(const fs::path& root, const std::string& glob, const PrepareObserver& observer)
-      : root_(root), glob_(glob), observer_(&observer) {}
+  FolderWalk(fs::path root, std::string glob, const PrepareObserver& observer)
+      : root_(std::move(root)), glob_(std::move(glob)), observer_(&observer) {}
 
   std::vector<SourceFile> files() {
     struct stat status {};

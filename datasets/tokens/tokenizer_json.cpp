@@ -27,7 +27,7 @@ class TokenizerReader {
     for (const char* key :
          {"dropout", "continuing_subword_prefix", "end_of_word_suffix", "byte_fallback", "ignore_merges"}) {
       const SortedJson given = value(model, key);
-      if (!given.is_null() && given != 0 && given != false && given != "") {
+      if (!given.is_null() && given != 0 && given != false && given != SortedJson("")) {
         throw other(fmt::format("byte pairs with '{}' {}", key, given.dump()));
       }
     }
@@ -76,9 +76,9 @@ class TokenizerReader {
   static std::string type_of(const SortedJson& part) { return value(part, "type").dump(); }
 
   const SortedJson& part(const char* key) const {
-    static const SortedJson kNothing;
+    static const SortedJson nothing;
     const auto found = json_.find(key);
-    return found == json_.end() ? kNothing : *found;
+    return found == json_.end() ? nothing : *found;
   }
   DataError malformed(const std::string& what) const {
     return DataError(fmt::format("{} is malformed: {}", name_, what));

@@ -119,7 +119,7 @@ bool gives_option(std::string_view word, std::string_view option) {
 }
 
 std::string read_directive(std::string_view line) {
-  const std::string word = one_word(line);
+  std::string word = one_word(line);
   for (const auto& [option, why] : kOwn) {
     if (gives_option(word, option)) throw UsageError(fmt::format("{} is not for directives: {}", option, why));
   }

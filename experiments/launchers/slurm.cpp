@@ -206,7 +206,7 @@ std::string submit_array(const std::string& script, std::int64_t tasks) {
   const CommandResult result = run_command({"sbatch", "--parsable", fmt::format("--array=0-{}", tasks - 1)}, script);
   if (result.code != 0) throw Error(fmt::format("Slurm did not take the job: {}", complaint(result)));
   const std::string answer(trim(result.out));
-  const std::string job = answer.substr(0, answer.find(';'));  // the cluster's name may follow
+  std::string job = answer.substr(0, answer.find(';'));  // the cluster's name may follow
   std::int64_t number = 0;
   if (!parse_integer(job, number) || number <= 0) {
     throw Error(

@@ -22,10 +22,10 @@ Json settings_of(const EvaluationRequest& request, const PreparedSummary& data) 
   Json settings = Json::object();
   for (const OptionEntry& entry : option_entries(request.options)) {
     if (is_evaluation_setting(entry)) settings[entry.key] = entry.value;
-    if (entry.content == OptionContent::kTokenizer && entry.value != "") {
-      const auto file = find_tokenizer(request.options.data.path, entry.value.get<std::string>());
-      settings[entry.key] = file ? sha256_file(*file) : "";
-    }
+    const std::string name = entry.content == OptionContent::kTokenizer ? entry.value.get<std::string>() : "";
+    if (name.empty()) continue;
+    const auto file = find_tokenizer(request.options.data.path, name);
+    settings[entry.key] = file ? sha256_file(*file) : "";
   }
   // Windows are cut by model.window; blocks are of training, and only a training run has any.
   if (request.options.model.scheme() == TextScheme::kWindows && request.place.run.empty())

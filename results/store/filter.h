@@ -35,9 +35,10 @@ inline bool same_value(const Value& a, const Value& b) { return !value_less(a, b
 
 /// A value that a condition asks for.
 struct AskedValue {
+  // Whatever is a value, and nothing else: no copy of an AskedValue comes here.
   template <class Given>
-  requires std::convertible_to<Given, Value> AskedValue(Given&& given)
-      : value(std::forward<Given>(given)) {}  // NOLINT(google-explicit-constructor)
+  // NOLINTNEXTLINE(google-explicit-constructor, bugprone-forwarding-reference-overload)
+  requires std::convertible_to<Given, Value> AskedValue(Given&& given) : value(std::forward<Given>(given)) {}
 
   Value value;
   std::optional<std::string> written;  // a name that looks like another value will do too: 2023, 007, null

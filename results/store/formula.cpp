@@ -65,6 +65,11 @@ bool assigns(std::string_view formula) {
 }  // namespace
 
 Formula::Formula(std::string_view name) : parts_(std::make_unique<Parts>()) {
+  constexpr std::size_t kMaxBytes = 10'000;  // muParser's time grows with the square of the length
+  if (name.size() > kMaxBytes) {
+    throw UsageError(fmt::format("a formula of {} bytes begins with {}…\nat most {} are read: compute it elsewhere",
+                                 name.size(), printable(name.substr(0, 40)), kMaxBytes));
+  }
   parts_->text = std::string(name.substr(1));
   parts_->parser.DefineNameChars(kNameSigns);
   try {
