@@ -3,6 +3,7 @@
 #include <cstring>
 #include <map>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -29,7 +30,7 @@ Vocabulary bytes_and_more(std::size_t symbols) {
   Vocabulary vocabulary{Vocabulary::Unit::kBpe, {}};
   for (int byte = 0; byte < 256; ++byte) vocabulary.symbols.push_back(byte_symbol(static_cast<unsigned char>(byte)));
   while (vocabulary.symbols.size() < symbols) {
-    vocabulary.symbols.push_back("<" + std::to_string(vocabulary.symbols.size()) + ">");
+    vocabulary.symbols.push_back(fmt::format("<{}>", vocabulary.symbols.size()));
   }
   return vocabulary;
 }
