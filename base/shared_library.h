@@ -15,7 +15,7 @@ fs::path library_path(const char* name);
 
 /// Who sees the symbols of a library that is opened.
 enum class Symbols {
-  kOwn,     // whoever looks them up
+  kOwn,     // by the user who looks them up
   kShared,  // libraries that are opened later, too
 };
 

@@ -138,7 +138,7 @@ std::string last_line(const fs::path& log) {
   }
 }
 
-/// A run as it is now. One that somebody removed or damaged meanwhile has failed; the others are as they are.
+/// A run as it is now. A run that was removed or damaged meanwhile has failed.
 Run run_as_it_is(const fs::path& folder) {
   try {
     return read_live_run(folder);

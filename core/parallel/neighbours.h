@@ -33,9 +33,9 @@ struct Neighbours {
 };
 
 /// Finds them: by Unix sockets on one machine, by TCP where `self` has an address. Both sides of a connection prove
-/// that they know the secret before either believes a byte; whoever does not is sent away, and the neighbour is awaited
-/// on. Throws LostProcessError where not all come while `patience` lasts, one has ended, or all are to stop; Error
-/// where this process cannot be reached.
+/// that they know the secret before either believes a byte; a caller without it is sent away, and the neighbour is
+/// awaited on. Throws LostProcessError where not all come while `patience` lasts, one has ended, or all are to stop;
+/// Error where this process cannot be reached.
 Neighbours find_neighbours(const Processes& self);
 
 }  // namespace xlm

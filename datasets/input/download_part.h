@@ -27,7 +27,7 @@ class PartFile {
   std::uint64_t size() const;
   std::string tag() const;
 
-  /// Begins anew, with bytes of the version `tag`; "": nothing is known of it.
+  /// Starts again, with bytes of the version `tag`; "": nothing is known of it.
   void restart(const std::string& tag);
   void append(const char* bytes, std::size_t count);
   void move_to(const fs::path& target);

@@ -45,7 +45,7 @@ bool copy_run_files(const fs::path& from, const std::vector<fs::path>& files, co
 /// Marks the lock of that token as released, in a folder that was moved while this process held it.
 void release_moved_lock(const fs::path& folder, std::int64_t token);
 
-/// Removes what is of the moment from an unpacked run folder: whoever held its locks is not at work there.
+/// Removes what is of the moment from an unpacked run folder: no worker that held its locks runs there.
 void remove_files_of_the_moment(const fs::path& folder);
 
 /// Removes what is left of run folders whose removal was killed, in a folder of runs; elsewhere only where `is_name`
