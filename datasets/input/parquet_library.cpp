@@ -60,7 +60,7 @@ class ArrowColumn : public ParquetColumn {
       type = static_cast<const arrow::DictionaryType&>(*type).value_type().get();
     }
     if (is_text(type->id())) return;
-    const std::string name = field.name();
+    const std::string& name = field.name();
     if (arrow::is_list_like(type->id()) || arrow::is_list_view(type->id())) {
       throw DataError(fmt::format(
           "{}: each row of the column '{}' is a list ({}), not a text\nmake one text of each list first, or "
