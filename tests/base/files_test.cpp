@@ -15,7 +15,7 @@
 #include <future>
 #include <thread>
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include "base/error.h"
 #include "base/json.h"
