@@ -182,9 +182,16 @@ bool asks_for_more(int argc, char** argv) {
   return std::any_of(argv + 1, argv + argc, [](std::string_view word) { return word == "-v" || word == "--verbose"; });
 }
 
-/// What --version says with --verbose: libtorch, the device, and which products the kernels use.
+/// What --version says with --verbose: libtorch, the device, and the kernels that train on it.
 int show_machine() {
   for (const auto& [name, value] : core().environment("auto")) fmt::print("  {:<16} {}\n", name, value);
+  for (const Precision precision : {Precision::kFloat32, Precision::kBfloat16}) {
+    fmt::print("\n  kernels in {}\n", kPrecisionNames.at(static_cast<std::size_t>(precision)));
+    for (const KernelUse& use : core().kernels("auto", precision)) {
+      fmt::print("  {:<20} {}{}\n", use.operation, use.version, use.gain.empty() ? "" : " (" + use.gain + ")");
+      for (const std::string& reason : use.passed_over) fmt::print("  {:<20}   not {}\n", "", reason);
+    }
+  }
   return 0;
 }
 
@@ -204,7 +211,7 @@ int run_program(int argc, char** argv) {
       "your own numbers in them.\n",
       "xlm"};
   app.set_version_flag("-V,--version", fmt::format("xlm {} ({})", kVersion, kCommit),
-                       "Version; with --verbose also libtorch, the device, and how it multiplies");
+                       "Version; with --verbose also libtorch, the device, and which kernels train on it");
   app.require_subcommand(1);
   app.footer(
       "Examples:\n"

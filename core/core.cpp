@@ -19,6 +19,7 @@
 #include "core/eval/sampling.h"
 #include "core/eval/segment.h"
 #include "core/eval/trace.h"
+#include "core/kernels/kernel_table.h"
 #include "core/kernels/packed_operands.h"
 #include "core/models/capabilities.h"
 #include "core/models/model_costs.h"
@@ -81,10 +82,18 @@ class CoreLibrary final : public Core {
     found["libtorch"] = TORCH_VERSION;
     found["device"] = chosen.str();
     found["cpu_capability"] = at::get_cpu_capability();
-    found["cpu_products"] = uses_register_gemm() ? "own" : "libtorch";
     found["cpu_bfloat16"] = has_bfloat16_products() ? "multiplied" : "values only, multiplied in float32";
     if (device == "auto" && !chosen.is_cuda()) found["gpu"] = "none: " + cuda_state().reason;
     return found;
+  }
+
+  std::vector<KernelUse> kernels(const std::string& device, Precision precision) override {
+    std::vector<KernelUse> uses;
+    for (KernelChoice& choice : kernel_choices(choose_device(device), precision == Precision::kBfloat16)) {
+      uses.push_back({std::move(choice.operation), std::move(choice.version), std::move(choice.gain),
+                      std::move(choice.passed_over)});
+    }
+    return uses;
   }
 
  private:

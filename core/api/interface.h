@@ -166,6 +166,14 @@ struct Sample {
   double seconds = 0;  // of the continuation, after the prompt was read
 };
 
+/// A version of an operation that a device gets.
+struct KernelUse {
+  std::string operation;
+  std::string version;
+  std::string gain;                      // over what libtorch has; "" if none is known
+  std::vector<std::string> passed_over;  // "version: why it was not taken"
+};
+
 /// What core does for commands. Errors are thrown as in base/error.h.
 class Core {
  public:
@@ -185,6 +193,8 @@ class Core {
   virtual NamedValues costs(const RunOptions& options, std::int64_t symbols) = 0;
   /// {"libtorch": "2.11.0", "device": …, "gpu": …, …} for environment.json.
   virtual std::map<std::string, std::string> environment(const std::string& device) = 0;
+  /// Which version of each operation trains on a device in a precision.
+  virtual std::vector<KernelUse> kernels(const std::string& device, Precision precision) = 0;
 };
 
 /// The one symbol that libxlm_core.so exports for the program.

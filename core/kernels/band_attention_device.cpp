@@ -171,12 +171,6 @@ class BandAttention : public torch::autograd::Function<BandAttention> {
   }
 };
 
-bool is_made_for(const Tensor& query) {
-  const std::int64_t width = query.size(-1);
-  const bool width_fits = width == 64 || width == 96 || width == 128;
-  return query.scalar_type() == torch::kBFloat16 && width_fits && fits_grid(query);
-}
-
 /// |a − b| / |b|, by the 2-norm.
 double difference(const Tensor& a, const Tensor& b) {
   const Tensor reference = b.to(torch::kDouble);
@@ -331,15 +325,24 @@ std::string find_fault(BandKernels& kernels, torch::Device device) {
   return fault;
 }
 
-bool fits_grid(const Tensor& query) { return query.size(0) * query.size(1) <= 65'535; }
+bool fits_grid(std::int64_t heads) { return heads <= 65'535; }
 
-BandKernels* band_kernels_for(const Tensor& query, bool two_queries) {
-  if (!query.is_cuda() || !is_made_for(query) || at::globalContext().deterministicAlgorithms()) return nullptr;
-  const Examined& found = examined(query.device());
-  const band::Kind largest{static_cast<int>(query.size(-1)), two_queries, !two_queries, true};
-  const bool usable = found.fault.empty() && band::backward_memory(largest) <= found.kernels->shared_memory();
-  return usable ? found.kernels.get() : nullptr;
+const char* obstacle_to_band_kernels(const KernelCall& call, bool two_queries) {
+  if (!call.device.is_cuda()) return "the device is no GPU";
+  if (call.type != torch::kBFloat16) return "the operands are not bfloat16";
+  if (call.head_width != 64 && call.head_width != 96 && call.head_width != 128) {
+    return "heads are 64, 96 or 128 wide in these kernels";
+  }
+  if (!fits_grid(call.heads)) return "the batch has more than 65,535 heads";
+  if (at::globalContext().deterministicAlgorithms()) return "train.deterministic asks for sums in one order";
+  const Examined& found = examined(call.device);
+  if (!found.fault.empty()) return found.fault.c_str();
+  const band::Kind largest{static_cast<int>(call.head_width), two_queries, !two_queries, true};
+  return band::backward_memory(largest) <= found.kernels->shared_memory() ? nullptr
+                                                                          : "a block has too little shared memory";
 }
+
+BandKernels& band_kernels_of(torch::Device device) { return *examined(device).kernels; }
 
 std::string describe_attention(torch::Device device) {
   const Examined& found = examined(device);

@@ -8,6 +8,7 @@
 
 #include "core/cuda/kernels/band_arguments.h"
 #include "core/kernels/banded_attention.h"
+#include "core/kernels/kernel_table.h"
 #include "core/kernels/relative_attention.h"
 
 namespace xlm {
@@ -34,14 +35,16 @@ torch::Tensor relative_attention_by(BandKernels& kernels, const RelativeAttentio
 /// version in float32. "" if so, otherwise what differs, or why they cannot run.
 std::string find_fault(BandKernels& kernels, torch::Device device);
 
-/// Whether a grid has room for every head of the batch of `query` [B, n, M, d]: its second axis ends at 65,535.
-bool fits_grid(const torch::Tensor& query);
+/// Whether a grid has room for so many heads (rows of the batch times heads of a row): its second axis ends at 65,535.
+bool fits_grid(std::int64_t heads);
 
-/// The kernels of the GPU that tensors like `query` are on: null where it is the CPU, where they are not made for its
-/// type, width and size, where the environment variable XLM_ATTENTION is "composed" (for measurements), where a block
-/// would need more memory than it may have, where they were found faulty, which is looked at once for every GPU, or
-/// where sums must come in the same order every time. `two_queries`: one for content, one for positions.
-BandKernels* band_kernels_for(const torch::Tensor& query, bool two_queries);
+/// Why the kernels cannot compute a call, or null. Those of a GPU are compared with the plain version when they are
+/// first asked for. The environment variable XLM_ATTENTION=composed forbids them, for measurements. `two_queries`: one
+/// for content, one for positions.
+const char* obstacle_to_band_kernels(const KernelCall& call, bool two_queries);
+
+/// The kernels of a GPU for which there is no obstacle.
+BandKernels& band_kernels_of(torch::Device device);
 
 /// "own kernels in bfloat16", or "composed: " and the reason. Both functions throw Error where trying the kernels left
 /// the GPU unusable, and say once for each GPU where they are not to be used (TORCH_WARN).

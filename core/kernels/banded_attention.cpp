@@ -7,6 +7,7 @@
 
 #include "core/kernels/band_attention_device.h"
 #include "core/kernels/dropout.h"
+#include "core/kernels/kernel_table.h"
 
 namespace xlm {
 
@@ -64,11 +65,14 @@ torch::Tensor banded_soft_mask(const BandedAttentionInput& input) {
 }
 
 torch::Tensor banded_attention(const BandedAttentionInput& input) {
-  if (input.query.device().is_cpu()) return banded_attention_fused(input);
-  if (BandKernels* kernels = band_kernels_for(input.query, /*two_queries=*/false)) {
-    return banded_attention_by(*kernels, input);
+  switch (choose_kernel(Operation::kBandedAttention, attention_call(input.query, input.dropout))) {
+    case KernelVersion::kOwn:
+      return banded_attention_fused(input);
+    case KernelVersion::kGpu:
+      return banded_attention_by(band_kernels_of(input.query.device()), input);
+    default:
+      return banded_attention_composed(input);
   }
-  return banded_attention_composed(input);
 }
 
 torch::Tensor banded_attention_composed(const BandedAttentionInput& input) {

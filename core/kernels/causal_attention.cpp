@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "core/kernels/counter_dropout.h"
-#include "core/kernels/packed_operands.h"
+#include "core/kernels/kernel_table.h"
 
 namespace xlm {
 namespace {
@@ -16,6 +16,32 @@ torch::Tensor seen_keys(const CausalAttentionInput& input) {
   const std::int64_t keys = input.key.size(2);
   return torch::ones({queries, keys}, torch::TensorOptions(torch::kBool).device(input.query.device()))
       .tril(keys - queries);
+}
+
+/// In float32, with the result in the type of the queries.
+torch::Tensor widened_causal_attention(CausalAttentionInput input) {
+  const c10::impl::ExcludeDispatchKeyGuard no_autocast(c10::DispatchKey::AutocastCPU);
+  const torch::ScalarType type = input.query.scalar_type();
+  for (torch::Tensor* x : {&input.query, &input.key, &input.value}) *x = x->to(torch::kFloat);
+  return causal_attention(input).to(type);
+}
+
+torch::Tensor fused_causal_attention(const CausalAttentionInput& input) {
+  const std::int64_t queries = input.query.size(2);
+  const std::int64_t before = input.key.size(2) - queries;
+  // The kernels know which keys come after a query by a flag, and do not agree on what it says where there are more
+  // keys than queries: libtorch's own say that the first query sees the first key, flash attention says that the last
+  // one sees the last. So queries of zeros stand for the keys in front, and what they find is dropped. That is half of
+  // (K + 1) K products; a mask would be T K.
+  if (queries > 1 && before < queries) {
+    const torch::Tensor query = before > 0 ? torch::constant_pad_nd(input.query, {0, 0, before, 0}) : input.query;
+    return at::scaled_dot_product_attention(query, input.key, input.value, std::nullopt, input.dropout,
+                                            /*is_causal=*/true)
+        .narrow(2, before, queries);
+  }
+  const std::optional<torch::Tensor> mask =
+      queries == 1 ? std::nullopt : std::optional<torch::Tensor>(seen_keys(input));
+  return at::scaled_dot_product_attention(input.query, input.key, input.value, mask, input.dropout);
 }
 
 }  // namespace
@@ -33,29 +59,14 @@ torch::Tensor causal_attention_plain(const CausalAttentionInput& input) {
 }
 
 torch::Tensor causal_attention(const CausalAttentionInput& input) {
-  if (autocast_lacks_products(input.query)) {
-    const c10::impl::ExcludeDispatchKeyGuard no_autocast(c10::DispatchKey::AutocastCPU);
-    CausalAttentionInput wide = input;
-    for (torch::Tensor* x : {&wide.query, &wide.key, &wide.value}) *x = x->to(torch::kFloat);
-    return causal_attention(wide).to(input.query.scalar_type());
+  switch (choose_kernel(Operation::kCausalAttention, attention_call(input.query, input.dropout))) {
+    case KernelVersion::kWidened:
+      return widened_causal_attention(input);
+    case KernelVersion::kComposed:
+      return fused_causal_attention(input);
+    default:
+      return causal_attention_plain(input);
   }
-  // On the CPU libtorch's has no dropout.
-  if (input.dropout > 0 && input.query.device().is_cpu()) return causal_attention_plain(input);
-  const std::int64_t queries = input.query.size(2);
-  const std::int64_t before = input.key.size(2) - queries;
-  // The kernels know which keys come after a query by a flag, and do not agree on what it says where there are more
-  // keys than queries: libtorch's own say that the first query sees the first key, flash attention says that the last
-  // one sees the last. So queries of zeros stand for the keys in front, and what they find is dropped. That is half of
-  // (K + 1) K products; a mask would be T K.
-  if (queries > 1 && before < queries) {
-    const torch::Tensor query = before > 0 ? torch::constant_pad_nd(input.query, {0, 0, before, 0}) : input.query;
-    return at::scaled_dot_product_attention(query, input.key, input.value, std::nullopt, input.dropout,
-                                            /*is_causal=*/true)
-        .narrow(2, before, queries);
-  }
-  const std::optional<torch::Tensor> mask =
-      queries == 1 ? std::nullopt : std::optional<torch::Tensor>(seen_keys(input));
-  return at::scaled_dot_product_attention(input.query, input.key, input.value, mask, input.dropout);
 }
 
 }  // namespace xlm

@@ -12,10 +12,11 @@
 #include <type_traits>
 #include <vector>
 
+#include "core/kernels/kernel_table.h"
 #include "core/kernels/linear.h"
 #include "core/kernels/packed_operands.h"
+#include "core/kernels/products.h"
 #include "core/kernels/simd.h"
-#include "core/kernels/tiled_gemm.h"
 
 namespace xlm {
 namespace {
@@ -24,9 +25,8 @@ using torch::Tensor;
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-constexpr std::int64_t kManySymbols = 1024;  // fewer logits are smaller than what is saved elsewhere
-constexpr std::int64_t kPieceRows = 512;     // predictions whose logits are there at a time: 100 MB of GPT-2's
-constexpr std::int64_t kSummed = 4096;       // of a row, whose sum is made in the logits' own type
+constexpr std::int64_t kPieceRows = 512;  // predictions whose logits are there at a time: 100 MB of GPT-2's
+constexpr std::int64_t kSummed = 4096;    // of a row, whose sum is made in the logits' own type
 constexpr std::int64_t kPieceLogits = std::int64_t{1} << 26;  // of the composed version, where nobody says otherwise
 constexpr std::int64_t kGpuMultiple = 64;                     // of symbols: 50,304 for GPT-2's 50,257
 
@@ -122,9 +122,9 @@ class PieceByPiece {
   /// hidden [m, k] and targets [m], on the CPU, hidden in the weight's precision.
   double run(const Tensor& hidden, const Tensor& targets) {
     const std::int64_t count = hidden.size(0);
-    std::optional<RightMatrix> across;  // [k, V]
-    std::optional<RightMatrix> along;   // [V, k]
-    if (tiled_) across = RightMatrix::transpose_of(weight_);
+    std::optional<PackedRight> across;  // [k, V]
+    std::optional<PackedRight> along;   // [V, k]
+    if (tiled_) across = PackedRight::transpose_of(weight_);
     if (tiled_ && gradient_) along.emplace(weight_);
     const Tensor buffer = torch::empty({std::min(count, kPieceRows), weight_.size(0)}, hidden.options());
     if (gradient_) {
@@ -153,7 +153,7 @@ class PieceByPiece {
   const HeadGradients& gradients() const { return found_; }
 
  private:
-  void add_gradients(const Tensor& x, const Tensor& of_logits, const std::optional<RightMatrix>& along,
+  void add_gradients(const Tensor& x, const Tensor& of_logits, const std::optional<PackedRight>& along,
                      std::int64_t begin) {
     const Tensor of_x = found_.hidden.narrow(0, begin, x.size(0));
     if (along) {
@@ -317,9 +317,11 @@ bool wants_gradient(const Tensor& hidden, const Tensor& weight) {
   return torch::GradMode::is_enabled() && (hidden.requires_grad() || weight.requires_grad());
 }
 
-bool goes_by_pieces(const Tensor& hidden, const Tensor& weight) {
-  return weight.defined() && weight.size(0) >= kManySymbols && hidden.numel() > 0 &&
-         (weight.scalar_type() == torch::kFloat || weight.scalar_type() == torch::kDouble);
+KernelVersion choose_cross_entropy(const Tensor& hidden, const Tensor& weight) {
+  KernelCall call = kernel_call(hidden);
+  call.symbols = weight.defined() ? weight.size(0) : 0;
+  if (weight.defined()) call.type = weight.scalar_type();
+  return choose_kernel(Operation::kCrossEntropy, call);
 }
 
 }  // namespace
@@ -343,15 +345,17 @@ Tensor composed_summed_cross_entropy(const Tensor& hidden, const Tensor& weight,
 }
 
 Tensor summed_cross_entropy(const Tensor& hidden, const Tensor& weight, const Tensor& bias, const Tensor& targets) {
-  if (!goes_by_pieces(hidden, weight)) return plain_summed_cross_entropy(hidden, weight, bias, targets);
-  if (!weight.device().is_cpu()) {
-    return composed_summed_cross_entropy(hidden, weight, bias, targets,
-                                         {.multiple = weight.is_cuda() ? kGpuMultiple : 1});
+  switch (choose_cross_entropy(hidden, weight)) {
+    case KernelVersion::kOwn:
+      return CrossEntropy::apply(hidden.to(weight.scalar_type()).reshape({-1, hidden.size(-1)}).contiguous(),
+                                 weight.contiguous(), bias.defined() ? std::optional(bias.contiguous()) : std::nullopt,
+                                 targets.flatten().contiguous(), wants_gradient(hidden, weight));
+    case KernelVersion::kComposed:
+      return composed_summed_cross_entropy(hidden, weight, bias, targets,
+                                           {.multiple = weight.is_cuda() ? kGpuMultiple : 1});
+    default:
+      return plain_summed_cross_entropy(hidden, weight, bias, targets);
   }
-  const Tensor rows = hidden.to(weight.scalar_type()).reshape({-1, hidden.size(-1)}).contiguous();
-  return CrossEntropy::apply(rows, weight.contiguous(),
-                             bias.defined() ? std::optional(bias.contiguous()) : std::nullopt,
-                             targets.flatten().contiguous(), wants_gradient(hidden, weight));
 }
 
 }  // namespace xlm

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "core/kernels/few_rows.h"
-#include "core/kernels/packed_operands.h"
-#include "core/kernels/tiled_gemm.h"
+#include "core/kernels/kernel_table.h"
+#include "core/kernels/products.h"
 
 namespace xlm {
 namespace {
@@ -32,13 +32,13 @@ constexpr std::int64_t kFewRows = 8;
 /// rows·W + b of rows [m, in] and weight [in, out].
 Tensor times(const Tensor& rows, const Tensor& weight, const std::optional<Tensor>& bias = std::nullopt) {
   if (rows.size(0) < kFewRows) return few_rows_affine(rows.contiguous(), weight, bias);
-  return rows_product(rows, RightMatrix(weight), bias);
+  return rows_product(rows, PackedRight(weight), bias);
 }
 
 /// rows·Wᵀ + b of rows [m, in] and weight [out, in].
 Tensor times_transpose(const Tensor& rows, const Tensor& weight, const std::optional<Tensor>& bias = std::nullopt) {
   if (rows.size(0) < kFewRows) return few_rows_linear(rows.contiguous(), weight, bias);
-  return rows_product(rows, RightMatrix::transpose_of(weight), bias);
+  return rows_product(rows, PackedRight::transpose_of(weight), bias);
 }
 
 class Linear : public torch::autograd::Function<Linear> {
@@ -97,7 +97,7 @@ class LinearWithPast : public torch::autograd::Function<LinearWithPast> {
     const Tensor rows = as_rows(seen);
     context->save_for_backward({rows, weight});
     context->saved_data["block"] = block.size(1);
-    return rows_product(rows, RightMatrix::transpose_of(weight)).view({seen.size(0), seen.size(1), weight.size(0)});
+    return rows_product(rows, PackedRight::transpose_of(weight)).view({seen.size(0), seen.size(1), weight.size(0)});
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& upstream) {
@@ -107,49 +107,62 @@ class LinearWithPast : public torch::autograd::Function<LinearWithPast> {
     variable_list result(3);
     if (context->needs_input_grad(1)) {
       const Tensor of_block = as_rows(gradient.narrow(1, gradient.size(1) - block, block));
-      result[1] = rows_product(of_block, RightMatrix(saved[1])).view({gradient.size(0), block, saved[1].size(1)});
+      result[1] = rows_product(of_block, PackedRight(saved[1])).view({gradient.size(0), block, saved[1].size(1)});
     }
     if (context->needs_input_grad(2)) result[2] = weight_gradient(as_rows(gradient), saved[0]);
     return result;
   }
 };
 
-bool has_kernel(const Tensor& x, const Tensor& weight) {
-  return has_tiled_products(x, weight) && x.numel() > 0 && !at::autocast::is_autocast_enabled(torch::kCPU);
+KernelVersion choose_linear(const Tensor& x, const Tensor& weight) {
+  KernelCall call = kernel_call(x);
+  if (weight.scalar_type() != torch::kFloat) call.type = weight.scalar_type();
+  return choose_kernel(Operation::kLinear, call);
 }
 
 /// In float32 with the values that bfloat16 has.
 Tensor bfloat16_values(const Tensor& x) { return x.defined() ? x.to(torch::kBFloat16).to(torch::kFloat) : x; }
 
-/// f(x, weight, bias) with operands and result in the values of bfloat16, as autocast has them, multiplied in float32.
+/// f(a, b, c) with operands and result in the values of bfloat16, as autocast has them, multiplied in float32.
 template <class F>
-Tensor in_rounded_values(const F& f, const Tensor& x, const Tensor& weight, const Tensor& bias) {
+Tensor in_rounded_values(const F& f, const Tensor& a, const Tensor& b, const Tensor& c) {
   const c10::impl::ExcludeDispatchKeyGuard no_autocast(c10::DispatchKey::AutocastCPU);
-  return f(bfloat16_values(x), bfloat16_values(weight), bfloat16_values(bias)).to(torch::kBFloat16);
+  return f(bfloat16_values(a), bfloat16_values(b), bfloat16_values(c)).to(torch::kBFloat16);
 }
 
 }  // namespace
 
 Tensor linear_layer(const Tensor& x, const Tensor& weight, const Tensor& bias) {
-  if (autocast_lacks_products(x) && x.numel() > 0) return in_rounded_values(linear_layer, x, weight, bias);
-  if (!has_kernel(x, weight)) return torch::linear(x, weight, bias);
-  return Linear::apply(x, weight.contiguous(), bias.defined() ? std::optional(bias.contiguous()) : std::nullopt);
+  switch (choose_linear(x, weight)) {
+    case KernelVersion::kWidened:
+      return in_rounded_values(linear_layer, x, weight, bias);
+    case KernelVersion::kOwn:
+      return Linear::apply(x, weight.contiguous(), bias.defined() ? std::optional(bias.contiguous()) : std::nullopt);
+    default:
+      return torch::linear(x, weight, bias);
+  }
 }
 
 Tensor affine_layer(const Tensor& x, const Tensor& weight, const Tensor& bias) {
-  if (autocast_lacks_products(x) && x.numel() > 0) return in_rounded_values(affine_layer, x, weight, bias);
-  if (!has_kernel(x, weight)) return torch::linear(x, weight.t(), bias);
-  return Affine::apply(x, weight.contiguous(), bias.contiguous());
+  switch (choose_linear(x, weight)) {
+    case KernelVersion::kWidened:
+      return in_rounded_values(affine_layer, x, weight, bias);
+    case KernelVersion::kOwn:
+      return Affine::apply(x, weight.contiguous(), bias.contiguous());
+    default:
+      return torch::linear(x, weight.t(), bias);
+  }
 }
 
 Tensor linear_layer_with_past(const Tensor& seen, const Tensor& block, const Tensor& weight) {
-  if (autocast_lacks_products(seen)) {
-    const c10::impl::ExcludeDispatchKeyGuard no_autocast(c10::DispatchKey::AutocastCPU);
-    return linear_layer_with_past(bfloat16_values(seen), bfloat16_values(block), bfloat16_values(weight))
-        .to(torch::kBFloat16);
+  switch (choose_linear(seen, weight)) {
+    case KernelVersion::kWidened:
+      return in_rounded_values(linear_layer_with_past, seen, block, weight);
+    case KernelVersion::kOwn:
+      return LinearWithPast::apply(seen, block, weight.contiguous());
+    default:
+      return torch::linear(torch::cat({seen.narrow(1, 0, seen.size(1) - block.size(1)), block}, 1), weight);
   }
-  if (has_kernel(seen, weight)) return LinearWithPast::apply(seen, block, weight.contiguous());
-  return torch::linear(torch::cat({seen.narrow(1, 0, seen.size(1) - block.size(1)), block}, 1), weight);
 }
 
 }  // namespace xlm

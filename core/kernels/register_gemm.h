@@ -1,7 +1,7 @@
-// Matrix products in float32 of our own: blocks of the result stay in registers while the inner dimension passes by.
+// Matrix products in float32 of this program: blocks of the result stay in registers while the inner dimension passes
+// by.
 //
-// libtorch's small products (brgemm) are made for AVX-512. On processors without it they run at half of what the
-// processor can do, and these take their place.
+// They are as fast as oneDNN's small products with AVX-512, and twice as fast with AVX2 (docs/performance.md).
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,6 @@
 
 namespace xlm {
 
-/// Which small products the kernels of this process use in float32: ours, or libtorch's where the processor has
-/// AVX-512. The environment variable XLM_PRODUCTS ("own" or "libtorch") decides otherwise, for tests and measurements.
-bool uses_register_gemm();
-
 /// A left operand [m, k]: row i, column p is data[i · row + p · column]. A transposed matrix needs no copy.
 struct LeftOperand {
   const float* data;
@@ -21,21 +17,26 @@ struct LeftOperand {
   std::int64_t column;
 };
 
-/// C [rows, columns] = A·B, or C += A·B where `add`. B [inner, columns] and C lie row by row, `ldb` and `ldc` apart.
+/// C [rows, columns] = A·B, or C += A·B if `add`. B [inner, columns] and C lie row by row, `ldb` and `ldc` apart.
 void register_gemm(std::int64_t rows, std::int64_t columns, std::int64_t inner, const LeftOperand& a, const float* b,
                    std::int64_t ldb, float* c, std::int64_t ldc, bool add);
 
 /// A right operand [inner, columns] that many products use, copied once into the order in which they read it.
 class PackedRight {
  public:
-  /// Of a matrix b [inner, columns] whose elements of a row lie side by side; where `transposed`, of b [columns,
-  /// inner].
-  PackedRight(const torch::Tensor& b, bool transposed);
+  /// Of a matrix b [inner, columns]. The elements of a row lie side by side, as in all matrices here.
+  explicit PackedRight(const torch::Tensor& b) : PackedRight(b, false) {}
+  /// Of the transpose of `b` [columns, inner].
+  static PackedRight transpose_of(const torch::Tensor& b) { return {b, true}; }
 
-  /// C [rows, columns] = A·B, or C += A·B where `add`. Any number of threads may call it.
+  std::int64_t columns() const { return columns_; }
+
+  /// C [rows, columns] = A·B, or C += A·B if `add`. Any number of threads may call it.
   void product(std::int64_t rows, const LeftOperand& a, float* c, std::int64_t ldc, bool add) const;
 
  private:
+  PackedRight(const torch::Tensor& b, bool transposed);
+
   std::int64_t inner_, columns_;
   torch::Tensor panels_;
 };

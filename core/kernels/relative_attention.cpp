@@ -6,6 +6,7 @@
 
 #include "core/kernels/band_attention_device.h"
 #include "core/kernels/dropout.h"
+#include "core/kernels/kernel_table.h"
 
 namespace xlm {
 
@@ -31,11 +32,14 @@ torch::Tensor later_keys(const RelativeAttentionInput& input) {
 }  // namespace
 
 torch::Tensor relative_attention(const RelativeAttentionInput& input) {
-  if (input.query.device().is_cpu()) return relative_attention_fused(input);
-  if (BandKernels* kernels = band_kernels_for(input.query, /*two_queries=*/true)) {
-    return relative_attention_by(*kernels, input);
+  switch (choose_kernel(Operation::kRelativeAttention, attention_call(input.query, input.dropout))) {
+    case KernelVersion::kOwn:
+      return relative_attention_fused(input);
+    case KernelVersion::kGpu:
+      return relative_attention_by(band_kernels_of(input.query.device()), input);
+    default:
+      return relative_attention_composed(input);
   }
-  return relative_attention_composed(input);
 }
 
 torch::Tensor relative_attention_composed(const RelativeAttentionInput& input) {

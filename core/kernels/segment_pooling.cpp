@@ -6,6 +6,8 @@
 
 #include <ATen/Parallel.h>
 
+#include "core/kernels/kernel_table.h"
+
 namespace xlm {
 namespace {
 
@@ -17,7 +19,7 @@ constexpr std::int64_t kColumnsOfATask =
     128;  // a row is split into so many columns, so that one row feeds many threads
 
 bool has_loops(const Tensor& x) {
-  return x.device().is_cpu() && (x.scalar_type() == torch::kFloat || x.scalar_type() == torch::kDouble);
+  return choose_kernel(Operation::kSegmentSums, kernel_call(x)) == KernelVersion::kOwn;
 }
 
 /// Calls f(row of the batch, first column, columns) for pieces of a [B, …, D] tensor, in parallel.

@@ -11,6 +11,8 @@ extern const int simd_lanes;
 
 // A function that becomes part of every version that calls it.
 #define XLM_SIMD_INLINE inline __attribute__((always_inline))
+// The same of a lambda, behind its parameters.
+#define XLM_SIMD_LAMBDA __attribute__((always_inline))
 
 // Defines the function `name`, which does what name_of<lanes>, an XLM_SIMD_INLINE template, does with `arguments`:
 // compiled once for each kind of vectors, of which the processor's is called. Elsewhere than on x86-64 the compiler's

@@ -125,6 +125,8 @@ class FakeCore : public Core {
     return {{"params", 1000.0 + static_cast<double>(symbols)}, {"flops_per_token", 10}};
   }
 
+  std::vector<KernelUse> kernels(const std::string& /*device*/, Precision /*precision*/) override { return {}; }
+
   std::map<std::string, std::string> environment(const std::string& /*asked*/) override {
     return {{"libtorch", "none"}, {"device", device}};
   }

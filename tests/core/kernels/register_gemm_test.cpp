@@ -21,11 +21,12 @@ struct ProductSizes {
   }
 };
 
-/// Every count of rows that ends in another block, of columns around a panel, and of inner rows around a piece.
+/// Every count of rows that ends in another block, of columns around one and two vectors of either kind, and of inner
+/// rows around a piece.
 std::vector<ProductSizes> all_sizes() {
   std::vector<ProductSizes> sizes;
-  for (std::int64_t rows = 1; rows <= 20; ++rows) sizes.push_back({rows, 16, 7});
-  for (const std::int64_t columns : {1, 8, 15, 16, 17, 31, 32, 50}) {
+  for (std::int64_t rows = 1; rows <= 30; ++rows) sizes.push_back({rows, 32, 7});
+  for (const std::int64_t columns : {1, 7, 8, 9, 15, 16, 17, 24, 31, 32, 33, 48, 50, 64}) {
     for (const std::int64_t rows : {1, 6, 7, 13}) sizes.push_back({rows, columns, 9});
   }
   for (const std::int64_t inner : {1, 2, 255, 256, 257, 513}) sizes.push_back({8, 33, inner});
@@ -71,11 +72,11 @@ TEST_P(RegisterGemm, EqualsTheProductInDoublePrecision) {
       EXPECT_LT(error(c, a, b, before), 4) << (transposed ? "transposed " : "") << (add ? "added" : "");
       EXPECT_TRUE((around.narrow(1, columns, 4) == 7).all().item<bool>()) << "wrote beside the product";
       const Tensor packed = add ? before.clone() : torch::full({rows, columns}, std::nanf(""));
-      PackedRight(b, false).product(rows, left(a), packed.data_ptr<float>(), columns, add);
+      PackedRight(b).product(rows, left(a), packed.data_ptr<float>(), columns, add);
       EXPECT_TRUE(torch::equal(packed, c));
       const Tensor turned = add ? before.clone() : torch::full({rows, columns}, std::nanf(""));
       const Tensor across = b.t().contiguous();
-      PackedRight(across, true).product(rows, left(a), turned.data_ptr<float>(), columns, add);
+      PackedRight::transpose_of(across).product(rows, left(a), turned.data_ptr<float>(), columns, add);
       EXPECT_TRUE(torch::equal(turned, c));
     }
   }
