@@ -5,6 +5,8 @@ BUILD := build/$(PRESET)
 WERROR ?=
 OPTIONS := $(if $(WERROR),-DXLM_WERROR=$(WERROR))
 XLM := $(BUILD)/bin/xlm
+ROOM ?= base
+TEST ?= *
 TEXT ?=
 CHECK ?=
 PART ?=
@@ -12,7 +14,13 @@ PART ?=
 # other leave the cores to other tests, as in the program (experiments/runs/core_library.cpp).
 CTEST := GOMP_SPINCOUNT=10000 ctest --output-on-failure --no-tests=error --parallel $(shell nproc)
 
-.PHONY: help setup readers tools build all test test-all asan fuzz mutants golden demo bench bench-compare gpu-check docs-numbers soak package format lint lint-all clean
+define configure
+@CUDA=$(CUDA) scripts/setup.sh scripts/begin_build.sh $(PRESET) $(OPTIONS)
+@{ [ -e $(BUILD)/build.ninja ] && grep -q XLM_CORE:BOOL=ON $(BUILD)/CMakeCache.txt; } || cmake --preset $(PRESET) $(OPTIONS) >/dev/null
+endef
+
+.NOTPARALLEL:  # by make -j, two targets would build in one folder at once
+.PHONY: help setup readers tools build all room test test-slow test-all asan fuzz mutants golden demo bench bench-compare gpu-check docs-numbers soak package format lint lint-all clean
 
 help:       ## this list
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -27,17 +35,29 @@ tools: setup  ## LLVM 14, by which `asan`, `fuzz`, `format` and `lint` check wha
 	@TOOLS=1 CUDA=$(CUDA) scripts/setup.sh
 
 build:      ## the program: build/release/bin/xlm (PRESET=dev for assertions); setup first, where that was not done
-	@CUDA=$(CUDA) scripts/setup.sh scripts/begin_build.sh $(PRESET) $(OPTIONS)
-	@{ [ -e $(BUILD)/build.ninja ] && grep -q XLM_CORE:BOOL=ON $(BUILD)/CMakeCache.txt; } || cmake --preset $(PRESET) $(OPTIONS) >/dev/null
+	$(configure)
 	@cmake --build --preset $(PRESET) --target xlm
 
 all: build  ## the program, its tests and benchmarks
 	@cmake --build --preset $(PRESET)
 
-test: all   ## all tests
-	@$(CTEST) --test-dir $(BUILD)
+room: setup  ## while you work: compile one room and its tests without optimisation, and run them (ROOM=results TEST='Pareto.*')
+	@[ -e build/dev/build.ninja ] || cmake --preset dev >/dev/null
+	@cmake --build --preset dev --target test_$(ROOM)
+	@seq 0 3 | GTEST_TOTAL_SHARDS=4 xargs -P 4 -I {} env GTEST_SHARD_INDEX={} \
+	  build/dev/bin/test_$(ROOM) --gtest_filter='$(TEST)' --gtest_brief=1  # four, as many tests wait
 
-test-all: test asan  ## both, and what they skip for want of a browser or LaTeX: installs chromium and a TeX
+test:       ## the tests, but for those that `test-slow` runs
+	$(configure)
+	@cmake --build --preset $(PRESET) --target tests
+	@$(CTEST) --test-dir $(BUILD) --label-exclude slow
+
+test-slow:  ## the slow tests: campaigns, training with other seeds and kernels, the package, the wheel
+	$(configure)
+	@cmake --build --preset $(PRESET) --target slow_tests
+	@$(CTEST) --test-dir $(BUILD) --label-regex slow
+
+test-all: test test-slow asan  ## all tests, and those that need a browser or LaTeX: installs chromium and a TeX
 	@scripts/test_extras.sh build/asan
 
 asan: tools ## the tests of all but core once more, under sanitizers, with line coverage; and a little fuzzing

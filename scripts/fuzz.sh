@@ -9,8 +9,9 @@ cd "$(dirname "$0")/.."
 seconds=${XLM_FUZZ_SECONDS:-5}
 build=build/fuzz
 if [ ! -e $build/build.ninja ]; then
-  CC=clang-14 CXX=clang++-14 cmake -G Ninja -S . -B $build -DXLM_CORE=OFF -DXLM_FUZZ=ON \
-    -DCMAKE_BUILD_TYPE=Release -DCMAKE_UNITY_BUILD=ON >/dev/null
+  # -O1: twice as fast to compile, and the sanitizers take most of the time of an input either way.
+  CC=clang-14 CXX=clang++-14 cmake -G Ninja -S . -B $build -DXLM_CORE=OFF -DXLM_FUZZ=ON -DCMAKE_BUILD_TYPE=Release \
+    -DCMAKE_CXX_FLAGS_RELEASE='-O1 -DNDEBUG' -DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=32 >/dev/null
 fi
 cmake --build $build --target fuzzers
 for target in $build/bin/*_fuzz; do

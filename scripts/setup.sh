@@ -36,7 +36,7 @@ packages=(
   libgtest-dev libicu-dev libmuparser-dev libsentencepiece-dev libsimdjson-dev libspdlog-dev libsqlite3-dev libsqlitecpp-dev libssl-dev
   libyaml-cpp-dev nlohmann-json3-dev zlib1g-dev
 )
-if [ "${TOOLS:-0}" = 1 ]; then packages+=(clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev); fi
+if [ "${TOOLS:-0}" = 1 ]; then packages+=(clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev lld); fi
 if [ "${EXTRAS:-0}" = 1 ]; then packages+=(chromium texlive-latex-base texlive-latex-recommended); fi
 
 missing=()

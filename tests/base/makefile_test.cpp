@@ -43,5 +43,13 @@ TEST(Makefile, WhatAPresetBuiltIsWhatIsRun) {
   EXPECT_THAT(recipe_of("demo PRESET=dev"), ::testing::HasSubstr("scripts/demo.sh build/dev/bin/xlm"));
 }
 
+TEST(Makefile, EveryTestIsInOneOfTwoPartsAndContinuousIntegrationRunsBoth) {
+  EXPECT_THAT(recipe_of("test"), ::testing::HasSubstr("--label-exclude slow"));
+  EXPECT_THAT(recipe_of("test-slow"), ::testing::HasSubstr("--label-regex slow"));
+  EXPECT_THAT(recipe_of("test-all"), ::testing::AllOf(::testing::HasSubstr("--label-exclude slow"),
+                                                      ::testing::HasSubstr("--label-regex slow")));
+  EXPECT_THAT(read_file(fs::path(XLM_SOURCE_DIR) / ".ci/run"), ::testing::HasSubstr("make test test-slow"));
+}
+
 }  // namespace
 }  // namespace xlm
