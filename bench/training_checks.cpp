@@ -17,10 +17,10 @@
 #include "core/api/hourglass_options.h"
 #include "core/models/capabilities.h"
 #include "core/runtime/device.h"
+#include "core/schemes/windows_loss.h"
 #include "core/train/captured_steps.h"
 #include "core/train/optimizer.h"
 #include "core/train/trainer.h"
-#include "core/train/windows_loss.h"
 #include "core/train/work_again.h"
 #include "datasets/prepare.h"
 
@@ -160,18 +160,11 @@ std::pair<std::vector<double>, double> losses_of_steps(const CheckJob& job, cons
     if (job.device.is_cuda()) recorder = make_cuda_recorder(job.device);
     captured = std::make_unique<CapturedSteps>(std::move(recorder), weights);
   }
-  const bool windows = model->scheme() == LanguageModel::Scheme::kWindows;
   const auto work = [&](const ModelInput& input, const torch::Tensor& targets, const State& before) {
-    if (windows) {
-      const torch::Tensor loss =
-          windows_loss(*model, input.tokens, targets, recorded ? WindowsAre::kRecorded : WindowsAre::kKept);
-      loss.backward();
-      return CapturedSteps::Outcome{.loss = loss.detach(), .state = before};
-    }
-    ModelOutput output = model->forward(input, before);
-    const torch::Tensor loss = output.summed_loss(targets) / targets.numel();
-    (output.auxiliary_loss.defined() ? loss + output.auxiliary_loss : loss).backward();
-    return CapturedSteps::Outcome{.loss = loss.detach(), .state = output.state};
+    const TrainingLoss loss = scheme_of(*model).loss(*model, input, targets, before,
+                                                     recorded ? ActivationPolicy::kRecord : ActivationPolicy::kKeep);
+    loss.total.backward();
+    return CapturedSteps::Outcome{.loss = loss.language_model.detach(), .state = loss.state};
   };
   State state = model->initial_state(8);
   std::vector<double> losses;
@@ -264,7 +257,7 @@ std::vector<Check> check_windows(const CheckJob& job) {
       {
         const PrecisionScope scope(precision, job.device);
         loss = windows_loss(*model, tokens.narrow(1, 0, 128), tokens.narrow(1, 1, 128),
-                            again ? WindowsAre::kComputedAgain : WindowsAre::kKept);
+                            again ? ActivationPolicy::kRecompute : ActivationPolicy::kKeep);
       }
       loss.backward();
       std::vector<torch::Tensor> gradients;

@@ -13,8 +13,8 @@
 #include "core/api/hourglass_options.h"
 #include "core/models/language_model.h"
 #include "core/runtime/device.h"
+#include "core/schemes/scheme.h"
 #include "core/train/optimizer.h"
-#include "core/train/windows_loss.h"
 
 namespace xlm {
 namespace {
@@ -229,23 +229,16 @@ StepCost measure_steps(const StepRow& row, std::int64_t steps, Precision precisi
     wait_for(device);
     const double start = monotonic_seconds();
     optimizer.zero_gradients();
-    ModelOutput output;
-    torch::Tensor loss;
+    TrainingLoss loss;
     {
       const PrecisionScope scope(precision, device);
-      if (model->scheme() == LanguageModel::Scheme::kWindows) {
-        loss = windows_loss(*model, seen.to(device), targets.to(device),
-                            row.checkpoint ? WindowsAre::kComputedAgain : WindowsAre::kKept);
-      } else {
-        output = model->forward(seen.to(device), state);
-        loss = output.summed_loss(targets.to(device)) / static_cast<double>(row.batch * row.block);
-      }
+      loss = scheme_of(*model).loss(*model, {.tokens = seen.to(device)}, targets.to(device), state,
+                                    row.checkpoint ? ActivationPolicy::kRecompute : ActivationPolicy::kKeep);
     }
-    if (output.auxiliary_loss.defined()) loss = loss + output.auxiliary_loss;
-    loss.backward();
+    loss.total.backward();
     optimizer.step(1e-9, step);  // a tiny learning rate keeps the spans where they are
     model->after_step();
-    state = output.state;
+    state = loss.state;
     wait_for(device);
     if (step > warm) seconds.push_back(monotonic_seconds() - start);
   }

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "core/api/options.h"
+#include "core/api/text_scheme.h"
 
 namespace xlm {
 

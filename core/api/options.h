@@ -13,13 +13,6 @@ namespace xlm {
 enum class Precision { kFloat32, kBfloat16 };
 inline constexpr std::array<std::string_view, 2> kPrecisionNames{"float32", "bfloat16"};
 
-/// How the training text is fed to a model, and how a split is evaluated.
-enum class TextScheme {
-  kStreaming,      // rows of contiguous text in blocks, with state from block to block
-  kRotatedChunks,  // chunks of rotated rows in shuffled order, without state; evaluated by windows
-  kWindows,        // overlapping windows within documents, with state from window to window if any
-};
-
 struct DataOptions {
   std::string path;
 

@@ -1,25 +1,12 @@
-// The choice between evaluation schemes.
+// What evaluations of all schemes share.
 #include "core/eval/evaluation.h"
 
 #include <array>
 
-#include <fmt/format.h>
-
 #include "base/error.h"
-#include "core/eval/overlap.h"
-#include "core/eval/streaming.h"
-#include "core/eval/strided.h"
 
 namespace xlm {
-
 namespace {
-
-SplitLoss evaluate(LanguageModel& model, const TokenSource& source, const SplitSettings& settings, const GoOn& go_on) {
-  if (model.scheme() == LanguageModel::Scheme::kWindows) return evaluate_overlap(model, source, settings, go_on);
-  check_length(model, source.size(), settings.rows, "the split");
-  return model.scheme() == LanguageModel::Scheme::kStreaming ? evaluate_streaming(model, source, settings, go_on)
-                                                             : evaluate_strided(model, source, settings, go_on);
-}
 
 /// One that was stopped stops all.
 void unite(SplitLoss& result, ProcessGroup& group) {
@@ -33,14 +20,6 @@ void unite(SplitLoss& result, ProcessGroup& group) {
 }
 
 }  // namespace
-
-void check_length(const LanguageModel& model, std::int64_t tokens, std::int64_t rows, const std::string& split) {
-  const bool windows = model.scheme() == LanguageModel::Scheme::kWindows;
-  const std::int64_t least = windows ? 2 : 2 * rows;
-  if (tokens >= least) return;
-  throw DataError(fmt::format("{} has {} tokens, and {} are needed to measure anything{}", split, tokens, least,
-                              windows ? "" : fmt::format(": 2 for each of eval.batch={} rows", rows)));
-}
 
 Counts counts_of_all(const LanguageModel& model, ProcessGroup* group) {
   Counts counts = model.counts();
@@ -58,7 +37,7 @@ SplitLoss evaluate_split(LanguageModel& model, const TokenSource& source, const 
   const bool was_training = model.is_training();
   model.eval();
   model.reset_statistics();
-  SplitLoss result = evaluate(model, source, settings, go_on);
+  SplitLoss result = scheme_of(model).evaluate(model, source, settings, go_on);
   if (settings.group != nullptr) {
     unite(result, *settings.group);
     unite_counts(model, *settings.group);

@@ -11,7 +11,6 @@
 #include "base/error.h"
 #include "base/progress.h"
 #include "base/random.h"
-#include "core/batches/batch_stream.h"
 #include "core/models/model_folder.h"
 #include "core/runtime/device.h"
 #include "core/runtime/random_streams.h"
@@ -23,88 +22,6 @@ namespace xlm {
 namespace {
 
 using torch::Tensor;
-
-/// Carries the state from block to block.
-class StreamReader final : public TextReader {
- public:
-  StreamReader(std::shared_ptr<LanguageModel> model, std::int64_t block)
-      : model_(std::move(model)), block_(block), state_(model_->initial_state(1)) {}
-
-  Tensor read(const Tensor& tokens) override {
-    Tensor logits;
-    for (std::int64_t begin = 0; begin < tokens.size(0); begin += block_) {
-      const std::int64_t count = std::min(block_, tokens.size(0) - begin);
-      ModelOutput output = model_->forward(tokens.narrow(0, begin, count).unsqueeze(0), state_);
-      logits = output.logits()[0][-1];
-      state_ = std::move(output.state);
-    }
-    return logits;
-  }
-
- private:
-  std::shared_ptr<LanguageModel> model_;
-  std::int64_t block_;
-  State state_;
-};
-
-/// Computes the last tokens anew for every token.
-class ContextReader final : public TextReader {
- public:
-  ContextReader(std::shared_ptr<LanguageModel> model, std::int64_t context)
-      : model_(std::move(model)), context_(context) {}
-
-  Tensor read(const Tensor& tokens) override {
-    seen_ += tokens.size(0);
-    last_ = last_.defined() ? torch::cat({last_, tokens}) : tokens;
-    last_ = last_.narrow(0, std::max<std::int64_t>(0, last_.size(0) - context_), std::min(context_, last_.size(0)));
-    const Tensor places = torch::arange(seen_ - last_.size(0), seen_, torch::kLong).to(tokens.device());
-    torch::manual_seed(0);  // a model that samples draws the same for the same text
-    return model_
-        ->forward(ModelInput{.tokens = last_.unsqueeze(0), .positions = places.unsqueeze(0), .scored = 1},
-                  model_->initial_state(1))
-        .logits()[0][-1];
-  }
-
- private:
-  std::shared_ptr<LanguageModel> model_;
-  std::int64_t context_;
-  std::int64_t seen_ = 0;
-  Tensor last_;
-};
-
-/// Computes the window anew for every token; a full one hands on its state and its last O tokens.
-class WindowReader final : public TextReader {
- public:
-  explicit WindowReader(std::shared_ptr<LanguageModel> model)
-      : model_(std::move(model)), state_(model_->initial_state(1)) {}
-
-  Tensor read(const Tensor& tokens) override {
-    const WindowShape shape = windows_of(*model_);
-    Tensor logits;
-    for (std::int64_t begin = 0; begin < tokens.size(0);) {
-      if (size() == shape.window) {
-        state_ = next_;
-        window_ = window_.narrow(0, shape.window - shape.overlap, shape.overlap);
-      }
-      const std::int64_t count = std::min(tokens.size(0) - begin, shape.window - size());
-      const Tensor added = tokens.narrow(0, begin, count);
-      window_ = window_.defined() ? torch::cat({window_, added}) : added;
-      ModelOutput output = model_->forward(ModelInput{.tokens = window_.unsqueeze(0), .scored = 1}, state_);
-      logits = output.logits()[0][-1];
-      next_ = std::move(output.state);
-      begin += count;
-    }
-    return logits;
-  }
-
- private:
-  std::int64_t size() const { return window_.defined() ? window_.size(0) : 0; }
-
-  std::shared_ptr<LanguageModel> model_;
-  State state_;
-  State next_;
-  Tensor window_;
-};
 
 std::vector<std::int64_t> encode_bpe(const std::string& text, const fs::path& folder) {
   const Bpe bpe = read_bpe(folder);
@@ -201,23 +118,9 @@ std::int64_t choose_token(const Tensor& logits, const TokenChoice& choice, std::
   return ids[chosen].item<std::int64_t>();
 }
 
-std::unique_ptr<TextReader> make_plain_reader(const std::shared_ptr<LanguageModel>& model, std::int64_t block,
-                                              std::int64_t context) {
-  switch (model->scheme()) {
-    case LanguageModel::Scheme::kStreaming:
-      return std::make_unique<StreamReader>(model, block);
-    case LanguageModel::Scheme::kRotatedChunks:
-      return std::make_unique<ContextReader>(model, context);
-    case LanguageModel::Scheme::kWindows:
-      break;
-  }
-  return std::make_unique<WindowReader>(model);
-}
-
-std::unique_ptr<TextReader> make_reader(const std::shared_ptr<LanguageModel>& model, std::int64_t block,
-                                        std::int64_t context) {
+std::unique_ptr<TextReader> make_reader(const std::shared_ptr<LanguageModel>& model, const ReaderSettings& settings) {
   if (auto* reads = capability<ReadsIncrementally>(*model)) return reads->reader();
-  return make_plain_reader(model, block, context);
+  return scheme_of(*model).reader(model, settings);
 }
 
 Sample sample(const SampleJob& job, const std::function<bool(const std::string&)>& show) {
@@ -229,7 +132,7 @@ Sample sample(const SampleJob& job, const std::function<bool(const std::string&)
   loaded.model->eval();
   const TokenChoice choice{
       .temperature = job.temperature, .top_k = job.top_k, .top_p = job.top_p, .seed = options.seed};
-  const auto reader = make_reader(loaded.model, options.train.block, options.eval.context);
+  const auto reader = make_reader(loaded.model, {.block = options.train.block, .context = options.eval.context});
   const auto read = [&](const std::vector<std::int64_t>& tokens) {
     return reader->read(torch::tensor(tokens, torch::kLong).to(device));
   };

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "core/api/interface.h"
-#include "core/models/capabilities.h"
+#include "core/schemes/scheme.h"
 
 namespace xlm {
 
@@ -26,13 +26,8 @@ struct TokenChoice {
 /// draw follows from the seed and `place` alone.
 std::int64_t choose_token(const torch::Tensor& logits, const TokenChoice& choice, std::int64_t place);
 
-/// The model's own reader, or one that calls forward: with the state carried along (blocks of `block` tokens), with the
-/// last `context` tokens, or with the window that the overlap rule gives.
-std::unique_ptr<TextReader> make_reader(const std::shared_ptr<LanguageModel>& model, std::int64_t block,
-                                        std::int64_t context);
-/// The latter, whatever the model has.
-std::unique_ptr<TextReader> make_plain_reader(const std::shared_ptr<LanguageModel>& model, std::int64_t block,
-                                              std::int64_t context);
+/// The model's own reader if it has one (ReadsIncrementally), else that of its scheme.
+std::unique_ptr<TextReader> make_reader(const std::shared_ptr<LanguageModel>& model, const ReaderSettings& settings);
 
 /// As Core::sample.
 Sample sample(const SampleJob& job, const std::function<bool(const std::string&)>& show);

@@ -34,7 +34,7 @@ class TextReader {
   virtual torch::Tensor read(const torch::Tensor& tokens) = 0;
 };
 
-/// Has a text cut into windows that overlap: every model of Scheme::kWindows. One call of `forward` is one window;
+/// Has a text cut into windows that overlap: every model of TextScheme::kWindows. One call of `forward` is one window;
 /// without an initial state, windows are independent of each other.
 class ReadsWindows {
  public:
@@ -136,10 +136,11 @@ const T* capability(const LanguageModel& model) {
   return dynamic_cast<const T*>(&model);
 }
 
-/// How a model of Scheme::kWindows cuts its text. Throws Error for one that does not derive from ReadsWindows.
+/// How a model of TextScheme::kWindows cuts its text. Throws Error for one that does not derive from ReadsWindows.
 inline WindowShape windows_of(const LanguageModel& model) {
   const auto* reads = capability<ReadsWindows>(model);
-  if (reads == nullptr) throw Error("a model of Scheme::kWindows must say its windows: derive it from ReadsWindows");
+  if (reads == nullptr)
+    throw Error("a model of TextScheme::kWindows must say its windows: derive it from ReadsWindows");
   return reads->windows();
 }
 

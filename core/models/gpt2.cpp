@@ -54,7 +54,7 @@ class Gpt2 final : public LanguageModel,
   using LanguageModel::forward;
   State initial_state(std::int64_t batch) const override;
   NamedValues costs(std::int64_t block) const override;
-  Scheme scheme() const override { return Gpt2Options::kScheme; }
+  TextScheme scheme() const override { return Gpt2Options::kScheme; }
   WindowShape windows() const override { return {o_.window, o_.overlap}; }
   std::unique_ptr<TextReader> reader() override;
   bool is_addition(const std::string& name) const override { return name.starts_with("recurrence."); }

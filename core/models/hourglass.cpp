@@ -104,7 +104,7 @@ class Hourglass final : public LanguageModel,
     return fmt::format("sinusoids {} ", sinusoids_.defined() ? sinusoids_.size(0) : 0);
   }
   NamedValues costs(std::int64_t block) const override;
-  Scheme scheme() const override { return HourglassOptions::kScheme; }
+  TextScheme scheme() const override { return HourglassOptions::kScheme; }
 
  private:
   /// Boundaries of one block.

@@ -73,8 +73,6 @@ struct Counts {
 /// some models can do stands in core/models/capabilities.h.
 class LanguageModel : public torch::nn::Module {
  public:
-  using Scheme = TextScheme;
-
   /// One block, chunk or window. `state` comes from initial_state or from the call before. The prediction made at
   /// token t depends on the tokens up to t alone. Throws DataError where the input lacks something that the model
   /// needs.
@@ -103,7 +101,8 @@ class LanguageModel : public torch::nn::Module {
   /// Where the paper counts in another way, also paper_flops.
   virtual NamedValues costs(std::int64_t block) const = 0;
 
-  virtual Scheme scheme() const { return Scheme::kStreaming; }
+  /// How its text is fed (core/schemes).
+  virtual TextScheme scheme() const { return TextScheme::kStreaming; }
 
   /// How many numbers the parameters hold. A tied one counts once.
   std::int64_t parameter_count() const;

@@ -9,14 +9,13 @@
 namespace xlm {
 
 void check_splits(const PreparedData& data, const RunOptions& options, const LanguageModel& model, TrainSink& sink) {
-  const bool first_token = split_settings(options, torch::kCPU).first_token;
+  const SplitSettings settings = split_settings(options, torch::kCPU);
   for (const std::string split : {"valid", "test"}) {
     const auto found = data.splits.find(split);
     if (found == data.splits.end()) continue;
-    check_length(model, found->second.tokens.size(), options.eval.batch,
-                 fmt::format("the split '{}' of {}", split, data.path.string()));
-    if (first_token && model.scheme() == LanguageModel::Scheme::kWindows)
-      token_source(data, split, model).end_of_text();
+    TokenSource source(found->second, {});
+    source.set_vocabulary(data.vocabulary);
+    scheme_of(model).check_split(source, settings, fmt::format("the split '{}' of {}", split, data.path.string()));
   }
   if (data.splits.contains("valid")) return;
   const std::int64_t evaluated = options.train.eval_every;

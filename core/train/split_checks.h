@@ -2,7 +2,6 @@
 #pragma once
 
 #include "core/api/interface.h"
-#include "core/batches/batch_stream.h"
 #include "core/models/language_model.h"
 
 namespace xlm {

@@ -11,27 +11,21 @@
 
 #include "base/error.h"
 #include "base/progress.h"
-#include "base/random.h"
-#include "core/batches/batch_stream.h"
 #include "core/eval/evaluation.h"
 #include "core/eval/measure.h"
 #include "core/eval/trace.h"
-#include "core/kernels/dropout.h"
 #include "core/kernels/packed_operands.h"
-#include "core/models/capabilities.h"
 #include "core/models/language_model.h"
 #include "core/models/model_folder.h"
-#include "core/parallel/reductions.h"
 #include "core/runtime/device.h"
-#include "core/runtime/random_streams.h"
+#include "core/schemes/scheme.h"
+#include "core/train/batch_gradients.h"
 #include "core/train/best_weights.h"
-#include "core/train/captured_steps.h"
 #include "core/train/checkpoint.h"
 #include "core/train/memory_check.h"
 #include "core/train/optimizer.h"
 #include "core/train/split_checks.h"
 #include "core/train/training_costs.h"
-#include "core/train/windows_loss.h"
 
 namespace xlm {
 namespace {
@@ -40,8 +34,6 @@ constexpr std::int64_t kRecordsOfARun = 1000;  // metrics written by default
 constexpr double kGlance = 0.2;                // seconds between statistics that are shown alone
 
 double to_bpc(double nats) { return nats / std::numbers::ln2; }
-
-double scored_targets(const torch::Tensor& targets) { return targets.ne(kNoTarget).sum().item<double>(); }
 
 class Trainer {
  public:
@@ -56,25 +48,12 @@ class Trainer {
   void check_together();
   void save();
   double step();
-  struct PartLoss {
-    torch::Tensor language_model;
-    torch::Tensor total;  // with what a model adds to it
-    State state;
-  };
-
-  std::unique_ptr<CapturedSteps> captured_steps();
-  double forward_backward(const Batch& batch);
-  double own_rows_forward_backward(const Batch& batch);
-  void seed_generators(std::int64_t first_row);
-  PartLoss loss_of(const ModelInput& input, const torch::Tensor& targets, const State& state);
   void record(double loss);
   bool evaluation_due() const;
   std::optional<Evaluation> evaluate(const std::string& split, bool final);
   Evaluated evaluate_while_training();
   std::optional<Evaluation> validate_finally();
   Evaluated finish();
-  NamedValues all_costs() const;
-  std::int64_t peak_memory_of_all() const;
   bool any(bool here);
   bool writes() const { return !group_ || group_->is_first(); }
   NamedTensors all_weights() const { return {model_->weights().begin(), model_->weights().end()}; }
@@ -91,9 +70,7 @@ class Trainer {
   std::shared_ptr<LanguageModel> model_;
   std::unique_ptr<BatchStream> batches_;
   std::optional<Optimizer> optimizer_;
-  std::unique_ptr<CapturedSteps> captured_;  // null: steps are not recorded
-  std::vector<std::int64_t> held_sizes_;     // as the checkpoint has them (Capturable::held_sizes)
-  State state_;
+  std::optional<BatchGradients> gradients_;
   std::int64_t step_ = 0;
   std::int64_t saved_step_ = -1;
   std::int64_t evaluated_step_ = 0;
@@ -112,18 +89,18 @@ Trainer::Trainer(const TrainJob& job, TrainSink& sink)
       sums_(device_sums(group_.get(), device_, [&job] { return job.processes.is_to_leave(); })),
       data_(open_prepared(job.options.data.path)),
       checkpoints_(job.folder / "checkpoints"),
-      costs_(device_) {
+      costs_(device_, group_.get()) {
   check_memory(*options_, data_.vocabulary.size(), device_,
                memory_limit() / static_cast<std::uint64_t>(job.processes.count_here()));
   torch::manual_seed(static_cast<std::uint64_t>(options_->seed));
   model_ = make_model(options_->model, data_.vocabulary);
   check_splits(data_, *options_, *model_, *sink_);
-  batches_ = make_batch_stream(model_->scheme(), source("train"), {options_->train.batch, options_->train.block},
-                               options_->seed);
+  batches_ =
+      scheme_of(*model_).batches(source("train"), {options_->train.batch, options_->train.block}, options_->seed);
   if (!options_->init_from.empty()) initialize_from(*model_, options_->init_from, data_.vocabulary);
   model_->to(device_);
   optimizer_.emplace(options_->optimizer, all_weights());
-  state_ = model_->initial_state(own_rows(group_.get(), options_->train.batch).count);
+  gradients_.emplace(*options_, *model_, device_, group_.get(), sums_.get());
   if (options_->eval.select == EvalOptions::Select::kBest) {
     best_.emplace(job.folder / "checkpoints" / "best.safetensors");
   }
@@ -133,7 +110,7 @@ Trainer::Trainer(const TrainJob& job, TrainSink& sink)
   }
   restore();
   check_together();
-  captured_ = captured_steps();
+  gradients_->start_recording(*sink_);
 }
 
 /// Processes that see different checkpoints or best weights, on a file system that lags behind, must not go on
@@ -152,28 +129,6 @@ void Trainer::check_together() {
                   -ends[1], ends[0], job_->folder.string()));
 }
 
-/// Where train.cuda_graph is asked for and can be had.
-std::unique_ptr<CapturedSteps> Trainer::captured_steps() {
-  if (!options_->train.cuda_graph) return nullptr;
-  const bool whole = options_->train.micro_batch == 0 || options_->train.micro_batch >= options_->train.batch;
-  const char* obstacle = !device_.is_cuda() ? "the device is no GPU"
-                         : !graph_signature_of(*model_)
-                             ? "what this model computes in a step follows from the text, and cannot be recorded"
-                         : !whole ? "train.micro_batch cuts the batch"
-                         : options_->train.checkpoint_windows && model_->scheme() == LanguageModel::Scheme::kWindows
-                             ? "train.checkpoint_windows computes windows again"
-                         : group_ ? "several processes share the batch"
-                                  : nullptr;
-  if (obstacle == nullptr) {
-    auto* captured = capability<Capturable>(*model_);
-    captured->hold_sizes();
-    captured->set_held_sizes(held_sizes_);
-    return std::make_unique<CapturedSteps>(make_cuda_recorder(device_), all_weights());
-  }
-  sink_->message(fmt::format("note: train.cuda_graph has no effect: {}", obstacle));
-  return nullptr;
-}
-
 /// Made once: segmenting a split takes a while where the data folder does not have it.
 const TokenSource& Trainer::source(const std::string& split) {
   const auto found = sources_.find(split);
@@ -187,23 +142,16 @@ void Trainer::restore() {
   if (!checkpoint) return;
   NamedTensors weights;
   NamedTensors optimizer;
-  state_.clear();
   for (auto& [name, tensor] : checkpoint->tensors) {
-    if (name.starts_with("optimizer.")) {
-      optimizer.emplace_back(name, tensor);
-    } else if (name.starts_with("state.")) {
-      const OwnRows own = own_rows(group_.get(), tensor.size(0));
-      state_.push_back(tensor.narrow(0, own.begin, own.count).clone().to(device_));
-    } else {
-      weights.emplace_back(name.substr(sizeof("model.") - 1), tensor);
-    }
+    if (name.starts_with("optimizer.")) optimizer.emplace_back(name, tensor);
+    if (name.starts_with("model.")) weights.emplace_back(name.substr(sizeof("model.") - 1), tensor);
   }
   const std::string source = fmt::format("the checkpoint of step {} in {}", checkpoint->step, job_->folder.string());
   load_weights(*model_, weights, source);
   optimizer_->restore(optimizer, source);
   batches_->restore(checkpoint->state.at("stream"));
+  gradients_->restore(*checkpoint);
   evaluated_step_ = checkpoint->state.at("evaluated_step").get<std::int64_t>();
-  held_sizes_ = checkpoint->state.value("held_sizes", std::vector<std::int64_t>());
   if (checkpoint->state.contains("costs")) costs_.restore(checkpoint->state.at("costs"));
   if (writes() && checkpoint->state.contains("counts")) {  // of all processes: one of them goes on with it
     const Json& counts = checkpoint->state.at("counts");
@@ -226,7 +174,7 @@ void Trainer::save() {
   costs_.pause();
   sink_->check_owner();
   sink_->saving();
-  Checkpoint checkpoint{.step = step_, .tensors = {}, .state = {}};
+  Checkpoint checkpoint{.step = step_, .tensors = {}, .state = Json::object()};
   for (const auto& [name, tensor] : model_->weights()) {
     if (!torch::isfinite(tensor).all().item<bool>()) {
       throw DivergedError(
@@ -235,99 +183,17 @@ void Trainer::save() {
     checkpoint.tensors.emplace_back("model." + name, tensor);
   }
   for (auto& entry : optimizer_->state()) checkpoint.tensors.push_back(std::move(entry));
-  for (std::size_t i = 0; i < state_.size(); ++i) {
-    checkpoint.tensors.emplace_back(fmt::format("state.{:05}", i),
-                                    group_ ? gather_rows(*group_, state_[i], options_->train.batch) : state_[i]);
-  }
-  Json costs = costs_.state();
-  if (group_) costs["peak_memory"] = peak_memory_of_all();
+  gradients_->save(checkpoint);
+  const Json costs = costs_.state();
   const Counts counts = counts_of_all(*model_, group_.get());
   saved_step_ = step_;
   if (!writes()) return;
-  checkpoint.state = {{"stream", batches_->state()},
-                      {"evaluated_step", evaluated_step_},
-                      {"has_best", best_ && best_->known()},
-                      {"costs", costs},
-                      {"counts", {{"sums", counts.sums}, {"maxima", counts.maxima}}}};
-  if (captured_) checkpoint.state["held_sizes"] = capability<Capturable>(*model_)->held_sizes();
+  checkpoint.state.update({{"stream", batches_->state()},
+                           {"evaluated_step", evaluated_step_},
+                           {"has_best", best_ && best_->known()},
+                           {"costs", costs},
+                           {"counts", {{"sums", counts.sums}, {"maxima", counts.maxima}}}});
   sink_->checkpoint(step_, checkpoints_.save(checkpoint));
-}
-
-/// Returns the batch's mean loss in nats; the gradients are those of all processes.
-double Trainer::forward_backward(const Batch& batch) {
-  return within_memory_of_a_step([&] {
-    double loss = own_rows_forward_backward(batch);
-    if (!group_) return loss;
-    group_->sum(&loss, 1);
-    if (std::isfinite(loss)) sum_gradients(*group_, sums_.get(), all_weights());
-    return loss;
-  });
-}
-
-/// Adds up the gradients of the micro-batches of this process's rows; returns what they add to the batch's mean loss.
-double Trainer::own_rows_forward_backward(const Batch& batch) {
-  const OwnRows own = own_rows(group_.get(), batch.targets.size(0));
-  const std::int64_t end = own.begin + own.count;
-  const std::int64_t part =
-      options_->train.micro_batch > 0 ? std::min(options_->train.micro_batch, own.count) : own.count;
-  if (batch.fresh) state_ = model_->initial_state(own.count);
-  seed_generators(0);
-  if (captured_) {
-    const auto work = [this](const ModelInput& input, const torch::Tensor& targets, const State& state) {
-      PartLoss loss = loss_of(input, targets, state);
-      loss.total.backward();
-      return CapturedSteps::Outcome{.loss = loss.language_model.detach(), .state = std::move(loss.state)};
-    };
-    CapturedSteps::Outcome outcome =
-        captured_->run(graph_signature_of(*model_).value(), batch.input, batch.targets, state_, work);
-    state_ = std::move(outcome.state);
-    return outcome.loss.item<double>();
-  }
-  std::vector<State> next;
-  double total = 0;
-  for (std::int64_t begin = own.begin; begin < end; begin += part) {
-    const std::int64_t count = std::min(part, end - begin);
-    const torch::Tensor targets = batch.targets.narrow(0, begin, count);
-    const double share = scored_targets(targets) / scored_targets(batch.targets);
-    seed_generators(begin);
-    const PartOfBatch rows_of_part(begin);
-    PartLoss part_loss = loss_of(batch.input.rows(begin, count).to(device_), targets.to(device_),
-                                 state_rows(state_, begin - own.begin, count));
-    (part_loss.total * share).backward();
-    total += part_loss.language_model.item<double>() * share;  // read last: a GPU is given all its work before
-    if (!std::isfinite(total)) break;
-    next.push_back(std::move(part_loss.state));
-  }
-  if (std::isfinite(total)) state_ = concatenate_states(next);
-  return total;
-}
-
-/// Dropout follows from the seed, the step and the row of the batch, so that there is no generator to save. Where a
-/// batch is computed in parts, what is drawn by place (core/kernels/dropout.h) is what the whole batch would draw; a
-/// GPU's own generator must not give each part the same.
-void Trainer::seed_generators(std::int64_t first_row) {
-  const std::uint64_t bits =
-      random_bits(static_cast<std::uint64_t>(options_->seed), kDropout, static_cast<std::uint64_t>(step_));
-  torch::manual_seed(bits);
-  if (device_.is_cuda() && first_row > 0) torch::cuda::manual_seed_all(Dropout::seed_from_row(bits, first_row));
-}
-
-/// The mean loss of some rows, in nats, and what is minimised.
-Trainer::PartLoss Trainer::loss_of(const ModelInput& input, const torch::Tensor& targets, const State& state) {
-  if (model_->scheme() == LanguageModel::Scheme::kWindows) {
-    const PrecisionScope precision(options_->train.precision, device_);
-    const WindowsAre are = captured_                            ? WindowsAre::kRecorded
-                           : options_->train.checkpoint_windows ? WindowsAre::kComputedAgain
-                                                                : WindowsAre::kKept;
-    const torch::Tensor loss = windows_loss(*model_, input.tokens, targets, are);
-    return {.language_model = loss, .total = loss, .state = state};
-  }
-  const PrecisionScope precision(options_->train.precision, device_);
-  ModelOutput output = model_->forward(input, state);
-  const torch::Tensor loss = output.summed_loss(targets) / targets.numel();
-  return {.language_model = loss,
-          .total = output.auxiliary_loss.defined() ? loss + output.auxiliary_loss : loss,
-          .state = std::move(output.state)};
 }
 
 double Trainer::step() {
@@ -335,7 +201,7 @@ double Trainer::step() {
   model_->train();
   optimizer_->zero_gradients();
   const Batch batch = batches_->next();
-  const double loss = forward_backward(batch);
+  const double loss = gradients_->add(batch, step_);
   if (!std::isfinite(loss)) {
     throw DivergedError(
         fmt::format("the loss is {} at step {}; the last finite checkpoint is kept\n"
@@ -436,23 +302,6 @@ std::optional<Evaluation> Trainer::validate_finally() {
   return evaluate("valid", true);
 }
 
-/// Main memory adds up over processes; of GPUs each has its own.
-std::int64_t Trainer::peak_memory_of_all() const {
-  auto memory = static_cast<double>(costs_.peak_memory_here());
-  if (device_.is_cpu()) {
-    group_->sum(&memory, 1);
-  } else {
-    group_->max(&memory, 1);
-  }
-  return std::max(static_cast<std::int64_t>(memory), costs_.peak_memory_before());
-}
-
-NamedValues Trainer::all_costs() const {
-  NamedValues values = costs_.values();
-  if (group_) values["peak_memory"] = static_cast<double>(peak_memory_of_all());
-  return values;
-}
-
 bool Trainer::any(bool here) {
   double count = here ? 1 : 0;
   if (group_) group_->max(&count, 1);
@@ -471,7 +320,7 @@ Trainer::Evaluated Trainer::finish() {
   }
   sink_->check_owner();
   NamedValues costs = model_->costs(options_->train.block);
-  costs.merge(all_costs());
+  costs.merge(costs_.values());
   if (!writes()) return Evaluated::kDone;
   const fs::path merges = data_.path / "merges.txt";
   write_model_folder(job_->folder / "model", *model_, data_.vocabulary, job_->model_yaml,

@@ -46,19 +46,24 @@ std::optional<double> TrainingCosts::tokens_per_second() const {
   return static_cast<double>(tokens_) / (seconds_ + (began_ ? monotonic_seconds() - *began_ : 0));
 }
 
+/// Main memory adds up over processes; of GPUs each has its own. 0: not known.
+std::int64_t TrainingCosts::peak_memory_of_all() const {
+  auto memory = static_cast<double>(peak_memory_);
+  if (group_ != nullptr && device_.is_cpu()) group_->sum(&memory, 1);
+  if (group_ != nullptr && !device_.is_cpu()) group_->max(&memory, 1);
+  return std::max(static_cast<std::int64_t>(memory), past_peak_memory_);
+}
+
 NamedValues TrainingCosts::values() const {
   NamedValues values;
   if (steps_ > 0) values["step_seconds"] = seconds_ / static_cast<double>(steps_);
-  const std::int64_t peak = std::max(peak_memory_, past_peak_memory_);
+  const std::int64_t peak = peak_memory_of_all();
   if (peak > 0) values["peak_memory"] = static_cast<double>(peak);
   return values;
 }
 
 Json TrainingCosts::state() const {
-  return {{"seconds", seconds_},
-          {"steps", steps_},
-          {"tokens", tokens_},
-          {"peak_memory", std::max(peak_memory_, past_peak_memory_)}};
+  return {{"seconds", seconds_}, {"steps", steps_}, {"tokens", tokens_}, {"peak_memory", peak_memory_of_all()}};
 }
 
 void TrainingCosts::restore(const Json& state) {

@@ -8,6 +8,7 @@
 
 #include "base/json.h"
 #include "core/api/interface.h"
+#include "core/parallel/process_group.h"
 
 namespace xlm {
 
@@ -16,7 +17,8 @@ namespace xlm {
 /// or an evaluation, which counts in neither time nor memory.
 class TrainingCosts {
  public:
-  explicit TrainingCosts(torch::Device device) : device_(device) {}
+  /// `group`, which may be null, lives on: memory is that of all its processes, each with its own part of a run.
+  TrainingCosts(torch::Device device, ProcessGroup* group) : device_(device), group_(group) {}
 
   void begin_step();
   void end_step(std::int64_t tokens);
@@ -27,19 +29,18 @@ class TrainingCosts {
 
   /// Since the run began; nothing before a step was timed. Does not wait for the device.
   std::optional<double> tokens_per_second() const;
-  /// step_seconds and peak_memory (bytes), as far as they are known. In a pause only.
+  /// step_seconds and peak_memory (bytes), as far as they are known. In a pause only; the whole group calls it.
   NamedValues values() const;
 
-  /// The most memory of this part of the run, and of those before it; 0: not known.
-  std::int64_t peak_memory_here() const { return peak_memory_; }
-  std::int64_t peak_memory_before() const { return past_peak_memory_; }
-
-  /// For checkpoints, in a pause only.
+  /// For checkpoints, in a pause only; the whole group calls it.
   Json state() const;
   void restore(const Json& state);
 
  private:
+  std::int64_t peak_memory_of_all() const;
+
   torch::Device device_;
+  ProcessGroup* group_;
   std::int64_t steps_here_ = 0;     // of this process
   std::optional<double> began_;     // the span that is timed
   bool stepped_ = false;            // since the last pause

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "core/api/epoch.h"
+#include "core/api/text_scheme.h"
 #include "datasets/prepared/prepared.h"
 
 namespace xlm {

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "base/options.h"
-#include "core/api/options.h"
+#include "core/api/text_scheme.h"
 
 namespace xlm {
 

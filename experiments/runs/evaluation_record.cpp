@@ -27,8 +27,8 @@ Json settings_of(const EvaluationRequest& request, const PreparedSummary& data) 
     const auto file = find_tokenizer(request.options.data.path, name);
     settings[entry.key] = file ? sha256_file(*file) : "";
   }
-  // Windows are cut by model.window; blocks are of training, and only a training run has any.
-  if (request.options.model.scheme() == TextScheme::kWindows && request.place.run.empty())
+  // Blocks that an evaluation does not use are of training, and only a training run has any.
+  if (!uses_option(request.options.model.scheme(), "train.block", TextUse::kEvaluation) && request.place.run.empty())
     settings.erase("train.block");
   settings["data.name"] = data_name(data.dataset, data.language);
   settings["data.fingerprint"] = data.fingerprint;

@@ -16,7 +16,7 @@ constexpr std::int64_t kUniformSymbols = 257;  // 256 bytes and the end of a tex
 /// All symbols are equally likely.
 class UniformModel final : public LanguageModel, public ReadsWindows {
  public:
-  explicit UniformModel(Scheme scheme) : scheme_(scheme) {}
+  explicit UniformModel(TextScheme scheme) : scheme_(scheme) {}
   ModelOutput forward(const ModelInput& input, const State& /*state*/) override {
     const std::int64_t scored = input.scored > 0 ? input.scored : input.tokens.size(1);
     return {.hidden = torch::zeros({input.tokens.size(0), scored, kUniformSymbols}, torch::kDouble)};
@@ -24,11 +24,11 @@ class UniformModel final : public LanguageModel, public ReadsWindows {
   using LanguageModel::forward;
   State initial_state(std::int64_t /*batch*/) const override { return {}; }
   NamedValues costs(std::int64_t /*block*/) const override { return {}; }
-  Scheme scheme() const override { return scheme_; }
+  TextScheme scheme() const override { return scheme_; }
   WindowShape windows() const override { return {5, 2}; }
 
  private:
-  Scheme scheme_;
+  TextScheme scheme_;
 };
 
 /// One byte a symbol, so that a text of n bytes has n tokens. Words are what the split says.
@@ -45,7 +45,7 @@ class MeasureTest : public testing::Test {
     write_file(folder_.path() / "tokens", text);
   }
 
-  NamedValues measured(LanguageModel::Scheme scheme, std::vector<std::int64_t> documents, bool first_token) {
+  NamedValues measured(TextScheme scheme, std::vector<std::int64_t> documents, bool first_token) {
     // Ids of this vocabulary take two bytes in a real folder; here one is enough.
     Split split{TokenFile(folder_.path() / "tokens", 1), kTextWords, kTextBytes, std::move(documents), {}, {}};
     TokenSource source(split, {});
@@ -73,7 +73,7 @@ TEST_F(MeasureTest, AUniformModelNeedsTheSameBitsHoweverATextIsCut) {
   const std::vector<std::vector<std::int64_t>> cuts{{}, {0}, {0, 1, 2, 3, 99}, {0, 50}, {0, 3, 4, 47, 90}, pairs};
   for (const std::vector<std::int64_t>& documents : cuts) {
     for (const bool first_token : {false, true}) {
-      const NamedValues values = measured(LanguageModel::Scheme::kWindows, documents, first_token);
+      const NamedValues values = measured(TextScheme::kWindows, documents, first_token);
       EXPECT_NEAR(values.at("bits_per_byte"), bits, 1e-9) << documents.size();
       EXPECT_NEAR(values.at("word_perplexity") / perplexity, 1, 1e-9) << documents.size();
       const auto skipped = static_cast<double>(first_token ? 0 : std::max<std::size_t>(1, documents.size()));
@@ -85,7 +85,7 @@ TEST_F(MeasureTest, AUniformModelNeedsTheSameBitsHoweverATextIsCut) {
 
 TEST_F(MeasureTest, RowsAreDividedByWhatWasScoredToo) {
   const double bits = std::log2(static_cast<double>(kUniformSymbols));
-  for (const auto scheme : {LanguageModel::Scheme::kStreaming, LanguageModel::Scheme::kRotatedChunks}) {
+  for (const auto scheme : {TextScheme::kStreaming, TextScheme::kRotatedChunks}) {
     const NamedValues values = measured(scheme, {}, false);
     EXPECT_NEAR(values.at("bits_per_byte"), bits, 1e-9);
     EXPECT_EQ(values.at("bytes"), 96) << "of three rows of 33, each without its first";

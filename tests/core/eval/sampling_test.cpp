@@ -75,8 +75,8 @@ TEST(Readers, GiveTheSameHoweverTheTextIsCut) {
     model->eval();
     const torch::NoGradGuard no_grad;
     const torch::Tensor text = torch::randint(kLetters, {20});
-    const torch::Tensor whole = make_plain_reader(model, 5, 64)->read(text);
-    const auto reader = make_reader(model, 7, 64);
+    const torch::Tensor whole = scheme_of(*model).reader(model, {.block = 5, .context = 64})->read(text);
+    const auto reader = make_reader(model, {.block = 7, .context = 64});
     torch::Tensor last;
     for (const auto& [begin, count] : std::vector<std::pair<std::int64_t, std::int64_t>>{{0, 9}, {9, 1}, {10, 10}}) {
       last = reader->read(text.narrow(0, begin, count));

@@ -16,7 +16,7 @@ namespace {
 /// Says of every token how many it has seen before it, and of its call how many tokens it had.
 class Counter final : public LanguageModel, public TracesTokens {
  public:
-  explicit Counter(Scheme scheme) : scheme_(scheme) {}
+  explicit Counter(TextScheme scheme) : scheme_(scheme) {}
 
   ModelOutput forward(const ModelInput& input, const State& state) override {
     EXPECT_TRUE(input.traced);
@@ -28,11 +28,11 @@ class Counter final : public LanguageModel, public TracesTokens {
   }
   State initial_state(std::int64_t batch) const override { return {torch::zeros({batch, 1}, torch::kLong)}; }
   NamedValues costs(std::int64_t /*block*/) const override { return {}; }
-  Scheme scheme() const override { return scheme_; }
+  TextScheme scheme() const override { return scheme_; }
   bool has_token_values() const override { return true; }
 
  private:
-  Scheme scheme_;
+  TextScheme scheme_;
 };
 
 class Silent final : public LanguageModel {
@@ -59,7 +59,7 @@ class TraceTest : public testing::Test {
 
 TEST_F(TraceTest, StreamsGoOnWithTheirState) {
   const TokenFile file = tokens(std::string(9, '\1') + std::string(1, '\0'));
-  Counter model(LanguageModel::Scheme::kStreaming);
+  Counter model(TextScheme::kStreaming);
   const TokenTrace trace = trace_tokens(model, TokenSource(file, {}), letters_, settings_);
   EXPECT_EQ(trace.tokens, (std::vector<std::string>{"é", "é", "é", "é", "é", "é", "é", "é", "é", "a"}));
   EXPECT_EQ(trace.values.at("seen"), (std::vector<double>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
@@ -68,7 +68,7 @@ TEST_F(TraceTest, StreamsGoOnWithTheirState) {
 
 TEST_F(TraceTest, OfALongTextTheBeginningIsEnough) {
   const TokenFile file = tokens(std::string(3000, '\0'));
-  Counter model(LanguageModel::Scheme::kStreaming);
+  Counter model(TextScheme::kStreaming);
   const TokenTrace trace = trace_tokens(model, TokenSource(file, {}), letters_, settings_);
   EXPECT_EQ(trace.tokens.size(), 512U);
   EXPECT_EQ(trace.values.at("seen").size(), 512U);
@@ -76,7 +76,7 @@ TEST_F(TraceTest, OfALongTextTheBeginningIsEnough) {
 
 TEST_F(TraceTest, WithoutStateThereIsOneWindow) {
   const TokenFile file = tokens(std::string(10, '\0'));
-  Counter model(LanguageModel::Scheme::kRotatedChunks);
+  Counter model(TextScheme::kRotatedChunks);
   const TokenTrace trace = trace_tokens(model, TokenSource(file, {}), letters_, settings_);
   EXPECT_EQ(trace.values.at("of"), (std::vector<double>(6, 6.0)));
 }
@@ -84,7 +84,7 @@ TEST_F(TraceTest, WithoutStateThereIsOneWindow) {
 TEST_F(TraceTest, BytesBeyondAsciiHaveNames) {
   const TokenFile file = tokens(std::string("\0\1\2", 3));
   const Vocabulary bytes{.unit = Vocabulary::Unit::kByte, .symbols = {"a", "\n", "\xc3"}};
-  Counter model(LanguageModel::Scheme::kStreaming);
+  Counter model(TextScheme::kStreaming);
   EXPECT_EQ(trace_tokens(model, TokenSource(file, {}), bytes, settings_).tokens,
             (std::vector<std::string>{"a", "\n", "<0xC3>"}));
 }

@@ -13,7 +13,7 @@
 #include "core/models/capabilities.h"
 #include "core/models/model_costs.h"
 #include "core/models/model_folder.h"
-#include "core/train/windows_loss.h"
+#include "core/schemes/windows_loss.h"
 #include "tests/temporary_folder.h"
 
 namespace xlm {
@@ -178,9 +178,9 @@ std::vector<RecurrenceCase> recurrence_cases() {
 
 TEST(Gpt2, RecurrenceEqualsANaiveLoopGradientThroughTimeIncluded) {
   for (const auto& [options, expected] : recurrence_cases()) {
-    for (const WindowsAre are : {WindowsAre::kKept, WindowsAre::kComputedAgain}) {
+    for (const ActivationPolicy policy : {ActivationPolicy::kKeep, ActivationPolicy::kRecompute}) {
       const auto model = gpt2_golden_model(options);
-      const torch::Tensor loss = windows_loss(*model, gpt2_tokens(), gpt2_targets(), are);
+      const torch::Tensor loss = windows_loss(*model, gpt2_tokens(), gpt2_targets(), policy);
       EXPECT_NEAR(loss.item<double>(), expected->at("loss").get<double>(), kGptTolerance);
       loss.backward();
       expect_gradients(*model, expected->at("gradient_norms"));

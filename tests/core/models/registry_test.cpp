@@ -148,7 +148,7 @@ TEST_P(EveryModel, DoesNotSeeLaterTokens) {
 }
 
 TEST_P(EveryModel, StateCarriedOverBlocksEqualsOnePass) {
-  if (model_->scheme() != LanguageModel::Scheme::kStreaming) GTEST_SKIP() << "it is fed window by window";
+  if (model_->scheme() != TextScheme::kStreaming) GTEST_SKIP() << "it is fed window by window";
   const torch::NoGradGuard no_grad;
   State state = model_->initial_state(kRows);
   std::vector<torch::Tensor> parts;
@@ -172,7 +172,7 @@ TEST_P(EveryModel, RowsDoNotMix) {
 }
 
 TEST_P(EveryModel, GivesTheLogitsOfTheScoredTokensAlone) {
-  if (model_->scheme() == LanguageModel::Scheme::kStreaming) GTEST_SKIP() << "it is fed block by block";
+  if (model_->scheme() == TextScheme::kStreaming) GTEST_SKIP() << "it is fed block by block";
   const torch::Tensor last = logits_of(*model_, {.tokens = tokens_, .scored = 5});
   EXPECT_TRUE(torch::allclose(last, logits(tokens_).narrow(1, kLength - 5, 5), 1e-5, 1e-6));
 }
@@ -228,7 +228,7 @@ TEST_P(EveryModel, ReportsItsCost) {
 
 TEST_P(EveryModel, ReadsWindowsWhereItsSchemeSaysSo) {
   const auto* reads = capability<ReadsWindows>(*model_);
-  EXPECT_EQ(reads != nullptr, model_->scheme() == LanguageModel::Scheme::kWindows);
+  EXPECT_EQ(reads != nullptr, model_->scheme() == TextScheme::kWindows);
   if (reads == nullptr) GTEST_SKIP() << "its scheme has no windows";
   EXPECT_GE(reads->windows().overlap, 0);
   EXPECT_GT(reads->windows().window, reads->windows().overlap);

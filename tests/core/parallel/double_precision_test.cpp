@@ -14,8 +14,8 @@
 #include "core/kernels/part_of_batch.h"
 #include "core/models/language_model.h"
 #include "core/parallel/reductions.h"
+#include "core/schemes/scheme.h"
 #include "core/train/optimizer.h"
-#include "core/train/windows_loss.h"
 #include "tests/temporary_folder.h"
 
 namespace xlm {
@@ -61,18 +61,10 @@ std::vector<double> train_in_double(LanguageModel& model, ProcessGroup* group) {
     const torch::Tensor seen = tokens.narrow(1, 0, kBlockLength);
     const torch::Tensor targets = tokens.narrow(1, 1, kBlockLength);
     optimizer.zero_gradients();
-    torch::Tensor loss;
-    torch::Tensor total;
-    if (model.scheme() == TextScheme::kWindows) {
-      total = loss = windows_loss(model, seen, targets, WindowsAre::kKept);
-    } else {
-      ModelOutput output = model.forward(seen, state);
-      loss = output.summed_loss(targets) / targets.numel();
-      total = output.auxiliary_loss.defined() ? loss + output.auxiliary_loss : loss;
-      state = output.state;
-    }
-    (total * share).backward();
-    double mean = loss.item<double>() * share;
+    const TrainingLoss loss = scheme_of(model).loss(model, {.tokens = seen}, targets, state, ActivationPolicy::kKeep);
+    state = loss.state;
+    (loss.total * share).backward();
+    double mean = loss.language_model.item<double>() * share;
     if (group != nullptr) {
       group->sum(&mean, 1);
       sum_gradients(*group, nullptr, weights);

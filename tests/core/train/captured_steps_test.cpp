@@ -11,8 +11,8 @@
 #include "core/api/gpt2_options.h"
 #include "core/api/hourglass_options.h"
 #include "core/models/capabilities.h"
+#include "core/schemes/windows_loss.h"
 #include "core/train/optimizer.h"
-#include "core/train/windows_loss.h"
 #include "core/train/work_again.h"
 
 namespace xlm {
@@ -190,7 +190,7 @@ TEST(CapturedSteps, WindowsTrainAsUnrecordedOnes) {
       CapturedSteps captured(std::make_unique<WorkAgain>(), weights);
       const auto work = [&](const ModelInput& in, const torch::Tensor& wanted, const State& before) {
         torch::Tensor loss =
-            windows_loss(*model, in.tokens, wanted, record ? WindowsAre::kRecorded : WindowsAre::kKept);
+            windows_loss(*model, in.tokens, wanted, record ? ActivationPolicy::kRecord : ActivationPolicy::kKeep);
         loss.backward();
         return CapturedSteps::Outcome{.loss = loss.detach(), .state = before};
       };

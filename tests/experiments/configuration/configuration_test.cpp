@@ -1,9 +1,12 @@
 #include "experiments/configuration/configuration.h"
 
+#include <set>
+
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "core/api/adaptive_span_options.h"
 #include "tests/temporary_folder.h"
 
@@ -233,6 +236,18 @@ TEST(Configuration, ASettingThatMakesNoDifferenceToItsUseIsRefused) {
   EXPECT_EQ(accepted("gpt2", Use::kContinuation), "train.tf32 model.window ");
   EXPECT_EQ(accepted("adaptive-span", Use::kAnything),
             "train.block train.precision train.tf32 eval.batch eval.context eval.max_windows ");
+}
+
+TEST(Configuration, EveryOptionThatASchemeNamesIsThere) {
+  std::set<std::string> keys{""};
+  for (const OptionEntry& entry : option_entries(default_run_options(0))) keys.insert(entry.key);
+  for (const char* named : {
+#define XLM_SCHEME(kind, name, epoch, evaluation, reading) evaluation, reading,
+#include "core/api/schemes.def"
+#undef XLM_SCHEME
+       }) {
+    for (const std::string& key : split(named, ' ')) EXPECT_TRUE(keys.contains(key)) << key;
+  }
 }
 
 TEST(Configuration, ModelYamlReadsBackAsTheModel) {

@@ -31,7 +31,7 @@ class DecayingAttention final : public LanguageModel {
 
   ModelOutput forward(const ModelInput& input, const State& state) override;
   State initial_state(std::int64_t /*batch*/) const override { return {}; }
-  Scheme scheme() const override { return DecayingAttentionOptions::kScheme; }
+  TextScheme scheme() const override { return DecayingAttentionOptions::kScheme; }
   NamedValues costs(std::int64_t block) const override;
   NamedValues statistics() const override;
   std::vector<Grid> grids() const override;

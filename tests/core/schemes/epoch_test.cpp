@@ -1,12 +1,12 @@
 // How long an epoch is: what is computed of the sizes of a text is what the streams do.
-#include "core/api/epoch.h"
+#include "core/api/text_scheme.h"
 
 #include <cmath>
 
 #include <gtest/gtest.h>
 
 #include "core/api/model_list.h"
-#include "core/batches/batch_stream.h"
+#include "core/schemes/scheme.h"
 #include "tests/temporary_folder.h"
 
 namespace xlm {
@@ -22,7 +22,7 @@ class TextOf {
   }
 
   std::unique_ptr<BatchStream> stream(TextScheme scheme, BatchShape shape) {
-    return make_batch_stream(scheme, source_, shape, 5);
+    return scheme_of(scheme).batches(source_, shape, 5);
   }
   const std::vector<std::int64_t>& documents() const { return documents_; }
 

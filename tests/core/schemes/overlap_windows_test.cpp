@@ -1,5 +1,5 @@
 // The windows of the overlap evaluation against a count by hand: each token once, in order, with the right context.
-#include "core/batches/overlap_windows.h"
+#include "core/schemes/overlap_windows.h"
 
 #include <algorithm>
 #include <limits>

@@ -1,18 +1,13 @@
-// Back-propagation through windows: computed again or kept, the gradients are the same; and the stream of sequences.
-#include "core/train/windows_loss.h"
-
-#include <set>
+// Back-propagation through windows: computed again or kept, the gradients are the same.
+#include "core/schemes/windows_loss.h"
 
 #include <ATen/autocast_mode.h>
 #include <gtest/gtest.h>
 
-#include "base/error.h"
 #include "core/api/gpt2_options.h"
-#include "core/batches/document_sequences.h"
 #include "core/kernels/dropout.h"
 #include "core/runtime/device.h"
 #include "tests/core/kernels/called_operations.h"
-#include "tests/temporary_folder.h"
 
 namespace xlm {
 namespace {
@@ -44,14 +39,14 @@ struct LossAndGradients {
   std::uint64_t next_seed;  // what the generator gives afterwards
 };
 
-LossAndGradients loss_and_gradients(WindowsAre are) {
+LossAndGradients loss_and_gradients(ActivationPolicy policy) {
   const auto model = recurrent_model(0.2);
   model->train();
   torch::manual_seed(9);
   const torch::Tensor text = torch::randint(kWindowSymbols, {3, 31});
   torch::Tensor targets = text.narrow(1, 1, 30).clone();
   targets[2].narrow(0, 17, 13).fill_(kNoTarget);  // a short sequence
-  torch::Tensor loss = windows_loss(*model, text.narrow(1, 0, 30), targets, are);
+  torch::Tensor loss = windows_loss(*model, text.narrow(1, 0, 30), targets, policy);
   loss.backward();
   LossAndGradients result{loss.item<double>(), {}, draw_dropout_seed()};
   for (const auto& [name, weight] : model->weights()) result.gradients.push_back(weight.grad());
@@ -59,8 +54,8 @@ LossAndGradients loss_and_gradients(WindowsAre are) {
 }
 
 TEST(Windows, ComputedAgainGiveTheSameGradientsWithTheirDropout) {
-  const LossAndGradients kept = loss_and_gradients(WindowsAre::kKept);
-  const LossAndGradients again = loss_and_gradients(WindowsAre::kComputedAgain);
+  const LossAndGradients kept = loss_and_gradients(ActivationPolicy::kKeep);
+  const LossAndGradients again = loss_and_gradients(ActivationPolicy::kRecompute);
   // Kept windows make their predictions together, in a product of more rows, whose sums may have another order.
   EXPECT_NEAR(kept.loss, again.loss, 1e-6);
   EXPECT_EQ(kept.next_seed, again.next_seed);
@@ -79,7 +74,7 @@ TEST(Windows, AreComputedAgainInTheTypeOfTheirAutocast) {
     torch::Tensor loss;
     {
       const PrecisionScope scope(Precision::kBfloat16, torch::kCPU);
-      loss = windows_loss(*model, text.narrow(1, 0, 30), text.narrow(1, 1, 30), WindowsAre::kComputedAgain);
+      loss = windows_loss(*model, text.narrow(1, 0, 30), text.narrow(1, 1, 30), ActivationPolicy::kRecompute);
     }
     at::autocast::set_autocast_dtype(torch::kCPU, of_the_thread_of_gradients);
     loss.backward();
@@ -96,10 +91,12 @@ TEST(Windows, PaddingAddsNothing) {
   const auto model = recurrent_model(0);
   torch::manual_seed(2);
   const torch::Tensor text = torch::randint(kWindowSymbols, {1, 18});
-  const torch::Tensor alone = windows_loss(*model, text.narrow(1, 0, 17), text.narrow(1, 1, 17), WindowsAre::kKept);
+  const torch::Tensor alone =
+      windows_loss(*model, text.narrow(1, 0, 17), text.narrow(1, 1, 17), ActivationPolicy::kKeep);
   const torch::Tensor tokens = torch::cat({text.narrow(1, 0, 17), torch::zeros({1, 9}, torch::kLong)}, 1);
   const torch::Tensor targets = torch::cat({text.narrow(1, 1, 17), torch::full({1, 9}, kNoTarget, torch::kLong)}, 1);
-  EXPECT_NEAR(windows_loss(*model, tokens, targets, WindowsAre::kKept).item<double>(), alone.item<double>(), 1e-6);
+  EXPECT_NEAR(windows_loss(*model, tokens, targets, ActivationPolicy::kKeep).item<double>(), alone.item<double>(),
+              1e-6);
 }
 
 std::shared_ptr<LanguageModel> plain_model(double dropout, std::int64_t overlap) {
@@ -157,7 +154,7 @@ TEST(WindowsSideBySide, LoseWhatOneAfterTheOtherDo) {
       scored_from = begin + length;
     }
     expected = expected / texts.targets.ne(kNoTarget).sum();
-    const torch::Tensor found = windows_loss(*model, texts.tokens, texts.targets, WindowsAre::kKept);
+    const torch::Tensor found = windows_loss(*model, texts.tokens, texts.targets, ActivationPolicy::kKeep);
     EXPECT_NEAR(found.item<double>(), expected.item<double>(), 1e-12) << overlap;
     expect_all_near(gradients_of(*model, found), gradients_of(*model, expected), 1e-10);
   }
@@ -168,7 +165,7 @@ TEST(WindowsSideBySide, AreAFewCallsHoweverManyTheyAre) {
   for (const std::int64_t length : {8 + 5 * 4, 8 + 5 * 40, 8 + 5 * 40 + 2}) {
     const torch::Tensor text = torch::randint(kWindowSymbols, {2, length + 1});
     const CalledOperations called;
-    windows_loss(*model, text.narrow(1, 0, length), text.narrow(1, 1, length), WindowsAre::kKept);
+    windows_loss(*model, text.narrow(1, 0, length), text.narrow(1, 1, length), ActivationPolicy::kKeep);
     EXPECT_EQ(called.of("aten::embedding"), length % 5 == 3 ? 2 : 3) << "the first, a shorter last, and the rest";
   }
 }
@@ -178,20 +175,21 @@ TEST(WindowsSideBySide, ComputedAgainDropTheSame) {
   const WindowTexts texts;
   const auto model = plain_model(0.2, 3);
   model->train();
-  const auto result = [&](WindowsAre are) {
+  const auto result = [&](ActivationPolicy policy) {
     torch::manual_seed(21);
     for (const auto& [name, weight] : model->weights()) weight.mutable_grad().reset();
-    const torch::Tensor loss = windows_loss(*model, texts.tokens, texts.targets, are);
+    const torch::Tensor loss = windows_loss(*model, texts.tokens, texts.targets, policy);
     loss.backward();
     std::vector<torch::Tensor> all{loss.detach()};
     for (const auto& [name, weight] : model->weights()) all.push_back(weight.grad());
     return all;
   };
-  const auto kept = result(WindowsAre::kKept);
-  expect_all_near(result(WindowsAre::kComputedAgain), kept, 1e-5);
-  expect_all_near(result(WindowsAre::kRecorded), kept, 1e-7);  // only a GPU's own generator is left alone
+  const auto kept = result(ActivationPolicy::kKeep);
+  expect_all_near(result(ActivationPolicy::kRecompute), kept, 1e-5);
+  expect_all_near(result(ActivationPolicy::kRecord), kept, 1e-7);  // only a GPU's own generator is left alone
   model->eval();
-  EXPECT_GT((result(WindowsAre::kKept).front() - kept.front()).abs().item<double>(), 1e-3) << "something is dropped";
+  EXPECT_GT((result(ActivationPolicy::kKeep).front() - kept.front()).abs().item<double>(), 1e-3)
+      << "something is dropped";
 }
 
 // Rows of a batch that are computed by themselves drop what they drop in the batch.
@@ -200,76 +198,17 @@ TEST(WindowsSideBySide, RowsDropTheSameAlone) {
   const auto model = plain_model(0.2, 3);
   model->train();
   torch::manual_seed(21);
-  const double whole = windows_loss(*model, texts.tokens, texts.targets, WindowsAre::kKept).item<double>() *
+  const double whole = windows_loss(*model, texts.tokens, texts.targets, ActivationPolicy::kKeep).item<double>() *
                        texts.targets.ne(kNoTarget).sum().item<double>();
   double parts = 0;
   for (const auto& [row, count] : std::vector<std::pair<std::int64_t, std::int64_t>>{{0, 1}, {1, 2}}) {
     torch::manual_seed(21);
     const PartOfBatch part(row);
     const torch::Tensor targets = texts.targets.narrow(0, row, count);
-    parts += windows_loss(*model, texts.tokens.narrow(0, row, count), targets, WindowsAre::kKept).item<double>() *
+    parts += windows_loss(*model, texts.tokens.narrow(0, row, count), targets, ActivationPolicy::kKeep).item<double>() *
              targets.ne(kNoTarget).sum().item<double>();
   }
   EXPECT_NEAR(parts / whole, 1, 1e-6);
-}
-
-class DocumentSequencesTest : public testing::Test {
- protected:
-  DocumentSequencesTest() : split_{TokenFile(write_places(folder_.path() / "tokens"), 1)} {
-    split_.documents = {0, 25, 26, 60};  // the second has one token: nothing to predict
-  }
-  static fs::path write_places(const fs::path& path) {
-    std::string bytes;
-    for (int i = 0; i < 70; ++i) bytes.push_back(static_cast<char>(i));
-    write_file(path, bytes);
-    return path;
-  }
-
-  TemporaryFolder folder_;
-  Split split_;
-};
-
-TEST_F(DocumentSequencesTest, AnEpochPredictsEveryTokenButTheFirstOfADocumentOnce) {
-  const TokenSource source(split_, {});
-  DocumentSequences sequences(source, {.batch = 2, .block = 10}, 3);  // 3 + 4 + 1 sequences: four batches an epoch
-  for (int epoch = 0; epoch < 3; ++epoch) {
-    std::multiset<std::int64_t> predicted;
-    for (int i = 0; i < 4; ++i) {
-      const Batch batch = sequences.next();
-      EXPECT_TRUE(batch.fresh);
-      for (std::int64_t row = 0; row < 2; ++row) {
-        for (std::int64_t t = 0; t < batch.targets.size(1); ++t) {
-          const auto target = batch.targets[row][t].item<std::int64_t>();
-          if (target == kNoTarget) continue;
-          EXPECT_EQ(batch.input.tokens[row][t].item<std::int64_t>(), target - 1);
-          predicted.insert(target);
-        }
-      }
-    }
-    std::multiset<std::int64_t> expected;
-    for (std::int64_t i = 0; i < 70; ++i) {
-      if (i != 0 && i != 25 && i != 26 && i != 60) expected.insert(i);
-    }
-    EXPECT_EQ(predicted, expected);
-  }
-}
-
-TEST_F(DocumentSequencesTest, GoesOnWhereItStoodAndOrdersDifferBySeedAndEpoch) {
-  const TokenSource source(split_, {});
-  DocumentSequences whole(source, {.batch = 3, .block = 10}, 3);
-  DocumentSequences other(source, {.batch = 3, .block = 10}, 4);
-  bool differs = false;
-  for (int i = 0; i < 9; ++i) {
-    DocumentSequences resumed(source, {.batch = 3, .block = 10}, 3);
-    resumed.restore(whole.state());
-    const Batch batch = whole.next();
-    EXPECT_TRUE(torch::equal(resumed.next().targets, batch.targets)) << i;
-    const Batch elsewhere = other.next();
-    differs = differs || elsewhere.targets.sizes() != batch.targets.sizes() ||
-              !torch::equal(elsewhere.targets, batch.targets);
-  }
-  EXPECT_TRUE(differs);
-  EXPECT_THROW(whole.restore({{"visited", -1}}), DataError);
 }
 
 }  // namespace

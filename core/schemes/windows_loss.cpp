@@ -1,5 +1,5 @@
 // Back-propagation through windows, all kept or each computed again (Yoshida et al. 2020, §3.2; Chen et al. 2016).
-#include "core/train/windows_loss.h"
+#include "core/schemes/windows_loss.h"
 
 #include <algorithm>
 #include <mutex>
@@ -8,10 +8,10 @@
 #include <ATen/autocast_mode.h>
 
 #include "base/random.h"
-#include "core/batches/overlap_windows.h"
 #include "core/kernels/dropout.h"
 #include "core/models/capabilities.h"
 #include "core/runtime/random_streams.h"
+#include "core/schemes/overlap_windows.h"
 
 namespace xlm {
 namespace {
@@ -198,7 +198,7 @@ class WindowsLoss {
 
 }  // namespace
 
-Tensor windows_loss(LanguageModel& model, const Tensor& tokens, const Tensor& targets, WindowsAre are) {
+Tensor windows_loss(LanguageModel& model, const Tensor& tokens, const Tensor& targets, ActivationPolicy policy) {
   const WindowShape shape = windows_of(model);
   const OverlapWindows windows(tokens.size(1) + 1, shape.window, shape.overlap);
   const std::int64_t step = shape.window - shape.overlap;
@@ -206,13 +206,13 @@ Tensor windows_loss(LanguageModel& model, const Tensor& tokens, const Tensor& ta
   const torch::DeviceType device = tokens.device().type();
   State state = model.initial_state(tokens.size(0));
   const bool independent = state.empty();
-  WindowsLoss loss(are == WindowsAre::kComputedAgain);
+  WindowsLoss loss(policy == ActivationPolicy::kRecompute);
   for (const auto& [first, count] : runs_of(windows, independent)) {
     const OverlapWindow window = windows[first];
     const Tensor inputs = side_by_side(tokens, window.begin, window.length, step, count);  // [B · count, T]
     const Tensor wanted = side_by_side(targets, window.begin + window.first_scored(), window.scored, step, count);
     // What is computed again takes no more than one window of all rows.
-    const std::int64_t at_once = !independent || are == WindowsAre::kComputedAgain
+    const std::int64_t at_once = !independent || policy == ActivationPolicy::kRecompute
                                      ? tokens.size(0)
                                      : std::max<std::int64_t>(1, kTokensAtOnce / window.length);
     for (std::int64_t row = 0; row < inputs.size(0); row += at_once) {
@@ -227,7 +227,7 @@ Tensor windows_loss(LanguageModel& model, const Tensor& tokens, const Tensor& ta
                             .first_row = PartOfBatch::first_row() * count + row,
                             .autocast = at::autocast::is_autocast_enabled(device),
                             .type = at::autocast::get_autocast_dtype(device),
-                            .recorded = are == WindowsAre::kRecorded};
+                            .recorded = policy == ActivationPolicy::kRecord};
       loss.add(call, state);
     }
   }

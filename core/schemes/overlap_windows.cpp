@@ -1,5 +1,5 @@
 // Where the windows of the overlap evaluation lie.
-#include "core/batches/overlap_windows.h"
+#include "core/schemes/overlap_windows.h"
 
 #include <algorithm>
 

@@ -1,12 +1,12 @@
 // Overlap evaluation.
-#include "core/eval/overlap.h"
+#include "core/schemes/windows_evaluation.h"
 
 #include <algorithm>
 #include <vector>
 
-#include "core/batches/overlap_windows.h"
 #include "core/models/capabilities.h"
 #include "core/runtime/device.h"
+#include "core/schemes/overlap_windows.h"
 
 namespace xlm {
 namespace {
@@ -144,7 +144,7 @@ void OverlapEvaluation::with_state() {
 
 }  // namespace
 
-SplitLoss evaluate_overlap(LanguageModel& model, const TokenSource& source, const SplitSettings& settings,
+SplitLoss evaluate_windows(LanguageModel& model, const TokenSource& source, const SplitSettings& settings,
                            const GoOn& go_on) {
   OverlapEvaluation evaluation(model, source, settings, go_on);
   if (model.initial_state(1).empty()) {

@@ -1,5 +1,5 @@
-// The training text as batches of blocks.
-#include "core/batches/batch_stream.h"
+// The text of a split as the ids of a model.
+#include "core/schemes/token_source.h"
 
 #include <algorithm>
 #include <string_view>
@@ -7,11 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "base/random.h"
-#include "core/batches/document_sequences.h"
-#include "core/batches/rotated_chunks.h"
 #include "core/models/capabilities.h"
-#include "core/runtime/random_streams.h"
 #include "datasets/prepared/segmentation.h"
 #include "datasets/tokens/decoder.h"
 
@@ -87,49 +83,6 @@ std::vector<std::pair<std::int64_t, std::int64_t>> TokenSource::documents() cons
     all.emplace_back((*documents_)[i], end - (*documents_)[i]);
   }
   return all;
-}
-
-std::unique_ptr<BatchStream> make_batch_stream(LanguageModel::Scheme scheme, const TokenSource& source,
-                                               BatchShape shape, std::int64_t seed) {
-  if (scheme == LanguageModel::Scheme::kRotatedChunks) return std::make_unique<RotatedChunks>(source, shape, seed);
-  if (scheme == LanguageModel::Scheme::kWindows) return std::make_unique<DocumentSequences>(source, shape, seed);
-  return std::make_unique<StreamingBatches>(source, shape, seed);
-}
-
-StreamingBatches::StreamingBatches(const TokenSource& source, BatchShape shape, std::int64_t seed)
-    : source_(&source), shape_(shape), seed_(seed), row_length_(source.size() / shape.batch) {
-  if (row_length_ <= shape.block) {
-    throw DataError(
-        fmt::format("the training split has {} tokens; train.batch={} rows of train.block={} need at least {}",
-                    source.size(), shape.batch, shape.block, shape.batch * (shape.block + 1)));
-  }
-}
-
-Batch StreamingBatches::next() {
-  const torch::Tensor tokens = source_->rows(shape_.batch, position_, row_length_, shape_.block + 1);
-  Batch batch{.input = {.tokens = tokens.narrow(1, 0, shape_.block).contiguous(), .positions = {}, .boundaries = {}},
-              .targets = tokens.narrow(1, 1, shape_.block).contiguous(),
-              .fresh = fresh_};
-  fresh_ = false;
-  position_ += shape_.block;
-  if (position_ >= row_length_ - shape_.block) {
-    ++round_;
-    position_ = random_below(
-        std::min(shape_.block, row_length_ - shape_.block),
-        random_bits(static_cast<std::uint64_t>(seed_), kStreamOffsets, static_cast<std::uint64_t>(round_)));
-    fresh_ = true;
-  }
-  return batch;
-}
-
-Json StreamingBatches::state() const { return {{"position", position_}, {"round", round_}, {"fresh", fresh_}}; }
-
-void StreamingBatches::restore(const Json& state) {
-  position_ = state.at("position").get<std::int64_t>();
-  round_ = state.at("round").get<std::int64_t>();
-  fresh_ = state.at("fresh").get<bool>();
-  if (position_ < 0 || position_ >= row_length_ - shape_.block)
-    throw DataError("a checkpoint's place in the text lies outside it");
 }
 
 }  // namespace xlm

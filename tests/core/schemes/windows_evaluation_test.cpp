@@ -1,5 +1,5 @@
 // Overlap evaluation: what is scored, in which order, and with what carried along.
-#include "core/eval/overlap.h"
+#include "core/eval/evaluation.h"
 
 #include <cmath>
 #include <map>
@@ -37,7 +37,7 @@ class WindowListener final : public LanguageModel, public ReadsWindows {
     return {torch::zeros({batch, 1}, torch::kLong)};
   }
   NamedValues costs(std::int64_t /*block*/) const override { return {}; }
-  Scheme scheme() const override { return Scheme::kWindows; }
+  TextScheme scheme() const override { return TextScheme::kWindows; }
   WindowShape windows() const override { return shape_; }
 
   std::vector<ModelInput> inputs;

@@ -1,9 +1,8 @@
 // The stream of contiguous rows: where it can go on.
-#include "core/batches/batch_stream.h"
-
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "core/schemes/scheme.h"
 #include "tests/temporary_folder.h"
 
 namespace xlm {
@@ -18,19 +17,19 @@ TEST(StreamingBatches, GoOnFromEveryPlaceThatHasABlockAndItsTargets) {
   write_file(folder.path() / "tokens", bytes);
   const TokenFile file(folder.path() / "tokens", 1);
   const TokenSource source(file, {});
-  StreamingBatches batches(source, {.batch = 3, .block = kBlock}, 1);
+  const auto batches = scheme_of(TextScheme::kStreaming).batches(source, {.batch = 3, .block = kBlock}, 1);
   const auto restore = [&](std::int64_t position) {
-    batches.restore({{"position", position}, {"round", 0}, {"fresh", false}});
+    batches->restore({{"position", position}, {"round", 0}, {"fresh", false}});
   };
   constexpr std::int64_t kLast = kRowLength - kBlock - 1;
   restore(kLast);
-  EXPECT_EQ(batches.next().targets[2][kBlock - 1].item<std::int64_t>(), 3 * kRowLength - 1) << "the last token";
+  EXPECT_EQ(batches->next().targets[2][kBlock - 1].item<std::int64_t>(), 3 * kRowLength - 1) << "the last token";
   EXPECT_THROW(restore(kLast + 1), DataError) << "its last target would be of the next row";
   EXPECT_THROW(restore(-1), DataError);
   restore(0);
   for (int i = 0; i < 40; ++i) {
-    batches.next();
-    EXPECT_NO_THROW(batches.restore(batches.state())) << "wherever it stands";
+    batches->next();
+    EXPECT_NO_THROW(batches->restore(batches->state())) << "wherever it stands";
   }
 }
 

@@ -1,0 +1,151 @@
+// Streams: rows of contiguous text are read block by block, with state carried along
+// (docs/models.md#the-past-of-a-stream).
+//
+// B rows, N tokens of the text, M tokens of a block.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/random.h"
+#include "core/kernels/part_of_batch.h"
+#include "core/runtime/device.h"
+#include "core/runtime/random_streams.h"
+#include "core/schemes/scheme.h"
+
+namespace xlm {
+namespace {
+
+/// B contiguous rows of ⌊N/B⌋ tokens; blocks advance along the rows; a short last block is skipped, and the rows start
+/// again at a random offset in [0, M). Random numbers follow from the seed and the round.
+class StreamingBatches final : public BatchStream {
+ public:
+  StreamingBatches(const TokenSource& source, BatchShape shape, std::int64_t seed);
+
+  Batch next() override;
+  Json state() const override { return {{"position", position_}, {"round", round_}, {"fresh", fresh_}}; }
+  void restore(const Json& state) override;
+
+ private:
+  const TokenSource* source_;
+  BatchShape shape_;
+  std::int64_t seed_;
+  std::int64_t row_length_;
+  std::int64_t position_ = 0;
+  std::int64_t round_ = 0;
+  bool fresh_ = true;
+};
+
+StreamingBatches::StreamingBatches(const TokenSource& source, BatchShape shape, std::int64_t seed)
+    : source_(&source), shape_(shape), seed_(seed), row_length_(source.size() / shape.batch) {
+  if (row_length_ <= shape.block) {
+    throw DataError(
+        fmt::format("the training split has {} tokens; train.batch={} rows of train.block={} need at least {}",
+                    source.size(), shape.batch, shape.block, shape.batch * (shape.block + 1)));
+  }
+}
+
+Batch StreamingBatches::next() {
+  const torch::Tensor tokens = source_->rows(shape_.batch, position_, row_length_, shape_.block + 1);
+  Batch batch{.input = {.tokens = tokens.narrow(1, 0, shape_.block).contiguous(), .positions = {}, .boundaries = {}},
+              .targets = tokens.narrow(1, 1, shape_.block).contiguous(),
+              .fresh = fresh_};
+  fresh_ = false;
+  position_ += shape_.block;
+  if (position_ >= row_length_ - shape_.block) {
+    ++round_;
+    position_ = random_below(
+        std::min(shape_.block, row_length_ - shape_.block),
+        random_bits(static_cast<std::uint64_t>(seed_), kStreamOffsets, static_cast<std::uint64_t>(round_)));
+    fresh_ = true;
+  }
+  return batch;
+}
+
+void StreamingBatches::restore(const Json& state) {
+  position_ = state.at("position").get<std::int64_t>();
+  round_ = state.at("round").get<std::int64_t>();
+  fresh_ = state.at("fresh").get<bool>();
+  if (position_ < 0 || position_ >= row_length_ - shape_.block)
+    throw DataError("a checkpoint's place in the text lies outside it");
+}
+
+/// Carries the state from block to block.
+class StreamReader final : public TextReader {
+ public:
+  StreamReader(std::shared_ptr<LanguageModel> model, std::int64_t block)
+      : model_(std::move(model)), block_(block), state_(model_->initial_state(1)) {}
+
+  torch::Tensor read(const torch::Tensor& tokens) override {
+    torch::Tensor logits;
+    for (std::int64_t begin = 0; begin < tokens.size(0); begin += block_) {
+      const std::int64_t count = std::min(block_, tokens.size(0) - begin);
+      ModelOutput output = model_->forward(tokens.narrow(0, begin, count).unsqueeze(0), state_);
+      logits = output.logits()[0][-1];
+      state_ = std::move(output.state);
+    }
+    return logits;
+  }
+
+ private:
+  std::shared_ptr<LanguageModel> model_;
+  std::int64_t block_;
+  State state_;
+};
+
+class Streaming final : public Scheme {
+ public:
+  std::unique_ptr<BatchStream> batches(const TokenSource& source, BatchShape shape, std::int64_t seed) const override {
+    return std::make_unique<StreamingBatches>(source, shape, seed);
+  }
+
+  SplitLoss evaluate(LanguageModel& model, const TokenSource& source, const SplitSettings& settings,
+                     const GoOn& go_on) const override;
+
+  TracedTokens trace(LanguageModel& model, const TokenSource& source, const SplitSettings& settings,
+                     std::int64_t limit) const override {
+    return trace_row(model, source, settings, settings.block, std::min(limit, source.size()));
+  }
+
+  std::unique_ptr<TextReader> reader(std::shared_ptr<LanguageModel> model,
+                                     const ReaderSettings& settings) const override {
+    return std::make_unique<StreamReader>(std::move(model), settings.block);
+  }
+};
+
+/// The last, short block of a row is scored too.
+SplitLoss Streaming::evaluate(LanguageModel& model, const TokenSource& source, const SplitSettings& settings,
+                              const GoOn& go_on) const {
+  check_split(source, settings, "the split");
+  const std::int64_t row_length = source.size() / settings.rows;
+  const OwnRows own = own_rows(settings.group, settings.rows);
+  SplitLoss result;
+  if (own.count == 0) return result;
+  const PartOfBatch part(own.begin);
+  State state = model.initial_state(own.count);
+  for (std::int64_t position = 0; position + 1 < row_length && !result.stopped; position += settings.block) {
+    const std::int64_t count = std::min(settings.block, row_length - 1 - position);
+    const torch::Tensor text = source.rows(own.count, own.begin * row_length + position, row_length, count + 1);
+    const torch::Tensor tokens = text.to(settings.device);
+    ModelOutput output;
+    {
+      const PrecisionScope precision(settings.precision, settings.device);
+      output = model.forward(tokens.narrow(1, 0, count), state);
+      result.loss += output.summed_loss(tokens.narrow(1, 1, count)).item<double>();
+    }
+    state = std::move(output.state);
+    result.tokens += count * own.count;
+    result.bytes += source.bytes(text.narrow(1, 1, count));
+    result.stopped = !go_on(result.tokens, (row_length - 1) * own.count);
+  }
+  return result;
+}
+
+}  // namespace
+
+const Scheme& streaming_scheme() {
+  static const Streaming scheme;
+  return scheme;
+}
+
+}  // namespace xlm

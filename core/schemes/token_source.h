@@ -1,0 +1,64 @@
+// The text of a split as the ids of a model, with the flags that the model asks for.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <torch/torch.h>
+
+#include "core/models/language_model.h"
+#include "datasets/prepared/prepared.h"
+#include "datasets/tokens/token_flags.h"
+
+namespace xlm {
+
+/// Token ids of a split as a model numbers them, and the flags beside them.
+class TokenSource {
+ public:
+  /// `reencoding` maps ids of the data to ids of the model; empty: they are the same. `flags`: boundaries of the
+  /// tokens; null if there are none.
+  TokenSource(const TokenFile& file, std::vector<std::int64_t> reencoding,
+              std::shared_ptr<const TokenFlags> flags = nullptr)
+      : file_(&file), reencoding_(std::move(reencoding)), flags_(std::move(flags)) {}
+  /// The same of a split, which must outlive this and knows its documents.
+  TokenSource(const Split& split, std::vector<std::int64_t> reencoding,
+              std::shared_ptr<const TokenFlags> flags = nullptr)
+      : TokenSource(split.tokens, std::move(reencoding), std::move(flags)) {
+    documents_ = &split.documents;
+  }
+
+  /// What the ids stand for, which `bytes` and `end_of_text` need to know.
+  void set_vocabulary(const Vocabulary& vocabulary);
+
+  std::int64_t size() const { return file_->size(); }
+  /// Copies the ids [begin, begin + count) to `out`.
+  void copy(std::int64_t begin, std::int64_t count, std::int64_t* out) const;
+  /// Rows of `count` ids that begin at `first`, `first + stride`, …: [rows, count].
+  torch::Tensor rows(std::int64_t rows, std::int64_t first, std::int64_t stride, std::int64_t count) const;
+  /// The flags of the same tokens: [rows, count]; undefined if there are none.
+  torch::Tensor flag_rows(std::int64_t rows, std::int64_t first, std::int64_t stride, std::int64_t count) const;
+  /// {first token, tokens} of every document; one if none are known.
+  std::vector<std::pair<std::int64_t, std::int64_t>> documents() const;
+  /// Bytes of the text that ids stand for, negative ones left out; 0 if no vocabulary is known.
+  std::int64_t bytes(const torch::Tensor& ids) const;
+  /// The id of <|endoftext|>. Throws UsageError if the vocabulary has no such symbol, or is not known.
+  std::int64_t end_of_text() const;
+  /// The flags of the text; null if there are none.
+  const TokenFlags* flags() const { return flags_.get(); }
+
+ private:
+  const TokenFile* file_;
+  std::vector<std::int64_t> reencoding_;
+  std::shared_ptr<const TokenFlags> flags_;
+  const std::vector<std::int64_t>* documents_ = nullptr;
+  std::vector<std::int64_t> symbol_bytes_;  // by id
+  std::optional<std::int64_t> end_of_text_;
+};
+
+/// A split for a model that has the vocabulary of the data.
+TokenSource token_source(const PreparedData& data, const std::string& split, const LanguageModel& model);
+
+}  // namespace xlm

@@ -1,0 +1,147 @@
+// The loss of a batch and its gradients.
+#include "core/train/batch_gradients.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "base/random.h"
+#include "core/kernels/dropout.h"
+#include "core/kernels/part_of_batch.h"
+#include "core/models/capabilities.h"
+#include "core/parallel/reductions.h"
+#include "core/runtime/device.h"
+#include "core/runtime/random_streams.h"
+#include "core/train/memory_check.h"
+
+namespace xlm {
+namespace {
+
+double scored_targets(const torch::Tensor& targets) { return targets.ne(kNoTarget).sum().item<double>(); }
+
+}  // namespace
+
+BatchGradients::BatchGradients(const RunOptions& options, LanguageModel& model, torch::Device device,
+                               ProcessGroup* group, DeviceSums* sums)
+    : options_(&options),
+      model_(&model),
+      scheme_(&scheme_of(model)),
+      device_(device),
+      group_(group),
+      sums_(sums),
+      policy_(options.train.checkpoint_windows && scheme_->can_recompute() ? ActivationPolicy::kRecompute
+                                                                           : ActivationPolicy::kKeep),
+      state_(model.initial_state(own_rows(group, options.train.batch).count)) {}
+
+void BatchGradients::restore(const Checkpoint& checkpoint) {
+  state_.clear();
+  for (const auto& [name, tensor] : checkpoint.tensors) {
+    if (!name.starts_with("state.")) continue;
+    const OwnRows own = own_rows(group_, tensor.size(0));
+    state_.push_back(tensor.narrow(0, own.begin, own.count).clone().to(device_));
+  }
+  held_sizes_ = checkpoint.state.value("held_sizes", std::vector<std::int64_t>());
+}
+
+void BatchGradients::save(Checkpoint& checkpoint) const {
+  for (std::size_t i = 0; i < state_.size(); ++i) {
+    checkpoint.tensors.emplace_back(
+        fmt::format("state.{:05}", i),
+        group_ != nullptr ? gather_rows(*group_, state_[i], options_->train.batch) : state_[i]);
+  }
+  if (captured_) checkpoint.state["held_sizes"] = capability<Capturable>(*model_)->held_sizes();
+}
+
+void BatchGradients::start_recording(TrainSink& sink) {
+  if (!options_->train.cuda_graph) return;
+  if (const char* obstacle = obstacle_to_recording()) {
+    sink.message(fmt::format("note: train.cuda_graph has no effect: {}", obstacle));
+    return;
+  }
+  auto* captured = capability<Capturable>(*model_);
+  captured->hold_sizes();
+  captured->set_held_sizes(held_sizes_);
+  captured_ = std::make_unique<CapturedSteps>(make_cuda_recorder(device_), weights());
+  policy_ = ActivationPolicy::kRecord;
+}
+
+/// Null if steps can be recorded.
+const char* BatchGradients::obstacle_to_recording() const {
+  const TrainOptions& train = options_->train;
+  if (!device_.is_cuda()) return "the device is no GPU";
+  if (!graph_signature_of(*model_)) {
+    return "what this model computes in a step follows from the text, and cannot be recorded";
+  }
+  if (train.micro_batch > 0 && train.micro_batch < train.batch) return "train.micro_batch cuts the batch";
+  if (policy_ == ActivationPolicy::kRecompute) return "train.checkpoint_windows computes windows again";
+  if (group_ != nullptr) return "several processes share the batch";
+  return nullptr;
+}
+
+double BatchGradients::add(const Batch& batch, std::int64_t step) {
+  return within_memory_of_a_step([&] {
+    double loss = add_own_rows(batch, step);
+    if (group_ == nullptr) return loss;
+    group_->sum(&loss, 1);
+    if (std::isfinite(loss)) sum_gradients(*group_, sums_, weights());
+    return loss;
+  });
+}
+
+/// Adds up the gradients of the micro-batches of this process's rows; returns what they add to the batch's mean loss.
+double BatchGradients::add_own_rows(const Batch& batch, std::int64_t step) {
+  const OwnRows own = own_rows(group_, batch.targets.size(0));
+  const std::int64_t end = own.begin + own.count;
+  const std::int64_t part =
+      options_->train.micro_batch > 0 ? std::min(options_->train.micro_batch, own.count) : own.count;
+  if (batch.fresh) state_ = model_->initial_state(own.count);
+  seed_generators(step, 0);
+  if (captured_) return add_recorded(batch);
+  std::vector<State> next;
+  double total = 0;
+  for (std::int64_t begin = own.begin; begin < end; begin += part) {
+    const std::int64_t count = std::min(part, end - begin);
+    const torch::Tensor targets = batch.targets.narrow(0, begin, count);
+    const double share = scored_targets(targets) / scored_targets(batch.targets);
+    seed_generators(step, begin);
+    const PartOfBatch rows_of_part(begin);
+    TrainingLoss loss = loss_of(batch.input.rows(begin, count).to(device_), targets.to(device_),
+                                state_rows(state_, begin - own.begin, count));
+    (loss.total * share).backward();
+    total += loss.language_model.item<double>() * share;  // read last: a GPU is given all its work before
+    if (!std::isfinite(total)) break;
+    next.push_back(std::move(loss.state));
+  }
+  if (std::isfinite(total)) state_ = concatenate_states(next);
+  return total;
+}
+
+double BatchGradients::add_recorded(const Batch& batch) {
+  const auto work = [this](const ModelInput& input, const torch::Tensor& targets, const State& state) {
+    TrainingLoss loss = loss_of(input, targets, state);
+    loss.total.backward();
+    return CapturedSteps::Outcome{.loss = loss.language_model.detach(), .state = std::move(loss.state)};
+  };
+  CapturedSteps::Outcome outcome =
+      captured_->run(graph_signature_of(*model_).value(), batch.input, batch.targets, state_, work);
+  state_ = std::move(outcome.state);
+  return outcome.loss.item<double>();
+}
+
+TrainingLoss BatchGradients::loss_of(const ModelInput& input, const torch::Tensor& targets, const State& state) {
+  const PrecisionScope precision(options_->train.precision, device_);
+  return scheme_->loss(*model_, input, targets, state, policy_);
+}
+
+/// Dropout follows from the seed, the step and the row of the batch, so that there is no generator to save. If a batch
+/// is computed in parts, what is drawn by place (core/kernels/dropout.h) is what the whole batch would draw; a GPU's
+/// own generator must not give each part the same.
+void BatchGradients::seed_generators(std::int64_t step, std::int64_t first_row) const {
+  const std::uint64_t bits =
+      random_bits(static_cast<std::uint64_t>(options_->seed), kDropout, static_cast<std::uint64_t>(step));
+  torch::manual_seed(bits);
+  if (device_.is_cuda() && first_row > 0) torch::cuda::manual_seed_all(Dropout::seed_from_row(bits, first_row));
+}
+
+}  // namespace xlm

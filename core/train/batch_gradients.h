@@ -1,0 +1,56 @@
+// The loss of a batch and its gradients: at once or in micro-batches, by one process or several, recorded or not.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include <torch/torch.h>
+
+#include "core/api/interface.h"
+#include "core/models/language_model.h"
+#include "core/parallel/device_sums.h"
+#include "core/parallel/process_group.h"
+#include "core/schemes/scheme.h"
+#include "core/train/captured_steps.h"
+#include "core/train/checkpoint.h"
+
+namespace xlm {
+
+class BatchGradients {
+ public:
+  /// The model lies on the device. `group` and `sums`, of the group's GPUs, may be null.
+  BatchGradients(const RunOptions& options, LanguageModel& model, torch::Device device, ProcessGroup* group,
+                 DeviceSums* sums);
+
+  /// The state that is carried from batch to batch and the sizes that are held, of a checkpoint.
+  void restore(const Checkpoint& checkpoint);
+  void save(Checkpoint& checkpoint) const;
+  /// Records steps from now on if train.cuda_graph asks for it; notes to `sink` if that is not possible.
+  void start_recording(TrainSink& sink);
+
+  /// Adds the gradients of all processes to those of the weights; returns the batch's mean loss in nats. Random numbers
+  /// follow from `step`, the updates before this batch. Throws MemoryError if memory is too small.
+  double add(const Batch& batch, std::int64_t step);
+
+ private:
+  double add_own_rows(const Batch& batch, std::int64_t step);
+  double add_recorded(const Batch& batch);
+  TrainingLoss loss_of(const ModelInput& input, const torch::Tensor& targets, const State& state);
+  void seed_generators(std::int64_t step, std::int64_t first_row) const;
+  const char* obstacle_to_recording() const;
+  NamedTensors weights() const { return {model_->weights().begin(), model_->weights().end()}; }
+
+  const RunOptions* options_;
+  LanguageModel* model_;
+  const Scheme* scheme_;
+  torch::Device device_;
+  ProcessGroup* group_;  // null: this process does it alone
+  DeviceSums* sums_;
+  ActivationPolicy policy_;
+  State state_;                              // of this process's rows
+  std::vector<std::int64_t> held_sizes_;     // of the checkpoint (Capturable::held_sizes)
+  std::unique_ptr<CapturedSteps> captured_;  // null: steps are not recorded
+};
+
+}  // namespace xlm
