@@ -1,23 +1,18 @@
 // How attempts at a run ended.
 #include "experiments/runs/attempt_end.h"
 
-#include <algorithm>
 #include <csignal>
 #include <map>
 
 #include <fmt/format.h>
 
+#include "experiments/runs/live_run.h"
 #include "experiments/runs/machine_resources.h"
 
 namespace xlm {
 namespace {
 
 constexpr int kSignalled = 128;
-
-std::int64_t whole(const Run& run, const char* key) {
-  const Json* value = run.param(key);
-  return value != nullptr && value->is_number_integer() ? value->get<std::int64_t>() : 0;
-}
 
 EndCause cause_of(const std::string& job_state) {
   static const std::map<std::string, EndCause> causes{
@@ -76,23 +71,6 @@ int lost_in_a_row(const Run& run) {
     open = began;
   }
   return lost + 1;
-}
-
-std::int64_t rows_at_once(const Run& run) {
-  const std::int64_t processes = std::max<std::int64_t>(whole(run, "train.processes"), 1);
-  std::int64_t rows = (whole(run, "train.batch") + processes - 1) / processes;
-  for (const std::int64_t bound : {whole(run, "train.micro_batch"), run.micro_batch}) {
-    if (bound > 0) rows = std::min(rows, bound);
-  }
-  return rows;
-}
-
-std::optional<std::int64_t> fewer_rows(const Run& run) {
-  const std::int64_t batch = whole(run, "train.batch");
-  for (std::int64_t rows = rows_at_once(run) / 2; rows >= 1; --rows) {
-    if (batch % rows == 0) return rows;
-  }
-  return std::nullopt;
 }
 
 Json record_of_end(const Run& run, const AttemptEnd& end, bool again) {

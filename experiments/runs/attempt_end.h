@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 
 #include "base/error.h"
@@ -29,14 +28,6 @@ AttemptEnd end_of_gone_worker(const RunState& last, const std::string& job_state
 /// How many attempts at a run were lost one after the other without getting on, up to the newest checkpoint: with the
 /// present one, of which the journal does not say yet how it ended.
 int lost_in_a_row(const Run& run);
-
-/// Rows of a batch that the next attempt at a run computes at once: all, or as many as its configuration and the memory
-/// that it found allow.
-std::int64_t rows_at_once(const Run& run);
-
-/// Half as many or fewer, of which a whole number makes the batch, for a run that ran out of memory. They change
-/// nothing but rounding (docs/models.md#micro-batches). Nothing where it computes one at a time already.
-std::optional<std::int64_t> fewer_rows(const Run& run);
 
 /// The journal's record of an end, and of what the next attempt does otherwise. `again`: whether there is to be one.
 Json record_of_end(const Run& run, const AttemptEnd& end, bool again);

@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <set>
 #include <utility>
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "experiments/runs/evaluation_record.h"
 #include "experiments/runs/stop_request.h"
 #include "results/quantities/quantities.h"
 
@@ -19,42 +19,7 @@ namespace {
 
 constexpr double kBetweenLooks = 0.5;  // seconds, for a request to stop
 
-Json to_json_values(const NamedValues& values) {
-  Json json = Json::object();
-  for (const auto& [name, value] : values) json[name] = value;
-  return json;
-}
-
 }  // namespace
-
-Json evaluation_record(const Evaluation& evaluation) {
-  return {{"step", evaluation.step},
-          {"split", evaluation.split},
-          {"tokens", evaluation.tokens},
-          {"loss", evaluation.loss},
-          {"seconds", evaluation.seconds},
-          {"final", evaluation.final},
-          {"values", to_json_values(evaluation.values)}};
-}
-
-Json trace_record(const Evaluation& evaluation) {
-  return {{"step", evaluation.step},
-          {"split", evaluation.split},
-          {"tokens", evaluation.trace.tokens},
-          {"values", evaluation.trace.values}};
-}
-
-std::string evaluation_text(const Evaluation& evaluation) {
-  std::string text = fmt::format("loss {:.4f}", evaluation.loss);
-  std::set<std::string> names;
-  for (const auto& [name, value] : evaluation.values) names.insert(name);
-  for (const std::string& name : listing_order(names)) {
-    const double value = evaluation.values.at(name);
-    const Quantity* known = find_quantity(name);
-    text += fmt::format("  {} {}", name, known != nullptr ? list_number(*known, value) : shown_number(value));
-  }
-  return text;
-}
 
 JournalSink::JournalSink(const RunPaths& run, const RunLock& lock, Settings settings)
     : run_(run),
@@ -126,7 +91,7 @@ void JournalSink::progress(std::int64_t step, const NamedValues& values) {
 
 void JournalSink::metrics(std::int64_t step, const NamedValues& values) {
   check_owner();
-  journal_.append("metric", {{"step", step}, {"values", to_json_values(values)}});
+  journal_.append("metric", {{"step", step}, {"values", Json(values)}});
   show_in_tensorboard(step, "train/", values);
 }
 
@@ -164,7 +129,7 @@ void JournalSink::evaluation(const Evaluation& evaluation) {
 
 void JournalSink::costs(const NamedValues& values) {
   check_owner();
-  journal_.append("costs", {{"values", to_json_values(values)}});
+  journal_.append("costs", {{"values", Json(values)}});
 }
 
 /// Who goes on from a checkpoint does not write again what led to it: that is on the disk first.

@@ -19,6 +19,7 @@
 #include "experiments/runs/hosts.h"
 #include "experiments/runs/live_run.h"
 #include "experiments/runs/machine_resources.h"
+#include "experiments/runs/missing_evaluations.h"
 #include "experiments/runs/model_card.h"
 #include "experiments/runs/origin.h"
 #include "experiments/runs/peers.h"

@@ -6,6 +6,7 @@
 
 #include <gmock/gmock.h>
 
+#include "experiments/runs/live_run.h"
 #include "experiments/runs/machine_resources.h"
 
 namespace xlm {
