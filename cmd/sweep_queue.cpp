@@ -13,9 +13,9 @@
 #include "experiments/configuration/configuration.h"
 #include "experiments/launchers/slurm.h"
 #include "experiments/launchers/sweep_watch.h"
-#include "experiments/runs/core_library.h"
-#include "experiments/runs/pinned_program.h"
 #include "experiments/runs/store_update.h"
+#include "experiments/worker/core_library.h"
+#include "experiments/worker/pinned_program.h"
 
 namespace xlm {
 namespace {

@@ -5,11 +5,11 @@
 #include "base/stop.h"
 #include "cmd/command.h"
 #include "experiments/launchers/work_list.h"
-#include "experiments/runs/core_library.h"
-#include "experiments/runs/environment.h"
-#include "experiments/runs/hosts.h"
 #include "experiments/runs/process_identity.h"
-#include "experiments/runs/runner.h"
+#include "experiments/worker/core_library.h"
+#include "experiments/worker/environment.h"
+#include "experiments/worker/hosts.h"
+#include "experiments/worker/runner.h"
 #include "results/run_folder/journal.h"
 
 namespace xlm {

@@ -8,9 +8,9 @@
 #include "base/text.h"
 #include "experiments/launchers/launcher.h"
 #include "experiments/launchers/resources.h"
-#include "experiments/runs/hosts.h"
 #include "experiments/runs/machine_resources.h"
-#include "experiments/runs/worker_process.h"
+#include "experiments/worker/hosts.h"
+#include "experiments/worker/worker_process.h"
 
 namespace xlm {
 namespace {

@@ -14,11 +14,11 @@
 
 #include "base/progress.h"
 #include "base/terminal.h"
-#include "experiments/runs/attempt_end.h"
 #include "experiments/runs/run_lock.h"
 #include "experiments/sweeps/early_stopping.h"
 #include "experiments/sweeps/sweep_board.h"
 #include "experiments/sweeps/sweep_plan.h"
+#include "experiments/worker/attempt_end.h"
 
 namespace xlm {
 

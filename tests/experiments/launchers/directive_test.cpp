@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "experiments/launchers/slurm_script.h"
-#include "experiments/runs/command.h"
+#include "experiments/worker/command.h"
 #include "tests/temporary_folder.h"
 
 namespace xlm {

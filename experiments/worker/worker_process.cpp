@@ -1,5 +1,5 @@
 // A worker as a child process.
-#include "experiments/runs/worker_process.h"
+#include "experiments/worker/worker_process.h"
 
 #include <fcntl.h>
 #include <sys/prctl.h>

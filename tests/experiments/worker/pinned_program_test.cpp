@@ -1,5 +1,5 @@
 // Copies of the program for workers: where they lie, and who could change them.
-#include "experiments/runs/pinned_program.h"
+#include "experiments/worker/pinned_program.h"
 
 #include <sys/stat.h>
 #include <unistd.h>

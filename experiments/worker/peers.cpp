@@ -1,5 +1,5 @@
 // The other processes of a run that several do together.
-#include "experiments/runs/peers.h"
+#include "experiments/worker/peers.h"
 
 #include <poll.h>
 #include <sys/stat.h>

@@ -1,5 +1,5 @@
 // Why attempts ended, how many were lost, and what the next one does otherwise.
-#include "experiments/runs/attempt_end.h"
+#include "experiments/worker/attempt_end.h"
 
 #include <csignal>
 #include <cstdlib>

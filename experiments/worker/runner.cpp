@@ -1,5 +1,5 @@
 // One worker doing one run.
-#include "experiments/runs/runner.h"
+#include "experiments/worker/runner.h"
 
 #include <algorithm>
 #include <iterator>
@@ -13,19 +13,19 @@
 #include "base/memory_limit.h"
 #include "base/text.h"
 #include "experiments/configuration/configuration.h"
-#include "experiments/runs/attempt_end.h"
-#include "experiments/runs/core_library.h"
-#include "experiments/runs/environment.h"
-#include "experiments/runs/hosts.h"
 #include "experiments/runs/live_run.h"
 #include "experiments/runs/machine_resources.h"
-#include "experiments/runs/missing_evaluations.h"
 #include "experiments/runs/model_card.h"
 #include "experiments/runs/origin.h"
-#include "experiments/runs/peers.h"
 #include "experiments/runs/stop_request.h"
 #include "experiments/runs/submission.h"
 #include "experiments/runs/wanted_evaluations.h"
+#include "experiments/worker/attempt_end.h"
+#include "experiments/worker/core_library.h"
+#include "experiments/worker/environment.h"
+#include "experiments/worker/hosts.h"
+#include "experiments/worker/missing_evaluations.h"
+#include "experiments/worker/peers.h"
 
 namespace xlm {
 namespace {

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "core/api/interface.h"
-#include "experiments/runs/attempt_end.h"
-#include "experiments/runs/hosts.h"
-#include "experiments/runs/worker_process.h"
+#include "experiments/worker/attempt_end.h"
+#include "experiments/worker/hosts.h"
+#include "experiments/worker/worker_process.h"
 
 namespace xlm {
 

@@ -1,5 +1,5 @@
 // How attempts at a run ended.
-#include "experiments/runs/attempt_end.h"
+#include "experiments/worker/attempt_end.h"
 
 #include <csignal>
 #include <map>

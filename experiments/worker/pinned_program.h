@@ -1,7 +1,7 @@
 // A copy of the program that a sweep's workers run, so that building anew while it runs changes nothing.
 #pragma once
 
-#include "experiments/runs/core_library.h"
+#include "experiments/worker/core_library.h"
 
 namespace xlm {
 

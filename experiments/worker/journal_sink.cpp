@@ -1,5 +1,5 @@
 // A run's results on their way into its journal, its log and onto the screen.
-#include "experiments/runs/journal_sink.h"
+#include "experiments/worker/journal_sink.h"
 
 #include <algorithm>
 #include <chrono>

@@ -1,13 +1,13 @@
 // Makes the evaluations that a run's journal wants and does not have.
-#include "experiments/runs/missing_evaluations.h"
+#include "experiments/worker/missing_evaluations.h"
 
 #include <fmt/format.h>
 
 #include "base/error.h"
 #include "base/foreign_error.h"
-#include "experiments/runs/journal_sink.h"
 #include "experiments/runs/model_card.h"
 #include "experiments/runs/wanted_evaluations.h"
+#include "experiments/worker/journal_sink.h"
 
 namespace xlm {
 namespace {

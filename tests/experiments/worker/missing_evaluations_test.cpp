@@ -10,7 +10,7 @@
 #include "experiments/runs/live_run.h"
 #include "experiments/runs/submission.h"
 #include "tests/experiments/experiment_files.h"
-#include "tests/experiments/runs/runner_fixture.h"
+#include "tests/experiments/worker/runner_fixture.h"
 
 namespace xlm {
 namespace {

@@ -1,5 +1,5 @@
 // A copy of the program for a sweep's workers.
-#include "experiments/runs/pinned_program.h"
+#include "experiments/worker/pinned_program.h"
 
 #include <unistd.h>
 

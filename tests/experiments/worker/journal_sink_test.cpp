@@ -1,5 +1,5 @@
 // What a worker writes down: whole records, and none once its run belongs to another.
-#include "experiments/runs/journal_sink.h"
+#include "experiments/worker/journal_sink.h"
 
 #include <gmock/gmock.h>
 

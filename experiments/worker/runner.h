@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "experiments/runs/journal_sink.h"
+#include "experiments/worker/journal_sink.h"
 
 namespace xlm {
 
@@ -34,7 +34,7 @@ struct RunReport {
 RunReport execute(const fs::path& run_folder, const std::function<Core&()>& open_core, const WorkSettings& settings);
 
 /// What another process of a run does that several do together (`train.processes`): it computes, and writes nothing but
-/// what it says. Returns its exit code, one of the usual ones or of experiments/runs/peers.h; throws as core does.
+/// what it says. Returns its exit code, one of the usual ones or of experiments/worker/peers.h; throws as core does.
 int take_part(const fs::path& run_folder, const std::function<Core&()>& open_core, const WorkSettings& settings,
               Processes processes);
 

@@ -1,5 +1,5 @@
 // On which machines the processes of a run are, and how they reach each other.
-#include "experiments/runs/hosts.h"
+#include "experiments/worker/hosts.h"
 
 #include <cstdlib>
 

@@ -1,12 +1,12 @@
 // environment.json: with what program, where and on what data a run was done.
-#include "experiments/runs/environment.h"
+#include "experiments/worker/environment.h"
 
 #include <fstream>
 
 #include "base/sha256.h"
 #include "base/version.h"
-#include "experiments/runs/core_library.h"
 #include "experiments/runs/process_identity.h"
+#include "experiments/worker/core_library.h"
 
 namespace xlm {
 Json worker_environment(Json submitted, Core& core, const RunOptions& options,

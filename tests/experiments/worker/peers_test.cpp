@@ -1,5 +1,5 @@
 // How the processes of a run end that do it beside the first.
-#include "experiments/runs/peers.h"
+#include "experiments/worker/peers.h"
 
 #include <sys/stat.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 // Opens libxlm_core.so on first use.
-#include "experiments/runs/core_library.h"
+#include "experiments/worker/core_library.h"
 
 #include <sys/mman.h>
 

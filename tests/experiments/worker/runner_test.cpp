@@ -1,4 +1,4 @@
-#include "experiments/runs/runner.h"
+#include "experiments/worker/runner.h"
 
 #include <chrono>
 #include <fstream>
@@ -11,7 +11,7 @@
 #include "experiments/configuration/configuration.h"
 #include "experiments/runs/live_run.h"
 #include "tests/experiments/experiment_files.h"
-#include "tests/experiments/runs/runner_fixture.h"
+#include "tests/experiments/worker/runner_fixture.h"
 
 namespace xlm {
 namespace {

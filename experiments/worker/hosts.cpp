@@ -1,5 +1,5 @@
 // The machines on which the processes of a run are that several do together.
-#include "experiments/runs/hosts.h"
+#include "experiments/worker/hosts.h"
 
 #include <arpa/inet.h>
 #include <netdb.h>
@@ -20,8 +20,8 @@
 #include "base/error.h"
 #include "base/progress.h"
 #include "base/text.h"
-#include "experiments/runs/command.h"
 #include "experiments/runs/process_identity.h"
+#include "experiments/worker/command.h"
 
 namespace xlm {
 namespace {
