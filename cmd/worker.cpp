@@ -7,6 +7,7 @@
 #include "experiments/launchers/work_list.h"
 #include "experiments/runs/process_identity.h"
 #include "experiments/worker/core_library.h"
+#include "experiments/worker/core_work.h"
 #include "experiments/worker/environment.h"
 #include "experiments/worker/hosts.h"
 #include "experiments/worker/runner.h"

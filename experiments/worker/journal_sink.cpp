@@ -29,17 +29,16 @@ JournalSink::JournalSink(const RunPaths& run, const RunLock& lock, Settings sett
       journal_(run.journal(), nullptr, lock.token()),
       log_(run.log()) {}
 
-void JournalSink::begin(const RunOptions& options) {
-  max_seconds_ = options.train.max_hours * 3600;
-  tokens_per_step_ = static_cast<double>(options.train.batch * options.train.block);
-  if (options.results.tensorboard) {
+void JournalSink::begin(const Extent& extent) {
+  max_seconds_ = extent.max_seconds;
+  tokens_per_step_ = extent.tokens_per_step;
+  if (extent.tensorboard) {
     const double now = wall_seconds();
     events_ = std::make_unique<EventFile>(run_.tensorboard() / event_file_name(now, lock_.token()), now);
     events_->text("configuration", "```yaml\n" + read_file(run_.config()) + "```\n", now);
   }
   if (settings_.screen.file == nullptr) return;
-  const Progress::Settings bar{
-      .label = "train", .total = static_cast<double>(options.train.steps), .rate = false, .two_lines = true};
+  const Progress::Settings bar{.label = "train", .total = extent.steps, .rate = false, .two_lines = true};
   progress_ = std::make_unique<Progress>(bar, settings_.screen.file, settings_.screen.terminal, settings_.clock);
 }
 

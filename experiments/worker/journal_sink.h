@@ -36,11 +36,21 @@ class JournalSink : public TrainSink {
     std::int64_t pause = 0;                             // the step after whose evaluation training stops; 0: none
   };
 
+  /// How much there is to do, and how it is shown.
+  struct Extent {
+    double steps = 0;
+    double tokens_per_step = 0;
+    double max_seconds = 0;    // of this process; 0: no limit
+    bool tensorboard = false;  // whether event files are written
+  };
+
   /// `lock` is held on `run` and outlives the sink.
   JournalSink(const RunPaths& run, const RunLock& lock, Settings settings);
 
-  /// Before training: what the bar and train.max_hours need to know.
-  void begin(const RunOptions& options);
+  /// Called before training.
+  void begin(const Extent& extent);
+  /// The lock's fencing token.
+  std::int64_t token() const { return lock_.token(); }
   /// What is done once when training is first told to stop.
   void when_stopping(std::function<void()> action) { when_stopping_ = std::move(action); }
   /// A change of state, durable, after checking that the run is still ours.

@@ -7,7 +7,6 @@
 #include "base/foreign_error.h"
 #include "experiments/runs/model_card.h"
 #include "experiments/runs/wanted_evaluations.h"
-#include "experiments/worker/journal_sink.h"
 
 namespace xlm {
 namespace {
@@ -16,36 +15,35 @@ namespace {
 struct EvaluationStopped {};
 
 void make_evaluation(Core& core, const Run& run, const RunOptions& options, const WantedEvaluation& wanted,
-                     const EvaluationWatch& watch) {
+                     JournalSink& sink) {
   EvaluationRequest request = request_of(run, wanted);
   request.options.device = options.device;
   request.options.train.threads = options.train.threads;
   Evaluation evaluation = core.evaluate(
       {.model = request.place.model, .options = request.options, .split = request.split}, [&](double, double) {
-        if (watch.should_stop && watch.should_stop()) throw EvaluationStopped();
+        if (sink.should_stop()) throw EvaluationStopped();
       });
   evaluation.split = request.split;
-  watch.check_owner();
+  sink.check_owner();
   // The card comes first: an evaluation that is there is not made again, nor is the card then.
   record_evaluation(request, evaluation, run.folder.parent_path(), describe_model);
-  watch.log(fmt::format("{}  {}", shown(wanted), evaluation_text(evaluation)));
+  sink.log(fmt::format("{}  {}", shown(wanted), evaluation_text(evaluation)));
 }
 
 }  // namespace
 
-EvaluationsReport make_missing_evaluations(Core& core, const Run& run, const RunOptions& options,
-                                           const EvaluationWatch& watch) {
+EvaluationsReport make_missing_evaluations(Core& core, const Run& run, const RunOptions& options, JournalSink& sink) {
   EvaluationsReport report;
   for (const WantedEvaluation& wanted : missing_evaluations(run, run.wanted)) {
-    if (watch.should_stop && watch.should_stop()) report.stopped = true;
+    if (sink.should_stop()) report.stopped = true;
     if (report.stopped) break;
     const auto failed = [&](const std::string& why, ExitCode code) {
       const std::string message = fmt::format("the evaluation {} failed: {}", shown(wanted), why);
-      watch.log(message);
+      sink.log(message);
       if (report.code == kDone) report = {.stopped = false, .code = code, .message = message};
     };
     try {
-      make_evaluation(core, run, options, wanted, watch);
+      make_evaluation(core, run, options, wanted, sink);
     } catch (const EvaluationStopped&) {
       report.stopped = true;
     } catch (const LostRunError&) {

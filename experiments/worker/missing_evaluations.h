@@ -1,20 +1,13 @@
 // Makes the evaluations that a run's journal wants and does not have.
 #pragma once
 
-#include <functional>
 #include <string>
 
 #include "core/api/interface.h"
+#include "experiments/worker/journal_sink.h"
 #include "results/run_folder/run_folder.h"
 
 namespace xlm {
-
-/// How the making of evaluations is watched and stopped.
-struct EvaluationWatch {
-  std::function<void(const std::string& line)> log;
-  std::function<bool()> should_stop;
-  std::function<void()> check_owner;  // throws when another worker has taken the run over
-};
 
 /// How it went.
 struct EvaluationsReport {
@@ -26,7 +19,6 @@ struct EvaluationsReport {
 /// Makes what is missing of the evaluations that a finished run's journal wants, one after the other, puts each on the
 /// model's card and records it where it is made. One that fails does not keep the others from being made; a stop ends
 /// the present one, of which nothing is kept. `options` says on what device, with how many threads.
-EvaluationsReport make_missing_evaluations(Core& core, const Run& run, const RunOptions& options,
-                                           const EvaluationWatch& watch);
+EvaluationsReport make_missing_evaluations(Core& core, const Run& run, const RunOptions& options, JournalSink& sink);
 
 }  // namespace xlm

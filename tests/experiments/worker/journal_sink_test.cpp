@@ -118,15 +118,12 @@ TEST_F(JournalSinkTest, AJournalThatIsGoneIsNoticedBeforeACheckpointAndByWhateve
 TEST_F(JournalSinkTest, StopsAfterTheHoursThatItMayTake) {
   double now = 5000;
   JournalSink out = sink({.clock = [&] { return now; }});
-  RunOptions options;
-  options.train.max_hours = 2;
-  out.begin(options);
+  out.begin({.max_seconds = 7200});
   now = 5000 + 7199;
   EXPECT_FALSE(out.should_stop());
   now = 5000 + 7200;
   EXPECT_TRUE(out.should_stop());
-  options.train.max_hours = 0;
-  out.begin(options);
+  out.begin({.max_seconds = 0});
   EXPECT_FALSE(out.should_stop()) << "0 is no limit";
 }
 
