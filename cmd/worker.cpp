@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "base/stop.h"
 #include "cmd/command.h"
-#include "experiments/launchers/work_list.h"
+#include "experiments/launchers/list_worker.h"
 #include "experiments/runs/process_identity.h"
 #include "experiments/worker/core_library.h"
 #include "experiments/worker/core_work.h"
@@ -60,7 +60,7 @@ int do_list(const WorkerOptions& options, const GlobalOptions& global) {
     settings.screen = stderr;
     settings.terminal = global.standard_error;
   }
-  return do_work_list(read_work_list(options.list), settings);
+  return share_list(read_work_list(options.list), settings);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// xlm sweep with a launcher that only puts workers into a queue.
-#include "cmd/sweep_queue.h"
+// xlm sweep on its way to a launcher.
+#include "cmd/sweep_launch.h"
 
 #include <algorithm>
 #include <optional>
@@ -15,6 +15,7 @@
 #include "experiments/launchers/sweep_watch.h"
 #include "experiments/runs/store_update.h"
 #include "experiments/worker/core_library.h"
+#include "experiments/worker/hosts.h"
 #include "experiments/worker/pinned_program.h"
 
 namespace xlm {
@@ -54,47 +55,67 @@ std::string experiment_of(const Yaml& tree) {
 
 }  // namespace
 
-QueuedSweep::QueuedSweep(const LauncherEntry& launcher, const Yaml& tree, const std::vector<SweepRun>& runs,
-                         const QueueOptions& options, const GlobalOptions& global)
+SweepLaunch::SweepLaunch(const LauncherEntry& launcher, const Yaml& tree, const std::vector<SweepRun>& runs,
+                         const SweepLaunchOptions& options, const GlobalOptions& global)
     : global_(global),
+      entry_(launcher),
       request_{.list = make_work_list(experiment_of(tree), global.runs, runs),
                .asked = read_resources(tree.find("resources")),
-               .site = read_site(find_site(options.site)),
-               .program = pinned_place(program_files(), global.runs, Machines::kSeveral),
+               .site = {},
+               .program = {},
+               .settings = {.jobs = options.jobs, .retry = options.retry},
                .experience = [this] { return experience_for(request_.list.items, global_); }},
-      jobs_(options.jobs),
-      queue_(launcher.make_queue(request_)) {
+      launcher_(launcher.make()) {
   request_.list.anyway = options.anyway;
   request_.list.early_stopping = read_early_stopping(tree);
+  request_.settings.should_stop = stop_requested;
+  request_.settings.finished = [this] { update_store(global_.runs, global_.store_file()); };
+  if (!global.quiet) {
+    request_.settings.screen = stderr;
+    request_.settings.terminal = global.standard_error;
+  }
+  if (entry_.waits) {
+    request_.list.runs_per_gpu = request_.asked.runs_per_gpu;
+    return;
+  }
+  request_.site = read_site(find_site(options.site));
+  request_.program = pinned_place(program_files(), global.runs, Machines::kSeveral);
 }
 
-/// As many as there are runs that somebody has to do, and no more than were asked for.
-std::int64_t QueuedSweep::wanted_workers() const {
+/// As many as there are runs to be done, and no more than were asked for.
+std::int64_t SweepLaunch::wanted_workers() const {
   const std::vector<SweepRun>& runs = request_.list.items;
   const std::int64_t open = count_runs(runs, SweepAction::kRun) + count_runs(runs, SweepAction::kWait);
-  return std::min(open, jobs_ > 0 ? jobs_ : kWorkers);
+  return std::min(open, request_.settings.jobs > 0 ? request_.settings.jobs : kWorkers);
 }
 
-std::string QueuedSweep::preview() {
-  std::string text = queue_->preview(std::max<std::int64_t>(wanted_workers(), 1));
-  const std::int64_t present = std::ssize(queue_->workers().value_or(std::vector<QueuedWorker>()));
+std::vector<QueuedWorker> SweepLaunch::present_workers() const {
+  return launcher_->status({request_.list.name}).value_or(std::vector<QueuedWorker>());
+}
+
+std::string SweepLaunch::preview() {
+  std::string text = launcher_->preview(request_, std::max<std::int64_t>(wanted_workers(), 1));
+  const std::int64_t present = std::ssize(present_workers());
   if (present > 0) text += fmt::format("{} of this sweep wait or run already\n", counted_of(present, "worker"));
   return text;
 }
 
-void QueuedSweep::submit() {
-  queue_->preview(std::max<std::int64_t>(wanted_workers(), 1));  // complains before anything is written
-  const std::unique_ptr<RunLock> lock = lock_list(request_.list);
+void SweepLaunch::start() {
+  launcher_->preview(request_, std::max<std::int64_t>(wanted_workers(), 1));  // complains before anything is written
+  std::unique_ptr<RunLock> lock;
+  if (!entry_.waits) lock = lock_list(request_.list);
   submit_runs(request_.list);
+  if (!entry_.waits) queue_failed_runs(request_.list);
   update_store(global_.runs, global_.store_file());
-  request_.program = pin_program(program_files(), global_.runs, Machines::kSeveral);  // its place may be another by now
-  write_work_list(request_.list);
-  before_ = queue_->workers().value_or(std::vector<QueuedWorker>());
-  added_ = std::max<std::int64_t>(wanted_workers() - std::ssize(before_), 0);
-  if (added_ > 0) said_ = queue_->add(added_);
+  const Machines machines = entry_.waits && job_nodes() == 1 ? Machines::kThisOne : Machines::kSeveral;
+  request_.program = pin_program(program_files(), global_.runs, machines);  // its place may be another by now
+  if (!entry_.waits) write_work_list(request_.list);
+  before_ = present_workers();
+  added_ = entry_.waits ? 1 : std::max<std::int64_t>(wanted_workers() - std::ssize(before_), 0);
+  if (added_ > 0) launched_ = launcher_->start(request_, added_);
 }
 
-void QueuedSweep::report(const std::string& command) const {
+void SweepLaunch::report(const std::string& command) const {
   const std::vector<SweepRun>& runs = request_.list.items;
   const std::int64_t open = count_runs(runs, SweepAction::kRun);
   const std::int64_t working = count_runs(runs, SweepAction::kWait);
@@ -117,20 +138,21 @@ void QueuedSweep::report(const std::string& command) const {
     text += fmt::format("{} of this sweep wait{} or run{} already{}\n", counted_of(count, "worker"),
                         count == 1 ? "s" : "", count == 1 ? "s" : "", added_ == 0 ? "; nothing was submitted" : "");
   }
-  text += said_;
+  text += launched_.text;
   text += fmt::format("to wait for them: {} --wait\n", command);
   print(text);
 }
 
-LaunchReport QueuedSweep::wait() {
+LaunchReport SweepLaunch::wait() {
+  if (launched_.report) return *launched_.report;
   WatchSettings settings;
   settings.should_stop = stop_requested;
   settings.finished = [this] { update_store(global_.runs, global_.store_file()); };
-  settings.workers = [this] { return queue_->workers(); };
+  settings.workers = [this] { return launcher_->status({request_.list.name}); };
   if (!global_.quiet) {
     settings.screen = stderr;
     settings.terminal = global_.standard_error;
-    say(said_);
+    say(launched_.text);
   }
   return SweepWatch(request_.list.items, settings).run();
 }

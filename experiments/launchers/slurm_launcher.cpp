@@ -1,6 +1,7 @@
 // Workers as an array of Slurm jobs.
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <set>
 
 #include <fmt/format.h>
@@ -21,9 +22,10 @@ bool any_asks_for(const std::vector<SweepRun>& runs, std::string_view device) {
                      [&](const SweepRun& run) { return run.planned.options.device.starts_with(device); });
 }
 
-class SlurmQueue : public WorkerQueue {
+/// Workers of one request: what they are asked for with, and how they are submitted.
+class SlurmSubmission {
  public:
-  explicit SlurmQueue(QueueRequest& request)
+  explicit SlurmSubmission(LaunchRequest& request)
       : request_(request),
         cluster_(ask_cluster()),
         partition_(cluster_.partition(request.site.partition)),
@@ -35,14 +37,12 @@ class SlurmQueue : public WorkerQueue {
     request_.list.runs_per_gpu = resources_.runs_per_gpu;
   }
 
-  std::string preview(std::int64_t count) override {
+  std::string preview(std::int64_t count) const {
     const std::string script = script_for(count);
     return fmt::format("{}\n{}\n{}\n", script, shown_resources(resources_), test_submission(script));
   }
 
-  std::optional<std::vector<QueuedWorker>> workers() override { return queued_workers("xlm-" + request_.list.name); }
-
-  std::string add(std::int64_t count) override {
+  std::string submit(std::int64_t count) const {
     const std::string script = script_for(count);
     write_file(request_.list.folder() / "worker.sh", script);  // to be read: others of a group may write there, too
     std::string text;
@@ -195,25 +195,36 @@ class SlurmQueue : public WorkerQueue {
     return save_seconds(request_.site.save, checkpoint, time);
   }
 
-  QueueRequest& request_;
+  LaunchRequest& request_;
   SlurmCluster cluster_;
   const SlurmPartition& partition_;
   Resources resources_;
 };
 
+class SlurmLauncher : public Launcher {
+ public:
+  std::string preview(LaunchRequest& request, std::int64_t count) override {
+    if (!submission_) submission_.emplace(request);
+    return submission_->preview(count);
+  }
+
+  Launched start(LaunchRequest& /*request*/, std::int64_t count) override {
+    return {.text = submission_.value().submit(count), .report = std::nullopt};
+  }
+
+  std::optional<std::vector<QueuedWorker>> status(const std::vector<std::string>& lists) override {
+    if (lists.empty() || !is_slurm_here()) return std::nullopt;
+    return queued_workers("xlm-" + join(lists, ",xlm-"));
+  }
+
+  void cancel(const std::string& list) override { cancel_waiting_jobs("xlm-" + list); }
+
+ private:
+  std::optional<SlurmSubmission> submission_;
+};
+
 }  // namespace
 
-std::optional<std::vector<QueuedWorker>> slurm_workers(const std::vector<std::string>& lists) {
-  if (lists.empty() || !is_slurm_here()) return std::nullopt;
-  return queued_workers("xlm-" + join(lists, ",xlm-"));
-}
-
-void cancel_slurm_workers(const std::string& list) { cancel_waiting_jobs("xlm-" + list); }
-
-std::string slurm_job_state(const std::string& job) {
-  return job_state(job.substr(job.find(':') + 1));  // behind the cluster's name
-}
-
-std::unique_ptr<WorkerQueue> make_slurm_queue(QueueRequest& request) { return std::make_unique<SlurmQueue>(request); }
+std::unique_ptr<Launcher> make_slurm_launcher() { return std::make_unique<SlurmLauncher>(); }
 
 }  // namespace xlm
