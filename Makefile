@@ -11,7 +11,7 @@ TEXT ?=
 CHECK ?=
 PART ?=
 # Side by side, but for those that want the machine for themselves (ALONE in tests/CMakeLists.txt). Threads that wait for each
-# other leave the cores to other tests, as in the program (experiments/runs/core_library.cpp).
+# other leave the cores to other tests, as in the program (experiments/worker/core_library.cpp).
 CTEST := GOMP_SPINCOUNT=10000 ctest --output-on-failure --no-tests=error --parallel $(shell nproc)
 
 define configure

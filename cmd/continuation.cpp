@@ -8,8 +8,8 @@
 #include "cmd/recipe_view.h"
 #include "cmd/results_store.h"
 #include "experiments/configuration/configuration.h"
-#include "experiments/runs/core_library.h"
 #include "experiments/runs/machine_resources.h"
+#include "experiments/worker/core_library.h"
 #include "results/continuations/continuations.h"
 #include "results/pages/continuations_page.h"
 

@@ -11,9 +11,9 @@
 #include "cmd/command.h"
 #include "cmd/evaluation_target.h"
 #include "cmd/run_results.h"
-#include "experiments/runs/core_library.h"
 #include "experiments/runs/evaluation_record.h"
 #include "experiments/runs/store_update.h"
+#include "experiments/worker/core_library.h"
 #include "results/quantities/quantities.h"
 #include "results/run_folder/run_folder.h"
 

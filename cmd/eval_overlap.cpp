@@ -13,9 +13,9 @@
 #include "cmd/evaluation_target.h"
 #include "cmd/run_results.h"
 #include "datasets/prepared/prepared.h"
-#include "experiments/runs/core_library.h"
 #include "experiments/runs/evaluation_record.h"
 #include "experiments/runs/store_update.h"
+#include "experiments/worker/core_library.h"
 #include "results/quantities/quantities.h"
 
 namespace xlm {

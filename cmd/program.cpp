@@ -22,7 +22,7 @@
 #include "base/text.h"
 #include "base/version.h"
 #include "cmd/command.h"
-#include "experiments/runs/core_library.h"
+#include "experiments/worker/core_library.h"
 
 namespace xlm {
 namespace {

@@ -117,7 +117,7 @@ int watch_runs(const WatchCommand& command, const GlobalOptions& global) {
   settings.elapsed = false;
   settings.should_stop = stop_requested;
   const std::vector<std::string> lists = names_of_lists(runs, global.runs);
-  if (!lists.empty()) settings.workers = [lists] { return workers_in_queues(lists); };
+  if (!lists.empty()) settings.workers = [lists] { return status_of_workers(lists); };
   Terminal terminal = global.standard_output;
   if (!once && !global.quiet) {
     settings.screen = stdout;

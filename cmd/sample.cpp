@@ -13,9 +13,9 @@
 #include "cmd/stop_texts.h"
 #include "cmd/text_input.h"
 #include "experiments/configuration/configuration.h"
-#include "experiments/runs/core_library.h"
 #include "experiments/runs/machine_resources.h"
 #include "experiments/runs/model_locator.h"
+#include "experiments/worker/core_library.h"
 
 namespace xlm {
 namespace {

@@ -7,8 +7,8 @@
 #include "base/text.h"
 #include "cmd/command.h"
 #include "cmd/text_input.h"
-#include "experiments/runs/core_library.h"
 #include "experiments/runs/model_locator.h"
+#include "experiments/worker/core_library.h"
 
 namespace xlm {
 namespace {

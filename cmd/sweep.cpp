@@ -14,22 +14,16 @@
 #include "cmd/run_results.h"
 #include "cmd/sweep_check.h"
 #include "cmd/sweep_experience.h"
-#include "cmd/sweep_queue.h"
+#include "cmd/sweep_launch.h"
 #include "experiments/configuration/configuration.h"
 #include "experiments/launchers/launcher.h"
-#include "experiments/launchers/resources.h"
-#include "experiments/runs/core_library.h"
-#include "experiments/runs/environment.h"
-#include "experiments/runs/hosts.h"
 #include "experiments/runs/live_run.h"
 #include "experiments/runs/machine_resources.h"
-#include "experiments/runs/pinned_program.h"
 #include "experiments/runs/runs_in_use.h"
-#include "experiments/runs/store_update.h"
-#include "experiments/runs/submission.h"
-#include "experiments/runs/wanted_evaluations.h"
 #include "experiments/sweeps/early_stopping.h"
 #include "experiments/sweeps/sweep_conditions.h"
+#include "experiments/worker/core_library.h"
+#include "experiments/worker/environment.h"
 #include "results/quantities/quantities.h"
 
 namespace xlm {
@@ -100,8 +94,8 @@ std::string runs_table(const std::vector<SweepRun>& runs, const std::vector<Text
   return table_with(short_ids(ids)).render(TextTable::Format::kText, terminal.width);
 }
 
-/// `queue` is null for a launcher that starts its workers itself.
-void print_dry_run(const std::vector<SweepRun>& runs, QueuedSweep* queue, const GlobalOptions& global) {
+void print_dry_run(const std::vector<SweepRun>& runs, const LauncherEntry& launcher, SweepLaunch& launch,
+                   const GlobalOptions& global) {
   const std::vector<CostEstimate> costs = estimate_costs(runs);
   if (global.json) return print(dry_run_json(runs, costs));
   const auto cells = [&](std::size_t i) {
@@ -124,8 +118,9 @@ void print_dry_run(const std::vector<SweepRun>& runs, QueuedSweep* queue, const 
   if (evaluations > 0) text += fmt::format(", {} evaluations", evaluations);
   if (!costs.empty())
     text += fmt::format(", about {} FLOPs (a step counted as three forward passes)", human_count(flops));
-  if (queue != nullptr && has_work(runs)) text = fmt::format("{}\n\n{}", text, trim(queue->preview()));
-  print(text + (queue != nullptr ? "\nnothing was written or submitted\n" : "; nothing was written\n"));
+  if (launcher.waits) return print(text + "; nothing was written\n");
+  if (has_work(runs)) text = fmt::format("{}\n\n{}", text, trim(launch.preview()));
+  print(text + "\nnothing was written or submitted\n");
 }
 
 std::string last_line(const fs::path& log) {
@@ -298,69 +293,44 @@ void check_devices(const std::vector<SweepRun>& runs) {
   for (const std::string& device : asked) core().environment(device);
 }
 
-LaunchReport do_runs(const Yaml& tree, const std::vector<SweepRun>& runs, const Resources& resources,
-                     const SweepCommand& command, const GlobalOptions& global) {
-  remove_unfinished_submissions(global.runs);
-  for (const SweepRun& run : runs) {
-    submit(run.planned);
-    want(run.planned.paths, run.evaluations);
-  }
-  update_store(global.runs, global.store_file());
-  LaunchSettings settings{.jobs = command.jobs, .retry = command.retry, .anyway = command.anyway};
-  const Machines machines = job_nodes() > 1 ? Machines::kSeveral : Machines::kThisOne;
-  settings.worker = {pin_program(program_files(), global.runs, machines).string(), "worker"};
-  settings.runs_per_gpu = resources.runs_per_gpu;
-  settings.early_stopping = read_early_stopping(tree);
-  settings.should_stop = stop_requested;
-  settings.finished = [&global] { update_store(global.runs, global.store_file()); };
-  if (!global.quiet) {
-    settings.screen = stderr;
-    settings.terminal = global.standard_error;
-  }
-  return launch(find_launcher(command.launcher), runs, settings);
-}
-
 int run_sweep(const SweepCommand& command, const GlobalOptions& global) {
   const YamlFile file = read_yaml_argument(command.file);
   Yaml tree = configuration_of(file.tree, command.file, command.profile, command.overrides);
   fix_axes(tree, command.overrides);
   check_condition_values(file.tree, tree);
-  const Resources resources = read_resources(tree.find("resources"));  // a slip is one for every launcher
-  read_early_stopping(tree);                                           // likewise, and nothing is written yet
+  read_resources(tree.find("resources"));  // a slip is one for every launcher, and nothing is written yet
+  read_early_stopping(tree);               // likewise
   if (command.check) {
     return report_check(command.file, command.profile, check_sweep(file, command.profile, tree), global);
   }
   const LauncherEntry& launcher = find_launcher(command.launcher);  // complains before anything is written
-  const bool queued = launcher.make_queue != nullptr;
-  if (command.wait && !queued) throw UsageError("--wait is for launchers that submit: the local one always waits");
+  if (command.wait && launcher.waits)
+    throw UsageError("--wait is for launchers that submit: the local one always waits");
   std::optional<RunsInUse> in_use(std::in_place, global.runs,
                                   RunsInUse::By::kSweep);  // until it has said how all ended
   std::vector<SweepRun> runs = plan_sweep(tree, global.runs, command.retry);
   if (command.shuffle) shuffle_runs(runs);
-  std::unique_ptr<QueuedSweep> queue;
-  if (queued) {
-    const QueueOptions options{.jobs = command.jobs, .site = command.site, .anyway = command.anyway};
-    queue = std::make_unique<QueuedSweep>(launcher, tree, runs, options, global);
-  }
+  SweepLaunch launch(launcher, tree, runs,
+                     {.jobs = command.jobs, .site = command.site, .retry = command.retry, .anyway = command.anyway},
+                     global);
   if (command.dry_run) {
-    print_dry_run(runs, queue.get(), global);
+    print_dry_run(runs, launcher, launch, global);
     return kDone;
   }
   install_stop_handlers();
-  LaunchReport report;
-  if (!queued) {
+  if (launcher.waits) {
     check_devices(runs);
     create_folders(global.runs);
     if (!in_use->held()) in_use.emplace(global.runs, RunsInUse::By::kSweep);
-    report = do_runs(tree, runs, resources, command, global);
   }
-  if (queued && has_work(runs)) {
-    queue->submit();
-    if (!command.wait) {
-      queue->report(command_text());
+  LaunchReport report;
+  if (launcher.waits || has_work(runs)) {
+    launch.start();
+    if (!launcher.waits && !command.wait) {
+      launch.report(command_text());
       return kDone;
     }
-    report = queue->wait();
+    report = launch.wait();
   }
   const bool has_tables = tree.find("table") != nullptr || tree.find("tables") != nullptr;
   const Summary summary(runs, report, command, global, has_tables);

@@ -12,8 +12,8 @@
 #include <spdlog/spdlog.h>
 
 #include "base/error.h"
-#include "experiments/runs/core_library.h"
 #include "experiments/runs/live_run.h"
+#include "experiments/worker/core_library.h"
 #include "results/store/run_list.h"
 #include "results/store/run_table.h"
 

@@ -8,12 +8,12 @@
 #include "cmd/command.h"
 #include "cmd/run_results.h"
 #include "experiments/configuration/configuration.h"
-#include "experiments/runs/core_library.h"
-#include "experiments/runs/environment.h"
 #include "experiments/runs/live_run.h"
-#include "experiments/runs/runner.h"
 #include "experiments/runs/store_update.h"
 #include "experiments/runs/submission.h"
+#include "experiments/worker/core_library.h"
+#include "experiments/worker/environment.h"
+#include "experiments/worker/runner.h"
 
 namespace xlm {
 namespace {

@@ -4,12 +4,13 @@
 #include "base/error.h"
 #include "base/stop.h"
 #include "cmd/command.h"
-#include "experiments/launchers/work_list.h"
-#include "experiments/runs/core_library.h"
-#include "experiments/runs/environment.h"
-#include "experiments/runs/hosts.h"
+#include "experiments/launchers/list_worker.h"
 #include "experiments/runs/process_identity.h"
-#include "experiments/runs/runner.h"
+#include "experiments/worker/core_library.h"
+#include "experiments/worker/core_work.h"
+#include "experiments/worker/environment.h"
+#include "experiments/worker/hosts.h"
+#include "experiments/worker/runner.h"
 #include "results/run_folder/journal.h"
 
 namespace xlm {
@@ -59,7 +60,7 @@ int do_list(const WorkerOptions& options, const GlobalOptions& global) {
     settings.screen = stderr;
     settings.terminal = global.standard_error;
   }
-  return do_work_list(read_work_list(options.list), settings);
+  return share_list(read_work_list(options.list), settings);
 }
 
 }  // namespace

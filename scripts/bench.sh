@@ -12,7 +12,7 @@ fi
 "$xlm" --version
 echo "$(nproc) cores, $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1), $("$xlm" --version --verbose | sed -n 's/^ *cpu_capability *//p')"
 echo
-export GOMP_SPINCOUNT=${GOMP_SPINCOUNT:-10000}  # as in the program (experiments/runs/core_library.cpp)
+export GOMP_SPINCOUNT=${GOMP_SPINCOUNT:-10000}  # as in the program (experiments/worker/core_library.cpp)
 echo "== training steps (bench/step_time.cpp)"
 "$build/bin/step_time"
 "$build/bin/step_time" --precision bfloat16

@@ -9,6 +9,6 @@ if [ ! -x "$program" ]; then
   program=$1
   shift
 fi
-export GOMP_SPINCOUNT=${GOMP_SPINCOUNT:-10000}  # as in the program (experiments/runs/core_library.cpp)
+export GOMP_SPINCOUNT=${GOMP_SPINCOUNT:-10000}  # as in the program (experiments/worker/core_library.cpp)
 [ -z "${XLM_LIBTORCH:-}" ] || export LD_LIBRARY_PATH=$XLM_LIBTORCH${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 exec "$program" "$@"

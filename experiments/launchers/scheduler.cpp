@@ -25,14 +25,15 @@ constexpr int kTimesLost = 3;  // in a row: then a run is given up
 
 void sleep_seconds(double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); }
 
-Scheduler::Scheduler(const std::vector<SweepRun>& runs, const LaunchSettings& settings, WorkerHost& host)
-    : settings_(settings),
-      host_(host),
-      places_(host.places()),
-      board_({settings.screen, settings.terminal, settings.clock}, runs),
+Scheduler::Scheduler(const WorkList& list, const LaunchSettings& settings, RunSlots& slots)
+    : list_(list),
+      settings_(settings),
+      slots_(slots),
+      taken_(slots.count()),
+      board_({settings.screen, settings.terminal, settings.clock}, list.items),
       next_look_(settings.clock()) {
-  if (settings.early_stopping) halving_.emplace(*settings.early_stopping, runs);
-  for (const SweepRun& run : runs) {
+  if (list.early_stopping) halving_.emplace(*list.early_stopping, list.items);
+  for (const SweepRun& run : list.items) {
     own_.insert(run.id());
     if (run.action == SweepAction::kRun) queue_.push_back(&run);
     if (run.action == SweepAction::kWait) leave(run);
@@ -40,7 +41,7 @@ Scheduler::Scheduler(const std::vector<SweepRun>& runs, const LaunchSettings& se
 }
 
 bool Scheduler::is_idle() const {
-  return std::all_of(places_.begin(), places_.end(), [](const Place& place) { return place.run == nullptr; });
+  return std::all_of(taken_.begin(), taken_.end(), [](const Slot& slot) { return slot.run == nullptr; });
 }
 
 LaunchReport Scheduler::run() {
@@ -52,7 +53,7 @@ LaunchReport Scheduler::run() {
       look_elsewhere();
       start_workers();
     }
-    const bool nothing_left = next_run() == nullptr && (settings_.shared || elsewhere_.empty());
+    const bool nothing_left = next_run() == nullptr && (!settings_.attended || elsewhere_.empty());
     if (is_idle() && (report_.interrupted || (nothing_left && !is_more_to_come()))) return report_;
     board_.update();
     // Workers of other hosts can only be seen in their run folders, which nothing announces.
@@ -124,10 +125,10 @@ bool Scheduler::is_more_to_come() {
   if (coming) next_source_look_ = settings_.clock() + settings_.elsewhere_seconds;
   if (!coming) {
     leave_held_runs();
-  } else if (settings_.shared) {
+  } else if (!settings_.attended) {
     report_.interrupted = true;  // a job of a cluster does not wait: it goes back into its queue
   }
-  return coming && !settings_.shared;
+  return coming && settings_.attended;
 }
 
 /// The next of the queue: the first or, where runs are stopped early, the first of those that have come farthest. Null
@@ -143,7 +144,7 @@ const SweepRun* Scheduler::next_run() {
 }
 
 /// Journals a decision about a run, whose lock is held.
-void Scheduler::say_how_it_stands(const SweepRun& run, RunStatus state, std::int64_t token) {
+void Scheduler::record_status(const SweepRun& run, RunStatus state, std::int64_t token) {
   const Json fields = {{"state", name_of(state)}, {"reason", halving_->standing_of(run)}};
   Journal(run.planned.paths.journal(), nullptr, token).append("state", fields, true);
 }
@@ -156,7 +157,7 @@ void Scheduler::leave_held_runs() {
     if (!halving_->is_pruned(*run)) continue;
     try {
       const RunLock lock(run->planned.paths.folder);
-      if (status_of(*run) != RunStatus::kPruned) say_how_it_stands(*run, RunStatus::kPruned, lock.token());
+      if (status_of(*run) != RunStatus::kPruned) record_status(*run, RunStatus::kPruned, lock.token());
       ended(*run, RunStatus::kPruned, "pruned: " + halving_->standing_of(*run));
     } catch (const RunLockedError&) {
       // Somebody has taken it up again.
@@ -166,18 +167,18 @@ void Scheduler::leave_held_runs() {
 
 void Scheduler::take_results() {
   bool any = false;
-  for (std::size_t i = 0; i < places_.size(); ++i) {
-    if (places_[i].run == nullptr) continue;
-    const std::optional<int> code = host_.ended(i);
+  for (std::size_t i = 0; i < taken_.size(); ++i) {
+    if (taken_[i].run == nullptr) continue;
+    const std::optional<int> code = slots_.ended(i);
     if (!code) continue;
-    const SweepRun& run = *places_[i].run;
-    longest_ = std::max(longest_, settings_.clock() - places_[i].began);
-    Place left = std::exchange(places_[i], {});
+    const SweepRun& run = *taken_[i].run;
+    longest_ = std::max(longest_, settings_.clock() - taken_[i].began);
+    Slot left = std::exchange(taken_[i], {});
     left.claim.reset();  // a worker that ended before it had the lock left it to this process
     take_result(run, left.pause, *code, memory_kills() > left.memory_kills);
     any = true;
   }
-  if (any && halving_ && !settings_.shared) halving_->look();  // where others work too, whoever takes a run looks
+  if (any && halving_) halving_->look();
 }
 
 /// A worker ended. Its journal says how its run stands; where it says nothing, how the process ended does.
@@ -203,19 +204,18 @@ void Scheduler::take_result(const SweepRun& run, std::int64_t pause, int code, b
   }
 }
 
-/// Whether a run whose worker left no word is tried again. Somebody may have killed it on purpose; workers of a cluster
-/// are killed by others.
+/// Whether a run is tried again whose process ended without a final record. The user may have killed it on purpose;
+/// workers of a cluster are killed by others.
 bool Scheduler::may_go_on(const Run& run, const AttemptEnd& end) const {
   switch (end.cause) {
     case EndCause::kError:
       return false;
     case EndCause::kMemory:
       return fewer_rows(run).has_value();
-    case EndCause::kGone:
-      if (!settings_.shared) return true;  // somebody has just asked for it
-      [[fallthrough]];
     default:
-      return lost_in_a_row(run) < kTimesLost && (settings_.shared || end.cause != EndCause::kKilled);
+      if (settings_.attended && end.cause == EndCause::kGone) return true;  // the user has just asked for it
+      if (settings_.attended && end.cause == EndCause::kKilled) return false;
+      return lost_in_a_row(run) < kTimesLost;
   }
 }
 
@@ -278,11 +278,11 @@ RunStatus Scheduler::status_of(const SweepRun& run) {
   }
 }
 
-/// The run as it stands now. A shared list does not say which evaluations are wanted: the journals do.
+/// The run as it stands now.
 SweepRun Scheduler::now(const SweepRun& run) const {
   SweepRun looked_at = run;
   try {
-    if (settings_.shared) looked_at.evaluations = read_run(run.planned.paths.folder).wanted;
+    if (list_.from_file) looked_at.evaluations = read_run(run.planned.paths.folder).wanted;
   } catch (const Error&) {
     // A damaged folder, which look_at calls so.
   }
@@ -298,17 +298,16 @@ void Scheduler::ended(const SweepRun& run, RunStatus status, const std::string& 
 void Scheduler::stop_workers() {
   if (!std::exchange(report_.interrupted, true)) board_.note("stopping: waiting for the workers to save");
   if (std::exchange(stop_sent_, true)) return;
-  for (std::size_t place = 0; place < places_.size(); ++place) {
-    if (places_[place].run != nullptr) host_.stop(place);
+  for (std::size_t slot = 0; slot < taken_.size(); ++slot) {
+    if (taken_[slot].run != nullptr) slots_.stop(slot);
   }
 }
 
 void Scheduler::start_workers() {
-  const std::size_t count = host_.places();  // those beyond it are freed as their workers end
-  if (count > places_.size()) places_.resize(count);
-  for (std::size_t place = 0; place < count; ++place) {
-    while (places_[place].run == nullptr) {
-      if (halving_ && settings_.shared) halving_->look();
+  const std::size_t count = slots_.count();  // those beyond it are freed as their workers end
+  if (count > taken_.size()) taken_.resize(count);
+  for (std::size_t slot = 0; slot < count; ++slot) {
+    while (taken_[slot].run == nullptr) {
       const SweepRun* next = next_run();
       if (next == nullptr) break;
       const SweepRun& run = *next;
@@ -319,7 +318,7 @@ void Scheduler::start_workers() {
         return;
       } else {
         queue_.erase(std::find(queue_.begin(), queue_.end(), next));
-        start(place, run);
+        start(slot, run);
       }
     }
   }
@@ -336,7 +335,7 @@ bool Scheduler::has_time_for(const SweepRun& run) const {
   return settings_.enough_time(seconds);
 }
 
-/// Whether nobody has a run or wants it stopped, and, where others take runs too, it is still to be done.
+/// Whether no worker has a run, it is not to be stopped, and it is still to be done.
 bool Scheduler::may_take(const SweepRun& run) {
   if (has_live_worker(run.planned.paths.folder)) {
     leave(run);
@@ -351,29 +350,29 @@ bool Scheduler::may_take(const SweepRun& run) {
     if (!note_gone_worker(run)) return false;
     present = now(run);
   }
-  if (!settings_.shared) return true;
+  if (present.status == run.status) return true;  // nothing has happened since it was planned
   if (present.action == SweepAction::kRun && present.status != name_of(RunStatus::kFailed)) return true;
   if (present.action == SweepAction::kWait) {
     leave(run);
   } else {
-    board_.ended(run, status_of(run), present.status + " (by another worker)");
+    ended(run, status_of(run), present.status + " (by another worker)");
   }
   return false;
 }
 
-void Scheduler::start(std::size_t place, const SweepRun& run) {
+void Scheduler::start(std::size_t slot, const SweepRun& run) {
   try {
-    Place taken{.run = &run,
-                .began = settings_.clock(),
-                .pause = halving_ ? halving_->pause_of(run) : 0,
-                .memory_kills = memory_kills(),
-                .claim = nullptr};
+    Slot taken{.run = &run,
+               .began = settings_.clock(),
+               .pause = halving_ ? halving_->pause_of(run) : 0,
+               .memory_kills = memory_kills(),
+               .claim = nullptr};
     const bool goes_on = halving_ && halving_->rung_of(run) > 0 && status_of(run) != RunStatus::kDone;
-    if (settings_.shared || goes_on) taken.claim = std::make_unique<RunLock>(run.planned.paths.folder);
-    if (goes_on) say_how_it_stands(run, RunStatus::kQueued, taken.claim->token());
-    if (!settings_.shared) taken.claim.reset();
-    host_.start(place, run, taken.pause);
-    places_[place] = std::move(taken);
+    if (!settings_.attended || goes_on) taken.claim = std::make_unique<RunLock>(run.planned.paths.folder);
+    if (goes_on) record_status(run, RunStatus::kQueued, taken.claim->token());
+    if (settings_.attended) taken.claim.reset();
+    slots_.start(slot, {.run = &run, .pause = taken.pause, .claimed = taken.claim != nullptr});
+    taken_[slot] = std::move(taken);
     board_.runs_here(run);
   } catch (const RunLockedError&) {
     leave(run);  // another one was faster
@@ -389,11 +388,12 @@ void Scheduler::leave(const SweepRun& run) {
   board_.runs_elsewhere(run);
 }
 
-/// Runs that other workers do: drops those that ended, takes over those whose worker is gone. Where the list is shared
-/// it is looked at once, at the end: many workers that look often would keep a file system busy.
+/// Runs that other workers do: drops those that ended, takes over those whose worker is gone. Workers that share a list
+/// look once, at the end: many that look often would keep a file system busy.
 void Scheduler::look_elsewhere() {
   if (elsewhere_.empty()) return;
-  if (settings_.shared ? !(is_idle() && next_run() == nullptr) : settings_.clock() < next_look_) return;
+  const bool is_due = settings_.attended ? settings_.clock() >= next_look_ : is_idle() && next_run() == nullptr;
+  if (!is_due) return;
   next_look_ = settings_.clock() + settings_.elsewhere_seconds;
   for (const SweepRun* run : std::exchange(elsewhere_, {})) {
     if (has_live_worker(run->planned.paths.folder)) {
@@ -408,6 +408,7 @@ void Scheduler::look_elsewhere() {
       board_.waits(*run);
     }
   }
+  if (halving_) halving_->look();  // their workers may have come farther
 }
 
 }  // namespace xlm

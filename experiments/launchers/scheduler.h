@@ -1,5 +1,5 @@
-// Doing a sweep: which run is next and on what, runs that other workers do, results, and stopping. How a worker is
-// started and stopped is the business of a WorkerHost.
+// Doing the runs of a list: which is next and in what slot, runs that other workers do, results, and stopping. How a
+// run's process is started and stopped is the business of RunSlots.
 #pragma once
 
 #include <cstdio>
@@ -14,47 +14,49 @@
 
 #include "base/progress.h"
 #include "base/terminal.h"
-#include "experiments/runs/attempt_end.h"
+#include "experiments/launchers/work_list.h"
 #include "experiments/runs/run_lock.h"
 #include "experiments/sweeps/early_stopping.h"
 #include "experiments/sweeps/sweep_board.h"
 #include "experiments/sweeps/sweep_plan.h"
+#include "experiments/worker/attempt_end.h"
 
 namespace xlm {
 
-/// Starts workers somewhere and says how they end: all that a launcher is. A worker sits at one of a fixed number of
-/// places, counted from 0.
-class WorkerHost {
+/// A run that is to be started.
+struct RunStart {
+  const SweepRun* run = nullptr;
+  std::int64_t pause = 0;  // the step at whose evaluation it saves and stops; 0: none
+  bool claimed = false;    // its process takes the run's lock over from this one
+};
+
+/// Slots of a worker, counted from 0: in each it does one run at a time.
+class RunSlots {
  public:
-  virtual ~WorkerHost() = default;
+  virtual ~RunSlots() = default;
 
-  /// Workers at once, at least one. It may change as runs end and show what they need.
-  virtual std::size_t places() const = 0;
+  /// How many there are, at least one. That may change as runs end and show what they need.
+  virtual std::size_t count() const = 0;
 
-  /// Starts the worker of a run at a free place; `pause`, where not 0, is the step at whose evaluation it saves and
-  /// stops. Throws Error where it cannot be started.
-  virtual void start(std::size_t place, const SweepRun& run, std::int64_t pause) = 0;
+  /// Starts the process of a run in a free slot. Throws Error if it cannot be started.
+  virtual void start(std::size_t slot, const RunStart& start) = 0;
 
-  /// How the worker of a taken place ended, once it has, which frees the place: an exit code, or 128 + the number of
-  /// the signal that killed it. Returns at once.
-  virtual std::optional<int> ended(std::size_t place) = 0;
+  /// How the process in a taken slot ended, once it has, which frees the slot: an exit code, or 128 + the number of the
+  /// signal that killed it. Returns at once.
+  virtual std::optional<int> ended(std::size_t slot) = 0;
 
-  /// Asks the worker of a taken place to save and stop.
-  virtual void stop(std::size_t place) = 0;
+  /// Asks the process in a taken slot to save and stop.
+  virtual void stop(std::size_t slot) = 0;
 };
 
 /// Sleeps for so many seconds.
 void sleep_seconds(double seconds);
 
 struct LaunchSettings {
-  std::int64_t jobs = 0;            // workers at once; 0: what suits the launcher
-  std::int64_t cores = 0;           // that they share; 0: all that this process may use
-  std::int64_t runs_per_gpu = 0;    // where jobs is 0; 0: as many as fit, once one has shown what it needs
+  std::int64_t jobs = 0;            // runs at once; 0: what suits the machine
   bool retry = false;               // passed to workers: diverged runs too
-  bool anyway = false;              // likewise: with another program or kind of device than a run began with
-  std::vector<std::string> worker;  // program and first arguments; the run folder and its options follow
-  std::optional<EarlyStopping> early_stopping;
-  bool shared = false;  // other schedulers take runs of the same list (see Scheduler)
+  std::vector<std::string> worker;  // program of a run and first arguments; the folder and its options follow
+  bool attended = true;             // a user waits for the list; otherwise several workers share it (see Scheduler)
   /// What the queue of a cluster says of a job that is gone, in Slurm's words; "" where nobody knows.
   std::function<std::string(const std::string& job)> job_state;
   std::function<bool()> should_stop;
@@ -77,24 +79,24 @@ struct LaunchReport {
   std::map<std::string, std::string> ended;  // run id → how a worker ended that left no word in its journal
 };
 
-/// One sweep being done. Runs move from `queue_` to a place and out; those of other workers stay in `elsewhere_` until
+/// One worker on a list. Runs move from `queue_` to a slot and out; those of other workers stay in `elsewhere_` until
 /// they end or their worker goes. Where runs are stopped early they come back to the queue at every rung, and those
 /// that are among the best go on before new ones begin.
 ///
 /// A run that begins from another one's model waits in the queue until that is done.
 ///
-/// Several may share a list of runs, each in a job of a cluster. Such a one claims a run, by its lock, before it starts
-/// the worker, which takes the lock from it; looks again how a run stands before it takes it; leaves to the others what
-/// they do; and tries a run again whose worker was killed. Why a worker left no word is in the run's journal.
+/// A user who waits for the list waits for runs of other workers too, and decides about runs that were killed. Several
+/// workers may share a list instead, each in a job of a cluster. Such a worker claims a run, by its lock, before it
+/// starts the run's process, which takes the lock over; it leaves to others what they do; and it tries a run again that
+/// was killed. Why a process ended without a final record is in the run's journal.
 class Scheduler {
  public:
   /// All three outlive the scheduler.
-  Scheduler(const std::vector<SweepRun>& runs, const LaunchSettings& settings, WorkerHost& host);
+  Scheduler(const WorkList& list, const LaunchSettings& settings, RunSlots& slots);
 
-  /// Does all runs whose action is kRun, and waits for those of kWait (taking them over when their workers go); where
-  /// the list is shared it does not wait. The runs have been submitted. Returns when nothing is left to do or, after
-  /// passing a stop on to the workers and waiting for them, when asked to stop. A run that fails does not stop the
-  /// others.
+  /// Does all runs whose action is kRun. If a user waits for the list, waits for those of kWait, and takes them over
+  /// when their workers go. The runs have been submitted. Returns when nothing is left to do or, after passing a stop on
+  /// to the workers and waiting for them, when asked to stop. A run that fails does not stop the others.
   LaunchReport run();
 
  private:
@@ -105,7 +107,7 @@ class Scheduler {
   std::string why_not_made(const SweepRun& run) const;
   bool await_sources();
   bool is_more_to_come();
-  void say_how_it_stands(const SweepRun& run, RunStatus state, std::int64_t token);
+  void record_status(const SweepRun& run, RunStatus state, std::int64_t token);
   void leave_held_runs();
   void take_results();
   void take_result(const SweepRun& run, std::int64_t pause, int code, bool memory_kill);
@@ -113,7 +115,7 @@ class Scheduler {
   void ended(const SweepRun& run, RunStatus status, const std::string& how);
   void stop_workers();
   void start_workers();
-  void start(std::size_t place, const SweepRun& run);
+  void start(std::size_t slot, const SweepRun& run);
   bool has_time_for(const SweepRun& run) const;
   bool may_take(const SweepRun& run);
   bool may_go_on(const Run& run, const AttemptEnd& end) const;
@@ -126,7 +128,7 @@ class Scheduler {
   void leave(const SweepRun& run);
   void look_elsewhere();
 
-  struct Place {
+  struct Slot {
     const SweepRun* run = nullptr;  // null: free
     double began = 0;
     std::int64_t pause = 0;          // the step at which it is to pause; 0: none
@@ -134,9 +136,10 @@ class Scheduler {
     std::unique_ptr<RunLock> claim;  // until its worker has the lock
   };
 
+  const WorkList& list_;
   const LaunchSettings& settings_;
-  WorkerHost& host_;
-  std::vector<Place> places_;
+  RunSlots& slots_;
+  std::vector<Slot> taken_;  // what is done in each slot
   std::deque<const SweepRun*> queue_;
   std::set<std::string> own_;       // ids of all runs of the sweep
   std::optional<Halving> halving_;  // where the sweep stops runs early: those held at a rung stay in the queue

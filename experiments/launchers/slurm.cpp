@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "experiments/runs/command.h"
+#include "experiments/worker/command.h"
 
 namespace xlm {
 namespace {

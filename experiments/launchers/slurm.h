@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/files.h"
-#include "experiments/launchers/worker_queue.h"
+#include "experiments/launchers/launcher.h"
 
 namespace xlm {
 

@@ -73,7 +73,7 @@ bool join_directive(std::vector<std::string>& directives, std::initializer_list<
 
 }  // namespace
 
-std::string slurm_script(const QueueRequest& request, const Resources& resources, std::int64_t tasks) {
+std::string slurm_script(const LaunchRequest& request, const Resources& resources, std::int64_t tasks) {
   const Site& site = request.site;
   std::vector<std::string> directives = site.directives;
   const std::int64_t save = std::llround(request.save);

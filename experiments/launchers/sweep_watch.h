@@ -7,15 +7,15 @@
 #include <string>
 #include <vector>
 
+#include "experiments/launchers/launcher.h"
 #include "experiments/launchers/scheduler.h"
-#include "experiments/launchers/worker_queue.h"
 
 namespace xlm {
 
 struct WatchSettings {
   std::function<bool()> should_stop;
   std::function<void()> finished;                                     // after a look that found runs ended
-  std::function<std::optional<std::vector<QueuedWorker>>()> workers;  // see WorkerQueue; null: nobody knows
+  std::function<std::optional<std::vector<QueuedWorker>>()> workers;  // see Launcher; null: unknown
   std::FILE* screen = nullptr;                                        // null: nothing is shown
   Terminal terminal;
   std::function<double()> clock = monotonic_seconds;

@@ -1,4 +1,4 @@
-// The list of runs that workers of a cluster share.
+// The runs of a sweep as a list.
 #include "experiments/launchers/work_list.h"
 
 #include <algorithm>
@@ -8,12 +8,11 @@
 #include "base/error.h"
 #include "base/sha256.h"
 #include "base/text.h"
-#include "experiments/launchers/launcher.h"
-#include "experiments/launchers/resources.h"
 #include "experiments/runs/live_run.h"
-#include "experiments/runs/runs_in_use.h"
+#include "experiments/runs/run_lock.h"
 #include "experiments/runs/stop_request.h"
 #include "experiments/runs/submission.h"
+#include "experiments/runs/wanted_evaluations.h"
 #include "results/run_folder/journal.h"
 
 namespace xlm {
@@ -97,7 +96,8 @@ void write_work_list(const WorkList& list) {
 WorkList read_work_list(const fs::path& file) {
   const Json content = read_json(file);
   const fs::path folder = fs::absolute(file).lexically_normal().parent_path();
-  WorkList list{.name = folder.filename().string(), .runs = folder.parent_path().parent_path(), .items = {}};
+  WorkList list{
+      .name = folder.filename().string(), .runs = folder.parent_path().parent_path(), .items = {}, .from_file = true};
   try {
     list.cores = content.at("cores").get<std::int64_t>();
     list.anyway = content.at("anyway").get<bool>();
@@ -121,6 +121,11 @@ void submit_runs(const WorkList& list) {
   for (const SweepRun& run : list.items) {
     submit(run.planned);
     want(run.planned.paths, run.evaluations);
+  }
+}
+
+void queue_failed_runs(const WorkList& list) {
+  for (const SweepRun& run : list.items) {
     if (is_to_be_tried_again(run)) queue_again(run);
   }
 }
@@ -145,18 +150,6 @@ std::vector<WorkList> finished_lists(const fs::path& runs) {
   std::erase_if(
       lists, [](const WorkList& list) { return std::any_of(list.items.begin(), list.items.end(), is_left_to_take); });
   return lists;
-}
-
-ExitCode do_work_list(const WorkList& list, LaunchSettings settings) {
-  const RunsInUse in_use(list.runs, RunsInUse::By::kSweep);
-  settings.shared = true;
-  settings.cores = list.cores;
-  settings.anyway = list.anyway;
-  settings.runs_per_gpu = list.runs_per_gpu;
-  settings.early_stopping = list.early_stopping;
-  settings.job_state = job_state_in_queues;
-  if (settings.enough_time) settings.seconds_per_step = pace_of(list.items, kRunsLookedAt).step;
-  return launch(find_launcher("local"), list.items, settings).interrupted ? kStopped : kDone;
 }
 
 }  // namespace xlm

@@ -1,5 +1,5 @@
-// The list of runs that workers of a cluster share: a file in the folder of runs, from which each of them takes the
-// next run that nobody has.
+// The runs of a sweep as a list, from which each worker takes the next run that no other has. Workers that a launcher
+// starts elsewhere share it as a file in the folder of runs.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "base/files.h"
-#include "experiments/launchers/scheduler.h"
 #include "experiments/sweeps/early_stopping.h"
 #include "experiments/sweeps/sweep_plan.h"
 
@@ -22,6 +21,7 @@ struct WorkList {
   std::int64_t runs_per_gpu = 0;  // 0: as many as fit
   bool anyway = false;
   std::optional<EarlyStopping> early_stopping;
+  bool from_file = false;  // which does not say what evaluations are wanted: the journals do
 
   /// Where the list, its batch script and the logs of its workers are.
   fs::path folder() const { return runs / ".workers" / name; }
@@ -38,9 +38,12 @@ void write_work_list(const WorkList& list);
 /// DataError where it is missing or damaged.
 WorkList read_work_list(const fs::path& file);
 
-/// Makes the runs of a list ready to be claimed: every run that is to be done gets its folder, and what failed is
-/// queued again, for workers leave alone what failed since. Runs that have a worker are left to it.
+/// Gives every run of a list its folder, and notes the evaluations that are wanted of it.
 void submit_runs(const WorkList& list);
+
+/// Queues again what failed before: workers that share a list leave alone what failed since. Runs that have a worker
+/// are left to it.
+void queue_failed_runs(const WorkList& list);
 
 /// The lists that there are in a folder of runs, without damaged ones.
 std::vector<WorkList> work_lists(const fs::path& runs);
@@ -48,9 +51,5 @@ std::vector<WorkList> work_lists(const fs::path& runs);
 /// The lists of a folder of runs that have no run left for a worker to take: each is done, has failed, is being done,
 /// or somebody wants it stopped.
 std::vector<WorkList> finished_lists(const fs::path& runs);
-
-/// Does runs of a list, beside other workers, until none is left or it is asked to stop. Returns kDone, or kStopped
-/// where it has left runs undone. Of `settings` count jobs, should_stop, enough_time and how to start a worker.
-ExitCode do_work_list(const WorkList& list, LaunchSettings settings);
 
 }  // namespace xlm

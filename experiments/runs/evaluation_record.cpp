@@ -2,6 +2,7 @@
 #include "experiments/runs/evaluation_record.h"
 
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -10,10 +11,10 @@
 #include "datasets/prepared/segmentation.h"
 #include "experiments/configuration/configuration.h"
 #include "experiments/configuration/run_id.h"
-#include "experiments/runs/journal_sink.h"
 #include "experiments/runs/process_identity.h"
 #include "experiments/runs/submission.h"
 #include "results/quantities/quantities.h"
+#include "results/run_folder/journal.h"
 
 namespace xlm {
 namespace {
@@ -155,6 +156,31 @@ fs::path record_evaluation(const EvaluationRequest& request, Evaluation evaluati
   journal.append("evaluation", record, true);
   if (own) add_costs(journal, run, evaluation);
   return folder;
+}
+
+Json evaluation_record(const Evaluation& evaluation) {
+  return {{"step", evaluation.step},          {"split", evaluation.split},     {"tokens", evaluation.tokens},
+          {"loss", evaluation.loss},          {"seconds", evaluation.seconds}, {"final", evaluation.final},
+          {"values", Json(evaluation.values)}};
+}
+
+Json trace_record(const Evaluation& evaluation) {
+  return {{"step", evaluation.step},
+          {"split", evaluation.split},
+          {"tokens", evaluation.trace.tokens},
+          {"values", evaluation.trace.values}};
+}
+
+std::string evaluation_text(const Evaluation& evaluation) {
+  std::string text = fmt::format("loss {:.4f}", evaluation.loss);
+  std::set<std::string> names;
+  for (const auto& [name, value] : evaluation.values) names.insert(name);
+  for (const std::string& name : listing_order(names)) {
+    const double value = evaluation.values.at(name);
+    const Quantity* known = find_quantity(name);
+    text += fmt::format("  {} {}", name, known != nullptr ? list_number(*known, value) : shown_number(value));
+  }
+  return text;
 }
 
 }  // namespace xlm

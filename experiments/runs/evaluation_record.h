@@ -36,4 +36,11 @@ std::optional<RunEvaluation> find_evaluation(const EvaluationRequest& request, c
 fs::path record_evaluation(const EvaluationRequest& request, Evaluation evaluation, const fs::path& runs,
                            const std::function<void(const Run& run)>& before = nullptr);
 
+/// An evaluation as the journal holds it, and its trace, where it has one, as a record of its own.
+Json evaluation_record(const Evaluation& evaluation);
+Json trace_record(const Evaluation& evaluation);
+
+/// "loss 0.855  bpc 1.234  average_span 31": the numbers of an evaluation for people.
+std::string evaluation_text(const Evaluation& evaluation);
+
 }  // namespace xlm

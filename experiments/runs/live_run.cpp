@@ -1,9 +1,19 @@
 // Runs as they are now.
 #include "experiments/runs/live_run.h"
 
+#include <algorithm>
+
 #include "experiments/runs/run_lock.h"
 
 namespace xlm {
+namespace {
+
+std::int64_t whole(const Run& run, const char* key) {
+  const Json* value = run.param(key);
+  return value != nullptr && value->is_number_integer() ? value->get<std::int64_t>() : 0;
+}
+
+}  // namespace
 
 Run read_live_run(const fs::path& folder) {
   // Whether a worker lives is asked before the journal is read: one that ends in between is then seen as ended.
@@ -12,5 +22,22 @@ Run read_live_run(const fs::path& folder) {
 }
 
 std::int64_t checkpoint_step(const Run& run) { return run.checkpoints.empty() ? 0 : run.checkpoints.back().step; }
+
+std::int64_t rows_at_once(const Run& run) {
+  const std::int64_t processes = std::max<std::int64_t>(whole(run, "train.processes"), 1);
+  std::int64_t rows = (whole(run, "train.batch") + processes - 1) / processes;
+  for (const std::int64_t bound : {whole(run, "train.micro_batch"), run.micro_batch}) {
+    if (bound > 0) rows = std::min(rows, bound);
+  }
+  return rows;
+}
+
+std::optional<std::int64_t> fewer_rows(const Run& run) {
+  const std::int64_t batch = whole(run, "train.batch");
+  for (std::int64_t rows = rows_at_once(run) / 2; rows >= 1; --rows) {
+    if (batch % rows == 0) return rows;
+  }
+  return std::nullopt;
+}
 
 }  // namespace xlm

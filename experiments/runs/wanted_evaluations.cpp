@@ -6,15 +6,10 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "base/foreign_error.h"
-#include "experiments/runs/journal_sink.h"
-#include "experiments/runs/model_card.h"
+#include "results/run_folder/journal.h"
 
 namespace xlm {
 namespace {
-
-/// Ends an evaluation from within: nothing of it is kept, so that it can be left at any moment.
-struct EvaluationStopped {};
 
 bool is_there(const Run& run, const WantedEvaluation& wanted) {
   try {
@@ -22,22 +17,6 @@ bool is_there(const Run& run, const WantedEvaluation& wanted) {
   } catch (const Error&) {
     return false;
   }
-}
-
-void make_evaluation(Core& core, const Run& run, const RunOptions& options, const WantedEvaluation& wanted,
-                     const EvaluationWatch& watch) {
-  EvaluationRequest request = request_of(run, wanted);
-  request.options.device = options.device;
-  request.options.train.threads = options.train.threads;
-  Evaluation evaluation = core.evaluate(
-      {.model = request.place.model, .options = request.options, .split = request.split}, [&](double, double) {
-        if (watch.should_stop && watch.should_stop()) throw EvaluationStopped();
-      });
-  evaluation.split = request.split;
-  watch.check_owner();
-  // The card comes first: an evaluation that is there is not made again, nor is the card then.
-  record_evaluation(request, evaluation, run.folder.parent_path(), describe_model);
-  watch.log(fmt::format("{}  {}", shown(wanted), evaluation_text(evaluation)));
 }
 
 }  // namespace
@@ -82,31 +61,6 @@ std::vector<WantedEvaluation> missing_evaluations(const Run& run, const std::vec
   std::copy_if(wanted.begin(), wanted.end(), std::back_inserter(missing),
                [&](const WantedEvaluation& one) { return !is_there(run, one); });
   return missing;
-}
-
-EvaluationsReport make_missing_evaluations(Core& core, const Run& run, const RunOptions& options,
-                                           const EvaluationWatch& watch) {
-  EvaluationsReport report;
-  for (const WantedEvaluation& wanted : missing_evaluations(run, run.wanted)) {
-    if (watch.should_stop && watch.should_stop()) report.stopped = true;
-    if (report.stopped) break;
-    const auto failed = [&](const std::string& why, ExitCode code) {
-      const std::string message = fmt::format("the evaluation {} failed: {}", shown(wanted), why);
-      watch.log(message);
-      if (report.code == kDone) report = {.stopped = false, .code = code, .message = message};
-    };
-    try {
-      make_evaluation(core, run, options, wanted, watch);
-    } catch (const EvaluationStopped&) {
-      report.stopped = true;
-    } catch (const LostRunError&) {
-      throw;
-    } catch (const std::exception& error) {
-      const Error in_words = as_error(error);
-      failed(in_words.what(), in_words.code());
-    }
-  }
-  return report;
 }
 
 }  // namespace xlm

@@ -23,26 +23,6 @@ EvaluationRequest request_of(const Run& run, const WantedEvaluation& wanted);
 /// Those of `wanted` that a run whose training is done does not have. One whose data cannot be read is one of them.
 std::vector<WantedEvaluation> missing_evaluations(const Run& run, const std::vector<WantedEvaluation>& wanted);
 
-/// How the making of evaluations is watched and stopped.
-struct EvaluationWatch {
-  std::function<void(const std::string& line)> log;
-  std::function<bool()> should_stop;
-  std::function<void()> check_owner;  // throws when another worker has taken the run over
-};
-
-/// How it went.
-struct EvaluationsReport {
-  bool stopped = false;
-  ExitCode code = kDone;  // of the first that failed
-  std::string message;    // why it did
-};
-
-/// Makes what is missing of the evaluations that a finished run's journal wants, one after the other, puts each on the
-/// model's card and records it where it is made. One that fails does not keep the others from being made; a stop ends
-/// the present one, of which nothing is kept. `options` says on what device, with how many threads.
-EvaluationsReport make_missing_evaluations(Core& core, const Run& run, const RunOptions& options,
-                                           const EvaluationWatch& watch);
-
 /// "test@model.overlap=20".
 std::string shown(const WantedEvaluation& wanted);
 

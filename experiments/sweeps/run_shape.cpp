@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "experiments/configuration/configuration.h"
-#include "experiments/runs/attempt_end.h"
+#include "experiments/runs/live_run.h"
 #include "experiments/sweeps/sweep_plan.h"
 
 namespace xlm {

@@ -8,8 +8,8 @@
 #include "experiments/launchers/site.h"
 #include "experiments/launchers/slurm.h"
 #include "experiments/launchers/slurm_script.h"
-#include "experiments/runs/command.h"
 #include "experiments/runs/submission.h"
+#include "experiments/worker/command.h"
 #include "results/run_folder/journal.h"
 #include "tests/experiments/experiment_files.h"
 #include "tests/temporary_folder.h"
@@ -201,14 +201,14 @@ TEST(Site, DirectivesThatAWorkersScriptDependsOnAreRefused) {
 }
 
 TEST(SlurmScript, AsksForWhatWasSaidAndNoMore) {
-  QueueRequest request{.list = {.name = "spans-1a2b3c4d", .runs = "/scratch/my runs", .items = {}},
-                       .asked = {},
-                       .site = {.partition = "gpu",
-                                .directives = {"--constraint=a100"},
-                                .setup = {"module load cuda"},
-                                .container = "apptainer exec --nv x.sif"},
-                       .program = "/scratch/my runs/xlm",
-                       .save = 90};
+  LaunchRequest request{.list = {.name = "spans-1a2b3c4d", .runs = "/scratch/my runs", .items = {}},
+                        .asked = {},
+                        .site = {.partition = "gpu",
+                                 .directives = {"--constraint=a100"},
+                                 .setup = {"module load cuda"},
+                                 .container = "apptainer exec --nv x.sif"},
+                        .program = "/scratch/my runs/xlm",
+                        .save = 90};
   const std::string full = slurm_script(request, resources_of("{cpus: 8, gpus: 2, memory: 1GB, time: 90s}"), 16);
   EXPECT_THAT(full, AllOf(HasSubstr("#SBATCH --array=0-15\n"), HasSubstr("#SBATCH --partition=gpu\n"),
                           HasSubstr("#SBATCH --cpus-per-task=8\n"), HasSubstr("#SBATCH --gres=gpu:2\n"),
@@ -236,11 +236,11 @@ TEST(SlurmScript, TellsAWorkerAnEndWhereSqueueKnowsIt) {
     fs::permissions(folder.path() / name, fs::perms::owner_all);
   };
   write_program("worker", "echo \"$@\"");
-  const QueueRequest request{.list = {.name = "spans", .runs = "/scratch", .items = {}},
-                             .asked = {},
-                             .site = {},
-                             .program = folder.path() / "worker",
-                             .save = 90};
+  const LaunchRequest request{.list = {.name = "spans", .runs = "/scratch", .items = {}},
+                              .asked = {},
+                              .site = {},
+                              .program = folder.path() / "worker",
+                              .save = 90};
   write_file(folder.path() / "script", slurm_script(request, resources_of("{cpus: 1, gpus: 0}"), 1));
   const auto words_where = [&](const std::string& squeue) {
     write_program("squeue", squeue);
@@ -255,12 +255,12 @@ TEST(SlurmScript, TellsAWorkerAnEndWhereSqueueKnowsIt) {
 }
 
 TEST(SlurmScript, LeavesOutMachinesThatFailedBesideThoseThatTheSiteLeavesOut) {
-  QueueRequest request{.list = {.name = "spans", .runs = "/scratch", .items = {}},
-                       .asked = {},
-                       .site = {},
-                       .program = "/scratch/xlm",
-                       .save = 90,
-                       .exclude = {"node3", "node7"}};
+  LaunchRequest request{.list = {.name = "spans", .runs = "/scratch", .items = {}},
+                        .asked = {},
+                        .site = {},
+                        .program = "/scratch/xlm",
+                        .save = 90,
+                        .exclude = {"node3", "node7"}};
   const Resources resources = resources_of("{cpus: 1, gpus: 0}");
   EXPECT_THAT(slurm_script(request, resources, 1), HasSubstr("\n#SBATCH --exclude=node3,node7\n"));
   request.site.directives = {"--exclude=node1", "--constraint=a100"};
@@ -272,11 +272,11 @@ TEST(SlurmScript, LeavesOutMachinesThatFailedBesideThoseThatTheSiteLeavesOut) {
 }
 
 TEST(SlurmScript, AsksForGpusBesideTheOtherResourcesThatTheSiteAsksFor) {
-  QueueRequest request{.list = {.name = "spans", .runs = "/scratch", .items = {}},
-                       .asked = {},
-                       .site = {.directives = {"--gres=tmpfs:10G", "--nice=5"}},
-                       .program = "/scratch/xlm",
-                       .save = 90};
+  LaunchRequest request{.list = {.name = "spans", .runs = "/scratch", .items = {}},
+                        .asked = {},
+                        .site = {.directives = {"--gres=tmpfs:10G", "--nice=5"}},
+                        .program = "/scratch/xlm",
+                        .save = 90};
   const std::string both = slurm_script(request, resources_of("{cpus: 1, gpus: 2}"), 1);
   EXPECT_THAT(both, HasSubstr("\n#SBATCH --gres=tmpfs:10G,gpu:2\n#SBATCH --nice=5\n"));
   EXPECT_EQ(both.find("--gres"), both.rfind("--gres")) << "the second would count alone";

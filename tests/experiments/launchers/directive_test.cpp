@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "experiments/launchers/slurm_script.h"
-#include "experiments/runs/command.h"
+#include "experiments/worker/command.h"
 #include "tests/temporary_folder.h"
 
 namespace xlm {
@@ -144,11 +144,11 @@ class ScriptOf : public ::testing::Test {
   }
 
   TemporaryFolder folder_;
-  QueueRequest request_{.list = {.name = "spans", .runs = folder_.path(), .items = {}},
-                        .asked = {},
-                        .site = {},
-                        .program = folder_.path() / "xlm",
-                        .save = 60};
+  LaunchRequest request_{.list = {.name = "spans", .runs = folder_.path(), .items = {}},
+                         .asked = {},
+                         .site = {},
+                         .program = folder_.path() / "xlm",
+                         .save = 60};
 };
 
 TEST_F(ScriptOf, AFolderOfAnyNameSaysNothingToTheShell) {

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "experiments/launchers/list_worker.h"
 #include "experiments/runs/live_run.h"
 #include "experiments/runs/run_lock.h"
 #include "experiments/runs/submission.h"
@@ -41,7 +42,8 @@ class LauncherTest : public ::testing::Test {
   LaunchReport launch(const std::vector<SweepRun>& runs, const std::string& script) {
     write_file(folder_.path() / "worker.sh", script);
     settings_.worker = {"/bin/sh", (folder_.path() / "worker.sh").string()};
-    return xlm::launch(find_launcher("local"), runs, settings_);
+    list_.items = runs;
+    return work_on_list(list_, settings_);
   }
 
   static std::string state(const std::string& name) {
@@ -53,6 +55,7 @@ class LauncherTest : public ::testing::Test {
   TemporaryFolder folder_;
   fs::path data_;
   fs::path runs_;
+  WorkList list_;
   LaunchSettings settings_;
 };
 
@@ -173,7 +176,7 @@ TEST_F(LauncherTest, RunsShareAGpuAsManyAsFitOnceOneHasShownWhatItTakes) {
   };
   EXPECT_EQ(most_at_once("1", 1), 1);
   EXPECT_EQ(most_at_once("1, 2, 3, 4, 5, 6", 4), 3) << "0.9 · 10 GB of 2 GB and 0.6 GB beside each";
-  settings_.runs_per_gpu = 2;
+  list_.runs_per_gpu = 2;
   EXPECT_EQ(most_at_once("7, 8, 9", 8), 2);
   ::unsetenv("CUDA_VISIBLE_DEVICES");
 }
@@ -205,21 +208,21 @@ TEST_F(LauncherTest, RunsShareTheCoresOnceOneHasShownWhatMemoryItTakes) {
       all += (all.empty() ? "" : ", ") + std::string(trim(read_file(run.planned.paths.log())));
     return all;
   };
-  settings_.cores = 8;
+  list_.cores = 8;
   EXPECT_EQ(shares("1, 2, 3", 1e6, 2), "8 of 1, 4 of 2, 4 of 2");
-  settings_.cores = 16;
+  list_.cores = 16;
   EXPECT_EQ(shares("11, 12, 13, 14, 15", 1e6, 4), "16 of 1, 4 of 4, 4 of 4, 4 of 4, 4 of 4");
   EXPECT_EQ(shares("21, 22", 1e6, 2, 10), "16 of 1, 16 of 1") << "the last has all cores";
   EXPECT_EQ(shares("31, 32, 33", 1e15, 2, 10), "16 of 1, 16 of 1, 16 of 1") << "more memory than there is";
-  settings_.cores = 1;
+  list_.cores = 1;
   EXPECT_EQ(shares("41, 42, 43", 1e6, 2, 10), "1 of 1, 1 of 1, 1 of 1");
-  settings_.cores = 16;
-  settings_.shared = true;
-  EXPECT_EQ(shares("51, 52, 53", 1e6, 2, 10), "16 of 1, 16 of 1, 16 of 1") << "a worker of a cluster's job";
-  settings_.shared = false;
-  settings_.early_stopping = EarlyStopping{"valid.loss", {}, 0.5};
+  list_.cores = 16;
+  settings_.jobs = 1;
+  EXPECT_EQ(shares("51, 52, 53", 1e6, 2, 10), "16 of 1, 16 of 1, 16 of 1") << "as in a cluster's job";
+  settings_.jobs = 0;
+  list_.early_stopping = EarlyStopping{"valid.loss", {}, 0.5};
   EXPECT_EQ(shares("61, 62, 63", 1e6, 2, 10), "16 of 1, 16 of 1, 16 of 1") << "all begin before one is done";
-  settings_.early_stopping.reset();
+  list_.early_stopping.reset();
   ::setenv("SLURM_JOB_NUM_NODES", "2", 1);
   EXPECT_EQ(shares("71, 72", 1e6, 2), "16 of 1, 16 of 1") << "one process each: the other nodes have no part in it";
   processes = 2;
@@ -283,7 +286,8 @@ TEST_F(LauncherTest, TakesOverARunWhoseOtherWorkerStopped) {
 TEST_F(LauncherTest, AProgramThatCannotBeStartedIsAFailureOfItsRun) {
   const auto runs = submitted("sweep: {grid: {seed: [1]}}\n");
   settings_.worker = {"/no/such/program"};
-  const LaunchReport report = xlm::launch(find_launcher("local"), runs, settings_);
+  list_.items = runs;
+  const LaunchReport report = work_on_list(list_, settings_);
   EXPECT_EQ(report.ended.size(), 1U);
   EXPECT_THAT(read_file(runs[0].planned.paths.log()), HasSubstr("cannot start /no/such/program"));
 }

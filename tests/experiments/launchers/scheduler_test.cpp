@@ -24,37 +24,36 @@ using ::testing::IsEmpty;
 using ::testing::UnorderedElementsAre;
 
 /// Workers that do nothing until the test says how they end.
-class FakeHost : public WorkerHost {
+class FakeSlots : public RunSlots {
  public:
-  explicit FakeHost(std::size_t places) : workers_(places) {}
+  explicit FakeSlots(std::size_t count) : workers_(count) {}
 
-  std::size_t places() const override { return workers_.size(); }
+  std::size_t count() const override { return workers_.size(); }
 
-  void start(std::size_t place, const SweepRun& run, std::int64_t pause) override {
-    EXPECT_EQ(workers_[place].run, nullptr) << "the place is taken";
-    if (run.id() == refused) throw ResourceError("no room");
-    workers_[place] = {&run, std::nullopt};
-    started.push_back(run.id());
-    pauses.push_back(pause);
+  void start(std::size_t slot, const RunStart& start) override {
+    EXPECT_EQ(workers_[slot].run, nullptr) << "the slot is taken";
+    if (start.run->id() == refused) throw ResourceError("no room");
+    workers_[slot] = {start.run, std::nullopt};
+    started.push_back(start.run->id());
   }
 
-  std::optional<int> ended(std::size_t place) override {
-    EXPECT_NE(workers_[place].run, nullptr) << "nobody is there";
-    if (!workers_[place].code) return std::nullopt;
-    return std::exchange(workers_[place], {}).code;
+  std::optional<int> ended(std::size_t slot) override {
+    EXPECT_NE(workers_[slot].run, nullptr) << "nobody is there";
+    if (!workers_[slot].code) return std::nullopt;
+    return std::exchange(workers_[slot], {}).code;
   }
 
-  void stop(std::size_t place) override { stopped.push_back(workers_[place].run->id()); }
+  void stop(std::size_t slot) override { stopped.push_back(workers_[slot].run->id()); }
 
-  /// Ends the worker of a place; with a state its journal says so.
-  void end(std::size_t place, int code, const std::string& state = "") {
+  /// Ends the worker of a slot; with a state its journal says so.
+  void end(std::size_t slot, int code, const std::string& state = "") {
     if (!state.empty()) {
-      Journal(workers_[place].run->planned.paths.journal()).append("state", {{"state", state}});
+      Journal(workers_[slot].run->planned.paths.journal()).append("state", {{"state", state}});
     }
-    workers_[place].code = code;
+    workers_[slot].code = code;
   }
 
-  /// The runs that are being done, by place; "" where it is free.
+  /// The runs that are being done, by slot; "" where it is free.
   std::vector<std::string> working() const {
     std::vector<std::string> ids;
     for (const Worker& worker : workers_) ids.push_back(worker.run == nullptr ? "" : worker.run->id());
@@ -63,7 +62,6 @@ class FakeHost : public WorkerHost {
 
   std::string refused;
   std::vector<std::string> started;
-  std::vector<std::int64_t> pauses;
   std::vector<std::string> stopped;
 
  private:
@@ -92,9 +90,10 @@ class SchedulerTest : public ::testing::Test {
   }
 
   /// What happens while the scheduler sleeps, a round for each time.
-  LaunchReport run(FakeHost& host, std::vector<std::function<void()>> rounds) {
+  LaunchReport run(FakeSlots& slots, std::vector<std::function<void()>> rounds) {
     rounds_ = std::move(rounds);
-    const LaunchReport report = Scheduler(sweep_, settings_, host).run();
+    const WorkList list{.name = "sweep", .runs = runs_, .items = sweep_};
+    const LaunchReport report = Scheduler(list, settings_, slots).run();
     EXPECT_THAT(rounds_, IsEmpty()) << "it did not wait long enough";
     return report;
   }
@@ -119,19 +118,19 @@ class SchedulerTest : public ::testing::Test {
   std::vector<std::function<void()>> rounds_;
 };
 
-TEST_F(SchedulerTest, APlaceThatGetsFreeTakesTheNextRun) {
-  FakeHost host(2);
+TEST_F(SchedulerTest, ASlotThatGetsFreeTakesTheNextRun) {
+  FakeSlots slots(2);
   int finished = 0;
   settings_.finished = [&] { ++finished; };
-  const LaunchReport report = run(host, {[&] {
-                                           EXPECT_THAT(host.working(), ElementsAre(sweep_[0].id(), sweep_[1].id()));
-                                           host.end(1, 0, "done");
-                                         },
-                                         [&] {
-                                           EXPECT_THAT(host.working(), ElementsAre(sweep_[0].id(), sweep_[2].id()));
-                                           host.end(0, 0, "done");
-                                           host.end(1, 4, "diverged");
-                                         }});
+  const LaunchReport report = run(slots, {[&] {
+                                            EXPECT_THAT(slots.working(), ElementsAre(sweep_[0].id(), sweep_[1].id()));
+                                            slots.end(1, 0, "done");
+                                          },
+                                          [&] {
+                                            EXPECT_THAT(slots.working(), ElementsAre(sweep_[0].id(), sweep_[2].id()));
+                                            slots.end(0, 0, "done");
+                                            slots.end(1, 4, "diverged");
+                                          }});
   EXPECT_FALSE(report.interrupted);
   EXPECT_THAT(report.ended, IsEmpty()) << "their journals say how they ended";
   EXPECT_EQ(finished, 3);
@@ -140,15 +139,15 @@ TEST_F(SchedulerTest, APlaceThatGetsFreeTakesTheNextRun) {
 TEST_F(SchedulerTest, RunsThatAreDoneOrDivergedAreLeftAlone) {
   sweep_[0].action = SweepAction::kSkip;
   sweep_[2].action = SweepAction::kLeave;
-  FakeHost host(3);
-  run(host, {[&] { host.end(0, 0, "done"); }});
-  EXPECT_THAT(host.started, ElementsAre(sweep_[1].id()));
+  FakeSlots slots(3);
+  run(slots, {[&] { slots.end(0, 0, "done"); }});
+  EXPECT_THAT(slots.started, ElementsAre(sweep_[1].id()));
 }
 
 TEST_F(SchedulerTest, AWorkerWithoutALastWordIsAFailureOfItsRunAlone) {
-  FakeHost host(1);
+  FakeSlots slots(1);
   const LaunchReport report =
-      run(host, {[&] { host.end(0, 128 + 9); }, [&] { host.end(0, 3); }, [&] { host.end(0, 0, "done"); }});
+      run(slots, {[&] { slots.end(0, 128 + 9); }, [&] { slots.end(0, 3); }, [&] { slots.end(0, 0, "done"); }});
   EXPECT_EQ(report.ended.at(sweep_[0].id()), "its worker was killed by signal 9");
   EXPECT_EQ(report.ended.at(sweep_[1].id()), "its worker ended with code 3");
   EXPECT_EQ(report.ended.size(), 2U);
@@ -160,36 +159,36 @@ TEST_F(SchedulerTest, AWorkerWithoutALastWordIsAFailureOfItsRunAlone) {
 
 TEST_F(SchedulerTest, ARunThatBeginsFromAnotherWaitsForIt) {
   sweep_[0].source = sweep_[2].id();
-  FakeHost host(2);
-  run(host, {[&] {
-               EXPECT_THAT(host.working(), ElementsAre(sweep_[1].id(), sweep_[2].id()));
-               host.end(0, 0, "done");
-             },
-             [&] { EXPECT_THAT(host.working(), ElementsAre("", sweep_[2].id())); }, [&] { host.end(1, 0, "done"); },
-             [] {}, [] {}, [] {}, [] {}, [] {}, [] {}, [] {},  // it looks every ten seconds
-             [&] {
-               EXPECT_THAT(host.working(), ElementsAre(sweep_[0].id(), ""));
-               host.end(0, 0, "done");
-             }});
+  FakeSlots slots(2);
+  run(slots, {[&] {
+                EXPECT_THAT(slots.working(), ElementsAre(sweep_[1].id(), sweep_[2].id()));
+                slots.end(0, 0, "done");
+              },
+              [&] { EXPECT_THAT(slots.working(), ElementsAre("", sweep_[2].id())); }, [&] { slots.end(1, 0, "done"); },
+              [] {}, [] {}, [] {}, [] {}, [] {}, [] {}, [] {},  // it looks every ten seconds
+              [&] {
+                EXPECT_THAT(slots.working(), ElementsAre(sweep_[0].id(), ""));
+                slots.end(0, 0, "done");
+              }});
 }
 
 TEST_F(SchedulerTest, ARunIsGivenUpWhoseSourceIsLostOrNobodyMakes) {
   sweep_[1].source = sweep_[0].id();
   sweep_[2].source = "gone";
-  FakeHost host(1);
-  const LaunchReport report = run(host, {[&] { host.end(0, 4, "diverged"); }});
-  EXPECT_THAT(host.started, ElementsAre(sweep_[0].id()));
+  FakeSlots slots(1);
+  const LaunchReport report = run(slots, {[&] { slots.end(0, 4, "diverged"); }});
+  EXPECT_THAT(slots.started, ElementsAre(sweep_[0].id()));
   EXPECT_THAT(report.ended.at(sweep_[1].id()), testing::HasSubstr("is diverged"));
   EXPECT_THAT(report.ended.at(sweep_[2].id()), testing::HasSubstr("is not done, and nobody is at work on it"));
 }
 
 TEST_F(SchedulerTest, ARunThatNeverGetsOnIsGivenUpAfterThreeTimes) {
   sweep_.resize(1);
-  FakeHost host(1);
-  std::vector<std::function<void()>> rounds(3, [&] { host.end(0, 128 + SIGXCPU, "running"); });
-  const LaunchReport report = run(host, rounds);
+  FakeSlots slots(1);
+  std::vector<std::function<void()>> rounds(3, [&] { slots.end(0, 128 + SIGXCPU, "running"); });
+  const LaunchReport report = run(slots, rounds);
   EXPECT_THAT(report.ended.at(sweep_[0].id()), testing::HasSubstr("3 times in a row"));
-  EXPECT_EQ(host.started.size(), 3U);
+  EXPECT_EQ(slots.started.size(), 3U);
   EXPECT_EQ(read_live_run(folder_of(0)).history.back().cause, "time");
 }
 
@@ -198,8 +197,8 @@ TEST_F(SchedulerTest, ASourceThatAnotherWorkerMakesIsWaitedFor) {
   sweep_[0].source = sweep_[1].id();
   sweep_[1].action = SweepAction::kSkip;
   auto lock = std::make_unique<RunLock>(folder_of(1));
-  FakeHost host(1);
-  std::vector<std::function<void()>> rounds(5, [&] { EXPECT_THAT(host.started, IsEmpty()); });
+  FakeSlots slots(1);
+  std::vector<std::function<void()>> rounds(5, [&] { EXPECT_THAT(slots.started, IsEmpty()); });
   rounds.emplace_back([&] {
     Journal(
         sweep_[1].planned.paths.journal(), [this] { return now_; }, lock->token())
@@ -208,10 +207,10 @@ TEST_F(SchedulerTest, ASourceThatAnotherWorkerMakesIsWaitedFor) {
   });
   for (int i = 0; i < 5; ++i) rounds.emplace_back([] {});  // it looks every ten seconds
   rounds.emplace_back([&] {
-    EXPECT_THAT(host.started, ElementsAre(sweep_[0].id()));
-    host.end(0, 0, "done");
+    EXPECT_THAT(slots.started, ElementsAre(sweep_[0].id()));
+    slots.end(0, 0, "done");
   });
-  EXPECT_THAT(run(host, rounds).ended, IsEmpty());
+  EXPECT_THAT(run(slots, rounds).ended, IsEmpty());
 }
 
 TEST_F(SchedulerTest, ASourceOnTheListOfAnotherSweepIsWaitedForWhateverBecameOfItsLastWorker) {
@@ -224,17 +223,17 @@ TEST_F(SchedulerTest, ASourceOnTheListOfAnotherSweepIsWaitedForWhateverBecameOfI
     sweep_[i].source = other.id();
     sweep_[1 - i].action = SweepAction::kSkip;
     sweep_[i].action = SweepAction::kRun;
-    FakeHost host(1);
+    FakeSlots slots(1);
     std::vector<std::function<void()>> rounds(11, [] {});
     rounds[5] = [&] {
-      EXPECT_THAT(host.started, IsEmpty());
+      EXPECT_THAT(slots.started, IsEmpty());
       journal.append("state", {{"state", "done"}});
     };
     rounds.emplace_back([&] {
-      EXPECT_THAT(host.started, ElementsAre(sweep_[i].id()));
-      host.end(0, 0, "done");
+      EXPECT_THAT(slots.started, ElementsAre(sweep_[i].id()));
+      slots.end(0, 0, "done");
     });
-    EXPECT_THAT(run(host, rounds).ended, IsEmpty());
+    EXPECT_THAT(run(slots, rounds).ended, IsEmpty());
     now_ = 0;
   }
 }
@@ -243,50 +242,50 @@ TEST_F(SchedulerTest, ASourceOnTheListOfAnotherSweepThatAUserHasStoppedIsNotWait
   sweep_.resize(1);
   const SweepRun other = listed_run(0);
   sweep_[0].source = other.id();
-  FakeHost host(1);
+  FakeSlots slots(1);
   std::vector<std::function<void()>> rounds(10, [] {});
   rounds[5] = [&] { request_stop(other.planned.paths.folder); };
-  const LaunchReport report = run(host, rounds);
+  const LaunchReport report = run(slots, rounds);
   EXPECT_THAT(report.ended.at(sweep_[0].id()), testing::HasSubstr("was stopped by xlm runs stop"));
-  EXPECT_THAT(host.started, IsEmpty());
+  EXPECT_THAT(slots.started, IsEmpty());
 }
 
 TEST_F(SchedulerTest, AWorkerThatCannotBeStartedIsAFailureOfItsRunAlone) {
-  FakeHost host(1);
-  host.refused = sweep_[0].id();
-  const LaunchReport report = run(host, {[&] { host.end(0, 0, "done"); }, [&] { host.end(0, 0, "done"); }});
+  FakeSlots slots(1);
+  slots.refused = sweep_[0].id();
+  const LaunchReport report = run(slots, {[&] { slots.end(0, 0, "done"); }, [&] { slots.end(0, 0, "done"); }});
   EXPECT_EQ(report.ended.at(sweep_[0].id()), "no room");
-  EXPECT_THAT(host.started, ElementsAre(sweep_[1].id(), sweep_[2].id()));
+  EXPECT_THAT(slots.started, ElementsAre(sweep_[1].id(), sweep_[2].id()));
 }
 
 TEST_F(SchedulerTest, AnEvaluationThatFailsIsAFailureOfARunThatIsDone) {
   sweep_[0].evaluations = {{.split = "test", .changes = {{"eval.batch", 4}}}};
-  FakeHost host(3);
-  const LaunchReport report = run(host, {[&] {
-                                    host.end(0, kFailed, "done");
-                                    host.end(1, kStopped, "done");
-                                    host.end(2, kFailed, "done");  // came too late: another worker had done it all
+  FakeSlots slots(3);
+  const LaunchReport report = run(slots, {[&] {
+                                    slots.end(0, kFailed, "done");
+                                    slots.end(1, kStopped, "done");
+                                    slots.end(2, kFailed, "done");  // came too late: another worker had done it all
                                   }});
   EXPECT_EQ(report.ended.size(), 1U);
   EXPECT_THAT(report.ended.at(sweep_[0].id()), testing::HasSubstr("an evaluation of it failed"));
 }
 
 TEST_F(SchedulerTest, AStopIsSentOnceToThoseAtWorkAndNoMoreAreStarted) {
-  FakeHost host(2);
+  FakeSlots slots(2);
   bool stop = false;
   settings_.should_stop = [&] { return stop; };
-  const LaunchReport report = run(host, {[&] { stop = true; }, [&] { host.end(0, 75, "preempted"); },
-                                         [&] { EXPECT_THAT(host.working(), ElementsAre("", sweep_[1].id())); },
-                                         [&] { host.end(1, 75, "preempted"); }});
+  const LaunchReport report = run(slots, {[&] { stop = true; }, [&] { slots.end(0, 75, "preempted"); },
+                                          [&] { EXPECT_THAT(slots.working(), ElementsAre("", sweep_[1].id())); },
+                                          [&] { slots.end(1, 75, "preempted"); }});
   EXPECT_TRUE(report.interrupted);
-  EXPECT_THAT(host.stopped, ElementsAre(sweep_[0].id(), sweep_[1].id()));
-  EXPECT_THAT(host.started, UnorderedElementsAre(sweep_[0].id(), sweep_[1].id()));
+  EXPECT_THAT(slots.stopped, ElementsAre(sweep_[0].id(), sweep_[1].id()));
+  EXPECT_THAT(slots.started, UnorderedElementsAre(sweep_[0].id(), sweep_[1].id()));
 }
 
 TEST_F(SchedulerTest, AWorkerThatIsStoppedBeforeItHasBegunFailsNoRun) {
   sweep_.resize(1);
-  FakeHost host(1);
-  const LaunchReport report = run(host, {[&] { host.end(0, kStopped); }});
+  FakeSlots slots(1);
+  const LaunchReport report = run(slots, {[&] { slots.end(0, kStopped); }});
   EXPECT_THAT(report.ended, IsEmpty());
   EXPECT_EQ(read_live_run(folder_of(0)).status, RunStatus::kQueued);
 }
@@ -295,19 +294,19 @@ TEST_F(SchedulerTest, ARunOfAnotherWorkerIsLookedAtNowAndThenAndTakenOverWhenIts
   sweep_.resize(1);
   sweep_[0].action = SweepAction::kWait;
   auto lock = std::make_unique<RunLock>(folder_of(0));
-  FakeHost host(1);
-  std::vector<std::function<void()>> rounds(9, [&] { EXPECT_THAT(host.started, IsEmpty()); });
+  FakeSlots slots(1);
+  std::vector<std::function<void()>> rounds(9, [&] { EXPECT_THAT(slots.started, IsEmpty()); });
   rounds[3] = [&] { lock.reset(); };  // nobody looks before ten seconds have gone by
-  rounds.emplace_back([&] { EXPECT_THAT(host.started, IsEmpty()); });
-  rounds.emplace_back([&] { host.end(0, 0, "done"); });
-  run(host, rounds);
+  rounds.emplace_back([&] { EXPECT_THAT(slots.started, IsEmpty()); });
+  rounds.emplace_back([&] { slots.end(0, 0, "done"); });
+  run(slots, rounds);
   EXPECT_EQ(now_, 11);
 }
 
 TEST_F(SchedulerTest, ARunThatAnotherWorkerFinishesIsNotStarted) {
   sweep_.resize(1);
   auto lock = std::make_unique<RunLock>(folder_of(0));  // taken between the plan and its turn
-  FakeHost host(1);
+  FakeSlots slots(1);
   std::vector<std::function<void()>> rounds(11, [] {});  // the next look is ten seconds after the first
   rounds[5] = [&] {
     Journal(
@@ -315,8 +314,8 @@ TEST_F(SchedulerTest, ARunThatAnotherWorkerFinishesIsNotStarted) {
         .append("state", {{"state", "done"}});
     lock.reset();
   };
-  const LaunchReport report = run(host, rounds);
-  EXPECT_THAT(host.started, IsEmpty());
+  const LaunchReport report = run(slots, rounds);
+  EXPECT_THAT(slots.started, IsEmpty());
   EXPECT_THAT(report.ended, IsEmpty());
 }
 

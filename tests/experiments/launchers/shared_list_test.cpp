@@ -4,6 +4,8 @@
 #include <memory>
 
 #include "base/error.h"
+#include "experiments/launchers/resources.h"
+#include "experiments/launchers/scheduler.h"
 #include "experiments/launchers/work_list.h"
 #include "experiments/runs/live_run.h"
 #include "experiments/runs/stop_request.h"
@@ -21,15 +23,15 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 
 /// One worker at a time, which ends at once in the way that the test says.
-class OneByOne : public WorkerHost {
+class OneByOne : public RunSlots {
  public:
-  std::size_t places() const override { return 1; }
-  void start(std::size_t /*place*/, const SweepRun& run, std::int64_t /*pause*/) override {
-    started.push_back(run.id());
-    code = work(run);
+  std::size_t count() const override { return 1; }
+  void start(std::size_t /*slot*/, const RunStart& start) override {
+    started.push_back(start.run->id());
+    code = work(*start.run);
   }
-  std::optional<int> ended(std::size_t /*place*/) override { return code; }
-  void stop(std::size_t /*place*/) override {}
+  std::optional<int> ended(std::size_t /*slot*/) override { return code; }
+  void stop(std::size_t /*slot*/) override {}
 
   std::function<int(const SweepRun&)> work;
   std::vector<std::string> started;
@@ -45,10 +47,10 @@ class SharedListTest : public ::testing::Test {
         "Spans of heads", runs,
         plan_sweep(parse_yaml(run_config(data, "sweep: {grid: {seed: [1, 2, 3]}}\n"), "s"), runs, false));
     submit_runs(list_);
-    settings_.shared = true;
+    settings_.attended = false;
     settings_.clock = [this] { return now_; };
     settings_.sleep = [this](double seconds) { now_ += seconds; };
-    host_.work = [](const SweepRun& run) {
+    slots_.work = [](const SweepRun& run) {
       record(run, "done");
       return 0;
     };
@@ -58,37 +60,37 @@ class SharedListTest : public ::testing::Test {
     Journal(run.planned.paths.journal()).append("state", {{"state", state}});
   }
 
-  LaunchReport run() { return Scheduler(list_.items, settings_, host_).run(); }
+  LaunchReport run() { return Scheduler(list_, settings_, slots_).run(); }
   const SweepRun& item(std::size_t i) const { return list_.items[i]; }
   const fs::path& folder_of(std::size_t i) const { return item(i).planned.paths.folder; }
 
   TemporaryFolder folder_;
   WorkList list_;
   LaunchSettings settings_;
-  OneByOne host_;
+  OneByOne slots_;
   double now_ = 0;
 };
 
 TEST_F(SharedListTest, ARunIsClaimedBeforeItsWorkerStarts) {
   bool claimed = true;
-  host_.work = [&](const SweepRun& run) {
+  slots_.work = [&](const SweepRun& run) {
     claimed = claimed && has_live_worker(run.planned.paths.folder);
     record(run, "done");
     return 0;
   };
   run();
   EXPECT_TRUE(claimed);
-  EXPECT_EQ(host_.started.size(), 3U);
+  EXPECT_EQ(slots_.started.size(), 3U);
   for (std::size_t i = 0; i < 3; ++i) EXPECT_FALSE(has_live_worker(folder_of(i)));
 }
 
 TEST_F(SharedListTest, AWorkerThatNeverGetsAsFarAsTheLockIsStartedNoMoreThanAnyOther) {
-  host_.work = [&](const SweepRun&) {
-    if (host_.started.size() > 20) throw std::logic_error("it is started for ever");
+  slots_.work = [&](const SweepRun&) {
+    if (slots_.started.size() > 20) throw std::logic_error("it is started for ever");
     return static_cast<int>(kFailed);  // its program cannot be started, for example
   };
   const LaunchReport report = run();
-  EXPECT_EQ(host_.started.size(), 3U);
+  EXPECT_EQ(slots_.started.size(), 3U);
   EXPECT_EQ(report.ended.size(), 3U);
 }
 
@@ -96,41 +98,41 @@ TEST_F(SharedListTest, WhatOthersHaveDoneOrFailedSinceIsLeftAlone) {
   record(item(0), "done");
   record(item(1), "failed");
   run();
-  EXPECT_THAT(host_.started, ElementsAre(item(2).id()));
+  EXPECT_THAT(slots_.started, ElementsAre(item(2).id()));
 }
 
 TEST_F(SharedListTest, WhatIsToBeStoppedIsNotTakenUntilItIsSubmittedAgain) {
   request_stop(folder_of(1));
   run();
-  EXPECT_THAT(host_.started, ElementsAre(item(0).id(), item(2).id()));
+  EXPECT_THAT(slots_.started, ElementsAre(item(0).id(), item(2).id()));
   EXPECT_EQ(finished_lists(list_.runs).size(), 0U) << "there is no list yet";
   write_work_list(list_);
   EXPECT_EQ(finished_lists(list_.runs).size(), 1U);
   submit_runs(list_);
   EXPECT_EQ(finished_lists(list_.runs).size(), 0U);
   run();
-  EXPECT_EQ(host_.started.back(), item(1).id());
+  EXPECT_EQ(slots_.started.back(), item(1).id());
 }
 
 TEST_F(SharedListTest, RunsOfOtherWorkersAreNotWaitedFor) {
   const RunLock other(folder_of(1));
   EXPECT_FALSE(run().interrupted);
-  EXPECT_THAT(host_.started, ElementsAre(item(0).id(), item(2).id()));
+  EXPECT_THAT(slots_.started, ElementsAre(item(0).id(), item(2).id()));
 }
 
 TEST_F(SharedListTest, ARunWhoseWorkerGoesMeanwhileIsTakenAtTheEnd) {
   auto other = std::make_unique<RunLock>(folder_of(0));
-  host_.work = [&](const SweepRun& run) {
+  slots_.work = [&](const SweepRun& run) {
     other.reset();
     record(run, "done");
     return 0;
   };
   run();
-  EXPECT_THAT(host_.started, ElementsAre(item(1).id(), item(2).id(), item(0).id()));
+  EXPECT_THAT(slots_.started, ElementsAre(item(1).id(), item(2).id(), item(0).id()));
 }
 
 TEST_F(SharedListTest, ARunThatKillsItsWorkerIsGivenUpAfterThreeTimesAndItsJournalSaysSo) {
-  host_.work = [&](const SweepRun& run) {
+  slots_.work = [&](const SweepRun& run) {
     if (run.id() == item(0).id()) {
       record(run, "running");
       return 128 + 9;
@@ -139,7 +141,7 @@ TEST_F(SharedListTest, ARunThatKillsItsWorkerIsGivenUpAfterThreeTimesAndItsJourn
     return 0;
   };
   const LaunchReport report = run();
-  EXPECT_THAT(host_.started, ElementsAre(item(0).id(), item(1).id(), item(2).id(), item(0).id(), item(0).id()));
+  EXPECT_THAT(slots_.started, ElementsAre(item(0).id(), item(1).id(), item(2).id(), item(0).id(), item(0).id()));
   const auto given_up = read_live_run(folder_of(0));
   EXPECT_EQ(given_up.status, RunStatus::kFailed);
   EXPECT_THAT(given_up.reason, HasSubstr("3 times in a row"));
@@ -150,7 +152,7 @@ TEST_F(SharedListTest, AWorkerThatFindsOnlyRunsWhoseSourceIsBeingMadeStopsAndIsT
   list_.items[1].source = item(0).id();
   const RunLock other(folder_of(0));
   EXPECT_TRUE(run().interrupted);
-  EXPECT_THAT(host_.started, ElementsAre(item(2).id()));
+  EXPECT_THAT(slots_.started, ElementsAre(item(2).id()));
 }
 
 TEST_F(SharedListTest, TheQueueSaysWhyAWorkerIsGoneAndTheJournalKeepsIt) {
@@ -158,7 +160,7 @@ TEST_F(SharedListTest, TheQueueSaysWhyAWorkerIsGoneAndTheJournalKeepsIt) {
       .append("state", {{"state", "running"}, {"host", "node7"}, {"job", "here:12_3"}});
   settings_.job_state = [](const std::string& job) { return job == "here:12_3" ? "NODE_FAIL" : ""; };
   run();
-  EXPECT_EQ(host_.started.size(), 3U);
+  EXPECT_EQ(slots_.started.size(), 3U);
   const auto read = read_live_run(folder_of(0));
   ASSERT_GE(read.history.size(), 3U);
   EXPECT_EQ(read.history[2].cause, "node");
@@ -170,14 +172,14 @@ TEST_F(SharedListTest, WorkersOfOtherSchedulersThatWereKilledCountAndThoseBefore
   for (int time = 0; time < 3; ++time) record(item(1), "running");
   Journal(item(1).planned.paths.journal()).append("checkpoint", {{"step", 4}, {"file", "checkpoints/4"}});
   run();
-  EXPECT_THAT(host_.started, ElementsAre(item(1).id(), item(2).id()));
+  EXPECT_THAT(slots_.started, ElementsAre(item(1).id(), item(2).id()));
   EXPECT_EQ(read_live_run(folder_of(0)).status, RunStatus::kFailed);
 }
 
 TEST_F(SharedListTest, WhoStopsRunsEarlyReadsAGrowingJournalOnceForEachRunThatIsTaken) {
-  settings_.early_stopping = EarlyStopping{.measure = "valid.loss", .rungs = {5}, .keep = 0.5};
+  list_.early_stopping = EarlyStopping{.measure = "valid.loss", .rungs = {5}, .keep = 0.5};
   list_.items[2].action = SweepAction::kSkip;  // another worker's, which goes on all the time
-  host_.work = [&](const SweepRun& run) {
+  slots_.work = [&](const SweepRun& run) {
     record(item(2), "running");
     record(run, "done");
     return 0;
@@ -185,7 +187,7 @@ TEST_F(SharedListTest, WhoStopsRunsEarlyReadsAGrowingJournalOnceForEachRunThatIs
   settings_.finished = [&] { record(item(2), "running"); };
   ReadCounter reads(RunPaths{folder_of(2)}.journal());
   run();
-  EXPECT_THAT(host_.started, ElementsAre(item(0).id(), item(1).id()));
+  EXPECT_THAT(slots_.started, ElementsAre(item(0).id(), item(1).id()));
   EXPECT_EQ(reads.count(), 2 + 2) << "for the board and the rungs at first, and after each of the two";
 }
 
@@ -195,13 +197,13 @@ TEST_F(SharedListTest, NoRunIsBegunThatWouldNotBeFinishedInTime) {
     asked.push_back(longest);
     return now_ + longest < 15;
   };
-  host_.work = [&](const SweepRun& run) {
+  slots_.work = [&](const SweepRun& run) {
     now_ += 10;
     record(run, "done");
     return 0;
   };
   EXPECT_TRUE(run().interrupted) << "runs are left";
-  EXPECT_THAT(host_.started, ElementsAre(item(0).id()));
+  EXPECT_THAT(slots_.started, ElementsAre(item(0).id()));
   EXPECT_GE(asked.front(), 10) << "nobody asks before the first";
 }
 
@@ -213,17 +215,17 @@ TEST_F(SharedListTest, NoRunIsBegunThatIsLongerThanTheTimeLeftByThePaceOfFinishe
     asked.push_back(seconds);
     return now_ + seconds < 40;
   };
-  host_.work = [&](const SweepRun& run) {
+  slots_.work = [&](const SweepRun& run) {
     now_ += 10;  // shorter than by the pace: another worker had done most of it
     record(run, "done");
     return 0;
   };
   EXPECT_TRUE(run().interrupted) << "runs are left";
-  EXPECT_THAT(host_.started, ElementsAre(item(0).id()));
+  EXPECT_THAT(slots_.started, ElementsAre(item(0).id()));
   EXPECT_THAT(asked, ElementsAre(70)) << "ten steps of seven seconds, not the ten seconds that one took here";
   record(item(1), "done");
   asked.clear();
-  host_.work = [&](const SweepRun& run) {
+  slots_.work = [&](const SweepRun& run) {
     now_ += 5;
     record(run, "done");
     return 0;
@@ -234,14 +236,14 @@ TEST_F(SharedListTest, NoRunIsBegunThatIsLongerThanTheTimeLeftByThePaceOfFinishe
 }
 
 TEST_F(SharedListTest, TimeIsNeededToTheNextRungAloneWhereRunsAreStoppedEarly) {
-  settings_.early_stopping = EarlyStopping{.measure = "valid.loss", .rungs = {4}};
+  list_.early_stopping = EarlyStopping{.measure = "valid.loss", .rungs = {4}};
   settings_.seconds_per_step = 7;
   std::vector<double> asked;
   settings_.enough_time = [&](double seconds) {
     asked.push_back(seconds);
     return false;
   };
-  host_.work = [&](const SweepRun& run) {
+  slots_.work = [&](const SweepRun& run) {
     now_ += 10;
     record(run, "done");
     return 0;
@@ -252,13 +254,13 @@ TEST_F(SharedListTest, TimeIsNeededToTheNextRungAloneWhereRunsAreStoppedEarly) {
 
 TEST_F(SharedListTest, WithoutTimeNothingIsLeftWhereOthersHaveDoneTheRest) {
   settings_.enough_time = [](double) { return false; };
-  host_.work = [&](const SweepRun&) {
+  slots_.work = [&](const SweepRun&) {
     now_ += 10;
     for (const SweepRun& one : list_.items) record(one, "done");
     return 0;
   };
   EXPECT_FALSE(run().interrupted);
-  EXPECT_THAT(host_.started, ElementsAre(item(0).id()));
+  EXPECT_THAT(slots_.started, ElementsAre(item(0).id()));
 }
 
 TEST_F(SharedListTest, ASubmissionQueuesAgainWhatFailedBeforeIt) {
@@ -266,10 +268,11 @@ TEST_F(SharedListTest, ASubmissionQueuesAgainWhatFailedBeforeIt) {
   record(item(1), "done");
   for (SweepRun& run : list_.items) look_at(run, false);
   submit_runs(list_);
+  queue_failed_runs(list_);
   EXPECT_EQ(read_live_run(folder_of(0)).status, RunStatus::kQueued);
   EXPECT_EQ(read_live_run(folder_of(1)).status, RunStatus::kDone);
   run();
-  EXPECT_THAT(host_.started, ElementsAre(item(0).id(), item(2).id()));
+  EXPECT_THAT(slots_.started, ElementsAre(item(0).id(), item(2).id()));
 }
 
 TEST_F(SharedListTest, IsWrittenAndReadBackWhereverItsFolderIs) {

@@ -5,9 +5,9 @@
 
 #include "experiments/configuration/configuration.h"
 #include "experiments/configuration/weights_use.h"
-#include "experiments/runs/runner.h"
 #include "experiments/runs/submission.h"
 #include "experiments/runs/wanted_evaluations.h"
+#include "experiments/worker/runner.h"
 #include "results/run_folder/journal.h"
 #include "tests/experiments/experiment_files.h"
 #include "tests/experiments/fake_core.h"

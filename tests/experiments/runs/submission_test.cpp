@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "core/api/hourglass_options.h"
 #include "experiments/configuration/configuration.h"
-#include "tests/experiments/runs/runner_fixture.h"
+#include "tests/experiments/worker/runner_fixture.h"
 
 namespace xlm {
 namespace {

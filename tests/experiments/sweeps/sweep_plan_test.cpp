@@ -3,9 +3,9 @@
 #include <gmock/gmock.h>
 
 #include "base/error.h"
-#include "experiments/runs/runner.h"
 #include "experiments/runs/stop_request.h"
 #include "experiments/runs/submission.h"
+#include "experiments/worker/runner.h"
 #include "results/run_folder/journal.h"
 #include "results/store/sql_query.h"
 #include "results/store/store.h"

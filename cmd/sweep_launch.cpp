@@ -1,0 +1,192 @@
+// xlm sweep on its way to a launcher.
+#include "cmd/sweep_launch.h"
+
+#include <algorithm>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/stop.h"
+#include "base/text.h"
+#include "cmd/sweep_experience.h"
+#include "experiments/configuration/configuration.h"
+#include "experiments/launchers/slurm.h"
+#include "experiments/launchers/sweep_watch.h"
+#include "experiments/runs/store_update.h"
+#include "experiments/worker/core_library.h"
+#include "experiments/worker/hosts.h"
+#include "experiments/worker/pinned_program.h"
+
+namespace xlm {
+namespace {
+
+constexpr std::int64_t kWorkers = 8;      // at most, where nobody says how many
+constexpr int kAttempts = 200;            // at the lock of a list that another command is submitting
+constexpr double kBetweenAttempts = 0.1;  // seconds
+
+std::int64_t count_runs(const std::vector<SweepRun>& runs, SweepAction action) {
+  return std::count_if(runs.begin(), runs.end(), [&](const SweepRun& run) { return run.action == action; });
+}
+
+std::string counted_of(std::int64_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+/// Two commands that submit one list at once would both find no worker there.
+std::unique_ptr<RunLock> lock_list(const WorkList& list) {
+  create_folders(list.folder());
+  for (int attempt = 1;; ++attempt) {
+    try {
+      return std::make_unique<RunLock>(list.folder());
+    } catch (const RunLockedError&) {
+      if (attempt == kAttempts || stop_requested()) {
+        throw Error(fmt::format("another xlm sweep is submitting {}; try again when it is done", list.name));
+      }
+    }
+    sleep_seconds(kBetweenAttempts);
+  }
+}
+
+std::string experiment_of(const Yaml& tree) {
+  const Yaml* name = tree.find("experiment");
+  return name != nullptr && name->is_scalar() ? name->scalar : "";
+}
+
+}  // namespace
+
+SweepLaunch::SweepLaunch(const LauncherEntry& launcher, const Yaml& tree, const std::vector<SweepRun>& runs,
+                         const SweepLaunchOptions& options, const GlobalOptions& global)
+    : global_(global),
+      entry_(launcher),
+      request_{.list = make_work_list(experiment_of(tree), global.runs, runs),
+               .asked = read_resources(tree.find("resources")),
+               .site = {},
+               .program = {},
+               .settings = {.jobs = options.jobs, .retry = options.retry},
+               .experience = [this] { return experience_for(request_.list.items, global_); }},
+      launcher_(launcher.make()) {
+  request_.list.anyway = options.anyway;
+  request_.list.early_stopping = read_early_stopping(tree);
+  request_.settings.should_stop = stop_requested;
+  request_.settings.finished = [this] { update_store(global_.runs, global_.store_file()); };
+  if (!global.quiet) {
+    request_.settings.screen = stderr;
+    request_.settings.terminal = global.standard_error;
+  }
+  if (entry_.waits) {
+    request_.list.runs_per_gpu = request_.asked.runs_per_gpu;
+    return;
+  }
+  request_.site = read_site(find_site(options.site));
+  request_.program = pinned_place(program_files(), global.runs, Machines::kSeveral);
+}
+
+/// As many as there are runs to be done, and no more than were asked for.
+std::int64_t SweepLaunch::wanted_workers() const {
+  const std::vector<SweepRun>& runs = request_.list.items;
+  const std::int64_t open = count_runs(runs, SweepAction::kRun) + count_runs(runs, SweepAction::kWait);
+  return std::min(open, request_.settings.jobs > 0 ? request_.settings.jobs : kWorkers);
+}
+
+std::vector<QueuedWorker> SweepLaunch::present_workers() const {
+  return launcher_->status({request_.list.name}).value_or(std::vector<QueuedWorker>());
+}
+
+std::string SweepLaunch::preview() {
+  std::string text = launcher_->preview(request_, std::max<std::int64_t>(wanted_workers(), 1));
+  const std::int64_t present = std::ssize(present_workers());
+  if (present > 0) text += fmt::format("{} of this sweep wait or run already\n", counted_of(present, "worker"));
+  return text;
+}
+
+void SweepLaunch::start() {
+  launcher_->preview(request_, std::max<std::int64_t>(wanted_workers(), 1));  // complains before anything is written
+  std::unique_ptr<RunLock> lock;
+  if (!entry_.waits) lock = lock_list(request_.list);
+  submit_runs(request_.list);
+  if (!entry_.waits) queue_failed_runs(request_.list);
+  update_store(global_.runs, global_.store_file());
+  const Machines machines = entry_.waits && job_nodes() == 1 ? Machines::kThisOne : Machines::kSeveral;
+  request_.program = pin_program(program_files(), global_.runs, machines);  // its place may be another by now
+  if (!entry_.waits) write_work_list(request_.list);
+  before_ = present_workers();
+  added_ = entry_.waits ? 1 : std::max<std::int64_t>(wanted_workers() - std::ssize(before_), 0);
+  if (added_ > 0) launched_ = launcher_->start(request_, added_);
+}
+
+void SweepLaunch::report(const std::string& command) const {
+  const std::vector<SweepRun>& runs = request_.list.items;
+  const std::int64_t open = count_runs(runs, SweepAction::kRun);
+  const std::int64_t working = count_runs(runs, SweepAction::kWait);
+  if (global_.json) {
+    print(json_text({{"sweep", request_.list.name},
+                     {"runs", runs.size()},
+                     {"queued", open},
+                     {"running", working},
+                     {"workers_before", before_.size()},
+                     {"workers_added", added_},
+                     {"list", request_.list.file().string()},
+                     {"logs", request_.list.folder().string()}}));
+    return;
+  }
+  std::string text = fmt::format("{} of {} to be done", open, counted_of(std::ssize(runs), "run"));
+  if (working > 0) text += fmt::format(", {} being done", working);
+  text += "\n";
+  if (!before_.empty()) {
+    const auto count = static_cast<std::int64_t>(before_.size());
+    text += fmt::format("{} of this sweep wait{} or run{} already{}\n", counted_of(count, "worker"),
+                        count == 1 ? "s" : "", count == 1 ? "s" : "", added_ == 0 ? "; nothing was submitted" : "");
+  }
+  text += launched_.text;
+  text += fmt::format("to wait for them: {} --wait\n", command);
+  print(text);
+}
+
+LaunchReport SweepLaunch::wait() {
+  if (launched_.report) return *launched_.report;
+  WatchSettings settings;
+  settings.should_stop = stop_requested;
+  settings.finished = [this] { update_store(global_.runs, global_.store_file()); };
+  settings.workers = [this] { return launcher_->status({request_.list.name}); };
+  if (!global_.quiet) {
+    settings.screen = stderr;
+    settings.terminal = global_.standard_error;
+    say(launched_.text);
+  }
+  return SweepWatch(request_.list.items, settings).run();
+}
+
+std::string site_file() {
+  std::optional<SlurmCluster> cluster;
+  std::string text =
+      "# How jobs are asked for on this cluster; xlm reads it from ~/.config/xlm/site.yaml, --site FILE or $XLM_SITE.\n"
+      "# Take away the # of what you need. What a sweep's own `resources:` says counts more.\n";
+  try {
+    cluster = ask_cluster();
+    text += fmt::format("#\n# Slurm {} of {}; arrays of {} tasks at most; {}. Its partitions:\n", cluster->version,
+                        cluster->name, cluster->max_array,
+                        cluster->counts_memory ? "jobs should ask for memory" : "jobs may not ask for memory");
+    for (const SlurmPartition& partition : cluster->partitions) {
+      text += fmt::format(
+          "#   {}{}: {} to {} CPUs and up to {} GPUs in a node, {}\n", partition.name,
+          partition.is_default ? " (default)" : "", partition.cpus, partition.most_cpus, partition.gpus,
+          partition.time_limit > 0 ? "at most " + human_duration(partition.time_limit) : "no limit of time");
+    }
+  } catch (const Error& error) {
+    text += fmt::format("#\n# Nothing is known of the cluster: {}\n", first_line(error.what()));
+  }
+  const std::string partition = cluster && !cluster->partitions.empty() ? cluster->partitions.front().name : "gpu";
+  return text + fmt::format(
+                    "\n# partition: {}\n"
+                    "# account: my-project\n"
+                    "# qos: normal\n"
+                    "# resources: {{cpus: 8, gpus: 1, memory: 32GB, time: 4h}}   # of each worker\n"
+                    "# save: 2min                    # before its time is over a worker is told to save and stop\n"
+                    "# directives: [--constraint=a100, --exclude=node7]            # further options of sbatch\n"
+                    "# setup: [module load cuda/12.4]                              # lines before the program\n"
+                    "# container: apptainer exec --nv /shared/images/xlm.sif       # words before the program\n",
+                    partition);
+}
+
+}  // namespace xlm

@@ -1,0 +1,117 @@
+// Slots of this machine.
+#include "experiments/launchers/machine_slots.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "experiments/launchers/resources.h"
+#include "experiments/runs/machine_resources.h"
+#include "experiments/worker/hosts.h"
+
+namespace xlm {
+namespace {
+
+constexpr std::int64_t kCoresOfRun = 4;  // more of them are better used by more runs
+
+bool may_use_gpu(const SweepRun& run) {
+  const std::string& device = run.planned.options.device;
+  return device == "auto" || device == "cuda";
+}
+
+}  // namespace
+
+std::vector<std::string> gpus_for(const std::vector<SweepRun>& runs) {
+  return std::any_of(runs.begin(), runs.end(), may_use_gpu) ? visible_gpus() : std::vector<std::string>();
+}
+
+MachineSlots::MachineSlots(const WorkList& list, const LaunchSettings& settings)
+    : list_(list), settings_(settings), gpus_(gpus_for(list.items)), processes_(most_processes(list.items)) {
+  spread_ = is_spread(processes_);
+  if (spread_) processes_ /= job_nodes();
+  cores_ = list.cores > 0 ? list.cores : available_cores();
+  for (const SweepRun& run : list.items) {
+    if (run.action == SweepAction::kRun) ++left_;
+    if (packs() && run.status == name_of(RunStatus::kDone)) learn_from(run);
+  }
+}
+
+std::size_t MachineSlots::count() const {
+  if (settings_.jobs > 0) return static_cast<std::size_t>(settings_.jobs);
+  if (spread_) return 1;  // its processes on other nodes take the GPUs of those in their order
+  if (gpus_.empty()) return static_cast<std::size_t>(std::min(fitting(), slots_with_cores()));
+  return static_cast<std::size_t>(std::max<std::int64_t>(slots_with_gpus(), 1) * runs_per_gpu());
+}
+
+void MachineSlots::start(std::size_t slot, const RunStart& start) {
+  const SweepRun& run = *start.run;
+  const std::int64_t threads = std::max<std::int64_t>(cores_ / at_once(), 1);
+  WorkerCommand command{.arguments = settings_.worker, .log = run.planned.paths.log(), .gpu = ""};
+  for (const std::string& argument :
+       {run.planned.paths.folder.string(), std::string("--threads"), std::to_string(threads)}) {
+    command.arguments.push_back(argument);
+  }
+  if (settings_.retry) command.arguments.emplace_back("--retry");
+  if (start.claimed) command.arguments.emplace_back("--claimed");
+  if (start.pause > 0) command.arguments.insert(command.arguments.end(), {"--pause", std::to_string(start.pause)});
+  if (list_.anyway) command.arguments.emplace_back("--anyway");
+  if (!gpus_.empty() && may_use_gpu(run)) command.gpu = gpus_of(slot);
+  Worker& worker = workers_[slot];
+  worker.process.emplace(command);
+  worker.run = &run;
+  ++busy_;
+  left_ = std::max<std::int64_t>(left_ - 1, 0);
+}
+
+std::optional<int> MachineSlots::ended(std::size_t slot) {
+  Worker& worker = workers_.at(slot);
+  const std::optional<int> code = worker.process->ended();
+  if (code) --busy_;
+  if (code && packs()) learn_from(*worker.run);
+  return code;
+}
+
+/// Where each run has a GPU for every one of its processes.
+std::int64_t MachineSlots::slots_with_gpus() const { return std::ssize(gpus_) / processes_; }
+
+/// Two runs at once get more done than one after the other with all cores, as long as each has one for every process.
+std::int64_t MachineSlots::slots_with_cores() const {
+  const std::int64_t pairs = cores_ >= 2 * processes_ ? 2 : 1;
+  return std::max(cores_ / (kCoresOfRun * processes_), pairs);
+}
+
+std::string MachineSlots::gpus_of(std::size_t slot) const {
+  const std::size_t slots = static_cast<std::size_t>(std::max<std::int64_t>(slots_with_gpus(), 1));
+  const std::size_t count = std::min(static_cast<std::size_t>(processes_), gpus_.size());
+  const auto begin = gpus_.begin() + static_cast<std::ptrdiff_t>(slot % slots * count);
+  return join({begin, begin + static_cast<std::ptrdiff_t>(count)}, ",");
+}
+
+/// How many runs share the cores with the one that is about to begin, itself among them.
+std::int64_t MachineSlots::at_once() const {
+  const auto most = static_cast<std::int64_t>(count());
+  return settings_.jobs > 0 || !gpus_.empty()
+             ? most
+             : std::clamp<std::int64_t>(busy_ + std::max<std::int64_t>(left_, 1), 1, most);
+}
+
+/// Whether it matters what memory runs take. On the processor, runs that pause at rungs all begin before one is done,
+/// and resume with the cores that they began with: all.
+bool MachineSlots::packs() const {
+  return settings_.jobs == 0 && (gpus_.empty() ? !list_.early_stopping : list_.runs_per_gpu == 0);
+}
+
+std::int64_t MachineSlots::runs_per_gpu() const { return list_.runs_per_gpu > 0 ? list_.runs_per_gpu : fitting(); }
+
+/// As many fit as there is memory for if all take what the largest takes.
+void MachineSlots::learn_from(const SweepRun& run) {
+  try {
+    const std::optional<std::int64_t> count =
+        runs_that_fit(read_run(run.planned.paths.folder), !gpus_.empty(), memory_);
+    if (count) fitting_ = std::min(fitting_.value_or(*count), *count);
+  } catch (const Error&) {
+    // A damaged folder says nothing.
+  }
+}
+
+}  // namespace xlm

@@ -1,0 +1,230 @@
+// Workers as an array of Slurm jobs.
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "experiments/launchers/launcher.h"
+#include "experiments/launchers/slurm.h"
+#include "experiments/launchers/slurm_script.h"
+
+namespace xlm {
+namespace {
+
+constexpr double kManyCpus = 8;  // a worker without a GPU that does not say gets no more
+
+bool any_asks_for(const std::vector<SweepRun>& runs, std::string_view device) {
+  return std::any_of(runs.begin(), runs.end(),
+                     [&](const SweepRun& run) { return run.planned.options.device.starts_with(device); });
+}
+
+/// Workers of one request: what they are asked for with, and how they are submitted.
+class SlurmSubmission {
+ public:
+  explicit SlurmSubmission(LaunchRequest& request)
+      : request_(request),
+        cluster_(ask_cluster()),
+        partition_(cluster_.partition(request.site.partition)),
+        resources_(or_else(or_else(request.asked, request.site.resources), supposed())) {
+    check();
+    request_.save = seconds_to_save();
+    leave_out_failed_nodes();
+    request_.list.cores = static_cast<std::int64_t>(resources_.cpus.value);
+    request_.list.runs_per_gpu = resources_.runs_per_gpu;
+  }
+
+  std::string preview(std::int64_t count) const {
+    const std::string script = script_for(count);
+    return fmt::format("{}\n{}\n{}\n", script, shown_resources(resources_), test_submission(script));
+  }
+
+  std::string submit(std::int64_t count) const {
+    const std::string script = script_for(count);
+    write_file(request_.list.folder() / "worker.sh", script);  // to be read: others of a group may write there, too
+    std::string text;
+    for (std::int64_t left = count; left > 0; left -= cluster_.max_array) {
+      const std::int64_t tasks = std::min(left, cluster_.max_array);
+      text += fmt::format("submitted job {}: {} worker{} in partition {}\n", submit_array(script, tasks), tasks,
+                          tasks == 1 ? "" : "s", partition_.name);
+    }
+    if (!request_.exclude.empty()) {
+      text += fmt::format("left out, for a run was lost when they failed: {}\n", join(request_.exclude, ", "));
+    }
+    return text + fmt::format("their logs: {}\n", request_.list.folder().string());
+  }
+
+ private:
+  std::string script_for(std::int64_t count) const {
+    return slurm_script(request_, resources_, std::min(count, cluster_.max_array));
+  }
+
+  /// Where the site's own options, such as --constraint, rule out all other nodes, a worker may have those that failed.
+  void leave_out_failed_nodes() {
+    request_.exclude = nodes_to_leave_out();
+    if (request_.exclude.empty()) return;
+    if (is_taken()) return;
+    std::vector<std::string> excluded;
+    excluded.swap(request_.exclude);
+    if (!is_taken()) request_.exclude.swap(excluded);  // refused for another reason
+  }
+
+  bool is_taken() const {
+    try {
+      test_submission(script_for(1));
+    } catch (const UsageError&) {
+      return false;
+    }
+    return true;
+  }
+
+  /// Nodes of the partition that failed under runs which are left, unless no other would take jobs.
+  std::vector<std::string> nodes_to_leave_out() const {
+    const std::set<std::string> failed = failed_nodes(request_.list.items, cluster_.name);
+    if (failed.empty()) return {};
+    std::vector<std::string> nodes;
+    bool others = false;
+    for (const SlurmNode& node : nodes_of(partition_.name)) {
+      if (failed.contains(node.name)) nodes.push_back(node.name);
+      others = others || (node.usable && !failed.contains(node.name));
+    }
+    return others ? nodes : std::vector<std::string>();
+  }
+
+  Resources said() const { return or_else(request_.asked, request_.site.resources); }
+
+  /// What nobody has said, as far as the runs and the cluster tell.
+  Resources supposed() const {
+    const std::vector<SweepRun>& runs = request_.list.items;
+    Resources found;
+    const std::int64_t nodes = count_nodes(said());
+    const std::int64_t processes = (most_processes(runs) + nodes - 1) / nodes;  // of a run on each node
+    std::string each = most_processes(runs) > 1 ? fmt::format(", train.processes: {}", most_processes(runs)) : "";
+    if (nodes > 1) each += fmt::format(" over {} nodes", nodes);
+    if (any_asks_for(runs, "cuda")) {
+      found.gpus = {static_cast<double>(processes), "device: cuda" + each};
+    } else if (any_asks_for(runs, "auto")) {
+      const bool some = partition_.gpus > 0;
+      found.gpus = {some ? static_cast<double>(processes) : 0.0,
+                    fmt::format("device: auto{}, and {} has {}", each, partition_.name, some ? "GPUs" : "no GPU")};
+    } else {
+      found.gpus = {0, "device: cpu"};
+    }
+    const Need gpus = or_else(said(), found).gpus;
+    if (gpus.value > 0 && partition_.gpus > 0) {
+      const double share = gpus.value / static_cast<double>(partition_.gpus);
+      found.cpus = {std::max(std::floor(share * static_cast<double>(partition_.cpus)), 1.0),
+                    fmt::format("its share of a node of {}: {} CPUs for {} GPUs", partition_.name, partition_.cpus,
+                                partition_.gpus)};
+    } else {
+      found.cpus = {
+          std::clamp(static_cast<double>(partition_.cpus), 1.0, kManyCpus),
+          fmt::format("nodes of {} have {}, at most {:.0f} are taken", partition_.name, partition_.cpus, kManyCpus)};
+    }
+    return or_else(found, expected(gpus.value > 0 ? "cuda" : "cpu"));
+  }
+
+  /// Memory and time, from finished runs: those of the list or, where there are none, of other sweeps.
+  Resources expected(std::string_view device) const {
+    const std::vector<SweepRun>& runs = request_.list.items;
+    const Resources asked = said();
+    Resources found = learned_resources(runs, count_nodes(asked));
+    const auto is_open = [&](Need Resources::*part) { return !(asked.*part).known() && !(found.*part).known(); };
+    const bool any_done = std::any_of(runs.begin(), runs.end(),
+                                      [](const SweepRun& run) { return run.status == name_of(RunStatus::kDone); });
+    if (!any_done && request_.experience && (is_open(&Resources::time) || is_open(&Resources::memory))) {
+      found = or_else(found, predicted_resources(runs, request_.experience(), device, count_nodes(asked)));
+    }
+    if (!cluster_.counts_memory) found.memory = {};
+    if (partition_.time_limit > 0 && found.time.value > partition_.time_limit) {
+      found.time = {partition_.time_limit,
+                    fmt::format("{}, cut to the limit of {}", found.time.source, partition_.name)};
+    }
+    return found;
+  }
+
+  /// Such a job would wait for ever, or its runs would fail one after the other.
+  void check() const {
+    const auto too_many = [&](const char* what, const Need& asked, std::int64_t most) {
+      if (asked.value <= static_cast<double>(most)) return;
+      throw UsageError(fmt::format("{}: a worker is to have {:.0f} {}, and no node of partition {} has more than {}",
+                                   asked.source, asked.value, what, partition_.name, most));
+    };
+    check_nodes();
+    too_many("CPUs", resources_.cpus, partition_.most_cpus);
+    too_many("GPUs", resources_.gpus, partition_.gpus);
+    if (resources_.gpus.value == 0 && any_asks_for(request_.list.items, "cuda")) {
+      throw UsageError(fmt::format("{}: workers are to have no GPU, and runs of the sweep say device: cuda",
+                                   resources_.gpus.source));
+    }
+    const double limit = partition_.time_limit;
+    if (limit > 0 && resources_.time.value > limit && !resources_.time.source.empty()) {
+      throw UsageError(fmt::format("{}: a worker is to have {}, and partition {} gives {} at most",
+                                   resources_.time.source, human_duration(resources_.time.value), partition_.name,
+                                   human_duration(limit)));
+    }
+  }
+
+  void check_nodes() const {
+    const std::int64_t nodes = count_nodes(resources_);
+    if (nodes == 1) return;
+    const std::string& source = resources_.nodes.source;
+    if (nodes > partition_.nodes) {
+      throw UsageError(fmt::format("{}: a worker is to have {} nodes, and partition {} has {}", source, nodes,
+                                   partition_.name, partition_.nodes));
+    }
+    for (const SweepRun& run : request_.list.items) {
+      const std::int64_t processes = run.planned.options.train.processes;
+      if (processes % nodes == 0) continue;
+      throw UsageError(
+          fmt::format("{}: {} nodes cannot share the processes of a run evenly whose train.processes is {}", source,
+                      nodes, processes));
+    }
+    if (!request_.site.container.empty()) {
+      throw UsageError(fmt::format("{}: processes on other nodes would not be in the site's container", source));
+    }
+  }
+
+  double seconds_to_save() const {
+    double time = resources_.time.value;
+    if (time == 0) time = partition_.default_time > 0 ? partition_.default_time : partition_.time_limit;
+    const double checkpoint = request_.site.save ? 0 : pace_of(request_.list.items, kRunsLookedAt).checkpoint;
+    return save_seconds(request_.site.save, checkpoint, time);
+  }
+
+  LaunchRequest& request_;
+  SlurmCluster cluster_;
+  const SlurmPartition& partition_;
+  Resources resources_;
+};
+
+class SlurmLauncher : public Launcher {
+ public:
+  std::string preview(LaunchRequest& request, std::int64_t count) override {
+    if (!submission_) submission_.emplace(request);
+    return submission_->preview(count);
+  }
+
+  Launched start(LaunchRequest& /*request*/, std::int64_t count) override {
+    return {.text = submission_.value().submit(count), .report = std::nullopt};
+  }
+
+  std::optional<std::vector<QueuedWorker>> status(const std::vector<std::string>& lists) override {
+    if (lists.empty() || !is_slurm_here()) return std::nullopt;
+    return queued_workers("xlm-" + join(lists, ",xlm-"));
+  }
+
+  void cancel(const std::string& list) override { cancel_waiting_jobs("xlm-" + list); }
+
+ private:
+  std::optional<SlurmSubmission> submission_;
+};
+
+}  // namespace
+
+std::unique_ptr<Launcher> make_slurm_launcher() { return std::make_unique<SlurmLauncher>(); }
+
+}  // namespace xlm

@@ -1,0 +1,181 @@
+// Core as a worker's work.
+#include "experiments/worker/core_work.h"
+
+#include <algorithm>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "experiments/configuration/configuration.h"
+#include "experiments/runs/live_run.h"
+#include "experiments/runs/machine_resources.h"
+#include "experiments/runs/model_card.h"
+#include "experiments/runs/run_plan.h"
+#include "experiments/worker/core_library.h"
+#include "experiments/worker/environment.h"
+#include "experiments/worker/hosts.h"
+#include "experiments/worker/peers.h"
+
+namespace xlm {
+namespace {
+
+/// What a process that only computes says of it: nothing. It stops when it is asked to, as all of them then do.
+class SilentSink final : public TrainSink {
+ public:
+  explicit SilentSink(std::function<bool()> should_stop) : should_stop_(std::move(should_stop)) {}
+  void progress(std::int64_t /*step*/, const NamedValues& /*values*/) override {}
+  void metrics(std::int64_t /*step*/, const NamedValues& /*values*/) override {}
+  void grid(std::int64_t /*step*/, const Grid& /*grid*/) override {}
+  void evaluation(const Evaluation& /*evaluation*/) override {}
+  void costs(const NamedValues& /*values*/) override {}
+  void saving() override {}
+  void checkpoint(std::int64_t /*step*/, const fs::path& /*file*/) override {}
+  void message(const std::string& /*text*/) override {}
+  void check_owner() override {}
+  bool should_stop() override { return should_stop_ && should_stop_(); }
+
+ private:
+  std::function<bool()> should_stop_;
+};
+
+RunOptions configured_options(const Run& run) { return read_run_options(read_yaml(RunPaths{run.folder}.config())); }
+
+/// With `here` of the run's processes on this machine.
+RunOptions pinned_options(const Run& run, const WorkSettings& settings, std::int64_t here) {
+  RunOptions options = configured_options(run);
+  std::int64_t& threads = options.train.threads;
+  const std::int64_t processes = options.train.processes;
+  if (const Json& before = run.environment; before.contains("threads")) {  // as the run was started
+    const std::int64_t all = before["threads"].get<std::int64_t>() * before.value("processes", std::int64_t{1});
+    threads = threads == 0 ? std::max<std::int64_t>(all / processes, 1) : before["threads"].get<std::int64_t>();
+  } else if (threads == 0) {  // the cores that the run is given here, shared by its processes
+    const std::int64_t cores = settings.threads > 0 ? settings.threads : available_cores();
+    threads = std::max<std::int64_t>(cores / here, 1);
+  }
+  if (run.micro_batch > 0) options.train.micro_batch = rows_at_once(run);
+  return options;
+}
+
+void check_unchanged(const Run& run, const RunOptions& options) {
+  const RunInputs inputs = read_inputs(options);
+  constexpr const char* kHow = "put it back, or run train or sweep again: with another one it is another run";
+  if (inputs.data.fingerprint != run.environment.value("fingerprint", "")) {
+    throw DataError(
+        fmt::format("the data in {} is not what the run {} was submitted with\n{}", options.data.path, run.id, kHow));
+  }
+  const Json submitted = run.environment.value("contents", Json::object());
+  for (const auto& [key, content] : inputs.contents) {
+    if (submitted.value(key, "") == content) continue;
+    throw DataError(fmt::format("{}: what it names is not what the run {} was submitted with\n{}", key, run.id, kHow));
+  }
+}
+
+class CoreWork final : public Work {
+ public:
+  CoreWork(const std::function<Core&()>& open_core, const WorkSettings& settings)
+      : open_core_(open_core), settings_(settings) {}
+
+  TrainOutcome run(const Run& run, JournalSink& sink) override {
+    const std::int64_t processes = configured_options(run).train.processes;
+    const Hosts hosts = find_hosts(processes, [&sink] { return sink.should_stop(); });
+    const RunOptions options = pinned_options(run, settings_, hosts.share(processes));
+    check_unchanged(run, options);
+    check_threads(options.train.threads * hosts.share(processes));
+    Core& core = open_core_();
+    begin_attempt(run,
+                  {.facts = core.environment(options.device),
+                   .threads = options.train.threads,
+                   .processes = processes,
+                   .hosts = hosts.names},
+                  settings_, sink);
+    if (!hosts.note.empty()) sink.log(hosts.note);
+    sink.begin({.steps = static_cast<double>(options.train.steps),
+                .tokens_per_step = static_cast<double>(options.train.batch * options.train.block),
+                .max_seconds = options.train.max_hours * 3600,
+                .tensorboard = options.results.tensorboard});
+    peers_.emplace(
+        run.folder, program_files().executable.string(), processes, options.train.threads, hosts,
+        [&sink] { return sink.should_stop(); }, [&sink](const std::string& text) { sink.message(text); });
+    sink.when_stopping([this] { peers_->stop(); });
+    const TrainOutcome outcome = train(core, run, options, sink);
+    if (outcome == TrainOutcome::kDone) {  // before it counts as done: a kill in between does it again
+      sink.check_owner();
+      describe_model(read_run(run.folder));
+    }
+    return outcome;
+  }
+
+  EvaluationsReport evaluate(const Run& run, JournalSink& sink) override {
+    const std::int64_t processes = configured_options(run).train.processes;
+    const Json& hosts = run.environment.contains("hosts") ? run.environment["hosts"] : Json::array();
+    const std::int64_t here = processes / std::max<std::int64_t>(std::ssize(hosts), 1);
+    RunOptions options = pinned_options(run, settings_, here);
+    options.train.threads *= here;  // this process makes them alone
+    return make_missing_evaluations(open_core_(), run, options, sink);
+  }
+
+ private:
+  TrainOutcome train(Core& core, const Run& run, const RunOptions& options, JournalSink& sink) {
+    try {
+      return core.train(
+          {.options = options, .folder = run.folder, .model_yaml = model_yaml(options), .processes = peers_->first()},
+          sink);
+    } catch (const LostProcessError& error) {
+      std::optional<AttemptEnd> end = peers_->lost();
+      // srun may take a while to say that a node is gone.
+      if (!end && peers_->first().hosts > 1) end = AttemptEnd{EndCause::kKilled, error.what()};
+      if (sink.should_stop() && (!end || end->cause == EndCause::kKilled)) {
+        throw Error("stopped before its processes had met or saved", kStopped);
+      }
+      if (end) throw LostAttemptError(*end);
+      throw;
+    }
+  }
+
+  const std::function<Core&()>& open_core_;
+  const WorkSettings& settings_;
+  std::optional<Peers> peers_;
+};
+
+}  // namespace
+
+std::unique_ptr<Work> make_core_work(const std::function<Core&()>& open_core, const WorkSettings& settings) {
+  return std::make_unique<CoreWork>(open_core, settings);
+}
+
+int take_part(const fs::path& run_folder, const std::function<Core&()>& open_core, const WorkSettings& settings,
+              Processes processes) {
+  const Run run = read_run(run_folder);
+  processes.count = configured_options(run).train.processes;
+  if (processes.rank >= processes.count || processes.count % processes.hosts != 0) {
+    throw UsageError(fmt::format("{} has train.processes={}: none of them has rank {} on one of {} machines", run.id,
+                                 processes.count, processes.rank, processes.hosts));
+  }
+  RunOptions options = pinned_options(run, settings, processes.count_here());
+  options.train.threads = settings.threads;
+  SilentSink sink(settings.sink.should_stop);
+  processes.should_stop = settings.sink.should_stop;
+  processes.secret = read_secret(settings.sink.should_stop);
+  if (sink.should_stop()) return kStopped;
+  if (processes.secret.empty()) {
+    throw UsageError(
+        fmt::format("no secret comes on standard input: {} cannot meet its other processes\n"
+                    "its first process starts the others: run train or sweep",
+                    run.id));
+  }
+  try {
+    const TrainOutcome outcome =
+        open_core().train({.options = options, .folder = run_folder, .model_yaml = "", .processes = processes}, sink);
+    return outcome == TrainOutcome::kDone ? kDone : kStopped;
+  } catch (const LostProcessError&) {
+    return kLostOthers;
+  } catch (const MemoryError&) {
+    return kOutOfMemoryAmidStep;
+  } catch (const Error& error) {
+    leave_word(processes, error);
+    throw;
+  }
+}
+
+}  // namespace xlm

@@ -1,0 +1,78 @@
+// The beginning of an attempt at a run, and environment.json.
+#include "experiments/worker/environment.h"
+
+#include <fstream>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/sha256.h"
+#include "base/version.h"
+#include "experiments/runs/live_run.h"
+#include "experiments/runs/origin.h"
+#include "experiments/runs/process_identity.h"
+#include "experiments/worker/core_library.h"
+
+namespace xlm {
+namespace {
+
+/// What submission wrote, with what is known now.
+Json attempt_environment(Json submitted, const AttemptSetting& setting, const std::vector<std::string>& command) {
+  Json environment = submitted.is_object() ? std::move(submitted) : Json::object();
+  environment["xlm"] = kVersion;
+  environment["commit"] = kCommit;
+  const ProgramFiles program = program_files();
+  environment["executable_sha256"] = sha256_file(program.executable);
+  if (fs::is_regular_file(program.core_library)) environment["core_sha256"] = sha256_file(program.core_library);
+  for (const auto& [key, value] : setting.facts) environment[key] = value;
+  environment["host"] = this_process().host;
+  environment["threads"] = setting.threads;
+  environment["processes"] = setting.processes;
+  environment["command"] = command;
+  environment.erase("hosts");
+  if (setting.hosts.size() > 1) environment["hosts"] = setting.hosts;
+  return environment;
+}
+
+/// Bits that a CPU computes are not those of a GPU, and another program may compute something else. Adds the origin of
+/// the first part to this part's environment. Throws UsageError where it is another one.
+void pin_origin(const Run& run, Json& environment, const WorkSettings& settings, JournalSink& sink) {
+  const Json now = origin_of(environment);
+  const bool resumed = checkpoint_step(run) > 0 && run.environment.contains("device");
+  const Json first = resumed ? run.environment.value("first", origin_of(run.environment)) : now;
+  environment["first"] = first;
+  const std::string change = changed_origin(first, now);
+  if (change.empty()) return;
+  if (!settings.anyway) {
+    throw UsageError(
+        fmt::format("the run {} began {}\nits result would be of neither: use what it began with, or say --anyway",
+                    run.id, change));
+  }
+  sink.message(fmt::format("warning: began {}, as --anyway says", change));
+}
+
+}  // namespace
+
+void begin_attempt(const Run& run, const AttemptSetting& setting, const WorkSettings& settings, JournalSink& sink) {
+  Json environment = attempt_environment(run.environment, setting, settings.command);
+  pin_origin(run, environment, settings, sink);
+  sink.check_owner();
+  write_file(RunPaths{run.folder}.environment(), json_text(environment));
+  const std::string job = this_process().job;
+  Json state = {{"host", environment["host"]}, {"pid", this_process().pid}};
+  if (!job.empty()) state["job"] = job;
+  if (setting.processes > 1) state["processes"] = setting.processes;
+  if (setting.hosts.size() > 1) state["hosts"] = setting.hosts;
+  sink.state(RunStatus::kRunning, state);
+  sink.log(fmt::format("{} on {}, threads: {}, worker {}{}", run.id, setting.facts.at("device"), setting.threads,
+                       sink.token(), job.empty() ? "" : " in job " + job));
+}
+
+std::vector<std::string> command_line() {
+  std::ifstream file("/proc/self/cmdline");
+  std::vector<std::string> words;
+  for (std::string word; std::getline(file, word, '\0');) words.push_back(word);
+  return words;
+}
+
+}  // namespace xlm

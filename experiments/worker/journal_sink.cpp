@@ -1,0 +1,179 @@
+// A run's results on their way into its journal, its log and onto the screen.
+#include "experiments/worker/journal_sink.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <utility>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "experiments/runs/evaluation_record.h"
+#include "experiments/runs/stop_request.h"
+#include "results/quantities/quantities.h"
+
+namespace xlm {
+namespace {
+
+constexpr double kBetweenLooks = 0.5;  // seconds, for a request to stop
+
+}  // namespace
+
+JournalSink::JournalSink(const RunPaths& run, const RunLock& lock, Settings settings)
+    : run_(run),
+      lock_(lock),
+      settings_(std::move(settings)),
+      began_(settings_.clock()),
+      journal_(run.journal(), nullptr, lock.token()),
+      log_(run.log()) {}
+
+void JournalSink::begin(const Extent& extent) {
+  max_seconds_ = extent.max_seconds;
+  tokens_per_step_ = extent.tokens_per_step;
+  if (extent.tensorboard) {
+    const double now = wall_seconds();
+    events_ = std::make_unique<EventFile>(run_.tensorboard() / event_file_name(now, lock_.token()), now);
+    events_->text("configuration", "```yaml\n" + read_file(run_.config()) + "```\n", now);
+  }
+  if (settings_.screen.file == nullptr) return;
+  const Progress::Settings bar{.label = "train", .total = extent.steps, .rate = false, .two_lines = true};
+  progress_ = std::make_unique<Progress>(bar, settings_.screen.file, settings_.screen.terminal, settings_.clock);
+}
+
+void JournalSink::state(RunStatus status, const Json& more) {
+  check_owner();
+  Json fields = {{"state", name_of(status)}};
+  fields.update(more);
+  journal_.append("state", fields, true);
+}
+
+void JournalSink::log(const std::string& text) {
+  const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+  log_.append(fmt::format("{:%Y-%m-%dT%H:%M:%SZ}  {}", now, text));
+}
+
+void JournalSink::finish() {
+  if (progress_) progress_->finish();
+}
+
+std::string JournalSink::detail(std::int64_t step, const NamedValues& values) const {
+  std::string text;
+  const Quantity* headline = headline_of([&](const std::string& name) { return values.contains(name); });
+  if (headline != nullptr) text += named_number(*headline, values.at(headline->name));
+  for (const Quantity& live : quantities()) {
+    const auto value = values.find(live.name);
+    if (live.live.empty() || value == values.end()) continue;
+    text += fmt::format("  {} {}", live.live, format_number(value->second, live.format, live.digits));
+    const auto most = values.find(live.live_most);
+    if (most != values.end()) text += "/" + format_number(most->second, live.format, live.digits);
+  }
+  const double seconds = settings_.clock() - first_time_;
+  if (seconds > 0 && step > first_step_ + 1) {
+    const double rate = static_cast<double>(step - first_step_ - 1) * tokens_per_step_ / seconds;
+    text += fmt::format("  {} tok/s", human_count(rate));
+  }
+  if (saved_step_ > 0) text += fmt::format("  saved at {}", human_count(static_cast<double>(saved_step_)));
+  return text;
+}
+
+void JournalSink::progress(std::int64_t step, const NamedValues& values) {
+  if (!progress_) return;
+  if (first_step_ < 0) {
+    first_step_ = step - 1;
+    first_time_ = settings_.clock();
+    progress_->start_at(static_cast<double>(first_step_));
+  }
+  progress_->update(static_cast<double>(step), detail(step, values));
+}
+
+void JournalSink::metrics(std::int64_t step, const NamedValues& values) {
+  check_owner();
+  journal_.append("metric", {{"step", step}, {"values", Json(values)}});
+  show_in_tensorboard(step, "train/", values);
+}
+
+/// The first numbers of a worker take the place of what earlier ones wrote of their step and of later ones.
+void JournalSink::show_in_tensorboard(std::int64_t step, const std::string& group, const NamedValues& values) {
+  if (!events_) return;
+  const double now = wall_seconds();
+  if (!has_events_) events_->restart(step, now);
+  has_events_ = true;
+  std::map<std::string, double> by_tag;
+  for (const auto& [name, value] : values) by_tag[group + name] = value;
+  events_->numbers(step, now, by_tag);
+}
+
+void JournalSink::grid(std::int64_t step, const Grid& grid) {
+  check_owner();
+  Json record = {{"step", step}, {"name", grid.name}, {"rows", grid.rows}};
+  if (!grid.columns.empty()) record["columns"] = grid.columns;
+  journal_.append("grid", record);
+}
+
+void JournalSink::evaluation(const Evaluation& evaluation) {
+  check_owner();
+  if (!evaluation.trace.values.empty()) journal_.append("trace", trace_record(evaluation));
+  journal_.append("evaluation", evaluation_record(evaluation), true);
+  if (evaluation.split == "valid") evaluated_step_ = evaluation.step;
+  NamedValues values = evaluation.values;
+  values["loss"] = evaluation.loss;
+  show_in_tensorboard(evaluation.step, evaluation.split + "/", values);
+  const std::string line = fmt::format("step {}  {}{}  {}", evaluation.step, evaluation.split,
+                                       evaluation.final ? " (final)" : "", evaluation_text(evaluation));
+  log(line);
+  if (progress_) progress_->note(line);
+}
+
+void JournalSink::costs(const NamedValues& values) {
+  check_owner();
+  journal_.append("costs", {{"values", Json(values)}});
+}
+
+/// Who goes on from a checkpoint does not write again what led to it: that is on the disk first.
+void JournalSink::saving() {
+  saving_since_ = settings_.clock();
+  journal_.sync();
+}
+
+void JournalSink::checkpoint(std::int64_t step, const fs::path& file) {
+  check_owner();
+  saved_step_ = step;
+  Json record = {{"step", step}, {"file", file.lexically_relative(run_.folder).string()}};
+  if (const auto since = std::exchange(saving_since_, std::nullopt)) record["seconds"] = settings_.clock() - *since;
+  journal_.append("checkpoint", record, true);
+}
+
+void JournalSink::message(const std::string& text) {
+  check_owner();
+  journal_.append("message", {{"text", text}});
+  log(text);
+  if (progress_) progress_->note(text);
+}
+
+void JournalSink::check_owner() {
+  if (lock_.still_owner()) return;
+  throw LostRunError(fmt::format("another worker has taken over the run {}; this one stops and writes nothing more",
+                                 run_.folder.filename().string()));
+}
+
+bool JournalSink::should_stop() {
+  const bool stop = is_to_stop();
+  if (stop && when_stopping_) std::exchange(when_stopping_, nullptr)();
+  return stop;
+}
+
+bool JournalSink::is_to_stop() {
+  if (has_paused()) return true;
+  if (settings_.should_stop && settings_.should_stop()) return true;
+  // Steps may be short, and the folder far away.
+  if (const double now = settings_.clock(); now >= next_look_) {
+    next_look_ = now + kBetweenLooks;
+    asked_to_stop_ = asked_to_stop_ || is_stop_requested(run_.folder);
+  }
+  if (asked_to_stop_) return true;
+  return max_seconds_ > 0 && settings_.clock() - began_ >= max_seconds_;
+}
+
+}  // namespace xlm

@@ -1,0 +1,104 @@
+// Where a run's results go: into its journal and log, and onto the screen of whoever waits for it.
+#pragma once
+
+#include <cstdio>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/progress.h"
+#include "core/api/interface.h"
+#include "experiments/runs/run_lock.h"
+#include "results/exports/event_file.h"
+#include "results/run_folder/journal.h"
+#include "results/run_folder/run_folder.h"
+
+namespace xlm {
+
+/// The lock was taken over by another worker: this one must stop and write nothing more.
+class LostRunError : public Error {
+ public:
+  using Error::Error;
+};
+
+/// The screen of a run; none for a worker in the background.
+struct Screen {
+  std::FILE* file = nullptr;
+  Terminal terminal;
+};
+
+class JournalSink : public TrainSink {
+ public:
+  struct Settings {
+    Screen screen;
+    std::function<bool()> should_stop;
+    std::function<double()> clock = monotonic_seconds;  // for train.max_hours and rates
+    std::int64_t pause = 0;                             // the step after whose evaluation training stops; 0: none
+  };
+
+  /// How much there is to do, and how it is shown.
+  struct Extent {
+    double steps = 0;
+    double tokens_per_step = 0;
+    double max_seconds = 0;    // of this process; 0: no limit
+    bool tensorboard = false;  // whether event files are written
+  };
+
+  /// `lock` is held on `run` and outlives the sink.
+  JournalSink(const RunPaths& run, const RunLock& lock, Settings settings);
+
+  /// Called before training.
+  void begin(const Extent& extent);
+  /// The lock's fencing token.
+  std::int64_t token() const { return lock_.token(); }
+  /// What is done once when training is first told to stop.
+  void when_stopping(std::function<void()> action) { when_stopping_ = std::move(action); }
+  /// A change of state, durable, after checking that the run is still ours.
+  void state(RunStatus status, const Json& more = Json::object());
+  /// A line for log.txt alone.
+  void log(const std::string& text);
+  /// Ends the bar on the screen.
+  void finish();
+  /// Whether it has stopped where Settings::pause says.
+  bool has_paused() const { return settings_.pause > 0 && evaluated_step_ >= settings_.pause; }
+  /// Whether somebody has asked for this run alone to be stopped.
+  bool was_asked_to_stop() const { return asked_to_stop_; }
+
+  void progress(std::int64_t step, const NamedValues& values) override;
+  void metrics(std::int64_t step, const NamedValues& values) override;
+  void grid(std::int64_t step, const Grid& grid) override;
+  void evaluation(const Evaluation& evaluation) override;
+  void costs(const NamedValues& values) override;
+  void saving() override;
+  void checkpoint(std::int64_t step, const fs::path& file) override;
+  void message(const std::string& text) override;
+  void check_owner() override;
+  bool should_stop() override;
+
+ private:
+  bool is_to_stop();
+  void show_in_tensorboard(std::int64_t step, const std::string& group, const NamedValues& values);
+  std::string detail(std::int64_t step, const NamedValues& values) const;
+
+  RunPaths run_;
+  const RunLock& lock_;
+  Settings settings_;
+  double began_;
+  double max_seconds_ = 0;  // of this process; 0: no limit
+  double tokens_per_step_ = 0;
+  std::int64_t first_step_ = -1;      // of this process, minus one
+  std::int64_t evaluated_step_ = -1;  // of this process, on validation
+  std::int64_t saved_step_ = -1;      // of the newest checkpoint that this process wrote
+  double first_time_ = 0;
+  std::optional<double> saving_since_;  // while a checkpoint is being made
+  double next_look_ = 0;                // for a request to stop
+  bool asked_to_stop_ = false;
+  std::function<void()> when_stopping_;
+  Journal journal_;
+  AppendFile log_;
+  std::unique_ptr<Progress> progress_;
+  std::unique_ptr<EventFile> events_;  // for TensorBoard, where it is asked for
+  bool has_events_ = false;
+};
+
+}  // namespace xlm

@@ -1,0 +1,74 @@
+// The other processes of a run that several do together.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/api/interface.h"
+#include "experiments/worker/attempt_end.h"
+#include "experiments/worker/hosts.h"
+#include "experiments/worker/worker_process.h"
+
+namespace xlm {
+
+/// How a process ends that has lost the others, and one that ran out of memory amid a step. Its own errors have their
+/// usual exit codes.
+constexpr int kLostOthers = 76;
+constexpr int kOutOfMemoryAmidStep = 77;
+
+/// What the first process hands to another on its standard input (Processes::secret); "" where that is something else,
+/// or `should_stop` says so before it comes.
+std::string read_secret(const std::function<bool()>& should_stop);
+
+/// Leaves an error of its own where the processes meet, for the first one to say: it may come to lose this one before
+/// it meets the same error. Where that cannot be written, the exit code is all there is.
+void leave_word(const Processes& self, const Error& error);
+
+/// Processes of rank 1 and up, started beside this one, which is rank 0, or by Slurm on other nodes of its job. They
+/// end with it, whatever becomes of it: their connections to it end, and they are sent SIGTERM.
+class Peers {
+ public:
+  /// Starts `count` − 1 processes `program worker RUN --rank R --meeting FOLDER …` of a run folder, with so many
+  /// threads each, on these hosts; none for a count of 1. What they say goes into the run's log. `should_stop` is asked
+  /// while this one waits for them; `note` is told of each that is halted then. Throws Error when a process cannot be
+  /// started.
+  Peers(const fs::path& run_folder, const std::string& program, std::int64_t count, std::int64_t threads, Hosts hosts,
+        std::function<bool()> should_stop, std::function<void(const std::string&)> note = {});
+  Peers(const Peers&) = delete;
+  Peers& operator=(const Peers&) = delete;
+  ~Peers();
+
+  /// What this process is among them.
+  const Processes& first() const { return first_; }
+
+  /// Asks them to stop.
+  void stop();
+
+  /// How the first of them ended that did so by itself and otherwise than well; waits for that for a moment. Nothing
+  /// where none did.
+  std::optional<AttemptEnd> lost();
+
+ private:
+  bool has_lost_one();
+  void tell_of_halted();
+  void end_all();
+  const std::string& host_of(std::int64_t rank) const;
+  std::string word_of(std::int64_t rank) const;  // empty where it left none
+
+  fs::path meeting_;
+  Hosts hosts_;
+  Processes first_;
+  std::vector<std::unique_ptr<WorkerProcess>> others_;
+  std::vector<bool> halted_;  // each of them, when last looked at
+  std::function<void(const std::string&)> note_;
+  std::int64_t memory_kills_ = 0;  // that the system knew of when they were started
+};
+
+/// Removes the meeting places that killed processes have left in a run folder, whose lock the caller holds.
+void remove_left_meetings(const fs::path& run_folder);
+
+}  // namespace xlm

@@ -1,0 +1,135 @@
+// A copy of the program for a sweep's workers.
+#include "experiments/worker/pinned_program.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/closed_place.h"
+#include "base/error.h"
+#include "base/sha256.h"
+#include "base/staged_folder.h"
+
+namespace xlm {
+namespace {
+
+/// The executable first, then the shared libraries in the folder of core's.
+std::vector<fs::path> files_of(const ProgramFiles& program) {
+  std::vector<fs::path> files;
+  std::error_code error;
+  const fs::path folder = program.core_library.parent_path();
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+    const bool library = entry->path().filename().string().find(".so") != std::string::npos;
+    if (library && entry->is_regular_file()) files.push_back(entry->path());
+  }
+  std::sort(files.begin(), files.end());
+  files.insert(files.begin(), program.executable);
+  return files;
+}
+
+/// Not fs::copy_file, which calls a full disk an input/output error.
+void copy_file_to(const fs::path& from, const fs::path& to) {
+  create_folders(to.parent_path());
+  InputFile in(from);
+  AtomicFile out(to);
+  std::string buffer(std::size_t{1} << 20U, '\0');
+  while (const std::size_t count = in.read(buffer.data(), buffer.size())) out.write(buffer.data(), count);
+  out.commit();
+  fs::permissions(to, fs::status(from).permissions() & ~(fs::perms::group_write | fs::perms::others_write));
+}
+
+std::string hash_of(const std::vector<fs::path>& files) {
+  Sha256 hash;
+  for (const fs::path& file : files) hash.update(fmt::format("{} {}\n", file.filename().string(), sha256_file(file)));
+  return hash.finish().substr(0, 16);
+}
+
+/// Where the copies of these files belong in a folder.
+std::vector<fs::path> places_in(const fs::path& folder, const std::vector<fs::path>& files) {
+  std::vector<fs::path> places;
+  for (const fs::path& file : files) places.push_back(folder / (places.empty() ? "bin" : "lib") / file.filename());
+  return places;
+}
+
+/// Whether a folder holds copies that have this hash, which others cannot change, and nothing else: the program would
+/// open any other library that lies there.
+bool is_whole(const fs::path& folder, const std::vector<fs::path>& files, const std::string& hash) {
+  const std::vector<fs::path> places = places_in(folder, files);
+  std::size_t found = 0;
+  std::error_code error;
+  for (fs::recursive_directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+    const fs::file_type type = entry->symlink_status().type();
+    const bool is_file = type == fs::file_type::regular;
+    if ((!is_file && type != fs::file_type::directory) || !is_closed_to_others(entry->path())) return false;
+    if (is_file && std::find(places.begin(), places.end(), entry->path()) == places.end()) return false;
+    found += is_file ? 1 : 0;
+  }
+  return !error && found == places.size() && hash_of(places) == hash;
+}
+
+fs::path cache_folder() {
+  const char* const named = std::getenv("XDG_CACHE_HOME");
+  const char* const home = std::getenv("HOME");
+  if (named != nullptr && *named == '/') return named;
+  std::error_code ignored;
+  const bool at_home = home != nullptr && *home == '/' && fs::is_directory(home, ignored);
+  return at_home ? fs::path(home) / ".cache" : fs::path();
+}
+
+/// Whether this user may write in a folder, which need not be there yet.
+bool can_write(fs::path folder) {
+  while (::access(folder.c_str(), F_OK) != 0 && folder.has_relative_path()) folder = folder.parent_path();
+  return ::access(folder.c_str(), W_OK | X_OK) == 0;
+}
+
+fs::path folder_of_copies(const fs::path& runs, Machines machines) {
+  std::vector<fs::path> folders{fs::absolute(runs) / ".programs"};
+  if (const fs::path cache = cache_folder(); !cache.empty()) folders.push_back(cache / "xlm" / "programs");
+  std::error_code ignored;
+  const fs::path temporary = fs::temp_directory_path(ignored);
+  if (machines == Machines::kThisOne) {
+    folders.push_back(temporary / fmt::format("xlm-{}", ::geteuid()) / "programs");
+  }
+  const auto found = std::find_if(folders.begin(), folders.end(), [](const fs::path& folder) {
+    return is_closed_to_others(folder) && can_write(folder);
+  });
+  if (found != folders.end()) return *found;
+  throw UsageError(
+      fmt::format("workers need a copy of the program that no other user can change, and others may write in {} or "
+                  "above it\nset XDG_CACHE_HOME to a folder of your own, which every machine of the sweep sees",
+                  fs::absolute(runs).string()));
+}
+
+}  // namespace
+
+fs::path pinned_place(const ProgramFiles& program, const fs::path& runs, Machines machines) {
+  return folder_of_copies(runs, machines) / hash_of(files_of(program)) / "bin" / program.executable.filename();
+}
+
+fs::path pin_program(const ProgramFiles& program, const fs::path& runs, Machines machines) {
+  const OwnerWrites unshared;
+  const std::vector<fs::path> files = files_of(program);
+  fs::path executable = pinned_place(program, runs, machines);
+  const fs::path target = executable.parent_path().parent_path();
+  const std::string hash = target.filename().string();
+  if (is_whole(target, files, hash)) return executable;
+
+  constexpr const char* kPrefix = ".new";
+  remove_left_folders(target.parent_path(), kPrefix);
+  const StagedFolder copy(target, kPrefix);
+  const std::vector<fs::path> places = places_in(copy.path(), files);
+  for (std::size_t i = 0; i < files.size(); ++i) copy_file_to(files[i], places[i]);
+  // Another sweep may have been faster, with the same files; what is not whole was damaged.
+  if (!copy.move_into_place() && !is_whole(target, files, hash)) replace_folder(copy.path(), target);
+  if (!is_whole(target, files, hash)) {
+    throw Error(fmt::format("the copy of the program in {} was changed while it was made", target.string()));
+  }
+  return executable;
+}
+
+}  // namespace xlm
