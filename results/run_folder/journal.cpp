@@ -30,7 +30,8 @@ std::string line_of(const Json& record) {
   return fmt::format(R"({}{}{}"}})", line, kCheckKey, check_of(line));
 }
 
-/// The record on a line; nothing when it is none, or not what was written. An older program's lines have no checksum.
+/// The record on a line; nothing when it is none, or not what was written. A line that was edited by hand may have no
+/// checksum.
 std::optional<Json> record_on(std::string_view line, JsonParser& parser) {
   const std::size_t written = line.size() < kCheckBytes ? 0 : line.size() - kCheckBytes;
   const bool checked = line.substr(written).starts_with(kCheckKey);
