@@ -10,10 +10,10 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "experiments/checks/mixed_runs.h"
-#include "results/continuations/continuations.h"
+#include "results/exhibits/continuations.h"
 #include "results/exhibits/exhibits.h"
-#include "results/figures/figure.h"
 #include "results/figures/figure_description.h"
+#include "results/figures/figures.h"
 #include "results/tables/table.h"
 #include "results/tables/verdict.h"
 

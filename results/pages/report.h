@@ -5,7 +5,7 @@
 #include <variant>
 #include <vector>
 
-#include "results/figures/figure.h"
+#include "results/figures/figures.h"
 #include "results/pages/page.h"
 #include "results/tables/printed_counts.h"
 #include "results/tables/table.h"

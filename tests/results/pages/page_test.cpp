@@ -4,8 +4,8 @@
 #include <regex>
 #include <set>
 
-#include "results/figures/elements/plot_style.h"
-#include "results/figures/plotly_figure.h"
+#include "results/figures/figures.h"
+#include "results/figures/plot_style.h"
 #include "results/pages/assets.h"
 #include "results/pages/report.h"
 #include "tests/results/pages/pages.h"

@@ -1,10 +1,10 @@
 // Points; of a grid, a point for every number, with a line along the means of the rows.
 #include <cmath>
 
-#include "results/figures/elements/figure_series.h"
-#include "results/figures/elements/gnuplot_parts.h"
-#include "results/figures/elements/newest_grid.h"
-#include "results/figures/elements/plotly_parts.h"
+#include "results/figures/figure_series.h"
+#include "results/figures/gnuplot_parts.h"
+#include "results/figures/newest_grid.h"
+#include "results/figures/plotly_parts.h"
 #include "results/store/statistics.h"
 
 namespace xlm {

@@ -1,5 +1,5 @@
 // The grid that a figure shows.
-#include "results/figures/elements/newest_grid.h"
+#include "results/figures/newest_grid.h"
 
 #include <algorithm>
 #include <limits>

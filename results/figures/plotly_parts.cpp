@@ -1,5 +1,5 @@
 // Pieces of figures for plotly.js.
-#include "results/figures/elements/plotly_parts.h"
+#include "results/figures/plotly_parts.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
 // Pieces of gnuplot scripts.
-#include "results/figures/elements/gnuplot_parts.h"
+#include "results/figures/gnuplot_parts.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
 // Continuations: their description, the runs that are asked, and what is written of the answers.
-#include "results/continuations/continuations.h"
+#include "results/exhibits/continuations.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// What a kind of figure is: how its description is checked, its numbers computed, and its picture drawn.
+// What a kind of figure is: how its description is checked, its numbers computed, and its picture drawn. Each kind is
+// a file NAME_kind.cpp of this folder and a line of figure_kinds.def.
 #pragma once
 
 #include <array>
@@ -8,7 +9,7 @@
 #include <vector>
 
 #include "base/json.h"
-#include "results/figures/elements/figure.h"
+#include "results/figures/figure.h"
 #include "results/store/nothing_to_show.h"
 #include "results/store/run_table.h"
 
@@ -42,6 +43,12 @@ struct FigureKind {
   /// {"name", "data": [trace, …], "layout"} for plotly.js.
   Json (*plotly)(const Figure& figure) = nullptr;
 };
+
+/// In the order in which messages name them.
+const std::vector<FigureKind>& figure_kinds();
+
+/// The kind that a description names; it must be one of them.
+const FigureKind& kind_of(const FigureDescription& description);
 
 /// Why there is no figure.
 NothingToShow no_figure(const FigureDescription& description, const std::string& reason);

@@ -1,5 +1,5 @@
 // What a recipe says of continuations.
-#include "results/continuations/continuation_description.h"
+#include "results/exhibits/continuation_description.h"
 
 #include <fmt/format.h>
 

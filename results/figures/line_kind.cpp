@@ -5,10 +5,10 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "results/figures/elements/figure_series.h"
-#include "results/figures/elements/gnuplot_parts.h"
-#include "results/figures/elements/newest_grid.h"
-#include "results/figures/elements/plotly_parts.h"
+#include "results/figures/figure_series.h"
+#include "results/figures/gnuplot_parts.h"
+#include "results/figures/newest_grid.h"
+#include "results/figures/plotly_parts.h"
 
 namespace xlm {
 namespace {

@@ -6,7 +6,7 @@
 #include <variant>
 #include <vector>
 
-#include "results/figures/elements/figure_kind.h"
+#include "results/figures/figure_kind.h"
 #include "results/quantities/grids.h"
 #include "results/store/run_table.h"
 

@@ -1,5 +1,5 @@
 // Series of points.
-#include "results/figures/elements/figure_series.h"
+#include "results/figures/figure_series.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "results/figures/elements/plot_style.h"
+#include "results/figures/plot_style.h"
 #include "results/quantities/quantities.h"
 #include "results/store/pareto.h"
 #include "results/store/statistics.h"

@@ -7,7 +7,7 @@
 #include <variant>
 #include <vector>
 
-#include "results/continuations/continuation_description.h"
+#include "results/exhibits/continuation_description.h"
 #include "results/store/nothing_to_show.h"
 #include "results/store/run_table.h"
 

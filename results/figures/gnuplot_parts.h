@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "results/figures/elements/figure_kind.h"
-#include "results/figures/elements/plot_style.h"
+#include "results/figures/figure_kind.h"
+#include "results/figures/plot_style.h"
 
 namespace xlm {
 

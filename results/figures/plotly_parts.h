@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/json.h"
-#include "results/figures/elements/figure.h"
-#include "results/figures/elements/plot_style.h"
+#include "results/figures/figure.h"
+#include "results/figures/plot_style.h"
 
 namespace xlm {
 

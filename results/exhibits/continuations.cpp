@@ -1,5 +1,5 @@
 // Continuations of passages side by side.
-#include "results/continuations/continuations.h"
+#include "results/exhibits/continuations.h"
 
 #include <algorithm>
 #include <set>

@@ -1,9 +1,9 @@
 // Bars, from zero unless it is said otherwise, those of one place side by side.
 #include <fmt/format.h>
 
-#include "results/figures/elements/figure_series.h"
-#include "results/figures/elements/gnuplot_parts.h"
-#include "results/figures/elements/plotly_parts.h"
+#include "results/figures/figure_series.h"
+#include "results/figures/gnuplot_parts.h"
+#include "results/figures/plotly_parts.h"
 
 namespace xlm {
 namespace {

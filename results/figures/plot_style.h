@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "results/figures/elements/figure.h"
+#include "results/figures/figure.h"
 
 namespace xlm {
 

@@ -1,5 +1,5 @@
 // What a figure looks like whoever draws it.
-#include "results/figures/elements/plot_style.h"
+#include "results/figures/plot_style.h"
 
 #include <algorithm>
 #include <cmath>

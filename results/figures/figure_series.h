@@ -6,8 +6,8 @@
 #include <variant>
 #include <vector>
 
-#include "results/figures/elements/figure.h"
-#include "results/figures/elements/figure_kind.h"
+#include "results/figures/figure.h"
+#include "results/figures/figure_kind.h"
 #include "results/store/run_table.h"
 #include "results/store/variation.h"
 
