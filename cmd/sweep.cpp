@@ -321,15 +321,13 @@ LaunchReport do_runs(const Yaml& tree, const std::vector<SweepRun>& runs, const 
 }
 
 int run_sweep(const SweepCommand& command, const GlobalOptions& global) {
-  const YamlFile file = read_yaml_argument(command.file);
-  Yaml tree = configuration_of(file.tree, command.file, command.profile, command.overrides);
+  const Yaml file = read_yaml_argument(command.file);
+  Yaml tree = configuration_of(file, command.file, command.profile, command.overrides);
   fix_axes(tree, command.overrides);
-  check_condition_values(file.tree, tree);
+  check_condition_values(file, tree);
   const Resources resources = read_resources(tree.find("resources"));  // a slip is one for every launcher
   read_early_stopping(tree);                                           // likewise, and nothing is written yet
-  if (command.check) {
-    return report_check(command.file, command.profile, check_sweep(file, command.profile, tree), global);
-  }
+  if (command.check) return report_check(command.file, command.profile, check_recipe(tree), global);
   const LauncherEntry& launcher = find_launcher(command.launcher);  // complains before anything is written
   const bool queued = launcher.make_queue != nullptr;
   if (command.wait && !queued) throw UsageError("--wait is for launchers that submit: the local one always waits");

@@ -82,10 +82,7 @@ JournalContent read_journal(const fs::path& file, const std::function<void(const
   JsonParser parser;
   while (!text.empty()) {
     const std::size_t end = text.find('\n');
-    if (end == std::string_view::npos) {
-      found.torn = true;  // the line that a kill cut short
-      break;
-    }
+    if (end == std::string_view::npos) break;  // the line that a kill cut short
     // Who opens a journal while another process writes a long line into it ends that line, and the writer does again.
     if (end == 0) {
       text.remove_prefix(1);
