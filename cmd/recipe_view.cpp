@@ -69,7 +69,8 @@ RecipeView read_recipe(const fs::path& path, const RecipeOptions& options) {
   return recipe;
 }
 
-std::string recipe_command(const RecipeView& recipe, const RecipeOptions& options, const GlobalOptions& global) {
+std::string command_for_runs(const RecipeView& recipe, const RecipeOptions& options, const GlobalOptions& global,
+                             RunTable& runs) {
   const bool sweep = recipe.file.find("sweep") != nullptr;
   if (!sweep && recipe.file.find("model") == nullptr) return "";
   if (!fs::is_regular_file(recipe.path)) return "";  // a pipe cannot be named again
@@ -77,14 +78,7 @@ std::string recipe_command(const RecipeView& recipe, const RecipeOptions& option
   if (!options.profile.empty()) command += " --profile " + shell_word(options.profile);
   if (!options.experiment.empty()) command += " " + shell_word("experiment=" + options.experiment);
   if (global.runs != GlobalOptions().runs) command += " --runs " + shell_word(global.runs.string());
-  return command;
-}
-
-std::string command_for_runs(const RecipeView& recipe, const RecipeOptions& options, const GlobalOptions& global,
-                             RunTable& runs) {
-  const std::string command = recipe_command(recipe, options, global);
-  return command.empty() || !lacks_data(recipe.file) ? command
-                                                     : command + " " + shell_word("data.path=" + newest_data(runs));
+  return lacks_data(recipe.file) ? command + " " + shell_word("data.path=" + newest_data(runs)) : command;
 }
 
 void warn_without_runs(const RecipeView& recipe, const RecipeOptions& options, const GlobalOptions& global,
