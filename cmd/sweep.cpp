@@ -5,6 +5,7 @@
 #include <set>
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include "base/error.h"
 #include "base/stop.h"
@@ -13,7 +14,6 @@
 #include "cmd/command.h"
 #include "cmd/run_results.h"
 #include "cmd/sweep_check.h"
-#include "cmd/sweep_experience.h"
 #include "cmd/sweep_queue.h"
 #include "experiments/configuration/configuration.h"
 #include "experiments/launchers/launcher.h"
@@ -98,6 +98,19 @@ std::string runs_table(const std::vector<SweepRun>& runs, const std::vector<Text
   const std::size_t line = display_width(first_line(whole.substr(whole.find('\n') + 1)));  // the rule is the widest
   if (!terminal.is_terminal || line <= static_cast<std::size_t>(terminal.width)) return whole;
   return table_with(short_ids(ids)).render(TextTable::Format::kText, terminal.width);
+}
+
+/// Empty, with a warning, if the costs cannot be computed.
+std::vector<CostEstimate> estimate_costs(const std::vector<SweepRun>& runs) {
+  std::vector<CostEstimate> costs;
+  try {
+    CostEstimator estimator(core());
+    for (const SweepRun& run : runs) costs.push_back(estimator.of(run));
+  } catch (const Error& error) {
+    spdlog::warn("no costs: {}", error.what());
+    costs.clear();
+  }
+  return costs;
 }
 
 /// `queue` is null for a launcher that starts its workers itself.

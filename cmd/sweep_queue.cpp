@@ -9,7 +9,6 @@
 #include "base/error.h"
 #include "base/stop.h"
 #include "base/text.h"
-#include "cmd/sweep_experience.h"
 #include "experiments/configuration/configuration.h"
 #include "experiments/launchers/slurm.h"
 #include "experiments/launchers/sweep_watch.h"
@@ -60,8 +59,7 @@ QueuedSweep::QueuedSweep(const LauncherEntry& launcher, const Yaml& tree, const 
       request_{.list = make_work_list(experiment_of(tree), global.runs, runs),
                .asked = read_resources(tree.find("resources")),
                .site = read_site(find_site(options.site)),
-               .program = pinned_place(program_files(), global.runs, Machines::kSeveral),
-               .experience = [this] { return experience_for(request_.list.items, global_); }},
+               .program = pinned_place(program_files(), global.runs, Machines::kSeveral)},
       jobs_(options.jobs),
       queue_(launcher.make_queue(request_)) {
   request_.list.anyway = options.anyway;

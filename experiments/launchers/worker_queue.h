@@ -3,13 +3,12 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "experiments/launchers/prediction.h"
+#include "experiments/launchers/resources.h"
 #include "experiments/launchers/site.h"
 #include "experiments/launchers/work_list.h"
 
@@ -20,9 +19,8 @@ struct QueueRequest {
   WorkList list;
   Resources asked;
   Site site;
-  fs::path program;                             // that the workers run
-  std::function<Experience()> experience = {};  // asked where the list has no finished run to learn from; null: none
-  double save = 0;  // seconds before a worker's time is over at which it is told to save; set by the queue
+  fs::path program;  // that the workers run
+  double save = 0;   // seconds before a worker's time is over at which it is told to save; set by the queue
   std::vector<std::string> exclude = {};  // machines that workers are not to have; set by the queue
 };
 
