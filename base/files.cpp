@@ -2,12 +2,8 @@
 #include "base/files.h"
 
 #include <fcntl.h>
-#include <linux/magic.h>
-#include <poll.h>
-#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -21,6 +17,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/file_lock.h"
 #include "base/text.h"
 
 namespace xlm {
@@ -37,11 +34,6 @@ void write_fully(int descriptor, const char* data, std::size_t bytes, const fs::
     data += written;
     bytes -= static_cast<std::size_t>(written);
   }
-}
-
-/// Waits for a lock on an open file, or gives it up. Does nothing where the file system has no locks.
-void set_lock(int descriptor, int operation) {
-  while (::flock(descriptor, operation) != 0 && errno == EINTR) continue;
 }
 
 /// What open(2) says of a socket, and of a pipe that nobody reads; here of all that is no regular file and no folder.
@@ -164,56 +156,6 @@ std::string read_file(const fs::path& path, std::uintmax_t limit) {
     filled += bytes;
   }
   content.resize(filled);
-  return content;
-}
-
-namespace {
-
-/// A pipe that lies in a folder, not one of a shell's own.
-bool is_named_pipe(int descriptor) {
-  struct stat status {};
-  struct statfs system {};
-  return ::fstat(descriptor, &status) == 0 && S_ISFIFO(status.st_mode) && ::fstatfs(descriptor, &system) == 0 &&
-         system.f_type != PIPEFS_MAGIC;
-}
-
-/// Whether something is written to a pipe, or was, in the next seconds.
-bool has_writer(int descriptor) {
-  constexpr int kPatienceMilliseconds = 3000;
-  struct pollfd wanted {
-    .fd = descriptor, .events = POLLIN, .revents = 0
-  };
-  return ::poll(&wanted, 1, kPatienceMilliseconds) > 0;
-}
-
-}  // namespace
-
-std::string read_argument(const fs::path& path, std::uintmax_t limit) {
-  const std::string name = path == "-" ? "standard input" : path.string();
-  // Not waited for: a named pipe to which nothing writes would never be opened.
-  const int descriptor =
-      path == "-" ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) : ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (descriptor < 0) throw_file_error("read", name, errno);
-  if (path != "-") {
-    if (is_named_pipe(descriptor) && !has_writer(descriptor)) {
-      ::close(descriptor);
-      throw DataError(fmt::format("nothing writes to the pipe {}\nstart what writes to it first", name));
-    }
-    ::fcntl(descriptor, F_SETFL, ::fcntl(descriptor, F_GETFL) & ~O_NONBLOCK);
-  }
-  std::string content;
-  std::string part(kBufferBytes, '\0');
-  ssize_t bytes = 1;
-  int error_number = 0;
-  while (bytes > 0 && content.size() <= limit) {
-    bytes = ::read(descriptor, part.data(), part.size());
-    if (bytes > 0) content.append(part, 0, static_cast<std::size_t>(bytes));
-    error_number = bytes < 0 ? errno : 0;
-    if (error_number == EINTR) bytes = 1;
-  }
-  ::close(descriptor);
-  if (error_number != 0) throw_file_error("read", name, error_number);
-  if (content.size() > limit) throw DataError(fmt::format("{} has more than {} bytes, which are read", name, limit));
   return content;
 }
 
@@ -375,13 +317,13 @@ bool AppendFile::is_replaced() const {
 
 void AppendFile::append_shared(std::string_view line, bool durable) {
   constexpr int kAttempts = 10;  // some network file systems give a file another number each time
-  set_lock(descriptor_, LOCK_SH);
+  lock_file(descriptor_, FileLock::kShared);
   for (int attempt = 0; attempt < kAttempts && is_replaced(); ++attempt) {
     open(0);  // a new file would hold nothing of what was there
-    set_lock(descriptor_, LOCK_SH);
+    lock_file(descriptor_, FileLock::kShared);
   }
   append(line, durable);
-  set_lock(descriptor_, LOCK_UN);
+  unlock_file(descriptor_);
 }
 
 void AppendFile::sync() {
@@ -399,7 +341,7 @@ bool AppendFile::is_at_its_name() const {
 AppendPause::AppendPause(const fs::path& path) {
   descriptor_ = try_open_regular(path, O_RDWR);
   if (descriptor_ >= 0) {
-    set_lock(descriptor_, LOCK_EX);
+    lock_file(descriptor_, FileLock::kExclusive);
   } else if (errno != ENOENT) {
     throw_file_error("write", path, errno);
   }

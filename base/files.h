@@ -24,11 +24,6 @@ int open_regular(const fs::path& path, int flags, std::string_view action);
 /// The whole file as bytes. Throws DataError when it is missing or longer than `limit` bytes.
 std::string read_file(const fs::path& path, std::uintmax_t limit = std::uintmax_t{1} << 32);
 
-/// What a user names as a file, read once to its end: also a pipe, a terminal, and "-", the standard input. What lies
-/// in folders is read by read_file, which no pipe can hold up. Throws as that, and for a named pipe to which nothing
-/// has written for seconds.
-std::string read_argument(const fs::path& path, std::uintmax_t limit);
-
 /// Writes `content` by an AtomicFile: a reader sees the old or the new file.
 void write_file(const fs::path& path, std::string_view content);
 

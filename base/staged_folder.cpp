@@ -2,7 +2,6 @@
 #include "base/staged_folder.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,6 +10,8 @@
 #include <random>
 
 #include <fmt/format.h>
+
+#include "base/file_lock.h"
 
 namespace xlm {
 namespace {
@@ -30,7 +31,7 @@ fs::path make_folder(const fs::path& parent, const std::string& prefix) {
 /// A lock on a folder that ends with the process; -1 where another has it, or the file system knows no such locks.
 int try_lock(const fs::path& folder) {
   const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0 || ::flock(descriptor, LOCK_EX | LOCK_NB) == 0) return descriptor;
+  if (descriptor < 0 || try_lock_file(descriptor) == LockResult::kHeld) return descriptor;
   ::close(descriptor);
   return -1;
 }

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <sstream>
-#include <tuple>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -11,9 +10,9 @@
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
+#include "base/argument_file.h"
 #include "base/core_schema.h"
 #include "base/error.h"
-#include "base/plain_yaml.h"
 #include "base/text.h"
 #include "base/utf8.h"
 
@@ -292,13 +291,6 @@ void fail_at(const Yaml& node, const std::string& message) {
   throw UsageError(fmt::format("{}: {}", node.where(), message));
 }
 
-bool Yaml::operator==(const Yaml& other) const {
-  const auto parts = [](const Yaml& yaml) {
-    return std::tie(yaml.kind, yaml.scalar, yaml.quoted, yaml.items, yaml.entries, yaml.source, yaml.line);
-  };
-  return parts(*this) == parts(other);
-}
-
 std::string Yaml::where() const {
   if (!source) return "configuration";
   return line > 0 ? fmt::format("{}:{}", *source, line) : *source;
@@ -306,11 +298,6 @@ std::string Yaml::where() const {
 
 Yaml parse_yaml(std::string_view text, const std::string& source_name) {
   const auto source = std::make_shared<const std::string>(source_name);
-  if (std::optional<Yaml> plain = parse_plain_yaml(text, source)) return std::move(*plain);
-  return parse_any_yaml(text, source);
-}
-
-Yaml parse_any_yaml(std::string_view text, const std::shared_ptr<const std::string>& source) {
   if (text.size() > kMaximumBytes) fail(source, 0, fmt::format("longer than {} bytes", kMaximumBytes));
   check_utf8(text, source);
   check_nesting(text, source);
@@ -333,15 +320,12 @@ Yaml read_yaml(const fs::path& path) {
   }
 }
 
-YamlFile read_yaml_argument(const fs::path& path) {
-  YamlFile file{.path = path, .text = {}, .tree = {}};
+Yaml read_yaml_argument(const fs::path& path) {
   try {
-    file.text = read_argument(path, kMaximumBytes);
+    return parse_yaml(read_argument(path, kMaximumBytes), path.string());
   } catch (const DataError& error) {
     throw UsageError(error.what());
   }
-  file.tree = parse_yaml(file.text, path.string());
-  return file;
 }
 
 Yaml merge(Yaml base, const Yaml& over) {

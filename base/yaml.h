@@ -42,8 +42,6 @@ struct Yaml {
 
   /// "file:line", or the source alone.
   std::string where() const;
-
-  bool operator==(const Yaml& other) const;
 };
 
 /// A key and its value.
@@ -51,8 +49,6 @@ struct Yaml::Entry {
   Entry(std::string key, Yaml value) : first(std::move(key)), second(std::move(value)) {}
   std::string first;
   Yaml second;
-
-  bool operator==(const Entry&) const = default;
 };
 
 /// Throws a UsageError that begins with where `node` stands.
@@ -68,21 +64,11 @@ void refuse_unknown(const Yaml& map, const std::vector<std::string>& known);
 /// key that is not text, more than one document, or is too large (1 MB, 100 levels, 200,000 nodes after aliases).
 Yaml parse_yaml(std::string_view text, const std::string& source);
 
-/// The same by yaml-cpp alone, of which `parse_yaml` is the quick form.
-Yaml parse_any_yaml(std::string_view text, const std::shared_ptr<const std::string>& source);
-
 /// Reads and parses a file. Throws UsageError when it is missing: a configuration is something the user names.
 Yaml read_yaml(const fs::path& path);
 
-/// A file of a command line, which may be a pipe, so that it is read once.
-struct YamlFile {
-  fs::path path;
-  std::string text;
-  Yaml tree;
-};
-
-/// The same of what a command line names: see read_argument.
-YamlFile read_yaml_argument(const fs::path& path);
+/// The same of what a command line names, which may be a pipe: see read_argument.
+Yaml read_yaml_argument(const fs::path& path);
 
 /// Lays `over` upon `base`: maps are merged key by key, everything else is replaced.
 Yaml merge(Yaml base, const Yaml& over);

@@ -2,34 +2,25 @@
 #include "cmd/candidates.h"
 
 #include <algorithm>
-#include <optional>
 #include <set>
 
 #include <fmt/format.h>
 
-#include "base/error.h"
 #include "base/text.h"
-#include "base/yaml.h"
-#include "cmd/results_store.h"
 #include "datasets/corpora/registry.h"
 #include "experiments/configuration/configuration.h"
-#include "results/exhibits/exhibits.h"
-#include "results/store/run_table.h"
-#include "results/store/store.h"
 
 namespace xlm {
 namespace {
 
 constexpr std::string_view kOneOf = "one of ";
-constexpr std::string_view kComparisons = "!<>=";
 
 /// The command line as far as it is written: which command it is, what it was given, and what it waits for.
 struct Line {
   const CLI::App* command = nullptr;
   std::vector<std::string> arguments;
   const CLI::Option* awaiting = nullptr;  // the option whose value comes next
-  GlobalOptions global;
-  std::string profile;
+  fs::path runs = GlobalOptions().runs;
 };
 
 bool is_shown(const CLI::Option& option) { return !option.get_group().empty(); }
@@ -46,10 +37,7 @@ const CLI::Option* find_option(const CLI::App& command, const std::string& word)
 }
 
 void take_value(Line& line, const CLI::Option& option, const std::string& value) {
-  const auto is = [&](const char* name) { return option.check_lname(name); };
-  if (is("runs")) line.global.runs = value;
-  if (is("store")) line.global.store = value;
-  if (is("profile")) line.profile = value;
+  if (option.check_lname("runs")) line.runs = value;
 }
 
 Line read_line(const CLI::App& program, const std::vector<std::string>& words) {
@@ -159,85 +147,11 @@ std::vector<Candidate> settings(const Line& line, const std::string& current) {
   return words;
 }
 
-/// The store as it is; nothing where there is none.
-std::optional<Store> store_of(const Line& line) {
-  const fs::path file = line.global.store_file();
-  if (!fs::exists(file)) return std::nullopt;
-  return Store::open_read_only(file);
-}
-
 std::vector<Candidate> run_ids(const Line& line) {
   std::vector<Candidate> words;
   std::error_code error;
-  for (fs::directory_iterator entry(line.global.runs, error), end; !error && entry != end; entry.increment(error)) {
+  for (fs::directory_iterator entry(line.runs, error), end; !error && entry != end; entry.increment(error)) {
     if (fs::exists(entry->path() / "journal.jsonl")) words.push_back({entry->path().filename().string(), ""});
-  }
-  return words;
-}
-
-std::vector<Candidate> columns(const Line& line, std::string_view suffix) {
-  std::optional<Store> store = store_of(line);
-  std::vector<Candidate> words;
-  if (!store) return words;
-  for (const std::string& name : RunTable(*store).column_names()) words.push_back({name + std::string(suffix), ""});
-  return words;
-}
-
-std::vector<Candidate> values_of(const Line& line, const std::string& column, const std::string& before) {
-  std::optional<Store> store = store_of(line);
-  if (!store) return {};
-  RunTable runs(*store);
-  std::set<std::string> values;
-  for (const Value& value : runs.column_or_nothing(column)) {
-    if (!is_missing(value)) values.insert(before.empty() ? to_text(value) : before + to_word(value));
-  }
-  return plain_words({values.begin(), values.end()});
-}
-
-/// KEY=VALUE over columns of the store.
-std::vector<Candidate> conditions(const Line& line, const std::string& current) {
-  const std::size_t end = current.find_first_of(kComparisons);
-  if (end == std::string::npos) return columns(line, "=");
-  const std::size_t value = std::min(current.find_first_not_of(kComparisons, end), current.size());
-  return values_of(line, current.substr(0, end), current.substr(0, value));
-}
-
-/// The files on the line that are YAML.
-std::vector<fs::path> recipes(const Line& line) {
-  std::vector<fs::path> files;
-  for (const std::string& argument : line.arguments) {
-    if (argument.find('=') == std::string::npos && fs::is_regular_file(argument)) files.emplace_back(argument);
-  }
-  return files;
-}
-
-std::vector<Candidate> profiles(const Line& line) {
-  std::vector<Candidate> words;
-  for (const fs::path& file : recipes(line)) {
-    const Yaml tree = read_yaml(file);
-    const Yaml* found = tree.find("profiles");
-    if (found == nullptr || !found->is_map()) continue;
-    for (const auto& entry : found->entries) words.push_back({entry.first, ""});
-  }
-  return words;
-}
-
-std::vector<Candidate> exhibit_names(const Line& line) {
-  const std::string& command = line.command->get_name();
-  const ExhibitKind kind = command == "table"    ? ExhibitKind::kTable
-                           : command == "figure" ? ExhibitKind::kFigure
-                                                 : ExhibitKind::kContinuation;
-  std::vector<Candidate> words;
-  for (const fs::path& file : recipes(line)) {
-    for (const Yaml& exhibit : find_exhibits(read_configuration(file, line.profile, {}), kind)) {
-      const Yaml* title = exhibit.find(command);
-      const Yaml* name = exhibit.find("name");
-      if (name != nullptr) {
-        words.push_back({name->scalar, title == nullptr ? "" : title->scalar});
-      } else if (title != nullptr) {
-        words.push_back({name_from_title(title->scalar), title->scalar});
-      }
-    }
   }
   return words;
 }
@@ -254,13 +168,8 @@ Candidates values(const Line& line, const CLI::Option& option, const std::string
     return {std::move(words)};
   }
   if (name == "COMMAND") return {command_names(*line.command->get_parent())};
-  if (name == "profile") return {profiles(line)};
-  if (name == "experiment") return {values_of(line, "experiment", "")};
-  if (name == "name") return {exhibit_names(line)};
   if (name == "RUN" || type == "MODEL") return {run_ids(line), true};
   if (type == "KEY=VALUE") return {settings(line, current)};
-  if (type == "CONDITION") return {conditions(line, current)};
-  if (type == "COLUMN" || type == kColumnList) return {columns(line, "")};
   if (type.find('|') != std::string::npos) return {plain_words(split(type, '|'))};
   if (type == "FORMAT" || type == "SPLIT" || type == "SHELL") return {words_of_help(option.get_description())};
   return {{}, true};
@@ -275,13 +184,6 @@ const CLI::Option* argument_option(const CLI::App& command, std::size_t index) {
     last = option;
   }
   return last;
-}
-
-/// What stands before the part of a list that is being written: "a,b," of "a,b,c".
-std::string list_before(const CLI::Option& option, const std::string& current) {
-  const bool is_list = option.get_delimiter() == ',' || option.get_type_name() == kColumnList;
-  const std::size_t comma = current.rfind(',');
-  return !is_list || comma == std::string::npos ? "" : current.substr(0, comma + 1);
 }
 
 Candidates all_candidates(const Line& line, const std::string& current) {
@@ -299,7 +201,6 @@ Candidates all_candidates(const Line& line, const std::string& current) {
     option = argument_option(*line.command, line.arguments.size());
   }
   if (option == nullptr) return {};
-  before += list_before(*option, current.substr(before.size()));
   Candidates found = values(line, *option, current.substr(before.size()));
   for (Candidate& word : found.words) word.text = before + word.text;
   return found;
@@ -310,12 +211,7 @@ Candidates all_candidates(const Line& line, const std::string& current) {
 Candidates candidates(const CLI::App& program, const std::vector<std::string>& words) {
   const Line line = read_line(program, words);
   const std::string current = words.empty() ? "" : words.back();
-  Candidates found;
-  try {
-    found = all_candidates(line, current);
-  } catch (const Error&) {  // a recipe or a store that cannot be read: the command itself will say so
-    return {{}, true};
-  }
+  Candidates found = all_candidates(line, current);
   std::erase_if(found.words, [&](const Candidate& word) { return !word.text.starts_with(current); });
   std::sort(found.words.begin(), found.words.end(),
             [](const Candidate& a, const Candidate& b) { return a.text < b.text; });

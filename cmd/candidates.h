@@ -1,5 +1,5 @@
-// What can stand at a place of a command line, for completion: commands, options, and the values that options and
-// arguments take, among them those of the store and of the recipe that the line names.
+// What can stand at a place of a command line, for completion: commands, options, the values that options and arguments
+// take, keys of configurations, and run ids.
 #pragma once
 
 #include <string>
@@ -19,8 +19,7 @@ struct Candidates {
   bool files = false;  // names of files fit too
 };
 
-/// What the last of `words` may become: the line behind the program's name, up to the place that is completed. Never
-/// throws for what the line names and cannot be read; the store is read as it is.
+/// What the last of `words` may become: the line behind the program's name, up to the place that is completed.
 Candidates candidates(const CLI::App& program, const std::vector<std::string>& words);
 
 }  // namespace xlm

@@ -1,5 +1,5 @@
 // xlm completion: scripts for bash, zsh and fish. They ask the program itself what can stand where the cursor is
-// (xlm complete), so that they know its newest runs, columns and recipes.
+// (xlm complete), so that they know its newest runs.
 #include <algorithm>
 #include <memory>
 

@@ -10,7 +10,7 @@
 #include "experiments/configuration/configuration.h"
 #include "experiments/runs/machine_resources.h"
 #include "experiments/worker/core_library.h"
-#include "results/continuations/continuations.h"
+#include "results/exhibits/continuations.h"
 #include "results/pages/continuations_page.h"
 
 namespace xlm {

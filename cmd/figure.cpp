@@ -10,10 +10,9 @@
 #include "cmd/output_format.h"
 #include "cmd/recipe_view.h"
 #include "cmd/results_store.h"
-#include "results/figures/figure.h"
 #include "results/figures/figure_description.h"
+#include "results/figures/figures.h"
 #include "results/figures/gnuplot_process.h"
-#include "results/figures/gnuplot_script.h"
 #include "results/pages/page.h"
 
 namespace xlm {

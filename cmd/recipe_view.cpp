@@ -12,11 +12,11 @@ namespace {
 
 /// How long the runs of the profile `paper` train, or those of the file alone where there is no such profile. Empty for
 /// a file that describes no runs, or none that this program would make: runs that are there can be shown all the same.
-std::string paper_length_of(const YamlFile& file) {
-  if (file.tree.find("model") == nullptr) return "";
-  const Yaml* paper = find_path(file.tree, "profiles.paper");
+std::string paper_length_of(const Yaml& file, const fs::path& path) {
+  if (file.find("model") == nullptr) return "";
+  const Yaml* paper = find_path(file, "profiles.paper");
   try {
-    return length_in_words(configuration_of(file.tree, file.path, paper == nullptr ? "" : "paper", {}));
+    return length_in_words(configuration_of(file, path, paper == nullptr ? "" : "paper", {}));
   } catch (const UsageError&) {
     return "";
   }
@@ -57,10 +57,10 @@ void add_recipe_options(CLI::App& app, RecipeOptions& options, std::string_view 
 }
 
 RecipeView read_recipe(const fs::path& path, const RecipeOptions& options) {
-  const YamlFile file = read_yaml_argument(path);
-  RecipeView recipe{path, configuration_of(file.tree, path, options.profile, {}), options.experiment, {}};
+  const Yaml file = read_yaml_argument(path);
+  RecipeView recipe{path, configuration_of(file, path, options.profile, {}), options.experiment, {}};
   recipe.paper_size = options.profile.empty() || options.profile == "paper";
-  if (!recipe.paper_size) recipe.paper_length = paper_length_of(file);
+  if (!recipe.paper_size) recipe.paper_length = paper_length_of(file, path);
   recipe.filters = parse_filters(options.where);
   if (recipe.experiment.empty()) recipe.experiment = recipe_experiment(recipe.file);
   if (!recipe.experiment.empty()) {
@@ -69,7 +69,8 @@ RecipeView read_recipe(const fs::path& path, const RecipeOptions& options) {
   return recipe;
 }
 
-std::string recipe_command(const RecipeView& recipe, const RecipeOptions& options, const GlobalOptions& global) {
+std::string command_for_runs(const RecipeView& recipe, const RecipeOptions& options, const GlobalOptions& global,
+                             RunTable& runs) {
   const bool sweep = recipe.file.find("sweep") != nullptr;
   if (!sweep && recipe.file.find("model") == nullptr) return "";
   if (!fs::is_regular_file(recipe.path)) return "";  // a pipe cannot be named again
@@ -77,14 +78,7 @@ std::string recipe_command(const RecipeView& recipe, const RecipeOptions& option
   if (!options.profile.empty()) command += " --profile " + shell_word(options.profile);
   if (!options.experiment.empty()) command += " " + shell_word("experiment=" + options.experiment);
   if (global.runs != GlobalOptions().runs) command += " --runs " + shell_word(global.runs.string());
-  return command;
-}
-
-std::string command_for_runs(const RecipeView& recipe, const RecipeOptions& options, const GlobalOptions& global,
-                             RunTable& runs) {
-  const std::string command = recipe_command(recipe, options, global);
-  return command.empty() || !lacks_data(recipe.file) ? command
-                                                     : command + " " + shell_word("data.path=" + newest_data(runs));
+  return lacks_data(recipe.file) ? command + " " + shell_word("data.path=" + newest_data(runs)) : command;
 }
 
 void warn_without_runs(const RecipeView& recipe, const RecipeOptions& options, const GlobalOptions& global,

@@ -42,11 +42,8 @@ struct RecipeView {
 /// Reads `path`, lays the profile over it, and finds the conditions on its runs. Throws UsageError.
 RecipeView read_recipe(const fs::path& path, const RecipeOptions& options);
 
-/// The command that does a recipe's runs; empty where it describes none.
-std::string recipe_command(const RecipeView& recipe, const RecipeOptions& options, const GlobalOptions& global);
-
-/// The same for someone who has not done them yet: where the data that the recipe names are not there, it names those
-/// of the newest run.
+/// The command that does a recipe's runs; empty if it describes none. If the data that the recipe names are not there,
+/// it names those of the newest run.
 std::string command_for_runs(const RecipeView& recipe, const RecipeOptions& options, const GlobalOptions& global,
                              RunTable& runs);
 

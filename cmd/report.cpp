@@ -9,7 +9,6 @@
 
 #include "base/error.h"
 #include "base/version.h"
-#include "cmd/points_done.h"
 #include "cmd/recipe_view.h"
 #include "cmd/results_store.h"
 #include "results/figures/figure_description.h"
@@ -101,14 +100,10 @@ ReportRecipe part_of(const RecipeView& recipe, const ReportOptions& options, con
       if (row < runs.size()) selected.push_back(runs.id(row));  // others are evaluations of them
     }
   }
-  const PointsDone points = points_done(recipe.file, recipe.filters, runs);
-  const bool done = points.all > 0 && points.done == points.all;
   return {.title = recipe.experiment.empty() ? recipe.path.stem().string() : recipe.experiment,
           .file = recipe.path.string(),
           .profile = options.profile,
-          .command = done ? recipe_command(recipe, options, global) : command_for_runs(recipe, options, global, runs),
-          .points = points.all,
-          .points_done = points.done,
+          .command = command_for_runs(recipe, options, global, runs),
           .exhibits = exhibits_of(recipe, runs),
           .runs = std::move(selected)};
 }

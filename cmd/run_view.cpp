@@ -375,7 +375,6 @@ void add_details(const Run& run, Json& json) {
   for (const auto& [name, by_step] : run.grids) {
     if (const RunGrid* grid = run.last_grid(name); !grid->columns.empty()) json["grid_columns"][name] = grid->columns;
   }
-  json["spans"] = json["grids"].value("spans", Json());  // what scripts have always asked for
   json["checkpoints"] = Json::array();
   for (const RunCheckpoint& checkpoint : run.checkpoints) {
     json["checkpoints"].push_back({{"step", checkpoint.step}, {"file", checkpoint.file}});

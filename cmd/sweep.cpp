@@ -5,6 +5,7 @@
 #include <set>
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include "base/error.h"
 #include "base/stop.h"
@@ -13,7 +14,6 @@
 #include "cmd/command.h"
 #include "cmd/run_results.h"
 #include "cmd/sweep_check.h"
-#include "cmd/sweep_experience.h"
 #include "cmd/sweep_launch.h"
 #include "experiments/configuration/configuration.h"
 #include "experiments/launchers/launcher.h"
@@ -92,6 +92,19 @@ std::string runs_table(const std::vector<SweepRun>& runs, const std::vector<Text
   const std::size_t line = display_width(first_line(whole.substr(whole.find('\n') + 1)));  // the rule is the widest
   if (!terminal.is_terminal || line <= static_cast<std::size_t>(terminal.width)) return whole;
   return table_with(short_ids(ids)).render(TextTable::Format::kText, terminal.width);
+}
+
+/// Empty, with a warning, if the costs cannot be computed.
+std::vector<CostEstimate> estimate_costs(const std::vector<SweepRun>& runs) {
+  std::vector<CostEstimate> costs;
+  try {
+    CostEstimator estimator(core());
+    for (const SweepRun& run : runs) costs.push_back(estimator.of(run));
+  } catch (const Error& error) {
+    spdlog::warn("no costs: {}", error.what());
+    costs.clear();
+  }
+  return costs;
 }
 
 void print_dry_run(const std::vector<SweepRun>& runs, const LauncherEntry& launcher, SweepLaunch& launch,
@@ -294,15 +307,13 @@ void check_devices(const std::vector<SweepRun>& runs) {
 }
 
 int run_sweep(const SweepCommand& command, const GlobalOptions& global) {
-  const YamlFile file = read_yaml_argument(command.file);
-  Yaml tree = configuration_of(file.tree, command.file, command.profile, command.overrides);
+  const Yaml file = read_yaml_argument(command.file);
+  Yaml tree = configuration_of(file, command.file, command.profile, command.overrides);
   fix_axes(tree, command.overrides);
-  check_condition_values(file.tree, tree);
+  check_condition_values(file, tree);
   read_resources(tree.find("resources"));  // a slip is one for every launcher, and nothing is written yet
   read_early_stopping(tree);               // likewise
-  if (command.check) {
-    return report_check(command.file, command.profile, check_sweep(file, command.profile, tree), global);
-  }
+  if (command.check) return report_check(command.file, command.profile, check_recipe(tree), global);
   const LauncherEntry& launcher = find_launcher(command.launcher);  // complains before anything is written
   if (command.wait && launcher.waits)
     throw UsageError("--wait is for launchers that submit: the local one always waits");

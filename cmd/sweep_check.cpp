@@ -5,7 +5,6 @@
 
 #include "base/error.h"
 #include "base/json.h"
-#include "cmd/header_commands.h"
 
 namespace xlm {
 namespace {
@@ -34,16 +33,6 @@ std::string check_as_json(const RecipeCheck& check) {
 }
 
 }  // namespace
-
-RecipeCheck check_sweep(const YamlFile& file, const std::string& profile, const Yaml& tree) {
-  Store store = Store::in_memory();
-  RecipeCheck check = check_recipe(tree, store);
-  RunTable runs(store);
-  for (RecipeFinding& finding : check_header_commands({file, profile, tree, runs})) {
-    check.findings.push_back(std::move(finding));
-  }
-  return check;
-}
 
 int report_check(const fs::path& file, const std::string& profile, const RecipeCheck& check,
                  const GlobalOptions& global) {

@@ -1,21 +1,15 @@
-// xlm sweep --check: whether a recipe's tables and figures can be filled.
+// xlm sweep --check: what it prints.
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "base/files.h"
-#include "base/yaml.h"
 #include "cmd/command.h"
 #include "experiments/checks/recipe_check.h"
 
 namespace xlm {
 
-/// Checks the recipe `file` under a profile (empty: none), whose configuration is `tree`: its sweep, evaluations,
-/// tables, figures and the commands in its header.
-RecipeCheck check_sweep(const YamlFile& file, const std::string& profile, const Yaml& tree);
-
-/// Prints what the check found; kDone where it found nothing, otherwise kUsage.
+/// Prints what the check of a recipe found; kDone if it found nothing, otherwise kUsage.
 int report_check(const fs::path& file, const std::string& profile, const RecipeCheck& check,
                  const GlobalOptions& global);
 

@@ -9,7 +9,6 @@
 #include "base/error.h"
 #include "base/stop.h"
 #include "base/text.h"
-#include "cmd/sweep_experience.h"
 #include "experiments/configuration/configuration.h"
 #include "experiments/launchers/slurm.h"
 #include "experiments/launchers/sweep_watch.h"
@@ -63,8 +62,7 @@ SweepLaunch::SweepLaunch(const LauncherEntry& launcher, const Yaml& tree, const 
                .asked = read_resources(tree.find("resources")),
                .site = {},
                .program = {},
-               .settings = {.jobs = options.jobs, .retry = options.retry},
-               .experience = [this] { return experience_for(request_.list.items, global_); }},
+               .settings = {.jobs = options.jobs, .retry = options.retry}},
       launcher_(launcher.make()) {
   request_.list.anyway = options.anyway;
   request_.list.early_stopping = read_early_stopping(tree);

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/argument_file.h"
 #include "datasets/cleaning/text8_filter.h"
 
 namespace xlm {

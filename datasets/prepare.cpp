@@ -59,7 +59,7 @@ Json describe_request(const Preparation& preparation, const std::vector<SourceFi
             {"glob", repaired_utf8(request.glob)},
             {"keep_text", request.keep_text},
             {"sources", std::move(files)}};
-  // Left out where they are as usual, so that folders of earlier versions are those that were asked for.
+  // Written only if they are not the default.
   if (!request.name.empty()) meta["name"] = request.name;
   if (request.books) meta["books"] = *request.books;
   if (request.valid_tokens) meta["valid_tokens"] = *request.valid_tokens;

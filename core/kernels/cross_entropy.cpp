@@ -195,23 +195,6 @@ variable_list scaled_gradients(AutogradContext* context, const Tensor& upstream)
   return result;
 }
 
-class CrossEntropy : public torch::autograd::Function<CrossEntropy> {
- public:
-  static Tensor forward(AutogradContext* context, const Tensor& hidden, const Tensor& weight,
-                        const std::optional<Tensor>& bias, const Tensor& targets, bool gradient) {
-    PieceByPiece pieces(weight, bias, gradient);
-    const double loss = pieces.run(hidden, targets);
-    keep_gradients(context, pieces.gradients());
-    return torch::scalar_tensor(loss, torch::kDouble);
-  }
-
-  static variable_list backward(AutogradContext* context, const variable_list& upstream) {
-    variable_list result = scaled_gradients(context, upstream[0]);
-    result.resize(5);
-    return result;
-  }
-};
-
 /// The same by libtorch's operations, on the device where the weight lies.
 class PieceByPieceComposed {
  public:
@@ -295,20 +278,27 @@ class PieceByPieceComposed {
   HeadGradients found_;
 };
 
-class ComposedCrossEntropy : public torch::autograd::Function<ComposedCrossEntropy> {
+/// The loss by one of the two, which also makes the gradients. `pieces`: by the composed version.
+class CrossEntropy : public torch::autograd::Function<CrossEntropy> {
  public:
   static Tensor forward(AutogradContext* context, const Tensor& hidden, const Tensor& weight,
-                        const std::optional<Tensor>& bias, const Tensor& targets, bool gradient, std::int64_t rows,
-                        std::int64_t multiple) {
-    PieceByPieceComposed pieces(weight, bias, gradient, multiple);
-    Tensor loss = pieces.run(hidden, targets, rows);
-    keep_gradients(context, pieces.gradients());
-    return loss;
+                        const std::optional<Tensor>& bias, const Tensor& targets, bool gradient,
+                        const std::optional<LogitPieces>& pieces) {
+    if (pieces) {
+      PieceByPieceComposed composed(weight, bias, gradient, pieces->multiple);
+      Tensor loss = composed.run(hidden, targets, pieces->rows);
+      keep_gradients(context, composed.gradients());
+      return loss;
+    }
+    PieceByPiece fused(weight, bias, gradient);
+    const double loss = fused.run(hidden, targets);
+    keep_gradients(context, fused.gradients());
+    return torch::scalar_tensor(loss, torch::kDouble);
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& upstream) {
     variable_list result = scaled_gradients(context, upstream[0]);
-    result.resize(7);
+    result.resize(6);
     return result;
   }
 };
@@ -339,9 +329,9 @@ Tensor plain_summed_cross_entropy(const Tensor& hidden, const Tensor& weight, co
 Tensor composed_summed_cross_entropy(const Tensor& hidden, const Tensor& weight, const Tensor& bias,
                                      const Tensor& targets, const LogitPieces& pieces) {
   const std::int64_t rows = pieces.rows > 0 ? pieces.rows : std::max<std::int64_t>(1, kPieceLogits / weight.size(0));
-  return ComposedCrossEntropy::apply(hidden.to(weight.scalar_type()).reshape({-1, hidden.size(-1)}), weight,
-                                     bias.defined() ? std::optional(bias) : std::nullopt, targets.flatten(),
-                                     wants_gradient(hidden, weight), rows, pieces.multiple);
+  return CrossEntropy::apply(hidden.to(weight.scalar_type()).reshape({-1, hidden.size(-1)}), weight,
+                             bias.defined() ? std::optional(bias) : std::nullopt, targets.flatten(),
+                             wants_gradient(hidden, weight), std::optional(LogitPieces{rows, pieces.multiple}));
 }
 
 Tensor summed_cross_entropy(const Tensor& hidden, const Tensor& weight, const Tensor& bias, const Tensor& targets) {
@@ -349,7 +339,7 @@ Tensor summed_cross_entropy(const Tensor& hidden, const Tensor& weight, const Te
     case KernelVersion::kOwn:
       return CrossEntropy::apply(hidden.to(weight.scalar_type()).reshape({-1, hidden.size(-1)}).contiguous(),
                                  weight.contiguous(), bias.defined() ? std::optional(bias.contiguous()) : std::nullopt,
-                                 targets.flatten().contiguous(), wants_gradient(hidden, weight));
+                                 targets.flatten().contiguous(), wants_gradient(hidden, weight), std::optional<LogitPieces>());
     case KernelVersion::kComposed:
       return composed_summed_cross_entropy(hidden, weight, bias, targets,
                                            {.multiple = weight.is_cuda() ? kGpuMultiple : 1});

@@ -38,7 +38,7 @@ constexpr std::array kHashedWithWeights{kVocabulary, kMerges};
 /// Under which name the metadata of the weights have the hash of a file beside them.
 std::string hash_key(const std::string& file) { return "xlm.sha256." + file; }
 
-/// Throws DataError where the vocabulary is another than the weights were saved with. Earlier programs did not say.
+/// Throws DataError where the vocabulary is another than the weights were saved with. Other programs do not say.
 void check_vocabulary(const fs::path& folder, const std::map<std::string, std::string>& metadata) {
   for (const char* name : kHashedWithWeights) {
     const auto hash = metadata.find(hash_key(name));

@@ -2,7 +2,7 @@
 #include "datasets/input/download_part.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/file_lock.h"
 #include "base/text.h"
 
 namespace xlm {
@@ -41,7 +42,7 @@ PartFile::PartFile(const fs::path& target) : path_(path_of(target)), tag_file_(b
   do {
     if (descriptor_ >= 0) ::close(descriptor_);
     descriptor_ = open_own(path_, O_RDWR);
-    if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
+    if (try_lock_file(descriptor_) != LockResult::kHeld) {
       ::close(descriptor_);
       throw UsageError(fmt::format("another process is fetching {}\nwait until it has finished", target.string()));
     }

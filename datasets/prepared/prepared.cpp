@@ -263,7 +263,6 @@ PreparedSummary summarize_prepared(const fs::path& folder) {
   return {.dataset = meta.name(),
           .language = meta.text("language"),
           .fingerprint = fingerprint_of(meta),
-          .earlier_fingerprint = sha256(data_files(meta)),
           .symbols = read_vocabulary(folder / "vocab.json").size()};
 }
 

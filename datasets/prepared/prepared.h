@@ -76,7 +76,6 @@ struct PreparedSummary {
   std::string dataset;
   std::string language;
   std::string fingerprint;
-  std::string earlier_fingerprint;  // as programs computed it that did not look at documents and counts
   std::int64_t symbols = 0;
 };
 PreparedSummary summarize_prepared(const fs::path& folder);

@@ -2,7 +2,6 @@
 #include "datasets/prepared/staging_folder.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/file_lock.h"
 #include "base/staged_folder.h"
 
 namespace xlm {
@@ -48,10 +48,10 @@ StagingFolder::StagingFolder(fs::path target) : target_(std::move(target)) {
 bool StagingFolder::try_lock() {
   lock_ = ::open(lock_file_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, kNewFileMode);
   if (lock_ < 0) throw_file_error("create", lock_file_, errno);
-  if (::flock(lock_, LOCK_EX | LOCK_NB) != 0) {
+  if (const LockResult result = try_lock_file(lock_); result != LockResult::kHeld) {
     const int error_number = errno;
     ::close(lock_);
-    if (error_number != EWOULDBLOCK) throw_file_error("lock", lock_file_, error_number);
+    if (result == LockResult::kUnsupported) throw_file_error("lock", lock_file_, error_number);
     throw UsageError(fmt::format("another process is preparing {}\nwait until it has finished", target_.string()));
   }
   if (same_file(lock_, lock_file_)) return true;

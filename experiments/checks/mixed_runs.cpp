@@ -5,7 +5,7 @@
 #include <map>
 
 #include "base/text.h"
-#include "results/figures/figure.h"
+#include "results/figures/figures.h"
 
 namespace xlm {
 namespace {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "results/figures/elements/figure_description.h"
+#include "results/figures/figure_description.h"
 #include "results/store/run_table.h"
 
 namespace xlm {

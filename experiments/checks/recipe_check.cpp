@@ -10,10 +10,11 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "experiments/checks/mixed_runs.h"
-#include "results/continuations/continuations.h"
+#include "results/exhibits/continuations.h"
 #include "results/exhibits/exhibits.h"
-#include "results/figures/figure.h"
 #include "results/figures/figure_description.h"
+#include "results/figures/figures.h"
+#include "results/store/store.h"
 #include "results/tables/table.h"
 #include "results/tables/verdict.h"
 
@@ -59,7 +60,7 @@ std::string point_text(const SweepPoint& point) {
 /// Checks the exhibits of one recipe.
 class RecipeChecker {
  public:
-  RecipeChecker(const Yaml& tree, Store& store) : tree_(tree), runs_(with_supposed_runs(tree, store)) {
+  explicit RecipeChecker(const Yaml& tree) : tree_(tree), runs_(with_supposed_runs(tree)) {
     const std::string experiment = recipe_experiment(tree);
     if (!experiment.empty()) of_recipe_.push_back({"experiment", Filter::Relation::kEqual, {experiment}});
   }
@@ -85,12 +86,12 @@ class RecipeChecker {
   }
 
  private:
-  Store& with_supposed_runs(const Yaml& tree, Store& store) {
+  Store& with_supposed_runs(const Yaml& tree) {
     result_.sweep = suppose(tree, named_by(exhibits_of(tree, ExhibitKind::kFigure)));
     std::vector<Run> runs;
     for (const SupposedRun& supposed : result_.sweep.runs) runs.push_back(supposed.run);
-    store.add(runs);
-    return store;
+    store_.add(runs);
+    return store_;
   }
 
   void find(const std::string& place, std::string message, std::string advice) {
@@ -350,6 +351,7 @@ class RecipeChecker {
 
   const Yaml& tree_;
   RecipeCheck result_;
+  Store store_ = Store::in_memory();
   RunTable runs_;
   std::vector<Filter> of_recipe_;
   std::set<std::size_t> shown_;
@@ -358,6 +360,6 @@ class RecipeChecker {
 
 }  // namespace
 
-RecipeCheck check_recipe(const Yaml& tree, Store& store) { return RecipeChecker(tree, store).check(); }
+RecipeCheck check_recipe(const Yaml& tree) { return RecipeChecker(tree).check(); }
 
 }  // namespace xlm

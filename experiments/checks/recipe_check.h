@@ -7,7 +7,6 @@
 
 #include "base/yaml.h"
 #include "experiments/checks/supposed_runs.h"
-#include "results/store/store.h"
 
 namespace xlm {
 
@@ -27,9 +26,8 @@ struct RecipeCheck {
   std::vector<RecipeFinding> findings;
 };
 
-/// Checks a configuration as read_configuration gives it. `store`, an empty one, holds the supposed runs afterwards.
-/// Throws UsageError with file:line for a sweep or evaluations that are not valid; mistakes in the description of a
-/// table, a figure or a continuation are findings.
-RecipeCheck check_recipe(const Yaml& tree, Store& store);
+/// Checks a configuration as read_configuration gives it. Throws UsageError with file:line for a sweep or evaluations
+/// that are not valid; mistakes in the description of a table, a figure or a continuation are findings.
+RecipeCheck check_recipe(const Yaml& tree);
 
 }  // namespace xlm

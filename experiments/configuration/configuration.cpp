@@ -310,7 +310,7 @@ Yaml model_part(const RunOptions& options) {
 }
 
 Yaml read_configuration(const fs::path& file, const std::string& profile, const std::vector<std::string>& overrides) {
-  return configuration_of(read_yaml_argument(file).tree, file, profile, overrides);
+  return configuration_of(read_yaml_argument(file), file, profile, overrides);
 }
 
 Yaml configuration_of(Yaml tree, const fs::path& file, const std::string& profile,

@@ -102,7 +102,7 @@ std::string run_identity(const RunOptions& options, const RunInputs& inputs) {
   // Sorted, so that the order in which options are declared does not matter.
   std::map<std::string, std::string> parts = inputs.contents;
   parts["data.fingerprint"] = inputs.data.fingerprint;
-  parts["train.micro_batch"] = "0";  // ids are older than the knowledge that it changes nothing
+  parts["train.micro_batch"] = "0";  // it changes nothing; every id holds this default
   for (const OptionEntry& entry : option_entries(options)) {
     const bool counts = entry.affects_result && !entry.as_before;
     if (counts && entry.content == OptionContent::kValue) parts[entry.key] = entry.value.dump();

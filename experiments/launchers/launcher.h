@@ -10,7 +10,6 @@
 #include <string_view>
 #include <vector>
 
-#include "experiments/launchers/prediction.h"
 #include "experiments/launchers/scheduler.h"
 #include "experiments/launchers/site.h"
 #include "experiments/launchers/work_list.h"
@@ -24,7 +23,6 @@ struct LaunchRequest {
   Site site;
   fs::path program;                             // that the workers run
   LaunchSettings settings = {};                 // of a worker in this process
-  std::function<Experience()> experience = {};  // called if the list has no finished run to learn from; null: none
   double save = 0;  // seconds before a worker's time is over at which it is told to save; set by the launcher
   std::vector<std::string> exclude = {};  // machines that workers are not to have; set by the launcher
 };

@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "experiments/runs/live_run.h"
-#include "experiments/sweeps/run_shape.h"
+#include "experiments/sweeps/run_pace.h"
 
 namespace xlm {
 namespace {

@@ -53,7 +53,7 @@ fs::path find_site(const fs::path& named) {
 Site read_site(const fs::path& file) {
   Site site{.file = file};
   if (file.empty()) return site;
-  const Yaml tree = read_yaml_argument(file).tree;
+  const Yaml tree = read_yaml_argument(file);
   if (tree.is_null()) return site;  // comments alone
   if (!tree.is_map()) fail_at(tree, "a site file is a map; xlm sweep --print-site writes one");
   refuse_unknown(tree, {"partition", "account", "qos", "resources", "save", "directives", "setup", "container"});

@@ -124,20 +124,12 @@ class SlurmSubmission {
           std::clamp(static_cast<double>(partition_.cpus), 1.0, kManyCpus),
           fmt::format("nodes of {} have {}, at most {:.0f} are taken", partition_.name, partition_.cpus, kManyCpus)};
     }
-    return or_else(found, expected(gpus.value > 0 ? "cuda" : "cpu"));
+    return or_else(found, expected());
   }
 
-  /// Memory and time, from finished runs: those of the list or, where there are none, of other sweeps.
-  Resources expected(std::string_view device) const {
-    const std::vector<SweepRun>& runs = request_.list.items;
-    const Resources asked = said();
-    Resources found = learned_resources(runs, count_nodes(asked));
-    const auto is_open = [&](Need Resources::*part) { return !(asked.*part).known() && !(found.*part).known(); };
-    const bool any_done = std::any_of(runs.begin(), runs.end(),
-                                      [](const SweepRun& run) { return run.status == name_of(RunStatus::kDone); });
-    if (!any_done && request_.experience && (is_open(&Resources::time) || is_open(&Resources::memory))) {
-      found = or_else(found, predicted_resources(runs, request_.experience(), device, count_nodes(asked)));
-    }
+  /// Memory and time, from finished runs of the list.
+  Resources expected() const {
+    Resources found = learned_resources(request_.list.items, count_nodes(said()));
     if (!cluster_.counts_memory) found.memory = {};
     if (partition_.time_limit > 0 && found.time.value > partition_.time_limit) {
       found.time = {partition_.time_limit,

@@ -33,7 +33,7 @@ Json settings_of(const EvaluationRequest& request, const PreparedSummary& data) 
     settings.erase("train.block");
   settings["data.name"] = data_name(data.dataset, data.language);
   settings["data.fingerprint"] = data.fingerprint;
-  return with_unsaid_settings(settings);
+  return settings;
 }
 
 /// Where the evaluations of a model are kept that no run has trained. How a text is fed to it plays no part.
@@ -86,13 +86,12 @@ bool has_settings(const RunEvaluation& evaluation, const Run& run, const Json& s
     if (key == "data.name") continue;
     const auto given = evaluation.settings.find(key);
     const Json own = given != evaluation.settings.end() ? *given : run.own_value(key);
-    if (own.is_null() ? value != 0 : own != value) return false;  // an option that came later was 0 before
+    if (own != value) return false;
   }
   return true;
 }
 
-/// The step whose weights became the model: that of the final evaluations that training made. An earlier program may
-/// have recorded its own at the run's last step.
+/// The step whose weights became the model: that of the final evaluations that training made.
 std::int64_t step_of_model(const Run& run) {
   const auto by_training = [](const RunEvaluation& known) { return known.final && known.settings.empty(); };
   const auto final = std::find_if(run.evaluations.begin(), run.evaluations.end(), by_training);

@@ -160,16 +160,6 @@ PlannedRun Planner::plan_located(RunOptions options, std::string source_setting)
   return {std::move(options), known->second, {std::move(folder)}, std::move(source_setting)};
 }
 
-/// A run whose id an earlier program computed is another one: that program did not look at documents and counts.
-void Planner::note_earlier_run(const RunOptions& options, RunInputs inputs) {
-  inputs.data.fingerprint = inputs.data.earlier_fingerprint;
-  const std::string id = run_id(options, inputs);
-  if (said_earlier_ || !fs::exists(runs_ / id)) return;
-  said_earlier_ = true;
-  spdlog::info("{} is of an earlier program, whose ids did not depend on where documents begin; it is not reused",
-               (runs_ / id).string());
-}
-
 fs::path Planner::folder_for(const RunOptions& options, const RunInputs& inputs) {
   const std::string id = run_id(options, inputs);
   fs::path folder = runs_ / id;
@@ -180,7 +170,6 @@ fs::path Planner::folder_for(const RunOptions& options, const RunInputs& inputs)
                     "move it away, or give it back what it had",
                     folder.string()));
   }
-  note_earlier_run(options, inputs);
   return folder;
 }
 

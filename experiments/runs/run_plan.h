@@ -43,11 +43,9 @@ class Planner {
  private:
   PlannedRun plan_located(RunOptions options, std::string source_setting);
   fs::path folder_for(const RunOptions& options, const RunInputs& inputs);
-  void note_earlier_run(const RunOptions& options, RunInputs inputs);
 
   fs::path runs_;
   std::map<std::string, RunInputs> inputs_;
-  bool said_earlier_ = false;  // once for all runs of a command
 };
 
 }  // namespace xlm

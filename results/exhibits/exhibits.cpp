@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "results/continuations/continuation_description.h"
+#include "results/exhibits/continuation_description.h"
 #include "results/figures/figure_description.h"
 #include "results/tables/table_description.h"
 

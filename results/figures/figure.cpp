@@ -1,43 +1,30 @@
-// Figures, computed from the store.
+// A figure's numbers, whatever its kind.
 #include "results/figures/figure.h"
 
-#include "results/figures/elements/plot_style.h"
-#include "results/figures/kinds/kinds.h"
-#include "results/store/unmet_condition.h"
+#include <set>
+
+#include "results/quantities/quantities.h"
 
 namespace xlm {
 
-namespace {
-
-/// The conditions on a figure's runs.
-std::vector<Filter> conditions_on_figure(const FigureDescription& description, std::vector<Filter> filters) {
-  filters.insert(filters.end(), description.where.begin(), description.where.end());
-  return filters;
-}
-
-std::vector<std::string> columns_of_figure(const FigureDescription& description) {
-  std::vector<std::string> columns{description.x, description.y, description.value};
-  columns.insert(columns.end(), description.series.begin(), description.series.end());
-  return columns;
-}
-
-}  // namespace
-
-std::vector<std::size_t> rows_of_figure(RunTable& runs, const FigureDescription& description,
-                                        const std::vector<Filter>& filters) {
-  return runs.select(conditions_on_figure(description, filters), columns_of_figure(description));
-}
-
-std::variant<Figure, NothingToShow> build_figure(RunTable& runs, const FigureDescription& description,
-                                                 const std::vector<Filter>& filters) {
-  const std::vector<std::size_t> selected = rows_of_figure(runs, description, filters);
-  if (selected.empty()) {
-    return no_figure(description,
-                     unmet_condition(runs, conditions_on_figure(description, filters), columns_of_figure(description)));
+std::vector<std::string> runs_of(const Figure& figure) {
+  std::set<std::string> runs;
+  for (const FigureSeries& series : figure.series) {
+    for (const FigurePoint& point : series.points) runs.insert(point.runs.begin(), point.runs.end());
   }
-  BuiltFigure built = kind_of(description).build(runs, description, selected);
-  if (Figure* figure = std::get_if<Figure>(&built)) figure->warnings = lost_logarithms(*figure);
-  return built;
+  for (const auto& row : figure.grid_runs) {
+    for (const std::vector<std::string>& cell : row) runs.insert(cell.begin(), cell.end());
+  }
+  return {runs.begin(), runs.end()};
+}
+
+Figure labelled_figure(const FigureDescription& description) {
+  Figure figure;
+  figure.description = description;
+  figure.x_label = description.x_label.empty() ? column_label(description.x) : description.x_label;
+  figure.y_label = description.y_label.empty() ? column_label(description.y) : description.y_label;
+  figure.value_label = column_label(description.value);
+  return figure;
 }
 
 }  // namespace xlm

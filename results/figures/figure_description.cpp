@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "results/figures/kinds/kinds.h"
+#include "results/figures/figure_kind.h"
 
 namespace xlm {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "results/continuations/continuations.h"
+#include "results/exhibits/continuations.h"
 #include "results/store/store.h"
 
 namespace xlm {

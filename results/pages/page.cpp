@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "results/figures/elements/plot_style.h"
-#include "results/figures/plotly_figure.h"
+#include "results/figures/figures.h"
+#include "results/figures/plot_style.h"
 #include "results/pages/table_html.h"
 
 namespace xlm {

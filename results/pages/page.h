@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "results/figures/figure.h"
+#include "results/figures/figures.h"
 #include "results/pages/html.h"
 #include "results/pages/run_appendix.h"
 #include "results/tables/table.h"

@@ -41,13 +41,8 @@ std::string contents_of(const Report& report) {
 /// What to do where numbers are missing.
 std::string how_to_make(const ReportRecipe& recipe) {
   if (recipe.command.empty()) return "<code>xlm runs ls</code> lists the runs that there are.";
-  if (recipe.points > 0 && recipe.points_done == recipe.points) {
-    return "All runs of this recipe are done: <code>" + html_escape(recipe.command) +
-           " --check</code> says whether they can fill this.";
-  }
-  const std::string so_far =
-      recipe.points > 1 ? fmt::format("{} of {} runs of the sweep are done. ", recipe.points_done, recipe.points) : "";
-  return so_far + "Runs of this recipe are made with: <code>" + html_escape(recipe.command) + "</code>";
+  return "Runs of this recipe are made with: <code>" + html_escape(recipe.command) +
+         "</code>; with <code>--check</code> it says whether they can fill this.";
 }
 
 std::string exhibit_html(Page& page, const ReportRecipe& recipe, const Exhibit& exhibit) {

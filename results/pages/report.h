@@ -5,7 +5,7 @@
 #include <variant>
 #include <vector>
 
-#include "results/figures/figure.h"
+#include "results/figures/figures.h"
 #include "results/pages/page.h"
 #include "results/tables/printed_counts.h"
 #include "results/tables/table.h"
@@ -15,12 +15,10 @@ namespace xlm {
 using Exhibit = std::variant<Table, Figure, NothingToShow>;
 
 struct ReportRecipe {
-  std::string title;            // its experiment, or its file
-  std::string file;             // as the user named it
-  std::string profile;          // empty: none
-  std::string command;          // what makes its runs; empty: it describes none
-  std::size_t points = 0;       // runs that it describes
-  std::size_t points_done = 0;  // of those
+  std::string title;    // its experiment, or its file
+  std::string file;     // as the user named it
+  std::string profile;  // empty: none
+  std::string command;  // what makes its runs; empty: it describes none
   std::vector<Exhibit> exhibits;
   std::vector<std::string> runs;  // all that it is about, with or without numbers in the exhibits
 };

@@ -30,7 +30,8 @@ std::string line_of(const Json& record) {
   return fmt::format(R"({}{}{}"}})", line, kCheckKey, check_of(line));
 }
 
-/// The record on a line; nothing when it is none, or not what was written. An older program's lines have no checksum.
+/// The record on a line; nothing when it is none, or not what was written. A line that was edited by hand may have no
+/// checksum.
 std::optional<Json> record_on(std::string_view line, JsonParser& parser) {
   const std::size_t written = line.size() < kCheckBytes ? 0 : line.size() - kCheckBytes;
   const bool checked = line.substr(written).starts_with(kCheckKey);
@@ -81,10 +82,7 @@ JournalContent read_journal(const fs::path& file, const std::function<void(const
   JsonParser parser;
   while (!text.empty()) {
     const std::size_t end = text.find('\n');
-    if (end == std::string_view::npos) {
-      found.torn = true;  // the line that a kill cut short
-      break;
-    }
+    if (end == std::string_view::npos) break;  // the line that a kill cut short
     // Who opens a journal while another process writes a long line into it ends that line, and the writer does again.
     if (end == 0) {
       text.remove_prefix(1);

@@ -59,7 +59,6 @@ struct JournalContent {
   std::vector<Json> records;   // all whole ones
   std::int64_t bytes = 0;      // that were read, up to the first zero
   std::int64_t malformed = 0;  // lines that were left out because they are no record, or not as it was written
-  bool torn = false;           // whether the last line was cut off while it was written, and left out
 };
 JournalContent read_journal(const fs::path& file);
 

@@ -18,21 +18,13 @@ namespace {
 /// What is not finite is null in JSON.
 constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
 
-/// What an evaluation that was made after training and does not say it was made with.
-const Json& unsaid_settings() {
-  static const Json settings = {{"train.precision", "float32"}, {"train.tf32", false}, {"eval.first_token", "skip"}};
-  return settings;
-}
-
-/// Whether a setting is another than that of a run that does not say it: an option that came later was 0 before, and a
-/// model folder says no precision. What is no option of runs makes no difference.
-bool differs_from_unsaid(const std::string& key, const Json& value) {
-  if (unsaid_settings().contains(key)) return unsaid_settings().at(key) != value;
+/// Whether an evaluation's setting is not the default, for a run that does not configure it: a measured model folder
+/// has options of the model alone. What is no option of runs makes no difference.
+bool differs_from_default(const std::string& key, const Json& value) {
+  static const Json defaults = {{"train.precision", "float32"}, {"train.tf32", false}, {"eval.first_token", "skip"}};
+  if (defaults.contains(key)) return defaults.at(key) != value;
   return key.starts_with("eval.") && value.is_number() && value != 0;
 }
-
-/// What earlier programs took for a setting of evaluations: training alone looks at it.
-constexpr const char* kOfTraining = "eval.select";
 
 /// Nested maps become dotted keys; lists stay values.
 void flatten(const Json& value, const std::string& prefix, std::vector<std::pair<std::string, Json>>& out) {
@@ -180,8 +172,7 @@ class Assembler {
     evaluation.time = time;
     evaluation.final = record.value("final", false);
     if (record.contains("settings") && record["settings"].is_object()) {
-      evaluation.settings = with_unsaid_settings(record["settings"]);
-      evaluation.settings.erase(kOfTraining);
+      evaluation.settings = record["settings"];
     }
     if (record.contains("values")) add_numbers(record, evaluation.values);
     for (const char* name : {"tokens", "loss", "seconds"}) {
@@ -194,7 +185,6 @@ class Assembler {
   void add_wanted(const Json& record) {
     WantedEvaluation wanted{.split = record.at("split").get<std::string>(), .changes = {}};
     flatten(record.at("changes"), "", wanted.changes);
-    std::erase_if(wanted.changes, [](const auto& change) { return change.first == kOfTraining; });
     std::sort(wanted.changes.begin(), wanted.changes.end());
     const bool known = std::find(run_.wanted.begin(), run_.wanted.end(), wanted) != run_.wanted.end();
     if (!known) run_.wanted.push_back(std::move(wanted));
@@ -283,18 +273,11 @@ std::string data_name(const std::string& dataset, const std::string& language) {
   return language.empty() ? dataset : dataset + "-" + language;
 }
 
-Json with_unsaid_settings(const Json& settings) {
-  if (settings.empty()) return settings;
-  Json all = unsaid_settings();
-  all.update(settings);
-  return all;
-}
-
 SettingList differing_settings(const Run& run, const Json& settings) {
   SettingList differing;
   for (const auto& [key, value] : settings.items()) {
     const Json own = run.own_value(key);
-    if (own.is_null() ? differs_from_unsaid(key, value) : own != value) differing.emplace_back(key, value);
+    if (own.is_null() ? differs_from_default(key, value) : own != value) differing.emplace_back(key, value);
   }
   std::sort(differing.begin(), differing.end());
   const auto is_name = [](const auto& setting) { return setting.first == "data.name"; };

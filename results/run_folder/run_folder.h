@@ -166,11 +166,6 @@ struct Run {
   const RunGrid* last_grid(const std::string& name) const;
 };
 
-/// The settings of an evaluation, that of a run's own (none) left alone, with what records of earlier
-/// programs leave unsaid: whatever a run was trained in, they evaluated in float32 afterwards, and skipped first
-/// tokens.
-Json with_unsaid_settings(const Json& settings);
-
 /// The settings of an evaluation of a run that differ from the run's own. What the run does not configure makes no
 /// difference. Other data go by their name, or by their fingerprint where the name is the run's own.
 SettingList differing_settings(const Run& run, const Json& settings);

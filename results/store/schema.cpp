@@ -41,30 +41,27 @@ std::int64_t schema_version(const SQLite::Database& database) {
                   database.getFilename(), held));
 }
 
-void refuse_newer(std::int64_t version, std::int64_t newest, std::string_view name) {
-  if (version <= newest) return;
+void check_version(const SQLite::Database& database, std::string_view name) {
+  const std::int64_t version = schema_version(database);
+  if (version == kSchemaVersion) return;
   throw DataError(
-      fmt::format("{} was written by a newer xlm (store version {}, this program knows up to {})\n"
-                  "use that xlm, or name another store with --store",
-                  name, version, newest));
+      fmt::format("{} was written by another version of xlm: its store version is {}, this program's is {}\n"
+                  "`xlm runs sync --rebuild` makes it again from the run folders; --store FILE names another store",
+                  name, version, kSchemaVersion));
 }
 
-void migrate(SQLite::Database& database, const std::vector<std::string_view>& versions, std::string_view name) {
-  const auto newest = static_cast<std::int64_t>(versions.size());
-  const std::int64_t present = schema_version(database);
-  refuse_newer(present, newest, name);
-  if (present == newest) return;
-  // Another process may be doing the same: look again once the store is ours.
-  SQLite::Transaction transaction(database, SQLite::TransactionBehavior::IMMEDIATE);
-  const std::int64_t version = schema_version(database);
-  refuse_newer(version, newest, name);
-  if (version == 0) database.exec("CREATE TABLE schema_version (version INTEGER NOT NULL)");
-  for (std::int64_t v = version; v < newest; ++v) {
-    database.exec(std::string(versions[static_cast<std::size_t>(v)]));
+void make_schema(SQLite::Database& database, std::string_view name) {
+  if (schema_version(database) == 0) {
+    // Another process may be doing the same: look again once the store is locked.
+    SQLite::Transaction transaction(database, SQLite::TransactionBehavior::IMMEDIATE);
+    if (schema_version(database) == 0) {
+      database.exec("CREATE TABLE schema_version (version INTEGER NOT NULL)");
+      database.exec(std::string(kSchemaSql));
+      database.exec(fmt::format("INSERT INTO schema_version VALUES ({})", kSchemaVersion));
+    }
+    transaction.commit();
   }
-  database.exec("DELETE FROM schema_version");
-  database.exec(fmt::format("INSERT INTO schema_version VALUES ({})", newest));
-  transaction.commit();
+  check_version(database, name);
 }
 
 }  // namespace xlm

@@ -1,4 +1,5 @@
-// The store's tables and views, as a list of versions: each entry brings a store one version further.
+// The store's tables and views. The store is an index that is made again from the run folders, so there is one version
+// of it: a store of another version is refused until it is rebuilt.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +12,11 @@ class Database;
 
 namespace xlm {
 
-/// SQL of all versions; the store's version is the number of entries applied. Entries are never changed once released.
-const std::vector<std::string_view>& schema_versions();
+/// Rises with every change of the tables, the views, or what a sync writes into them.
+inline constexpr std::int64_t kSchemaVersion = 6;
+
+/// Makes the tables and views in an empty database.
+extern const std::string_view kSchemaSql;
 
 /// What may be asked for rows of a run, by a column run_id: views, behind which lie the stored tables.
 const std::vector<std::string_view>& run_tables();
@@ -20,13 +24,14 @@ const std::vector<std::string_view>& run_tables();
 /// Tables that hold rows of a run, each with the run's number.
 const std::vector<std::string_view>& stored_tables();
 
-/// The version of `database`; 0 where it is empty. Throws DataError where it holds something else than a store.
+/// The version of `database`; 0 if it is empty. Throws DataError if it holds something else than a store.
 std::int64_t schema_version(const SQLite::Database& database);
 
-/// Throws DataError where `version` is newer than this program knows; `name` is what messages call the store.
-void refuse_newer(std::int64_t version, std::int64_t newest, std::string_view name);
+/// Makes the tables in an empty database. Throws DataError if `database` is a store of another version, or none; `name`
+/// is what messages call it.
+void make_schema(SQLite::Database& database, std::string_view name);
 
-/// Brings `database` to the newest of `versions` in one transaction. Throws as refuse_newer.
-void migrate(SQLite::Database& database, const std::vector<std::string_view>& versions, std::string_view name);
+/// Throws DataError as make_schema.
+void check_version(const SQLite::Database& database, std::string_view name);
 
 }  // namespace xlm

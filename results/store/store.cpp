@@ -30,8 +30,6 @@ constexpr int kCacheKilobytes = 65'536;  // a transaction's changes stay in memo
 constexpr std::string_view kRebuildSuffix = ".rebuild-";
 constexpr std::size_t kRowsPerTransaction = 200'000;  // bounds memory and how long others wait
 
-std::int64_t newest_version() { return static_cast<std::int64_t>(schema_versions().size()); }
-
 struct KnownRun {
   JournalStamp stamp;
   std::string status;
@@ -211,7 +209,7 @@ SQLite::Database open_present(const fs::path& file) {
   if (file.has_parent_path()) create_folders(file.parent_path());
   SQLite::Database database = open_database(file, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
   try {
-    migrate(database, schema_versions(), file.string());
+    make_schema(database, file.string());
     database.exec("PRAGMA journal_mode = DELETE");
     database.exec(fmt::format("PRAGMA cache_size = -{}", kCacheKilobytes));
   } catch (const SQLite::Exception& error) {
@@ -297,7 +295,7 @@ void replace_content(const fs::path& file, SQLite::Database& fresh) {
     if (code != SQLITE_OK) throw SQLite::Exception(present.getHandle(), code);
   };
   try {
-    refuse_newer(schema_version(present), newest_version(), file.string());
+    schema_version(present);  // refuses a database of another program
   } catch (const SQLite::Exception& error) {
     if (error.getErrorCode() != SQLITE_NOTADB && error.getErrorCode() != SQLITE_CORRUPT) throw;
     check(::sqlite3_db_config(present.getHandle(), SQLITE_DBCONFIG_RESET_DATABASE, 1, nullptr));
@@ -352,20 +350,14 @@ Store Store::open_read_only(const fs::path& file) {
   Store store(file, open_database(file, SQLite::OPEN_READONLY));
   store.use([&](SQLite::Database& database) {
     database.exec("PRAGMA query_only = ON");
-    const std::int64_t version = schema_version(database);
-    refuse_newer(version, newest_version(), file.string());
-    if (version == newest_version()) return;
-    throw DataError(
-        fmt::format("the store {} is of an older version and cannot be written\n"
-                    "copy the runs, or use --store FILE for a store of your own",
-                    file.string()));
+    check_version(database, file.string());
   });
   return store;
 }
 
 Store Store::in_memory() {
   Store store(":memory:", SQLite::Database(":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE));
-  store.use([](SQLite::Database& database) { migrate(database, schema_versions(), "the store"); });
+  store.use([](SQLite::Database& database) { make_schema(database, "the store"); });
   return store;
 }
 

@@ -39,8 +39,7 @@ struct SyncOptions {
 /// disk, StoreUnwritable for one that cannot be written, and Error where another process keeps it locked.
 class Store {
  public:
-  /// Opens or makes `file` (and its folder) and brings an older store to this version. Throws DataError for a newer
-  /// one.
+  /// Opens or makes `file` (and its folder). Throws DataError for a store of another version.
   explicit Store(const fs::path& file);
 
   /// Opens an existing store for reading alone; it must be of this version.

@@ -17,6 +17,7 @@
 
 #include <gmock/gmock.h>
 
+#include "base/argument_file.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/sha256.h"

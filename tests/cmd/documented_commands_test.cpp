@@ -1,4 +1,6 @@
-// Every command that README, CONTRIBUTING, docs/ and the program's own help name is one that the program takes.
+// Every command that README, CONTRIBUTING, docs/, recipes and the program's own help name is one that the program
+// takes.
+#include <functional>
 #include <regex>
 
 #include <fmt/format.h>
@@ -8,7 +10,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/text.h"
-#include "cmd/typed_command.h"
+#include "cmd/command.h"
 
 namespace xlm {
 namespace {
@@ -16,6 +18,26 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+
+/// Parses a line that begins with `xlm COMMAND`, without running it. Throws UsageError for one that the program does
+/// not take.
+void parse_command(const std::string& line) {
+  const std::vector<std::string> words = split(line, ' ');
+  const std::string name = words.size() > 1 ? words[1] : "";
+  GlobalOptions global;
+  CLI::App app;
+  std::function<int()> run;  // keeps what options are bound to alive; it is never called
+  for (const Command& command : commands()) {
+    if (command.name == name) run = command.declare(app, global);
+  }
+  if (!run) throw UsageError(fmt::format("there is no command '{}'", name));
+  add_global_options(app, global);
+  try {
+    app.parse(line.substr(line.find(name) + name.size()), false);
+  } catch (const CLI::ParseError& error) {
+    throw UsageError(error.what());
+  }
+}
 
 /// Without a comment behind it and what is the shell's: pipes, redirections, further commands.
 std::string without_shell(const std::string& line) {
@@ -47,7 +69,7 @@ std::string lacking_name(const std::string& command) {
 std::string problem_with(const std::string& command, bool in_sentence) {
   if (command.starts_with("xlm -") || command.find("…") != std::string::npos) return "";
   try {
-    TypedCommand typed(command);
+    parse_command(command);
     return lacking_name(command);
   } catch (const UsageError& error) {
     const std::string message = error.what();
@@ -109,6 +131,21 @@ TEST(DocumentedCommands, OfTheHelpAreTakenByTheProgram) {
     check(app);
   }
   EXPECT_GT(examples, 40);
+}
+
+/// The comment at the top of a recipe shows its commands in lines "#   xlm …". THIS is the recipe.
+TEST(DocumentedCommands, OfRecipesAreTakenByTheProgram) {
+  int found = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(fs::path(XLM_SOURCE_DIR) / "experiments/recipes")) {
+    if (entry.path().extension() != ".yaml") continue;
+    for (const std::string& line : split(read_file(entry.path()), '\n')) {
+      if (!line.starts_with("#   xlm ")) continue;
+      const std::string profile = std::regex_replace(line.substr(4), std::regex("…|smoke\\|[a-z|]+"), "smoke");
+      EXPECT_EQ(problem_with(without_shell(profile), false), "") << entry.path();
+      ++found;
+    }
+  }
+  EXPECT_GT(found, 40);
 }
 
 TEST(DocumentedCommands, ThatTheProgramDoesNotTakeAreFound) {

@@ -228,9 +228,9 @@ TEST_F(ResultsCommands, ReportHoldsAllOfARecipe) {
   EXPECT_EQ(report.code, 0) << report.err;
   EXPECT_EQ(report.out, "report.html\n");
   const std::string page = read_file(temporary_.path() / "report.html");
-  for (const char* text :
-       {"<h3>First</h3>", "<h3>One</h3>", "<h3>Two</h3>", "Nothing to show: none of 8 runs has both",
-        "<code>xlm sweep recipe.yaml --check</code>", "8 runs: 8 done", "adaptive-span-text8-00000008"}) {
+  for (const char* text : {"<h3>First</h3>", "<h3>One</h3>", "<h3>Two</h3>", "Nothing to show: none of 8 runs has both",
+                           "<code>xlm sweep recipe.yaml data.path=DIR</code>; with <code>--check</code>",
+                           "8 runs: 8 done", "adaptive-span-text8-00000008"}) {
     EXPECT_THAT(page, HasSubstr(text));
   }
   const Json summary = json("report recipe.yaml --where seed=1 --out other.html");
@@ -243,7 +243,7 @@ TEST_F(ResultsCommands, ReportHoldsAllOfARecipe) {
   EXPECT_THAT(read_file(temporary_.path() / "other.html"), HasSubstr("4 runs: 4 done"));
 }
 
-TEST_F(ResultsCommands, ReportsSayHowManyRunsOfASweepAreDone) {
+TEST_F(ResultsCommands, ReportsSayWhatMakesRunsThatAreMissing) {
   make_sweep();
   write("recipe.yaml",
         "experiment: spans\nmodel: {type: adaptive-span}\nsweep: {grid: {model.span: [64, 256, 999], "
@@ -253,7 +253,7 @@ TEST_F(ResultsCommands, ReportsSayHowManyRunsOfASweepAreDone) {
   EXPECT_EQ(summary["tables"], 1);
   EXPECT_EQ(summary["nothing_to_show"], 1) << "a table without a number";
   EXPECT_THAT(read_file(temporary_.path() / "report.html"),
-              HasSubstr("4 of 6 runs of the sweep are done. Runs of this recipe are made with: <code>xlm sweep"));
+              HasSubstr("Runs of this recipe are made with: <code>xlm sweep"));
   write("wrong.yaml",
         "experiment: spans\nsweep: {gird: {seed: [1]}}\ntable: First\nrows: model.span\n"
         "cells: {value: test.bpc}\n");

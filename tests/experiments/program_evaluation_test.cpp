@@ -215,7 +215,7 @@ TEST_F(ProgramTest, EvalSaysHowAnotherTextIsGiven) {
   EXPECT_THAT(run({"eval", id, "eval.batch"}).err, Not(HasSubstr("--data")));
 }
 
-/// A journal of an older program, or one that somebody has edited: its lines have no checksums then.
+/// A journal edited by hand: its lines have no checksums.
 TEST_F(ProgramTest, EvalOverlapMeasuresAgainWhatIsKnownInPartOnly) {
   write_file(config(), window_config("data"));
   ASSERT_EQ(run({"train", "run.yaml"}).code, kDone);

@@ -124,34 +124,20 @@ TEST_F(ProgramTest, CompletionKnowsCommandsOptionsKeysAndTheirValues) {
   EXPECT_EQ(complete({"eval", "some-run", "optimizer.lr"}), "") << "decided by training";
   EXPECT_EQ(complete({"sample", "some-run", "train.p"}), "") << "of no use there";
   EXPECT_EQ(complete({"table", "t.yaml", "--format", "la"}), "latex\n");
-  EXPECT_EQ(complete({"figure", "t.yaml", "--format", "svg,p"}), "svg,pdf\nsvg,png\n");
   EXPECT_THAT(complete({"prepare-data", "text"}), AllOf(HasSubstr("text8\t"), HasSubstr("text\t")));
   EXPECT_EQ(complete({"completion", ""}), "bash\nfish\nzsh\n");
   EXPECT_THAT(complete({"help", "ev"}), HasSubstr("eval-overlap\t"));
   EXPECT_EQ(complete({"train", ""}), ":files\n");
-  EXPECT_EQ(complete({"sweep", "none.yaml", "--profile", ""}), "") << "no file, no profiles";
 }
 
-TEST_F(ProgramTest, CompletionKnowsRunsColumnsAndRecipes) {
+TEST_F(ProgramTest, CompletionKnowsRuns) {
   const std::string id = Json::parse(run({"train", "run.yaml", "--json"}).out)["run_id"];
-  run({"runs", "sync"});
   const auto complete = [&](std::vector<std::string> words) {
     words.insert(words.begin(), {"complete", "--"});
     return run(words).out;
   };
   EXPECT_EQ(complete({"runs", "show", id.substr(0, 5)}), id + "\n:files\n");
   EXPECT_EQ(complete({"--runs", "elsewhere", "runs", "show", ""}), ":files\n");
-  EXPECT_EQ(complete({"runs", "ls", "--sort", "test.bp"}), "test.bpc\n");
-  EXPECT_EQ(complete({"runs", "ls", "--columns", "seed,test.bp"}), "seed,test.bpc\n");
-  EXPECT_EQ(complete({"runs", "ls", "--where", "stat"}), "status=\n");
-  EXPECT_EQ(complete({"runs", "ls", "--where", "status="}), "status=done\n");
-  write_file(folder_.path() / "recipe.yaml",
-             "profiles:\n  smoke: {seed: 1}\n  small: {seed: 2}\n"
-             "figures:\n  - {figure: Bits per character, x: seed, y: test.bpc}\n");
-  EXPECT_EQ(complete({"figure", "recipe.yaml", "--profile", "s"}), "small\nsmoke\n");
-  EXPECT_EQ(complete({"figure", "recipe.yaml", "--name", ""}), "bits-per-character\tBits per character\n");
-  write_file(folder_.path() / "torn.yaml", "profiles: [\n");
-  EXPECT_EQ(complete({"figure", "torn.yaml", "--profile", ""}), ":files\n") << "no word of what is wrong with it";
 }
 
 TEST_F(ProgramTest, ShellsAskTheProgramWhatFits) {

@@ -6,9 +6,9 @@
 #include <gtest/gtest.h>
 
 #include "base/files.h"
-#include "results/continuations/continuation_description.h"
+#include "results/exhibits/continuation_description.h"
 #include "results/figures/figure_description.h"
-#include "results/figures/kinds/kinds.h"
+#include "results/figures/figure_kind.h"
 #include "results/store/run_list.h"
 #include "results/store/sql_query.h"
 #include "results/store/store.h"

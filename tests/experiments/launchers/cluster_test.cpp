@@ -340,7 +340,7 @@ TEST(Resources, APaceIsThatOfTheSlowestRunThatIsDoneAndOfTheLongestCheckpoint) {
     journal.append("state", {{"state", "running"}});
     journal.append("metric", {{"step", 10}, {"values", {{"loss", 1}}}});
     journal.append("checkpoint", {{"step", 4}, {"file", "checkpoints/4"}, {"seconds", saving}});
-    journal.append("checkpoint", {{"step", 8}, {"file", "checkpoints/8"}});  // of an older version
+    journal.append("checkpoint", {{"step", 8}, {"file", "checkpoints/8"}});  // without how long it took
     time += seconds;
     journal.append("state", {{"state", state}});
     create_folders(std::string(state) == "done" ? runs[i].planned.paths.model() : runs[i].planned.paths.checkpoints());

@@ -61,20 +61,6 @@ class EvaluationRecordTest : public ::testing::Test {
     return texts;
   }
 
-  /// As a program recorded it that did not know in which precision it evaluates.
-  static void forget_precision(const fs::path& folder) {
-    std::string lines;
-    for (Json record : read_journal(RunPaths{folder}.journal()).records) {
-      record.erase("crc");
-      if (record.contains("settings")) {
-        record["settings"].erase("train.precision");
-        record["settings"].erase("train.tf32");
-      }
-      lines += record.dump() + "\n";
-    }
-    write_file(RunPaths{folder}.journal(), lines);
-  }
-
   std::vector<bool> final(const std::string& split) const {
     std::vector<bool> flags;
     for (const Json& record : read_journal(run_.paths.journal()).records) {
@@ -149,23 +135,6 @@ TEST_F(EvaluationRecordTest, InAnotherPrecisionThanTheRunsIsNoneOfItsOwn) {
   EXPECT_EQ(find_evaluation(request(run_.id(), {}), runs_)->values.at("loss"), 1.5) << "the training's own";
 }
 
-/// Of an earlier program, which evaluated in float32 once the training was done, and did not say it.
-TEST_F(EvaluationRecordTest, ThatDoesNotSayItsPrecisionIsOfFloat32) {
-  run_ = done_run("", "precision: bfloat16, ");
-  record_evaluation(request(run_.id(), {"eval.batch=4", "train.precision=float32"}), {.split = "test"}, runs_);
-  forget_precision(run_.paths.folder);
-  EXPECT_THAT(differences(run_.paths.folder), UnorderedElementsAre("", "eval.batch=4@train.precision=float32"));
-  EXPECT_FALSE(find_evaluation(request(run_.id(), {"eval.batch=4"}), runs_));
-  EXPECT_TRUE(find_evaluation(request(run_.id(), {"eval.batch=4", "train.precision=float32"}), runs_));
-
-  run_ = done_run("seed: 2\n");
-  record_evaluation(request(run_.id(), {"eval.batch=4"}), {.split = "test"}, runs_);
-  forget_precision(run_.paths.folder);
-  EXPECT_TRUE(find_evaluation(request(run_.id(), {"eval.batch=4"}), runs_)) << "nothing is computed again";
-  record_evaluation(request(run_.id(), {"eval.batch=4"}), {.split = "test"}, runs_);
-  EXPECT_THAT(differences(run_.paths.folder), UnorderedElementsAre("", "eval.batch=4")) << "it takes the other's place";
-}
-
 TEST_F(EvaluationRecordTest, OfAModelFolderIsInFloat32UnlessSomethingElseIsAskedFor) {
   const fs::path model = folder_.path() / "mine";
   create_folders(model);
@@ -174,7 +143,6 @@ TEST_F(EvaluationRecordTest, OfAModelFolderIsInFloat32UnlessSomethingElseIsAsked
   const EvaluationRequest plain = request(model.string(), {});
   const EvaluationRequest rounded = request(model.string(), {"train.precision=bfloat16"});
   const fs::path folder = record_evaluation(plain, {.split = "test", .loss = 1}, runs_);
-  forget_precision(folder);
   EXPECT_EQ(find_evaluation(plain, runs_)->values.at("loss"), 1) << "nothing is computed again";
   EXPECT_FALSE(find_evaluation(rounded, runs_));
   EXPECT_EQ(record_evaluation(rounded, {.split = "test", .loss = 2}, runs_), folder);

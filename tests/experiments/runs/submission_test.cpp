@@ -46,19 +46,6 @@ TEST_F(RunnerTest, AFolderOfOtherWorkIsNoRunOfItsName) {
   }
 }
 
-/// An earlier program's fingerprint of the data covered neither documents nor counts.
-TEST_F(RunnerTest, ARunOfAnEarlierProgramIsSaidAndNotReused) {
-  const PlannedRun run = submitted();
-  RunInputs inputs = run.inputs;
-  inputs.data.fingerprint = inputs.data.earlier_fingerprint;
-  const fs::path earlier = runs_ / run_id(run.options, inputs);
-  ASSERT_NE(earlier, run.paths.folder);
-  fs::rename(run.paths.folder, earlier);
-  testing::internal::CaptureStdout();
-  EXPECT_EQ(plan().paths.folder, run.paths.folder);
-  EXPECT_THAT(testing::internal::GetCapturedStdout(), HasSubstr(earlier.string() + " is of an earlier program"));
-}
-
 TEST_F(RunnerTest, SubmittingAnUnfinishedRunAgainTakesOverWhereAndHow) {
   const PlannedRun run = submitted();
   RunOptions options = run.options;

@@ -11,10 +11,9 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "results/figures/elements/plot_style.h"
+#include "results/figures/figures.h"
 #include "results/figures/gnuplot_process.h"
-#include "results/figures/gnuplot_script.h"
-#include "results/figures/plotly_figure.h"
+#include "results/figures/plot_style.h"
 #include "tests/results/figures/figures.h"
 #include "tests/results/figures/gnuplot_installed.h"
 

@@ -5,10 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
-#include "results/figures/figure.h"
+#include "results/figures/figures.h"
 #include "results/figures/gnuplot_process.h"
-#include "results/figures/gnuplot_script.h"
-#include "results/figures/plotly_figure.h"
 #include "tests/results/figures/figures.h"
 #include "tests/results/figures/gnuplot_installed.h"
 #include "tests/results/run_maker.h"

@@ -1,5 +1,5 @@
 // Figures: their files, their points, curves and fronts.
-#include "results/figures/figure.h"
+#include "results/figures/figures.h"
 
 #include <set>
 
@@ -8,9 +8,7 @@
 
 #include "base/error.h"
 #include "results/figures/figure_description.h"
-#include "results/figures/gnuplot_script.h"
-#include "results/figures/kinds/kinds.h"
-#include "results/figures/plotly_figure.h"
+#include "results/figures/figure_kind.h"
 #include "tests/results/figures/figures.h"
 #include "tests/results/run_maker.h"
 

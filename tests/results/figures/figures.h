@@ -8,8 +8,8 @@
 
 #include "base/yaml.h"
 #include "results/exhibits/exhibits.h"
-#include "results/figures/figure.h"
 #include "results/figures/figure_description.h"
+#include "results/figures/figures.h"
 #include "tests/results/run_maker.h"
 
 namespace xlm {

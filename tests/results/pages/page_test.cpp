@@ -4,8 +4,8 @@
 #include <regex>
 #include <set>
 
-#include "results/figures/elements/plot_style.h"
-#include "results/figures/plotly_figure.h"
+#include "results/figures/figures.h"
+#include "results/figures/plot_style.h"
 #include "results/pages/assets.h"
 #include "results/pages/report.h"
 #include "tests/results/pages/pages.h"
@@ -221,16 +221,8 @@ TEST_F(Pages, ReportsLinkNumbersToRuns) {
 TEST_F(Pages, ReportsSayWhatMakesMissingRuns) {
   const std::string own = own_part(report_page(store_, two_recipes(figure(line_yaml()), grid(), {})));
   EXPECT_THAT(own, HasSubstr("Nothing to show: no run fulfils its conditions. Runs of this recipe are made with: "
-                             "<code>xlm sweep spans.yaml --profile smoke</code>"));
+                             "<code>xlm sweep spans.yaml --profile smoke</code>; with <code>--check</code>"));
   EXPECT_THAT(own, HasSubstr("Nothing to show: no run has it. <code>xlm runs ls</code>"));
-}
-
-TEST_F(Pages, ReportsOfDoneRunsDoNotAskForThemAgain) {
-  Report report = two_recipes(figure(line_yaml()), grid(), {});
-  report.recipes[0].points = report.recipes[0].points_done = 5;
-  const std::string own = own_part(report_page(store_, report));
-  EXPECT_THAT(own, Not(HasSubstr("Runs of this recipe are made with")));
-  EXPECT_THAT(own, HasSubstr("<code>xlm sweep spans.yaml --profile smoke --check</code> says whether"));
 }
 
 TEST_F(Pages, ReportsOfNoRunsInParticularCountThoseBehindTheirNumbers) {

@@ -7,8 +7,8 @@
 #include <gtest/gtest.h>
 
 #include "results/exhibits/exhibits.h"
-#include "results/figures/figure.h"
 #include "results/figures/figure_description.h"
+#include "results/figures/figures.h"
 #include "results/pages/page.h"
 #include "tests/results/run_maker.h"
 

@@ -136,12 +136,9 @@ TEST_F(RunFolder, AnEvaluationSaysWhatItDiffersInFromItsRun) {
   maker_.evaluate(made, "test", 1, {{"eval.batch", 1}, {"model.span", 256}, {"data.fingerprint", "f00d"}});
   maker_.evaluate(made, "test", 2, {{"data.name", "pg-19"}, {"data.fingerprint", "beef"}, {"eval.batch", 4}});
   maker_.evaluate(made, "test", 3, {{"data.name", "text8"}, {"data.fingerprint", "beef"}});
-  // The run's configuration is older than this option.
+  // The run does not configure this option.
   maker_.evaluate(made, "test", 4, {{"eval.max_windows", 500}, {"device", "cuda"}});
   maker_.evaluate(made, "test", 5, {{"eval.max_windows", 0}, {"eval.batch", 4}});
-  // Earlier programs took an option of training for one of evaluations.
-  maker_.evaluate(made, "test", 6, {{"eval.select", "best"}, {"eval.batch", 3}});
-  maker_.evaluate(made, "test", 7, {{"eval.batch", 3}});
   std::map<double, std::string> at;
   for (const RunEvaluation& evaluation : read_run(maker_.folder(made.id)).evaluations) {
     at[evaluation.values.at("bpc")] = at_text(evaluation.at);
@@ -151,8 +148,6 @@ TEST_F(RunFolder, AnEvaluationSaysWhatItDiffersInFromItsRun) {
   EXPECT_EQ(at.at(3), "data.fingerprint=beef") << "other data of the same name";
   EXPECT_EQ(at.at(4), "eval.max_windows=500");
   EXPECT_EQ(at.at(5), "eval.batch=4") << "none is what the run had";
-  EXPECT_EQ(at.at(7), "eval.batch=3");
-  EXPECT_FALSE(at.contains(6)) << "made again, it takes the other's place";
   EXPECT_EQ(at.at(1.5), "") << "the run's own";
 }
 
@@ -180,8 +175,6 @@ TEST_F(RunFolder, KnowsTheEvaluationsThatAreWantedOfIt) {
   Journal journal = maker_.journal(made);
   Json wanted = {{"split", "valid"}, {"changes", {{"model.overlap", 5}, {"data.path", "/data/pg-19"}}}};
   journal.append("wanted", wanted);
-  journal.append("wanted", wanted);
-  wanted["changes"]["eval.select"] = "best";  // of an earlier program, to which it made a difference in name alone
   journal.append("wanted", wanted);
   journal.append("wanted", {{"changes", Json::object()}});
   const auto run = read_run(maker_.folder(made.id));

@@ -1,0 +1,13 @@
+// A file that a command line names, which need not be a regular one.
+#pragma once
+
+#include "base/files.h"
+
+namespace xlm {
+
+/// The content, read once to its end: of a file, a pipe, a terminal, or "-", the standard input. What lies in folders
+/// is read by read_file, which no pipe can block. Throws as that, and for a named pipe to which nothing writes for
+/// seconds.
+std::string read_argument(const fs::path& path, std::uintmax_t limit);
+
+}  // namespace xlm

@@ -1,0 +1,179 @@
+// Continuations of passages side by side.
+#include "results/exhibits/continuations.h"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "base/terminal.h"
+#include "base/text.h"
+#include "results/store/run_list.h"
+
+namespace xlm {
+namespace {
+
+constexpr std::size_t kShownPrompt = 400;  // bytes of a prompt's end
+
+/// The newest run of a row that has a model, or why there is none.
+ContinuingModel find_model(RunTable& runs, const ContinuationDescription::Row& row, std::vector<Filter> filters,
+                           std::vector<std::string>& notes) {
+  filters.insert(filters.end(), row.where.begin(), row.where.end());
+  ContinuingModel model{.label = row.label, .run = "", .missing = ""};
+  std::size_t done = 0;
+  std::size_t found = 0;
+  for (const std::size_t place : newest_first(runs, filters)) {
+    if (place >= runs.size()) continue;  // an evaluation of a run, which is there itself
+    ++found;
+    if (to_text(runs.column("status")[place]) != "done") continue;
+    if (++done == 1) model.run = runs.id(place);
+  }
+  if (done == 0) model.missing = found == 0 ? "no run yet" : fmt::format("none of {} runs is done", found);
+  if (done > 1) {
+    notes.push_back(fmt::format("{}: {}, the newest of {} runs; `where` picks another", row.label, model.run, done));
+  }
+  return model;
+}
+
+void check_same_data(RunTable& runs, const Continuations& found) {
+  std::set<std::string> names;
+  std::set<std::string> fingerprints;
+  for (const ContinuingModel& model : found.models) {
+    if (model.run.empty()) continue;
+    const std::vector<Filter> of_run{{"run_id", Filter::Relation::kEqual, {model.run}}};
+    for (const std::size_t place : runs.select(of_run)) {
+      names.insert(to_text(runs.column_or_nothing("data.name")[place]));
+      fingerprints.insert(to_text(runs.column_or_nothing("data.fingerprint")[place]));
+    }
+  }
+  if (fingerprints.size() < 2) return;
+  throw UsageError(
+      fmt::format("{}: '{}' has runs on different data ({}), which have no prompts in common\n"
+                  "`where: {{data.name: …}}` picks those of one",
+                  found.description.place, found.description.title, join({names.begin(), names.end()}, ", ")));
+}
+
+std::string text_form(const Continuations& continuations) {
+  std::string out = continuations.description.title + "\n";
+  std::size_t widest = 0;
+  for (const ContinuingModel& model : continuations.models) widest = std::max(widest, display_width(model.label));
+  for (const ContinuedPassage& passage : continuations.passages) {
+    out += fmt::format("\n{}\n  {}\n\n", place_text(continuations, passage), prompt_end(passage.prompt));
+    for (std::size_t i = 0; i < continuations.models.size(); ++i) {
+      const ContinuingModel& model = continuations.models[i];
+      const std::string pad(widest - display_width(model.label), ' ');
+      out += fmt::format("  {}{}  {}\n", model.label, pad,
+                         model.run.empty() ? "– (" + model.missing + ")" : one_line(passage.texts[i]));
+    }
+  }
+  for (const std::string& note : continuations.notes) out += "\n" + note + "\n";
+  return out;
+}
+
+std::string markdown_form(const Continuations& continuations) {
+  std::vector<TextTable::Column> columns{{"Passage"}, {"Context"}};
+  for (const ContinuingModel& model : continuations.models) columns.push_back({model.label});
+  TextTable table(std::move(columns));
+  for (const ContinuedPassage& passage : continuations.passages) {
+    std::vector<std::string> cells{place_text(continuations, passage), prompt_end(passage.prompt)};
+    for (const std::string& text : passage.texts) cells.push_back(text.empty() ? "–" : one_line(text));
+    table.add(std::move(cells));
+  }
+  std::string out =
+      fmt::format("**{}**\n\n{}", continuations.description.title, table.render(TextTable::Format::kMarkdown));
+  for (const ContinuingModel& model : continuations.models) {
+    if (model.run.empty()) out += fmt::format("\n{}: {}\n", model.label, model.missing);
+  }
+  for (const std::string& note : continuations.notes) out += "\n" + note + "\n";
+  return out;
+}
+
+Json json_form(const Continuations& continuations) {
+  const ContinuationDescription& description = continuations.description;
+  Json models = Json::array();
+  for (const ContinuingModel& model : continuations.models) {
+    models.push_back({{"label", model.label},
+                      {"run", model.run.empty() ? Json() : Json(model.run)},
+                      {"missing", model.missing.empty() ? Json() : Json(model.missing)}});
+  }
+  Json passages = Json::array();
+  for (const ContinuedPassage& passage : continuations.passages) {
+    Json texts = Json::object();
+    for (std::size_t i = 0; i < continuations.models.size(); ++i) {
+      if (!continuations.models[i].run.empty()) texts[continuations.models[i].label] = passage.texts[i];
+    }
+    passages.push_back({{"document", passage.place.document},
+                        {"first", passage.place.first},
+                        {"prompt", passage.prompt},
+                        {"continuations", std::move(texts)}});
+  }
+  return {{"continuation", description.title}, {"name", description.name},
+          {"split", description.split},        {"prompt_tokens", description.prompt_tokens},
+          {"tokens", description.tokens},      {"models", std::move(models)},
+          {"passages", std::move(passages)},   {"notes", continuations.notes}};
+}
+
+}  // namespace
+
+std::variant<Continuations, NothingToShow> find_models(RunTable& runs, const ContinuationDescription& description,
+                                                       const std::vector<Filter>& filters) {
+  Continuations found{.description = description, .models = {}, .passages = {}, .notes = {}};
+  std::vector<Filter> all = filters;
+  all.insert(all.end(), description.where.begin(), description.where.end());
+  for (const ContinuationDescription::Row& row : description.rows) {
+    found.models.push_back(find_model(runs, row, all, found.notes));
+  }
+  const bool any = std::any_of(found.models.begin(), found.models.end(),
+                               [](const ContinuingModel& model) { return !model.run.empty(); });
+  if (!any) {
+    const std::string reason = fmt::format("no run of '{}' is done", description.title);
+    return NothingToShow{description.title, reason, reason + "\n`xlm runs ls` lists the runs that there are"};
+  }
+  check_same_data(runs, found);
+  return found;
+}
+
+std::string place_text(const Continuations& continuations, const ContinuedPassage& passage) {
+  const ContinuationDescription& description = continuations.description;
+  return fmt::format("{} split, document {}, tokens {} to {}", description.split, passage.place.document,
+                     passage.place.first, passage.place.first - 1 + description.prompt_tokens);
+}
+
+std::string one_line(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    const bool blank = c == ' ' || (c >= '\t' && c <= '\r');
+    if (!blank) {
+      out += c;
+    } else if (!out.empty() && out.back() != ' ') {
+      out += ' ';
+    }
+  }
+  return std::string(trim(out));
+}
+
+std::string prompt_end(const std::string& prompt) {
+  std::string line = one_line(prompt);
+  if (line.size() <= kShownPrompt) return line;
+  const std::size_t blank = line.find(' ', line.size() - kShownPrompt);
+  std::size_t begin = blank == std::string::npos ? line.size() - kShownPrompt : blank + 1;
+  while ((static_cast<unsigned char>(line[begin]) & 0xC0U) == 0x80U) ++begin;  // the middle of a character
+  return "… " + line.substr(begin);
+}
+
+std::string render_continuations(const std::vector<Continuations>& all, ContinuationFormat format) {
+  if (format == ContinuationFormat::kJson) {
+    Json list = Json::array();
+    for (const Continuations& one : all) list.push_back(json_form(one));
+    return json_text(list);
+  }
+  std::vector<std::string> texts;
+  for (const Continuations& one : all) {
+    texts.push_back(format == ContinuationFormat::kMarkdown ? markdown_form(one) : text_form(one));
+  }
+  return join(texts, "\n");
+}
+
+}  // namespace xlm

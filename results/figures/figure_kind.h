@@ -1,0 +1,56 @@
+// What a kind of figure is: how its description is checked, its numbers computed, and its picture drawn. Each kind is
+// a file NAME_kind.cpp of this folder and a line of figure_kinds.def.
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/json.h"
+#include "results/figures/figure.h"
+#include "results/store/nothing_to_show.h"
+#include "results/store/run_table.h"
+
+namespace xlm {
+
+enum class PictureFormat { kSvg, kPdf, kPng };
+inline constexpr std::array<std::string_view, 3> kPictureFormatNames{"svg", "pdf", "png"};
+
+using BuiltFigure = std::variant<Figure, NothingToShow>;
+
+struct FigureKind {
+  std::string name;
+  bool shows_grids = false;
+  bool shows_fronts = false;
+  bool shows_values = false;  // a third column beside x and y, as colours
+  bool shows_rows = false;    // single rows of a grid
+  bool shows_marks = false;   // places that a second trace marks
+  bool shows_x_range = false;
+  bool shows_y_range = true;
+  bool smooths = false;         // lines over steps
+  bool may_leave_zero = false;  // starts at zero unless told otherwise
+
+  /// What is wrong with a description that asks for no grid: "needs x and y"; empty: nothing.
+  std::string (*problem)(const FigureDescription& description) = nullptr;
+  /// The numbers of `selected` runs, of which there is at least one. Throws UsageError for what the store does not
+  /// know.
+  BuiltFigure (*build)(RunTable& runs, const FigureDescription& description,
+                       const std::vector<std::size_t>& selected) = nullptr;
+  /// A complete gnuplot script with its data inside.
+  std::string (*gnuplot)(const Figure& figure, PictureFormat format) = nullptr;
+  /// {"name", "data": [trace, …], "layout"} for plotly.js.
+  Json (*plotly)(const Figure& figure) = nullptr;
+};
+
+/// In the order in which messages name them.
+const std::vector<FigureKind>& figure_kinds();
+
+/// The kind that a description names; it must be one of them.
+const FigureKind& kind_of(const FigureDescription& description);
+
+/// Why there is no figure.
+NothingToShow no_figure(const FigureDescription& description, const std::string& reason);
+
+}  // namespace xlm

@@ -1,0 +1,273 @@
+// Series of points.
+#include "results/figures/figure_series.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "results/figures/plot_style.h"
+#include "results/quantities/quantities.h"
+#include "results/store/pareto.h"
+#include "results/store/statistics.h"
+
+namespace xlm {
+namespace {
+
+constexpr std::size_t kMostTicks = 12;
+
+/// Numbers in a legend need the name of what they number.
+std::string series_label(const std::string& column, const Value& value) {
+  if (is_missing(value)) return "other";
+  return as_number(value) ? column_label(column) + " " + to_text(value) : to_text(value);
+}
+
+/// The series of a metric or of the evaluations of a split over training. Those that were asked for later, which name
+/// their settings, are no part of it, unless one of them is the run's own result.
+void add_steps(RunTable& runs, const std::string& y, std::size_t run, std::vector<FigureSample>& out) {
+  const std::size_t dot = y.find('.');
+  runs.store().use([&](SQLite::Database& database) {
+    SQLite::Statement query(database,
+                            dot == std::string::npos
+                                ? "SELECT step, value FROM metrics WHERE run_id = ? AND name = ? ORDER BY step"
+                                : "SELECT step, value FROM evaluations WHERE run_id = ? AND split = ? AND metric = ? "
+                                  "AND (main = 1 OR (final = 0 AND settings = '{}')) ORDER BY step");
+    query.bind(1, runs.id(run));
+    query.bind(2, y.substr(0, dot));
+    if (dot != std::string::npos) query.bind(3, y.substr(dot + 1));
+    while (query.executeStep()) out.push_back({run, query.getColumn(0).getInt64(), query.getColumn(1).getDouble()});
+  });
+}
+
+std::vector<FigureSample> samples_of(RunTable& runs, const FigureDescription& description,
+                                     const std::vector<std::size_t>& selected) {
+  std::vector<FigureSample> samples;
+  if (description.x == "step") {
+    for (const std::size_t run : selected) add_steps(runs, description.y, run, samples);
+    return samples;
+  }
+  const std::vector<Value>& xs = runs.column(description.x);
+  const std::vector<Value>& ys = runs.column(description.y);
+  for (const std::size_t run : selected) {
+    const std::optional<double> y = as_number(ys[run]);
+    if (!is_missing(xs[run]) && y && std::isfinite(*y)) samples.push_back({run, xs[run], *y});
+  }
+  return samples;
+}
+
+/// The staircase of what no other point beats.
+std::vector<std::pair<double, double>> staircase(std::vector<ParetoPoint> points, const std::vector<bool>& flags) {
+  std::vector<ParetoPoint> front = pareto_front(std::move(points), flags).front;
+  std::sort(front.begin(), front.end(),
+            [](const ParetoPoint& a, const ParetoPoint& b) { return a.values.front() < b.values.front(); });
+  std::vector<std::pair<double, double>> corners;
+  for (std::size_t i = 0; i < front.size(); ++i) {
+    if (i > 0) {  // the corner of what both neighbours dominate
+      const auto& a = front[i - 1].values;
+      const auto& b = front[i].values;
+      corners.emplace_back(flags[0] ? a[0] : b[0], flags[1] ? std::min(a[1], b[1]) : std::max(a[1], b[1]));
+    }
+    corners.emplace_back(front[i].values[0], front[i].values[1]);
+  }
+  return corners;
+}
+
+/// A front for each corpus: no run beats one that was measured on other text.
+void add_fronts(Figure& figure) {
+  using Maximize = FigureDescription::Maximize;
+  const Maximize maximize = figure.description.maximize;
+  const std::vector<bool> flags{maximize == Maximize::kX || maximize == Maximize::kBoth,
+                                maximize == Maximize::kY || maximize == Maximize::kBoth};
+  std::map<std::string, std::vector<ParetoPoint>> points;
+  for (const FigureSeries& series : figure.series) {
+    for (const FigurePoint& point : series.points) points[point.corpus].push_back({{point.x, point.y}, {}, ""});
+  }
+  for (auto& [corpus, of_corpus] : points) {
+    std::string label(kFrontTitle);
+    if (points.size() > 1) label += ", " + corpus;
+    figure.fronts.push_back({std::move(label), staircase(std::move(of_corpus), flags)});
+  }
+}
+
+}  // namespace
+
+SeriesBuilder::SeriesBuilder(RunTable& runs, Figure& figure)
+    : runs_(runs), figure_(figure), variation_(runs, figure.description.over) {
+  for (const std::string& column : figure.description.series) series_.push_back(&runs.column(column));
+}
+
+std::vector<Value> SeriesBuilder::key_of(std::size_t run) const {
+  std::vector<Value> key;
+  for (const std::vector<Value>* column : series_) key.push_back((*column)[run]);
+  return key;
+}
+
+std::string SeriesBuilder::label_of(const std::vector<Value>& key) const {
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < key.size(); ++i) parts.push_back(series_label(figure_.description.series[i], key[i]));
+  return join(parts, ", ");
+}
+
+void SeriesBuilder::add_place(const Value& x, std::string name) {
+  places_[x] = static_cast<double>(figure_.x_names.size());
+  figure_.x_names.push_back(std::move(name));
+}
+
+void SeriesBuilder::place(const std::vector<FigureSample>& samples, bool side_by_side) {
+  std::set<Value, ValueOrder> values;
+  for (const FigureSample& sample : samples) values.insert(sample.x);
+  const bool text = std::any_of(values.begin(), values.end(), [](const Value& value) { return !as_number(value); });
+  if (text || side_by_side) {
+    for (const Value& value : values) add_place(value, to_text(value));
+  } else if (values.size() <= kMostTicks && figure_.description.x != "step" &&
+             !runs_.is_measured(figure_.description.x)) {
+    for (const Value& value : values) figure_.x_ticks.push_back(*as_number(value));
+  }
+}
+
+double SeriesBuilder::place_of(const Value& x) const {
+  const auto named = places_.find(x);
+  return named != places_.end() ? named->second : *as_number(x);
+}
+
+void SeriesBuilder::add(const std::vector<FigureSample>& samples, bool joined, bool of_outcome) {
+  const auto in_order = [](const std::vector<Value>& a, const std::vector<Value>& b) {
+    return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end(), value_less);
+  };
+  if (figure_.description.front) find_corpora(samples);
+  std::map<std::vector<Value>, std::vector<FigureSample>, decltype(in_order)> by_series(in_order);
+  for (const FigureSample& sample : samples) by_series[key_of(sample.run)].push_back(sample);
+  for (const auto& [key, members] : by_series) {
+    FigureSeries line;
+    line.label = label_of(key);
+    line.points = points_of(members, of_outcome);
+    line.joined = joined;
+    figure_.series.push_back(std::move(line));
+  }
+  describe_variation(figure_, variation_);
+}
+
+void SeriesBuilder::find_corpora(const std::vector<FigureSample>& samples) {
+  std::vector<std::size_t> rows;
+  for (const FigureSample& sample : samples) rows.push_back(sample.run);
+  const std::vector<std::string> corpora = corpora_of(runs_, rows, {figure_.description.x, figure_.description.y});
+  for (std::size_t i = 0; i < rows.size(); ++i) corpora_[rows[i]] = corpora[i];
+}
+
+/// The one that all of these rows were measured on.
+std::string SeriesBuilder::corpus_of(const std::vector<std::size_t>& rows) const {
+  std::set<std::string> corpora;
+  for (const std::size_t row : rows) {
+    if (const auto known = corpora_.find(row); known != corpora_.end()) corpora.insert(known->second);
+  }
+  return corpora.size() > 1 ? "means over corpora" : corpora.empty() ? "" : *corpora.begin();
+}
+
+std::vector<FigurePoint> SeriesBuilder::points_of(const std::vector<FigureSample>& samples, bool of_outcome) {
+  const std::vector<Value>& group = runs_.column(figure_.description.over == "seed" ? "seed_group" : "run_id");
+  std::map<Value, std::vector<const FigureSample*>, ValueOrder> groups;
+  for (const FigureSample& sample : samples) groups[of_outcome ? group[sample.run] : sample.x].push_back(&sample);
+  std::vector<FigurePoint> points;
+  for (const auto& [key, members] : groups) points.push_back(point_of(members));
+  std::sort(points.begin(), points.end(), [](const FigurePoint& a, const FigurePoint& b) { return a.x < b.x; });
+  return points;
+}
+
+FigurePoint SeriesBuilder::point_of(const std::vector<const FigureSample*>& members) {
+  const FigureDescription& description = figure_.description;
+  FigurePoint point;
+  std::vector<double> xs;
+  std::vector<double> ys;
+  std::vector<std::size_t> rows;
+  for (const FigureSample* sample : members) {
+    xs.push_back(place_of(sample->x));
+    ys.push_back(sample->y);
+    point.runs.push_back(runs_.id(sample->run));
+    rows.push_back(sample->run);
+  }
+  variation_.add(rows);
+  point.corpus = corpus_of(rows);
+  point.x = mean(xs);
+  point.y = aggregated(ys, description.aggregate, better_of(description.y));
+  if (description.spread == Spread::kDeviation && description.aggregate == Aggregate::kMean)
+    point.spread = sample_deviation(ys);
+  return point;
+}
+
+void describe_variation(Figure& figure, const Variation& variation) {
+  const FigureDescription& description = figure.description;
+  const std::string what = variation.text();
+  if (what.empty()) return;
+  const bool deviation = description.spread == Spread::kDeviation && description.aggregate == Aggregate::kMean &&
+                         description.value.empty();
+  figure.caption = fmt::format("{}{} over {}", kAggregateNames[static_cast<std::size_t>(description.aggregate)],
+                               deviation ? " and standard deviation" : "", what);
+  if (variation.is_mixed()) {
+    figure.notes.push_back(fmt::format("a point of the figure '{}' is of {}; `{}where` can tell them apart",
+                                       description.title, what, description.value.empty() ? "series` or `" : ""));
+  }
+}
+
+std::string why_no_numbers(RunTable& runs, const std::string& column, const std::vector<std::size_t>& selected) {
+  const std::vector<Value>& values = runs.column_or_nothing(column);
+  for (const std::size_t run : selected) {
+    if (!std::holds_alternative<std::string>(values[run])) continue;
+    return fmt::format("{} is text ('{}'), and numbers are drawn", column, to_text(values[run]));
+  }
+  return "";
+}
+
+std::string problem_of_columns(const FigureDescription& description) {
+  return description.x.empty() || description.y.empty() ? "needs x and y (columns of the store), or a grid" : "";
+}
+
+BuiltFigure series_figure(RunTable& runs, const FigureDescription& description,
+                          const std::vector<std::size_t>& selected, const SeriesRules& rules) {
+  Figure figure = labelled_figure(description);
+  SeriesBuilder builder(runs, figure);
+  const std::vector<FigureSample> samples = samples_of(runs, description, selected);
+  if (samples.empty()) {
+    const std::string text = why_no_numbers(runs, description.y, selected);
+    return no_figure(description, !text.empty() ? text
+                                                : fmt::format("none of {} runs has both {} and {}", selected.size(),
+                                                              description.x, description.y));
+  }
+  builder.place(samples, rules.side_by_side);
+  builder.add(samples, rules.joined, description.x != "step" && runs.is_measured(description.x));
+  if (description.smooth > 1) smooth_series(figure);
+  if (description.front) add_fronts(figure);
+  return figure;
+}
+
+void smooth_series(Figure& figure) {
+  const auto window = static_cast<std::size_t>(figure.description.smooth);
+  for (FigureSeries& series : figure.series) {
+    const std::vector<FigurePoint> points = series.points;
+    series.smooth = true;
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      const std::size_t begin = i - std::min(i, (window - 1) / 2);
+      const std::size_t end = std::min(points.size(), i + window / 2 + 1);
+      std::vector<double> ys;
+      double squares = 0;
+      std::size_t with_spread = 0;
+      for (std::size_t k = begin; k < end; ++k) {
+        ys.push_back(points[k].y);
+        if (!points[k].spread) continue;
+        squares += *points[k].spread * *points[k].spread;
+        ++with_spread;
+      }
+      series.points[i].y = mean(ys);
+      if (points[i].spread) series.points[i].spread = std::sqrt(squares / static_cast<double>(with_spread));
+    }
+  }
+  figure.caption += fmt::format("{}running mean over {} points", figure.caption.empty() ? "" : "; ", window);
+}
+
+Better better_of(const std::string& column) {
+  const Quantity* quantity = quantity_of_column(column);
+  return quantity == nullptr ? Better::kLower : quantity->better;
+}
+
+}  // namespace xlm

@@ -1,0 +1,48 @@
+// Figures, computed from the store and drawn.
+#include "results/figures/figures.h"
+
+#include "results/figures/plot_style.h"
+#include "results/store/unmet_condition.h"
+
+namespace xlm {
+
+namespace {
+
+/// The conditions on a figure's runs.
+std::vector<Filter> conditions_on_figure(const FigureDescription& description, std::vector<Filter> filters) {
+  filters.insert(filters.end(), description.where.begin(), description.where.end());
+  return filters;
+}
+
+std::vector<std::string> columns_of_figure(const FigureDescription& description) {
+  std::vector<std::string> columns{description.x, description.y, description.value};
+  columns.insert(columns.end(), description.series.begin(), description.series.end());
+  return columns;
+}
+
+}  // namespace
+
+std::vector<std::size_t> rows_of_figure(RunTable& runs, const FigureDescription& description,
+                                        const std::vector<Filter>& filters) {
+  return runs.select(conditions_on_figure(description, filters), columns_of_figure(description));
+}
+
+std::variant<Figure, NothingToShow> build_figure(RunTable& runs, const FigureDescription& description,
+                                                 const std::vector<Filter>& filters) {
+  const std::vector<std::size_t> selected = rows_of_figure(runs, description, filters);
+  if (selected.empty()) {
+    return no_figure(description,
+                     unmet_condition(runs, conditions_on_figure(description, filters), columns_of_figure(description)));
+  }
+  BuiltFigure built = kind_of(description).build(runs, description, selected);
+  if (Figure* figure = std::get_if<Figure>(&built)) figure->warnings = lost_logarithms(*figure);
+  return built;
+}
+
+std::string gnuplot_script(const Figure& figure, PictureFormat format) {
+  return kind_of(figure.description).gnuplot(figure, format);
+}
+
+Json plotly_figure(const Figure& figure) { return kind_of(figure.description).plotly(figure); }
+
+}  // namespace xlm

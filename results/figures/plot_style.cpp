@@ -1,0 +1,310 @@
+// What a figure looks like whoever draws it.
+#include "results/figures/plot_style.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+
+namespace xlm {
+namespace {
+
+/// Okabe and Ito's colours, which people with any colour vision tell apart; their yellow is too pale for lines.
+constexpr std::array<std::string_view, 7> kColours{"#0072b2", "#d55e00", "#009e73", "#cc79a7",
+                                                   "#e69f00", "#56b4e9", "#000000"};
+constexpr std::array<int, 7> kGnuplotPoints{7, 5, 9, 11, 13, 4, 6};  // filled shapes first
+constexpr std::array<std::string_view, 7> kPlotlySymbols{"circle",  "square",      "triangle-up", "triangle-down",
+                                                         "diamond", "square-open", "circle-open"};
+constexpr std::size_t kMostCellTexts = 240;
+constexpr double kApart = 0.012;               // of an axis, between error bars that would stand on each other
+constexpr std::size_t kMostMarkedPoints = 25;  // of a line; a longer one is drawn without marks
+constexpr double kAsOneValue = 1e-9;           // of a value: what differs by less differs by rounding alone
+constexpr double kMostTicksOfAxis = 20;        // of a linear axis, which has four to eight
+constexpr int kMostDecades = 12;               // of a logarithmic axis, each with a tick
+
+using Scale = FigureDescription::Scale;
+
+bool is_one_value(const Range& range) {
+  return !(range.high - range.low > kAsOneValue * std::max(std::abs(range.low), std::abs(range.high)));
+}
+
+/// Room around the data, so that no point sits on the frame. What is never negative does not reach below zero.
+Range padded(Range range, bool log) {
+  constexpr double kMost = std::numeric_limits<double>::max() / 4;  // ends whose distance is a number too
+  range = {std::clamp(range.low, -kMost, kMost), std::clamp(range.high, -kMost, kMost)};
+  if (log && range.low > 0) {
+    constexpr double kLeast = std::numeric_limits<double>::min();
+    range = {std::max(range.low, kLeast), std::max(range.high, kLeast)};
+    const double margin = std::max(0.05 * (std::log(range.high) - std::log(range.low)), 0.1);
+    return {std::max(range.low * std::exp(-margin), kLeast), std::min(range.high * std::exp(margin), kMost)};
+  }
+  const double size = is_one_value(range) ? std::max(std::abs(range.high), 1.0) : range.high - range.low;
+  const double low = range.low - 0.06 * size;
+  return {range.low >= 0 ? std::max(low, 0.0) : low, range.high + 0.06 * size};
+}
+
+/// 1, 2 and 5 of every decade of a range above zero; of many decades 1 alone, or that of some.
+std::vector<double> round_numbers_of_decades(const Range& range) {
+  const auto first = static_cast<int>(std::floor(std::log10(range.low)));
+  const auto last = static_cast<int>(std::floor(std::log10(range.high)));
+  const bool few = std::log10(range.high) - std::log10(range.low) < 3;
+  std::vector<double> numbers;
+  for (int decade = first; decade <= last; decade += 1 + (last - first) / kMostDecades) {
+    for (const double factor : {1.0, 2.0, 5.0}) {
+      const double number = std::pow(10.0, decade) * factor;
+      if (number >= range.low && number <= range.high && (factor == 1 || few)) numbers.push_back(number);
+    }
+  }
+  return numbers;
+}
+
+/// Four to eight round numbers in a range; on a logarithmic axis 1, 2 and 5 of every decade, or the decades alone.
+std::vector<double> round_numbers(const Range& range, bool log) {
+  if (log && range.low > 0 && range.high / range.low >= 5) return round_numbers_of_decades(range);
+  const double rough = (range.high - range.low) / 6;
+  const double power = std::pow(10.0, std::floor(std::log10(rough)));
+  const double step = power * (rough / power < 1.5 ? 1 : rough / power < 3.5 ? 2 : rough / power < 7.5 ? 5 : 10);
+  const double first = std::ceil(range.low / step);
+  const double count = std::floor(range.high / step + 1e-9) - first + 1;
+  // Of numbers that are hardly told from each other, steps as small as their spacing cannot be counted.
+  if (is_one_value(range) || !(count <= kMostTicksOfAxis)) return {range.low, range.high};
+  std::vector<double> numbers;
+  for (int i = 0; i < static_cast<int>(count); ++i) numbers.push_back((first + i) * step);
+  return numbers;
+}
+
+/// Whether ticks on a linear axis stand so close that their texts would touch.
+bool are_crowded(const std::vector<double>& ticks, const Range& range) {
+  for (std::size_t i = 1; i < ticks.size(); ++i) {
+    if (ticks[i] - ticks[i - 1] < 0.06 * (range.high - range.low)) return true;
+  }
+  return false;
+}
+
+/// The fewest digits behind the point that show every number of a linear axis; nothing where six do not.
+std::optional<int> common_digits(const std::vector<double>& numbers) {
+  for (int digits = 0; digits <= 6; ++digits) {
+    const double power = std::pow(10.0, digits);
+    const bool enough = std::all_of(numbers.begin(), numbers.end(), [&](double number) {
+      return std::abs(std::round(number * power) - number * power) < 1e-6;
+    });
+    if (enough) return digits;
+  }
+  return std::nullopt;
+}
+
+/// The range of the data with some room, or with the ends that the description gives.
+Axis fitted(const Range& data, Scale scale, const FigureDescription::Limits& limits,
+            const std::vector<double>& given_ticks) {
+  Axis axis;
+  axis.log = scale == Scale::kLog && limits.low.value_or(data.low) > 0;
+  axis.range = padded(data, axis.log);
+  axis.range.low = limits.low.value_or(axis.range.low);
+  axis.range.high = limits.high.value_or(axis.range.high);
+  if (axis.range.low >= axis.range.high) {  // an end beyond all data
+    axis.log = scale == Scale::kLog && data.low > 0;
+    axis.range = padded(data, axis.log);
+  }
+  const bool own = given_ticks.empty() || (!axis.log && are_crowded(given_ticks, axis.range));
+  axis.ticks = own ? round_numbers(axis.range, axis.log) : given_ticks;
+  return axis;
+}
+
+Range range_of_cells(const Figure& figure) {
+  Range range;
+  for (const std::vector<double>& row : figure.grid) {
+    for (const double value : row) range.include(value);
+  }
+  return range;
+}
+
+/// What eyes make of a share of red, green or blue, in sRGB.
+double linear_light(double share) { return share <= 0.04045 ? share / 12.92 : std::pow((share + 0.055) / 1.055, 2.4); }
+
+/// The relative luminance of the palette's colour at a share of its way.
+double luminance_of_palette(double share) {
+  const double place = share * static_cast<double>(kPalette.size() - 1);
+  const auto below = std::min(static_cast<std::size_t>(place), kPalette.size() - 2);
+  constexpr std::array<double, 3> kWeights{0.2126, 0.7152, 0.0722};
+  double luminance = 0;
+  for (std::size_t channel = 0; channel < 3; ++channel) {
+    const auto part = [&](std::size_t colour) {
+      return std::stoi(std::string(kPalette.at(colour).substr(1 + 2 * channel, 2)), nullptr, 16) / 255.0;
+    };
+    const double between = place - static_cast<double>(below);
+    luminance += kWeights.at(channel) * linear_light((1 - between) * part(below) + between * part(below + 1));
+  }
+  return luminance;
+}
+
+}  // namespace
+
+double palette_is_dark_until() {
+  constexpr int kSteps = 200;
+  constexpr double kAsNear = 0.179;  // the luminance to which black and white have the same contrast (WCAG 2)
+  for (int step = 0; step < kSteps; ++step) {
+    const double share = static_cast<double>(step) / kSteps;
+    if (luminance_of_palette(share) > kAsNear) return share;
+  }
+  return 1;
+}
+
+SeriesLook series_look(std::size_t index) {
+  const std::size_t place = index % kColours.size();
+  return {kColours[place], index >= kColours.size(), kGnuplotPoints[place], kPlotlySymbols[place]};
+}
+
+std::string_view mark_colour(const Figure& figure, std::size_t index) {
+  return figure.series.size() == 1 ? kMarkColour : series_look(index).colour;
+}
+
+void Range::include(double value) {
+  if (!std::isfinite(value)) return;
+  low = std::min(low, value);
+  high = std::max(high, value);
+}
+
+Axis x_axis(const Figure& figure) {
+  Range range;
+  for (const FigureSeries& series : figure.series) {
+    for (const FigurePoint& point : series.points) range.include(point.x);
+  }
+  return fitted(range, figure.description.x_scale, figure.description.x_range, figure.x_ticks);
+}
+
+Axis y_axis(const Figure& figure) {
+  Range range;
+  for (const FigureSeries& series : figure.series) {
+    for (const FigurePoint& point : series.points) {
+      range.include(point.y - point.spread.value_or(0));
+      range.include(point.y + point.spread.value_or(0));
+    }
+  }
+  const bool log = figure.description.y_scale == Scale::kLog && range.low > 0;
+  if (figure.from_zero && !log) range.include(0);
+  return fitted(range, figure.description.y_scale, figure.description.y_range, {});
+}
+
+Axis colour_axis(const Figure& figure) {
+  Axis axis;
+  axis.range = range_of_cells(figure);
+  axis.log = figure.description.y_scale == Scale::kLog && axis.range.low > 0;
+  if (is_one_value(axis.range)) axis.range = padded(axis.range, axis.log);  // one value has no scale
+  axis.ticks = round_numbers(axis.range, axis.log);
+  return axis;
+}
+
+std::vector<std::string> lost_logarithms(const Figure& figure) {
+  const FigureDescription& description = figure.description;
+  std::vector<std::string> lines;
+  std::vector<double> xs;
+  std::vector<double> ys;
+  for (const FigureSeries& series : figure.series) {
+    for (const FigurePoint& point : series.points) {
+      xs.push_back(point.x);
+      ys.push_back(point.y);
+    }
+  }
+  for (const std::vector<double>& row : figure.grid) {
+    std::copy_if(row.begin(), row.end(), std::back_inserter(ys), [](double cell) { return std::isfinite(cell); });
+  }
+  const auto add = [&](std::string_view axis, const std::string& column, const std::vector<double>& values,
+                       const FigureDescription::Limits& limits) {
+    const auto lost = std::count_if(values.begin(), values.end(), [](double value) { return value <= 0; });
+    std::string why =
+        fmt::format("{} of {} values of {} {} zero or less", lost, values.size(), column, lost == 1 ? "is" : "are");
+    if (limits.low) {
+      why = fmt::format("{}_range begins at {}", axis, value_text(*limits.low));
+    } else if (lost == 0) {
+      why = fmt::format("error bars of {} reach zero or less", column);
+    }
+    lines.push_back(
+        fmt::format("the figure '{}' is linear, not logarithmic as {}_scale asks: {}, which has no logarithm",
+                    description.title, axis, why));
+  };
+  const bool x_is_linear = figure.grid.empty() && figure.x_names.empty() && !x_axis(figure).log;
+  if (description.x_scale == Scale::kLog && x_is_linear) {
+    add("x", description.x.empty() ? "x" : description.x, xs, description.x_range);
+  }
+  const bool y_is_linear = figure.grid.empty() ? !y_axis(figure).log : !colour_axis(figure).log;
+  if (description.y_scale == Scale::kLog && y_is_linear) {
+    const std::string column = !description.grid.empty()    ? description.grid
+                               : !description.value.empty() ? description.value
+                                                            : description.y;
+    add("y", column, ys, description.y_range);
+  }
+  return lines;
+}
+
+std::vector<std::string> tick_texts(const Axis& axis) {
+  const auto scaled = [](double value) {
+    const auto [number, prefix] = with_prefix(value, 999.5);
+    return fmt::format("{:.4g}{}", number, prefix);
+  };
+  const std::optional<int> digits = axis.log ? std::nullopt : common_digits(axis.ticks);
+  std::vector<std::string> texts;
+  for (const double tick : axis.ticks) {
+    texts.push_back(std::abs(tick) >= 1e4 ? scaled(tick)
+                    : digits              ? fmt::format("{:.{}f}", tick, *digits)
+                                          : fmt::format("{:.6g}", tick));
+  }
+  constexpr int kMostDigits = 17;  // with which every number is told from the next
+  for (int more = 7; more <= kMostDigits && std::adjacent_find(texts.begin(), texts.end()) != texts.end(); ++more) {
+    for (std::size_t i = 0; i < texts.size(); ++i) texts[i] = fmt::format("{:.{}g}", axis.ticks[i], more);
+  }
+  return texts;
+}
+
+std::string value_text(double value) {
+  const bool whole = value == std::floor(value) || std::abs(value) >= 1e5;
+  return whole && std::abs(value) < 1e15 ? fmt::format("{:.0f}", value) : with_digits(value, 6);
+}
+
+SetApart::SetApart(const Figure& figure) {
+  std::map<double, int> bars;  // at a place on x
+  for (const FigureSeries& series : figure.series) {
+    of_series_.push_back(is_long(series) || !has_spread(series) ? 0 : count_ += 1);
+    for (const FigurePoint& point : series.points) {
+      if (of_series_.back() > 0 && point.spread) ++bars[point.x];
+    }
+  }
+  if (std::none_of(bars.begin(), bars.end(), [](const auto& place) { return place.second > 1; })) return;
+  const Axis axis = x_axis(figure);
+  log_ = axis.log && figure.x_names.empty();
+  step_ = kApart * (!figure.x_names.empty() ? static_cast<double>(figure.x_names.size())
+                    : log_                  ? std::log(axis.range.high) - std::log(axis.range.low)
+                                            : axis.range.high - axis.range.low);
+}
+
+double SetApart::operator()(std::size_t series, double x) const {
+  if (of_series_[series] == 0) return x;
+  const double offset = step_ * (of_series_[series] - 0.5 * (count_ + 1));
+  return log_ ? x * std::exp(offset) : x + offset;
+}
+
+bool is_long(const FigureSeries& series) { return series.smooth || series.points.size() > kMostMarkedPoints; }
+
+bool has_legend(const Figure& figure) { return figure.series.size() > 1 || !figure.fronts.empty(); }
+
+bool has_spread(const FigureSeries& series) {
+  return std::any_of(series.points.begin(), series.points.end(),
+                     [](const FigurePoint& point) { return point.spread.has_value(); });
+}
+
+std::optional<int> cell_digits(const Figure& figure) {
+  if (figure.grid.empty() || figure.grid.size() * figure.grid.front().size() > kMostCellTexts) return std::nullopt;
+  const auto is_whole = [](double value) { return !std::isfinite(value) || value == std::floor(value); };
+  const bool whole = std::all_of(figure.grid.begin(), figure.grid.end(), [&](const std::vector<double>& row) {
+    return std::all_of(row.begin(), row.end(), is_whole);
+  });
+  if (whole) return 0;
+  const Range range = colour_axis(figure).range;
+  if (range.high >= 10) return range.high >= 100 ? 0 : 1;
+  return range.high - range.low < 0.2 ? 3 : 2;
+}
+
+}  // namespace xlm
