@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""docs_numbers.py BUILD [demo|cookbook|data|corpus|steps …]: the numbers of README and docs/ made anew, beside those that stand there.
+"""docs_numbers.py BUILD [demo|cookbook|data|corpus|steps …]: measures the numbers of README and docs/ again, next to the old ones.
 
   demo      the console blocks of README.md: five small models, minutes
   cookbook  docs/tutorial.md and docs/cookbook.md from top to bottom: tiny models, minutes; --write updates the pages
