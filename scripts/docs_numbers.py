@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""docs_numbers.py BUILD [demo|cookbook|data|corpus|steps …]: the numbers of README and docs/ made anew, beside those that stand there.
+"""docs_numbers.py BUILD [demo|cookbook|data|corpus|steps …]: measures the numbers of README and docs/ again, next to the old ones.
 
   demo      the console blocks of README.md: five small models, minutes
-  cookbook  docs/cookbook.md from top to bottom: a dozen tiny models, a minute; --write puts what comes out into the page
+  cookbook  docs/tutorial.md and docs/cookbook.md from top to bottom: tiny models, minutes; --write updates the pages
   data      the console blocks of docs/data.md, from real texts (XLM_REAL_TEXTS names their folder; without it they are left out)
   corpus    what docs/data.md says of the demo's corpus
-  steps     the rows of docs/performance.md that `step_time` measures; `make bench` measures the rest of that page
+  steps     the rows of docs/records.md that `step_time` measures; `make bench` measures the rest of that page
 
 Blocks are compared line by line: a line that begins with - stands in the page, one with + came out now. Times and, on other
 processors, the last digits of losses differ without anything being wrong, so the exit status is 0 unless a command fails.
@@ -71,8 +71,13 @@ def demo(build, folder):
 
 
 def cookbook(build, folder, write):
+    for page in ("tutorial", "cookbook"):
+        (folder / page).mkdir()
+        follow(ROOT / f"docs/{page}.md", build, folder / page, write)
+
+
+def follow(page, build, folder, write):
     """Does what the page says: `sh` blocks, files that a YAML block's first line names, commands."""
-    page = ROOT / "docs/cookbook.md"
     environment = {**os.environ, "XLM": str(ROOT), "PATH": f"{build / 'bin'}:{os.environ['PATH']}"}
 
     def output(command):
@@ -87,7 +92,7 @@ def cookbook(build, folder, write):
             (folder / re.match(r"# (\S+)\n", block)[1]).write_text(block)
         elif kind == "sh":
             output(block)
-        else:
+        elif not kind:
             parts = []
             for part in re.split(r"^(?=\$ )", block, flags=re.M)[1:]:
                 command, _, before = part[2:].partition("\n")
@@ -139,7 +144,7 @@ def corpus(build, folder):
 
 
 def steps(build, folder):
-    page = (ROOT / "docs/performance.md").read_text()
+    page = (ROOT / "docs/records.md").read_text()
     head = None
     stands = {}
     for line in page.splitlines():
@@ -149,7 +154,7 @@ def steps(build, folder):
         elif cells and head and "xlm, ms" in head and (name := re.fullmatch(r"`(.+)`", cells[0])):
             stands.setdefault(name[1], []).append(cells[head.index("xlm, ms")])
     out = subprocess.run([build / "bin/step_time", *stands], cwd=folder, capture_output=True, text=True, check=True).stdout
-    print("\n== docs/performance.md: ms a step, as its tables have it from several machines, and now")
+    print("\n== docs/records.md: ms a step, as its tables have it from several machines, and now")
     for line in out.splitlines():
         if (words := line.split()) and words[0] in stands:
             print(f"{words[0]:<16} page {', '.join(stands[words[0]]):>16}  now {words[1]:>8}  of the limit now {' '.join(words[5:])}")
@@ -160,7 +165,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build", type=pathlib.Path, help="where the program was built: build/release")
     parser.add_argument("only", nargs="*", choices=[[], *parts], help="which of them (all)")
-    parser.add_argument("--write", action="store_true", help="cookbook: put what comes out into the page")
+    parser.add_argument("--write", action="store_true", help="cookbook: put what comes out into the pages")
     arguments = parser.parse_args()
     for name in arguments.only or parts:
         with tempfile.TemporaryDirectory() as folder:

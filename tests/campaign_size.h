@@ -13,7 +13,7 @@ inline int campaign_size(int in_a_test, int in_full) {
   return asked != nullptr && std::string(asked) == "full" ? in_full : in_a_test;
 }
 
-/// A line that docs/reliability.md can be compared with.
+/// A line that docs/records.md can be compared with.
 inline void report(const std::string& text) { std::cout << "campaign: " << text << std::endl; }
 
 }  // namespace xlm

@@ -1,4 +1,4 @@
-// The paper in examples/paper, in a program that is the real one with two lines more: what needs no model.
+// The paper in examples/paper, in a program that is the real one with a few lines more: what needs no model.
 #include <algorithm>
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// docs/cookbook.md does what it says: every command runs, and prints what stands there.
+// docs/tutorial.md and docs/cookbook.md are true: every command runs, and prints what the page shows.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -129,8 +129,26 @@ std::vector<std::string> differences(const std::string& printed, const std::stri
   return found;
 }
 
-class Cookbook : public ::testing::Test {
+/// A reader who types a page from top to bottom in an empty folder.
+class FollowedPage : public ::testing::Test {
  protected:
+  /// Writes the page's YAML files, runs its `sh` blocks, and compares the output of its commands.
+  void follow(const std::string& name, int least_commands) const {
+    int commands = 0;
+    for (const PageBlock& block : blocks_of(read_file(fs::path(XLM_SOURCE_DIR) / "docs" / name))) {
+      if (block.language == "yaml") {
+        ASSERT_TRUE(block.text.starts_with("# ")) << "the first line names the file";
+        write_file(folder_.path() / block.text.substr(2, block.text.find('\n') - 2), block.text);
+      } else if (block.language == "sh") {
+        EXPECT_EQ(run(block.text).code, 0) << block.text;
+      } else if (block.language.empty()) {
+        check_commands(block.text);
+        ++commands;
+      }
+    }
+    EXPECT_GE(commands, least_commands);
+  }
+
   ProgramResult run(const std::string& command) const {
     const std::string path = fs::path(XLM_BINARY).parent_path().string();
     return shell(folder_.path(), fmt::format("export PATH='{}':$PATH XLM='{}'\n{}", path, XLM_SOURCE_DIR, command));
@@ -162,21 +180,12 @@ class Cookbook : public ::testing::Test {
   TemporaryFolder folder_;
 };
 
-TEST_F(Cookbook, SaysWhatItsCommandsPrint) {
-  int commands = 0;
-  for (const PageBlock& block : blocks_of(read_file(fs::path(XLM_SOURCE_DIR) / "docs/cookbook.md"))) {
-    if (block.language == "yaml") {
-      ASSERT_TRUE(block.text.starts_with("# ")) << "the first line names the file";
-      write_file(folder_.path() / block.text.substr(2, block.text.find('\n') - 2), block.text);
-    } else if (block.language == "sh") {
-      EXPECT_EQ(run(block.text).code, 0) << block.text;
-    } else {
-      check_commands(block.text);
-      ++commands;
-    }
-  }
-  EXPECT_GE(commands, 10);
-}
+using Tutorial = FollowedPage;
+using Cookbook = FollowedPage;
+
+TEST_F(Tutorial, SaysWhatItsCommandsPrint) { follow("tutorial.md", 8); }
+
+TEST_F(Cookbook, SaysWhatItsCommandsPrint) { follow("cookbook.md", 10); }
 
 TEST(CookbookTest, FindsWhatAPageSaysWrongly) {
   EXPECT_THAT(differences("loss 2.31 ± 0.02 in 3 s\ntrain,", "loss  2.40 ± 0.02 in 9 s\ntrain,"), IsEmpty());

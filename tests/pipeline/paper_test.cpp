@@ -1,4 +1,4 @@
-// The paper in examples/paper from its corpus to its table and figures, by a program that is the real one with two
+// The paper in examples/paper from its corpus to its table and figures, by a program that is the real one with a few
 // lines more.
 #include <cmath>
 
