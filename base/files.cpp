@@ -39,16 +39,17 @@ void write_fully(int descriptor, const char* data, std::size_t bytes, const fs::
   }
 }
 
-/// Waits for a lock on an open file, or gives it up. Does nothing where the file system has no locks.
+/// Waits for a lock on an open file, or releases it. Does nothing if the file system has no locks.
 void set_lock(int descriptor, int operation) {
   while (::flock(descriptor, operation) != 0 && errno == EINTR) continue;
 }
 
-/// What open(2) says of a socket, and of a pipe that nobody reads; here of all that is no regular file and no folder.
+/// The errno of open(2) for a socket and for a pipe without a reader; here for all that is neither a regular file nor a
+/// folder.
 constexpr int kNotRegular = ENXIO;
 
-/// Another process's lease on a regular file, as of a file server, is taken back within the kernel's lease-break-time
-/// of 45 s.
+/// Opens without waiting for the other end. Waits for another process's lease on the file, as a file server takes one:
+/// the kernel revokes it within its lease-break-time of 45 s.
 int open_at_once(const fs::path& path, int flags) {
   constexpr int kLooks = 600;
   constexpr auto kBetweenLooks = std::chrono::milliseconds(100);
@@ -59,7 +60,7 @@ int open_at_once(const fs::path& path, int flags) {
   }
 }
 
-/// The descriptor; -1 and errno where there is no regular file, or it cannot be opened.
+/// The descriptor; -1 with errno if there is no regular file, or if it cannot be opened.
 int try_open_regular(const fs::path& path, int flags) {
   const int descriptor = open_at_once(path, flags);
   if (descriptor < 0) return descriptor;
@@ -80,7 +81,7 @@ std::uint64_t size_of(int descriptor, const fs::path& path) {
   return static_cast<std::uint64_t>(status.st_size);
 }
 
-/// The number of the open file that is called "/dev/fd/3" or "/proc/self/fd/3"; -1 for any other path.
+/// The number of the open file called "/dev/fd/3" or "/proc/self/fd/3"; -1 for any other path.
 int open_file_at(const fs::path& path) {
   std::int64_t number = -1;
   if (!parse_integer(path.filename().string(), number)) return -1;
@@ -89,7 +90,7 @@ int open_file_at(const fs::path& path) {
   return !error && fs::canonical(folder_of(path), error) == open_files ? static_cast<int>(number) : -1;
 }
 
-/// Removes what killed processes left of the same file.
+/// Removes temporary files that killed processes left of the same file.
 void remove_left_beside(const fs::path& path) {
   const std::string prefix = fmt::format(".{}.", path.filename().string());
   std::error_code error;
@@ -101,8 +102,8 @@ void remove_left_beside(const fs::path& path) {
   }
 }
 
-/// A new file ".NAME.NUMBER" (a random one) beside `path`, open for writing. Not mkstemp, which keeps its file from
-/// everybody else, whatever the umask allows.
+/// Makes a temporary file ".NAME.NUMBER" (a random number) next to `path`, open for writing. mkstemp would ignore the
+/// umask and deny others access.
 std::pair<int, fs::path> create_beside(const fs::path& path) {
   std::random_device random;
   constexpr int kTries = 100;
@@ -118,7 +119,7 @@ std::pair<int, fs::path> create_beside(const fs::path& path) {
 }  // namespace
 
 void throw_file_error(std::string_view action, const fs::path& path, int error_number) {
-  const std::string cause = error_number == kNotRegular ? "it is no regular file" : std::strerror(error_number);
+  const std::string cause = error_number == kNotRegular ? "it is not a regular file" : std::strerror(error_number);
   const std::string message = fmt::format("cannot {} {}: {}", action, path.string(), cause);
   switch (error_number) {
     case ENOSPC:
@@ -154,13 +155,13 @@ int open_regular(const fs::path& path, int flags, std::string_view action) {
 std::string read_file(const fs::path& path, std::uintmax_t limit) {
   InputFile file(path);
   if (file.size() > limit) {
-    throw DataError(fmt::format("{} has {} bytes, at most {} are read", path.string(), file.size(), limit));
+    throw DataError(fmt::format("{} has {} bytes; the limit is {}", path.string(), file.size(), limit));
   }
   std::string content(static_cast<std::size_t>(file.size()), '\0');
   std::size_t filled = 0;
   while (filled < content.size()) {
     const std::size_t bytes = file.read(content.data() + filled, content.size() - filled);
-    if (bytes == 0) break;  // it became shorter
+    if (bytes == 0) break;  // it was truncated
     filled += bytes;
   }
   content.resize(filled);
@@ -169,7 +170,7 @@ std::string read_file(const fs::path& path, std::uintmax_t limit) {
 
 namespace {
 
-/// A pipe that lies in a folder, not one of a shell's own.
+/// Whether it is a pipe in a folder, not one of a shell.
 bool is_named_pipe(int descriptor) {
   struct stat status {};
   struct statfs system {};
@@ -177,7 +178,7 @@ bool is_named_pipe(int descriptor) {
          system.f_type != PIPEFS_MAGIC;
 }
 
-/// Whether something is written to a pipe, or was, in the next seconds.
+/// Whether a process writes to a pipe within the next seconds, or did before.
 bool has_writer(int descriptor) {
   constexpr int kPatienceMilliseconds = 3000;
   struct pollfd wanted {
@@ -190,14 +191,14 @@ bool has_writer(int descriptor) {
 
 std::string read_argument(const fs::path& path, std::uintmax_t limit) {
   const std::string name = path == "-" ? "standard input" : path.string();
-  // Not waited for: a named pipe to which nothing writes would never be opened.
+  // Without waiting: opening a named pipe without a writer would block forever.
   const int descriptor =
       path == "-" ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) : ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0) throw_file_error("read", name, errno);
   if (path != "-") {
     if (is_named_pipe(descriptor) && !has_writer(descriptor)) {
       ::close(descriptor);
-      throw DataError(fmt::format("nothing writes to the pipe {}\nstart what writes to it first", name));
+      throw DataError(fmt::format("no process writes to the pipe {}\nstart the writer first", name));
     }
     ::fcntl(descriptor, F_SETFL, ::fcntl(descriptor, F_GETFL) & ~O_NONBLOCK);
   }
@@ -213,7 +214,7 @@ std::string read_argument(const fs::path& path, std::uintmax_t limit) {
   }
   ::close(descriptor);
   if (error_number != 0) throw_file_error("read", name, error_number);
-  if (content.size() > limit) throw DataError(fmt::format("{} has more than {} bytes, which are read", name, limit));
+  if (content.size() > limit) throw DataError(fmt::format("{} has more than {} bytes, the limit", name, limit));
   return content;
 }
 
@@ -229,7 +230,7 @@ void create_folders(const fs::path& path) {
   std::error_code error;
   for (int look = 0; look < kLooks; ++look) {
     fs::create_directories(path, error);
-    // A client of a network file system may not see for a moment what another one has just made.
+    // A client of a network file system may not yet see what another one has just made.
     if (error != std::errc::file_exists || fs::exists(path)) break;
     std::this_thread::sleep_for(kBetweenLooks);
   }
@@ -237,10 +238,10 @@ void create_folders(const fs::path& path) {
 }
 
 fs::path behind_links(fs::path path) {
-  constexpr int kMostLinks = 40;
+  constexpr int kMaxLinks = 40;
   std::error_code error;
   for (int links = 0; fs::is_symlink(fs::symlink_status(path, error)) && open_file_at(path) < 0; ++links) {
-    if (links == kMostLinks) throw_file_error("write", path, ELOOP);
+    if (links == kMaxLinks) throw_file_error("write", path, ELOOP);
     const fs::path target = fs::read_symlink(path, error);
     if (error) throw_file_error("read the link", path, error.value());
     path = target.is_absolute() ? target : folder_of(path) / target;
@@ -256,7 +257,7 @@ void sync_folder(const fs::path& folder) {
   const int result = ::fsync(descriptor);
   const int error_number = errno;
   ::close(descriptor);
-  // Some network file systems do not offer fsync on folders; the rename itself is atomic there all the same.
+  // Some network file systems have no fsync for folders. The rename is atomic there all the same.
   if (result != 0 && error_number != EINVAL) throw_file_error("sync the folder", folder, error_number);
 }
 
@@ -265,16 +266,16 @@ AtomicFile::AtomicFile(fs::path path) : path_(std::move(path)) {
   const bool exists = ::stat(path_.c_str(), &status) == 0;
   if (exists && S_ISDIR(status.st_mode)) throw_file_error("write", path_, EISDIR);
   path_ = behind_links(path_);
-  if (const int number = open_file_at(path_); number >= 0) {  // whoever opened it says what becomes of what is there
+  if (const int number = open_file_at(path_); number >= 0) {  // the process that opened it decides about its content
     descriptor_ = ::fcntl(number, F_DUPFD_CLOEXEC, 0);
     if (descriptor_ < 0) throw_file_error("write", path_, errno);
   } else if (exists && !S_ISREG(status.st_mode)) {
     descriptor_ = open_at_once(path_, O_WRONLY);
     if (descriptor_ < 0 && errno == ENXIO) {
-      throw DataError(fmt::format("cannot write {}: nothing reads from it", path_.string()));
+      throw DataError(fmt::format("cannot write {}: no process reads from it", path_.string()));
     }
     if (descriptor_ < 0) throw_file_error("write", path_, errno);
-    ::fcntl(descriptor_, F_SETFL, 0);  // a slow reader is waited for
+    ::fcntl(descriptor_, F_SETFL, 0);  // waits for a slow reader
   } else {
     remove_left_beside(path_);
     std::tie(descriptor_, temporary_) = create_beside(path_);
@@ -323,7 +324,7 @@ bool is_left_behind(const fs::path& path) {
 }
 
 bool is_unfinished_name(const std::string& name) {
-  constexpr std::size_t kDigits = 8;  // as create_beside has them
+  constexpr std::size_t kDigits = 8;  // as in create_beside
   const std::size_t dot = name.rfind('.');
   return name.front() == '.' && dot > 1 && dot + 1 + kDigits == name.size() &&
          name.find_first_not_of("0123456789abcdef", dot + 1) == std::string::npos;
@@ -343,7 +344,7 @@ AppendFile::AppendFile(fs::path path) : path_(std::move(path)) { open(O_CREAT); 
 void AppendFile::open(int flags) {
   if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
   descriptor_ = open_regular(path_, O_RDWR | O_APPEND | flags, "write");
-  // A line that a kill cut short must not swallow the next one.
+  // Ends a line that a kill truncated, so that the next line stays whole.
   const off_t size = ::lseek(descriptor_, 0, SEEK_END);
   char last = '\n';
   if (size > 0 && ::pread(descriptor_, &last, 1, size - 1) == 1 && last != '\n') {
@@ -369,7 +370,7 @@ bool AppendFile::is_replaced() const {
   struct stat opened {};
   struct stat named {};
   if (::fstat(descriptor_, &opened) != 0 || opened.st_nlink == 0) return true;
-  if (::stat(path_.c_str(), &named) != 0) return false;  // it was moved, and is still the file
+  if (::stat(path_.c_str(), &named) != 0) return false;  // it was moved, but is still the file
   return opened.st_dev != named.st_dev || opened.st_ino != named.st_ino;
 }
 
@@ -377,7 +378,7 @@ void AppendFile::append_shared(std::string_view line, bool durable) {
   constexpr int kAttempts = 10;  // some network file systems give a file another number each time
   set_lock(descriptor_, LOCK_SH);
   for (int attempt = 0; attempt < kAttempts && is_replaced(); ++attempt) {
-    open(0);  // a new file would hold nothing of what was there
+    open(0);  // does not create the file: a new one would lack the old content
     set_lock(descriptor_, LOCK_SH);
   }
   append(line, durable);
@@ -392,7 +393,7 @@ bool AppendFile::is_at_its_name() const {
   struct stat opened {};
   struct stat named {};
   if (::fstat(descriptor_, &opened) != 0 || opened.st_nlink == 0 || ::stat(path_.c_str(), &named) != 0) return false;
-  // Some network file systems give a file another number each time: there its size has to do.
+  // Some network file systems give a file another number each time: an equal size must suffice there.
   return (opened.st_dev == named.st_dev && opened.st_ino == named.st_ino) || opened.st_size == named.st_size;
 }
 

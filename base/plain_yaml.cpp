@@ -1,4 +1,4 @@
-// The plainest part of YAML.
+// A simple subset of YAML.
 #include "base/plain_yaml.h"
 
 #include <algorithm>
@@ -6,9 +6,9 @@
 namespace xlm {
 namespace {
 
-constexpr std::size_t kMostBytes = 50'000;  // far below parse_yaml's limits on nodes
-constexpr std::size_t kMostKeyBytes = 100;  // likewise
-constexpr std::size_t kMostKeys = 200;      // of one map, which is searched for each of them
+constexpr std::size_t kMaxBytes = 50'000;  // far below parse_yaml's limits on nodes
+constexpr std::size_t kMaxKeyBytes = 100;  // the same
+constexpr std::size_t kMaxKeys = 200;      // of one map, which is searched for each of them
 constexpr std::size_t kDeepest = 20;
 constexpr std::size_t kIndent = 2;
 
@@ -18,7 +18,7 @@ bool is_of_words(char c) { return is_letter_or_digit(c) || c == '_' || c == '.' 
 
 bool is_word_for_nothing(std::string_view text) { return text == "null" || text == "Null" || text == "NULL"; }
 
-/// A word that means nothing but itself in YAML, wherever it stands.
+/// A word that YAML always reads as itself.
 bool is_word(std::string_view text) {
   if (text.empty() || !std::all_of(text.begin(), text.end(), is_of_words)) return false;
   const bool is_signed = text.front() == '-' || text.front() == '+' || text.front() == '.';
@@ -26,8 +26,7 @@ bool is_word(std::string_view text) {
 }
 
 bool is_key(std::string_view text) {
-  return is_word(text) && is_letter_or_digit(text.front()) && text.size() <= kMostKeyBytes &&
-         !is_word_for_nothing(text);
+  return is_word(text) && is_letter_or_digit(text.front()) && text.size() <= kMaxKeyBytes && !is_word_for_nothing(text);
 }
 
 bool is_plain_text(std::string_view text) {
@@ -39,7 +38,7 @@ class PlainYamlReader {
   PlainYamlReader(std::string_view text, const std::shared_ptr<const std::string>& source)
       : text_(text), source_(source) {}
 
-  /// The map whose lines begin with `depth` indents; false where something is not plain.
+  /// Reads the map whose lines begin with `depth` indents; returns false if a line is not of the subset.
   bool read_map(std::size_t depth, Yaml& map) {
     if (depth > kDeepest) return false;
     map = node(Yaml::Kind::kMap);
@@ -65,7 +64,7 @@ class PlainYamlReader {
     const std::size_t colon = line.find(':');
     if (colon == std::string_view::npos) return false;
     const std::string_view key = line.substr(0, colon);
-    if (!is_key(key) || map.entries.size() == kMostKeys || map.find(key) != nullptr) return false;
+    if (!is_key(key) || map.entries.size() == kMaxKeys || map.find(key) != nullptr) return false;
     Yaml& value = map.entries.emplace_back(std::string(key), node(Yaml::Kind::kNull)).second;
     text_.remove_prefix(std::min(text_.size(), depth * kIndent + line.size() + 1));
     if (colon + 1 < line.size()) {
@@ -106,7 +105,7 @@ class PlainYamlReader {
     return true;
   }
 
-  std::string_view text_;  // what is still to be read
+  std::string_view text_;  // not read yet
   const std::shared_ptr<const std::string>& source_;
   int line_ = 1;
 };
@@ -115,7 +114,7 @@ class PlainYamlReader {
 
 std::optional<Yaml> parse_plain_yaml(std::string_view text, const std::shared_ptr<const std::string>& source) {
   Yaml tree;
-  if (text.size() > kMostBytes || !PlainYamlReader(text, source).read_map(0, tree)) return std::nullopt;
+  if (text.size() > kMaxBytes || !PlainYamlReader(text, source).read_map(0, tree)) return std::nullopt;
   return tree;
 }
 

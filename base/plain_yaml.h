@@ -1,5 +1,5 @@
-// The plainest part of YAML, line by line: what resolved configurations are written in. A folder of runs holds one for
-// each run, and reading them by yaml-cpp would take longer than everything else that is done with them.
+// A simple subset of YAML, in which resolved configurations are written. Every run has one, and reading all of them
+// with yaml-cpp would dominate the time of a sync.
 #pragma once
 
 #include <optional>
@@ -9,9 +9,9 @@
 
 namespace xlm {
 
-/// The tree of a text of nothing but lines "KEY: VALUE" and "KEY:" above lines that are two spaces deeper, where values
-/// are words, numbers, "text" without escapes, and flat lists of them, all in ASCII. Nothing for any other text, right
-/// or wrong: that is for `parse_yaml`, which gives the very same tree for these.
+/// Parses lines "KEY: VALUE", and "KEY:" above lines indented by two more spaces. Values are words, numbers, "text"
+/// without escapes, and flat lists of these, in ASCII. Returns nullopt for any other text, valid or not: parse it with
+/// `parse_yaml`, which gives the same tree for this subset.
 std::optional<Yaml> parse_plain_yaml(std::string_view text, const std::shared_ptr<const std::string>& source);
 
 }  // namespace xlm
