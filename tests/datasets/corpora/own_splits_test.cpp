@@ -147,7 +147,7 @@ TEST_F(OwnSplits, OfADatasetFolderHaveAnyOfTheirNames) {
   write_shard("parquet", path("hub/data/dev-00000-of-00001.parquet"), {"d"});
   PrepareRequest two = import(path("hub"));
   two.out = path("two");
-  expect_error_in<DataError>(two, "files of two names would be valid: dev, val");
+  expect_error_in<DataError>(two, "two names mean valid: dev, val");
 }
 
 TEST_F(OwnSplits, OfAFolderOfTextAreAsItSays) {
@@ -185,10 +185,10 @@ TEST_F(OwnSplits, OfFilesOfTextAreAsTheyAreCalled) {
   file("d/heldout.txt", "c");
   PrepareRequest mixed = request("text", {path("d")});
   mixed.out = path("mixed");
-  expect_error_in<DataError>(mixed, "heldout.txt names no split, or two, as others name one\nname the files of each");
+  expect_error_in<DataError>(mixed, "heldout.txt: the name gives no split, or two, but other names give one\nname the files of each");
   file("d/test/train-00000-of-00001.txt", "of one by its name, and of the other by its folder");
   fs::remove(path("d/heldout.txt"));
-  expect_error_in<DataError>(mixed, "test/train-00000-of-00001.txt names no split, or two");
+  expect_error_in<DataError>(mixed, "test/train-00000-of-00001.txt: the name gives no split, or two");
 }
 
 TEST_F(OwnSplits, OfOneNameAloneAreNoSplits) {
@@ -197,7 +197,7 @@ TEST_F(OwnSplits, OfOneNameAloneAreNoSplits) {
   std::vector<std::string> notes;
   prepare(request("text", {path("d")}), {.note = [&](const std::string& note) { notes.push_back(note); }});
   EXPECT_EQ(open_prepared(path("out"), true).split("train").tokens.size(), 18);
-  EXPECT_THAT(notes, testing::Contains(HasSubstr("the names of some files say a split")));
+  EXPECT_THAT(notes, testing::Contains(HasSubstr("some file names give a split")));
 }
 
 TEST_F(OwnSplits, OfAnArchiveAreNotJoined) {
@@ -265,7 +265,7 @@ TEST_F(OwnSplits, OfSeveralDatasetsAreNotMixed) {
   expect_error<DataError>(import(path("hub")), "several data sets: one, two");
   file("empty/a.txt", "text");
   expect_error<DataError>(import(path("empty")), "holds no shards");
-  expect_error<DataError>(import(path("nowhere")), "is no folder");
+  expect_error<DataError>(import(path("nowhere")), "is not a folder");
 }
 
 }  // namespace

@@ -149,7 +149,7 @@ TEST_F(Downloads, WhatIsWholeAlreadyIsNotFetched) {
   EXPECT_EQ(read_file(path("in/file")), content_);
   write_file(path("in/file"), "spoilt");
   EXPECT_THAT([&] { fetch(checked(server)); },
-              ThrowsMessage<DataError>(HasSubstr("is there, but is not the published")));
+              ThrowsMessage<DataError>(HasSubstr("is not the published")));
 }
 
 TEST_F(Downloads, RedirectsAreFollowed) {

@@ -111,7 +111,7 @@ TEST_F(HostileServers, OneThatNeverGoesOnIsGivenUp) {
   }
   std::size_t length = 1000;
   const HttpServer growing([&](const Request&) { return Answer{.body = content_, .cut_after = length += 10}; });
-  expect_error<Error>(checked(growing), "begins anew instead of going on");
+  expect_error<Error>(checked(growing), "restarts instead of resuming");
 }
 
 TEST_F(HostileServers, AnotherVersionEachTimeIsNoneThatGoesOn) {
@@ -128,7 +128,7 @@ TEST_F(HostileServers, WhatIsKeptIsSaidAndNothingEmptyIs) {
     return Answer{.body = content_, .headers = {"ETag: \"v1\""}, .cut_after = 50'000};
   });
   EXPECT_THAT(note_of(file(server)), AllOf(HasSubstr("50.0 kB of file are kept in " + path("in/.file.part").string()),
-                                           HasSubstr("the same command goes on")));
+                                           HasSubstr("the same command resumes")));
   EXPECT_EQ(fs::file_size(path("in/.file.part")), 50'000U);
   const HttpServer refusing([](const Request&) { return Answer{.status = 503}; });
   const Download other{.url = refusing.url("/other"), .target = path("out/other")};

@@ -143,7 +143,7 @@ TEST(Recognition, NamesCountWhereTheyPromiseATableOrAPage) {
   EXPECT_EQ(recognise("<html>", "page.txt").form, FileForm::kTextual);
   for (const char* name : {"a.parquet", "a.arrow", "d/a.PARQUET", "a.jsonl"}) {
     EXPECT_EQ(recognise("some text", name).form, FileForm::kTextual) << name;
-    EXPECT_THAT(recognise("some text", name).name, HasSubstr("plain text, and is called ."));
+    EXPECT_THAT(recognise("some text", name).name, HasSubstr("plain text, but is called ."));
   }
   EXPECT_EQ(recognise("PAR1\x15", "a.txt").form, FileForm::kParquet);
 }
