@@ -1,4 +1,4 @@
-// How long an epoch is, known before anything is read but the sizes of the text. Free of torch.
+// The length of an epoch, from the sizes of the text alone. Free of torch.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace xlm {
 
 /// One pass over a training split.
 struct Epoch {
-  double steps = 0;        // as batches are not made anew where an epoch ends, not always whole
+  double steps = 0;        // not always whole, because batches continue across the end of an epoch
   double predictions = 0;  // that these steps score
 };
 
