@@ -1,4 +1,4 @@
-// What can stand at a place of a command line.
+// Completion of a command line.
 #include "cmd/candidates.h"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ namespace {
 constexpr std::string_view kOneOf = "one of ";
 constexpr std::string_view kComparisons = "!<>=";
 
-/// The command line as far as it is written: which command it is, what it was given, and what it waits for.
+/// The command line up to the cursor: its command, what was given so far, and the option that awaits a value.
 struct Line {
   const CLI::App* command = nullptr;
   std::vector<std::string> arguments;
@@ -106,7 +106,7 @@ std::vector<Candidate> plain_words(const std::vector<std::string>& texts) {
   return words;
 }
 
-/// "text, markdown or csv (default: text)" as its words.
+/// Splits "text, markdown or csv (default: text)" into its words.
 std::vector<Candidate> words_of_help(const std::string& help) {
   std::string list = help.substr(0, help.find_first_of("(;:"));
   for (std::size_t place = 0; (place = list.find(" or ")) != std::string::npos;) list.replace(place, 4, ",");
@@ -118,7 +118,7 @@ std::vector<Candidate> words_of_help(const std::string& help) {
   return words;
 }
 
-/// Options of every model; of a command that uses weights that are there, those that make a difference then.
+/// The options of every model. For a command that uses trained weights: only those that still have an effect.
 std::vector<OptionEntry> configuration_entries(const Line& line) {
   std::vector<OptionEntry> entries;
   std::set<std::string> seen;
@@ -137,7 +137,7 @@ std::vector<OptionEntry> configuration_entries(const Line& line) {
   return entries;
 }
 
-/// KEY= of a configuration, or the values of a key of which it is one of several.
+/// KEY= for every option of a configuration, or the values of a key that takes one of several.
 std::vector<Candidate> settings(const Line& line, const std::string& current) {
   const std::size_t equals = current.find('=');
   std::set<std::string> seen;
@@ -159,7 +159,7 @@ std::vector<Candidate> settings(const Line& line, const std::string& current) {
   return words;
 }
 
-/// The store as it is; nothing where there is none.
+/// The store, not synced; nullopt if there is none.
 std::optional<Store> store_of(const Line& line) {
   const fs::path file = line.global.store_file();
   if (!fs::exists(file)) return std::nullopt;
@@ -194,7 +194,7 @@ std::vector<Candidate> values_of(const Line& line, const std::string& column, co
   return plain_words({values.begin(), values.end()});
 }
 
-/// KEY=VALUE over columns of the store.
+/// Conditions KEY=VALUE on columns of the store.
 std::vector<Candidate> conditions(const Line& line, const std::string& current) {
   const std::size_t end = current.find_first_of(kComparisons);
   if (end == std::string::npos) return columns(line, "=");
@@ -242,7 +242,7 @@ std::vector<Candidate> exhibit_names(const Line& line) {
   return words;
 }
 
-/// Values of an option, or of an argument that stands by itself.
+/// Values of an option or of a positional argument.
 Candidates values(const Line& line, const CLI::Option& option, const std::string& current) {
   const std::string type = option.get_type_name();
   const std::string name = option.get_lnames().empty() ? option.get_name() : option.get_lnames().front();
@@ -277,7 +277,7 @@ const CLI::Option* argument_option(const CLI::App& command, std::size_t index) {
   return last;
 }
 
-/// What stands before the part of a list that is being written: "a,b," of "a,b,c".
+/// The part of a list before the item that is being typed: "a,b," of "a,b,c".
 std::string list_before(const CLI::Option& option, const std::string& current) {
   const bool is_list = option.get_delimiter() == ',' || option.get_type_name() == kColumnList;
   const std::size_t comma = current.rfind(',');
@@ -313,7 +313,7 @@ Candidates candidates(const CLI::App& program, const std::vector<std::string>& w
   Candidates found;
   try {
     found = all_candidates(line, current);
-  } catch (const Error&) {  // a recipe or a store that cannot be read: the command itself will say so
+  } catch (const Error&) {  // a recipe or a store that cannot be read: the command itself reports it
     return {{}, true};
   }
   std::erase_if(found.words, [&](const Candidate& word) { return !word.text.starts_with(current); });

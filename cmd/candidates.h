@@ -1,5 +1,5 @@
-// What can stand at a place of a command line, for completion: commands, options, and the values that options and
-// arguments take, among them those of the store and of the recipe that the line names.
+// Completion of a command line: commands, options and their values, some of them from the store and from the recipe on
+// the line.
 #pragma once
 
 #include <string>
@@ -11,16 +11,16 @@ namespace xlm {
 
 struct Candidate {
   std::string text;
-  std::string help;  // a line, or nothing
+  std::string help;  // one line, or empty
 };
 
 struct Candidates {
   std::vector<Candidate> words;
-  bool files = false;  // names of files fit too
+  bool files = false;  // file names fit too
 };
 
-/// What the last of `words` may become: the line behind the program's name, up to the place that is completed. Never
-/// throws for what the line names and cannot be read; the store is read as it is.
+/// Candidates for the last of `words`, which are the words behind the program's name up to the cursor. Does not throw
+/// if the recipe or the store cannot be read. Does not sync the store.
 Candidates candidates(const CLI::App& program, const std::vector<std::string>& words);
 
 }  // namespace xlm

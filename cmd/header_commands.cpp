@@ -20,10 +20,10 @@ namespace {
 
 struct HeaderCommand {
   int line = 0;
-  std::string text;  // without what a comment behind it says
+  std::string text;  // without a comment behind it
 };
 
-/// "xlm …" of a line "#  xlm …  # what it does"; empty where it is no command.
+/// The command in a line "#  xlm …  # what it does"; empty if the line has none.
 std::string command_in(std::string_view line) {
   const std::string_view text = trim(line.substr(1));
   const bool is_indented = line.find_first_not_of(" \t", 1) >= 3;
@@ -44,7 +44,7 @@ std::vector<HeaderCommand> commands_in_header(const std::string& recipe) {
   return found;
 }
 
-/// `by` as one word of the command, whatever it holds, in every place of `word`.
+/// `text` with every `word` replaced by `by`, as one word of the command.
 std::string replaced(std::string_view text, std::string_view word, const std::string& by) {
   const auto is_of_words = [&](std::size_t at) {
     return at < text.size() && (std::isalnum(static_cast<unsigned char>(text[at])) != 0 || text[at] == '_');
@@ -86,10 +86,10 @@ std::string filled_in(std::string text, const CheckedRecipe& recipe) {
 /// One command of a header.
 class HeaderCommandCheck {
  public:
-  /// Throws UsageError for a command that the program does not take.
+  /// Throws UsageError if the program does not accept the command.
   HeaderCommandCheck(const std::string& text, const CheckedRecipe& recipe) : recipe_(recipe), command_(text) {}
 
-  /// Throws UsageError where it would select nothing.
+  /// Throws UsageError if the command would select nothing.
   void select() {
     const std::string& name = command_.name();
     if (name == "sweep" || name == "train") return expand();
@@ -117,7 +117,7 @@ class HeaderCommandCheck {
     const std::vector<std::string> overrides = command_.given("overrides");
     Yaml tree = configuration_of(recipe_.file.tree, recipe_.file.path, recipe_.profile, overrides);
     fix_axes(tree, overrides);
-    length_in_words(tree);  // complains where there is no point, or one that is no valid run
+    length_in_words(tree);  // throws if there is no point, or an invalid one
   }
 
   void choose(ExhibitKind kind) const {
@@ -153,7 +153,7 @@ std::vector<RecipeFinding> check_header_commands(const CheckedRecipe& recipe) {
     } catch (const UsageError& error) {
       findings.push_back({fmt::format("{}:{}", recipe.file.path.string(), command.line),
                           fmt::format("the header's command '{}' does not work: {}", text, first_line(error.what())),
-                          "mend the comment, or what it speaks of"});
+                          "correct the comment, or the recipe"});
     }
   }
   return findings;

@@ -1,4 +1,4 @@
-// The commands in the comment at the top of a recipe, tried against the runs that its sweep would make.
+// Checks the commands in a recipe's header comment against the runs that its sweep would make.
 #pragma once
 
 #include <string>
@@ -19,10 +19,10 @@ struct CheckedRecipe {
   RunTable& runs;
 };
 
-/// Commands of a header are lines of the comment that opens a file, indented and beginning with `xlm`. In them THIS is
-/// the file, `…`, `a|b|c` or PROFILE after --profile the profile, EXPERIMENT the recipe's experiment under it, and RUN
-/// one of its runs. Each must be one that the program takes, and select something: a sweep has points, conditions hold
-/// for a run, columns are known, a table or a figure is there.
+/// A header command is an indented line of the file's first comment that begins with `xlm`. THIS stands for the file,
+/// EXPERIMENT for its experiment, RUN for one of its runs, and `…`, `a|b|c` or PROFILE behind --profile for the
+/// profile. The program must accept each command, and it must select something: points, runs, known columns, a table or
+/// a figure.
 std::vector<RecipeFinding> check_header_commands(const CheckedRecipe& recipe);
 
 }  // namespace xlm

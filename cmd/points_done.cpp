@@ -1,4 +1,4 @@
-// Counts the points of a sweep that have a run which is done.
+// Counts the points of a sweep whose run is done.
 #include "cmd/points_done.h"
 
 #include <algorithm>
@@ -16,8 +16,8 @@
 namespace xlm {
 namespace {
 
-/// Keys of which a run says something else than its point did: names become absolute, models are looked for, and
-/// lengths become steps.
+/// Keys whose value in a run differs from that in its point: paths become absolute, models are located, and lengths
+/// become steps.
 std::set<std::string> rewritten_keys() {
   std::set<std::string> keys{"train.epochs", "train.tokens", "train.eval_every_tokens"};
   for (std::size_t model = 0; model < model_types().size(); ++model) {
@@ -28,18 +28,18 @@ std::set<std::string> rewritten_keys() {
   return keys;
 }
 
-/// A column and what it must be.
+/// A column and its required value.
 using Wanted = std::pair<std::string, Value>;
 
-/// How runs name what a data folder holds, wherever it lay for them: by its fingerprint, or as the recipe's `corpora`
-/// does; nothing where nobody knows.
+/// The column and value that identify a data folder in runs: its fingerprint, or its name in the recipe's `corpora`.
+/// nullopt if neither is known.
 std::optional<Wanted> wanted_data(const Yaml& recipe, const std::string& path) {
   std::error_code ignored;
   if (fs::is_directory(path, ignored)) {
     try {
       return Wanted{"data.fingerprint", summarize_prepared(path).fingerprint};
     } catch (const DataError&) {
-      // What is no prepared folder may be one elsewhere.
+      // Not a prepared folder here; it may be one on another machine.
     }
   }
   const Yaml* corpora = recipe.find("corpora");
@@ -47,7 +47,7 @@ std::optional<Wanted> wanted_data(const Yaml& recipe, const std::string& path) {
   return name == nullptr ? std::nullopt : std::optional(Wanted{"data.name", name->scalar});
 }
 
-/// What runs say of a point; nothing where they cannot say it.
+/// The columns and values by which a point's run is recognised; nullopt if runs do not record them.
 class PointReader {
  public:
   explicit PointReader(const Yaml& recipe) : recipe_(recipe) {}
@@ -76,7 +76,7 @@ class PointReader {
   std::map<std::string, std::optional<Wanted>> data_;  // by path
 };
 
-/// What runs have in columns, read once for all points that ask for the same columns.
+/// The values of runs in some columns, read once for all points that ask for the same columns.
 class KnownValues {
  public:
   KnownValues(RunTable& runs, std::vector<std::size_t> rows) : runs_(runs), rows_(std::move(rows)) {}
@@ -124,7 +124,7 @@ PointsDone points_done(const Yaml& recipe, std::vector<Filter> filters, RunTable
   try {
     described = expand_sweep(recipe);
   } catch (const UsageError&) {
-    return {};  // nobody makes such runs; those that are there can be shown all the same
+    return {};  // no such run can be made; existing runs can still be shown
   }
   filters.push_back({"status", Filter::Relation::kEqual, {std::string("done")}});
   PointReader reader(recipe);

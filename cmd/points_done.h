@@ -9,14 +9,14 @@
 
 namespace xlm {
 
-/// Runs that a recipe describes, one or a sweep's, and those of them that are done. None are described by a sweep that
-/// is wrong, or of which runs do not say what it asks for: models to begin from, and lengths that become steps.
+/// The runs that a recipe describes, and those of them that are done. Both are 0 if the sweep is invalid, or if runs do
+/// not record what it sets: models to start from, and lengths that become steps.
 struct PointsDone {
   std::size_t done = 0;
   std::size_t all = 0;
 };
 
-/// `filters` are conditions that the recipe's runs fulfil beside those of its sweep.
+/// `filters` are further conditions on the recipe's runs.
 PointsDone points_done(const Yaml& recipe, std::vector<Filter> filters, RunTable& runs);
 
 }  // namespace xlm

@@ -15,7 +15,7 @@ namespace xlm {
 /// tables, figures and the commands in its header.
 RecipeCheck check_sweep(const YamlFile& file, const std::string& profile, const Yaml& tree);
 
-/// Prints what the check found; kDone where it found nothing, otherwise kUsage.
+/// Prints the findings. Returns kDone if there are none, otherwise kUsage.
 int report_check(const fs::path& file, const std::string& profile, const RecipeCheck& check,
                  const GlobalOptions& global);
 

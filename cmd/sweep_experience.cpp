@@ -1,4 +1,4 @@
-// What a sweep's runs will cost, and which finished runs in the store say how long that takes.
+// The cost of a sweep's runs, and the finished runs in the store from which their time is estimated.
 #include "cmd/sweep_experience.h"
 
 #include <algorithm>
@@ -20,15 +20,15 @@
 namespace xlm {
 namespace {
 
-// Folders that are read. The store knows less of a run than its shape, so that several of an outline may differ.
+// Limits on the folders that are read. Runs of one outline may differ, as the store knows only a part of a shape.
 constexpr std::size_t kOfEachOutline = 32;
 constexpr std::size_t kOfOutlines = 128;
 constexpr std::size_t kOfEachModel = 16;  // of other outlines
 
-/// What the store knows of a run's shape: type of the model, parameters, batch and block.
+/// What the store knows about a run's shape: the model's type, parameters, batch and block.
 using Outline = std::tuple<std::string, double, double, double>;
 
-/// Outlines of the runs that are to be done.
+/// Outlines of the runs to do.
 std::set<Outline> outlines_of(const std::vector<SweepRun>& runs, const std::vector<CostEstimate>& costs) {
   std::set<Outline> outlines;
   for (std::size_t i = 0; i < std::min(runs.size(), costs.size()); ++i) {
@@ -40,7 +40,7 @@ std::set<Outline> outlines_of(const std::vector<SweepRun>& runs, const std::vect
   return outlines;
 }
 
-/// Finished trainings of the models that are to be trained, newest first.
+/// Finished trainings of the models to train, newest first.
 std::vector<std::size_t> finished_rows(RunTable& table, const std::vector<SweepRun>& runs) {
   std::set<std::string> models;
   for (const SweepRun& run : runs) {
@@ -54,7 +54,7 @@ std::vector<std::size_t> finished_rows(RunTable& table, const std::vector<SweepR
                        is("model.type", {models.begin(), models.end()})});
 }
 
-/// Ids of those runs that may say something of the wanted ones: their folders are read.
+/// Ids of the runs that may resemble the wanted ones; their folders are read.
 std::vector<std::string> candidates(RunTable& table, const std::vector<std::size_t>& rows,
                                     const std::set<Outline>& wanted) {
   const std::vector<Value>& model = table.column_or_nothing("model.type");
@@ -104,11 +104,11 @@ Experience experience_for(const std::vector<SweepRun>& runs, const GlobalOptions
           experience.finished.push_back(std::move(*finished));
         }
       } catch (const std::exception&) {
-        // Its folder is elsewhere, damaged, or somebody else's: it says nothing.
+        // The folder is elsewhere, damaged, or not ours: the run is skipped.
       }
     }
   } catch (const Error& error) {
-    spdlog::warn("nothing is learned from runs of other sweeps: {}", error.what());
+    spdlog::warn("runs of other sweeps cannot be used for estimates: {}", error.what());
   }
   return experience;
 }

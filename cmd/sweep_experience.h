@@ -1,4 +1,4 @@
-// What a sweep's runs will cost, and which finished runs in the store say how long that takes.
+// The cost of a sweep's runs, and the finished runs in the store from which their time is estimated.
 #pragma once
 
 #include <vector>
@@ -9,14 +9,12 @@
 
 namespace xlm {
 
-/// Costs of the runs in order; none, with a warning, where core cannot be opened, which must not keep a dry run from
-/// answering.
+/// Costs of the runs, in order. Empty, with a warning, if core cannot be opened: a dry run must work without it.
 std::vector<CostEstimate> estimate_costs(const std::vector<SweepRun>& runs);
 
-/// Finished runs whose models have the type of those that are to be done, and the costs of these. Looks into the store
-/// as it is, and then into the folders of a limited number of runs, newest first: those that may have the shape of one
-/// to be done, and some others. Writes nothing; says nothing where there is no store, and warns of one that cannot be
-/// read.
+/// Finished runs whose models have the type of a run to do, and the costs of the runs to do. Reads the store without a
+/// sync, then the folders of a limited number of runs, newest first: those that may have the shape of a run to do, and
+/// some others. Writes nothing. Empty if there is no store; warns if the store cannot be read.
 Experience experience_for(const std::vector<SweepRun>& runs, const GlobalOptions& global);
 
 }  // namespace xlm

@@ -1,4 +1,4 @@
-// xlm sweep with a launcher that only puts workers into a queue: what it would ask for, submitting, waiting.
+// xlm sweep with a launcher that puts workers into a queue: preview, submit, wait.
 #pragma once
 
 #include <memory>
@@ -13,28 +13,28 @@ namespace xlm {
 
 struct QueueOptions {
   std::int64_t jobs = 0;  // workers at most; 0: a few
-  fs::path site;          // empty: where it is looked for
+  fs::path site;          // empty: the default places
   bool anyway = false;
 };
 
-/// A sweep on its way into a queue.
+/// A sweep that is submitted to a queue.
 class QueuedSweep {
  public:
-  /// `tree` is the sweep's configuration. Writes nothing. Throws Error where the queue does not answer or would not
-  /// take such workers.
+  /// `tree` is the sweep's configuration. Writes nothing. Throws Error if the queue does not answer or would reject
+  /// such workers.
   QueuedSweep(const LauncherEntry& launcher, const Yaml& tree, const std::vector<SweepRun>& runs,
               const QueueOptions& options, const GlobalOptions& global);
 
   /// What would be submitted.
   std::string preview();
 
-  /// Writes the runs' folders, the list and the program, and adds workers to those that are there already.
+  /// Writes the runs' folders, the list and the program, and adds workers to those that exist already.
   void submit();
 
-  /// Prints what was submitted and how to go on from here.
+  /// Prints what was submitted and what to do next.
   void report(const std::string& command) const;
 
-  /// Stays until the workers have done all runs or are gone.
+  /// Waits until the workers have done all runs, or no worker is left.
   LaunchReport wait();
 
  private:
@@ -50,7 +50,7 @@ class QueuedSweep {
   std::string said_;
 };
 
-/// A site file with what the cluster here says of itself, for a user to complete.
+/// A site file with facts about the cluster, for the user to complete.
 std::string site_file();
 
 }  // namespace xlm

@@ -1,4 +1,4 @@
-// A command as one types it, parsed but not run.
+// A command line, parsed but not run.
 #include "cmd/typed_command.h"
 
 #include <fmt/format.h>

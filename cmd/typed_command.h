@@ -1,4 +1,4 @@
-// A command as one types it, parsed but not run: so what recipes and documents say is tried.
+// A command line, parsed but not run: for checking the commands in recipes and documents.
 #pragma once
 
 #include <functional>
@@ -11,21 +11,20 @@ namespace xlm {
 
 class TypedCommand {
  public:
-  /// Of a line that begins with `xlm COMMAND`, without what is the shell's. Throws UsageError for one that the program
-  /// does not take.
+  /// `line` begins with `xlm COMMAND` and has no shell syntax. Throws UsageError if the program does not accept it.
   explicit TypedCommand(const std::string& line);
 
   /// The subcommand: "sweep".
   const std::string& name() const { return name_; }
 
-  /// What was given for an option or for a positional argument; nothing where the command has none of that name.
+  /// The values of an option or of a positional argument; empty if the command has none of that name.
   std::vector<std::string> given(const std::string& option) const;
 
  private:
   std::string name_;
   GlobalOptions global_;
   CLI::App app_{"a command that is not run"};
-  std::function<int()> run_;  // keeps alive what options are bound to; it is never called
+  std::function<int()> run_;  // owns the variables of the options; never called
 };
 
 }  // namespace xlm
