@@ -1,6 +1,5 @@
 // Blocks of up to 6 × 16 results: 12 of the 16 vector registers of AVX2 hold sums, the others a row of B and an element
-// of A. B is read in panels of 16 columns that are copied first, so that they lie in the first-level cache without
-// gaps.
+// of A. B is copied first into panels of 16 columns, so that they are in the first-level cache without gaps.
 #include "core/kernels/register_gemm.h"
 
 #include <ATen/Parallel.h>
@@ -60,8 +59,8 @@ XLM_SIMD_INLINE void block(std::int64_t inner, const LeftOperand& given, const f
   }
 }
 
-/// How many of the rows that are left the next block takes. Blocks of one to three rows wait for their own sums, so
-/// that 7 and 8 rows are halved.
+/// How many of the remaining rows the next block takes. Blocks of one to three rows wait for their own sums, so 7 and 8
+/// rows are halved.
 constexpr std::int64_t next_block(std::int64_t left) {
   if (left == 7 || left == 8) return 4;
   return std::min(left, kBlock);
@@ -127,7 +126,7 @@ XLM_SIMD_VERSIONS(void, panel_product,
                    const float* panel, float* c, std::int64_t ldc, bool add),
                   (rows, columns, inner, a, panel, c, ldc, add))
 
-/// Copies [inner, columns] of a matrix into a panel, with zeros beside them.
+/// Copies [inner, columns] of a matrix into a panel, padded with zeros.
 void pack(const float* b, std::int64_t ldb, std::int64_t inner, std::int64_t columns, float* panel) {
   if (columns == kPanel) {
     for (std::int64_t k = 0; k < inner; ++k) std::memcpy(panel + k * kPanel, b + k * ldb, kPanel * sizeof(float));
@@ -180,7 +179,7 @@ PackedRight::PackedRight(const torch::Tensor& b, bool transposed)
   const float* from = b.const_data_ptr<float>();
   const std::int64_t ldb = b.stride(0);
   float* to = panels_.data_ptr<float>();
-  // Pieces of kDepth rows, each with all its panels, in the order in which a product takes them.
+  // Pieces of kDepth rows, each with all its panels, in the order in which a product reads them.
   const std::int64_t pieces = (inner_ + kDepth - 1) / kDepth;
   at::parallel_for(0, pieces * count, 16, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) {

@@ -18,11 +18,11 @@ using torch::Tensor;
 struct Tile {
   std::int64_t rows, columns, inner;
 };
-// With many rows a large right operand, such as the symbols of GPT-2, is read less often from beyond that cache;
-// measured best among 64 … 256, 64 … 256 and 256 … 1024. Gradients copy a tile of their left operand first.
+// With many rows a large right operand, such as the symbols of GPT-2, is read less often from beyond that cache.
+// Measured as best among 64 … 256, 64 … 256 and 256 … 1024. Gradients copy a tile of their left operand first.
 constexpr Tile kTile{256, 128, 256};
 constexpr Tile kGradientTile{64, 256, 512};
-constexpr std::int64_t kOwnRows = 128;       // of our own blocks: more read the right operand less often
+constexpr std::int64_t kOwnRows = 128;       // of our blocks: with more the right operand is read less often
 constexpr std::int64_t kTransposed = 65536;  // elements: fewer are not worth another thread
 
 struct View {
@@ -43,7 +43,7 @@ void add_product(const Tile& tile, std::int64_t rows, std::int64_t n, std::int64
   }
 }
 
-/// Rows of a tile, at most `most` of them, such that all threads have as many tiles and these are of one size.
+/// The rows of a tile, at most `most`, so that all threads have equally many tiles of one size.
 std::int64_t tile_for_threads(std::int64_t rows, std::int64_t most) {
   const std::int64_t threads = at::get_num_threads();
   const std::int64_t tiles = (rows + most * threads - 1) / (most * threads) * threads;
@@ -119,7 +119,7 @@ void weight_gradient(const Tensor& g, const Tensor& x, const Tensor& out, bool a
     });
     return;
   }
-  // Enough tiles for all threads also where there are few features.
+  // Enough tiles for all threads even if there are few features.
   const std::int64_t tile = std::clamp<std::int64_t>((features + at::get_num_threads() - 1) / at::get_num_threads(),
                                                      std::min<std::int64_t>(features, 16), kGradientTile.rows);
   at::parallel_for(0, (features + tile - 1) / tile, 1, [&](std::int64_t begin, std::int64_t end) {
