@@ -46,7 +46,7 @@ GAP = r'(?:[\s/#"]|\\n)+'  # between words: blanks, a comment's next line, two p
 
 
 def pattern(words):
-    return re.compile(r"(?<![\w-])(?:" + words.replace(" ", GAP) + r")(?![\w-])", re.IGNORECASE)
+    return re.compile(r"(?:(?<![\w-])|(?<=\\n))(?:" + words.replace(" ", GAP) + r")(?![\w-])", re.IGNORECASE)
 
 
 PATTERNS = [(pattern(words), instead) for words, instead in WORDS]

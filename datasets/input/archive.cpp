@@ -103,8 +103,8 @@ class ArchiveReader::ZipEntries : public Entries {
       const char* name = archive_entry_pathname(entry);
       name_ = name == nullptr ? "(a name that is no text)" : printable(name);
       if (name != nullptr && leads_outside(name)) {
-        throw DataError(fmt::format("{}: entry {} would be written outside of the archive\ndo not trust this file",
-                                    source_, name_));
+        throw DataError(
+            fmt::format("{}: entry {} leads outside of the archive\ndo not trust this file", source_, name_));
       }
       const auto type = archive_entry_filetype(entry);
       const bool link = type == AE_IFLNK || archive_entry_hardlink(entry) != nullptr;

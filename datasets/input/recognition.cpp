@@ -122,7 +122,7 @@ std::optional<Recognised> by_encoding(std::string_view head) {
   const auto zeros = static_cast<std::size_t>(std::count(head.begin(), head.end(), '\0'));
   if (zeros > 0 && zeros == head.size()) {
     return Recognised{FileForm::kOther,
-                      "not text: it consists of zero bytes, as an interrupted download may",
+                      "not text: it consists of zero bytes, perhaps of an interrupted download",
                       "fetch the file again",
                       {}};
   }

@@ -161,7 +161,7 @@ TEST_F(ResultsCommands, ShowTakesAPrefixOrAFolder) {
   EXPECT_THAT(shown.out, HasSubstr("model.span"));
   EXPECT_THAT(shown.out, HasSubstr("Spans per head"));
   EXPECT_EQ(json("runs show runs/adaptive-span-text8-00000003/")["run_id"], "adaptive-span-text8-00000003");
-  EXPECT_THAT(xlm("runs show adaptive-span").err, HasSubstr("may be 8 runs"));
+  EXPECT_THAT(xlm("runs show adaptive-span").err, HasSubstr("matches 8 runs"));
   const ProgramResult wrong = xlm("runs show adaptive-span-text8-0000000x");
   EXPECT_THAT(wrong.err, HasSubstr("did you mean"));
   for (const char* command : {"runs show", "runs rm --yes", "sample --prompt a", "eval"}) {
@@ -212,7 +212,7 @@ TEST_F(ResultsCommands, RemoveTakesConditions) {
   EXPECT_EQ(xlm("runs rm --where model.span=65 --yes").code, 3);
   const ProgramResult asked = xlm("runs rm --where model.span=64 --where seed=1 adaptive-span-text8-00000008");
   EXPECT_EQ(asked.code, 2);
-  EXPECT_THAT(asked.err, HasSubstr("the folders of 3 runs for good"));
+  EXPECT_THAT(asked.err, HasSubstr("would delete the folders of 3 runs"));
   EXPECT_EQ(json("runs ls").size(), 8) << "nobody said --yes";
   EXPECT_EQ(json("runs rm --where model.span=64 --where seed=1 00000008 --yes")["removed"].size(), 3);
   EXPECT_EQ(json("runs ls").size(), 5);

@@ -77,8 +77,7 @@ TEST_F(Prepare, ACorpusOfOneFileMayBeNamedByItsFolder) {
   file("raw/text8.zip", "x");
   PrepareRequest other = request("text8", {path("raw")});
   other.out = path("other");
-  EXPECT_THAT([&] { prepare(other, {}); },
-              ThrowsMessage<UsageError>(HasSubstr("the folder holds 2: text8, text8.zip")));
+  EXPECT_THAT([&] { prepare(other, {}); }, ThrowsMessage<UsageError>(HasSubstr("the folder has 2: text8, text8.zip")));
 }
 
 TEST_F(Prepare, Enwik8KeepsEveryByte) {
@@ -276,7 +275,7 @@ TEST_F(Prepare, ForceNeverRemovesOtherFiles) {
   prepare(wanted, {});
   file("out/notes.txt", "mine");
   wanted.split = "80%,10%,10%";
-  EXPECT_THAT([&] { prepare(wanted, {}); }, ThrowsMessage<UsageError>(HasSubstr("also holds notes.txt")));
+  EXPECT_THAT([&] { prepare(wanted, {}); }, ThrowsMessage<UsageError>(HasSubstr("also has notes.txt")));
   EXPECT_EQ(read_file(path("out/notes.txt")), "mine");
 }
 

@@ -195,8 +195,8 @@ TEST_F(PrepareBpe, WikitextComesOutOfItsArchiveInAnyOrder) {
 
 TEST_F(PrepareBpe, WikitextRefusesWhatItIsNot) {
   file("raw/wiki.test.tokens", "<unk>");
-  expect_error<DataError>(request("wikitext-103", {path("raw")}), "holds none of wiki.train.raw");
-  expect_error<DataError>(request("wikitext-103", {path("raw/wiki.test.tokens")}), "holds none of wiki.train.raw");
+  expect_error<DataError>(request("wikitext-103", {path("raw")}), "has none of wiki.train.raw");
+  expect_error<DataError>(request("wikitext-103", {path("raw/wiki.test.tokens")}), "has none of wiki.train.raw");
   file("two/a/wiki.test.raw", "one");
   file("two/b/wiki.test.raw", "two");
   expect_error<DataError>(request("wikitext-103", {path("two")}), "two parts that are 'test'");
@@ -292,10 +292,10 @@ TEST_F(PrepareBpe, ListsSayWhichBooksBelong) {
   wanted.out = path("other");
   fs::remove(path("pg/test/5.txt"));
   EXPECT_THAT([&] { prepare(wanted, {}); },
-              ThrowsMessage<DataError>(HasSubstr("the book test/5.txt is missing, which the lists")));
+              ThrowsMessage<DataError>(HasSubstr("a listed book is missing: test/5.txt (lists: ")));
   fs::remove(path("pg/test/4.txt"));
   EXPECT_THAT([&] { prepare(wanted, {}); },
-              ThrowsMessage<DataError>(HasSubstr("the book test/4.txt is missing, and 1 more")));
+              ThrowsMessage<DataError>(HasSubstr("a listed book is missing: test/4.txt, and 1 more")));
   file("lists/test_files.txt", "test/4.txt\ntrain/4.txt\n");
   EXPECT_THAT([&] { prepare(wanted, {}); },
               ThrowsMessage<DataError>(HasSubstr("test_files.txt:2: 'train/4.txt' is not a book of test/")));
@@ -369,7 +369,7 @@ TEST_F(PrepareBpe, PreparesBooksOfRealTexts) {
   wanted.lists = real_texts() / "pg19";
   wanted.force = true;
   EXPECT_THAT([&] { prepare(wanted, {}); },
-              ThrowsMessage<DataError>(HasSubstr("the book train/10.txt is missing, and 1248 more")));
+              ThrowsMessage<DataError>(HasSubstr("a listed book is missing: train/10.txt, and 1248 more")));
 }
 
 }  // namespace

@@ -81,8 +81,9 @@ TEST_F(LanguageCorpora, Wiki40bTakesPlainText) {
 
 TEST_F(LanguageCorpora, Wiki40bRefusesOtherFiles) {
   expect_error<DataError>(request("wiki40b", {file("train.txt", "just text")}), "train.txt is not wiki40b");
-  expect_error<DataError>(request("wiki40b", {file("shard.txt", kArticles[0])}), "names no split");
-  expect_error<DataError>(request("wiki40b", {file("he_examples-train", kArticles[0])}), "no named file has the language 'fi'");
+  expect_error<DataError>(request("wiki40b", {file("shard.txt", kArticles[0])}), "the name gives no split");
+  expect_error<DataError>(request("wiki40b", {file("he_examples-train", kArticles[0])}),
+                          "no named file has the language 'fi'");
   write_shard("parquet", path("other/train.parquet"), {"no article"});
   expect_error<DataError>(request("wiki40b", {path("other")}), "is not wiki40b");
   expect_error<DataError>(request("wiki40b", {file("train.parquet", "PAR1 and no more")}),
@@ -142,7 +143,7 @@ TEST_F(LanguageCorpora, OptionsMustFit) {
   const fs::path source = file("train.txt", kArticles[0]);
   PrepareRequest wrong = request("wiki40b", {source});
   wrong.language.reset();
-  expect_error<UsageError>(wrong, "needs --lang\nthere are: en, fi, he, vi");
+  expect_error<UsageError>(wrong, "needs --lang\nchoose one of: en, fi, he, vi");
   wrong.language = "sv";
   expect_error<UsageError>(wrong, "--lang sv is not available");
   wrong = request("wiki40b", {source});

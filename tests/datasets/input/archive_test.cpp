@@ -211,11 +211,11 @@ TEST_F(Archives, ArchivesInArchivesAreNoText) {
     make_archive(path("outer"), format, "", {{"text.txt", "a text"}, {"part.gz", inner}});
     EXPECT_THAT(
         [&] { read_all(path("outer")); },
-        ThrowsMessage<DataError>(AllOf(HasSubstr("entry part.gz holds gzip data inside"), HasSubstr("unpack it"))))
+        ThrowsMessage<DataError>(AllOf(HasSubstr("entry part.gz contains gzip data inside"), HasSubstr("unpack it"))))
         << format;
   }
   make_archive(path("twice.gz"), "raw", "gzip", {{"x", inner}});
-  EXPECT_THAT([&] { read_all(path("twice.gz")); }, ThrowsMessage<DataError>(HasSubstr("holds gzip data inside")));
+  EXPECT_THAT([&] { read_all(path("twice.gz")); }, ThrowsMessage<DataError>(HasSubstr("contains gzip data inside")));
 }
 
 TEST_F(Archives, OtherKindsOfArchivesAreNamed) {

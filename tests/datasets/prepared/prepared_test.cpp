@@ -252,9 +252,9 @@ TEST_F(PreparedFolder, WrongFieldsOfMetaAreNamed) {
       {[](Json& meta) { meta["language"] = 3; }, "no text 'language'"},
       {[](Json& meta) { meta.erase("sizes"); }, "no object 'sizes'"},
       {[](Json& meta) { meta["sizes"] = Json::object(); }, "no split in 'sizes'"},
-      {[](Json& meta) { meta["sizes"]["train"] = "40"; }, "'sizes.train' holds \"40\""},
-      {[](Json& meta) { meta["sizes"]["train"] = -40; }, "'sizes.train' holds -40"},
-      {[](Json& meta) { meta["sizes"]["train"] = 18446744073709551615ULL; }, "'sizes.train' holds"},
+      {[](Json& meta) { meta["sizes"]["train"] = "40"; }, "'sizes.train' has \"40\""},
+      {[](Json& meta) { meta["sizes"]["train"] = -40; }, "'sizes.train' has -40"},
+      {[](Json& meta) { meta["sizes"]["train"] = 18446744073709551615ULL; }, "'sizes.train' has"},
       {[](Json& meta) { meta["sizes"]["../x"] = 1; }, "unknown split '../x'"},
       {[](Json& meta) { meta["words"] = 1; }, "'words' is not an object"},
       {[](Json& meta) { meta["documents"] = 1; }, "'documents' is not an object"},
@@ -268,7 +268,7 @@ TEST_F(PreparedFolder, WrongFieldsOfMetaAreNamed) {
          meta["documents"]["train"] = {0, 40};
        },
        "stay below 40"},
-      {[](Json& meta) { meta["replaced_characters"] = "7"; }, "'replaced_characters' holds \"7\""},
+      {[](Json& meta) { meta["replaced_characters"] = "7"; }, "'replaced_characters' has \"7\""},
       {[](Json& meta) { meta.erase("outputs"); }, "no object 'outputs'"},
       {[](Json& meta) { meta["outputs"]["vocab.json"] = 1; }, "no sha256 of vocab.json"}};
   for (const auto& [change, complaint] : changes) {

@@ -81,8 +81,8 @@ TEST(Bpe, RefusesMalformedVocabularies) {
   for (const auto& [json, complaint] : std::vector<std::pair<std::string, std::string>>{
            {"", "v.json is not valid JSON"},
            {"{\"a\": 0", "v.json is not valid JSON"},
-           {"[]", "holds no tokens"},
-           {"{}", "holds no tokens"},
+           {"[]", "has no tokens"},
+           {"{}", "has no tokens"},
            {"{\"a\": 0, \"b\": 2}", "'b' has the id 2, but ids go from 0 to 1"},
            {"{\"a\": -1}", "'a' has the id -1"},
            {"{\"a\": 0.5}", "'a' has the id 0.5"},
