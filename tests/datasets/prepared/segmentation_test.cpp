@@ -246,7 +246,8 @@ TEST_F(Segmentation, AnotherTokenizerOfTheSameNameIsNotTaken) {
   add_segmentation(data, model_file(), {});
   create_folders(path("other"));
   const fs::path other = write_quickly(path("other/syllables.model"), hand_made_model() + piece("▁fr", -1, 1));
-  expect_complaint<UsageError>([&] { add_segmentation(data, other, {}); }, "exists already, made with another tokenizer");
+  expect_complaint<UsageError>([&] { add_segmentation(data, other, {}); },
+                               "exists already, made with another tokenizer");
 }
 
 TEST_F(Segmentation, DamagedOnesAreNamed) {
