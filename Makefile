@@ -105,7 +105,7 @@ package: build  ## a relocatable folder: package/xlm; PART=check: only what its 
 format: tools  ## format all sources
 	@git ls-files '*.cpp' '*.h' '*.cuh' | xargs clang-format-14 -i
 
-lint: tools  ## formatting, clang-tidy on the torch-free folders
+lint: tools  ## plain English, formatting, clang-tidy on the torch-free folders
 	@scripts/lint.sh base core/api datasets results experiments cmd examples/paper/core/api examples/paper/datasets
 
 lint-all: tools  ## clang-tidy on everything

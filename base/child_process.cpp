@@ -20,10 +20,10 @@ namespace {
 
 constexpr int kPollMilliseconds = 100;
 
-/// The child: it ends with its parent, and by any signal at once.
+/// Runs in the child, which ends with its parent, and on any signal at once.
 [[noreturn]] void run_child(pid_t parent, const std::function<std::string()>& work, int out) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) ::_exit(1);  // it died before the request stood
+  if (::getppid() != parent) ::_exit(1);  // the parent died before the request took effect
   for (const int signal : {SIGTERM, SIGINT, SIGUSR1}) std::signal(signal, SIG_DFL);
   ::close(STDERR_FILENO);
   std::string result;
@@ -40,7 +40,7 @@ constexpr int kPollMilliseconds = 100;
   ::_exit(0);
 }
 
-/// Owns both until the child is gone.
+/// Owns the process and the pipe until the child is gone.
 class Child {
  public:
   Child(pid_t process, int pipe) : process_(process), pipe_(pipe) {}

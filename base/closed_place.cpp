@@ -12,7 +12,7 @@
 namespace xlm {
 namespace {
 
-/// In a user namespace, as many containers are, owners from outside are all shown as one, root among them.
+/// In a user namespace (as in many containers) all owners from outside, root too, look the same.
 bool is_owner_hidden(uid_t owner) {
   constexpr std::uint64_t kAllUsers = 4294967295;
   std::ifstream shown("/proc/sys/kernel/overflowuid");
@@ -31,11 +31,11 @@ bool is_trusted(uid_t owner) { return owner == 0 || owner == ::geteuid() || is_o
 }  // namespace
 
 bool is_closed_to_others(const fs::path& path) {
-  constexpr int kMostLinks = 40;
+  constexpr int kMaxLinks = 40;
   const fs::path whole = fs::absolute(path);
   std::deque<fs::path> left(whole.begin(), whole.end());
   fs::path at;
-  for (int links = 0; !left.empty() && links <= kMostLinks;) {
+  for (int links = 0; !left.empty() && links <= kMaxLinks;) {
     const fs::path next = at / left.front();
     left.pop_front();
     struct stat status {};
@@ -47,7 +47,7 @@ bool is_closed_to_others(const fs::path& path) {
       if (error) return false;
       left.insert(left.begin(), target.begin(), target.end());
       ++links;
-      continue;  // an absolute one leaves `at` behind
+      continue;  // an absolute link replaces `at`
     }
     const bool open = (status.st_mode & (S_IWGRP | S_IWOTH)) != 0;
     const bool sticky = S_ISDIR(status.st_mode) && (status.st_mode & S_ISVTX) != 0;

@@ -7,12 +7,12 @@
 
 namespace xlm {
 
-/// Whether nobody but this user and root can change what is at `path` or put another thing there: each folder and link
-/// on the way belongs to one of them, and neither a group nor others may write in it. In a sticky folder, as /tmp, what
-/// is there stays its owner's. What is not there yet counts as made by this user.
+/// Returns whether only this user and root can change what is at `path`. Each folder and link on the way belongs to one
+/// of them, and neither a group nor others may write in it. In a sticky folder such as /tmp a file stays its owner's. A
+/// path that does not exist yet counts as made by this user.
 bool is_closed_to_others(const fs::path& path);
 
-/// While it lives, what this process makes is written by its owner alone, whatever the umask would allow a group.
+/// While it lives, only their owner may write the files that this process makes, whatever the umask allows a group.
 class OwnerWrites {
  public:
   OwnerWrites() : before_(::umask(S_IWGRP | S_IWOTH)) { ::umask(before_ | S_IWGRP | S_IWOTH); }

@@ -11,7 +11,7 @@
 namespace xlm {
 namespace {
 
-/// 0o17 and 0xF, which have no sign.
+/// Numbers such as 0o17 and 0xF, which have no sign.
 bool parse_prefixed(std::string_view text, std::int64_t& value) {
   const int base = text.starts_with("0o") ? 8 : text.starts_with("0x") ? 16 : 0;
   if (base == 0 || text.size() < 3 || text[2] == '-') return false;

@@ -7,14 +7,14 @@
 
 namespace xlm {
 
-/// The words for nothing, which yaml-cpp reads so too.
+/// Whether `text` is a null word, also for yaml-cpp.
 bool is_null_word(std::string_view text);
 
-/// null, true or false, a whole number, a real number, otherwise `text` itself. A whole number of more than 64 bits is
-/// a real one; .inf and .nan, which are numbers that JSON has not, stay text, as they are no value of any option.
+/// Reads null, true, false, a whole number or a real number; any other text stays text. A whole number of more than 64
+/// bits becomes real. .inf and .nan stay text: JSON lacks them, and no option takes them.
 Json core_value(std::string_view text);
 
-/// " (YAML 1.2 …)" for text that is a number in YAML 1.1 alone, such as 1_000, or no finite one; otherwise "".
+/// A hint " (YAML 1.2 …)" for text that is a number only in YAML 1.1, such as 1_000, or is not finite; otherwise "".
 std::string_view number_hint(std::string_view text);
 
 }  // namespace xlm

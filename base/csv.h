@@ -5,7 +5,7 @@
 
 namespace xlm {
 
-/// A cell as RFC 4180 has it: in quotes where it holds a comma, a quote or a line's end.
+/// A cell of RFC 4180: in quotes if it contains a comma, a quote or a line end.
 inline std::string csv_cell(const std::string& text) {
   if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
   std::string quoted = "\"";

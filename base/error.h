@@ -18,7 +18,8 @@ enum ExitCode : int {
   kStopped = 75,
 };
 
-/// Base of all errors that a user can meet. The message says what, where and what to do, on one to three lines.
+/// Base of all errors that a user can meet. The message says what failed, the value, and what to do, in one to three
+/// lines.
 class Error : public std::runtime_error {
  public:
   explicit Error(const std::string& message, ExitCode code = kFailed) : std::runtime_error(message), code_(code) {}
@@ -52,7 +53,7 @@ class ResourceError : public Error {
   explicit ResourceError(const std::string& message) : Error(message, kOutOfResources) {}
 };
 
-/// Out of memory amid the work: with less of it at once it may go on.
+/// Out of memory during the work: it may succeed with less of it at once.
 class MemoryError : public ResourceError {
  public:
   using ResourceError::ResourceError;

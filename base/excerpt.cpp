@@ -1,4 +1,4 @@
-// What stands around a place of a text.
+// The text around a position.
 #include "base/excerpt.h"
 
 #include <algorithm>

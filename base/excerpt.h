@@ -1,4 +1,4 @@
-// What stands around a place of a text, for messages.
+// The text around a position, for messages.
 #pragma once
 
 #include <cstddef>
@@ -7,9 +7,9 @@
 
 namespace xlm {
 
-constexpr std::size_t kExcerptBehind = 30;  // bytes that are shown from the place on
+constexpr std::size_t kExcerptBehind = 30;  // bytes that are shown from the position on
 
-/// Part of the line around `text[position]`, whole characters, without what a terminal would obey.
+/// Part of the line around `text[position]`: whole characters, without control characters.
 std::string excerpt(std::string_view text, std::size_t position);
 
 }  // namespace xlm

@@ -39,8 +39,8 @@ void write_fully(int descriptor, const char* data, std::size_t bytes, const fs::
 /// What open(2) says of a socket, and of a pipe that nobody reads; here of all that is no regular file and no folder.
 constexpr int kNotRegular = ENXIO;
 
-/// Another process's lease on a regular file, as of a file server, is taken back within the kernel's lease-break-time
-/// of 45 s.
+/// Opens without waiting for the other end. Waits for another process's lease on the file, as a file server takes one:
+/// the kernel revokes it within its lease-break-time of 45 s.
 int open_at_once(const fs::path& path, int flags) {
   constexpr int kLooks = 600;
   constexpr auto kBetweenLooks = std::chrono::milliseconds(100);
@@ -51,7 +51,7 @@ int open_at_once(const fs::path& path, int flags) {
   }
 }
 
-/// The descriptor; -1 and errno where there is no regular file, or it cannot be opened.
+/// The descriptor; -1 with errno if there is no regular file, or if it cannot be opened.
 int try_open_regular(const fs::path& path, int flags) {
   const int descriptor = open_at_once(path, flags);
   if (descriptor < 0) return descriptor;
@@ -72,7 +72,7 @@ std::uint64_t size_of(int descriptor, const fs::path& path) {
   return static_cast<std::uint64_t>(status.st_size);
 }
 
-/// The number of the open file that is called "/dev/fd/3" or "/proc/self/fd/3"; -1 for any other path.
+/// The number of the open file called "/dev/fd/3" or "/proc/self/fd/3"; -1 for any other path.
 int open_file_at(const fs::path& path) {
   std::int64_t number = -1;
   if (!parse_integer(path.filename().string(), number)) return -1;
@@ -81,7 +81,7 @@ int open_file_at(const fs::path& path) {
   return !error && fs::canonical(folder_of(path), error) == open_files ? static_cast<int>(number) : -1;
 }
 
-/// Removes what killed processes left of the same file.
+/// Removes temporary files that killed processes left of the same file.
 void remove_left_beside(const fs::path& path) {
   const std::string prefix = fmt::format(".{}.", path.filename().string());
   std::error_code error;
@@ -93,8 +93,8 @@ void remove_left_beside(const fs::path& path) {
   }
 }
 
-/// A new file ".NAME.NUMBER" (a random one) beside `path`, open for writing. Not mkstemp, which keeps its file from
-/// everybody else, whatever the umask allows.
+/// Makes a temporary file ".NAME.NUMBER" (a random number) next to `path`, open for writing. mkstemp would ignore the
+/// umask and deny others access.
 std::pair<int, fs::path> create_beside(const fs::path& path) {
   std::random_device random;
   constexpr int kTries = 100;
@@ -110,7 +110,7 @@ std::pair<int, fs::path> create_beside(const fs::path& path) {
 }  // namespace
 
 void throw_file_error(std::string_view action, const fs::path& path, int error_number) {
-  const std::string cause = error_number == kNotRegular ? "it is no regular file" : std::strerror(error_number);
+  const std::string cause = error_number == kNotRegular ? "it is not a regular file" : std::strerror(error_number);
   const std::string message = fmt::format("cannot {} {}: {}", action, path.string(), cause);
   switch (error_number) {
     case ENOSPC:
@@ -146,13 +146,13 @@ int open_regular(const fs::path& path, int flags, std::string_view action) {
 std::string read_file(const fs::path& path, std::uintmax_t limit) {
   InputFile file(path);
   if (file.size() > limit) {
-    throw DataError(fmt::format("{} has {} bytes, at most {} are read", path.string(), file.size(), limit));
+    throw DataError(fmt::format("{} has {} bytes; the limit is {}", path.string(), file.size(), limit));
   }
   std::string content(static_cast<std::size_t>(file.size()), '\0');
   std::size_t filled = 0;
   while (filled < content.size()) {
     const std::size_t bytes = file.read(content.data() + filled, content.size() - filled);
-    if (bytes == 0) break;  // it became shorter
+    if (bytes == 0) break;  // it was truncated
     filled += bytes;
   }
   content.resize(filled);
@@ -171,7 +171,7 @@ void create_folders(const fs::path& path) {
   std::error_code error;
   for (int look = 0; look < kLooks; ++look) {
     fs::create_directories(path, error);
-    // A client of a network file system may not see for a moment what another one has just made.
+    // A client of a network file system may not yet see what another one has just made.
     if (error != std::errc::file_exists || fs::exists(path)) break;
     std::this_thread::sleep_for(kBetweenLooks);
   }
@@ -179,10 +179,10 @@ void create_folders(const fs::path& path) {
 }
 
 fs::path behind_links(fs::path path) {
-  constexpr int kMostLinks = 40;
+  constexpr int kMaxLinks = 40;
   std::error_code error;
   for (int links = 0; fs::is_symlink(fs::symlink_status(path, error)) && open_file_at(path) < 0; ++links) {
-    if (links == kMostLinks) throw_file_error("write", path, ELOOP);
+    if (links == kMaxLinks) throw_file_error("write", path, ELOOP);
     const fs::path target = fs::read_symlink(path, error);
     if (error) throw_file_error("read the link", path, error.value());
     path = target.is_absolute() ? target : folder_of(path) / target;
@@ -198,7 +198,7 @@ void sync_folder(const fs::path& folder) {
   const int result = ::fsync(descriptor);
   const int error_number = errno;
   ::close(descriptor);
-  // Some network file systems do not offer fsync on folders; the rename itself is atomic there all the same.
+  // Some network file systems have no fsync for folders. The rename is atomic there all the same.
   if (result != 0 && error_number != EINVAL) throw_file_error("sync the folder", folder, error_number);
 }
 
@@ -207,16 +207,16 @@ AtomicFile::AtomicFile(fs::path path) : path_(std::move(path)) {
   const bool exists = ::stat(path_.c_str(), &status) == 0;
   if (exists && S_ISDIR(status.st_mode)) throw_file_error("write", path_, EISDIR);
   path_ = behind_links(path_);
-  if (const int number = open_file_at(path_); number >= 0) {  // whoever opened it says what becomes of what is there
+  if (const int number = open_file_at(path_); number >= 0) {  // the process that opened it decides about its content
     descriptor_ = ::fcntl(number, F_DUPFD_CLOEXEC, 0);
     if (descriptor_ < 0) throw_file_error("write", path_, errno);
   } else if (exists && !S_ISREG(status.st_mode)) {
     descriptor_ = open_at_once(path_, O_WRONLY);
     if (descriptor_ < 0 && errno == ENXIO) {
-      throw DataError(fmt::format("cannot write {}: nothing reads from it", path_.string()));
+      throw DataError(fmt::format("cannot write {}: no process reads from it", path_.string()));
     }
     if (descriptor_ < 0) throw_file_error("write", path_, errno);
-    ::fcntl(descriptor_, F_SETFL, 0);  // a slow reader is waited for
+    ::fcntl(descriptor_, F_SETFL, 0);  // waits for a slow reader
   } else {
     remove_left_beside(path_);
     std::tie(descriptor_, temporary_) = create_beside(path_);
@@ -265,7 +265,7 @@ bool is_left_behind(const fs::path& path) {
 }
 
 bool is_unfinished_name(const std::string& name) {
-  constexpr std::size_t kDigits = 8;  // as create_beside has them
+  constexpr std::size_t kDigits = 8;  // as in create_beside
   const std::size_t dot = name.rfind('.');
   return name.front() == '.' && dot > 1 && dot + 1 + kDigits == name.size() &&
          name.find_first_not_of("0123456789abcdef", dot + 1) == std::string::npos;
@@ -285,7 +285,7 @@ AppendFile::AppendFile(fs::path path) : path_(std::move(path)) { open(O_CREAT); 
 void AppendFile::open(int flags) {
   if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
   descriptor_ = open_regular(path_, O_RDWR | O_APPEND | flags, "write");
-  // A line that a kill cut short must not swallow the next one.
+  // Ends a line that a kill truncated, so that the next line stays whole.
   const off_t size = ::lseek(descriptor_, 0, SEEK_END);
   char last = '\n';
   if (size > 0 && ::pread(descriptor_, &last, 1, size - 1) == 1 && last != '\n') {
@@ -311,7 +311,7 @@ bool AppendFile::is_replaced() const {
   struct stat opened {};
   struct stat named {};
   if (::fstat(descriptor_, &opened) != 0 || opened.st_nlink == 0) return true;
-  if (::stat(path_.c_str(), &named) != 0) return false;  // it was moved, and is still the file
+  if (::stat(path_.c_str(), &named) != 0) return false;  // it was moved, but is still the file
   return opened.st_dev != named.st_dev || opened.st_ino != named.st_ino;
 }
 
@@ -334,7 +334,7 @@ bool AppendFile::is_at_its_name() const {
   struct stat opened {};
   struct stat named {};
   if (::fstat(descriptor_, &opened) != 0 || opened.st_nlink == 0 || ::stat(path_.c_str(), &named) != 0) return false;
-  // Some network file systems give a file another number each time: there its size has to do.
+  // Some network file systems give a file another number each time: an equal size must suffice there.
   return (opened.st_dev == named.st_dev && opened.st_ino == named.st_ino) || opened.st_size == named.st_size;
 }
 

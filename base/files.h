@@ -15,10 +15,10 @@ namespace fs = std::filesystem;
 /// missing or unreadable file, Error otherwise. `action` is a verb: "read", "write", "create".
 [[noreturn]] void throw_file_error(std::string_view action, const fs::path& path, int error_number);
 
-/// Opens a regular file with the flags of open(2), for this process alone. In a folder a pipe, a device or a socket may
-/// have any name: throws DataError for one, as for any file that cannot be opened, and never waits for its other end.
-/// All that reads a file or appends to it opens it by this function. Only a file that a user names may be something
-/// else, and is opened elsewhere.
+/// Opens a regular file with the flags of open(2), for this process alone. Throws DataError for a file that cannot be
+/// opened, and for a pipe, a device or a socket: these may have any name in a folder, and their other end is never
+/// waited for. Every reader and appender uses this function. Only a file that a user names may be something else;
+/// read_argument opens it.
 int open_regular(const fs::path& path, int flags, std::string_view action);
 
 /// The whole file as bytes. Throws DataError when it is missing or longer than `limit` bytes.
@@ -27,12 +27,13 @@ std::string read_file(const fs::path& path, std::uintmax_t limit = std::uintmax_
 /// Writes `content` by an AtomicFile: a reader sees the old or the new file.
 void write_file(const fs::path& path, std::string_view content);
 
-/// Creates `path` and its parents. Throws naming the folder that cannot be made.
+/// Creates `path` and its parents. Throws with the name of the folder that cannot be created.
 void create_folders(const fs::path& path);
 
-constexpr unsigned kNewFileMode = 0666;  // less what the umask takes away: a group may share folders
+constexpr unsigned kNewFileMode = 0666;  // minus the umask: a group may share folders
 
-/// What a path leads to, which need not exist. A file that this process has open ("/dev/stdout") is its own end.
+/// The target of a path's links, which need not exist. A file that this process has open ("/dev/stdout") is its own
+/// target.
 fs::path behind_links(fs::path path);
 
 /// The folder that holds `path`; "." for a bare name.
@@ -41,10 +42,10 @@ fs::path folder_of(const fs::path& path);
 /// Makes the entries of `folder` (renames, new files) durable.
 void sync_folder(const fs::path& folder);
 
-/// A file under construction: bytes go to a temporary name beside `path`, and `commit` makes it appear, whole and
-/// durable, under its own. Destroyed without `commit`, it leaves nothing. A symbolic link stays, and what it leads to
-/// is written; a device, a pipe that is read, and a file that this process has open ("/dev/stdout") are written
-/// through. What killed processes left of the same file is removed.
+/// A file under construction. Bytes go to a temporary file next to `path`; `commit` gives it its name, whole and
+/// durable. Without `commit` it leaves nothing. A symbolic link stays, and its target is written. A device, a pipe with
+/// a reader, and a file that this process has open ("/dev/stdout") are written directly. Removes what killed processes
+/// left of the same file.
 class AtomicFile {
  public:
   explicit AtomicFile(fs::path path);
@@ -64,17 +65,16 @@ class AtomicFile {
   fs::path temporary_;
   std::string buffer_;
   std::uint64_t size_ = 0;
-  int descriptor_ = -1;  // of the temporary file; of `path_` itself where there is none
+  int descriptor_ = -1;  // of the temporary file; of `path_` itself if there is none
 };
 
-/// Whether a file or folder under a temporary name has been let alone for minutes: whoever made it is gone, or hangs.
+/// Whether a temporary file or folder has not changed for minutes: its process is gone, or hangs.
 bool is_left_behind(const fs::path& path);
 
-/// Whether a file or folder has a name under which something is made, ".NAME.0123abcd": of an AtomicFile or a
-/// StagedFolder.
+/// Whether a name is temporary, ".NAME.0123abcd", as an AtomicFile or a StagedFolder makes it.
 bool is_unfinished_name(const std::string& name);
 
-/// Removes what AtomicFiles of killed processes left in a folder and in those below it.
+/// Removes what AtomicFiles of killed processes left in a folder and below it.
 void remove_unfinished_files(const fs::path& folder);
 
 /// A file opened for appending whole lines, each written by one system call.
@@ -87,12 +87,12 @@ class AppendFile {
 
   /// Appends `line` and a line end; `durable` also fsyncs.
   void append(std::string_view line, bool durable = false);
-  /// The same to a file in whose place others put another one while they hold an AppendPause: waits for its end, and
-  /// appends to the file that has the name then. Throws DataError where there is none any more.
+  /// The same for a file that other processes may replace while they hold an AppendPause: waits for its end, and
+  /// appends to the file that then has the name. Throws DataError if there is none any more.
   void append_shared(std::string_view line, bool durable = false);
-  /// What was appended so far is on the disk when this returns.
+  /// Makes all appended lines durable.
   void sync();
-  /// False where the file was removed, or another one has its name: nobody will read what was appended.
+  /// False if the file was removed or replaced: no process will read what was appended.
   bool is_at_its_name() const;
 
  private:
@@ -101,11 +101,11 @@ class AppendFile {
 
   fs::path path_;
   int descriptor_ = -1;
-  bool cut_ = false;  // the last line may not be whole: the disk was full
+  bool cut_ = false;  // the last line may be incomplete: the disk was full
 };
 
-/// As long as it lives, nobody appends to the file by append_shared: for who replaces or removes it. Where there is no
-/// such file, or a file system without locks, nobody waits.
+/// While it lives, append_shared does not append to the file: for processes that replace or remove it. Has no effect if
+/// the file does not exist, or if its file system has no locks.
 class AppendPause {
  public:
   explicit AppendPause(const fs::path& path);
@@ -120,7 +120,7 @@ class AppendPause {
 /// A regular file read from front to back, for data that is too large to hold.
 class InputFile {
  public:
-  /// Throws DataError when it is missing, unreadable, or no regular file.
+  /// Throws DataError if the file is missing, unreadable or not regular.
   explicit InputFile(fs::path path);
   InputFile(const InputFile&) = delete;
   InputFile& operator=(const InputFile&) = delete;

@@ -1,4 +1,4 @@
-// What other libraries throw, in words.
+// Exceptions of other libraries as messages.
 #include "base/foreign_error.h"
 
 #include <functional>
@@ -35,7 +35,7 @@ Error system_error(const std::system_error& error) {
                lacks ? kOutOfResources : kFailed);
 }
 
-/// What only a mistake in the program throws, or a file that holds what no check has thought of.
+/// Exceptions that only a bug throws, or a file whose content no check expects.
 bool is_unforeseen(const std::exception& error) {
   return dynamic_cast<const std::logic_error*>(&error) != nullptr ||  // out_of_range, invalid_argument, length_error, …
          dynamic_cast<const std::range_error*>(&error) != nullptr ||
@@ -55,15 +55,15 @@ Error as_error(const std::exception& error) {
   if (const auto* ours = dynamic_cast<const Error*>(&error)) return *ours;
   if (const auto* file = dynamic_cast<const fs::filesystem_error*>(&error)) return file_error(*file);
   if (const auto* json = dynamic_cast<const nlohmann::json::exception*>(&error)) {
-    return DataError(fmt::format("a file holds JSON that was not expected there: {}", reason_of(*json)));
+    return DataError(fmt::format("a file contains unexpected JSON: {}", reason_of(*json)));
   }
   if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) return ResourceError("out of memory");
   if (const auto* system = dynamic_cast<const std::system_error*>(&error)) return system_error(*system);
   const std::string what = first_line(error.what());
   if (!is_unforeseen(error)) return Error(what);
   return Error(
-      fmt::format("something happened that the program did not foresee ({})\n"
-                  "that is a mistake in it, or in a file that it read: leave out one option or file after the other to "
+      fmt::format("unexpected internal error ({})\n"
+                  "this is a bug, or a damaged input: leave out one option or file after the other to "
                   "find which",
                   what));
 }

@@ -7,9 +7,9 @@
 
 namespace xlm {
 
-/// What a user is told of an exception, and its exit code: an Error as it is; words where a library has only a name
-/// for what happened ("map::at", a number for a kind of JSON error); otherwise the first line of what it says, for
-/// libtorch adds a backtrace.
+/// The message of an exception, and its exit code. An Error stays as it is. If a library has only a name for the
+/// failure ("map::at", the number of a JSON error), the message explains it. Otherwise it is the first line, because
+/// libtorch appends a backtrace.
 Error as_error(const std::exception& error);
 
 }  // namespace xlm

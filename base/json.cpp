@@ -21,7 +21,7 @@ bool is_nested_too_deep(std::string_view json) {
   for (std::size_t i = 0; i < json.size(); ++i) {
     const char c = json[i];
     if (in_string) {
-      if (c == '\\') ++i;  // whatever follows is no quotation mark
+      if (c == '\\') ++i;  // the next character is not a quotation mark
       if (c == '"') in_string = false;
     } else if (c == '"') {
       in_string = true;
@@ -52,7 +52,7 @@ Any parsed(std::string_view text, const std::string& source) {
 
 void check_json_depth(std::string_view json, const std::string& source) {
   if (is_nested_too_deep(json)) {
-    throw DataError(fmt::format("{} is malformed: its lists and maps lie in each other too deep", source));
+    throw DataError(fmt::format("{} is malformed: its lists and maps are nested too deeply", source));
   }
 }
 
@@ -79,7 +79,7 @@ Json read_json(const fs::path& path) { return parse_json(read_file(path), path.s
 Json read_json_object(const fs::path& path) {
   Json value = read_json(path);
   if (!value.is_object())
-    throw DataError(fmt::format("{} is no JSON object, but {}", path.string(), value.type_name()));
+    throw DataError(fmt::format("{} is not a JSON object, but {}", path.string(), value.type_name()));
   return value;
 }
 

@@ -1,4 +1,4 @@
-// Many JSON texts, by simdjson.
+// Parses many JSON texts with simdjson.
 #include "base/json_parser.h"
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 namespace xlm {
 namespace {
 
-constexpr std::size_t kDeepestQuick = 50;  // far below parse_json_if_any's limit
+constexpr std::size_t kDeepestQuick = 50;  // far below the limit of parse_json_if_any
 
 Json value_of(const simdjson::dom::element& element) {
   using Type = simdjson::dom::element_type;
@@ -33,7 +33,7 @@ Json value_of(const simdjson::dom::element& element) {
     case Type::INT64: {
       const std::int64_t number(element);
       if (number < 0) return number;
-      return static_cast<std::uint64_t>(number);  // as nlohmann keeps what has no sign
+      return static_cast<std::uint64_t>(number);  // nlohmann keeps unsigned numbers so
     }
     case Type::UINT64:
       return std::uint64_t(element);
@@ -63,7 +63,7 @@ std::optional<Json> JsonParser::parse(std::string_view text) {
     if (parser.allocate(buffers_->capacity, kDeepestQuick) != simdjson::SUCCESS) return parse_json_if_any(text);
   }
   simdjson::dom::element element;
-  // What simdjson refuses may be right all the same: numbers beyond 64 bits, more depth. The other parser decides.
+  // simdjson may refuse valid JSON: numbers beyond 64 bits, deeper nesting. The other parser decides.
   if (parser.parse(text.data(), text.size()).get(element) != simdjson::SUCCESS) return parse_json_if_any(text);
   return value_of(element);
 }

@@ -1,4 +1,4 @@
-// How much memory there is to be had.
+// The memory that this process may use.
 #include "base/memory_limit.h"
 
 #include <sys/resource.h>
@@ -26,14 +26,14 @@ std::uint64_t machine_memory(const fs::path& root) {
   return kNoLimit;
 }
 
-/// The number in a file; nothing where there is none, or "max".
+/// The number in a file; nullopt if there is none, or "max".
 std::optional<std::uint64_t> number_in(const fs::path& path) {
   std::ifstream file(path);
   std::uint64_t number = 0;
   return file >> number ? std::optional(number) : std::nullopt;
 }
 
-/// The least of the limits that stand in `file` of a group and of those it lies in.
+/// The smallest of the limits in `file` of a group and of the groups above it.
 std::uint64_t least_limit(const fs::path& mount, const fs::path& group, const std::string& file) {
   std::uint64_t least = kNoLimit;
   for (fs::path inner = group.relative_path();; inner = inner.parent_path()) {

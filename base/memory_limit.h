@@ -1,4 +1,4 @@
-// How much memory there is to be had.
+// The memory that this process may use.
 #pragma once
 
 #include <cstdint>
@@ -8,17 +8,17 @@
 
 namespace xlm {
 
-/// There is less memory than the work needs, however little of it is done at once (otherwise: MemoryError).
+/// There is less memory than the work needs, even if it is done in the smallest parts (otherwise: MemoryError).
 class MemoryLimitError : public ResourceError {
  public:
   using ResourceError::ResourceError;
 };
 
-/// Bytes of main memory that this process may use at most: the machine's, or what its control group (a job of a
-/// cluster, a container) may have, if that is less. `root` holds proc and sys.
+/// Bytes of main memory that this process may use at most: those of the machine, or of its control group (a cluster
+/// job, a container) if that is less. `root` contains proc and sys.
 std::uint64_t memory_limit(const fs::path& root = "/");
 
-/// Bytes of address space and of data that this process may have (`ulimit -v`, `ulimit -d`); RLIM_INFINITY: any number.
+/// Bytes of address space and of data that this process may use (`ulimit -v`, `ulimit -d`); RLIM_INFINITY: no limit.
 struct ProcessLimits {
   std::uint64_t address_space;
   std::uint64_t data;

@@ -55,7 +55,7 @@ bool read_integer(const Yaml& node, std::int64_t& value) {
   return true;
 }
 
-/// What stands in place of a number.
+/// The text of a value that should be a number.
 std::string no_number(const Yaml& node) {
   return shown(node) + std::string(node.is_scalar() && !node.quoted ? number_hint(node.scalar) : "");
 }

@@ -15,10 +15,10 @@
 
 namespace xlm {
 
-/// What an option's value stands for. Of a name, the run id takes the content of what is named, not the name.
+/// What an option's value stands for. The run id contains the content behind a name, not the name.
 enum class OptionContent { kValue, kModelFolder, kTokenizer };
 
-/// What is said of one option.
+/// The description of one option.
 struct OptionInfo {
   std::string_view name;
   std::string_view help;  // meaning and unit, one sentence
@@ -26,13 +26,13 @@ struct OptionInfo {
   double max = std::numeric_limits<double>::infinity();
   bool open_min = false;       // min itself is not allowed
   bool open_max = false;       // max itself is not allowed
-  bool affects_result = true;  // false: where or how it runs; left out of the run id
-  bool later = false;          // came when runs had ids already: in them only where not 0, false or the first choice
-  bool of_weights = true;      // false: may be changed for weights that were made with another value
+  bool affects_result = true;  // false: it only says where or how the run is done; not in the run id
+  bool later = false;          // added when runs had ids already: in the id only if not 0, false or the first choice
+  bool of_weights = true;      // false: may differ from the value with which the weights were trained
   OptionContent content = OptionContent::kValue;
 };
 
-/// Walks over the options of a struct, reading, writing or describing each.
+/// Visits the options of a struct to read, write or describe each.
 class OptionVisitor {
  public:
   virtual ~OptionVisitor() = default;
@@ -43,7 +43,7 @@ class OptionVisitor {
   virtual void field(const OptionInfo& info, std::string& value) = 0;
   virtual void field(const OptionInfo& info, std::vector<std::int64_t>& value) = 0;
 
-  /// One of `names`; `index` is the position of the present one.
+  /// One of `names`; `index` is the position of the current one.
   virtual void choice(const OptionInfo& info, std::size_t& index, const std::vector<std::string>& names) = 0;
 
   /// An enum whose values 0, 1, … are called `names`.
@@ -71,7 +71,7 @@ class OptionVisitor {
 /// one), a wrong type or a value out of range. Call `finish` when everything has been visited.
 class OptionReader : public OptionVisitor {
  public:
-  /// `others` are keys of the same file that somebody else reads: a slip may mean one of them.
+  /// `others` are further keys of the same file, read elsewhere: suggestions for an unknown key include them.
   explicit OptionReader(const Yaml& map, std::vector<std::string> others = {});
 
   void field(const OptionInfo& info, bool& value) override;
@@ -91,7 +91,7 @@ class OptionReader : public OptionVisitor {
  private:
   struct Level {
     std::string name;
-    const Yaml* map;  // null where the group is not given
+    const Yaml* map;  // null if the group is not given
     std::vector<std::string> known;
   };
   const Yaml* look_up(const OptionInfo& info);
@@ -103,13 +103,13 @@ class OptionReader : public OptionVisitor {
   std::vector<std::string> others_;
 };
 
-/// One option with its place, value and description.
+/// One option with its key, value and description.
 struct OptionEntry {
   std::string key;  // dotted
   std::string help;
   std::string range;  // "≥ 1", "one of a, b", or ""
   Json value;
-  bool in_range = true;  // false: it follows from others, and no configuration may give it
+  bool in_range = true;  // false: it follows from other options, and no configuration may set it
   bool affects_result = true;
   bool later = false;
   bool as_before = false;  // a later one with the value that all earlier runs had

@@ -1,4 +1,4 @@
-// Pointer files, by how they begin.
+// Recognises pointer files by their first bytes.
 #include "base/pointer_file.h"
 
 #include <array>
@@ -13,7 +13,7 @@ namespace {
 
 struct Sign {
   std::string_view begin;
-  std::string_view also;  // stands in the text, too
+  std::string_view also;  // also occurs in the text
   PointerFile pointer;
 };
 
@@ -36,8 +36,8 @@ constexpr std::array<Sign, 9> kSigns{{{"version https://git-lfs.github.com/spec/
 }  // namespace
 
 std::optional<PointerFile> pointer_file(std::string_view head) {
-  constexpr std::size_t kMostBytes = 4096;  // a pointer has a hundred or two
-  head = trim(head.substr(0, kMostBytes));
+  constexpr std::size_t kMaxBytes = 4096;  // a pointer has one or two hundred
+  head = trim(head.substr(0, kMaxBytes));
   for (const Sign& sign : kSigns) {
     if (head.starts_with(sign.begin) && head.find(sign.also, sign.begin.size()) != std::string_view::npos) {
       return sign.pointer;

@@ -1,4 +1,4 @@
-// What a repository holds in place of a large file until that is fetched: git-LFS, git-annex, DVC and others.
+// What a repository contains in place of a large file until that is fetched: git-LFS, git-annex, DVC and others.
 #pragma once
 
 #include <optional>
@@ -7,17 +7,16 @@
 
 namespace xlm {
 
-/// A kind of pointer, and the command that fetches what it stands for.
+/// A kind of pointer, and the command that fetches its file.
 struct PointerFile {
   std::string_view name;    // "a git-LFS pointer"
   std::string_view advice;  // "fetch the file itself: git lfs pull"
 };
 
-/// What the first bytes of a file say; nothing where it is no pointer.
+/// The kind of pointer that a file with these first bytes is; nullopt if it is not a pointer.
 std::optional<PointerFile> pointer_file(std::string_view head);
 
-/// Throws DataError where `text`, the content of `source`, is a pointer: for readers whose own complaint about it would
-/// mislead.
+/// Throws DataError if `text`, the content of `source`, is a pointer: the reader's own error would mislead.
 void refuse_pointer(std::string_view text, const std::string& source);
 
 }  // namespace xlm

@@ -51,7 +51,7 @@ std::string Progress::text(double done, const std::string& detail) const {
   return settings_.label + bar(done, settings_.label.size() + display_width(line)) + line;
 }
 
-/// As long as there is room for it on the line beside `taken` columns of text.
+/// The bar, as long as the line has room for it next to `taken` columns of text.
 std::string Progress::bar(double done, std::size_t taken) const {
   const int room = terminal_.width - 2 - static_cast<int>(taken);
   const int cells = room >= 20 ? 20 : room >= 8 ? 8 : 0;
@@ -65,7 +65,8 @@ std::string Progress::bar(double done, std::size_t taken) const {
 void Progress::update(double done, const std::string& detail) {
   if (settings_.quiet) return;
   const double now = clock_();
-  const bool last = terminal_.is_terminal && settings_.total > 0 && done >= settings_.total;  // it may stand for long
+  const bool last =
+      terminal_.is_terminal && settings_.total > 0 && done >= settings_.total;  // it may stay on the screen for long
   if (!last && now - last_drawn_ < (terminal_.is_terminal ? kRedrawInterval : settings_.plain_interval)) return;
   last_drawn_ = now;
   if (!terminal_.is_terminal) {
@@ -80,7 +81,7 @@ void Progress::update(double done, const std::string& detail) {
   }
 }
 
-/// Takes what is drawn away and leaves the cursor where it began.
+/// Clears what is drawn and leaves the cursor at its beginning.
 void Progress::clear() {
   if (drawn_.empty()) return;
   say(drawn_.find('\n') == std::string::npos ? "\r\033[K" : "\033[A\r\033[J", out_);

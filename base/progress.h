@@ -1,4 +1,4 @@
-// Progress of long work: a line or two redrawn on a terminal, a plain line now and then where output is piped.
+// Progress of long work: a line or two redrawn on a terminal, otherwise a plain line from time to time.
 #pragma once
 
 #include <cstdio>
@@ -22,8 +22,8 @@ class Progress {
     bool bytes = false;          // the unit is bytes: shown as kB, MB, …
     bool rate = true;            // show units per second
     bool quiet = false;          // draw nothing
-    bool two_lines = false;      // on a terminal what `update` says beside the amount has a line of its own
-    double plain_interval = 10;  // seconds between lines where output is piped
+    bool two_lines = false;      // on a terminal the text of `update` has a separate line
+    double plain_interval = 10;  // seconds between lines if output is piped
   };
 
   /// Writes to `out` (standard error in the program).

@@ -1,5 +1,4 @@
-// Random numbers without state: a number is a function of its seed and its place, so there is nothing to save or
-// resume.
+// Random numbers without state: a number is a function of its seed and its place. Nothing has to be saved for resuming.
 #pragma once
 
 #include <cstdint>

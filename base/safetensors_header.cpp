@@ -15,8 +15,8 @@
 namespace xlm {
 namespace {
 
-constexpr std::uint64_t kMaximumHeader = 100'000'000;  // as the reference implementation
-/// Bits of an element of every type that the format has had so far.
+constexpr std::uint64_t kMaximumHeader = 100'000'000;  // as in the reference implementation
+/// Bits of an element, for every type that the format has had so far.
 constexpr std::array<std::pair<std::string_view, std::uint64_t>, 20> kElementBits{
     {{"BOOL", 8}, {"U8", 8},      {"I8", 8},      {"U16", 16},    {"I16", 16},    {"U32", 32},   {"I32", 32},
      {"U64", 64}, {"I64", 64},    {"F16", 16},    {"BF16", 16},   {"F32", 32},    {"F64", 64},   {"C64", 64},
@@ -26,7 +26,7 @@ constexpr std::array<std::pair<std::string_view, std::uint64_t>, 20> kElementBit
   throw DataError(fmt::format("{} is not a valid safetensors file: {}", source, what));
 }
 
-/// Throws DataError where the tensor's place is not as long as its shape and type say.
+/// Throws DataError if the tensor's bytes do not match its shape and type.
 void check_length(const std::string& source, const SafetensorsEntry& entry) {
   const auto* const known = std::find_if(kElementBits.begin(), kElementBits.end(),
                                          [&](const auto& each) { return each.first == entry.type; });

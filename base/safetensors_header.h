@@ -23,9 +23,9 @@ struct SafetensorsHeader {
   std::map<std::string, std::string> metadata;  // "__metadata__"
 };
 
-/// `file` is the whole file, `source` its name. Throws DataError naming both and the tensor for a header of absurd
-/// length, shapes whose product overflows or does not fit the type, and places that overlap, leave gaps or lie outside
-/// the file. A type that is not known may be that of a tensor which nobody wants: it is no error here.
+/// `file` is the whole file, `source` its name. Throws DataError with both and the tensor if the header's length is
+/// absurd, if a shape overflows or does not match its type, or if tensors overlap, leave gaps or lie outside the file.
+/// An unknown type is not an error here: the tensor may be unused.
 SafetensorsHeader parse_safetensors_header(std::string_view file, const std::string& source);
 
 }  // namespace xlm

@@ -1,4 +1,4 @@
-// Secrets through OpenSSL.
+// Secrets, computed with OpenSSL.
 #include "base/secret.h"
 
 #include <array>

@@ -1,4 +1,4 @@
-// SHA-256 through OpenSSL.
+// SHA-256 with OpenSSL.
 #include "base/sha256.h"
 
 #include <array>
@@ -42,7 +42,7 @@ std::string sha256(std::string_view text) {
 }
 
 std::string sha256_file(const fs::path& path) {
-  InputFile file(path);  // not mapped: one that is cut short meanwhile would end the program
+  InputFile file(path);  // not mapped: a map of a file that is truncated meanwhile would end the program
   std::vector<char> buffer(std::size_t{1} << 20U);
   Sha256 hash;
   while (const std::size_t count = file.read(buffer.data(), buffer.size())) hash.update(buffer.data(), count);

@@ -10,7 +10,7 @@
 
 namespace xlm {
 
-/// Hashes bytes as they come.
+/// Hashes bytes piece by piece.
 class Sha256 {
  public:
   Sha256();
@@ -20,7 +20,7 @@ class Sha256 {
 
   void update(const void* data, std::size_t bytes);
   void update(std::string_view text) { update(text.data(), text.size()); }
-  /// 64 hexadecimal digits; the object is spent afterwards.
+  /// 64 hexadecimal digits. The object cannot be used afterwards.
   std::string finish();
 
  private:

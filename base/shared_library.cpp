@@ -1,4 +1,4 @@
-// Where the running program lies, and shared libraries that are opened on use.
+// The running program's file, and shared libraries that are opened on use.
 #include "base/shared_library.h"
 
 #include <dlfcn.h>
@@ -11,8 +11,8 @@
 namespace xlm {
 namespace {
 
-/// Throws for what the loader says. Of a library that has no room below a limit it says only that a part of it cannot
-/// be mapped, as it does of one on a file system that programs may not be run from.
+/// Throws for the loader's `reason`. If a limit leaves no room for a library, the loader says only that a segment
+/// cannot be mapped, as it does for a library on a file system without execution rights.
 [[noreturn]] void throw_loader_error(const std::string& reason, const std::string& advice) {
   const auto says = [&](const char* words) { return reason.find(words) != std::string::npos; };
   const bool unmapped = says("failed to map segment") || says("cannot map zero-fill pages");

@@ -16,7 +16,7 @@
 namespace xlm {
 namespace {
 
-/// A new folder of a random name. Not mkdtemp, which keeps its folder from everybody else, whatever the umask allows.
+/// Makes a folder with a random name. mkdtemp would ignore the umask and deny others access.
 fs::path make_folder(const fs::path& parent, const std::string& prefix) {
   std::random_device random;
   constexpr int kTries = 100;
@@ -28,7 +28,8 @@ fs::path make_folder(const fs::path& parent, const std::string& prefix) {
   throw_file_error("create a folder in", parent, errno);
 }
 
-/// A lock on a folder that ends with the process; -1 where another has it, or the file system knows no such locks.
+/// A lock on a folder that ends with the process; -1 if another process has it, or if the file system has no such
+/// locks.
 int try_lock(const fs::path& folder) {
   const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0 || try_lock_file(descriptor) == LockResult::kHeld) return descriptor;
@@ -36,8 +37,8 @@ int try_lock(const fs::path& folder) {
   return -1;
 }
 
-/// Renames a folder. In the lower layer of an overlay it cannot be: a new one then gets what it holds. 0, or the error
-/// number.
+/// Renames a folder. A folder in the lower layer of an overlay cannot be renamed; its content then moves to a new one.
+/// Returns 0 or the error number.
 int move_folder(const fs::path& from, const fs::path& to) {
   if (::rename(from.c_str(), to.c_str()) == 0) return 0;
   if (errno != EXDEV || fs::is_symlink(from) || !fs::is_directory(from)) return errno;
@@ -51,8 +52,8 @@ int move_folder(const fs::path& from, const fs::path& to) {
   return error.value();
 }
 
-/// On a file system that cannot exchange: for a moment there is none, but what was there lies beside it until the new
-/// one is in its place.
+/// For file systems that cannot exchange folders. For a moment there is none at `to`; the old one lies next to it until
+/// the new one is in its place.
 void exchange_in_two_steps(const fs::path& from, const fs::path& to) {
   const fs::path aside = folder_of(to) / fmt::format(".{}.replaced", to.filename().string());
   std::error_code ignored;
@@ -104,7 +105,7 @@ bool StagedFolder::move_into_place() const {
     sync_folder(folder_of(target_));
     return true;
   }
-  // A client of a network file system may know that it is there before it sees it.
+  // A client of a network file system may learn that the folder exists before it sees the folder.
   if (error == std::errc::directory_not_empty || fs::exists(target_)) return false;
   throw_file_error("create", target_, error.value());
 }

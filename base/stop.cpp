@@ -1,4 +1,4 @@
-// Polite stopping.
+// Stopping on request.
 #include "base/stop.h"
 
 #include <csignal>
@@ -7,7 +7,7 @@
 namespace xlm {
 namespace {
 
-// The one piece of global state: a signal handler has nowhere else to write.
+// The only global state: a signal handler cannot write elsewhere.
 volatile std::sig_atomic_t requested = 0;
 volatile std::sig_atomic_t interrupted = 0;
 

@@ -1,17 +1,16 @@
-// Polite stopping: SIGTERM, SIGUSR1, and SIGINT and SIGHUP (unless they are ignored, as a shell's background and nohup
-// have it) set a flag that long work looks at; a second SIGINT stops at once.
+// Stopping on request: SIGTERM, SIGUSR1, SIGINT and SIGHUP set a flag that long work checks; a second SIGINT stops at
+// once. SIGINT and SIGHUP are left alone if they are ignored, as in a shell's background jobs and under nohup.
 #pragma once
 
 #include <csignal>
 
 namespace xlm {
 
-/// Installs the handlers (once per process, by main or a worker), and takes the signals that were held back until then.
-/// A reader of standard error that goes away ends nothing any more either: SIGPIPE is ignored.
+/// Installs the handlers (once per process, by main or a worker), and delivers signals that were blocked until then.
+/// SIGPIPE is ignored from then on: work does not end with the reader of standard error.
 void install_stop_handlers();
 
-/// Those that whoever starts a worker holds back until it can take them: they are not the death of a program that has
-/// hardly begun.
+/// The signals that the parent of a worker blocks until the worker can handle them: an early signal must not kill it.
 sigset_t stop_signals();
 
 /// True once a signal has asked to stop.

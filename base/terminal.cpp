@@ -29,7 +29,7 @@ std::string shorten(const std::string& text, std::size_t width) {
     do {
       kept.pop_back();
     } while (!kept.empty() && (static_cast<unsigned char>(kept.back()) & 0xC0U) == 0x80U);
-    // A lead byte whose tail was removed goes with it.
+    // A lead byte whose continuation was removed is removed, too.
     if (!kept.empty() && static_cast<unsigned char>(kept.back()) >= 0xC0U) kept.pop_back();
   }
   return kept + "…";
@@ -41,7 +41,7 @@ std::string cut_cell(const std::string& text, std::size_t width) { return width 
 
 namespace {
 
-/// On one line, with nothing that a terminal would obey.
+/// The text on one line, without control characters.
 std::string text_cell(const std::string& text) {
   std::string cell = printable(text);
   std::replace(cell.begin(), cell.end(), '\n', ' ');

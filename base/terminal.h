@@ -1,4 +1,4 @@
-// What the program knows about the terminal it writes to, and aligned tables of text for it.
+// The terminal to which the program writes, and aligned tables of text for it.
 #pragma once
 
 #include <cstdio>
@@ -17,27 +17,27 @@ struct Terminal {
 
   static Terminal of(int descriptor);
 
-  /// The same with the size that the stream's terminal has now, where it is one: users change it.
+  /// The same with the current size of the stream's terminal, if it is one: users resize it.
   Terminal resized(std::FILE* out) const;
 };
 
 enum class Colour { kRed, kGreen, kYellow, kBlue, kGrey, kBold };
 
-/// `text` in `colour` where the terminal has colours, otherwise as it is.
+/// `text` in `colour` if the terminal has colours, otherwise unchanged.
 std::string paint(const Terminal& terminal, Colour colour, const std::string& text);
 
-/// Writes to standard error, or another stream that people watch. What it does not take is lost: nobody's work ends
-/// because a terminal went away or a disk is full.
+/// Writes to standard error, or to another stream that people watch. Errors are ignored: work does not end because a
+/// terminal closed or a disk is full.
 void say(std::string_view text, std::FILE* out = stderr);
 
-/// As much of a line's beginning as fits a line of the terminal with the cursor behind it, in whole characters. Lines
-/// with colours cannot be cut.
+/// The beginning of a line that fits the terminal with the cursor behind it, in whole characters. Lines with colours
+/// cannot be cut.
 std::string cut_to_line(const Terminal& terminal, std::string line);
 
-/// Lines of a terminal that a text takes, each of its own lines wrapped where the terminal ends.
+/// The terminal lines that a text takes if the terminal wraps long lines.
 std::size_t lines_taken(const Terminal& terminal, std::string_view text);
 
-/// A text with "…" at its end where it is wider than so many columns; 0: no limit.
+/// The text, shortened with "…" at its end if it is wider than `width` columns; 0: no limit.
 std::string cut_cell(const std::string& text, std::size_t width);
 
 /// A table for people and for files. Numbers are right-aligned by their column's `right` flag.

@@ -21,7 +21,7 @@ std::string three_digits(double value, std::string_view separator, std::string_v
   return fmt::format("{:.{}f}{}{}{}", scaled, digits, separator, prefix, unit);
 }
 
-/// What `paint` gives, where `text` begins with it; otherwise "".
+/// The colour code of `paint` with which `text` begins; otherwise "".
 std::string_view leading_colour(std::string_view text) {
   for (const std::string_view colour :
        {"\x1b[0m", "\x1b[1m", "\x1b[31m", "\x1b[32m", "\x1b[33m", "\x1b[34m", "\x1b[90m"}) {
@@ -30,7 +30,7 @@ std::string_view leading_colour(std::string_view text) {
   return {};
 }
 
-/// A sign may stand before a number, and no second one.
+/// Takes a sign before a number; a second sign is not allowed.
 bool take_plus(std::string_view& text) {
   if (text.starts_with("+-")) return false;
   if (text.starts_with('+')) text.remove_prefix(1);
@@ -123,7 +123,7 @@ std::vector<std::string> split(std::string_view text, char separator) {
 }
 
 std::string printable(std::string_view text) {
-  const auto is_plain = [](char c) {  // whatever stands before and behind it
+  const auto is_plain = [](char c) {  // whatever is around it
     const auto byte = static_cast<unsigned char>(c);
     return (byte >= 0x20 && byte != 0x7F && byte != 0xC2) || byte == '\n' || byte == '\t';
   };
@@ -140,7 +140,7 @@ std::string printable(std::string_view text) {
     if (const std::string_view colour = leading_colour(text.substr(i)); !colour.empty()) {
       shown += colour;
       i += colour.size() - 1;
-    } else if (byte == 0xC2 && next >= 0x80 && next <= 0x9F) {  // U+0080 … U+009F, which some terminals obey too
+    } else if (byte == 0xC2 && next >= 0x80 && next <= 0x9F) {  // U+0080 … U+009F, which some terminals obey, too
       shown += fmt::format("\\x{:02x}", next);
       ++i;
     } else if ((byte < 0x20 && byte != '\n' && byte != '\t') || byte == 0x7F) {
@@ -187,7 +187,7 @@ std::size_t display_width(std::string_view text) {
   std::size_t columns = 0;
   std::mbstate_t state{};
   while (!text.empty()) {
-    if (text.starts_with("\033[")) {  // a colour takes no room
+    if (text.starts_with("\033[")) {  // colours take no columns
       text.remove_prefix(
           std::min(text.size(), text.find('m', 2) == std::string_view::npos ? 2 : text.find('m', 2) + 1));
       continue;

@@ -23,8 +23,8 @@ std::string human_bytes(double bytes);
 /// "950", "38.1M", "1.2G" (powers of 1000, three digits).
 std::string human_count(double count);
 
-/// A value and the prefix that it was divided by, in powers of 1000: 38.1 and "M". `limit`: what is as large as that is
-/// divided once more (999.5 where three digits are shown, so that 1000 never is).
+/// A value and the prefix by which it was divided, in powers of 1000: 38.1 and "M". A value that reaches `limit` is
+/// divided once more (999.5 for three digits, so that 1000 never appears).
 struct Prefixed {
   double value = 0;
   std::string_view prefix;
@@ -36,10 +36,9 @@ std::string name_from_title(const std::string& title);
 
 std::string join(const std::vector<std::string>& parts, std::string_view separator);
 std::vector<std::string> split(std::string_view text, char separator);
-/// `text` without what a terminal would obey: control characters are shown as \x1b, but line ends, tabs, and the
-/// colours that `paint` gives.
+/// `text` without terminal control: control characters appear as \x1b. Line ends, tabs and the colours of `paint` stay.
 std::string printable(std::string_view text);
-/// `text` without what stands between "://" and "@" in the addresses in it: user names and passwords.
+/// `text` without user names and passwords in addresses: what is between "://" and "@".
 std::string without_logins(std::string text);
 /// Up to the first line end.
 std::string first_line(const std::string& text);
@@ -49,14 +48,14 @@ std::string_view trim(std::string_view text);
 bool parse_integer(std::string_view text, std::int64_t& value);
 bool parse_real(std::string_view text, double& value);
 
-/// `text` as one word of a POSIX shell, in quotes where it needs them. A backslash stands outside of them, so that what
-/// reads words likewise but takes it for itself in any quotes, as sbatch does behind #SBATCH, reads the same word.
+/// `text` as one word of a POSIX shell, in quotes if it needs them. A backslash stays outside the quotes: sbatch reads
+/// it literally in any quotes of #SBATCH lines, and so gets the same word.
 std::string shell_word(const std::string& text);
 
-/// Columns that `text` takes on a terminal (UTF-8, combining marks and wide characters counted, colours not).
+/// Columns that `text` takes on a terminal. Counts UTF-8, combining marks and wide characters; colours take none.
 std::size_t display_width(std::string_view text);
 
-/// The same of the widest of its lines.
+/// The same for the widest of its lines.
 std::size_t widest_line(const std::string& text);
 
 }  // namespace xlm

@@ -1,4 +1,4 @@
-// UTF-8 as it comes in pieces.
+// UTF-8 in pieces.
 #include "base/utf8.h"
 
 #include <cstring>
@@ -6,8 +6,8 @@
 namespace xlm {
 namespace {
 
-/// How long a character is by its first byte, and what its second byte may be (Unicode standard, table 3-7). Those
-/// bounds shut out overlong forms, surrogates and what lies beyond U+10FFFF.
+/// The length of a character by its first byte, and the range of its second byte (Unicode standard, table 3-7). The
+/// range excludes overlong forms, surrogates and code points beyond U+10FFFF.
 struct Lead {
   int bytes;
   unsigned char second_min;
@@ -25,7 +25,7 @@ Lead lead_of(unsigned char first) {
           static_cast<unsigned char>(first == 0xF4 ? 0x8F : 0xBF)};
 }
 
-/// The first place from `position` on that is not ASCII, or the end: most of most texts, eight bytes at a time.
+/// The first position from `position` on that is not ASCII, or the end. Skips eight bytes at a time.
 std::size_t after_ascii(std::string_view text, std::size_t position) {
   constexpr std::uint64_t kHighBits = 0x8080808080808080U;
   std::uint64_t word = 0;
@@ -85,7 +85,7 @@ void Utf8Repair::replace(std::size_t position, std::string& out) {
 }
 
 std::size_t Utf8Repair::take(std::string_view text, std::string& out) {
-  std::size_t copied = 0;  // everything before is in `out`
+  std::size_t copied = 0;  // everything before it is in `out`
   std::size_t position = 0;
   while ((position = after_ascii(text, position)) < text.size()) {
     const Utf8Character character = decode_utf8(text.substr(position));
@@ -103,7 +103,7 @@ std::size_t Utf8Repair::take(std::string_view text, std::string& out) {
 }
 
 void Utf8Repair::write(std::string_view bytes, std::string& out) {
-  // At most three bytes of a character are ever begun: complete them byte by byte, then go on in the new piece.
+  // At most three bytes of a character are pending: complete it byte by byte, then continue in the new piece.
   while (!begun_.empty() && !bytes.empty()) {
     begun_ += bytes.front();
     bytes.remove_prefix(1);

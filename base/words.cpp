@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kBeforeWords = ",=<>!@([{";  // a word begins behind these
 
-/// Where the quote at `open` is closed.
+/// The position where the quote at `open` is closed.
 std::size_t closing_quote(std::string_view text, std::size_t open) {
   const char quote = text[open];
   for (std::size_t i = open + 1; i < text.size(); ++i) {
@@ -23,8 +23,8 @@ std::size_t closing_quote(std::string_view text, std::size_t open) {
       return i;
     }
   }
-  throw UsageError(fmt::format("{}: the quote is not closed\ntext that begins with a quote stands in quotes itself: {}",
-                               text, quoted_word(std::string(text.substr(open)))));
+  throw UsageError(fmt::format("{}: the quote is not closed\nput text that begins with a quote in quotes: {}", text,
+                               quoted_word(std::string(text.substr(open)))));
 }
 
 }  // namespace
@@ -36,14 +36,14 @@ Word read_word(std::string_view text) {
   if (!begins_with_quote(text)) return {std::string(text), false};
   const std::size_t close = closing_quote(text, 0);
   if (close + 1 != text.size()) {
-    throw UsageError(fmt::format("{}: '{}' stands behind the quotes\nput all of the value in quotes: {}", text,
+    throw UsageError(fmt::format("{}: '{}' follows the quotes\nput the whole value in quotes: {}", text,
                                  text.substr(close + 1), quoted_word(std::string(text))));
   }
   if (text.front() == '"') return {parse_yaml(text, std::string(text)).scalar, true};
   Word word{.quoted = true};
   for (std::size_t i = 1; i < close; ++i) {
     word.text += text[i];
-    if (text[i] == '\'') ++i;  // it is there twice
+    if (text[i] == '\'') ++i;  // it is doubled
   }
   return word;
 }

@@ -1,4 +1,4 @@
-// Words of the small languages (KEY=VALUE, conditions, lists, columns), and the one rule by which they are quoted.
+// Words of the small languages (KEY=VALUE, conditions, lists, columns), and their one rule of quoting.
 #pragma once
 
 #include <string>
@@ -9,21 +9,21 @@ namespace xlm {
 
 /// A value as a user writes it.
 struct Word {
-  std::string text;     // without the blanks around it, and without quotes
-  bool quoted = false;  // it is text then, whatever it looks like, and none of its signs has a meaning
+  std::string text;     // without blanks around it, and without quotes
+  bool quoted = false;  // it is text then, and its signs have no meaning
 };
 
 bool begins_with_quote(std::string_view text);
 
-/// Reads one word, quoted as YAML quotes: in '…' a quote is written twice, in "…" a backslash begins an escape (\", \\,
-/// \n). Throws UsageError for quotes that are not closed, or that something follows.
+/// Reads one word, quoted as in YAML: '…' doubles a quote, "…" has backslash escapes (\", \\,
+/// ). Throws UsageError if quotes are not closed, or if text follows them.
 Word read_word(std::string_view text);
 
-/// The parts of `text` between separators that stand neither in quotes nor in `brackets`, which are pairs: "[]()". A
-/// quote opens only where a word begins, so that it's is a word. Throws UsageError for quotes that are not closed.
+/// The parts of `text` between separators outside of quotes and of `brackets`, which are pairs: "[]()". A quote opens
+/// only at the beginning of a word, so that it's is a word. Throws UsageError if quotes are not closed.
 std::vector<std::string> split_words(std::string_view text, char separator, std::string_view brackets = "");
 
-/// `text` as read_word gives it back: in quotes where it needs them.
+/// `text` in the form that read_word reads back: in quotes if it needs them.
 std::string as_word(const std::string& text);
 std::string quoted_word(const std::string& text);  // in any case
 

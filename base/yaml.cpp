@@ -24,15 +24,14 @@ using Source = std::shared_ptr<const std::string>;
 constexpr std::size_t kMaximumBytes = 1'000'000;
 constexpr int kMaximumDepth = 100;
 constexpr int kMaximumNodes = 200'000;
-constexpr std::size_t kMaximumKeyBytes = 400;  // YAML reads 1024 characters, with escapes, as a key
+constexpr std::size_t kMaximumKeyBytes = 400;  // YAML allows a key of 1024 characters, with escapes
 
 [[noreturn]] void fail(const Source& source, int line, const std::string& message) {
   throw UsageError(line > 0 ? fmt::format("{}:{}: {}", *source, line, message)
                             : fmt::format("{}: {}", *source, message));
 }
 
-/// yaml-cpp 0.7 recurses on nested flow collections and block indents; refuse what no configuration needs before it
-/// runs.
+/// yaml-cpp 0.7 recurses on nested flow collections and block indents: refuses deep nesting before it runs.
 void check_nesting(std::string_view text, const Source& source) {
   int depth = 0;
   int line = 1;
@@ -61,7 +60,7 @@ void check_nesting(std::string_view text, const Source& source) {
   }
 }
 
-/// What is not UTF-8 could neither be printed nor recorded as it was written.
+/// Text that is not UTF-8 could be neither printed nor recorded as it was written.
 void check_utf8(std::string_view text, const Source& source) {
   Utf8Repair repair;
   std::string repaired;
@@ -73,7 +72,7 @@ void check_utf8(std::string_view text, const Source& source) {
   fail(source, line, fmt::format("byte {} of the text is not UTF-8; save it as UTF-8", repair.first_replaced() + 1));
 }
 
-/// Where each document of a text begins.
+/// The lines at which the documents of a text begin.
 class DocumentStarts final : public YAML::EventHandler {
  public:
   std::vector<int> lines;  // counted from 1
@@ -89,8 +88,8 @@ class DocumentStarts final : public YAML::EventHandler {
   void OnMapEnd() override {}
 };
 
-/// The first document; an undefined node where there is none. yaml-cpp's own LoadAll finds documents without end in a
-/// text such as "," because it never moves past what no document can begin with.
+/// The only document; an undefined node if there is none. yaml-cpp's own LoadAll would find documents without end in a
+/// text such as ",": it does not move past a token that begins no document.
 YAML::Node only_document(const std::string& text, const Source& source) {
   std::istringstream stream(text);
   YAML::Parser parser(stream);
@@ -98,7 +97,7 @@ YAML::Node only_document(const std::string& text, const Source& source) {
   while (starts.lines.size() < 2 && parser.HandleNextDocument(starts)) {
   }
   if (starts.lines.size() > 1) {
-    fail(source, starts.lines[1], "more than one YAML document, or something that belongs to none, such as a comma");
+    fail(source, starts.lines[1], "more than one YAML document, or text outside of any, such as a comma");
   }
   return starts.lines.empty() ? YAML::Node(YAML::NodeType::Undefined) : YAML::Load(text);
 }
@@ -139,7 +138,7 @@ class Converter {
   }
 
  private:
-  // What yaml-cpp calls a scalar in quotes, a plain scalar, and one after !!str.
+  // yaml-cpp's tag of a quoted scalar, of a plain scalar, and of one with !!str.
   static constexpr std::string_view kQuoted = "!";
   static constexpr std::string_view kPlain = "?";
   static constexpr std::string_view kString = "tag:yaml.org,2002:str";
@@ -261,8 +260,8 @@ void Yaml::set(std::string_view dotted_path, Yaml value) {
   for (const std::string& step : steps) {
     if (node->is_null()) node->kind = Kind::kMap;
     if (!node->is_map()) {
-      throw UsageError(fmt::format("{}: '{}' cannot be set: what stands above it at {} is not a map", value.where(),
-                                   dotted_path, node->where()));
+      throw UsageError(fmt::format("{}: '{}' cannot be set: its parent at {} is not a map", value.where(), dotted_path,
+                                   node->where()));
     }
     Yaml* next = node->find(step);
     if (next == nullptr) {

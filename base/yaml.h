@@ -1,4 +1,4 @@
-// YAML as a plain tree that remembers where everything stood, so that every complaint can name file and line.
+// YAML as a plain tree that remembers positions, so that every error can name file and line.
 #pragma once
 
 #include <memory>
@@ -22,8 +22,8 @@ struct Yaml {
   std::vector<Yaml> items;  // kSequence
   struct Entry;
   std::vector<Entry> entries;                 // kMap
-  std::shared_ptr<const std::string> source;  // file name, or where else it came from
-  int line = 0;                               // counted from 1; 0 where there are no lines
+  std::shared_ptr<const std::string> source;  // file name, or another origin
+  int line = 0;                               // counted from 1; 0 if there are no lines
 
   bool is_map() const { return kind == Kind::kMap; }
   bool is_sequence() const { return kind == Kind::kSequence; }
@@ -34,10 +34,10 @@ struct Yaml {
   const Yaml* find(std::string_view key) const;
   Yaml* find(std::string_view key);
 
-  /// Sets `value` at a dotted path, making maps on the way. Throws UsageError where a step is not a map.
+  /// Sets `value` at a dotted path and makes the maps on the way. Throws UsageError if a step is not a map.
   void set(std::string_view dotted_path, Yaml value);
 
-  /// Removes `key` from a map and returns its value; a null node when it is not there.
+  /// Removes `key` from a map and returns its value; a null node if the key is missing.
   Yaml take(std::string_view key);
 
   /// "file:line", or the source alone.
@@ -51,17 +51,17 @@ struct Yaml::Entry {
   Yaml second;
 };
 
-/// Throws a UsageError that begins with where `node` stands.
+/// Throws a UsageError that begins with the position of `node`.
 [[noreturn]] void fail_at(const Yaml& node, const std::string& message);
 
-/// The text of a scalar. Throws UsageError naming `what` for anything else.
+/// The text of a scalar. Throws UsageError with `what` for any other node.
 std::string scalar_text(const Yaml& node, std::string_view what);
 
 /// Throws UsageError for the first key of a map that is not one of `known`.
 void refuse_unknown(const Yaml& map, const std::vector<std::string>& known);
 
-/// Parses one document. Throws UsageError with file:line for anything that is not UTF-8 or not YAML, has a key twice, a
-/// key that is not text, more than one document, or is too large (1 MB, 100 levels, 200,000 nodes after aliases).
+/// Parses one document. Throws UsageError with file:line if the text is not UTF-8 or not YAML, if a key occurs twice or
+/// is not text, if there are several documents, and beyond the limits (1 MB, 100 levels, 200,000 nodes after aliases).
 Yaml parse_yaml(std::string_view text, const std::string& source);
 
 /// Reads and parses a file. Throws UsageError when it is missing: a configuration is something the user names.
@@ -70,7 +70,7 @@ Yaml read_yaml(const fs::path& path);
 /// The same of what a command line names, which may be a pipe: see read_argument.
 Yaml read_yaml_argument(const fs::path& path);
 
-/// Lays `over` upon `base`: maps are merged key by key, everything else is replaced.
+/// Lays `over` on `base`: maps are merged key by key, everything else is replaced.
 Yaml merge(Yaml base, const Yaml& over);
 
 /// Applies "KEY=VALUE" with a dotted key and a YAML value. Throws UsageError.

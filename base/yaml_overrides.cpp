@@ -1,4 +1,4 @@
-// KEY=VALUE: a value laid over a tree.
+// KEY=VALUE: a value that overrides a part of a tree.
 #include <fmt/format.h>
 
 #include "base/core_schema.h"
@@ -10,13 +10,13 @@
 namespace xlm {
 namespace {
 
-/// Whether a value is all of `text`: signs of YAML begin comments, blocks, tags and documents, and are no part of it.
+/// Whether a value is all of `text`. YAML's signs begin comments, blocks, tags and documents, which belong to no value.
 bool is_all_of(const Yaml& value, std::string_view text) {
   if (value.is_null()) return is_null_word(text);
   if (value.is_scalar()) return value.scalar == text;
   if (text.find('#') == std::string_view::npos) return true;
   try {
-    return parse_yaml(fmt::format("[{}]", text), "").items.size() == 1;  // a comment would take the bracket with it
+    return parse_yaml(fmt::format("[{}]", text), "").items.size() == 1;  // a comment would swallow the bracket
   } catch (const UsageError&) {
     return false;
   }
@@ -32,7 +32,7 @@ Yaml override_value(std::string_view text, const std::string& source) {
   }
   Yaml value = parse_yaml(text, source);
   if (is_all_of(value, text)) return value;
-  throw UsageError(fmt::format("{}: YAML takes only a part of this for the value\nput the value in quotes: {}", source,
+  throw UsageError(fmt::format("{}: YAML reads only a part of this as the value\nput the value in quotes: {}", source,
                                quoted_word(std::string(text))));
 }
 

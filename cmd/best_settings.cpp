@@ -13,7 +13,7 @@
 namespace xlm {
 namespace {
 
-constexpr std::size_t kMostShown = 3;
+constexpr std::size_t kMaxShown = 3;
 
 bool is_of_data(const std::string& key) { return key.starts_with("data."); }
 
@@ -47,7 +47,7 @@ std::string best_settings(const std::vector<SweepRun>& planned, std::vector<std:
   std::stable_sort(ranked.begin(), ranked.end(), [&](const RankedSetting& a, const RankedSetting& b) {
     return measure.better == Better::kLower ? a.value < b.value : a.value > b.value;
   });
-  ranked.resize(std::min(ranked.size(), kMostShown));
+  ranked.resize(std::min(ranked.size(), kMaxShown));
   std::string text = fmt::format("best of {} settings by valid {}:\n", by_setting.size(), measure.label);
   for (const RankedSetting& one : ranked) {
     const std::string seeds = one.seeds > 1 ? fmt::format(" (mean over {} seeds)", one.seeds) : "";

@@ -10,9 +10,9 @@
 
 namespace xlm {
 
-/// A line for each of the few best settings among `runs`, which are those of `planned` in their order and differ in
-/// `keys`: the mean of `measure` on validation over the seeds, and the values. Empty where there is one setting only,
-/// or where settings were measured on different data, which no number compares.
+/// A line for each of the best settings among `runs`: the values of `keys`, and the mean of `measure` on validation
+/// over the seeds. `runs` are the runs of `planned`, in order. Empty if there is only one setting, or if the settings
+/// were measured on different data.
 std::string best_settings(const std::vector<SweepRun>& planned, std::vector<std::string> keys,
                           const std::vector<Run>& runs, const Quantity& measure);
 

@@ -1,4 +1,4 @@
-// What can stand at a place of a command line.
+// Completion of a command line.
 #include "cmd/candidates.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view kOneOf = "one of ";
 
-/// The command line as far as it is written: which command it is, what it was given, and what it waits for.
+/// The command line up to the cursor: its command, what was given so far, and the option that awaits a value.
 struct Line {
   const CLI::App* command = nullptr;
   std::vector<std::string> arguments;
@@ -94,7 +94,7 @@ std::vector<Candidate> plain_words(const std::vector<std::string>& texts) {
   return words;
 }
 
-/// "text, markdown or csv (default: text)" as its words.
+/// Splits "text, markdown or csv (default: text)" into its words.
 std::vector<Candidate> words_of_help(const std::string& help) {
   std::string list = help.substr(0, help.find_first_of("(;:"));
   for (std::size_t place = 0; (place = list.find(" or ")) != std::string::npos;) list.replace(place, 4, ",");
@@ -106,7 +106,7 @@ std::vector<Candidate> words_of_help(const std::string& help) {
   return words;
 }
 
-/// Options of every model; of a command that uses weights that are there, those that make a difference then.
+/// The options of every model. For a command that uses trained weights: only those that still have an effect.
 std::vector<OptionEntry> configuration_entries(const Line& line) {
   std::vector<OptionEntry> entries;
   std::set<std::string> seen;
@@ -125,7 +125,7 @@ std::vector<OptionEntry> configuration_entries(const Line& line) {
   return entries;
 }
 
-/// KEY= of a configuration, or the values of a key of which it is one of several.
+/// KEY= for every option of a configuration, or the values of a key that takes one of several.
 std::vector<Candidate> settings(const Line& line, const std::string& current) {
   const std::size_t equals = current.find('=');
   std::set<std::string> seen;

@@ -11,12 +11,12 @@ namespace xlm {
 
 struct Candidate {
   std::string text;
-  std::string help;  // a line, or nothing
+  std::string help;  // one line, or empty
 };
 
 struct Candidates {
   std::vector<Candidate> words;
-  bool files = false;  // names of files fit too
+  bool files = false;  // file names fit too
 };
 
 /// What the last of `words` may become: the line behind the program's name, up to the place that is completed.

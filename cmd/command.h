@@ -1,4 +1,4 @@
-// What a subcommand is: a name, a line of help, and a function that declares its options and says what to run.
+// A subcommand: its name, its line of help, and a function that declares its options and returns what to run.
 #pragma once
 
 #include <functional>
@@ -13,7 +13,7 @@
 
 namespace xlm {
 
-/// What every command is given: the options that work everywhere, and the terminal.
+/// What every command receives: the global options and the terminal.
 struct GlobalOptions {
   bool json = false;
   bool quiet = false;
@@ -26,8 +26,8 @@ struct GlobalOptions {
   fs::path store_file() const { return store.empty() ? runs / "results.db" : store; }
 };
 
-/// Declares options on `app`, bound to variables that the returned function keeps alive; the function does the work and
-/// returns the exit code. `global` outlives it and is filled when it runs.
+/// Declares options on `app` and returns the function that runs the command and returns the exit code. That function
+/// owns the variables of the options. `global` outlives it and is filled before it runs.
 using DeclareCommand = std::function<int()> (*)(CLI::App& app, const GlobalOptions& global);
 
 struct Command {
@@ -39,16 +39,16 @@ struct Command {
 /// All subcommands, in the order of the help.
 const std::vector<Command>& commands();
 
-/// Declares the options that work everywhere.
+/// Declares the global options.
 void add_global_options(CLI::App& app, GlobalOptions& global);
 
-/// Prints `text` to standard output; throws Error when it cannot be written (a closed pipe ends the program quietly).
+/// Prints `text` to standard output. Throws Error if it cannot be written; a closed pipe ends the program silently.
 void print(std::string_view text);
 
-/// Writes what a command makes: the whole of `file`, in a folder that is made where it is missing.
+/// Writes `text` to `file` atomically; creates its folder if it is missing.
 void write_output(const fs::path& file, std::string_view text);
 
-/// Prints `text`, or writes it atomically to `file` when one is named.
+/// Prints `text`, or writes it to `file` if one is named.
 void print_or_write(std::string_view text, const fs::path& file);
 
 }  // namespace xlm

@@ -33,22 +33,22 @@ std::function<int()> declare_worker(CLI::App& app, const GlobalOptions& global);
 const std::vector<Command>& commands() {
   static const std::vector<Command> table{
       {"prepare-data", "Turn a raw corpus into a prepared data folder", declare_prepare_data},
-      {"data", "Look into a prepared data folder", declare_data},
-      {"train", "Train one model; goes on where an unfinished run stopped", declare_train},
-      {"sweep", "Do all runs of a sweep that are not done yet", declare_sweep},
-      {"eval", "Loss of a run or of a model folder", declare_eval},
-      {"eval-overlap", "Perplexity of a model by window and overlap", declare_eval_overlap},
+      {"data", "Show a prepared data folder, or import a Hugging Face dataset", declare_data},
+      {"train", "Train one model, or resume an unfinished run", declare_train},
+      {"sweep", "Run all unfinished runs of a sweep", declare_sweep},
+      {"eval", "Evaluate a run or a model folder", declare_eval},
+      {"eval-overlap", "Evaluate a model by window and overlap", declare_eval_overlap},
       {"sample", "Continue a text", declare_sample},
-      {"segment", "A text with the boundaries that an hourglass draws", declare_segment},
-      {"pareto", "Pareto front of two columns of the store", declare_pareto},
-      {"compare", "Whether two settings differ, and how sure that is", declare_compare},
-      {"table", "A paper's table from the store", declare_table},
-      {"figure", "A plot from the store", declare_figure},
-      {"continuation", "How models go on with the same passages, side by side", declare_continuation},
-      {"report", "All tables and figures of recipes on one page", declare_report},
-      {"runs", "Look into the store of runs", declare_runs},
-      {"completion", "Completion for bash, zsh or fish", declare_completion},
-      {"help", "What a command takes, as --help says it; a page for man", declare_help},
+      {"segment", "Show the boundaries that an hourglass predicts in a text", declare_segment},
+      {"pareto", "Print the Pareto front of columns of the store", declare_pareto},
+      {"compare", "Test whether two settings differ", declare_compare},
+      {"table", "Print a paper's tables from the store", declare_table},
+      {"figure", "Plot the store's results", declare_figure},
+      {"continuation", "Compare how models continue the same passages", declare_continuation},
+      {"report", "Write all tables and figures of recipes to one page", declare_report},
+      {"runs", "List, inspect, move and delete runs", declare_runs},
+      {"completion", "Print shell completion for bash, zsh or fish", declare_completion},
+      {"help", "Print the help of a command, or the man page", declare_help},
       {"complete", "", declare_complete},
       {"worker", "", declare_worker},
   };
@@ -58,7 +58,7 @@ const std::vector<Command>& commands() {
 void add_global_options(CLI::App& app, GlobalOptions& global) {
   app.add_flag("--json", global.json, "Machine-readable results on standard output");
   app.add_flag("-q,--quiet", global.quiet, "No progress and no notes");
-  app.add_flag("-v,--verbose", global.verbose, "Say more; add the cause to errors");
+  app.add_flag("-v,--verbose", global.verbose, "Print more; add the cause to errors");
   app.add_option("--runs", global.runs, "Folder of runs")->capture_default_str()->type_name("DIR");
   app.add_option("--store", global.store, "Results store (default: results.db in the folder of runs)")
       ->type_name("FILE");
@@ -67,7 +67,7 @@ void add_global_options(CLI::App& app, GlobalOptions& global) {
 void print(std::string_view raw) {
   const std::string text = ::isatty(STDOUT_FILENO) == 1 ? printable(raw) : std::string(raw);
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
-    if (errno == EPIPE) {  // long work ignores the signal; here it ends the program as it ends others
+    if (errno == EPIPE) {  // long work ignores SIGPIPE; restored, it ends the program as usual
       std::signal(SIGPIPE, SIG_DFL);
       std::raise(SIGPIPE);
     }

@@ -18,7 +18,7 @@
 namespace xlm {
 namespace {
 
-constexpr std::size_t kMostKeys = 4;  // that a line lists
+constexpr std::size_t kMaxKeys = 4;  // that a line lists
 
 struct CompareOptions {
   std::string a;
@@ -34,8 +34,8 @@ struct Setting {
   std::string name;
   std::map<std::string, std::vector<double>> by_group;
   std::vector<std::string> runs;
-  std::vector<std::size_t> rows;   // of the same, in the store
-  std::vector<std::string> mixes;  // keys in which they differ beside what pairs them
+  std::vector<std::size_t> rows;   // rows of `runs` in the store
+  std::vector<std::string> mixes;  // keys in which they differ, without the one that pairs them
 
   std::vector<double> means() const {
     std::vector<double> values;
@@ -44,7 +44,8 @@ struct Setting {
   }
 };
 
-/// A run by its id, or the beginning of that or of its hash, stands for all runs that differ from it in the seed alone.
+/// The rows of a condition or of a run. A run is named by its id, or by the beginning of its id or hash; it stands for
+/// all runs that differ from it only in the seed.
 std::vector<std::size_t> select(RunTable& runs, const std::string& text) {
   if (text.find_first_of("=<>") != std::string::npos) return runs.select(parse_filters({text}));
   const std::vector<std::string> ids = ids_called(text, runs.ids());
@@ -61,7 +62,7 @@ std::vector<std::size_t> select(RunTable& runs, const std::string& text) {
   for (const std::size_t run : named) {
     if (!same_value(groups[run], group)) {
       const std::size_t shown = std::min<std::size_t>(ids.size(), 5);
-      throw UsageError(fmt::format("'{}' may be several different runs: {}{}\nname one of them by more of its id", text,
+      throw UsageError(fmt::format("'{}' matches several different runs: {}{}\ngive more of the id", text,
                                    join({ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(shown)}, ", "),
                                    shown < ids.size() ? ", …" : ""));
     }
@@ -89,10 +90,10 @@ Setting read_setting(RunTable& runs, const std::string& text, const CompareOptio
   std::erase(setting.mixes, options.over);
   if (!setting.runs.empty()) return setting;
   throw DataError(fmt::format("no run of '{}' has {}{}\nsee `xlm runs ls --where {}`", text, options.value,
-                              selected.empty() ? ": there is no such run" : "", text));
+                              selected.empty() ? ": no such run" : "", text));
 }
 
-/// The seeds that both have, paired; where there are none, everything that follows from pairs is missing.
+/// The seeds that both settings have, paired. If there are none, everything computed from pairs is missing.
 struct Pairs {
   std::vector<double> a;
   std::vector<double> b;
@@ -115,7 +116,7 @@ std::set<std::string> values_of_rows(RunTable& runs, const std::vector<std::size
   return values;
 }
 
-/// Keys, beside what pairs them, of which the runs of one have other values than those of the other.
+/// Keys whose values differ between the runs of `a` and those of `b`, without the key that pairs them.
 std::vector<std::string> difference_of(RunTable& runs, const Setting& a, const Setting& b, const std::string& over) {
   std::vector<std::size_t> both = a.rows;
   both.insert(both.end(), b.rows.begin(), b.rows.end());
@@ -145,26 +146,26 @@ std::string summary_line(const Setting& setting, std::string_view letter, const 
                      counted_over(std::ssize(values), options.over));
 }
 
-/// Every setting is a single mean for a seed, so what is in it beside the seed is said.
+/// A warning if a setting's runs differ in more than the seed: their mean counts as one setting. Otherwise empty.
 std::string mixed_line(const Setting& setting, std::string_view letter, const CompareOptions& options) {
   const bool several = setting.runs.size() > setting.by_group.size();
   if (!several && setting.mixes.empty()) return "";
   const std::string in =
-      setting.mixes.empty() ? "" : fmt::format(" that differ in {}", listed_names(setting.mixes, kMostKeys));
+      setting.mixes.empty() ? "" : fmt::format(" that differ in {}", listed_names(setting.mixes, kMaxKeys));
   return fmt::format("warning: {} mixes {} runs{}{}; --where KEY=VALUE chooses among them\n", letter,
                      setting.runs.size(), in,
                      several ? fmt::format(", and each {} counts as their mean", options.over) : "");
 }
 
-/// What tells the settings apart, which may be more than the user had in mind.
+/// The keys in which the settings differ, which may be more than the user intended.
 std::string difference_line(const std::vector<std::string>& keys) {
   if (keys.empty()) return "";
   const bool data = std::any_of(keys.begin(), keys.end(), [](const auto& key) { return key.starts_with("data."); });
-  return fmt::format("A and B differ in {}\n{}", listed_names(keys, kMostKeys),
+  return fmt::format("A and B differ in {}\n{}", listed_names(keys, kMaxKeys),
                      data ? "warning: they were measured on different data\n" : "");
 }
 
-/// Runs that have no partner count in the means above, and not below.
+/// Runs without a partner count in the means, but not in the difference.
 std::string unpaired_line(const Setting& a, const Setting& b, const PairedComparison& compared,
                           const CompareOptions& options) {
   const std::size_t left = a.by_group.size() + b.by_group.size() - 2 * static_cast<std::size_t>(compared.pairs);
@@ -174,7 +175,7 @@ std::string unpaired_line(const Setting& a, const Setting& b, const PairedCompar
 }
 
 std::string verdict_line(const PairedComparison& compared, double level) {
-  if (!compared.half_width) return "one pair says nothing of how much seeds differ: train more seeds\n";
+  if (!compared.half_width) return "one pair does not show how much seeds differ: train more seeds\n";
   const bool apart = std::abs(compared.difference) > *compared.half_width;
   return apart ? fmt::format("they differ: zero lies outside the {:g} % interval\n", level)
                : fmt::format("no difference is seen: zero lies inside the {:g} % interval\n", level);
@@ -240,19 +241,19 @@ std::function<int()> declare_compare(CLI::App& app, const GlobalOptions& global)
   const auto options = std::make_shared<CompareOptions>();
   app.add_option("A", options->a, "A condition (model.span_type=fixed), or a run, which stands for all its seeds")
       ->required();
-  app.add_option("B", options->b, "The other one")->required();
-  app.add_option("--value", options->value, "The column that is compared")->capture_default_str();
-  app.add_option("--where", options->where, "Only runs that fulfil this too: KEY=VALUE");
-  app.add_option("--over", options->over, "What pairs runs")->capture_default_str();
-  app.add_option("--level", options->level, "Of the interval, in percent")
+  app.add_option("B", options->b, "The setting to compare with")->required();
+  app.add_option("--value", options->value, "Column to compare")->capture_default_str();
+  app.add_option("--where", options->where, "Only runs with KEY=VALUE");
+  app.add_option("--over", options->over, "Column that pairs runs")->capture_default_str();
+  app.add_option("--level", options->level, "Confidence level of the interval, in percent")
       ->capture_default_str()
-      ->check([](const std::string& text) {  // a nan lies in any range of CLI11's
+      ->check([](const std::string& text) {  // CLI11's Range accepts nan
         double level = 0;
         return parse_real(text, level) && level >= 1 && level < 100 ? "" : text + " is not from 1 to below 100";
       });
   app.footer(
-      "Pairs the runs of both settings by seed and says the mean difference, its interval by Student's t, p and\n"
-      "effect. Both must have been trained with the same seeds.\n\n"
+      "Pairs the runs of both settings by seed and prints the mean difference, its interval (Student's t), p\n"
+      "and effect size. Both settings need runs with the same seeds.\n\n"
       "Examples:\n"
       "  xlm compare model.span_type=fixed model.span_type=adaptive --where experiment=spans,model.span=256\n"
       "  xlm compare hourglass-text8-3fa9c1d240b7e115 hourglass-text8-90ab12cd5c02ffe8 --value valid.bpc\n"

@@ -14,7 +14,7 @@
 namespace xlm {
 namespace {
 
-// bash breaks words at = : @ < >, so that what stands before the last of these is taken off again.
+// bash splits words at = : @ < >, so a reply loses the part before the last of these.
 constexpr std::string_view kBash = R"(# Completion of xlm for bash: source <(xlm completion bash)
 _xlm() {
   local line="${COMP_LINE:0:COMP_POINT}" words=() reply files="" current before
@@ -68,7 +68,7 @@ end
 complete -c xlm -f -a '(__xlm_complete)'
 )";
 
-/// A tab and a line's end would be read as more of the list.
+/// A tab or a line end would be read as a separator of the list.
 std::string one_line(std::string text) {
   std::replace_if(
       text.begin(), text.end(), [](unsigned char c) { return c < 0x20; }, ' ');
@@ -80,7 +80,7 @@ std::string one_line(std::string text) {
 std::function<int()> declare_completion(CLI::App& app, const GlobalOptions& global) {
   const auto shell = std::make_shared<std::string>();
   app.add_option("shell", *shell, "bash, zsh or fish")->required()->type_name("SHELL");
-  app.footer("To switch it on: source <(xlm completion bash), or the same line in ~/.bashrc");
+  app.footer("To enable it: source <(xlm completion bash), or add that line to ~/.bashrc");
   return [shell, &global] {
     const std::vector<std::string> shells{"bash", "zsh", "fish"};
     std::string script;
@@ -91,8 +91,8 @@ std::function<int()> declare_completion(CLI::App& app, const GlobalOptions& glob
     } else if (*shell == "fish") {
       script = kFish;
     } else {
-      throw UsageError(fmt::format("there is no completion for '{}'{}; there is {}", *shell,
-                                   did_you_mean(*shell, shells), join(shells, ", ")));
+      throw UsageError(fmt::format("no completion for '{}'{}; available: {}", *shell, did_you_mean(*shell, shells),
+                                   join(shells, ", ")));
     }
     print(global.json ? json_text({{"shell", *shell}, {"script", script}}) : script);
     return static_cast<int>(kDone);

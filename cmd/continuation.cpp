@@ -1,4 +1,4 @@
-// xlm continuation: how a recipe's models go on with the same passages.
+// xlm continuation: how a recipe's models continue the same passages.
 #include <algorithm>
 #include <memory>
 
@@ -36,7 +36,7 @@ std::string render_continuations(Store& store, const std::vector<Continuations>&
   return render_continuations(all, static_cast<ContinuationFormat>(found - kContinuationFormatNames.begin()));
 }
 
-/// What a run's model, as the command line wants it computed, says after each prompt.
+/// The job that samples a run's model after each prompt, with the overrides of the command line.
 SampleJob job_of(const std::string& run, const Continuations& continuations, const ContinuationOptions& options,
                  const GlobalOptions& global) {
   const LocatedModel place = locate_model(run, global.runs);
@@ -49,7 +49,7 @@ SampleJob job_of(const std::string& run, const Continuations& continuations, con
   return job;
 }
 
-/// Asks every model for its continuation of every prompt.
+/// Samples every model's continuation of every prompt.
 void fill_in(Continuations& continuations, const ContinuationOptions& options, const GlobalOptions& global) {
   const ContinuationDescription& description = continuations.description;
   for (const ContinuationDescription::Prompt& prompt : description.prompts) {
@@ -99,16 +99,15 @@ int run_continuation(const ContinuationOptions& options, const GlobalOptions& gl
 
 std::function<int()> declare_continuation(CLI::App& app, const GlobalOptions& global) {
   const auto options = std::make_shared<ContinuationOptions>();
-  app.add_option("SPEC.yaml", options->file, "A recipe with continuations in it, or a file of them alone")->required();
-  app.add_option("overrides", options->overrides, "How they are computed: device=cpu model.window=1024")
+  app.add_option("SPEC.yaml", options->file, "A recipe with continuations, or a file of continuations")->required();
+  app.add_option("overrides", options->overrides, "Options of the computation: device=cpu model.window=1024")
       ->type_name("KEY=VALUE");
   add_recipe_options(app, *options, "continuation");
-  app.add_option("--data", options->data, "Prepared data folder (default: what the runs were trained on)")
-      ->type_name("DIR");
+  app.add_option("--data", options->data, "Prepared data folder (default: the data of the runs)")->type_name("DIR");
   add_output_options(app, options->format, options->out, continuation_formats());
   app.footer(
-      "The models are asked anew each time: always the likeliest token, so that the same models say the same.\n"
-      "docs/results.md says how a recipe describes continuations. `xlm sample` continues a text of your own.\n\n"
+      "Sampling is greedy, so that the same models always give the same continuations.\n"
+      "docs/results.md describes continuations in recipes. `xlm sample` continues your own text.\n\n"
       "Examples:\n"
       "  xlm continuation experiments/recipes/recurrence/table-2.yaml --profile small --out continuations.html\n"
       "  xlm continuation experiments/recipes/recurrence/table-2.yaml --profile small --format markdown device=cpu");

@@ -1,4 +1,4 @@
-// xlm data: what is in a prepared data folder; making one of a Hugging Face dataset.
+// xlm data: shows a prepared data folder; imports a Hugging Face dataset.
 #include <algorithm>
 #include <memory>
 
@@ -26,7 +26,7 @@ struct DataShowOptions {
 
 constexpr std::int64_t kLineTokens = 300;  // of a text without line breaks
 
-/// As it can stand in a line of text: 'a', space, line break, byte 200.
+/// A symbol as text: 'a', space, line break, byte 200.
 std::string shown(const Vocabulary& vocabulary, const std::string& symbol) {
   if (vocabulary.unit == Vocabulary::Unit::kByte) {
     const auto byte = static_cast<unsigned char>(symbol[0]);
@@ -162,7 +162,7 @@ std::function<int()> declare_data(CLI::App& app, const GlobalOptions& global) {
   app.require_subcommand(1);
   CLI::App* one = app.add_subcommand("show", "Sizes, alphabet, most frequent symbols, first lines, sources");
   one->add_option("DIR", options->folder, "A prepared data folder")->required()->type_name("");
-  one->add_flag("--verify", options->verify, "Hash every file again");
+  one->add_flag("--verify", options->verify, "Verify every file's checksum");
   one->add_option("--lines", options->lines, "Lines of text to show of each split")
       ->capture_default_str()
       ->check(CLI::Range(0, 1000).description(""))
@@ -173,14 +173,14 @@ std::function<int()> declare_data(CLI::App& app, const GlobalOptions& global) {
       ->type_name("N");
   one->footer("Example:\n  xlm data show data/text8 --verify");
   const auto import = std::make_shared<DataImportOptions>();
-  CLI::App* imported = app.add_subcommand("import", "Prepare a Hugging Face dataset that lies on disk");
-  imported->add_option("FOLDER", import->folder, "What save_to_disk made, or a download from the hub")
+  CLI::App* imported = app.add_subcommand("import", "Prepare a Hugging Face dataset from disk");
+  imported->add_option("FOLDER", import->folder, "A folder from save_to_disk, or a download from the hub")
       ->required()
       ->type_name("");
   add_text_options(*imported, import->request);
   imported->footer(
-      "Shards are Parquet or Arrow; every row is a document. Their names, or those of their folders, say which split\n"
-      "they are of; where none says so, --split divides the whole. Lines of WikiText become its files again.\n\n"
+      "Shards are Parquet or Arrow; every row is a document. Their names, or those of their folders, give the split.\n"
+      "If they do not, --split divides the whole. Rows of WikiText are joined into its files again.\n\n"
       "Examples:\n"
       "  xlm data import wikitext/wikitext-103-raw-v1 --unit bpe --bpe gpt2 --out data/wikitext\n"
       "  xlm data import saved/ --column content --clean text8 --out data/saved");

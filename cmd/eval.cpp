@@ -70,9 +70,9 @@ std::function<int()> declare_eval(CLI::App& app, const GlobalOptions& global) {
   const auto target = std::make_shared<EvaluationTarget>();
   target->declare(app);
   app.footer(
-      "What is measured is recorded with the model's run, on whichever data: columns test.bpc@data.name=… "
+      "Results are recorded with the model's run, whatever the data: columns test.bpc@data.name=… "
       "(docs/results.md).\n"
-      "A model folder that no run trained gets a folder of its own, eval-….\n\n"
+      "A model folder that no run trained gets its own run folder, eval-….\n\n"
       "Examples:\n"
       "  xlm eval adaptive-span-text8-3fa9\n"
       "  xlm eval models/hourglass --data data/text8 --split valid eval.context=1024");

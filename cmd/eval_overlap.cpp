@@ -1,4 +1,4 @@
-// xlm eval-overlap: perplexity by window and overlap (Yoshida et al. 2020, §4), with what every number was divided by.
+// xlm eval-overlap: perplexity by window and overlap (Yoshida et al. 2020, §4), with the divisor of every number.
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -29,7 +29,7 @@ struct EvalOverlapOptions {
   bool explain = false;
 };
 
-/// One window and overlap; all figures come from one pass.
+/// One window and overlap, measured in one pass.
 struct Row {
   std::int64_t window = 0;
   std::int64_t overlap = 0;
@@ -40,7 +40,7 @@ struct Row {
   std::map<std::string, double> values;
 };
 
-/// What the data folder says of the split.
+/// The split's sizes, from the data folder.
 struct Counts {
   std::int64_t all_tokens = 0;
   std::int64_t words = 0;
@@ -61,10 +61,10 @@ Counts count(const RunOptions& options, const std::string& split) {
 
 /// The options of one window and overlap. Throws UsageError for those that the model cannot have.
 RunOptions options_of(RunOptions options, std::int64_t window, std::int64_t overlap) {
-  if (window < 1) throw UsageError(fmt::format("--window is {}, and a window has at least one token", window));
+  if (window < 1) throw UsageError(fmt::format("--window {}: a window has at least one token", window));
   if (!options.model.set_windows(window, overlap)) {
-    throw UsageError(fmt::format("a model of type {} does not read its text in windows that overlap\nuse xlm eval",
-                                 options.model.type()));
+    throw UsageError(
+        fmt::format("a model of type {} does not read overlapping windows\nuse xlm eval", options.model.type()));
   }
   if (const auto problem = options.model.problem()) throw UsageError(problem->second);
   return options;
@@ -79,7 +79,7 @@ Row measure(const EvalOverlapOptions& command, const GlobalOptions& global, cons
     row.tokens = static_cast<std::int64_t>(known->values.at("tokens"));
     row.loss = known->values.at("loss");
     row.seconds = known->values.at("seconds");
-    if (row.values.count("flops_per_token") == 0) {  // a run's own evaluations leave it to the run's costs
+    if (row.values.count("flops_per_token") == 0) {  // a run's own evaluations do not record it; its costs do
       row.values.merge(core().costs(request.options, counts.symbols));
     }
     return row;
@@ -105,7 +105,7 @@ Row measure(const EvalOverlapOptions& command, const GlobalOptions& global, cons
           .values = {evaluation.values.begin(), evaluation.values.end()}};
 }
 
-/// What is shown of every row: what papers print of its kind of text, and what it costs.
+/// The columns of the table: what papers report for this kind of text, and the cost.
 std::vector<const Quantity*> shown_quantities() {
   std::vector<const Quantity*> shown;
   for (const Quantity& quantity : quantities()) {
@@ -156,7 +156,7 @@ std::string overlaps_as_text(const std::vector<Row>& rows, int width) {
   return table.render(TextTable::Format::kText, width);
 }
 
-/// What a row's numbers are divided by.
+/// The divisors of a row's numbers.
 std::string divisors(const Row& row, const Counts& counts) {
   std::string text = fmt::format("{} of {} tokens", row.tokens, counts.all_tokens);
   if (const auto bytes = row.values.find("bytes"); bytes != row.values.end()) {
@@ -171,7 +171,7 @@ std::string divisors(const Row& row, const Counts& counts) {
 std::string convention(const std::vector<Row>& rows, const Counts& counts) {
   return fmt::format(
       "scored: {}; {}\n", divisors(rows.front(), counts),
-      counts.documents == 1 ? "one document" : fmt::format("{} documents, each apart", counts.documents));
+      counts.documents == 1 ? "one document" : fmt::format("{} documents, each scored separately", counts.documents));
 }
 
 std::string explanation(const Row& row, const Counts& counts, const RunOptions& options) {
@@ -183,11 +183,11 @@ std::string explanation(const Row& row, const Counts& counts, const RunOptions& 
       "first of a document scores the predictions of all its tokens, each later one those of its last {2}; {4}.\n"
       "Every token of a document{8} is predicted exactly once: {5} of {6} tokens, in {7}.\n",
       row.window, row.overlap, row.window - row.overlap, row.window - 1,
-      state ? "it is\ngiven what the window before hands over, within the document"
+      state ? "state is\ncarried from window to window within the document"
             : "nothing is\ncarried from window to window",
       row.tokens, counts.all_tokens,
       counts.documents == 1 ? "one document" : fmt::format("{} documents", counts.documents),
-      first ? ", its first one behind <|endoftext|>," : " but its first");
+      first ? ", its first after <|endoftext|>," : " but its first");
   const double nats = row.loss * static_cast<double>(row.tokens);
   text += fmt::format("loss: {:.4f} nats in all / {} tokens = {:.5f}\n", nats, row.tokens, row.loss);
   const auto explain = [&](const char* name, const std::string& formula) {
@@ -257,19 +257,19 @@ int run_eval_overlap(const EvalOverlapOptions& command, const GlobalOptions& glo
 std::function<int()> declare_eval_overlap(CLI::App& app, const GlobalOptions& global) {
   const auto command = std::make_shared<EvalOverlapOptions>();
   command->target.declare(app);
-  app.add_option("--window", command->windows, "Tokens of a window T, several separated by commas")
+  app.add_option("--window", command->windows, "Window T in tokens, several separated by commas")
       ->required()
       ->allow_extra_args(false)
       ->delimiter(',')
       ->type_name("T,…");
-  app.add_option("--overlap", command->overlaps, "Tokens that a window repeats of the one before, 0 to T − 1")
+  app.add_option("--overlap", command->overlaps, "Tokens that a window shares with the one before, 0 to T − 1")
       ->allow_extra_args(false)
       ->delimiter(',')
       ->capture_default_str()
       ->type_name("O,…");
   app.add_option("--experiment", command->experiment, "Show the rows in the tables and figures of this experiment")
       ->type_name("NAME");
-  app.add_flag("--explain", command->explain, "Say in words how each number was computed");
+  app.add_flag("--explain", command->explain, "Explain how each number was computed");
   app.footer(
       "Rows that were measured before are not measured again.\n\n"
       "Examples:\n"

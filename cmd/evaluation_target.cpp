@@ -1,4 +1,4 @@
-// Which data and which split a command evaluates.
+// The data and the split that a command evaluates.
 #include "cmd/evaluation_target.h"
 
 #include <algorithm>
@@ -18,8 +18,8 @@ void EvaluationTarget::declare(CLI::App& app) {
   app.add_option("model", model, "Run id, the beginning of it or of its hash, run folder, or model folder")
       ->required()
       ->type_name("MODEL");
-  app.add_option("overrides", overrides, "How it is evaluated: eval.batch=4 device=cpu")->type_name("KEY=VALUE");
-  app.add_option("--data", data, "Prepared data folder (default: what the run was trained on)")->type_name("DIR");
+  app.add_option("overrides", overrides, "Options of the evaluation: eval.batch=4 device=cpu")->type_name("KEY=VALUE");
+  app.add_option("--data", data, "Prepared data folder (default: the data of the run)")->type_name("DIR");
   app.add_option("--split", split, "train, valid or test")->capture_default_str()->type_name("SPLIT");
 }
 
@@ -29,7 +29,7 @@ std::string evaluation_data(const std::string& given, const LocatedModel& place)
     const Yaml config = read_yaml(RunPaths{place.run}.config());
     const Yaml* known = find_path(config, "data.path");
     if (known == nullptr) {
-      throw DataError(fmt::format("{} is damaged: it does not say data.path\nname the data with --data",
+      throw DataError(fmt::format("{} is damaged: data.path is missing\nname the data with --data",
                                   RunPaths{place.run}.config().string()));
     }
     path = known->scalar;
@@ -37,7 +37,7 @@ std::string evaluation_data(const std::string& given, const LocatedModel& place)
   if (path.empty()) throw UsageError("--data is missing: a prepared data folder (xlm prepare-data)");
   if (fs::is_regular_file(path)) {
     throw DataError(
-        fmt::format("{} is a file, and a prepared data folder is wanted\nif it is a text, make the folder with: xlm "
+        fmt::format("{} is a file, not a prepared data folder\nto prepare a text: xlm "
                     "prepare-data text --from {} --out data/{}",
                     path, path, fs::path(path).stem().string()));
   }
@@ -58,7 +58,7 @@ void EvaluationTarget::check() const {
   }
   for (const std::string& word : overrides) {
     if (word.find('=') != std::string::npos || !fs::exists(word)) continue;
-    throw UsageError(fmt::format("'{}' is not KEY=VALUE; data are named with --data: --data {}", word, word));
+    throw UsageError(fmt::format("'{}' is not KEY=VALUE\nto evaluate other data: --data {}", word, word));
   }
 }
 

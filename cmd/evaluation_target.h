@@ -1,4 +1,4 @@
-// What the commands that evaluate share: which data, which split.
+// The data and the split of commands that evaluate.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace xlm {
 
-/// The model, the data and the split that an evaluation is asked for.
+/// The model, the data and the split to evaluate.
 struct EvaluationTarget {
   std::string model;
   std::vector<std::string> overrides;
@@ -19,12 +19,12 @@ struct EvaluationTarget {
 
   void declare(CLI::App& app);
 
-  /// Throws UsageError when `split` is none of train, valid and test, or a setting is a path.
+  /// Throws UsageError if `split` is not train, valid or test, or if an override is a path.
   void check() const;
 };
 
-/// The data folder `given`, or the one that the model's run was trained on. Throws UsageError when there is neither,
-/// DataError when it is not there.
+/// The data folder `given`, or that of the model's run. Throws UsageError if there is neither, DataError if the folder
+/// does not exist.
 std::string evaluation_data(const std::string& given, const LocatedModel& place);
 
 }  // namespace xlm

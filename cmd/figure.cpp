@@ -36,7 +36,7 @@ std::vector<std::string> format_names() {
   return names;
 }
 
-/// What --format or the ending of --out asks for, each once.
+/// The formats that --format or the ending of --out names, without duplicates.
 std::vector<std::string> formats_of(const FigureOptions& options) {
   const std::vector<std::string> known = format_names();
   const bool one_file = !options.out.empty() && !names_folder(options.out);
@@ -56,7 +56,7 @@ std::vector<std::string> formats_of(const FigureOptions& options) {
   return names;
 }
 
-/// The content of the file.
+/// The figure in `format`.
 std::string drawn(Store& store, const Figure& figure, const std::string& format) {
   if (format == kHtml) return figure_page(store, figure);
   const auto found = std::find(kPictureFormatNames.begin(), kPictureFormatNames.end(), format);
@@ -121,18 +121,18 @@ int run_figure(const FigureOptions& options, const GlobalOptions& global) {
 
 std::function<int()> declare_figure(CLI::App& app, const GlobalOptions& global) {
   const auto options = std::make_shared<FigureOptions>();
-  app.add_option("SPEC.yaml", options->file, "A figure file, or a recipe with figures in it")->required();
+  app.add_option("SPEC.yaml", options->file, "A figure file, or a recipe with figures")->required();
   add_recipe_options(app, *options, "figure");
   app.add_option("--format", options->formats,
                  "svg, pdf, png, html, several (svg,pdf) or all (default: by --out, else svg)")
       ->allow_extra_args(false)
       ->delimiter(',')
       ->type_name("FORMAT");
-  app.add_option("--out", options->out, "File, or folder of several figures (default: NAME.svg here)")
+  app.add_option("--out", options->out, "File, or folder for several figures (default: NAME.svg in this folder)")
       ->type_name("PATH");
   app.footer(
-      "Prints where each figure was written. docs/results.md describes figure files. Pictures need gnuplot; an HTML\n"
-      "page needs only a browser, and leads from every point to its runs.\n\n"
+      "Prints the path of each figure. docs/results.md describes figure files. svg, pdf and png need gnuplot; an HTML\n"
+      "page needs only a browser, and links every point to its runs.\n\n"
       "Examples:\n"
       "  xlm figure experiments/recipes/adaptive-span/span-limit.yaml --out figures/\n"
       "  xlm figure experiments/recipes/adaptive-span/span-limit.yaml --name spans --out spans.pdf\n"

@@ -1,4 +1,4 @@
-// xlm help: what a command takes; with --man a page for man, of all commands, from the same tables.
+// xlm help: the help of a command; with --man a man page of all commands, from the same tables.
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -32,7 +32,7 @@ std::string help_of(const CLI::App& program, const std::vector<std::string>& wor
     std::vector<std::string> names;
     for (const CLI::App* choice : choices) names.push_back(choice->get_name());
     const auto called = [&word](const CLI::App* sub) { return sub->get_name() == word; };
-    const std::vector<const CLI::App*> found = command->get_subcommands(called);  // one that lists leave out, too
+    const std::vector<const CLI::App*> found = command->get_subcommands(called);  // hidden ones, too
     if (found.empty()) {
       throw UsageError(fmt::format("unknown command '{}'{}\nrun 'xlm help' for the list", join(words, " "),
                                    did_you_mean(word, names)));
@@ -40,11 +40,11 @@ std::string help_of(const CLI::App& program, const std::vector<std::string>& wor
     name += " " + word;
     command = found.front();
   }
-  // App::help would give that of the command that was parsed, which is this one.
+  // App::help would print the help of the parsed command, which is `xlm help`.
   return command->get_formatter()->make_help(command, name, CLI::AppFormatMode::Normal);
 }
 
-/// Text as roff takes it: no escapes, no requests at the beginning of a line, plain minus signs.
+/// Escapes text for roff: backslashes, requests at the beginning of a line, minus signs.
 std::string roff(const std::string& text) {
   std::string out;
   for (const char c : text) {
@@ -88,7 +88,7 @@ std::string man_page(const CLI::App& program) {
                                                                {kBadData, "missing, malformed or corrupt data"},
                                                                {kDiverged, "training diverged"},
                                                                {kOutOfResources, "out of disk or memory"},
-                                                               {kStopped, "stopped, and goes on when run again"}}};
+                                                               {kStopped, "stopped; the same command resumes"}}};
   for (const auto& [code, meaning] : kCodes) out += fmt::format(".TP\n.B {}\n{}\n", code, meaning);
   return out;
 }
@@ -97,8 +97,8 @@ std::string man_page(const CLI::App& program) {
 
 std::function<int()> declare_help(CLI::App& app, const GlobalOptions& /*global*/) {
   const auto options = std::make_shared<HelpOptions>();
-  app.add_option("COMMAND", options->words, "A command: train, runs ls; left out: the list of all");
-  app.add_flag("--man", options->man, "A page for man, of all commands");
+  app.add_option("COMMAND", options->words, "A command: train, runs ls (default: the list of commands)");
+  app.add_flag("--man", options->man, "Print a man page of all commands");
   app.footer("Examples:\n  xlm help sweep\n  xlm help runs ls\n  xlm help --man > xlm.1");
   return [options, &app] {
     const CLI::App& program = *app.get_parent();

@@ -1,4 +1,4 @@
-// Apart from the program itself, which is compiled once for all that are linked from it.
+// Only main(): the program itself is compiled once, for all programs that link it.
 #include "cmd/program.h"
 
 int main(int argc, char** argv) { return xlm::run_program(argc, argv); }

@@ -1,4 +1,4 @@
-// In which format commands write.
+// The format in which commands write.
 #include "cmd/output_format.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace xlm {
 namespace {
 
-/// How a file's name says what it holds; the first ending of a format is the one that help names.
+/// A file ending and its format. The help names the first ending of a format.
 struct Ending {
   std::string_view ending;
   std::string_view format;
@@ -26,7 +26,7 @@ constexpr std::array<Ending, 8> kEndings{{{".txt", "text"},
                                           {".html", "html"},
                                           {".htm", "html"}}};
 
-/// The format of an ending; empty: none that is known.
+/// The format of an ending; empty if the ending is unknown.
 std::string_view format_of(std::string_view ending) {
   const auto* const found =
       std::find_if(kEndings.begin(), kEndings.end(), [&](const Ending& each) { return each.ending == ending; });
@@ -72,8 +72,8 @@ std::string output_format(const std::string& format, const fs::path& out, const 
   const std::string_view said = format_of(ending);
   if (format.empty() && !is_one_of(formats, said)) {
     throw UsageError(
-        fmt::format("--out {}: nothing is written as '{}' here\nthe formats are {}; --format names one "
-                    "for any file",
+        fmt::format("--out {}: no format has the ending '{}'\nuse one of {}, or --format "
+                    "with any name",
                     out.string(), ending, with_endings(formats)));
   }
   if (!format.empty() && !said.empty() && said != format) {

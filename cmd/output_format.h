@@ -1,4 +1,4 @@
-// What table, pareto and others share: in which format they write, said by --format or by how --out ends.
+// The output format of table, pareto and other commands, from --format or the ending of --out.
 #pragma once
 
 #include <string>
@@ -12,17 +12,17 @@ namespace xlm {
 
 inline constexpr std::string_view kHtml = "html";  // a page
 
-/// "text", "markdown", "csv", "json", "latex": what render_table writes.
+/// The formats that render_table writes: "text", "markdown", "csv", "json", "latex".
 std::vector<std::string> table_formats();
 
-/// The one of that name, which is one of them.
+/// The format called `name`, which is one of table_formats().
 TableFormat table_format(const std::string& name);
 
 /// Declares --format with one of `formats`, and --out.
 void add_output_options(CLI::App& app, std::string& format, fs::path& out, const std::vector<std::string>& formats);
 
-/// The format that is asked for: JSON by --json, otherwise `format`, otherwise what the ending of `out` stands for, and
-/// text where it has none. Throws UsageError where `out` ends in what is none of `formats`, or contradicts `format`.
+/// The output format: JSON with --json, else `format`, else that of the ending of `out`, else text. Throws UsageError
+/// if the ending of `out` is not one of `formats`, or contradicts `format`.
 std::string output_format(const std::string& format, const fs::path& out, const std::vector<std::string>& formats,
                           const GlobalOptions& global);
 

@@ -90,7 +90,7 @@ int run_pareto(const ParetoOptions& options, const GlobalOptions& global) {
   if (result.fronts.size() > 1) {
     spdlog::info("--where data.name=NAME (or data.fingerprint) chooses one corpus");
   }
-  if (result.mixed) spdlog::info("groups are of different settings: --group-by or --where can tell them apart");
+  if (result.mixed) spdlog::info("groups mix different settings; --group-by or --where separates them");
   const int width = global.standard_output.is_terminal && options.out.empty() ? global.standard_output.width : 0;
   print_or_write(render_pareto(query, result, table_format(format), width), options.out);
   return kDone;
@@ -102,10 +102,10 @@ std::function<int()> declare_pareto(CLI::App& app, const GlobalOptions& global) 
   const auto options = std::make_shared<ParetoOptions>();
   app.add_option("--x", options->x, "First column")->required()->type_name("COLUMN");
   app.add_option("--y", options->y, "Second column")->required()->type_name("COLUMN");
-  app.add_option("--also", options->further, "Further columns that count")
+  app.add_option("--also", options->further, "More columns of the front")
       ->allow_extra_args(false)
       ->type_name(kColumnList);
-  app.add_option("--where", options->where, "Runs that count: KEY=VALUE, !=, <, <=, >, >=; all must hold")
+  app.add_option("--where", options->where, "Only runs with KEY=VALUE (!=, <, <=, >, >=); all must hold")
       ->allow_extra_args(false)
       ->type_name("CONDITION");
   app.add_option("--group-by", options->group_by, "Average runs that agree in these columns")
@@ -126,7 +126,7 @@ std::function<int()> declare_pareto(CLI::App& app, const GlobalOptions& global) 
       "(" +
       join(costs, ", ") +
       "). Less is better unless --maximize says otherwise. Runs of\n"
-      "several corpora are not compared: each corpus has a front of its own.\n\n"
+      "several corpora are not compared: each corpus has its own front.\n\n"
       "Examples:\n"
       "  xlm pareto --x flops_per_token --y test.bpc\n"
       "  xlm pareto --x test.average_span --y valid.bpc --where experiment=spans --group-by "

@@ -51,7 +51,7 @@ class StageProgress {
     if (stage != stage_) {
       bar_.reset();
       stage_ = stage;
-      if (total == 0) return;  // nobody knows how far it is
+      if (total == 0) return;  // the total is not known
       bar_ = std::make_unique<Progress>(
           Progress::Settings{
               .label = stage, .total = static_cast<double>(total), .bytes = true, .quiet = global_->quiet},
@@ -87,13 +87,13 @@ Json result_json(const PreparedData& data, const PrepareResult& result) {
           {"was_there", result.was_there}};
 }
 
-/// `before` are the segmentations that were there before.
+/// `before`: the segmentations that the folder had before.
 std::string result_text(const PreparedData& data, const PrepareResult& result, const std::vector<std::string>& before,
                         const Terminal& terminal) {
   const std::vector<std::string> segmentations = segmentation_names(data.path);
   std::string head = fmt::format("{} is ready", data.path.string());
   if (result.was_there) {
-    head = fmt::format("{} is there already, from the same files with the same options{}", data.path.string(),
+    head = fmt::format("{} exists already, made from the same files with the same options{}", data.path.string(),
                        segmentations == before ? "" : "; segmentations were added");
   }
   return fmt::format("{}: {}, {}\n\n{}{}", head, data.dataset, symbols_text(data.vocabulary),
@@ -111,7 +111,7 @@ struct PrepareDataOptions {
 
 fs::path raw_folder(const std::string& name) { return fs::path("raw") / name; }
 
-/// Fetches the raw files to the folder that --from names, and puts what was fetched in its place.
+/// Fetches the raw files to the folder --from, and sets `from` to what was fetched.
 void download(PrepareRequest& request, const PrepareDataOptions& options, const PrepareObserver& observer) {
   if (request.from.size() > 1) throw UsageError("--download takes one --from: the folder to fetch to");
   const fs::path folder = request.from.empty() ? raw_folder(request.dataset) : request.from.front();
@@ -123,8 +123,8 @@ void download(PrepareRequest& request, const PrepareDataOptions& options, const 
                                  *make_downloader(), observer);
 }
 
-/// Checks the request, and fetches what it lacks: a small encoding before the check, which reads it; hours of raw files
-/// after it.
+/// Checks the request and fetches what it lacks: a small encoding before the check, which reads it, and the large raw
+/// files after it.
 Preparation complete(const PrepareDataOptions& options, const PrepareObserver& observer) {
   PrepareRequest request = options.request;
   const bool fetch_encoding = options.download && lacks_encoding(request);
@@ -147,8 +147,8 @@ int prepare_data(const GlobalOptions& global, const PrepareDataOptions& options)
                          : "--from is required\nname files, archives or folders, or one for each split with --train, "
                            "--valid and --test");
   }
-  if (!options.mirror.empty() && !options.download) throw UsageError("--mirror goes with --download");
-  fs::path fetched;  // where it is one file
+  if (!options.mirror.empty() && !options.download) throw UsageError("--mirror needs --download");
+  fs::path fetched;  // set if it is one file
   try {
     return prepare_and_report(global, request.out, [&](const PrepareObserver& observer) {
       Preparation preparation = complete(options, observer);
@@ -159,7 +159,7 @@ int prepare_data(const GlobalOptions& global, const PrepareDataOptions& options)
   } catch (const DataError& error) {
     std::string message = error.what();
     if (fetched.empty() || !message.ends_with("fetch the file again")) throw;
-    throw DataError(message + fmt::format(": rm {}, then the same command", shell_word(fetched.string())));
+    throw DataError(message + fmt::format(": rm {}, then run the same command again", shell_word(fetched.string())));
   }
 }
 
@@ -185,11 +185,11 @@ int prepare_and_report(const GlobalOptions& global, const fs::path& out, const M
 void add_text_options(CLI::App& app, PrepareRequest& request) {
   CLI::Validator size = CLI::AsSizeValue(true);  // powers of 1000
   CLI::Validator positive = CLI::PositiveNumber;
-  size.description("");  // the help says what is meant
+  size.description("");  // the help explains the format
   positive.description("");
   app.add_option("--out", request.out, "Folder to make")->required()->type_name("DIR");
   app.add_option("--column", request.column,
-                 "Of tables (Parquet, Arrow): the column that holds the text (default: text); of JSON lines: the field")
+                 "Column of Parquet or Arrow tables, or field of JSON lines, that holds the text (default: text)")
       ->type_name("NAME");
   app.add_option("--clean", request.clean, "none, or text8: a-z and single spaces, digits spelt out")
       ->type_name("none|text8");
@@ -200,23 +200,24 @@ void add_text_options(CLI::App& app, PrepareRequest& request) {
   app.add_option("--lang", request.language, "The language of wiki40b, cc-100, or text that is cleaned")
       ->type_name("en|fi|he|vi");
   app.add_option("--vocabulary", request.vocabulary,
-                 "The characters of all splits, or of training alone: new ones then become U+FFFD")
+                 "Characters of all splits, or of training alone (others become U+FFFD)")
       ->capture_default_str()
       ->type_name("all|train");
   app.add_flag("--strict", request.strict,
-               "Refuse invalid UTF-8, and text of which cleaning throws away more than a small share");
-  app.add_option("--threads", request.threads, "Threads that clean (default: one for each core); changes no result")
+               "Fail on invalid UTF-8, and if cleaning removes more than a small share of the text");
+  app.add_option("--threads", request.threads,
+                 "Threads for cleaning (default: one for each core); does not change the result")
       ->check(CLI::Range(1, 1024).description(""))
       ->type_name("N");
-  app.add_option("--name", request.name, "What run ids, tables and data.name call the data (default: the dataset)")
+  app.add_option("--name", request.name, "Name of the data in run ids, tables and data.name (default: DATASET)")
       ->type_name("NAME");
   app.add_option("--split", request.split,
-                 "Divide the whole into training, validation and test, in tokens or shares; without it names of files "
-                 "and folders may say their splits")
+                 "Sizes of training, validation and test, in tokens or shares; without it the names of files "
+                 "and folders may give the split")
       ->default_str(kUsualSplit)
       ->type_name("A,B,C");
   app.add_option("--documents", request.documents,
-                 "What a document is: a file, or an article (WikiText); rows: each row even of WikiText's tables")
+                 "What a document is: a file, or an article (WikiText); rows: each row, even of WikiText's tables")
       ->capture_default_str()
       ->type_name("files|articles|rows");
   app.add_flag("--keep-text", request.keep_text, "Also write train.txt, valid.txt and test.txt");
@@ -232,22 +233,22 @@ std::function<int()> declare_prepare_data(CLI::App& app, const GlobalOptions& gl
   auto options = std::make_shared<PrepareDataOptions>();
   PrepareRequest* const request = &options->request;
   app.footer(help_text());
-  app.add_option("DATASET", request->dataset, "What the corpus is (see below)")->required()->type_name("");
+  app.add_option("DATASET", request->dataset, "The corpus (see below)")->required()->type_name("");
   app.add_option("--from", request->from, "The files as distributed, or a folder of them")->type_name("PATH");
   app.add_flag("--download", options->download,
                "Fetch the files first, to the folder --from (default: raw/DATASET), and GPT-2's encoding to raw/gpt2 "
-               "where --bpe is not given");
+               "if --bpe is not given");
   app.add_option("--mirror", options->mirror, "Fetch from URL instead of the original https://HOST")->type_name("URL");
   constexpr std::array<const char*, 3> kGiven{"--train", "--valid", "--test"};
   for (std::size_t i = 0; i < kGiven.size(); ++i) {
     app.add_option(kGiven.at(i), request->given.at(i),
-                   fmt::format("text: files or folders of {} in place of --from", kSplitWords.at(i)))
+                   fmt::format("text: files or folders of {} instead of --from", kSplitWords.at(i)))
         ->type_name("PATH");
   }
   add_text_options(app, *request);
-  app.add_option("--glob", request->glob, "Which files of folders and archives; * also matches /")
+  app.add_option("--glob", request->glob, "Only files of folders and archives that match; * also matches /")
       ->type_name("PATTERN");
-  app.add_flag("--as-text", request->as_text, "Take JSON, web pages and the like as text, as they are");
+  app.add_flag("--as-text", request->as_text, "Read JSON, web pages and the like as plain text");
   app.add_option("--books", request->books, "pg-19: training books to read, or all (default: the paper's 1250)")
       ->type_name("N");
   app.add_option("--valid-tokens", request->valid_tokens,
@@ -260,15 +261,15 @@ std::function<int()> declare_prepare_data(CLI::App& app, const GlobalOptions& gl
          "wiki40b, cc-100: raw characters of each split (default: 400 million, 2 million, and for test 10 or 2)")
       ->type_name("A,B,C");
   app.add_option("--hebrew-points", request->hebrew_points,
-                 "Remove Hebrew points, or make a space of each run, as the published script does")
+                 "Remove Hebrew points, or replace each run of them by a space, as the published script does")
       ->type_name("remove|space");
   app.add_option("--train-unigram", request->train_unigram,
-                 "Train unigram tokenizers of so many pieces, and segment the text by them (200,5000)")
+                 "Train unigram tokenizers with so many pieces, and segment the text with them (200,5000)")
       ->allow_extra_args(false)
       ->delimiter(',')
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 30).description(""))
       ->type_name("N,…");
-  app.add_option("--unigram", request->unigram, "Segment the text by a SentencePiece model")
+  app.add_option("--unigram", request->unigram, "Segment the text with a SentencePiece model")
       ->allow_extra_args(false)
       ->type_name("FILE");
   return [options, &global] { return prepare_data(global, *options); };

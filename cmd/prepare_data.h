@@ -1,4 +1,4 @@
-// Making a prepared data folder from the command line: what prepare-data and data import share.
+// Preparing a data folder from the command line, shared by prepare-data and data import.
 #pragma once
 
 #include <functional>
@@ -10,7 +10,7 @@ namespace xlm {
 
 using MakePreparation = std::function<Preparation(const PrepareObserver& observer)>;
 
-/// Declares the options that any text can be prepared with.
+/// Declares the options of preparing any text.
 void add_text_options(CLI::App& app, PrepareRequest& request);
 
 /// Prepares `out` with progress on the screen, and prints what is in it.

@@ -27,7 +27,7 @@
 namespace xlm {
 namespace {
 
-/// CLI11 writes "..." behind every option that may be given more than once, also where each takes one value.
+/// CLI11 writes "..." behind every option that may be repeated, even if each takes one value.
 class HelpFormatter : public CLI::Formatter {
  public:
   std::string make_option_opts(const CLI::Option* option) const override {
@@ -39,7 +39,7 @@ class HelpFormatter : public CLI::Formatter {
   }
 };
 
-/// Messages name files and runs, and what those are called must not change the screen.
+/// Escapes control characters: messages contain names of files and runs, which must not control the terminal.
 class PrintableMessage : public spdlog::custom_flag_formatter {
  public:
   void format(const spdlog::details::log_msg& message, const std::tm& /*time*/, spdlog::memory_buf_t& out) override {
@@ -58,13 +58,13 @@ void configure_log(const GlobalOptions& global) {
   spdlog::set_default_logger(logger);
 }
 
-/// A message repeats what it was given, which may be longer than a screen: its end says what is wrong.
+/// Cuts the middle out of a long message. Messages repeat input of any length, and end with what is wrong.
 std::string shortened(const std::string& message) {
-  constexpr std::size_t kMost = 6000;  // a path has 4096 bytes at most
-  if (message.size() <= kMost) return message;
-  std::size_t end = message.size() - kMost / 6;
+  constexpr std::size_t kMaxBytes = 6000;  // a path has 4096 bytes at most
+  if (message.size() <= kMaxBytes) return message;
+  std::size_t end = message.size() - kMaxBytes / 6;
   while (end < message.size() && (static_cast<unsigned char>(message[end]) & 0xC0U) == 0x80U) ++end;
-  std::size_t begin = kMost / 6;
+  std::size_t begin = kMaxBytes / 6;
   while (begin > 0 && (static_cast<unsigned char>(message[begin]) & 0xC0U) == 0x80U) --begin;
   return message.substr(0, begin) + " … " + message.substr(end);
 }
@@ -85,7 +85,7 @@ std::pair<const CLI::App*, std::string> innermost(const CLI::App& app) {
   return {command, words};
 }
 
-/// CLI11 leaves an unknown subcommand among the extras; name the nearest right one.
+/// The message for an unknown subcommand, which CLI11 reports as an extra argument, with the nearest known one.
 std::string unknown_word(const CLI::App& app, const std::string& message, int argc, char** argv) {
   const auto [command, words] = innermost(app);
   const auto choices = command->get_subcommands([](const CLI::App* sub) { return !sub->get_group().empty(); });
@@ -106,7 +106,7 @@ std::string unknown_word(const CLI::App& app, const std::string& message, int ar
   return message;
 }
 
-/// "--top-p: Value 2 not in range 0.000000 to 1.000000", where all that is positive is a range of 300 digits.
+/// Rewrites CLI11's "--top-p: Value 2 not in range 0.000000 to 1.000000", whose upper bound may have 300 digits.
 std::string plain_range(const std::string& message) {
   constexpr std::string_view kWords = " not in range ";
   constexpr std::string_view kTo = " to ";
@@ -136,33 +136,32 @@ std::string with_suggestion(const CLI::App& app, const CLI::ParseError& error) {
     const std::string word = split(message.substr(dashes + 1), ' ').front();
     message = fmt::format("unknown option {}{}", word, did_you_mean(word, names));
   }
-  return fmt::format("{}\nrun 'xlm{} --help' for what it takes", message, words);
+  return fmt::format("{}\nrun 'xlm{} --help' for its options", message, words);
 }
 
-/// A stream that the caller has closed must not become the number of the next file that is opened. What is written to
-/// it fails as before.
+/// A stream that the caller closed must not give its number to the next file that is opened. Writing to it still fails.
 void fill_closed_streams() {
   for (int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (::fcntl(stream, F_GETFD) == -1 && errno == EBADF) ::open("/dev/null", O_RDONLY);
   }
 }
 
-/// Files are mapped to be read. One that somebody cuts short meanwhile ends the program here: nothing can go on.
+/// Files are read through memory maps. If another process truncates one, the program cannot continue and ends here.
 extern "C" void handle_bus_error(int /*signal*/) {
   constexpr std::string_view kMessage =
-      "error: a file was cut short while it was read (data, weights or a journal)\nput it back whole\n";
+      "error: a file was truncated while it was read (data, weights or a journal)\nrestore the file\n";
   if (::write(STDERR_FILENO, kMessage.data(), kMessage.size()) < 0) ::_exit(kBadData);
   ::_exit(kBadData);
 }
 
-/// Signals that stand for an error of the system, which functions then report.
+/// Sets what happens on signals that stand for a system error.
 void install_error_handlers() {
   std::signal(SIGPIPE, SIG_DFL);
   std::signal(SIGXFSZ, SIG_IGN);  // a file larger than `ulimit -f` allows: writing fails
   std::signal(SIGBUS, handle_bus_error);
 }
 
-/// Runs a command, with messages and exit codes for what is thrown.
+/// Runs a command; turns exceptions into messages and exit codes.
 int run_command(const GlobalOptions& global, const std::function<int()>& runner) {
   configure_log(global);
   try {
@@ -177,7 +176,7 @@ int run_command(const GlobalOptions& global, const std::function<int()>& runner)
   }
 }
 
-/// CLI11 stops reading at --version, whatever follows it.
+/// Whether -v is given: CLI11 stops parsing at --version.
 bool asks_for_more(int argc, char** argv) {
   return std::any_of(argv + 1, argv + argc, [](std::string_view word) { return word == "-v" || word == "--verbose"; });
 }
@@ -231,7 +230,7 @@ int run_program(int argc, char** argv) {
     } else {
       for (CLI::App* inner : sub->get_subcommands({})) add_global_options(*inner, global);
     }
-    if (command.summary.empty()) sub->group("");  // for the program's own use
+    if (command.summary.empty()) sub->group("");  // internal commands
   }
   if (argc == 1) {
     say(app.help());

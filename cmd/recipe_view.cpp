@@ -1,4 +1,4 @@
-// Which recipe table, figure and report read, and which runs it shows.
+// The recipe that table, figure and report read, and its runs.
 #include "cmd/recipe_view.h"
 
 #include "base/text.h"
@@ -22,7 +22,7 @@ std::string paper_length_of(const Yaml& file, const fs::path& path) {
   }
 }
 
-/// Whether the data that a recipe's runs are trained on are not where it says. A sweep may say so itself.
+/// Whether the recipe's data folder is missing. A sweep may set data.path itself; then it is not.
 bool lacks_data(const Yaml& recipe) {
   const Yaml* sweep = recipe.find("sweep");
   if (sweep != nullptr && to_text(*sweep).find("data.path") != std::string::npos) return false;
@@ -30,7 +30,7 @@ bool lacks_data(const Yaml& recipe) {
   return data == nullptr || !data->is_scalar() || !fs::exists(data->scalar);
 }
 
-/// The data of the newest run, as a person would name them; DIR where none are there.
+/// The data folder of the newest run, as a user would write it; DIR if no run's folder exists.
 std::string newest_data(RunTable& runs) {
   const std::vector<Value>& paths = runs.column_or_nothing("data.path");
   for (const std::size_t run : newest_first(runs, {})) {
@@ -45,11 +45,11 @@ std::string newest_data(RunTable& runs) {
 }  // namespace
 
 void add_recipe_options(CLI::App& app, RecipeOptions& options, std::string_view exhibit) {
-  app.add_option("--profile", options.profile, "Lay this profile of the file over it")->type_name("NAME");
-  app.add_option("--experiment", options.experiment, "Show runs of this experiment (default: the recipe's own)")
+  app.add_option("--profile", options.profile, "Apply this profile of the file")->type_name("NAME");
+  app.add_option("--experiment", options.experiment, "Show runs of this experiment (default: the recipe's)")
       ->type_name("NAME");
   if (!exhibit.empty()) {
-    app.add_option("--name", options.name, fmt::format("Only the {} of this name", exhibit))->type_name("NAME");
+    app.add_option("--name", options.name, fmt::format("Only the {} with this name", exhibit))->type_name("NAME");
   }
   app.add_option("--where", options.where, "Only runs with KEY=VALUE (!=, <, <=, >, >=)")
       ->allow_extra_args(false)
@@ -73,7 +73,7 @@ std::string command_for_runs(const RecipeView& recipe, const RecipeOptions& opti
                              RunTable& runs) {
   const bool sweep = recipe.file.find("sweep") != nullptr;
   if (!sweep && recipe.file.find("model") == nullptr) return "";
-  if (!fs::is_regular_file(recipe.path)) return "";  // a pipe cannot be named again
+  if (!fs::is_regular_file(recipe.path)) return "";  // a pipe cannot be read again
   std::string command = fmt::format("xlm {} {}", sweep ? "sweep" : "train", shell_word(recipe.path.string()));
   if (!options.profile.empty()) command += " --profile " + shell_word(options.profile);
   if (!options.experiment.empty()) command += " " + shell_word("experiment=" + options.experiment);

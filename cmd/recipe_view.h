@@ -1,4 +1,4 @@
-// What table, figure and report share: which recipe they read, and which runs it shows.
+// The recipe of table, figure and report, and the runs that it shows.
 #pragma once
 
 #include <string>
@@ -18,7 +18,7 @@
 
 namespace xlm {
 
-/// The options that they have in common.
+/// Their common options.
 struct RecipeOptions {
   std::string profile;
   std::string experiment;
@@ -26,14 +26,14 @@ struct RecipeOptions {
   std::vector<std::string> where;
 };
 
-/// Declares them; `exhibit` is what --name chooses ("table"), empty where it chooses nothing.
+/// Declares them. `exhibit` is what --name chooses ("table"); empty: there is no --name.
 void add_recipe_options(CLI::App& app, RecipeOptions& options, std::string_view exhibit);
 
-/// A recipe as those options show it.
+/// A recipe with these options applied.
 struct RecipeView {
   fs::path path;
   Yaml file;
-  std::string experiment;  // empty: runs of any
+  std::string experiment;  // empty: all experiments
   std::vector<Filter> filters;
   bool paper_size = true;    // the paper's own sizes: the profile `paper`, or none
   std::string paper_length;  // of a smaller profile: how long the paper's own runs train, in words
@@ -47,12 +47,12 @@ RecipeView read_recipe(const fs::path& path, const RecipeOptions& options);
 std::string command_for_runs(const RecipeView& recipe, const RecipeOptions& options, const GlobalOptions& global,
                              RunTable& runs);
 
-/// Warns where the store has no run of the recipe's experiment yet.
+/// Warns if the store has no run of the recipe's experiment yet.
 void warn_without_runs(const RecipeView& recipe, const RecipeOptions& options, const GlobalOptions& global,
                        RunTable& runs);
 
-/// What `build` makes of a description. A mistake in it, such as a column that there is not, is reported with the place
-/// of the description.
+/// What `build` makes of a description. An error in it, such as an unknown column, is reported with the description's
+/// place.
 template <class Description, class Build>
 auto build_at_its_place(const Description& description, const Build& build) {
   try {
@@ -62,8 +62,8 @@ auto build_at_its_place(const Description& description, const Build& build) {
   }
 }
 
-/// Builds each of `descriptions` and hands what came out to `use`. One that has nothing to show is a warning where
-/// there are others, and a DataError where it is alone. Returns how many were made.
+/// Builds each of `descriptions` and passes the result to `use`. A description without data is a warning, or a
+/// DataError if it is the only one. Returns how many were built.
 template <class Description, class Build, class Use>
 std::size_t make_each(const std::vector<Description>& descriptions, const Build& build, const Use& use) {
   std::size_t made = 0;

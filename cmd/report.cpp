@@ -39,7 +39,7 @@ std::vector<fs::path> recipes_below(const fs::path& folder) {
   if (files.empty()) {
     throw UsageError(
         fmt::format("no recipe below {} describes a table or a figure\n"
-                    "docs/results.md says how they are written",
+                    "docs/results.md describes both",
                     folder.string()));
   }
   std::sort(files.begin(), files.end());
@@ -91,13 +91,13 @@ std::vector<Exhibit> exhibits_of(const RecipeView& recipe, RunTable& runs) {
 ReportRecipe part_of(const RecipeView& recipe, const ReportOptions& options, const GlobalOptions& global,
                      RunTable& runs) {
   if (!has_exhibits(recipe.file)) {
-    throw UsageError(fmt::format("{} describes no table and no figure\ndocs/results.md says how they are written",
-                                 recipe.path.string()));
+    throw UsageError(
+        fmt::format("{} describes no table and no figure\ndocs/results.md describes both", recipe.path.string()));
   }
   std::vector<std::string> selected;
-  if (!recipe.filters.empty()) {  // otherwise it is about no runs in particular
+  if (!recipe.filters.empty()) {  // without conditions it lists no runs
     for (const std::size_t row : runs.select(recipe.filters)) {
-      if (row < runs.size()) selected.push_back(runs.id(row));  // others are evaluations of them
+      if (row < runs.size()) selected.push_back(runs.id(row));  // the other rows are evaluations of these runs
     }
   }
   return {.title = recipe.experiment.empty() ? recipe.path.stem().string() : recipe.experiment,
@@ -138,7 +138,7 @@ Json summary_of(const Report& report, const std::vector<RecipeView>& recipes, co
           {"printed", printed}};
 }
 
-/// A page by another name would be opened by what cannot read it.
+/// Programs choose by the ending how to open a file, so a page has an ending of HTML.
 void refuse_other_endings(const fs::path& out) {
   const std::string ending = out.extension().string();
   if (ending.empty() || ending == ".html" || ending == ".htm") return;
@@ -177,7 +177,7 @@ std::function<int()> declare_report(CLI::App& app, const GlobalOptions& global) 
   app.add_option("--out", options->out, "The page")->capture_default_str()->type_name("FILE");
   app.footer(
       "Writes one HTML page that needs only a browser: every table and figure, and a section about every run behind\n"
-      "them. What has no runs yet says so, and which command makes them.\n\n"
+      "them. A table or figure without runs names the command that makes them.\n\n"
       "Examples:\n"
       "  xlm report experiments/recipes/adaptive-span/span-limit.yaml --profile smoke\n"
       "  xlm report experiments/recipes --profile small --out small.html\n"

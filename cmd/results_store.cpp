@@ -1,4 +1,4 @@
-// The store of results as commands open it.
+// Opens the store of results for commands.
 #include "cmd/results_store.h"
 
 #include <algorithm>
@@ -19,11 +19,11 @@
 namespace xlm {
 namespace {
 
-constexpr double kSilentRuns = 200;  // fewer are read at once, for all that anyone sees
-constexpr std::size_t kMostCandidates = 5;
-constexpr std::size_t kNearId = 2;  // letters in which an id may be mistyped: another run's differs in more
+constexpr double kSilentRuns = 200;  // fewer are read without a visible delay
+constexpr std::size_t kMaxCandidates = 5;
+constexpr std::size_t kNearId = 2;  // typing errors in an id; ids of different runs differ in more letters
 
-/// Whether a folder has been one of runs: looking into another one must leave nothing there.
+/// Whether `folder` has held runs. Looking into another folder must not create a store there.
 bool holds_runs(const fs::path& folder) {
   std::error_code error;
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
@@ -39,8 +39,8 @@ std::string near_id(const std::string& id, const std::vector<std::string>& ids) 
   return "";
 }
 
-/// What a run is called that is named by a path. The last part alone could be that of another run in the folder of
-/// runs.
+/// The id of a run that is named by a path. Throws UsageError if the path is elsewhere, as its last part could be the
+/// id of another run here.
 std::string name_in_runs(const std::string& name, const GlobalOptions& global) {
   if (name.find('/') == std::string::npos) return name;
   fs::path path = name;
@@ -48,8 +48,9 @@ std::string name_in_runs(const std::string& name, const GlobalOptions& global) {
   std::error_code error;
   const bool is_there = fs::equivalent(folder_of(path), global.runs, error) && fs::is_directory(path, error);
   if (is_there && path.filename() != "." && path.filename() != "..") return path.filename().string();
-  throw UsageError(fmt::format("{} is no run in {}\nname a run there by its id, or its folder of runs with --runs DIR",
-                               name, global.runs.string()));
+  throw UsageError(
+      fmt::format("{} is not a run in {}\nname a run there by its id, or its folder of runs with --runs DIR", name,
+                  global.runs.string()));
 }
 
 }  // namespace
@@ -57,7 +58,7 @@ std::string name_in_runs(const std::string& name, const GlobalOptions& global) {
 SyncOptions sync_options(const GlobalOptions& global) {
   SyncOptions options;
   options.is_alive = has_live_worker;
-  // Made when the first report shows how much there is to do.
+  // Created by the first report, which gives the total.
   auto bar = std::make_shared<std::unique_ptr<Progress>>();
   options.progress = [&global, bar](double done, double total) {
     if (total < kSilentRuns) return;
@@ -75,13 +76,13 @@ SyncOptions sync_options(const GlobalOptions& global) {
 Store open_store(const GlobalOptions& global) {
   const fs::path file = global.store_file();
   if (fs::exists(global.runs) && !fs::is_directory(global.runs)) {
-    throw DataError(fmt::format("{} is no folder\n--runs DIR says where runs are", global.runs.string()));
+    throw DataError(fmt::format("{} is not a folder\nname the folder of runs with --runs DIR", global.runs.string()));
   }
   if (!fs::exists(global.runs)) {
     if (global.runs != GlobalOptions().runs) {
       throw DataError(
           fmt::format("there is no folder of runs {}\n"
-                      "`xlm train` and `xlm sweep` make runs; --runs DIR says where they are",
+                      "make runs with `xlm train` or `xlm sweep`, or name their folder with --runs DIR",
                       global.runs.string()));
     }
     return fs::exists(file) ? Store::open_read_only(file) : Store::in_memory();
@@ -93,7 +94,7 @@ Store open_store(const GlobalOptions& global) {
     return store;
   } catch (const StoreUnwritable& error) {
     if (!fs::exists(file)) throw;
-    spdlog::warn("{} cannot be brought up to date (not writable); this is what it holds", file.string());
+    spdlog::warn("{} is not writable, so it cannot be updated; its content may be old", file.string());
     return Store::open_read_only(file);
   }
 }
@@ -118,9 +119,9 @@ std::string find_run(const RunTable& runs, const std::string& name, const Global
   if (candidates.empty()) {
     throw DataError(fmt::format("there is no run '{}'{}\n`xlm runs ls` lists the runs", name, near_id(id, runs.ids())));
   }
-  const std::size_t shown = std::min(candidates.size(), kMostCandidates);
+  const std::size_t shown = std::min(candidates.size(), kMaxCandidates);
   throw UsageError(
-      fmt::format("'{}' may be {} runs: {}{}", name, candidates.size(),
+      fmt::format("'{}' matches {} runs: {}{}", name, candidates.size(),
                   join({candidates.begin(), candidates.begin() + static_cast<std::ptrdiff_t>(shown)}, ", "),
                   shown < candidates.size() ? ", …" : ""));
 }

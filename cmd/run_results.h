@@ -15,8 +15,8 @@ Json run_json(const Run& run);
 /// The final evaluations as an aligned table.
 std::string results_table(const Run& run, int width);
 
-/// Ids of runs where there is little room: the ends of them that tell them apart, "…73432e84e8da56b7" by what follows
-/// the last '-', or whole where that is not enough.
+/// Short ids for narrow tables: the part behind the last '-', "…73432e84e8da56b7", or the whole ids if those parts are
+/// not unique.
 std::vector<std::string> short_ids(const std::vector<std::string>& ids);
 
 /// The main evaluation of a split, or null.

@@ -1,4 +1,4 @@
-// Runs as people read them.
+// Runs as text for people.
 #include "cmd/run_view.h"
 
 #include <algorithm>
@@ -38,7 +38,7 @@ std::string clock_time(double time) {
   return fmt::format("{:%Y-%m-%d %H:%M:%S}", fmt::localtime(static_cast<std::time_t>(time)));
 }
 
-/// How far a run is: "1200/20000", or its steps alone where it has done them all.
+/// The progress of a run: "1200/20000", or its steps alone if it has done them all.
 std::string step_text(const Value& step, const Value& steps) {
   const auto count = [](double number) { return number < 1e5 ? fmt::format("{:.0f}", number) : human_count(number); };
   const double done = as_number(step).value_or(0);
@@ -46,7 +46,7 @@ std::string step_text(const Value& step, const Value& steps) {
   return done == all ? count(done) : count(done) + "/" + count(all);
 }
 
-/// The number that stands for every run, of its test or validation split.
+/// The headline number of every run, of its test or validation split.
 class Headlines {
  public:
   Headlines(RunTable& runs, const std::vector<std::size_t>& selected) {
@@ -65,10 +65,10 @@ class Headlines {
               [](const Quantity* a, const Quantity* b) { return a->headline < b->headline; });
   }
 
-  /// All that stand for some run.
+  /// All headlines that some run has.
   const std::vector<const Quantity*>& shown() const { return shown_; }
 
-  /// Above a column of them: "test bpc", or the split alone where runs have different ones.
+  /// The title of their column: "test bpc", or the split alone if runs have different headlines.
   std::string title(const std::string& split) const {
     return shown_.size() == 1 ? split + " " + shown_.front()->label : split;
   }
@@ -89,7 +89,7 @@ class Headlines {
     const std::vector<Value>* test = nullptr;
   };
 
-  /// The first that the run has; null where it has none.
+  /// The run's first headline; null if it has none.
   const Columns* of_run(std::size_t run) const {
     const auto found = std::find_if(columns_.begin(), columns_.end(), [&](const Columns& each) {
       return !is_missing((*each.test)[run]) || !is_missing((*each.valid)[run]);
@@ -97,11 +97,11 @@ class Headlines {
     return found == columns_.end() ? nullptr : &*found;
   }
 
-  std::vector<Columns> columns_;  // of the first headlines: as far as some run needed them
+  std::vector<Columns> columns_;  // of the first headlines: as many as runs needed so far
   std::vector<const Quantity*> shown_;
 };
 
-/// What suits most, without the columns named in `hidden`.
+/// The default columns, without those in `hidden`.
 std::string default_columns(RunTable& runs, const std::vector<std::size_t>& selected, const ListView& view,
                             const Headlines& results, const std::vector<std::string>& hidden) {
   const std::vector<Value>& experiment = runs.column("experiment");
@@ -146,7 +146,7 @@ std::string full_cell(const std::string& column, const Value& value) {
   return number && is_time_column(column) ? iso_time(number).get<std::string>() : to_text(value);
 }
 
-/// --columns: the columns that were asked for, after the id, which stands there once.
+/// The columns of --columns behind the id, which appears once.
 std::string chosen_columns(RunTable& runs, const std::vector<std::size_t>& selected, const ListView& view,
                            TextTable::Format format) {
   std::vector<TextTable::Column> columns{{"run"}};
@@ -177,7 +177,7 @@ std::string chosen_columns(RunTable& runs, const std::vector<std::size_t>& selec
   for (const std::size_t run : selected) ids.push_back(runs.id(run));
   std::string text = render(ids);
   if (width == 0 || widest_line(text) <= static_cast<std::size_t>(width)) return text;
-  return render(short_ids(ids));  // a line that is too long even so wraps: numbers are not cut
+  return render(short_ids(ids));  // lines that are still too long wrap: numbers are not cut
 }
 
 void add_section(std::string& out, const Terminal& terminal, const std::string& title, const std::string& body) {
@@ -207,7 +207,7 @@ std::string pairs_text(const std::vector<std::pair<std::string, std::string>>& p
   return out;
 }
 
-/// Evaluations that were asked for later, with settings of their own.
+/// Evaluations that were requested later, with their own settings.
 std::string further_evaluations(const Run& run) {
   std::string out;
   for (const RunEvaluation& evaluation : run.evaluations) {
@@ -231,13 +231,13 @@ std::string grid_number(const GridWords& words, double number) {
   return words.whole ? fmt::format("{:.0f}", number) : with_digits(number, 4);
 }
 
-/// What a grid is that is too wide to be read.
+/// The description of a grid that is too wide to print.
 std::string described_grid(const GridWords& words, const RunGrid& grid, std::size_t columns) {
   return fmt::format("  {} rows ({}) of {} columns ({} {} to {}): `xlm figure` draws them, --json prints them\n",
                      grid.rows.size(), words.row, columns, words.column, grid.column(0), grid.column(columns - 1));
 }
 
-/// A line per row; a grid whose lines do not fit so many columns is described.
+/// A line per row, or a description if the lines are wider than `width`.
 std::string grid_text(const GridWords& words, const RunGrid& grid, std::size_t width) {
   std::size_t columns = 0;
   for (const std::vector<double>& row : grid.rows) columns = std::max(columns, row.size());
@@ -266,7 +266,7 @@ std::string checkpoints_text(const Run& run) {
 
 std::string plain_text(const Json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
 
-/// A list of the usual columns. An id that is cut short is of no use: on a narrow terminal columns go instead.
+/// A list of the default columns. A narrow terminal shows fewer columns, because a truncated id is useless.
 std::string fitting_list(RunTable& runs, const std::vector<std::size_t>& selected, const ListView& view) {
   const std::size_t width = view.terminal.is_terminal ? static_cast<std::size_t>(view.terminal.width) : 0;
   std::vector<std::string> hidden;
@@ -293,8 +293,8 @@ std::string runs_text(RunTable& runs, const std::vector<std::size_t>& selected, 
   std::string text = trained.empty() ? "" : fitting_list(runs, trained, view);
   if (others.empty()) return text;
   return text + (text.empty() ? "" : "\n") +
-         paint(view.terminal, Colour::kBold, "Models that were only measured here") + "\n" +
-         fitting_list(runs, others, view) + "with other windows or settings than their own: `xlm runs show RUN`\n";
+         paint(view.terminal, Colour::kBold, "Models that were only evaluated here") + "\n" +
+         fitting_list(runs, others, view) + "other windows and settings: `xlm runs show RUN`\n";
 }
 
 std::string runs_table(RunTable& runs, const std::vector<std::size_t>& selected, const ListView& view,
@@ -319,7 +319,7 @@ std::string run_text(const Run& run, const ListView& view) {
       {"experiments", run.experiments.empty() ? "none" : join(run.experiments, ", ")},
       {"step", fmt::format("{}", run.step)},
       {"folder", run.folder.string()}};
-  if (run.malformed > 0) head.emplace_back("journal", fmt::format("{} malformed lines left out", run.malformed));
+  if (run.malformed > 0) head.emplace_back("journal", fmt::format("{} malformed lines skipped", run.malformed));
   out += pairs_text(head);
   add_section(out, view.terminal, "States", history_text(run));
   if (has_main_evaluation(run)) {

@@ -1,4 +1,4 @@
-// Runs as people read them: lists and one run in full.
+// Runs as text for people: lists, and one run in full.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ namespace xlm {
 struct ListView {
   double now = 0;  // seconds since 1970
   Terminal terminal;
-  std::vector<std::string> columns;  // of the store; empty: a choice that suits most
+  std::vector<std::string> columns;  // of the store; empty: the default ones
 };
 
 /// A list that fits the terminal, with coloured states.
@@ -25,7 +25,7 @@ std::string runs_text(RunTable& runs, const std::vector<std::size_t>& selected, 
 std::string runs_table(RunTable& runs, const std::vector<std::size_t>& selected, const ListView& view,
                        const std::string& format);
 
-/// Everything that is known of one run.
+/// Everything about one run.
 std::string run_text(const Run& run, const ListView& view);
 
 /// Adds what only the run folder knows to the JSON of a run: environment, states, checkpoints, grids, all evaluations.

@@ -1,4 +1,4 @@
-// xlm runs: look into the store of runs.
+// xlm runs: lists, inspects, moves and deletes runs.
 #include <algorithm>
 #include <memory>
 #include <set>
@@ -24,14 +24,14 @@
 namespace xlm {
 namespace {
 
-constexpr int kAroundList = 4;  // lines of a terminal beside the runs: title, rule, how many there are, the prompt
+constexpr int kAroundList = 4;  // lines of a terminal besides the runs: title, rule, count, prompt
 
 struct ListOptions {
   std::vector<std::string> where;
   std::vector<std::string> columns;
   std::string sort;
   bool reverse = false;
-  std::int64_t limit = -1;  // -1: all, or what a terminal takes; 0: all
+  std::int64_t limit = -1;  // -1: all, or as many as fit a terminal; 0: all
   std::string format = "text";
 };
 
@@ -69,7 +69,7 @@ Json value_json(const std::string& column, const Value& value) {
   return std::get<std::string>(value);
 }
 
-/// All that is known of each run, or its columns where the user chose some.
+/// Everything about each run, or the columns that the user chose.
 std::string list_json(RunTable& runs, const std::vector<std::size_t>& rows, const std::vector<std::string>& columns) {
   RunLister lister(runs.store());
   std::string out = "[";
@@ -137,7 +137,7 @@ int show_run(const RunsOptions& options, const GlobalOptions& global) {
 
 int sync(const RunsOptions& options, const GlobalOptions& global) {
   if (!fs::exists(global.runs)) {
-    throw DataError(fmt::format("there is no folder of runs {}\n--runs DIR says where they are", global.runs.string()));
+    throw DataError(fmt::format("there is no folder of runs {}\nname it with --runs DIR", global.runs.string()));
   }
   const SyncOptions settings = sync_options(global);
   const fs::path file = global.store_file();
@@ -153,7 +153,7 @@ int sync(const RunsOptions& options, const GlobalOptions& global) {
   } else {
     print(fmt::format("{}: {} runs ({} added, {} updated, {} removed{})\n", file.string(), runs, report.added,
                       report.updated, report.removed,
-                      report.skipped > 0 ? fmt::format(", {} left out", report.skipped) : ""));
+                      report.skipped > 0 ? fmt::format(", {} skipped", report.skipped) : ""));
   }
   return kDone;
 }
@@ -170,7 +170,7 @@ int sql(const RunsOptions& options, const GlobalOptions& global) {
 int remove(const RunsOptions& options, const GlobalOptions& global) {
   if (options.runs.empty() && options.where.empty()) {
     throw UsageError(
-        "which runs are to be deleted? name them, or say --where experiment=NAME\n"
+        "which runs to delete? name them, or select them with --where experiment=NAME\n"
         "run 'xlm runs rm --help' for examples");
   }
   finish_removals(global.runs);
@@ -179,10 +179,10 @@ int remove(const RunsOptions& options, const GlobalOptions& global) {
   const std::set<std::string> ids = choose_runs(runs, options.runs, options.where, global);
   for (const std::string& id : ids) {
     if (!has_live_worker(global.runs / id)) continue;
-    throw Error(fmt::format("{} is running: stop it first; nothing was removed", id));
+    throw Error(fmt::format("{} is running; nothing was removed\nstop it first: xlm runs stop {}", id, id));
   }
   if (!options.yes) {
-    throw UsageError(fmt::format("this deletes the folders of {} run{} for good: {}\nadd --yes to do it", ids.size(),
+    throw UsageError(fmt::format("this would delete the folders of {} run{}: {}\nadd --yes to delete them", ids.size(),
                                  ids.size() == 1 ? "" : "s", join({ids.begin(), ids.end()}, ", ")));
   }
   for (const std::string& id : ids) {
@@ -203,11 +203,11 @@ void declare_list(CLI::App& app, RunsOptions& options) {
   app.add_option("--columns", options.list.columns, "Show these columns of the store")
       ->allow_extra_args(false)
       ->type_name(kColumnList);
-  app.add_option("--sort", options.list.sort, "By this column, the least first (default: the newest first)")
+  app.add_option("--sort", options.list.sort, "Sort by this column, smallest first (default: newest first)")
       ->type_name("COLUMN");
-  app.add_flag("--reverse", options.list.reverse, "The other way round");
+  app.add_flag("--reverse", options.list.reverse, "Reverse the order");
   app.add_option("--limit", options.list.limit,
-                 "At most so many, the first; 0: all (default: all, on a terminal what fits)")
+                 "Show only the first N; 0: all (default: all, on a terminal as many as fit)")
       ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 40).description(""))
       ->type_name("N");
   app.add_option("--format", options.list.format, "text, markdown, csv or json")
@@ -225,15 +225,15 @@ void declare_list(CLI::App& app, RunsOptions& options) {
 
 void declare_watch(CLI::App& app, WatchCommand& command) {
   app.add_option("SWEEP", command.sweep, "A sweep's file, and KEY=VALUE as for xlm sweep");
-  app.add_option("--profile", command.profile, "Profile of the file to lay over it")->type_name("NAME");
+  app.add_option("--profile", command.profile, "Profile of the file to apply")->type_name("NAME");
   app.add_option("--where", command.where, "All runs with KEY=VALUE (!=, <, <=, >, >=); all must hold")
       ->allow_extra_args(false)
       ->type_name("CONDITION");
-  app.add_flag("--once", command.once, "Show how things stand, and end (--json does so too)");
+  app.add_flag("--once", command.once, "Show the state once and exit (so does --json)");
   app.footer(
-      "Whoever does the runs, on whatever machine: their folders say how far they are, and Slurm's queue, where there\n"
-      "is one, which workers wait and why. Without arguments: every experiment that has runs left to do. Nothing is\n"
-      "changed, and Ctrl-C ends nothing but the watching.\n\n"
+      "Shows runs on any machine: the state comes from their folders, and from Slurm's queue if there is one. Without\n"
+      "arguments: every experiment with unfinished runs. Watching changes nothing, and Ctrl-C stops only the\n"
+      "watching.\n\n"
       "Exit code: 0 all runs done (or --once), 1 some failed or diverged, 75 stopped watching.\n\n"
       "Examples:\n  xlm runs watch spans.yaml\n  xlm runs watch --where experiment=spans --once");
 }
@@ -241,14 +241,14 @@ void declare_watch(CLI::App& app, WatchCommand& command) {
 void declare_merge(CLI::App& app, MergeCommand& command) {
   app.add_option("SOURCE", command.sources, "Folders of runs, run folders, or archives of them (tar, tar.zst, …)")
       ->required();
-  app.add_flag("--dry-run", command.dry_run, "Say what would become of each run; change nothing");
-  app.add_flag("--move", command.move, "Remove there what is here afterwards");
-  app.add_flag("--link", command.link, "Models and checkpoints become further names of the same files");
+  app.add_flag("--dry-run", command.dry_run, "Show what would happen to each run; change nothing");
+  app.add_flag("--move", command.move, "Remove merged runs from SOURCE");
+  app.add_flag("--link", command.link, "Hard-link models and checkpoints instead of copying them");
   app.footer(
-      "A run's id is the hash of what it is, so runs of anywhere can be put together, in any order, again and again.\n"
-      "Of a run that is in both places the one that came farther is kept. Done in both with different results is a\n"
-      "conflict: neither is touched. Runs with a worker are left out. How: docs/clusters.md\n\n"
-      "Exit code: 0, 1 where there are conflicts or damaged runs, 75 stopped.\n\n"
+      "A run's id is a hash of all that determines its result, so runs from anywhere can be merged, in any order and\n"
+      "repeatedly. If both places have a run, the one with more progress is kept. If both are done with different\n"
+      "results, that is a conflict and neither changes. Runs with a worker are skipped. More: docs/clusters.md\n\n"
+      "Exit code: 0, 1 if there are conflicts or damaged runs, 75 stopped.\n\n"
       "Examples:\n  xlm runs merge /scratch/ada/runs\n  xlm runs merge spans.tar.zst --dry-run\n"
       "  xlm runs merge node1/runs node2/runs --move");
 }
@@ -261,15 +261,15 @@ void declare_pack(CLI::App& app, PackCommand& command) {
   app.add_option("--out", command.out, "The archive: FILE.tar, .tar.gz, .tar.xz or .tar.zst")
       ->required()
       ->type_name("FILE");
-  app.add_flag("--models", command.models, "With trained models");
-  app.add_flag("--checkpoints", command.checkpoints, "With checkpoints, to go on from");
-  app.add_option("--add", command.also, "A further file, such as a report or the sweep itself")
+  app.add_flag("--models", command.models, "Include trained models");
+  app.add_flag("--checkpoints", command.checkpoints, "Include checkpoints, to resume from");
+  app.add_option("--add", command.also, "Include another file, such as a report or the sweep")
       ->allow_extra_args(false)
       ->type_name("FILE");
   app.footer(
       "Configuration, environment, journal and log of every run, and the hashes of all files: `sha256sum -c "
       "SHA256SUMS`\n"
-      "checks what was unpacked, and xlm runs merge takes it in.\n\n"
+      "verifies an unpacked archive, and `xlm runs merge` imports one.\n\n"
       "Example:\n  xlm report spans.yaml --out report.html\n"
       "  xlm runs pack --where experiment=spans --add report.html --add spans.yaml --out spans.tar.zst");
 }
@@ -281,7 +281,7 @@ void declare_sql(CLI::App& app, RunsOptions& options) {
       ->capture_default_str()
       ->type_name("FORMAT");
   app.footer(
-      "docs/results.md lists tables and views. Nothing can be changed this way.\n\n"
+      "docs/results.md lists tables and views. The store is read-only here.\n\n"
       "Examples:\n"
       "  xlm runs sql \"SELECT run_id, test_bpc FROM results ORDER BY test_bpc LIMIT 10\"\n"
       "  xlm runs sql \"SELECT model, data, runs, test_bpc FROM seeds\" --format csv");
@@ -303,42 +303,42 @@ std::function<int()> declare_runs(CLI::App& app, const GlobalOptions& global) {
   one->footer("Example:\n  xlm runs show adaptive-span-text8-3fa9c1d240b7e115");
   choices.emplace_back(one, show_run);
 
-  CLI::App* update = app.add_subcommand("sync", "Bring the store up to date with the run folders");
-  update->add_flag("--rebuild", options->rebuild, "Make the store anew from the run folders alone");
+  CLI::App* update = app.add_subcommand("sync", "Update the store from the run folders");
+  update->add_flag("--rebuild", options->rebuild, "Rebuild the store from the run folders alone");
   update->footer(
       "Every command that reads the store does this first.\n\nExamples:\n  xlm runs sync\n"
       "  xlm runs sync --rebuild");
   choices.emplace_back(update, sync);
 
-  CLI::App* query = app.add_subcommand("sql", "Ask the store in SQL, read-only");
+  CLI::App* query = app.add_subcommand("sql", "Query the store with SQL, read-only");
   declare_sql(*query, *options);
   choices.emplace_back(query, sql);
 
-  CLI::App* stop = app.add_subcommand("stop", "Ask workers to save and stop, wherever they are");
+  CLI::App* stop = app.add_subcommand("stop", "Ask workers on any machine to save and stop");
   stop->add_option("RUN", options->runs, kRunNames);
   stop->add_option("--where", options->where, "All runs with KEY=VALUE (!=, <, <=, >, >=); all must hold")
       ->allow_extra_args(false)
       ->type_name("CONDITION");
   stop->footer(
-      "A run that is being done stops at its next step, with a checkpoint; one that waits is not begun.\n"
-      "Both go on when they are submitted again (xlm sweep, xlm train).\n\n"
+      "A running run stops at its next step, with a checkpoint; a waiting run does not start.\n"
+      "Both resume when they are submitted again (xlm sweep, xlm train).\n\n"
       "Examples:\n  xlm runs stop adaptive-span-text8-3fa9c1d240b7e115\n"
       "  xlm runs stop --where experiment=spans --where model.span=8192");
   choices.emplace_back(stop,
                        [](const RunsOptions& o, const GlobalOptions& c) { return stop_runs(o.runs, o.where, c); });
 
-  CLI::App* watch = app.add_subcommand("watch", "Show how the runs of a sweep stand, live");
+  CLI::App* watch = app.add_subcommand("watch", "Show the live state of a sweep's runs");
   declare_watch(*watch, options->watch);
   choices.emplace_back(watch, [](const RunsOptions& o, const GlobalOptions& c) { return watch_runs(o.watch, c); });
-  CLI::App* exported = app.add_subcommand("export", "Runs, series and evaluations as CSV, Parquet or for TensorBoard");
+  CLI::App* exported = app.add_subcommand("export", "Export runs, series and evaluations: CSV, Parquet, TensorBoard");
   choices.emplace_back(exported, [run = declare_runs_export(*exported, global)](
                                      const RunsOptions&, const GlobalOptions&) { return run(); });
 
-  CLI::App* merge = app.add_subcommand("merge", "Take in the runs of another folder or of an archive");
+  CLI::App* merge = app.add_subcommand("merge", "Import the runs of another folder or of an archive");
   declare_merge(*merge, options->merge);
   choices.emplace_back(merge, [](const RunsOptions& o, const GlobalOptions& c) { return merge_sources(o.merge, c); });
 
-  CLI::App* pack = app.add_subcommand("pack", "Put runs into one file, with checksums");
+  CLI::App* pack = app.add_subcommand("pack", "Pack runs into one archive, with checksums");
   declare_pack(*pack, options->pack);
   choices.emplace_back(pack, [](const RunsOptions& o, const GlobalOptions& c) { return pack_runs(o.pack, c); });
 
@@ -347,9 +347,9 @@ std::function<int()> declare_runs(CLI::App& app, const GlobalOptions& global) {
   rm->add_option("--where", options->where, "All runs with KEY=VALUE (!=, <, <=, >, >=); all must hold")
       ->allow_extra_args(false)
       ->type_name("CONDITION");
-  rm->add_flag("--yes", options->yes, "Do it");
+  rm->add_flag("--yes", options->yes, "Delete them");
   rm->footer(
-      "Without --yes it says which runs these are, and deletes nothing.\n\n"
+      "Without --yes it lists the runs and deletes nothing.\n\n"
       "Examples:\n  xlm runs rm adaptive-span-text8-3fa9c1d240b7e115 --yes\n"
       "  xlm runs rm --where experiment=spans --where status=failed,diverged");
   choices.emplace_back(rm, remove);

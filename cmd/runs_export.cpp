@@ -44,7 +44,7 @@ std::vector<fs::path> event_files(RunTable& runs, const std::vector<std::size_t>
     if (fs::exists(folder)) {
       files.push_back(export_events(read_run(folder), options.out));
     } else {
-      spdlog::warn("{} is left out: its folder is not in {}", runs.id(row), global.runs.string());
+      spdlog::warn("{} is skipped: its folder is not in {}", runs.id(row), global.runs.string());
     }
   }
   return files;
@@ -73,8 +73,7 @@ int export_runs(const ExportOptions& options, const GlobalOptions& global) {
 std::function<int()> declare_runs_export(CLI::App& app, const GlobalOptions& global) {
   const auto options = std::make_shared<ExportOptions>();
   app.add_option("RUN", options->runs, fmt::format("{} (default: all runs)", kRunNames));
-  app.add_option("--where", options->where,
-                 "Runs with KEY=VALUE (!=, <, <=, >, >=); all must hold; beside those that are named")
+  app.add_option("--where", options->where, "Also runs with KEY=VALUE (!=, <, <=, >, >=); all must hold")
       ->allow_extra_args(false)
       ->type_name("CONDITION");
   app.add_option("--format", options->format, "csv, parquet or tensorboard")

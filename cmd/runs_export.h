@@ -7,7 +7,7 @@
 
 namespace xlm {
 
-/// Declares its options on `app`; the returned function does it.
+/// Declares its options on `app`; the returned function runs it.
 std::function<int()> declare_runs_export(CLI::App& app, const GlobalOptions& global);
 
 }  // namespace xlm

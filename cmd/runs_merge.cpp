@@ -47,7 +47,7 @@ class RunProgressBar {
 std::vector<MergedRun> merge_source(const fs::path& source, const MergeSettings& settings,
                                     const GlobalOptions& global) {
   if (!fs::is_directory(source)) {
-    if (settings.how == MergeHow::kMove) throw UsageError("--move is for folders: an archive stays as it is");
+    if (settings.how == MergeHow::kMove) throw UsageError("--move works only with folders: an archive does not change");
     std::vector<MergedRun> merged = merge_archive(source, global.runs, settings);
     if (merged.empty()) say(fmt::format("there are no runs in {}\n", source.string()));
     return merged;
@@ -85,7 +85,7 @@ std::string merged_text(const std::vector<MergedRun>& merged, const MergeCommand
   return text + (command.dry_run ? "nothing was written\n" : "");
 }
 
-/// Conflicts and damage want somebody to look; the rest is as it should be.
+/// Conflicts and damaged runs are a failure, because a user has to look at them.
 ExitCode merge_code(const std::vector<MergedRun>& merged) {
   ExitCode code = kDone;
   for (const MergedRun& run : merged) {
@@ -104,7 +104,7 @@ bool is_packed(const fs::path& relative, const PackCommand& command) {
 std::vector<PackedFile> files_of(const std::string& id, const PackCommand& command, const GlobalOptions& global) {
   if (!is_run_name(id)) {
     throw DataError(
-        fmt::format("{}: xlm runs merge takes in no run of such a name\nrename its folder to MODEL-DATASET-HASH",
+        fmt::format("{}: `xlm runs merge` cannot import a run with this name\nrename its folder to MODEL-DATASET-HASH",
                     (global.runs / id).string()));
   }
   std::vector<PackedFile> files;
@@ -121,13 +121,13 @@ std::vector<PackedFile> added_files(const PackCommand& command) {
   std::map<std::string, fs::path> names;
   for (const fs::path& file : command.also) {
     if (!fs::is_regular_file(file)) {
-      const char* why = fs::exists(file) ? "it is no regular file, and an archive says the size of each file before it"
+      const char* why = fs::exists(file) ? "it is not a regular file, and an archive needs each file's size first"
                                          : "there is no such file";
       throw UsageError(fmt::format("--add {}: {}", file.string(), why));
     }
     const std::string name = file.filename().string();
     if (name == kSumsName || name == "runs") {
-      throw UsageError(fmt::format("--add {}: the archive has a '{}' of its own", file.string(), name));
+      throw UsageError(fmt::format("--add {}: the archive already contains a '{}'", file.string(), name));
     }
     const auto [first, is_new] = names.emplace(name, file);
     if (!is_new) {
@@ -142,7 +142,7 @@ std::vector<PackedFile> added_files(const PackCommand& command) {
 }  // namespace
 
 int merge_sources(const MergeCommand& command, const GlobalOptions& global) {
-  if (command.move && command.link) throw UsageError("--move and --link: one of them");
+  if (command.move && command.link) throw UsageError("--move and --link exclude each other");
   install_stop_handlers();
   RunProgressBar bar("merging", global);
   MergeSettings settings{.how = command.move   ? MergeHow::kMove
@@ -177,7 +177,7 @@ int pack_runs(const PackCommand& command, const GlobalOptions& global) {
     files.insert(files.end(), some.begin(), some.end());
     count += some.empty() ? 0 : 1;
   }
-  if (count == 0) throw DataError("every run that was chosen is running: nothing can be packed yet");
+  if (count == 0) throw DataError("all chosen runs are running: nothing can be packed yet");
   files.insert(files.end(), added.begin(), added.end());
   const PackReport report = pack(files, command.out);
   if (global.json) {
@@ -189,7 +189,7 @@ int pack_runs(const PackCommand& command, const GlobalOptions& global) {
                      {"left_out", live}}));
     return kDone;
   }
-  for (const std::string& id : live) print(fmt::format("{}: left out, a worker is at it\n", id));
+  for (const std::string& id : live) print(fmt::format("{}: skipped, a worker is running it\n", id));
   print(fmt::format("{}: {}, {} files of {}, packed into {}\n", command.out.string(), counted_runs(count), report.files,
                     human_bytes(static_cast<double>(report.bytes)), human_bytes(static_cast<double>(report.packed))));
   return kDone;

@@ -18,9 +18,9 @@ namespace xlm {
 namespace {
 
 struct Stopped {
-  std::vector<std::string> asked;    // are being done
-  std::vector<std::string> waiting;  // will not be begun
-  std::vector<std::string> ended;    // had ended before
+  std::vector<std::string> asked;    // running
+  std::vector<std::string> waiting;  // will not start
+  std::vector<std::string> ended;    // ended before
 };
 
 std::set<std::string> selected(const std::vector<std::string>& names, const std::vector<std::string>& where,
@@ -51,7 +51,7 @@ int stop_runs(const std::vector<std::string>& names, const std::vector<std::stri
               const GlobalOptions& global) {
   if (names.empty() && where.empty()) {
     throw UsageError(
-        "which runs are to stop? name them, or say --where experiment=NAME\n"
+        "which runs to stop? name them, or select them with --where experiment=NAME\n"
         "run 'xlm runs stop --help' for examples");
   }
   Stopped stopped;
@@ -64,9 +64,9 @@ int stop_runs(const std::vector<std::string>& names, const std::vector<std::stri
     return kDone;
   }
   for (const std::string& id : stopped.asked) print(fmt::format("{}: asked to save and stop\n", id));
-  for (const std::string& id : stopped.waiting) print(fmt::format("{}: will not be begun\n", id));
+  for (const std::string& id : stopped.waiting) print(fmt::format("{}: will not start\n", id));
   for (const std::string& id : stopped.ended) print(fmt::format("{}: has ended already\n", id));
-  if (stopped.asked.empty() && stopped.waiting.empty()) say("nothing was there to stop\n");
+  if (stopped.asked.empty() && stopped.waiting.empty()) say("there is no run to stop\n");
   return kDone;
 }
 

@@ -8,7 +8,7 @@
 
 namespace xlm {
 
-/// Stops the runs that are named and those that fulfil all of `where`; either may be empty, not both.
+/// Stops the named runs and those that meet all of `where`. One of the two may be empty, not both.
 int stop_runs(const std::vector<std::string>& names, const std::vector<std::string>& where,
               const GlobalOptions& global);
 

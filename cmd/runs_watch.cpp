@@ -1,4 +1,4 @@
-// xlm runs watch: how a sweep stands, seen from its run folders alone.
+// xlm runs watch: the state of a sweep, from its run folders alone.
 #include "cmd/runs_watch.h"
 
 #include <algorithm>
@@ -29,7 +29,7 @@ std::vector<SweepRun> runs_of_sweep(const WatchCommand& command, const GlobalOpt
   return plan_sweep(tree, global.runs, false);
 }
 
-/// Rows of every experiment that has a run left to do, and runs of no experiment that are left themselves.
+/// Rows of every experiment with an unfinished run, and unfinished runs without an experiment.
 std::vector<std::size_t> rows_with_work(RunTable& runs) {
   const std::vector<std::size_t> open = runs.select(parse_filters({"status=queued,running,stale,preempted"}));
   std::set<std::size_t> rows(open.begin(), open.end());
@@ -44,7 +44,7 @@ std::vector<std::size_t> rows_with_work(RunTable& runs) {
   return {rows.begin(), rows.end()};
 }
 
-/// A run that the store knows, as a sweep of which only its folder is there. `keys` are those that tell its kind apart.
+/// A run of the store as one of a sweep: only its folder is known. `keys` are those that distinguish the runs.
 SweepRun known_run(RunTable& runs, std::size_t row, const std::vector<std::string>& keys, const fs::path& folder) {
   SweepRun run;
   run.planned.paths.folder = folder;
@@ -56,7 +56,7 @@ SweepRun known_run(RunTable& runs, std::size_t row, const std::vector<std::strin
   try {
     run.evaluations = read_run(folder).wanted;
   } catch (const DataError&) {
-    // A damaged folder, which look_at calls so.
+    // A damaged folder: look_at reports it.
   }
   look_at(run, false);
   return run;
@@ -79,7 +79,7 @@ std::vector<SweepRun> runs_of_store(const WatchCommand& command, const GlobalOpt
   return found;
 }
 
-/// The names of the lists that have some of these runs.
+/// The names of the work lists that contain some of these runs.
 std::vector<std::string> names_of_lists(const std::vector<SweepRun>& runs, const fs::path& folder) {
   std::set<std::string> ids;
   for (const SweepRun& run : runs) ids.insert(run.id());
@@ -109,7 +109,7 @@ int watch_runs(const WatchCommand& command, const GlobalOptions& global) {
       command.sweep.empty() ? runs_of_store(command, global) : runs_of_sweep(command, global);
   const bool once = command.once || global.json;
   if (runs.empty() && !global.json) {
-    say("no run is left to do, so there is nothing to watch; --where experiment=NAME shows what is done\n");
+    say("there is no unfinished run to watch; --where experiment=NAME shows finished ones\n");
     return kDone;
   }
   WatchSettings settings;
@@ -123,7 +123,7 @@ int watch_runs(const WatchCommand& command, const GlobalOptions& global) {
     settings.screen = stdout;
     settings.terminal = terminal;
   }
-  terminal.height = std::numeric_limits<int>::max();  // what stays on the screen is whole
+  terminal.height = std::numeric_limits<int>::max();  // show every line: the text stays on the screen
   if (global.json) {
     print(json_text(SweepWatch(runs, settings).json()));
     return kDone;

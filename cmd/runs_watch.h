@@ -1,4 +1,4 @@
-// xlm runs watch: how a sweep stands, seen from its run folders alone.
+// xlm runs watch: the state of a sweep, from its run folders alone.
 #pragma once
 
 #include <string>
@@ -9,13 +9,13 @@
 namespace xlm {
 
 struct WatchCommand {
-  std::vector<std::string> sweep;  // its file and values laid over it; empty: runs of the store
+  std::vector<std::string> sweep;  // its file and overrides; empty: runs of the store
   std::string profile;
   std::vector<std::string> where;
   bool once = false;
 };
 
-/// Shows the runs of a sweep, those that conditions select, or those of every experiment that has some left to do.
+/// Shows the runs of a sweep, those that meet conditions, or those of every experiment with unfinished runs.
 int watch_runs(const WatchCommand& command, const GlobalOptions& global);
 
 }  // namespace xlm

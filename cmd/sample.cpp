@@ -20,7 +20,7 @@
 namespace xlm {
 namespace {
 
-constexpr const char* kEndOfText = "<|endoftext|>";  // what GPT-2 ends a text with
+constexpr const char* kEndOfText = "<|endoftext|>";  // GPT-2's end of a text
 
 struct SampleOptions {
   std::string model;
@@ -35,21 +35,21 @@ struct SampleOptions {
   double top_p = 1;
   std::int64_t seed = 1;
   std::vector<std::string> overrides;
-  std::vector<std::string> of_chance;  // options that were given and say nothing at temperature 0
+  std::vector<std::string> sampling_only;  // given options that have no effect when greedy
 };
 
 void check(const SampleOptions& options) {
   if (!std::isfinite(options.temperature) || !std::isfinite(options.top_p)) {
     throw UsageError("--temperature and --top-p take numbers");
   }
-  if (options.temperature > 0 || options.of_chance.empty()) return;
+  if (options.temperature > 0 || options.sampling_only.empty()) return;
   throw UsageError(
-      fmt::format("{} {} nothing at --temperature 0: the likeliest token is taken\n"
-                  "leave --temperature out to draw as the model says",
-                  join(options.of_chance, " and "), options.of_chance.size() == 1 ? "changes" : "change"));
+      fmt::format("{} {} no effect at --temperature 0, which is greedy\n"
+                  "leave --temperature out to sample",
+                  join(options.sampling_only, " and "), options.sampling_only.size() == 1 ? "has" : "have"));
 }
 
-/// The text to continue: of an option, or what is piped in; empty: from the beginning of a text.
+/// The text to continue, from an option or a pipe. Empty: the model starts a new text.
 std::string prompt_of(const SampleOptions& options) {
   std::string text = options.prompt;
   if (!options.prompt_file.empty()) {
@@ -59,11 +59,11 @@ std::string prompt_of(const SampleOptions& options) {
   }
   const bool ends_a_word = !text.empty() && std::isalnum(static_cast<unsigned char>(text.back())) == 0;
   text = cleaned(text, options.clean);
-  if (options.clean != "none" && ends_a_word && !text.empty()) text += ' ';  // cleaning takes the last blank away
+  if (options.clean != "none" && ends_a_word && !text.empty()) text += ' ';  // cleaning removes the last space
   return text;
 }
 
-/// A folder of another program says how many positions its model has, and no window: all of them are read.
+/// The model folder of another program has positions but no window: the window is all of them.
 std::vector<std::string> overrides_of(const SampleOptions& options, const fs::path& model) {
   std::vector<std::string> overrides = options.overrides;
   const bool is_ours = fs::exists(model / "config.yaml") || !fs::exists(model / "config.json");
@@ -76,7 +76,7 @@ std::vector<std::string> overrides_of(const SampleOptions& options, const fs::pa
   return overrides;
 }
 
-/// One continuation; `show` is given what can be shown as it comes.
+/// One continuation; `show` receives its text as it comes.
 Sample continued(const SampleJob& job, const std::vector<std::string>& stop,
                  const std::function<void(const std::string&)>& show) {
   StopTexts stops(stop);
@@ -140,11 +140,11 @@ std::function<int()> declare_sample(CLI::App& app, const GlobalOptions& global) 
   app.add_option("model", options->model, "Run id, the beginning of it or of its hash, run folder, or model folder")
       ->required()
       ->type_name("MODEL");
-  app.add_option("overrides", options->overrides, "How it is computed: device=cpu model.window=1024")
+  app.add_option("overrides", options->overrides, "Options of the computation: device=cpu model.window=1024")
       ->type_name("KEY=VALUE");
   auto* const prompt = app.add_option("--prompt", options->prompt, "The text to continue")->type_name("TEXT");
   app.add_option("--prompt-file", options->prompt_file,
-                 "A file with the text to continue; -: standard input, as where a text is piped in")
+                 "File with the text to continue; -: standard input (the default if a text is piped in)")
       ->excludes(prompt)
       ->type_name("FILE");
   app.add_option("--tokens", options->tokens, "Tokens to add")
@@ -153,41 +153,41 @@ std::function<int()> declare_sample(CLI::App& app, const GlobalOptions& global) 
       ->type_name("N");
   add_clean_option(app, options->clean);
   auto* const samples =
-      app.add_option("--samples", options->samples, "So many continuations, with the seeds from --seed on")
+      app.add_option("--samples", options->samples, "Number of continuations, with the seeds from --seed on")
           ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 20).description(""))
           ->capture_default_str()
           ->type_name("N");
-  app.add_option("--stop", options->stop, "End before this text; may be given several times")
+  app.add_option("--stop", options->stop, "Stop before this text; may be repeated")
       ->allow_extra_args(false)
       ->type_name("TEXT");
-  app.add_option("--temperature", options->temperature,
-                 "1: draw as the model says; less: rather what is likely; 0: always the likeliest token")
+  app.add_option("--temperature", options->temperature, "Sampling temperature; 0 is greedy")
       ->check(CLI::Range(0.0, 1e6).description(""))
       ->capture_default_str()
       ->type_name("X");
-  auto* const top_k = app.add_option("--top-k", options->top_k, "Only the K likeliest tokens; 0: all")
-                          ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 40).description(""))
-                          ->capture_default_str()
-                          ->type_name("K");
+  auto* const top_k =
+      app.add_option("--top-k", options->top_k, "Sample only from the K most likely tokens; 0: from all")
+          ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 40).description(""))
+          ->capture_default_str()
+          ->type_name("K");
   auto* const top_p =
-      app.add_option("--top-p", options->top_p, "Only the likeliest tokens that together have this probability")
+      app.add_option("--top-p", options->top_p, "Sample only from the most likely tokens with this total probability")
           ->check(CLI::Range(1e-9, 1.0).description(""))
           ->capture_default_str()
           ->type_name("P");
-  auto* const seed = app.add_option("--seed", options->seed, "Fixes what is drawn: the same seed, the same text")
+  auto* const seed = app.add_option("--seed", options->seed, "Random seed: the same seed gives the same text")
                          ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 52).description(""))
                          ->capture_default_str()
                          ->type_name("N");
   app.footer(
-      "Tokens are drawn; at --temperature 0 the likeliest is taken, and most models soon repeat themselves. Without a\n"
-      "prompt the model begins a text. A text that the model ends (<|endoftext|>) ends there.\n\n"
+      "Tokens are sampled. At --temperature 0 sampling is greedy, and most models soon repeat themselves. Without a\n"
+      "prompt the model starts a new text. The text stops if the model ends it (<|endoftext|>).\n\n"
       "Examples:\n"
       "  xlm sample gpt2-small --prompt \"The river\" --tokens 50\n"
       "  xlm sample hourglass-text8-3fa9 --prompt \"the river \" --temperature 0.8 --top-k 20 --seed 3\n"
       "  xlm sample hourglass-text8-3fa9 --clean text8 --samples 3 --temperature 0.8 --stop \" the \" < page.txt");
   return [options, top_k, top_p, seed, samples, &global] {
     for (const CLI::Option* option : {top_k, top_p, seed, samples}) {
-      if (option->count() > 0) options->of_chance.push_back(option->get_name());
+      if (option->count() > 0) options->sampling_only.push_back(option->get_name());
     }
     return run_sample(*options, global);
   };

@@ -1,4 +1,4 @@
-// xlm segment: a text with the boundaries that a model draws.
+// xlm segment: a text with the boundaries that a model predicts.
 #include <memory>
 
 #include <fmt/format.h>
@@ -22,7 +22,7 @@ struct SegmentCommand {
 };
 
 std::string chosen_text(const SegmentCommand& command) {
-  if (!command.text.empty() && !command.file.empty()) throw UsageError("--text and --file both give a text");
+  if (!command.text.empty() && !command.file.empty()) throw UsageError("--text and --file exclude each other");
   std::string text = command.text;
   if (command.file == "-" || (text.empty() && command.file.empty() && has_piped_input())) {
     text = read_piped_text();
@@ -37,7 +37,7 @@ std::string chosen_text(const SegmentCommand& command) {
   return text;
 }
 
-/// Without colours a stroke ends each group; with them groups take turns in two.
+/// Without colours a | ends each group; with colours groups alternate between two.
 std::string shown_groups(const Segmented& segmented, const Terminal& terminal) {
   std::string shown;
   for (std::size_t i = 0; i < segmented.groups.size(); ++i) {
@@ -80,18 +80,19 @@ int run_segment(const SegmentCommand& command, const GlobalOptions& global) {
 std::function<int()> declare_segment(CLI::App& app, const GlobalOptions& global) {
   const auto command = std::make_shared<SegmentCommand>();
   app.footer(
-      "A boundary after a character ends a group, which the middle layers see as one. Boundaries of type gumbel are\n"
-      "samples, the same at every call.\n"
+      "A boundary after a character ends a group, which is one position of the middle layers. Boundaries of type "
+      "gumbel\n"
+      "are sampled, with the same result at every call.\n"
       "\nExamples:\n"
       "  xlm segment hourglass-text8-3fa9c1d240b7e115 --text 'the quick brown fox'\n"
       "  xlm segment runs/hourglass-text8-3fa9c1d240b7e115/model --file page.txt --clean text8 --json\n");
   app.add_option("model", command->model, "Run id, the beginning of it or of its hash, run folder, or model folder")
       ->required()
       ->type_name("MODEL");
-  app.add_option("overrides", command->overrides, "How it is read: eval.context=512 device=cpu")
+  app.add_option("overrides", command->overrides, "Options of the computation: eval.context=512 device=cpu")
       ->type_name("KEY=VALUE");
   app.add_option("--text", command->text, "The text")->type_name("TEXT");
-  app.add_option("--file", command->file, "A file that holds the text; -: standard input, as where a text is piped in")
+  app.add_option("--file", command->file, "File with the text; -: standard input (the default if a text is piped in)")
       ->type_name("FILE");
   add_clean_option(app, command->clean);
   return [command, &global] { return run_segment(*command, global); };

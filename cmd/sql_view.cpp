@@ -1,4 +1,4 @@
-// Answers to SQL.
+// Results of SQL queries.
 #include "cmd/sql_view.h"
 
 #include <algorithm>
@@ -49,7 +49,7 @@ TextTable sql_table(const SqlResult& result, const SqlCells& cells) {
   return table;
 }
 
-/// Ids of runs keep what tells them apart: cut at their ends they would all be one.
+/// Shortens run ids at their beginning, because their ends distinguish them.
 SqlCells with_short_ids(const SqlResult& result, SqlCells cells) {
   for (std::size_t c = 0; c < result.columns.size(); ++c) {
     if (result.columns[c] != "run_id") continue;

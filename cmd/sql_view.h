@@ -1,4 +1,4 @@
-// Answers to SQL as people and programs read them.
+// Results of SQL queries for people and programs.
 #pragma once
 
 #include <string>

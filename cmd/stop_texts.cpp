@@ -1,4 +1,4 @@
-// Ends a text where one of some texts begins in it.
+// Ends a text before the first of some stop texts.
 #include "cmd/stop_texts.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ std::string StopTexts::take(std::string_view piece) {
     found_ = true;
     return std::exchange(held_, "").substr(0, first);
   }
-  std::size_t kept = 0;  // the longest end that a stop may begin with
+  std::size_t kept = 0;  // the longest suffix with which a stop may begin
   for (const std::string& text : texts_) {
     for (std::size_t size = std::min(text.size() - 1, held_.size()); size > kept; --size) {
       if (held_.ends_with(text.substr(0, size))) kept = size;

@@ -1,4 +1,4 @@
-// Ends a text that comes piece by piece where one of some texts begins in it.
+// Ends a text that comes piece by piece before the first of some stop texts.
 #pragma once
 
 #include <string>
@@ -11,13 +11,13 @@ class StopTexts {
  public:
   explicit StopTexts(std::vector<std::string> texts);
 
-  /// What can be shown now that `piece` has come: what may be the beginning of a stop is held back.
+  /// The text that can be shown after `piece`. A suffix with which a stop may begin is held back.
   std::string take(std::string_view piece);
 
-  /// What was held back and turned out to be text.
+  /// The text that is still held back at the end.
   std::string finish();
 
-  /// A stop was found: nothing more is shown.
+  /// Whether a stop was found: no more text is shown.
   bool found() const { return found_; }
 
  private:

@@ -1,4 +1,4 @@
-// xlm sweep: all runs of a sweep that are not done yet.
+// xlm sweep: trains all unfinished runs of a sweep.
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -67,8 +67,8 @@ std::string dry_run_json(const std::vector<SweepRun>& runs, const std::vector<Co
   return json_text(list);
 }
 
-/// A row for each run: its id and swept values, then what `more` adds under the titles of `columns`. Where the terminal
-/// is too narrow, ids are their ends, which tell them apart.
+/// A row for each run: its id and swept values, then the cells of `more` under the titles of `columns`. If the terminal
+/// is too narrow, ids are shortened to their ends, which distinguish them.
 template <class More>
 std::string runs_table(const std::vector<SweepRun>& runs, const std::vector<TextTable::Column>& columns, More more,
                        const Terminal& terminal) {
@@ -146,7 +146,7 @@ std::string last_line(const fs::path& log) {
   }
 }
 
-/// A run as it is now. A run that was removed or damaged meanwhile has failed.
+/// A run as it is now. A run that was removed or damaged in the meantime has failed.
 Run run_as_it_is(const fs::path& folder) {
   try {
     return read_live_run(folder);
@@ -155,12 +155,12 @@ Run run_as_it_is(const fs::path& folder) {
     lost.folder = folder;
     lost.id = folder.filename().string();
     lost.status = RunStatus::kFailed;
-    lost.reason = fs::exists(folder) ? error.what() : "its folder is gone: it was moved or removed";
+    lost.reason = fs::exists(folder) ? error.what() : "its folder was moved or removed";
     return lost;
   }
 }
 
-/// The result of a sweep: how every run stands now.
+/// The result of a sweep: the state of every run.
 class Summary {
  public:
   Summary(std::vector<SweepRun> runs, const LaunchReport& report, const SweepCommand& command,
@@ -173,7 +173,7 @@ class Summary {
       if (status == RunStatus::kDone) ++done_;
       if (status == RunStatus::kPruned) ++pruned_;
       if (is_failure(runs_.back())) ++failed_;
-      if (status == RunStatus::kPruned) continue;  // what was wanted of it is wanted no more
+      if (status == RunStatus::kPruned) continue;  // its requested evaluations are dropped
       evaluations_ += run.evaluations.size();
       evaluations_left_ += run.evaluations_left;
     }
@@ -227,7 +227,7 @@ class Summary {
     return value == evaluation->values.end() ? "" : list_number(measure_, value->second);
   }
 
-  /// What papers print of such models: the headline of the runs together.
+  /// The headline of all runs together, as papers report such models.
   Quantity find_measure() const {
     const auto any_has = [&](const std::string& name) {
       return std::any_of(runs_.begin(), runs_.end(), [&](const Run& run) {
@@ -256,13 +256,14 @@ class Summary {
   }
 
   std::string next_steps() const {
-    if (report_.interrupted && command_.wait) return "the workers go on; the same command waits for them again\n";
-    if (code() == kStopped) return "stopped; run the same command again to go on\n";
+    if (report_.interrupted && command_.wait)
+      return "the workers continue; run the same command again to wait for them\n";
+    if (code() == kStopped) return "stopped; run the same command again to resume\n";
     if (failed_ > 0) {
-      return "run the same command again to try the failed runs again (diverged ones only with --retry)\n";
+      return "run the same command again to retry the failed runs (diverged ones only with --retry)\n";
     }
     std::string text = best_settings(planned_, varied_keys(planned_), runs_, measure_);
-    if (!has_tables_ || !fs::is_regular_file(command_.file)) return text;  // a pipe cannot be named again
+    if (!has_tables_ || !fs::is_regular_file(command_.file)) return text;  // a pipe cannot be read again
     text += "next: xlm table " + shell_word(command_.file.string());
     if (!command_.profile.empty()) text += " --profile " + shell_word(command_.profile);
     for (const std::string& assignment : command_.overrides) {
@@ -286,7 +287,7 @@ class Summary {
   std::size_t evaluations_left_ = 0;
 };
 
-/// The user's words without --wait.
+/// The user's command without --wait.
 std::string command_text() {
   std::vector<std::string> words = command_line();
   std::erase(words, "--wait");
@@ -295,7 +296,7 @@ std::string command_text() {
   return join(words, " ");
 }
 
-/// A GPU that runs are to have must open before anything is queued; on a machine without one "auto" is the CPU.
+/// A GPU that runs ask for must be usable before anything is queued. "auto" on a machine without a GPU is the CPU.
 void check_devices(const std::vector<SweepRun>& runs) {
   std::set<std::string> asked;
   for (const SweepRun& run : runs) {
@@ -318,7 +319,7 @@ int run_sweep(const SweepCommand& command, const GlobalOptions& global) {
   if (command.wait && launcher.waits)
     throw UsageError("--wait is for launchers that submit: the local one always waits");
   std::optional<RunsInUse> in_use(std::in_place, global.runs,
-                                  RunsInUse::By::kSweep);  // until it has said how all ended
+                                  RunsInUse::By::kSweep);  // until the result is printed
   std::vector<SweepRun> runs = plan_sweep(tree, global.runs, command.retry);
   if (command.shuffle) shuffle_runs(runs);
   SweepLaunch launch(launcher, tree, runs,
@@ -348,7 +349,7 @@ int run_sweep(const SweepCommand& command, const GlobalOptions& global) {
   try {
     print(global.json ? summary.json() : summary.text(global.standard_output));
   } catch (const Error&) {
-    if (!report.interrupted) throw;  // a terminal that went away was the request to stop, and hears no answer
+    if (!report.interrupted) throw;  // a terminal that closed was the request to stop, and gets no answer
   }
   return summary.code();
 }
@@ -358,28 +359,29 @@ int run_sweep(const SweepCommand& command, const GlobalOptions& global) {
 std::function<int()> declare_sweep(CLI::App& app, const GlobalOptions& global) {
   const auto command = std::make_shared<SweepCommand>();
   app.add_option("file", command->file, "Configuration with a sweep")->type_name("SWEEP.yaml");
-  app.add_option("overrides", command->overrides, "Values laid over it: train.steps=1000")->type_name("KEY=VALUE");
-  app.add_option("--profile", command->profile, "Profile of the file to lay over it")->type_name("NAME");
+  app.add_option("overrides", command->overrides, "Values that override it: train.steps=1000")->type_name("KEY=VALUE");
+  app.add_option("--profile", command->profile, "Profile of the file to apply")->type_name("NAME");
   app.add_option("--jobs", command->jobs,
-                 "Runs at once (default: one for each GPU, or as many as share the cores well; slurm: 8)")
+                 "Runs at once (default: one for each GPU, or as many as the cores suit; slurm: 8)")
       ->check(CLI::Range(1, 4096))
       ->type_name("N");
   std::string names;
   for (const LauncherEntry& entry : launchers()) names += (names.empty() ? "" : "|") + std::string(entry.name);
-  app.add_option("--launcher", command->launcher, "How workers are started")->capture_default_str()->type_name(names);
-  app.add_flag("--wait", command->wait, "With a launcher that submits: stay until all is done; Ctrl-C leaves the jobs");
-  app.add_option("--site", command->site, "How jobs are asked for on this cluster (default: ~/.config/xlm/site.yaml)")
+  app.add_option("--launcher", command->launcher, "How to start workers")->capture_default_str()->type_name(names);
+  app.add_flag("--wait", command->wait,
+               "With a launcher that submits: wait until all is done; Ctrl-C does not stop the jobs");
+  app.add_option("--site", command->site, "How to submit jobs on this cluster (default: ~/.config/xlm/site.yaml)")
       ->type_name("FILE");
-  app.add_flag("--print-site", command->print_site, "Write such a file, with what the cluster says of itself");
-  app.add_flag("--dry-run", command->dry_run, "List the runs, why, and their cost; write nothing");
-  app.add_flag("--check", command->check, "Say whether its tables and figures can be filled; needs no data")
+  app.add_flag("--print-site", command->print_site, "Print a site file for this cluster, to be completed");
+  app.add_flag("--dry-run", command->dry_run, "List the runs with their reasons and costs; write nothing");
+  app.add_flag("--check", command->check, "Check whether its tables and figures can be filled; needs no data")
       ->excludes("--dry-run");
-  app.add_flag("--shuffle", command->shuffle, "Mix the order, so that half a sweep says something of all of it");
-  app.add_flag("--retry", command->retry, "Try diverged runs again");
-  app.add_flag("--anyway", command->anyway, "Go on with another program or kind of device than a run began with");
+  app.add_flag("--shuffle", command->shuffle, "Shuffle the runs, so that half a sweep covers all of it");
+  app.add_flag("--retry", command->retry, "Retry diverged runs");
+  app.add_flag("--anyway", command->anyway, "Resume even with another program or kind of device");
   app.footer(
       "Exit code: 0 all runs done (or submitted), 1 some failed or diverged, 75 stopped.\n"
-      "How to write one: docs/sweeps.md; clusters: docs/clusters.md\n\n"
+      "How to write a sweep: docs/sweeps.md; clusters: docs/clusters.md\n\n"
       "Examples:\n"
       "  xlm sweep experiments/recipes/adaptive-span/span-limit.yaml --profile smoke --dry-run\n"
       "  xlm sweep experiments/recipes/adaptive-span/span-limit.yaml --profile small --jobs 2 data.path=data/text8\n"
@@ -390,7 +392,7 @@ std::function<int()> declare_sweep(CLI::App& app, const GlobalOptions& global) {
       print(site_file());
       return static_cast<int>(kDone);
     }
-    if (command->file.empty()) throw UsageError("file is required\nrun 'xlm sweep --help' for what it takes");
+    if (command->file.empty()) throw UsageError("file is required\nrun 'xlm sweep --help' for its options");
     return run_sweep(*command, global);
   };
 }

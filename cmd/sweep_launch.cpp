@@ -20,8 +20,8 @@
 namespace xlm {
 namespace {
 
-constexpr std::int64_t kWorkers = 8;      // at most, where nobody says how many
-constexpr int kAttempts = 200;            // at the lock of a list that another command is submitting
+constexpr std::int64_t kWorkers = 8;      // at most, if --jobs is not given
+constexpr int kAttempts = 200;            // to lock a list that another command is submitting
 constexpr double kBetweenAttempts = 0.1;  // seconds
 
 std::int64_t count_runs(const std::vector<SweepRun>& runs, SweepAction action) {
@@ -32,7 +32,7 @@ std::string counted_of(std::int64_t count, std::string_view noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
-/// Two commands that submit one list at once would both find no worker there.
+/// Without a lock, two commands that submit one list at once would both find it without workers.
 std::unique_ptr<RunLock> lock_list(const WorkList& list) {
   create_folders(list.folder());
   for (int attempt = 1;; ++attempt) {
@@ -40,7 +40,8 @@ std::unique_ptr<RunLock> lock_list(const WorkList& list) {
       return std::make_unique<RunLock>(list.folder());
     } catch (const RunLockedError&) {
       if (attempt == kAttempts || stop_requested()) {
-        throw Error(fmt::format("another xlm sweep is submitting {}; try again when it is done", list.name));
+        throw Error(
+            fmt::format("another xlm sweep is submitting {}\nrun the same command again when it is done", list.name));
       }
     }
     sleep_seconds(kBetweenAttempts);
@@ -128,8 +129,8 @@ void SweepLaunch::report(const std::string& command) const {
                      {"logs", request_.list.folder().string()}}));
     return;
   }
-  std::string text = fmt::format("{} of {} to be done", open, counted_of(std::ssize(runs), "run"));
-  if (working > 0) text += fmt::format(", {} being done", working);
+  std::string text = fmt::format("{} of {} to do", open, counted_of(std::ssize(runs), "run"));
+  if (working > 0) text += fmt::format(", {} running", working);
   text += "\n";
   if (!before_.empty()) {
     const auto count = static_cast<std::int64_t>(before_.size());
@@ -158,30 +159,31 @@ LaunchReport SweepLaunch::wait() {
 std::string site_file() {
   std::optional<SlurmCluster> cluster;
   std::string text =
-      "# How jobs are asked for on this cluster; xlm reads it from ~/.config/xlm/site.yaml, --site FILE or $XLM_SITE.\n"
-      "# Take away the # of what you need. What a sweep's own `resources:` says counts more.\n";
+      "# How to submit jobs on this cluster; xlm reads this file from ~/.config/xlm/site.yaml, --site FILE or "
+      "$XLM_SITE.\n"
+      "# Uncomment what you need. A sweep's own `resources:` take precedence.\n";
   try {
     cluster = ask_cluster();
     text += fmt::format("#\n# Slurm {} of {}; arrays of {} tasks at most; {}. Its partitions:\n", cluster->version,
                         cluster->name, cluster->max_array,
                         cluster->counts_memory ? "jobs should ask for memory" : "jobs may not ask for memory");
     for (const SlurmPartition& partition : cluster->partitions) {
-      text += fmt::format(
-          "#   {}{}: {} to {} CPUs and up to {} GPUs in a node, {}\n", partition.name,
-          partition.is_default ? " (default)" : "", partition.cpus, partition.most_cpus, partition.gpus,
-          partition.time_limit > 0 ? "at most " + human_duration(partition.time_limit) : "no limit of time");
+      text +=
+          fmt::format("#   {}{}: {} to {} CPUs and up to {} GPUs in a node, {}\n", partition.name,
+                      partition.is_default ? " (default)" : "", partition.cpus, partition.most_cpus, partition.gpus,
+                      partition.time_limit > 0 ? "at most " + human_duration(partition.time_limit) : "no time limit");
     }
   } catch (const Error& error) {
-    text += fmt::format("#\n# Nothing is known of the cluster: {}\n", first_line(error.what()));
+    text += fmt::format("#\n# The cluster is unknown: {}\n", first_line(error.what()));
   }
   const std::string partition = cluster && !cluster->partitions.empty() ? cluster->partitions.front().name : "gpu";
   return text + fmt::format(
                     "\n# partition: {}\n"
                     "# account: my-project\n"
                     "# qos: normal\n"
-                    "# resources: {{cpus: 8, gpus: 1, memory: 32GB, time: 4h}}   # of each worker\n"
-                    "# save: 2min                    # before its time is over a worker is told to save and stop\n"
-                    "# directives: [--constraint=a100, --exclude=node7]            # further options of sbatch\n"
+                    "# resources: {{cpus: 8, gpus: 1, memory: 32GB, time: 4h}}   # for each worker\n"
+                    "# save: 2min                    # a worker saves and stops so long before its time is over\n"
+                    "# directives: [--constraint=a100, --exclude=node7]            # more options of sbatch\n"
                     "# setup: [module load cuda/12.4]                              # lines before the program\n"
                     "# container: apptainer exec --nv /shared/images/xlm.sif       # words before the program\n",
                     partition);

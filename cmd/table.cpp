@@ -63,11 +63,11 @@ int run_table(const TableOptions& options, const GlobalOptions& global) {
 
 std::function<int()> declare_table(CLI::App& app, const GlobalOptions& global) {
   const auto options = std::make_shared<TableOptions>();
-  app.add_option("SPEC.yaml", options->file, "A table file, or a recipe with tables in it")->required();
+  app.add_option("SPEC.yaml", options->file, "A table file, or a recipe with tables")->required();
   add_recipe_options(app, *options, "table");
   add_output_options(app, options->format, options->out, formats_with_pages());
   app.footer(
-      "docs/results.md describes table files. An HTML page leads from every number to its runs.\n\n"
+      "docs/results.md describes table files. An HTML page links every number to its runs.\n\n"
       "Examples:\n"
       "  xlm table experiments/recipes/adaptive-span/span-limit.yaml\n"
       "  xlm table experiments/recipes/adaptive-span/span-limit.yaml --profile smoke --format markdown\n"

@@ -1,4 +1,4 @@
-// Texts that commands are given.
+// Input texts of commands.
 #include "cmd/text_input.h"
 
 #include <sys/stat.h>
@@ -29,7 +29,7 @@ std::string read_piped_text() {
 
 void add_clean_option(CLI::App& app, std::string& clean) {
   CLI::Validator cleanings = CLI::IsMember({"none", "text8"});
-  cleanings.description("");  // the help says what is meant
+  cleanings.description("");  // the help explains the values
   app.add_option("--clean", clean, "none, or text8: a-z and single spaces, digits spelt out")
       ->check(cleanings)
       ->capture_default_str()

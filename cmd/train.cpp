@@ -28,7 +28,7 @@ struct TrainCommand {
   bool anyway = false;
 };
 
-/// Submits the run and does it here, in this process.
+/// Submits the run and trains it in this process.
 RunReport train(const PlannedRun& planned, const TrainCommand& command, const GlobalOptions& global) {
   remove_unfinished_submissions(global.runs);
   submit(planned);
@@ -54,10 +54,10 @@ int show_outcome(const PlannedRun& planned, const RunReport& report, const Globa
     if (!global.quiet) say(fmt::format("the model is in {}\n", planned.paths.model().string()));
   }
   if (report.code == kStopped && report.status == RunStatus::kDone) {
-    if (!global.quiet) say("done; run the same command again for the evaluations that are left\n");
+    if (!global.quiet) say("done; run the same command again for the remaining evaluations\n");
   } else if (report.code == kStopped) {
     if (!global.quiet) {
-      say(fmt::format("stopped at step {} with a checkpoint: run the same command again to go on\n",
+      say(fmt::format("stopped at step {} with a checkpoint: run the same command again to resume\n",
                       checkpoint_step(run)));
     }
   } else if (report.code != kDone) {
@@ -79,10 +79,10 @@ int run_train(const TrainCommand& command, const GlobalOptions& global) {
     return kDone;
   }
   if (tree.find("sweep") != nullptr && !global.quiet) {
-    say(
-        fmt::format("note: {} holds a sweep; this trains its base configuration alone ('xlm sweep' does all runs)\n"
-                    "note: it belongs to the experiment {} and shows in its tables; experiment=NAME keeps it apart\n",
-                    command.config.string(), options.experiment));
+    say(fmt::format(
+        "note: {} contains a sweep; this trains only its base configuration ('xlm sweep' trains all)\n"
+        "note: the run belongs to the experiment {} and shows in its tables; experiment=NAME separates it\n",
+        command.config.string(), options.experiment));
   }
   install_stop_handlers();
   const PlannedRun planned = Planner(global.runs).plan(options);
@@ -97,14 +97,14 @@ int run_train(const TrainCommand& command, const GlobalOptions& global) {
 std::function<int()> declare_train(CLI::App& app, const GlobalOptions& global) {
   const auto command = std::make_shared<TrainCommand>();
   app.add_option("config", command->config, "Configuration file")->type_name("CONFIG.yaml");
-  app.add_option("overrides", command->overrides, "Values laid over it: optimizer.lr=0.01")->type_name("KEY=VALUE");
-  app.add_option("--profile", command->profile, "Profile of the file to lay over it")->type_name("NAME");
-  app.add_flag("--print-config", command->print_config, "Print the configuration with every default, and stop");
+  app.add_option("overrides", command->overrides, "Values that override it: optimizer.lr=0.01")->type_name("KEY=VALUE");
+  app.add_option("--profile", command->profile, "Profile of the file to apply")->type_name("NAME");
+  app.add_flag("--print-config", command->print_config, "Print the configuration with every default, and exit");
   app.add_flag("--print-reference", command->print_reference, "Print docs/configuration.md")->group("");
-  app.add_flag("--retry", command->retry, "Try a diverged run again from its last finite checkpoint");
-  app.add_flag("--anyway", command->anyway, "Go on with another program or kind of device than the run began with");
+  app.add_flag("--retry", command->retry, "Retry a diverged run from its last finite checkpoint");
+  app.add_flag("--anyway", command->anyway, "Resume even with another program or kind of device");
   app.footer(
-      "Goes on from the last checkpoint where the run was begun before. All keys, and how values are quoted: "
+      "Resumes from the last checkpoint if the run was started before. All keys, and how to quote values: "
       "docs/configuration.md\n\n"
       "Example:\n"
       "  xlm train experiments/recipes/adaptive-span/span-limit.yaml --profile smoke data.path=data/text8");

@@ -1,4 +1,4 @@
-// xlm worker: does one submitted run in the background (launchers start it), or runs of a list that a sweep has queued.
+// xlm worker: runs one submitted run in the background (launchers start it), or the runs of a list that a sweep queued.
 #include <memory>
 
 #include "base/error.h"
@@ -45,7 +45,7 @@ int do_run(const WorkerOptions& options) {
     return take_part(options.folder, core, settings, processes);
   }
   if (options.claimed) settings.lock.from = parent_process();
-  // What went wrong is in the journal and the log, which is also where this process's standard error goes.
+  // Errors are in the journal and in the log, to which launchers redirect standard error.
   return static_cast<int>(execute(options.folder, core, settings).code);
 }
 
@@ -67,30 +67,30 @@ int do_list(const WorkerOptions& options, const GlobalOptions& global) {
 
 std::function<int()> declare_worker(CLI::App& app, const GlobalOptions& global) {
   const auto options = std::make_shared<WorkerOptions>();
-  app.description("Do a submitted run, or the runs of a list: launchers start it");
+  app.description("Run a submitted run, or the runs of a list (started by launchers)");
   CLI::Option* run = app.add_option("run", options->folder, "Run folder");
   app.add_option("--threads", options->threads, "CPU threads of a run that has not started yet");
-  app.add_flag("--retry", options->retry, "Try a diverged run again");
-  app.add_flag("--anyway", options->anyway, "Go on with another program or kind of device than the run began with");
+  app.add_flag("--retry", options->retry, "Retry a diverged run");
+  app.add_flag("--anyway", options->anyway, "Resume even with another program or kind of device");
   app.add_option("--pause", options->pause, "Save and stop once the run has been evaluated at this step")
       ->type_name("STEP");
-  app.add_flag("--claimed", options->claimed, "The process that started this one hands over the run's lock");
-  CLI::Option* meeting =
-      app.add_option("--meeting", options->meeting, "Where the processes of a run meet")->type_name("DIR")->needs(run);
-  app.add_option("--rank", options->rank, "Which of them this one is, from 1; they are started by the first")
+  app.add_flag("--claimed", options->claimed, "The parent process hands over the run's lock");
+  CLI::Option* meeting = app.add_option("--meeting", options->meeting, "Folder where the processes of a run meet")
+                             ->type_name("DIR")
+                             ->needs(run);
+  app.add_option("--rank", options->rank, "Number of this process, from 1; process 0 starts the others")
       ->needs(meeting)
       ->check(CLI::Range(1, 4095))
       ->type_name("N");
-  app.add_option("--hosts", options->hosts, "How many machines share them")
+  app.add_option("--hosts", options->hosts, "Number of machines that run them")
       ->needs(meeting)
       ->check(CLI::Range(1, 4096))
       ->type_name("N");
-  app.add_option("--first", options->first, "The address of the first of them, where they are on several machines")
+  app.add_option("--first", options->first, "Address of process 0, if they are on several machines")
       ->needs(meeting)
       ->type_name("ADDRESS");
-  CLI::Option* list = app.add_option("--sweep", options->list, "Runs of this list, until none is left")
-                          ->type_name("FILE")
-                          ->excludes(run);
+  CLI::Option* list =
+      app.add_option("--sweep", options->list, "Run this list until no run is left")->type_name("FILE")->excludes(run);
   app.add_option("--jobs", options->jobs, "With --sweep: runs at once (default: one for each GPU, or one)")
       ->check(CLI::Range(1, 4096))
       ->needs(list)

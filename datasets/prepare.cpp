@@ -28,20 +28,20 @@
 namespace xlm {
 namespace {
 
-/// What stands in meta.json only where it was asked for.
+/// Keys that meta.json has only if the request sets them.
 constexpr std::array<const char*, 7> kSometimes{"books",  "valid_tokens", "documents_are", "rows_are",
                                                 "column", "as_text",      "name"};
-constexpr double kShareToSay = 0.01;  // of a split's passages that another one has too
+constexpr double kShareToSay = 0.01;  // of a split's passages that another split contains, too
 
-/// Whether each end of a line counts as a word, as published numbers of WikiText have it.
+/// Whether each line end counts as a word, as in published numbers of WikiText.
 bool line_ends_are_words(const Preparation& preparation) {
   return preparation.corpus->line_ends_are_words || preparation.settings.wikitext_rows;
 }
 
-/// Whether the files know their splits, rather than one text being divided.
+/// Whether each file belongs to a split; otherwise one text is divided.
 bool are_of_splits(const std::vector<SourceFile>& sources) { return sources.front().split.has_value(); }
 
-/// The part of meta.json that says what was asked for: equal parts give equal folders.
+/// The part of meta.json that describes the request: equal parts give equal folders.
 Json describe_request(const Preparation& preparation, const std::vector<SourceFile>& sources,
                       const std::vector<std::string>& hashes) {
   const auto& [request, named, settings, scope, split] = preparation;
@@ -63,7 +63,7 @@ Json describe_request(const Preparation& preparation, const std::vector<SourceFi
   if (!request.name.empty()) meta["name"] = request.name;
   if (request.books) meta["books"] = *request.books;
   if (request.valid_tokens) meta["valid_tokens"] = *request.valid_tokens;
-  if (settings.documents != DocumentsAre::kFiles) meta["documents_are"] = repaired_utf8(request.documents);
+  if (settings.documents != DocumentUnit::kFiles) meta["documents_are"] = repaired_utf8(request.documents);
   if (settings.wikitext_rows) meta["rows_are"] = "lines of WikiText";
   if (settings.column != kUsualColumn) meta["column"] = repaired_utf8(settings.column);
   if (request.as_text) meta["as_text"] = true;
@@ -78,8 +78,8 @@ Json describe_request(const Preparation& preparation, const std::vector<SourceFi
   return meta;
 }
 
-/// True when `out` is there, whole, and what the request would make. Throws UsageError when something else is there
-/// that may not be replaced.
+/// Returns whether `out` exists, whole, with the result of the request. Throws UsageError if something else is there
+/// that must not be replaced.
 bool is_there(const PrepareRequest& request, const Json& wanted) {
   const fs::path& out = request.out;
   std::error_code ignored;
@@ -89,7 +89,7 @@ bool is_there(const PrepareRequest& request, const Json& wanted) {
   }
   if (fs::is_empty(out, ignored)) return false;
   if (!fs::exists(out / "meta.json", ignored)) {
-    throw UsageError(fmt::format("{} holds other files and is no prepared data folder\nname another folder with --out",
+    throw UsageError(fmt::format("{} has other files and is not a prepared data folder\nname another folder with --out",
                                  out.string()));
   }
   Json present;
@@ -97,7 +97,7 @@ bool is_there(const PrepareRequest& request, const Json& wanted) {
     present = open_prepared(out, true).meta;
   } catch (const DataError& error) {
     if (request.force) return false;
-    throw DataError(fmt::format("{}\n--force makes {} anew", split(error.what(), '\n').front(), out.string()));
+    throw DataError(fmt::format("{}\n--force makes {} again", split(error.what(), '\n').front(), out.string()));
   }
   std::vector<std::string> differences;
   for (const auto& [key, value] : wanted.items()) {
@@ -110,26 +110,26 @@ bool is_there(const PrepareRequest& request, const Json& wanted) {
     const auto replaced = present.value("replaced_characters", std::int64_t{0});
     const bool lacks = present.contains("thrown_away");
     if (!request.strict || (replaced == 0 && !lacks)) return true;
-    if (request.force) return false;  // and the text says itself what is wrong with it
+    if (request.force) return false;  // reading the text again reports its defects
     if (replaced == 0) {
       throw DataError(
-          fmt::format("{} was prepared from text of which cleaning threw away more than a small share\n"
-                      "--strict --force reads the text again and says what",
+          fmt::format("{} was prepared from text of which cleaning removed more than a small share\n"
+                      "--strict --force reads the text again and reports what",
                       out.string()));
     }
     throw DataError(
         fmt::format("{} was prepared from text with invalid UTF-8, of which {} pieces became U+FFFD\n"
-                    "--strict --force reads the text again and says where",
+                    "--strict --force reads the text again and reports where",
                     out.string(), replaced));
   }
   if (request.force) return false;
   throw UsageError(
-      fmt::format("{} is there already, prepared otherwise (different: {})\nname another folder with --out, or "
+      fmt::format("{} exists already, prepared differently (different: {})\nname another folder with --out, or "
                   "replace it with --force",
                   out.string(), join(differences, ", ")));
 }
 
-/// --force replaces what prepare-data made, and nothing else.
+/// --force replaces only what prepare-data made.
 void check_replaceable(const fs::path& out) {
   std::error_code ignored;
   if (!fs::is_directory(out, ignored)) return;
@@ -140,7 +140,7 @@ void check_replaceable(const fs::path& out) {
     const std::string name = entry.path().filename().string();
     if (std::find(ours.begin(), ours.end(), name) == ours.end()) {
       throw UsageError(
-          fmt::format("{} also holds {}, which prepare-data did not make\nmove it away first", out.string(), name));
+          fmt::format("{} also has {}, which prepare-data did not make\nmove it away first", out.string(), name));
     }
   }
 }
@@ -205,7 +205,7 @@ void note_unknown(const EncodedText& encoded, const PrepareObserver& observer) {
   }
 }
 
-/// Says where much of validation or test stands in another split, too: the same text may have been there twice.
+/// Reports if much of validation or test occurs in another split: the same text may have been read twice.
 void note_shared_passages(const fs::path& folder, const EncodedText& encoded, const PrepareObserver& observer) {
   PreparedData data;
   data.vocabulary = encoded.vocabulary;
@@ -226,14 +226,14 @@ void note_shared_passages(const fs::path& folder, const EncodedText& encoded, co
   }
 }
 
-/// Says what cleaning threw away where that is more than punctuation and a name here and there. Throws DataError where
-/// the request is strict.
+/// Reports what cleaning removed, if it is more than punctuation and some names. Throws DataError if the request is
+/// strict.
 void note_thrown_away(const ThrownAway& thrown_away, bool strict, const PrepareObserver& observer) {
   if (!thrown_away.is_much()) return;
-  const std::string what = fmt::format(
-      "cleaning {} {:.2g} % of the letters and digits: the alphabet lacks them\n  such as: {}",
-      strict ? "would throw away" : "threw away", 100.0 * thrown_away.share(), join(thrown_away.examples, " | "));
-  if (strict) throw DataError(what + "\nleave --strict away to go on without them, or clean for another language");
+  const std::string what =
+      fmt::format("cleaning {} {:.2g} % of the letters and digits: the alphabet lacks them\n  such as: {}",
+                  strict ? "would remove" : "removed", 100.0 * thrown_away.share(), join(thrown_away.examples, " | "));
+  if (strict) throw DataError(what + "\nleave --strict out to continue without them, or clean for another language");
   observer.say(what);
 }
 
@@ -247,8 +247,8 @@ std::int64_t fill(const fs::path& folder, const Preparation& preparation, const 
   text.finish();
   note_thrown_away(text.thrown_away(), request.strict, observer);
   if (text.tokens() == 0) {
-    throw DataError(fmt::format("the corpus is empty: {} holds no text that is left after cleaning",
-                                sources.front().path.string()));
+    throw DataError(
+        fmt::format("the corpus is empty: no text of {} is left after cleaning", sources.front().path.string()));
   }
   const bool knows_splits = corpus.own_splits || are_of_splits(sources);
   const std::vector<SplitPart> parts = knows_splits ? text.parts() : split_parts(split.sizes(text.tokens()));
@@ -261,7 +261,7 @@ std::int64_t fill(const fs::path& folder, const Preparation& preparation, const 
                              example.empty() ? "" : "\n  such as: " + example));
   }
   if (scope == VocabularyScope::kTrain && (parts.front().split != 0 || parts.front().tokens == 0)) {
-    throw UsageError("--vocabulary train needs a training split, and it has no text");
+    throw UsageError("--vocabulary train needs a training split, but it has no text");
   }
   EncodedText encoded =
       encode(text, parts,
@@ -280,31 +280,31 @@ std::int64_t fill(const fs::path& folder, const Preparation& preparation, const 
   return text.replaced();
 }
 
-/// Sees whether rows of tables are lines of WikiText; --documents articles asks for that.
+/// Checks whether rows of tables are lines of WikiText, as --documents articles requires.
 void look_at_rows(Preparation& preparation, const std::vector<SourceFile>& sources, const PrepareObserver& observer) {
   CorpusSettings& settings = preparation.settings;
-  if (!preparation.corpus->tables || settings.documents == DocumentsAre::kRows) return;
+  if (!preparation.corpus->tables || settings.documents == DocumentUnit::kRows) return;
   settings.wikitext_rows = rows_are_wikitext(sources, settings);
   if (settings.wikitext_rows) {
     observer.say(
-        fmt::format("the rows are lines of WikiText: {} made of them are documents (--documents rows takes rows)",
-                    settings.documents == DocumentsAre::kArticles ? "articles" : "files"));
-  } else if (settings.documents == DocumentsAre::kArticles) {
+        fmt::format("the rows are lines of WikiText: {} made of them are documents (for rows: --documents rows)",
+                    settings.documents == DocumentUnit::kArticles ? "articles" : "files"));
+  } else if (settings.documents == DocumentUnit::kArticles) {
     throw DataError(
-        fmt::format("{} holds no WikiText line by line, and of other text no articles are known\n"
+        fmt::format("{} has no lines of WikiText, and other text has no articles\n"
                     "leave --documents out",
                     sources.front().path.string()));
   }
 }
 
-/// The token files, without the segmentations beside them.
+/// Makes the token files, without the segmentations.
 PrepareResult prepare_tokens(Preparation preparation, const PrepareObserver& observer) {
   const PrepareRequest& request = preparation.request;
   const std::vector<SourceFile> sources = request_sources(preparation, observer);
   look_at_rows(preparation, sources, observer);
   const Json meta = describe_request(preparation, sources, hash_sources(sources, observer));
 
-  // Looked at before locking, so that a folder on a read-only disk can be "made" again, and after it, because another
+  // Checked before locking, so that a folder on a read-only disk can be "made" again, and after it, because another
   // process may just have finished.
   if (is_there(request, meta)) {
     StagingFolder::remove_left(request.out);

@@ -1,4 +1,4 @@
-// What prepare-data is asked for.
+// The request of prepare-data.
 #include "datasets/prepare_request.h"
 
 #include <algorithm>
@@ -15,19 +15,19 @@ namespace xlm {
 namespace {
 
 constexpr std::int64_t kPaperBooks = 1250;         // Yoshida et al. 2020, §5
-constexpr std::int64_t kPaperValidTokens = 15000;  // likewise
+constexpr std::int64_t kPaperValidTokens = 15000;  // the same
 
-/// One of `allowed`, or its first where nothing was asked for.
+/// One of `allowed`, or the first if nothing was requested.
 std::string choose(const Corpus& corpus, const char* option, const std::optional<std::string>& wanted,
                    const std::vector<std::string_view>& allowed) {
   if (!wanted) return std::string(allowed.front());
   if (std::find(allowed.begin(), allowed.end(), *wanted) != allowed.end()) return *wanted;
   const std::vector<std::string> names(allowed.begin(), allowed.end());
-  throw UsageError(fmt::format("{} cannot be prepared with {} {}{}\nit takes: {}", corpus.name, option, *wanted,
+  throw UsageError(fmt::format("{} cannot be prepared with {} {}{}\nchoose one of: {}", corpus.name, option, *wanted,
                                did_you_mean(*wanted, names), join(names, ", ")));
 }
 
-/// The language of the cleaner: given where the corpus needs one, or where text is cleaned.
+/// The language of the cleaner, if the corpus needs one or text is cleaned.
 const Language* choose_language(const Corpus& corpus, const PrepareRequest& request, const std::string& cleaning) {
   if (request.language) {
     const Language& language = find_language(*request.language);
@@ -41,15 +41,15 @@ const Language* choose_language(const Corpus& corpus, const PrepareRequest& requ
   if (!corpus.needs_language) return nullptr;
   std::vector<std::string> codes;
   for (const Language& language : languages()) codes.emplace_back(language.code);
-  throw UsageError(fmt::format("{} needs --lang\nthere are: {}", corpus.name, join(codes, ", ")));
+  throw UsageError(fmt::format("{} needs --lang\nchoose one of: {}", corpus.name, join(codes, ", ")));
 }
 
 HebrewPoints choose_points(const Language* language, const std::optional<std::string>& wanted) {
   if (!wanted) return HebrewPoints::kRemove;
-  if (language == nullptr || language->code != "he") throw UsageError("--hebrew-points goes with --lang he");
+  if (language == nullptr || language->code != "he") throw UsageError("--hebrew-points needs --lang he");
   if (*wanted == "remove") return HebrewPoints::kRemove;
   if (*wanted == "space") return HebrewPoints::kSpace;
-  throw UsageError(fmt::format("--hebrew-points {}: it takes remove or space", *wanted));
+  throw UsageError(fmt::format("--hebrew-points {}: use remove or space", *wanted));
 }
 
 SplitSizes choose_limits(const Corpus& corpus, const std::optional<std::string>& wanted) {
@@ -73,7 +73,7 @@ SplitSizes choose_limits(const Corpus& corpus, const std::optional<std::string>&
 
 constexpr std::int64_t kAll = std::numeric_limits<std::int64_t>::max();
 
-/// A count, "all", or the default where nothing is asked for.
+/// A count, "all", or the default if nothing was requested.
 std::int64_t choose_most(const Corpus& corpus, const char* option, const std::optional<std::string>& wanted,
                          std::int64_t usual) {
   if (!wanted) return usual;
@@ -81,22 +81,21 @@ std::int64_t choose_most(const Corpus& corpus, const char* option, const std::op
   if (*wanted == "all") return kAll;
   std::int64_t count = 0;
   if (parse_integer(*wanted, count) && count > 0) return count;
-  throw UsageError(fmt::format("{} {}: give a number from 1 on, or all", option, *wanted));
+  throw UsageError(fmt::format("{} {}: give a number of at least 1, or all", option, *wanted));
 }
 
-DocumentsAre choose_documents(const Corpus& corpus, const std::string& wanted) {
-  if (wanted == "files") return DocumentsAre::kFiles;
-  if (wanted == "rows" && corpus.tables) return DocumentsAre::kRows;
+DocumentUnit choose_documents(const Corpus& corpus, const std::string& wanted) {
+  if (wanted == "files") return DocumentUnit::kFiles;
+  if (wanted == "rows" && corpus.tables) return DocumentUnit::kRows;
   if (wanted != "articles" && wanted != "rows") {
-    throw UsageError(fmt::format("--documents {}: it takes files or articles{}", wanted,
-                                 corpus.tables ? ", and of tables rows" : ""));
+    throw UsageError(
+        fmt::format("--documents {}: use files or articles{}", wanted, corpus.tables ? ", or rows of tables" : ""));
   }
   if (wanted == "rows") throw UsageError(fmt::format("{} has no rows: leave --documents out", corpus.name));
   if (!corpus.has_articles) {
-    throw UsageError(
-        fmt::format("{} has no articles that this program can tell apart: leave --documents out", corpus.name));
+    throw UsageError(fmt::format("{} has no known articles: leave --documents out", corpus.name));
   }
-  return DocumentsAre::kArticles;
+  return DocumentUnit::kArticles;
 }
 
 void check_given_splits(const Corpus& corpus, const PrepareRequest& request) {
@@ -115,10 +114,10 @@ void check_given_splits(const Corpus& corpus, const PrepareRequest& request) {
 VocabularyScope choose_vocabulary_scope(const PrepareRequest& request, const CorpusSettings& settings) {
   if (request.vocabulary == "all") return VocabularyScope::kAll;
   if (request.vocabulary != "train") {
-    throw UsageError(fmt::format("--vocabulary {}: it takes all or train", request.vocabulary));
+    throw UsageError(fmt::format("--vocabulary {}: use all or train", request.vocabulary));
   }
   if (settings.unit != Vocabulary::Unit::kCharacter) {
-    throw UsageError("--vocabulary train goes with characters as the unit");
+    throw UsageError("--vocabulary train needs --unit character");
   }
   return VocabularyScope::kTrain;
 }
@@ -130,13 +129,13 @@ Vocabulary::Unit unit_named(const std::string& name) {
 }
 
 void check_name(const std::string& name) {
-  constexpr std::size_t kMostLetters = 40;
+  constexpr std::size_t kMaxLetters = 40;
   const auto fits = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_'; };
-  if (name.size() <= kMostLetters && std::all_of(name.begin(), name.end(), fits)) return;
-  throw UsageError(fmt::format("--name {}: it takes up to {} of a-z, 0-9, - and _", name, kMostLetters));
+  if (name.size() <= kMaxLetters && std::all_of(name.begin(), name.end(), fits)) return;
+  throw UsageError(fmt::format("--name {}: use at most {} of a-z, 0-9, - and _", name, kMaxLetters));
 }
 
-/// Throws UsageError for options that the corpus does not take.
+/// Throws UsageError for options that the corpus does not have.
 void check_options(const Corpus& corpus, const PrepareRequest& request, Vocabulary::Unit unit) {
   if (!request.glob.empty() && !corpus.folders) {
     throw UsageError(fmt::format("{} is one file: it takes no --glob\nname the file with --from", corpus.name));
@@ -154,7 +153,7 @@ void check_options(const Corpus& corpus, const PrepareRequest& request, Vocabula
         corpus.name));
   }
   if (unit != Vocabulary::Unit::kBpe && !request.bpe.empty()) {
-    throw UsageError("--bpe is for --unit bpe\nadd --unit bpe, or leave --bpe out");
+    throw UsageError("--bpe needs --unit bpe\nadd --unit bpe, or leave --bpe out");
   }
 }
 
@@ -172,7 +171,8 @@ Preparation check_request(PrepareRequest request) {
                       .forms = corpus.forms,
                       .bytes = settings.unit == Vocabulary::Unit::kByte && settings.cleaning == "none",
                       .as_text = request.as_text};
-  if (!request.column) std::erase(settings.reading.forms, FileForm::kJsonLines);  // which field is not to be guessed
+  if (!request.column)
+    std::erase(settings.reading.forms, FileForm::kJsonLines);  // without --column their field would be a guess
   check_given_splits(corpus, request);
   settings.lists = request.lists;
   settings.books = choose_most(corpus, "--books", request.books, kPaperBooks);

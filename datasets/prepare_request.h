@@ -1,4 +1,4 @@
-// What prepare-data is asked for, checked against what the corpus takes before any work is done.
+// The request of prepare-data, checked against its corpus before any work is done.
 #pragma once
 
 #include <algorithm>
@@ -21,23 +21,23 @@ constexpr const char* kUsualSplit = "90%,5%,5%";
 struct PrepareRequest {
   std::string dataset;               // a name in the registry
   std::vector<fs::path> from;        // files, archives or folders
-  bool shards = false;               // `from` is the folder of a Hugging Face dataset: its shards are read, no others
+  bool shards = false;               // `from` is the folder of a Hugging Face dataset: only its shards are read
   fs::path out;                      // the folder to make
-  std::string name;                  // what run ids and data.name call the data; empty: the corpus's name
+  std::string name;                  // name of the data in run ids and data.name; empty: the corpus's name
   std::string glob;                  // which files of folders and archives; empty: all
-  std::optional<std::string> clean;  // nothing: the corpus's default
+  std::optional<std::string> clean;  // nullopt: the corpus's default
   std::optional<std::string> unit;
   fs::path bpe;                                // a folder with vocab.json and merges.txt; empty: none
   fs::path lists;                              // a folder with the corpus's lists of files; empty: none
-  std::optional<std::string> split;            // as in SplitPlan; nothing: as names of files say, or kUsualSplit
-  std::array<std::vector<fs::path>, 3> given;  // files of training, validation and test, in place of `from`
-  std::optional<std::string> books;            // most training books, or "all"; nothing: the paper's
-  std::optional<std::string> valid_tokens;     // most tokens of a validation book, or "all"; nothing: the paper's
+  std::optional<std::string> split;            // as in SplitPlan; nullopt: by names of files, or kUsualSplit
+  std::array<std::vector<fs::path>, 3> given;  // files of training, validation and test, instead of `from`
+  std::optional<std::string> books;            // most training books, or "all"; nullopt: the paper's
+  std::optional<std::string> valid_tokens;     // most tokens of a validation book, or "all"; nullopt: the paper's
   std::string documents = "files";             // or "articles" or "rows"
-  std::optional<std::string> column;         // of tables and JSON lines: what holds the text; nothing: "text" of tables
-  bool as_text = false;                      // files that are JSON, web pages and the like are text
-  std::optional<std::string> language;       // a code in languages()
-  std::optional<std::string> limit;          // "TRAIN,VALID,TEST" in raw characters; nothing: the corpus's default
+  std::optional<std::string> column;    // of tables and JSON lines: the column of the text; nullopt: "text" in tables
+  bool as_text = false;                 // JSON, web pages and the like are read as text
+  std::optional<std::string> language;  // a code in languages()
+  std::optional<std::string> limit;     // "TRAIN,VALID,TEST" in raw characters; nullopt: the corpus's default
   std::optional<std::string> hebrew_points;  // "remove" (the default) or "space"
   std::string vocabulary = "all";            // or "train"
   bool strict = false;                       // invalid UTF-8 is an error
@@ -45,8 +45,8 @@ struct PrepareRequest {
   bool keep_text = false;                    // also write train.txt, valid.txt, test.txt
   bool force = false;                        // replace a folder made from other files or with other options
   std::int64_t max_unpacked = 0;             // bytes, as in ArchiveReader
-  std::vector<std::int64_t> train_unigram;   // sizes of unigram tokenizers to train and segment by
-  std::vector<fs::path> unigram;             // SentencePiece models to segment by
+  std::vector<std::int64_t> train_unigram;   // numbers of pieces of unigram tokenizers to train and segment with
+  std::vector<fs::path> unigram;             // SentencePiece models to segment with
 
   bool has_given_splits() const {
     return std::any_of(given.begin(), given.end(), [](const auto& files) { return !files.empty(); });
@@ -62,10 +62,10 @@ struct Preparation {
   SplitPlan split;
 };
 
-/// Throws UsageError for options that do not fit the corpus, DataError for an encoding that cannot be read.
+/// Throws UsageError for options that do not fit the corpus, DataError if the encoding cannot be read.
 Preparation check_request(PrepareRequest request);
 
-/// Whether the request is for byte pairs and names no encoding. Throws UsageError for an unknown corpus or unit.
+/// Whether the request uses byte pairs but has no encoding. Throws UsageError for an unknown corpus or unit.
 bool lacks_encoding(const PrepareRequest& request);
 
 }  // namespace xlm

@@ -16,9 +16,9 @@ namespace {
 
 constexpr const char* kSayTheSplits =
     "name the files of each split: xlm prepare-data text --train FILES --valid FILES --test FILES\n"
-    "or divide the whole, whatever names say: --split 90%,5%,5%";
+    "or divide the whole text: --split 90%,5%,5%";
 
-/// A corpus of one file may be named by the folder that it lies in, alone.
+/// A corpus of one file may be named by its folder, if that has no other file.
 void check_folders(const Corpus& corpus, const std::vector<SourceFile>& sources) {
   if (corpus.folders) return;
   const auto in_folder = [](const SourceFile& source) { return !source.named; };
@@ -27,7 +27,7 @@ void check_folders(const Corpus& corpus, const std::vector<SourceFile>& sources)
   for (const SourceFile& source : sources) {
     if (names.size() < 5) names.push_back(source.name);
   }
-  throw UsageError(fmt::format("{} is one file, and the folder holds {}: {}{}\nname the file with --from", corpus.name,
+  throw UsageError(fmt::format("{} is one file, but the folder has {}: {}{}\nname the file with --from", corpus.name,
                                sources.size(), join(names, ", "), sources.size() > names.size() ? ", …" : ""));
 }
 
@@ -35,20 +35,20 @@ bool is_shard(const std::string& name) {
   return (name.ends_with(".parquet") || name.ends_with(".arrow")) && !name.starts_with("cache-");
 }
 
-/// Shards that lie in several folders are several data sets.
+/// Shards in several folders are several data sets.
 void check_one_folder(const std::vector<SourceFile>& shards, const fs::path& root) {
   std::set<std::string> folders;
   for (const SourceFile& shard : shards) folders.insert(shard.path.parent_path().lexically_relative(root).string());
   if (folders.size() <= 1) return;
-  throw DataError(fmt::format("{} holds several data sets: {}\nname the folder of one", root.string(),
+  throw DataError(fmt::format("{} has several data sets: {}\nname the folder of one", root.string(),
                               join({folders.begin(), folders.end()}, ", ")));
 }
 
-/// Of the folder of a data set: its Parquet and Arrow shards.
+/// The Parquet and Arrow shards in the folder of a data set.
 std::vector<SourceFile> find_shards(const fs::path& folder, const PrepareObserver& observer) {
   if (!fs::is_directory(folder)) {
-    throw DataError(
-        fmt::format("{} is no folder\nname what `save_to_disk` made, or a download from the hub", folder.string()));
+    throw DataError(fmt::format("{} is not a folder\nname a folder from `save_to_disk`, or a download from the hub",
+                                folder.string()));
   }
   std::vector<SourceFile> shards;
   for (SourceFile& source : find_sources({folder}, "", observer)) {
@@ -60,7 +60,7 @@ std::vector<SourceFile> find_shards(const fs::path& folder, const PrepareObserve
   }
   if (!shards.empty()) return shards;
   throw DataError(
-      fmt::format("{} holds no shards (.parquet or .arrow)\nof other files a folder is made by "
+      fmt::format("{} has no shards (.parquet or .arrow)\nprepare other files with "
                   "`xlm prepare-data text`",
                   folder.string()));
 }
@@ -81,14 +81,14 @@ std::vector<SourceFile> sources_of_import(const PrepareRequest& request, const P
       check_one_folder(of_split, folder);
     }
   }
-  for (SourceFile& shard : shards) {  // as if each were named
+  for (SourceFile& shard : shards) {  // as if the user had named each
     shard.name = fs::path(shard.name).filename().string();
     if (shard.split) shard.name = fmt::format("{}/{}", kSplitNames.at(*shard.split), shard.name);
   }
   return shards;
 }
 
-/// As the request says, by --train, --valid and --test.
+/// The files of --train, --valid and --test.
 std::vector<SourceFile> given_sources(const PrepareRequest& request, const PrepareObserver& observer) {
   std::vector<SourceFile> all;
   for (std::size_t split = 0; split < request.given.size(); ++split) {
@@ -102,12 +102,12 @@ std::vector<SourceFile> given_sources(const PrepareRequest& request, const Prepa
   return all;
 }
 
-/// Files of text are of the splits that they name, where they name two or three.
+/// Gives files of text the splits of their names, if these name two or three.
 std::vector<SourceFile> as_names_say(std::vector<SourceFile> sources, const PrepareObserver& observer) {
   const SplitNames names = split_names(sources);
   if (names.named() < 2) {
     const bool some = names.named() == 1 && !names.unnamed.empty();
-    if (some) observer.say("the names of some files say a split: --split divides all files as one text");
+    if (some) observer.say("some file names give a split: --split divides all files as one text");
     return sources;
   }
   sources = split_by_names(std::move(sources), names, kSayTheSplits);
@@ -117,8 +117,7 @@ std::vector<SourceFile> as_names_say(std::vector<SourceFile> sources, const Prep
         std::count_if(sources.begin(), sources.end(), [&](const SourceFile& source) { return source.split == split; });
     if (count > 0) parts.push_back(fmt::format("{} of {}", count, kSplitNames.at(split)));
   }
-  observer.say(
-      fmt::format("the names of the files say their splits: {} (--split divides them as one text)", join(parts, ", ")));
+  observer.say(fmt::format("the file names give the splits: {} (--split divides them as one text)", join(parts, ", ")));
   return sources;
 }
 

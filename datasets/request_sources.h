@@ -1,4 +1,4 @@
-// Which files a request reads, in what order, and which split each is of.
+// The files that a request reads, their order, and the split of each.
 #pragma once
 
 #include <vector>
@@ -7,9 +7,9 @@
 
 namespace xlm {
 
-/// The files of the request as the corpus reads them. Where it says which split each is of, they know it; where only
-/// names say it, files of text go by them unless --split divides the whole. Throws DataError where names do not say it
-/// clearly, UsageError for a folder where one file is needed.
+/// The files of the request, in the order in which the corpus reads them. Each has its split if the request gives it.
+/// If only names give it, files of text follow them unless --split divides the whole. Throws DataError if the names are
+/// not clear, UsageError for a folder where one file is needed.
 std::vector<SourceFile> request_sources(const Preparation& preparation, const PrepareObserver& observer);
 
 }  // namespace xlm

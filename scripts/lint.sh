@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# lint.sh [FOLDER…]: clang-format on everything, clang-tidy on the sources of the folders. Versions: LLVM 14.
+# lint.sh [FOLDER…]: plain English, clang-format on everything, clang-tidy on the sources of the folders. Versions: LLVM 14.
 #
 # clang-tidy spends its time in the headers of the libraries, so it reads what a unity build compiles: several sources and
 # their headers once. A file of the build folder that includes sources is what its name warns of. The largest come first,
 # so that all cores end together. No precompiled header stands in for an include.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+scripts/plain_english.py
 git ls-files '*.cpp' '*.h' '*.cuh' | xargs clang-format-14 --dry-run --Werror
 echo "clang-format: clean"
 [ $# -gt 0 ] || exit 0

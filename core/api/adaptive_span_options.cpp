@@ -12,7 +12,7 @@ void AdaptiveSpanOptions::visit(OptionVisitor& v) {
           dropout);
   v.field({.name = "attention_dropout", .help = "dropout of attention weights", .min = 0, .max = 1, .open_max = true},
           attention_dropout);
-  v.field({.name = "span", .help = "span limit S: the farthest distance a head can look back", .min = 1, .max = 1e6},
+  v.field({.name = "span", .help = "span limit S: the largest distance a head can look back", .min = 1, .max = 1e6},
           span);
   v.field(
       {.name = "span_type", .help = "fixed (always S), adaptive (learnt per head), dynamic (a function of the input)"},

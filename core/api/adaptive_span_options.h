@@ -33,7 +33,7 @@ struct AdaptiveSpanOptions {
 
   void visit(OptionVisitor& v);
 
-  /// What the paper fixes beside the model (Sukhbaatar et al. 2019, §3).
+  /// The paper's settings besides the model (Sukhbaatar et al. 2019, §3).
   static void paper_defaults(OptimizerOptions& optimizer, TrainOptions& train, EvalOptions& eval);
 
   /// What is wrong with the options together, as {key, message}.

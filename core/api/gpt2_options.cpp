@@ -9,26 +9,26 @@ namespace xlm {
 
 namespace {
 
-/// A config.json of Hugging Face. What it says must be one of what is built here.
+/// A config.json of Hugging Face. Its values must be supported here.
 class HuggingFaceConfig {
  public:
   HuggingFaceConfig(const Json& config, const std::string& source) : config_(config), source_(source) {
     if (!config.is_object()) throw wrong("not a map");
   }
 
-  /// Null where the key is not there.
+  /// Null if the key is missing.
   Json value(const std::string& key) const { return config_.value(key, Json()); }
 
   void must_be(const std::string& key, const Json& expected) const {
     if (!config_.contains(key) || value(key) == expected) return;
-    throw wrong("'" + key + "' is " + value(key).dump() + "; only " + expected.dump() + " is built here");
+    throw wrong("'" + key + "' is " + value(key).dump() + "; only " + expected.dump() + " is supported");
   }
   void must_lack(const std::string& key) const {
     if (value(key).empty()) return;
-    throw wrong("it has '" + key + "', and such models are not built here");
+    throw wrong("it has '" + key + "', and such models are not supported");
   }
 
-  /// A size by either of its names; `other_key` "": it has one alone.
+  /// A size by either of its names; `other_key` "": it has only one.
   std::int64_t number(const std::string& key, const std::string& other_key, std::int64_t otherwise) const {
     const Json first = value(key);
     const Json second = value(other_key);
@@ -63,7 +63,7 @@ class HuggingFaceConfig {
 
 Gpt2Options::Activation activation_of(const HuggingFaceConfig& config) {
   using Activation = Gpt2Options::Activation;
-  // Several names of one function: what differs is how it is computed.
+  // Several names of one function, which differ in how it is computed.
   static constexpr std::array<std::pair<std::string_view, Activation>, 10> kNames{
       {{"gelu_new", Activation::kGeluNew},
        {"gelu_fast", Activation::kGeluNew},
@@ -80,7 +80,7 @@ Gpt2Options::Activation activation_of(const HuggingFaceConfig& config) {
   const auto* const known =
       std::find_if(kNames.begin(), kNames.end(), [&](const auto& each) { return given == each.first; });
   if (known == kNames.end()) {
-    throw config.wrong("'activation_function' is " + given.dump() + "; built here are gelu_new, gelu, relu and silu");
+    throw config.wrong("'activation_function' is " + given.dump() + "; supported are gelu_new, gelu, relu and silu");
   }
   return known->second;
 }
@@ -88,17 +88,19 @@ Gpt2Options::Activation activation_of(const HuggingFaceConfig& config) {
 }  // namespace
 
 void RecurrenceOptions::visit(OptionVisitor& v) {
-  v.field({.name = "pool",
-           .help = "what a window hands to the next: none (plain GPT-2), or its hidden states pooled by their mean, "
-                   "by their maximum, or by attention with one learnt key"},
-          pool, kPoolNames);
+  v.field(
+      {.name = "pool",
+       .help =
+           "what a window passes to the next: nothing (none: plain GPT-2), or its hidden states pooled by their mean, "
+           "by their maximum, or by attention with one learnt key"},
+      pool, kPoolNames);
   v.field({.name = "insert_layer",
-           .help = "layer, counted from 1, whose attention sees it as one more key and value; 0: every layer",
+           .help = "layer, counted from 1, whose attention gets it as one more key and value; 0: every layer",
            .min = 0,
            .max = 1000},
           insert_layer);
   v.field({.name = "hidden", .help = "units of the feed-forward's hidden layers", .min = 1, .max = 1 << 20}, hidden);
-  v.field({.name = "embeddings", .help = "embeddings that are handed over", .min = 1, .max = 1024}, embeddings);
+  v.field({.name = "embeddings", .help = "number of embeddings passed on", .min = 1, .max = 1024}, embeddings);
   v.field({.name = "pool_repeated",
            .help = "pool all positions of a window; false: without those that the next window repeats"},
           pool_repeated);
@@ -106,8 +108,9 @@ void RecurrenceOptions::visit(OptionVisitor& v) {
 
 void Gpt2Options::visit(OptionVisitor& v) {
   v.field({.name = "pretrained",
-           .help = "Hugging Face folder of a GPT-2: its config.json says the shape, and its weights, where it has "
-                   "any, are what training starts from; empty: random weights",
+           .help = "Hugging Face folder of a GPT-2: its config.json gives the shape; training starts from its weights, "
+                   "if it has "
+                   "any; empty: random weights",
            .content = OptionContent::kModelFolder},
           pretrained);
   v.field({.name = "width", .help = "model width k; 0: as pretrained, otherwise 768", .min = 0, .max = 65536}, width);
@@ -127,18 +130,17 @@ void Gpt2Options::visit(OptionVisitor& v) {
            .min = 0,
            .max = 1e7},
           positions);
-  v.field({.name = "tied", .help = "one matrix for embedding and output; a pretrained model says it itself"}, tied);
-  v.field({.name = "norm_epsilon",
-           .help = "added to the variance in layer norms; a pretrained model says it itself",
-           .min = 0},
-          norm_epsilon);
+  v.field({.name = "tied", .help = "one matrix for embedding and output; given by a pretrained model"}, tied);
+  v.field(
+      {.name = "norm_epsilon", .help = "added to the variance in layer norms; given by a pretrained model", .min = 0},
+      norm_epsilon);
   v.field({.name = "activation",
-           .help = "function between the feed-forward's two matrices; a pretrained model says it itself",
+           .help = "activation between the feed-forward's two matrices; given by a pretrained model",
            .later = true},
           activation, kActivationNames);
   v.field({.name = "attention_scale",
-           .help = "what products of queries and keys are divided by: the root of a head's width, that times the "
-                   "layer's number, nothing, or that number; a pretrained model says it itself",
+           .help = "divisor of the products of queries and keys: the root of a head's width, that times the "
+                   "layer's number, none, or that number; given by a pretrained model",
            .later = true},
           attention_scale, kAttentionScaleNames);
   v.field({.name = "dropout",
@@ -150,23 +152,23 @@ void Gpt2Options::visit(OptionVisitor& v) {
   v.field({.name = "attention_dropout", .help = "dropout of attention weights", .min = 0, .max = 1, .open_max = true},
           attention_dropout);
   v.field({.name = "window",
-           .help = "T, tokens of a window; 0: 300, or the model's positions where those are fewer",
+           .help = "T, tokens of a window; 0: 300, or the model's positions if those are fewer",
            .min = 0,
            .max = 1e7,
            .of_weights = false},
           window);
   v.field({.name = "overlap",
-           .help = "O, tokens of a window that the next one repeats, 0 … T − 1",
+           .help = "O, tokens that a window shares with the next one, 0 … T − 1",
            .min = 0,
            .max = 1e7,
            .of_weights = false},
           overlap);
   v.field({.name = "windows",
-           .help = "windows of a training sequence, through which gradients flow; train.block says it in tokens",
+           .help = "windows of a training sequence, through which gradients flow; train.block sets it in tokens",
            .min = 1,
            .max = 1e6},
           windows);
-  v.group("recurrence", "What a window hands to the next.", recurrence);
+  v.group("recurrence", "What a window passes to the next.", recurrence);
 }
 
 void Gpt2Options::paper_defaults(OptimizerOptions& optimizer, TrainOptions& train, EvalOptions& eval) {
@@ -217,10 +219,10 @@ std::optional<OptionProblem> Gpt2Options::problem() const {
 }
 
 std::optional<OptionProblem> Gpt2Options::problem_with(const TrainOptions& train) const {
-  if (train.block <= kMostBlock) return std::nullopt;
+  if (train.block <= kMaxBlock) return std::nullopt;
   return {{"windows", "model.windows (" + std::to_string(windows) + ") of model.window (" + std::to_string(window) +
                           ") make a training sequence of " + std::to_string(train.block) + " tokens, more than the " +
-                          std::to_string(kMostBlock) + " of train.block"}};
+                          std::to_string(kMaxBlock) + " of train.block"}};
 }
 
 void Gpt2Options::adopt(const Json& config, const std::string& source) {
@@ -235,8 +237,8 @@ void Gpt2Options::adopt(const Json& config, const std::string& source) {
                         std::int64_t otherwise) {
     const std::int64_t given = shape.number(key, other_key, otherwise);
     if (value != 0 && value != given) {
-      throw UsageError("model." + std::string(option) + " is " + std::to_string(value) + ", and " + source + " says " +
-                       std::to_string(given) + "\nleave it out: the pretrained model says it");
+      throw UsageError("model." + std::string(option) + " is " + std::to_string(value) + ", but " + source + " has " +
+                       std::to_string(given) + "\nleave it out: the pretrained model gives it");
     }
     value = given;
   };

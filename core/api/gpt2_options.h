@@ -31,7 +31,7 @@ struct Gpt2Options : FromPretrained, WithWindows, WithDerivedOptions, WithTraini
   /// By Hugging Face's names. The first one is GPT-2's own.
   enum class Activation { kGeluNew, kGelu, kRelu, kSilu };
   static constexpr std::array<std::string_view, 4> kActivationNames{"gelu_new", "gelu", "relu", "silu"};
-  /// What the products of queries and keys are divided by: √d, √d times the layer's number, nothing, or that number.
+  /// The divisor of the products of queries and keys: √d, √d times the layer's number, none, or that number.
   enum class AttentionScale { kWidth, kWidthAndLayer, kNone, kLayer };
   static constexpr std::array<std::string_view, 4> kAttentionScaleNames{"width", "width_and_layer", "none", "layer"};
 
@@ -59,21 +59,21 @@ struct Gpt2Options : FromPretrained, WithWindows, WithDerivedOptions, WithTraini
 
   void visit(OptionVisitor& v);
 
-  /// What the paper fixes beside the model (Yoshida et al. 2020, §5); learning rate and batch are not printed.
+  /// The paper's settings besides the model (Yoshida et al. 2020, §5); learning rate and batch are not printed.
   static void paper_defaults(OptimizerOptions& optimizer, TrainOptions& train, EvalOptions& eval);
 
   bool recurrent() const { return recurrence.pool != RecurrenceOptions::Pool::kNone; }
 
-  /// As FromPretrained says; the config.json is Hugging Face's.
+  /// As FromPretrained describes; the config.json is Hugging Face's.
   void adopt(const Json& config, const std::string& source);
 
-  /// Fills in what was left at 0.
+  /// Fills in the options that are 0.
   void complete();
   void complete(TrainOptions& train);
 
   /// What is wrong with the options together, as {key, message}.
   std::optional<OptionProblem> problem() const;
-  /// What is wrong with a training sequence that follows from them.
+  /// What is wrong with a training sequence made of these options.
   std::optional<OptionProblem> problem_with(const TrainOptions& train) const;
 
   /// See OptionsOfAModel.

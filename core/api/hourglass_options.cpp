@@ -21,13 +21,14 @@ void BoundaryOptions::visit(OptionVisitor& v) {
           prior);
   v.field({.name = "temperature", .help = "gumbel: temperature of the relaxed samples", .min = 0, .open_min = true},
           temperature);
-  v.field({.name = "window", .help = "entropy: k, the tokens before that a spike must exceed", .min = 1, .max = 1e6},
+  v.field({.name = "window", .help = "entropy: k, the preceding tokens that a spike must exceed", .min = 1, .max = 1e6},
           window);
-  v.field({.name = "tokenizer",
-           .help = "unigram: a segmentation of the data folder (unigram-5000), or a SentencePiece model's file, whose "
-                   "pieces are the targets",
-           .content = OptionContent::kTokenizer},
-          tokenizer);
+  v.field(
+      {.name = "tokenizer",
+       .help = "unigram: a segmentation of the data folder (unigram-5000), or the file of a SentencePiece model, whose "
+               "pieces are the targets",
+       .content = OptionContent::kTokenizer},
+      tokenizer);
   v.field({.name = "loss",
            .help = "unigram, entropy: published (the sigmoid applied twice, as in the published program) or logits "
                    "(plain binary cross-entropy)"},
@@ -83,7 +84,7 @@ std::optional<OptionProblem> HourglassOptions::problem() const {
   }
   const bool none = boundaries.type == BoundaryOptions::Type::kNone;
   if (none && pools()) {
-    return {{"layers", "model.boundaries.type 'none' has nothing to pool by: give model.layers as one number"}};
+    return {{"layers", "model.boundaries.type 'none' has no boundaries to pool by: give model.layers as one number"}};
   }
   if (!none && !pools()) {
     return {{"layers",
@@ -91,9 +92,10 @@ std::optional<OptionProblem> HourglassOptions::problem() const {
              "model.boundaries.type=none"}};
   }
   if (boundaries.type == BoundaryOptions::Type::kGumbel && pooling == Pooling::kSubsample) {
-    return {{"pooling",
-             "model.pooling 'subsample' hands no gradient to the boundaries, by which model.boundaries.type 'gumbel' "
-             "learns: take the mean, or another type"}};
+    return {
+        {"pooling",
+         "model.pooling 'subsample' passes no gradient to the boundaries, from which model.boundaries.type 'gumbel' "
+         "learns: use the mean, or another type"}};
   }
   return std::nullopt;
 }
@@ -132,7 +134,7 @@ std::vector<HourglassOptions> HourglassOptions::smallest() {
   }
   all.push_back(small);
   all.back().pooling = Pooling::kSubsample;
-  all.back().boundaries.type = Type::kFixed;  // gumbel could not learn by it
+  all.back().boundaries.type = Type::kFixed;  // gumbel cannot learn with it
   all.push_back(small);
   all.back().boundaries = {.type = Type::kEntropy, .loss = BoundaryOptions::Loss::kLogits};
   return all;

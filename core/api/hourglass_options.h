@@ -54,10 +54,10 @@ struct HourglassOptions : WithTrainingRules {
 
   void visit(OptionVisitor& v);
 
-  /// What the paper fixes beside the model (Nawrot et al. 2023, §4.2 and appendix B).
+  /// The paper's settings besides the model (Nawrot et al. 2023, §4.2 and appendix B).
   static void paper_defaults(OptimizerOptions& optimizer, TrainOptions& train, EvalOptions& eval);
 
-  /// True where tokens are pooled: three stages, not all layers in the first.
+  /// Whether tokens are pooled: three stages, not all layers in the first.
   bool pools() const { return layers.size() == 3 && (layers[1] > 0 || layers[2] > 0); }
 
   /// What is wrong with the options together, as {key, message}.

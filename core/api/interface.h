@@ -1,5 +1,5 @@
-// The door to core. The program proper is free of torch: libxlm_core.so is opened when a command first needs a model,
-// and everything crosses through this interface.
+// The door to core. The program itself is free of torch: it opens libxlm_core.so when a command first needs a model,
+// and calls it only through this interface.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ namespace xlm {
 /// Named numbers: metrics, costs, statistics of a model ("average_span").
 using NamedValues = std::map<std::string, double>;
 
-/// All that core needs to know of one run.
+/// All that core needs to know about one run.
 struct RunOptions {
   std::string experiment;  // groups runs in the store; not part of the run's identity
   DataOptions data;
@@ -33,8 +33,8 @@ struct RunOptions {
   std::string device = "auto";  // cpu | cuda | cuda:N | auto
 };
 
-/// What a model says of every token of a piece of text, such as how far it looked back from there. Empty where the
-/// model says nothing of single tokens.
+/// Values of a model for every token of a piece of text, such as how far it looked back from there. Empty if the model
+/// has no values of single tokens.
 struct TokenTrace {
   std::vector<std::string> tokens;                    // as the vocabulary writes them; a byte beyond ASCII as <0xC3>
   std::map<std::string, std::vector<double>> values;  // by name ("span"), a number per token
@@ -43,24 +43,24 @@ struct TokenTrace {
 /// One evaluation of a whole split.
 struct Evaluation {
   std::string split;        // "train" | "valid" | "test"
-  std::int64_t step = 0;    // updates behind the weights
+  std::int64_t step = 0;    // updates of the weights so far
   std::int64_t tokens = 0;  // scored predictions
   double loss = 0;          // nats per scored token
   double seconds = 0;
   bool final = false;  // made with the weights that became model/
   NamedValues values;  // bpc, perplexities, the model's own: average_span, …
-  TokenTrace trace;    // of the split's first tokens, for a final evaluation or one that was asked for
+  TokenTrace trace;    // of the split's first tokens, for a final or a requested evaluation
 };
 
-/// A table of numbers that a model reports beside its metrics, such as the span of every head, with a row per layer. It
-/// is stored, shown and plotted under its name, whatever that is.
+/// A table of numbers that a model reports besides its metrics, such as the span of every head, with a row per layer.
+/// It is stored, shown and plotted under its name.
 struct Grid {
   std::string name;  // "spans"
   std::vector<std::vector<double>> rows;
   std::vector<std::int64_t> columns = {};  // what the columns stand for, such as distances, rising; empty: 1, 2, …
 };
 
-/// Where a run's results go, and how core asks whether to go on. Implemented above core.
+/// Receives a run's results, and tells core whether to continue. Implemented above core.
 class TrainSink {
  public:
   virtual ~TrainSink() = default;
@@ -72,38 +72,38 @@ class TrainSink {
   virtual void evaluation(const Evaluation& evaluation) = 0;
   /// params, flops_per_token, paper_flops, peak_memory (bytes), step_seconds; may be given more than once.
   virtual void costs(const NamedValues& values) = 0;
-  /// A checkpoint is about to be gathered and written; `checkpoint` follows when it is there.
+  /// A checkpoint is about to be gathered and written; `checkpoint` follows when it is complete.
   virtual void saving() = 0;
   virtual void checkpoint(std::int64_t step, const fs::path& file) = 0;
   /// A line for the log and the screen.
   virtual void message(const std::string& text) = 0;
-  /// Called before anything is written into the run folder: throws when another worker has taken the run over.
+  /// Called before anything is written into the run folder: throws if another worker has taken over the run.
   virtual void check_owner() = 0;
-  /// True when the run should save and stop at the next step boundary.
+  /// True if the run should save and stop at the next step boundary.
   virtual bool should_stop() = 0;
 };
 
-/// Another of the processes that do a run together has ended, or does not come.
+/// Another process of the run has ended, or does not arrive.
 class LostProcessError : public Error {
  public:
   using Error::Error;
 };
 
-/// Which of the processes of a run this one is, and where they meet.
+/// This process among the processes of a run, and how they meet.
 struct Processes {
   std::int64_t rank = 0;               // 0 writes; the others compute alone
   std::int64_t count = 1;              // that share the rows of a batch
-  std::int64_t hosts = 1;              // machines that share them, as many each, one block of ranks behind the other
-  fs::path meeting = {};               // a folder that all of them see, and no other user; empty at first and used once
-  std::string secret = {};             // base/secret.h: they alone know it, and know each other by it
-  std::string address = {};            // of this machine, by which the others reach it; empty: all of them are on it
-  double patience = 120;               // seconds until all must have come
-  std::function<bool()> give_up = {};  // asked while it waits: whether another of them has ended
-  std::function<bool()> should_stop = {};  // likewise: whether all are to stop
+  std::int64_t hosts = 1;              // machines that run them, as many each, one block of ranks after the other
+  fs::path meeting = {};               // a folder that all of them see, and no other user; empty at first, used once
+  std::string secret = {};             // base/secret.h: only they know it, and identify each other by it
+  std::string address = {};            // of this machine, for the others; empty: all of them are on it
+  double patience = 120;               // seconds until all must have arrived
+  std::function<bool()> give_up = {};  // asked while waiting: whether another of them has ended
+  std::function<bool()> should_stop = {};  // asked while waiting: whether all are to stop
 
   bool is_to_leave() const { return (give_up && give_up()) || (should_stop && should_stop()); }
 
-  /// How many of them are on this machine, and which of those this one is.
+  /// How many of them are on this machine, and the place of this one among those.
   std::int64_t count_here() const { return count / hosts; }
   std::int64_t rank_here() const { return rank % count_here(); }
 };
@@ -123,11 +123,11 @@ struct EvalJob {
   std::string split = "test";
 };
 
-/// A text in the groups that a model pools it into.
+/// A text in the groups that a model makes of it.
 struct Segmented {
-  std::vector<std::string> groups;  // the text in parts; the last may be unfinished
+  std::vector<std::string> groups;  // the text in parts; the last may be incomplete
   std::int64_t tokens = 0;
-  std::int64_t boundaries = 0;  // groups that are finished
+  std::int64_t boundaries = 0;  // complete groups
 };
 
 struct SegmentJob {
@@ -136,7 +136,7 @@ struct SegmentJob {
   std::string text;    // in the model's symbols
 };
 
-/// A piece of a document of a split, exactly so many tokens.
+/// A part of a document of a split: exactly so many tokens.
 struct Passage {
   std::string split = "valid";
   std::int64_t document = 1;  // counted from 1
@@ -144,18 +144,17 @@ struct Passage {
   std::int64_t tokens = 300;
 };
 
-/// A continuation that is asked for.
+/// A request for a continuation.
 struct SampleJob {
   fs::path model;  // a model folder
-  // Of these model, device, seed, eval.context and of train block, tf32 and threads are used; data where a passage is
-  // the prompt.
+  // Used are model, device, seed, eval.context and of train block, tf32 and threads; data if the prompt is a passage.
   RunOptions options;
   std::string prompt;
-  std::optional<Passage> passage = std::nullopt;  // of options.data, in place of `prompt`
+  std::optional<Passage> passage = std::nullopt;  // of options.data, instead of `prompt`
   std::int64_t tokens = 0;
-  double temperature = 0;  // 0: always the likeliest token
-  std::int64_t top_k = 0;  // only the k likeliest; 0: all
-  double top_p = 1;        // only the likeliest that together have this probability
+  double temperature = 0;  // sampling temperature; 0 is greedy
+  std::int64_t top_k = 0;  // only the k most likely tokens; 0: all
+  double top_p = 1;        // only the most likely tokens with this total probability
 };
 
 struct Sample {
@@ -178,18 +177,17 @@ struct KernelUse {
 class Core {
  public:
   virtual ~Core() = default;
-  /// Trains, going on from the newest whole checkpoint in job.folder, evaluates, and writes job.folder/model. Where
-  /// several processes do it, each is called with the same job but its rank. Throws DivergedError when the loss is not
-  /// finite.
+  /// Trains, resuming from the newest whole checkpoint in job.folder, evaluates, and writes job.folder/model. If
+  /// several processes run it, each gets the same job except its rank. Throws DivergedError if the loss is not finite.
   virtual TrainOutcome train(const TrainJob& job, TrainSink& sink) = 0;
   /// Loss of a model folder on one split of options.data; `progress(done, total)` counts scored tokens.
   virtual Evaluation evaluate(const EvalJob& job, const std::function<void(double, double)>& progress) = 0;
   /// Throws UsageError for a model without groups, DataError for a text with symbols that the model does not know.
   virtual Segmented segment(const SegmentJob& job) = 0;
-  /// Continues a text; `show` is given pieces of whole characters as they come, and stops by saying false. Throws
-  /// DataError for a passage that the data do not have, and for symbols that the model does not know.
+  /// Continues a text; `show` receives pieces of whole characters as they come, and stops the text by returning false.
+  /// Throws DataError for a passage that the data lack, and for symbols that the model does not know.
   virtual Sample sample(const SampleJob& job, const std::function<bool(const std::string&)>& show) = 0;
-  /// Parameters and cost of a model that is yet to be trained, for a vocabulary of `symbols`.
+  /// Parameters and cost of a model before training, for a vocabulary of `symbols`.
   virtual NamedValues costs(const RunOptions& options, std::int64_t symbols) = 0;
   /// {"libtorch": "2.11.0", "device": …, "gpu": …, …} for environment.json.
   virtual std::map<std::string, std::string> environment(const std::string& device) = 0;

@@ -1,4 +1,4 @@
-// The models that there are, by name.
+// The available models, by name.
 #pragma once
 
 #include <cstddef>

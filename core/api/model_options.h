@@ -1,4 +1,4 @@
-// The options of a model, whichever it is: all that the program proper knows of models.
+// The options of a model of any type: all that the program outside of core knows about models.
 #pragma once
 
 #include <concepts>
@@ -21,28 +21,27 @@ namespace xlm {
 /// What is wrong with options that are each in range: the key below `model`, and the message.
 using OptionProblem = std::pair<std::string, std::string>;
 
-// What a model's options may be able to do beside what all can. The struct derives from what it can do, and then must
-// have the members that are named here.
+// What only some models' options can do. The struct derives from its abilities, and then must have the members that are
+// named here.
 
 /// Can be made from another program's model folder. `std::string pretrained`, an option of that name, is the folder, ""
-/// for none; `adopt(const Json& config, const std::string& source)` takes the shape from its config.json, and throws
-/// DataError naming `source` where that is no such model, UsageError where an option says otherwise.
+/// for none. `adopt(const Json& config, const std::string& source)` takes the shape from its config.json. It throws
+/// DataError with `source` if that is not such a model, UsageError if an option contradicts it.
 struct FromPretrained {};
 
 /// Reads a text in windows that overlap. `window` and `overlap` are T and O; `bool recurrent() const` says whether
 /// something is carried from window to window.
 struct WithWindows {};
 
-/// Has options that follow from others where they are left out: `complete(TrainOptions& train)` fills them in.
+/// Has options whose defaults follow from others: `complete(TrainOptions& train)` fills them in.
 struct WithDerivedOptions {};
 
-/// Asks something of the options of training: `problem_with(const TrainOptions& train) const` says what is wrong.
+/// Has requirements on the options of training: `problem_with(const TrainOptions& train) const` returns what is wrong.
 struct WithTrainingRules {};
 
-/// What the options of every model are: a struct that can be copied, with a name for `model.type`, a summary, how its
-/// text is fed, a list of its options, what the paper fixes beside the model, what is wrong with the values together,
-/// and the smallest models that together take every value of every choice, which is what the tests of all models run
-/// on.
+/// Every model's options: a copyable struct with a name for `model.type`, a summary, the scheme of its text, a list of
+/// its options, the paper's other settings, and what is wrong with the values together. `smallest` returns the smallest
+/// models that together take every value of every choice; the tests of all models use them.
 template <class Own>
 concept OptionsOfAModel = requires(Own own, const Own constant, OptionVisitor& visitor, OptimizerOptions& optimizer,
                                    TrainOptions& train, EvalOptions& eval) {
@@ -55,7 +54,7 @@ concept OptionsOfAModel = requires(Own own, const Own constant, OptionVisitor& v
   { Own::smallest() } -> std::same_as<std::vector<Own>>;
 };
 
-/// The options of one model. Who knows which model it is reaches its own struct with get<…>().
+/// The options of one model. Code that knows the model gets its own struct with get<…>().
 class ModelOptions {
  public:
   /// Those of the first model in the list.
@@ -71,7 +70,7 @@ class ModelOptions {
   ModelOptions& operator=(ModelOptions&& other) noexcept = default;
   ~ModelOptions() = default;
 
-  /// What `model.type` says, and the model in a sentence.
+  /// The value of `model.type`, and the model in a sentence.
   std::string type() const { return std::string(held_->type()); }
   std::string summary() const { return std::string(held_->summary()); }
   /// How its text is fed.
@@ -88,18 +87,18 @@ class ModelOptions {
   /// Other options of the same model: see OptionsOfAModel.
   std::vector<ModelOptions> smallest() const { return held_->smallest(); }
 
-  /// The folder of another program's model that this one is made from; nothing where the model has no such option.
+  /// The folder of another program's model from which this one is made; nullopt if the model has no such option.
   std::optional<std::string> pretrained() const;
   void set_pretrained(const std::string& folder);
-  /// Takes the shape from that folder's config.json, read from `source`. As FromPretrained says.
+  /// Takes the shape from that folder's config.json, read from `source`, as FromPretrained describes.
   void adopt(const Json& config, const std::string& source) { held_->adopt(config, source); }
 
-  /// Sets T and O of a model that reads a text in windows; false where it does not.
+  /// Sets T and O of a model that reads a text in windows; returns false if it does not.
   bool set_windows(std::int64_t window, std::int64_t overlap) { return held_->set_windows(window, overlap); }
-  /// Whether such a model carries something from window to window.
+  /// Whether such a model passes state from window to window.
   bool has_window_state() const { return held_->has_window_state(); }
 
-  /// The model's own options; null where it is another model.
+  /// The model's own options; null for another model.
   template <OptionsOfAModel Own>
   Own* get_if() {
     return held_->type() == Own::kType ? &static_cast<Held<Own>&>(*held_).own : nullptr;
@@ -108,7 +107,7 @@ class ModelOptions {
   const Own* get_if() const {
     return held_->type() == Own::kType ? &static_cast<const Held<Own>&>(*held_).own : nullptr;
   }
-  /// The same; throws Error where it is another model.
+  /// The same; throws Error for another model.
   template <OptionsOfAModel Own>
   Own& get() {
     if (Own* own = get_if<Own>()) return *own;

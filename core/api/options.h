@@ -1,4 +1,4 @@
-// Everything that says what a run is, as typed options. Free of torch, so that help, checks and sweeps need none.
+// The typed options that define a run. Free of torch, so that help, checks and sweeps do not need it.
 #pragma once
 
 #include <array>
@@ -59,7 +59,7 @@ struct OptimizerOptions {
   }
 };
 
-inline constexpr std::int64_t kMostBlock = 10'000'000;  // of train.block, whether it is given or follows
+inline constexpr std::int64_t kMaxBlock = 10'000'000;  // of train.block, given or derived
 
 struct TrainOptions {
   std::int64_t steps = 0;
@@ -82,15 +82,15 @@ struct TrainOptions {
   bool cuda_graph = false;
 
   void visit(OptionVisitor& v) {
-    v.field({.name = "steps", .help = "parameter updates; 0: as epochs or tokens say", .min = 0, .max = 1e12}, steps);
+    v.field({.name = "steps", .help = "parameter updates; 0: set by epochs or tokens", .min = 0, .max = 1e12}, steps);
     v.field({.name = "epochs",
-             .help = "passes over the training split, in place of steps, into which they are resolved",
+             .help = "passes over the training split; converted to steps",
              .min = 0,
              .max = 1e9,
              .affects_result = false},
             epochs);
     v.field({.name = "tokens",
-             .help = "scored predictions of all steps together, in place of steps, into which they are resolved",
+             .help = "scored predictions of all steps together; converted to steps",
              .min = 0,
              .max = 9e15,
              .affects_result = false},
@@ -98,10 +98,11 @@ struct TrainOptions {
     v.field({.name = "batch", .help = "rows B of a batch", .min = 1, .max = 1e6}, batch);
     v.field(
         {.name = "block",
-         .help = "tokens that a step reads of each row, the papers' M or T; of a model that reads windows: tokens of a "
-                 "training sequence, 0: those of model.windows windows",
+         .help =
+             "tokens that a step reads of each row, the papers' M or T; for a model that reads windows: tokens of a "
+             "training sequence; 0: those of model.windows windows",
          .min = 0,
-         .max = double{kMostBlock},
+         .max = double{kMaxBlock},
          .of_weights = false},
         block);
     v.field({.name = "micro_batch",
@@ -111,7 +112,7 @@ struct TrainOptions {
              .affects_result = false},
             micro_batch);
     v.field({.name = "processes",
-             .help = "processes that share the rows of each batch, one for each GPU where there are GPUs",
+             .help = "processes that share the rows of each batch, one for each GPU if there are GPUs",
              .min = 1,
              .max = 4096,
              .affects_result = false},
@@ -126,7 +127,7 @@ struct TrainOptions {
              .max = 1e12},
             eval_every);
     v.field({.name = "eval_every_tokens",
-             .help = "the same in scored predictions, resolved into eval_every; 0: as eval_every says",
+             .help = "the same in scored predictions; converted to eval_every; 0: set by eval_every",
              .min = 0,
              .max = 9e15,
              .affects_result = false},
@@ -156,21 +157,20 @@ struct TrainOptions {
              .of_weights = false},
             threads);
     v.field({.name = "tf32", .help = "let float32 products on an NVIDIA GPU use TF32", .of_weights = false}, tf32);
-    v.field(
-        {.name = "deterministic",
-         .help = "on an NVIDIA GPU: only operations that give the same bits each time, so that a run that is resumed "
-                 "equals one that was not; slower. On a CPU that is always so",
-         .affects_result = false},
-        deterministic);
+    v.field({.name = "deterministic",
+             .help = "on an NVIDIA GPU: only operations that give the same bits each time, so that a resumed run "
+                     "equals an uninterrupted one; slower. On a CPU this is always so",
+             .affects_result = false},
+            deterministic);
     v.field(
         {.name = "checkpoint_windows",
-         .help = "where a sequence is cut into windows: keep only what one hands to the next, and compute each "
+         .help = "if a sequence is cut into windows: keep only what one passes to the next, and compute each "
                  "again in the backward pass: the memory of one window, and steps that take 1.5 to 1.7 times as long",
          .affects_result = false},
         checkpoint_windows);
     v.field({.name = "cuda_graph",
              .help = "on an NVIDIA GPU: record a step's operations and replay them while their shapes stay the same; "
-                     "a note says where a model's operations follow from the text",
+                     "a note says if a model's operations depend on the text",
              .affects_result = false},
             cuda_graph);
   }
@@ -203,25 +203,24 @@ struct EvalOptions {
              .of_weights = false},
             context);
     v.field({.name = "stride",
-             .help = "tokens of a window that are scored, its last ones; used by models that carry no state",
+             .help = "last tokens of a window, which are scored; used by models that carry no state",
              .min = 1,
              .max = 1e7,
              .of_weights = false},
             stride);
     v.field({.name = "max_windows",
-             .help = "windows of a row at most, the first ones; 0: the whole split; used by hourglasses",
+             .help = "evaluate only the first windows of a row; 0: the whole split; used by hourglasses",
              .min = 0,
              .max = 1e12,
              .later = true,
              .of_weights = false},
             max_windows);
-    v.field(
-        {.name = "first_token",
-         .help = "of a document: skip, as nothing stands before it, or score it after <|endoftext|>; used by models "
-                 "that read windows",
-         .later = true,
-         .of_weights = false},
-        first_token, kFirstTokenNames);
+    v.field({.name = "first_token",
+             .help = "of a document: skip, because it has no context, or score it after <|endoftext|>; used by models "
+                     "that read windows",
+             .later = true,
+             .of_weights = false},
+            first_token, kFirstTokenNames);
     v.field({.name = "select", .help = "which weights become the model: the last, or the best on validation"}, select,
             kSelectNames);
   }

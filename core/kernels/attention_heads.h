@@ -1,4 +1,4 @@
-// What the fused kernels of attention share: small products, and heads of tensors as matrices.
+// Common parts of the fused attention kernels: small products, and heads of tensors as matrices.
 //
 // B batch, n heads, T positions, d head width.
 #pragma once
@@ -42,8 +42,8 @@ Matrix<T> head_of(const torch::Tensor& x, std::int64_t batch, std::int64_t head)
   return {x.data_ptr<T>() + batch * x.stride(0) + head * x.stride(1), x.stride(2)};
 }
 
-/// `x`, or a copy of it, with the elements of a row side by side. In bfloat16 every pair of them also lies where a
-/// float may lie, because pairs are moved as floats.
+/// `x`, or a copy of it, with contiguous rows. In bfloat16 every pair of elements is also aligned like a float, because
+/// pairs are moved as floats.
 inline torch::Tensor rows_contiguous(const torch::Tensor& x) {
   bool fits = x.stride(-1) == 1;
   if (x.scalar_type() == torch::kBFloat16) {
@@ -53,7 +53,7 @@ inline torch::Tensor rows_contiguous(const torch::Tensor& x) {
   return fits ? x : x.clone(torch::MemoryFormat::Contiguous);
 }
 
-/// An empty [B, n, T, d] tensor whose heads lie side by side, so that joining them costs nothing.
+/// An empty [B, n, T, d] tensor whose heads are interleaved per position, so that joining them needs no copy.
 inline torch::Tensor empty_heads(const torch::Tensor& like, std::int64_t length) {
   return torch::empty({like.size(0), length, like.size(1), like.size(3)}, like.options().requires_grad(false))
       .transpose(1, 2);

@@ -1,4 +1,4 @@
-// Tensors as the arguments of the GPU kernels, and whether the kernels are to be trusted.
+// Tensors as arguments of the GPU kernels, and the check of the kernels.
 #include "core/kernels/band_attention_device.h"
 
 #include <cmath>
@@ -25,15 +25,15 @@ using torch::Tensor;
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-/// How keys and positions lie, and what is random.
+/// The layout of keys and positions, and the dropout.
 struct Form {
-  bool relative = false;  // keys are those of the queries themselves, positions begin at distance 0
+  bool relative = false;  // keys belong to the queries themselves, positions begin at distance 0
   double ramp = 0;
   double dropout = 0;
   std::int64_t seed = 0;
 };
 
-/// `x` [B, n, rows, d], or a copy, with contiguous rows that begin at 16 bytes.
+/// `x` [B, n, rows, d], or a copy, with contiguous rows that are aligned to 16 bytes.
 Tensor with_aligned_rows(const Tensor& x) {
   bool fits = x.stride(-1) == 1 && reinterpret_cast<std::uintptr_t>(x.const_data_ptr()) % 16 == 0;
   for (std::int64_t i = 0; i + 1 < x.dim(); ++i) fits = fits && x.stride(i) % 8 == 0;
@@ -46,7 +46,7 @@ band::Rows<T> rows_of(const Tensor& x) {
   return {reinterpret_cast<T*>(x.data_ptr<Value>()), x.stride(0), x.stride(1), x.stride(2)};
 }
 
-/// Positions [n | 1, L, d] by column of the band; those of relative attention are by distance, the farthest last.
+/// Positions [n | 1, L, d] by column of the band; those of relative attention by distance, the largest last.
 template <class T>
 band::Rows<T> positions_of(const Tensor& x, const Form& form) {
   using Value = std::conditional_t<std::is_same_v<std::remove_const_t<T>, float>, float, c10::BFloat16>;
@@ -186,8 +186,8 @@ variable_list output_and_gradients(const Attention& attention, const variable_li
   return all;
 }
 
-/// Both versions on the same leaves: the kernels in bfloat16, the plain one in float32. Names what differs by more than
-/// roundings of bfloat16 do; several times as much as they came to on the stand-in.
+/// Runs both versions on the same leaves: the kernels in bfloat16, the plain one in float32. Names the result that
+/// differs by more than roundings of bfloat16. The limit is several times the difference measured on the stand-in.
 template <class Kernel, class Plain>
 std::string compare(const char* what, const variable_list& values, const Kernel& kernel, const Plain& plain) {
   constexpr double kTolerance = 0.02;
@@ -243,7 +243,7 @@ std::string fault_of_relative(BandKernels& kernels, torch::Device device) {
       [&](const variable_list& leaves) { return relative_attention_plain(input(leaves)); });
 }
 
-/// Whether XLM_ATTENTION wants libtorch's operations instead.
+/// Whether XLM_ATTENTION requests libtorch's operations.
 bool is_composed_by_wish() {
   const char* chosen = std::getenv("XLM_ATTENTION");
   if (chosen == nullptr || *chosen == '\0') return false;
@@ -252,7 +252,7 @@ bool is_composed_by_wish() {
   return name == "composed";
 }
 
-/// A GPU's kernels and what was found of them.
+/// A GPU's kernels and the result of their check.
 struct Examined {
   std::unique_ptr<BandKernels> kernels;
   std::string fault;
@@ -280,7 +280,7 @@ const Examined& examined(torch::Device device) {
   }
   try {
     torch::cuda::synchronize(device.index());
-  } catch (const std::exception&) {  // nothing can be computed on it any more
+  } catch (const std::exception&) {  // the device cannot compute any more
     throw Error(
         fmt::format("{} is unusable after this program's kernels of attention were tried on it: {}\nset "
                     "XLM_ATTENTION=composed to do without them",
@@ -312,10 +312,10 @@ Tensor relative_attention_by(BandKernels& kernels, const RelativeAttentionInput&
 }
 
 std::string find_fault(BandKernels& kernels, torch::Device device) {
-  // Wherever it is first wanted: while evaluating, or under autocast, which would round the plain version too.
+  // The first call may come while evaluating, or under autocast, which would round the plain version too.
   const torch::AutoGradMode gradients(true);
   const c10::impl::ExcludeDispatchKeyGuard exact(c10::autocast_dispatch_keyset);
-  // What is drawn here must not move what a run draws.
+  // Random numbers drawn here must not shift those of a run.
   const auto generator = at::globalContext().defaultGenerator(device);
   const Tensor state = generator.get_state();
   const std::string banded = fault_of_banded(kernels, device);

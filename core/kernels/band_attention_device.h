@@ -13,26 +13,26 @@
 
 namespace xlm {
 
-/// Runs the kernels: on a GPU (libxlm_cuda.so), in tests on a stand-in. Both do so in the order of the calls.
+/// Runs the kernels: on a GPU (libxlm_cuda.so), in tests on a stand-in. Both run them in the order of the calls.
 class BandKernels {
  public:
   virtual ~BandKernels() = default;
-  /// Bytes that a block may have.
+  /// Bytes of shared memory that a block may use.
   virtual int shared_memory() const = 0;
-  /// Both over `tiles` tiles of queries of `heads` heads of the whole batch.
+  /// Both run over `tiles` tiles of queries of `heads` heads of the whole batch.
   virtual void forward(const band::Kind& kind, const band::Arguments& arguments, int tiles, int heads) = 0;
   virtual void backward(const band::Kind& kind, const band::Arguments& arguments, int tiles, int heads) = 0;
 };
 
-/// As banded_attention_plain, with the dropout that the CPU draws (banded_dropout_factors). All tensors are bfloat16
-/// but the span, which may be float32; d is 64, 96 or 128.
+/// As banded_attention_plain, with the dropout of the CPU (banded_dropout_factors). All tensors are bfloat16, but the
+/// span may be float32; d is 64, 96 or 128.
 torch::Tensor banded_attention_by(BandKernels& kernels, const BandedAttentionInput& input);
 
-/// As relative_attention_plain, likewise (relative_dropout_factors).
+/// As relative_attention_plain, with the dropout of the CPU (relative_dropout_factors).
 torch::Tensor relative_attention_by(BandKernels& kernels, const RelativeAttentionInput& input);
 
-/// Whether the kernels compute what they should, on a small case of each of both: values and gradients beside the plain
-/// version in float32. "" if so, otherwise what differs, or why they cannot run.
+/// Checks the kernels on a small case of each of both: values and gradients against the plain version in float32.
+/// Returns "" if they agree, otherwise what differs, or why they cannot run.
 std::string find_fault(BandKernels& kernels, torch::Device device);
 
 /// Whether a grid has room for so many heads (rows of the batch times heads of a row): its second axis ends at 65,535.
@@ -46,8 +46,8 @@ const char* obstacle_to_band_kernels(const KernelCall& call, bool two_queries);
 /// The kernels of a GPU for which there is no obstacle.
 BandKernels& band_kernels_of(torch::Device device);
 
-/// "own kernels in bfloat16", or "composed: " and the reason. Both functions throw Error where trying the kernels left
-/// the GPU unusable, and say once for each GPU where they are not to be used (TORCH_WARN).
+/// "own kernels in bfloat16", or "composed: " and the reason. Both functions throw Error if the check of the kernels
+/// left the GPU unusable, and warn once for each GPU on which they are not used (TORCH_WARN).
 std::string describe_attention(torch::Device device);
 
 }  // namespace xlm

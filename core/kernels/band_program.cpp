@@ -1,4 +1,4 @@
-// NVRTC, opened where it is; its functions are declared here, so that building needs no header of it.
+// NVRTC, opened if it is available. Its functions are declared here, so that building needs no header of it.
 #include "core/kernels/band_program.h"
 
 #include <dlfcn.h>
@@ -31,7 +31,8 @@ struct Compiler {
 
   explicit Compiler(const fs::path& file) {
     constexpr const char* kAdvice = "install the CUDA libraries with `make setup CUDA=1`";
-    // It opens this one by its bare name, which is found beside a toolkit of the machine's own, or when it is open.
+    // NVRTC opens this library by its bare name, which works only next to the machine's own toolkit, or if it is open
+    // already.
     for (const auto& entry : fs::directory_iterator(file.parent_path())) {
       const std::string name = entry.path().filename().string();
       if (name.starts_with("libnvrtc-builtins.so.")) open_library(entry.path(), Symbols::kOwn, kAdvice);
@@ -51,7 +52,7 @@ struct Compiler {
   }
 };
 
-/// libtorch's wheel lies beside those of CUDA.
+/// libtorch's wheel is next to those of CUDA.
 fs::path cuda_libraries() {
   Dl_info info{};
   if (::dladdr(reinterpret_cast<const void*>(&torch::cuda::is_available), &info) == 0) return {};

@@ -1,5 +1,5 @@
-// The GPU kernels of attention as a program for one GPU, made by NVIDIA's run-time compiler (NVRTC), which comes with
-// libtorch's CUDA libraries: what is built needs no CUDA compiler, and every GPU gets its own code.
+// The GPU kernels of attention as a program for one GPU, compiled by NVIDIA's run-time compiler (NVRTC), which comes
+// with libtorch's CUDA libraries. So building needs no CUDA compiler, and every GPU gets its own code.
 #pragma once
 
 #include <optional>
@@ -10,16 +10,16 @@
 
 namespace xlm {
 
-/// The compiler's library, where the CUDA libraries that libtorch was installed with have one.
+/// The compiler's library, if libtorch's CUDA libraries include one.
 std::optional<fs::path> find_nvrtc();
 
 struct GpuProgram {
   std::string binary;  // a cubin
-  std::string log;     // what the compiler says: registers, spills
+  std::string log;     // the compiler's messages: registers, spills
 };
 
-/// attention_forward and attention_backward of a kind, each given band::Arguments, for a compute capability (80
-/// is 8.0). Throws Error where there is no compiler, or it refuses.
+/// attention_forward and attention_backward of a kind, each called with band::Arguments, for a compute capability (80
+/// is 8.0). Throws Error if there is no compiler, or if it fails.
 GpuProgram compile_band_program(const band::Kind& kind, int capability);
 
 }  // namespace xlm

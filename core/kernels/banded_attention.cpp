@@ -1,4 +1,4 @@
-// Banded attention from libtorch's own operations, and the choice of version.
+// Banded attention from libtorch's operations, and the choice of version.
 #include "core/kernels/banded_attention.h"
 
 #include <algorithm>
@@ -13,12 +13,12 @@ namespace xlm {
 
 namespace {
 
-constexpr double kLeastMask = 1e-30;      // for the mask's logarithm, where the mask is 0
-constexpr std::int64_t kLeastBlock = 64;  // queries that a fused attention takes at a time
+constexpr double kLeastMask = 1e-30;      // for the logarithm of a mask of 0
+constexpr std::int64_t kLeastBlock = 64;  // smallest number of queries in a fused attention
 constexpr std::int64_t kBiasPasses = 4;   // written for distances, mask and keys, and read
 
-/// Columns by distance [Bn, M, L] to columns by key [Bn, M, L + M]; `outside` where a query sees nothing. Rows padded
-/// by M + 1 are read back one element shorter.
+/// Columns by distance [Bn, M, L] to columns by key [Bn, M, L + M]; `outside` for keys that a query does not see. Rows
+/// padded by M + 1 are read back one element shorter.
 torch::Tensor by_key(const torch::Tensor& by_distance, double outside) {
   const std::int64_t rows = by_distance.size(0);
   const std::int64_t queries = by_distance.size(1);
@@ -29,14 +29,14 @@ torch::Tensor by_key(const torch::Tensor& by_distance, double outside) {
       .view({rows, queries, keys});
 }
 
-/// (R + z − (x − 1)) / R of every distance of a band, the soft mask before it is clamped: [1 | B, n, 1 | M, L].
+/// (R + z − (x − 1)) / R for every distance of a band, the soft mask before clamping: [1 | B, n, 1 | M, L].
 torch::Tensor unclamped_mask(const torch::Tensor& span, std::int64_t band, double ramp) {
   const torch::Tensor steps = torch::arange(1 - band, 1, span.options().requires_grad(false));  // −(x − 1)
   return (steps + span) / ramp + 1;
 }
 
-/// The soft mask's logarithm. It keeps the spans alone for its gradient: libtorch's own operations would keep the mask
-/// twice, and of a dynamic span it is as large as the attention weights.
+/// The soft mask's logarithm. It saves only the spans for its gradient. libtorch's operations would save the mask
+/// twice, which for a dynamic span is as large as the attention weights.
 class LogMask : public torch::autograd::Function<LogMask> {
  public:
   static torch::Tensor forward(torch::autograd::AutogradContext* context, const torch::Tensor& span, std::int64_t band,
@@ -115,8 +115,8 @@ torch::Tensor banded_attention_in_blocks(const BandedAttentionInput& input, std:
   const torch::Tensor query = filled(input.query, blocks * length).reshape({batch, heads * blocks, length, width});
   torch::Tensor bias = torch::matmul(query, input.position) * scale;  // [B, n·N, Q, L]
   if (input.span.defined()) {
-    // A factor of the weights is the exponential of a summand of the scores, and renormalising is what softmax does.
-    const bool each = input.span.size(2) > 1;  // every query has a span of its own
+    // A factor of the weights is the exponential of a summand of the scores, and softmax renormalises.
+    const bool each = input.span.size(2) > 1;  // every query has its own span
     const torch::Tensor log_mask =
         LogMask::apply(each ? filled(input.span, blocks * length) : input.span, band, input.ramp)
             .unflatten(2, {each ? blocks : 1, each ? length : 1});  // [1 | B, n, 1 | N, 1 | Q, L]

@@ -32,7 +32,7 @@ struct Shape {
   Sum<T> scale() const {
     return static_cast<Sum<T>>(1 / std::sqrt(static_cast<double>(width)));
   }
-  /// Queries of a tile: more make longer products, but F [Q, L + Q] must stay in the second-level cache and its
+  /// Queries of a tile. More make longer products, but F [Q, L + Q] must stay in the second-level cache, and its
   /// triangles outside the band are wasted.
   std::int64_t tile() const { return std::min<std::int64_t>(queries, band <= 1536 && band >= 192 ? 64 : 32); }
 };
@@ -60,7 +60,7 @@ RowSettings<T> row_settings(const Shape& shape, const Settings& settings, const 
   return row;
 }
 
-/// Rows of one tile, times a factor, as left operands: as they are, and transposed with rows tile() apart.
+/// Rows of one tile, times a factor, as left operands: unchanged, and transposed with rows tile() apart.
 template <class T>
 class TileRows {
  public:
@@ -96,7 +96,7 @@ template <class T>
 struct Positions {
   OperandBuffer<T> by_column_buffer, by_row_buffer;
   Right<T> by_column, by_row;
-  /// `transposed` [L, d] may be undefined, where no gradient is asked for.
+  /// `transposed` [L, d] may be undefined if no gradient is requested.
   Positions(const Tensor& position, const Tensor& transposed)
       : by_column(
             by_column_buffer.right(position.data_ptr<T>(), position.stride(0), position.size(0), position.size(1))),
@@ -124,7 +124,7 @@ void clear_outside(T* scores, const Shape& shape, std::int64_t count) {
   }
 }
 
-/// What a thread works in, from head to head.
+/// A thread's memory, reused from head to head.
 template <class T>
 struct Workspace {
   std::vector<Sum<T>> sums;
@@ -306,7 +306,7 @@ class FusedBandedAttention : public torch::autograd::Function<FusedBandedAttenti
         end_products<scalar_t>();
       });
       d_position = torch::zeros({shape.width, shape.band}, options);
-      for (auto& share : shares) {  // in the threads' order: the same sum every time
+      for (auto& share : shares) {  // in the threads' order, so that the sum is always the same
         if (!share.empty()) d_position += torch::from_blob(share.data(), {shape.width, shape.band}, options);
       }
     });

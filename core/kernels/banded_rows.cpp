@@ -1,4 +1,4 @@
-// Row loops of banded attention, a vector at a time. Whether there is a mask and dropout is known at compile time.
+// Row loops of banded attention, one vector at a time. Mask and dropout are known at compile time.
 #include "core/kernels/banded_rows.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kEpsilon = 1e-8;  // of the renormalisation (docs/models.md#the-soft-mask)
 
-/// The soft mask's line before it is clamped to [0, 1], from a column of the band on.
+/// The soft mask's line before clamping to [0, 1], from a column of the band on.
 template <int n, class T>
 XLM_SIMD_INLINE Vector<T, n> mask_line(const RowSettings<T>& s, std::int64_t column) {
   const Vector<std::int32_t, n> place = lane_numbers<n>() + static_cast<std::int32_t>(column + 1 - s.band);
@@ -23,7 +23,7 @@ template <int n, class T>
 XLM_SIMD_INLINE Vector<T, n> clamped(const Vector<T, n>& line) {
   const Vector<T, n> zero{};
   const Vector<T, n> one = zero + T{1};
-  const Vector<T, n> above = line < zero ? zero : line;  // keeps what is no number, as the next line
+  const Vector<T, n> above = line < zero ? zero : line;  // keeps NaN, as does the next line
   return above > one ? one : above;
 }
 
@@ -53,7 +53,7 @@ XLM_SIMD_INLINE RowSums<T> forward_loops(T* row, const RowSettings<T>& settings)
   Vector<T, n> sums{};
   Vector<T, n> kept_sums{};
   const std::int64_t first = masked ? first_unmasked(s) : 0;
-  for (std::int64_t j = 0; j < first; j += n) {  // mask 0: no weight, but the softmax still counts the score
+  for (std::int64_t j = 0; j < first; j += n) {  // mask 0: no weight, but the softmax still includes the score
     sums += exponential<n>(load<n>(row + j, first - j, kLeast) - maximum);
     store<n>(Vector<T, n>{}, first - j, row + j);
   }
@@ -84,7 +84,7 @@ XLM_SIMD_INLINE T backward_loops(T* row, T* upstream, const RowSettings<T>& sett
   constexpr T kLeast = std::numeric_limits<T>::lowest();
   const T log_sum = sums.log_sum;
   const T inverse = masked ? 1 / sums.kept : T{1};
-  // Σ softmax · d softmax: the mask's renormalisation leaves only what its ε does.
+  // Σ softmax · d softmax: the mask's renormalisation leaves only the effect of its ε.
   const T rest = masked ? dot * static_cast<T>(kEpsilon) * inverse : T{0};
   const std::int64_t first = masked ? first_unmasked(s) : 0;
   for (std::int64_t j = 0; j < first; j += n) {

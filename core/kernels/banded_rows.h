@@ -7,7 +7,7 @@
 
 namespace xlm {
 
-/// What one row of a band needs beside its scores.
+/// What one row of a band needs besides its scores.
 template <class T>
 struct RowSettings {
   std::int64_t band;  // L, the row's length
@@ -26,12 +26,13 @@ struct RowSums {
   T kept;     // Σ softmax · mask + ε
 };
 
-/// `row` [L] holds scores and leaves with attention weights, after dropout.
+/// `row` [L] holds scores on entry and attention weights on return, after dropout.
 RowSums<float> forward_row(float* row, const RowSettings<float>& settings);
 RowSums<double> forward_row(double* row, const RowSettings<double>& settings);
 
-/// `row` [L] holds the scores and leaves with the attention weights (after dropout); `upstream` [L] holds the gradient
-/// of those and leaves with the gradient of the scores. `dot` is the inner product of both. Returns the gradient of z.
+/// On entry `row` [L] holds the scores and `upstream` [L] the gradient of the attention weights (after dropout). On
+/// return `row` holds the weights, and `upstream` the gradient of the scores. `dot` is the inner product of both.
+/// Returns the gradient of z.
 float backward_row(float* row, float* upstream, const RowSettings<float>& settings, const RowSums<float>& sums,
                    float dot);
 double backward_row(double* row, double* upstream, const RowSettings<double>& settings, const RowSums<double>& sums,

@@ -1,4 +1,4 @@
-// Causal attention: libtorch's fused kernel where there is no dropout, plain operations where there is.
+// Causal attention: libtorch's fused kernel without dropout, plain operations with it.
 #include "core/kernels/causal_attention.h"
 
 #include <cmath>
@@ -10,7 +10,7 @@
 namespace xlm {
 namespace {
 
-/// True where a query sees a key: [T, K].
+/// True if a query sees a key: [T, K].
 torch::Tensor seen_keys(const CausalAttentionInput& input) {
   const std::int64_t queries = input.query.size(2);
   const std::int64_t keys = input.key.size(2);
@@ -29,10 +29,10 @@ torch::Tensor widened_causal_attention(CausalAttentionInput input) {
 torch::Tensor fused_causal_attention(const CausalAttentionInput& input) {
   const std::int64_t queries = input.query.size(2);
   const std::int64_t before = input.key.size(2) - queries;
-  // The kernels know which keys come after a query by a flag, and do not agree on what it says where there are more
-  // keys than queries: libtorch's own say that the first query sees the first key, flash attention says that the last
-  // one sees the last. So queries of zeros stand for the keys in front, and what they find is dropped. That is half of
-  // (K + 1) K products; a mask would be T K.
+  // The kernels have a flag for causal order, but disagree about it if there are more keys than queries: for libtorch's
+  // own the first query sees the first key, for flash attention the last query sees the last key. So queries of zeros
+  // are added for the keys in front, and their results are dropped. That is half of (K + 1) K products; a mask would be
+  // T K.
   if (queries > 1 && before < queries) {
     const torch::Tensor query = before > 0 ? torch::constant_pad_nd(input.query, {0, 0, before, 0}) : input.query;
     return at::scaled_dot_product_attention(query, input.key, input.value, std::nullopt, input.dropout,

@@ -1,4 +1,4 @@
-// Causal attention without positions of its own, as in GPT-2: queries are the last of the keys' places.
+// Causal attention without relative positions, as in GPT-2: the queries are at the last positions of the keys.
 //
 // B batch, H heads, T queries, K ≥ T keys, d head width.
 #pragma once
@@ -17,8 +17,8 @@ struct CausalAttentionInput {
   std::uint64_t seed = 0;  // of the dropout, by draw_dropout_seed
 };
 
-/// softmax over j ≤ K − T + i of q_i·k_j / √d, dropout, product with the values: the first K − T keys are seen by every
-/// query. Returns [B, H, T, d].
+/// softmax over j ≤ K − T + i of q_i·k_j / √d, dropout, product with the values: every query sees the first K − T keys.
+/// Returns [B, H, T, d].
 torch::Tensor causal_attention(const CausalAttentionInput& input);
 
 /// The plain version, from libtorch's differentiable operations: memory O(B H T K).

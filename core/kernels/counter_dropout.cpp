@@ -16,11 +16,11 @@ using torch::Tensor;
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-constexpr std::int64_t kElementsOfAShare = 16384;  // of a thread's smallest
+constexpr std::int64_t kElementsOfAShare = 16384;  // of a thread's smallest share
 
 template <int, class T>
 XLM_SIMD_INLINE void scale_row_of(const T* from, T* to, std::int64_t width, const Dropout& given, std::uint32_t key) {
-  const Dropout dropout = given;  // a copy, so that writing cannot change it
+  const Dropout dropout = given;  // a copy, so that writes cannot change it
 #pragma omp simd
   for (std::int64_t j = 0; j < width; ++j) {
     to[j] = from[j] * static_cast<T>(dropout.factor(key, static_cast<std::uint32_t>(j)));
@@ -35,7 +35,7 @@ void scale_row(const T* from, T* to, std::int64_t width, const Dropout& dropout,
   scale_row_of<1>(from, to, width, dropout, key);
 }
 
-/// given · factors, which is both the value and, for a given gradient, the gradient.
+/// given · factors, which is the value and also the gradient for a given gradient.
 Tensor times_factors(const Tensor& given, double probability, std::int64_t seed) {
   const Tensor x = given.contiguous();
   Tensor out = torch::empty_like(x, x.options().requires_grad(false));

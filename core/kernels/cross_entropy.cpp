@@ -1,4 +1,4 @@
-// Cross-entropy piece by piece.
+// Cross-entropy in pieces.
 #include "core/kernels/cross_entropy.h"
 
 #include <ATen/Dispatch.h>
@@ -30,7 +30,7 @@ constexpr std::int64_t kSummed = 4096;    // of a row, whose sum is made in the 
 constexpr std::int64_t kPieceLogits = std::int64_t{1} << 26;  // of the composed version, where nobody says otherwise
 constexpr std::int64_t kGpuMultiple = 64;                     // of symbols: 50,304 for GPT-2's 50,257
 
-/// log Σ exp(row); where kSoftmax, the row becomes its softmax.
+/// log Σ exp(row); with kSoftmax the row becomes its softmax.
 template <int n, bool kSoftmax, class T>
 XLM_SIMD_INLINE double log_sum_body(std::conditional_t<kSoftmax, T, const T>* row, std::int64_t width) {
   constexpr T kLeast = std::numeric_limits<T>::lowest();
@@ -74,7 +74,8 @@ XLM_SIMD_VERSIONS(double, softmax_in_place, (float* row, std::int64_t width), (r
 double log_sum(const double* row, std::int64_t width) { return log_sum_of<2>(row, width); }
 double softmax_in_place(double* row, std::int64_t width) { return softmax_in_place_of<2>(row, width); }
 
-/// The losses of rows of logits [n, V] against targets [n], on the CPU; where `gradient`, the logits become theirs.
+/// The losses of rows of logits [n, V] against targets [n], on the CPU; if `gradient`, the logits become their
+/// gradient.
 void row_losses(const Tensor& logits, const Tensor& targets, bool gradient, double* losses) {
   const std::int64_t width = logits.size(1);
   const std::int64_t* target = targets.const_data_ptr<std::int64_t>();
@@ -96,7 +97,7 @@ void row_losses(const Tensor& logits, const Tensor& targets, bool gradient, doub
   });
 }
 
-/// The type of products: the weight's, or a lower one where autocast asks for it and it is faster.
+/// The type of products: the weight's, or a lower one if autocast requests it and it is faster.
 torch::ScalarType type_of_products(const Tensor& weight) {
   const torch::DeviceType device = weight.device().type();
   return at::autocast::is_autocast_enabled(device) && !autocast_lacks_products(weight)
@@ -108,7 +109,7 @@ struct HeadGradients {
   Tensor hidden, weight, bias;
 };
 
-/// Makes the loss of some rows after others, and their gradients where they are wanted.
+/// Computes the loss of some rows after others, and their gradients if they are wanted.
 class PieceByPiece {
  public:
   PieceByPiece(const Tensor& weight, const std::optional<Tensor>& bias, bool gradient)
@@ -146,7 +147,7 @@ class PieceByPiece {
       if (gradient_) add_gradients(x, logits, along, begin);
     }
     double sum = 0;
-    for (const double loss : losses) sum += loss;  // one order whatever the threads
+    for (const double loss : losses) sum += loss;  // one order for any number of threads
     return sum;
   }
 
@@ -176,15 +177,14 @@ class PieceByPiece {
   HeadGradients found_;
 };
 
-/// Keeps gradients for the backward pass. As data: they are no inputs or outputs, which is what saved variables are
-/// for.
+/// Saves gradients for the backward pass, as data: saved variables are only for inputs and outputs.
 void keep_gradients(AutogradContext* context, const HeadGradients& found) {
   context->saved_data["hidden"] = found.hidden;
   context->saved_data["weight"] = found.weight;
   if (found.bias.defined()) context->saved_data["bias"] = found.bias;
 }
 
-/// Those of hidden states, weight and bias, times the loss's own.
+/// The gradients of hidden states, weight and bias, times the loss's own.
 variable_list scaled_gradients(AutogradContext* context, const Tensor& upstream) {
   variable_list result;
   for (const char* name : {"hidden", "weight", "bias"}) {
@@ -209,7 +209,7 @@ class PieceByPieceComposed {
 
   /// hidden [m, k] and targets [m]; the loss in double precision.
   Tensor run(const Tensor& hidden, const Tensor& targets, std::int64_t rows) {
-    // Autocast would take everything here that is no product to float32 anyway, and cast the products again.
+    // Autocast would turn everything but the products to float32 anyway, and cast the products again.
     const c10::impl::ExcludeDispatchKeyGuard no_autocast(c10::autocast_dispatch_keyset);
     if (gradient_) {
       const torch::TensorOptions options = hidden.options().requires_grad(false);
@@ -224,7 +224,7 @@ class PieceByPieceComposed {
     return sum;
   }
 
-  /// Without the symbols that were added.
+  /// Without the symbols that were added as padding.
   HeadGradients gradients() const {
     HeadGradients found = found_;
     for (Tensor* gradient : {&found.weight, &found.bias}) {
@@ -243,7 +243,7 @@ class PieceByPieceComposed {
   Tensor loss_of(const Tensor& hidden, const Tensor& targets, std::int64_t begin) {
     const Tensor counted = targets != kNoTarget;  // [n]
     const Tensor target = targets.masked_fill(~counted, 0).unsqueeze(1);
-    // Of a row that does not count, zeros: its logits are numbers, and nothing of it is in a sum over rows.
+    // A row that does not count becomes zeros: its logits are finite, and it adds nothing to a sum over rows.
     const Tensor x = hidden.masked_fill(~counted.unsqueeze(1), 0).to(type_);  // [n, k]
     Tensor logits = torch::matmul(x, factor_.t());                            // [n, V and those added]
     if (logits.scalar_type() != torch::kDouble) logits = logits.to(torch::kFloat);

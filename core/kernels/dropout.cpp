@@ -1,4 +1,4 @@
-// Seeds for what is drawn by place.
+// Seeds for draws by place.
 #include "core/kernels/dropout.h"
 
 #include <limits>

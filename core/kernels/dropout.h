@@ -1,6 +1,6 @@
-// Dropout as a function of place: a seed, a row of the batch and a place in it decide whether an element is kept. A
-// kernel can therefore draw it where it needs it, its backward pass draws the same again, and a batch that is computed
-// in parts drops what it drops as a whole.
+// Dropout as a function of place: a seed, a row of the batch and a position in it decide whether an element is kept. So
+// a kernel can draw it when it needs it, its backward pass draws the same again, and a batch that is computed in parts
+// drops the same elements.
 #pragma once
 
 #include <cmath>
@@ -19,20 +19,19 @@ class Dropout {
       : threshold_(static_cast<std::uint32_t>(std::lround(probability * 16777216.0))),
         scale_(static_cast<float>(1 / (1 - probability))) {}
 
-  /// The key of the places that differ in their column alone: query `i` of a head in a row of the batch.
+  /// The key of the places that differ only in their column: query `i` of a head in a row of the batch.
   static std::uint32_t key_of(std::uint64_t seed, std::int64_t row, std::int64_t head, std::int64_t i) {
     return static_cast<std::uint32_t>(
         random_bits(seed_from_row(seed, row), static_cast<std::uint64_t>(head), static_cast<std::uint64_t>(i)));
   }
 
-  /// The seed of a part of the batch that begins at a row.
+  /// The seed for a part of the batch that begins at a row.
   static std::uint64_t seed_from_row(std::uint64_t seed, std::int64_t row) {
     return seed + static_cast<std::uint64_t>(row) * 0xD1342543DE82EF95ULL;
   }
 
-  /// The factor of an element: 0, or 1 / (1 − probability). Key and column are mixed to 32 bits, of which the upper 24
-  /// are compared with the probability. There are no branches, so that the compiler makes vectors of loops over
-  /// columns.
+  /// The factor of an element: 0, or 1 / (1 − probability). Key and column are mixed to 32 bits, and the upper 24 are
+  /// compared with the probability. There are no branches, so that the compiler vectorises loops over columns.
   float factor(std::uint32_t key, std::uint32_t column) const {
     return mixed(key + column * 0x9E3779B9U) >= threshold_ ? scale_ : 0.0F;
   }
@@ -41,7 +40,7 @@ class Dropout {
   std::uint32_t threshold() const { return threshold_; }
   float scale() const { return scale_; }
 
-  /// Those of n columns from `column` on, in a vector.
+  /// The factors of n columns from `column` on, in a vector.
   template <int n>
   XLM_SIMD_INLINE Vector<float, n> factors(std::uint32_t key, std::uint32_t column) const {
     using Words = Vector<std::uint32_t, n>;
@@ -65,11 +64,11 @@ class Dropout {
   float scale_;
 };
 
-/// A seed from libtorch's generator on the CPU, which the trainer seeds anew for every step, and alike for every part
-/// of a batch.
+/// A seed from libtorch's generator on the CPU, which the trainer seeds for every step, equally for every part of a
+/// batch.
 std::uint64_t draw_seed();
 
-/// Such a seed for what belongs to rows of the batch: that of the part that this thread computes.
+/// Such a seed for rows of the batch: for the part that this thread computes.
 std::uint64_t draw_dropout_seed();
 
 }  // namespace xlm

@@ -1,5 +1,5 @@
-// libtorch leaves such a product to MKL, whose product of a matrix and a vector takes one thread, and slow loops on
-// processors that are not Intel's.
+// libtorch leaves such a product to MKL. Its product of a matrix and a vector uses one thread, and slow loops on
+// processors other than Intel's.
 #include "core/kernels/few_rows.h"
 
 #include <ATen/Parallel.h>
@@ -14,14 +14,14 @@ namespace {
 
 using torch::Tensor;
 
-/// Weights of a thread's share that are worth waking it for.
+/// The smallest number of weights in a thread's share that is worth waking the thread.
 constexpr std::int64_t kShare = 1 << 14;
 
-/// Shares are of whole blocks of columns, so that every column takes the same instructions whoever makes it: a multiple
+/// Shares consist of whole blocks of columns, so that every column uses the same instructions in any thread: a multiple
 /// of all vectors and of kTogether.
 constexpr std::int64_t kColumnsAtOnce = 64;
 
-/// Rows of the weight that are read side by side; they stay in the first-level cache for all rows of x.
+/// Rows of the weight that are read together; they stay in the first-level cache for all rows of x.
 constexpr std::int64_t kTogether = 4;
 
 struct Sizes {

@@ -1,5 +1,4 @@
-// Linear layers in float32 on the CPU: nothing but the weight of the forward pass and tiles of the gradient is ever
-// transposed.
+// Linear layers in float32 on the CPU: only the weight of the forward pass and tiles of the gradient are transposed.
 //
 // m rows, in and out features.
 #include "core/kernels/linear.h"
@@ -20,13 +19,13 @@ using torch::Tensor;
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-/// [..., n] → [m, n] with elements of a row side by side.
+/// [..., n] → [m, n] with contiguous rows.
 Tensor as_rows(const Tensor& x) {
   const Tensor rows = x.reshape({-1, x.size(-1)});
   return rows.stride(1) == 1 || rows.size(1) == 1 ? rows : rows.contiguous();
 }
 
-/// Fewer rows than this read the weight once whatever is done, and a transposed copy would cost more than the product.
+/// Fewer rows than this read the weight once in any case, and a transposed copy would cost more than the product.
 constexpr std::int64_t kFewRows = 8;
 
 /// rows·W + b of rows [m, in] and weight [in, out].
@@ -120,7 +119,7 @@ KernelVersion choose_linear(const Tensor& x, const Tensor& weight) {
   return choose_kernel(Operation::kLinear, call);
 }
 
-/// In float32 with the values that bfloat16 has.
+/// In float32 with the values of bfloat16.
 Tensor bfloat16_values(const Tensor& x) { return x.defined() ? x.to(torch::kBFloat16).to(torch::kFloat) : x; }
 
 /// f(a, b, c) with operands and result in the values of bfloat16, as autocast has them, multiplied in float32.

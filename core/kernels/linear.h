@@ -1,4 +1,4 @@
-// Linear layers by the fastest product that libtorch has for them.
+// Linear layers with the fastest product that libtorch has for them.
 #pragma once
 
 #include <torch/torch.h>
@@ -10,10 +10,10 @@ namespace xlm {
 /// rows. Everywhere else, and under autocast, it is torch::linear.
 torch::Tensor linear_layer(const torch::Tensor& x, const torch::Tensor& weight, const torch::Tensor& bias = {});
 
-/// x·W + b of x [..., in], weight [in, out] and bias [out], as GPT-2 stores its weights. By the same products.
+/// x·W + b of x [..., in], weight [in, out] and bias [out], as GPT-2 stores its weights; with the same products.
 torch::Tensor affine_layer(const torch::Tensor& x, const torch::Tensor& weight, const torch::Tensor& bias);
 
-/// seen·Wᵀ [B, T, out], where only the last M positions carry a gradient. `seen` [B, T, in] is constant. Its last M
+/// seen·Wᵀ [B, T, out], in which only the last M positions carry a gradient. `seen` [B, T, in] is constant. Its last M
 /// positions have the values of `block` [B, M, in], and `block` receives their gradient.
 torch::Tensor linear_layer_with_past(const torch::Tensor& seen, const torch::Tensor& block,
                                      const torch::Tensor& weight);

@@ -18,7 +18,7 @@ XLM_SIMD_INLINE std::uint16_t rounded(float x) {
   return static_cast<std::uint16_t>(x != x ? 0x7FC0U : nearest);
 }
 
-/// oneDNN may be off, or held back by ONEDNN_MAX_CPU_ISA.
+/// oneDNN may be off, or limited by ONEDNN_MAX_CPU_ISA.
 [[maybe_unused]] bool libtorch_multiplies() {
   const std::array<Bfloat16, 4> ones{1, 1, 1, 1};
   std::array<float, 4> sums{};
@@ -86,7 +86,7 @@ bool has_bfloat16_products() {
   static const bool has = __builtin_cpu_supports("avx512bf16") != 0 && libtorch_multiplies();
   return has;
 #else
-  return false;  // other processors pack their operands in other ways
+  return false;  // other processors pack their operands differently
 #endif
 }
 

@@ -1,9 +1,9 @@
 // The operands of a matrix product A·B, in the order in which the processor reads them.
 //
-// A is [m, k], the left operand; it lies row by row. B is [k, n], the right operand; Right<T> says how it lies.
-// In float32 and double both are read where they are. In bfloat16 they are copied first. The processor then multiplies
-// two numbers of the inner dimension k at once, so rows 0 and 1 of B lie interleaved, rows 2 and 3, and so on: a pair.
-// Results are summed in Sum<T>, which for bfloat16 is float.
+// A is [m, k], the left operand, stored row by row. B is [k, n], the right operand; Right<T> describes its layout. In
+// float32 and double both are read in place. In bfloat16 they are copied first, because the processor multiplies two
+// numbers of the inner dimension k at once: rows 0 and 1 of B are interleaved, rows 2 and 3, and so on. These are
+// pairs. Results are summed in Sum<T>, which for bfloat16 is float.
 #pragma once
 
 #include <ATen/native/CPUBlas.h>
@@ -25,11 +25,11 @@ using Bfloat16 = c10::BFloat16;
 template <class T>
 using Sum = std::conditional_t<std::is_same_v<T, Bfloat16>, float, T>;
 
-/// How many rows of a right operand lie interleaved. A part of it can begin only at a multiple of so many rows.
+/// How many rows of a right operand are interleaved. A part of it can begin only at a multiple of so many rows.
 template <class T>
 constexpr std::int64_t kPair = std::is_same_v<T, Bfloat16> ? 2 : 1;
 
-/// C = A·B, or C += A·B where `add`. B lies in pairs of rows. `lda`, `ldb` and `ldc` are the strides of rows.
+/// C = A·B, or C += A·B if `add`. B is in pairs of rows. `lda`, `ldb` and `ldc` are the strides of rows.
 inline void product(std::int64_t rows, std::int64_t columns, std::int64_t inner, const Bfloat16* a, std::int64_t lda,
                     const Bfloat16* b, std::int64_t ldb, float* c, std::int64_t ldc, bool add) {
   at::native::cpublas::brgemm(rows, columns, inner, lda, ldb, ldc, add, a, b, c, true);
@@ -42,10 +42,10 @@ void to_bfloat16(const float* in, std::int64_t count, Bfloat16* out);
 void pair_rows(const float* in, std::int64_t stride, std::int64_t rows, std::int64_t columns, Bfloat16* out);
 void pair_rows(const Bfloat16* in, std::int64_t stride, std::int64_t rows, std::int64_t columns, Bfloat16* out);
 
-/// True where the processor can multiply bfloat16, and libtorch's small products make use of it.
+/// Whether the processor can multiply bfloat16, and libtorch's small products use it.
 bool has_bfloat16_products();
 
-/// Whether autocast asks for products in bfloat16 that the processor does not have. libtorch's own are then twenty-five
+/// Whether autocast requests bfloat16 products that the processor does not have. libtorch's own are then twenty-five
 /// times slower than those in float32, which can multiply the same values instead.
 bool autocast_lacks_products(const torch::Tensor& x);
 
@@ -54,21 +54,21 @@ inline torch::ScalarType sum_type(torch::ScalarType type) {
   return type == torch::kDouble ? torch::kDouble : torch::kFloat;
 }
 
-/// The type in which a kernel multiplies numbers of the type `given`. It is bfloat16 where that is given, the processor
-/// has it, and the dimension to be paired is `even`. Otherwise it is the type of the sums.
+/// The type in which a kernel multiplies numbers of the type `given`: bfloat16 if that is given, the processor has it,
+/// and the paired dimension is `even`; otherwise the type of the sums.
 inline torch::ScalarType product_type(torch::ScalarType given, bool even) {
   return given == torch::kBFloat16 && even && has_bfloat16_products() ? given : sum_type(given);
 }
 
-/// To be called after the last product of a thread. Some processors are set up for products of bfloat16, and other code
-/// does not expect to find them so.
+/// Call it after the last product of a thread. Some processors have a mode for bfloat16 products, which other code does
+/// not expect.
 template <class T>
 void end_products() {
   if constexpr (std::is_same_v<T, Bfloat16>) at::native::cpublas::brgemm_release();
 }
 
-/// A right operand. Row k, column j is data[k · stride + j]. In pairs, where k is even, it is data[k · stride + 2 j],
-/// and the same column of row k + 1 lies right behind.
+/// A right operand. Row k, column j is data[k · stride + j]. In pairs, for even k, it is data[k · stride + 2 j],
+/// followed by the same column of row k + 1.
 template <class T>
 struct Right {
   const T* data;
@@ -79,7 +79,7 @@ struct Right {
   const T* column(std::int64_t j) const { return data + j * kPair<T>; }
 };
 
-/// Makes operands, and keeps the memory for the copies from one to the next. A new operand overwrites the last.
+/// Makes operands, and reuses the memory of their copies. A new operand overwrites the last.
 template <class T>
 class OperandBuffer {
  public:
@@ -105,14 +105,14 @@ class OperandBuffer {
   }
 
   /// The transpose [columns, rows] of a [rows, columns] matrix as a right operand, always a copy. Its stride
-  /// `out_stride` may be greater than `rows`. What lies between rows is then zero, as long as this buffer has served
+  /// `out_stride` may be greater than `rows`. The gaps between rows are zero, as long as this buffer has served
   /// operands of one shape only.
   Right<T> right_transposed(const T* in, std::int64_t stride, std::int64_t rows, std::int64_t columns,
                             std::int64_t out_stride) {
     T* out = space(out_stride * columns);
     if constexpr (kPair<T> == 1) {
       transpose(in, stride, rows, columns, out, out_stride);
-    } else {  // pairs of a row travel as one number
+    } else {  // a pair of a row moves as one number
       transpose(reinterpret_cast<const float*>(in), stride / 2, rows, columns / 2, reinterpret_cast<float*>(out),
                 out_stride);
     }

@@ -1,4 +1,4 @@
-// Which rows of the batch are computed: what is drawn by place is drawn by these.
+// The rows of the batch that a thread computes: draws by place depend on them.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +13,15 @@ class PartOfBatch {
   PartOfBatch(const PartOfBatch&) = delete;
   PartOfBatch& operator=(const PartOfBatch&) = delete;
 
-  /// The first row that this thread computes; 0 where none lives.
+  /// The first row that this thread computes; 0 if no PartOfBatch lives.
   static std::int64_t first_row();
 
  private:
   std::int64_t before_;
 };
 
-/// While it lives, this thread's dropout by place on a GPU gets its seeds from the GPU's generator: a step that is
-/// recorded and replayed would drop the same each time if its seed were a number of the recording.
+/// While it lives, this thread's dropout by place on a GPU gets its seeds from the GPU's generator. A seed that is a
+/// number of a recorded step would drop the same elements in every replay.
 class SeedsOnDevice {
  public:
   SeedsOnDevice();

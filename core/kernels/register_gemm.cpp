@@ -144,7 +144,7 @@ XLM_SIMD_VERSIONS(void, panel_product,
                    float* c, std::int64_t ldc, bool add),
                   (rows, columns, inner, a, panel, c, ldc, add))
 
-/// Copies [inner, columns] of a matrix into a panel, with zeros beside them.
+/// Copies [inner, columns] of a matrix into a panel, padded with zeros.
 void pack(const float* b, std::int64_t ldb, std::int64_t inner, std::int64_t columns, float* panel) {
   const std::int64_t width = panel_columns();
   if (columns < width) std::fill_n(panel, inner * width, 0.0F);
@@ -186,7 +186,7 @@ PackedRight::PackedRight(const torch::Tensor& b, bool transposed)
   const float* from = b.const_data_ptr<float>();
   const std::int64_t ldb = b.stride(0);
   float* to = panels_.data_ptr<float>();
-  // Pieces of kDepth rows, each with all its panels, in the order in which a product takes them.
+  // Pieces of kDepth rows, each with all its panels, in the order in which a product reads them.
   const std::int64_t pieces = (inner_ + kDepth - 1) / kDepth;
   at::parallel_for(0, pieces * count, 16, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) {

@@ -21,7 +21,7 @@ struct LeftOperand {
 void register_gemm(std::int64_t rows, std::int64_t columns, std::int64_t inner, const LeftOperand& a, const float* b,
                    std::int64_t ldb, float* c, std::int64_t ldc, bool add);
 
-/// A right operand [inner, columns] that many products use, copied once into the order in which they read it.
+/// A right operand [inner, columns] of many products, copied once into the order in which they read it.
 class PackedRight {
  public:
   /// Of a matrix b [inner, columns]. The elements of a row lie side by side, as in all matrices here.

@@ -1,4 +1,4 @@
-// Relative attention from libtorch's own operations, and the choice of version.
+// Relative attention from libtorch's operations, and the choice of version.
 #include "core/kernels/relative_attention.h"
 
 #include <cmath>
@@ -12,8 +12,9 @@ namespace xlm {
 
 namespace {
 
-/// (q_i + r_r_bias)·r_{i−j} in column j ≤ i of row i: [B, H, T, T]; beyond, what no query may see. By distance,
-/// farthest first; a column of zeros in front and rows read one element shorter then bring distance i − j to column j.
+/// (q_i + r_r_bias)·r_{i−j} in column j ≤ i of row i: [B, H, T, T]; the other columns are masked later. It is computed
+/// by distance, largest first. A column of zeros in front, and rows read one element shorter, then move distance i − j
+/// to column j.
 torch::Tensor position_scores(const RelativeAttentionInput& input) {
   const std::int64_t length = input.query.size(2);
   const torch::Tensor by_distance = torch::matmul(input.query + input.position_bias.unsqueeze(1),
@@ -23,7 +24,7 @@ torch::Tensor position_scores(const RelativeAttentionInput& input) {
       .narrow(2, 1, length);
 }
 
-/// True where a key comes after the query: [T, T].
+/// True if a key comes after the query: [T, T].
 torch::Tensor later_keys(const RelativeAttentionInput& input) {
   const std::int64_t length = input.query.size(2);
   return torch::ones({length, length}, torch::TensorOptions(torch::kBool).device(input.query.device())).triu(1);

@@ -1,5 +1,5 @@
 // Causal attention with relative positions, as in Transformer-XL without memory: a query sees itself and every position
-// before it; scores have a part of content and a part of distance.
+// before it. Scores have a part of content and a part of distance.
 //
 // B batch, H heads, T positions, d head width.
 #pragma once
@@ -21,24 +21,24 @@ struct RelativeAttentionInput {
   std::uint64_t seed = 0;       // of the dropout, by draw_dropout_seed
 };
 
-/// softmax over j ≤ i of ((q_i + r_w_bias)·k_j + (q_i + r_r_bias)·r_{i−j}) / √d, dropout, product with the values
-/// (Dai et al. 2019, §3.3, without memory). Returns [B, H, T, d]. The same choice as banded_attention's.
+/// softmax over j ≤ i of ((q_i + r_w_bias)·k_j + (q_i + r_r_bias)·r_{i−j}) / √d, dropout, product with the values (Dai
+/// et al. 2019, §3.3, without memory). Returns [B, H, T, d]. Chooses its version as banded_attention does.
 torch::Tensor relative_attention(const RelativeAttentionInput& input);
 
 /// The plain version, from libtorch's differentiable operations: any device; memory O(B H T²).
 torch::Tensor relative_attention_plain(const RelativeAttentionInput& input);
 
-/// Composed of libtorch's fused attention and a bias of distances: for a GPU, where scores then stay on the chip (d a
-/// multiple of 8) and the bias [B, H, T, T] is the only large tensor. Dropout is libtorch's own.
+/// Composed of libtorch's fused attention and a bias of distances: for a GPU, whose chip then holds the scores (d a
+/// multiple of 8); the bias [B, H, T, T] is the only large tensor. Dropout is libtorch's own.
 torch::Tensor relative_attention_composed(const RelativeAttentionInput& input);
 
 /// The same in tiles below the diagonal, on the CPU: memory O(B H T d), and no product or exponential of pairs that are
-/// more than a tile behind the diagonal. float32, double and bfloat16; of bfloat16 only products are, sums and softmax
-/// are float32's, and so is all of it where the processor has no such products or d is odd. The same sums in the same
-/// order whatever the threads.
+/// more than a tile behind the diagonal. float32, double and bfloat16; bfloat16 applies only to products, sums and
+/// softmax are float32. Everything is float32 if the processor has no such products or d is odd. Sums have the same
+/// order for any number of threads.
 torch::Tensor relative_attention_fused(const RelativeAttentionInput& input);
 
-/// The factors 0 or 1 / (1 − dropout) that are applied on the CPU: [B, H, T, T], functions of seed and place alone.
+/// The dropout factors 0 or 1 / (1 − dropout) on the CPU: [B, H, T, T], functions of seed and place alone.
 torch::Tensor relative_dropout_factors(const RelativeAttentionInput& input);
 
 }  // namespace xlm

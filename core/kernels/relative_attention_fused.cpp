@@ -83,7 +83,7 @@ RowSettings<T> causal_row(const RelativeDropout& dropout, Place at, std::int64_t
   return row;
 }
 
-/// No weight behind the diagonal.
+/// Sets weights behind the diagonal to zero.
 template <class T>
 void clear_later(ScoreTile<T>& scores, std::int64_t first, std::int64_t count, std::int64_t seen) {
   for (std::int64_t i = 0; i < count; ++i) std::fill(scores.row(i) + first + i + 1, scores.row(i) + seen, Sum<T>{0});
@@ -119,11 +119,11 @@ void forward_relative_head(const RelativeShape& shape, const RelativeDropout& dr
   }
 }
 
-/// Gradients of one call; those shared by the batch are kept apart until all are there, so that their sum has one
+/// Gradients of one call. Those shared by the batch are kept separately until all exist, so that their sum has one
 /// order.
 struct RelativeGradients {
   Tensor query, key, value;            // [B, H, T, d]
-  Tensor position_t;                   // farthest first [B, H, d, stride]
+  Tensor position_t;                   // by distance, largest first [B, H, d, stride]
   Tensor content_bias, position_bias;  // [B, H, d]
 };
 
@@ -173,7 +173,7 @@ void add_key_gradients(const RelativeShape& shape, std::int64_t first, Sum<T>* d
   add(space.distance, space.d_scores.by_distance(), space.d_scores.stride() + 1, d_position_t + shape.padded() - seen);
 }
 
-/// sum [width] += the column sums of rows [count, width]; a tile at a time, so that long sums stay exact.
+/// sum [width] += the column sums of rows [count, width]; one tile at a time, so that long sums stay exact.
 template <class T>
 void add_columns(const T* rows, std::int64_t count, std::int64_t width, T* sum) {
   for (std::int64_t k = 0; k < width; ++k) {
@@ -183,7 +183,7 @@ void add_columns(const T* rows, std::int64_t count, std::int64_t width, T* sum) 
   }
 }
 
-/// The gradients of a tile's queries, and what it adds to those of the biases.
+/// The gradients of a tile's queries, and its share of those of the biases.
 template <class T>
 void query_gradients(const RelativeShape& shape, const PositionTable<T>& table, const Right<T>& keys, Place at,
                      std::int64_t first, std::int64_t count, const RelativeGradients& gradients,

@@ -1,13 +1,13 @@
-// What the fused kernel of relative attention works on: tiles of scores, the table of positions, a thread's memory.
+// The data of the fused kernel of relative attention: tiles of scores, the table of positions, a thread's memory.
 //
-// A tile holds Q queries and the scores of all keys before its end, W of them. They lie in one buffer F [Q, W], whose
-// rows are S elements apart.
+// A tile has Q queries and the scores of all W keys before its end, in one buffer F [Q, W] whose rows are S elements
+// apart.
 //
-// One part of a score belongs to the distance i − j of query i and key j. With distances in reverse order, farthest
-// first, it stands in column j − i + const of a product with the table of positions. For the next query the same key
-// stands one column further left. So the scores by distance are a matrix that shares the memory of F: it begins Q − 1
-// elements before F, and its rows are S + 1 apart. Products with the table read and write it there, and nothing is ever
-// shifted. What they write beside the causal part falls on keys that a query does not see, or between the rows.
+// One part of a score belongs to the distance i − j of query i and key j. With distances in reverse order, largest
+// first, it is in column j − i + const of a product with the table of positions. For the next query the same key is one
+// column further left. So the scores by distance are a matrix that shares the memory of F: it begins Q − 1 elements
+// before F, and its rows are S + 1 apart. Products with the table read and write it there, and nothing is shifted.
+// Values that they write outside the causal part belong to keys that a query does not see, or fall between the rows.
 //
 // Lengths are rounded up to whole tiles, with zeros behind the last position. That leaves few shapes of products, and
 // no remainders.
@@ -40,7 +40,7 @@ struct RelativeShape {
     return length > 32 ? 64 : 32;
   }
   std::int64_t padded() const { return (length + tile() - 1) / tile() * tile(); }
-  /// S, also for transposed tables. It leaves room for what falls between the rows. It is no power of two, because
+  /// S, also for transposed tables. It leaves room for values between the rows. It is not a power of two, because
   /// multiples of one compete for the same places in the cache.
   std::int64_t stride() const { return (padded() + kKeyBlock - 1) / kKeyBlock * kKeyBlock + tile() + 16; }
   std::size_t table() const { return static_cast<std::size_t>(width * stride()); }
@@ -67,7 +67,7 @@ void deep_product(std::int64_t rows, std::int64_t columns, std::int64_t inner, c
   }
 }
 
-/// to [count, width] = from's rows from `first` on.
+/// Copies to [count, width] the rows of `from` from `first` on.
 template <class T>
 void pack_rows(const Matrix<T>& from, std::int64_t first, std::int64_t count, std::int64_t width, T* to) {
   for (std::int64_t i = 0; i < count; ++i) std::copy_n(from.row(first + i), width, to + i * width);
@@ -87,7 +87,7 @@ class ScoreTile {
   Sum<T>* by_distance() { return row(0) - (tile_ - 1); }
   std::int64_t stride() const { return stride_; }
 
-  /// The first `seen` columns as a left operand, as they are now.
+  /// The first `seen` columns as a left operand, with their current values.
   const T* left(std::int64_t seen) {
     if constexpr (kPair<T> == 1) {
       return row(0);
@@ -113,7 +113,7 @@ class ScoreTile {
   std::vector<T> lowered_;
 };
 
-/// The position table, farthest first; distances beyond the sequence are zeros.
+/// The position table, largest distance first; distances beyond the sequence are zeros.
 template <class T>
 class PositionTable {
  public:
@@ -154,8 +154,8 @@ class PositionTable {
   std::vector<Right<T>> by_row_, by_column_;
 };
 
-/// What a thread needs for one head after another. Everything starts as zeros, and what stands for positions behind
-/// the last stays zero.
+/// A thread's memory for one head after another. Everything starts as zeros, and values for positions behind the last
+/// stay zero.
 template <class T>
 struct ForwardSpace {
   OperandBuffer<T> keys;                  // transposed, [d, stride]

@@ -91,7 +91,7 @@ class GroupMeans : public torch::autograd::Function<GroupMeans> {
     variable_list result(4);
     if (context->needs_input_grad(0)) result[0] = of_token;
     if (context->needs_input_grad(1)) {
-      // A boundary at s moves every later token one group on: what that does to t is ⟨dL/ds_g, h_t − s_g⟩ / n_g.
+      // A boundary at s moves every later token to the next group: its effect on t is ⟨dL/ds_g, h_t − s_g⟩ / n_g.
       const Tensor of_mean = (share * saved[3]).sum(-1, /*keepdim=*/true);                              // [B, G, 1]
       const Tensor effect = (of_token * hidden).sum(-1) - take_rows_plain(of_mean, group).squeeze(-1);  // [B, T]
       const bool by_product = effect.is_cuda() && at::globalContext().deterministicAlgorithms();
@@ -136,7 +136,7 @@ Tensor sums_of_later(const Tensor& x, bool by_product) {
 
 Tensor segment_sum_plain(const Tensor& x, const Tensor& ids, std::int64_t count) {
   const std::int64_t batch = x.size(0);
-  // One segment more than asked for takes what is left out.
+  // One extra segment takes what is left out.
   const Tensor kept = torch::where((ids >= 0) & (ids < count), ids, count);                             // [B, T]
   const Tensor base = torch::arange(batch, ids.options()).unsqueeze(1) * (count + 1);                   // [B, 1]
   const Tensor sums = torch::zeros({batch * (count + 1), x.size(2)}, x.options().requires_grad(false))  //
@@ -196,7 +196,7 @@ Tensor group_means(const Tensor& hidden, const Tensor& boundaries, const Groups&
 Tensor group_lasts(const Tensor& hidden, const Groups& groups) {
   const std::int64_t length = hidden.size(1);
   const Tensor t = torch::arange(length, groups.ends.options());
-  // The group that a token closes; G where it closes none.
+  // The group that a token closes; G if it closes none.
   const Tensor closes = torch::where(take_rows_plain(groups.ends.unsqueeze(-1), groups.group).squeeze(-1) == t,
                                      groups.group, groups.count);
   return GroupLasts::apply(hidden, groups.ends, closes);

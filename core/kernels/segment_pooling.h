@@ -9,7 +9,7 @@
 
 namespace xlm {
 
-/// Where the groups of a batch lie (docs/models.md#groups). Rows with fewer than G groups are padded at the end.
+/// The groups of a batch (docs/models.md#groups). Rows with fewer than G groups are padded at the end.
 struct Groups {
   std::int64_t count = 0;  // G
   torch::Tensor group;     // [B, T] int64: the closed group that a token belongs to; G for tokens of the open one
@@ -33,17 +33,17 @@ torch::Tensor group_lasts(const torch::Tensor& hidden, const Groups& groups);
 /// tokens before any, → [B, T, D]. No gradient to the boundaries.
 torch::Tensor spread_groups(const torch::Tensor& pooled, const Groups& groups);
 
-/// The two primitives, each the other's adjoint, without gradients of their own. On the CPU in float32 and double by
-/// loops, whose result does not depend on the number of threads; elsewhere the plain versions.
-/// Row s of the sum is Σ over t with ids[b, t] = s of x[b, t]; ids outside [0, count) are left out: [B, count, D].
+/// The two primitives, each the adjoint of the other, without their own gradients. On the CPU, float32 and double use
+/// loops, whose result does not depend on the number of threads; otherwise the plain versions are used. Row s of the
+/// sum is Σ over t with ids[b, t] = s of x[b, t]; ids outside [0, count) are left out: [B, count, D].
 torch::Tensor segment_sum(const torch::Tensor& x, const torch::Tensor& ids, std::int64_t count);
 torch::Tensor segment_sum_plain(const torch::Tensor& x, const torch::Tensor& ids, std::int64_t count);
-/// Row t of the result is x[b, ids[b, t]]; 0 where the id is not a row of x.
+/// Row t of the result is x[b, ids[b, t]]; 0 if the id is not a row of x.
 torch::Tensor take_rows(const torch::Tensor& x, const torch::Tensor& ids);
 torch::Tensor take_rows_plain(const torch::Tensor& x, const torch::Tensor& ids);
 
 /// Column t of the result is Σ over u > t of x[b, u]: x [B, T]. `by_product`: by a product with a triangle of ones, [T,
-/// T], because a GPU adds up along a row in no fixed order.
+/// T], because a GPU sums along a row in no fixed order.
 torch::Tensor sums_of_later(const torch::Tensor& x, bool by_product);
 
 }  // namespace xlm

@@ -1,5 +1,5 @@
-// Vectors that lie in registers, for loops that must not depend on what the compiler makes of them: it makes no vectors
-// of loops with sums in functions that it compiles for several instruction sets (GCC 12, below AVX-512).
+// Vectors in registers, for loops that must not depend on the compiler's vectorisation: GCC 12, below AVX-512, does not
+// vectorise loops with sums in functions that are compiled for several instruction sets.
 //
 // T a number, n the lanes of a vector.
 #pragma once
@@ -12,7 +12,7 @@
 
 #include "core/kernels/simd_dispatch.h"
 
-// Vectors cross functions only where those become part of their callers.
+// Vectors are passed only to functions that are inlined into their callers.
 #pragma GCC diagnostic ignored "-Wpsabi"
 
 namespace xlm {
@@ -84,7 +84,7 @@ XLM_SIMD_INLINE LaneOf<V> largest_lane(const V& x) {
 template <int n>
 XLM_SIMD_INLINE Vector<float, n> exponential(const Vector<float, n>& given) {
   constexpr float kMagic = 12582912.0F;  // 1.5 · 2^23: adding it rounds to a whole number
-  const Vector<float, n> x = given < -87.0F ? Vector<float, n>{} - 87.0F : given;  // keeps what is no number
+  const Vector<float, n> x = given < -87.0F ? Vector<float, n>{} - 87.0F : given;  // keeps NaN
   const Vector<float, n> shifted = x * 1.44269504F + kMagic;
   const Vector<float, n> m = shifted - kMagic;
   const Vector<float, n> r = (x - m * 0.693359375F) + m * 2.12194440e-4F;

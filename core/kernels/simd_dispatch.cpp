@@ -1,4 +1,4 @@
-// Which of the versions of a loop this processor gets.
+// The choice of a loop's version for this processor.
 #include "core/kernels/simd_dispatch.h"
 
 #include <ATen/Version.h>

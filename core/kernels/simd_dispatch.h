@@ -3,19 +3,19 @@
 
 namespace xlm {
 
-/// Floats of a vector that this processor has: 16 with AVX-512, 8 with AVX2, 4 otherwise. Follows libtorch's choice
-/// for its own kernels, and so ATEN_CPU_CAPABILITY, by which tests see all three wherever they run.
+/// Floats in a vector of this processor: 16 with AVX-512, 8 with AVX2, 4 otherwise. Follows libtorch's choice for its
+/// own kernels, and so ATEN_CPU_CAPABILITY, with which tests cover all three on any machine.
 extern const int simd_lanes;
 
 }  // namespace xlm
 
-// A function that becomes part of every version that calls it.
+// A function that is inlined into every version that calls it.
 #define XLM_SIMD_INLINE inline __attribute__((always_inline))
 // The same of a lambda, behind its parameters.
 #define XLM_SIMD_LAMBDA __attribute__((always_inline))
 
-// Defines the function `name`, which does what name_of<lanes>, an XLM_SIMD_INLINE template, does with `arguments`:
-// compiled once for each kind of vectors, of which the processor's is called. Elsewhere than on x86-64 the compiler's
+// Defines the function `name`, which calls name_of<lanes>, an XLM_SIMD_INLINE template, with `arguments`. It is
+// compiled once for each kind of vectors, and the processor's version is called. Outside of x86-64 the compiler's
 // default serves all processors.
 #if defined(__x86_64__)
 #define XLM_SIMD_VERSIONS(result, name, parameters, arguments)                                                        \

@@ -58,7 +58,7 @@ XLM_SIMD_INLINE void transpose_rest(const T* in, std::int64_t in_stride, std::in
   }
 }
 
-/// Blocks have one size, whatever vectors the processor has.
+/// Blocks have one size for any vectors.
 template <int>
 XLM_SIMD_INLINE void transpose_of(const float* in, std::int64_t in_stride, std::int64_t rows, std::int64_t columns,
                                   float* out, std::int64_t out_stride) {

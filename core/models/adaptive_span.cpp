@@ -1,5 +1,5 @@
 // The sequential transformer with adaptive attention span (Sukhbaatar et al. 2019), whole in this file.
-// docs/models.md#adaptive-attention-span says what the paper leaves open.
+// docs/models.md#adaptive-attention-span states what the paper leaves open.
 //
 // B batch, M block, S span limit, C cached positions, L band of a group of heads, H heads, n heads of a group,
 // D width, d = D / H, F feed-forward units, V symbols.
@@ -25,8 +25,8 @@ namespace {
 using torch::Tensor;
 using SpanType = AdaptiveSpanOptions::SpanType;
 
-constexpr std::int64_t kBandStep = 32;     // bands are rounded up to it, so that heads of like spans share one product
-constexpr std::int64_t kHeldStep = 16;     // a band that is held shrinks where a step and so much of it are not needed
+constexpr std::int64_t kBandStep = 32;  // bands are rounded up to it, so that heads of similar spans share one product
+constexpr std::int64_t kHeldStep = 16;  // a held band shrinks if a step and so much of it are not needed
 constexpr std::int64_t kCacheMargin = 64;  // a span may grow by so much in an update before the cache is too short
 constexpr double kDynamicBias = -4;        // makes the first dynamic spans small (Sukhbaatar et al. 2019, §3)
 
@@ -88,7 +88,7 @@ class AdaptiveSpan final : public LanguageModel, public Capturable, public Trace
   std::int64_t head_width_;
   Tensor in_emb_, key_pe_, out_weight_, out_bias_;  // [V, D], [1, d, S], [V, D], [V]
   std::vector<Layer> layers_;
-  std::vector<std::vector<double>> spans_;       // z of every adaptive head, as of the last update
+  std::vector<std::vector<double>> spans_;       // z of every adaptive head, after the last update
   std::vector<std::vector<std::int64_t>> held_;  // the band of every adaptive head; empty: bands are not held
   std::vector<DynamicSpans> dynamic_;
 };
@@ -139,8 +139,8 @@ void AdaptiveSpan::declare_layer(std::int64_t index) {
 }
 
 State AdaptiveSpan::initial_state(std::int64_t batch) const {
-  // Positions before the stream are zero vectors (docs/models.md#the-past-of-a-stream); a shorter cache reads as zeros
-  // in front.
+  // Positions before the stream are zero vectors (docs/models.md#the-past-of-a-stream). A shorter cache reads as if it
+  // had zeros before it.
   return State(layers_.size(), torch::zeros({batch, 0, o_.width}, in_emb_.options().requires_grad(false)));
 }
 
@@ -190,7 +190,7 @@ Tensor AdaptiveSpan::attention(std::size_t index, const Tensor& hidden, const Te
   const std::vector<std::int64_t> band_of = bands(index, longest);
   for (std::int64_t head = 0; head < o_.heads; ++head) groups[band_of[static_cast<std::size_t>(head)]].push_back(head);
 
-  // Zeros before the stream, cached states as far back as a head may see, and the block.
+  // Zeros before the stream, cached states as far back as a head may look, and the block.
   const std::int64_t past = std::max(groups.rbegin()->first, std::min(cache.size(1), cache_length(index)));
   const std::int64_t cached = std::min(past, cache.size(1));
   const Tensor seen = torch::cat({hidden.new_zeros({hidden.size(0), past - cached, o_.width}),
@@ -212,8 +212,8 @@ Tensor AdaptiveSpan::attention(std::size_t index, const Tensor& hidden, const Te
   return linear_layer(torch::stack(outputs, 2).flatten(2), layer.out);  // [B, M, D]
 }
 
-/// What n heads attend to that see L positions: `seen` [B, L + M, D] ends with the values of `hidden` [B, M, D]. Keys
-/// and values are projected no further back, with today's weights.
+/// The attention input of n heads that see L positions: `seen` [B, L + M, D] ends with the values of `hidden` [B, M,
+/// D]. Keys and values are projected only that far back, with the current weights.
 BandedAttentionInput AdaptiveSpan::group_input(const Layer& layer, const std::vector<std::int64_t>& heads,
                                                const Tensor& hidden, const Tensor& seen, const Tensor& spans) {
   const auto count = static_cast<std::int64_t>(heads.size());
@@ -243,8 +243,8 @@ BandedAttentionInput AdaptiveSpan::group_input(const Layer& layer, const std::ve
           .seed = dropout > 0 ? draw_dropout_seed() : 0};
 }
 
-/// Puts what the heads of a group do with their band into their rows of head_values, the nearest distance first. One
-/// head at a time: the weights [B, 1, M, L] of all would be large. Farther than the band they are 0.
+/// Writes the attention of a group's heads over their band into their rows of head_values, the nearest distance first.
+/// One head at a time, because the weights [B, 1, M, L] of all would be large. Beyond the band they are 0.
 void AdaptiveSpan::trace_heads(std::size_t index, const std::vector<std::int64_t>& heads,
                                const BandedAttentionInput& input, ModelOutput& output) const {
   const std::int64_t band = input.position.size(1);
@@ -266,8 +266,8 @@ void AdaptiveSpan::trace_heads(std::size_t index, const std::vector<std::int64_t
   }
 }
 
-/// z_t = S·σ(vᵀx_t + b) per head and query (Sukhbaatar et al. 2019, §2.2): [B, H, M, 1]. Also counted for the
-/// statistics, and the largest of each head put into `longest`. In the weights' own type under bfloat16 too, whose
+/// z_t = S·σ(vᵀx_t + b) per head and query (Sukhbaatar et al. 2019, §2.2): [B, H, M, 1]. Counts it for the statistics,
+/// and writes the largest of each head into `longest`. Under bfloat16 it is computed in the weights' type, because
 /// eight bits would round a span of 1000 to a multiple of 4.
 Tensor AdaptiveSpan::dynamic_spans(std::size_t index, const Tensor& hidden, std::vector<double>& longest) {
   const FullPrecisionScope precision(hidden.device());
@@ -288,21 +288,21 @@ Tensor AdaptiveSpan::dynamic_spans(std::size_t index, const Tensor& hidden, std:
   return z.transpose(1, 2).unsqueeze(-1);
 }
 
-/// How far back each head's mask is not zero; `dynamic` has the largest z of each head of a dynamic span. The ramp's
-/// far corner, where the mask is 0 but its derivative is not (docs/models.md#the-soft-mask), is included.
+/// How far back each head's mask is not zero; `dynamic` has the largest z of each head of a dynamic span. Includes the
+/// far corner of the ramp, where the mask is 0 but its derivative is not (docs/models.md#the-soft-mask).
 std::vector<std::int64_t> AdaptiveSpan::reaches(std::size_t index, const std::vector<double>& dynamic) const {
   std::vector<std::int64_t> result(static_cast<std::size_t>(o_.heads), o_.span);
   const std::vector<double>& z = o_.span_type == SpanType::kAdaptive ? spans_[index] : dynamic;
   for (std::size_t head = 0; head < z.size(); ++head) {
-    // One more than the corner: the mask computes in single precision and may round z up to the next whole number.
+    // One more than the corner: the mask uses single precision and may round z up to the next whole number.
     const auto corner = static_cast<std::int64_t>(std::floor(z[head])) + o_.span_ramp + 2;
     result[head] = std::clamp<std::int64_t>(corner, 1, o_.span);
   }
   return result;
 }
 
-/// Positions that each head computes: its reach in whole steps, so that heads and blocks of nearly equal reach share
-/// their shape. Where bands are held, as they are held.
+/// Positions that each head computes: its reach in whole steps, so that heads and blocks of nearly equal reach have the
+/// same shape. Held bands stay as they are held.
 std::vector<std::int64_t> AdaptiveSpan::bands(std::size_t index, const std::vector<double>& dynamic) const {
   if (!held_.empty()) return held_[index];
   std::vector<std::int64_t> result = reaches(index, dynamic);
@@ -310,7 +310,7 @@ std::vector<std::int64_t> AdaptiveSpan::bands(std::size_t index, const std::vect
   return result;
 }
 
-/// The bands decide; those of a dynamic span follow from the text.
+/// Set by the bands. The bands of a dynamic span depend on the text.
 std::optional<std::string> AdaptiveSpan::graph_signature() const {
   if (o_.span_type == SpanType::kDynamic) return std::nullopt;
   std::string text;
@@ -347,7 +347,7 @@ void AdaptiveSpan::read_spans() {
   if (!held_.empty()) hold_bands();
 }
 
-/// A band grows where its head needs more and shrinks where it needs much less: a span that wavers about a whole step
+/// A band grows if its head needs more, and shrinks if it needs much less: a span that wavers about a whole step
 /// changes nothing.
 void AdaptiveSpan::hold_bands() {
   for (std::size_t i = 0; i < layers_.size(); ++i) {
@@ -412,7 +412,7 @@ void AdaptiveSpan::set_counts(const Counts& counts) {
   }
 }
 
-/// z of every head: fixed ones see S, dynamic ones as averaged since the last reset.
+/// z of every head: S for fixed spans, the average since the last reset for dynamic ones.
 std::vector<double> AdaptiveSpan::head_spans(std::size_t index) const {
   if (o_.span_type == SpanType::kAdaptive) return spans_[index];
   if (o_.span_type == SpanType::kFixed)
@@ -453,9 +453,9 @@ std::vector<Grid> AdaptiveSpan::grids() const {
   return {spans};
 }
 
-/// paper_flops as the paper counts: parameters of the layers + Σ layers of 2·D·(average span).
-/// flops_per_token: two per multiply-add of one predicted token, keys and values of earlier ones at hand: every linear
-/// layer, and per head and position of its span the two scores and the sum of values.
+/// paper_flops as the paper counts: parameters of the layers + Σ over layers of 2·D·(average span). flops_per_token:
+/// two per multiply-add of one predicted token, with the keys and values of earlier ones available: every linear layer,
+/// and per head and position of its span the two scores and the sum of values.
 NamedValues AdaptiveSpan::costs(std::int64_t /*block*/) const {
   double layer_parameters = 0;
   for (const auto& [name, tensor] : weights()) {

@@ -1,5 +1,5 @@
-// What some models can do beside what every model can. A model also derives from the interfaces that it has; whoever
-// needs one asks with capability<T>(model), and a model without it sees nothing of the matter.
+// What only some models can do. A model derives from the interfaces that it supports. Code that needs one calls
+// capability<T>(model); a model without it is not affected.
 //
 // B batch, T tokens of a row in one call, V vocabulary.
 #pragma once
@@ -19,49 +19,49 @@
 
 namespace xlm {
 
-/// Windows of T tokens; each repeats the last O tokens of the one before and scores its last T − O predictions, the
-/// first all (docs/models.md#windows-and-overlap).
+/// Windows of T tokens. Each repeats the last O tokens of the one before and scores its last T − O predictions; the
+/// first one scores all (docs/models.md#windows-and-overlap).
 struct WindowShape {
   std::int64_t window = 0;
   std::int64_t overlap = 0;
 };
 
-/// A text that grows at its end, read by a model that need not read it anew for every token.
+/// A text that grows at its end, for a model that need not read it again for every token.
 class TextReader {
  public:
   virtual ~TextReader() = default;
-  /// Reads the [n] tokens that follow, n ≥ 1; the logits [V] of the token after them.
+  /// Reads the next [n] tokens, n ≥ 1; returns the logits [V] of the token after them.
   virtual torch::Tensor read(const torch::Tensor& tokens) = 0;
 };
 
-/// Has a text cut into windows that overlap: every model of TextScheme::kWindows. One call of `forward` is one window;
-/// without an initial state, windows are independent of each other.
+/// Reads a text in overlapping windows: every model of TextScheme::kWindows. One call of `forward` is one window; without
+/// an initial state, windows are independent of each other.
 class ReadsWindows {
  public:
   virtual ~ReadsWindows() = default;
   virtual WindowShape windows() const = 0;
 };
 
-/// Can read a text token by token and keep what it has computed.
+/// Reads a text token by token and keeps what it has computed.
 class ReadsIncrementally {
  public:
   virtual ~ReadsIncrementally() = default;
   virtual std::unique_ptr<TextReader> reader() = 0;
 };
 
-/// Must know what the symbols are before the first call on real text.
+/// Needs the symbols before the first call on real text.
 class NeedsVocabulary {
  public:
   virtual ~NeedsVocabulary() = default;
-  /// Throws UsageError for a vocabulary that the model's options cannot work with.
+  /// Throws UsageError for a vocabulary that does not fit the model's options.
   virtual void set_vocabulary(const Vocabulary& vocabulary) = 0;
 };
 
-/// Can be taught by a segmentation of the text, as ModelInput::boundaries.
+/// Learns from a segmentation of the text, as ModelInput::boundaries.
 class LearnsFromSegmentation {
  public:
   virtual ~LearnsFromSegmentation() = default;
-  /// The tokenizer whose segmentation is wanted; "" where the options ask for none.
+  /// The tokenizer of that segmentation; "" if the options need none.
   virtual std::string tokenizer() const = 0;
 };
 
@@ -69,37 +69,38 @@ class LearnsFromSegmentation {
 class PoolsTokens {
  public:
   virtual ~PoolsTokens() = default;
-  /// Where groups end: [B, T] bool; undefined where the options leave nothing to pool.
+  /// Where groups end: [B, T] bool; undefined if the options leave nothing to pool.
   virtual torch::Tensor boundaries(const ModelInput& input) = 0;
 };
 
-/// Can say something of single tokens.
+/// Reports values of single tokens.
 class TracesTokens {
  public:
   virtual ~TracesTokens() = default;
-  /// Whether `forward` fills ModelOutput::token_values where they are asked for.
+  /// Whether `forward` fills ModelOutput::token_values on request.
   virtual bool has_token_values() const = 0;
 };
 
-/// Can say how single heads look back.
+/// Reports how single heads look back.
 class TracesHeads {
  public:
   virtual ~TracesHeads() = default;
-  /// How many tokens before a token a head may see. `forward` fills ModelOutput::head_values, so many distances, where
-  /// they are asked for.
+  /// How many tokens before a token a head may see. On request `forward` fills ModelOutput::head_values for as many
+  /// distances.
   virtual std::int64_t head_reach() const = 0;
 };
 
-/// Knows which operations a training step makes, beside what the sizes of its arguments decide. Steps of the same
+/// Knows which operations a training step performs, apart from the sizes of its arguments. Steps with the same
 /// operations can be recorded and replayed.
 class Capturable {
  public:
   virtual ~Capturable() = default;
-  /// Nothing where values that are read from the device decide.
+  /// nullopt if the operations depend on values that are read from the device.
   virtual std::optional<std::string> graph_signature() const = 0;
-  /// From now on sizes that follow from parameters change as seldom as they can, so that a recording serves longer.
+  /// From now on sizes that follow from parameters change as rarely as possible, so that a recording stays valid
+  /// longer.
   virtual void hold_sizes() {}
-  /// The sizes that are held, for checkpoints, and taken back: they follow from all parameters since they are held.
+  /// The held sizes, for checkpoints, and restoring them: once held, they depend on all earlier parameters.
   virtual std::vector<std::int64_t> held_sizes() const { return {}; }
   virtual void set_held_sizes(const std::vector<std::int64_t>& /*sizes*/) {}
 };
@@ -108,25 +109,25 @@ class Capturable {
 class ExtendsAnother {
  public:
   virtual ~ExtendsAnother() = default;
-  /// Whether this parameter is what the other model is extended by, so that its weights may lack it.
+  /// Whether this parameter belongs to the extension, so that the other model's weights may lack it.
   virtual bool is_addition(const std::string& name) const = 0;
 };
 
-/// Shares its folders of weights with other programs.
+/// Shares its weight files with other programs.
 class SharesWeightFiles {
  public:
   virtual ~SharesWeightFiles() = default;
-  /// What other programs call this parameter. It is read by either name.
+  /// The name of this parameter in other programs. It is read by either name.
   virtual std::string stored_name(const std::string& name) const = 0;
-  /// The parameter that a tensor of this name, no parameter itself, repeats in files of other programs; "": none.
+  /// The parameter that a tensor of this name, not a parameter itself, repeats in files of other programs; "": none.
   virtual std::string repeated_parameter(const std::string& name) const = 0;
-  /// Whether the parameter has a row for each symbol. Files of other programs may have more of them.
+  /// Whether the parameter has a row for each symbol. Files of other programs may have more rows.
   virtual bool has_rows_of_symbols(const std::string& name) const = 0;
-  /// What other programs want to find beside the weights: contents by file name.
+  /// What other programs expect next to the weights: contents by file name.
   virtual std::map<std::string, std::string> companion_files() const = 0;
 };
 
-/// The model as a T; null where it is none.
+/// The model as a T; null if it is not one.
 template <class T>
 T* capability(LanguageModel& model) {
   return dynamic_cast<T*>(&model);
@@ -136,7 +137,7 @@ const T* capability(const LanguageModel& model) {
   return dynamic_cast<const T*>(&model);
 }
 
-/// How a model of TextScheme::kWindows cuts its text. Throws Error for one that does not derive from ReadsWindows.
+/// The windows of a model of TextScheme::kWindows. Throws Error if it does not derive from ReadsWindows.
 inline WindowShape windows_of(const LanguageModel& model) {
   const auto* reads = capability<ReadsWindows>(model);
   if (reads == nullptr)
@@ -144,13 +145,13 @@ inline WindowShape windows_of(const LanguageModel& model) {
   return reads->windows();
 }
 
-/// The tokenizer whose segmentation of the text a model wants to learn from; "": none.
+/// The tokenizer whose segmentation of the text a model learns from; "": none.
 inline std::string tokenizer_of(const LanguageModel& model) {
   const auto* learns = capability<LearnsFromSegmentation>(model);
   return learns != nullptr ? learns->tokenizer() : "";
 }
 
-/// The operations of a training step where they are known (Capturable).
+/// The operations of a training step if they are known (Capturable).
 inline std::optional<std::string> graph_signature_of(const LanguageModel& model) {
   const auto* captured = capability<Capturable>(model);
   return captured != nullptr ? captured->graph_signature() : std::nullopt;

@@ -1,8 +1,9 @@
-// GPT-2 as in Hugging Face's implementation, and the recurrence that hands pooled hidden states from a window to the
-// next (Radford et al. 2019; Yoshida et al. 2020, §3.1). docs/models.md#gpt-2-and-recurrence says what they leave open.
+// GPT-2 as in Hugging Face's implementation, and the recurrence that passes pooled hidden states from a window to the
+// next (Radford et al. 2019; Yoshida et al. 2020, §3.1). docs/models.md#gpt-2-and-recurrence states what they leave
+// open.
 //
-// B batch, T tokens of a window, P of them scored, E embeddings handed over, L layers, H heads, k width, d = k / H,
-// F feed-forward units, V symbols.
+// B batch, T tokens of a window, P of them scored, E embeddings passed on, L layers, H heads, k width, d = k / H, F
+// feed-forward units, V symbols.
 #include <algorithm>
 #include <cmath>
 
@@ -35,7 +36,7 @@ struct Gpt2Layer {
   AffineWeights norm_2, inner, outer;           // [k], [k, F], [F, k]
 };
 
-/// Keys and values of the tokens of a window that were read before: [B, H, E + tokens, d] per layer.
+/// Keys and values of a window's tokens that were read before: [B, H, E + tokens, d] per layer.
 struct KeysAndValues {
   Tensor keys, values;
 };
@@ -69,7 +70,7 @@ class Gpt2 final : public LanguageModel,
     return name == "wte.weight" || name == "lm_head.weight";
   }
   std::map<std::string, std::string> companion_files() const override;
-  /// The length of the text decides all.
+  /// It depends only on the length of the text.
   std::optional<std::string> graph_signature() const override { return ""; }
 
  private:
@@ -111,7 +112,7 @@ Gpt2::Gpt2(Gpt2Options options, std::int64_t symbols) : o_(std::move(options)) {
   const std::int64_t width = o_.width;
   wte_ = parameter("wte.weight", normal_weights({symbols, width}, kInitialDeviation));
   wpe_ = parameter("wpe.weight", normal_weights({o_.positions, width}, kInitialDeviation));
-  // What adds to the residual starts smaller the more layers there are.
+  // Projections into the residual start smaller the more layers there are.
   const double projected = kInitialDeviation / std::sqrt(2.0 * static_cast<double>(o_.layers));
   for (std::int64_t i = 0; i < o_.layers; ++i) {
     const std::string at = fmt::format("h.{}.", i);
@@ -142,7 +143,7 @@ void Gpt2::declare_recurrence() {
   }
 }
 
-/// Nothing is handed to the first window of a document: no embedding.
+/// The first window of a document receives no embedding.
 State Gpt2::initial_state(std::int64_t batch) const {
   if (!o_.recurrent()) return {};
   return {torch::empty({batch, 0, o_.width}, wte_.options().requires_grad(false))};
@@ -179,7 +180,7 @@ Tensor Gpt2::activated(const Tensor& x) const {
   return torch::gelu(x, "tanh");
 }
 
-/// By what queries are multiplied, since attention divides by √d itself.
+/// The factor of queries, because attention itself divides by √d.
 double Gpt2::query_factor(std::int64_t layer) const {
   using Scale = Gpt2Options::AttentionScale;
   const bool by_layer = o_.attention_scale == Scale::kWidthAndLayer || o_.attention_scale == Scale::kLayer;
@@ -188,9 +189,9 @@ double Gpt2::query_factor(std::int64_t layer) const {
   return width / (by_layer ? static_cast<double>(layer + 1) : 1);
 }
 
-/// One layer on hidden [B, T, k]; `inserted` [B, E, k] (or undefined) are more keys and values, seen by every query,
-/// without queries of their own. Only the last `kept` positions are computed to the end. With a cache, the keys and
-/// values there come first, and those of this call are added to it.
+/// One layer on hidden [B, T, k]; `inserted` [B, E, k] (or undefined) are more keys and values, which every query sees
+/// and which have no queries. Only the last `kept` positions are computed to the end. With a cache, its keys and values
+/// come first, and those of this call are added to it.
 Tensor Gpt2::run_layer(std::int64_t index, const Tensor& hidden, const Tensor& inserted, std::int64_t kept,
                        KeysAndValues* cache) const {
   const Gpt2Layer& layer = layers_[static_cast<std::size_t>(index)];
@@ -226,7 +227,7 @@ Tensor Gpt2::run_layer(std::int64_t index, const Tensor& hidden, const Tensor& i
   return out + dropped(affine_layer(inner, layer.outer.weight, layer.outer.bias), o_.dropout);  // [B, P, k]
 }
 
-/// Adds a layer's share to Σ softmax(α)_ℓ h^(ℓ); where the mean is taken, of positions' means.
+/// Adds a layer's share to Σ softmax(α)_ℓ h^(ℓ); for mean pooling, of the positions' means.
 Tensor Gpt2::mix(const Tensor& mixed, const Tensor& hidden, std::int64_t layer) const {
   const Tensor share = torch::softmax(alpha_, 0).select(0, layer);
   const Tensor part = (o_.recurrence.pool == Pool::kMean ? hidden.mean(1, true) : hidden) * share;
@@ -279,8 +280,8 @@ ModelOutput Gpt2::forward(const ModelInput& input, const State& state) {
   return output;
 }
 
-/// What the blocks' matrices and attention cost, two per multiply-add, and the recurrence's own; without
-/// embeddings, norms, biases and the output layer, as the paper counts. Tokens that are repeated cost again.
+/// The cost of the blocks' matrices and attention, two per multiply-add, and that of the recurrence; without
+/// embeddings, norms, biases and the output layer, as the paper counts. Repeated tokens cost again.
 NamedValues Gpt2::costs(std::int64_t /*block*/) const {
   const auto width = static_cast<double>(o_.width);
   const auto layers = static_cast<double>(o_.layers);
@@ -299,7 +300,7 @@ NamedValues Gpt2::costs(std::int64_t /*block*/) const {
   return {{"params", static_cast<double>(parameter_count())}, {"flops_per_token", paper + own}, {"paper_flops", paper}};
 }
 
-/// Reads token by token within a window, whose keys and values are kept; past its end the next window begins with the
+/// Reads token by token within a window and keeps its keys and values; past its end the next window begins with the
 /// last O tokens.
 class Gpt2Reader final : public TextReader {
  public:
@@ -321,7 +322,7 @@ class Gpt2Reader final : public TextReader {
  private:
   std::int64_t window_size() const { return window_.defined() ? window_.size(0) : 0; }
 
-  /// The hidden states of the window become the state; the tokens that it repeats wait to be read with the next ones.
+  /// The window's hidden states become the state; the tokens that the next window repeats are read with the next ones.
   void next_window() {
     const WindowShape shape = model_->windows();
     if (model_->o_.recurrent()) {
@@ -358,7 +359,7 @@ class Gpt2Reader final : public TextReader {
   std::shared_ptr<const Gpt2> model_;
   State state_;
   Tensor window_;              // [tokens of the window]
-  std::int64_t unread_ = 0;    // of them, those that have not been run
+  std::int64_t unread_ = 0;    // of them, those that were not computed yet
   std::vector<Tensor> mixed_;  // Σ softmax(α)_ℓ h^(ℓ) of the window's positions: [1, n, k] each
   std::vector<KeysAndValues> cache_;
 };
@@ -367,7 +368,7 @@ std::unique_ptr<TextReader> Gpt2::reader() {
   return std::make_unique<Gpt2Reader>(std::dynamic_pointer_cast<Gpt2>(shared_from_this()));
 }
 
-/// Without the prefix Hugging Face takes a file for the model below the output layer, which has no such layer.
+/// Without the prefix Hugging Face reads a file as the model below the output layer, which has no such layer.
 std::string Gpt2::stored_name(const std::string& name) const {
   return o_.tied || name == "lm_head.weight" ? name : "transformer." + name;
 }

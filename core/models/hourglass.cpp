@@ -1,6 +1,6 @@
-// The hourglass transformer with dynamic token pooling (Nawrot et al. 2022; Nawrot et al. 2023, §3):
-// layers over tokens, layers over groups of tokens, layers over tokens again. docs/models.md#dynamic-token-pooling says
-// what the papers leave open.
+// The hourglass transformer with dynamic token pooling (Nawrot et al. 2022; Nawrot et al. 2023, §3): layers over
+// tokens, layers over groups of tokens, layers over tokens again. docs/models.md#dynamic-token-pooling states what the
+// papers leave open.
 //
 // B batch, T tokens of a block, P of them scored, G groups, D width, H heads, d = D / H, F feed-forward units,
 // V symbols.
@@ -29,9 +29,9 @@ using torch::Tensor;
 using Pooling = HourglassOptions::Pooling;
 using BoundaryType = BoundaryOptions::Type;
 
-constexpr double kGuessedShortening = 4;  // of boundaries that have not been seen yet, for a first estimate of the cost
+constexpr double kGuessedShortening = 4;  // for boundaries that are not known yet, for a first estimate of the cost
 
-/// What is counted about boundaries at scored positions, on the model's device so that nothing waits for it.
+/// Counts of boundaries at scored positions, on the model's device so that no code waits for it.
 class BoundaryCounts {
  public:
   enum Count { kPositions, kBoundaries, kCompared, kRight, kPositives, kTruePositives, kTargets, kCounts };
@@ -98,7 +98,7 @@ class Hourglass final : public LanguageModel,
   void reset_statistics() override { counts_.reset(); }
   Counts counts() const override { return {.sums = counts_.read(), .maxima = {}}; }
   void set_counts(const Counts& counts) override { counts_.write(counts.sums, final_weight_.device()); }
-  /// Groups, and what is counted of them, follow from the text. A table of sinusoids that has grown lies elsewhere.
+  /// Groups and their counts depend on the text. A table of sinusoids that has grown has a new address.
   std::optional<std::string> graph_signature() const override {
     if (o_.pools()) return std::nullopt;
     return fmt::format("sinusoids {} ", sinusoids_.defined() ? sinusoids_.size(0) : 0);
@@ -125,7 +125,7 @@ class Hourglass final : public LanguageModel,
   double layer_multiply_adds(double length) const;
 
   HourglassOptions o_;
-  std::optional<std::int64_t> space_;    // id of the space, where the vocabulary has one
+  std::optional<std::int64_t> space_;    // id of the space, if the vocabulary has one
   Tensor word_emb_;                      // [V, D]
   Tensor content_bias_, position_bias_;  // r_w_bias, r_r_bias [H, d]
   Tensor null_group_;                    // [1, 1, D]
@@ -175,7 +175,8 @@ void Hourglass::set_vocabulary(const Vocabulary& vocabulary) {
 ModelOutput Hourglass::forward(const ModelInput& input, const State& /*state*/) {
   const std::int64_t length = input.tokens.size(1);
   const std::int64_t scored = input.scored > 0 ? input.scored : length;
-  const RelativePositions positions = relative_positions(length + 1);  // groups can be as many as tokens, and the null
+  const RelativePositions positions =
+      relative_positions(length + 1);  // there may be as many groups as tokens, and the null
   Tensor hidden = before_pooling(input, positions);
   Boundaries found;
   if (o_.pools()) {
@@ -200,8 +201,8 @@ ModelOutput Hourglass::forward(const ModelInput& input, const State& /*state*/) 
   return output;
 }
 
-/// What is said of the scored tokens (Nawrot et al. 2023, figure 2): how unsure the model is of the next one, in bits;
-/// whether that is a spike; where groups end, and how likely the predictor found it. [B, P] each.
+/// Values of the scored tokens (Nawrot et al. 2023, figure 2): the uncertainty about the next token, in bits; whether
+/// that is a spike; where groups end, and the predictor's probability of it. [B, P] each.
 void Hourglass::trace_tokens(const Boundaries& found, ModelOutput& output) const {
   const Tensor logits = output.logits();
   const auto of_scored = [&](const Tensor& x) {
@@ -265,8 +266,8 @@ Tensor Hourglass::pool(const Tensor& hidden, const Tensor& boundaries, const Gro
   return o_.pooling == Pooling::kMean ? group_means(hidden, boundaries, groups) : group_lasts(hidden, groups);
 }
 
-/// What the predictor should have said of the scored tokens: [B, P] bool; undefined where that is not known. For
-/// gumbel, which is taught by nothing, the spaces.
+/// The predictor's targets for the scored tokens: [B, P] bool; undefined if they are unknown. For gumbel, which has no
+/// teacher, the spaces.
 Tensor Hourglass::boundary_target(const ModelInput& input, const ModelOutput& output) const {
   const std::int64_t scored = output.hidden.size(1);
   const std::int64_t first = input.tokens.size(1) - scored;
@@ -277,8 +278,7 @@ Tensor Hourglass::boundary_target(const ModelInput& input, const ModelOutput& ou
   return input.boundaries.defined() ? input.boundaries.narrow(1, first, scored).to(torch::kBool) : Tensor();
 }
 
-/// Loss of the predictor over the scored tokens, and what is counted about it
-/// (docs/models.md#what-teaches-the-predictor).
+/// The predictor's loss over the scored tokens, and its counts (docs/models.md#what-teaches-the-predictor).
 Tensor Hourglass::boundary_loss(const Boundaries& found, const ModelInput& input, const ModelOutput& output) {
   const std::int64_t scored = output.hidden.size(1);
   const auto of_scored = [&](const Tensor& x) { return x.narrow(1, x.size(1) - scored, scored); };
@@ -296,7 +296,7 @@ Tensor Hourglass::boundary_loss(const Boundaries& found, const ModelInput& input
                                 o_.boundaries.loss == BoundaryOptions::Loss::kPublished);
 }
 
-/// Tokens per boundary as counted since the last reset; before anything was counted, as expected.
+/// Tokens per boundary as counted since the last reset; before any count, the expected value.
 double Hourglass::shortening() const {
   if (!o_.pools()) return 1;
   const std::vector<double> counts = counts_.read();
@@ -309,7 +309,7 @@ double Hourglass::shortening() const {
 NamedValues Hourglass::statistics() const {
   const std::vector<double> counts = counts_.read();
   NamedValues values;
-  // Where no boundary was drawn there is no such factor, and how much was read is none.
+  // Without any boundary there is no such factor, however much was read.
   const bool none = counts[BoundaryCounts::kPositions] > 0 && counts[BoundaryCounts::kBoundaries] == 0;
   if (!o_.pools() || !none) values["shortening_factor"] = shortening();
   if (counts[BoundaryCounts::kCompared] == 0) return values;
@@ -323,15 +323,15 @@ NamedValues Hourglass::statistics() const {
 }
 
 /// Multiply-adds of one layer for one of `length` positions: its four projections, its feed-forward, and for each
-/// position that it sees, half of all on average, two scores and the sum of values. The position keys are left out:
+/// position that it sees (half of all on average) two scores and the sum of values. Position keys do not count, because
 /// they are the same for all rows and blocks.
 double Hourglass::layer_multiply_adds(double length) const {
   const auto width = static_cast<double>(o_.width);
   return 4 * width * width + 2 * width * static_cast<double>(o_.feed_forward) + 3 * width * (length + 1) / 2;
 }
 
-/// flops_per_token: two per multiply-add, the forward pass of a block of T tokens shared by its tokens; stage 1 works
-/// on T / SF groups and the null group.
+/// flops_per_token: two per multiply-add, the forward pass of a block of T tokens divided among its tokens; stage 1
+/// works on T / SF groups and the null group.
 NamedValues Hourglass::costs(std::int64_t block) const {
   const auto length = static_cast<double>(block);
   const auto width = static_cast<double>(o_.width);

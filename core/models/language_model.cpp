@@ -1,4 +1,4 @@
-// What all models share: named parameters, states by rows, loading of weights.
+// Common parts of all models: named parameters, states by rows, loading of weights.
 #include "core/models/language_model.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 
 using NamedTensors = std::vector<std::pair<std::string, torch::Tensor>>;
 
-/// What the parameter is called here: without what wrappers of a model put in front, torch.compile at any part of it.
+/// The parameter's name here, without the prefixes of a model's wrappers, such as torch.compile at any part of it.
 std::string parameter_name(std::string name) {
   constexpr std::string_view kCompiled = "_orig_mod.";
   for (std::size_t at = 0; (at = name.find(kCompiled, at)) != std::string::npos;) {
@@ -34,14 +34,14 @@ std::string parameter_name(std::string name) {
   return name;
 }
 
-/// Whether `rows` are `symbols` filled up to a multiple of 8, 16, 32, …
+/// Whether `rows` are `symbols` padded to a multiple of 8, 16, 32, …
 bool is_padding(std::int64_t rows, std::int64_t symbols) {
   constexpr std::int64_t kLeast = 8;
   const std::int64_t multiple = rows & -rows;  // the largest power of two that divides it
   return multiple >= kLeast && rows - symbols < multiple;
 }
 
-/// Copies tensors of a file into parameters, and says what is wrong with one.
+/// Copies tensors of a file into parameters, and reports what is wrong with one.
 class WeightLoader {
  public:
   WeightLoader(const LanguageModel& model, const std::string& source, UnusedRows unused)
@@ -49,7 +49,7 @@ class WeightLoader {
 
   std::int64_t unused_rows() const { return unused_rows_; }
 
-  /// The tensor as the parameter has it: without rows of no symbol.
+  /// The tensor in the parameter's shape: without rows that have no symbol.
   torch::Tensor fitted(const std::string& stored_name, const torch::Tensor& tensor, const std::string& name,
                        const torch::Tensor& parameter) {
     torch::Tensor fitting = tensor;
@@ -64,7 +64,7 @@ class WeightLoader {
       if (unused_ == UnusedRows::kPadding && !is_padding(tensor.size(0), symbols)) {
         throw DataError(
             fmt::format("{}: '{}' has {} rows, and there are {} symbols: which are they?\n"
-                        "put the tokenizer's files beside the weights: vocab.json and merges.txt, or tokenizer.json",
+                        "put the tokenizer's files next to the weights: vocab.json and merges.txt, or tokenizer.json",
                         source_, stored_name, tensor.size(0), symbols));
       }
       unused_rows_ = tensor.size(0) - symbols;
@@ -186,7 +186,7 @@ std::int64_t load_weights(LanguageModel& model, const std::vector<std::pair<std:
     missing.erase(found);
   }
   for (const auto& [name, tensor] : repeated) {
-    if (missing.erase(name) > 0) {  // a tied tensor may be saved under its other name alone
+    if (missing.erase(name) > 0) {  // a tied tensor may be saved under its other name only
       all.at(name).copy_(tensor);
     } else if (!torch::equal(tensor.to(all.at(name)), all.at(name))) {
       throw DataError(

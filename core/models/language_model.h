@@ -1,4 +1,4 @@
-// The interface of all models. Trainer and evaluator work with it alone and know no model by name.
+// The interface of all models. Trainer and evaluator use only this, and know no model by name.
 //
 // B rows of a batch, T tokens of a row in one call, k width of the last hidden layer, V symbols of the vocabulary.
 #pragma once
@@ -17,7 +17,7 @@
 
 namespace xlm {
 
-/// What a model keeps from one block, or window, of a text to the next. Every tensor is [B, …].
+/// What a model carries from one block, or window, of a text to the next. Every tensor is [B, …].
 using State = std::vector<torch::Tensor>;
 
 /// The rows [begin, begin + count) of a state.
@@ -25,14 +25,14 @@ State state_rows(const State& state, std::int64_t begin, std::int64_t count);
 /// The state of all rows, from the states of consecutive parts of them.
 State concatenate_states(const std::vector<State>& parts);
 
-/// What a model is given in one call. Only the tokens are always there; of the rest a model takes what it needs.
+/// The input of one call. Only the tokens are always present; a model uses what it needs of the rest.
 struct ModelInput {
-  torch::Tensor tokens;       // [B, T] int64
-  torch::Tensor positions;    // [B, T] int64, where in its row of the text each token stands; undefined: 0 … T − 1
-  torch::Tensor boundaries;   // [B, T] bool, the segmentation that belongs to the text; undefined: there is none
-  std::int64_t scored = 0;    // how many predictions are asked for, the last ones of each row; 0: all
-  bool traced = false;        // whether ModelOutput::token_values are asked for
-  bool heads_traced = false;  // whether ModelOutput::head_values are asked for
+  torch::Tensor tokens;     // [B, T] int64
+  torch::Tensor positions;  // [B, T] int64, the position of each token in its row of the text; undefined: 0 … T − 1
+  torch::Tensor boundaries;   // [B, T] bool, the segmentation of the text; undefined: none
+  std::int64_t scored = 0;    // the number of requested predictions, the last ones of each row; 0: all
+  bool traced = false;        // whether ModelOutput::token_values are requested
+  bool heads_traced = false;  // whether ModelOutput::head_values are requested
 
   /// The rows [begin, begin + count).
   ModelInput rows(std::int64_t begin, std::int64_t count) const;
@@ -52,32 +52,31 @@ struct ModelOutput {
   State state;                   // for the next block, without gradient, or for the next window, with it
   NamedValues statistics;        // averages over this call, such as a shortening factor
   std::map<std::string, torch::Tensor> token_values;  // numbers for single tokens, by name: [B, scored]
-  /// Numbers for single heads, layer by layer, and the distances 1, 2, … that they look back, by name; means over the
-  /// call's tokens: [heads of all layers, distances].
+  /// Numbers for single heads, layer by layer, and for their distances 1, 2, … back, by name; means over the call's
+  /// tokens: [heads of all layers, distances].
   std::map<std::string, torch::Tensor> head_values;
 
-  /// The logits [B, scored, V]. They are computed at each call.
+  /// The logits [B, scored, V], computed at each call.
   torch::Tensor logits() const;
   /// The summed cross-entropy of all predictions against `targets` [B, scored], in nats and in double precision.
-  /// Targets of kNoTarget do not count. Where there are many symbols the logits are never all held at once.
+  /// Targets of kNoTarget do not count. With many symbols the logits are never all held at once.
   torch::Tensor summed_loss(const torch::Tensor& targets) const;
 };
 
-/// Numbers that a model counts, of which those of several processes add up, or the largest one holds.
+/// Numbers that a model counts. Over several processes they are summed, or the largest one counts.
 struct Counts {
   std::vector<double> sums;
   std::vector<double> maxima;
 };
 
-/// What every model has. Parameters are registered under the names of the published code (docs/models.md). What only
-/// some models can do stands in core/models/capabilities.h.
+/// What every model has. Parameters have the names of the published code (docs/models.md). What only some models can do
+/// is in core/models/capabilities.h.
 class LanguageModel : public torch::nn::Module {
  public:
-  /// One block, chunk or window. `state` comes from initial_state or from the call before. The prediction made at
-  /// token t depends on the tokens up to t alone. Throws DataError where the input lacks something that the model
-  /// needs.
+  /// One block, chunk or window. `state` comes from initial_state or from the call before. The prediction at token t
+  /// depends only on the tokens up to t. Throws DataError if the input lacks something that the model needs.
   virtual ModelOutput forward(const ModelInput& input, const State& state) = 0;
-  /// The same for tokens [B, T] without anything beside them.
+  /// The same for tokens [B, T] alone.
   ModelOutput forward(const torch::Tensor& tokens, const State& state) {
     return forward(ModelInput{.tokens = tokens, .positions = {}, .boundaries = {}}, state);
   }
@@ -85,26 +84,26 @@ class LanguageModel : public torch::nn::Module {
   /// The state at the start of a stream.
   virtual State initial_state(std::int64_t batch) const = 0;
 
-  /// Called after every update. Puts parameters back where they belong, such as spans between 0 and 1.
+  /// Called after every update. Puts parameters back into their range, such as spans between 0 and 1.
   virtual void after_step() {}
 
   /// Statistics of the parameters and of the calls since the last reset: average_span, max_span, ….
   virtual NamedValues statistics() const { return {}; }
   virtual void reset_statistics() {}
-  /// What statistics are made of since the last reset, for processes that each saw a part of the text, and for what
-  /// comes between, such as an evaluation or a stop; and taken back once that of all is known, or what came is over.
+  /// The counts behind the statistics since the last reset, and restoring them. Processes that each saw a part of the
+  /// text combine theirs; an interruption, such as an evaluation or a stop, saves and restores them.
   virtual Counts counts() const { return {}; }
   virtual void set_counts(const Counts& /*counts*/) {}
   virtual std::vector<Grid> grids() const { return {}; }
 
-  /// What the model costs: params, and flops_per_token in blocks of `block` tokens, two for each multiply-add.
-  /// Where the paper counts in another way, also paper_flops.
+  /// The model's cost: params, and flops_per_token in blocks of `block` tokens, two for each multiply-add. Also
+  /// paper_flops if the paper counts in another way.
   virtual NamedValues costs(std::int64_t block) const = 0;
 
   /// How its text is fed (core/schemes).
   virtual TextScheme scheme() const { return TextScheme::kStreaming; }
 
-  /// How many numbers the parameters hold. A tied one counts once.
+  /// How many numbers the parameters have. A tied one counts once.
   std::int64_t parameter_count() const;
 
   /// Parameters by name, in the order in which they were declared.
@@ -118,26 +117,26 @@ class LanguageModel : public torch::nn::Module {
   std::vector<std::pair<std::string, torch::Tensor>> weights_;
 };
 
-/// A model on the CPU, with random weights from torch's default generator. Throws UsageError for options that do not go
-/// together.
+/// A model on the CPU, with random weights from torch's default generator. Throws UsageError for options that exclude
+/// each other.
 std::shared_ptr<LanguageModel> make_model(const ModelOptions& options, std::int64_t symbols);
 
-/// The same for a known vocabulary. Throws UsageError also where the model cannot work with the vocabulary.
+/// The same for a known vocabulary. Throws UsageError also if the vocabulary does not fit the model.
 std::shared_ptr<LanguageModel> make_model(const ModelOptions& options, const Vocabulary& vocabulary);
 
-/// Whether every parameter must be there, or additions (ExtendsAnother::is_addition) may keep the values they have.
+/// Whether every parameter must be in the file, or additions (ExtendsAnother::is_addition) may keep their values.
 enum class Missing { kNone, kAdditions };
 
-/// Which rows of embeddings beyond the symbols are left out: any, or those that fill up to a multiple of a power of
-/// two, where nothing but their number says that the symbols are those of the weights.
+/// Which embedding rows beyond the symbols are dropped: any, or only padding to a multiple of a power of two. The
+/// latter applies if only their number shows that the symbols belong to the weights.
 enum class UnusedRows { kAny, kPadding };
 
-/// A buffer that the published programs save beside their weights.
+/// Whether it is a buffer that the published programs save with their weights.
 bool is_known_buffer(const std::string& stored_name);
 
-/// Copies tensors into the parameters of the same names. Prefixes and buffers that published programs write are ignored
-/// (docs/models.md#a-model-folder). Returns how many rows of embeddings were left out. Throws DataError that names
-/// `source` and the tensor that is missing, unknown, wrongly shaped or not of floating-point numbers.
+/// Copies tensors into the parameters of the same names. Ignores prefixes and buffers of published programs
+/// (docs/models.md#a-model-folder). Returns how many embedding rows were dropped. Throws DataError with `source` and
+/// the tensor that is missing, unknown, wrongly shaped or not of floating-point numbers.
 std::int64_t load_weights(LanguageModel& model, const std::vector<std::pair<std::string, torch::Tensor>>& tensors,
                           const std::string& source, Missing allowed = Missing::kNone,
                           UnusedRows unused = UnusedRows::kPadding);

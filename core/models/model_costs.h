@@ -1,12 +1,12 @@
-// What a model would cost, before there is one.
+// The cost of a model before it is made.
 #pragma once
 
 #include "core/api/interface.h"
 
 namespace xlm {
 
-/// LanguageModel::costs of a model that is never made: its weights have sizes and no numbers, so that it takes no
-/// memory to ask of one that no machine could hold. Throws as make_model does.
+/// LanguageModel::costs of a model that is never made: its weights have sizes but no numbers, so that even a model that
+/// no machine could hold takes no memory. Throws as make_model does.
 NamedValues model_costs(const ModelOptions& options, std::int64_t symbols, std::int64_t block);
 
 }  // namespace xlm

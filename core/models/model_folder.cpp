@@ -20,7 +20,7 @@ namespace {
 
 constexpr const char* kWeights = "model.safetensors";
 constexpr const char* kIndex = "model.safetensors.index.json";
-/// Weights that are programs or in formats of other libraries, and how transformers is told to take them.
+/// Weights that are programs or in formats of other libraries, and how transformers reads them.
 struct UnreadWeights {
   const char* file;
   const char* how;
@@ -35,10 +35,10 @@ constexpr const char* kVocabulary = "vocab.json";
 constexpr const char* kMerges = "merges.txt";
 constexpr std::array kHashedWithWeights{kVocabulary, kMerges};
 
-/// Under which name the metadata of the weights have the hash of a file beside them.
+/// The key in the weights' metadata for the hash of a file next to them.
 std::string hash_key(const std::string& file) { return "xlm.sha256." + file; }
 
-/// Throws DataError where the vocabulary is another than the weights were saved with. Other programs do not say.
+/// Throws DataError if the vocabulary is not the one saved with the weights. Other programs record none.
 void check_vocabulary(const fs::path& folder, const std::map<std::string, std::string>& metadata) {
   for (const char* name : kHashedWithWeights) {
     const auto hash = metadata.find(hash_key(name));
@@ -47,7 +47,7 @@ void check_vocabulary(const fs::path& folder, const std::map<std::string, std::s
   }
 }
 
-/// Which file holds which tensor, as an index of shards says.
+/// The file of each tensor, from an index of shards.
 std::map<std::string, std::string> read_index(const fs::path& file) {
   const SortedJson index = parse_sorted_json(read_file(file), file.string());
   const auto map = index.is_object() ? index.find("weight_map") : index.end();
@@ -97,7 +97,7 @@ NamedTensors read_shards(const fs::path& folder) {
   return tensors;
 }
 
-/// GPT-2's two files for byte-pair encoding, so that other programs find what they know; ours for other symbols.
+/// GPT-2's two files for byte-pair encoding, for other programs; our own file for other symbols.
 void write_vocabulary(const fs::path& folder, const Vocabulary& vocabulary, const std::string& merges) {
   if (vocabulary.unit != Vocabulary::Unit::kBpe) return write_file(folder / kVocabulary, vocabulary_json(vocabulary));
   nlohmann::ordered_json::object_t ids;
@@ -110,7 +110,7 @@ void write_vocabulary(const fs::path& folder, const Vocabulary& vocabulary, cons
   if (!merges.empty()) write_file(folder / kMerges, merges);
 }
 
-/// Of vocab.json in our form; otherwise of byte pairs, from whichever files say them.
+/// From vocab.json in our form; otherwise of byte pairs, from the files that have them.
 Vocabulary read_model_vocabulary(const fs::path& folder) {
   const fs::path file = folder / kVocabulary;
   if (!fs::exists(file)) return has_vocabulary(folder) ? read_bpe_vocabulary(folder) : read_vocabulary(file);
@@ -120,7 +120,7 @@ Vocabulary read_model_vocabulary(const fs::path& folder) {
   return ours ? parse_vocabulary(text, file.string()) : read_bpe_vocabulary(folder);
 }
 
-/// The file that errors name.
+/// The file for errors.
 fs::path weights_file(const fs::path& folder) {
   return fs::exists(folder / kWeights) || !fs::exists(folder / kIndex) ? folder / kWeights : folder / kIndex;
 }
@@ -134,14 +134,14 @@ void load_folder(LanguageModel& model, const fs::path& folder, Missing allowed, 
   }
 }
 
-/// A file with weights that are not read; null: there is none.
+/// A file with weights in an unsupported form; null: there is none.
 const UnreadWeights* unread_weights(const fs::path& folder) {
   const auto* const found = std::find_if(kUnread.begin(), kUnread.end(),
                                          [&](const UnreadWeights& each) { return fs::exists(folder / each.file); });
   return found == kUnread.end() ? nullptr : found;
 }
 
-/// Weights by another name, such as model.fp16.safetensors or an adapter's: "" where there are none.
+/// Weights with another name, such as model.fp16.safetensors or an adapter's; "" if there are none.
 std::string oddly_named_weights(const fs::path& folder) {
   std::string name;
   for (const auto& entry : fs::directory_iterator(folder)) {

@@ -1,5 +1,5 @@
 // Model folders: config.yaml, model.safetensors, vocab.json; and those of Hugging Face, with config.json, whose weights
-// may lie in several files.
+// may be in several files.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 namespace xlm {
 
 /// Writes all files of a model folder, each atomically, the weights last, with the hash of the vocabulary. `merges`:
-/// the text of merges.txt where the vocabulary is of byte-pair encoding.
+/// the text of merges.txt if the vocabulary is of byte-pair encoding.
 void write_model_folder(const fs::path& folder, const LanguageModel& model, const Vocabulary& vocabulary,
                         const std::string& config_yaml, const std::string& merges = "");
 
@@ -21,24 +21,24 @@ struct LoadedModel {
 };
 
 /// Reads the vocabulary and the weights of a folder into a model with these options. A folder without a vocabulary (as
-/// Hugging Face's save_pretrained leaves it) has `otherwise`, where that is given. Rows of embeddings that are of no
-/// symbol are left out, and a note on standard error says so. Throws DataError.
+/// Hugging Face's save_pretrained leaves it) uses `otherwise`, if given. Embedding rows without a symbol are dropped,
+/// with a note on standard error. Throws DataError.
 LoadedModel load_model_folder(const fs::path& folder, const ModelOptions& options,
                               const Vocabulary* otherwise = nullptr);
 
 /// Loads another folder's weights into `model`, whose vocabulary is `vocabulary`; parameters that extend the other
-/// model keep their values. Throws DataError when the symbols or shapes differ.
+/// model keep their values. Throws DataError if the symbols or shapes differ.
 void initialize_from(LanguageModel& model, const fs::path& folder, const Vocabulary& vocabulary);
 
-/// The same for a Hugging Face folder and a model of so many symbols; one without weights changes nothing.
+/// The same for a Hugging Face folder and a model of so many symbols; a folder without weights changes nothing.
 void load_pretrained(LanguageModel& model, const fs::path& folder, std::int64_t symbols);
 
-/// Throws DataError where such a folder says its vocabulary, and it does not begin with the symbols of `vocabulary`.
+/// Throws DataError if such a folder has a vocabulary that does not begin with the symbols of `vocabulary`.
 void check_pretrained_vocabulary(const fs::path& folder, const Vocabulary& vocabulary);
 
-/// All tensors of model.safetensors, or of the files that model.safetensors.index.json names. Throws DataError where
-/// there are none, or in another form, where a file of the index is missing or holds other tensors than the index says,
-/// and where the vocabulary beside them is not the one that write_model_folder saved with them.
+/// All tensors of model.safetensors, or of the files in model.safetensors.index.json. Throws DataError if there are
+/// none, or in another form; if a file of the index is missing or its tensors differ from the index; and if the
+/// vocabulary is not the one that write_model_folder saved with them.
 NamedTensors read_model_weights(const fs::path& folder);
 
 }  // namespace xlm

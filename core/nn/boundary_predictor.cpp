@@ -34,8 +34,8 @@ Tensor clamp_probability(const Tensor& x) {
 }
 
 /// Uniform numbers for the rows of the batch that are computed: [B, T]. They are few, so they are drawn on the CPU,
-/// where they are the same for every kind of device; and from a copy of the generator, so that what is drawn next does
-/// not depend on how many they were.
+/// where they are the same for every kind of device. They come from a copy of the generator, so that later draws do not
+/// depend on their number.
 Tensor uniform_noise(const Tensor& like) {
   const at::Generator shared = at::detail::getDefaultCPUGenerator();
   const at::Generator generator = shared.clone();
@@ -70,7 +70,7 @@ Tensor gumbel_boundaries(const Tensor& logits, double temperature) {
   const Tensor noise = clamp_probability(uniform_noise(logits));
   const Tensor soft = torch::sigmoid((log_odds(probability) + log_odds(noise)) / temperature);
   const Tensor hard = (soft.detach() > 0.5).to(soft.scalar_type());
-  return hard + (soft - soft.detach());  // the bracket is exactly 0 in value
+  return hard + (soft - soft.detach());  // the value of the bracket is exactly 0
 }
 
 Tensor boundary_cross_entropy(const Tensor& logits, const Tensor& targets, bool published) {

@@ -1,4 +1,4 @@
-// The boundary predictor of dynamic pooling and what it learns from (Nawrot et al. 2023, §3.1 and §3.3;
+// The boundary predictor of dynamic pooling and its losses (Nawrot et al. 2023, §3.1 and §3.3;
 // docs/models.md#what-teaches-the-predictor).
 //
 // B batch, T tokens, D width, F units, V symbols.
@@ -26,29 +26,28 @@ class BoundaryPredictor {
   torch::Tensor inner_weight_, inner_bias_, outer_weight_, outer_bias_;  // [F, D], [F], [1, F], [1]
 };
 
-/// 1 where the sigmoid of a logit exceeds one half, of the logits' type: [B, T]. Carries no gradient.
+/// 1 if the sigmoid of a logit exceeds one half, else 0, in the type of the logits: [B, T]. Has no gradient.
 torch::Tensor hard_boundaries(const torch::Tensor& logits);
 
-/// A relaxed Bernoulli sample at `temperature`, hard by straight-through: 0 or 1 in value, the soft sample's gradient.
-/// The uniform noise comes from libtorch's generator on the CPU, one number per element of the whole batch in order, of
-/// which the rows that are computed have theirs: [B, T]. The generator goes on as after one draw_seed. Probability and
-/// noise are clamped to [ε, 1 − ε] of the logits' type, as torch's relaxed Bernoulli does: beyond, a logit has no
-/// gradient.
+/// A relaxed Bernoulli sample at `temperature`, hard by straight-through: the value is 0 or 1, the gradient that of the
+/// soft sample: [B, T]. The uniform noise comes from libtorch's generator on the CPU, one number per element of the
+/// whole batch, in order; computed rows use theirs. The generator advances as by one draw_seed. Probability and noise
+/// are clamped to [ε, 1 − ε] of the logits' type, as in torch's relaxed Bernoulli: outside, a logit has no gradient.
 torch::Tensor gumbel_boundaries(const torch::Tensor& logits, double temperature);
 
-/// Binary cross-entropy, the mean over all elements. `published`: the probability stands where the logit belongs, so
-/// that the sigmoid is applied twice, as in the published program.
+/// Binary cross-entropy, the mean over all elements. `published`: the probability is used as the logit, so that the
+/// sigmoid is applied twice, as in the published program.
 torch::Tensor boundary_cross_entropy(const torch::Tensor& logits, const torch::Tensor& targets, bool published);
 
 /// −log Binomial(n; T, prior) / T with n the boundaries of a row, averaged over the rows: a scalar. Differentiable in
 /// the boundaries [B, T].
 torch::Tensor binomial_prior_loss(const torch::Tensor& boundaries, double prior);
 
-/// Entropy of the predictions, in nats: logits [B, T, V] → [B, T], float32 at least. Carries no gradient.
+/// Entropy of the predictions, in nats: logits [B, T, V] → [B, T], at least float32. Has no gradient.
 torch::Tensor predictive_entropy(const torch::Tensor& logits);
 
-/// True where the entropy of the prediction exceeds that of each of the `window` tokens before; tokens before the
-/// first do not count: logits [B, T, V] → [B, T] bool. Carries no gradient.
+/// True if the entropy of the prediction exceeds that of each of the `window` tokens before; tokens before the first do
+/// not count: logits [B, T, V] → [B, T] bool. Has no gradient.
 torch::Tensor entropy_spikes(const torch::Tensor& logits, std::int64_t window);
 
 }  // namespace xlm

@@ -1,4 +1,4 @@
-// Weights as a model begins with them.
+// Initial weights.
 #include "core/nn/initial_weights.h"
 
 namespace xlm {

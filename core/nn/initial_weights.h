@@ -1,4 +1,4 @@
-// Weights as a model begins with them, or their sizes alone.
+// Initial weights, or their sizes alone.
 #pragma once
 
 #include <torch/torch.h>
@@ -11,8 +11,8 @@ torch::Tensor normal_weights(torch::IntArrayRef sizes, double deviation = 1);
 /// Uniform in [-bound, bound].
 torch::Tensor uniform_weights(torch::IntArrayRef sizes, double bound);
 
-/// While one lives, the functions above give, on its thread, tensors that have a size and no numbers: what a model of
-/// any size costs can be told without its memory.
+/// While it lives, the functions above return, on its thread, tensors that have a size but no numbers. So the cost of a
+/// model of any size is known without its memory.
 class SizesAlone {
  public:
   SizesAlone();

@@ -79,7 +79,7 @@ Tensor TransformerXlStage::attention(const Layer& layer, const Tensor& hidden, c
   const std::int64_t batch = hidden.size(0);
   const std::int64_t length = hidden.size(1);
   const std::int64_t head_width = shape_.width / shape_.heads;
-  // Unbound at once, so that their gradients are put together in one copy.
+  // Unbound at once, so that their gradients are joined in one copy.
   const std::vector<Tensor> parts = linear_layer(hidden, layer.qkv.weight, layer.qkv.bias)
                                         .view({batch, length, 3, shape_.heads, head_width})
                                         .unbind(2);                                   // 3 × [B, T, H, d]

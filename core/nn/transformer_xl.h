@@ -1,5 +1,5 @@
-// Transformer-XL layers without memory: relative attention and a feed-forward, each with a residual and layer norm
-// behind it (Dai et al. 2019, §3.3; Nawrot et al. 2023, §4.2).
+// Transformer-XL layers without memory: relative attention and a feed-forward, each followed by a residual and a layer
+// norm (Dai et al. 2019, §3.3; Nawrot et al. 2023, §4.2).
 //
 // B batch, T positions, D width, H heads, d = D / H, F feed-forward units.
 #pragma once
@@ -32,15 +32,15 @@ struct RelativePositions {
 /// [sin, cos] halves at frequencies 10000^(−2n/D), n = 0 … D/2 − 1, for distances 0 … length − 1: [length, D].
 torch::Tensor sinusoid_table(std::int64_t length, std::int64_t width, const torch::TensorOptions& options);
 
-/// Layers that one sequence passes one after the other.
+/// Layers that a sequence passes one after the other.
 class TransformerXlStage {
  public:
   /// Declares `count` layers as PREFIX.0.dec_attn.qkv_net.weight, …, with N(0, 0.02) weights and zero biases.
   TransformerXlStage(const DeclareParameter& declare, const std::string& prefix, std::int64_t count,
                      const TransformerXlShape& shape);
 
-  /// [B, T, D] → [B, T, D]; position t sees positions ≤ t. Dropout where `training`: also of the position encoding,
-  /// drawn once for the stage.
+  /// [B, T, D] → [B, T, D]; position t sees positions ≤ t. Dropout if `training`: also of the position encoding, drawn
+  /// once for the stage.
   torch::Tensor forward(torch::Tensor hidden, const RelativePositions& positions, bool training) const;
 
   std::int64_t size() const { return static_cast<std::int64_t>(layers_.size()); }
@@ -61,10 +61,10 @@ class TransformerXlStage {
   std::vector<Layer> layers_;
 };
 
-/// An affine map's parameters, weight [out, in] ~ N(0, 0.02) and bias 0, declared as NAME.weight and NAME.bias.
+/// The parameters of an affine map, weight [out, in] ~ N(0, 0.02) and bias 0, declared as NAME.weight and NAME.bias.
 void declare_affine(const DeclareParameter& declare, const std::string& name, std::int64_t out, std::int64_t in,
                     torch::Tensor& weight, torch::Tensor& bias);
-/// A layer norm's: weight [width] ~ N(1, 0.02) and bias 0.
+/// The parameters of a layer norm: weight [width] ~ N(1, 0.02) and bias 0.
 void declare_norm(const DeclareParameter& declare, const std::string& name, std::int64_t width, torch::Tensor& weight,
                   torch::Tensor& bias);
 

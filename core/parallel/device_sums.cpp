@@ -1,4 +1,4 @@
-// Opening NCCL's sums.
+// Opens NCCL's sums.
 #include "core/parallel/device_sums.h"
 
 #include "base/shared_library.h"

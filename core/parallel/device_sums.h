@@ -1,4 +1,4 @@
-// Sums over the GPUs of the processes that do a run together, each with a GPU of its own.
+// Sums over the GPUs of the processes of a run, one GPU each.
 #pragma once
 
 #include <functional>
@@ -17,15 +17,15 @@ class DeviceSums {
   DeviceSums& operator=(const DeviceSums&) = delete;
   virtual ~DeviceSums() = default;
 
-  /// Adds up float32 or double numbers, contiguous on the device, over all processes, in place; all get the same bits.
-  /// Returns when the sums are there. Throws LostProcessError where another process has ended; nothing may be asked
-  /// after that.
+  /// Sums float32 or double numbers, contiguous on the device, over all processes, in place; all get the same bits.
+  /// Returns when the sums are complete. Throws LostProcessError if another process has ended; the object cannot be
+  /// used after that.
   virtual void sum(const torch::Tensor& values) = 0;
 };
 
-/// By NCCL, between the GPUs themselves; null for the CPU, for no `group`, and where the program was built without
-/// NCCL's header: the group's own sums do there. All processes call it together. `give_up` is asked while it waits for
-/// the others.
+/// Sums with NCCL, between the GPUs themselves. Null for the CPU, without a `group`, and if the program was built
+/// without NCCL's header: the group's own sums are used then. All processes call it together. `give_up` is asked while
+/// it waits for the others.
 std::unique_ptr<DeviceSums> device_sums(ProcessGroup* group, torch::Device device, std::function<bool()> give_up);
 
 }  // namespace xlm

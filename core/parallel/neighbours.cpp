@@ -5,8 +5,8 @@
 //   listener:  nonce, proof of the listener
 //   caller:    proof of the caller
 //   listener:  welcome
-// A proof is an HMAC, by the secret of the run, of the role, the place that the caller called, its rank, and both
-// nonces. So none can be replayed, sent back to who made it, or passed on by one who has put himself in between.
+// A proof is an HMAC with the run's secret over the role, the address that the caller called, its rank, and both
+// nonces. So a proof cannot be replayed, sent back to its maker, or passed on by a process in between.
 #include "core/parallel/neighbours.h"
 
 #include <netdb.h>
@@ -42,7 +42,7 @@ constexpr std::string_view kWelcome = "+";
 constexpr std::size_t kHello = kGreeting.size() + kSecretLength;  // greeting and nonce
 constexpr std::size_t kReply = 2 * kSecretLength;                 // nonce and proof
 constexpr std::chrono::seconds kConversation{10};                 // until a caller must have proved itself
-constexpr std::size_t kMostCallers = 64;                          // at once; the oldest is sent away for another
+constexpr std::size_t kMaxCallers = 64;                           // at once; a further one replaces the oldest
 constexpr int kMeetingPoll = 20;                                  // milliseconds
 constexpr short kReadable = POLLIN;
 constexpr short kWritable = POLLOUT;
@@ -66,7 +66,7 @@ Address unix_address(const std::string& name) {
   return address;
 }
 
-/// Of "HOST PORT", both numeric; nothing where it is no such text.
+/// The address in "HOST PORT", both numeric; nullopt for any other text.
 std::optional<Address> tcp_address(const std::string& place) {
   const std::size_t space = place.find(' ');
   if (space == std::string::npos) return std::nullopt;
@@ -83,7 +83,7 @@ std::optional<Address> tcp_address(const std::string& place) {
   return address;
 }
 
-/// The system finds out for itself that another machine is gone: it answers for a process that is halted, too.
+/// The system notices when another machine is gone. It answers for a halted process, too.
 void prepare_tcp(const Socket& socket) {
   const auto set = [&](int level, int option, int value) {
     ::setsockopt(socket.descriptor(), level, option, &value, sizeof value);
@@ -95,7 +95,7 @@ void prepare_tcp(const Socket& socket) {
   set(IPPROTO_TCP, TCP_KEEPCNT, 8);
 }
 
-/// Whether the process at the other end of a Unix socket is of this user, as the system says.
+/// Whether the process at the other end of a Unix socket belongs to this user.
 bool is_of_this_user(const Socket& socket) {
   ucred other{};
   socklen_t size = sizeof other;
@@ -104,7 +104,7 @@ bool is_of_this_user(const Socket& socket) {
 
 enum class Standing { kOpen, kProved, kFailed };
 
-/// One connection until both sides know each other.
+/// A connection until both sides have proved themselves.
 struct Conversation {
   Socket socket;
   std::string nonce = fresh_secret();
@@ -112,13 +112,13 @@ struct Conversation {
   int said = 0;  // messages
   SteadyClock::time_point end = SteadyClock::now() + kConversation;
 
-  bool say(const std::string& message) {  // far less than a new connection holds
+  bool say(const std::string& message) {  // far less than a new connection can buffer
     ++said;
     return ::send(socket.descriptor(), message.data(), message.size(), MSG_NOSIGNAL) ==
            static_cast<ssize_t>(message.size());
   }
 
-  /// Hears no more than `bytes` in all; false where the other has gone.
+  /// Receives at most `bytes` in all; returns false if the other side has closed.
   bool hear(std::size_t bytes) {
     std::array<char, kHello + kReply> buffer{};
     const ssize_t count = ::recv(socket.descriptor(), buffer.data(), std::min(bytes - heard.size(), buffer.size()), 0);
@@ -153,14 +153,14 @@ class Meeting {
   bool is_local() const { return self_.address.empty(); }
   fs::path place_file(std::int64_t rank) const { return self_.meeting / fmt::format("address.{}", rank); }
 
-  /// Where the next process listens; "" where that is not known yet.
+  /// The address at which the next process listens; "" if it is not known yet.
   std::string place_of_next() const {
     if (is_local()) return unix_name(next_);
     std::error_code ignored;
     return fs::exists(place_file(next_), ignored) ? read_file(place_file(next_), kLongestPlace) : "";
   }
 
-  /// Nobody else can guess it, and take it first.
+  /// Another process cannot guess the name, and so cannot take it first.
   std::string unix_name(std::int64_t rank) const {
     return "xlm-" + proof(self_.secret, fmt::format("name {}", rank)).substr(0, kSecretLength / 2);
   }
@@ -177,7 +177,7 @@ class Meeting {
     Address own;
     own.size = sizeof own.bytes;
     if (!listener_.is_open() || ::bind(listener_.descriptor(), wanted->get(), wanted->size) != 0 ||
-        ::listen(listener_.descriptor(), static_cast<int>(kMostCallers)) != 0 ||
+        ::listen(listener_.descriptor(), static_cast<int>(kMaxCallers)) != 0 ||
         ::getsockname(listener_.descriptor(), own.get(), &own.size) != 0) {
       throw Error(fmt::format("process {} of {} cannot be reached by the others{}: {}", self_.rank + 1, self_.count,
                               is_local() ? "" : " at " + self_.address, std::strerror(errno)));
@@ -214,7 +214,7 @@ class Meeting {
   }
 
   void accept_callers() {
-    for (std::size_t i = 0; i < kMostCallers; ++i) {
+    for (std::size_t i = 0; i < kMaxCallers; ++i) {
       Socket socket(::accept4(listener_.descriptor(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
       if (!socket.is_open()) return;
       if (is_local() && !is_of_this_user(socket)) {
@@ -223,7 +223,7 @@ class Meeting {
       }
       if (!is_local()) prepare_tcp(socket);
       callers_.push_back({.socket = std::move(socket)});
-      if (callers_.size() <= kMostCallers) continue;
+      if (callers_.size() <= kMaxCallers) continue;
       callers_.pop_front();
       ++sent_away_;
     }
@@ -245,7 +245,7 @@ class Meeting {
     return proved && caller.say(std::string(kWelcome)) ? Standing::kProved : Standing::kFailed;
   }
 
-  /// Calls the next process, again and again until it has proved itself.
+  /// Calls the next process repeatedly until it has proved itself.
   void call() {
     if (!call_) call_ = new_call();
     if (!call_) return;
@@ -333,7 +333,7 @@ class Meeting {
   std::list<Conversation> callers_;
   std::optional<Conversation> call_;
   std::string called_place_;
-  std::string trouble_;  // with the last call that failed
+  std::string trouble_;  // of the last call that failed
   std::int64_t sent_away_ = 0;
   Neighbours found_;
 };

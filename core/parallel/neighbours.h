@@ -1,5 +1,5 @@
 // The connections of a process to its two neighbours. The processes of a run form a ring: each sends to the next rank
-// and receives from the one before.
+// and receives from the previous one.
 #pragma once
 
 #include <utility>
@@ -26,16 +26,16 @@ class Socket {
   int descriptor_;
 };
 
-/// Both do not block.
+/// Both are non-blocking.
 struct Neighbours {
   Socket previous;  // to receive from
   Socket next;      // to send to
 };
 
-/// Finds them: by Unix sockets on one machine, by TCP where `self` has an address. Both sides of a connection prove
-/// that they know the secret before either believes a byte; a caller without it is sent away, and the neighbour is
-/// awaited on. Throws LostProcessError where not all come while `patience` lasts, one has ended, or all are to stop;
-/// Error where this process cannot be reached.
+/// Finds them: by Unix sockets on one machine, by TCP if `self` has an address. Both sides of a connection prove that
+/// they know the secret before they trust any data; a caller without it is rejected, and the wait for the neighbour
+/// continues. Throws LostProcessError if not all arrive within `patience`, if one has ended, or if all are to stop;
+/// Error if this process cannot be reached.
 Neighbours find_neighbours(const Processes& self);
 
 }  // namespace xlm

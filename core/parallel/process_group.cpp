@@ -1,5 +1,5 @@
-// A ring of processes: sums go round it in parts, so that each process sends and receives little more than twice the
-// numbers, however many they are.
+// A ring of processes. Sums travel around it in parts, so that each process sends and receives little more than twice
+// the numbers, for any number of processes.
 #include "core/parallel/process_group.h"
 
 #include <poll.h>
@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t kPiece = std::size_t{1} << 18U;  // bytes that are moved at a time, and added while in the cache
 constexpr int kRingPoll = 100;                         // milliseconds
-/// All have as much to do. Those that are asked to stop do their step to the end.
+/// Processes finish their step when they are asked to stop, and all have the same amount of work.
 constexpr std::chrono::seconds kStopGrace{60};
 
 using SteadyTime = std::chrono::steady_clock::time_point;
@@ -52,7 +52,7 @@ class Ring final : public ProcessGroup {
   static constexpr auto kAdd = [](auto& own, auto other) { own += other; };
   static constexpr auto kTake = [](std::size_t /*bytes*/) {};
 
-  /// So many bytes that come, of which the buffer holds `capacity`: it is filled again from its begin.
+  /// The number of incoming bytes. The buffer holds `capacity` of them and is refilled from its beginning.
   struct Incoming {
     void* buffer;
     std::size_t bytes;
@@ -71,7 +71,7 @@ class Ring final : public ProcessGroup {
 
   std::int64_t wrap(std::int64_t rank) const { return (rank + size()) % size(); }
 
-  /// Each part of the numbers goes round once while it is added up, and once as it is then.
+  /// Each part of the numbers travels around once while it is summed, and once with its sum.
   template <class Number, class Join>
   void reduce(const char* what, Number* values, std::size_t count, Join join) {
     agree(what, count);
@@ -86,7 +86,7 @@ class Ring final : public ProcessGroup {
       const auto [in, in_count] = part(rank() - step - 1);
       std::size_t joined = 0;
       const auto join_arrived = [&, own = in](std::size_t bytes) {
-        const std::size_t more = bytes / sizeof(Number) - joined;  // they lie behind one another
+        const std::size_t more = bytes / sizeof(Number) - joined;  // they are contiguous
         for (std::size_t i = 0; i < more; ++i) join(own[joined + i], arriving[joined % kHeld + i]);
         joined += more;
       };
@@ -100,7 +100,7 @@ class Ring final : public ProcessGroup {
     }
   }
 
-  /// That the process before is about to do the same.
+  /// Checks that the previous process is about to do the same.
   void agree(const char* what, std::size_t count) {
     struct Call {
       std::array<char, 24> what{};
@@ -117,7 +117,8 @@ class Ring final : public ProcessGroup {
                             count, other.what.data(), other.count));
   }
 
-  /// Sends to the next process while it receives from the one before; `arrived` is told how many bytes there are.
+  /// Sends to the next process while it receives from the previous one; calls `arrived` with the number of bytes
+  /// received.
   template <class Arrived>
   void exchange(const void* out, std::size_t out_bytes, const Incoming& in, Arrived arrived) {
     std::size_t sent = 0;
@@ -144,7 +145,7 @@ class Ring final : public ProcessGroup {
     }
   }
 
-  /// What a system call has moved. Throws LostProcessError where the other end is gone.
+  /// The bytes that a system call has moved. Throws LostProcessError if the other end is closed.
   std::size_t moved_bytes(ssize_t result, bool receiving) const {
     if (result > 0) return static_cast<std::size_t>(result);
     if (result < 0 && (errno == EAGAIN || errno == EINTR)) return 0;

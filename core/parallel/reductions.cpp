@@ -9,8 +9,8 @@ namespace {
 
 constexpr std::int64_t kBucket = std::int64_t{1} << 23;  // numbers that are sent at a time: 32 MB in float32
 
-/// Adds up weights [begin, end), flat behind one another, with a count of the processes that have a gradient behind
-/// those of each.
+/// Sums the gradients of weights [begin, end), in one flat buffer. It ends with a count, for each weight, of the
+/// processes that have a gradient.
 void sum_bucket(ProcessGroup& group, DeviceSums* sums, const NamedTensors& weights, std::size_t begin,
                 std::size_t end) {
   std::vector<torch::Tensor> parts;
@@ -66,7 +66,7 @@ void sum_gradients(ProcessGroup& group, DeviceSums* sums, const NamedTensors& we
 }
 
 torch::Tensor gather_rows(ProcessGroup& group, const torch::Tensor& own, std::int64_t rows) {
-  // All send as much as the one with the most rows.
+  // Every process sends as many rows as the one with the most.
   const std::int64_t most = (rows + group.size() - 1) / group.size();
   std::vector<std::int64_t> sizes = own.sizes().vec();
   sizes.front() = most;

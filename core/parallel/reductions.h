@@ -7,11 +7,11 @@
 
 namespace xlm {
 
-/// Adds up the gradients of all weights, float32 or double: on their device by `sums`, or in main memory where that is
-/// null. A weight that has none anywhere is left without one.
+/// Sums the gradients of all weights, float32 or double: on their device with `sums`, or in main memory if that is
+/// null. A weight without a gradient in any process stays without one.
 void sum_gradients(ProcessGroup& group, DeviceSums* sums, const NamedTensors& weights);
 
-/// The `rows` rows of all processes, in order, where each holds its own_rows: [own rows, …] to [rows, …], on the CPU.
+/// The `rows` rows of all processes, in order, if each has its own_rows: [own rows, …] to [rows, …], on the CPU.
 torch::Tensor gather_rows(ProcessGroup& group, const torch::Tensor& own, std::int64_t rows);
 
 }  // namespace xlm

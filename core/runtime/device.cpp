@@ -31,21 +31,21 @@ bool gpus_are_hidden() {
   return visible != nullptr && (std::string_view(visible).empty() || std::string_view(visible) == "-1");
 }
 
-/// libtorch_cuda.so, beside the library that has libtorch's own functions.
+/// libtorch_cuda.so, next to the library that has libtorch's own functions.
 fs::path cuda_library() {
   Dl_info info{};
   if (::dladdr(reinterpret_cast<const void*>(&torch::cuda::is_available), &info) == 0) return "libtorch_cuda.so";
   return fs::path(info.dli_fname).parent_path() / "libtorch_cuda.so";
 }
 
-/// For the whole process. cuBLAS reads its variable when it is first used. Of libtorch's attention kernels the
-/// memory-efficient one adds up its gradients in any order; flash attention can be told not to, which the first call
-/// does.
+/// For the whole process. cuBLAS reads its variable at its first use. Of libtorch's attention kernels the
+/// memory-efficient one sums its gradients in any order. Flash attention has a deterministic mode, which the first call
+/// sets.
 void compute_deterministically() {
   ::setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", /*overwrite=*/0);
   at::Context& context = at::globalContext();
   context.setDeterministicAlgorithms(true, /*warn_only=*/false);
-  context.setDeterministicFillUninitializedMemory(false);  // nothing reads such memory
+  context.setDeterministicFillUninitializedMemory(false);  // no code reads such memory
   context.setSDPUseMemEfficient(false);
 }
 
@@ -54,8 +54,8 @@ void compute_deterministically() {
 torch::Device prepare_device(const RunOptions& options, const Processes& processes) {
   if (options.train.threads > 0) at::set_num_threads(static_cast<int>(options.train.threads));
   at::globalContext().setAllowTF32CuBLAS(options.train.tf32);
-  // Of libtorch's attention kernels on a GPU, cuDNN's comes first where it can; it rounds the dropout to sixteenths and
-  // gives NaN gradients with a bias of some lengths (pytorch/pytorch#196678).
+  // libtorch tries cuDNN's attention first on a GPU. It rounds the dropout to sixteenths and gives NaN gradients with a
+  // bias of some lengths (pytorch/pytorch#196678).
   at::globalContext().setSDPUseCuDNN(false);
   if (options.train.deterministic) compute_deterministically();
   const torch::Device device = choose_device(options.device);
@@ -80,7 +80,8 @@ CudaState find_cuda(const std::vector<fs::path>& devices, const fs::path& librar
     state.reason = "no NVIDIA GPU is there, or its driver is not loaded";
     return state;
   }
-  // It registers itself when it is opened; that must come before any question about CUDA, whose answer libtorch keeps.
+  // The library registers itself when it is opened. That must happen before any query about CUDA, whose answer libtorch
+  // caches.
   if (::dlopen(library.c_str(), RTLD_NOW | RTLD_GLOBAL) == nullptr) {
     const char* why = ::dlerror();
     state.reason = why != nullptr ? why : library.string() + " does not open";
@@ -108,13 +109,13 @@ torch::Device choose_device(const std::string& name, const CudaState& cuda) {
   }
   if (!cuda.usable) {
     throw Error(
-        fmt::format("device {} cannot be had: {}{}\nuse device=cpu, or install the CUDA libraries with "
+        fmt::format("device {} is not available: {}{}\nuse device=cpu, or install the CUDA libraries with "
                     "`make setup CUDA=1`",
                     name, name == "auto" ? "this machine has a GPU, but " : "", cuda.reason));
   }
   if (index >= static_cast<std::int64_t>(torch::cuda::device_count())) {
-    throw Error(
-        fmt::format("device {} cannot be had: there are {} GPUs, counted from 0", name, torch::cuda::device_count()));
+    throw Error(fmt::format("device {} is not available: there are {} GPUs, counted from 0", name,
+                            torch::cuda::device_count()));
   }
   return {torch::kCUDA, static_cast<c10::DeviceIndex>(index)};
 }
@@ -160,7 +161,7 @@ std::int64_t peak_memory(torch::Device device) {
     if (line.starts_with("VmHWM:") && std::istringstream(line.substr(6)) >> kilobytes) return 1024 * kilobytes;
   }
   rusage usage{};
-  ::getrusage(RUSAGE_SELF, &usage);  // which cannot be restarted, and counts what stood here before this program
+  ::getrusage(RUSAGE_SELF, &usage);  // it cannot be reset, and includes memory of the process before this program
   return 1024 * usage.ru_maxrss;
 }
 
@@ -171,7 +172,7 @@ bool restart_peak_memory(torch::Device device) {
   }
   ::malloc_trim(0);
   std::ofstream file("/proc/self/clear_refs");
-  file << "5" << std::flush;  // the mark of the most memory falls to what there is now
+  file << "5" << std::flush;  // resets the peak to the current use
   return file.good();
 }
 

@@ -1,4 +1,4 @@
-// Where tensors live: the CPU, or an NVIDIA GPU whose libraries are opened only when one is there and asked for.
+// The device of tensors: the CPU, or an NVIDIA GPU whose libraries are opened only if there is one and it is requested.
 #pragma once
 
 #include <map>
@@ -12,53 +12,52 @@
 
 namespace xlm {
 
-/// What this process knows of NVIDIA GPUs.
+/// What this process knows about NVIDIA GPUs.
 struct CudaState {
   bool usable = false;  // libtorch's CUDA libraries are open and see a GPU
-  bool gpu = false;     // the system has a GPU that this process may use, whether or not that succeeds
+  bool gpu = false;     // the system has a GPU that this process may use, even if opening it fails
   std::string reason;   // why it is not usable
 };
 
-/// Found once.
+/// Determined once.
 const CudaState& cuda_state();
 
-/// The same, where a system with a GPU has one of `devices` and `library` is libtorch's. It stays open.
+/// The same for a system that has a GPU if one of `devices` exists; `library` is libtorch's, and stays open.
 CudaState find_cuda(const std::vector<fs::path>& devices, const fs::path& library);
 
-/// "cpu", "cuda", "cuda:N" or "auto": a GPU where there is one. Throws UsageError for anything else, Error when a GPU
-/// is asked for, or is there for "auto", and cannot be had: a machine with a GPU never falls back to its CPU in
-/// silence.
+/// "cpu", "cuda", "cuda:N" or "auto": a GPU if there is one. Throws UsageError for anything else. Throws Error if a
+/// requested GPU, or for "auto" an existing one, is not available: a machine with a GPU never falls back silently to
+/// its CPU.
 torch::Device choose_device(const std::string& name, const CudaState& cuda = cuda_state());
 
-/// What environment.json says of a GPU: gpu, gpu_capability, gpu_memory (bytes), cuda and driver; of a CPU nothing.
+/// The entries of environment.json for a GPU: gpu, gpu_capability, gpu_memory (bytes), cuda and driver; none for a CPU.
 std::map<std::string, std::string> describe_device(torch::Device device);
 
-/// The release that /proc/driver/nvidia/version names: "580.65.06"; "" where it names none.
+/// The release in /proc/driver/nvidia/version: "580.65.06"; "" if there is none.
 std::string driver_release(const std::string& text);
 
-/// The device of a run, with the threads and the precision of products that it asks for, which hold for the whole
-/// process. Of several processes on this machine each has a GPU of its own, one behind the other. Throws as
-/// choose_device.
+/// The device of a run, with its threads and its precision of products, which hold for the whole process. Several
+/// processes on this machine use one GPU each, in order. Throws as choose_device.
 torch::Device prepare_device(const RunOptions& options, const Processes& processes = {});
 
-/// Whether libtorch says that there was no memory, of the host or of a GPU.
+/// Whether libtorch reports that memory was not available, on the host or on a GPU.
 bool is_out_of_memory(const c10::Error& error);
 
-/// The most bytes in use so far: of tensors on a GPU, of the whole process on the CPU.
+/// The most bytes in use so far: by tensors on a GPU, by the whole process on the CPU.
 std::int64_t peak_memory(torch::Device device);
 
-/// Lets peak_memory count anew from now on, after memory that is kept for later was given back. False where the system
+/// Restarts the count of peak_memory, after returning memory that was kept for later. Returns false if the system
 /// cannot.
 bool restart_peak_memory(torch::Device device);
 
-/// Returns when a GPU has done all it was given; at once on the CPU.
+/// Returns when a GPU has finished all its work; at once on the CPU.
 void wait_for(torch::Device device);
 
-/// Makes the C library keep freed memory for the next step instead of giving it back to the system and asking for it
+/// Makes the C library keep freed memory for the next step instead of returning it to the system and requesting it
 /// again, page by page. For the whole process.
 void keep_freed_memory();
 
-/// Autocast to bfloat16 inside its scope, for products on `device`; float32 leaves everything as it is.
+/// Autocast to bfloat16 inside its scope, for products on `device`; float32 changes nothing.
 class PrecisionScope {
  public:
   PrecisionScope(Precision precision, torch::Device device);
@@ -71,7 +70,7 @@ class PrecisionScope {
   bool active_;
 };
 
-/// No autocast inside its scope, whatever holds around it, for what needs all bits of its type.
+/// No autocast inside its scope, for operations that need all bits of their type.
 class FullPrecisionScope {
  public:
   explicit FullPrecisionScope(torch::Device device);

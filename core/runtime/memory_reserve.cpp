@@ -1,4 +1,4 @@
-// Room below a memory limit for those who cannot do without.
+// A reserve below a memory limit, for code that fails without memory.
 #include "core/runtime/memory_reserve.h"
 
 #include <malloc.h>
@@ -21,11 +21,11 @@
 namespace xlm {
 namespace {
 
-// Of address space a thread alone reserves 128 MiB for a moment, of which it keeps half.
+// A thread alone briefly reserves 128 MiB of address space, and keeps half of it.
 constexpr std::int64_t kAddressesAtLeast = std::int64_t{160} << 20;
 constexpr std::int64_t kDataAtLeast = std::int64_t{32} << 20;
 constexpr std::int64_t kReserve = std::int64_t{48} << 20;
-constexpr std::size_t kSmall = std::size_t{1} << 16;  // of these, even thousands are less than what is kept
+constexpr std::size_t kSmall = std::size_t{1} << 16;  // even thousands of these are less than the reserve
 
 std::int64_t room_within(std::uint64_t address_space, std::uint64_t data) {
   std::string statm;
@@ -47,12 +47,12 @@ void check_room(std::int64_t room, std::int64_t needed, const char* what, const 
                   human_bytes(static_cast<double>(needed)), what, command));
 }
 
-/// libtorch's own allocator, asked only where enough is left after it.
+/// libtorch's own allocator, used only if enough memory is left after the allocation.
 class ReservingAllocator final : public c10::Allocator {
  public:
   explicit ReservingAllocator(c10::Allocator* inner) : inner_(inner) {}
 
-  /// Looks after it has allocated: memory that was freed before and is used again takes nothing of what is left.
+  /// Checks after allocating, because reused memory takes nothing from the rest.
   c10::DataPtr allocate(std::size_t bytes) override {
     if (bytes < kSmall) return inner_->allocate(bytes);
     const std::int64_t before = room_now();
@@ -79,7 +79,7 @@ std::int64_t room_below(std::string_view statm, std::int64_t page, std::uint64_t
   std::istringstream fields{std::string(statm)};
   std::int64_t mapped = 0;
   std::int64_t skipped = 0;
-  std::int64_t written = 0;  // its own data and stack
+  std::int64_t written = 0;  // the process's own data and stack
   fields >> mapped >> skipped >> skipped >> skipped >> skipped >> written;
   std::int64_t room = std::numeric_limits<std::int64_t>::max();
   if (!fields) return room;

@@ -32,7 +32,7 @@ constexpr std::array<TypeName, 9> kTypes{{{"F64", torch::kDouble},
 
 constexpr const char* kHash = "xlm.sha256";
 
-/// SHA-256 over the metadata, and names, types, shapes and bytes of the tensors.
+/// SHA-256 over the metadata, and over names, types, shapes and bytes of the tensors.
 std::string content_hash(const NamedTensors& tensors, const std::map<std::string, std::string>& metadata) {
   Sha256 hash;
   for (const auto& [key, value] : metadata) {

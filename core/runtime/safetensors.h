@@ -20,17 +20,17 @@ struct TensorFile {
   std::map<std::string, std::string> metadata;  // the header's "__metadata__"
 };
 
-/// Reads a whole file. Throws DataError naming the file and the tensor for a header of absurd length, an unknown type,
-/// shapes whose product overflows, and offsets that overlap, leave gaps or lie outside the file; and for a content that
-/// does not have the hash that write_safetensors gave it. Files of other programs have none, and of these `ignored`
-/// says which tensors are passed over, of whatever type.
+/// Reads a whole file. Throws DataError with the file and the tensor if the header's length is absurd, if a type is
+/// unknown, if a shape overflows, or if offsets overlap, leave gaps or lie outside the file; also if the content does
+/// not have the hash that write_safetensors stored. Files of other programs have no hash; `ignored` tells which of
+/// their tensors are skipped, of any type.
 TensorFile read_safetensors(const fs::path& path, const std::function<bool(const std::string&)>& ignored = {});
 
-/// The same of a file that only write_safetensors writes: one without a hash is damaged, too.
+/// The same for a file that only write_safetensors writes: without a hash it is damaged, too.
 TensorFile read_hashed_safetensors(const fs::path& path);
 
-/// Writes atomically: a reader sees the old file or the new one. Tensors may lie on any device. The metadata gets the
-/// SHA-256 of all the rest, as "xlm.sha256".
+/// Writes atomically: a reader sees the old file or the new one. Tensors may be on any device. The metadata gets the
+/// SHA-256 of everything else, as "xlm.sha256".
 void write_safetensors(const fs::path& path, const NamedTensors& tensors,
                        const std::map<std::string, std::string>& metadata = {});
 

@@ -1,4 +1,4 @@
-// What a language's cleaner makes of each Unicode character.
+// The replacement of each Unicode character, by a language's rules.
 #include "datasets/cleaning/character_rules.h"
 
 #include <algorithm>
@@ -32,14 +32,14 @@ std::u16string utf16(char32_t character) {
   return {units.data(), length};
 }
 
-/// Skeletons, as Unicode Technical Standard 39 defines them: characters that look alike have the same one.
+/// Skeletons as in Unicode Technical Standard 39: characters that look alike have the same one.
 class Skeletons {
  public:
   Skeletons() {
     UErrorCode status = U_ZERO_ERROR;
     checker_.reset(uspoof_open(&status));
     check_icu(status, "open its data on confusable characters");
-    // Of several ASCII characters with one skeleton it stands for the one that it is itself: l for I, 1 and |.
+    // If several ASCII characters share a skeleton, it stands for the one equal to it: l for I, 1 and |.
     for (char32_t ascii = '!'; ascii <= '~'; ++ascii) {
       const std::u16string skeleton = of(ascii);
       const auto [entry, fresh] = ascii_.emplace(skeleton, ascii);
@@ -74,7 +74,7 @@ class Skeletons {
   std::map<std::u16string, char32_t> ascii_;
 };
 
-/// Lower case as Unicode maps it without a language's own rules: one character, but for İ, which becomes two.
+/// Lower case by Unicode's language-independent mapping: one character, but two for İ.
 std::u32string lower_case(char32_t character) {
   const std::u16string text = utf16(character);
   std::array<char16_t, 8> lower{};
@@ -103,7 +103,7 @@ bool is_hebrew_point(char32_t character) {
   return u_charType(code_point) == U_NON_SPACING_MARK && uscript_getScript(code_point, &status) == USCRIPT_HEBREW;
 }
 
-/// Characters that are letters of nothing, or of scripts so large that no single one of them looks like a letter.
+/// Characters that are not letters, or whose script is so large that no letter of it looks like an ASCII letter.
 bool is_out_of_question(char32_t character) {
   UErrorCode status = U_ZERO_ERROR;
   const auto code_point = static_cast<UChar32>(character);
@@ -115,13 +115,14 @@ bool is_out_of_question(char32_t character) {
          script == USCRIPT_CUNEIFORM;
 }
 
-/// The rules of one language, on one character at a time.
+/// The rules of one language, for one character at a time.
 class Rules {
  public:
   Rules(const Language& language, HebrewPoints points)
       : language_(&language), alphabet_(utf32(language.alphabet)), points_(points) {}
 
-  /// What `character` becomes: letters, ' ' for a blank, '\n'; nothing where it goes without a trace.
+  /// The replacement of `character`: letters, ' ' for a blank, '
+  /// ', or an empty text if it is removed.
   std::u32string apply(char32_t character) const {
     if (character == U'\n') return U"\n";
     if (language_->look_alikes && !is_ascii(character) && !is_letter(character)) {
@@ -164,7 +165,7 @@ class Rules {
   HebrewPoints points_;
 };
 
-/// A table's entry for `result`, which has a letter: runs of blanks inside it are one.
+/// A table's entry for `result`, which has a letter. Runs of blanks inside it become one blank.
 CharacterRules::Text text_of(const std::u32string& result) {
   CharacterRules::Text text;
   text.blank_before = result.front() == U' ';

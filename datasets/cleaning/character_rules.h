@@ -1,4 +1,4 @@
-// What a language's cleaner makes of each Unicode character: a table made once, from the rules in docs/data.md.
+// The replacement of each Unicode character, by a language's rules: a table made once, from the rules in docs/data.md.
 #pragma once
 
 #include <array>
@@ -11,16 +11,16 @@
 
 namespace xlm {
 
-/// What becomes of Hebrew points and cantillation marks.
+/// The treatment of Hebrew points and cantillation marks.
 enum class HebrewPoints { kRemove, kSpace };
 
 class CharacterRules {
  public:
-  /// What a character becomes: these, or `kText` and above, a text of the table. kForeign is a blank in place of a
-  /// letter or digit that the alphabet lacks.
+  /// The replacement of a character: one of these, or `kText` and above for a text of the table. kForeign is a blank in
+  /// place of a letter or digit that the alphabet lacks.
   enum Action : std::uint8_t { kBlank, kForeign, kLineBreak, kNothing, kText };
 
-  /// Text that a character becomes.
+  /// A replacement text.
   struct Text {
     static constexpr std::size_t kRoom = 28;
     std::array<char, kRoom> bytes{};
@@ -32,9 +32,9 @@ class CharacterRules {
   CharacterRules(const Language& language, HebrewPoints points);
 
   std::uint8_t action(char32_t character) const { return actions_[character]; }
-  /// Of an action from `kText` on.
+  /// The text of an action from `kText` on.
   const Text& text(std::uint8_t action) const { return texts_[action]; }
-  /// The letter that an ASCII letter becomes; 0 for any other byte.
+  /// The replacement of an ASCII letter, which is a letter; 0 for any other byte.
   char letter(unsigned char byte) const { return letters_[byte]; }
 
  private:

@@ -1,4 +1,4 @@
-// What a cleaner threw away of a text.
+// The letters that a cleaner removed.
 #include "datasets/cleaning/foreign_letters.h"
 
 #include <unicode/uchar.h>
@@ -12,7 +12,7 @@ void ForeignLetters::add(const ForeignLetters& more) {
   kept += more.kept;
   lost += more.lost;
   for (const std::string& example : more.examples) {
-    if (examples.size() < kMostExamples) examples.push_back(example);
+    if (examples.size() < kMaxExamples) examples.push_back(example);
   }
 }
 

@@ -1,4 +1,4 @@
-// Text in the alphabet of a language from any text.
+// Cleans any text to a language's alphabet.
 #include "datasets/cleaning/language_cleaner.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace {
 constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
 constexpr std::string_view kNewLine = "_NEWLINE_";
 
-/// The marker that `text` begins with, alone on its line; without the line's end.
+/// The marker at the beginning of `text`, alone on its line; without the line end.
 std::string_view marker_line(std::string_view text) {
   for (const std::string_view marker : {"_START_ARTICLE_", "_START_SECTION_", "_START_PARAGRAPH_"}) {
     if (text.starts_with(marker) && text.size() > marker.size() && text[marker.size()] == '\n') return marker;
@@ -31,8 +31,8 @@ std::size_t bytes_of(std::string_view valid, std::int64_t count) {
   return position;
 }
 
-/// Where a piece may end: behind a line's end if there is one, otherwise where no marker is cut in two (that is, before
-/// a character other than '_' and A-Z). 0 where neither is found.
+/// Where a piece may end: behind a line end if there is one, otherwise where it cuts no marker (before a character
+/// other than '_' and A-Z). 0 if there is no such place.
 std::size_t cut_of(std::string_view text) {
   const std::size_t line_end = text.rfind('\n');
   if (line_end != std::string_view::npos) return line_end + 1;
@@ -44,7 +44,7 @@ std::size_t cut_of(std::string_view text) {
   return 0;
 }
 
-/// The character of valid UTF-8 at `byte`; moves it behind.
+/// The character of valid UTF-8 at `byte`, which moves past it.
 char32_t take_character(const char*& byte) {
   const auto next = [&] { return static_cast<char32_t>(static_cast<unsigned char>(*byte++)); };
   const char32_t first = next();
@@ -103,7 +103,7 @@ class LanguageCleaner::PieceCleaner {
  private:
   std::string_view rest(const char* byte) const { return text_.substr(static_cast<std::size_t>(byte - text_.data())); }
 
-  /// At the start of a line: markers are passed over, their line's end is left.
+  /// At the start of a line: skips markers, but not their line end.
   const char* begin_line(const char* byte) {
     const std::string_view line = rest(byte);
     if (mark_ == DocumentMark::kBlankLine && line.starts_with('\n')) document_ = true;
@@ -115,7 +115,7 @@ class LanguageCleaner::PieceCleaner {
 
   void note(Separator separator) { separator_ = std::max(separator_, separator); }
 
-  /// Before text: what separates it from the text before.
+  /// Before text: writes the separator from the text before.
   void separate() {
     if (separator_ != kNothing) {
       if (size_ == 0) {
@@ -147,13 +147,13 @@ class LanguageCleaner::PieceCleaner {
   void put(const CharacterRules::Text& text) {
     if (text.blank_before) note(kSpace);
     separate();
-    std::memcpy(piece_.text.data() + size_, text.bytes.data(), CharacterRules::Text::kRoom);  // a fixed size is quick
+    std::memcpy(piece_.text.data() + size_, text.bytes.data(), CharacterRules::Text::kRoom);  // a fixed size is fast
     size_ += text.size;
     ++piece_.foreign.kept;
     if (text.blank_after) note(kSpace);
   }
 
-  /// Room for a separator and a text, or for `letters` letters.
+  /// Makes room for a separator and a text, or for `letters` letters.
   void make_room(std::size_t letters) {
     const std::size_t needed = size_ + letters + 1 + CharacterRules::Text::kRoom;
     if (needed > piece_.text.size()) piece_.text.resize(needed + needed / 4);
@@ -163,7 +163,7 @@ class LanguageCleaner::PieceCleaner {
   DocumentMark mark_;
   std::string_view text_;
   Piece piece_;
-  std::size_t size_ = 0;  // of piece_.text that is used
+  std::size_t size_ = 0;  // used bytes of piece_.text
   Separator separator_ = kNothing;
   bool document_ = false;
 };

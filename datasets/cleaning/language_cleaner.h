@@ -1,6 +1,6 @@
-// Text in the alphabet of a language (letters, single spaces and line breaks) from any text: the rules of docs/data.md,
-// in a streaming pass, with the work spread over threads. What comes out depends neither on how the text is cut into
-// pieces nor on the number of threads.
+// Cleans any text to the alphabet of a language (letters, single spaces and line breaks) by the rules of docs/data.md,
+// streaming and in several threads. The result depends neither on how the text is cut into pieces nor on the number of
+// threads.
 #pragma once
 
 #include <cstddef>
@@ -18,10 +18,10 @@
 
 namespace xlm {
 
-/// Where a new document begins.
+/// What marks the beginning of a document.
 enum class DocumentMark { kNone, kArticle, kBlankLine };
 
-/// Takes clean text in pieces; `documents` are offsets in it at which a document begins.
+/// Takes clean text in pieces; `documents` are offsets in it at which documents begin.
 using CleanSink = std::function<void(std::string_view clean, const std::vector<std::size_t>& documents)>;
 
 class LanguageCleaner {
@@ -30,35 +30,35 @@ class LanguageCleaner {
   /// the thread that calls `write` and `finish`. Memory: about 4 MB for each thread.
   LanguageCleaner(const CharacterRules& rules, DocumentMark mark, int threads, CleanSink sink);
 
-  /// The next bytes. Invalid UTF-8 is repaired (base/utf8.h). Characters after the `limit`th are dropped.
+  /// Takes the next bytes. Invalid UTF-8 is repaired (base/utf8.h). Characters after the `limit`th are dropped.
   void write(std::string_view bytes);
-  /// The same for valid UTF-8; says how many bytes of it fit the limit.
+  /// The same for valid UTF-8. Returns how many bytes of it fit the limit.
   std::size_t write_valid(std::string_view text);
-  /// The text ends; what is written next is another one.
+  /// The text ends; another text may follow.
   void finish();
 
-  /// Raw characters that a text may have from now on; negative: any number.
+  /// Sets how many raw characters the text may still have; negative: no limit.
   void set_limit(std::int64_t characters) { left_ = characters; }
-  /// True when a text has used up its limit: there is no need to go on.
+  /// True if the text has reached its limit: further text would be dropped.
   bool full() const { return left_ == 0; }
-  /// Raw characters taken, of all texts.
+  /// Raw characters read, of all texts.
   std::int64_t characters() const { return characters_; }
   /// Pieces of invalid UTF-8, of all texts.
   std::int64_t replaced() const { return repair_.replaced(); }
-  /// What the alphabet lacks, of all texts that are finished.
+  /// Letters that the alphabet lacks, of all finished texts.
   const ForeignLetters& foreign() const { return foreign_; }
 
  private:
-  /// What stands between two pieces of clean text; of several the largest counts.
+  /// The separator between two pieces of clean text; of several the largest counts.
   enum Separator : std::uint8_t { kNothing, kSpace, kLine };
 
-  /// A cleaned piece: no separator at either end.
+  /// A cleaned piece, without separators at its ends.
   struct Piece {
     std::string text;
     Separator before = kNothing;
     Separator after = kNothing;
     std::vector<std::size_t> documents;
-    bool document_after = false;  // one begins, but none of its letters is in this piece
+    bool document_after = false;  // a document begins, but none of its letters is in this piece
     ForeignLetters foreign;
   };
   class PieceCleaner;
@@ -79,7 +79,7 @@ class LanguageCleaner {
   std::int64_t characters_ = 0;
 
   std::deque<std::future<Piece>> pieces_;
-  bool any_ = false;  // text of this one has been handed out
+  bool any_ = false;  // this text has passed some text on
   bool document_ = true;
   Separator separator_ = kNothing;
   ForeignLetters foreign_;

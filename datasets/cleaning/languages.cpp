@@ -40,8 +40,8 @@ const Language& find_language(const std::string& code) {
     if (language.code == code) return language;
     codes.emplace_back(language.code);
   }
-  throw UsageError(
-      fmt::format("--lang {} is not offered{}\nthere are: {}", code, did_you_mean(code, codes), join(codes, ", ")));
+  throw UsageError(fmt::format("--lang {} is not available{}\nchoose one of: {}", code, did_you_mean(code, codes),
+                               join(codes, ", ")));
 }
 
 }  // namespace xlm

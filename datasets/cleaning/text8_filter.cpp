@@ -1,5 +1,5 @@
-// The text8 filter as a chain of in-place rewriting passes. Each pass looks for the byte that its rule begins with
-// (memchr, which runs at memory speed), so that text without markup costs next to nothing.
+// The text8 filter as a chain of in-place passes. Each pass searches for the first byte of its rule with memchr, at
+// memory speed, so text without markup costs almost nothing.
 #include "datasets/cleaning/text8_filter.h"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ constexpr std::size_t kMaxRecordBytes = std::size_t{64} << 20;
 constexpr std::array<std::string_view, 10> kDigitNames{"zero", "one", "two",   "three", "four",
                                                        "five", "six", "seven", "eight", "nine"};
 
-/// What the last step does with a byte: a letter to write, or one of these.
+/// How the last pass treats a byte: a letter to write, or one of these.
 enum ByteClass : char { kOther = 0, kDigit = 1, kBracket = 2, kAmpersand = 3 };
 
 constexpr std::array<char, 256> make_classes(bool markup) {
@@ -59,8 +59,8 @@ bool starts_with_any_case(const char* at, const char* end, std::string_view lowe
   return true;
 }
 
-/// The next place of a byte, remembered: many rules that end at the same byte look for it once, which keeps every pass
-/// linear in the length of the record.
+/// The next position of a byte, remembered. Many rules that end at the same byte search for it once, so that every pass
+/// is linear in the length of the record.
 class NextByte {
  public:
   explicit NextByte(char byte) : byte_(byte) {}
@@ -74,8 +74,8 @@ class NextByte {
   const char* place_ = nullptr;
 };
 
-/// Rewrites `text` from left to right. At each `start` byte, `match(at, end, out)` returns where the match ends, having
-/// written its replacement (never longer than the match) to `out`; it returns `at` where nothing matches.
+/// Rewrites `text` from left to right. At each `start` byte, `match(at, end, out)` writes the replacement to `out`
+/// (never longer than the match) and returns the end of the match. It returns `at` if nothing matches.
 template <class Match>
 void rewrite(std::string& text, char start, Match match) {
   char* out = text.data();
@@ -101,7 +101,7 @@ void rewrite(std::string& text, char start, Match match) {
   text.resize(static_cast<std::size_t>(out - text.data()));
 }
 
-/// The tag that ends the record, from the first '<' on its last line.
+/// Drops the tag that ends the record, from the first '<' on its last line.
 void drop_last_tag(std::string& text) {
   if (text.empty() || text.back() != '>') return;
   const std::size_t line_end = text.rfind('\n');
@@ -109,7 +109,7 @@ void drop_last_tag(std::string& text) {
   if (tag != std::string::npos) text.resize(tag);
 }
 
-/// &amp; &lt; &gt;, where "&amp;lt;" means '<' too: the wiki text was encoded twice.
+/// Decodes &amp; &lt; &gt;. "&amp;lt;" is '<' too, because the wiki text was encoded twice.
 void decode_entities(std::string& text) {
   rewrite(text, '&', [](const char* at, const char* end, char*& out) {
     const char* next = starts_with(at, end, "&amp;") ? at + 5 : at + 1;
@@ -122,7 +122,7 @@ void decode_entities(std::string& text) {
   });
 }
 
-/// <ref…</ref> with no other tag between, then every tag that is left.
+/// Drops <ref…</ref> without another tag inside, then all other tags.
 void drop_references_and_tags(std::string& text) {
   if (text.find('<') == std::string::npos) return;
   rewrite(text, '<', [](const char* at, const char* end, char*&) {
@@ -148,7 +148,7 @@ void drop_addresses(std::string& text) {
   });
 }
 
-/// Layout words of images: "|thumb", "|left", "|right", "|200px".
+/// Drops layout words of images: "|thumb", "|left", "|right", "|200px".
 void drop_image_layout(std::string& text) {
   if (text.find('|') == std::string::npos) return;
   for (const std::string_view word : {"|thumb", "|left", "|right"}) {
@@ -195,7 +195,7 @@ void unwrap_categories(std::string& text) {
   });
 }
 
-/// "[[fr:Anarchisme]]" and other links with a lower-case prefix.
+/// Drops "[[fr:Anarchisme]]" and other links with a lower-case prefix.
 void drop_language_links(std::string& text) {
   NextByte closing(']');
   rewrite(text, '[', [&](const char* at, const char* end, char*&) {
@@ -222,7 +222,7 @@ void drop_link_targets(std::string& text) {
   });
 }
 
-/// {{…}}, then {…}: templates and tables, as far as the first closing brace.
+/// Drops {{…}}, then {…}: templates and tables, up to the first closing brace.
 void drop_braces(std::string& text) {
   if (text.find('{') == std::string::npos) return;
   NextByte closing('}');
@@ -238,13 +238,14 @@ void drop_braces(std::string& text) {
   });
 }
 
-/// Appends `text` in the alphabet of text8 to `clean`. With markup, brackets vanish and "&…;" is one other byte.
+/// Appends `text` in the alphabet of text8 to `clean`. With markup, brackets are dropped and "&…;" counts as one other
+/// byte.
 template <bool kMarkup>
 void append_letters(std::string_view text, bool& space_pending, std::string& clean) {
   constexpr const std::array<char, 256>& kClasses = kMarkup ? kMarkupClasses : kPlainClasses;
-  constexpr std::size_t kLongest = 7;  // " three", and the space after a digit that the next letter writes
+  constexpr std::size_t kLongest = 7;  // " three", and the space that the next letter writes after a digit
   const std::size_t before = clean.size();
-  // Most records hold few digits: room for the text as it is, and more where a digit needs it.
+  // Most records have few digits: room for the text, and more if a digit needs it.
   clean.resize(before + text.size() + kLongest);
   char* out = clean.data() + before;
   char* limit = clean.data() + clean.size() - kLongest;
@@ -311,7 +312,8 @@ void WikipediaFilter::write(std::string_view xml) {
     if (close != std::string_view::npos) {
       take_record();
     } else if (record_.size() > kMaxRecordBytes) {
-      throw DataError(fmt::format("{} is no Wikipedia XML dump: {} MB without a '>'", source_, record_.size() >> 20U));
+      throw DataError(
+          fmt::format("{} is not a Wikipedia XML dump: {} MB without a '>'", source_, record_.size() >> 20U));
     }
   }
 }

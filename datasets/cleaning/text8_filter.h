@@ -1,5 +1,5 @@
-// Text in the alphabet of text8 (a–z and single spaces) from Wikipedia's XML or from any other text: the semantics of
-// Matt Mahoney's published filter, streaming and without regular expressions.
+// Cleans Wikipedia's XML or any other text to the alphabet of text8 (a–z and single spaces): the semantics of Matt
+// Mahoney's published filter, streaming and without regular expressions.
 #pragma once
 
 #include <functional>
@@ -10,7 +10,7 @@
 
 namespace xlm {
 
-/// Takes clean text, piece by piece.
+/// Takes clean text in pieces.
 using TextSink = std::function<void(std::string_view)>;
 
 /// A Wikipedia XML dump becomes the text that a reader of the page sees. The published filter works on records that end
@@ -25,10 +25,10 @@ class WikipediaFilter {
   /// `source` names the input in errors.
   WikipediaFilter(std::string source, TextSink sink);
 
-  /// The next bytes of the dump. Throws DataError when a record exceeds 64 MiB: that is no dump.
+  /// Takes the next bytes of the dump. Throws DataError if a record exceeds 64 MiB: the input is not a dump then.
   void write(std::string_view xml);
 
-  /// The input ends here: what is left is the last record.
+  /// The input ends: the rest is the last record.
   void finish();
 
  private:
@@ -62,7 +62,7 @@ class Text8Cleaner {
   TextSink sink_;
   std::string clean_;
   bool space_pending_ = true;
-  std::string begun_;  // a character that the next piece completes
+  std::string begun_;  // an incomplete character
   ForeignLetters foreign_;
 };
 

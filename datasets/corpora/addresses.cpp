@@ -1,5 +1,4 @@
-// The one table of addresses. sha256 sums are given where the source publishes them, here or in the list that it
-// serves.
+// The table of addresses. It has sha256 sums if the source publishes them, here or in its list.
 #include "datasets/corpora/addresses.h"
 
 #include <algorithm>
@@ -16,7 +15,7 @@
 namespace xlm {
 namespace {
 
-/// How a source lists its files, where it does not have one only.
+/// The form of a source's list of files, if it has several files.
 enum class List {
   kNone,
   kHub,       // the Hugging Face hub's listing of a folder, with sha256 sums
@@ -28,7 +27,7 @@ struct Address {
   std::string_view url;     // of the file, or of the list; {} is the language
   std::string_view sha256;  // of the file
   List list = List::kNone;
-  std::string_view files;  // of a list: what its files' paths are appended to
+  std::string_view files;  // of a list: its files' paths are appended to this
 };
 
 constexpr Address kAddresses[] = {
@@ -55,7 +54,7 @@ constexpr Address kAddresses[] = {
      .sha256 = "1ce1664773c50f3e0cc8842619a93edc4624525b728b188a9e0be33b7726adc5"},
 };
 
-/// What stands in for "https://HOST". User name and password are kept apart, so that no message can show them.
+/// Replaces "https://HOST". User name and password are kept separately, so that no message shows them.
 struct Mirror {
   std::string base;  // "": none
   std::string login;
@@ -67,7 +66,7 @@ Mirror read_mirror(const std::string& address) {
   std::string scheme = address.substr(0, colon);
   std::transform(scheme.begin(), scheme.end(), scheme.begin(), [](unsigned char c) { return std::tolower(c); });
   if (colon == address.size() || (scheme != "https" && scheme != "http")) {
-    throw UsageError("--mirror takes an address that begins with https:// or http://\nothers are not fetched from");
+    throw UsageError("--mirror: the address must begin with https:// or http://");
   }
   std::string rest = address.substr(colon + 3);
   const std::size_t at = rest.substr(0, rest.find_first_of("/?#")).rfind('@');
@@ -75,11 +74,12 @@ Mirror read_mirror(const std::string& address) {
   if (at != std::string::npos) {
     mirror.login = rest.substr(0, at);
     rest.erase(0, at + 1);
-  } else if (rest.find('@') != std::string::npos) {  // it is unclear where the host begins
-    throw UsageError("--mirror: an @ stands behind the host\nin a password write %2F for /, %3F for ?, %23 for #");
+  } else if (rest.find('@') != std::string::npos) {  // the host is ambiguous
+    throw UsageError("--mirror: an @ follows the host\nin a password write %2F for /, %3F for ?, %23 for #");
   }
   if (rest.empty() || rest.front() == '/' || rest.find_first_of("?#") != std::string::npos) {
-    throw UsageError("--mirror takes an address with a host and without ? and #\nthe path of each file is appended");
+    throw UsageError(
+        "--mirror: the address needs a host, and must not have ? or #\nthe path of each file is appended to it");
   }
   if (rest.ends_with('/')) rest.pop_back();
   mirror.base = scheme + "://" + rest;
@@ -91,10 +91,11 @@ std::string on_mirror(const std::string& url, const Mirror& mirror) {
 }
 
 DataError bad_list(const std::string& url) {
-  return DataError(fmt::format("{} is no list of files, as it was\nfetch them by hand and name them with --from", url));
+  return DataError(
+      fmt::format("{} is not a list of files any more\nfetch the files by hand and name them with --from", url));
 }
 
-/// A path that a list gives: it must stay below the folder.
+/// Checks a path of a list: it must stay below the folder.
 void check_path(const std::string& path, const std::string& url) {
   for (const std::string& part : split(path, '/')) {
     if (part.empty() || part.starts_with('.') || part.find('\\') != std::string::npos) throw bad_list(url);
@@ -135,12 +136,12 @@ std::vector<Download> pg19_files(const Json& list, const std::string& url) {
   return files;
 }
 
-/// The files of a list, with their addresses and places.
+/// The files of a list, with their addresses and target paths.
 std::vector<Download> listed_files(const Address& address, const std::string& url, const fs::path& folder,
                                    const Mirror& mirror, Downloader& downloader, const PrepareObserver& observer) {
   const fs::path copy = folder / ".list.json";
   std::error_code ignored;
-  fs::remove(copy, ignored);  // lists change
+  fs::remove(copy, ignored);  // the list may have changed
   const std::string list_url = on_mirror(url, mirror);
   downloader.fetch({.url = list_url, .login = mirror.login, .target = copy}, observer);
   std::vector<Download> files;
@@ -189,7 +190,7 @@ std::vector<fs::path> fetch_raw_files(const std::string& dataset, const std::str
   }
   if (files.empty()) {
     throw UsageError(
-        fmt::format("{} is not on the network: --download knows no address for it\nname your files with "
+        fmt::format("{} cannot be fetched: --download has no address for it\nname your files with "
                     "--from",
                     dataset));
   }

@@ -1,4 +1,4 @@
-// Where the raw files of each corpus lie on the network.
+// The addresses of each corpus's raw files.
 #pragma once
 
 #include <string>
@@ -9,16 +9,15 @@
 
 namespace xlm {
 
-/// GPT-2's encoding, vocab.json and merges.txt, as fetch_raw_files names it.
+/// The name of GPT-2's encoding, vocab.json and merges.txt, for fetch_raw_files.
 inline constexpr const char* kGpt2Encoding = "gpt2";
 
-/// Whether the raw files of a corpus lie on the network.
+/// Whether the raw files of a corpus can be fetched.
 bool has_address(const std::string& dataset);
 
-/// Fetches the raw files of a corpus to `folder`, those that are not there yet, and returns what --from would name.
-/// `language` is "" for corpora without one. `mirror` ("" for none) stands in for "https://HOST" of every address; it
-/// may name a user and a password. Throws as Downloader::fetch does, and UsageError for a corpus that has no address
-/// and for a mirror that is none.
+/// Fetches the missing raw files of a corpus to `folder` and returns the paths for --from. `language` is "" for corpora
+/// without one. `mirror` ("" for none) replaces "https://HOST" in every address, and may have a user name and a
+/// password. Throws as Downloader::fetch does, and UsageError if the corpus has no address or the mirror is invalid.
 std::vector<fs::path> fetch_raw_files(const std::string& dataset, const std::string& language, const fs::path& folder,
                                       const std::string& mirror, Downloader& downloader,
                                       const PrepareObserver& observer);

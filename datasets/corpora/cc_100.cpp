@@ -1,5 +1,5 @@
-// cc-100: pages of one language, one paragraph a line, a blank line between two pages; cleaned for the language. The
-// splits follow each other from the start of the file, cut to their limits before they are cleaned.
+// cc-100: web pages of one language, a paragraph per line, a blank line between pages; cleaned for the language. The
+// splits follow each other from the start of the file, and are cut to their limits before cleaning.
 #include <fmt/format.h>
 
 #include "base/error.h"
@@ -15,8 +15,8 @@ void check_cc_100(std::string_view head, const std::string& label) {
     if (head.find(sign) != std::string_view::npos) found = sign;
   }
   if (found.empty()) return;
-  throw DataError(fmt::format("{} is not cc-100, which is plain text: there is {} in it\nname fi.txt.xz or the like",
-                              label, found));
+  throw DataError(
+      fmt::format("{} is not cc-100, which is plain text: it contains {}\nname fi.txt.xz or the like", label, found));
 }
 
 /// The splits, filled one after the other.
@@ -34,7 +34,7 @@ class SplitFiller {
     cleaner_.set_limit(limits_.front());
   }
 
-  /// False when all are full.
+  /// Returns false once all splits are full.
   bool write(std::string_view block) {
     std::string valid;
     repair_.write(block, valid);
@@ -50,7 +50,7 @@ class SplitFiller {
     set_thrown_away(cleaner_.foreign(), language_, *text_);
     if (split_ + 1 < limits_.size() || !cleaner_.full()) {
       throw UsageError(
-          fmt::format("the text has {} characters, and --limit asks for {}\ngive smaller counts, such as "
+          fmt::format("the text has {} characters, but --limit asks for {}\ngive smaller counts, such as "
                       "--limit {},{},{}",
                       cleaner_.characters(), limits_[0] + limits_[1] + limits_[2], cleaner_.characters() * 9 / 10,
                       cleaner_.characters() / 20, cleaner_.characters() / 20));

@@ -16,7 +16,7 @@
 namespace xlm {
 namespace {
 
-/// The column of text of a table; null for a file that is none.
+/// The text column of a table; null if the file is not a table.
 std::unique_ptr<ParquetColumn> open_table(const fs::path& file, FileForm form, const CorpusSettings& settings) {
   if (form == FileForm::kParquet) return open_parquet(file, settings.column, settings.reading.max_unpacked);
   if (form == FileForm::kArrow) return open_arrow(file, settings.column, settings.reading.max_unpacked);
@@ -32,27 +32,27 @@ FileForm form_of(const fs::path& file) {
 
 constexpr const char* kRowsWayOut = "--documents rows takes every row as a document";
 
-/// Whether the first rows of a file are lines of WikiText; nothing where they are lines and none is a heading.
+/// Whether the first rows of a file are lines of WikiText. nullopt if they may be lines, but no heading is among them.
 std::optional<bool> begins_as_wikitext(const fs::path& file, const CorpusSettings& settings) {
-  constexpr int kMostRows = 4096;  // no article of WikiText is as long
+  constexpr int kMaxRows = 4096;  // every article of WikiText is shorter
   const std::unique_ptr<ParquetColumn> column = open_table(file, form_of(file), settings);
   if (column == nullptr) return false;
   WikitextRows rows;
   std::string text;
-  for (int row = 0; row < kMostRows && rows.all_lines() && column->next(text); ++row) rows.take(text);
+  for (int row = 0; row < kMaxRows && rows.all_lines() && column->next(text); ++row) rows.take(text);
   if (rows.is_wikitext()) return true;
   return rows.all_lines() ? std::nullopt : std::optional(false);
 }
 
-/// The text of one line's field; nothing where it is null.
+/// The text of one line's field; nullopt if it is null.
 std::optional<std::string> field_of(std::string_view line, const std::string& name, const std::string& place) {
   const Json object = parse_json(line, place);
-  if (!object.is_object()) throw DataError(fmt::format("{} is no JSON object, but {}", place, object.type_name()));
+  if (!object.is_object()) throw DataError(fmt::format("{} is not a JSON object, but {}", place, object.type_name()));
   const auto field = object.find(name);
   if (field == object.end()) {
     std::vector<std::string> names;
     for (const auto& [key, value] : object.items()) names.push_back(key);
-    throw DataError(fmt::format("{} has no field '{}': it has {}\n--column names another", place, name,
+    throw DataError(fmt::format("{} has no field '{}': it has {}\nname another with --column", place, name,
                                 names.empty() ? "none" : printable(join(names, ", "))));
   }
   if (field->is_null()) return std::nullopt;
@@ -66,7 +66,7 @@ std::optional<std::string> field_of(std::string_view line, const std::string& na
 
 void read_json_lines(const TextFile& file, const std::string& name,
                      const std::function<void(std::string_view row)>& take_row) {
-  constexpr std::size_t kMostBytes = std::size_t{256} << 20;
+  constexpr std::size_t kMaxBytes = std::size_t{256} << 20;
   std::string rest;
   std::int64_t number = 0;
   const auto take = [&](std::string_view line) {
@@ -81,9 +81,9 @@ void read_json_lines(const TextFile& file, const std::string& name,
       rest.clear();
     }
     rest.append(block.substr(begin));
-    if (rest.size() > kMostBytes) {
+    if (rest.size() > kMaxBytes) {
       throw DataError(fmt::format("{}:{}: the line is longer than {}", file.label, number + 1,
-                                  human_bytes(static_cast<double>(kMostBytes))));
+                                  human_bytes(static_cast<double>(kMaxBytes))));
     }
   });
   take(rest);
@@ -101,8 +101,9 @@ void DocumentReader::read(const TextFile& file) {
   const bool bytes = settings_->unit == Vocabulary::Unit::kByte;
   const auto table = open_table(file.source.path, file.form, *settings_);
   if (table == nullptr && settings_->wikitext_rows) {
-    throw DataError(fmt::format("{} is no table, and others hold WikiText line by line\nleave it out: name the others",
-                                file.label));
+    throw DataError(
+        fmt::format("{} is not a table, but other files are tables of WikiText's lines\nleave it out: name the others",
+                    file.label));
   }
   if (table == nullptr && file.form != FileForm::kJsonLines) {
     const auto write = [&](std::string_view block) {
@@ -151,9 +152,9 @@ void DocumentReader::take_row(const TextFile& file, std::string_view row) {
   line.take(row);
   if (!line.all_lines()) {
     throw DataError(
-        fmt::format("{}: a row has several lines, and others are lines of WikiText\n{}", file.label, kRowsWayOut));
+        fmt::format("{}: a row has several lines, but other rows are lines of WikiText\n{}", file.label, kRowsWayOut));
   }
-  if (!lines_) lines_ = std::make_unique<WikitextDocuments>(sink_, settings_->documents == DocumentsAre::kArticles);
+  if (!lines_) lines_ = std::make_unique<WikitextDocuments>(sink_, settings_->documents == DocumentUnit::kArticles);
   lines_->write(wikitext_line(row));
 }
 
@@ -171,7 +172,7 @@ bool rows_are_wikitext(const std::vector<SourceFile>& sources, const CorpusSetti
     if (found) (*found ? wikitext : other) = &source;
   }
   if (wikitext != nullptr && other != nullptr) {
-    throw DataError(fmt::format("{} holds WikiText line by line, and {} does not\n{}", wikitext->path.string(),
+    throw DataError(fmt::format("{} has lines of WikiText, but {} does not\n{}", wikitext->path.string(),
                                 other->path.string(), kRowsWayOut));
   }
   return wikitext != nullptr;

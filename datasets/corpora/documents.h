@@ -1,5 +1,5 @@
-// The documents of files of one's own: a file as a whole, the rows of a table, a field of JSON lines, or the text whose
-// lines are rows.
+// The documents of a user's files: a whole file, the rows of a table, a field of JSON lines, or the text whose lines
+// are rows.
 #pragma once
 
 #include <cstdint>
@@ -23,15 +23,16 @@ struct DocumentSink {
 class ParquetColumn;
 class WikitextDocuments;
 
-/// Reads file after file of a split.
+/// Reads the files of a split one after the other.
 class DocumentReader {
  public:
-  /// With `strict` invalid UTF-8 is a DataError.
+  /// If `strict`, invalid UTF-8 is a DataError.
   DocumentReader(const CorpusSettings& settings, bool strict, const PrepareObserver& observer, DocumentSink sink);
   ~DocumentReader();
 
-  /// Of a Parquet or Arrow table the rows of settings.column are documents, or lines of WikiText
-  /// (settings.wikitext_rows); of JSON lines each line's field of that name is one; any other file is one document.
+  /// Documents of a Parquet or Arrow table are the rows of settings.column, or are made of lines of WikiText
+  /// (settings.wikitext_rows). Documents of JSON lines are each line's field of that name. Any other file is one
+  /// document.
   void read(const TextFile& file);
   /// The split ends.
   void finish();
@@ -43,11 +44,11 @@ class DocumentReader {
   bool strict_;
   const PrepareObserver* observer_;
   DocumentSink sink_;
-  std::unique_ptr<WikitextDocuments> lines_;  // of the split, where rows are lines
+  std::unique_ptr<WikitextDocuments> lines_;  // of the split, if rows are lines
 };
 
-/// Whether the files are tables whose rows are lines of WikiText, by the first rows of each. Throws DataError where
-/// some are and others are not.
+/// Whether the files are tables whose rows are lines of WikiText, by the first rows of each. Throws DataError if only
+/// some are.
 bool rows_are_wikitext(const std::vector<SourceFile>& sources, const CorpusSettings& settings);
 
 }  // namespace xlm

@@ -1,4 +1,4 @@
-// enwik8: the bytes as they are.
+// enwik8: the unchanged bytes.
 #include "datasets/corpora/reading.h"
 
 namespace xlm {

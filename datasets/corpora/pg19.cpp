@@ -1,6 +1,6 @@
-// pg-19: books, each a document. What is read of it is what Yoshida et al. 2020, §5, read, unless --books and
-// --valid-tokens say otherwise: the first 1,250 training books by file name, the first 15,000 tokens of each validation
-// book, all of the test set.
+// pg-19: books, each a document. By default it reads what Yoshida et al. 2020, §5, read: the first 1,250 training books
+// by file name, the first 15,000 tokens of each validation book, and the whole test set. --books and --valid-tokens
+// change this.
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -21,7 +21,7 @@ namespace {
 /// The parts of the corpus as the official lists call them, in the order of kSplitNames.
 constexpr std::array<const char*, 3> kBookFolders{"train", "validation", "test"};
 
-/// Of training some books are read (--books), of each validation book its beginning (--valid-tokens); all of the rest.
+/// The most books of a split: --books limits the training books.
 std::size_t most_books(std::size_t split, const CorpusSettings& settings) {
   return split == 0 ? static_cast<std::size_t>(settings.books) : std::numeric_limits<std::size_t>::max();
 }
@@ -30,13 +30,13 @@ std::int64_t most_tokens(std::size_t split, const CorpusSettings& settings) {
   return split == 1 ? settings.valid_tokens : std::numeric_limits<std::int64_t>::max();
 }
 
-/// A book by the place of its split, and the name that lists have for it: "validation/12.txt" of "Valid/12.txt".
+/// A book: its split's place, and its name in the official lists: "validation/12.txt" for "Valid/12.txt".
 struct Book {
   std::size_t split;
   std::string name;
 };
 
-/// Nothing for a file that is no book.
+/// The book of a file's name; nullopt if the file is not a book.
 std::optional<Book> book_of(std::string_view name) {
   const std::size_t slash = name.find('/');
   if (slash == std::string_view::npos || !name.ends_with(".txt")) return std::nullopt;
@@ -47,20 +47,20 @@ std::optional<Book> book_of(std::string_view name) {
 
 using Books = std::map<std::string, const SourceFile*>;  // by name, in byte order
 
-/// The books that an official list names.
+/// The books that an official list contains.
 std::vector<std::string> listed(std::size_t split, const fs::path& lists) {
-  constexpr std::uintmax_t kMostBytes = std::uintmax_t{64} << 20;
+  constexpr std::uintmax_t kMaxBytes = std::uintmax_t{64} << 20;
   const fs::path file = lists / fmt::format("{}_files.txt", kBookFolders.at(split));
   std::vector<std::string> names;
   std::int64_t number = 0;
-  for (const std::string& line : xlm::split(read_file(file, kMostBytes), '\n')) {
+  for (const std::string& line : xlm::split(read_file(file, kMaxBytes), '\n')) {
     ++number;
     const std::string name(trim(line));
     if (name.empty()) continue;
     const std::optional<Book> book = book_of(name);
     if (!book || book->split != split) {
       throw DataError(
-          fmt::format("{}:{}: '{}' is no book of {}/", file.string(), number, name, kBookFolders.at(split)));
+          fmt::format("{}:{}: '{}' is not a book of {}/", file.string(), number, name, kBookFolders.at(split)));
     }
     names.push_back(book->name);
   }
@@ -82,7 +82,7 @@ void check_present(const std::vector<std::string>& names, const Books& books, co
   }
   if (missing.empty()) return;
   throw DataError(fmt::format(
-      "the book {} is missing{}, which the lists in {} name\nadd what is missing to the folder "
+      "a listed book is missing: {}{} (lists: {})\nadd what is missing to the folder "
       "after --from, or leave --lists out",
       missing.front(), missing.size() == 1 ? "" : fmt::format(", and {} more", missing.size() - 1), lists.string()));
 }
@@ -91,8 +91,8 @@ DataError empty_book(const std::string& label) {
   return DataError(fmt::format("the book {} is empty\nfetch it again", label));
 }
 
-/// The files that are books, by name. Throws DataError for texts that could be books of no split, and for two folders
-/// of one split.
+/// The files that are books, by name. Throws DataError for texts that could be books but have no split, and if a split
+/// has two folders.
 Books find_books(const std::vector<SourceFile>& found, const CorpusSettings& settings,
                  const PrepareObserver& observer) {
   Books books;
@@ -105,14 +105,14 @@ Books find_books(const std::vector<SourceFile>& found, const CorpusSettings& set
       std::string& known = folders.at(book->split);
       if (known.empty()) known = folder;
       if (known == folder) continue;
-      throw DataError(fmt::format("books of {} lie in two folders: {} and {}\nremove or rename one of them",
+      throw DataError(fmt::format("books of {} are in two folders: {} and {}\nremove or rename one of them",
                                   kBookFolders.at(book->split), known, folder));
     }
     const bool in_folder = source.name.find('/') != std::string::npos;
     if (in_folder && source.name.ends_with(".txt") && settings.lists.empty()) {
-      throw DataError(fmt::format(
-          "{} lies in no folder of a split, as books do\nmove it to train/, validation/ or test/, or remove it",
-          source.path.string()));
+      throw DataError(
+          fmt::format("{} is in no folder of a split\nmove it to train/, validation/ or test/, or remove it",
+                      source.path.string()));
     }
     observer.pass_over("files that are no books", source.name);
   }

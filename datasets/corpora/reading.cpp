@@ -1,4 +1,4 @@
-// What the corpora share.
+// Common parts of reading corpora.
 #include "datasets/corpora/reading.h"
 
 #include <utility>
@@ -68,7 +68,7 @@ void StrictUtf8::finish() {
 void StrictUtf8::check() const {
   if (repair_.replaced() == 0) return;
   throw DataError(
-      fmt::format("{}: invalid UTF-8 at byte {}\nmend the file, or leave --strict away: then it becomes "
+      fmt::format("{}: invalid UTF-8 at byte {}\nrepair the file, or leave --strict out: then it becomes "
                   "U+FFFD",
                   label_, repair_.first_replaced()));
 }
@@ -84,10 +84,11 @@ void PrintedRows::take(std::string_view row, const std::string& label) {
 void PrintedRows::finish(const std::string& label) const {
   constexpr std::int64_t kFew = 100;
   if (printed_ * kFew <= rows_) return;
-  throw DataError(fmt::format(
-      "{}: the rows are the printed form of bytes, not their text: {}…\ndecode them where the file is made: "
-      "bytes.decode('utf-8')",
-      label, example_));
+  throw DataError(
+      fmt::format("{}: the rows are the printed form of bytes, not their text: {}…\ndecode them in the program that "
+                  "makes the file: "
+                  "bytes.decode('utf-8')",
+                  label, example_));
 }
 
 void set_thrown_away(const ForeignLetters& foreign, const Language* language, CleanText& text) {

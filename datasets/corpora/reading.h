@@ -1,4 +1,4 @@
-// What the readers of several corpora share.
+// Common parts of reading corpora.
 #pragma once
 
 #include "datasets/cleaning/foreign_letters.h"
@@ -6,7 +6,7 @@
 
 namespace xlm {
 
-/// Of a text the line ends of every system (CR LF, CR) are read as those of Unix; of bytes each is kept.
+/// In a text the line ends of every system (CR LF, CR) are read as Unix's; in bytes each is kept.
 enum class LineEnds { kUnix, kAsTheyAre };
 
 /// Calls `each` for every piece of `file`. The first piece has about 64 KiB or more unless the file is shorter.
@@ -16,10 +16,10 @@ void for_each_block(const TextFile& file, const std::function<void(std::string_v
 void for_each_block_until(const TextFile& file, bool strict, const std::function<bool(std::string_view block)>& each,
                           LineEnds line_ends = LineEnds::kUnix);
 
-/// Makes line ends of Unix of those of every system in a text that comes in pieces.
+/// Replaces the line ends of every system by Unix's, in a text that comes in pieces.
 class UnixLineEnds {
  public:
-  /// The next piece. A CR at its end is one line end, whether or not the next piece begins with LF.
+  /// Takes the next piece. A CR at its end is one line end, whether or not the next piece begins with LF.
   std::string_view write(std::string_view block);
 
  private:
@@ -27,11 +27,11 @@ class UnixLineEnds {
   bool after_return_ = false;  // the last piece ended with CR
 };
 
-/// Refuses invalid UTF-8, which comes in pieces.
+/// Refuses invalid UTF-8 in a text that comes in pieces.
 class StrictUtf8 {
  public:
   explicit StrictUtf8(std::string label) : label_(std::move(label)) {}
-  /// Throws DataError naming the place of what is invalid.
+  /// Throws DataError with the position of the invalid bytes.
   void write(std::string_view bytes);
   void finish();
 
@@ -46,7 +46,7 @@ class StrictUtf8 {
 /// Refuses a column that holds the printed form of bytes (b'…'): its first row, or more than one row in a hundred.
 class PrintedRows {
  public:
-  /// The next row of the file `label`.
+  /// Takes the next row of the file `label`.
   void take(std::string_view row, const std::string& label);
   /// The column ends.
   void finish(const std::string& label) const;
@@ -57,7 +57,7 @@ class PrintedRows {
   std::string example_;
 };
 
-/// Tells `text` what a cleaner threw away; `language` is null for text8.
+/// Records in `text` what a cleaner removed; `language` is null for text8.
 void set_thrown_away(const ForeignLetters& foreign, const Language* language, CleanText& text);
 
 /// For corpora that are one file: throws DataError at the second file of an archive.

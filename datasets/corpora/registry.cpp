@@ -28,7 +28,7 @@ const Corpus& find_corpus(const std::string& name) {
     names.emplace_back(corpus.name);
   }
   throw UsageError(
-      fmt::format("unknown dataset '{}'{}\nthere are: {}", name, did_you_mean(name, names), join(names, ", ")));
+      fmt::format("unknown dataset '{}'{}\nchoose one of: {}", name, did_you_mean(name, names), join(names, ", ")));
 }
 
 }  // namespace xlm

@@ -30,7 +30,7 @@ constexpr auto kWords = std::to_array<std::pair<std::string_view, std::size_t>>(
 });
 
 /// The words of a name: "wiki40b-train.tfrecord-00000-of-00032" → wiki, b, train, tfrecord, of. Bytes of letters
-/// outside of ASCII are of words, too.
+/// outside of ASCII belong to words, too.
 std::vector<std::string> words_of(std::string_view name) {
   std::vector<std::string> words;
   bool in_word = false;
@@ -44,7 +44,7 @@ std::vector<std::string> words_of(std::string_view name) {
   return words;
 }
 
-/// The one split that the words name; nothing for none and for two.
+/// The one split that the words name; nullopt if they name none or two.
 std::optional<NamedSplit> one_split(const std::vector<std::string>& words) {
   std::optional<NamedSplit> found;
   for (const std::string& word : words) {
@@ -56,7 +56,7 @@ std::optional<NamedSplit> one_split(const std::vector<std::string>& words) {
   return found;
 }
 
-/// "00000-of-00005" in a name.
+/// Whether a name contains "00000-of-00005".
 bool is_of_shard(std::string_view name) {
   const auto digit = [&](std::size_t place) {
     return place < name.size() && std::isdigit(static_cast<unsigned char>(name[place])) != 0;
@@ -135,13 +135,13 @@ std::vector<SourceFile> split_by_names(std::vector<SourceFile> sources, const Sp
                                        const std::string& way_out) {
   if (!names.unnamed.empty()) {
     const std::size_t more = names.unnamed.size() - 1;
-    throw DataError(fmt::format("{}{} names no split, or two, as others name one\n{}", names.unnamed.front(),
-                                more == 0 ? "" : fmt::format(" (and {} more)", more), way_out));
+    throw DataError(fmt::format("{}{}: the name gives no split, or two, but other names give one\n{}",
+                                names.unnamed.front(), more == 0 ? "" : fmt::format(" (and {} more)", more), way_out));
   }
   for (std::size_t split = 0; split < names.words.size(); ++split) {
     if (names.words.at(split).size() < 2) continue;
-    throw DataError(fmt::format("files of two names would be {}: {}\n{}", kSplitNames.at(split),
-                                join(names.words.at(split), ", "), way_out));
+    throw DataError(
+        fmt::format("two names mean {}: {}\n{}", kSplitNames.at(split), join(names.words.at(split), ", "), way_out));
   }
   for (std::size_t i = 0; i < sources.size(); ++i) sources[i].split = names.of[i]->split;
   std::stable_sort(sources.begin(), sources.end(),

@@ -1,4 +1,4 @@
-// The names that people and hubs give to splits: one table for all who read files that say which split they are of.
+// The names that people and hubs give to splits: one table for all readers of files with such names.
 #pragma once
 
 #include <array>
@@ -17,31 +17,32 @@ struct NamedSplit {
   std::string word;  // in lower case
 };
 
-/// train, training; validation, valid, val, dev, development; test, testing, eval, evaluation; in any case.
+/// The split of a word, in any case: train, training; validation, valid, val, dev, development; test, testing, eval,
+/// evaluation.
 std::optional<std::size_t> split_of_word(std::string_view word);
 
-/// The split that a folder's name says: such a word alone, or beside numbers and "of", "set", "data", "split".
+/// The split of a folder's name: such a word alone, or with numbers and "of", "set", "data", "split".
 std::optional<NamedSplit> split_of_folder(std::string_view name);
 
-/// The split of a file: as its name says where that is such a word and no other (train.txt) or it is a shard
-/// (fi-train-00000-of-00005.parquet); else as the nearest folder says; else as any word of its name does. Folders are
-/// those below the one that the user named (with `several_roots`, that one too), or the one that a named file lies in.
-/// Nothing where none says so, or two say different ones.
+/// The split of a file. First its own name counts, if it is such a word and no other (train.txt) or a shard
+/// (fi-train-00000-of-00005.parquet); then the nearest folder; then any word of its name. Folders are those below the
+/// folder that the user named (with `several_roots`, that one too), or the folder of a named file. nullopt if no name
+/// gives a split, or if two names differ.
 std::optional<NamedSplit> named_split(const SourceFile& source, bool several_roots = false);
 
-/// What names say of all files together.
+/// The splits of all files together, by their names.
 struct SplitNames {
   std::vector<std::optional<NamedSplit>> of;      // of each file
   std::array<std::vector<std::string>, 3> words;  // of each split, each word once
-  std::vector<std::string> unnamed;               // the files that name none
+  std::vector<std::string> unnamed;               // the files without a split
 
   /// How many splits are named.
   int named() const;
 };
 SplitNames split_names(const std::vector<SourceFile>& sources);
 
-/// The files with the split that their names say, those of training first, then validation, then test. Throws DataError
-/// where a file names none, or where one split goes by two names (dev and validation); `way_out` says what to do then.
+/// The files with the splits of their names: training first, then validation, then test. Throws DataError if a file has
+/// none, or if one split has two names (dev and validation); `way_out` says what to do then.
 std::vector<SourceFile> split_by_names(std::vector<SourceFile> sources, const SplitNames& names,
                                        const std::string& way_out);
 

@@ -14,8 +14,7 @@
 namespace xlm {
 namespace {
 
-/// Goes from file to file, and from split to split where the files are of some. `begin_split` comes before what one
-/// more split holds.
+/// Reads file after file, and split after split if files have splits. Calls `begin_split` before each split.
 void read_documents(const std::vector<SourceFile>& sources, const CorpusSettings& settings,
                     const PrepareObserver& observer, DocumentReader& reader,
                     const std::function<void(std::size_t split)>& begin_split) {
@@ -32,8 +31,8 @@ void read_documents(const std::vector<SourceFile>& sources, const CorpusSettings
       const auto of_entry = named_split({.path = file.entry, .name = file.entry, .root = {}, .split = {}});
       if (of_entry && of_entries && of_entry->split != of_entries->split) {
         throw DataError(fmt::format(
-            "{} and {} are of two splits, and an archive is read as one text\nunpack it and name the folder, "
-            "or divide the whole, whatever names say: --split 90%,5%,5%",
+            "{} and {} belong to two splits, but an archive is read as one text\nunpack it and name the folder, "
+            "or divide the whole text: --split 90%,5%,5%",
             first, file.label));
       }
       if (of_entry && !std::exchange(of_entries, of_entry)) first = file.label;
@@ -43,7 +42,7 @@ void read_documents(const std::vector<SourceFile>& sources, const CorpusSettings
   reader.finish();
 }
 
-/// In the alphabet of a language; documents are joined by line breaks.
+/// Cleans to the alphabet of a language; documents are joined by line breaks.
 void read_in_language(const std::vector<SourceFile>& sources, const CorpusSettings& settings,
                       const PrepareObserver& observer, CleanText& text) {
   const CharacterRules rules(*settings.language, settings.points);
@@ -89,7 +88,7 @@ void read_text(const std::vector<SourceFile>& sources, const CorpusSettings& set
 
 Corpus text_corpus() {
   return {.name = "text",
-          .summary = "text of your own: any files, archives or folders, or tables (Parquet, Arrow, JSON lines)",
+          .summary = "your own text: any files, archives or folders, or tables (Parquet, Arrow, JSON lines)",
           .language = "",
           .cleanings = {"none", "text8"},
           .units = {"character", "byte", "bpe"},

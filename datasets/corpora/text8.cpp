@@ -1,4 +1,4 @@
-// text8: text that is in its alphabet already, or a Wikipedia XML dump on its way there.
+// text8: text that is in its alphabet already, or a Wikipedia XML dump, which is filtered.
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -20,7 +20,7 @@ bool looks_like_dump(std::string_view head) {
                      [&](std::string_view tag) { return head.find(tag) != std::string_view::npos; });
 }
 
-/// Text in the alphabet is taken as it is; only one line end behind the last character is dropped.
+/// Takes text in the alphabet unchanged; drops only one line end at the end.
 class PlainText8 {
  public:
   PlainText8(const TextFile& file, CleanText& text) : label_(file.label), text_(&text) {}
@@ -69,7 +69,7 @@ void read_text8(const std::vector<SourceFile>& sources, const CorpusSettings& se
     });
     if (dump) filter.finish();
     if (dump && text.tokens() == before) {
-      throw DataError(fmt::format("{} holds no article text: nothing between <text …> and </text>", file.label));
+      throw DataError(fmt::format("{} has no article text: nothing between <text …> and </text>", file.label));
     }
   });
 }

@@ -1,5 +1,5 @@
 // wiki40b: articles with markers, as Parquet shards, as TFRecord shards, or as text; cleaned for a language. Articles
-// are joined by line breaks, and each split is cut to its limit before it is cleaned.
+// are joined by line breaks, and each split is cut to its limit before cleaning.
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -21,7 +21,7 @@ namespace {
 constexpr std::string_view kFirstMarker = "_START_ARTICLE_";
 constexpr const char* kTextFeature = "text";
 
-/// True when the name says that the file is of `language`: "fi/train.parquet", "train/fi_examples-00000-of-00002".
+/// Whether the name contains `language`: "fi/train.parquet", "train/fi_examples-00000-of-00002".
 bool names_language(const std::string& name, std::string_view language) {
   for (const std::string& part : split(name, '/')) {
     const bool of_shard = part.size() > language.size() && part.starts_with(language) && part[language.size()] == '_';
@@ -62,7 +62,7 @@ class SplitReader {
       const auto text = example_bytes(*record, kTextFeature, file.label);
       if (!text) {
         throw DataError(
-            fmt::format("{} is no shard of wiki40b: a record has no feature '{}'", file.label, kTextFeature));
+            fmt::format("{} is not a shard of wiki40b: a record has no feature '{}'", file.label, kTextFeature));
       }
       take_article(*text, file.label);
     }
@@ -102,7 +102,7 @@ class SplitReader {
   static void check_form(std::string_view text, const std::string& label) {
     if (text.find(kFirstMarker) != std::string_view::npos) return;
     throw DataError(
-        fmt::format("{} is not wiki40b: there is no {} at its beginning\nname its Parquet or TFRecord shards, or text "
+        fmt::format("{} is not wiki40b: it does not begin with {}\nname its Parquet or TFRecord shards, or text "
                     "with the same markers; for other text: xlm prepare-data text --clean text8 --lang {}",
                     label, kFirstMarker, "LANG"));
   }
@@ -114,7 +114,7 @@ class SplitReader {
   std::string checked_;  // the label of the last file whose form was checked
 };
 
-/// The shards of the language, where the names of some say that they are. Throws DataError when none is left.
+/// The shards of the language, if names contain languages. Throws DataError if no shard is left.
 std::vector<SourceFile> select_wiki40b(const std::vector<SourceFile>& found, const CorpusSettings& settings,
                                        const PrepareObserver& observer) {
   std::vector<SourceFile> sources;
@@ -131,9 +131,8 @@ std::vector<SourceFile> select_wiki40b(const std::vector<SourceFile>& found, con
     }
   }
   if (sources.empty()) {
-    throw DataError(
-        fmt::format("there is no file of language '{}' among those named\nname its shards, or another --lang",
-                    settings.language->code));
+    throw DataError(fmt::format("no named file has the language '{}'\nname its shards, or choose another --lang",
+                                settings.language->code));
   }
   return sources;
 }

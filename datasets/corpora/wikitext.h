@@ -1,5 +1,5 @@
-// WikiText as its publisher made it: one file for each split, of articles under headings. Its files come as they are,
-// or line by line as rows of a table, as hubs have them.
+// WikiText as published: one file per split, with articles under headings. Its files come unchanged, or as rows of a
+// table with one line each, as hubs offer them.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace xlm {
 
-/// Takes the text of one split in pieces and hands it on as one document, or as one for every article: it begins at its
-/// heading, " = Title = " between two blank lines, and what stands before the first heading belongs to the first.
+/// Takes the text of one split in pieces and passes it on as one document, or as one per article. An article begins at
+/// its heading, " = Title = " between two blank lines. Text before the first heading belongs to the first article.
 class WikitextDocuments {
  public:
   /// `sink` outlives it.
@@ -24,30 +24,30 @@ class WikitextDocuments {
 
   const DocumentSink* sink_;
   bool articles_;
-  std::string rest_;     // of a line whose end has not come yet
-  std::string heading_;  // what may be one
+  std::string rest_;     // of an incomplete line
+  std::string heading_;  // a possible heading
   bool after_blank_ = true;
-  bool any_ = false;  // there is more than blank lines
+  bool any_ = false;  // some line is not blank
 };
 
-/// The line of the file that a row of a hub's table stands for. Hubs leave nothing of a blank line, and some leave line
-/// ends or the spaces at both ends away.
+/// The line of the file for a row of a hub's table. Hubs leave blank lines empty, and some drop line ends or the spaces
+/// at both ends.
 std::string wikitext_line(std::string_view row);
 
-/// Tells from the first rows of a table whether they are lines of WikiText.
+/// Recognises from the first rows of a table whether they are lines of WikiText.
 class WikitextRows {
  public:
   void take(std::string_view row);
   /// No row has several lines.
   bool all_lines() const { return all_lines_; }
-  /// They are lines, and a heading is among them.
+  /// They are lines, and one of them is a heading.
   bool is_wikitext() const { return all_lines_ && heading_; }
 
  private:
   bool all_lines_ = true;
   bool heading_ = false;
   bool after_blank_ = true;
-  bool maybe_heading_ = false;  // the last row is one, if a blank one follows
+  bool maybe_heading_ = false;  // the last row is a heading if a blank one follows
 };
 
 }  // namespace xlm

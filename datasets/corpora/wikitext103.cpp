@@ -1,5 +1,5 @@
-// wikitext-103, raw: each file is one document, encoded as one string (docs/data.md#wikitext-103). The splits are the
-// publisher's.
+// wikitext-103, raw: each file is one document, encoded as one string (docs/data.md#wikitext-103). The splits are as
+// published.
 #include <optional>
 
 #include <fmt/format.h>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr const char* kOthers = "files that are none of WikiText";
 
-/// Which split a file is of, by its name: wiki.train.raw; validation and test by any word for them.
+/// The split of a file by its name: wiki.train.raw; validation and test by any word for them.
 std::optional<std::size_t> wikitext_split(const fs::path& file) {
   const std::vector<std::string> parts = split(file.filename().string(), '.');
   if (parts.size() != 3 || parts[0] != "wiki" || parts[2] != "raw") return std::nullopt;
@@ -23,17 +23,17 @@ std::optional<std::size_t> wikitext_split(const fs::path& file) {
 }
 
 DataError no_wikitext(const std::string& where) {
-  return DataError(fmt::format(
-      "{} holds none of wiki.train.raw, wiki.valid.raw, wiki.test.raw\nname the folder or archive of the raw "
-      "text with --from; tables of a hub: xlm data import FOLDER --unit bpe",
-      where));
+  return DataError(
+      fmt::format("{} has none of wiki.train.raw, wiki.valid.raw, wiki.test.raw\nname the folder or archive of the raw "
+                  "text with --from; for tables of a hub: xlm data import FOLDER --unit bpe",
+                  where));
 }
 
 std::vector<SourceFile> select_wikitext103(const std::vector<SourceFile>& found, const CorpusSettings& /*settings*/,
                                            const PrepareObserver& observer) {
   std::vector<SourceFile> chosen;
   for (const SourceFile& source : found) {
-    if (source.named || wikitext_split(source.path)) {  // what is named may be an archive
+    if (source.named || wikitext_split(source.path)) {  // a named file may be an archive
       chosen.push_back(source);
     } else {
       observer.pass_over(kOthers, source.name);
@@ -55,7 +55,7 @@ void read_wikitext103(const std::vector<SourceFile>& sources, const CorpusSettin
     if (!split) return observer.pass_over(kOthers, file.label);
     any = true;
     text.begin_split(*split);
-    WikitextDocuments documents(sink, settings.documents == DocumentsAre::kArticles);
+    WikitextDocuments documents(sink, settings.documents == DocumentUnit::kArticles);
     for_each_block(file, [&](std::string_view block) { documents.write(block); });
     documents.finish();
   });

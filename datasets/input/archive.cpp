@@ -31,7 +31,7 @@ bool leads_outside(const std::string& name) {
   return std::find(parts.begin(), parts.end(), "..") != parts.end();
 }
 
-/// tar readers take a file that is cut between two entries for a whole one; the closing block of zeros tells.
+/// tar readers accept a file that is cut between two entries; the closing block of zeros shows whether it is whole.
 void check_tar_end(const fs::path& file) {
   const MappedFile content(file);
   const std::string_view text = content.text();
@@ -41,23 +41,23 @@ void check_tar_end(const fs::path& file) {
   }
 }
 
-/// What is packed in a way that is not read must not pass for a text.
+/// Refuses archives of other kinds, which must not be read as text.
 void refuse_other_archives(std::string_view head, const std::string& source) {
   using namespace std::string_view_literals;
   for (const auto& [begin, name] : {std::pair("7z\xBC\xAF\x27\x1C"sv, "7z"), std::pair("Rar!\x1A\x07"sv, "rar")}) {
     if (!head.starts_with(begin)) continue;
-    throw DataError(fmt::format("{} is a {} archive, which is not read\nunpack it first", source, name));
+    throw DataError(fmt::format("{} is a {} archive, which cannot be read\nunpack it first", source, name));
   }
 }
 
-/// One archive in another is not opened, and not read as a text either.
+/// Refuses an archive inside another one, which must not be read as text.
 void refuse_packed(std::string_view head, const std::string& source, const std::string& entry) {
   const Packing packing = detect_packing(head);
   const std::string name = entry.empty() ? source : fmt::format("{}: entry {}", source, entry);
   refuse_other_archives(head, name);
   if (packing == Packing::kNone) return;
   throw DataError(
-      fmt::format("{} holds {} data inside of other packed data\nunpack it first", name, packing_name(packing)));
+      fmt::format("{} contains {} data inside other packed data\nunpack it first", name, packing_name(packing)));
 }
 
 }  // namespace
@@ -85,15 +85,15 @@ class ArchiveReader::SingleFile : public Entries {
 
  private:
   std::unique_ptr<ByteStream> stream_;
-  const FileStream* file_;  // at the bottom of stream_
+  const FileStream* file_;  // the lowest layer of stream_
   bool taken_ = false;
 };
 
-/// What zip and tar share: libarchive walks over the entries.
+/// Common to zip and tar: libarchive iterates over the entries.
 class ArchiveReader::ZipEntries : public Entries {
  public:
   ZipEntries(const fs::path& file, const ArchiveOptions& options) : ZipEntries(file.string(), options) {
-    // Only the reader that starts from the central directory: a truncated file has none and is refused at once.
+    // Only the reader that starts from the central directory: a truncated file has none and fails at once.
     archive_read_support_format_zip_seekable(archive_.get());
     archive_.open(file);
   }
@@ -143,7 +143,7 @@ class ArchiveReader::TarEntries : public ZipEntries {
 
   std::optional<std::string> next() override {
     std::optional<std::string> name = ZipEntries::next();
-    if (!name) {  // the compressor's checksum comes behind the last entry
+    if (!name) {  // the compressor's checksum follows the last entry
       std::array<char, 4096> rest{};
       while (stream_->read(rest.data(), rest.size()) > 0) {
       }
@@ -172,8 +172,8 @@ ArchiveReader::ArchiveReader(const fs::path& file, std::int64_t max_unpacked, co
   const Packing promised = packing_of_name(file);
   if (promised != Packing::kNone && packing == Packing::kNone) {
     const Recognised found = recognise_content(stream->peek(kTarBlockBytes));
-    throw DataError(fmt::format("{} is no {} file, as its name says: {}\n{}", source_, packing_name(promised),
-                                found.form == FileForm::kText ? "it begins otherwise" : "it is " + found.name,
+    throw DataError(fmt::format("{} is not a {} file, though its name says so: {}\n{}", source_, packing_name(promised),
+                                found.form == FileForm::kText ? "its first bytes differ" : "it is " + found.name,
                                 found.form == FileForm::kOther ? found.advice : "fetch the file again"));
   }
   packed_ = packing != Packing::kNone;
@@ -187,7 +187,7 @@ ArchiveReader::ArchiveReader(const fs::path& file, std::int64_t max_unpacked, co
   } else if (packed_) {
     stream = std::make_unique<PeekedStream>(unpack(std::move(stream), packing, source_));
     const std::string_view head = stream->peek(kTarBlockBytes);
-    if (head.empty()) throw DataError(fmt::format("{} is empty: it unpacks to nothing", source_));
+    if (head.empty()) throw DataError(fmt::format("{} is empty: it unpacks to an empty file", source_));
     packing = detect_packing(head) == Packing::kTar ? Packing::kTar : Packing::kNone;
     if (packing == Packing::kNone) refuse_packed(head, source_, "");
   }

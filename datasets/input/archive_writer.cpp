@@ -22,7 +22,7 @@ int (*compression_of(const fs::path& file))(struct archive*) {
   if (name.ends_with(".tar.gz") || name.ends_with(".tgz")) return archive_write_add_filter_gzip;
   if (name.ends_with(".tar.xz")) return archive_write_add_filter_xz;
   if (name.ends_with(".tar.zst")) return archive_write_add_filter_zstd;
-  throw UsageError(fmt::format("{}: an archive's name ends in .tar, .tar.gz, .tar.xz or .tar.zst", file.string()));
+  throw UsageError(fmt::format("{}: an archive's name must end in .tar, .tar.gz, .tar.xz or .tar.zst", file.string()));
 }
 
 std::time_t seconds_of(fs::file_time_type time) {
@@ -43,8 +43,8 @@ ArchiveWriter::ArchiveWriter(const fs::path& file)
   require(archive_write_open(archive_.get(), this, nullptr, &ArchiveWriter::take, nullptr));
 }
 
-/// What was not committed is not finished either: its last blocks go nowhere. They are still taken, since libarchive
-/// 3.6 leaks what it holds of an archive that failed.
+/// Without `commit` the last blocks are discarded. They are still produced, because libarchive 3.6 leaks memory of an
+/// archive that failed.
 ArchiveWriter::~ArchiveWriter() { discards_ = true; }
 
 std::ptrdiff_t ArchiveWriter::take(struct archive* archive, void* self, const void* data, std::size_t bytes) {

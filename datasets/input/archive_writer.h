@@ -13,20 +13,20 @@ struct archive;
 
 namespace xlm {
 
-/// A tar archive under construction, compressed as its name ends: .tar, .tar.gz, .tar.xz, .tar.zst. It appears whole
-/// with `commit`, or not at all.
+/// A tar archive under construction, compressed by its ending: .tar, .tar.gz, .tar.xz, .tar.zst. It appears whole with
+/// `commit`, or not at all.
 class ArchiveWriter {
  public:
-  /// Throws UsageError for a name that ends otherwise.
+  /// Throws UsageError for another ending.
   explicit ArchiveWriter(const fs::path& file);
   ArchiveWriter(const ArchiveWriter&) = delete;
   ArchiveWriter& operator=(const ArchiveWriter&) = delete;
   ~ArchiveWriter();
 
-  /// Adds a regular file. Throws ResourceError or DataError where it cannot be written.
+  /// Adds a regular file. Throws ResourceError or DataError if it cannot be written.
   void add(const std::string& name, std::string_view content, fs::file_time_type changed);
 
-  /// The bytes of the archive.
+  /// Completes the archive; returns its bytes.
   std::uint64_t commit();
 
  private:

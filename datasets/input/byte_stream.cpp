@@ -1,5 +1,5 @@
-// Bytes from front to back. gzip goes through zlib itself, since libarchive does not verify its checksum; the other
-// compressors through libarchive, whose filters do.
+// Bytes from front to back. gzip uses zlib directly, because libarchive does not verify its checksum; the other
+// compressors use libarchive, whose filters do.
 #include "datasets/input/byte_stream.h"
 
 #include <algorithm>
@@ -93,7 +93,7 @@ class GzipStream : public ByteStream {
     return count > 0;
   }
 
-  /// False at the end of the file. Zeros behind the last member are padding (tapes, block devices).
+  /// Returns false at the end of the file. Zeros behind the last member are padding (tapes, block devices).
   bool begin_next_member() {
     bool padded = false;
     while (zlib_.avail_in > 0 || refill()) {
@@ -101,7 +101,7 @@ class GzipStream : public ByteStream {
         inflateReset(&zlib_);
         return true;
       }
-      if (*zlib_.next_in != 0) throw bad("there is something else behind its end");
+      if (*zlib_.next_in != 0) throw bad("other bytes follow its end");
       padded = true;
       ++zlib_.next_in;
       --zlib_.avail_in;
@@ -140,9 +140,9 @@ class FilteredStream : public ByteStream {
     archive_read_support_format_raw(archive_.get());
     archive_.open(*packed_);
     archive_.next_header();
-    // The raw format takes anything: without its filter it would hand out the packed bytes.
+    // The raw format accepts anything: without the filter it would return the packed bytes.
     if (archive_filter_code(archive_.get(), 0) == ARCHIVE_FILTER_NONE) {
-      throw DataError(fmt::format("{} is no whole {} file\nfetch the file again", source, packing_name(packing)));
+      throw DataError(fmt::format("{} is not a whole {} file\nfetch the file again", source, packing_name(packing)));
     }
   }
 
@@ -187,7 +187,7 @@ Packing detect_packing(std::string_view head) {
   if (head.starts_with("\xFD\x37zXZ\x00"sv)) return Packing::kXz;
   if (head.starts_with("\x28\xB5\x2F\xFD"sv)) return Packing::kZstd;
   if (head.size() >= 10 && head.starts_with("BZh"sv)) {
-    const std::string_view block = head.substr(4, 6);  // the first block's mark, or the end's in an empty file
+    const std::string_view block = head.substr(4, 6);  // the mark of the first block, or of the end in an empty file
     if (block == "1AY&SY"sv || block == "\x17\x72\x45\x38\x50\x90"sv) return Packing::kBzip2;
   }
   return is_tar_header(head) ? Packing::kTar : Packing::kNone;

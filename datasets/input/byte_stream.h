@@ -1,4 +1,4 @@
-// Bytes from front to back: a file, or what a gzip, bzip2, xz or Zstandard stream unpacks to.
+// Bytes from front to back: a file, or the unpacked gzip, bzip2, xz or Zstandard stream.
 #pragma once
 
 #include <cstddef>
@@ -14,11 +14,11 @@ namespace xlm {
 class ByteStream {
  public:
   virtual ~ByteStream() = default;
-  /// Up to `bytes` bytes into `buffer`; 0 at the end. Throws DataError for what is corrupt or ends too early.
+  /// Up to `bytes` bytes into `buffer`; 0 at the end. Throws DataError for corrupt or truncated data.
   virtual std::size_t read(char* buffer, std::size_t bytes) = 0;
 };
 
-/// A plain file, which counts what has been read.
+/// A plain file, which counts the bytes read.
 class FileStream : public ByteStream {
  public:
   explicit FileStream(const fs::path& path) : file_(path) {}
@@ -31,11 +31,11 @@ class FileStream : public ByteStream {
   std::uint64_t consumed_ = 0;
 };
 
-/// Looks ahead in another stream.
+/// Peeks into another stream.
 class PeekedStream : public ByteStream {
  public:
   explicit PeekedStream(std::unique_ptr<ByteStream> inner) : inner_(std::move(inner)) {}
-  /// The first `bytes` bytes not read yet, fewer only where the stream ends.
+  /// The first `bytes` bytes not read yet; fewer only at the stream's end.
   std::string_view peek(std::size_t bytes);
   std::size_t read(char* buffer, std::size_t bytes) override;
 
@@ -46,12 +46,12 @@ class PeekedStream : public ByteStream {
 
 enum class Packing { kNone, kZip, kGzip, kBzip2, kXz, kZstd, kTar };
 
-/// What `head`, the first bytes of a file, says it is. Only what no text begins with counts; a tar header counts when
-/// its checksum is right.
+/// What a file is by `head`, its first bytes. Only bytes with which no text begins count; a tar header counts if its
+/// checksum is right.
 Packing detect_packing(std::string_view head);
 constexpr std::size_t kTarBlockBytes = 512;
 
-/// What the end of a file name promises ("x.tar.gz" is kGzip).
+/// The packing by the end of a file name ("x.tar.gz" is kGzip).
 Packing packing_of_name(const fs::path& path);
 
 /// "gzip", "zip", …

@@ -1,4 +1,4 @@
-// Opens libxlm_download.so on first use, and tells it what a fetched file must not be.
+// Opens libxlm_download.so on first use, and checks the first bytes of fetched files.
 #include "datasets/input/download.h"
 
 #include <algorithm>
@@ -26,12 +26,12 @@ bool is_web_page(std::string_view head) {
 std::string problem_of_fetched_file(const fs::path& name, const fs::path& file) {
   PeekedStream stream(std::make_unique<FileStream>(file));
   const std::string_view head = stream.peek(kTarBlockBytes);
-  if (is_web_page(head)) return "it is a web page, to log in perhaps";
+  if (is_web_page(head)) return "it is a web page, perhaps a login";
   const Packing promised = packing_of_name(name);
   if (promised != Packing::kNone && detect_packing(head) != promised) {
-    return fmt::format("it is no {} file", packing_name(promised));
+    return fmt::format("it is not a {} file", packing_name(promised));
   }
-  return name.extension() == ".parquet" && !head.starts_with("PAR1") ? "it is no Parquet file" : "";
+  return name.extension() == ".parquet" && !head.starts_with("PAR1") ? "it is not a Parquet file" : "";
 }
 
 std::unique_ptr<Downloader> make_downloader(const Patience& patience) {

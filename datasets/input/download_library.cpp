@@ -26,12 +26,12 @@ namespace {
 constexpr long kPartialContent = 206;
 constexpr long kRangeNotSatisfiable = 416;
 
-/// What a server says before the bytes.
+/// The headers of a server's response.
 struct Head {
   std::string tag;  // a strong ETag, or the date of the last change
   std::string date;
   std::uint64_t begin = 0;  // of a part: its first byte in the file
-  std::uint64_t total = 0;  // of a part: the whole file's size, where it is said
+  std::uint64_t total = 0;  // of a part: the whole file's size, if the server sends it
 };
 
 std::uint64_t number_at(std::string_view text) {
@@ -45,19 +45,19 @@ bool is_https(std::string_view scheme) {
   return scheme.size() == kHttps.size() && ::strncasecmp(scheme.data(), kHttps.data(), kHttps.size()) == 0;
 }
 
-/// Whether the same request fails in the same way again.
+/// Whether a repeated request would fail in the same way.
 bool is_lasting(CURLcode result) {
   return result == CURLE_UNSUPPORTED_PROTOCOL || result == CURLE_URL_MALFORMAT || result == CURLE_TOO_MANY_REDIRECTS ||
          result == CURLE_PEER_FAILED_VERIFICATION || result == CURLE_SSL_CACERT_BADFILE;
 }
 
-/// One request, and what came of it.
+/// One request and its result.
 class Transfer {
  public:
   Transfer(CURL* curl, const Download& download, PartFile& part, const PrepareObserver& observer)
       : curl_(curl), download_(&download), part_(&part), observer_(&observer), resumed_from_(part.size()) {}
 
-  /// Throws what the disk or the observer threw, and for more bytes than there should be.
+  /// Throws what the disk or the observer threw, and for more bytes than expected.
   CURLcode perform(double stalled) {
     curl_easy_reset(curl_);
     const std::size_t host = download_->url.find("://");
@@ -83,7 +83,7 @@ class Transfer {
     set(CURLOPT_XFERINFODATA, this);
     set(CURLOPT_ERRORBUFFER, cause_);
     if (const char* bundle = std::getenv("CURL_CA_BUNDLE"); bundle != nullptr && *bundle != '\0') {
-      set(CURLOPT_CAINFO, bundle);  // as the command-line tool
+      set(CURLOPT_CAINFO, bundle);  // as the command-line tool does
     }
     const std::string range = fmt::format("{}-", resumed_from_);
     curl_slist* headers = nullptr;
@@ -131,7 +131,7 @@ class Transfer {
   }
 
   void take_header(std::string_view line) {
-    if (line.starts_with("HTTP/")) {  // of a redirect, or of the answer itself
+    if (line.starts_with("HTTP/")) {  // of a redirect, or of the response itself
       head_ = {};
       check_scheme();
       return;
@@ -151,7 +151,7 @@ class Transfer {
     }
   }
 
-  /// libcurl looks at the first address alone: one of http may lead to https and from there to http.
+  /// libcurl checks only the first address: one of http may lead to https and from there to http.
   void check_scheme() {
     const char* scheme = nullptr;
     curl_easy_getinfo(curl_, CURLINFO_SCHEME, &scheme);
@@ -175,9 +175,8 @@ class Transfer {
       begun_ = true;
       const bool goes_on = status == kPartialContent && head_.begin == resumed_from_;
       if (status == kPartialContent && !goes_on) {
-        throw DataError(
-            fmt::format("{} sent bytes from {} on where {} was asked for\ntry --mirror, or fetch {} by hand",
-                        download_->url, head_.begin, resumed_from_, download_->target.filename().string()));
+        throw DataError(fmt::format("{} sent bytes from {} on instead of {}\ntry --mirror, or fetch {} by hand",
+                                    download_->url, head_.begin, resumed_from_, download_->target.filename().string()));
       }
       if (!goes_on) {
         resumed_from_ = 0;
@@ -241,7 +240,7 @@ class CurlDownloader : public Downloader {
     if (there && !fs::exists(fs::symlink_status(PartFile::path_of(download.target), ignored))) return;
     create_folders(download.target.parent_path());
     PartFile part(download.target);
-    if (there) return part.remove();  // it came in another way
+    if (there) return part.remove();  // it has arrived in another way
     try {
       receive_right(download, part, observer);
     } catch (...) {
@@ -258,12 +257,12 @@ class CurlDownloader : public Downloader {
     const std::string wrong = wrong_with(download, download.target);
     if (wrong.empty()) return true;
     throw DataError(
-        fmt::format("{} is there, but is not the published file: {}\nremove it, and the same command fetches it: "
+        fmt::format("{} is not the published file: {}\nremove it, then run the same command again: "
                     "rm {}",
                     download.target.string(), wrong, shell_word(download.target.string())));
   }
 
-  /// Why `file` cannot be what was to be fetched; empty: it can.
+  /// Why `file` cannot be the wanted file; empty: it can.
   std::string wrong_with(const Download& download, const fs::path& file) const {
     if (download.bytes > 0 && InputFile(file).size() != download.bytes) return "its size differs";
     if (!download.sha256.empty() && sha256_file(file) == download.sha256) return "";
@@ -273,14 +272,14 @@ class CurlDownloader : public Downloader {
 
   void receive_right(const Download& download, PartFile& part, const PrepareObserver& observer) {
     if (part.size() > 0 && part.tag().empty() && download.sha256.empty() && download.bytes == 0) {
-      observer.say(fmt::format("{}: from the start, as nothing says of which version the {} are that were there",
+      observer.say(fmt::format("{}: fetching it from the start, because the version of the {} on disk is unknown",
                                download.target.filename().string(), human_bytes(static_cast<double>(part.size()))));
       part.restart("");
     }
     const bool resumed = receive(download, part, observer);
     std::string wrong = wrong_with(download, part.path());
-    if (!wrong.empty() && resumed) {  // perhaps what was there before was of another version
-      observer.say(fmt::format("{} is not the published file: fetching it once more, from the start",
+    if (!wrong.empty() && resumed) {  // the earlier part may be of another version
+      observer.say(fmt::format("{} is not the published file: fetching it again from the start",
                                download.target.filename().string()));
       part.restart("");
       receive(download, part, observer);
@@ -289,19 +288,19 @@ class CurlDownloader : public Downloader {
     if (wrong.empty()) return;
     part.remove();
     throw DataError(
-        fmt::format("{} is not the published file: {}\nfetch it from elsewhere with --mirror; what was fetched is "
+        fmt::format("{} is not the published file: {}\nfetch it from elsewhere with --mirror; the fetched file was "
                     "removed",
                     download.url, wrong));
   }
 
   static void tell_what_is_kept(const Download& download, PartFile& part, const PrepareObserver& observer) {
     if (part.size() == 0) return part.remove();
-    observer.say(fmt::format("{} of {} are kept in {}: the same command goes on from there",
+    observer.say(fmt::format("{} of {} are kept in {}: the same command resumes from there",
                              human_bytes(static_cast<double>(part.size())), download.target.filename().string(),
                              part.path().string()));
   }
 
-  /// Fetches what is missing; true when some of it was there before.
+  /// Fetches what is missing. Returns whether some of it existed before.
   bool receive(const Download& download, PartFile& part, const PrepareObserver& observer) const {
     const bool resumed = part.size() > 0;
     if (resumed && download.bytes > 0 && part.size() == download.bytes) return true;
@@ -316,7 +315,7 @@ class CurlDownloader : public Downloader {
         if (transfer.received() == 0 && part.size() == 0) part.restart("");  // an empty file
         return resumed;
       }
-      if (status == kRangeNotSatisfiable) {  // there is nothing behind what is there
+      if (status == kRangeNotSatisfiable) {  // no bytes follow the existing ones
         if (transfer.head().total == part.size()) return true;
         part.restart("");
       } else {
@@ -327,7 +326,7 @@ class CurlDownloader : public Downloader {
         const std::string size = human_bytes(static_cast<double>(std::max(before, part.size())));
         part.remove();
         throw Error(
-            fmt::format("{} breaks off each time, at last after {}, and the server begins anew instead of going on\n"
+            fmt::format("{} breaks off each time, at last after {}, and the server restarts instead of resuming\n"
                         "try --mirror, or fetch the file by hand and name it with --from",
                         download.url, size));
       }
@@ -343,7 +342,7 @@ class CurlDownloader : public Downloader {
     }
   }
 
-  /// Throws for what will not change by waiting.
+  /// Throws for errors that waiting does not change.
   static void check_status(const Download& download, long status) {
     constexpr long kTimeout = 408;
     constexpr long kTooMany = 429;
@@ -355,8 +354,8 @@ class CurlDownloader : public Downloader {
 
   /// Waits in steps, so that the observer can stop it.
   static void wait(double seconds, const Download& download, const PrepareObserver& observer) {
-    constexpr double kMostAtOnce = 0.1;
-    const auto steps = static_cast<int>(std::ceil(seconds / kMostAtOnce));
+    constexpr double kMaxAtOnce = 0.1;
+    const auto steps = static_cast<int>(std::ceil(seconds / kMaxAtOnce));
     for (int step = 0; step < steps; ++step) {
       observer.at("waiting for " + download.target.filename().string(), 0, download.bytes);
       std::this_thread::sleep_for(std::chrono::duration<double>(seconds / steps));

@@ -1,4 +1,4 @@
-// What has arrived of a file that is fetched.
+// The received part of a file that is fetched.
 #include "datasets/input/download_part.h"
 
 #include <fcntl.h>
@@ -17,13 +17,13 @@
 namespace xlm {
 namespace {
 
-constexpr std::size_t kMostTagBytes = 1000;
+constexpr std::size_t kMaxTagBytes = 1000;
 
-fs::path beside(const fs::path& target, std::string_view ending) {
+fs::path sibling(const fs::path& target, std::string_view ending) {
   return target.parent_path() / fmt::format(".{}.{}", target.filename().string(), ending);
 }
 
-/// A file under this name alone: what a link leads to may be anybody's.
+/// Opens a file by its own name only: another user may own the target of a link.
 int open_own(const fs::path& path, int flags) {
   const int descriptor = ::open(path.c_str(), flags | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, kNewFileMode);
   if (descriptor < 0 && errno != ELOOP && errno != ENXIO) throw_file_error("create", path, errno);
@@ -32,13 +32,13 @@ int open_own(const fs::path& path, int flags) {
     return descriptor;
   }
   if (descriptor >= 0) ::close(descriptor);
-  throw DataError(fmt::format("{} is a link or no file, and nothing is written through it\nremove it: rm {}",
-                              path.string(), shell_word(path.string())));
+  throw DataError(fmt::format("{} is a link or not a file, and is not written to\nremove it: rm {}", path.string(),
+                              shell_word(path.string())));
 }
 
 }  // namespace
 
-PartFile::PartFile(const fs::path& target) : path_(path_of(target)), tag_file_(beside(target, "tag")) {
+PartFile::PartFile(const fs::path& target) : path_(path_of(target)), tag_file_(sibling(target, "tag")) {
   do {
     if (descriptor_ >= 0) ::close(descriptor_);
     descriptor_ = open_own(path_, O_RDWR);
@@ -46,19 +46,19 @@ PartFile::PartFile(const fs::path& target) : path_(path_of(target)), tag_file_(b
       ::close(descriptor_);
       throw UsageError(fmt::format("another process is fetching {}\nwait until it has finished", target.string()));
     }
-  } while (status().st_nlink == 0);  // who held it has just removed it
+  } while (status().st_nlink == 0);  // the process that held it has just removed it
 }
 
 PartFile::~PartFile() { ::close(descriptor_); }
 
-fs::path PartFile::path_of(const fs::path& target) { return beside(target, "part"); }
+fs::path PartFile::path_of(const fs::path& target) { return sibling(target, "part"); }
 
 std::uint64_t PartFile::size() const { return removed_ ? 0 : static_cast<std::uint64_t>(status().st_size); }
 
 std::string PartFile::tag() const {
   const int descriptor = ::open(tag_file_.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (descriptor < 0) return "";
-  std::string tag(kMostTagBytes, '\0');
+  std::string tag(kMaxTagBytes, '\0');
   tag.resize(static_cast<std::size_t>(std::max<ssize_t>(0, ::read(descriptor, tag.data(), tag.size()))));
   ::close(descriptor);
   return first_line(tag);
@@ -67,7 +67,7 @@ std::string PartFile::tag() const {
 void PartFile::restart(const std::string& tag) {
   if (::ftruncate(descriptor_, 0) != 0) throw_file_error("write", path_, errno);
   remove_tag();
-  if (tag.empty() || tag.size() > kMostTagBytes) return;
+  if (tag.empty() || tag.size() > kMaxTagBytes) return;
   const int descriptor = open_own(tag_file_, O_WRONLY | O_EXCL);
   const bool written = ::write(descriptor, tag.data(), tag.size()) == static_cast<ssize_t>(tag.size());
   const int cause = errno;

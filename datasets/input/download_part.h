@@ -1,4 +1,4 @@
-// What has arrived of a file that is fetched. Part of libxlm_download.so.
+// The received part of a file that is fetched. Part of libxlm_download.so.
 #pragma once
 
 #include <sys/stat.h>
@@ -11,12 +11,12 @@
 
 namespace xlm {
 
-/// The bytes that have arrived so far, in ".NAME.part", held by one process at a time. Beside it ".NAME.tag" says which
-/// version of the file they are of, as the server calls it. Neither is read or written through a link: others may write
-/// in the folder too.
+/// The bytes received so far, in ".NAME.part", held by one process at a time. ".NAME.tag" next to it contains the
+/// version of the file, as the server names it. Neither is read or written through a link, because other users may
+/// write in the folder.
 class PartFile {
  public:
-  /// Throws UsageError when another process holds it, DataError for a link.
+  /// Throws UsageError if another process holds it, DataError for a link.
   explicit PartFile(const fs::path& target);
   PartFile(const PartFile&) = delete;
   PartFile& operator=(const PartFile&) = delete;
@@ -27,7 +27,7 @@ class PartFile {
   std::uint64_t size() const;
   std::string tag() const;
 
-  /// Starts again, with bytes of the version `tag`; "": nothing is known of it.
+  /// Starts again, with bytes of the version `tag`; "": unknown.
   void restart(const std::string& tag);
   void append(const char* bytes, std::size_t count);
   void move_to(const fs::path& target);

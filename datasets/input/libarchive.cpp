@@ -44,9 +44,10 @@ struct archive_entry* LibArchive::next_header() {
     if (error_) std::rethrow_exception(error_);
     return nullptr;
   }
-  if (result != ARCHIVE_OK && result != ARCHIVE_WARN) fail("");  // warnings: about names and attributes we do not use
+  if (result != ARCHIVE_OK && result != ARCHIVE_WARN)
+    fail("");  // warnings concern names and attributes that are not used
   if (archive_entry_is_encrypted(entry) != 0) {
-    throw DataError(fmt::format("{} is encrypted, and a password cannot be given\nunpack it first", source_));
+    throw DataError(fmt::format("{} is encrypted, and passwords are not supported\nunpack it first", source_));
   }
   return entry;
 }

@@ -29,7 +29,7 @@ class LibArchive {
 
   /// The next header; null at the end.
   struct archive_entry* next_header();
-  /// Up to `bytes` bytes of the present entry; 0 at its end. `entry` names it in errors.
+  /// Up to `bytes` bytes of the current entry; 0 at its end. `entry` names it in errors.
   std::size_t read(char* buffer, std::size_t bytes, const std::string& entry);
 
  private:

@@ -1,4 +1,4 @@
-// libxlm_parquet.so: one column of text of a Parquet or Arrow file, with Arrow.
+// libxlm_parquet.so: one text column of a Parquet or Arrow file, read with Arrow.
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -31,7 +31,7 @@ class ArrowColumn : public ParquetColumn {
         ++done_;
         value = view(texts, row_++);
         unpacked_ += static_cast<std::int64_t>(value.size());
-        if (unpacked_ > max_unpacked_) throw too_much();  // rows may share one text: of a dictionary, of views
+        if (unpacked_ > max_unpacked_) throw too_much();  // rows may share one text: in a dictionary, in views
         return true;
       }
       row_ = 0;
@@ -48,7 +48,7 @@ class ArrowColumn : public ParquetColumn {
   /// The next rows; null at the end.
   virtual std::shared_ptr<arrow::RecordBatch> next_batch() = 0;
 
-  /// The column is the one at this place of the batches. Throws DataError where it is no text.
+  /// Chooses the column at this place of the batches. Throws DataError if it is not text.
   void choose(int column, const arrow::Schema& schema) {
     column_ = column;
     check_text(*schema.field(column));
@@ -63,18 +63,18 @@ class ArrowColumn : public ParquetColumn {
     const std::string& name = field.name();
     if (arrow::is_list_like(type->id()) || arrow::is_list_view(type->id())) {
       throw DataError(fmt::format(
-          "{}: each row of the column '{}' is a list ({}), not a text\nmake one text of each list first, or "
+          "{}: each row of the column '{}' is a list ({}), not a text\njoin each list into one text first, or "
           "name another column with --column",
           source_, name, field.type()->ToString()));
     }
-    throw DataError(fmt::format("{}: the column '{}' holds {}, not text\n--column names another", source_, name,
-                                field.type()->ToString()));
+    throw DataError(fmt::format("{}: the column '{}' has the type {}, not text\nname another with --column", source_,
+                                name, field.type()->ToString()));
   }
 
   DataError no_column(const std::string& column, const std::vector<std::string>& names) const {
     return DataError(
-        fmt::format("{} has no column '{}': it has {}\nis it a shard of this corpus? --column names another", source_,
-                    column, join(names, ", ")));
+        fmt::format("{} has no column '{}': it has {}\nis it a shard of this corpus? name another column with --column",
+                    source_, column, join(names, ", ")));
   }
 
   DataError too_much() const {
@@ -149,7 +149,7 @@ class ParquetFileColumn : public ArrowColumn {
     guard([&] {
       parquet::ReaderProperties properties(arrow::system_memory_pool());
       properties.set_page_checksum_verification(true);
-      properties.enable_buffered_stream();  // pages one after the other, not a row group at once
+      properties.enable_buffered_stream();  // pages one after the other, not a whole row group at once
       auto input = take(arrow::io::ReadableFile::Open(source_, arrow::system_memory_pool()));
       auto reader = parquet::ParquetFileReader::Open(std::move(input), properties);
       const parquet::SchemaDescriptor& columns = *reader->metadata()->schema();
@@ -164,7 +164,7 @@ class ParquetFileColumn : public ArrowColumn {
       parquet::arrow::FileReaderBuilder builder;
       check(builder.Open(take(arrow::io::ReadableFile::Open(source_, arrow::system_memory_pool())), properties));
       check(builder.memory_pool(arrow::system_memory_pool())->properties(settings)->Build(&reader_));
-      if (index < 0) {  // a field of several columns, as lists and structs are
+      if (index < 0) {  // a nested field with several columns, such as a list or a struct
         std::shared_ptr<arrow::Schema> schema;
         check(reader_->GetSchema(&schema));
         check_text(*schema->field(field));
@@ -210,7 +210,7 @@ class ParquetFileColumn : public ArrowColumn {
   std::shared_ptr<arrow::RecordBatchReader> batches_;
 };
 
-/// Arrow's own two forms: a stream of batches, or a file with a list of them at its end.
+/// Arrow's own forms: a stream of batches, or a file with a list of them at its end.
 class ArrowFileColumn : public ArrowColumn {
  public:
   ArrowFileColumn(const fs::path& file, const std::string& column, std::int64_t max_unpacked)
@@ -250,7 +250,7 @@ class ArrowFileColumn : public ArrowColumn {
     } else if (next_ < file_->num_record_batches()) {
       batch = take(file_->ReadRecordBatch(next_++));
     }
-    if (batch) check(batch->ValidateFull());  // offsets of a damaged file may lead anywhere
+    if (batch) check(batch->ValidateFull());  // offsets of a damaged file may point anywhere
     return batch;
   }
 

@@ -1,4 +1,4 @@
-// What was passed over.
+// What a preparation skipped.
 #include "datasets/input/passed_over.h"
 
 #include <algorithm>
@@ -10,13 +10,13 @@
 namespace xlm {
 
 void PassedOver::add(const std::string& kind, const std::string& name, std::int64_t count) {
-  constexpr std::size_t kMostNames = 3;
+  constexpr std::size_t kMaxNames = 3;
   auto found = std::find_if(kinds_.begin(), kinds_.end(), [&](const Kind& known) { return known.kind == kind; });
   if (found == kinds_.end()) found = kinds_.insert(found, Kind{.kind = kind, .count = 0, .names = {}});
   found->count += count;
-  if (found->names.size() < kMostNames) {
+  if (found->names.size() < kMaxNames) {
     found->names.push_back(printable(name));
-  } else if (found->names.size() == kMostNames) {
+  } else if (found->names.size() == kMaxNames) {
     found->names.emplace_back("…");
   }
 }

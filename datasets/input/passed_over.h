@@ -1,4 +1,4 @@
-// What a preparation did not read, for the words at its end.
+// What a preparation skipped, for its final message.
 #pragma once
 
 #include <cstdint>
@@ -7,12 +7,12 @@
 
 namespace xlm {
 
-/// Counts what was passed over, by kind, and keeps the first names of each.
+/// Counts what was skipped, by kind, and keeps the first names of each.
 class PassedOver {
  public:
   /// `kind` is a plural: "hidden files".
   void add(const std::string& kind, const std::string& name, std::int64_t count = 1);
-  /// "hidden files: 2 (.git, a/.DS_Store); empty files: 1 (b.txt)"; "" where there was nothing.
+  /// "hidden files: 2 (.git, a/.DS_Store); empty files: 1 (b.txt)"; "" if nothing was skipped.
   std::string text() const;
 
  private:

@@ -1,4 +1,4 @@
-// What a file is, by its first bytes.
+// Recognises a file by its first bytes.
 #include "datasets/input/recognition.h"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace {
 
 using namespace std::string_view_literals;
 
-/// Bytes that files of a kind begin with, and no text does; what is of these kinds is never read.
+/// Bytes with which files of a kind begin, and no text does. Such files are never read.
 struct Magic {
   std::string_view bytes;
   std::string_view name;
@@ -73,7 +73,7 @@ constexpr std::array kMagic{
     Magic{"LUKS\xBA\xBE"sv, "an encrypted disk", kDecrypt},
 };
 
-/// An encrypted Parquet file begins as a text may; the length that follows it is no text.
+/// An encrypted Parquet file may begin like a text, but the length that follows is not text.
 bool is_encrypted_parquet(std::string_view head) {
   return head.starts_with("PARE") && head.substr(0, 8).find('\0') != std::string_view::npos;
 }
@@ -105,24 +105,24 @@ std::optional<Recognised> by_magic(std::string_view head) {
 constexpr const char* kConvert =
     "convert it, such as with iconv -f ENCODING -t UTF-8; --unit byte keeps the bytes of files as they are";
 
-/// Which of two bytes is zero in most of the pairs, as in UTF-16 of European languages.
+/// Whether one of the two bytes is zero in most pairs, as in UTF-16 of European languages.
 std::string zeros_name(std::string_view head) {
   std::array<std::size_t, 2> zeros{};
   for (std::size_t i = 0; i < head.size(); ++i) zeros.at(i % 2) += head[i] == '\0' ? 1U : 0U;
   const std::size_t few = head.size() / 100;
   if (zeros[1] > 10 * zeros[0] && zeros[1] > few) return "UTF-16 (little-endian) without a byte-order mark, it seems";
   if (zeros[0] > 10 * zeros[1] && zeros[0] > few) return "UTF-16 (big-endian) without a byte-order mark, it seems";
-  return "no text: it has zero bytes";
+  return "not text: it has zero bytes";
 }
 
-/// What is not UTF-8. A few bytes that went wrong make no other encoding: most that is not ASCII must be wrong.
+/// Text that is not UTF-8. Some damaged bytes do not make it another encoding: most bytes beyond ASCII must be invalid.
 std::optional<Recognised> by_encoding(std::string_view head) {
   constexpr std::size_t kFew = 4;
   constexpr std::size_t kPerMille = 1000;
   const auto zeros = static_cast<std::size_t>(std::count(head.begin(), head.end(), '\0'));
   if (zeros > 0 && zeros == head.size()) {
     return Recognised{FileForm::kOther,
-                      "no text: it is made of zero bytes, as downloads are that broke off",
+                      "not text: it consists of zero bytes, perhaps of an interrupted download",
                       "fetch the file again",
                       {}};
   }
@@ -140,7 +140,7 @@ std::optional<Recognised> by_encoding(std::string_view head) {
     position += static_cast<std::size_t>(character.bytes);
   }
   if (bad < kFew || bad <= good || bad * kPerMille < head.size()) return std::nullopt;
-  return Recognised{FileForm::kBytes, "no UTF-8, and declares no other encoding", kConvert, {}};
+  return Recognised{FileForm::kBytes, "not UTF-8, and declares no other encoding", kConvert, {}};
 }
 
 std::string in_lower_case(std::string_view text) {
@@ -149,7 +149,7 @@ std::string in_lower_case(std::string_view text) {
   return result;
 }
 
-/// XML declarations and comments, which may stand before the first tag.
+/// Skips XML declarations and comments before the first tag.
 std::string_view without_prologue(std::string_view text) {
   while (true) {
     text = trim(text);
@@ -167,12 +167,12 @@ std::optional<Recognised> by_markup(std::string_view text) {
     return Recognised{
         FileForm::kTextual,
         "a web page",
-        "a download may have failed: fetch the file again. Call it .html if it is meant, or add --as-text",
+        "a download may have failed: fetch the file again. To read it as it is, call it .html or add --as-text",
         {},
         true};
   }
   if (tag.starts_with("<error><code>") || tag.starts_with("<error>\n")) {
-    return Recognised{FileForm::kTextual, "a server's message of an error", "fetch the file again", {}};
+    return Recognised{FileForm::kTextual, "a server's error message", "fetch the file again", {}};
   }
   if (tag.starts_with("<types xmlns=\"http://schemas.openxmlformats.org")) {
     return Recognised{FileForm::kOther, "part of an Office document", std::string(kSaveText), {}};
@@ -180,7 +180,7 @@ std::optional<Recognised> by_markup(std::string_view text) {
   return std::nullopt;
 }
 
-/// Notes where a JSON parser stopped.
+/// Records where a JSON parser stopped.
 struct ParseEnd : nlohmann::json_sax<nlohmann::json> {
   bool null() override { return true; }
   bool boolean(bool) override { return true; }
@@ -202,9 +202,9 @@ struct ParseEnd : nlohmann::json_sax<nlohmann::json> {
   std::size_t wrong_at = 0;
 };
 
-/// Whether `text` is JSON as far as it goes.
+/// Whether `text` is JSON up to its end.
 bool begins_as_json(std::string_view text) {
-  constexpr std::size_t kCharacterBytes = 4;  // the head may end inside one
+  constexpr std::size_t kCharacterBytes = 4;  // the head may end inside a character
   ParseEnd end;
   if (nlohmann::json::sax_parse(text.begin(), text.end(), &end, nlohmann::json::input_format_t::json, false)) {
     return true;
@@ -213,7 +213,7 @@ bool begins_as_json(std::string_view text) {
 }
 
 constexpr const char* kReadLines =
-    "xlm prepare-data text --column NAME reads a field of each line, such as text; --as-text takes the file as it is";
+    "xlm prepare-data text --column NAME reads a field of each line, such as text; --as-text reads the file as it is";
 
 std::optional<Recognised> by_json(std::string_view text) {
   const char first = text.empty() ? '\0' : text.front();
@@ -229,26 +229,27 @@ std::optional<Recognised> by_json(std::string_view text) {
   if (!whole_line && !begins_as_json(text)) return std::nullopt;
   return Recognised{FileForm::kTextual,
                     "a JSON document",
-                    "make lines of its texts, such as with jq -c '.[]', for --column; --as-text takes it as it is",
+                    "convert it to JSON lines for --column, such as with jq -c '.[]'; --as-text reads it as it is",
                     {}};
 }
 
-/// The first line of a Python value that was printed: b'…', or {'key': …}.
+/// The first line of a printed Python value: b'…', or {'key': …}.
 std::optional<Recognised> by_printed_form(std::string_view text) {
   const std::string_view line = trim(text.substr(0, text.find('\n')));
   constexpr std::size_t kLongLine = 1000;
   const bool begins_bytes = line.starts_with("b'") || line.starts_with("b\"");
   const bool endless = line.size() > kLongLine && line.find('\\') != std::string_view::npos;
   if (is_printed_bytes(line) || (begins_bytes && endless)) {
-    return Recognised{FileForm::kTextual,
-                      "the printed form of bytes (b'…'), not their text",
-                      "decode them where the file is made: bytes.decode('utf-8'); --as-text takes it as it is",
-                      {}};
+    return Recognised{
+        FileForm::kTextual,
+        "the printed form of bytes (b'…'), not their text",
+        "decode them in the program that makes the file: bytes.decode('utf-8'); --as-text reads it as it is",
+        {}};
   }
   if (line.starts_with("{'") && line.find("': ") != std::string_view::npos) {
     return Recognised{FileForm::kTextual,
                       "the printed form of Python values, not JSON",
-                      "write them by json.dumps, for --column; --as-text takes the file as it is",
+                      "write them with json.dumps, for --column; --as-text reads the file as it is",
                       {}};
   }
   return std::nullopt;
@@ -293,8 +294,8 @@ Recognised recognise(std::string_view head, const std::string& name) {
   if (found.page && one_of({".html", ".htm", ".xhtml", ".shtml"})) return {.mark = found.mark};
   if (found.form == FileForm::kText && one_of({".parquet", ".arrow", ".feather", ".jsonl", ".ndjson"})) {
     return {.form = FileForm::kTextual,
-            .name = fmt::format("plain text, and is called {}", ending),
-            .advice = "fetch the file again, or take it as it is by --as-text",
+            .name = fmt::format("plain text, but is called {}", ending),
+            .advice = "fetch the file again, or read it as it is with --as-text",
             .mark = found.mark};
   }
   return found;

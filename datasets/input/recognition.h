@@ -1,4 +1,4 @@
-// What a file is, by its first bytes: the one place that tells text from everything that must not pass for it.
+// Recognises a file by its first bytes: the one place that distinguishes text from everything else.
 #pragma once
 
 #include <cstddef>
@@ -9,27 +9,27 @@
 
 namespace xlm {
 
-/// What a reader may be given. What it does not take is refused.
+/// The forms of files. A reader refuses those that it does not read.
 enum class FileForm {
   kText,
   kParquet,
   kArrow,
   kTfRecord,
   kJsonLines,  // an object on each line
-  kTextual,    // text that nobody writes to be read: a JSON document, a web page, the printed form of values
-  kBytes,      // bytes that are no UTF-8 and declare no other encoding
-  kOther,      // what is never read, whatever the user says: archives of other kinds, pointers, saved arrays
+  kTextual,    // text that is not meant to be read: a JSON document, a web page, the printed form of values
+  kBytes,      // bytes that are not UTF-8 and declare no other encoding
+  kOther,      // never read, whatever the user says: archives of other kinds, pointers, saved arrays
 };
 
 struct Recognised {
   FileForm form = FileForm::kText;
   std::string name;    // "a Parquet table"; "" for text
-  std::string advice;  // how it is read
+  std::string advice;  // how to read it
   ByteOrderMark mark;  // of text
-  bool page = false;   // a web page: its name may say that it was asked for
+  bool page = false;   // a web page: its name may show that it is wanted
 };
 
-/// As many of a file's first bytes as a look at it takes.
+/// As many of a file's first bytes as recognition needs.
 constexpr std::size_t kHeadBytes = std::size_t{64} << 10;
 
 /// `head` is the beginning of the file, or all of it. Its name counts in two ways: a page called .html is a text, and a
@@ -39,7 +39,8 @@ Recognised recognise(std::string_view head, const std::string& name);
 /// The same by the content alone.
 Recognised recognise_content(std::string_view head);
 
-/// True for Python's printed form of bytes, such as b'text\n': what a program wrote that took them for text.
+/// Whether a text is Python's printed form of bytes, such as b'text
+/// ', written by a program that took bytes for text.
 bool is_printed_bytes(std::string_view text);
 
 }  // namespace xlm

@@ -1,4 +1,4 @@
-// From what the user names after --from to the files that are read.
+// From the paths of --from to the files that are read.
 #include "datasets/input/sources.h"
 
 #include <fnmatch.h>
@@ -24,11 +24,11 @@
 namespace xlm {
 namespace {
 
-/// What leads to a folder and back to one that holds it.
+/// Links to a folder that contains the link.
 constexpr const char* kCircle = "links to a folder that holds them";
 
-/// The files of one folder, at any depth. Links are followed; the folders on the way are known by device and inode, so
-/// that a link back to one of them is seen.
+/// The files of one folder, at any depth. Follows links; the folders on the way are known by device and inode, so that
+/// a link back to one of them is noticed.
 class FolderWalk {
  public:
   FolderWalk(fs::path root, std::string glob, const PrepareObserver& observer)
@@ -89,7 +89,7 @@ class FolderWalk {
     std::error_code no_link;
     const fs::path target = fs::read_symlink(path, no_link);
     if (no_link) throw_file_error("read", path, error_number);
-    return DataError(fmt::format("{} is a link to {}, which cannot be followed: {}\nmend the link, or remove it",
+    return DataError(fmt::format("{} is a link to {}, which cannot be followed: {}\nrepair the link, or remove it",
                                  path.string(), target.string(), std::generic_category().message(error_number)));
   }
 
@@ -107,7 +107,7 @@ class FolderWalk {
   std::vector<SourceFile> found_;
 };
 
-/// Names that can stand in meta.json, each once.
+/// Makes names unique, for meta.json.
 void make_names_unique(std::vector<SourceFile>& sources) {
   std::set<std::string> taken;
   for (SourceFile& source : sources) {
@@ -123,7 +123,7 @@ std::uint64_t total_size(const std::vector<SourceFile>& sources) {
                          [](std::uint64_t sum, const SourceFile& source) { return sum + source.size; });
 }
 
-/// The entry at hand of an archive as a stream, for a look at its head.
+/// The current entry of an archive as a stream, to look at its head.
 class EntryStream : public ByteStream {
  public:
   EntryStream(ArchiveReader& reader, const std::function<void(std::uint64_t consumed)>& at)
@@ -139,14 +139,14 @@ class EntryStream : public ByteStream {
   const std::function<void(std::uint64_t consumed)>* at_;
 };
 
-/// The name that says what a file is: the entry's, or the source's without what says how it is packed.
+/// The name by which a file is recognised: the entry's, or the source's without the ending of its packing.
 std::string inner_name(const SourceFile& source, const std::string& entry) {
   if (!entry.empty()) return entry;
   const fs::path name = source.path.filename();
   return (packing_of_name(name) == Packing::kNone ? name : name.stem()).string();
 }
 
-/// What `found` is read as. Throws DataError where it is not read.
+/// The form in which `found` is read. Throws DataError if it is not read.
 FileForm accept(const Recognised& found, const ReadSettings& settings, bool packed, const std::string& label) {
   const bool textual = found.form == FileForm::kTextual || found.form == FileForm::kJsonLines;
   if (found.form == FileForm::kText || (settings.as_text && textual)) return FileForm::kText;
@@ -155,26 +155,25 @@ FileForm accept(const Recognised& found, const ReadSettings& settings, bool pack
   if (!taken) throw DataError(fmt::format("{} is {}\n{}", label, found.name, found.advice));
   const bool table = found.form == FileForm::kParquet || found.form == FileForm::kArrow;
   if (table && packed) {
-    throw DataError(
-        fmt::format("{} is {}: tables are read as they are, not out of archives\nunpack it first", label, found.name));
+    throw DataError(fmt::format("{} is {}: tables inside archives cannot be read\nunpack it first", label, found.name));
   }
   return found.form;
 }
 
-/// Zero bytes behind a head that has none: space that a download reserved and did not fill.
+/// Zero bytes behind a head without any: space that a download reserved and did not fill.
 void check_zeros(std::uint64_t zeros, std::uint64_t bytes, const std::string& label) {
   constexpr std::uint64_t kFew = 1000;
   if (zeros * kFew <= bytes) return;
   throw DataError(
-      fmt::format("{} is no whole text: {} of its {} bytes are zero\nfetch the file again; --unit byte keeps "
+      fmt::format("{} is not a whole text: {} of its {} bytes are zero\nfetch the file again; --unit byte keeps "
                   "the bytes of files as they are",
                   label, zeros, bytes));
 }
 
-/// Files whose bytes are kept though they are no plain UTF-8.
+/// Files whose bytes are kept although they are not plain UTF-8.
 struct KeptBytes {
   std::int64_t files = 0;
-  std::string first;  // what one of them is
+  std::string first;  // what the first of them is
 
   void note(const Recognised& found, const std::string& label) {
     if (found.form != FileForm::kBytes && found.mark.bytes == 0) return;
@@ -186,7 +185,7 @@ struct KeptBytes {
   }
 };
 
-/// The entries of one source; true when there was one.
+/// Reads the entries of one source; returns whether there was one.
 bool read_source(const SourceFile& source, const ReadSettings& settings, const PrepareObserver& observer,
                  const std::function<void(std::uint64_t consumed)>& at, KeptBytes& kept,
                  const std::function<void(const TextFile&)>& each) {
@@ -264,8 +263,8 @@ std::vector<SourceFile> find_sources(const std::vector<fs::path>& from, const st
       sources.push_back({path, path.filename().string(), true, fs::file_size(path), {}, {}});
     } else {
       throw DataError(
-          fmt::format("{} is neither a file nor a folder, and sources are read twice: to hash them, and to take their "
-                      "text\nsave what it gives to a file first",
+          fmt::format("{} is neither a file nor a folder, but sources are read twice: to hash them, and to read their "
+                      "text\nsave its output to a file first",
                       path.string()));
     }
   }
@@ -312,9 +311,8 @@ void read_sources(const std::vector<SourceFile>& sources, const ReadSettings& se
     before += source.size;
   }
   if (kept.files > 0) {
-    observer.say(
-        fmt::format("{}{}; bytes are kept as they are", kept.first,
-                    kept.files == 1 ? "" : fmt::format(" (and there are {} more such files)", kept.files - 1)));
+    observer.say(fmt::format("{}{}; bytes are kept as they are", kept.first,
+                             kept.files == 1 ? "" : fmt::format(" (and {} more such files)", kept.files - 1)));
   }
 }
 

@@ -47,7 +47,7 @@ class DecodedStream : public ByteStream {
     const std::string where =
         damaged < 0 ? "it ends inside a character"
                     : fmt::format("there is no character at byte {}", damaged + static_cast<std::int64_t>(mark_.bytes));
-    throw DataError(fmt::format("{} begins as {}, and is damaged: {}\nfetch the file again", source_,
+    throw DataError(fmt::format("{} begins as {}, but is damaged: {}\nfetch the file again", source_,
                                 encoding_name(mark_.encoding), where));
   }
 
@@ -114,7 +114,7 @@ void TextDecoder::write(std::string_view bytes, std::string& out) {
     std::size_t used = width;
     bool good = character <= kLastCodePoint && !is_low(character) && !(wide && is_high(character));
     if (good && is_high(character)) {
-      if (position + 2 * width > text.size()) break;  // the second half is still to come
+      if (position + 2 * width > text.size()) break;  // the second half is not here yet
       const char32_t second = unit(text.substr(position + width, width));
       good = is_low(second);
       if (good) {

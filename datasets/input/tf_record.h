@@ -12,10 +12,10 @@ namespace xlm {
 /// Up to `bytes` bytes into `buffer`; 0 at the end.
 using ReadBytes = std::function<std::size_t(char* buffer, std::size_t bytes)>;
 
-/// The bytes with which a TFRecord file begins, up to the first record's content.
+/// The number of bytes of a TFRecord file before the first record's content.
 constexpr std::size_t kTfRecordHeaderBytes = 12;
 
-/// True when `head`, the first bytes of a file, has the checksum that the first record's length must have.
+/// Whether `head`, the first bytes of a file, has the right checksum of the first record's length.
 bool is_tf_record(std::string_view head);
 
 /// Records one after the other. Memory: one record.
@@ -24,8 +24,8 @@ class TfRecordReader {
   /// `source` names the file in errors.
   TfRecordReader(ReadBytes read, std::string source) : read_(std::move(read)), source_(std::move(source)) {}
 
-  /// The next record, valid until the next call; nothing at the end. Throws DataError when a checksum is wrong, when
-  /// the file ends inside a record, and for a record of more than 256 MiB.
+  /// The next record, valid until the next call; nullopt at the end. Throws DataError if a checksum is wrong, if the
+  /// file ends inside a record, and for a record of more than 256 MiB.
   std::optional<std::string_view> next();
 
  private:
@@ -39,7 +39,7 @@ class TfRecordReader {
 };
 
 /// The first value of the feature `name` of a serialized tf.train.Example, a list of bytes; a view into `example`.
-/// Nothing when there is no such feature. Throws DataError (naming `source`) for what is no Example.
+/// nullopt if there is no such feature. Throws DataError with `source` if it is not an Example.
 std::optional<std::string_view> example_bytes(std::string_view example, std::string_view name,
                                               const std::string& source);
 

@@ -1,4 +1,4 @@
-// The clean text of a corpus on its way to token files.
+// The clean text of a corpus before it is encoded.
 #include "datasets/prepared/clean_text.h"
 
 #include <algorithm>

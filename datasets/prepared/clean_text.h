@@ -1,5 +1,5 @@
-// The clean text of a corpus on its way to token files: collected once in a temporary file, because vocabulary and
-// splits are known only at its end. What comes next is encoding.h.
+// The clean text of a corpus before it is encoded (encoding.h). It is collected once in a temporary file, because
+// vocabulary and splits are known only at its end.
 #pragma once
 
 #include <cstdint>
@@ -24,58 +24,58 @@ struct SplitPart {
   std::int64_t tokens;
 };
 
-/// Training, validation and test, one behind the other.
+/// Training, validation and test, in this order.
 std::vector<SplitPart> split_parts(const SplitSizes& sizes);
 
-/// What a cleaner threw away: letters and digits that the alphabet lacks.
+/// What a cleaner removed: letters and digits that the alphabet lacks.
 struct ThrownAway {
   std::int64_t lost = 0;
   std::int64_t kept = 0;
-  double usual = 0;                   // the share that is lost of a text in the right language at most
+  double usual = 0;                   // the largest share that is lost of a text in the right language
   std::vector<std::string> examples;  // of what was lost
 
   double share() const { return lost == 0 ? 0.0 : static_cast<double>(lost) / static_cast<double>(lost + kept); }
-  /// More than a small share, and more than a few letters.
+  /// Whether it is more than a small share and more than a few letters.
   bool is_much() const {
     constexpr std::int64_t kFew = 5;
     return lost >= kFew && share() > usual;
   }
 };
 
-/// Collects documents and notes which symbols occur. Memory: one buffer, one number per symbol (9 MB for characters),
-/// one offset per document. BPE is encoded here, document by document, because splits are counted in tokens: the file
-/// then holds ids.
+/// Collects documents and records which symbols occur. Memory: one buffer, one number per symbol (9 MB for characters),
+/// one offset per document. BPE is encoded here, document by document, because splits are counted in tokens; the file
+/// then contains ids.
 class CleanText {
  public:
-  /// Writes to `file`. With characters as the unit invalid UTF-8 becomes U+FFFD; bytes are kept as they are.
-  /// `bpe` is needed for BPE alone, which keeps bytes too.
+  /// Writes to `file`. If characters are the unit, invalid UTF-8 becomes U+FFFD; bytes are kept. Only BPE needs `bpe`,
+  /// and keeps bytes too.
   CleanText(fs::path file, Vocabulary::Unit unit, std::shared_ptr<const Bpe> bpe = nullptr);
 
-  /// For corpora with splits of their own: what follows is the one at place `split` of kSplitNames. Throws DataError
-  /// when it has been there before.
+  /// For corpora with their own splits: begins the split at place `split` of kSplitNames. Throws DataError if it began
+  /// before.
   void begin_split(std::size_t split);
-  /// Of BPE only the first `most_tokens` of the document are kept.
+  /// With BPE only the first `most_tokens` of the document are kept.
   void begin_document(std::int64_t most_tokens = std::numeric_limits<std::int64_t>::max());
   void write(std::string_view text);
-  /// The same for characters that are known to be valid UTF-8; `documents` are offsets in `text` at which one begins.
+  /// The same for valid UTF-8; `documents` are offsets in `text` at which documents begin.
   void write_clean(std::string_view text, const std::vector<std::size_t>& documents);
   /// Completes the file.
   void finish();
 
   const fs::path& file() const { return file_; }
-  /// Bytes of a symbol in the file; 0 for characters, which differ.
+  /// Bytes of a symbol in the file; 0 for characters, whose lengths differ.
   std::size_t symbol_width() const;
   std::int64_t tokens() const { return tokens_; }
   /// Offset of each document's first token. Documents without text are left out.
   const std::vector<std::int64_t>& documents() const { return documents_; }
-  /// The corpus's own splits, in the order in which they came.
+  /// The corpus's own splits, in the order in which they were written.
   std::vector<SplitPart> parts() const;
-  /// How many pieces of invalid UTF-8 became U+FFFD, here or before they came here.
+  /// How many pieces of invalid UTF-8 became U+FFFD, here or before.
   std::int64_t replaced() const { return repair_.replaced() + replaced_before_; }
-  /// What stands around the first of those that were replaced here; "" where it is not known.
+  /// The text around the first piece that was replaced here; "" if it is unknown.
   const std::string& replaced_example() const { return replaced_example_; }
   void add_replaced(std::int64_t pieces) { replaced_before_ += pieces; }
-  /// What the cleaner threw away, of all the text.
+  /// What the cleaner removed of the whole text.
   const ThrownAway& thrown_away() const { return thrown_away_; }
   void set_thrown_away(ThrownAway thrown_away) { thrown_away_ = std::move(thrown_away); }
   /// The symbols that occur before offset `end`, in order of code point or byte.
@@ -92,7 +92,7 @@ class CleanText {
   Utf8Repair repair_;
   std::string repaired_;
   std::string replaced_example_;
-  std::vector<std::int64_t> first_seen_;  // per symbol: its first offset; -1 where it does not occur
+  std::vector<std::int64_t> first_seen_;  // per symbol: its first offset; -1 if it does not occur
   std::shared_ptr<const Bpe> bpe_;
   std::optional<BpeEncoder> encoder_;
   std::vector<std::uint32_t> encoded_;  // tokens that are not written yet

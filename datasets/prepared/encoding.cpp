@@ -17,7 +17,7 @@ namespace {
 
 bool is_blank(char32_t symbol) { return symbol == ' ' || (symbol >= '\t' && symbol <= '\r'); }
 
-/// A file of the result: written, hashed, and whole at its end.
+/// An output file: written, hashed, and whole at its end.
 class OutputFile {
  public:
   OutputFile(const fs::path& folder, std::string name) : name_(std::move(name)), file_(folder / name_) {}
@@ -37,9 +37,9 @@ class OutputFile {
   Sha256 hash_;
 };
 
-/// Symbols to ids, as a table over code points or bytes; `unknown` where there is none.
+/// Symbols to ids, as a table over code points or bytes; `unknown` for all others.
 std::vector<std::uint32_t> id_table(const Vocabulary& vocabulary, std::uint32_t unknown) {
-  if (vocabulary.unit == Vocabulary::Unit::kBpe) return {};  // the text is ids already
+  if (vocabulary.unit == Vocabulary::Unit::kBpe) return {};  // the text consists of ids already
   const bool bytes = vocabulary.unit == Vocabulary::Unit::kByte;
   std::vector<std::uint32_t> ids(bytes ? 256 : std::size_t{kLastCodePoint} + 1, unknown);
   std::uint32_t id = 0;
@@ -55,23 +55,23 @@ std::string replacement_symbol() {
   return symbol;
 }
 
-/// The symbols that get ids, and the id of U+FFFD where what is unknown becomes it.
+/// The symbols that get ids, and the id of U+FFFD if unknown symbols become it.
 std::pair<Vocabulary, std::uint32_t> choose_vocabulary(const CleanText& text, const std::vector<SplitPart>& parts,
                                                        VocabularyScope scope) {
   if (scope == VocabularyScope::kAll) return {text.vocabulary(text.tokens()), 0};
   Vocabulary vocabulary = text.vocabulary(parts.front().tokens);
   const std::string unknown = replacement_symbol();
-  // UTF-8 sorts as its code points do.
+  // UTF-8 sorts like its code points.
   auto place = std::lower_bound(vocabulary.symbols.begin(), vocabulary.symbols.end(), unknown);
   if (place == vocabulary.symbols.end() || *place != unknown) place = vocabulary.symbols.insert(place, unknown);
   const auto id = static_cast<std::uint32_t>(place - vocabulary.symbols.begin());
   return {std::move(vocabulary), id};
 }
 
-/// The clean file in pieces that end between two symbols.
+/// Reads the clean file in pieces that end between two symbols.
 class SymbolReader {
  public:
-  /// `width`: bytes of a symbol; 0: they are characters.
+  /// `width`: bytes of a symbol; 0: symbols are characters.
   SymbolReader(const fs::path& file, std::size_t width) : file_(file), width_(width) {}
 
   /// The next piece; empty at the end.
@@ -91,7 +91,7 @@ class SymbolReader {
     std::size_t end = text.size();
     for (std::size_t back = 1; back <= 4 && back <= text.size(); ++back) {
       const auto byte = static_cast<unsigned char>(text[text.size() - back]);
-      if ((byte & 0xC0U) == 0x80U) continue;  // inside a character: its first byte is further back
+      if ((byte & 0xC0U) == 0x80U) continue;  // inside a character: its first byte is earlier
       const bool incomplete = decode_utf8(text.substr(text.size() - back)).kind == Utf8Character::Kind::kIncomplete;
       if (incomplete) end = text.size() - back;
       break;
@@ -105,7 +105,7 @@ class SymbolReader {
   std::size_t used_ = 0;
 };
 
-/// Encodes symbol after symbol, going from split to split and from document to document as their offsets are reached.
+/// Encodes symbol after symbol. Moves to the next split or document when their offsets are reached.
 class Encoder {
  public:
   Encoder(const CleanText& text, const std::vector<SplitPart>& parts, const EncodeSettings& settings, fs::path folder)
@@ -117,7 +117,7 @@ class Encoder {
     start_next_split();
   }
 
-  /// Takes a piece of text; false when every split is full.
+  /// Takes a piece of text; returns false once every split is full.
   bool take(std::string_view text) {
     std::size_t position = 0;
     while (position < text.size() && split_ != nullptr) position = take_segment(text, position);
@@ -127,7 +127,7 @@ class Encoder {
   EncodedText result() { return std::move(result_); }
 
  private:
-  /// Up to the end of the split or the start of the next document, whichever comes first.
+  /// Takes text up to the end of the split or the start of the next document, whichever comes first.
   std::size_t take_segment(std::string_view text, std::size_t begin) {
     if (next_document_ < documents_->size() && (*documents_)[next_document_] == offset_) {
       ++next_document_;
@@ -175,7 +175,7 @@ class Encoder {
     return encode_symbols<false>(text, room);
   }
 
-  /// Takes up to `room` ids to `encoded_`, and what they stand for to `decoded_`.
+  /// Appends up to `room` ids to `encoded_`, and their text to `decoded_`.
   std::pair<std::int64_t, std::size_t> take_ids(std::string_view ids, std::int64_t room) {
     const auto width = static_cast<std::size_t>(id_bytes_);
     const std::int64_t count = std::min(room, static_cast<std::int64_t>(ids.size() / width));
@@ -198,7 +198,7 @@ class Encoder {
     return {count, used};
   }
 
-  /// Encodes up to `room` symbols of `text` to `encoded_`. Returns how many, and of how many bytes.
+  /// Appends up to `room` symbols of `text` to `encoded_`. Returns their number and their bytes.
   template <bool kBytes>
   std::pair<std::int64_t, std::size_t> encode_symbols(std::string_view text, std::int64_t room) {
     const auto most = std::min(text.size(), static_cast<std::size_t>(room));  // a symbol has one byte or more
@@ -259,7 +259,7 @@ class Encoder {
 
   EncodedText result_;
   std::string encoded_;
-  std::string decoded_;      // of ids, their text
+  std::string decoded_;      // the text of ids
   std::int64_t words_ = 0;   // that began in the last piece
   std::int64_t offset_ = 0;  // in the whole text
   std::size_t next_document_ = 0;

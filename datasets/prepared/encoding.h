@@ -17,24 +17,24 @@ struct PrepareObserver;
 /// Which symbols have ids.
 enum class VocabularyScope {
   kAll,    // those of the whole text
-  kTrain,  // those of the training split; what is new in the others becomes U+FFFD, which is always among them
+  kTrain,  // those of the training split and U+FFFD, which replaces new symbols of the other splits
 };
 
-/// What was written of one split.
+/// The result of one split.
 struct EncodedSplit {
   std::int64_t tokens = 0;
   std::int64_t words = 0;  // runs of anything but ASCII white space; a document's end ends a word
   std::int64_t bytes = 0;
   std::int64_t unknown = 0;  // symbols that became U+FFFD
   std::vector<std::int64_t> documents;
-  std::vector<std::int64_t> document_words;  // the same counts of each document
+  std::vector<std::int64_t> document_words;  // the same counts for each document
   std::vector<std::int64_t> document_bytes;
 };
 
 struct EncodeSettings {
   VocabularyScope scope = VocabularyScope::kAll;
   bool keep_text = false;            // also write train.txt, …
-  bool line_ends_are_words = false;  // each counts as one word more
+  bool line_ends_are_words = false;  // each counts as one more word
 };
 
 struct EncodedText {
@@ -43,7 +43,7 @@ struct EncodedText {
   std::map<std::string, std::string> outputs;  // file: sha256
 };
 
-/// Writes train.bin, valid.bin and test.bin to `folder`: the `parts` from the start of the text on.
+/// Writes train.bin, valid.bin and test.bin to `folder`: the `parts`, from the start of the text.
 EncodedText encode(const CleanText& text, const std::vector<SplitPart>& parts, const EncodeSettings& settings,
                    const fs::path& folder, const PrepareObserver& observer);
 

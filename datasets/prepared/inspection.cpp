@@ -1,4 +1,4 @@
-// What a prepared data folder holds.
+// Views of a prepared data folder.
 #include "datasets/prepared/inspection.h"
 
 #include <algorithm>

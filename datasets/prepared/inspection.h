@@ -1,4 +1,4 @@
-// What a prepared data folder holds, for people: counts, characters, lines.
+// Views of a prepared data folder for people: counts, characters, lines.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +15,14 @@ struct SymbolCount {
   std::int64_t count = 0;
 };
 
-/// The symbols of `split` by how often they occur, most frequent first; those that never occur are left out. Throws
-/// DataError for an id that the vocabulary does not have.
+/// The symbols of `split` by frequency, most frequent first, without those that do not occur. Throws DataError for an
+/// id that the vocabulary does not have.
 std::vector<SymbolCount> count_symbols(const Vocabulary& vocabulary, const Split& split);
 
-/// The text of tokens [begin, end) of `split`: UTF-8, whatever the unit.
+/// The text of tokens [begin, end) of `split`: UTF-8 for any unit.
 std::string decode(const Vocabulary& vocabulary, const Split& split, std::int64_t begin, std::int64_t end);
 
-/// Re-hashes every file that meta.json names. Throws DataError naming the first that differs or is missing.
+/// Hashes every file of meta.json again. Throws DataError with the first that differs or is missing.
 void verify_prepared(const PreparedData& data);
 
 }  // namespace xlm

@@ -1,4 +1,4 @@
-// Reading a prepared data folder. Everything in it is checked before it is used: it may be torn, or edited by hand.
+// Reads a prepared data folder. Everything in it is checked before use: it may be damaged, or edited by hand.
 #include "datasets/prepared/prepared.h"
 
 #include <algorithm>
@@ -15,11 +15,11 @@
 namespace xlm {
 namespace {
 
-/// Reads fields of meta.json, turning what is missing or of another type into an error that names it.
+/// Reads fields of meta.json. A missing field or a wrong type is an error that names it.
 class MetaReader {
  public:
   MetaReader(const Json& meta, fs::path file) : meta_(&meta), file_(std::move(file)) {
-    if (!meta.is_object()) throw bad("it is no object");
+    if (!meta.is_object()) throw bad("it is not an object");
   }
 
   DataError bad(const std::string& what) const {
@@ -32,7 +32,7 @@ class MetaReader {
     return found->get<std::string>();
   }
 
-  /// What the data are called: the corpus, where they were given no name.
+  /// The name of the data: the corpus, unless they were given a name.
   std::string name() const { return text(meta_->contains("name") ? "name" : "dataset"); }
 
   const Json& object(const char* key) const {
@@ -41,11 +41,11 @@ class MetaReader {
     return *found;
   }
 
-  /// The count of `split` under `key`; 0 where it is not given.
+  /// The count of `split` under `key`; 0 if it is not given.
   std::int64_t count(const char* key, const std::string& split) const {
     const auto counts = meta_->find(key);
     if (counts == meta_->end()) return 0;
-    if (!counts->is_object()) throw bad(fmt::format("'{}' is no object", key));
+    if (!counts->is_object()) throw bad(fmt::format("'{}' is not an object", key));
     const auto found = counts->find(split);
     if (found == counts->end()) return 0;
     return whole(*found, fmt::format("{}.{}", key, split));
@@ -65,13 +65,13 @@ class MetaReader {
   /// The value of a key as JSON; "null" if it is not given.
   std::string dump(const char* key) const { return meta_->value(key, Json()).dump(); }
 
-  /// What others read of it later is a count where it is given at all.
+  /// Checks a value that other code reads later: a count, if it is given at all.
   void check_count(const char* key) const {
     const auto found = meta_->find(key);
     if (found != meta_->end()) whole(*found, key);
   }
 
-  /// One count for each of so many documents, or none.
+  /// One count for each of the documents, or none.
   std::vector<std::int64_t> of_documents(const char* key, const std::string& split, std::size_t documents) const {
     std::vector<std::int64_t> list = counts(key, split);
     if (!list.empty() && list.size() != documents) {
@@ -84,11 +84,11 @@ class MetaReader {
   std::vector<std::int64_t> counts(const char* key, const std::string& split) const {
     const auto lists = meta_->find(key);
     if (lists == meta_->end()) return {};
-    if (!lists->is_object()) throw bad(fmt::format("'{}' is no object", key));
+    if (!lists->is_object()) throw bad(fmt::format("'{}' is not an object", key));
     const auto list = lists->find(split);
     if (list == lists->end()) return {};
     const std::string name = fmt::format("{}.{}", key, split);
-    if (!list->is_array()) throw bad(name + " is no list");
+    if (!list->is_array()) throw bad(name + " is not a list");
     std::vector<std::int64_t> values;
     for (const Json& value : *list) values.push_back(whole(value, name));
     return values;
@@ -97,7 +97,7 @@ class MetaReader {
   std::int64_t whole(const Json& value, const std::string& name) const {
     const bool fits = value.is_number_integer() && value >= 0 &&
                       (!value.is_number_unsigned() || value.get<std::uint64_t>() <= std::uint64_t{INT64_MAX});
-    if (!fits) throw bad(fmt::format("'{}' holds {} where a count belongs", name, value.dump()));
+    if (!fits) throw bad(fmt::format("'{}' has {} instead of a count", name, value.dump()));
     return value.get<std::int64_t>();
   }
 
@@ -112,10 +112,10 @@ std::string recorded_hash(const MetaReader& meta, const std::string& file) {
   return found->get<std::string>();
 }
 
-/// What a number depends on beside the tokens: where documents begin, and what losses are divided by.
+/// What results depend on besides the tokens: the beginnings of documents, and the divisors of losses.
 constexpr std::array kCounts{"sizes", "documents", "words", "bytes", "document_words", "document_bytes"};
 
-/// The files that hold the data, by name, with their hashes: text copies do not change what is learnt.
+/// The data files by name, with their hashes. Text copies do not affect training.
 std::string data_files(const MetaReader& meta) {
   std::vector<std::string> lines;
   for (const auto& [file, hash] : meta.object("outputs").items()) {
@@ -152,7 +152,7 @@ Split open_split(const fs::path& folder, const std::string& name, const MetaRead
   split.document_words = meta.of_documents("document_words", name, split.documents.size());
   split.document_bytes = meta.of_documents("document_bytes", name, split.documents.size());
   if (split.tokens.size() != tokens) {
-    throw DataError(fmt::format("{} is damaged: it holds {} tokens, and meta.json says {}\nprepare the data again",
+    throw DataError(fmt::format("{} is damaged: it has {} tokens, but meta.json says {}\nprepare the data again",
                                 file.string(), split.tokens.size(), tokens));
   }
   return split;
@@ -167,7 +167,7 @@ TokenFile::TokenFile(const fs::path& path, int id_bytes, std::int64_t symbols)
       symbols_(symbols),
       size_(static_cast<std::int64_t>(file_.size()) / id_bytes) {
   if (file_.size() % static_cast<std::size_t>(id_bytes) != 0) {
-    throw DataError(fmt::format("{} is damaged: {} bytes are no whole number of {}-byte ids\nprepare the data again",
+    throw DataError(fmt::format("{} is damaged: {} bytes are not a multiple of {}-byte ids\nprepare the data again",
                                 path.string(), file_.size(), id_bytes));
   }
 }
@@ -188,7 +188,7 @@ void TokenFile::copy(std::int64_t begin, std::int64_t count, std::int64_t* out) 
   const std::int64_t* const unknown = std::find_if(out, out + count, [&](std::int64_t id) { return id >= symbols_; });
   if (unknown != out + count) {
     throw DataError(
-        fmt::format("{} is damaged: token {} has the id {}, and there are {} symbols\nprepare the data again",
+        fmt::format("{} is damaged: token {} has the id {}, but there are {} symbols\nprepare the data again",
                     path_.string(), begin + (unknown - out), *unknown, symbols_));
   }
 }
@@ -236,8 +236,8 @@ std::string prepared_meta_text(const Json& meta, std::uintmax_t most) {
   text += "\n}\n";
   if (text.size() > most) {
     throw DataError(
-        fmt::format("meta.json would have {} bytes, and at most {} are read: there are too many documents to list\n"
-                    "prepare the text in parts, or make one document of several",
+        fmt::format("meta.json would have {} bytes, but the limit is {}: there are too many documents to list\n"
+                    "prepare the text in parts, or join several documents into one",
                     text.size(), most));
   }
   return text;
@@ -251,8 +251,8 @@ Json read_prepared_meta(const fs::path& folder) {
   }
   const fs::path file = folder / "meta.json";
   if (!fs::exists(file, ignored)) {
-    throw DataError(fmt::format("{} is no prepared data folder: it has no meta.json\nmake one with 'xlm prepare-data'",
-                                folder.string()));
+    throw DataError(fmt::format(
+        "{} is not a prepared data folder: it has no meta.json\nmake one with 'xlm prepare-data'", folder.string()));
   }
   return parse_json(read_file(file, kMaxMetaBytes), file.string());
 }

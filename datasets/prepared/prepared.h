@@ -17,13 +17,13 @@ namespace xlm {
 /// A memory-mapped file of token ids.
 class TokenFile {
  public:
-  /// Ids of `symbols` symbols. Throws DataError when the size is no multiple of `id_bytes`.
+  /// Ids of `symbols` symbols. Throws DataError if the size is not a multiple of `id_bytes`.
   TokenFile(const fs::path& path, int id_bytes, std::int64_t symbols = std::int64_t{1} << 32);
 
   std::int64_t size() const { return size_; }
   std::int64_t at(std::int64_t index) const;
-  /// Copies ids [begin, begin + count) to `out`. The range must lie inside the file. Throws DataError for an
-  /// id that no symbol has.
+  /// Copies ids [begin, begin + count) to `out`. The range must lie inside the file. Throws DataError for an id without
+  /// a symbol.
   void copy(std::int64_t begin, std::int64_t count, std::int64_t* out) const;
 
  private:
@@ -37,41 +37,41 @@ class TokenFile {
 /// One split with its counts.
 struct Split {
   TokenFile tokens;
-  std::int64_t words = 0;                    // 0 where the corpus has no notion of words
+  std::int64_t words = 0;                    // 0 if the corpus has no words
   std::int64_t bytes = 0;                    // UTF-8 bytes of the text
   std::vector<std::int64_t> documents;       // offset of each document's first token; empty: one document
-  std::vector<std::int64_t> document_words;  // of each document, for BPE; empty where it is not known
+  std::vector<std::int64_t> document_words;  // of each document, for BPE; empty if unknown
   std::vector<std::int64_t> document_bytes;
 };
 
 struct PreparedData {
   fs::path path;
-  std::string dataset;   // "text8", or the name that the data were given
+  std::string dataset;   // "text8", or the name given to the data
   std::string language;  // "" or "en"
   Vocabulary vocabulary;
   Json meta;
-  std::string fingerprint;  // of tokens, vocabulary, documents and counts: the same data has the same one anywhere
-  std::map<std::string, Split> splits;  // "train", "valid", "test": those that are there
+  std::string fingerprint;  // of tokens, vocabulary, documents and counts: the same for the same data anywhere
+  std::map<std::string, Split> splits;  // "train", "valid", "test": those that exist
 
-  /// Throws DataError naming the folder when it has no such split.
+  /// Throws DataError with the folder if it has no such split.
   const Split& split(const std::string& name) const;
 };
 
-/// Opens a prepared folder; checks sizes and hashes against meta.json. A file that was found right before and has not
-/// changed since is hashed again only when `verify` says so. Throws DataError.
+/// Opens a prepared folder; checks sizes and hashes against meta.json. A verified file that has not changed since is
+/// hashed again only if `verify` is true. Throws DataError.
 PreparedData open_prepared(const fs::path& folder, bool verify = false);
 
 /// What is read of a meta.json at most: a document takes 10 bytes or so, 20 with byte pairs.
 constexpr std::uintmax_t kMaxMetaBytes = std::uintmax_t{1} << 32;
 
-/// The text of meta.json, a line for each key: one for each number would be half as long again. Throws DataError where
+/// The text of meta.json, a line for each key: a line for each number would be half as long again. Throws DataError if
 /// it is longer than `most` bytes, and could not be read again.
 std::string prepared_meta_text(const Json& meta, std::uintmax_t most = kMaxMetaBytes);
 
-/// meta.json as it stands (docs/data.md). Throws DataError when there is no such folder or JSON.
+/// The content of meta.json (docs/data.md). Throws DataError if there is no such folder or JSON.
 Json read_prepared_meta(const fs::path& folder);
 
-/// The fingerprint and names alone, without mapping the token files.
+/// The fingerprint and the names, without mapping the token files.
 struct PreparedSummary {
   std::string dataset;
   std::string language;
@@ -80,8 +80,8 @@ struct PreparedSummary {
 };
 PreparedSummary summarize_prepared(const fs::path& folder);
 
-/// Tokens of every document of a split, as meta.json says them; one number where no documents are known. Throws
-/// DataError when there is no such folder or split.
+/// Tokens of every document of a split, by meta.json; one number if no documents are known. Throws DataError if there
+/// is no such folder or split.
 std::vector<std::int64_t> document_sizes(const fs::path& folder, const std::string& split);
 
 }  // namespace xlm

@@ -53,7 +53,7 @@ class PackedFlags {
   std::uint64_t size_ = 0;
 };
 
-/// Flags of a file or of memory.
+/// Flags in a file or in memory.
 class SegmentationFlags final : public TokenFlags {
  public:
   explicit SegmentationFlags(MappedFile file) : file_(std::make_unique<MappedFile>(std::move(file))) {
@@ -82,22 +82,21 @@ std::int64_t space_of(const PreparedData& data) {
   const std::vector<std::string>& symbols = data.vocabulary.symbols;
   if (data.vocabulary.unit != Vocabulary::Unit::kCharacter) {
     throw UsageError(
-        fmt::format("{} is not made of characters, and a unigram segmentation needs them\n"
+        fmt::format("{} does not consist of characters, which a unigram segmentation needs\n"
                     "prepare the text again with --unit character",
                     data.path.string()));
   }
   const std::int64_t space = std::find(symbols.begin(), symbols.end(), " ") - symbols.begin();
   if (space == data.vocabulary.size()) {
     throw UsageError(
-        fmt::format("{} has no space, and a unigram segmentation cuts words that spaces separate\n"
+        fmt::format("{} has no space, but a unigram segmentation cuts words between spaces\n"
                     "use another type of boundaries, such as gumbel",
                     data.path.string()));
   }
   return space;
 }
 
-/// Calls `each(word, space)` for every word of a split, `space` telling whether one follows; words between two spaces
-/// are empty.
+/// Calls `each(word, space)` for every word of a split; `space`: a space follows. Words between two spaces are empty.
 void for_each_word(const PreparedData& data, const Split& split, const std::function<void(std::int64_t done)>& progress,
                    const std::function<void(const std::string& word, bool space)>& each) {
   const std::vector<std::string>& symbols = data.vocabulary.symbols;
@@ -179,10 +178,10 @@ class SplitLines {
 
 std::string read_model(const fs::path& file) { return read_file(file, kMaxModelBytes); }
 
-/// What meta.json of a segmentation must say to be that of these data, beside what was made.
+/// What meta.json of a segmentation must contain to belong to these data, besides its results.
 Json describe_text(const PreparedData& data) { return {{"data_fingerprint", data.fingerprint}}; }
 
-/// Throws DataError where the segmentation in `folder` is damaged or of other data.
+/// Throws DataError if the segmentation in `folder` is damaged or belongs to other data.
 Json read_description(const PreparedData& data, const fs::path& folder) {
   const fs::path file = folder / "meta.json";
   Json meta = parse_json(read_file(file, kMaxDescriptionBytes), file.string());
@@ -212,7 +211,7 @@ void check_segmentation_file(const fs::path& folder, const std::string& file, co
                   (folder / file).string()));
 }
 
-/// Makes segmentations/NAME whole.
+/// Makes segmentations/NAME, whole or not at all.
 void write_segmentation(const PreparedData& data, const std::string& name, const std::string& model,
                         const std::string& source, const PrepareObserver& observer) {
   const UnigramTokenizer tokenizer(model, source);
@@ -275,7 +274,7 @@ fs::path tokenizer_file(const fs::path& data, const std::string& tokenizer) {
       "the tokenizer '{}' is neither a file nor a segmentation of {}{}\n{}make {}: "
       "xlm prepare-data … --out {} --train-unigram {}",
       tokenizer, data.string(), did_you_mean(tokenizer, names),
-      names.empty() ? "" : fmt::format("there are {}; ", join(names, ", ")), pieces_in(tokenizer) > 0 ? "it" : "one",
+      names.empty() ? "" : fmt::format("available: {}; ", join(names, ", ")), pieces_in(tokenizer) > 0 ? "it" : "one",
       data.string(), pieces_in(tokenizer) > 0 ? fmt::to_string(pieces_in(tokenizer)) : "N"));
 }
 
@@ -303,7 +302,7 @@ bool train_segmentation(const PreparedData& data, std::int64_t pieces, const Pre
     read_description(data, folder);
     return false;
   }
-  space_of(data);  // wrong usage shows before any work
+  space_of(data);  // an error shows before any work
   SplitLines lines(data, data.split("train"));
   observer.say(fmt::format("training a unigram tokenizer of {} pieces", pieces));
   const std::string model = train_unigram([&](std::string& line) { return lines.next(line); }, pieces,
@@ -317,7 +316,7 @@ bool add_segmentation(const PreparedData& data, const fs::path& model, const Pre
   const fs::path folder = segmentations_of(data.path) / model.stem();
   if (fs::exists(folder)) {
     if (read_description(data, folder)["tokenizer_sha256"] == sha256(content)) return false;
-    throw UsageError(fmt::format("{} is there already, from another tokenizer\nrename {} or remove the folder",
+    throw UsageError(fmt::format("{} exists already, made with another tokenizer\nrename {} or remove the folder",
                                  folder.string(), model.string()));
   }
   write_segmentation(data, model.stem().string(), content, model.string(), observer);

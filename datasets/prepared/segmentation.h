@@ -1,6 +1,6 @@
-// Segmentations: where a tokenizer's pieces end in a prepared text, as bits beside its tokens.
+// Segmentations: the ends of a tokenizer's pieces in a prepared text, as bits parallel to its tokens.
 //
-// They lie in DATA/segmentations/NAME/: tokenizer.model, train.bits, valid.bits, test.bits (bit t % 8 of byte t / 8 is
+// They are in DATA/segmentations/NAME/: tokenizer.model, train.bits, valid.bits, test.bits (bit t % 8 of byte t / 8 is
 // the flag of token t) and meta.json.
 #pragma once
 
@@ -20,28 +20,28 @@ namespace xlm {
 /// Names of the segmentations of a prepared data folder, sorted.
 std::vector<std::string> segmentation_names(const fs::path& data);
 
-/// Hashes the files of all segmentations again. Throws DataError for the first that is not what was made.
+/// Hashes the files of all segmentations again. Throws DataError for the first that differs.
 void verify_segmentations(const PreparedData& data);
 
-/// The SentencePiece model that `tokenizer` names: that of a segmentation of the data folder, or a file; nothing where
-/// it is neither.
+/// The SentencePiece model that `tokenizer` names: that of a segmentation of the data folder, or a file; nullopt if it
+/// is neither.
 std::optional<fs::path> find_tokenizer(const fs::path& data, const std::string& tokenizer);
-/// The same; throws DataError where there is nothing.
+/// The same; throws DataError if it is neither.
 fs::path tokenizer_file(const fs::path& data, const std::string& tokenizer);
 
-/// Flags of a split: 1 on the last character of every piece but a word's last, and on the space after each word
-/// (Nawrot et al. 2023, §3.1.2). They are read where the folder has them for this tokenizer, and made in memory
-/// otherwise. Throws DataError for a tokenizer that is missing, damaged or does not cover the text, UsageError for data
-/// that is not made of characters, or has no space.
+/// Flags of a split: 1 on the last character of every piece but a word's last, and on the space after each word (Nawrot
+/// et al. 2023, §3.1.2). Read from the folder if it has them for this tokenizer, otherwise computed in memory. Throws
+/// DataError for a tokenizer that is missing, damaged or does not cover the text, UsageError for data that does not
+/// consist of characters, or has no space.
 std::shared_ptr<const TokenFlags> open_segmentation(const PreparedData& data, const std::string& split,
                                                     const std::string& tokenizer);
 
 /// Trains a unigram tokenizer of `pieces` pieces on the training split and adds its segmentation, "unigram-PIECES".
-/// Nothing is done, and false returned, where it is there. Throws as open_segmentation and train_unigram do.
+/// Does nothing and returns false if it exists. Throws as open_segmentation and train_unigram do.
 bool train_segmentation(const PreparedData& data, std::int64_t pieces, const PrepareObserver& observer);
 
-/// Adds the segmentation by a SentencePiece model, named after its file. Nothing is done, and false returned, where it
-/// is there; throws UsageError where another one has its name.
+/// Adds the segmentation by a SentencePiece model, named after its file. Does nothing and returns false if it exists;
+/// throws UsageError if another one has its name.
 bool add_segmentation(const PreparedData& data, const fs::path& model, const PrepareObserver& observer);
 
 }  // namespace xlm

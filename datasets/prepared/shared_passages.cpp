@@ -1,4 +1,4 @@
-// Passages of one split are found in another by a hash that rolls along it (Karp and Rabin's), and then compared.
+// Finds passages of one split in another by a rolling hash (Karp and Rabin), and then compares them.
 #include "datasets/prepared/shared_passages.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ constexpr std::uint64_t kBase = 0x9E3779B97F4A7C15U;  // odd, so that no token i
 constexpr std::int64_t kBlockTokens = 1 << 16;
 
 std::uint64_t digit(std::int64_t id) {
-  // Small ids would leave the upper bits of short products alike.
+  // Otherwise products of small ids would have equal upper bits.
   std::uint64_t mixed = static_cast<std::uint64_t>(id) + 0x632BE59BD9B4E019U;
   mixed = (mixed ^ mixed >> 29U) * 0xBF58476D1CE4E5B9U;
   return mixed ^ mixed >> 32U;
@@ -30,7 +30,7 @@ std::vector<std::int64_t> tokens_at(const TokenFile& file, std::int64_t begin, s
   return ids;
 }
 
-/// Every so many-th passage by its hash: where it begins.
+/// Every n-th passage by its hash: its first token.
 std::unordered_multimap<std::uint64_t, std::int64_t> passages_of(const TokenFile& file, std::int64_t length,
                                                                  std::int64_t every) {
   std::unordered_multimap<std::uint64_t, std::int64_t> passages;
@@ -44,7 +44,7 @@ std::unordered_multimap<std::uint64_t, std::int64_t> passages_of(const TokenFile
   return passages;
 }
 
-/// A few bits of every hash, so that most places are passed over without a look into the table.
+/// A few bits of every hash, so that most positions need no look into the table.
 class HashFilter {
  public:
   explicit HashFilter(std::size_t hashes)
@@ -54,17 +54,17 @@ class HashFilter {
   bool may_hold(std::uint64_t hash) const { return bits_[hash >> shift_]; }
 
  private:
-  static constexpr std::size_t kBitsEach = 32;  // of a hundred places two or three are looked up in vain
+  static constexpr std::size_t kBitsEach = 32;  // two or three of a hundred positions are looked up in vain
   unsigned shift_;
   std::vector<bool> bits_;
 };
 
-/// Calls `each` with the hash of every stretch of `length` tokens and where it begins.
+/// Calls `each` with the hash of every stretch of `length` tokens and its first token.
 template <class Each>
 void roll(const TokenFile& file, std::int64_t length, const Each& each) {
-  std::uint64_t beyond = 1;  // what a token is multiplied by once it has left the stretch
+  std::uint64_t beyond = 1;  // the factor of a token that has left the stretch
   for (std::int64_t i = 0; i < length; ++i) beyond *= kBase;
-  // The digits of a block, behind those of the last stretch before it; ahead of the file all are zero.
+  // The digits of a block, behind those of the stretch before it; zeros before the file.
   const auto before = static_cast<std::size_t>(length);
   std::vector<std::uint64_t> digits(before + kBlockTokens);
   std::uint64_t hash = 0;
@@ -80,7 +80,7 @@ void roll(const TokenFile& file, std::int64_t length, const Each& each) {
   }
 }
 
-/// A split whose passages are looked for in another one.
+/// A split whose passages are searched in another one.
 struct Search {
   const TokenFile* looked_for = nullptr;
   std::unordered_multimap<std::uint64_t, std::int64_t> passages;
@@ -99,7 +99,7 @@ Search search_for(const PreparedData& data, const std::string& split, const std:
   return search;
 }
 
-/// `hash` stands at `place` of `looked_in`: whatever passages stand there too.
+/// Looks up `hash` of `looked_in` at `place`: all passages that occur there.
 void look_up(Search& search, const TokenFile& looked_in, std::uint64_t hash, std::int64_t place) {
   const auto [begin, end] = search.passages.equal_range(hash);
   for (auto passage = begin; passage != end;) {
@@ -114,7 +114,7 @@ void look_up(Search& search, const TokenFile& looked_in, std::uint64_t hash, std
   }
 }
 
-/// The splits in `names` against `other`, which is read once. All passages are of one length.
+/// Searches the splits in `names` in `other`, which is read once. All passages have one length.
 std::vector<SharedPassages> compare_splits(const PreparedData& data, const std::vector<std::string>& names,
                                            const std::string& other, std::int64_t most) {
   std::vector<Search> searches;
@@ -152,10 +152,10 @@ std::string shared_passages_text(const SharedPassages& found, Vocabulary::Unit u
   const char* tokens = unit == Vocabulary::Unit::kBpe    ? "byte pairs"
                        : unit == Vocabulary::Unit::kByte ? "bytes"
                                                          : "characters";
-  return fmt::format("{}{:.0f} % of {} stands in {} too ({} of {} passages of {} {}{})",
+  return fmt::format("{}{:.0f} % of {} also occurs in {} ({} of {} passages of {} {}{})",
                      found.every > 1 ? "about " : "", 100 * found.share(), found.split, found.other, found.shared,
                      found.passages, found.length, tokens,
-                     found.every > 1 ? fmt::format(", one in {} was looked for", found.every) : "");
+                     found.every > 1 ? fmt::format(", one in {} was searched", found.every) : "");
 }
 
 }  // namespace xlm

@@ -1,4 +1,4 @@
-// How a text is divided into training, validation and test.
+// The division of a text into training, validation and test.
 #include "datasets/prepared/split_plan.h"
 
 #include <cmath>
@@ -33,7 +33,7 @@ SplitPlan::SplitPlan(const std::string& text) {
                     text, why));
   };
   const std::vector<std::string> words = split(text, ',');
-  if (words.size() != parts_.size()) throw bad(fmt::format("{} parts where three belong", words.size()));
+  if (words.size() != parts_.size()) throw bad(fmt::format("{} parts instead of three", words.size()));
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     std::string_view word = trim(words[i]);
     const bool share = word.ends_with('%');
@@ -41,7 +41,7 @@ SplitPlan::SplitPlan(const std::string& text) {
     shares_ = share;
     if (share) word.remove_suffix(1);
     const bool good = share ? parse_share(word, parts_[i]) : parse_integer(word, parts_[i]) && parts_[i] >= 0;
-    if (!good) throw bad(fmt::format("'{}' is no {}", words[i], share ? "share" : "count"));
+    if (!good) throw bad(fmt::format("'{}' is not a {}", words[i], share ? "share" : "count"));
   }
   if (shares_ && std::accumulate(parts_.begin(), parts_.end(), std::int64_t{0}) != 100 * kMillionth) {
     throw bad("the shares must add up to 100 %");

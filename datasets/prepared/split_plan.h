@@ -1,4 +1,4 @@
-// How a text is divided into training, validation and test, as --split says it.
+// The division of a text into training, validation and test, as --split gives it.
 #pragma once
 
 #include <array>
@@ -14,14 +14,14 @@ constexpr std::array<const char*, 3> kSplitNames{"train", "valid", "test"};
 /// "TRAIN,VALID,TEST" in tokens, or in shares that add up to 100 %.
 class SplitPlan {
  public:
-  /// Throws UsageError for anything else.
+  /// Throws UsageError for any other text.
   explicit SplitPlan(const std::string& text);
 
-  /// Shares are rounded down for validation and test, training takes the rest. Throws UsageError when counts exceed the
-  /// `tokens` that there are. Counts below that leave the end of the text unused.
+  /// Shares are rounded down for validation and test; training gets the rest. Throws UsageError if counts exceed
+  /// `tokens`. Smaller counts leave the end of the text unused.
   SplitSizes sizes(std::int64_t tokens) const;
 
-  /// The same plan in one spelling: "90%,5%,5%".
+  /// The plan in its normal form: "90%,5%,5%".
   std::string text() const;
 
  private:

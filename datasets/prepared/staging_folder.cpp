@@ -29,12 +29,12 @@ StagingFolder::StagingFolder(fs::path target) : target_(std::move(target)) {
   const fs::path name = target_.filename();
   if (name == "." || name == "..") target_ = fs::absolute(target_).lexically_normal();
   if (!target_.has_filename()) target_ = target_.parent_path();  // "data/text8/"
-  target_ = behind_links(target_);                               // a link stays, and what it leads to is made
+  target_ = behind_links(target_);                               // a link stays; its target is made
   const fs::path parent = folder_of(target_);
   create_folders(parent);
   path_ = parent / fmt::format(".{}.preparing", target_.filename().string());
   lock_file_ = parent / fmt::format(".{}.lock", target_.filename().string());
-  // A lock taken just as its owner finished is on a file that is gone: try again on the present one.
+  // A lock taken just as its owner finished is on a deleted file: try the current one.
   while (!try_lock()) {
   }
   std::error_code error;
@@ -60,7 +60,7 @@ bool StagingFolder::try_lock() {
 }
 
 void StagingFolder::release() {
-  ::unlink(lock_file_.c_str());  // while it is held: whoever opened it meanwhile sees that it is gone
+  ::unlink(lock_file_.c_str());  // while it is held: a process that opened it meanwhile notices
   ::close(lock_);
 }
 
@@ -76,13 +76,13 @@ void StagingFolder::remove_left(const fs::path& target) {
   try {
     const StagingFolder swept(target);
   } catch (const Error&) {
-    // Another process is at work there, or the folder is read-only.
+    // Another process is making it, or the folder is read-only.
   }
 }
 
 void StagingFolder::commit() {
   sync_folder(path_);
-  replace_folder(path_, target_);  // an old folder then lies where this one was, and the destructor removes it
+  replace_folder(path_, target_);  // an old folder is then at path_, and the destructor removes it
 }
 
 }  // namespace xlm

@@ -1,4 +1,4 @@
-// Files whose hashes were found right.
+// Files whose hashes were verified.
 #include "datasets/prepared/verified_files.h"
 
 #include <sys/stat.h>
@@ -11,7 +11,7 @@
 namespace xlm {
 namespace {
 
-/// What changes with a file's content. The time is that of the last change of anything, which nobody can set.
+/// What changes with a file's content. The time is that of the last status change, which no program can set.
 Json stamp_of(const fs::path& file) {
   struct stat status {};
   if (::stat(file.c_str(), &status) != 0) throw_file_error("read", file, errno);
@@ -26,7 +26,7 @@ VerifiedFiles::VerifiedFiles(fs::path folder) : folder_(std::move(folder)), know
     const Json read = read_json(folder_ / kFile);
     if (read.is_object()) known_ = read;
   } catch (const Error&) {
-    // There is none yet, or it is damaged: it is made again.
+    // It is missing or damaged, and is made again.
   }
 }
 
@@ -40,7 +40,7 @@ bool VerifiedFiles::has_hash(const std::string& file, const std::string& hash, b
   try {
     write_file(folder_ / kFile, known_.dump(1) + "\n");
   } catch (const Error&) {
-    // A folder of somebody else, or a full disk.
+    // Another user's folder, or a full disk.
   }
   return true;
 }

@@ -1,4 +1,4 @@
-// Files of a prepared folder whose hashes were found right, so that large ones are hashed once and not at every start.
+// Files of a prepared folder whose hashes were verified, so that large files are hashed once and not at every start.
 #pragma once
 
 #include <string>
@@ -8,14 +8,14 @@
 
 namespace xlm {
 
-/// What was found right stands in the folder's .verified.json, with the size and the time of the last change that a
-/// file had then. Where nobody may write that, files are hashed every time.
+/// The folder's .verified.json contains verified files with their size and time of the last change. If it is not
+/// writable, files are hashed every time.
 class VerifiedFiles {
  public:
   explicit VerifiedFiles(fs::path folder);
 
-  /// Whether a file of the folder has this SHA-256. It is hashed unless it was before, and has not changed since;
-  /// `again` hashes it in any case. Throws DataError where it cannot be read.
+  /// Whether a file of the folder has this SHA-256. Hashes it unless it was verified and has not changed since; `again`
+  /// always hashes it. Throws DataError if it cannot be read.
   bool has_hash(const std::string& file, const std::string& hash, bool again = false);
 
   static constexpr const char* kFile = ".verified.json";

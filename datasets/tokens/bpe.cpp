@@ -1,4 +1,4 @@
-// Reading a byte-pair encoding, and checking that its files belong together.
+// Reads a byte-pair encoding, and checks that its files belong together.
 #include "datasets/tokens/bpe.h"
 
 #include <algorithm>
@@ -38,7 +38,7 @@ std::string read_part(const fs::path& folder, const char* name) {
   if (!fs::exists(file, ignored)) {
     throw DataError(
         fmt::format("there is no {}\nbyte-pair encoding takes a folder with GPT-2's vocab.json and "
-                    "merges.txt, or with tokenizer.json; a Hugging Face model folder will do",
+                    "merges.txt, or with tokenizer.json; a Hugging Face model folder works",
                     file.string()));
   }
   std::string text = read_file(file, kMaxFileBytes);
@@ -46,7 +46,7 @@ std::string read_part(const fs::path& folder, const char* name) {
   return text;
 }
 
-/// The lines of merges.txt. Blank ones, the version and a byte-order mark are none.
+/// The lines of merges.txt, without blank ones, the version and a byte-order mark.
 std::vector<Bpe::Line> parse_merges(std::string_view text, const std::string& name) {
   constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
   if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
@@ -59,14 +59,14 @@ std::vector<Bpe::Line> parse_merges(std::string_view text, const std::string& na
     if (line.starts_with(kVersionLine) || line.empty()) continue;
     std::vector<std::string> parts = split(line, ' ');
     if (parts.size() != 2 || parts[0].empty() || parts[1].empty()) {
-      throw DataError(fmt::format("{}:{}: '{}' is no pair of tokens\n{}", name, number, line, kTakeBoth));
+      throw DataError(fmt::format("{}:{}: '{}' is not a pair of tokens\n{}", name, number, line, kTakeBoth));
     }
     lines.push_back({std::move(parts[0]), std::move(parts[1]), number});
   }
   return lines;
 }
 
-/// How many rows the embeddings of a Hugging Face folder have, as its config.json says; without one any number.
+/// The number of embedding rows in a Hugging Face folder's config.json; without one any number.
 std::uint64_t rows_of(const fs::path& folder) {
   const fs::path config = folder / "config.json";
   std::error_code ignored;
@@ -75,14 +75,14 @@ std::uint64_t rows_of(const fs::path& folder) {
   return rows.is_number_unsigned() ? rows.get<std::uint64_t>() : std::numeric_limits<std::uint64_t>::max();
 }
 
-/// What the files of a folder say together.
+/// The contents of a folder's files.
 struct EncodingFiles {
   Vocabulary vocabulary;
   std::vector<Bpe::Line> merges;
   std::string vocabulary_name, merges_name;
 };
 
-/// vocab.json, behind whose tokens come those of added_tokens.json, as earlier versions of transformers write them.
+/// vocab.json, followed by the tokens of added_tokens.json, as earlier versions of transformers write them.
 Vocabulary read_vocab_json(const fs::path& folder) {
   const std::string name = (folder / "vocab.json").string();
   Vocabulary vocabulary = parse_bpe_vocabulary(read_part(folder, "vocab.json"), name);
@@ -100,12 +100,12 @@ Vocabulary read_vocab_json(const fs::path& folder) {
 [[noreturn]] void refuse_difference(const EncodingFiles& files, const std::string& other, std::size_t place,
                                     const std::string& own_text, const std::string& other_text) {
   throw DataError(
-      fmt::format("{} and {} differ: number {} is '{}' in the one and '{}' in the other\n"
+      fmt::format("{} and {} differ: number {} is '{}' in the first and '{}' in the second\n"
                   "remove the one that the model was not trained with",
                   files.vocabulary_name, other, place, own_text, other_text));
 }
 
-/// Throws DataError where the older files, if they are there too, say something else than tokenizer.json.
+/// Throws DataError if the older files exist too and differ from tokenizer.json.
 void check_older_files(const EncodingFiles& files, const fs::path& folder) {
   std::error_code ignored;
   if (fs::exists(folder / "vocab.json", ignored)) {
@@ -152,12 +152,12 @@ bool is_special_token(std::string_view symbol) {
 
 Vocabulary vocabulary_of_ids(const SortedJson& ids, const std::string& name) {
   const auto bad = [&](const std::string& what) { return DataError(fmt::format("{} is malformed: {}", name, what)); };
-  if (!ids.is_object() || ids.empty()) throw bad("it holds no tokens");
+  if (!ids.is_object() || ids.empty()) throw bad("it has no tokens");
   Vocabulary vocabulary{Vocabulary::Unit::kBpe, std::vector<std::string>(ids.size())};
   std::vector<bool> taken(ids.size());
   for (const auto& [token, id] : ids.items()) {
     const bool fits = id.is_number_unsigned() && id.get<std::uint64_t>() < ids.size();
-    if (!fits) throw bad(fmt::format("'{}' has the id {}, and ids go from 0 to {}", token, id.dump(), ids.size() - 1));
+    if (!fits) throw bad(fmt::format("'{}' has the id {}, but ids go from 0 to {}", token, id.dump(), ids.size() - 1));
     const auto index = id.get<std::size_t>();
     if (taken[index]) throw bad(fmt::format("'{}' and '{}' have the id {}", vocabulary.symbols[index], token, index));
     taken[index] = true;
@@ -172,7 +172,7 @@ Vocabulary parse_bpe_vocabulary(std::string_view text, const std::string& name) 
   Vocabulary vocabulary = parse_vocabulary(text, name);
   if (vocabulary.unit == Vocabulary::Unit::kBpe) return vocabulary;
   throw DataError(
-      fmt::format("{} is no vocabulary of byte-pair encoding: its unit is {}", name, json["unit"].get<std::string>()));
+      fmt::format("{} is not a byte-pair vocabulary: its unit is {}", name, json["unit"].get<std::string>()));
 }
 
 Bpe::Bpe(Vocabulary vocabulary, std::string_view merges, const std::string& vocabulary_name,
@@ -186,7 +186,7 @@ Bpe::Bpe(Vocabulary vocabulary, const std::vector<Line>& merges, const std::stri
   for (unsigned byte = 0; byte < byte_tokens_.size(); ++byte) {
     const auto found = ids.find(byte_symbol(static_cast<unsigned char>(byte)));
     if (found == ids.end()) {
-      throw DataError(fmt::format("{} is no byte-level vocabulary: no token '{}' for the byte 0x{:02X}",
+      throw DataError(fmt::format("{} is not a byte-level vocabulary: no token '{}' for the byte 0x{:02X}",
                                   vocabulary_name, byte_symbol(static_cast<unsigned char>(byte)), byte));
     }
     byte_tokens_.at(byte) = found->second;
@@ -209,7 +209,7 @@ void Bpe::add_merges(const std::vector<Line>& merges, const std::string& name) {
     };
     const std::uint64_t pair = key(id_of(line.left), id_of(line.right));
     Entry& entry = table_[slot_of(pair)];
-    if (entry.merge.rank != kNone) throw bad(fmt::format("the pair '{} {}' was there before", line.left, line.right));
+    if (entry.merge.rank != kNone) throw bad(fmt::format("the pair '{} {}' occurs twice", line.left, line.right));
     entry = {pair, {static_cast<std::uint32_t>(merged_.size()), id_of(line.left + line.right)}};
     pairs_.push_back(pair);
     merged_.push_back(entry.merge.token);

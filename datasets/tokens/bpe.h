@@ -1,4 +1,4 @@
-// Byte-level byte-pair encoding as GPT-2 has it: its vocabulary and merges, read and checked against each other.
+// Byte-level byte-pair encoding as in GPT-2: its vocabulary and merges, read and checked against each other.
 #pragma once
 
 #include <array>
@@ -12,23 +12,23 @@
 
 namespace xlm {
 
-/// Tables of an encoding. `BpeEncoder` (bpe_encoder.h) applies them, `StreamingDecoder` (decoder.h) goes back.
+/// Tables of an encoding. `BpeEncoder` (bpe_encoder.h) applies them; `StreamingDecoder` (decoder.h) reverses it.
 class Bpe {
  public:
-  /// A merge: the earlier its line, the earlier it is applied.
+  /// A merge. Merges of earlier lines are applied first.
   struct Merge {
     std::uint32_t rank = kNone;  // its place among the lines
-    std::uint32_t token = 0;     // what the two become
+    std::uint32_t token = 0;     // the merged token
   };
   static constexpr std::uint32_t kNone = 0xFFFFFFFF;
-  /// A merge as a file has it.
+  /// A merge in a file.
   struct Line {
     std::string left, right;
     std::int64_t number = 0;  // from 1, of the line or of the merge in its list
   };
 
-  /// The names are for errors. Throws DataError when a merge is repeated, or of tokens that the vocabulary lacks; when
-  /// a byte has no token; when a token is made by no merge, unless it is special.
+  /// The names are for errors. Throws DataError if a merge is repeated, or has tokens that the vocabulary lacks; if a
+  /// byte has no token; if no merge makes a token that is not special.
   Bpe(Vocabulary vocabulary, const std::vector<Line>& merges, const std::string& vocabulary_name,
       const std::string& merges_name);
   /// The same with the text of merges.txt. Throws DataError also for a malformed line.
@@ -40,9 +40,9 @@ class Bpe {
   std::string merges_text() const;
 
   std::uint32_t byte_token(unsigned char byte) const { return byte_tokens_[byte]; }
-  /// What two neighbours become; rank kNone where no line merges them.
+  /// The merge of two neighbours; rank kNone if no line merges them.
   Merge find(std::uint32_t left, std::uint32_t right) const;
-  /// What the merge of this rank makes.
+  /// The token that the merge of this rank makes.
   std::uint32_t merged(std::uint32_t rank) const { return merged_[rank]; }
 
  private:
@@ -63,23 +63,23 @@ class Bpe {
   std::vector<Entry> table_;           // open addressing; rank kNone: free
 };
 
-/// Whether a token stands in <…> or […], as those do that no text is encoded to, such as <|endoftext|>.
+/// Whether a token is in <…> or […], as those that no text is encoded to, such as <|endoftext|>.
 bool is_special_token(std::string_view symbol);
 
-/// The vocabulary of {"token": id, …}. Throws DataError when ids are not 0, 1, 2, …
+/// The vocabulary of {"token": id, …}. Throws DataError if ids are not 0, 1, 2, …
 Vocabulary vocabulary_of_ids(const SortedJson& ids, const std::string& name);
 
 /// GPT-2's vocab.json, or that of a data or model folder.
 Vocabulary parse_bpe_vocabulary(std::string_view json, const std::string& name);
 
-/// Reads the encoding of a folder: vocab.json and merges.txt, tokenizer.json, or all of them, which then must say the
-/// same (docs/models.md#hugging-faces-folders). It may be GPT-2's, a Hugging Face model's, or a data or model folder.
+/// Reads the encoding of a folder: vocab.json and merges.txt, tokenizer.json, or all of them, which then must agree
+/// (docs/models.md#hugging-faces-folders). It may be GPT-2's, a Hugging Face model's, or a data or model folder.
 Bpe read_bpe(const fs::path& folder);
 
-/// The vocabulary of the same, which needs no merges.
+/// The vocabulary of the same folder, which needs no merges.
 Vocabulary read_bpe_vocabulary(const fs::path& folder);
 
-/// Whether a folder has any file that says its vocabulary.
+/// Whether a folder has a vocabulary file.
 bool has_vocabulary(const fs::path& folder);
 
 }  // namespace xlm

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kCachedPieces = std::size_t{1}
                                       << 15;  // 2 MB: most words of a text are among the last few thousand
-constexpr std::size_t kMostPieceBytes = std::size_t{1} << 27;  // merging takes some 30 times that of memory
+constexpr std::size_t kMaxPieceBytes = std::size_t{1} << 27;  // merging takes some 30 times that memory
 constexpr std::uint32_t kNoNode = 0xFFFFFFFF;
 
 std::size_t cache_slot(const std::array<std::uint64_t, 4>& words) {
@@ -34,7 +34,7 @@ void BpeEncoder::write(std::string_view text, std::vector<std::uint32_t>& tokens
   if (begun_.size() < wait_) return;
   const std::string_view rest = take(begun_, false, tokens);
   begun_.erase(0, begun_.size() - rest.size());
-  wait_ = 2 * begun_.size();  // so that a long piece in small blocks is not gone through again at each
+  wait_ = 2 * begun_.size();  // does not scan a long piece again at each small block
 }
 
 void BpeEncoder::finish(std::vector<std::uint32_t>& tokens) {
@@ -46,9 +46,8 @@ void BpeEncoder::finish(std::vector<std::uint32_t>& tokens) {
 /// Encodes all settled pieces; returns the rest.
 std::string_view BpeEncoder::take(std::string_view text, bool whole, std::vector<std::uint32_t>& tokens) {
   const auto check = [](std::size_t bytes) {
-    if (bytes <= kMostPieceBytes) return;
-    throw DataError(fmt::format("more than {} bytes follow each other without a place to cut them\nis this text?",
-                                kMostPieceBytes));
+    if (bytes <= kMaxPieceBytes) return;
+    throw DataError(fmt::format("more than {} bytes have no place to cut them\nis this text?", kMaxPieceBytes));
   };
   while (const std::size_t bytes = first_piece(text, whole)) {
     check(bytes);
@@ -60,15 +59,15 @@ std::string_view BpeEncoder::take(std::string_view text, bool whole, std::vector
 }
 
 void BpeEncoder::encode_piece(std::string_view piece, std::vector<std::uint32_t>& tokens) {
-  if (piece.size() > CachedPiece::kMostBytes) {
+  if (piece.size() > CachedPiece::kMaxBytes) {
     merge(piece, tokens);
     return;
   }
   std::array<std::uint64_t, 4> words{};
   std::memcpy(words.data(), piece.data(), piece.size());
-  reinterpret_cast<char*>(words.data())[CachedPiece::kMostBytes] = static_cast<char>(piece.size());
+  reinterpret_cast<char*>(words.data())[CachedPiece::kMaxBytes] = static_cast<char>(piece.size());
   CachedPiece& cached = cache_[cache_slot(words)];
-  static_assert(offsetof(CachedPiece, length) == CachedPiece::kMostBytes);
+  static_assert(offsetof(CachedPiece, length) == CachedPiece::kMaxBytes);
   if (std::memcmp(&cached, words.data(), sizeof words) == 0) {
     tokens.insert(tokens.end(), cached.tokens.begin(), cached.tokens.begin() + cached.count);
     return;
@@ -76,13 +75,13 @@ void BpeEncoder::encode_piece(std::string_view piece, std::vector<std::uint32_t>
   const std::size_t before = tokens.size();
   merge(piece, tokens);
   const std::size_t count = tokens.size() - before;
-  if (count > CachedPiece::kMostTokens) return;
+  if (count > CachedPiece::kMaxTokens) return;
   std::memcpy(&cached, words.data(), sizeof words);
   cached.count = static_cast<std::uint32_t>(count);
   std::copy(tokens.end() - static_cast<std::ptrdiff_t>(count), tokens.end(), cached.tokens.begin());
 }
 
-/// Looks up what the node and its next become, and puts that into the queue.
+/// Looks up the merge of the node and its next, and puts it into the queue.
 void BpeEncoder::rank_pair(std::uint32_t left) {
   Node& node = nodes_[left];
   node.rank = node.next == kNoNode ? Bpe::kNone : bpe_->find(node.token, nodes_[node.next].token).rank;

@@ -1,4 +1,5 @@
-// How GPT-2 cuts a text into pieces: the pattern as a scanner, because each of its alternatives is a run of one class.
+// GPT-2's division of a text into pieces: the pattern as a scanner, because each of its alternatives is a run of one
+// class.
 #include "datasets/tokens/bpe_pieces.h"
 
 #include <unicode/uchar.h>
@@ -55,7 +56,7 @@ class PieceScanner {
     }
     PieceSymbol now = at(0);
     std::size_t end = now.bytes;
-    if (text_[0] == ' ') {  // goes with what follows, unless that is white space
+    if (text_[0] == ' ') {  // belongs to what follows, unless that is white space
       const PieceSymbol next = at(1);
       if (next.kind != PieceClass::kEnd && next.kind != PieceClass::kSpace) {
         now = next;
@@ -81,7 +82,7 @@ class PieceScanner {
     return 0;
   }
 
-  /// The piece goes on from `end` with symbols of the same kind.
+  /// The piece continues from `end` with symbols of the same kind.
   std::size_t run(PieceClass kind, std::size_t end) const {
     std::size_t last = 0;
     PieceSymbol next = at(end);
@@ -90,7 +91,7 @@ class PieceScanner {
       end += next.bytes;
     }
     if (next.kind == PieceClass::kEnd) return whole_ ? end : 0;
-    // Of white space before something else the last character goes with that, or stands alone.
+    // The last white-space character before something else belongs to that, or stands alone.
     return kind == PieceClass::kSpace && last > 0 ? last : end;
   }
 

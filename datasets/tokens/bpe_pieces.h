@@ -1,7 +1,7 @@
-// How GPT-2 cuts a text into pieces before byte-pair encoding, each of which is encoded by itself:
+// GPT-2's division of a text into pieces, each of which byte-pair encoding encodes separately:
 //   's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
-// Letters, numbers and white space are Unicode's. A byte that is part of no UTF-8 character counts as none of the
-// three, like the U+FFFD that a decoder would put in its place; but it stays what it is.
+// Letters, numbers and white space are Unicode's. A byte outside of any UTF-8 character counts as none of the three,
+// like the U+FFFD of a decoder, but keeps its value.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@
 
 namespace xlm {
 
-/// Bytes of the first piece of `text`. 0 when what follows could change it (or there is no text), which cannot be where
-/// `whole` says that nothing follows.
+/// Bytes of the first piece of `text`. 0 if following text could change it, or if there is no text. `whole`: no text
+/// follows.
 std::size_t first_piece(std::string_view text, bool whole);
 
 }  // namespace xlm

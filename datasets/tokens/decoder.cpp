@@ -1,4 +1,4 @@
-// From token ids back to text, as they come.
+// From token ids to text, piece by piece.
 #include "datasets/tokens/decoder.h"
 
 #include <array>
@@ -13,7 +13,7 @@ bool stands_for_itself(unsigned byte) {
   return (byte >= 0x21 && byte <= 0x7E) || (byte >= 0xA1 && byte <= 0xAC) || byte >= 0xAE;
 }
 
-/// The character that stands for each byte: bytes that are not printable take those from U+0100 on, in their order.
+/// The character for each byte: bytes that are not printable use the characters from U+0100 on, in order.
 const std::array<char32_t, 256>& byte_characters() {
   static const std::array<char32_t, 256> table = [] {
     std::array<char32_t, 256> made{};

@@ -39,9 +39,9 @@ std::vector<std::int64_t> encode_symbols(const Vocabulary& vocabulary, std::stri
       const bool of_text8 = std::all_of(vocabulary.symbols.begin(), vocabulary.symbols.end(), is_of_text8);
       throw DataError(
           fmt::format("the text has the symbol {}, which the model does not know\n"
-                      "give it as the model's training data are: {}",
+                      "write it like the model's training data: {}",
                       symbol_name(vocabulary.unit, std::string(text.substr(0, bytes))),
-                      of_text8 ? "a to z and single spaces, which --clean text8 makes of any text"
+                      of_text8 ? "a to z and single spaces (--clean text8)"
                                : fmt::format("it knows {} symbols, such as {}", vocabulary.size(),
                                              symbol_name(vocabulary.unit, vocabulary.symbols.back()))));
     }

@@ -10,8 +10,8 @@
 
 namespace xlm {
 
-/// Ids of the characters or bytes of `text`. Throws DataError naming the first that the vocabulary does not have (or
-/// that is no UTF-8), UsageError for a vocabulary of neither characters nor bytes.
+/// Ids of the characters or bytes of `text`. Throws DataError with the first that the vocabulary lacks (or that is not
+/// UTF-8), UsageError if the vocabulary has neither characters nor bytes.
 std::vector<std::int64_t> encode_symbols(const Vocabulary& vocabulary, std::string_view text);
 
 }  // namespace xlm

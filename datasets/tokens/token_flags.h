@@ -1,4 +1,4 @@
-// A flag for every token of a split, such as where a segmentation ends its pieces.
+// A flag for every token of a split, such as the ends of a segmentation's pieces.
 #pragma once
 
 #include <cstdint>

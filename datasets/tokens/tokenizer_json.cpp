@@ -1,4 +1,4 @@
-// Reading tokenizer.json.
+// Reads tokenizer.json.
 #include "datasets/tokens/tokenizer_json.h"
 
 #include <utility>
@@ -11,7 +11,7 @@
 namespace xlm {
 namespace {
 
-/// A tokenizer.json whose parts are asked for, and refused where they are another than GPT-2's.
+/// Reads the parts of a tokenizer.json, and refuses those that differ from GPT-2's.
 class TokenizerReader {
  public:
   TokenizerReader(const SortedJson& json, const std::string& name) : json_(json), name_(name) {
@@ -21,7 +21,7 @@ class TokenizerReader {
   void check_kind() const {
     const SortedJson& model = part("model");
     const SortedJson type = value(model, "type");
-    // Early programs wrote no type; only byte-pair encodings have merges.
+    // Early programs wrote no type. Only byte-pair encodings have merges.
     const bool is_bpe = type.is_null() ? model.is_object() && model.contains("merges") : type == "BPE";
     if (!is_bpe) throw other(fmt::format("a tokenizer of type {}", type.is_null() ? "unknown" : type.dump()));
     for (const char* key :
@@ -62,7 +62,7 @@ class TokenizerReader {
         parts = {merge[0].get<std::string>(), merge[1].get<std::string>()};
       }
       if (parts.size() != 2 || parts[0].empty() || parts[1].empty()) {
-        throw malformed(fmt::format("merge {} is {}, which is no pair of tokens", lines.size() + 1, merge.dump()));
+        throw malformed(fmt::format("merge {} is {}, not a pair of tokens", lines.size() + 1, merge.dump()));
       }
       lines.push_back({std::move(parts[0]), std::move(parts[1]), static_cast<std::int64_t>(lines.size()) + 1});
     }
@@ -85,8 +85,8 @@ class TokenizerReader {
   }
   DataError other(const std::string& what) const {
     return DataError(
-        fmt::format("{} is no byte-pair encoding of GPT-2's kind: {}\n"
-                    "only GPT-2's kind is built here: BPE with a ByteLevel pre-tokenizer",
+        fmt::format("{} is not a byte-pair encoding of GPT-2's kind: {}\n"
+                    "only GPT-2's kind is supported: BPE with a ByteLevel pre-tokenizer",
                     name_, what));
   }
 
@@ -104,8 +104,8 @@ void add_token(SortedJson& ids, const SortedJson& token, const SortedJson& id, s
   const auto symbol = token.get<std::string>();
   if (!is_special_token(symbol)) {
     throw DataError(
-        fmt::format("{} adds the token {}, at which a text would be cut; only tokens in <…> or […] are added here\n"
-                    "take the encoding that it was added to",
+        fmt::format("{} adds the token {}, at which a text would be cut; only tokens in <…> or […] are supported\n"
+                    "use the encoding without it",
                     name, token.dump()));
   }
   const auto known = ids.find(symbol);

@@ -1,5 +1,5 @@
-// tokenizer.json, in which Hugging Face's tokenizers have everything: read where it is a byte-pair encoding of GPT-2's
-// kind, whose rules are the ones that BpeEncoder has.
+// tokenizer.json, the single file of Hugging Face's tokenizers: read if it is a byte-pair encoding of GPT-2's kind,
+// whose rules BpeEncoder implements.
 #pragma once
 
 #include <cstdint>
@@ -12,18 +12,18 @@
 
 namespace xlm {
 
-/// Adds to {"token": id, …} a token that no text is encoded to; `name` is the file that says so. Throws DataError where
-/// the token may be text, or has another id already.
+/// Adds a token to {"token": id, …} that no text is encoded to; `name` is its file. Throws DataError if the token may
+/// be text, or has another id already.
 void add_token(SortedJson& ids, const SortedJson& token, const SortedJson& id, std::uint64_t rows,
                const std::string& name);
 
 struct TokenizerJson {
-  Vocabulary vocabulary;  // model.vocab, behind it the added tokens
+  Vocabulary vocabulary;  // model.vocab, followed by the added tokens
   std::vector<Bpe::Line> merges;
 };
 
-/// Throws DataError that says what the tokenizer is, where it is not of GPT-2's kind: other models, cuts and
-/// normalizers, or added tokens that may be text. Added tokens from id `rows` on are left out: no embedding is theirs.
+/// Throws DataError with the tokenizer's kind if it is not GPT-2's: other models, cuts and normalizers, or added tokens
+/// that may be text. Added tokens from id `rows` on are left out, because no embedding belongs to them.
 TokenizerJson parse_tokenizer_json(std::string_view text, const std::string& name, std::uint64_t rows);
 
 }  // namespace xlm

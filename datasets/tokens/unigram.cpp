@@ -45,10 +45,10 @@ std::size_t characters_of(std::string_view text) {
   return count;
 }
 
-/// White space other than the space: no tokenizer has pieces for it.
+/// White space other than the space: tokenizers have no pieces for it.
 bool is_line_space(char32_t character) { return character >= U'\t' && character <= U'\r'; }
 
-/// SentencePiece 0.1 ends the process on some malformed models: a child process tries `model` first.
+/// SentencePiece 0.1 ends the process on some malformed models, so a child process tries `model` first.
 bool survives_loading(const std::string& model) {
   const auto answer = in_child_process(
       [&] {
@@ -62,7 +62,7 @@ bool survives_loading(const std::string& model) {
   return answer == kFine;
 }
 
-/// kFine and a model, or what is wrong.
+/// Returns kFine and a model, or the error.
 std::string train(const NextLine& next_line, std::int64_t pieces) {
   Lines lines(next_line);
   std::string model;
@@ -83,12 +83,12 @@ std::string train(const NextLine& next_line, std::int64_t pieces) {
   const std::string full = status.ToString();
   if (const std::size_t fewer = full.find("required_chars. "); fewer != std::string::npos) {  // "… 20 vs 71."
     const std::string needed = full.substr(full.find("vs ", fewer) + 3);
-    return fmt::format("each of its {} characters is a piece of its own at least", needed.substr(0, needed.find('.')));
+    return fmt::format("each of its {} characters needs a piece", needed.substr(0, needed.find('.')));
   }
   const std::size_t bracket = full.rfind("] ");
   const std::string why = bracket == std::string::npos ? full : full.substr(bracket + 2);
   if (trim(why).empty()) return "SentencePiece gives no reason";
-  return why.substr(0, why.find(" Increase vocab_size"));  // its options are not ours
+  return why.substr(0, why.find(" Increase vocab_size"));  // its advice names options that do not exist here
 }
 
 }  // namespace
@@ -99,7 +99,7 @@ std::string train_unigram(const NextLine& next_line, std::int64_t pieces, const 
   throw UsageError(
       fmt::format("a unigram tokenizer of {} pieces cannot be trained on this text: {}\n"
                   "ask for another number with --train-unigram",
-                  pieces, answer.value_or("SentencePiece ended without a word; there may be too little memory")));
+                  pieces, answer.value_or("SentencePiece ended without a message; memory may be too small")));
 }
 
 UnigramTokenizer::UnigramTokenizer(const std::string& model, std::string source)
@@ -107,8 +107,8 @@ UnigramTokenizer::UnigramTokenizer(const std::string& model, std::string source)
   refuse_pointer(model, source_);
   if (!survives_loading(model) || !processor_->LoadFromSerializedProto(model).ok()) {
     throw DataError(
-        fmt::format("{} is no SentencePiece model, or it is damaged\n"
-                    "xlm prepare-data --train-unigram makes one for a corpus",
+        fmt::format("{} is not a SentencePiece model, or it is damaged\n"
+                    "train one for a corpus: xlm prepare-data --train-unigram",
                     source_));
   }
 }

@@ -1,5 +1,5 @@
-// Unigram tokenizers (Kudo 2018) of SentencePiece (Kudo and Richardson 2018): training one, and where it cuts a word
-// into pieces.
+// Unigram tokenizers (Kudo 2018) of SentencePiece (Kudo and Richardson 2018): training one, and cutting a word into
+// pieces.
 #pragma once
 
 #include <cstdint>
@@ -17,24 +17,24 @@ class SentencePieceProcessor;
 
 namespace xlm {
 
-/// Puts the next line of a text into its argument; false at the end.
+/// Reads the next line of a text into its argument; returns false at the end.
 using NextLine = std::function<bool(std::string& line)>;
 
-/// A unigram model of `pieces` pieces learnt from a text, in SentencePiece's format: every character covered, pieces of
-/// at most 16 characters, split by white space, script and digits, no normalisation (Nawrot et al. 2023, §4.2). One
-/// thread: the same text gives the same bytes. Memory is about 28 bytes for each character. SentencePiece works in a
-/// process of its own, in which `next_line` is called; `waiting` is called meanwhile, and may throw to stop it. Throws
-/// UsageError where the text does not hold so many pieces, or cannot be cut into so few.
+/// A unigram model of `pieces` pieces trained on a text, in SentencePiece's format: every character covered, pieces of
+/// at most 16 characters, split by white space, script and digits, no normalisation (Nawrot et al. 2023, §4.2). It uses
+/// one thread: the same text gives the same bytes. Memory is about 28 bytes per character. SentencePiece runs in a
+/// child process, which calls `next_line`; `waiting` is called meanwhile, and may throw to stop it. Throws UsageError
+/// if the text has too few pieces, or needs more.
 std::string train_unigram(const NextLine& next_line, std::int64_t pieces, const std::function<void()>& waiting);
 
 class UnigramTokenizer {
  public:
-  /// `model` is the content of a SentencePiece model; `source` names it in errors. Throws DataError for what is none.
+  /// `model` is the content of a SentencePiece model; `source` names it in errors. Throws DataError if it is not one.
   UnigramTokenizer(const std::string& model, std::string source);
   ~UnigramTokenizer();
 
   /// Lengths of the pieces of `word` (UTF-8, not empty, without spaces) in characters, none of them 0. Line breaks and
-  /// tabs within are pieces of their own. Throws DataError naming a character that no piece covers.
+  /// tabs inside are separate pieces. Throws DataError with a character that no piece covers.
   const std::vector<int>& piece_lengths(const std::string& word) const;
 
  private:
@@ -42,7 +42,7 @@ class UnigramTokenizer {
 
   std::string source_;
   std::unique_ptr<sentencepiece::SentencePieceProcessor> processor_;
-  mutable std::unordered_map<std::string, std::vector<int>> known_;  // words come again and again
+  mutable std::unordered_map<std::string, std::vector<int>> known_;  // words recur
 };
 
 }  // namespace xlm

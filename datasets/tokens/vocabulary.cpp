@@ -47,7 +47,7 @@ Vocabulary parse_vocabulary(std::string_view text, const std::string& source) {
   if (!json.contains("symbols") || !json["symbols"].is_array()) throw bad("no list 'symbols'");
   const std::string unit = json["unit"].get<std::string>();
   const auto* const name = std::find(kUnitNames.begin(), kUnitNames.end(), unit);
-  if (name == kUnitNames.end()) throw bad(fmt::format("unit '{}' is none of character, byte, bpe", unit));
+  if (name == kUnitNames.end()) throw bad(fmt::format("unit '{}' is not one of character, byte, bpe", unit));
   if (json["symbols"].empty()) throw bad("the list of symbols is empty");
 
   Vocabulary vocabulary;
@@ -56,7 +56,7 @@ Vocabulary parse_vocabulary(std::string_view text, const std::string& source) {
   for (const Json& value : json["symbols"]) {
     std::string symbol = read_symbol(value, vocabulary.unit, vocabulary.symbols.size(), source);
     if (!seen.insert(symbol).second) {
-      throw bad(fmt::format("the symbol {} is there twice", symbol_name(vocabulary.unit, symbol)));
+      throw bad(fmt::format("the symbol {} occurs twice", symbol_name(vocabulary.unit, symbol)));
     }
     vocabulary.symbols.push_back(std::move(symbol));
   }
@@ -102,7 +102,7 @@ std::string symbol_name(Vocabulary::Unit unit, const std::string& symbol) {
 std::vector<std::int64_t> reencoding(const Vocabulary& data, const Vocabulary& model) {
   if (data == model) return {};
   if (data.unit != model.unit) {
-    throw DataError(fmt::format("the data is made of {} and the model of {}\nprepare the text again with --unit {}",
+    throw DataError(fmt::format("the data consists of {}, but the model uses {}\nprepare the text again with --unit {}",
                                 units_name(data.unit), units_name(model.unit), unit_name(model.unit)));
   }
   std::unordered_map<std::string_view, std::int64_t> ids;
@@ -114,7 +114,7 @@ std::vector<std::int64_t> reencoding(const Vocabulary& data, const Vocabulary& m
     if (found == ids.end()) {
       throw DataError(
           fmt::format("the data has the symbol {}, which the model does not know\nuse data with the model's "
-                      "{} symbols, or clean it the way the model's training data was",
+                      "{} symbols, or clean it like the model's training data",
                       symbol_name(data.unit, symbol), model.size()));
     }
     map.push_back(found->second);

@@ -1,4 +1,4 @@
-// Vocabularies: which symbols have ids, how vocab.json says it, and how the ids of one become those of another.
+// Vocabularies: which symbols have ids, the format of vocab.json, and mapping the ids of one to those of another.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace xlm {
 
-/// The symbols of a data folder or a model, in id order.
+/// The symbols of a data folder or a model, by id.
 struct Vocabulary {
   enum class Unit { kCharacter, kByte, kBpe };
 
@@ -23,7 +23,7 @@ struct Vocabulary {
   bool operator==(const Vocabulary&) const = default;
 };
 
-/// Throws DataError for a malformed vocab.json (not JSON, no unit, a symbol twice, an empty list).
+/// Throws DataError for a malformed vocab.json (not JSON, no unit, a repeated symbol, an empty list).
 Vocabulary read_vocabulary(const fs::path& path);
 /// The same from text; `source` names it in errors.
 Vocabulary parse_vocabulary(std::string_view json, const std::string& source);
@@ -34,14 +34,14 @@ std::string_view unit_name(Vocabulary::Unit unit);
 /// "characters", "bytes" or "byte pairs".
 std::string_view units_name(Vocabulary::Unit unit);
 
-/// Appends an id as a token file holds it: `id_bytes` bytes, the least first.
+/// Appends an id as in a token file: `id_bytes` bytes, the least significant first.
 void append_id(std::string& out, std::uint32_t id, int id_bytes);
 
-/// A symbol as an error shows it: 'é' (U+00E9), byte 233, 'the'.
+/// A symbol in an error: 'é' (U+00E9), byte 233, 'the'.
 std::string symbol_name(Vocabulary::Unit unit, const std::string& symbol);
 
-/// For each id of `data`, the id of the same symbol in `model`. Empty when both are equal. Throws DataError naming the
-/// first symbol that the model does not know, or when the units differ.
+/// For each id of `data`, the id of the same symbol in `model`. Empty if both are equal. Throws DataError with the
+/// first symbol that the model does not know, or if the units differ.
 std::vector<std::int64_t> reencoding(const Vocabulary& data, const Vocabulary& model);
 
 }  // namespace xlm

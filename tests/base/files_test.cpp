@@ -64,7 +64,7 @@ TEST(Files, ArgumentsMayBePipesWhichAreReadToTheirEnd) {
   EXPECT_THROW(read_argument("/dev/zero", 1'000'000), DataError);
   ASSERT_EQ(::mkfifo((folder.path() / "unwritten").c_str(), 0600), 0);
   EXPECT_THAT([&] { read_argument(folder.path() / "unwritten", 3); },
-              ::testing::ThrowsMessage<DataError>(::testing::HasSubstr("nothing writes to the pipe")));
+              ::testing::ThrowsMessage<DataError>(::testing::HasSubstr("no process writes to the pipe")));
 }
 
 TEST(Files, AnUncommittedFileLeavesNothingAndKeepsTheOldOne) {
@@ -176,7 +176,7 @@ TEST(Files, WhatIsNoRegularFileIsNeitherReadNorWaitedFor) {
         work();
         ADD_FAILURE() << name << " was opened";
       } catch (const DataError& error) {
-        EXPECT_NE(std::string(error.what()).find("is no regular file"), std::string::npos) << error.what();
+        EXPECT_NE(std::string(error.what()).find("is not a regular file"), std::string::npos) << error.what();
       }
     };
     refuses([&] { read_file(at(name)); });

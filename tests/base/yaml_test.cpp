@@ -152,11 +152,11 @@ TEST(Yaml, OverridesKeepAllThatIsInQuotes) {
 TEST(Yaml, OverridesLoseNothingOfWhatIsNotInQuotes) {
   for (const std::string text :
        {"a #b", "#1", "#", "--- x", "!!str x", "&x y", "|", "> ", "a\nb", "[1, 2] #3", "[1] #]"}) {
-    EXPECT_THAT(overridden(text), ::testing::HasSubstr("YAML takes only a part of this")) << text;
+    EXPECT_THAT(overridden(text), ::testing::HasSubstr("YAML reads only a part of this")) << text;
   }
   EXPECT_EQ(overridden("a #b"),
-            "'a=a #b': YAML takes only a part of this for the value\nput the value in quotes: \"a #b\"");
-  EXPECT_THAT(overridden("'a' #b"), ::testing::HasSubstr("stands behind the quotes"));
+            "'a=a #b': YAML reads only a part of this as the value\nput the value in quotes: \"a #b\"");
+  EXPECT_THAT(overridden("'a' #b"), ::testing::HasSubstr("follows the quotes"));
   EXPECT_THAT(overridden("'a"), ::testing::HasSubstr("the quote is not closed"));
   for (const std::string text : {"a#b", "it's", "a,b", "say \"x\"", "/x/#1"})
     EXPECT_EQ(overridden(text), Json(text).dump());

@@ -130,7 +130,7 @@ TEST_F(ResultsCommands, FilesAreWhatTheirNameSays) {
   for (const char* command : {"table t.yaml", "pareto --x params --y test.bpc"}) {
     const ProgramResult refused = xlm(fmt::format("{} --out x.pdf", command));
     EXPECT_EQ(refused.code, 2);
-    EXPECT_THAT(refused.err, HasSubstr("nothing is written as '.pdf' here"));
+    EXPECT_THAT(refused.err, HasSubstr("no format has the ending '.pdf'"));
     EXPECT_THAT(refused.err, HasSubstr("latex (.tex)"));
     EXPECT_FALSE(fs::exists(temporary_.path() / "x.pdf"));
     EXPECT_THAT(xlm(fmt::format("{} --out x.csv --format latex", command)).err, HasSubstr("contradict each other"));

@@ -29,7 +29,7 @@ TEST_F(ResultsCommands, WithoutRunsSayWhatToDo) {
   EXPECT_EQ(xlm("runs ls --runs nowhere").code, 3);
   for (const char* file : {"/dev/null", "a.txt"}) {
     write_file(temporary_.path() / "a.txt", "no folder");
-    EXPECT_THAT(xlm(fmt::format("runs ls --runs {}", file)).err, HasSubstr(fmt::format("{} is no folder", file)));
+    EXPECT_THAT(xlm(fmt::format("runs ls --runs {}", file)).err, HasSubstr(fmt::format("{} is not a folder", file)));
   }
   EXPECT_FALSE(fs::exists(temporary_.path() / "runs")) << "looking makes nothing";
 }
@@ -88,7 +88,7 @@ TEST_F(ResultsCommands, EvaluationsOfOtherModelsAreListedApart) {
   make_sweep();
   maker_.make({.id = "eval-gpt2-1"});
   write_file(RunPaths{maker_.folder("eval-gpt2-1")}.environment(), R"({"model_sha256": "abc", "dataset": "text8"})");
-  EXPECT_THAT(xlm("runs ls").out, HasSubstr("\n\nModels that were only measured here\n"));
+  EXPECT_THAT(xlm("runs ls").out, HasSubstr("\n\nModels that were only evaluated here\n"));
 }
 
 /// A finished run on a text of byte pairs.
@@ -160,7 +160,7 @@ TEST_F(ResultsCommands, ShowTakesAPrefixOrAFolder) {
   EXPECT_THAT(shown.out, HasSubstr("model.span"));
   EXPECT_THAT(shown.out, HasSubstr("Spans per head"));
   EXPECT_EQ(json("runs show runs/adaptive-span-text8-00000003/")["run_id"], "adaptive-span-text8-00000003");
-  EXPECT_THAT(xlm("runs show adaptive-span").err, HasSubstr("may be 8 runs"));
+  EXPECT_THAT(xlm("runs show adaptive-span").err, HasSubstr("matches 8 runs"));
   const ProgramResult wrong = xlm("runs show adaptive-span-text8-0000000x");
   EXPECT_THAT(wrong.err, HasSubstr("did you mean"));
   for (const char* command : {"runs show", "runs rm --yes", "sample --prompt a", "eval"}) {
@@ -207,11 +207,11 @@ TEST_F(ResultsCommands, RemoveTakesConditions) {
   make_sweep();
   const ProgramResult nobody = xlm("runs rm --yes");
   EXPECT_EQ(nobody.code, 2);
-  EXPECT_THAT(nobody.err, HasSubstr("which runs are to be deleted?"));
+  EXPECT_THAT(nobody.err, HasSubstr("which runs to delete?"));
   EXPECT_EQ(xlm("runs rm --where model.span=65 --yes").code, 3);
   const ProgramResult asked = xlm("runs rm --where model.span=64 --where seed=1 adaptive-span-text8-00000008");
   EXPECT_EQ(asked.code, 2);
-  EXPECT_THAT(asked.err, HasSubstr("the folders of 3 runs for good"));
+  EXPECT_THAT(asked.err, HasSubstr("would delete the folders of 3 runs"));
   EXPECT_EQ(json("runs ls").size(), 8) << "nobody said --yes";
   EXPECT_EQ(json("runs rm --where model.span=64 --where seed=1 00000008 --yes")["removed"].size(), 3);
   EXPECT_EQ(json("runs ls").size(), 5);
@@ -229,7 +229,7 @@ TEST_F(ResultsCommands, APathOutOfTheFolderOfRunsIsRefused) {
     for (const char* path : {"node2/runs/", "/nonexistent/", "./", "node2/../", "runs/adaptive-span-text8-00000002/"}) {
       const ProgramResult refused = xlm(command + " " + path + id);
       EXPECT_EQ(refused.code, 2) << command << " " << path << refused.err;
-      EXPECT_THAT(refused.err, HasSubstr("is no run in runs\nname a run there by its id"));
+      EXPECT_THAT(refused.err, HasSubstr("is not a run in runs\nname a run there by its id"));
     }
     EXPECT_EQ(xlm(command + " runs/").code, 2);
     EXPECT_EQ(xlm(command + " runs/" + id + "/..").code, 2);
@@ -269,7 +269,7 @@ TEST_F(ResultsCommands, NamesOfNoRunsAreNeitherPackedNorTakenIn) {
     EXPECT_EQ(xlm("runs ls --runs here").code, 0);
   }
   fs::rename(maker_.folder(id), maker_.folder("my-run"));
-  EXPECT_THAT(xlm("runs pack my-run --out x.tar").err, HasSubstr("takes in no run of such a name"));
+  EXPECT_THAT(xlm("runs pack my-run --out x.tar").err, HasSubstr("cannot import a run with this name"));
 }
 
 TEST_F(ResultsCommands, FilesThatWouldTakeEachOthersPlaceAreNotPacked) {
@@ -281,7 +281,7 @@ TEST_F(ResultsCommands, FilesThatWouldTakeEachOthersPlaceAreNotPacked) {
   EXPECT_EQ(refused.code, 2);
   EXPECT_THAT(refused.err, HasSubstr("--add a/notes.txt and --add b/notes.txt: both would be 'notes.txt'"));
   write("SHA256SUMS", "none");
-  EXPECT_THAT(xlm("runs pack --add SHA256SUMS --out x.tar").err, HasSubstr("has a 'SHA256SUMS' of its own"));
+  EXPECT_THAT(xlm("runs pack --add SHA256SUMS --out x.tar").err, HasSubstr("already contains a 'SHA256SUMS'"));
   EXPECT_FALSE(fs::exists(temporary_.path() / "x.tar"));
   EXPECT_EQ(xlm("runs pack --add a/notes.txt --out x.tar").code, 0);
 }

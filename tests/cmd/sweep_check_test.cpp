@@ -144,7 +144,7 @@ TEST_F(SweepCheckCommand, FindingsNameTheirPlaceAndWhatToDoAndAreAUsageError) {
   EXPECT_EQ(result.code, kUsage);
   EXPECT_THAT(result.out,
               HasSubstr("r.yaml:9: figure 'f' shows one of several runs that differ in model.span\n  tell "));
-  EXPECT_THAT(result.out, HasSubstr("1 finding to mend"));
+  EXPECT_THAT(result.out, HasSubstr("1 finding to correct"));
   const ProgramResult json = xlm("sweep r.yaml --check --json");
   EXPECT_EQ(json.code, kUsage);
   const Json parsed = parse_json(json.out, "check");

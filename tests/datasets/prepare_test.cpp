@@ -77,8 +77,7 @@ TEST_F(Prepare, ACorpusOfOneFileMayBeNamedByItsFolder) {
   file("raw/text8.zip", "x");
   PrepareRequest other = request("text8", {path("raw")});
   other.out = path("other");
-  EXPECT_THAT([&] { prepare(other, {}); },
-              ThrowsMessage<UsageError>(HasSubstr("the folder holds 2: text8, text8.zip")));
+  EXPECT_THAT([&] { prepare(other, {}); }, ThrowsMessage<UsageError>(HasSubstr("the folder has 2: text8, text8.zip")));
 }
 
 TEST_F(Prepare, Enwik8KeepsEveryByte) {
@@ -271,12 +270,12 @@ TEST_F(Prepare, ForceNeverRemovesOtherFiles) {
   PrepareRequest wanted = request("text", {file("a", "some text that is long enough")});
   wanted.force = true;
   file("out/notes.txt", "mine");
-  EXPECT_THAT([&] { prepare(wanted, {}); }, ThrowsMessage<UsageError>(HasSubstr("is no prepared data folder")));
+  EXPECT_THAT([&] { prepare(wanted, {}); }, ThrowsMessage<UsageError>(HasSubstr("is not a prepared data folder")));
   fs::remove(path("out/notes.txt"));
   prepare(wanted, {});
   file("out/notes.txt", "mine");
   wanted.split = "80%,10%,10%";
-  EXPECT_THAT([&] { prepare(wanted, {}); }, ThrowsMessage<UsageError>(HasSubstr("also holds notes.txt")));
+  EXPECT_THAT([&] { prepare(wanted, {}); }, ThrowsMessage<UsageError>(HasSubstr("also has notes.txt")));
   EXPECT_EQ(read_file(path("out/notes.txt")), "mine");
 }
 
@@ -294,7 +293,7 @@ TEST_F(Prepare, WrongUsageIsRefused) {
   expect_error<UsageError>(wanted, "takes no --glob");
   wanted = request("text", {good});
   wanted.split = "1,2";
-  expect_error<UsageError>(wanted, "2 parts where three belong");
+  expect_error<UsageError>(wanted, "2 parts instead of three");
   wanted.split = "5,5,5";
   expect_error<UsageError>(wanted, "longer than the text, which has 9 tokens");
   wanted.out = "";

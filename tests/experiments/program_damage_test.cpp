@@ -96,7 +96,7 @@ TEST_F(ProgramTest, DeeplyNestedJsonIsALineThatIsLeftOut) {
   EXPECT_THAT(list.err, HasSubstr("1 malformed line is left out"));
   EXPECT_EQ(Json::parse(list.out).at(0)["status"], "done");
   for (const char* file : {"environment.json", "lock.9"}) write_file(folder / file, "{\"contents\": " + nested + "}");
-  EXPECT_THAT(run({"runs", "show", folder.filename().string()}).err, HasSubstr("too deep"));
+  EXPECT_THAT(run({"runs", "show", folder.filename().string()}).err, HasSubstr("too deeply"));
   write_file(folder / "environment.json", environment);
   EXPECT_EQ(run({"train", "run.yaml"}).code, kDone);
   for (const char* file : {"meta.json", "vocab.json"}) {
@@ -104,7 +104,7 @@ TEST_F(ProgramTest, DeeplyNestedJsonIsALineThatIsLeftOut) {
     write_file(data / file, "{\"a\": " + nested + "}");
     const ProgramResult result = run({"train", "run.yaml", "data.path=" + data.string()});
     EXPECT_EQ(result.code, kBadData);
-    EXPECT_THAT(result.err, HasSubstr("too deep")) << file;
+    EXPECT_THAT(result.err, HasSubstr("too deeply")) << file;
   }
 }
 
@@ -183,7 +183,7 @@ TEST_F(ProgramTest, AFileThatIsCutShortWhileItIsReadIsAnError) {
   program.kill(SIGBUS);  // what a read beyond the end of a mapped file raises
   const ProgramResult result = program.wait();
   EXPECT_EQ(result.code, kBadData);
-  EXPECT_THAT(result.err, HasSubstr("a file was cut short while it was read"));
+  EXPECT_THAT(result.err, HasSubstr("a file was truncated while it was read"));
 }
 
 /// A number of the library's for it tells nobody anything.
@@ -191,15 +191,14 @@ TEST_F(ProgramTest, AMistakeOfTheProgramIsToldInWords) {
   order("slip-at=5");
   const ProgramResult trained = run({"train", "run.yaml"});
   EXPECT_EQ(trained.code, kFailed);
-  EXPECT_THAT(trained.err,
-              HasSubstr("something happened that the program did not foresee (map::at)\nthat is a mistake"));
+  EXPECT_THAT(trained.err, HasSubstr("unexpected internal error (map::at)\nthis is a bug"));
   EXPECT_THAT(read_live_run(run_folders().front()).reason, HasSubstr("did not foresee (map::at)"));
   order("");
   ASSERT_EQ(run({"train", "run.yaml"}).code, kDone);
   order("slip-at=0");
   const ProgramResult evaluated = run({"eval", run_folders().front().filename().string()});
   EXPECT_EQ(evaluated.code, kFailed);
-  EXPECT_THAT(evaluated.err, HasSubstr("error: something happened that the program did not foresee (map::at)"));
+  EXPECT_THAT(evaluated.err, HasSubstr("error: unexpected internal error (map::at)"));
 }
 
 TEST_F(ProgramTest, NamesThatAreNoUtf8AreReplacedInJson) {

@@ -40,7 +40,7 @@ TEST_F(ProgramTest, EvalOfARunThatDoesNotSayItsDataNamesTheFile) {
   write_file(made / "config.yaml", "model: {type: adaptive-span, width: 8, heads: 2, layers: 1, span: 16}\n");
   const ProgramResult result = run({"eval", made.filename().string()});
   EXPECT_EQ(result.code, kBadData);
-  EXPECT_THAT(result.err, HasSubstr("config.yaml is damaged: it does not say data.path\nname the data with --data"));
+  EXPECT_THAT(result.err, HasSubstr("config.yaml is damaged: data.path is missing\nname the data with --data"));
 }
 
 TEST_F(ProgramTest, EvalOfAModelFolderMakesARunFolderOfItsOwn) {
@@ -203,14 +203,14 @@ TEST_F(ProgramTest, EvalSaysHowAnotherTextIsGiven) {
   write_file(folder_.path() / "letters.txt", "abcabc");
   const ProgramResult text = run({"eval", id, "--data", "letters.txt"});
   EXPECT_EQ(text.code, kBadData);
-  EXPECT_THAT(text.err, AllOf(HasSubstr("letters.txt is a file, and a prepared data folder is wanted"),
+  EXPECT_THAT(text.err, AllOf(HasSubstr("letters.txt is a file, not a prepared data folder"),
                               HasSubstr("xlm prepare-data text --from letters.txt --out data/letters\n")));
   for (const char* command : {"eval", "eval-overlap"}) {
     std::vector<std::string> words{command, id, data_.string()};
     if (words.front() == "eval-overlap") words.insert(words.end(), {"--window", "8"});
     const ProgramResult folder = run(words);
     EXPECT_EQ(folder.code, kUsage);
-    EXPECT_THAT(folder.err, HasSubstr("is not KEY=VALUE; data are named with --data: --data " + data_.string()));
+    EXPECT_THAT(folder.err, HasSubstr("is not KEY=VALUE\nto evaluate other data: --data " + data_.string()));
   }
   EXPECT_THAT(run({"eval", id, "eval.batch"}).err, Not(HasSubstr("--data")));
 }

@@ -28,7 +28,7 @@ TEST_F(ProgramTest, WorkersThatPeopleStartShareASweep) {
   write_sweep(kSweep);
   const ProgramResult submitted = run({"sweep", "sweep.yaml", "--launcher", "manual"});
   EXPECT_EQ(submitted.code, kDone) << submitted.err;
-  EXPECT_THAT(submitted.out, HasSubstr("6 of 6 runs to be done"));
+  EXPECT_THAT(submitted.out, HasSubstr("6 of 6 runs to do"));
   const std::vector<std::string> command = printed_command(submitted.out);
   BackgroundProgram one(command, folder_.path());
   BackgroundProgram two(command, folder_.path());
@@ -82,7 +82,7 @@ TEST_F(ProgramTest, WaitingEndsWithASignalAndLeavesTheWorkers) {
   waiting.kill(SIGINT);
   const ProgramResult left = waiting.wait();
   EXPECT_EQ(left.code, kStopped) << left.err;
-  EXPECT_THAT(left.out, HasSubstr("the workers go on"));
+  EXPECT_THAT(left.out, HasSubstr("the workers continue"));
   EXPECT_TRUE(worker.is_running());
   fs::remove(hold());
   EXPECT_EQ(worker.wait().code, kDone);
@@ -98,7 +98,7 @@ TEST_F(ProgramTest, WithoutASlurmASubmissionEndsBeforeAnythingIsWritten) {
   EXPECT_FALSE(fs::exists(runs_));
   const ProgramResult site = shell(folder_.path(), "PATH=/nowhere " + program + " sweep --print-site");
   EXPECT_EQ(site.code, kDone);
-  EXPECT_THAT(site.out, HasSubstr("# Nothing is known of the cluster"));
+  EXPECT_THAT(site.out, HasSubstr("# The cluster is unknown"));
 }
 
 TEST_F(ProgramTest, WrongUsesOfQueuesAreRefused) {

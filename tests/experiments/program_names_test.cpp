@@ -29,7 +29,7 @@ TEST_F(ProgramTest, AnEnvironmentThatIsNoObjectIsNamed) {
   const fs::path environment = run_folders().front() / "environment.json";
   write_file(environment, "[]");
   EXPECT_THAT(run({"runs", "show", run_folders().front().filename().string()}).err,
-              HasSubstr("environment.json is no JSON object"));
+              HasSubstr("environment.json is not a JSON object"));
   EXPECT_EQ(run({"train", "run.yaml"}).code, kDone) << "it is given it again, as where it is missing";
   EXPECT_TRUE(read_json(environment).is_object());
 }
@@ -40,7 +40,7 @@ TEST_F(ProgramTest, ADeeplyNestedConfigurationOfTransformersIsAnError) {
   write_file(run_folders().front() / "model" / "config.json", "{\"a\": " + nested + "}");
   write_sweep("evaluate: [{split: valid, eval.batch: 3}]\n");
   const ProgramResult swept = run({"sweep", "sweep.yaml"});
-  EXPECT_THAT(swept.out + swept.err, AllOf(HasSubstr("too deep"), Not(HasSubstr("signal"))));
+  EXPECT_THAT(swept.out + swept.err, AllOf(HasSubstr("too deeply"), Not(HasSubstr("signal"))));
 }
 
 TEST_F(ProgramTest, ConfigurationsComeThroughPipesAndAreReadOnce) {

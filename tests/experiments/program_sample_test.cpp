@@ -88,7 +88,7 @@ TEST_F(SampleCommand, ChanceAtTemperatureZeroIsAnError) {
   for (const char* option : {"--top-k 5", "--top-p 0.5", "--seed 3", "--samples 2"}) {
     const ProgramResult refused = sample(fmt::format("--prompt x --temperature 0 {}", option));
     EXPECT_EQ(refused.code, kUsage) << option;
-    EXPECT_THAT(refused.err, HasSubstr("nothing at --temperature 0")) << option;
+    EXPECT_THAT(refused.err, HasSubstr("no effect at --temperature 0")) << option;
   }
   EXPECT_EQ(sample("--prompt x --top-k 5 --seed 3 --temperature 0.5").code, kDone);
 }

@@ -36,7 +36,7 @@ TEST_F(ProgramTest, ARunThatWaitsIsNotBegunOnceItIsStopped) {
   BackgroundProgram sweep = start({"sweep", "sweep.yaml", "--jobs", "1"});
   until([&] { return count_running() == 1; });
   const ProgramResult stop = run({"runs", "stop", "--where", "seed=3"});
-  EXPECT_THAT(stop.out, HasSubstr("will not be begun"));
+  EXPECT_THAT(stop.out, HasSubstr("will not start"));
   fs::remove(hold());
   EXPECT_EQ(sweep.wait().code, kStopped);
   std::size_t begun = 0;
@@ -66,7 +66,7 @@ TEST_F(ProgramTest, WhatHasEndedOrIsNotThereCannotBeStopped) {
   EXPECT_FALSE(is_stop_requested(runs_ / id));
   EXPECT_EQ(run({"runs", "stop"}).code, kUsage);
   EXPECT_EQ(run({"runs", "stop", "nobody"}).code, kBadData);
-  EXPECT_THAT(run({"runs", "stop", "--where", "seed=7"}).err, HasSubstr("nothing was there to stop"));
+  EXPECT_THAT(run({"runs", "stop", "--where", "seed=7"}).err, HasSubstr("there is no run to stop"));
 }
 
 /// A terminal sends its SIGINT to the sweep and to its workers, whatever these are doing.

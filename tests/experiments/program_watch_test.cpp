@@ -41,7 +41,7 @@ TEST_F(ProgramTest, AWatchShowsASweepThatOthersDo) {
   const ProgramResult watched = watch.wait();
   EXPECT_EQ(watched.code, kDone) << watched.err;
   EXPECT_THAT(watched.out, HasSubstr("6 of 6 runs ended\n"));
-  EXPECT_THAT(run({"runs", "watch"}).err, HasSubstr("nothing to watch"));
+  EXPECT_THAT(run({"runs", "watch"}).err, HasSubstr("no unfinished run to watch"));
 }
 
 std::size_t widest(const std::vector<std::string>& lines) {

@@ -140,7 +140,7 @@ TEST_F(SlurmTest, ALocalSweepAndSubmittedWorkersShareTheRuns) {
   until([&] { return count_running() == 2; });
   const ProgramResult submitted = submit_workers("3");
   EXPECT_EQ(submitted.code, kDone) << submitted.err;
-  EXPECT_THAT(submitted.out, HasSubstr("10 of 12 runs to be done, 2 being done"));
+  EXPECT_THAT(submitted.out, HasSubstr("10 of 12 runs to do, 2 running"));
   until([&] { return count_running() == 5; });
   fs::remove(hold());
   EXPECT_EQ(local.wait().code, kDone);

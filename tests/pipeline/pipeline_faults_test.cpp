@@ -163,7 +163,7 @@ TEST_F(Pipeline, DataThatAreCutShortWhileARunReadsThemAreAnErrorAfterWhichItGoes
   training->kill(SIGCONT);
   const ProgramResult cut = training->wait();
   EXPECT_EQ(cut.code, 3) << cut.err;
-  EXPECT_THAT(cut.err, HasSubstr("error: a file was cut short while it was read (data, weights or a journal)"));
+  EXPECT_THAT(cut.err, HasSubstr("error: a file was truncated while it was read (data, weights or a journal)"));
   for (const auto& entry : fs::recursive_directory_iterator(folder_.path() / "cut")) {
     const std::string name = entry.path().filename().string();
     EXPECT_FALSE(name.starts_with(".")) << entry.path() << " was left behind";
@@ -196,7 +196,7 @@ TEST_F(Pipeline, AGpuThatIsHiddenIsNotHadAndNotMissed) {
   const std::string hidden = fmt::format("CUDA_VISIBLE_DEVICES= '{}' train run.yaml train.steps=1 device=", XLM_BINARY);
   const ProgramResult asked = shell(folder_.path(), hidden + "cuda --runs asked");
   EXPECT_EQ(asked.code, 1) << asked.out;
-  EXPECT_THAT(asked.err, HasSubstr("device cuda cannot be had: CUDA_VISIBLE_DEVICES hides every GPU"));
+  EXPECT_THAT(asked.err, HasSubstr("device cuda is not available: CUDA_VISIBLE_DEVICES hides every GPU"));
   const ProgramResult left_open = shell(folder_.path(), hidden + "auto optimizer.warmup_steps=1 --runs open");
   EXPECT_EQ(left_open.code, 0) << left_open.err;
   EXPECT_THAT(read_file(run_folder("open") / "environment.json"), HasSubstr(R"("device": "cpu")"));

@@ -41,7 +41,7 @@ TEST_F(FindCuda, WithoutAGpuAutoIsTheCpu) {
   const CudaState state = find_cuda({folder_.path() / "dxg"}, library_);
   EXPECT_FALSE(state.gpu);
   EXPECT_EQ(choose_device("auto", state), torch::Device(torch::kCPU));
-  EXPECT_THAT(error_of("cuda", state), HasSubstr("device cuda cannot be had: no NVIDIA GPU is there"));
+  EXPECT_THAT(error_of("cuda", state), HasSubstr("device cuda is not available: no NVIDIA GPU is there"));
 }
 
 TEST_F(FindCuda, WithAGpuThatCannotBeUsedAutoIsAnErrorWithTheReason) {

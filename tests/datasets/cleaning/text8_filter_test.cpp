@@ -125,7 +125,7 @@ TEST(WikipediaFilter, RefusesWhatHasNoTags) {
       [&] {
         for (int i = 0; i < 100; ++i) filter.write(block);
       },
-      testing::ThrowsMessage<DataError>(testing::HasSubstr("blob.bin is no Wikipedia XML dump")));
+      testing::ThrowsMessage<DataError>(testing::HasSubstr("blob.bin is not a Wikipedia XML dump")));
 }
 
 TEST(WikipediaFilter, GivesText8FromEnwik8OfRealTexts) {

@@ -179,7 +179,7 @@ TEST_F(PrepareBpe, HowManyBooksAndHowMuchOfThemCanBeSaid) {
   EXPECT_EQ(all.split("train").documents.size(), 3U);
   EXPECT_EQ(all.split("valid").tokens.size(), static_cast<std::int64_t>(encoded(book).size()));
   wanted.books = "0";
-  EXPECT_THAT([&] { prepare(wanted, {}); }, ThrowsMessage<UsageError>(HasSubstr("from 1 on, or all")));
+  EXPECT_THAT([&] { prepare(wanted, {}); }, ThrowsMessage<UsageError>(HasSubstr("at least 1, or all")));
   PrepareRequest text = text_request({path("pg/train/1.txt")});
   text.books = "2";
   EXPECT_THAT([&] { prepare(text, {}); }, ThrowsMessage<UsageError>(HasSubstr("text takes no --books")));
@@ -195,8 +195,8 @@ TEST_F(PrepareBpe, WikitextComesOutOfItsArchiveInAnyOrder) {
 
 TEST_F(PrepareBpe, WikitextRefusesWhatItIsNot) {
   file("raw/wiki.test.tokens", "<unk>");
-  expect_error<DataError>(request("wikitext-103", {path("raw")}), "holds none of wiki.train.raw");
-  expect_error<DataError>(request("wikitext-103", {path("raw/wiki.test.tokens")}), "holds none of wiki.train.raw");
+  expect_error<DataError>(request("wikitext-103", {path("raw")}), "has none of wiki.train.raw");
+  expect_error<DataError>(request("wikitext-103", {path("raw/wiki.test.tokens")}), "has none of wiki.train.raw");
   file("two/a/wiki.test.raw", "one");
   file("two/b/wiki.test.raw", "two");
   expect_error<DataError>(request("wikitext-103", {path("two")}), "two parts that are 'test'");
@@ -234,10 +234,10 @@ TEST_F(PrepareBpe, BooksLieInFoldersOfAnyNameOfTheirSplit) {
   PrepareRequest again = request("pg-19", {path("pg")});
   again.out = path("again");
   EXPECT_THAT([&] { prepare(again, {}); },
-              ThrowsMessage<DataError>(HasSubstr("books of validation lie in two folders: Val and validation")));
+              ThrowsMessage<DataError>(HasSubstr("books of validation are in two folders: Val and validation")));
   fs::rename(path("pg/validation"), path("pg/heldout"));
   EXPECT_THAT([&] { prepare(again, {}); },
-              ThrowsMessage<DataError>(HasSubstr("heldout/2.txt lies in no folder of a split")));
+              ThrowsMessage<DataError>(HasSubstr("heldout/2.txt is in no folder of a split")));
 }
 
 TEST_F(PrepareBpe, WhatIsLeftOutOfBooksIsCounted) {
@@ -292,13 +292,13 @@ TEST_F(PrepareBpe, ListsSayWhichBooksBelong) {
   wanted.out = path("other");
   fs::remove(path("pg/test/5.txt"));
   EXPECT_THAT([&] { prepare(wanted, {}); },
-              ThrowsMessage<DataError>(HasSubstr("the book test/5.txt is missing, which the lists")));
+              ThrowsMessage<DataError>(HasSubstr("a listed book is missing: test/5.txt (lists: ")));
   fs::remove(path("pg/test/4.txt"));
   EXPECT_THAT([&] { prepare(wanted, {}); },
-              ThrowsMessage<DataError>(HasSubstr("the book test/4.txt is missing, and 1 more")));
+              ThrowsMessage<DataError>(HasSubstr("a listed book is missing: test/4.txt, and 1 more")));
   file("lists/test_files.txt", "test/4.txt\ntrain/4.txt\n");
   EXPECT_THAT([&] { prepare(wanted, {}); },
-              ThrowsMessage<DataError>(HasSubstr("test_files.txt:2: 'train/4.txt' is no book of test/")));
+              ThrowsMessage<DataError>(HasSubstr("test_files.txt:2: 'train/4.txt' is not a book of test/")));
   fs::remove(path("lists/train_files.txt"));
   EXPECT_THAT([&] { prepare(wanted, {}); }, ThrowsMessage<DataError>(HasSubstr("train_files.txt")));
 }
@@ -317,7 +317,7 @@ TEST_F(PrepareBpe, WrongUsageIsRefused) {
   PrepareRequest wanted = text_request({good});
   wanted.bpe.clear();
   expect_error<UsageError>(wanted, "text in BPE needs an encoding");
-  expect_error<UsageError>(request("text", {good}), "--bpe is for --unit bpe");
+  expect_error<UsageError>(request("text", {good}), "--bpe needs --unit bpe");
   wanted = text_request({good});
   wanted.lists = path("lists");
   expect_error<UsageError>(wanted, "takes no --lists");
@@ -331,7 +331,7 @@ TEST_F(PrepareBpe, WrongUsageIsRefused) {
   wanted.bpe = path("nowhere");
   expect_error<DataError>(wanted, "nowhere/vocab.json");
   file("bpe/merges.txt", "t h\nx\n");
-  expect_error<DataError>(text_request({good}), "merges.txt:2: 'x' is no pair");
+  expect_error<DataError>(text_request({good}), "merges.txt:2: 'x' is not a pair");
 }
 
 // Words: docs/data.md#wikitext-103. Tokens by tiktoken 0.14.0.
@@ -369,7 +369,7 @@ TEST_F(PrepareBpe, PreparesBooksOfRealTexts) {
   wanted.lists = real_texts() / "pg19";
   wanted.force = true;
   EXPECT_THAT([&] { prepare(wanted, {}); },
-              ThrowsMessage<DataError>(HasSubstr("the book train/10.txt is missing, and 1248 more")));
+              ThrowsMessage<DataError>(HasSubstr("a listed book is missing: train/10.txt, and 1248 more")));
 }
 
 }  // namespace

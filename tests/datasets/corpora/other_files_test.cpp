@@ -48,7 +48,7 @@ TEST_F(OtherFiles, PointersAreRefusedAlsoBesideARealShard) {
   expect_refused(file("a.txt", kPointer), "a.txt is a git-LFS pointer");
   expect_error<DataError>(whole("enwik8", {file("enwik8", kPointer)}), "git lfs pull");
   expect_error<DataError>(whole("text8", {file("text8.zip", kPointer)}),
-                          "text8.zip is no zip file, as its name says: it is a git-LFS");
+                          "text8.zip is not a zip file, though its name says so: it is a git-LFS");
   make_archive(path("main.zip"), "zip", "", {{"a.txt", "a text"}, {"b.txt", kPointer}});
   expect_refused(path("main.zip"), "b.txt is a git-LFS pointer");
   write_shard("parquet", path("hub/train-00000-of-00002.parquet"), {"a text that is there"});
@@ -69,7 +69,7 @@ TEST_F(OtherFiles, TablesAreReadOnlyAsTheyLie) {
   const std::string arrow = read_file(write_shard("arrow-stream", path("b.arrow"), {"one"}));
   make_archive(path("b.arrow.zst"), "raw", "zstd", {{"x", arrow}});
   for (const char* name : {"shards.zip", "shards.tar.gz", "a.parquet.gz", "b.arrow.zst"}) {
-    expect_refused(path(name), "tables are read as they are, not out of archives\nunpack it first");
+    expect_refused(path(name), "tables inside archives cannot be read\nunpack it first");
   }
   PrepareRequest wiki = request("wiki40b", {path("train.arrow")});
   fs::rename(path("b.arrow"), path("train.arrow"));
@@ -78,7 +78,7 @@ TEST_F(OtherFiles, TablesAreReadOnlyAsTheyLie) {
 }
 
 TEST_F(OtherFiles, ANameThatPromisesATableMustKeepIt) {
-  expect_refused(file("a.parquet", "some text"), "a.parquet is plain text, and is called .parquet");
+  expect_refused(file("a.parquet", "some text"), "a.parquet is plain text, but is called .parquet");
   expect_refused(file("b.parquet", "<!DOCTYPE html><html>"), "b.parquet is a web page");
   expect_refused(file("c.arrow", "id,text\n1,one\n"), "c.arrow is plain text");
   EXPECT_EQ(text(make(whole("text", {write_shard("parquet", path("d.txt"), {"one"})})), "train"), "one");
@@ -98,16 +98,16 @@ TEST_F(OtherFiles, JsonLinesAreReadByAColumn) {
   }
   PrepareRequest wanted = whole("text", {path("a.jsonl")});
   wanted.column = "content";
-  expect_error<DataError>(wanted, "a.jsonl:1 has no field 'content': it has id, text\n--column names another");
+  expect_error<DataError>(wanted, "a.jsonl:1 has no field 'content': it has id, text\nname another with --column");
   wanted.column = "id";
   expect_error<DataError>(wanted, "a.jsonl:1: the field 'id' holds 1, not text");
   wanted.column = "text";
   wanted.from = {file("b.jsonl", "{\"text\": \"one\"}\n{\"text\": \"tw\n")};
   expect_error<DataError>(wanted, "b.jsonl:2 is not valid JSON");
   wanted.from = {file("c.jsonl", "{\"text\": \"one\"}\n[\"two\"]\n")};
-  expect_error<DataError>(wanted, "c.jsonl:2 is no JSON object, but array");
+  expect_error<DataError>(wanted, "c.jsonl:2 is not a JSON object, but array");
   wanted.from = {file("d.json", "[{\"text\": \"one\"},\n{\"text\": \"two\"}]")};
-  expect_error<DataError>(wanted, "d.json is a JSON document\nmake lines of its texts");
+  expect_error<DataError>(wanted, "d.json is a JSON document\nconvert it to JSON lines");
 }
 
 TEST_F(OtherFiles, JsonLinesMayBeLongerThanABlock) {
@@ -171,26 +171,26 @@ TEST_F(OtherFiles, DeclaredEncodingsAreDecodedAndOthersRefused) {
   PrepareRequest wanted = whole("text", {file("a.txt", utf16.substr(2))});
   expect_error<DataError>(wanted, "a.txt is UTF-16 (little-endian) without a byte-order mark");
   wanted.from = {file("b.txt", "\xC4iti p\xF6yd\xE4ll\xE4 on kyn\xE4\n")};
-  expect_error<DataError>(wanted, "b.txt is no UTF-8, and declares no other encoding\nconvert it");
+  expect_error<DataError>(wanted, "b.txt is not UTF-8, and declares no other encoding\nconvert it");
   wanted.clean = "text8";
-  expect_error<DataError>(wanted, "b.txt is no UTF-8");
+  expect_error<DataError>(wanted, "b.txt is not UTF-8");
   wanted.clean.reset();
   wanted.unit = "byte";
-  EXPECT_THAT(notes(wanted), HasSubstr("b.txt is no UTF-8"));
+  EXPECT_THAT(notes(wanted), HasSubstr("b.txt is not UTF-8"));
   wanted.unit = "character";
   wanted.force = true;
   fs::remove_all(path("out"));
   wanted.from = {file("c.txt", utf16 + "\0\xD8z\0"s)};
   expect_error<DataError>(wanted,
-                          "c.txt begins as UTF-16 (little-endian), and is damaged: there is no character at byte 12");
+                          "c.txt begins as UTF-16 (little-endian), but is damaged: there is no character at byte 12");
   wanted.from = {file("d.txt", utf16 + "z")};
   expect_error<DataError>(wanted, "it ends inside a character");
 }
 
 TEST_F(OtherFiles, ZerosAreNoText) {
-  expect_refused(file("a.txt", std::string(5000, '\0')), "a.txt is no text: it is made of zero bytes");
+  expect_refused(file("a.txt", std::string(5000, '\0')), "a.txt is not text: it consists of zero bytes");
   PrepareRequest wanted = whole("text", {file("b.txt", std::string(100'000, 'x') + std::string(5000, '\0'))});
-  expect_error<DataError>(wanted, "b.txt is no whole text: 5000 of its 105000 bytes are zero");
+  expect_error<DataError>(wanted, "b.txt is not a whole text: 5000 of its 105000 bytes are zero");
   wanted.from = {file("c.txt", std::string(100'000, 'x') + '\0' + "y")};
   EXPECT_EQ(make(wanted).vocabulary.size(), 3) << "one of them may be in a text";
 }
@@ -220,14 +220,14 @@ TEST_F(OtherFiles, CleaningSaysWhatItThrowsAway) {
   };
   const std::string english = "He said: “It’s 5 o’clock – the café is closed!” — and so it was, at #5 (or 6?) …\n";
   for (const std::optional<std::string>& language : {std::optional<std::string>(), {"en"}}) {
-    EXPECT_EQ(notes(clean(english + english + english, language)).find("threw away"), std::string::npos);
+    EXPECT_EQ(notes(clean(english + english + english, language)).find("cleaning removed"), std::string::npos);
     const PrepareRequest finnish = clean("Äiti söi pöydällä.\nIsä näki tämän.\n", language);
-    EXPECT_THAT(notes(finnish), HasSubstr("cleaning threw away 33 % of the letters and digits"));
+    EXPECT_THAT(notes(finnish), HasSubstr("cleaning removed 33 % of the letters and digits"));
     EXPECT_THAT(notes(clean("English and Привет мир\n", language)), HasSubstr("such as: English and Привет мир"));
     fs::remove_all(path("out"));
     PrepareRequest strict = finnish;
     strict.strict = true;
-    expect_error<DataError>(strict, "cleaning would throw away 33 %");
+    expect_error<DataError>(strict, "cleaning would remove 33 %");
     prepare(finnish, {});
     strict.force = false;
     EXPECT_THAT([&] { prepare(strict, {}); },
@@ -251,13 +251,13 @@ TEST_F(OtherFiles, CleaningOfOrdinaryTextIsSilentOfRealTexts) {
     wanted.strict = true;
     wanted.force = true;
     if (name == "wikipedia-en/enwik8.first4150000") wanted.strict = false;  // it is cut inside a character
-    EXPECT_EQ(notes(wanted).find("threw away"), std::string::npos) << name;
+    EXPECT_EQ(notes(wanted).find("cleaning removed"), std::string::npos) << name;
   }
   XLM_NEEDS_REAL_TEXT("wiki-fi");
   PrepareRequest wanted = whole("text", {real_texts() / "wiki-fi/fiwiki-sample.wiki40b-form.txt"});
   wanted.clean = "text8";
   wanted.force = true;
-  EXPECT_THAT(notes(wanted), HasSubstr("threw away 3.7 %"));
+  EXPECT_THAT(notes(wanted), HasSubstr("cleaning removed 3.7 %"));
 }
 
 }  // namespace

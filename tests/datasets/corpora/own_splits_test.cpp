@@ -128,7 +128,8 @@ TEST_F(OwnSplits, OfADatasetFolderLoseNoShardThatNamesNone) {
   write_shard("parquet", path("imdb/train-00000-of-00001.parquet"), {"train"});
   write_shard("parquet", path("imdb/unsupervised-00000-of-00002.parquet"), {"more"});
   write_shard("parquet", path("imdb/unsupervised-00001-of-00002.parquet"), {"most"});
-  expect_error<DataError>(import(path("imdb")), "unsupervised-00000-of-00002.parquet (and 1 more) names no split");
+  expect_error<DataError>(import(path("imdb")),
+                          "unsupervised-00000-of-00002.parquet (and 1 more): the name gives no split");
   file("imdb/test-00000-of-00001.parquet", "");
   expect_error<DataError>(import(path("imdb")), "--split 90%,5%,5%");
   fs::remove(path("imdb/test-00000-of-00001.parquet"));
@@ -147,7 +148,7 @@ TEST_F(OwnSplits, OfADatasetFolderHaveAnyOfTheirNames) {
   write_shard("parquet", path("hub/data/dev-00000-of-00001.parquet"), {"d"});
   PrepareRequest two = import(path("hub"));
   two.out = path("two");
-  expect_error_in<DataError>(two, "files of two names would be valid: dev, val");
+  expect_error_in<DataError>(two, "two names mean valid: dev, val");
 }
 
 TEST_F(OwnSplits, OfAFolderOfTextAreAsItSays) {
@@ -185,10 +186,11 @@ TEST_F(OwnSplits, OfFilesOfTextAreAsTheyAreCalled) {
   file("d/heldout.txt", "c");
   PrepareRequest mixed = request("text", {path("d")});
   mixed.out = path("mixed");
-  expect_error_in<DataError>(mixed, "heldout.txt names no split, or two, as others name one\nname the files of each");
+  expect_error_in<DataError>(
+      mixed, "heldout.txt: the name gives no split, or two, but other names give one\nname the files of each");
   file("d/test/train-00000-of-00001.txt", "of one by its name, and of the other by its folder");
   fs::remove(path("d/heldout.txt"));
-  expect_error_in<DataError>(mixed, "test/train-00000-of-00001.txt names no split, or two");
+  expect_error_in<DataError>(mixed, "test/train-00000-of-00001.txt: the name gives no split, or two");
 }
 
 TEST_F(OwnSplits, OfOneNameAloneAreNoSplits) {
@@ -197,12 +199,12 @@ TEST_F(OwnSplits, OfOneNameAloneAreNoSplits) {
   std::vector<std::string> notes;
   prepare(request("text", {path("d")}), {.note = [&](const std::string& note) { notes.push_back(note); }});
   EXPECT_EQ(open_prepared(path("out"), true).split("train").tokens.size(), 18);
-  EXPECT_THAT(notes, testing::Contains(HasSubstr("the names of some files say a split")));
+  EXPECT_THAT(notes, testing::Contains(HasSubstr("some file names give a split")));
 }
 
 TEST_F(OwnSplits, OfAnArchiveAreNotJoined) {
   make_archive(path("x.zip"), "zip", "", {{"d/train/1.txt", "a"}, {"d/valid/1.txt", "b"}});
-  expect_error<DataError>(request("text", {path("x.zip")}), "x.zip: d/valid/1.txt are of two splits");
+  expect_error<DataError>(request("text", {path("x.zip")}), "x.zip: d/valid/1.txt belong to two splits");
   PrepareRequest whole = request("text", {path("x.zip")});
   whole.split = "100%,0%,0%";
   EXPECT_EQ(text(make(whole), "train"), "ab");
@@ -254,7 +256,7 @@ TEST_P(TextColumns, OfListsAndStructsAreSaidToBeNoText) {
   expect_error<DataError>(request("text", {write_shard(kind + ":list", path("l"), {"a", "b"})}),
                           "each row of the column 'text' is a list (list<");
   expect_error<DataError>(request("text", {write_shard(kind + ":struct", path("s"), {"a", "b"})}),
-                          "the column 'text' holds struct<part: string>, not text");
+                          "the column 'text' has the type struct<part: string>, not text");
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, TextColumns, ::testing::Values("parquet", "arrow-file", "arrow-stream"));
@@ -264,8 +266,8 @@ TEST_F(OwnSplits, OfSeveralDatasetsAreNotMixed) {
   file("hub/two/train-0.parquet", "");
   expect_error<DataError>(import(path("hub")), "several data sets: one, two");
   file("empty/a.txt", "text");
-  expect_error<DataError>(import(path("empty")), "holds no shards");
-  expect_error<DataError>(import(path("nowhere")), "is no folder");
+  expect_error<DataError>(import(path("empty")), "has no shards");
+  expect_error<DataError>(import(path("nowhere")), "is not a folder");
 }
 
 }  // namespace

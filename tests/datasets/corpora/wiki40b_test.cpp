@@ -81,8 +81,9 @@ TEST_F(LanguageCorpora, Wiki40bTakesPlainText) {
 
 TEST_F(LanguageCorpora, Wiki40bRefusesOtherFiles) {
   expect_error<DataError>(request("wiki40b", {file("train.txt", "just text")}), "train.txt is not wiki40b");
-  expect_error<DataError>(request("wiki40b", {file("shard.txt", kArticles[0])}), "names no split");
-  expect_error<DataError>(request("wiki40b", {file("he_examples-train", kArticles[0])}), "no file of language 'fi'");
+  expect_error<DataError>(request("wiki40b", {file("shard.txt", kArticles[0])}), "the name gives no split");
+  expect_error<DataError>(request("wiki40b", {file("he_examples-train", kArticles[0])}),
+                          "no named file has the language 'fi'");
   write_shard("parquet", path("other/train.parquet"), {"no article"});
   expect_error<DataError>(request("wiki40b", {path("other")}), "is not wiki40b");
   expect_error<DataError>(request("wiki40b", {file("train.parquet", "PAR1 and no more")}),
@@ -142,9 +143,9 @@ TEST_F(LanguageCorpora, OptionsMustFit) {
   const fs::path source = file("train.txt", kArticles[0]);
   PrepareRequest wrong = request("wiki40b", {source});
   wrong.language.reset();
-  expect_error<UsageError>(wrong, "needs --lang\nthere are: en, fi, he, vi");
+  expect_error<UsageError>(wrong, "needs --lang\nchoose one of: en, fi, he, vi");
   wrong.language = "sv";
-  expect_error<UsageError>(wrong, "--lang sv is not offered");
+  expect_error<UsageError>(wrong, "--lang sv is not available");
   wrong = request("wiki40b", {source});
   wrong.limit = "1,2";
   expect_error<UsageError>(wrong, "--limit 1,2: give three counts");
@@ -152,7 +153,7 @@ TEST_F(LanguageCorpora, OptionsMustFit) {
   expect_error<UsageError>(wrong, "--limit");
   wrong = request("wiki40b", {source});
   wrong.hebrew_points = "space";
-  expect_error<UsageError>(wrong, "goes with --lang he");
+  expect_error<UsageError>(wrong, "needs --lang he");
   wrong = request("wiki40b", {source});
   wrong.split = "80%,10%,10%";
   expect_error<UsageError>(wrong, "takes no --split");
@@ -162,7 +163,7 @@ TEST_F(LanguageCorpora, OptionsMustFit) {
   expect_error<UsageError>(wrong, "without --clean text8");
   wrong = request("wiki40b", {source});
   wrong.vocabulary = "none";
-  expect_error<UsageError>(wrong, "it takes all or train");
+  expect_error<UsageError>(wrong, "use all or train");
 }
 
 TEST_F(LanguageCorpora, Cc100SplitsOneText) {
@@ -179,7 +180,7 @@ TEST_F(LanguageCorpora, Cc100SplitsOneText) {
   EXPECT_EQ(data.split("valid").words, 10 * 5);
   fs::remove_all(wanted.out);
   wanted.limit.reset();
-  expect_error<UsageError>(wanted, "the text has 2400 characters, and --limit asks for 404000000");
+  expect_error<UsageError>(wanted, "the text has 2400 characters, but --limit asks for 404000000");
 }
 
 TEST_F(LanguageCorpora, Cc100RefusesOtherFiles) {

@@ -106,12 +106,12 @@ TEST_F(RowsOfWikitext, OtherTablesKeepTheirRows) {
   EXPECT_EQ(pages.split("test").documents.size(), 2U) << "not all are lines";
   PrepareRequest articles = bpe_request("text", "pages", "articles");
   articles.documents = "articles";
-  expect_error_in<DataError>(articles, "holds no WikiText line by line");
+  expect_error_in<DataError>(articles, "has no lines of WikiText");
 }
 
 TEST_F(RowsOfWikitext, AreNotMixedWithOtherText) {
   PrepareRequest one = request("text", {file("a.txt", "text"), write_shard("parquet", path("w.parquet"), train_)});
-  expect_error<DataError>(one, "w.parquet holds WikiText line by line, and " + path("a.txt").string() + " does not");
+  expect_error<DataError>(one, "w.parquet has lines of WikiText, but " + path("a.txt").string() + " does not");
   write_shard("parquet", path("hub/train-0.parquet"), train_);
   write_shard("parquet", path("hub/test-0.parquet"), {"A page\nof two lines\n"});
   expect_error_in<DataError>(bpe_request("text", "hub", "out"), "--documents rows takes every row as a document");

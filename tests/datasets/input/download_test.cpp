@@ -148,8 +148,7 @@ TEST_F(Downloads, WhatIsWholeAlreadyIsNotFetched) {
   fetch(checked(server));  // the server says 416: nothing is behind it
   EXPECT_EQ(read_file(path("in/file")), content_);
   write_file(path("in/file"), "spoilt");
-  EXPECT_THAT([&] { fetch(checked(server)); },
-              ThrowsMessage<DataError>(HasSubstr("is there, but is not the published")));
+  EXPECT_THAT([&] { fetch(checked(server)); }, ThrowsMessage<DataError>(HasSubstr("is not the published")));
 }
 
 TEST_F(Downloads, RedirectsAreFollowed) {

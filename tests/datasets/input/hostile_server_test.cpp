@@ -111,7 +111,7 @@ TEST_F(HostileServers, OneThatNeverGoesOnIsGivenUp) {
   }
   std::size_t length = 1000;
   const HttpServer growing([&](const Request&) { return Answer{.body = content_, .cut_after = length += 10}; });
-  expect_error<Error>(checked(growing), "begins anew instead of going on");
+  expect_error<Error>(checked(growing), "restarts instead of resuming");
 }
 
 TEST_F(HostileServers, AnotherVersionEachTimeIsNoneThatGoesOn) {
@@ -119,7 +119,7 @@ TEST_F(HostileServers, AnotherVersionEachTimeIsNoneThatGoesOn) {
   const HttpServer server([&](const Request&) {
     return Answer{.body = content_, .headers = {fmt::format("ETag: \"{}\"", ++version)}, .cut_after = 5000};
   });
-  expect_error<Error>(file(server), "begins anew");
+  expect_error<Error>(file(server), "the server restarts");
 }
 
 TEST_F(HostileServers, WhatIsKeptIsSaidAndNothingEmptyIs) {
@@ -128,7 +128,7 @@ TEST_F(HostileServers, WhatIsKeptIsSaidAndNothingEmptyIs) {
     return Answer{.body = content_, .headers = {"ETag: \"v1\""}, .cut_after = 50'000};
   });
   EXPECT_THAT(note_of(file(server)), AllOf(HasSubstr("50.0 kB of file are kept in " + path("in/.file.part").string()),
-                                           HasSubstr("the same command goes on")));
+                                           HasSubstr("the same command resumes")));
   EXPECT_EQ(fs::file_size(path("in/.file.part")), 50'000U);
   const HttpServer refusing([](const Request&) { return Answer{.status = 503}; });
   const Download other{.url = refusing.url("/other"), .target = path("out/other")};
@@ -157,10 +157,10 @@ TEST_F(HostileServers, AWebPageIsNoArchive) {
                                                {"enwik8.zip", "\xEF\xBB\xBF\r\n <HTML lang=en>", "a web page"},
                                                {"fi.txt.xz", "<html><body>503</body></html>", "a web page"},
                                                {"10.txt", "\n<!doctype HTML>", "a web page"},
-                                               {"text8.zip", "Please log in.", "no zip file"},
-                                               {"text8.zip", "", "no zip file"},
-                                               {"fi.txt.xz", "PK\x03\x04", "no xz file"},
-                                               {"a.parquet", "version https://git-lfs", "no Parquet file"}}) {
+                                               {"text8.zip", "Please log in.", "not a zip file"},
+                                               {"text8.zip", "", "not a zip file"},
+                                               {"fi.txt.xz", "PK\x03\x04", "not a xz file"},
+                                               {"a.parquet", "version https://git-lfs", "not a Parquet file"}}) {
     body = sent;
     expect_error<DataError>({.url = server.url("/" + name), .target = path("in") / name}, "it is " + problem);
     EXPECT_TRUE(fs::is_empty(path("in"))) << name;
@@ -183,13 +183,13 @@ TEST_F(HostileServers, NothingIsWrittenOrReadThroughALink) {
   expect_error<DataError>(file(server), "rm " + path("in/.file.part").string());
   fs::remove(path("in/.file.part"));
   fs::create_hard_link(path("precious"), path("in/.file.part"));
-  expect_error<DataError>(file(server), "is a link or no file");
+  expect_error<DataError>(file(server), "is a link or not a file");
   fs::remove(path("in/.file.part"));
   fs::create_symlink(path("nowhere"), path("in/.file.part"));
-  expect_error<DataError>(file(server), "is a link or no file");
+  expect_error<DataError>(file(server), "is a link or not a file");
   fs::remove(path("in/.file.part"));
   ASSERT_EQ(::mkfifo(path("in/.file.part").c_str(), 0600), 0);
-  expect_error<DataError>(file(server), "is a link or no file");
+  expect_error<DataError>(file(server), "is a link or not a file");
   fs::remove(path("in/.file.part"));
   EXPECT_FALSE(fs::exists(path("nowhere")));
   EXPECT_EQ(server.requests().size(), 0U);

@@ -106,8 +106,8 @@ TEST(Recognition, FilesOfOtherKindsAreNamed) {
            {"<!DOCTYPE html>\n<html>"s, FileForm::kTextual, "a web page"},
            {"\xEF\xBB\xBF\r\n<HTML lang=en>"s, FileForm::kTextual, "a web page"},
            {"<?xml version=\"1.0\"?>\n<!-- x -->\n<!DOCTYPE html PUBLIC"s, FileForm::kTextual, "a web page"},
-           {"<?xml version=\"1.0\"?><Error><Code>AccessDenied</Code>"s, FileForm::kTextual, "a server's message"},
-           {zeros, FileForm::kOther, "made of zero bytes"},
+           {"<?xml version=\"1.0\"?><Error><Code>AccessDenied</Code>"s, FileForm::kTextual, "a server's error message"},
+           {zeros, FileForm::kOther, "consists of zero bytes"},
            {"text and then"s + zeros, FileForm::kBytes, "it has zero bytes"}}) {
     const Recognised found = recognise(head, "a.txt");
     EXPECT_EQ(found.form, form) << head.substr(0, 50);
@@ -123,10 +123,10 @@ TEST(Recognition, TextInAnUndeclaredEncodingIsNoText) {
   std::mt19937 generator(1);
   for (char& c : random) c = static_cast<char>(1 + generator() % 255);
   for (const auto& [bytes, name] : std::vector<std::pair<std::string, std::string>>{
-           {latin1, "no UTF-8"},
-           {repeated("A long English text. ", 100) + latin1, "no UTF-8"},
-           {shift_jis, "no UTF-8"},
-           {random, "no UTF-8"},
+           {latin1, "not UTF-8"},
+           {repeated("A long English text. ", 100) + latin1, "not UTF-8"},
+           {shift_jis, "not UTF-8"},
+           {random, "not UTF-8"},
            {utf16(u"Text without a mark\n", false), "UTF-16 (little-endian) without"},
            {utf16(u"Text without a mark\n", true), "UTF-16 (big-endian) without"},
            {utf16(u"אבג דהו זחט\nיכל", false), "UTF-16 (little-endian) without"}}) {
@@ -143,7 +143,7 @@ TEST(Recognition, NamesCountWhereTheyPromiseATableOrAPage) {
   EXPECT_EQ(recognise("<html>", "page.txt").form, FileForm::kTextual);
   for (const char* name : {"a.parquet", "a.arrow", "d/a.PARQUET", "a.jsonl"}) {
     EXPECT_EQ(recognise("some text", name).form, FileForm::kTextual) << name;
-    EXPECT_THAT(recognise("some text", name).name, HasSubstr("plain text, and is called ."));
+    EXPECT_THAT(recognise("some text", name).name, HasSubstr("plain text, but is called ."));
   }
   EXPECT_EQ(recognise("PAR1\x15", "a.txt").form, FileForm::kParquet);
 }

@@ -56,11 +56,11 @@ TEST(VocabularyFile, RefusesMalformedOnes) {
            {"{\"unit\": \"character\", \"symbols\": [\"a\", \"ab\"]}", "symbol 1 is \"ab\", not one character"},
            {"{\"unit\": \"character\", \"symbols\": [\"\"]}", "not one character"},
            {"{\"unit\": \"character\", \"symbols\": [1]}", "not a string"},
-           {"{\"unit\": \"character\", \"symbols\": [\"a\", \"b\", \"a\"]}", "'a' (U+0061) is there twice"},
+           {"{\"unit\": \"character\", \"symbols\": [\"a\", \"b\", \"a\"]}", "'a' (U+0061) occurs twice"},
            {"{\"unit\": \"byte\", \"symbols\": [256]}", "not a number from 0 to 255"},
            {"{\"unit\": \"byte\", \"symbols\": [-1]}", "not a number from 0 to 255"},
            {"{\"unit\": \"byte\", \"symbols\": [\"a\"]}", "not a number from 0 to 255"},
-           {"{\"unit\": \"byte\", \"symbols\": [7, 7]}", "byte 7 is there twice"}}) {
+           {"{\"unit\": \"byte\", \"symbols\": [7, 7]}", "byte 7 occurs twice"}}) {
     EXPECT_THAT([&] { parse_vocabulary(text, "v.json"); },
                 ThrowsMessage<DataError>(AllOf(HasSubstr("v.json"), HasSubstr(complaint))))
         << text;
@@ -81,10 +81,10 @@ TEST(TokenFile, ReadsLittleEndianIdsOfEveryWidth) {
   EXPECT_THAT(ids, ElementsAre(0xFF03, 0));
   EXPECT_EQ(TokenFile(path, 1, 256).at(3), 255);
   EXPECT_THAT([&] { TokenFile(path, 1, 255).at(3); },
-              ThrowsMessage<DataError>(HasSubstr("token 3 has the id 255, and there are 255 symbols")));
+              ThrowsMessage<DataError>(HasSubstr("token 3 has the id 255, but there are 255 symbols")));
   write_file(path, "abc");
   EXPECT_THAT([&] { TokenFile(path, 2); },
-              ThrowsMessage<DataError>(HasSubstr("3 bytes are no whole number of 2-byte ids")));
+              ThrowsMessage<DataError>(HasSubstr("3 bytes are not a multiple of 2-byte ids")));
   EXPECT_THROW(TokenFile(folder.path() / "nowhere", 1), DataError);
 }
 
@@ -115,7 +115,7 @@ TEST(Reencoding, NamesTheFirstUnknownSymbol) {
       [&] {
         reencoding({Unit::kByte, {"a"}}, model);
       },
-      ThrowsMessage<DataError>(HasSubstr("the data is made of bytes and the model of characters")));
+      ThrowsMessage<DataError>(HasSubstr("the data consists of bytes, but the model uses characters")));
 }
 
 class PreparedFolder : public ::testing::Test {
@@ -199,7 +199,7 @@ TEST_F(PreparedFolder, AMissingFolderOrSplitIsNamed) {
 
 TEST_F(PreparedFolder, DamageIsNoticed) {
   fs::resize_file(out() / "train.bin", 39);
-  expect_error("it holds 39 tokens, and meta.json says 40");
+  expect_error("it has 39 tokens, but meta.json says 40");
   fs::remove(out() / "train.bin");
   expect_error("train.bin");
 }
@@ -252,13 +252,13 @@ TEST_F(PreparedFolder, WrongFieldsOfMetaAreNamed) {
       {[](Json& meta) { meta["language"] = 3; }, "no text 'language'"},
       {[](Json& meta) { meta.erase("sizes"); }, "no object 'sizes'"},
       {[](Json& meta) { meta["sizes"] = Json::object(); }, "no split in 'sizes'"},
-      {[](Json& meta) { meta["sizes"]["train"] = "40"; }, "'sizes.train' holds \"40\""},
-      {[](Json& meta) { meta["sizes"]["train"] = -40; }, "'sizes.train' holds -40"},
-      {[](Json& meta) { meta["sizes"]["train"] = 18446744073709551615ULL; }, "'sizes.train' holds"},
+      {[](Json& meta) { meta["sizes"]["train"] = "40"; }, "'sizes.train' has \"40\""},
+      {[](Json& meta) { meta["sizes"]["train"] = -40; }, "'sizes.train' has -40"},
+      {[](Json& meta) { meta["sizes"]["train"] = 18446744073709551615ULL; }, "'sizes.train' has"},
       {[](Json& meta) { meta["sizes"]["../x"] = 1; }, "unknown split '../x'"},
-      {[](Json& meta) { meta["words"] = 1; }, "'words' is no object"},
-      {[](Json& meta) { meta["documents"] = 1; }, "'documents' is no object"},
-      {[](Json& meta) { meta["documents"]["train"] = 1; }, "documents.train is no list"},
+      {[](Json& meta) { meta["words"] = 1; }, "'words' is not an object"},
+      {[](Json& meta) { meta["documents"] = 1; }, "'documents' is not an object"},
+      {[](Json& meta) { meta["documents"]["train"] = 1; }, "documents.train is not a list"},
       {[](Json& meta) {
          meta["documents"]["train"] = {0, 5, 5};
        },
@@ -268,7 +268,7 @@ TEST_F(PreparedFolder, WrongFieldsOfMetaAreNamed) {
          meta["documents"]["train"] = {0, 40};
        },
        "stay below 40"},
-      {[](Json& meta) { meta["replaced_characters"] = "7"; }, "'replaced_characters' holds \"7\""},
+      {[](Json& meta) { meta["replaced_characters"] = "7"; }, "'replaced_characters' has \"7\""},
       {[](Json& meta) { meta.erase("outputs"); }, "no object 'outputs'"},
       {[](Json& meta) { meta["outputs"]["vocab.json"] = 1; }, "no sha256 of vocab.json"}};
   for (const auto& [change, complaint] : changes) {

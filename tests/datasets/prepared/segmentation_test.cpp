@@ -233,9 +233,9 @@ TEST_F(Segmentation, TokenizersThatCannotBeUsed) {
   expect_complaint<DataError>([&] { open_segmentation(data, "train", "sylables"); }, "did you mean 'syllables'");
   write_quickly(path("torn.model"), hand_made_model().substr(0, 30));
   expect_complaint<DataError>([&] { open_segmentation(data, "train", path("torn.model").string()); },
-                              "is no SentencePiece model");
+                              "is not a SentencePiece model");
   write_quickly(path("empty.model"), "");
-  expect_complaint<DataError>([&] { add_segmentation(data, path("empty.model"), {}); }, "is no SentencePiece model");
+  expect_complaint<DataError>([&] { add_segmentation(data, path("empty.model"), {}); }, "is not a SentencePiece model");
   write_quickly(path("few.model"), piece("<unk>", 0, 2) + piece("t", -1, 1));
   expect_complaint<DataError>([&] { add_segmentation(data, path("few.model"), {}); }, "no piece has 'h' (U+0068)");
   EXPECT_FALSE(fs::exists(data.path / "segmentations/few"));
@@ -246,7 +246,8 @@ TEST_F(Segmentation, AnotherTokenizerOfTheSameNameIsNotTaken) {
   add_segmentation(data, model_file(), {});
   create_folders(path("other"));
   const fs::path other = write_quickly(path("other/syllables.model"), hand_made_model() + piece("▁fr", -1, 1));
-  expect_complaint<UsageError>([&] { add_segmentation(data, other, {}); }, "is there already, from another tokenizer");
+  expect_complaint<UsageError>([&] { add_segmentation(data, other, {}); },
+                               "exists already, made with another tokenizer");
 }
 
 TEST_F(Segmentation, DamagedOnesAreNamed) {

@@ -41,7 +41,7 @@ class SharedPassagesTest : public Preparing {
 TEST_F(SharedPassagesTest, AreFoundAtAnyPlace) {
   const std::string shared = words(3, 1000);
   const std::string notes = said(words(1, 5037) + shared + words(2, 100'000), words(4, 2000), shared + words(5, 1000));
-  EXPECT_THAT(notes, HasSubstr("50 % of test stands in train too (5 of 10 passages of 200 characters)"));
+  EXPECT_THAT(notes, HasSubstr("50 % of test also occurs in train (5 of 10 passages of 200 characters)"));
   EXPECT_THAT(notes, HasSubstr("such as: " + shared.substr(0, 60)));
   EXPECT_THAT(notes, Not(HasSubstr("of valid")));
   const auto pairs = found();
@@ -91,7 +91,7 @@ TEST_F(SharedPassagesTest, OfALongSplitAreASampleThatSaysSo) {
   EXPECT_EQ(sample.shared, 2);
   EXPECT_EQ(sample.example, 1200);
   EXPECT_EQ(shared_passages_text(sample, data.vocabulary.unit),
-            "about 50 % of test stands in train too (2 of 4 passages of 200 characters, one in 3 was looked for)");
+            "about 50 % of test also occurs in train (2 of 4 passages of 200 characters, one in 3 was searched)");
   EXPECT_EQ(shared_passages(data, 10)[1].every, 1);
   EXPECT_EQ(shared_passages(data, 9)[1].passages, 5);
 }

@@ -57,11 +57,11 @@ TEST(Bpe, RefusesMergesThatDoNotFitTheVocabulary) {
   for (const auto& [merges, complaint] : std::vector<std::pair<std::string, std::string>>{
            {"#version: 0.2\nt h\nth e\nth x\n", "m.txt:4: the vocabulary has no token 'thx'"},
            {"t h\nth qq\n", "m.txt:2: the vocabulary has no token 'qq'"},
-           {"t h\nthe\n", "m.txt:2: 'the' is no pair"},
-           {"t h\nt h e\n", "m.txt:2: 't h e' is no pair"},
-           {"t h\n e\n", "m.txt:2: ' e' is no pair"},
-           {"t h\n\nth e\n\nthe\n", "m.txt:5: 'the' is no pair"},
-           {"t h\nth e\nt h\n", "m.txt:3: the pair 't h' was there before"},
+           {"t h\nthe\n", "m.txt:2: 'the' is not a pair"},
+           {"t h\nt h e\n", "m.txt:2: 't h e' is not a pair"},
+           {"t h\n e\n", "m.txt:2: ' e' is not a pair"},
+           {"t h\n\nth e\n\nthe\n", "m.txt:5: 'the' is not a pair"},
+           {"t h\nth e\nt h\n", "m.txt:3: the pair 't h' occurs twice"},
            {"t h\n", "m.txt does not fit v.json: its 1 lines make no token 'the' (id 257)"},
            {"", "make no token 'th' (id 256), nor 1 more"}}) {
     EXPECT_THAT([&] { Bpe(byte_vocabulary(tokens), merges, "v.json", "m.txt"); },
@@ -72,7 +72,7 @@ TEST(Bpe, RefusesMergesThatDoNotFitTheVocabulary) {
   vocabulary.symbols.erase(vocabulary.symbols.begin() + 0x20);
   EXPECT_THAT(
       [&] { Bpe(vocabulary, "", "v.json", "m.txt"); },
-      ThrowsMessage<DataError>(HasSubstr("v.json is no byte-level vocabulary: no token 'Ġ' for the byte 0x20")));
+      ThrowsMessage<DataError>(HasSubstr("v.json is not a byte-level vocabulary: no token 'Ġ' for the byte 0x20")));
   EXPECT_THAT([&] { Bpe(byte_vocabulary({"\xE2\x96\x81the"}), "", "v.json", "m.txt"); },
               ThrowsMessage<DataError>(HasSubstr("make no token '\xE2\x96\x81the'")));
 }
@@ -81,9 +81,9 @@ TEST(Bpe, RefusesMalformedVocabularies) {
   for (const auto& [json, complaint] : std::vector<std::pair<std::string, std::string>>{
            {"", "v.json is not valid JSON"},
            {"{\"a\": 0", "v.json is not valid JSON"},
-           {"[]", "holds no tokens"},
-           {"{}", "holds no tokens"},
-           {"{\"a\": 0, \"b\": 2}", "'b' has the id 2, and ids go from 0 to 1"},
+           {"[]", "has no tokens"},
+           {"{}", "has no tokens"},
+           {"{\"a\": 0, \"b\": 2}", "'b' has the id 2, but ids go from 0 to 1"},
            {"{\"a\": -1}", "'a' has the id -1"},
            {"{\"a\": 0.5}", "'a' has the id 0.5"},
            {"{\"a\": \"x\"}", "'a' has the id \"x\""},

@@ -165,8 +165,8 @@ TEST_F(TokenizerFile, ThatIsMalformedSaysHow) {
   expect_refused(with("/model/vocab", Json::array()), "no map 'vocab'");
   expect_refused(with("/model/vocab", Json::object()), "no token");
   expect_refused(with("/model/merges", Json::object()), "no list 'merges'");
-  expect_refused(with("/model/merges/1", "a b c"), "merge 2 is \"a b c\", which is no pair");
-  expect_refused(with("/model/merges/0", Json::array({"a"})), "merge 1 is [\"a\"], which is no pair");
+  expect_refused(with("/model/merges/1", "a b c"), "merge 2 is \"a b c\", not a pair");
+  expect_refused(with("/model/merges/0", Json::array({"a"})), "merge 1 is [\"a\"], not a pair");
   expect_refused(with("/model/merges/0", Json::array({"qq", "a"})), "merges:1: the vocabulary has no token 'qq'");
   expect_refused(with("/added_tokens", 7), "'added_tokens' are no list");
   expect_refused(with("/added_tokens/0", 7), "an added token is null with the id null");
