@@ -108,8 +108,9 @@ format: tools  ## format all sources
 lint: tools  ## plain English, formatting, clang-tidy on the torch-free folders
 	@scripts/lint.sh base core/api datasets results experiments cmd examples/paper/core/api examples/paper/datasets
 
-lint-all: tools  ## clang-tidy on everything
+lint-all: tools  ## clang-tidy on everything, and whether every file compiles alone
 	@scripts/lint.sh base core datasets results experiments cmd examples
+	@scripts/includes.sh base core datasets results experiments cmd examples tests
 
 clean:      ## remove what was built (.deps stays)
 	@rm -rf build package
