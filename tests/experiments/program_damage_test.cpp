@@ -192,7 +192,7 @@ TEST_F(ProgramTest, AMistakeOfTheProgramIsToldInWords) {
   const ProgramResult trained = run({"train", "run.yaml"});
   EXPECT_EQ(trained.code, kFailed);
   EXPECT_THAT(trained.err, HasSubstr("unexpected internal error (map::at)\nthis is a bug"));
-  EXPECT_THAT(read_live_run(run_folders().front()).reason, HasSubstr("did not foresee (map::at)"));
+  EXPECT_THAT(read_live_run(run_folders().front()).reason, HasSubstr("unexpected internal error (map::at)"));
   order("");
   ASSERT_EQ(run({"train", "run.yaml"}).code, kDone);
   order("slip-at=0");

@@ -55,7 +55,7 @@ TEST_F(ProgramTest, ASweepWhoseFinishedRunIsRemovedSaysSoAndHowTheOthersEnded) {
   fs::remove(hold());
   const ProgramResult result = sweep.wait();
   EXPECT_EQ(result.code, kFailed) << result.err;
-  EXPECT_THAT(result.out, AllOf(HasSubstr("1 of 2 runs done"), HasSubstr("its folder is gone")));
+  EXPECT_THAT(result.out, AllOf(HasSubstr("1 of 2 runs done"), HasSubstr("its folder was moved or removed")));
 }
 
 TEST_F(ProgramTest, AMoveBesideASweepCopiesAndTheSweepGoesOn) {

@@ -125,7 +125,7 @@ TEST(Configuration, RefusesAnHourglassThatDoesNotGoTogether) {
   };
   EXPECT_EQ(with("  layers: [2, 8, 2]\n  boundaries: {type: whitespace}\n"), "");
   EXPECT_EQ(with("  layers: 12\n  boundaries: {type: none}\n"), "");
-  EXPECT_THAT(with("  boundaries: {type: none}\n"), HasSubstr("nothing to pool by"));
+  EXPECT_THAT(with("  boundaries: {type: none}\n"), HasSubstr("no boundaries to pool by"));
   EXPECT_THAT(with("  layers: [2, 8]\n"), AllOf(HasSubstr("run.yaml:5"), HasSubstr("one number, or three")));
   EXPECT_THAT(with("  layers: [0, 0, 0]\n"), HasSubstr("sum to nothing"));
   EXPECT_THAT(with("  boundaries: {type: fixed, factor: 0}\n"),
