@@ -102,7 +102,7 @@ bool is_run_name(const std::string& name) {
   const std::size_t dash = name.rfind('-');
   if (dash == std::string::npos || name.front() == '.' || name.front() == '-') return false;
   const std::string_view hash = std::string_view(name).substr(dash + 1);
-  return hash.size() == 16 && hash.find_first_not_of(kDigits) == std::string_view::npos &&
+  return (hash.size() == 16 || hash.size() == 8) && hash.find_first_not_of(kDigits) == std::string_view::npos &&
          name.find_first_not_of(kOfNames) == std::string::npos;
 }
 

@@ -13,8 +13,8 @@ namespace xlm {
 /// Whether a folder holds a run: its configuration and its journal.
 bool is_run_folder(const fs::path& folder);
 
-/// Whether a folder of runs may have a run of this name, as ids are: MODEL-DATASET-HASH, with 16 digits.
-/// Any other name could be that of something else there, or an option.
+/// Whether a folder of runs may have a run of this name, as ids are: MODEL-DATASET-HASH, with 16 digits or, of earlier
+/// programs, 8. Any other name could be that of something else there, or an option.
 bool is_run_name(const std::string& name);
 
 /// The files of a run, as paths within its folder, sorted: all but those of the moment (locks, requests to stop, what

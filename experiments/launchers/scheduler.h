@@ -95,8 +95,8 @@ class Scheduler {
   Scheduler(const WorkList& list, const LaunchSettings& settings, RunSlots& slots);
 
   /// Does all runs whose action is kRun. If a user waits for the list, waits for those of kWait, and takes them over
-  /// when their workers go. The runs have been submitted. Returns when nothing is left to do or, after passing a stop on
-  /// to the workers and waiting for them, when asked to stop. A run that fails does not stop the others.
+  /// when their workers go. The runs have been submitted. Returns when nothing is left to do or, after passing a stop
+  /// on to the workers and waiting for them, when asked to stop. A run that fails does not stop the others.
   LaunchReport run();
 
  private:

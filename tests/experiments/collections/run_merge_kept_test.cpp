@@ -201,7 +201,7 @@ TEST_F(RunMergeKeeps, OnlyNamesOfRunsAreTaken) {
     EXPECT_EQ(merged.id.find_first_of("\n\x1b"), std::string::npos) << merged.id;
   }
   EXPECT_TRUE(fs::is_empty(place("b")));
-  for (const char* name : {"span-text-0123456789abcdef", "eval-gpt2-pg-19-0123456789abcdef"}) {
+  for (const char* name : {"span-text-0123456789abcdef", "eval-gpt2-pg-19-0123456789abcdef", "span-text-01234567"}) {
     fs::rename(find_run_folders(place("a")).front(), place("a") / name);
     EXPECT_THAT(merge("a", "c"), ElementsAre(MergeOutcome::kAdded)) << name;
   }
