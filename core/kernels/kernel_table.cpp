@@ -63,7 +63,7 @@ const char* against_own_pieces(const KernelCall& call) {
   return against_pieces(call);
 }
 
-struct Row {
+struct KernelRow {
   Operation operation;
   KernelVersion version;
   std::string_view name;
@@ -72,34 +72,36 @@ struct Row {
 };
 
 /// Every operation ends with a version that nothing stands against.
-constexpr std::array kRows{
-    Row{Operation::kLinear, KernelVersion::kWidened, "float32 with bfloat16's values", "25 times libtorch's bfloat16",
-        against_widening},
-    Row{Operation::kLinear, KernelVersion::kOwn, "blocks in registers", "2 to 4 times libtorch's",
-        against_own_products},
-    Row{Operation::kLinear, KernelVersion::kComposed, "libtorch's", "", nothing},
-    Row{Operation::kCausalAttention, KernelVersion::kWidened, "float32 with bfloat16's values",
-        "25 times libtorch's bfloat16", against_widening},
-    Row{Operation::kCausalAttention, KernelVersion::kComposed, "libtorch's fused attention", "no scores in memory",
-        against_fused_causal_attention},
-    Row{Operation::kCausalAttention, KernelVersion::kPlain, "libtorch's, step by step", "", nothing},
-    Row{Operation::kBandedAttention, KernelVersion::kOwn, "tiles in cache",
-        "2 to 20 times a step of the published program", against_own_loops},
-    Row{Operation::kBandedAttention, KernelVersion::kGpu, "own GPU kernels", "no scores in memory",
-        against_banded_gpu_kernels},
-    Row{Operation::kBandedAttention, KernelVersion::kComposed, "libtorch's fused attention with a bias", "", nothing},
-    Row{Operation::kRelativeAttention, KernelVersion::kOwn, "tiles in cache",
-        "1.6 to 2 times a step of the published program", against_own_loops},
-    Row{Operation::kRelativeAttention, KernelVersion::kGpu, "own GPU kernels", "no scores in memory",
-        against_relative_gpu_kernels},
-    Row{Operation::kRelativeAttention, KernelVersion::kComposed, "libtorch's fused attention with a bias", "", nothing},
-    Row{Operation::kCrossEntropy, KernelVersion::kOwn, "own loops, some rows at a time",
-        "logits are never all in memory", against_own_pieces},
-    Row{Operation::kCrossEntropy, KernelVersion::kComposed, "libtorch's, some rows at a time",
-        "logits are never all in memory", against_pieces},
-    Row{Operation::kCrossEntropy, KernelVersion::kPlain, "libtorch's, all logits at once", "", nothing},
-    Row{Operation::kSegmentSums, KernelVersion::kOwn, "own loops", "", against_own_sums},
-    Row{Operation::kSegmentSums, KernelVersion::kPlain, "libtorch's", "", nothing},
+constexpr std::array kKernelTable{
+    KernelRow{Operation::kLinear, KernelVersion::kWidened, "float32 with bfloat16's values",
+              "25 times libtorch's bfloat16", against_widening},
+    KernelRow{Operation::kLinear, KernelVersion::kOwn, "blocks in registers", "2 to 4 times libtorch's",
+              against_own_products},
+    KernelRow{Operation::kLinear, KernelVersion::kComposed, "libtorch's", "", nothing},
+    KernelRow{Operation::kCausalAttention, KernelVersion::kWidened, "float32 with bfloat16's values",
+              "25 times libtorch's bfloat16", against_widening},
+    KernelRow{Operation::kCausalAttention, KernelVersion::kComposed, "libtorch's fused attention",
+              "no scores in memory", against_fused_causal_attention},
+    KernelRow{Operation::kCausalAttention, KernelVersion::kPlain, "libtorch's, step by step", "", nothing},
+    KernelRow{Operation::kBandedAttention, KernelVersion::kOwn, "tiles in cache",
+              "2 to 20 times a step of the published program", against_own_loops},
+    KernelRow{Operation::kBandedAttention, KernelVersion::kGpu, "own GPU kernels", "no scores in memory",
+              against_banded_gpu_kernels},
+    KernelRow{Operation::kBandedAttention, KernelVersion::kComposed, "libtorch's fused attention with a bias", "",
+              nothing},
+    KernelRow{Operation::kRelativeAttention, KernelVersion::kOwn, "tiles in cache",
+              "1.6 to 2 times a step of the published program", against_own_loops},
+    KernelRow{Operation::kRelativeAttention, KernelVersion::kGpu, "own GPU kernels", "no scores in memory",
+              against_relative_gpu_kernels},
+    KernelRow{Operation::kRelativeAttention, KernelVersion::kComposed, "libtorch's fused attention with a bias", "",
+              nothing},
+    KernelRow{Operation::kCrossEntropy, KernelVersion::kOwn, "own loops, some rows at a time",
+              "logits are never all in memory", against_own_pieces},
+    KernelRow{Operation::kCrossEntropy, KernelVersion::kComposed, "libtorch's, some rows at a time",
+              "logits are never all in memory", against_pieces},
+    KernelRow{Operation::kCrossEntropy, KernelVersion::kPlain, "libtorch's, all logits at once", "", nothing},
+    KernelRow{Operation::kSegmentSums, KernelVersion::kOwn, "own loops", "", against_own_sums},
+    KernelRow{Operation::kSegmentSums, KernelVersion::kPlain, "libtorch's", "", nothing},
 };
 
 struct NamedOperation {
@@ -132,8 +134,8 @@ KernelCall attention_call(const torch::Tensor& query, double dropout) {
 }
 
 KernelVersion choose_kernel(Operation operation, const KernelCall& call) {
-  return std::find_if(kRows.begin(), kRows.end(),
-                      [&](const Row& row) { return row.operation == operation && row.obstacle(call) == nullptr; })
+  return std::find_if(kKernelTable.begin(), kKernelTable.end(),
+                      [&](const KernelRow& row) { return row.operation == operation && row.obstacle(call) == nullptr; })
       ->version;
 }
 
@@ -147,7 +149,7 @@ std::vector<KernelChoice> kernel_choices(torch::Device device, bool bfloat16) {
     const KernelCall call{
         .device = device, .type = attention && bfloat16 ? torch::kBFloat16 : torch::kFloat, .autocast = bfloat16};
     KernelChoice choice{.operation = std::string(operation.name), .version = "", .gain = "", .passed_over = {}};
-    for (const Row& row : kRows) {
+    for (const KernelRow& row : kKernelTable) {
       if (row.operation != operation.operation) continue;
       if (const char* obstacle = row.obstacle(call); obstacle != nullptr) {
         choice.passed_over.push_back(std::string(row.name) + ": " + obstacle);
