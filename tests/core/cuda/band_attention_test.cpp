@@ -252,12 +252,11 @@ TEST(BandKernels, AScoreThatIsNoNumberIsNotHidden) {
 }
 
 TEST(BandKernels, MoreHeadsThanAGridHasRoomForAreComposed) {
-  const auto fits = [](std::int64_t batch, std::int64_t heads, std::int64_t queries) {
-    return fits_grid(batch * heads);
-  };
-  EXPECT_TRUE(fits(1, 65'535, 100'000));
-  EXPECT_TRUE(fits(8191, 8, 1));
-  EXPECT_FALSE(fits(8192, 8, 1));
+  KernelCall call{.device = torch::Device("cuda:0"), .type = torch::kBFloat16, .heads = 65'536};
+  EXPECT_STREQ(obstacle_to_band_kernels(call, false), "the batch has more than 65,535 heads");
+  EXPECT_EQ(choose_kernel(Operation::kBandedAttention, call), KernelVersion::kComposed);
+  EXPECT_EQ(choose_kernel(Operation::kRelativeAttention, call), KernelVersion::kComposed);
+  EXPECT_TRUE(fits_grid(65'535));
 }
 
 /// Kernels that do something wrong.

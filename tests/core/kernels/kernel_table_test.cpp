@@ -1,0 +1,70 @@
+// Which kernel computes which call, and that the table says why.
+#include "core/kernels/kernel_table.h"
+
+#include <gmock/gmock.h>
+
+#include <vector>
+
+#include "core/kernels/packed_operands.h"
+
+namespace xlm {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+TEST(KernelTable, OnTheCpuInFloat32TheProgramsOwnCompute) {
+  const KernelCall call;
+  for (const Operation operation : {Operation::kLinear, Operation::kBandedAttention, Operation::kRelativeAttention,
+                                    Operation::kCrossEntropy, Operation::kSegmentSums}) {
+    EXPECT_EQ(choose_kernel(operation, call), KernelVersion::kOwn) << static_cast<int>(operation);
+  }
+  EXPECT_EQ(choose_kernel(Operation::kCausalAttention, call), KernelVersion::kComposed);
+}
+
+TEST(KernelTable, WhatAVersionLacksIsComputedByTheNext) {
+  EXPECT_EQ(choose_kernel(Operation::kLinear, {.type = torch::kDouble}), KernelVersion::kComposed);
+  EXPECT_EQ(choose_kernel(Operation::kLinear, {.empty = true}), KernelVersion::kComposed);
+  EXPECT_EQ(choose_kernel(Operation::kCausalAttention, {.dropout = true}), KernelVersion::kPlain);
+  EXPECT_EQ(choose_kernel(Operation::kCrossEntropy, {.symbols = 1023}), KernelVersion::kPlain);
+  EXPECT_EQ(choose_kernel(Operation::kCrossEntropy, {.type = torch::kBFloat16}), KernelVersion::kPlain);
+  EXPECT_EQ(choose_kernel(Operation::kSegmentSums, {.type = torch::kBFloat16}), KernelVersion::kPlain);
+}
+
+TEST(KernelTable, AGpuHasNoneOfTheCpusLoops) {
+  const torch::Device gpu("cuda:0");
+  EXPECT_EQ(choose_kernel(Operation::kLinear, {.device = gpu}), KernelVersion::kComposed);
+  EXPECT_EQ(choose_kernel(Operation::kCausalAttention, {.device = gpu, .dropout = true}), KernelVersion::kComposed);
+  EXPECT_EQ(choose_kernel(Operation::kBandedAttention, {.device = gpu}), KernelVersion::kComposed);
+  EXPECT_EQ(choose_kernel(Operation::kCrossEntropy, {.device = gpu}), KernelVersion::kComposed);
+  EXPECT_EQ(choose_kernel(Operation::kSegmentSums, {.device = gpu}), KernelVersion::kPlain);
+}
+
+TEST(KernelTable, Bfloat16IsWidenedIfTheProcessorLacksIt) {
+  const KernelVersion expected = has_bfloat16_products() ? KernelVersion::kComposed : KernelVersion::kWidened;
+  EXPECT_EQ(choose_kernel(Operation::kLinear, {.autocast = true}), expected);
+  EXPECT_EQ(choose_kernel(Operation::kCausalAttention, {.type = torch::kBFloat16, .autocast = true}), expected);
+}
+
+TEST(KernelTable, ACallIsReadOffItsTensor) {
+  const KernelCall call = attention_call(torch::zeros({2, 3, 5, 64}, torch::kDouble), 0.1);
+  EXPECT_TRUE(call.device.is_cpu());
+  EXPECT_EQ(call.type, torch::kDouble);
+  EXPECT_EQ(call.head_width, 64);
+  EXPECT_EQ(call.heads, 6);
+  EXPECT_TRUE(call.dropout);
+  EXPECT_FALSE(call.autocast);
+  EXPECT_TRUE(kernel_call(torch::zeros({0, 4})).empty);
+}
+
+TEST(KernelTable, EveryChoiceSaysWhyNotTheOnesBefore) {
+  const std::vector<KernelChoice> choices = kernel_choices(torch::kCPU, false);
+  ASSERT_EQ(choices.size(), 6U);
+  EXPECT_EQ(choices[0].operation, "linear layers");
+  EXPECT_THAT(choices[0].passed_over, Contains(HasSubstr("no product in bfloat16 is asked for")));
+  EXPECT_THAT(choices[2].passed_over, IsEmpty());
+}
+
+}  // namespace
+}  // namespace xlm
