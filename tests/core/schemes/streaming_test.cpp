@@ -9,21 +9,22 @@ namespace xlm {
 namespace {
 
 TEST(StreamingBatches, GoOnFromEveryPlaceThatHasABlockAndItsTargets) {
-  constexpr std::int64_t kLength = 50;
-  constexpr std::int64_t kBlockLength = 16;
+  constexpr std::int64_t kTokensOfARow = 50;
+  constexpr std::int64_t kTokensOfABlock = 16;
   const TemporaryFolder folder;
   std::string bytes;
-  for (std::int64_t i = 0; i < 3 * kLength; ++i) bytes.push_back(static_cast<char>(i));
+  for (std::int64_t i = 0; i < 3 * kTokensOfARow; ++i) bytes.push_back(static_cast<char>(i));
   write_file(folder.path() / "tokens", bytes);
   const TokenFile file(folder.path() / "tokens", 1);
   const TokenSource source(file, {});
-  const auto batches = scheme_of(TextScheme::kStreaming).batches(source, {.batch = 3, .block = kBlockLength}, 1);
+  const auto batches = scheme_of(TextScheme::kStreaming).batches(source, {.batch = 3, .block = kTokensOfABlock}, 1);
   const auto restore = [&](std::int64_t position) {
     batches->restore({{"position", position}, {"round", 0}, {"fresh", false}});
   };
-  constexpr std::int64_t kLastPlace = kLength - kBlockLength - 1;
+  constexpr std::int64_t kLastPlace = kTokensOfARow - kTokensOfABlock - 1;
   restore(kLastPlace);
-  EXPECT_EQ(batches->next().targets[2][kBlockLength - 1].item<std::int64_t>(), 3 * kLength - 1) << "the last token";
+  EXPECT_EQ(batches->next().targets[2][kTokensOfABlock - 1].item<std::int64_t>(), 3 * kTokensOfARow - 1)
+      << "the last token";
   EXPECT_THROW(restore(kLastPlace + 1), DataError) << "its last target would be of the next row";
   EXPECT_THROW(restore(-1), DataError);
   restore(0);
