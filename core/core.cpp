@@ -82,6 +82,7 @@ class CoreLibrary final : public Core {
     found["libtorch"] = TORCH_VERSION;
     found["device"] = chosen.str();
     found["cpu_capability"] = at::get_cpu_capability();
+    found["cpu_products"] = uses_register_gemm() ? "own" : "libtorch";
     found["cpu_bfloat16"] = has_bfloat16_products() ? "multiplied" : "values only, multiplied in float32";
     if (device == "auto" && !chosen.is_cuda()) found["gpu"] = "none: " + cuda_state().reason;
     return found;

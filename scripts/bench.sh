@@ -10,7 +10,7 @@ if [ -z "${BENCH_KEPT:-}" ]; then
   exit
 fi
 "$xlm" --version
-echo "$(nproc) cores, $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1), $("$xlm" --version --verbose | sed -n 's/^ *cpu_capability *//p')"
+echo "$(nproc) cores, $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1), $("$xlm" --version --verbose | sed -n 's/^ *cpu_products *//p') products"
 echo
 export GOMP_SPINCOUNT=${GOMP_SPINCOUNT:-10000}  # as in the program (experiments/worker/core_library.cpp)
 echo "== training steps (bench/step_time.cpp)"

@@ -3,6 +3,8 @@
 // B batch, n heads, T positions, d head width.
 #pragma once
 
+#include <ATen/native/CPUBlas.h>
+
 #include <algorithm>
 #include <cstdint>
 
@@ -15,7 +17,11 @@ namespace xlm {
 /// C = A·B, or C += A·B if `add`. All lie row by row; `lda`, `ldb` and `ldc` are the strides of rows.
 inline void product(std::int64_t rows, std::int64_t columns, std::int64_t inner, const float* a, std::int64_t lda,
                     const float* b, std::int64_t ldb, float* c, std::int64_t ldc, bool add) {
-  register_gemm(rows, columns, inner, {a, lda, 1}, b, ldb, c, ldc, add);
+  if (uses_register_gemm()) {
+    register_gemm(rows, columns, inner, {a, lda, 1}, b, ldb, c, ldc, add);
+  } else {
+    at::native::cpublas::brgemm(rows, columns, inner, lda, ldb, ldc, add, a, b, c);
+  }
 }
 
 inline void product(std::int64_t rows, std::int64_t columns, std::int64_t inner, const double* a, std::int64_t lda,

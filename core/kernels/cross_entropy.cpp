@@ -15,8 +15,8 @@
 #include "core/kernels/kernel_table.h"
 #include "core/kernels/linear.h"
 #include "core/kernels/packed_operands.h"
-#include "core/kernels/products.h"
 #include "core/kernels/simd.h"
+#include "core/kernels/tiled_gemm.h"
 
 namespace xlm {
 namespace {
@@ -123,9 +123,9 @@ class PieceByPiece {
   /// hidden [m, k] and targets [m], on the CPU, hidden in the weight's precision.
   double run(const Tensor& hidden, const Tensor& targets) {
     const std::int64_t count = hidden.size(0);
-    std::optional<PackedRight> across;  // [k, V]
-    std::optional<PackedRight> along;   // [V, k]
-    if (tiled_) across = PackedRight::transpose_of(weight_);
+    std::optional<RightMatrix> across;  // [k, V]
+    std::optional<RightMatrix> along;   // [V, k]
+    if (tiled_) across = RightMatrix::transpose_of(weight_);
     if (tiled_ && gradient_) along.emplace(weight_);
     const Tensor buffer = torch::empty({std::min(count, kPieceRows), weight_.size(0)}, hidden.options());
     if (gradient_) {
@@ -154,7 +154,7 @@ class PieceByPiece {
   const HeadGradients& gradients() const { return found_; }
 
  private:
-  void add_gradients(const Tensor& x, const Tensor& of_logits, const std::optional<PackedRight>& along,
+  void add_gradients(const Tensor& x, const Tensor& of_logits, const std::optional<RightMatrix>& along,
                      std::int64_t begin) {
     const Tensor of_x = found_.hidden.narrow(0, begin, x.size(0));
     if (along) {
@@ -339,7 +339,8 @@ Tensor summed_cross_entropy(const Tensor& hidden, const Tensor& weight, const Te
     case KernelVersion::kOwn:
       return CrossEntropy::apply(hidden.to(weight.scalar_type()).reshape({-1, hidden.size(-1)}).contiguous(),
                                  weight.contiguous(), bias.defined() ? std::optional(bias.contiguous()) : std::nullopt,
-                                 targets.flatten().contiguous(), wants_gradient(hidden, weight), std::optional<LogitPieces>());
+                                 targets.flatten().contiguous(), wants_gradient(hidden, weight),
+                                 std::optional<LogitPieces>());
     case KernelVersion::kComposed:
       return composed_summed_cross_entropy(hidden, weight, bias, targets,
                                            {.multiple = weight.is_cuda() ? kGpuMultiple : 1});

@@ -10,7 +10,7 @@
 
 #include "core/kernels/few_rows.h"
 #include "core/kernels/kernel_table.h"
-#include "core/kernels/products.h"
+#include "core/kernels/tiled_gemm.h"
 
 namespace xlm {
 namespace {
@@ -31,13 +31,13 @@ constexpr std::int64_t kFewRows = 8;
 /// rows·W + b of rows [m, in] and weight [in, out].
 Tensor times(const Tensor& rows, const Tensor& weight, const std::optional<Tensor>& bias = std::nullopt) {
   if (rows.size(0) < kFewRows) return few_rows_affine(rows.contiguous(), weight, bias);
-  return rows_product(rows, PackedRight(weight), bias);
+  return rows_product(rows, RightMatrix(weight), bias);
 }
 
 /// rows·Wᵀ + b of rows [m, in] and weight [out, in].
 Tensor times_transpose(const Tensor& rows, const Tensor& weight, const std::optional<Tensor>& bias = std::nullopt) {
   if (rows.size(0) < kFewRows) return few_rows_linear(rows.contiguous(), weight, bias);
-  return rows_product(rows, PackedRight::transpose_of(weight), bias);
+  return rows_product(rows, RightMatrix::transpose_of(weight), bias);
 }
 
 class Linear : public torch::autograd::Function<Linear> {
@@ -96,7 +96,7 @@ class LinearWithPast : public torch::autograd::Function<LinearWithPast> {
     const Tensor rows = as_rows(seen);
     context->save_for_backward({rows, weight});
     context->saved_data["block"] = block.size(1);
-    return rows_product(rows, PackedRight::transpose_of(weight)).view({seen.size(0), seen.size(1), weight.size(0)});
+    return rows_product(rows, RightMatrix::transpose_of(weight)).view({seen.size(0), seen.size(1), weight.size(0)});
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& upstream) {
@@ -106,7 +106,7 @@ class LinearWithPast : public torch::autograd::Function<LinearWithPast> {
     variable_list result(3);
     if (context->needs_input_grad(1)) {
       const Tensor of_block = as_rows(gradient.narrow(1, gradient.size(1) - block, block));
-      result[1] = rows_product(of_block, PackedRight(saved[1])).view({gradient.size(0), block, saved[1].size(1)});
+      result[1] = rows_product(of_block, RightMatrix(saved[1])).view({gradient.size(0), block, saved[1].size(1)});
     }
     if (context->needs_input_grad(2)) result[2] = weight_gradient(as_rows(gradient), saved[0]);
     return result;

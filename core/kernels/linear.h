@@ -6,7 +6,7 @@
 namespace xlm {
 
 /// x·Wᵀ + b of x [..., in], weight [out, in] and bias [out] or undefined. On the CPU in float32 it is made of
-/// the products of products.h, two to four times as fast as torch::linear there, or of few_rows.h's for fewer than 8
+/// the products of tiled_gemm.h, two to four times as fast as torch::linear there, or of few_rows.h's for fewer than 8
 /// rows. Everywhere else, and under autocast, it is torch::linear.
 torch::Tensor linear_layer(const torch::Tensor& x, const torch::Tensor& weight, const torch::Tensor& bias = {});
 

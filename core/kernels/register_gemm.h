@@ -1,7 +1,8 @@
 // Matrix products in float32 of this program: blocks of the result stay in registers while the inner dimension passes
 // by.
 //
-// They are as fast as oneDNN's small products with AVX-512, and twice as fast with AVX2 (docs/performance.md).
+// libtorch's small products (brgemm) are made for AVX-512. On processors without it they run at half of what the
+// processor can do, and these take their place.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +10,10 @@
 #include <torch/torch.h>
 
 namespace xlm {
+
+/// Whether the kernels of this process use these products in float32, or libtorch's: those if the processor has
+/// AVX-512. The environment variable XLM_PRODUCTS ("own" or "libtorch") chooses, for tests and measurements.
+bool uses_register_gemm();
 
 /// A left operand [m, k]: row i, column p is data[i · row + p · column]. A transposed matrix needs no copy.
 struct LeftOperand {

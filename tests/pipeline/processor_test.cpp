@@ -77,15 +77,29 @@ TEST_F(Processor, TheKernelsItTrainsWithAreNamedWithTheReasons) {
   EXPECT_THAT(xlm({"--version"}).out, testing::Not(HasSubstr("libtorch")));
 }
 
-/// Vectors of 8 and of 16 floats: libtorch's own loops add in other orders on them, products do not.
-TEST_F(Processor, OlderProcessorsTrainAlike) {
+TEST_F(Processor, ItsProductsAreNamedAndCanBeChosen) {
+  for (const std::string products : {"own", "libtorch"}) {
+    const Variable chosen("XLM_PRODUCTS", products);
+    const ProgramResult said = xlm({"--version", "--verbose"});
+    EXPECT_EQ(said.code, 0);
+    EXPECT_THAT(said.out, testing::ContainsRegex("cpu_products +" + products + "\n"));
+    EXPECT_THAT(said.out, HasSubstr("libtorch"));
+  }
+  EXPECT_THAT(xlm({"--version"}).out, testing::Not(HasSubstr("libtorch")));
+  const Variable wrong("XLM_PRODUCTS", "mine");
+  const ProgramResult refused = xlm({"--version", "--verbose"});
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("XLM_PRODUCTS is neither 'own' nor 'libtorch'"));
+}
+
+TEST_F(Processor, BothKindsOfProductsTrainAlike) {
   for (const std::string model : {kSpans, kHourglass}) {
     std::vector<double> losses;
-    for (const std::string capability : {"avx2", "default"}) {
-      const Variable chosen("ATEN_CPU_CAPABILITY", capability);
-      losses.push_back(trained(model, capability + std::to_string(model.size())).first);
+    for (const std::string products : {"own", "libtorch"}) {
+      const Variable chosen("XLM_PRODUCTS", products);
+      losses.push_back(trained(model, products + std::to_string(model.size())).first);
     }
-    EXPECT_NEAR(losses[0], losses[1], 1e-4) << model;  // 20 steps of float32
+    EXPECT_NEAR(losses[0], losses[1], 1e-4) << model;  // 20 steps of float32, whose sums round in other orders
   }
 }
 
