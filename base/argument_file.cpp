@@ -47,7 +47,7 @@ std::string read_argument(const fs::path& path, std::uintmax_t limit) {
   if (path != "-") {
     if (is_named_pipe(descriptor) && !has_writer(descriptor)) {
       ::close(descriptor);
-      throw DataError(fmt::format("nothing writes to the pipe {}\nstart what writes to it first", name));
+      throw DataError(fmt::format("no process writes to the pipe {}\nstart the writer first", name));
     }
     ::fcntl(descriptor, F_SETFL, ::fcntl(descriptor, F_GETFL) & ~O_NONBLOCK);
   }

@@ -77,8 +77,7 @@ how a run is done, or how it is called: changing them finds the same run again. 
 everywhere and is never done twice, and experiments that share a run share its folder.
 
 Before a folder counts as a run, its own configuration and data are compared with what is asked for; a folder that holds
-other work than its name says is an error. Folders of programs whose fingerprints did not cover documents and counts are
-other runs: the work is done again, and a note names the first of them.
+other work than its name says is an error.
 
 The thread count changes the last bits of a result on a CPU. It is no part of the id, but it is fixed when a run starts,
 recorded, and kept when the run is resumed. So does the number of processes, which is recorded and may change between the

@@ -291,7 +291,7 @@ TEST_P(TcpNeighbours, AnAddressThatLeadsElsewhereIsTriedAgain) {
     fs::remove(address_file(0));
   }
   write_file(address_file(1), std::string(1000, '1'));
-  EXPECT_THAT(start(process(0, 1)).get(), HasSubstr("at most 128 are read"));
+  EXPECT_THAT(start(process(0, 1)).get(), HasSubstr("the limit is 128"));
 }
 
 TEST(UnixNeighbours, OthersOfTheMachineAreNotListenedTo) {
