@@ -36,7 +36,8 @@ void write_fully(int descriptor, const char* data, std::size_t bytes, const fs::
   }
 }
 
-/// What open(2) says of a socket, and of a pipe that nobody reads; here of all that is no regular file and no folder.
+/// The errno of open(2) for a socket and for a pipe without a reader; here for all that is neither a regular file nor a
+/// folder.
 constexpr int kNotRegular = ENXIO;
 
 /// Opens without waiting for the other end. Waits for another process's lease on the file, as a file server takes one:

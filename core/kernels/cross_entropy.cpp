@@ -27,7 +27,7 @@ using torch::autograd::variable_list;
 
 constexpr std::int64_t kPieceRows = 512;  // predictions whose logits are there at a time: 100 MB of GPT-2's
 constexpr std::int64_t kSummed = 4096;    // of a row, whose sum is made in the logits' own type
-constexpr std::int64_t kPieceLogits = std::int64_t{1} << 26;  // of the composed version, where nobody says otherwise
+constexpr std::int64_t kPieceLogits = std::int64_t{1} << 26;  // of the composed version by default
 constexpr std::int64_t kGpuMultiple = 64;                     // of symbols: 50,304 for GPT-2's 50,257
 
 /// log Σ exp(row); with kSoftmax the row becomes its softmax.

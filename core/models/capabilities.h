@@ -34,8 +34,8 @@ class TextReader {
   virtual torch::Tensor read(const torch::Tensor& tokens) = 0;
 };
 
-/// Reads a text in overlapping windows: every model of TextScheme::kWindows. One call of `forward` is one window; without
-/// an initial state, windows are independent of each other.
+/// Reads a text in overlapping windows: every model of TextScheme::kWindows. One call of `forward` is one window;
+/// without an initial state, windows are independent of each other.
 class ReadsWindows {
  public:
   virtual ~ReadsWindows() = default;

@@ -21,8 +21,8 @@ struct LaunchRequest {
   WorkList list;
   Resources asked;  // what the sweep's file says of resources
   Site site;
-  fs::path program;                             // that the workers run
-  LaunchSettings settings = {};                 // of a worker in this process
+  fs::path program;              // that the workers run
+  LaunchSettings settings = {};  // of a worker in this process
   double save = 0;  // seconds before a worker's time is over at which it is told to save; set by the launcher
   std::vector<std::string> exclude = {};  // machines that workers are not to have; set by the launcher
 };
