@@ -9,6 +9,7 @@
 
 #include "core/kernels/band_attention_device.h"
 #include "core/kernels/packed_operands.h"
+#include "core/kernels/register_gemm.h"
 
 namespace xlm {
 namespace {
@@ -33,6 +34,11 @@ const char* against_own_products(const KernelCall& call) {
   if (call.autocast) return "the products are in bfloat16";
   if (call.empty) return "there is nothing to compute";
   return call.type == torch::kFloat ? nullptr : "the operands are not float32";
+}
+
+const char* against_register_blocks(const KernelCall& call) {
+  if (!uses_register_gemm()) return "libtorch's small products are as fast with AVX-512, or XLM_PRODUCTS asks for them";
+  return against_own_products(call);
 }
 
 const char* against_own_loops(const KernelCall& call) {
@@ -75,8 +81,10 @@ struct KernelRow {
 constexpr std::array kKernelTable{
     KernelRow{Operation::kLinear, KernelVersion::kWidened, "float32 with bfloat16's values",
               "25 times libtorch's bfloat16", against_widening},
-    KernelRow{Operation::kLinear, KernelVersion::kOwn, "blocks in registers", "2 to 4 times libtorch's",
-              against_own_products},
+    KernelRow{Operation::kLinear, KernelVersion::kOwn, "blocks in registers", "2 to 4 times libtorch's layers",
+              against_register_blocks},
+    KernelRow{Operation::kLinear, KernelVersion::kOwn, "tiles of libtorch's small products",
+              "2 to 4 times libtorch's layers", against_own_products},
     KernelRow{Operation::kLinear, KernelVersion::kComposed, "libtorch's", "", nothing},
     KernelRow{Operation::kCausalAttention, KernelVersion::kWidened, "float32 with bfloat16's values",
               "25 times libtorch's bfloat16", against_widening},

@@ -68,6 +68,7 @@ constexpr const char* kHourglass =
 
 TEST_F(Processor, TheKernelsItTrainsWithAreNamedWithTheReasons) {
   const Variable onednn("ONEDNN_MAX_CPU_ISA", "AVX2");
+  const Variable products("XLM_PRODUCTS", "own");
   const ProgramResult said = xlm({"--version", "--verbose"});
   EXPECT_EQ(said.code, 0);
   EXPECT_THAT(said.out, HasSubstr("libtorch"));
