@@ -16,7 +16,7 @@ namespace xlm {
 inline constexpr std::int64_t kSchemaVersion = 6;
 
 /// Makes the tables and views in an empty database.
-extern const std::string_view kSchemaSql;
+extern const std::string_view schema_sql;
 
 /// What may be asked for rows of a run, by a column run_id: views, behind which lie the stored tables.
 const std::vector<std::string_view>& run_tables();

@@ -7,7 +7,7 @@ namespace xlm {
 /// itself: flat tables of twenty thousand runs take a minute to write and half a gigabyte. Views show flat tables.
 /// Tables name runs by numbers. Rows of one run are found by its number; a column of all runs is one walk over
 /// stored_numbers, or over the groups of settings that have a key.
-const std::string_view kSchemaSql = R"sql(
+const std::string_view schema_sql = R"sql(
 CREATE TABLE stored_runs (
   number        INTEGER PRIMARY KEY,  -- of the run in this store
   run_id        TEXT NOT NULL UNIQUE,
