@@ -37,7 +37,8 @@ const char* against_own_products(const KernelCall& call) {
 }
 
 const char* against_register_blocks(const KernelCall& call) {
-  if (!uses_register_gemm()) return "libtorch's small products are as fast with AVX-512, or XLM_PRODUCTS asks for them";
+  if (!uses_register_gemm())
+    return "steps with libtorch's small products are faster with AVX-512 (or XLM_PRODUCTS chose them)";
   return against_own_products(call);
 }
 

@@ -1,7 +1,7 @@
 // With AVX-512 blocks of up to 13 × 32 results: 26 of the 32 vector registers hold sums, the others a row of B and an
-// element of A. With AVX2 blocks of up to 6 × 16: 12 of 16 registers. B is read in panels as wide as a block that are
-// copied first, so that they lie in the first-level cache without gaps. Every result is summed in the order of the
-// inner dimension with one rounding for each product, so that both kinds of processors find the same bits.
+// element of A. With AVX2 blocks of up to 6 × 16: 12 of 16 registers. B is read in panels as wide as a block: in place
+// by register_gemm, whose operands are small, and copied first by PackedRight, so that they lie in the first-level
+// cache without gaps.
 #include "core/kernels/register_gemm.h"
 
 #include <ATen/Parallel.h>

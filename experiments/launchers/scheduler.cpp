@@ -408,7 +408,7 @@ void Scheduler::look_elsewhere() {
       board_.waits(*run);
     }
   }
-  if (halving_) halving_->look();  // their workers may have come farther
+  if (halving_) halving_->look();  // other workers may have trained further
 }
 
 }  // namespace xlm

@@ -24,7 +24,7 @@ double seconds_of_step(const Run& run) {
   double began = 0;
   for (const RunState& state : run.history) {
     const bool running = state.state == name_of(RunStatus::kRunning);
-    // How a lost worker ended is said by whoever takes the run up, perhaps hours later.
+    // The worker that resumes the run records how the lost one ended, perhaps hours later.
     const double end = running || !state.cause.empty() ? last_sign(run, began, state.time) : state.time;
     if (began > 0) seconds += std::max(end - began, 0.0);
     began = running ? state.time : 0;
