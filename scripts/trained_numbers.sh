@@ -12,7 +12,7 @@ for seed in 0 1 2; do
   for products in own libtorch; do
     for threads in 1 2 3; do
       for units in "" AVX2; do
-        export XLM_TEST_SEED=$seed XLM_PRODUCTS=$products OMP_NUM_THREADS=$threads
+        export XLM_TEST_SEED=$seed XLM_KERNELS=products=$products OMP_NUM_THREADS=$threads
         if [ -n "$units" ]; then export ONEDNN_MAX_CPU_ISA=AVX2 ATEN_CPU_CAPABILITY=avx2; else unset ONEDNN_MAX_CPU_ISA ATEN_CPU_CAPABILITY; fi
         name="seed $seed, products of $products, $threads threads${units:+, $units}"
         runs=$((runs + 1))

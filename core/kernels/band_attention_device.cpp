@@ -2,13 +2,11 @@
 #include "core/kernels/band_attention_device.h"
 
 #include <cmath>
-#include <cstdlib>
 #include <limits>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -243,15 +241,6 @@ std::string fault_of_relative(BandKernels& kernels, torch::Device device) {
       [&](const variable_list& leaves) { return relative_attention_plain(input(leaves)); });
 }
 
-/// Whether XLM_ATTENTION requests libtorch's operations.
-bool is_composed_by_wish() {
-  const char* chosen = std::getenv("XLM_ATTENTION");
-  if (chosen == nullptr || *chosen == '\0') return false;
-  const std::string_view name = chosen;
-  if (name != "own" && name != "composed") throw UsageError("XLM_ATTENTION is neither 'own' nor 'composed'");
-  return name == "composed";
-}
-
 /// A GPU's kernels and the result of their check.
 struct Examined {
   std::unique_ptr<BandKernels> kernels;
@@ -261,15 +250,10 @@ struct Examined {
 const Examined& examined(torch::Device device) {
   static std::mutex mutex;
   static std::map<int, Examined> all;
-  const bool by_wish = is_composed_by_wish();
   const std::lock_guard lock(mutex);
   const auto [place, is_new] = all.try_emplace(device.index());
   Examined& found = place->second;
   if (!is_new) return found;
-  if (by_wish) {
-    found.fault = "XLM_ATTENTION says so";
-    return found;
-  }
   try {
     using Make = BandKernels* (*)(int);
     const auto make = reinterpret_cast<Make>(library_function("libxlm_cuda.so", "xlm_make_band_kernels"));
@@ -283,7 +267,7 @@ const Examined& examined(torch::Device device) {
   } catch (const std::exception&) {  // the device cannot compute any more
     throw Error(
         fmt::format("{} is unusable after this program's kernels of attention were tried on it: {}\nset "
-                    "XLM_ATTENTION=composed to do without them",
+                    "XLM_KERNELS=banded-attention=libtorch,relative-attention=libtorch to do without them",
                     device.str(), found.fault));
   }
   if (!found.fault.empty()) {

@@ -39,8 +39,7 @@ std::string find_fault(BandKernels& kernels, torch::Device device);
 bool fits_grid(std::int64_t heads);
 
 /// Why the kernels cannot compute a call, or null. Those of a GPU are compared with the plain version when they are
-/// first asked for. The environment variable XLM_ATTENTION=composed forbids them, for measurements. `two_queries`: one
-/// for content, one for positions.
+/// first asked for. `two_queries`: one for content, one for positions.
 const char* obstacle_to_band_kernels(const KernelCall& call, bool two_queries);
 
 /// The kernels of a GPU for which there is no obstacle.

@@ -5,11 +5,19 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
+#include <iterator>
+#include <optional>
 #include <string_view>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/error.h"
+#include "base/text.h"
 #include "core/kernels/band_attention_device.h"
 #include "core/kernels/packed_operands.h"
-#include "core/kernels/register_gemm.h"
+#include "core/kernels/simd_dispatch.h"
 
 namespace xlm {
 namespace {
@@ -36,10 +44,8 @@ const char* against_own_products(const KernelCall& call) {
   return call.type == torch::kFloat ? nullptr : "the operands are not float32";
 }
 
-const char* against_register_blocks(const KernelCall& call) {
-  if (!uses_register_gemm())
-    return "steps with libtorch's small products are faster with AVX-512 (or XLM_PRODUCTS chose them)";
-  return against_own_products(call);
+const char* against_small_products(const KernelCall&) {
+  return simd_lanes < 16 ? "they run at half of the processor's rate without AVX-512" : nullptr;
 }
 
 const char* against_own_loops(const KernelCall& call) {
@@ -80,12 +86,15 @@ struct KernelRow {
 
 /// Every operation ends with a version that nothing stands against.
 constexpr std::array kKernelTable{
+    KernelRow{Operation::kProducts, KernelVersion::kComposed, "libtorch's small products",
+              "3 to 8 % of a step with AVX-512", against_small_products},
+    KernelRow{Operation::kProducts, KernelVersion::kOwn, "blocks in registers", "twice the rate without AVX-512",
+              nothing},
+    KernelRow{Operation::kProducts, KernelVersion::kComposed, "libtorch's small products", "", nothing},  // on request
     KernelRow{Operation::kLinear, KernelVersion::kWidened, "float32 with bfloat16's values",
               "25 times libtorch's bfloat16", against_widening},
-    KernelRow{Operation::kLinear, KernelVersion::kOwn, "blocks in registers", "2 to 4 times libtorch's layers",
-              against_register_blocks},
-    KernelRow{Operation::kLinear, KernelVersion::kOwn, "tiles of libtorch's small products",
-              "2 to 4 times libtorch's layers", against_own_products},
+    KernelRow{Operation::kLinear, KernelVersion::kOwn, "tiles of small products", "2 to 4 times libtorch's layers",
+              against_own_products},
     KernelRow{Operation::kLinear, KernelVersion::kComposed, "libtorch's", "", nothing},
     KernelRow{Operation::kCausalAttention, KernelVersion::kWidened, "float32 with bfloat16's values",
               "25 times libtorch's bfloat16", against_widening},
@@ -116,14 +125,73 @@ constexpr std::array kKernelTable{
 struct NamedOperation {
   Operation operation;
   std::string_view name;
+  std::string_view key;  // in XLM_KERNELS
 };
 
-constexpr std::array kOperations{NamedOperation{Operation::kLinear, "linear layers"},
-                                 NamedOperation{Operation::kCausalAttention, "causal attention"},
-                                 NamedOperation{Operation::kBandedAttention, "banded attention"},
-                                 NamedOperation{Operation::kRelativeAttention, "relative attention"},
-                                 NamedOperation{Operation::kCrossEntropy, "cross-entropy"},
-                                 NamedOperation{Operation::kSegmentSums, "sums of groups"}};
+/// In the order of Operation.
+constexpr std::array kOperations{
+    NamedOperation{Operation::kProducts, "products in kernels", "products"},
+    NamedOperation{Operation::kLinear, "linear layers", "linear"},
+    NamedOperation{Operation::kCausalAttention, "causal attention", "causal-attention"},
+    NamedOperation{Operation::kBandedAttention, "banded attention", "banded-attention"},
+    NamedOperation{Operation::kRelativeAttention, "relative attention", "relative-attention"},
+    NamedOperation{Operation::kCrossEntropy, "cross-entropy", "cross-entropy"},
+    NamedOperation{Operation::kSegmentSums, "sums of groups", "segment-sums"}};
+
+constexpr std::array<std::string_view, 5> kVersionKeys{"widened", "own", "gpu", "libtorch", "plain"};
+
+std::string_view key_of(KernelVersion version) { return kVersionKeys[static_cast<std::size_t>(version)]; }
+
+using Requests = std::array<std::optional<KernelVersion>, kOperations.size()>;
+
+/// Reads "OPERATION=VERSION,…".
+Requests parse_requests(std::string_view text) {
+  Requests requests;
+  for (const std::string& request : split(text, ',')) {
+    const std::size_t equals = request.find('=');
+    const std::string_view key = std::string_view(request).substr(0, equals);
+    const auto* const operation =
+        std::find_if(kOperations.begin(), kOperations.end(), [&](const auto& named) { return named.key == key; });
+    if (equals == std::string::npos || operation == kOperations.end()) {
+      std::vector<std::string_view> keys;
+      for (const NamedOperation& named : kOperations) keys.push_back(named.key);
+      throw UsageError(fmt::format("XLM_KERNELS is not a list of OPERATION=VERSION: {}\noperations are {}", request,
+                                   fmt::join(keys, ", ")));
+    }
+    const std::string_view version = std::string_view(request).substr(equals + 1);
+    std::vector<std::string_view> versions;
+    for (const KernelRow& row : kKernelTable) {
+      if (row.operation != operation->operation) continue;
+      if (version == key_of(row.version)) requests[static_cast<std::size_t>(row.operation)] = row.version;
+      if (std::find(versions.begin(), versions.end(), key_of(row.version)) == versions.end()) {
+        versions.push_back(key_of(row.version));
+      }
+    }
+    if (!requests[static_cast<std::size_t>(operation->operation)]) {
+      throw UsageError(fmt::format("XLM_KERNELS: {} has no version {:?}\nits versions are {}", key, version,
+                                   fmt::join(versions, ", ")));
+    }
+  }
+  return requests;
+}
+
+std::optional<KernelVersion> requested(Operation operation) {
+  static const Requests requests = [] {
+    const char* text = std::getenv("XLM_KERNELS");
+    return text == nullptr || *text == '\0' ? Requests{} : parse_requests(text);
+  }();
+  return requests[static_cast<std::size_t>(operation)];
+}
+
+const KernelRow& choose_row(Operation operation, const KernelCall& call) {
+  const auto fits = [&](const KernelRow& row) { return row.operation == operation && row.obstacle(call) == nullptr; };
+  if (const std::optional<KernelVersion> version = requested(operation)) {
+    const auto* const row = std::find_if(kKernelTable.begin(), kKernelTable.end(),
+                                         [&](const KernelRow& of) { return of.version == *version && fits(of); });
+    if (row != kKernelTable.end()) return *row;
+  }
+  return *std::find_if(kKernelTable.begin(), kKernelTable.end(), fits);
+}
 
 }  // namespace
 
@@ -142,31 +210,28 @@ KernelCall attention_call(const torch::Tensor& query, double dropout) {
   return call;
 }
 
-KernelVersion choose_kernel(Operation operation, const KernelCall& call) {
-  return std::find_if(kKernelTable.begin(), kKernelTable.end(),
-                      [&](const KernelRow& row) { return row.operation == operation && row.obstacle(call) == nullptr; })
-      ->version;
-}
+KernelVersion choose_kernel(Operation operation, const KernelCall& call) { return choose_row(operation, call).version; }
 
 std::vector<KernelChoice> kernel_choices(torch::Device device, bool bfloat16) {
   std::vector<KernelChoice> choices;
   for (const NamedOperation& operation : kOperations) {
+    if (operation.operation == Operation::kProducts && !device.is_cpu()) continue;
     // Autocast leaves the weights of linear layers and sums in float32, and gives attention what it multiplies.
     const bool attention = operation.operation == Operation::kCausalAttention ||
                            operation.operation == Operation::kBandedAttention ||
                            operation.operation == Operation::kRelativeAttention;
     const KernelCall call{
         .device = device, .type = attention && bfloat16 ? torch::kBFloat16 : torch::kFloat, .autocast = bfloat16};
-    KernelChoice choice{.operation = std::string(operation.name), .version = "", .gain = "", .passed_over = {}};
-    for (const KernelRow& row : kKernelTable) {
-      if (row.operation != operation.operation) continue;
-      if (const char* obstacle = row.obstacle(call); obstacle != nullptr) {
-        choice.passed_over.push_back(std::string(row.name) + ": " + obstacle);
-        continue;
-      }
-      choice.version = row.name;
-      choice.gain = row.gain;
-      break;
+    const KernelRow& chosen = choose_row(operation.operation, call);
+    KernelChoice choice{.operation = std::string(operation.name),
+                        .version = std::string(chosen.name),
+                        .gain = std::string(chosen.gain),
+                        .passed_over = {}};
+    for (const KernelRow* row = kKernelTable.data(); row != &chosen; ++row) {
+      if (row->operation != operation.operation) continue;
+      const bool unwanted = requested(operation.operation) == chosen.version && row->version != chosen.version;
+      const char* obstacle = unwanted ? "XLM_KERNELS requests another" : row->obstacle(call);
+      choice.passed_over.push_back(fmt::format("{}: {}", row->name, obstacle));
     }
     choices.push_back(std::move(choice));
   }

@@ -1,4 +1,9 @@
 // Which version of an operation computes a call: one table for all operations, read from the top.
+//
+// The environment variable XLM_KERNELS requests versions, for tests and measurements: "products=own,linear=libtorch".
+// Operations are products, linear, causal-attention, banded-attention, relative-attention, cross-entropy and
+// segment-sums; versions are widened, own, gpu, libtorch and plain. Calls that the version cannot compute go by the
+// table.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +14,15 @@
 
 namespace xlm {
 
-enum class Operation { kLinear, kCausalAttention, kBandedAttention, kRelativeAttention, kCrossEntropy, kSegmentSums };
+enum class Operation {
+  kProducts,  // small matrix products in float32 on the CPU, which own kernels are made of
+  kLinear,
+  kCausalAttention,
+  kBandedAttention,
+  kRelativeAttention,
+  kCrossEntropy,
+  kSegmentSums
+};
 
 enum class KernelVersion {
   kWidened,   // in float32, with operands and results in bfloat16's values
@@ -37,7 +50,8 @@ KernelCall kernel_call(const torch::Tensor& x);
 /// The same with the head width and heads of queries [B, n, T, d].
 KernelCall attention_call(const torch::Tensor& query, double dropout);
 
-/// The first version of the table that nothing stands against.
+/// The requested version if nothing stands against it, otherwise the first of the table. Throws UsageError for an
+/// XLM_KERNELS that names none.
 KernelVersion choose_kernel(Operation operation, const KernelCall& call);
 
 /// The choice for a call, with its reasons.

@@ -8,12 +8,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
-#include <string_view>
 #include <type_traits>
 #include <utility>
 
-#include "base/error.h"
+#include "core/kernels/kernel_table.h"
 #include "core/kernels/simd.h"
 #include "core/kernels/transpose.h"
 
@@ -161,19 +159,10 @@ void pack_transposed(const float* b, std::int64_t ldb, std::int64_t inner, std::
   transpose(b, ldb, columns, inner, panel, width);
 }
 
-bool is_faster() {
-  if (const char* chosen = std::getenv("XLM_PRODUCTS"); chosen != nullptr && *chosen != '\0') {
-    const std::string_view name = chosen;
-    if (name != "own" && name != "libtorch") throw UsageError("XLM_PRODUCTS is neither 'own' nor 'libtorch'");
-    return name == "own";
-  }
-  return simd_lanes < 16;
-}
-
 }  // namespace
 
 bool uses_register_gemm() {
-  static const bool uses = is_faster();
+  static const bool uses = choose_kernel(Operation::kProducts, {}) == KernelVersion::kOwn;
   return uses;
 }
 

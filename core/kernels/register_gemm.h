@@ -11,8 +11,7 @@
 
 namespace xlm {
 
-/// Whether the kernels of this process use these products in float32, or libtorch's: those if the processor has
-/// AVX-512. The environment variable XLM_PRODUCTS ("own" or "libtorch") chooses, for tests and measurements.
+/// Whether the kernels of this process use these products in float32, or libtorch's (kernel_table.h).
 bool uses_register_gemm();
 
 /// A left operand [m, k]: row i, column p is data[i · row + p · column]. A transposed matrix needs no copy.

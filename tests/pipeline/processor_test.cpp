@@ -68,36 +68,45 @@ constexpr const char* kHourglass =
 
 TEST_F(Processor, TheKernelsItTrainsWithAreNamedWithTheReasons) {
   const Variable onednn("ONEDNN_MAX_CPU_ISA", "AVX2");
-  const Variable products("XLM_PRODUCTS", "own");
+  const Variable products("XLM_KERNELS", "products=own");
   const ProgramResult said = xlm({"--version", "--verbose"});
   EXPECT_EQ(said.code, 0);
   EXPECT_THAT(said.out, HasSubstr("libtorch"));
-  EXPECT_THAT(said.out, testing::ContainsRegex("kernels in float32\n +linear layers +blocks in registers"));
+  EXPECT_THAT(said.out, testing::ContainsRegex("kernels in float32\n +products in kernels +blocks in registers"));
   EXPECT_THAT(said.out, HasSubstr("not float32 with bfloat16's values: no product in bfloat16 is asked for"));
-  EXPECT_THAT(said.out, testing::ContainsRegex("kernels in bfloat16\n +linear layers +float32 with bfloat16's values"));
+  EXPECT_THAT(said.out,
+              testing::ContainsRegex("kernels in bfloat16\n(.*\n)* +linear layers +float32 with bfloat16's values"));
   EXPECT_THAT(xlm({"--version"}).out, testing::Not(HasSubstr("libtorch")));
 }
 
 TEST_F(Processor, ItsProductsAreNamedAndCanBeChosen) {
   for (const std::string products : {"own", "libtorch"}) {
-    const Variable chosen("XLM_PRODUCTS", products);
+    const Variable chosen("XLM_KERNELS", "products=" + products);
     const ProgramResult said = xlm({"--version", "--verbose"});
     EXPECT_EQ(said.code, 0);
     EXPECT_THAT(said.out, testing::ContainsRegex("cpu_products +" + products + "\n"));
     EXPECT_THAT(said.out, HasSubstr("libtorch"));
   }
+  const Variable chosen("XLM_KERNELS", "cross-entropy=plain,linear=libtorch");
+  EXPECT_THAT(xlm({"--version", "--verbose"}).out,
+              testing::ContainsRegex("cross-entropy +libtorch's, all logits at once\n.*XLM_KERNELS requests another"));
   EXPECT_THAT(xlm({"--version"}).out, testing::Not(HasSubstr("libtorch")));
-  const Variable wrong("XLM_PRODUCTS", "mine");
-  const ProgramResult refused = xlm({"--version", "--verbose"});
-  EXPECT_EQ(refused.code, 2);
-  EXPECT_THAT(refused.err, HasSubstr("XLM_PRODUCTS is neither 'own' nor 'libtorch'"));
+  const auto refused = [&](const std::string& requests) {
+    const Variable wrong("XLM_KERNELS", requests);
+    const ProgramResult result = xlm({"--version", "--verbose"});
+    EXPECT_EQ(result.code, 2) << requests;
+    return result.err;
+  };
+  EXPECT_THAT(refused("products=mine"), HasSubstr("products has no version \"mine\"\nits versions are libtorch, own"));
+  EXPECT_THAT(refused("product=own"), HasSubstr("XLM_KERNELS is not a list of OPERATION=VERSION: product=own"));
+  EXPECT_THAT(refused("own"), HasSubstr("operations are products, linear"));
 }
 
 TEST_F(Processor, BothKindsOfProductsTrainAlike) {
   for (const std::string model : {kSpans, kHourglass}) {
     std::vector<double> losses;
     for (const std::string products : {"own", "libtorch"}) {
-      const Variable chosen("XLM_PRODUCTS", products);
+      const Variable chosen("XLM_KERNELS", "products=" + products);
       losses.push_back(trained(model, products + std::to_string(model.size())).first);
     }
     EXPECT_NEAR(losses[0], losses[1], 1e-4) << model;  // 20 steps of float32, whose sums round in other orders
