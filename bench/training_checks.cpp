@@ -20,8 +20,8 @@
 #include "core/schemes/windows_loss.h"
 #include "core/train/captured_steps.h"
 #include "core/train/optimizer.h"
+#include "core/train/rerun_recorder.h"
 #include "core/train/trainer.h"
-#include "core/train/work_again.h"
 #include "datasets/prepare.h"
 
 namespace xlm {
@@ -156,7 +156,7 @@ std::pair<std::vector<double>, double> losses_of_steps(const CheckJob& job, cons
   Optimizer optimizer({.type = OptimizerOptions::Type::kAdagrad, .lr = 0.02}, weights);
   std::unique_ptr<CapturedSteps> captured;
   if (recorded) {
-    std::unique_ptr<StepRecorder> recorder = std::make_unique<WorkAgain>();
+    std::unique_ptr<StepRecorder> recorder = std::make_unique<RerunRecorder>();
     if (job.device.is_cuda()) recorder = make_cuda_recorder(job.device);
     captured = std::make_unique<CapturedSteps>(std::move(recorder), weights);
   }

@@ -175,7 +175,7 @@ TEST_F(Pipeline, DataThatAreCutShortWhileARunReadsThemAreAnErrorAfterWhichItGoes
   write_file(text, bytes);
   const ProgramResult resumed = xlm(command("cut"));
   EXPECT_EQ(resumed.code, 0) << resumed.err;
-  EXPECT_THAT(resumed.err, HasSubstr("going on from step"));
+  EXPECT_THAT(resumed.err, HasSubstr("resuming from step"));
   EXPECT_EQ(model_hash("cut"), model_hash("whole"));
 }
 

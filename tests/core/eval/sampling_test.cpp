@@ -204,7 +204,7 @@ TEST_F(PassageTest, SaysWhatTheDataDoNotHave) {
   EXPECT_THAT(refusal({.document = 3, .tokens = 2}),
               testing::HasSubstr("no document 3 in the valid split, which has 2"));
   EXPECT_THAT(refusal({.document = 1, .first = 2, .tokens = 5}),
-              testing::HasSubstr("document 1 of the valid split has 5 tokens, and the passage would be 2 to 6"));
+              testing::HasSubstr("document 1 of the valid split has 5 tokens; the passage asks for 2 to 6"));
   EXPECT_THAT(refusal({.document = 0, .tokens = 2}), testing::HasSubstr("no document 0"));
   EXPECT_THAT(refusal({.split = "test", .tokens = 2}), testing::HasSubstr("test"));
   EXPECT_EQ(refusal({.document = 1, .first = 1, .tokens = 5}), "");

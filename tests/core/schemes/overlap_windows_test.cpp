@@ -87,7 +87,7 @@ TEST(OverlapWindows, TakeTheLongestDocuments) {
 }
 
 TEST(OverlapWindows, RefuseWhatIsNoWindowOrOverlap) {
-  EXPECT_THAT([] { OverlapWindows(9, 0, 0); }, ThrowsMessage<UsageError>(HasSubstr("a window of 0 tokens")));
+  EXPECT_THAT([] { OverlapWindows(9, 0, 0); }, ThrowsMessage<UsageError>(HasSubstr("a window has 0 tokens")));
   EXPECT_THAT([] { OverlapWindows(9, 4, 4); }, ThrowsMessage<UsageError>(HasSubstr("an overlap from 0 to 3")));
   EXPECT_THAT([] { OverlapWindows(9, 4, -1); }, ThrowsMessage<UsageError>(HasSubstr("cannot overlap by -1")));
 }

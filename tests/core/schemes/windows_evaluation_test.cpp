@@ -59,7 +59,7 @@ class OverlapTest : public testing::Test {
     write_file(path, bytes);
     return path;
   }
-  static bool go_on(std::int64_t /*scored*/, std::int64_t /*total*/) { return true; }
+  static bool never_stop(std::int64_t /*scored*/, std::int64_t /*total*/) { return true; }
 
   TemporaryFolder folder_;
   Split split_;
@@ -74,7 +74,7 @@ TEST_F(OverlapTest, EveryTokenOfADocumentButItsFirstIsScoredOnce) {
     for (std::int64_t window = 1; window <= 12; ++window) {
       for (std::int64_t overlap = 0; overlap < window; ++overlap) {
         WindowListener model({window, overlap}, recurrent);
-        const SplitLoss result = evaluate_split(model, source, {.rows = 3}, go_on);
+        const SplitLoss result = evaluate_split(model, source, {.rows = 3}, never_stop);
         EXPECT_EQ(result.tokens, 100 - 4) << window << " " << overlap;
         EXPECT_NEAR(result.loss, right_guess(), 1e-6);
       }
@@ -85,7 +85,7 @@ TEST_F(OverlapTest, EveryTokenOfADocumentButItsFirstIsScoredOnce) {
 TEST_F(OverlapTest, WindowsWithoutStateAreComputedTogether) {
   const TokenSource source(split_, {});
   WindowListener model({10, 9}, false);
-  evaluate_split(model, source, {.rows = 16}, go_on);
+  evaluate_split(model, source, {.rows = 16}, never_stop);
   // 23, 44 and 29 predictions: one first window of each document, 13 + 34 + 19 later ones of one prediction.
   ASSERT_EQ(model.inputs.size(), 6U);
   std::int64_t rows = 0;
@@ -99,7 +99,7 @@ TEST_F(OverlapTest, WindowsWithoutStateAreComputedTogether) {
 TEST_F(OverlapTest, StateGoesThroughADocumentAndNoFurther) {
   const TokenSource source(split_, {});
   WindowListener model({10, 2}, true);
-  evaluate_split(model, source, {.rows = 2}, go_on);
+  evaluate_split(model, source, {.rows = 2}, never_stop);
   std::map<std::int64_t, std::int64_t> handed;  // by a window's first token, what it was given
   for (std::size_t i = 0; i < model.inputs.size(); ++i) {
     for (std::int64_t row = 0; row < model.inputs[i].tokens.size(0); ++row) {
@@ -119,18 +119,18 @@ TEST_F(OverlapTest, FirstTokensAreScoredAfterTheEndOfATextIfAskedFor) {
   TokenSource source(split_, {});
   const SplitSettings settings{.rows = 3, .first_token = true};
   WindowListener nothing_known({4, 0}, false);
-  EXPECT_THROW(evaluate_split(nothing_known, source, settings, go_on), UsageError);
+  EXPECT_THROW(evaluate_split(nothing_known, source, settings, never_stop), UsageError);
   Vocabulary vocabulary{Vocabulary::Unit::kCharacter, {}};
   for (int i = 0; i < 100; ++i) vocabulary.symbols.push_back(std::to_string(i));
   source.set_vocabulary(vocabulary);
-  EXPECT_THROW(evaluate_split(nothing_known, source, settings, go_on), UsageError) << "no such symbol";
+  EXPECT_THROW(evaluate_split(nothing_known, source, settings, never_stop), UsageError) << "no such symbol";
   vocabulary.symbols.emplace_back("<|endoftext|>");
   source.set_vocabulary(vocabulary);
   for (const bool recurrent : {false, true}) {
     for (std::int64_t window = 1; window <= 12; ++window) {
       for (std::int64_t overlap = 0; overlap < window; ++overlap) {
         WindowListener model({window, overlap}, recurrent);
-        const SplitLoss result = evaluate_split(model, source, settings, go_on);
+        const SplitLoss result = evaluate_split(model, source, settings, never_stop);
         EXPECT_EQ(result.tokens, 100) << window << " " << overlap;
         EXPECT_EQ(result.bytes, 10 + 2 * 90) << "of the decimal numbers 0 to 99";
         std::int64_t ends = 0;
@@ -148,7 +148,7 @@ TEST_F(OverlapTest, StopsWhenToldToAndRefusesASplitWithNothingToScore) {
   EXPECT_EQ(model.inputs.size(), 1U);
   split_.documents.clear();
   for (std::int64_t i = 0; i < 100; ++i) split_.documents.push_back(i);
-  EXPECT_THROW(evaluate_split(model, source, {.rows = 2}, go_on), DataError);
+  EXPECT_THROW(evaluate_split(model, source, {.rows = 2}, never_stop), DataError);
 }
 
 }  // namespace

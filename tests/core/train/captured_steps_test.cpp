@@ -13,7 +13,7 @@
 #include "core/models/capabilities.h"
 #include "core/schemes/windows_loss.h"
 #include "core/train/optimizer.h"
-#include "core/train/work_again.h"
+#include "core/train/rerun_recorder.h"
 
 namespace xlm {
 namespace {
@@ -72,8 +72,8 @@ TEST(CapturedSteps, TrainAsUnrecordedOnes) {
   for (int i = 0; i < kSteps; ++i) expected.push_back(plain.step(nullptr));
 
   Training again;
-  auto recorder = std::make_unique<WorkAgain>();
-  const WorkAgain& runs = *recorder;
+  auto recorder = std::make_unique<RerunRecorder>();
+  const RerunRecorder& runs = *recorder;
   CapturedSteps recorded(std::move(recorder), again.weights);
   std::vector<double> losses;
   for (int i = 0; i < kSteps; ++i) losses.push_back(again.step(&recorded));
@@ -187,7 +187,7 @@ TEST(CapturedSteps, WindowsTrainAsUnrecordedOnes) {
       model->train();
       const NamedTensors weights{model->weights().begin(), model->weights().end()};
       Optimizer optimizer({.type = OptimizerOptions::Type::kAdam}, weights);
-      CapturedSteps captured(std::make_unique<WorkAgain>(), weights);
+      CapturedSteps captured(std::make_unique<RerunRecorder>(), weights);
       const auto work = [&](const ModelInput& in, const torch::Tensor& wanted, const State& before) {
         torch::Tensor loss =
             windows_loss(*model, in.tokens, wanted, record ? ActivationPolicy::kRecord : ActivationPolicy::kKeep);

@@ -48,7 +48,7 @@ TEST(MemoryCheck, AStepForWhichThereIsNoMemorySaysWhatNeedsLess) {
     within_memory_of_a_step([]() -> double { throw std::bad_alloc(); });
     FAIL();
   } catch (const MemoryError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("train.micro_batch needs less"));
+    EXPECT_THAT(error.what(), HasSubstr("a smaller train.micro_batch"));
   }
   EXPECT_THROW(within_memory_of_a_step([] { return torch::ones(2).add(torch::ones(3)).sum().item<double>(); }),
                c10::Error)

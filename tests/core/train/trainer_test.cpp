@@ -344,7 +344,7 @@ TEST_F(TrainerTest, AModelWithoutAFiniteLossIsNoModelOfTheData) {
         xlm_core()->evaluate({.model = made.folder / "model", .options = made.options, .split = "test"},
                              [](double, double) {});
       },
-      testing::ThrowsMessage<DataError>(testing::HasSubstr("it is no model of these data")));
+      testing::ThrowsMessage<DataError>(testing::HasSubstr("it is not a model of these data")));
 }
 
 TEST_F(TrainerTest, ARecordingWithoutAGpuIsSaidToHaveNoEffect) {
