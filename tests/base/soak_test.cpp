@@ -84,7 +84,7 @@ TEST_F(Soak, WhatWasSkippedIsNamedAtTheEndAndIsAnError) {
       "echo '[  SKIPPED ] SlurmTestCampaign.EveryRun (1 ms)'\necho '[       OK ] Kills.NothingIsLost (3 ms)'\n"
       "echo '[  SKIPPED ] 1 test, listed below:'\necho '[  SKIPPED ] SlurmTestCampaign.EveryRun'");
   EXPECT_EQ(soak(), 1);
-  EXPECT_THAT(said_, ::testing::EndsWith("fuzzed for 300\nsoak: not the whole; skipped, for the reasons that stand "
+  EXPECT_THAT(said_, ::testing::EndsWith("fuzzed for 300\nsoak: incomplete; skipped, for the reasons "
                                          "above:\n  SlurmTestCampaign.EveryRun\n"));
 }
 
@@ -98,7 +98,7 @@ TEST_F(Soak, SaysWhatASlurmBesideTheCheckoutWants) {
   program("shared/tools/local-slurm", "");
   const auto says_it = [&](const std::string& missing) {
     EXPECT_EQ(soak(), 0);
-    EXPECT_THAT(said_, HasSubstr("starts a Slurm for root where slurm-wlm and munge are installed")) << missing;
+    EXPECT_THAT(said_, HasSubstr("can start a Slurm for root if slurm-wlm and munge are installed")) << missing;
     EXPECT_THAT(said_, HasSubstr("Slurm by []")) << missing;
   };
   install_slurm();
