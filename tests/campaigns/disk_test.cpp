@@ -21,7 +21,7 @@ class DiskTest : public Campaign {
   bool mounted_ = false;
 };
 
-TEST_F(DiskTest, AFullDiskIsSaidAndTheWorkGoesOnWhenThereIsRoom) {
+TEST_F(DiskTest, AFullDiskIsAnErrorAndTheWorkResumesLater) {
   write_sweep("sweep: {grid: {seed: [1, 2, 3]}}\n");
   ASSERT_EQ(sweep().code, 0);
   const std::string undisturbed = store();
@@ -115,7 +115,7 @@ class PowerTest : public DiskTest {
   std::string undisturbed_;
 };
 
-TEST_F(PowerTest, LosesNothingThatWasSaidToBeDone) {
+TEST_F(PowerTest, LosesNothingThatWasReportedAsDone) {
   std::mt19937 random(17);
   const int failures = campaign_size(3, 100);
   int unfinished = 0;

@@ -152,7 +152,7 @@ void FaultTest::disturb(const std::string& fault, std::size_t at) {
 }
 
 /// Many network file systems cannot exchange two folders.
-TEST_F(FolderTest, IsReplacedWhereTwoCannotBeExchanged) {
+TEST_F(FolderTest, IsReplacedWithoutExchangingFolders) {
   write_file(folder_.path() / "first.txt", std::string(2000, 'a') + "\n");
   write_file(folder_.path() / "second.txt", std::string(3000, 'b') + "\n");
   const std::string cannot = preload() + " XLM_FAULT_FOLDER='" + folder_.path().string() + "' XLM_NO_EXCHANGE=1";
@@ -165,7 +165,7 @@ TEST_F(FolderTest, IsReplacedWhereTwoCannotBeExchanged) {
   }
 }
 
-TEST_P(FaultTest, ACommandThatIsRunAgainGivesWhatItGivesUndisturbed) {
+TEST_P(FaultTest, ACommandRunAgainGivesTheUndisturbedResult) {
   const std::vector<std::string> made = calls();
   store_ = store();
   files_ = files();

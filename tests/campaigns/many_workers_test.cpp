@@ -92,7 +92,7 @@ TEST_F(ManyWorkersTest, EveryRunIsClaimedByOneOfThem) {
   report(fmt::format("many workers: {} runs by {} workers, {} lost, {} doubled", runs, workers, lost, doubled));
 }
 
-TEST_F(ManyWorkersTest, AClaimCostsTheSameHoweverManyRunsThereAre) {
+TEST_F(ManyWorkersTest, AClaimCostsTheSameForAnyNumberOfRuns) {
   const Calls few = calls_per_run(10, 1);
   const Calls many = calls_per_run(30, 1);
   EXPECT_NEAR(few.changes, many.changes, 2);
@@ -105,7 +105,7 @@ TEST_F(ManyWorkersTest, AClaimCostsTheSameHoweverManyRunsThereAre) {
                   many.changes, many.looks));
 }
 
-TEST_F(ManyWorkersTest, AClaimAmongManyWorkersCostsTheSameHoweverManyRunsThereAre) {
+TEST_F(ManyWorkersTest, AClaimAmongManyWorkersCostsTheSameForAnyNumberOfRuns) {
   const Calls few = calls_per_run(24, 8);
   const Calls many = calls_per_run(96, 8);
   EXPECT_LT(many.changes, 120);

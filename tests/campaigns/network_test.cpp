@@ -157,7 +157,7 @@ TEST_F(NetworkTest, ACrowdOnTwoMachinesSharesOneFolder) {
   report(fmt::format("network: {} crowds of 16 processes on two machines, {} runs each", done, kRuns));
 }
 
-TEST_F(NetworkTest, WhatOneMachineLosesAnotherGoesOnWith) {
+TEST_F(NetworkTest, AnotherMachineResumesALostRun) {
   constexpr int kRuns = 4;
   write_seeds(kRuns);
   ASSERT_EQ(run_on(Machine::kFirst, "sweep sweep.yaml --jobs 2").code, 0);

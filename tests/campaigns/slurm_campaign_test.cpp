@@ -75,7 +75,7 @@ class SlurmTestCampaign : public Campaign {
   std::mt19937 random_{11};
 };
 
-TEST_F(SlurmTestCampaign, EveryRunIsDoneOnceWhateverHappensToItsWorkers) {
+TEST_F(SlurmTestCampaign, EveryRunIsDoneOnceDespiteFaults) {
   ASSERT_EQ(run({"sweep", "sweep.yaml", "--jobs", "4"}).code, 0);
   const std::string undisturbed = store();
   order("pace=200");

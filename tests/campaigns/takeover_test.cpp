@@ -89,7 +89,7 @@ TEST_F(TakeoverTest, ASleeperThatWakesChangesNothing) {
                      asleep_writing));
 }
 
-TEST_F(TakeoverTest, WorkersThatPeopleStartOnTwoMachinesShareAListAndOneGoesOnWithTheRunOfTheOther) {
+TEST_F(TakeoverTest, WorkersOnTwoMachinesShareAListAndResumeEachOthersRuns) {
   if (shell(folder_.path(), "unshare --pid --uts --fork --mount-proc hostname node-a").code != 0) {
     GTEST_SKIP() << "namespaces of processes and host names need root";
   }

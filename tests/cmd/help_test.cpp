@@ -18,7 +18,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-TEST_F(ResultsCommands, HelpSaysHowRunsAreNamedWhereverTheyAre) {
+TEST_F(ResultsCommands, HelpOfEveryCommandOnRunsSaysHowToNameThem) {
   for (const char* command : {"show", "stop", "rm", "export", "pack"}) {
     const std::string help = xlm(fmt::format("runs {} --help", command)).out;
     EXPECT_TRUE(
@@ -34,7 +34,7 @@ TEST_F(ResultsCommands, SubcommandsAreNamedWhenMisspelt) {
   EXPECT_EQ(xlm("runs").code, 2);
 }
 
-TEST_F(ResultsCommands, HelpSaysDotsWhereSeveralValuesFollow) {
+TEST_F(ResultsCommands, HelpShowsDotsIfSeveralValuesFollow) {
   EXPECT_THAT(xlm("runs ls --help").out, HasSubstr("--columns COLUMN,… "));
   EXPECT_THAT(xlm("runs ls --help").out, Not(HasSubstr("...")));
   EXPECT_THAT(xlm("prepare-data --help").out, HasSubstr("--from PATH ..."));

@@ -42,7 +42,7 @@ TEST_F(PrepareData, PrintsASummary) {
   EXPECT_THAT(run("text --from a.txt --out data/a").out, HasSubstr("data/a exists already"));
 }
 
-TEST_F(PrepareData, TextsOfOnesOwnAreToldApartByTheirNames) {
+TEST_F(PrepareData, UsersTextsAreDistinguishedByName) {
   file("a.txt", "Some text of my own, long enough for three splits.");
   EXPECT_THAT(run("text --from a.txt --out data/a --name letters").out, HasSubstr("data/a is ready: letters, "));
   EXPECT_EQ(open_prepared(folder_.path() / "data/a").dataset, "letters");
@@ -54,7 +54,7 @@ TEST_F(PrepareData, TextsOfOnesOwnAreToldApartByTheirNames) {
 }
 
 // In meta.json it stands with U+FFFD, and two such names apart.
-TEST_F(PrepareData, FilesWhoseNamesAreNoUtf8AreSources) {
+TEST_F(PrepareData, FilesWithNamesThatAreNoUtf8AreSources) {
   for (const char* name : {"caf\xE9.txt", "caf\xE8.txt"}) file(name, "some text that is long enough to be divided");
   const std::string command = "text --from caf\xE9.txt --from caf\xE8.txt --out d --split 80%,10%,10%";
   const ProgramResult made = run(command);
@@ -118,7 +118,7 @@ TEST_F(PrepareData, TheAdviceToFetchAFileAgainDoesIt) {
   EXPECT_THAT(run("text8 --from half.zip --out d").err, testing::EndsWith("fetch the file again\n"));
 }
 
-TEST_F(PrepareData, AbsurdValuesAreNamedInFewWords) {
+TEST_F(PrepareData, AbsurdValuesAreNamedBriefly) {
   file("a.txt", "some text");
   for (const auto& [arguments, complaint] : std::vector<std::pair<std::string, std::string>>{
            {"text --from a.txt --out d --max-unpacked 0", "--max-unpacked: Value 0 is not more than 0\n"},
@@ -217,7 +217,7 @@ TEST_F(PrepareData, TrainingATokenizerCanBeStopped) {
   EXPECT_FALSE(fs::exists(folder_.path() / "d/segmentations/unigram-500"));
 }
 
-TEST_F(PrepareData, ATokenizerThatCannotBeTrainedLeavesTheDataAndSaysSo) {
+TEST_F(PrepareData, ATokenizerThatCannotBeTrainedIsAnErrorAndTheDataStay) {
   file("a.txt", "the quick brown fox jumps over the lazy dog, and once more the quick brown fox jumps over it");
   const ProgramResult few = run("text --from a.txt --out d --split 80%,10%,10% --train-unigram 5");
   EXPECT_EQ(few.code, kUsage);

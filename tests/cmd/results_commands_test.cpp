@@ -124,7 +124,7 @@ TEST_F(ResultsCommands, MistakesInADescriptionAreReportedWithItsPlace) {
   EXPECT_THAT(xlm("table t.yaml --where sede=1").err, Not(HasSubstr("t.yaml"))) << "it is not the file's mistake";
 }
 
-TEST_F(ResultsCommands, FilesAreWhatTheirNameSays) {
+TEST_F(ResultsCommands, FilesHaveTheFormatOfTheirName) {
   make_sweep();
   write("t.yaml", "tables:\n  - {table: A, rows: model.span_type, cells: {value: test.bpc}}\n");
   for (const char* command : {"table t.yaml", "pareto --x params --y test.bpc"}) {
@@ -154,7 +154,7 @@ TEST_F(ResultsCommands, ReportsAreWrittenAsPagesAlone) {
   }
 }
 
-TEST_F(ResultsCommands, WhatMakesMissingRunsNamesDataThatAreThere) {
+TEST_F(ResultsCommands, TheHintForMissingRunsNamesExistingData) {
   const std::string recipe = kRecipe;
   const auto with_data = [&](const std::string& path) {
     write("recipe.yaml", std::string(recipe).replace(recipe.find("path: data"), 10, "path: " + path));
@@ -175,7 +175,7 @@ TEST_F(ResultsCommands, WhatMakesMissingRunsNamesDataThatAreThere) {
   EXPECT_THAT(hint(), HasSubstr("`xlm sweep recipe.yaml --profile smoke` makes them"));
 }
 
-TEST_F(ResultsCommands, FigureSaysWhereItWasWritten) {
+TEST_F(ResultsCommands, FigureNamesItsFile) {
   if (!gnuplot_is_installed()) GTEST_SKIP() << "gnuplot is not installed";
   make_sweep();
   write("recipe.yaml", kRecipe);
@@ -243,7 +243,7 @@ TEST_F(ResultsCommands, ReportHoldsAllOfARecipe) {
   EXPECT_THAT(read_file(temporary_.path() / "other.html"), HasSubstr("4 runs: 4 done"));
 }
 
-TEST_F(ResultsCommands, ReportsSayWhatMakesRunsThatAreMissing) {
+TEST_F(ResultsCommands, ReportsAdviseHowToMakeMissingRuns) {
   make_sweep();
   write("recipe.yaml",
         "experiment: spans\nmodel: {type: adaptive-span}\nsweep: {grid: {model.span: [64, 256, 999], "
@@ -277,7 +277,7 @@ TEST_F(ResultsCommands, ReportTakesFoldersOfRecipes) {
   EXPECT_THAT(read_file(temporary_.path() / "report.html"), HasSubstr("There are no runs yet."));
 }
 
-TEST_F(ResultsCommands, RunsOfAProfileAreFoundWhereItWasForgotten) {
+TEST_F(ResultsCommands, RunsOfAForgottenProfileAreFound) {
   maker_.make({.id = "one", .experiment = "spans-smoke"});
   write("recipe.yaml", kRecipe);
   for (const std::string command : {"table", "figure", "report"}) {
@@ -305,7 +305,7 @@ TEST_F(ResultsCommands, ReportRefusesWhatItDoesNotKnow) {
   EXPECT_EQ(xlm("report").code, 2);
 }
 
-TEST_F(ResultsCommands, FigureWithoutGnuplotSaysSo) {
+TEST_F(ResultsCommands, FigureWithoutGnuplotIsAnError) {
   make_sweep();
   write("recipe.yaml", kRecipe);
   const ProgramResult outcome = without_gnuplot("figure recipe.yaml --name one");

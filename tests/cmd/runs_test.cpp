@@ -17,7 +17,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-TEST_F(ResultsCommands, WithoutRunsSayWhatToDo) {
+TEST_F(ResultsCommands, WithoutRunsAdviseWhatToDo) {
   fs::remove_all(temporary_.path() / "runs");
   const ProgramResult list = xlm("runs ls");
   EXPECT_EQ(list.code, 0);
@@ -84,7 +84,7 @@ TEST_F(ResultsCommands, ListsShowTimesAsTimes) {
   EXPECT_THAT(xlm("runs ls --columns created --format csv").out, HasSubstr("\na,2023-11-14T22:13:20Z\n"));
 }
 
-TEST_F(ResultsCommands, EvaluationsOfOtherModelsAreListedApart) {
+TEST_F(ResultsCommands, EvaluationsOfOtherModelsAreListedSeparately) {
   make_sweep();
   maker_.make({.id = "eval-gpt2-1"});
   write_file(RunPaths{maker_.folder("eval-gpt2-1")}.environment(), R"({"model_sha256": "abc", "dataset": "text8"})");
@@ -243,7 +243,7 @@ TEST_F(ResultsCommands, APathOutOfTheFolderOfRunsIsRefused) {
   EXPECT_TRUE(fs::exists(maker_.folder(id)));
 }
 
-TEST_F(ResultsCommands, HiddenFilesArePackedAndTakenIn) {
+TEST_F(ResultsCommands, HiddenFilesArePackedAndUnpacked) {
   make_sweep();
   write(".gitignore", "x");
   write("runs/adaptive-span-text8-00000001/.notes", "mine");
@@ -253,7 +253,7 @@ TEST_F(ResultsCommands, HiddenFilesArePackedAndTakenIn) {
   EXPECT_EQ(read_file(temporary_.path() / "other" / "adaptive-span-text8-00000001" / ".notes"), "mine");
 }
 
-TEST_F(ResultsCommands, NamesOfNoRunsAreNeitherPackedNorTakenIn) {
+TEST_F(ResultsCommands, NamesThatNoRunHasAreNeitherPackedNorUnpacked) {
   make_sweep();
   const std::string id = "adaptive-span-text8-00000001";
   create_folders(temporary_.path() / "other");
@@ -272,7 +272,7 @@ TEST_F(ResultsCommands, NamesOfNoRunsAreNeitherPackedNorTakenIn) {
   EXPECT_THAT(xlm("runs pack my-run --out x.tar").err, HasSubstr("cannot import a run with this name"));
 }
 
-TEST_F(ResultsCommands, FilesThatWouldTakeEachOthersPlaceAreNotPacked) {
+TEST_F(ResultsCommands, FilesThatWouldOverwriteEachOtherAreNotPacked) {
   make_sweep();
   for (const char* folder : {"a", "b"}) create_folders(temporary_.path() / folder);
   write("a/notes.txt", "one");
@@ -286,7 +286,7 @@ TEST_F(ResultsCommands, FilesThatWouldTakeEachOthersPlaceAreNotPacked) {
   EXPECT_EQ(xlm("runs pack --add a/notes.txt --out x.tar").code, 0);
 }
 
-TEST_F(ResultsCommands, LookingIntoAFolderWithoutRunsLeavesNothingThere) {
+TEST_F(ResultsCommands, ReadingAFolderWithoutRunsWritesNothing) {
   create_folders(temporary_.path() / "data");
   write("data/text.txt", "no runs");
   EXPECT_THAT(xlm("runs ls --runs data").err, HasSubstr("there are no runs in data yet"));
@@ -319,7 +319,7 @@ TEST_F(ResultsCommands, AMistypedRunIsSuggestedAndAnotherOneIsNot) {
   EXPECT_THAT(xlm("runs rm adaptive-span-text8-1234abcd --yes").err, Not(HasSubstr("did you mean")));
 }
 
-TEST_F(ResultsCommands, WarnOfMalformedRunsAndGoOn) {
+TEST_F(ResultsCommands, WarnAboutMalformedRunsAndContinue) {
   make_sweep();
   maker_.make({.id = "broken"});
   write("runs/broken/config.yaml", "model: [\n");

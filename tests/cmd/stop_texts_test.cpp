@@ -24,7 +24,7 @@ TEST(StopTexts, EndTheTextBeforeTheFirstThatComes) {
   }
 }
 
-TEST(StopTexts, HoldBackNoMoreThanMayBeAStop) {
+TEST(StopTexts, HoldBackOnlyWhatMayBecomeAStop) {
   StopTexts filter({"END"});
   EXPECT_EQ(filter.take("a E"), "a ");
   EXPECT_EQ(filter.take("x"), "Ex");

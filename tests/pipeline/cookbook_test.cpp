@@ -187,7 +187,7 @@ TEST_F(Tutorial, SaysWhatItsCommandsPrint) { follow("tutorial.md", 8); }
 
 TEST_F(Cookbook, SaysWhatItsCommandsPrint) { follow("cookbook.md", 10); }
 
-TEST(CookbookTest, FindsWhatAPageSaysWrongly) {
+TEST(CookbookTest, FindsWrongOutputInAPage) {
   EXPECT_THAT(differences("loss 2.31 ± 0.02 in 3 s\ntrain,", "loss  2.40 ± 0.02 in 9 s\ntrain,"), IsEmpty());
   EXPECT_THAT(differences("run bpc seconds\na-1f2e 1.5 0.1", "run bpc seconds\na-1f2e 1.6 7.9"), IsEmpty());
   EXPECT_THAT(differences("95 % -0.176 to -0.105", "95 % -0.221 to -0.062"), IsEmpty()) << "the middle is the same";

@@ -50,9 +50,12 @@ std::map<std::string, std::vector<int>> phases_of(const std::string& calls, cons
   return phases;
 }
 
-TEST_F(Pipeline, KilledInEveryPhaseARunEndsWithTheSameBits) {
+/// The parameter is the kind of products that core uses (XLM_PRODUCTS).
+class KilledRun : public Pipeline, public testing::WithParamInterface<const char*> {};
+
+TEST_P(KilledRun, EndsWithTheSameBitsInEveryPhase) {
   const auto train = [&](const std::string& runs, const std::vector<std::string>& settings) {
-    std::vector<std::string> arguments{"/usr/bin/env"};
+    std::vector<std::string> arguments{"/usr/bin/env", std::string("XLM_PRODUCTS=") + GetParam()};
     arguments.insert(arguments.end(), settings.begin(), settings.end());
     for (const char* word : {XLM_BINARY, "train", "run.yaml", "--runs"}) arguments.emplace_back(word);
     arguments.push_back(runs);
@@ -92,6 +95,9 @@ TEST_F(Pipeline, KilledInEveryPhaseARunEndsWithTheSameBits) {
   std::cout << "campaign: bits:" << counts << std::endl;
   for (const auto& [phase, count] : killed) EXPECT_GT(count, 0) << phase;
 }
+
+INSTANTIATE_TEST_SUITE_P(Products, KilledRun, testing::Values("own", "libtorch"),
+                         [](const auto& tested) { return tested.param; });
 
 TEST_F(Pipeline, CorruptAndMissingInputsHaveTheDocumentedCodes) {
   ASSERT_EQ(xlm({"train", "run.yaml", "train.steps=8"}).code, 0);
@@ -139,7 +145,7 @@ TEST_F(Pipeline, CorruptAndMissingInputsHaveTheDocumentedCodes) {
   EXPECT_NE(unknown.err.find("did you mean 'eval'"), std::string::npos) << unknown.err;
 }
 
-TEST_F(Pipeline, DataThatAreCutShortWhileARunReadsThemAreAnErrorAfterWhichItGoesOn) {
+TEST_F(Pipeline, DataTruncatedDuringARunAreAnErrorAfterWhichItResumes) {
   const auto command = [](const std::string& runs) {
     return std::vector<std::string>{
         "train", "run.yaml", "--runs", runs, "train.steps=1500", "train.checkpoint_every=50", "train.eval_every=0"};
@@ -192,7 +198,7 @@ TEST_F(Pipeline, NoMessageIsABacktrace) {
   }
 }
 
-TEST_F(Pipeline, AGpuThatIsHiddenIsNotHadAndNotMissed) {
+TEST_F(Pipeline, AHiddenGpuIsNotUsedAndIsNoError) {
   const std::string hidden = fmt::format("CUDA_VISIBLE_DEVICES= '{}' train run.yaml train.steps=1 device=", XLM_BINARY);
   const ProgramResult asked = shell(folder_.path(), hidden + "cuda --runs asked");
   EXPECT_EQ(asked.code, 1) << asked.out;
@@ -202,7 +208,7 @@ TEST_F(Pipeline, AGpuThatIsHiddenIsNotHadAndNotMissed) {
   EXPECT_THAT(read_file(run_folder("open") / "environment.json"), HasSubstr(R"("device": "cpu")"));
 }
 
-TEST_F(Pipeline, AModelLargerThanTheMachineIsCountedAndNotBegun) {
+TEST_F(Pipeline, AModelLargerThanTheMachineIsCountedButNotTrained) {
   write_file(folder_.path() / "sweep.yaml", std::string(kRun) + "sweep: {grid: {seed: [1, 2]}}\n");
   const std::vector<std::string> large{"model.width=65536", "model.feed_forward=262144", "model.layers=24"};
   std::vector<std::string> arguments{"sweep", "sweep.yaml", "--dry-run"};
@@ -217,7 +223,7 @@ TEST_F(Pipeline, AModelLargerThanTheMachineIsCountedAndNotBegun) {
   EXPECT_THAT(begun.err, HasSubstr("GB, and this process may use"));
 }
 
-TEST_F(Pipeline, ARunThatIsRefusedMemoryGoesOnWithFewerRowsOrHasFailed) {
+TEST_F(Pipeline, ARunWithoutEnoughMemoryRetriesWithFewerRowsOrFails) {
   write_file(folder_.path() / "wide.yaml",
              "data: {path: data}\ndevice: cpu\n"
              "model: {type: adaptive-span, width: 128, heads: 4, feed_forward: 256, layers: 3, span: 128, dropout: 0}\n"

@@ -177,7 +177,7 @@ INSTANTIATE_TEST_SUITE_P(
                     std::pair("recurrent", kWindowModel + std::string(", recurrence: {pool: mean}}\n"))),
     [](const auto& model) { return model.param.first; });
 
-TEST_F(Processes, AKilledOneEndsAllAndTheRunGoesOnFromItsCheckpoint) {
+TEST_F(Processes, AKilledOneEndsAllAndTheRunResumesFromItsCheckpoint) {
   std::string config = kSevenRows;
   config.replace(config.find("steps: 50"), 9, "steps: 400");
   // At the usual rate 376 steps make 1e-4 of the last bit in which sums of two and of three processes differ.
@@ -230,7 +230,7 @@ TEST_F(Processes, ARecordAfterAStopIsOfAllStepsSinceTheLast) {
 }
 
 // Any process, at any step, again and again; seeded, so that a failure comes again.
-TEST_F(Processes, KilledAnywhereARunGoesOnWithAsManyOrOthers) {
+TEST_F(Processes, KilledAnywhereARunResumesWithAnyNumberOfProcesses) {
   std::string config = kSevenRows;
   // Far beyond the last kill, and not so far that the rounding of sums in another order has grown: after 1,000 steps it
   // is in the third digit of the loss.
@@ -313,7 +313,7 @@ TEST_F(Processes, AStopEndsTheEvaluationOfAllAtOnce) {
   EXPECT_LT(std::chrono::steady_clock::now() - asked, std::chrono::seconds(15));
 }
 
-TEST_F(Processes, OneThatEndsBeforeTheyHaveMetIsNotWaitedFor) {
+TEST_F(Processes, DoNotWaitForOneThatEndsBeforeTheyMeet) {
   write_run(kSpanModel + std::string("}\n"));
   const auto began = std::chrono::steady_clock::now();
   const auto run = start({"train", "run.yaml", "train.processes=3"});
@@ -343,7 +343,7 @@ TEST_F(Processes, AnErrorOfTheFirstOneIsTheRuns) {
   EXPECT_THAT(full.err, HasSubstr("File too large"));
 }
 
-TEST_F(Processes, BestWeightsPartsOfRowsAndFewRowsOfAnEvaluationAreAlike) {
+TEST_F(Processes, BestWeightsMicroBatchesAndSmallEvaluationsEqualOneProcess) {
   std::string config = kSevenRows;
   config.replace(config.find("eval: {batch: 5}"), 16, "eval: {batch: 2, select: best}");
   write_file(folder_.path() / "run.yaml", config + kSpanModel + ", span_type: dynamic}\n");

@@ -104,7 +104,7 @@ TEST_F(Processor, BothKindsOfProductsTrainAlike) {
   }
 }
 
-TEST_F(Processor, Bfloat16TrainsCloseToFloat32AndSaysWhereItIsNotMultiplied) {
+TEST_F(Processor, Bfloat16TrainsCloseToFloat32WithANoteIfItIsNotMultiplied) {
   const Variable onednn("ONEDNN_MAX_CPU_ISA", "AVX2");  // no products of bfloat16, also where the processor has them
   const auto [wide, nothing] = trained(kSpans, "wide");
   const auto [rounded, said] = trained(kSpans, "rounded", {"train.precision=bfloat16"});

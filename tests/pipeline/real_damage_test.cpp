@@ -155,7 +155,7 @@ TEST_F(RealDamage, EndsInAnErrorOrChangesNoNumber) {
 }
 
 /// From where the loader itself finds no room to where everything does.
-TEST_F(RealDamage, TooLittleMemoryIsSaidAndEndsNothingWithASignal) {
+TEST_F(RealDamage, TooLittleMemoryIsAnErrorAndNotACrash) {
   write_file(folder_.path() / "sweep.yaml", std::string(kDamagedRun) + "sweep: {grid: {seed: [1, 2]}}\n");
   const int steps = campaign_size(10, 60);
   std::map<std::string, std::map<int, int>> codes;

@@ -143,7 +143,7 @@ class SlurmTestSeveralNodes : public testing::Test {
   std::string cluster_;  // its folder; empty: none was started
 };
 
-TEST_F(SlurmTestSeveralNodes, ARunHasTheLossesOfOneProcessAndSurvivesWhateverIsKilled) {
+TEST_F(SlurmTestSeveralNodes, ARunHasTheLossesOfOneProcessEvenIfAnyIsKilled) {
   write_config(400, "resources: {nodes: 2, cpus: 1, time: 10min}\nsweep: {grid: {seed: [1]}}\n");
   ASSERT_EQ(xlm("sweep run.yaml --runs one").code, 0);
   const std::string submit = "sweep run.yaml --launcher slurm --wait train.processes=2 --runs ";

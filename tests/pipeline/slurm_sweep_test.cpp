@@ -150,7 +150,7 @@ class SlurmTestMemory : public SlurmTestSweep {
   }
 };
 
-TEST_F(SlurmTestMemory, ARunThatAJobHasNoRoomForGoesOnWithFewerRowsOrHasFailed) {
+TEST_F(SlurmTestMemory, ARunWithoutEnoughMemoryRetriesWithFewerRowsOrFails) {
   ASSERT_EQ(xlm("sweep wide.yaml --runs whole").code, 0);
   ASSERT_EQ(xlm("sweep wide.yaml --runs parts train.micro_batch=8").code, 0);
   const double whole = number(runs_in("whole").begin()->second, "peak_memory");

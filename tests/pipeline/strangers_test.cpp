@@ -42,7 +42,7 @@ class ProcessesAmongOthers : public Pipeline {
 };
 
 // Neither is it gone, nor can it do its part.
-TEST_F(ProcessesAmongOthers, AStopEndsThemWhereOneIsHalted) {
+TEST_F(ProcessesAmongOthers, AStopEndsThemEvenIfOneIsHalted) {
   for (const int signal : {SIGTERM, SIGINT}) {
     const std::string runs = fmt::format("runs-{}", signal);
     const auto run = start({"train", "run.yaml", "train.steps=100000", "train.processes=3", "--runs", runs});
@@ -115,7 +115,7 @@ TEST_F(ProcessesAmongOthers, StrangersWhoConnectChangeNothing) {
   EXPECT_EQ(model_hash("among-strangers"), model_hash("alone"));
 }
 
-TEST_F(ProcessesAmongOthers, OfOneMachineNeedNoNetwork) {
+TEST_F(ProcessesAmongOthers, OnOneMachineNeedNoNetwork) {
   const std::string alone = fmt::format("unshare -n{} ", ::geteuid() == 0 ? "" : "r");
   if (shell(folder_.path(), alone + "true").code != 0) GTEST_SKIP() << "no network namespace can be made here";
   const ProgramResult result =

@@ -33,7 +33,7 @@ std::string clean(std::string_view text, std::size_t piece = 1 << 20) {
   return result;
 }
 
-TEST(WikipediaFilter, KeepsOnlyWhatStandsBetweenTextTags) {
+TEST(WikipediaFilter, KeepsOnlyTextBetweenTextTags) {
   EXPECT_EQ(filter("<title>Title</title><text xml:space=\"preserve\">One two.</text><comment>three</comment>"),
             " one two");
   EXPECT_EQ(filter("no article here"), "");

@@ -103,7 +103,7 @@ TEST_F(PrepareBpe, TheFolderCanEncodeMoreText) {
   EXPECT_THAT([&] { prepare(text_request({path("a")}), {}); }, ThrowsMessage<DataError>(HasSubstr("merges.txt")));
 }
 
-TEST_F(PrepareBpe, LongTextsCrossBuffersUnharmed) {
+TEST_F(PrepareBpe, LongTextsCrossBuffersUnchanged) {
   std::string long_text;
   for (int i = 0; long_text.size() < 1'500'000; ++i) {
     long_text += i % 3 == 0 ? " the" : i % 7 == 0 ? "\r\n" : i % 5 == 0 ? "\xF0\x9F\x98\x80" : " pride";
@@ -135,7 +135,7 @@ TEST_F(PrepareBpe, WikitextCountsWordsAndLineEnds) {
   EXPECT_EQ(data.meta["split"], "own");
 }
 
-TEST_F(PrepareBpe, ArticlesOfWikitextAreDocumentsWhereAskedFor) {
+TEST_F(PrepareBpe, ArticlesOfWikitextAreDocumentsIfAskedFor) {
   const std::string first =
       " \n = First = \n \n Text, \n = 1 rad / s and k = \n with a formula \n \n = = Part = = \n \n x \n \n";
   const std::string second = " = Second one = \n \n More \n";
@@ -161,7 +161,7 @@ TEST_F(PrepareBpe, AHeadingOfWikitextMayBeCutByABlock) {
   EXPECT_EQ(make(wanted).split("test").document_bytes[0], static_cast<std::int64_t>(begin.size()) + 2);
 }
 
-TEST_F(PrepareBpe, HowManyBooksAndHowMuchOfThemCanBeSaid) {
+TEST_F(PrepareBpe, NumberAndLengthOfBooksAreOptions) {
   for (const char* name : {"train/1.txt", "train/2.txt", "train/3.txt"}) file(std::string("pg/") + name, "A book\n");
   std::string book;
   for (int i = 0; i < 16'000; ++i) book += i % 2 == 0 ? " q" : "\n";
@@ -223,7 +223,7 @@ TEST_F(PrepareBpe, LineEndsAreCleanedAcrossBlocks) {
   EXPECT_EQ(text(make(request("pg-19", {path("pg")})), "test"), begin + "\nend\n");
 }
 
-TEST_F(PrepareBpe, BooksLieInFoldersOfAnyNameOfTheirSplit) {
+TEST_F(PrepareBpe, BooksAreFoundUnderAnyNameOfTheirSplit) {
   file("disk/1.txt", "one\n");
   file("pg/Val/2.txt", "two\n");
   fs::create_directory_symlink("../disk", path("pg/training"));
@@ -240,7 +240,7 @@ TEST_F(PrepareBpe, BooksLieInFoldersOfAnyNameOfTheirSplit) {
               ThrowsMessage<DataError>(HasSubstr("heldout/2.txt is in no folder of a split")));
 }
 
-TEST_F(PrepareBpe, WhatIsLeftOutOfBooksIsCounted) {
+TEST_F(PrepareBpe, OmittedPartsOfBooksAreCounted) {
   for (const char* name : {"train/1.txt", "train/2.txt", "train/3.txt", "train/3.pdf", "test/1.txt"}) {
     file(std::string("pg/") + name, "A book\n");
   }

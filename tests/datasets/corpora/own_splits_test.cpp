@@ -59,7 +59,7 @@ TEST_F(OwnSplits, AreCleanedEachByItself) {
   EXPECT_EQ(text(finnish, "valid"), "three") << "no line break of what came before";
 }
 
-TEST_F(OwnSplits, GoWithNothingElseThatNamesOrDividesText) {
+TEST_F(OwnSplits, CannotBeCombinedWithOtherWaysToSplit) {
   PrepareRequest wanted = given({file("a", "text")}, {}, {});
   wanted.from = {path("a")};
   expect_error<UsageError>(wanted, "both name files");
@@ -151,7 +151,7 @@ TEST_F(OwnSplits, OfADatasetFolderHaveAnyOfTheirNames) {
   expect_error_in<DataError>(two, "two names mean valid: dev, val");
 }
 
-TEST_F(OwnSplits, OfAFolderOfTextAreAsItSays) {
+TEST_F(OwnSplits, OfAFolderOfTextAreNamedByItsFiles) {
   for (const char* part : {"Train", "validation", "test"}) {
     file(std::string("d/") + part + "/a training of tests.txt", part);
     file(std::string("d/") + part + "/b.txt", ".");
@@ -175,7 +175,7 @@ TEST_F(OwnSplits, OfAFolderOfTextAreAsItSays) {
   EXPECT_EQ(text(make(roots), "train"), "Train.");
 }
 
-TEST_F(OwnSplits, OfFilesOfTextAreAsTheyAreCalled) {
+TEST_F(OwnSplits, OfFilesOfTextAreNamedByThem) {
   const fs::path train = file("ptb.train.txt", "a");
   const fs::path valid = file("ptb.valid.txt", "b");
   const PreparedData data = make(request("text", {valid, train}));
@@ -231,7 +231,7 @@ TEST_F(OwnSplits, LineEndsOfAnySystemAreLineEnds) {
 
 class TextColumns : public OwnSplits, public ::testing::WithParamInterface<const char*> {};
 
-TEST_P(TextColumns, AreReadHoweverTheyAreStored) {
+TEST_P(TextColumns, AreReadFromEveryStorageType) {
   const std::vector<std::string> rows{"first", "", "sécond, which is longer than what a view holds itself ", "first"};
   for (const char* type : {"large", "view", "dictionary", "large-dictionary"}) {
     if (GetParam() == std::string("parquet") && type == std::string("view")) continue;  // plain strings there
@@ -251,7 +251,7 @@ TEST_P(TextColumns, AreReadHoweverTheyAreStored) {
   }
 }
 
-TEST_P(TextColumns, OfListsAndStructsAreSaidToBeNoText) {
+TEST_P(TextColumns, OfListsAndStructsAreRefused) {
   const std::string kind = GetParam();
   expect_error<DataError>(request("text", {write_shard(kind + ":list", path("l"), {"a", "b"})}),
                           "each row of the column 'text' is a list (list<");

@@ -126,7 +126,7 @@ TEST_F(LanguageCorpora, LineEndsOfAnySystemAreLineEnds) {
   EXPECT_EQ(text(make(rows), "train"), kClean);
 }
 
-TEST_F(LanguageCorpora, Wiki40bKnowsTheNamesOfSplitsAndSaysWhatIsOfOtherLanguages) {
+TEST_F(LanguageCorpora, Wiki40bKnowsNamesOfSplitsAndReportsOtherLanguages) {
   file("raw/training/fi_1", kArticles[0]);
   file("raw/Development/fi_1", kArticles[1]);
   file("raw/fi_00000-of-00001-eval", kArticles[2]);

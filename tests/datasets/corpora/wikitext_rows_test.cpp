@@ -86,7 +86,7 @@ TEST_F(RowsOfWikitext, AreKnownWithoutLineEndsAndSpacesToo) {
   }
 }
 
-TEST_F(RowsOfWikitext, AreDocumentsWhereThatIsAskedFor) {
+TEST_F(RowsOfWikitext, AreDocumentsIfAskedFor) {
   write_shard("parquet", path("hub/test-00000-of-00001.parquet"), hub_rows(kFirst));
   PrepareRequest wanted = bpe_request("text", "hub", "out");
   wanted.documents = "rows";

@@ -36,7 +36,7 @@ TEST_F(Downloads, AFileArrivesWhole) {
   EXPECT_EQ(server.requests().size(), 1U);  // it is there
 }
 
-TEST_F(Downloads, ALinkStaysAndTheFileIsFetchedToWhereItLeads) {
+TEST_F(Downloads, ALinkStaysAndItsTargetIsFetched) {
   const HttpServer server([&](const Request& request) { return HttpServer::part_of(content_, request); });
   create_folders(path("in"));
   fs::create_symlink("../elsewhere/file", path("in/file"));
@@ -58,7 +58,7 @@ TEST_F(Downloads, ACutConnectionIsResumed) {
   EXPECT_EQ(server.requests().back().if_range, "\"v1\"");
 }
 
-TEST_F(Downloads, AConnectionThatBringsSomethingEachTimeIsNotGivenUp) {
+TEST_F(Downloads, AConnectionThatMakesProgressIsNotGivenUp) {
   const HttpServer server([&](const Request& request) {
     Answer answer = HttpServer::part_of(content_, request);
     answer.cut_after = 30'000;
@@ -69,7 +69,7 @@ TEST_F(Downloads, AConnectionThatBringsSomethingEachTimeIsNotGivenUp) {
   EXPECT_EQ(server.requests().size(), 10U) << "three attempts in a row are all that may fail";
 }
 
-TEST_F(Downloads, AConnectionThatBringsNothingIsGivenUp) {
+TEST_F(Downloads, AConnectionWithoutProgressIsGivenUp) {
   const HttpServer server([](const Request&) { return Answer{.status = 503}; });
   expect_error<Error>(checked(server), "HTTP 503");
   EXPECT_EQ(server.requests().size(), 3U);
@@ -87,14 +87,14 @@ TEST_F(Downloads, AFileOfAnotherSizeIsRefused) {
   EXPECT_EQ(read_file(path("in/file")), content_);
 }
 
-TEST_F(Downloads, OfAKnownSizeWhatIsWholeNeedsNoServer) {
+TEST_F(Downloads, AWholeFileOfKnownSizeNeedsNoServer) {
   create_folders(path("in"));
   write_file(path("in/.file.part"), content_);
   fetch({.url = "http://127.0.0.1:1/file", .target = path("in/file"), .bytes = content_.size()});
   EXPECT_EQ(read_file(path("in/file")), content_);
 }
 
-TEST_F(Downloads, ALaterCallGoesOn) {
+TEST_F(Downloads, ALaterCallResumes) {
   std::atomic<int> seen{0};
   const HttpServer server([&](const Request& request) {
     if (seen++ == 0) {
@@ -141,7 +141,7 @@ TEST_F(Downloads, AWrongBeginningIsFetchedOnceMore) {
   EXPECT_THAT(begins(server), ElementsAre(18, -1));
 }
 
-TEST_F(Downloads, WhatIsWholeAlreadyIsNotFetched) {
+TEST_F(Downloads, AWholeFileIsNotFetched) {
   const HttpServer server([&](const Request& request) { return HttpServer::part_of(content_, request); });
   create_folders(path("in"));
   write_file(path("in/.file.part"), content_);
@@ -184,7 +184,7 @@ TEST_F(Downloads, NothingLeadsFromHttpsToHttp) {
   EXPECT_EQ(plain.requests().size(), 0U);
 }
 
-TEST_F(Downloads, AProxyIsAskedWhereTheEnvironmentNamesOne) {
+TEST_F(Downloads, AProxyIsUsedIfTheEnvironmentNamesOne) {
   const HttpServer proxy([&](const Request& request) { return HttpServer::part_of(content_, request); });
   ::setenv("http_proxy", proxy.url().c_str(), 1);
   fetch({.url = "http://corpora.invalid/file", .target = path("in/file")});

@@ -45,7 +45,7 @@ class HostileServers : public Downloads {
   }
 };
 
-TEST_F(HostileServers, NoWritingOfHttpsLeadsToHttp) {
+TEST_F(HostileServers, NoSpellingOfHttpsLeadsToHttp) {
   const fs::path trusted = path("certificate.pem");
   const HttpServer plain([&](const Request& request) { return HttpServer::part_of(content_, request); });
   const HttpsServer secure(trusted, fmt::format("HTTP/1.1 302 X\r\nLocation: {}\r\nContent-Length: 0\r\n"
@@ -86,7 +86,7 @@ TEST_F(HostileServers, NoMessageHasThePasswordOfAMirror) {
   }
 }
 
-TEST_F(HostileServers, WhatIsNoMirrorIsRefusedAtOnce) {
+TEST_F(HostileServers, MalformedMirrorsAreRefusedAtOnce) {
   for (const char* mirror : {"ftp://127.0.0.1", "FTP://127.0.0.1", "file:///srv/mirror", "127.0.0.1:8000", "http://",
                              "http:///x", "https:/x", "mirror", "http://127.0.0.1/#x", "http://127.0.0.1/x@y"}) {
     EXPECT_THAT(said(mirror), StartsWith("--mirror")) << mirror;
@@ -99,7 +99,7 @@ TEST_F(HostileServers, WhatIsNoMirrorIsRefusedAtOnce) {
   EXPECT_TRUE(fs::exists(path("raw/text8.zip")));
 }
 
-TEST_F(HostileServers, OneThatNeverGoesOnIsGivenUp) {
+TEST_F(HostileServers, AServerThatNeverContinuesIsGivenUp) {
   for (const bool answers_416 : {false, true}) {
     const HttpServer server([&](const Request& request) {
       if (answers_416 && request.begin >= 0) return Answer{.status = 416};
@@ -114,7 +114,7 @@ TEST_F(HostileServers, OneThatNeverGoesOnIsGivenUp) {
   expect_error<Error>(checked(growing), "restarts instead of resuming");
 }
 
-TEST_F(HostileServers, AnotherVersionEachTimeIsNoneThatGoesOn) {
+TEST_F(HostileServers, AFileThatChangesEachTimeIsNotResumed) {
   int version = 0;
   const HttpServer server([&](const Request&) {
     return Answer{.body = content_, .headers = {fmt::format("ETag: \"{}\"", ++version)}, .cut_after = 5000};
@@ -122,7 +122,7 @@ TEST_F(HostileServers, AnotherVersionEachTimeIsNoneThatGoesOn) {
   expect_error<Error>(file(server), "the server restarts");
 }
 
-TEST_F(HostileServers, WhatIsKeptIsSaidAndNothingEmptyIs) {
+TEST_F(HostileServers, KeptBytesAreReportedAndEmptyFilesAreNotKept) {
   const HttpServer server([&](const Request& request) {
     if (request.begin >= 0) return Answer{.status = 503};
     return Answer{.body = content_, .headers = {"ETag: \"v1\""}, .cut_after = 50'000};
@@ -140,7 +140,7 @@ TEST_F(HostileServers, WhatIsKeptIsSaidAndNothingEmptyIs) {
   EXPECT_FALSE(fs::exists(path("in/.file.tag")));
 }
 
-TEST_F(HostileServers, BytesOfAnUnknownVersionAreNotGoneOnWith) {
+TEST_F(HostileServers, BytesOfAnUnknownVersionAreNotResumed) {
   const HttpServer server([&](const Request& request) { return HttpServer::part_of(content_, request); });
   create_folders(path("in"));
   write_file(path("in/.file.part"), "of whatever");

@@ -30,7 +30,7 @@ std::string repeated(const std::string& text, int times) {
   return all;
 }
 
-TEST(Recognition, TextIsTextHoweverItBegins) {
+TEST(Recognition, TextIsRecognisedWithAnyBeginning) {
   for (const std::string& text : {""s,
                                   "x"s,
                                   "plain text\n"s,
@@ -137,7 +137,7 @@ TEST(Recognition, TextInAnUndeclaredEncodingIsNoText) {
       << "a few are";
 }
 
-TEST(Recognition, NamesCountWhereTheyPromiseATableOrAPage) {
+TEST(Recognition, NamesOfTablesAndPagesCount) {
   EXPECT_EQ(recognise("<html>", "page.html").form, FileForm::kText);
   EXPECT_EQ(recognise("<html>", "d/PAGE.HTM").form, FileForm::kText);
   EXPECT_EQ(recognise("<html>", "page.txt").form, FileForm::kTextual);

@@ -59,7 +59,7 @@ TEST_F(Sources, NamedFilesKeepTheirOrderAndGetDifferentNames) {
   EXPECT_THAT(names({file("2/x"), file("1/x"), file("0/y"), file("3/x")}), ElementsAre("x", "x (2)", "y", "x (3)"));
 }
 
-TEST_F(Sources, HiddenFilesAndOddOnesInFoldersArePassedOverAndCounted) {
+TEST_F(Sources, HiddenAndSpecialFilesInFoldersAreSkippedAndCounted) {
   for (const char* name : {"d/.git/config", "d/.hidden", "d/__MACOSX/a", "d/a", "d/b.md"}) file(name);
   ASSERT_EQ(::mkfifo((folder_.path() / "d/pipe").c_str(), 0600), 0);
   fs::create_symlink("nowhere", folder_.path() / "d/.#lock");
@@ -115,7 +115,7 @@ TEST_F(Sources, LinksThatLeadNowhereAreErrors) {
   EXPECT_THAT([&] { names({folder_.path() / "d"}); }, ThrowsMessage<DataError>(HasSubstr("which cannot be followed")));
 }
 
-TEST_F(Sources, WhatIsPassedOverInArchivesIsCounted) {
+TEST_F(Sources, SkippedEntriesOfArchivesAreCounted) {
   make_archive(file("x.tar"), "ustar", "",
                {{"a.txt", "1"}, {"b.txt", "", AE_IFLNK, "a.txt"}, {".c", "2"}, {"README", "3"}, {"e", "", AE_IFDIR}});
   EXPECT_THAT(labels({folder_.path() / "x.tar"}), ElementsAre("x.tar: a.txt"));
@@ -142,7 +142,7 @@ TEST_F(Sources, GlobChoosesInNamedArchivesButNotInThoseOfFolders) {
               ThrowsMessage<DataError>(HasSubstr("no file like '*.pdf'")));
 }
 
-TEST_F(Sources, WhatIsMissingOrNoFileIsAnErrorThatNamesIt) {
+TEST_F(Sources, AMissingFileIsNamed) {
   EXPECT_THAT([&] { names({folder_.path() / "nowhere"}); }, ThrowsMessage<DataError>(HasSubstr("nowhere")));
   fs::create_directory(folder_.path() / "empty");
   EXPECT_THAT([&] { names({folder_.path() / "empty"}); }, ThrowsMessage<DataError>(HasSubstr("there is no file in")));
@@ -151,7 +151,7 @@ TEST_F(Sources, WhatIsMissingOrNoFileIsAnErrorThatNamesIt) {
               ThrowsMessage<DataError>(HasSubstr("neither a file nor a folder")));
 }
 
-TEST_F(Sources, AnEmptyFileIsPassedOverInAFolderAndAnErrorWhenNamed) {
+TEST_F(Sources, AnEmptyFileIsSkippedInAFolderAndAnErrorIfNamed) {
   file("d/a", "");
   file("d/b", "text");
   EXPECT_THAT(labels({folder_.path() / "d"}), ElementsAre("d/b"));

@@ -149,7 +149,7 @@ TEST_F(PreparedFolder, Opens) {
 }
 
 /// Two folders of the same tokens have other losses by document, by word and by byte if these are others.
-TEST_F(PreparedFolder, FingerprintCoversWhatNumbersDependOnAndNothingElse) {
+TEST_F(PreparedFolder, FingerprintCoversOnlyWhatNumbersDependOn) {
   std::set<std::string> fingerprints{summarize_prepared(out()).fingerprint};
   const Json meta = read_json(out() / "meta.json");
   const auto fingerprint_with = [&](const std::string& key, const Json& value) {

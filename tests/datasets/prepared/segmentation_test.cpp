@@ -139,7 +139,7 @@ TEST_F(Segmentation, TheSameTextGivesTheSameBytes) {
   }
 }
 
-TEST_F(Segmentation, LinesAreNoPartOfTheWordsLearntFrom) {
+TEST_F(Segmentation, LineBreaksAreNotLearnt) {
   std::string lines;
   for (int i = 0; i < 50; ++i) lines += "low lower\nlowest\tnew\n";
   const PreparedData data = prepared(lines, {14});
@@ -203,7 +203,7 @@ TEST_F(Segmentation, PiecesHaveUpToSixteenCharacters) {
   for (const std::string& piece : pieces) EXPECT_LE(piece.size(), 16U) << piece;
 }
 
-TEST_F(Segmentation, EveryCharacterIsCoveredHoweverRareAndInHoweverLongALine) {
+TEST_F(Segmentation, EveryCharacterIsCoveredEvenIfRareOrInALongLine) {
   std::vector<std::string> lines(1000, "some words again and again");
   std::string line;
   while (line.size() < 6000) line += "longer ";  // SentencePiece leaves lines of more than 4,192 bytes out if it may

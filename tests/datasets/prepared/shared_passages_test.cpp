@@ -54,7 +54,7 @@ TEST_F(SharedPassagesTest, AreFoundAtAnyPlace) {
   EXPECT_EQ(pairs[2].shared, 0);
 }
 
-TEST_F(SharedPassagesTest, CountOnceHoweverOftenTheyStandThere) {
+TEST_F(SharedPassagesTest, CountOnceEvenIfRepeated) {
   const std::string shared = words(3, 400);
   said(shared + words(1, 77) + shared, words(4, 400), words(5, 200) + shared);
   EXPECT_EQ(found()[1].shared, 2);
@@ -62,13 +62,13 @@ TEST_F(SharedPassagesTest, CountOnceHoweverOftenTheyStandThere) {
   EXPECT_EQ(found()[1].example, 200);
 }
 
-TEST_F(SharedPassagesTest, DoNotCountWhereTheySayNothing) {
+TEST_F(SharedPassagesTest, DoNotCountWithoutContent) {
   const std::string rule(4000, '-');
   EXPECT_EQ(said(words(1, 3000) + rule, words(2, 1000), rule + words(3, 1000)), "");
   EXPECT_EQ(found()[1].passages, 5);
 }
 
-TEST_F(SharedPassagesTest, AreNotSaidWhereOneCharacterDiffers) {
+TEST_F(SharedPassagesTest, AreNotReportedIfOneCharacterDiffers) {
   std::string other = words(3, 1000);
   for (std::size_t i = 100; i < other.size(); i += 200) other[i] = other[i] == 'x' ? 'y' : 'x';
   EXPECT_EQ(said(words(1, 999) + words(3, 1000), words(2, 1000), other), "");
@@ -81,7 +81,7 @@ TEST_F(SharedPassagesTest, CrossTheBlocksInWhichATextIsRead) {
 }
 
 // Passages 0, 3, 6 and 9 of ten, of which the last four are shared.
-TEST_F(SharedPassagesTest, OfALongSplitAreASampleThatSaysSo) {
+TEST_F(SharedPassagesTest, OfALongSplitAreMarkedAsASample) {
   const std::string shared = words(3, 800);
   said(words(1, 3000) + shared, words(4, 400), words(5, 1200) + shared);
   const PreparedData data = open_prepared(path("out"));

@@ -66,7 +66,7 @@ TEST(StagingFolder, TheTargetMayBeThePresentFolder) {
   EXPECT_TRUE(fs::exists(folder.path() / "out/x"));
 }
 
-TEST(StagingFolder, WhatAKilledProcessLeftIsRemovedHoweverTheTargetIsWritten) {
+TEST(StagingFolder, LeftoversOfAKilledProcessAreRemovedForAnySpellingOfTheTarget) {
   for (const char* target : {"out", "out/"}) {
     const TemporaryFolder folder;
     create_folders(folder.path() / ".out.preparing" / "half");
@@ -110,7 +110,7 @@ TEST(StagingFolder, IsForOneProcessAtATime) {
   EXPECT_NO_THROW(StagingFolder(folder.path() / "out"));
 }
 
-TEST(StagingFolder, ALockOnAFileThatIsGoneIsNone) {
+TEST(StagingFolder, ALockOnARemovedFileDoesNotCount) {
   const TemporaryFolder folder;
   const fs::path lock = folder.path() / ".out.lock";
   before_flock() = [&] {  // its owner finishes just now
@@ -123,7 +123,7 @@ TEST(StagingFolder, ALockOnAFileThatIsGoneIsNone) {
   EXPECT_THROW(StagingFolder(folder.path() / "out"), UsageError);
 }
 
-TEST(StagingFolder, ClearsWhatAKilledProcessLeft) {
+TEST(StagingFolder, ClearsLeftoversOfAKilledProcess) {
   const TemporaryFolder folder;
   create_folders(folder.path() / ".out.preparing");
   write_file(folder.path() / ".out.preparing/train.bin", "half");

@@ -102,7 +102,7 @@ TEST_F(TokenizerFile, AddsTokensBehindTheVocabulary) {
   EXPECT_EQ(read_bpe(folder_.path()).vocabulary().size(), size + 1) << "the model has no row for the other";
 }
 
-TEST_F(TokenizerFile, OfEarlierTransformersAddsTokensInAFileOfTheirOwn) {
+TEST_F(TokenizerFile, OfEarlierTransformersAddsTokensInASeparateFile) {
   write_older_files();
   const std::int64_t size = small_bpe().vocabulary().size();
   write_file(folder_.path() / "added_tokens.json", Json{{"<pad>", size}}.dump());
@@ -113,7 +113,7 @@ TEST_F(TokenizerFile, OfEarlierTransformersAddsTokensInAFileOfTheirOwn) {
   EXPECT_THAT([&] { read_bpe(folder_.path()); }, ThrowsMessage<DataError>(HasSubstr("adds the token \"word\"")));
 }
 
-TEST_F(TokenizerFile, MustSayWhatTheOlderFilesSay) {
+TEST_F(TokenizerFile, MustAgreeWithTheOlderFiles) {
   write_older_files();
   EXPECT_EQ(read(tokenizer_).merges_text(), small_bpe().merges_text());
 
@@ -155,7 +155,7 @@ TEST_F(TokenizerFile, OfAnotherKindIsRefusedByItsName) {
                  "adds the token \"word\", at which a text would be cut");
 }
 
-TEST_F(TokenizerFile, ThatIsMalformedSaysHow) {
+TEST_F(TokenizerFile, ThatIsMalformedIsExplained) {
   const auto with = [&](const std::string& pointer, const Json& value) {
     Json changed = tokenizer_;
     changed[Json::json_pointer(pointer)] = value;
