@@ -76,13 +76,7 @@ void RotatedChunkBatches::begin_epoch(std::int64_t epoch) {
   for (std::int64_t row = 0; row < shape_.batch; ++row) {
     shifts_.push_back(random_below(row_length_, random_bits(rotation, 0, static_cast<std::uint64_t>(row))));
   }
-  const std::uint64_t shuffle = random_bits(seed, kChunkOrder, number);
-  order_.resize(static_cast<std::size_t>(chunk_count()));
-  std::iota(order_.begin(), order_.end(), 0);
-  for (std::size_t i = order_.size(); i > 1; --i) {
-    const std::int64_t other = random_below(static_cast<std::int64_t>(i), random_bits(shuffle, 0, i));
-    std::swap(order_[i - 1], order_[static_cast<std::size_t>(other)]);
-  }
+  order_ = random_order(static_cast<std::size_t>(chunk_count()), random_bits(seed, kChunkOrder, number));
 }
 
 Batch RotatedChunkBatches::next() {

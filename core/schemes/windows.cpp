@@ -3,7 +3,6 @@
 //
 // B rows, N tokens of a sequence, T tokens of a window, O of them repeated.
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
@@ -59,12 +58,7 @@ DocumentSequences::DocumentSequences(const TokenSource& source, BatchShape shape
 void DocumentSequences::shuffle(std::int64_t epoch) {
   const std::uint64_t bits =
       random_bits(static_cast<std::uint64_t>(seed_), kChunkOrder, static_cast<std::uint64_t>(epoch));
-  order_.resize(sequences_.size());
-  std::iota(order_.begin(), order_.end(), 0);
-  for (std::size_t i = order_.size(); i > 1; --i) {
-    const std::int64_t other = random_below(static_cast<std::int64_t>(i), random_bits(bits, 0, i));
-    std::swap(order_[i - 1], order_[static_cast<std::size_t>(other)]);
-  }
+  order_ = random_order(sequences_.size(), bits);
   shuffled_ = epoch;
 }
 

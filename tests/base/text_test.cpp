@@ -6,6 +6,8 @@
 #include <clocale>
 #include <cstdlib>
 #include <limits>
+#include <map>
+#include <vector>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -188,6 +190,19 @@ TEST(Random, IsAFunctionOfItsPlaceAndUniform) {
   }
   for (const int count : counts) EXPECT_NEAR(count, 10'000, 500);
   EXPECT_LT(random_unit(~0ULL), 1.0);
+}
+
+TEST(Random, OrdersArePermutationsThatAreAllLikely) {
+  std::map<std::vector<std::int64_t>, int> counts;
+  for (std::uint64_t seed = 0; seed < 24'000; ++seed) {
+    std::vector<std::int64_t> order = random_order(4, seed);
+    ++counts[order];
+    std::sort(order.begin(), order.end());
+    ASSERT_EQ(order, (std::vector<std::int64_t>{0, 1, 2, 3}));
+  }
+  EXPECT_EQ(counts.size(), 24U);
+  for (const auto& [order, count] : counts) EXPECT_NEAR(count, 1000, 155);  // five deviations
+  EXPECT_TRUE(random_order(0, 1).empty());
 }
 
 TEST(Text, QuotesWordsForTheShell) {

@@ -14,17 +14,21 @@ namespace {
 
 constexpr std::int64_t kWindowSymbols = 13;
 
+Gpt2Options small_options(double dropout, std::int64_t overlap) {
+  return {.width = 16,
+          .heads = 2,
+          .layers = 2,
+          .positions = 16,
+          .dropout = dropout,
+          .attention_dropout = dropout,
+          .window = 8,
+          .overlap = overlap};
+}
+
 std::shared_ptr<LanguageModel> recurrent_model(double dropout) {
   torch::manual_seed(4);
-  const Gpt2Options options{.width = 16,
-                            .heads = 2,
-                            .layers = 2,
-                            .positions = 16,
-                            .dropout = dropout,
-                            .attention_dropout = dropout,
-                            .window = 8,
-                            .overlap = 3,
-                            .recurrence = {.pool = RecurrenceOptions::Pool::kMean, .hidden = {12, 12}}};
+  Gpt2Options options = small_options(dropout, 3);
+  options.recurrence = {.pool = RecurrenceOptions::Pool::kMean, .hidden = {12, 12}};
   const auto model = make_model(options, kWindowSymbols);
   const torch::NoGradGuard no_grad;
   for (const auto& [name, weight] : model->weights()) {
@@ -102,15 +106,7 @@ TEST(Windows, PaddingAddsNothing) {
 
 std::shared_ptr<LanguageModel> plain_model(double dropout, std::int64_t overlap) {
   torch::manual_seed(4);
-  const Gpt2Options options{.width = 16,
-                            .heads = 2,
-                            .layers = 2,
-                            .positions = 16,
-                            .dropout = dropout,
-                            .attention_dropout = dropout,
-                            .window = 8,
-                            .overlap = overlap};
-  return make_model(options, kWindowSymbols);
+  return make_model(small_options(dropout, overlap), kWindowSymbols);
 }
 
 /// Targets for rows of 30 tokens; the last row has fewer.
