@@ -1,7 +1,7 @@
 // How a text is fed to a model: all that differs from scheme to scheme, behind one interface. A scheme is one file,
 // NAME.cpp, and one line in core/api/schemes.def.
 //
-// B rows of a batch, M tokens of a block (T where the model calls it so).
+// B rows of a batch, M tokens of a block (T in models that call it so).
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The program where it is refused address space. Under sanitizers, which need more of it, nothing of this can be seen.
+// The program with little address space. Sanitizers need more, so these tests do not run under them.
 #include <gmock/gmock.h>
 
 #include "tests/experiments/program_fixture.h"

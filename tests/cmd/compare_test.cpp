@@ -1,4 +1,4 @@
-// xlm compare as a user or a script meets it.
+// xlm compare: output, messages and exit codes.
 #include <cmath>
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// xlm data as a user meets it.
+// xlm data: output, messages and exit codes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

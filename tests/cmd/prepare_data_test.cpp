@@ -1,4 +1,4 @@
-// xlm prepare-data as a user meets it: output, messages and exit codes.
+// xlm prepare-data: output, messages and exit codes.
 #include <random>
 
 #include <gmock/gmock.h>
@@ -53,7 +53,7 @@ TEST_F(PrepareData, UsersTextsAreDistinguishedByName) {
   EXPECT_EQ(run("text --from a.txt --out data/b --name 'My letters'").code, kUsage);
 }
 
-// In meta.json it stands with U+FFFD, and two such names apart.
+// meta.json writes such names with U+FFFD and keeps two of them distinct.
 TEST_F(PrepareData, FilesWithNamesThatAreNoUtf8AreSources) {
   for (const char* name : {"caf\xE9.txt", "caf\xE8.txt"}) file(name, "some text that is long enough to be divided");
   const std::string command = "text --from caf\xE9.txt --from caf\xE8.txt --out d --split 80%,10%,10%";
@@ -97,7 +97,7 @@ TEST_F(PrepareData, FetchesTheEncodingThatIsNotNamedOfRealTexts) {
   ASSERT_EQ(server.requests().size(), 2U);
   EXPECT_EQ(server.requests().front().path, "/openai-community/gpt2/resolve/main/vocab.json");
   EXPECT_EQ(run(command + "e").code, kDone);
-  EXPECT_EQ(server.requests().size(), 2U);  // the files are there
+  EXPECT_EQ(server.requests().size(), 2U);  // the files exist
   EXPECT_THAT(run("text --unit bpe --from a.txt --out f").err, HasSubstr("fetch them with --download"));
 }
 
@@ -109,7 +109,7 @@ TEST_F(PrepareData, TheAdviceToFetchAFileAgainDoesIt) {
   const std::string advice = "fetch the file again: ";
   ASSERT_THAT(complaint, HasSubstr(advice + "rm raw/text8/text8.zip, then run the same command again\n"));
   EXPECT_EQ(run(command).err, complaint);
-  EXPECT_EQ(server.requests().size(), 1U) << "the file is there";
+  EXPECT_EQ(server.requests().size(), 1U) << "the file exists";
   const std::size_t place = complaint.find(advice) + advice.size();
   ASSERT_EQ(shell(folder_.path(), complaint.substr(place, complaint.find(',', place) - place)).code, 0);
   run(command);

@@ -1,4 +1,4 @@
-// A table of a profile that is smaller than the paper's names the lengths of both.
+// The table of a profile that is smaller than the paper's names both lengths.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ class RecipeLength : public ::testing::Test {
  protected:
   RecipeLength() { RunMaker(folder_.path() / "runs").make_sweep({"fixed"}, {64}, {1}); }
 
-  /// What `xlm table` says of the made run under a profile of a recipe.
+  /// The output of `xlm table` for the made run under a profile of a recipe.
   std::string table(const std::string& length, const std::string& profile,
                     const std::string& model = "{type: adaptive-span}") const {
     write_file(folder_.path() / "r.yaml",

@@ -1,4 +1,4 @@
-// Names of every kind, said in conditions, columns and lists, and shown as they can be said again.
+// Names with any characters in conditions, columns and lists, shown in a form that commands take.
 #include <gmock/gmock.h>
 
 #include "base/error.h"
@@ -22,14 +22,14 @@ class Names : public ResultsCommands {
                 .seed = seed,
                 .bpc = 1 + 0.001 * seed};
     maker_.make(run);
-    run.experiment = Json(name).dump();  // as YAML has it
+    run.experiment = Json(name).dump();  // as YAML writes it
     maker_.write_config(run);
     write_file(RunPaths{maker_.folder(run.id)}.environment(),
                Json{{"dataset", name}, {"language", ""}, {"fingerprint", "f00d"}}.dump());
     maker_.evaluate(run, "test", 2 + 0.001 * seed, {{"data.name", name + " too"}});
   }
 
-  /// Seeds of the runs that fulfil a condition.
+  /// Seeds of the runs that match a condition.
   std::vector<int> seeds(const std::string& condition) const {
     std::vector<int> found;
     for (const Json& run : json("runs ls --sort seed --columns seed --where " + shell_word(condition))) {

@@ -163,10 +163,10 @@ TEST_F(Prepare, InvalidUtf8IsReplacedInCharactersAndKeptInBytes) {
   EXPECT_EQ(text(open_prepared(path("out")), "train"), "caf\xEF\xBF\xBD \xEF\xBF\xBD\xC3\xA9 end of text");
   EXPECT_EQ(open_prepared(path("out")).meta["replaced_characters"], 2);
   wanted.strict = true;
-  EXPECT_THROW(prepare(wanted, {}), DataError) << "what is there has replacements in it";
+  EXPECT_THROW(prepare(wanted, {}), DataError) << "the existing folder has replacements";
   wanted.force = true;
   EXPECT_THROW(prepare(wanted, {}), DataError) << "the text is still what it was";
-  EXPECT_EQ(open_prepared(path("out")).meta["replaced_characters"], 2) << "and what was there still is";
+  EXPECT_EQ(open_prepared(path("out")).meta["replaced_characters"], 2) << "the existing folder stays";
   wanted.strict = false;
   wanted.unit = "byte";
   EXPECT_EQ(text(make(wanted), "train"), bytes);

@@ -1,4 +1,4 @@
-// The paper in examples/paper, in a program that is the real one with a few lines more: what needs no model.
+// The parts of the paper in examples/paper that need no model, in the real program with a few lines more.
 #include <algorithm>
 
 #include <gmock/gmock.h>

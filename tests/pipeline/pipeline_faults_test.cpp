@@ -1,4 +1,4 @@
-// The whole program through kills, corruption, bad input, and with less memory or fewer devices than it asks for.
+// The whole program under kills, corruption and bad input, and with too little memory or without a device.
 #include <unistd.h>
 
 #include <algorithm>
@@ -23,8 +23,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-/// What a run was doing when it made each of its calls that change a file: the names of the phases, with the numbers of
-/// the calls. Lines of the journal say it by themselves, other files by their place.
+/// The phases of a run: by name, the numbers of the calls that change a file. A line of the journal shows its phase,
+/// another file's place does.
 std::map<std::string, std::vector<int>> phases_of(const std::string& calls, const std::string& journal) {
   const std::vector<std::string> records = split(journal, '\n');
   std::size_t record = 0;
@@ -61,7 +61,7 @@ TEST_P(KilledRun, EndsWithTheSameBitsInEveryPhase) {
     arguments.push_back(runs);
     return BackgroundProgram(std::move(arguments), folder_.path()).wait().code;
   };
-  // By its name alone: a list of libraries is cut at spaces.
+  // Only the name, because a list of libraries is split at spaces.
   const fs::path library = XLM_FAULT_POINTS;
   const std::string preload = "LD_PRELOAD=" + library.filename().string();
   const std::string place = "LD_LIBRARY_PATH=" + library.parent_path().string();
@@ -77,7 +77,7 @@ TEST_P(KilledRun, EndsWithTheSameBitsInEveryPhase) {
       ASSERT_TRUE(phases.contains(phase)) << phase;
       const std::vector<int>& calls = phases.at(phase);
       const std::vector<std::string> moments{"kill@", "killed@", "later@"};
-      const unsigned kinds = killed.contains(phase) ? 3 : 2;  // the first of a phase cannot come too late
+      const unsigned kinds = killed.contains(phase) ? 3 : 2;  // the first kill of a phase must not come too late
       const std::string fault = moments[generator() % kinds] + std::to_string(calls[generator() % calls.size()]);
       SCOPED_TRACE(std::string(phase) + " " + fault);
       const std::string runs = "killed" + std::to_string(kill++);
@@ -128,7 +128,7 @@ TEST_F(Pipeline, CorruptAndMissingInputsHaveTheDocumentedCodes) {
   EXPECT_EQ(xlm({"train", "run.yaml", "optimizer.type=adam", "optimizer.lr=1e30"}).code, 4);
   EXPECT_EQ(xlm({"eval", "no-such-run", "--data", "data"}).code, 3);
   fs::remove(copy_of_model("without-vocabulary") / "vocab.json");
-  EXPECT_EQ(code_of_eval("without-vocabulary"), 3) << "the symbols of the data are not the model's";
+  EXPECT_EQ(code_of_eval("without-vocabulary"), 3) << "the data have other symbols than the model";
   const fs::path not_finite = copy_of_model("not-finite") / "model.safetensors";
   std::string weights = read_file(not_finite);
   weights.replace(weights.size() - 64, 4, "\xff\xff\xff\x7f");  // NaN
@@ -136,7 +136,7 @@ TEST_F(Pipeline, CorruptAndMissingInputsHaveTheDocumentedCodes) {
   EXPECT_THAT(xlm({"eval", "not-finite", "--data", "data"}).err, HasSubstr("does not have the hash it was saved with"));
   const std::string hash = "\"xlm.sha256\"";
   ASSERT_NE(weights.find(hash), std::string::npos);
-  weights.replace(weights.find(hash), hash.size(), "\"no.hash...\"");  // as other programs save them
+  weights.replace(weights.find(hash), hash.size(), "\"no.hash...\"");  // as in files of other programs
   write_file(not_finite, weights);
   EXPECT_THAT(xlm({"eval", "not-finite", "--data", "data"}).err, HasSubstr("values that are not finite"));
   EXPECT_THAT(xlm({"eval", "not-finite", "--data", "data", "word"}).err, HasSubstr("'word' is not KEY=VALUE"));
@@ -155,7 +155,7 @@ TEST_F(Pipeline, DataTruncatedDuringARunAreAnErrorAfterWhichItResumes) {
   const std::string bytes = read_file(text);
   ASSERT_GT(bytes.size(), 5 * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)));
   const auto training = start(command("cut"));
-  const auto has_checkpoint = [&] {  // any: the first does not stay
+  const auto has_checkpoint = [&] {  // any, because the first one is removed later
     if (!fs::exists(folder_.path() / "cut") || run_folder("cut").empty()) return false;
     std::error_code not_yet;
     const fs::directory_iterator files(run_folder("cut") / "checkpoints", not_yet);
@@ -164,8 +164,8 @@ TEST_F(Pipeline, DataTruncatedDuringARunAreAnErrorAfterWhichItResumes) {
   };
   while (training->is_running() && !has_checkpoint()) ::usleep(1000);
   training->kill(SIGSTOP);
-  ASSERT_TRUE(training->is_running()) << "it was over before its text could be cut";
-  ASSERT_EQ(::truncate(text.c_str(), ::sysconf(_SC_PAGESIZE)), 0) << "as a copy that begins anew does";
+  ASSERT_TRUE(training->is_running()) << "it ended before its text was truncated";
+  ASSERT_EQ(::truncate(text.c_str(), ::sysconf(_SC_PAGESIZE)), 0) << "like a copy that starts again";
   training->kill(SIGCONT);
   const ProgramResult cut = training->wait();
   EXPECT_EQ(cut.code, 3) << cut.err;
@@ -187,7 +187,7 @@ TEST_F(Pipeline, DataTruncatedDuringARunAreAnErrorAfterWhichItResumes) {
 
 TEST_F(Pipeline, NoMessageIsABacktrace) {
   for (const std::vector<std::string>& arguments :
-       std::vector<std::vector<std::string>>{{"train", "run.yaml", "device=cuda:99"},  // which no machine has
+       std::vector<std::vector<std::string>>{{"train", "run.yaml", "device=cuda:99"},  // no machine has it
                                              {"train", "absent.yaml"},
                                              {"eval", "data", "--data", "data"},
                                              {"table", "run.yaml"}}) {

@@ -210,8 +210,7 @@ TEST_P(EveryModel, OverfitsOneBatch) {
     loss = total.item<double>();
     if (output.auxiliary_loss.defined()) total = total + output.auxiliary_loss;
     total.backward();
-    // Towards 0: at a constant rate boundaries go to and fro, and where they are in the last step follows from
-    // rounding.
+    // The rate falls to 0. At a constant rate boundaries keep changing, and those of the last step depend on rounding.
     optimizer.step(0.02 * static_cast<double>(kSteps - step + 1) / kSteps, step);
     model_->after_step();
   }

@@ -107,7 +107,7 @@ TEST(WikipediaFilter, ManyDigitsGrowTheTextSafely) {
 }
 
 TEST(WikipediaFilter, UnclosedMarkupTakesLinearTime) {
-  const auto unclosed = [](int count) {  // every rule has something that never ends
+  const auto unclosed = [](int count) {  // markup of every rule without its end
     std::string text;
     for (int i = 0; i < count; ++i) text += "&lt;{{[[category:[[image:&amp;[[a:[http:|";
     return text;

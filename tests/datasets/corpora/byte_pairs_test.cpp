@@ -110,7 +110,7 @@ TEST_F(PrepareBpe, LongTextsCrossBuffersUnchanged) {
   }
   PrepareRequest wanted = text_request({file("a", long_text)});
   wanted.split = "100%,0%,0%";
-  std::string expected = long_text;  // with line ends of Unix
+  std::string expected = long_text;  // with Unix line ends
   expected.erase(std::remove(expected.begin(), expected.end(), '\r'), expected.end());
   EXPECT_EQ(ids(make(wanted), "train"), encoded(expected));
 }
@@ -143,7 +143,7 @@ TEST_F(PrepareBpe, ArticlesOfWikitextAreDocumentsIfAskedFor) {
   PrepareRequest wanted = request("wikitext-103", {path("raw")});
   wanted.documents = "articles";
   const PreparedData data = make(wanted);
-  EXPECT_EQ(text(data, "test"), read_file(path("raw/wiki.test.raw"))) << "not a byte is lost";
+  EXPECT_EQ(text(data, "test"), read_file(path("raw/wiki.test.raw"))) << "no byte is lost";
   const Split& test = data.split("test");
   EXPECT_THAT(test.documents, ElementsAre(0, encoded(first).size()));
   EXPECT_THAT(test.document_bytes, ElementsAre(first.size(), second.size() + 20));
@@ -218,7 +218,7 @@ TEST_F(PrepareBpe, BooksAreDocumentsWithUnixLineEnds) {
 }
 
 TEST_F(PrepareBpe, LineEndsAreCleanedAcrossBlocks) {
-  const std::string begin((std::size_t{1} << 20) - 1, 'x');  // the first block ends behind the carriage return
+  const std::string begin((std::size_t{1} << 20) - 1, 'x');  // the first block ends after the carriage return
   file("pg/test/1.txt", begin + "\r\nend\r");
   EXPECT_EQ(text(make(request("pg-19", {path("pg")})), "test"), begin + "\nend\n");
 }

@@ -1,4 +1,4 @@
-// Files that are no text: read with the option that is for them, or refused by what they are.
+// Files that are not text: read with the right option, or refused with the name of their format.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -144,7 +144,7 @@ TEST_F(OtherFiles, AsTextTakesThemAsTheyAre) {
   make(wanted);
   wanted.as_text = false;
   wanted.column = "text";
-  EXPECT_THROW(prepare(wanted, {}), UsageError) << "the same file, read otherwise";
+  EXPECT_THROW(prepare(wanted, {}), UsageError) << "the same file with other options";
 }
 
 TEST_F(OtherFiles, PagesInPlaceOfDownloadsAreRefused) {

@@ -17,7 +17,7 @@ using ::testing::HasSubstr;
 using ::testing::Pair;
 using ::testing::ThrowsMessage;
 
-/// Text that does not compress away: archives of it have a body to truncate and to damage.
+/// Text that hardly compresses, so that its archives have a body to truncate and to damage.
 std::string sample_text(std::size_t bytes) {
   std::string text;
   std::uint32_t state = 12345;
@@ -183,7 +183,7 @@ TEST_F(Archives, DamageIsNoticed) {
     for (std::size_t i = 0; i < whole.size(); ++i) {
       std::string damaged = whole;
       damaged[i] = static_cast<char>(damaged[i] ^ 4);
-      try {  // a damaged time stamp or name in the header changes nothing that is read
+      try {  // damage to a time stamp or name in the header does not change the text
         const auto contents = read_all(file(kind.name, damaged));
         if (!contents.empty()) {
           EXPECT_EQ(contents.begin()->second, text) << kind.name << ", byte " << i;
@@ -252,7 +252,7 @@ TEST_F(Archives, UnpackingIsBounded) {
   make_archive(path("x.zip"), "zip", "", {{"a", std::string(60'000, 'a')}, {"b", std::string(60'000, 'b')}});
   EXPECT_THAT([&] { read_all(path("x.zip"), 100'000); },
               ThrowsMessage<DataError>(AllOf(HasSubstr("--max-unpacked"), HasSubstr("entry b"))));
-  EXPECT_EQ(read_all(file("x.txt", std::string(2000, 'a')), 1000).size(), 1U) << "a plain file is not unpacked";
+  EXPECT_EQ(read_all(file("x.txt", std::string(2000, 'a')), 1000).size(), 1U) << "a plain file is not compressed";
 }
 
 TEST_F(Archives, TheDefaultBoundGrowsWithTheFile) {

@@ -1,4 +1,4 @@
-// Downloads from servers, and to folders, that mean no good or are not what they should be.
+// Downloads from hostile or broken servers, and to manipulated folders.
 #include <sys/stat.h>
 
 #include <cstdlib>
@@ -22,7 +22,7 @@ using ::testing::ThrowsMessage;
 
 class HostileServers : public Downloads {
  protected:
-  /// What fetching from a mirror says, with what it notes on the way.
+  /// The messages of a download from a mirror.
   std::string said(const std::string& mirror, const std::string& dataset = "text8") const {
     std::string said;
     const PrepareObserver observer{
@@ -56,9 +56,9 @@ TEST_F(HostileServers, NoSpellingOfHttpsLeadsToHttp) {
     const std::string url = scheme + secure.url("/file").substr(5);
     expect_error<Error>({.url = url, .target = path("in/file")}, "cannot fetch " + url);
   }
-  EXPECT_EQ(secure.answered(), 4) << "each is refused at once, without asking again";
+  EXPECT_EQ(secure.answered(), 4) << "each is refused at once, without a retry";
   EXPECT_EQ(plain.requests().size(), 0U);
-  // The first address may be http all the same.
+  // The first address may still be http.
   const HttpServer first(
       [&](const Request&) { return Answer{.status = 302, .headers = {"Location: " + secure.url("/file")}}; });
   expect_error<Error>(file(first), "it leads from https to http");
@@ -75,7 +75,7 @@ TEST_F(HostileServers, NoMessageHasThePasswordOfAMirror) {
     for (const char* dataset : {"text8", "wiki40b", "cc-100"}) {
       const std::string all = said("http://bob:S3CRET@" + server->url().substr(7), dataset);
       EXPECT_THAT(all, AllOf(HasSubstr(server->url()), Not(HasSubstr("S3CRET")), Not(HasSubstr("bob"))));
-      EXPECT_EQ(server->requests().back().authorization, "Basic Ym9iOlMzQ1JFVA==") << "it is sent all the same";
+      EXPECT_EQ(server->requests().back().authorization, "Basic Ym9iOlMzQ1JFVA==") << "the server gets it";
     }
   }
   for (const char* mirror :
@@ -107,7 +107,7 @@ TEST_F(HostileServers, AServerThatNeverContinuesIsGivenUp) {
     });
     expect_error<Error>(checked(server), "breaks off each time, at last after 100 kB");
     EXPECT_LE(server.requests().size(), 6U);
-    EXPECT_TRUE(fs::is_empty(path("in"))) << "what no command can go on with";
+    EXPECT_TRUE(fs::is_empty(path("in"))) << "no partial file is kept, because none can be resumed";
   }
   std::size_t length = 1000;
   const HttpServer growing([&](const Request&) { return Answer{.body = content_, .cut_after = length += 10}; });
@@ -134,7 +134,7 @@ TEST_F(HostileServers, KeptBytesAreReportedAndEmptyFilesAreNotKept) {
   const Download other{.url = refusing.url("/other"), .target = path("out/other")};
   EXPECT_EQ(note_of(other), "");
   EXPECT_TRUE(fs::is_empty(path("out")));
-  write_file(path("in/file"), content_);  // by hand, in the meantime
+  write_file(path("in/file"), content_);  // a user puts the file there
   fetch(checked(server));
   EXPECT_FALSE(fs::exists(path("in/.file.part")));
   EXPECT_FALSE(fs::exists(path("in/.file.tag")));
@@ -164,7 +164,7 @@ TEST_F(HostileServers, AWebPageIsNoArchive) {
     body = sent;
     expect_error<DataError>({.url = server.url("/" + name), .target = path("in") / name}, "it is " + problem);
     EXPECT_TRUE(fs::is_empty(path("in"))) << name;
-    write_file(path("in") / name, sent);  // as an earlier program would have kept it
+    write_file(path("in") / name, sent);  // as an earlier version would have kept it
     EXPECT_THAT([&] { fetch({.url = server.url("/" + name), .target = path("in") / name}); },
                 ThrowsMessage<DataError>(AllOf(HasSubstr("it is " + problem), HasSubstr("rm " + path("in").string()))));
     fs::remove(path("in") / name);
@@ -197,7 +197,7 @@ TEST_F(HostileServers, NothingIsWrittenOrReadThroughALink) {
   write_file(path("in/.file.part"), content_.substr(0, 10));
   fs::create_symlink(path("precious"), path("in/.file.tag"));
   fetch(checked(server));
-  EXPECT_EQ(server.requests().back().if_range, "") << "what a link leads to is no version";
+  EXPECT_EQ(server.requests().back().if_range, "") << "the version is not read through a link";
   fs::remove(path("in/file"));
   fs::create_symlink(path("precious"), path("in/.file.tag"));
   fetch(checked(server));

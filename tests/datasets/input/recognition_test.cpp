@@ -1,4 +1,4 @@
-// What files are taken for by their first bytes.
+// Recognises files by their first bytes.
 #include "datasets/input/recognition.h"
 
 #include <gmock/gmock.h>
@@ -134,7 +134,7 @@ TEST(Recognition, TextInAnUndeclaredEncodingIsNoText) {
     EXPECT_THAT(recognise(bytes, "a.txt").name, HasSubstr(name));
   }
   EXPECT_EQ(recognise(repeated("Text ", 10'000) + "caf\xE9 \xE9 \xE9 \xE9 \xE9", "a").form, FileForm::kText)
-      << "a few are";
+      << "a few invalid bytes are text";
 }
 
 TEST(Recognition, NamesOfTablesAndPagesCount) {

@@ -29,7 +29,7 @@ class Sources : public ::testing::Test {
     for (const SourceFile& source : find_sources(from, glob)) names.push_back(source.name);
     return names;
   }
-  /// What is passed over while the files are found and read.
+  /// Files that are skipped while the sources are found and read.
   static std::string passed_over(const std::vector<fs::path>& from, const std::string& glob = "") {
     PassedOver all;
     const PrepareObserver observer{.passed_over = [&](const std::string& kind, const std::string& name,
@@ -79,7 +79,7 @@ TEST_F(Sources, MetadataInFoldersIsNoText) {
                                                  "\npassed over: metadata: 10 (")));
   for (const char* name : {"readme first.txt", "notes.json", "states.json", "a.md"}) file(std::string("d/") + name);
   EXPECT_THAT(names({folder_.path() / "d"}), ElementsAre("a.md", "notes.json", "readme first.txt", "states.json"));
-  EXPECT_THAT(names({folder_.path() / "d/README.md"}), ElementsAre("README.md")) << "what is named is read";
+  EXPECT_THAT(names({folder_.path() / "d/README.md"}), ElementsAre("README.md")) << "a named file is read";
 }
 
 TEST_F(Sources, LinksToFilesAndFoldersAreFollowed) {
@@ -107,7 +107,7 @@ TEST_F(Sources, LinksThatLeadNowhereAreErrors) {
   fs::create_symlink("gone.txt", folder_.path() / "d/b.txt");
   EXPECT_THAT([&] { names({folder_.path() / "d"}); },
               ThrowsMessage<DataError>(HasSubstr("d/b.txt is a link to gone.txt, which cannot be followed")));
-  EXPECT_THAT(names({folder_.path() / "d"}, "a"), ElementsAre("a")) << "it is not asked for";
+  EXPECT_THAT(names({folder_.path() / "d"}, "a"), ElementsAre("a")) << "the link is not asked for";
   EXPECT_EQ(passed_over({folder_.path() / "d"}, "a"), "links that lead nowhere: 1 (b.txt)");
   fs::remove(folder_.path() / "d/b.txt");
   fs::create_symlink("two", folder_.path() / "d/one");

@@ -1,4 +1,4 @@
-// Passages that splits share: found wherever they stand, counted once, and said when a folder is prepared.
+// Passages that splits share: found at any place, counted once, and reported when a folder is prepared.
 #include "datasets/prepared/shared_passages.h"
 
 #include <gmock/gmock.h>
@@ -12,7 +12,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-/// Words without a pattern that would come back.
+/// Words that never repeat a passage.
 std::string words(int seed, std::size_t characters) {
   std::string text;
   auto state = static_cast<std::uint32_t>(seed) * 2654435761U + 1;
@@ -26,7 +26,7 @@ std::string words(int seed, std::size_t characters) {
 
 class SharedPassagesTest : public Preparing {
  protected:
-  /// Prepares three texts, and returns what was said.
+  /// Prepares three texts, and returns the messages.
   std::string said(const std::string& train, const std::string& valid, const std::string& test) {
     PrepareRequest wanted = request("text", {});
     wanted.given = {{{file("a", train)}, {file("b", valid)}, {file("c", test)}}};
@@ -80,7 +80,7 @@ TEST_F(SharedPassagesTest, CrossTheBlocksInWhichATextIsRead) {
   EXPECT_EQ(found()[1].shared, 3);
 }
 
-// Passages 0, 3, 6 and 9 of ten, of which the last four are shared.
+// Of ten passages 0, 3, 6 and 9 are sampled; the last four of the ten are shared.
 TEST_F(SharedPassagesTest, OfALongSplitAreMarkedAsASample) {
   const std::string shared = words(3, 800);
   said(words(1, 3000) + shared, words(4, 400), words(5, 1200) + shared);

@@ -17,7 +17,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
-/// What happens just before a file is locked, in a test that needs that moment.
+/// Called just before a file is locked, for a test that needs that moment.
 std::function<void()>& before_flock() {
   static std::function<void()> action;
   return action;
@@ -26,7 +26,7 @@ std::function<void()>& before_flock() {
 }  // namespace
 }  // namespace xlm
 
-/// Stands before the C library's.
+/// Replaces the C library's function.
 extern "C" int flock(int descriptor, int operation) noexcept {
   if (xlm::before_flock()) std::function<void()>(xlm::before_flock())();
   return static_cast<int>(::syscall(SYS_flock, descriptor, operation));
@@ -113,7 +113,7 @@ TEST(StagingFolder, IsForOneProcessAtATime) {
 TEST(StagingFolder, ALockOnARemovedFileDoesNotCount) {
   const TemporaryFolder folder;
   const fs::path lock = folder.path() / ".out.lock";
-  before_flock() = [&] {  // its owner finishes just now
+  before_flock() = [&] {  // its owner finishes at this moment
     EXPECT_TRUE(fs::remove(lock));
     before_flock() = nullptr;
   };

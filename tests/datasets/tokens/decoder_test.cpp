@@ -1,4 +1,4 @@
-// Ids back to text that can be shown at once.
+// Decoding ids to text that can be shown at once.
 #include "datasets/tokens/decoder.h"
 
 #include <set>
@@ -31,7 +31,7 @@ TEST(StreamingDecoder, ShowsInvalidUtf8AsOneReplacementCharacter) {
             "\xEF\xBF\xBD|a|||\xEF\xBF\xBD"
             "b|");
   EXPECT_EQ(all(decoder, {'a', 0xE2, 0x82}), "a|||\xEF\xBF\xBD");
-  EXPECT_EQ(all(decoder, {'c'}), "c|") << "nothing is left of the text before";
+  EXPECT_EQ(all(decoder, {'c'}), "c|") << "the text before has no effect";
 }
 
 TEST(StreamingDecoder, TakesCharactersAndBytesToo) {

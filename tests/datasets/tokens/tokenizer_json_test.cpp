@@ -1,4 +1,4 @@
-// tokenizer.json of all versions, alone and beside the older files, and what is refused.
+// tokenizer.json of all versions, alone and with the older files, and refused files.
 #include "datasets/tokens/tokenizer_json.h"
 
 #include <gmock/gmock.h>
@@ -95,7 +95,7 @@ TEST_F(TokenizerFile, AddsTokensBehindTheVocabulary) {
   EXPECT_EQ(bpe.vocabulary().symbols.back(), "[PAD]");
   EXPECT_EQ(bpe.merges_text(), small_bpe().merges_text());
 
-  write_older_files();  // which know nothing of them
+  write_older_files();  // which lack the added tokens
   EXPECT_EQ(read_bpe(folder_.path()).vocabulary(), bpe.vocabulary());
 
   write_file(folder_.path() / "config.json", Json{{"vocab_size", size + 1}}.dump());
@@ -127,7 +127,7 @@ TEST_F(TokenizerFile, MustAgreeWithTheOlderFiles) {
   std::swap(other["model"]["vocab"]["a"], other["model"]["vocab"]["b"]);
   expect_refused(other, "vocab.json differ: number");
   fs::remove(folder_.path() / "vocab.json");
-  EXPECT_NO_THROW(read(other)) << "nothing beside it says otherwise";
+  EXPECT_NO_THROW(read(other)) << "no other file contradicts it";
 }
 
 TEST_F(TokenizerFile, OfAnotherKindIsRefusedByItsName) {
