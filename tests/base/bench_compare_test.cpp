@@ -63,7 +63,7 @@ text8                    60 MB/s
 }
 
 TEST_F(BenchCompare, OtherFilesAreRefused) {
-  EXPECT_THAT(compare(kHere, "nothing\n", 1), HasSubstr("there.txt is no output of `make bench`"));
+  EXPECT_THAT(compare(kHere, "nothing\n", 1), HasSubstr("there.txt is not an output of `make bench`"));
 }
 
 }  // namespace
