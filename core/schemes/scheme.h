@@ -36,7 +36,7 @@ class BatchStream {
   virtual Batch next() = 0;
   /// The place in the stream, for checkpoints.
   virtual Json state() const = 0;
-  /// Throws DataError for a place that this text does not have.
+  /// Throws DataError if the text has no such place.
   virtual void restore(const Json& state) = 0;
 };
 
@@ -60,7 +60,7 @@ struct TrainingLoss {
 
 /// How a split is evaluated.
 struct SplitSettings {
-  std::int64_t rows = 8;         // into which the split is cut, of ⌊N/rows⌋ tokens each; the remainder is dropped
+  std::int64_t rows = 8;         // the split is cut into so many rows of ⌊N/rows⌋ tokens; the remainder is dropped
   std::int64_t block = 512;      // with state: tokens of a row in one call
   std::int64_t context = 2048;   // without state: tokens of a window
   std::int64_t stride = 512;     // without state: scored tokens of a window, its last ones

@@ -41,7 +41,7 @@ class TrainingCosts {
   torch::Device device_;
   ProcessGroup* group_;
   std::int64_t steps_here_ = 0;     // of this process
-  std::optional<double> began_;     // when the present span did
+  std::optional<double> began_;     // when the present span began
   bool stepped_ = false;            // since the last pause
   bool evaluated_ = false;          // since the last step
   std::int64_t memory_before_ = 0;  // the peak of an evaluation; training's is known only if it is higher
