@@ -2,6 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <numeric>
+#include <utility>
+#include <vector>
 
 namespace xlm {
 
@@ -25,5 +28,16 @@ inline std::int64_t random_below(std::int64_t bound, std::uint64_t bits) {
 
 /// Uniform in [0, 1), 53 bits.
 inline double random_unit(std::uint64_t bits) { return static_cast<double>(bits >> 11U) * 0x1.0p-53; }
+
+/// The numbers 0 to count − 1 in a random order that follows from the seed.
+inline std::vector<std::int64_t> random_order(std::size_t count, std::uint64_t seed) {
+  std::vector<std::int64_t> order(count);
+  std::iota(order.begin(), order.end(), 0);
+  for (std::size_t i = count; i > 1; --i) {
+    const std::int64_t other = random_below(static_cast<std::int64_t>(i), random_bits(seed, 0, i));
+    std::swap(order[i - 1], order[static_cast<std::size_t>(other)]);
+  }
+  return order;
+}
 
 }  // namespace xlm

@@ -1,4 +1,4 @@
-// What is checked of a device, and what came out.
+// Checks of a device, and their results.
 #pragma once
 
 #include <cstdint>
@@ -12,17 +12,17 @@
 
 namespace xlm {
 
-/// How much is computed: the papers' own sizes on a GPU, what two cores do in minutes, or in seconds for a test.
+/// How much is computed: the papers' sizes for a GPU, minutes on two cores, or seconds for a test.
 enum class CheckSize { kPaper, kSmall, kLeast };
 
 struct CheckJob {
   torch::Device device = torch::kCPU;
   CheckSize size = CheckSize::kSmall;
-  fs::path work;           // a folder for what a check writes
-  std::uint64_t seed = 0;  // of what is drawn: a check holds for any
+  fs::path work;           // a folder for the files of a check
+  std::uint64_t seed = 0;  // of the inputs; a check must hold for any
 };
 
-/// One thing that must hold.
+/// A measured value, and the bound that it must keep.
 struct Check {
   std::string name;
   std::string bound;
@@ -30,18 +30,17 @@ struct Check {
   bool passed = false;
 };
 
-/// What the program computes with on this device, beside its plain version, in value and gradient.
+/// Compares kernels with their plain versions on this device, in value and gradient.
 std::vector<Check> check_kernels(const CheckJob& job);
-/// Recorded steps beside unrecorded ones. On a CPU nothing is recorded: the same work runs again on what a recording
-/// would read.
+/// Compares recorded steps with unrecorded ones. On a CPU, which cannot record, RerunRecorder stands in.
 std::vector<Check> check_recorded_steps(const CheckJob& job);
-/// Windows that are computed again beside windows that are kept.
+/// Compares recomputed windows with kept ones.
 std::vector<Check> check_windows(const CheckJob& job);
-/// Training runs beside those of the CPU in float32.
+/// Compares training runs with those of the CPU in float32.
 std::vector<Check> check_losses(const CheckJob& job);
-/// Runs that were stopped and resumed beside runs that were not, under train.deterministic.
+/// Compares runs that were stopped and resumed with runs that were not, under train.deterministic.
 std::vector<Check> check_resuming(const CheckJob& job);
-/// Step time and memory beside the arithmetic limit.
+/// Compares step times with the arithmetic limit, and measures memory.
 std::vector<Check> check_steps(const CheckJob& job);
 
 }  // namespace xlm

@@ -1,7 +1,7 @@
-// What holds on a device: kernels, recorded steps, resuming, losses, time and memory, each against a stated bound. One
-// command for a machine with a GPU that has never run the program; the same on a CPU, so that it works on the day.
+// Checks a device: kernels, recorded steps, resuming, losses, time and memory, each against a stated bound. It is meant
+// for a GPU on which the program has never run. It also runs on a CPU, so that tests can cover it.
 //   gpu_check [--device D] [--size paper|small|least] [--threads N] [--seed N] [--out FOLDER] [SECTION…]
-// Writes its page and the same numbers as JSON into FOLDER. Exit code 1: something did not hold.
+// Writes a page and the same numbers as JSON into FOLDER. Exit code 1: a check failed.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -36,12 +36,12 @@ struct CheckSection {
 };
 
 constexpr std::array kSections{
-    CheckSection{"kernels", "Kernels and compositions beside the plain version", check_kernels},
-    CheckSection{"recorded", "Recorded steps beside unrecorded ones", check_recorded_steps},
-    CheckSection{"windows", "Windows computed again beside windows kept", check_windows},
-    CheckSection{"losses", "Training beside the CPU in float32", check_losses},
-    CheckSection{"resuming", "Stopped and resumed runs beside whole ones (train.deterministic)", check_resuming},
-    CheckSection{"steps", "Step time and memory beside the arithmetic limit", check_steps},
+    CheckSection{"kernels", "Kernels and compositions against the plain version", check_kernels},
+    CheckSection{"recorded", "Recorded steps against unrecorded ones", check_recorded_steps},
+    CheckSection{"windows", "Recomputed windows against kept ones", check_windows},
+    CheckSection{"losses", "Training against the CPU in float32", check_losses},
+    CheckSection{"resuming", "Stopped and resumed runs against whole ones (train.deterministic)", check_resuming},
+    CheckSection{"steps", "Step time against the arithmetic limit, and memory", check_steps},
 };
 
 struct CheckOptions {
@@ -53,9 +53,9 @@ struct CheckOptions {
   std::vector<std::string> sections;
 };
 
-/// Work in a process of its own, which gives back JSON: an illegal access on a GPU ends every later call of the process
-/// that made it, and settings such as train.deterministic hold for a whole process. This one never opens CUDA.
-Json in_its_own_process(const std::function<Json()>& work) {
+/// Runs `work` in a child process and returns its JSON. After an illegal access on a GPU every later call of the
+/// process fails, and settings such as train.deterministic hold for a whole process. This process never opens CUDA.
+Json in_child_process(const std::function<Json()>& work) {
   std::array<int, 2> ends{};
   if (::pipe(ends.data()) != 0) throw Error("cannot make a pipe");
   std::fflush(nullptr);
@@ -89,14 +89,14 @@ Json in_its_own_process(const std::function<Json()>& work) {
   int status = 0;
   ::waitpid(child, &status, 0);
   if (WIFSIGNALED(status)) return {{"error", fmt::format("its process was ended by signal {}", WTERMSIG(status))}};
-  // A library may end the process by itself.
+  // A library may have called exit.
   if (WEXITSTATUS(status) != 0 || text.empty()) {
     return {{"error", fmt::format("its process ended without a result (exit code {})", WEXITSTATUS(status))}};
   }
   return parse_json(text, "the process of a check");
 }
 
-/// A folder for what the checks write, new at each call, removed at the end.
+/// A new folder for the files of the checks; it is removed at the end.
 class WorkFolder {
  public:
   WorkFolder() {
@@ -127,7 +127,7 @@ Json to_json(const std::vector<Check>& checks) {
 }
 
 Json run_section(const CheckSection& section, const CheckOptions& options, const fs::path& work) {
-  Json result = in_its_own_process([&] {
+  Json result = in_child_process([&] {
     keep_freed_memory();
     RunOptions settings;
     settings.device = options.device;
@@ -149,7 +149,7 @@ Json run_section(const CheckSection& section, const CheckOptions& options, const
   return result;
 }
 
-/// As a cell of a Markdown table.
+/// A text as a cell of a Markdown table.
 std::string cell(std::string text) {
   std::replace(text.begin(), text.end(), '\n', ' ');
   std::replace(text.begin(), text.end(), '|', '/');
@@ -182,7 +182,7 @@ int check_device(const CheckOptions& options) {
   const WorkFolder work;
   Json all;
   all["version"] = fmt::format("xlm {}", kVersion);
-  all["device"] = in_its_own_process([&] {
+  all["device"] = in_child_process([&] {
     Json facts;
     for (const auto& [key, value] : xlm_core()->environment(options.device)) facts[key] = value;
     if (options.threads > 0) at::set_num_threads(static_cast<int>(options.threads));
@@ -208,14 +208,14 @@ int check_device(const CheckOptions& options) {
     all["sections"].push_back(result);
     all["passed"] = passed;
     all["failed"] = failed;
-    write_file(options.out / "gpu-check.json", json_text(all));  // what is known so far, whatever comes
+    write_file(options.out / "gpu-check.json", json_text(all));  // after every section, in case a later one hangs
     write_file(options.out / "gpu-check.md", page_of(all));
   }
   fmt::print("{} passed, {} failed: {}\n", passed, failed, (options.out / "gpu-check.md").string());
   return failed == 0 && passed > 0 ? 0 : 1;
 }
 
-/// Nothing for words that it does not know.
+/// Returns nullopt if a word is unknown.
 std::optional<CheckOptions> read_options(const std::vector<std::string>& words) {
   CheckOptions options;
   for (std::size_t i = 0; i < words.size(); ++i) {

@@ -1,4 +1,4 @@
-// Kernels and compositions beside their plain versions.
+// Compares kernels and compositions with their plain versions.
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -21,14 +21,14 @@ namespace {
 using Tensors = std::vector<torch::Tensor>;
 using Operation = std::function<torch::Tensor(const Tensors&)>;
 
-/// An operation of the program, the plain version of the same, and inputs in double on the CPU for both.
+/// An operation of the program, its plain version, and inputs for both, in double on the CPU.
 struct KernelCheck {
   std::string name;
   Operation given;
   Operation plain;
   std::vector<Tensors> inputs;
   std::vector<Precision> precisions{Precision::kFloat32, Precision::kBfloat16};
-  bool autocast = false;  // bfloat16 is autocast's, of float32 inputs, as a model's linear layers meet it
+  bool autocast = false;  // bfloat16 comes from autocast of float32 inputs, as in a model's linear layers
 };
 
 Tensors value_and_gradients(const Operation& operation, const Tensors& inputs) {
@@ -46,7 +46,7 @@ Tensors value_and_gradients(const Operation& operation, const Tensors& inputs) {
 
 double squared(const torch::Tensor& x) { return x.square().sum().item<double>(); }
 
-/// Adds to `sums` the squared distances of values and gradients from the truth.
+/// Adds the squared errors of value and gradients to `sums`.
 void add_errors(const Tensors& found, const Tensors& truth, std::vector<double>& sums) {
   sums.resize(truth.size());
   for (std::size_t i = 0; i < truth.size(); ++i) {
@@ -54,7 +54,7 @@ void add_errors(const Tensors& found, const Tensors& truth, std::vector<double>&
   }
 }
 
-/// Errors are summed over all inputs: one lucky rounding must not decide.
+/// Errors are summed over all inputs, so that one lucky rounding does not decide.
 Check compare(const KernelCheck& check, Precision precision, torch::Device device) {
   const bool lower = precision == Precision::kBfloat16;
   const double slack = lower ? 1e-3 : 1e-6;
@@ -108,12 +108,12 @@ KernelCheck banded_check(const std::string& name, SpanMask mask, torch::Tensor (
   };
   KernelCheck check{.name = name, .given = with(given), .plain = with(banded_attention_plain)};
   const auto real = torch::TensorOptions(torch::kDouble);
-  // Blocks shorter and longer than the band, lengths that are no multiple of a tile or of eight.
+  // Blocks shorter and longer than the band, and lengths that are no multiple of a tile or of eight.
   for (const auto& [queries, band] :
        std::vector<std::pair<std::int64_t, std::int64_t>>{{64, 64}, {33, 200}, {136, 70}}) {
     Tensors inputs{torch::randn({2, 3, queries, 64}, real), torch::randn({2, 3, band + queries, 64}, real),
                    torch::randn({2, 3, band + queries, 64}, real), torch::randn({64, band}, real)};
-    // Spans of 0, in the ramp and beyond the band; none on a corner, where rounding decides which slope holds.
+    // Spans near 0, inside the band and beyond it. None lies on a corner of the mask, where rounding decides the slope.
     if (mask == SpanMask::kOfAHead) {
       inputs.push_back(
           torch::tensor({0.37, 0.5 * static_cast<double>(band) + 0.21, 2.0 * static_cast<double>(band)}, real)
@@ -123,7 +123,7 @@ KernelCheck banded_check(const std::string& name, SpanMask mask, torch::Tensor (
     }
     check.inputs.push_back(std::move(inputs));
   }
-  // bfloat16 would round a span to a multiple of its size: a model keeps it in float32, autocast or not.
+  // bfloat16 is too coarse for spans: models keep them in float32, also under autocast.
   if (mask != SpanMask::kNone) check.precisions = {Precision::kFloat32};
   return check;
 }
@@ -158,7 +158,7 @@ KernelCheck causal_check() {
   return check;
 }
 
-/// Means of groups, given back to their tokens.
+/// Pools groups to their means and spreads these back to the tokens.
 KernelCheck pooling_check() {
   const torch::Tensor boundaries = torch::rand({3, 200}) < 0.2;
   const auto pooled_and_spread = [](const torch::Tensor& means, const torch::Tensor& first, const Tensors& x) {
@@ -228,7 +228,7 @@ std::vector<Check> check_kernels(const CheckJob& job) {
       pooling_check(),
       cross_entropy_check(),
       linear_check()};
-  // What a GPU takes where it has no kernel of the program's own.
+  // The compositions that a GPU uses if it cannot run the program's own kernels.
   checks.push_back(banded_check("banded attention, composed", SpanMask::kNone, banded_attention_composed));
   checks.push_back(
       banded_check("banded attention, a span for each head, composed", SpanMask::kOfAHead, banded_attention_composed));
@@ -236,8 +236,8 @@ std::vector<Check> check_kernels(const CheckJob& job) {
   std::vector<Check> results;
   if (job.device.is_cuda()) {
     const std::string found = describe_attention(job.device);
-    const bool wrong = found.find("differs") != std::string::npos;  // a GPU that cannot run them has the composition
-    results.push_back({"own kernels of attention", "those that run compute the same", found, !wrong});
+    const bool wrong = found.find("differs") != std::string::npos;  // a GPU that runs none of them is fine
+    results.push_back({"own attention kernels", "those that run compute the same", found, !wrong});
   }
   for (const KernelCheck& check : checks) {
     for (const Precision precision : check.precisions) results.push_back(compare(check, precision, job.device));

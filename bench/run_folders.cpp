@@ -1,6 +1,6 @@
-// Run folders as a large sweep leaves them, for measuring what reads them: resolved configurations of an adaptive span
-// at several limits, learning rates and seeds, and the journals that a worker writes.
-//   run_folders FOLDER RUNS [METRICS]     62 records of a journal where METRICS, the recorded steps of a run, is 40
+// Makes run folders like those of a large sweep, to measure the commands that read them. They hold resolved
+// configurations of adaptive spans with several limits, learning rates and seeds, and journals like a worker's.
+//   run_folders FOLDER RUNS [METRICS]     METRICS: recorded steps of a run; 40, the default, make 62 journal records
 #include <cmath>
 #include <cstdio>
 #include <fstream>
@@ -21,10 +21,10 @@ namespace xlm {
 namespace {
 
 constexpr std::int64_t kStepsBetweenMetrics = 50;
-constexpr std::int64_t kEvaluations = 5;  // while it trains
+constexpr std::int64_t kEvaluations = 5;  // during training
 constexpr std::uint64_t kLosses = 1;      // a stream of random numbers
 
-/// One of the runs: its options and its results, which follow from its number.
+/// A run. Its options and results follow from its number.
 class SweptRun {
  public:
   SweptRun(std::int64_t number, std::int64_t metrics) : number_(number), metrics_(metrics) {
@@ -44,7 +44,7 @@ class SweptRun {
   void make(const fs::path& runs) const {
     const fs::path folder = runs / run_id(options_, inputs_);
     create_folders(folder);
-    // No flush to the disk for each file: a hundred thousand folders would take an hour.
+    // Does not sync each file to the disk: a hundred thousand folders would take an hour.
     std::ofstream(RunPaths{folder}.config()) << to_text(resolved(options_));
     std::ofstream(RunPaths{folder}.environment()) << json_text(environment());
     double time = 1.75e9 + 1000.25 * static_cast<double>(number_);
@@ -89,7 +89,7 @@ class SweptRun {
     }
   }
 
-  /// Falls towards a limit that follows from the options, with noise.
+  /// A noisy loss that falls towards a limit, which follows from the options.
   double loss(std::int64_t metric) const {
     const double noise =
         random_unit(random_bits(static_cast<std::uint64_t>(number_), kLosses, static_cast<std::uint64_t>(metric)));

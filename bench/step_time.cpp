@@ -1,4 +1,4 @@
-// Time and memory of one training step (forward, backward, update) at fixed settings, beside the arithmetic limit.
+// Time and memory of one training step (forward, backward, update) at fixed settings, with the arithmetic limit.
 //   step_time [--device D] [--threads N] [--steps N] [--precision float32|bfloat16] [ROW…]
 #include <algorithm>
 #include <cstdio>
@@ -56,7 +56,7 @@ int run(int argc, char** argv) {
       {{"row"}, {"ms/step", true}, {"tokens/s", true}, {"peak MB", true}, {"limit ms", true}, {"of limit", true}});
   for (const StepRow& row : device.is_cpu() ? rows_for_a_processor() : rows_for_a_gpu()) {
     if (!chosen.empty() && std::find(chosen.begin(), chosen.end(), row.name) == chosen.end()) continue;
-    const StepCost cost = measure_steps(row, std::min(steps, row.most_steps), precision, device);
+    const StepCost cost = measure_steps(row, std::min(steps, row.max_steps), precision, device);
     const double limit = arithmetic_limit(row, cost, rate);
     table.add({row.name, fmt::format("{:.1f}", 1e3 * cost.seconds),
                fmt::format("{:.0f}", static_cast<double>(row.batch * row.block) / cost.seconds),

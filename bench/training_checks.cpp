@@ -1,4 +1,4 @@
-// Training on a device: recorded, in windows, beside the CPU, and after stops; and what a step costs.
+// Checks training on a device: recorded steps, windows, losses against the CPU, resuming, and the cost of a step.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -20,8 +20,8 @@
 #include "core/schemes/windows_loss.h"
 #include "core/train/captured_steps.h"
 #include "core/train/optimizer.h"
+#include "core/train/rerun_recorder.h"
 #include "core/train/trainer.h"
-#include "core/train/work_again.h"
 #include "datasets/prepare.h"
 
 namespace xlm {
@@ -79,7 +79,7 @@ Gpt2Options window_model(const CheckJob& job, RecurrenceOptions::Pool pool, doub
   return model;
 }
 
-/// Lines of an even text with something to learn in it.
+/// Prepares a uniform text that a model can learn from.
 fs::path prepared_text(const fs::path& folder) {
   std::string text;
   for (int i = 0; i < 3000; ++i) {
@@ -91,7 +91,7 @@ fs::path prepared_text(const fs::path& folder) {
   return folder / "data";
 }
 
-/// Remembers losses; asks to stop after a chosen step.
+/// Keeps the losses. Asks training to stop after a chosen step.
 class LossSink final : public TrainSink {
  public:
   explicit LossSink(std::int64_t stop_after = -1) : stop_after_(stop_after) {}
@@ -116,7 +116,7 @@ class LossSink final : public TrainSink {
   std::int64_t step_ = 0;
 };
 
-/// A run in a folder of its own, with what the model's paper fixes beside it.
+/// A run in a new folder, with the model's paper defaults.
 TrainJob run_of(const CheckJob& job, const fs::path& data, const std::string& name, const ModelOptions& model,
                 std::int64_t steps) {
   TrainJob run;
@@ -128,7 +128,7 @@ TrainJob run_of(const CheckJob& job, const fs::path& data, const std::string& na
   options.model = model;
   options.model.paper_defaults(options.optimizer, options.train, options.eval);
   options.optimizer.warmup_steps = 10;
-  // At 0.07 rounding alone, such as of micro-batches of another size, moves Adagrad's loss after 100 steps by 3 %.
+  // At a rate of 0.07, rounding alone moves Adagrad's loss after 100 steps by 3 %.
   options.optimizer.lr = options.optimizer.type == OptimizerOptions::Type::kAdagrad ? 0.01 : 3e-3;
   options.train.steps = steps;
   options.train.batch = 8;
@@ -156,7 +156,7 @@ std::pair<std::vector<double>, double> losses_of_steps(const CheckJob& job, cons
   Optimizer optimizer({.type = OptimizerOptions::Type::kAdagrad, .lr = 0.02}, weights);
   std::unique_ptr<CapturedSteps> captured;
   if (recorded) {
-    std::unique_ptr<StepRecorder> recorder = std::make_unique<WorkAgain>();
+    std::unique_ptr<StepRecorder> recorder = std::make_unique<RerunRecorder>();
     if (job.device.is_cuda()) recorder = make_cuda_recorder(job.device);
     captured = std::make_unique<CapturedSteps>(std::move(recorder), weights);
   }
@@ -170,7 +170,7 @@ std::pair<std::vector<double>, double> losses_of_steps(const CheckJob& job, cons
   std::vector<double> losses;
   std::vector<double> seconds;
   for (std::int64_t step = 1; step <= steps_of(job); ++step) {
-    const torch::Tensor tokens = torch::randint(kSymbols, {8, 1}) + torch::arange(65);  // rows that count
+    const torch::Tensor tokens = torch::randint(kSymbols, {8, 1}) + torch::arange(65);  // each row counts upwards
     const ModelInput input{.tokens = tokens.narrow(1, 0, 64).remainder(kSymbols)};
     const torch::Tensor targets = tokens.narrow(1, 1, 64).remainder(kSymbols);
     const double start = monotonic_seconds();
@@ -195,7 +195,7 @@ double mean_of_last(const std::map<std::int64_t, double>& losses, std::size_t co
   return sum / static_cast<double>(count);
 }
 
-/// How the losses of a run lie beside those of the CPU in float32.
+/// Compares the losses of a run with those of the CPU in float32.
 Check compare_losses(const std::string& name, const std::map<std::int64_t, double>& found,
                      const std::map<std::int64_t, double>& expected, double of_first, double of_last) {
   constexpr std::int64_t kFirst = 10;
@@ -250,14 +250,14 @@ std::vector<Check> check_windows(const CheckJob& job) {
     model->train();
     const torch::Tensor tokens = torch::randint(300, {2, 129}).to(job.device);
     std::vector<std::pair<double, torch::Tensor>> results;  // loss, and all gradients one after the other
-    for (const bool again : {false, true}) {
+    for (const bool recompute : {false, true}) {
       torch::manual_seed(5 + 1000 * job.seed);
       for (const auto& [name, weight] : model->weights()) weight.mutable_grad().reset();
       torch::Tensor loss;
       {
         const PrecisionScope scope(precision, job.device);
         loss = windows_loss(*model, tokens.narrow(1, 0, 128), tokens.narrow(1, 1, 128),
-                            again ? ActivationPolicy::kRecompute : ActivationPolicy::kKeep);
+                            recompute ? ActivationPolicy::kRecompute : ActivationPolicy::kKeep);
       }
       loss.backward();
       std::vector<torch::Tensor> gradients;
@@ -265,10 +265,10 @@ std::vector<Check> check_windows(const CheckJob& job) {
       results.emplace_back(loss.item<double>(), torch::cat(gradients));
     }
     const auto& [loss, gradient] = results[0];
-    const auto& [loss_again, gradient_again] = results[1];
-    // All gradients together: of a single tensor that is nearly 0, rounding to bfloat16 leaves any share.
-    const double worst = std::max(std::abs(loss_again / loss - 1),
-                                  ((gradient_again - gradient).norm() / gradient.norm()).item<double>());
+    const auto& [recomputed_loss, recomputed_gradient] = results[1];
+    // All gradients together: in a single tensor that is nearly 0, the rounding of bfloat16 may be a large share.
+    const double worst = std::max(std::abs(recomputed_loss / loss - 1),
+                                  ((recomputed_gradient - gradient).norm() / gradient.norm()).item<double>());
     const double bound = precision == Precision::kFloat32 ? 1e-4 : 2e-2;
     checks.push_back({.name = fmt::format("recurrent GPT-2 with dropout, {}",
                                           kPrecisionNames.at(static_cast<std::size_t>(precision))),
@@ -343,7 +343,7 @@ std::vector<Check> check_resuming(const CheckJob& job) {
 std::vector<Check> check_steps(const CheckJob& job) {
   const Precision precision = job.device.is_cuda() ? Precision::kBfloat16 : Precision::kFloat32;
   const double rate = fastest_product(precision == Precision::kBfloat16 ? torch::kBFloat16 : torch::kFloat, job.device);
-  // The copy of a large tensor reads and writes it once.
+  // Copying a large tensor reads and writes it once.
   torch::Tensor from =
       torch::ones({std::int64_t{1} << (job.device.is_cuda() ? 29 : 24)}, torch::TensorOptions().device(job.device));
   torch::Tensor to = torch::empty_like(from);
@@ -358,24 +358,24 @@ std::vector<Check> check_steps(const CheckJob& job) {
   for (torch::Tensor* tensor : {&from, &to}) tensor->reset();  // not part of a step's memory
   std::vector<Check> checks{
       {.name = "fastest product and copy",
-       .bound = "more than none (measured on one H200: 790 TFLOP/s in bfloat16, 4.3 TB/s)",
+       .bound = "above 0 (measured on one H200: 790 TFLOP/s in bfloat16, 4.3 TB/s)",
        .measured = fmt::format("{:.3g} TFLOP/s in {}, {:.3g} TB/s", rate / 1e12,
                                kPrecisionNames.at(static_cast<std::size_t>(precision)), copied / 1e12),
        .passed = rate > 0 && copied > 0}};
-  const bool timed = job.size != CheckSize::kLeast;  // the clock says little of a single step beside other work
+  const bool timed = job.size != CheckSize::kLeast;  // a single step is too short to time while other programs run
   std::vector<std::string> chosen;
   if (job.size == CheckSize::kSmall) chosen = {"s256", "s1024", "fixed2-512", "whitespace-512", "gpt2-recurrent"};
   if (job.size == CheckSize::kLeast) chosen = {"s256"};
   for (const StepRow& row : job.size == CheckSize::kPaper ? rows_for_a_gpu() : rows_for_a_processor()) {
     if (!chosen.empty() && std::find(chosen.begin(), chosen.end(), row.name) == chosen.end()) continue;
     Check check{.name = row.name,
-                .bound = timed ? "between none and all of the limit" : "more than none of the limit",
+                .bound = timed ? "between 0 and 100 % of the limit" : "above 0 % of the limit",
                 .measured = {},
                 .passed = false};
     try {
       const StepCost cost =
-          measure_steps(row, timed ? std::min<std::int64_t>(row.most_steps, 5) : 1, precision, job.device);
-      // What arithmetic takes, and an update that reads and writes each weight with its gradient and two sums.
+          measure_steps(row, timed ? std::min<std::int64_t>(row.max_steps, 5) : 1, precision, job.device);
+      // The time of arithmetic, and of an update that reads and writes each weight with its gradient and two sums.
       constexpr double kUpdateBytes = 28;
       const double limit = arithmetic_limit(row, cost, rate) + kUpdateBytes * cost.parameters / copied;
       const double share = limit / cost.seconds;

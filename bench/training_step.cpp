@@ -1,4 +1,4 @@
-// Training steps of fixed sizes, with their time and memory, and the rate that limits them.
+// Measures training steps of fixed sizes: time, memory, and the rate that limits them.
 #include "bench/training_step.h"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ using BoundaryType = BoundaryOptions::Type;
 
 constexpr double kTokensOfAWord = 5.7;  // text8's, the space included
 
-/// The adaptive-span rows of the published comparison, and a sweep that shows cost following the spans.
+/// The adaptive-span rows of the published comparison, and rows that show how the cost follows the spans.
 std::vector<StepRow> span_rows() {
   const AdaptiveSpanOptions small{.width = 128, .heads = 4, .feed_forward = 512, .layers = 4, .span = 256};
   AdaptiveSpanOptions medium{.width = 256, .heads = 8, .feed_forward = 1024, .layers = 4, .span = 1024};
@@ -54,16 +54,16 @@ std::vector<StepRow> hourglass_rows() {
            .model = options(512, 8, BoundaryType::kNone),
            .batch = 1,
            .block = 2048,
-           .most_steps = 3},
+           .max_steps = 3},
           {.name = "whitespace-2048",
            .model = options(512, 8, BoundaryType::kWhitespace),
            .batch = 1,
            .block = 2048,
-           .most_steps = 5}};
+           .max_steps = 5}};
 }
 
-/// GPT-2 by windows of 300 tokens, as Yoshida et al. 2020 train it, with its vocabulary: a small one through 20
-/// windows, GPT-2 small through 4, and a sweep that shows memory following the windows, those computed again first.
+/// GPT-2 in windows of 300 tokens, as Yoshida et al. 2020 train it, with its vocabulary: a small model over 20 windows,
+/// and GPT-2 small over 4. Further rows show how memory follows the number of windows, recomputed ones first.
 std::vector<StepRow> window_rows() {
   constexpr std::int64_t kWindow = 300;
   constexpr std::int64_t kSymbols = 50257;
@@ -75,20 +75,20 @@ std::vector<StepRow> window_rows() {
   Gpt2Options gpt2{.window = kWindow, .windows = 4};
   gpt2.recurrence.pool = RecurrenceOptions::Pool::kMean;
   gpt2.complete();
-  const auto row = [](std::string name, const Gpt2Options& model, std::int64_t steps = 3, bool checkpoint = false) {
+  const auto row = [](std::string name, const Gpt2Options& model, std::int64_t steps = 3, bool recompute = false) {
     return StepRow{.name = std::move(name),
                    .model = model,
                    .batch = 1,
                    .block = kWindow * model.windows,
-                   .most_steps = steps,
+                   .max_steps = steps,
                    .symbols = kSymbols,
-                   .checkpoint = checkpoint};
+                   .recompute = recompute};
   };
   std::vector<StepRow> rows{row("gpt2-windows", small), row("gpt2-recurrent", recurrent), row("gpt2-small", gpt2)};
-  for (const bool checkpoint : {true, false}) {
+  for (const bool recompute : {true, false}) {
     for (const std::int64_t windows : {1, 2, 4, 8, 16, 32, 64}) {
       recurrent.windows = windows;
-      rows.push_back(row(fmt::format("{}-{}", checkpoint ? "again" : "kept", windows), recurrent, 1, checkpoint));
+      rows.push_back(row(fmt::format("{}-{}", recompute ? "again" : "kept", windows), recurrent, 1, recompute));
     }
   }
   return rows;
@@ -109,7 +109,7 @@ torch::Tensor random_tokens(std::int64_t batch, std::int64_t length) {
   return torch::randint(1, 27, {batch, length}).masked_fill(spaces, 0);
 }
 
-/// Gives every head of an adaptive span its share of the longest span.
+/// Sets the span of every head as the row says.
 void set_spans(LanguageModel& model, const AdaptiveSpanOptions& options, const StepRow& row) {
   const torch::NoGradGuard no_grad;
   for (const auto& [name, weight] : model.weights()) {
@@ -134,7 +134,8 @@ std::vector<StepRow> rows_for_a_processor() {
   return rows;
 }
 
-/// Spans as the papers' models end with them: few heads look far (Sukhbaatar et al. 2019, figures 4 and 5).
+/// The spans are like those of the papers' trained models: few heads look far (Sukhbaatar et al. 2019, figures 4 and
+/// 5).
 std::vector<StepRow> rows_for_a_gpu() {
   const AdaptiveSpanOptions adaptive{.span = 8192};
   AdaptiveSpanOptions large{.width = 768, .feed_forward = 4096, .layers = 24, .span = 8192};
@@ -169,7 +170,7 @@ std::vector<StepRow> rows_for_a_gpu() {
            .batch = 1,
            .block = kText,
            .symbols = kSymbols,
-           .checkpoint = true}};
+           .recompute = true}};
 }
 
 double fastest_product(torch::ScalarType type, torch::Device device) {
@@ -233,7 +234,7 @@ StepCost measure_steps(const StepRow& row, std::int64_t steps, Precision precisi
     {
       const PrecisionScope scope(precision, device);
       loss = scheme_of(*model).loss(*model, {.tokens = seen.to(device)}, targets.to(device), state,
-                                    row.checkpoint ? ActivationPolicy::kRecompute : ActivationPolicy::kKeep);
+                                    row.recompute ? ActivationPolicy::kRecompute : ActivationPolicy::kKeep);
     }
     loss.total.backward();
     optimizer.step(1e-9, step);  // a tiny learning rate keeps the spans where they are
@@ -242,7 +243,7 @@ StepCost measure_steps(const StepRow& row, std::int64_t steps, Precision precisi
     wait_for(device);
     if (step > warm) seconds.push_back(monotonic_seconds() - start);
   }
-  const auto* gpt2 = row.model.get_if<Gpt2Options>();  // the paper's count leaves the head out
+  const auto* gpt2 = row.model.get_if<Gpt2Options>();  // the paper's count of FLOPs has no head
   const auto head = static_cast<double>(gpt2 != nullptr ? 2 * row.symbols * gpt2->width : 0);
   return {.seconds = median_seconds(seconds),
           .memory = static_cast<double>(peak_memory(device)),

@@ -1,4 +1,4 @@
-// Training steps of fixed sizes, with their time and memory, and the rate that limits them.
+// Measures training steps of fixed sizes: time, memory, and the rate that limits them.
 #pragma once
 
 #include <cstdint>
@@ -18,36 +18,37 @@ struct StepRow {
   ModelOptions model;
   std::int64_t batch;
   std::int64_t block;
-  double short_span = 0;         // adaptive span: z of all heads of a layer but one
-  double long_span = 0;          // z of that one
-  std::int64_t most_steps = 50;  // of rows that take long
-  std::int64_t symbols = 0;      // 0: text8's
-  bool checkpoint = false;       // windows are computed again
+  double short_span = 0;        // adaptive span: z of all heads of a layer but one
+  double long_span = 0;         // z of that one
+  std::int64_t max_steps = 50;  // less for rows that take long
+  std::int64_t symbols = 0;     // 0: text8's
+  bool recompute = false;       // train.checkpoint_windows
 };
 
-/// The rows of docs/performance.md: those of the published comparison, and sweeps that show what cost follows.
+/// The rows of docs/performance.md: those of the published comparison, and rows that show what the cost depends on.
 std::vector<StepRow> rows_for_a_processor();
 
-/// The papers' own sizes, for a GPU.
+/// The papers' sizes, for a GPU.
 std::vector<StepRow> rows_for_a_gpu();
 
 struct StepCost {
   double seconds;          // of a step, the median
-  double memory;           // bytes at most, as peak_memory (core/runtime/device.h) counts
+  double memory;           // the peak in bytes, as peak_memory (core/runtime/device.h) counts
   double flops_per_token;  // of the forward pass
   double parameters;
 };
 
-/// Steps of a row, forward, backward and update, after as many as fill its caches.
+/// Measures steps of a row: forward, backward and update. Runs enough steps before to fill the model's caches.
 StepCost measure_steps(const StepRow& row, std::int64_t steps, Precision precision, torch::Device device);
 
-/// The median of times of steps; there is at least one.
+/// The median of step times. There must be at least one.
 double median_seconds(std::vector<double> seconds);
 
 /// FLOP/s of the fastest product that libtorch offers for a large square matrix.
 double fastest_product(torch::ScalarType type, torch::Device device);
 
-/// The least seconds of a step by arithmetic alone, at `rate` FLOP/s: the backward pass is twice the forward one.
+/// The seconds that a step needs at least for its arithmetic at `rate` FLOP/s. The backward pass counts as two forward
+/// passes.
 double arithmetic_limit(const StepRow& row, const StepCost& cost, double rate);
 
 }  // namespace xlm

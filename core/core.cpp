@@ -1,4 +1,4 @@
-// The door to core, from inside.
+// The implementation of core's interface (core/api/interface.h).
 #include <unistd.h>
 
 #include <ATen/Parallel.h>
@@ -34,7 +34,8 @@
 namespace xlm {
 namespace {
 
-/// The segmentation that the model learnt from, where it is at hand: only the figures of its predictor need it.
+/// The segmentation that the model learnt from, which only the figures of its predictor need. Null if the data folder
+/// has none.
 std::shared_ptr<const TokenFlags> known_flags(const PreparedData& data, const std::string& split,
                                               const LanguageModel& model) {
   const std::string tokenizer = tokenizer_of(model);
@@ -42,14 +43,14 @@ std::shared_ptr<const TokenFlags> known_flags(const PreparedData& data, const st
   return open_segmentation(data, split, tokenizer);
 }
 
-/// Does work of the door; where libtorch finds no memory, that is our error, not its backtrace.
+/// Does the work of one call. Turns libtorch's out-of-memory error, which has a backtrace, into a MemoryLimitError.
 template <class Work>
 auto within_memory(const Work& work) {
   try {
     return work();
   } catch (const c10::Error& error) {
     if (!is_out_of_memory(error)) throw;
-    throw MemoryLimitError(fmt::format("out of memory: {}\na smaller model or eval.batch needs less",
+    throw MemoryLimitError(fmt::format("out of memory: {}\nuse a smaller model or eval.batch",
                                        first_line(error.what_without_backtrace())));
   }
 }
@@ -117,7 +118,7 @@ class CoreLibrary final : public Core {
                                 .value();
     if (!std::isfinite(evaluation.loss)) {
       throw DataError(
-          fmt::format("the loss of {} is {}: it is no model of these data", job.model.string(), evaluation.loss));
+          fmt::format("the loss of {} is {}: it is not a model of these data", job.model.string(), evaluation.loss));
     }
     evaluation.values.merge(loaded.model->costs(options.train.block));
     return evaluation;

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# aarch64.sh ROOT [CTEST OPTION…]: compiles all that needs no torch for aarch64 (preset aarch64) and runs its tests through
-# qemu-user. ROOT becomes a Debian 12 for aarch64 (2 GB), whose libraries are linked against and in which the tests run. Wants
-# root, and Debian 12 for the cross compiler.
+# aarch64.sh ROOT [CTEST OPTION…]: compiles everything that needs no torch for aarch64 (preset aarch64), and runs its tests
+# with qemu-user. ROOT becomes a Debian 12 for aarch64 (2 GB). The build links against its libraries, and the tests run
+# in it. Needs root, and Debian 12 for the cross compiler.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 XLM_AARCH64_ROOT=$(realpath -ms "${1:?a folder for the Debian of aarch64}")
@@ -10,7 +10,7 @@ shift
 eval "$(sed -n '/^packages=(/,/^)/p; /^pyarrow_version=/p' scripts/setup.sh)"
 
 apt-get install -y -qq --no-install-recommends g++-aarch64-linux-gnu mmdebstrap qemu-user-static >/dev/null
-# Where nothing has told the kernel yet that qemu runs such programs, as in a container.
+# Tells the kernel that qemu runs such programs, if that is not done yet, as in a container.
 formats=/proc/sys/fs/binfmt_misc
 [ -e $formats/register ] || mount -t binfmt_misc binfmt_misc $formats
 [ -e $formats/qemu-aarch64 ] || cat /usr/lib/binfmt.d/qemu-aarch64.conf >$formats/register
@@ -25,7 +25,7 @@ fi
 cmake --preset aarch64
 cmake --build --preset aarch64
 
-# The same folders under the same names, but for Arrow.
+# The same folders under the same names, except Arrow's.
 here=$XLM_AARCH64_ROOT$PWD
 mkdir -p "$here"
 export here

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# bench.sh BUILD: training steps beside the arithmetic limit, start-up, the results store, and data preparation. What comes
-# out is kept in BUILD/bench.txt, which `make bench-compare OTHER=FILE` prints beside another such file.
+# bench.sh BUILD: measures training steps against the arithmetic limit, start-up, the results store and data preparation.
+# Also writes its output to BUILD/bench.txt, which `make bench-compare OTHER=FILE` compares with another such file.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=$1
@@ -47,7 +47,7 @@ ldd "$xlm" | grep -c -E 'torch|c10' | awk '{print ($1 ? "links libtorch" : "libt
 echo
 scripts/bench_store.sh "$build"
 
-# rate LABEL TEXT ARGUMENTS…: prepares 200 MB made of copies of TEXT.
+# rate LABEL TEXT ARGUMENTS…: prepares 200 MB of copies of TEXT, and prints MB/s.
 rate() {
   local label=$1 text=$2 work
   shift 2
@@ -73,7 +73,7 @@ if [ -e demo/headers.txt ] || scripts/demo_corpus.sh demo/headers.txt; then
     rate "${sample%%:*}" "$text" --lang "${sample%%:*}"
   done
 
-  # Once: SentencePiece's time grows with the square of what stands twice in a line.
+  # One copy of the text only: SentencePiece's time grows with the square of what a line repeats.
   echo; echo "== training a tokenizer of 5,000 pieces on the demo's text, one thread"
   work=$(mktemp -d)
   /usr/bin/time -f '%U s of processor time, %M kB' "$xlm" prepare-data text --clean text8 --from demo/headers.txt \

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""bench_compare.py FILE OTHER: two outputs of `make bench` side by side, and how many times one is the other.
+"""bench_compare.py FILE OTHER: compares two outputs of `make bench`, row by row.
 
-Both are BUILD/bench.txt of some build, here or elsewhere. Times and memory are compared by OTHER / FILE and rates by
-FILE / OTHER, so that more than 1 always speaks for FILE. Rows that only one of them has are listed at the end.
+Both are BUILD/bench.txt of some build, here or elsewhere. The last column is OTHER / FILE for times and memory and
+FILE / OTHER for rates: above 1, FILE is better. Rows that only one of them has are listed at the end.
 """
 import re
 import sys
@@ -32,7 +32,7 @@ def rows(path):
         elif match := LINE.match(line):
             found[f"{section}: {match[1]}"] = float(match[2]), match[3]
     if not found:
-        sys.exit(f"{path} is no output of `make bench`: no line of it is a measurement")
+        sys.exit(f"{path} is not an output of `make bench`: it has no measurements")
     return found, lines[:2]
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# bench_store.sh BUILD: the results store and large sweeps. Reading 20,000 run folders for the first time, and 100,000
-# that are known: syncing without news, listing, a Pareto front. Planning and queueing a sweep of 10,000 runs, and a
-# worker that takes its runs, with a stand-in for their training. Needs 3 GB where temporary files lie.
+# bench_store.sh BUILD: measures the results store and large sweeps. The store reads 20,000 run folders for the first
+# time. Of 100,000 known ones it syncs without changes, lists, and computes a Pareto front. A sweep of 10,000 runs is
+# planned and queued, and a worker does runs without training them. Needs 3 GB in the folder of temporary files.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=$1
@@ -9,7 +9,7 @@ xlm=$build/bin/xlm
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# timed LABEL COMMAND…: seconds on the clock and of processor time; the least of three. Its output goes to a file.
+# timed LABEL COMMAND…: the least elapsed seconds of three, with their processor time. Its output goes to a file.
 timed() {
   local label=$1
   shift

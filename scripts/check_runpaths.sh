@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# check_runpaths.sh PATH…: names the programs and libraries below these paths, of this project or beside it, that look for a
-# library where a stranger may put one: an empty or relative part of RPATH or RUNPATH (the current folder), a folder that
-# every user may write or make, a library that is needed by a relative path. Exit code 1 where there is one.
+# check_runpaths.sh PATH…: names the programs and libraries below these paths that look for libraries where another user may
+# put one. These are: an empty or relative part of RPATH or RUNPATH (the current folder), a folder that every user may
+# write or make, and a library that is needed by a relative path. Exit code 1 if there is one.
 set -euo pipefail
 
-# A folder in which every user can put an entry called $2; in a sticky one (/tmp) what is there stays its owner's.
-lets_in_anyone() {
+# Whether every user can put an entry $2 into the folder $1. In a sticky folder (/tmp) existing entries are safe.
+any_user_may_put() {
   local mode owner
   mode=$(stat -c %a "$1")
   (((8#$mode & 0002) != 0)) || return 1
@@ -14,14 +14,14 @@ lets_in_anyone() {
   [ "$owner" != 0 ] && [ "$owner" != "$(id -u)" ]
 }
 
-# Whether a stranger can make the absolute path $1 lead elsewhere, or put files there.
+# Whether another user can make the absolute path $1 lead elsewhere, or put files there.
 is_open_to_all() {
   local folder=/ rest=${1#/} name
   while :; do
     name=${rest%%/*}
     if [ -n "$name" ] || [ -z "$rest" ]; then
-      ! lets_in_anyone "$folder" "${name:-.none}" || return 0
-      [ -n "$rest" ] && [ -d "$folder/$name" ] || return 1  # the end, or nothing that only others could make
+      ! any_user_may_put "$folder" "${name:-.none}" || return 0
+      [ -n "$rest" ] && [ -d "$folder/$name" ] || return 1  # the path ends here, and no other user can add to it
       folder=$folder/$name
     fi
     case $rest in */*) rest=${rest#*/} ;; *) rest= ;; esac

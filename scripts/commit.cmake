@@ -1,5 +1,5 @@
-# cmake -D SOURCE=… -D OUT=… -D GIT=… -P commit.cmake: a source file with the commit that SOURCE is at, written anew only
-# when that has changed. Runs at every build: a commit that was looked up when CMake was configured is soon an old one.
+# cmake -D SOURCE=… -D OUT=… -D GIT=… -P commit.cmake: writes a source file with the commit of SOURCE, if it has changed.
+# This runs at every build, because the commit at configuration time is soon out of date.
 cmake_minimum_required(VERSION 3.25)
 set(commit unknown)
 if(GIT)

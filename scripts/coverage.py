@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""coverage.py BUILD: the line coverage of the folders that do not need torch, from the counters of the tests run there.
+"""coverage.py BUILD: the line coverage of the folders that need no torch, from the counters of the tests run in BUILD.
 
-gcov reads the counters; a line counts as covered when any object file that holds it ran it. Tests kill programs, also
-while they write their counters: what such a file had counted is lost, and its name is printed.
+gcov reads the counters. A line is covered if any object file ran it. Tests kill programs, sometimes while these write
+their counters. The counts of such a file are lost, and its name is printed.
 """
 import collections
 import concurrent.futures
@@ -42,7 +42,7 @@ with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
 log = pathlib.Path(sys.argv[1]) / "counters.log"
 if log.exists():
     for lost in sorted(set(re.findall(r"error:(.*?\.gcda):", log.read_text(errors="replace")))):
-        print(f"cut short by a kill, so that its lines count as fewer than ran: {os.path.relpath(lost, ROOT)}")
+        print(f"counters lost by a kill, so that covered lines are missing: {os.path.relpath(lost, ROOT)}")
 lines, covered = collections.Counter(), collections.Counter()
 for (path, _), hit in ran.items():
     lines[path.split("/")[0]] += 1

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# demo.sh XLM [TEXT]: from raw text to the table, the Pareto front, the figures and the report of one recipe, in demo/.
-# Without TEXT the corpus is the English in libtorch's headers; TEXT is text8 as it is distributed, or a part of it.
+# demo.sh XLM [TEXT]: makes the table, the Pareto front, the figures and the report of one recipe from raw text, in demo/.
+# Without TEXT the corpus is the English in libtorch's headers. TEXT is text8 as it is distributed, or a part of it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 xlm=$1
 text=${2:-}
 recipe=experiments/recipes/adaptive-span/span-limit.yaml
 start=$(date +%s)
-# say COMMAND…: the command, what it says, and how long it took.
+# say COMMAND…: prints the command, its output and its time.
 say() {
   local begin
   begin=$(date +%s)
@@ -30,4 +30,4 @@ say "$xlm" table "$recipe" --profile smoke --runs demo/runs --name span-limit
 say "$xlm" pareto --runs demo/runs --x flops_per_token --y test.bpc
 say "$xlm" figure "$recipe" --profile smoke --runs demo/runs --out demo/figures
 say "$xlm" report "$recipe" --profile smoke --runs demo/runs --out demo/report.html
-printf '\ndone in %d s; runs are in demo/runs, figures in demo/figures, all of it in demo/report.html\n' $(($(date +%s) - start))
+printf '\ndone in %d s; runs are in demo/runs, figures in demo/figures, the report is demo/report.html\n' $(($(date +%s) - start))

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# The demo's corpus: the English in libtorch's own headers, which every machine with the build has.
+# Writes the demo's corpus: the English in libtorch's headers, which every machine with the build has.
 #   scripts/demo_corpus.sh OUT.txt
-# Takes the comments (// and /* */) of every header under .deps/python/torch/include (or $XLM_TORCH_DIR/include), files
-# in byte order of their paths, each distinct line once, where it first occurs: half of the lines repeat (licences,
-# generated files), and repeats would leak from training into test. Same headers, same bytes, on any machine. A line
-# counts as English when, stripped of comment decoration, at least 60 % of its parts (between blanks) are plain words,
-# with or without punctuation, and it neither ends like code (; { } \) nor begins with a keyword such as "namespace".
+# Takes the comments (// and /* */) of every header under .deps/python/torch/include (or $XLM_TORCH_DIR/include), in byte
+# order of the paths. The same headers give the same bytes on any machine. Each distinct line is kept once. Half of the
+# lines repeat (licences, generated files), and repeats would leak from training into test. A line is English if at
+# least 60 % of its words are plain words, with or without punctuation, after its comment decoration is removed. It must
+# not end like code (; { } \) or begin with a keyword such as "namespace".
 set -euo pipefail
 export LC_ALL=C
 
@@ -23,8 +23,8 @@ mkdir -p "$(dirname "$out")"
 trap 'rm -f "$out.part"' EXIT
 cd "$include"
 
-# xargs calls awk as often as the system's limit on arguments demands, so the first awk only joins the files (a byte 1
-# marks where one begins), and the second, which remembers lines, is one process.
+# xargs may call awk several times, because arguments are limited. So the first awk only joins the files and marks where
+# one begins by a byte 1. The second awk is one process and remembers lines.
 find . -type f \( -name '*.h' -o -name '*.hpp' -o -name '*.cuh' \) -print0 | sort -z |
   xargs -0 awk 'FNR == 1 { print "\001" } { print }' | awk '
   # One line of a comment: print it if it is English and new.
@@ -54,7 +54,7 @@ find . -type f \( -name '*.h' -o -name '*.hpp' -o -name '*.cuh' \) -print0 | sor
         rest = substr(rest, end + 2)
         inside = 0
       } else {
-        # The next comment, or the next string, which may hold what only looks like one.
+        # The next comment, or the next string, which may contain something like a comment.
         if (!match(rest, /\/\/|\/\*|"/)) break
         mark = substr(rest, RSTART, RLENGTH)
         rest = substr(rest, RSTART + RLENGTH)

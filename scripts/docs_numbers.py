@@ -3,13 +3,13 @@
 
   demo      the console blocks of README.md: five small models, minutes
   cookbook  docs/tutorial.md and docs/cookbook.md from top to bottom: tiny models, minutes; --write updates the pages
-  data      the console blocks of docs/data.md, from real texts (XLM_REAL_TEXTS names their folder; without it they are left out)
-  corpus    what docs/data.md says of the demo's corpus
+  data      the console blocks of docs/data.md, from the real texts in XLM_REAL_TEXTS; blocks whose text is missing are left out
+  corpus    the size of the demo's corpus in docs/data.md
   steps     the rows of docs/records.md that `step_time` measures; `make bench` measures the rest of that page
 
-Blocks are compared line by line: a line that begins with - stands in the page, one with + came out now. Times and, on other
-processors, the last digits of losses differ without anything being wrong, so the exit status is 0 unless a command fails.
-Other measurements take hours or programs that are not part of the project; the pages say how they were made.
+Blocks are compared line by line: a line with - is in the page, a line with + is new. Times always differ, and the last
+digits of losses differ on other processors. So the exit status is 0 unless a command fails. Other measurements take
+hours or other programs; the pages say how to repeat them.
 """
 import argparse
 import difflib
@@ -22,7 +22,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 REAL_TEXTS = pathlib.Path(os.environ.get("XLM_REAL_TEXTS", ROOT / "../shared/data"))
-# What the commands of docs/data.md name, and which of the real texts that is.
+# The files that commands of docs/data.md name, and the real text that each one is.
 RAW = {
     "text8.first4503641.gz": "wikipedia-en/text8.first4503641.gz",
     "enwik8.first4150000": "wikipedia-en/enwik8.first4150000",
@@ -53,7 +53,7 @@ def run(xlm, command, folder):
     words = command.split()
     done = subprocess.run([xlm, *words[1:]], cwd=folder, capture_output=True, text=True, errors="replace")
     if done.returncode != 0:
-        sys.exit(f"{command}\n{done.stderr}ended with {done.returncode}")
+        sys.exit(f"{command}\n{done.stderr}failed with exit code {done.returncode}")
     return done.stdout.strip("\n")
 
 
@@ -77,13 +77,13 @@ def cookbook(build, folder, write):
 
 
 def follow(page, build, folder, write):
-    """Does what the page says: `sh` blocks, files that a YAML block's first line names, commands."""
+    """Follows the page: runs `sh` blocks and commands, and writes the file that a YAML block's first line names."""
     environment = {**os.environ, "XLM": str(ROOT), "PATH": f"{build / 'bin'}:{os.environ['PATH']}"}
 
     def output(command):
         done = subprocess.run(["bash", "-c", command], cwd=folder, env=environment, capture_output=True, text=True)
         if done.returncode != 0:
-            sys.exit(f"{command}\n{done.stderr}ended with {done.returncode}")
+            sys.exit(f"{command}\n{done.stderr}failed with exit code {done.returncode}")
         return done.stdout.strip("\n")
 
     def remade(match):
@@ -108,7 +108,7 @@ def follow(page, build, folder, write):
 
 
 def vietnamese(folder):
-    """raw/vi: the sample's articles, nine tenths of them for training, in wiki40b's form."""
+    """Writes raw/vi: the sample's articles in wiki40b's form, nine tenths of them for training."""
     sample = REAL_TEXTS / "wiki-vi/viwiki-sample.wiki40b-form.txt"
     if not sample.exists():
         return
@@ -130,7 +130,7 @@ def data(build, folder):
         words = command.split()
         needed = [words[i + 1] for i, word in enumerate(words) if word in ("--from", "--bpe")]
         if missing := [name for name in needed if not (folder / name).exists()]:
-            print(f"\n== docs/data.md: {command}\nleft out: {', '.join(missing)} is not there")
+            print(f"\n== docs/data.md: {command}\nleft out: {', '.join(missing)} is missing")
             continue
         differences("docs/data.md", command, before, run(build / "bin/xlm", command, folder))
 
@@ -154,7 +154,7 @@ def steps(build, folder):
         elif cells and head and "xlm, ms" in head and (name := re.fullmatch(r"`(.+)`", cells[0])):
             stands.setdefault(name[1], []).append(cells[head.index("xlm, ms")])
     out = subprocess.run([build / "bin/step_time", *stands], cwd=folder, capture_output=True, text=True, check=True).stdout
-    print("\n== docs/records.md: ms a step, as its tables have it from several machines, and now")
+    print("\n== docs/records.md: milliseconds per step in its tables, from several machines, and now")
     for line in out.splitlines():
         if (words := line.split()) and words[0] in stands:
             print(f"{words[0]:<16} page {', '.join(stands[words[0]]):>16}  now {words[1]:>8}  of the limit now {' '.join(words[5:])}")

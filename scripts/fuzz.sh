@@ -1,15 +1,18 @@
 #!/usr/bin/env bash
-# Fuzzes everything that parses for XLM_FUZZ_SECONDS (default 5) each, with libFuzzer and the sanitizers; XLM_FUZZERS names
-# some of them. Each begins with the inputs of tests/fuzz/corpus/NAME, which are kept, and those of earlier times here.
-# XLM_FUZZ_RUNS: that many inputs of each instead, the same ones every time, from the kept inputs alone: `make asan` finds what a
-# change broke, and `make fuzz` and `make soak` what luck finds. One allocation may be larger than what is held: Arrow asks for what a
-# Parquet page says that it has, 2 GiB at most, and finds then that the file ends before.
+# Fuzzes everything that parses, with libFuzzer and the sanitizers.
+#   XLM_FUZZ_SECONDS  the time of each target (default 5)
+#   XLM_FUZZERS       the targets (default all)
+#   XLM_FUZZ_RUNS     instead of a time: so many inputs of each target, the same ones every time
+# A target begins with the inputs in tests/fuzz/corpus/NAME. Without XLM_FUZZ_RUNS it also uses inputs that it found
+# earlier. `make asan` uses fixed inputs and finds what a change broke. `make fuzz` and `make soak` search by chance.
+# The allocation limit is above the memory limit, because Arrow allocates up to 2 GiB, the size that a Parquet page
+# claims, before it finds that the file is shorter.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=${XLM_FUZZ_SECONDS:-5}
 build=build/fuzz
 if [ ! -e $build/build.ninja ]; then
-  # -O1: twice as fast to compile, and the sanitizers take most of the time of an input either way.
+  # -O1 halves the compile time. The sanitizers take most of an input's time anyway.
   CC=clang-14 CXX=clang++-14 cmake -G Ninja -S . -B $build -DXLM_CORE=OFF -DXLM_FUZZ=ON -DCMAKE_BUILD_TYPE=Release \
     -DCMAKE_CXX_FLAGS_RELEASE='-O1 -DNDEBUG' -DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=32 >/dev/null
 fi

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# gpu_check.sh PROGRAM [ARGUMENTS…]: what holds on this machine's GPU, or on its CPU where it has none
-# (bench/gpu_check.cpp). In the package it is bin/gpu-check, which knows its program; XLM_LIBTORCH names the torch
-# wheel's torch/lib where the package was made for another place.
+# gpu_check.sh PROGRAM [ARGUMENTS…]: checks this machine's GPU, or its CPU if it has none (bench/gpu_check.cpp). In the
+# package it is bin/gpu-check, which finds its program. If libtorch is not where it was at build time, XLM_LIBTORCH names
+# the torch wheel's torch/lib.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 program=$here/../libexec/gpu_check

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# includes.sh FOLDER…: every source of the folders compiles alone, without a precompiled header. All builds compile several as
-# one, so only this shows whether each includes what it uses.
+# includes.sh FOLDER…: compiles every source of the folders alone, without a precompiled header. All builds compile several
+# files as one, so only this shows whether each file includes what it uses.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=build/includes  # configured, never built

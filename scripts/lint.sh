@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # lint.sh [FOLDER…]: plain English, clang-format on everything, clang-tidy on the sources of the folders. Versions: LLVM 14.
 #
-# clang-tidy spends its time in the headers of the libraries, so it reads what a unity build compiles: several sources and
-# their headers once. A file of the build folder that includes sources is what its name warns of. The largest come first,
-# so that all cores end together. No precompiled header stands in for an include.
+# clang-tidy spends its time in library headers. So it reads the files of a unity build: several sources, with their headers
+# once. These files include sources, so bugprone-suspicious-include is off. The largest files come first, so that all cores
+# end together. Precompiled headers are off, because they hide missing includes.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 scripts/plain_english.py
@@ -14,7 +14,7 @@ echo "clang-format: clean"
 build=build/lint  # configured, never built
 cmake --preset dev -B $build -DCMAKE_UNITY_BUILD_BATCH_SIZE=32 -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON >/dev/null
 folders="^(#include \")?$PWD/($(IFS='|'; echo "$*"))/"
-units() {  # the sources of the folders, or the unity files that include some
+units() {  # the sources of the folders, and the unity files that include some
   local unit
   sed -n 's/^ *"file": "\(.*\)",\{0,1\}$/\1/p' $build/compile_commands.json | sort -u | while read -r unit; do
     case $unit in */Unity/*) grep -qE "$folders" "$unit" && echo "$unit" ;; *) [[ $unit =~ $folders ]] && echo "$unit" ;; esac

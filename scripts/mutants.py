@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Changes single lines of the torch-free folders one after another and lists those changes that no test notices.
+"""Changes single lines of the torch-free folders, one after another, and lists the changes that no test notices.
 
-By default the lines are those that differ from --base (main); with --sample N they are drawn by chance. Works on a copy
-in build/mutants/source, so that the working tree is never touched: a kill leaves nothing to undo. Each mutant is built
-file by file without optimization, and its folder's test programs run until the first failure.
+By default these are the lines that differ from --base (main); with --sample N they are drawn by chance. The script works
+on a copy in build/mutants/source and never touches the working tree, so a kill leaves nothing to undo. Each mutant is
+built file by file without optimization. Its folder's test programs run until the first failure.
 
-A survivor is a test that is missing, code that is not needed, or a change that makes no difference (then say why where
-it is looked at: in the commit or the review). The exit status is 0 where there is none.
+A survivor means that a test is missing, that code is not needed, or that a change makes no difference (then say why in
+the commit or the review). The exit status is 0 if there is none.
 """
 import argparse
 import dataclasses
@@ -22,7 +22,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "build/mutants/source"
 BUILD = ROOT / "build/mutants/build"
-# Which test programs notice a change in which folder.
+# The test programs of each folder.
 TESTS = {
     "base": ["test_base"],
     "datasets": ["test_datasets"],
@@ -31,8 +31,8 @@ TESTS = {
     "cmd": ["test_cmd", "test_experiments"],
 }
 
-# Each operator is a pattern in a line of code, and what it becomes. Operators have spaces around them (clang-format),
-# which templates and pointers have not.
+# Patterns in a line of code and their replacements. Operators have spaces around them (clang-format), unlike templates
+# and pointers.
 OPERATORS = [
     (r" < ", " <= "), (r" <= ", " < "), (r" > ", " >= "), (r" >= ", " > "), (r" == ", " != "), (r" != ", " == "),
     (r" && ", " || "), (r" \|\| ", " && "), (r" \+ ", " - "), (r" - ", " + "), (r" \+= ", " -= "), (r" -= ", " += "),
@@ -60,7 +60,7 @@ def output(*command):
 
 
 def blanked(line):
-    """The line with the inside of its texts and its comment blanked, so that no operator finds anything there."""
+    """The line with its strings and its comment blanked, so that no operator matches there."""
     line = re.sub(r'"(?:\\.|[^"\\])*"', lambda match: '"' + "_" * (len(match[0]) - 2) + '"', line)
     line = re.sub(r"'(?:\\.|[^'\\])'", lambda match: "'" + "_" * (len(match[0]) - 2) + "'", line)
     comment = line.find("//")
@@ -68,7 +68,7 @@ def blanked(line):
 
 
 def closing(code, begin):
-    """Where the bracket that opens at `begin` closes; -1 where not on this line."""
+    """Where the bracket that opens at `begin` closes; -1 if not on this line."""
     depth = 0
     for place in range(begin, len(code)):
         depth += {"(": 1, ")": -1}.get(code[place], 0)
@@ -118,7 +118,7 @@ def all_mutants(arguments):
 
 
 def copy_sources():
-    """Copies what differs, and keeps the times of the rest, so that little is built again."""
+    """Copies only files that differ, so that the others keep their times and are not built again."""
     names = output("git", "ls-files", "--cached", "--others", "--exclude-standard").splitlines()
     for name in names:
         source, copy = ROOT / name, SOURCE / name
@@ -130,7 +130,7 @@ def copy_sources():
     for copy in SOURCE.rglob("*"):
         if copy.is_file() and str(copy.relative_to(SOURCE)) not in names:
             copy.unlink()
-    dependencies = SOURCE / ".deps"  # which tests look for beside the sources
+    dependencies = SOURCE / ".deps"  # tests look for it next to the sources
     if not dependencies.is_symlink():
         dependencies.symlink_to(ROOT / ".deps")
 
@@ -146,8 +146,8 @@ def build(targets):
 
 
 def first_failure(programs, limit):
-    """The first test program that fails or takes more than `limit` seconds; None where all pass. What a mutant leaves
-    running is ended with it."""
+    """The first test program that fails or takes more than `limit` seconds; None if all pass. Kills a program that is
+    still running, with its children."""
     for program in programs:
         command = [BUILD / "bin" / program, "--gtest_brief=1", "--gtest_fail_fast"]
         process = subprocess.Popen(command, cwd=BUILD, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
@@ -165,7 +165,7 @@ def first_failure(programs, limit):
 
 
 def verdict(mutant, limit):
-    """killed, survived, or no mutant: it does not compile."""
+    """Returns killed, survived or "does not compile"."""
     copy = SOURCE / mutant.path
     original = copy.read_text()
     lines = original.split("\n")
@@ -193,7 +193,7 @@ def main():
     if arguments.sample:
         mutants = random.Random(arguments.seed).sample(mutants, min(arguments.sample, len(mutants)))
     if not mutants:
-        sys.exit("no line to change: name another --base, or --sample N")
+        sys.exit("no line to change; use another --base, or --sample N")
     programs = sorted({program for mutant in mutants for program in TESTS[mutant.path.split("/")[0]]})
     print(f"{len(mutants)} mutants; building {', '.join(programs)}", flush=True)
     configure()
@@ -201,7 +201,7 @@ def main():
         sys.exit(f"{built.stdout}the unchanged sources do not build")
     begin = time.monotonic()
     if failed := first_failure(programs, 3600):
-        sys.exit(f"{failed} fails before anything is changed")
+        sys.exit(f"{failed} fails without a change")
     limit = 30 + 5 * (time.monotonic() - begin)
     counts = {"killed": 0, "survived": 0, "does not compile": 0}
     for number, mutant in enumerate(mutants, 1):

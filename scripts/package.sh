@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# package.sh BUILD OUT [check|wheel]: a relocatable folder with the program and every shared library that it needs besides libtorch's.
-# It runs wherever the same torch wheel is: libtorch is found where it was at build time, or where XLM_LIBTORCH says.
-# With `check` it holds bin/gpu-check and what that needs alone, within 64 MiB. With `wheel` it is without that command,
-# whose program need not be built.
+# package.sh BUILD OUT [check|wheel]: makes a relocatable folder with the program and the shared libraries that it needs,
+# except libtorch's. The package runs on machines with the same torch wheel. It finds libtorch where it was at build time,
+# or in XLM_LIBTORCH. With `check` the folder only holds bin/gpu-check and what that needs, within 64 MiB. With `wheel`
+# it does not hold that command, whose program need not be built.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=$1
@@ -16,7 +16,7 @@ if [ "$part" != wheel ]; then
   cp scripts/gpu_check.sh "$out/bin/gpu-check"
   programs+=("$out/libexec/gpu_check")
 fi
-# Libraries of the C and C++ runtime and the kernel's are every machine's own; libtorch comes with its wheel.
+# Every machine has its own C and C++ runtime and its kernel's libraries. libtorch comes with its wheel.
 keep_out='^(ld-linux|libc\.so|libm\.so|libdl\.so|libpthread\.so|librt\.so|libgcc_s|libstdc\+\+|libtorch|libc10|libgomp|libcudart|libcupti|linux-vdso)'
 for binary in "${programs[@]}" "$out"/lib/libxlm_*.so; do
   ldd "$binary" | sed -n 's/^[[:space:]]*\([^ ]*\) => \(\/.*\) (0x[0-9a-f]*)$/\1 \2/p' | while read -r name path; do
@@ -24,7 +24,7 @@ for binary in "${programs[@]}" "$out"/lib/libxlm_*.so; do
   done
 done
 for library in "$out"/lib/*.so*; do
-  # A library's own needs are found beside it.
+  # A library finds the libraries that it needs in its own folder.
   [ "$(basename "$library")" = libxlm_core.so ] || patchelf --set-rpath '$ORIGIN' "$library"
 done
 if [ "$part" = check ]; then
@@ -39,7 +39,7 @@ if [ "$part" = check ]; then
   exit
 fi
 scripts/check_runpaths.sh "$out"
-# What belongs beside a program, made by itself: a page for man, completion, and the docs.
+# The program writes its man page and its completions. The docs are copied.
 share=$out/share
 mkdir -p "$share/man/man1" "$share/bash-completion/completions" "$share/zsh/site-functions" \
   "$share/fish/vendor_completions.d" "$share/doc/xlm"

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # setup.sh [COMMAND…]: installs what the build needs: Debian packages, and libtorch, plotly.js and Arrow from their Python
-# wheels into .deps/. Where libtorch, by far the largest, has to be fetched, COMMAND is done meanwhile, once all else is there.
-#   CUDA=0|1   take the small CPU set, or the CUDA libraries too (default: what was taken before; the first time 1 where a
-#              driver or toolkit is present)
-#   TOOLS=1    also what developers check and fuzz with (`make tools`): LLVM 14, which Debian 13 has no more
+# wheels into .deps/. libtorch is by far the largest. While it is fetched, COMMAND runs, after all others are there.
+#   CUDA=0|1   take the small CPU set, or the CUDA libraries too (default: as before; the first time 1 if a driver or
+#              toolkit is present)
+#   TOOLS=1    also the tools for checks and fuzzing (`make tools`): LLVM 14, which Debian 13 no longer has
 #   EXTRAS=1   also a browser and LaTeX, for the tests that need them (`make test-all`)
-#   READERS=1  also what some tests read our files with, in Python (`make readers`)
+#   READERS=1  also the Python packages with which some tests read our files (`make readers`)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# What the presets need; an older distribution is told before anything is installed.
+# The version that the presets need. This fails before anything is installed.
 needed_cmake=3.25
 cmake=$(cmake --version 2>/dev/null | sed -n '1s/.* //p' || true)
 cmake=${cmake:-$(apt-cache policy cmake 2>/dev/null | sed -n 's/ *Candidate: \([0-9]\)/\1/p' || true)}
@@ -18,8 +18,8 @@ if [ -n "$cmake" ] && ! printf '%s\n' "$needed_cmake" "$cmake" | sort -VC; then
   exit 1
 fi
 
-# Two at once, as by make -j, would take each other's files away. The folder itself is what is locked: whoever may only read
-# it, as after another user's setup, has nothing to install. A file system without such locks goes without.
+# Two setups at once, as by make -j, would remove each other's files. The lock is on the folder itself, because a user who
+# may only read it, as after another user's setup, has nothing to install. Without file locks, setup continues unlocked.
 mkdir -p .deps
 exec 9<.deps
 flock 9 2>/dev/null || true
@@ -52,7 +52,7 @@ if ((${#missing[@]})); then
   echo "setup: installing ${#missing[@]} Debian packages" >&2
   "${sudo[@]}" apt-get update -qq
   if [ "${TOOLS:-0}" = 1 ] && ! apt-cache show clang-14 >/dev/null 2>&1; then
-    echo "setup: this distribution has no LLVM 14, with which sources are checked; Debian 12 and Ubuntu 24.04 have" >&2
+    echo "setup: this distribution has no LLVM 14, which checks the sources; Debian 12 and Ubuntu 24.04 have it" >&2
     exit 1
   fi
   DEBIAN_FRONTEND=noninteractive "${sudo[@]}" apt-get install -y -qq --no-install-recommends "${missing[@]}"
@@ -72,13 +72,13 @@ take_torch() {
   echo "setup: fetching libtorch $torch_version $([ "$CUDA" = 1 ] && echo 'with CUDA, 3 GB' || echo 'for CPUs, 1 GB')" >&2
   if [ "$CUDA" = 1 ]; then
     "${pip[@]}" .deps/python "torch==$torch_version"
-  else  # libtorch_cpu.so is linked against these two, and needs nothing else of CUDA
+  else  # of CUDA, libtorch_cpu.so links against only these two
     "${pip[@]}" .deps/python --no-deps "torch==$torch_version" nvidia-cuda-runtime==13.0.96 nvidia-cuda-cupti==13.0.85
   fi
   touch ".deps/torch-$torch_version-cuda$CUDA"
 }
 
-# take_folder NAME VERSION: the folder NAME of the wheel NAME.
+# take_folder NAME VERSION: installs the folder NAME of the wheel NAME.
 take_folder() {
   [ ! -e ".deps/$1-$2" ] || return 0
   rm -rf ".deps/$1-"* ".deps/python/$1"
@@ -89,7 +89,7 @@ take_folder() {
   touch ".deps/$1-$2"
 }
 
-# What CUDA's headers include and libtorch's wheels lack: without them only a machine with a toolkit of its own could build.
+# Headers that CUDA's headers include and libtorch's wheels lack. Without them a build would need an installed toolkit.
 take_headers() {
   local stamp=.deps/cuda-headers-$crt_version-$cccl_version
   [ ! -e "$stamp" ] || return 0
@@ -112,7 +112,7 @@ if [ ! -e ".deps/torch-$torch_version-cuda$CUDA" ]; then
   fresh=1
   rm -rf .deps/python .deps/torch-* .deps/plotly-* .deps/pyarrow-*
 fi
-# Side by side, each a process group of its own, so that none goes on behind a setup that has ended.
+# All at once. Each is a separate process group, which the trap kills if setup exits early.
 wheels=()
 trap 'for wheel in "${wheels[@]}"; do kill -- "-$wheel" 2>/dev/null || true; done' EXIT
 fetch() {
@@ -121,10 +121,10 @@ fetch() {
   wheels+=($!)
   set +m
 }
-fetch take_folder plotly "$plotly_version"    # carries plotly.min.js, which the program has inside; nothing of its Python is used
+fetch take_folder plotly "$plotly_version"    # has plotly.min.js, which the program contains; its Python is not used
 fetch take_headers
-fetch take_folder pyarrow "$pyarrow_version"  # carries Arrow's C++ libraries and headers; tests write Parquet in Python
-fetch take_readers                            # TensorBoard, pandas and transformers, by which tests read what is written for them
+fetch take_folder pyarrow "$pyarrow_version"  # has Arrow's C++ libraries and headers; tests write Parquet with its Python
+fetch take_readers                            # TensorBoard, pandas and transformers, with which tests read our files
 others=("${wheels[@]}")
 [ $fresh = 0 ] || fetch take_torch
 for wheel in "${others[@]}"; do wait "$wheel"; done

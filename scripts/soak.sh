@@ -1,22 +1,22 @@
 #!/usr/bin/env bash
-# soak.sh BUILD: the campaigns of docs/reliability.md as a whole, of which tests run a sample, and fuzzing for longer.
+# soak.sh BUILD: runs the campaigns of docs/reliability.md in full, of which tests run a sample, and fuzzes for longer.
 #
-# The campaign on a Slurm starts one by the program that XLM_TEST_SLURM names, otherwise by the one that lies beside this
-# checkout, which wants root and the packages slurm-wlm and munge. What this machine cannot do is named at the end, and
-# then it was not the whole: exit code 1.
+# The Slurm campaign starts a Slurm with the program that XLM_TEST_SLURM names, or else with one next to this checkout.
+# The latter needs root and the packages slurm-wlm and munge. Campaigns that this machine cannot run are listed at the
+# end; then the exit code is 1.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=$1
 said=$(mktemp)
 trap 'rm -f "$said"' EXIT
 
-beside=$PWD/../shared/tools/local-slurm
-if [ -z "${XLM_TEST_SLURM:-}" ] && [ -x "$beside" ]; then
+local_slurm=$PWD/../shared/tools/local-slurm
+if [ -z "${XLM_TEST_SLURM:-}" ] && [ -x "$local_slurm" ]; then
   if [ "$(id -u)" = 0 ] && command -v slurmctld >/dev/null && command -v slurmd >/dev/null &&
     command -v munged >/dev/null; then
-    export XLM_TEST_SLURM=$beside
+    export XLM_TEST_SLURM=$local_slurm
   else
-    echo "soak: $beside starts a Slurm for root where slurm-wlm and munge are installed" >&2
+    echo "soak: $local_slurm can start a Slurm for root if slurm-wlm and munge are installed" >&2
   fi
 fi
 
@@ -28,6 +28,6 @@ XLM_FUZZ_SECONDS=${XLM_FUZZ_SECONDS:-300} scripts/fuzz.sh
 
 skipped=$(sed -nE 's/^\[  SKIPPED \] ([^ ]+\.[^ ]+) \(.*/  \1/p' "$said")
 if [ -n "$skipped" ]; then
-  { echo "soak: not the whole; skipped, for the reasons that stand above:"; echo "$skipped"; } >&2
+  { echo "soak: incomplete; skipped, for the reasons above:"; echo "$skipped"; } >&2
   exit 1
 fi

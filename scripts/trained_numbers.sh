@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# trained_numbers.sh BUILD: the tests of numbers that come out of training, with three seeds, both kinds of products, 1, 2
-# and 3 threads, and with AVX2 alone: such a test must not depend on luck, nor on the machine. `make test-slow` runs a part of
-# these (TrainedNumbers in tests/CMakeLists.txt); `make soak` all of them.
+# trained_numbers.sh BUILD: runs the tests of trained models' numbers with three seeds, both kinds of products, 1, 2 and 3
+# threads, and AVX2 only. Such a test must not depend on luck or on the machine. `make test-slow` runs a part of these
+# (TrainedNumbers in tests/CMakeLists.txt), `make soak` all of them.
 set -uo pipefail
 build=${1:?usage: trained_numbers.sh BUILD}
 core='*OverfitsOneBatch*:*MicroBatches*:*BfloatTrains*:*LearnsEvaluates*:CapturedSteps.*Train*:Windows*.*'

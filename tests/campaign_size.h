@@ -1,4 +1,4 @@
-// How much a campaign of docs/reliability.md does, and how it says what it has done.
+// The size of a campaign of docs/reliability.md, and its report.
 #pragma once
 
 #include <cstdlib>
@@ -7,13 +7,13 @@
 
 namespace xlm {
 
-/// How many events a campaign has: a few in a test, all in `make soak`.
+/// The number of a campaign's events: a few in a test, all in `make soak`.
 inline int campaign_size(int in_a_test, int in_full) {
   const char* asked = std::getenv("XLM_CAMPAIGNS");
   return asked != nullptr && std::string(asked) == "full" ? in_full : in_a_test;
 }
 
-/// A line that docs/records.md can be compared with.
+/// Prints a line to compare with docs/records.md.
 inline void report(const std::string& text) { std::cout << "campaign: " << text << std::endl; }
 
 }  // namespace xlm

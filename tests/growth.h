@@ -1,4 +1,4 @@
-// How much longer something takes than something smaller, for tests that promise a bound.
+// How much more time large work takes than small work, for tests of a bound.
 #pragma once
 
 #include <algorithm>
@@ -14,8 +14,8 @@ inline double processor_seconds() {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-/// The time of `large` over the time of `small`; of each the shortest of three. Where `large` is 16 times as much work,
-/// time in proportion gives 16 and quadratic time 256: a bound of 64 is as far from one as from the other.
+/// The time of `large` over the time of `small`; of each the shortest of three. If `large` is 16 times as much work,
+/// linear time gives 16 and quadratic time 256. A bound of 64 is as far from one as from the other.
 inline double growth(const std::function<void()>& small, const std::function<void()>& large) {
   const auto shortest = [](const std::function<void()>& work) {
     double best = 1e9;

@@ -6,7 +6,7 @@
 
 namespace xlm {
 
-/// Some bytes other, gone, repeated or new; the file ends somewhere else; or another file's bytes.
+/// Damages a file: some bytes changed, removed, repeated or added, another end, or another file's bytes.
 inline std::string mutated(std::string bytes, std::mt19937& random) {
   const auto below = [&](std::size_t limit) { return limit == 0 ? 0 : random() % limit; };
   switch (below(6)) {
@@ -33,7 +33,7 @@ inline std::string mutated(std::string bytes, std::mt19937& random) {
   return bytes;
 }
 
-/// What only a library says, or the program of its own mistakes: no message to a user.
+/// Texts that only libraries print, or the program about its own mistakes: they are no messages for users.
 inline const char* raw_words_in(const std::string& message) {
   for (const char* raw : {"json.exception", "yaml-cpp", "map::at", "basic_string", "filesystem error",
                           "std::", "did not foresee", "frame #"}) {

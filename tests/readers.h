@@ -1,4 +1,4 @@
-// The programs of others that read what this one writes, from Python: TensorBoard, pandas, pyarrow, transformers.
+// Programs that read this program's files from Python: TensorBoard, pandas, pyarrow, transformers.
 #pragma once
 
 #include <cstdlib>
@@ -14,7 +14,7 @@ namespace xlm {
 inline bool readers_are_installed() { return std::filesystem::exists(XLM_READERS); }
 inline constexpr const char* kNoReaders = "TensorBoard, pandas and transformers are not installed: run `make readers`";
 
-/// Whether Python can open torch, which it cannot with the CPU set of libtorch alone.
+/// Whether Python can open torch. It cannot with only the CPU set of libtorch.
 inline bool python_opens_torch() {
   return std::system("PYTHONPATH='" XLM_READERS ":" XLM_SOURCE_DIR
                      "/.deps/python' python3 -B -c 'import torch' "
@@ -22,7 +22,7 @@ inline bool python_opens_torch() {
 }
 inline constexpr const char* kNoPythonTorch = "Python's torch wants the CUDA libraries: run `make setup CUDA=1`";
 
-/// What a Python script prints that stands in `folder`.
+/// The output of a Python script that runs in `folder`.
 inline std::string read_with_python(const std::filesystem::path& folder, const std::string& script) {
   const std::filesystem::path file = folder / "read.py";
   const std::filesystem::path out = folder / "read.txt";

@@ -1,4 +1,4 @@
-// Tests of numbers that come out of training hold for any seed (scripts/trained_numbers.sh runs them with several).
+// Tests of trained models' numbers hold for any seed (scripts/trained_numbers.sh runs them with several).
 #pragma once
 
 #include <cstdint>

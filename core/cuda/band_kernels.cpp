@@ -1,5 +1,5 @@
-// The kernels of attention on a GPU: compiled when they are first wanted, for the GPU that is there, by the NVRTC that
-// libtorch's CUDA libraries bring; started on libtorch's stream. Of the library libxlm_cuda.so.
+// The attention kernels on a GPU, part of libxlm_cuda.so. NVRTC, which comes with libtorch's CUDA libraries, compiles a
+// kernel for the present GPU when it is first used. Kernels run on libtorch's stream.
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
@@ -22,7 +22,7 @@
 namespace xlm {
 namespace {
 
-/// The functions of the driver that are needed; libtorch has it open.
+/// Functions of the CUDA driver's library, which libtorch has already opened.
 struct Driver {
   decltype(&::cuModuleLoadData) load = nullptr;
   decltype(&::cuModuleGetFunction) find = nullptr;
@@ -32,10 +32,10 @@ struct Driver {
 
   Driver() {
     void* library = ::dlopen("libcuda.so.1", RTLD_NOW);
-    if (library == nullptr) throw Error(fmt::format("the driver's library does not open: {}", ::dlerror()));
+    if (library == nullptr) throw Error(fmt::format("the CUDA driver's library does not open: {}", ::dlerror()));
     const auto get = [library](auto& function, const char* name) {
       function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(::dlsym(library, name));
-      if (function == nullptr) throw Error(fmt::format("the driver has no {}", name));
+      if (function == nullptr) throw Error(fmt::format("the CUDA driver has no {}", name));
     };
     get(load, "cuModuleLoadData");
     get(find, "cuModuleGetFunction");
@@ -48,7 +48,7 @@ struct Driver {
     if (result == CUDA_SUCCESS) return;
     const char* reason = "unknown";
     describe(result, &reason);
-    throw Error(fmt::format("{} a kernel of attention: {}", what, reason));
+    throw Error(fmt::format("{} an attention kernel: {}", what, reason));
   }
 };
 
@@ -59,7 +59,7 @@ class GpuBandKernels : public BandKernels {
     C10_CUDA_CHECK(cudaGetDeviceProperties(&properties, device));
     capability_ = 10 * properties.major + properties.minor;
     shared_memory_ = static_cast<int>(properties.sharedMemPerBlockOptin);
-    if (capability_ < 80) throw Error("the kernels need compute capability 8.0 or later");
+    if (capability_ < 80) throw Error("the attention kernels need compute capability 8.0 or later");
   }
 
   int shared_memory() const override { return shared_memory_; }
@@ -88,7 +88,7 @@ class GpuBandKernels : public BandKernels {
 
   const Functions& functions(const band::Kind& kind) {
     const std::array<int, 4> key{kind.width, kind.two_queries, kind.masked, kind.dropped};
-    const std::lock_guard lock(mutex_);  // backward passes have threads of their own
+    const std::lock_guard lock(mutex_);  // backward passes run in other threads
     const auto found = modules_.find(key);
     if (found != modules_.end()) return found->second;
     const std::string program = compile_band_program(kind, capability_).binary;
@@ -110,7 +110,7 @@ class GpuBandKernels : public BandKernels {
   int shared_memory_ = 0;  // bytes that a block may have
   Driver driver_;
   std::mutex mutex_;
-  std::map<std::array<int, 4>, Functions> modules_;  // a process keeps them to its end
+  std::map<std::array<int, 4>, Functions> modules_;  // never unloaded
 };
 
 }  // namespace

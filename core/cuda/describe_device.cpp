@@ -1,4 +1,4 @@
-// What a GPU is, for a run's environment: of the library libxlm_cuda.so.
+// Facts about a GPU for a run's environment. Part of libxlm_cuda.so.
 #include <cuda_runtime_api.h>
 
 #include <string>
@@ -15,7 +15,7 @@ std::string cuda_version(int number) {
 
 }  // namespace
 
-/// Gives `add` the facts about a GPU, one by one, with `to` as it is.
+/// Calls add(to, key, value) for every fact about a GPU.
 extern "C" void xlm_describe_device(int device, void (*add)(void*, const char*, const char*), void* to) {
   cudaDeviceProp properties{};
   C10_CUDA_CHECK(cudaGetDeviceProperties(&properties, device));

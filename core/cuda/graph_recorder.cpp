@@ -1,4 +1,4 @@
-// Steps recorded as CUDA graphs: the library libxlm_cuda.so, which is opened once libtorch_cuda is there.
+// Steps recorded as CUDA graphs. Part of libxlm_cuda.so, which is opened after libtorch_cuda.
 #include <ATen/cuda/CUDAGraph.h>
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAFunctions.h>
@@ -13,12 +13,12 @@ namespace {
 
 class GraphRecorder final : public StepRecorder {
  public:
-  // One stream for all recordings: libtorch keeps workspaces for every stream that it has seen. The default stream's
-  // work cannot be captured.
+  // One stream for all recordings, because libtorch keeps workspaces for every stream. The default stream cannot be
+  // captured.
   explicit GraphRecorder(c10::DeviceIndex device)
       : device_(device), stream_(c10::cuda::getStreamFromPool(/*isHighPriority=*/false, device)) {}
 
-  // What it makes is used on the default stream next, and memory that is freed there may be used here again.
+  // Synchronises before and after: the default stream uses the results next, and this one may reuse memory freed there.
   void warm_up(const std::function<void()>& work) override {
     const c10::cuda::CUDAGuard device(device_);
     c10::cuda::device_synchronize();
@@ -33,7 +33,7 @@ class GraphRecorder final : public StepRecorder {
     const c10::cuda::CUDAGuard device(device_);
     graph_.reset();
     c10::cuda::device_synchronize();
-    c10::cuda::CUDACachingAllocator::emptyCache();  // a capture cannot take what is kept for later
+    c10::cuda::CUDACachingAllocator::emptyCache();  // a capture cannot use cached memory
     graph_.emplace();
     {
       const c10::cuda::CUDAStreamGuard guard(stream_);
@@ -54,7 +54,7 @@ class GraphRecorder final : public StepRecorder {
   void forget() override { graph_.reset(); }
 
  private:
-  /// After a failure whose message is the one to keep.
+  /// Ends a capture that failed. Its own error is ignored: the first failure's message matters.
   void end_capture_quietly() {
     try {
       graph_->capture_end();

@@ -1,5 +1,5 @@
-// Sums over GPUs by NCCL, which libtorch_cuda brings: of the library libxlm_cuda.so. Its header comes with libtorch's
-// CUDA set alone; what is built with the CPU set has no such sums.
+// Sums over GPUs by NCCL, which is in libtorch_cuda. Part of libxlm_cuda.so. Only the CUDA version of libtorch has
+// NCCL's header; a build with the CPU version has no such sums.
 #include "core/parallel/device_sums.h"
 
 #if __has_include(<nccl.h>)
@@ -18,7 +18,7 @@
 namespace xlm {
 namespace {
 
-/// NCCL itself waits for a process that has ended for ever. One that is only asked to stop does its step to the end.
+/// NCCL waits forever for a process that has ended. This is how long a process may still take to finish its step.
 constexpr std::chrono::seconds kGrace{10};
 
 class NcclSums final : public DeviceSums {
@@ -31,25 +31,25 @@ class NcclSums final : public DeviceSums {
     std::vector<ncclUniqueId> all(static_cast<std::size_t>(group.size()));
     group.gather(&meeting, sizeof meeting, all.data());
     ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
-    config.blocking = 0;  // so that whoever waits can be told that nobody will come
+    config.blocking = 0;  // so that a process can stop waiting for one that has ended
     try {
       settle(ncclCommInitRankConfig(&all_, static_cast<int>(group.size()), all.front(), static_cast<int>(group.rank()),
                                     &config));
     } catch (...) {
-      leave();
+      abort();
       throw;
     }
   }
 
   ~NcclSums() override {
     if (all_ == nullptr) return;
-    // The last call's outcome changes nothing any more.
+    // The outcome of the last call no longer matters.
     if (ncclCommFinalize(all_) == ncclInProgress) {
       ncclResult_t state = ncclInProgress;
       const auto end = std::chrono::steady_clock::now() + kGrace;
       while (ncclCommGetAsyncError(all_, &state) == ncclSuccess && state == ncclInProgress) {
         if (std::chrono::steady_clock::now() > end) {
-          leave();
+          abort();
           return;
         }
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -69,7 +69,7 @@ class NcclSums final : public DeviceSums {
                            ncclSum, all_, stream.stream()));
       wait([&] { return !stream.query(); });
     } catch (...) {
-      leave();
+      abort();
       throw;
     }
   }
@@ -77,11 +77,11 @@ class NcclSums final : public DeviceSums {
  private:
   static void check(ncclResult_t result) {
     if (result == ncclSuccess) return;
-    throw LostProcessError(fmt::format("NCCL, by which GPUs add up: {}: {}\nNCCL_DEBUG=WARN says more",
+    throw LostProcessError(fmt::format("the sum over GPUs by NCCL failed: {}: {}\nset NCCL_DEBUG=WARN for details",
                                        ncclGetErrorString(result), ncclGetLastError(nullptr)));
   }
 
-  /// The call that returned `result` has been made, as far as the host has a part in it.
+  /// Waits until the host has done its part of the call that returned `result`.
   void settle(ncclResult_t result) {
     if (result != ncclInProgress) return check(result);
     wait([&] {
@@ -91,7 +91,7 @@ class NcclSums final : public DeviceSums {
     check(result);
   }
 
-  /// Waits while `busy`; throws LostProcessError where the others will not do their part.
+  /// Waits while `busy`. Throws LostProcessError if another process has ended.
   void wait(const std::function<bool()>& busy) {
     using Clock = std::chrono::steady_clock;
     const Clock::time_point begin = Clock::now();
@@ -112,8 +112,8 @@ class NcclSums final : public DeviceSums {
     }
   }
 
-  /// Without the others; what is under way on the GPU ends too.
-  void leave() {
+  /// Ends this process's part without the others, and what is running on the GPU.
+  void abort() {
     if (all_ != nullptr) ncclCommAbort(all_);
     all_ = nullptr;
   }

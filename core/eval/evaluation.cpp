@@ -8,7 +8,7 @@
 namespace xlm {
 namespace {
 
-/// One that was stopped stops all.
+/// Sums a result over all processes. If one process stopped, all have.
 void unite(SplitLoss& result, ProcessGroup& group) {
   std::array<double, 4> sums{result.loss, static_cast<double>(result.tokens), static_cast<double>(result.bytes),
                              result.stopped ? 1.0 : 0.0};
@@ -32,12 +32,12 @@ Counts counts_of_all(const LanguageModel& model, ProcessGroup* group) {
 void unite_counts(LanguageModel& model, ProcessGroup& group) { model.set_counts(counts_of_all(model, &group)); }
 
 SplitLoss evaluate_split(LanguageModel& model, const TokenSource& source, const SplitSettings& settings,
-                         const GoOn& go_on) {
+                         const ProgressCallback& progress) {
   const torch::NoGradGuard no_grad;
   const bool was_training = model.is_training();
   model.eval();
   model.reset_statistics();
-  SplitLoss result = scheme_of(model).evaluate(model, source, settings, go_on);
+  SplitLoss result = scheme_of(model).evaluate(model, source, settings, progress);
   if (settings.group != nullptr) {
     unite(result, *settings.group);
     unite_counts(model, *settings.group);

@@ -5,14 +5,14 @@
 
 namespace xlm {
 
-/// Every token of a row but its first is predicted once; of a document, if `first_token` says so, its first as well.
-/// The model's statistics are those of the split afterwards. Throws DataError if nothing in the split can be scored.
+/// Scores every token of a row once, except its first. Of a document it scores the first one too if `first_token` is
+/// set. Afterwards the model's statistics are those of the split. Throws DataError if nothing can be scored.
 SplitLoss evaluate_split(LanguageModel& model, const TokenSource& source, const SplitSettings& settings,
-                         const GoOn& go_on);
+                         const ProgressCallback& progress);
 
-/// What a model has counted in all processes, which all call this; null: in this one, which is alone.
+/// A model's counts over all processes of `group`, each of which must call this. Null: this process alone.
 Counts counts_of_all(const LanguageModel& model, ProcessGroup* group);
-/// Makes what a model has counted that of all processes, which all call this.
+/// Sets a model's counts to those over all processes, each of which must call this.
 void unite_counts(LanguageModel& model, ProcessGroup& group);
 
 /// The settings that a run's options ask for.

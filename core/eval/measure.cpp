@@ -1,4 +1,4 @@
-// What is reported of a split.
+// The values that are reported for a split.
 #include "core/eval/measure.h"
 
 #include <cmath>
@@ -12,9 +12,9 @@
 namespace xlm {
 namespace {
 
-/// Losses are divided by what was scored: by the bytes of its symbols, and by the words of the split in the share of
-/// its bytes that were scored, which leaves out the first token of a document or row. The first windows of a split have
-/// no words: nobody has counted those.
+/// Losses are divided by the bytes of the scored symbols, and by the words in that share of the split's bytes. Neither
+/// contains the first token of a document or row, which is not scored. With eval.max_windows, the words of the part are
+/// not known and not reported.
 NamedValues loss_values(const SplitLoss& result, const MeasuredText& text) {
   NamedValues values;
   const double nats = result.loss * static_cast<double>(result.tokens);
@@ -39,19 +39,17 @@ NamedValues loss_values(const SplitLoss& result, const MeasuredText& text) {
 }  // namespace
 
 std::optional<Evaluation> measure(LanguageModel& model, const MeasuredText& text, const SplitSettings& settings,
-                                  std::int64_t seed, Traced traced, const GoOn& go_on) {
+                                  std::int64_t seed, Traced traced, const ProgressCallback& progress) {
   Evaluation evaluation;
   evaluation.split = text.name;
-  const auto draw_as_always = [&] {
-    torch::manual_seed(random_bits(static_cast<std::uint64_t>(seed), kEvaluation, 0));
-  };
+  const auto seed_draws = [&] { torch::manual_seed(random_bits(static_cast<std::uint64_t>(seed), kEvaluation, 0)); };
   if (traced == Traced::kYes) {
-    draw_as_always();
+    seed_draws();
     evaluation.trace = trace_tokens(model, text.source, text.vocabulary, settings);
   }
   const double start = monotonic_seconds();
-  draw_as_always();
-  const SplitLoss result = evaluate_split(model, text.source, settings, go_on);
+  seed_draws();
+  const SplitLoss result = evaluate_split(model, text.source, settings, progress);
   if (result.stopped) return std::nullopt;
   evaluation.tokens = result.tokens;
   evaluation.loss = result.loss;

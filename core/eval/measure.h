@@ -1,4 +1,4 @@
-// One evaluation as the journal holds it: a split's loss, all that follows from it, and what the model says of itself.
+// One evaluation as the journal holds it: a split's loss, what follows from it, and the model's statistics.
 #pragma once
 
 #include <cstdint>
@@ -9,20 +9,20 @@
 
 namespace xlm {
 
-/// A split as a model is asked to predict it.
+/// A split as a model reads it.
 struct MeasuredText {
   std::string name;  // "valid"
   const Split& split;
-  const TokenSource& source;     // of that split, in the ids of
-  const Vocabulary& vocabulary;  // the model
+  const TokenSource& source;     // the split in the model's ids
+  const Vocabulary& vocabulary;  // of the model
 };
 
 enum class Traced { kNo, kYes };
 
-/// `step` and `final` are left to the caller; noise of the model follows from `seed`. Nothing when `go_on` stopped it.
-/// Throws as evaluate_split. `worse_than_guessing` is 1 among the values of a loss above that of guessing all symbols
-/// alike, and is not there otherwise.
+/// Evaluates a split; the caller sets `step` and `final`. Random numbers follow from `seed`. Returns nullopt if
+/// `progress` stops it. Throws as evaluate_split. Only if the loss is above that of guessing all symbols alike, the
+/// values contain `worse_than_guessing`, which is 1.
 std::optional<Evaluation> measure(LanguageModel& model, const MeasuredText& text, const SplitSettings& settings,
-                                  std::int64_t seed, Traced traced, const GoOn& go_on);
+                                  std::int64_t seed, Traced traced, const ProgressCallback& progress);
 
 }  // namespace xlm

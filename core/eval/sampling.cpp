@@ -32,18 +32,18 @@ std::vector<std::int64_t> encode_bpe(const std::string& text, const fs::path& fo
   return {tokens.begin(), tokens.end()};
 }
 
-/// The ids of a passage as the model numbers them. Throws DataError where the data have no such passage.
+/// The ids of a passage as the model numbers them. Throws DataError if the data have no such passage.
 std::vector<std::int64_t> read_passage(const Passage& passage, const PreparedData& data, const Vocabulary& model) {
   const TokenSource source(data.split(passage.split), reencoding(data.vocabulary, model));
   const auto documents = source.documents();
   const auto count = static_cast<std::int64_t>(documents.size());
   if (passage.document < 1 || passage.document > count) {
-    throw DataError(fmt::format("{}: there is no document {} in the {} split, which has {}", data.path.string(),
+    throw DataError(fmt::format("{}: there is no document {}: the {} split has {}", data.path.string(),
                                 passage.document, passage.split, count));
   }
   const auto& [begin, tokens] = documents[static_cast<std::size_t>(passage.document - 1)];
   if (passage.first < 1 || passage.tokens < 1 || passage.first - 1 + passage.tokens > tokens) {
-    throw DataError(fmt::format("{}: document {} of the {} split has {} tokens, and the passage would be {} to {}",
+    throw DataError(fmt::format("{}: document {} of the {} split has {} tokens; the passage asks for {} to {}",
                                 data.path.string(), passage.document, passage.split, tokens, passage.first,
                                 passage.first - 1 + passage.tokens));
   }
@@ -52,14 +52,14 @@ std::vector<std::int64_t> read_passage(const Passage& passage, const PreparedDat
   return ids;
 }
 
-/// A model, and the text that it is to go on with.
-struct Begun {
+/// A model, and the prompt that it continues.
+struct PromptedModel {
   LoadedModel loaded;
   std::vector<std::int64_t> prompt;
 };
 
-/// What stands before a text: where a text of GPT-2 ends, a line's end, or a blank; otherwise the first symbol.
-std::int64_t before_a_text(const Vocabulary& vocabulary) {
+/// The token that stands for an empty prompt: the end of a text, a line's end or a blank, else the first symbol.
+std::int64_t token_before_text(const Vocabulary& vocabulary) {
   for (const char* symbol : {"<|endoftext|>", "\n", " "}) {
     const auto found = std::find(vocabulary.symbols.begin(), vocabulary.symbols.end(), symbol);
     if (found != vocabulary.symbols.end()) return found - vocabulary.symbols.begin();
@@ -67,7 +67,7 @@ std::int64_t before_a_text(const Vocabulary& vocabulary) {
   return 0;
 }
 
-Begun begin_sample(const SampleJob& job) {
+PromptedModel load_prompted(const SampleJob& job) {
   if (job.passage) {
     const PreparedData data = open_prepared(job.options.data.path);
     LoadedModel loaded = load_model_folder(job.model, job.options.model, &data.vocabulary);
@@ -78,7 +78,7 @@ Begun begin_sample(const SampleJob& job) {
   std::vector<std::int64_t> prompt = loaded.vocabulary.unit == Vocabulary::Unit::kBpe
                                          ? encode_bpe(job.prompt, job.model)
                                          : encode_symbols(loaded.vocabulary, job.prompt);
-  if (prompt.empty()) prompt.push_back(before_a_text(loaded.vocabulary));
+  if (prompt.empty()) prompt.push_back(token_before_text(loaded.vocabulary));
   return {std::move(loaded), std::move(prompt)};
 }
 
@@ -89,7 +89,7 @@ std::string decoded(const std::vector<std::int64_t>& tokens, const Vocabulary& v
   return text + decoder.finish();
 }
 
-/// How many of the likeliest together reach top_p; `sorted` are probabilities in falling order.
+/// How many of the most likely tokens together reach top_p; `sorted` are probabilities in descending order.
 std::int64_t nucleus(const double* sorted, std::int64_t count, double top_p) {
   double sum = 0;
   for (std::int64_t i = 0; i < count; ++i) {
@@ -127,7 +127,7 @@ Sample sample(const SampleJob& job, const std::function<bool(const std::string&)
   const RunOptions& options = job.options;
   const torch::NoGradGuard no_grad;
   const torch::Device device = prepare_device(options);
-  const auto [loaded, prompt] = begin_sample(job);
+  const auto [loaded, prompt] = load_prompted(job);
   loaded.model->to(device);
   loaded.model->eval();
   const TokenChoice choice{

@@ -21,9 +21,9 @@ struct TokenChoice {
   std::int64_t seed = 1;
 };
 
-/// One of the tokens of logits [V]: the likeliest at temperature 0 (the first of equals), otherwise drawn from
-/// softmax(logits / temperature) cut to the top_k likeliest and then to the likeliest that together reach top_p. The
-/// draw follows from the seed and `place` alone.
+/// Chooses a token by logits [V]. Temperature 0 is greedy: the most likely one, the first of equals. Otherwise draws
+/// from softmax(logits / temperature), cut to the top_k most likely tokens and then to the first of these that together
+/// reach top_p. The draw depends only on the seed and `place`.
 std::int64_t choose_token(const torch::Tensor& logits, const TokenChoice& choice, std::int64_t place);
 
 /// The model's own reader if it has one (ReadsIncrementally), else that of its scheme.

@@ -12,8 +12,8 @@ namespace xlm {
 std::vector<bool> draw_boundaries(LanguageModel& model, const std::vector<std::int64_t>& ids,
                                   const SplitSettings& settings) {
   const UsageError no_groups(
-      "this model draws no boundaries: it has no groups to pool into\n"
-      "segmenting is for models that pool their tokens: docs/models.md says which do");
+      "this model draws no boundaries: it does not pool its tokens\n"
+      "use a model that does; docs/models.md says which do");
   auto* const pools = capability<PoolsTokens>(model);
   if (pools == nullptr) throw no_groups;
   const torch::NoGradGuard no_grad;

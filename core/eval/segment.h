@@ -8,9 +8,9 @@
 
 namespace xlm {
 
-/// Where groups of `ids` end, one flag per token. The text is read as the strided evaluation reads a row: every
-/// boundary is drawn once, with up to context − stride tokens before its window's own. Throws UsageError for a model
-/// that draws no boundaries.
+/// Where groups of `ids` end, one flag per token. Reads the text in windows, as a strided evaluation reads a row. Every
+/// boundary is drawn once, with up to context − stride tokens before its window as context. Throws UsageError if the
+/// model draws no boundaries.
 std::vector<bool> draw_boundaries(LanguageModel& model, const std::vector<std::int64_t>& ids,
                                   const SplitSettings& settings);
 

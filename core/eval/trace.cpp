@@ -13,7 +13,7 @@ namespace xlm {
 namespace {
 
 constexpr std::int64_t kTracedTokens = 512;
-constexpr std::int64_t kMostColumns = 128;
+constexpr std::int64_t kMaxColumns = 128;
 
 /// A symbol as text that JSON can hold.
 std::string token_text(Vocabulary::Unit unit, const std::string& symbol) {
@@ -21,10 +21,10 @@ std::string token_text(Vocabulary::Unit unit, const std::string& symbol) {
   return unit == Vocabulary::Unit::kByte && byte >= 0x80 ? fmt::format("<0x{:02X}>", byte) : symbol;
 }
 
-/// Means over neighbouring distances: [rows, distances] becomes at most kMostColumns columns.
+/// Means over neighbouring distances: [rows, distances] becomes at most kMaxColumns columns.
 Grid by_columns(const std::string& name, const torch::Tensor& values) {
   const std::int64_t distances = values.size(1);
-  const std::int64_t width = (distances + kMostColumns - 1) / kMostColumns;
+  const std::int64_t width = (distances + kMaxColumns - 1) / kMaxColumns;
   Grid grid{.name = name, .rows = {}};
   grid.rows.resize(static_cast<std::size_t>(values.size(0)));
   for (std::int64_t begin = 0; begin < distances; begin += width) {

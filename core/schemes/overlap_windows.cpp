@@ -11,14 +11,14 @@ namespace xlm {
 
 OverlapWindows::OverlapWindows(std::int64_t tokens, std::int64_t window, std::int64_t overlap)
     : predictions_(std::max<std::int64_t>(0, tokens - 1)), window_(window), overlap_(overlap) {
-  if (window < 1) throw UsageError(fmt::format("a window of {} tokens\ngive one of 1 or more", window));
+  if (window < 1) throw UsageError(fmt::format("a window has {} tokens\ngive it 1 or more", window));
   if (overlap < 0 || overlap >= window) {
     throw UsageError(fmt::format("windows of {} tokens cannot overlap by {}\ngive an overlap from 0 to {}", window,
                                  overlap, window - 1));
   }
   const std::int64_t step = window - overlap;
-  const std::int64_t behind_first = std::max<std::int64_t>(0, predictions_ - window);
-  size_ = predictions_ == 0 ? 0 : 1 + behind_first / step + (behind_first % step == 0 ? 0 : 1);
+  const std::int64_t after_first = std::max<std::int64_t>(0, predictions_ - window);
+  size_ = predictions_ == 0 ? 0 : 1 + after_first / step + (after_first % step == 0 ? 0 : 1);
 }
 
 OverlapWindow OverlapWindows::operator[](std::int64_t index) const {

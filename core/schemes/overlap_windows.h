@@ -8,8 +8,8 @@
 
 namespace xlm {
 
-/// One input of the model: tokens [begin, begin + length) of the document. The prediction at each position is of the
-/// token behind it; the last `scored` predictions count.
+/// One input of the model: tokens [begin, begin + length) of the document. Each position predicts the token after it;
+/// the last `scored` predictions count.
 struct OverlapWindow {
   std::int64_t begin = 0;
   std::int64_t length = 0;  // up to T; the last window may be shorter
@@ -17,23 +17,23 @@ struct OverlapWindow {
 
   /// Position inside the window of the first prediction that counts.
   std::int64_t first_scored() const { return length - scored; }
-  /// The tokens [first_target, first_target + scored) of the document are those that are predicted.
+  /// The predictions that count are of the document's tokens [first_target, first_target + scored).
   std::int64_t first_target() const { return begin + first_scored() + 1; }
   bool operator==(const OverlapWindow&) const = default;
 };
 
-/// The windows of a document: they start every T − O tokens and score every token but the first exactly once, in order.
-/// Nothing is stored: with O = T − 1 there is a window for nearly every token.
+/// The windows of a document. They start every T − O tokens and score every token but the first exactly once, in order.
+/// Windows are computed on access, because with O = T − 1 there is one for nearly every token.
 class OverlapWindows {
  public:
   /// `tokens` of the document (any number from 0), T from 1, O from 0 to T − 1. Throws UsageError otherwise.
   OverlapWindows(std::int64_t tokens, std::int64_t window, std::int64_t overlap);
 
-  /// 0 for documents of fewer than two tokens, in which nothing can be predicted.
+  /// 0 for documents of fewer than two tokens, which have nothing to predict.
   std::int64_t size() const { return size_; }
   /// `index` from 0 to size() − 1.
   OverlapWindow operator[](std::int64_t index) const;
-  /// Predictions of all windows together.
+  /// Predictions that count, of all windows together.
   std::int64_t scored() const { return predictions_; }
 
  private:

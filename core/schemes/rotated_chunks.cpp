@@ -1,5 +1,5 @@
-// Chunks of rotated rows in shuffled order; evaluated by windows that overlap, each scoring its last tokens with the
-// ones before as context (docs/models.md#chunks-and-windows-of-the-hourglass).
+// Training reads chunks of rotated rows in shuffled order. Evaluation reads overlapping windows and scores the last
+// tokens of each; the others are their context (docs/models.md#chunks-and-windows-of-the-hourglass).
 //
 // B rows of L tokens, T tokens of a chunk.
 #include <algorithm>
@@ -18,8 +18,8 @@
 namespace xlm {
 namespace {
 
-/// Copies `count` items from place `begin` of a row of `length` items on, going round at its end. `copy(begin, count,
-/// out)` copies a piece that does not.
+/// Copies `count` items of a row of `length` items from place `begin` on, and continues at its start after its end.
+/// `copy(begin, count, out)` copies a piece within the row.
 template <class Item, class Copy>
 void copy_around(std::int64_t begin, std::int64_t count, std::int64_t length, Item* out, Copy&& copy) {
   while (count > 0) {
@@ -31,10 +31,10 @@ void copy_around(std::int64_t begin, std::int64_t count, std::int64_t length, It
   }
 }
 
-/// B contiguous rows of L = ⌊N/B⌋ tokens, each rotated by a random shift every epoch; the L − 1 predictions of a
-/// rotated row are cut into chunks of T, visited in shuffled order; the last chunk may be short. Every chunk starts
-/// without state. The input's positions are places in the row as it was before rotation. Random numbers follow from the
-/// seed and the epoch.
+/// B contiguous rows of L = ⌊N/B⌋ tokens. Every epoch rotates each row by a random shift, cuts its L − 1 predictions
+/// into chunks of T, and visits the chunks in shuffled order. The last chunk may be short. Every chunk starts without
+/// state. The input's positions are places in the row before rotation. Random numbers follow from the seed and the
+/// epoch.
 class RotatedChunkBatches final : public BatchStream {
  public:
   RotatedChunkBatches(const TokenSource& source, BatchShape shape, std::int64_t seed);
@@ -76,13 +76,7 @@ void RotatedChunkBatches::begin_epoch(std::int64_t epoch) {
   for (std::int64_t row = 0; row < shape_.batch; ++row) {
     shifts_.push_back(random_below(row_length_, random_bits(rotation, 0, static_cast<std::uint64_t>(row))));
   }
-  const std::uint64_t shuffle = random_bits(seed, kChunkOrder, number);
-  order_.resize(static_cast<std::size_t>(chunk_count()));
-  std::iota(order_.begin(), order_.end(), 0);
-  for (std::size_t i = order_.size(); i > 1; --i) {
-    const std::int64_t other = random_below(static_cast<std::int64_t>(i), random_bits(shuffle, 0, i));
-    std::swap(order_[i - 1], order_[static_cast<std::size_t>(other)]);
-  }
+  order_ = random_order(static_cast<std::size_t>(chunk_count()), random_bits(seed, kChunkOrder, number));
 }
 
 Batch RotatedChunkBatches::next() {
@@ -115,11 +109,11 @@ void RotatedChunkBatches::restore(const Json& state) {
   begin_epoch(state.at("epoch").get<std::int64_t>());
   visited_ = state.at("visited").get<std::int64_t>();
   if (epoch_ < 0 || visited_ < 0 || visited_ >= chunk_count()) {
-    throw DataError("a checkpoint's place in the text lies outside it");
+    throw DataError("the checkpoint's place lies outside the training text");
   }
 }
 
-/// Reads the last tokens again for every token.
+/// Reads the last `context` tokens again for every token.
 class ContextReader final : public TextReader {
  public:
   ContextReader(std::shared_ptr<LanguageModel> model, std::int64_t context)
@@ -151,7 +145,7 @@ class RotatedChunks final : public Scheme {
   }
 
   SplitLoss evaluate(LanguageModel& model, const TokenSource& source, const SplitSettings& settings,
-                     const GoOn& go_on) const override;
+                     const ProgressCallback& progress) const override;
 
   std::unique_ptr<TextReader> reader(std::shared_ptr<LanguageModel> model,
                                      const ReaderSettings& settings) const override {
@@ -159,10 +153,10 @@ class RotatedChunks final : public Scheme {
   }
 };
 
-/// Windows advance by `settings.stride` tokens and score as many, with up to context − stride tokens before them as
-/// context; the last one may score fewer. At most the first `settings.max_windows` of them.
+/// Windows advance by `settings.stride` tokens and score as many; the last one may score fewer. Up to context − stride
+/// tokens before them are their context. At most the first `settings.max_windows` of a row are evaluated.
 SplitLoss RotatedChunks::evaluate(LanguageModel& model, const TokenSource& source, const SplitSettings& settings,
-                                  const GoOn& go_on) const {
+                                  const ProgressCallback& progress) const {
   check_split(source, settings, "the split");
   const OwnRows own = own_rows(settings.group, settings.rows);
   const std::int64_t rows = own.count;
@@ -191,7 +185,7 @@ SplitLoss RotatedChunks::evaluate(LanguageModel& model, const TokenSource& sourc
     result.loss += output.summed_loss(tokens.narrow(1, count + 1 - scored, scored)).item<double>();
     result.tokens += scored * rows;
     result.bytes += source.bytes(text.narrow(1, count + 1 - scored, scored));
-    result.stopped = !go_on(result.tokens, most * rows);
+    result.stopped = !progress(result.tokens, most * rows);
   }
   return result;
 }

@@ -36,9 +36,8 @@ TrainingLoss Scheme::loss(LanguageModel& model, const ModelInput& input, const t
 
 void Scheme::check_split(const TokenSource& source, const SplitSettings& settings, const std::string& name) const {
   if (source.size() >= 2 * settings.rows) return;
-  throw DataError(
-      fmt::format("{} has {} tokens, and {} are needed to measure anything: 2 for each of eval.batch={} rows", name,
-                  source.size(), 2 * settings.rows, settings.rows));
+  throw DataError(fmt::format("{} has {} tokens; an evaluation needs {}: 2 for each of eval.batch={} rows", name,
+                              source.size(), 2 * settings.rows, settings.rows));
 }
 
 TracedTokens Scheme::trace(LanguageModel& model, const TokenSource& source, const SplitSettings& settings,

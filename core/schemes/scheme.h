@@ -1,7 +1,7 @@
 // How a text is fed to a model: all that differs from scheme to scheme, behind one interface. A scheme is one file,
 // NAME.cpp, and one line in core/api/schemes.def.
 //
-// B rows of a batch, M tokens of a block (T where the model calls it so).
+// B rows of a batch, M tokens of a block (T in models that call it so).
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ namespace xlm {
 struct Batch {
   ModelInput input;       // [B, M]
   torch::Tensor targets;  // [B, M], the token after each; kNoTarget: not scored
-  bool fresh = false;     // the rows do not go on from the batch before: start from the initial state
+  bool fresh = false;     // the rows do not continue the batch before: start from the initial state
 };
 
 /// An endless sequence of batches, the same for the same seed.
@@ -36,7 +36,7 @@ class BatchStream {
   virtual Batch next() = 0;
   /// The place in the stream, for checkpoints.
   virtual Json state() const = 0;
-  /// Throws DataError for a place that this text does not have.
+  /// Throws DataError if the text has no such place.
   virtual void restore(const Json& state) = 0;
 };
 
@@ -45,45 +45,46 @@ struct BatchShape {
   std::int64_t block;
 };
 
-/// What is kept, until its gradient is computed, of what a model computes.
+/// Which activations are kept for the backward pass.
 enum class ActivationPolicy {
   kKeep,
-  kRecompute,  // of a sequence of windows only what one hands to the next; each window is computed again
-  kRecord      // all, by a recording (captured_steps.h), in which a GPU's own generator cannot be seeded
+  kRecompute,  // only the state between windows; the backward pass computes each window again
+  kRecord      // all, in a recording (captured_steps.h), where a GPU's own generator cannot be seeded
 };
 
 struct TrainingLoss {
-  torch::Tensor language_model;  // mean of the scored predictions, in nats
-  torch::Tensor total;           // with what the model adds to it
+  torch::Tensor language_model;  // mean over the scored predictions, in nats
+  torch::Tensor total;           // the same plus the model's auxiliary loss
   State state;                   // for the next batch
 };
 
 /// How a split is evaluated.
 struct SplitSettings {
   std::int64_t rows = 8;         // the split is cut into so many rows of ⌊N/rows⌋ tokens; the remainder is dropped
-  std::int64_t block = 512;      // tokens of a row at a time, if state is carried along
-  std::int64_t context = 2048;   // tokens of a window, and
-  std::int64_t stride = 512;     // its last tokens that are scored, if no state is carried
-  std::int64_t max_windows = 0;  // of a row, there; 0: all
-  bool first_token = false;      // of each document is scored too, after the symbol for the end of a text; of windows
+  std::int64_t block = 512;      // with state: tokens of a row in one call
+  std::int64_t context = 2048;   // without state: tokens of a window
+  std::int64_t stride = 512;     // without state: scored tokens of a window, its last ones
+  std::int64_t max_windows = 0;  // without state: windows of a row; 0: all
+  bool first_token = false;      // windows scheme: also score each document's first token, after the end-of-text symbol
   Precision precision = Precision::kFloat32;
   torch::Device device = torch::kCPU;
-  ProcessGroup* group = nullptr;  // of which each process evaluates its part of the split; null: this one does it all
+  ProcessGroup* group = nullptr;  // each of its processes evaluates a part; null: this process evaluates all
 };
 
 struct SplitLoss {
   std::int64_t tokens = 0;  // scored predictions
   std::int64_t bytes = 0;   // of the symbols that were scored (TokenSource::bytes)
-  double loss = 0;          // in nats: of a scheme the sum, of evaluate_split the mean
+  double loss = 0;          // in nats: the sum from Scheme::evaluate, the mean from evaluate_split
   NamedValues statistics;   // the model's, over the whole split
   bool whole = true;        // false: max_windows left the rest of the rows out
-  bool stopped = false;     // `go_on` returned false; the values above mean nothing
+  bool stopped = false;     // `progress` returned false; the values above mean nothing
 };
 
-/// Called after every call of the model with what this process has scored and what it is to score; false stops.
-using GoOn = std::function<bool(std::int64_t scored, std::int64_t total)>;
+/// Called after every call of the model with the predictions that this process has scored and will score in all.
+/// Returning false stops the evaluation.
+using ProgressCallback = std::function<bool(std::int64_t scored, std::int64_t total)>;
 
-/// Numbers for the first tokens of a text.
+/// Values for the first tokens of a text.
 struct TracedTokens {
   std::int64_t tokens = 0;
   std::map<std::string, std::vector<double>> values;  // by name, one for each token
@@ -91,36 +92,37 @@ struct TracedTokens {
 
 /// How much text a reader gives its model in one call.
 struct ReaderSettings {
-  std::int64_t block = 512;     // if state is carried along
-  std::int64_t context = 2048;  // if not
+  std::int64_t block = 512;     // with state: tokens of one call
+  std::int64_t context = 2048;  // without state: tokens of one call
 };
 
 class Scheme {
  public:
   virtual ~Scheme() = default;
 
-  /// The training text. Throws DataError if it is too short.
+  /// The batches of a training text. Throws DataError if the text is too short.
   virtual std::unique_ptr<BatchStream> batches(const TokenSource& source, BatchShape shape,
                                                std::int64_t seed) const = 0;
 
-  /// The loss of some rows of a batch. By default one call of the model, every prediction of which is scored.
+  /// The loss of some rows of a batch. The default calls the model once and scores every prediction.
   virtual TrainingLoss loss(LanguageModel& model, const ModelInput& input, const torch::Tensor& targets,
                             const State& state, ActivationPolicy policy) const;
-  /// Whether `loss` has something to compute again.
+  /// Whether `loss` supports ActivationPolicy::kRecompute.
   virtual bool can_recompute() const { return false; }
 
-  /// Throws DataError if a split, called `name`, is too short to be evaluated. By default it is cut into rows.
+  /// Throws DataError if a split is too short to evaluate; the message calls it `name`. The default needs two tokens
+  /// for every row.
   virtual void check_split(const TokenSource& source, const SplitSettings& settings, const std::string& name) const;
-  /// Sums the losses of a split; the statistics are left to evaluate_split.
+  /// Sums the losses of a split. Leaves `statistics` empty: evaluate_split adds them.
   virtual SplitLoss evaluate(LanguageModel& model, const TokenSource& source, const SplitSettings& settings,
-                             const GoOn& go_on) const = 0;
+                             const ProgressCallback& progress) const = 0;
 
   /// Reads the first tokens of `source`, at most `limit`, as one row, with the state or the context that evaluation
-  /// gives a row, and returns what the model says of them (TracesTokens). By default one window.
+  /// gives a row. Returns the model's values for each (TracesTokens). The default reads one window.
   virtual TracedTokens trace(LanguageModel& model, const TokenSource& source, const SplitSettings& settings,
                              std::int64_t limit) const;
 
-  /// Reads a text that grows, by calls of `forward` alone.
+  /// A reader of a growing text that only calls `forward`.
   virtual std::unique_ptr<TextReader> reader(std::shared_ptr<LanguageModel> model,
                                              const ReaderSettings& settings) const = 0;
 

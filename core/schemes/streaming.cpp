@@ -16,8 +16,8 @@
 namespace xlm {
 namespace {
 
-/// B contiguous rows of ⌊N/B⌋ tokens; blocks advance along the rows; a short last block is skipped, and the rows start
-/// again at a random offset in [0, M). Random numbers follow from the seed and the round.
+/// B contiguous rows of ⌊N/B⌋ tokens. Blocks advance along the rows. At a short last block the rows start again, at a
+/// random offset in [0, M). Random numbers follow from the seed and the round.
 class StreamingBatches final : public BatchStream {
  public:
   StreamingBatches(const TokenSource& source, BatchShape shape, std::int64_t seed);
@@ -67,7 +67,7 @@ void StreamingBatches::restore(const Json& state) {
   round_ = state.at("round").get<std::int64_t>();
   fresh_ = state.at("fresh").get<bool>();
   if (position_ < 0 || position_ >= row_length_ - shape_.block)
-    throw DataError("a checkpoint's place in the text lies outside it");
+    throw DataError("the checkpoint's place lies outside the training text");
 }
 
 /// Carries the state from block to block.
@@ -100,7 +100,7 @@ class Streaming final : public Scheme {
   }
 
   SplitLoss evaluate(LanguageModel& model, const TokenSource& source, const SplitSettings& settings,
-                     const GoOn& go_on) const override;
+                     const ProgressCallback& progress) const override;
 
   TracedTokens trace(LanguageModel& model, const TokenSource& source, const SplitSettings& settings,
                      std::int64_t limit) const override {
@@ -115,7 +115,7 @@ class Streaming final : public Scheme {
 
 /// The last, short block of a row is scored too.
 SplitLoss Streaming::evaluate(LanguageModel& model, const TokenSource& source, const SplitSettings& settings,
-                              const GoOn& go_on) const {
+                              const ProgressCallback& progress) const {
   check_split(source, settings, "the split");
   const std::int64_t row_length = source.size() / settings.rows;
   const OwnRows own = own_rows(settings.group, settings.rows);
@@ -136,7 +136,7 @@ SplitLoss Streaming::evaluate(LanguageModel& model, const TokenSource& source, c
     state = std::move(output.state);
     result.tokens += count * own.count;
     result.bytes += source.bytes(text.narrow(1, 1, count));
-    result.stopped = !go_on(result.tokens, (row_length - 1) * own.count);
+    result.stopped = !progress(result.tokens, (row_length - 1) * own.count);
   }
   return result;
 }

@@ -1,4 +1,4 @@
-// The text of a split as the ids of a model.
+// A split's text as token ids of a model.
 #include "core/schemes/token_source.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The text of a split as the ids of a model, with the flags that the model asks for.
+// A split's text as token ids of a model, with the boundary flags that the model asks for.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace xlm {
 
-/// Token ids of a split as a model numbers them, and the flags beside them.
+/// Token ids of a split as a model numbers them, and their flags.
 class TokenSource {
  public:
   /// `reencoding` maps ids of the data to ids of the model; empty: they are the same. `flags`: boundaries of the
@@ -23,14 +23,14 @@ class TokenSource {
   TokenSource(const TokenFile& file, std::vector<std::int64_t> reencoding,
               std::shared_ptr<const TokenFlags> flags = nullptr)
       : file_(&file), reencoding_(std::move(reencoding)), flags_(std::move(flags)) {}
-  /// The same of a split, which must outlive this and knows its documents.
+  /// The same for a split with its documents. The split must outlive this.
   TokenSource(const Split& split, std::vector<std::int64_t> reencoding,
               std::shared_ptr<const TokenFlags> flags = nullptr)
       : TokenSource(split.tokens, std::move(reencoding), std::move(flags)) {
     documents_ = &split.documents;
   }
 
-  /// What the ids stand for, which `bytes` and `end_of_text` need to know.
+  /// The symbols of the ids, which `bytes` and `end_of_text` need.
   void set_vocabulary(const Vocabulary& vocabulary);
 
   std::int64_t size() const { return file_->size(); }
@@ -40,9 +40,9 @@ class TokenSource {
   torch::Tensor rows(std::int64_t rows, std::int64_t first, std::int64_t stride, std::int64_t count) const;
   /// The flags of the same tokens: [rows, count]; undefined if there are none.
   torch::Tensor flag_rows(std::int64_t rows, std::int64_t first, std::int64_t stride, std::int64_t count) const;
-  /// {first token, tokens} of every document; one if none are known.
+  /// {first token, tokens} of every document. If none are known, the whole text is one.
   std::vector<std::pair<std::int64_t, std::int64_t>> documents() const;
-  /// Bytes of the text that ids stand for, negative ones left out; 0 if no vocabulary is known.
+  /// Bytes of the text that ids stand for; a negative id has none. 0 if no vocabulary is known.
   std::int64_t bytes(const torch::Tensor& ids) const;
   /// The id of <|endoftext|>. Throws UsageError if the vocabulary has no such symbol, or is not known.
   std::int64_t end_of_text() const;
@@ -58,7 +58,7 @@ class TokenSource {
   std::optional<std::int64_t> end_of_text_;
 };
 
-/// A split for a model that has the vocabulary of the data.
+/// The text of a split, for a model with the vocabulary of the data.
 TokenSource token_source(const PreparedData& data, const std::string& split, const LanguageModel& model);
 
 }  // namespace xlm

@@ -3,7 +3,6 @@
 //
 // B rows, N tokens of a sequence, T tokens of a window, O of them repeated.
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
@@ -18,10 +17,9 @@
 namespace xlm {
 namespace {
 
-/// Every document is cut into sequences of N predictions, the last one shorter; all of them, in an order that is
-/// shuffled again every epoch, B at a time without regard to where an epoch ends. A row that is shorter than its
-/// batch's longest is padded with targets that do not count. Every sequence starts without state. Random numbers follow
-/// from the seed and the epoch.
+/// Every document is cut into sequences of N predictions; the last one may be shorter. Every epoch visits all sequences
+/// in a newly shuffled order. A batch has B of them and may reach into the next epoch. Its shorter rows are padded with
+/// targets that do not count. Every sequence starts without state. Random numbers follow from the seed and the epoch.
 class DocumentSequences final : public BatchStream {
  public:
   DocumentSequences(const TokenSource& source, BatchShape shape, std::int64_t seed);
@@ -60,12 +58,7 @@ DocumentSequences::DocumentSequences(const TokenSource& source, BatchShape shape
 void DocumentSequences::shuffle(std::int64_t epoch) {
   const std::uint64_t bits =
       random_bits(static_cast<std::uint64_t>(seed_), kChunkOrder, static_cast<std::uint64_t>(epoch));
-  order_.resize(sequences_.size());
-  std::iota(order_.begin(), order_.end(), 0);
-  for (std::size_t i = order_.size(); i > 1; --i) {
-    const std::int64_t other = random_below(static_cast<std::int64_t>(i), random_bits(bits, 0, i));
-    std::swap(order_[i - 1], order_[static_cast<std::size_t>(other)]);
-  }
+  order_ = random_order(sequences_.size(), bits);
   shuffled_ = epoch;
 }
 
@@ -95,10 +88,10 @@ Batch DocumentSequences::next() {
 
 void DocumentSequences::restore(const Json& state) {
   visited_ = state.at("visited").get<std::int64_t>();
-  if (visited_ < 0) throw DataError("a checkpoint's place in the text lies outside it");
+  if (visited_ < 0) throw DataError("the checkpoint's place lies outside the training text");
 }
 
-/// Reads its window again for every token; a full one hands on its state and its last O tokens.
+/// Reads its window again for every token. A full window passes its state and its last O tokens to the next one.
 class WindowReader final : public TextReader {
  public:
   explicit WindowReader(std::shared_ptr<LanguageModel> model)
@@ -138,7 +131,7 @@ class Windows final : public Scheme {
     return std::make_unique<DocumentSequences>(source, shape, seed);
   }
 
-  /// Every sequence starts without state, whatever the batch before left.
+  /// Every sequence starts without state, so `state` is returned as it is.
   TrainingLoss loss(LanguageModel& model, const ModelInput& input, const torch::Tensor& targets, const State& state,
                     ActivationPolicy policy) const override {
     const torch::Tensor loss = windows_loss(model, input.tokens, targets, policy);
@@ -148,14 +141,14 @@ class Windows final : public Scheme {
 
   void check_split(const TokenSource& source, const SplitSettings& settings, const std::string& name) const override {
     if (source.size() < 2) {
-      throw DataError(fmt::format("{} has {} tokens, and 2 are needed to measure anything", name, source.size()));
+      throw DataError(fmt::format("{} has {} tokens; an evaluation needs 2", name, source.size()));
     }
     if (settings.first_token) source.end_of_text();
   }
 
   SplitLoss evaluate(LanguageModel& model, const TokenSource& source, const SplitSettings& settings,
-                     const GoOn& go_on) const override {
-    return evaluate_windows(model, source, settings, go_on);
+                     const ProgressCallback& progress) const override {
+    return evaluate_windows(model, source, settings, progress);
   }
 
   std::unique_ptr<TextReader> reader(std::shared_ptr<LanguageModel> model,

@@ -11,8 +11,8 @@
 namespace xlm {
 namespace {
 
-/// One window of one document. Where first tokens are scored, the end of a text is a document's token 0, and
-/// `document_begin` is one less than its first token.
+/// A window, and where its document begins. If first tokens are scored, the end-of-text symbol is the document's token
+/// 0, so `document_begin` is the place before its first token.
 struct PlacedWindow {
   std::int64_t document_begin;
   OverlapWindow window;
@@ -20,8 +20,9 @@ struct PlacedWindow {
 
 class OverlapEvaluation {
  public:
-  OverlapEvaluation(LanguageModel& model, const TokenSource& source, const SplitSettings& settings, const GoOn& go_on)
-      : model_(&model), source_(&source), settings_(&settings), go_on_(&go_on), shape_(windows_of(model)) {
+  OverlapEvaluation(LanguageModel& model, const TokenSource& source, const SplitSettings& settings,
+                    const ProgressCallback& progress)
+      : model_(&model), source_(&source), settings_(&settings), progress_(&progress), shape_(windows_of(model)) {
     for (const auto& [begin, size] : documents()) total_ += std::max<std::int64_t>(0, size - 1);
     if (settings.group != nullptr) total_ /= settings.group->size();
   }
@@ -39,14 +40,14 @@ class OverlapEvaluation {
   LanguageModel* model_;
   const TokenSource* source_;
   const SplitSettings* settings_;
-  const GoOn* go_on_;
+  const ProgressCallback* progress_;
   WindowShape shape_;
-  std::int64_t total_ = 0;  // to be scored here, about
+  std::int64_t total_ = 0;  // predictions that this process will score, approximately
   std::int64_t turn_ = 0;
   SplitLoss result_;
 };
 
-/// {begin, tokens} of every document, with the end of a text before its first token if that is scored.
+/// {begin, tokens} of every document. If first tokens are scored, the end-of-text symbol before it counts as its token.
 std::vector<std::pair<std::int64_t, std::int64_t>> OverlapEvaluation::documents() const {
   auto all = source_->documents();
   if (!settings_->first_token) return all;
@@ -96,12 +97,12 @@ State OverlapEvaluation::add(const std::vector<PlacedWindow>& rows, const State&
   result_.loss += output.summed_loss(asked.to(settings_->device)).item<double>();
   result_.tokens += scored;
   result_.bytes += source_->bytes(asked);
-  result_.stopped = !(*go_on_)(result_.tokens, total_);
+  result_.stopped = !(*progress_)(result_.tokens, total_);
   return output.state;
 }
 
 void OverlapEvaluation::without_state() {
-  // The first windows of documents score more than the others: apart, they let those score no more than they need.
+  // A document's first window scores more predictions than the later ones. Separate calls keep the later ones small.
   std::vector<PlacedWindow> first;
   std::vector<PlacedWindow> later;
   const auto add_all = [&](std::vector<PlacedWindow>& rows) {
@@ -122,7 +123,7 @@ void OverlapEvaluation::without_state() {
 
 void OverlapEvaluation::with_state() {
   auto documents = this->documents();
-  // Longest first, so that those which have ended are the last rows.
+  // Longest first, so that documents that have ended are the last rows.
   std::stable_sort(documents.begin(), documents.end(),
                    [](const auto& a, const auto& b) { return a.second > b.second; });
   const auto count = static_cast<std::int64_t>(documents.size());
@@ -145,8 +146,8 @@ void OverlapEvaluation::with_state() {
 }  // namespace
 
 SplitLoss evaluate_windows(LanguageModel& model, const TokenSource& source, const SplitSettings& settings,
-                           const GoOn& go_on) {
-  OverlapEvaluation evaluation(model, source, settings, go_on);
+                           const ProgressCallback& progress) {
+  OverlapEvaluation evaluation(model, source, settings, progress);
   if (model.initial_state(1).empty()) {
     evaluation.without_state();
   } else {

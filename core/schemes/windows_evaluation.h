@@ -5,10 +5,10 @@
 
 namespace xlm {
 
-/// As Scheme::evaluate. Every token of a document is scored once, its first only with `settings.first_token`. Windows
-/// without state are computed `settings.rows` at a time, wherever they lie; with state, the windows of so many
-/// documents advance side by side.
+/// As Scheme::evaluate. Scores every token of a document once, the first one only with `settings.first_token`. Without
+/// state, `settings.rows` windows of any documents are computed at a time. With state, so many documents advance side
+/// by side, window by window.
 SplitLoss evaluate_windows(LanguageModel& model, const TokenSource& source, const SplitSettings& settings,
-                           const GoOn& go_on);
+                           const ProgressCallback& progress);
 
 }  // namespace xlm

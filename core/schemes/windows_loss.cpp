@@ -20,7 +20,7 @@ using torch::Tensor;
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-constexpr std::int64_t kTokensAtOnce = 8192;  // of windows that know nothing of each other
+constexpr std::int64_t kTokensAtOnce = 8192;  // of windows without state
 
 /// Windows that are computed side by side.
 struct WindowCall {
@@ -28,8 +28,8 @@ struct WindowCall {
   ModelInput input;            // [R, T]
   Tensor targets;              // [R, P]
   std::uint64_t seed;          // of its dropout
-  std::int64_t first_row = 0;  // of all that could be computed side by side, in the whole batch
-  bool autocast = false;       // as it was where the loss was asked for, and its type
+  std::int64_t first_row = 0;  // its place among all rows of the whole batch that could be computed side by side
+  bool autocast = false;       // of the forward pass, and its type
   torch::ScalarType type = torch::kBFloat16;
   bool recorded = false;
 };
@@ -40,7 +40,7 @@ void seed_generators(const WindowCall& call) {
     const std::lock_guard<std::mutex> lock(generator.mutex());
     generator.set_current_seed(call.seed);
   }
-  // A GPU's own generator must not give each part of the batch the same.
+  // Without this a GPU's own generator would draw the same for each part of the batch.
   if (call.input.tokens.is_cuda() && !call.recorded) {
     torch::cuda::manual_seed_all(Dropout::seed_from_row(call.seed, call.first_row));
   }
@@ -60,12 +60,12 @@ variable_list loss_and_state(const WindowCall& call, const State& state) {
   return result;
 }
 
-/// What holds while a window is computed again: gradients, autocast as it was, and a generator that goes on afterwards
-/// where it stood. Autocast belongs to a thread, and a GPU's gradients are computed in another one, whose type of
-/// autocast is float16 unless it is told.
-class Again {
+/// Prepares recomputing a window: enables gradients and sets autocast as it was in the forward pass. At its end it
+/// restores autocast and the generator. Autocast is a setting of a thread, and a GPU's backward pass runs in another
+/// thread, whose default type is float16.
+class RecomputeScope {
  public:
-  explicit Again(const WindowCall& call)
+  explicit RecomputeScope(const WindowCall& call)
       : type_(call.input.tokens.device().type()),
         autocast_(at::autocast::is_autocast_enabled(type_)),
         autocast_type_(at::autocast::get_autocast_dtype(type_)),
@@ -74,14 +74,14 @@ class Again {
     at::autocast::set_autocast_enabled(type_, call.autocast);
     at::autocast::set_autocast_dtype(type_, call.type);
   }
-  ~Again() {
+  ~RecomputeScope() {
     if (at::autocast::is_autocast_enabled(type_)) at::autocast::clear_cache();
     at::autocast::set_autocast_enabled(type_, autocast_);
     at::autocast::set_autocast_dtype(type_, autocast_type_);
     generator_.set_state(random_);
   }
-  Again(const Again&) = delete;
-  Again& operator=(const Again&) = delete;
+  RecomputeScope(const RecomputeScope&) = delete;
+  RecomputeScope& operator=(const RecomputeScope&) = delete;
 
  private:
   torch::AutoGradMode gradients_{true};
@@ -97,11 +97,12 @@ struct HeldCall : torch::CustomClassHolder {
   WindowCall call;
 };
 
-/// loss_and_state that keeps its state's value alone. The parameters are no inputs: their gradients are added up where
-/// they are when the window is computed again.
+/// loss_and_state that keeps only the incoming state for the backward pass. The parameters are no inputs: recomputing
+/// the window adds their gradients to their grad.
 class RecomputedWindow : public torch::autograd::Function<RecomputedWindow> {
  public:
-  /// `anchor` is any parameter: an input that asks for a gradient, which the first window's state does not.
+  /// `anchor` is any parameter. libtorch calls backward only if an input requires a gradient, which the first window's
+  /// state does not.
   static variable_list forward(AutogradContext* context, const WindowCall& call, const Tensor& anchor,
                                at::TensorList state) {
     (void)anchor;
@@ -116,7 +117,7 @@ class RecomputedWindow : public torch::autograd::Function<RecomputedWindow> {
     State state;
     for (const Tensor& kept : context->get_saved_variables()) state.push_back(kept.detach().set_requires_grad(true));
     {
-      const Again again(call);
+      const RecomputeScope scope(call);
       const variable_list outputs = loss_and_state(call, state);
       variable_list roots;
       variable_list gradients;
@@ -139,7 +140,7 @@ struct WindowRun {
   std::int64_t count = 0;
 };
 
-/// Windows that can be computed side by side: those that know nothing of each other, where they are alike.
+/// Groups windows that can be computed side by side: independent ones of equal shape. Other windows stay alone.
 std::vector<WindowRun> runs_of(const OverlapWindows& windows, bool independent) {
   std::vector<WindowRun> runs;
   for (std::int64_t i = 0; i < windows.size(); ++i) {
@@ -154,20 +155,20 @@ std::vector<WindowRun> runs_of(const OverlapWindows& windows, bool independent) 
   return runs;
 }
 
-/// `length` places from `begin` on, and from every `step` behind it, `count` times: [B, N] to [B · count, length], the
-/// windows of a row of the batch one after the other.
+/// Cuts `count` windows of `length` places out of every row: the first at `begin`, each next one `step` later. [B, N]
+/// becomes [B · count, length], with a row's windows one after the other.
 Tensor side_by_side(const Tensor& text, std::int64_t begin, std::int64_t length, std::int64_t step,
                     std::int64_t count) {
   return text.narrow(1, begin, (count - 1) * step + length).unfold(1, length, step).flatten(0, 1);
 }
 
-/// Adds up what windows lose, one call after the other.
+/// Sums the losses of windows, call by call.
 class WindowsLoss {
  public:
-  explicit WindowsLoss(bool checkpoint) : checkpoint_(checkpoint) {}
+  explicit WindowsLoss(bool recompute) : recompute_(recompute) {}
 
   void add(const WindowCall& call, State& state) {
-    if (checkpoint_) {
+    if (recompute_) {
       variable_list outputs =
           RecomputedWindow::apply(call, call.model->weights().front().second, at::TensorList(state));
       total_ = total_.defined() ? total_ + outputs.front() : outputs.front();
@@ -181,17 +182,17 @@ class WindowsLoss {
     }
   }
 
-  /// The predictions of windows that are kept are made together: the head has one gradient, not many.
+  /// Kept windows share one call of the head, so that its gradient is computed once.
   Tensor sum() const {
-    if (checkpoint_) return total_;
+    if (recompute_) return total_;
     const ModelOutput all{.hidden = torch::cat(hidden_), .head = head_};
     return all.summed_loss(torch::cat(targets_));
   }
 
  private:
-  bool checkpoint_;
-  Tensor total_;                // of windows that are computed again
-  std::vector<Tensor> hidden_;  // of the others, [R · P, k]
+  bool recompute_;
+  Tensor total_;                // of recomputed windows
+  std::vector<Tensor> hidden_;  // of kept windows, [R · P, k]
   std::vector<Tensor> targets_;
   Head head_;
 };
@@ -211,7 +212,7 @@ Tensor windows_loss(LanguageModel& model, const Tensor& tokens, const Tensor& ta
     const OverlapWindow window = windows[first];
     const Tensor inputs = side_by_side(tokens, window.begin, window.length, step, count);  // [B · count, T]
     const Tensor wanted = side_by_side(targets, window.begin + window.first_scored(), window.scored, step, count);
-    // What is computed again takes no more than one window of all rows.
+    // Recomputing never holds the activations of more than B windows.
     const std::int64_t at_once = !independent || policy == ActivationPolicy::kRecompute
                                      ? tokens.size(0)
                                      : std::max<std::int64_t>(1, kTokensAtOnce / window.length);
@@ -231,7 +232,7 @@ Tensor windows_loss(LanguageModel& model, const Tensor& tokens, const Tensor& ta
       loss.add(call, state);
     }
   }
-  const Tensor scored = targets.ne(kNoTarget).sum().clamp_min(1);  // rows of a batch may have none
+  const Tensor scored = targets.ne(kNoTarget).sum().clamp_min(1);  // some rows of a batch may have no targets
   return loss.sum() / scored;
 }
 

@@ -10,12 +10,12 @@
 namespace xlm {
 
 /// The mean loss, in nats, of every window's scored predictions (docs/models.md#windows-and-overlap): tokens and
-/// targets [B, N]. Every sequence starts without state. Windows that hand nothing on are computed side by side, many
-/// at a time; of those that are recomputed, as many as there are rows.
+/// targets [B, N]. Every sequence starts without state. Windows without state are computed side by side, many at a
+/// time; with kRecompute at most B at a time.
 ///
-/// Recomputed windows need backward(), which adds up gradients in the parameters' grad. The dropout of a window follows
-/// from libtorch's generator, its number and its row of the batch, so that recomputing gives the same; in a recording
-/// on a GPU, from the generator as the step found it.
+/// With kRecompute call backward() on the result: it adds the gradients to the parameters' grad. The dropout of a
+/// window follows from libtorch's generator, the window's number and its row of the batch, so that recomputing draws
+/// the same. In a recording on a GPU it follows from the generator's state at the beginning of the step.
 torch::Tensor windows_loss(LanguageModel& model, const torch::Tensor& tokens, const torch::Tensor& targets,
                            ActivationPolicy policy);
 

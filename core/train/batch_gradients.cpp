@@ -71,10 +71,10 @@ const char* BatchGradients::obstacle_to_recording() const {
   const TrainOptions& train = options_->train;
   if (!device_.is_cuda()) return "the device is no GPU";
   if (!graph_signature_of(*model_)) {
-    return "what this model computes in a step follows from the text, and cannot be recorded";
+    return "the operations of this model's steps depend on the text";
   }
-  if (train.micro_batch > 0 && train.micro_batch < train.batch) return "train.micro_batch cuts the batch";
-  if (policy_ == ActivationPolicy::kRecompute) return "train.checkpoint_windows computes windows again";
+  if (train.micro_batch > 0 && train.micro_batch < train.batch) return "train.micro_batch splits the batch";
+  if (policy_ == ActivationPolicy::kRecompute) return "train.checkpoint_windows recomputes windows";
   if (group_ != nullptr) return "several processes share the batch";
   return nullptr;
 }
@@ -89,7 +89,7 @@ double BatchGradients::add(const Batch& batch, std::int64_t step) {
   });
 }
 
-/// Adds up the gradients of the micro-batches of this process's rows; returns what they add to the batch's mean loss.
+/// Adds the gradients of this process's rows, one micro-batch at a time. Returns their part of the batch's mean loss.
 double BatchGradients::add_own_rows(const Batch& batch, std::int64_t step) {
   const OwnRows own = own_rows(group_, batch.targets.size(0));
   const std::int64_t end = own.begin + own.count;
@@ -109,7 +109,7 @@ double BatchGradients::add_own_rows(const Batch& batch, std::int64_t step) {
     TrainingLoss loss = loss_of(batch.input.rows(begin, count).to(device_), targets.to(device_),
                                 state_rows(state_, begin - own.begin, count));
     (loss.total * share).backward();
-    total += loss.language_model.item<double>() * share;  // read last: a GPU is given all its work before
+    total += loss.language_model.item<double>() * share;  // read last: reading waits for a GPU's queued work
     if (!std::isfinite(total)) break;
     next.push_back(std::move(loss.state));
   }
@@ -134,9 +134,9 @@ TrainingLoss BatchGradients::loss_of(const ModelInput& input, const torch::Tenso
   return scheme_->loss(*model_, input, targets, state, policy_);
 }
 
-/// Dropout follows from the seed, the step and the row of the batch, so that there is no generator to save. If a batch
-/// is computed in parts, what is drawn by place (core/kernels/dropout.h) is what the whole batch would draw; a GPU's
-/// own generator must not give each part the same.
+/// Dropout follows from the seed, the step and the row of the batch, so that there is no generator to save. Draws by
+/// place (core/kernels/dropout.h) are the same for a whole batch and for its parts. A GPU's own generator gets another
+/// seed for each part, because it would draw the same for all.
 void BatchGradients::seed_generators(std::int64_t step, std::int64_t first_row) const {
   const std::uint64_t bits =
       random_bits(static_cast<std::uint64_t>(options_->seed), kDropout, static_cast<std::uint64_t>(step));

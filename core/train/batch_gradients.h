@@ -19,18 +19,18 @@ namespace xlm {
 
 class BatchGradients {
  public:
-  /// The model lies on the device. `group` and `sums`, of the group's GPUs, may be null.
+  /// `model` must be on `device`. `group` may be null, and so may `sums`, over the group's GPUs.
   BatchGradients(const RunOptions& options, LanguageModel& model, torch::Device device, ProcessGroup* group,
                  DeviceSums* sums);
 
-  /// The state that is carried from batch to batch and the sizes that are held, of a checkpoint.
+  /// Restores the carried state and the held sizes from a checkpoint.
   void restore(const Checkpoint& checkpoint);
   void save(Checkpoint& checkpoint) const;
-  /// Records steps from now on if train.cuda_graph asks for it; notes to `sink` if that is not possible.
+  /// Records steps from now on if train.cuda_graph asks for it. If that is not possible, a note to `sink` says why.
   void start_recording(TrainSink& sink);
 
-  /// Adds the gradients of all processes to those of the weights; returns the batch's mean loss in nats. Random numbers
-  /// follow from `step`, the updates before this batch. Throws MemoryError if memory is too small.
+  /// Adds the gradients of all processes to those of the weights. Returns the batch's mean loss in nats. Random numbers
+  /// follow from `step`, the number of updates before this batch. Throws MemoryError if memory is too small.
   double add(const Batch& batch, std::int64_t step);
 
  private:
@@ -45,7 +45,7 @@ class BatchGradients {
   LanguageModel* model_;
   const Scheme* scheme_;
   torch::Device device_;
-  ProcessGroup* group_;  // null: this process does it alone
+  ProcessGroup* group_;  // null: this process is alone
   DeviceSums* sums_;
   ActivationPolicy policy_;
   State state_;                              // of this process's rows

@@ -1,4 +1,4 @@
-// The best weights so far: step and loss stand in the file beside them, so that the three always belong together.
+// The best weights so far. Their file also holds their step and loss, so that the three always belong together.
 #include "core/train/best_weights.h"
 
 #include <cmath>

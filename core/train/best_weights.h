@@ -1,4 +1,4 @@
-// The weights that did best on validation so far, in a file of their own.
+// The weights with the best validation loss so far, in a separate file.
 #pragma once
 
 #include <cstdint>
@@ -11,24 +11,24 @@ namespace xlm {
 class BestWeights {
  public:
   struct Place {
-    std::int64_t step;  // updates behind the weights
-    double loss;        // on validation, nats
+    std::int64_t step;  // updates done
+    double loss;        // on validation, in nats
   };
 
   explicit BestWeights(fs::path file) : file_(std::move(file)) {}
 
-  /// Learns what an earlier part of the run has left; nothing where the file is not there or damaged.
+  /// Reads what an earlier attempt of the run kept. Nothing is known if the file is missing or damaged.
   void recall();
 
   const fs::path& file() const { return file_; }
   const std::optional<Place>& known() const { return known_; }
-  /// Whether a loss is better than that of the weights that are kept; one that is no number never is.
+  /// Whether a loss is better than that of the kept weights. One that is not finite never is.
   bool beaten_by(double loss) const;
-  /// Puts these weights in the place of those before.
+  /// Replaces the kept weights.
   void keep(const Place& place, const NamedTensors& weights);
-  /// Another process puts them there.
+  /// The same in a process that does not write: another one does.
   void follow(const Place& place) { known_ = place; }
-  /// The weights of `known`; nothing where they are not there any more.
+  /// The weights of `known`; nullopt if the file no longer holds them.
   std::optional<NamedTensors> read() const;
 
  private:

@@ -12,7 +12,7 @@ namespace {
 
 using torch::Tensor;
 
-/// The tensors of an input that are there.
+/// The defined tensors among the arguments of a step.
 std::vector<Tensor> tensors_of(const ModelInput& input, const Tensor& targets, const State& state) {
   std::vector<Tensor> result{targets};
   for (const Tensor& tensor : {input.tokens, input.positions, input.boundaries}) {
@@ -79,7 +79,8 @@ void CapturedSteps::record(const ModelInput& input, const Tensor& targets, const
   for (const Tensor& tensor : state) state_.push_back(own(tensor));
   ++recordings_;
   recorder_->record([this, work] {
-    for (auto& [name, weight] : weights_) weight.mutable_grad().reset();  // the recording makes them, not adds to them
+    for (auto& [name, weight] : weights_)
+      weight.mutable_grad().reset();  // the recording creates gradients, it adds to none
     outcome_ = work(input_, targets_, state_);
     gradients_.clear();
     for (const auto& [name, weight] : weights_) gradients_.push_back(weight.grad());

@@ -20,39 +20,38 @@ namespace xlm {
 class StepRecorder {
  public:
   virtual ~StepRecorder() = default;
-  /// Runs `work` unrecorded, where a recording would run it: libtorch sets up for each place of work what it needs.
+  /// Runs `work` without recording it, on the stream that recordings use: libtorch sets itself up for each stream.
   virtual void warm_up(const std::function<void()>& work) = 0;
-  /// Runs `work` once and remembers it, in place of what was remembered before.
+  /// Runs `work` once and records it. The recording replaces the one before.
   virtual void record(const std::function<void()>& work) = 0;
   virtual void replay() = 0;
-  /// Gives back the memory of what was recorded, as far as nobody holds it.
+  /// Drops the recording. Frees its memory, except that of tensors that are still in use.
   virtual void forget() = 0;
 };
 
-/// A recorder of CUDA graphs on a GPU, from libxlm_cuda.so. Throws Error where that library is not there.
+/// A recorder of CUDA graphs on a GPU, from libxlm_cuda.so. Throws Error if that library is missing.
 std::unique_ptr<StepRecorder> make_cuda_recorder(torch::Device device);
 
-/// Computes losses and gradients of batches. It replays a recording where the same operations come again.
+/// Computes losses and gradients of batches. Replays a recording if the operations are the same as before.
 class CapturedSteps {
  public:
   struct Outcome {
     torch::Tensor loss;  // scalar
     State state;
   };
-  /// Computes a step on inputs that lie on the device. Returns loss and next state without gradient, and adds the
-  /// gradients of the weights to those that they have.
+  /// Computes a step on inputs on the device. Returns loss and next state without gradient. Adds to the gradients of
+  /// the weights.
   using Work = std::function<Outcome(const ModelInput& input, const torch::Tensor& targets, const State& state)>;
 
-  /// So many steps of the same operations run without being recorded. libtorch sets up what it needs in them, and
-  /// operations that change at every step are never recorded.
+  /// Steps of the same operations that run before one is recorded. libtorch sets itself up in them. Operations that
+  /// change at every step are never recorded.
   static constexpr int kUncaptured = 2;
 
   CapturedSteps(std::unique_ptr<StepRecorder> recorder, NamedTensors weights)
       : recorder_(std::move(recorder)), weights_(std::move(weights)) {}
 
-  /// `signature` says which operations `work` makes, beside the sizes of its arguments
-  /// (Capturable::graph_signature). The weights have no gradients before. What is returned changes with the next
-  /// call.
+  /// `signature` and the sizes of the arguments determine the operations of `work` (Capturable::graph_signature). The
+  /// weights must have no gradients. The next call overwrites the tensors that this one returns.
   Outcome run(const std::string& signature, const ModelInput& input, const torch::Tensor& targets, const State& state,
               const Work& work);
 

@@ -1,4 +1,4 @@
-// Checkpoints in one checked file.
+// Checkpoints, each in one file with a hash.
 #include "core/train/checkpoint.h"
 
 #include <algorithm>
@@ -62,9 +62,9 @@ std::optional<Checkpoint> CheckpointFolder::load_newest(const std::function<void
       return load_checkpoint(path);
     } catch (const Error& error) {
       if (error.code() != kBadData) throw;
-      warn(fmt::format("{}; going on from the checkpoint before", error.what()));
+      warn(fmt::format("{}; resuming from the checkpoint before", error.what()));
     } catch (const Json::exception& error) {
-      warn(fmt::format("{} is corrupt: {}; going on from the checkpoint before", path.string(), reason_of(error)));
+      warn(fmt::format("{} is corrupt: {}; resuming from the checkpoint before", path.string(), reason_of(error)));
     }
   }
   return std::nullopt;

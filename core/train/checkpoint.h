@@ -1,4 +1,4 @@
-// Checkpoints: everything a run needs to go on exactly, in one checked file.
+// Checkpoints: everything a run needs to resume exactly, in one file with a hash.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ class CheckpointFolder {
   /// Writes atomically and durably, then removes all but the newest two. Returns the file.
   fs::path save(const Checkpoint& checkpoint) const;
 
-  /// The newest whole checkpoint; a corrupt one is reported to `warn` and passed over. Nothing when there is none.
+  /// The newest whole checkpoint; nullopt if there is none. A corrupt one is reported to `warn` and skipped.
   std::optional<Checkpoint> load_newest(const std::function<void(const std::string&)>& warn) const;
 
  private:

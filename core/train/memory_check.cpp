@@ -1,4 +1,4 @@
-// Whether there is memory to train a model at all, and for a step.
+// Whether memory suffices to train a model, and to compute a step.
 #include "core/train/memory_check.h"
 
 #include <new>
@@ -20,8 +20,8 @@ void check_memory(const RunOptions& options, std::int64_t symbols, torch::Device
   const double needed = weights * (2 + kept) * sizeof(float);
   if (needed <= static_cast<double>(available)) return;
   throw MemoryLimitError(
-      fmt::format("out of memory: {} weights, their gradients and the optimiser's averages are {:.1f} GB, and this "
-                  "process may use {:.1f} GB\na smaller model needs less",
+      fmt::format("out of memory: {} weights, their gradients and the optimiser's averages need {:.1f} GB; this "
+                  "process may use {:.1f} GB\nuse a smaller model",
                   human_count(weights), needed / 1e9, static_cast<double>(available) / 1e9));
 }
 
@@ -33,9 +33,9 @@ double within_memory_of_a_step(const std::function<double()>& work) {
     if (!is_out_of_memory(error)) throw;
     what = ": " + first_line(error.what_without_backtrace());
   } catch (const std::bad_alloc&) {
-    // A kernel's own space; nothing is known of it.
+    // The workspace of a kernel. The exception has no details.
   }
-  throw MemoryError(fmt::format("out of memory{}\na smaller model or train.micro_batch needs less", what));
+  throw MemoryError(fmt::format("out of memory{}\nuse a smaller model or a smaller train.micro_batch", what));
 }
 
 }  // namespace xlm

@@ -81,7 +81,7 @@ void Optimizer::clip_norm() {
   if (gradients.empty()) return;
   std::vector<torch::Tensor> norms = torch::_foreach_norm(gradients);
   const torch::Tensor norm = torch::stack(norms).norm();
-  // More than a float can be is no limit, like the largest that it can be.
+  // A limit above the largest float is taken as that float.
   const double limit = std::min<double>(options_.clip_norm, std::numeric_limits<float>::max());
   const torch::Tensor factor = (limit / (norm + 1e-6)).clamp_max(1.0);
   torch::_foreach_mul_(gradients, factor);
@@ -109,7 +109,7 @@ void Optimizer::adagrad(double rate) {
       rates[i] *= std::min(1.0, options_.clip_step / (norms.data_ptr<double>()[i] + kClipEpsilon));
     }
   }
-  // Each in one pass; the step count only serves a decay of the rate, which is 0.
+  // One pass over each weight. The step count only matters if the rate decays, and that decay is 0 here.
   for (std::size_t i = 0; i < gradients.size(); ++i) {
     at::_fused_adagrad_({weights[i]}, {gradients[i]}, {sums[i]}, {torch::ones({})}, rates[i], 0, 0, kAdagradEpsilon,
                         false);

@@ -17,25 +17,25 @@ namespace xlm {
 /// ½·lr·(1 + cos(π(n − W)/(N − W))) with n the step, W the warm-up and N all steps (docs/models.md#optimisers).
 double learning_rate(const OptimizerOptions& options, std::int64_t step, std::int64_t steps);
 
-/// Adagrad's update of all weights at once, in few operations whatever their number: what a GPU is given, where
-/// starting an operation costs more than most of them, and reading a number back costs all that was queued. `sums` are
-/// the accumulators; `clip_step` is optimizer.clip_step, 0 for none, by norms that stay on the device.
+/// Adagrad's update for a GPU: few operations, whatever the number of weights, because starting one takes longer than
+/// most of them run. Norms stay on the device, because reading them waits for all queued work. `sums` are the
+/// accumulators. `clip_step` is optimizer.clip_step, 0 for none.
 void adagrad_together(const std::vector<torch::Tensor>& weights, const std::vector<torch::Tensor>& gradients,
                       const std::vector<torch::Tensor>& sums, double rate, double clip_step);
 
 /// Adagrad (accumulator from 0, ε 1e-10 after the square root, published step clipping) or Adam (0.9, 0.999, 1e-8).
 class Optimizer {
  public:
-  /// `weights` are updated in place and must carry gradients when `step` is called.
+  /// `step` updates `weights` in place by their gradients.
   Optimizer(OptimizerOptions options, NamedTensors weights);
 
-  /// One update with learning rate `rate`; `number` counts updates from 1. Parameters without a gradient stay.
+  /// One update with learning rate `rate`; `number` counts updates from 1. Weights without a gradient stay.
   void step(double rate, std::int64_t number);
   void zero_gradients();
 
   /// Accumulators by name, for checkpoints.
   NamedTensors state() const;
-  /// Throws DataError when a name or shape does not fit.
+  /// Throws DataError if a name is missing or a shape differs.
   void restore(const NamedTensors& state, const std::string& source);
 
  private:

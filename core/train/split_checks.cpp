@@ -1,4 +1,4 @@
-// Whether the splits of the data are enough for a run.
+// Whether the data's splits suffice for a run.
 #include "core/train/split_checks.h"
 
 #include <fmt/format.h>
@@ -21,14 +21,14 @@ void check_splits(const PreparedData& data, const RunOptions& options, const Lan
   const std::int64_t evaluated = options.train.eval_every;
   if (evaluated > 0 && evaluated < options.train.steps) {
     throw DataError(fmt::format(
-        "{} has no split 'valid', of which train.eval_every={} wants an evaluation\ntrain.eval_every=0 goes "
-        "without; xlm prepare-data --split makes one",
+        "{} has no split 'valid', which train.eval_every={} needs\nuse train.eval_every=0, or make the split with "
+        "xlm prepare-data --split",
         data.path.string(), evaluated));
   }
   if (options.eval.select == EvalOptions::Select::kBest) {
-    sink.message(fmt::format(
-        "warning: {} has no split 'valid' for eval.select=best to choose by: the last weights become the model",
-        data.path.string()));
+    sink.message(
+        fmt::format("warning: {} has no split 'valid', which eval.select=best needs: the last weights become the model",
+                    data.path.string()));
   }
 }
 

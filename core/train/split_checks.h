@@ -1,4 +1,4 @@
-// What a run wants of the splits of its data: asked before its first step, and not once all of them are done.
+// Whether the data's splits suffice for a run. This is checked before its first step, not after its last.
 #pragma once
 
 #include "core/api/interface.h"
@@ -6,9 +6,9 @@
 
 namespace xlm {
 
-/// Throws DataError where a split is too short to be evaluated, and where there is no validation split for the
-/// evaluations that training is to make; UsageError if eval.first_token needs a symbol that the vocabulary lacks. That
-/// eval.select has nothing to choose by, which some models' defaults ask for, is said to `sink`.
+/// Throws DataError if a split is too short to evaluate, or if train.eval_every needs a validation split that is
+/// missing. Throws UsageError if eval.first_token needs a symbol that the vocabulary lacks. Only warns `sink` if
+/// eval.select=best has no validation split, because that is the default of some models.
 void check_splits(const PreparedData& data, const RunOptions& options, const LanguageModel& model, TrainSink& sink);
 
 }  // namespace xlm

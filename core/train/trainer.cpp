@@ -31,7 +31,7 @@ namespace xlm {
 namespace {
 
 constexpr std::int64_t kRecordsOfARun = 1000;  // metrics written by default
-constexpr double kGlance = 0.2;                // seconds between statistics that are shown alone
+constexpr double kStatisticsRefresh = 0.2;     // seconds between readings that are only shown
 
 double to_bpc(double nats) { return nats / std::numbers::ln2; }
 
@@ -45,7 +45,7 @@ class Trainer {
 
   const TokenSource& source(const std::string& split);
   void restore();
-  void check_together();
+  void check_same_start();
   void save();
   double step();
   void record(double loss);
@@ -54,7 +54,7 @@ class Trainer {
   Evaluated evaluate_while_training();
   std::optional<Evaluation> validate_finally();
   Evaluated finish();
-  bool any(bool here);
+  bool in_any_process(bool here);
   bool writes() const { return !group_ || group_->is_first(); }
   NamedTensors all_weights() const { return {model_->weights().begin(), model_->weights().end()}; }
 
@@ -62,8 +62,8 @@ class Trainer {
   const RunOptions* options_;
   TrainSink* sink_;
   torch::Device device_;
-  std::unique_ptr<ProcessGroup> group_;  // null: this process does it alone
-  std::unique_ptr<DeviceSums> sums_;     // of the group's GPUs; null where they have none
+  std::unique_ptr<ProcessGroup> group_;  // null: this process is alone
+  std::unique_ptr<DeviceSums> sums_;     // over the group's GPUs; null if not available
   PreparedData data_;
   std::map<std::string, TokenSource> sources_;  // by split
   CheckpointFolder checkpoints_;
@@ -74,10 +74,10 @@ class Trainer {
   std::int64_t step_ = 0;
   std::int64_t saved_step_ = -1;
   std::int64_t evaluated_step_ = 0;
-  std::optional<BestWeights> best_;  // where they are asked for
+  std::optional<BestWeights> best_;  // with eval.select=best
   TrainingCosts costs_;
-  NamedValues statistics_;  // of the model, as last read
-  double seen_at_ = 0;      // when that was, by monotonic_seconds
+  NamedValues statistics_;      // of the model, as last read
+  double statistics_read_ = 0;  // when, by monotonic_seconds
 };
 
 Trainer::Trainer(const TrainJob& job, TrainSink& sink)
@@ -106,16 +106,15 @@ Trainer::Trainer(const TrainJob& job, TrainSink& sink)
   }
   if (options_->train.precision == Precision::kBfloat16 && device_.is_cpu() && !has_bfloat16_products()) {
     sink_->message(
-        "note: this processor multiplies no bfloat16: steps have its values but take longer than in float32");
+        "note: this processor multiplies no bfloat16: steps round as bfloat16 does but take longer than in float32");
   }
   restore();
-  check_together();
+  check_same_start();
   gradients_->start_recording(*sink_);
 }
 
-/// Processes that see different checkpoints or best weights, on a file system that lags behind, must not go on
-/// together.
-void Trainer::check_together() {
+/// Throws Error if the processes of a run found different checkpoints or best weights, as a slow file system may show.
+void Trainer::check_same_start() {
   if (!group_) return;
   const auto step = static_cast<double>(step_);
   const auto evaluated = static_cast<double>(evaluated_step_);
@@ -125,11 +124,11 @@ void Trainer::check_together() {
   if (ends[0] == -ends[1] && ends[2] == -ends[3] && ends[4] == -ends[5]) return;
   throw Error(
       fmt::format("the processes of this run found different checkpoints or best weights, of steps {} to {}, in {}\n"
-                  "do all of them see the same files? run it again",
+                  "check that all of them see the same files, and run it again",
                   -ends[1], ends[0], job_->folder.string()));
 }
 
-/// Made once: segmenting a split takes a while where the data folder does not have it.
+/// Made once: segmenting a split takes long if the data folder has no segmentation.
 const TokenSource& Trainer::source(const std::string& split) {
   const auto found = sources_.find(split);
   return found != sources_.end() ? found->second
@@ -153,7 +152,7 @@ void Trainer::restore() {
   gradients_->restore(*checkpoint);
   evaluated_step_ = checkpoint->state.at("evaluated_step").get<std::int64_t>();
   if (checkpoint->state.contains("costs")) costs_.restore(checkpoint->state.at("costs"));
-  if (writes() && checkpoint->state.contains("counts")) {  // of all processes: one of them goes on with it
+  if (writes() && checkpoint->state.contains("counts")) {  // of all processes: only one of them may continue them
     const Json& counts = checkpoint->state.at("counts");
     model_->set_counts({.sums = counts.at("sums").get<std::vector<double>>(),
                         .maxima = counts.at("maxima").get<std::vector<double>>()});
@@ -162,13 +161,13 @@ void Trainer::restore() {
   if (best_) best_->recall();
   if (best_ && !best_->known() && checkpoint->state.value("has_best", false)) {
     warn(fmt::format(
-        "{} is missing or damaged: of the weights of the first {} steps only the newest can become the model",
+        "{} is missing or damaged: the best weights of the first {} steps are lost, and later ones become the model",
         best_->file().string(), step_));
   }
-  sink_->message(fmt::format("going on from step {}", step_));
+  sink_->message(fmt::format("resuming from step {}", step_));
 }
 
-/// The first process writes what all of them hold.
+/// All processes call this; the first one writes the checkpoint.
 void Trainer::save() {
   if (saved_step_ == step_) return;
   costs_.pause();
@@ -221,11 +220,11 @@ void Trainer::record(double loss) {
                                  : std::max<std::int64_t>(1, options_->train.steps / kRecordsOfARun);
   const bool kept = step_ % every == 0 || step_ == options_->train.steps;
   if (kept && group_) unite_counts(*model_, *group_);
-  // A model's counts lie on its device, which reading them waits for: at every step only where steps are slow.
+  // Reading the model's counts waits for its device, so they are not read at every step unless steps are slow.
   const double now = monotonic_seconds();
-  if (kept || statistics_.empty() || now - seen_at_ >= kGlance) {
+  if (kept || statistics_.empty() || now - statistics_read_ >= kStatisticsRefresh) {
     statistics_ = model_->statistics();
-    seen_at_ = now;
+    statistics_read_ = now;
   }
   NamedValues values = statistics_;
   values["loss"] = loss;
@@ -243,7 +242,7 @@ bool Trainer::evaluation_due() const {
   return every > 0 && step_ > 0 && step_ % every == 0 && evaluated_step_ != step_;
 }
 
-/// Nothing when it was stopped in between.
+/// Returns nullopt if it was stopped.
 std::optional<Evaluation> Trainer::evaluate(const std::string& split_name, bool final) {
   const Split& split = data_.split(split_name);
   const TokenSource& source = this->source(split_name);
@@ -260,7 +259,7 @@ std::optional<Evaluation> Trainer::evaluate(const std::string& split_name, bool 
 }
 
 Trainer::Evaluated Trainer::evaluate_while_training() {
-  save();  // a long evaluation must not put the steps before it at risk
+  save();  // a kill during a long evaluation must not lose the steps before it
   const Counts of_training = model_->counts();
   const std::optional<Evaluation> evaluation = evaluate("valid", false);
   if (!evaluation) return Evaluated::kStopped;
@@ -281,16 +280,16 @@ Trainer::Evaluated Trainer::evaluate_while_training() {
   return Evaluated::kDone;
 }
 
-/// The final evaluation on validation of the weights that become the model. The last ones are a candidate, too: where
-/// others did better, those take their place. Nothing when it was stopped in between.
+/// The final evaluation on validation. If earlier weights have a lower loss than the last ones, loads and evaluates
+/// those: they become the model. Returns nullopt if it was stopped.
 std::optional<Evaluation> Trainer::validate_finally() {
   std::optional<Evaluation> last = evaluate("valid", true);
   const bool keep_last = !last || !best_ || !best_->known() || last->loss <= best_->known()->loss;
   if (keep_last) return last;
   const std::optional<NamedTensors> better = best_->read();
-  if (any(!better)) {
+  if (in_any_process(!better)) {
     sink_->message(fmt::format(
-        "warning: {} is missing or damaged: the last weights become the model, though those of step {} did better",
+        "warning: {} is missing or damaged: the last weights become the model, though those of step {} were better",
         best_->file().string(), best_->known()->step));
     return last;
   }
@@ -302,7 +301,7 @@ std::optional<Evaluation> Trainer::validate_finally() {
   return evaluate("valid", true);
 }
 
-bool Trainer::any(bool here) {
+bool Trainer::in_any_process(bool here) {
   double count = here ? 1 : 0;
   if (group_) group_->max(&count, 1);
   return count > 0;
@@ -330,14 +329,14 @@ Trainer::Evaluated Trainer::finish() {
     if (evaluation.values.contains("worse_than_guessing")) {
       sink_->message(fmt::format(
           "warning: the loss on {} ({:.4f}) is above that of guessing all {} symbols alike ({:.4f}): the model "
-          "has learnt nothing, or lost it",
+          "has learnt nothing, or has lost what it learnt",
           evaluation.split, evaluation.loss, data_.vocabulary.size(),
           std::log(static_cast<double>(data_.vocabulary.size()))));
     }
   }
   for (const Grid& grid : model_->grids()) sink_->grid(step_, grid);
   sink_->costs(costs);
-  if (!evaluations.empty()) {  // last: from here on the model's statistics are of another text
+  if (!evaluations.empty()) {  // last, because tracing changes the model's statistics
     const TokenSource& text = this->source(evaluations.back().split);
     for (const Grid& grid : trace_heads(*model_, text, split_settings(*options_, device_))) sink_->grid(step_, grid);
   }
@@ -346,10 +345,10 @@ Trainer::Evaluated Trainer::finish() {
 
 TrainOutcome Trainer::run() {
   while (step_ < options_->train.steps) {
-    // Before the step, so that a run killed while it evaluated does so again.
+    // Before the step, so that a run that was killed during an evaluation repeats it.
     if (evaluation_due() && evaluate_while_training() == Evaluated::kStopped) return TrainOutcome::kStopped;
     record(step());
-    const bool stop = any(sink_->should_stop());
+    const bool stop = in_any_process(sink_->should_stop());
     if (stop || step_ % options_->train.checkpoint_every == 0) save();
     if (stop && step_ < options_->train.steps) return TrainOutcome::kStopped;
   }

@@ -5,9 +5,9 @@
 
 namespace xlm {
 
-/// Trains job.options in job.folder, going on from its newest whole checkpoint, and writes job.folder/model at the end.
-/// N steps equal k steps, a kill at any moment and N − k steps, bit for bit on the CPU with the same thread count.
-/// Throws DivergedError when the loss or a weight is not finite; the checkpoints before stay.
+/// Trains job.options in job.folder. Resumes from its newest whole checkpoint and writes job.folder/model at the end. A
+/// run that is killed at any moment and resumed gives the same model as one that is not: bit for bit, on the CPU with
+/// the same thread count. Throws DivergedError if the loss or a weight is not finite; earlier checkpoints stay.
 TrainOutcome train(const TrainJob& job, TrainSink& sink);
 
 }  // namespace xlm

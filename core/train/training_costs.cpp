@@ -9,7 +9,7 @@
 namespace xlm {
 namespace {
 
-constexpr std::int64_t kUntimedSteps = 3;  // of every part: they warm caches
+constexpr std::int64_t kUntimedSteps = 3;  // of every attempt: they warm caches
 
 }  // namespace
 
@@ -46,7 +46,7 @@ std::optional<double> TrainingCosts::tokens_per_second() const {
   return static_cast<double>(tokens_) / (seconds_ + (began_ ? monotonic_seconds() - *began_ : 0));
 }
 
-/// Main memory adds up over processes; of GPUs each has its own. 0: not known.
+/// The sum over all processes on the CPU, the maximum over all GPUs. 0: unknown.
 std::int64_t TrainingCosts::peak_memory_of_all() const {
   auto memory = static_cast<double>(peak_memory_);
   if (group_ != nullptr && device_.is_cpu()) group_->sum(&memory, 1);

@@ -1,4 +1,4 @@
-// What training costs: the time of its steps and the most memory that they took, over all parts of a run.
+// The costs of training: the time of its steps and their peak memory, over all attempts of a run.
 #pragma once
 
 #include <cstdint>
@@ -12,27 +12,26 @@
 
 namespace xlm {
 
-/// Time is measured over spans of steps, at whose two ends the device has done all it was given: what a GPU still
-/// works on when a step returns counts, and no step waits for it. A span ends where something else begins, a checkpoint
-/// or an evaluation, which counts in neither time nor memory.
+/// Time is measured over spans of steps. At both ends of a span the device has finished its work. So a GPU's queued
+/// work counts, and single steps do not wait for it. A checkpoint or an evaluation ends a span and does not count.
 class TrainingCosts {
  public:
-  /// `group`, which may be null, lives on: memory is that of all its processes, each with its own part of a run.
+  /// `group` may be null and must outlive this. Memory is that of all its processes.
   TrainingCosts(torch::Device device, ProcessGroup* group) : device_(device), group_(group) {}
 
   void begin_step();
   void end_step(std::int64_t tokens);
-  /// Training pauses; nothing where it did already.
+  /// Ends the span. No effect if training is paused already.
   void pause();
-  /// What was done in the pause may have taken memory that is no training's.
+  /// There was an evaluation in the pause. Its memory does not count.
   void evaluated();
 
-  /// Since the run began; nothing before a step was timed. Does not wait for the device.
+  /// Since the run began; nullopt before the first timed step. Does not wait for the device.
   std::optional<double> tokens_per_second() const;
-  /// step_seconds and peak_memory (bytes), as far as they are known. In a pause only; the whole group calls it.
+  /// step_seconds and peak_memory (bytes), as far as they are known. Call it in a pause, in all processes of the group.
   NamedValues values() const;
 
-  /// For checkpoints, in a pause only; the whole group calls it.
+  /// For checkpoints. Call it in a pause, in all processes of the group.
   Json state() const;
   void restore(const Json& state);
 
@@ -42,16 +41,16 @@ class TrainingCosts {
   torch::Device device_;
   ProcessGroup* group_;
   std::int64_t steps_here_ = 0;     // of this process
-  std::optional<double> began_;     // the span that is timed
+  std::optional<double> began_;     // when the present span began
   bool stepped_ = false;            // since the last pause
   bool evaluated_ = false;          // since the last step
-  std::int64_t memory_before_ = 0;  // that training did not take: its own peak is known only where it is higher
-  std::int64_t peak_memory_ = 0;    // of this part
-  // Over all parts.
+  std::int64_t memory_before_ = 0;  // the peak of an evaluation; training's is known only if it is higher
+  std::int64_t peak_memory_ = 0;    // of this attempt
+  // Over all attempts.
   double seconds_ = 0;
   std::int64_t steps_ = 0;
   std::int64_t tokens_ = 0;
-  std::int64_t past_peak_memory_ = 0;  // of the parts before
+  std::int64_t past_peak_memory_ = 0;  // of earlier attempts
 };
 
 }  // namespace xlm

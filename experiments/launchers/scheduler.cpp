@@ -17,11 +17,6 @@
 #include "results/run_folder/journal.h"
 
 namespace xlm {
-namespace {
-
-constexpr int kTimesLost = 3;  // in a row: then a run is given up
-
-}  // namespace
 
 void sleep_seconds(double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); }
 
@@ -215,7 +210,7 @@ bool Scheduler::may_go_on(const Run& run, const AttemptEnd& end) const {
     default:
       if (settings_.attended && end.cause == EndCause::kGone) return true;  // the user has just asked for it
       if (settings_.attended && end.cause == EndCause::kKilled) return false;
-      return lost_in_a_row(run) < kTimesLost;
+      return lost_in_a_row(run) < kMaxLost;
   }
 }
 

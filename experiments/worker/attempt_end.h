@@ -28,6 +28,8 @@ AttemptEnd end_of_gone_worker(const RunState& last, const std::string& job_state
 /// How many attempts at a run were lost one after the other without getting on, up to the newest checkpoint: with the
 /// present one, of which the journal does not say yet how it ended.
 int lost_in_a_row(const Run& run);
+/// A run that is lost so many times in a row is not retried.
+inline constexpr int kMaxLost = 3;
 
 /// The journal's record of an end, and of what the next attempt does otherwise. `again`: whether there is to be one.
 Json record_of_end(const Run& run, const AttemptEnd& end, bool again);

@@ -22,7 +22,6 @@ namespace xlm {
 namespace {
 
 constexpr const char* kStopReason = "stopped by xlm runs stop";
-constexpr int kMaxLost = 3;  // attempts in a row without a checkpoint in between
 
 std::optional<RunReport> stopped_by_request(const Run& run) {
   if (!is_stop_requested(run.folder)) return std::nullopt;

@@ -1,4 +1,4 @@
-// The house: which room may include which, read from the table in docs/architecture.md; and names that may meet where
+// The rooms: which may include which, read from the table in docs/architecture.md. Also names that could clash where
 // several files are compiled as one.
 #include <algorithm>
 #include <functional>
@@ -21,7 +21,7 @@ using ::testing::IsEmpty;
 
 const fs::path kRoot = XLM_SOURCE_DIR;
 
-/// Room: the rooms that it may include beside itself.
+/// By room: the other rooms that it may include.
 using Arrows = std::map<std::string, std::set<std::string>>;
 
 /// The rows "| `room` | `other` `other` | what it holds |" of the table under "## Rooms".
@@ -47,7 +47,7 @@ struct Source {
   std::string text;
 };
 
-/// All sources below the root's folders that hold a room.
+/// All sources in the root's folders that contain rooms.
 std::vector<Source> sources_of(const fs::path& root, const Arrows& arrows) {
   std::set<std::string> tops;
   for (const auto& [room, allowed] : arrows) tops.insert(room.substr(0, room.find('/')));
@@ -72,7 +72,7 @@ std::vector<std::string> includes_of(const std::string& text) {
   return includes;
 }
 
-/// What includes something that its room may not, or lies in no room.
+/// Sources that include something that their room may not, and sources in no room.
 std::vector<std::string> wrong_includes(const std::vector<Source>& sources, const Arrows& arrows) {
   std::vector<std::string> wrong;
   for (const Source& source : sources) {
@@ -90,7 +90,7 @@ std::vector<std::string> wrong_includes(const std::vector<Source>& sources, cons
   return wrong;
 }
 
-/// A way from a room back to itself, or nothing.
+/// A chain of rooms that leads back to its first, or none.
 std::vector<std::string> circle_of(const Arrows& arrows) {
   std::vector<std::string> way;
   std::set<std::string> done;
@@ -163,7 +163,7 @@ TEST(Architecture, IncludesFollowTheTableOfRooms) {
   EXPECT_THAT(wrong_includes(example, arrows), IsEmpty());
 }
 
-TEST(Architecture, TheTableHasNoCircleAndNoArrowThatNobodyUses) {
+TEST(Architecture, TheTableHasNoCycleAndNoUnusedArrow) {
   const Arrows arrows = documented();
   EXPECT_THAT(circle_of(arrows), IsEmpty());
   Arrows used;
@@ -175,12 +175,13 @@ TEST(Architecture, TheTableHasNoCircleAndNoArrowThatNobodyUses) {
   }
   for (const auto& [room, allowed] : arrows) {
     for (const std::string& other : allowed) {
-      EXPECT_EQ(used[room].count(other), 1U) << room << " need not be allowed to include " << other;
+      EXPECT_EQ(used[room].count(other), 1U)
+          << room << " does not include " << other << ", so the table need not allow it";
     }
   }
 }
 
-TEST(Architecture, OnlyCoreKnowsTorchAndItsDoorDoesNot) {
+TEST(Architecture, OnlyCoreIncludesTorchAndItsInterfaceDoesNot) {
   for (const Source& source : sources_of(kRoot, documented())) {
     if (source.room.starts_with("core") && source.room != "core/api") continue;
     for (const std::string& include : includes_of(source.text)) {
@@ -189,15 +190,15 @@ TEST(Architecture, OnlyCoreKnowsTorchAndItsDoorDoesNot) {
   }
 }
 
-/// Those of the standard library call themselves for each character, and end the program on a long text.
-TEST(Architecture, NoRegularExpressionMeetsATextFromOutside) {
+/// std::regex recurses for each character, so a long text overflows the stack.
+TEST(Architecture, NoRegularExpressionReadsAForeignText) {
   std::vector<std::string> found;
   for (const Source& source : sources_of(kRoot, documented())) {
     for (const std::string& include : includes_of(source.text)) {
       if (include == "regex") found.push_back(source.path);
     }
   }
-  EXPECT_THAT(found, ElementsAre("base/foreign_error.cpp")) << "which knows what they throw";
+  EXPECT_THAT(found, ElementsAre("base/foreign_error.cpp")) << "which handles their exceptions";
 }
 
 TEST(Architecture, NamesInUnnamedNamespacesAreUniqueInALibrary) {
@@ -227,7 +228,7 @@ TEST_F(WrongHouse, AnArrowTheWrongWayIsFound) {
               ElementsAre("base/b.h includes up/a.h", "up/cellar/c.h lies in no room"));
 }
 
-TEST_F(WrongHouse, ACircleIsFound) {
+TEST_F(WrongHouse, ACycleIsFound) {
   EXPECT_THAT(circle_of(arrows_), IsEmpty());
   EXPECT_THAT(circle_of({{"a", {"b"}}, {"b", {"c"}}, {"c", {"a"}}}), ElementsAre("a", "b", "c"));
 }

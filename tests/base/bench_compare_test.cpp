@@ -1,4 +1,4 @@
-// scripts/bench_compare.py: two outputs of `make bench` side by side.
+// scripts/bench_compare.py compares two outputs of `make bench`.
 #include <sys/wait.h>
 
 #include <cstdlib>
@@ -44,7 +44,7 @@ s1024            100.0     10000      700      60.0      60 %
 text8                   120 MB/s
 )";
 
-TEST_F(BenchCompare, MoreThanOneSpeaksForTheFirstFile) {
+TEST_F(BenchCompare, AboveOneTheFirstFileIsBetter) {
   const std::string said = compare(kHere, R"(xlm 0.0.9 (def)
 4 cores, another
 == training steps (bench/step_time.cpp)
@@ -62,8 +62,8 @@ text8                    60 MB/s
   EXPECT_THAT(said, Not(HasSubstr("only in " + (folder_.path() / "there.txt").string())));
 }
 
-TEST_F(BenchCompare, WhatIsNoOutputOfABenchIsRefused) {
-  EXPECT_THAT(compare(kHere, "nothing\n", 1), HasSubstr("there.txt is no output of `make bench`"));
+TEST_F(BenchCompare, OtherFilesAreRefused) {
+  EXPECT_THAT(compare(kHere, "nothing\n", 1), HasSubstr("there.txt is not an output of `make bench`"));
 }
 
 }  // namespace

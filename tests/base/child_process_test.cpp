@@ -17,14 +17,14 @@
 namespace xlm {
 namespace {
 
-TEST(ChildProcess, GivesWhatTheWorkReturns) {
+TEST(ChildProcess, ReturnsTheWorksResult) {
   const std::string large(3'000'000, 'x');  // more than a pipe holds
   EXPECT_EQ(in_child_process([&] { return large; }, {}), large);
   EXPECT_EQ(in_child_process([] { return std::string(); }, {}), "");
   EXPECT_NE(in_child_process([] { return std::to_string(::getpid()); }, {}), std::to_string(::getpid()));
 }
 
-TEST(ChildProcess, GivesNothingWhereTheWorkThrowsOrDies) {
+TEST(ChildProcess, ReturnsNulloptIfTheWorkThrowsOrDies) {
   EXPECT_EQ(in_child_process([]() -> std::string { throw std::runtime_error("no"); }, {}), std::nullopt);
   EXPECT_EQ(in_child_process(
                 []() -> std::string {
@@ -36,7 +36,7 @@ TEST(ChildProcess, GivesNothingWhereTheWorkThrowsOrDies) {
   EXPECT_EQ(in_child_process([]() -> std::string { ::_exit(3); }, {}), std::nullopt);
 }
 
-TEST(ChildProcess, IsKilledWhereWaitingThrows) {
+TEST(ChildProcess, IsKilledIfWaitingThrows) {
   const auto start = std::chrono::steady_clock::now();
   const auto work = [] {
     ::sleep(60);
@@ -65,7 +65,7 @@ TEST(ChildProcess, DiesWithItsParent) {
   EXPECT_EQ(::read(pipe[0], buffer.data(), buffer.size()), 4);
   ::kill(parent, SIGKILL);
   ::waitpid(parent, nullptr, 0);
-  pollfd end{.fd = pipe[0], .events = POLLIN, .revents = 0};  // nobody holds the other end once the child is gone
+  pollfd end{.fd = pipe[0], .events = POLLIN, .revents = 0};  // the other end closes when the child ends
   ASSERT_EQ(::poll(&end, 1, 30'000), 1);
   EXPECT_EQ(::read(pipe[0], buffer.data(), buffer.size()), 0);
   ::close(pipe[0]);
@@ -86,7 +86,7 @@ TEST(ChildProcess, EndsByASignalThatItsParentIgnores) {
   }
 }
 
-TEST(ChildProcess, SaysNothingOnStandardError) {
+TEST(ChildProcess, PrintsNothingToStandardError) {
   ::testing::internal::CaptureStderr();
   in_child_process(
       [] {

@@ -22,7 +22,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-/// What can be cited: pages by path from the root, each with its anchors; papers by their heading in the bibliography.
+/// Targets of citations: pages by path from the root, with their anchors; papers by their heading in the bibliography.
 struct Citable {
   std::map<std::string, std::set<std::string>> pages;
   std::set<std::string> papers;
@@ -76,7 +76,7 @@ std::vector<std::string> headings_of(const std::string& page, const std::string&
   return headings;
 }
 
-/// A heading that stands twice has its number behind its second anchor.
+/// The second anchor of a repeated heading has a number at its end.
 std::set<std::string> anchors_of(const std::string& page) {
   std::set<std::string> anchors;
   std::map<std::string, int> seen;
@@ -88,7 +88,7 @@ std::set<std::string> anchors_of(const std::string& page) {
   return anchors;
 }
 
-/// The comments of a line: what stands after // in C++ and JavaScript, after # in the others. A page is a comment.
+/// The comment of a line: the text after // in C++ and JavaScript, after # in others. In a page every line is one.
 std::string comment_of(const CitingFile& file, const std::string& line) {
   if (file.is_page()) return line;
   const bool slashes = file.path.ends_with(".cpp") || file.path.ends_with(".h") || file.path.ends_with(".js");
@@ -96,7 +96,7 @@ std::string comment_of(const CitingFile& file, const std::string& line) {
   return begin == std::string::npos ? "" : line.substr(begin);
 }
 
-/// The words of a text, with line breaks in comments and the signs around words taken off.
+/// The words of a text, without line breaks in comments and without signs around words.
 std::vector<std::string> words_of(const std::string& text) {
   std::vector<std::string> words;
   for (const std::string& line : split(text, '\n')) {
@@ -196,7 +196,7 @@ void check_links(const CitingFile& file, const Citable& citable, const std::func
   }
 }
 
-/// Pages named in comments, and in whatever else speaks of docs/.
+/// Pages that are named in comments, and in any text with docs/.
 void check_mentions(const CitingFile& file, const Citable& citable, std::vector<std::string>& problems) {
   static const std::regex any(R"(([A-Za-z0-9_./-]*[A-Za-z0-9_]\.md)\b(#[a-z0-9_-]+)?)");
   for (const std::string& line : split(file.text, '\n')) {
@@ -211,7 +211,7 @@ void check_mentions(const CitingFile& file, const Citable& citable, std::vector<
   }
 }
 
-/// Numbers of sections of texts that no reader has.
+/// Section numbers of texts that are not available.
 void check_unknown_texts(const CitingFile& file, std::vector<std::string>& problems) {
   static const std::regex pattern(
       R"(\bmodels(\.md)? [0-9]+\.[0-9]+|\.txt,? §|shared/(design|papers)|\([1-9]\.[0-9]+((, | to )[1-9]\.[0-9]+)*\))");
@@ -234,7 +234,7 @@ std::vector<std::string> citation_problems(
   return problems;
 }
 
-/// Sources, recipes, scripts and pages; what is built, installed or made by runs is left out, and so is this file.
+/// Sources, recipes, scripts and pages, without this file and without files that are built, installed or made by runs.
 std::vector<CitingFile> project_files() {
   static const std::set<std::string> foreign{".git", ".deps", "build", "data", "runs", "package", "demo"};
   static const std::set<std::string> kinds{".cpp", ".h",   ".md",  ".yaml", ".sh", ".py",
@@ -271,7 +271,7 @@ TEST(Citations, CanBeFollowed) {
   for (const CitingFile& file : files) EXPECT_THAT(citation_problems(file, citable, exists), IsEmpty()) << file.path;
 }
 
-TEST(Citations, TheBibliographyHoldsNothingElse) {
+TEST(Citations, TheBibliographyHasNoUnusedEntry) {
   const std::vector<CitingFile> files = project_files();
   std::set<std::string> unused = citable_in(files).papers;
   EXPECT_GT(unused.size(), 10U);
@@ -279,7 +279,7 @@ TEST(Citations, TheBibliographyHoldsNothingElse) {
     if (file.path == kBibliography) continue;
     for (const std::string& paper : papers_in(file.text)) unused.erase(paper);
   }
-  EXPECT_THAT(unused, IsEmpty()) << "nothing cites them";
+  EXPECT_THAT(unused, IsEmpty()) << "no file cites them";
 }
 
 Citable small_library() {
@@ -290,7 +290,7 @@ std::vector<std::string> problems_in(const std::string& path, const std::string&
   return citation_problems({path, text}, small_library());
 }
 
-TEST(Citations, ThatAreRightPass) {
+TEST(Citations, CorrectOnesPass) {
   EXPECT_THAT(problems_in("x.h", "// As Doe et\n// al. 2019, §3 and §4, say (Roe 1908, §2); docs/a.md#two-words.\n"),
               IsEmpty());
   EXPECT_THAT(problems_in("docs/b.md", "[a](a.md#one), [b](../README.md), [Doe et al., 2019](https://doe.org/x)\n"),
@@ -317,7 +317,7 @@ TEST(Citations, OfMissingPagesAndHeadingsAreFound) {
   EXPECT_THAT(problems_in("x.sh", "true  # as cli.md says"), ElementsAre("cli.md is not there"));
 }
 
-TEST(Citations, OfTextsThatNoReaderHasAreFound) {
+TEST(Citations, OfUnavailableTextsAreFound) {
   for (const char* comment : {"// (models 2.11)", "// zeros (1.3), then", "// clipping (1.14, 2.10).",
                               "// (1.1 to 1.18)", "// see ../shared/design"}) {
     EXPECT_THAT(problems_in("x.h", comment), ElementsAre(HasSubstr("cites no text of ours"))) << comment;

@@ -14,7 +14,7 @@ constexpr fs::perms kShared = fs::perms(0775);
 constexpr fs::perms kSticky = fs::perms(01777);
 constexpr uid_t kStranger = 3001;
 
-TEST(ClosedPlace, IsBelowFoldersInWhichNobodyElseMayWrite) {
+TEST(ClosedPlace, IsBelowFoldersThatOnlyTheOwnerMayWrite) {
   const TemporaryFolder folder;
   const fs::path inner = folder.path() / "a/b/c";
   create_folders(inner);
@@ -43,7 +43,7 @@ TEST(ClosedPlace, IsInAStickyFolderButNotTheFolderItself) {
   EXPECT_FALSE(is_closed_to_others(folder.path() / "tmp"));
 }
 
-TEST(ClosedPlace, IsSoughtBehindEveryLink) {
+TEST(ClosedPlace, IsCheckedBehindEveryLink) {
   const TemporaryFolder folder;
   create_folders(folder.path() / "closed/inner");
   create_folders(folder.path() / "open/inner");
@@ -56,7 +56,7 @@ TEST(ClosedPlace, IsSoughtBehindEveryLink) {
   EXPECT_TRUE(is_closed_to_others(link((folder.path() / "closed").c_str(), "absolute") / "inner"));
   EXPECT_FALSE(is_closed_to_others(link("open", "bad") / "inner"));
   EXPECT_FALSE(is_closed_to_others(link("bad/../closed", "through") / "inner"));
-  EXPECT_FALSE(is_closed_to_others(link("open/link", "hops"))) << "others can turn a link round that lies in the open";
+  EXPECT_FALSE(is_closed_to_others(link("open/link", "hops"))) << "other users can replace a link in an open folder";
   fs::create_symlink("../closed", folder.path() / "open/link");
   EXPECT_FALSE(is_closed_to_others(folder.path() / "hops/inner"));
   EXPECT_FALSE(is_closed_to_others(link("round", "round")));
@@ -81,7 +81,7 @@ TEST(ClosedPlace, BelongsToThisUserOrToRoot) {
   ASSERT_EQ(::seteuid(0), 0);
 }
 
-TEST(ClosedPlace, IsWhatIsMadeWhileTheOwnerAloneWrites) {
+TEST(ClosedPlace, IncludesFilesMadeUnderOwnerWrites) {
   const TemporaryFolder folder;
   const mode_t before = ::umask(0002);
   {

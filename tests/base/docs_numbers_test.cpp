@@ -1,4 +1,4 @@
-// Every measurement in the documentation says with which version and on what it was made.
+// Every measurement in the documentation names its version and its machine.
 #include <algorithm>
 #include <regex>
 #include <string>
@@ -17,7 +17,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-/// What a program was told or a paper says, and nobody measured here.
+/// Numbers that are not measurements: settings, and statements of papers.
 const std::vector<std::string> kNotMeasured{
     "may unpack to 1000 times its own size (at least 1 GB, at most 1 TB)",  // a bound
     "otherwise 4 times the width",                                          // an option's default
@@ -27,7 +27,7 @@ const std::vector<std::string> kNotMeasured{
     "plotly.js is inside it (5 MB)",  // a pinned file
 };
 
-/// A page's sections: what stands from one heading to the next.
+/// A page's sections: the text from one heading to the next.
 std::vector<std::string> sections_of(const std::string& page) {
   std::vector<std::string> sections(1);
   bool code = false;
@@ -39,8 +39,7 @@ std::vector<std::string> sections_of(const std::string& page) {
   return sections;
 }
 
-/// Without blocks of code, code within lines, and what was not measured; console blocks that show numbers stay as a
-/// word.
+/// A section without blocks of code, code within lines, and numbers that are not measurements.
 std::string prose_of(std::string section) {
   for (const std::string& known : kNotMeasured) {
     for (std::size_t at = 0; (at = section.find(known, at)) != std::string::npos;) section.erase(at, known.size());
@@ -57,7 +56,7 @@ std::string prose_of(std::string section) {
   return prose;
 }
 
-/// The first number with a unit of time, memory, speed or loss, or a share, that a section without a mark holds.
+/// The first measurement in a section without a mark: a number with a unit of time, memory, speed or loss, or a share.
 std::string unmarked_number(const std::string& section) {
   static const std::regex mark("(\\*Measured[^:]*: |\\()version [0-9]+\\.[0-9]+\\.[0-9]+, [^*]*");
   static const std::regex number(
@@ -77,7 +76,7 @@ std::vector<std::string> unmarked_numbers(const std::string& page) {
   return found;
 }
 
-TEST(DocsNumbers, SayWithWhichVersionAndOnWhatTheyWereMade) {
+TEST(DocsNumbers, NameTheirVersionAndMachine) {
   std::vector<fs::path> pages{fs::path(XLM_SOURCE_DIR) / "README.md"};
   for (const auto& entry : fs::directory_iterator(fs::path(XLM_SOURCE_DIR) / "docs")) {
     if (entry.path().extension() == ".md") pages.push_back(entry.path());

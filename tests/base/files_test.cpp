@@ -35,7 +35,7 @@ TEST(Files, WrittenFilesReadBack) {
   EXPECT_EQ(read_file(folder.path() / "f"), "");
 }
 
-TEST(Files, ArgumentsMayBePipesWhichAreReadToTheirEnd) {
+TEST(Files, ArgumentsMayBePipes) {
   const TemporaryFolder folder;
   const fs::path pipe = folder.path() / "pipe";
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
@@ -67,7 +67,7 @@ TEST(Files, ArgumentsMayBePipesWhichAreReadToTheirEnd) {
               ::testing::ThrowsMessage<DataError>(::testing::HasSubstr("no process writes to the pipe")));
 }
 
-TEST(Files, AnUncommittedFileLeavesNothingAndKeepsTheOldOne) {
+TEST(Files, AnUncommittedFileLeavesTheOldOneAlone) {
   const TemporaryFolder folder;
   write_file(folder.path() / "f", "old");
   {
@@ -92,7 +92,7 @@ TEST(Files, LargeAndSmallWritesKeepTheirOrder) {
   EXPECT_EQ(read_file(folder.path() / "f"), expected);
 }
 
-TEST(Files, ALinkStaysAndWhatItLeadsToIsWritten) {
+TEST(Files, ALinkStaysAndItsTargetIsWritten) {
   const TemporaryFolder folder;
   create_folders(folder.path() / "inner");
   write_file(folder.path() / "inner" / "there", "old");
@@ -143,7 +143,7 @@ TEST(Files, AFileThatThisProcessHasOpenIsWrittenThrough) {
   EXPECT_THROW(write_file(name, "closed"), Error);
 }
 
-TEST(Files, TheUmaskSaysWhoMayReadAndWrite) {
+TEST(Files, PermissionsFollowTheUmask) {
   const TemporaryFolder folder;
   const mode_t before = ::umask(0027);
   write_file(folder.path() / "closed", "x");
@@ -157,9 +157,9 @@ TEST(Files, TheUmaskSaysWhoMayReadAndWrite) {
   EXPECT_EQ(mode("journal"), fs::perms(0664));
 }
 
-/// Pipes that nobody opens at the other end, a socket, and a device without an end, as anybody may put them into a
-/// folder that others read.
-TEST(Files, WhatIsNoRegularFileIsNeitherReadNorWaitedFor) {
+/// Any user may put such files into a shared folder: pipes whose other end is never opened, a socket, and a device
+/// without an end.
+TEST(Files, OtherThanRegularFilesAreRefusedWithoutWaiting) {
   const TemporaryFolder folder;
   const auto at = [&](const char* name) { return folder.path() / name; };
   ASSERT_EQ(::mkfifo(at("pipe").c_str(), 0666), 0);
@@ -187,29 +187,29 @@ TEST(Files, WhatIsNoRegularFileIsNeitherReadNorWaitedFor) {
     refuses([&] { open_regular(at(name), O_WRONLY | O_APPEND, "write"); });
   }
   ::close(socket);
-  EXPECT_THROW(write_file(at("pipe"), "nobody reads it"), DataError);
+  EXPECT_THROW(write_file(at("pipe"), "text"), DataError);
   EXPECT_THROW(open_regular(folder.path(), O_RDONLY, "read"), DataError);
   const int made = open_regular(at("new"), O_WRONLY | O_CREAT, "write");
   EXPECT_EQ(::fcntl(made, F_GETFD), FD_CLOEXEC);
   ::close(made);
 }
 
-/// As a file server's, on the server itself.
-TEST(Files, AFileThatAnotherHasALeaseOnIsWaitedFor) {
+/// As on the machine of a file server, which takes leases.
+TEST(Files, AFileUnderALeaseIsWaitedFor) {
   const TemporaryFolder folder;
   write_file(folder.path() / "file", "content");
   const int holder = ::open((folder.path() / "file").c_str(), O_RDONLY);
-  ::signal(SIGIO, SIG_IGN);  // by which the kernel asks for it back
+  ::signal(SIGIO, SIG_IGN);  // the signal by which the kernel asks for the lease
   if (::fcntl(holder, F_SETLEASE, F_WRLCK) != 0) GTEST_SKIP() << "this file system has no leases";
   auto text = std::async(std::launch::async, [&] { return read_file(folder.path() / "file"); });
-  while (::fcntl(holder, F_GETLEASE) == F_WRLCK) std::this_thread::yield();  // until somebody wants to read
+  while (::fcntl(holder, F_GETLEASE) == F_WRLCK) std::this_thread::yield();  // until the other thread opens the file
   EXPECT_EQ(text.wait_for(std::chrono::seconds(0)), std::future_status::timeout);
   ::fcntl(holder, F_SETLEASE, F_UNLCK);
   EXPECT_EQ(text.get(), "content");
   ::close(holder);
 }
 
-TEST(Json, NestedTooDeepIsNoJsonOfOurs) {
+TEST(Json, NestedTooDeepIsRefused) {
   const auto nested = [](std::size_t depth) { return std::string(depth, '[') + std::string(depth, ']'); };
   EXPECT_NO_THROW(parse_json(nested(100), "f"));
   EXPECT_THROW(parse_json(nested(101), "f"), DataError);
@@ -219,7 +219,7 @@ TEST(Json, NestedTooDeepIsNoJsonOfOurs) {
   EXPECT_TRUE(parse_json_if_any(nested(100)).has_value());
   const std::string text(200, '[');
   EXPECT_EQ(parse_json("[\"" + text + "\\\"" + text + "\\\\\"]", "f").at(0), text + "\"" + text + "\\")
-      << "brackets in texts, behind quotation marks that end none";
+      << "brackets in strings, after escaped quotation marks";
   EXPECT_EQ(parse_json("[[1],[2],[3]]", "f").size(), 3);
   EXPECT_NO_THROW(parse_json(
       "[" +
@@ -230,10 +230,10 @@ TEST(Json, NestedTooDeepIsNoJsonOfOurs) {
           }() +
           "1]",
       "f"))
-      << "beside each other";
+      << "next to each other";
 }
 
-TEST(Files, WhatKilledProcessesLeftIsRemoved) {
+TEST(Files, LeftoversOfKilledProcessesAreRemoved) {
   const TemporaryFolder folder;
   create_folders(folder.path() / "checkpoints");
   const auto left = [&](const std::string& name, std::chrono::minutes ago) {
@@ -252,7 +252,7 @@ TEST(Files, WhatKilledProcessesLeftIsRemoved) {
   for (const fs::path& file : kept) EXPECT_TRUE(fs::exists(file)) << file;
 }
 
-TEST(Files, WhoeverWritesAFileRemovesWhatKilledWritersLeftOfIt) {
+TEST(Files, WritingAFileRemovesItsLeftovers) {
   const TemporaryFolder folder;
   const auto left = [&](const std::string& name) {
     write_file(folder.path() / name, "half");
@@ -292,8 +292,9 @@ TEST(Files, FoldersThatCannotBeMadeAreNamed) {
   }
 }
 
-TEST(Files, AFolderThatIsSeenLateIsWaitedFor) {
-  // A link to nothing is like what another client of a network file system has just made: it cannot be made, nor seen.
+TEST(Files, AFolderThatAppearsLateIsWaitedFor) {
+  // A dangling link is like a folder that another client of a network file system has just made: it is not visible, and
+  // making it fails.
   const TemporaryFolder folder;
   const fs::path path = folder.path() / "runs";
   fs::create_directory_symlink(folder.path() / "elsewhere", path);
@@ -305,7 +306,7 @@ TEST(Files, AFolderThatIsSeenLateIsWaitedFor) {
   EXPECT_TRUE(fs::is_directory(path / "inner"));
 }
 
-TEST(Files, ALineAfterOneThatTheDiskCutIsALineOfItsOwn) {
+TEST(Files, ALineAfterATruncatedOneIsSeparate) {
   const TemporaryFolder folder;
   const fs::path file = folder.path() / "f";
   AppendFile out(file);
@@ -327,7 +328,7 @@ TEST(Files, AppendedLinesStayWhole) {
   EXPECT_EQ(read_file(folder.path() / "f"), "one\ntwo\n");
 }
 
-TEST(Files, AppendingWaitsForWhoReplacesTheFileAndTakesTheNewOne) {
+TEST(Files, AppendingWaitsWhileTheFileIsReplaced) {
   const TemporaryFolder folder;
   const fs::path file = folder.path() / "f";
   AppendFile opened(file);
@@ -355,7 +356,7 @@ TEST(Files, AppendingFollowsAFileThatWasMoved) {
   EXPECT_FALSE(fs::exists(folder.path() / "f"));
 }
 
-TEST(Files, AnAppendedFileKnowsWhetherItIsStillTheOneOfItsName) {
+TEST(Files, AnAppendedFileKnowsIfItWasMoved) {
   const TemporaryFolder folder;
   const fs::path file = folder.path() / "f";
   AppendFile opened(file);
@@ -371,7 +372,7 @@ TEST(Files, AnAppendedFileKnowsWhetherItIsStillTheOneOfItsName) {
   EXPECT_FALSE(opened.is_at_its_name()) << "removed";
 }
 
-TEST(Files, AppendingToAFileThatWasRemovedMakesNoOther) {
+TEST(Files, AppendingToARemovedFileFails) {
   const TemporaryFolder folder;
   AppendFile opened(folder.path() / "f");
   opened.append_shared("one");
@@ -380,7 +381,7 @@ TEST(Files, AppendingToAFileThatWasRemovedMakesNoOther) {
   EXPECT_FALSE(fs::exists(folder.path() / "f"));
 }
 
-TEST(Files, NamesUnderConstructionAreToldFromUsersOwn) {
+TEST(Files, UnfinishedNamesAreDistinguishedFromUsers) {
   for (const char* name : {".config.yaml.0123abcd", ".merge.00000000", ".a.b.c.deadbeef"}) {
     EXPECT_TRUE(is_unfinished_name(name)) << name;
   }
@@ -395,7 +396,7 @@ TEST(Sha256, EqualsThePublishedTestVectors) {  // FIPS 180-2, appendix B
   EXPECT_EQ(sha256(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
 }
 
-TEST(Json, AnythingButAnObjectIsNamedWhereOneIsWanted) {
+TEST(Json, AnythingButAnObjectIsNamedIfOneIsNeeded) {
   const TemporaryFolder folder;
   const fs::path file = folder.path() / "x.json";
   write_file(file, R"({"a": 1})");

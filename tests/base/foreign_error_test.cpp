@@ -1,4 +1,4 @@
-// Exceptions that are none of ours become messages and exit codes.
+// Exceptions of libraries become messages and exit codes.
 #include "base/foreign_error.h"
 
 #include <any>
@@ -21,7 +21,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-/// What a user is told of the exception that `work` throws.
+/// The error that a user sees if `work` throws.
 Error told_of(const std::function<void()>& work) {
   try {
     work();
@@ -31,13 +31,13 @@ Error told_of(const std::function<void()>& work) {
   throw std::logic_error("nothing was thrown");
 }
 
-TEST(ForeignError, OurOwnStayAsTheyAre) {
+TEST(ForeignError, OurOwnAreUnchanged) {
   const Error told = told_of([] { throw DataError("x.bin is damaged\nfetch it again"); });
   EXPECT_STREQ(told.what(), "x.bin is damaged\nfetch it again");
   EXPECT_EQ(told.code(), kBadData);
 }
 
-TEST(ForeignError, WhatOnlyAMistakeThrowsIsSaidToBeOne) {
+TEST(ForeignError, ProgrammingMistakesAreReportedAsBugs) {
   const std::vector<std::function<void()>> mistakes{
       [] { (void)std::map<std::string, int>{}.at("tokens"); },
       [] { (void)std::stoll("ten"); },
@@ -72,7 +72,7 @@ TEST(ForeignError, FilesMemoryJsonAndTheSystemHaveTheirCodes) {
   EXPECT_EQ(threads.code(), kOutOfResources);
 }
 
-TEST(ForeignError, OfOtherLibrariesTheFirstLineIsKept) {
+TEST(ForeignError, OfOtherLibrariesKeepsTheFirstLine) {
   const Error told = told_of([] { throw std::runtime_error("no kernel for this\nframe #0: …"); });
   EXPECT_STREQ(told.what(), "no kernel for this");
   EXPECT_EQ(told.code(), kFailed);

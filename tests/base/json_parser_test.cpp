@@ -1,4 +1,4 @@
-// The quick parser of JSON gives what the thorough one gives, whatever the text.
+// The fast parser of JSON agrees with the thorough one on every text.
 #include "base/json_parser.h"
 
 #include <bit>
@@ -12,7 +12,7 @@
 namespace xlm {
 namespace {
 
-/// Whether a number is whole makes a difference to those who ask.
+/// With the type of every value, because an integer must stay one.
 std::string with_types(const Json& value) {
   std::string text = fmt::format("{} {} ", value.type_name(), value.is_number_integer());
   if (!value.is_structured()) return text + value.dump(-1, ' ', true);
@@ -20,7 +20,7 @@ std::string with_types(const Json& value) {
   return text;
 }
 
-TEST(JsonParser, GivesWhatTheOtherParserGives) {
+TEST(JsonParser, AgreesWithTheOtherParser) {
   JsonParser parser;
   std::vector<std::string> texts{"",
                                  " ",

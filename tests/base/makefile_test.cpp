@@ -38,12 +38,12 @@ std::string recipe_of(const std::string& arguments) {
   return read_file(said);
 }
 
-TEST(Makefile, WhatAPresetBuiltIsWhatIsRun) {
+TEST(Makefile, TargetsRunTheirPresetsPrograms) {
   EXPECT_THAT(recipe_of("demo"), ::testing::HasSubstr("scripts/demo.sh build/release/bin/xlm"));
   EXPECT_THAT(recipe_of("demo PRESET=dev"), ::testing::HasSubstr("scripts/demo.sh build/dev/bin/xlm"));
 }
 
-TEST(Makefile, EveryTestIsInOneOfTwoPartsAndContinuousIntegrationRunsBoth) {
+TEST(Makefile, EveryTestIsInOneOfTwoPartsAndCiRunsBoth) {
   EXPECT_THAT(recipe_of("test"), ::testing::HasSubstr("--label-exclude slow"));
   EXPECT_THAT(recipe_of("test-slow"), ::testing::HasSubstr("--label-regex slow"));
   EXPECT_THAT(recipe_of("test-all"), ::testing::AllOf(::testing::HasSubstr("--label-exclude slow"),

@@ -22,7 +22,7 @@ class MemoryLimit : public ::testing::Test {
 
 constexpr const char* kMachine = "MemTotal:       16000 kB\nMemFree:         900 kB\n";
 
-TEST_F(MemoryLimit, IsTheMachinesWhereNoGroupSaysLess) {
+TEST_F(MemoryLimit, IsTheMachinesIfNoGroupHasLess) {
   write("proc/meminfo", kMachine);
   EXPECT_EQ(limit(), 16000U * 1024);
   write("proc/self/cgroup", "0::/user.slice\n");
@@ -30,7 +30,7 @@ TEST_F(MemoryLimit, IsTheMachinesWhereNoGroupSaysLess) {
   EXPECT_EQ(limit(), 16000U * 1024);
 }
 
-TEST_F(MemoryLimit, IsThatOfAGroupOrOfOneThatItLiesIn) {
+TEST_F(MemoryLimit, IsThatOfAGroupOrItsParents) {
   write("proc/meminfo", kMachine);
   write("proc/self/cgroup", "0::/job_7/step_0\n");
   write("sys/fs/cgroup/job_7/memory.max", "5000000\n");
@@ -47,7 +47,7 @@ TEST_F(MemoryLimit, KnowsTheFirstVersionOfControlGroups) {
   EXPECT_EQ(limit(), 3000000U);
 }
 
-TEST_F(MemoryLimit, IsNoneWhereNothingIsKnown) { EXPECT_EQ(limit(), std::numeric_limits<std::uint64_t>::max()); }
+TEST_F(MemoryLimit, IsNoneIfUnknown) { EXPECT_EQ(limit(), std::numeric_limits<std::uint64_t>::max()); }
 
 TEST_F(MemoryLimit, OfThisMachineIsSome) {
   EXPECT_GT(memory_limit(), 1U << 28);

@@ -64,7 +64,7 @@ TEST(Options, ReadsEveryType) {
   EXPECT_EQ(options.inner.rate, 0.25);
 }
 
-TEST(Options, LeavesDefaultsAndTakesALoneNumberForAList) {
+TEST(Options, KeepsDefaultsAndTakesASingleNumberAsAList) {
   EXPECT_EQ(read("").count, 3);
   EXPECT_EQ(read("layers: 4").layers, (std::vector<std::int64_t>{4}));
   EXPECT_EQ(read("inner:").inner.rate, 0.5);
@@ -88,7 +88,7 @@ TEST(Options, ComplaintsNameFileLineKeyAndTheNearestRightOne) {
   EXPECT_EQ(complaint("[1]"), "f.yaml:1: expected a map of options");
 }
 
-TEST(Options, NumbersAreThoseOfYaml12AndOthersAreNamed) {
+TEST(Options, NumbersFollowYaml12AndOthersAreNamed) {
   EXPECT_EQ(read("count: 0x10").count, 16);
   EXPECT_EQ(read("count: 0o17").count, 15);
   EXPECT_EQ(read("count: 017").count, 17);

@@ -37,7 +37,7 @@ class PlainEnglish : public ::testing::Test {
   TemporaryFolder folder_;
 };
 
-TEST_F(PlainEnglish, APlainTextIsClean) {
+TEST_F(PlainEnglish, PlainTextIsClean) {
   EXPECT_EQ(check("// Besides, the workers run next to each other. Returns nullopt if there is none.\n"
                   "int create_beside = kMaxBytes;\n",
                   0),
@@ -64,7 +64,7 @@ TEST_F(PlainEnglish, NamesAreByRole) {
   EXPECT_THAT(check("enum class WindowsAre { kKept };\n", 1), HasSubstr("enum class WindowsAre: "));
 }
 
-TEST_F(PlainEnglish, WhatIsNotOursToWriteIsPassedOver) {
+TEST_F(PlainEnglish, OldVersionsOfTheChangelogAndDataAreSkipped) {
   EXPECT_THAT(check("## Unreleased\nPlain.\n## 0.1.0\nNobody.\n", 0, "CHANGELOG.md"), HasSubstr("clean"));
   EXPECT_THAT(check("## Unreleased\nNobody.\n## 0.1.0\n", 1, "CHANGELOG.md"), HasSubstr("CHANGELOG.md:2: Nobody"));
   write_file(folder_.path() / "texts/CHANGELOG.md", "");

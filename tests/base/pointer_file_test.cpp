@@ -16,7 +16,7 @@ using ::testing::ThrowsMessage;
 
 constexpr const char* kLfs = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 134\n";
 
-TEST(PointerFile, SaysHowTheFileIsFetched) {
+TEST(PointerFile, IsAnErrorThatSaysHowToFetchTheFile) {
   EXPECT_EQ(pointer_file(kLfs)->advice, "fetch the file: git lfs pull");
   EXPECT_EQ(pointer_file("/annex/objects/SHA256E-s9--00\n")->advice, "fetch the file: git annex get FILE");
   EXPECT_EQ(pointer_file("outs:\n- md5: 00\n  path: a\n")->advice, "fetch the file: dvc pull");

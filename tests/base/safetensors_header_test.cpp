@@ -1,4 +1,4 @@
-// The header of safetensors files: types of every version, and that many tensors take no more than their share of time.
+// The header of safetensors files: types of every version, and linear time in the number of tensors.
 #include "base/safetensors_header.h"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ std::string tensor_of(const std::string& type, std::size_t elements, std::size_t
   return fmt::format(R"({{"dtype":"{}","shape":[{}],"data_offsets":[0,{}]}})", type, elements, bytes);
 }
 
-TEST(SafetensorsHeader, KnowsTheLengthOfEveryTypeOfTheFormat) {
+TEST(SafetensorsHeader, KnowsTheSizeOfEveryType) {
   for (const auto& [type, elements, bytes] :
        std::vector<std::tuple<std::string, std::size_t, std::size_t>>{{"BOOL", 3, 3},
                                                                       {"U8", 3, 3},
@@ -58,10 +58,10 @@ TEST(SafetensorsHeader, KnowsTheLengthOfEveryTypeOfTheFormat) {
   EXPECT_THAT([] { parse_safetensors_header(safetensors_file("{\"a\":" + tensor_of("F4", 5, 2) + "}", 2), "x"); },
               ThrowsMessage<DataError>(HasSubstr("do not fit")));
   const std::string later = safetensors_file("{\"a\":" + tensor_of("X3_OF_LATER", 5, 2) + "}", 2);
-  EXPECT_EQ(parse_safetensors_header(later, "x").entries.front().type, "X3_OF_LATER") << "whoever wants it complains";
+  EXPECT_EQ(parse_safetensors_header(later, "x").entries.front().type, "X3_OF_LATER") << "an error only if it is read";
 }
 
-TEST(SafetensorsHeader, HasNoMetadataWhereTheyAreNull) {
+TEST(SafetensorsHeader, HasNoMetadataIfNull) {
   for (const char* header : {R"({"__metadata__":null})", R"({"__metadata__":{}})", "{}"}) {
     EXPECT_TRUE(parse_safetensors_header(safetensors_file(header, 0), "x").metadata.empty()) << header;
   }
@@ -72,7 +72,7 @@ TEST(SafetensorsHeader, HasNoMetadataWhereTheyAreNull) {
   }
 }
 
-/// Seconds that a header with so many tensors and lines of metadata takes, the least of three.
+/// The least seconds of three for a header with so many tensors and lines of metadata.
 double seconds_of_header(std::size_t tensors) {
   std::string header = R"({"__metadata__":{"format":"pt")";
   for (std::size_t i = 0; i < tensors; ++i) header += fmt::format(R"(,"key{}":"")", i);
@@ -90,10 +90,10 @@ double seconds_of_header(std::size_t tensors) {
   return least;
 }
 
-// Sixteen times as many took 256 times as long.
+// In a quadratic reader sixteen times as many tensors take 256 times as long.
 TEST(SafetensorsHeader, TakesTimeInProportionToItsTensors) {
   const double few = seconds_of_header(2'000);
-  EXPECT_LT(seconds_of_header(32'000), 64 * few) << "16 would be proportion, 256 its square";
+  EXPECT_LT(seconds_of_header(32'000), 64 * few) << "linear time is 16, quadratic time 256";
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ TEST(Secret, ProofsAreThoseOfRfc4231) {
             "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
 }
 
-TEST(Secret, EachIsAnother) {
+TEST(Secret, AllDiffer) {
   std::set<std::string> secrets;
   for (int i = 0; i < 100; ++i) secrets.insert(fresh_secret());
   EXPECT_EQ(secrets.size(), 100U);

@@ -1,4 +1,4 @@
-// scripts/setup.sh on a distribution that is too old, and where it has been before.
+// scripts/setup.sh on a distribution that is too old, and when it runs again.
 #include <sys/wait.h>
 
 #include <cstdlib>
@@ -29,7 +29,7 @@ TEST(Setup, AnOldCMakeIsRefusedInOneLineBeforeAnythingIsInstalled) {
             "setup: CMake 3.22.1 is older than 3.25 (Ubuntu 22.04: pip install --upgrade pip cmake)\n");
 }
 
-/// A checkout that has all it needs, on a machine with a CUDA compiler. What setup installs all the same is in
+/// A checkout that has everything, on a machine with a CUDA compiler. What setup still installs is written to
 /// `installed`.
 class SetUpAgain : public ::testing::Test {
  protected:
@@ -43,7 +43,7 @@ class SetUpAgain : public ::testing::Test {
     program("python3", "echo \"$@\" >>'" + installed().string() +
                            "'\nwhile [ $# -gt 1 ]; do case \"$2\" in *-wheel) "
                            "mkdir -p \"$2/plotly\" \"$2/pyarrow\" ;; esac; shift; done");
-    // The versions stand in the script.
+    // The script defines the versions.
     const std::string script = read_file(root_ / "scripts/setup.sh");
     const auto version = [&](const std::string& of) {
       std::smatch match;
@@ -74,17 +74,17 @@ class SetUpAgain : public ::testing::Test {
 
   TemporaryFolder folder_;
   fs::path root_ = folder_.path() / "a place with spaces";
-  fs::path headers_;  // says that those are there which CUDA's own include
+  fs::path headers_;  // the stamp of the headers that CUDA's headers include
   std::string torch_;
 };
 
-TEST_F(SetUpAgain, KeepsTheSmallSetWhereACudaCompilerIsNotWanted) {
+TEST_F(SetUpAgain, KeepsTheSmallSetDespiteACudaCompiler) {
   write_file(stamp(torch_ + "-cuda0"), "");
   EXPECT_EQ(setup(), "");
   EXPECT_TRUE(fs::exists(stamp(torch_ + "-cuda0")));
 }
 
-TEST_F(SetUpAgain, TakesTheCudaLibrariesWhereTheyAreAskedForOrFirstMet) {
+TEST_F(SetUpAgain, TakesTheCudaLibrariesIfAskedForOrAtFirst) {
   EXPECT_THAT(setup(), ::testing::HasSubstr("torch=="));
   EXPECT_TRUE(fs::exists(stamp(torch_ + "-cuda1")));
   const std::string before = read_file(installed());
@@ -93,7 +93,7 @@ TEST_F(SetUpAgain, TakesTheCudaLibrariesWhereTheyAreAskedForOrFirstMet) {
   EXPECT_TRUE(fs::exists(stamp(torch_ + "-cuda0")));
 }
 
-TEST_F(SetUpAgain, BringsTheHeadersThatCudaIncludesInEitherSet) {
+TEST_F(SetUpAgain, InstallsCudasHeadersWithEitherSet) {
   write_file(stamp(torch_ + "-cuda0"), "");
   fs::remove(headers_);
   EXPECT_THAT(setup(), ::testing::HasSubstr("nvidia-cuda-crt=="));
@@ -101,7 +101,7 @@ TEST_F(SetUpAgain, BringsTheHeadersThatCudaIncludesInEitherSet) {
   EXPECT_TRUE(fs::exists(stamp(torch_ + "-cuda0")));
 }
 
-TEST_F(SetUpAgain, ACommandIsDoneMeanwhileWhereLibtorchHasToBeFetched) {
+TEST_F(SetUpAgain, RunsACommandWhileLibtorchIsFetched) {
   const fs::path done = folder_.path() / "done";
   const std::string command = "touch '" + done.string() + "'";
   write_file(stamp(torch_ + "-cuda0"), "");

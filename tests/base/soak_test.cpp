@@ -1,4 +1,4 @@
-// scripts/soak.sh: which campaigns it does, and what it says of those that it cannot do.
+// scripts/soak.sh: which campaigns it runs, and how it reports those that it cannot run.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,8 +17,8 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-/// A checkout with programs in place of the campaigns, which say what they were given. Of this machine's programs the
-/// script sees only those that every machine has, and not whose it is.
+/// A checkout with stand-ins for the campaigns, which print their arguments. Of this machine's programs the script sees
+/// only those that every machine has.
 class Soak : public ::testing::Test {
  protected:
   Soak() {
@@ -45,7 +45,7 @@ class Soak : public ::testing::Test {
     program("xlm/build/bin/test_campaigns", "echo campaigns $XLM_CAMPAIGNS, Slurm by \"[$XLM_TEST_SLURM]\"\n" + lines);
   }
 
-  /// Programs of the system that the script asks for, as if they were installed.
+  /// Makes the programs of Slurm look installed, for root.
   void install_slurm() {
     for (const char* name : {"slurmctld", "slurmd", "munged"}) program(std::string("bin/") + name, "");
     program("bin/id", "echo 0");
@@ -64,7 +64,7 @@ class Soak : public ::testing::Test {
   std::string said_;
 };
 
-TEST_F(Soak, StartsTheSlurmThatLiesBesideTheCheckout) {
+TEST_F(Soak, StartsTheSlurmNextToTheCheckout) {
   install_slurm();
   EXPECT_EQ(soak(), 0);
   EXPECT_THAT(said_, HasSubstr("campaigns full, Slurm by []\n"));
@@ -74,8 +74,8 @@ TEST_F(Soak, StartsTheSlurmThatLiesBesideTheCheckout) {
   EXPECT_THAT(said_, HasSubstr("pipeline --gtest_filter=*Killed*, kills [200], campaigns []\n"
                                "pipeline --gtest_filter=RealDamage.*, kills [], campaigns [full]\n"
                                "trained numbers of build\nfuzzed for 300\n"));
-  EXPECT_EQ(soak("XLM_TEST_SLURM=/somebody/elses"), 0);
-  EXPECT_THAT(said_, HasSubstr("Slurm by [/somebody/elses]\n"));
+  EXPECT_EQ(soak("XLM_TEST_SLURM=/another/slurm"), 0);
+  EXPECT_THAT(said_, HasSubstr("Slurm by [/another/slurm]\n"));
 }
 
 TEST_F(Soak, WhatWasSkippedIsNamedAtTheEndAndIsAnError) {
@@ -84,7 +84,7 @@ TEST_F(Soak, WhatWasSkippedIsNamedAtTheEndAndIsAnError) {
       "echo '[  SKIPPED ] SlurmTestCampaign.EveryRun (1 ms)'\necho '[       OK ] Kills.NothingIsLost (3 ms)'\n"
       "echo '[  SKIPPED ] 1 test, listed below:'\necho '[  SKIPPED ] SlurmTestCampaign.EveryRun'");
   EXPECT_EQ(soak(), 1);
-  EXPECT_THAT(said_, ::testing::EndsWith("fuzzed for 300\nsoak: not the whole; skipped, for the reasons that stand "
+  EXPECT_THAT(said_, ::testing::EndsWith("fuzzed for 300\nsoak: incomplete; skipped, for the reasons "
                                          "above:\n  SlurmTestCampaign.EveryRun\n"));
 }
 
@@ -94,11 +94,11 @@ TEST_F(Soak, ACampaignThatFailsEndsIt) {
   EXPECT_THAT(said_, Not(HasSubstr("fuzzed")));
 }
 
-TEST_F(Soak, SaysWhatASlurmBesideTheCheckoutWants) {
+TEST_F(Soak, SaysWhatASlurmNextToTheCheckoutNeeds) {
   program("shared/tools/local-slurm", "");
   const auto says_it = [&](const std::string& missing) {
     EXPECT_EQ(soak(), 0);
-    EXPECT_THAT(said_, HasSubstr("starts a Slurm for root where slurm-wlm and munge are installed")) << missing;
+    EXPECT_THAT(said_, HasSubstr("can start a Slurm for root if slurm-wlm and munge are installed")) << missing;
     EXPECT_THAT(said_, HasSubstr("Slurm by []")) << missing;
   };
   install_slurm();

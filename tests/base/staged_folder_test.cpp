@@ -19,7 +19,7 @@ class StagedFolderTest : public ::testing::Test {
   TemporaryFolder folder_;
 };
 
-TEST_F(StagedFolderTest, AppearsWholeAndLeavesNothingElse) {
+TEST_F(StagedFolderTest, AppearsWholeWithoutLeftovers) {
   {
     const StagedFolder staged(path("run"), ".new-run");
     write_file(staged.path() / "a", "text");
@@ -30,7 +30,7 @@ TEST_F(StagedFolderTest, AppearsWholeAndLeavesNothingElse) {
   EXPECT_EQ(entries(), 1U);
 }
 
-TEST_F(StagedFolderTest, LeavesWhatIsThereAsItIs) {
+TEST_F(StagedFolderTest, KeepsAnExistingFolder) {
   create_folders(path("run"));
   write_file(path("run/a"), "first");
   {
@@ -42,7 +42,7 @@ TEST_F(StagedFolderTest, LeavesWhatIsThereAsItIs) {
   EXPECT_EQ(entries(), 1U);
 }
 
-TEST_F(StagedFolderTest, RemovesWhatKilledProcessesLeft) {
+TEST_F(StagedFolderTest, RemovesLeftoversOfKilledProcesses) {
   const auto left = [&](const std::string& name) {
     create_folders(path(name));
     write_file(path(name) / "half", "of it");
@@ -51,17 +51,17 @@ TEST_F(StagedFolderTest, RemovesWhatKilledProcessesLeft) {
   left(".new-run.00000001");
   left(".new-other.00000001");
   left(".new-run.notes");
-  create_folders(path(".new-run.00000002"));  // it may be about to be locked
+  create_folders(path(".new-run.00000002"));  // its process may not have locked it yet
   const StagedFolder first(path("run"), ".new-run");
   fs::last_write_time(first.path(), fs::file_time_type::clock::now() - std::chrono::hours(1));
   remove_left_folders(path("."), ".new-run");
   EXPECT_FALSE(fs::exists(path(".new-run.00000001")));
-  EXPECT_TRUE(fs::exists(path(".new-other.00000001"))) << "of something else";
+  EXPECT_TRUE(fs::exists(path(".new-other.00000001"))) << "it belongs to another target";
   EXPECT_TRUE(fs::exists(path(".new-run.00000002")));
-  EXPECT_TRUE(fs::exists(first.path())) << "its process lives, however long it takes";
+  EXPECT_TRUE(fs::exists(first.path())) << "its process is still running";
 }
 
-TEST_F(StagedFolderTest, IsGoneWhenItWasNotMoved) {
+TEST_F(StagedFolderTest, IsRemovedIfItWasNotMoved) {
   { const StagedFolder staged(path("deep/run"), ".new-run"); }
   EXPECT_TRUE(fs::is_empty(path("deep")));
 }
@@ -88,7 +88,7 @@ TEST_F(StagedFolderTest, ReplacingExchangesTheTwo) {
   EXPECT_EQ(read_file(path("newer/a")), "new");
 }
 
-TEST_F(StagedFolderTest, ReplacingALinkLeavesWhatItLeadsTo) {
+TEST_F(StagedFolderTest, ReplacingALinkKeepsItsTarget) {
   create_folders(path("disk"));
   write_file(path("disk/a"), "old");
   fs::create_symlink("disk", path("data"));

@@ -1,4 +1,4 @@
-// What people read: numbers, durations, suggestions, tables, progress.
+// Texts for users: numbers, durations, suggestions, tables, progress.
 #include "base/text.h"
 
 #include <algorithm>
@@ -6,6 +6,8 @@
 #include <clocale>
 #include <cstdlib>
 #include <limits>
+#include <map>
+#include <vector>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -46,7 +48,7 @@ TEST(Text, DurationsAreRoundedAndChangeTheirUnitsAtWholeOnes) {
   EXPECT_EQ(human_duration(std::numeric_limits<double>::infinity()), "?");
 }
 
-TEST(Text, SuggestsOnlyWhatIsNear) {
+TEST(Text, SuggestsOnlySimilarWords) {
   EXPECT_EQ(did_you_mean("tarin", {"train", "eval"}), " (did you mean 'train'?)");
   EXPECT_EQ(did_you_mean("zebra", {"train", "eval"}), "");
   EXPECT_EQ(edit_distance("kitten", "sitting"), 3U);
@@ -71,7 +73,7 @@ TEST(Text, SplitsTrimsAndMeasures) {
   EXPECT_EQ(display_width("日本"), 4U);
   EXPECT_EQ(display_width("\xff\xfe"), 2U);
   EXPECT_EQ(display_width("\033[31mred\033[0m"), 3U);
-  EXPECT_EQ(display_width("\033[3"), 1U) << "no colour ends there";
+  EXPECT_EQ(display_width("\033[3"), 1U) << "no colour sequence ends there";
 }
 
 TEST(Terminal, CutsALineBetweenCharacters) {
@@ -98,12 +100,12 @@ TEST(TextTable, AlignsShortensAndQuotes) {
   EXPECT_NE(table.render(TextTable::Format::kMarkdown).find("| a long name of a run | 1.25 |"), std::string::npos);
 }
 
-TEST(Terminal, ColoursOnlyWhereThereAreColours) {
+TEST(Terminal, UsesColoursOnlyIfAvailable) {
   EXPECT_EQ(paint({}, Colour::kRed, "x"), "x");
   EXPECT_EQ(paint({.is_terminal = true, .colour = true}, Colour::kRed, "x"), "\033[31mx\033[0m");
 }
 
-/// What a progress bar writes while a clock runs by hand.
+/// The output of a progress bar with a clock that the test sets.
 std::string progress_output(Terminal terminal) {
   char* buffer = nullptr;
   std::size_t size = 0;
@@ -122,14 +124,14 @@ std::string progress_output(Terminal terminal) {
   return text;
 }
 
-TEST(Progress, PipedItIsAPlainLineNowAndThen) {
+TEST(Progress, WithoutATerminalPrintsPlainLines) {
   const std::string text = progress_output({});
   EXPECT_EQ(text.find('\033'), std::string::npos);
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 5);  // 50 seconds
   EXPECT_NE(text.find("training  20 %  20/100 steps  1.5 bpc  2 steps/s  40.0 s left\n"), std::string::npos) << text;
 }
 
-TEST(Progress, TheRateIsOfWhatThisProcessDid) {
+TEST(Progress, TheRateIsThatOfThisProcess) {
   char* buffer = nullptr;
   std::size_t size = 0;
   std::FILE* out = ::open_memstream(&buffer, &size);
@@ -153,7 +155,7 @@ TEST(Progress, OnATerminalOneLineIsRedrawnAndCleared) {
   EXPECT_TRUE(text.ends_with("\r\033[K"));
 }
 
-TEST(Progress, OfTwoLinesBothFitAndAreClearedAndNotesStandAbove) {
+TEST(Progress, TwoLinesFitAndAreClearedBelowNotes) {
   std::setlocale(LC_CTYPE, "C.UTF-8");
   char* buffer = nullptr;
   std::size_t size = 0;
@@ -165,7 +167,7 @@ TEST(Progress, OfTwoLinesBothFitAndAreClearedAndNotesStandAbove) {
     now = 1;
     progress.update(1, "2.345 bpc  span 314/8192  12.3k tok/s  saved at 90");
     progress.note("step 1 was good");
-    progress.update(100, "2.3 bpc");  // at once, though nothing has passed: the end stays on the screen
+    progress.update(100, "2.3 bpc");  // at once, without a pause: the last state stays on the screen
   }
   std::fclose(out);
   const std::string text(buffer, size);
@@ -190,6 +192,19 @@ TEST(Random, IsAFunctionOfItsPlaceAndUniform) {
   EXPECT_LT(random_unit(~0ULL), 1.0);
 }
 
+TEST(Random, OrdersArePermutationsThatAreAllLikely) {
+  std::map<std::vector<std::int64_t>, int> counts;
+  for (std::uint64_t seed = 0; seed < 24'000; ++seed) {
+    std::vector<std::int64_t> order = random_order(4, seed);
+    ++counts[order];
+    std::sort(order.begin(), order.end());
+    ASSERT_EQ(order, (std::vector<std::int64_t>{0, 1, 2, 3}));
+  }
+  EXPECT_EQ(counts.size(), 24U);
+  for (const auto& [order, count] : counts) EXPECT_NEAR(count, 1000, 155);  // five deviations
+  EXPECT_TRUE(random_order(0, 1).empty());
+}
+
 TEST(Text, QuotesWordsForTheShell) {
   EXPECT_EQ(shell_word("/plain/path-1.0"), "/plain/path-1.0");
   EXPECT_EQ(shell_word("it's"), R"('it'\''s')");
@@ -197,7 +212,7 @@ TEST(Text, QuotesWordsForTheShell) {
   EXPECT_EQ(shell_word(R"(a\b)"), R"('a'\\'b')");
 }
 
-/// As the shell itself reads them: every byte alone, before and behind a letter, doubled, and all in one.
+/// Words as the shell itself reads them: every byte alone, before and after a letter, doubled, and all in one.
 TEST(Text, AShellReadsAQuotedWordAsItWas) {
   std::vector<std::string> texts{"", "~", "a=b", "-n", "$(id)", "`id`", "a'\"\\\n$b"};
   std::string all;
@@ -237,7 +252,7 @@ TEST(Text, AddressesAreShownWithoutUsersAndPasswords) {
   }
 }
 
-TEST(Text, PrintableShowsWhatATerminalWouldObey) {
+TEST(Text, PrintableShowsControlCharacters) {
   EXPECT_EQ(printable("a\tb\nä – λ"), "a\tb\nä – λ");
   EXPECT_EQ(printable("\x1b]0;title\x07\r\x7f"), "\\x1b]0;title\\x07\\x0d\\x7f");
   EXPECT_EQ(printable("\xC2\x9B[31m"), "\\x9b[31m");
@@ -251,7 +266,8 @@ TEST(TextTables, NamesCannotChangeTheScreen) {
   EXPECT_EQ(table.render(TextTable::Format::kText), "na me      b\n─────────  ───────\ntwo lines  \\x1b[2J\n");
   EXPECT_EQ(table.render(TextTable::Format::kMarkdown),
             "| na me     | b       |\n| --------- | ------- |\n| two lines | \\x1b[2J |\n");
-  EXPECT_EQ(table.render(TextTable::Format::kCsv), "\"na\nme\",b\n\"two\nlines\",\x1b[2J\n") << "data for programs";
+  EXPECT_EQ(table.render(TextTable::Format::kCsv), "\"na\nme\",b\n\"two\nlines\",\x1b[2J\n")
+      << "CSV is data for programs";
 }
 
 }  // namespace

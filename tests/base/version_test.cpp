@@ -1,4 +1,4 @@
-// scripts/commit.cmake, which writes at every build what `xlm --version` says of the commit.
+// scripts/commit.cmake, which writes the commit for `xlm --version` at every build.
 #include <cstdlib>
 #include <string>
 
@@ -13,7 +13,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-TEST(Commit, IsThatOfTheBuildNotOfTheConfiguration) {
+TEST(Commit, IsFromTheBuildNotTheConfiguration) {
   const TemporaryFolder folder;
   const std::string place = "cd '" + folder.path().string() + "' && ";
   const std::string git = "git -c user.name=x -c user.email=x@example.org -c commit.gpgsign=false ";
@@ -29,7 +29,7 @@ TEST(Commit, IsThatOfTheBuildNotOfTheConfiguration) {
   const std::string first = described();
   const auto written = fs::last_write_time(folder.path() / "commit.cpp");
   EXPECT_EQ(described(), first);
-  EXPECT_EQ(fs::last_write_time(folder.path() / "commit.cpp"), written) << "nothing is compiled again for nothing";
+  EXPECT_EQ(fs::last_write_time(folder.path() / "commit.cpp"), written) << "without a change nothing is compiled again";
   run("echo changed >>.gitignore");
   EXPECT_THAT(described(), HasSubstr("+\";"));
   run(git + "commit -q -a -m two");

@@ -1,4 +1,4 @@
-// The one rule of quoting: words, lists of them, and the way back.
+// The rule of quoting: reading words and lists of them, and writing them.
 #include "base/words.h"
 
 #include <gmock/gmock.h>
@@ -11,7 +11,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-TEST(Words, InQuotesAreTextWhateverTheyHold) {
+TEST(Words, InQuotesAreAlwaysText) {
   EXPECT_EQ(read_word("  plain text ").text, "plain text");
   EXPECT_FALSE(read_word("007").quoted);
   EXPECT_EQ(read_word(R"("a\"b\\c\nd, #e")").text, "a\"b\\c\nd, #e");
@@ -21,13 +21,13 @@ TEST(Words, InQuotesAreTextWhateverTheyHold) {
   EXPECT_EQ(read_word("it's").text, "it's");
 }
 
-TEST(Words, WhoseQuotesAreNotClosedOrGoOnAreRefused) {
+TEST(Words, WithTextAfterQuotesOrWithoutClosingQuotesAreRefused) {
   for (const char* wrong : {"'a", "\"a", "\"a\\\"", "'a''", "'a' b", "\"a\"b", "\"\\q\""}) {
     EXPECT_THROW(read_word(wrong), UsageError) << wrong;
   }
 }
 
-TEST(Words, OfListsAreCutOutsideQuotesAndBrackets) {
+TEST(Words, InListsAreSplitOutsideQuotesAndBrackets) {
   EXPECT_THAT(split_words("a,\"b,c\",'d,e',f", ','), ElementsAre("a", "\"b,c\"", "'d,e'", "f"));
   EXPECT_THAT(split_words("it's,rock 'n' roll", ','), ElementsAre("it's", "rock 'n' roll"));
   EXPECT_THAT(split_words("k=\"a,b\", 'c,d'", ','), ElementsAre("k=\"a,b\"", " 'c,d'"));
@@ -39,7 +39,7 @@ TEST(Words, OfListsAreCutOutsideQuotesAndBrackets) {
   EXPECT_THAT(split_words("", ','), ElementsAre(""));
 }
 
-TEST(Words, GoThereAndBack) {
+TEST(Words, SurviveARoundTrip) {
   for (const std::string text : {"plain", "a,b", "", " a", "a ", "#1", "a#b", "'x'", "\"", "a=b", "<x", "x@y", "[1",
                                  "a\nb", "\\", "tab\t", "é ñ", "{", "a'b"}) {
     const std::string word = as_word(text);

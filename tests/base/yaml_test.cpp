@@ -21,19 +21,19 @@ std::string message_of(const std::string& text) {
   return "accepted";
 }
 
-TEST(Yaml, RemembersWhereValuesStand) {
+TEST(Yaml, RemembersThePositionsOfValues) {
   const Yaml tree = parse_yaml("a: 1\nb:\n  c: [x, y]\n", "file.yaml");
   EXPECT_EQ(tree.find("a")->where(), "file.yaml:1");
   EXPECT_EQ(tree.find("b")->find("c")->where(), "file.yaml:3");
   EXPECT_EQ(tree.find("b")->find("c")->items.at(1).scalar, "y");
 }
 
-TEST(Yaml, RefusesWhatIsNotOneMapOfText) {
+TEST(Yaml, RefusesEverythingButOneMap) {
   EXPECT_EQ(message_of("a: 1\na: 2\n"), "file.yaml:2: the key 'a' is given twice");
   EXPECT_TRUE(message_of("a: [1\n").starts_with("file.yaml:"));
   EXPECT_TRUE(message_of("[1, 2]: 3\n").find("not text") != std::string::npos);
   EXPECT_TRUE(message_of("a: 1\n---\nb: 2\n").find("more than one") != std::string::npos);
-  // yaml-cpp's LoadAll does not come back from these.
+  // yaml-cpp's LoadAll never returns for these.
   for (const std::string endless : {",", "[],", "{},", ", b: 1"}) {
     EXPECT_TRUE(message_of(endless).find("comma") != std::string::npos) << endless;
   }
@@ -83,8 +83,8 @@ TEST(Yaml, OverridesSetDottedPaths) {
   EXPECT_THROW(apply_override(tree, "optimizer.lr.x=1"), UsageError);
 }
 
-// A tree is walked, copied and destroyed by functions that call themselves.
-TEST(Yaml, NoTextAndNoPathMakesATreeWithoutEnd) {
+// Recursive functions walk, copy and destroy a tree, so its depth must be limited.
+TEST(Yaml, NoTextAndNoPathMakesATreeTooDeep) {
   const auto repeated = [](const std::string& text, int times) {
     std::string all;
     for (int i = 0; i < times; ++i) all += text;
@@ -105,12 +105,12 @@ TEST(Yaml, NoTextAndNoPathMakesATreeWithoutEnd) {
   });
 }
 
-TEST(Yaml, ScalarsMeanWhatYaml12Says) {
+TEST(Yaml, ScalarsFollowYaml12) {
   const Yaml tree = parse_yaml("[1, -2, 1.5, 1e-3, true, null, ~, '1', \"true\", !!str 1, word, 0x10]\n", "file");
   EXPECT_EQ(to_json(tree).dump(), R"([1,-2,1.5,0.001,true,null,null,"1","true","1","word",16])");
 }
 
-TEST(Yaml, ScalarsOfYaml11AreWhatYaml12Says) {
+TEST(Yaml, ScalarsOfYaml11FollowYaml12) {
   const Yaml words = parse_yaml("[True, TRUE, False, FALSE, tRUE, yes, No, on, OFF, y, 'True']\n", "file");
   EXPECT_EQ(to_json(words).dump(), R"([true,true,false,false,"tRUE","yes","No","on","OFF","y","True"])");
   const Yaml numbers =
@@ -125,7 +125,7 @@ TEST(Yaml, ScalarsOfYaml11AreWhatYaml12Says) {
 TEST(Yaml, MergingKeysOfYaml11AreRefusedByName) {
   EXPECT_EQ(message_of("a: &a {x: 1}\nb:\n  <<: *a\n"),
             "file.yaml:3: '<<' merges maps in YAML 1.1 alone, and this is YAML 1.2\nwrite the keys out");
-  EXPECT_EQ(message_of("a: {'<<': 1}\n"), "accepted") << "in quotes it is a name";
+  EXPECT_EQ(message_of("a: {'<<': 1}\n"), "accepted") << "in quotes it is a plain key";
 }
 
 std::string overridden(const std::string& value) {
@@ -138,7 +138,7 @@ std::string overridden(const std::string& value) {
   return to_json(tree)["a"].dump();
 }
 
-TEST(Yaml, OverridesKeepAllThatIsInQuotes) {
+TEST(Yaml, OverridesKeepEverythingInQuotes) {
   for (const std::string text :
        {"spans,v2", "a #b",  "#1",      "it's",       "say \"x\"", "a=b",  " x ", "*x", "a: b", "|",     "C:\\new",
         "- x",      "--- x", "!!str x", "two\nlines", "",          "true", "007", "é",  "[1]",  "{a: 1}"}) {
@@ -149,7 +149,7 @@ TEST(Yaml, OverridesKeepAllThatIsInQuotes) {
   }
 }
 
-TEST(Yaml, OverridesLoseNothingOfWhatIsNotInQuotes) {
+TEST(Yaml, OverridesNeverDropUnquotedText) {
   for (const std::string text :
        {"a #b", "#1", "#", "--- x", "!!str x", "&x y", "|", "> ", "a\nb", "[1, 2] #3", "[1] #]"}) {
     EXPECT_THAT(overridden(text), ::testing::HasSubstr("YAML reads only a part of this")) << text;
@@ -174,7 +174,7 @@ TEST(Yaml, PrintedTreesReadBackTheSame) {
   EXPECT_EQ(to_text(parse_yaml(printed, "printed")), printed);
 }
 
-TEST(Yaml, WordsForNothingStayWordsWhereTheyWereQuoted) {
+TEST(Yaml, QuotedWordsForNullStayText) {
   const Yaml tree = parse_yaml("[null, Null, NULL, ~, 'null', 'Null', 'NULL', '~', '', NuLL]\n", "file");
   const std::string meaning = R"([null,null,null,null,"null","Null","NULL","~","","NuLL"])";
   EXPECT_EQ(to_json(tree).dump(), meaning);
@@ -183,7 +183,7 @@ TEST(Yaml, WordsForNothingStayWordsWhereTheyWereQuoted) {
   EXPECT_EQ(to_json(parse_yaml(to_text(keys), "printed")), to_json(keys)) << to_text(keys);
 }
 
-TEST(Yaml, JsonGoesThereAndBack) {
+TEST(Yaml, JsonSurvivesARoundTrip) {
   const Json value = {{"a", 1}, {"b", {1.5, "x", nullptr, true}}, {"s", "1"}};
   EXPECT_EQ(to_json(yaml_from_json(value, "json")), value);
 }

@@ -1,6 +1,6 @@
-// What the campaigns share: the program with the stand-in for core, and one way to say what is in a folder of runs.
+// Shared by the campaigns: the program with the stand-in for core, and the content of a folder of runs as text.
 //
-// The tests run a sample of each campaign; `make soak` (XLM_CAMPAIGNS=full) runs the whole, and prints its counts.
+// Tests run a sample of each campaign. `make soak` (XLM_CAMPAIGNS=full) runs all of it and prints its counts.
 #pragma once
 
 #include <sys/stat.h>
@@ -25,26 +25,26 @@ namespace xlm {
 
 class Campaign : public ProgramTest {
  protected:
-  /// Preloads fault_points.cpp: by its name alone, for a list of libraries is cut at spaces.
+  /// Preloads fault_points.cpp. Only by its name, because a list of libraries is split at spaces.
   static std::string preload() {
     const fs::path library = XLM_FAULT_POINTS;
     return fmt::format("LD_LIBRARY_PATH='{}' LD_PRELOAD={}", library.parent_path().string(),
                        library.filename().string());
   }
 
-  /// The program after words of the shell that come before it: VARIABLE=VALUE, `timeout 10`, `unshare …`.
+  /// The program after words for the shell: VARIABLE=VALUE, `timeout 10`, `unshare …`.
   ProgramResult run_with(const std::string& before, const std::string& arguments) {
     return shell(folder_.path(), before + " '" XLM_FAKE_BINARY "' " + arguments);
   }
 
-  /// A script of the shell on a machine of that name: neither processes, mounts nor host names are shared. Wants root.
+  /// A shell script on a machine of that name, which shares no processes, mounts or host names. Needs root.
   static std::vector<std::string> on_machine(const std::string& name, const std::string& script) {
     return {"/usr/bin/unshare", "--pid",        "--uts",
             "--fork",           "--mount-proc", "--kill-child",
             "/bin/sh",          "-c",           fmt::format("hostname {}; {}", name, script)};
   }
 
-  /// As if a run's worker had given no sign of life for longer than its lock lives.
+  /// Makes a run's lock look expired, as if its worker had sent no heartbeat.
   static void let_lock_age(const fs::path& run) {
     for (const auto& entry : fs::directory_iterator(run)) {
       if (!entry.path().filename().string().starts_with("lock.")) continue;
@@ -52,34 +52,34 @@ class Campaign : public ProgramTest {
     }
   }
 
-  /// The files below the test's folder, with the hash of those whose bytes are the work's and not the moment's.
+  /// The files below the test's folder. Files whose bytes do not depend on time have their hash.
   std::map<std::string, std::string> files() const {
-    // Times, processes and addresses stand in these; what they say of the work is in `store()`.
-    static const std::regex of_the_moment(
+    // These contain times, processes and addresses. `store()` has their results.
+    static const std::regex time_dependent(
         R"((.*/)?(journal\.jsonl|log\.txt|steps\.log|evaluations\.log|environment\.json|lock|results\.db.*|\.verified\.json|.*\.html|.*\.svg|.*\.tar\.zst))");
     std::map<std::string, std::string> found;
     for (const auto& entry : fs::recursive_directory_iterator(folder_.path())) {
       if (!entry.is_regular_file()) continue;
       std::string name = entry.path().lexically_relative(folder_.path()).string();
-      if (name.starts_with("out.") || name.starts_with("calls")) continue;  // the test's own
-      if (name.ends_with("/evaluations.log")) continue;  // the stand-in's own, which a fault hits too
+      if (name.starts_with("out.") || name.starts_with("calls")) continue;  // files of the test
+      if (name.ends_with("/evaluations.log")) continue;  // a file of the stand-in, which a fault also hits
       name = std::regex_replace(name, std::regex(R"(/lock\.[0-9]+$)"), "/lock");
-      found[name] = std::regex_match(name, of_the_moment) ? "" : sha256(read_file(entry.path()));
+      found[name] = std::regex_match(name, time_dependent) ? "" : sha256(read_file(entry.path()));
     }
     return found;
   }
 
-  /// What the store says of all runs, as text; `again` makes it anew from the run folders first.
+  /// The store's content about all runs, as text; `again` first rebuilds it from the run folders.
   std::string store(bool again = false) {
     if (!fs::exists(runs_)) return "";
     const fs::path file = runs_ / "results.db";
     if (again) Store::rebuild(file, runs_);
     Store(file).sync(runs_);
-    return told_by(file);
+    return text_of_store(file);
   }
 
-  /// What that store says of all runs, as text.
-  static std::string told_by(const fs::path& file) {
+  /// A store's content about all runs, as text.
+  static std::string text_of_store(const fs::path& file) {
     Store store = Store::open_read_only(file);
     std::string text;
     for (const char* query : {"SELECT run_id, experiment, status, step, seed_group FROM runs ORDER BY 1",
@@ -92,7 +92,7 @@ class Campaign : public ProgramTest {
     return text;
   }
 
-  /// Everything below the folder looks as if nobody had touched it for long: what was left behind may be removed.
+  /// Makes all files look old, so that leftovers may be removed.
   void let_time_pass() const {
     for (const auto& entry : fs::recursive_directory_iterator(folder_.path())) {
       std::error_code ignored;

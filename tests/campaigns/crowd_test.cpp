@@ -18,7 +18,7 @@ TEST_F(CrowdTest, SixteenProcessesShareOneFolderAndOneStore) {
     fs::remove_all(runs_);
     std::vector<std::unique_ptr<BackgroundProgram>> crowd;
     const auto add = [&](const std::string& arguments, int code) {
-      // Whoever looks for runs may find none yet.
+      // A command may find no runs yet.
       const std::string line = fmt::format("exec </dev/null; '{}' {}; code=$?; [ $code = 0 ] || [ $code = {} ]",
                                            XLM_FAKE_BINARY, arguments, code);
       crowd.push_back(

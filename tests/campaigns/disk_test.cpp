@@ -1,4 +1,4 @@
-// File systems that are full, that come back without what was not yet on the disk, or that only grow slowly.
+// File systems that are full, that grow slowly, or that lose what was not yet on the disk.
 #include <random>
 
 #include "tests/campaigns/campaign.h"
@@ -6,7 +6,7 @@
 namespace xlm {
 namespace {
 
-/// A file system of the test's own at `runs`; mounting needs root.
+/// Mounts a separate file system at `runs`; needs root.
 class DiskTest : public Campaign {
  protected:
   ~DiskTest() override { shell(folder_.path(), "umount -q -l runs; umount -q -l disk"); }
@@ -21,7 +21,7 @@ class DiskTest : public Campaign {
   bool mounted_ = false;
 };
 
-TEST_F(DiskTest, AFullDiskIsSaidAndTheWorkGoesOnWhenThereIsRoom) {
+TEST_F(DiskTest, AFullDiskIsAnErrorAndTheWorkResumesLater) {
   write_sweep("sweep: {grid: {seed: [1, 2, 3]}}\n");
   ASSERT_EQ(sweep().code, 0);
   const std::string undisturbed = store();
@@ -30,7 +30,7 @@ TEST_F(DiskTest, AFullDiskIsSaidAndTheWorkGoesOnWhenThereIsRoom) {
   const int sizes = campaign_size(5, 60);
   int full = 0;
   for (int i = 0; i < sizes; ++i) {
-    // From nothing to what holds the program's copy, and as much above that as the runs take.
+    // From nothing to the size of the program's copy, and up to what the runs need besides.
     const int kilobytes = i % 3 == 0 ? 8 + i * program / sizes : program + 64 + 4 * i;
     SCOPED_TRACE(fmt::format("{} kB", kilobytes));
     mount(fmt::format("-t tmpfs -o size={}k tmpfs runs", kilobytes));
@@ -53,8 +53,8 @@ TEST_F(DiskTest, AFullDiskIsSaidAndTheWorkGoesOnWhenThereIsRoom) {
   report(fmt::format("disks: {} sizes, full in {}", sizes, full));
 }
 
-/// What a power failure leaves is what has reached the block device: the processes are halted, and the device is copied
-/// as it is, without a word to the file system that lies on it.
+/// Simulates a power failure: only what has reached the block device remains. The processes are halted, and the device
+/// is copied without telling its file system.
 class PowerTest : public DiskTest {
  protected:
   void SetUp() override {
@@ -74,8 +74,8 @@ class PowerTest : public DiskTest {
     ASSERT_EQ(result.code, 0) << command << "\n" << result.err;
   }
 
-  /// The power fails when `moment` returns, and the sweep is begun again. Returns how many runs were said to be done
-  /// by then; fewer than none where there is no loop device.
+  /// The power fails when `moment` returns, and the sweep is started again. Returns how many runs were reported as done
+  /// by then; -1 if there is no loop device.
   int sweep_without_power(const std::function<void()>& moment) {
     fs::create_directories(runs_);
     at_the_shell("truncate -s 128M disk/before && mkfs.ext4 -q -F disk/before");
@@ -86,7 +86,7 @@ class PowerTest : public DiskTest {
       moment();
       running.kill_group(SIGSTOP);
       at_the_shell("cp disk/before disk/after");
-      // What is said to be done, here and now, is done after the failure too.
+      // A run that is reported as done now must be done after the failure, too.
       for (const auto& entry : fs::directory_iterator(runs_)) {
         if (fs::exists(entry.path() / "journal.jsonl") && read_run(entry.path()).status == RunStatus::kDone) {
           done.insert(entry.path().filename());
@@ -101,7 +101,7 @@ class PowerTest : public DiskTest {
         EXPECT_TRUE(fs::exists(runs_ / run / "model" / "model.safetensors"));
       }
     }
-    let_time_pass();  // a lock whose content was not yet on the disk is somebody's until it is stale
+    let_time_pass();  // a lock without content counts until it is stale
     order("pace=10");
     const ProgramResult second = sweep();
     EXPECT_EQ(second.code, 0) << second.err;
@@ -115,7 +115,7 @@ class PowerTest : public DiskTest {
   std::string undisturbed_;
 };
 
-TEST_F(PowerTest, LosesNothingThatWasSaidToBeDone) {
+TEST_F(PowerTest, LosesNothingThatWasReportedAsDone) {
   std::mt19937 random(17);
   const int failures = campaign_size(3, 100);
   int unfinished = 0;
@@ -128,11 +128,11 @@ TEST_F(PowerTest, LosesNothingThatWasSaidToBeDone) {
     said_done += done;
     unfinished += done < 4 ? 1 : 0;
   }
-  report(fmt::format("power failures: {}, {} of them amid the work; {} runs had been said to be done", failures,
+  report(fmt::format("power failures: {}, {} of them during the work; {} runs had been reported as done", failures,
                      unfinished, said_done));
 }
 
-/// A checkpoint is on the disk, and its record is not: whoever goes on from it has all that led to it.
+/// A checkpoint may be on the disk without its record. A worker that resumes from it has all earlier records.
 TEST_F(PowerTest, ACheckpointIsNoNewerThanItsJournal) {
   order("halt-saved=4");
   const int done = sweep_without_power([&] {

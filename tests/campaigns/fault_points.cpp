@@ -1,13 +1,13 @@
-// A library to be preloaded into a program: it counts the calls that change files, and lets one of them go wrong.
-//   XLM_FAULT=kill@7       the process is killed in place of its 7th such call
+// A library to preload into a program: it counts the calls that change files, and makes one of them fail.
+//   XLM_FAULT=kill@7       the process is killed instead of its 7th such call
 //   XLM_FAULT=killed@7     … just after it
-//   XLM_FAULT=later@7      … two milliseconds after it, in whatever it does then
-//   XLM_FAULT=enospc@7     the 7th call finds the disk full, and so does every later one that needs room
+//   XLM_FAULT=later@7      … two milliseconds after it, at any place
+//   XLM_FAULT=enospc@7     the disk is full for the 7th call and every later one that needs room
 //   XLM_FAULT=eio@7        the 7th call fails as on a broken disk
-//   XLM_FAULT=short@7      the 7th call, if it writes, writes half of what it was given
+//   XLM_FAULT=short@7      the 7th call, if it writes, writes half of its bytes
 //   XLM_FAULT_LOG=FILE     a line "NUMBER CALL PATH" for every such call
 //   XLM_LOOK_LOG=FILE      a line "CALL PATH" for every call that opens a file to read it, or looks at a file or folder
-//   XLM_CLOCK_AHEAD=SECONDS  the wall clock of this process is so much ahead (behind, where it is negative)
+//   XLM_CLOCK_AHEAD=SECONDS  the wall clock of this process is so much ahead (negative: behind)
 // Only calls on regular files and folders below XLM_FAULT_FOLDER count.
 #include <dirent.h>
 #include <dlfcn.h>
@@ -110,7 +110,7 @@ void kill_later() {
   if (::timer_create(CLOCK_MONOTONIC, &event, &timer) == 0) ::timer_settime(timer, 0, &soon, nullptr);
 }
 
-/// What one call is to do. Destroyed after the call, so that a process can be killed just then.
+/// The fault of one call. Destroyed after the call, so that a process can be killed just then.
 class Point {
  public:
   Point(const char* call, const std::string& path, bool needs_room) {
@@ -137,7 +137,7 @@ class Point {
     if (here_ && plan().fault == Fault::kLater) kill_later();
   }
 
-  /// True when the call must not be made; errno says why.
+  /// Whether the call must not be made; errno is then set.
   bool fails() const {
     if (fails_) errno = plan().fault == Fault::kFull ? ENOSPC : EIO;
     return fails_;
@@ -168,7 +168,7 @@ bool changes(int flags) { return (flags & (O_CREAT | O_TRUNC)) != 0; }
 
 extern "C" {
 
-// The declarations are libc's; what they name is looked up once.
+// The declarations are libc's. The real functions are looked up once.
 #define NEXT(name) static auto* const real = next<decltype(name)>(#name)
 
 ssize_t write(int descriptor, const void* data, size_t bytes) {
@@ -227,7 +227,7 @@ int rename(const char* from, const char* to) {
 
 int renameat2(int from_folder, const char* from, int to_folder, const char* to, unsigned flags) {
   NEXT(renameat2);
-  if (std::getenv("XLM_NO_EXCHANGE") != nullptr && flags != 0) {  // as NFS and others have it
+  if (std::getenv("XLM_NO_EXCHANGE") != nullptr && flags != 0) {  // like NFS and other file systems
     errno = EINVAL;
     return -1;
   }

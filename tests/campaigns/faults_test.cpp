@@ -1,5 +1,5 @@
 // A command is killed, or finds a full or a broken disk, at each of its calls that change a file. Run again, it gives
-// what it gives when nothing goes wrong.
+// the same result as without faults.
 #include <gmock/gmock.h>
 
 #include "tests/campaigns/campaign.h"
@@ -12,24 +12,24 @@ using ::testing::HasSubstr;
 
 struct Command {
   std::string name;
-  std::string before;   // a command that is run first, without faults
-  std::string command;  // what is disturbed
-  int stride;           // in a test; `make soak` takes every call
+  std::string before;   // a command that runs first, without faults
+  std::string command;  // the command with faults
+  int stride;           // of the calls in a test; `make soak` takes every call
 };
 
 void PrintTo(const Command& command, std::ostream* out) { *out << command.name; }
 
-/// Of every run a copy in runs/, as it was when it had begun.
+/// Makes a copy of every run in runs/, as it was at its beginning.
 const std::string kShorterCopy =
     " --quiet && mkdir runs && cp -r other/*-* runs && for journal in runs/*/journal.jsonl; do"
     " head -n 4 $journal >shorter && mv shorter $journal; done; true";
 const std::string kPacked =
     " --quiet && '" XLM_FAKE_BINARY "' runs pack --runs other --out packed.tar.zst >/dev/null; true";
 
-/// Of every run a copy in runs/ that was packed without its model and checkpoints.
+/// Makes a copy of every run in runs/ that was packed without its model and checkpoints.
 const std::string kBareCopy =
     " --quiet && mkdir runs && cp -r other/*-* runs && rm -r runs/*/model runs/*/checkpoints; true";
-/// The same in other/, where one of them was evaluated.
+/// The same in other/, where one of them is evaluated.
 const std::string kEvaluatedElsewhere =
     " --quiet && mkdir other && cp -r runs/*-* other && '" XLM_FAKE_BINARY
     "' eval other/$(ls other | head -n 1) --split valid eval.batch=5 --quiet >/dev/null"
@@ -70,11 +70,11 @@ class FaultTest : public Campaign, public ::testing::WithParamInterface<Command>
         "    columns: data.name\n"
         "    cells: {value: test.bpc, aggregate: mean, digits: 3}\n");
     std::string text;
-    for (int line = 0; line < 300; ++line) text += fmt::format("line {} of a text that nobody wrote\n", line);
+    for (int line = 0; line < 300; ++line) text += fmt::format("line {} of a text without meaning\n", line);
     write_file(folder_.path() / "notes.txt", text);
   }
 
-  /// The folder as it is before the command that is disturbed.
+  /// Prepares the folder for the command with faults.
   void start_anew() {
     for (const char* made :
          {"runs", "prepared", "table.tex", "report.html", "data/.verified.json", "other", "packed.tar.zst"}) {
@@ -92,7 +92,7 @@ class FaultTest : public Campaign, public ::testing::WithParamInterface<Command>
     return fmt::format("{} XLM_FAULT_FOLDER='{}' {}", Campaign::preload(), folder_.path().string(), more);
   }
 
-  /// The calls of the undisturbed command that change files: how often which on what.
+  /// The calls of the undisturbed command that change files, with their counts.
   std::vector<std::string> calls() {
     start_anew();
     const fs::path log = folder_.path() / "calls";
@@ -107,8 +107,8 @@ class FaultTest : public Campaign, public ::testing::WithParamInterface<Command>
 
   void disturb(const std::string& fault, std::size_t at);
 
-  std::string run_id_;                        // of the run that there is before the command
-  std::map<std::string, std::string> files_;  // that there are when nothing goes wrong
+  std::string run_id_;                        // of the run that exists before the command
+  std::map<std::string, std::string> files_;  // the files without faults
   std::string store_;
   std::map<int, int> codes_;
 };
@@ -123,7 +123,7 @@ void FaultTest::disturb(const std::string& fault, std::size_t at) {
   } else if (fault == "short") {
     EXPECT_EQ(disturbed.code, 0) << disturbed.err;
   } else {
-    // What can be done without is: the result is then whole, as is checked below.
+    // A command may succeed despite a fault. Its result is then whole, as is checked below.
     EXPECT_THAT(disturbed.code, AnyOf(0, 1, kBadData, kOutOfResources)) << disturbed.err;
     if (fault == "enospc") {
       EXPECT_NE(disturbed.code, kBadData) << "a full disk is no damage: " << disturbed.err;
@@ -140,7 +140,7 @@ void FaultTest::disturb(const std::string& fault, std::size_t at) {
   const bool gone = GetParam().name == "remove" && repeated.err.find("no run") != std::string::npos;
   EXPECT_TRUE(repeated.code == 0 || gone) << repeated.err;
   EXPECT_EQ(store(), store_);
-  EXPECT_EQ(store(true), store_) << "made anew from the run folders";
+  EXPECT_EQ(store(true), store_) << "rebuilt from the run folders";
   const auto found = files();
   for (const auto& [name, hash] : found) {
     EXPECT_TRUE(files_.contains(name)) << "left behind: " << name;
@@ -151,8 +151,8 @@ void FaultTest::disturb(const std::string& fault, std::size_t at) {
   for (const auto& [name, hash] : files_) EXPECT_TRUE(found.contains(name)) << "missing: " << name;
 }
 
-/// Many network file systems cannot exchange two folders.
-TEST_F(FolderTest, IsReplacedWhereTwoCannotBeExchanged) {
+/// Many network file systems cannot exchange folders.
+TEST_F(FolderTest, IsReplacedWithoutExchangingFolders) {
   write_file(folder_.path() / "first.txt", std::string(2000, 'a') + "\n");
   write_file(folder_.path() / "second.txt", std::string(3000, 'b') + "\n");
   const std::string cannot = preload() + " XLM_FAULT_FOLDER='" + folder_.path().string() + "' XLM_NO_EXCHANGE=1";
@@ -165,7 +165,7 @@ TEST_F(FolderTest, IsReplacedWhereTwoCannotBeExchanged) {
   }
 }
 
-TEST_P(FaultTest, ACommandThatIsRunAgainGivesWhatItGivesUndisturbed) {
+TEST_P(FaultTest, ACommandRunAgainGivesTheUndisturbedResult) {
   const std::vector<std::string> made = calls();
   store_ = store();
   files_ = files();
@@ -184,8 +184,8 @@ TEST_P(FaultTest, ACommandThatIsRunAgainGivesWhatItGivesUndisturbed) {
   report(fmt::format("{}: {} calls, {} faults{}", GetParam().name, made.size(), faults, codes));
 }
 
-/// A file whose name is on the disk before its bytes is empty after a power failure: first the bytes, then the name,
-/// then the folder that holds it.
+/// If a file's name is on the disk before its bytes, the file is empty after a power failure. So the bytes come first,
+/// then the name, then its folder.
 class OrderTest : public FaultTest {};
 
 TEST_P(OrderTest, BytesAreOnTheDiskBeforeTheirName) {
@@ -209,7 +209,7 @@ TEST_P(OrderTest, BytesAreOnTheDiskBeforeTheirName) {
   EXPECT_GT(renamed, 0);
 }
 
-/// Commands of one process, whose calls stand one after another.
+/// Commands of one process, whose calls have one order.
 INSTANTIATE_TEST_SUITE_P(Commands, OrderTest, ::testing::Values(disturbed()[0], disturbed()[5], disturbed()[6]),
                          [](const auto& command) { return command.param.name; });
 

@@ -1,4 +1,4 @@
-// A sweep, its workers or both are killed at random moments, until all is done all the same.
+// A sweep, its workers or both are killed at random moments, until all runs are done.
 #include <random>
 
 #include "tests/campaigns/campaign.h"
@@ -8,7 +8,7 @@ namespace {
 
 class KillTest : public Campaign {
  protected:
-  /// False of one that has ended, too, which a signal still reaches until its sweep has asked for its code.
+  /// Also false for a process that has ended, which accepts signals until its sweep has read its exit code.
   static bool is_alive(pid_t process) {
     std::ifstream file(fmt::format("/proc/{}/stat", process));
     std::string line;
@@ -17,7 +17,7 @@ class KillTest : public Campaign {
     return name_ends != std::string::npos && line[name_ends + 2] != 'Z' && line[name_ends + 2] != 'X';
   }
 
-  /// The workers of a sweep that run now.
+  /// The running workers of a sweep.
   static std::vector<pid_t> children_of(pid_t parent) {
     std::vector<pid_t> found;
     std::error_code ignored;
@@ -30,7 +30,7 @@ class KillTest : public Campaign {
     return found;
   }
 
-  /// What a worker is doing: the run folder is its argument, and what it last said stands in the journal there.
+  /// The phase of a worker. Its argument is the run folder, whose journal has its last record.
   static std::string phase_of(pid_t worker) {
     std::ifstream arguments(fmt::format("/proc/{}/cmdline", worker));
     std::string argument;
@@ -50,7 +50,7 @@ class KillTest : public Campaign {
     const auto last_is = [&](std::string_view type) {
       return lines.back().find(fmt::format("\"type\":\"{}\"", type)) != std::string::npos;
     };
-    // Its further evaluation is made when the run is done; what is then left is to end, for the sweep tells the store.
+    // The further evaluation comes when the run is done. Then the worker only has to end: the sweep updates the store.
     if (text.find("\"state\":\"done\"") != std::string::npos) return last_is("evaluation") ? "ending" : "evaluating";
     if (fs::exists(cwd / folder / "model", ignored)) return "finishing";
     if (last_is("evaluation")) return "evaluating";
@@ -75,9 +75,9 @@ TEST_F(KillTest, NothingIsLostAndNothingIsDoneTwice) {
     fs::remove_all(runs_);
     while (true) {
       auto sweep = start({"sweep", "sweep.yaml", "--jobs", "2"});
-      // A worker alone, the sweep alone, or both: a worker that is killed is seen by a sweep that lives.
+      // Only a worker, only the sweep, or both: a living sweep notices a killed worker.
       const int aim = std::uniform_int_distribution<int>(0, 2)(random);
-      // A slow machine takes its time until there is a worker that can be killed.
+      // On a slow machine it takes time until there is a worker to kill.
       while (aim != 0 && sweep.is_running() && children_of(sweep.pid()).empty()) ::usleep(1000);
       ::usleep(static_cast<useconds_t>(1000 * std::uniform_int_distribution<int>(5, 500)(random)));
       const std::vector<pid_t> workers = children_of(sweep.pid());
@@ -90,7 +90,7 @@ TEST_F(KillTest, NothingIsLostAndNothingIsDoneTwice) {
       if (at_worker || at_sweep) ++phases[phase];
       if (at_worker || at_sweep) ++kills[!at_sweep ? "a worker" : at_worker ? "both" : "the sweep"];
       const int code = sweep.wait().code;
-      if (code == 0) break;  // every run was done, one of them at its second try
+      if (code == 0) break;  // every run is done, one of them at its second attempt
       if (killed >= wanted) {
         ASSERT_EQ(run({"sweep", "sweep.yaml", "--jobs", "2"}).code, 0);
         break;

@@ -1,5 +1,5 @@
-// Many workers at once on one list of runs: every run is claimed by one of them, and a claim costs the file system the
-// same however long the list is.
+// Many workers at once on one list of runs: one of them claims each run, and a claim needs the same number of file
+// system calls for any length of the list.
 #include <gmock/gmock.h>
 
 #include <memory>
@@ -13,7 +13,7 @@ namespace {
 
 class ManyWorkersTest : public Campaign {
  protected:
-  /// Queues so many short runs and returns the list that workers are given.
+  /// Queues so many short runs and returns the work list.
   std::string queue_runs(int count) {
     std::string seeds;
     for (int seed = 1; seed <= count; ++seed) seeds += (seed > 1 ? ", " : "") + std::to_string(seed);
@@ -23,7 +23,7 @@ class ManyWorkersTest : public Campaign {
     return Json::parse(queued.out)["list"].get<std::string>();
   }
 
-  /// How often workers began the run, and whether it was done in the end.
+  /// How often workers began the run, and whether it is done.
   static std::pair<std::int64_t, bool> begun_and_done(const fs::path& run) {
     std::int64_t begun = 0;
     std::string last;
@@ -36,11 +36,11 @@ class ManyWorkersTest : public Campaign {
   }
 
   struct Calls {
-    double changes = 0;  // that change files
-    double looks = 0;    // that open files to read them, or look at files and folders
+    double changes = 0;  // calls that change files
+    double looks = 0;    // calls that open files to read them, or look at files and folders
   };
 
-  /// Calls for each run while so many workers at once do so many runs.
+  /// Calls per run while so many workers do so many runs at once.
   Calls calls_per_run(int count, int workers) {
     fs::remove_all(runs_);
     const std::string list = queue_runs(count);
@@ -92,7 +92,7 @@ TEST_F(ManyWorkersTest, EveryRunIsClaimedByOneOfThem) {
   report(fmt::format("many workers: {} runs by {} workers, {} lost, {} doubled", runs, workers, lost, doubled));
 }
 
-TEST_F(ManyWorkersTest, AClaimCostsTheSameHoweverManyRunsThereAre) {
+TEST_F(ManyWorkersTest, AClaimCostsTheSameForAnyNumberOfRuns) {
   const Calls few = calls_per_run(10, 1);
   const Calls many = calls_per_run(30, 1);
   EXPECT_NEAR(few.changes, many.changes, 2);
@@ -105,7 +105,7 @@ TEST_F(ManyWorkersTest, AClaimCostsTheSameHoweverManyRunsThereAre) {
                   many.changes, many.looks));
 }
 
-TEST_F(ManyWorkersTest, AClaimAmongManyWorkersCostsTheSameHoweverManyRunsThereAre) {
+TEST_F(ManyWorkersTest, AClaimAmongManyWorkersCostsTheSameForAnyNumberOfRuns) {
   const Calls few = calls_per_run(24, 8);
   const Calls many = calls_per_run(96, 8);
   EXPECT_LT(many.changes, 120);

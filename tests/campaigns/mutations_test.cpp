@@ -1,5 +1,5 @@
-// Bytes of every kind of file are changed, and every command is run: it ends with an error, says what is wrong, or says
-// no number that it does not say of whole files.
+// Bytes of every kind of file are changed, and every command is run. It must fail, report the damage, or print only
+// numbers that it also prints for whole files.
 #include <random>
 
 #include "tests/campaigns/campaign.h"
@@ -10,7 +10,7 @@ namespace {
 
 constexpr const char* kRestore = "rm -rf data runs run.yaml sweep.yaml && cp -a whole/. .";
 
-/// The numbers with a decimal point: losses and what comes of them.
+/// The numbers with a decimal point: losses and values computed from them.
 std::set<std::string> values_in(const std::string& text) {
   static const std::regex value(R"([0-9]+\.[0-9]+)");
   std::set<std::string> found;
@@ -35,15 +35,15 @@ TEST_F(MutationTest, DamageIsAnErrorOrMakesNoDifference) {
       "    cells: {value: test.bpc, aggregate: mean, digits: 3}\n");
   ASSERT_EQ(run({"sweep", "sweep.yaml", "--jobs", "2"}).code, 0);
   const std::string id = run_folders().front().filename();
-  // A run of a model that reads windows lies beside them, so that there is something to read at overlaps.
+  // There is also a run of a model that reads windows, so that evaluations at overlaps exist.
   write_file(config(), window_config("data"));
-  ASSERT_EQ(run({"train", "run.yaml", "--runs", "beside"}).code, 0);
+  ASSERT_EQ(run({"train", "run.yaml", "--runs", "more"}).code, 0);
   std::string windows;
-  for (const auto& entry : fs::directory_iterator(folder_.path() / "beside")) {
-    if (fs::exists(entry.path() / "journal.jsonl")) windows = entry.path().filename();  // the store lies there, too
+  for (const auto& entry : fs::directory_iterator(folder_.path() / "more")) {
+    if (fs::exists(entry.path() / "journal.jsonl")) windows = entry.path().filename();  // the store is there, too
   }
   ASSERT_NE(windows, "");
-  ASSERT_EQ(run({"runs", "merge", "beside"}).code, 0);
+  ASSERT_EQ(run({"runs", "merge", "more"}).code, 0);
   write_file(config(), run_config("data"));
   const std::vector<std::string> commands{"runs ls --json",
                                           "runs show " + id,
@@ -65,7 +65,7 @@ TEST_F(MutationTest, DamageIsAnErrorOrMakesNoDifference) {
                                           "runs merge whole/runs",
                                           "eval-overlap " + windows + " --window 8 --overlap 0,2 --json",
                                           "runs sql \"SELECT * FROM results\""};
-  // What is there when nothing is damaged; each mutation starts from it.
+  // The undamaged files; each mutation starts from them.
   ASSERT_EQ(shell(folder_.path(), "mkdir whole && cp -a data runs run.yaml sweep.yaml whole/").code, 0);
   std::vector<std::string> names;
   for (const auto& entry : fs::recursive_directory_iterator(folder_.path() / "whole")) {
@@ -95,16 +95,16 @@ TEST_F(MutationTest, DamageIsAnErrorOrMakesNoDifference) {
                 result.code == kDiverged)
         << "exit code " << result.code << "\n"
         << result.err;
-    // What pack says is the size of an archive, which follows any file's. Configurations are the user's to change; the
-    // real core compares data and weights with their hashes. A run that lost records is no longer done: it leaves the
-    // means of a table, and a sweep counts it as work.
+    // `pack` prints the size of an archive, which depends on every file's. Users may change configurations. The real
+    // core compares data and weights with their hashes. A run without some records is no longer done: it is missing in
+    // a table's means, and a sweep counts it as work.
     const bool checked = !name.ends_with(".yaml") && !name.ends_with(".safetensors") && !name.ends_with(".bin") &&
                          !command.starts_with("table") && !command.starts_with("sweep") &&
                          !command.starts_with("compare") && !command.starts_with("report") &&
                          !command.starts_with("runs pack");
     if (result.code == 0 && checked && result.err.empty()) {
       for (const std::string& value : values_in(result.out)) {
-        EXPECT_TRUE(undamaged[command].contains(value)) << value << " is wrong without a word\n" << result.out;
+        EXPECT_TRUE(undamaged[command].contains(value)) << value << " is wrong without an error\n" << result.out;
       }
     }
     if (result.code != 0) {

@@ -1,7 +1,7 @@
-// Two machines share their work by a network file system, each as a client of its own, with its own caches.
+// Two machines share their work by a network file system. Each is a separate client with its own caches.
 //
 // XLM_TEST_NETWORK=/mnt/a:/mnt/b names two mounts of one such file system on this machine. A machine is a namespace of
-// mounts, processes and host names in which one of the two lies at the place where the work is. Wants root.
+// mounts, processes and host names, in which one of the two is mounted where the work is. Needs root.
 #include <linux/magic.h>
 #include <sched.h>
 #include <sys/mount.h>
@@ -48,7 +48,7 @@ class NetworkTest : public Campaign {
     fs::remove_all(first_);
   }
 
-  /// The program on that machine, with its store. Where it may end with another code than 0, `or_code` says with which.
+  /// The program on that machine, with its store. `or_code` is an exit code that is accepted besides 0.
   std::vector<std::string> words_on(Machine machine, const std::string& arguments, int or_code = 0,
                                     const std::string& settings = "") const {
     const bool first = machine == Machine::kFirst;
@@ -72,14 +72,14 @@ class NetworkTest : public Campaign {
                run_config("data", fmt::format("sweep: {{grid: {{seed: [{}]}}}}\n", fmt::join(seeds, ", "))));
   }
 
-  /// What a client remembers of files' sizes and times (GlusterFS for 1 s, in a process of its own) and of what is in
-  /// folders (NFS for up to 60 s, in the kernel): this process judges when all is known everywhere.
+  /// Waits until caches are out of date, so that this process sees everything. GlusterFS caches files' sizes and times
+  /// for 1 s, in a separate process. NFS caches folders for up to 60 s, in the kernel.
   static void let_caches_go() {
     ::sleep(2);
     std::ofstream("/proc/sys/vm/drop_caches") << 2;
   }
 
-  /// Waits until that program has begun a run, or has ended, and then for a moment that is drawn.
+  /// Waits until that program has begun a run or has ended, and then for a random time.
   void let_work(const BackgroundProgram& worker, std::mt19937& random, int most_ms) const {
     until([&] {
       if (!worker.is_running()) return true;
@@ -90,8 +90,8 @@ class NetworkTest : public Campaign {
     ::usleep(static_cast<useconds_t>(1000 * std::uniform_int_distribution<int>(0, most_ms)(random)));
   }
 
-  /// Whether who has locked a file reads what another machine wrote under such a lock, as it is on NFS. The machines
-  /// share a store there; elsewhere each has one of its own (docs/results.md).
+  /// Whether a lock on a file also updates caches, as on NFS, so that one machine reads what another wrote under a
+  /// lock. There the machines share a store; elsewhere each has its own (docs/results.md).
   bool locks_keep_caches_true() const {
     struct ::statfs status {};
     return ::statfs(first_.c_str(), &status) == 0 && status.f_type == NFS_SUPER_MAGIC;
@@ -101,10 +101,10 @@ class NetworkTest : public Campaign {
     return folder_.path() / fmt::format("{}-{}.db", machine == Machine::kFirst ? "first" : "second", round_);
   }
 
-  /// From now on the work is in a folder that is not there yet.
+  /// The work continues in a folder that does not exist yet.
   void begin_round() { runs_ = work_ / fmt::format("runs-{}", ++round_); }
 
-  /// What both machines' stores say, as it is and made anew.
+  /// Checks the content of both machines' stores, as they are and rebuilt.
   void expect_stores(const std::string& undisturbed) const {
     let_caches_go();
     for (const std::string again : {"", " --rebuild"}) {
@@ -112,7 +112,7 @@ class NetworkTest : public Campaign {
         const ProgramResult synced = run_on(machine, "runs sync" + again);
         EXPECT_EQ(synced.code, 0) << synced.err;
         let_caches_go();
-        EXPECT_EQ(told_by(store_of(machine)), undisturbed) << again;
+        EXPECT_EQ(text_of_store(store_of(machine)), undisturbed) << again;
       }
     }
   }
@@ -128,7 +128,7 @@ TEST_F(NetworkTest, ACrowdOnTwoMachinesSharesOneFolder) {
   write_seeds(kRuns);
   const ProgramResult alone = run_on(Machine::kFirst, "sweep sweep.yaml --jobs 2");
   ASSERT_EQ(alone.code, 0) << alone.err;
-  const std::string undisturbed = told_by(store_of(Machine::kFirst));
+  const std::string undisturbed = text_of_store(store_of(Machine::kFirst));
   const int rounds = campaign_size(2, 50);
   int done = 0;
   for (; done < rounds && !HasFailure(); ++done) {
@@ -139,7 +139,7 @@ TEST_F(NetworkTest, ACrowdOnTwoMachinesSharesOneFolder) {
           std::make_unique<BackgroundProgram>(words_on(machine_of(number), arguments, or_code), folder_.path()));
     };
     for (int i = 0; i < 6; ++i) add(i, "sweep sweep.yaml --jobs 2");
-    // Whoever looks for runs may find none yet.
+    // A command may find no runs yet.
     for (int i = 0; i < 4; ++i) add(i, "runs sync", kBadData);
     for (int i = 0; i < 2; ++i) add(i, "runs sync --rebuild", kBadData);
     for (int i = 0; i < 2; ++i) add(i, "runs ls --json", kBadData);
@@ -157,11 +157,11 @@ TEST_F(NetworkTest, ACrowdOnTwoMachinesSharesOneFolder) {
   report(fmt::format("network: {} crowds of 16 processes on two machines, {} runs each", done, kRuns));
 }
 
-TEST_F(NetworkTest, WhatOneMachineLosesAnotherGoesOnWith) {
+TEST_F(NetworkTest, AnotherMachineResumesALostRun) {
   constexpr int kRuns = 4;
   write_seeds(kRuns);
   ASSERT_EQ(run_on(Machine::kFirst, "sweep sweep.yaml --jobs 2").code, 0);
-  const std::string undisturbed = told_by(store_of(Machine::kFirst));
+  const std::string undisturbed = text_of_store(store_of(Machine::kFirst));
   order("pace=10");
   std::mt19937 random(17);
   const int wanted = campaign_size(4, 100);
@@ -180,7 +180,7 @@ TEST_F(NetworkTest, WhatOneMachineLosesAnotherGoesOnWith) {
       ASSERT_TRUE(turn < 4 && result.code == 128 + SIGKILL) << result.code << " " << result.err;
       ++killed;
       if (!fs::exists(runs_)) continue;
-      // As if three minutes had gone by: what the machine held is free for the other one.
+      // As if three minutes had passed: the other machine may take the locks.
       for (const fs::path& run : run_folders()) let_lock_age(run);
     }
     expect_all_done(kRuns);
@@ -191,7 +191,7 @@ TEST_F(NetworkTest, WhatOneMachineLosesAnotherGoesOnWith) {
 
 TEST_F(NetworkTest, ASleeperThatWakesChangesNothing) {
   ASSERT_EQ(run_on(Machine::kFirst, "train run.yaml").code, 0);
-  const std::string undisturbed = told_by(store_of(Machine::kFirst));
+  const std::string undisturbed = text_of_store(store_of(Machine::kFirst));
   order("pace=10");
   std::mt19937 random(19);
   const int wanted = campaign_size(3, 50);
@@ -204,7 +204,7 @@ TEST_F(NetworkTest, ASleeperThatWakesChangesNothing) {
     let_work(sleeper, random, 120);
     sleeper.kill_group(SIGSTOP);
     let_caches_go();
-    // The other machine's clock is ahead, so that the sleeper's lock is older there than a lock lives.
+    // The other machine's clock is ahead, so that the sleeper's lock has expired there.
     const ProgramResult second = run_on(machine_of(round + 1), "train run.yaml", preload() + " XLM_CLOCK_AHEAD=200");
     EXPECT_EQ(second.code, 0) << second.err;
     sleeper.kill_group(SIGCONT);

@@ -1,4 +1,4 @@
-// A sweep that jobs of a real Slurm and a local sweep do together, while whatever happens on a cluster happens to them.
+// A sweep that jobs of a real Slurm and a local sweep do together, under all faults that happen on a cluster.
 #include <optional>
 #include <random>
 
@@ -27,7 +27,7 @@ class SlurmTestCampaign : public Campaign {
 
   std::size_t pick(std::size_t count) { return std::uniform_int_distribution<std::size_t>(0, count - 1)(random_); }
 
-  /// A process of this sweep's whose words hold `mark`; 0 where there is none.
+  /// A process of this sweep whose command line contains `mark`; 0 if there is none.
   pid_t some_process(const std::string& mark) {
     std::vector<pid_t> found;
     std::error_code ignored;
@@ -46,7 +46,7 @@ class SlurmTestCampaign : public Campaign {
     return pid > 0 && ::kill(pid, signal) == 0;
   }
 
-  /// Says something to Slurm about one of its running tasks.
+  /// Runs a Slurm command on one of the running tasks.
   bool tell(const std::string& what) {
     const std::vector<std::string> running = slurm_.jobs("%i %T");
     std::vector<std::string> tasks;
@@ -58,7 +58,7 @@ class SlurmTestCampaign : public Campaign {
     return shell(folder_.path(), std::regex_replace(what, std::regex("TASK"), task)).code == 0;
   }
 
-  /// One thing that happens; false where there was nobody that it could happen to.
+  /// Causes an event; false if there is no process that it could hit.
   bool happens(const std::string& event, BackgroundProgram& local) {
     if (event == "kill -9 of a run's process") return kill_process("--threads", SIGKILL);
     if (event == "kill -9 of a job's worker") return kill_process("--sweep", SIGKILL);
@@ -75,7 +75,7 @@ class SlurmTestCampaign : public Campaign {
   std::mt19937 random_{11};
 };
 
-TEST_F(SlurmTestCampaign, EveryRunIsDoneOnceWhateverHappensToItsWorkers) {
+TEST_F(SlurmTestCampaign, EveryRunIsDoneOnceDespiteFaults) {
   ASSERT_EQ(run({"sweep", "sweep.yaml", "--jobs", "4"}).code, 0);
   const std::string undisturbed = store();
   order("pace=200");
@@ -102,7 +102,7 @@ TEST_F(SlurmTestCampaign, EveryRunIsDoneOnceWhateverHappensToItsWorkers) {
         ++events[event];
       }
       slurm_.start_requeued();
-      if (!local->is_running()) {  // it was killed, or its runs have failed or are with others: again, as people do
+      if (!local->is_running()) {  // it was killed, or its runs failed or run elsewhere: a user starts it again
         local->wait();
         run({"sweep", "sweep.yaml", "--launcher", "slurm", "--jobs", "4"});
         start_local();
@@ -113,7 +113,7 @@ TEST_F(SlurmTestCampaign, EveryRunIsDoneOnceWhateverHappensToItsWorkers) {
       slurm_.start_requeued();
       return slurm_.jobs().empty();
     });
-    ASSERT_EQ(run({"sweep", "sweep.yaml"}).code, 0);  // an evaluation may be left
+    ASSERT_EQ(run({"sweep", "sweep.yaml"}).code, 0);  // an evaluation may be missing
     expect_all_done(kRuns);
     for (const fs::path& folder : run_folders()) {
       const auto read = read_live_run(folder);

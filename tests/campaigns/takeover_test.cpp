@@ -1,4 +1,4 @@
-// A worker sleeps longer than its lock lives; another one, elsewhere, takes the run over. Clocks disagree.
+// A worker is suspended until its lock expires, and one on another machine takes the run over. Clocks disagree.
 #include <map>
 #include <random>
 
@@ -13,7 +13,7 @@ namespace {
 
 class TakeoverTest : public Campaign {
  protected:
-  /// A program in a namespace of processes of its own is on another machine, as far as locks can tell.
+  /// For locks, a program in a separate process namespace is on another machine.
   static std::vector<std::string> elsewhere(std::vector<std::string> arguments) {
     const std::vector<std::string> before{"/usr/bin/unshare", "--pid",        "--fork",
                                           "--mount-proc",     "--kill-child", XLM_FAKE_BINARY};
@@ -27,8 +27,8 @@ class TakeoverTest : public Campaign {
 
   bool can_be_elsewhere() const { return shell(folder_.path(), "unshare --pid --fork --mount-proc true").code == 0; }
 
-  /// The file that it was writing when it fell asleep still gets its name (docs/reliability.md); a checkpoint is one
-  /// file here, which the later one does not stand beside.
+  /// The files without those that a suspended worker may still finish (docs/reliability.md): hidden files, and the
+  /// checkpoint, which is a single file here.
   std::map<std::string, std::string> settled_files() const {
     auto found = files();
     std::erase_if(found, [](const auto& file) {
@@ -63,7 +63,7 @@ TEST_F(TakeoverTest, ASleeperThatWakesChangesNothing) {
       sleeper.wait();
       continue;
     }
-    // Its lock lives; or it fell asleep when all was done but to let go of it.
+    // Its lock is still valid, or it was suspended after the work, before it released the lock.
     const ProgramResult first = run_with("", "train run.yaml");
     EXPECT_TRUE(first.code == 1 || is_done_already(first)) << first.err;
     const ProgramResult second = run_with(with_clock(200), "train run.yaml");
@@ -75,7 +75,7 @@ TEST_F(TakeoverTest, ASleeperThatWakesChangesNothing) {
     const bool lost = woken.code == 1 && woken.err.find("taken over") != std::string::npos;
     EXPECT_TRUE(lost || is_done_already(woken) || is_done_already(first)) << woken.err;
     EXPECT_EQ(settled_files(), before);
-    // It may have slept between its look at the lock and its line: the line carries an older token, and does not count.
+    // If it was suspended between checking the lock and writing a line, the line has an older token and does not count.
     const std::string now = read_file(run_folders().front() / "journal.jsonl");
     ASSERT_TRUE(now.starts_with(records));
     const auto lines = std::count(now.begin() + static_cast<std::ptrdiff_t>(records.size()), now.end(), '\n');
@@ -89,7 +89,7 @@ TEST_F(TakeoverTest, ASleeperThatWakesChangesNothing) {
                      asleep_writing));
 }
 
-TEST_F(TakeoverTest, WorkersThatPeopleStartOnTwoMachinesShareAListAndOneGoesOnWithTheRunOfTheOther) {
+TEST_F(TakeoverTest, WorkersOnTwoMachinesShareAListAndResumeEachOthersRuns) {
   if (shell(folder_.path(), "unshare --pid --uts --fork --mount-proc hostname node-a").code != 0) {
     GTEST_SKIP() << "namespaces of processes and host names need root";
   }
@@ -112,10 +112,10 @@ TEST_F(TakeoverTest, WorkersThatPeopleStartOnTwoMachinesShareAListAndOneGoesOnWi
   }
   ASSERT_THAT(at_work, testing::ElementsAre(testing::Key("node-a"), testing::Key("node-b")));
 
-  one.kill_group(SIGKILL);  // a machine that goes without a word
+  one.kill_group(SIGKILL);  // the machine fails
   one.wait();
   const fs::path& lost = at_work.at("node-a");
-  EXPECT_EQ(read_live_run(lost).status, RunStatus::kRunning) << "nobody elsewhere can know yet";
+  EXPECT_EQ(read_live_run(lost).status, RunStatus::kRunning) << "other machines cannot know yet";
   let_lock_age(lost);
   EXPECT_EQ(read_live_run(lost).status, RunStatus::kStale);
   fs::remove(hold());
@@ -138,7 +138,7 @@ TEST_F(TakeoverTest, ClocksThatJumpChangeNothing) {
   const int jumps = campaign_size(4, 60);
   for (int jump = 0; jump < jumps; ++jump) {
     fs::remove_all(runs_);
-    for (int part = 0; part < 3; ++part) {  // each part of the work with a clock of its own
+    for (int part = 0; part < 3; ++part) {  // each attempt has its own clock
       const int ahead = std::uniform_int_distribution<int>(-100'000'000, 100'000'000)(random);
       order(part < 2 ? fmt::format("kill-at={}", 5 + 3 * part) : "");
       const int code = run_with(with_clock(ahead), "sweep sweep.yaml --jobs 2").code;

@@ -1,4 +1,4 @@
-// The program where it is refused address space. Under sanitizers, which need more of it, nothing of this can be seen.
+// The program with little address space. Sanitizers need more, so these tests do not run under them.
 #include <gmock/gmock.h>
 
 #include "tests/experiments/program_fixture.h"
@@ -8,14 +8,14 @@ namespace {
 
 class ThreadsTest : public ProgramTest {};
 
-TEST_F(ThreadsTest, MoreThanThereCanBeAreAnError) {
+TEST_F(ThreadsTest, TooManyAreAnError) {
   const ProgramResult result =
       shell(folder_.path(), "ulimit -v 2000000; exec '" XLM_FAKE_BINARY "' train run.yaml train.threads=4096");
   EXPECT_EQ(result.code, kOutOfResources);
   EXPECT_THAT(result.err, ::testing::HasSubstr("train.threads: this process can have"));
 }
 
-TEST_F(ThreadsTest, MoreThanThereCanBeAreAnErrorOfWhatUsesWeightsToo) {
+TEST_F(ThreadsTest, TooManyAreAnErrorOfCommandsOnWeightsToo) {
   ASSERT_EQ(run({"train", "run.yaml"}).code, kDone);
   const std::string id = run_folders().front().filename().string();
   for (const std::string& command : {"eval " + id, "sample " + id + " --prompt a"}) {

@@ -48,13 +48,13 @@ TEST_F(BestSettings, AreMeansOverSeedsBestFirst) {
   EXPECT_EQ(best("loss"), "") << "nothing was measured";
 }
 
-TEST_F(BestSettings, AreNotNamedAcrossCorpora) {
+TEST_F(BestSettings, AreNotComparedAcrossCorpora) {
   add(point("data.path", "a", "1"), 1.5);
   add(point("data.path", "b", "1"), 1.4);
   EXPECT_EQ(best(), "");
 }
 
-TEST_F(BestSettings, OfOneSettingSayNothing) {
+TEST_F(BestSettings, AreNotShownForOneSetting) {
   add(point("optimizer.lr", "0.1", "1"), 1.5);
   add(point("optimizer.lr", "0.1", "2"), 1.4);
   EXPECT_EQ(best(), "");

@@ -1,4 +1,4 @@
-// xlm compare as a user or a script meets it.
+// xlm compare: output, messages and exit codes.
 #include <cmath>
 
 #include <gmock/gmock.h>
@@ -55,7 +55,7 @@ TEST_F(Compare, ARunStandsForItsSeeds) {
   EXPECT_THAT(compare("nothing model.span=64").err, HasSubstr("neither a run nor a condition"));
 }
 
-TEST_F(Compare, NoDifferenceIsSaidToo) {
+TEST_F(Compare, ReportsNoDifference) {
   for (const int seed : {1, 2, 3}) {
     maker_.make({.id = fmt::format("a-{}", seed), .type = "fixed", .seed = seed, .bpc = 1.5});
     maker_.make({.id = fmt::format("b-{}", seed), .seed = seed, .bpc = 1.5 + 0.01 * (seed - 2)});
@@ -63,7 +63,7 @@ TEST_F(Compare, NoDifferenceIsSaidToo) {
   EXPECT_THAT(compare(kTypes).out, HasSubstr("no difference is seen"));
 }
 
-TEST_F(Compare, SaysWhatTellsTheSettingsApart) {
+TEST_F(Compare, NamesWhatDiffersBetweenTheSettings) {
   maker_.make({.id = "a-1", .type = "fixed", .span = 64, .seed = 1, .bpc = 1.5});
   maker_.make({.id = "a-2", .type = "fixed", .span = 64, .seed = 2, .bpc = 1.5});
   maker_.make({.id = "b-1", .span = 256, .seed = 1, .bpc = 1.4});
@@ -78,7 +78,7 @@ TEST_F(Compare, SaysWhatTellsTheSettingsApart) {
   EXPECT_THAT(compare("model.span=64 seed=1").err, HasSubstr("1 of the runs of 'model.span=64' is of 'seed=1' too"));
 }
 
-TEST_F(Compare, SaysWhatItCannotSay) {
+TEST_F(Compare, ReportsWhatItCannotCompare) {
   maker_.make({.id = "a-1", .type = "fixed", .seed = 1, .bpc = 1.5});
   maker_.make({.id = "b-1", .seed = 1, .bpc = 1.4});
   const std::string one = compare(kTypes).out;

@@ -1,4 +1,4 @@
-// xlm data as a user meets it.
+// xlm data: output, messages and exit codes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -30,7 +30,7 @@ class DataShow : public ::testing::Test {
   TemporaryFolder folder_;
 };
 
-TEST_F(DataShow, TellsWhatIsThere) {
+TEST_F(DataShow, DescribesTheFolder) {
   const ProgramResult outcome = run("data show d");
   EXPECT_EQ(outcome.code, kDone) << outcome.err;
   for (const char* part :
@@ -76,7 +76,7 @@ TEST_F(DataShow, VerifyFindsDamage) {
   EXPECT_EQ(run("data").code, kUsage);
 }
 
-TEST_F(DataShow, ImportsADatasetThatLiesOnDisk) {
+TEST_F(DataShow, ImportsADatasetFromDisk) {
   write_shard("parquet", folder_.path() / "hub/train-00000-of-00001.parquet", {"first ", "second"});
   write_shard("parquet", folder_.path() / "hub/test-00000-of-00001.parquet", {"third"});
   const ProgramResult imported = run("data import hub --out h");

@@ -1,5 +1,4 @@
-// Every command that README, CONTRIBUTING, docs/, recipes and the program's own help name is one that the program
-// takes.
+// The program takes every command in README, CONTRIBUTING, docs/, recipes and its own help.
 #include <functional>
 #include <regex>
 
@@ -19,14 +18,13 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-/// Parses a line that begins with `xlm COMMAND`, without running it. Throws UsageError for one that the program does
-/// not take.
+/// Parses a line that begins with `xlm COMMAND`, without running it. Throws UsageError if the program does not take it.
 void parse_command(const std::string& line) {
   const std::vector<std::string> words = split(line, ' ');
   const std::string name = words.size() > 1 ? words[1] : "";
   GlobalOptions global;
   CLI::App app;
-  std::function<int()> run;  // keeps what options are bound to alive; it is never called
+  std::function<int()> run;  // keeps the variables of the options alive; it is never called
   for (const Command& command : commands()) {
     if (command.name == name) run = command.declare(app, global);
   }
@@ -39,7 +37,7 @@ void parse_command(const std::string& line) {
   }
 }
 
-/// Without a comment behind it and what is the shell's: pipes, redirections, further commands.
+/// A command without comments and the shell's parts: pipes, redirections, further commands.
 std::string without_shell(const std::string& line) {
   char quote = 0;
   for (std::size_t i = 0; i < line.size(); ++i) {
@@ -54,7 +52,7 @@ std::string without_shell(const std::string& line) {
   return std::string(trim(line));
 }
 
-/// What --name chooses of a recipe must be in it.
+/// Throws UsageError if the recipe lacks what --name chooses.
 std::string lacking_name(const std::string& command) {
   static const std::regex named(R"(xlm \S+ (experiments/recipes/\S+\.yaml)\b.* --name (\S+).*)");
   std::smatch parts;
@@ -64,8 +62,8 @@ std::string lacking_name(const std::string& command) {
   return std::regex_search(recipe, described) ? "" : fmt::format("{}: the recipe describes no such", command);
 }
 
-/// Why the program does not take it; empty where it does. What stands within a sentence may leave out what the
-/// sentence says, and `xlm --version` is no command.
+/// The reason why the program does not take it; empty if it does. A command within a sentence may lack arguments, and
+/// `xlm --version` is no command.
 std::string problem_with(const std::string& command, bool in_sentence) {
   if (command.starts_with("xlm -") || command.find("…") != std::string::npos) return "";
   try {
@@ -133,7 +131,7 @@ TEST(DocumentedCommands, OfTheHelpAreTakenByTheProgram) {
   EXPECT_GT(examples, 40);
 }
 
-/// The comment at the top of a recipe shows its commands in lines "#   xlm …". THIS is the recipe.
+/// The comment at the top of a recipe shows its commands in lines "#   xlm …", where THIS is the recipe.
 TEST(DocumentedCommands, OfRecipesAreTakenByTheProgram) {
   int found = 0;
   for (const auto& entry : fs::recursive_directory_iterator(fs::path(XLM_SOURCE_DIR) / "experiments/recipes")) {

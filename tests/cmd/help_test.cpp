@@ -1,4 +1,4 @@
-// What the program says of its commands: help, the page for man, and what a misspelt one may have meant.
+// The program's help: help of commands, the man page, and suggestions for misspelt commands.
 #include <cstdlib>
 #include <regex>
 #include <set>
@@ -18,7 +18,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-TEST_F(ResultsCommands, HelpSaysHowRunsAreNamedWhereverTheyAre) {
+TEST_F(ResultsCommands, HelpOfEveryCommandOnRunsSaysHowToNameThem) {
   for (const char* command : {"show", "stop", "rm", "export", "pack"}) {
     const std::string help = xlm(fmt::format("runs {} --help", command)).out;
     EXPECT_TRUE(
@@ -34,7 +34,7 @@ TEST_F(ResultsCommands, SubcommandsAreNamedWhenMisspelt) {
   EXPECT_EQ(xlm("runs").code, 2);
 }
 
-TEST_F(ResultsCommands, HelpSaysDotsWhereSeveralValuesFollow) {
+TEST_F(ResultsCommands, HelpShowsDotsIfSeveralValuesFollow) {
   EXPECT_THAT(xlm("runs ls --help").out, HasSubstr("--columns COLUMN,… "));
   EXPECT_THAT(xlm("runs ls --help").out, Not(HasSubstr("...")));
   EXPECT_THAT(xlm("prepare-data --help").out, HasSubstr("--from PATH ..."));
@@ -49,7 +49,7 @@ TEST_F(ResultsCommands, HelpIsACommandToo) {
   const ProgramResult wrong = xlm("help runs lss");
   EXPECT_EQ(wrong.code, 2);
   EXPECT_THAT(wrong.err, HasSubstr("unknown command 'runs lss' (did you mean 'ls'?)"));
-  EXPECT_THAT(xlm("help worker").out, HasSubstr("--sweep FILE")) << "not in the list, but docs/clusters.md names it";
+  EXPECT_THAT(xlm("help worker").out, HasSubstr("--sweep FILE")) << "it is not in the list, but in docs/clusters.md";
   const ProgramResult bare = xlm("");
   EXPECT_EQ(bare.code, 2);
   EXPECT_EQ(bare.err, xlm("--help").out);
@@ -74,10 +74,10 @@ TEST_F(ResultsCommands, ThePageForManIsShownWithoutAWarning) {
   if (std::system("command -v man >/dev/null 2>&1") != 0) GTEST_SKIP() << "man is not installed";
   write("xlm.1", xlm("help --man").out);
   const ProgramResult shown = shell(temporary_.path(), "man --warnings -l -Tutf8 ./xlm.1 2>&1 >/dev/null");
-  EXPECT_EQ(shown.out + shown.err, "") << "groff has nothing to say";
+  EXPECT_EQ(shown.out + shown.err, "") << "groff prints no warning";
 }
 
-/// The codes that there are, the glossary and the page for man name the same ones.
+/// The exit codes of the program, the glossary and the man page are the same.
 TEST_F(ResultsCommands, EveryExitCodeIsInTheGlossaryAndOnThePageForMan) {
   const auto numbers = [](const std::string& text, const std::string& before, const std::string& after) {
     const std::regex number(before + "(\\d+)" + after);

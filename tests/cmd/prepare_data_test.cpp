@@ -1,4 +1,4 @@
-// xlm prepare-data as a user meets it: output, messages and exit codes.
+// xlm prepare-data: output, messages and exit codes.
 #include <random>
 
 #include <gmock/gmock.h>
@@ -42,7 +42,7 @@ TEST_F(PrepareData, PrintsASummary) {
   EXPECT_THAT(run("text --from a.txt --out data/a").out, HasSubstr("data/a exists already"));
 }
 
-TEST_F(PrepareData, TextsOfOnesOwnAreToldApartByTheirNames) {
+TEST_F(PrepareData, UsersTextsAreDistinguishedByName) {
   file("a.txt", "Some text of my own, long enough for three splits.");
   EXPECT_THAT(run("text --from a.txt --out data/a --name letters").out, HasSubstr("data/a is ready: letters, "));
   EXPECT_EQ(open_prepared(folder_.path() / "data/a").dataset, "letters");
@@ -53,8 +53,8 @@ TEST_F(PrepareData, TextsOfOnesOwnAreToldApartByTheirNames) {
   EXPECT_EQ(run("text --from a.txt --out data/b --name 'My letters'").code, kUsage);
 }
 
-// In meta.json it stands with U+FFFD, and two such names apart.
-TEST_F(PrepareData, FilesWhoseNamesAreNoUtf8AreSources) {
+// meta.json writes such names with U+FFFD and keeps two of them distinct.
+TEST_F(PrepareData, FilesWithNamesThatAreNoUtf8AreSources) {
   for (const char* name : {"caf\xE9.txt", "caf\xE8.txt"}) file(name, "some text that is long enough to be divided");
   const std::string command = "text --from caf\xE9.txt --from caf\xE8.txt --out d --split 80%,10%,10%";
   const ProgramResult made = run(command);
@@ -97,7 +97,7 @@ TEST_F(PrepareData, FetchesTheEncodingThatIsNotNamedOfRealTexts) {
   ASSERT_EQ(server.requests().size(), 2U);
   EXPECT_EQ(server.requests().front().path, "/openai-community/gpt2/resolve/main/vocab.json");
   EXPECT_EQ(run(command + "e").code, kDone);
-  EXPECT_EQ(server.requests().size(), 2U);  // the files are there
+  EXPECT_EQ(server.requests().size(), 2U);  // the files exist
   EXPECT_THAT(run("text --unit bpe --from a.txt --out f").err, HasSubstr("fetch them with --download"));
 }
 
@@ -109,7 +109,7 @@ TEST_F(PrepareData, TheAdviceToFetchAFileAgainDoesIt) {
   const std::string advice = "fetch the file again: ";
   ASSERT_THAT(complaint, HasSubstr(advice + "rm raw/text8/text8.zip, then run the same command again\n"));
   EXPECT_EQ(run(command).err, complaint);
-  EXPECT_EQ(server.requests().size(), 1U) << "the file is there";
+  EXPECT_EQ(server.requests().size(), 1U) << "the file exists";
   const std::size_t place = complaint.find(advice) + advice.size();
   ASSERT_EQ(shell(folder_.path(), complaint.substr(place, complaint.find(',', place) - place)).code, 0);
   run(command);
@@ -118,7 +118,7 @@ TEST_F(PrepareData, TheAdviceToFetchAFileAgainDoesIt) {
   EXPECT_THAT(run("text8 --from half.zip --out d").err, testing::EndsWith("fetch the file again\n"));
 }
 
-TEST_F(PrepareData, AbsurdValuesAreNamedInFewWords) {
+TEST_F(PrepareData, AbsurdValuesAreNamedBriefly) {
   file("a.txt", "some text");
   for (const auto& [arguments, complaint] : std::vector<std::pair<std::string, std::string>>{
            {"text --from a.txt --out d --max-unpacked 0", "--max-unpacked: Value 0 is not more than 0\n"},
@@ -217,7 +217,7 @@ TEST_F(PrepareData, TrainingATokenizerCanBeStopped) {
   EXPECT_FALSE(fs::exists(folder_.path() / "d/segmentations/unigram-500"));
 }
 
-TEST_F(PrepareData, ATokenizerThatCannotBeTrainedLeavesTheDataAndSaysSo) {
+TEST_F(PrepareData, ATokenizerThatCannotBeTrainedIsAnErrorAndTheDataStay) {
   file("a.txt", "the quick brown fox jumps over the lazy dog, and once more the quick brown fox jumps over it");
   const ProgramResult few = run("text --from a.txt --out d --split 80%,10%,10% --train-unigram 5");
   EXPECT_EQ(few.code, kUsage);

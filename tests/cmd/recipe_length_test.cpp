@@ -1,4 +1,4 @@
-// A table of a profile that is smaller than the paper's names the lengths of both.
+// The table of a profile that is smaller than the paper's names both lengths.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ class RecipeLength : public ::testing::Test {
  protected:
   RecipeLength() { RunMaker(folder_.path() / "runs").make_sweep({"fixed"}, {64}, {1}); }
 
-  /// What `xlm table` says of the made run under a profile of a recipe.
+  /// The output of `xlm table` for the made run under a profile of a recipe.
   std::string table(const std::string& length, const std::string& profile,
                     const std::string& model = "{type: adaptive-span}") const {
     write_file(folder_.path() / "r.yaml",
@@ -32,25 +32,25 @@ class RecipeLength : public ::testing::Test {
   TemporaryFolder folder_;
 };
 
-TEST_F(RecipeLength, StandsUnderTheTableOfASmallerProfile) {
+TEST_F(RecipeLength, IsUnderTheTableOfASmallerProfile) {
   EXPECT_THAT(table("steps: 600000", "smoke"),
               HasSubstr("Runs smaller than the paper's: 100 steps here; 600,000 steps (19.7G tokens) in the paper."));
   EXPECT_THAT(table("epochs: 2", "smoke"), HasSubstr("100 steps here; 2 epochs in the paper.")) << "without data";
 }
 
 // T = 300, O = 50, W = 20: a sequence scores 300 + 19·250 = 5,050 predictions, though its windows read 6,000 tokens.
-TEST_F(RecipeLength, OfWindowsThatOverlapCountsWhatIsScored) {
+TEST_F(RecipeLength, OfOverlappingWindowsCountsScoredTokens) {
   EXPECT_THAT(table("steps: 1000, batch: 4", "smoke", "{type: gpt2, window: 300, overlap: 50}"),
               HasSubstr("100 steps here; 1,000 steps (20.2M tokens) in the paper."));
 }
 
-TEST_F(RecipeLength, IsLeftOutWhereThePapersRunsAreNoneOfThisProgram) {
+TEST_F(RecipeLength, IsLeftOutIfThisProgramCannotMakeThePapersRuns) {
   const std::string shown = table("steps: 600000, stepz: 1", "smoke");
   EXPECT_THAT(shown, HasSubstr("fixed"));
   EXPECT_THAT(shown, Not(HasSubstr("smaller than the paper's")));
 }
 
-TEST_F(RecipeLength, IsNotSaidOfThePapersOwnProfile) {
+TEST_F(RecipeLength, IsLeftOutForThePapersProfile) {
   for (const char* profile : {"", "paper"}) {
     EXPECT_THAT(table("steps: 600000", profile), Not(HasSubstr("smaller than the paper's"))) << profile;
   }

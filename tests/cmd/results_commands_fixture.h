@@ -1,4 +1,4 @@
-// The program in a folder of its own with runs that were made for it.
+// The program in a temporary folder with made runs.
 #pragma once
 
 #include <string>
@@ -14,12 +14,12 @@ namespace xlm {
 
 class ResultsCommands : public ::testing::Test {
  protected:
-  /// Runs xlm in the temporary folder; `arguments` go through the shell.
+  /// Runs xlm in the temporary folder; the shell splits `arguments`.
   ProgramResult xlm(const std::string& arguments) const {
     return shell(temporary_.path(), fmt::format("'{}' {}", XLM_BINARY, arguments));
   }
 
-  /// The same where no program is on the PATH.
+  /// The same without any program on the PATH.
   ProgramResult without_gnuplot(const std::string& arguments) const {
     return shell(temporary_.path(), fmt::format("PATH=/nowhere '{}' {}", XLM_BINARY, arguments));
   }

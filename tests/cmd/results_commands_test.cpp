@@ -1,4 +1,4 @@
-// xlm pareto, table, figure and report as a user or a script meets them: output, messages and exit codes.
+// xlm pareto, table, figure and report: output, messages and exit codes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -86,7 +86,7 @@ TEST_F(ResultsCommands, TableShowsTheRecipesOwnExperiment) {
   EXPECT_THAT(table.out, Not(HasSubstr("dynamic")));
   EXPECT_THAT(xlm("table recipe.yaml --experiment elsewhere").out, HasSubstr("dynamic"));
   EXPECT_THAT(xlm("table recipe.yaml --profile smoke").err, HasSubstr("spans-smoke"));
-  EXPECT_EQ(xlm("table --where seed=1 recipe.yaml").code, 0) << "a condition does not swallow the file";
+  EXPECT_EQ(xlm("table --where seed=1 recipe.yaml").code, 0) << "the file is not part of the condition";
   EXPECT_EQ(xlm("table recipe.yaml --profile smok").code, 2);
   EXPECT_EQ(xlm("table recipe.yaml --name second").code, 2);
   EXPECT_EQ(json("table recipe.yaml")[0]["table"], "First");
@@ -121,10 +121,10 @@ TEST_F(ResultsCommands, MistakesInADescriptionAreReportedWithItsPlace) {
   write("f.yaml", "figures:\n  - {figure: A, x: model.spann, y: test.bpc}\n");
   EXPECT_THAT(xlm("table t.yaml").err, HasSubstr("t.yaml:2: no run in the store has a column 'test.bcp'"));
   EXPECT_THAT(xlm("figure f.yaml").err, HasSubstr("f.yaml:2: no run in the store has a column 'model.spann'"));
-  EXPECT_THAT(xlm("table t.yaml --where sede=1").err, Not(HasSubstr("t.yaml"))) << "it is not the file's mistake";
+  EXPECT_THAT(xlm("table t.yaml --where sede=1").err, Not(HasSubstr("t.yaml"))) << "the mistake is not in the file";
 }
 
-TEST_F(ResultsCommands, FilesAreWhatTheirNameSays) {
+TEST_F(ResultsCommands, FilesHaveTheFormatOfTheirName) {
   make_sweep();
   write("t.yaml", "tables:\n  - {table: A, rows: model.span_type, cells: {value: test.bpc}}\n");
   for (const char* command : {"table t.yaml", "pareto --x params --y test.bpc"}) {
@@ -136,7 +136,7 @@ TEST_F(ResultsCommands, FilesAreWhatTheirNameSays) {
     EXPECT_THAT(xlm(fmt::format("{} --out x.csv --format latex", command)).err, HasSubstr("contradict each other"));
     EXPECT_EQ(xlm(fmt::format("{} --out new/deep/x.tex", command)).code, 0) << "its folder is made";
     EXPECT_THAT(read_file(temporary_.path() / "new/deep/x.tex"), HasSubstr("\\begin{table}"));
-    EXPECT_EQ(xlm(fmt::format("{} --out x.results --format csv", command)).code, 0) << "any name, where one says what";
+    EXPECT_EQ(xlm(fmt::format("{} --out x.results --format csv", command)).code, 0) << "any name, with --format";
   }
 }
 
@@ -154,7 +154,7 @@ TEST_F(ResultsCommands, ReportsAreWrittenAsPagesAlone) {
   }
 }
 
-TEST_F(ResultsCommands, WhatMakesMissingRunsNamesDataThatAreThere) {
+TEST_F(ResultsCommands, TheHintForMissingRunsNamesExistingData) {
   const std::string recipe = kRecipe;
   const auto with_data = [&](const std::string& path) {
     write("recipe.yaml", std::string(recipe).replace(recipe.find("path: data"), 10, "path: " + path));
@@ -163,7 +163,7 @@ TEST_F(ResultsCommands, WhatMakesMissingRunsNamesDataThatAreThere) {
   with_data("nowhere");
   EXPECT_THAT(hint(), HasSubstr("`xlm sweep recipe.yaml --profile smoke data.path=DIR` makes them"));
   make_sweep();
-  EXPECT_THAT(hint(), HasSubstr(" data.path=DIR`")) << "theirs are gone";
+  EXPECT_THAT(hint(), HasSubstr(" data.path=DIR`")) << "the runs' data are missing";
   fs::create_directories(temporary_.path() / "data/text8");
   EXPECT_THAT(hint(), HasSubstr(" data.path=data/text8`"));
   EXPECT_THAT(xlm("table recipe.yaml --experiment mine").err,
@@ -175,7 +175,7 @@ TEST_F(ResultsCommands, WhatMakesMissingRunsNamesDataThatAreThere) {
   EXPECT_THAT(hint(), HasSubstr("`xlm sweep recipe.yaml --profile smoke` makes them"));
 }
 
-TEST_F(ResultsCommands, FigureSaysWhereItWasWritten) {
+TEST_F(ResultsCommands, FigureNamesItsFile) {
   if (!gnuplot_is_installed()) GTEST_SKIP() << "gnuplot is not installed";
   make_sweep();
   write("recipe.yaml", kRecipe);
@@ -236,14 +236,14 @@ TEST_F(ResultsCommands, ReportHoldsAllOfARecipe) {
   const Json summary = json("report recipe.yaml --where seed=1 --out other.html");
   EXPECT_EQ(summary["file"], "other.html");
   EXPECT_EQ(summary["tables"], 1);
-  EXPECT_EQ(summary["figures"], 2) << "the one that has nothing to show is a figure too";
+  EXPECT_EQ(summary["figures"], 2) << "a figure with nothing to show counts too";
   EXPECT_EQ(summary["nothing_to_show"], 1);
   EXPECT_EQ(summary["printed"]["values"], 0);
   EXPECT_EQ(summary["printed"]["agrees"], 0);
   EXPECT_THAT(read_file(temporary_.path() / "other.html"), HasSubstr("4 runs: 4 done"));
 }
 
-TEST_F(ResultsCommands, ReportsSayWhatMakesRunsThatAreMissing) {
+TEST_F(ResultsCommands, ReportsAdviseHowToMakeMissingRuns) {
   make_sweep();
   write("recipe.yaml",
         "experiment: spans\nmodel: {type: adaptive-span}\nsweep: {grid: {model.span: [64, 256, 999], "
@@ -257,7 +257,7 @@ TEST_F(ResultsCommands, ReportsSayWhatMakesRunsThatAreMissing) {
   write("wrong.yaml",
         "experiment: spans\nsweep: {gird: {seed: [1]}}\ntable: First\nrows: model.span\n"
         "cells: {value: test.bpc}\n");
-  EXPECT_EQ(xlm("report wrong.yaml").code, 0) << "runs that are there are shown, whoever made them";
+  EXPECT_EQ(xlm("report wrong.yaml").code, 0) << "existing runs are shown, whatever made them";
 }
 
 TEST_F(ResultsCommands, ReportTakesFoldersOfRecipes) {
@@ -272,12 +272,12 @@ TEST_F(ResultsCommands, ReportTakesFoldersOfRecipes) {
   EXPECT_THAT(page, HasSubstr("<nav>"));
   EXPECT_THAT(page, HasSubstr("<h3>Alone</h3>"));
   const ProgramResult later = xlm("report recipes/b.yaml --profile smoke --runs runs");
-  EXPECT_EQ(later.code, 0) << "a report may be of nothing yet";
+  EXPECT_EQ(later.code, 0) << "a report may have no runs yet";
   EXPECT_THAT(later.err, HasSubstr("`xlm sweep recipes/b.yaml --profile smoke data.path=DIR` makes them"));
   EXPECT_THAT(read_file(temporary_.path() / "report.html"), HasSubstr("There are no runs yet."));
 }
 
-TEST_F(ResultsCommands, RunsOfAProfileAreFoundWhereItWasForgotten) {
+TEST_F(ResultsCommands, RunsOfAForgottenProfileAreFound) {
   maker_.make({.id = "one", .experiment = "spans-smoke"});
   write("recipe.yaml", kRecipe);
   for (const std::string command : {"table", "figure", "report"}) {
@@ -296,7 +296,8 @@ TEST_F(ResultsCommands, ReportRefusesWhatItDoesNotKnow) {
   EXPECT_EQ(wrong.code, 2);
   EXPECT_THAT(wrong.err, HasSubstr("wrong.yaml:1: no run in the store has a column 'test.bcp'"));
   EXPECT_FALSE(fs::exists(temporary_.path() / "report.html"));
-  EXPECT_THAT(xlm("report wrong.yaml --where model.spam=1").err, Not(HasSubstr("wrong.yaml:1"))) << "not its fault";
+  EXPECT_THAT(xlm("report wrong.yaml --where model.spam=1").err, Not(HasSubstr("wrong.yaml:1")))
+      << "the mistake is not in the file";
   write("plain.yaml", "experiment: x\ntables: []\n");
   EXPECT_THAT(xlm("report plain.yaml").err, HasSubstr("describes no table and no figure"));
   create_folders(temporary_.path() / "none");
@@ -305,7 +306,7 @@ TEST_F(ResultsCommands, ReportRefusesWhatItDoesNotKnow) {
   EXPECT_EQ(xlm("report").code, 2);
 }
 
-TEST_F(ResultsCommands, FigureWithoutGnuplotSaysSo) {
+TEST_F(ResultsCommands, FigureWithoutGnuplotIsAnError) {
   make_sweep();
   write("recipe.yaml", kRecipe);
   const ProgramResult outcome = without_gnuplot("figure recipe.yaml --name one");

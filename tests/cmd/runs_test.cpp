@@ -1,4 +1,4 @@
-// xlm runs as a user or a script meets it: output, messages and exit codes.
+// xlm runs: output, messages and exit codes.
 #include <algorithm>
 #include <fstream>
 
@@ -17,7 +17,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-TEST_F(ResultsCommands, WithoutRunsSayWhatToDo) {
+TEST_F(ResultsCommands, WithoutRunsAdviseWhatToDo) {
   fs::remove_all(temporary_.path() / "runs");
   const ProgramResult list = xlm("runs ls");
   EXPECT_EQ(list.code, 0);
@@ -31,7 +31,7 @@ TEST_F(ResultsCommands, WithoutRunsSayWhatToDo) {
     write_file(temporary_.path() / "a.txt", "no folder");
     EXPECT_THAT(xlm(fmt::format("runs ls --runs {}", file)).err, HasSubstr(fmt::format("{} is not a folder", file)));
   }
-  EXPECT_FALSE(fs::exists(temporary_.path() / "runs")) << "looking makes nothing";
+  EXPECT_FALSE(fs::exists(temporary_.path() / "runs")) << "reading writes nothing";
 }
 
 TEST_F(ResultsCommands, ListIsSyncedNewestFirstAndFiltered) {
@@ -69,7 +69,8 @@ TEST_F(ResultsCommands, ListsAreSortedByAnyColumn) {
   maker_.make({.id = "unfinished", .state = "running", .time = 1});
   const auto first = [&](const std::string& more) { return json("runs ls " + more)[0]["run_id"]; };
   EXPECT_EQ(first("--sort test.bpc"), "adaptive-span-text8-00000007");
-  EXPECT_EQ(first("--sort test.bpc --reverse"), "adaptive-span-text8-00000002") << "1.956, and nothing comes last";
+  EXPECT_EQ(first("--sort test.bpc --reverse"), "adaptive-span-text8-00000002")
+      << "1.956, and missing values come last";
   EXPECT_EQ(json("runs ls --sort test.bpc --reverse")[8]["run_id"], "unfinished");
   EXPECT_EQ(json("runs ls --sort test.bpc --columns test.bpc")[8],
             (Json{{"run_id", "unfinished"}, {"test.bpc", nullptr}}));
@@ -84,7 +85,7 @@ TEST_F(ResultsCommands, ListsShowTimesAsTimes) {
   EXPECT_THAT(xlm("runs ls --columns created --format csv").out, HasSubstr("\na,2023-11-14T22:13:20Z\n"));
 }
 
-TEST_F(ResultsCommands, EvaluationsOfOtherModelsAreListedApart) {
+TEST_F(ResultsCommands, EvaluationsOfOtherModelsAreListedSeparately) {
   make_sweep();
   maker_.make({.id = "eval-gpt2-1"});
   write_file(RunPaths{maker_.folder("eval-gpt2-1")}.environment(), R"({"model_sha256": "abc", "dataset": "text8"})");
@@ -112,14 +113,15 @@ TEST_F(ResultsCommands, EveryRunOfAListHasItsHeadline) {
   EXPECT_THAT(alone.out, HasSubstr("test word perplexity"));
   EXPECT_THAT(alone.out, HasSubstr("  41.2500  "));
   make_sweep();
-  const ProgramResult beside = xlm("runs ls");
-  EXPECT_THAT(beside.out, HasSubstr("41.2500 word ppl"));
-  EXPECT_THAT(beside.out, HasSubstr("1.6640 bpc"));
+  const ProgramResult mixed = xlm("runs ls");
+  EXPECT_THAT(mixed.out, HasSubstr("41.2500 word ppl"));
+  EXPECT_THAT(mixed.out, HasSubstr("1.6640 bpc"));
   const ProgramResult csv = xlm("runs ls --format csv --limit 1 --where run_id=gpt2-wiki-1");
   EXPECT_THAT(csv.out, HasSubstr("run,experiment,status,step,valid.word_perplexity,test.word_perplexity,created"));
   EXPECT_THAT(xlm("runs ls --format csv").out,
               HasSubstr("step,valid.bpc,test.bpc,valid.word_perplexity,test.word_perplexity,created"));
-  EXPECT_THAT(xlm("runs ls --where model.span=64").out, HasSubstr("valid bpc  test bpc")) << "as before, of one kind";
+  EXPECT_THAT(xlm("runs ls --where model.span=64").out, HasSubstr("valid bpc  test bpc"))
+      << "two columns for runs of one kind";
 }
 
 TEST_F(ResultsCommands, GridsOfAnyNameAreShown) {
@@ -165,7 +167,7 @@ TEST_F(ResultsCommands, ShowTakesAPrefixOrAFolder) {
   EXPECT_THAT(wrong.err, HasSubstr("did you mean"));
   for (const char* command : {"runs show", "runs rm --yes", "sample --prompt a", "eval"}) {
     EXPECT_EQ(xlm(fmt::format("{} adaptive-span-text8-0000000x", command)).code, 3) << command;
-    EXPECT_EQ(xlm(fmt::format("{} adaptive-span-text8-", command)).code, 2) << command << ": which of them?";
+    EXPECT_EQ(xlm(fmt::format("{} adaptive-span-text8-", command)).code, 2) << command << ": it is ambiguous";
   }
 }
 
@@ -205,14 +207,14 @@ TEST_F(ResultsCommands, RemoveAsksFirst) {
 
 TEST_F(ResultsCommands, RemoveTakesConditions) {
   make_sweep();
-  const ProgramResult nobody = xlm("runs rm --yes");
-  EXPECT_EQ(nobody.code, 2);
-  EXPECT_THAT(nobody.err, HasSubstr("which runs to delete?"));
+  const ProgramResult unnamed = xlm("runs rm --yes");
+  EXPECT_EQ(unnamed.code, 2);
+  EXPECT_THAT(unnamed.err, HasSubstr("which runs to delete?"));
   EXPECT_EQ(xlm("runs rm --where model.span=65 --yes").code, 3);
   const ProgramResult asked = xlm("runs rm --where model.span=64 --where seed=1 adaptive-span-text8-00000008");
   EXPECT_EQ(asked.code, 2);
   EXPECT_THAT(asked.err, HasSubstr("would delete the folders of 3 runs"));
-  EXPECT_EQ(json("runs ls").size(), 8) << "nobody said --yes";
+  EXPECT_EQ(json("runs ls").size(), 8) << "without --yes";
   EXPECT_EQ(json("runs rm --where model.span=64 --where seed=1 00000008 --yes")["removed"].size(), 3);
   EXPECT_EQ(json("runs ls").size(), 5);
   EXPECT_EQ(json("runs ls --where model.span=64 --where seed=1").size(), 0);
@@ -233,7 +235,7 @@ TEST_F(ResultsCommands, APathOutOfTheFolderOfRunsIsRefused) {
     }
     EXPECT_EQ(xlm(command + " runs/").code, 2);
     EXPECT_EQ(xlm(command + " runs/" + id + "/..").code, 2);
-    EXPECT_EQ(xlm(command + " runs/adaptive-span-text8-0000000").code, 2) << "the beginning of a path";
+    EXPECT_EQ(xlm(command + " runs/adaptive-span-text8-0000000").code, 2) << "a path needs the whole id";
   }
   for (const char* path : {"runs/", "./runs/", "node2/../runs/"}) {
     EXPECT_EQ(json("runs show " + std::string(path) + id)["run_id"], id) << path;
@@ -243,7 +245,7 @@ TEST_F(ResultsCommands, APathOutOfTheFolderOfRunsIsRefused) {
   EXPECT_TRUE(fs::exists(maker_.folder(id)));
 }
 
-TEST_F(ResultsCommands, HiddenFilesArePackedAndTakenIn) {
+TEST_F(ResultsCommands, HiddenFilesArePackedAndUnpacked) {
   make_sweep();
   write(".gitignore", "x");
   write("runs/adaptive-span-text8-00000001/.notes", "mine");
@@ -253,7 +255,7 @@ TEST_F(ResultsCommands, HiddenFilesArePackedAndTakenIn) {
   EXPECT_EQ(read_file(temporary_.path() / "other" / "adaptive-span-text8-00000001" / ".notes"), "mine");
 }
 
-TEST_F(ResultsCommands, NamesOfNoRunsAreNeitherPackedNorTakenIn) {
+TEST_F(ResultsCommands, NamesThatNoRunHasAreNeitherPackedNorUnpacked) {
   make_sweep();
   const std::string id = "adaptive-span-text8-00000001";
   create_folders(temporary_.path() / "other");
@@ -272,7 +274,7 @@ TEST_F(ResultsCommands, NamesOfNoRunsAreNeitherPackedNorTakenIn) {
   EXPECT_THAT(xlm("runs pack my-run --out x.tar").err, HasSubstr("cannot import a run with this name"));
 }
 
-TEST_F(ResultsCommands, FilesThatWouldTakeEachOthersPlaceAreNotPacked) {
+TEST_F(ResultsCommands, FilesThatWouldOverwriteEachOtherAreNotPacked) {
   make_sweep();
   for (const char* folder : {"a", "b"}) create_folders(temporary_.path() / folder);
   write("a/notes.txt", "one");
@@ -286,7 +288,7 @@ TEST_F(ResultsCommands, FilesThatWouldTakeEachOthersPlaceAreNotPacked) {
   EXPECT_EQ(xlm("runs pack --add a/notes.txt --out x.tar").code, 0);
 }
 
-TEST_F(ResultsCommands, LookingIntoAFolderWithoutRunsLeavesNothingThere) {
+TEST_F(ResultsCommands, ReadingAFolderWithoutRunsWritesNothing) {
   create_folders(temporary_.path() / "data");
   write("data/text.txt", "no runs");
   EXPECT_THAT(xlm("runs ls --runs data").err, HasSubstr("there are no runs in data yet"));
@@ -303,12 +305,13 @@ TEST_F(ResultsCommands, TheBeginningOfTheHashIsANameToo) {
     EXPECT_THAT(xlm(fmt::format("eval {}", name)).err, HasSubstr("model of adaptive-span-text8-f408d66da1b2c3d4"));
   }
   EXPECT_EQ(json("runs show f40-")["run_id"], "f40-span-text8-0000000100000002");
-  EXPECT_EQ(json("runs show f40")["run_id"], "f40-span-text8-0000000100000002") << "the beginning of an id goes first";
+  EXPECT_EQ(json("runs show f40")["run_id"], "f40-span-text8-0000000100000002")
+      << "the beginning of an id has priority";
   for (const char* command : {"runs show", "eval"}) {
     const ProgramResult either = xlm(fmt::format("{} f408d6", command));
     EXPECT_EQ(either.code, 2) << either.err;
     EXPECT_THAT(either.err, HasSubstr("adaptive-span-text8-f408d66da1b2c3d4, gpt2-text8-f408d6000a1b2c3d"));
-    EXPECT_EQ(xlm(fmt::format("{} 08d66d", command)).code, 3) << "no beginning";
+    EXPECT_EQ(xlm(fmt::format("{} 08d66d", command)).code, 3) << "not the beginning of the hash";
   }
 }
 
@@ -319,7 +322,7 @@ TEST_F(ResultsCommands, AMistypedRunIsSuggestedAndAnotherOneIsNot) {
   EXPECT_THAT(xlm("runs rm adaptive-span-text8-1234abcd --yes").err, Not(HasSubstr("did you mean")));
 }
 
-TEST_F(ResultsCommands, WarnOfMalformedRunsAndGoOn) {
+TEST_F(ResultsCommands, WarnAboutMalformedRunsAndContinue) {
   make_sweep();
   maker_.make({.id = "broken"});
   write("runs/broken/config.yaml", "model: [\n");

@@ -1,4 +1,4 @@
-// Answers to SQL on a terminal.
+// Results of SQL on a terminal.
 #include "cmd/sql_view.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// Texts that end where a stop begins, however they are cut into pieces.
+// A text ends where a stop begins, for any pieces.
 #include "cmd/stop_texts.h"
 
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 namespace xlm {
 namespace {
 
-/// What is shown of `text` where it comes in pieces of `size`.
+/// The shown part of `text` if it comes in pieces of `size`.
 std::string shown(const std::string& text, std::size_t size, const std::vector<std::string>& stops) {
   StopTexts filter(stops);
   std::string out;
@@ -17,14 +17,14 @@ std::string shown(const std::string& text, std::size_t size, const std::vector<s
 TEST(StopTexts, EndTheTextBeforeTheFirstThatComes) {
   for (const std::size_t size : {1U, 2U, 3U, 5U, 50U}) {
     EXPECT_EQ(shown("one. two. END three", size, {"END", "two"}), "one. ") << size;
-    EXPECT_EQ(shown("aab aaab", size, {"aaab"}), "aab ") << size << ": a beginning that was none";
-    EXPECT_EQ(shown("one EN", size, {"END"}), "one EN") << size << ": what is held back is shown in the end";
+    EXPECT_EQ(shown("aab aaab", size, {"aaab"}), "aab ") << size << ": the beginning of a stop that does not follow";
+    EXPECT_EQ(shown("one EN", size, {"END"}), "one EN") << size << ": held text is shown in the end";
     EXPECT_EQ(shown("one", size, {}), "one");
     EXPECT_EQ(shown("one", size, {""}), "one");
   }
 }
 
-TEST(StopTexts, HoldBackNoMoreThanMayBeAStop) {
+TEST(StopTexts, HoldBackOnlyWhatMayBecomeAStop) {
   StopTexts filter({"END"});
   EXPECT_EQ(filter.take("a E"), "a ");
   EXPECT_EQ(filter.take("x"), "Ex");

@@ -60,7 +60,7 @@ TEST(SweepCheck, EveryRecipeCanBeFilledInEveryProfile) {
   EXPECT_GE(recipes.size(), 18U);
 }
 
-TEST(SweepCheck, RunsThatBeginFromOthersCountEachAndTheirSourcesMustBePoints) {
+TEST(SweepCheck, RunsFromOthersCountAndTheirSourcesMustBePoints) {
   const TemporaryFolder folder;
   const auto checked = [&](const std::string& source) {
     write_file(folder.path() / "two.yaml", run_config("data",
@@ -77,7 +77,7 @@ TEST(SweepCheck, RunsThatBeginFromOthersCountEachAndTheirSourcesMustBePoints) {
   EXPECT_THROW(checked("{}"), UsageError);
 }
 
-TEST(SweepCheck, ARecipeMayLieWhereNamesHaveSpaces) {
+TEST(SweepCheck, ARecipesPathMayHaveSpaces) {
   const TemporaryFolder folder;
   const fs::path recipe = folder.path() / "a $& place" / "recipe.yaml";
   create_folders(recipe.parent_path());
@@ -127,7 +127,7 @@ class SweepCheckCommand : public ::testing::Test {
   TemporaryFolder folder_;
 };
 
-TEST_F(SweepCheckCommand, SaysWhatItSawWithoutDataAndWritesNothing) {
+TEST_F(SweepCheckCommand, ReportsWithoutDataAndWritesNothing) {
   write(kSmallRecipe);
   const ProgramResult result = xlm("sweep r.yaml --check");
   EXPECT_EQ(result.code, kDone) << result.err;
@@ -138,7 +138,7 @@ TEST_F(SweepCheckCommand, SaysWhatItSawWithoutDataAndWritesNothing) {
   EXPECT_FALSE(fs::exists(folder_.path() / "runs"));
 }
 
-TEST_F(SweepCheckCommand, FindingsNameTheirPlaceAndWhatToDoAndAreAUsageError) {
+TEST_F(SweepCheckCommand, FindingsAreAUsageErrorWithPlaceAndAdvice) {
   write(std::string(kSmallRecipe) + "figures:\n  - {figure: F, kind: scatter, grid: spans}\n");
   const ProgramResult result = xlm("sweep r.yaml --check");
   EXPECT_EQ(result.code, kUsage);
@@ -161,7 +161,7 @@ TEST_F(SweepCheckCommand, TakesARecipeThroughAPipe) {
   EXPECT_THAT(result.out, HasSubstr("/dev/stdin: 2 runs"));
 }
 
-TEST_F(SweepCheckCommand, WhatASweepWouldRefuseIsRefusedBeforeAnythingIsWritten) {
+TEST_F(SweepCheckCommand, RefusesWhatTheSweepWouldRefuseAndWritesNothing) {
   write(kSmallRecipe);
   make_data(folder_.path() / "data");
   for (const char* slip : {"sweep.early_stopping=5", "sweep.early_stopping={keep: 1}", "resources.time=soon",
@@ -174,7 +174,7 @@ TEST_F(SweepCheckCommand, WhatASweepWouldRefuseIsRefusedBeforeAnythingIsWritten)
   EXPECT_FALSE(fs::exists(folder_.path() / "runs"));
 }
 
-TEST_F(SweepCheckCommand, APreparedFolderSaysWhatItHolds) {
+TEST_F(SweepCheckCommand, APreparedFolderDeterminesTheCorpus) {
   make_data(folder_.path() / "data");
   const std::string by_name = "where: {data.name: abc}, ";
   const std::string table = "tables: [{table: T, " + by_name + "rows: model.span, cells: {value: test.bpc}}]\n";

@@ -1,4 +1,4 @@
-// Names of every kind, said in conditions, columns and lists, and shown as they can be said again.
+// Names with any characters in conditions, columns and lists, shown in a form that commands take.
 #include <gmock/gmock.h>
 
 #include "base/error.h"
@@ -22,14 +22,14 @@ class Names : public ResultsCommands {
                 .seed = seed,
                 .bpc = 1 + 0.001 * seed};
     maker_.make(run);
-    run.experiment = Json(name).dump();  // as YAML has it
+    run.experiment = Json(name).dump();  // as YAML writes it
     maker_.write_config(run);
     write_file(RunPaths{maker_.folder(run.id)}.environment(),
                Json{{"dataset", name}, {"language", ""}, {"fingerprint", "f00d"}}.dump());
     maker_.evaluate(run, "test", 2 + 0.001 * seed, {{"data.name", name + " too"}});
   }
 
-  /// Seeds of the runs that fulfil a condition.
+  /// Seeds of the runs that match a condition.
   std::vector<int> seeds(const std::string& condition) const {
     std::vector<int> found;
     for (const Json& run : json("runs ls --sort seed --columns seed --where " + shell_word(condition))) {
@@ -46,7 +46,7 @@ const std::vector<std::string>& odd_names() {
   return names;
 }
 
-TEST_F(Names, AreFoundByConditionsInQuotesAndNoOtherIs) {
+TEST_F(Names, AreMatchedExactlyByQuotedConditions) {
   for (std::size_t i = 0; i < odd_names().size(); ++i) make(odd_names()[i], static_cast<int>(i) + 1);
   for (std::size_t i = 0; i < odd_names().size(); ++i) {
     const int seed = static_cast<int>(i) + 1;
@@ -80,7 +80,7 @@ TEST_F(Names, ThatLookLikeNumbersNeedNoQuotes) {
   EXPECT_THAT(table.out, AllOf(HasSubstr("a,1.001"), HasSubstr("b,1.002"))) << table.err;
 }
 
-TEST_F(Names, InAFileAreQuotedAsYamlIsAndASignMayStandBefore) {
+TEST_F(Names, InAFileAreQuotedAsInYamlAfterAnOptionalSign) {
   make("<x", 1);
   make("!=y", 2);
   make(" z", 3);
@@ -93,7 +93,7 @@ TEST_F(Names, InAFileAreQuotedAsYamlIsAndASignMayStandBefore) {
               AllOf(HasSubstr("a,1.001"), HasSubstr("b,1.002"), HasSubstr("c,1.003"), HasSubstr("d,1.004")));
 }
 
-TEST_F(Names, AreShownAsTheyCanBeSaid) {
+TEST_F(Names, AreShownInAFormThatCommandsTake) {
   make("spans,v2", 1);
   EXPECT_THAT(xlm("runs ls --where experiment=spans,v2").err,
               HasSubstr("no run has experiment=spans,v2; the nearest there is: \"spans,v2\""));

@@ -163,10 +163,10 @@ TEST_F(Prepare, InvalidUtf8IsReplacedInCharactersAndKeptInBytes) {
   EXPECT_EQ(text(open_prepared(path("out")), "train"), "caf\xEF\xBF\xBD \xEF\xBF\xBD\xC3\xA9 end of text");
   EXPECT_EQ(open_prepared(path("out")).meta["replaced_characters"], 2);
   wanted.strict = true;
-  EXPECT_THROW(prepare(wanted, {}), DataError) << "what is there has replacements in it";
+  EXPECT_THROW(prepare(wanted, {}), DataError) << "the existing folder has replacements";
   wanted.force = true;
   EXPECT_THROW(prepare(wanted, {}), DataError) << "the text is still what it was";
-  EXPECT_EQ(open_prepared(path("out")).meta["replaced_characters"], 2) << "and what was there still is";
+  EXPECT_EQ(open_prepared(path("out")).meta["replaced_characters"], 2) << "the existing folder stays";
   wanted.strict = false;
   wanted.unit = "byte";
   EXPECT_EQ(text(make(wanted), "train"), bytes);
@@ -187,7 +187,7 @@ TEST_F(Prepare, AnyVocabularySizeFits) {
   EXPECT_EQ(text(data, "train") + text(data, "valid") + text(data, "test"), many);
 }
 
-TEST_F(Prepare, LongTextsCrossBuffersUnharmed) {
+TEST_F(Prepare, LongTextsCrossBuffersUnchanged) {
   std::string long_text;
   for (int i = 0; long_text.size() < 3'300'000; ++i)
     long_text += i % 3 == 0 ? "\xE2\x82\xAC" : i % 7 == 0 ? "\xF0\x9F\x98\x80" : "x";
@@ -198,7 +198,7 @@ TEST_F(Prepare, LongTextsCrossBuffersUnharmed) {
             long_text);
 }
 
-TEST_F(Prepare, MetaSaysWhatTheFormatPromises) {
+TEST_F(Prepare, MetaHasTheDocumentedKeys) {
   const PreparedData data = make(request("text8", {file("text8", " a short text of clean words only")}));
   for (const char* key :
        {"dataset", "language", "cleaning", "sizes", "words", "bytes", "documents", "sources", "outputs", "xlm"}) {
@@ -256,7 +256,7 @@ TEST_F(Prepare, AnotherRequestNeedsForce) {
   EXPECT_FALSE(fs::exists(path(".out.preparing")));
 }
 
-TEST_F(Prepare, ADamagedFolderIsSaidToBe) {
+TEST_F(Prepare, ADamagedFolderIsReported) {
   PrepareRequest wanted = request("text", {file("a", "some text that is long enough")});
   prepare(wanted, {});
   write_file(path("out/train.bin"), "short");
@@ -350,7 +350,7 @@ TEST_F(Prepare, AFullDiskLeavesNothing) {
   EXPECT_EQ(files_of(folder_.path()).size(), 1U);
 }
 
-TEST_F(Prepare, ASecondProcessIsTurnedAway) {
+TEST_F(Prepare, ASecondProcessIsRefused) {
   PrepareRequest wanted = request("text", {file("a", std::string(5'000'000, 'x'))});
   bool tried = false;
   const auto meanwhile = [&](const std::string& stage, std::uint64_t, std::uint64_t) {

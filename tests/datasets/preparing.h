@@ -1,4 +1,4 @@
-// What tests of prepare-data share: files in a temporary folder, a request, what came out.
+// Shared by tests of prepare-data: files in a temporary folder, a request, and its result.
 #pragma once
 
 #include <string>
@@ -32,7 +32,7 @@ class Preparing : public ::testing::Test {
     prepare(request, {});
     return open_prepared(request.out, true);
   }
-  /// The text of a split, through its ids.
+  /// The text of a split, decoded from its ids.
   static std::string text(const PreparedData& data, const std::string& split) {
     std::string text;
     const TokenFile& tokens = data.split(split).tokens;
@@ -41,7 +41,7 @@ class Preparing : public ::testing::Test {
     }
     return text;
   }
-  /// The request fails and leaves nothing of what it would have made.
+  /// Expects that the request fails and leaves no output.
   template <class Failure>
   void expect_error(const PrepareRequest& request, const std::string& complaint) const {
     const bool was_there = fs::exists(path("out"));
@@ -51,7 +51,7 @@ class Preparing : public ::testing::Test {
     EXPECT_FALSE(fs::exists(path(".out.preparing")));
     EXPECT_FALSE(fs::exists(path(".out.lock")));
   }
-  /// The same for a request that has a folder of its own to make.
+  /// The same for a request that makes a separate folder.
   template <class Failure>
   static void expect_error_in(const PrepareRequest& request, const std::string& complaint) {
     EXPECT_THAT([&] { prepare(request, {}); }, ::testing::ThrowsMessage<Failure>(::testing::HasSubstr(complaint)));

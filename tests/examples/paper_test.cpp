@@ -1,4 +1,4 @@
-// The paper in examples/paper, in a program that is the real one with a few lines more: what needs no model.
+// The parts of the paper in examples/paper that need no model, in the real program with a few lines more.
 #include <algorithm>
 
 #include <gmock/gmock.h>
@@ -56,7 +56,7 @@ TEST_F(Paper, ItsCorpusIsShuffledLines) {
   }
 }
 
-TEST_F(Paper, ItsModelStandsAmongTheOthers) {
+TEST_F(Paper, ItsModelIsListedWithTheOthers) {
   const ProgramResult printed = xlm({"train", kRecipe, "--profile", "smoke", "--print-config", "model.reach=5"});
   ASSERT_EQ(printed.code, 0) << printed.err;
   EXPECT_THAT(printed.out, HasSubstr("reach: 5"));
@@ -79,7 +79,7 @@ TEST_F(Paper, ItsRecipeCanBeFilledInEveryProfile) {
 }
 
 // CONTRIBUTING.md shows what adding the paper costs.
-TEST(PaperInTheBook, ItsCostIsAsCONTRIBUTINGSays) {
+TEST(PaperInTheBook, ItsSizeIsAsCONTRIBUTINGSays) {
   const std::string book = read_file(fs::path(XLM_SOURCE_DIR) / "CONTRIBUTING.md");
   int files = 0;
   for (const auto& entry : fs::recursive_directory_iterator(kPaper)) {

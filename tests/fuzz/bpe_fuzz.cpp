@@ -1,5 +1,5 @@
-// libFuzzer target: any bytes as text to encode, as merges.txt, as vocab.json and as tokenizer.json. Tokens stand for
-// the same bytes and do not depend on how the text is cut; nothing but an Error may come out of files.
+// libFuzzer target: any bytes as text to encode, as merges.txt, as vocab.json and as tokenizer.json. Tokens decode to
+// the same bytes and do not depend on the pieces of the text. Files may only throw an Error.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -37,7 +37,7 @@ constexpr std::string_view kMerges = "t h\nth e\ni n\na a\naa aa\n\xC3\x83 \xC2\
 
 void check_text(const xlm::Bpe& bpe, std::string_view text) {
   static const std::vector<std::string> bytes = xlm::symbol_bytes(bpe.vocabulary());
-  static xlm::BpeEncoder encoder(bpe);  // one for all, so that what it remembers is tried too
+  static xlm::BpeEncoder encoder(bpe);  // one for all inputs, so that its cache is tested too
   const Tokens tokens = encode(encoder, text, text.size() + 1);
   std::string back;
   for (const std::uint32_t token : tokens) back += bytes.at(token);

@@ -1,5 +1,5 @@
-// libFuzzer target: any text as conditions on runs, a line each, and as `where:` of a recipe. Nothing but a UsageError
-// may come out, also where what was read is written and read again.
+// libFuzzer target: any text as conditions on runs, one per line, and as `where:` of a recipe. Only a UsageError may be
+// thrown, also if a condition is written and read again.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -1,5 +1,5 @@
-// libFuzzer target: any bytes as the config.json of a Hugging Face folder. Nothing but an Error may come out, and a
-// shape that is taken has no numbers out of range.
+// libFuzzer target: any bytes as the config.json of a Hugging Face folder. Only an Error may be thrown, and an accepted
+// shape has no numbers out of range.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

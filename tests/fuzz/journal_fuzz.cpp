@@ -1,4 +1,4 @@
-// Journals from anywhere: reading one never throws, and keeps every whole record.
+// libFuzzer target: any bytes as a journal. Reading it never throws and keeps every whole record.
 #include <cstddef>
 #include <cstdint>
 #include <fstream>

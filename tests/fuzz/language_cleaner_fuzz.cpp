@@ -1,5 +1,5 @@
-// libFuzzer target: any bytes through the cleaners of all languages. What comes out is in the alphabet, without double
-// spaces, stays as it is when cleaned again, and does not depend on how the input is cut into pieces.
+// libFuzzer target: any bytes through the cleaners of all languages. The result is in the alphabet, without double
+// spaces, does not change if cleaned again, and does not depend on the pieces of the input.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,5 @@
-// libFuzzer target: any text that users write, as HTML and as LaTeX. It stays text: no tag, no quote and no entity of
-// its own, no command, and braces that match.
+// libFuzzer target: any user's text as HTML and as LaTeX. It stays text: it makes no tag, quote, entity or command, and
+// its braces match.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -27,7 +27,7 @@ void check_html(const std::string& text) {
       known = known || escaped.compare(at, std::string_view(entity).size(), entity) == 0;
     if (!known) std::abort();
   }
-  // In the data of a script nothing can end the script, nor begin a comment in which its end is not seen.
+  // The data of a script cannot end the script, nor begin a comment that hides its end.
   const xlm::Json data = {{"runs", {{"run", text}}}, {"figures", xlm::Json::array()}};
   static const std::string empty =
       xlm::render_document({.title = "", .body = "", .data = {{"runs", xlm::Json::object()}}});

@@ -1,4 +1,4 @@
-// libFuzzer target: any bytes as a Parquet file with a column of text. Nothing but a DataError may come out.
+// libFuzzer target: any bytes as a Parquet file with a column of text. Only a DataError may be thrown.
 #include <cstddef>
 #include <cstdint>
 #include <fstream>

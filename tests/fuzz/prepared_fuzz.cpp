@@ -1,5 +1,4 @@
-// libFuzzer target: any bytes as vocab.json, and as meta.json of a prepared data folder. Nothing but an Error may come
-// out.
+// libFuzzer target: any bytes as vocab.json, and as meta.json of a prepared data folder. Only an Error may be thrown.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

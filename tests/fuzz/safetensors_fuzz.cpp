@@ -1,5 +1,5 @@
-// Safetensors files from anywhere: a header is refused with an error, or says of tensors that lie inside the file, one
-// behind the other.
+// libFuzzer target: any bytes as a safetensors file. A header is refused with an error, or its tensors lie inside the
+// file, one after the other.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

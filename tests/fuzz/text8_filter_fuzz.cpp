@@ -1,5 +1,5 @@
-// libFuzzer target: any bytes through the text8 filters. What comes out is in the alphabet, without double spaces, and
-// does not depend on how the input is cut into pieces.
+// libFuzzer target: any bytes through the text8 filters. The result is in the alphabet, without double spaces, and does
+// not depend on the pieces of the input.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

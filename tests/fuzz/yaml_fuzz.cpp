@@ -1,5 +1,5 @@
-// Configurations from anywhere: parsing ends in a tree or in a UsageError, and printing a tree gives the same tree.
-// Only aliases can make what is printed too large to be read again.
+// libFuzzer target: any bytes as YAML. Parsing gives a tree or a UsageError, and a printed tree reads back the same.
+// Only aliases can make a printed tree too large to be read again.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -1,7 +1,7 @@
 """Makes tests/golden/adaptive_span.json: losses, gradients and updates of small models with adaptive attention span.
 
-Written from Sukhbaatar et al. 2019 and docs/models.md: every head by itself, over all positions before the block,
-gradients by autograd. Double precision throughout. tests/golden/README.md says how to run it.
+Written from Sukhbaatar et al. 2019 and docs/models.md. Every head is computed separately over all positions before the
+block; gradients come from autograd. Double precision throughout. tests/golden/README.md says how to run it.
 """
 
 import math
@@ -91,7 +91,7 @@ class Model:
         return hidden @ self.weights["out_emb.weight"].T + self.weights["out_emb.bias"], next_past, penalty
 
     def spans(self, layer, hidden):
-        """z of every query and head, [B or 1, M or 1, H]; none where spans are fixed."""
+        """z of every query and head, [B or 1, M or 1, H]; none for fixed spans."""
         at = f"layers.{layer}.attn.attn."
         if self.kind == "adaptive":
             return self.limit * self.weights[at + "adaptive_span._mask.current_val"].reshape(1, 1, HEADS)
@@ -101,8 +101,8 @@ class Model:
         return None
 
     def reach(self, layer):
-        """How far back the softmax sums. An adaptive layer leaves out, in steps of 64, what none of its heads sees, as
-        the published program does. What remains sums to more, so that the 1e-8 below weighs less."""
+        """How far back the softmax sums. Like the published program, an adaptive layer drops the positions that none of
+        its heads sees, in steps of 64. The rest sums to more, so that the 1e-8 below matters less."""
         if self.kind != "adaptive":
             return self.limit
         longest = self.weights[f"layers.{layer}.attn.attn.adaptive_span._mask.current_val"].max().item() * self.limit

@@ -3,8 +3,8 @@
     git clone https://github.com/facebookresearch/adaptive-span && git -C adaptive-span checkout 27b815f
     PYTHONPATH=.deps/python python3 tests/golden/adaptive_span_steps.py adaptive-span build/release/bin/xlm
 
-Exit code 1 where a loss is further away than the bound. Fixed spans: every step. Adaptive spans: the first ten; what
-then drives the two apart is said in docs/models.md, "The published program of adaptive span".
+Exit code 1 if a loss differs by more than the bound. Fixed spans compare every step, adaptive ones the first ten. Why
+these then diverge: docs/models.md, "The published program of adaptive span".
 """
 
 import argparse
@@ -21,15 +21,15 @@ import torch
 import golden
 
 WIDTH, HEADS, UNITS, LAYERS, SPAN, RAMP, PENALTY = 64, 4, 256, 3, 256, 32, 2e-6
-# So slow a warm-up that the loss falls by a tenth in 40 steps. With one of 10 steps the training itself makes 3e-3 of the
-# rounding of either program: a step of Adagrad near its start has the same length however small the gradient is.
+# With this slow warm-up the loss falls by a tenth in 40 steps. With a warm-up of 10 steps, training magnifies either
+# program's rounding to 3e-3: near its start, a step of Adagrad has the same length for any gradient.
 ROWS, BLOCK, RATE, WARMUP, CLIP = 8, 64, 0.07, 1000, 0.03
 WORDS = "the of and one in a to zero nine two is as eight for five s three was by that four six seven with".split()
 BOUNDS = {"fixed": (1e-6, None), "adaptive": (2e-6, 10)}  # nats; the first so many steps, or all
 
 
 def write_safetensors(path, weights):
-    """float32 tensors one after another, behind the length of a JSON header that says where each lies."""
+    """Reads float32 tensors one after another, after the length of a JSON header and the header with their places."""
     header, data = {}, b""
     for name, weight in sorted(weights.items()):
         content = array.array("f", weight.detach().flatten().tolist()).tobytes()

@@ -1,7 +1,7 @@
 """Makes tests/golden/bpe.json: a small byte-pair encoding, and the tokens of short texts in it and in GPT-2's.
 
 Written from Sennrich et al. 2016, §3.2, and the pattern that Radford et al. 2019 published with GPT-2. Pieces are cut
-by a scanner over Unicode categories, and pairs are counted anew after every merge. Plain Python without any library.
+by a scanner over Unicode categories, and pairs are counted again after every merge. Plain Python without any library.
 tests/golden/README.md says which files it needs and how to run it.
 """
 
@@ -74,7 +74,7 @@ CASES = [
 
 
 def byte_symbols():
-    """GPT-2 writes a byte as its Latin-1 character where that is visible, and as one from U+0100 on otherwise."""
+    """GPT-2 writes a byte as its Latin-1 character if that is visible, otherwise as a character from U+0100 on."""
     visible = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
     symbols, shifted = {}, 0x100
     for byte in range(256):
@@ -98,7 +98,7 @@ def kind(character):
 
 def pieces(text):
     """A text's pieces: 's 't 're 've 'm 'll 'd; letters, numbers or other signs in a row, with one blank before them;
-    white space, of which the last character is left to what follows."""
+    white space, whose last character belongs to the next piece."""
     kinds = [kind(character) for character in text]
     begin = 0
     while begin < len(text):
@@ -133,7 +133,7 @@ def merge(symbols, left, right):
 
 
 def train(book):
-    """Vocabulary and merges: the most frequent pair is joined, of equally frequent ones that with the smallest ids.
+    """Vocabulary and merges: joins the most frequent pair; of equally frequent ones, that with the smallest ids.
     Pieces are cut line by line."""
     counts = collections.Counter(piece for line in book.splitlines(keepends=True) for piece in pieces(line))
     words = [(symbols_of(piece), count) for piece, count in counts.items()]
@@ -183,7 +183,7 @@ def gpt2_encoder(folder):
 
 
 def compute(stored, book, gpt2):
-    """What the file should hold; what cannot be made without the files that were not given is as stored."""
+    """The content of the file. Parts that need files which are not given stay as stored."""
     vocabulary, merges = train(book) if book else (stored["vocabulary"], stored["merges"])
     small = Encoder(vocabulary, merges)
     cases = []

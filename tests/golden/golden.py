@@ -1,4 +1,4 @@
-"""What the scripts of the golden numbers share: formulas for weights and tokens, two optimisers, writing and checking.
+"""Shared by the scripts of the golden numbers: formulas for weights and tokens, two optimisers, writing and checking.
 
 The formulas are those of the C++ tests that read the numbers, so that no weights need to be stored.
 """
@@ -22,7 +22,7 @@ def formula(index, shape, scale):
 
 
 def single(values):
-    """Numbers as single precision holds them, in double."""
+    """Numbers rounded to single precision, in double."""
     return torch.tensor(values, dtype=torch.float32).to(torch.float64)
 
 
@@ -46,8 +46,8 @@ def mean_loss(logits, targets):
 
 
 class Adagrad:
-    """Adagrad from an accumulator of zero. A tensor whose gradient is longer than `clip` makes a shorter step; its
-    accumulator sees the gradient as it is."""
+    """Adagrad from an accumulator of zero. If a tensor's gradient is longer than `clip`, its step is shortened; the
+    accumulator gets the whole gradient."""
 
     def __init__(self, weights, clip):
         self.weights, self.clip = weights, clip
@@ -97,7 +97,7 @@ def clear_gradients(weights):
 
 
 def differences(stored, computed, place=""):
-    """Every pair of numbers as (difference, place); what is not a number must be equal and is given as infinity."""
+    """Every pair of numbers as (difference, place). Other values must be equal; a difference counts as infinity."""
     if isinstance(stored, dict) and isinstance(computed, dict):
         for key in sorted(stored.keys() | computed.keys()):
             if key in stored and key in computed:
@@ -108,7 +108,7 @@ def differences(stored, computed, place=""):
         for index, (left, right) in enumerate(zip(stored, computed)):
             yield from differences(left, right, f"{place}/{index}")
     elif isinstance(stored, float) and isinstance(computed, float):
-        # Relative from 1 on, absolute below: gradients that are zero in theory are rounding in practice.
+        # Relative from 1 on, absolute below, because gradients that are zero in theory are rounding errors.
         yield abs(stored - computed) / max(1.0, abs(stored)), place
     elif stored != computed:
         yield math.inf, f"{place}: {str(stored)[:60]} stored, {str(computed)[:60]} computed"
@@ -123,7 +123,7 @@ def check(path, stored, computed, tolerance):
 
 
 def main(name, compute, tolerance=1e-12):
-    """Writes NAME.json, or with --check recomputes it and compares: exit code 1 where they differ."""
+    """Writes NAME.json, or with --check recomputes it and compares: exit code 1 if they differ."""
     parser = argparse.ArgumentParser(description=f"Makes tests/golden/{name}.json.")
     parser.add_argument("--check", action="store_true", help="compare with the file and write nothing")
     arguments = parser.parse_args()

@@ -1,7 +1,7 @@
 """Makes tests/golden/hourglass.json: losses, statistics, gradients and updates of small models with dynamic pooling.
 
-Written from Nawrot et al. 2023 and docs/models.md: groups are pooled row by row and group by group, relative attention
-picks every distance's score by its index, gradients are autograd's. Double precision throughout.
+Written from Nawrot et al. 2023 and docs/models.md. Groups are pooled row by row and group by group, relative attention
+picks every distance's score by its index, and gradients come from autograd. Double precision throughout.
 tests/golden/README.md says how to run it.
 """
 
@@ -82,8 +82,8 @@ def gelu(x):
 
 
 def moved(groups):
-    """What each token weighs in its group, given the group's number: 1. The number is a sum of boundaries, so that soft
-    ones move the weight of every later token."""
+    """Each token's weight in its group, given the group's number: 1. The number is a sum of boundaries, so that soft
+    boundaries change the weight of every later token."""
     return 1 + groups - groups.detach()
 
 
@@ -126,7 +126,7 @@ class Model:
         return self.affine(f"{at}.o_net", torch.cat(heads, 1))
 
     def boundaries(self, hidden):
-        """Boundaries [B, T], 0 or 1, and what the predictor says [B, T]."""
+        """Boundaries [B, T], 0 or 1, and the predictor's output [B, T]."""
         if self.kind == "fixed":
             return (torch.arange(LENGTH) % FACTOR == 0).double().expand(BATCH, LENGTH), None
         if self.kind == "whitespace":
@@ -142,7 +142,7 @@ class Model:
         return hard + soft - soft.detach(), predicted  # straight through
 
     def pool(self, hidden, boundaries):
-        """Vectors of the closed groups of one row [G, D], and of how many each token [T] sees the last."""
+        """Vectors of the closed groups of one row [G, D], and the number of groups closed up to each token [T]."""
         flags = boundaries.detach() > 0.5
         groups, begin = [], 0
         share = moved(torch.cumsum(boundaries, 0) - boundaries)  # of the boundaries before each token
@@ -188,7 +188,7 @@ class Model:
         return golden.mean_loss(logits, TARGETS[:, last]), logits
 
     def target(self, logits, last):
-        """What the predictor should say; of gumbel, which is taught by nothing, the spaces."""
+        """The predictor's targets; for gumbel, which has none, the spaces."""
         if self.kind == "unigram":
             return SEGMENTATION[:, last]
         if self.kind == "gumbel":

@@ -1,4 +1,4 @@
-// docs/tutorial.md and docs/cookbook.md are true: every command runs, and prints what the page shows.
+// docs/tutorial.md and docs/cookbook.md are right: every command runs, and prints what the page shows.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -18,7 +18,7 @@ namespace {
 
 using ::testing::IsEmpty;
 
-/// A block of the page: a language, or none for commands with their output, and what stands in it.
+/// A block of the page: its language, which is empty for commands with their output, and its text.
 struct PageBlock {
   std::string language;
   std::string text;
@@ -64,16 +64,16 @@ std::optional<NumberWord> number_word(const std::string& word) {
 
 bool are_near(double x, double y) { return std::abs(x - y) <= 0.25 * std::max(std::abs(x), std::abs(y)); }
 
-/// Losses that short training ends with differ between processors, and sooner or later so do all digits: what comes out
-/// must be the printed number within a quarter.
+/// The losses of a short training differ between processors. So a number must only be within a quarter of the printed
+/// one.
 bool is_nearly(const std::string& printed, const std::string& now) {
   const auto a = number_word(printed);
   const auto b = number_word(now);
   return a && b && a->before == b->before && a->behind == b->behind && are_near(a->value, b->value);
 }
 
-/// The middle of the interval "-0.176 to -0.105" that word k is an end of. Its width follows from how far three seeds
-/// lie apart, as a deviation does.
+/// The middle of the interval "-0.176 to -0.105" that word k is an end of. Its width depends on the deviation of three
+/// seeds, which differs between processors.
 std::optional<double> middle_of_interval(const std::vector<std::string>& words, std::size_t k) {
   for (const std::size_t to : {k - 1, k + 1}) {
     if (to == 0 || to >= words.size() || to + 1 == words.size() || words[to] != "to") continue;
@@ -91,8 +91,8 @@ bool has_nearly_the_middle(const std::vector<std::string>& printed, const std::v
   return a && b && are_near(*a, *b);
 }
 
-/// Whether a word is about how far three seeds lie apart: what is left of numbers that differ between processors in
-/// their own third digit differs by more than they do. It must be a number like the printed one.
+/// Whether a word is the deviation of three seeds: a small difference of numbers, which varies more between processors
+/// than these. It must only be a number like the printed one.
 bool is_spread(const std::vector<std::string>& words, std::size_t k) {
   if (k == 0) return false;
   const bool is_deviation = words[k - 1] == "±" || words[k - 1] == "$\\pm$" || words[k - 1] == "effect";
@@ -105,7 +105,7 @@ bool is_number_like(const std::string& printed, const std::string& now) {
          std::regex_replace(printed, digits, "0") == std::regex_replace(now, digits, "0");
 }
 
-/// The lines that say something else than the page does; a time may be any.
+/// The lines that differ from the page; times may differ.
 std::vector<std::string> differences(const std::string& printed, const std::string& now) {
   const std::vector<std::string> before = split(printed, '\n');
   const std::vector<std::string> after = split(now, '\n');
@@ -129,7 +129,7 @@ std::vector<std::string> differences(const std::string& printed, const std::stri
   return found;
 }
 
-/// A reader who types a page from top to bottom in an empty folder.
+/// Follows a page from top to bottom in an empty folder.
 class FollowedPage : public ::testing::Test {
  protected:
   /// Writes the page's YAML files, runs its `sh` blocks, and compares the output of its commands.
@@ -168,7 +168,7 @@ class FollowedPage : public ::testing::Test {
       EXPECT_EQ(result.code, 0) << command << "\n" << result.err;
       std::string printed(trim(part.substr(part.find('\n') + 1)));
       std::string now(trim(result.out));
-      if (command.starts_with("xlm sample ")) {  // what is drawn hangs on the last digit
+      if (command.starts_with("xlm sample ")) {  // samples depend on the last digit
         EXPECT_EQ(split(printed, '\n').size(), split(now, '\n').size()) << now;
         printed = printed.substr(0, printed.find("the type of ") + 12);
         now = now.substr(0, now.find("the type of ") + 12);
@@ -187,7 +187,7 @@ TEST_F(Tutorial, SaysWhatItsCommandsPrint) { follow("tutorial.md", 8); }
 
 TEST_F(Cookbook, SaysWhatItsCommandsPrint) { follow("cookbook.md", 10); }
 
-TEST(CookbookTest, FindsWhatAPageSaysWrongly) {
+TEST(CookbookTest, FindsWrongOutputInAPage) {
   EXPECT_THAT(differences("loss 2.31 ± 0.02 in 3 s\ntrain,", "loss  2.40 ± 0.02 in 9 s\ntrain,"), IsEmpty());
   EXPECT_THAT(differences("run bpc seconds\na-1f2e 1.5 0.1", "run bpc seconds\na-1f2e 1.6 7.9"), IsEmpty());
   EXPECT_THAT(differences("95 % -0.176 to -0.105", "95 % -0.221 to -0.062"), IsEmpty()) << "the middle is the same";

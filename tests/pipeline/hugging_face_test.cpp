@@ -1,5 +1,5 @@
-// Folders of GPT-2 as all versions of transformers write them (docs/models.md#hugging-faces-folders): made by
-// transformers itself, and as earlier versions wrote them; read here with the losses that transformers has.
+// GPT-2 folders of all versions of transformers (docs/models.md#hugging-faces-folders), made by transformers itself or
+// like those of earlier versions. They are read with the losses that transformers computes.
 #include <cmath>
 #include <sstream>
 
@@ -13,8 +13,8 @@
 namespace xlm {
 namespace {
 
-/// Makes folders below folders/ and prints {folder: loss}, in double precision, in windows of 32 tokens of which each
-/// scores all but its first, on the test split of `pairs`, whose encoding lies in `bpe`.
+/// Makes folders below folders/ and prints {folder: loss}, in double precision, on the test split of `pairs`, whose
+/// encoding is in `bpe`. Windows have 32 tokens and score all but the first.
 constexpr const char* kFolders = R"python(
 import copy, json, os, shutil
 import torch
@@ -124,7 +124,7 @@ for key, other in GPT2Config.attribute_map.items():
 json.dump(config, open(names + '/config.json', 'w'))
 losses['other_names'] = loss(GPT2LMHeadModel.from_pretrained(names), symbols)
 
-# Rows of no symbol take no part; added tokens are symbols.
+# Rows without a symbol are not scored; added tokens are symbols.
 padded = copy.deepcopy(plain)
 padded.resize_token_embeddings(symbols + 1, pad_to_multiple_of=64)
 keep('padded', padded)
@@ -153,7 +153,7 @@ class HuggingFace : public Pipeline {
     return result.code == 0 ? parse_json(result.out, model).at("loss").get<double>() : NAN;
   }
 
-  /// tokenizer.json alone encodes as the older files do, and a prompt.
+  /// tokenizer.json alone encodes texts and a prompt as the older files do.
   void expect_encodes(const std::string& folder) {
     ASSERT_FALSE(fs::exists(folder_.path() / folder / "merges.txt")) << "transformers 5 writes tokenizer.json alone";
     ASSERT_EQ(
@@ -167,7 +167,7 @@ class HuggingFace : public Pipeline {
     EXPECT_EQ(xlm({"sample", made("added"), "--prompt", "a text", "--tokens", "2", "--temperature", "0"}).code, 0);
   }
 
-  /// What is trained from a folder has what is special of it, here and in transformers.
+  /// A model that is trained from a folder keeps the folder's special settings, here and in transformers.
   void expect_trains(const std::vector<std::string>& names) {
     std::string read = std::string(kFolders).substr(0, std::string(kFolders).find("def place"));
     std::vector<double> ours;
@@ -188,7 +188,7 @@ class HuggingFace : public Pipeline {
     }
   }
 
-  /// Of float32 sums in another order. GELU by its two formulas makes ten times as much.
+  /// The error of float32 sums in another order. GELU's two formulas differ by ten times as much.
   static constexpr double kTolerance = 5e-7;
 };
 
@@ -203,7 +203,7 @@ TEST_F(HuggingFace, FoldersOfEveryKindHaveTheLossOfTransformers) {
   for (const auto& [name, loss] : losses.items()) {
     EXPECT_NEAR(own_loss(made(name)), loss.get<double>(), kTolerance * loss.get<double>()) << name;
   }
-  EXPECT_GT(std::abs(losses["plain"].get<double>() - losses["added"].get<double>()), 1e-3) << "added tokens take part";
+  EXPECT_GT(std::abs(losses["plain"].get<double>() - losses["added"].get<double>()), 1e-3) << "added tokens are scored";
   expect_encodes(made("tokenizer"));
   expect_trains({"relu", "by_layer", "unscaled"});
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# package_test.sh SOURCE BUILD: the packaged folder works from another place, finding libtorch by XLM_LIBTORCH alone.
+# package_test.sh SOURCE BUILD: the packaged folder works from another place and finds libtorch only by XLM_LIBTORCH.
 set -euo pipefail
 source=$1
 build=$2
@@ -16,7 +16,7 @@ model: {type: adaptive-span, width: 16, heads: 2, feed_forward: 32, layers: 1, s
 train: {steps: 5, batch: 4, block: 16}
 device: cpu
 YAML
-# No libtorch where the package was built for: it must come from XLM_LIBTORCH.
+# libtorch is not where the package expects it, so it must come from XLM_LIBTORCH.
 torch=$(sed -n 's/^XLM_TORCH_DIR:[A-Z]*=//p' "$build/CMakeCache.txt")/lib
 patchelf --set-rpath '$ORIGIN' there/lib/libxlm_core.so
 if there/bin/xlm train run.yaml --runs none 2>error.txt; then echo "trained without libtorch?"; exit 1; fi
@@ -24,7 +24,7 @@ grep -q XLM_LIBTORCH error.txt
 XLM_LIBTORCH=$torch there/bin/xlm train run.yaml | grep -q bpc
 # A sweep pins the program: it must still find its libraries from where it was copied to.
 XLM_LIBTORCH=$torch there/bin/xlm sweep run.yaml train.steps=6 --quiet >/dev/null
-# What holds on a device is checked from a folder of its own, small enough to be sent to a machine for it.
+# gpu-check comes in a separate folder, which is small enough to be sent to another machine.
 "$source/scripts/package.sh" "$build" "$work/here" check
 mv "$work/here" "$work/check"
 for binary in check/libexec/gpu_check check/lib/libxlm_core.so; do patchelf --set-rpath '$ORIGIN/../lib' "$binary"; done

@@ -1,5 +1,4 @@
-// The paper in examples/paper from its corpus to its table and figures, by a program that is the real one with a few
-// lines more.
+// The paper in examples/paper from its corpus to its table and figures, by the real program with a few lines more.
 #include <cmath>
 
 #include <gmock/gmock.h>
@@ -59,7 +58,7 @@ TEST_F(ExamplePaper, ItsSweepGivesItsTableAndItsFigures) {
   ASSERT_EQ(figure.code, 0) << figure.err;
   EXPECT_THAT(read_file(folder_.path() / "bpc.svg"), testing::HasSubstr("<svg"));
 
-  // What the model reports of its heads: fixed ones are as given, learnt ones have moved.
+  // The model's report on its heads: fixed ones are as given, learnt ones have moved.
   int runs = 0;
   Json learnt;  // the grid at the end of the run that the figure shows
   for (const auto& entry : fs::directory_iterator(folder_.path() / "runs")) {

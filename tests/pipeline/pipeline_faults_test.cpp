@@ -1,4 +1,4 @@
-// The whole program through kills, corruption, bad input, and with less memory or fewer devices than it asks for.
+// The whole program under kills, corruption and bad input, and with too little memory or without a device.
 #include <unistd.h>
 
 #include <algorithm>
@@ -23,8 +23,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-/// What a run was doing when it made each of its calls that change a file: the names of the phases, with the numbers of
-/// the calls. Lines of the journal say it by themselves, other files by their place.
+/// The phases of a run: by name, the numbers of the calls that change a file. A line of the journal shows its phase,
+/// another file's place does.
 std::map<std::string, std::vector<int>> phases_of(const std::string& calls, const std::string& journal) {
   const std::vector<std::string> records = split(journal, '\n');
   std::size_t record = 0;
@@ -50,15 +50,18 @@ std::map<std::string, std::vector<int>> phases_of(const std::string& calls, cons
   return phases;
 }
 
-TEST_F(Pipeline, KilledInEveryPhaseARunEndsWithTheSameBits) {
+/// The parameter is the kind of products that core uses (XLM_PRODUCTS).
+class KilledRun : public Pipeline, public testing::WithParamInterface<const char*> {};
+
+TEST_P(KilledRun, EndsWithTheSameBitsInEveryPhase) {
   const auto train = [&](const std::string& runs, const std::vector<std::string>& settings) {
-    std::vector<std::string> arguments{"/usr/bin/env"};
+    std::vector<std::string> arguments{"/usr/bin/env", std::string("XLM_PRODUCTS=") + GetParam()};
     arguments.insert(arguments.end(), settings.begin(), settings.end());
     for (const char* word : {XLM_BINARY, "train", "run.yaml", "--runs"}) arguments.emplace_back(word);
     arguments.push_back(runs);
     return BackgroundProgram(std::move(arguments), folder_.path()).wait().code;
   };
-  // By its name alone: a list of libraries is cut at spaces.
+  // Only the name, because a list of libraries is split at spaces.
   const fs::path library = XLM_FAULT_POINTS;
   const std::string preload = "LD_PRELOAD=" + library.filename().string();
   const std::string place = "LD_LIBRARY_PATH=" + library.parent_path().string();
@@ -74,7 +77,7 @@ TEST_F(Pipeline, KilledInEveryPhaseARunEndsWithTheSameBits) {
       ASSERT_TRUE(phases.contains(phase)) << phase;
       const std::vector<int>& calls = phases.at(phase);
       const std::vector<std::string> moments{"kill@", "killed@", "later@"};
-      const unsigned kinds = killed.contains(phase) ? 3 : 2;  // the first of a phase cannot come too late
+      const unsigned kinds = killed.contains(phase) ? 3 : 2;  // the first kill of a phase must not come too late
       const std::string fault = moments[generator() % kinds] + std::to_string(calls[generator() % calls.size()]);
       SCOPED_TRACE(std::string(phase) + " " + fault);
       const std::string runs = "killed" + std::to_string(kill++);
@@ -92,6 +95,9 @@ TEST_F(Pipeline, KilledInEveryPhaseARunEndsWithTheSameBits) {
   std::cout << "campaign: bits:" << counts << std::endl;
   for (const auto& [phase, count] : killed) EXPECT_GT(count, 0) << phase;
 }
+
+INSTANTIATE_TEST_SUITE_P(Products, KilledRun, testing::Values("own", "libtorch"),
+                         [](const auto& tested) { return tested.param; });
 
 TEST_F(Pipeline, CorruptAndMissingInputsHaveTheDocumentedCodes) {
   ASSERT_EQ(xlm({"train", "run.yaml", "train.steps=8"}).code, 0);
@@ -122,7 +128,7 @@ TEST_F(Pipeline, CorruptAndMissingInputsHaveTheDocumentedCodes) {
   EXPECT_EQ(xlm({"train", "run.yaml", "optimizer.type=adam", "optimizer.lr=1e30"}).code, 4);
   EXPECT_EQ(xlm({"eval", "no-such-run", "--data", "data"}).code, 3);
   fs::remove(copy_of_model("without-vocabulary") / "vocab.json");
-  EXPECT_EQ(code_of_eval("without-vocabulary"), 3) << "the symbols of the data are not the model's";
+  EXPECT_EQ(code_of_eval("without-vocabulary"), 3) << "the data have other symbols than the model";
   const fs::path not_finite = copy_of_model("not-finite") / "model.safetensors";
   std::string weights = read_file(not_finite);
   weights.replace(weights.size() - 64, 4, "\xff\xff\xff\x7f");  // NaN
@@ -130,7 +136,7 @@ TEST_F(Pipeline, CorruptAndMissingInputsHaveTheDocumentedCodes) {
   EXPECT_THAT(xlm({"eval", "not-finite", "--data", "data"}).err, HasSubstr("does not have the hash it was saved with"));
   const std::string hash = "\"xlm.sha256\"";
   ASSERT_NE(weights.find(hash), std::string::npos);
-  weights.replace(weights.find(hash), hash.size(), "\"no.hash...\"");  // as other programs save them
+  weights.replace(weights.find(hash), hash.size(), "\"no.hash...\"");  // as in files of other programs
   write_file(not_finite, weights);
   EXPECT_THAT(xlm({"eval", "not-finite", "--data", "data"}).err, HasSubstr("values that are not finite"));
   EXPECT_THAT(xlm({"eval", "not-finite", "--data", "data", "word"}).err, HasSubstr("'word' is not KEY=VALUE"));
@@ -139,7 +145,7 @@ TEST_F(Pipeline, CorruptAndMissingInputsHaveTheDocumentedCodes) {
   EXPECT_NE(unknown.err.find("did you mean 'eval'"), std::string::npos) << unknown.err;
 }
 
-TEST_F(Pipeline, DataThatAreCutShortWhileARunReadsThemAreAnErrorAfterWhichItGoesOn) {
+TEST_F(Pipeline, DataTruncatedDuringARunAreAnErrorAfterWhichItResumes) {
   const auto command = [](const std::string& runs) {
     return std::vector<std::string>{
         "train", "run.yaml", "--runs", runs, "train.steps=1500", "train.checkpoint_every=50", "train.eval_every=0"};
@@ -149,7 +155,7 @@ TEST_F(Pipeline, DataThatAreCutShortWhileARunReadsThemAreAnErrorAfterWhichItGoes
   const std::string bytes = read_file(text);
   ASSERT_GT(bytes.size(), 5 * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)));
   const auto training = start(command("cut"));
-  const auto has_checkpoint = [&] {  // any: the first does not stay
+  const auto has_checkpoint = [&] {  // any, because the first one is removed later
     if (!fs::exists(folder_.path() / "cut") || run_folder("cut").empty()) return false;
     std::error_code not_yet;
     const fs::directory_iterator files(run_folder("cut") / "checkpoints", not_yet);
@@ -158,8 +164,8 @@ TEST_F(Pipeline, DataThatAreCutShortWhileARunReadsThemAreAnErrorAfterWhichItGoes
   };
   while (training->is_running() && !has_checkpoint()) ::usleep(1000);
   training->kill(SIGSTOP);
-  ASSERT_TRUE(training->is_running()) << "it was over before its text could be cut";
-  ASSERT_EQ(::truncate(text.c_str(), ::sysconf(_SC_PAGESIZE)), 0) << "as a copy that begins anew does";
+  ASSERT_TRUE(training->is_running()) << "it ended before its text was truncated";
+  ASSERT_EQ(::truncate(text.c_str(), ::sysconf(_SC_PAGESIZE)), 0) << "like a copy that starts again";
   training->kill(SIGCONT);
   const ProgramResult cut = training->wait();
   EXPECT_EQ(cut.code, 3) << cut.err;
@@ -175,13 +181,13 @@ TEST_F(Pipeline, DataThatAreCutShortWhileARunReadsThemAreAnErrorAfterWhichItGoes
   write_file(text, bytes);
   const ProgramResult resumed = xlm(command("cut"));
   EXPECT_EQ(resumed.code, 0) << resumed.err;
-  EXPECT_THAT(resumed.err, HasSubstr("going on from step"));
+  EXPECT_THAT(resumed.err, HasSubstr("resuming from step"));
   EXPECT_EQ(model_hash("cut"), model_hash("whole"));
 }
 
 TEST_F(Pipeline, NoMessageIsABacktrace) {
   for (const std::vector<std::string>& arguments :
-       std::vector<std::vector<std::string>>{{"train", "run.yaml", "device=cuda:99"},  // which no machine has
+       std::vector<std::vector<std::string>>{{"train", "run.yaml", "device=cuda:99"},  // no machine has it
                                              {"train", "absent.yaml"},
                                              {"eval", "data", "--data", "data"},
                                              {"table", "run.yaml"}}) {
@@ -192,7 +198,7 @@ TEST_F(Pipeline, NoMessageIsABacktrace) {
   }
 }
 
-TEST_F(Pipeline, AGpuThatIsHiddenIsNotHadAndNotMissed) {
+TEST_F(Pipeline, AHiddenGpuIsNotUsedAndIsNoError) {
   const std::string hidden = fmt::format("CUDA_VISIBLE_DEVICES= '{}' train run.yaml train.steps=1 device=", XLM_BINARY);
   const ProgramResult asked = shell(folder_.path(), hidden + "cuda --runs asked");
   EXPECT_EQ(asked.code, 1) << asked.out;
@@ -202,7 +208,7 @@ TEST_F(Pipeline, AGpuThatIsHiddenIsNotHadAndNotMissed) {
   EXPECT_THAT(read_file(run_folder("open") / "environment.json"), HasSubstr(R"("device": "cpu")"));
 }
 
-TEST_F(Pipeline, AModelLargerThanTheMachineIsCountedAndNotBegun) {
+TEST_F(Pipeline, AModelLargerThanTheMachineIsCountedButNotTrained) {
   write_file(folder_.path() / "sweep.yaml", std::string(kRun) + "sweep: {grid: {seed: [1, 2]}}\n");
   const std::vector<std::string> large{"model.width=65536", "model.feed_forward=262144", "model.layers=24"};
   std::vector<std::string> arguments{"sweep", "sweep.yaml", "--dry-run"};
@@ -217,7 +223,7 @@ TEST_F(Pipeline, AModelLargerThanTheMachineIsCountedAndNotBegun) {
   EXPECT_THAT(begun.err, HasSubstr("GB, and this process may use"));
 }
 
-TEST_F(Pipeline, ARunThatIsRefusedMemoryGoesOnWithFewerRowsOrHasFailed) {
+TEST_F(Pipeline, ARunWithoutEnoughMemoryRetriesWithFewerRowsOrFails) {
   write_file(folder_.path() / "wide.yaml",
              "data: {path: data}\ndevice: cpu\n"
              "model: {type: adaptive-span, width: 128, heads: 4, feed_forward: 256, layers: 3, span: 128, dropout: 0}\n"

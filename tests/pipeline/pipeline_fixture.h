@@ -1,10 +1,14 @@
-// The program as it is, in a folder of its own with a prepared text and a configuration.
+// The real program, in a temporary folder with a prepared text and a configuration.
 #pragma once
 
+#include <chrono>
+#include <fstream>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "base/sha256.h"
@@ -42,12 +46,32 @@ class Pipeline : public testing::Test {
     return std::make_unique<BackgroundProgram>(std::move(arguments), folder_.path());
   }
 
-  /// The only run folder below `runs`.
+  /// The only run folder below `runs`; empty if it is not there yet.
   fs::path run_folder(const std::string& runs) const {
+    if (!fs::exists(folder_.path() / runs)) return {};
     for (const auto& entry : fs::directory_iterator(folder_.path() / runs)) {
-      if (fs::exists(entry.path() / "config.yaml")) return entry.path();
+      const bool hidden = entry.path().filename().string().front() == '.';  // it is being made
+      if (!hidden && fs::exists(entry.path() / "config.yaml")) return entry.path();
     }
     return {};
+  }
+
+  /// Waits until the journal of that run contains `text`.
+  void wait_for_record(const std::string& runs, const std::string& text) const {
+    for (int i = 0; i < 60'000; ++i) {
+      const fs::path folder = run_folder(runs);
+      if (!folder.empty() && read_file(folder / "journal.jsonl").find(text) != std::string::npos) return;
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+    FAIL() << text << " does not come";
+  }
+
+  /// The processes that do a run together with `first`.
+  static std::vector<pid_t> peers_of(pid_t first) {
+    std::vector<pid_t> peers;
+    std::ifstream children(fmt::format("/proc/{}/task/{}/children", first, first));
+    for (pid_t peer = 0; children >> peer;) peers.push_back(peer);
+    return peers;
   }
 
   std::string model_hash(const std::string& runs) const {

@@ -1,4 +1,4 @@
-// The whole program with each kind of model: trained, evaluated, and read by others.
+// The whole program with each kind of model: trained, evaluated, and read by other programs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -62,7 +62,7 @@ TEST_F(Pipeline, AnHourglassLearnsFromASegmentation) {
              "optimizer: {warmup_steps: 5, lr: 1e-2}\ntrain: {steps: 120, batch: 8, block: 64, threads: 1}\n"
              "eval: {batch: 4, context: 128, stride: 32}\n");
   EXPECT_THAT(xlm({"train", "unigram.yaml"}).err, HasSubstr("'unigram-30' is neither a file nor a segmentation"));
-  EXPECT_EQ(xlm({"train", "unigram.yaml"}).code, 3) << "there is no such segmentation yet";
+  EXPECT_EQ(xlm({"train", "unigram.yaml"}).code, 3) << "the segmentation does not exist yet";
   EXPECT_THAT(xlm({"train", "unigram.yaml", "data.path=nowhere"}).err, HasSubstr("there is no prepared data folder"));
   EXPECT_EQ(xlm({"train", "unigram.yaml", "model.boundaries.tokenizer="}).code, 2);
   ASSERT_EQ(xlm({"prepare-data", "text", "--from", "corpus.txt", "--out", "data", "--train-unigram", "30"}).code, 0);
@@ -108,7 +108,7 @@ TEST_F(Pipeline, AGpt2GetsRecurrenceIsEvaluatedByOverlapAndContinuesAText) {
   const std::string base = run_folder("runs").filename().string();
   const ProgramResult recurrent = xlm({"train", "gpt2.yaml", "model.recurrence.pool=mean", "model.overlap=4",
                                        "model.init_from=" + base, "train.checkpoint_windows=true", "--runs", "runs2"});
-  EXPECT_EQ(recurrent.code, 3) << "the run lies in another folder of runs";
+  EXPECT_EQ(recurrent.code, 3) << "the run is in another folder of runs";
   ASSERT_EQ(xlm({"train", "gpt2.yaml", "model.recurrence.pool=mean", "model.overlap=4", "model.init_from=runs/" + base,
                  "train.checkpoint_windows=true", "--runs", "runs2"})
                 .code,

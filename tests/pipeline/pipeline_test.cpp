@@ -14,7 +14,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-/// Words of four syllables, so many that a tokenizer of 10,000 pieces can be made of them.
+/// Words of four syllables, enough for a tokenizer of 10,000 pieces.
 std::string many_words() {
   std::string words;
   for (std::uint32_t i = 0; words.size() < 250'000; ++i) {
@@ -60,7 +60,7 @@ tables:
   ASSERT_EQ(figure.code, 0) << figure.err;
   EXPECT_NE(read_file(folder_.path() / "bpc.svg").find("<svg"), std::string::npos);
 
-  // What heads attend to, of every run: weights that sum to one, and a mask where it is learnt.
+  // The attention of every run's heads: weights that sum to one, and a mask if it is learnt.
   const std::string heads =
       "SELECT g.name, count(DISTINCT g.run_id), round(sum(value) / count(DISTINCT g.run_id), 3), max(column) "
       "FROM last_grids g WHERE name <> 'spans' GROUP BY g.name";
@@ -70,7 +70,7 @@ tables:
   write_file(folder_.path() / "heads.yaml", "figure: heads\nkind: line\ngrid: attention\n");
   ASSERT_EQ(xlm({"figure", "heads.yaml", "--out", "heads.svg"}).code, 0);
 
-  // Dynamic spans, and they alone, are traced along the text.
+  // Only dynamic spans are traced along the text.
   const std::string count = "SELECT count(DISTINCT run_id), count(*) FROM traces WHERE split = 'test'";
   EXPECT_EQ(split(xlm({"runs", "sql", count, "--format", "csv"}).out, '\n').at(1), "2,1024");
   write_file(folder_.path() / "text.yaml", "figure: spans\nkind: text\ny: span\n");
@@ -78,7 +78,7 @@ tables:
   ASSERT_EQ(text.code, 0) << text.err;
   EXPECT_NE(read_file(folder_.path() / "text.svg").find("standard deviation over 2 seeds"), std::string::npos);
 
-  // The store is an index: made anew from the run folders it says the same.
+  // The store is an index: rebuilt from the run folders it is the same.
   const std::string dump = "SELECT run_id, split, metric, value FROM evaluations ORDER BY 1, 2, 3, 4";
   const std::string before = xlm({"runs", "sql", dump, "--format", "csv"}).out;
   fs::remove(folder_.path() / "runs/results.db");
@@ -90,7 +90,7 @@ tables:
 /// Every recipe in its smoke profile, cut short: the sweep, its tables, its figures and its page.
 TEST_F(Pipeline, EveryRecipesSmokeProfileGivesItsTablesFiguresAndPage) {
   write_file(folder_.path() / "words.txt", many_words());
-  const std::string words = "data/text8";  // table-1.yaml has settings of its own for each folder that it names
+  const std::string words = "data/text8";  // table-1.yaml has separate settings for each folder that it names
   ASSERT_EQ(xlm({"prepare-data", "text", "--from", "words.txt", "--out", words, "--train-unigram", "200,10000"}).code,
             0);
   const std::string encoding = write_small_bpe(folder_.path() / "bpe").string();

@@ -1,4 +1,4 @@
-// Runs that several processes do together, each with its rows of the batch, as real processes.
+// Runs that several real processes do together, each with its rows of the batch.
 #include <algorithm>
 #include <cmath>
 #include <csignal>
@@ -13,10 +13,8 @@
 #include <fmt/format.h>
 
 #include "base/json.h"
-#include "base/sha256.h"
 #include "base/text.h"
-#include "tests/experiments/program.h"
-#include "tests/temporary_folder.h"
+#include "tests/pipeline/pipeline_fixture.h"
 #include "tests/test_seed.h"
 
 namespace xlm {
@@ -31,7 +29,7 @@ constexpr const char* kSevenRows =
     "eval: {batch: 5}\n"
     "train: {steps: 50, batch: 7, block: 24, log_every: 1, eval_every: 20, checkpoint_every: 5, threads: 1}\n";
 
-class Processes : public testing::Test {
+class Processes : public Pipeline {
  protected:
   void SetUp() override {
     std::string text;
@@ -40,22 +38,8 @@ class Processes : public testing::Test {
     ASSERT_EQ(xlm({"prepare-data", "text", "--from", "corpus.txt", "--out", "data", "--train-unigram", "30"}).code, 0);
   }
 
-  std::unique_ptr<BackgroundProgram> start(std::vector<std::string> arguments) const {
-    arguments.insert(arguments.begin(), XLM_BINARY);
-    return std::make_unique<BackgroundProgram>(std::move(arguments), folder_.path());
-  }
-  ProgramResult xlm(std::vector<std::string> arguments) const { return start(std::move(arguments))->wait(); }
-
   void write_run(const std::string& model, const std::string& config = kSevenRows) const {
     write_file(folder_.path() / "run.yaml", fmt::format("seed: {}\n{}{}", test_seed(1), config, model));
-  }
-
-  fs::path run_folder(const std::string& runs) const {
-    for (const auto& entry : fs::directory_iterator(folder_.path() / runs)) {
-      const bool hidden = entry.path().filename().string().front() == '.';  // it is being made
-      if (!hidden && fs::exists(entry.path() / "journal.jsonl")) return entry.path();
-    }
-    return {};
   }
 
   std::vector<Json> journal(const std::string& runs) const {
@@ -66,7 +50,7 @@ class Processes : public testing::Test {
     return records;
   }
 
-  /// What a journal says of steps and evaluations, by "step name", the newest where it is said twice.
+  /// The values of steps and evaluations in a journal, by "step name"; the newest if there are several.
   std::map<std::string, double> numbers(const std::string& runs) const {
     std::map<std::string, double> found;
     for (const Json& record : journal(runs)) {
@@ -87,7 +71,7 @@ class Processes : public testing::Test {
     for (const auto& [name, value] : expected) {
       const auto same = found.find(name);
       const double there = same == found.end() ? std::nan("") : same->second;
-      // Where a spike of the entropy stands follows from which of two numbers is larger, be it in the last bit.
+      // The place of an entropy spike follows from which of two numbers is larger, even if only in the last bit.
       const bool compared = entropy && name.find("boundary_") != std::string::npos;
       const double tolerance = compared ? 1e-2 : 1e-5;
       if (!(std::abs(there - value) <= tolerance * std::max(1.0, std::abs(value)))) {
@@ -95,14 +79,6 @@ class Processes : public testing::Test {
       }
     }
     return different;
-  }
-
-  /// The processes that do the run of a folder together, but for the first.
-  static std::vector<pid_t> peers_of(pid_t first) {
-    std::vector<pid_t> peers;
-    std::ifstream children(fmt::format("/proc/{}/task/{}/children", first, first));
-    for (pid_t peer = 0; children >> peer;) peers.push_back(peer);
-    return peers;
   }
 
   static bool is_running(pid_t process) {
@@ -118,21 +94,6 @@ class Processes : public testing::Test {
     return std::any_of(begin(entries), end(entries),
                        [](const auto& entry) { return entry.path().filename().string().starts_with(".meeting"); });
   }
-
-  void wait_for_step(const std::string& runs, const std::string& text) const {
-    for (int i = 0; i < 60'000; ++i) {
-      const fs::path folder = fs::exists(folder_.path() / runs) ? run_folder(runs) : fs::path{};
-      if (!folder.empty() && read_file(folder / "journal.jsonl").find(text) != std::string::npos) return;
-      std::this_thread::sleep_for(std::chrono::milliseconds(2));
-    }
-    FAIL() << text << " does not come";
-  }
-
-  std::string model_hash(const std::string& runs) const {
-    return sha256_file(run_folder(runs) / "model/model.safetensors");
-  }
-
-  TemporaryFolder folder_;
 };
 
 constexpr const char* kSpanModel =
@@ -177,16 +138,16 @@ INSTANTIATE_TEST_SUITE_P(
                     std::pair("recurrent", kWindowModel + std::string(", recurrence: {pool: mean}}\n"))),
     [](const auto& model) { return model.param.first; });
 
-TEST_F(Processes, AKilledOneEndsAllAndTheRunGoesOnFromItsCheckpoint) {
+TEST_F(Processes, AKilledOneEndsAllAndTheRunResumesFromItsCheckpoint) {
   std::string config = kSevenRows;
   config.replace(config.find("steps: 50"), 9, "steps: 400");
-  // At the usual rate 376 steps make 1e-4 of the last bit in which sums of two and of three processes differ.
+  // Sums of two and of three processes differ in the last bit. At the usual rate 376 steps magnify that to 1e-4.
   config.replace(config.find("warmup_steps: 10"), 16, "warmup_steps: 10, lr: 1e-5");
   write_run(kSpanModel + std::string("}\n"), config);
   ASSERT_EQ(xlm({"train", "run.yaml", "--runs", "whole", "train.processes=3"}).code, 0);
 
   const auto run = start({"train", "run.yaml", "--runs", "hit", "train.processes=3"});
-  wait_for_step("hit", "\"checkpoint\"");
+  wait_for_record("hit", "\"checkpoint\"");
   const std::vector<pid_t> peers = peers_of(run->pid());
   ASSERT_EQ(peers.size(), 2U);
   ::kill(peers[1], SIGKILL);
@@ -195,9 +156,9 @@ TEST_F(Processes, AKilledOneEndsAllAndTheRunGoesOnFromItsCheckpoint) {
   EXPECT_THAT(result.err, HasSubstr("process 3 of 3: its worker was killed by signal 9"));
   EXPECT_EQ(model_hash("hit"), model_hash("whole"));
 
-  // The first one: the others end by themselves, and another number of processes goes on.
+  // Kills the first one: the others end by themselves, and another number of processes resumes.
   const auto first = start({"train", "run.yaml", "--runs", "other", "train.processes=2"});
-  wait_for_step("other", "\"checkpoint\"");
+  wait_for_record("other", "\"checkpoint\"");
   const std::vector<pid_t> left = peers_of(first->pid());
   ASSERT_EQ(left.size(), 1U);
   first->kill(SIGKILL);
@@ -229,17 +190,17 @@ TEST_F(Processes, ARecordAfterAStopIsOfAllStepsSinceTheLast) {
   }
 }
 
-// Any process, at any step, again and again; seeded, so that a failure comes again.
-TEST_F(Processes, KilledAnywhereARunGoesOnWithAsManyOrOthers) {
+// Kills any process, at any step, again and again. The seed is fixed, so that a failure repeats.
+TEST_F(Processes, KilledAnywhereARunResumesWithAnyNumberOfProcesses) {
   std::string config = kSevenRows;
-  // Far beyond the last kill, and not so far that the rounding of sums in another order has grown: after 1,000 steps it
-  // is in the third digit of the loss.
+  // Far beyond the last kill, but not so far that the rounding of sums in another order matters: after 1,000 steps it
+  // reaches the third digit of the loss.
   config.replace(config.find("steps: 50"), 9, "steps: 250");
   config.replace(config.find("eval_every: 20"), 14, "eval_every: 100");
   write_file(folder_.path() / "run.yaml", config + kSpanModel + "}\n");
   ASSERT_EQ(xlm({"train", "run.yaml", "--runs", "whole", "train.processes=3"}).code, 0);
   const auto steps_written = [&](const std::string& runs) {
-    const fs::path folder = fs::exists(folder_.path() / runs) ? run_folder(runs) : fs::path{};
+    const fs::path folder = run_folder(runs);
     const std::string text = folder.empty() ? "" : read_file(folder / "journal.jsonl");
     int count = 0;
     for (std::size_t at = 0; (at = text.find("\"metric\"", at)) != std::string::npos; ++at) ++count;
@@ -260,11 +221,11 @@ TEST_F(Processes, KilledAnywhereARunGoesOnWithAsManyOrOthers) {
       std::vector<pid_t> processes = peers_of(run->pid());
       processes.insert(processes.begin(), run->pid());
       const std::size_t hit = random() % processes.size();
-      ASSERT_EQ(processes.size(), count) << "the run ended before it was hit";
+      ASSERT_EQ(processes.size(), count) << "the run ended before the kill";
       ::kill(processes[hit], SIGKILL);
       ++kills;
       lines += fmt::format("process {} of {} from step {}; ", hit + 1, count, until);
-      if (hit > 0) run->kill(SIGTERM);  // it would go on by itself
+      if (hit > 0) run->kill(SIGTERM);  // otherwise it would continue alone
       const ProgramResult result = run->wait();
       EXPECT_THAT(result.code, testing::AnyOf(0, 75, 128 + SIGKILL, -SIGKILL)) << lines << result.err;
       for (const pid_t process : processes) {
@@ -290,7 +251,7 @@ TEST_F(Processes, StopTogetherWithACheckpoint) {
   config.replace(config.find("steps: 50"), 9, "steps: 100000");
   write_file(folder_.path() / "run.yaml", config + kSpanModel + "}\n");
   const auto run = start({"train", "run.yaml", "train.processes=2"});
-  wait_for_step("runs", "\"checkpoint\"");
+  wait_for_record("runs", "\"checkpoint\"");
   run->kill(SIGTERM);
   const ProgramResult result = run->wait();
   EXPECT_EQ(result.code, 75) << result.err;
@@ -304,7 +265,7 @@ TEST_F(Processes, AStopEndsTheEvaluationOfAllAtOnce) {
              "model: {type: hourglass, layers: [4, 4, 4], width: 256, heads: 4, feed_forward: 1024}\n"
              "train: {steps: 2, batch: 2, block: 32, threads: 1}\neval: {batch: 2, context: 512, stride: 1}\n");
   const auto run = start({"train", "run.yaml", "train.processes=2"});
-  wait_for_step("runs", "\"checkpoint\"");  // then it evaluates, for a minute
+  wait_for_record("runs", "\"checkpoint\"");  // then it evaluates for a minute
   std::this_thread::sleep_for(std::chrono::milliseconds(500));
   const auto asked = std::chrono::steady_clock::now();
   run->kill(SIGTERM);
@@ -313,7 +274,7 @@ TEST_F(Processes, AStopEndsTheEvaluationOfAllAtOnce) {
   EXPECT_LT(std::chrono::steady_clock::now() - asked, std::chrono::seconds(15));
 }
 
-TEST_F(Processes, OneThatEndsBeforeTheyHaveMetIsNotWaitedFor) {
+TEST_F(Processes, DoNotWaitForOneThatEndsBeforeTheyMeet) {
   write_run(kSpanModel + std::string("}\n"));
   const auto began = std::chrono::steady_clock::now();
   const auto run = start({"train", "run.yaml", "train.processes=3"});
@@ -343,7 +304,7 @@ TEST_F(Processes, AnErrorOfTheFirstOneIsTheRuns) {
   EXPECT_THAT(full.err, HasSubstr("File too large"));
 }
 
-TEST_F(Processes, BestWeightsPartsOfRowsAndFewRowsOfAnEvaluationAreAlike) {
+TEST_F(Processes, BestWeightsMicroBatchesAndSmallEvaluationsEqualOneProcess) {
   std::string config = kSevenRows;
   config.replace(config.find("eval: {batch: 5}"), 16, "eval: {batch: 2, select: best}");
   write_file(folder_.path() / "run.yaml", config + kSpanModel + ", span_type: dynamic}\n");
@@ -371,7 +332,8 @@ TEST_F(Processes, ASweepGivesItsRunsSeveral) {
     losses.push_back(run["evaluations"][0]["loss"].get<double>());
     ASSERT_EQ(run["evaluations"][0]["split"], "test");
     ASSERT_EQ(xlm({"train", "run.yaml", "--runs", "alone-" + seed, "seed=" + seed}).code, 0);
-    EXPECT_NEAR(numbers("alone-" + seed).at("50 test loss"), losses.back(), 1e-5) << "two runs at once do not meet";
+    EXPECT_NEAR(numbers("alone-" + seed).at("50 test loss"), losses.back(), 1e-5)
+        << "two runs at once do not connect to each other";
   }
   EXPECT_NE(losses[0], losses[1]);
 }

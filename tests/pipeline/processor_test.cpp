@@ -1,5 +1,5 @@
-// The program on other processors than this one, as far as environment variables can make it believe so: the same
-// results within rounding, whichever products its kernels use.
+// The program as on other processors, which environment variables simulate: the results are the same within rounding,
+// whichever products its kernels use.
 #include <cmath>
 #include <cstdlib>
 #include <string>
@@ -17,7 +17,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-/// An environment variable inside its scope.
+/// An environment variable that is set in its scope.
 class Variable {
  public:
   Variable(const char* name, const std::string& value) : name_(name) { ::setenv(name, value.c_str(), 1); }
@@ -43,7 +43,7 @@ class Processor : public testing::Test {
     return BackgroundProgram(std::move(arguments), folder_.path()).wait();
   }
 
-  /// The test loss of 20 steps, with what the program said meanwhile.
+  /// The test loss of 20 steps, and the program's messages.
   std::pair<double, std::string> trained(const std::string& model, const std::string& runs,
                                          const std::vector<std::string>& more = {}) const {
     std::vector<std::string> arguments{"train", "run.yaml", "--runs", runs, "train.threads=1"};
@@ -113,8 +113,8 @@ TEST_F(Processor, BothKindsOfProductsTrainAlike) {
   }
 }
 
-TEST_F(Processor, Bfloat16TrainsCloseToFloat32AndSaysWhereItIsNotMultiplied) {
-  const Variable onednn("ONEDNN_MAX_CPU_ISA", "AVX2");  // no products of bfloat16, also where the processor has them
+TEST_F(Processor, Bfloat16TrainsCloseToFloat32WithANoteIfItIsNotMultiplied) {
+  const Variable onednn("ONEDNN_MAX_CPU_ISA", "AVX2");  // no products of bfloat16, even if the processor has them
   const auto [wide, nothing] = trained(kSpans, "wide");
   const auto [rounded, said] = trained(kSpans, "rounded", {"train.precision=bfloat16"});
   EXPECT_THAT(said, HasSubstr("this processor multiplies no bfloat16"));

@@ -1,5 +1,5 @@
-// What a real model does with damaged files and with too little memory. Other commands on damaged files, with the
-// stand-in for core: tests/campaigns/mutations_test.cpp.
+// Commands on a real model with damaged files and with too little memory. tests/campaigns/mutations_test.cpp damages
+// the files of other commands, with the stand-in for core.
 #include <unistd.h>
 
 #include <cmath>
@@ -42,7 +42,7 @@ class RealDamage : public testing::Test {
     write_file(folder_.path() / "run.yaml", kDamagedRun);
   }
 
-  /// The program with these arguments; `before`: words of the shell that come first.
+  /// The program with these arguments, after `before`, which are words for the shell.
   ProgramResult xlm(const std::string& arguments, const std::string& before = "") const {
     return shell(folder_.path(), before + " timeout 100 '" XLM_BINARY "' " + arguments);
   }
@@ -54,7 +54,7 @@ class RealDamage : public testing::Test {
     return {};
   }
 
-  /// A run in `stopped` that was asked to stop when it had some checkpoints and best weights.
+  /// Makes a run in `stopped` that stopped after some checkpoints and best weights.
   void leave_a_stopped_run() {
     BackgroundProgram training({XLM_BINARY, "train", "run.yaml", "--runs", "stopped"}, folder_.path());
     const auto has_both = [&] {
@@ -65,7 +65,7 @@ class RealDamage : public testing::Test {
     };
     while (training.is_running() && !has_both()) ::usleep(500);
     training.kill(SIGTERM);
-    ASSERT_EQ(training.wait().code, 75) << "it was over before it was asked to stop";
+    ASSERT_EQ(training.wait().code, 75) << "it ended before it was asked to stop";
   }
 
   std::string newest_checkpoint() const {
@@ -80,7 +80,7 @@ class RealDamage : public testing::Test {
   TemporaryFolder folder_;
 };
 
-/// What a command says that must not change: losses and continued text, not how long it took; of a training the hash of
+/// The output of a command that must not change: losses and continued text, without times; of a training the hash of
 /// the weights.
 std::string essence(const fs::path& folder, const std::string& command, const ProgramResult& result) {
   if (command.starts_with("train")) {
@@ -101,7 +101,7 @@ TEST_F(RealDamage, EndsInAnErrorOrChangesNoNumber) {
   const std::string eval = "eval " + done + " --json";
   const std::string sample = "sample " + done + " --prompt 'line 1' --tokens 20 --json";
   const std::string train = "train run.yaml --runs stopped";
-  // Whose bytes are changed, and who reads them.
+  // Files whose bytes are changed, and commands that read them.
   const std::vector<std::pair<std::string, std::string>> cases{
       {done + "/model/model.safetensors", eval},
       {done + "/model/model.safetensors", sample},
@@ -146,7 +146,7 @@ TEST_F(RealDamage, EndsInAnErrorOrChangesNoNumber) {
     unchanged += same ? 1 : 0;
     // Configurations are the user's to change. Of damaged best weights none are used, which is said.
     const bool said = result.err.find("warning: ") != std::string::npos && name.ends_with("best.safetensors");
-    EXPECT_TRUE(same || said || name.ends_with(".yaml")) << "another number without a word\n"
+    EXPECT_TRUE(same || said || name.ends_with(".yaml")) << "another number without an error\n"
                                                          << result.out << result.err;
   }
   std::string by_code;
@@ -154,8 +154,8 @@ TEST_F(RealDamage, EndsInAnErrorOrChangesNoNumber) {
   report(fmt::format("real damage: {} mutations{}; {} left the very same result", mutations, by_code, unchanged));
 }
 
-/// From where the loader itself finds no room to where everything does.
-TEST_F(RealDamage, TooLittleMemoryIsSaidAndEndsNothingWithASignal) {
+/// From limits too small for the loader to limits that suffice for everything.
+TEST_F(RealDamage, TooLittleMemoryIsAnErrorAndNotACrash) {
   write_file(folder_.path() / "sweep.yaml", std::string(kDamagedRun) + "sweep: {grid: {seed: [1, 2]}}\n");
   const int steps = campaign_size(10, 60);
   std::map<std::string, std::map<int, int>> codes;
@@ -183,7 +183,7 @@ TEST_F(RealDamage, TooLittleMemoryIsSaidAndEndsNothingWithASignal) {
     counts += fmt::format("{}{}:", counts.empty() ? " " : "; ", what);
     for (const auto& [code, count] : of_what) counts += fmt::format(" {} with exit code {},", count, code);
     counts.pop_back();
-    EXPECT_TRUE(of_what.contains(0) || what.find("sweep") != std::string::npos) << what << " never had enough";
+    EXPECT_TRUE(of_what.contains(0) || what.find("sweep") != std::string::npos) << what << " never had enough memory";
   }
   report("memory:" + counts);
 }

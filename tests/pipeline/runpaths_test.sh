@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# runpaths_test.sh SOURCE BUILD: nothing of a build takes a library from the folder that it is started in, or from where
-# every user may write.
+# runpaths_test.sh SOURCE BUILD: no program or library of a build loads libraries from the current folder, or from a
+# folder that every user may write.
 set -euo pipefail
 check=$1/scripts/check_runpaths.sh
 build=$2
@@ -10,7 +10,7 @@ places=()
 for place in bin lib fake example/bin example/lib; do [ ! -d "$build/$place" ] || places+=("$build/$place"); done
 "$check" "${places[@]}"
 
-# It would have said so.
+# The check finds such files.
 cd "$work"
 mkdir open closed
 chmod 777 open
@@ -30,7 +30,7 @@ for path in '$ORIGIN' '$ORIGIN/../lib:/usr/lib' "$work/closed" /no/such/folder; 
 done
 if "$check" closed >/dev/null; then echo "a folder without programs passed"; exit 1; fi
 
-# In a folder with files of the libraries' names, which are no libraries, each is loaded as anywhere else.
+# The current folder has broken files with the libraries' names. They must not be loaded.
 mkdir planted
 cd planted
 find "${places[@]}" -type f \( -perm -u+x -o -name '*.so*' \) >../binaries

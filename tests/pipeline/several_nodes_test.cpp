@@ -1,4 +1,4 @@
-// Runs of two processes on two nodes of a real Slurm, which cannot reach each other by 127.0.0.1.
+// Runs of two processes on two nodes of a real Slurm. The nodes cannot reach each other by 127.0.0.1.
 #include <cmath>
 #include <csignal>
 #include <map>
@@ -34,7 +34,7 @@ class SlurmTestSeveralNodes : public testing::Test {
   void SetUp() override {
     if (LocalSlurm::starter().empty()) GTEST_SKIP() << "XLM_TEST_SLURM names no Slurm to start";
     ProgramResult started;
-    for (const char* name : {"cluster", "again", "once-more"}) {  // its ports follow from its name, and may be taken
+    for (const char* name : {"cluster", "again", "once-more"}) {  // its ports follow from its name, and may be in use
       if (!cluster_.empty()) stop_cluster();
       cluster_ = name;
       started = shell(folder_.path(), fmt::format("'{}' start {} 2", kNodes, cluster_));
@@ -118,8 +118,8 @@ class SlurmTestSeveralNodes : public testing::Test {
     });
   }
 
-  /// Processes of this test's runs whose command line fits an expression, which must not fit itself; those of srun,
-  /// too.
+  /// Processes of this test's runs whose command line matches an expression, including srun's. The expression must not
+  /// match itself.
   std::vector<pid_t> processes(const std::string& words) const {
     const std::string found =
         shell(folder_.path(), fmt::format("pgrep -f '{}.*{}' || true", (folder_.path() / "").string(), words)).out;
@@ -130,7 +130,7 @@ class SlurmTestSeveralNodes : public testing::Test {
     return pids;
   }
 
-  /// That of rank 1 itself, which runs in another network, or the srun that has started it.
+  /// The process of rank 1 itself, which runs in another network, or the srun that started it.
   pid_t peer(bool srun) const {
     for (const pid_t pid : processes("--rank [1] ")) {
       const std::string name = shell(folder_.path(), fmt::format("cat /proc/{}/comm", pid)).out;  // it may have ended
@@ -143,7 +143,7 @@ class SlurmTestSeveralNodes : public testing::Test {
   std::string cluster_;  // its folder; empty: none was started
 };
 
-TEST_F(SlurmTestSeveralNodes, ARunHasTheLossesOfOneProcessAndSurvivesWhateverIsKilled) {
+TEST_F(SlurmTestSeveralNodes, ARunHasTheLossesOfOneProcessEvenIfAnyIsKilled) {
   write_config(400, "resources: {nodes: 2, cpus: 1, time: 10min}\nsweep: {grid: {seed: [1]}}\n");
   ASSERT_EQ(xlm("sweep run.yaml --runs one").code, 0);
   const std::string submit = "sweep run.yaml --launcher slurm --wait train.processes=2 --runs ";
@@ -184,7 +184,7 @@ TEST_F(SlurmTestSeveralNodes, AStopSavesAndLeavesNoProcess) {
     LocalSlurm::until([&] { return processes("--rank [1] ").empty(); });
     LocalSlurm::until([&] { return trim(shell(folder_.path(), "squeue -h").out).empty(); });
   }
-  // The first process: what it has started on the other node ends with it.
+  // The first process: the processes that it started on the other node end with it.
   ASSERT_EQ(xlm(submit).code, 0);
   LocalSlurm::until([&] { return states("runs").back() == "running" && peer(false) > 0; });
   for (const Json& record : journal("runs")) {

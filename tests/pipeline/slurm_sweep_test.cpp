@@ -1,4 +1,4 @@
-// Sweeps of real models on a real Slurm: the commands of docs/clusters.md, and memory that a job does not have.
+// Sweeps of real models on a real Slurm: the commands of docs/clusters.md, and jobs with too little memory.
 #include <algorithm>
 #include <map>
 #include <regex>
@@ -108,7 +108,7 @@ TEST_F(SlurmTestSweep, TheCommandsOfTheDocsGiveTheTableOfALocalSweepAndTheSameBi
   EXPECT_EQ(table.out, xlm("table spans.yaml --runs local").out);
 }
 
-/// A model whose activations are most of what it takes, so that fewer rows at once take less.
+/// A model whose memory is mostly activations, so that fewer rows at once need less.
 constexpr const char* kWide =
     "experiment: wide\ndata: {path: data/notes}\ndevice: cpu\n"
     "model: {type: adaptive-span, width: 128, heads: 4, feed_forward: 256, layers: 3, span: 128, dropout: 0}\n"
@@ -123,7 +123,7 @@ class SlurmTestMemory : public SlurmTestSweep {
     write_file(folder_.path() / "wide.yaml", kWide);
   }
 
-  /// Does the sweep with workers that may take so many bytes.
+  /// Runs the sweep with workers that may use so many bytes.
   ProgramResult sweep_within(double bytes, const std::string& runs) const {
     write_file(folder_.path() / "site.yaml", fmt::format("setup: ['ulimit -d {:.0f}']\n", bytes / 1024));
     return xlm("sweep wide.yaml --launcher slurm --jobs 2 --site site.yaml --wait --runs " + runs);
@@ -138,7 +138,7 @@ class SlurmTestMemory : public SlurmTestSweep {
     return last;
   }
 
-  /// "queued memory", "done": what the journal says of a run's states and their causes.
+  /// A run's states with their causes in the journal: "queued memory", "done".
   static std::vector<std::string> states(const fs::path& run) {
     std::vector<std::string> found;
     for (const Json& record : journal_of(run)) {
@@ -150,14 +150,14 @@ class SlurmTestMemory : public SlurmTestSweep {
   }
 };
 
-TEST_F(SlurmTestMemory, ARunThatAJobHasNoRoomForGoesOnWithFewerRowsOrHasFailed) {
+TEST_F(SlurmTestMemory, ARunWithoutEnoughMemoryRetriesWithFewerRowsOrFails) {
   ASSERT_EQ(xlm("sweep wide.yaml --runs whole").code, 0);
   ASSERT_EQ(xlm("sweep wide.yaml --runs parts train.micro_batch=8").code, 0);
   const double whole = number(runs_in("whole").begin()->second, "peak_memory");
   const double parts = number(runs_in("parts").begin()->second, "peak_memory");
   ASSERT_LT(parts, 0.6 * whole);
 
-  // Half of the rows take less than half of the difference; a limit counts more than what is resident.
+  // Half of the rows need less than half of the difference. A limit counts more than resident memory.
   const ProgramResult less = sweep_within(parts + 0.7 * (whole - parts), "less");
   EXPECT_EQ(less.code, 0) << less.err << less.out;
   EXPECT_EQ(runs_in("less").size(), 2U);

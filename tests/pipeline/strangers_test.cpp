@@ -1,4 +1,4 @@
-// What others do to the processes of one run, as real processes: who connects to them, and who halts one.
+// Processes of one run under interference: foreign connections, and a halted process.
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -7,7 +7,6 @@
 #include <fstream>
 #include <set>
 #include <sstream>
-#include <thread>
 
 #include <gmock/gmock.h>
 
@@ -20,29 +19,10 @@ namespace {
 
 using ::testing::HasSubstr;
 
-class ProcessesAmongOthers : public Pipeline {
- protected:
-  /// The processes that do the run of a folder together, but for the first.
-  static std::vector<pid_t> peers_of(pid_t first) {
-    std::vector<pid_t> peers;
-    std::ifstream children(fmt::format("/proc/{}/task/{}/children", first, first));
-    for (pid_t peer = 0; children >> peer;) peers.push_back(peer);
-    return peers;
-  }
+class ProcessesAmongOthers : public Pipeline {};
 
-  void wait_for_record(const std::string& runs, const std::string& text) const {
-    for (int i = 0; i < 60'000; ++i) {
-      const fs::path folder = fs::exists(folder_.path() / runs) ? run_folder(runs) : fs::path{};
-      const fs::path journal = folder / "journal.jsonl";
-      if (!folder.empty() && fs::exists(journal) && read_file(journal).find(text) != std::string::npos) return;
-      std::this_thread::sleep_for(std::chrono::milliseconds(2));
-    }
-    FAIL() << text << " does not come";
-  }
-};
-
-// Neither is it gone, nor can it do its part.
-TEST_F(ProcessesAmongOthers, AStopEndsThemWhereOneIsHalted) {
+// A halted process has not ended and cannot do its part.
+TEST_F(ProcessesAmongOthers, AStopEndsThemEvenIfOneIsHalted) {
   for (const int signal : {SIGTERM, SIGINT}) {
     const std::string runs = fmt::format("runs-{}", signal);
     const auto run = start({"train", "run.yaml", "train.steps=100000", "train.processes=3", "--runs", runs});
@@ -61,7 +41,7 @@ TEST_F(ProcessesAmongOthers, AStopEndsThemWhereOneIsHalted) {
   }
 }
 
-/// Names of the Unix sockets of these processes, at which anybody may knock.
+/// Names of the Unix sockets of these processes, to which any process may connect.
 std::set<std::string> doors_of(const std::vector<pid_t>& processes) {
   std::set<std::string> own;  // their sockets' numbers
   for (const pid_t process : processes) {
@@ -85,7 +65,7 @@ std::set<std::string> doors_of(const std::vector<pid_t>& processes) {
   return doors;
 }
 
-// They know the names of the sockets, and come before the processes themselves.
+// The foreign connections know the sockets' names, and come before the processes themselves.
 TEST_F(ProcessesAmongOthers, StrangersWhoConnectChangeNothing) {
   ASSERT_EQ(xlm({"train", "run.yaml", "--runs", "alone", "train.processes=3"}).code, 0);
   std::vector<int> held;
@@ -115,9 +95,9 @@ TEST_F(ProcessesAmongOthers, StrangersWhoConnectChangeNothing) {
   EXPECT_EQ(model_hash("among-strangers"), model_hash("alone"));
 }
 
-TEST_F(ProcessesAmongOthers, OfOneMachineNeedNoNetwork) {
+TEST_F(ProcessesAmongOthers, OnOneMachineNeedNoNetwork) {
   const std::string alone = fmt::format("unshare -n{} ", ::geteuid() == 0 ? "" : "r");
-  if (shell(folder_.path(), alone + "true").code != 0) GTEST_SKIP() << "no network namespace can be made here";
+  if (shell(folder_.path(), alone + "true").code != 0) GTEST_SKIP() << "network namespaces are not available";
   const ProgramResult result =
       shell(folder_.path(), alone + fmt::format("'{}' train run.yaml train.processes=2", XLM_BINARY));
   EXPECT_EQ(result.code, 0) << result.err;

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# wheel_test.sh SOURCE BUILD READERS: the wheel of a build, installed in a Python environment of its own, trains there.
+# wheel_test.sh SOURCE BUILD READERS: the wheel of a build is installed in a new Python environment and trains there.
 # READERS is a folder of Python packages with setuptools (`make readers`); without it the test is skipped (exit code 77).
 set -euo pipefail
 source=$1
@@ -9,7 +9,7 @@ readers=$3
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
-# Of the source only what a wheel is made of: setuptools writes beside it.
+# Copies only the files that a wheel needs, because setuptools writes next to them.
 mkdir source
 cp -r "$source"/{pyproject.toml,setup.py,README.md,CMakeLists.txt,CHANGELOG.md,LICENSE,docs,scripts,python,experiments} source/
 PYTHONPATH=$readers XLM_BUILD=$build python3 -m pip install --quiet --disable-pip-version-check --no-index --no-deps \

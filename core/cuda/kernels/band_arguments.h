@@ -1,8 +1,8 @@
-// What the GPU kernels of attention are given: read by the compiler of the program and by that of the kernels, so it
-// includes nothing.
+// The arguments of the GPU's attention kernels. Both the program's compiler and the kernels' compiler read this file,
+// so it includes nothing.
 //
 // B batch, n heads, M queries, T keys, L band, d head width. Query i sees the columns j = 0 … L − 1 of its band; column
-// j is the key i + j − key_offset, and a column whose key is not in 0 … T − 1 is not seen.
+// j is the key i + j − key_offset. A query does not see a column whose key is not in 0 … T − 1.
 #pragma once
 
 namespace xlm::band {
@@ -26,7 +26,7 @@ struct Kind {
   bool dropped;
 };
 
-#if !defined(__CUDACC_RTC__)  // of no use to the kernels
+#if !defined(__CUDACC_RTC__)  // the kernels do not need these
 /// Bytes of shared memory of a block.
 constexpr int forward_memory(Kind kind) {
   return (3 + (kind.two_queries ? 2 : 1)) * kTile * (kind.width + kPad) * 2 + kTile * kRingStride * 4;
@@ -54,9 +54,9 @@ struct Arguments {
   float* sums;                      // [B, n, M, 2]: log Σ exp(score); Σ softmax · mask + ε, or 1
 
   Rows<const Half> d_out;  // [B, n, M, d]
-  Rows<Half> d_query;      // [B, n, M, d], with the positions' share where there is one query for both
+  Rows<Half> d_query;      // [B, n, M, d], with the positions' share if one query serves both
   Rows<Half> d_position_query;
-  float* d_key;            // [B, n, T, d], contiguous; added to, as the two that follow
+  float* d_key;            // [B, n, T, d], contiguous; the kernels add to it, and to the next two
   float* d_value;          // [B, n, T, d]
   Rows<float> d_position;  // [-, n, L, d]
   float* d_span;           // [B, n, M]
@@ -67,7 +67,7 @@ struct Arguments {
   float drop_scale;                      // 1 / (1 − dropout)
   unsigned drop_threshold;               // of 2^24
   bool drop_by_key;                      // dropout counts columns by key, not by band
-  const unsigned long long* seed_place;  // of the dropout, in the GPU's memory; null: the next
+  const unsigned long long* seed_place;  // of the dropout, in the GPU's memory; null: use `seed`
   unsigned long long seed;               // of the dropout
 };
 

@@ -1,14 +1,14 @@
 // Attention over a band with relative positions, a soft mask and dropout, for one block of a GPU: banded attention
 // (core/kernels/banded_attention.h) and relative attention (core/kernels/relative_attention.h) are both of this form.
 //
-// A block has 64 queries and walks over tiles of 64 keys; tile t holds the columns j = 64·t + key − query of a band, so
-// that the distances of a tile of keys lie in two tiles of positions, t − 1 and t. Products with positions are kept in
-// a ring of two such tiles, and every step adds one: three products forward (query·position, query·key,
-// weights·value), eight backward. Products are bfloat16's with sums in float32, everything else is float32.
+// A block has 64 queries and goes through tiles of 64 keys. Tile t holds the columns j = 64·t + key − query of a band,
+// so that the distances of a tile of keys are in two tiles of positions, t − 1 and t. Products with positions are kept
+// in a ring of two such tiles, and every step adds one: three products forward (query·position, query·key,
+// weights·value), eight backward. Products have bfloat16 operands and float32 sums; everything else is float32.
 //
-// The code is read by NVRTC behind gpu_block.cuh, and by the tests behind a stand-in for it that runs the threads of a
-// block as fibers; it includes nothing but its arguments. What of a block's work belongs to one warp waits for the
-// warp, what passes between warps for the block.
+// NVRTC reads this code after gpu_block.cuh. The tests read it after a stand-in that runs the threads of a block as
+// fibers. It includes only its arguments. Work within a warp synchronises the warp; work between warps synchronises the
+// block.
 #pragma once
 
 #include "core/cuda/kernels/band_arguments.h"
@@ -28,7 +28,7 @@ struct Place {
   XLM_DEVICE int column(int block, int element) const { return 8 * block + 2 * (lane % 4) + element % 2; }
 };
 
-/// 64 rows, from `first` on, into shared memory; rows that are not in 0 … count − 1 are zero.
+/// Copies 64 rows, from `first` on, to shared memory. Rows that are not in 0 … count − 1 are zero.
 template <int kWidth>
 XLM_DEVICE void load_rows(Half* to, const Half* from, long long stride, int first, int count) {
   constexpr int kPieces = kWidth / 8;
@@ -127,7 +127,7 @@ XLM_DEVICE void add_product(float* to, long long stride, int first, int count, c
   }
 }
 
-/// Scores by distance, of the rows of a warp, to where its lanes find them by key.
+/// Stores the scores of a warp's rows by distance in the ring, from which its lanes read them by key.
 XLM_DEVICE void store_ring(float* ring, const float (&sum)[8][4], int tile, const Place& place) {
   const int first = (tile % 2) * kTile;
   XLM_UNROLL
@@ -196,7 +196,7 @@ struct QueryRow {
 
 XLM_DEVICE float clamped(float x) { return x < 0.0F ? 0.0F : (x > 1.0F ? 1.0F : x); }
 
-/// What all threads of a block know of their work.
+/// The work of a block, which is the same for all its threads.
 struct BlockOfQueries {
   int batch, head, first;     // query of the tile
   int first_step, last_step;  // tiles of keys that it sees
@@ -356,7 +356,7 @@ XLM_DEVICE void backward(const Arguments& a) {
   Half* key = d_out + kTileSize;
   Half* value = key + kTileSize;
   Half* positions = value + kTileSize;  // two tiles, by the parity of their number
-  Half* weights = value;                // which is not needed any more when they are there
+  Half* weights = value;                // in the place of `value`, which is no longer needed then
   Half* d_scores = positions + 2 * kTileSize;
   Half* d_ring = d_scores + kTile * kPairStride;  // gradients of scores by distance
   float* ring = reinterpret_cast<float*>(d_ring + kTile * kRingGradientStride);
@@ -476,7 +476,8 @@ XLM_DEVICE void backward(const Arguments& a) {
     if (step > 0) gather_distances(step - 1);
     sync_block();
   }
-  // What another tile of keys would have written of the last distances lies beyond the band: zero times what is left.
+  // The entries that a further tile of keys would write lie beyond the band, so their old values are multiplied by
+  // zero.
   gather_distances(block.last_step);
 
   XLM_UNROLL

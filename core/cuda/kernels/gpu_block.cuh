@@ -1,6 +1,6 @@
-// What a block of threads does on a GPU beyond arithmetic: shared memory, barriers, shuffles, and products of small
-// matrices by the processor's own instructions (PTX: mma.m16n8k16, ldmatrix; compute capability 8.0 and later).
-// Compiled by NVRTC, which brings no headers. Tests have a stand-in of the same names.
+// The operations of a block of GPU threads beyond arithmetic: shared memory, barriers, shuffles, and products of small
+// matrices by the GPU's instructions (PTX: mma.m16n8k16, ldmatrix; compute capability 8.0 and later). NVRTC compiles
+// this without headers. Tests have a stand-in with the same names.
 #pragma once
 
 #define XLM_DEVICE __device__ __forceinline__

@@ -1,4 +1,4 @@
-// The GPU kernels of attention, on a stand-in for a block of threads, against the plain versions.
+// The GPU's attention kernels, on a stand-in for a block of threads, against the plain versions.
 #include <array>
 #include <cmath>
 #include <iostream>
@@ -24,7 +24,7 @@ namespace {
 
 using torch::Tensor;
 
-/// The kernels, a block after the other. Orders of threads are drawn from `order`.
+/// Runs the kernels block by block. The order of threads is drawn from `order`.
 class FiberKernels : public BandKernels {
  public:
   explicit FiberKernels(std::uint64_t order = 1) : order_(order) {}
@@ -73,7 +73,7 @@ class FiberKernels : public BandKernels {
   std::uint64_t order_;
 };
 
-/// The value and the gradients of all `leaves`, which are copied to a type.
+/// The value and the gradients of all `leaves`, after these are copied to a type.
 template <class Attention>
 std::vector<Tensor> value_and_gradients(const Attention& attention, const std::vector<Tensor>& leaves,
                                         torch::ScalarType type) {
@@ -89,9 +89,9 @@ std::vector<Tensor> value_and_gradients(const Attention& attention, const std::v
   return all;
 }
 
-/// The kernels' error is at most twice that of the plain version in bfloat16, each beside the plain one in double, and
-/// not large. Where there is nothing but a few numbers, such as a span for each head, only the latter: how exact the
-/// plain version's are is luck. A gradient that is 0 has the errors of float32.
+/// Expects a small error, at most twice that of the plain version in bfloat16. Errors are against the plain version in
+/// double. Of a few numbers, such as a span for each head, the error must only be small, because the plain version's
+/// error is chance. A gradient that is 0 has the errors of float32.
 template <class Kernel, class Plain>
 void expect_as_exact_as_bfloat16(const std::vector<Tensor>& leaves, const Kernel& kernel, const Plain& plain,
                                  const std::string& what) {
@@ -152,7 +152,7 @@ TEST(BandKernels, BandsOfEveryShapeClassAreAsExactAsBfloat16) {
   }
 }
 
-TEST(BandKernels, SpansOfNothingOfTheRampAndOfTheWholeBand) {
+TEST(BandKernels, SpansOfZeroOfTheRampAndOfTheWholeBand) {
   FiberKernels kernels;
   for (const double span : {0.0, 32.0, 90.0, 200.0}) {
     expect_banded_exact({64, 90, 64, BandCase::kPerHead, 0}, kernels, span);
@@ -221,8 +221,7 @@ BandedAttentionInput small_input(double dropout, std::uint64_t seed) {
           .seed = seed};
 }
 
-// A step that is recorded is replayed with the numbers that it was given; what lies in the GPU's memory can be drawn
-// anew.
+// A recorded step is replayed with the same arguments. Only values in the GPU's memory can be drawn again.
 TEST(BandKernels, ARecordedStepDrawsItsSeedOnTheDevice) {
   FiberKernels kernels;
   const auto result = [&](const BandedAttentionInput& input) {
@@ -240,18 +239,18 @@ TEST(BandKernels, ARecordedStepDrawsItsSeedOnTheDevice) {
   const auto expected = result(small_input(0.5, static_cast<std::uint64_t>(drawn)));
   EXPECT_TRUE(first.first.equal(expected.first));
   EXPECT_TRUE(first.second.equal(expected.second));
-  EXPECT_FALSE(first.first.equal(result(input).first)) << "the seed that was given is another";
+  EXPECT_FALSE(first.first.equal(result(input).first)) << "the given seed is another";
 }
 
-TEST(BandKernels, AScoreThatIsNoNumberIsNotHidden) {
+TEST(BandKernels, ANanScoreIsNotHidden) {
   FiberKernels kernels;
   const BandedAttentionInput input = small_input(0, 1);
-  input.key[0][0][40].fill_(std::nanf(""));  // which the queries 11 to 40 see
+  input.key[0][0][40].fill_(std::nanf(""));  // the queries 11 to 40 see it
   const Tensor numbers = banded_attention_by(kernels, input).detach().isnan().any(-1)[0][0];
   for (std::int64_t i = 0; i < 64; ++i) EXPECT_EQ(numbers[i].item<bool>(), i >= 11 && i <= 40) << "query " << i;
 }
 
-TEST(BandKernels, MoreHeadsThanAGridHasRoomForAreComposed) {
+TEST(BandKernels, MoreHeadsThanAGridHoldsAreComposed) {
   KernelCall call{.device = torch::Device("cuda:0"), .type = torch::kBFloat16, .heads = 65'536};
   EXPECT_STREQ(obstacle_to_band_kernels(call, false), "the batch has more than 65,535 heads");
   EXPECT_EQ(choose_kernel(Operation::kBandedAttention, call), KernelVersion::kComposed);
@@ -259,7 +258,7 @@ TEST(BandKernels, MoreHeadsThanAGridHasRoomForAreComposed) {
   EXPECT_TRUE(fits_grid(65'535));
 }
 
-/// Kernels that do something wrong.
+/// Faulty kernels.
 class FaultyKernels : public FiberKernels {
  public:
   explicit FaultyKernels(void (*spoil)(band::Arguments&)) : spoil_(spoil) {}
@@ -278,13 +277,13 @@ class FaultyKernels : public FiberKernels {
   void (*spoil_)(band::Arguments&);
 };
 
-TEST(BandKernels, FaultsAreFoundBeforeTheKernelsAreTrusted) {
+TEST(BandKernels, FaultyKernelsAreFoundBeforeUse) {
   FiberKernels right;
   torch::manual_seed(1);
   const Tensor expected = torch::randn({4});
   torch::manual_seed(1);
   EXPECT_EQ(find_fault(right, torch::kCPU), "");
-  EXPECT_TRUE(torch::randn({4}).equal(expected)) << "looking for faults moved the random numbers";
+  EXPECT_TRUE(torch::randn({4}).equal(expected)) << "the check for faults changed the random numbers";
   {
     const torch::NoGradGuard evaluating;
     EXPECT_EQ(find_fault(right, torch::kCPU), "");
@@ -308,7 +307,7 @@ std::vector<int> numbers_before(const std::string& log, const std::string& what)
 }
 
 TEST(BandProgram, CompilesForEveryGenerationOfGpusWithoutSpillingMuch) {
-  if (!find_nvrtc()) GTEST_SKIP() << "the CUDA libraries, with their compiler, are not here: make setup CUDA=1";
+  if (!find_nvrtc()) GTEST_SKIP() << "the CUDA libraries and their compiler are missing: make setup CUDA=1";
   for (const int capability : {80, 90, 100}) {
     for (const band::Kind& kind :
          {band::Kind{64, true, false, true}, band::Kind{64, false, true, true}, band::Kind{128, false, true, true}}) {
@@ -328,17 +327,17 @@ TEST(BandProgram, CompilesForEveryGenerationOfGpusWithoutSpillingMuch) {
   EXPECT_THROW(compile_band_program({64, true, false, true}, 35), Error);
 }
 
-TEST(BandProgram, SharedMemoryIsWithinWhatBlocksOfAnA100CanHave) {
+TEST(BandProgram, SharedMemoryFitsAnA100) {
   for (const int width : {64, 96, 128}) {
     for (const bool two : {false, true}) {
       const band::Kind kind{width, two, !two, true};
       EXPECT_LE(band::forward_memory(kind), 163 * 1024);
-      EXPECT_LE(band::backward_memory(kind), (width == 128 && two ? 227 : 163) * 1024);  // as an H100 can
+      EXPECT_LE(band::backward_memory(kind), (width == 128 && two ? 227 : 163) * 1024);  // an H100 has more
     }
   }
 }
 
-// The stand-in itself: what a warp's instructions do, by their documented layouts.
+// The stand-in itself: a warp's instructions, by their documented layouts.
 
 TEST(BlockOfFibers, AWarpMultipliesMatrices) {
   using namespace band;
@@ -374,7 +373,7 @@ TEST(BlockOfFibers, AWarpMultipliesMatrices) {
   }
 }
 
-TEST(BlockOfFibers, AMissingBarrierShows) {
+TEST(BlockOfFibers, AMissingBarrierIsFound) {
   using namespace band;
   int wrong = 0;
   for (std::uint64_t order = 0; order < 20; ++order) {
@@ -390,7 +389,7 @@ TEST(BlockOfFibers, AMissingBarrierShows) {
   EXPECT_EQ(wrong, 20);
 }
 
-TEST(BlockOfFibers, ABarrierThatNotAllReachIsAnError) {
+TEST(BlockOfFibers, ABarrierThatAThreadMissesIsAnError) {
   using namespace band;
   BlockOfFibers block(64, 256, 1);
   EXPECT_THROW(block.run(0, 0,

@@ -1,6 +1,6 @@
-// A stand-in for a block of threads of a GPU, on the CPU: every thread is a fiber that runs until it meets a barrier or
-// an instruction of its warp, and which of them runs next is drawn. A barrier that is missing shows as a wrong result
-// in some order, one that not all threads reach as an error. Shared memory begins as values that are no numbers.
+// A stand-in on the CPU for a block of GPU threads. Every thread is a fiber that runs until a barrier or an instruction
+// of its warp; the next fiber is drawn. A missing barrier gives a wrong result in some order. A barrier that a thread
+// misses is an error. Shared memory begins as NaN.
 //
 // The warp's instructions pass values between lanes as NVIDIA documents their fragments (PTX ISA 8: mma.m16n8k16,
 // ldmatrix), under the names of core/cuda/kernels/gpu_block.cuh, which this replaces.
@@ -85,7 +85,7 @@ class BlockOfFibers {
     for (Fiber& fiber : fibers_) fiber.waits = false;
   }
 
-  /// What every lane of the warp gives here, when all have given it. `kind` says what they do, which must be the same.
+  /// Collects a value from every lane of the warp, and waits for all. `kind`, the instruction, must be the same in all.
   template <class Given>
   const std::array<Given, 32>& exchange(int kind, const Given& given) {
     static_assert(sizeof(Given) <= sizeof(Slot::bytes) / kLanes);
@@ -119,7 +119,7 @@ class BlockOfFibers {
     alignas(16) char bytes[kLanes * 32]{};
   };
   struct Warp {
-    std::array<Slot, 2> slots;  // in turn: a lane may give the next before another has read the last
+    std::array<Slot, 2> slots;  // used in turn: a lane may give its next value before another has read the last one
     std::size_t turn = 0;
     std::size_t arrived = 0;
   };
@@ -127,8 +127,8 @@ class BlockOfFibers {
     std::size_t arrived = 0;
   };
 
-  /// The next to run. In every other block one warp goes on as long as it can, which is what shows that another's work
-  /// was not waited for; otherwise any thread may be next.
+  /// The next fiber to run. In every other block one warp runs as long as it can, which shows if it does not wait for
+  /// another's work. Otherwise any thread may be next.
   std::size_t one_of(const std::vector<std::size_t>& ready) {
     std::vector<std::size_t> of_warp;
     if (blocks_ % 2 == 0) {
@@ -263,7 +263,7 @@ inline void load_matrices(unsigned (&to)[4], const Half* row) {
   const std::array<const Half*, 32> rows = matrices_of_warp(3, row);
   const auto lane = static_cast<std::size_t>(thread_index() % 32);
   for (std::size_t m = 0; m < 4; ++m) std::memcpy(&to[m], rows[8 * m + lane / 4] + 2 * (lane % 4), sizeof(to[m]));
-  sync_warp();  // the instruction is over when every lane has its values
+  sync_warp();  // the instruction ends when every lane has its values
 }
 
 inline void load_matrices_transposed(unsigned (&to)[4], const Half* row) {

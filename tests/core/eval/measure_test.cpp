@@ -1,4 +1,4 @@
-// What losses are divided by: a model that knows nothing needs log2 V bits for a symbol, however a text is cut.
+// The divisors of losses: a uniform model needs log2 V bits for a symbol, however a text is split.
 #include "core/eval/measure.h"
 
 #include <cmath>
@@ -31,7 +31,7 @@ class UniformModel final : public LanguageModel, public ReadsWindows {
   TextScheme scheme_;
 };
 
-/// One byte a symbol, so that a text of n bytes has n tokens. Words are what the split says.
+/// One byte per symbol, so that a text of n bytes has n tokens. The split gives the number of words.
 class MeasureTest : public testing::Test {
  protected:
   MeasureTest() {
@@ -39,7 +39,7 @@ class MeasureTest : public testing::Test {
     for (int byte = 0; byte < 256; ++byte) bytes.symbols.emplace_back(1, static_cast<char>(byte));
     bytes.symbols.emplace_back("<|endoftext|>");
     vocabulary_ = bytes;
-    vocabulary_.unit = Vocabulary::Unit::kBpe;  // of which words are counted
+    vocabulary_.unit = Vocabulary::Unit::kBpe;  // words are counted only for these
     std::string text;
     for (int i = 0; i < kTextBytes; ++i) text += static_cast<char>('a' + i % 26);
     write_file(folder_.path() / "tokens", text);
@@ -50,7 +50,7 @@ class MeasureTest : public testing::Test {
     Split split{TokenFile(folder_.path() / "tokens", 1), kTextWords, kTextBytes, std::move(documents), {}, {}};
     TokenSource source(split, {});
     Vocabulary bytes = vocabulary_;
-    bytes.unit = Vocabulary::Unit::kByte;  // whose symbols are the bytes themselves
+    bytes.unit = Vocabulary::Unit::kByte;  // its symbols are the bytes themselves
     source.set_vocabulary(bytes);
     UniformModel model(scheme);
     const SplitSettings settings{.rows = 3, .block = 7, .context = 9, .stride = 4, .first_token = first_token};
@@ -65,7 +65,7 @@ class MeasureTest : public testing::Test {
   Vocabulary vocabulary_;
 };
 
-TEST_F(MeasureTest, AUniformModelNeedsTheSameBitsHoweverATextIsCut) {
+TEST_F(MeasureTest, AUniformModelNeedsTheSameBitsForAnySplitting) {
   const double bits = std::log2(static_cast<double>(kUniformSymbols));
   const double perplexity = std::exp(std::log(static_cast<double>(kUniformSymbols)) * kTextBytes / kTextWords);
   std::vector<std::int64_t> pairs;
@@ -83,7 +83,7 @@ TEST_F(MeasureTest, AUniformModelNeedsTheSameBitsHoweverATextIsCut) {
   }
 }
 
-TEST_F(MeasureTest, RowsAreDividedByWhatWasScoredToo) {
+TEST_F(MeasureTest, LossesOfRowsAreDividedByScoredBytes) {
   const double bits = std::log2(static_cast<double>(kUniformSymbols));
   for (const auto scheme : {TextScheme::kStreaming, TextScheme::kRotatedChunks}) {
     const NamedValues values = measured(scheme, {}, false);

@@ -1,4 +1,4 @@
-// Continuations: how a token is chosen, and that readers of every kind agree with computing the text at once.
+// Continuations: how a token is chosen, and that every kind of reader agrees with computing the text at once.
 #include "core/eval/sampling.h"
 
 #include <cmath>
@@ -26,7 +26,7 @@ Vocabulary nine_letters() {
   return letters;
 }
 
-TEST(ChooseToken, TakesTheLikeliestAtTemperatureZero) {
+TEST(ChooseToken, IsGreedyAtTemperatureZero) {
   EXPECT_EQ(choose_token(torch::tensor({0.1, 2.0, 2.0, -1.0}), {}, 0), 1);
 }
 
@@ -38,7 +38,7 @@ std::map<std::int64_t, double> shares(const TokenChoice& choice) {
   return counts;
 }
 
-TEST(ChooseToken, DrawsAsOftenAsTheModelSays) {
+TEST(ChooseToken, DrawsWithTheModelsProbabilities) {
   constexpr double kSpread = 0.03;  // four standard deviations of 4000 draws
   auto plain = shares({.temperature = 1});
   EXPECT_NEAR(plain[0], 0.5, kSpread);
@@ -68,7 +68,7 @@ std::vector<ModelOptions> sampled_models() {
           gpt2, recurrent};
 }
 
-TEST(Readers, GiveTheSameHoweverTheTextIsCut) {
+TEST(Readers, GiveTheSameForAnyPieces) {
   for (const ModelOptions& options : sampled_models()) {
     torch::manual_seed(3);
     const auto model = make_model(options, nine_letters());
@@ -115,7 +115,7 @@ TEST_F(SampleTest, EveryModelContinuesAndStreamsWhatItReturns) {
   }
 }
 
-TEST_F(SampleTest, WithoutAPromptATextBeginsWhereTextsBegin) {
+TEST_F(SampleTest, AnEmptyPromptIsTheBeginningOfAText) {
   SampleJob asked = job(sampled_models().back());
   const auto show = [](const std::string&) { return true; };
   asked.prompt = "";
@@ -184,7 +184,7 @@ class PassageTest : public testing::Test {
   SampleJob job_;
 };
 
-TEST_F(PassageTest, GoesOnFromExactlyTheseTokensOfTheDocument) {
+TEST_F(PassageTest, ContinuesExactlyTheseTokensOfTheDocument) {
   job_.passage = Passage{.split = "valid", .document = 2, .first = 3, .tokens = 10};
   const Sample from_split = sampled();
   EXPECT_EQ(from_split.prompt_tokens, 10);
@@ -200,11 +200,11 @@ TEST_F(PassageTest, GoesOnFromExactlyTheseTokensOfTheDocument) {
   EXPECT_EQ(from_text.prompt, text);
 }
 
-TEST_F(PassageTest, SaysWhatTheDataDoNotHave) {
+TEST_F(PassageTest, NamesWhatTheDataLack) {
   EXPECT_THAT(refusal({.document = 3, .tokens = 2}),
               testing::HasSubstr("no document 3 in the valid split, which has 2"));
   EXPECT_THAT(refusal({.document = 1, .first = 2, .tokens = 5}),
-              testing::HasSubstr("document 1 of the valid split has 5 tokens, and the passage would be 2 to 6"));
+              testing::HasSubstr("document 1 of the valid split has 5 tokens; the passage asks for 2 to 6"));
   EXPECT_THAT(refusal({.document = 0, .tokens = 2}), testing::HasSubstr("no document 0"));
   EXPECT_THAT(refusal({.split = "test", .tokens = 2}), testing::HasSubstr("test"));
   EXPECT_EQ(refusal({.document = 1, .first = 1, .tokens = 5}), "");

@@ -1,4 +1,4 @@
-// The groups that a model pools a text into: what is drawn window by window is what the model itself pools by.
+// The groups that a model pools a text into: boundaries drawn window by window are those that the model pools by.
 #include "core/eval/segment.h"
 
 #include <gtest/gtest.h>
@@ -46,9 +46,9 @@ TEST(DrawBoundaries, SpacesAndFixedGroupsHaveTheirPlacesInTheWholeText) {
   }
 }
 
-TEST(DrawBoundaries, PredictedOnesAreThoseThatTheModelPoolsBy) {
+TEST(DrawBoundaries, PredictedOnesAreThoseOfTheModel) {
   const auto model = hourglass_with({.type = BoundaryOptions::Type::kEntropy});
-  for (const auto& [name, weight] : model->weights()) {  // weights as small as the first ones never predict any
+  for (const auto& [name, weight] : model->weights()) {  // freshly drawn weights are too small to predict any
     const torch::NoGradGuard no_grad;
     if (weight.dim() > 1) weight.mul_(20);
   }

@@ -1,4 +1,4 @@
-// What is recorded of single tokens: which, in how many calls, and as what text.
+// Traces of single tokens: which tokens, in how many calls, and as what text.
 #include "core/eval/trace.h"
 
 #include <vector>
@@ -13,7 +13,7 @@
 namespace xlm {
 namespace {
 
-/// Says of every token how many it has seen before it, and of its call how many tokens it had.
+/// Its values are, for every token, the number of tokens before it, and the number of tokens of its call.
 class Counter final : public LanguageModel, public TracesTokens {
  public:
   explicit Counter(TextScheme scheme) : scheme_(scheme) {}
@@ -38,7 +38,7 @@ class Counter final : public LanguageModel, public TracesTokens {
 class Silent final : public LanguageModel {
  public:
   ModelOutput forward(const ModelInput& /*input*/, const State& /*state*/) override {
-    ADD_FAILURE() << "it has nothing to say";
+    ADD_FAILURE() << "it has no values";
     return {};
   }
   State initial_state(std::int64_t /*batch*/) const override { return {}; }
@@ -57,7 +57,7 @@ class TraceTest : public testing::Test {
   const SplitSettings settings_{.rows = 8, .block = 4, .context = 6, .stride = 2};
 };
 
-TEST_F(TraceTest, StreamsGoOnWithTheirState) {
+TEST_F(TraceTest, StreamsCarryTheirState) {
   const TokenFile file = tokens(std::string(9, '\1') + std::string(1, '\0'));
   Counter model(TextScheme::kStreaming);
   const TokenTrace trace = trace_tokens(model, TokenSource(file, {}), letters_, settings_);
@@ -66,7 +66,7 @@ TEST_F(TraceTest, StreamsGoOnWithTheirState) {
   EXPECT_EQ(trace.values.at("of"), (std::vector<double>{4, 4, 4, 4, 4, 4, 4, 4, 2, 2}));
 }
 
-TEST_F(TraceTest, OfALongTextTheBeginningIsEnough) {
+TEST_F(TraceTest, OfALongTextOnlyTheBeginningIsRead) {
   const TokenFile file = tokens(std::string(3000, '\0'));
   Counter model(TextScheme::kStreaming);
   const TokenTrace trace = trace_tokens(model, TokenSource(file, {}), letters_, settings_);
@@ -89,13 +89,13 @@ TEST_F(TraceTest, BytesBeyondAsciiHaveNames) {
             (std::vector<std::string>{"a", "\n", "<0xC3>"}));
 }
 
-TEST_F(TraceTest, AModelThatSaysNothingIsNotAsked) {
+TEST_F(TraceTest, AModelWithoutValuesIsNotCalled) {
   const TokenFile file = tokens(std::string(10, '\0'));
   Silent model;
   EXPECT_TRUE(trace_tokens(model, TokenSource(file, {}), letters_, settings_).tokens.empty());
 }
 
-/// Two heads. Says how many tokens it has seen before the call, and the distances themselves.
+/// Two heads. Its values are the number of tokens before the call, and the distances.
 class Watcher final : public LanguageModel, public TracesHeads {
  public:
   explicit Watcher(std::int64_t reach) : reach_(reach) {}
@@ -118,7 +118,7 @@ class Watcher final : public LanguageModel, public TracesHeads {
   std::int64_t reach_;
 };
 
-TEST_F(TraceTest, HeadsAreWatchedWhereTheyHaveAllThatTheyMaySeeBehindThem) {
+TEST_F(TraceTest, HeadsAreTracedAfterAsMuchTextAsTheyMaySee) {
   const TokenFile file = tokens(std::string(3000, '\0'));
   Watcher model(9);
   const std::vector<Grid> grids = trace_heads(model, TokenSource(file, {}), settings_);  // blocks of 4
@@ -127,10 +127,10 @@ TEST_F(TraceTest, HeadsAreWatchedWhereTheyHaveAllThatTheyMaySeeBehindThem) {
   EXPECT_EQ(grids[0].rows[0], (std::vector<double>{1, 2, 3, 4, 5, 6, 7, 8, 9}));
   EXPECT_EQ(grids[0].rows[1].back(), -9);
   EXPECT_EQ(grids[0].columns, (std::vector<std::int64_t>{1, 2, 3, 4, 5, 6, 7, 8, 9}));
-  EXPECT_EQ(grids[1].rows[0].front(), 12) << "three blocks are the first to hold nine tokens";
+  EXPECT_EQ(grids[1].rows[0].front(), 12) << "nine tokens need three blocks";
 }
 
-TEST_F(TraceTest, AShortTextIsWatchedToItsLastBlock) {
+TEST_F(TraceTest, AShortTextIsTracedInItsLastBlock) {
   const TokenFile file = tokens(std::string(11, '\0'));
   Watcher model(900);
   EXPECT_EQ(trace_heads(model, TokenSource(file, {}), settings_)[1].rows[0].front(), 4);
@@ -140,7 +140,7 @@ TEST_F(TraceTest, AShortTextIsWatchedToItsLastBlock) {
 
 TEST_F(TraceTest, ManyDistancesShareColumnsThatHoldTheirMean) {
   const TokenFile file = tokens(std::string(3000, '\0'));
-  Watcher model(300);  // three to a column, and the last one full
+  Watcher model(300);  // three per column, with a full last column
   const Grid three = trace_heads(model, TokenSource(file, {}), settings_)[0];
   ASSERT_EQ(three.columns.size(), 100U);
   EXPECT_EQ(three.columns[0], 3);
@@ -152,13 +152,13 @@ TEST_F(TraceTest, ManyDistancesShareColumnsThatHoldTheirMean) {
   EXPECT_EQ(last.rows[0].back(), (256 + 257) / 2.0);
 }
 
-TEST_F(TraceTest, AModelThatSaysNothingOfHeadsIsNotAsked) {
+TEST_F(TraceTest, AModelWithoutValuesOfHeadsIsNotCalled) {
   const TokenFile file = tokens(std::string(10, '\0'));
   Silent model;
   EXPECT_TRUE(trace_heads(model, TokenSource(file, {}), settings_).empty());
 }
 
-/// Samples of gumbel follow from the seed, also those of the trace: a run that is resumed says the same.
+/// Samples of gumbel follow from the seed, also those of the trace, so a resumed run has the same trace.
 TEST_F(TraceTest, ATraceOfSampledBoundariesFollowsFromTheSeed) {
   const Split split{.tokens = tokens(std::string(200, '\1') + std::string(200, '\0'))};
   const auto model = make_model(HourglassOptions{.width = 16,

@@ -33,7 +33,7 @@ BandedAttentionInput random_input(const BandSizes& s, Mask mask) {
   return input;
 }
 
-/// The definition, one query at a time; `epsilon` is what the renormalisation adds.
+/// The definition, one query at a time; the renormalisation adds `epsilon`.
 torch::Tensor by_loop(const BandedAttentionInput& in, double epsilon) {
   torch::Tensor out = torch::zeros_like(in.query);
   const std::int64_t band = in.position.size(1);
@@ -111,7 +111,7 @@ TEST_P(BandedAttention, PlainAndFusedEqualTheDefinitionInValueAndGradient) {
   }
 }
 
-// Whole spans put a distance on the mask's far corner, where it is 0 and its derivative is not.
+// A whole-number span puts a distance on the mask's outer corner, where the mask is 0 and its derivative is not.
 TEST_P(BandedAttention, ComposedEqualsTheDefinitionWithoutItsEpsilon) {
   torch::manual_seed(3);
   for (const Mask mask : kMasks) {
@@ -174,26 +174,26 @@ TEST(BandedAttentionInBlocks, SpansOfHeadsAtTheCornersHaveTheirGradient) {
   }
 }
 
-TEST(BandedAttentionInBlocks, BlocksAreShortWhereBandsAreAndOneWhereTheyAreLong) {
+TEST(BandedAttentionInBlocks, ShortBandsHaveShortBlocksAndLongBandsHaveOne) {
   EXPECT_EQ(banded_block(512, 64, 64), 64);
   EXPECT_EQ(banded_block(512, 128, 64), 64);
-  EXPECT_EQ(banded_block(512, 8192, 64), 512) << "copies of keys and values would outweigh a bias that is hardly less";
+  EXPECT_EQ(banded_block(512, 8192, 64), 512) << "the bias hardly shrinks, and copying keys and values costs more";
   EXPECT_EQ(banded_block(40, 64, 64), 40);
 }
 
-/// What a call keeps for its gradient, with what it returns.
+/// The memory that a call keeps for its gradient and its result.
 std::int64_t kept_bytes(Attention attention, BandedAttentionInput input) {
   for (torch::Tensor* tensor : {&input.query, &input.key, &input.value, &input.position, &input.span}) {
     if (tensor->defined()) *tensor = tensor->detach().clone().set_requires_grad(true);
   }
-  attention(input);  // what libtorch sets up once
+  attention(input);  // libtorch's first call sets itself up
   const CountedMemory memory;
   const torch::Tensor output = attention(input);
   return memory.live();
 }
 
-// A dynamic span's mask is as large as the attention weights, and would be kept twice by libtorch's own operations.
-TEST(BandedAttentionInBlocks, OfTheMaskTheSpansAloneAreKept) {
+// A dynamic span's mask is as large as the attention weights, and libtorch's own operations would keep it twice.
+TEST(BandedAttentionInBlocks, KeepsOnlySpansOfTheMask) {
   torch::manual_seed(13);
   const BandSizes sizes{1, 2, 256, 128, 16};
   const BandedAttentionInput masked = random_input(sizes, Mask::kPerQuery);
@@ -206,8 +206,8 @@ TEST(BandedAttentionInBlocks, OfTheMaskTheSpansAloneAreKept) {
   }
 }
 
-// What is kept grows with the band and the block, not with the number of queries times all keys.
-TEST(BandedAttentionInBlocks, KeepsWhatABandAndABlockTake) {
+// The kept memory grows with the band and the block, not with the number of queries times all keys.
+TEST(BandedAttentionInBlocks, MemoryGrowsWithBandAndBlock) {
   torch::manual_seed(14);
   const BandSizes sizes{1, 2, 1024, 64, 16};
   const BandedAttentionInput input = random_input(sizes, Mask::kPerHead);
@@ -248,7 +248,7 @@ INSTANTIATE_TEST_SUITE_P(Sizes, FusedBandedAttention,
                                          BandSizes{1, 1, 70, 300, 24}, BandSizes{1, 2, 33, 1600, 16},
                                          BandSizes{2, 2, 34, 1600, 32}));
 
-TEST(FusedBandedAttention, AScoreThatIsNoNumberIsNotHidden) {  // or a run that diverges would go on
+TEST(FusedBandedAttention, ANanScoreIsNotHidden) {  // otherwise a run that diverges would continue
   torch::manual_seed(1);
   BandedAttentionInput input{.query = torch::randn({1, 1, 32, 8}),
                              .key = torch::randn({1, 1, 96, 8}),
@@ -274,7 +274,7 @@ TEST(FusedBandedAttention, SpansAtTheCornersHaveTorchsGradient) {
   }
 }
 
-TEST(FusedBandedAttention, ReadsHeadsThatLieSideBySide) {
+TEST(FusedBandedAttention, ReadsInterleavedHeads) {
   torch::manual_seed(8);
   BandedAttentionInput input = random_input({2, 3, 20, 30, 8}, Mask::kNone);
   const torch::Tensor expected = banded_attention_plain(input);
@@ -284,8 +284,8 @@ TEST(FusedBandedAttention, ReadsHeadsThatLieSideBySide) {
   EXPECT_LT((banded_attention_fused(input) - expected).abs().max().item<double>(), 1e-12);
 }
 
-// Rows an odd number of elements apart, and one element into their memory: pairs do not lie where a float could.
-TEST(FusedBandedAttention, ReadsBfloat16WhereverItLies) {
+// Rows begin at odd elements, and an odd number of elements apart, so pairs are not aligned like floats.
+TEST(FusedBandedAttention, ReadsUnalignedBfloat16) {
   torch::manual_seed(10);
   BandedAttentionInput input = in_precision(torch::kBFloat16, random_input({1, 2, 20, 30, 8}, Mask::kNone));
   const torch::Tensor expected = banded_attention_fused(input);
@@ -314,7 +314,7 @@ TEST(BandedAttention, DropoutDropsTheGivenShareAndKeepsTheMean) {
     const torch::Tensor factors = banded_dropout_factors(input);
     EXPECT_NEAR((factors == 0).to(torch::kDouble).mean().item<double>(), dropout, 0.005);
     EXPECT_NEAR(factors.mean().item<double>(), 1, 0.01);
-    // No column or row is special.
+    // No column or row is dropped more often.
     EXPECT_LT((factors.mean(-1) - 1).abs().max().item<double>(), 0.25);
     EXPECT_LT((factors.mean(std::vector<std::int64_t>{0, 1, 2}) - 1).abs().max().item<double>(), 0.25);
   }

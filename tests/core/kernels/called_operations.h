@@ -1,4 +1,4 @@
-// Which of libtorch's operations a piece of work calls.
+// Counts which of libtorch's operations are called.
 #pragma once
 
 #include <map>
@@ -8,7 +8,8 @@
 
 namespace xlm {
 
-/// Counts the operations that this thread calls while it lives, those that others call among them. One at a time.
+/// Counts the operations that this thread calls during its life, also those inside others. Only one may exist at a
+/// time.
 class CalledOperations {
  public:
   CalledOperations() {

@@ -30,8 +30,8 @@ TEST(CausalAttention, EqualsThePlainVersionInValueAndGradient) {
   }
 }
 
-// The state of a recurrence is one more key in front of as many as there are queries.
-TEST(CausalAttention, NeedsNoMaskWhereFewKeysStandInFront) {
+// The state of a recurrence is one key more, before as many as there are queries.
+TEST(CausalAttention, NeedsNoMaskIfFewKeysComeFirst) {
   const auto of = [](std::int64_t length) { return torch::randn({1, 2, length, 8}); };
   for (const std::int64_t before : {0, 1, 20}) {
     const CalledOperations called;
@@ -41,7 +41,7 @@ TEST(CausalAttention, NeedsNoMaskWhereFewKeysStandInFront) {
   }
   const CalledOperations called;
   causal_attention({.query = of(64), .key = of(200), .value = of(200)});
-  EXPECT_EQ(called.of("aten::tril"), 1) << "queries in front of the real ones would cost more than a mask";
+  EXPECT_EQ(called.of("aten::tril"), 1) << "padding queries would cost more than a mask";
 }
 
 TEST(CausalAttention, InSinglePrecisionIsAsExactAsThePlainVersion) {

@@ -1,4 +1,4 @@
-// What tensors on the CPU take, counted where libtorch allocates it.
+// Counts the memory of tensors on the CPU in libtorch's allocator.
 #pragma once
 
 #include <algorithm>
@@ -10,14 +10,14 @@
 
 namespace xlm {
 
-/// Counts the bytes that this thread's tensors take and give back while it lives.
+/// Counts the bytes that this thread's tensors allocate and free during its life.
 class CountedMemory {
  public:
   CountedMemory() : counter_(std::make_shared<Counter>()), guard_(c10::DebugInfoKind::PROFILER_STATE, counter_) {}
 
-  /// Taken and not given back.
+  /// Bytes that are allocated now.
   std::int64_t live() const { return counter_->live; }
-  /// The most that was live at a time.
+  /// The most bytes that were allocated at a time.
   std::int64_t peak() const { return counter_->peak; }
 
  private:

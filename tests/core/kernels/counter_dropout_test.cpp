@@ -20,7 +20,7 @@ TEST(PlaceDropout, ScalesValueAndGradientByTheFactorsOfThePlaces) {
   torch::manual_seed(2);
   const Dropout dropout(0.3);
   for (const auto type : {torch::kFloat, torch::kDouble, torch::kBFloat16}) {
-    // Rows that fill no vector, one row alone, and enough for several threads.
+    // Rows shorter than a vector, a single row, and enough rows for several threads.
     for (const auto& shape : std::vector<std::vector<std::int64_t>>{{3, 5, 7}, {64}, {400, 130}}) {
       const torch::Tensor x = torch::randn(shape).to(type).set_requires_grad(true);
       const std::int64_t width = shape.back();
@@ -41,7 +41,7 @@ TEST(PlaceDropout, ScalesValueAndGradientByTheFactorsOfThePlaces) {
   }
 }
 
-TEST(PlaceDropout, AnotherSeedDropsOthersAndZeroNothing) {
+TEST(PlaceDropout, ADifferentSeedDropsOthersAndProbabilityZeroNone) {
   const torch::Tensor x = torch::ones({40, 100});
   EXPECT_TRUE(torch::equal(place_dropout(x, 0.3, 1), place_dropout(x, 0.3, 1)));
   EXPECT_FALSE(torch::equal(place_dropout(x, 0.3, 1), place_dropout(x, 0.3, 2)));

@@ -1,4 +1,4 @@
-// Cross-entropy by pieces against libtorch's own.
+// Cross-entropy in pieces against libtorch's own.
 #include "core/kernels/cross_entropy.h"
 
 #include <ATen/autocast_mode.h>
@@ -10,7 +10,7 @@
 namespace xlm {
 namespace {
 
-/// More rows than lie in one piece, more symbols than a sum of one type takes, a width that no tile divides.
+/// More rows than one piece has, more symbols than a sum of one type takes, and a width that is no multiple of a tile.
 struct CrossEntropyCase {
   explicit CrossEntropyCase(torch::ScalarType type, bool with_bias = true) {
     torch::manual_seed(1);
@@ -40,7 +40,7 @@ void expect_equal_gradients(const CrossEntropyCase& c, double relative, const to
   }
 }
 
-TEST(CrossEntropy, EqualsTheOneOfAllLogitsAtOnceInValueAndGradient) {
+TEST(CrossEntropy, EqualsThatOfAllLogitsAtOnceInValueAndGradient) {
   for (const bool with_bias : {false, true}) {
     const CrossEntropyCase exact(torch::kDouble, with_bias);
     EXPECT_NEAR(exact.loss().item<double>(), exact.plain_loss().item<double>(), 1e-9);
@@ -51,7 +51,7 @@ TEST(CrossEntropy, EqualsTheOneOfAllLogitsAtOnceInValueAndGradient) {
   }
 }
 
-TEST(CrossEntropy, IsTheSumOfWhatTorchSaysOfCountedPlaces) {
+TEST(CrossEntropy, IsTorchsSumOverScoredPlaces) {
   const CrossEntropyCase c(torch::kDouble);
   double expected = 0;
   const torch::Tensor log_p = torch::log_softmax(torch::matmul(c.hidden, c.weight.t()) + c.bias, -1);
@@ -88,8 +88,8 @@ TEST(CrossEntropy, UnderAutocastMultipliesInBfloat16) {
   }
 }
 
-// What a GPU is given, here on the CPU: 9,001 symbols become 9,024 where they are filled up to a multiple of 64.
-TEST(ComposedCrossEntropy, EqualsTheOneOfAllLogitsAtOnceHoweverItIsCut) {
+// The GPU's version, here on the CPU: it pads 9,001 symbols to 9,024, a multiple of 64.
+TEST(ComposedCrossEntropy, EqualsThatOfAllLogitsForAnyPieces) {
   for (const LogitPieces& pieces : {LogitPieces{.rows = 100, .multiple = 64}, LogitPieces{.rows = 1000, .multiple = 64},
                                     LogitPieces{.rows = 67}, LogitPieces{}, LogitPieces{.multiple = 9001}}) {
     for (const bool with_bias : {false, true}) {
@@ -108,17 +108,17 @@ TEST(ComposedCrossEntropy, EqualsTheOneOfAllLogitsAtOnceHoweverItIsCut) {
   }
 }
 
-TEST(ComposedCrossEntropy, WhatIsFilledInHasNeitherProbabilityNorGradient) {
+TEST(ComposedCrossEntropy, PaddingHasNeitherProbabilityNorGradient) {
   CrossEntropyCase c(torch::kDouble);
   torch::NoGradGuard no_grad;
-  c.bias.fill_(-800);  // beside which a logit of 0, as rows of zeros would give, is all of the probability
+  c.bias.fill_(-800);  // a padding logit of 0, as rows of zeros would give, would have all of the probability
   torch::AutoGradMode gradients(true);
   const torch::Tensor loss = composed_summed_cross_entropy(c.hidden, c.weight, c.bias, c.targets, {.multiple = 64});
   EXPECT_NEAR(loss.item<double>() / c.plain_loss().item<double>(), 1, 1e-12);
   expect_equal_gradients(c, 1e-12, loss);
 }
 
-TEST(ComposedCrossEntropy, WaitsForNothingAndNeverHoldsAllLogits) {
+TEST(ComposedCrossEntropy, NeverWaitsAndNeverHoldsAllLogits) {
   CrossEntropyCase c(torch::kFloat);
   const auto peak = [&](const LogitPieces& pieces) {
     const CountedMemory memory;
@@ -130,7 +130,7 @@ TEST(ComposedCrossEntropy, WaitsForNothingAndNeverHoldsAllLogits) {
     EXPECT_EQ(called.of("aten::nonzero"), 0);
     return memory.peak();
   };
-  peak({.rows = 50});  // what libtorch sets up once
+  peak({.rows = 50});  // libtorch's first call sets itself up
   const std::int64_t all = 603 * 9001 * static_cast<std::int64_t>(sizeof(float));
   EXPECT_GT(peak({.rows = 603}), 2 * all);
   EXPECT_LT(peak({.rows = 50}), all / 2);
@@ -152,7 +152,7 @@ TEST(ComposedCrossEntropy, UnderAutocastMultipliesInBfloat16) {
   }
 }
 
-TEST(CrossEntropy, OfNothingCountedIsNothing) {
+TEST(CrossEntropy, OfNoScoredPlaceIsZero) {
   CrossEntropyCase c(torch::kFloat);
   c.targets.fill_(kNoTarget);
   EXPECT_EQ(c.loss().item<double>(), 0);

@@ -1,4 +1,4 @@
-// How far a kernel may be from the truth: in every precision at most twice as far as the plain version.
+// How large a kernel's error may be: in every precision at most twice that of the plain version.
 #pragma once
 
 #include <cmath>
@@ -12,8 +12,7 @@
 
 namespace xlm {
 
-/// Squared distances from the truth by precision and output, summed over many inputs: one lucky rounding of a sum must
-/// not decide.
+/// Squared errors by precision and output, summed over many inputs, so that one lucky rounding does not decide.
 class Exactness {
  public:
   void add(torch::ScalarType type, const std::vector<torch::Tensor>& fused, const std::vector<torch::Tensor>& plain,
@@ -28,7 +27,7 @@ class Exactness {
     }
   }
 
-  /// `slack` is a share of the truth, for outputs that the plain version gets exactly.
+  /// `slack` is a share of the exact value, for outputs that the plain version computes exactly.
   void expect_as_plain(double slack) const {
     ASSERT_FALSE(squares_.empty());
     for (const auto& [output, sums] : squares_) {

@@ -14,7 +14,7 @@ using testing::Contains;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-TEST(KernelTable, OnTheCpuInFloat32TheProgramsOwnCompute) {
+TEST(KernelTable, OnTheCpuInFloat32OwnKernelsAreUsed) {
   const KernelCall call;
   for (const Operation operation : {Operation::kLinear, Operation::kBandedAttention, Operation::kRelativeAttention,
                                     Operation::kCrossEntropy, Operation::kSegmentSums}) {
@@ -23,7 +23,7 @@ TEST(KernelTable, OnTheCpuInFloat32TheProgramsOwnCompute) {
   EXPECT_EQ(choose_kernel(Operation::kCausalAttention, call), KernelVersion::kComposed);
 }
 
-TEST(KernelTable, WhatAVersionLacksIsComputedByTheNext) {
+TEST(KernelTable, TheNextVersionComputesWhatOneLacks) {
   EXPECT_EQ(choose_kernel(Operation::kLinear, {.type = torch::kDouble}), KernelVersion::kComposed);
   EXPECT_EQ(choose_kernel(Operation::kLinear, {.empty = true}), KernelVersion::kComposed);
   EXPECT_EQ(choose_kernel(Operation::kCausalAttention, {.dropout = true}), KernelVersion::kPlain);
@@ -58,7 +58,7 @@ TEST(KernelTable, ACallIsReadOffItsTensor) {
   EXPECT_TRUE(kernel_call(torch::zeros({0, 4})).empty);
 }
 
-TEST(KernelTable, EveryChoiceSaysWhyNotTheOnesBefore) {
+TEST(KernelTable, EveryChoiceSaysWhyEarlierVersionsAreNotUsed) {
   const std::vector<KernelChoice> choices = kernel_choices(torch::kCPU, false);
   ASSERT_EQ(choices.size(), 7U);
   EXPECT_EQ(choices[1].operation, "linear layers");

@@ -48,7 +48,7 @@ TEST(Linear, WithTransposedWeightsEqualsTorchsInValueAndGradient) {
   }
 }
 
-/// The errors of both layers' products with `rows` rows, as shares of the sums of what is added up.
+/// Checks the errors of both layers' products with `rows` rows, relative to the sums of the terms' sizes.
 void expect_small_errors(std::int64_t rows, std::int64_t in, std::int64_t out) {
   const torch::NoGradGuard no_grad;
   const torch::Tensor x = torch::randn({rows, in});
@@ -92,7 +92,7 @@ TEST(Linear, OfFewRowsIsTheSameForAnyNumberOfThreads) {
   EXPECT_TRUE(results[2].equal(results[0]));
 }
 
-TEST(Linear, OfFewRowsIsTheSameWithAGradient) {  // what is computed again in a backward pass was computed without one
+TEST(Linear, OfFewRowsIsTheSameWithAGradient) {  // a window is computed without one and recomputed with one
   torch::manual_seed(1);
   const torch::Tensor x = torch::randn({7, 130});
   const torch::Tensor weight = torch::randn({131, 130}).set_requires_grad(true);
@@ -130,7 +130,7 @@ class Autocast {
   }
 };
 
-/// What `layer` gives of `leaves` under autocast, and the gradients of all of them for a given upstream.
+/// The value of `layer` at `leaves` under autocast, and their gradients for a given upstream gradient.
 std::vector<torch::Tensor> autocast_run(const std::vector<torch::Tensor>& leaves,
                                         const std::function<torch::Tensor(const std::vector<torch::Tensor>&)>& layer) {
   torch::Tensor out;
@@ -144,7 +144,7 @@ std::vector<torch::Tensor> autocast_run(const std::vector<torch::Tensor>& leaves
   return found;
 }
 
-TEST(Linear, UnderAutocastHasTheValuesOfTorchsInBfloat16) {  // also where the processor multiplies none
+TEST(Linear, UnderAutocastHasTheValuesOfTorchsInBfloat16) {  // also if the processor has no such products
   torch::manual_seed(1);
   const std::vector<torch::Tensor> leaves{torch::randn({3, 20, 32}).set_requires_grad(true),
                                           torch::randn({24, 32}).set_requires_grad(true),
@@ -158,7 +158,7 @@ TEST(Linear, UnderAutocastHasTheValuesOfTorchsInBfloat16) {  // also where the p
       // A unit in the last place of bfloat16 is 2^-8 of a number; sums of 32 products round to neighbours.
       EXPECT_TRUE(torch::allclose(given[i].to(torch::kFloat), wanted[i].to(torch::kFloat), 1.0 / 128, 0.02)) << i;
     }
-    // Rounded operands, not those given: far from the product in float32.
+    // The operands are rounded, so the result is far from the product in float32.
     const torch::Tensor exact = torchs(leaves);
     EXPECT_GT((given.back() - exact).abs().max().item<double>(), 0.01);
   };

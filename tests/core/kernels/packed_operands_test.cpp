@@ -1,4 +1,4 @@
-// Operands in bfloat16: rounding is libtorch's, and products are those of the rounded numbers.
+// Operands in bfloat16: they round as libtorch does, and products are those of the rounded numbers.
 #include "core/kernels/packed_operands.h"
 
 #include <cmath>
@@ -21,14 +21,14 @@ TEST(Operands, RoundAsLibtorchDoes) {
   EXPECT_TRUE(torch::allclose(rounded.to(torch::kFloat), given.to(torch::kBFloat16).to(torch::kFloat), 0, 0, true));
 }
 
-/// C of A·B in bfloat16 with B as one of the copies, beside the product of the rounded numbers.
+/// The product A·B in bfloat16 with every kind of copy of B, against the product of the rounded numbers.
 TEST(Operands, EveryCopyGivesTheProductOfTheRoundedNumbers) {
   if (!has_bfloat16_products()) GTEST_SKIP() << "this processor multiplies no bfloat16";
   torch::manual_seed(2);
   const std::int64_t rows = 5;
   const std::int64_t inner = 12;
   const std::int64_t columns = 35;
-  const std::int64_t apart = 40;  // of B's rows where they lie, and of the transpose
+  const std::int64_t apart = 40;  // between rows of B in memory, and of its transpose
   const torch::Tensor a = torch::randn({rows, inner});
   const torch::Tensor place = torch::randn({inner, apart});
   const torch::Tensor b = place.narrow(1, 0, columns);
@@ -50,7 +50,7 @@ TEST(Operands, EveryCopyGivesTheProductOfTheRoundedNumbers) {
   EXPECT_LT(product_with(buffer.right_transposed(across.data_ptr<Bfloat16>(), inner, columns, inner, apart)), 1e-5)
       << "of columns";
 
-  // From the third row and the second column on.
+  // A part of B, from the third row and the second column on.
   const Right<Bfloat16> whole = buffer.right(place.data_ptr<float>(), apart, inner, columns);
   torch::Tensor c = torch::empty({rows, columns - 1});
   OperandBuffer<Bfloat16> part;

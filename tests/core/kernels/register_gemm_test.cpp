@@ -1,4 +1,4 @@
-// Products of our own blocks against libtorch's in double precision.
+// The program's own products against libtorch's in double precision.
 #include "core/kernels/register_gemm.h"
 
 #include <gtest/gtest.h>
@@ -21,8 +21,8 @@ struct ProductSizes {
   }
 };
 
-/// Every count of rows that ends in another block, of columns around one and two vectors of either kind, and of inner
-/// rows around a piece.
+/// Row counts that end in every kind of block, column counts around one and two vectors of either size, and inner sizes
+/// around a piece.
 std::vector<ProductSizes> all_sizes() {
   std::vector<ProductSizes> sizes;
   for (std::int64_t rows = 1; rows <= 30; ++rows) sizes.push_back({rows, 32, 7});
@@ -33,7 +33,7 @@ std::vector<ProductSizes> all_sizes() {
   return sizes;
 }
 
-/// A matrix [rows, columns] inside a larger one whose other elements are not numbers: none of them may be read.
+/// A matrix [rows, columns] inside a larger one, whose other elements are NaN: none of them may be read.
 Tensor inside(std::int64_t rows, std::int64_t columns, std::int64_t more) {
   const Tensor around = torch::full({rows, columns + more}, std::nanf(""));
   const Tensor matrix = around.narrow(1, 0, columns);
@@ -43,7 +43,7 @@ Tensor inside(std::int64_t rows, std::int64_t columns, std::int64_t more) {
 
 LeftOperand left(const Tensor& a) { return {a.const_data_ptr<float>(), a.stride(0), a.stride(1)}; }
 
-/// How far `found` is from a·b (+ before), in units of what rounding of so many terms may do.
+/// The error of `found` against a·b (+ before), relative to the rounding error of so many terms.
 double error(const Tensor& found, const Tensor& a, const Tensor& b, const Tensor& before) {
   const Tensor x = a.to(torch::kDouble);
   const Tensor y = b.to(torch::kDouble);
@@ -70,7 +70,7 @@ TEST_P(RegisterGemm, EqualsTheProductInDoublePrecision) {
       register_gemm(rows, columns, inner, left(a), b.const_data_ptr<float>(), b.stride(0), c.data_ptr<float>(),
                     c.stride(0), add);
       EXPECT_LT(error(c, a, b, before), 4) << (transposed ? "transposed " : "") << (add ? "added" : "");
-      EXPECT_TRUE((around.narrow(1, columns, 4) == 7).all().item<bool>()) << "wrote beside the product";
+      EXPECT_TRUE((around.narrow(1, columns, 4) == 7).all().item<bool>()) << "it wrote outside the product";
       const Tensor packed = add ? before.clone() : torch::full({rows, columns}, std::nanf(""));
       PackedRight(b).product(rows, left(a), packed.data_ptr<float>(), columns, add);
       EXPECT_TRUE(torch::equal(packed, c));

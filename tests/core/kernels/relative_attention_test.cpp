@@ -74,7 +74,7 @@ void expect_close(const std::vector<torch::Tensor>& actual, const std::vector<to
   }
 }
 
-/// [B, H, T, d] as a projection leaves it: queries, keys and values of all heads beside each other.
+/// [B, H, T, d] as a projection makes it: queries, keys and values of all heads next to each other.
 void lay_side_by_side(RelativeAttentionInput& input) {
   const auto parts =
       torch::stack({input.query.transpose(1, 2), input.key.transpose(1, 2), input.value.transpose(1, 2)}, 2)
@@ -151,7 +151,7 @@ TEST(FusedRelativeAttention, IsAsExactAsThePlainVersionInEveryPrecision) {
   exactness.expect_as_plain(1e-7);
 }
 
-TEST(FusedRelativeAttention, ReadsHeadsThatLieSideBySide) {
+TEST(FusedRelativeAttention, ReadsInterleavedHeads) {
   torch::manual_seed(8);
   RelativeAttentionInput input = random_relative_input(2, 3, 70, 8);
   const torch::Tensor expected = relative_attention_plain(input);
@@ -191,8 +191,8 @@ TEST(FusedRelativeAttention, ThreadsDoNotChangeTheResult) {
   for (std::size_t i = 0; i < results[0].size(); ++i) EXPECT_TRUE(torch::equal(results[0][i], results[1][i])) << i;
 }
 
-// Autocast hands over bfloat16 queries and float32 biases.
-TEST(FusedRelativeAttention, TakesBfloat16BesideFloat32) {
+// Autocast gives bfloat16 queries and float32 biases.
+TEST(FusedRelativeAttention, TakesBfloat16WithFloat32) {
   torch::manual_seed(12);
   RelativeAttentionInput input = random_relative_input(1, 2, 70, 16);
   const torch::Tensor expected = relative_attention_plain(input);

@@ -10,10 +10,10 @@
 namespace xlm {
 namespace {
 
-/// Around the multiples of a block's side of 16, and none.
+/// Sizes around multiples of a block's side of 16, and 0.
 constexpr std::int64_t kAroundBlocks[] = {0, 1, 2, 7, 15, 16, 17, 31, 32, 33, 40};
 
-/// Values that all differ, and, where nothing may be written, one that no element has.
+/// Values that all differ. Places that must not be written hold a value that no element has.
 template <class T>
 void expect_plain_transpose(std::int64_t rows, std::int64_t columns, std::int64_t more) {
   constexpr T kUntouched = -1;
@@ -38,7 +38,7 @@ class Transpose : public testing::Test {};
 using TransposedNumbers = testing::Types<float, double>;
 TYPED_TEST_SUITE(Transpose, TransposedNumbers);
 
-TYPED_TEST(Transpose, IsThatOfAPlainLoopAndWritesNothingElse) {
+TYPED_TEST(Transpose, EqualsAPlainLoopAndWritesNothingElse) {
   for (const std::int64_t rows : kAroundBlocks) {
     for (const std::int64_t columns : kAroundBlocks) {
       for (const std::int64_t more : {0, 1, 5, 16}) expect_plain_transpose<TypeParam>(rows, columns, more);

@@ -1,4 +1,4 @@
-// The adaptive span against golden numbers (tests/golden/README.md says whose), and its parts by hand.
+// The adaptive span against golden numbers (tests/golden/README.md names their source), and its parts by hand.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -44,7 +44,7 @@ torch::Tensor formula(std::int64_t index, torch::IntArrayRef shape, double scale
   return (scale * torch::sin(0.37 * i + (1.7 * static_cast<double>(index) + 0.11))).to(torch::kFloat).reshape(shape);
 }
 
-/// The weights of the golden numbers: by formula, indexed by the place of the name in alphabetical order.
+/// The weights of the golden numbers: a formula, with the alphabetical place of a name as its index.
 void fill_golden(LanguageModel& model, const Spans& spans = kSpans) {
   const torch::NoGradGuard no_grad;
   const std::map<std::string, torch::Tensor> sorted(model.weights().begin(), model.weights().end());
@@ -62,8 +62,8 @@ void fill_golden(LanguageModel& model, const Spans& spans = kSpans) {
     }
     ++index;
   }
-  model.to(
-      torch::kDouble);  // in single precision Adagrad's first steps, a gradient divided by itself, magnify rounding
+  model.to(torch::kDouble);  // Adagrad's first steps divide a gradient by itself, which magnifies the rounding of
+                             // single precision
   model.after_step();
 }
 
@@ -204,7 +204,7 @@ TEST(AdaptiveSpan, ReportsTheSpansAsPublished) {
   EXPECT_EQ(grid.rows.front(), (std::vector<double>{8, 13, 32, 48}));
 }
 
-/// The mean over a text of what is said of its tokens is the mean of the grid, which counts ⌈mean z⌉, up to that ⌈·⌉.
+/// The mean of the values of a text's tokens equals the mean of the grid, up to the grid's rounding, ⌈mean z⌉.
 TEST(AdaptiveSpan, DynamicSpansOfSingleTokensAverageToThoseOfTheHeads) {
   const auto model = make_model(golden_options(SpanType::kDynamic, 160), kSymbols);
   fill_golden(*model);
@@ -226,8 +226,8 @@ TEST(AdaptiveSpan, DynamicSpansOfSingleTokensAverageToThoseOfTheHeads) {
   EXPECT_TRUE(model->forward(input, model->initial_state(kBatch)).token_values.empty());
 }
 
-/// Eight bits of a bfloat16 are too few for a span of thousands. The first layer sees the embedding itself, the same in
-/// both precisions, so that its spans must be the same too.
+/// bfloat16's eight bits are too few for a span of thousands. The first layer's input, the embedding, is the same in
+/// both precisions, so its spans must be the same.
 TEST(AdaptiveSpan, DynamicSpansAreComputedInSinglePrecisionUnderBfloat) {
   AdaptiveSpanOptions options = golden_options(SpanType::kDynamic, 4096);
   options.layers = 1;
@@ -255,8 +255,8 @@ double soft_mask_by_hand(double span, double ramp, double distance) {
   return std::min(std::max((ramp + span - (distance - 1)) / ramp, 0.0), 1.0);
 }
 
-/// The attention weights of one head of the only layer for one query, by equations 1 and 2 and then the soft mask with
-/// its renormalisation, distance 1 first. `z` < 0: no mask.
+/// The attention weights of one head of the only layer for one query, distance 1 first: equations 1 and 2, then the
+/// soft mask with its renormalisation. `z` < 0: no mask.
 std::vector<double> weights_by_hand(const std::map<std::string, torch::Tensor>& weights, const AdaptiveSpanOptions& o,
                                     const torch::Tensor& text, std::int64_t query, std::int64_t head, double z) {
   const std::int64_t d = o.width / o.heads;
@@ -284,7 +284,7 @@ std::vector<double> weights_by_hand(const std::map<std::string, torch::Tensor>& 
   return result;
 }
 
-/// What heads attend to in the second block of a text, as the model says it, beside equations 1 and 2.
+/// The attention of heads in the second block of a text: the model's values against equations 1 and 2.
 TEST(AdaptiveSpan, AttentionOfHeadsIsThatOfTheEquationsAndTheMaskThatOfSection22) {
   for (const SpanType type : {SpanType::kFixed, SpanType::kAdaptive}) {
     AdaptiveSpanOptions options = golden_options(type, 20);

@@ -1,4 +1,4 @@
-// GPT-2 and its recurrence against golden numbers (tests/golden/README.md says whose), and Hugging Face's folders.
+// GPT-2 and its recurrence against golden numbers (tests/golden/README.md names their source); Hugging Face's folders.
 #include <algorithm>
 #include <fstream>
 #include <map>
@@ -24,7 +24,7 @@ using Pool = RecurrenceOptions::Pool;
 constexpr std::int64_t kGptSymbols = 11;
 constexpr std::int64_t kGptBatch = 3;
 constexpr std::int64_t kGptLength = 23;
-constexpr double kGptTolerance = 1e-11;  // double against double: the order of sums alone
+constexpr double kGptTolerance = 1e-11;  // both in double: only the order of sums differs
 
 Gpt2Options gpt2_options() {
   return {.width = 16,
@@ -43,7 +43,7 @@ torch::Tensor gpt2_formula(std::int64_t index, torch::IntArrayRef shape, double 
   return (scale * torch::sin(0.37 * i + (1.7 * static_cast<double>(index) + 0.11))).to(torch::kFloat).reshape(shape);
 }
 
-/// Weights by formula, indexed by the place of the name in alphabetical order; in double.
+/// Weights by a formula, with the alphabetical place of a name as its index; in double.
 std::shared_ptr<LanguageModel> gpt2_golden_model(const Gpt2Options& options) {
   const auto model = make_model(options, kGptSymbols);
   const torch::NoGradGuard no_grad;
@@ -107,7 +107,7 @@ TEST(Gpt2, LogitsLossAndGradientsEqualTransformers) {
   }
 }
 
-/// Documents know nothing of each other; their first tokens are left out, or scored after the end of a text.
+/// Documents are independent. Their first tokens are left out, or scored after the end-of-text symbol.
 TEST(Gpt2, LossesOfDocumentsEqualTransformers) {
   const Json& golden = gpt2_golden().at("documents");
   TemporaryFolder folder;
@@ -221,7 +221,7 @@ torch::Tensor scored_logits(LanguageModel& model, const torch::Tensor& tokens) {
   return torch::cat(parts, 1);
 }
 
-TEST(Gpt2, NothingScoredHasBeenSeen) {
+TEST(Gpt2, ScoredTokensAreNotSeenBefore) {
   for (const auto& [options, expected] : recurrence_cases()) {
     const auto model = gpt2_golden_model(options);
     model->eval();
@@ -268,12 +268,12 @@ double flops(Gpt2Options options, std::int64_t overlap, Pool pool) {
   return make_model(options, 7)->costs(0).at("flops_per_token");
 }
 
-TEST(Gpt2, CostsAreThePapers) {
+TEST(Gpt2, CostsEqualThePapers) {
   // Yoshida et al. 2020, tables 1 and 2, by overlap.
   const std::map<std::int64_t, double> printed{{0, 1.75e8},  {5, 1.78e8},   {10, 1.81e8},  {30, 1.94e8}, {50, 2.10e8},
                                                {75, 2.33e8}, {100, 2.62e8}, {150, 3.50e8}, {200, 5.25e8}};
   for (const auto pool : {Pool::kNone, Pool::kMean}) {
-    const double disjoint = flops({}, 0, pool);  // GPT-2 small itself; what overlap does, a small one shows
+    const double disjoint = flops({}, 0, pool);  // GPT-2 small; a smaller model shows the effect of overlap
     const Gpt2Options small{.width = 16, .layers = 2};
     for (const auto& [overlap, expected] : printed) {
       const double whole = disjoint * flops(small, overlap, pool) / flops(small, 0, pool);
@@ -282,7 +282,7 @@ TEST(Gpt2, CostsAreThePapers) {
   }
 }
 
-TEST(Gpt2, WhatIsInsertedCosts) {
+TEST(Gpt2, InsertedLayersCost) {
   const double k = 16;
   Gpt2Options options{.width = 16, .layers = 3};
   const auto with = [&](std::int64_t layer, std::int64_t embeddings) {
@@ -290,7 +290,7 @@ TEST(Gpt2, WhatIsInsertedCosts) {
     options.recurrence.embeddings = embeddings;
     return flops(options, 0, Pool::kMean);
   };
-  const double of_layer = 4 * k * k / 300 + 4 * k;  // keys and values of a window, and what each token does with them
+  const double of_layer = 4 * k * k / 300 + 4 * k;  // keys and values of a window, and each token's use of them
   EXPECT_NEAR(with(0, 1) - with(2, 1), 2 * of_layer, 1e-9) << "in all layers, and in one";
   EXPECT_EQ(with(1, 1), with(2, 1));
   EXPECT_NEAR(with(0, 2) - with(2, 2), 4 * of_layer, 1e-9);
@@ -397,7 +397,7 @@ TEST_F(Gpt2Folder, IsReadFromShards) {
   EXPECT_NE(error_of([&] { expect_loads(path); }).find("which is not there"), std::string::npos);
 }
 
-TEST_F(Gpt2Folder, ThatIsWrittenSaysItsShapeAsHuggingFaceDoes) {
+TEST_F(Gpt2Folder, IsWrittenWithHuggingFacesConfig) {
   const fs::path path = folder("written");
   write_model_folder(path, *model_, vocabulary(), "model: {}\n");
   Gpt2Options read;
@@ -414,9 +414,9 @@ TEST_F(Gpt2Folder, ThatIsWrittenSaysItsShapeAsHuggingFaceDoes) {
   EXPECT_THROW(Gpt2Options().adopt(Json{{"activation_function", 768}}, "x"), DataError);
 }
 
-// GPT2LMHeadModel's own names: those below the output layer begin with "transformer.", or the file is taken for one of
-// GPT2Model. A tied one has no output layer and is such a file.
-TEST_F(Gpt2Folder, ThatIsWrittenHasTheNamesOfHuggingFace) {
+// The names of GPT2LMHeadModel: all but the output layer begin with "transformer.". Without that prefix a file counts
+// as one of GPT2Model. A model with tied weights has no output layer and is such a file.
+TEST_F(Gpt2Folder, IsWrittenWithHuggingFacesNames) {
   const auto names_in = [](const fs::path& path) {
     std::vector<std::string> names;
     for (const auto& [name, tensor] : read_safetensors(path / "model.safetensors").tensors) names.push_back(name);

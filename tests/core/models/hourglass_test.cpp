@@ -1,4 +1,4 @@
-// The hourglass against golden numbers (tests/golden/README.md says whose), and its parts by hand.
+// The hourglass against golden numbers (tests/golden/README.md names their source), and its parts by hand.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -22,7 +22,7 @@ using Pooling = HourglassOptions::Pooling;
 constexpr std::int64_t kHourglassSymbols = 11;
 constexpr std::int64_t kHourglassBatch = 3;
 constexpr std::int64_t kHourglassLength = 40;
-constexpr std::int64_t kLast = 13;   // scored where not all are
+constexpr std::int64_t kLast = 13;   // scored tokens, if not all are
 constexpr double kTolerance = 1e-8;  // the published pooling divides by the number of tokens plus 1e-9
 
 Vocabulary letters_and_space() {
@@ -51,7 +51,7 @@ torch::Tensor weight_formula(std::int64_t index, torch::IntArrayRef shape, doubl
   return (scale * torch::sin(0.37 * i + (1.7 * static_cast<double>(index) + 0.11))).to(torch::kFloat).reshape(shape);
 }
 
-/// A model with the weights of the golden numbers: by formula, indexed by the place of the name in alphabetical order.
+/// A model with the weights of the golden numbers: a formula, with the alphabetical place of a name as its index.
 std::shared_ptr<LanguageModel> golden_model(const HourglassOptions& options) {
   const auto model = make_model(options, letters_and_space());
   const torch::NoGradGuard no_grad;
@@ -104,7 +104,7 @@ torch::Tensor golden_loss(const ModelOutput& output) {
 }
 
 ModelOutput golden_forward(LanguageModel& model, std::int64_t scored = 0) {
-  torch::manual_seed(7);  // of the noise of gumbel
+  torch::manual_seed(7);  // for the noise of gumbel
   return model.forward(golden_input(scored), {});
 }
 
@@ -220,8 +220,8 @@ TEST(Hourglass, FixedBoundariesFollowThePlaceInTheRow) {
   EXPECT_FALSE(torch::allclose(model->forward(input, {}).logits(), plain));
 }
 
-/// −Σ (t log p + (1 − t) log(1 − p)) / n, with p the predictor's probabilities as a trace shows them; the published
-/// loss takes those for logits once more.
+/// −Σ (t log p + (1 − t) log(1 − p)) / n, where p are the predictor's probabilities, from a trace. The published loss
+/// treats these as logits.
 TEST(Hourglass, PredictorsLossIsTheCrossEntropyOfItsProbabilities) {
   HourglassOptions options = hourglass_options(BoundaryType::kUnigram);
   for (const auto loss : {BoundaryOptions::Loss::kLogits, BoundaryOptions::Loss::kPublished}) {
@@ -262,7 +262,7 @@ TEST(Hourglass, CountsParametersAndCostAsThePaperDoes) {
   EXPECT_NEAR(fixed, 41e6, 1e6);  // Nawrot et al. 2023, §4.2: about 41M
   options.boundaries.type = BoundaryType::kGumbel;
   EXPECT_NEAR(make_model(options, 27)->costs(2048).at("params") - fixed, 1e6, 1e5);  // the predictor about 1M more
-  // Twice the factor halves what the eight middle layers do, attention of theirs twice over.
+  // Twice the factor halves the work of the eight middle layers, and quarters their attention.
   options.boundaries.type = BoundaryType::kFixed;
   const double two = make_model(options, 27)->costs(2048).at("flops_per_token");
   options.boundaries.factor = 4;
@@ -318,8 +318,8 @@ double entropy_by_hand(const torch::Tensor& logits) {
   return bits;
 }
 
-/// Nawrot et al. 2023, §3.1.3 and figure 2: the entropy of what comes next, its spikes, and where groups end.
-TEST(Hourglass, SaysOfEveryTokenHowUnsureItIsAndWhereGroupsEnd) {
+/// Nawrot et al. 2023, §3.1.3 and figure 2: the entropy of the next token, its spikes, and the ends of groups.
+TEST(Hourglass, TracesEntropyAndGroupEnds) {
   for (const BoundaryType type : {BoundaryType::kEntropy, BoundaryType::kGumbel, BoundaryType::kWhitespace}) {
     const auto model = golden_model(hourglass_options(type));
     model->eval();
@@ -360,7 +360,7 @@ TEST(Hourglass, SaysOfEveryTokenHowUnsureItIsAndWhereGroupsEnd) {
   }
 }
 
-TEST(Hourglass, OfTheScoredTokensAloneItSaysWhatItSaysOfAll) {
+TEST(Hourglass, TracesScoredTokensAsAll) {
   const auto model = golden_model(hourglass_options(BoundaryType::kFixed));
   model->eval();
   const torch::NoGradGuard no_grad;
@@ -380,10 +380,10 @@ TEST(Hourglass, WithoutABoundaryThereIsNoShorteningFactor) {
   options.boundaries.factor = 10 * kHourglassLength;
   const auto model = golden_model(options);
   model->eval();
-  EXPECT_TRUE(model->statistics().contains("shortening_factor")) << "as expected, before anything is read";
+  EXPECT_TRUE(model->statistics().contains("shortening_factor")) << "the expected one, before a text is read";
   const torch::NoGradGuard no_grad;
   ModelInput input = golden_input();
-  input.scored = kLast;  // the first token, with which a group begins, is not among them
+  input.scored = kLast;  // without the first token, which begins a group
   model->forward(input, {});
   EXPECT_FALSE(model->statistics().contains("shortening_factor"));
 }

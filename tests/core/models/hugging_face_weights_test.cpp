@@ -1,4 +1,4 @@
-// Weights and shapes of GPT-2 as other programs save them: names, types, rows, and what is refused.
+// Weights and shapes of GPT-2 as other programs save them: names, types, rows, and refused files.
 #include <cmath>
 #include <cstring>
 #include <map>
@@ -25,7 +25,7 @@ Gpt2Options small_shape() {
   return {.width = 8, .heads = 2, .layers = 2, .positions = 16, .dropout = 0, .attention_dropout = 0};
 }
 
-/// All bytes and some special tokens, so many symbols together.
+/// A vocabulary of all bytes and some special tokens, with so many symbols.
 Vocabulary bytes_and_more(std::size_t symbols) {
   Vocabulary vocabulary{Vocabulary::Unit::kBpe, {}};
   for (int byte = 0; byte < 256; ++byte) vocabulary.symbols.push_back(byte_symbol(static_cast<unsigned char>(byte)));
@@ -51,7 +51,7 @@ class HuggingFaceWeights : public testing::Test {
     write_safetensors(folder_.path() / "model.safetensors", {tensors.begin(), tensors.end()});
     plain_header();
   }
-  /// Takes our hash out of the file, as other programs write none, and puts `other` in the place of a type.
+  /// Removes our hash from the file, because other programs write none, and replaces a type by `other`.
   void plain_header(const std::string& name = "", const std::string& type = "") {
     const fs::path file = folder_.path() / "model.safetensors";
     const std::string text = read_file(file);
@@ -82,7 +82,7 @@ class HuggingFaceWeights : public testing::Test {
     }
     return "";
   }
-  /// The embedding with so many rows.
+  /// Gives the embedding so many rows.
   torch::Tensor rows(std::int64_t count) const {
     const torch::Tensor wte = model_->weights().front().second.detach();
     return torch::cat({wte, torch::ones({count - wte.size(0), wte.size(1)})});
@@ -94,7 +94,7 @@ class HuggingFaceWeights : public testing::Test {
   std::map<std::string, torch::Tensor> weights_;
 };
 
-TEST_F(HuggingFaceWeights, AreReadBesideBuffersOfAnyType) {
+TEST_F(HuggingFaceWeights, AreReadDespiteBuffersOfAnyType) {
   const std::string mask = "transformer.h.0.attn.bias";
   weights_["transformer.h.1.attn.masked_bias"] = torch::tensor(-1e4F);
   weights_[mask] = torch::ones({1, 1, 16, 16}, torch::kByte);
@@ -110,7 +110,7 @@ TEST_F(HuggingFaceWeights, AreReadBesideBuffersOfAnyType) {
   }
 }
 
-TEST_F(HuggingFaceWeights, OfNoFloatingPointAreRefused) {
+TEST_F(HuggingFaceWeights, WithoutFloatingPointAreRefused) {
   const std::string norm = "transformer.ln_f.weight";
   weights_[norm] = torch::ones({8}, torch::kChar);
   write(weights_);
@@ -171,7 +171,7 @@ TEST_F(HuggingFaceWeights, OfPaddedRowsAreReadWithoutThem) {
   weights_["lm_head.weight"] = rows(512);
   write(weights_);
   expect_loads();
-  // 304 is 260 filled up to no power of two, and 260 symbols of 300 may be any.
+  // 304 is no usual padding of 260, and of 300 rows any 260 could be the symbols.
   for (const std::int64_t count : {261, 263, 300, 304, 1000}) {
     weights_["transformer.wte.weight"] = weights_["lm_head.weight"] = rows(count);
     write(weights_);
@@ -180,7 +180,7 @@ TEST_F(HuggingFaceWeights, OfPaddedRowsAreReadWithoutThem) {
   }
 }
 
-TEST_F(HuggingFaceWeights, BesideTheirVocabularyMayHaveAnyMoreRows) {
+TEST_F(HuggingFaceWeights, WithTheirVocabularyMayHaveAnyNumberOfMoreRows) {
   Json ids = Json::object();
   for (const std::string& symbol : data_.symbols) ids[symbol] = ids.size();
   write_file(folder_.path() / "vocab.json", ids.dump());
@@ -197,11 +197,11 @@ TEST_F(HuggingFaceWeights, BesideTheirVocabularyMayHaveAnyMoreRows) {
   EXPECT_THAT(complaint(), HasSubstr("'transformer.wte.weight' has shape [259, 8], the model's is [260, 8]"));
 }
 
-TEST_F(HuggingFaceWeights, ThatTrainingStartsFromAreOfTheDatasSymbols) {
+TEST_F(HuggingFaceWeights, ForTrainingNeedTheDatasSymbols) {
   write(weights_);
   Gpt2Options options = small_shape();
   options.pretrained = folder_.path();
-  EXPECT_NO_THROW(make_model(options, data_)) << "nothing says the folder's vocabulary";
+  EXPECT_NO_THROW(make_model(options, data_)) << "the folder has no vocabulary";
   Vocabulary other = data_;
   std::swap(other.symbols[7], other.symbols[9]);
   Json ids = Json::object();
@@ -212,7 +212,7 @@ TEST_F(HuggingFaceWeights, ThatTrainingStartsFromAreOfTheDatasSymbols) {
   EXPECT_NO_THROW(make_model(options, other));
 }
 
-TEST_F(HuggingFaceWeights, InFormsThatAreNotReadAreNoFolderWithout) {
+TEST_F(HuggingFaceWeights, InUnsupportedFormatsAreNotIgnored) {
   Gpt2Options options = small_shape();
   options.pretrained = folder_.path();
   EXPECT_NO_THROW(make_model(options, data_)) << "a shape alone";
@@ -248,7 +248,7 @@ TEST_F(HuggingFaceWeights, OfAnIndexMustBeInItsShards) {
   more = map;
   more["transformer.h.1.attn.bias"] = "shard.safetensors";
   with_index(more);
-  expect_loads();  // what is ignored is not missed either
+  expect_loads();  // ignored tensors may be missing
 }
 
 Gpt2Options adopted(const Json& config) {
@@ -257,7 +257,7 @@ Gpt2Options adopted(const Json& config) {
   return options;
 }
 
-TEST(HuggingFaceConfig, IsReadByTheOtherNamesOfItsSizes) {
+TEST(HuggingFaceConfig, IsReadUnderTheOtherNamesOfItsSizes) {
   const Gpt2Options options = adopted({{"model_type", "gpt2"},
                                        {"hidden_size", 24},
                                        {"num_hidden_layers", 3},
@@ -284,7 +284,7 @@ TEST(HuggingFaceConfig, IsReadByTheOtherNamesOfItsSizes) {
       ThrowsMessage<DataError>(HasSubstr("'num_hidden_layers' is \"3\", not a size")));
 }
 
-TEST(HuggingFaceConfig, SaysActivationAndScaleOfAttention) {
+TEST(HuggingFaceConfig, GivesActivationAndScaleOfAttention) {
   using Activation = Gpt2Options::Activation;
   for (const auto& [name, activation] : std::map<std::string, Activation>{{"gelu_new", Activation::kGeluNew},
                                                                           {"gelu_fast", Activation::kGeluNew},
@@ -304,10 +304,10 @@ TEST(HuggingFaceConfig, SaysActivationAndScaleOfAttention) {
   EXPECT_EQ(scale(true, true), Scale::kWidthAndLayer);
   EXPECT_EQ(scale(false, false), Scale::kNone);
   EXPECT_EQ(scale(false, true), Scale::kLayer);
-  EXPECT_EQ(adopted({{"reorder_and_upcast_attn", true}}).attention_scale, Scale::kWidth) << "float32 is wide enough";
+  EXPECT_EQ(adopted({{"reorder_and_upcast_attn", true}}).attention_scale, Scale::kWidth) << "float32 has enough range";
 }
 
-TEST(HuggingFaceConfig, WithWhatIsNotBuiltIsRefused) {
+TEST(HuggingFaceConfig, WithUnsupportedFeaturesIsRefused) {
   for (const Json& config : std::vector<Json>{{{"activation_function", "quick_gelu"}},
                                               {{"activation_function", "tanh"}},
                                               {{"activation_function", 7}},

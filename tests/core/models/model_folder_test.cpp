@@ -1,4 +1,4 @@
-// Model folders whose vocabulary is damaged, or was written when nobody looked.
+// Model folders whose vocabulary is damaged, or has no hash.
 #include "core/models/model_folder.h"
 
 #include <gmock/gmock.h>
@@ -31,23 +31,23 @@ class ModelFolder : public ::testing::Test {
   ModelOptions options_{AdaptiveSpanOptions{.width = 8, .heads = 2, .feed_forward = 8, .layers = 1, .span = 8}};
 };
 
-TEST_F(ModelFolder, WhoseSymbolsHaveChangedPlacesIsCorrupt) {
+TEST_F(ModelFolder, WithReorderedSymbolsIsCorrupt) {
   write({.symbols = {"a", "b", "c"}});
   EXPECT_EQ(complaint(), "");
   write_file(folder_.path() / "vocab.json", vocabulary_json({.symbols = {"b", "a", "c"}}));
   EXPECT_THAT(complaint(), HasSubstr("vocab.json is corrupt: it is not what model.safetensors was saved with"));
 }
 
-TEST_F(ModelFolder, WhoseMergesHaveChangedIsCorrupt) {
+TEST_F(ModelFolder, WithChangedMergesIsCorrupt) {
   write({.unit = Vocabulary::Unit::kBpe, .symbols = {"a", "b", "ab"}}, "#version: 0.2\na b\n");
   EXPECT_NO_THROW(read_model_weights(folder_.path()));
   write_file(folder_.path() / "merges.txt", "#version: 0.2\nb a\n");
   EXPECT_THROW(read_model_weights(folder_.path()), DataError);
   fs::remove(folder_.path() / "merges.txt");
-  EXPECT_NO_THROW(read_model_weights(folder_.path())) << "whoever wants them says that they are not there";
+  EXPECT_NO_THROW(read_model_weights(folder_.path())) << "missing merges are an error only if they are read";
 }
 
-TEST_F(ModelFolder, OfAnEarlierProgramSaysNothingOfItsVocabulary) {
+TEST_F(ModelFolder, WithoutAHashOfItsVocabularyIsRead) {
   write({.symbols = {"a", "b", "c"}});
   const fs::path weights = folder_.path() / "model.safetensors";
   write_safetensors(weights, read_safetensors(weights).tensors, {{"format", "pt"}});

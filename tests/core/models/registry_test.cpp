@@ -116,14 +116,14 @@ class EveryModel : public testing::TestWithParam<Case> {
     tokens_ = torch::randint(kSymbolCount, {kRows, kLength});
     model_->eval();
   }
-  /// Flags beside the text, for a model that learns from them.
+  /// Flags of the text, for a model that learns from them.
   torch::Tensor segmentation(const torch::Tensor& tokens) const {
     return tokenizer_of(*model_).empty() ? torch::Tensor() : tokens % 3 == 0;
   }
   torch::Tensor logits(const torch::Tensor& tokens) { return logits_of(*model_, {.tokens = tokens}); }
   static torch::Tensor logits_of(LanguageModel& model, const ModelInput& input) {
     const torch::NoGradGuard no_grad;
-    torch::manual_seed(5);  // models that sample draw the same
+    torch::manual_seed(5);  // so that models that sample draw the same
     return model.forward(input, model.initial_state(input.tokens.size(0))).logits();
   }
   std::shared_ptr<LanguageModel> model_;
@@ -148,7 +148,7 @@ TEST_P(EveryModel, DoesNotSeeLaterTokens) {
 }
 
 TEST_P(EveryModel, StateCarriedOverBlocksEqualsOnePass) {
-  if (model_->scheme() != TextScheme::kStreaming) GTEST_SKIP() << "it is fed window by window";
+  if (model_->scheme() != TextScheme::kStreaming) GTEST_SKIP() << "its scheme is not streaming";
   const torch::NoGradGuard no_grad;
   State state = model_->initial_state(kRows);
   std::vector<torch::Tensor> parts;
@@ -167,12 +167,12 @@ TEST_P(EveryModel, RowsDoNotMix) {
     changed[1 - row] = (changed[1 - row] * 5 + 1) % kSymbolCount;
     EXPECT_TRUE(torch::allclose(both[row], logits(changed)[row], 1e-4, 1e-5)) << row;
   }
-  // Alone, a row may be padded to another length inside.
+  // Alone, the model may pad a row to another length.
   EXPECT_TRUE(torch::allclose(both.narrow(0, 0, 1), logits(tokens_.narrow(0, 0, 1)), 1e-4, 1e-5));
 }
 
-TEST_P(EveryModel, GivesTheLogitsOfTheScoredTokensAlone) {
-  if (model_->scheme() == TextScheme::kStreaming) GTEST_SKIP() << "it is fed block by block";
+TEST_P(EveryModel, GivesOnlyLogitsOfScoredTokens) {
+  if (model_->scheme() == TextScheme::kStreaming) GTEST_SKIP() << "its scheme is streaming";
   const torch::Tensor last = logits_of(*model_, {.tokens = tokens_, .scored = 5});
   EXPECT_TRUE(torch::allclose(last, logits(tokens_).narrow(1, kLength - 5, 5), 1e-5, 1e-6));
 }
@@ -210,8 +210,7 @@ TEST_P(EveryModel, OverfitsOneBatch) {
     loss = total.item<double>();
     if (output.auxiliary_loss.defined()) total = total + output.auxiliary_loss;
     total.backward();
-    // Towards 0: at a constant rate boundaries go to and fro, and where they are in the last step follows from
-    // rounding.
+    // The rate falls to 0. At a constant rate boundaries keep changing, and those of the last step depend on rounding.
     optimizer.step(0.02 * static_cast<double>(kSteps - step + 1) / kSteps, step);
     model_->after_step();
   }
@@ -226,7 +225,7 @@ TEST_P(EveryModel, ReportsItsCost) {
       << "of one that is never made";
 }
 
-TEST_P(EveryModel, ReadsWindowsWhereItsSchemeSaysSo) {
+TEST_P(EveryModel, ReadsWindowsIfItsSchemeSaysSo) {
   const auto* reads = capability<ReadsWindows>(*model_);
   EXPECT_EQ(reads != nullptr, model_->scheme() == TextScheme::kWindows);
   if (reads == nullptr) GTEST_SKIP() << "its scheme has no windows";
@@ -234,7 +233,7 @@ TEST_P(EveryModel, ReadsWindowsWhereItsSchemeSaysSo) {
   EXPECT_GT(reads->windows().window, reads->windows().overlap);
 }
 
-TEST_P(EveryModel, ReadTokenByTokenItSaysTheSame) {
+TEST_P(EveryModel, ReadsTokenByTokenWithTheSameLogits) {
   auto* reads = capability<ReadsIncrementally>(*model_);
   if (reads == nullptr) GTEST_SKIP() << "it does not read token by token";
   const torch::NoGradGuard no_grad;
@@ -245,9 +244,9 @@ TEST_P(EveryModel, ReadTokenByTokenItSaysTheSame) {
   }
 }
 
-TEST_P(EveryModel, GroupsEndWhereEarlierTokensSay) {
+TEST_P(EveryModel, GroupsEndByEarlierTokens) {
   auto* pools = capability<PoolsTokens>(*model_);
-  if (pools == nullptr) GTEST_SKIP() << "it pools no tokens";
+  if (pools == nullptr) GTEST_SKIP() << "the model pools no tokens";
   const torch::NoGradGuard no_grad;
   const auto drawn = [&](const torch::Tensor& tokens) {
     torch::manual_seed(5);
@@ -262,7 +261,7 @@ TEST_P(EveryModel, GroupsEndWhereEarlierTokensSay) {
   EXPECT_TRUE(torch::equal(drawn(changed).narrow(1, 0, kLength - 1), ends.narrow(1, 0, kLength - 1)));
 }
 
-TEST_P(EveryModel, SaysOfEveryTokenWhatIsAskedFor) {
+TEST_P(EveryModel, GivesAValueForEveryToken) {
   const auto* traces = capability<TracesTokens>(*model_);
   const bool says = traces != nullptr && traces->has_token_values();
   const torch::NoGradGuard no_grad;
@@ -272,7 +271,7 @@ TEST_P(EveryModel, SaysOfEveryTokenWhatIsAskedFor) {
   for (const auto& [name, values] : output.token_values) EXPECT_EQ(values.sizes(), tokens_.sizes()) << name;
 }
 
-TEST_P(EveryModel, SaysOfEveryHeadAndDistanceWhatIsAskedFor) {
+TEST_P(EveryModel, GivesAValueForEveryHeadAndDistance) {
   const auto* traces = capability<TracesHeads>(*model_);
   const torch::NoGradGuard no_grad;
   EXPECT_TRUE(model_->forward(tokens_, model_->initial_state(kRows)).head_values.empty());
@@ -286,7 +285,7 @@ TEST_P(EveryModel, SaysOfEveryHeadAndDistanceWhatIsAskedFor) {
   }
 }
 
-TEST_P(EveryModel, StartsFromWeightsWithoutWhatItAddsToThem) {
+TEST_P(EveryModel, StartsFromWeightsThatLackItsAdditions) {
   const auto* extends = capability<ExtendsAnother>(*model_);
   NamedTensors others;
   for (const auto& [name, weight] : model_->weights()) {

@@ -23,7 +23,7 @@ TEST(GumbelBoundaries, AreHardInValueAndSoftInGradient) {
   EXPECT_TRUE(torch::allclose(logits.grad(), soft * (1 - soft) / 0.5, 1e-10, 1e-12));
 }
 
-// As torch's relaxed Bernoulli, which clamps the probability to [ε, 1 − ε] of its type: beyond, there is no gradient.
+// Like torch's relaxed Bernoulli, which clamps the probability to [ε, 1 − ε] of its type; outside the gradient is 0.
 TEST(GumbelBoundaries, ProbabilitiesAreClampedAsTorchsAre) {
   const torch::Tensor logits = torch::tensor({{-20.0F, -10.0F, 0.0F, 10.0F, 20.0F}}).set_requires_grad(true);
   torch::manual_seed(5);
@@ -42,7 +42,7 @@ TEST(GumbelBoundaries, ProbabilitiesAreClampedAsTorchsAre) {
   EXPECT_EQ(logits.grad()[0][4].item<double>(), 0);
 }
 
-// The type that it runs in decides how far from 0 and 1.
+// ε depends on the type.
 TEST(GumbelBoundaries, AreClampedAsFarAsTheirTypeAsks) {
   const torch::Tensor logits =
       torch::full({1, 1000}, -6.0F).to(torch::kBFloat16).set_requires_grad(true);  // σ(−6) < 2⁻⁷, bfloat16's ε
@@ -83,7 +83,7 @@ torch::Tensor logits_of_entropies(const std::vector<double>& evenness) {
 
 TEST(EntropySpikes, ExceedEveryTokenOfTheWindowBefore) {
   const torch::Tensor logits = logits_of_entropies({0.5, 0.4, 0.6, 0.3, 0.5, 0.55, 0.9, 0.9});
-  // k = 2: the first has none before it; 0.4 < 0.5; 0.6 > both; 0.3; 0.5 < 0.6; 0.55 > 0.3, 0.5; 0.9; not above itself.
+  // k = 2: the first has none before it; 0.4 < 0.5; 0.6 > both; 0.3; 0.5 < 0.6; 0.55 > 0.3, 0.5; 0.9; equal to itself.
   EXPECT_TRUE(torch::equal(entropy_spikes(logits, 2)[0], torch::tensor({1, 0, 1, 0, 0, 1, 1, 0}).to(torch::kBool)));
   EXPECT_TRUE(torch::equal(entropy_spikes(logits, 1)[0], torch::tensor({1, 0, 1, 0, 1, 1, 1, 0}).to(torch::kBool)));
   EXPECT_TRUE(torch::equal(entropy_spikes(logits, 100)[0], torch::tensor({1, 0, 1, 0, 0, 0, 1, 0}).to(torch::kBool)));

@@ -1,5 +1,5 @@
-// The losses of several processes, each here a thread of its own, are those of one: in double precision, where a
-// gradient that is counted twice or lost shows far above rounding.
+// The losses of several processes equal those of one; here each process is a thread. In double precision a gradient
+// that is lost or counted twice differs far more than rounding does.
 #include <thread>
 
 #include <ATen/Parallel.h>
@@ -40,15 +40,15 @@ std::shared_ptr<LanguageModel> double_model(const ModelOptions& options) {
   return model;
 }
 
-/// Rows that count, with a letter twice now and then: [B, T + 1].
+/// Rows that count upwards and sometimes repeat a letter: [B, T + 1].
 torch::Tensor tokens_of_step(int step) {
   const torch::Tensor places = torch::arange(kBlockLength + 1) * 3 / 4;
   return (places.floor().to(torch::kLong) + torch::arange(kBatchRows).unsqueeze(1) * 5 + 3 * step).remainder(7);
 }
 
-/// Mean losses of all rows, step by step, by the processes of a group; null: alone.
+/// The mean loss of all rows at every step, computed by the processes of a group; null: by this one alone.
 std::vector<double> train_in_double(LanguageModel& model, ProcessGroup* group) {
-  at::set_num_threads(1);  // of this thread: several that each ask for all of the processor's wait for each other
+  at::set_num_threads(1);  // of this thread, because several threads that each use all cores wait for each other
   const NamedTensors weights{model.weights().begin(), model.weights().end()};
   Optimizer optimizer({.type = OptimizerOptions::Type::kAdam}, weights);
   const OwnRows own = own_rows(group, kBatchRows);
@@ -122,7 +122,7 @@ TEST_P(DoublePrecision, LossesOfSeveralProcessesAreThoseOfOne) {
   for (const std::int64_t count : {2, 3}) {
     const fs::path meeting = folder.path() / std::to_string(count);
     create_folders(meeting);
-    std::vector<std::shared_ptr<LanguageModel>> models;  // made here: random weights come from one generator
+    std::vector<std::shared_ptr<LanguageModel>> models;  // made here, because random weights come from one generator
     for (std::int64_t rank = 0; rank < count; ++rank) models.push_back(double_model(GetParam().second));
     std::vector<std::vector<double>> found(static_cast<std::size_t>(count));
     std::vector<std::string> errors(static_cast<std::size_t>(count));
@@ -141,7 +141,7 @@ TEST_P(DoublePrecision, LossesOfSeveralProcessesAreThoseOfOne) {
     }
     for (std::thread& thread : threads) thread.join();
     EXPECT_THAT(errors, testing::Each(""));
-    // Sums in another order differ by some 1e-16 of a loss of 2 nats; fifty updates carry that on and make it larger.
+    // Sums in another order differ by some 1e-16 of a loss of 2 nats. Fifty updates magnify that.
     // One row too many or too few of a gradient shows in the next loss by far more than 1e-12.
     for (const std::vector<double>& losses : found) {
       ASSERT_EQ(losses.size(), expected.size());

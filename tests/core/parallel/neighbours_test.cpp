@@ -1,4 +1,4 @@
-// How the processes of a run find each other among strangers; each is a thread of its own here.
+// How the processes of a run find each other among foreign connections; here each process is a thread.
 #include "core/parallel/neighbours.h"
 
 #include <netinet/in.h>
@@ -30,7 +30,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 constexpr const char* kLoopback = "127.0.0.1";
-constexpr double kLong = 3;  // seconds that one waits in vain: on a busy machine others do their part meanwhile
+constexpr double kLong = 3;  // seconds without an answer; enough for the others on a busy machine
 
 /// Two processes of a run, on one machine or reached by TCP.
 class NeighboursTest : public ::testing::TestWithParam<const char*> {
@@ -50,7 +50,7 @@ class NeighboursTest : public ::testing::TestWithParam<const char*> {
             .should_stop = [this] { return stop_.load(); }};
   }
 
-  /// Finds its neighbours in the background; the error, or "".
+  /// Finds its neighbours in the background. Returns the error, or "".
   std::future<std::string> start(const Processes& self) {
     return std::async(std::launch::async, [self] {
       try {
@@ -62,7 +62,7 @@ class NeighboursTest : public ::testing::TestWithParam<const char*> {
     });
   }
 
-  /// A connection to process 1, as soon as that listens.
+  /// A connection to process 1, as soon as it listens.
   Socket stranger() const {
     for (int i = 0; i < 20'000; ++i) {
       if (Socket socket = connect_to(place_of_first()); socket.is_open()) return socket;
@@ -78,7 +78,7 @@ class NeighboursTest : public ::testing::TestWithParam<const char*> {
     return read_file(address_file(0));
   }
 
-  /// Closed where nobody listens there.
+  /// A connection to that place; closed if no process listens there.
   static Socket connect_to(const std::string& place) {
     const std::size_t space = place.find(' ');
     sockaddr_un unix_name{};
@@ -102,7 +102,7 @@ class NeighboursTest : public ::testing::TestWithParam<const char*> {
     ASSERT_EQ(::send(socket.descriptor(), text.data(), text.size(), MSG_NOSIGNAL), std::ssize(text));
   }
 
-  /// So many bytes, or all until the other side closes the connection.
+  /// Reads so many bytes, or fewer if the other side closes the connection.
   static std::string hear(const Socket& socket, std::size_t bytes) {
     std::string heard(bytes, '\0');
     std::size_t count = 0;
@@ -125,13 +125,13 @@ class NeighboursTest : public ::testing::TestWithParam<const char*> {
 INSTANTIATE_TEST_SUITE_P(By, NeighboursTest, ::testing::Values("", kLoopback),
                          [](const auto& kind) { return std::string(*kind.param == '\0' ? "UnixSockets" : "Tcp"); });
 
-TEST_P(NeighboursTest, AStrangerWhoComesFirstTakesNoPlace) {
+TEST_P(NeighboursTest, AForeignConnectionTakesNoPlace) {
   const std::vector<std::pair<const char*, std::function<void(Socket&)>>> strangers{
       {"closes", [](Socket& socket) { socket = Socket(); }},
       {"is silent", [](Socket&) {}},
       {"sends zeros",
        [](Socket& socket) {
-         const std::string zeros(100'000, '\0');  // more than is read: the connection is reset meanwhile
+         const std::string zeros(100'000, '\0');  // more than is read, so the connection is reset
          ::send(socket.descriptor(), zeros.data(), zeros.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
        }},
       {"sends zeros and goes",
@@ -173,7 +173,7 @@ TEST_P(NeighboursTest, AStrangerWhoComesFirstTakesNoPlace) {
   }
 }
 
-TEST_P(NeighboursTest, WhoKnowsTheSecretIsWelcomeOnceOnly) {
+TEST_P(NeighboursTest, AProofIsAcceptedOnlyOnce) {
   const std::string nonce = fresh_secret();
   auto first = start(process(0, kLong));
   Socket socket = stranger();
@@ -186,7 +186,7 @@ TEST_P(NeighboursTest, WhoKnowsTheSecretIsWelcomeOnceOnly) {
   EXPECT_EQ(hear(socket, 1), "+");
   EXPECT_THAT(first.get(), AllOf(HasSubstr("process 2 did not answer"), ::testing::Not(HasSubstr("call"))));
 
-  // The same words again, to a process of the same secret in the same place.
+  // The same bytes again, to a process with the same secret and the same place.
   fs::remove(address_file(0));
   first = start(process(0, kLong));
   socket = stranger();
@@ -197,7 +197,7 @@ TEST_P(NeighboursTest, WhoKnowsTheSecretIsWelcomeOnceOnly) {
   EXPECT_THAT(first.get(), AllOf(HasSubstr("process 2 did not call"), HasSubstr("strangers sent away: 1")));
 }
 
-TEST_P(NeighboursTest, OfAnotherRunAreNoNeighbours) {
+TEST_P(NeighboursTest, ProcessesOfAnotherRunAreRefused) {
   Processes other = process(1, 1);
   auto first = start(process(0, 1));
   secret_ = fresh_secret();
@@ -206,7 +206,7 @@ TEST_P(NeighboursTest, OfAnotherRunAreNoNeighbours) {
   EXPECT_THAT(first.get(), HasSubstr("not all came within 1 s"));
 }
 
-TEST_P(NeighboursTest, AreNotAwaitedWhereAllAreToStop) {
+TEST_P(NeighboursTest, StopWaitingIfAskedToStop) {
   auto first = start(process(0));
   stranger();
   stop_ = true;
@@ -214,7 +214,7 @@ TEST_P(NeighboursTest, AreNotAwaitedWhereAllAreToStop) {
   EXPECT_THAT(start({.count = 2, .meeting = meeting(), .address = GetParam()}).get(), HasSubstr("have no secret"));
 }
 
-TEST_P(NeighboursTest, ProcessesThatDoNotDoTheSameAreTold) {
+TEST_P(NeighboursTest, ProcessesWithDifferentWorkAreRefused) {
   const auto work = [&](int rank) {
     return std::async(std::launch::async, [&, rank] {
       try {
@@ -250,12 +250,12 @@ class TcpNeighbours : public NeighboursTest {
 
 INSTANTIATE_TEST_SUITE_P(By, TcpNeighbours, ::testing::Values(kLoopback), [](const auto&) { return "Tcp"; });
 
-TEST_P(TcpNeighbours, OneWhoPassesOnWhatTheySayIsFoundOut) {
+TEST_P(TcpNeighbours, ARelayIsDetected) {
   auto first = start(process(0));
   const std::string real = place_of_first();
   std::string place;
   const Socket listener = listen_somewhere(place);
-  write_file(address_file(0), place);  // who may write there, such as one of a group
+  write_file(address_file(0), place);  // as another user of the group could, who may write there
   auto second = start(process(1, kLong));
   while (second.wait_for(std::chrono::seconds(0)) != std::future_status::ready) {
     pollfd called{listener.descriptor(), POLLIN, 0};
@@ -270,7 +270,7 @@ TEST_P(TcpNeighbours, OneWhoPassesOnWhatTheySayIsFoundOut) {
   EXPECT_THAT(second.get(), AllOf(HasSubstr("process 1 did not answer (" + place),
                                   HasSubstr("does not know the secret of this run")));
   stop_ = true;
-  EXPECT_THAT(first.get(), HasSubstr("was asked to stop")) << "it has met the other";
+  EXPECT_THAT(first.get(), HasSubstr("was asked to stop")) << "it has found the other";
 }
 
 TEST_P(TcpNeighbours, AnAddressThatLeadsElsewhereIsTriedAgain) {
@@ -280,7 +280,7 @@ TEST_P(TcpNeighbours, AnAddressThatLeadsElsewhereIsTriedAgain) {
     SCOPED_TRACE(wrong);
     write_file(address_file(1), wrong);
     auto first = start(process(0));
-    if (wrong == place) {  // an impostor, who hears a greeting and goes
+    if (wrong == place) {  // an impostor, which reads the greeting and closes
       const Socket caller(::accept(listener->descriptor(), nullptr, nullptr));
       EXPECT_EQ(hear(caller, 8), "xlm-ring");
       listener.reset();
@@ -294,7 +294,7 @@ TEST_P(TcpNeighbours, AnAddressThatLeadsElsewhereIsTriedAgain) {
   EXPECT_THAT(start(process(0, 1)).get(), HasSubstr("the limit is 128"));
 }
 
-TEST(UnixNeighbours, OthersOfTheMachineAreNotListenedTo) {
+TEST(UnixNeighbours, OtherUsersOfTheMachineAreRefused) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can be another user";
   const TemporaryFolder folder;
   const std::string secret = fresh_secret();
@@ -320,7 +320,7 @@ TEST(UnixNeighbours, OthersOfTheMachineAreNotListenedTo) {
       ::usleep(1000);
     }
     char byte = 0;
-    ::_exit(::recv(socket, &byte, 1, 0) == 0 ? 0 : 1);  // closed without a word said
+    ::_exit(::recv(socket, &byte, 1, 0) == 0 ? 0 : 1);  // closed without a byte
   }
   int status = 0;
   ::waitpid(child, &status, 0);

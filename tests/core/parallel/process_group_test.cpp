@@ -1,4 +1,4 @@
-// What processes do together, each here a thread of its own.
+// Collective operations of processes; here each process is a thread.
 #include "core/parallel/reductions.h"
 
 #include <array>
@@ -21,7 +21,7 @@ using ::testing::HasSubstr;
 /// On one machine, and by TCP.
 class ProcessGroupTest : public ::testing::TestWithParam<const char*> {
  protected:
-  /// Calls `work` once for each of `count` processes; what they throw, by rank ("" for none).
+  /// Calls `work` once for each of `count` processes. Returns their errors by rank ("" for none).
   std::vector<std::string> together(std::int64_t count, const std::function<void(ProcessGroup&)>& work,
                                     std::int64_t missing = -1) {
     const fs::path meeting = folder_.path() / std::to_string(++meetings_);
@@ -86,8 +86,8 @@ TEST_P(ProcessGroupTest, NumbersAddUpToTheSameBitsEverywhere) {
   }
 }
 
-// More than sockets hold, in parts that no piece divides; whole numbers add up exactly in any order.
-TEST_P(ProcessGroupTest, ManyNumbersAddUpWhateverPartsTheyComeIn) {
+// More numbers than sockets hold, in parts that are no multiple of a piece. Whole numbers add up exactly in any order.
+TEST_P(ProcessGroupTest, ManyNumbersAddUpInAnyParts) {
   for (const std::int64_t count : {2, 3, 4}) {
     for (const std::size_t numbers : {std::size_t{1}, std::size_t{2}, std::size_t{65'537}, std::size_t{1'000'003}}) {
       const auto errors = together(count, [&](ProcessGroup& group) {
@@ -127,7 +127,7 @@ TEST_P(ProcessGroupTest, RowsAreSharedWithoutAGapAndGatheredInOrder) {
   }
 }
 
-/// What NCCL does on GPUs, in main memory.
+/// Sums in main memory as NCCL does on GPUs.
 class SumsOfGroup : public DeviceSums {
  public:
   explicit SumsOfGroup(ProcessGroup& group) : group_(&group) {}
@@ -142,7 +142,7 @@ class SumsOfGroup : public DeviceSums {
   ProcessGroup* group_;
 };
 
-TEST_P(ProcessGroupTest, GradientsAddUpWhoeverHasOne) {
+TEST_P(ProcessGroupTest, GradientsAddUpIfOnlySomeProcessesHaveThem) {
   const auto add_up = [&](ProcessGroup& group, DeviceSums* sums) {
     const auto weight = [](std::int64_t size) { return torch::zeros({size}).requires_grad_(); };
     const NamedTensors weights{{"both", weight(3)}, {"one", weight(2)}, {"none", weight(2)}};
@@ -163,9 +163,9 @@ TEST_P(ProcessGroupTest, GradientsAddUpWhoeverHasOne) {
   EXPECT_THAT(errors, Each(""));
 }
 
-TEST_P(ProcessGroupTest, WhoeverDoesNotComeIsNotWaitedForForever) {
+TEST_P(ProcessGroupTest, AMissingProcessIsNotWaitedForForever) {
   const auto errors = together(
-      3, [](ProcessGroup&) { FAIL() << "not all are there"; }, 2);
+      3, [](ProcessGroup&) { FAIL() << "a process is missing"; }, 2);
   EXPECT_THAT(errors[0], HasSubstr("process 1 of 3 did not meet the others: not all came within 1 s"));
   EXPECT_THAT(errors[1], HasSubstr("process 2 of 3 did not meet the others: not all came within 1 s"));
 }

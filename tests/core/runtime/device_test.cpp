@@ -1,4 +1,4 @@
-// Which device is chosen, and what is said where a GPU cannot be used.
+// Which device is chosen, and the error if a GPU cannot be used.
 #include "core/runtime/device.h"
 
 #include <cstdlib>
@@ -34,7 +34,7 @@ class FindCuda : public testing::Test {
 
   const TemporaryFolder folder_;
   const fs::path gpu_ = folder_.path() / "nvidiactl";
-  const fs::path library_ = folder_.path() / "libtorch_cuda.so";  // is not there
+  const fs::path library_ = folder_.path() / "libtorch_cuda.so";  // does not exist
 };
 
 TEST_F(FindCuda, WithoutAGpuAutoIsTheCpu) {
@@ -69,7 +69,7 @@ TEST_F(FindCuda, OtherNamesAreRefused) {
   EXPECT_THROW(choose_device("cuda:x", {}), UsageError);
 }
 
-TEST(DriverRelease, IsWhatTheDriverSaysOfItself) {
+TEST(DriverRelease, IsReadFromTheDriver) {
   EXPECT_EQ(
       driver_release("NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.65.06  Release Build  (root@x)\n"
                      "GCC version:  gcc version 12.2.0 (Debian 12.2.0-14)\n"),

@@ -1,4 +1,4 @@
-// What is left below a memory limit. That a run survives one: tests/pipeline.
+// The room below a memory limit. tests/pipeline shows that a run survives one.
 #include "core/runtime/memory_reserve.h"
 
 #include <sys/resource.h>

@@ -61,9 +61,9 @@ TEST(Safetensors, RefusesMalformedFiles) {
     EXPECT_THROW(read_safetensors(file_with(folder, header, bytes)), DataError) << header;
 }
 
-TEST(Safetensors, RefusesHeadersThatAreNestedWithoutEnd) {
+TEST(Safetensors, RefusesHeadersThatAreNestedTooDeep) {
   const TemporaryFolder folder;
-  constexpr std::size_t kDepth = 100'000;  // readers that call themselves for every bracket die of it
+  constexpr std::size_t kDepth = 100'000;  // a recursive reader overflows its stack
   const std::string lists = std::string(kDepth, '[') + std::string(kDepth, ']');
   std::string maps;
   for (std::size_t i = 0; i < kDepth; ++i) maps += R"({"a":)";
@@ -76,7 +76,7 @@ TEST(Safetensors, RefusesHeadersThatAreNestedWithoutEnd) {
       ADD_FAILURE() << header.substr(0, 40);
     } catch (const DataError& error) {
       EXPECT_NE(std::string(error.what()).find("x.safetensors"), std::string::npos) << error.what();
-      EXPECT_LT(std::string(error.what()).size(), 500U) << "the message is not the file";
+      EXPECT_LT(std::string(error.what()).size(), 500U) << "the message must not contain the file";
     }
   }
 }
@@ -92,7 +92,7 @@ TEST(Safetensors, ChangedBytesAreNoticed) {
     write_file(path, damaged);
     try {
       read_safetensors(path);
-      ADD_FAILURE() << "a change of '" << part << "' is taken for the file";
+      ADD_FAILURE() << "a change of '" << part << "' was not noticed";
     } catch (const DataError& error) {
       EXPECT_NE(std::string(error.what()).find("does not have the hash"), std::string::npos) << error.what();
     }

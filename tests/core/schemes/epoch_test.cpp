@@ -1,4 +1,4 @@
-// How long an epoch is: what is computed of the sizes of a text is what the streams do.
+// The length of an epoch: its computation from a text's sizes equals what the streams do.
 #include "core/api/text_scheme.h"
 
 #include <cmath>
@@ -12,7 +12,7 @@
 namespace xlm {
 namespace {
 
-/// A text of documents of so many tokens.
+/// A text whose documents have so many tokens.
 class TextOf {
  public:
   explicit TextOf(std::vector<std::int64_t> documents)

@@ -1,4 +1,4 @@
-// The windows of the overlap evaluation against a count by hand: each token once, in order, with the right context.
+// The windows of the overlap evaluation against a plain definition: each token once, in order, with the right context.
 #include "core/schemes/overlap_windows.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
-/// By definition: windows of T tokens begin every T − O; each prediction counts in the first window that makes it.
+/// The definition: windows of T tokens begin every T − O tokens. A prediction counts in the first window that makes it.
 std::vector<OverlapWindow> by_hand(std::int64_t tokens, std::int64_t window, std::int64_t overlap) {
   std::vector<OverlapWindow> windows;
   std::vector<bool> counted(static_cast<std::size_t>(std::max<std::int64_t>(tokens, 1)));
@@ -55,7 +55,7 @@ TEST(OverlapWindows, ScoreEveryTokenButTheFirstOnceAndInOrder) {
         for (std::int64_t i = 0; i < windows.size(); ++i) {
           const OverlapWindow now = windows[i];
           ASSERT_EQ(now.first_target(), next);
-          ASSERT_EQ(now.begin + now.length + 1, next + now.scored) << "the last prediction is the last that counts";
+          ASSERT_EQ(now.begin + now.length + 1, next + now.scored) << "the last prediction of a window counts";
           ASSERT_EQ(now.first_scored(), i == 0 ? 0 : overlap) << "context before the first scored prediction";
           next += now.scored;
         }
@@ -81,13 +81,13 @@ TEST(OverlapWindows, AreThoseOfThePapersExample) {
 }
 
 TEST(OverlapWindows, TakeTheLongestDocuments) {
-  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
-  EXPECT_EQ(OverlapWindows(kMost, 2, 1).size(), kMost - 2);
-  EXPECT_EQ(OverlapWindows(2, kMost, 0)[0], (OverlapWindow{.begin = 0, .length = 1, .scored = 1}));
+  constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
+  EXPECT_EQ(OverlapWindows(kMax, 2, 1).size(), kMax - 2);
+  EXPECT_EQ(OverlapWindows(2, kMax, 0)[0], (OverlapWindow{.begin = 0, .length = 1, .scored = 1}));
 }
 
-TEST(OverlapWindows, RefuseWhatIsNoWindowOrOverlap) {
-  EXPECT_THAT([] { OverlapWindows(9, 0, 0); }, ThrowsMessage<UsageError>(HasSubstr("a window of 0 tokens")));
+TEST(OverlapWindows, RefuseImpossibleSizes) {
+  EXPECT_THAT([] { OverlapWindows(9, 0, 0); }, ThrowsMessage<UsageError>(HasSubstr("a window has 0 tokens")));
   EXPECT_THAT([] { OverlapWindows(9, 4, 4); }, ThrowsMessage<UsageError>(HasSubstr("an overlap from 0 to 3")));
   EXPECT_THAT([] { OverlapWindows(9, 4, -1); }, ThrowsMessage<UsageError>(HasSubstr("cannot overlap by -1")));
 }

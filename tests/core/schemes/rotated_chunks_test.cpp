@@ -1,4 +1,4 @@
-// Rotated chunks: what an epoch visits, where the stream stands, and what the strided evaluation scores.
+// Rotated chunks: what an epoch visits, resuming, and what the strided evaluation scores.
 #include <cmath>
 #include <map>
 #include <set>
@@ -17,7 +17,7 @@ namespace {
 constexpr std::int64_t kRowLength = 50;  // L
 constexpr std::int64_t kChunk = 16;      // T: 49 predictions are chunks of 16, 16, 16 and 1
 
-/// Flags that follow from a token's place.
+/// Flags that are a function of a token's place.
 class EveryThird final : public TokenFlags {
  public:
   void copy(std::int64_t begin, std::int64_t count, bool* out) const override {
@@ -29,7 +29,7 @@ class RotatedChunksTest : public testing::Test {
  protected:
   RotatedChunksTest() : file_(write_places(folder_.path() / "tokens"), 1) {}
 
-  /// A file whose ids are their own places: three rows, and two tokens that are left over.
+  /// A file whose ids are their own places: three rows, and two tokens at the end that no row has.
   static fs::path write_places(const fs::path& path) {
     std::string bytes;
     for (int i = 0; i < 3 * kRowLength + 2; ++i) bytes.push_back(static_cast<char>(i));
@@ -61,7 +61,8 @@ TEST_F(RotatedChunksTest, AnEpochPredictsEveryPlaceOfARotatedRowOnce) {
           const auto token = batch.input.tokens[row][t].item<std::int64_t>();
           const auto target = batch.targets[row][t].item<std::int64_t>();
           EXPECT_EQ(token / kRowLength, row);
-          EXPECT_EQ(target, row * kRowLength + (token + 1 - row * kRowLength) % kRowLength);  // rows go round
+          EXPECT_EQ(target,
+                    row * kRowLength + (token + 1 - row * kRowLength) % kRowLength);  // a row continues at its start
           EXPECT_EQ(batch.input.positions[row][t].item<std::int64_t>(), token - row * kRowLength);
           EXPECT_EQ(batch.input.boundaries[row][t].item<bool>(), token % 3 == 0);
           EXPECT_TRUE(predicted[static_cast<std::size_t>(row)].insert(target).second) << "twice";
@@ -96,7 +97,7 @@ TEST_F(RotatedChunksTest, ShiftsAndOrderChangeWithTheEpochAndTheSeed) {
   EXPECT_GT(orders.size(), 1U);  // the short chunk is not always the last
 }
 
-TEST_F(RotatedChunksTest, GoesOnFromAnyPlace) {
+TEST_F(RotatedChunksTest, ResumesFromAnyPlace) {
   const auto whole = stream(4);
   for (int step = 0; step < 11; ++step) {
     const auto resumed = stream(4);
@@ -120,7 +121,7 @@ TEST_F(RotatedChunksTest, RefusesAPlaceOutsideAndATextTooShort) {
 
 constexpr std::int64_t kManySymbols = 128;
 
-/// Knows nothing and remembers what it was asked.
+/// Predicts all symbols alike and keeps its inputs.
 class Listener final : public LanguageModel {
  public:
   ModelOutput forward(const ModelInput& input, const State& /*state*/) override {
@@ -177,7 +178,7 @@ TEST_F(StridedTest, EveryTokenOfARowButItsFirstIsScoredOnceWithItsContext) {
   EXPECT_EQ(next, 26);
 }
 
-TEST_F(StridedTest, AtMostSoManyWindowsOfARowAreScored) {
+TEST_F(StridedTest, MaxWindowsLimitsTheWindowsOfARow) {
   for (const auto& [most, windows, tokens] : std::vector<std::tuple<std::int64_t, std::size_t, std::int64_t>>{
            {1, 1, 8}, {3, 3, 24}, {5, 5, 40}, {6, 6, 48}, {7, 7, 52}, {100, 7, 52}, {0, 7, 52}}) {
     model_.inputs.clear();
@@ -194,7 +195,7 @@ TEST_F(StridedTest, AtMostSoManyWindowsOfARowAreScored) {
   }
 }
 
-TEST_F(StridedTest, StopsWhenToldToAndRefusesTooManyRows) {
+TEST_F(StridedTest, StopsIfAskedToAndRefusesTooManyRows) {
   const auto settings = [](std::int64_t rows) { return SplitSettings{.rows = rows, .context = 10, .stride = 4}; };
   EXPECT_TRUE(evaluate_split(model_, source_, settings(2), [](auto, auto) { return false; }).stopped);
   EXPECT_EQ(model_.inputs.size(), 1U);

@@ -1,4 +1,4 @@
-// The stream of contiguous rows: where it can go on.
+// The stream of contiguous rows: the places where it can resume.
 #include <gtest/gtest.h>
 
 #include "base/error.h"
@@ -8,7 +8,7 @@
 namespace xlm {
 namespace {
 
-TEST(StreamingBatches, GoOnFromEveryPlaceThatHasABlockAndItsTargets) {
+TEST(StreamingBatches, ResumeFromEveryPlaceThatHasABlockAndItsTargets) {
   constexpr std::int64_t kTokensOfARow = 50;
   constexpr std::int64_t kTokensOfABlock = 16;
   const TemporaryFolder folder;
@@ -30,7 +30,7 @@ TEST(StreamingBatches, GoOnFromEveryPlaceThatHasABlockAndItsTargets) {
   restore(0);
   for (int i = 0; i < 40; ++i) {
     batches->next();
-    EXPECT_NO_THROW(batches->restore(batches->state())) << "wherever it stands";
+    EXPECT_NO_THROW(batches->restore(batches->state())) << "at every place";
   }
 }
 

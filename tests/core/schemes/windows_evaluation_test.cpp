@@ -1,4 +1,4 @@
-// Overlap evaluation: what is scored, in which order, and with what carried along.
+// Overlap evaluation: what is scored, in which order, and with which state.
 #include "core/eval/evaluation.h"
 
 #include <cmath>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::int64_t kPlaces = 128;
 
-/// Gives the symbol after the input's last a logit of its own, and hands on the sum of all tokens it has seen.
+/// Gives a higher logit to the symbol after each input token. Its state is the sum of all tokens that it has seen.
 class WindowListener final : public LanguageModel, public ReadsWindows {
  public:
   WindowListener(WindowShape shape, bool recurrent) : shape_(shape), recurrent_(recurrent) {}
@@ -59,13 +59,13 @@ class OverlapTest : public testing::Test {
     write_file(path, bytes);
     return path;
   }
-  static bool go_on(std::int64_t /*scored*/, std::int64_t /*total*/) { return true; }
+  static bool never_stop(std::int64_t /*scored*/, std::int64_t /*total*/) { return true; }
 
   TemporaryFolder folder_;
   Split split_;
 };
 
-/// The loss of a right guess among 128.
+/// The loss of a right prediction among 128 symbols.
 double right_guess() { return std::log(std::exp(3.0) + kPlaces - 1) - 3; }
 
 TEST_F(OverlapTest, EveryTokenOfADocumentButItsFirstIsScoredOnce) {
@@ -74,7 +74,7 @@ TEST_F(OverlapTest, EveryTokenOfADocumentButItsFirstIsScoredOnce) {
     for (std::int64_t window = 1; window <= 12; ++window) {
       for (std::int64_t overlap = 0; overlap < window; ++overlap) {
         WindowListener model({window, overlap}, recurrent);
-        const SplitLoss result = evaluate_split(model, source, {.rows = 3}, go_on);
+        const SplitLoss result = evaluate_split(model, source, {.rows = 3}, never_stop);
         EXPECT_EQ(result.tokens, 100 - 4) << window << " " << overlap;
         EXPECT_NEAR(result.loss, right_guess(), 1e-6);
       }
@@ -85,8 +85,8 @@ TEST_F(OverlapTest, EveryTokenOfADocumentButItsFirstIsScoredOnce) {
 TEST_F(OverlapTest, WindowsWithoutStateAreComputedTogether) {
   const TokenSource source(split_, {});
   WindowListener model({10, 9}, false);
-  evaluate_split(model, source, {.rows = 16}, go_on);
-  // 23, 44 and 29 predictions: one first window of each document, 13 + 34 + 19 later ones of one prediction.
+  evaluate_split(model, source, {.rows = 16}, never_stop);
+  // 23, 44 and 29 predictions: a first window of each document, and 13 + 34 + 19 later ones with one prediction each.
   ASSERT_EQ(model.inputs.size(), 6U);
   std::int64_t rows = 0;
   for (const ModelInput& input : model.inputs) {
@@ -96,11 +96,11 @@ TEST_F(OverlapTest, WindowsWithoutStateAreComputedTogether) {
   EXPECT_EQ(rows, 3 + 66);
 }
 
-TEST_F(OverlapTest, StateGoesThroughADocumentAndNoFurther) {
+TEST_F(OverlapTest, StateStaysWithinADocument) {
   const TokenSource source(split_, {});
   WindowListener model({10, 2}, true);
-  evaluate_split(model, source, {.rows = 2}, go_on);
-  std::map<std::int64_t, std::int64_t> handed;  // by a window's first token, what it was given
+  evaluate_split(model, source, {.rows = 2}, never_stop);
+  std::map<std::int64_t, std::int64_t> handed;  // the state that a window was given, by its first token
   for (std::size_t i = 0; i < model.inputs.size(); ++i) {
     for (std::int64_t row = 0; row < model.inputs[i].tokens.size(0); ++row) {
       handed[model.inputs[i].tokens[row][0].item<std::int64_t>()] = model.states[i].at(0)[row][0].item<std::int64_t>();
@@ -119,18 +119,18 @@ TEST_F(OverlapTest, FirstTokensAreScoredAfterTheEndOfATextIfAskedFor) {
   TokenSource source(split_, {});
   const SplitSettings settings{.rows = 3, .first_token = true};
   WindowListener nothing_known({4, 0}, false);
-  EXPECT_THROW(evaluate_split(nothing_known, source, settings, go_on), UsageError);
+  EXPECT_THROW(evaluate_split(nothing_known, source, settings, never_stop), UsageError);
   Vocabulary vocabulary{Vocabulary::Unit::kCharacter, {}};
   for (int i = 0; i < 100; ++i) vocabulary.symbols.push_back(std::to_string(i));
   source.set_vocabulary(vocabulary);
-  EXPECT_THROW(evaluate_split(nothing_known, source, settings, go_on), UsageError) << "no such symbol";
+  EXPECT_THROW(evaluate_split(nothing_known, source, settings, never_stop), UsageError) << "no such symbol";
   vocabulary.symbols.emplace_back("<|endoftext|>");
   source.set_vocabulary(vocabulary);
   for (const bool recurrent : {false, true}) {
     for (std::int64_t window = 1; window <= 12; ++window) {
       for (std::int64_t overlap = 0; overlap < window; ++overlap) {
         WindowListener model({window, overlap}, recurrent);
-        const SplitLoss result = evaluate_split(model, source, settings, go_on);
+        const SplitLoss result = evaluate_split(model, source, settings, never_stop);
         EXPECT_EQ(result.tokens, 100) << window << " " << overlap;
         EXPECT_EQ(result.bytes, 10 + 2 * 90) << "of the decimal numbers 0 to 99";
         std::int64_t ends = 0;
@@ -141,14 +141,14 @@ TEST_F(OverlapTest, FirstTokensAreScoredAfterTheEndOfATextIfAskedFor) {
   }
 }
 
-TEST_F(OverlapTest, StopsWhenToldToAndRefusesASplitWithNothingToScore) {
+TEST_F(OverlapTest, StopsIfAskedToAndRefusesASplitWithNothingToScore) {
   const TokenSource source(split_, {});
   WindowListener model({10, 0}, true);
   EXPECT_TRUE(evaluate_split(model, source, {.rows = 2}, [](auto, auto) { return false; }).stopped);
   EXPECT_EQ(model.inputs.size(), 1U);
   split_.documents.clear();
   for (std::int64_t i = 0; i < 100; ++i) split_.documents.push_back(i);
-  EXPECT_THROW(evaluate_split(model, source, {.rows = 2}, go_on), DataError);
+  EXPECT_THROW(evaluate_split(model, source, {.rows = 2}, never_stop), DataError);
 }
 
 }  // namespace

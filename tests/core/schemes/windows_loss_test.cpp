@@ -1,4 +1,4 @@
-// Back-propagation through windows: computed again or kept, the gradients are the same.
+// Back-propagation through windows: recomputed and kept windows have the same gradients.
 #include "core/schemes/windows_loss.h"
 
 #include <ATen/autocast_mode.h>
@@ -14,17 +14,21 @@ namespace {
 
 constexpr std::int64_t kWindowSymbols = 13;
 
+Gpt2Options small_options(double dropout, std::int64_t overlap) {
+  return {.width = 16,
+          .heads = 2,
+          .layers = 2,
+          .positions = 16,
+          .dropout = dropout,
+          .attention_dropout = dropout,
+          .window = 8,
+          .overlap = overlap};
+}
+
 std::shared_ptr<LanguageModel> recurrent_model(double dropout) {
   torch::manual_seed(4);
-  const Gpt2Options options{.width = 16,
-                            .heads = 2,
-                            .layers = 2,
-                            .positions = 16,
-                            .dropout = dropout,
-                            .attention_dropout = dropout,
-                            .window = 8,
-                            .overlap = 3,
-                            .recurrence = {.pool = RecurrenceOptions::Pool::kMean, .hidden = {12, 12}}};
+  Gpt2Options options = small_options(dropout, 3);
+  options.recurrence = {.pool = RecurrenceOptions::Pool::kMean, .hidden = {12, 12}};
   const auto model = make_model(options, kWindowSymbols);
   const torch::NoGradGuard no_grad;
   for (const auto& [name, weight] : model->weights()) {
@@ -36,7 +40,7 @@ std::shared_ptr<LanguageModel> recurrent_model(double dropout) {
 struct LossAndGradients {
   double loss;
   std::vector<torch::Tensor> gradients;
-  std::uint64_t next_seed;  // what the generator gives afterwards
+  std::uint64_t next_seed;  // the generator's next value afterwards
 };
 
 LossAndGradients loss_and_gradients(ActivationPolicy policy) {
@@ -53,20 +57,21 @@ LossAndGradients loss_and_gradients(ActivationPolicy policy) {
   return result;
 }
 
-TEST(Windows, ComputedAgainGiveTheSameGradientsWithTheirDropout) {
+TEST(Windows, RecomputedGiveTheSameGradientsWithTheirDropout) {
   const LossAndGradients kept = loss_and_gradients(ActivationPolicy::kKeep);
   const LossAndGradients again = loss_and_gradients(ActivationPolicy::kRecompute);
-  // Kept windows make their predictions together, in a product of more rows, whose sums may have another order.
+  // Kept windows make their predictions together, in a product of more rows, which may sum in another order.
   EXPECT_NEAR(kept.loss, again.loss, 1e-6);
   EXPECT_EQ(kept.next_seed, again.next_seed);
   ASSERT_EQ(kept.gradients.size(), again.gradients.size());
   for (std::size_t i = 0; i < kept.gradients.size(); ++i) {
     EXPECT_TRUE(torch::allclose(kept.gradients[i], again.gradients[i], 1e-4, 1e-7)) << i;
   }
-  EXPECT_GT(kept.gradients.back().abs().max().item<double>(), 0);  // the last recurrence bias: time was gone through
+  EXPECT_GT(kept.gradients.back().abs().max().item<double>(),
+            0);  // of the last recurrence bias, which has one only through time
 }
 
-TEST(Windows, AreComputedAgainInTheTypeOfTheirAutocast) {
+TEST(Windows, AreRecomputedInTheTypeOfTheirAutocast) {
   const auto gradients = [](torch::ScalarType of_the_thread_of_gradients) {
     const auto model = recurrent_model(0);
     torch::manual_seed(9);
@@ -101,18 +106,10 @@ TEST(Windows, PaddingAddsNothing) {
 
 std::shared_ptr<LanguageModel> plain_model(double dropout, std::int64_t overlap) {
   torch::manual_seed(4);
-  const Gpt2Options options{.width = 16,
-                            .heads = 2,
-                            .layers = 2,
-                            .positions = 16,
-                            .dropout = dropout,
-                            .attention_dropout = dropout,
-                            .window = 8,
-                            .overlap = overlap};
-  return make_model(options, kWindowSymbols);
+  return make_model(small_options(dropout, overlap), kWindowSymbols);
 }
 
-/// Places to learn from: rows of 30 tokens, of which the last has fewer.
+/// Targets for rows of 30 tokens; the last row has fewer.
 struct WindowTexts {
   WindowTexts() {
     torch::manual_seed(9);
@@ -138,7 +135,7 @@ void expect_all_near(const std::vector<torch::Tensor>& found, const std::vector<
   }
 }
 
-TEST(WindowsSideBySide, LoseWhatOneAfterTheOtherDo) {
+TEST(WindowsSideBySide, HaveTheLossOfOneAfterTheOther) {
   const WindowTexts texts;
   for (const std::int64_t overlap : {0, 3, 7}) {
     const auto model = plain_model(0, overlap);
@@ -160,7 +157,7 @@ TEST(WindowsSideBySide, LoseWhatOneAfterTheOtherDo) {
   }
 }
 
-TEST(WindowsSideBySide, AreAFewCallsHoweverManyTheyAre) {
+TEST(WindowsSideBySide, TakeFewCallsForAnyNumber) {
   const auto model = plain_model(0, 3);
   for (const std::int64_t length : {8 + 5 * 4, 8 + 5 * 40, 8 + 5 * 40 + 2}) {
     const torch::Tensor text = torch::randint(kWindowSymbols, {2, length + 1});
@@ -170,8 +167,8 @@ TEST(WindowsSideBySide, AreAFewCallsHoweverManyTheyAre) {
   }
 }
 
-// What is computed again is cut into other parts than what is kept, and drops the same.
-TEST(WindowsSideBySide, ComputedAgainDropTheSame) {
+// Recomputed windows are called in other parts than kept ones, and drop the same.
+TEST(WindowsSideBySide, RecomputedDropTheSame) {
   const WindowTexts texts;
   const auto model = plain_model(0.2, 3);
   model->train();
@@ -186,13 +183,13 @@ TEST(WindowsSideBySide, ComputedAgainDropTheSame) {
   };
   const auto kept = result(ActivationPolicy::kKeep);
   expect_all_near(result(ActivationPolicy::kRecompute), kept, 1e-5);
-  expect_all_near(result(ActivationPolicy::kRecord), kept, 1e-7);  // only a GPU's own generator is left alone
+  expect_all_near(result(ActivationPolicy::kRecord), kept, 1e-7);  // only a GPU's own generator is not seeded
   model->eval();
   EXPECT_GT((result(ActivationPolicy::kKeep).front() - kept.front()).abs().item<double>(), 1e-3)
-      << "something is dropped";
+      << "dropout must drop something";
 }
 
-// Rows of a batch that are computed by themselves drop what they drop in the batch.
+// A row that is computed alone drops the same as in its batch.
 TEST(WindowsSideBySide, RowsDropTheSameAlone) {
   const WindowTexts texts;
   const auto model = plain_model(0.2, 3);

@@ -55,7 +55,7 @@ TEST_F(DocumentSequencesTest, AnEpochPredictsEveryTokenButTheFirstOfADocumentOnc
   }
 }
 
-TEST_F(DocumentSequencesTest, GoesOnWhereItStoodAndOrdersDifferBySeedAndEpoch) {
+TEST_F(DocumentSequencesTest, ResumesAndOrdersDifferBySeedAndEpoch) {
   const TokenSource source(split_, {});
   const auto whole = stream(source, 3, 3);
   const auto other = stream(source, 3, 4);

@@ -1,4 +1,4 @@
-// Training from recordings is training, and the library that records on a GPU opens.
+// Recorded steps train like unrecorded ones, and the library that records on a GPU opens.
 #include "core/train/captured_steps.h"
 
 #include <dlfcn.h>
@@ -13,12 +13,12 @@
 #include "core/models/capabilities.h"
 #include "core/schemes/windows_loss.h"
 #include "core/train/optimizer.h"
-#include "core/train/work_again.h"
+#include "core/train/rerun_recorder.h"
 
 namespace xlm {
 namespace {
 
-/// A model of adaptive spans whose bands change now and then while it learns.
+/// A model of adaptive spans whose bands sometimes change while it learns.
 struct Training {
   Training() {
     torch::manual_seed(7);
@@ -65,15 +65,15 @@ struct Training {
   std::int64_t steps = 0;
 };
 
-TEST(CapturedSteps, TrainAsUnrecordedOnes) {
+TEST(CapturedSteps, TrainLikeUnrecordedOnes) {
   constexpr int kSteps = 80;
   Training plain;
   std::vector<double> expected;
   for (int i = 0; i < kSteps; ++i) expected.push_back(plain.step(nullptr));
 
   Training again;
-  auto recorder = std::make_unique<WorkAgain>();
-  const WorkAgain& runs = *recorder;
+  auto recorder = std::make_unique<RerunRecorder>();
+  const RerunRecorder& runs = *recorder;
   CapturedSteps recorded(std::move(recorder), again.weights);
   std::vector<double> losses;
   for (int i = 0; i < kSteps; ++i) losses.push_back(again.step(&recorded));
@@ -81,11 +81,11 @@ TEST(CapturedSteps, TrainAsUnrecordedOnes) {
   EXPECT_EQ(losses, expected);
   EXPECT_GT(recorded.recordings(), 1) << "the bands should have changed";
   EXPECT_GT(runs.replays, 10);
-  EXPECT_EQ(runs.warm_ups + recorded.recordings() + runs.replays, kSteps) << "no step is taken past the recorder";
+  EXPECT_EQ(runs.warm_ups + recorded.recordings() + runs.replays, kSteps) << "every step goes through the recorder";
   EXPECT_GE(runs.warm_ups, CapturedSteps::kUncaptured * 2) << "the first steps of a shape are not recorded";
 }
 
-TEST(CapturedSteps, WhatAModelComputesIsNamedWhereItIsKnown) {
+TEST(CapturedSteps, TheOperationsOfAModelAreNamedIfKnown) {
   const auto operations = [](AdaptiveSpanOptions::SpanType type) {
     const AdaptiveSpanOptions options{
         .width = 8, .heads = 2, .feed_forward = 8, .layers = 2, .span = 100, .span_type = type};
@@ -96,7 +96,7 @@ TEST(CapturedSteps, WhatAModelComputesIsNamedWhereItIsKnown) {
   EXPECT_EQ(operations(AdaptiveSpanOptions::SpanType::kDynamic), std::nullopt);
 }
 
-/// A model of adaptive spans, and its operations where all heads have the span z.
+/// A model of adaptive spans, and its operations if all heads have the span z.
 struct WaveringSpans {
   WaveringSpans() {
     torch::manual_seed(7);
@@ -122,7 +122,7 @@ struct WaveringSpans {
   std::shared_ptr<LanguageModel> model;
 };
 
-TEST(CapturedSteps, ASpanThatWaversChangesNothingWhereBandsAreHeld) {
+TEST(CapturedSteps, AWaveringSpanDoesNotChangeHeldBands) {
   const WaveringSpans free;
   EXPECT_EQ(free.with(21.5), "32,32 ");  // reaches 31, with the ramp
   EXPECT_EQ(free.with(23.5), "64,64 ");
@@ -131,7 +131,7 @@ TEST(CapturedSteps, ASpanThatWaversChangesNothingWhereBandsAreHeld) {
   spans.with(21.5);
   spans.held();
   EXPECT_EQ(spans.with(20.5), "32,32 ");
-  EXPECT_EQ(spans.with(23.5), "64,64 ") << "a head is never given less than it needs";
+  EXPECT_EQ(spans.with(23.5), "64,64 ") << "a band is never shorter than a head needs";
   for (const double z : {21.5, 23.5, 10.5, 53.5}) EXPECT_EQ(spans.with(z), "64,64 ") << z;
   EXPECT_EQ(spans.with(5.5), "32,32 ");
   EXPECT_EQ(spans.with(290.5), "300,300 ");
@@ -152,7 +152,7 @@ TEST(CapturedSteps, AHeldBandComputesTheSame) {
   EXPECT_LT((hidden(spans) - hidden(free)).abs().max().item<double>(), 1e-6);
 }
 
-TEST(CapturedSteps, HeldBandsGoOnFromACheckpoint) {
+TEST(CapturedSteps, HeldBandsAreRestoredFromACheckpoint) {
   const WaveringSpans spans;
   Capturable& before = spans.held();
   spans.with(23.5);
@@ -164,13 +164,13 @@ TEST(CapturedSteps, HeldBandsGoOnFromACheckpoint) {
   after.set_held_sizes(before.held_sizes());
   EXPECT_EQ(graph_signature_of(*resumed.model).value(), expected);
   after.set_held_sizes({1, 1});
-  EXPECT_EQ(graph_signature_of(*resumed.model).value(), "32,32 ") << "no less than what is needed";
+  EXPECT_EQ(graph_signature_of(*resumed.model).value(), "32,32 ") << "not shorter than needed";
   after.set_held_sizes({});
   EXPECT_EQ(graph_signature_of(*resumed.model).value(), "32,32 ") << "a checkpoint of steps that were not recorded";
 }
 
-// Their dropout follows from what the generator is given before each step.
-TEST(CapturedSteps, WindowsTrainAsUnrecordedOnes) {
+// Their dropout follows from the seed that the generator gets before each step.
+TEST(CapturedSteps, WindowsTrainLikeUnrecordedOnes) {
   for (const RecurrenceOptions::Pool pool : {RecurrenceOptions::Pool::kNone, RecurrenceOptions::Pool::kMean}) {
     const auto losses = [&](bool record) {
       torch::manual_seed(7);
@@ -187,7 +187,7 @@ TEST(CapturedSteps, WindowsTrainAsUnrecordedOnes) {
       model->train();
       const NamedTensors weights{model->weights().begin(), model->weights().end()};
       Optimizer optimizer({.type = OptimizerOptions::Type::kAdam}, weights);
-      CapturedSteps captured(std::make_unique<WorkAgain>(), weights);
+      CapturedSteps captured(std::make_unique<RerunRecorder>(), weights);
       const auto work = [&](const ModelInput& in, const torch::Tensor& wanted, const State& before) {
         torch::Tensor loss =
             windows_loss(*model, in.tokens, wanted, record ? ActivationPolicy::kRecord : ActivationPolicy::kKeep);
@@ -214,7 +214,7 @@ TEST(CapturedSteps, WindowsTrainAsUnrecordedOnes) {
   }
 }
 
-// A recording reads the table of sinusoids, which a longer text, as an evaluation's, replaces.
+// A recording reads the table of sinusoids, which a longer text, such as an evaluation's, replaces.
 TEST(CapturedSteps, AnHourglassThatHasReadALongerTextIsRecordedAgain) {
   HourglassOptions options{.width = 8, .heads = 2, .feed_forward = 8, .layers = {1}};
   options.boundaries.type = BoundaryOptions::Type::kNone;
@@ -229,14 +229,14 @@ TEST(CapturedSteps, AnHourglassThatHasReadALongerTextIsRecordedAgain) {
   EXPECT_EQ(after(16), after(40));
 }
 
-// Every symbol that the recorder needs is in libtorch_cuda and what it brings; running it takes a GPU.
-TEST(CudaRecorder, OpensWhereLibtorchCudaIs) {
+// All symbols that the recorder needs are in libtorch_cuda and its libraries. Only running it needs a GPU.
+TEST(CudaRecorder, OpensIfLibtorchCudaIsInstalled) {
   Dl_info info{};
   ASSERT_NE(::dladdr(reinterpret_cast<const void*>(&at::globalContext), &info), 0);
   const fs::path torch_cuda = fs::path(info.dli_fname).parent_path() / "libtorch_cuda.so";
-  // The wheel has libtorch_cuda.so in either set; what it needs lies beside it only in the larger one.
+  // The wheel always has libtorch_cuda.so; only the CUDA set has the libraries that it needs.
   const fs::path cublas = torch_cuda.parent_path() / "../../nvidia/cu13/lib/libcublas.so.13";
-  if (!fs::exists(cublas)) GTEST_SKIP() << "libtorch is the CPU set: `make setup CUDA=1` brings the other";
+  if (!fs::exists(cublas)) GTEST_SKIP() << "libtorch is the CPU set: `make setup CUDA=1` installs the other";
   ASSERT_NE(::dlopen(torch_cuda.c_str(), RTLD_NOW | RTLD_GLOBAL), nullptr) << ::dlerror();
   const fs::path own = fs::path(XLM_LIBRARIES) / "libxlm_cuda.so";
   void* const library = ::dlopen(own.c_str(), RTLD_NOW | RTLD_LOCAL);

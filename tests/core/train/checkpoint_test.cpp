@@ -49,7 +49,7 @@ TEST(Checkpoint, ACorruptNewestFallsBackToTheOneBefore) {
   EXPECT_NE(warnings.front().find("step-000000002"), std::string::npos) << warnings.front();
 }
 
-TEST(Checkpoint, OneThatHasLostItsHashIsPassedOver) {
+TEST(Checkpoint, OneWithoutAHashIsSkipped) {
   const TemporaryFolder folder;
   const CheckpointFolder checkpoints(folder.path());
   checkpoints.save(checkpoint_of(1));
@@ -66,7 +66,7 @@ TEST(Checkpoint, OneThatHasLostItsHashIsPassedOver) {
   EXPECT_NE(warnings.front().find("has lost the hash"), std::string::npos) << warnings.front();
 }
 
-TEST(Checkpoint, TruncatedAndForeignFilesArePassedOver) {
+TEST(Checkpoint, TruncatedAndForeignFilesAreSkipped) {
   const TemporaryFolder folder;
   const CheckpointFolder checkpoints(folder.path());
   const fs::path file = checkpoints.save(checkpoint_of(3));

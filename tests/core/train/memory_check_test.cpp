@@ -20,7 +20,7 @@ RunOptions options_of(std::int64_t width) {
   return options;
 }
 
-TEST(MemoryCheck, CountsWeightsGradientsAndWhatTheOptimiserKeeps) {
+TEST(MemoryCheck, CountsWeightsGradientsAndAverages) {
   RunOptions options = options_of(8);
   const auto weights = static_cast<std::uint64_t>(make_model(options.model, 3)->parameter_count());
   options.optimizer.type = OptimizerOptions::Type::kAdam;
@@ -29,11 +29,11 @@ TEST(MemoryCheck, CountsWeightsGradientsAndWhatTheOptimiserKeeps) {
   options.optimizer.type = OptimizerOptions::Type::kAdagrad;
   EXPECT_NO_THROW(check_memory(options, 3, torch::kCPU, 12 * weights));
   EXPECT_THROW(check_memory(options, 3, torch::kCPU, 12 * weights - 1), ResourceError);
-  EXPECT_NO_THROW(check_memory(options, 3, torch::kCUDA, 0)) << "a GPU says itself when it is full";
+  EXPECT_NO_THROW(check_memory(options, 3, torch::kCUDA, 0)) << "a GPU is not checked";
 }
 
-/// 5.6 thousand million weights, asked of in no time and no memory.
-TEST(MemoryCheck, SaysWhatAModelOfAnySizeWouldNeed) {
+/// 5.6 thousand million weights, without time or memory for them.
+TEST(MemoryCheck, WorksForAModelOfAnySize) {
   try {
     check_memory(options_of(1 << 15), 27, torch::kCPU, std::uint64_t{1} << 30);
     FAIL();
@@ -42,17 +42,17 @@ TEST(MemoryCheck, SaysWhatAModelOfAnySizeWouldNeed) {
   }
 }
 
-TEST(MemoryCheck, AStepForWhichThereIsNoMemorySaysWhatNeedsLess) {
+TEST(MemoryCheck, AStepWithoutEnoughMemoryAdvisesSmallerSettings) {
   EXPECT_EQ(within_memory_of_a_step([] { return 2.5; }), 2.5);
   try {
     within_memory_of_a_step([]() -> double { throw std::bad_alloc(); });
     FAIL();
   } catch (const MemoryError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("train.micro_batch needs less"));
+    EXPECT_THAT(error.what(), HasSubstr("a smaller train.micro_batch"));
   }
   EXPECT_THROW(within_memory_of_a_step([] { return torch::ones(2).add(torch::ones(3)).sum().item<double>(); }),
                c10::Error)
-      << "what is no lack of memory goes on its way";
+      << "other errors are passed on";
 }
 
 }  // namespace

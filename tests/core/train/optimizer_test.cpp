@@ -16,7 +16,7 @@ torch::Tensor weight_with_gradient(std::vector<double> weight, std::vector<doubl
   return tensor;
 }
 
-TEST(LearningRate, RisesLinearlyThenStaysAndDropsWhereAsked) {
+TEST(LearningRate, RisesLinearlyThenStaysAndDropsIfAsked) {
   OptimizerOptions options{.lr = 0.07, .warmup_steps = 4};
   EXPECT_DOUBLE_EQ(learning_rate(options, 1, 100), 0.07 / 4);
   EXPECT_DOUBLE_EQ(learning_rate(options, 3, 100), 0.07 * 3 / 4);
@@ -36,7 +36,7 @@ TEST(LearningRate, CosineEndsAtZero) {
 
 TEST(LearningRate, CosineAtItsCorners) {
   const OptimizerOptions paper{.lr = 2.5e-4, .warmup_steps = 4000, .schedule = OptimizerOptions::Schedule::kCosine};
-  EXPECT_DOUBLE_EQ(learning_rate(paper, 1, 200000), 2.5e-4 / 4000);  // not the whole rate, as the published first step
+  EXPECT_DOUBLE_EQ(learning_rate(paper, 1, 200000), 2.5e-4 / 4000);  // the published first step has the whole rate
   EXPECT_DOUBLE_EQ(learning_rate(paper, 3999, 200000), 2.5e-4 * 3999 / 4000);
   EXPECT_DOUBLE_EQ(learning_rate(paper, 4000, 200000), 2.5e-4);
   EXPECT_DOUBLE_EQ(learning_rate(paper, 4001, 200000), 1.25e-4 * (1 + std::cos(std::acos(-1.0) / 196000)));
@@ -64,8 +64,8 @@ TEST(Adagrad, SmallGradientsAreNotClipped) {
   EXPECT_NEAR(weight.item<double>(), 1 - 0.1 * 0.02 / (0.02 + 1e-10), 1e-15);
 }
 
-// What a GPU is given and what the CPU is given are the same update, and the first waits for no number.
-TEST(Adagrad, TogetherEqualsOneByOne) {
+// The GPU's update equals the CPU's, and never waits for the device.
+TEST(Adagrad, AllWeightsTogetherEqualOneByOne) {
   torch::manual_seed(5);
   for (const double clip_step : {0.0, 12.0}) {  // some gradients are longer than that, some shorter
     NamedTensors weights;

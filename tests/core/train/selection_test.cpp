@@ -1,4 +1,4 @@
-// Which weights become the model: the last ones are a candidate like all others.
+// Which weights become the model: the last ones are a candidate like all evaluated ones.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -25,7 +25,7 @@ class SelectionTest : public TrainerTest {
     return best;
   }
   TrainJob falling_job(const std::string& name) { return best_job(name, 0.07); }
-  /// Weights and losses grow with a rate that grows without end, whatever rounding does to them.
+  /// A rate that keeps growing makes weights and losses grow, whatever the rounding.
   TrainJob rising_job(const std::string& name) {
     TrainJob rising = best_job(name, 1000);
     rising.options.optimizer.warmup_steps = 1000;
@@ -40,7 +40,7 @@ class SelectionTest : public TrainerTest {
     return chosen;
   }
 
-  /// The model is of the lowest validation loss of all, which is that of `step`; what is shown last belongs to it.
+  /// Expects the model of `step`, whose validation loss is the lowest, and that the last evaluation and grids are its.
   static void expect_the_best(const TrainJob& done, const RecordingSink& sink, std::int64_t step) {
     const std::vector<Evaluation> valid = of_split(sink, "valid");
     const auto lowest =
@@ -65,7 +65,7 @@ class SelectionTest : public TrainerTest {
   }
 };
 
-TEST_F(SelectionTest, TheLastWeightsAreTakenWhereTheyAreTheBest) {
+TEST_F(SelectionTest, TheLastWeightsAreTakenIfTheyAreTheBest) {
   RecordingSink sink;
   const TrainJob falling = falling_job("falling");
   ASSERT_EQ(train(falling, sink), TrainOutcome::kDone);
@@ -73,7 +73,7 @@ TEST_F(SelectionTest, TheLastWeightsAreTakenWhereTheyAreTheBest) {
   EXPECT_EQ(of_split(sink, "valid").size(), 3U) << "steps 10, 20 and 25, each once";
 }
 
-TEST_F(SelectionTest, EarlierWeightsAreTakenWhereTheyAreBetterThanTheLast) {
+TEST_F(SelectionTest, EarlierWeightsAreTakenIfTheyAreBetterThanTheLast) {
   RecordingSink sink;
   const TrainJob rising = rising_job("rising");
   ASSERT_EQ(train(rising, sink), TrainOutcome::kDone);
@@ -85,7 +85,7 @@ TEST_F(SelectionTest, EarlierWeightsAreTakenWhereTheyAreBetterThanTheLast) {
   expect_the_best(rising, sink, valid[0].loss < valid[1].loss ? 10 : 20);
 }
 
-TEST_F(SelectionTest, WithoutEvaluationsBetweenTheLastWeightsAreTheModel) {
+TEST_F(SelectionTest, WithoutEarlierEvaluationsTheLastWeightsAreTheModel) {
   TrainJob falling = falling_job("falling");
   falling.options.train.eval_every = 0;
   RecordingSink sink;
@@ -118,8 +118,8 @@ TEST_F(SelectionTest, ARunThatIsStoppedInItsFinalEvaluationChoosesTheSame) {
   }
 }
 
-/// Of a file with changed bytes nothing is used: it is said, and the model is made of weights that are whole.
-TEST_F(SelectionTest, BestWeightsWithChangedBytesAreSaidAndNotUsed) {
+/// A damaged file is reported and not used: other weights become the model.
+TEST_F(SelectionTest, DamagedBestWeightsAreReportedAndNotUsed) {
   TrainJob last = rising_job("last");
   last.options.eval.select = EvalOptions::Select::kLast;
   RecordingSink last_sink;
@@ -165,7 +165,7 @@ TEST_F(SelectionTest, BestWeightsWithChangedBytesAreSaidAndNotUsed) {
   }
 }
 
-TEST_F(SelectionTest, BestWeightsThatAreGoneAreSaid) {
+TEST_F(SelectionTest, MissingBestWeightsAreReported) {
   const TrainJob rising = rising_job("rising");
   RecordingSink stopped;
   stopped.stop_after = 25;

@@ -1,4 +1,4 @@
-// Training survives anything: stopped and resumed at any step it gives the same bits; divergence keeps the last finite
+// Training: a run that is stopped and resumed at any step gives the same bits, and divergence keeps the last finite
 // checkpoint.
 #include "core/train/trainer.h"
 
@@ -71,7 +71,7 @@ TEST_F(TrainerTest, BitsPerByteCountTheBytesOfTheScoredCharacters) {
   }
 }
 
-TEST_F(TrainerTest, OfTheFirstWindowsOfBytePairsOnlyTheScoredBytesCountAndNoWords) {
+TEST_F(TrainerTest, WithMaxWindowsOnlyScoredBytesCountAndNoWords) {
   const fs::path folder = folder_.path() / "pairs";
   prepare(check_request({.dataset = "text",
                          .from = {folder_.path() / "corpus.txt"},
@@ -82,7 +82,7 @@ TEST_F(TrainerTest, OfTheFirstWindowsOfBytePairsOnlyTheScoredBytesCountAndNoWord
   const PreparedData data = open_prepared(folder);
   const Split& split = data.split("test");
   const std::vector<std::string> bytes_of = symbol_bytes(data.vocabulary);
-  double first = 0;  // bytes of what two windows of 64 tokens score
+  double first = 0;  // bytes that two windows of 64 tokens score
   for (std::int64_t i = 1; i <= 128; ++i) {
     first += static_cast<double>(bytes_of[static_cast<std::size_t>(split.tokens.at(i))].size());
   }
@@ -109,7 +109,7 @@ TEST_F(TrainerTest, OfTheFirstWindowsOfBytePairsOnlyTheScoredBytesCountAndNoWord
   }
 }
 
-TEST_F(TrainerTest, WithoutAValidationSplitEvaluationsAreRefusedAndAChoiceIsSaidToBeNoneBeforeTheFirstStep) {
+TEST_F(TrainerTest, WithoutAValidationSplitEvaluationsAreRefusedBeforeTheFirstStep) {
   std::ofstream text(folder_.path() / "all.txt");
   for (int i = 0; i < 6000; ++i) text << "all of it ";
   text.close();
@@ -143,7 +143,7 @@ TEST_F(TrainerTest, WithoutAValidationSplitEvaluationsAreRefusedAndAChoiceIsSaid
 TEST_F(TrainerTest, FinalEvaluationsOfDynamicSpansTraceThem) {
   RecordingSink sink;
   EXPECT_EQ(train(job("dynamic", AdaptiveSpanOptions::SpanType::kDynamic), sink), TrainOutcome::kDone);
-  EXPECT_TRUE(sink.evaluations.front().trace.tokens.empty()) << "not final";
+  EXPECT_TRUE(sink.evaluations.front().trace.tokens.empty()) << "only final evaluations are traced";
   const TokenTrace& trace = sink.evaluations.back().trace;
   EXPECT_EQ(trace.values.at("span").size(), trace.tokens.size());
   EXPECT_GT(trace.tokens.size(), 100U);
@@ -164,7 +164,7 @@ TEST_F(TrainerTest, AtTheEndAttentionOfEveryHeadIsReportedOnceAndChangesNoCost) 
     EXPECT_NEAR(std::accumulate(row.begin(), row.end(), 0.0), 1, 1e-3);
   }
   EXPECT_EQ(sink.last_grid("mask").rows.size(), 4U);
-  // Spans that follow the text are those of the evaluation, not of the block whose attention is shown.
+  // Dynamic spans are those of the evaluation, not of the block whose attention is shown.
   const auto symbols = static_cast<double>(open_prepared(folder_.path() / "data").vocabulary.size());
   double multiply_adds = 16 * symbols + 2 * (4 * 16 * 16 + 2 * 16 * 32 + 16 * 2);
   const Grid spans = sink.last_grid("spans");
@@ -199,7 +199,7 @@ TEST_F(TrainerTest, RecurrentWindowsStoppedAndResumedGiveTheSameBits) {
   }
 }
 
-TEST_F(TrainerTest, ARecordIsOfAllStepsSinceTheLastWhateverComesBetween) {
+TEST_F(TrainerTest, ARecordCoversAllStepsSinceTheLast) {
   for (TrainJob whole : {job("spans", AdaptiveSpanOptions::SpanType::kDynamic),
                          hourglass_job("boundaries", BoundaryOptions::Type::kGumbel)}) {
     whole.options.train.log_every = 4;
@@ -225,7 +225,7 @@ TEST_F(TrainerTest, ARecordIsOfAllStepsSinceTheLastWhateverComesBetween) {
   }
 }
 
-TEST_F(TrainerTest, ACheckpointOfAnEarlierProgramSaysNoCountsAndIsGoneOnFrom) {
+TEST_F(TrainerTest, ACheckpointWithoutCountsIsResumed) {
   TrainJob old = job("old", AdaptiveSpanOptions::SpanType::kDynamic);
   old.options.train.log_every = 4;
   RecordingSink stopped;
@@ -299,9 +299,8 @@ TEST_F(TrainerTest, DivergenceKeepsTheLastFiniteCheckpoint) {
   EXPECT_FALSE(fs::exists(diverging.folder / "model"));
 }
 
-// Guessing all symbols alike costs ln V nats; a loss above that is finite, so that nothing else says that it is no
-// result.
-TEST_F(TrainerTest, ALossAboveThatOfGuessingIsMarkedAndSaid) {
+// Guessing all symbols alike costs ln V nats. A finite loss above that fails no other check.
+TEST_F(TrainerTest, ALossAboveThatOfGuessingIsMarkedAndReported) {
   const double guessing = std::log(static_cast<double>(open_prepared(folder_.path() / "data").vocabulary.size()));
   TrainJob sensible = job("sensible");
   sensible.options.train.steps = 150;
@@ -328,8 +327,8 @@ TEST_F(TrainerTest, ALossAboveThatOfGuessingIsMarkedAndSaid) {
   }
 }
 
-// Weights may be finite and their products not.
-TEST_F(TrainerTest, AModelWithoutAFiniteLossIsNoModelOfTheData) {
+// Finite weights may have products that are not finite.
+TEST_F(TrainerTest, AModelWithoutAFiniteLossIsRefused) {
   const TrainJob made = job("made");
   RecordingSink sink;
   ASSERT_EQ(train(made, sink), TrainOutcome::kDone);
@@ -344,10 +343,10 @@ TEST_F(TrainerTest, AModelWithoutAFiniteLossIsNoModelOfTheData) {
         xlm_core()->evaluate({.model = made.folder / "model", .options = made.options, .split = "test"},
                              [](double, double) {});
       },
-      testing::ThrowsMessage<DataError>(testing::HasSubstr("it is no model of these data")));
+      testing::ThrowsMessage<DataError>(testing::HasSubstr("it is not a model of these data")));
 }
 
-TEST_F(TrainerTest, ARecordingWithoutAGpuIsSaidToHaveNoEffect) {
+TEST_F(TrainerTest, ARecordingWithoutAGpuIsNoted) {
   TrainJob recorded = job("recorded");
   recorded.options.train.cuda_graph = true;
   recorded.options.train.steps = 2;

@@ -1,4 +1,4 @@
-// Small trainings for tests: a text, jobs of every system, and a sink that remembers.
+// Small trainings for tests: a text, jobs for every model, and a sink that keeps its values.
 #pragma once
 
 #include <fstream>
@@ -21,7 +21,7 @@
 
 namespace xlm {
 
-/// Remembers what it is given; asks to stop after chosen steps.
+/// Keeps all values. Asks training to stop after chosen steps.
 class RecordingSink : public TrainSink {
  public:
   void progress(std::int64_t step, const NamedValues& values) override {
@@ -46,7 +46,7 @@ class RecordingSink : public TrainSink {
   }
   bool should_stop() override { return last_step == stop_after; }
 
-  /// The last of a name; one without rows where there is none.
+  /// The last grid of a name; if there is none, a grid without rows.
   Grid last_grid(const std::string& name) const {
     for (auto grid = grids.rbegin(); grid != grids.rend(); ++grid) {
       if (grid->name == name) return *grid;
@@ -62,7 +62,7 @@ class RecordingSink : public TrainSink {
   std::vector<Grid> grids;
   std::vector<Evaluation> evaluations;
   NamedValues cost;
-  std::vector<std::int64_t> saves_begun_at;  // the steps behind which a checkpoint was begun
+  std::vector<std::int64_t> saves_begun_at;  // the steps after which a checkpoint was begun
   std::vector<std::int64_t> saved_steps;
   std::vector<fs::path> checkpoints;
   std::vector<std::string> messages;
@@ -159,7 +159,7 @@ class TrainerTest : public testing::Test {
     }
   }
 
-  /// Trains `whole` at once and `parts` with stops at the given steps, and compares; returns the last evaluation.
+  /// Trains `whole` at once and `parts` with stops at the given steps, compares them, and returns the last evaluation.
   Evaluation expect_the_same_bits(const TrainJob& whole, const TrainJob& parts, const std::vector<std::int64_t>& stops,
                                   std::int64_t last_step) {
     RecordingSink whole_sink;

@@ -1,4 +1,4 @@
-// What training costs, over all parts of a run that was stopped and resumed.
+// The costs of training, over all attempts of a run that was stopped and resumed.
 #include <cstring>
 
 #include <gtest/gtest.h>
@@ -11,11 +11,11 @@ namespace {
 
 constexpr std::size_t kHungry = std::size_t{400} << 20;
 
-/// Takes memory while the model is evaluated, and gives it back.
+/// Allocates memory during evaluations, and frees it.
 class HungryEvaluation : public RecordingSink {
  public:
   bool should_stop() override {
-    // Asked once after every step; a second time only from an evaluation.
+    // Called once after every step; a second time only during an evaluation.
     if (asked_after_ == last_step && fed_after_ != last_step) {
       fed_after_ = last_step;
       std::vector<char> hungry(kHungry);
@@ -46,7 +46,8 @@ TEST_F(TrainerTest, StepSecondsAreTheMeanOverAllParts) {
   }
   const Json saved = saved_costs(parts);
   ASSERT_TRUE(saved.is_object());
-  EXPECT_EQ(saved.at("steps"), (12 - 3) + (10 - 3)) << "each part leaves three steps untimed, the last has but two";
+  EXPECT_EQ(saved.at("steps"), (12 - 3) + (10 - 3))
+      << "each attempt has three untimed steps, the last one only two steps";
   EXPECT_EQ(saved.at("tokens"), 16 * 4 * 16);
   RecordingSink last;  // the final evaluation alone
   ASSERT_EQ(train(parts, last), TrainOutcome::kDone);

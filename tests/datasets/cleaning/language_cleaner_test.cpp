@@ -70,7 +70,7 @@ TEST(LanguageCleaner, MarkersBecomeLineBreaks) {
 TEST(LanguageCleaner, AMarkerInsideALineIsText) {
   EXPECT_EQ(clean("en", "a _START_ARTICLE_\nb"), "a start article\nb");
   EXPECT_EQ(clean("en", "a\n_START_ARTICLE_ b"), "a\nstart article b");
-  EXPECT_EQ(clean("en", "a\n_START_ARTICLE_"), "a\nstart article");  // a limit may cut it off there
+  EXPECT_EQ(clean("en", "a\n_START_ARTICLE_"), "a\nstart article");  // a limit may cut the text there
   EXPECT_EQ(clean("en", "a_NEW_LINE_b_"), "a new line b");
 }
 
@@ -81,7 +81,7 @@ TEST(LanguageCleaner, LettersBecomeLowerCase) {
   EXPECT_EQ(clean("en", "\u0130zmir"), "i zmir");  // İ becomes i and a dot above, which is in no alphabet
 }
 
-TEST(LanguageCleaner, WhatIsOutsideTheAlphabetBecomesASpace) {
+TEST(LanguageCleaner, OtherCharactersBecomeASpace) {
   EXPECT_EQ(clean("en", "café naïve, ok?"), "caf na ve ok");
   EXPECT_EQ(clean("fi", "é-ä"), "ä");
   EXPECT_EQ(clean("vi", "fix jazz w"), "ix a");  // Vietnamese has no f, j, w, z
@@ -117,7 +117,7 @@ TEST(LanguageCleaner, LookAlikesBecomeAsciiLetters) {
   EXPECT_EQ(clean("he", "\u0421\u0410\u0420"), "");
 }
 
-TEST(LanguageCleaner, AsciiAndLettersOfTheAlphabetLookLikeNothingElse) {
+TEST(LanguageCleaner, AsciiAndLettersOfTheAlphabetStay) {
   EXPECT_EQ(clean("en", "Im rn I1|l"), "im rn i one l");  // Unicode's skeletons: lrn rn llll
   EXPECT_EQ(clean("vi", "đ Đ ơ Ơ"), "đ đ ơ ơ");
   EXPECT_EQ(clean("fi", "ÅÄÖ \u212B"), "åäö å");  // the sign of the Ångström
@@ -160,7 +160,7 @@ TEST(LanguageCleaner, ALanguageThatIsNotOfferedIsAUsageError) {
   EXPECT_THROW(find_language(""), UsageError);
 }
 
-/// Over a megabyte of everything that has a rule, with lines of any length.
+/// Over a megabyte of text for every rule, with lines of any length.
 std::string long_text() {
   const std::vector<std::string> words{
       "Word", " ",    "\n",           "\n\n", "_NEWLINE_", "\n_START_ARTICLE_\n", "1984",       "äÖ", "ươ Đ",
@@ -170,7 +170,7 @@ std::string long_text() {
   while (text.size() < 1'300'000) {
     state = state * 6364136223846793005U + 1442695040888963407U;
     const std::string& word = words[(state >> 33U) % words.size()];
-    // A line of more than a megabyte: pieces must be cut where there is no line's end.
+    // A line of more than a megabyte, which must be cut without a line's end.
     const bool long_line = text.size() > 100'000 && text.size() < 1'250'000;
     if (!long_line || word.find('\n') == std::string::npos) text += word;
   }
@@ -205,7 +205,7 @@ void expect_clean(const Language& language, const std::string& text) {
   EXPECT_NE(before, U'\n');
 }
 
-/// Of every language, whatever the text is written in.
+/// Checks every language's cleaner, whatever language the text is in.
 void expect_clean_stays(const std::string& text) {
   for (const Language& language : languages()) {
     for (const HebrewPoints points : {HebrewPoints::kRemove, HebrewPoints::kSpace}) {

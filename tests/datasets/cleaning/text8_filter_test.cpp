@@ -33,7 +33,7 @@ std::string clean(std::string_view text, std::size_t piece = 1 << 20) {
   return result;
 }
 
-TEST(WikipediaFilter, KeepsOnlyWhatStandsBetweenTextTags) {
+TEST(WikipediaFilter, KeepsOnlyTextBetweenTextTags) {
   EXPECT_EQ(filter("<title>Title</title><text xml:space=\"preserve\">One two.</text><comment>three</comment>"),
             " one two");
   EXPECT_EQ(filter("no article here"), "");
@@ -107,7 +107,7 @@ TEST(WikipediaFilter, ManyDigitsGrowTheTextSafely) {
 }
 
 TEST(WikipediaFilter, UnclosedMarkupTakesLinearTime) {
-  const auto unclosed = [](int count) {  // every rule has something that never ends
+  const auto unclosed = [](int count) {  // markup of every rule without its end
     std::string text;
     for (int i = 0; i < count; ++i) text += "&lt;{{[[category:[[image:&amp;[[a:[http:|";
     return text;

@@ -103,14 +103,14 @@ TEST_F(PrepareBpe, TheFolderCanEncodeMoreText) {
   EXPECT_THAT([&] { prepare(text_request({path("a")}), {}); }, ThrowsMessage<DataError>(HasSubstr("merges.txt")));
 }
 
-TEST_F(PrepareBpe, LongTextsCrossBuffersUnharmed) {
+TEST_F(PrepareBpe, LongTextsCrossBuffersUnchanged) {
   std::string long_text;
   for (int i = 0; long_text.size() < 1'500'000; ++i) {
     long_text += i % 3 == 0 ? " the" : i % 7 == 0 ? "\r\n" : i % 5 == 0 ? "\xF0\x9F\x98\x80" : " pride";
   }
   PrepareRequest wanted = text_request({file("a", long_text)});
   wanted.split = "100%,0%,0%";
-  std::string expected = long_text;  // with line ends of Unix
+  std::string expected = long_text;  // with Unix line ends
   expected.erase(std::remove(expected.begin(), expected.end(), '\r'), expected.end());
   EXPECT_EQ(ids(make(wanted), "train"), encoded(expected));
 }
@@ -135,7 +135,7 @@ TEST_F(PrepareBpe, WikitextCountsWordsAndLineEnds) {
   EXPECT_EQ(data.meta["split"], "own");
 }
 
-TEST_F(PrepareBpe, ArticlesOfWikitextAreDocumentsWhereAskedFor) {
+TEST_F(PrepareBpe, ArticlesOfWikitextAreDocumentsIfAskedFor) {
   const std::string first =
       " \n = First = \n \n Text, \n = 1 rad / s and k = \n with a formula \n \n = = Part = = \n \n x \n \n";
   const std::string second = " = Second one = \n \n More \n";
@@ -143,7 +143,7 @@ TEST_F(PrepareBpe, ArticlesOfWikitextAreDocumentsWhereAskedFor) {
   PrepareRequest wanted = request("wikitext-103", {path("raw")});
   wanted.documents = "articles";
   const PreparedData data = make(wanted);
-  EXPECT_EQ(text(data, "test"), read_file(path("raw/wiki.test.raw"))) << "not a byte is lost";
+  EXPECT_EQ(text(data, "test"), read_file(path("raw/wiki.test.raw"))) << "no byte is lost";
   const Split& test = data.split("test");
   EXPECT_THAT(test.documents, ElementsAre(0, encoded(first).size()));
   EXPECT_THAT(test.document_bytes, ElementsAre(first.size(), second.size() + 20));
@@ -161,7 +161,7 @@ TEST_F(PrepareBpe, AHeadingOfWikitextMayBeCutByABlock) {
   EXPECT_EQ(make(wanted).split("test").document_bytes[0], static_cast<std::int64_t>(begin.size()) + 2);
 }
 
-TEST_F(PrepareBpe, HowManyBooksAndHowMuchOfThemCanBeSaid) {
+TEST_F(PrepareBpe, NumberAndLengthOfBooksAreOptions) {
   for (const char* name : {"train/1.txt", "train/2.txt", "train/3.txt"}) file(std::string("pg/") + name, "A book\n");
   std::string book;
   for (int i = 0; i < 16'000; ++i) book += i % 2 == 0 ? " q" : "\n";
@@ -218,12 +218,12 @@ TEST_F(PrepareBpe, BooksAreDocumentsWithUnixLineEnds) {
 }
 
 TEST_F(PrepareBpe, LineEndsAreCleanedAcrossBlocks) {
-  const std::string begin((std::size_t{1} << 20) - 1, 'x');  // the first block ends behind the carriage return
+  const std::string begin((std::size_t{1} << 20) - 1, 'x');  // the first block ends after the carriage return
   file("pg/test/1.txt", begin + "\r\nend\r");
   EXPECT_EQ(text(make(request("pg-19", {path("pg")})), "test"), begin + "\nend\n");
 }
 
-TEST_F(PrepareBpe, BooksLieInFoldersOfAnyNameOfTheirSplit) {
+TEST_F(PrepareBpe, BooksAreFoundUnderAnyNameOfTheirSplit) {
   file("disk/1.txt", "one\n");
   file("pg/Val/2.txt", "two\n");
   fs::create_directory_symlink("../disk", path("pg/training"));
@@ -240,7 +240,7 @@ TEST_F(PrepareBpe, BooksLieInFoldersOfAnyNameOfTheirSplit) {
               ThrowsMessage<DataError>(HasSubstr("heldout/2.txt is in no folder of a split")));
 }
 
-TEST_F(PrepareBpe, WhatIsLeftOutOfBooksIsCounted) {
+TEST_F(PrepareBpe, OmittedPartsOfBooksAreCounted) {
   for (const char* name : {"train/1.txt", "train/2.txt", "train/3.txt", "train/3.pdf", "test/1.txt"}) {
     file(std::string("pg/") + name, "A book\n");
   }

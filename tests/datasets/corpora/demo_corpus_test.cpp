@@ -1,4 +1,4 @@
-// scripts/demo_corpus.sh, on headers made for the purpose.
+// scripts/demo_corpus.sh, on small headers.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

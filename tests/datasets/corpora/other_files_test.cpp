@@ -1,4 +1,4 @@
-// Files that are no text: read with the option that is for them, or refused by what they are.
+// Files that are not text: read with the right option, or refused with the name of their format.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -44,7 +44,7 @@ class OtherFiles : public Preparing {
   }
 };
 
-TEST_F(OtherFiles, PointersAreRefusedAlsoBesideARealShard) {
+TEST_F(OtherFiles, PointersAreRefusedEvenNextToARealShard) {
   expect_refused(file("a.txt", kPointer), "a.txt is a git-LFS pointer");
   expect_error<DataError>(whole("enwik8", {file("enwik8", kPointer)}), "git lfs pull");
   expect_error<DataError>(whole("text8", {file("text8.zip", kPointer)}),
@@ -77,7 +77,7 @@ TEST_F(OtherFiles, TablesAreReadOnlyAsTheyLie) {
   expect_error<DataError>(wiki, "train.arrow is an Arrow table\nxlm prepare-data text reads it");
 }
 
-TEST_F(OtherFiles, ANameThatPromisesATableMustKeepIt) {
+TEST_F(OtherFiles, ATablesNameNeedsATablesContent) {
   expect_refused(file("a.parquet", "some text"), "a.parquet is plain text, but is called .parquet");
   expect_refused(file("b.parquet", "<!DOCTYPE html><html>"), "b.parquet is a web page");
   expect_refused(file("c.arrow", "id,text\n1,one\n"), "c.arrow is plain text");
@@ -144,7 +144,7 @@ TEST_F(OtherFiles, AsTextTakesThemAsTheyAre) {
   make(wanted);
   wanted.as_text = false;
   wanted.column = "text";
-  EXPECT_THROW(prepare(wanted, {}), UsageError) << "the same file, read otherwise";
+  EXPECT_THROW(prepare(wanted, {}), UsageError) << "the same file with other options";
 }
 
 TEST_F(OtherFiles, PagesInPlaceOfDownloadsAreRefused) {
@@ -210,7 +210,7 @@ TEST_F(OtherFiles, RowsThatAreThePrintedFormOfBytesAreRefused) {
   EXPECT_NO_THROW(make(whole("text", {write_shard("parquet", path("c.parquet"), rows)})));
 }
 
-TEST_F(OtherFiles, CleaningSaysWhatItThrowsAway) {
+TEST_F(OtherFiles, CleaningReportsWhatItDrops) {
   const auto clean = [&](const std::string& content, const std::optional<std::string>& language) {
     PrepareRequest wanted = whole("text", {file(content.substr(0, 4), content)});
     wanted.clean = "text8";

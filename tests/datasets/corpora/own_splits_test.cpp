@@ -1,4 +1,4 @@
-// Text of one's own with training, validation and test as they are given, and tables whose rows are documents.
+// A user's text with given training, validation and test splits, and tables whose rows are documents.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -56,10 +56,10 @@ TEST_F(OwnSplits, AreCleanedEachByItself) {
   wanted.out = path("fi");
   const PreparedData finnish = make(wanted);
   EXPECT_EQ(text(finnish, "train"), "one\ntwo");
-  EXPECT_EQ(text(finnish, "valid"), "three") << "no line break of what came before";
+  EXPECT_EQ(text(finnish, "valid"), "three") << "without a line break from the split before";
 }
 
-TEST_F(OwnSplits, GoWithNothingElseThatNamesOrDividesText) {
+TEST_F(OwnSplits, CannotBeCombinedWithOtherWaysToSplit) {
   PrepareRequest wanted = given({file("a", "text")}, {}, {});
   wanted.from = {path("a")};
   expect_error<UsageError>(wanted, "both name files");
@@ -151,7 +151,7 @@ TEST_F(OwnSplits, OfADatasetFolderHaveAnyOfTheirNames) {
   expect_error_in<DataError>(two, "two names mean valid: dev, val");
 }
 
-TEST_F(OwnSplits, OfAFolderOfTextAreAsItSays) {
+TEST_F(OwnSplits, OfAFolderOfTextAreNamedByItsFiles) {
   for (const char* part : {"Train", "validation", "test"}) {
     file(std::string("d/") + part + "/a training of tests.txt", part);
     file(std::string("d/") + part + "/b.txt", ".");
@@ -175,7 +175,7 @@ TEST_F(OwnSplits, OfAFolderOfTextAreAsItSays) {
   EXPECT_EQ(text(make(roots), "train"), "Train.");
 }
 
-TEST_F(OwnSplits, OfFilesOfTextAreAsTheyAreCalled) {
+TEST_F(OwnSplits, OfFilesOfTextAreNamedByThem) {
   const fs::path train = file("ptb.train.txt", "a");
   const fs::path valid = file("ptb.valid.txt", "b");
   const PreparedData data = make(request("text", {valid, train}));
@@ -211,7 +211,7 @@ TEST_F(OwnSplits, OfAnArchiveAreNotJoined) {
 }
 
 TEST_F(OwnSplits, LineEndsOfAnySystemAreLineEnds) {
-  const std::string block((std::size_t{1} << 20) - 1, 'x');  // the first block ends behind the carriage return
+  const std::string block((std::size_t{1} << 20) - 1, 'x');  // the first block ends after the carriage return
   file("windows", block + "\r\ntwo\r\n\r\nthree\r\n");
   file("mac", block + "\rtwo\r\rthree\r");
   file("unix", block + "\ntwo\n\nthree\n");
@@ -231,10 +231,10 @@ TEST_F(OwnSplits, LineEndsOfAnySystemAreLineEnds) {
 
 class TextColumns : public OwnSplits, public ::testing::WithParamInterface<const char*> {};
 
-TEST_P(TextColumns, AreReadHoweverTheyAreStored) {
+TEST_P(TextColumns, AreReadFromEveryStorageType) {
   const std::vector<std::string> rows{"first", "", "sécond, which is longer than what a view holds itself ", "first"};
   for (const char* type : {"large", "view", "dictionary", "large-dictionary"}) {
-    if (GetParam() == std::string("parquet") && type == std::string("view")) continue;  // plain strings there
+    if (GetParam() == std::string("parquet") && type == std::string("view")) continue;  // which has plain strings
     const std::string kind = std::string(GetParam()) + ":" + type;
     PrepareRequest wanted = request("text", {write_shard(kind, path(kind), rows)});
     wanted.out = path("out-" + kind);
@@ -251,7 +251,7 @@ TEST_P(TextColumns, AreReadHoweverTheyAreStored) {
   }
 }
 
-TEST_P(TextColumns, OfListsAndStructsAreSaidToBeNoText) {
+TEST_P(TextColumns, OfListsAndStructsAreRefused) {
   const std::string kind = GetParam();
   expect_error<DataError>(request("text", {write_shard(kind + ":list", path("l"), {"a", "b"})}),
                           "each row of the column 'text' is a list (list<");

@@ -1,4 +1,4 @@
-// Shards of wiki40b for tests, written by other programs than the readers under test.
+// Shards of wiki40b for tests, written by programs that are independent of the readers under test.
 #pragma once
 
 #include <cstdlib>

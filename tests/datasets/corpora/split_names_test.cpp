@@ -5,7 +5,7 @@
 namespace xlm {
 namespace {
 
-/// "-": the name says no split, or two.
+/// The split that a name means; "-" if none or two.
 std::string named(const std::string& name) {
   const SourceFile source{.path = "/data/" + name, .name = name, .root = "/data", .split = {}};
   const auto found = named_split(source);
@@ -37,7 +37,7 @@ TEST(SplitNames, TheNearestFolderNamesTheSplitOfFilesThatDoNotClearlySayOne) {
   EXPECT_EQ(named("Training Set/a/1.txt"), "train");
   EXPECT_EQ(named("split_test/1.txt"), "test");
   EXPECT_EQ(named("train/a test of strength.txt"), "train");
-  EXPECT_EQ(named("test/train-00000-of-00001.parquet"), "-") << "it is of the one or of the other";
+  EXPECT_EQ(named("test/train-00000-of-00001.parquet"), "-") << "it could be either";
   EXPECT_EQ(named("testimony/1.txt"), "-");
   EXPECT_EQ(named("en-test-2019/1.txt"), "-");
 }

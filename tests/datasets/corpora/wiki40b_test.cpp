@@ -1,4 +1,4 @@
-// wiki40b and cc-100 from the files as they are distributed to a prepared folder.
+// wiki40b and cc-100, from the distributed files to a prepared folder.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -42,7 +42,7 @@ TEST_P(LanguageCorporaShards, BecomeAPreparedFolder) {
   EXPECT_THAT(data.split("train").documents, ElementsAre(0, 13, 20));
   EXPECT_EQ(data.split("train").words, 6);
   EXPECT_EQ(text(data, "valid"), "xyz");
-  EXPECT_EQ(data.splits.count("test"), 0U);  // nothing is left of it
+  EXPECT_EQ(data.splits.count("test"), 0U);  // the limit leaves nothing of it
   EXPECT_EQ(data.language, "fi");
   EXPECT_EQ(data.meta["limit"], "400000000,2000000,10000000");
   EXPECT_EQ(data.meta["sources"].size(), 4U);
@@ -126,7 +126,7 @@ TEST_F(LanguageCorpora, LineEndsOfAnySystemAreLineEnds) {
   EXPECT_EQ(text(make(rows), "train"), kClean);
 }
 
-TEST_F(LanguageCorpora, Wiki40bKnowsTheNamesOfSplitsAndSaysWhatIsOfOtherLanguages) {
+TEST_F(LanguageCorpora, Wiki40bKnowsNamesOfSplitsAndReportsOtherLanguages) {
   file("raw/training/fi_1", kArticles[0]);
   file("raw/Development/fi_1", kArticles[1]);
   file("raw/fi_00000-of-00001-eval", kArticles[2]);
@@ -229,8 +229,8 @@ TEST_F(LanguageCorpora, StrictRefusesInvalidUtf8) {
   EXPECT_EQ(make(wiki).meta["replaced_characters"], 1);
 }
 
-/// Text in the form of wiki40b, of enough articles that several threads have work: numbers, capitals, letters of the
-/// language, and articles of different lengths.
+/// Text in wiki40b's form with work for several threads: numbers, capitals, letters of the language, and articles of
+/// different lengths.
 std::string many_articles(const std::string& sentence) {
   std::string text;
   for (int article = 1; article <= 15'000; ++article) {

@@ -1,4 +1,4 @@
-// WikiText as hubs have it, line by line, against the files of its publisher.
+// WikiText in rows of lines, as model hubs distribute it, against its publisher's files.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -19,11 +19,11 @@ const std::string kFirst =
     " \n = First = \n \n Text of it , \n = 1 rad / s and k = \n with a formula \n \n = = Part = = \n \n x \n \n";
 const std::string kSecond = " = Second one = \n \n More \n";
 
-/// The rows that the `datasets` library makes of a file: its lines, and nothing of a blank one.
+/// The rows that the `datasets` library makes of a file: its lines; a blank line is an empty row.
 std::vector<std::string> hub_rows(const std::string& raw) {
   std::vector<std::string> rows;
   for (const std::string& line : split(raw, '\n')) rows.push_back(trim(line).empty() ? "" : line + "\n");
-  rows.pop_back();  // behind the last line's end
+  rows.pop_back();  // after the last line's end
   return rows;
 }
 
@@ -43,7 +43,7 @@ class RowsOfWikitext : public Preparing {
     wanted.out = path(out);
     return wanted;
   }
-  /// All that numbers depend on.
+  /// Everything that losses depend on.
   static void expect_same(const PreparedData& data, const PreparedData& expected) {
     EXPECT_EQ(data.fingerprint, expected.fingerprint);
     for (const char* key : {"sizes", "words", "bytes", "word_rule", "documents", "document_words", "document_bytes"}) {
@@ -86,7 +86,7 @@ TEST_F(RowsOfWikitext, AreKnownWithoutLineEndsAndSpacesToo) {
   }
 }
 
-TEST_F(RowsOfWikitext, AreDocumentsWhereThatIsAskedFor) {
+TEST_F(RowsOfWikitext, AreDocumentsIfAskedFor) {
   write_shard("parquet", path("hub/test-00000-of-00001.parquet"), hub_rows(kFirst));
   PrepareRequest wanted = bpe_request("text", "hub", "out");
   wanted.documents = "rows";
@@ -100,10 +100,10 @@ TEST_F(RowsOfWikitext, AreDocumentsWhereThatIsAskedFor) {
 TEST_F(RowsOfWikitext, OtherTablesKeepTheirRows) {
   write_shard("parquet", path("lines/test-0.parquet"), {"", "one line\n", "", "another\n", " = 2 = \n"});
   const PreparedData lines = make(bpe_request("text", "lines", "lines-out"));
-  EXPECT_EQ(lines.split("test").documents.size(), 3U) << "lines, but of no article";
+  EXPECT_EQ(lines.split("test").documents.size(), 3U) << "lines without articles";
   write_shard("parquet", path("pages/test-0.parquet"), {"", " = Title = \n", "", "A page\nof two lines\n"});
   const PreparedData pages = make(bpe_request("text", "pages", "pages-out"));
-  EXPECT_EQ(pages.split("test").documents.size(), 2U) << "not all are lines";
+  EXPECT_EQ(pages.split("test").documents.size(), 2U) << "not all rows are lines";
   PrepareRequest articles = bpe_request("text", "pages", "articles");
   articles.documents = "articles";
   expect_error_in<DataError>(articles, "has no lines of WikiText");

@@ -17,7 +17,7 @@ using ::testing::HasSubstr;
 using ::testing::Pair;
 using ::testing::ThrowsMessage;
 
-/// Text that does not compress away: archives of it have a body to truncate and to damage.
+/// Text that hardly compresses, so that its archives have a body to truncate and to damage.
 std::string sample_text(std::size_t bytes) {
   std::string text;
   std::uint32_t state = 12345;
@@ -54,7 +54,7 @@ TEST_F(Archives, APlainFileIsOneEntryWithoutName) {
   EXPECT_THAT(read_all(file("a.txt", "hello")), ElementsAre(Pair("", "hello")));
 }
 
-TEST_F(Archives, PlainTextIsReadAsItIsHoweverOddItLooks) {
+TEST_F(Archives, PlainTextIsReadUnchangedEvenIfItLooksLikeAnArchive) {
   for (const std::string text : {"#mtree\n./a type=file\n", "BZh9 is not bzip2", "PK is not zip", "ustar", "070707",
                                  "\n", "<?xml version=\"1.0\"?>", "!<arch>\n", "WARC/1.0\r\n", "\x1F\x8B"}) {
     EXPECT_THAT(read_all(file("odd.txt", text)), ElementsAre(Pair("", text)));
@@ -138,7 +138,7 @@ TEST_F(Archives, AMissingFileIsAnErrorThatNamesIt) {
               ThrowsMessage<DataError>(AllOf(HasSubstr("nowhere.zip"), HasSubstr("No such file"))));
 }
 
-TEST_F(Archives, ANameThatPromisesAnArchiveMustKeepIt) {
+TEST_F(Archives, AnArchivesNameNeedsAnArchivesContent) {
   for (const char* name : {"a.zip", "a.gz", "a.bz2", "a.xz", "a.zst", "a.tar", "a.tgz", "A.ZIP"}) {
     EXPECT_THAT([&] { read_all(file(name, "<html>404 not found</html>")); },
                 ThrowsMessage<DataError>(HasSubstr("though its name says so")))
@@ -161,7 +161,7 @@ TEST_F(Archives, EveryTruncationIsAnError) {
   }
 }
 
-TEST_F(Archives, ATruncatedTarIsAnErrorUnlessOnlyItsPaddingIsGone) {
+TEST_F(Archives, ATruncatedTarIsAnErrorUnlessOnlyPaddingIsMissing) {
   make_archive(path("x.tar"), "ustar", "", {{"a", sample_text(700)}, {"b", sample_text(600)}});
   const std::map<std::string, std::string> all = read_all(path("x.tar"));
   const std::string whole = read_file(path("x.tar"));
@@ -183,7 +183,7 @@ TEST_F(Archives, DamageIsNoticed) {
     for (std::size_t i = 0; i < whole.size(); ++i) {
       std::string damaged = whole;
       damaged[i] = static_cast<char>(damaged[i] ^ 4);
-      try {  // a damaged time stamp or name in the header changes nothing that is read
+      try {  // damage to a time stamp or name in the header does not change the text
         const auto contents = read_all(file(kind.name, damaged));
         if (!contents.empty()) {
           EXPECT_EQ(contents.begin()->second, text) << kind.name << ", byte " << i;
@@ -252,10 +252,10 @@ TEST_F(Archives, UnpackingIsBounded) {
   make_archive(path("x.zip"), "zip", "", {{"a", std::string(60'000, 'a')}, {"b", std::string(60'000, 'b')}});
   EXPECT_THAT([&] { read_all(path("x.zip"), 100'000); },
               ThrowsMessage<DataError>(AllOf(HasSubstr("--max-unpacked"), HasSubstr("entry b"))));
-  EXPECT_EQ(read_all(file("x.txt", std::string(2000, 'a')), 1000).size(), 1U) << "a plain file is not unpacked";
+  EXPECT_EQ(read_all(file("x.txt", std::string(2000, 'a')), 1000).size(), 1U) << "a plain file is not compressed";
 }
 
-TEST_F(Archives, WithoutAWordTheBoundGrowsWithTheFile) {
+TEST_F(Archives, TheDefaultBoundGrowsWithTheFile) {
   constexpr std::uint64_t kMegabyte = 1'000'000;
   EXPECT_EQ(usual_most_unpacked(1), 1000 * kMegabyte);
   EXPECT_EQ(usual_most_unpacked(kMegabyte), 1000 * kMegabyte);
@@ -265,7 +265,7 @@ TEST_F(Archives, WithoutAWordTheBoundGrowsWithTheFile) {
   EXPECT_EQ(usual_most_unpacked(~std::uint64_t{0}), 1000'000 * kMegabyte);
 }
 
-TEST_F(Archives, AnUnpackedGigabyteOfASmallFileIsTheMostWithoutAWord) {
+TEST_F(Archives, TheDefaultBoundOfASmallFileIsAGigabyte) {
   make_archive(path("part.zst"), "raw", "zstd", {{"x", std::string(125'000'000, '\0')}});
   const std::string part = read_file(path("part.zst"));
   ASSERT_LT(9 * part.size(), 1'000'000U);
@@ -283,7 +283,7 @@ TEST_F(Archives, AnUnpackedGigabyteOfASmallFileIsTheMostWithoutAWord) {
   EXPECT_THAT([&] { unpacked(9); }, ThrowsMessage<DataError>(HasSubstr("unpacks to more than 1.00 GB")));
 }
 
-TEST_F(Archives, WhoHasNoOptionForMoreSaysWhatElseToDo) {
+TEST_F(Archives, CommandsWithoutTheOptionAdviseSomethingElse) {
   make_archive(path("x.gz"), "raw", "gzip", {{"x", std::string(5000, 'x')}});
   const auto read = [&](ArchiveReader reader) {
     reader.next();

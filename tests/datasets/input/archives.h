@@ -16,8 +16,8 @@
 
 namespace xlm {
 
-/// Writes a file without making it durable: tests write thousands. (ext4 flushes a file that is truncated and written
-/// anew, so an old one is removed first.)
+/// Writes a file without syncing it to the disk, because tests write thousands. (ext4 syncs a file that is truncated
+/// and written again, so an old one is removed first.)
 inline fs::path write_quickly(const fs::path& path, std::string_view content) {
   fs::remove(path);
   std::ofstream(path, std::ios::binary).write(content.data(), static_cast<std::streamsize>(content.size()));
@@ -61,7 +61,7 @@ inline std::map<std::string, std::string> read_all(const fs::path& path, std::in
   std::map<std::string, std::string> contents;
   while (const std::optional<std::string> name = reader.next()) {
     std::string& content = contents[*name];
-    std::string buffer(777, '\0');  // an odd size, so that pieces end anywhere
+    std::string buffer(777, '\0');  // an odd size, so that pieces end at any place
     while (const std::size_t count = reader.read(buffer.data(), buffer.size())) content.append(buffer, 0, count);
   }
   return contents;

@@ -31,12 +31,12 @@ TEST_F(Downloads, AFileArrivesWhole) {
         }});
   EXPECT_EQ(read_file(path("in/file")), content_);
   EXPECT_EQ(most, content_.size());
-  EXPECT_EQ(std::distance(fs::directory_iterator(path("in")), {}), 1);  // no trace of the work
+  EXPECT_EQ(std::distance(fs::directory_iterator(path("in")), {}), 1);  // no temporary file is left
   fetch(checked(server));
-  EXPECT_EQ(server.requests().size(), 1U);  // it is there
+  EXPECT_EQ(server.requests().size(), 1U);  // the file exists
 }
 
-TEST_F(Downloads, ALinkStaysAndTheFileIsFetchedToWhereItLeads) {
+TEST_F(Downloads, ALinkStaysAndItsTargetIsFetched) {
   const HttpServer server([&](const Request& request) { return HttpServer::part_of(content_, request); });
   create_folders(path("in"));
   fs::create_symlink("../elsewhere/file", path("in/file"));
@@ -58,7 +58,7 @@ TEST_F(Downloads, ACutConnectionIsResumed) {
   EXPECT_EQ(server.requests().back().if_range, "\"v1\"");
 }
 
-TEST_F(Downloads, AConnectionThatBringsSomethingEachTimeIsNotGivenUp) {
+TEST_F(Downloads, AConnectionThatMakesProgressIsNotGivenUp) {
   const HttpServer server([&](const Request& request) {
     Answer answer = HttpServer::part_of(content_, request);
     answer.cut_after = 30'000;
@@ -66,10 +66,10 @@ TEST_F(Downloads, AConnectionThatBringsSomethingEachTimeIsNotGivenUp) {
   });
   fetch(checked(server));
   EXPECT_EQ(read_file(path("in/file")), content_);
-  EXPECT_EQ(server.requests().size(), 10U) << "three attempts in a row are all that may fail";
+  EXPECT_EQ(server.requests().size(), 10U) << "only three attempts in a row may fail";
 }
 
-TEST_F(Downloads, AConnectionThatBringsNothingIsGivenUp) {
+TEST_F(Downloads, AConnectionWithoutProgressIsGivenUp) {
   const HttpServer server([](const Request&) { return Answer{.status = 503}; });
   expect_error<Error>(checked(server), "HTTP 503");
   EXPECT_EQ(server.requests().size(), 3U);
@@ -87,14 +87,14 @@ TEST_F(Downloads, AFileOfAnotherSizeIsRefused) {
   EXPECT_EQ(read_file(path("in/file")), content_);
 }
 
-TEST_F(Downloads, OfAKnownSizeWhatIsWholeNeedsNoServer) {
+TEST_F(Downloads, AWholeFileOfKnownSizeNeedsNoServer) {
   create_folders(path("in"));
   write_file(path("in/.file.part"), content_);
   fetch({.url = "http://127.0.0.1:1/file", .target = path("in/file"), .bytes = content_.size()});
   EXPECT_EQ(read_file(path("in/file")), content_);
 }
 
-TEST_F(Downloads, ALaterCallGoesOn) {
+TEST_F(Downloads, ALaterCallResumes) {
   std::atomic<int> seen{0};
   const HttpServer server([&](const Request& request) {
     if (seen++ == 0) {
@@ -141,11 +141,11 @@ TEST_F(Downloads, AWrongBeginningIsFetchedOnceMore) {
   EXPECT_THAT(begins(server), ElementsAre(18, -1));
 }
 
-TEST_F(Downloads, WhatIsWholeAlreadyIsNotFetched) {
+TEST_F(Downloads, AWholeFileIsNotFetched) {
   const HttpServer server([&](const Request& request) { return HttpServer::part_of(content_, request); });
   create_folders(path("in"));
   write_file(path("in/.file.part"), content_);
-  fetch(checked(server));  // the server says 416: nothing is behind it
+  fetch(checked(server));  // the server answers 416: the file is complete
   EXPECT_EQ(read_file(path("in/file")), content_);
   write_file(path("in/file"), "spoilt");
   EXPECT_THAT([&] { fetch(checked(server)); }, ThrowsMessage<DataError>(HasSubstr("is not the published")));
@@ -180,16 +180,16 @@ TEST_F(Downloads, NothingLeadsFromHttpsToHttp) {
                                              plain.url("/file")));
   expect_error<Error>({.url = bad.url("/file"), .target = path("in/file")}, "cannot fetch");
   ::unsetenv("CURL_CA_BUNDLE");
-  EXPECT_GE(bad.answered(), 1) << "it is the redirect that is refused";
+  EXPECT_GE(bad.answered(), 1) << "the redirect is refused";
   EXPECT_EQ(plain.requests().size(), 0U);
 }
 
-TEST_F(Downloads, AProxyIsAskedWhereTheEnvironmentNamesOne) {
+TEST_F(Downloads, AProxyIsUsedIfTheEnvironmentNamesOne) {
   const HttpServer proxy([&](const Request& request) { return HttpServer::part_of(content_, request); });
   ::setenv("http_proxy", proxy.url().c_str(), 1);
   fetch({.url = "http://corpora.invalid/file", .target = path("in/file")});
   ::setenv("http_proxy", "http://127.0.0.1:1", 1);
-  fetch({.url = proxy.url("/file"), .target = path("in/near")});  // of this machine itself none is asked in tests
+  fetch({.url = proxy.url("/file"), .target = path("in/near")});  // tests use no proxy for this machine
   ::unsetenv("http_proxy");
   ASSERT_EQ(proxy.requests().size(), 2U);
   EXPECT_EQ(proxy.requests().front().path, "http://corpora.invalid/file");
@@ -199,7 +199,7 @@ TEST_F(Downloads, AProxyIsAskedWhereTheEnvironmentNamesOne) {
 TEST_F(Downloads, ErrorsAreNotContent) {
   const HttpServer server([](const Request&) { return Answer{.status = 404, .body = "<html>not here</html>"}; });
   expect_error<DataError>(file(server), "404, not found");
-  EXPECT_EQ(server.requests().size(), 1U);  // there is no use in asking again
+  EXPECT_EQ(server.requests().size(), 1U);  // a retry would not help
   Download nowhere = file(server);
   nowhere.url = "http://127.0.0.1:1/file";
   expect_error<Error>(nowhere, "cannot fetch http://127.0.0.1:1/file");
@@ -221,7 +221,7 @@ TEST_F(Downloads, AFullDiskIsAResourceError) {
   auto* const handler = std::signal(SIGXFSZ, SIG_IGN);
   ::setrlimit(RLIMIT_FSIZE, &small);
   expect_error<ResourceError>(file(server), "free some space");
-  EXPECT_EQ(server.requests().size(), 1U) << "asking again gives no space";
+  EXPECT_EQ(server.requests().size(), 1U) << "a retry would not make room";
   ::setrlimit(RLIMIT_FSIZE, &before);
   std::signal(SIGXFSZ, handler);
 }

@@ -1,4 +1,4 @@
-// What tests of downloads share: a server's content, and a downloader without patience.
+// Shared by tests of downloads: a server's content, and a downloader that waits only briefly.
 #pragma once
 
 #include <string>

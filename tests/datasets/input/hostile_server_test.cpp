@@ -1,4 +1,4 @@
-// Downloads from servers, and to folders, that mean no good or are not what they should be.
+// Downloads from hostile or broken servers, and to manipulated folders.
 #include <sys/stat.h>
 
 #include <cstdlib>
@@ -22,7 +22,7 @@ using ::testing::ThrowsMessage;
 
 class HostileServers : public Downloads {
  protected:
-  /// What fetching from a mirror says, with what it notes on the way.
+  /// The messages of a download from a mirror.
   std::string said(const std::string& mirror, const std::string& dataset = "text8") const {
     std::string said;
     const PrepareObserver observer{
@@ -45,7 +45,7 @@ class HostileServers : public Downloads {
   }
 };
 
-TEST_F(HostileServers, NoWritingOfHttpsLeadsToHttp) {
+TEST_F(HostileServers, NoSpellingOfHttpsLeadsToHttp) {
   const fs::path trusted = path("certificate.pem");
   const HttpServer plain([&](const Request& request) { return HttpServer::part_of(content_, request); });
   const HttpsServer secure(trusted, fmt::format("HTTP/1.1 302 X\r\nLocation: {}\r\nContent-Length: 0\r\n"
@@ -56,9 +56,9 @@ TEST_F(HostileServers, NoWritingOfHttpsLeadsToHttp) {
     const std::string url = scheme + secure.url("/file").substr(5);
     expect_error<Error>({.url = url, .target = path("in/file")}, "cannot fetch " + url);
   }
-  EXPECT_EQ(secure.answered(), 4) << "each is refused at once, without asking again";
+  EXPECT_EQ(secure.answered(), 4) << "each is refused at once, without a retry";
   EXPECT_EQ(plain.requests().size(), 0U);
-  // The first address may be http all the same.
+  // The first address may still be http.
   const HttpServer first(
       [&](const Request&) { return Answer{.status = 302, .headers = {"Location: " + secure.url("/file")}}; });
   expect_error<Error>(file(first), "it leads from https to http");
@@ -75,7 +75,7 @@ TEST_F(HostileServers, NoMessageHasThePasswordOfAMirror) {
     for (const char* dataset : {"text8", "wiki40b", "cc-100"}) {
       const std::string all = said("http://bob:S3CRET@" + server->url().substr(7), dataset);
       EXPECT_THAT(all, AllOf(HasSubstr(server->url()), Not(HasSubstr("S3CRET")), Not(HasSubstr("bob"))));
-      EXPECT_EQ(server->requests().back().authorization, "Basic Ym9iOlMzQ1JFVA==") << "it is sent all the same";
+      EXPECT_EQ(server->requests().back().authorization, "Basic Ym9iOlMzQ1JFVA==") << "the server gets it";
     }
   }
   for (const char* mirror :
@@ -86,7 +86,7 @@ TEST_F(HostileServers, NoMessageHasThePasswordOfAMirror) {
   }
 }
 
-TEST_F(HostileServers, WhatIsNoMirrorIsRefusedAtOnce) {
+TEST_F(HostileServers, MalformedMirrorsAreRefusedAtOnce) {
   for (const char* mirror : {"ftp://127.0.0.1", "FTP://127.0.0.1", "file:///srv/mirror", "127.0.0.1:8000", "http://",
                              "http:///x", "https:/x", "mirror", "http://127.0.0.1/#x", "http://127.0.0.1/x@y"}) {
     EXPECT_THAT(said(mirror), StartsWith("--mirror")) << mirror;
@@ -99,7 +99,7 @@ TEST_F(HostileServers, WhatIsNoMirrorIsRefusedAtOnce) {
   EXPECT_TRUE(fs::exists(path("raw/text8.zip")));
 }
 
-TEST_F(HostileServers, OneThatNeverGoesOnIsGivenUp) {
+TEST_F(HostileServers, AServerThatNeverContinuesIsGivenUp) {
   for (const bool answers_416 : {false, true}) {
     const HttpServer server([&](const Request& request) {
       if (answers_416 && request.begin >= 0) return Answer{.status = 416};
@@ -107,14 +107,14 @@ TEST_F(HostileServers, OneThatNeverGoesOnIsGivenUp) {
     });
     expect_error<Error>(checked(server), "breaks off each time, at last after 100 kB");
     EXPECT_LE(server.requests().size(), 6U);
-    EXPECT_TRUE(fs::is_empty(path("in"))) << "what no command can go on with";
+    EXPECT_TRUE(fs::is_empty(path("in"))) << "no partial file is kept, because none can be resumed";
   }
   std::size_t length = 1000;
   const HttpServer growing([&](const Request&) { return Answer{.body = content_, .cut_after = length += 10}; });
   expect_error<Error>(checked(growing), "restarts instead of resuming");
 }
 
-TEST_F(HostileServers, AnotherVersionEachTimeIsNoneThatGoesOn) {
+TEST_F(HostileServers, AFileThatChangesEachTimeIsNotResumed) {
   int version = 0;
   const HttpServer server([&](const Request&) {
     return Answer{.body = content_, .headers = {fmt::format("ETag: \"{}\"", ++version)}, .cut_after = 5000};
@@ -122,7 +122,7 @@ TEST_F(HostileServers, AnotherVersionEachTimeIsNoneThatGoesOn) {
   expect_error<Error>(file(server), "the server restarts");
 }
 
-TEST_F(HostileServers, WhatIsKeptIsSaidAndNothingEmptyIs) {
+TEST_F(HostileServers, KeptBytesAreReportedAndEmptyFilesAreNotKept) {
   const HttpServer server([&](const Request& request) {
     if (request.begin >= 0) return Answer{.status = 503};
     return Answer{.body = content_, .headers = {"ETag: \"v1\""}, .cut_after = 50'000};
@@ -134,13 +134,13 @@ TEST_F(HostileServers, WhatIsKeptIsSaidAndNothingEmptyIs) {
   const Download other{.url = refusing.url("/other"), .target = path("out/other")};
   EXPECT_EQ(note_of(other), "");
   EXPECT_TRUE(fs::is_empty(path("out")));
-  write_file(path("in/file"), content_);  // by hand, in the meantime
+  write_file(path("in/file"), content_);  // a user puts the file there
   fetch(checked(server));
   EXPECT_FALSE(fs::exists(path("in/.file.part")));
   EXPECT_FALSE(fs::exists(path("in/.file.tag")));
 }
 
-TEST_F(HostileServers, BytesOfAnUnknownVersionAreNotGoneOnWith) {
+TEST_F(HostileServers, BytesOfAnUnknownVersionAreNotResumed) {
   const HttpServer server([&](const Request& request) { return HttpServer::part_of(content_, request); });
   create_folders(path("in"));
   write_file(path("in/.file.part"), "of whatever");
@@ -164,7 +164,7 @@ TEST_F(HostileServers, AWebPageIsNoArchive) {
     body = sent;
     expect_error<DataError>({.url = server.url("/" + name), .target = path("in") / name}, "it is " + problem);
     EXPECT_TRUE(fs::is_empty(path("in"))) << name;
-    write_file(path("in") / name, sent);  // as an earlier program would have kept it
+    write_file(path("in") / name, sent);  // as an earlier version would have kept it
     EXPECT_THAT([&] { fetch({.url = server.url("/" + name), .target = path("in") / name}); },
                 ThrowsMessage<DataError>(AllOf(HasSubstr("it is " + problem), HasSubstr("rm " + path("in").string()))));
     fs::remove(path("in") / name);
@@ -197,7 +197,7 @@ TEST_F(HostileServers, NothingIsWrittenOrReadThroughALink) {
   write_file(path("in/.file.part"), content_.substr(0, 10));
   fs::create_symlink(path("precious"), path("in/.file.tag"));
   fetch(checked(server));
-  EXPECT_EQ(server.requests().back().if_range, "") << "what a link leads to is no version";
+  EXPECT_EQ(server.requests().back().if_range, "") << "the version is not read through a link";
   fs::remove(path("in/file"));
   fs::create_symlink(path("precious"), path("in/.file.tag"));
   fetch(checked(server));

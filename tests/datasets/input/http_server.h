@@ -1,4 +1,4 @@
-// An HTTP server for tests, on a port of its own, that can misbehave as servers and networks do.
+// An HTTP server for tests, on a free port, that can misbehave as servers and networks do.
 #pragma once
 
 #include <arpa/inet.h>
@@ -45,7 +45,7 @@ class HttpServer {
     socklen_t length = sizeof(address);
     ::getsockname(socket_, reinterpret_cast<sockaddr*>(&address), &length);
     port_ = ntohs(address.sin_port);
-    ::setenv("no_proxy", "127.0.0.1", 1);  // whatever the environment says: of this process and those that it starts
+    ::setenv("no_proxy", "127.0.0.1", 1);  // overrides the environment of this process and its children
     thread_ = std::thread([this] { serve(); });
   }
   HttpServer(const HttpServer&) = delete;
@@ -63,7 +63,7 @@ class HttpServer {
     return requests_;
   }
 
-  /// What a server that knows ranges answers.
+  /// The answer of a server that supports ranges.
   static Answer part_of(const std::string& content, const Request& request) {
     if (request.begin < 0) return {.body = content};
     const auto begin = static_cast<std::size_t>(request.begin);

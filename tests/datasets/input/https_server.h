@@ -1,4 +1,4 @@
-// An HTTPS server for tests, with a certificate of its own that it makes itself.
+// An HTTPS server for tests, which makes its own certificate.
 #pragma once
 
 #include <arpa/inet.h>
@@ -24,7 +24,7 @@ namespace xlm {
 
 class HttpsServer {
  public:
-  /// Answers every request with `answer`, which is all of it: status line, headers, body. Writes the certificate that
+  /// Answers every request with `answer`: status line, headers and body. Writes the certificate that
   /// clients have to trust to `certificate`.
   HttpsServer(const fs::path& certificate, std::string answer)
       : answer_(std::move(answer)),
@@ -53,7 +53,7 @@ class HttpsServer {
   int answered() const { return answered_; }
 
  private:
-  /// Signed by itself, for 127.0.0.1 and a day.
+  /// A self-signed certificate for 127.0.0.1, valid for a day.
   void make_certificate(const fs::path& file) {
     const std::unique_ptr<EVP_PKEY, decltype(&EVP_PKEY_free)> key(EVP_EC_gen("P-256"), EVP_PKEY_free);
     const std::unique_ptr<X509, decltype(&X509_free)> made(X509_new(), X509_free);

@@ -1,4 +1,4 @@
-// What files are taken for by their first bytes.
+// Recognises files by their first bytes.
 #include "datasets/input/recognition.h"
 
 #include <gmock/gmock.h>
@@ -30,7 +30,7 @@ std::string repeated(const std::string& text, int times) {
   return all;
 }
 
-TEST(Recognition, TextIsTextHoweverItBegins) {
+TEST(Recognition, TextIsRecognisedWithAnyBeginning) {
   for (const std::string& text : {""s,
                                   "x"s,
                                   "plain text\n"s,
@@ -134,10 +134,10 @@ TEST(Recognition, TextInAnUndeclaredEncodingIsNoText) {
     EXPECT_THAT(recognise(bytes, "a.txt").name, HasSubstr(name));
   }
   EXPECT_EQ(recognise(repeated("Text ", 10'000) + "caf\xE9 \xE9 \xE9 \xE9 \xE9", "a").form, FileForm::kText)
-      << "a few are";
+      << "a few invalid bytes are text";
 }
 
-TEST(Recognition, NamesCountWhereTheyPromiseATableOrAPage) {
+TEST(Recognition, NamesOfTablesAndPagesCount) {
   EXPECT_EQ(recognise("<html>", "page.html").form, FileForm::kText);
   EXPECT_EQ(recognise("<html>", "d/PAGE.HTM").form, FileForm::kText);
   EXPECT_EQ(recognise("<html>", "page.txt").form, FileForm::kTextual);

@@ -29,7 +29,7 @@ class Sources : public ::testing::Test {
     for (const SourceFile& source : find_sources(from, glob)) names.push_back(source.name);
     return names;
   }
-  /// What is passed over while the files are found and read.
+  /// Files that are skipped while the sources are found and read.
   static std::string passed_over(const std::vector<fs::path>& from, const std::string& glob = "") {
     PassedOver all;
     const PrepareObserver observer{.passed_over = [&](const std::string& kind, const std::string& name,
@@ -59,7 +59,7 @@ TEST_F(Sources, NamedFilesKeepTheirOrderAndGetDifferentNames) {
   EXPECT_THAT(names({file("2/x"), file("1/x"), file("0/y"), file("3/x")}), ElementsAre("x", "x (2)", "y", "x (3)"));
 }
 
-TEST_F(Sources, HiddenFilesAndOddOnesInFoldersArePassedOverAndCounted) {
+TEST_F(Sources, HiddenAndSpecialFilesInFoldersAreSkippedAndCounted) {
   for (const char* name : {"d/.git/config", "d/.hidden", "d/__MACOSX/a", "d/a", "d/b.md"}) file(name);
   ASSERT_EQ(::mkfifo((folder_.path() / "d/pipe").c_str(), 0600), 0);
   fs::create_symlink("nowhere", folder_.path() / "d/.#lock");
@@ -79,7 +79,7 @@ TEST_F(Sources, MetadataInFoldersIsNoText) {
                                                  "\npassed over: metadata: 10 (")));
   for (const char* name : {"readme first.txt", "notes.json", "states.json", "a.md"}) file(std::string("d/") + name);
   EXPECT_THAT(names({folder_.path() / "d"}), ElementsAre("a.md", "notes.json", "readme first.txt", "states.json"));
-  EXPECT_THAT(names({folder_.path() / "d/README.md"}), ElementsAre("README.md")) << "what is named is read";
+  EXPECT_THAT(names({folder_.path() / "d/README.md"}), ElementsAre("README.md")) << "a named file is read";
 }
 
 TEST_F(Sources, LinksToFilesAndFoldersAreFollowed) {
@@ -107,7 +107,7 @@ TEST_F(Sources, LinksThatLeadNowhereAreErrors) {
   fs::create_symlink("gone.txt", folder_.path() / "d/b.txt");
   EXPECT_THAT([&] { names({folder_.path() / "d"}); },
               ThrowsMessage<DataError>(HasSubstr("d/b.txt is a link to gone.txt, which cannot be followed")));
-  EXPECT_THAT(names({folder_.path() / "d"}, "a"), ElementsAre("a")) << "it is not asked for";
+  EXPECT_THAT(names({folder_.path() / "d"}, "a"), ElementsAre("a")) << "the link is not asked for";
   EXPECT_EQ(passed_over({folder_.path() / "d"}, "a"), "links that lead nowhere: 1 (b.txt)");
   fs::remove(folder_.path() / "d/b.txt");
   fs::create_symlink("two", folder_.path() / "d/one");
@@ -115,7 +115,7 @@ TEST_F(Sources, LinksThatLeadNowhereAreErrors) {
   EXPECT_THAT([&] { names({folder_.path() / "d"}); }, ThrowsMessage<DataError>(HasSubstr("which cannot be followed")));
 }
 
-TEST_F(Sources, WhatIsPassedOverInArchivesIsCounted) {
+TEST_F(Sources, SkippedEntriesOfArchivesAreCounted) {
   make_archive(file("x.tar"), "ustar", "",
                {{"a.txt", "1"}, {"b.txt", "", AE_IFLNK, "a.txt"}, {".c", "2"}, {"README", "3"}, {"e", "", AE_IFDIR}});
   EXPECT_THAT(labels({folder_.path() / "x.tar"}), ElementsAre("x.tar: a.txt"));
@@ -142,7 +142,7 @@ TEST_F(Sources, GlobChoosesInNamedArchivesButNotInThoseOfFolders) {
               ThrowsMessage<DataError>(HasSubstr("no file like '*.pdf'")));
 }
 
-TEST_F(Sources, WhatIsMissingOrNoFileIsAnErrorThatNamesIt) {
+TEST_F(Sources, AMissingFileIsNamed) {
   EXPECT_THAT([&] { names({folder_.path() / "nowhere"}); }, ThrowsMessage<DataError>(HasSubstr("nowhere")));
   fs::create_directory(folder_.path() / "empty");
   EXPECT_THAT([&] { names({folder_.path() / "empty"}); }, ThrowsMessage<DataError>(HasSubstr("there is no file in")));
@@ -151,7 +151,7 @@ TEST_F(Sources, WhatIsMissingOrNoFileIsAnErrorThatNamesIt) {
               ThrowsMessage<DataError>(HasSubstr("neither a file nor a folder")));
 }
 
-TEST_F(Sources, AnEmptyFileIsPassedOverInAFolderAndAnErrorWhenNamed) {
+TEST_F(Sources, AnEmptyFileIsSkippedInAFolderAndAnErrorIfNamed) {
   file("d/a", "");
   file("d/b", "text");
   EXPECT_THAT(labels({folder_.path() / "d"}), ElementsAre("d/b"));

@@ -80,7 +80,7 @@ TEST(TfRecordExample, FindsTheFeatureAmongOthers) {
       "y");
 }
 
-TEST(TfRecordExample, RefusesWhatIsNone) {
+TEST(TfRecordExample, RefusesMalformedRecords) {
   using namespace std::string_literals;
   for (const std::string& bytes :
        {"\x0A"s, "\x0A\x05x"s, "\x0B"s, "\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF"s, "plain text"s}) {

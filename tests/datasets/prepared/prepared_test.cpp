@@ -148,8 +148,8 @@ TEST_F(PreparedFolder, Opens) {
   EXPECT_EQ(summary.symbols, data.vocabulary.size());
 }
 
-/// Two folders of the same tokens have other losses by document, by word and by byte if these are others.
-TEST_F(PreparedFolder, FingerprintCoversWhatNumbersDependOnAndNothingElse) {
+/// Losses by document, word or byte depend on these even if the tokens are the same.
+TEST_F(PreparedFolder, FingerprintCoversOnlyWhatNumbersDependOn) {
   std::set<std::string> fingerprints{summarize_prepared(out()).fingerprint};
   const Json meta = read_json(out() / "meta.json");
   const auto fingerprint_with = [&](const std::string& key, const Json& value) {
@@ -169,7 +169,7 @@ TEST_F(PreparedFolder, FingerprintCoversWhatNumbersDependOnAndNothingElse) {
     outputs[file] = sha256("other");
     fingerprints.insert(fingerprint_with("outputs", outputs));
   }
-  EXPECT_EQ(fingerprints.size(), 11U) << "the folder's own, and one for each change";
+  EXPECT_EQ(fingerprints.size(), 11U) << "one for the folder, and one for each change";
   for (const auto& [key, value] : meta.items()) {
     const std::set<std::string> counted{"sizes", "words", "bytes", "documents", "outputs"};
     if (!counted.contains(key) && value.is_string()) {
@@ -219,7 +219,7 @@ TEST_F(PreparedFolder, FilesAreHashedOnceAndWhenTheyChanged) {
   const fs::path record = out() / VerifiedFiles::kFile;
   Json known = read_json(record);
   EXPECT_EQ(known.size(), 4) << "three splits and the vocabulary";
-  // A hash that was found right is not computed again: what the record says is believed …
+  // A verified hash is not computed again: the record is believed …
   VerifiedFiles verified(out());
   EXPECT_FALSE(verified.has_hash("valid.bin", "another hash"));
   known["valid.bin"]["sha256"] = "another hash";
@@ -235,7 +235,7 @@ TEST_F(PreparedFolder, FilesAreHashedOnceAndWhenTheyChanged) {
   open_prepared(out());
   write_file(record, "no JSON");
   EXPECT_NO_THROW(open_prepared(out()));
-  EXPECT_EQ(read_json(record).size(), 4) << "made again";
+  EXPECT_EQ(read_json(record).size(), 4) << "the record is written again";
 }
 
 TEST_F(PreparedFolder, MalformedMetaIsNamed) {

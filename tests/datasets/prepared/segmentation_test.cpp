@@ -74,7 +74,7 @@ class Segmentation : public ::testing::Test {
 };
 
 constexpr const char* kText = "the friendly  unfriendly the\nun ";
-// One piece; two pieces; an empty word; three; a line break is a piece of its own, and "un" behind it begins no word.
+// One piece; two pieces; an empty word; three. A line break is a separate piece, and "un" after it begins no word.
 const std::string kFlags =
     "0001"
     "000001001"
@@ -97,9 +97,9 @@ TEST_F(Segmentation, IsStoredOnceAndReadBack) {
   EXPECT_THAT(segmentation_names(data.path), ElementsAre("syllables"));
   EXPECT_EQ(read_file(data.path / "segmentations/syllables/train.bits").size(), (std::string(kText).size() + 7) / 8);
   EXPECT_EQ(flags(data, "syllables"), kFlags);
-  EXPECT_EQ(open_prepared(data.path, true).fingerprint, fingerprint) << "the data is the same with and without";
+  EXPECT_EQ(open_prepared(data.path, true).fingerprint, fingerprint) << "the data are the same with and without one";
 
-  // What is stored is what is read: by name, and by the file that it was made with.
+  // The stored segmentation is found by name, and by the file of its tokenizer.
   const fs::path folder = data.path / "segmentations/syllables";
   write_quickly(folder / "train.bits", std::string(4, '\xFF'));
   EXPECT_THAT([&] { flags(data, "syllables"); }, ThrowsMessage<DataError>(HasSubstr("train.bits is damaged")));
@@ -139,7 +139,7 @@ TEST_F(Segmentation, TheSameTextGivesTheSameBytes) {
   }
 }
 
-TEST_F(Segmentation, LinesAreNoPartOfTheWordsLearntFrom) {
+TEST_F(Segmentation, LineBreaksAreNotLearnt) {
   std::string lines;
   for (int i = 0; i < 50; ++i) lines += "low lower\nlowest\tnew\n";
   const PreparedData data = prepared(lines, {14});
@@ -162,7 +162,7 @@ std::vector<std::string> trained_pieces(std::vector<std::string> lines, std::int
   return pieces;
 }
 
-/// All pairs of one of each, around something that they share: what is shared becomes a piece wherever it may.
+/// Words with every pair of a beginning and an end around a shared middle, which becomes a piece if it may.
 std::vector<std::string> pairs(const std::vector<std::string>& begins, const std::string& shared,
                                const std::vector<std::string>& ends) {
   std::vector<std::string> lines;
@@ -203,11 +203,11 @@ TEST_F(Segmentation, PiecesHaveUpToSixteenCharacters) {
   for (const std::string& piece : pieces) EXPECT_LE(piece.size(), 16U) << piece;
 }
 
-TEST_F(Segmentation, EveryCharacterIsCoveredHoweverRareAndInHoweverLongALine) {
+TEST_F(Segmentation, EveryCharacterIsCoveredEvenIfRareOrInALongLine) {
   std::vector<std::string> lines(1000, "some words again and again");
   std::string line;
-  while (line.size() < 6000) line += "longer ";  // SentencePiece leaves lines of more than 4,192 bytes out if it may
-  lines.push_back(line + "\u00df \ufb01ne");     // a ligature, which normalisation would take apart
+  while (line.size() < 6000) line += "longer ";  // SentencePiece skips lines of more than 4,192 bytes by default
+  lines.push_back(line + "\u00df \ufb01ne");     // a ligature, which normalisation would split
   const std::vector<std::string> pieces = trained_pieces(lines, 20);
   EXPECT_THAT(pieces, Contains("\u00df"));
   EXPECT_THAT(pieces, Contains("\ufb01"));

@@ -1,4 +1,4 @@
-// Passages that splits share: found wherever they stand, counted once, and said when a folder is prepared.
+// Passages that splits share: found at any place, counted once, and reported when a folder is prepared.
 #include "datasets/prepared/shared_passages.h"
 
 #include <gmock/gmock.h>
@@ -12,7 +12,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-/// Words without a pattern that would come back.
+/// Words that never repeat a passage.
 std::string words(int seed, std::size_t characters) {
   std::string text;
   auto state = static_cast<std::uint32_t>(seed) * 2654435761U + 1;
@@ -26,7 +26,7 @@ std::string words(int seed, std::size_t characters) {
 
 class SharedPassagesTest : public Preparing {
  protected:
-  /// Prepares three texts, and returns what was said.
+  /// Prepares three texts, and returns the messages.
   std::string said(const std::string& train, const std::string& valid, const std::string& test) {
     PrepareRequest wanted = request("text", {});
     wanted.given = {{{file("a", train)}, {file("b", valid)}, {file("c", test)}}};
@@ -54,7 +54,7 @@ TEST_F(SharedPassagesTest, AreFoundAtAnyPlace) {
   EXPECT_EQ(pairs[2].shared, 0);
 }
 
-TEST_F(SharedPassagesTest, CountOnceHoweverOftenTheyStandThere) {
+TEST_F(SharedPassagesTest, CountOnceEvenIfRepeated) {
   const std::string shared = words(3, 400);
   said(shared + words(1, 77) + shared, words(4, 400), words(5, 200) + shared);
   EXPECT_EQ(found()[1].shared, 2);
@@ -62,13 +62,13 @@ TEST_F(SharedPassagesTest, CountOnceHoweverOftenTheyStandThere) {
   EXPECT_EQ(found()[1].example, 200);
 }
 
-TEST_F(SharedPassagesTest, DoNotCountWhereTheySayNothing) {
+TEST_F(SharedPassagesTest, DoNotCountWithoutContent) {
   const std::string rule(4000, '-');
   EXPECT_EQ(said(words(1, 3000) + rule, words(2, 1000), rule + words(3, 1000)), "");
   EXPECT_EQ(found()[1].passages, 5);
 }
 
-TEST_F(SharedPassagesTest, AreNotSaidWhereOneCharacterDiffers) {
+TEST_F(SharedPassagesTest, AreNotReportedIfOneCharacterDiffers) {
   std::string other = words(3, 1000);
   for (std::size_t i = 100; i < other.size(); i += 200) other[i] = other[i] == 'x' ? 'y' : 'x';
   EXPECT_EQ(said(words(1, 999) + words(3, 1000), words(2, 1000), other), "");
@@ -80,8 +80,8 @@ TEST_F(SharedPassagesTest, CrossTheBlocksInWhichATextIsRead) {
   EXPECT_EQ(found()[1].shared, 3);
 }
 
-// Passages 0, 3, 6 and 9 of ten, of which the last four are shared.
-TEST_F(SharedPassagesTest, OfALongSplitAreASampleThatSaysSo) {
+// Of ten passages 0, 3, 6 and 9 are sampled; the last four of the ten are shared.
+TEST_F(SharedPassagesTest, OfALongSplitAreMarkedAsASample) {
   const std::string shared = words(3, 800);
   said(words(1, 3000) + shared, words(4, 400), words(5, 1200) + shared);
   const PreparedData data = open_prepared(path("out"));

@@ -35,7 +35,7 @@ TEST(SplitPlan, ASplitLongerThanTheTextIsWrongUsage) {
               ThrowsMessage<UsageError>(HasSubstr("which has 100 tokens")));
 }
 
-TEST(SplitPlan, RefusesWhatIsNoSplit) {
+TEST(SplitPlan, RefusesMalformedSplits) {
   for (const char* text : {"", "90,5", "1,2,3,4", "a,b,c", "-1,1,1", "1.5,1,1", "90%,5,5%", "80%,5%,5%", "90%,5%,6%",
                            "0,0,0", "99999999999999999999,1,1", "110%,-5%,-5%", "nan%,1%,1%", "%,%,%"}) {
     EXPECT_THROW(SplitPlan{text}, UsageError) << text;

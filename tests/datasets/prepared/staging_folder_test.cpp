@@ -17,7 +17,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
-/// What happens just before a file is locked, in a test that needs that moment.
+/// Called just before a file is locked, for a test that needs that moment.
 std::function<void()>& before_flock() {
   static std::function<void()> action;
   return action;
@@ -26,7 +26,7 @@ std::function<void()>& before_flock() {
 }  // namespace
 }  // namespace xlm
 
-/// Stands before the C library's.
+/// Replaces the C library's function.
 extern "C" int flock(int descriptor, int operation) noexcept {
   if (xlm::before_flock()) std::function<void()>(xlm::before_flock())();
   return static_cast<int>(::syscall(SYS_flock, descriptor, operation));
@@ -66,7 +66,7 @@ TEST(StagingFolder, TheTargetMayBeThePresentFolder) {
   EXPECT_TRUE(fs::exists(folder.path() / "out/x"));
 }
 
-TEST(StagingFolder, WhatAKilledProcessLeftIsRemovedHoweverTheTargetIsWritten) {
+TEST(StagingFolder, LeftoversOfAKilledProcessAreRemovedForAnySpellingOfTheTarget) {
   for (const char* target : {"out", "out/"}) {
     const TemporaryFolder folder;
     create_folders(folder.path() / ".out.preparing" / "half");
@@ -110,10 +110,10 @@ TEST(StagingFolder, IsForOneProcessAtATime) {
   EXPECT_NO_THROW(StagingFolder(folder.path() / "out"));
 }
 
-TEST(StagingFolder, ALockOnAFileThatIsGoneIsNone) {
+TEST(StagingFolder, ALockOnARemovedFileDoesNotCount) {
   const TemporaryFolder folder;
   const fs::path lock = folder.path() / ".out.lock";
-  before_flock() = [&] {  // its owner finishes just now
+  before_flock() = [&] {  // its owner finishes at this moment
     EXPECT_TRUE(fs::remove(lock));
     before_flock() = nullptr;
   };
@@ -123,7 +123,7 @@ TEST(StagingFolder, ALockOnAFileThatIsGoneIsNone) {
   EXPECT_THROW(StagingFolder(folder.path() / "out"), UsageError);
 }
 
-TEST(StagingFolder, ClearsWhatAKilledProcessLeft) {
+TEST(StagingFolder, ClearsLeftoversOfAKilledProcess) {
   const TemporaryFolder folder;
   create_folders(folder.path() / ".out.preparing");
   write_file(folder.path() / ".out.preparing/train.bin", "half");

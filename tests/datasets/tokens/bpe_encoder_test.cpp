@@ -1,4 +1,4 @@
-// Encoding against tokens computed elsewhere (tests/golden/README.md says how), and whatever the blocks are.
+// Encoding in any blocks, against tokens of other programs (tests/golden/README.md says which).
 #include "datasets/tokens/bpe_encoder.h"
 
 #include <numeric>
@@ -131,7 +131,7 @@ TEST(BpePieces, WaitForWhatCouldChangeThem) {
   EXPECT_EQ(first_piece("'ll", false), 3U);
   EXPECT_EQ(first_piece("   x", false), 2U);
   EXPECT_EQ(first_piece("\nx", false), 1U);
-  EXPECT_EQ(first_piece("a\xC3(", false), 1U) << "what is no UTF-8 is no letter";
+  EXPECT_EQ(first_piece("a\xC3(", false), 1U) << "invalid UTF-8 is no letter";
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Reading an encoding's files, and what is wrong with them.
+// Reading an encoding's files, and errors in them.
 #include "datasets/tokens/bpe.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// Ids back to text that can be shown at once.
+// Decoding ids to text that can be shown at once.
 #include "datasets/tokens/decoder.h"
 
 #include <set>
@@ -25,13 +25,13 @@ TEST(StreamingDecoder, NeverSplitsACharacter) {
   EXPECT_EQ(all(decoder, {'a', 0xC3, 0xA9, 256, 257, 0x80, '!'}), "a||\xC3\xA9| th||\xF0\x9F\x98\x80|!|");
 }
 
-TEST(StreamingDecoder, ShowsWhatIsNoUtf8AsOneReplacementCharacter) {
+TEST(StreamingDecoder, ShowsInvalidUtf8AsOneReplacementCharacter) {
   StreamingDecoder decoder(byte_vocabulary({}));
   EXPECT_EQ(all(decoder, {0xFF, 'a', 0xE2, 0x82, 'b'}),
             "\xEF\xBF\xBD|a|||\xEF\xBF\xBD"
             "b|");
   EXPECT_EQ(all(decoder, {'a', 0xE2, 0x82}), "a|||\xEF\xBF\xBD");
-  EXPECT_EQ(all(decoder, {'c'}), "c|") << "nothing is left of the text before";
+  EXPECT_EQ(all(decoder, {'c'}), "c|") << "the text before has no effect";
 }
 
 TEST(StreamingDecoder, TakesCharactersAndBytesToo) {

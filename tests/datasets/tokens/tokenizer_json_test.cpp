@@ -1,4 +1,4 @@
-// tokenizer.json of all versions, alone and beside the older files, and what is refused.
+// tokenizer.json of all versions, alone and with the older files, and refused files.
 #include "datasets/tokens/tokenizer_json.h"
 
 #include <gmock/gmock.h>
@@ -95,14 +95,14 @@ TEST_F(TokenizerFile, AddsTokensBehindTheVocabulary) {
   EXPECT_EQ(bpe.vocabulary().symbols.back(), "[PAD]");
   EXPECT_EQ(bpe.merges_text(), small_bpe().merges_text());
 
-  write_older_files();  // which know nothing of them
+  write_older_files();  // which lack the added tokens
   EXPECT_EQ(read_bpe(folder_.path()).vocabulary(), bpe.vocabulary());
 
   write_file(folder_.path() / "config.json", Json{{"vocab_size", size + 1}}.dump());
   EXPECT_EQ(read_bpe(folder_.path()).vocabulary().size(), size + 1) << "the model has no row for the other";
 }
 
-TEST_F(TokenizerFile, OfEarlierTransformersAddsTokensInAFileOfTheirOwn) {
+TEST_F(TokenizerFile, OfEarlierTransformersAddsTokensInASeparateFile) {
   write_older_files();
   const std::int64_t size = small_bpe().vocabulary().size();
   write_file(folder_.path() / "added_tokens.json", Json{{"<pad>", size}}.dump());
@@ -113,7 +113,7 @@ TEST_F(TokenizerFile, OfEarlierTransformersAddsTokensInAFileOfTheirOwn) {
   EXPECT_THAT([&] { read_bpe(folder_.path()); }, ThrowsMessage<DataError>(HasSubstr("adds the token \"word\"")));
 }
 
-TEST_F(TokenizerFile, MustSayWhatTheOlderFilesSay) {
+TEST_F(TokenizerFile, MustAgreeWithTheOlderFiles) {
   write_older_files();
   EXPECT_EQ(read(tokenizer_).merges_text(), small_bpe().merges_text());
 
@@ -127,7 +127,7 @@ TEST_F(TokenizerFile, MustSayWhatTheOlderFilesSay) {
   std::swap(other["model"]["vocab"]["a"], other["model"]["vocab"]["b"]);
   expect_refused(other, "vocab.json differ: number");
   fs::remove(folder_.path() / "vocab.json");
-  EXPECT_NO_THROW(read(other)) << "nothing beside it says otherwise";
+  EXPECT_NO_THROW(read(other)) << "no other file contradicts it";
 }
 
 TEST_F(TokenizerFile, OfAnotherKindIsRefusedByItsName) {
@@ -155,7 +155,7 @@ TEST_F(TokenizerFile, OfAnotherKindIsRefusedByItsName) {
                  "adds the token \"word\", at which a text would be cut");
 }
 
-TEST_F(TokenizerFile, ThatIsMalformedSaysHow) {
+TEST_F(TokenizerFile, ThatIsMalformedIsExplained) {
   const auto with = [&](const std::string& pointer, const Json& value) {
     Json changed = tokenizer_;
     changed[Json::json_pointer(pointer)] = value;

@@ -1,4 +1,4 @@
-// The skeleton of a model: the embeddings of the last C tokens, side by side, one layer, and the logits.
+// The skeleton of a model: the joined embeddings of the last C tokens, one layer, and the logits.
 //
 // B rows, T tokens, P scored tokens, C context, D width, V symbols.
 #include <cmath>
@@ -35,7 +35,7 @@ Skeleton::Skeleton(const SkeletonOptions& options, std::int64_t symbols) : o_(op
   head_ = parameter("head.weight", random_weight(symbols, o_.width));
 }
 
-// A prediction may depend on its own token and earlier ones only; the tests check that.
+// A prediction may only depend on its own token and earlier ones. The tests check that.
 ModelOutput Skeleton::forward(const ModelInput& input, const State& /*state*/) {
   const std::int64_t length = input.tokens.size(1);
   const std::int64_t scored = input.scored > 0 ? input.scored : length;

@@ -13,11 +13,11 @@ void DecayingAttentionOptions::visit(OptionVisitor& v) {
   v.field({.name = "dropout", .help = "dropout of what each layer adds", .min = 0, .max = 1, .open_max = true},
           dropout);
   v.field({.name = "reach",
-           .help = "tokens over which the attention of the head that looks farthest halves",
+           .help = "tokens over which attention halves, for the head that looks furthest back",
            .min = 1,
            .max = 1e6},
           reach);
-  v.field({.name = "decay", .help = "fixed (as reach says), or learnt from there, for every head of every layer"},
+  v.field({.name = "decay", .help = "fixed by reach, or learnt from that beginning for every head of every layer"},
           decay, kDecayNames);
 }
 

@@ -33,7 +33,7 @@ struct DecayingAttentionOptions {
   std::optional<OptionProblem> problem() const;
   static std::vector<DecayingAttentionOptions> smallest();
 
-  /// Tokens over which the attention of a head halves: 0 … H − 1 in a geometric series that ends at `reach`.
+  /// Tokens over which the attention of head 0 … H − 1 halves: a geometric series that ends at `reach`.
   double half_distance(std::int64_t head) const;
 };
 

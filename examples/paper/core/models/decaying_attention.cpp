@@ -1,6 +1,5 @@
-// A transformer without positions, whose attention decays exponentially with distance: head h gives a token that is n
-// tokens back 2^(−n / d_h) of the weight that its content alone would give it. The half-distances d_h are fixed or
-// learnt.
+// A transformer without positions. Its attention decays exponentially with distance: n tokens back, head h multiplies
+// the weight of a token's content by 2^(−n / d_h). The half-distances d_h are fixed or learnt.
 //
 // B batch, T tokens, P scored tokens, H heads, D width, d = D / H, F feed-forward units, V symbols.
 #include <cmath>
@@ -90,7 +89,7 @@ ModelOutput DecayingAttention::forward(const ModelInput& input, const State& /*s
   const std::int64_t scored = input.scored > 0 ? input.scored : length;
   Tensor hidden = torch::embedding(embedding_, input.tokens);  // [B, T, D]
   const Tensor places = torch::arange(length, hidden.options());
-  const Tensor distances = places.unsqueeze(1) - places.unsqueeze(0);  // [T, T], how far back the key of a column is
+  const Tensor distances = places.unsqueeze(1) - places.unsqueeze(0);  // [T, T], from a row's query back to a key
   for (const DecayingLayer& layer : layers_) {
     hidden = hidden + dropped(attention(layer, norm(hidden, layer.norm_1), distances));
     const Tensor inner = torch::gelu(linear_layer(norm(hidden, layer.norm_2), layer.inner, layer.inner_bias));
@@ -102,7 +101,7 @@ ModelOutput DecayingAttention::forward(const ModelInput& input, const State& /*s
   return output;
 }
 
-/// softmax(q·k / √d − rate · distance) · v of every head, over what is not later, joined: [B, T, D].
+/// softmax(q·k / √d − rate · distance) · v over this and earlier tokens, the heads joined: [B, T, D].
 Tensor DecayingAttention::attention(const DecayingLayer& layer, const Tensor& hidden, const Tensor& distances) const {
   const std::int64_t width = o_.width / o_.heads;
   const std::vector<Tensor> parts = linear_layer(hidden, layer.query_key_value)
@@ -117,7 +116,8 @@ Tensor DecayingAttention::attention(const DecayingLayer& layer, const Tensor& hi
   return linear_layer(joined, layer.out);
 }
 
-/// Two per multiply-add: every linear layer, and for half of the block's tokens a score and a share of the sum.
+/// Two FLOPs per multiply-add. Linear layers count once per token. A token sees half of its block on average, and each
+/// seen token costs a score and a weighted sum.
 NamedValues DecayingAttention::costs(std::int64_t block) const {
   const auto width = static_cast<double>(o_.width);
   const double seen = static_cast<double>(block + 1) / 2;

@@ -1,4 +1,4 @@
-// In place of a recorder of a GPU, where there is none.
+// A recorder for machines without a GPU: tests and bench use it.
 #pragma once
 
 #include <functional>
@@ -7,8 +7,8 @@
 
 namespace xlm {
 
-/// Replays by doing the work again: it sees only what a recording would read, as a GPU does.
-class WorkAgain final : public StepRecorder {
+/// Replays by running the work again. Like a GPU's recording, it reads only the tensors that were recorded.
+class RerunRecorder final : public StepRecorder {
  public:
   void warm_up(const std::function<void()>& work) override {
     ++warm_ups;
