@@ -264,7 +264,7 @@ TEST_F(ResultsCommands, NamesOfNoRunsAreNeitherPackedNorTakenIn) {
   for (const char* source : {"other", "other.tar"}) {
     const ProgramResult merged = xlm(std::string("runs merge ") + source + " --runs here");
     EXPECT_EQ(merged.code, 1);
-    EXPECT_THAT(merged.out, HasSubstr("\"results.db\": no run has such a name"));
+    EXPECT_THAT(merged.out, HasSubstr("\"results.db\": it is not named like a run"));
     EXPECT_FALSE(fs::exists(temporary_.path() / "here" / "results.db"));
     EXPECT_EQ(xlm("runs ls --runs here").code, 0);
   }
