@@ -184,7 +184,7 @@ TEST_F(SweepCheckCommand, APreparedFolderSaysWhatItHolds) {
   write(run + "corpora: {data: text8-en}\n" + table);
   const ProgramResult result = xlm("sweep r.yaml --check");
   EXPECT_EQ(result.code, kUsage);
-  EXPECT_THAT(result.out, HasSubstr("data holds abc, which is not what 'corpora' says"));
+  EXPECT_THAT(result.out, HasSubstr("data holds abc, but 'corpora' gives another name"));
 }
 
 }  // namespace
