@@ -21,7 +21,7 @@ TEST_F(ResultsCommands, AFigureAloneWithNothingToShowIsAnError) {
   EXPECT_THAT(outcome.err,
               HasSubstr("the figure 'Memory: peak' has nothing to show: none of 8 runs has both model.span "
                         "and peak_memory\n"));
-  EXPECT_THAT(outcome.err, HasSubstr("`xlm runs ls` lists the runs, `xlm sweep` makes them"));
+  EXPECT_THAT(outcome.err, HasSubstr("to list the runs: xlm runs ls; to make them: xlm sweep"));
   EXPECT_EQ(xlm("report f.yaml").code, 0);
   EXPECT_THAT(read_file(temporary_.path() / "report.html"),
               HasSubstr("Nothing to show: none of 8 runs has both model.span and peak_memory. "));
@@ -252,8 +252,7 @@ TEST_F(ResultsCommands, ReportsSayWhatMakesRunsThatAreMissing) {
   const Json summary = json("report recipe.yaml");
   EXPECT_EQ(summary["tables"], 1);
   EXPECT_EQ(summary["nothing_to_show"], 1) << "a table without a number";
-  EXPECT_THAT(read_file(temporary_.path() / "report.html"),
-              HasSubstr("Runs of this recipe are made with: <code>xlm sweep"));
+  EXPECT_THAT(read_file(temporary_.path() / "report.html"), HasSubstr("To make its runs: <code>xlm sweep"));
   write("wrong.yaml",
         "experiment: spans\nsweep: {gird: {seed: [1]}}\ntable: First\nrows: model.span\n"
         "cells: {value: test.bpc}\n");
