@@ -8,7 +8,13 @@ import re
 import sys
 
 # Folders and pages that are held to the list.
-HELD = "base cmd core/api core/kernels core/models core/nn core/parallel core/runtime datasets"
+HELD = """
+base cmd core/api core/kernels core/models core/nn core/parallel core/runtime datasets
+experiments/checks experiments/collections experiments/launchers experiments/recipes experiments/runs experiments/sweeps
+results/exhibits results/exports results/figures results/pages results/quantities results/run_folder
+tests/experiments/collections tests/experiments/launchers tests/experiments/runs tests/experiments/sweeps
+tests/results/exhibits tests/results/exports tests/results/pages tests/results/quantities tests/results/run_folder
+"""
 
 # A phrase as a regular expression, and what to write instead. A blank also matches the end of a line.
 WORDS = [
