@@ -37,7 +37,7 @@ bool is_number(std::string_view text) {
 
 /// The only rule about files of a run folder that belong to the program and not to the run. All others are copied,
 /// hidden ones too.
-bool is_of_the_moment(const fs::path& relative) {
+bool is_temporary(const fs::path& relative) {
   const std::string name = relative.filename().string();
   if (is_unfinished_name(name) || (name.front() == '.' && name.ends_with(kReplacedSuffix))) return true;
   if (relative.has_parent_path()) return false;
@@ -55,7 +55,7 @@ void collect_files(const fs::path& run, const fs::path& relative, const std::vec
   std::error_code error;
   for (fs::directory_iterator entry(run / relative, error), end; !error && entry != end; entry.increment(error)) {
     const fs::path name = relative / entry->path().filename();
-    if (is_of_the_moment(name)) continue;
+    if (is_temporary(name)) continue;
     std::error_code ignored;
     const bool is_link = entry->is_symlink(ignored);
     const fs::file_status status = entry->status(ignored);
@@ -187,10 +187,10 @@ void release_moved_lock(const fs::path& folder, std::int64_t token) {
   write_in_place(file, content.dump() + "\n");
 }
 
-void remove_files_of_the_moment(const fs::path& folder) {
+void remove_temporary_files(const fs::path& folder) {
   std::vector<fs::path> found;
   for (const auto& entry : fs::recursive_directory_iterator(folder)) {
-    if (is_of_the_moment(entry.path().lexically_relative(folder))) found.push_back(entry.path());
+    if (is_temporary(entry.path().lexically_relative(folder))) found.push_back(entry.path());
   }
   for (const fs::path& path : found) fs::remove_all(path);
 }

@@ -46,7 +46,7 @@ bool copy_run_files(const fs::path& from, const std::vector<fs::path>& files, co
 void release_moved_lock(const fs::path& folder, std::int64_t token);
 
 /// Removes temporary files from an unpacked run folder: the workers that held its locks do not run there.
-void remove_files_of_the_moment(const fs::path& folder);
+void remove_temporary_files(const fs::path& folder);
 
 /// Removes the rest of run folders whose removal was killed. Elsewhere than in a folder of runs, only those that
 /// `is_name` accepts as names of runs.

@@ -415,7 +415,7 @@ std::vector<MergedRun> merge_archive(const fs::path& archive, const fs::path& ru
                                               name.filename().string())});
     folders.erase(run);
   }
-  for (const fs::path& folder : folders) remove_files_of_the_moment(folder);
+  for (const fs::path& folder : folders) remove_temporary_files(folder);
   MergeSettings moving = settings;
   moving.how = MergeHow::kMove;  // the unpacked files are temporary
   std::vector<MergedRun> merged = merge_runs(folders, runs, moving);

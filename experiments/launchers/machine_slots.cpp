@@ -32,7 +32,7 @@ MachineSlots::MachineSlots(const WorkList& list, const LaunchSettings& settings)
   cores_ = list.cores > 0 ? list.cores : available_cores();
   for (const SweepRun& run : list.items) {
     if (run.action == SweepAction::kRun) ++left_;
-    if (packs() && run.status == name_of(RunStatus::kDone)) learn_from(run);
+    if (limits_by_memory() && run.status == name_of(RunStatus::kDone)) learn_from(run);
   }
 }
 
@@ -45,7 +45,7 @@ std::size_t MachineSlots::count() const {
 
 void MachineSlots::start(std::size_t slot, const RunStart& start) {
   const SweepRun& run = *start.run;
-  const std::int64_t threads = std::max<std::int64_t>(cores_ / at_once(), 1);
+  const std::int64_t threads = std::max<std::int64_t>(cores_ / runs_at_once(), 1);
   WorkerCommand command{.arguments = settings_.worker, .log = run.planned.paths.log(), .gpu = ""};
   for (const std::string& argument :
        {run.planned.paths.folder.string(), std::string("--threads"), std::to_string(threads)}) {
@@ -67,7 +67,7 @@ std::optional<int> MachineSlots::ended(std::size_t slot) {
   Worker& worker = workers_.at(slot);
   const std::optional<int> code = worker.process->ended();
   if (code) --busy_;
-  if (code && packs()) learn_from(*worker.run);
+  if (code && limits_by_memory()) learn_from(*worker.run);
   return code;
 }
 
@@ -88,7 +88,7 @@ std::string MachineSlots::gpus_of(std::size_t slot) const {
 }
 
 /// How many runs will share the cores, including the one about to start.
-std::int64_t MachineSlots::at_once() const {
+std::int64_t MachineSlots::runs_at_once() const {
   const auto most = static_cast<std::int64_t>(count());
   return settings_.jobs > 0 || !gpus_.empty()
              ? most
@@ -97,7 +97,7 @@ std::int64_t MachineSlots::at_once() const {
 
 /// Whether the memory of runs matters. It does not for runs on the processor that pause at rungs. All of them begin
 /// before one is done, and they resume with the cores that they began with: all.
-bool MachineSlots::packs() const {
+bool MachineSlots::limits_by_memory() const {
   return settings_.jobs == 0 && (gpus_.empty() ? !list_.early_stopping : list_.runs_per_gpu == 0);
 }
 

@@ -36,8 +36,8 @@ class MachineSlots : public RunSlots {
   std::int64_t slots_with_gpus() const;
   std::int64_t slots_with_cores() const;
   std::string gpus_of(std::size_t slot) const;
-  std::int64_t at_once() const;
-  bool packs() const;
+  std::int64_t runs_at_once() const;
+  bool limits_by_memory() const;
   std::int64_t runs_per_gpu() const;
   std::int64_t fitting() const { return fitting_.value_or(1); }
   void learn_from(const SweepRun& run);

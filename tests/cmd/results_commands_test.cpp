@@ -229,7 +229,8 @@ TEST_F(ResultsCommands, ReportHoldsAllOfARecipe) {
   EXPECT_EQ(report.out, "report.html\n");
   const std::string page = read_file(temporary_.path() / "report.html");
   for (const char* text : {"<h3>First</h3>", "<h3>One</h3>", "<h3>Two</h3>", "Nothing to show: none of 8 runs has both",
-                           "<code>xlm sweep recipe.yaml data.path=DIR</code>; with <code>--check</code>",
+                           "<code>xlm sweep recipe.yaml data.path=DIR</code>. To check whether they can fill this, add "
+                           "<code>--check</code>",
                            "8 runs: 8 done", "adaptive-span-text8-00000008"}) {
     EXPECT_THAT(page, HasSubstr(text));
   }

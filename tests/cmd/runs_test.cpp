@@ -134,7 +134,7 @@ TEST_F(ResultsCommands, GridsOfAnyNameAreShown) {
   write("f.yaml", "figure: Gates\nkind: heatmap\ngrid: gate_shares\n");
   const ProgramResult wrong = xlm("figure f.yaml --format html");
   EXPECT_EQ(wrong.code, 2);
-  EXPECT_THAT(wrong.err, HasSubstr("did you mean 'gate_share'?); there is: gate_share, spans"));
+  EXPECT_THAT(wrong.err, HasSubstr("did you mean 'gate_share'?); there are: gate_share, spans"));
   EXPECT_THAT(xlm("report f.yaml").err, HasSubstr("f.yaml:1: the figure 'Gates' asks for the grid"));
 }
 

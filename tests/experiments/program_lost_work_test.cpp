@@ -20,7 +20,7 @@ TEST_F(ProgramTest, ARunWhoseJournalIsRemovedWhileItTrainsEndsWithAnError) {
   fs::remove(hold());
   const ProgramResult result = program.wait();
   EXPECT_EQ(result.code, kBadData) << result.out;
-  EXPECT_THAT(result.err, AllOf(HasSubstr("journal.jsonl was removed or replaced while its run went on"),
+  EXPECT_THAT(result.err, AllOf(HasSubstr("journal.jsonl was removed or replaced during the run"),
                                 HasSubstr("run the same command again")));
   EXPECT_THAT(read_file(run_folder / "log.txt"), HasSubstr("failed: "));
   EXPECT_EQ(run({"train", "run.yaml"}).code, kDone);

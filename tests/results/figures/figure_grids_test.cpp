@@ -172,7 +172,7 @@ TEST_F(Grids, UnknownOnesAreErrors) {
   } catch (const UsageError& error) {
     EXPECT_STREQ(error.what(),
                  "the figure 'F' asks for the grid 'gate_shares' (did you mean 'gate_share'?); "
-                 "there is: gate_share, spans");
+                 "there are: gate_share, spans");
   }
   EXPECT_EQ(nothing("figure: F\nkind: heatmap\ngrid: gate_share\nwhere: {run_id: newer}\n").reason,
             "none of 1 runs has gate_share in its journal");
