@@ -1,4 +1,4 @@
-// Which runs of a store become one number, and in what they differ.
+// Finds runs of a store that become one number, and how they differ.
 #include "experiments/checks/mixed_runs.h"
 
 #include <algorithm>
@@ -20,12 +20,12 @@ std::set<std::string> values_of_rows(RunTable& runs, const std::vector<std::size
   return texts;
 }
 
-/// The columns by whose values a figure's runs are told apart.
+/// The columns that tell a figure's runs apart.
 std::vector<std::string> naming_columns_of(RunTable& runs, const FigureDescription& description) {
   std::vector<std::string> columns = description.series;
   if (description.x.empty() || description.x == "step") return columns;
   if (description.value.empty() && runs.is_measured(description.x)) {
-    columns.emplace_back("seed_group");  // as figures do: a point is the seeds of one setting
+    columns.emplace_back("seed_group");  // as in figures: a point is all seeds of one setting
   } else {
     columns.push_back(description.x);
   }

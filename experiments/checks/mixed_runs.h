@@ -1,4 +1,4 @@
-// Which runs of a store become one number, and in what they differ.
+// Finds runs of a store that become one number, and how they differ.
 #pragma once
 
 #include <set>
@@ -11,18 +11,18 @@
 
 namespace xlm {
 
-/// Whether a column is the name of the corpus that runs are trained on, or evaluated on.
+/// Whether a column names the corpus that runs are trained on or evaluated on.
 bool names_corpus(std::string_view column);
 
-/// The keys out of `keys` in whose value rows differ, or in the setting at.KEY that they were evaluated with; those
-/// that `expected` names are left out.
+/// Those of `keys` in whose value the rows differ, or whose value at.KEY differs between their evaluations. Leaves out
+/// the keys in `expected`.
 std::vector<std::string> differences(RunTable& runs, const std::vector<std::size_t>& rows,
                                      const std::set<std::string>& keys, const std::set<std::string>& expected);
 
-/// The rows that a figure shows, as its description groups them.
+/// The rows that a figure shows, in the groups of its description.
 class FigureRows {
  public:
-  /// What becomes one number, or one curve where x is not a column of runs.
+  /// The rows of one number, or of one curve if x is no column of runs.
   struct Point {
     std::string name;  // "gumbel, 3"
     std::vector<std::size_t> rows;
@@ -33,7 +33,7 @@ class FigureRows {
   const std::vector<std::size_t>& rows() const { return rows_; }
   const std::vector<Point>& points() const { return points_; }
 
-  /// Corpora that share a line or a cloud of points; empty where each stands for itself.
+  /// Corpora that share a line or a cloud of points. Empty if each has its own.
   std::vector<std::string> joined_corpora() const;
 
  private:

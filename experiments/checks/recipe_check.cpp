@@ -1,4 +1,4 @@
-// Whether a recipe asks for what it can get.
+// Checks that a recipe can get what it asks for.
 #include "experiments/checks/recipe_check.h"
 
 #include <algorithm>
@@ -21,13 +21,13 @@
 namespace xlm {
 namespace {
 
-constexpr std::size_t kMostNamed = 3;
+constexpr std::size_t kMaxNamed = 3;
 
 /// "a, b, c and 4 more".
 std::string some_of(const std::vector<std::string>& names) {
-  if (names.size() <= kMostNamed) return join(names, ", ");
-  const std::vector<std::string> first(names.begin(), names.begin() + kMostNamed);
-  return fmt::format("{} and {} more", join(first, ", "), names.size() - kMostNamed);
+  if (names.size() <= kMaxNamed) return join(names, ", ");
+  const std::vector<std::string> first(names.begin(), names.begin() + kMaxNamed);
+  return fmt::format("{} and {} more", join(first, ", "), names.size() - kMaxNamed);
 }
 
 std::vector<Yaml> exhibits_of(const Yaml& tree, ExhibitKind kind) {
@@ -98,7 +98,7 @@ class RecipeChecker {
     result_.findings.push_back({place, std::move(message), std::move(advice)});
   }
 
-  /// A mistake in a description, whose message may begin with where it is; further lines say what to do.
+  /// Records a mistake in a description. The message may begin with its place; further lines are advice.
   void find_mistake(const Yaml& node, const std::string& text) {
     const std::size_t line = std::min(text.find('\n'), text.size());
     std::string message = text.substr(0, line);
@@ -110,7 +110,7 @@ class RecipeChecker {
     find(place, std::move(message), line < text.size() ? text.substr(line + 1) : "");
   }
 
-  /// Remembers that rows are shown, and the evaluations behind columns COLUMN@KEY=VALUE of their runs.
+  /// Records that rows are shown, and with them the evaluations that columns COLUMN@KEY=VALUE use.
   void show(const std::vector<std::size_t>& rows, const std::vector<std::string>& columns) {
     shown_.insert(rows.begin(), rows.end());
     std::set<std::string> ids;
@@ -159,7 +159,7 @@ class RecipeChecker {
     if (!filled && !printed_only) {
       return find(description.place,
                   fmt::format("{}: the row '{}' is filled by no run ({})", title, row.label, row.cells.front().missing),
-                  "add runs or evaluations that fill it, or say `printed_only: true` where only the paper's values "
+                  "add runs or evaluations that fill it, or set `printed_only: true` if only the paper's values "
                   "are meant");
     }
     for (std::size_t c = 0; c < row.cells.size(); ++c) {
@@ -168,21 +168,20 @@ class RecipeChecker {
       const std::string name = fmt::format("{}/{}", row.label, column.label);
       if (!cell.printed.empty() && !cell.value && !printed_only && filled_columns[c]) {
         find(description.place,
-             fmt::format("{}: beside the printed value of {} there is no run ({})", title, name, cell.missing),
+             fmt::format("{}: there is no run for the printed value of {} ({})", title, name, cell.missing),
              kAskForRuns);
       }
       const std::vector<std::string> keys =
           differences(runs_, cell.rows, result_.sweep.setting_keys, {column.cells.over});
       if (!keys.empty()) {
         find(description.place,
-             fmt::format("{}: the cell {} makes one number of runs that differ in {}", title, name, some_of(keys)),
-             kTellApart);
+             fmt::format("{}: the cell {} combines runs that differ in {}", title, name, some_of(keys)), kTellApart);
       }
       show(cell.rows, {column.cells.value});
     }
   }
 
-  /// Every printed value has a cell, in whatever way rows and columns came about.
+  /// Every printed value must have a cell.
   void check_printed(const TableDescription& description, const Table& table) {
     for (const auto& [label, cells] : description.printed) {
       const auto row = std::find_if(table.rows.begin(), table.rows.end(),
@@ -195,15 +194,15 @@ class RecipeChecker {
         find(description.place,
              fmt::format("table '{}': the printed value {} of {}/{} has no cell", description.name, value, label,
                          column),
-             "let 'rows', 'columns' and 'also' give it one, or leave it out");
+             "add a cell by 'rows', 'columns' or 'also', or remove the value");
       }
     }
   }
 
-  /// A paper prints as many digits all down a column; a number of YAML without quotes may have lost its last zero,
-  /// and with it the verdict would take ten times as much for rounding.
+  /// A paper prints equally many digits in a whole column. A YAML number without quotes may have lost a final zero.
+  /// Then the verdict would allow ten times as much for rounding.
   void check_digits(const TableDescription& description) {
-    std::map<std::string, std::string> longest;  // of each column: the printed value with most digits
+    std::map<std::string, std::string> longest;  // of each column, the printed value with the most digits
     for (const auto& [row, cells] : description.printed) {
       for (const auto& [column, value] : cells) {
         const std::optional<int> digits = printed_digits(value);
@@ -223,24 +222,24 @@ class RecipeChecker {
     }
   }
 
-  /// A condition on the name of a corpus says nothing where nobody knows the names.
+  /// A condition on a corpus's name cannot be checked if the name is unknown.
   void check_corpora() {
     const std::set<std::string>& unnamed = result_.sweep.unnamed;
     const Yaml* corpora = tree_.find("corpora");
     const std::string place = (corpora == nullptr ? tree_ : *corpora).where();
     if (asks_for_corpora_ && !unnamed.empty()) {
       find(place,
-           fmt::format("tables or figures name corpora, but nothing says what is in {}",
+           fmt::format("tables or figures name corpora, but the corpus in {} is unknown",
                        some_of({unnamed.begin(), unnamed.end()})),
-           "prepare it, or say it: `corpora: {FOLDER: NAME}`");
+           "prepare it, or name it: `corpora: {FOLDER: NAME}`");
     }
     for (const auto& [path, name] : result_.sweep.misnamed) {
-      find(place, fmt::format("{} holds {}, which is not what 'corpora' says", path, name),
-           "prepare the corpus that is meant, or mend 'corpora'");
+      find(place, fmt::format("{} holds {}, but 'corpora' gives another name", path, name),
+           "prepare the right corpus, or correct 'corpora'");
     }
   }
 
-  /// Of several values that a condition allows, each must be there: otherwise one is a slip, or its runs are missing.
+  /// Each value that a condition allows must occur: otherwise it is a mistake, or its runs are missing.
   void check_conditions(const std::string& title, const std::string& place, const std::vector<Filter>& conditions) {
     for (const Filter& condition : conditions) {
       asks_for_corpora_ = asks_for_corpora_ || names_corpus(condition.column);
@@ -266,16 +265,16 @@ class RecipeChecker {
       const std::vector<std::string> keys =
           differences(runs_, point.rows, result_.sweep.setting_keys, {description.over});
       if (keys.empty()) continue;
-      const std::string what = description.grid.empty() ? "makes one number of runs" : "shows one of several runs";
+      const std::string what = description.grid.empty() ? "combines runs" : "shows one of several runs";
       find(description.place,
            fmt::format("{} {} that differ in {}{}", title, what, some_of(keys),
                        point.name.empty() ? "" : fmt::format(", at {}", point.name)),
            kTellApart);
-      break;  // the others are alike
+      break;  // the others are similar
     }
     if (const std::vector<std::string> corpora = figure.joined_corpora(); !corpora.empty()) {
-      find(description.place, fmt::format("{} puts several corpora together: {}", title, some_of(corpora)),
-           "give each corpus a figure of its own with `where: {data.name: …}`, or make data.name its x or series");
+      find(description.place, fmt::format("{} combines several corpora: {}", title, some_of(corpora)),
+           "give each corpus its own figure with `where: {data.name: …}`, or make data.name its x or series");
     }
     show(figure.rows(), {description.x, description.y, description.value});
   }
@@ -300,7 +299,7 @@ class RecipeChecker {
     }
   }
 
-  /// Runs and evaluations that are done for nothing.
+  /// Finds runs and evaluations that no exhibit shows.
   void find_hidden_runs() {
     std::map<std::string, std::vector<std::size_t>> rows;  // by run
     std::vector<std::string> settings;
@@ -330,11 +329,11 @@ class RecipeChecker {
     find((node == nullptr ? tree_ : *node).where(),
          fmt::format("{} {}{} in no table and no figure: {}", hidden.size(), what, hidden.size() == 1 ? " is" : "s are",
                      some_of(hidden)),
-         fmt::format("show {}, or take {} out of '{}'", hidden.size() == 1 ? "it" : "them",
+         fmt::format("show {}, or remove {} from '{}'", hidden.size() == 1 ? "it" : "them",
                      hidden.size() == 1 ? "it" : "them", section));
   }
 
-  /// What an evaluation was made with that is not its run's own: "model.overlap=20".
+  /// The settings of an evaluation that differ from its run's: "model.overlap=20".
   std::string settings_of(std::size_t row, const std::vector<std::string>& settings) {
     std::vector<std::string> parts;
     for (const std::string& column : settings) {
@@ -345,9 +344,9 @@ class RecipeChecker {
     return join(parts, " ");
   }
 
-  static constexpr const char* kAskForRuns = "add runs or evaluations that it can show, or take it out";
+  static constexpr const char* kAskForRuns = "add runs or evaluations that it can show, or remove it";
   static constexpr const char* kTellApart =
-      "tell them apart by 'where', by rows and columns, or by 'series'; or say in 'over' what they may differ in";
+      "separate them by 'where', rows, columns or 'series', or list in 'over' the keys that may differ";
 
   const Yaml& tree_;
   RecipeCheck result_;

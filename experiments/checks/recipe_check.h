@@ -1,5 +1,5 @@
-// Whether a recipe asks for what it can get: its tables, figures and continuations are built of the runs that its sweep
-// would make, and what stays empty, what is mixed and what is shown nowhere is found.
+// Checks that a recipe can get what it asks for. Builds its tables, figures and continuations from the runs that its
+// sweep would make. Finds what stays empty, what is mixed, and what is shown nowhere.
 #pragma once
 
 #include <string>
@@ -10,14 +10,14 @@
 
 namespace xlm {
 
-/// Something that is wrong with a recipe.
+/// A mistake in a recipe.
 struct RecipeFinding {
   std::string place;    // file:line
   std::string message;  // what is wrong
   std::string advice;   // what to do
 };
 
-/// What a check saw.
+/// The result of a check.
 struct RecipeCheck {
   SupposedSweep sweep;
   std::size_t tables = 0;
@@ -26,8 +26,8 @@ struct RecipeCheck {
   std::vector<RecipeFinding> findings;
 };
 
-/// Checks a configuration as read_configuration gives it. Throws UsageError with file:line for a sweep or evaluations
-/// that are not valid; mistakes in the description of a table, a figure or a continuation are findings.
+/// Checks a configuration as read_configuration returns it. Throws UsageError with file:line for an invalid sweep or
+/// invalid evaluations. Mistakes in the description of a table, figure or continuation are findings.
 RecipeCheck check_recipe(const Yaml& tree);
 
 }  // namespace xlm

@@ -1,4 +1,4 @@
-// A sweep as if it were done.
+// Builds the results of a sweep as if it were done.
 #include "experiments/checks/supposed_runs.h"
 
 #include <algorithm>
@@ -19,10 +19,10 @@
 namespace xlm {
 namespace {
 
-constexpr std::int64_t kLongest = 1'000'000'000'000;  // as of train.steps
+constexpr std::int64_t kLongest = 1'000'000'000'000;  // the limit of train.steps
 constexpr std::size_t kTracedTokens = 512;
 
-/// Lengths that only the data can turn into steps.
+/// Lengths that only the data can convert to steps.
 constexpr std::array<const char*, 3> kOpenLengths{"train.epochs", "train.tokens", "train.eval_every_tokens"};
 
 double length_at(const Yaml& tree, const char* key) {
@@ -31,13 +31,13 @@ double length_at(const Yaml& tree, const char* key) {
   return value.is_number() ? value.get<double>() : 0;
 }
 
-/// A run's options, with what its file says of lengths that only the data can turn into steps.
+/// A run's options, with the lengths in its file that only the data can convert to steps.
 struct OpenRun {
   RunOptions options;
-  SettingList open;  // of kOpenLengths, those that are given
+  SettingList open;  // those of kOpenLengths that are given
 };
 
-/// Weights to start from, which a file may require, are left out as data are.
+/// Leaves out weights to start from, which a file may require, like the data.
 OpenRun read_without_data(Yaml tree) {
   tree.take("require");
   tree = with_source_as_text(std::move(tree));
@@ -47,7 +47,7 @@ OpenRun read_without_data(Yaml tree) {
     const double value = length_at(tree, key);
     const bool is_interval = std::string_view(key) == kOpenLengths.back();
     const bool clashes = is_interval ? length_at(tree, "train.eval_every") > 0 : has_steps || !run.open.empty();
-    if (value <= 0 || clashes) continue;  // a clash is complained of when the options are read
+    if (value <= 0 || clashes) continue;  // reading the options reports a clash
     run.open.emplace_back(key, to_json(*find_path(tree, key)));
     tree.set(key, make_scalar("0", *tree.source));
     if (!is_interval) tree.set("train.steps", make_scalar(fmt::to_string(kLongest), *tree.source));
@@ -56,18 +56,19 @@ OpenRun read_without_data(Yaml tree) {
   return run;
 }
 
-/// What data folders hold: what the recipe's `corpora` says, otherwise what the folder says.
+/// The names of corpora in data folders: from the recipe's `corpora`, or else from the folder.
 class Corpora {
  public:
-  /// Throws UsageError with file:line for something else than a map of texts.
+  /// Throws UsageError with file:line unless it is a map of texts.
   explicit Corpora(const Yaml& tree) {
     const Yaml* node = tree.find("corpora");
     if (node == nullptr || node->is_null()) return;
-    if (!node->is_map()) fail_at(*node, "corpora must be a map of data folders to names, as {data/text8: text8-en}");
+    if (!node->is_map())
+      fail_at(*node, "corpora must be a map of data folders to names, such as {data/text8: text8-en}");
     for (const auto& [path, name] : node->entries) declared_[path] = scalar_text(name, "the name of a corpus");
   }
 
-  /// The name of what `path` holds; the path itself where nobody says. Remembers in `sweep` what is wrong.
+  /// The name of the corpus in `path`, or the path itself if the name is unknown. Records mistakes in `sweep`.
   std::string name_of(const std::string& path, SupposedSweep& sweep) const {
     const auto declared = declared_.find(path);
     std::string found;
@@ -87,7 +88,7 @@ class Corpora {
   std::map<std::string, std::string> declared_;
 };
 
-/// Layers of all stages together.
+/// The layers of all stages together.
 double layers_of(const Json* layers) {
   if (layers == nullptr) return 0;
   if (!layers->is_array()) return layers->is_number() ? layers->get<double>() : 0;
@@ -95,7 +96,7 @@ double layers_of(const Json* layers) {
                          [](double sum, const Json& stage) { return sum + stage.get<double>(); });
 }
 
-/// A number for all that evaluations report. What is only there when something goes wrong is not.
+/// A number for every quantity that evaluations report, except those that are only reported when something goes wrong.
 std::map<std::string, double> supposed_values(double number) {
   std::map<std::string, double> values;
   for (const Quantity& quantity : quantities()) {
@@ -113,7 +114,7 @@ void add_evaluation(Run& run, const std::string& split, const Json& settings, do
   run.evaluations.push_back(std::move(evaluation));
 }
 
-/// The numbers that a run reports of itself and while it trains.
+/// Adds the numbers that a run reports about itself and during training.
 void add_numbers(Run& run, double number, const NamedByExhibits& named) {
   for (const Quantity& quantity : quantities()) {
     if (quantity.by == ReportedBy::kRun) run.costs[quantity.name] = number;
@@ -129,7 +130,7 @@ void add_numbers(Run& run, double number, const NamedByExhibits& named) {
   }
 }
 
-/// A run that is done, but for its evaluations and numbers.
+/// A run that is done, without evaluations and numbers.
 Run finished_run(const OpenRun& open, const std::string& corpus) {
   Run run;
   run.status = RunStatus::kDone;
@@ -146,7 +147,7 @@ Run finished_run(const OpenRun& open, const std::string& corpus) {
   return run;
 }
 
-/// Keys of which a run's result depends; lengths that are left open are among them.
+/// Keys that a run's result depends on, including open lengths.
 std::set<std::string> setting_keys_of(const OpenRun& open) {
   std::set<std::string> keys{"data.name"};
   for (const OptionEntry& entry : option_entries(open.options)) {
@@ -156,7 +157,7 @@ std::set<std::string> setting_keys_of(const OpenRun& open) {
   return keys;
 }
 
-/// Equal for points that come out as the same run.
+/// Equal for points that are the same run.
 std::string identity_of(const Run& run, const std::set<std::string>& setting_keys) {
   std::string identity;
   for (const std::string& key : setting_keys) {
@@ -166,14 +167,14 @@ std::string identity_of(const Run& run, const std::set<std::string>& setting_key
   return identity;
 }
 
-/// The evaluations of supposed runs: each run's own, and those that `evaluate` wants.
+/// The evaluations of supposed runs: each run's own, and those that `evaluate` asks for.
 class SupposedEvaluations {
  public:
   SupposedEvaluations(const Yaml& tree, SupposedSweep& sweep) : corpora_(tree), wanted_(tree), sweep_(sweep) {}
 
   std::string corpus_of(const std::string& path) { return corpora_.name_of(path, sweep_); }
 
-  /// `configuration` is the run's, resolved. What the run is measured by anyway is no further evaluation.
+  /// `configuration` is the run's resolved one. An evaluation equal to the run's own is not added.
   void add_to(Run& run, const Yaml& configuration, double number) {
     for (const char* split : {"valid", "test"}) add_evaluation(run, split, Json::object(), number);
     for (const SweepPoint& changes : wanted_.changes_for(configuration)) {
@@ -190,7 +191,7 @@ class SupposedEvaluations {
           changed.set(key, value);
         }
       }
-      read_run_options(changed);  // complains of what does not suit the model
+      read_run_options(changed);  // fails if the settings do not suit the model
       if (differing_settings(run, settings).empty()) continue;
       add_evaluation(run, split, settings, number);
       ++sweep_.evaluations;
@@ -212,7 +213,7 @@ SupposedSweep suppose(const Yaml& tree, const NamedByExhibits& named) {
   SupposedEvaluations evaluations(tree, sweep);
   const Yaml base = run_part(tree);
   std::set<std::string> seen;
-  std::vector<Yaml> sources;  // configurations that others begin from
+  std::vector<Yaml> sources;  // of runs that others begin from
   for (const SweepPoint& point : expand_sweep(tree)) {
     const Yaml configuration = at_point(base, point);
     if (std::optional<Yaml> source = source_of_point(configuration)) sources.push_back(std::move(*source));
@@ -234,8 +235,8 @@ SupposedSweep suppose(const Yaml& tree, const NamedByExhibits& named) {
     const Run run = finished_run(open, evaluations.corpus_of(open.options.data.path));
     if (seen.contains(identity_of(run, setting_keys_of(open)))) continue;
     throw UsageError(
-        fmt::format("{}: model.init_from asks for a run that is not of this sweep\n"
-                    "add it to the sweep's points, or name a run or model that is there",
+        fmt::format("{}: model.init_from asks for a run outside this sweep\n"
+                    "add it to the sweep's points, or name an existing run or model",
                     *tree.source));
   }
   return sweep;

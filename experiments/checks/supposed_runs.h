@@ -1,5 +1,5 @@
-// What a sweep would leave in the store, without doing it: its runs and their evaluations, each with some number for
-// every quantity that there is. Neither data nor torch are needed.
+// What a sweep would leave in the store, without doing it: its runs and evaluations, with a number for every quantity.
+// Needs neither data nor torch.
 #pragma once
 
 #include <map>
@@ -13,13 +13,13 @@
 
 namespace xlm {
 
-/// What the exhibits of a recipe name beside quantities, so that runs have it.
+/// What the exhibits of a recipe name besides quantities. Supposed runs have it.
 struct NamedByExhibits {
   std::set<std::string> grids;
   std::set<std::string> traces;
 };
 
-/// A run that a sweep would make.
+/// A run that the sweep would make.
 struct SupposedRun {
   Run run;  // done, with made-up numbers
   SweepPoint point;
@@ -27,18 +27,18 @@ struct SupposedRun {
 
 struct SupposedSweep {
   std::vector<SupposedRun> runs;                // each once, in the order of the points
-  std::set<std::string> setting_keys;           // keys that change what a run is; data by data.name
-  std::size_t evaluations = 0;                  // that `evaluate` asks for, over all runs
-  std::set<std::string> unnamed;                // data folders of which nothing says what they hold
-  std::map<std::string, std::string> misnamed;  // those that hold something else than `corpora` says, and what
+  std::set<std::string> setting_keys;           // keys that change a run's content, with data.name for the data
+  std::size_t evaluations = 0;                  // the number that `evaluate` asks for, over all runs
+  std::set<std::string> unnamed;                // data folders whose corpus is unknown
+  std::map<std::string, std::string> misnamed;  // data folders whose corpus differs from `corpora`, with its name
 };
 
-/// The sweep of `tree`, a configuration as read_configuration gives it. Data are called what `corpora` calls their
-/// folder, otherwise what the folder says, and by its path where it is not there. A length in epochs or tokens stays
-/// what the file says. Throws UsageError with file:line for points that are no valid runs.
+/// The sweep of `tree`, a configuration as read_configuration returns it. The name of a corpus comes from `corpora`, or
+/// else from its folder, or else is the folder's path. A length in epochs or tokens stays as the file gives it. Throws
+/// UsageError with file:line for points that are no valid runs.
 SupposedSweep suppose(const Yaml& tree, const NamedByExhibits& named);
 
-/// How long the runs of a sweep train, in words: "600,000 steps (19.7G tokens)", "2 epochs".
+/// The length of the sweep's runs in words: "600,000 steps (19.7G tokens)", "2 epochs".
 std::string length_in_words(const Yaml& tree);
 
 }  // namespace xlm

@@ -1,4 +1,4 @@
-// Two copies of one run, told apart by their journals.
+// Compares two copies of one run by their journals.
 #include "experiments/collections/journal_merge.h"
 
 #include <algorithm>
@@ -11,12 +11,12 @@
 namespace xlm {
 namespace {
 
-/// The whole lines of a journal; what a kill cut off is left out.
+/// The whole lines of a journal, without a line that a kill cut off.
 std::vector<std::string> whole_lines(const fs::path& folder) {
   const fs::path file = RunPaths{folder}.journal();
   if (!fs::exists(file)) return {};
   std::vector<std::string> lines = split(read_file(file), '\n');
-  lines.pop_back();  // behind the last line end
+  lines.pop_back();  // after the last line end
   return lines;
 }
 
@@ -41,7 +41,7 @@ bool may_follow_the_end(const std::string& line) {
   return std::find(kTypes.begin(), kTypes.end(), type) != kTypes.end();
 }
 
-/// Lines of several journals, each once, by their time.
+/// Lines of several journals by their time, each once.
 std::vector<std::string> by_time(std::vector<std::string> lines) {
   std::sort(lines.begin(), lines.end(), [](const std::string& a, const std::string& b) {
     const double first = time_in(record_in(a));
@@ -52,7 +52,7 @@ std::vector<std::string> by_time(std::vector<std::string> lines) {
   return lines;
 }
 
-/// What a record asks of its run, whatever its course: that it belongs to an experiment, or an evaluation. "": nothing.
+/// What a record asks of its run, at any time: to belong to an experiment, or an evaluation. "" if it asks for neither.
 std::string request_in(const Json& record) {
   const std::string type = record.value("type", "");
   if (type == "wanted") return Json({record.value("split", Json()), record.value("changes", Json())}).dump();
@@ -60,7 +60,7 @@ std::string request_in(const Json& record) {
   return key != nullptr && record.contains(key) && record[key].is_string() ? record[key].get<std::string>() : "";
 }
 
-/// A record of nothing but what another asks for, by no worker: it counts whatever the course of the run.
+/// A record with only the request of another record, and without a worker: it counts at any stage of the run.
 std::string request_line(const Json& record) {
   Json request = {{"type", "experiment"}, {"time", time_in(record)}, {"name", request_in(record)}};
   if (record.value("type", "") == "wanted") {
@@ -72,8 +72,7 @@ std::string request_line(const Json& record) {
   return request.dump();
 }
 
-/// `lines`, and what is asked of the run in `other` alone. The order of the records at the end does not tell in which
-/// order runs were merged.
+/// `lines`, and the requests that only `other` has. Their order at the end does not depend on the order of merges.
 std::vector<std::string> with_requests_of(std::vector<std::string> lines, const std::vector<std::string>& other) {
   std::set<std::string> known;
   for (const std::string& line : lines) known.insert(request_in(record_in(line)));
@@ -96,8 +95,8 @@ std::vector<std::string> with_requests_of(std::vector<std::string> lines, const 
   return lines;
 }
 
-/// Which of two runs of which at most one is done has come farther; no two different ones have come equally far.
-bool is_farther(const Run& run, const std::vector<std::string>& lines, const Run& other,
+/// Which of two runs has come further. At most one of them is done. Two different runs never compare equal.
+bool is_further(const Run& run, const std::vector<std::string>& lines, const Run& other,
                 const std::vector<std::string>& other_lines) {
   const bool done = run.status == RunStatus::kDone;
   const bool other_done = other.status == RunStatus::kDone;
@@ -144,7 +143,7 @@ JournalVerdict compare_runs(const fs::path& here, const fs::path& there) {
   if (both_done && !have_same_results(my_run, their_run)) {
     return {.relation = JournalRelation::kConflicting, .text = ""};
   }
-  const bool taken = !both_done && is_farther(their_run, theirs, my_run, mine);
+  const bool taken = !both_done && is_further(their_run, theirs, my_run, mine);
   const std::vector<std::string> kept = taken ? with_requests_of(theirs, mine) : with_requests_of(mine, theirs);
   JournalVerdict verdict{.relation = both_done ? JournalRelation::kDoneTwice
                                      : taken   ? JournalRelation::kLonger

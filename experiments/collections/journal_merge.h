@@ -1,4 +1,4 @@
-// Two copies of one run, told apart by their journals: which one goes on from the other, and what becomes of both.
+// Compares two copies of one run by their journals: which continues the other, and what to do with both.
 #pragma once
 
 #include <string>
@@ -11,24 +11,23 @@ namespace xlm {
 
 enum class JournalRelation {
   kSame,
-  kShorter,     // what is there is the beginning of what is here, or has come less far
-  kLonger,      // the other way round: the records are taken from there
-  kUnited,      // the same run to its end, with other records behind it in both
+  kShorter,     // the journal there is the beginning of the one here, or has come less far
+  kLonger,      // the reverse: the records there are taken
+  kUnited,      // the same run to its end, with different records after it
   kDoneTwice,   // two ends with the same results
   kConflicting  // two ends with different results
 };
 
 struct JournalVerdict {
   JournalRelation relation = JournalRelation::kSame;
-  std::string text;  // what the journal is to hold, where that is not what it holds here
+  std::string text;  // the new content of the journal here; empty: unchanged
 };
 
-/// Compares the journals of two folders of one run. It does not matter which is asked about which: with the folders
-/// exchanged kShorter and kLonger are exchanged, and the text is the same. Experiments that the run belongs to in
-/// either are kept, and so are evaluations that are wanted of it.
+/// Compares the journals of two folders of one run. If the folders are exchanged, kShorter and kLonger are exchanged,
+/// and the text is the same. Keeps the experiments and wanted evaluations of both.
 JournalVerdict compare_runs(const fs::path& here, const fs::path& there);
 
-/// Whether the numbers that a finished run reports are equal: all main evaluations, but for the seconds they took.
+/// Whether two finished runs report equal numbers in all main evaluations, except for the seconds that they took.
 bool have_same_results(const Run& a, const Run& b);
 
 }  // namespace xlm

@@ -1,4 +1,4 @@
-// The files of a run folder, as they are copied.
+// Copies the files of a run folder.
 #include "experiments/collections/run_files.h"
 
 #include <algorithm>
@@ -19,12 +19,12 @@ namespace xlm {
 namespace {
 
 constexpr std::string_view kRemovedSuffix = ".removed";
-constexpr std::string_view kReplacedSuffix = ".replaced";  // of replace_folder
+constexpr std::string_view kReplacedSuffix = ".replaced";  // added by replace_folder
 constexpr std::string_view kLockPrefix = "lock.";
 constexpr std::size_t kCopiedBetweenLooks = std::size_t{1}
                                             << 26;  // bytes that are copied until it is asked whether to stop
 
-/// A lock is allowed to be half written, and must not leave anything beside it.
+/// A lock may be half written, but no temporary file may remain next to it.
 void write_in_place(const fs::path& file, const std::string& text) {
   std::ofstream out(file, std::ios::trunc);
   out << text << std::flush;
@@ -35,9 +35,9 @@ bool is_number(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-/// The one rule about names within a run folder that are the program's own and say nothing about the run. All others,
-/// hidden ones too, come along.
-bool is_of_the_moment(const fs::path& relative) {
+/// The only rule about files of a run folder that belong to the program and not to the run. All others are copied,
+/// hidden ones too.
+bool is_temporary(const fs::path& relative) {
   const std::string name = relative.filename().string();
   if (is_unfinished_name(name) || (name.front() == '.' && name.ends_with(kReplacedSuffix))) return true;
   if (relative.has_parent_path()) return false;
@@ -49,13 +49,13 @@ bool never_changes(const fs::path& relative) {
   return relative.has_parent_path() && (*relative.begin() == "model" || *relative.begin() == "checkpoints");
 }
 
-/// Adds the files below `relative` in `run`; `above`: that folder and those that it lies in, as they are really called.
+/// Adds the files below `relative` in `run`. `above` are that folder and its parents, without links.
 void collect_files(const fs::path& run, const fs::path& relative, const std::vector<fs::path>& above,
                    std::vector<fs::path>& files) {
   std::error_code error;
   for (fs::directory_iterator entry(run / relative, error), end; !error && entry != end; entry.increment(error)) {
     const fs::path name = relative / entry->path().filename();
-    if (is_of_the_moment(name)) continue;
+    if (is_temporary(name)) continue;
     std::error_code ignored;
     const bool is_link = entry->is_symlink(ignored);
     const fs::file_status status = entry->status(ignored);
@@ -67,20 +67,21 @@ void collect_files(const fs::path& run, const fs::path& relative, const std::vec
       if (error) break;
       if (std::find(above.begin(), above.end(), path.back()) != above.end()) {
         throw DataError(
-            fmt::format("{} leads back to a folder that it lies in\nremove this link", entry->path().string()));
+            fmt::format("{} is a link to a folder that contains it\nremove the link", entry->path().string()));
       }
       collect_files(run, name, path, files);
     } else if (is_link && !fs::exists(status)) {
-      throw DataError(fmt::format("{} is a link that leads to nothing\nmake what it leads to available, or remove it",
+      throw DataError(fmt::format("{} is a link whose target is missing\nrestore the target, or remove the link",
                                   entry->path().string()));
     } else if (fs::exists(status)) {
-      throw DataError(fmt::format("{} is neither a file nor a folder\nput it elsewhere", entry->path().string()));
+      throw DataError(
+          fmt::format("{} is neither a file nor a folder\nmove it out of the run folder", entry->path().string()));
     }
   }
   if (error) throw_file_error("read the folder", run / relative, error.value());
 }
 
-/// The lock of a run that is to be removed. A full disk has no room for it, and is why one removes runs.
+/// The lock of a run to be removed. Without a lock if the disk is full: a user removes runs because of that.
 std::optional<RunLock> lock_if_there_is_room(const fs::path& folder) {
   try {
     return std::optional<RunLock>(std::in_place, folder);
@@ -186,10 +187,10 @@ void release_moved_lock(const fs::path& folder, std::int64_t token) {
   write_in_place(file, content.dump() + "\n");
 }
 
-void remove_files_of_the_moment(const fs::path& folder) {
+void remove_temporary_files(const fs::path& folder) {
   std::vector<fs::path> found;
   for (const auto& entry : fs::recursive_directory_iterator(folder)) {
-    if (is_of_the_moment(entry.path().lexically_relative(folder))) found.push_back(entry.path());
+    if (is_temporary(entry.path().lexically_relative(folder))) found.push_back(entry.path());
   }
   for (const fs::path& path : found) fs::remove_all(path);
 }
@@ -211,7 +212,7 @@ void remove_run_folder(const fs::path& folder) {
   const fs::path doomed = folder.parent_path() / fmt::format(".{}{}", folder.filename().string(), kRemovedSuffix);
   std::error_code error;
   fs::rename(folder, doomed, error);
-  if (error == std::errc::cross_device_link) {  // in the lower layer of an overlay: without these two it is no run
+  if (error == std::errc::cross_device_link) {  // in an overlay's lower layer: without these two files it is no run
     fs::remove(RunPaths{folder}.journal(), error);
     if (!error) fs::remove(RunPaths{folder}.config(), error);
     if (!error) fs::remove_all(folder, error);

@@ -1,4 +1,4 @@
-// The files of a run folder, as they are copied.
+// Copies and removes the files of a run folder.
 #pragma once
 
 #include <cstdint>
@@ -10,50 +10,50 @@
 
 namespace xlm {
 
-/// Whether a folder holds a run: its configuration and its journal.
+/// Whether a folder holds a run: a configuration and a journal.
 bool is_run_folder(const fs::path& folder);
 
-/// Whether a folder of runs may have a run of this name, as ids are: MODEL-DATASET-HASH, with 16 digits or, of earlier
-/// programs, 8. Any other name could be that of something else there, or an option.
+/// Whether a name is that of a run in a folder of runs: MODEL-DATASET-HASH, with 16 digits, or 8 of earlier programs.
+/// Other names may belong to other files there, or be options.
 bool is_run_name(const std::string& name);
 
-/// The files of a run, as paths within its folder, sorted: all but those of the moment (locks, requests to stop, what
-/// is under construction). Links are followed. Throws DataError for one that leads nowhere or back, and for what is
-/// neither a file nor a folder: nothing is left out without a word.
+/// The files of a run, sorted, as paths within its folder. Leaves out temporary ones: locks, requests to stop,
+/// unfinished files. Follows links. Throws DataError for a link that leads nowhere or back, and for what is neither a
+/// file nor a folder. No file is left out without a message.
 std::vector<fs::path> run_files(const fs::path& folder);
 
-/// Whether a file of a run, given as above, is none that the program writes: its user keeps it there.
+/// Whether a file of a run, given as above, was added by a user: the program writes none of this name.
 bool is_users_file(const fs::path& relative);
 
-/// Whether a run folder is a link or holds one: then it cannot be moved as it is.
+/// Whether a run folder is a link or contains links. Then it cannot be moved as it is.
 bool has_links(const fs::path& folder);
 
-/// The step of a checkpoint, which its name says (step-000000100.safetensors); -1: the file is none.
+/// The step of a checkpoint from its name (step-000000100.safetensors). -1 if the file is no checkpoint.
 std::int64_t step_of_checkpoint(const fs::path& file);
 
 struct CopySettings {
-  bool link = false;                  // models and checkpoints, which nobody changes, become further names of the same
-                                      // files where the file system allows it
-  std::function<bool()> should_stop;  // asked within large files
+  /// Models and checkpoints, which never change, become hard links if the file system has them.
+  bool link = false;
+  std::function<bool()> should_stop;  // asked while copying large files
 };
 
-/// Copies files of a run, given as above, into an existing folder; they are on the disk afterwards. False where it was
-/// told to stop.
+/// Copies files of a run, given as above, into an existing folder. They are on the disk afterwards. Returns false if it
+/// was told to stop.
 bool copy_run_files(const fs::path& from, const std::vector<fs::path>& files, const fs::path& to,
                     const CopySettings& settings);
 
-/// Marks the lock of that token as released, in a folder that was moved while this process held it.
+/// Marks the lock of that token as released, in a folder that was moved while this process held the lock.
 void release_moved_lock(const fs::path& folder, std::int64_t token);
 
-/// Removes what is of the moment from an unpacked run folder: no worker that held its locks runs there.
-void remove_files_of_the_moment(const fs::path& folder);
+/// Removes temporary files from an unpacked run folder: the workers that held its locks do not run there.
+void remove_temporary_files(const fs::path& folder);
 
-/// Removes what is left of run folders whose removal was killed, in a folder of runs; elsewhere only where `is_name`
-/// says that a run may have been called so.
+/// Removes the rest of run folders whose removal was killed. Elsewhere than in a folder of runs, only those that
+/// `is_name` accepts as names of runs.
 void finish_removals(const fs::path& runs, bool (*is_name)(const std::string& name) = nullptr);
 
-/// Removes a run folder; of a link to one the link. It is renamed first, so that what is half removed is no run, and
-/// its lock is held until then: throws RunLockedError where a worker has it.
+/// Removes a run folder, or the link to one. Throws RunLockedError if a worker has the run. Holds the lock and renames
+/// the folder first, so a half-removed folder is no run.
 void remove_run_folder(const fs::path& folder);
 
 }  // namespace xlm

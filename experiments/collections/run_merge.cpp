@@ -1,4 +1,4 @@
-// Taking the runs of another folder in.
+// Merges the runs of another folder.
 #include "experiments/collections/run_merge.h"
 
 #include <algorithm>
@@ -22,7 +22,7 @@
 namespace xlm {
 namespace {
 
-constexpr int kDepth = 3;  // to which run folders are looked for
+constexpr int kDepth = 3;  // levels at which run folders are searched
 constexpr const char* kStagePrefix = ".merge";
 constexpr const char* kUnpackPrefix = ".unpacked";
 
@@ -41,17 +41,17 @@ void collect_run_folders(const fs::path& folder, int depth, std::vector<fs::path
   if (error) throw_file_error("read the folder", folder, error.value());
 }
 
-constexpr int kMergeAttempts = 5;  // at a run whose journal others write to meanwhile
+constexpr int kMergeAttempts = 5;  // for a run whose journal other processes write to meanwhile
 
-/// What a run is to get from another folder of it besides records, as paths within the folder.
+/// What a run takes from its other folder besides records, as paths within the folder.
 struct RunNews {
-  std::vector<fs::path> before;  // the journal is written: what its records speak of
-  std::vector<fs::path> after;   // newer checkpoints: without the records that led to them a run would go on with a gap
+  std::vector<fs::path> before;  // put in place before the journal, whose records mention them
+  std::vector<fs::path> after;   // newer checkpoints: without the records before them the resumed run would have a gap
 
   bool empty() const { return before.empty() && after.empty(); }
 };
 
-/// The step of the newest checkpoint in a run folder; -1: there is none.
+/// The step of the newest checkpoint in a run folder; -1 if there is none.
 std::int64_t newest_checkpoint(const fs::path& run) {
   std::int64_t newest = -1;
   std::error_code error;
@@ -64,7 +64,7 @@ std::int64_t newest_checkpoint(const fs::path& run) {
 
 bool have_same_bytes(const fs::path& a, const fs::path& b) { return MappedFile(a).text() == MappedFile(b).text(); }
 
-/// Not by a further name, as links of --link are: with one of the two the other is gone.
+/// Whether two names lead to the same file, but not as two hard links: removing one name removes the other's file.
 bool is_the_same_file(const fs::path& a, const fs::path& b) {
   std::error_code error;
   return fs::equivalent(a, b, error) && fs::hard_link_count(a, error) == 1;
@@ -74,34 +74,34 @@ bool lies_in(const fs::path& path, const fs::path& folder) {
   return std::mismatch(folder.begin(), folder.end(), path.begin(), path.end()).first == folder.end();
 }
 
-/// Whether a run folder holds a whole model: its weights are written last.
+/// Whether a run folder has a whole model: its weights are written last.
 bool has_model(const fs::path& run) { return fs::exists(RunPaths{run}.model() / "model.safetensors"); }
 
-/// What `to` lacks of what `from` has. `farther`: the records of the run's course come from there, and with them all
-/// that tells of it. Checkpoints are looked at by themselves, as either folder may have been packed without. Those of
-/// `to` stay, older ones until the run saves the next time: a newer one may turn out to be damaged.
-RunNews news_of(const fs::path& from, const fs::path& to, bool farther) {
+/// What `to` lacks of what `from` has. `further`: the run's records are taken from there, with all files that describe
+/// its course. Checkpoints are compared separately, because either folder may be packed without them. Older ones of
+/// `to` stay until the run saves again: a newer one may be damaged.
+RunNews news_of(const fs::path& from, const fs::path& to, bool further) {
   const std::int64_t mine = newest_checkpoint(to);
   const std::int64_t theirs = newest_checkpoint(from);
-  const bool goes_on_from_there = theirs > mine || (mine < 0 && farther);
-  // The environment is that of the results, and until there are any that of the checkpoints to go on from.
+  const bool resumes_from_there = theirs > mine || (mine < 0 && further);
+  // The environment belongs to the results. Until there are results, it belongs to the newest checkpoint.
   const auto takes_environment = [&] {
-    if (farther == goes_on_from_there) return farther;
-    return read_run(farther ? from : to).status == RunStatus::kDone ? farther : goes_on_from_there;
+    if (further == resumes_from_there) return further;
+    return read_run(further ? from : to).status == RunStatus::kDone ? further : resumes_from_there;
   };
   const auto takes_checkpoint = [&](const fs::path& file) {
     const std::int64_t step = step_of_checkpoint(file);
     if (step >= 0) return step > mine;
-    return goes_on_from_there || !fs::exists(to / file);  // best weights belong to the newest checkpoint
+    return resumes_from_there || !fs::exists(to / file);  // best weights belong to the newest checkpoint
   };
   const auto takes = [&](const fs::path& file) {
     const fs::path part = to / *file.begin();
     if (part == RunPaths{to}.journal()) return false;
     if (is_users_file(file)) return !fs::exists(to / file);
     if (part == RunPaths{to}.checkpoints()) return takes_checkpoint(file);
-    if (part == RunPaths{to}.model()) return has_model(from) && (farther || !has_model(to));
+    if (part == RunPaths{to}.model()) return has_model(from) && (further || !has_model(to));
     if (!fs::exists(part)) return true;
-    return part == RunPaths{to}.environment() ? takes_environment() : farther;
+    return part == RunPaths{to}.environment() ? takes_environment() : further;
   };
   RunNews found;
   for (const fs::path& file : run_files(from)) {
@@ -112,7 +112,7 @@ RunNews news_of(const fs::path& from, const fs::path& to, bool farther) {
   return found;
 }
 
-/// "its model": what of a run comes along without new records.
+/// "its model": the parts of a run that are taken without new records.
 std::string news_note(const RunNews& found) {
   std::vector<std::string> parts;
   for (const auto* files : {&found.before, &found.after}) {
@@ -124,7 +124,7 @@ std::string news_note(const RunNews& found) {
   return parts.empty() ? "" : "its " + join(parts, ", ");
 }
 
-/// Takes one run in.
+/// Merges one run.
 class RunMerge {
  public:
   RunMerge(const fs::path& from, const fs::path& runs, const MergeSettings& settings)
@@ -134,15 +134,15 @@ class RunMerge {
     result_.id = to_.filename().string();
     if (!is_run_name(result_.id)) {
       result_.id = Json(result_.id).dump(-1, ' ', true, Json::error_handler_t::replace);
-      return outcome(MergeOutcome::kDamaged, "no run has such a name: a run's is MODEL-DATASET-HASH");
+      return outcome(MergeOutcome::kDamaged, "it is not named like a run: MODEL-DATASET-HASH");
     }
     try {
       std::error_code ignored;
       if (fs::equivalent(from_, to_, ignored)) return outcome(MergeOutcome::kSame, moves() ? "it is this folder" : "");
       if (lies_in(fs::weakly_canonical(to_), fs::canonical(from_))) {
-        return outcome(MergeOutcome::kDamaged, "the folder of runs lies in it");
+        return outcome(MergeOutcome::kDamaged, "it contains the folder of runs");
       }
-      if (has_live_worker(from_)) return outcome(MergeOutcome::kRunning, "a worker is at it there");
+      if (has_live_worker(from_)) return outcome(MergeOutcome::kRunning, "a worker is running it there");
       const std::string before = journal_mark(from_);
       const bool added = !fs::exists(to_) && add();
       if (!added) take_news();
@@ -150,11 +150,11 @@ class RunMerge {
       std::optional<AppendPause> pause;
       if (moves()) pause.emplace(RunPaths{from_}.journal());
       if (journal_mark(from_) != before || (moves() && (has_live_worker(from_) || !is_all_here()))) {
-        return outcome(MergeOutcome::kRunning, "it went on there meanwhile: merge again");
+        return outcome(MergeOutcome::kRunning, "it changed there meanwhile: merge again");
       }
       if (moves()) remove_there();
     } catch (const RunLockedError&) {
-      return outcome(MergeOutcome::kRunning, "a worker is at it");
+      return outcome(MergeOutcome::kRunning, "a worker is running it");
     } catch (const DataError& error) {
       return outcome(MergeOutcome::kDamaged, first_line(error.what()));
     }
@@ -168,30 +168,30 @@ class RunMerge {
     return result_;
   }
 
-  /// Whether what is there is here now.
+  /// Whether the run there is now here.
   bool is_taken_in() const {
     return result_.outcome == MergeOutcome::kAdded || result_.outcome == MergeOutcome::kUpdated ||
            result_.outcome == MergeOutcome::kSame;
   }
 
-  /// The same, by the files: asked before they are removed there.
+  /// The same, checked by the files before they are removed there.
   bool is_all_here() const {
     const JournalVerdict verdict = compare_runs(to_, from_);
     return (verdict.relation == JournalRelation::kSame || verdict.relation == JournalRelation::kShorter) &&
            verdict.text.empty() && news_of(from_, to_, false).empty();
   }
 
-  /// Removes what is all here by now, unless a sweep still looks at it, what is here is what is there, or its user
-  /// keeps something there that differs from what is here.
+  /// Removes the run there if all of it is here. It stays if a sweep still reads it, if files here are those there, or
+  /// if a user's file there differs from the one here.
   void remove_there() {
     const RunsInUse in_use(folder_of(from_), RunsInUse::By::kMove);
-    if (!in_use.held()) return stays("a sweep is at work there");
+    if (!in_use.held()) return stays("a sweep is using it");
     const fs::path there = fs::canonical(from_);
     for (const fs::path& file : run_files(to_)) {
       if (lies_in(fs::canonical(to_ / file), there)) return stays(file.string() + " here is a link to it");
     }
     for (const fs::path& file : run_files(from_)) {
-      if (is_the_same_file(from_ / file, to_ / file)) return stays(file.string() + " is one file, here and there");
+      if (is_the_same_file(from_ / file, to_ / file)) return stays(file.string() + " is the same file here and there");
       if (is_users_file(file) && !have_same_bytes(from_ / file, to_ / file)) {
         return stays(file.string() + " differs from the one here");
       }
@@ -203,14 +203,14 @@ class RunMerge {
 
   bool moves() const { return settings_.how == MergeHow::kMove; }
 
-  /// What is there is soon gone where it is moved, so that its models and checkpoints need not be copied.
+  /// A run that is moved is soon gone there, so its models and checkpoints need not be copied.
   CopySettings copying() const {
     return {.link = settings_.how != MergeHow::kCopy, .should_stop = settings_.should_stop};
   }
 
-  /// False where somebody else has put the run here meanwhile.
+  /// Returns false if another process has created the run here meanwhile.
   bool add() {
-    read_run(from_);  // complains of what is damaged
+    read_run(from_);  // fails if the run is damaged
     outcome(MergeOutcome::kAdded);
     const std::vector<fs::path> files = run_files(from_);
     if (settings_.dry_run) return true;
@@ -223,8 +223,7 @@ class RunMerge {
     return staged.move_into_place();
   }
 
-  /// On the same file system a folder moves in one step, with whatever it holds. Relative links would lead elsewhere
-  /// then.
+  /// Moves the folder in one step if both are on one file system. Not with links: relative ones would lead elsewhere.
   bool moved_at_once() const {
     const RunsInUse in_use(folder_of(from_), RunsInUse::By::kMove);
     if (!in_use.held() || has_links(from_)) return false;
@@ -238,12 +237,12 @@ class RunMerge {
     return true;
   }
 
-  /// The run is in both places. Where something is to be written, it is looked at again under the lock of what is
-  /// here, and again where somebody adds to the journal meanwhile, for which evaluations and submissions need no lock.
+  /// Merges a run that is in both places. Compares again under the lock of the run here before it writes. Compares
+  /// again if the journal changes meanwhile: evaluations and submissions add to it without a lock.
   void take_news() {
     if (has_live_worker(to_)) throw RunLockedError("");
-    if (!settings_.dry_run) {                  // of a merge that was killed
-      remove_left_folders(to_, kStagePrefix);  // first: a file that goes from one makes it young
+    if (!settings_.dry_run) {                  // left by a killed merge
+      remove_left_folders(to_, kStagePrefix);  // first: moving files out of a folder makes it look new
       remove_unfinished_files(to_);
     }
     std::optional<RunLock> lock;
@@ -261,13 +260,13 @@ class RunMerge {
       if (take_in(verdict.text, found, mark, *lock)) return;
       ++attempt;
     }
-    outcome(MergeOutcome::kRunning, "others keep adding to its journal here: merge again");
+    outcome(MergeOutcome::kRunning, "other processes keep adding to its journal here: merge again");
   }
 
   void judge(const JournalVerdict& verdict, const RunNews& found) {
     switch (verdict.relation) {
       case JournalRelation::kSame:
-      case JournalRelation::kShorter:  // with a text: it belongs to more experiments there
+      case JournalRelation::kShorter:  // with a text: the run belongs to more experiments there
         if (verdict.text.empty() && !found.empty()) {
           outcome(MergeOutcome::kUpdated, news_note(found));
         } else {
@@ -280,7 +279,7 @@ class RunMerge {
         break;
       case JournalRelation::kDoneTwice:
         outcome(MergeOutcome::kDoneTwice, "done in both places, with the same results");
-        if (!found.empty()) result_.note += "; " + news_note(found) + " came along";
+        if (!found.empty()) result_.note += "; " + news_note(found) + " copied";
         break;
       case JournalRelation::kConflicting:
         outcome(MergeOutcome::kConflict, "done in both places, with different results");
@@ -288,8 +287,8 @@ class RunMerge {
     }
   }
 
-  /// Copies everything first; then each part takes its place in one step. False where the journal is not the one of
-  /// `mark` any more: it has not been touched then.
+  /// Copies everything first, then puts each part in place in one step. Returns false, with an untouched journal, if
+  /// the journal no longer has the mark `mark`.
   bool take_in(const std::string& journal, const RunNews& found, const std::string& mark, const RunLock& lock) {
     const StagedFolder staged(to_ / "merged", kStagePrefix);
     const bool copied = copy_run_files(from_, found.before, staged.path(), copying()) &&
@@ -304,15 +303,15 @@ class RunMerge {
     put(found.before, staged.path());
     if (!journal.empty()) {
       const AppendPause pause(RunPaths{to_}.journal());
-      if (journal_mark(to_) != mark) return false;  // the next attempt puts the rest there again
+      if (journal_mark(to_) != mark) return false;  // the next attempt puts the rest in place again
       put({RunPaths{""}.journal()}, staged.path());
     }
     put(found.after, staged.path());
     return true;
   }
 
-  /// Puts files in their places: what the program writes in a folder, such as a model, as a whole, but for checkpoints;
-  /// all else one by one.
+  /// Puts files in place. Folders that the program writes whole, such as a model, are replaced whole, except for
+  /// checkpoints. Other files are replaced one by one.
   void put(const std::vector<fs::path>& files, const fs::path& staged) const {
     std::set<fs::path> folders;
     for (const fs::path& file : files) {
@@ -330,7 +329,7 @@ class RunMerge {
     }
   }
 
-  /// What its user keeps in a folder here that is about to be replaced stays in it.
+  /// Copies a user's files from a folder here to the one that will replace it.
   void keep_users_files(const fs::path& folder, const fs::path& staged) const {
     std::vector<fs::path> kept;
     if (!fs::exists(to_ / folder)) return;
@@ -340,7 +339,7 @@ class RunMerge {
     copy_run_files(to_, kept, staged, {.link = true, .should_stop = nullptr});
   }
 
-  /// A folder here may be a link to another disk.
+  /// The folder here may be a link to another disk.
   static void put_file(const fs::path& staged, const fs::path& target) {
     std::error_code error;
     fs::rename(staged, target, error);
@@ -370,7 +369,7 @@ std::string_view name_of(MergeOutcome outcome) {
 std::vector<fs::path> find_run_folders(const fs::path& folder) {
   std::vector<fs::path> found;
   fs::path root = fs::absolute(folder).lexically_normal();
-  if (!root.has_filename()) root = root.parent_path();  // "runs/" is called runs
+  if (!root.has_filename()) root = root.parent_path();  // "runs/" has the name runs
   collect_run_folders(root, kDepth, found);
   std::sort(found.begin(), found.end(), [](const fs::path& a, const fs::path& b) {
     return std::pair(a.filename(), a) < std::pair(b.filename(), b);
@@ -400,7 +399,7 @@ std::vector<MergedRun> merge_runs(const std::vector<fs::path>& folders, const fs
 std::vector<MergedRun> merge_archive(const fs::path& archive, const fs::path& runs, const MergeSettings& settings) {
   create_folders(runs);
   const StagedFolder staged(runs / "unpacked", kUnpackPrefix);
-  const fs::path content = staged.path() / "content";  // a run that lies there alone has no name
+  const fs::path content = staged.path() / "content";  // a run in the archive's root has no name
   create_folders(content);
   const Unpacked found = unpack(archive, content, settings.should_stop);
   if (!found.whole) return {{.id = archive.filename().string(), .outcome = MergeOutcome::kUnfinished, .note = ""}};
@@ -412,13 +411,13 @@ std::vector<MergedRun> merge_archive(const fs::path& archive, const fs::path& ru
     if (run == folders.end()) continue;
     incomplete.push_back({.id = run->filename().string(),
                           .outcome = MergeOutcome::kDamaged,
-                          .note = fmt::format("{} is a link in the archive: tar -h puts in what it leads to",
+                          .note = fmt::format("{} is a link in the archive: pack with tar -h to include its target",
                                               name.filename().string())});
     folders.erase(run);
   }
-  for (const fs::path& folder : folders) remove_files_of_the_moment(folder);
+  for (const fs::path& folder : folders) remove_temporary_files(folder);
   MergeSettings moving = settings;
-  moving.how = MergeHow::kMove;  // what was unpacked is nobody's
+  moving.how = MergeHow::kMove;  // the unpacked files are temporary
   std::vector<MergedRun> merged = merge_runs(folders, runs, moving);
   merged.insert(merged.end(), incomplete.begin(), incomplete.end());
   return merged;

@@ -19,10 +19,10 @@ namespace {
 
 constexpr std::size_t kBlockBytes = std::size_t{1} << 20;
 
-/// "./runs/x" is "runs/x".
+/// "./runs/x" becomes "runs/x".
 std::string plain_name(const std::string& name) { return fs::path(name).lexically_normal().string(); }
 
-/// Writes the present entry of an archive to a file and returns its hash; nothing where it was told to stop.
+/// Writes the reader's current entry to a file and returns its hash. Returns nullopt if it was told to stop.
 std::optional<std::string> write_entry(ArchiveReader& reader, const fs::path& file,
                                        const std::function<bool()>& should_stop) {
   create_folders(file.parent_path());
@@ -38,7 +38,7 @@ std::optional<std::string> write_entry(ArchiveReader& reader, const fs::path& fi
   return hash.finish();
 }
 
-/// Every file that is listed must be there with its hash.
+/// Throws DataError unless every listed file exists with its hash.
 void check(const fs::path& archive, const std::string& sums, const std::map<std::string, std::string>& hashes) {
   constexpr std::size_t kDigits = 64;
   for (const std::string& line : split(sums, '\n')) {
@@ -47,8 +47,8 @@ void check(const fs::path& archive, const std::string& sums, const std::map<std:
     const auto found = hashes.find(name);
     const bool fits = found != hashes.end() && found->second == line.substr(0, kDigits);
     if (fits) continue;
-    throw DataError(fmt::format("{}: {} {}\nfetch the archive again; nothing was taken in", archive.string(), name,
-                                found == hashes.end() ? "is missing" : "is not what its checksum says"));
+    throw DataError(fmt::format("{}: {} {}\nnothing was merged; copy the archive again", archive.string(), name,
+                                found == hashes.end() ? "is missing" : "does not match its checksum"));
   }
 }
 
@@ -66,8 +66,8 @@ Unpacked unpack(const fs::path& archive, const fs::path& folder, const std::func
   while (const std::optional<std::string> entry = reader.next()) {
     const std::string name = plain_name(*entry);
     if (entry->empty()) {
-      throw DataError(
-          fmt::format("{} is no archive of runs\nmake one with xlm runs pack, or with tar", archive.string()));
+      throw DataError(fmt::format("{} is no archive of runs\nto make one: xlm runs pack RUN… --out FILE.tar.zst",
+                                  archive.string()));
     }
     const std::optional<std::string> hash = write_entry(reader, folder / name, should_stop);
     if (!hash) return {.whole = false, .skipped = {}};
@@ -84,7 +84,7 @@ PackReport pack(const std::vector<PackedFile>& files, const fs::path& archive) {
   std::string sums;
   for (const PackedFile& file : files) {
     if (printable(repaired_utf8(file.name)) != file.name || file.name.find('\n') != std::string::npos) {
-      throw DataError(fmt::format("{}: a name with such characters cannot stand in an archive\nrename this file",
+      throw DataError(fmt::format("{}: an archive cannot hold a name with such characters\nrename the file",
                                   Json(file.file.string()).dump(-1, ' ', true, Json::error_handler_t::replace)));
     }
     const MappedFile content(file.file);

@@ -1,4 +1,4 @@
-// What may stand in a site file as a further option of sbatch.
+// Checks further options of sbatch in a site file.
 #include "experiments/launchers/directive.h"
 
 #include <algorithm>
@@ -14,44 +14,44 @@ namespace xlm {
 namespace {
 
 constexpr std::string_view kBlanks = " \t\n\v\f\r";
-constexpr std::string_view kLettersWithValue = "bBCdDFGiLmSwx";  // of sbatch's options that are left to a site
+constexpr std::string_view kLettersWithValue = "bBCdDFGiLmSwx";  // sbatch options with a value for sites
 
-/// What a batch script says already would be said twice, and the second counts; some of the rest would end what its
-/// workers live by, or have sbatch do something else than submit.
+/// Options that a site may not use, and why. The script gives some already, and sbatch takes the last one. Others would
+/// break the workers, or make sbatch do something else than submit.
 constexpr auto kOwn = std::to_array<std::pair<std::string_view, std::string_view>>({
-    {"--time", "resources.time says it"},
-    {"-t", "resources.time says it"},
-    {"--mem", "resources.memory says it"},
-    {"--cpus-per-task", "resources.cpus says it"},
-    {"-c", "resources.cpus says it"},
-    {"--nodes", "resources.nodes says it"},
-    {"-N", "resources.nodes says it"},
-    {"--ntasks", "resources.nodes says it, a task for each"},
-    {"-n", "resources.nodes says it, a task for each"},
-    {"--ntasks-per-node", "resources.nodes says it, a task for each"},
-    {"--signal", "save says it"},
-    {"--array", "--jobs says it"},
-    {"-a", "--jobs says it"},
-    {"--partition", "partition says it"},
-    {"-p", "partition says it"},
-    {"--account", "account says it"},
-    {"-A", "account says it"},
-    {"--qos", "qos says it"},
-    {"-q", "qos says it"},
-    {"--job-name", "workers are found by their jobs' names, which follow from 'experiment'"},
-    {"-J", "workers are found by their jobs' names, which follow from 'experiment'"},
-    {"--output", "logs lie below the folder of runs"},
-    {"-o", "logs lie below the folder of runs"},
-    {"--error", "logs lie below the folder of runs"},
-    {"-e", "logs lie below the folder of runs"},
-    {"--open-mode", "a log goes on where a task begins again"},
-    {"--no-requeue", "a worker that has saved goes back into the queue"},
-    {"--clusters", "workers are asked for, found and cancelled on the cluster of this machine"},
-    {"-M", "workers are found and cancelled on the cluster of this machine"},
-    {"--test-only", "nothing would be submitted; xlm sweep --dry-run asks Slurm so"},
-    {"--wait", "sbatch would not come back; xlm sweep --wait waits"},
-    {"-W", "sbatch would not come back; xlm sweep --wait waits"},
-    {"--wrap", "the script is another"},
+    {"--time", "use resources.time"},
+    {"-t", "use resources.time"},
+    {"--mem", "use resources.memory"},
+    {"--cpus-per-task", "use resources.cpus"},
+    {"-c", "use resources.cpus"},
+    {"--nodes", "use resources.nodes"},
+    {"-N", "use resources.nodes"},
+    {"--ntasks", "use resources.nodes; each node gets one task"},
+    {"-n", "use resources.nodes; each node gets one task"},
+    {"--ntasks-per-node", "use resources.nodes; each node gets one task"},
+    {"--signal", "use save"},
+    {"--array", "use --jobs"},
+    {"-a", "use --jobs"},
+    {"--partition", "use partition"},
+    {"-p", "use partition"},
+    {"--account", "use account"},
+    {"-A", "use account"},
+    {"--qos", "use qos"},
+    {"-q", "use qos"},
+    {"--job-name", "xlm finds workers by their jobs' names, made from 'experiment'"},
+    {"-J", "xlm finds workers by their jobs' names, made from 'experiment'"},
+    {"--output", "logs are below the folder of runs"},
+    {"-o", "logs are below the folder of runs"},
+    {"--error", "logs are below the folder of runs"},
+    {"-e", "logs are below the folder of runs"},
+    {"--open-mode", "a task that starts again appends to its log"},
+    {"--no-requeue", "a worker that has saved returns to the queue"},
+    {"--clusters", "workers are submitted, found and cancelled on this machine's cluster"},
+    {"-M", "workers are submitted, found and cancelled on this machine's cluster"},
+    {"--test-only", "nothing would be submitted; use xlm sweep --dry-run"},
+    {"--wait", "sbatch would not return; use xlm sweep --wait"},
+    {"-W", "sbatch would not return; use xlm sweep --wait"},
+    {"--wrap", "xlm writes the script"},
     {"--help", "nothing would be submitted"},
     {"-h", "nothing would be submitted"},
     {"--usage", "nothing would be submitted"},
@@ -71,16 +71,16 @@ bool names_gpu(const std::string& resources) {
   });
 }
 
-/// One option, and its value in the same word or in a second one.
+/// One option with its value, given as one word or as two.
 std::string one_word(std::string_view line) {
   const std::vector<std::string> words = directive_words(line);
   if (words.empty() || !words[0].starts_with('-')) {
-    throw UsageError(fmt::format("'{}' is no option of sbatch: they begin with -", line));
+    throw UsageError(fmt::format("'{}' is no option of sbatch: options begin with -", line));
   }
   const std::string& option = words[0];
   const bool has_value = is_letter_option(option) ? option.size() > 2 : option.find('=') != std::string::npos;
   if (words.size() > 2 || (words.size() == 2 && (has_value || words[1].starts_with('-')))) {
-    throw UsageError(fmt::format("'{}' is more than one option: each is an item of its own in the list", line));
+    throw UsageError(fmt::format("'{}' is more than one option: write each as a separate item of the list", line));
   }
   if (words.size() == 1) return option;
   return option + (is_letter_option(option) ? "" : "=") + words[1];
@@ -121,13 +121,15 @@ bool gives_option(std::string_view word, std::string_view option) {
 std::string read_directive(std::string_view line) {
   std::string word = one_word(line);
   for (const auto& [option, why] : kOwn) {
-    if (gives_option(word, option)) throw UsageError(fmt::format("{} is not for directives: {}", option, why));
+    if (gives_option(word, option)) throw UsageError(fmt::format("directives may not have {}: {}", option, why));
   }
   if (is_letter_option(word) && word.size() > 2 && kLettersWithValue.find(word[1]) == std::string_view::npos) {
-    throw UsageError(fmt::format("'{}' is several options in one: each is an item of its own in the list", word));
+    throw UsageError(
+        fmt::format("'{}' is several options in one word: write each as a separate item of the list", word));
   }
   if (gives_option(word, "--gres") && names_gpu(word.substr(std::min(word.find('='), word.size() - 1) + 1))) {
-    throw UsageError("--gres of GPUs is not for directives: resources.gpus says how many, and --constraint which kind");
+    throw UsageError(
+        "directives may not have --gres of GPUs: use resources.gpus for their number and --constraint for their kind");
   }
   return word;
 }

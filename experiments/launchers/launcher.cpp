@@ -14,9 +14,9 @@ std::unique_ptr<Launcher> make_manual_launcher();
 
 const std::vector<LauncherEntry>& launchers() {
   static const std::vector<LauncherEntry> table{
-      {"local", "workers on this machine, its cores and GPUs shared out", true, make_local_launcher},
+      {"local", "runs on this machine, which share its cores and GPUs", true, make_local_launcher},
       {"slurm", "jobs of a Slurm cluster", false, make_slurm_launcher},
-      {"manual", "queues the runs alone and says how a worker is started", false, make_manual_launcher},
+      {"manual", "only queues the runs and prints how to start a worker", false, make_manual_launcher},
   };
   return table;
 }
@@ -28,7 +28,7 @@ const LauncherEntry& find_launcher(const std::string& name) {
     names.emplace_back(entry.name);
   }
   throw UsageError(
-      fmt::format("there is no launcher '{}'{}; there is {}", name, did_you_mean(name, names), join(names, ", ")));
+      fmt::format("there is no launcher '{}'{}; there are {}", name, did_you_mean(name, names), join(names, ", ")));
 }
 
 std::optional<std::vector<QueuedWorker>> status_of_workers(const std::vector<std::string>& lists) {

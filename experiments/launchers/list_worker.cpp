@@ -16,7 +16,7 @@ LaunchReport work_on_list(const WorkList& list, const LaunchSettings& settings) 
 ExitCode share_list(const WorkList& list, LaunchSettings settings) {
   const RunsInUse in_use(list.runs, RunsInUse::By::kSweep);
   settings.attended = false;
-  // The name of a job begins with its cluster's.
+  // A job's name begins with its cluster's name.
   settings.job_state = [](const std::string& job) { return job_state(job.substr(job.find(':') + 1)); };
   if (settings.jobs == 0 && gpus_for(list.items).empty()) settings.jobs = 1;
   if (settings.enough_time) settings.seconds_per_step = pace_of(list.items, kRunsLookedAt).step;

@@ -1,4 +1,4 @@
-// A worker on a work list: it does the runs of the list on this machine, until none is left to it.
+// A worker on a work list: it runs the list on this machine until no run is left for it.
 #pragma once
 
 #include "base/error.h"
@@ -7,11 +7,11 @@
 
 namespace xlm {
 
-/// Does the runs of a list (see Scheduler::run), each in a process of its own.
+/// Does the runs of a list (see Scheduler::run), each in a separate process.
 LaunchReport work_on_list(const WorkList& list, const LaunchSettings& settings);
 
-/// Does runs of a list that its file says, beside other workers. Returns kStopped if it has left runs undone. Of
-/// `settings` count jobs, should_stop, enough_time and how to start a worker.
+/// Does runs of a list file together with other workers. Returns kStopped if it has left runs undone. Uses from
+/// `settings`: jobs, should_stop, enough_time, and how to start a worker.
 ExitCode share_list(const WorkList& list, LaunchSettings settings);
 
 }  // namespace xlm

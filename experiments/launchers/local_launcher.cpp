@@ -1,4 +1,4 @@
-// One worker, in this process, which does its runs on this machine.
+// One worker, in this process, that does its runs on this machine.
 #include "experiments/launchers/launcher.h"
 #include "experiments/launchers/list_worker.h"
 

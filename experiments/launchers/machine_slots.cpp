@@ -1,4 +1,4 @@
-// Slots of this machine.
+// Runs in parallel on this machine.
 #include "experiments/launchers/machine_slots.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace xlm {
 namespace {
 
-constexpr std::int64_t kCoresOfRun = 4;  // more of them are better used by more runs
+constexpr std::int64_t kCoresOfRun = 4;  // a run gains more from another run than from more cores
 
 bool may_use_gpu(const SweepRun& run) {
   const std::string& device = run.planned.options.device;
@@ -32,20 +32,20 @@ MachineSlots::MachineSlots(const WorkList& list, const LaunchSettings& settings)
   cores_ = list.cores > 0 ? list.cores : available_cores();
   for (const SweepRun& run : list.items) {
     if (run.action == SweepAction::kRun) ++left_;
-    if (packs() && run.status == name_of(RunStatus::kDone)) learn_from(run);
+    if (limits_by_memory() && run.status == name_of(RunStatus::kDone)) learn_from(run);
   }
 }
 
 std::size_t MachineSlots::count() const {
   if (settings_.jobs > 0) return static_cast<std::size_t>(settings_.jobs);
-  if (spread_) return 1;  // its processes on other nodes take the GPUs of those in their order
+  if (spread_) return 1;  // its processes on other nodes take those nodes' GPUs in order
   if (gpus_.empty()) return static_cast<std::size_t>(std::min(fitting(), slots_with_cores()));
   return static_cast<std::size_t>(std::max<std::int64_t>(slots_with_gpus(), 1) * runs_per_gpu());
 }
 
 void MachineSlots::start(std::size_t slot, const RunStart& start) {
   const SweepRun& run = *start.run;
-  const std::int64_t threads = std::max<std::int64_t>(cores_ / at_once(), 1);
+  const std::int64_t threads = std::max<std::int64_t>(cores_ / runs_at_once(), 1);
   WorkerCommand command{.arguments = settings_.worker, .log = run.planned.paths.log(), .gpu = ""};
   for (const std::string& argument :
        {run.planned.paths.folder.string(), std::string("--threads"), std::to_string(threads)}) {
@@ -67,14 +67,14 @@ std::optional<int> MachineSlots::ended(std::size_t slot) {
   Worker& worker = workers_.at(slot);
   const std::optional<int> code = worker.process->ended();
   if (code) --busy_;
-  if (code && packs()) learn_from(*worker.run);
+  if (code && limits_by_memory()) learn_from(*worker.run);
   return code;
 }
 
-/// Where each run has a GPU for every one of its processes.
+/// As many slots as there are GPUs for all processes of each run.
 std::int64_t MachineSlots::slots_with_gpus() const { return std::ssize(gpus_) / processes_; }
 
-/// Two runs at once get more done than one after the other with all cores, as long as each has one for every process.
+/// Two runs in parallel are faster than two in sequence on all cores, as long as each process has a core.
 std::int64_t MachineSlots::slots_with_cores() const {
   const std::int64_t pairs = cores_ >= 2 * processes_ ? 2 : 1;
   return std::max(cores_ / (kCoresOfRun * processes_), pairs);
@@ -87,30 +87,30 @@ std::string MachineSlots::gpus_of(std::size_t slot) const {
   return join({begin, begin + static_cast<std::ptrdiff_t>(count)}, ",");
 }
 
-/// How many runs share the cores with the one that is about to begin, itself among them.
-std::int64_t MachineSlots::at_once() const {
+/// How many runs will share the cores, including the one about to start.
+std::int64_t MachineSlots::runs_at_once() const {
   const auto most = static_cast<std::int64_t>(count());
   return settings_.jobs > 0 || !gpus_.empty()
              ? most
              : std::clamp<std::int64_t>(busy_ + std::max<std::int64_t>(left_, 1), 1, most);
 }
 
-/// Whether it matters what memory runs take. On the processor, runs that pause at rungs all begin before one is done,
-/// and resume with the cores that they began with: all.
-bool MachineSlots::packs() const {
+/// Whether the memory of runs matters. It does not for runs on the processor that pause at rungs. All of them begin
+/// before one is done, and they resume with the cores that they began with: all.
+bool MachineSlots::limits_by_memory() const {
   return settings_.jobs == 0 && (gpus_.empty() ? !list_.early_stopping : list_.runs_per_gpu == 0);
 }
 
 std::int64_t MachineSlots::runs_per_gpu() const { return list_.runs_per_gpu > 0 ? list_.runs_per_gpu : fitting(); }
 
-/// As many fit as there is memory for if all take what the largest takes.
+/// Computes how many runs fit in memory if all take as much as the largest.
 void MachineSlots::learn_from(const SweepRun& run) {
   try {
     const std::optional<std::int64_t> count =
         runs_that_fit(read_run(run.planned.paths.folder), !gpus_.empty(), memory_);
     if (count) fitting_ = std::min(fitting_.value_or(*count), *count);
   } catch (const Error&) {
-    // A damaged folder says nothing.
+    // A damaged folder tells nothing.
   }
 }
 

@@ -1,4 +1,4 @@
-// Slots of this machine: at most so many runs at once, each a process with its share of cores, or its GPUs.
+// Slots of this machine: a limited number of parallel runs, each a process with its share of cores, or its GPUs.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +14,12 @@
 
 namespace xlm {
 
-/// The GPUs that this process may use, if any of the runs may be on one.
+/// The GPUs that this process may use, if any run may use a GPU.
 std::vector<std::string> gpus_for(const std::vector<SweepRun>& runs);
 
 class MachineSlots : public RunSlots {
  public:
-  /// Both outlive the slots.
+  /// Both arguments outlive the slots.
   MachineSlots(const WorkList& list, const LaunchSettings& settings);
 
   std::size_t count() const override;
@@ -36,8 +36,8 @@ class MachineSlots : public RunSlots {
   std::int64_t slots_with_gpus() const;
   std::int64_t slots_with_cores() const;
   std::string gpus_of(std::size_t slot) const;
-  std::int64_t at_once() const;
-  bool packs() const;
+  std::int64_t runs_at_once() const;
+  bool limits_by_memory() const;
   std::int64_t runs_per_gpu() const;
   std::int64_t fitting() const { return fitting_.value_or(1); }
   void learn_from(const SweepRun& run);
@@ -45,15 +45,14 @@ class MachineSlots : public RunSlots {
   const WorkList& list_;
   const LaunchSettings& settings_;
   std::vector<std::string> gpus_;
-  std::int64_t processes_ = 1;  // of a run, at most, on this machine
-  bool spread_ = false;         // runs have others on the other nodes of this worker's job
-  std::int64_t cores_ = 1;      // that all runs share
-  std::int64_t busy_ = 0;       // slots that are taken
+  std::int64_t processes_ = 1;  // the most that a run has on this machine
+  bool spread_ = false;         // runs also have processes on the other nodes of this worker's job
+  std::int64_t cores_ = 1;      // shared by all runs
+  std::int64_t busy_ = 0;       // taken slots
   std::int64_t left_ = 0;       // runs that have not begun
   double memory_ = static_cast<double>(memory_limit());
   std::map<std::size_t, Worker> workers_;  // by slot
-  std::optional<std::int64_t>
-      fitting_;  // runs at once for which there is memory; empty: no run has shown what it needs
+  std::optional<std::int64_t> fitting_;    // parallel runs that fit in memory; empty: no run has shown what it needs
 };
 
 }  // namespace xlm

@@ -1,4 +1,4 @@
-// No workers at all: the command that starts one is printed, for people and for schedulers of other kinds.
+// Starts no worker. Prints the command that starts one, for users and for other schedulers.
 #include <fmt/format.h>
 
 #include "base/text.h"
@@ -18,7 +18,7 @@ class ManualLauncher : public Launcher {
  private:
   static std::string how_to_start(const LaunchRequest& request) {
     return fmt::format(
-        "start as many workers as you like, on any machine that sees this folder; each ends when no run is left:\n"
+        "start any number of workers, on any machine that sees this folder; each exits when no run is left:\n"
         "  {} worker --sweep {}\n",
         shell_word(request.program.string()), shell_word(request.list.file().string()));
   }

@@ -1,4 +1,4 @@
-// What a worker of a sweep needs of a cluster.
+// Finds what a worker of a sweep needs from a cluster.
 #include "experiments/launchers/resources.h"
 
 #include <algorithm>
@@ -16,12 +16,12 @@ namespace xlm {
 namespace {
 
 constexpr double kMargin = 1.5;
-constexpr double kMostOfSlurm = 65535;       // seconds that --signal takes
-constexpr std::size_t kAskedForOfEach = 16;  // runs of a long list that are asked for, for each whose folder is read
-constexpr double kSave = 120;                // seconds that a worker has to save, where nothing is known
-constexpr double kCheckpointsToSave = 4;     // it may be amid a step, and file systems are not equally fast
-constexpr double kShareOfMemory = 0.9;       // of a GPU or machine that runs are given
-constexpr double kBesideRun = 600e6;  // bytes that a process has on a GPU beside its tensors: CUDA's context, libraries
+constexpr double kMaxSlurmSave = 65535;      // seconds; the largest value of --signal
+constexpr std::size_t kAskedForOfEach = 16;  // runs of a long list considered for each whose folder is read
+constexpr double kSave = 120;                // seconds that a worker has to save if no checkpoint is known
+constexpr double kCheckpointsToSave = 4;     // it may be in the middle of a step, and file systems differ in speed
+constexpr double kShareOfMemory = 0.9;       // of a GPU's or machine's memory that runs may use
+constexpr double kProcessOverhead = 600e6;   // bytes on a GPU besides a process's tensors: CUDA's context, libraries
 
 struct Unit {
   std::string_view name;
@@ -31,7 +31,7 @@ struct Unit {
 constexpr std::array<Unit, 4> kDurations{{{"d", 86400}, {"h", 3600}, {"min", 60}, {"s", 1}}};
 constexpr std::array<Unit, 3> kSizes{{{"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}}};
 
-/// Reads numbers that each have a unit behind them: "1h30min". Negative where the text is anything else.
+/// Reads numbers with units: "1h30min". Returns a negative number for any other text.
 template <std::size_t N>
 double sum_of_units(std::string_view text, const std::array<Unit, N>& units) {
   double sum = 0;
@@ -114,7 +114,7 @@ std::int64_t count_nodes(const Resources& resources) {
   return resources.nodes.known() ? static_cast<std::int64_t>(resources.nodes.value) : 1;
 }
 
-/// What the largest attempt had that ran out of memory with a single row at once, and whose run it was.
+/// The memory of the largest attempt that ran out of memory with a single row at once, and its run.
 Need memory_that_was_too_small(const std::vector<SweepRun>& runs) {
   Need most;
   for (const SweepRun& planned : runs) {
@@ -139,7 +139,7 @@ Resources learned_resources(const std::vector<SweepRun>& runs, std::int64_t node
       slowest = run.id;
     }
     const auto peak = run.costs.find("peak_memory");
-    const bool on_cpu = run.environment.value("device", "") == "cpu";  // of a GPU it is the GPU's memory
+    const bool on_cpu = run.environment.value("device", "") == "cpu";  // on a GPU it is the GPU's memory
     if (on_cpu && peak != run.costs.end() && peak->second > memory) {
       memory = peak->second;
       largest = run.id;
@@ -153,17 +153,17 @@ Resources learned_resources(const std::vector<SweepRun>& runs, std::int64_t node
   Resources learned;
   if (seconds_per_step > 0 && steps > 0) {
     learned.time = {whole_time(kMargin * seconds_per_step * steps),
-                    fmt::format("{:.0f} steps at the speed of {}, and half as much again", steps, slowest)};
+                    fmt::format("{:.0f} steps at the speed of {}, plus half", steps, slowest)};
   }
   if (memory > 0) {
     const std::string shared = nodes > 1 ? fmt::format(", over {} nodes", nodes) : "";
     learned.memory = {kMargin * memory / static_cast<double>(nodes),
-                      fmt::format("what {} took{}, and half as much again", largest, shared)};
+                      fmt::format("what {} took{}, plus half", largest, shared)};
   }
   const Need small = memory_that_was_too_small(runs);
   if (small.value > 0 && kMargin * small.value > learned.memory.value) {
     learned.memory = {kMargin * small.value,
-                      fmt::format("{} ran out of {}: half as much again", small.source, human_bytes(small.value))};
+                      fmt::format("{} ran out of {}: plus half", small.source, human_bytes(small.value))};
   }
   return learned;
 }
@@ -189,7 +189,7 @@ Pace pace_of(const std::vector<SweepRun>& runs, std::size_t most) {
         pace.checkpoint = std::max(pace.checkpoint, checkpoint.seconds);
       }
     } catch (const std::exception&) {
-      // A folder that is damaged, or somebody else's, says nothing.
+      // A folder that is damaged or unreadable tells nothing.
     }
   }
   return pace;
@@ -197,7 +197,7 @@ Pace pace_of(const std::vector<SweepRun>& runs, std::size_t most) {
 
 double save_seconds(const std::optional<double>& site, double checkpoint, double time) {
   const double save = site.value_or(std::max(kSave, kCheckpointsToSave * checkpoint));
-  return time > 0 ? std::min(save, time / 2) : std::min(save, kMostOfSlurm);
+  return time > 0 ? std::min(save, time / 2) : std::min(save, kMaxSlurmSave);
 }
 
 std::set<std::string> failed_nodes(const std::vector<SweepRun>& runs, const std::string& cluster) {
@@ -208,12 +208,12 @@ std::set<std::string> failed_nodes(const std::vector<SweepRun>& runs, const std:
     try {
       run = read_live_run(planned.planned.paths.folder);
     } catch (const DataError&) {
-      continue;  // one damaged folder must not stop a submission, which writes it again
+      continue;  // a damaged folder must not stop a submission, which repairs it
     }
-    std::string host;  // that was at work last
+    std::string host;  // the last worker's
     for (const RunState& state : run.history) {
       if (state.state == name_of(RunStatus::kRunning)) {
-        const bool known = state.job.starts_with(cluster + ":") && state.hosts.empty();  // of several it may be any
+        const bool known = state.job.starts_with(cluster + ":") && state.hosts.empty();  // of several any may be it
         host = known ? state.host.substr(0, state.host.find('.')) : "";
       }
       if (state.cause == name_of(EndCause::kNode) && !host.empty()) nodes.insert(host);
@@ -228,14 +228,14 @@ std::optional<std::int64_t> runs_that_fit(const Run& run, bool gpu, double machi
   const bool on_gpu = parse_real(run.environment.value("gpu_memory", ""), memory) && memory > 0;
   const bool on_cpu = !on_gpu && run.environment.value("device", "") == "cpu";
   if (peak == run.costs.end() || peak->second <= 0 || !(gpu ? on_gpu : on_cpu)) return std::nullopt;
-  const double each = peak->second + (gpu ? kBesideRun : 0);
+  const double each = peak->second + (gpu ? kProcessOverhead : 0);
   return std::max<std::int64_t>(static_cast<std::int64_t>(kShareOfMemory * (gpu ? memory : machine) / each), 1);
 }
 
 std::string shown_resources(const Resources& resources) {
   TextTable table({{count_nodes(resources) > 1 ? "of each node" : "of each worker"}, {"", true}, {"from"}});
   const auto row = [&](const char* name, const Need& need, const std::string& shown) {
-    table.add({name, need.known() ? shown : "-", need.known() ? need.source : "not said: the cluster's default"});
+    table.add({name, need.known() ? shown : "-", need.known() ? need.source : "not set: the cluster's default"});
   };
   if (resources.nodes.known()) row("nodes", resources.nodes, fmt::format("{:.0f}", resources.nodes.value));
   row("cpus", resources.cpus, fmt::format("{:.0f}", resources.cpus.value));

@@ -1,4 +1,4 @@
-// Doing a sweep.
+// Does the runs of a sweep.
 #include "experiments/launchers/scheduler.h"
 
 #include <algorithm>
@@ -31,7 +31,7 @@ Scheduler::Scheduler(const WorkList& list, const LaunchSettings& settings, RunSl
   for (const SweepRun& run : list.items) {
     own_.insert(run.id());
     if (run.action == SweepAction::kRun) queue_.push_back(&run);
-    if (run.action == SweepAction::kWait) leave(run);
+    if (run.action == SweepAction::kWait) leave_to_other_worker(run);
   }
 }
 
@@ -45,21 +45,21 @@ LaunchReport Scheduler::run() {
     if (settings_.should_stop && settings_.should_stop()) {
       stop_workers();
     } else if (!report_.interrupted) {
-      look_elsewhere();
+      check_other_workers();
       start_workers();
     }
     const bool nothing_left = next_run() == nullptr && (!settings_.attended || elsewhere_.empty());
-    if (is_idle() && (report_.interrupted || (nothing_left && !is_more_to_come()))) return report_;
+    if (is_idle() && (report_.interrupted || (nothing_left && !should_stay()))) return report_;
     board_.update();
-    // Workers of other hosts can only be seen in their run folders, which nothing announces.
+    // Workers on other hosts are only visible in their run folders.
     settings_.sleep(settings_.poll_seconds);
   }
 }
 
-/// Whether a run of the queue is to train further now, as far as the journals say.
+/// Whether a queued run may train further now, according to the journals.
 bool Scheduler::may_train(const SweepRun& run) { return (!halving_ || halving_->may_train(run)) && has_source(run); }
 
-/// Whether the model is there that the run begins from.
+/// Whether the model that the run begins from exists.
 bool Scheduler::has_source(const SweepRun& run) {
   constexpr double kNever = std::numeric_limits<double>::infinity();
   if (run.source.empty()) return true;
@@ -71,36 +71,36 @@ bool Scheduler::has_source(const SweepRun& run) {
   return ready;
 }
 
-/// Whether the source of a run is left for workers of another sweep, who may come at any time. `listed`: the runs on
-/// their lists, which are read when they are first asked for.
+/// Whether the source of a run is left for another sweep's workers, which may come at any time. `listed` holds the runs
+/// on their lists. It is read on first use.
 bool Scheduler::leaves_source_to_others(const SweepRun& run, std::optional<std::set<std::string>>& listed) {
   if (own_.contains(run.source)) return false;
   const fs::path runs = run.planned.paths.folder.parent_path();
   if (!listed) listed = listed_runs(runs);
   if (!is_left_for_others(runs / run.source, status_of_source(run), *listed)) return false;
   if (awaited_.insert(run.source).second) {
-    board_.note(fmt::format("waiting for {}, which is left for workers of another sweep", run.source));
+    board_.note(fmt::format("waiting for {}, which another sweep has left for its workers", run.source));
   }
   return true;
 }
 
-/// Why nobody makes the source of a run.
-std::string Scheduler::why_not_made(const SweepRun& run) const {
+/// Why no worker makes the source of a run.
+std::string Scheduler::why_source_is_missing(const SweepRun& run) const {
   if (report_.ended.contains(run.source)) return "was given up";
   if (is_stop_requested(run.planned.paths.folder.parent_path() / run.source)) return "was stopped by xlm runs stop";
-  return "is not done, and nobody is at work on it";
+  return "is not done, and no worker is running it";
 }
 
-/// Gives up runs of the queue whose source will not come, as far as can be known. Whether those of others will.
-bool Scheduler::await_sources() {
+/// Gives up queued runs whose source will not be made, as far as is known. Returns whether a source may still be made.
+bool Scheduler::drop_runs_without_source() {
   bool coming = false;
   std::optional<std::set<std::string>> listed;
   for (const SweepRun* run : std::exchange(queue_, {})) {
     const SourceState source = halving_ && !halving_->may_train(*run) ? SourceState::kReady : source_state(*run);
     if (source == SourceState::kLost) {
-      give_up(*run, fmt::format("{}, from which it begins, is {}", run->source, status_of_source(*run)));
+      give_up(*run, fmt::format("it begins from {}, whose status is {}", run->source, status_of_source(*run)));
     } else if (source == SourceState::kWaiting && !leaves_source_to_others(*run, listed)) {
-      give_up(*run, fmt::format("{}, from which it begins, {}", run->source, why_not_made(*run)));
+      give_up(*run, fmt::format("it begins from {}, which {}", run->source, why_source_is_missing(*run)));
     } else {
       queue_.push_back(run);
       coming = coming || source == SourceState::kComing || source == SourceState::kWaiting;
@@ -109,25 +109,25 @@ bool Scheduler::await_sources() {
   return coming;
 }
 
-/// There is nothing that could be begun. Whether to stay all the same: other workers' runs may have come to a rung or
-/// their end, or will.
-bool Scheduler::is_more_to_come() {
+/// Called if no run can begin. Returns whether to stay anyway: runs of other workers may have reached a rung or their
+/// end, or will.
+bool Scheduler::should_stay() {
   if (settings_.clock() < next_source_look_) return true;
   if (halving_) halving_->look();
   sources_.clear();
-  const bool coming = await_sources();
+  const bool coming = drop_runs_without_source();
   if (next_run() != nullptr) return true;
   if (coming) next_source_look_ = settings_.clock() + settings_.elsewhere_seconds;
   if (!coming) {
-    leave_held_runs();
+    prune_held_runs();
   } else if (!settings_.attended) {
-    report_.interrupted = true;  // a job of a cluster does not wait: it goes back into its queue
+    report_.interrupted = true;  // a job of a cluster does not wait: it returns to the queue
   }
   return coming && settings_.attended;
 }
 
-/// The next of the queue: the first or, where runs are stopped early, the first of those that have come farthest. Null
-/// where there is none, or the rest is held.
+/// The next run of the queue: the first one, or with early stopping the first of those that have come furthest. Returns
+/// null if there is none, or if the rest is held.
 const SweepRun* Scheduler::next_run() {
   const SweepRun* next = nullptr;
   for (const SweepRun* run : queue_) {
@@ -138,15 +138,15 @@ const SweepRun* Scheduler::next_run() {
   return next;
 }
 
-/// Journals a decision about a run, whose lock is held.
+/// Records a decision about a run in its journal. Its lock must be held.
 void Scheduler::record_status(const SweepRun& run, RunStatus state, std::int64_t token) {
   const Json fields = {{"state", name_of(state)}, {"reason", halving_->standing_of(run)}};
   Journal(run.planned.paths.journal(), nullptr, token).append("state", fields, true);
 }
 
-/// What is left in the queue at the end is held at its rungs. Where that is for good, because nobody is at work on a
-/// run that could change it, its journal says so.
-void Scheduler::leave_held_runs() {
+/// At the end, queued runs are held at their rungs. If this is final, because no worker is running a run that could
+/// change it, their journals record it.
+void Scheduler::prune_held_runs() {
   if (!halving_ || !elsewhere_.empty()) return;
   for (const SweepRun* run : std::exchange(queue_, {})) {
     if (!halving_->is_pruned(*run)) continue;
@@ -155,7 +155,7 @@ void Scheduler::leave_held_runs() {
       if (status_of(*run) != RunStatus::kPruned) record_status(*run, RunStatus::kPruned, lock.token());
       ended(*run, RunStatus::kPruned, "pruned: " + halving_->standing_of(*run));
     } catch (const RunLockedError&) {
-      // Somebody has taken it up again.
+      // Another worker has resumed it.
     }
   }
 }
@@ -169,25 +169,25 @@ void Scheduler::take_results() {
     const SweepRun& run = *taken_[i].run;
     longest_ = std::max(longest_, settings_.clock() - taken_[i].began);
     Slot left = std::exchange(taken_[i], {});
-    left.claim.reset();  // a worker that ended before it had the lock left it to this process
+    left.claim.reset();  // a worker that exited before it had the lock left it to this process
     take_result(run, left.pause, *code, memory_kills() > left.memory_kills);
     any = true;
   }
   if (any && halving_) halving_->look();
 }
 
-/// A worker ended. Its journal says how its run stands; where it says nothing, how the process ended does.
+/// Handles the end of a worker. The journal gives the run's status. Without a final record, the exit code does.
 void Scheduler::take_result(const SweepRun& run, std::int64_t pause, int code, bool memory_kill) {
-  if (has_live_worker(run.planned.paths.folder)) return leave(run);  // another one was faster
+  if (has_live_worker(run.planned.paths.folder)) return leave_to_other_worker(run);  // another worker was faster
   const RunStatus status = status_of(run);
   if (halving_) halving_->look_at(run);
   if (pause > 0 && status == RunStatus::kPreempted && halving_->has_reached(run, pause)) {
     board_.holds(run, pause);
     queue_.push_back(&run);
   } else if (status == RunStatus::kDone && code == kStopped) {
-    ended(run, status, "done, stopped while it was evaluated");
-  } else if (status == RunStatus::kDone && code != kDone && now(run).evaluations_left > 0) {
-    const std::string how = fmt::format("done, but an evaluation of it failed: its worker ended with code {}", code);
+    ended(run, status, "done, stopped during an evaluation");
+  } else if (status == RunStatus::kDone && code != kDone && with_current_status(run).evaluations_left > 0) {
+    const std::string how = fmt::format("done, but an evaluation failed: the worker exited with code {}", code);
     report_.ended[run.id()] = how;
     ended(run, RunStatus::kFailed, how);
   } else if (has_ended(status) || status == RunStatus::kPreempted) {
@@ -195,13 +195,13 @@ void Scheduler::take_result(const SweepRun& run, std::int64_t pause, int code, b
   } else if (code == kStopped) {
     ended(run, status, "stopped before it had begun");
   } else {
-    note_lost_worker(run, end_of_worker(code, memory_kill));
+    handle_lost_worker(run, end_of_worker(code, memory_kill));
   }
 }
 
-/// Whether a run is tried again whose process ended without a final record. The user may have killed it on purpose;
-/// workers of a cluster are killed by others.
-bool Scheduler::may_go_on(const Run& run, const AttemptEnd& end) const {
+/// Whether to retry a run whose process exited without a final record. The user may have killed it on purpose. Workers
+/// of a cluster are killed by the cluster.
+bool Scheduler::may_retry(const Run& run, const AttemptEnd& end) const {
   switch (end.cause) {
     case EndCause::kError:
       return false;
@@ -214,10 +214,11 @@ bool Scheduler::may_go_on(const Run& run, const AttemptEnd& end) const {
   }
 }
 
-/// The journal, whose lock is held, gets the word that a worker did not leave. Whether the run is to be tried again:
-/// those that are not have ended.
-bool Scheduler::note_loss(const SweepRun& run, const Run& present, const AttemptEnd& end, std::int64_t token) {
-  const bool again = may_go_on(present, end);
+/// Writes the final record that a worker did not write. The lock must be held. Returns whether to retry the run. If
+/// not, it has ended.
+bool Scheduler::record_lost_attempt(const SweepRun& run, const Run& present, const AttemptEnd& end,
+                                    std::int64_t token) {
+  const bool again = may_retry(present, end);
   const Json record = record_of_end(present, end, again);
   Journal(run.planned.paths.journal(), nullptr, token).append("state", record, true);
   const auto how = record.at("reason").get<std::string>();
@@ -231,39 +232,40 @@ void Scheduler::give_up(const SweepRun& run, const std::string& how) {
   ended(run, RunStatus::kFailed, how);
 }
 
-/// A worker of this scheduler left no word.
-void Scheduler::note_lost_worker(const SweepRun& run, const AttemptEnd& end) {
+/// Handles a worker of this scheduler that exited without a final record.
+void Scheduler::handle_lost_worker(const SweepRun& run, const AttemptEnd& end) {
   try {
     const RunLock lock(run.planned.paths.folder);
     const Run present = read_run(run.planned.paths.folder);
-    // Another one has done it meanwhile, or had, and a network file system did not show it yet.
+    // Another worker has done it; a network file system may have shown that late.
     if (has_ended(present.status)) return ended(run, present.status, std::string(name_of(present.status)));
-    if (!note_loss(run, present, end, lock.token())) return;
+    if (!record_lost_attempt(run, present, end, lock.token())) return;
     board_.waits(run);
     queue_.push_back(&run);
   } catch (const RunLockedError&) {
-    leave(run);  // another one was faster
+    leave_to_other_worker(run);  // another worker was faster
   } catch (const Error& error) {
     give_up(run, fmt::format("{}; {}", end.reason, error.what()));
   }
 }
 
-/// Says why the worker of a stale run is gone. Whether the run is to be tried again.
-bool Scheduler::note_gone_worker(const SweepRun& run) {
+/// Records why the worker of a stale run is gone. Returns whether to retry the run.
+bool Scheduler::record_gone_worker(const SweepRun& run) {
   const fs::path& folder = run.planned.paths.folder;
   try {
     const RunLock lock(folder);
     const Run present = read_run(folder);
-    if (present.status != RunStatus::kRunning) return true;  // another one has said it
+    if (present.status != RunStatus::kRunning) return true;  // another worker has recorded it
     const RunState& last = present.history.back();
     const bool ask = !last.job.empty() && settings_.job_state != nullptr;
-    return note_loss(run, present, end_of_gone_worker(last, ask ? settings_.job_state(last.job) : ""), lock.token());
+    return record_lost_attempt(run, present, end_of_gone_worker(last, ask ? settings_.job_state(last.job) : ""),
+                               lock.token());
   } catch (const Error&) {
-    return true;  // another one was faster, or the folder is damaged, which whoever works on it says
+    return true;  // another worker was faster, or the folder is damaged, which the next worker reports
   }
 }
 
-/// How the run stands; a folder that cannot be read any more must not end the whole sweep.
+/// The status of a run. A damaged folder must not end the whole sweep.
 RunStatus Scheduler::status_of(const SweepRun& run) {
   try {
     return read_live_run(run.planned.paths.folder).status;
@@ -273,13 +275,13 @@ RunStatus Scheduler::status_of(const SweepRun& run) {
   }
 }
 
-/// The run as it stands now.
-SweepRun Scheduler::now(const SweepRun& run) const {
+/// The run with its current status.
+SweepRun Scheduler::with_current_status(const SweepRun& run) const {
   SweepRun looked_at = run;
   try {
     if (list_.from_file) looked_at.evaluations = read_run(run.planned.paths.folder).wanted;
   } catch (const Error&) {
-    // A damaged folder, which look_at calls so.
+    // look_at reports a damaged folder.
   }
   look_at(looked_at, false);
   return looked_at;
@@ -299,7 +301,7 @@ void Scheduler::stop_workers() {
 }
 
 void Scheduler::start_workers() {
-  const std::size_t count = slots_.count();  // those beyond it are freed as their workers end
+  const std::size_t count = slots_.count();  // further slots are freed as their workers exit
   if (count > taken_.size()) taken_.resize(count);
   for (std::size_t slot = 0; slot < count; ++slot) {
     while (taken_[slot].run == nullptr) {
@@ -324,31 +326,32 @@ bool Scheduler::has_time_for(const SweepRun& run) const {
   double seconds = longest_;
   if (settings_.seconds_per_step > 0) {
     const std::int64_t pause = halving_ ? halving_->pause_of(run) : 0;
-    const std::int64_t left = (pause > 0 ? pause : run.planned.options.train.steps) - now(run).checkpoint;
+    const std::int64_t left =
+        (pause > 0 ? pause : run.planned.options.train.steps) - with_current_status(run).checkpoint;
     seconds = std::max(seconds, settings_.seconds_per_step * static_cast<double>(left));
   }
   return settings_.enough_time(seconds);
 }
 
-/// Whether no worker has a run, it is not to be stopped, and it is still to be done.
+/// Whether the run still has to be done, has no worker, and is not asked to stop.
 bool Scheduler::may_take(const SweepRun& run) {
   if (has_live_worker(run.planned.paths.folder)) {
-    leave(run);
+    leave_to_other_worker(run);
     return false;
   }
   if (is_stop_requested(run.planned.paths.folder)) {
     ended(run, status_of(run), "stopped by xlm runs stop");
     return false;
   }
-  SweepRun present = now(run);
+  SweepRun present = with_current_status(run);
   if (present.status == name_of(RunStatus::kStale)) {
-    if (!note_gone_worker(run)) return false;
-    present = now(run);
+    if (!record_gone_worker(run)) return false;
+    present = with_current_status(run);
   }
-  if (present.status == run.status) return true;  // nothing has happened since it was planned
+  if (present.status == run.status) return true;  // unchanged since it was planned
   if (present.action == SweepAction::kRun && present.status != name_of(RunStatus::kFailed)) return true;
   if (present.action == SweepAction::kWait) {
-    leave(run);
+    leave_to_other_worker(run);
   } else {
     ended(run, status_of(run), present.status + " (by another worker)");
   }
@@ -370,7 +373,7 @@ void Scheduler::start(std::size_t slot, const SweepRun& run) {
     taken_[slot] = std::move(taken);
     board_.runs_here(run);
   } catch (const RunLockedError&) {
-    leave(run);  // another one was faster
+    leave_to_other_worker(run);  // another worker was faster
   } catch (const Error& error) {
     report_.ended[run.id()] = error.what();
     ended(run, RunStatus::kFailed, error.what());
@@ -378,14 +381,14 @@ void Scheduler::start(std::size_t slot, const SweepRun& run) {
 }
 
 /// Leaves a run to the worker that has it.
-void Scheduler::leave(const SweepRun& run) {
+void Scheduler::leave_to_other_worker(const SweepRun& run) {
   elsewhere_.push_back(&run);
   board_.runs_elsewhere(run);
 }
 
-/// Runs that other workers do: drops those that ended, takes over those whose worker is gone. Workers that share a list
-/// look once, at the end: many that look often would keep a file system busy.
-void Scheduler::look_elsewhere() {
+/// Checks runs of other workers: drops those that ended, takes over those whose worker is gone. Workers that share a
+/// list check once, at the end: frequent checks by many would load a file system.
+void Scheduler::check_other_workers() {
   if (elsewhere_.empty()) return;
   const bool is_due = settings_.attended ? settings_.clock() >= next_look_ : is_idle() && next_run() == nullptr;
   if (!is_due) return;
@@ -396,7 +399,7 @@ void Scheduler::look_elsewhere() {
       continue;
     }
     const RunStatus status = status_of(*run);
-    if (has_ended(status) && !(status == RunStatus::kDone && now(*run).evaluations_left > 0)) {
+    if (has_ended(status) && !(status == RunStatus::kDone && with_current_status(*run).evaluations_left > 0)) {
       ended(*run, status, fmt::format("{} (by another worker)", name_of(status)));
     } else {
       queue_.push_back(run);

@@ -1,4 +1,4 @@
-// What only the cluster's users know of it.
+// Reads what only the cluster's users know.
 #include "experiments/launchers/site.h"
 
 #include <cstdlib>
@@ -38,7 +38,7 @@ fs::path find_site(const fs::path& named) {
   const char* configuration = std::getenv("XDG_CONFIG_HOME");
   const char* home = std::getenv("HOME");
   fs::path folder;
-  if (configuration != nullptr && fs::path(configuration).is_absolute()) {  // the standard: others are ignored
+  if (configuration != nullptr && fs::path(configuration).is_absolute()) {  // the standard: ignore relative ones
     folder = configuration;
   } else if (home != nullptr && *home != '\0') {
     folder = fs::path(home) / ".config";
@@ -54,8 +54,8 @@ Site read_site(const fs::path& file) {
   Site site{.file = file};
   if (file.empty()) return site;
   const Yaml tree = read_yaml_argument(file);
-  if (tree.is_null()) return site;  // comments alone
-  if (!tree.is_map()) fail_at(tree, "a site file is a map; xlm sweep --print-site writes one");
+  if (tree.is_null()) return site;  // only comments
+  if (!tree.is_map()) fail_at(tree, "a site file must be a map\nto write one: xlm sweep --print-site");
   refuse_unknown(tree, {"partition", "account", "qos", "resources", "save", "directives", "setup", "container"});
   read_line(tree, "partition", site.partition);
   read_line(tree, "account", site.account);
@@ -75,7 +75,7 @@ Site read_site(const fs::path& file) {
   read_lines(tree, "setup", site.setup);
   for (const std::string& line : site.setup) {
     if (line.starts_with("#SBATCH"))
-      fail_at(*tree.find("setup"), "options of sbatch are for directives, not for setup");
+      fail_at(*tree.find("setup"), "setup may not have options of sbatch: move them to directives");
   }
   read_line(tree, "container", site.container);
   return site;

@@ -1,4 +1,4 @@
-// Slurm, asked through its own commands.
+// Asks Slurm through its commands.
 #include "experiments/launchers/slurm.h"
 
 #include <algorithm>
@@ -16,15 +16,15 @@ namespace {
 
 std::string complaint(const CommandResult& result) {
   std::string text(trim(result.err.empty() ? result.out : result.err));
-  return text.empty() ? fmt::format("it ended with code {} and gave no reason", result.code) : text;
+  return text.empty() ? fmt::format("it exited with code {} and gave no reason", result.code) : text;
 }
 
-/// What a command of Slurm prints.
+/// The output of a Slurm command.
 std::string ask(const std::vector<std::string>& words) {
   const CommandResult result = run_command(words);
   if (result.code == kNoProgram) {
     throw Error(
-        fmt::format("there is no {} here, so no Slurm to submit to\n"
+        fmt::format("there is no {} on this machine, so no Slurm to submit to\n"
                     "go to a login node of the cluster, or start workers by hand: --launcher manual",
                     words.front()));
   }
@@ -32,7 +32,7 @@ std::string ask(const std::vector<std::string>& words) {
   return result.out;
 }
 
-/// The digits at a text's beginning: sinfo says 8+ where some nodes have more.
+/// The digits at the beginning of a text: sinfo prints 8+ if some nodes have more.
 std::int64_t leading_number(std::string_view text) {
   std::int64_t value = 0;
   parse_integer(text.substr(0, text.find_first_not_of("0123456789")), value);
@@ -44,7 +44,7 @@ std::int64_t count_gpus(const std::string& gres) {
   std::int64_t count = 0;
   for (std::string part : split(gres, ',')) {
     part = part.substr(0, part.find('('));
-    if (part.substr(0, part.find(':')) != "gpu") continue;  // gpu_memory and the like are others
+    if (part.substr(0, part.find(':')) != "gpu") continue;  // not gpu_memory and the like
     const std::size_t colon = part.rfind(':');
     count += colon == std::string::npos ? 1 : leading_number(std::string_view(part).substr(colon + 1));
   }
@@ -81,7 +81,7 @@ double slurm_seconds(std::string_view text) {
     parts.push_back(static_cast<double>(value));
   }
   if (parts.size() > 3) return 0;
-  // Hours come first behind days or where there are three parts, otherwise minutes.
+  // Hours come first after days or in three parts, otherwise minutes.
   double seconds = 86400 * static_cast<double>(days);
   double unit = dash != std::string_view::npos || parts.size() == 3 ? 3600 : 60;
   for (const double part : parts) {
@@ -99,15 +99,15 @@ const SlurmPartition& SlurmCluster::partition(const std::string& wanted) const {
   }
   if (wanted.empty()) {
     throw UsageError(
-        fmt::format("this cluster has no default partition: the site file must name one of {}\n"
-                    "xlm sweep --print-site writes a site file",
+        fmt::format("this cluster has no default partition: name one of {} in the site file\n"
+                    "to write a site file: xlm sweep --print-site",
                     join(names, ", ")));
   }
-  throw UsageError(
-      fmt::format("there is no partition '{}'{}; there is {}", wanted, did_you_mean(wanted, names), join(names, ", ")));
+  throw UsageError(fmt::format("there is no partition '{}'{}; there are {}", wanted, did_you_mean(wanted, names),
+                               join(names, ", ")));
 }
 
-/// sinfo has a line for each kind of node of a partition.
+/// sinfo prints a line for each kind of node of a partition.
 void read_partitions(SlurmCluster& cluster, const std::string& text) {
   for (const std::string& line : split(text, '\n')) {
     const std::vector<std::string> fields = split(line, '|');
@@ -144,7 +144,7 @@ std::vector<SlurmNode> read_nodes(const std::string& text) {
     if (fields.size() < 2) continue;
     const std::string_view state = trim(fields[1]);
     const auto begins = [&](std::string_view word) { return state.starts_with(word); };
-    // "down", "drained", "draining", "failing", …; a star behind it: the node does not answer.
+    // "down", "drained", "draining", "failing", …; a final star: the node does not answer.
     constexpr std::array<std::string_view, 7> kNotUsable{"down", "drain", "fail", "error", "inval", "unk", "maint"};
     const bool usable = !state.ends_with('*') && std::none_of(kNotUsable.begin(), kNotUsable.end(), begins);
     nodes.push_back({std::string(trim(fields[0])), usable});
@@ -194,7 +194,7 @@ std::string test_submission(const std::string& script) {
   if (result.code != 0) {
     throw UsageError(
         fmt::format("Slurm would not take the job: {}\n"
-                    "resources: of the sweep and the site file say what is asked for",
+                    "change resources: in the sweep or the site file",
                     complaint(result)));
   }
   std::string estimate(trim(result.err.empty() ? result.out : result.err));
@@ -210,8 +210,8 @@ std::string submit_array(const std::string& script, std::int64_t tasks) {
   std::int64_t number = 0;
   if (!parse_integer(job, number) || number <= 0) {
     throw Error(
-        fmt::format("sbatch gave no number of a job, so nothing was submitted: {}\n"
-                    "look for options in the variables SBATCH_… and in your own sbatch",
+        fmt::format("sbatch printed no job number, so nothing was submitted: {}\n"
+                    "check the variables SBATCH_… and your own sbatch for options",
                     answer.empty() ? complaint(result) : answer));
   }
   return job;

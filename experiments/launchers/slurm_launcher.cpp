@@ -1,4 +1,4 @@
-// Workers as an array of Slurm jobs.
+// Starts workers as an array of Slurm jobs.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -15,14 +15,14 @@
 namespace xlm {
 namespace {
 
-constexpr double kManyCpus = 8;  // a worker without a GPU that does not say gets no more
+constexpr double kManyCpus = 8;  // the most for a worker that has no GPU and asks for no number
 
 bool any_asks_for(const std::vector<SweepRun>& runs, std::string_view device) {
   return std::any_of(runs.begin(), runs.end(),
                      [&](const SweepRun& run) { return run.planned.options.device.starts_with(device); });
 }
 
-/// Workers of one request: what they are asked for with, and how they are submitted.
+/// Workers of one request: the resources that they get, and their submission.
 class SlurmSubmission {
  public:
   explicit SlurmSubmission(LaunchRequest& request)
@@ -44,7 +44,7 @@ class SlurmSubmission {
 
   std::string submit(std::int64_t count) const {
     const std::string script = script_for(count);
-    write_file(request_.list.folder() / "worker.sh", script);  // to be read: others of a group may write there, too
+    write_file(request_.list.folder() / "worker.sh", script);  // only to be read: a group may be able to change it
     std::string text;
     for (std::int64_t left = count; left > 0; left -= cluster_.max_array) {
       const std::int64_t tasks = std::min(left, cluster_.max_array);
@@ -52,7 +52,7 @@ class SlurmSubmission {
                           tasks == 1 ? "" : "s", partition_.name);
     }
     if (!request_.exclude.empty()) {
-      text += fmt::format("left out, for a run was lost when they failed: {}\n", join(request_.exclude, ", "));
+      text += fmt::format("excluded, because a run was lost when they failed: {}\n", join(request_.exclude, ", "));
     }
     return text + fmt::format("their logs: {}\n", request_.list.folder().string());
   }
@@ -62,7 +62,7 @@ class SlurmSubmission {
     return slurm_script(request_, resources_, std::min(count, cluster_.max_array));
   }
 
-  /// Where the site's own options, such as --constraint, rule out all other nodes, a worker may have those that failed.
+  /// A worker may get failed nodes if the site's options, such as --constraint, rule out all others.
   void leave_out_failed_nodes() {
     request_.exclude = nodes_to_leave_out();
     if (request_.exclude.empty()) return;
@@ -81,7 +81,7 @@ class SlurmSubmission {
     return true;
   }
 
-  /// Nodes of the partition that failed under runs which are left, unless no other would take jobs.
+  /// Nodes of the partition that failed under unfinished runs. Empty if no other node would take jobs.
   std::vector<std::string> nodes_to_leave_out() const {
     const std::set<std::string> failed = failed_nodes(request_.list.items, cluster_.name);
     if (failed.empty()) return {};
@@ -96,7 +96,7 @@ class SlurmSubmission {
 
   Resources said() const { return or_else(request_.asked, request_.site.resources); }
 
-  /// What nobody has said, as far as the runs and the cluster tell.
+  /// Values for what is unset, as far as the runs and the cluster tell.
   Resources supposed() const {
     const std::vector<SweepRun>& runs = request_.list.items;
     Resources found;
@@ -122,7 +122,7 @@ class SlurmSubmission {
     } else {
       found.cpus = {
           std::clamp(static_cast<double>(partition_.cpus), 1.0, kManyCpus),
-          fmt::format("nodes of {} have {}, at most {:.0f} are taken", partition_.name, partition_.cpus, kManyCpus)};
+          fmt::format("nodes of {} have {}, at most {:.0f} are used", partition_.name, partition_.cpus, kManyCpus)};
     }
     return or_else(found, expected());
   }
@@ -138,23 +138,23 @@ class SlurmSubmission {
     return found;
   }
 
-  /// Such a job would wait for ever, or its runs would fail one after the other.
+  /// Refuses jobs that would wait forever, and jobs whose runs would all fail.
   void check() const {
     const auto too_many = [&](const char* what, const Need& asked, std::int64_t most) {
       if (asked.value <= static_cast<double>(most)) return;
-      throw UsageError(fmt::format("{}: a worker is to have {:.0f} {}, and no node of partition {} has more than {}",
+      throw UsageError(fmt::format("{}: a worker would need {:.0f} {}, but no node of partition {} has more than {}",
                                    asked.source, asked.value, what, partition_.name, most));
     };
     check_nodes();
     too_many("CPUs", resources_.cpus, partition_.most_cpus);
     too_many("GPUs", resources_.gpus, partition_.gpus);
     if (resources_.gpus.value == 0 && any_asks_for(request_.list.items, "cuda")) {
-      throw UsageError(fmt::format("{}: workers are to have no GPU, and runs of the sweep say device: cuda",
+      throw UsageError(fmt::format("{}: workers would have no GPU, but runs of the sweep have device: cuda",
                                    resources_.gpus.source));
     }
     const double limit = partition_.time_limit;
     if (limit > 0 && resources_.time.value > limit && !resources_.time.source.empty()) {
-      throw UsageError(fmt::format("{}: a worker is to have {}, and partition {} gives {} at most",
+      throw UsageError(fmt::format("{}: a worker would need {}, but partition {} gives at most {}",
                                    resources_.time.source, human_duration(resources_.time.value), partition_.name,
                                    human_duration(limit)));
     }
@@ -165,18 +165,17 @@ class SlurmSubmission {
     if (nodes == 1) return;
     const std::string& source = resources_.nodes.source;
     if (nodes > partition_.nodes) {
-      throw UsageError(fmt::format("{}: a worker is to have {} nodes, and partition {} has {}", source, nodes,
+      throw UsageError(fmt::format("{}: a worker would need {} nodes, but partition {} has {}", source, nodes,
                                    partition_.name, partition_.nodes));
     }
     for (const SweepRun& run : request_.list.items) {
       const std::int64_t processes = run.planned.options.train.processes;
       if (processes % nodes == 0) continue;
-      throw UsageError(
-          fmt::format("{}: {} nodes cannot share the processes of a run evenly whose train.processes is {}", source,
-                      nodes, processes));
+      throw UsageError(fmt::format("{}: {} nodes cannot evenly share the processes of a run with train.processes {}",
+                                   source, nodes, processes));
     }
     if (!request_.site.container.empty()) {
-      throw UsageError(fmt::format("{}: processes on other nodes would not be in the site's container", source));
+      throw UsageError(fmt::format("{}: processes on other nodes would run outside the site's container", source));
     }
   }
 

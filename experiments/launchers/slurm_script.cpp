@@ -1,4 +1,4 @@
-// The batch script of a sweep's workers.
+// Writes the batch script of a sweep's workers.
 #include "experiments/launchers/slurm_script.h"
 
 #include <algorithm>
@@ -16,9 +16,9 @@ namespace {
 
 constexpr double kMebibyte = 1048576;
 
-/// What the shell does once the worker is started. Slurm tells it, and it tells the worker; a signal ends `wait` early,
-/// and the last `wait` gives the worker's own code. A cancelled job is COMPLETING by then: requeueing would bring it
-/// back.
+/// Shell code that runs after the worker's start. It passes Slurm's signals on to the worker. A signal ends `wait`
+/// early; the last `wait` gives the worker's exit code. A cancelled job is COMPLETING by then, and requeueing would
+/// bring it back.
 constexpr std::string_view kWaitAndRequeue = R"(worker=$!
 trap 'kill -TERM "$worker" 2>/dev/null' TERM USR1
 wait "$worker"
@@ -32,10 +32,10 @@ fi
 exit "$code"
 )";
 
-/// sbatch reads words as the shell does, but for line ends, which end the directive whatever the quotes.
+/// sbatch splits words like the shell, except that a line end always ends the directive, even in quotes.
 void add_directive(std::string& text, const std::string& word) {
   if (word.find_first_of("\n\r") != std::string::npos) {
-    throw UsageError(fmt::format("a line end in '{}': no option of sbatch can have one", printable(word)));
+    throw UsageError(fmt::format("'{}' has a line end: no option of sbatch can have one", printable(word)));
   }
   text += fmt::format("#SBATCH {}\n", shell_word(word));
 }
@@ -44,22 +44,22 @@ void add_option(std::string& text, std::string_view name, const std::string& val
   if (!value.empty()) add_directive(text, fmt::format("--{}={}", name, value));
 }
 
-/// A folder in the name of a log, with nothing that Slurm would fill in. It fills in nothing at all, not even the job's
-/// number, once there is a backslash.
+/// A folder for the name of a log, with % doubled: Slurm would replace it. After a backslash Slurm replaces nothing,
+/// not even the job's number.
 std::string log_of(const fs::path& folder) {
   std::string name;
   for (const char c : folder.string()) name += c == '%' ? "%%" : std::string(1, c);
   if (name.find_first_of("\\\n\r") != std::string::npos) {
     throw UsageError(
-        fmt::format("Slurm cannot write logs below {}: a line end or backslash is in its name\n"
-                    "name another folder of runs: --runs DIR",
+        fmt::format("Slurm cannot write logs below {}: its name has a line end or backslash\n"
+                    "choose another folder of runs: --runs DIR",
                     printable(join(split(folder.string(), '\n'), "\\n"))));
   }
   return name + "/%A_%a.log";
 }
 
-/// Adds a value to what the site's options of sbatch give an option, where they do: of an option that is given twice
-/// the last counts.
+/// Adds a value to an option in the site's directives, if they have it: sbatch takes only the last of two. Returns
+/// whether they have it.
 bool join_directive(std::vector<std::string>& directives, std::initializer_list<std::string_view> names,
                     const std::string& value) {
   const auto gives = [&](const std::string& directive) {
@@ -77,8 +77,8 @@ std::string slurm_script(const LaunchRequest& request, const Resources& resource
   const Site& site = request.site;
   std::vector<std::string> directives = site.directives;
   const std::int64_t save = std::llround(request.save);
-  std::string text = fmt::format("#!/bin/bash\n# Workers of the sweep {}: each takes the next run that nobody has.\n",
-                                 request.list.name);
+  std::string text = fmt::format(
+      "#!/bin/bash\n# Workers of the sweep {}: each takes the next run that no worker has.\n", request.list.name);
   add_option(text, "job-name", "xlm-" + request.list.name);
   add_option(text, "array", fmt::format("0-{}", tasks - 1));
   add_option(text, "partition", site.partition);
@@ -86,7 +86,7 @@ std::string slurm_script(const LaunchRequest& request, const Resources& resource
   add_option(text, "qos", site.qos);
   const std::int64_t nodes = count_nodes(resources);
   if (nodes > 1) add_option(text, "nodes", std::to_string(nodes));
-  add_option(text, "ntasks", std::to_string(nodes));  // the script runs on the first alone
+  add_option(text, "ntasks", std::to_string(nodes));  // the script runs only on the first node
   if (nodes > 1) add_option(text, "ntasks-per-node", "1");
   add_option(text, "cpus-per-task", fmt::format("{:.0f}", resources.cpus.value));
   const std::string gpus = resources.gpus.value > 0 ? fmt::format("gpu:{:.0f}", resources.gpus.value) : "";
@@ -102,10 +102,10 @@ std::string slurm_script(const LaunchRequest& request, const Resources& resource
     directives.push_back("--exclude=" + left_out);
   }
   for (const std::string& directive : directives) add_directive(text, directive);
-  text += "\ntask=${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID\n";  // a command: sbatch reads no options behind it
+  text += "\ntask=${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID\n";  // a command: sbatch reads no options after it
   for (const std::string& line : site.setup) text += line + "\n";
-  text += "# The moment from which a worker may be told to save: it begins nothing that it would not finish before.\n";
-  text += "end=$(squeue -h -j \"$task\" -o %e)\n";  // empty: no answer, which date would take for this morning
+  text += "# When a worker may be told to save: it begins no run that would not finish before.\n";
+  text += "end=$(squeue -h -j \"$task\" -o %e)\n";  // empty: no answer. date would read it as this morning
   text += "end=${end:+$(date -d \"$end\" +%s 2>/dev/null)}\n";
   text += fmt::format("end=${{end:+$((end - {}))}}\n", save);
   const std::string container = site.container.empty() ? "" : site.container + " ";

@@ -1,4 +1,4 @@
-// The batch script of a sweep's workers.
+// Writes the batch script of a sweep's workers.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +8,8 @@
 
 namespace xlm {
 
-/// A script for sbatch: an array of `tasks` workers of the request's list. A worker that is told to stop, by the end of
-/// its time or for a job that is more urgent, saves, and its task goes back into the queue; one that somebody cancels
-/// does not.
+/// A script for sbatch: an array of `tasks` workers of the request's list. A worker saves if its time ends or a more
+/// urgent job needs its place, and its task returns to the queue. The task of a cancelled worker does not.
 std::string slurm_script(const LaunchRequest& request, const Resources& resources, std::int64_t tasks);
 
 }  // namespace xlm

@@ -1,4 +1,4 @@
-// Looking on while workers that others have started do a sweep.
+// Watches a sweep that other workers do.
 #include "experiments/launchers/sweep_watch.h"
 
 #include <algorithm>
@@ -16,14 +16,14 @@ namespace xlm {
 
 namespace {
 
-/// Where a run's worker is: its host, and its job where it has one.
+/// Where a run's worker is: its host, and its job if it has one.
 std::string worker_text(const ProcessIdentity& holder) {
   if (holder.host.empty()) return "";
   const std::string job = holder.job.substr(holder.job.find(':') + 1);  // without the cluster
   return job.empty() ? holder.host : holder.host + " " + job;
 }
 
-/// A board's word for a run that has no worker.
+/// The board's word for a run without a worker.
 std::string waiting_word(const SweepRun& run) {
   const bool has_begun = run.status == name_of(RunStatus::kStale) || run.status == name_of(RunStatus::kPreempted);
   return has_begun || run.status == "new" || run.status == "damaged" ? run.status : "waits";
@@ -98,7 +98,7 @@ void SweepWatch::look_at_runs() {
   left_ = 0;
   bool some_ended = false;
   for (Open& open : open_) {
-    if (open.ended && !settings_.stay) continue;  // who stays may see it done again
+    if (open.ended && !settings_.stay) continue;  // a watch that stays may see it done again
     const bool ended = look_at(open);
     some_ended = some_ended || (ended && !open.ended);
     open.ended = ended;
@@ -107,7 +107,7 @@ void SweepWatch::look_at_runs() {
   if (some_ended && settings_.finished) settings_.finished();
 }
 
-/// True where the run has ended. A journal is read again only when it has changed: there may be thousands.
+/// Returns whether the run has ended. Reads a journal again only if it has changed: there may be thousands.
 bool SweepWatch::look_at(Open& open) {
   const SweepRun& run = *open.run;
   const fs::path& folder = run.planned.paths.folder;
@@ -124,7 +124,7 @@ bool SweepWatch::look_at(Open& open) {
   SweepRun now = run;
   xlm::look_at(now, false);
   open.seen = now.action == SweepAction::kWait ? "" : mark;
-  const auto name = std::find(kRunStatusNames.begin(), kRunStatusNames.end(), now.status);  // none: new or damaged
+  const auto name = std::find(kRunStatusNames.begin(), kRunStatusNames.end(), now.status);  // not found: new or damaged
   const auto status =
       name == kRunStatusNames.end() ? RunStatus::kQueued : static_cast<RunStatus>(name - kRunStatusNames.begin());
   const bool lost = has_ended(status) && status != RunStatus::kDone;
@@ -145,7 +145,7 @@ bool SweepWatch::look_at(Open& open) {
   return false;
 }
 
-/// What the queue says of workers now. One that does not answer for once is asked again later.
+/// Asks the queue about workers. If it does not answer, the next look asks again.
 void SweepWatch::ask_queue() {
   if (!settings_.workers) return;
   try {
@@ -157,13 +157,13 @@ void SweepWatch::ask_queue() {
   board_.set_workers(workers_line(workers_.value_or(std::vector<QueuedWorker>())));
 }
 
-/// False where no worker is left.
+/// Returns false if no worker is left.
 bool SweepWatch::look_at_queue() {
   if (!settings_.workers) return true;
   ask_queue();
   std::string answer;
   for (const QueuedWorker& worker : workers_.value_or(std::vector<QueuedWorker>())) answer += worker.id + worker.state;
-  interval_ = answer == last_answer_ ? std::min(2 * interval_, settings_.queue_most) : settings_.queue_seconds;
+  interval_ = answer == last_answer_ ? std::min(2 * interval_, settings_.queue_max_seconds) : settings_.queue_seconds;
   last_answer_ = answer;
   next_question_ = settings_.clock() + interval_;
   if (settings_.stay || working_ > 0 || !workers_ || !workers_->empty()) return true;

@@ -1,4 +1,4 @@
-// The runs of a sweep as a list.
+// Reads and writes the runs of a sweep as a list.
 #include "experiments/launchers/work_list.h"
 
 #include <algorithm>
@@ -47,7 +47,7 @@ bool is_to_be_tried_again(const SweepRun& run) {
          (run.status == name_of(RunStatus::kFailed) || run.status == name_of(RunStatus::kDiverged));
 }
 
-/// The lock is held meanwhile, so that no worker begins the run between the look and the record.
+/// Queues a run again if it failed. Holds its lock, so that no worker begins it meanwhile.
 void queue_again(const SweepRun& run) {
   const fs::path& folder = run.planned.paths.folder;
   try {
@@ -55,7 +55,7 @@ void queue_again(const SweepRun& run) {
     if (read_run(folder).status == RunStatus::kDone) return;
     Journal(run.planned.paths.journal(), nullptr, lock.token()).append("state", {{"state", "queued"}}, true);
   } catch (const RunLockedError&) {
-    // A worker has it by now.
+    // A worker has taken it.
   }
 }
 
@@ -110,7 +110,7 @@ WorkList read_work_list(const fs::path& file) {
     }
     for (const Json& entry : content.at("runs")) list.items.push_back(item_of(entry, list.runs));
   } catch (const Json::exception& error) {
-    throw DataError(fmt::format("{} is no list of runs: {}\nxlm sweep with a launcher other than local writes one",
+    throw DataError(fmt::format("{} is no list of runs: {}\nto write one: xlm sweep FILE --launcher manual",
                                 file.string(), reason_of(error)));
   }
   return list;
@@ -139,7 +139,7 @@ std::vector<WorkList> work_lists(const fs::path& runs) {
     try {
       lists.push_back(read_work_list(file));
     } catch (const DataError&) {
-      // A damaged list says nothing; the workers that read it say so.
+      // A damaged list counts as absent; the workers that read it report it.
     }
   }
   return lists;

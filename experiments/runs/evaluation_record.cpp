@@ -1,4 +1,4 @@
-// Keeps evaluations in the journals of run folders.
+// Records evaluations in the journals of run folders.
 #include "experiments/runs/evaluation_record.h"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ Json settings_of(const EvaluationRequest& request, const PreparedSummary& data) 
     const auto file = find_tokenizer(request.options.data.path, name);
     settings[entry.key] = file ? sha256_file(*file) : "";
   }
-  // Blocks that an evaluation does not use are of training, and only a training run has any.
+  // A block that the evaluation does not use belongs to training. A model that no run trained has none.
   if (!uses_option(request.options.model.scheme(), "train.block", TextUse::kEvaluation) && request.place.run.empty())
     settings.erase("train.block");
   settings["data.name"] = data_name(data.dataset, data.language);
@@ -36,25 +36,25 @@ Json settings_of(const EvaluationRequest& request, const PreparedSummary& data) 
   return settings;
 }
 
-/// Where the evaluations of a model are kept that no run has trained. How a text is fed to it plays no part.
+/// The run folder for evaluations of a model that no run trained. How a text is fed to the model does not change it.
 fs::path measured_folder(const fs::path& model, const PreparedSummary& data, const fs::path& runs) {
   RunOptions plain = read_model_folder(model, {});
   plain.eval = {};
   plain.train.block = 0;
   std::string content = fmt::format("{}\n{}\n{}\n", weights_sha256(model), model_yaml(plain), data.fingerprint);
-  for (const char* vocabulary : {"vocab.json", "tokenizer.json"}) {  // by which symbols of the data become the model's
+  for (const char* vocabulary : {"vocab.json", "tokenizer.json"}) {  // they map the data's symbols to the model's
     if (fs::exists(model / vocabulary)) content += sha256_file(model / vocabulary);
   }
   return runs / ("eval-" + run_name(plain.model.type(), data.dataset, sha256(content)));
 }
 
-/// The folder that the request's evaluations belong to; it need not be there.
+/// The folder of the request's evaluations. It may not exist yet.
 fs::path folder_of(const EvaluationRequest& request, const PreparedSummary& data, const fs::path& runs) {
   if (!request.place.run.empty()) return request.place.run;
   return measured_folder(request.place.model, data, runs);
 }
 
-/// The run folder of a model that no run has trained. Its own settings are those of the model folder.
+/// Creates the run folder of a model that no run trained, with the settings of the model folder.
 void make_measured_run(const fs::path& folder, const EvaluationRequest& request, const PreparedSummary& data) {
   const fs::path model = fs::absolute(request.place.model).lexically_normal();
   Yaml tree = model_part(read_model_folder(model, {}));
@@ -78,10 +78,10 @@ void add_experiment(const Run& run, const std::string& experiment) {
   Journal(RunPaths{run.folder}.journal()).append("experiment", {{"name", experiment}}, true);
 }
 
-/// Whether an evaluation was made with `settings`; of what it does not say, the run's own counts. Data are what they
-/// hold, whatever they are called.
+/// Whether an evaluation was made with `settings`. The run's own value counts for a setting that it does not record.
+/// Data are compared by content, not by name.
 bool has_settings(const RunEvaluation& evaluation, const Run& run, const Json& settings) {
-  if (!evaluation.final && evaluation.settings.empty()) return false;  // of weights that were trained on
+  if (!evaluation.final && evaluation.settings.empty()) return false;  // made during training
   for (const auto& [key, value] : settings.items()) {
     if (key == "data.name") continue;
     const auto given = evaluation.settings.find(key);
@@ -91,14 +91,14 @@ bool has_settings(const RunEvaluation& evaluation, const Run& run, const Json& s
   return true;
 }
 
-/// The step whose weights became the model: that of the final evaluations that training made.
+/// The step of the model's weights: that of the final evaluations that training made.
 std::int64_t step_of_model(const Run& run) {
   const auto by_training = [](const RunEvaluation& known) { return known.final && known.settings.empty(); };
   const auto final = std::find_if(run.evaluations.begin(), run.evaluations.end(), by_training);
   return final != run.evaluations.end() ? final->step : run.step;
 }
 
-/// What a run costs, where nobody has said it yet.
+/// Records the costs that the run's journal does not have yet.
 void add_costs(Journal& journal, const Run& run, const Evaluation& evaluation) {
   Json costs = Json::object();
   for (const auto& [name, value] : evaluation.values) {

@@ -1,5 +1,5 @@
-// Keeps the results of `xlm eval` and `xlm eval-overlap` in the journals of run folders, where a rebuild of the store
-// finds them again.
+// Records the results of `xlm eval` and `xlm eval-overlap` in the journals of run folders, so a rebuild of the store
+// finds them.
 #pragma once
 
 #include <functional>
@@ -12,35 +12,34 @@
 
 namespace xlm {
 
-/// An evaluation that was asked for.
+/// A requested evaluation.
 struct EvaluationRequest {
   LocatedModel place;
-  RunOptions options;  // of these count: model, eval, data.path, device, and of train block, precision and tf32
+  RunOptions options;  // used: model, eval, data.path, device, and block, precision and tf32 of train
   std::string split;
-  std::string experiment;  // the run is counted to it as well; empty: to none
+  std::string experiment;  // the run is also listed under it; empty: no change
 };
 
-/// The result of the same evaluation, if it was made before: of the same weights, on the same data, with the same
-/// settings. Nothing otherwise.
+/// Finds an earlier evaluation of the same weights, on the same data, with the same settings. Lists its run under the
+/// request's experiment. Returns nullopt if there is none.
 std::optional<RunEvaluation> find_evaluation(const EvaluationRequest& request, const fs::path& runs);
 
-/// The same, among the evaluations of `run`, whose weights the request's are.
+/// Finds it among the evaluations of `run`, which must have the request's weights.
 std::optional<RunEvaluation> find_evaluation(const EvaluationRequest& request, const Run& run);
 
-/// Adds the evaluation, with its settings, to the journal of the run that it belongs to: the one that trained the
-/// model, on whichever data it was made. A model folder that no run trained has a run folder "eval-MODEL-DATASET-HASH",
-/// made on first use, for each data that it is measured on. Where the journal has no final
-/// evaluation of the split with the run's own settings, or this one takes its place, this one counts as final. Its step
-/// is that whose weights became the model. `before` is shown the run as it is then, before the journal says so: where
-/// it throws, nothing is recorded. Returns the folder.
+/// Adds the evaluation and its settings to the journal of the run that trained the model, and returns that run's
+/// folder. A model that no run trained has a run folder "eval-MODEL-DATASET-HASH" for each data set, created on first
+/// use. The evaluation is final unless the journal has another final evaluation of this split with the run's own
+/// settings. Its step is the step of the model's weights. `before` receives the run with the evaluation, before it is
+/// recorded. If `before` throws, nothing is recorded.
 fs::path record_evaluation(const EvaluationRequest& request, Evaluation evaluation, const fs::path& runs,
                            const std::function<void(const Run& run)>& before = nullptr);
 
-/// An evaluation as the journal holds it, and its trace, where it has one, as a record of its own.
+/// An evaluation as a journal record, without its trace, and the trace as a separate record.
 Json evaluation_record(const Evaluation& evaluation);
 Json trace_record(const Evaluation& evaluation);
 
-/// "loss 0.855  bpc 1.234  average_span 31": the numbers of an evaluation for people.
+/// The numbers of an evaluation in one line: "loss 0.855  bpc 1.234  average_span 31".
 std::string evaluation_text(const Evaluation& evaluation);
 
 }  // namespace xlm

@@ -1,4 +1,4 @@
-// Runs as they are now.
+// Reads runs with their current state.
 #include "experiments/runs/live_run.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ std::int64_t whole(const Run& run, const char* key) {
 }  // namespace
 
 Run read_live_run(const fs::path& folder) {
-  // Whether a worker lives is asked before the journal is read: one that ends in between is then seen as ended.
+  // Look for the worker before reading the journal: a worker that exits in between then counts as exited.
   const bool alive = has_live_worker(folder);
   return read_run(folder, [alive](const fs::path&) { return alive; });
 }

@@ -1,4 +1,4 @@
-// Runs as they are now, their workers asked for.
+// Runs with their current state. It depends on whether their workers are alive.
 #pragma once
 
 #include <cstdint>
@@ -8,18 +8,18 @@
 
 namespace xlm {
 
-/// A run with its true state: running only where a live worker is at it, otherwise stale.
+/// Reads a run with its current state. A started run without a live worker is stale, not running.
 Run read_live_run(const fs::path& folder);
 
 /// Step of the newest checkpoint, or 0.
 std::int64_t checkpoint_step(const Run& run);
 
-/// Rows of a batch that the next attempt at a run computes at once: all, or as many as its configuration and the memory
-/// that it found allow.
+/// Rows of a batch that the run's next attempt computes at once. The configuration and the memory found so far limit
+/// them.
 std::int64_t rows_at_once(const Run& run);
 
-/// Half as many or fewer, of which a whole number makes the batch, for a run that ran out of memory. They change
-/// nothing but rounding (docs/models.md#micro-batches). Nothing where it computes one at a time already.
+/// For a run that ran out of memory: at most half of rows_at_once, and a divisor of the batch. Only rounding changes
+/// (docs/models.md#micro-batches). Returns nullopt if the run already computes one row at a time.
 std::optional<std::int64_t> fewer_rows(const Run& run);
 
 }  // namespace xlm

@@ -46,7 +46,7 @@ std::int64_t available_cores() {
 }
 
 std::int64_t memory_kills() {
-  std::string group;  // of version 2: 0::/path
+  std::string group;  // cgroup version 2: 0::/path
   std::ifstream groups("/proc/self/cgroup");
   for (std::string line; std::getline(groups, line);) {
     if (line.starts_with("0::")) group = line.substr(3);
@@ -83,7 +83,8 @@ void check_threads(std::int64_t count) {
   for (std::thread& thread : threads) thread.join();
   if (cause.empty()) return;
   throw ResourceError(
-      fmt::format("train.threads: this process can have {} of {} threads: {}\ngive it fewer, or more memory",
+      fmt::format("train.threads: this process can start only {} of {} threads: {}\nlower train.threads or give the "
+                  "process more memory",
                   threads.size(), count, cause));
 }
 
@@ -92,7 +93,7 @@ std::vector<std::string> visible_gpus() {
     std::vector<std::string> gpus;
     for (const std::string& part : split(named, ',')) {
       const std::string gpu(trim(part));
-      if (gpu.empty() || gpu == "-1") break;  // CUDA, too, stops at the first one that is not there
+      if (gpu.empty() || gpu == "-1") break;  // CUDA, too, stops at the first missing GPU
       gpus.push_back(gpu);
     }
     return gpus;

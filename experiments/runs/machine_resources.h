@@ -10,18 +10,17 @@ namespace xlm {
 /// CPU cores that this process may use.
 std::int64_t available_cores();
 
-/// How many processes of this one's control group, or else of the machine, the kernel has killed so far for want of
-/// memory; 0 where it does not say.
+/// How many processes the kernel has killed so far because memory ran out: in this process's control group, or else on
+/// the machine. 0 if the system does not report it.
 std::int64_t memory_kills();
 
-/// The main memory that a cluster has given to the job of this process, in bytes; 0: it does not say, or there is none.
+/// Bytes of main memory that the cluster gave to the job of this process. 0 if unknown, or if there is no job.
 double job_memory();
 
-/// Throws ResourceError where this process cannot have so many threads at once: a library that is refused one of its
-/// own may wait for it for ever.
+/// Throws ResourceError if this process cannot start `count` threads. A library that cannot start one may wait forever.
 void check_threads(std::int64_t count);
 
-/// The GPUs that this process may use, as CUDA_VISIBLE_DEVICES names them; found without torch.
+/// The GPUs that this process may use, as CUDA_VISIBLE_DEVICES names them. Found without torch.
 std::vector<std::string> visible_gpus();
 
 }  // namespace xlm

@@ -22,7 +22,7 @@ std::string text_param(const Run& run, std::string_view key) {
   return value == nullptr ? "" : value->is_string() ? value->get<std::string>() : value->dump();
 }
 
-/// What is printed of a model: the numbers that can stand for a run.
+/// The quantities that a card shows: those that can stand for a run.
 std::vector<const Quantity*> card_quantities(const RunEvaluation& evaluation) {
   std::vector<const Quantity*> shown;
   for (const Quantity* quantity : headlines()) {
@@ -79,7 +79,7 @@ std::string front_matter(const Run& run) {
   if (const std::string language = run.environment.value("language", ""); !language.empty())
     data["language"] = language;
   if (fs::exists(RunPaths{run.folder}.model() / kSharedConfig)) data["library_name"] = "transformers";
-  return "---\n# license: say which, when you publish the model\n" + to_text(yaml_from_json(data, "model card")) +
+  return "---\n# license: choose one when you publish the model\n" + to_text(yaml_from_json(data, "model card")) +
          "---\n";
 }
 
@@ -107,13 +107,13 @@ std::string how_to_load(const Run& run) {
   const std::string pool = text_param(run, "model.recurrence.pool");
   if (!pool.empty() && pool != "none") {
     text +=
-        "\n`transformers` reads it without its recurrence, as a GPT-2 that sees one window: the numbers above are "
+        "\n`transformers` loads it without its recurrence, as a GPT-2 that sees one window. The numbers above are "
         "those of xlm.\n";
   }
   return text + "\n";
 }
 
-/// The id of the token that ends a text, where the vocabulary is GPT-2's and has it.
+/// The id of the token that ends a text. Null unless the vocabulary is GPT-2's and has it.
 Json end_of_text(const fs::path& model) {
   const fs::path file = model / "vocab.json";
   if (!fs::exists(file)) return {};
@@ -129,7 +129,7 @@ std::string model_card(const Run& run) {
   return fmt::format(
       "{}\n# {}\n\nA model of type {}{}, trained for {} steps on {} by xlm {}.\n\n{}"
       "## Data\n\n{}{}, prepared by `xlm prepare-data`; fingerprint `{}`.\n\n{}"
-      "## Licence\n\nLeft open: it depends on the data and on whoever publishes the model.\n\n"
+      "## Licence\n\nNot chosen yet: it depends on the data and on the model's publisher.\n\n"
       "## Configuration\n\n```yaml\n{}```\n",
       front_matter(run), run.id, text_param(run, "model.type"),
       params == run.costs.end() ? "" : fmt::format(" with {} parameters", human_count(params->second)),

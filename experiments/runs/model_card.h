@@ -1,4 +1,4 @@
-// What a trained model's folder has for other programs and their users: a card, and how text is made with it.
+// What a trained model's folder has for other programs and their users: a card and settings for generating text.
 #pragma once
 
 #include <string>
@@ -7,12 +7,12 @@
 
 namespace xlm {
 
-/// The card of a run's model, as model hubs read it: what it was trained on, what was measured (in the form of a
-/// `model-index`), its configuration, how it is loaded. The licence is left open.
+/// The card of a run's model in the form that model hubs read: its data, its results (as `model-index`), its
+/// configuration, how to load it. It leaves the licence open.
 std::string model_card(const Run& run);
 
-/// Writes README.md into model/, in place of one that is there. Where the folder has a configuration of Hugging Face's,
-/// also generation_config.json, and the token that ends a text into both. Nothing where there is no model.
+/// Writes README.md into model/ and replaces an existing one. If the folder has a Hugging Face configuration, also
+/// writes generation_config.json, and the token that ends a text into both. Does nothing if there is no model.
 void describe_model(const Run& run);
 
 }  // namespace xlm

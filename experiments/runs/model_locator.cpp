@@ -1,4 +1,4 @@
-// Finding what a user means by a run or a model, and how it is evaluated.
+// Finds the run or model that a user names, and the options to evaluate it with.
 #include "experiments/runs/model_locator.h"
 
 #include <algorithm>
@@ -31,7 +31,7 @@ std::vector<std::string> all_runs(const fs::path& runs) {
   return ids;
 }
 
-/// The folder of the only run that `text` may mean.
+/// The folder of the only run that `text` can mean.
 fs::path run_called(const std::string& text, const fs::path& runs) {
   const std::vector<std::string> ids = all_runs(runs);
   std::vector<std::string> matches = ids_called(text, ids);
@@ -58,10 +58,10 @@ LocatedModel model_of_run(const fs::path& folder, ModelTense tense) {
     const RunStatus status = read_live_run(run.folder).status;
     if (tense == ModelTense::kFuture && status != RunStatus::kDone) return {run.model(), run.folder, id};
     if (status == RunStatus::kDone) {
-      throw DataError(
-          fmt::format("the model of {} is not here: the run was packed or copied without it\nwhere it was trained, "
-                      "`xlm runs pack {} --models --out FILE.tar.zst`; `xlm runs merge FILE.tar.zst` brings it",
-                      id, id));
+      throw DataError(fmt::format(
+          "the model of {} is not here: the run was packed or copied without it\non the machine that trained it: "
+          "xlm runs pack {} --models --out FILE.tar.zst\nhere: xlm runs merge FILE.tar.zst",
+          id, id));
     }
     throw DataError(
         fmt::format("the run {} has no model yet: it is {}\nrun its train or sweep command again to finish it", id,
@@ -94,7 +94,7 @@ RunOptions evaluation_options(const LocatedModel& place, const std::vector<std::
   all.insert(all.end(), overrides.begin(), overrides.end());
   RunOptions options = read_model_folder(place.model, all, use);
   check_threads(options.train.threads);
-  // A model that samples draws what it drew in its own evaluation.
+  // A model that samples draws the same numbers as in its own evaluation.
   if (const Yaml* seed = find_path(run, "seed")) parse_integer(seed->scalar, options.seed);
   return options;
 }

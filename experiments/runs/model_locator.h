@@ -1,5 +1,5 @@
-// Finding what a user means by a run or a model (a run id or a unique prefix of one, a run folder, or a model folder),
-// and how it is evaluated.
+// Finds the run or model that a user names (by run id, unique prefix of one, run folder, or model folder), and the
+// options to evaluate it with.
 #pragma once
 
 #include <string>
@@ -13,19 +13,18 @@ namespace xlm {
 
 struct LocatedModel {
   fs::path model;    // the model folder
-  fs::path run;      // the run folder it belongs to; empty: a model folder of its own
+  fs::path run;      // the run folder it belongs to; empty: the model folder stands alone
   std::string name;  // run id, or the model folder as given
 };
 
-/// Whether the model of a run must be there, or may be the one that its training will make.
+/// Whether a run's model must exist, or may still be trained.
 enum class ModelTense { kPresent, kFuture };
 
-/// Throws DataError when there is nothing of that name or the run has no model yet, UsageError when several runs begin
-/// with `text`.
+/// Throws DataError if `text` names nothing or its run has no model yet, and UsageError if several runs begin with it.
 LocatedModel locate_model(const std::string& text, const fs::path& runs, ModelTense tense = ModelTense::kPresent);
 
-/// The options of its model folder in the precision of its run (train.precision, train.tf32), with `overrides` over
-/// both, and with its seed. A model folder alone says neither: float32, and seed 1. Throws as read_model_folder.
+/// The options of the model folder, with the precision (train.precision, train.tf32) and seed of its run, then
+/// `overrides`. A model folder without a run has float32 and seed 1. Throws as read_model_folder.
 RunOptions evaluation_options(const LocatedModel& place, const std::vector<std::string>& overrides,
                               WeightsUse use = WeightsUse::kAnything);
 

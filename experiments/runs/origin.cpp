@@ -44,10 +44,10 @@ std::string changed_origin(const Json& first, const Json& now) {
   std::vector<std::string> changes;
   const std::string device = text_of(first, "device");
   if (!device.empty() && device != text_of(now, "device")) {
-    changes.push_back(fmt::format("on {} and would go on on {}", device, text_of(now, "device")));
+    changes.push_back(fmt::format("on {} and would resume on {}", device, text_of(now, "device")));
   }
   if (!same_program(first, now)) {
-    changes.push_back(fmt::format("with {} and would go on with {}", program_of(first), program_of(now)));
+    changes.push_back(fmt::format("with {} and would resume with {}", program_of(first), program_of(now)));
   }
   return join(changes, "; ");
 }

@@ -1,4 +1,4 @@
-// What the result of a run depends on beside its configuration and its data: the kind of device and the program.
+// What a run's result depends on besides configuration and data: the kind of device, and the program.
 #pragma once
 
 #include <string>
@@ -7,12 +7,12 @@
 
 namespace xlm {
 
-/// {"device": "cpu" | "cuda", "xlm": …, "commit": …, "core_sha256": …} of what environment.json says of one part of a
-/// run, as far as it says it.
+/// The origin {"device": "cpu" | "cuda", "xlm": …, "commit": …, "core_sha256": …} of one part of a run. Takes from
+/// environment.json what is there.
 Json origin_of(const Json& environment);
 
-/// How the part that begins now differs from the first one, in words; "" where it does not. Programs are the same where
-/// their core library is; where that is not known, where version and commit are.
+/// How the part that begins now differs from the first one, in words; "" if it does not. Programs are the same if their
+/// core libraries are. If a library is unknown, version and commit decide.
 std::string changed_origin(const Json& first, const Json& now);
 
 }  // namespace xlm

@@ -1,4 +1,4 @@
-// Which process on which machine.
+// Identifies a process on a machine.
 #include "experiments/runs/process_identity.h"
 
 #include <unistd.h>
@@ -19,9 +19,8 @@
 namespace xlm {
 namespace {
 
-/// State and start time (fields 3 and 22). Nothing when there is no such process. Of its first thread, which is as old:
-/// qemu-user, by which containers for another processor run, makes a /proc/PID/stat of its own for the process that
-/// reads it, with another start.
+/// State and start time of a process (fields 3 and 22). They are read from its first thread, which is as old: in
+/// containers for another processor, qemu-user gives each reader a changed /proc/PID/stat.
 struct ProcessStatus {
   char state = '?';
   std::uint64_t started = 0;
@@ -31,7 +30,7 @@ std::optional<ProcessStatus> process_status(std::int64_t pid) {
   std::ifstream file(fmt::format("/proc/{0}/task/{0}/stat", pid));
   std::string text;
   if (!std::getline(file, text)) return std::nullopt;
-  const std::size_t name_end = text.rfind(')');  // the name, field 2, may itself hold spaces and parentheses
+  const std::size_t name_end = text.rfind(')');  // the name, field 2, may contain spaces and parentheses
   if (name_end == std::string::npos) return std::nullopt;
   std::istringstream fields(text.substr(name_end + 1));
   ProcessStatus status;
@@ -48,10 +47,10 @@ std::string machine_identity() {
   std::getline(file, boot);
   std::error_code ignored;
   const std::string processes = fs::read_symlink("/proc/self/ns/pid", ignored).string();
-  return boot.empty() || processes.empty() ? "" : boot + " " + processes;  // nothing: it cannot be told from others
+  return boot.empty() || processes.empty() ? "" : boot + " " + processes;  // empty: unknown
 }
 
-/// Whether there is no process of that number, whoever may look at it.
+/// Whether no process has this number. Also right for processes that this one may not inspect.
 bool is_no_process(std::int64_t pid) { return ::kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH; }
 
 std::string variable(const char* name) {
@@ -59,7 +58,7 @@ std::string variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-/// Array tasks go by the number of their array, which is what squeue and scontrol call them.
+/// Array tasks use the number of their array: squeue and scontrol call them so.
 std::string slurm_job() {
   const std::string array = variable("SLURM_ARRAY_JOB_ID");
   const std::string job = array.empty() ? variable("SLURM_JOB_ID") : array + "_" + variable("SLURM_ARRAY_TASK_ID");
@@ -91,7 +90,7 @@ Liveness liveness(const ProcessIdentity& process) {
   if (!process.job.empty() && process.job == slurm_job() && process.restarts < slurm_restarts()) return Liveness::kGone;
   if (process.machine.empty() || process.machine != machine_identity()) return Liveness::kUnknown;
   const auto status = process_status(process.pid);
-  // Where /proc hides the processes of others (hidepid), one that is there shows no status.
+  // If /proc hides the processes of others (hidepid), a live process shows no status.
   if (!status) return process.pid <= 0 || is_no_process(process.pid) ? Liveness::kGone : Liveness::kUnknown;
   const bool gone = status->started != process.started || status->state == 'Z' || status->state == 'X';
   return gone ? Liveness::kGone : Liveness::kAlive;

@@ -1,4 +1,4 @@
-// Which process on which machine: enough to tell, later and from elsewhere, whether it still lives.
+// Identifies a process on a machine, so that other machines can tell later whether it still lives.
 #pragma once
 
 #include <cstdint>
@@ -6,15 +6,14 @@
 
 namespace xlm {
 
-/// A process, told apart from a later one with the same number by the time at which it started; and the job of a
-/// cluster that it is part of.
+/// A process and the cluster job that it is part of. The start time tells it from a later process with the same number.
 struct ProcessIdentity {
   std::string host;
-  std::string machine;  // boot id and process namespace: where numbers of processes mean the same
+  std::string machine;  // boot id and process namespace: process numbers are unique within both
   std::int64_t pid = 0;
   std::uint64_t started = 0;  // clock ticks since boot
   std::string job;            // cluster, job and array task of Slurm; "": no job
-  std::int64_t restarts = 0;  // of that job: it has been put back into its queue so often
+  std::int64_t restarts = 0;  // how often the job was put back into its queue
 
   bool operator==(const ProcessIdentity&) const = default;
 };
@@ -26,8 +25,8 @@ ProcessIdentity parent_process();
 
 enum class Liveness { kAlive, kGone, kUnknown };
 
-/// Whether `process` still runs; unknown for a process of another machine, unless it belonged to an earlier start of
-/// this process's own job: Slurm starts a job again only when all of it has ended.
+/// Whether `process` still runs. Unknown for a process of another machine, with one exception. An earlier start of this
+/// process's own job is gone: Slurm restarts a job only after all of it has ended.
 Liveness liveness(const ProcessIdentity& process);
 
 }  // namespace xlm

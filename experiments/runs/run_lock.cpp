@@ -26,9 +26,9 @@ namespace {
 
 constexpr std::string_view kPrefix = "lock.";
 constexpr int kAttempts = 100;
-constexpr double kMostAhead = 3600;  // seconds that another machine's clock may be ahead; a later time is no heartbeat
+constexpr double kMaxClockLead = 3600;  // seconds that another machine's clock may be ahead
 
-/// Tokens of the lock files in a folder, in no order.
+/// Tokens of the lock files in a folder, unordered.
 std::vector<std::int64_t> tokens_in(const fs::path& folder) {
   std::vector<std::int64_t> tokens;
   std::error_code error;
@@ -56,7 +56,7 @@ std::string lock_text(const ProcessIdentity& holder, bool released) {
   return content.dump() + "\n";
 }
 
-/// Creates the file with its content; false when it exists.
+/// Creates the file with its content. Returns false if it exists.
 bool create_exclusively(const fs::path& path, const std::string& text) {
   const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (descriptor < 0 && errno == EEXIST) return false;
@@ -83,7 +83,8 @@ double seconds_since_change(const fs::path& path, const LockSettings& settings) 
   return (settings.clock ? settings.clock() : wall_seconds()) - changed;
 }
 
-/// What the file says of its holder. A file without whole content is being written, or its writer was killed just then.
+/// Reads what the file records about its holder. A file without whole content is being written, or its writer was
+/// killed.
 LockState read_lock_file(const fs::path& path, std::int64_t token) {
   LockState state{.token = token};
   std::string text;
@@ -126,7 +127,7 @@ LockState read_lock(const fs::path& run_folder, const LockSettings& settings) {
       break;
     case Liveness::kUnknown: {
       const double age = seconds_since_change(path, settings);
-      state.held = age < settings.stale_after && age > -kMostAhead;
+      state.held = age < settings.stale_after && age > -kMaxClockLead;
       break;
     }
   }
@@ -135,7 +136,7 @@ LockState read_lock(const fs::path& run_folder, const LockSettings& settings) {
 
 bool has_live_worker(const fs::path& run_folder) { return fs::is_directory(run_folder) && read_lock(run_folder).held; }
 
-/// Touches the lock file now and then, on a thread of its own: a step may take longer than a heartbeat.
+/// Touches the lock file regularly, on its own thread: a step may take longer than a heartbeat.
 class RunLock::Heartbeat {
  public:
   Heartbeat(fs::path path, double interval)
@@ -155,7 +156,7 @@ class RunLock::Heartbeat {
   void beat() {
     std::unique_lock guard(mutex_);
     while (!wake_.wait_for(guard, std::chrono::duration<double>(interval_), [this] { return ended_; })) {
-      // The file is gone when the lock has been taken over; still_owner tells.
+      // The file is gone if another worker has taken the lock over. still_owner reports that.
       ::utimensat(AT_FDCWD, path_.c_str(), nullptr, 0);
     }
   }
@@ -171,14 +172,15 @@ class RunLock::Heartbeat {
 RunLock::RunLock(fs::path run_folder, LockSettings settings)
     : folder_(std::move(run_folder)), settings_(std::move(settings)) {
   if (!settings_.holder) settings_.holder = this_process();
-  // Lock files may be lost, where a folder was copied without them; what they ordered stands in the journal.
+  // A folder may be copied without its lock files. The journal still has their tokens.
   const std::int64_t journalled = highest_token(RunPaths{folder_}.journal());
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     const LockState present = read_lock(folder_, settings_);
     if (present.held && present.holder != settings_.from) {
-      throw RunLockedError(fmt::format("the run {} is being done by process {} on {}\nwait for it, or stop it first",
-                                       folder_.filename().string(), present.holder.pid,
-                                       present.holder.host.empty() ? "another machine" : present.holder.host));
+      throw RunLockedError(fmt::format(
+          "the run {} is in use by process {} on {}\nwait for it, or stop it: xlm runs stop {}",
+          folder_.filename().string(), present.holder.pid,
+          present.holder.host.empty() ? "another machine" : present.holder.host, folder_.filename().string()));
     }
     if (!try_take(std::max(present.token, journalled) + 1)) continue;
     heartbeat_ = std::make_unique<Heartbeat>(file(token_), settings_.heartbeat);
@@ -193,7 +195,7 @@ RunLock::~RunLock() {
   try {
     if (still_owner()) write_file(file(token_), lock_text(*settings_.holder, true));
   } catch (const std::exception&) {
-    // A full disk, for example. The lock is stale as soon as this process is gone.
+    // For example, the disk is full. The lock is stale as soon as this process is gone.
   }
 }
 
@@ -201,8 +203,8 @@ bool RunLock::still_owner() const { return newest_lock(folder_) == token_; }
 
 fs::path RunLock::file(std::int64_t token) const { return lock_file(folder_, token); }
 
-/// A contender that was held up since it looked may create a number that a faster one has used and cleaned up already;
-/// the faster one's file is then still there, with a higher number.
+/// A slow contender may create a number that a faster one has already used and removed. The faster one's file then
+/// exists with a higher number.
 bool RunLock::try_take(std::int64_t token) {
   if (!create_exclusively(file(token), lock_text(*settings_.holder, false))) return false;
   if (newest_lock(folder_) != token) {

@@ -1,10 +1,10 @@
-// One worker per run: a lock in the run folder with a heartbeat and a fencing token. It needs nothing of the file
-// system but exclusive creation of files, so it holds over network file systems too.
+// One worker per run: a lock in the run folder with a heartbeat and a fencing token. It needs only exclusive creation
+// of files, so it works on network file systems too.
 //
 // The lock is the file lock.N with the highest N, the fencing token. It names its holder, whose heartbeat is the file's
-// time of change. Taking the lock over is creating lock.N+1, which one of several contenders can do; releasing it is
-// marking lock.N. The highest file is never removed, so a token is never given twice; where the files are lost
-// nevertheless, tokens go on above those of the journal.
+// time of change. To take the lock over, a worker creates lock.N+1. Only one of several contenders can do that. To
+// release it, the holder marks lock.N. The highest file is never removed, so no token is given twice. If the files are
+// lost nevertheless, tokens continue above those of the journal.
 #pragma once
 
 #include <cstdint>
@@ -26,40 +26,40 @@ class RunLockedError : public Error {
 };
 
 struct LockSettings {
-  double heartbeat = 10;                  // seconds between heartbeats
-  double stale_after = 180;               // seconds without one, after which a holder on another machine is given up
-  std::function<double()> clock;          // seconds since 1970, for judging heartbeats; null: the system's
-  std::optional<ProcessIdentity> holder;  // who takes the lock; nothing: this process
-  std::optional<ProcessIdentity> from;    // who may hold the lock and hands it over
+  double heartbeat = 10;          // seconds between heartbeats
+  double stale_after = 180;       // seconds without a heartbeat after which a holder on another machine counts as gone
+  std::function<double()> clock;  // seconds since 1970, to judge heartbeats; null: the system's
+  std::optional<ProcessIdentity> holder;  // the new holder; empty: this process
+  std::optional<ProcessIdentity> from;    // a holder that hands the lock over
 };
 
 /// The lock as others see it.
 struct LockState {
   std::int64_t token = 0;  // 0: never taken
-  bool held = false;       // by a worker that lives as far as can be known from here
+  bool held = false;       // by a worker that lives, as far as this machine can tell
   ProcessIdentity holder;
   bool released = false;
 };
 
 LockState read_lock(const fs::path& run_folder, const LockSettings& settings = {});
 
-/// True while a worker holds the run's lock and lives.
+/// Whether a worker holds the run's lock and lives.
 bool has_live_worker(const fs::path& run_folder);
 
 /// Holds the lock of a run folder until destroyed.
 class RunLock {
  public:
-  /// Takes the lock, or takes it over when its holder is gone. Throws RunLockedError when another live worker has it.
+  /// Takes the lock, or takes it over if its holder is gone. Throws RunLockedError if another live worker holds it.
   explicit RunLock(fs::path run_folder, LockSettings settings = {});
   RunLock(const RunLock&) = delete;
   RunLock& operator=(const RunLock&) = delete;
-  /// Releases the lock, unless it has been taken over.
+  /// Releases the lock unless another worker has taken it over.
   ~RunLock();
 
-  /// Higher than that of every holder before.
+  /// The fencing token, higher than that of any holder before.
   std::int64_t token() const { return token_; }
 
-  /// False once another worker has taken the lock over; nothing may be written into the run folder then.
+  /// False once another worker has taken the lock over. Then nothing may be written into the run folder.
   bool still_owner() const;
 
  private:

@@ -14,17 +14,17 @@
 namespace xlm {
 namespace {
 
-/// As it stands in config.yaml. Throws UsageError where it cannot stand there.
+/// The path as config.yaml names it. Throws UsageError if config.yaml cannot name it.
 std::string absolute_name(const fs::path& path) {
   std::string name = fs::absolute(path).lexically_normal().string();
   if (repaired_utf8(name) == name) return name;
   throw UsageError(
-      fmt::format("{} is no UTF-8, and config.yaml could not name it\n"
-                  "rename the folder, or name the data by a link whose path is UTF-8",
+      fmt::format("the path is not UTF-8, and config.yaml cannot name it: {}\n"
+                  "rename the folder, or make a link to the data whose path is UTF-8",
                   name));
 }
 
-/// Makes the files that tokenizers are named by absolute: a worker may be started in another folder.
+/// Makes the files that name tokenizers absolute: a worker may start in another folder.
 class TokenizerPaths : public OptionVisitor {
  public:
   explicit TokenizerPaths(const fs::path& data) : data_(data) {}
@@ -38,7 +38,7 @@ class TokenizerPaths : public OptionVisitor {
 
   void field(const OptionInfo& info, std::string& value) override {
     if (info.content != OptionContent::kTokenizer) return;
-    // Anything else is a segmentation's name, or nothing, which is said later.
+    // Any other value is a segmentation's name or wrong. A wrong one fails later.
     if (find_tokenizer(data_, value) == value) value = absolute_name(value);
   }
 
@@ -50,8 +50,8 @@ class TokenizerPaths : public OptionVisitor {
   const fs::path& data_;
 };
 
-/// What the configuration of a run or model folder says its model is; empty where it does not say, which is complained
-/// of when the weights are read.
+/// The model type that the configuration of a run or model folder gives. Empty if it gives none: loading the weights
+/// reports that.
 std::string type_of_model(const LocatedModel& source) {
   const fs::path config = source.run.empty() ? source.model / "config.yaml" : RunPaths{source.run}.config();
   if (fs::is_regular_file(config)) {
@@ -65,14 +65,14 @@ std::string type_of_model(const LocatedModel& source) {
   return type.is_string() ? type.get<std::string>() : "";
 }
 
-/// The weights of one type of model have no place in another.
+/// Weights fit only their own type of model.
 void check_type_of_source(const std::string& type, const std::string& name, const RunOptions& options) {
   if (type.empty() || type == options.model.type()) return;
   throw DataError(
       fmt::format("model.init_from: {} is a model of type {}, and this run's is {}", name, type, options.model.type()));
 }
 
-/// Equal for runs that differ in nothing but the seed, their own and that of the run they begin from.
+/// A name that runs share if they differ only in their own seed and in that of the run they begin from.
 std::string setting_name(RunOptions options, RunInputs inputs, const std::string& source_setting) {
   constexpr std::size_t kDigits = 12;
   options.seed = 0;
@@ -81,7 +81,7 @@ std::string setting_name(RunOptions options, RunInputs inputs, const std::string
   return fmt::format("{} of any seed", id.substr(0, id.rfind('-') + 1 + kDigits));
 }
 
-/// The same for a run folder; empty where it cannot be read.
+/// The same for a run folder. Empty if the folder cannot be read.
 std::string setting_of_folder(const fs::path& folder) {
   const RunPaths paths{folder};
   try {
@@ -121,8 +121,8 @@ std::string PlannedRun::source_id() const {
   if (content == inputs.contents.end()) return "";
   const std::string id = run_of_content(content->second);
   const fs::path model = fs::absolute(RunPaths{paths.folder.parent_path() / id}.model()).lexically_normal();
-  const bool beside = model == options.init_from;
-  return beside ? id : "";
+  const bool is_neighbour = model == options.init_from;
+  return is_neighbour ? id : "";
 }
 
 PlannedRun Planner::plan(RunOptions options, ModelTense tense) {
@@ -166,8 +166,8 @@ fs::path Planner::folder_for(const RunOptions& options, const RunInputs& inputs)
   if (fs::exists(folder)) {
     if (holds_run(folder, options, inputs).value_or(true)) return folder;
     throw DataError(
-        fmt::format("{} holds another run than its name says: its config.yaml or environment.json was changed\n"
-                    "move it away, or give it back what it had",
+        fmt::format("{} does not hold the run that its name says: its config.yaml or environment.json has changed\n"
+                    "move the folder away, or restore both files",
                     folder.string()));
   }
   return folder;

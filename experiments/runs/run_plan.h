@@ -1,4 +1,4 @@
-// From options to a run of one folder of runs: names become absolute, contents are looked at, and the id follows.
+// Turns options into runs of one folder of runs: makes names absolute, reads contents, computes the id.
 #pragma once
 
 #include <map>
@@ -13,31 +13,31 @@
 
 namespace xlm {
 
-/// Whether a run folder holds this work, as its own configuration and data say; nothing where they cannot be read.
+/// Whether the configuration and data of a run folder are those of this work. Returns nullopt if they cannot be read.
 std::optional<bool> holds_run(const fs::path& folder, const RunOptions& options, const RunInputs& inputs);
 
-/// A run that is to be done, with everything that decides about its id.
+/// A run to be done, with everything that its id depends on.
 struct PlannedRun {
   RunOptions options;  // paths are absolute, init_from is a model folder
   RunInputs inputs;
   RunPaths paths;
-  std::string source_setting;  // names what the run it begins from is but for its seed; empty: it begins from none
+  std::string source_setting;  // names the run it begins from, whatever its seed; empty: it begins from none
 
   std::string id() const { return paths.folder.filename().string(); }
-  /// The run beside it whose model it begins from; empty where it begins from none, or from one elsewhere.
+  /// The run of the same folder whose model it begins from. Empty if it begins from none, or from one elsewhere.
   std::string source_id() const;
 };
 
-/// Turns options into runs of one folder of runs; data and weights that several runs share are looked at once.
+/// Turns options into runs of one folder of runs. Reads data and weights that several runs share only once.
 class Planner {
  public:
   explicit Planner(fs::path runs) : runs_(std::move(runs)) {}
 
-  /// The run whose model the options begin from may be one that is still to be done, where `tense` says so. Throws
-  /// DataError and UsageError for what the options name and is not there, and DataError where the run's folder holds
+  /// Plans the run. If `tense` allows it, the run whose model the options begin from may still be untrained. Throws
+  /// DataError and UsageError if something that the options name is missing, and DataError if the run's folder holds
   /// other work.
   PlannedRun plan(RunOptions options, ModelTense tense = ModelTense::kPresent);
-  /// The same for options that begin from the model that `source`, a planned run, will have.
+  /// Plans the run for options that begin from the future model of `source`, a planned run.
   PlannedRun plan_after(const PlannedRun& source, RunOptions options);
 
  private:

@@ -1,4 +1,4 @@
-// Whether a sweep is at work in a folder of runs.
+// A lock that shows whether sweeps use a folder of runs.
 #include "experiments/runs/runs_in_use.h"
 
 #include <fcntl.h>

@@ -1,24 +1,24 @@
-// Whether a sweep is at work in a folder of runs. A sweep looks at its runs again and again until it ends, also at
-// those that no worker has: they must not be moved away meanwhile.
+// A lock that shows whether sweeps use a folder of runs. A sweep reads its runs repeatedly until it ends, even runs
+// without a worker. They must not be moved away meanwhile.
 #pragma once
 
 #include "base/files.h"
 
 namespace xlm {
 
-/// A lock on a folder of runs that ends with the process. A network file system keeps it on this machine alone, and
-/// where there are no such locks everyone has it.
+/// A lock on a folder of runs. It ends with the process. On a network file system it holds on this machine only. If the
+/// file system has no such locks, every process gets it.
 class RunsInUse {
  public:
   enum class By { kSweep, kMove };
 
-  /// Sweeps share the lock, and wait for a move to end; who moves has it alone, and does not wait.
+  /// Sweeps share the lock and wait for a move to end. A move needs it alone and does not wait.
   RunsInUse(const fs::path& runs, By who);
   RunsInUse(const RunsInUse&) = delete;
   RunsInUse& operator=(const RunsInUse&) = delete;
   ~RunsInUse();
 
-  /// False where the folder is not there yet; for who moves, where others have the lock.
+  /// False if the folder does not exist yet, or if a move finds the lock taken.
   bool held() const { return held_; }
 
  private:

@@ -1,4 +1,4 @@
-// Bringing the store up to date after a run.
+// Updates the store after a run.
 #include "experiments/runs/store_update.h"
 
 #include <spdlog/spdlog.h>
@@ -14,7 +14,7 @@ void update_store(const fs::path& runs, const fs::path& store_file) {
     Store(store_file).sync(runs, {.is_alive = has_live_worker, .progress = nullptr});
   } catch (const std::exception& error) {
     spdlog::warn(
-        "the store {} is not up to date: {}\nthe results are safe in the run folders; 'xlm runs sync' tries again",
+        "the store {} is not up to date: {}\nthe results are safe in the run folders\nto try again: xlm runs sync",
         store_file.string(), as_error(error).what());
   }
 }

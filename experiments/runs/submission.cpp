@@ -1,4 +1,4 @@
-// Submitting a run.
+// Submits a run.
 #include "experiments/runs/submission.h"
 
 #include <algorithm>
@@ -31,7 +31,7 @@ Json submitted_environment(const PlannedRun& run) {
   return environment;
 }
 
-/// What a folder has lost of what it was submitted with is known: its name says what work it holds.
+/// Writes files again that the folder has lost. Their content is known: the folder's name says what work it holds.
 void restore(const PlannedRun& planned, const NewRun& content) {
   if (holds_run(planned.paths.folder, planned.options, planned.inputs).has_value()) return;
   const auto is_readable = [](const auto& read) {
@@ -49,7 +49,7 @@ void restore(const PlannedRun& planned, const NewRun& content) {
   }
 }
 
-/// Where and how a run is done may change between two attempts; the rest is the same, or it would be another run.
+/// Device, processes and other settings that do not change the result may change between two attempts.
 void refresh(const PlannedRun& planned) {
   const Run run = read_live_run(planned.paths.folder);
   const std::string& experiment = planned.options.experiment;

@@ -1,4 +1,4 @@
-// Submitting a run: its folder appears, whole, with everything that a worker will go by.
+// Submits a run: its folder appears, whole, with everything that a worker needs.
 #pragma once
 
 #include <string>
@@ -11,22 +11,22 @@
 
 namespace xlm {
 
-/// What a run folder is made of.
+/// The content of a new run folder.
 struct NewRun {
   std::string config;  // text of config.yaml
   Json environment;
   std::vector<std::pair<std::string, Json>> records;  // type and fields of the journal's first records
 };
 
-/// Makes a run folder, whole or not at all; false when it exists already.
+/// Creates a run folder, whole or not at all. Returns false if it exists already.
 bool create_run_folder(const fs::path& folder, const NewRun& content);
 
-/// Removes what killed processes left of run folders that they were making; once before runs are submitted.
+/// Removes half-made run folders of killed processes. Call it once before runs are submitted.
 void remove_unfinished_submissions(const fs::path& runs);
 
-/// Makes the run folder, whole or not at all, with its resolved configuration and state queued. Where it exists already
-/// the run is only counted to one more experiment, an unfinished one takes over where and how it is to be done, and a
-/// request to stop it is taken back; a configuration that cannot be read any more is written again.
+/// Creates the run folder, whole or not at all, with its resolved configuration and the state queued. If it exists
+/// already, the run is also listed under the new experiment, and a request to stop it is removed. An unfinished run
+/// takes over the new settings that do not change its result. A configuration that cannot be read is written again.
 void submit(const PlannedRun& run);
 
 }  // namespace xlm

@@ -11,7 +11,7 @@
 namespace xlm {
 namespace {
 
-bool is_there(const Run& run, const WantedEvaluation& wanted) {
+bool has_evaluation(const Run& run, const WantedEvaluation& wanted) {
   try {
     return find_evaluation(request_of(run, wanted), run).has_value();
   } catch (const Error&) {
@@ -59,7 +59,7 @@ EvaluationRequest request_of(const Run& run, const WantedEvaluation& wanted) {
 std::vector<WantedEvaluation> missing_evaluations(const Run& run, const std::vector<WantedEvaluation>& wanted) {
   std::vector<WantedEvaluation> missing;
   std::copy_if(wanted.begin(), wanted.end(), std::back_inserter(missing),
-               [&](const WantedEvaluation& one) { return !is_there(run, one); });
+               [&](const WantedEvaluation& one) { return !has_evaluation(run, one); });
   return missing;
 }
 

@@ -1,5 +1,5 @@
-// The evaluations that a sweep wants of a run beside its own: on other data, with other windows. They are kept in the
-// run's journal from the day they are asked for, and done when its training is.
+// The evaluations that a sweep wants of a run in addition to its own: on other data, with other windows. The run's
+// journal records them when they are asked for. They are made after training.
 #pragma once
 
 #include <functional>
@@ -13,14 +13,14 @@
 
 namespace xlm {
 
-/// Adds those of `wanted` that the run's journal does not have yet. The run has been submitted.
+/// Adds those of `wanted` that the run's journal does not have yet. The run must have been submitted.
 void want(const RunPaths& run, const std::vector<WantedEvaluation>& wanted);
 
-/// The wanted evaluation as one that can be made. Throws UsageError and DataError where its settings do not suit the
-/// model, or its data are not there.
+/// The wanted evaluation as a request. Throws UsageError or DataError if its settings do not suit the model, or if its
+/// data are missing.
 EvaluationRequest request_of(const Run& run, const WantedEvaluation& wanted);
 
-/// Those of `wanted` that a run whose training is done does not have. One whose data cannot be read is one of them.
+/// Those of `wanted` that a trained run does not have yet. An evaluation whose data cannot be read counts as missing.
 std::vector<WantedEvaluation> missing_evaluations(const Run& run, const std::vector<WantedEvaluation>& wanted);
 
 /// "test@model.overlap=20".

@@ -1,4 +1,4 @@
-// How long what is left of a sweep takes.
+// Estimates how long the rest of a sweep takes.
 #include "experiments/sweeps/board_rows.h"
 
 #include <algorithm>
@@ -8,9 +8,9 @@
 namespace xlm {
 namespace {
 
-constexpr std::size_t kExamples = 64;  // runs that others are compared with: the newest, which keeps a look short
+constexpr std::size_t kExamples = 64;  // the newest runs, for comparison: few, so that drawing stays quick
 
-/// What is known of runs that have not begun.
+/// Estimates the time of runs that have not begun.
 class Forecast {
  public:
   explicit Forecast(const std::vector<BoardRow>& rows) {
@@ -19,25 +19,25 @@ class Forecast {
     }
   }
 
-  bool knows() const { return !examples_.empty(); }
+  bool has_examples() const { return !examples_.empty(); }
 
-  /// Seconds from `step` to the end: the mean of those runs that share most values with this one.
+  /// Seconds from `step` to the end: the mean of the runs that share the most values with this one.
   double seconds(const BoardRow& row, double step) const {
     std::ptrdiff_t most = -1;
     double pace = 0;
-    double beside = 0;
+    double overhead = 0;
     double count = 0;
     for (const BoardRow* example : examples_) {
       std::ptrdiff_t common = 0;
       for (std::size_t i = 0; i < row.values.size(); ++i) common += row.values[i] == example->values[i] ? 1 : 0;
       if (common < most) continue;
-      if (common > most) pace = beside = count = 0;
+      if (common > most) pace = overhead = count = 0;
       most = common;
       pace += example->progress.pace;
-      beside += example->progress.beside;
+      overhead += example->progress.overhead;
       count += 1;
     }
-    return std::max(row.steps() - step, 0.0) * pace / count + beside / count;
+    return std::max(row.steps() - step, 0.0) * pace / count + overhead / count;
   }
 
  private:
@@ -53,8 +53,8 @@ std::optional<double> time_left(const BoardRow& row) {
 
 std::optional<double> time_left(const std::vector<BoardRow>& rows) {
   const Forecast forecast(rows);
-  if (!forecast.knows()) return std::nullopt;
-  // When each of the workers is free; a run that waits goes to the one that is free first.
+  if (!forecast.has_examples()) return std::nullopt;
+  // The times at which the workers become free. A waiting run goes to the first free one.
   std::priority_queue<double, std::vector<double>, std::greater<>> free;
   double last = 0;
   for (const BoardRow& row : rows) {

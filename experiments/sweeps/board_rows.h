@@ -1,4 +1,4 @@
-// The rows of a sweep's board, and how long what is left of them takes.
+// The rows of a sweep's board, and how long the rest of them takes.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace xlm {
 
-/// A run that is held at a rung may never go on: nobody counts on it.
+/// A run held at a rung may never resume, so no estimate counts it.
 enum class BoardState { kWaiting, kHeld, kRunning, kElsewhere, kEnded };
 
 struct BoardRow {
@@ -18,8 +18,8 @@ struct BoardRow {
   std::vector<std::string> values;  // of the keys in which the runs differ
   BoardState state = BoardState::kWaiting;
   bool failed = false;
-  std::string status;  // in a word, for people
-  std::string worker;  // who has it: "vm 13_2"; empty: nobody, or it goes without saying
+  std::string status;  // one word for the user
+  std::string worker;  // the worker that has the run: "vm 13_2"; empty: none, or the only one
   RunProgress progress;
 
   double steps() const { return static_cast<double>(run->planned.options.train.steps); }
@@ -27,11 +27,11 @@ struct BoardRow {
   bool is_at_work() const { return state == BoardState::kRunning || state == BoardState::kElsewhere; }
 };
 
-/// Seconds until the row's run ends, by its own pace; nothing where that is not known.
+/// Seconds until the row's run ends, by its own pace. Returns nullopt if that is unknown.
 std::optional<double> time_left(const BoardRow& row);
 
-/// Seconds until all have ended, if as many go on at once as do now and a run that has not begun goes as those did that
-/// are most like it. Nothing where too little is known, or nobody is at work.
+/// Seconds until all runs have ended, if as many run at once as now. A run that has not begun counts like the runs most
+/// similar to it. Returns nullopt if too little is known, or if no worker is running.
 std::optional<double> time_left(const std::vector<BoardRow>& rows);
 
 }  // namespace xlm

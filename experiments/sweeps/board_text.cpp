@@ -1,4 +1,4 @@
-// A sweep's board as people and programs read it.
+// A sweep's board as text and as JSON.
 #include "experiments/sweeps/board_text.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace xlm {
 namespace {
 
 constexpr std::size_t kShownDigits = 8;  // of the hash in a run's id
-constexpr std::size_t kFewDigits = 4;    // where there is little room
+constexpr std::size_t kFewDigits = 4;    // if there is little room
 
 /// "45s", "12min", "3h05", "2d07h": a duration for narrow columns.
 std::string short_duration(double seconds) {
@@ -57,9 +57,9 @@ struct BoardText::Column {
 /// What is shown of the rows.
 struct BoardText::Layout {
   std::vector<std::string> names;          // of the runs, one for each row
-  std::vector<std::string> titles;         // of the swept keys that are shown, the first of them
-  std::vector<std::size_t> widths;         // that they are cut to
-  std::vector<BoardText::Column> columns;  // behind them
+  std::vector<std::string> titles;         // of the swept keys that are shown: the first of all
+  std::vector<std::size_t> widths;         // of these columns
+  std::vector<BoardText::Column> columns;  // after them
   bool compact = false;
 };
 
@@ -120,7 +120,7 @@ std::string BoardText::line(const BoardRow& row) const {
   return line;
 }
 
-/// As few digits of the runs' hashes as tell them apart, but `least`.
+/// As few digits of the runs' hashes as tell them apart, but at least `least`.
 std::vector<std::string> BoardText::short_hashes(std::size_t least) const {
   std::vector<std::string> names;
   for (std::size_t digits = least;; ++digits) {
@@ -135,7 +135,7 @@ std::vector<std::string> BoardText::short_hashes(std::size_t least) const {
   }
 }
 
-/// All rows where there is room for them; otherwise those that are done go first, then those that wait, from the end.
+/// All rows if they fit. Otherwise leaves out runs that are done, then waiting ones, from the end.
 std::vector<bool> BoardText::shown_rows(std::size_t room) const {
   std::vector<bool> shown(rows_.size(), true);
   std::size_t count = rows_.size();
@@ -154,7 +154,7 @@ std::vector<bool> BoardText::shown_rows(std::size_t room) const {
   return shown;
 }
 
-/// In the order of their importance. Of what only some models report there is a column where any run has reported it.
+/// The columns by importance. A number that only some models report has a column if any run has reported it.
 std::vector<BoardText::Column> BoardText::columns() const {
   std::vector<Column> all{{"status", false, [](const Cells& cells) { return cells.status; }},
                           {"step", true, [](const Cells& cells) { return cells.step; }},
@@ -184,22 +184,22 @@ BoardText::Layout BoardText::layout() const {
   return layout;
 }
 
-/// The same with swept values as the widest part of their columns, and with short words and numbers.
+/// The layout with shorter swept values, words and numbers.
 BoardText::Layout BoardText::compact_layout(const Layout& whole) const {
-  constexpr std::size_t kLeastTitle = 4;
-  constexpr std::size_t kMostValue = 8;
+  constexpr std::size_t kMinTitle = 4;
+  constexpr std::size_t kMaxValue = 8;
   Layout layout = whole;
   layout.names = short_hashes(kFewDigits);
   layout.compact = true;
   for (std::size_t key = 0; key < keys_.size(); ++key) {
-    std::size_t widest = kLeastTitle;
+    std::size_t widest = kMinTitle;
     for (const BoardRow& row : rows_) widest = std::max(widest, display_width(row.values[key]));
-    layout.widths[key] = std::min(widest, kMostValue);
+    layout.widths[key] = std::min(widest, kMaxValue);
   }
   return layout;
 }
 
-/// The table with as many columns as fit. Where a terminal is narrower than anyone would think, its lines are cut.
+/// The table with as many columns as fit. On a very narrow terminal its lines are cut.
 std::string BoardText::table(const Terminal& terminal, int taken) const {
   constexpr std::size_t kMainColumns = 4;
   Layout shown = layout();
@@ -218,7 +218,7 @@ std::string BoardText::table(const Terminal& terminal, int taken) const {
   while (!fits(shown) && shown.columns.size() > 1) shown.columns.pop_back();
   if (fits(shown)) return text;
   Terminal plain = terminal;
-  plain.colour = false;  // which cannot be cut
+  plain.colour = false;  // coloured lines cannot be cut
   std::vector<std::string> lines = split(trim(render(shown, plain, taken)), '\n');
   for (std::string& line : lines) line = cut_to_line(plain, line);
   return join(lines, "\n") + "\n";
@@ -231,7 +231,7 @@ std::string BoardText::render(const Layout& layout, const Terminal& terminal, in
   }
   for (const Column& column : layout.columns) heads.push_back({.title = column.title, .right = column.right});
   TextTable text(std::move(heads));
-  constexpr int kFrame = 4;  // title and rule, what is left out, the cursor's line
+  constexpr int kFrame = 4;  // title, rule, the count of rows left out, the cursor's line
   const int room =
       terminal.is_terminal ? std::max(terminal.height - kFrame - taken, 1) : static_cast<int>(rows_.size());
   const std::vector<bool> shown = shown_rows(static_cast<std::size_t>(room));

@@ -1,5 +1,4 @@
-// A sweep's board as people and programs read it: the rows as a table that fits a terminal, a line about the whole, and
-// all of it as JSON.
+// A sweep's board as text and as JSON: a table of the runs that fits a terminal, and a line about all of them.
 #pragma once
 
 #include <map>
@@ -12,18 +11,18 @@
 
 namespace xlm {
 
-/// Rows of a board with the keys that their values belong to.
+/// The text of a board's rows and of the keys in which they differ.
 class BoardText {
  public:
-  /// Both outlive it.
+  /// Both arguments outlive it.
   BoardText(const std::vector<std::string>& keys, const std::vector<BoardRow>& rows) : keys_(keys), rows_(rows) {}
 
-  /// "3 of 12 runs ended, 1 failed, 2 running, about 4 min 10 s left". All runs of the sweep count, whoever did them
-  /// and whenever.
+  /// "3 of 12 runs ended, 1 failed, 2 running, about 4 min 10 s left". Counts all runs of the sweep, also those of
+  /// other workers and of earlier commands.
   std::string summary() const;
 
-  /// A row for each run, in lines of the terminal: columns go, the least important first, until it fits. How far a run
-  /// is, its time left and its loss go last. On a terminal as many rows as it has room for, beside `taken` lines.
+  /// One line for each run. On a terminal it fits width and height, with `taken` lines less. Columns are left out until
+  /// it fits, the least important first; progress, time left and loss stay longest.
   std::string table(const Terminal& terminal, int taken) const;
 
   /// How far one run is, as a plain line.

@@ -18,7 +18,7 @@
 namespace xlm {
 namespace {
 
-/// "1/3" or "0.25"; nothing where it is no share.
+/// "1/3" or "0.25" as a number. Returns nullopt if the text is no share.
 std::optional<double> share_of(const std::string& text) {
   const std::size_t slash = text.find('/');
   double above = 0;
@@ -37,8 +37,8 @@ struct EarlyStoppingOptions {
 
   void visit(OptionVisitor& v) {
     v.field({.name = "measure", .help = "of the evaluations while training: valid.loss, valid.bpc, …"}, measure);
-    v.field({.name = "rungs", .help = "steps at which runs pause, rising", .min = 1, .max = 9e15}, rungs);
-    v.field({.name = "keep", .help = "the share of the settings at a rung that goes on: 1/3, 0.25"}, keep);
+    v.field({.name = "rungs", .help = "steps at which runs pause, in rising order", .min = 1, .max = 9e15}, rungs);
+    v.field({.name = "keep", .help = "the share of the settings at a rung that continue: 1/3, 0.25"}, keep);
   }
 };
 
@@ -48,13 +48,14 @@ const Yaml* rule_in(const Yaml& tree) {
   return rule != nullptr && !rule->is_null() ? rule : nullptr;
 }
 
-/// A setting, over the seeds that are tried of it.
+/// A setting with all its seeds.
 struct Contender {
-  std::vector<std::optional<double>> measured;  // once all its runs have reached the rung
+  std::vector<std::optional<double>> measured;  // set once all its runs have reached the rung
   Allowance allowance;
 };
 
-/// The mean over runs at a rung; nothing where one of them has yet to come. A lost one makes it the worst.
+/// The mean over runs at a rung. Returns nullopt if one of them has not reached it. A lost run makes the mean the
+/// worst.
 std::optional<double> mean_at(const std::vector<const RunAtRungs*>& runs, std::size_t rung, bool lower_is_better) {
   double sum = 0;
   for (const RunAtRungs* run : runs) {
@@ -66,7 +67,7 @@ std::optional<double> mean_at(const std::vector<const RunAtRungs*>& runs, std::s
   return sum / static_cast<double>(runs.size());
 }
 
-/// Judges one rung: who of those that may come there goes on. Returns whether its verdict is final.
+/// Judges one rung: decides which of the settings that can reach it continue. Returns whether this is final.
 bool judge(const EarlyStopping& rule, std::size_t rung, bool all_will_come, std::vector<Contender*> here) {
   const std::size_t coming = here.size();
   std::erase_if(here, [&](const Contender* one) { return !one->measured[rung]; });
@@ -86,21 +87,21 @@ bool judge(const EarlyStopping& rule, std::size_t rung, bool all_will_come, std:
   return complete;
 }
 
-/// What a journal says of a run.
+/// What a journal records of a run at the rungs.
 RunAtRungs at_rungs(const Run& run, const EarlyStopping& rule) {
   const EvaluationColumn column = *evaluation_column(rule.measure);
   RunAtRungs result{.setting = "", .measured = std::vector<std::optional<double>>(rule.rungs.size())};
   for (const RunEvaluation& evaluation : run.evaluations) {
     const auto rung = std::find(rule.rungs.begin(), rule.rungs.end(), evaluation.step);
     const auto value = evaluation.values.find(std::string(column.name));
-    // A final one counts, too: where the weights of a rung become the model, it has taken the place of the one there.
+    // Final evaluations count, too: if the weights of a rung become the model, theirs replaces the one made there.
     if (evaluation.split != column.split || !evaluation.at.empty()) continue;
     if (rung == rule.rungs.end()) continue;
     if (value == evaluation.values.end()) {
       std::vector<std::string> names;
       for (const auto& [name, number] : evaluation.values) names.push_back("valid." + name);
-      throw UsageError(fmt::format("{} has no {} at step {}, by which sweep.early_stopping would judge it\nit has {}",
-                                   run.id, rule.measure, evaluation.step, join(names, ", ")));
+      throw UsageError(fmt::format("{} has no {} at step {}; sweep.early_stopping needs it\nit has {}", run.id,
+                                   rule.measure, evaluation.step, join(names, ", ")));
     }
     result.measured[static_cast<std::size_t>(rung - rule.rungs.begin())] = value->second;
   }
@@ -122,11 +123,11 @@ std::optional<EarlyStopping> read_early_stopping(const Yaml& tree) {
   if (!keep) fail_at(*node, fmt::format("keep is '{}'; it must be a share between 0 and 1, such as 1/3", options.keep));
   if (options.rungs.empty()) fail_at(*node, "sweep.early_stopping.rungs is missing: steps, such as [1000, 3000]");
   if (!std::is_sorted(options.rungs.begin(), options.rungs.end(), std::less_equal<>())) {
-    fail_at(*node, "sweep.early_stopping.rungs must rise");
+    fail_at(*node, "sweep.early_stopping.rungs must be in rising order");
   }
   const auto column = evaluation_column(options.measure);
   if (!column || column->split != "valid") {
-    fail_at(*node, fmt::format("measure is '{}'; while it trains a run evaluates validation alone: valid.loss, "
+    fail_at(*node, fmt::format("measure is '{}'; during training a run evaluates only validation: valid.loss, "
                                "valid.bpc, …",
                                options.measure));
   }
@@ -159,7 +160,7 @@ std::vector<Allowance> allowances(const EarlyStopping& rule, const std::vector<R
   for (std::size_t rung = 0; rung < rule.rungs.size(); ++rung) {
     std::vector<Contender*> here;
     std::set<const Contender*> met;
-    for (const RunAtRungs& run : runs) {  // in the order of the sweep, which decides between equals
+    for (const RunAtRungs& run : runs) {  // in the order of the sweep, which decides ties
       Contender* one = &contenders.at(run.setting);
       if (one->allowance.rung == rung && met.insert(one).second) here.push_back(one);
     }
@@ -174,7 +175,7 @@ Halving::Halving(EarlyStopping rule, const std::vector<SweepRun>& runs)
     : rule_(std::move(rule)), runs_(runs), seen_(runs.size()) {
   const auto column = evaluation_column(rule_.measure);
   if (!column)
-    throw UsageError(fmt::format("runs cannot be stopped early by '{}': it is no evaluation", rule_.measure));
+    throw UsageError(fmt::format("sweep.early_stopping.measure is '{}', which is no evaluation", rule_.measure));
   const Quantity* quantity = find_quantity(column->name);
   lower_is_better_ = quantity == nullptr || quantity->better == Better::kLower;
   for (std::size_t i = 0; i < runs_.size(); ++i) {
@@ -202,7 +203,7 @@ void Halving::look_at(const SweepRun& run) {
   try {
     now = read_run(folder);
   } catch (const Error&) {
-    return;  // There is no folder yet, or it is damaged, which whoever takes the run says.
+    return;  // The folder is missing or damaged. The worker that takes the run reports it.
   }
   seen = {mark, at_rungs(*now, rule_), now->status == RunStatus::kDone};
   seen.at.setting = run.setting;

@@ -1,4 +1,4 @@
-// Asynchronous successive halving (Li et al. 2020): the runs of a sweep pause at rungs, and the best settings go on.
+// Asynchronous successive halving (Li et al. 2020): the runs of a sweep pause at rungs, and the best settings continue.
 #pragma once
 
 #include <cstdint>
@@ -14,39 +14,40 @@ namespace xlm {
 
 /// `early_stopping` of a sweep.
 struct EarlyStopping {
-  std::string measure = "valid.loss";  // of the evaluations while training
-  std::vector<std::int64_t> rungs;     // steps, rising, at each of which a run evaluates
-  double keep = 1.0 / 3;               // the share of the settings at a rung that goes on
+  std::string measure = "valid.loss";  // of the evaluations during training
+  std::vector<std::int64_t> rungs;     // steps in rising order; a run evaluates at each
+  double keep = 1.0 / 3;               // the share of the settings at a rung that continue
 };
 
-/// Nothing where the sweep of `tree` has none. Throws UsageError with file:line.
+/// Returns nullopt if the sweep of `tree` has none. Throws UsageError with file:line.
 std::optional<EarlyStopping> read_early_stopping(const Yaml& tree);
 
-/// Throws UsageError with file:line where a run does not evaluate at every rung before its end.
+/// Throws UsageError with file:line if a run does not evaluate at every rung before its end.
 void check_rungs(const Yaml& tree, const EarlyStopping& rule, const RunOptions& options);
 
-/// What is known of one run.
+/// What is known of one run at the rungs.
 struct RunAtRungs {
-  std::string setting;                          // runs of one setting differ in the seed, and are judged together
+  std::string setting;                          // runs of one setting differ only in the seed, and are judged together
   std::vector<std::optional<double>> measured;  // at each rung
   bool lost = false;                            // failed or diverged
 };
 
 /// How far a run may train.
 struct Allowance {
-  std::size_t rung = 0;    // at which it pauses, counted from 0; the number of rungs: it may go to its end
-  std::size_t judged = 0;  // the last rung at which its setting was given a place
+  std::size_t rung = 0;    // the rung at which it pauses, counted from 0; the number of rungs: it may run to its end
+  std::size_t judged = 0;  // the last rung at which its setting has a place
   std::size_t place = 0;   // from 1; 0: none yet
-  std::size_t of = 0;      // settings that have come there so far
-  bool is_final = false;   // nothing that is still to come can change its place
+  std::size_t of = 0;      // settings that have reached that rung so far
+  bool is_final = false;   // no later result can change its place
 };
 
-/// The rule for all runs of a sweep, in their order. Of the n settings whose runs have all reached a rung, the best
-/// ⌊keep · n⌋ go on, and at least one once all that can reach it have; a setting that has gone on stays so. A setting
-/// with a lost run is last. Less is better where `lower_is_better`.
+/// Applies the rule to all runs of a sweep, in their order. Of the n settings whose runs have all reached a rung, the
+/// best ⌊keep · n⌋ continue. At least one continues once all settings that can reach the rung have reached it. A
+/// setting that has continued is not held later. A setting with a lost run comes last. Smaller is better if
+/// `lower_is_better`.
 std::vector<Allowance> allowances(const EarlyStopping& rule, const std::vector<RunAtRungs>& runs, bool lower_is_better);
 
-/// Follows the journals of a sweep's runs, which is all that its workers, on whatever machines, share.
+/// Follows a sweep's runs by their journals, which its workers share on all machines.
 class Halving {
  public:
   /// `runs` outlive it.
@@ -54,20 +55,20 @@ class Halving {
 
   /// Reads the journals that have changed, and judges again.
   void look();
-  /// Reads the journal of one run alone, if it has changed: for has_reached.
+  /// Reads only the journal of one run, if it has changed: for has_reached.
   void look_at(const SweepRun& run);
 
-  /// Whether a run is to train further, as far as is known.
+  /// Whether a run may train further, as far as is known.
   bool may_train(const SweepRun& run) const;
-  /// The step at which it pauses then; 0: it goes to its end.
+  /// The step at which it then pauses; 0: it runs to its end.
   std::int64_t pause_of(const SweepRun& run) const;
-  /// Whether it has been measured at the rung of that step.
+  /// Whether it was evaluated at the rung of that step.
   bool has_reached(const SweepRun& run, std::int64_t step) const;
-  /// How far it may go: the more, the sooner it is taken.
+  /// How far it may go. Runs that may go further are taken first.
   std::size_t rung_of(const SweepRun& run) const { return allowance_of(run).rung; }
   /// Whether it is held at a rung for good.
   bool is_pruned(const SweepRun& run) const { return !may_train(run) && allowance_of(run).is_final; }
-  /// "place 3 of 9 at step 1000 by valid.loss", and the value; empty where it has not come to a rung.
+  /// "place 3 of 9 at step 1000 by valid.loss", and the value. Empty if it has not reached a rung.
   std::string standing_of(const SweepRun& run) const;
 
  private:
@@ -88,7 +89,7 @@ class Halving {
   bool lower_is_better_ = true;
 };
 
-/// Leaves alone the planned runs that are held at a rung for good.
+/// Makes the plan leave out runs that are held at a rung for good.
 void leave_pruned(const EarlyStopping& rule, std::vector<SweepRun>& runs);
 
 }  // namespace xlm

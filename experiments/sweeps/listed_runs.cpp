@@ -1,4 +1,4 @@
-// The runs that workers may yet take from lists that other sweeps have left for them.
+// The runs that other sweeps have left on lists for their workers.
 #include "experiments/sweeps/listed_runs.h"
 
 #include "base/error.h"
@@ -18,9 +18,9 @@ std::set<std::string> listed_runs(const fs::path& runs) {
       const Json list = read_json(file);
       for (const Json& run : list.at("runs")) ids.insert(run.at("id").get<std::string>());
     } catch (const DataError&) {
-      // The workers that read it say so.
+      // The workers that read the list report it.
     } catch (const Json::exception&) {
-      // Likewise.
+      // As above.
     }
   }
   return ids;

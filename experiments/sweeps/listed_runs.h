@@ -1,4 +1,4 @@
-// The runs that workers may yet take from lists that other sweeps have left for them.
+// The runs that other sweeps have left on lists for their workers.
 #pragma once
 
 #include <set>
@@ -8,12 +8,12 @@
 
 namespace xlm {
 
-/// The ids of all runs on the lists of a folder of runs (see experiments/launchers/work_list.h). A damaged list has
-/// none.
+/// The ids of all runs on the lists of a folder of runs (see experiments/launchers/work_list.h). A damaged list counts
+/// as empty.
 std::set<std::string> listed_runs(const fs::path& runs);
 
-/// Whether a run that nobody is at work on is left for workers who have it on a list: it is queued, was stopped by
-/// somebody else than a user, or its worker is gone. `status` in words, as status_of_source() says it.
+/// Whether a run without a worker is left for workers that have it on a list. It is if it is queued, if it was stopped
+/// but not by a user, or if its worker is gone. `status` is a word of status_of_source().
 bool is_left_for_others(const fs::path& run_folder, const std::string& status, const std::set<std::string>& listed);
 
 }  // namespace xlm

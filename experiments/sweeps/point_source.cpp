@@ -14,7 +14,7 @@ std::optional<Yaml> source_of_point(const Yaml& configuration) {
   const Yaml* given = find_path(configuration, kKey);
   if (given == nullptr || !given->is_map()) return std::nullopt;
   if (given->entries.empty()) {
-    fail_at(*given, "model.init_from: say in which values the run to begin from differs, as {train.steps: 1000}");
+    fail_at(*given, "model.init_from must say how the run to begin from differs, such as {train.steps: 1000}");
   }
   Yaml source = configuration;
   source.set(kKey, make_scalar("", *configuration.source));

@@ -1,4 +1,4 @@
-// How long a run took for each of its steps.
+// Computes how long a run took for each step.
 #include "experiments/sweeps/run_pace.h"
 
 #include <algorithm>
@@ -6,7 +6,7 @@
 namespace xlm {
 namespace {
 
-/// When an attempt that began then last gave a sign, before the state that followed.
+/// The last sign of life of an attempt that started at `began`, before its next state at `until`.
 double last_sign(const Run& run, double began, double until) {
   double last = began;
   const auto look_at = [&](double time) {
@@ -24,7 +24,7 @@ double seconds_of_step(const Run& run) {
   double began = 0;
   for (const RunState& state : run.history) {
     const bool running = state.state == name_of(RunStatus::kRunning);
-    // The worker that resumes the run records how the lost one ended, perhaps hours later.
+    // The worker that resumes the run records how the lost attempt ended, perhaps hours later.
     const double end = running || !state.cause.empty() ? last_sign(run, began, state.time) : state.time;
     if (began > 0) seconds += std::max(end - began, 0.0);
     began = running ? state.time : 0;

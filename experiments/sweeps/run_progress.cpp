@@ -1,4 +1,4 @@
-// How far a run is, from the end of its journal alone.
+// Reads a run's progress from the end of its journal.
 #include "experiments/sweeps/run_progress.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kTailBytes = 1 << 16;
 
-/// The record that a line holds, if its type is the one that is looked for.
+/// The record of a line. Returns nullopt if it has another type.
 std::optional<Json> record_of(std::string_view line, std::string_view type) {
   if (line.find(type) == std::string_view::npos) return std::nullopt;
   std::optional<Json> record = parse_json_if_any(line);
@@ -18,7 +18,7 @@ std::optional<Json> record_of(std::string_view line, std::string_view type) {
   return record;
 }
 
-/// Takes the last whole line off a text; false where there is none.
+/// Takes the last whole line off a text. Returns false if there is none.
 bool take_last_line(std::string_view& text, std::string_view& line) {
   const std::size_t end = text.find_last_of('\n');
   if (end == std::string_view::npos) return false;
@@ -65,7 +65,7 @@ RunProgress read_progress(const fs::path& journal) {
   const double seconds = number_at(progress.metric, "time") - number_at(first, "time");
   if (first.is_null() || steps <= 0 || seconds <= 0) return progress;
   progress.pace = seconds / steps;
-  if (ended && began > 0) progress.beside = std::max(progress.last_time - began - seconds, 0.0);
+  if (ended && began > 0) progress.overhead = std::max(progress.last_time - began - seconds, 0.0);
   return progress;
 }
 

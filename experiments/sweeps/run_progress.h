@@ -1,4 +1,4 @@
-// How far a run is, from the end of its journal alone: boards look often, and at many runs.
+// A run's progress, read from the end of its journal alone: boards read many journals, often.
 #pragma once
 
 #include "base/files.h"
@@ -7,10 +7,10 @@
 namespace xlm {
 
 struct RunProgress {
-  Json metric;           // the newest metric record; null: there is none near the end
-  double pace = 0;       // seconds per step since a worker last began or went on; 0: not known
-  double beside = 0;     // seconds that an ended worker spent on other things than steps: starting, evaluating
-  double last_time = 0;  // of the newest record of any kind, seconds since 1970; 0: there is none
+  Json metric;           // the newest metric record; null: none near the end
+  double pace = 0;       // seconds per step since a worker last started or resumed the run; 0: unknown
+  double overhead = 0;   // seconds that a worker which has ended spent on other work than steps: starting, evaluating
+  double last_time = 0;  // of the newest record of any type, seconds since 1970; 0: no record
 };
 
 RunProgress read_progress(const fs::path& journal);

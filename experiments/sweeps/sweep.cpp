@@ -1,4 +1,4 @@
-// From a sweep's description to the list of its points.
+// Expands a sweep's description into the list of its points.
 #include "experiments/sweeps/sweep.h"
 
 #include <algorithm>
@@ -63,7 +63,7 @@ std::vector<std::string> keys_of(const std::vector<SweepAxis>& axes, const std::
   return keys;
 }
 
-/// An exclusion that names a key which is not swept would silently exclude nothing.
+/// An exclusion by a key that is not swept would exclude nothing, without a message.
 std::vector<SweepPoint> read_exclusions(const Yaml& sweep, const std::vector<SweepAxis>& axes) {
   const std::vector<std::string> swept = keys_of(axes, {});
   std::vector<SweepPoint> exclusions = read_points(sweep, "exclude");
@@ -98,7 +98,7 @@ std::vector<SweepPoint> product(const Yaml& sweep, const std::vector<SweepAxis>&
   return points;
 }
 
-/// Whether a point, with the base behind it, has one of the values that `conditions` asks of each of its keys.
+/// Whether a point, over the base, has one of the values that `filters` lists for each key.
 bool holds(const Yaml& tree, const SweepPoint& point, const Yaml& filters) {
   return std::all_of(filters.entries.begin(), filters.entries.end(), [&](const auto& condition) {
     const Yaml* value = value_at(point, condition.first);
@@ -110,14 +110,14 @@ bool holds(const Yaml& tree, const SweepPoint& point, const Yaml& filters) {
   });
 }
 
-/// A misspelt key would silently be left in every point, or in none.
+/// A misspelt key would be left in every point or in none, without a message.
 void check_when(const Yaml& tree, const Yaml& when, const std::vector<std::string>& swept) {
   if (!when.is_map()) fail_at(when, "sweep.when must be a map: a swept key to the values of other keys that it needs");
   const auto is_swept = [&](const std::string& key) {
     return std::find(swept.begin(), swept.end(), key) != swept.end();
   };
   for (const auto& [key, filters] : when.entries) {
-    if (filters.is_null()) continue;  // a profile's way to take it away
+    if (filters.is_null()) continue;  // a profile removes it like this
     if (!is_swept(key)) {
       fail_at(filters, fmt::format("sweep.when names '{}', which is not swept{}", key, did_you_mean(key, swept)));
     }
@@ -127,7 +127,7 @@ void check_when(const Yaml& tree, const Yaml& when, const std::vector<std::strin
     for (const auto& [other, wanted] : filters.entries) {
       if (is_swept(other) || find_path(tree, other) != nullptr) continue;
       fail_at(wanted, fmt::format("sweep.when of '{}' asks for '{}', which neither the sweep nor the configuration "
-                                  "sets{}\nwrite it into the configuration, though it be the default",
+                                  "sets{}\nadd it to the configuration, even if it is the default",
                                   key, other, did_you_mean(other, swept)));
     }
   }
@@ -143,7 +143,7 @@ void apply_when(const Yaml& tree, const Yaml& when, std::vector<SweepPoint>& poi
   }
 }
 
-/// Leaves those places of the zip block with `key` at which it is `value`; false when there are none.
+/// Keeps the places of the zip block where `key` is `value`. Returns false if there are none.
 bool keep_in_zip(Yaml& sweep, const std::string& key, const Yaml& value) {
   Yaml* zip = sweep.find("zip");
   if (zip == nullptr) return false;
@@ -167,7 +167,7 @@ bool keep_in_zip(Yaml& sweep, const std::string& key, const Yaml& value) {
   return false;
 }
 
-/// Points of `include` that have `key` would otherwise lie over what the user says.
+/// Points of `include` that have `key` would otherwise override the user's value.
 void fix_in_extra_points(Yaml& sweep, const std::string& key, const Yaml& value) {
   Yaml* points = sweep.find("include");
   if (points == nullptr) return;
@@ -194,7 +194,7 @@ std::vector<SweepPoint> expand_sweep(const Yaml& tree) {
   if (const Yaml* when = sweep->find("when"); when != nullptr && !when->is_null()) {
     std::vector<std::string> keys = keys_of(axes, included);
     if (const Yaml* grid = sweep->find("grid"); grid != nullptr && grid->is_map()) {
-      for (const auto& [key, values] : grid->entries) keys.push_back(key);  // those that a profile took away, too
+      for (const auto& [key, values] : grid->entries) keys.push_back(key);  // also keys that a profile has removed
     }
     check_when(tree, *when, keys);
     apply_when(tree, *when, points);
@@ -216,7 +216,7 @@ void fix_axes(Yaml& tree, const std::vector<std::string>& overrides) {
   for (const std::string& assignment : overrides) {
     const std::string key = assignment.substr(0, assignment.find('='));
     const Yaml* given = find_path(tree, key);
-    if (given == nullptr) continue;  // a list of the sweep's own
+    if (given == nullptr) continue;  // a list that belongs to the sweep
     const Yaml value = *given;
     fix_in_extra_points(*sweep, key, value);
     const auto axis = std::find_if(axes.begin(), axes.end(), [&](const SweepAxis& a) {
@@ -227,7 +227,7 @@ void fix_axes(Yaml& tree, const std::vector<std::string>& overrides) {
       values->items = {value};
     } else if (!keep_in_zip(*sweep, key, value)) {
       throw UsageError(fmt::format(
-          "'{}': the sweep at {} varies '{}' together with other keys, and has no such value\nchange it there",
+          "'{}': the sweep at {} varies '{}' together with other keys and has no such value\nadd the value there",
           assignment, sweep->where(), key));
     }
   }

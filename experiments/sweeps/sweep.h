@@ -1,4 +1,4 @@
-// What a sweep consists of: the list of its points, the same on any machine.
+// The points of a sweep: a list that is the same on every machine.
 #pragma once
 
 #include <string>
@@ -9,10 +9,10 @@
 
 namespace xlm {
 
-/// Values of one run of a sweep, by dotted key, that are laid over the base configuration.
+/// The values of one run of a sweep by dotted key. They override the base configuration.
 using SweepPoint = std::vector<Yaml::Entry>;
 
-/// Values that are chosen together: an axis of the product of which a sweep is made.
+/// Values that are chosen together: one axis of the product that makes up a sweep.
 struct SweepAxis {
   std::vector<std::string> keys;
   std::vector<SweepPoint> choices;
@@ -21,16 +21,16 @@ struct SweepAxis {
 /// The axes of `sweep` in order: every key of grid, every block of zip, random. Throws UsageError with file:line.
 std::vector<SweepAxis> sweep_axes(const Yaml& sweep);
 
-/// All points of `tree`'s `sweep`: the product of its axes in file order, the last changing fastest, without those that
-/// `exclude` matches, then those of `include`; keys that `when` rules out at a point are dropped there. One empty point
-/// where there is no sweep. Throws UsageError with file:line, and when there are more than 100,000.
+/// All points of `tree`'s `sweep`: first the product of its axes in file order, the last axis changing fastest, without
+/// the points that `exclude` matches; then the points of `include`. A key that `when` rules out at a point is dropped
+/// from it. Without a sweep, one empty point. Throws UsageError with file:line, also for more than 100,000 points.
 std::vector<SweepPoint> expand_sweep(const Yaml& tree);
 
 /// The run configuration of one point.
 Yaml at_point(Yaml base, const SweepPoint& point);
 
-/// A key that the user sets on the command line is not swept any more, and the same in all points of `include`. Throws
-/// UsageError where it is part of a zip that does not have the value.
+/// Fixes a key that the user sets on the command line: it is no longer swept, and has the same value in all points of
+/// `include`. Throws UsageError if the key is in a zip that lacks the value.
 void fix_axes(Yaml& tree, const std::vector<std::string>& overrides);
 
 }  // namespace xlm

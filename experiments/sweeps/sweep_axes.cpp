@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kMaximumChoices = 100'000;
 
-/// The values of one key. A null stands for "not swept any more" (a profile's way to take an axis away).
+/// The values of one key. Null means that a profile has removed the axis.
 const std::vector<Yaml>& values_of(const std::string& key, const Yaml& node) {
   if (!node.is_sequence()) fail_at(node, fmt::format("the values of '{}' must be a list, such as [1, 2, 3]", key));
   if (node.items.empty()) fail_at(node, fmt::format("the list of values of '{}' is empty", key));
@@ -90,7 +90,7 @@ class Distribution {
     } else {
       const double unit = random_unit(bits);
       const double real = kind_ == "uniform" ? low_ + unit * (high_ - low_) : low_ * std::pow(high_ / low_, unit);
-      // Six digits: readable, and the same on machines whose logarithms differ in the last bit.
+      // Six digits: readable, and equal on machines whose logarithms differ in the last bit.
       value.scalar = fmt::format("{:.6g}", std::clamp(real, low_, high_));
     }
     return value;
@@ -129,7 +129,7 @@ void add_random(Yaml random, std::vector<SweepAxis>& axes) {
   axis.choices.resize(static_cast<std::size_t>(options.samples));
   for (const auto& [key, node] : keys.entries) {
     const Distribution distribution(key, node);
-    // A stream per name, so that one key's samples stay when another key is added.
+    // Each name has its stream, so one key's samples stay the same if another key is added.
     const std::uint64_t stream = std::strtoull(sha256(key).substr(0, 16).c_str(), nullptr, 16);
     for (std::size_t i = 0; i < axis.choices.size(); ++i) {
       const std::uint64_t bits = random_bits(static_cast<std::uint64_t>(options.generator), stream, i);
@@ -140,7 +140,7 @@ void add_random(Yaml random, std::vector<SweepAxis>& axes) {
   axes.push_back(std::move(axis));
 }
 
-/// No key twice, and none inside another.
+/// Checks that no key is swept twice or lies inside another one.
 void check_keys(const Yaml& sweep, const std::vector<SweepAxis>& axes) {
   std::vector<std::string> seen;
   for (const SweepAxis& axis : axes) {

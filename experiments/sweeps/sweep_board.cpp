@@ -1,4 +1,4 @@
-// What a sweep shows while it runs.
+// Shows a sweep's progress.
 #include "experiments/sweeps/sweep_board.h"
 
 #include <algorithm>
@@ -53,7 +53,7 @@ void SweepBoard::ended(const SweepRun& run, RunStatus status, const std::string&
   BoardRow& row = row_of(run);
   row.failed = status == RunStatus::kFailed || status == RunStatus::kDiverged;
   row.progress = read_progress(run.planned.paths.journal());
-  if (settings_.terminal.is_terminal) return;  // its row says so
+  if (settings_.terminal.is_terminal) return;  // the run's row shows it
   const auto count =
       std::count_if(rows_.begin(), rows_.end(), [](const BoardRow& each) { return each.state == BoardState::kEnded; });
   note(fmt::format("[{}/{}] {}: {}", count, rows_.size(), run.id(), how));

@@ -1,5 +1,5 @@
-// What a sweep shows while it runs: on a terminal a table of all its runs, redrawn in place; piped, a plain line now
-// and then.
+// Shows a sweep's progress: on a terminal a table of all its runs, redrawn in place; otherwise a plain line at
+// intervals.
 #pragma once
 
 #include <cstdint>
@@ -20,19 +20,19 @@ class SweepBoard {
  public:
   struct Settings {
     std::FILE* out = nullptr;  // null: nothing is shown
-    Terminal terminal;         // whose size is asked for again at every look
+    Terminal terminal;         // its size is read again at every update
     std::function<double()> clock;
-    double plain_interval = 30;  // seconds between lines where output is piped
-    bool elapsed = true;         // say how long the board has been there
+    double plain_interval = 30;  // seconds between lines if the output is no terminal
+    bool elapsed = true;         // show how long the board has existed
   };
 
-  /// `runs` in the order in which they are shown; they outlive the board.
+  /// `runs` in the order of display. They outlive the board.
   SweepBoard(Settings settings, const std::vector<SweepRun>& runs);
   ~SweepBoard();
   SweepBoard(const SweepBoard&) = delete;
   SweepBoard& operator=(const SweepBoard&) = delete;
 
-  /// `why` in a word: waits, new, stale, ….
+  /// `why` is one word: waits, new, stale, ….
   void waits(const SweepRun& run, const std::string& why = "waits") { set(run, BoardState::kWaiting, why, ""); }
   void holds(const SweepRun& run, std::int64_t step) { set(run, BoardState::kHeld, "at " + std::to_string(step), ""); }
   void runs_here(const SweepRun& run, const std::string& worker = "") {
@@ -41,18 +41,18 @@ class SweepBoard {
   void runs_elsewhere(const SweepRun& run, const std::string& worker = "") {
     set(run, BoardState::kElsewhere, "not here", worker);
   }
-  /// `how` is what a plain line says of it: done, failed, killed by signal 9, ….
+  /// `how` is what a plain line reports: done, failed, killed by signal 9, ….
   void ended(const SweepRun& run, RunStatus status, const std::string& how);
 
-  /// A line about workers, under the one about runs; empty: none.
+  /// A line about workers, below the line about runs; empty: none.
   void set_workers(const std::string& line) { workers_ = line; }
 
-  /// Redraws when it is time; the journals of running runs say how far they are.
+  /// Redraws if it is time. The journals of running runs give their progress.
   void update();
-  /// A line that stays.
+  /// Prints a line that stays.
   void note(const std::string& line);
 
-  /// The board as it stands now, on a terminal or, whole, for a file.
+  /// The board as it is now: for a terminal, or whole for a file.
   std::string text(const Terminal& terminal);
   Json json();
 
@@ -64,13 +64,13 @@ class SweepBoard {
   void clear();
 
   Settings settings_;
-  std::vector<std::string> keys_;  // that the runs differ in
+  std::vector<std::string> keys_;  // in which the runs differ
   std::vector<BoardRow> rows_;
   std::map<std::string, std::size_t> places_;
   std::string workers_;
   double began_;
   double last_;
-  std::string drawn_;  // on the terminal
+  std::string drawn_;  // what is drawn on the terminal
 };
 
 }  // namespace xlm

@@ -1,4 +1,4 @@
-// Whether the values that a sweep's conditions ask for are ever taken.
+// Checks that keys can have the values that a sweep's conditions ask for.
 #include "experiments/sweeps/sweep_conditions.h"
 
 #include <algorithm>
@@ -20,9 +20,9 @@
 namespace xlm {
 namespace {
 
-constexpr std::string_view kOneOf = "one of ";  // how the range of a choice begins
+constexpr std::string_view kOneOf = "one of ";  // the beginning of a choice's range
 
-/// " (did you mean '256'?)": of numbers the nearest, of text what is spelt alike.
+/// " (did you mean '256'?)": the nearest number, or the text with the most similar spelling.
 std::string nearest_of(const Yaml& asked, const std::vector<std::string>& values) {
   double wanted = 0;
   if (!asked.is_scalar() || !parse_real(asked.scalar, wanted)) {
@@ -39,7 +39,7 @@ std::string nearest_of(const Yaml& asked, const std::vector<std::string>& values
   return nearest == nullptr ? "" : fmt::format(" (did you mean '{}'?)", *nearest);
 }
 
-/// What every key takes, wherever the file or the command line says so.
+/// The values that each key can have, from everything in the file and on the command line.
 class TakenValues {
  public:
   void add(const Yaml& tree) {
@@ -62,16 +62,16 @@ class TakenValues {
 
   bool is_swept(const std::string& key) const { return swept_.contains(key); }
 
-  /// Whether the values of a key cannot be listed.
+  /// Whether a key may have values that cannot be listed.
   bool is_open(const std::string& key) const { return open_.contains(key); }
 
-  /// What lists give a swept key.
+  /// The values that lists give a swept key.
   std::vector<Yaml> swept(const std::string& key) const {
     const auto found = swept_.find(key);
     return found == swept_.end() ? std::vector<Yaml>{} : found->second;
   }
 
-  /// And what the file sets it to where it is not swept.
+  /// The same, and the file's value for a key that is not swept.
   std::vector<Yaml> of(const std::string& key) const {
     std::vector<Yaml> values = swept(key);
     for (const Yaml* tree : trees_) {
@@ -106,10 +106,10 @@ class TakenValues {
   std::set<std::string> open_;
 };
 
-/// What models say of an option.
+/// What the models declare about an option.
 struct KnownOption {
   std::vector<Json> defaults;
-  std::vector<std::string> choices;  // that any of them takes; empty: not all are choices
+  std::vector<std::string> choices;  // that any model takes; empty: in some model it is no choice
 };
 
 std::map<std::string, KnownOption> known_options() {
@@ -150,7 +150,7 @@ class ConditionCheck {
   }
 
  private:
-  /// Points are excluded by what the lists give them alone. Keys that are wrong are said where the sweep is read.
+  /// Points are excluded only by values from the lists. Reading the sweep reports wrong keys.
   void check_exclusion(const Yaml& point) const {
     for (const auto& [key, value] : point.entries) {
       const std::vector<Yaml> swept = taken_.swept(key);
@@ -160,7 +160,7 @@ class ConditionCheck {
     }
   }
 
-  /// Of each key one of several values.
+  /// Each key has one of several values.
   void check_map(const std::string& section, const Yaml& conditions) const {
     for (const auto& [key, wanted] : conditions.entries) {
       for (const Yaml& value : wanted.is_sequence() ? wanted.items : std::vector<Yaml>{wanted}) {
@@ -194,7 +194,7 @@ class ConditionCheck {
 
   static std::string text_of(const Yaml& value) { return value.is_scalar() ? value.scalar : to_json(value).dump(); }
 
-  /// Each once.
+  /// Each value once.
   static std::vector<std::string> texts_of(const std::vector<Yaml>& values) {
     std::vector<std::string> texts;
     for (const Yaml& value : values) {
@@ -206,8 +206,8 @@ class ConditionCheck {
 
   [[noreturn]] static void refuse(const std::string& section, const std::string& key, const Yaml& value,
                                   const std::vector<std::string>& taken) {
-    fail_at(value, fmt::format("{} asks for '{}' of {}, which is never that{}\nit takes {}", section, text_of(value),
-                               key, nearest_of(value, taken), join(taken, ", ")));
+    fail_at(value, fmt::format("{} asks for '{}' of {}, which never has that value{}\nit has {}", section,
+                               text_of(value), key, nearest_of(value, taken), join(taken, ", ")));
   }
 
   const TakenValues& taken_;

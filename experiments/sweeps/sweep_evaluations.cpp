@@ -1,4 +1,4 @@
-// What a sweep's file says under `evaluate`.
+// Reads `evaluate` of a sweep's file.
 #include "experiments/sweeps/sweep_evaluations.h"
 
 #include <algorithm>
@@ -39,8 +39,8 @@ void check_split(const Yaml& value) {
 /// The values of one key of a block.
 std::vector<Yaml> values_of_setting(const std::string& key, const Yaml& node, const std::vector<std::string>& known) {
   if (std::find(known.begin(), known.end(), key) == known.end()) {
-    fail_at(node, fmt::format("'{}' is nothing that an evaluation can change{}\nit takes {}", key,
-                              did_you_mean(key, known), join(known, ", ")));
+    fail_at(node, fmt::format("an evaluation cannot change '{}'{}\nit can change {}", key, did_you_mean(key, known),
+                              join(known, ", ")));
   }
   std::vector<Yaml> values = node.is_sequence() ? node.items : std::vector<Yaml>{node};
   if (values.empty()) fail_at(node, fmt::format("the list of values of '{}' is empty", key));
@@ -51,7 +51,7 @@ std::vector<Yaml> values_of_setting(const std::string& key, const Yaml& node, co
   return values;
 }
 
-/// Adds one more key to every point, a point for each value.
+/// Adds one more key to every point: one point for each value.
 std::vector<SweepPoint> times(const std::vector<SweepPoint>& points, const std::string& key,
                               const std::vector<Yaml>& values) {
   std::vector<SweepPoint> result;
@@ -64,12 +64,12 @@ std::vector<SweepPoint> times(const std::vector<SweepPoint>& points, const std::
   return result;
 }
 
-/// Where the data lie, seen from everywhere.
+/// The absolute folder of the data.
 std::string data_folder(const Yaml& value) {
   const std::string given = scalar_text(value, "data.path");
   std::string folder = fs::absolute(given).lexically_normal().string();
   if (fs::is_directory(folder)) {
-    summarize_prepared(folder);  // complains where it is none
+    summarize_prepared(folder);  // fails if it is none
     return folder;
   }
   throw DataError(
@@ -78,7 +78,7 @@ std::string data_folder(const Yaml& value) {
                   value.where(), given, given));
 }
 
-/// One point of a block for a run, whose resolved configuration is `run`.
+/// One point of a block for a run with the resolved configuration `run`.
 WantedEvaluation wanted_at(const SweepPoint& point, Yaml run) {
   WantedEvaluation wanted{.split = "test", .changes = {}};
   for (const auto& [key, value] : point) {
@@ -91,7 +91,7 @@ WantedEvaluation wanted_at(const SweepPoint& point, Yaml run) {
       wanted.changes.emplace_back(key, to_json(value));
     }
   }
-  read_run_options(run);  // complains of what does not suit the model
+  read_run_options(run);  // fails if the settings do not suit the model
   std::sort(wanted.changes.begin(), wanted.changes.end());
   return wanted;
 }
@@ -106,7 +106,7 @@ SweepEvaluations::SweepEvaluations(const Yaml& tree) {
     if (!map.is_map()) fail_at(map, "evaluate must be a map of settings to values, or a list of such maps");
     Block block{.where = {}, .points = {SweepPoint{}}};
     for (const auto& [key, value] : map.entries) {
-      if (value.is_null()) continue;  // a profile's way to take it away
+      if (value.is_null()) continue;  // a profile removes it like this
       if (key == "where") {
         if (!value.is_map()) fail_at(value, "'where' must be a map of keys to values, such as {model.type: gpt2}");
         block.where = value.entries;
@@ -114,7 +114,7 @@ SweepEvaluations::SweepEvaluations(const Yaml& tree) {
       }
       block.points = times(block.points, key, values_of_setting(key, value, known));
       if (block.points.size() > kMaximumEvaluations) {
-        fail_at(map, fmt::format("these are more than {} evaluations of a run", kMaximumEvaluations));
+        fail_at(map, fmt::format("a run has more than {} evaluations", kMaximumEvaluations));
       }
     }
     blocks_.push_back(std::move(block));
@@ -128,7 +128,7 @@ bool SweepEvaluations::is_about(const Block& block, const Yaml& run) {
     if (value != nullptr) seen_keys_.insert(key);
     const std::vector<Yaml> choices = wanted.is_sequence() ? wanted.items : std::vector<Yaml>{wanted};
     holds = holds && value != nullptr && std::any_of(choices.begin(), choices.end(), [&](const Yaml& choice) {
-              const bool is_name = value->quoted && choice.scalar == value->scalar;  // of digits, perhaps
+              const bool is_name = value->quoted && choice.scalar == value->scalar;  // a quoted name, perhaps of digits
               return is_name || is_same_value(choice, *value);
             });
   }

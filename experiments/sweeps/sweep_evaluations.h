@@ -1,4 +1,4 @@
-// What a sweep's file says under `evaluate`: the evaluations that are wanted of every run once it is done.
+// `evaluate` of a sweep's file: the evaluations that the sweep wants of every run once it is done.
 #pragma once
 
 #include <set>
@@ -14,19 +14,19 @@ namespace xlm {
 
 class SweepEvaluations {
  public:
-  /// Reads `evaluate` of a configuration: a map, or a list of them, of evaluation settings, data.path and split, each
-  /// with a value or a list of values, and `where`: the runs that it is about. Throws UsageError with file:line.
+  /// Reads `evaluate` of a configuration: a map or a list of maps. A map gives evaluation settings, data.path and split
+  /// a value or a list of values each. Its `where` chooses the runs. Throws UsageError with file:line.
   explicit SweepEvaluations(const Yaml& tree);
 
   /// The evaluations of one run, in file order, each once. Throws UsageError with file:line for settings that do not
-  /// suit its model, DataError for data that are not there.
+  /// suit its model, and DataError for missing data.
   std::vector<WantedEvaluation> of(const PlannedRun& run);
 
-  /// What the evaluations of a run change, each a value by key, in file order. `run` is its resolved configuration;
-  /// nothing is looked at beside it.
+  /// The settings that the evaluations of a run change, each a value by key, in file order. `run` is its resolved
+  /// configuration; no file is read.
   std::vector<SweepPoint> changes_for(const Yaml& run);
 
-  /// Throws UsageError with file:line for a key of `where` that no run has had: a slip that would leave everything out.
+  /// Throws UsageError with file:line for a key of `where` that no run had: such a mistake would leave out everything.
   void check_conditions() const;
 
  private:

@@ -1,4 +1,4 @@
-// What is to be done for a sweep.
+// Plans what a sweep still has to do.
 #include "experiments/sweeps/sweep_plan.h"
 
 #include <algorithm>
@@ -27,15 +27,15 @@ std::string setting_of(const SweepPoint& point) {
   return join(parts, " ");
 }
 
-std::string going_on(std::int64_t checkpoint) {
-  return checkpoint > 0 ? fmt::format("goes on from step {}", checkpoint) : "starts from the beginning";
+std::string next_start(std::int64_t checkpoint) {
+  return checkpoint > 0 ? fmt::format("resumes from step {}", checkpoint) : "starts from the beginning";
 }
 
 std::string count_evaluations(std::size_t count) {
   return fmt::format("{} evaluation{}", count, count == 1 ? "" : "s");
 }
 
-/// A run that is done may have evaluations left.
+/// A run that is done may lack evaluations.
 void look_at_evaluations(SweepRun& planned, const Run& run) {
   planned.action = SweepAction::kSkip;
   planned.reason = "done already";
@@ -45,10 +45,10 @@ void look_at_evaluations(SweepRun& planned, const Run& run) {
   planned.action = elsewhere ? SweepAction::kWait : SweepAction::kRun;
   planned.reason =
       fmt::format("done, {} of {} {}", planned.evaluations_left, count_evaluations(planned.evaluations.size()),
-                  elsewhere ? "being made elsewhere" : "to be made");
+                  elsewhere ? "being made elsewhere" : "missing");
 }
 
-/// In words; "absent" where there is no such folder.
+/// The status as a word; "absent" if there is no folder.
 std::string status_in(const fs::path& folder) {
   if (!fs::exists(folder)) return "absent";
   try {
@@ -58,13 +58,13 @@ std::string status_in(const fs::path& folder) {
   }
 }
 
-/// Of a run that has no model, behind "a run that is not of this sweep, and".
+/// Why a run outside the sweep cannot be begun from.
 std::string why_not_coming(const std::string& status) {
-  if (status == "absent") return "not queued by another";
-  return status == name_of(RunStatus::kDone) ? "whose model is gone" : status;
+  if (status == "absent") return "no other sweep has queued it";
+  return status == name_of(RunStatus::kDone) ? "its model is missing" : "its status is " + status;
 }
 
-/// Plans points of a sweep, with the runs that they begin from.
+/// Plans points of a sweep with the runs that they begin from.
 class PointPlanner {
  public:
   explicit PointPlanner(const fs::path& runs) : planner_(runs), runs_(runs) {}
@@ -77,7 +77,7 @@ class PointPlanner {
     return planner_.plan_after(from, read_run_options(with_source_as_text(configuration)));
   }
 
-  /// Somebody has to make what others begin from: a run that is not of the sweep must be there, or on its way.
+  /// A run that others begin from, but that is not of the sweep, must have a model or be on its way to one.
   void check_sources(const std::set<std::string>& sweep) const {
     std::optional<std::set<std::string>> listed;
     for (const auto& [id, where] : sources_) {
@@ -87,16 +87,16 @@ class PointPlanner {
       if (!listed) listed = listed_runs(runs_);
       if (is_left_for_others(runs_ / id, status, *listed)) continue;
       throw UsageError(
-          fmt::format("{}: model.init_from asks for a run that is not of this sweep, and {} ({})\n"
-                      "add it to the sweep's points, or name a run or model that is there",
-                      where, why_not_coming(status), id));
+          fmt::format("{}: model.init_from asks for a run outside this sweep: {}: {}\n"
+                      "add it to the sweep's points, or name an existing run or model",
+                      where, id, why_not_coming(status)));
     }
   }
 
  private:
   Planner planner_;
   fs::path runs_;
-  std::map<std::string, std::string> sources_;  // their ids, and where they are asked for
+  std::map<std::string, std::string> sources_;  // their ids, and where the file asks for them
 };
 
 fs::path source_folder(const SweepRun& run) { return run.planned.paths.folder.parent_path() / run.source; }
@@ -112,7 +112,7 @@ SourceState source_state(const SweepRun& run) {
     if (has_ended(status)) return SourceState::kLost;
     if (status == RunStatus::kRunning || has_live_worker(folder)) return SourceState::kComing;
   } catch (const Error&) {
-    // It is not there yet, or damaged, which is its own matter.
+    // The folder is missing or damaged: no reason to give the run up.
   }
   return SourceState::kWaiting;
 }
@@ -120,7 +120,7 @@ SourceState source_state(const SweepRun& run) {
 std::string status_of_source(const SweepRun& run) { return status_in(source_folder(run)); }
 
 void shuffle_runs(std::vector<SweepRun>& runs) {
-  // A run's id ends with a hash of what it is.
+  // A run's id ends with a hash of its content.
   const auto hash = [](const SweepRun& run) { return run.id().substr(run.id().rfind('-') + 1); };
   std::sort(runs.begin(), runs.end(), [&](const SweepRun& a, const SweepRun& b) { return hash(a) < hash(b); });
 }
@@ -139,14 +139,14 @@ void look_at_folder(SweepRun& planned, bool retry) {
   Run run;
   try {
     run = read_live_run(folder);
-  } catch (const DataError&) {  // one damaged folder must not stop a whole sweep
+  } catch (const DataError&) {  // a damaged folder must not stop the whole sweep
     planned.status = "damaged";
-    planned.reason = "its config.yaml is missing or damaged, and is written again";
+    planned.reason = "its config.yaml is missing or damaged and will be written again";
     return;
   }
   planned.status = std::string(name_of(run.status));
   planned.checkpoint = checkpoint_step(run);
-  const std::string next = going_on(planned.checkpoint);
+  const std::string next = next_start(planned.checkpoint);
   switch (run.status) {
     case RunStatus::kDone:
       look_at_evaluations(planned, run);
@@ -213,8 +213,8 @@ std::vector<SweepRun> plan_sweep(const Yaml& tree, const fs::path& runs, bool re
       std::any_of(result.begin(), result.end(), [](const auto& run) { return !run.source.empty(); });
   if (early_stopping && any_begins) {
     throw UsageError(
-        "sweep.early_stopping does not go with runs that begin from runs: one that waits at a rung has no model\n"
-        "stop early in a sweep of its own, and begin from the best of its runs");
+        "sweep.early_stopping cannot be used with runs that begin from runs: a run at a rung has no model\n"
+        "use two sweeps: the first with early_stopping, the second beginning from its best run");
   }
   if (early_stopping) leave_pruned(*early_stopping, result);
   return result;

@@ -1,4 +1,4 @@
-// What is to be done for a sweep: its runs, how each stands, and why it will be done or skipped.
+// The plan of a sweep: its runs, their status, and why each will be done or skipped.
 #pragma once
 
 #include <functional>
@@ -17,58 +17,58 @@ namespace xlm {
 
 enum class SweepAction {
   kRun,    // new, or unfinished and without a worker
-  kWait,   // another worker is at it
+  kWait,   // another worker is running it
   kSkip,   // done, with all its evaluations
-  kLeave,  // skipped as well, but not done: diverged, or pruned
+  kLeave,  // skipped though not done: diverged or pruned
 };
 
 struct SweepRun {
   SweepPoint point;
   PlannedRun planned;
-  std::string setting;  // what it shares with the runs that differ from it in the seed alone
+  std::string setting;  // shared by the runs that differ only in the seed
   std::string source;   // the run whose model it begins from; empty: none
   SweepAction action = SweepAction::kRun;
   std::string status;           // as in the journal; "new" before submission
   std::string reason;           // why the action
-  std::int64_t checkpoint = 0;  // step to go on from
+  std::int64_t checkpoint = 0;  // step to resume from; 0: none
   std::vector<WantedEvaluation> evaluations;
-  std::size_t evaluations_left = 0;  // of those, still to be made
+  std::size_t evaluations_left = 0;  // of `evaluations`, still to be made
 
   std::string id() const { return planned.id(); }
 };
 
 /// All runs of a sweep in the order of its points, each once. Reads run folders, writes nothing. Throws UsageError with
-/// file:line for any point that is no valid run, or begins from one that is neither of the sweep nor there nor queued
-/// or being done for another, and DataError for data that is not there.
+/// file:line for a point that is no valid run. The same for a point that begins from a run outside the sweep which has
+/// no model, is not queued and has no worker. Throws DataError for missing data.
 std::vector<SweepRun> plan_sweep(const Yaml& tree, const fs::path& runs, bool retry);
 
-/// Puts runs in an order that follows from their ids alone: mixed, and the same on every machine.
+/// Orders runs by their ids alone: mixed, but the same on every machine.
 void shuffle_runs(std::vector<SweepRun>& runs);
 
-/// How the run stands whose model a run begins from.
+/// The state of the run whose model a run begins from.
 enum class SourceState {
-  kReady,    // its model is there, or there is none to begin from
-  kComing,   // somebody is at work on it
-  kWaiting,  // nobody is
+  kReady,    // its model exists, or none is needed
+  kComing,   // a worker is running it
+  kWaiting,  // no worker is running it
   kLost,     // it has failed, diverged or been pruned
 };
 SourceState source_state(const SweepRun& run);
-/// In words: "diverged"; "absent", "damaged".
+/// The status as a word: "diverged"; "absent", "damaged".
 std::string status_of_source(const SweepRun& run);
 
-/// How a run stands now: sets status, action, reason, checkpoint and the evaluations that are left.
+/// Updates status, action, reason, checkpoint and evaluations_left of a run.
 void look_at(SweepRun& run, bool retry);
 
-/// A step's FLOPs by those of a forward pass: the backward one takes twice as many.
+/// FLOPs of a training step, relative to a forward pass: the backward pass takes twice as many as the forward pass.
 inline constexpr double kTrainingPerForward = 3;
 
-/// Parameters and the work that is left, as far as it can be told before training.
+/// Parameters and remaining work, as far as they are known before training.
 struct CostEstimate {
   double params = 0;
-  double flops = 0;  // of the remaining steps: a forward pass and a backward one of twice its cost
+  double flops = 0;  // of the remaining steps, forward and backward
 };
 
-/// Asks core for the cost of models, each model once.
+/// Asks core for the cost of models, once for each model.
 class CostEstimator {
  public:
   explicit CostEstimator(Core& core) : core_(core) {}
@@ -79,16 +79,16 @@ class CostEstimator {
   std::map<std::string, NamedValues> known_;
 };
 
-/// The value of `point` for a table: text as YAML has it.
+/// The value of `point` for a table, as YAML text.
 std::string shown_value(const SweepPoint& point, const std::string& key);
 
-/// Keys that the points set, in the order in which they come up.
+/// The keys that the points set, in the order in which they occur.
 std::vector<std::string> swept_keys(const std::vector<SweepRun>& runs);
 
-/// Those of them in whose values the runs differ: a column of the others would say nothing.
+/// Those of them in whose values the runs differ.
 std::vector<std::string> varied_keys(const std::vector<SweepRun>& runs);
 
-/// A key as a column's title: its last part, where that says which of `keys` it is.
+/// The title of a key's column: its last part, if that identifies it among `keys`.
 std::string short_title(const std::string& key, const std::vector<std::string>& keys);
 
 }  // namespace xlm

@@ -1,4 +1,4 @@
-// What a recipe says of continuations.
+// Reads the description of continuations.
 #include "results/exhibits/continuation_description.h"
 
 #include <fmt/format.h>
@@ -15,7 +15,7 @@ const Yaml& list_of(const Yaml& node, std::string_view key, std::string_view exa
     fail_at(*list, fmt::format("'{}' must be a list, such as {}", key, example));
   }
   for (const Yaml& item : list->items) {
-    if (!item.is_map()) fail_at(item, fmt::format("each of '{}' must be a map, as in {}", key, example));
+    if (!item.is_map()) fail_at(item, fmt::format("each item of '{}' must be a map, as in {}", key, example));
   }
   return *list;
 }
@@ -23,7 +23,7 @@ const Yaml& list_of(const Yaml& node, std::string_view key, std::string_view exa
 ContinuationDescription::Row read_row(const Yaml& item) {
   refuse_unknown(item, {"label", "where"});
   const Yaml* label = item.find("label");
-  if (label == nullptr) fail_at(item, "one of 'rows' has no label");
+  if (label == nullptr) fail_at(item, "a row of 'rows' has no label");
   const Yaml* where = item.find("where");
   return {scalar_text(*label, "label"), where == nullptr ? std::vector<Filter>{} : read_filters(*where)};
 }

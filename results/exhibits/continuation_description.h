@@ -1,4 +1,4 @@
-// What a recipe says of continuations: which models go on with which passages of a split.
+// The description of continuations in a recipe: which models continue which passages of a split.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +12,12 @@
 namespace xlm {
 
 struct ContinuationDescription {
-  /// A model: a label, and the runs that it is one of.
+  /// A model: a label, and conditions for its runs.
   struct Row {
     std::string label;
     std::vector<Filter> where;
   };
-  /// Where a prompt begins.
+  /// The beginning of a prompt.
   struct Prompt {
     std::int64_t document = 1;  // of the split, counted from 1
     std::int64_t first = 1;     // its first token in the document, counted from 1
@@ -30,7 +30,7 @@ struct ContinuationDescription {
 
   std::string title;
   std::string name;           // for --name
-  std::vector<Filter> where;  // holds for every row
+  std::vector<Filter> where;  // for every row
   std::vector<Row> rows;
   std::vector<Prompt> prompts;
   std::string split = "valid";
@@ -38,9 +38,9 @@ struct ContinuationDescription {
   std::int64_t tokens = 60;
   std::string place;  // file:line, for messages
 
-  /// All but title, where, rows and prompts, which are read apart.
+  /// All keys but title, where, rows and prompts, which have separate readers.
   void visit(OptionVisitor& v) {
-    v.field({.name = "name", .help = "for --name; made from the title where it is not given"}, name);
+    v.field({.name = "name", .help = "for --name; default: made from the title"}, name);
     v.field({.name = "split", .help = "the split that the prompts are taken from"}, split);
     v.field({.name = "prompt_tokens", .help = "length of every prompt, in tokens", .min = 1}, prompt_tokens);
     v.field({.name = "tokens", .help = "length of every continuation, in tokens", .min = 1, .max = 1e6}, tokens);

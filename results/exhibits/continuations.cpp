@@ -1,4 +1,4 @@
-// Continuations of passages side by side.
+// Continuations of passages, side by side.
 #include "results/exhibits/continuations.h"
 
 #include <algorithm>
@@ -15,9 +15,9 @@
 namespace xlm {
 namespace {
 
-constexpr std::size_t kShownPrompt = 400;  // bytes of a prompt's end
+constexpr std::size_t kShownPrompt = 400;  // bytes from a prompt's end
 
-/// The newest run of a row that has a model, or why there is none.
+/// The newest trained run of a row, or why there is none.
 ContinuingModel find_model(RunTable& runs, const ContinuationDescription::Row& row, std::vector<Filter> filters,
                            std::vector<std::string>& notes) {
   filters.insert(filters.end(), row.where.begin(), row.where.end());
@@ -25,14 +25,15 @@ ContinuingModel find_model(RunTable& runs, const ContinuationDescription::Row& r
   std::size_t done = 0;
   std::size_t found = 0;
   for (const std::size_t place : newest_first(runs, filters)) {
-    if (place >= runs.size()) continue;  // an evaluation of a run, which is there itself
+    if (place >= runs.size()) continue;  // an evaluation of a run that is listed itself
     ++found;
     if (to_text(runs.column("status")[place]) != "done") continue;
     if (++done == 1) model.run = runs.id(place);
   }
   if (done == 0) model.missing = found == 0 ? "no run yet" : fmt::format("none of {} runs is done", found);
   if (done > 1) {
-    notes.push_back(fmt::format("{}: {}, the newest of {} runs; `where` picks another", row.label, model.run, done));
+    notes.push_back(
+        fmt::format("{}: {}, the newest of {} runs; choose another with `where`", row.label, model.run, done));
   }
   return model;
 }
@@ -50,8 +51,8 @@ void check_same_data(RunTable& runs, const Continuations& found) {
   }
   if (fingerprints.size() < 2) return;
   throw UsageError(
-      fmt::format("{}: '{}' has runs on different data ({}), which have no prompts in common\n"
-                  "`where: {{data.name: …}}` picks those of one",
+      fmt::format("{}: '{}' has runs on different data ({}), so they cannot share prompts\n"
+                  "choose one with `where: {{data.name: …}}`",
                   found.description.place, found.description.title, join({names.begin(), names.end()}, ", ")));
 }
 
@@ -129,7 +130,7 @@ std::variant<Continuations, NothingToShow> find_models(RunTable& runs, const Con
                                [](const ContinuingModel& model) { return !model.run.empty(); });
   if (!any) {
     const std::string reason = fmt::format("no run of '{}' is done", description.title);
-    return NothingToShow{description.title, reason, reason + "\n`xlm runs ls` lists the runs that there are"};
+    return NothingToShow{description.title, reason, reason + "\nto list the runs: xlm runs ls"};
   }
   check_same_data(runs, found);
   return found;
@@ -159,7 +160,7 @@ std::string prompt_end(const std::string& prompt) {
   if (line.size() <= kShownPrompt) return line;
   const std::size_t blank = line.find(' ', line.size() - kShownPrompt);
   std::size_t begin = blank == std::string::npos ? line.size() - kShownPrompt : blank + 1;
-  while ((static_cast<unsigned char>(line[begin]) & 0xC0U) == 0x80U) ++begin;  // the middle of a character
+  while ((static_cast<unsigned char>(line[begin]) & 0xC0U) == 0x80U) ++begin;  // not in the middle of a character
   return "… " + line.substr(begin);
 }
 

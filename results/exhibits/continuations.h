@@ -1,4 +1,4 @@
-// Continuations of passages side by side: which runs they are asked of, and what came out as text.
+// Continuations of passages, side by side: the runs that make them, and the result as text.
 #pragma once
 
 #include <array>
@@ -13,37 +13,36 @@
 
 namespace xlm {
 
-/// A row of the description with the run that stands for it.
+/// A row of the description, with its run.
 struct ContinuingModel {
   std::string label;
-  std::string run;      // the newest that is done; empty: there is none
-  std::string missing;  // why
+  std::string run;      // the newest that is done; empty: none
+  std::string missing;  // why there is no run
 };
 
-/// A prompt and how each model goes on with it.
+/// A prompt and each model's continuation.
 struct ContinuedPassage {
   ContinuationDescription::Prompt place;
   std::string prompt;
-  std::vector<std::string> texts;  // one per model; empty where there is no run
+  std::vector<std::string> texts;  // one per model; empty if there is no run
 };
 
 struct Continuations {
   ContinuationDescription description;
   std::vector<ContinuingModel> models;
-  std::vector<ContinuedPassage> passages;  // empty until a model was asked
+  std::vector<ContinuedPassage> passages;  // empty until the models run
   std::vector<std::string> notes;
 };
 
-/// The models of the runs that fulfil `filters` and the description's own conditions, without passages yet; nothing to
-/// show where no row has a run. Throws UsageError where the runs are of different data, so that a prompt would not be
-/// the same for all.
+/// The models whose runs fulfil `filters` and the description's conditions, without passages yet. Nothing to show if no
+/// row has a run. Throws UsageError if the runs are of different data: they could not share a prompt.
 std::variant<Continuations, NothingToShow> find_models(RunTable& runs, const ContinuationDescription& description,
                                                        const std::vector<Filter>& filters);
 
 /// "valid split, document 3, tokens 1201 to 1500".
 std::string place_text(const Continuations& continuations, const ContinuedPassage& passage);
 
-/// On one line, without its beginning where it is long: "… and left the house".
+/// On one line, without the beginning if it is long: "… and left the house".
 std::string prompt_end(const std::string& prompt);
 /// On one line.
 std::string one_line(const std::string& text);

@@ -1,4 +1,4 @@
-// Descriptions of tables, figures and continuations inside a YAML file.
+// Finds descriptions of tables, figures and continuations in a YAML file.
 #include "results/exhibits/exhibits.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 namespace xlm {
 namespace {
 
-/// What a recipe holds. The options of runs among it are declared elsewhere; a test compares them.
+/// All keys of a recipe, with the options of runs, which are declared elsewhere. A test compares them.
 const std::vector<std::string>& recipe_keys() {
   static const std::vector<std::string> keys{
       "experiment", "data",   "model",  "optimizer", "train",        "eval",          "results",
@@ -52,7 +52,7 @@ Yaml flat_exhibit(const Yaml& file, ExhibitKind kind) {
   return description;
 }
 
-/// "title" may stand for "table", "figure" or "continuation" inside a description.
+/// Replaces "title" in a description by "table", "figure" or "continuation".
 void normalise_title(Yaml& description, ExhibitKind kind) {
   for (auto& [key, value] : description.entries) {
     if (key == "title" && description.find(key_of(kind)) == nullptr) {
@@ -74,20 +74,20 @@ void add_exhibits(const Yaml& node, ExhibitKind kind, std::vector<Yaml>& out) {
   }
 }
 
-/// `tables: {NAME: {…}, …}`: a profile changes one by its name, or takes it away with null.
+/// `tables: {NAME: {…}, …}`: a profile changes one by its name, or removes it with null.
 void add_named_exhibits(const Yaml& map, ExhibitKind kind, std::vector<Yaml>& out) {
   for (const auto& [name, description] : map.entries) {
     if (description.is_null()) continue;
     add_exhibits(description, kind, out);
     if (const Yaml* own = out.back().find("name")) {
       throw UsageError(
-          fmt::format("{}: the {} is called '{}' by its key: leave 'name' out", own->where(), key_of(kind), name));
+          fmt::format("{}: the {} is named '{}' by its key: remove 'name'", own->where(), key_of(kind), name));
     }
     out.back().set("name", make_scalar(name, *description.source));
   }
 }
 
-/// Whether `tables` or `figures` is a map of names. A map with a title is a description itself.
+/// Whether `tables` or `figures` is a map of names. A map with a title is a single description.
 bool is_map_of_names(const Yaml& list, ExhibitKind kind) {
   return list.is_map() && list.find("title") == nullptr && list.find(key_of(kind)) == nullptr;
 }
@@ -105,7 +105,7 @@ bool has_exhibits(const Yaml& file, ExhibitKind kind) {
 
 namespace {
 
-/// By which it is chosen, and its file called; "" where nothing names it.
+/// The name for --name and for the file; "" if nothing gives one.
 std::string exhibit_name(const Yaml& description, ExhibitKind kind) {
   if (const Yaml* own = description.find("name")) return own->scalar;
   const Yaml* title = description.find(key_of(kind));
@@ -117,7 +117,7 @@ void refuse_equal_names(const std::vector<Yaml>& descriptions, ExhibitKind kind)
   for (const Yaml& description : descriptions) {
     const std::string name = exhibit_name(description, kind);
     if (name.empty() || names.insert(name).second) continue;
-    throw UsageError(fmt::format("{}: two {}s are called '{}'\ngive one of them another 'name'", description.where(),
+    throw UsageError(fmt::format("{}: two {}s are named '{}'\ngive one of them another 'name'", description.where(),
                                  key_of(kind), name));
   }
 }
@@ -163,14 +163,14 @@ std::vector<Yaml> choose_exhibits(std::vector<Yaml> descriptions, ExhibitKind ki
     if (names.back() == name) chosen.push_back(std::move(description));
   }
   if (!chosen.empty()) return chosen;
-  throw UsageError(fmt::format("there is no {} called '{}'{}\nthere is {}", key_of(kind), name,
+  throw UsageError(fmt::format("there is no {} named '{}'{}\nthere are {}", key_of(kind), name,
                                did_you_mean(name, names), join(names, ", ")));
 }
 
 std::string recipe_experiment(const Yaml& file) {
   const Yaml* experiment = file.find("experiment");
   if (experiment == nullptr || !experiment->is_scalar()) return "";
-  // A name that was made up for a file without one has no line; it counts where the file describes runs.
+  // A name that was made up for a file without one has no line. It counts if the file describes runs.
   const bool describes_runs = file.find("sweep") != nullptr || file.find("model") != nullptr;
   return experiment->line > 0 || describes_runs ? experiment->scalar : "";
 }

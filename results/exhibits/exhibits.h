@@ -1,5 +1,4 @@
-// Descriptions of tables, figures and continuations inside a YAML file: where they stand in it, and which of them are
-// meant.
+// Finds and chooses descriptions of tables, figures and continuations in a YAML file.
 #pragma once
 
 #include <string>
@@ -12,20 +11,20 @@ namespace xlm {
 
 enum class ExhibitKind { kTable, kFigure, kContinuation };
 
-/// Whether a file describes any exhibit of a kind.
+/// Whether a file describes an exhibit of a kind.
 bool has_exhibits(const Yaml& file, ExhibitKind kind);
 
-/// All descriptions of one kind in a file, each a map whose title stands under "table", "figure" or "continuation".
-/// They are given as a list ("tables: [{table: TITLE, …}]"), as a map of names ("tables: {NAME: {table: TITLE, …}}", of
-/// which a profile can change one, or take it away with null), as a map ("table: {title: TITLE, …}"), or flat ("table:
-/// TITLE" with the other keys beside it). The other keys of a recipe are left alone. Throws UsageError with file:line
-/// for an unknown key, and where the file has no description of the kind.
+/// All descriptions of one kind in a file: maps with their titles under "table", "figure" or "continuation". A file may
+/// give them in four ways: a list ("tables: [{table: TITLE, …}]"); a map of names ("tables: {NAME: {table: TITLE,
+/// …}}"), where a profile can change one, or remove it with null; one map ("table: {title: TITLE, …}"); or flat
+/// ("table: TITLE", with the other keys next to it). Other keys of a recipe are ignored. Throws UsageError with
+/// file:line for an unknown key, and if the file has no description of the kind.
 std::vector<Yaml> find_exhibits(const Yaml& file, ExhibitKind kind);
 
-/// Those of `descriptions` that are called `name`; all where it is empty. Throws UsageError where there is none.
+/// The descriptions named `name`; all if it is empty. Throws UsageError if there is none.
 std::vector<Yaml> choose_exhibits(std::vector<Yaml> descriptions, ExhibitKind kind, const std::string& name);
 
-/// The experiment whose runs a recipe's exhibits show; empty for a file that describes no runs.
+/// The experiment whose runs a recipe's exhibits show. Empty for a file that describes no runs.
 std::string recipe_experiment(const Yaml& file);
 
 }  // namespace xlm

@@ -53,7 +53,7 @@ std::string event_head(double time, std::int64_t step) {
          varint_field(2, static_cast<std::uint64_t>(step));
 }
 
-/// Times of a run's records by step: of metrics.
+/// The times of metric records by step.
 std::map<std::int64_t, double> times_of_steps(const Run& run) {
   std::map<std::int64_t, double> times;
   read_journal(RunPaths{run.folder}.journal(), [&](const Json& record) {
@@ -138,7 +138,7 @@ fs::path export_events(const Run& run, const fs::path& folder) {
   constexpr const char* kUnfinished = ".unfinished";
   remove_left_folders(folder_of(file), kUnfinished);
   const StagedFolder staged(file, kUnfinished);
-  const fs::path unfinished = staged.path() / "events";  // TensorBoard reads files with tfevents in their names
+  const fs::path unfinished = staged.path() / "events";  // no "tfevents" in the name: TensorBoard would read it
   {
     EventFile events(unfinished, created);
     const fs::path config = RunPaths{run.folder}.config();

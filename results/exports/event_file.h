@@ -12,15 +12,15 @@
 
 namespace xlm {
 
-/// An event file that grows. What it gets is on its way to the disk at once, so that TensorBoard follows a training.
+/// An event file that grows. Writes every event at once, so that TensorBoard can follow a training.
 class EventFile {
  public:
-  /// Makes the file and its folder. Throws where they cannot be written.
+  /// Creates the file and its folder. Throws if they cannot be written.
   EventFile(const fs::path& file, double time);
   EventFile(const EventFile&) = delete;
   EventFile& operator=(const EventFile&) = delete;
 
-  /// Says that what earlier files of the folder have of `step` and later steps counts no more: training began again.
+  /// Marks events of `step` and later steps in the folder's earlier files as outdated: training restarted there.
   void restart(std::int64_t step, double time);
   /// Numbers of a step by their tags ("valid/bpc"). TensorBoard keeps 32 bits of each.
   void numbers(std::int64_t step, double time, const std::map<std::string, double>& by_tag);
@@ -37,12 +37,12 @@ class EventFile {
   std::unique_ptr<std::FILE, Close> file_;
 };
 
-/// The name of an event file that was begun at `time`; those of a folder are read in the order of their names.
+/// The name of an event file that was begun at `time`. TensorBoard reads a folder's files in the order of their names.
 std::string event_file_name(double time, std::int64_t worker);
 
-/// The whole of a run as one event file in `folder`/RUN_ID, in place of what lies there under its name: metrics as
-/// train/NAME, evaluations as SPLIT/NAME, with other settings than the run's own as SPLIT@SETTINGS/NAME, and the
-/// configuration as a text.
+/// Writes a whole run as one event file in `folder`/RUN_ID and replaces an earlier one of that name. Metrics become
+/// train/NAME; evaluations SPLIT/NAME, or SPLIT@SETTINGS/NAME with other settings than the run's own; the configuration
+/// a text.
 fs::path export_events(const Run& run, const fs::path& folder);
 
 }  // namespace xlm

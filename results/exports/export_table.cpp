@@ -1,4 +1,4 @@
-// Tables as CSV; the door to the library that writes Parquet.
+// Writes tables as CSV, and opens the library that writes Parquet.
 #include "results/exports/export_table.h"
 
 #include <cmath>
@@ -35,7 +35,7 @@ class CsvWriter : public ExportWriter {
     const std::optional<double> number = as_number(value);
     if (type == ExportType::kTime && number) return iso_time(number).get<std::string>();
     const bool is_real = type == ExportType::kReal && number && std::isfinite(*number);
-    return is_real ? json_number(*number) : to_text(value);  // 1.0, which is read as a real number again
+    return is_real ? json_number(*number) : to_text(value);  // 1.0, so that a reader takes it for a real number
   }
 
   AtomicFile file_;

@@ -1,4 +1,4 @@
-// Tables on their way into files that other programs read: rows one by one, so that a table of any length fits.
+// Writes tables for other programs: row by row, so a table of any length fits in memory.
 #pragma once
 
 #include <memory>
@@ -11,28 +11,28 @@
 
 namespace xlm {
 
-enum class ExportType { kInteger, kReal, kText, kTime, kBoolean };  // a time: seconds since 1970, shown as a date
+enum class ExportType { kInteger, kReal, kText, kTime, kBoolean };  // kTime: seconds since 1970, shown as a date
 
 struct ExportColumn {
   std::string name;
   ExportType type = ExportType::kText;
 };
 
-/// A table that is being written; it appears whole, or not at all.
+/// A table that is being written. Its file appears whole or not at all.
 class ExportWriter {
  public:
   virtual ~ExportWriter() = default;
-  /// The next row, a value for each column. A missing value stays missing.
+  /// Adds a row with a value for each column. A missing value stays missing.
   virtual void add(const std::vector<Value>& row) = 0;
-  /// Makes the file appear.
+  /// Finishes the file, which then appears.
   virtual void finish() = 0;
 };
 
-/// Times are in ISO 8601, real numbers have a point or an exponent, missing values are empty. Text is written as it is:
-/// a spreadsheet may take what begins with = + - @ for a formula.
+/// CSV. Times are in ISO 8601, real numbers have a point or an exponent, missing values are empty. Text is written
+/// unchanged: a spreadsheet may take a text that begins with = + - @ for a formula.
 std::unique_ptr<ExportWriter> csv_writer(const fs::path& file, const std::vector<ExportColumn>& columns);
 
-/// Parquet, by Arrow's C++ library, which is opened on first use.
+/// Parquet. Opens the library with Arrow on first use.
 std::unique_ptr<ExportWriter> parquet_writer(const fs::path& file, const std::vector<ExportColumn>& columns);
 
 }  // namespace xlm

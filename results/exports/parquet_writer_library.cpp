@@ -1,4 +1,4 @@
-// In libxlm_parquet.so: a table as a Parquet file, with Arrow.
+// In libxlm_parquet.so: writes a table as a Parquet file with Arrow.
 #include <cmath>
 #include <exception>
 #include <memory>
@@ -20,7 +20,7 @@ namespace {
 constexpr std::int64_t kRowsOfGroup = 1 << 16;
 constexpr double kMicroseconds = 1e6;
 
-/// Arrow's stream into a file that appears whole. Arrow has no exceptions of ours: the first is kept for the caller.
+/// Arrow's stream into a file that appears whole. Arrow knows no exceptions, so the first one is kept for the caller.
 class AtomicStream : public arrow::io::OutputStream {
  public:
   explicit AtomicStream(const fs::path& path) : file_(path) {}
@@ -68,7 +68,7 @@ std::shared_ptr<arrow::DataType> arrow_type(ExportType type) {
   return arrow::utf8();
 }
 
-// The store's own functions for values are in the program, not in this library.
+// The store's functions for values are in the program, not in this library.
 std::string plain_text(const Value& value) {
   if (const auto* text = std::get_if<std::string>(&value)) return *text;
   if (const auto* whole = std::get_if<std::int64_t>(&value)) return fmt::to_string(*whole);
@@ -91,7 +91,7 @@ class ParquetWriter : public ExportWriter {
       const auto schema = arrow::schema(fields);
       builder_ = take(arrow::RecordBatchBuilder::Make(schema, arrow::system_memory_pool()));
       const auto properties = parquet::WriterProperties::Builder().compression(parquet::Compression::SNAPPY)->build();
-      // pandas reads the types of an Arrow schema, such as the time zone.
+      // pandas reads types such as the time zone from an Arrow schema.
       const auto arrow_properties = parquet::ArrowWriterProperties::Builder().store_schema()->build();
       writer_ = take(parquet::arrow::FileWriter::Open(*schema, arrow::system_memory_pool(), stream_, properties,
                                                       arrow_properties));

@@ -1,4 +1,4 @@
-// Runs, series and evaluations as tables.
+// Exports runs, series and evaluations as tables.
 #include "results/exports/run_tables.h"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ ExportType type_of(const std::string& name, const std::vector<Value>& values,
     return std::all_of(selected.begin(), selected.end(),
                        [&](std::size_t run) { return is_missing(values[run]) || is(values[run]); });
   };
-  if (all([](const Value&) { return false; })) return ExportType::kText;  // nothing anywhere
+  if (all([](const Value&) { return false; })) return ExportType::kText;  // no values at all
   if (all([](const Value& value) { return std::holds_alternative<bool>(value); })) return ExportType::kBoolean;
   if (all([](const Value& value) { return std::holds_alternative<std::int64_t>(value); })) return ExportType::kInteger;
   return all([](const Value& value) { return as_number(value).has_value(); }) ? ExportType::kReal : ExportType::kText;
@@ -33,7 +33,7 @@ bool is_empty(const std::vector<Value>& values, const std::vector<std::size_t>& 
   return std::all_of(selected.begin(), selected.end(), [&](std::size_t run) { return is_missing(values[run]); });
 }
 
-/// A row for each run: what it is, what it cost, what came out, and every key of its configuration that any has.
+/// One row for each run: its identity, costs and results, and every key of any run's configuration.
 void write_run_rows(RunTable& runs, const std::vector<std::size_t>& selected, ExportWriter* writer,
                     std::vector<ExportColumn>& columns) {
   std::vector<const std::vector<Value>*> values;
@@ -49,7 +49,7 @@ void write_run_rows(RunTable& runs, const std::vector<std::size_t>& selected, Ex
 std::vector<ExportColumn> columns_of_runs(RunTable& runs, const std::vector<std::size_t>& selected) {
   std::vector<ExportColumn> columns;
   for (const std::string& name : runs.column_names()) {
-    if (name.starts_with(kSettingPrefix)) continue;  // of evaluations, which have a table of their own
+    if (name.starts_with(kSettingPrefix)) continue;  // of evaluations, which have their own table
     const std::vector<Value>& values = runs.column(name);
     if (is_empty(values, selected)) continue;
     columns.push_back({name, type_of(name, values, selected)});
@@ -57,7 +57,7 @@ std::vector<ExportColumn> columns_of_runs(RunTable& runs, const std::vector<std:
   return columns;
 }
 
-/// The rows that a statement with a run's id gives, of all runs.
+/// The rows that an SQL statement with a run's id returns, for all runs.
 void write_rows(RunTable& runs, const std::vector<std::size_t>& selected, const char* sql, ExportWriter& writer) {
   runs.store().use([&](SQLite::Database& database) {
     SQLite::Statement query(database, sql);

@@ -1,4 +1,4 @@
-// Bars, from zero unless it is said otherwise, those of one place side by side.
+// Bars, from zero by default. Those of one place stand side by side.
 #include <fmt/format.h>
 
 #include "results/figures/figure_series.h"

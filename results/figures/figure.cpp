@@ -1,4 +1,4 @@
-// A figure's numbers, whatever its kind.
+// The numbers of a figure of any kind.
 #include "results/figures/figure.h"
 
 #include <set>

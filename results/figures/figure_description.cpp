@@ -1,4 +1,4 @@
-// A figure's description, read.
+// Reads the description of a figure.
 #include "results/figures/figure_description.h"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ std::vector<std::string> names_of_kinds(bool FigureKind::*property) {
   return names;
 }
 
-/// What is wrong with a figure of a grid, whatever its kind; empty: nothing.
+/// What is wrong with a figure of a grid of any kind; empty: nothing.
 std::string problem_of_grid(const FigureDescription& description, const FigureKind& kind) {
   if (!kind.shows_grids) {
     std::vector<std::string> names = names_of_kinds(&FigureKind::shows_grids);
@@ -49,7 +49,7 @@ std::vector<std::string> read_series(const Yaml& node) {
   return columns;
 }
 
-/// [low, high], of which null is as the data want it.
+/// [low, high]. A null leaves an end to the data.
 FigureDescription::Limits read_limits(const Yaml& node, const std::string& key) {
   FigureDescription::Limits limits;
   if (node.is_null()) return limits;
@@ -74,10 +74,10 @@ FigureDescription::Limits read_limits(const Yaml& node, const std::string& key) 
   return limits;
 }
 
-/// Looks that only some kinds have.
+/// Options that only some kinds have.
 std::string problem_of_looks(const FigureDescription& description, const FigureKind& kind) {
   const auto kinds = [](bool FigureKind::*property) { return join(names_of_kinds(property), " or "); };
-  if (description.font.find_first_of(",'\"\n") != std::string::npos) return "has a 'font' that is no family's name";
+  if (description.font.find_first_of(",'\"\n") != std::string::npos) return "has a 'font' that is no font family";
   if (description.smooth > 0 && (!kind.smooths || description.x != "step"))
     return "has 'smooth', which only a " + kinds(&FigureKind::smooths) + " over steps (x: step) shows";
   if (!description.from_zero && !kind.may_leave_zero)

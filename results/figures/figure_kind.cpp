@@ -29,7 +29,7 @@ const FigureKind& kind_of(const FigureDescription& description) {
 NothingToShow no_figure(const FigureDescription& description, const std::string& reason) {
   return {description.title, reason,
           fmt::format("the figure '{}' has nothing to show: {}\n"
-                      "`xlm runs ls` lists the runs, `xlm sweep` makes them",
+                      "to list the runs: xlm runs ls; to make them: xlm sweep",
                       description.title, reason)};
 }
 

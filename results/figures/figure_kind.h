@@ -1,5 +1,5 @@
-// What a kind of figure is: how its description is checked, its numbers computed, and its picture drawn. Each kind is
-// a file NAME_kind.cpp of this folder and a line of figure_kinds.def.
+// A kind of figure: checks its description, computes its numbers, draws its picture. Each kind is a file NAME_kind.cpp
+// in this folder and a line of figure_kinds.def.
 #pragma once
 
 #include <array>
@@ -24,7 +24,7 @@ struct FigureKind {
   std::string name;
   bool shows_grids = false;
   bool shows_fronts = false;
-  bool shows_values = false;  // a third column beside x and y, as colours
+  bool shows_values = false;  // a third column next to x and y, as colours
   bool shows_rows = false;    // single rows of a grid
   bool shows_marks = false;   // places that a second trace marks
   bool shows_x_range = false;
@@ -32,25 +32,24 @@ struct FigureKind {
   bool smooths = false;         // lines over steps
   bool may_leave_zero = false;  // starts at zero unless told otherwise
 
-  /// What is wrong with a description that asks for no grid: "needs x and y"; empty: nothing.
+  /// What is wrong with a description that has no grid: "needs x and y"; empty: nothing.
   std::string (*problem)(const FigureDescription& description) = nullptr;
-  /// The numbers of `selected` runs, of which there is at least one. Throws UsageError for what the store does not
-  /// know.
+  /// The numbers of the `selected` runs: at least one. Throws UsageError for a name that the store does not have.
   BuiltFigure (*build)(RunTable& runs, const FigureDescription& description,
                        const std::vector<std::size_t>& selected) = nullptr;
-  /// A complete gnuplot script with its data inside.
+  /// A complete gnuplot script with its data.
   std::string (*gnuplot)(const Figure& figure, PictureFormat format) = nullptr;
   /// {"name", "data": [trace, …], "layout"} for plotly.js.
   Json (*plotly)(const Figure& figure) = nullptr;
 };
 
-/// In the order in which messages name them.
+/// All kinds, in the order in which messages name them.
 const std::vector<FigureKind>& figure_kinds();
 
-/// The kind that a description names; it must be one of them.
+/// The kind in a description; it must exist.
 const FigureKind& kind_of(const FigureDescription& description);
 
-/// Why there is no figure.
+/// A result that gives the reason why there is no figure.
 NothingToShow no_figure(const FigureDescription& description, const std::string& reason);
 
 }  // namespace xlm

@@ -1,4 +1,4 @@
-// Series of points.
+// Computes series of points.
 #include "results/figures/figure_series.h"
 
 #include <algorithm>
@@ -16,16 +16,16 @@
 namespace xlm {
 namespace {
 
-constexpr std::size_t kMostTicks = 12;
+constexpr std::size_t kMaxTicks = 12;
 
-/// Numbers in a legend need the name of what they number.
+/// The label of a series. A number needs its column's name, too.
 std::string series_label(const std::string& column, const Value& value) {
   if (is_missing(value)) return "other";
   return as_number(value) ? column_label(column) + " " + to_text(value) : to_text(value);
 }
 
-/// The series of a metric or of the evaluations of a split over training. Those that were asked for later, which name
-/// their settings, are no part of it, unless one of them is the run's own result.
+/// A metric, or the evaluations of a split, over training. Leaves out later evaluations with other settings, unless one
+/// is the run's main result.
 void add_steps(RunTable& runs, const std::string& y, std::size_t run, std::vector<FigureSample>& out) {
   const std::size_t dot = y.find('.');
   runs.store().use([&](SQLite::Database& database) {
@@ -57,14 +57,14 @@ std::vector<FigureSample> samples_of(RunTable& runs, const FigureDescription& de
   return samples;
 }
 
-/// The staircase of what no other point beats.
+/// The staircase of the points that no other point dominates.
 std::vector<std::pair<double, double>> staircase(std::vector<ParetoPoint> points, const std::vector<bool>& flags) {
   std::vector<ParetoPoint> front = pareto_front(std::move(points), flags).front;
   std::sort(front.begin(), front.end(),
             [](const ParetoPoint& a, const ParetoPoint& b) { return a.values.front() < b.values.front(); });
   std::vector<std::pair<double, double>> corners;
   for (std::size_t i = 0; i < front.size(); ++i) {
-    if (i > 0) {  // the corner of what both neighbours dominate
+    if (i > 0) {  // the corner that both neighbours dominate
       const auto& a = front[i - 1].values;
       const auto& b = front[i].values;
       corners.emplace_back(flags[0] ? a[0] : b[0], flags[1] ? std::min(a[1], b[1]) : std::max(a[1], b[1]));
@@ -74,7 +74,7 @@ std::vector<std::pair<double, double>> staircase(std::vector<ParetoPoint> points
   return corners;
 }
 
-/// A front for each corpus: no run beats one that was measured on other text.
+/// A front for each corpus: runs on different texts cannot be compared.
 void add_fronts(Figure& figure) {
   using Maximize = FigureDescription::Maximize;
   const Maximize maximize = figure.description.maximize;
@@ -121,7 +121,7 @@ void SeriesBuilder::place(const std::vector<FigureSample>& samples, bool side_by
   const bool text = std::any_of(values.begin(), values.end(), [](const Value& value) { return !as_number(value); });
   if (text || side_by_side) {
     for (const Value& value : values) add_place(value, to_text(value));
-  } else if (values.size() <= kMostTicks && figure_.description.x != "step" &&
+  } else if (values.size() <= kMaxTicks && figure_.description.x != "step" &&
              !runs_.is_measured(figure_.description.x)) {
     for (const Value& value : values) figure_.x_ticks.push_back(*as_number(value));
   }
@@ -156,7 +156,7 @@ void SeriesBuilder::find_corpora(const std::vector<FigureSample>& samples) {
   for (std::size_t i = 0; i < rows.size(); ++i) corpora_[rows[i]] = corpora[i];
 }
 
-/// The one that all of these rows were measured on.
+/// The corpus that all of these rows were evaluated on.
 std::string SeriesBuilder::corpus_of(const std::vector<std::size_t>& rows) const {
   std::set<std::string> corpora;
   for (const std::size_t row : rows) {
@@ -205,7 +205,7 @@ void describe_variation(Figure& figure, const Variation& variation) {
   figure.caption = fmt::format("{}{} over {}", kAggregateNames[static_cast<std::size_t>(description.aggregate)],
                                deviation ? " and standard deviation" : "", what);
   if (variation.is_mixed()) {
-    figure.notes.push_back(fmt::format("a point of the figure '{}' is of {}; `{}where` can tell them apart",
+    figure.notes.push_back(fmt::format("a point of the figure '{}' combines {}; separate them with `{}where`",
                                        description.title, what, description.value.empty() ? "series` or `" : ""));
   }
 }
@@ -214,7 +214,7 @@ std::string why_no_numbers(RunTable& runs, const std::string& column, const std:
   const std::vector<Value>& values = runs.column_or_nothing(column);
   for (const std::size_t run : selected) {
     if (!std::holds_alternative<std::string>(values[run])) continue;
-    return fmt::format("{} is text ('{}'), and numbers are drawn", column, to_text(values[run]));
+    return fmt::format("{} is text ('{}'), not a number", column, to_text(values[run]));
   }
   return "";
 }

@@ -1,4 +1,4 @@
-// Figures, computed from the store and drawn.
+// Computes and draws figures.
 #include "results/figures/figures.h"
 
 #include "results/figures/plot_style.h"
@@ -8,7 +8,7 @@ namespace xlm {
 
 namespace {
 
-/// The conditions on a figure's runs.
+/// The conditions for a figure's runs.
 std::vector<Filter> conditions_on_figure(const FigureDescription& description, std::vector<Filter> filters) {
   filters.insert(filters.end(), description.where.begin(), description.where.end());
   return filters;

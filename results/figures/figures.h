@@ -1,4 +1,4 @@
-// Figures, computed from the store and drawn: by gnuplot, and by plotly.js in the browser, with the same looks.
+// Computes figures from the store and draws them: with gnuplot, and with plotly.js in the browser, in the same style.
 #pragma once
 
 #include <string>
@@ -13,20 +13,20 @@
 
 namespace xlm {
 
-/// The rows that a figure is about: those that fulfil `filters` and the figure's own conditions.
+/// The rows of a figure: those that fulfil `filters` and the figure's conditions.
 std::vector<std::size_t> rows_of_figure(RunTable& runs, const FigureDescription& description,
                                         const std::vector<Filter>& filters);
 
-/// Computes a figure from the runs that fulfil `filters` and the figure's own conditions. Throws UsageError for a
-/// column or a grid that the store does not know.
+/// Computes a figure from the runs that fulfil `filters` and the figure's conditions. Throws UsageError for a column or
+/// grid that the store does not have.
 std::variant<Figure, NothingToShow> build_figure(RunTable& runs, const FigureDescription& description,
                                                  const std::vector<Filter>& filters);
 
-/// A complete script with its data inside; the picture goes to standard output.
+/// A complete script with its data. It writes the picture to standard output.
 std::string gnuplot_script(const Figure& figure, PictureFormat format);
 
-/// {"name", "data": [trace, …], "layout"}. Every point says what it is when hovered over (hovertext, as plotly's own
-/// few tags), and has the ids of its runs in customdata. The title is not in it: it stands above the picture.
+/// {"name", "data": [trace, …], "layout"}. Each point has a description on hover (hovertext, with plotly's tags) and
+/// its runs' ids in customdata. The title is not included: the page shows it.
 Json plotly_figure(const Figure& figure);
 
 }  // namespace xlm

@@ -1,4 +1,4 @@
-// Pieces of gnuplot scripts.
+// Parts of gnuplot scripts.
 #include "results/figures/gnuplot_parts.h"
 
 #include <algorithm>
@@ -62,7 +62,7 @@ std::string looks_of(const Figure& figure) {
               : "unset key\n");
 }
 
-/// Long series are lines alone.
+/// Long series have lines without points.
 std::string_view style_of(const FigureSeries& series) {
   if (!series.joined) return "points";
   return is_long(series) ? "lines" : "linespoints";
@@ -126,7 +126,7 @@ void GnuplotScript::data(const std::string& name, const std::vector<std::vector<
   add("EOD\n");
 }
 
-/// Data of one series, and of its points with a spread: a missing spread would hide the point.
+/// Data of one series, and separately of its points with a spread: a missing spread would hide the point.
 void GnuplotScript::series_data(std::size_t index) {
   std::vector<std::vector<double>> points;
   std::vector<std::vector<double>> spreads;

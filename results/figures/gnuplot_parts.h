@@ -1,4 +1,4 @@
-// Pieces of gnuplot scripts, from which kinds of figures put theirs together.
+// Parts of gnuplot scripts for the kinds of figures.
 #pragma once
 
 #include <string>
@@ -14,36 +14,36 @@ namespace xlm {
 inline constexpr std::string_view kErrorBar =
     "using 1:($2-$3):(0):(2*$3) with vectors heads size graph 0.005,90 linewidth 1";
 
-/// `text` as a gnuplot string: in single quotes, in which nothing is expanded. Control characters become blanks.
+/// `text` as a gnuplot string: in single quotes, where gnuplot expands nothing. Control characters become blanks.
 std::string gnuplot_string(std::string_view text);
 
-/// Names at places 0, 1, …, and what stands at the ticks of an axis, as gnuplot's list of ticks.
+/// Names at places 0, 1, …, or the texts at the ticks of an axis, as gnuplot's list of ticks.
 std::string gnuplot_ticks(const std::vector<std::string>& names);
 std::string gnuplot_ticks(const Axis& axis);
 
-/// A script that is being written. It begins with terminal, title, labels, caption and legend.
+/// A script under construction. It begins with terminal, title, labels, caption and legend.
 class GnuplotScript {
  public:
-  enum class Shape { kUsual, kWide };  // wide: with room for a line of text
+  enum class Shape { kUsual, kWide };  // kWide: with room for a line of text
 
   GnuplotScript(const Figure& figure, PictureFormat format, Shape shape = Shape::kUsual);
 
   void add(const std::string& lines) { text_ += lines; }
 
-  /// Names under the places on x, where they have names.
+  /// Writes the names of places on x, if they have names.
   void name_x();
 
-  /// Range and ticks of x and y, chosen here: gnuplot's own leave half of a logarithmic picture empty.
+  /// Sets range and ticks of x and y: gnuplot's defaults leave half of a logarithmic picture empty.
   void set_x_axis() { set_axis('x', x_axis(figure_)); }
   void set_y_axis() { set_axis('y', y_axis(figure_)); }
 
-  /// A data block of rows of numbers.
+  /// Adds a data block of rows of numbers.
   void data(const std::string& name, const std::vector<std::vector<double>>& rows);
 
-  /// The Pareto front and all series as points or lines, with their spread, which ends the script.
+  /// Plots the Pareto front and all series as points or lines, with their spread. Ends the script.
   void plot_series();
 
-  /// What is plotted, which ends the script.
+  /// Plots these parts. Ends the script.
   void plot(const std::vector<std::string>& parts);
 
   std::string text() { return std::move(text_); }
@@ -58,7 +58,7 @@ class GnuplotScript {
   std::string text_;
 };
 
-/// The whole script of points or lines: both axes, and all series.
+/// The whole script of points or lines: both axes and all series.
 std::string series_script(const Figure& figure, PictureFormat format);
 
 }  // namespace xlm

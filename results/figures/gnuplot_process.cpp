@@ -26,7 +26,7 @@ struct CloseFile {
 };
 using File = std::unique_ptr<std::FILE, CloseFile>;
 
-/// A file without a name: it holds any amount, so that no pipe can fill up and block.
+/// A file without a name. It holds any amount, so no pipe can fill up and block.
 File scratch_file(std::string_view content = "") {
   File file(std::tmpfile());
   if (!file || std::fwrite(content.data(), 1, content.size(), file.get()) != content.size() ||
@@ -46,7 +46,7 @@ std::string content_of(std::FILE* file) {
   return content;
 }
 
-/// What gnuplot says of an error is several lines; the one with "error" or else the last tells most.
+/// gnuplot's error message has several lines. Takes the line with "error", or else the last one.
 std::string essence(const std::string& complaint) {
   std::string last;
   for (const std::string& line : split(complaint, '\n')) {
@@ -67,14 +67,14 @@ std::string run_gnuplot(const std::string& script, const std::string& program) {
   ::posix_spawn_file_actions_adddup2(&actions, ::fileno(output.get()), STDOUT_FILENO);
   ::posix_spawn_file_actions_adddup2(&actions, ::fileno(errors.get()), STDERR_FILENO);
   std::string name = program;
-  std::string default_session = "-d";  // not the user's own settings
+  std::string default_session = "-d";  // without the user's settings
   std::array<char*, 3> arguments{name.data(), default_session.data(), nullptr};
   pid_t process = 0;
   const int failure = ::posix_spawnp(&process, name.c_str(), &actions, nullptr, arguments.data(), environ);
   ::posix_spawn_file_actions_destroy(&actions);
-  // A folder of PATH that may not be looked into says EACCES where gnuplot is in none of them.
+  // If gnuplot is nowhere in PATH, a folder there that may not be read gives EACCES.
   if (failure == ENOENT || failure == EACCES) {
-    throw Error("figures are drawn by gnuplot, which is not installed\ninstall it with: apt-get install gnuplot-nox");
+    throw Error("gnuplot, which draws figures, is not installed\nto install it: apt-get install gnuplot-nox");
   }
   if (failure != 0) throw Error(fmt::format("cannot start gnuplot: {}", std::strerror(failure)));
   int status = 0;

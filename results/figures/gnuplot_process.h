@@ -1,12 +1,12 @@
-// Runs gnuplot: a script in, a picture out. No shell is involved, and gnuplot reads and writes no files.
+// Runs gnuplot on a script and returns the picture. Uses no shell; gnuplot reads and writes no files.
 #pragma once
 
 #include <string>
 
 namespace xlm {
 
-/// What gnuplot writes to its standard output for `script`. `program` is looked up in PATH. Throws Error when it is not
-/// installed (saying how to install it) or fails (with what it said).
+/// The standard output of gnuplot for `script`. `program` is searched in PATH. Throws Error with gnuplot's message if
+/// it fails, or with installation advice if it is missing.
 std::string run_gnuplot(const std::string& script, const std::string& program = "gnuplot");
 
 }  // namespace xlm

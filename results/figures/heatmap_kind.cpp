@@ -1,4 +1,4 @@
-// Colours over two axes: of a column of the store, or of a grid.
+// Colours over two axes, of a column of the store or of a grid.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -38,14 +38,14 @@ struct CellOrder {
   bool operator()(const Value& a, const Value& b) const { return value_less(a, b); }
 };
 
-/// Numbers and runs behind one cell.
+/// The numbers and runs of one cell.
 struct HeatmapCell {
   std::vector<double> numbers;
   std::vector<std::string> runs;
-  std::vector<std::size_t> places;  // the same as rows of the RunTable
+  std::vector<std::size_t> places;  // rows of the RunTable
 };
 
-/// Cells by y and x, and all that stands on x.
+/// The cells by y and x, and all values of x.
 struct HeatmapCells {
   std::map<Value, std::map<Value, HeatmapCell, CellOrder>, CellOrder> rows;
   std::set<Value, CellOrder> columns;
@@ -103,7 +103,7 @@ BuiltFigure build_heatmap(RunTable& runs, const FigureDescription& description,
   return figure;
 }
 
-/// Numbers in the cells, light on dark and dark on light.
+/// The numbers in the cells, light on dark and dark on light.
 std::vector<std::string> cell_labels(const Figure& figure, const Axis& colour) {
   const std::optional<int> digits = cell_digits(figure);
   if (!digits) return {};
@@ -120,11 +120,11 @@ std::vector<std::string> cell_labels(const Figure& figure, const Axis& colour) {
   return {labels("<", "#ffffff"), labels(">=", "#000000")};
 }
 
-/// Names of places, of many those that have room.
+/// Names of places; if there are many, only those that have room.
 std::vector<std::string> names_with_room(std::vector<std::string> names) {
-  constexpr std::size_t kMostNames = 40;
+  constexpr std::size_t kMaxNames = 40;
   constexpr std::size_t kNamesOfMany = 16;
-  if (names.size() <= kMostNames) return names;
+  if (names.size() <= kMaxNames) return names;
   const std::size_t step = (names.size() + kNamesOfMany - 1) / kNamesOfMany;
   for (std::size_t i = 0; i < names.size(); ++i) {
     if ((i + 1) % step != 0) names[i].clear();
@@ -138,7 +138,7 @@ std::string heatmap_script(const Figure& whole, PictureFormat format) {
   figure.y_names = names_with_room(whole.y_names);
   GnuplotScript script(figure, format);
   std::vector<std::vector<double>> cells;
-  std::vector<std::vector<double>> numbers;  // gnuplot would write "nan" where there is nothing
+  std::vector<std::vector<double>> numbers;  // gnuplot would write "nan" for empty cells
   for (std::size_t y = 0; y < figure.grid.size(); ++y) {
     for (std::size_t x = 0; x < figure.grid[y].size(); ++x) {
       cells.push_back({static_cast<double>(x), static_cast<double>(y), figure.grid[y][x]});
@@ -167,7 +167,7 @@ std::string heatmap_script(const Figure& whole, PictureFormat format) {
   return script.text();
 }
 
-/// What stands in the cells, and what they say.
+/// The cells' labels and hover texts.
 Json plotly_cells(const Figure& figure, const Axis& colour) {
   const std::optional<int> digits = cell_digits(figure);
   Json numbers = Json::array();
@@ -199,7 +199,7 @@ Json plotly_cells(const Figure& figure, const Axis& colour) {
   return trace;
 }
 
-/// Logarithmic colours are colours of logarithms: plotly.js has no others.
+/// Logarithmic colours are the colours of logarithms: plotly.js has no others.
 Json heatmap_trace(const Figure& figure) {
   const Axis colour = colour_axis(figure);
   const auto scaled = [&](double value) { return colour.log ? std::log10(value) : value; };

@@ -1,4 +1,4 @@
-// Points that are joined by lines; of a grid, a line for each of its rows.
+// Points joined by lines. A grid has a line for each of its rows.
 #include <algorithm>
 #include <cmath>
 
@@ -13,9 +13,9 @@
 namespace xlm {
 namespace {
 
-constexpr std::size_t kMostRows = 8;  // of a grid, where the description names none
+constexpr std::size_t kMaxRows = 8;  // of a grid, if the description names none
 
-/// Where the weight of a row lies among its columns.
+/// The mean column of a row, weighted by its numbers.
 double mean_column(const NewestGrid& grid, std::size_t row) {
   double weighted = 0;
   double sum = 0;
@@ -28,7 +28,7 @@ double mean_column(const NewestGrid& grid, std::size_t row) {
   return sum == 0 ? 0 : weighted / sum;
 }
 
-/// The rows that are drawn: those that the description names; otherwise all, or of many the two that differ most.
+/// The shown rows: those in the description, or else all, or else the two of many that differ most.
 std::vector<std::size_t> chosen_rows(const FigureDescription& description, const NewestGrid& grid) {
   std::vector<std::size_t> chosen;
   for (const std::int64_t row : description.rows) {
@@ -40,11 +40,11 @@ std::vector<std::size_t> chosen_rows(const FigureDescription& description, const
   }
   if (!chosen.empty()) return chosen;
   for (std::size_t row = 0; row < grid.rows.size(); ++row) chosen.push_back(row);
-  if (chosen.size() <= kMostRows) return chosen;
-  const auto [nearest, farthest] = std::minmax_element(chosen.begin(), chosen.end(), [&](std::size_t a, std::size_t b) {
+  if (chosen.size() <= kMaxRows) return chosen;
+  const auto [first, last] = std::minmax_element(chosen.begin(), chosen.end(), [&](std::size_t a, std::size_t b) {
     return mean_column(grid, a) < mean_column(grid, b);
   });
-  return {*nearest, *farthest};
+  return {*first, *last};
 }
 
 Figure lines_of_grid(const FigureDescription& description, const NewestGrid& grid) {
@@ -62,8 +62,8 @@ Figure lines_of_grid(const FigureDescription& description, const NewestGrid& gri
   if (!grid.words.about.empty()) figure.caption += "; " + grid.words.about;
   if (description.rows.empty() && rows.size() < grid.rows.size()) {
     figure.notes.push_back(
-        fmt::format("the figure '{}' shows the rows of {} whose mean {} is the least and the "
-                    "greatest, of {}; `rows` picks others",
+        fmt::format("the figure '{}' shows the rows of {} with the smallest and the "
+                    "largest mean {}, of {}; choose others with `rows`",
                     description.title, description.grid, grid.words.column, grid.rows.size()));
   }
   return figure;

@@ -1,4 +1,4 @@
-// The grid that a figure shows.
+// Finds the grid that a figure shows.
 #include "results/figures/newest_grid.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace xlm {
 namespace {
 
-/// The run's grid of this name; without rows where it has none.
+/// The run's grid of this name. It has no rows if the run has no such grid.
 NewestGrid grid_of(RunTable& runs, const std::string& run_id, const std::string& name) {
   return runs.store().use([&](SQLite::Database& database) {
     SQLite::Statement query(database, "SELECT row, column, value FROM last_grids WHERE run_id = ? AND name = ?");
@@ -49,12 +49,12 @@ std::vector<std::string> grid_names(RunTable& runs) {
   });
 }
 
-/// Throws UsageError for a name that nobody knows. In a store without grids every name may yet come.
+/// Throws UsageError for an unknown name. If the store has no grids, any name may still come.
 void check_grid_name(RunTable& runs, const FigureDescription& description) {
   if (is_known_grid(description.grid)) return;
   const std::vector<std::string> names = grid_names(runs);
   if (names.empty() || std::find(names.begin(), names.end(), description.grid) != names.end()) return;
-  throw UsageError(fmt::format("the figure '{}' asks for the grid '{}'{}; there is: {}", description.title,
+  throw UsageError(fmt::format("the figure '{}' asks for the grid '{}'{}; there are: {}", description.title,
                                description.grid, did_you_mean(description.grid, names), join(names, ", ")));
 }
 
@@ -79,7 +79,7 @@ std::variant<NewestGrid, NothingToShow> newest_grid(RunTable& runs, const Figure
                      fmt::format("none of {} runs has {} in its journal", selected.size(), description.grid));
   }
   if (found > 1) {
-    grid.notes.push_back(fmt::format("the figure '{}' shows {}, the newest of {} runs; `where` picks another",
+    grid.notes.push_back(fmt::format("the figure '{}' shows {}, the newest of {} runs; choose another with `where`",
                                      description.title, grid.run, found));
   }
   return grid;

@@ -1,4 +1,4 @@
-// The grid that a figure shows: that of the newest of its runs.
+// Finds the grid that a figure shows: that of the newest of its runs.
 #pragma once
 
 #include <cstdint>
@@ -15,17 +15,17 @@ namespace xlm {
 struct NewestGrid {
   GridWords words;
   std::string run;
-  std::vector<std::vector<double>> rows;  // of the same length; NaN where there is no number
-  std::vector<std::int64_t> columns;      // what the columns stand for: 1, 2, … unless the model says otherwise
-  std::vector<std::string> notes;         // what the user should know
+  std::vector<std::vector<double>> rows;  // of equal length; NaN means no number
+  std::vector<std::int64_t> columns;      // meaning of the columns: 1, 2, … unless the model gives others
+  std::vector<std::string> notes;         // for the user
 };
 
-/// The newest of the description's grid. Throws UsageError for one that neither a run of the store has nor models are
-/// known to report.
+/// The newest run's grid for the description. Throws UsageError for a grid that neither a run of the store nor any
+/// model reports.
 std::variant<NewestGrid, NothingToShow> newest_grid(RunTable& runs, const FigureDescription& description,
                                                     const std::vector<std::size_t>& selected);
 
-/// A figure of a grid, yet without its numbers; labels that the description does not give are `x` and `y`.
+/// A figure of a grid, still without its numbers. `x` and `y` are labels that the description does not give.
 Figure figure_of_grid(const FigureDescription& description, const NewestGrid& grid, const std::string& x,
                       const std::string& y);
 

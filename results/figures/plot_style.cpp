@@ -1,4 +1,4 @@
-// What a figure looks like whoever draws it.
+// The style of figures, for gnuplot and plotly.js.
 #include "results/figures/plot_style.h"
 
 #include <algorithm>
@@ -13,18 +13,18 @@
 namespace xlm {
 namespace {
 
-/// Okabe and Ito's colours, which people with any colour vision tell apart; their yellow is too pale for lines.
+/// Okabe and Ito's colours, which people with any colour vision can tell apart. Their yellow is too pale for lines.
 constexpr std::array<std::string_view, 7> kColours{"#0072b2", "#d55e00", "#009e73", "#cc79a7",
                                                    "#e69f00", "#56b4e9", "#000000"};
 constexpr std::array<int, 7> kGnuplotPoints{7, 5, 9, 11, 13, 4, 6};  // filled shapes first
 constexpr std::array<std::string_view, 7> kPlotlySymbols{"circle",  "square",      "triangle-up", "triangle-down",
                                                          "diamond", "square-open", "circle-open"};
-constexpr std::size_t kMostCellTexts = 240;
-constexpr double kApart = 0.012;               // of an axis, between error bars that would stand on each other
-constexpr std::size_t kMostMarkedPoints = 25;  // of a line; a longer one is drawn without marks
-constexpr double kAsOneValue = 1e-9;           // of a value: what differs by less differs by rounding alone
-constexpr double kMostTicksOfAxis = 20;        // of a linear axis, which has four to eight
-constexpr int kMostDecades = 12;               // of a logarithmic axis, each with a tick
+constexpr std::size_t kMaxCellTexts = 240;
+constexpr double kApart = 0.012;              // of an axis, between error bars that would overlap
+constexpr std::size_t kMaxMarkedPoints = 25;  // of a line; longer ones are drawn without marks
+constexpr double kAsOneValue = 1e-9;          // of a value: smaller differences come from rounding
+constexpr double kMaxTicksOfAxis = 20;        // of a linear axis, which usually has four to eight
+constexpr int kMaxDecades = 12;               // of a logarithmic axis, each with a tick
 
 using Scale = FigureDescription::Scale;
 
@@ -32,28 +32,28 @@ bool is_one_value(const Range& range) {
   return !(range.high - range.low > kAsOneValue * std::max(std::abs(range.low), std::abs(range.high)));
 }
 
-/// Room around the data, so that no point sits on the frame. What is never negative does not reach below zero.
+/// Adds room around the data, so that no point lies on the frame. Data without negative values stay above zero.
 Range padded(Range range, bool log) {
-  constexpr double kMost = std::numeric_limits<double>::max() / 4;  // ends whose distance is a number too
-  range = {std::clamp(range.low, -kMost, kMost), std::clamp(range.high, -kMost, kMost)};
+  constexpr double kMax = std::numeric_limits<double>::max() / 4;  // so that their distance is finite, too
+  range = {std::clamp(range.low, -kMax, kMax), std::clamp(range.high, -kMax, kMax)};
   if (log && range.low > 0) {
     constexpr double kLeast = std::numeric_limits<double>::min();
     range = {std::max(range.low, kLeast), std::max(range.high, kLeast)};
     const double margin = std::max(0.05 * (std::log(range.high) - std::log(range.low)), 0.1);
-    return {std::max(range.low * std::exp(-margin), kLeast), std::min(range.high * std::exp(margin), kMost)};
+    return {std::max(range.low * std::exp(-margin), kLeast), std::min(range.high * std::exp(margin), kMax)};
   }
   const double size = is_one_value(range) ? std::max(std::abs(range.high), 1.0) : range.high - range.low;
   const double low = range.low - 0.06 * size;
   return {range.low >= 0 ? std::max(low, 0.0) : low, range.high + 0.06 * size};
 }
 
-/// 1, 2 and 5 of every decade of a range above zero; of many decades 1 alone, or that of some.
+/// 1, 2 and 5 of every decade of a range above zero. If there are many decades, only 1, or that of some decades.
 std::vector<double> round_numbers_of_decades(const Range& range) {
   const auto first = static_cast<int>(std::floor(std::log10(range.low)));
   const auto last = static_cast<int>(std::floor(std::log10(range.high)));
   const bool few = std::log10(range.high) - std::log10(range.low) < 3;
   std::vector<double> numbers;
-  for (int decade = first; decade <= last; decade += 1 + (last - first) / kMostDecades) {
+  for (int decade = first; decade <= last; decade += 1 + (last - first) / kMaxDecades) {
     for (const double factor : {1.0, 2.0, 5.0}) {
       const double number = std::pow(10.0, decade) * factor;
       if (number >= range.low && number <= range.high && (factor == 1 || few)) numbers.push_back(number);
@@ -62,7 +62,7 @@ std::vector<double> round_numbers_of_decades(const Range& range) {
   return numbers;
 }
 
-/// Four to eight round numbers in a range; on a logarithmic axis 1, 2 and 5 of every decade, or the decades alone.
+/// Four to eight round numbers in a range. On a logarithmic axis 1, 2 and 5 of every decade, or only the decades.
 std::vector<double> round_numbers(const Range& range, bool log) {
   if (log && range.low > 0 && range.high / range.low >= 5) return round_numbers_of_decades(range);
   const double rough = (range.high - range.low) / 6;
@@ -70,14 +70,14 @@ std::vector<double> round_numbers(const Range& range, bool log) {
   const double step = power * (rough / power < 1.5 ? 1 : rough / power < 3.5 ? 2 : rough / power < 7.5 ? 5 : 10);
   const double first = std::ceil(range.low / step);
   const double count = std::floor(range.high / step + 1e-9) - first + 1;
-  // Of numbers that are hardly told from each other, steps as small as their spacing cannot be counted.
-  if (is_one_value(range) || !(count <= kMostTicksOfAxis)) return {range.low, range.high};
+  // Steps between almost equal numbers can be too small to count.
+  if (is_one_value(range) || !(count <= kMaxTicksOfAxis)) return {range.low, range.high};
   std::vector<double> numbers;
   for (int i = 0; i < static_cast<int>(count); ++i) numbers.push_back((first + i) * step);
   return numbers;
 }
 
-/// Whether ticks on a linear axis stand so close that their texts would touch.
+/// Whether ticks on a linear axis are so close that their texts would touch.
 bool are_crowded(const std::vector<double>& ticks, const Range& range) {
   for (std::size_t i = 1; i < ticks.size(); ++i) {
     if (ticks[i] - ticks[i - 1] < 0.06 * (range.high - range.low)) return true;
@@ -85,7 +85,7 @@ bool are_crowded(const std::vector<double>& ticks, const Range& range) {
   return false;
 }
 
-/// The fewest digits behind the point that show every number of a linear axis; nothing where six do not.
+/// The fewest decimals that show every number of a linear axis. Returns nullopt if six are not enough.
 std::optional<int> common_digits(const std::vector<double>& numbers) {
   for (int digits = 0; digits <= 6; ++digits) {
     const double power = std::pow(10.0, digits);
@@ -97,7 +97,7 @@ std::optional<int> common_digits(const std::vector<double>& numbers) {
   return std::nullopt;
 }
 
-/// The range of the data with some room, or with the ends that the description gives.
+/// The range of the data with some room, or with the description's ends.
 Axis fitted(const Range& data, Scale scale, const FigureDescription::Limits& limits,
             const std::vector<double>& given_ticks) {
   Axis axis;
@@ -122,10 +122,10 @@ Range range_of_cells(const Figure& figure) {
   return range;
 }
 
-/// What eyes make of a share of red, green or blue, in sRGB.
+/// The linear light of an sRGB share of red, green or blue.
 double linear_light(double share) { return share <= 0.04045 ? share / 12.92 : std::pow((share + 0.055) / 1.055, 2.4); }
 
-/// The relative luminance of the palette's colour at a share of its way.
+/// The relative luminance of the palette's colour at `share`, from 0 (first) to 1 (last).
 double luminance_of_palette(double share) {
   const double place = share * static_cast<double>(kPalette.size() - 1);
   const auto below = std::min(static_cast<std::size_t>(place), kPalette.size() - 2);
@@ -145,7 +145,7 @@ double luminance_of_palette(double share) {
 
 double palette_is_dark_until() {
   constexpr int kSteps = 200;
-  constexpr double kAsNear = 0.179;  // the luminance to which black and white have the same contrast (WCAG 2)
+  constexpr double kAsNear = 0.179;  // luminance with equal contrast to black and white (WCAG 2)
   for (int step = 0; step < kSteps; ++step) {
     const double share = static_cast<double>(step) / kSteps;
     if (luminance_of_palette(share) > kAsNear) return share;
@@ -193,7 +193,7 @@ Axis colour_axis(const Figure& figure) {
   Axis axis;
   axis.range = range_of_cells(figure);
   axis.log = figure.description.y_scale == Scale::kLog && axis.range.low > 0;
-  if (is_one_value(axis.range)) axis.range = padded(axis.range, axis.log);  // one value has no scale
+  if (is_one_value(axis.range)) axis.range = padded(axis.range, axis.log);  // a single value has no scale
   axis.ticks = round_numbers(axis.range, axis.log);
   return axis;
 }
@@ -222,9 +222,8 @@ std::vector<std::string> lost_logarithms(const Figure& figure) {
     } else if (lost == 0) {
       why = fmt::format("error bars of {} reach zero or less", column);
     }
-    lines.push_back(
-        fmt::format("the figure '{}' is linear, not logarithmic as {}_scale asks: {}, which has no logarithm",
-                    description.title, axis, why));
+    lines.push_back(fmt::format("the figure '{}' is linear despite {}_scale: {}, which has no logarithm",
+                                description.title, axis, why));
   };
   const bool x_is_linear = figure.grid.empty() && figure.x_names.empty() && !x_axis(figure).log;
   if (description.x_scale == Scale::kLog && x_is_linear) {
@@ -252,8 +251,8 @@ std::vector<std::string> tick_texts(const Axis& axis) {
                     : digits              ? fmt::format("{:.{}f}", tick, *digits)
                                           : fmt::format("{:.6g}", tick));
   }
-  constexpr int kMostDigits = 17;  // with which every number is told from the next
-  for (int more = 7; more <= kMostDigits && std::adjacent_find(texts.begin(), texts.end()) != texts.end(); ++more) {
+  constexpr int kMaxDigits = 17;  // enough to tell all numbers apart
+  for (int more = 7; more <= kMaxDigits && std::adjacent_find(texts.begin(), texts.end()) != texts.end(); ++more) {
     for (std::size_t i = 0; i < texts.size(); ++i) texts[i] = fmt::format("{:.{}g}", axis.ticks[i], more);
   }
   return texts;
@@ -286,7 +285,7 @@ double SetApart::operator()(std::size_t series, double x) const {
   return log_ ? x * std::exp(offset) : x + offset;
 }
 
-bool is_long(const FigureSeries& series) { return series.smooth || series.points.size() > kMostMarkedPoints; }
+bool is_long(const FigureSeries& series) { return series.smooth || series.points.size() > kMaxMarkedPoints; }
 
 bool has_legend(const Figure& figure) { return figure.series.size() > 1 || !figure.fronts.empty(); }
 
@@ -296,7 +295,7 @@ bool has_spread(const FigureSeries& series) {
 }
 
 std::optional<int> cell_digits(const Figure& figure) {
-  if (figure.grid.empty() || figure.grid.size() * figure.grid.front().size() > kMostCellTexts) return std::nullopt;
+  if (figure.grid.empty() || figure.grid.size() * figure.grid.front().size() > kMaxCellTexts) return std::nullopt;
   const auto is_whole = [](double value) { return !std::isfinite(value) || value == std::floor(value); };
   const bool whole = std::all_of(figure.grid.begin(), figure.grid.end(), [&](const std::vector<double>& row) {
     return std::all_of(row.begin(), row.end(), is_whole);

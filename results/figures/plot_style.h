@@ -1,4 +1,4 @@
-// What a figure looks like whoever draws it, gnuplot or plotly.js: colours, shapes, ranges and ticks of the axes.
+// The style of figures, for gnuplot and plotly.js: colours, shapes, ranges and ticks.
 #pragma once
 
 #include <array>
@@ -12,24 +12,24 @@
 
 namespace xlm {
 
-/// How the points and lines of a series are drawn.
+/// The style of a series.
 struct SeriesLook {
   std::string_view colour;
-  bool dashed = false;  // when colours begin again
+  bool dashed = false;  // from the second use of a colour on
   int gnuplot_point = 0;
   std::string_view plotly_symbol;
 };
 
-/// The look of the `index`-th series of a figure.
+/// The style of the `index`-th series of a figure.
 SeriesLook series_look(std::size_t index);
 
-/// The colour of the marks of the `index`-th series: its own, unless it stands alone.
+/// The colour of the marks of the `index`-th series: that of the series, unless there is only one.
 std::string_view mark_colour(const Figure& figure, std::size_t index);
 
-/// Colours of a heatmap from the least value to the greatest, evenly spaced.
+/// Colours of a heatmap from the smallest value to the largest, evenly spaced.
 inline constexpr std::array<std::string_view, 5> kPalette{"#440154", "#3b528b", "#21918c", "#5ec962", "#fde725"};
 
-/// Up to this share of the way through the palette white text has more contrast than black.
+/// Below this share of the palette, white text has more contrast than black.
 double palette_is_dark_until();
 
 inline constexpr std::string_view kFrameColour = "#555555";
@@ -39,7 +39,7 @@ inline constexpr std::string_view kFrontColour = "#999999";
 inline constexpr std::string_view kFrontTitle = "Pareto front";
 inline constexpr std::array<std::string_view, 4> kPlotlyDashes{"solid", "dash", "dot", "dashdot"};  // of fronts
 
-/// The least and the greatest of what an axis shows.
+/// The smallest and largest value of an axis.
 struct Range {
   double low = std::numeric_limits<double>::infinity();
   double high = -std::numeric_limits<double>::infinity();
@@ -54,19 +54,19 @@ struct Axis {
   std::vector<double> ticks;
 };
 
-/// The axes that a figure needs. x has one where its places have no names; colours are those of a heatmap.
+/// The axes of a figure. x has one unless its places have names. The colour axis is for heatmaps.
 Axis x_axis(const Figure& figure);
 Axis y_axis(const Figure& figure);
 Axis colour_axis(const Figure& figure);
 
-/// Why an axis that was asked to be logarithmic is linear, one line for each: zero and less have no logarithm.
+/// Why axes are linear that should be logarithmic, one line for each: zero and negative numbers have no logarithm.
 std::vector<std::string> lost_logarithms(const Figure& figure);
 
-/// What stands at the ticks of an axis: "42M" from ten thousand on, plain numbers below, with the same number of digits
-/// behind the point unless the axis is logarithmic.
+/// The texts at an axis's ticks: "42M" from ten thousand on, plain numbers below. They have equal decimals unless the
+/// axis is logarithmic.
 std::vector<std::string> tick_texts(const Axis& axis);
 
-/// One number for people who look closely: "1.07896", "21477500".
+/// One number for hover texts and lists: "1.07896", "21477500".
 std::string value_text(double value);
 
 /// Whether a series has too many points to mark each.
@@ -75,8 +75,7 @@ bool is_long(const FigureSeries& series);
 /// Whether any point of a series has a spread.
 bool has_spread(const FigureSeries& series);
 
-/// Where the points of series are drawn on x: by a little beside their place where error bars of several series would
-/// stand on each other.
+/// The places on x of a figure's points. They are moved slightly if error bars of several series would overlap.
 class SetApart {
  public:
   explicit SetApart(const Figure& figure);
@@ -84,15 +83,15 @@ class SetApart {
   double operator()(std::size_t series, double x) const;
 
  private:
-  std::vector<int> of_series_;  // from 1 among those with error bars; 0: has none
+  std::vector<int> of_series_;  // from 1 among series with error bars; 0: none
   int count_ = 0;
-  double step_ = 0;  // of a logarithmic axis: of the logarithm
+  double step_ = 0;  // on a logarithmic axis: of the logarithm
   bool log_ = false;
 };
 
 bool has_legend(const Figure& figure);
 
-/// Digits behind the point of the numbers in a heatmap's cells; nothing where there are too many cells for numbers.
+/// Decimals of the numbers in a heatmap's cells. Returns nullopt if there are too many cells for numbers.
 std::optional<int> cell_digits(const Figure& figure);
 
 }  // namespace xlm

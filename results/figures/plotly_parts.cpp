@@ -1,4 +1,4 @@
-// Pieces of figures for plotly.js.
+// Parts of figures for plotly.js.
 #include "results/figures/plotly_parts.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kMarkerSize = 10;  // pixels
 
-constexpr std::size_t kMostHoveredRuns = 8;
+constexpr std::size_t kMaxHoveredRuns = 8;
 constexpr std::string_view kFont = "system-ui, 'DejaVu Sans', 'Helvetica Neue', Arial, sans-serif";
 
 /// "#0072b2" with 20 % opacity.
@@ -48,7 +48,7 @@ Json front_trace(const FigureFront& front, std::size_t index) {
           {"y", std::move(y)}};
 }
 
-/// A band of one standard deviation around a long line: up along one side, back along the other.
+/// A band of one standard deviation around a long line: forward along one side, back along the other.
 Json band_trace(const FigureSeries& series, const SeriesLook& look, std::size_t index) {
   Json x = Json::array();
   Json y = Json::array();
@@ -128,7 +128,7 @@ std::vector<double> plotly_places(std::size_t count) {
 
 std::string plotly_runs(const std::vector<std::string>& runs) {
   std::string text;
-  const std::size_t shown = std::min(runs.size(), kMostHoveredRuns);
+  const std::size_t shown = std::min(runs.size(), kMaxHoveredRuns);
   for (std::size_t i = 0; i < shown; ++i) text += "<br>" + plotly_text(runs[i]);
   if (shown < runs.size()) text += fmt::format("<br>and {} more runs", runs.size() - shown);
   return text;

@@ -1,4 +1,4 @@
-// Pieces of figures for plotly.js, from which kinds of figures put theirs together.
+// Parts of figures for plotly.js, for the kinds of figures.
 #pragma once
 
 #include <string>
@@ -11,18 +11,18 @@
 
 namespace xlm {
 
-/// Text in which plotly.js finds no tags.
+/// The text, so that plotly.js finds no tags in it.
 std::string plotly_text(std::string_view text);
 std::vector<std::string> plotly_texts(const std::vector<std::string>& texts);
 
 /// 0, 1, …: the places of names.
 std::vector<double> plotly_places(std::size_t count);
 
-/// Lines with the runs behind a point, for what is shown when it is hovered over.
+/// Lines with the runs of a point, for its hover text.
 std::string plotly_runs(const std::vector<std::string>& runs);
 
-/// The points of a series without a look: places, what they say, their runs, and the series' name. `x_word`: what x is
-/// called where a point is hovered over.
+/// The points of a series without a style: places, hover texts, runs, and the series' name. `x_word` names x in hover
+/// texts.
 Json plotly_points(const Figure& figure, std::size_t series, const std::string& x_word);
 
 /// Error bars of a series in a colour.
@@ -31,17 +31,17 @@ Json plotly_spreads(const FigureSeries& series, std::string_view colour);
 /// The Pareto front and all series as points or lines, with their spread.
 Json plotly_series(const Figure& figure, const std::string& x_word);
 
-/// An axis of numbers, and one of names at places with a margin on both sides.
+/// An axis of numbers, or of names at places with a margin on both sides.
 Json plotly_axis(const std::string& title, const Axis& axis);
 Json plotly_axis(const std::string& title, const std::vector<std::string>& names, double margin);
 
-/// x as a figure of series has it: numbers, or names.
+/// The x axis of a figure of series: numbers or names.
 Json plotly_x_axis(const Figure& figure);
 
 /// {"name", "data", "layout"}.
 Json plotly_whole(const Figure& figure, Json traces, Json x_axis, Json y_axis);
 
-/// The whole of points or lines.
+/// The whole plot of points or lines.
 Json series_plot(const Figure& figure);
 
 }  // namespace xlm

@@ -1,4 +1,4 @@
-// Points; of a grid, a point for every number, with a line along the means of the rows.
+// Points. A grid has a point for every number, and a line along the means of its rows.
 #include <cmath>
 
 #include "results/figures/figure_series.h"
@@ -10,7 +10,7 @@
 namespace xlm {
 namespace {
 
-/// The numbers of each row side by side, so that equal ones can be told apart.
+/// The numbers of each row side by side, so that equal ones are visible.
 std::vector<FigureSeries> series_of_grid(const NewestGrid& grid) {
   FigureSeries numbers{.label = "one " + grid.words.column, .points = {}};
   FigureSeries means{.label = "mean of the " + grid.words.row, .points = {}, .joined = true};

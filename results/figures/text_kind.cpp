@@ -1,4 +1,4 @@
-// A line along a text, which stands under it: what models say of every token.
+// A line along a text, which stands below it: a number that models report for every token.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -14,30 +14,30 @@
 namespace xlm {
 namespace {
 
-/// The font of the text, in which every character has the same width.
+/// The text's font: all characters have the same width.
 constexpr std::string_view kTextFont = "DejaVu Sans Mono";
 
 std::string problem_of_text(const FigureDescription& description) {
-  if (description.y.empty()) return "shows a text, so it needs y: what the model says of every token (span)";
+  if (description.y.empty()) return "shows a text, so it needs y: a number that models report for every token (span)";
   if (!description.x.empty() || !description.value.empty())
-    return "shows a text, which stands where x would; it has no x or value";
+    return "shows a text in place of x, so it has no x or value";
   if (description.front) return "shows a text, which has no Pareto front";
   const bool log = description.x_scale == FigureDescription::Scale::kLog;
   return log ? "shows a text, which has no log scale on x" : "";
 }
 
-/// A token under a line: one sign where it is a single character or byte.
+/// The label of a token: a single sign if it is a single character or byte.
 std::string token_label(const std::string& token) {
   if (token == "\n") return "↵";
   if (token.size() == 1 && static_cast<unsigned char>(token.front()) < 0x20) return "·";
   return token.starts_with("<0x") ? "\ufffd" : token;
 }
 
-/// What runs say of the tokens that are shown.
+/// What runs report for the shown tokens.
 struct TracedText {
   std::vector<FigureSample> samples;
-  std::map<std::int64_t, std::string> tokens;  // by their place in the split
-  std::string other;                           // a run on another text than those before it; empty: none
+  std::map<std::int64_t, std::string> tokens;  // by place in the split
+  std::string other;                           // a run on a different text; empty: none
 };
 
 void add_tokens(RunTable& runs, const FigureDescription& description, const std::string& name, std::size_t run,
@@ -61,7 +61,7 @@ void add_tokens(RunTable& runs, const FigureDescription& description, const std:
   });
 }
 
-/// What runs say of the tokens under `name`.
+/// What runs report for the tokens under `name`.
 TracedText traced_text(RunTable& runs, const FigureDescription& description, const std::string& name,
                        const std::vector<std::size_t>& selected) {
   TracedText text;
@@ -69,7 +69,7 @@ TracedText traced_text(RunTable& runs, const FigureDescription& description, con
   return text;
 }
 
-/// Lines behind the tokens that most runs of a series mark. `marked`: the series of what runs say of marks.
+/// Adds lines after the tokens that most runs of a series mark. `marked` is the series of the reported marks.
 void add_marks(const std::vector<FigureSeries>& marked, std::vector<FigureSeries>& series) {
   for (FigureSeries& line : series) {
     for (const FigureSeries& marks : marked) {
@@ -82,14 +82,14 @@ void add_marks(const std::vector<FigureSeries>& marked, std::vector<FigureSeries
 }
 
 NothingToShow nothing_said(const FigureDescription& description, const std::string& name, std::size_t runs) {
-  return no_figure(description, fmt::format("none of {} runs says '{}' of the tokens from {} on of the {} split", runs,
-                                            name, description.first, description.split));
+  return no_figure(description, fmt::format("none of {} runs reports '{}' for the tokens from {} on of the {} split",
+                                            runs, name, description.first, description.split));
 }
 
 NothingToShow two_texts(const FigureDescription& description, const std::string& run) {
   const std::string reason =
-      fmt::format("the figure '{}' shows runs on different texts ({} is one of another)", description.title, run);
-  return {description.title, reason, reason + "\n`where: {data.name: …}` picks those of one"};
+      fmt::format("the figure '{}' shows runs on different texts ({} has another)", description.title, run);
+  return {description.title, reason, reason + "\nchoose one with `where: {data.name: …}`"};
 }
 
 BuiltFigure build_text(RunTable& runs, const FigureDescription& description, const std::vector<std::size_t>& selected) {
@@ -116,13 +116,13 @@ BuiltFigure build_text(RunTable& runs, const FigureDescription& description, con
   return figure;
 }
 
-/// Whether there are tokens of more than a character or two, which stand upright under the line.
+/// Whether some tokens have more than two characters. They are written upright.
 bool has_long_tokens(const Figure& figure) {
   return std::any_of(figure.x_names.begin(), figure.x_names.end(),
                      [](const std::string& token) { return display_width(token) > 2; });
 }
 
-/// The text itself, a character under each point.
+/// The text, a character below each point.
 std::string text_script(const Figure& figure, PictureFormat format) {
   GnuplotScript script(figure, format, GnuplotScript::Shape::kWide);
   script.set_y_axis();
@@ -133,7 +133,7 @@ std::string text_script(const Figure& figure, PictureFormat format) {
                          gnuplot_ticks(figure.x_names)));
   script.add(fmt::format("set xrange [-1:{}]\nset grid noxtics ytics\n", figure.x_names.size()));
   for (std::size_t i = 0; i < figure.series.size(); ++i) {
-    for (const double place : figure.series[i].marks) {  // behind the token
+    for (const double place : figure.series[i].marks) {  // after the token
       script.add(fmt::format("set arrow from first {0}, graph 0 to first {0}, graph 1 nohead back linecolor '{1}'\n",
                              place + 0.5, mark_colour(figure, i)));
     }
@@ -142,12 +142,12 @@ std::string text_script(const Figure& figure, PictureFormat format) {
   return script.text();
 }
 
-/// Pixels below which characters of a size would touch under the line: a narrower page scrolls.
+/// The width in pixels below which characters of a size would touch. A narrower page scrolls.
 double least_width(const Figure& figure, double size) {
-  constexpr double kBesideText = 100;  // the axis, and half a token at both ends
-  constexpr double kMostOfAPage = 850;
-  const double letter = size * (has_long_tokens(figure) ? 1.1 : 0.68);  // lying, or upright with some room
-  return std::min(kMostOfAPage, std::round(kBesideText + letter * static_cast<double>(figure.x_names.size())));
+  constexpr double kAroundText = 100;  // the axis, and half a token at both ends
+  constexpr double kMaxPageWidth = 850;
+  const double letter = size * (has_long_tokens(figure) ? 1.1 : 0.68);  // rotated, or upright with some room
+  return std::min(kMaxPageWidth, std::round(kAroundText + letter * static_cast<double>(figure.x_names.size())));
 }
 
 Json text_plot(const Figure& figure) {
@@ -155,7 +155,7 @@ Json text_plot(const Figure& figure) {
   x_axis["showgrid"] = false;
   x_axis["ticks"] = "";
   x_axis["tickangle"] = has_long_tokens(figure) ? -90 : 0;
-  // So that characters do not touch on a page of 900 pixels.
+  // Keeps characters apart on a page of 900 pixels.
   const double size = std::min(12.0, 1100 / static_cast<double>(figure.x_names.size()));
   x_axis["tickfont"] = {{"family", fmt::format("'{}', monospace", kTextFont)}, {"size", size}};
   Json plot = plotly_whole(figure, plotly_series(figure, "token"), std::move(x_axis),

@@ -1,5 +1,5 @@
-// Files that are part of the program: what pages of results need to work anywhere, without a network. They are embedded
-// when the program is built (results/assets.cpp.in) and read from disk only where a page is written.
+// Files inside the program that pages of results need to work anywhere, without a network. They are embedded when the
+// program is built (results/pages/assets.cpp.in). The system loads them only when a page is written.
 #pragma once
 
 #include <string_view>

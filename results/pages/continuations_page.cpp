@@ -44,7 +44,7 @@ std::string continuations_page(Store& store, const std::vector<Continuations>& a
                         html_escape(one.description.title), head_of(one));
     for (const ContinuedPassage& passage : one.passages) body += passage_row(one, passage);
     body += "</tbody></table>\n<ul class=\"notes\">\n";
-    body += "<li>Every token is the likeliest. A context unfolds to the whole prompt.</li>\n";
+    body += "<li>Decoding is greedy. Click a context to see the whole prompt.</li>\n";
     for (const std::string& note : one.notes) body += "<li>" + html_escape(note) + "</li>\n";
     body += "</ul>\n</section>\n";
   }

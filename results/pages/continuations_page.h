@@ -9,7 +9,8 @@
 
 namespace xlm {
 
-/// The models side by side, a passage to a row; its whole prompt unfolds, and a model's name leads to its run.
+/// The models side by side, a passage in each row. A click on a passage's context shows the whole prompt. A model's
+/// name links to its run.
 std::string continuations_page(Store& store, const std::vector<Continuations>& all);
 
 }  // namespace xlm

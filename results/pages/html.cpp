@@ -1,4 +1,4 @@
-// HTML documents that need nothing but themselves.
+// Self-contained HTML documents.
 #include "results/pages/html.h"
 
 #include <algorithm>
@@ -10,9 +10,9 @@
 namespace xlm {
 namespace {
 
-constexpr std::size_t kMostHintedRuns = 12;
+constexpr std::size_t kMaxHintedRuns = 12;
 
-/// JSON in which no text can end the script element that it stands in.
+/// JSON in which no text can end the surrounding script element.
 std::string script_json(const Json& data) {
   std::string out;
   for (const char c : data.dump(-1, ' ', false, Json::error_handler_t::replace)) {
@@ -52,7 +52,7 @@ std::string html_escape(std::string_view text) {
 
 std::string runs_hint(const std::vector<std::string>& runs) {
   std::string text = fmt::format("{} run{}:", runs.size(), runs.size() == 1 ? "" : "s");
-  const std::size_t shown = std::min(runs.size(), kMostHintedRuns);
+  const std::size_t shown = std::min(runs.size(), kMaxHintedRuns);
   for (std::size_t i = 0; i < shown; ++i) text += "\n" + runs[i];
   if (shown < runs.size()) text += fmt::format("\nand {} more", runs.size() - shown);
   return text;

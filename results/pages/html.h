@@ -1,4 +1,4 @@
-// HTML documents that need nothing but themselves: escaping, data for scripts, and the frame around a page's body.
+// Self-contained HTML documents: escaping, data for scripts, and the frame around a page's body.
 #pragma once
 
 #include <string>
@@ -12,20 +12,20 @@ namespace xlm {
 /// `text` as the content of an element or of an attribute in double quotes.
 std::string html_escape(std::string_view text);
 
-/// "3 runs: a, b, c", a line each: what hovering over a number says of its runs. Many are counted.
+/// "3 runs: a, b, c", one per line: the hover text of a number. Counts the rest if there are many.
 std::string runs_hint(const std::vector<std::string>& runs);
 
-/// The attributes that make an element show runs when it is hovered over (title) and clicked (page.js).
+/// The attributes with which an element shows its runs on hover (title) and on click (page.js).
 std::string runs_attributes(const std::vector<std::string>& runs);
 
 struct Document {
   std::string title;
   std::string body;    // HTML
   Json data;           // for page.js: {"runs": {id: …}, "figures": [{"data", "layout"}, …]}
-  bool plots = false;  // takes plotly.js in
+  bool plots = false;  // includes plotly.js
 };
 
-/// One self-contained file. A content security policy inside it keeps the browser from loading anything else.
+/// One self-contained file. Its content security policy keeps the browser from loading anything else.
 std::string render_document(const Document& document);
 
 }  // namespace xlm

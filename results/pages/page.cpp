@@ -13,7 +13,7 @@
 namespace xlm {
 namespace {
 
-constexpr std::size_t kMostListedPoints = 500;  // a training curve is better read from the store
+constexpr std::size_t kMaxListedPoints = 500;  // longer curves are better read from the store
 
 std::size_t count_points(const Figure& figure) {
   std::size_t count = 0;
@@ -84,7 +84,7 @@ std::string Page::figure(const Figure& figure) {
   return out + numbers_of(figure);
 }
 
-/// What leads from paper to the runs, where nothing can be clicked.
+/// References to the runs, for paper, where no click is possible.
 std::string Page::references_of(const Figure& figure) const {
   if (runs_ != Runs::kInSection) return "";
   if (figure.series.size() < 2) {
@@ -101,7 +101,7 @@ std::string Page::references_of(const Figure& figure) const {
 }
 
 std::string Page::numbers_of(const Figure& figure) const {
-  if (count_points(figure) > kMostListedPoints) return "";
+  if (count_points(figure) > kMaxListedPoints) return "";
   return "<details class=\"numbers\"><summary>the numbers</summary>\n<div class=\"scroll\"><table "
          "class=\"results\">\n" +
          (figure.grid.empty() ? series_rows(figure) : grid_rows(figure)) + "</table></div>\n</details>\n";

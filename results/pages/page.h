@@ -1,4 +1,4 @@
-// Pages of results: tables and figures as self-contained HTML, every number of which leads to its runs.
+// Pages of results: tables and figures as self-contained HTML. Every number links to its runs.
 #pragma once
 
 #include <string>
@@ -11,15 +11,15 @@
 
 namespace xlm {
 
-/// A page under construction. Tables and figures are turned into HTML one by one, in the order of the page; the runs
-/// behind them come with it.
+/// A page under construction. Turns tables and figures into HTML one by one, in the order of the page, and collects the
+/// runs behind them.
 class Page {
  public:
   enum class Runs { kInPanel, kInSection };  // kInSection: numbers also refer to a section about the runs
 
   Page(Store& store, Runs runs) : appendix_(store), runs_(runs) {}
 
-  /// A table with its notes, and a figure with its caption and its numbers; both without their titles.
+  /// A table with its notes, and a figure with its caption and numbers, both without titles.
   std::string table(const Table& table);
   std::string figure(const Figure& figure);
 
@@ -38,7 +38,7 @@ class Page {
   Json figures_ = Json::array();
 };
 
-/// Pages of tables alone, and of one figure.
+/// Pages with only tables, and with one figure.
 std::string tables_page(Store& store, const std::vector<Table>& tables);
 std::string figure_page(Store& store, const Figure& figure);
 

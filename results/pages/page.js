@@ -1,4 +1,4 @@
-// What a page of results does in the browser: plotly.js draws the figures, and a click on a number shows its runs.
+// A page of results in the browser: plotly.js draws the figures, and a click on a number shows its runs.
 "use strict";
 (() => {
   const page = JSON.parse(document.getElementById("data").textContent);
@@ -44,7 +44,7 @@
     return element("details", {}, element("summary", {}, title), element("table", { class: "pairs" }, ...rows));
   }
 
-  /// Fills the panel with the runs behind one number; `around` are those of the whole table or figure.
+  /// Fills the panel with the runs behind one number; `around` are the runs of the whole table or figure.
   function show_runs(ids, around) {
     const runs = ids.map((id) => page.runs[id]).filter(Boolean);
     if (runs.length === 0) return;
@@ -71,7 +71,7 @@
     panel.hidden = true;
   }
 
-  /// Runs of the table or figure in which `place` stands.
+  /// Runs of the table or figure that contains `place`.
   function runs_around(place) {
     const section = place.closest("section");
     const ids = [...section.querySelectorAll("[data-runs]")].flatMap((cell) => JSON.parse(cell.dataset.runs));
@@ -89,7 +89,7 @@
     if (event.key === "Escape") hide_panel();
   });
 
-  /// Our ticks suit the whole picture; of a part of it plotly.js chooses its own.
+  /// Our ticks suit the whole picture. For a part of it plotly.js chooses the ticks.
   function keep_ticks_readable(plot, layout) {
     plot.on("plotly_relayout", (change) => {
       const update = {};
@@ -107,7 +107,7 @@
   const dark = window.matchMedia("(prefers-color-scheme: dark)");
   let on_paper = false;
 
-  /// What a dark screen changes: everything that was chosen to stand on white.
+  /// Changes for a dark screen: all colours that suit a white background.
   function darken(data, layout) {
     const [paper, ink, soft, grid] = ["#15181c", "#e4e6e9", "#9aa1aa", "#30363d"];
     Object.assign(layout, { paper_bgcolor: paper, plot_bgcolor: paper });
@@ -122,7 +122,7 @@
     }
   }
 
-  /// On a phone the legend and the colours' scale stand below, where they leave the picture its width.
+  /// On a phone the legend and the colours' scale are below the picture, which keeps its width.
   function narrow(data, layout) {
     layout.legend = { orientation: "h", y: -0.2, yanchor: "top" };
     layout.font.size = 11;
@@ -163,7 +163,7 @@
   plots.forEach(listen);
   dark.addEventListener("change", () => plots.forEach(draw));
 
-  // On paper nothing can be clicked: the configurations stand open, and pictures have the size of two to a page.
+  // Paper cannot be clicked: the configurations are open, and two pictures fit on a page.
   let unfolded = [];
   window.addEventListener("beforeprint", () => {
     on_paper = true;

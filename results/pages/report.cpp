@@ -1,4 +1,4 @@
-// A report.
+// Writes a report.
 #include "results/pages/report.h"
 
 #include <algorithm>
@@ -38,11 +38,11 @@ std::string contents_of(const Report& report) {
   return out + "<li><a href=\"#runs\">Runs</a></li>\n</ol>\n</nav>\n";
 }
 
-/// What to do where numbers are missing.
+/// What the reader can do about missing numbers.
 std::string how_to_make(const ReportRecipe& recipe) {
-  if (recipe.command.empty()) return "<code>xlm runs ls</code> lists the runs that there are.";
-  return "Runs of this recipe are made with: <code>" + html_escape(recipe.command) +
-         "</code>; with <code>--check</code> it says whether they can fill this.";
+  if (recipe.command.empty()) return "To list the runs: <code>xlm runs ls</code>.";
+  return "To make its runs: <code>" + html_escape(recipe.command) +
+         "</code>. To check whether they can fill this, add <code>--check</code>.";
 }
 
 std::string exhibit_html(Page& page, const ReportRecipe& recipe, const Exhibit& exhibit) {
@@ -59,7 +59,7 @@ std::string exhibit_html(Page& page, const ReportRecipe& recipe, const Exhibit& 
   return out;
 }
 
-/// All that a recipe is about; of one that is about no runs in particular, those behind its numbers.
+/// All runs of a recipe. If the recipe describes none, those behind its numbers.
 std::set<std::string> runs_of(const ReportRecipe& recipe) {
   std::set<std::string> runs(recipe.runs.begin(), recipe.runs.end());
   if (!runs.empty()) return runs;
@@ -90,7 +90,7 @@ std::string counts_row(const std::string& label, const PrintedCounts& counts) {
   return out + "</tr>\n";
 }
 
-/// How ours stand beside the values that papers print: in all, and in each table that has any.
+/// How our numbers compare with the papers' printed values: in all, and in each table that has some.
 std::string summary_of(const Report& report) {
   std::string rows;
   for (std::size_t r = 0; r < report.recipes.size(); ++r) {
@@ -111,7 +111,7 @@ std::string summary_of(const Report& report) {
     heads += fmt::format("<th class=\"number\">{}</th>", kPrintedOutcomes.at(i));
   }
   return fmt::format(
-      "<section id=\"summary\">\n<p>Printed values: {}. Ours beside them: {}.</p>\n"
+      "<section id=\"summary\">\n<p>Printed values: {}. Ours in comparison: {}.</p>\n"
       "<div class=\"scroll\"><table class=\"results\">\n<thead><tr>{}</tr></thead>\n<tbody>\n{}</tbody></table></div>\n"
       "</section>\n",
       all.total(), join(parts, ", "), heads, rows);

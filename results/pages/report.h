@@ -1,4 +1,4 @@
-// A report: all tables and figures of recipes on one page, with a section about every run behind them.
+// A report: all tables and figures of recipes on one page, with a section about each run behind them.
 #pragma once
 
 #include <string>
@@ -18,22 +18,22 @@ struct ReportRecipe {
   std::string title;    // its experiment, or its file
   std::string file;     // as the user named it
   std::string profile;  // empty: none
-  std::string command;  // what makes its runs; empty: it describes none
+  std::string command;  // makes its runs; empty: it describes none
   std::vector<Exhibit> exhibits;
-  std::vector<std::string> runs;  // all that it is about, with or without numbers in the exhibits
+  std::vector<std::string> runs;  // all its runs, with or without numbers in the exhibits
 };
 
 struct Report {
   std::string title;
-  std::string origin;  // one line: what made it, when, from what
+  std::string origin;  // one line: the program, the time, the source
   std::vector<ReportRecipe> recipes;
 };
 
-/// Of all tables together.
+/// The counts of all tables together.
 PrintedCounts count_printed(const Report& report);
 
-/// The whole page: how ours stand beside the papers' values, then every exhibit, then the runs. Runs are numbered in
-/// the order in which numbers first refer to them.
+/// The whole page: how our numbers compare with the papers' values, then the exhibits, then the runs. Runs are numbered
+/// in the order of first reference.
 std::string report_page(Store& store, const Report& report);
 
 }  // namespace xlm

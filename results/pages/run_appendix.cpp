@@ -1,4 +1,4 @@
-// The runs that a page speaks of.
+// The runs behind a page.
 #include "results/pages/run_appendix.h"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ std::string experiment_of(const Json& run) { return text_of(run.value("experimen
 
 std::string link_to(std::size_t number) { return fmt::format("<a href=\"#{}\">{}</a>", run_anchor(number), number); }
 
-/// Keys in which runs of one experiment differ, by experiment.
+/// The keys in which runs of one experiment differ, by experiment.
 std::map<std::string, std::set<std::string>> differing_keys(const std::vector<Json>& runs) {
   std::map<std::string, const Json*> first;
   std::map<std::string, std::set<std::string>> differing;
@@ -58,7 +58,7 @@ std::string shown_value(const std::string& column, const Json& value) {
   return value.is_number() ? column_number(column, value.get<double>()) : text_of(value);
 }
 
-/// Every evaluation and cost, as "test.bpc" and its value as lists show it.
+/// Every evaluation and cost, as "test.bpc" and its value in a list's format.
 Json measured(const Json& run) {
   Json values = Json::object();
   for (const Json& evaluation : run.value("evaluations", Json::array())) {
@@ -104,7 +104,7 @@ std::string main_results(const Json& run) {
 }
 
 void RunAppendix::add(const std::vector<std::string>& runs) {
-  std::optional<RunLister> lister;  // made where there is something to ask
+  std::optional<RunLister> lister;  // created on first use
   for (const std::string& run : runs) {
     if (!numbers_.try_emplace(run, order_.size() + 1).second) continue;
     if (!lister) lister.emplace(store_);
@@ -164,7 +164,7 @@ std::string RunAppendix::section() const {
     out += "<tr><td></td><td colspan=\"5\"><details><summary>configuration and all results</summary>\n";
     out += fmt::format("<p>experiment {}; created {}, finished {}</p>\n", html_escape(experiment_of(run)),
                        text_of(run.value("created", Json())), text_of(run.value("finished", Json())));
-    out += "<div class=\"beside\">\n" + pairs_table(params) + pairs_table(measured(run)) + "</div>\n";
+    out += "<div class=\"columns\">\n" + pairs_table(params) + pairs_table(measured(run)) + "</div>\n";
     out += "</details></td></tr>\n</tbody>\n";
   }
   return out + "</table></div>\n";

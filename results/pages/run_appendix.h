@@ -1,4 +1,4 @@
-// The runs that a page speaks of: their data for its script, numbers to refer to them by, and a section about each.
+// The runs behind a page: their data for its script, numbers to refer to them, and a section about each.
 #pragma once
 
 #include <map>
@@ -14,12 +14,12 @@ class RunAppendix {
  public:
   explicit RunAppendix(Store& store) : store_(store) {}
 
-  /// Takes runs in; each gets the next number the first time.
+  /// Adds runs. A new run gets the next number.
   void add(const std::vector<std::string>& runs);
 
   std::size_t size() const { return order_.size(); }
 
-  /// What RunLister says of a run that has been added.
+  /// RunLister's description of an added run.
   const Json& run(const std::string& id) const { return order_[numbers_.at(id) - 1]; }
 
   /// The numbers of `runs` as links to their places in the section: "1–3, 7".
@@ -28,8 +28,8 @@ class RunAppendix {
   /// All runs by id, each with its number and main results.
   Json json() const;
 
-  /// HTML: a table of all runs in the order of their numbers, with status, steps, main results, what differs between
-  /// the runs of its experiment, and the whole configuration folded away.
+  /// HTML: a table of all runs in the order of their numbers. Each has status, steps, main results, the differences
+  /// from other runs of its experiment, and its configuration, folded.
   std::string section() const;
 
  private:
@@ -38,7 +38,7 @@ class RunAppendix {
   std::map<std::string, std::size_t> numbers_;  // from 1
 };
 
-/// The name that links use for the run of this number.
+/// The anchor for links to the run of this number.
 std::string run_anchor(std::size_t number);
 
 /// "valid bpc 2.0483, test bpc 2.0395": the final evaluation of each split, in the measure that papers print.

@@ -13,7 +13,7 @@
 namespace xlm {
 namespace {
 
-/// Bold says the best of its column, where the table marks that.
+/// A number. Bold marks the best of its column, if the table marks it.
 std::string number_html(const TableCell& cell, const CellOptions& options) {
   std::string text = html_escape(number_with_unit(*cell.value, options));
   if (cell.best) text = "<b>" + text + "</b>";
@@ -22,7 +22,7 @@ std::string number_html(const TableCell& cell, const CellOptions& options) {
                      text, cell.star ? "<span class=\"star\">*</span>" : "");
 }
 
-/// The paper's value; on a line of its own how ours stands beside it, which of a smaller run says nothing.
+/// The paper's value. Below it, how ours compares with it, unless our run is smaller.
 std::string printed_html(const TableCell& cell, const CellOptions& options) {
   if (cell.printed.empty()) return "";
   const std::string shown = html_escape(cell.printed);
@@ -39,7 +39,7 @@ std::string printed_html(const TableCell& cell, const CellOptions& options) {
   return out + fmt::format(R"(<span class="verdict">{}, {}</span>)", verdict, difference);
 }
 
-/// The numbers of the runs, on a line of their own: raised beside a number they would be read as its exponent.
+/// The numbers of the runs on a separate line: raised next to a number, they would look like an exponent.
 std::string references_html(const TableCell& cell, const RunReferences& references) {
   const std::string links = references && cell.value ? references(cell.runs) : "";
   if (links.empty()) return "";

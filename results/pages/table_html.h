@@ -1,4 +1,4 @@
-// Tables as HTML, every cell with its runs.
+// Tables as HTML with the runs of every cell.
 #pragma once
 
 #include <functional>
@@ -9,17 +9,17 @@
 
 namespace xlm {
 
-/// Links to runs, as HTML; empty where a page has no place to link to.
+/// Links to runs as HTML. Empty if a page has no section to link to.
 using RunReferences = std::function<std::string(const std::vector<std::string>& runs)>;
 
-/// The table with its notes, without its title. Cells carry the attributes of results/pages/html.h; one that is missing
-/// says why when it is hovered over, and under a printed value stands how ours compares with it.
+/// The table with its notes, without its title. Cells have the attributes of results/pages/html.h. A missing cell shows
+/// the reason on hover. Below a printed value stands how ours compares with it.
 std::string table_html(const Table& table, const RunReferences& references);
 
 /// All runs whose numbers a table shows, each once, cell by cell.
 std::vector<std::string> runs_of(const Table& table);
 
-/// Whether no cell has a number of our own.
+/// Whether no cell has a number of ours.
 bool is_empty(const Table& table);
 
 }  // namespace xlm

@@ -1,4 +1,4 @@
-// The words of grids.
+// The words for grids.
 #include "results/quantities/grids.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// What the rows, columns and numbers of the grids that models report are called. A grid that is not known here is
-// stored, shown and plotted under its own name all the same.
+// Words for the rows, columns and numbers of the grids that models report. An unknown grid is stored, shown and plotted
+// under its own name.
 #pragma once
 
 #include <string>
@@ -9,18 +9,18 @@ namespace xlm {
 
 struct GridWords {
   std::string name;   // as the model reports it
-  std::string title;  // of the part of `xlm runs show`
+  std::string title;  // of its part in `xlm runs show`
   std::string row;
   std::string column;
   std::string value;
-  bool whole = false;  // its numbers are whole
-  std::string about;   // what a picture of single rows must say beside them; empty: nothing
+  bool whole = false;  // its numbers are integers
+  std::string about;   // a line that a picture of single rows needs; empty: none
 };
 
-/// The words of a grid; for one that is not known "row", "column" and its own name.
+/// The words of a grid. For an unknown grid: "row", "column" and its name.
 GridWords grid_words(std::string_view name);
 
-/// Whether models are known to report a grid of this name.
+/// Whether a model reports a grid of this name.
 bool is_known_grid(std::string_view name);
 
 }  // namespace xlm

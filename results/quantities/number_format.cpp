@@ -12,12 +12,12 @@
 namespace xlm {
 namespace {
 
-constexpr double kFromHereInThousands = 1e4;          // of whole numbers: 8192 is read as a size
-constexpr double kFromHereFractionInThousands = 1e3;  // of others, behind whose point nothing is read from there on
+constexpr double kFromHereInThousands = 1e4;          // integers from here on: 8192 is read as a size
+constexpr double kFromHereFractionInThousands = 1e3;  // other numbers from here on: decimals no longer matter
 constexpr double kFromHereWithPrefix = 1e5;
 constexpr double kBeyondIntegers = 9e18;
 
-/// A number scaled to k, M, G, … with a given number of digits behind the point.
+/// A number scaled to k, M, G, … with `digits` decimals.
 std::string scaled(double value, std::int64_t digits, std::string_view unit) {
   const double rounding = 0.5 * std::pow(10.0, -static_cast<double>(digits));
   const auto [number, prefix] = with_prefix(value, 1000 - rounding);
@@ -28,8 +28,8 @@ bool is_read_whole(double value) {
   return std::abs(value) >= kFromHereFractionInThousands && value != std::floor(value);
 }
 
-/// With so many digits behind the point, or as the number asks for: none where it is whole. Thousands are set apart
-/// where there are many.
+/// A number with `digits` decimals, or with as many as it needs: none if it is an integer. Large numbers have thousands
+/// separators.
 std::string plain_number(double value, std::int64_t digits) {
   const double size = std::abs(value);
   if (digits < 0 && (value == std::floor(value) || is_read_whole(value))) return shown_number(value);
@@ -70,10 +70,10 @@ std::string in_thousands(std::int64_t number) {
 }
 
 std::string with_digits(double value, int digits) {
-  constexpr int kMostBehindThePoint = 15;
+  constexpr int kMaxDecimals = 15;
   if (!std::isfinite(value) || value == 0) return fmt::format("{:g}", value);
   const int leading = static_cast<int>(std::floor(std::log10(std::abs(value))));  // place of the first digit
-  std::string text = plain_number(value, std::clamp(digits - 1 - leading, 0, kMostBehindThePoint));
+  std::string text = plain_number(value, std::clamp(digits - 1 - leading, 0, kMaxDecimals));
   if (text.find('.') == std::string::npos) return text;
   text.erase(text.find_last_not_of('0') + 1);
   if (text.back() == '.') text.pop_back();

@@ -10,7 +10,7 @@ namespace xlm {
 namespace {
 
 constexpr std::array<std::string_view, 3> kSplits{"train", "valid", "test"};
-constexpr double kReadAtOnce = 1e3;  // of numbers above, what is behind the point says nothing in a list
+constexpr double kReadAtOnce = 1e3;  // above this a list shows no decimals
 constexpr double kReadInFull = 1e9;
 
 /// Dots and underscores become blanks.
@@ -20,7 +20,7 @@ std::string words_of(std::string text) {
   return text;
 }
 
-/// A new quantity is one line here, and one in docs/results.md, which a test compares.
+/// A new quantity is one line here, and one in docs/results.md. A test compares them.
 std::vector<Quantity> known_quantities() {
   using Text = TextUnits;
   constexpr auto kRun = ReportedBy::kRun;
@@ -44,7 +44,7 @@ std::vector<Quantity> known_quantities() {
       {.name = "boundary_accuracy", .meaning = "share of places where a boundary is predicted rightly", .better = kHigher},
       {.name = "boundary_precision", .meaning = "share of predicted boundaries that are right", .better = kHigher},
       {.name = "boundary_recall", .meaning = "share of boundaries that are predicted", .better = kHigher},
-      {.name = "worse_than_guessing", .meaning = "1 where the loss is above that of guessing all symbols alike", .digits = 0},
+      {.name = "worse_than_guessing", .meaning = "1 if the loss is above that of guessing all symbols alike", .digits = 0},
       {.name = "flops_per_token", .label = "FLOPs per token", .head = "FLOPs/token", .meaning = "two per multiply-add of a forward pass", .by = kRun, .format = kCount, .digits = -1},
       {.name = "paper_flops", .label = "FLOPs per token, as the paper counts", .meaning = "FLOPs per token, counted as the model's paper does", .by = kRun, .format = kCount, .digits = -1},
       {.name = "params", .label = "parameters", .meaning = "trained numbers of the model", .by = kRun, .format = kCount, .digits = -1, .exact = true},
@@ -57,14 +57,14 @@ std::vector<Quantity> known_quantities() {
   // clang-format on
 }
 
-/// What is left out in a row follows from the rest.
+/// Fills what a row leaves out from the rest of it.
 Quantity completed(Quantity row) {
   if (row.label.empty()) row.label = words_of(row.name);
   if (row.head.empty()) row.head = row.label;
   return row;
 }
 
-/// A label for an axis, which has no numbers behind which a unit could stand.
+/// A label for an axis. It includes the unit, because an axis has no numbers with units.
 std::string axis_label(const Quantity& row) {
   return row.unit.empty() || row.unit == row.label ? row.label : row.label + ", " + row.unit;
 }
@@ -107,7 +107,7 @@ const Quantity* quantity_of_column(std::string_view column) {
 std::string column_label(std::string_view column) {
   if (column.starts_with('=')) return std::string(column.substr(1));  // a formula
   if (column == "data.name") return "data";
-  if (column == "model.span") return "span limit";  // what heads learn is a span too
+  if (column == "model.span") return "span limit";  // heads learn spans, too
   if (column.starts_with("at.")) return column_label(column.substr(3));
   if (const std::size_t at = column.find('@'); at != std::string_view::npos) {
     return column_label(column.substr(0, at)) + " at " + std::string(column.substr(at + 1));

@@ -1,5 +1,5 @@
-// What is known of the numbers that training, evaluations and models report: one table, from which lists, boards,
-// tables, figures and docs/results.md take what they show. A number that is not in it is stored and shown all the same.
+// The numbers that training, evaluations and models report: one table for lists, boards, tables, figures and
+// docs/results.md. A number that is not in it is stored and shown, too.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@ namespace xlm {
 enum class Better { kLower, kHigher };
 inline constexpr std::array<std::string_view, 2> kBetterNames{"lower", "higher"};
 
-/// What a text may be cut into; a quantity is measured on texts of some of these.
+/// The units that a text may be split into. A quantity is measured on texts of some of these.
 struct TextUnits {
   static constexpr unsigned kCharacters = 1;
   static constexpr unsigned kBytes = 2;
@@ -26,69 +26,69 @@ struct TextUnits {
   static constexpr unsigned kAny = kCharacters | kBytes | kBytePairs;
 };
 
-/// What reports a quantity: an evaluation (its column is "test.NAME"), the run once (its column is the name alone), or
-/// training alone, from step to step.
+/// Who reports a quantity: an evaluation (its column is "test.NAME"), the run once (its column is the name), or only
+/// training, from step to step.
 enum class ReportedBy { kEvaluation, kRun, kTraining };
 
 struct Quantity {
-  std::string name;   // as it is reported
+  std::string name;   // its name in reports
   std::string label;  // in words; empty: the name
-  std::string head;   // above a narrow column; empty: the label
-  std::string unit;   // what stands behind a number of it; empty: its label stands before the number
+  std::string head;   // for a narrow column; empty: the label
+  std::string unit;   // shown after a number; empty: the label is shown before it
   std::string meaning;
   ReportedBy by = ReportedBy::kEvaluation;
   unsigned texts = TextUnits::kAny;
   Better better = Better::kLower;
   NumberFormat format = NumberFormat::kNumber;
-  std::int64_t digits = 3;  // behind the point in a table of results; lists show one more. < 0: as the format likes
-  int headline = 0;         // of all that a run has, the least rank stands for it; 0: never
-  bool exact = false;       // follows from the configuration: no seed changes it
-  bool leads = false;       // stands before the others where all numbers of an evaluation are listed
-  std::string live;         // what it is called on the screen while a run trains; empty: it is not shown
+  std::int64_t digits = 3;  // decimals in a table of results; lists show one more. < 0: the format decides
+  int headline = 0;         // the smallest rank that a run has represents the run; 0: never
+  bool exact = false;       // depends only on the configuration, not on a seed
+  bool leads = false;       // comes first if all numbers of an evaluation are listed
+  std::string live;         // its name on the screen during training; empty: not shown
   std::string live_head;
-  std::string live_most;  // the quantity that is shown behind it after a slash
+  std::string live_most;  // the quantity shown after it, with a slash between
 };
 
-/// All that are known, in the order of docs/results.md.
+/// All known quantities, in the order of docs/results.md.
 const std::vector<Quantity>& quantities();
 
 /// The row of a name, or null.
 const Quantity* find_quantity(std::string_view name);
 
-/// The row of a name; for one that is not in the table what suits most, with the name's words as its label.
+/// The row of a name. For an unknown name a row with common values and the name's words as its label.
 Quantity quantity(std::string_view name);
 
-/// "test.bpc" as the split and what was measured on it.
+/// "test.bpc" as split and quantity.
 struct EvaluationColumn {
   std::string split;
   std::string name;
 };
 
-/// Nothing where a column of the store is not an evaluation's.
+/// Returns nullopt if a column of the store is no evaluation's.
 std::optional<EvaluationColumn> evaluation_column(std::string_view column);
 
-/// The row of what a column of the store shows ("test.bpc", "params"), or null.
+/// The row of the quantity in a column of the store ("test.bpc", "params"), or null.
 const Quantity* quantity_of_column(std::string_view column);
 
 /// A column in words: "test bpc", "span" of model.span, "peak memory, bytes".
 std::string column_label(std::string_view column);
 
-/// Those with a headline rank, from the least.
+/// The quantities with a headline rank, in that order.
 const std::vector<const Quantity*>& headlines();
 
-/// The headline of a run or of several: the first that `has` says is there, or null.
+/// The headline of one run or several: the first one that `has` reports as present, or null.
 const Quantity* headline_of(const std::function<bool(const std::string& name)>& has);
 
-/// Names in the order of lists: those that lead, then the others by the alphabet.
+/// Names in the order of lists: the leading ones, then the others alphabetically.
 std::vector<std::string> listing_order(const std::set<std::string>& names);
 
-/// A number in a list, with a digit more than in a table: "1.2345", "38.1M".
+/// A number in a list, with one digit more than in a table: "1.2345", "38.1M".
 std::string list_number(const Quantity& quantity, double value);
 
-/// A number of a column of the store in a list: a quantity as lists show it, anything else as its size suggests.
+/// A number of a column of the store in a list. Its format is the quantity's, or follows from its size.
 std::string column_number(std::string_view column, double value);
 
-/// A number as a table shows it, with what it is: "1.234 bpc", "loss 1.234".
+/// A number as a table shows it, with unit or label: "1.234 bpc", "loss 1.234".
 std::string named_number(const Quantity& quantity, double value);
 
 }  // namespace xlm

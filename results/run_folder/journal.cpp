@@ -23,15 +23,15 @@ std::string check_of(std::string_view bytes) {
   return fmt::format("{:08x}", ::crc32_z(0, data, bytes.size()));
 }
 
-/// The line of a record, with the checksum of all that stands before it.
+/// The line of a record, with the checksum of everything before the checksum.
 std::string line_of(const Json& record) {
   std::string line = record.dump(-1, ' ', false, Json::error_handler_t::replace);
   line.pop_back();  // }
   return fmt::format(R"({}{}{}"}})", line, kCheckKey, check_of(line));
 }
 
-/// The record on a line; nothing when it is none, or not what was written. A line that was edited by hand may have no
-/// checksum.
+/// The record on a line. Returns nullopt if the line is no record or not as it was written. A line that was edited by
+/// hand may lack the checksum.
 std::optional<Json> record_on(std::string_view line, JsonParser& parser) {
   const std::size_t written = line.size() < kCheckBytes ? 0 : line.size() - kCheckBytes;
   const bool checked = line.substr(written).starts_with(kCheckKey);
@@ -69,21 +69,21 @@ void Journal::sync() {
   file_.sync();
   if (token_ == 0 || file_.is_at_its_name()) return;
   throw DataError(
-      fmt::format("{} was removed or replaced while its run went on: what was recorded in it is lost\n"
-                  "run the same command again: the run goes on from its last checkpoint",
+      fmt::format("{} was removed or replaced during the run: its latest records are lost\n"
+                  "run the same command again: the run resumes from its last checkpoint",
                   path_.string()));
 }
 
 JournalContent read_journal(const fs::path& file, const std::function<void(const Json& record)>& use) {
   const std::string content = read_file(file);
   std::string_view text = content;
-  // A network file system gives zeros for what it knows to be there and has not fetched.
+  // A network file system returns zeros for bytes that exist but are not fetched yet.
   JournalContent found{.bytes = static_cast<std::int64_t>(std::min(content.find('\0'), content.size()))};
   JsonParser parser;
   while (!text.empty()) {
     const std::size_t end = text.find('\n');
-    if (end == std::string_view::npos) break;  // the line that a kill cut short
-    // Who opens a journal while another process writes a long line into it ends that line, and the writer does again.
+    if (end == std::string_view::npos) break;  // a line that a kill cut off
+    // A process that opens a journal ends another process's unfinished line. The writer then ends it a second time.
     if (end == 0) {
       text.remove_prefix(1);
       continue;

@@ -1,4 +1,4 @@
-// A run folder, read.
+// Reads a run folder.
 #include "results/run_folder/run_folder.h"
 
 #include <algorithm>
@@ -15,11 +15,11 @@
 namespace xlm {
 namespace {
 
-/// What is not finite is null in JSON.
+/// Numbers that are not finite are null in JSON.
 constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
 
-/// Whether an evaluation's setting is not the default, for a run that does not configure it: a measured model folder
-/// has options of the model alone. What is no option of runs makes no difference.
+/// Whether an evaluation's setting differs from the default, for a run that does not configure it: a measured model
+/// folder has only options of the model. False for what is no option of runs.
 bool differs_from_default(const std::string& key, const Json& value) {
   static const Json defaults = {{"train.precision", "float32"}, {"train.tf32", false}, {"eval.first_token", "skip"}};
   if (defaults.contains(key)) return defaults.at(key) != value;
@@ -53,7 +53,7 @@ double number_field(const Json& record, const char* key) {
   return found != record.end() && found->is_number() ? found->get<double>() : 0;
 }
 
-/// Puts the records of one journal together. Throws Json::exception for a record whose fields have the wrong types.
+/// Builds a run from the records of one journal. Throws Json::exception for a record whose fields have wrong types.
 class Assembler {
  public:
   explicit Assembler(Run& run) : run_(run) {}
@@ -86,7 +86,7 @@ class Assembler {
   }
 
  private:
-  /// A worker that was taken for dead may go on writing after another has taken its run over.
+  /// A worker that was taken for dead may continue to write after another has taken its run over.
   bool is_outdated(const Json& record) const {
     const std::int64_t token = integer_field(record, "token");
     return token > 0 && token < newest_token_;
@@ -113,7 +113,7 @@ class Assembler {
          .micro_batch = integer_field(record, "micro_batch"),
          .memory = record.contains("memory") && record["memory"].is_number() ? record["memory"].get<double>() : 0});
     if (const std::int64_t rows = run_.history.back().micro_batch; rows > 0) run_.micro_batch = rows;
-    if (run_.status == RunStatus::kFailed) run_.micro_batch = 0;  // whoever asks again may have given it more memory
+    if (run_.status == RunStatus::kFailed) run_.micro_batch = 0;  // a retry may have more memory
     add_experiment(text_field(record, "experiment"));
   }
 
@@ -123,7 +123,7 @@ class Assembler {
     return values;
   }
 
-  /// Numbers alone: what is not finite is null in JSON, and says nothing.
+  /// Only finite numbers: others are null in JSON.
   static void add_numbers(const Json& record, std::map<std::string, double>& out) {
     for (const auto& [name, value] : values_of(record).items()) {
       if (value.is_number()) out[name] = value.get<double>();
@@ -144,14 +144,14 @@ class Assembler {
     }
   }
 
-  /// A column for every number of a row, each once and in order, or the store would hold one for another.
+  /// Each number of a row needs its own column, in rising order. Otherwise the store would confuse them.
   static void check_columns(const RunGrid& grid, const Json& record) {
     if (grid.columns.empty()) return;
     const auto not_rising = std::adjacent_find(grid.columns.begin(), grid.columns.end(), std::greater_equal<>());
     const bool fits = std::all_of(grid.rows.begin(), grid.rows.end(),
                                   [&](const auto& row) { return row.size() <= grid.columns.size(); });
     if (not_rising == grid.columns.end() && fits) return;
-    throw Json::other_error::create(501, "columns must rise, and there must be one for every number", &record);
+    throw Json::other_error::create(501, "columns must be in rising order, one for every number", &record);
   }
 
   void add_grid(const Json& record) {
@@ -227,12 +227,12 @@ void choose_main_evaluations(Run& run) {
 void read_config(Run& run) {
   const RunPaths paths{run.folder};
   if (!fs::exists(paths.config())) {
-    throw DataError(fmt::format("{} is missing, so the run cannot be understood", paths.config().string()));
+    throw DataError(fmt::format("{} is missing, so the run cannot be read", paths.config().string()));
   }
   try {
     flatten(to_json(read_yaml(paths.config())), "", run.params);
   } catch (const UsageError& error) {
-    throw DataError(error.what());  // not something the user wrote
+    throw DataError(error.what());  // the user did not write this file
   }
   std::error_code ignored;
   if (!fs::exists(paths.environment(), ignored)) return;
@@ -246,7 +246,7 @@ void read_config(Run& run) {
       if (content.is_string()) run.contents[key] = content.get<std::string>();
     }
   }
-  // Which of the seeds a run begins from, and where that lies, is no setting of its own.
+  // The seed of the run it begins from, and the place of that run, are no settings.
   if (const std::string source = text_field(run.environment, "source_setting"); !source.empty()) {
     for (auto& [key, value] : run.params) {
       if (key == "model.init_from") value = source;
@@ -323,7 +323,7 @@ std::string journal_mark(const fs::path& folder) {
 
 namespace {
 
-/// `next`: a record that the journal does not have yet; null: there is none.
+/// `next` is a record that the journal does not have yet, or null.
 Run assemble(const fs::path& folder, const Json* next) {
   Run run;
   run.folder = folder;
@@ -343,7 +343,7 @@ Run assemble(const fs::path& folder, const Json* next) {
     run.journal_bytes = journal.bytes;
   }
   if (next != nullptr) add(*next);
-  // The configuration's own name comes last: it is that of the first sweep, and the journal knows it as a rule.
+  // The configuration's own experiment comes last: it names the first sweep, and the journal usually has it.
   if (const Json* own = run.param("experiment"); own != nullptr && own->is_string()) {
     assembler.add_experiment(own->get<std::string>());
   }
@@ -362,7 +362,7 @@ Run read_run(const fs::path& folder, const AliveCheck& is_alive) {
 }
 
 Run read_run_with(const fs::path& folder, const Json& record) {
-  const Json as_read = Json::parse(record.dump());  // what is not finite has become null
+  const Json as_read = Json::parse(record.dump());  // numbers that are not finite become null
   return assemble(folder, &as_read);
 }
 

@@ -1,4 +1,4 @@
-// A run folder as the rest of the program sees it: where its files are, and what its journal adds up to.
+// A run folder for the rest of the program: where its files are, and what its journal adds up to.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@
 
 namespace xlm {
 
-/// Where things are in a run folder.
+/// The files of a run folder.
 struct RunPaths {
   fs::path folder;
 
@@ -31,44 +31,44 @@ struct RunPaths {
   fs::path tensorboard() const { return folder / "tensorboard"; }
 };
 
-/// The state of a run. All but `stale` are written in the journal. A run is stale if its journal says that it is
-/// running and its process is gone.
+/// The state of a run. The journal has all states but `stale`: a run is stale if its journal has it as running and its
+/// process is gone.
 enum class RunStatus { kQueued, kRunning, kDone, kFailed, kDiverged, kPreempted, kPruned, kStale };
 inline constexpr std::array<std::string_view, 8> kRunStatusNames{"queued",   "running",   "done",   "failed",
                                                                  "diverged", "preempted", "pruned", "stale"};
 inline std::string_view name_of(RunStatus status) { return kRunStatusNames[static_cast<std::size_t>(status)]; }
 
-/// Whether a run stays as it is until somebody asks for it anew.
+/// Whether a run stays as it is until a user asks for it again.
 inline bool has_ended(RunStatus status) {
   return status == RunStatus::kDone || status == RunStatus::kFailed || status == RunStatus::kDiverged ||
          status == RunStatus::kPruned;
 }
 
-/// Tells whether a live process holds the run of a folder. Without one (null) every running run is taken to be alive.
+/// Whether a live process holds the run of a folder. If this is null, every running run counts as alive.
 using AliveCheck = std::function<bool(const fs::path& run_folder)>;
 
-/// A change of state, in the order of the journal. Times are seconds since 1970.
+/// A change of state, in the journal's order. Times are seconds since 1970.
 struct RunState {
   double time = 0;
   std::string state;
   std::string reason;
   std::string host;
-  std::vector<std::string> hosts = {};  // of its processes, where they are on several
+  std::vector<std::string> hosts = {};  // of its processes, if they are on several hosts
   std::int64_t pid = 0;
-  std::string job;               // of a cluster's queue; empty: none
-  std::string cause;             // why an attempt ended that did not end by itself: name_of(EndCause)
+  std::string job;               // in a cluster's queue; empty: none
+  std::string cause;             // why an attempt did not end by itself: name_of(EndCause)
   std::int64_t micro_batch = 0;  // rows that the next attempt computes at once; 0: as configured
-  double memory = 0;             // bytes that an attempt had which ran out of memory; 0: not known
+  double memory = 0;             // bytes that an attempt had when it ran out of memory; 0: unknown
 };
 
-/// Why an attempt at a run ended before the run was done.
+/// Why an attempt ended before the run was done.
 enum class EndCause {
   kMemory,  // out of memory, of the host or of a GPU
-  kTime,    // its time was over
+  kTime,    // its time ended
   kNode,    // its machine failed
-  kKilled,  // killed, by whom and why is not known
-  kGone,    // its worker is gone without a trace
-  kError,   // an error of its own
+  kKilled,  // killed for an unknown reason
+  kGone,    // its worker exited without a final record
+  kError,   // an error in the run
 };
 inline constexpr std::array<std::string_view, 6> kEndCauseNames{"memory", "time", "node", "killed", "gone", "error"};
 inline std::string_view name_of(EndCause cause) { return kEndCauseNames[static_cast<std::size_t>(cause)]; }
@@ -76,16 +76,16 @@ inline std::string_view name_of(EndCause cause) { return kEndCauseNames[static_c
 /// Settings by dotted key.
 using SettingList = std::vector<std::pair<std::string, Json>>;
 
-/// "data.name=pg-19@model.overlap=20": what follows the @ in the name of an evaluation's column.
+/// "data.name=pg-19@model.overlap=20": the part after the @ in the name of an evaluation's column.
 std::string at_text(const SettingList& at);
 
-/// The name of a corpus: "wiki40b-fi" where it has a language.
+/// The name of a corpus: "wiki40b-fi" if it has a language.
 std::string data_name(const std::string& dataset, const std::string& language);
 
-/// An evaluation that a sweep wants of a run once its training is done.
+/// An evaluation that a sweep wants of a trained run.
 struct WantedEvaluation {
   std::string split;
-  SettingList changes;  // data.path, eval.…, model.overlap, …: what differs from the run's own, sorted by key
+  SettingList changes;  // settings that differ from the run's own, sorted by key: data.path, eval.…, model.overlap, …
 
   bool operator==(const WantedEvaluation&) const = default;
 };
@@ -95,23 +95,23 @@ struct RunEvaluation {
   std::string split;
   std::int64_t step = 0;
   double time = 0;
-  bool final = false;  // made with the weights that became model/
-  bool main = false;   // shown as "split.metric": the newest final one that was made with the run's own settings
+  bool final = false;  // of the weights that became model/
+  bool main = false;   // shown as "split.metric": the newest final one with the run's own settings
   Json settings = Json::object();
-  SettingList at;  // those of the settings that are not the run's own, sorted by key; data by their name
-  std::map<std::string, double> values;  // with tokens, loss and seconds among them
+  SettingList at;                        // settings that differ from the run's own, sorted by key; data by name
+  std::map<std::string, double> values;  // including tokens, loss and seconds
 };
 
-/// Numbers for each of the first tokens of a split, such as the span that heads had there.
+/// Numbers for each of the first tokens of a split, such as the span of heads.
 struct RunTrace {
   std::vector<std::string> tokens;
   std::map<std::string, std::vector<double>> values;  // by name, a number per token
 };
 
-/// A table of numbers that a model reports, such as the span of every head. NaN where there is no number.
+/// A table of numbers that a model reports, such as the span of every head. NaN means no number.
 struct RunGrid {
-  std::vector<std::vector<double>> rows;  // which may differ in length
-  std::vector<std::int64_t> columns;      // what the columns stand for, such as distances; empty: 1, 2, …
+  std::vector<std::vector<double>> rows;  // may differ in length
+  std::vector<std::int64_t> columns;      // meaning of the columns, such as distances; empty: 1, 2, …
 
   std::int64_t column(std::size_t index) const {
     return columns.empty() ? static_cast<std::int64_t>(index) + 1 : columns[index];
@@ -125,7 +125,7 @@ struct RunCheckpoint {
   std::int64_t step = 0;
   double time = 0;
   std::string file;
-  double seconds = 0;  // that it took to save; 0: not known
+  double seconds = 0;  // time to save it; 0: unknown
 };
 
 /// A run, read from its folder.
@@ -133,18 +133,18 @@ struct Run {
   std::string id;  // the folder's name
   fs::path folder;
   std::vector<std::pair<std::string, Json>>
-      params;                                   // resolved configuration, dotted keys; and data.name, data.fingerprint
-  std::map<std::string, std::string> contents;  // by key, what a setting that is a path stands for, wherever it lies
+      params;  // resolved configuration by dotted key, with data.name and data.fingerprint
+  std::map<std::string, std::string> contents;  // for a setting that is a path: a name of its content, wherever it is
   Json environment = Json::object();
   RunStatus status = RunStatus::kQueued;
   std::string reason;                    // why it failed, diverged or stopped
-  std::string experiment;                // the one it was made for; empty: none
-  std::vector<std::string> experiments;  // all it belongs to, sorted
+  std::string experiment;                // the run was made for it; empty: none
+  std::vector<std::string> experiments;  // all that have the run, sorted
   std::optional<double> created;
-  std::optional<double> finished;  // set where it has ended
-  std::int64_t step = 0;           // the last that the journal speaks of
+  std::optional<double> finished;  // set if it has ended
+  std::int64_t step = 0;           // the last in the journal
   std::vector<RunState> history;
-  std::int64_t micro_batch = 0;  // rows computed at once since memory was too small for more; 0: as configured
+  std::int64_t micro_batch = 0;              // rows computed at once since memory ran out; 0: as configured
   std::map<std::string, RunSeries> metrics;  // by name
   std::vector<RunEvaluation> evaluations;    // by split, step and settings
   std::map<std::string, double> costs;
@@ -152,33 +152,33 @@ struct Run {
   std::map<std::string, RunTrace> traces;                        // by split
   std::vector<RunCheckpoint> checkpoints;
   std::vector<WantedEvaluation> wanted;
-  bool is_evaluation = false;       // not trained here: the folder holds evaluations of a model folder
-  std::int64_t journal_bytes = -1;  // that were read; -1 without a journal
-  std::int64_t malformed = 0;       // journal lines that could not be understood, and were left out
+  bool is_evaluation = false;       // no training: the folder holds evaluations of a model folder
+  std::int64_t journal_bytes = -1;  // bytes read; -1: no journal
+  std::int64_t malformed = 0;       // unreadable journal lines, left out
 
   /// The value of a resolved key, or null.
   const Json* param(std::string_view key) const;
-  /// The same, of a setting that names a file what that holds, as evaluations give it; null if the run has no such key.
+  /// The same value as evaluations record it: for a setting that names a file, the file's content. Null if the run has
+  /// no such key.
   Json own_value(const std::string& key) const;
 
-  /// The grid of this name that belongs to the weights that became the model, until then the newest; null: there is
-  /// none.
+  /// The grid of this name for the weights that became the model; before that, the newest. Null if there is none.
   const RunGrid* last_grid(const std::string& name) const;
 };
 
-/// The settings of an evaluation of a run that differ from the run's own. What the run does not configure makes no
-/// difference. Other data go by their name, or by their fingerprint where the name is the run's own.
+/// The settings of an evaluation that differ from its run's own, or from the default if the run does not have them.
+/// Other data are given by name, or by fingerprint if the name is the run's own.
 SettingList differing_settings(const Run& run, const Json& settings);
 
-/// Reads a run folder. Without a journal the run is queued. Malformed lines of the journal are counted and left out. So
-/// are, uncounted, records that a worker wrote after another had taken its run over. Throws DataError that names the
-/// file where the configuration is missing or malformed.
+/// Reads a run folder. A run without a journal is queued. Counts malformed lines of the journal and leaves them out.
+/// Also leaves out, uncounted, records of a worker written after another had taken its run over. Throws DataError with
+/// the file's name if the configuration is missing or malformed.
 Run read_run(const fs::path& folder, const AliveCheck& is_alive = nullptr);
 
-/// The run as it is once `record`, with its type and time, stands at the end of its journal.
+/// The run as it will be with `record`, its type and its time at the end of its journal.
 Run read_run_with(const fs::path& folder, const Json& record);
 
-/// Changes whenever the journal of a run does: who looks often reads it again only then.
+/// A text that changes if the run's journal changes. Frequent readers read the journal again only then.
 std::string journal_mark(const fs::path& folder);
 
 }  // namespace xlm

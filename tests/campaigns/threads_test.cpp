@@ -12,7 +12,7 @@ TEST_F(ThreadsTest, TooManyAreAnError) {
   const ProgramResult result =
       shell(folder_.path(), "ulimit -v 2000000; exec '" XLM_FAKE_BINARY "' train run.yaml train.threads=4096");
   EXPECT_EQ(result.code, kOutOfResources);
-  EXPECT_THAT(result.err, ::testing::HasSubstr("train.threads: this process can have"));
+  EXPECT_THAT(result.err, ::testing::HasSubstr("train.threads: this process can start only"));
 }
 
 TEST_F(ThreadsTest, TooManyAreAnErrorOfCommandsOnWeightsToo) {
@@ -22,7 +22,7 @@ TEST_F(ThreadsTest, TooManyAreAnErrorOfCommandsOnWeightsToo) {
     const ProgramResult result =
         shell(folder_.path(), "ulimit -v 2000000; exec '" XLM_FAKE_BINARY "' " + command + " train.threads=4096");
     EXPECT_EQ(result.code, kOutOfResources) << command;
-    EXPECT_THAT(result.err, ::testing::HasSubstr("train.threads: this process can have")) << command;
+    EXPECT_THAT(result.err, ::testing::HasSubstr("train.threads: this process can start only")) << command;
   }
 }
 

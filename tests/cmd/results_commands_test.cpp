@@ -21,7 +21,7 @@ TEST_F(ResultsCommands, AFigureAloneWithNothingToShowIsAnError) {
   EXPECT_THAT(outcome.err,
               HasSubstr("the figure 'Memory: peak' has nothing to show: none of 8 runs has both model.span "
                         "and peak_memory\n"));
-  EXPECT_THAT(outcome.err, HasSubstr("`xlm runs ls` lists the runs, `xlm sweep` makes them"));
+  EXPECT_THAT(outcome.err, HasSubstr("to list the runs: xlm runs ls; to make them: xlm sweep"));
   EXPECT_EQ(xlm("report f.yaml").code, 0);
   EXPECT_THAT(read_file(temporary_.path() / "report.html"),
               HasSubstr("Nothing to show: none of 8 runs has both model.span and peak_memory. "));
@@ -229,7 +229,8 @@ TEST_F(ResultsCommands, ReportHoldsAllOfARecipe) {
   EXPECT_EQ(report.out, "report.html\n");
   const std::string page = read_file(temporary_.path() / "report.html");
   for (const char* text : {"<h3>First</h3>", "<h3>One</h3>", "<h3>Two</h3>", "Nothing to show: none of 8 runs has both",
-                           "<code>xlm sweep recipe.yaml data.path=DIR</code>; with <code>--check</code>",
+                           "<code>xlm sweep recipe.yaml data.path=DIR</code>. To check whether they can fill this, add "
+                           "<code>--check</code>",
                            "8 runs: 8 done", "adaptive-span-text8-00000008"}) {
     EXPECT_THAT(page, HasSubstr(text));
   }
@@ -252,8 +253,7 @@ TEST_F(ResultsCommands, ReportsAdviseHowToMakeMissingRuns) {
   const Json summary = json("report recipe.yaml");
   EXPECT_EQ(summary["tables"], 1);
   EXPECT_EQ(summary["nothing_to_show"], 1) << "a table without a number";
-  EXPECT_THAT(read_file(temporary_.path() / "report.html"),
-              HasSubstr("Runs of this recipe are made with: <code>xlm sweep"));
+  EXPECT_THAT(read_file(temporary_.path() / "report.html"), HasSubstr("To make its runs: <code>xlm sweep"));
   write("wrong.yaml",
         "experiment: spans\nsweep: {gird: {seed: [1]}}\ntable: First\nrows: model.span\n"
         "cells: {value: test.bpc}\n");

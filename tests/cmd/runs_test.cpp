@@ -136,7 +136,7 @@ TEST_F(ResultsCommands, GridsOfAnyNameAreShown) {
   write("f.yaml", "figure: Gates\nkind: heatmap\ngrid: gate_shares\n");
   const ProgramResult wrong = xlm("figure f.yaml --format html");
   EXPECT_EQ(wrong.code, 2);
-  EXPECT_THAT(wrong.err, HasSubstr("did you mean 'gate_share'?); there is: gate_share, spans"));
+  EXPECT_THAT(wrong.err, HasSubstr("did you mean 'gate_share'?); there are: gate_share, spans"));
   EXPECT_THAT(xlm("report f.yaml").err, HasSubstr("f.yaml:1: the figure 'Gates' asks for the grid"));
 }
 
@@ -266,7 +266,7 @@ TEST_F(ResultsCommands, NamesThatNoRunHasAreNeitherPackedNorUnpacked) {
   for (const char* source : {"other", "other.tar"}) {
     const ProgramResult merged = xlm(std::string("runs merge ") + source + " --runs here");
     EXPECT_EQ(merged.code, 1);
-    EXPECT_THAT(merged.out, HasSubstr("\"results.db\": no run has such a name"));
+    EXPECT_THAT(merged.out, HasSubstr("\"results.db\": it is not named like a run"));
     EXPECT_FALSE(fs::exists(temporary_.path() / "here" / "results.db"));
     EXPECT_EQ(xlm("runs ls --runs here").code, 0);
   }

@@ -143,7 +143,7 @@ TEST_F(SweepCheckCommand, FindingsAreAUsageErrorWithPlaceAndAdvice) {
   const ProgramResult result = xlm("sweep r.yaml --check");
   EXPECT_EQ(result.code, kUsage);
   EXPECT_THAT(result.out,
-              HasSubstr("r.yaml:9: figure 'f' shows one of several runs that differ in model.span\n  tell "));
+              HasSubstr("r.yaml:9: figure 'f' shows one of several runs that differ in model.span\n  separate "));
   EXPECT_THAT(result.out, HasSubstr("1 finding to correct"));
   const ProgramResult json = xlm("sweep r.yaml --check --json");
   EXPECT_EQ(json.code, kUsage);
@@ -184,7 +184,7 @@ TEST_F(SweepCheckCommand, APreparedFolderDeterminesTheCorpus) {
   write(run + "corpora: {data: text8-en}\n" + table);
   const ProgramResult result = xlm("sweep r.yaml --check");
   EXPECT_EQ(result.code, kUsage);
-  EXPECT_THAT(result.out, HasSubstr("data holds abc, which is not what 'corpora' says"));
+  EXPECT_THAT(result.out, HasSubstr("data holds abc, but 'corpora' gives another name"));
 }
 
 }  // namespace

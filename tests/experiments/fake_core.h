@@ -136,7 +136,7 @@ class FakeCore : public Core {
   std::string device = "cpu";
 
  private:
-  /// The weights, a thousandth less for each token of overlap, a tenth more for each letter that the data begin later.
+  /// The weights, less a thousandth for each token of overlap, plus a tenth for each letter that the data begin later.
   static double measured(const EvalJob& job, std::int64_t overlap) {
     const std::string weights = read_file(job.model / "model.safetensors");
     const std::string data = read_file(fs::path(job.options.data.path) / (job.split + ".bin"));
@@ -188,7 +188,7 @@ class FakeCore : public Core {
     return found;
   }
 
-  /// Several processes can do no run here; one may end without memory before they meet, which leaves the first alone.
+  /// It cannot use several processes. One may run out of memory before they meet, and then the first is alone.
   void meet(const TrainJob& job) const {
     const auto orders_here = orders_of(job.options.seed);
     const auto lacking = orders_here.find("memory-limit-of");
@@ -201,7 +201,7 @@ class FakeCore : public Core {
   void one_step(const TrainJob& job, std::int64_t step, TrainSink& sink) const {
     const char* hold = std::getenv("XLM_FAKE_HOLD");
     while (step == 3 && hold != nullptr && fs::exists(hold) && !sink.should_stop()) {
-      // Another process takes the file away when it has seen what it wanted.
+      // Another process removes the file when it has seen enough.
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
     const NamedValues values{{"loss", 1.5}, {"bpc", loss_of(job.options)}, {"average_span", 31}, {"max_span", 45}};

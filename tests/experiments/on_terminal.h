@@ -1,4 +1,4 @@
-// Runs a program on a terminal of its own, as a user who sits before it.
+// Runs a program on its own terminal, like a user in front of it.
 #pragma once
 
 #include <pty.h>
@@ -41,7 +41,7 @@ class OnTerminal {
     if (terminal_ >= 0) ::close(terminal_);
   }
 
-  /// False where there was no terminal to be had, and when it was stopped.
+  /// Returns false if no terminal was available, or if it was stopped.
   bool began() const { return pid_ > 0; }
 
   void resize(unsigned short columns) const {
@@ -49,7 +49,7 @@ class OnTerminal {
     ::ioctl(terminal_, TIOCSWINSZ, &size);
   }
 
-  /// Reads on until some words have come: the lines since the last call, without what moves the cursor.
+  /// Reads until some words have come. Returns the lines since the last call, without what moves the cursor.
   std::vector<std::string> lines_until(const std::string& words) {
     static const std::regex controls("\x1b\\[[0-9;?]*[A-Za-z]|\r");
     std::string text;
@@ -64,8 +64,8 @@ class OnTerminal {
     return split(text, '\n');
   }
 
-  /// The terminal is gone, as when a connection breaks: SIGHUP comes to the program and the processes that it has
-  /// started, and what is written from now on fails.
+  /// Closes the terminal, as if a connection broke: the program and its processes get SIGHUP, and writing fails from
+  /// now on.
   void hang_up() { ::close(std::exchange(terminal_, -1)); }
 
   int stop(int signal) {
@@ -73,7 +73,7 @@ class OnTerminal {
     return wait();
   }
 
-  /// The exit code; 128 + signal where one killed it.
+  /// The exit code, or 128 + the number of the signal that killed it.
   int wait() {
     if (!began()) return -1;
     int status = 0;

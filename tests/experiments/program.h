@@ -1,4 +1,4 @@
-// Runs a program as a user does: arguments in, exit code and both outputs back.
+// Runs a program like a user: arguments in, exit code and both outputs back.
 #pragma once
 
 #include <fcntl.h>
@@ -54,7 +54,7 @@ class BackgroundProgram {
     siginfo_t state{};
     return ::waitid(P_PID, static_cast<id_t>(pid_), &state, WEXITED | WNOHANG | WNOWAIT) == 0 && state.si_pid == 0;
   }
-  /// What it has said so far.
+  /// Its output so far.
   std::string standard_error() const { return fs::exists(err_) ? read_file(err_) : ""; }
 
   ProgramResult wait() {

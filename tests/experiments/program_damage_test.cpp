@@ -1,4 +1,4 @@
-// What the program makes of damage, limits and odd input.
+// The program with damaged files, limits and unusual input.
 #include <gmock/gmock.h>
 
 #include <fmt/format.h>
@@ -14,21 +14,21 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-TEST_F(ProgramTest, NobodyToTellIsNoReasonToEnd) {
+TEST_F(ProgramTest, ClosedOutputsDoNotStopARun) {
   const std::string xlm = "'" XLM_FAKE_BINARY "'";
   write_sweep("sweep: {grid: {seed: [1, 2]}}\n");
   int seed = 10;
-  for (const char* nobody : {"2>/dev/full", "2>&-", "2>&1 >/dev/null | true"}) {
+  for (const char* no_reader : {"2>/dev/full", "2>&-", "2>&1 >/dev/null | true"}) {
     fs::remove_all(runs_);
     // The pipe's exit code is that of its reader.
-    shell(folder_.path(), fmt::format("{} train run.yaml seed={} {}", xlm, ++seed, nobody));
+    shell(folder_.path(), fmt::format("{} train run.yaml seed={} {}", xlm, ++seed, no_reader));
     expect_all_done(1);
-    const ProgramResult sweep = shell(folder_.path(), fmt::format("{} sweep sweep.yaml {}", xlm, nobody));
-    EXPECT_EQ(sweep.code, kDone) << nobody;
+    const ProgramResult sweep = shell(folder_.path(), fmt::format("{} sweep sweep.yaml {}", xlm, no_reader));
+    EXPECT_EQ(sweep.code, kDone) << no_reader;
     expect_all_done(3);
   }
   EXPECT_EQ(shell(folder_.path(), xlm + " train nowhere.yaml 2>/dev/full").code, kUsage);
-  EXPECT_EQ(shell(folder_.path(), xlm + " runs ls >&-").code, kFailed) << "results that nobody gets are a failure";
+  EXPECT_EQ(shell(folder_.path(), xlm + " runs ls >&-").code, kFailed) << "losing the results is a failure";
 }
 
 TEST_F(ProgramTest, ATerminalThatGoesAwayIsARequestToStop) {
@@ -46,8 +46,8 @@ TEST_F(ProgramTest, ATerminalThatGoesAwayIsARequestToStop) {
   EXPECT_EQ(ignoring.wait().code, kDone) << "as nohup wants it";
 }
 
-/// Its workers hear of it from the terminal too, where there is one.
-TEST_F(ProgramTest, ASweepWhoseTerminalGoesAwayStopsAndGoesOn) {
+/// Its workers get the signal from the terminal, too, if there is one.
+TEST_F(ProgramTest, ASweepStopsIfItsTerminalClosesAndResumes) {
   write_sweep("sweep: {grid: {seed: [1, 2, 3]}}\n");
   const auto expect_two_saved = [&] {
     EXPECT_EQ(count_running(), 0U);
@@ -124,7 +124,7 @@ TEST_F(ProgramTest, ARunFolderWithoutItsConfigurationIsGivenItAgain) {
   }
 }
 
-TEST_F(ProgramTest, ADamagedCopyOfTheProgramIsMadeAnew) {
+TEST_F(ProgramTest, ADamagedCopyOfTheProgramIsReplaced) {
   write_sweep("sweep: {grid: {seed: [1]}}\n");
   run({"sweep", "sweep.yaml"});
   fs::path copy;
@@ -138,7 +138,7 @@ TEST_F(ProgramTest, ADamagedCopyOfTheProgramIsMadeAnew) {
   expect_all_done(2);
 }
 
-TEST_F(ProgramTest, AFileThatMayNotGrowIsAnErrorThatLeavesNothing) {
+TEST_F(ProgramTest, AFileSizeLimitIsAnErrorThatLeavesNoFile) {
   const ProgramResult result = shell(folder_.path(), "ulimit -f 1; exec '" XLM_FAKE_BINARY "' train run.yaml");
   EXPECT_EQ(result.code, kOutOfResources) << result.err;
   EXPECT_THAT(result.err, HasSubstr("File too large"));
@@ -165,7 +165,8 @@ TEST_F(ProgramTest, WhatAKilledSweepLeftIsRemovedByTheNext) {
     EXPECT_EQ(run({"sweep", "sweep.yaml", "sweep.grid.seed=[" + seed + "]"}).code, kDone);
   };
   sweep_again("2");
-  for (const fs::path& folder : left) EXPECT_TRUE(fs::exists(folder)) << "somebody may be about to fill " << folder;
+  for (const fs::path& folder : left)
+    EXPECT_TRUE(fs::exists(folder)) << "another process may be about to fill " << folder;
   for (const auto& entry : fs::directory_iterator(runs_ / ".programs")) {
     if (entry.path() != left.front()) fs::remove_all(entry.path());
   }
@@ -186,8 +187,8 @@ TEST_F(ProgramTest, AFileThatIsCutShortWhileItIsReadIsAnError) {
   EXPECT_THAT(result.err, HasSubstr("a file was truncated while it was read"));
 }
 
-/// A number of the library's for it tells nobody anything.
-TEST_F(ProgramTest, AMistakeOfTheProgramIsToldInWords) {
+/// The library's number for it tells a user nothing.
+TEST_F(ProgramTest, AnInternalErrorIsExplained) {
   order("slip-at=5");
   const ProgramResult trained = run({"train", "run.yaml"});
   EXPECT_EQ(trained.code, kFailed);
@@ -231,7 +232,7 @@ TEST_F(ProgramTest, SqlKeepsColumnsOfEqualName) {
   EXPECT_EQ(Json::parse(result.out).at(0), (Json{{"a", 1}, {"a_2", 2}, {"a_2_2", 3}, {"a_3", 4}})) << result.out;
 }
 
-TEST_F(ProgramTest, WhatRemovingLeftDoesNotStandInItsWay) {
+TEST_F(ProgramTest, LeftoversOfARemovalDoNotBlockTheNext) {
   run({"train", "run.yaml"});
   const std::string id = run_folders().front().filename().string();
   for (const std::string& left : {"." + id + ".removed", std::string(".other.removed")}) {
@@ -241,12 +242,12 @@ TEST_F(ProgramTest, WhatRemovingLeftDoesNotStandInItsWay) {
   for (const auto& entry : fs::directory_iterator(runs_)) EXPECT_EQ(entry.path().filename(), "results.db");
 }
 
-TEST_F(ProgramTest, AFigureOfTextSaysThatItIsText) {
+TEST_F(ProgramTest, AFigureOfATextColumnIsAnError) {
   run({"train", "run.yaml"});
   write_file(folder_.path() / "f.yaml", "figure: F\nx: seed\ny: model.span_type\n");
   const ProgramResult result = run({"figure", "f.yaml", "--out", "f.html"});
   EXPECT_EQ(result.code, kBadData);
-  EXPECT_THAT(result.err, HasSubstr("model.span_type is text ('adaptive'), and numbers are drawn"));
+  EXPECT_THAT(result.err, HasSubstr("model.span_type is text ('adaptive'), not a number"));
   write_file(folder_.path() / "f.yaml", "figure: F\nkind: heatmap\nx: seed\ny: train.steps\nvalue: model.type\n");
   EXPECT_THAT(run({"figure", "f.yaml", "--out", "f.html"}).err, HasSubstr("model.type is text ('adaptive-span')"));
 }

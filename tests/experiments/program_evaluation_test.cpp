@@ -43,7 +43,7 @@ TEST_F(ProgramTest, EvalOfARunThatDoesNotSayItsDataNamesTheFile) {
   EXPECT_THAT(result.err, HasSubstr("config.yaml is damaged: data.path is missing\nname the data with --data"));
 }
 
-TEST_F(ProgramTest, EvalOfAModelFolderMakesARunFolderOfItsOwn) {
+TEST_F(ProgramTest, EvalOfAModelFolderMakesItsOwnRunFolder) {
   const fs::path model = folder_.path() / "mine";
   create_folders(model);
   write_file(model / "config.yaml", "model: {type: adaptive-span, span: 8}\n");
@@ -71,7 +71,7 @@ TEST_F(ProgramTest, EvalOnOtherDataBelongsToItsRun) {
   EXPECT_EQ(run_folders().size(), 3U) << "an evaluation is no run";
   const ProgramResult own = run({"runs", "sql", "SELECT test_bpc, runs FROM seeds", "--format", "json"});
   EXPECT_NEAR(Json::parse(own.out)[0]["test_bpc"].get<double>(), 2.02, 1e-9) << "not averaged with the other corpus";
-  // make_data calls all its data "abc": what tells them apart is their content.
+  // make_data names all its data "abc": they differ in content.
   const ProgramResult other =
       run({"runs", "sql", "SELECT runs, mean, sd FROM evaluation_seeds WHERE metric = 'bpc' AND at <> ''", "--format",
            "json"});
@@ -81,7 +81,7 @@ TEST_F(ProgramTest, EvalOnOtherDataBelongsToItsRun) {
   EXPECT_NEAR(row["sd"].get<double>(), 0.01, 1e-6);
 }
 
-/// A stateless model trained once and read at every overlap, beside recurrent ones trained at each: as in the
+/// A stateless model trained once and read at every overlap, and recurrent ones trained at each: as in the
 /// recurrence paper's tables.
 TEST_F(ProgramTest, OneTrainingIsEvaluatedAtEveryOverlap) {
   const std::string sweep =
@@ -107,7 +107,7 @@ TEST_F(ProgramTest, OneTrainingIsEvaluatedAtEveryOverlap) {
   const ProgramResult first = run({"sweep", "sweep.yaml", "--jobs", "2"});
   EXPECT_EQ(first.code, kFailed) << first.err;
   EXPECT_THAT(first.out, AllOf(HasSubstr("12 of 12 runs done, 12 of 18 evaluations, 3 failed"),
-                               HasSubstr("an evaluation of it failed")));
+                               HasSubstr("an evaluation failed")));
   order("");
   const ProgramResult second = run({"sweep", "sweep.yaml"});
   EXPECT_EQ(second.code, kDone) << second.err << second.out;

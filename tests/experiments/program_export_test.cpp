@@ -1,4 +1,4 @@
-// Results for other programs: what a training writes for TensorBoard, and what `xlm runs export` writes.
+// Results for other programs: the files of a training for TensorBoard, and those of `xlm runs export`.
 #include <gmock/gmock.h>
 
 #include "base/json.h"

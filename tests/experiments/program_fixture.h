@@ -1,4 +1,4 @@
-// The program with a core that needs no torch, in a folder of its own with data and a configuration.
+// The program with a core that needs no torch, in its own folder with data and a configuration.
 #pragma once
 
 #include <unistd.h>
@@ -31,7 +31,7 @@ class ProgramTest : public ::testing::Test {
   fs::path hold() const { return folder_.path() / "hold"; }
   fs::path config() const { return folder_.path() / "run.yaml"; }
 
-  /// What the stand-in for core does in programs that are started from now on (see fake_core.h).
+  /// The orders for the fake core in programs that start from now on (see fake_core.h).
   static void order(const std::string& orders) { ::setenv("XLM_FAKE_CORE", orders.c_str(), 1); }
 
   BackgroundProgram start(std::vector<std::string> arguments) {
@@ -42,7 +42,7 @@ class ProgramTest : public ::testing::Test {
 
   void write_sweep(const std::string& sweep) { write_file(folder_.path() / "sweep.yaml", run_config("data", sweep)); }
 
-  /// Waits for something that another process does; the test's time limit ends it.
+  /// Waits for another process's action. The test's time limit ends the wait.
   static void until(const std::function<bool()>& condition) {
     while (!condition()) ::usleep(1000);
   }
@@ -72,7 +72,7 @@ class ProgramTest : public ::testing::Test {
     return result;
   }
 
-  /// Every run is done, and its steps are 1 … 10, none of them twice but those after a checkpoint that a kill undid.
+  /// Every run is done. Its steps are 1 … 10, and only steps after a checkpoint that a kill undid are there twice.
   void expect_all_done(std::size_t count) const {
     EXPECT_EQ(run_folders().size(), count);
     for (const fs::path& folder : run_folders()) {

@@ -1,4 +1,4 @@
-// The program where others move, remove or replace what it works on, and where folders cannot be renamed.
+// The program if other processes move, remove or replace its files, and if folders cannot be renamed.
 #include <gmock/gmock.h>
 
 #include "base/text.h"
@@ -20,7 +20,7 @@ TEST_F(ProgramTest, ARunWhoseJournalIsRemovedWhileItTrainsEndsWithAnError) {
   fs::remove(hold());
   const ProgramResult result = program.wait();
   EXPECT_EQ(result.code, kBadData) << result.out;
-  EXPECT_THAT(result.err, AllOf(HasSubstr("journal.jsonl was removed or replaced while its run went on"),
+  EXPECT_THAT(result.err, AllOf(HasSubstr("journal.jsonl was removed or replaced during the run"),
                                 HasSubstr("run the same command again")));
   EXPECT_THAT(read_file(run_folder / "log.txt"), HasSubstr("failed: "));
   EXPECT_EQ(run({"train", "run.yaml"}).code, kDone);
@@ -58,16 +58,15 @@ TEST_F(ProgramTest, ASweepWhoseFinishedRunIsRemovedSaysSoAndHowTheOthersEnded) {
   EXPECT_THAT(result.out, AllOf(HasSubstr("1 of 2 runs done"), HasSubstr("its folder was moved or removed")));
 }
 
-TEST_F(ProgramTest, AMoveBesideASweepCopiesAndTheSweepGoesOn) {
+TEST_F(ProgramTest, AMoveDuringASweepCopiesAndTheSweepContinues) {
   write_sweep("sweep: {grid: {seed: [1, 2, 3]}}\n");
   ASSERT_EQ(run({"sweep", "sweep.yaml", "sweep.grid.seed=[1]"}).code, kDone);
   write_file(hold(), "");
   BackgroundProgram sweep = start({"sweep", "sweep.yaml", "--jobs", "1"});
   until([&] { return count_running() == 1; });
-  const ProgramResult beside = run({"runs", "merge", "runs", "--move", "--runs", "other"});
-  EXPECT_EQ(beside.code, kDone) << beside.err;
-  EXPECT_THAT(beside.out,
-              AllOf(HasSubstr("a sweep is at work there: it stays there"), HasSubstr("2 added, 1 running")));
+  const ProgramResult merged = run({"runs", "merge", "runs", "--move", "--runs", "other"});
+  EXPECT_EQ(merged.code, kDone) << merged.err;
+  EXPECT_THAT(merged.out, AllOf(HasSubstr("a sweep is using it: it stays there"), HasSubstr("2 added, 1 running")));
   EXPECT_EQ(run_folders().size(), 3U);
   fs::remove(hold());
   const ProgramResult swept = sweep.wait();

@@ -1,4 +1,4 @@
-// Sweeps whose workers people start, by the program, from end to end; and what is refused where there is no cluster.
+// Sweeps whose workers a user starts, by the program, from end to end; and what is refused without a cluster.
 #include <gmock/gmock.h>
 
 #include <regex>
@@ -17,14 +17,14 @@ constexpr const char* kSweep =
     "resources: {cpus: 1}\nsweep: {grid: {seed: [1, 2, 3, 4, 5, 6]}}\n"
     "tables: [{table: t, rows: seed, cells: {value: test.bpc}}]\n";
 
-/// The command that is printed for people to start.
+/// The printed command that starts a worker.
 std::vector<std::string> printed_command(const std::string& text) {
   std::smatch match;
   EXPECT_TRUE(std::regex_search(text, match, std::regex("\n  (.* worker --sweep .*)\n"))) << text;
   return split(match[1].str(), ' ');
 }
 
-TEST_F(ProgramTest, WorkersThatPeopleStartShareASweep) {
+TEST_F(ProgramTest, WorkersThatUsersStartShareASweep) {
   write_sweep(kSweep);
   const ProgramResult submitted = run({"sweep", "sweep.yaml", "--launcher", "manual"});
   EXPECT_EQ(submitted.code, kDone) << submitted.err;
@@ -42,7 +42,7 @@ TEST_F(ProgramTest, WorkersThatPeopleStartShareASweep) {
   EXPECT_THAT(run({"sweep", "sweep.yaml", "--launcher", "manual"}).out, HasSubstr("6 of 6 runs done"));
 }
 
-TEST_F(ProgramTest, AStoppedWorkerSavesAndAnotherGoesOn) {
+TEST_F(ProgramTest, AStoppedWorkerSavesAndAnotherResumes) {
   write_sweep(kSweep);
   const std::vector<std::string> command = printed_command(run({"sweep", "sweep.yaml", "--launcher", "manual"}).out);
   write_file(hold(), "");
@@ -58,7 +58,7 @@ TEST_F(ProgramTest, AStoppedWorkerSavesAndAnotherGoesOn) {
 
 TEST_F(ProgramTest, ARunWaitsForTheRunOfAnotherSweepFromWhichItBegins) {
   write_sweep("sweep: {grid: {model.span: [8], model.init_from: [{model.span: 16}]}}\n");
-  EXPECT_THAT(run({"sweep", "sweep.yaml"}).err, HasSubstr("not of this sweep, and not queued by another"));
+  EXPECT_THAT(run({"sweep", "sweep.yaml"}).err, HasSubstr("no other sweep has queued it"));
   write_file(folder_.path() / "first.yaml", run_config("data", "sweep: {grid: {model.span: [16]}}\n"));
   const std::vector<std::string> command = printed_command(run({"sweep", "first.yaml", "--launcher", "manual"}).out);
   BackgroundProgram later = start({"sweep", "sweep.yaml"});
@@ -78,7 +78,7 @@ TEST_F(ProgramTest, WaitingEndsWithASignalAndLeavesTheWorkers) {
   BackgroundProgram worker(command, folder_.path());
   until([&] { return count_running() == 1; });
   BackgroundProgram waiting = start({"sweep", "sweep.yaml", "--launcher", "manual", "--wait"});
-  until([&] { return waiting.standard_error().find("start as many workers") != std::string::npos; });
+  until([&] { return waiting.standard_error().find("start any number of workers") != std::string::npos; });
   waiting.kill(SIGINT);
   const ProgramResult left = waiting.wait();
   EXPECT_EQ(left.code, kStopped) << left.err;
@@ -94,7 +94,7 @@ TEST_F(ProgramTest, WithoutASlurmASubmissionEndsBeforeAnythingIsWritten) {
   const std::string program = "'" XLM_FAKE_BINARY "'";
   const ProgramResult result = shell(folder_.path(), "PATH=/nowhere " + program + " sweep sweep.yaml --launcher slurm");
   EXPECT_EQ(result.code, kFailed);
-  EXPECT_THAT(result.err, AllOf(HasSubstr("there is no scontrol here"), HasSubstr("--launcher manual")));
+  EXPECT_THAT(result.err, AllOf(HasSubstr("there is no scontrol on this machine"), HasSubstr("--launcher manual")));
   EXPECT_FALSE(fs::exists(runs_));
   const ProgramResult site = shell(folder_.path(), "PATH=/nowhere " + program + " sweep --print-site");
   EXPECT_EQ(site.code, kDone);

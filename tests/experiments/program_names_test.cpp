@@ -1,4 +1,4 @@
-// The program where names and files are what nobody expects of them.
+// The program with unexpected names and files.
 #include <gmock/gmock.h>
 
 #include "base/json.h"
@@ -87,7 +87,7 @@ TEST_F(ProgramTest, AFolderWhosePathIsNoUtf8CannotStandInAConfiguration) {
   fs::copy(config(), folder / "run.yaml");
   const ProgramResult result = shell(folder, "'" XLM_FAKE_BINARY "' train run.yaml");
   EXPECT_EQ(result.code, kUsage);
-  EXPECT_THAT(result.err, HasSubstr("is no UTF-8, and config.yaml could not name it"));
+  EXPECT_THAT(result.err, HasSubstr("the path is not UTF-8, and config.yaml cannot name it"));
   fs::create_directory_symlink(folder, folder_.path() / "link");
   EXPECT_EQ(run({"train", "run.yaml", "data.path=" + (folder_.path() / "link" / "data").string()}).code, kDone);
 }

@@ -1,4 +1,4 @@
-// xlm sample as a user meets it: where the prompt comes from, where a text ends, and what is refused.
+// xlm sample by the program: where the prompt comes from, where a text ends, and what is refused.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
@@ -25,7 +25,7 @@ class SampleCommand : public ProgramTest {
   std::string id_;
 };
 
-TEST_F(SampleCommand, TakesThePromptFromWhereverATextComes) {
+TEST_F(SampleCommand, TakesThePromptFromAnySource) {
   write_file(folder_.path() / "prompt.txt", "begun ");
   EXPECT_EQ(sample("--prompt 'begun '").out, "begun ab ab \n");
   EXPECT_EQ(sample("--prompt-file prompt.txt").out, "begun ab ab \n");
@@ -49,7 +49,7 @@ TEST_F(SampleCommand, RefusesSettingsThatChangeNothing) {
   EXPECT_EQ(sample("--prompt x train.block=4 train.threads=1 device=cpu").code, kDone);
 }
 
-TEST_F(SampleCommand, SegmentTakesATextFromWhereverItComes) {
+TEST_F(SampleCommand, SegmentTakesATextFromAnySource) {
   const auto segment = [&](const std::string& more, const std::string& before = "") {
     return shell(folder_.path(), fmt::format("{} '{}' segment {} {}", before, XLM_FAKE_BINARY, id_, more));
   };
@@ -62,7 +62,7 @@ TEST_F(SampleCommand, SegmentTakesATextFromWhereverItComes) {
   EXPECT_THAT(none.err, HasSubstr("or pipe it in"));
 }
 
-TEST_F(SampleCommand, EndsWhereItIsTold) {
+TEST_F(SampleCommand, EndsAtTheStopText) {
   EXPECT_EQ(sample("--prompt x --stop 'b a'").out, "xa\n");
   const ProgramResult json = sample("--prompt x --stop zz --stop b --json");
   EXPECT_EQ(Json::parse(json.out)["text"], "a");

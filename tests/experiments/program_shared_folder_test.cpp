@@ -1,4 +1,4 @@
-// A folder of runs that a group shares: what one of them may do to the commands of another.
+// A folder of runs that a group shares: what one member may do to the commands of another.
 #include <gmock/gmock.h>
 
 #include <sys/stat.h>
@@ -14,8 +14,8 @@ namespace {
 
 using ::testing::AnyOf;
 
-/// Whoever shares a folder may put anything into it under any name: no command waits for the other end of a pipe, or
-/// reads a device without an end.
+/// Users who share a folder may put any file into it under any name. No command may wait for the other end of a pipe,
+/// or read an endless device.
 TEST_F(ProgramTest, NoCommandWaitsForWhatIsNoFileInAFolder) {
   ASSERT_EQ(run({"train", "run.yaml"}).code, kDone);
   const fs::path folder = run_folders().front();
@@ -54,9 +54,9 @@ TEST_F(ProgramTest, NoCommandWaitsForWhatIsNoFileInAFolder) {
   }
 }
 
-/// Users 3001 and 3002 of one group, with the umask of those who share folders. The first takes away whatever it may of
-/// the sweep that the second does, and puts programs of its own there.
-TEST_F(ProgramTest, NobodyOfAGroupChangesTheProgramOfAnothersSweep) {
+/// Users 3001 and 3002 of one group, with the umask of users who share folders. The first removes all it can of the
+/// second's sweep and puts its own programs there.
+TEST_F(ProgramTest, NoMemberOfAGroupChangesTheProgramOfAnothersSweep) {
   constexpr const char* kUser =
       "setpriv --reuid={0} --regid={0} --groups=2000 env HOME=/nonexistent sh -c 'umask 002; {1}'";
   if (::geteuid() != 0) GTEST_SKIP() << "only root can act as two users";

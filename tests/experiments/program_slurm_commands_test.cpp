@@ -1,4 +1,4 @@
-// Submitting to a cluster by Slurm's commands, which are played by scripts: what is asked for, and why.
+// Submitting to a cluster with scripts in place of Slurm's commands: what is requested, and why.
 #include <gmock/gmock.h>
 
 #include <sys/stat.h>
@@ -16,8 +16,8 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-/// Two nodes in a partition. sbatch refuses jobs that ask for the constraint `a100` and leave out node1, the only node
-/// that has it.
+/// Two nodes in a partition. sbatch refuses jobs with the constraint `a100` that exclude node1, the only node that has
+/// it.
 class SlurmCommands : public ProgramTest {
  protected:
   void SetUp() override {
@@ -56,7 +56,7 @@ class SlurmCommands : public ProgramTest {
 
 TEST_F(SlurmCommands, WhatAWorkerNeedsIsLearnedFromFinishedRunsOfTheSweep) {
   write_file(folder_.path() / "sweep.yaml", run_config("data", "experiment: one\nsweep: {grid: {seed: [2]}}\n"));
-  EXPECT_THAT(dry_run("sweep.yaml").out, AllOf(HasSubstr("not said: the cluster's default"), Not(HasSubstr("--time"))));
+  EXPECT_THAT(dry_run("sweep.yaml").out, AllOf(HasSubstr("not set: the cluster's default"), Not(HasSubstr("--time"))));
   EXPECT_EQ(run({"sweep", "sweep.yaml"}).code, kDone);
   const std::string store = read_file(runs_ / "results.db");
   write_file(folder_.path() / "sweep.yaml", run_config("data", "experiment: one\nsweep: {grid: {seed: [2, 3]}}\n"));
@@ -94,7 +94,7 @@ TEST_F(SlurmCommands, ANodeThatFailedIsLeftOutWhereAnotherOneCanDoTheWork) {
   EXPECT_THAT(bound.out, AllOf(HasSubstr("#SBATCH --constraint=a100\n"), Not(HasSubstr("--exclude"))));
 }
 
-/// The script is said to sbatch, not shown to it in a file that others of a group could change before it reads.
+/// sbatch gets the script on its input, not in a file that others of a group could change before it reads.
 TEST_F(SlurmCommands, TheScriptIsGivenToSbatchItself) {
   command("sbatch",
           "cat >>asked; echo \"[$*]\" >>words\n"
@@ -114,7 +114,7 @@ TEST_F(SlurmCommands, AJobWithoutANumberIsNotSubmitted) {
     command("sbatch", fmt::format("cat >/dev/null\n{}", answer));
     const ProgramResult result = submit();
     EXPECT_EQ(result.code, kFailed) << answer;
-    EXPECT_THAT(result.err, HasSubstr("sbatch gave no number of a job")) << answer;
+    EXPECT_THAT(result.err, HasSubstr("sbatch printed no job number")) << answer;
     EXPECT_THAT(result.out + result.err, Not(HasSubstr("submitted job"))) << answer;
   }
 }
@@ -124,7 +124,7 @@ TEST_F(SlurmCommands, AFolderThatAScriptCannotNameIsRefusedBeforeAnythingIsWritt
   const std::string odd = "ev\"\ntouch INJECTED\n#";
   const ProgramResult result = submit("--runs " + shell_word(odd));
   EXPECT_EQ(result.code, kUsage);
-  EXPECT_THAT(result.err, HasSubstr("a line end or backslash is in its name"));
+  EXPECT_THAT(result.err, HasSubstr("its name has a line end or backslash"));
   EXPECT_FALSE(fs::exists(folder_.path() / odd));
 }
 

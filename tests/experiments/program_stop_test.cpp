@@ -1,4 +1,4 @@
-// xlm runs stop: runs are stopped wherever their workers are, and left alone until they are submitted again.
+// xlm runs stop: stops runs whose workers are on any machine. They stay stopped until they are submitted again.
 #include <gmock/gmock.h>
 
 #include "base/json.h"
@@ -10,7 +10,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-TEST_F(ProgramTest, AStoppedRunSavesAndItsSweepGoesOnWithTheOthers) {
+TEST_F(ProgramTest, AStoppedRunSavesAndItsSweepContinuesWithTheOthers) {
   write_sweep("experiment: spans\nsweep: {grid: {seed: [1, 2, 3]}}\n");
   write_file(hold(), "");
   BackgroundProgram sweep = start({"sweep", "sweep.yaml", "--jobs", "2"});
@@ -52,7 +52,7 @@ TEST_F(ProgramTest, AStoppedRunIsPreemptedInEveryCommand) {
   sweep.kill(SIGTERM);
   EXPECT_THAT(sweep.wait().out, HasSubstr("  preempted\n"));
   const std::string id = run_folders().front().filename().string();
-  EXPECT_THAT(run({"sweep", "sweep.yaml", "--dry-run"}).out, HasSubstr("  preempted, goes on from step 3\n"));
+  EXPECT_THAT(run({"sweep", "sweep.yaml", "--dry-run"}).out, HasSubstr("  preempted, resumes from step 3\n"));
   EXPECT_THAT(run({"runs", "watch", "sweep.yaml", "--once"}).out, HasSubstr("  preempted\n"));
   EXPECT_THAT(run({"runs", "ls"}).out, HasSubstr("  preempted "));
   EXPECT_THAT(run({"runs", "show", id}).out, HasSubstr("preempted"));
@@ -65,11 +65,11 @@ TEST_F(ProgramTest, WhatHasEndedOrIsNotThereCannotBeStopped) {
   EXPECT_THAT(run({"runs", "stop", id}).out, HasSubstr("has ended already"));
   EXPECT_FALSE(is_stop_requested(runs_ / id));
   EXPECT_EQ(run({"runs", "stop"}).code, kUsage);
-  EXPECT_EQ(run({"runs", "stop", "nobody"}).code, kBadData);
+  EXPECT_EQ(run({"runs", "stop", "missing"}).code, kBadData);
   EXPECT_THAT(run({"runs", "stop", "--where", "seed=7"}).err, HasSubstr("there is no run to stop"));
 }
 
-/// A terminal sends its SIGINT to the sweep and to its workers, whatever these are doing.
+/// A terminal sends its SIGINT to the sweep and to its workers at any time.
 TEST_F(ProgramTest, CtrlCAtAnyMomentFailsNoRun) {
   write_sweep("sweep: {grid: {seed: [1, 2, 3, 4]}}\n");
   order("pace=5");
@@ -88,7 +88,7 @@ TEST_F(ProgramTest, CtrlCAtAnyMomentFailsNoRun) {
   }
 }
 
-TEST_F(ProgramTest, TrainStopsTooAndGoesOn) {
+TEST_F(ProgramTest, TrainStopsTooAndResumes) {
   write_file(hold(), "");
   BackgroundProgram train = start({"train", "run.yaml"});
   until([&] { return count_running() == 1; });

@@ -71,7 +71,7 @@ TEST_F(ProgramTest, DryRunListsRunsAndCostsAndWritesNothing) {
   EXPECT_FALSE(fs::exists(runs_));
 }
 
-TEST_F(ProgramTest, SweepGoesOnPastFailuresAndSaysWhatFailed) {
+TEST_F(ProgramTest, SweepContinuesAfterFailuresAndReportsThem) {
   write_sweep("sweep: {grid: {seed: [1, 2, 3, 4]}}\n");
   order("seed=1:diverge-at=5 seed=2:fail-at=5 seed=3:kill-at=5");
   const ProgramResult result = run({"sweep", "sweep.yaml"});
@@ -93,7 +93,7 @@ TEST_F(ProgramTest, RunsThatBeginFromRunsOfTheirSweepComeAfterThemAndAreLostWith
   const ProgramResult result = run({"sweep", "sweep.yaml", "--jobs", "2"});
   EXPECT_EQ(result.code, kFailed);
   EXPECT_THAT(result.out, AllOf(HasSubstr("2 of 4 runs done, 2 failed"), HasSubstr("something broke"),
-                                HasSubstr("from which it begins, is failed")));
+                                HasSubstr(", whose status is failed")));
   std::map<std::string, double> begun;  // by id, when
   std::map<std::string, double> done;
   for (const fs::path& folder : run_folders()) {
@@ -110,7 +110,7 @@ TEST_F(ProgramTest, RunsThatBeginFromRunsOfTheirSweepComeAfterThemAndAreLostWith
   expect_all_done(4);
 }
 
-TEST_F(ProgramTest, SweepStopsOnASignalAndGoesOn) {
+TEST_F(ProgramTest, SweepStopsOnASignalAndResumes) {
   write_sweep("sweep: {grid: {seed: [1, 2, 3]}}\n");
   write_file(hold(), "");
   BackgroundProgram program = start({"sweep", "sweep.yaml", "--jobs", "2"});

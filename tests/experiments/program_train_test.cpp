@@ -72,7 +72,7 @@ TEST_F(ProgramTest, ALengthInEpochsIsShownInSteps) {
   EXPECT_EQ(runs[1]["steps"], 40);
 }
 
-TEST_F(ProgramTest, TrainStopsOnASignalAndGoesOn) {
+TEST_F(ProgramTest, TrainStopsOnASignalAndResumes) {
   write_file(hold(), "");
   BackgroundProgram program = start({"train", "run.yaml"});
   until([&] { return count_running() == 1; });
@@ -91,7 +91,7 @@ TEST_F(ProgramTest, TrainRefusesARunThatAnotherProcessDoes) {
   until([&] { return count_running() == 1; });
   const ProgramResult second = run({"train", "run.yaml"});
   EXPECT_EQ(second.code, kFailed);
-  EXPECT_THAT(second.err, HasSubstr("is being done by process"));
+  EXPECT_THAT(second.err, HasSubstr("is in use by process"));
   fs::remove(hold());
   EXPECT_EQ(program.wait().code, kDone);
 }
@@ -174,7 +174,7 @@ TEST_F(ProgramTest, WhatARecipeRequiresIsAskedForBeforeAnythingIsDone) {
   EXPECT_FALSE(fs::exists(runs_));
   const ProgramResult done = run({"sweep", "sweep.yaml", "--profile", "small"});
   EXPECT_EQ(done.code, kDone) << done.err;
-  // Looking at results trains nothing.
+  // Commands about results train nothing.
   EXPECT_EQ(run({"table", "sweep.yaml"}).code, kDone);
   EXPECT_EQ(run({"report", "sweep.yaml"}).code, kDone);
   const std::string model = (run_folders().front() / "model").string();
@@ -220,7 +220,7 @@ TEST_F(ProgramTest, DataPreparedOtherwiseThanARecipeRequiresAreRefused) {
   EXPECT_EQ(run({"train", "train.yaml", "seed=2"}).code, kDone);
 }
 
-TEST_F(ProgramTest, DataPreparedOtherwiseArePreparedAgainWithAnOptionThatThereIs) {
+TEST_F(ProgramTest, DataPreparedOtherwiseArePreparedAgainWithAnExistingOption) {
   const fs::path meta = folder_.path() / "data" / "meta.json";
   const Json given = read_json(meta);
   const std::string options = run({"prepare-data", "--help"}).out;
@@ -245,7 +245,7 @@ TEST_F(ProgramTest, DataPreparedOtherwiseArePreparedAgainWithAnOptionThatThereIs
   }
 }
 
-TEST_F(ProgramTest, ARunHasFailedWhereAnotherOfItsProcessesHasNoMemoryForTheModel) {
+TEST_F(ProgramTest, ARunFailsIfAnotherOfItsProcessesHasNoMemoryForTheModel) {
   order("memory-limit-of=1");
   const ProgramResult result = run({"train", "run.yaml", "train.processes=2"});
   EXPECT_EQ(result.code, kOutOfResources) << result.err;

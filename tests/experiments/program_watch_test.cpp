@@ -1,4 +1,4 @@
-// `xlm runs watch` on sweeps that others do, by the program, from end to end.
+// `xlm runs watch` on sweeps of other workers, by the program, from end to end.
 #include <algorithm>
 
 #include <gmock/gmock.h>
@@ -15,7 +15,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-TEST_F(ProgramTest, AWatchShowsASweepThatOthersDo) {
+TEST_F(ProgramTest, AWatchShowsASweepOfOtherWorkers) {
   write_sweep("experiment: six\nsweep: {grid: {seed: [1, 2, 3, 4, 5, 6]}}\n");
   const ProgramResult before = run({"runs", "watch", "sweep.yaml", "--once"});
   EXPECT_EQ(before.code, kDone) << before.err;
@@ -50,7 +50,7 @@ std::size_t widest(const std::vector<std::string>& lines) {
   return width;
 }
 
-TEST_F(ProgramTest, OnATerminalABoardFitsTheColumnsThatThereAreAndFollowsTheirChange) {
+TEST_F(ProgramTest, OnATerminalABoardFitsTheWindowAndFollowsItsSize) {
   // So many swept keys that their columns need more than 80 columns and less than 160.
   write_sweep(
       "sweep: {grid: {seed: [1, 2], optimizer.lr: [0.00125, 0.0025], model.dropout: [0.125, 0.25],\n"
@@ -93,7 +93,7 @@ TEST_F(ProgramTest, AWatchEndsWithASignalAndSaysWhatFailed) {
   EXPECT_EQ(sweep.wait().code, kDone);
 }
 
-TEST_F(ProgramTest, AWatchOfWhatIsNotThereSaysSo) {
+TEST_F(ProgramTest, AWatchOfAMissingSweepIsAnError) {
   write_sweep("sweep: {grid: {seed: [1, 2]}}\n");
   EXPECT_EQ(run({"train", "run.yaml"}).code, kDone);
   const ProgramResult none = run({"runs", "watch", "--where", "experiment=sevn", "--once"});
@@ -103,7 +103,7 @@ TEST_F(ProgramTest, AWatchOfWhatIsNotThereSaysSo) {
   EXPECT_EQ(run({"runs", "watch", "nothing.yaml"}).code, kUsage);
 }
 
-/// Whoever names a run or a column, or wrote a text that is in the store, does not move the cursor of who reads it.
+/// The name of a run or column, or a text in the store, cannot move the cursor of a reader's terminal.
 TEST_F(ProgramTest, WhatIsInTheStoreCannotChangeTheScreen) {
   run({"train", "run.yaml"});
   OnTerminal sql({XLM_FAKE_BINARY, "runs", "sql", "SELECT char(27) || '[2Jend' AS a", "--format", "csv"},

@@ -1,4 +1,4 @@
-// How often a file is read, by whatever process.
+// Counts how often any process reads a file.
 #pragma once
 
 #include <sys/inotify.h>
@@ -13,11 +13,11 @@
 
 namespace xlm {
 
-/// Counts from its beginning on. A look at a file's size or time is no reading.
+/// Counts from its creation on. Reading a file's size or time does not count.
 class ReadCounter {
  public:
   explicit ReadCounter(const fs::path& file) : events_(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC)) {
-    // Equal events that follow each other become one, so the openings between the closings are asked for, too.
+    // Equal consecutive events become one, so this also asks for the openings between the closings.
     EXPECT_GE(::inotify_add_watch(events_, file.c_str(), IN_OPEN | IN_CLOSE_NOWRITE), 0) << file;
   }
   ~ReadCounter() { ::close(events_); }

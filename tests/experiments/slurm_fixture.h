@@ -1,5 +1,5 @@
-// A real Slurm for a test, which the variable XLM_TEST_SLURM names: a program that `start FOLDER CPUS GPUS` and
-// `stop FOLDER` can be said to. It leaves FOLDER/slurm.conf, and its partition `urgent` preempts jobs of the others.
+// A real Slurm for a test, started by the program in the variable XLM_TEST_SLURM: `start FOLDER CPUS GPUS`, `stop
+// FOLDER`. It leaves FOLDER/slurm.conf, and its partition `urgent` preempts jobs of the others.
 #pragma once
 
 #include <unistd.h>
@@ -23,15 +23,15 @@ class LocalSlurm {
  public:
   explicit LocalSlurm(fs::path folder) : folder_(std::move(folder)) {}
 
-  /// The program that starts one; empty where none is named.
+  /// The program that starts a Slurm; empty if none is named.
   static std::string starter() {
     const char* program = std::getenv("XLM_TEST_SLURM");
     return program == nullptr ? "" : program;
   }
 
-  /// `settings` are variables of the shell that the starter knows: MAX_ARRAY=3.
+  /// `settings` are shell variables for the program: MAX_ARRAY=3.
   void start(int cpus, int gpus = 0, const std::string& settings = "") {
-    // The folder's name decides the ports, which another program may have just now.
+    // The folder's name determines the ports, which another program may be using.
     for (const char* name : {"cluster", "cluster-2", "cluster-3"}) {
       started_ = shell(folder_, fmt::format("{} {} start {} {} {}", settings, starter(), name, cpus, gpus)).code == 0;
       name_ = name;
@@ -56,8 +56,8 @@ class LocalSlurm {
     return text.empty() ? std::vector<std::string>() : split(text, '\n');
   }
 
-  /// Slurm starts a job that it put back into its queue after two minutes; here soon. (At once would be too early: a
-  /// second must have gone by before it believes the job's new credential.)
+  /// Slurm starts a requeued job after two minutes; here it starts soon. (Slurm accepts the job's new credential only
+  /// after a second.)
   void start_requeued() const {
     shell(folder_,
           "squeue -h -r -t PD -o '%i %S' | while read task start; do"
@@ -65,7 +65,7 @@ class LocalSlurm {
           "    scontrol update JobId=$task StartTime=now+3; done 2>/dev/null");
   }
 
-  /// Waits for what is asked of Slurm's commands, unless the test has failed already; its time limit ends it.
+  /// Waits for a condition about Slurm, unless the test has failed already. The test's time limit ends the wait.
   static void until(const std::function<bool()>& condition) {
     while (!testing::Test::HasFatalFailure() && !condition()) ::usleep(50000);
   }

@@ -109,7 +109,7 @@ TEST_F(SlurmTest, WorkersThatAreRequeuedCancelledAndKilledLoseNothing) {
   expect_results_of_a_local_sweep();
 }
 
-TEST_F(SlurmTest, AWorkerThatMakesWayForAnUrgentJobGoesOnLater) {
+TEST_F(SlurmTest, AWorkerPreemptedByAnUrgentJobResumesLater) {
   write_file(hold(), "");
   EXPECT_EQ(submit_workers("4").code, kDone);
   until([&] { return count_running() == 4; });
@@ -121,7 +121,7 @@ TEST_F(SlurmTest, AWorkerThatMakesWayForAnUrgentJobGoesOnLater) {
   for (const fs::path& folder : run_folders()) EXPECT_EQ(steps(folder).size(), 10U) << folder;  // it had saved
 }
 
-TEST_F(SlurmTest, ARunLongerThanTheTimeOfAWorkerIsGoneOnWith) {
+TEST_F(SlurmTest, ARunLongerThanTheTimeOfAWorkerIsResumed) {
   write_sweep("resources: {cpus: 1, time: 1min}\nsweep: {grid: {seed: [1, 2, 3]}}\n");
   write_file(hold(), "");
   EXPECT_EQ(submit_workers("2").code, kDone);
@@ -149,7 +149,7 @@ TEST_F(SlurmTest, ALocalSweepAndSubmittedWorkersShareTheRuns) {
   for (const fs::path& folder : run_folders()) EXPECT_EQ(steps(folder).size(), 10U) << folder;
 }
 
-TEST_F(SlurmTest, WhatFailsIsTriedOnceForEachSubmission) {
+TEST_F(SlurmTest, AFailedRunIsTriedOnceForEachSubmission) {
   write_sweep("resources: {cpus: 1, time: 5min}\nsweep: {grid: {seed: [1, 2, 3]}}\n");
   order("seed=1:fail-at=5 seed=2:kill-at=5");
   const ProgramResult result = run({"sweep", "sweep.yaml", "--launcher", "slurm", "--wait"});
@@ -167,7 +167,7 @@ TEST_F(SlurmTest, WhatFailsIsTriedOnceForEachSubmission) {
   EXPECT_EQ(run({"sweep", "sweep.yaml", "--launcher", "slurm", "--wait"}).code, kDone);
 }
 
-/// GPUs that Slurm counts and nobody has.
+/// GPUs that Slurm counts but no machine has.
 class SlurmTestWithGpus : public SlurmTest {
  protected:
   void SetUp() override {
@@ -213,7 +213,7 @@ TEST_F(SlurmTest, TheQueueSaysHowAJobEnded) {
   EXPECT_EQ(job_state(waits), "CANCELLED");
   const std::string fails = submitted("--wrap 'exit 3'");
   LocalSlurm::until([&] { return job_state(fails) == "FAILED"; });
-  EXPECT_EQ(job_state("12345"), "") << "nobody knows it";
+  EXPECT_EQ(job_state("12345"), "") << "it is unknown";
 }
 
 TEST_F(SlurmTest, AStopEndsWorkersAndCancelsJobsThatWait) {
@@ -271,7 +271,7 @@ TEST_F(SlurmTest, RunsThatBeginFromRunsOfTheirSweepComeAfterThem) {
   EXPECT_GE(begun.at(id(1)), done.at(id(3)));
 }
 
-/// A cluster that takes no more than three tasks in one array.
+/// A cluster that takes at most three tasks in one array.
 class SlurmTestWithSmallArrays : public SlurmTest {
  protected:
   void SetUp() override {
@@ -310,13 +310,13 @@ TEST_F(SlurmTest, WhatTheClusterWouldRefuseEndsBeforeAnythingIsWritten) {
     return result.err;
   };
   EXPECT_THAT(refused("", "partition: mian\n"), HasSubstr("no partition 'mian' (did you mean 'main'?)"));
-  EXPECT_THAT(refused("resources: {cpus: 64}\n", ""), HasSubstr("sweep.yaml:5: a worker is to have 64 CPUs"));
+  EXPECT_THAT(refused("resources: {cpus: 64}\n", ""), HasSubstr("sweep.yaml:5: a worker would need 64 CPUs"));
   EXPECT_THAT(refused("resources: {gpus: 1}\n", ""), HasSubstr("more than 0"));
   EXPECT_THAT(refused("", "directives: [--nodelist=nowhere]\n"), HasSubstr("Slurm would not take the job"));
   EXPECT_THAT(refused("", "partitoin: main\n"), HasSubstr("site.yaml:1"));
 }
 
-/// Slurm's own reader of directives is the judge of how its words are quoted.
+/// Slurm's own parser of directives decides whether words are quoted correctly.
 TEST_F(SlurmTest, EveryByteOfAFolderReachesSlurm) {
   std::string odd;
   for (int byte = 1; byte < 256; ++byte) {

@@ -174,7 +174,7 @@ TEST_F(RealDamage, TooLittleMemoryIsAnErrorAndNotACrash) {
       if (result.code == 0) continue;
       EXPECT_EQ(result.code, swept ? 1 : 5) << result.out << result.err;
       EXPECT_THAT(result.err + result.out,
-                  testing::AnyOf(testing::HasSubstr("memory"), testing::HasSubstr("can have 0 of")));
+                  testing::AnyOf(testing::HasSubstr("memory"), testing::HasSubstr("can start only 0 of")));
       EXPECT_EQ(raw_words_in(result.err + result.out), nullptr) << result.err;
     }
   }

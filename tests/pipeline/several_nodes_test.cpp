@@ -217,7 +217,7 @@ TEST_F(SlurmTestSeveralNodes, WhatTheClusterCannotGiveIsRefused) {
     return result.err;
   };
   EXPECT_THAT(complaint("3", "3"), AllOf(HasSubstr("run.yaml:6"), HasSubstr("partition main has 2")));
-  EXPECT_THAT(complaint("2", "3"), AllOf(HasSubstr("run.yaml:6"), HasSubstr("whose train.processes is 3")));
+  EXPECT_THAT(complaint("2", "3"), AllOf(HasSubstr("run.yaml:6"), HasSubstr("with train.processes 3")));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// docs/results.md speaks of the tables, views and keys that there are.
+// docs/results.md names exactly the tables, views and keys that exist.
 #include <regex>
 #include <set>
 
@@ -38,7 +38,7 @@ std::set<std::string> names_in(const std::string& text) {
 
 std::set<std::string> names_below(const std::string& heading) { return names_in(section_below(heading)); }
 
-/// Names in the first column of that of several tables below a heading whose first column has that title.
+/// Names in the first column of a table below a heading: the table whose first column has that title.
 std::set<std::string> names_of_table(const std::string& heading, const std::string& title) {
   const std::string section = section_below(heading);
   const std::size_t begin = section.find("\n| " + title + " |");
@@ -47,7 +47,7 @@ std::set<std::string> names_of_table(const std::string& heading, const std::stri
                                     : names_in(section.substr(begin, section.find("\n\n", begin) - begin));
 }
 
-/// The row of that table that speaks of `name`.
+/// That table's row about `name`.
 std::string row_below(const std::string& heading, const std::string& name) {
   const std::string text = section_below(heading);
   const std::size_t begin = text.find("\n| `" + name + "` |");

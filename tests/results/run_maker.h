@@ -15,7 +15,7 @@
 
 namespace xlm {
 
-/// What a run of an experiment on spans is made of.
+/// The content of a run of an experiment on spans.
 struct MadeRun {
   std::string id = "adaptive-span-text8-00000001";
   std::string experiment = "spans";
@@ -37,7 +37,7 @@ class RunMaker {
   fs::path folder(const std::string& id) const { return runs_ / id; }
   const fs::path& runs() const { return runs_; }
 
-  /// A journal of the run that goes on where the last one stopped.
+  /// A journal of the run that continues where the last one ended.
   Journal journal(const MadeRun& run, std::int64_t token = 1) {
     double& time = times_.try_emplace(run.id, run.time).first->second;
     return Journal(
@@ -66,7 +66,7 @@ class RunMaker {
             {"values", {{"bpc", bpc}, {"average_span", 40.0}}}};
   }
 
-  /// A trace whose spans are 10, 20, … and the seed more.
+  /// A trace with the spans 10, 20, … plus the seed.
   static Json trace(const MadeRun& run) {
     Json record = {{"step", 100}, {"split", "test"}, {"tokens", Json::array()}, {"values", {{"span", Json::array()}}}};
     for (const char letter : run.text) {
@@ -76,7 +76,7 @@ class RunMaker {
     return record;
   }
 
-  /// A whole run; one that is not done has no final evaluations.
+  /// A whole run. A run that is not done has no final evaluations.
   fs::path make(const MadeRun& run) {
     write_config(run);
     Journal out = journal(run);
@@ -99,7 +99,7 @@ class RunMaker {
     return folder(run.id);
   }
 
-  /// An evaluation of a run that is there, with settings of its own.
+  /// An evaluation of an existing run, with its own settings.
   void evaluate(const MadeRun& run, const std::string& split, double bpc, const Json& settings) {
     Json record = evaluation(split, bpc, false);
     record["settings"] = settings;

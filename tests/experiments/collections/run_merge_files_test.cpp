@@ -1,4 +1,4 @@
-// What runs that are put together hold beside their journals: models and checkpoints, copied, moved or in an archive.
+// The files of merged runs besides their journals: models and checkpoints, copied, moved or in an archive.
 #include <gmock/gmock.h>
 
 #include "base/error.h"
@@ -55,7 +55,7 @@ TEST_F(RunMergeTest, MovedRunsAreGoneThereAndLinkedModelsAreTheSameFiles) {
   EXPECT_TRUE(find_run_folders(place("linked")).empty());
 }
 
-// A run that was packed without models and checkpoints went on elsewhere.
+// A run that was packed without models and checkpoints resumed elsewhere.
 TEST_F(RunMergeTest, ALongerJournalWithoutAModelLeavesTheModelAlone) {
   const fs::path here = make_run("a", 1);
   train(here, 10);
@@ -90,7 +90,7 @@ TEST_F(RunMergeTest, ALongerJournalWithoutCheckpointsLeavesCheckpointsAndTheirEn
   EXPECT_THAT(names_in(here / "checkpoints"), ElementsAre("best.safetensors", "step-000000004.safetensors"));
 }
 
-TEST_F(RunMergeTest, NewerCheckpointsComeAlongWhoeversJournalIsLonger) {
+TEST_F(RunMergeTest, NewerCheckpointsAreTakenWhicheverJournalIsLonger) {
   const fs::path there = make_run("b", 1);
   train(there, 8);
   copy(place("b"), place("a"));
@@ -156,7 +156,7 @@ TEST_F(RunMergeTest, AModelWithoutWeightsIsNone) {
   EXPECT_EQ(model_of(here), "weights");
 }
 
-TEST_F(RunMergeTest, AnArchiveIsTakenInWholeOrNotAtAll) {
+TEST_F(RunMergeTest, AnArchiveIsMergedWholeOrNotAtAll) {
   const fs::path one = make_run("b", 1);
   train(one, 3);
   std::vector<PackedFile> files;
@@ -184,7 +184,7 @@ TEST_F(RunMergeTest, AnArchiveIsTakenInWholeOrNotAtAll) {
     merge_archive(place("damaged.tar"), place("c"), {});
     FAIL() << "the file does not fit its checksum";
   } catch (const DataError& error) {
-    EXPECT_THAT(error.what(), AllOf(HasSubstr("damaged.tar: runs/"), HasSubstr("not what its checksum says")));
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("damaged.tar: runs/"), HasSubstr("does not match its checksum")));
   }
   EXPECT_TRUE(fs::is_empty(place("c")));
   ASSERT_EQ(shell(folder_.path(), "tar cf plain.tar b").code, 0);  // as anybody would make one

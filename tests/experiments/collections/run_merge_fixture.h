@@ -1,4 +1,4 @@
-// Folders of runs whose journals say what a test has them say, and merges of one into another.
+// Folders of runs whose journals a test sets, and merges of one into another.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +27,7 @@ class RunMergeTest : public ::testing::Test {
 
   fs::path place(const std::string& name) const { return folder_.path() / name; }
 
-  /// A run with that seed in a folder of runs; its state after what `records` say.
+  /// A run with that seed in a folder of runs. `records` give its state.
   fs::path make_run(const std::string& runs, int seed, const std::string& experiment = "one") {
     const Yaml tree =
         parse_yaml(run_config(data_, fmt::format("experiment: {}\nseed: {}\n", experiment, seed)), "run.yaml");

@@ -1,4 +1,4 @@
-// What a merge must not lose: what links lead to, what users keep in run folders, and runs that are the same folder.
+// What a merge must not lose: targets of links, users' files in run folders, and runs that are the same folder.
 #include <sys/stat.h>
 
 #include <functional>
@@ -35,7 +35,7 @@ class RunMergeKeeps : public RunMergeTest {
     return run;
   }
 
-  /// Moves a part of a run to another place, to which a link leads then.
+  /// Moves a part of a run to another place and links to it.
   void put_elsewhere(const fs::path& run, const std::string& part) const {
     create_folders(place("disk"));
     fs::rename(run / part, place("disk") / part);
@@ -58,7 +58,7 @@ class RunMergeKeeps : public RunMergeTest {
   MergeSettings moving_;
 };
 
-TEST_F(RunMergeKeeps, LinkedPartsComeAlongHoweverRunsAreTaken) {
+TEST_F(RunMergeKeeps, LinkedPartsAreTakenInEveryKindOfMerge) {
   const fs::path run = make_whole("a");
   write_file(run / "notes.md", "mine");
   const auto before = content("a");
@@ -79,7 +79,7 @@ TEST_F(RunMergeKeeps, LinkedPartsComeAlongHoweverRunsAreTaken) {
   EXPECT_EQ(read_file(place("disk") / "model" / "model.safetensors"), "weights") << "what a link led to stays";
 }
 
-TEST_F(RunMergeKeeps, ALinkToARunFolderIsFollowedAndAloneRemoved) {
+TEST_F(RunMergeKeeps, ALinkToARunFolderIsFollowedAndOnlyTheLinkIsRemoved) {
   const fs::path run = make_whole("store");
   const auto before = content("store");
   create_folders(place("a"));
@@ -119,11 +119,11 @@ TEST_F(RunMergeKeeps, WhatHereIsALinkToThereStaysThere) {
   }
   const fs::path outer = make_whole("outer");
   const std::string inner = "outer/" + outer.filename().string() + "/runs";
-  EXPECT_THAT(merge_one("outer", inner).note, HasSubstr("the folder of runs lies in it"));
+  EXPECT_THAT(merge_one("outer", inner).note, HasSubstr("it contains the folder of runs"));
   EXPECT_EQ(model_of(outer), "weights");
 }
 
-TEST_F(RunMergeKeeps, FilesOfUsersComeAlongAndAreNeverReplaced) {
+TEST_F(RunMergeKeeps, FilesOfUsersAreTakenAndNeverReplaced) {
   const fs::path there = make_whole("b");
   copy(place("b"), place("a"));
   const fs::path here = place("a") / there.filename();
@@ -164,16 +164,17 @@ TEST_F(RunMergeKeeps, HiddenFilesOfUsersAreInArchivesToo) {
   EXPECT_THROW(pack_all(run), DataError);
 }
 
-TEST_F(RunMergeKeeps, WhatCannotBeTakenIsNotLeftOutWithoutAWord) {
+TEST_F(RunMergeKeeps, WhatCannotBeTakenIsReported) {
   struct Case {
     std::string name;
     std::string message;
     std::function<void(const fs::path& file)> make;
   };
   const std::vector<Case> cases{
-      {"model", "leads to nothing", [](const fs::path& file) { fs::create_symlink("/nowhere/model", file); }},
-      {"plots", "leads back", [](const fs::path& file) { fs::create_symlink("..", file); }},
-      {"again", "leads back", [](const fs::path& file) { fs::create_symlink(".", file); }},
+      {"model", "is a link whose target is missing",
+       [](const fs::path& file) { fs::create_symlink("/nowhere/model", file); }},
+      {"plots", "is a link to a folder that contains it", [](const fs::path& file) { fs::create_symlink("..", file); }},
+      {"again", "is a link to a folder that contains it", [](const fs::path& file) { fs::create_symlink(".", file); }},
       {"pipe", "neither a file nor a folder", [](const fs::path& file) { ::mkfifo(file.c_str(), 0600); }}};
   for (const Case& c : cases) {
     const fs::path run = make_run("a", 1);
@@ -217,7 +218,7 @@ TEST_F(RunMergeKeeps, ASweepsRunsAreCopiedAndStay) {
     for (const MergeOutcome outcome : {MergeOutcome::kAdded, MergeOutcome::kSame}) {
       const MergedRun merged = merge_one("a", "b");
       EXPECT_EQ(merged.outcome, outcome);
-      EXPECT_THAT(merged.note, HasSubstr("a sweep is at work there: it stays there"));
+      EXPECT_THAT(merged.note, HasSubstr("a sweep is using it: it stays there"));
     }
   }
   EXPECT_EQ(content("a"), before);
@@ -249,7 +250,7 @@ TEST_F(RunMergeKeeps, ATarOfARunWhoseWorkerDiedElsewhereIsTaken) {
   EXPECT_EQ(merge_one("a", "b").outcome, MergeOutcome::kRunning) << "its lock is fresh, and its machine unknown";
 }
 
-TEST_F(RunMergeKeeps, ARunThatIsALinkInPartInAnArchiveIsNotTakenWithoutIt) {
+TEST_F(RunMergeKeeps, ARunWithALinkInAnArchiveIsNotTaken) {
   const fs::path whole = make_whole("a", 1);
   const fs::path linked = make_whole("a", 2);
   put_elsewhere(linked, "model");

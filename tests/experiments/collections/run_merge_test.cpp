@@ -1,4 +1,4 @@
-// Runs of several folders put together: which of two is kept, and what others do to them meanwhile.
+// Merges runs of several folders: which of two copies is kept, and what other processes do to them meanwhile.
 #include "experiments/collections/run_merge.h"
 
 #include <fcntl.h>
@@ -22,7 +22,7 @@
 
 namespace xlm {
 
-/// Called with what is about to be renamed, for what somebody else does just then.
+/// Called with a path before it is renamed, to do what another process may do just then.
 std::function<void(const fs::path& from)>& before_rename() {
   static std::function<void(const fs::path& from)> before;
   return before;
@@ -41,7 +41,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-TEST_F(RunMergeTest, TakesInWhatIsMissingAndTheSecondTimeNothing) {
+TEST_F(RunMergeTest, TakesWhatIsMissingAndTheSecondTimeNothing) {
   const fs::path one = make_run("a", 1);
   const fs::path two = make_run("a", 2);
   train(one, 3);
@@ -59,7 +59,7 @@ TEST_F(RunMergeTest, TakesInWhatIsMissingAndTheSecondTimeNothing) {
   EXPECT_EQ(content("a"), content("b"));
 }
 
-TEST_F(RunMergeTest, TheRunThatCameFartherIsKeptWhicheverWayRound) {
+TEST_F(RunMergeTest, TheRunThatCameFurtherIsKeptInEitherDirection) {
   const fs::path here = make_run("a", 1);
   train(here, 3);
   copy(place("a"), place("b"));
@@ -78,7 +78,7 @@ TEST_F(RunMergeTest, TheRunThatCameFartherIsKeptWhicheverWayRound) {
   EXPECT_EQ(content("b2"), content("b"));
 }
 
-TEST_F(RunMergeTest, OfTwoThatWentOnApartTheOneThatIsDoneIsKeptAndNoExperimentIsLost) {
+TEST_F(RunMergeTest, OfTwoCopiesThatContinuedTheFinishedOneIsKeptWithAllExperiments) {
   const fs::path here = make_run("a", 1, "mine");
   const fs::path there = make_run("b", 1, "theirs");
   train(here, 8);
@@ -157,7 +157,7 @@ TEST_F(RunMergeTest, RunsWithAWorkerAreLeftOut) {
   EXPECT_THAT(merge("b", "a"), ElementsAre(MergeOutcome::kRunning));
 }
 
-// Evaluations, submissions and requests to stop take no lock: here they come when all has been copied.
+// Evaluations, submissions and requests to stop take no lock. Here they come after all files are copied.
 TEST_F(RunMergeTest, WhatIsAddedWhileItIsMergedIsKept) {
   for (const bool done : {true, false}) {
     const std::string a = done ? "a1" : "a2";
@@ -195,8 +195,8 @@ TEST_F(RunMergeTest, WhatIsAddedWhileItIsMergedIsKept) {
   }
 }
 
-/// Adds to a journal beside this thread, as evaluations and submissions do, when a file or folder of that name is about
-/// to be renamed, and lets it go on when that is done, or waits.
+/// Adds to a journal on another thread, like evaluations and submissions, before a file or folder of that name is
+/// renamed. The rename waits until that is done, or until it waits itself.
 class LateRecord {
  public:
   LateRecord(std::string name, fs::path run) : name_(std::move(name)), run_(std::move(run)) {
@@ -235,8 +235,8 @@ TEST_F(RunMergeTest, WhatIsAddedJustWhenTheJournalIsReplacedIsKept) {
   EXPECT_EQ(read_run(here).status, RunStatus::kDone);
 }
 
-// Who comes too late to a run that was moved away is told.
-TEST_F(RunMergeTest, WhatIsAddedJustWhenARunIsRemovedIsNotLostWithoutAWord) {
+// A process that is too late for a run that was moved away gets an error.
+TEST_F(RunMergeTest, WhatIsAddedJustWhenARunIsRemovedIsReported) {
   const fs::path there = make_run("b", 1);
   train(there, 10);
   copy(place("b"), place("a"));
@@ -272,7 +272,7 @@ TEST_F(RunMergeTest, AJournalThatIsWrittenToAgainAndAgainIsLeftAlone) {
   EXPECT_FALSE(has_live_worker(here));
 }
 
-TEST_F(RunMergeTest, WhoStopsAMergeFindsTheRunAsItWas) {
+TEST_F(RunMergeTest, AStoppedMergeLeavesTheRunAsItWas) {
   const fs::path there = make_run("b", 1);
   train(there, 10);
   copy(place("b"), place("a"));
@@ -286,7 +286,7 @@ TEST_F(RunMergeTest, WhoStopsAMergeFindsTheRunAsItWas) {
   EXPECT_EQ(content("a"), before);
 }
 
-// What is asked of a run does not depend on which course it took.
+// The requests for a run do not depend on its course.
 TEST_F(RunMergeTest, EvaluationsThatAreWantedAreKeptWhicheverRunIsTaken) {
   const fs::path here = make_run("a", 1);
   const fs::path there = make_run("b", 1);
@@ -305,7 +305,7 @@ TEST_F(RunMergeTest, EvaluationsThatAreWantedAreKeptWhicheverRunIsTaken) {
 }
 
 TEST_F(RunMergeTest, WhateverTheOrderTheUnionIsTheSame) {
-  // Three folders: a run of each alone, one that all have come differently far with, and one with two endings.
+  // Three folders: a run in only one of them, one that has come differently far in each, and one with two ends.
   for (int owner = 1; owner <= 3; ++owner) {
     const std::string runs = fmt::format("m{}", owner);
     train(make_run(runs, owner), owner);

@@ -1,4 +1,4 @@
-// What is asked of a cluster: resources, site files, batch scripts, and what Slurm's commands say.
+// Requests to a cluster: resources, site files, batch scripts, and the output of Slurm's commands.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
@@ -45,7 +45,7 @@ TEST(Resources, AreReadWithTheirUnitsAndPlaces) {
   EXPECT_FALSE(resources_of("cpus: 1").time.known());
 }
 
-TEST(Resources, NodesAreOneWhereNothingIsSaid) {
+TEST(Resources, AreForOneNodeByDefault) {
   EXPECT_EQ(count_nodes(resources_of("cpus: 1")), 1);
   const Resources two = or_else(resources_of("cpus: 1"), resources_of("nodes: 2"));
   EXPECT_EQ(count_nodes(two), 2);
@@ -65,7 +65,7 @@ TEST(Resources, ThatMeanNothingAreRefused) {
   EXPECT_THAT(complaint_about("[1]"), HasSubstr("must be a map"));
 }
 
-TEST(Resources, OfTheSweepCountBeforeThoseOfTheSite) {
+TEST(Resources, OfTheSweepOverrideThoseOfTheSite) {
   const Resources both = or_else(resources_of("cpus: 2"), resources_of("cpus: 4\ntime: 1h"));
   EXPECT_EQ(both.cpus.value, 2);
   EXPECT_EQ(both.time.value, 3600);
@@ -84,7 +84,7 @@ TEST(Resources, AreLearnedFromRunsThatAreDone) {
   journal.append("costs", {{"values", {{"peak_memory", 2e8}}}});
   time = 1100;
   journal.append("state", {{"state", "preempted"}});
-  time = 9000;  // nobody works
+  time = 9000;  // no run is running
   journal.append("state", {{"state", "running"}});
   journal.append("metric", {{"step", 10}, {"values", {{"loss", 1}}}});
   time = 10000;
@@ -92,14 +92,14 @@ TEST(Resources, AreLearnedFromRunsThatAreDone) {
   write_file(runs[0].planned.paths.environment(), R"({"device": "cpu"})");
   for (SweepRun& run : runs) look_at(run, false);
   const Resources learned = learned_resources(runs);
-  EXPECT_EQ(learned.time.value, 3000) << "10 steps of 200 s, half as much again, in whole ten minutes";
+  EXPECT_EQ(learned.time.value, 3000) << "10 steps of 200 s, plus half, in whole ten minutes";
   EXPECT_THAT(learned.time.source, HasSubstr(runs[0].id()));
   EXPECT_DOUBLE_EQ(learned.memory.value, 3e8);
   write_file(runs[0].planned.paths.environment(), R"({"device": "cuda:0"})");
   EXPECT_FALSE(learned_resources(runs).memory.known()) << "the memory of a GPU";
 }
 
-TEST(Site, IsFoundWhereItIsSaidToBe) {
+TEST(Site, IsFoundByOptionVariableAndDefaultPlace) {
   const TemporaryFolder folder;
   ::unsetenv("XLM_SITE");
   ::setenv("XDG_CONFIG_HOME", folder.path().c_str(), 1);
@@ -190,9 +190,9 @@ TEST(Site, DirectivesThatAWorkersScriptDependsOnAreRefused) {
                                                                  {"--error=log", "folder of runs"},
                                                                  {"-e log", "folder of runs"},
                                                                  {"--open-mode=truncate", "log"},
-                                                                 {"--no-requeue", "goes back into the queue"}};
+                                                                 {"--no-requeue", "returns to the queue"}};
   for (const auto& [directive, instead] : refused) {
-    EXPECT_THAT(complaint(directive), AllOf(HasSubstr("is not for directives: "), HasSubstr(instead))) << directive;
+    EXPECT_THAT(complaint(directive), AllOf(HasSubstr("directives may not have "), HasSubstr(instead))) << directive;
   }
   for (const char* free : {"--constraint=a100", "--exclude=node1", "-x node1", "--nice=5", "--requeue",
                            "--gres=tmpfs:10G", "--gres gpumem:4"}) {
@@ -200,7 +200,7 @@ TEST(Site, DirectivesThatAWorkersScriptDependsOnAreRefused) {
   }
 }
 
-TEST(SlurmScript, AsksForWhatWasSaidAndNoMore) {
+TEST(SlurmScript, AsksForNoMoreThanTheRequest) {
   LaunchRequest request{.list = {.name = "spans-1a2b3c4d", .runs = "/scratch/my runs", .items = {}},
                         .asked = {},
                         .site = {.partition = "gpu",
@@ -229,7 +229,7 @@ TEST(SlurmScript, AsksForWhatWasSaidAndNoMore) {
   EXPECT_THAT(little, AllOf(Not(HasSubstr("--account")), Not(HasSubstr("--qos"))));
 }
 
-TEST(SlurmScript, TellsAWorkerAnEndWhereSqueueKnowsIt) {
+TEST(SlurmScript, TellsAWorkerItsEndIfSqueueKnowsIt) {
   const TemporaryFolder folder;
   const auto write_program = [&](const std::string& name, const std::string& text) {
     write_file(folder.path() / name, "#!/bin/sh\n" + text + "\n");
@@ -254,7 +254,7 @@ TEST(SlurmScript, TellsAWorkerAnEndWhereSqueueKnowsIt) {
   }
 }
 
-TEST(SlurmScript, LeavesOutMachinesThatFailedBesideThoseThatTheSiteLeavesOut) {
+TEST(SlurmScript, ExcludesFailedMachinesInAdditionToTheSites) {
   LaunchRequest request{.list = {.name = "spans", .runs = "/scratch", .items = {}},
                         .asked = {},
                         .site = {},
@@ -271,7 +271,7 @@ TEST(SlurmScript, LeavesOutMachinesThatFailedBesideThoseThatTheSiteLeavesOut) {
   EXPECT_THAT(slurm_script(request, resources, 1), HasSubstr("\n#SBATCH --exclude=node1\n"));
 }
 
-TEST(SlurmScript, AsksForGpusBesideTheOtherResourcesThatTheSiteAsksFor) {
+TEST(SlurmScript, AsksForGpusInAdditionToTheSitesResources) {
   LaunchRequest request{.list = {.name = "spans", .runs = "/scratch", .items = {}},
                         .asked = {},
                         .site = {.directives = {"--gres=tmpfs:10G", "--nice=5"}},
@@ -283,7 +283,7 @@ TEST(SlurmScript, AsksForGpusBesideTheOtherResourcesThatTheSiteAsksFor) {
   EXPECT_THAT(slurm_script(request, resources_of("{cpus: 1, gpus: 0}"), 1), HasSubstr("\n#SBATCH --gres=tmpfs:10G\n"));
 }
 
-TEST(Resources, NodesThatFailedUnderRunsThatAreLeftAreKnownFromTheirJournals) {
+TEST(Resources, FailedNodesAreKnownFromTheJournalsOfUnfinishedRuns) {
   const TemporaryFolder folder;
   const fs::path data = make_data(folder.path() / "data");
   const Yaml tree = parse_yaml(run_config(data, "sweep: {grid: {seed: [1, 2, 3, 4]}}\n"), "sweep.yaml");
@@ -328,7 +328,7 @@ TEST(Slurm, NamesOfGenericResourcesAreComparedWhole) {
   EXPECT_EQ(gpus("(null)"), 0);
 }
 
-TEST(Resources, APaceIsThatOfTheSlowestRunThatIsDoneAndOfTheLongestCheckpoint) {
+TEST(Resources, PaceIsThatOfTheSlowestFinishedRunAndTheLongestCheckpoint) {
   const TemporaryFolder folder;
   const fs::path data = make_data(folder.path() / "data");
   const Yaml tree = parse_yaml(run_config(data, "sweep: {grid: {seed: [1, 2, 3]}}\n"), "sweep.yaml");
@@ -355,7 +355,7 @@ TEST(Resources, APaceIsThatOfTheSlowestRunThatIsDoneAndOfTheLongestCheckpoint) {
   EXPECT_EQ(pace_of(runs, 1).checkpoint, 7);
 }
 
-TEST(Resources, TheTimeToSaveFollowsCheckpointsWhereTheSiteSaysNothing) {
+TEST(Resources, TheTimeToSaveFollowsCheckpointsByDefault) {
   EXPECT_EQ(save_seconds(std::nullopt, 0, 0), 120);
   EXPECT_EQ(save_seconds(std::nullopt, 2, 0), 120) << "steps and evaluations take time, too";
   EXPECT_EQ(save_seconds(std::nullopt, 100, 36000), 400);
@@ -373,7 +373,7 @@ TEST(Slurm, TimesAreReadInAllItsForms) {
   EXPECT_EQ(slurm_seconds("n/a"), 0);
 }
 
-TEST(Command, GivesBackWhatAProgramSaysAndHowItEnds) {
+TEST(Command, ReturnsTheOutputAndExitCodeOfAProgram) {
   const CommandResult result = run_command({"sh", "-c", "cat; echo said; echo complained >&2; exit 3"}, "given\n");
   EXPECT_EQ(result.code, 3);
   EXPECT_EQ(result.out, "given\nsaid\n");

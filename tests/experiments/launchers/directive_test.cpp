@@ -1,4 +1,4 @@
-// What enters a batch script: further options of sbatch, names of folders, and what the shell makes of them.
+// The text of a batch script: further options of sbatch and names of folders, as the shell reads them.
 #include "experiments/launchers/directive.h"
 
 #include <fmt/format.h>
@@ -27,7 +27,7 @@ std::string directive_complaint(const std::string& directive) {
   return "none";
 }
 
-/// Every byte that a batch script can name: a line end and a carriage return it cannot.
+/// Every byte that a batch script can have in a name: all but line end and carriage return.
 std::string every_byte(std::string_view without) {
   std::string bytes;
   for (int byte = 1; byte < 256; ++byte) {
@@ -37,9 +37,9 @@ std::string every_byte(std::string_view without) {
   return bytes;
 }
 
-/// The rules of src/sbatch/opt.c in Slurm 22.05, which SlurmTest.EveryByteOfAFolderReachesSlurm holds against a real
-/// one.
-TEST(Directive, IsPartedIntoWordsAsSbatchPartsIt) {
+/// The rules of src/sbatch/opt.c in Slurm 22.05. SlurmTest.EveryByteOfAFolderReachesSlurm compares them with a real
+/// Slurm.
+TEST(Directive, IsSplitIntoWordsAsSbatchSplitsIt) {
   EXPECT_THAT(directive_words("--a=b  -c\td\v--e"), ElementsAre("--a=b", "-c", "d", "--e"));
   EXPECT_THAT(directive_words(R"(--a="b c" 'd "e' "f 'g")"), ElementsAre("--a=b c", "d \"e", "f 'g"));
   EXPECT_THAT(directive_words(R"(a\ b '\'' "\\" \#)"), ElementsAre("a b", "'", "\\", "#"));
@@ -78,7 +78,7 @@ TEST(Directive, IsOneOptionInOneWord) {
   }
 }
 
-TEST(Directive, DoesNotReachWhatTheScriptLivesByInAnyForm) {
+TEST(Directive, CannotChangeOptionsThatTheScriptReliesOnInAnyForm) {
   for (const char* own : {"--outp=/x",
                           "--output /x",
                           "--o=/x",
@@ -104,11 +104,11 @@ TEST(Directive, DoesNotReachWhatTheScriptLivesByInAnyForm) {
                           "--me=1",
                           "--clus=x",
                           "-Mx"}) {
-    EXPECT_THAT(directive_complaint(own), HasSubstr("is not for directives: ")) << own;
+    EXPECT_THAT(directive_complaint(own), HasSubstr("directives may not have ")) << own;
   }
   for (const char* nothing_is_submitted : {"--test-only", "--test", "--help", "-h", "--usage", "-u", "--version", "-V",
                                            "--vers", "--wait", "-W", "--wrap=id"}) {
-    EXPECT_THAT(directive_complaint(nothing_is_submitted), HasSubstr("is not for directives: "))
+    EXPECT_THAT(directive_complaint(nothing_is_submitted), HasSubstr("directives may not have "))
         << nothing_is_submitted;
   }
   for (const char* bundle : {"-Ho/x", "-vo/x", "-HW", "-kJmine", "-Ot1"}) {
@@ -121,7 +121,7 @@ TEST(Directive, DoesNotReachWhatTheScriptLivesByInAnyForm) {
   EXPECT_THAT(directive_complaint("--gres='gpu:1'"), HasSubstr("resources.gpus"));
 }
 
-TEST(Directive, SetupIsNoPlaceForOne) {
+TEST(Directive, IsRefusedInSetup) {
   const TemporaryFolder folder;
   write_file(folder.path() / "site.yaml", "setup: [module load cuda, '#SBATCH --output=/x']\n");
   EXPECT_THROW(read_site(folder.path() / "site.yaml"), UsageError);
@@ -151,7 +151,7 @@ class ScriptOf : public ::testing::Test {
                          .save = 60};
 };
 
-TEST_F(ScriptOf, AFolderOfAnyNameSaysNothingToTheShell) {
+TEST_F(ScriptOf, AFolderOfAnyNameMeansNothingToTheShell) {
   const fs::path odd =
       folder_.path() / "a\"'$(touch INJECTED)`touch INJECTED`;touch INJECTED&#" / every_byte("/\n\r\\");
   create_folders(odd);
@@ -204,7 +204,7 @@ TEST_F(ScriptOf, ACommandStandsBeforeWhatASiteSetsUp) {
   EXPECT_THAT(text.substr(0, text.find("\ntask=")), Not(HasSubstr("PBS")));
 }
 
-TEST_F(ScriptOf, WhatIsLeftOutJoinsAnOptionInAnyForm) {
+TEST_F(ScriptOf, ExcludedMachinesJoinAnOptionInAnyForm) {
   request_.exclude = {"node3"};
   for (const auto& [given, joined] :
        std::vector<std::pair<std::string, std::string>>{{"--exclude=node1", "--exclude=node1,node3"},

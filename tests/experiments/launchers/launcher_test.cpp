@@ -83,7 +83,7 @@ TEST_F(LauncherTest, OneFailureDoesNotStopTheRest) {
 
 TEST_F(LauncherTest, NeverMoreWorkersThanJobs) {
   const auto runs = submitted("sweep: {grid: {seed: [1, 2, 3, 4, 5, 6]}}\n");
-  // Each worker counts the marks of those that are at work, its own among them. The first one waits for a second.
+  // Each worker counts the marks of running workers, with its own. The first one waits for a second.
   launch(runs,
          "cd \"$1/..\"\nmkdir -p working\ntouch working/$$ begun.$$\n"
          "i=0; while [ $(ls | grep -c begun) -lt 2 ] && [ $i -lt 500 ]; do i=$((i+1)); sleep 0.02; done\n"
@@ -152,8 +152,8 @@ TEST_F(LauncherTest, EachGpuHasItsOwnWorker) {
   EXPECT_TRUE(fs::exists(runs_ / "7"));
 }
 
-/// The most workers at once on one GPU of 10 GB, whose runs take 2 GB each.
-TEST_F(LauncherTest, RunsShareAGpuAsManyAsFitOnceOneHasShownWhatItTakes) {
+/// The largest number of parallel workers on one GPU of 10 GB, if each run takes 2 GB.
+TEST_F(LauncherTest, AsManyRunsShareAGpuAsFitOnceOneHasShownItsMemory) {
   ::setenv("CUDA_VISIBLE_DEVICES", "4", 1);
   settings_.jobs = 0;
   const auto most_at_once = [&](const std::string& seeds, int all) {
@@ -175,15 +175,15 @@ TEST_F(LauncherTest, RunsShareAGpuAsManyAsFitOnceOneHasShownWhatItTakes) {
     return most;
   };
   EXPECT_EQ(most_at_once("1", 1), 1);
-  EXPECT_EQ(most_at_once("1, 2, 3, 4, 5, 6", 4), 3) << "0.9 · 10 GB of 2 GB and 0.6 GB beside each";
+  EXPECT_EQ(most_at_once("1, 2, 3, 4, 5, 6", 4), 3) << "0.9 · 10 GB of 2 GB and 0.6 GB in addition each";
   list_.runs_per_gpu = 2;
   EXPECT_EQ(most_at_once("7, 8, 9", 8), 2);
   ::unsetenv("CUDA_VISIBLE_DEVICES");
 }
 
-/// "THREADS of RUNS" for each run of a sweep on a CPU, in their order: its threads, and the most runs that it saw at
-/// work. All but the first wait for `awaited` at work, for so many looks.
-TEST_F(LauncherTest, RunsShareTheCoresOnceOneHasShownWhatMemoryItTakes) {
+/// "THREADS of RUNS" for each run of a sweep on a CPU, in order: its threads, and the most running runs that it saw.
+/// All but the first wait until `awaited` are running, for this many checks.
+TEST_F(LauncherTest, RunsShareTheCoresOnceOneHasShownItsMemory) {
   settings_.jobs = 0;
   std::int64_t processes = 1;
   const auto shares = [&](const std::string& seeds, double memory, int awaited, int looks = 500) {

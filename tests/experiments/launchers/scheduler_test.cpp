@@ -1,4 +1,4 @@
-// The scheduler with workers and a clock that a test moves by hand.
+// The scheduler with workers and a clock that the test controls.
 #include "experiments/launchers/scheduler.h"
 
 #include <gmock/gmock.h>
@@ -23,7 +23,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::UnorderedElementsAre;
 
-/// Workers that do nothing until the test says how they end.
+/// Workers that do nothing until the test ends them.
 class FakeSlots : public RunSlots {
  public:
   explicit FakeSlots(std::size_t count) : workers_(count) {}
@@ -38,14 +38,14 @@ class FakeSlots : public RunSlots {
   }
 
   std::optional<int> ended(std::size_t slot) override {
-    EXPECT_NE(workers_[slot].run, nullptr) << "nobody is there";
+    EXPECT_NE(workers_[slot].run, nullptr) << "the slot is free";
     if (!workers_[slot].code) return std::nullopt;
     return std::exchange(workers_[slot], {}).code;
   }
 
   void stop(std::size_t slot) override { stopped.push_back(workers_[slot].run->id()); }
 
-  /// Ends the worker of a slot; with a state its journal says so.
+  /// Ends the worker of a slot. If a state is given, its journal records it.
   void end(std::size_t slot, int code, const std::string& state = "") {
     if (!state.empty()) {
       Journal(workers_[slot].run->planned.paths.journal()).append("state", {{"state", state}});
@@ -53,7 +53,7 @@ class FakeSlots : public RunSlots {
     workers_[slot].code = code;
   }
 
-  /// The runs that are being done, by slot; "" where it is free.
+  /// The running run of each slot; "" if the slot is free.
   std::vector<std::string> working() const {
     std::vector<std::string> ids;
     for (const Worker& worker : workers_) ids.push_back(worker.run == nullptr ? "" : worker.run->id());
@@ -89,7 +89,7 @@ class SchedulerTest : public ::testing::Test {
     settings_.elsewhere_seconds = 10;
   }
 
-  /// What happens while the scheduler sleeps, a round for each time.
+  /// Actions while the scheduler sleeps, one for each time.
   LaunchReport run(FakeSlots& slots, std::vector<std::function<void()>> rounds) {
     rounds_ = std::move(rounds);
     const WorkList list{.name = "sweep", .runs = runs_, .items = sweep_};
@@ -144,7 +144,7 @@ TEST_F(SchedulerTest, RunsThatAreDoneOrDivergedAreLeftAlone) {
   EXPECT_THAT(slots.started, ElementsAre(sweep_[1].id()));
 }
 
-TEST_F(SchedulerTest, AWorkerWithoutALastWordIsAFailureOfItsRunAlone) {
+TEST_F(SchedulerTest, AWorkerWithoutAFinalRecordFailsOnlyItsRun) {
   FakeSlots slots(1);
   const LaunchReport report =
       run(slots, {[&] { slots.end(0, 128 + 9); }, [&] { slots.end(0, 3); }, [&] { slots.end(0, 0, "done"); }});
@@ -172,17 +172,17 @@ TEST_F(SchedulerTest, ARunThatBeginsFromAnotherWaitsForIt) {
               }});
 }
 
-TEST_F(SchedulerTest, ARunIsGivenUpWhoseSourceIsLostOrNobodyMakes) {
+TEST_F(SchedulerTest, ARunIsGivenUpIfItsSourceIsLostOrHasNoWorker) {
   sweep_[1].source = sweep_[0].id();
   sweep_[2].source = "gone";
   FakeSlots slots(1);
   const LaunchReport report = run(slots, {[&] { slots.end(0, 4, "diverged"); }});
   EXPECT_THAT(slots.started, ElementsAre(sweep_[0].id()));
   EXPECT_THAT(report.ended.at(sweep_[1].id()), testing::HasSubstr("is diverged"));
-  EXPECT_THAT(report.ended.at(sweep_[2].id()), testing::HasSubstr("is not done, and nobody is at work on it"));
+  EXPECT_THAT(report.ended.at(sweep_[2].id()), testing::HasSubstr("is not done, and no worker is running it"));
 }
 
-TEST_F(SchedulerTest, ARunThatNeverGetsOnIsGivenUpAfterThreeTimes) {
+TEST_F(SchedulerTest, ARunThatNeverAdvancesIsGivenUpAfterThreeTimes) {
   sweep_.resize(1);
   FakeSlots slots(1);
   std::vector<std::function<void()>> rounds(3, [&] { slots.end(0, 128 + SIGXCPU, "running"); });
@@ -213,7 +213,7 @@ TEST_F(SchedulerTest, ASourceThatAnotherWorkerMakesIsWaitedFor) {
   EXPECT_THAT(run(slots, rounds).ended, IsEmpty());
 }
 
-TEST_F(SchedulerTest, ASourceOnTheListOfAnotherSweepIsWaitedForWhateverBecameOfItsLastWorker) {
+TEST_F(SchedulerTest, ASourceOnTheListOfAnotherSweepIsWaitedForEvenAfterItsWorkerIsGone) {
   sweep_.resize(2);
   for (const std::size_t i : {0U, 1U}) {
     const SweepRun other = listed_run(i);
@@ -250,7 +250,7 @@ TEST_F(SchedulerTest, ASourceOnTheListOfAnotherSweepThatAUserHasStoppedIsNotWait
   EXPECT_THAT(slots.started, IsEmpty());
 }
 
-TEST_F(SchedulerTest, AWorkerThatCannotBeStartedIsAFailureOfItsRunAlone) {
+TEST_F(SchedulerTest, AWorkerThatCannotBeStartedFailsOnlyItsRun) {
   FakeSlots slots(1);
   slots.refused = sweep_[0].id();
   const LaunchReport report = run(slots, {[&] { slots.end(0, 0, "done"); }, [&] { slots.end(0, 0, "done"); }});
@@ -258,7 +258,7 @@ TEST_F(SchedulerTest, AWorkerThatCannotBeStartedIsAFailureOfItsRunAlone) {
   EXPECT_THAT(slots.started, ElementsAre(sweep_[1].id(), sweep_[2].id()));
 }
 
-TEST_F(SchedulerTest, AnEvaluationThatFailsIsAFailureOfARunThatIsDone) {
+TEST_F(SchedulerTest, AFailedEvaluationIsAFailureOfAFinishedRun) {
   sweep_[0].evaluations = {{.split = "test", .changes = {{"eval.batch", 4}}}};
   FakeSlots slots(3);
   const LaunchReport report = run(slots, {[&] {
@@ -267,10 +267,10 @@ TEST_F(SchedulerTest, AnEvaluationThatFailsIsAFailureOfARunThatIsDone) {
                                     slots.end(2, kFailed, "done");  // came too late: another worker had done it all
                                   }});
   EXPECT_EQ(report.ended.size(), 1U);
-  EXPECT_THAT(report.ended.at(sweep_[0].id()), testing::HasSubstr("an evaluation of it failed"));
+  EXPECT_THAT(report.ended.at(sweep_[0].id()), testing::HasSubstr("an evaluation failed"));
 }
 
-TEST_F(SchedulerTest, AStopIsSentOnceToThoseAtWorkAndNoMoreAreStarted) {
+TEST_F(SchedulerTest, AStopIsSentOnceToRunningWorkersAndNoMoreAreStarted) {
   FakeSlots slots(2);
   bool stop = false;
   settings_.should_stop = [&] { return stop; };
@@ -282,7 +282,7 @@ TEST_F(SchedulerTest, AStopIsSentOnceToThoseAtWorkAndNoMoreAreStarted) {
   EXPECT_THAT(slots.started, UnorderedElementsAre(sweep_[0].id(), sweep_[1].id()));
 }
 
-TEST_F(SchedulerTest, AWorkerThatIsStoppedBeforeItHasBegunFailsNoRun) {
+TEST_F(SchedulerTest, AWorkerStoppedBeforeItsRunBeganFailsNoRun) {
   sweep_.resize(1);
   FakeSlots slots(1);
   const LaunchReport report = run(slots, {[&] { slots.end(0, kStopped); }});
@@ -290,13 +290,13 @@ TEST_F(SchedulerTest, AWorkerThatIsStoppedBeforeItHasBegunFailsNoRun) {
   EXPECT_EQ(read_live_run(folder_of(0)).status, RunStatus::kQueued);
 }
 
-TEST_F(SchedulerTest, ARunOfAnotherWorkerIsLookedAtNowAndThenAndTakenOverWhenItsWorkerGoes) {
+TEST_F(SchedulerTest, ARunOfAnotherWorkerIsCheckedAndTakenOverIfThatIsGone) {
   sweep_.resize(1);
   sweep_[0].action = SweepAction::kWait;
   auto lock = std::make_unique<RunLock>(folder_of(0));
   FakeSlots slots(1);
   std::vector<std::function<void()>> rounds(9, [&] { EXPECT_THAT(slots.started, IsEmpty()); });
-  rounds[3] = [&] { lock.reset(); };  // nobody looks before ten seconds have gone by
+  rounds[3] = [&] { lock.reset(); };  // no check for ten seconds
   rounds.emplace_back([&] { EXPECT_THAT(slots.started, IsEmpty()); });
   rounds.emplace_back([&] { slots.end(0, 0, "done"); });
   run(slots, rounds);

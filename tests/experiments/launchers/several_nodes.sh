@@ -2,14 +2,14 @@
 # Starts or stops a real Slurm of two nodes on this machine, each with its own slurmd:
 #   several_nodes.sh start FOLDER [CPUS] [GPUS]   of each node; leaves FOLDER/slurm.conf
 #   several_nodes.sh stop FOLDER
-# Node `one` is this machine. Node `two` has host name and network of its own, so that nothing reaches it by 127.0.0.1.
+# Node `one` is this machine. Node `two` has a separate host name and network, so that nothing reaches it by 127.0.0.1.
 # GPUs are counted, and files stand for them. Needs root and the packages slurm-wlm, munge and iproute2; ends with 77
 # where the system does not let it make the network.
 set -euo pipefail
 verb=${1:?start or stop} folder=${2:?a folder} cpus=${3:-4} gpus=${4:-0}
 mkdir -p "$folder"
 folder=$(cd "$folder" && pwd)
-number=$(($(cksum <<<"$folder" | cut -d' ' -f1) % 10000))  # for each folder a network and ports of its own,
+number=$(($(cksum <<<"$folder" | cut -d' ' -f1) % 10000))  # each folder has its own network and ports,
 port=$((12000 + 2 * number)) net=xlm$number                # below those that connections get
 first=198.18.$((number % 256)).1 second=198.18.$((number % 256)).2  # of the block for tests of networks (RFC 2544)
 

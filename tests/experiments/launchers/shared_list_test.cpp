@@ -1,4 +1,4 @@
-// Lists of runs that several schedulers share, with workers that a test ends by hand.
+// Lists of runs that several schedulers share. The test ends their workers.
 #include <gmock/gmock.h>
 
 #include <memory>
@@ -22,7 +22,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-/// One worker at a time, which ends at once in the way that the test says.
+/// One worker at a time. It ends at once in the way that the test sets.
 class OneByOne : public RunSlots {
  public:
   std::size_t count() const override { return 1; }
@@ -84,7 +84,7 @@ TEST_F(SharedListTest, ARunIsClaimedBeforeItsWorkerStarts) {
   for (std::size_t i = 0; i < 3; ++i) EXPECT_FALSE(has_live_worker(folder_of(i)));
 }
 
-TEST_F(SharedListTest, AWorkerThatNeverGetsAsFarAsTheLockIsStartedNoMoreThanAnyOther) {
+TEST_F(SharedListTest, AWorkerThatNeverGetsTheLockIsStartedNoMoreOftenThanOthers) {
   slots_.work = [&](const SweepRun&) {
     if (slots_.started.size() > 20) throw std::logic_error("it is started for ever");
     return static_cast<int>(kFailed);  // its program cannot be started, for example
@@ -94,7 +94,7 @@ TEST_F(SharedListTest, AWorkerThatNeverGetsAsFarAsTheLockIsStartedNoMoreThanAnyO
   EXPECT_EQ(report.ended.size(), 3U);
 }
 
-TEST_F(SharedListTest, WhatOthersHaveDoneOrFailedSinceIsLeftAlone) {
+TEST_F(SharedListTest, RunsThatOthersHaveDoneOrFailedSinceAreLeftAlone) {
   record(item(0), "done");
   record(item(1), "failed");
   run();
@@ -148,7 +148,7 @@ TEST_F(SharedListTest, ARunThatKillsItsWorkerIsGivenUpAfterThreeTimesAndItsJourn
   EXPECT_EQ(report.ended.size(), 1U);
 }
 
-TEST_F(SharedListTest, AWorkerThatFindsOnlyRunsWhoseSourceIsBeingMadeStopsAndIsToComeBack) {
+TEST_F(SharedListTest, AWorkerThatFindsOnlyRunsWithAnUnfinishedSourceStopsAndReturnsLater) {
   list_.items[1].source = item(0).id();
   const RunLock other(folder_of(0));
   EXPECT_TRUE(run().interrupted);
@@ -167,7 +167,7 @@ TEST_F(SharedListTest, TheQueueSaysWhyAWorkerIsGoneAndTheJournalKeepsIt) {
   EXPECT_EQ(read.history[2].reason, "its worker is gone (job 12_3 on node7: NODE_FAIL)");
 }
 
-TEST_F(SharedListTest, WorkersOfOtherSchedulersThatWereKilledCountAndThoseBeforeACheckpointDoNot) {
+TEST_F(SharedListTest, KilledWorkersOfOtherSchedulersCountIfNoCheckpointFollowed) {
   for (int time = 0; time < 3; ++time) record(item(0), "running");
   for (int time = 0; time < 3; ++time) record(item(1), "running");
   Journal(item(1).planned.paths.journal()).append("checkpoint", {{"step", 4}, {"file", "checkpoints/4"}});
@@ -176,7 +176,7 @@ TEST_F(SharedListTest, WorkersOfOtherSchedulersThatWereKilledCountAndThoseBefore
   EXPECT_EQ(read_live_run(folder_of(0)).status, RunStatus::kFailed);
 }
 
-TEST_F(SharedListTest, WhoStopsRunsEarlyReadsAGrowingJournalOnceForEachRunThatIsTaken) {
+TEST_F(SharedListTest, EarlyStoppingReadsAGrowingJournalOnceForEachTakenRun) {
   list_.early_stopping = EarlyStopping{.measure = "valid.loss", .rungs = {5}, .keep = 0.5};
   list_.items[2].action = SweepAction::kSkip;  // another worker's, which goes on all the time
   slots_.work = [&](const SweepRun& run) {
@@ -204,10 +204,10 @@ TEST_F(SharedListTest, NoRunIsBegunThatWouldNotBeFinishedInTime) {
   };
   EXPECT_TRUE(run().interrupted) << "runs are left";
   EXPECT_THAT(slots_.started, ElementsAre(item(0).id()));
-  EXPECT_GE(asked.front(), 10) << "nobody asks before the first";
+  EXPECT_GE(asked.front(), 10) << "no question before the first";
 }
 
-TEST_F(SharedListTest, NoRunIsBegunThatIsLongerThanTheTimeLeftByThePaceOfFinishedOnes) {
+TEST_F(SharedListTest, NoRunIsBegunThatThePaceOfFinishedOnesCannotFinishInTime) {
   Journal(item(2).planned.paths.journal()).append("checkpoint", {{"step", 8}, {"file", "checkpoints/8"}});
   std::vector<double> asked;
   settings_.seconds_per_step = 7;
@@ -235,7 +235,7 @@ TEST_F(SharedListTest, NoRunIsBegunThatIsLongerThanTheTimeLeftByThePaceOfFinishe
   EXPECT_THAT(asked, ElementsAre(14)) << "two steps of seven seconds are left";
 }
 
-TEST_F(SharedListTest, TimeIsNeededToTheNextRungAloneWhereRunsAreStoppedEarly) {
+TEST_F(SharedListTest, WithEarlyStoppingTimeIsNeededOnlyToTheNextRung) {
   list_.early_stopping = EarlyStopping{.measure = "valid.loss", .rungs = {4}};
   settings_.seconds_per_step = 7;
   std::vector<double> asked;
@@ -252,7 +252,7 @@ TEST_F(SharedListTest, TimeIsNeededToTheNextRungAloneWhereRunsAreStoppedEarly) {
   EXPECT_THAT(asked, ElementsAre(28)) << "four steps of seven seconds";
 }
 
-TEST_F(SharedListTest, WithoutTimeNothingIsLeftWhereOthersHaveDoneTheRest) {
+TEST_F(SharedListTest, WithoutTimeNothingIsLeftIfOthersHaveDoneTheRest) {
   settings_.enough_time = [](double) { return false; };
   slots_.work = [&](const SweepRun&) {
     now_ += 10;
@@ -311,7 +311,7 @@ TEST_F(SharedListTest, ADamagedListIsRefused) {
   }
 }
 
-TEST_F(SharedListTest, HasTheSameNameForTheSameSweepAlone) {
+TEST_F(SharedListTest, HasTheSameNameOnlyForTheSameSweep) {
   const fs::path runs = folder_.path() / "runs";
   EXPECT_EQ(make_work_list("Spans of heads", runs, list_.items).name, list_.name);
   EXPECT_NE(make_work_list("Spans of heads", folder_.path() / "other", list_.items).name, list_.name);

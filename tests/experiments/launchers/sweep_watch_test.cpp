@@ -1,4 +1,4 @@
-// Looking on while others do a sweep, with a clock, workers and runs that a test moves by hand.
+// Watching a sweep of other workers. The test moves the clock, the workers and the runs.
 #include "experiments/launchers/sweep_watch.h"
 
 #include <gmock/gmock.h>
@@ -53,7 +53,7 @@ class SweepWatchTest : public ::testing::Test {
   double now_ = 0;
 };
 
-TEST_F(SweepWatchTest, EndsWhenEveryRunHasEndedHowever) {
+TEST_F(SweepWatchTest, EndsWhenEveryRunHasEndedInAnyWay) {
   events_[3] = [&] { end(0, "done"); };
   events_[5] = [&] { end(1, "failed"); };
   EXPECT_FALSE(watch().interrupted);
@@ -61,7 +61,7 @@ TEST_F(SweepWatchTest, EndsWhenEveryRunHasEndedHowever) {
   EXPECT_EQ(finished_, 2);
 }
 
-TEST_F(SweepWatchTest, EndsWhenNobodyIsLeftToDoTheRest) {
+TEST_F(SweepWatchTest, EndsIfNoWorkerIsLeft) {
   events_[25] = [&] { workers_->clear(); };
   EXPECT_FALSE(watch().interrupted);
   EXPECT_THAT(questions_, ElementsAre(10, 20, 40)) << "less often while nothing changes";
@@ -86,7 +86,7 @@ TEST_F(SweepWatchTest, TheQueueIsAskedLessAndLessButEveryTwoMinutesAtLeast) {
   EXPECT_THAT(questions_, ElementsAre(10, 20, 40, 80, 160, 280, 400, 520, 640, 760));
 }
 
-TEST_F(SweepWatchTest, WhereNobodyKnowsTheWorkersItStaysUntilTheRunsHaveEnded) {
+TEST_F(SweepWatchTest, StaysUntilTheRunsHaveEndedIfWorkersAreUnknown) {
   workers_ = std::nullopt;
   events_[1000] = [&] {
     end(0, "done");
@@ -113,7 +113,7 @@ TEST_F(SweepWatchTest, ARunThatIsToBeStoppedHasEnded) {
   EXPECT_EQ(now_, 4);
 }
 
-TEST_F(SweepWatchTest, TheBoardSaysWhoHasARunAndWhoWaits) {
+TEST_F(SweepWatchTest, TheBoardShowsTheWorkerOfARunAndWaitingWorkers) {
   workers_ = {{.id = "1_0", .state = "RUNNING", .host = "vm"},
               {.id = "1_1", .state = "PENDING", .reason = "Resources", .waits = true},
               {.id = "1_2", .state = "PENDING", .reason = "Priority", .waits = true}};
@@ -130,24 +130,24 @@ TEST_F(SweepWatchTest, TheBoardSaysWhoHasARunAndWhoWaits) {
   EXPECT_EQ(json["workers"][1]["reason"], "Resources");
 }
 
-TEST_F(SweepWatchTest, TheBoardCallsARunThatIsStoppedWhatItIs) {
+TEST_F(SweepWatchTest, TheBoardShowsTheStatusOfAStoppedRun) {
   end(0, "preempted");
   EXPECT_EQ(SweepWatch(runs_, settings_).json()["runs"][0]["status"], "preempted");
   for (const SweepRun& run : runs_) request_stop(run.planned.paths.folder);
   const Json stopped = SweepWatch(runs_, settings_).json();
-  EXPECT_EQ(stopped["ended"], 2) << "nobody begins them";
+  EXPECT_EQ(stopped["ended"], 2) << "no worker begins them";
   EXPECT_EQ(stopped["runs"][0]["status"], "preempted");
   EXPECT_EQ(stopped["runs"][1]["status"], "queued");
 }
 
-TEST_F(SweepWatchTest, WhoOnlyLooksOnStaysWhenNobodyIsLeft) {
+TEST_F(SweepWatchTest, AWatchThatStaysNeedsNoWorker) {
   settings_.stay = true;
   workers_->clear();
   settings_.should_stop = [&] { return now_ >= 500; };
   EXPECT_TRUE(watch().interrupted);
 }
 
-TEST_F(SweepWatchTest, AStopIsPassedToNobody) {
+TEST_F(SweepWatchTest, AStopIsNotPassedToWorkers) {
   settings_.should_stop = [&] { return now_ >= 7; };
   EXPECT_TRUE(watch().interrupted);
   EXPECT_EQ(now_, 7);

@@ -1,4 +1,4 @@
-// Which of the evaluations that people ask for count as a run's own.
+// Which evaluations of users count as a run's own.
 #include "experiments/runs/evaluation_record.h"
 
 #include <gmock/gmock.h>
@@ -23,7 +23,7 @@ class EvaluationRecordTest : public ::testing::Test {
  protected:
   EvaluationRecordTest() : run_(done_run()) {}
 
-  /// A run that is done, with final evaluations of valid and test.
+  /// A finished run with final evaluations of valid and test.
   PlannedRun done_run(const std::string& more = "", const std::string& training = "") {
     const fs::path data = make_data(folder_.path() / "data");
     std::string config = run_config(data, more);
@@ -44,7 +44,7 @@ class EvaluationRecordTest : public ::testing::Test {
     EXPECT_EQ(record_evaluation(request, evaluation, runs_), run_.paths.folder);
   }
 
-  /// What `xlm eval` with these settings is asked for.
+  /// The request of `xlm eval` with these settings.
   EvaluationRequest request(const std::string& model, const std::vector<std::string>& overrides) {
     const LocatedModel place = locate_model(model, runs_);
     EvaluationRequest made{.place = place, .options = evaluation_options(place, overrides), .split = "test"};
@@ -52,7 +52,7 @@ class EvaluationRecordTest : public ::testing::Test {
     return made;
   }
 
-  /// What evaluations of a folder differ in from its own settings.
+  /// How the evaluations of a folder differ from its own settings.
   static std::vector<std::string> differences(const fs::path& folder) {
     std::vector<std::string> texts;
     for (const RunEvaluation& evaluation : read_run(folder).evaluations) {
@@ -101,7 +101,7 @@ TEST_F(EvaluationRecordTest, IsOfTheStepWhoseWeightsBecameTheModel) {
   }
 }
 
-TEST_F(EvaluationRecordTest, MadeAgainItTakesThePlaceOfTheOneBefore) {
+TEST_F(EvaluationRecordTest, MadeAgainItReplacesTheEarlierOne) {
   evaluate("train", 0);
   evaluate("train", 0);
   const xlm::Run run = read_run(run_.paths.folder);
@@ -109,7 +109,7 @@ TEST_F(EvaluationRecordTest, MadeAgainItTakesThePlaceOfTheOneBefore) {
   EXPECT_EQ(std::count_if(run.evaluations.begin(), run.evaluations.end(), is_main), 1);
 }
 
-TEST_F(EvaluationRecordTest, IsComputedAsTheRunWasUnlessSomethingElseIsAskedFor) {
+TEST_F(EvaluationRecordTest, HasTheRunsSettingsByDefault) {
   EXPECT_EQ(request(run_.id(), {}).options.train.precision, Precision::kFloat32);
   EXPECT_EQ(request(done_run("seed: 7\n").id(), {}).options.seed, 7);
   run_ = done_run("", "precision: bfloat16, tf32: true, ");
@@ -126,7 +126,7 @@ TEST_F(EvaluationRecordTest, IsComputedAsTheRunWasUnlessSomethingElseIsAskedFor)
   EXPECT_THAT(missing_evaluations(run, {{.split = "test", .changes = {}}, other}), ElementsAre(other));
 }
 
-TEST_F(EvaluationRecordTest, InAnotherPrecisionThanTheRunsIsNoneOfItsOwn) {
+TEST_F(EvaluationRecordTest, InAnotherPrecisionIsNotTheRunsOwn) {
   run_ = done_run("", "precision: bfloat16, ");
   const EvaluationRequest other = request(run_.id(), {"train.precision=float32"});
   record_evaluation(other, {.split = "test", .loss = 3}, runs_);
@@ -135,7 +135,7 @@ TEST_F(EvaluationRecordTest, InAnotherPrecisionThanTheRunsIsNoneOfItsOwn) {
   EXPECT_EQ(find_evaluation(request(run_.id(), {}), runs_)->values.at("loss"), 1.5) << "the training's own";
 }
 
-TEST_F(EvaluationRecordTest, OfAModelFolderIsInFloat32UnlessSomethingElseIsAskedFor) {
+TEST_F(EvaluationRecordTest, OfAModelFolderIsInFloat32ByDefault) {
   const fs::path model = folder_.path() / "mine";
   create_folders(model);
   write_file(model / "config.yaml", "model: {type: adaptive-span, span: 8}\n");
@@ -150,9 +150,9 @@ TEST_F(EvaluationRecordTest, OfAModelFolderIsInFloat32UnlessSomethingElseIsAsked
   EXPECT_EQ(find_evaluation(rounded, runs_)->values.at("loss"), 2);
 }
 
-/// Everything that the result of an evaluation follows from, changed one at a time: a result that was recorded before
-/// is not taken for that of something else.
-TEST_F(EvaluationRecordTest, EveryInputOfAResultIsLookedAt) {
+/// Changes everything that an evaluation's result depends on, one at a time: an earlier result must not be taken for a
+/// different evaluation.
+TEST_F(EvaluationRecordTest, EveryInputOfAResultCounts) {
   const fs::path data = make_data(folder_.path() / "data");
   const fs::path model = folder_.path() / "mine";
   create_folders(model);
@@ -212,7 +212,7 @@ TEST_F(EvaluationRecordTest, EveryInputOfAResultIsLookedAt) {
   EXPECT_TRUE(is_known());
 }
 
-/// A segmentation may be trained again under its name: its figures are of what it holds.
+/// A segmentation may be trained again under its name: results belong to its content.
 TEST_F(EvaluationRecordTest, OfASegmentationDependsOnWhatItHolds) {
   const fs::path data = make_data(folder_.path() / "data");
   const fs::path tokenizer = data / "segmentations/unigram-8/tokenizer.model";

@@ -21,7 +21,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-/// A process that has been and gone.
+/// A process that has exited.
 ProcessIdentity dead_process() {
   ProcessIdentity identity = this_process();
   const pid_t child = ::fork();
@@ -39,7 +39,7 @@ void write_lock(const fs::path& folder, int token, const ProcessIdentity& holder
   write_file(folder / ("lock." + std::to_string(token)), content.dump());
 }
 
-TEST(Process, TellsTheLivingFromTheDead) {
+TEST(Process, TellsLiveProcessesFromDeadOnes) {
   EXPECT_EQ(liveness(this_process()), Liveness::kAlive);
   EXPECT_EQ(liveness(dead_process()), Liveness::kGone);
   EXPECT_EQ(liveness(process_elsewhere()), Liveness::kUnknown);
@@ -87,7 +87,7 @@ TEST(RunLock, RefusesWhileALiveWorkerHoldsIt) {
   EXPECT_TRUE(lock.still_owner());
 }
 
-TEST(RunLock, TokensGoOnAboveTheJournalsWhereLockFilesAreLost) {
+TEST(RunLock, TokensContinueAboveTheJournalsIfLockFilesAreLost) {
   const TemporaryFolder folder;
   Journal(folder.path() / "journal.jsonl", nullptr, 7).append("state", {{"state", "running"}});
   Journal(folder.path() / "journal.jsonl", nullptr, 5).append("message", {{"text", "of one that was replaced"}});
@@ -134,7 +134,7 @@ TEST(RunLock, IsTakenOverAtOnceFromADeadProcess) {
   EXPECT_EQ(RunLock(folder.path()).token(), 5);
 }
 
-TEST(RunLock, HolderElsewhereIsGivenUpAfterMissedHeartbeatsOnly) {
+TEST(RunLock, AHolderElsewhereIsGoneOnlyAfterMissedHeartbeats) {
   const TemporaryFolder folder;
   write_lock(folder.path(), 1, process_elsewhere());
   LockSettings settings;
@@ -146,7 +146,7 @@ TEST(RunLock, HolderElsewhereIsGivenUpAfterMissedHeartbeatsOnly) {
   EXPECT_EQ(RunLock(folder.path(), settings).token(), 2);
 }
 
-TEST(RunLock, IsHandedOverByTheProcessThatIsNamedAlone) {
+TEST(RunLock, IsHandedOverOnlyByTheNamedProcess) {
   const TemporaryFolder folder;
   LockSettings elsewhere;
   elsewhere.holder = process_elsewhere();
@@ -179,7 +179,7 @@ class InJob {
   }
 };
 
-TEST(RunLock, AJobThatIsStartedAgainTakesItsOwnAtOnce) {
+TEST(RunLock, ARestartedJobTakesItsOwnLockAtOnce) {
   const TemporaryFolder folder;
   ProcessIdentity before = process_elsewhere();  // the job's first start was on another machine
   before.job = "alps:12_3";
@@ -206,7 +206,7 @@ TEST(RunLock, AFileWithoutContentCountsAsHeldUntilItIsOld) {
   EXPECT_EQ(RunLock(folder.path(), later).token(), 2);
 }
 
-TEST(RunLock, TheOneTakenOverLosesItAndDoesNotReleaseTheOthers) {
+TEST(RunLock, TheOldHolderLosesItAndDoesNotReleaseTheNewOne) {
   const TemporaryFolder folder;
   LockSettings elsewhere;
   elsewhere.holder = process_elsewhere();
@@ -289,7 +289,7 @@ int count(const fs::path& folder, const std::string& prefix) {
   return found;
 }
 
-/// A process that tries to take the lock; the one that gets it holds it until the other two were refused.
+/// A process that tries to take the lock. The one that gets it holds it until the other two are refused.
 [[noreturn]] void contend(const fs::path& run, int number) {
   try {
     while (!fs::exists(run / "go")) {

@@ -1,4 +1,4 @@
-// Runs before any worker has them: what they are called, what is written when they are submitted.
+// Runs before any worker has them: their names, and the files of a submission.
 #include "experiments/runs/submission.h"
 
 #include <gmock/gmock.h>
@@ -42,11 +42,11 @@ TEST_F(RunnerTest, AFolderOfOtherWorkIsNoRunOfItsName) {
     plan();
     FAIL() << "taken for the same work";
   } catch (const DataError& error) {
-    EXPECT_THAT(error.what(), AllOf(HasSubstr(run.id()), HasSubstr("holds another run than its name says")));
+    EXPECT_THAT(error.what(), AllOf(HasSubstr(run.id()), HasSubstr("does not hold the run that its name says")));
   }
 }
 
-TEST_F(RunnerTest, SubmittingAnUnfinishedRunAgainTakesOverWhereAndHow) {
+TEST_F(RunnerTest, SubmittingAnUnfinishedRunAgainUpdatesItsSettings) {
   const PlannedRun run = submitted();
   RunOptions options = run.options;
   options.train.max_hours = 2;
@@ -82,7 +82,7 @@ TEST_F(RunnerTest, AFileInTheWayIsNamed) {
   EXPECT_THROW(submit(nowhere), Error);
 }
 
-TEST_F(RunnerTest, ATokenizersFileIsNamedFromEverywhere) {
+TEST_F(RunnerTest, ATokenizersFileHasAnAbsoluteName) {
   const fs::path tokenizer = folder_.path() / "pieces.model";
   write_file(tokenizer, "pieces");
   const auto planned = [&](const std::string& name) {
@@ -97,7 +97,7 @@ TEST_F(RunnerTest, ATokenizersFileIsNamedFromEverywhere) {
   EXPECT_EQ(run.id(), planned(tokenizer.string()).id());
 }
 
-TEST_F(RunnerTest, InitialWeightsAreFoundByRunIdAndThoseOfAFolderAreAMatterOfContent) {
+TEST_F(RunnerTest, InitialWeightsAreFoundByRunIdAndThoseOfAFolderCountByContent) {
   const PlannedRun first = submitted();
   work(first);
   const auto with_init = [&](const std::string& model) {

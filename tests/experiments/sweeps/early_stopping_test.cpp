@@ -1,4 +1,4 @@
-// Who goes on at a rung, by hand; and sweeps that stop runs early, with the program and its stand-in for core.
+// Which runs continue at a rung, computed by hand; and sweeps that stop runs early, with the program and its fake core.
 #include "experiments/sweeps/early_stopping.h"
 
 #include <gmock/gmock.h>
@@ -21,7 +21,7 @@ using ::testing::SizeIs;
 using Measured = std::vector<std::optional<double>>;
 constexpr std::nullopt_t kYet = std::nullopt;
 
-/// Two rungs, of which a third goes on.
+/// Two rungs; a third of the settings continue.
 const EarlyStopping kRule{.measure = "valid.loss", .rungs = {100, 200}, .keep = 1.0 / 3};
 
 std::vector<std::size_t> rungs_of(const std::vector<RunAtRungs>& runs, bool lower_is_better = true) {
@@ -38,19 +38,19 @@ std::vector<RunAtRungs> single_seeds(const std::vector<Measured>& measured) {
   return runs;
 }
 
-TEST(Allowances, AThirdOfThoseThatHaveComeGoesOn) {
+TEST(Allowances, AThirdOfThoseAtARungContinue) {
   EXPECT_THAT(rungs_of(single_seeds({{kYet, kYet}, {kYet, kYet}, {kYet, kYet}, {kYet, kYet}})),
               ElementsAre(0, 0, 0, 0));
   EXPECT_THAT(rungs_of(single_seeds({{2.0, kYet}, {1.0, kYet}, {kYet, kYet}, {kYet, kYet}})), ElementsAre(0, 0, 0, 0))
       << "two are too few to say who is among the best third";
   EXPECT_THAT(rungs_of(single_seeds({{2.0, kYet}, {1.0, kYet}, {3.0, kYet}, {kYet, kYet}})), ElementsAre(0, 1, 0, 0));
   EXPECT_THAT(rungs_of(single_seeds({{2.0, kYet}, {1.0, kYet}, {3.0, kYet}, {0.5, kYet}})), ElementsAre(0, 0, 0, 1))
-      << "nobody has gone on yet, and now another one is the best";
+      << "none has continued yet, and now another one is the best";
   EXPECT_THAT(rungs_of(single_seeds({{2.0, kYet}, {1.0, 0.9}, {3.0, kYet}, {0.5, kYet}})), ElementsAre(0, 1, 0, 1))
       << "who has gone on stays so; at the second rung it waits for others";
 }
 
-TEST(Allowances, OneGoesOnWhereNobodyElseWillCome) {
+TEST(Allowances, OneContinuesIfNoOtherWillCome) {
   EXPECT_THAT(rungs_of(single_seeds({{2.0, kYet}, {1.0, kYet}})), ElementsAre(0, 1)) << "a third of two is none";
   EXPECT_THAT(rungs_of(single_seeds({{2.0, kYet}, {1.0, 0.5}})), ElementsAre(0, 2));
   const std::vector<Allowance> all = allowances(kRule, single_seeds({{2.0, kYet}, {1.0, 0.5}}), true);
@@ -61,7 +61,7 @@ TEST(Allowances, OneGoesOnWhereNobodyElseWillCome) {
   EXPECT_EQ(all[1].judged, 1U);
 }
 
-TEST(Allowances, NothingIsFinalWhileSomebodyMayCome) {
+TEST(Allowances, NothingIsFinalWhileAnotherMayCome) {
   const std::vector<Allowance> all = allowances(kRule, single_seeds({{1.0, 1.0}, {2.0, kYet}, {kYet, kYet}}), true);
   EXPECT_FALSE(all[1].is_final);
   EXPECT_FALSE(all[0].is_final);
@@ -81,7 +81,7 @@ TEST(Allowances, SeedsOfASettingAreJudgedTogether) {
 TEST(Allowances, ASettingWithALostRunIsLast) {
   std::vector<RunAtRungs> runs{{"a", {1.0, kYet}}, {"a", {kYet, kYet}, true}, {"b", {9.0, kYet}}, {"b", {9.0, kYet}}};
   EXPECT_THAT(rungs_of(runs), ElementsAre(0, 0, 1, 1));
-  EXPECT_THAT(rungs_of({{"a", {kYet, kYet}, true}}), ElementsAre(0)) << "nobody goes on where all is lost";
+  EXPECT_THAT(rungs_of({{"a", {kYet, kYet}, true}}), ElementsAre(0)) << "none continues if all are lost";
 }
 
 TEST(Allowances, OfNoEvaluationThereAreNone) {
@@ -115,13 +115,13 @@ TEST_F(EarlyStoppingFile, SaysTheRule) {
 }
 
 TEST_F(EarlyStoppingFile, RefusesWhatIsNone) {
-  EXPECT_THAT(refusal("{rungs: [30, 10]}"), AllOf(HasSubstr("s.yaml:1"), HasSubstr("must rise")));
-  EXPECT_THAT(refusal("{rungs: [10, 10]}"), HasSubstr("must rise"));
+  EXPECT_THAT(refusal("{rungs: [30, 10]}"), AllOf(HasSubstr("s.yaml:1"), HasSubstr("must be in rising order")));
+  EXPECT_THAT(refusal("{rungs: [10, 10]}"), HasSubstr("must be in rising order"));
   EXPECT_THAT(refusal("{measure: valid.bpc}"), HasSubstr("rungs is missing"));
   EXPECT_THAT(refusal("{rungs: [10], keep: 3}"), HasSubstr("between 0 and 1"));
   EXPECT_THAT(refusal("{rungs: [10], keep: 1/0}"), HasSubstr("between 0 and 1"));
-  EXPECT_THAT(refusal("{rungs: [10], measure: test.bpc}"), HasSubstr("evaluates validation alone"));
-  EXPECT_THAT(refusal("{rungs: [10], measure: bpc}"), HasSubstr("evaluates validation alone"));
+  EXPECT_THAT(refusal("{rungs: [10], measure: test.bpc}"), HasSubstr("evaluates only validation"));
+  EXPECT_THAT(refusal("{rungs: [10], measure: bpc}"), HasSubstr("evaluates only validation"));
   EXPECT_THAT(refusal("{rungs: [10], kep: 1/3}"), HasSubstr("keep"));
   EXPECT_THAT(refusal("[10]"), HasSubstr("must be a map"));
 }
@@ -137,7 +137,7 @@ class EarlyStoppingTest : public ProgramTest {
                    seeds + "}, early_stopping: " + rule + "}\n");
   }
 
-  /// How many runs have ended so.
+  /// The number of runs with this end.
   std::size_t count(RunStatus status) const {
     std::size_t found = 0;
     for (const fs::path& folder : run_folders()) found += read_live_run(folder).status == status ? 1 : 0;
@@ -151,7 +151,7 @@ class EarlyStoppingTest : public ProgramTest {
   }
 };
 
-TEST_F(EarlyStoppingTest, TheBestGoOnAndTheRestIsPruned) {
+TEST_F(EarlyStoppingTest, TheBestContinueAndTheRestIsPruned) {
   write_search();
   const ProgramResult first = run({"sweep", "sweep.yaml", "--jobs", "2"});
   EXPECT_EQ(first.code, kDone) << first.err;
@@ -215,7 +215,7 @@ TEST_F(EarlyStoppingTest, WhatIsPrunedCanBeTakenUpAgain) {
   EXPECT_EQ(all_steps(), 60U) << "each goes on from where it was held";
 }
 
-TEST_F(EarlyStoppingTest, AStoppedSweepGoesOnWithItsDecisions) {
+TEST_F(EarlyStoppingTest, AStoppedSweepResumesWithItsDecisions) {
   write_search("{rungs: [2, 6], keep: 1/3}", "[1, 2]");
   write_file(hold(), "");  // those that go on wait at step 3, beyond the first rung
   BackgroundProgram sweep = start({"sweep", "sweep.yaml", "--jobs", "2"});

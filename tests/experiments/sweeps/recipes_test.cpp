@@ -1,5 +1,5 @@
-// What recipes ask for where only the paper can say whether it is right: sizes, lengths, settings of corpora. Whether
-// they can get what they ask for is the matter of `xlm sweep --check`.
+// Values in recipes that only the paper can confirm: sizes, lengths, settings of corpora. Whether a recipe can get what
+// it asks for is checked by `xlm sweep --check`.
 #include <map>
 #include <set>
 
@@ -48,7 +48,7 @@ std::vector<Yaml> runs_of(const Yaml& tree) {
   return runs;
 }
 
-/// What a run says of a key; empty: nothing, so that the default holds.
+/// A run's value of a key; empty: the default holds.
 std::string said(const Yaml& run, const std::string& key) {
   const Yaml* node = find_path(run, key);
   return node == nullptr || node->is_null() ? "" : node->scalar;
@@ -60,7 +60,7 @@ double number(const Yaml& run, const std::string& key) {
   return value;
 }
 
-/// What the values of some keys are together, over all runs.
+/// The values of some keys together, over all runs.
 std::set<std::string> combinations(const std::vector<Yaml>& runs, const std::vector<std::string>& keys) {
   std::set<std::string> all;
   for (const Yaml& run : runs) {

@@ -1,4 +1,4 @@
-// How long a run took for each of its steps.
+// How long a run took for each step.
 #include "experiments/sweeps/run_pace.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What people see of a sweep while it runs.
+// What users see of a sweep while it runs.
 #include "experiments/sweeps/sweep_board.h"
 
 #include <fcntl.h>
@@ -42,7 +42,7 @@ class SweepBoardTest : public ::testing::Test {
     }).append("metric", {{"step", step}, {"values", {{"bpc", 2.5}, {"average_span", 31.2}}}});
   }
 
-  /// What `use` makes a board write.
+  /// The output of a board that `use` uses.
   std::string written(const Terminal& terminal, const std::vector<SweepRun>& runs,
                       const std::function<void(SweepBoard&)>& use) {
     char* buffer = nullptr;
@@ -209,7 +209,7 @@ TEST_F(SweepBoardTest, FollowsTheSizeOfItsTerminal) {
     resize(15, 7);
     now_ = 2;
     board.update();
-    // Of 15 columns the line about all runs took two lines, title and rule three each, and each of three rows two.
+    // At 15 columns the line about all runs takes two lines, title and rule three each, and each of three rows two.
     EXPECT_THAT(seen_until("and 1 more r\r\n"), HasSubstr("\033[14A"));
   }
   std::fclose(out);
@@ -225,7 +225,8 @@ TEST_F(SweepBoardTest, SaysHowLongTheWholeTakesFromRunsThatAreMostAlike) {
   const auto done = [](const SweepRun& run, double time) {
     Journal(run.planned.paths.journal(), [time] { return time; }).append("state", {{"state", "done"}});
   };
-  // Ten steps each. A run of span 8 takes 2 s a step, 5 s to start and 7 s to be evaluated; one of span 16 20 s a step.
+  // Ten steps each. A run of span 8 takes 2 s a step, 5 s to start and 7 s to evaluate; one of span 16 takes 20 s a
+  // step.
   began(runs[0], 100);
   log_metric(runs[0], 1, 105);
   log_metric(runs[0], 10, 123);
@@ -236,13 +237,13 @@ TEST_F(SweepBoardTest, SaysHowLongTheWholeTakesFromRunsThatAreMostAlike) {
   written(kScreen, runs, [&](SweepBoard& board) {
     now_ = 1;
     board.update();
-    EXPECT_THAT(before_end_, Not(HasSubstr("left"))) << "nobody is at work";
+    EXPECT_THAT(before_end_, Not(HasSubstr("left"))) << "no worker is running";
     board.ended(runs[0], RunStatus::kDone, "done");
     board.runs_here(runs[3]);
     now_ = 2;
     board.update();
   });
-  // 5 steps of the run that goes on, then two runs like the first, each of 10 * 2 + 12 s, and two of 10 * 20 s.
+  // 5 steps of the running run, then two runs like the first, each of 10 * 2 + 12 s, and two of 10 * 20 s.
   EXPECT_THAT(screen()[0], HasSubstr("about 9 min 24 s left"));
 }
 

@@ -26,7 +26,7 @@ class SweepEvaluationsTest : public ::testing::Test {
     return Planner(folder_.path() / "runs").plan(read_run_options(parse_yaml(window_config(data_, more), "run.yaml")));
   }
 
-  /// What is wanted of a run, as text.
+  /// The wanted evaluations of a run, as text.
   std::vector<std::string> wanted(const std::string& evaluate, const PlannedRun& run) {
     SweepEvaluations evaluations(parse_yaml(evaluate, "sweep.yaml"));
     std::vector<std::string> texts;
@@ -82,8 +82,8 @@ TEST_F(SweepEvaluationsTest, NameTheirDataFromEverywhere) {
 
 TEST_F(SweepEvaluationsTest, ThatCannotBeMadeAreRefusedWithTheirLine) {
   EXPECT_THAT(refusal("evaluate:\n  - {model.overlap: 1}\n  - {model.width: 4}\n"),
-              AllOf(HasSubstr("sweep.yaml:3"), HasSubstr("'model.width' is nothing that an evaluation can change")));
-  EXPECT_THAT(refusal("evaluate: {eval.select: last}\n"), HasSubstr("nothing that an evaluation can change"));
+              AllOf(HasSubstr("sweep.yaml:3"), HasSubstr("an evaluation cannot change 'model.width'")));
+  EXPECT_THAT(refusal("evaluate: {eval.select: last}\n"), HasSubstr("an evaluation cannot change 'eval.select'"));
   EXPECT_THAT(refusal("evaluate: {model.overlp: 1}\n"), HasSubstr("did you mean 'model.overlap'"));
   EXPECT_THAT(refusal("evaluate:\n  model.overlap: [1, 8]\n"),
               AllOf(HasSubstr("sweep.yaml:2"), HasSubstr("must be less than model.window")));
@@ -108,7 +108,7 @@ TEST_F(SweepEvaluationsTest, TheExampleInTheDocumentationDoesWhatItSays) {
   for (const SweepRun& run : plan_sweep(tree, folder_.path() / "runs", false)) {
     ++runs_by_evaluations[run.evaluations.size()];
   }
-  // Three seeds without recurrence: two overlaps of two splits, and the second corpus; nine with it: the corpus alone.
+  // Without recurrence three seeds: two overlaps of two splits, and the second corpus. With it nine: only the corpus.
   EXPECT_EQ(runs_by_evaluations, (std::map<std::size_t, int>{{5, 3}, {1, 9}}));
 }
 

@@ -122,7 +122,7 @@ TEST_F(SweepPlanTest, ADamagedSourceEndsNothingAndOneThatDivergedIsSaidToHave) {
   EXPECT_THAT(plan(kTwoStages)[3].reason, HasSubstr("is done, which is diverged"));
 }
 
-TEST_F(SweepPlanTest, ASourceThatNobodyMakesIsAnErrorWithItsPlace) {
+TEST_F(SweepPlanTest, ASourceWithoutAWorkerIsAnErrorWithItsPlace) {
   const auto complaint = [&](const std::string& sweep) -> std::string {
     try {
       plan(sweep);
@@ -132,10 +132,10 @@ TEST_F(SweepPlanTest, ASourceThatNobodyMakesIsAnErrorWithItsPlace) {
     return "none";
   };
   EXPECT_THAT(complaint("sweep: {grid: {seed: [1]}}\n"), "none");
-  EXPECT_THAT(
-      complaint("sweep:\n  grid:\n    model.init_from: [{model.span: 4}]\n"),
-      AllOf(HasSubstr("sweep.yaml:7: model.init_from"), HasSubstr("not of this sweep, and not queued by another")));
-  EXPECT_THAT(complaint("sweep: {grid: {model.init_from: [{}]}}\n"), HasSubstr("in which values"));
+  EXPECT_THAT(complaint("sweep:\n  grid:\n    model.init_from: [{model.span: 4}]\n"),
+              AllOf(HasSubstr("sweep.yaml:7: model.init_from"), HasSubstr("no other sweep has queued it")));
+  EXPECT_THAT(complaint("sweep: {grid: {model.init_from: [{}]}}\n"),
+              HasSubstr("must say how the run to begin from differs"));
   std::string stopped = run_config(data_, std::string(kTwoStages) + "  early_stopping: {rungs: [4]}\n");
   stopped.replace(stopped.find("checkpoint_every: 4"), 19, "checkpoint_every: 4, eval_every: 2");
   EXPECT_THROW(plan_sweep(parse_yaml(stopped, "sweep.yaml"), runs_, false), UsageError)
@@ -155,7 +155,7 @@ TEST_F(SweepPlanTest, ASourceThatIsQueuedForAnotherSweepIsWaitedFor) {
   EXPECT_EQ(later[0].reason, "new, once " + first[0].id() + " is done");
   core_.orders = "fail-at=2";
   work(first[0]);
-  EXPECT_THROW(plan(kLater), UsageError) << "nobody will make it";
+  EXPECT_THROW(plan(kLater), UsageError) << "no worker will make it";
 }
 
 TEST_F(SweepPlanTest, ASourceThatWasStoppedIsWaitedForWhereAnotherSweepsWorkersHaveItOnTheirList) {
@@ -185,7 +185,7 @@ TEST_F(SweepPlanTest, ASourceThatIsDoneWithoutItsModelIsSaidToLackIt) {
     plan("sweep: {grid: {model.span: [8], model.init_from: [{model.span: 16}]}}\n");
     FAIL() << "there is nothing to begin from";
   } catch (const UsageError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("not of this sweep, and whose model is gone (" + first[0].id()));
+    EXPECT_THAT(error.what(), HasSubstr(first[0].id() + ": its model is missing"));
   }
 }
 
@@ -224,7 +224,7 @@ TEST_F(SweepPlanTest, SaysWhyARunIsDoneOrSkipped) {
   EXPECT_EQ(runs[1].action, SweepAction::kLeave);
   EXPECT_THAT(runs[1].reason, HasSubstr("--retry"));
   EXPECT_EQ(runs[2].action, SweepAction::kRun);
-  EXPECT_THAT(runs[2].reason, AllOf(HasSubstr("failed before, goes on from step 4"), HasSubstr("something broke")));
+  EXPECT_THAT(runs[2].reason, AllOf(HasSubstr("failed before, resumes from step 4"), HasSubstr("something broke")));
   EXPECT_EQ(runs[3].action, SweepAction::kWait);
   EXPECT_THAT(runs[3].reason, HasSubstr("running elsewhere (process 7 on here)"));
   EXPECT_EQ(runs[4].status, "new");
@@ -241,7 +241,7 @@ TEST_F(SweepPlanTest, ARunThatIsDoneHasItsEvaluationsLeft) {
   EXPECT_EQ(planned("evaluate: {model.overlap: [1, 2]}\n")[0].action, SweepAction::kSkip);
   runs = planned("evaluate: {model.overlap: [0, 1, 2, 3]}\n");
   EXPECT_EQ(runs[0].action, SweepAction::kRun);
-  EXPECT_EQ(runs[0].reason, "done, 1 of 4 evaluations to be made");
+  EXPECT_EQ(runs[0].reason, "done, 1 of 4 evaluations missing");
   EXPECT_EQ(CostEstimator(core_).of(runs[0]).flops, 0) << "nothing is left to train";
   const RunLock lock(runs[0].planned.paths.folder);
   runs = planned("evaluate: {model.overlap: [0, 1, 2, 3]}\n");

@@ -69,7 +69,7 @@ TEST(Sweep, IncludeAloneIsAListOfPoints) {
   EXPECT_THAT(points("sweep: {include: [{a: 1}, {b: 2}]}\n"), ElementsAre("a=1", "b=2"));
 }
 
-TEST(Sweep, ANullTakesAnAxisAway) {
+TEST(Sweep, ANullRemovesAnAxis) {
   EXPECT_THAT(points("sweep: {grid: {a: [1, 2], b: null}}\n"), ElementsAre("a=1", "a=2"));
 }
 
@@ -101,7 +101,7 @@ TEST(Sweep, RandomSamplesAreFixedByTheGenerator) {
                    "{integer: [3, 5]}, u: {uniform: [0, 1]}, c: {choice: [x, y]}}}}\n"));
 }
 
-/// As computed in Python from the definition: base/random.h's mixing of (generator, the first 64 bits of the key's
+/// Computed in Python from the definition: base/random.h's mixing of (generator, the first 64 bits of the key's
 /// SHA-256, number of the sample), and the distributions of docs/sweeps.md.
 TEST(Sweep, RandomSamplesAreTheSameOnEveryMachine) {
   EXPECT_THAT(points("sweep: {random: {samples: 3, generator: 7, keys: {optimizer.lr: {log_uniform: [1e-4, 1e-2]}, "
@@ -112,7 +112,7 @@ TEST(Sweep, RandomSamplesAreTheSameOnEveryMachine) {
                           R"(optimizer.lr=0.00227346 model.dropout=0.365436 model.layers=9 model.span_type="fixed")"));
 }
 
-/// Counts within five standard deviations of what 4000 samples should give.
+/// Counts within five standard deviations of the expectation for 4000 samples.
 TEST(Sweep, RandomSamplesAreDistributedAsTheirNamesSay) {
   constexpr int kSamples = 4000;
   const std::vector<SweepPoint> sampled = expand_sweep(
@@ -150,7 +150,7 @@ TEST(Sweep, WhenHoldsForRandomKeysAndExtraPointsToo) {
       ElementsAre(R"(t="p")", R"(t="q" a=5)", R"(t="p")", R"(t="q" a=9)"));
 }
 
-TEST(Sweep, WhenMaySpeakOfAnAxisThatAProfileTookAway) {
+TEST(Sweep, WhenMayNameAnAxisThatAProfileRemoved) {
   EXPECT_THAT(points("sweep: {grid: {t: [p, q], k: null}, when: {k: {t: p}}}\n"), ElementsAre(R"(t="p")", R"(t="q")"));
 }
 
@@ -193,7 +193,7 @@ TEST(Sweep, EveryComplaintNamesFileAndLine) {
   }
 }
 
-TEST(Sweep, RefusesMorePointsThanAnyoneCanRun) {
+TEST(Sweep, RefusesTooManyPoints) {
   std::string list = "[0";
   for (int i = 1; i < 400; ++i) list += ", " + std::to_string(i);
   list += "]";
@@ -201,7 +201,7 @@ TEST(Sweep, RefusesMorePointsThanAnyoneCanRun) {
               HasSubstr("more than 100000 points"));
 }
 
-TEST(Sweep, AKeySetOnTheCommandLineIsNotSweptAnyMore) {
+TEST(Sweep, AKeySetOnTheCommandLineIsNoLongerSwept) {
   Yaml tree = parse_yaml("sweep: {grid: {seed: [1, 2], a: [1]}, zip: {b: [1, 2]}}\n", "sweep.yaml");
   apply_override(tree, "seed=5");
   fix_axes(tree, {"seed=5"});
@@ -242,7 +242,7 @@ TEST(Sweep, APointIsLaidOverTheBase) {
   EXPECT_EQ(tree.find("model")->find("width")->scalar, "2");
 }
 
-/// What is wrong with the values of conditions in a file, with a profile laid over it by hand.
+/// The error for the values of conditions in a file, with a profile applied by hand.
 std::string condition_complaint(const std::string& file, const std::string& tree = "") {
   try {
     const Yaml whole = parse_yaml(file, "sweep.yaml");
@@ -255,12 +255,13 @@ std::string condition_complaint(const std::string& file, const std::string& tree
 
 TEST(SweepConditions, AValueThatAKeyNeverTakesIsRefusedWithTheNearest) {
   const std::string grid = "sweep:\n  grid: {model.span_type: [fixed, adaptive], model.span: [64, 256]}\n";
-  EXPECT_EQ(condition_complaint(grid + "  exclude:\n    - {model.span: 64,\n       model.span_type: adaptve}\n"),
-            "sweep.yaml:5: sweep.exclude asks for 'adaptve' of model.span_type, which is never that (did you mean "
-            "'adaptive'?)\nit takes fixed, adaptive");
+  EXPECT_EQ(
+      condition_complaint(grid + "  exclude:\n    - {model.span: 64,\n       model.span_type: adaptve}\n"),
+      "sweep.yaml:5: sweep.exclude asks for 'adaptve' of model.span_type, which never has that value (did you mean "
+      "'adaptive'?)\nit has fixed, adaptive");
   EXPECT_THAT(condition_complaint(grid + "  exclude: [{model.span: 265}]\n"),
-              HasSubstr("'265' of model.span, which is never that (did you mean '256'?)"));
-  EXPECT_THAT(condition_complaint(grid + "  exclude: [{model.span: '256'}]\n"), HasSubstr("never that"))
+              HasSubstr("'265' of model.span, which never has that value (did you mean '256'?)"));
+  EXPECT_THAT(condition_complaint(grid + "  exclude: [{model.span: '256'}]\n"), HasSubstr("never has that value"))
       << "text is no number";
   EXPECT_THAT(condition_complaint(grid + "  exclude: [{model.span: [64, 256]}]\n"), HasSubstr("'[64,256]'"))
       << "a point has one value";
@@ -292,7 +293,7 @@ TEST(SweepConditions, AValueThatSomePartOfTheFileGivesIsTaken) {
                                 "  exclude: [{a: 0.5, b: 2}]\n"),
             "");
   EXPECT_THAT(condition_complaint("sweep:\n  random: {samples: 2, keys: {b: {choice: [2]}}}\n  exclude: [{b: 3}]\n"),
-              HasSubstr("never that"));
+              HasSubstr("never has that value"));
   const std::string evaluate = "evaluate: {where: {model.recurrence.pool: none}, split: valid}\n";
   EXPECT_EQ(condition_complaint("model: {type: gpt2}\nsweep: {grid: {model.recurrence.pool: [mean]}}\n" + evaluate), "")
       << "its default";

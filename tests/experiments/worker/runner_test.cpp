@@ -285,7 +285,7 @@ TEST_F(RunnerTest, ARunGoesOnOnTheKindOfDeviceThatItBeganOn) {
   core_.device = "cpu";
   const RunReport refused = work(run);
   EXPECT_EQ(refused.code, kUsage);
-  EXPECT_THAT(refused.message, AllOf(HasSubstr("on cuda and would go on on cpu"), HasSubstr("--anyway")));
+  EXPECT_THAT(refused.message, AllOf(HasSubstr("on cuda and would resume on cpu"), HasSubstr("--anyway")));
   EXPECT_EQ(steps(run).size(), 5U) << "nothing was trained";
   settings_.anyway = true;
   EXPECT_EQ(work(run).status, RunStatus::kDone);

@@ -1,4 +1,4 @@
-// Continuations: their description, the runs that are asked, and what is written of the answers.
+// Continuations: their description, the runs that make them, and their text.
 #include "results/exhibits/continuations.h"
 
 #include <gmock/gmock.h>
@@ -59,7 +59,7 @@ TEST(ContinuationDescriptions, ErrorsNameTheLine) {
   EXPECT_THAT(refused("continuation: T\nrows: [{label: a}]\n"), HasSubstr("need 'prompts', such as [{document: 1"));
   EXPECT_THAT(refused("continuation: T\nprompts: [{first: 1}]\n"), HasSubstr("need 'rows'"));
   EXPECT_THAT(refused("continuation: T\nrows: [{where: {seed: 1}}]\nprompts: [{first: 1}]\n"),
-              HasSubstr("recipe.yaml:2: one of 'rows' has no label"));
+              HasSubstr("recipe.yaml:2: a row of 'rows' has no label"));
   EXPECT_THAT(refused("continuation: T\nrows: [{label: a}]\nprompts:\n  - {documents: 1}\n"),
               AllOf(HasSubstr("recipe.yaml:4"), HasSubstr("'document'")));
   EXPECT_THAT(refused("continuation: T\nrows: [{label: a}]\nprompts: [{first: 0}]\n"), HasSubstr("first"));
@@ -84,7 +84,7 @@ class ContinuationsTest : public ::testing::Test {
     return find_models(runs, described(yaml), {});
   }
 
-  /// With what the models might have said.
+  /// With possible texts of the models.
   Continuations answered() {
     Continuations both = std::get<Continuations>(found(kTwo));
     both.passages = {{{.document = 2, .first = 11}, "the <house> |\n", {"was\nold", "is & was"}},
@@ -103,7 +103,7 @@ TEST_F(ContinuationsTest, ARowIsItsNewestRunThatIsDone) {
   EXPECT_EQ(both.models[0].run, "fixed-new");
   EXPECT_EQ(both.models[1].run, "adaptive");
   ASSERT_EQ(both.notes.size(), 1U);
-  EXPECT_EQ(both.notes[0], "Fixed: fixed-new, the newest of 2 runs; `where` picks another");
+  EXPECT_EQ(both.notes[0], "Fixed: fixed-new, the newest of 2 runs; choose another with `where`");
 }
 
 TEST_F(ContinuationsTest, ARowWithoutAModelSaysWhy) {
@@ -162,7 +162,7 @@ TEST_F(ContinuationsTest, ALongPromptIsCutBetweenCharacters) {
   EXPECT_EQ(prompt_end(prompt + "x"), "… " + prompt.substr(202) + "x") << "never in the middle of one";
 }
 
-TEST_F(ContinuationsTest, ThePageLeadsToTheRunsAndHoldsThePromptWhole) {
+TEST_F(ContinuationsTest, ThePageLinksToTheRunsAndHasTheWholePrompt) {
   const std::string page = continuations_page(store_, {answered()});
   EXPECT_THAT(page, HasSubstr("<h1>Both sides</h1>"));
   EXPECT_THAT(page,

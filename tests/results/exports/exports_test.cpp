@@ -1,4 +1,4 @@
-// What is exported, as the real pandas, pyarrow and TensorBoard read it.
+// Exports, as the real pandas, pyarrow and TensorBoard read them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// How figures are drawn: axes, gnuplot scripts, and the pictures where gnuplot is installed.
+// How figures are drawn: axes, gnuplot scripts, and pictures if gnuplot is installed.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -46,21 +46,21 @@ TEST_F(Figures, SayWhyALogarithmicAxisIsLinear) {
   maker_.make({.id = "zero", .type = "other", .span = 128, .seed = 1, .bpc = 0});
   store_.sync(maker_.runs());
   const Figure zero = figure(text + "x_scale: log\ny_scale: log\nwhere: {model.span_type: [fixed, other]}\n");
-  EXPECT_THAT(zero.warnings, ElementsAre("the figure 'F' is linear, not logarithmic as y_scale asks: 1 of 5 values of "
+  EXPECT_THAT(zero.warnings, ElementsAre("the figure 'F' is linear despite y_scale: 1 of 5 values of "
                                          "test.bpc is zero or less, which has no logarithm"));
   EXPECT_FALSE(y_axis(zero).log);
   EXPECT_TRUE(x_axis(zero).log);
   EXPECT_THAT(figure(text + "y_scale: log\ny_range: [0, 3]\nwhere: {model.span_type: fixed}\n").warnings,
               ElementsAre(HasSubstr("y_range begins at 0, which has no logarithm")));
   EXPECT_THAT(figure(text + "where: {model.span_type: [fixed, other]}\n").warnings, ::testing::IsEmpty())
-      << "nobody asked";
+      << "not requested";
   const Figure cells = figure(
       "figure: F\nkind: heatmap\nx: model.span\ny: seed\nvalue: test.bpc\ny_scale: log\n"
       "where: {model.span_type: [fixed, other]}\n");
   EXPECT_THAT(cells.warnings, ElementsAre(HasSubstr("1 of 5 values of test.bpc is zero or less")));
 }
 
-TEST_F(Figures, AxesEndWhereTheyAreTold) {
+TEST_F(Figures, AxesEndAtTheGivenLimits) {
   const Axis told = y_axis(figure(std::string(kLine) + "y_range: [1, null]\n"));
   EXPECT_EQ(told.range.low, 1);
   EXPECT_GT(told.range.high, 1.9);
@@ -94,7 +94,7 @@ TEST_F(Figures, TicksThatWouldTouchBecomeRoundNumbers) {
   EXPECT_THAT(script, HasSubstr("'100' 100"));
 }
 
-// A tick that is added to until it is beyond the range never gets there if it is larger than its own step by 2^53.
+// Adding steps to a tick never passes the end of the range if the tick is larger than the step by 2^53.
 TEST(Ticks, AreFewWhateverTheRange) {
   const double least = std::numeric_limits<double>::denorm_min();
   const double most = std::numeric_limits<double>::max();
@@ -137,7 +137,7 @@ TEST(Ticks, AreFewWhateverTheRange) {
   }
 }
 
-TEST(Ticks, OfARangeThatIsToldAreFew) {
+TEST(Ticks, OfAGivenRangeAreFew) {
   Figure figure;
   figure.series = {FigureSeries{.points = {{.x = 1, .y = 1}}}};
   figure.description.x_range = {1, std::nextafter(1.0, 2.0)};
@@ -199,7 +199,7 @@ TEST_F(Figures, TitlesAreNeverRun) {
   EXPECT_FALSE(fs::exists(victim));
 }
 
-TEST(Gnuplot, IsMissedByName) {
+TEST(Gnuplot, IsNamedIfItIsMissing) {
   try {
     run_gnuplot("plot 1", "gnuplot-that-is-not-there");
     FAIL();

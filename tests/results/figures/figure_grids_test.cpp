@@ -1,4 +1,4 @@
-// Heatmaps, and figures of the grids that runs record under a name.
+// Heatmaps, and figures of recorded grids.
 #include <cmath>
 
 #include <gmock/gmock.h>
@@ -90,7 +90,7 @@ TEST_F(Grids, AreShownAsPointsAndMeansOfRows) {
   EXPECT_EQ(points.y_label, "share");
 }
 
-/// Ten heads whose attention moves away, one step each; of columns that stand for the distances 4, 8, 12 and 15.
+/// Ten heads whose attention moves away by one step each. The columns stand for the distances 4, 8, 12 and 15.
 class AttentionGrid : public Figures {
  protected:
   AttentionGrid() {
@@ -98,7 +98,7 @@ class AttentionGrid : public Figures {
     maker_.make(run);
     Json rows = Json::array();
     for (int head = 0; head < 10; ++head) {
-      const double far = 0.1 * ((head + 3) % 10);  // head 8 sees nearest, head 7 farthest
+      const double far = 0.1 * ((head + 3) % 10);  // head 8 sees nearest, head 7 furthest
       rows.push_back({1 - far, 0, nullptr, far});
     }
     maker_.journal(run).append("grid",
@@ -120,7 +120,7 @@ TEST_F(AttentionGrid, OfManyRowsTheTwoThatDifferMostAreDrawn) {
   EXPECT_EQ(lines.x_label + "|" + lines.y_label, "distance|attention weight");
   EXPECT_EQ(lines.caption, "attentive; heads are counted layer by layer");
   ASSERT_EQ(lines.notes.size(), 1);
-  EXPECT_THAT(lines.notes[0], HasSubstr("whose mean distance is the least and the greatest, of 10"));
+  EXPECT_THAT(lines.notes[0], HasSubstr("with the smallest and the largest mean distance, of 10"));
 }
 
 TEST_F(AttentionGrid, RowsThatAreNamedAreDrawn) {
@@ -165,14 +165,14 @@ TEST_F(Figures, OfFewRowsAllAreDrawn) {
   EXPECT_EQ(lines.series[1].points[0].y, 33);
 }
 
-TEST_F(Grids, ThatNobodyKnowsAreErrors) {
+TEST_F(Grids, UnknownOnesAreErrors) {
   try {
     figure("figure: F\nkind: heatmap\ngrid: gate_shares\n");
     FAIL();
   } catch (const UsageError& error) {
     EXPECT_STREQ(error.what(),
                  "the figure 'F' asks for the grid 'gate_shares' (did you mean 'gate_share'?); "
-                 "there is: gate_share, spans");
+                 "there are: gate_share, spans");
   }
   EXPECT_EQ(nothing("figure: F\nkind: heatmap\ngrid: gate_share\nwhere: {run_id: newer}\n").reason,
             "none of 1 runs has gate_share in its journal");

@@ -20,7 +20,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::Pair;
 
-TEST_F(Figures, PutEvaluationsAtTheSettingsThatTheyWereMadeWith) {
+TEST_F(Figures, PlaceEvaluationsAtTheirSettings) {
   int number = 0;
   for (int i = 0; i < 8; ++i) {
     const MadeRun run{.id = fmt::format("adaptive-span-text8-{:08x}", ++number), .flops = 1e6 * number};
@@ -37,13 +37,13 @@ TEST_F(Figures, PutEvaluationsAtTheSettingsThatTheyWereMadeWith) {
   EXPECT_NEAR(line.series[0].points[2].y, 2 - 0.064 - 0.1 + 0.015, 1e-12) << "the runs' own batch is 8";
   EXPECT_EQ(line.x_label, "eval batch");
   EXPECT_TRUE(line.notes.empty());
-  // Where x is an outcome, seeds that were measured alike are one point.
+  // If x is an outcome, seeds with equal results are one point.
   const Figure scatter = figure(
       "figure: f\nkind: scatter\nx: flops_per_token\ny: test.bpc\nseries: at.eval.batch\n"
       "where: {model.span: 64, model.span_type: fixed}\n");
   ASSERT_EQ(scatter.series.size(), 3);
   for (const FigureSeries& series : scatter.series) EXPECT_EQ(series.points.size(), 1) << series.label;
-  // And a curve over training is not told what was measured afterwards.
+  // A curve over training ignores later evaluations.
   const Figure curve = figure("figure: f\nkind: line\nx: step\ny: valid.bpc\nwhere: {model.span: 64, seed: 1}\n");
   for (const FigurePoint& point : curve.series[0].points) EXPECT_LT(point.y, 3);
 }
@@ -86,7 +86,7 @@ TEST_F(Figures, AverageSeedsWithErrorBars) {
   EXPECT_TRUE(result.notes.empty());
 }
 
-TEST_F(Figures, SayWhatTheRunsOfAPointDifferIn) {
+TEST_F(Figures, SayHowTheRunsOfAPointDiffer) {
   const char* const what = "4 runs that differ in model.span_type and seed";
   for (const char* x : {"model.span", "step"}) {
     const Figure mixed =
@@ -148,7 +148,7 @@ TEST_F(Figures, FrontIsAStaircase) {
   EXPECT_THAT(corners[1], Pair(256e6, corners[0].second)) << "right, then down";
 }
 
-TEST_F(Figures, EveryCorpusHasAFrontOfItsOwn) {
+TEST_F(Figures, EveryCorpusHasItsOwnFront) {
   maker_.make({.id = "easy", .bpc = 0.1, .flops = 1e6});
   write_file(RunPaths{maker_.folder("easy")}.environment(),
              Json{{"dataset", "easy's"}, {"language", ""}, {"fingerprint", "beef"}}.dump());
@@ -225,7 +225,7 @@ TEST_F(Figures, NothingToShowIsAValueThatSaysWhy) {
   EXPECT_EQ(none.reason, "no run has seed=99; the nearest there is: 2, beside 1");
   EXPECT_EQ(none.message,
             "the figure 'F: f' has nothing to show: no run has seed=99; the nearest there is: 2, beside 1\n"
-            "`xlm runs ls` lists the runs, `xlm sweep` makes them");
+            "to list the runs: xlm runs ls; to make them: xlm sweep");
   EXPECT_EQ(nothing("figure: F\nx: model.span\ny: peak_memory\n").reason,
             "none of 8 runs has both model.span and peak_memory");
   EXPECT_EQ(nothing("figure: F\nkind: heatmap\nx: seed\ny: model.span\nvalue: peak_memory\n").reason,
@@ -277,7 +277,7 @@ TEST(FigureFiles, ErrorsNameTheLine) {
               HasSubstr("Pareto front only as scatter or line"));
   EXPECT_THAT(refusal("figure: F\nkind: bars\nx: a\ny: b\nvalue: c\n"), HasSubstr("which only a heatmap shows"));
   EXPECT_THAT(refusal("figure: F\nkind: bars\nx: a\ny: b\nx_scale: log\n"), HasSubstr("log scale"));
-  EXPECT_THAT(refusal("figure: F\nkind: text\n"), HasSubstr("needs y: what the model says"));
+  EXPECT_THAT(refusal("figure: F\nkind: text\n"), HasSubstr("needs y: a number that models report"));
   EXPECT_THAT(refusal("figure: F\nkind: text\nx: a\ny: span\n"), HasSubstr("has no x or value"));
   EXPECT_THAT(refusal("figure: F\nkind: text\ny: span\nfirst: 0\n"), HasSubstr("description.yaml:4"));
   EXPECT_THAT(refusal("figure: F\nx: a\ny: b\nfront: maybe\n"), HasSubstr("true or false"));
@@ -291,7 +291,7 @@ TEST(FigureFiles, ErrorsNameTheLine) {
   EXPECT_THAT(refusal("figure: F\nkind: heatmap\nx: a\ny: b\nvalue: c\ny_range: [0, 1]\n"), HasSubstr("a heatmap"));
   EXPECT_THAT(refusal("figure: F\nx: a\ny: b\nfrom_zero: false\n"), HasSubstr("only bars show"));
   EXPECT_THAT(refusal("figure: F\nkind: line\nx: a\ny: b\nsmooth: 3\n"), HasSubstr("only a line over steps"));
-  EXPECT_THAT(refusal("figure: F\nx: a\ny: b\nfont: a,b\n"), HasSubstr("no family's name"));
+  EXPECT_THAT(refusal("figure: F\nx: a\ny: b\nfont: a,b\n"), HasSubstr("no font family"));
   EXPECT_THAT(refusal("figures: [5]\n"), HasSubstr("description.yaml:1"));
   EXPECT_EQ(spec_of("figure: Bits per character (S = 8192)!\nx: a\ny: b\n").name, "bits-per-character-s-8192");
 }

@@ -1,4 +1,4 @@
-// Figures of what a model says along a text, and of marks in it.
+// Figures of what a model reports along a text, with marks.
 #include <cmath>
 
 #include <gmock/gmock.h>
@@ -37,7 +37,7 @@ class Texts : public Figures {
 constexpr const char* kText =
     "figure: Span along a text\nkind: text\ny: span\nseries: model.span\nfirst: 4\ntokens: 5\n";
 
-TEST_F(Texts, StandUnderTheMeanOverSeeds) {
+TEST_F(Texts, AreBelowTheMeanOverSeeds) {
   const Figure result = figure(kText);
   EXPECT_THAT(result.x_names, ElementsAre("a", "↵", "c", "a", "t"));
   ASSERT_EQ(result.series.size(), 2);
@@ -61,15 +61,15 @@ TEST_F(Texts, ThatNoRunHasOrThatDifferAreNotDrawn) {
   const auto refusal = [&](const std::string& yaml) -> std::string {
     return nothing("figure: F\nkind: text\n" + yaml).message;
   };
-  EXPECT_THAT(refusal("y: span\nwhere: {model.span_type: fixed}\n"), HasSubstr("none of 4 runs says 'span' of"));
+  EXPECT_THAT(refusal("y: span\nwhere: {model.span_type: fixed}\n"), HasSubstr("none of 4 runs reports 'span' for"));
   EXPECT_THAT(refusal("y: span\nfirst: 99\n"), HasSubstr("the tokens from 99 on of the test split"));
   EXPECT_THAT(refusal("y: boundary\n"), HasSubstr("'boundary'"));
   EXPECT_THAT(refusal("y: span\nsplit: valid\n"), HasSubstr("valid split"));
   maker_.make({.id = "elsewhere", .text = "another"});
   store_.sync(maker_.runs());
   EXPECT_EQ(nothing("figure: F\nkind: text\ny: span\n").reason,
-            "the figure 'F' shows runs on different texts (text-256-1 is one of another)");
-  EXPECT_THAT(refusal("y: span\n"), HasSubstr("another)\n`where: {data.name: …}` picks those of one"));
+            "the figure 'F' shows runs on different texts (text-256-1 has another)");
+  EXPECT_THAT(refusal("y: span\n"), HasSubstr("another)\nchoose one with `where: {data.name: …}`"));
 }
 
 TEST_F(Texts, StandUprightWhereTheirTokensAreWords) {
@@ -92,8 +92,8 @@ TEST_F(Texts, AreDrawnInEveryFormat) {
   EXPECT_THAT(run_gnuplot(gnuplot_script(drawn, PictureFormat::kPng)), StartsWith("\x89PNG"));
 }
 
-/// A text of three letters; two seeds say where it breaks, one of them in one place more.
-TEST_F(Figures, OfATextMarkWhatMostRunsMark) {
+/// A text of three letters. Two seeds report where it breaks; one of them reports one place more.
+TEST_F(Figures, OfATextMarkTokensThatMostRunsMark) {
   for (const int seed : {1, 2, 3}) {
     const MadeRun run{.id = fmt::format("marked-{}", seed), .type = "dynamic", .seed = seed, .text = "abc"};
     maker_.make(run);
@@ -115,7 +115,7 @@ TEST_F(Figures, OfATextMarkWhatMostRunsMark) {
   const Json plot = plotly_figure(marked);
   ASSERT_EQ(plot["layout"]["shapes"].size(), 1);
   EXPECT_EQ(plot["layout"]["shapes"][0]["x0"], 1.5);
-  EXPECT_THAT(nothing(yaml + "marks: spike\n").reason, HasSubstr("none of 3 runs says 'spike'"));
+  EXPECT_THAT(nothing(yaml + "marks: spike\n").reason, HasSubstr("none of 3 runs reports 'spike'"));
 }
 
 TEST_F(Figures, MarksOfSeveralSeriesHaveTheirColours) {

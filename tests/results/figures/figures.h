@@ -1,4 +1,4 @@
-// What tests of figures share: a store of two span types, two spans and two seeds, and figures of it.
+// For tests of figures: a store of two span types, two spans and two seeds, and figures of it.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Whether gnuplot is there is decided by the shell, not by the code under test.
+// Whether gnuplot is installed. The shell decides it, not the code under test.
 #pragma once
 
 #include <cstdlib>

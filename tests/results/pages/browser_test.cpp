@@ -18,7 +18,7 @@ using ::testing::Not;
 
 constexpr const char* kPoint = "<path class=\"point plotly-customdata\"";
 
-/// Clicks the centre of the first element that `selector` finds, the way a mouse does.
+/// Clicks the centre of the first element that `selector` finds, like a mouse.
 constexpr const char* kClick =
     "<script>setTimeout(() => {{\n"
     "  const box = document.querySelector('{0}').getBoundingClientRect();\n"
@@ -42,7 +42,7 @@ class Browser : public PagesTest {
     if (program_.empty()) GTEST_SKIP() << "neither chromium nor google-chrome is installed";
   }
 
-  /// The document as it is when its scripts have run, without the scripts.
+  /// The document after its scripts have run, without the scripts.
   std::string shown(const std::string& page, const std::string& more = "") {
     write_file(temporary_.path() / "page.html", page);
     const ProgramResult outcome =
@@ -57,8 +57,8 @@ class Browser : public PagesTest {
     return std::regex_replace(without_plotly(outcome.out), std::regex("<script[^>]*>[^]*?</script>"), "");
   }
 
-  /// What a JavaScript expression over `e`, the root of a page, says on a phone. A window of the browser is never as
-  /// narrow as one: a frame is.
+  /// The value of a JavaScript expression over `e`, the root of a page, on a phone. A browser's window is never as
+  /// narrow as a phone, but a frame is.
   std::string told_by_a_phone(std::string page, const std::string& expression) {
     page.insert(page.rfind("</body>"), fmt::format("<script>setTimeout(() => {{ const e = document.documentElement; "
                                                    "parent.postMessage({}, '*'); }}, 2000)</script>",
@@ -77,7 +77,7 @@ class Browser : public PagesTest {
     return document;
   }
 
-  /// Requests that the page (not the browser for itself) made to any host.
+  /// Requests of the page (not of the browser itself) to any host.
   std::vector<std::string> requests() const {
     std::vector<std::string> urls;
     const Json log = Json::parse(read_file(temporary_.path() / "net.json"));

@@ -1,4 +1,4 @@
-// Pages of results as files: what stands in them, what is escaped, and that every number leads to its runs.
+// Pages of results as files: their content, what is escaped, and that every number links to its runs.
 #include "results/pages/page.h"
 
 #include <regex>
@@ -19,7 +19,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-/// A page without the parts of the program in it.
+/// A page without the program's own parts.
 std::string own_part(std::string page) {
   for (const std::string_view part : {plotly_script(), page_script(), page_style()}) {
     if (const std::size_t at = page.find(part); at != std::string::npos) page.erase(at, part.size());
@@ -64,7 +64,7 @@ TEST_F(Pages, MissingCellsSayWhy) {
   EXPECT_THAT(page, HasSubstr("<span title=\"no run\""));
 }
 
-TEST_F(Pages, HaveInsideWhatTheirFilesSay) {
+TEST_F(Pages, ContainTheirScriptsAndStyles) {
   const fs::path folder = fs::path(XLM_SOURCE_DIR) / "results/pages";
   EXPECT_EQ(page_script(), read_file(folder / "page.js"));
   EXPECT_EQ(page_style(), read_file(folder / "page.css"));
@@ -110,7 +110,7 @@ TEST_F(Pages, ReferToNothingOutsideThemselves) {
   EXPECT_THAT(std::string(page_script()) + std::string(page_style()), Not(HasSubstr("http")));
 }
 
-TEST_F(Pages, PointsCarryWhatTheyShow) {
+TEST_F(Pages, PointsHaveHoverTexts) {
   const Figure made = figure(line_yaml());
   const Json plot = plotly_figure(made);
   const Json trace = trace_of(plot, "adaptive");
@@ -218,14 +218,15 @@ TEST_F(Pages, ReportsLinkNumbersToRuns) {
   EXPECT_EQ(occurrences(page, std::string(plotly_script().substr(0, 200))), 1);
 }
 
-TEST_F(Pages, ReportsSayWhatMakesMissingRuns) {
+TEST_F(Pages, ReportsSayHowToMakeMissingRuns) {
   const std::string own = own_part(report_page(store_, two_recipes(figure(line_yaml()), grid(), {})));
-  EXPECT_THAT(own, HasSubstr("Nothing to show: no run fulfils its conditions. Runs of this recipe are made with: "
-                             "<code>xlm sweep spans.yaml --profile smoke</code>; with <code>--check</code>"));
-  EXPECT_THAT(own, HasSubstr("Nothing to show: no run has it. <code>xlm runs ls</code>"));
+  EXPECT_THAT(own, HasSubstr("Nothing to show: no run fulfils its conditions. To make its runs: "
+                             "<code>xlm sweep spans.yaml --profile smoke</code>. To check whether they can fill this, "
+                             "add <code>--check</code>"));
+  EXPECT_THAT(own, HasSubstr("Nothing to show: no run has it. To list the runs: <code>xlm runs ls</code>"));
 }
 
-TEST_F(Pages, ReportsOfNoRunsInParticularCountThoseBehindTheirNumbers) {
+TEST_F(Pages, ReportsWithoutRunsCountThoseBehindTheirNumbers) {
   const std::string own = own_part(report_page(store_, two_recipes(figure(line_yaml()), grid(), {})));
   EXPECT_THAT(own, HasSubstr("12 runs: 12 done"));
   EXPECT_THAT(own, HasSubstr("<code>bare.yaml</code>; 0 runs"));
@@ -238,7 +239,7 @@ TEST_F(Pages, ReportsHaveContentsWhereThereIsMoreThanOneRecipe) {
   EXPECT_THAT(own_part(report_page(store_, report)), Not(HasSubstr("<nav>")));
 }
 
-TEST_F(Pages, TheBestAloneAreBoldWhereTheyAreMarked) {
+TEST_F(Pages, OnlyTheBestAreBoldIfTheyAreMarked) {
   const std::string page = tables_page(
       store_, {table("table: T\nrows: model.span_type\ncolumns: model.span\ncells: {value: test.bpc, best: true}\n")});
   EXPECT_THAT(page, HasSubstr("><b>1.856</b></button>"));
@@ -257,7 +258,7 @@ TEST_F(Pages, SuitADarkScreenAndPaper) {
   EXPECT_THAT(page, HasSubstr("<div class=\"scroll\"><table class=\"runs\">")) << "wider than a phone";
 }
 
-TEST_F(Pages, ReportsBeginWithHowOursStandBesideThePapers) {
+TEST_F(Pages, ReportsBeginWithAComparisonWithThePapers) {
   const Table printed = table(
       "table: Printed <once>\nrows: model.span_type\ncolumns: model.span\ncells: {value: test.bpc}\n"
       "printed: {fixed: {64: 1.95, 256: 1.9}, adaptive: {64: '–'}, dynamic: {64: 1.2, 256: 1.1}}\n");
@@ -268,13 +269,13 @@ TEST_F(Pages, ReportsBeginWithHowOursStandBesideThePapers) {
   const std::string own = own_part(report_page(store_, report));
   const std::string summary = own.substr(own.find("id=\"summary\""), own.find("<nav>") - own.find("id=\"summary\""));
   EXPECT_THAT(summary,
-              HasSubstr("Printed values: 6. Ours beside them: agrees: 2, differs: 1, too few seeds: 0, smaller run: "
+              HasSubstr("Printed values: 6. Ours in comparison: agrees: 2, differs: 1, too few seeds: 0, smaller run: "
                         "0, missing: 2, not comparable: 1."));
   EXPECT_THAT(summary, HasSubstr("<a href=\"#exhibit-1-1\">Printed &lt;once&gt;</a></th><td class=\"number\">5</td>"));
   EXPECT_THAT(summary, HasSubstr("<a href=\"#exhibit-2-2\">Bits per character</a></th><td class=\"number\">1</td>"));
 }
 
-TEST_F(Pages, CellsSayHowOursStandsBesideThePrintedValue) {
+TEST_F(Pages, CellsCompareOursWithThePrintedValue) {
   const std::string yaml =
       "table: T\nrows: model.span_type\ncolumns: model.span\ncells: {value: test.bpc}\n"
       "printed: {fixed: {64: 1.95, 256: 1.9}, adaptive: {64: '–'}}\n";

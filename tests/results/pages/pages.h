@@ -1,4 +1,4 @@
-// What tests of pages share: a store whose labels are as awkward as users make them, and tables and figures of it.
+// For tests of pages: a store with awkward labels, and tables and figures of it.
 #pragma once
 
 #include <string>
@@ -52,7 +52,7 @@ class PagesTest : public ::testing::Test {
   Store store_ = Store::in_memory();
 };
 
-/// The JSON that a page carries for its script.
+/// The JSON in a page for its script.
 inline Json page_data(const std::string& page) {
   const std::string begin = "<script type=\"application/json\" id=\"data\">";
   const std::size_t at = page.find(begin);

@@ -1,4 +1,4 @@
-// The table of quantities: what follows from a row, names that are not in it, and its copy in docs/results.md.
+// The table of quantities: what follows from a row, unknown names, and its copy in docs/results.md.
 #include "results/quantities/quantities.h"
 
 #include <array>
@@ -32,7 +32,7 @@ TEST(Quantities, HaveNamesAndHeadlineRanksOnce) {
   for (const Quantity& row : quantities()) EXPECT_TRUE(row.live_most.empty() || names.contains(row.live_most));
 }
 
-TEST(Quantities, ThatAreNotInTheTableAreShownInAUsualWay) {
+TEST(Quantities, ThatAreNotInTheTableAreShown) {
   EXPECT_EQ(find_quantity("gate_entropy"), nullptr);
   const Quantity unknown = quantity("gate_entropy");
   EXPECT_EQ(unknown.label, "gate entropy");
@@ -96,7 +96,7 @@ TEST(Quantities, LabelColumnsOfTheStore) {
   EXPECT_EQ(evaluation_column("tested.bpc"), std::nullopt);
 }
 
-TEST(Quantities, OfTheLeastRankStandForARun) {
+TEST(Quantities, OfTheSmallestRankRepresentARun) {
   const auto of = [](const std::set<std::string>& names) {
     const Quantity* found = headline_of([&](const std::string& name) { return names.contains(name); });
     return found == nullptr ? "" : found->name;
@@ -140,7 +140,7 @@ TEST(Quantities, AreThoseOfTheDocs) {
   EXPECT_THAT(page, HasSubstr("\n" + documented_table() + "\n")) << "the table belongs below ### Quantities";
 }
 
-TEST(GridWords, OfAGridThatIsNotKnownAreItsName) {
+TEST(GridWords, OfAnUnknownGridAreItsName) {
   const GridWords known = grid_words("spans");
   EXPECT_EQ(known.row + "|" + known.column + "|" + known.value, "layer|head|span");
   EXPECT_TRUE(is_known_grid("spans"));

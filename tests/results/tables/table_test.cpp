@@ -323,7 +323,7 @@ TEST(TableFiles, AreReadFromRecipes) {
   const Yaml twice =
       parse_yaml("figures: [{figure: A, x: seed, y: test.bpc}, {figure: a, x: seed, y: valid.bpc}]\n", "f");
   EXPECT_THAT([&] { find_exhibits(twice, ExhibitKind::kFigure); },
-              ::testing::ThrowsMessage<UsageError>(HasSubstr("two figures are called 'a'")));
+              ::testing::ThrowsMessage<UsageError>(HasSubstr("two figures are named 'a'")));
   EXPECT_EQ(recipe_experiment(recipe), "spans");
   EXPECT_EQ(recipe_experiment(parse_yaml("table: T\n", "t.yaml")), "");
   EXPECT_THROW(find_exhibits(parse_yaml("seed: 1\n", "r.yaml"), ExhibitKind::kTable), UsageError);
