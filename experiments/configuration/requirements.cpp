@@ -13,7 +13,6 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "datasets/prepared/prepared.h"
-#include "experiments/configuration/configuration.h"
 
 namespace xlm {
 namespace {
@@ -73,7 +72,7 @@ void check_prepared_as(const Yaml& item, const fs::path& folder) {
 
 }  // namespace
 
-void check_requirements(const Yaml& required, const RunOptions& options) {
+void check_requirements(const Yaml& required, const RunConfiguration& options) {
   if (required.is_null()) return;
   if (!required.is_sequence()) fail_at(required, kForm);
   const std::vector<OptionEntry> entries = option_entries(options);

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "core/api/interface.h"
 #include "datasets/prepared/prepared.h"
+#include "experiments/configuration/configuration.h"
 
 namespace xlm {
 
@@ -14,7 +14,7 @@ namespace xlm {
 struct RunInputs {
   PreparedSummary data;
   /// What stands behind a name that an option gives, by its key: a sha256 or, for the model of a run, which may be
-  /// still to be trained, that run ("run:ID", see run_of_content).
+  /// still to be trained, that run ("run:ID", see run_of_content). Of a program's folder: its code.
   std::map<std::string, std::string> contents;
 };
 
@@ -23,14 +23,14 @@ std::string run_of_content(const std::string& content);
 
 /// Looks at the data folder, the initial weights and whatever else `options` name. Throws DataError when something is
 /// not there.
-RunInputs read_inputs(const RunOptions& options);
+RunInputs read_inputs(const RunConfiguration& options);
 
 /// All that can change the result (docs/configuration.md), as lines KEY=VALUE in the order of the keys: two runs are
 /// the same work where these are the same.
-std::string run_identity(const RunOptions& options, const RunInputs& inputs);
+std::string run_identity(const RunConfiguration& options, const RunInputs& inputs);
 
 /// "adaptive-span-text8-3fa9c1d240b7e115": model, dataset, and 64 bits of a hash of the identity.
-std::string run_id(const RunOptions& options, const RunInputs& inputs);
+std::string run_id(const RunConfiguration& options, const RunInputs& inputs);
 
 /// The same of other work: the type of its model, its dataset, and a hash in hexadecimal digits.
 std::string run_name(const std::string& model, const std::string& dataset, const std::string& hash);
