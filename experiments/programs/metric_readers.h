@@ -1,0 +1,55 @@
+// Reads what a program reports while it runs: its file of metrics, its output, and files that it writes.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/files.h"
+#include "base/json.h"
+#include "experiments/programs/metric_description.h"
+#include "experiments/programs/record_sink.h"
+
+namespace xlm {
+
+/// The readers of one attempt. Each record is handed on once; what a program writes is never changed.
+///
+/// `output`, `poll` and `finish` throw DataError with file, line and value where text stands for a number, where a step
+/// is no whole number, and for names that no quantity may have; DivergedError, after the record was handed on, where
+/// the training's loss, bpc or bits_per_byte is not finite. They may be called again after that: reading goes on behind
+/// what was wrong.
+class MetricReaders {
+ public:
+  /// `metrics_file` is $XLM_METRICS, which need not exist. `sink` outlives the readers.
+  MetricReaders(const std::vector<MetricDescription>& descriptions, const fs::path& metrics_file, RecordSink& sink);
+  MetricReaders(const MetricReaders&) = delete;
+  MetricReaders& operator=(const MetricReaders&) = delete;
+  ~MetricReaders();
+
+  /// Called before the program starts. `position` is that of an earlier attempt that this one continues: reading goes on
+  /// behind what that has handed on. Null: nothing was handed on, and what the files hold now was written by others.
+  void begin(const Json& position);
+  /// Bytes of the program's output, as they come, of the stream 1 or 2.
+  void output(std::string_view bytes, int stream = 1);
+  /// Looks for what the files have more than before.
+  void poll();
+  /// The program has ended: the last line counts without a line end too. Where it is done, the newest evaluation of each
+  /// split that has no final one is handed on again as the final one.
+  void finish(bool is_done);
+
+  /// Where reading is, small, for `begin` of a later attempt. To be kept after what was handed on is.
+  Json position() const;
+  /// What nobody asked for and somebody should know, at the end: patterns that never fitted, with the last lines; files
+  /// that never came; lines that were passed over; steps that went back.
+  std::vector<std::string> warnings() const;
+  /// The last lines of the output, oldest first, each cut to a few hundred bytes and free of control characters.
+  std::vector<std::string> last_lines() const;
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace xlm
