@@ -17,11 +17,11 @@
 
 #include <fmt/format.h>
 
+#include "base/command.h"
 #include "base/error.h"
 #include "base/progress.h"
 #include "base/text.h"
 #include "experiments/runs/process_identity.h"
-#include "experiments/worker/command.h"
 
 namespace xlm {
 namespace {
