@@ -301,9 +301,8 @@ std::vector<OptionEntry> option_entries(const RunConfiguration& run) {
   visit_options(copy, lister);
   std::vector<OptionEntry> entries = lister.entries();
   if (!run.program) return entries;
-  const auto behind = std::find_if(entries.begin(), entries.end(), [](const OptionEntry& entry) {
-    return entry.key.starts_with("train.");
-  });
+  const auto behind = std::find_if(entries.begin(), entries.end(),
+                                   [](const OptionEntry& entry) { return entry.key.starts_with("train."); });
   const std::vector<OptionEntry> further = further_entries(*run.program);
   entries.insert(behind, further.begin(), further.end());
   return entries;
@@ -344,7 +343,7 @@ RunConfiguration read_run_options(const Yaml& given, Completeness completeness) 
   Yaml tree = given;
   const Yaml demanded = tree.take("require");
   if (tree.find("program") != nullptr) return read_program_run(std::move(tree), demanded);
-  RunOptions options = default_run_options(chosen_model(tree));
+  RunConfiguration options = default_run_options(chosen_model(tree));
   OptionReader reader(tree, {kRecipeKeys.begin(), kRecipeKeys.end()});
   visit_options(options, reader);
   reader.finish();

@@ -74,10 +74,10 @@ void check_placeholders(const Yaml& node, std::string_view text, const ProgramOp
     if (place || program.option(name) != nullptr) continue;
     std::vector<std::string> known(kPlaces.begin(), kPlaces.end());
     for (const auto& [key, value] : program.options) known.push_back(key);
-    fail_at(node, fmt::format("{{{}}} is no option and none of {}{}\nadd `options: {{{}: …}}` beside `program`, or write "
-                              "{{{{{}}}}} for the text itself",
-                              name, join({kPlaces.begin(), kPlaces.end()}, ", "), did_you_mean(name, known), name,
-                              name));
+    fail_at(node,
+            fmt::format("{{{}}} is no option and none of {}{}\nadd `options: {{{}: …}}` beside `program`, or write "
+                        "{{{{{}}}}} for the text itself",
+                        name, join({kPlaces.begin(), kPlaces.end()}, ", "), did_you_mean(name, known), name, name));
   }
 }
 
@@ -149,8 +149,8 @@ Yaml* map_at(Yaml& map, const std::string& key, const Yaml& like) {
 }  // namespace
 
 const Json* ProgramOptions::option(std::string_view key) const {
-  for (const auto& [name, value] : options) {
-    if (name == key) return &value;
+  for (const auto& [known, value] : options) {
+    if (known == key) return &value;
   }
   return nullptr;
 }
@@ -164,18 +164,19 @@ void ProgramOptions::visit(OptionVisitor& v) {
            .help = "where its code is; the run id holds the content of the code, wherever it lies",
            .affects_result = false},
           folder);
-  v.field({.name = "resume",
-           .help = "checkpoint: started again with XLM_RESUME=1 where {checkpoints} holds a file; restart: from nothing",
-           .affects_result = false},
-          resume, kResumeNames);
+  v.field(
+      {.name = "resume",
+       .help = "checkpoint: started again with XLM_RESUME=1 where {checkpoints} holds a file; restart: from nothing",
+       .affects_result = false},
+      resume, kResumeNames);
   v.field({.name = "grace",
            .help = "seconds between the request to stop (SIGTERM) and its end (SIGKILL)",
            .min = 0,
            .max = kLongestGrace,
            .affects_result = false},
           grace);
-  v.field({.name = "flags", .help = "true adds --KEY VALUE of every option to the command, hydra adds KEY=VALUE"}, flags,
-          kFlagsNames);
+  v.field({.name = "flags", .help = "true adds --KEY VALUE of every option to the command, hydra adds KEY=VALUE"},
+          flags, kFlagsNames);
 }
 
 ProgramOptions take_program_options(Yaml& tree) {
@@ -195,7 +196,8 @@ ProgramOptions take_program_options(Yaml& tree) {
     check_placeholders_below(environment, program);
   }
   if (const Yaml metrics = given.take("metrics"); !metrics.is_null()) {
-    if (!metrics.is_sequence()) fail_at(metrics, "program.metrics must be a list such as [{lines: 'loss (?<loss>\\S+)'}]");
+    if (!metrics.is_sequence())
+      fail_at(metrics, "program.metrics must be a list such as [{lines: 'loss (?<loss>\\S+)'}]");
     program.metrics = to_json(metrics);
   }
   Yaml rest = make_map(*given.source);

@@ -13,7 +13,6 @@
 #include "base/sha256.h"
 #include "base/text.h"
 #include "datasets/prepared/segmentation.h"
-#include "experiments/configuration/program_inputs.h"
 
 namespace xlm {
 namespace {
@@ -50,8 +49,7 @@ void check_training_split(const fs::path& data) {
 
 }  // namespace
 
-RunInputs read_inputs(const RunConfiguration& options) {
-  if (options.program) return read_program_inputs(options);
+RunInputs read_inputs(const RunOptions& options) {
   RunInputs inputs;
   const fs::path data = options.data.path;
   if (!fs::is_directory(data)) {

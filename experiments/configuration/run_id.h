@@ -2,11 +2,13 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "datasets/prepared/prepared.h"
 #include "experiments/configuration/configuration.h"
+#include "experiments/programs/code_snapshot.h"
 
 namespace xlm {
 
@@ -16,14 +18,16 @@ struct RunInputs {
   /// What stands behind a name that an option gives, by its key: a sha256 or, for the model of a run, which may be
   /// still to be trained, that run ("run:ID", see run_of_content). Of a program's folder: its code.
   std::map<std::string, std::string> contents;
+  std::shared_ptr<const Code> code = nullptr;  // of a program, and what git says of it
+  Json git = Json::object();
 };
 
 /// The id in "run:ID"; "" for another content.
 std::string run_of_content(const std::string& content);
 
-/// Looks at the data folder, the initial weights and whatever else `options` name. Throws DataError when something is
-/// not there.
-RunInputs read_inputs(const RunConfiguration& options);
+/// Looks at the data folder, the initial weights and whatever else the options of a model's run name. Throws DataError
+/// when something is not there.
+RunInputs read_inputs(const RunOptions& options);
 
 /// All that can change the result (docs/configuration.md), as lines KEY=VALUE in the order of the keys: two runs are
 /// the same work where these are the same.

@@ -55,6 +55,8 @@ class JournalSink : public TrainSink {
   void when_stopping(std::function<void()> action) { when_stopping_ = std::move(action); }
   /// A change of state, durable, after checking that the run is still ours.
   void state(RunStatus status, const Json& more = Json::object());
+  /// All records so far are on the disk when this returns.
+  void sync() { journal_.sync(); }
   /// A line for log.txt alone.
   void log(const std::string& text);
   /// Ends the bar on the screen.
