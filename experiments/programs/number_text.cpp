@@ -3,8 +3,13 @@
 
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <limits>
 #include <utility>
+
+#include <fmt/format.h>
+
+#include "experiments/programs/shown_line.h"
 
 namespace xlm {
 namespace {
@@ -41,6 +46,20 @@ std::optional<double> printed_count(std::string_view text) {
     return number ? std::optional<double>(*number * size) : std::nullopt;
   }
   return printed_number(text);
+}
+
+std::optional<std::int64_t> whole_step(double number) {
+  constexpr double kHighest = 9007199254740992.0;  // 2^53: above it a double is not every whole number
+  if (!(number >= 0 && number <= kHighest) || number != std::floor(number)) return std::nullopt;
+  return static_cast<std::int64_t>(number);
+}
+
+std::string no_step(std::string_view name, std::string_view text) {
+  return fmt::format("'{}' is '{}'; a step is a whole number, from 0 on", name, shown_line(text));
+}
+
+std::string no_number(std::string_view name, std::string_view text) {
+  return fmt::format("'{}' is '{}', which is no number", name, shown_line(text));
 }
 
 }  // namespace xlm

@@ -1,13 +1,11 @@
 // Names of quantities.
 #include "experiments/programs/quantity_name.h"
 
-#include <array>
-#include <cctype>
+#include <utility>
 
 #include <fmt/format.h>
 
-#include "base/error.h"
-#include "base/text.h"
+#include "experiments/programs/shown_line.h"
 #include "results/quantities/quantities.h"
 
 namespace xlm {
@@ -18,29 +16,8 @@ constexpr std::size_t kMostNameBytes = 100;
 bool is_name_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool is_name_sign(char c) { return is_name_letter(c) || (c >= '0' && c <= '9') || c == '-'; }
 
-}  // namespace
-
-bool is_quantity_name(std::string_view name) {
-  if (name.empty() || name.size() > kMostNameBytes || !is_name_letter(name.front()) || name.ends_with('.')) return false;
-  char before = 0;
-  for (const char c : name) {
-    if (!is_name_sign(c) && (c != '.' || before == '.')) return false;
-    before = c;
-  }
-  return true;
-}
-
-void check_quantity_name(std::string_view name, std::string_view where) {
-  if (is_quantity_name(name)) return;
-  const std::string better = quantity_name_from(name);
-  throw DataError(fmt::format(
-      "{}: no quantity can be called '{}'\nits name has letters, digits, '_', '-' and dots, begins with a letter, and "
-      "has {} bytes at most{}",
-      where, printable(name.substr(0, 2 * kMostNameBytes)), kMostNameBytes,
-      better.empty() ? "" : fmt::format(" (for example '{}')", better)));
-}
-
-std::string quantity_name_from(std::string_view theirs) {
+/// What a name may hold of a text.
+std::string name_of_signs(std::string_view theirs) {
   std::string name;
   char gap = 0;  // what stands between the last sign and the next
   for (const char c : theirs) {
@@ -62,16 +39,35 @@ std::string quantity_name_from(std::string_view theirs) {
   return name;
 }
 
-std::string quantity_name_from_tag(std::string_view tag) {
-  const std::size_t slash = tag.find('/');
-  if (slash == std::string_view::npos) return quantity_name_from(tag);
-  const std::string_view first = tag.substr(0, slash);
-  const std::string_view rest = tag.substr(slash + 1);
-  if (first == "train") return quantity_name_from(rest);
-  for (const std::string_view word : {"eval", "val", "validation", "dev"}) {
-    if (first == word) return "valid." + quantity_name_from(rest);
+}  // namespace
+
+bool is_quantity_name(std::string_view name) {
+  if (name.empty() || name.size() > kMostNameBytes || !is_name_letter(name.front()) || name.ends_with('.'))
+    return false;
+  char before = 0;
+  for (const char c : name) {
+    if (!is_name_sign(c) && (c != '.' || before == '.')) return false;
+    before = c;
   }
-  return quantity_name_from(tag);
+  return true;
+}
+
+std::string wrong_quantity_name(std::string_view name) {
+  const std::string better = quantity_name_from(name);
+  return fmt::format(
+      "no quantity can be called '{}'\na name has letters, digits, '_', '-' and dots, begins with a letter, and has {} "
+      "bytes at most{}",
+      shown_line(name), kMostNameBytes, better.empty() ? "" : fmt::format(" (for example '{}')", better));
+}
+
+std::string quantity_name_from(std::string_view theirs) {
+  const std::size_t slash = theirs.find('/');
+  const std::string_view first = theirs.substr(0, slash == std::string_view::npos ? 0 : slash);
+  if (first == "train") return name_of_signs(theirs.substr(slash + 1));
+  for (const std::string_view word : {"eval", "val", "validation", "dev"}) {
+    if (first == word) return name_of_signs(fmt::format("valid.{}", theirs.substr(slash + 1)));
+  }
+  return name_of_signs(theirs);
 }
 
 QuantityPlace quantity_place(std::string_view name) {

@@ -10,16 +10,13 @@ namespace xlm {
 /// letter or '_' first; up to 100 bytes. Lists, filters and formulas of the store take such a name as it is.
 bool is_quantity_name(std::string_view name);
 
-/// Throws DataError for another name; `where` is the place where it stands.
-void check_quantity_name(std::string_view name, std::string_view where);
+/// What to say of another name.
+std::string wrong_quantity_name(std::string_view name);
 
-/// A name for what another program calls `theirs`: "loss (mean)" becomes "loss_mean". A slash becomes a dot. Empty where
-/// nothing is left.
+/// A name for what another program calls `theirs`: "loss (mean)" becomes "loss_mean", and a slash a dot. What stands
+/// before the first slash often says where a number comes from: "train/loss" is "loss", which training has, "eval/loss"
+/// and "val/loss" are "valid.loss". Empty where nothing is left.
 std::string quantity_name_from(std::string_view theirs);
-
-/// The same for a tag of TensorBoard, whose first part often says where a number comes from: "train/loss" is "loss" of
-/// training, "eval/loss" and "val/loss" are "valid.loss".
-std::string quantity_name_from_tag(std::string_view tag);
 
 /// What a number belongs to, by its name as a program gives it.
 struct QuantityPlace {
