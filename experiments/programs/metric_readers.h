@@ -28,15 +28,15 @@ class MetricReaders {
   MetricReaders& operator=(const MetricReaders&) = delete;
   ~MetricReaders();
 
-  /// Called before the program starts. `position` is that of an earlier attempt that this one continues: reading goes on
-  /// behind what that has handed on. Null: nothing was handed on, and what the files hold now was written by others.
+  /// Called before the program starts. `position` is that of an earlier attempt that this one continues: reading goes
+  /// on behind what that has handed on. Null: nothing was handed on, and what the files hold now was written by others.
   void begin(const Json& position);
-  /// Bytes of the program's output, as they come, of the stream 1 or 2.
-  void output(std::string_view bytes, int stream = 1);
+  /// Bytes of the program's output, as they come, in pieces that may end anywhere.
+  void output(std::string_view bytes);
   /// Looks for what the files have more than before.
   void poll();
-  /// The program has ended: the last line counts without a line end too. Where it is done, the newest evaluation of each
-  /// split that has no final one is handed on again as the final one.
+  /// The program has ended: the last line counts without a line end too. Where it is done, the newest evaluation of
+  /// each split that has no final one is handed on again as the final one.
   void finish(bool is_done);
 
   /// Where reading is, small, for `begin` of a later attempt. To be kept after what was handed on is.
@@ -44,8 +44,6 @@ class MetricReaders {
   /// What nobody asked for and somebody should know, at the end: patterns that never fitted, with the last lines; files
   /// that never came; lines that were passed over; steps that went back.
   std::vector<std::string> warnings() const;
-  /// The last lines of the output, oldest first, each cut to a few hundred bytes and free of control characters.
-  std::vector<std::string> last_lines() const;
 
  private:
   struct Parts;
