@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "experiments/configuration/placeholders.h"
 #include "experiments/configuration/run_id.h"
+#include "experiments/programs/metric_description.h"
 
 namespace xlm {
 namespace {
@@ -85,6 +86,18 @@ void check_placeholders_below(const Yaml& node, const ProgramOptions& program) {
   if (node.is_scalar()) check_placeholders(node, node.scalar, program);
   for (const Yaml& item : node.items) check_placeholders_below(item, program);
   for (const auto& [key, value] : node.entries) check_placeholders_below(value, program);
+}
+
+/// Complains with the place. Patterns have braces of their own.
+void check_metrics(const Yaml& node, const ProgramOptions& program) {
+  try {
+    for (const MetricDescription& metric : metric_descriptions(program.metrics)) {
+      if (metric.kind != MetricKind::kLines) check_placeholders(node, metric.target, program);
+    }
+  } catch (const UsageError& error) {
+    if (std::string(error.what()).starts_with(node.where())) throw;
+    fail_at(node, error.what());
+  }
 }
 
 /// A number of options may stand for train.steps: `train: {steps: "{iterations}"}`.
@@ -199,6 +212,7 @@ ProgramOptions take_program_options(Yaml& tree) {
     if (!metrics.is_sequence())
       fail_at(metrics, "program.metrics must be a list such as [{lines: 'loss (?<loss>\\S+)'}]");
     program.metrics = to_json(metrics);
+    check_metrics(metrics, program);
   }
   Yaml rest = make_map(*given.source);
   rest.set("program", std::move(given));

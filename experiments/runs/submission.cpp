@@ -35,8 +35,7 @@ Json submitted_environment(const PlannedRun& run) {
 /// A program is run from a copy of its code, whatever is edited meanwhile.
 void freeze_program(const PlannedRun& planned) {
   if (!planned.options.program) return;
-  const fs::path runs = planned.paths.folder.parent_path();
-  freeze_code(code_request(*planned.options.program, {runs}), *planned.inputs.code, frozen_programs(runs));
+  freeze_code(*planned.inputs.code, frozen_programs(planned.paths.folder.parent_path()));
 }
 
 /// What a folder has lost of what it was submitted with is known: its name says what work it holds.
