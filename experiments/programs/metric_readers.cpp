@@ -73,6 +73,8 @@ void MetricReaders::begin(const Json& position) {
   } catch (const Json::exception& error) {
     throw DataError(fmt::format("where an earlier attempt had read to cannot be understood: {}", reason_of(error)));
   }
+  poll();
+  parts_->records.begin_attempt();
 }
 
 void MetricReaders::output(std::string_view bytes) {

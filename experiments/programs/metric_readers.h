@@ -28,8 +28,8 @@ class MetricReaders {
   MetricReaders& operator=(const MetricReaders&) = delete;
   ~MetricReaders();
 
-  /// Called before the program starts. `position` is that of an earlier attempt that this one continues: reading goes
-  /// on behind what that has handed on. Null: nothing was handed on, and what the files hold now was written by others.
+  /// Called before the program starts. `position` is that of an earlier attempt that this one continues: what that has
+  /// left behind it is handed on now. Null: nothing was handed on, and what the files hold now was written by others.
   void begin(const Json& position);
   /// Bytes of the program's output, as they come, in pieces that may end anywhere.
   void output(std::string_view bytes);
@@ -39,7 +39,8 @@ class MetricReaders {
   /// each split that has no final one is handed on again as the final one.
   void finish(bool is_done);
 
-  /// Where reading is, small, for `begin` of a later attempt. To be kept after what was handed on is.
+  /// Where reading is, small, for `begin` of a later attempt. To be kept once what was handed on is kept, also after an
+  /// error, which would come again otherwise.
   Json position() const;
   /// What nobody asked for and somebody should know, at the end: patterns that never fitted, with the last lines; files
   /// that never came; lines that were passed over; steps that went back.

@@ -160,6 +160,10 @@ void ProgramRecords::begin(const Json& position) {
   }
 }
 
+void ProgramRecords::begin_attempt() {
+  for (auto& [text, name] : names_) name.step.reset();
+}
+
 std::vector<std::string> ProgramRecords::warnings() const {
   if (backward_steps_ == 0) return {};
   return {

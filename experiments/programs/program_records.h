@@ -59,6 +59,8 @@ class ProgramRecords {
 
   Json position() const;
   void begin(const Json& position);
+  /// From here on steps may be those of another attempt.
+  void begin_attempt();
   std::vector<std::string> warnings() const;
 
  private:
