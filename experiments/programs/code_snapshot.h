@@ -27,7 +27,10 @@ struct CodeFile {
   std::string path;  // below the folder, with '/'
   enum class Kind { kFile, kExecutable, kLink } kind = Kind::kFile;
   std::uint64_t bytes = 0;
-  std::string content;  // SHA-256 of a file; the target of a link
+  std::string content;   // SHA-256 of a file; the target of a link
+  std::string leads_to;  // target of a link's copy, which is another one if the link leaves the folder
+
+  bool operator==(const CodeFile&) const = default;
 };
 
 /// The code as it lies in a folder at one moment.
@@ -47,10 +50,10 @@ Code read_code(const CodeRequest& request);
 /// RUNS/.programs or its stand-in.
 fs::path code_folder(const fs::path& place, const std::string& hash);
 
-/// Copies the code to PLACE/code-HASH/files, once for each hash, whole or not at all, with manifest.json beside it. A
-/// copy that is damaged is made anew. Any number of processes may do so at once. Returns code_folder. Throws as
-/// read_code, ResourceError for a full disk.
-fs::path freeze_code(const CodeRequest& request, const Code& code, const fs::path& place);
+/// Copies the code to PLACE/code-HASH/files, once for each hash, whole or not at all, with manifest.json beside it. In
+/// a copy that was damaged, what differs is made anew. Any number of processes may do so at once. Returns code_folder.
+/// Throws Error if the code has changed since it was read, ResourceError for a full disk.
+fs::path freeze_code(const Code& code, const fs::path& place);
 
 /// Throws Error if the copy is missing, or is not what its hash says, naming the file and what to do.
 void check_frozen_code(const fs::path& place, const std::string& hash);

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -104,7 +104,7 @@ void check_interpreter(const fs::path& file, const fs::path& folder,
       const bool windows = begin.substr(0, begin.find('\n')).ends_with('\r');
       throw UsageError(
           fmt::format("cannot start {}: its first line names the interpreter {}, which cannot be executed\n{}",
-                      file.string(), words.empty() ? "\"\"" : words[0],
+                      file.string(), words.empty() ? "\"\"" : printable(words[0]),
                       windows ? "its lines end as on Windows: convert them with dos2unix"
                               : "make the environment that it belongs to anew, or name the interpreter first"));
     }
@@ -159,13 +159,12 @@ std::vector<std::string> script_interpreter(const fs::path& file) {
   const std::string begin = first_bytes(file);
   if (!begin.starts_with("#!")) return {};
   const std::vector<std::string> lines = split(begin, '\n');
-  const auto words_of = [](std::string_view line) {
-    std::vector<std::string> words;
-    for (const std::string& part : split(line, ' ')) {
-      if (const std::string_view word = trim(part); !word.empty()) words.emplace_back(word);
-    }
-    return words;
-  };
+  std::vector<std::string> words;
+  std::string line = lines[0].substr(2);  // a carriage return belongs to the name, as for the kernel
+  std::replace(line.begin(), line.end(), '\t', ' ');
+  for (const std::string& word : split(line, ' ')) {
+    if (!word.empty()) words.push_back(word);
+  }
   // '''exec' "/a path/python" "$0" "$@", with or without quotes
   if (lines.size() > 1 && lines[1].starts_with("'''exec'")) {
     const std::string_view rest = trim(std::string_view(lines[1]).substr(std::strlen("'''exec'")));
@@ -173,7 +172,7 @@ std::vector<std::string> script_interpreter(const fs::path& file) {
     const std::string_view path = end == '"' ? rest.substr(1) : rest;
     return {std::string(path.substr(0, path.find(end)))};
   }
-  return words_of(std::string_view(lines[0]).substr(2));
+  return words;
 }
 
 }  // namespace xlm

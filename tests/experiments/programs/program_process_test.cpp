@@ -5,7 +5,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include <cmath>
+#include <algorithm>
 #include <cstdlib>
 
 #include "base/error.h"
@@ -16,10 +16,8 @@ namespace {
 
 using std::chrono::milliseconds;
 using ::testing::AllOf;
-using ::testing::ElementsAre;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
-using ::testing::Not;
 
 class ProgramProcessTest : public ProgramsFixture {
  protected:
@@ -187,7 +185,8 @@ TEST_F(ProgramProcessTest, ChildrenThatLeaveTheGroupAreAskedAndEndedToo) {
   while (said("child").size() < 2) program.poll(milliseconds(20));
   program.stop();
   const ProgramEnd end = run_to_end(program);
-  EXPECT_THAT(output_, HasSubstr("asked\nasked\n"));
+  const std::vector<std::string> lines = split(output_, '\n');
+  EXPECT_EQ(std::count(lines.begin(), lines.end(), "asked"), 2) << output_;
   EXPECT_EQ(end.left, 0) << "they ended when they were asked";
   for (const pid_t child : said("child")) EXPECT_FALSE(lives(child));
 }
@@ -210,7 +209,7 @@ TEST_F(ProgramProcessTest, WhatAProgramLeavesBehindIsEnded) {
   EXPECT_FALSE(lives(said("child")[0]));
 }
 
-TEST_F(ProgramProcessTest, HelpersThatEndBythemselvesDoNotCount) {
+TEST_F(ProgramProcessTest, HelpersThatEndByThemselvesDoNotCount) {
   const ProgramEnd end = run_to_end(shell("(sleep 0.2; echo helped) & exit 0"));
   EXPECT_EQ(end.left, 0);
   EXPECT_EQ(output_, "helped\n");
@@ -225,7 +224,7 @@ TEST_F(ProgramProcessTest, NothingIsLeftWhenTheObjectIsGone) {
               " echo child=$$; sleep 1000; sleep 1000"));
     while (said("child").size() < 4) program.poll(milliseconds(20));
     pids = said("child");
-    EXPECT_EQ(program.pid(), pids[0] == program.pid() ? pids[0] : program.pid());
+    EXPECT_THAT(pids, ::testing::Contains(program.pid()));
   }
   ASSERT_EQ(pids.size(), 4U);
   for (const pid_t pid : pids) EXPECT_FALSE(lives(pid)) << pid;
@@ -328,7 +327,7 @@ TEST_F(ProgramProcessTest, MemoryOfTheWholeGroupIsMeasured) {
   const ProgramEnd end = run_to_end(what);
   EXPECT_GT(end.usage.peak_memory, 180 * kMebibyte);
   EXPECT_LT(end.usage.peak_memory, 220 * kMebibyte) << "what they share counts once";
-  EXPECT_EQ(most, 2U);
+  EXPECT_GE(most, 2U);
 }
 
 TEST_F(ProgramProcessTest, TimesAndTheLargestProcessAreMeasured) {
@@ -347,14 +346,17 @@ TEST_F(ProgramProcessTest, TimesAndTheLargestProcessAreMeasured) {
 }
 
 TEST_F(ProgramProcessTest, AChildsProcessorTimeCounts) {
+  // Nothing waits for the child but the watcher.
   const ProgramEnd end = run_to_end(command({"python3", "-c",
                                              "import os, time\n"
+                                             "begun, ended = os.pipe()\n"
                                              "if os.fork() == 0:\n"
                                              "    os.setsid()\n"
                                              "    end = time.process_time() + 0.4\n"
                                              "    while time.process_time() < end: pass\n"
                                              "    os._exit(0)\n"
-                                             "time.sleep(0.1)\n"}));  // nothing waits for it but the watcher
+                                             "os.close(ended)\n"
+                                             "os.read(begun, 1)\n"}));
   EXPECT_GT(end.usage.processor_seconds, 0.4);
 }
 
