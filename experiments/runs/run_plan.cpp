@@ -155,7 +155,10 @@ PlannedRun Planner::plan_after(const PlannedRun& source, RunConfiguration option
 }
 
 RunInputs Planner::look_at_inputs(const RunConfiguration& options) const {
-  return options.program ? read_program_inputs(options, {runs_}) : read_inputs(options);
+  if (!options.program) return read_inputs(options);
+  RunInputs inputs = read_program_inputs(options, {runs_});
+  for (const std::string& note : inputs.code->notes) spdlog::warn("{}", note);
+  return inputs;
 }
 
 PlannedRun Planner::plan_located(RunConfiguration options, std::string source_setting) {

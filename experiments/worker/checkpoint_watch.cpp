@@ -53,10 +53,9 @@ bool CheckpointWatch::look(std::int64_t step, bool is_ended) {
   Sight sight = sight_of(folder_);
   const bool changed = !(sight == last_);
   last_ = std::move(sight);
-  if (changed && !changing_) step_ = step;
-  changing_ = changing_ || changed;
-  if (!changing_ || (changed && !is_ended)) return false;
-  changing_ = false;
+  if (changed && changes_++ == 0) step_ = step;
+  if (changes_ == 0 || (changed && !is_ended && changes_ < kMostChanges)) return false;
+  changes_ = 0;
   return last_.files > 0;
 }
 

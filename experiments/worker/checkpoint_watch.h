@@ -13,9 +13,12 @@ class CheckpointWatch {
   /// What the folder has now is no new checkpoint.
   explicit CheckpointWatch(fs::path folder);
 
-  /// Looks, at step `step` of the program. Returns whether a checkpoint is complete: files have changed since the last
-  /// one, and not between this look and the one before; `is_ended`: nothing changes any more.
+  /// Looks, at step `step` of the program. Returns whether there is a new checkpoint: files have changed since the last
+  /// one, and not between this look and the one before. Where they change at every look, each of kMostChanges counts;
+  /// `is_ended`: nothing changes any more.
   bool look(std::int64_t step, bool is_ended = false);
+
+  static constexpr int kMostChanges = 5;
 
   /// The newest file of the checkpoint, and the step at which it was first seen.
   const fs::path& file() const { return last_.file; }
@@ -35,7 +38,7 @@ class CheckpointWatch {
   fs::path folder_;
   Sight last_;
   std::int64_t step_ = 0;
-  bool changing_ = false;
+  int changes_ = 0;  // looks in a row at which files had changed, since the last checkpoint
 };
 
 /// Whether a folder, which need not exist, holds a file at any depth.

@@ -86,7 +86,7 @@ std::vector<MetricDescription> described_metrics(const ProgramOptions& program, 
 class Attempt {
  public:
   /// `before`: the costs of the attempts that this one continues.
-  Attempt(const ProgramOptions& program, const ProgramPaths& paths, const ProgramSetting& setting,
+  Attempt(const RunPaths& run, const ProgramOptions& program, const ProgramPaths& paths, const ProgramSetting& setting,
           const std::map<std::string, double>& before, JournalSink& sink)
       : program_(program),
         paths_(paths),
@@ -94,7 +94,7 @@ class Attempt {
         sink_(sink),
         results_(sink, before),
         readers_(described_metrics(program, setting, paths.work()), paths.metrics(), results_),
-        checkpoints_(RunPaths{paths.folder}.checkpoints()) {}
+        checkpoints_(run.checkpoints()) {}
 
   ProgramEnd run() {
     readers_.begin(fs::exists(paths_.position()) ? read_json(paths_.position()) : Json());
@@ -187,8 +187,8 @@ class ProgramWork final : public Work {
     sink.begin({.steps = static_cast<double>(configuration.train.steps),
                 .max_seconds = configuration.train.max_hours * 3600,
                 .tensorboard = configuration.results.tensorboard});
-    const ProgramEnd end =
-        Attempt(program, paths, setting, resumes ? run.costs : std::map<std::string, double>(), sink).run();
+    const std::map<std::string, double> before = resumes ? run.costs : std::map<std::string, double>();
+    const ProgramEnd end = Attempt({run.folder}, program, paths, setting, before, sink).run();
     if (end.stopped) return TrainOutcome::kStopped;
     if (!end.is_success()) throw_failure(end);
     take_code(frozen_programs(paths.folder.parent_path()), run.contents.at("program.folder"), paths.work());

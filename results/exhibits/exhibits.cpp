@@ -19,8 +19,8 @@ namespace {
 /// What a recipe holds. The options of runs among it are declared elsewhere; a test compares them.
 const std::vector<std::string>& recipe_keys() {
   static const std::vector<std::string> keys{
-      "experiment", "data",   "model",  "optimizer", "train",        "eval",          "results",
-      "seed",       "device", "sweep",  "evaluate",  "resources",    "corpora",       "profiles",
+      "experiment", "data",   "model",  "optimizer", "train",        "eval",          "results", "program",
+      "options",    "seed",   "device", "sweep",     "evaluate",     "resources",     "corpora", "profiles",
       "table",      "tables", "figure", "figures",   "continuation", "continuations", "require"};
   return keys;
 }
