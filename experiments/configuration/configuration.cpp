@@ -16,7 +16,7 @@
 namespace xlm {
 namespace {
 
-/// What a recipe's file says beside the run.
+/// What a recipe's file says besides the run.
 constexpr std::array<std::string_view, 11> kRecipeKeys{"sweep",    "evaluate",     "corpora",      "resources",
                                                        "profiles", "table",        "tables",       "figure",
                                                        "figures",  "continuation", "continuations"};
@@ -222,7 +222,7 @@ void apply_one(Yaml& tree, const std::string& assignment) {
   }
 }
 
-/// A pipe has no name of its own, and the number of an open file is none.
+/// A pipe has no name, and the number of an open file is none.
 std::string experiment_named_by(const fs::path& file) {
   std::error_code ignored;
   const fs::file_status status = fs::status(file, ignored);
@@ -244,7 +244,7 @@ Yaml foreign_model(const fs::path& config) {
   return tree;
 }
 
-/// Throws UsageError where `assignment` is no KEY=VALUE of an option that makes a difference to `use`.
+/// Throws UsageError if `assignment` is no KEY=VALUE of an option that makes a difference to `use`.
 void check_changeable(const std::string& assignment, std::size_t model, WeightsUse use, const fs::path& source) {
   const std::size_t equals = assignment.find('=');
   if (equals == std::string::npos) throw UsageError(fmt::format("'{}' is not KEY=VALUE", assignment));
@@ -286,7 +286,7 @@ void visit_options(RunConfiguration& run, OptionVisitor& v) {
     v.group("train", "How long and on what batches.", run.train);
     v.group("eval", "How the loss of a split is measured.", run.eval);
   }
-  v.group("results", "What is written beside the journal.", run.results);
+  v.group("results", "What is written besides the journal.", run.results);
   v.field({.name = "seed", .help = "fixes weights, order of the data and dropout", .min = 0, .max = 9e15}, run.seed);
   v.field({.name = "device",
            .help = "cpu, cuda, cuda:N, or auto: a GPU where there is one",

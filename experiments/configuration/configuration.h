@@ -37,7 +37,7 @@ void visit_options(RunConfiguration& run, OptionVisitor& visitor);
 /// Every option of a run as a dotted key with its value and description.
 std::vector<OptionEntry> option_entries(const RunConfiguration& run);
 
-/// Defaults of a run of the `index`-th model: the model's own and what its paper fixes beside it.
+/// Defaults of a run of the `index`-th model: the model's own and what its paper fixes besides.
 RunOptions default_run_options(std::size_t index);
 
 /// What a configuration must say: all that a run needs, or a model alone (a model folder's config.yaml).

@@ -11,11 +11,11 @@
 namespace xlm {
 
 /// Data with more bytes than this are known by names, sizes and times of change instead of their content.
-inline constexpr std::uintmax_t kMostHashedBytes = 256'000'000;
+inline constexpr std::uintmax_t kMaxHashedBytes = 256'000'000;
 
 /// What a file or folder holds. A prepared data folder has its own fingerprint. Of anything else the content is hashed
 /// or, if it is large, names, sizes and times. Throws DataError if there is none.
-PreparedSummary summarize_any_data(const fs::path& path, std::uintmax_t most_hashed = kMostHashedBytes);
+PreparedSummary summarize_any_data(const fs::path& path, std::uintmax_t most_hashed = kMaxHashedBytes);
 
 /// The code of a program; `exclude` are folders that are none of it.
 CodeRequest code_request(const ProgramOptions& program, std::vector<fs::path> exclude = {});

@@ -76,7 +76,7 @@ void check_placeholders(const Yaml& node, std::string_view text, const ProgramOp
     std::vector<std::string> known(kPlaces.begin(), kPlaces.end());
     for (const auto& [key, value] : program.options) known.push_back(key);
     fail_at(node,
-            fmt::format("{{{}}} is no option and none of {}{}\nadd `options: {{{}: …}}` beside `program`, or write "
+            fmt::format("{{{}}} is no option and none of {}{}\nadd `options: {{{}: …}}` next to `program`, or write "
                         "{{{{{}}}}} for the text itself",
                         name, join({kPlaces.begin(), kPlaces.end()}, ", "), did_you_mean(name, known), name, name));
   }
@@ -88,7 +88,7 @@ void check_placeholders_below(const Yaml& node, const ProgramOptions& program) {
   for (const auto& [key, value] : node.entries) check_placeholders_below(value, program);
 }
 
-/// Complains with the place. Patterns have braces of their own.
+/// Complains with the place. Patterns may have other braces.
 void check_metrics(const Yaml& node, const ProgramOptions& program) {
   try {
     for (const MetricDescription& metric : metric_descriptions(program.metrics)) {

@@ -15,7 +15,7 @@
 
 namespace xlm {
 
-/// `program`, and `options` beside it.
+/// `program`, and `options` next to it.
 struct ProgramOptions {
   enum class Flags { kNone, kDashes, kHydra };
   static constexpr std::array<std::string_view, 3> kFlagsNames{"false", "true", "hydra"};
@@ -45,13 +45,13 @@ inline constexpr const char* kProgramType = "program";
 /// Takes `program` and `options` out of a configuration and reads them. Throws UsageError with file:line.
 ProgramOptions take_program_options(Yaml& tree);
 
-/// What both say as entries, in order, beside those that `visit` shows.
+/// What both say as entries, in order, without those that `visit` shows.
 std::vector<OptionEntry> further_entries(const ProgramOptions& program);
 
 /// Replaces each dotted key of a map `options` by nested maps, so that `options.model.width` finds it.
 void nest_options(Yaml& tree);
 
-/// The names that may stand in braces, beside those of options.
+/// The names that may stand in braces, besides those of options.
 inline constexpr std::array<std::string_view, 5> kPlaces{"seed", "data.path", "run", "checkpoints", "config"};
 
 /// The options behind the command, as `flags` asks for.

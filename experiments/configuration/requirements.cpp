@@ -33,7 +33,7 @@ void check_given(const Yaml& item, const std::vector<OptionEntry>& entries) {
   fail_at(item, fmt::format("{} is missing, and the file requires it\nadd {}=…: {}", key, key, found->help));
 }
 
-/// The option of prepare-data that decides a key of meta.json; empty where none does alone.
+/// The option of prepare-data that decides a key of meta.json; empty if none does alone.
 std::string_view preparing_option(std::string_view key) {
   using Option = std::pair<std::string_view, std::string_view>;
   constexpr auto kOptions = std::to_array<Option>({

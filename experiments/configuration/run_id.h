@@ -12,7 +12,7 @@
 
 namespace xlm {
 
-/// What a run starts from, beside its options.
+/// What a run starts from, besides its options.
 struct RunInputs {
   PreparedSummary data;
   /// What stands behind a name that an option gives, by its key: a sha256 or, for the model of a run, which may be

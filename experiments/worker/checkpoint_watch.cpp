@@ -54,7 +54,7 @@ bool CheckpointWatch::look(std::int64_t step, bool is_ended) {
   const bool changed = !(sight == last_);
   last_ = std::move(sight);
   if (changed && changes_++ == 0) step_ = step;
-  if (changes_ == 0 || (changed && !is_ended && changes_ < kMostChanges)) return false;
+  if (changes_ == 0 || (changed && !is_ended && changes_ < kMaxChanges)) return false;
   changes_ = 0;
   return last_.files > 0;
 }

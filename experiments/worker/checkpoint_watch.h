@@ -14,11 +14,11 @@ class CheckpointWatch {
   explicit CheckpointWatch(fs::path folder);
 
   /// Looks, at step `step` of the program. Returns whether there is a new checkpoint: files have changed since the last
-  /// one, and not between this look and the one before. Where they change at every look, each of kMostChanges counts;
+  /// one, and not between this look and the one before. Where they change at every look, each of kMaxChanges counts;
   /// `is_ended`: nothing changes any more.
   bool look(std::int64_t step, bool is_ended = false);
 
-  static constexpr int kMostChanges = 5;
+  static constexpr int kMaxChanges = 5;
 
   /// The newest file of the checkpoint, and the step at which it was first seen.
   const fs::path& file() const { return last_.file; }

@@ -32,7 +32,7 @@ Json attempt_environment(Json submitted, const AttemptSetting& setting, const st
 }
 
 /// Bits that a CPU computes are not those of a GPU, and another program may compute something else. Adds the origin of
-/// the first part to this part's environment. Throws UsageError where it is another one.
+/// the first part to this part's environment. Throws UsageError if it is another one.
 void pin_origin(const Run& run, bool resumes, Json& environment, const WorkSettings& settings, JournalSink& sink) {
   const Json now = origin_of(environment);
   const bool resumed = resumes && run.environment.contains("device");
@@ -60,7 +60,7 @@ void begin_attempt(const Run& run, const AttemptSetting& setting, const WorkSett
   if (!job.empty()) state["job"] = job;
   if (setting.processes > 1) state["processes"] = setting.processes;
   if (setting.hosts.size() > 1) state["hosts"] = setting.hosts;
-  if (setting.anew) state["anew"] = true;
+  if (setting.fresh) state["fresh"] = true;
   sink.state(RunStatus::kRunning, state);
   sink.log(fmt::format("{} on {}, threads: {}, worker {}{}", run.id, setting.facts.at("device").get<std::string>(),
                        setting.threads, sink.token(), job.empty() ? "" : " in job " + job));

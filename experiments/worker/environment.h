@@ -18,7 +18,7 @@ struct AttemptSetting {
   std::int64_t processes = 1;
   std::vector<std::string> hosts = {};  // that share the processes; empty: this machine alone
   bool resumes = false;                 // from what an earlier attempt has saved
-  bool anew = false;                    // results of earlier attempts do not count any more
+  bool fresh = false;                   // results of earlier attempts do not count any more
 };
 
 /// Adds to environment.json what is known now, and journals that the run is running. Throws UsageError if the run began

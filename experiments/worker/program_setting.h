@@ -12,7 +12,7 @@
 
 namespace xlm {
 
-/// Where things of a program are in its run folder, beside those of RunPaths.
+/// Where things of a program are in its run folder, besides those of RunPaths.
 struct ProgramPaths {
   fs::path folder;  // of the run, absolute
 
@@ -26,7 +26,7 @@ struct ProgramPaths {
 struct ProgramSetting {
   std::vector<std::string> words;
   std::map<std::string, std::string> environment;
-  std::map<std::string, std::string> places;  // what placeholders stand for, beside options
+  std::map<std::string, std::string> places;  // what placeholders stand for, besides options
   std::string device;                         // "cpu" or "cuda"
 };
 

@@ -49,7 +49,7 @@ std::int64_t threads_of(const Run& run, const RunConfiguration& configuration, c
 }
 
 /// Removes what earlier attempts have left.
-void begin_anew(const ProgramPaths& paths) {
+void begin_again(const ProgramPaths& paths) {
   for (const fs::path& left : {paths.work(), paths.metrics(), paths.position(), RunPaths{paths.folder}.checkpoints()}) {
     std::error_code error;
     fs::remove_all(left, error);
@@ -170,7 +170,7 @@ class ProgramWork final : public Work {
     const ProgramPaths paths{fs::absolute(run.folder).lexically_normal()};
     const fs::path checkpoints = RunPaths{paths.folder}.checkpoints();
     const bool resumes = program.resume == ProgramOptions::Resume::kCheckpoint && has_files(checkpoints);
-    if (!resumes) begin_anew(paths);
+    if (!resumes) begin_again(paths);
     put_code(frozen_programs(paths.folder.parent_path()), run.contents.at("program.folder"), paths.work());
     create_folders(checkpoints);
     write_file(paths.config(), json_text(to_json(resolved(configuration))));
@@ -181,7 +181,7 @@ class ProgramWork final : public Work {
                   {.facts = {{"device", setting.device}, {"program", environment.facts}},
                    .threads = threads,
                    .resumes = resumes,
-                   .anew = !resumes && has_been_started(run)},
+                   .fresh = !resumes && has_been_started(run)},
                   settings_, sink);
     if (!environment.note.empty()) sink.log(environment.note);
     sink.begin({.steps = static_cast<double>(configuration.train.steps),

@@ -18,7 +18,7 @@ namespace xlm {
 /// its fencing "token" too (docs/glossary.md#fencing-token). Last comes a checksum of the line up to there, "crc"; a
 /// line that it does not fit is left out. The types, with their fields:
 ///   state       {"state": queued|running|done|failed|diverged|preempted, "reason"?, "host"?, "pid"?, "experiment"?}
-///               A running one with "anew": true begins from nothing: results before it do not count.
+///               A running one with "fresh": true begins from nothing: results before it do not count.
 ///   metric      {"step", "values": {name: number}}
 ///   grid        {"step", "name", "rows": [[number or null]]}         a table of the model's own: spans of every head
 ///   evaluation  {"step", "split", "tokens", "loss", "seconds", "final", "values": {…}, "settings": {…}}

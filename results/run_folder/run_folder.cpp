@@ -97,7 +97,7 @@ class Assembler {
     const auto known = std::find(kRunStatusNames.begin(), kRunStatusNames.end(), state);
     if (known == kRunStatusNames.end()) throw Json::other_error::create(501, "unknown state", &record);
     if (state == "running") newest_token_ = std::max(newest_token_, integer_field(record, "token"));
-    if (state == "running" && record.value("anew", false)) forget_results();
+    if (state == "running" && record.value("fresh", false)) forget_results();
     run_.status = static_cast<RunStatus>(known - kRunStatusNames.begin());
     run_.reason = text_field(record, "reason");
     run_.finished = has_ended(run_.status) ? std::optional<double>(time) : std::nullopt;

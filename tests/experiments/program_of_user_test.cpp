@@ -69,7 +69,7 @@ class ProgramOfUser : public ProgramTest {
               fmt::format("options: {{lr: 0.1, hold: {}{}}}\n{}", hold().string(), more, rest));
   }
 
-  Run only_run() const {
+  xlm::Run only_run() const {
     const std::vector<fs::path> folders = run_folders();
     EXPECT_EQ(folders.size(), 1U);
     return read_live_run(folders.at(0));
@@ -97,7 +97,7 @@ class ProgramOfUser : public ProgramTest {
         .out;
   }
 
-  static void expect_whole(const Run& run, double lr = 0.1) {
+  static void expect_whole(const xlm::Run& run, double lr = 0.1) {
     EXPECT_EQ(run.status, RunStatus::kDone) << run.reason;
     ASSERT_THAT(run.metrics, Contains(Key("loss")));
     ASSERT_EQ(run.metrics.at("loss").size(), 20U) << run.id;
@@ -113,7 +113,7 @@ class ProgramOfUser : public ProgramTest {
     EXPECT_GT(run.costs.at("wall_seconds"), 0);
   }
 
-  static std::string output(const Run& run) { return read_file(run.folder / "output.txt"); }
+  static std::string output(const xlm::Run& run) { return read_file(run.folder / "output.txt"); }
 };
 
 TEST_F(ProgramOfUser, ATrainingIsARunLikeOthers) {
@@ -121,7 +121,7 @@ TEST_F(ProgramOfUser, ATrainingIsARunLikeOthers) {
   const ProgramResult result = run({"train", "run.yaml"});
   ASSERT_EQ(result.code, kDone) << result.err;
   EXPECT_THAT(result.out, AllOf(HasSubstr("test"), HasSubstr("valid"), HasSubstr("2.4863")));
-  const Run done = only_run();
+  const xlm::Run done = only_run();
   expect_whole(done);
   EXPECT_EQ(done.id.substr(0, 5), "code-");
   EXPECT_EQ(*done.param("options.lr"), 0.1);
@@ -145,7 +145,7 @@ TEST_F(ProgramOfUser, ASweepOfOptionsGoesFromItsPlanToATable) {
   ASSERT_EQ(run({"sweep", "run.yaml"}).code, kDone);
   EXPECT_EQ(run_folders().size(), 3U);
   for (const fs::path& folder : run_folders()) {
-    const Run done = read_live_run(folder);
+    const xlm::Run done = read_live_run(folder);
     expect_whole(done, done.param("options.lr")->get<double>());
   }
   EXPECT_THAT(run({"table", "run.yaml"}).out, AllOf(HasSubstr("2.486"), HasSubstr("2.046")));
@@ -159,7 +159,7 @@ TEST_F(ProgramOfUser, AStoppedProgramSavesAndResumes) {
   first.kill(SIGTERM);
   const ProgramResult stopped = first.wait();
   EXPECT_EQ(stopped.code, kStopped) << stopped.err;
-  Run run_now = only_run();
+  xlm::Run run_now = only_run();
   EXPECT_EQ(run_now.status, RunStatus::kPreempted) << run_now.reason;
   EXPECT_EQ(run_now.checkpoints.size(), 1U);
   fs::remove(hold());
@@ -197,7 +197,7 @@ TEST_F(ProgramOfUser, AProgramThatIsKilledIsStartedAgain) {
   shell("/", kill);
   fs::remove(hold());
   EXPECT_EQ(train.wait().code, kDone);
-  const Run done = only_run();
+  const xlm::Run done = only_run();
   expect_whole(done);
   EXPECT_THAT(output(done), HasSubstr("begins behind 5"));
   EXPECT_EQ(std::count_if(done.history.begin(), done.history.end(), [](const auto& s) { return s.state == "running"; }),
@@ -252,7 +252,7 @@ TEST_F(ProgramOfUser, OneThatRestartsBeginsFromNothingAndSupersedesWhatItSaid) {
   EXPECT_EQ(first.wait().code, kStopped);
   fs::remove(hold());
   EXPECT_EQ(run({"train", "run.yaml"}).code, kDone);
-  const Run done = only_run();
+  const xlm::Run done = only_run();
   ASSERT_EQ(done.metrics.at("loss").size(), 1U);
   EXPECT_EQ(done.metrics.at("loss").at(2), 7.5);
   EXPECT_THAT(output(done), AllOf(HasSubstr("resume=."), Not(HasSubstr("\nx\n"))));
@@ -294,7 +294,7 @@ TEST_F(ProgramOfUser, WordsReachTheProgramAsTheyAreAndItsFolderIsItsOwn) {
   const ProgramResult result = run({"sweep", "run.yaml"});
   ASSERT_EQ(result.code, kDone) << result.out << result.err;
   for (const fs::path& folder : run_folders()) {
-    const Run done = read_live_run(folder);
+    const xlm::Run done = read_live_run(folder);
     const Json words = read_json(folder / "work" / "own.json");
     EXPECT_EQ(words, Json({"a b", "$(touch x) `y`", "two\nlines", "{{seed}}", done.param("seed")->dump(), "\"q\" 's' *",
                            fs::absolute(folder).string()}));
@@ -331,7 +331,7 @@ TEST_F(ProgramOfUser, EarlyStoppingJudgesByWhatProgramsReport) {
   EXPECT_EQ(result.code, kDone) << result.out << result.err;
   std::size_t pruned = 0;
   for (const fs::path& folder : run_folders()) {
-    const Run one = read_live_run(folder);
+    const xlm::Run one = read_live_run(folder);
     pruned += one.status == RunStatus::kPruned ? 1 : 0;
     if (*one.param("options.lr") == 0.2) expect_whole(one, 0.2);
   }

@@ -144,11 +144,10 @@ class ProgramIdentity : public ::testing::Test {
     write_file(folder_.path() / "code" / "a.py", "print(1)\n");
   }
 
-  /// `more` of the program, and beside it.
-  std::string id(const std::string& more = "", const std::string& beside = "", const std::string& folder = "code") {
-    const RunConfiguration run = read_program(
-        "program: {command: [python3, a.py], code: [\"*.py\"], folder: " + (folder_.path() / folder).string() +
-        ", name: it" + more + "}\n" + beside);
+  /// `more` of the program, and rest it.
+  std::string id(const std::string& more = "", const std::string& rest = "", const std::string& folder = "code") {
+    const RunConfiguration run = read_program("program: {command: [python3, a.py], code: [\"*.py\"], folder: " +
+                                              (folder_.path() / folder).string() + ", name: it" + more + "}\n" + rest);
     return run_id(run, read_program_inputs(run));
   }
 

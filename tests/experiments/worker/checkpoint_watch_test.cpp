@@ -46,12 +46,12 @@ TEST(CheckpointWatch, FilesThatChangeAtEveryLookCountNowAndThen) {
   CheckpointWatch watch(folder.path());
   std::string content;
   int checkpoints = 0;
-  for (int step = 1; step <= 2 * CheckpointWatch::kMostChanges; ++step) {
+  for (int step = 1; step <= 2 * CheckpointWatch::kMaxChanges; ++step) {
     write_file(folder.path() / "last.pt", content += "x");
     checkpoints += watch.look(step) ? 1 : 0;
   }
   EXPECT_EQ(checkpoints, 2);
-  EXPECT_EQ(watch.step(), CheckpointWatch::kMostChanges + 1);
+  EXPECT_EQ(watch.step(), CheckpointWatch::kMaxChanges + 1);
 }
 
 }  // namespace
