@@ -6,6 +6,7 @@
 
 #include "base/csv.h"
 #include "base/text.h"
+#include "base/utf8.h"
 #include "experiments/programs/followed_file.h"
 #include "experiments/programs/foreign_columns.h"
 #include "experiments/programs/metric_reader.h"
@@ -31,11 +32,11 @@ class CsvReader : public MetricReader, private LineUser {
       : file_(description.target, true), columns_(description.names, records), records_(records) {}
 
   void begin(const Json& position) override {
-    file_.begin(position.is_null() ? Json() : position.at("file"));
+    file_.begin(file_of_position(position));
     if (!position.is_object()) return;
     columns_.set_step(step_of_position(position));
-    header_ = position.at("header").get<std::vector<std::string>>();
-    separator_ = position.at("separator").get<std::string>().front();
+    header_ = position.value("header", std::vector<std::string>());
+    separator_ = position.value("separator", std::string(1, separator_)).front();
   }
 
   void poll() override { file_.poll(*this); }
@@ -93,6 +94,10 @@ class CsvReader : public MetricReader, private LineUser {
 
   void split_row(std::string_view text) {
     split_csv(text, separator_, cells_);
+    for (std::string& cell : cells_) {
+      const bool is_ascii = std::none_of(cell.begin(), cell.end(), [](char c) { return (c & 0x80) != 0; });
+      if (!is_ascii) cell = repaired_utf8(cell);
+    }
     for (std::string& cell : cells_) cell = std::string(trim(cell));
   }
 

@@ -16,7 +16,7 @@ namespace xlm {
 namespace {
 
 constexpr std::size_t kEventBytesAtOnce = std::size_t{1} << 18;
-constexpr std::size_t kMostEventBytes = std::size_t{8} << 20;  // a larger one is of images, and is not looked at
+constexpr std::size_t kMostEventBytes = std::size_t{1} << 20;  // a larger one is of images, and is not looked at
 constexpr const char* kEventFileSign = "tfevents";             // in the names of all
 
 /// The part of a file that is being read.
@@ -46,7 +46,8 @@ class EventReader : public MetricReader {
 
   void begin(const Json& position) override {
     if (position.is_object()) {
-      for (const auto& [name, offset] : position.at("files").items()) files_[name].offset = offset.get<std::uint64_t>();
+      const Json files = position.value("files", Json::object());
+      for (const auto& [name, offset] : files.items()) files_[name].offset = offset.get<std::uint64_t>();
       return;
     }
     for (const auto& [name, size] : event_files()) files_[name].offset = size;

@@ -35,6 +35,7 @@ void FollowedFile::begin(const Json& position) {
     passed_ = look.read(offset_ - known, known);
     return;
   }
+  if (position.empty()) return;
   const auto offset = position.at("offset").get<std::uint64_t>();
   const auto known = std::min<std::uint64_t>(position.at("known_bytes").get<std::uint64_t>(), offset);
   const std::string passed = look.read(offset - known, known);

@@ -36,7 +36,8 @@ class FollowedFile {
   /// With `has_quotes` a line end in a quoted cell (RFC 4180) ends no line.
   explicit FollowedFile(fs::path path, bool has_quotes = false) : path_(std::move(path)), has_quotes_(has_quotes) {}
 
-  /// Where to begin: behind what `position` says; null: behind what is there now. Whoever wrote that writes no more, so
+  /// Where to begin: behind what `position` says; null: behind what is there now; {}:
+  /// at its beginning. Whoever wrote what is there writes no more, so
   /// what comes behind a line without an end is a new line.
   void begin(const Json& position);
   /// Reads what has come. Throws DataError where the file cannot be read.

@@ -18,7 +18,7 @@ class JsonLinesReader : public MetricReader, private LineUser {
       : file_(description.target), columns_(description.names, records) {}
 
   void begin(const Json& position) override {
-    file_.begin(position.is_null() ? Json() : position.at("file"));
+    file_.begin(file_of_position(position));
     if (position.is_object()) columns_.set_step(step_of_position(position));
   }
 

@@ -25,6 +25,13 @@ constexpr std::array<KindWord, 4> kKinds{{{"lines", MetricKind::kLines},
 constexpr std::string_view kNamesWord = "names";
 constexpr std::string_view kStepName = "step";
 
+const KindWord* find_kind(std::string_view word) {
+  for (const KindWord& kind : kKinds) {
+    if (kind.word == word) return &kind;
+  }
+  return nullptr;
+}
+
 /// `where` is the entry in the configuration: "program.metrics[2]", counted from 1.
 std::vector<std::pair<std::string, std::string>> names_in(const Json& map, const std::string& where) {
   if (!map.is_object() || map.empty()) {
@@ -55,11 +62,11 @@ MetricDescription description_of(const Json& entry, const std::string& where) {
   MetricDescription description;
   const KindWord* found = nullptr;
   for (const auto& [key, value] : entry.items()) {
-    const auto kind = std::find_if(kKinds.begin(), kKinds.end(), [&](const KindWord& one) { return one.word == key; });
-    if (kind != kKinds.end()) {
+    const KindWord* kind = find_kind(key);
+    if (kind != nullptr) {
       if (found != nullptr)
         throw UsageError(fmt::format("{} has both {} and {}: each is an entry of its own", where, found->word, key));
-      found = &*kind;
+      found = kind;
       if (!value.is_string() || value.get<std::string>().empty())
         throw UsageError(fmt::format("{}.{} is a text", where, key));
       description.kind = kind->kind;

@@ -1,11 +1,12 @@
 // All readers of an attempt.
 #include "experiments/programs/metric_readers.h"
 
-#include <utility>
+#include <exception>
 
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/utf8.h"
 #include "experiments/programs/metric_reader.h"
 #include "experiments/programs/program_records.h"
 
@@ -61,20 +62,25 @@ MetricReaders::MetricReaders(const std::vector<MetricDescription>& descriptions,
 MetricReaders::~MetricReaders() = default;
 
 void MetricReaders::begin(const Json& position) {
-  if (position.is_null()) {
+  if (position.is_null() || position.empty()) {
     for (const auto& reader : parts_->readers) reader->begin(position);
-    return;
+    if (position.is_null()) return;
+  } else {
+    begin_behind(position);
   }
+  poll();
+  parts_->records.begin_attempt();
+}
+
+void MetricReaders::begin_behind(const Json& position) {
   try {
     const Json& readers = position.at("readers");
-    if (readers.size() != parts_->readers.size()) throw DataError("another number of readers");
+    if (readers.size() != parts_->readers.size()) throw DataError("an earlier attempt had other readers");
     parts_->records.begin(position.at("records"));
     for (std::size_t i = 0; i < readers.size(); ++i) parts_->readers[i]->begin(readers[i]);
   } catch (const Json::exception& error) {
     throw DataError(fmt::format("where an earlier attempt had read to cannot be understood: {}", reason_of(error)));
   }
-  poll();
-  parts_->records.begin_attempt();
 }
 
 void MetricReaders::output(std::string_view bytes) {
@@ -99,7 +105,7 @@ Json MetricReaders::position() const {
 std::vector<std::string> MetricReaders::warnings() const {
   std::vector<std::string> warnings = parts_->records.warnings();
   for (const auto& reader : parts_->readers) {
-    for (std::string& warning : reader->warnings()) warnings.push_back(std::move(warning));
+    for (const std::string& warning : reader->warnings()) warnings.push_back(repaired_utf8(warning));
   }
   return warnings;
 }
@@ -108,6 +114,10 @@ Json position_with_step(const Json& file, const std::optional<std::int64_t>& ste
   Json position = {{"file", file}};
   if (step) position["step"] = *step;
   return position;
+}
+
+Json file_of_position(const Json& position) {
+  return position.is_object() ? position.value("file", Json::object()) : Json();
 }
 
 std::optional<std::int64_t> step_of_position(const Json& position) {

@@ -29,7 +29,8 @@ class MetricReaders {
   ~MetricReaders();
 
   /// Called before the program starts. `position` is that of an earlier attempt that this one continues: what that has
-  /// left behind it is handed on now. Null: nothing was handed on, and what the files hold now was written by others.
+  /// left behind it is handed on now. {}: that attempt was killed before it kept one, and all that it left is handed
+  /// on. Null: there was none, and what the files hold now was written by others.
   void begin(const Json& position);
   /// Bytes of the program's output, as they come, in pieces that may end anywhere.
   void output(std::string_view bytes);
@@ -48,6 +49,9 @@ class MetricReaders {
 
  private:
   struct Parts;
+
+  void begin_behind(const Json& position);
+
   std::unique_ptr<Parts> parts_;
 };
 

@@ -75,7 +75,7 @@ class MetricsFileReader : public MetricReader, private LineUser {
   MetricsFileReader(const fs::path& file, ProgramRecords& records) : file_(file), records_(records) {}
 
   void begin(const Json& position) override {
-    file_.begin(position.is_null() ? Json() : position.at("file"));
+    file_.begin(file_of_position(position));
     if (position.is_object() && position.contains("step")) step_ = position["step"].get<std::int64_t>();
   }
 

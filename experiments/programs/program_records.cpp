@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/utf8.h"
 #include "experiments/programs/shown_line.h"
 
 namespace xlm {
@@ -95,7 +96,7 @@ void ProgramRecords::keep_error(std::exception_ptr error) {
 
 void ProgramRecords::fault(const LinePlace& place, const std::string& what, std::string_view line) {
   if (error_) return;
-  std::string message = fmt::format("{}: {}", place.text(), what);
+  std::string message = fmt::format("{}: {}", place.text(), repaired_utf8(what));
   if (!line.empty()) message += fmt::format("\n  {}", shown_line(line));
   keep_error(std::make_exception_ptr(DataError(message)));
 }

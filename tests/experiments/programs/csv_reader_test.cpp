@@ -182,6 +182,14 @@ TEST_F(ProgramCsv, AResumedAttemptKnowsTheHeader) {
   EXPECT_THAT(readers_->warnings(), IsEmpty());  // an attempt may repeat steps
 }
 
+/// As a spreadsheet of old writes it.
+TEST_F(ProgramCsv, ATableNeedNotBeUtf8) {
+  EXPECT_THAT(records_of("step,loss,\xE4\xFC\n1,2,\xFF\n"), ElementsAre("1: loss=2"));
+  EXPECT_EQ(readers_->position()["readers"][1]["header"].dump(), "[\"step\",\"loss\",\"\xEF\xBF\xBD\xEF\xBF\xBD\"]");
+  EXPECT_THAT(records_of("step,\xE4 (x)\n1,y\n", {{"step", "step"}, {"\xEF\xBF\xBD (x)", "x"}}),
+              ElementsAre(HasSubstr("'\xEF\xBF\xBD (x)' is 'y'")));
+}
+
 TEST_F(ProgramCsv, ANumberOfStepsIsAskedForWhereNoneComes) {
   EXPECT_THAT(records_of("iteration,loss\n5,1\n"), ElementsAre("0: iteration=5 loss=1"));
   EXPECT_THAT(readers_->warnings(), ElementsAre(HasSubstr("no row says its step\nsay which column does")));

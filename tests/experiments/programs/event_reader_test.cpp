@@ -190,7 +190,7 @@ writer = EventFileWriter('tb/inside')
 for step in range(1000):
     value = summary_pb2.Summary.Value(tag='train/loss', simple_value=step / 8)
     writer.add_event(event_pb2.Event(step=step, wall_time=step, summary=summary_pb2.Summary(value=[value])))
-image = summary_pb2.Summary.Value(tag='picture', image=summary_pb2.Summary.Image(encoded_image_string=bytes(20_000_000)))
+image = summary_pb2.Summary.Value(tag='picture', image=summary_pb2.Summary.Image(encoded_image_string=bytes(1_200_000)))
 writer.add_event(event_pb2.Event(step=1000, summary=summary_pb2.Summary(value=[image])))
 values = [summary_pb2.Summary.Value(tag=tag, simple_value=1.5) for tag in ('eval/loss', 'eval/accuracy')]
 writer.add_event(event_pb2.Event(step=1000, summary=summary_pb2.Summary(value=values)))

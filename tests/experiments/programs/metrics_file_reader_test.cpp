@@ -225,6 +225,17 @@ TEST_F(MetricsFile, AResumedAttemptLosesNothingThatWasWhole) {
   }
 }
 
+TEST_F(MetricsFile, AnAttemptThatKeptNoPositionIsReadFromTheStart) {
+  write_whole(file_, "{\"step\": 1, \"loss\": 1}\n{\"step\": 2");
+  RecordingSink sink;
+  MetricReaders readers({}, file_, sink);
+  readers.begin(Json::object());
+  EXPECT_THAT(sink.take(), ElementsAre("1: loss=1"));
+  append(file_, "{\"step\": 1, \"loss\": 5}\n");
+  readers.poll();
+  EXPECT_THAT(sink.take(), ElementsAre("1: loss=5"));
+}
+
 TEST_F(MetricsFile, WhatWasThereBeforeTheFirstAttemptIsNotTheRuns) {
   write_whole(file_, "{\"step\": 1, \"loss\": 1}\n{\"step\": 2");
   RecordingSink sink;
@@ -296,7 +307,7 @@ TEST_F(MetricsFile, WhatIsNoFileIsAnErrorAndNothingHangs) {
 TEST_F(MetricsFile, ADamagedPositionIsAnError) {
   RecordingSink sink;
   MetricReaders readers({}, file_, sink);
-  EXPECT_THROW(readers.begin(Json::object()), DataError);
+  EXPECT_THROW(readers.begin({{"readers", Json::array()}}), DataError);
   EXPECT_THROW(readers.begin({{"records", 1}, {"readers", Json::array({1})}}), DataError);
 }
 
