@@ -26,7 +26,7 @@ namespace xlm {
 namespace {
 
 constexpr const char* kUnfinishedPrefix = ".new";  // as of the program's own copies, which lie beside these
-constexpr std::size_t kHashDigits = 16;
+constexpr std::size_t kCodeHashDigits = 16;
 constexpr int kReadings = 5;
 constexpr std::chrono::milliseconds kBetweenReadings{200};
 constexpr std::size_t kLargestNamed = 5;
@@ -85,7 +85,7 @@ std::string hash_of_code(const std::vector<CodeFile>& files) {
     hash.update(fmt::format("{} {} {}:{}{}:{}\n", kind_name(file.kind), file.bytes, file.path.size(), file.path,
                             file.content.size(), file.content));
   }
-  return hash.finish().substr(0, kHashDigits);
+  return hash.finish().substr(0, kCodeHashDigits);
 }
 
 /// The files and how they look, without their contents.

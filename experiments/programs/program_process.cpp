@@ -35,7 +35,7 @@ constexpr int kPipeBytes = 1 << 20;
 constexpr double kLongestGrace = 1e7;   // seconds
 constexpr double kOwnedPatience = 10;   // seconds until what an earlier attempt left must be gone
 constexpr milliseconds kFirstLook{50};  // at the memory, after the start; the time doubles
-constexpr milliseconds kBetweenLooks{1000};
+constexpr milliseconds kLookPause{1000};
 constexpr int kLooksShare = 50;                    // a look may take one part in so many of the time
 constexpr milliseconds kWaitForEndOfOutput{1000};  // once no process is left
 constexpr milliseconds kWaitForWatcher{40000};     // longer than it waits for what cannot be killed
@@ -115,7 +115,7 @@ class ProgramProcess::State {
     command_.output = nullptr;
     command_.sampled = nullptr;
     const ProgramTime::time_point limit = ProgramTime::now() + kWaitForWatcher;
-    while (poll(kBetweenLooks) && ProgramTime::now() < limit) {
+    while (poll(kLookPause) && ProgramTime::now() < limit) {
     }
     if (!ended_) lose_watcher();
   }
@@ -298,7 +298,7 @@ class ProgramProcess::State {
     }
     const auto taken = ProgramTime::now() - begin;
     next_look_ = begin + std::max<ProgramTime::duration>(pause_, kLooksShare * taken);
-    pause_ = std::min(2 * pause_, kBetweenLooks);
+    pause_ = std::min(2 * pause_, kLookPause);
   }
 
   void finish() {

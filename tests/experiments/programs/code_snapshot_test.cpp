@@ -12,6 +12,7 @@
 
 #include "base/command.h"
 #include "base/error.h"
+#include "base/sha256.h"
 #include "experiments/programs/code_paths.h"
 #include "experiments/programs/git_state.h"
 #include "tests/experiments/programs/programs_fixture.h"
@@ -29,8 +30,8 @@ using ::testing::SizeIs;
 class CodeTest : public ProgramsFixture {
  protected:
   CodeTest() {
-    write_file(at("code/main.py"), "print('main')\n");
-    write_file(at("code/lib/model.py"), "layers = 4\n");
+    put(at("code/main.py"), "print('main')\n");
+    put(at("code/lib/model.py"), "layers = 4\n");
     write_script("code/run.sh", "#!/bin/sh\n");
   }
 
@@ -83,30 +84,30 @@ class CodeTest : public ProgramsFixture {
 };
 
 TEST_F(CodeTest, IsWhatGitTracksWithItsChanges) {
-  write_file(at("code/.gitignore"), "out/\n*.bin\n");
+  put(at("code/.gitignore"), "out/\n*.bin\n");
   make_repository();
   const std::string clean = hash();
   EXPECT_THAT(paths(), ElementsAre(".gitignore", "lib/model.py", "main.py", "run.sh"));
-  write_file(at("code/out/log.txt"), "ignored");
-  write_file(at("code/data.bin"), "ignored");
-  write_file(at("code/notes.txt"), "not tracked");
+  put(at("code/out/log.txt"), "ignored");
+  put(at("code/data.bin"), "ignored");
+  put(at("code/notes.txt"), "not tracked");
   EXPECT_EQ(hash(), clean);
-  write_file(at("code/main.py"), "print('changed')\n");
+  put(at("code/main.py"), "print('changed')\n");
   EXPECT_NE(hash(), clean);
-  write_file(at("code/main.py"), "print('main')\n");
+  put(at("code/main.py"), "print('main')\n");
   EXPECT_EQ(hash(), clean) << "the content counts, not the time";
   fs::remove(at("code/lib/model.py"));
   EXPECT_THAT(paths(), ElementsAre(".gitignore", "main.py", "run.sh"));
   git(at("code"), {"checkout", "-q", "--", "."});
-  write_file(at("code/added.py"), "");
+  put(at("code/added.py"), "");
   git(at("code"), {"add", "added.py"});
   EXPECT_THAT(paths(), ElementsAre(".gitignore", "added.py", "lib/model.py", "main.py", "run.sh"));
 }
 
 TEST_F(CodeTest, UntrackedCodeIsNamedAndUntrackedDataIsNot) {
   make_repository();
-  write_file(at("code/new_model.py"), "");
-  write_file(at("code/output.txt"), "");
+  put(at("code/new_model.py"), "");
+  put(at("code/output.txt"), "");
   const Code code = read_code(request());
   ASSERT_THAT(code.notes, SizeIs(1));
   EXPECT_THAT(code.notes[0],
@@ -114,7 +115,7 @@ TEST_F(CodeTest, UntrackedCodeIsNamedAndUntrackedDataIsNot) {
 }
 
 TEST_F(CodeTest, OfAFolderInsideARepositoryIsThatFolder) {
-  write_file(at("outer.py"), "");
+  put(at("outer.py"), "");
   git(folder_.path(), {"init", "-q"});
   git(folder_.path(), {"add", "-A"});
   ::setenv("GIT_DIR", at("nowhere").c_str(), 1);  // as in a hook of another repository
@@ -131,14 +132,14 @@ TEST_F(CodeTest, ARepositoryThatTracksNothingThereIsAnError) {
 }
 
 TEST_F(CodeTest, SubmodulesThatAreCheckedOutBelongToIt) {
-  write_file(at("part/part.py"), "part = 1\n");
+  put(at("part/part.py"), "part = 1\n");
   make_repository("part");
   make_repository();
   git(at("code"), {"submodule", "--quiet", "add", at("part").string(), "sub"});
   git(at("code"), {"commit", "-q", "-m", "sub"});
   EXPECT_THAT(paths(), ElementsAre(".gitmodules", "lib/model.py", "main.py", "run.sh", "sub/part.py"));
   const std::string before = hash();
-  write_file(at("code/sub/part.py"), "part = 2\n");
+  put(at("code/sub/part.py"), "part = 2\n");
   EXPECT_NE(hash(), before);
   git(folder_.path(), {"clone", "-q", at("code").string(), "copy"});
   CodeRequest cloned = request();
@@ -150,10 +151,10 @@ TEST_F(CodeTest, SubmodulesThatAreCheckedOutBelongToIt) {
 }
 
 TEST_F(CodeTest, WithoutGitItIsTheFolder) {
-  write_file(at("code/__pycache__/main.pyc"), "");
-  write_file(at("code/venv/pyvenv.cfg"), "");
-  write_file(at("code/venv/lib/torch.py"), "");
-  write_file(at("code/runs/one/journal.jsonl"), "");
+  put(at("code/__pycache__/main.pyc"), "");
+  put(at("code/venv/pyvenv.cfg"), "");
+  put(at("code/venv/lib/torch.py"), "");
+  put(at("code/runs/one/journal.jsonl"), "");
   CodeRequest what = request();
   what.exclude = {at("code/runs")};
   EXPECT_THAT(paths_of(read_code(what)), ElementsAre("lib/model.py", "main.py", "run.sh"));
@@ -192,8 +193,13 @@ TEST(CodePattern, StarsFitNamesAndFolders) {
 
 TEST_F(CodeTest, TheHashIsOfPathsContentsAndWhatCanBeExecuted) {
   const std::string before = hash();
-  // Computed with sha256sum from the documented text, once, by hand of another program.
-  EXPECT_EQ(before.size(), 16U);
+  const auto line = [](const std::string& kind, const std::string& path, const std::string& content) {
+    return fmt::format("{} {} {}:{}64:{}\n", kind, content.size(), path.size(), path, sha256(content));
+  };
+  EXPECT_EQ(before, sha256(line("file", "lib/model.py", "layers = 4\n") + line("file", "main.py", "print('main')\n") +
+                           line("executable", "run.sh", "#!/bin/sh\n"))
+                        .substr(0, 16))
+      << "changing how it is computed changes the ids of all runs of programs";
   fs::rename(at("code"), at("elsewhere"));
   CodeRequest moved = request();
   moved.folder = at("elsewhere");
@@ -212,17 +218,17 @@ TEST_F(CodeTest, TheHashIsOfPathsContentsAndWhatCanBeExecuted) {
   const std::string linked = hash();
   EXPECT_NE(linked, before);
   fs::remove(at("code/link.py"));
-  write_file(at("code/link.py"), "main.py");
+  put(at("code/link.py"), "main.py");
   EXPECT_NE(hash(), linked);
 }
 
 TEST_F(CodeTest, OverTheLimitTheLargestAreNamed) {
-  write_file(at("code/weights.bin"), std::string(3000000, 'w'));
-  write_file(at("code/small.bin"), std::string(1000, 's'));
+  put(at("code/weights.bin"), std::string(3000000, 'w'));
+  put(at("code/small.bin"), std::string(1000, 's'));
   CodeRequest what = request();
   what.limit = 2000000;
   EXPECT_THAT(error_of(what),
-              AllOf(HasSubstr("the limit is 2.0 MB"), HasSubstr("The largest: weights.bin (3.0 MB), small.bin"),
+              AllOf(HasSubstr("the limit is 2.00 MB"), HasSubstr("The largest: weights.bin (3.00 MB), small.bin"),
                     HasSubstr("program.code")));
   what.limit = 4000000;
   EXPECT_EQ(error_of(what), "none");
@@ -230,8 +236,8 @@ TEST_F(CodeTest, OverTheLimitTheLargestAreNamed) {
 
 TEST_F(CodeTest, FilesThatTheCommandNamesMustBeInIt) {
   make_repository();
-  write_file(at("code/new.py"), "");
-  write_file(at("code/data/enwik8"), "");
+  put(at("code/new.py"), "");
+  put(at("code/data/enwik8"), "");
   CodeRequest what = request();
   const auto naming = [&](std::vector<std::string> words) {
     what.words = std::move(words);
@@ -250,7 +256,7 @@ TEST_F(CodeTest, FilesThatTheCommandNamesMustBeInIt) {
 TEST_F(CodeTest, WhatCannotBeReadIsNamed) {
   CodeRequest nowhere{.folder = at("nowhere")};
   EXPECT_THAT(error_of(nowhere), HasSubstr("nowhere is not there"));
-  write_file(at("code/bad\xff.py"), "");
+  put(at("code/bad\xff.py"), "");
   EXPECT_THAT(error_of(request()), HasSubstr("is not UTF-8"));
   fs::remove(at("code/bad\xff.py"));
   ASSERT_EQ(::mkfifo(at("code/pipe").c_str(), 0600), 0);
@@ -261,11 +267,11 @@ TEST_F(CodeTest, WhatCannotBeReadIsNamed) {
 }
 
 TEST_F(CodeTest, FilesThatKeepChangingAreAnError) {
+  for (int i = 0; i < 100; ++i) put(at(fmt::format("code/part{}.py", i)), "part\n");  // reading takes a while
   std::atomic<bool> end = false;
   std::thread writer([&] {
-    for (int i = 0; !end; ++i) {
-      write_file(at("code/log.py"), std::string(static_cast<std::size_t>(i % 100), 'x'));
-    }
+    std::ofstream log(at("code/log.py"));
+    while (!end) log << "x" << std::flush;
   });
   std::string told;
   try {
@@ -282,7 +288,7 @@ TEST_F(CodeTest, TheCopyIsWholeAndStaysAsItIs) {
   fs::create_symlink("main.py", at("code/inside.py"));
   fs::create_symlink("../data", at("code/outside"));
   fs::create_symlink("/absolute/data", at("code/absolute"));
-  write_file(at("code/empty.py"), "");
+  put(at("code/empty.py"), "");
   const Code code = read_code(request());
   EXPECT_THAT(code.notes, ElementsAre(HasSubstr("absolute is a link out of"), HasSubstr("outside is a link out of")));
   const fs::path copy = freeze_code(code, place());
@@ -296,7 +302,7 @@ TEST_F(CodeTest, TheCopyIsWholeAndStaysAsItIs) {
   EXPECT_EQ(fs::read_symlink(copy / "absolute"), "/absolute/data");
   EXPECT_EQ(fs::status(copy / "main.py").permissions(), fs::perms(0444));
   EXPECT_EQ(fs::status(copy / "run.sh").permissions(), fs::perms(0555));
-  write_file(at("code/main.py"), "print('edited')\n");
+  put(at("code/main.py"), "print('edited')\n");
   EXPECT_EQ(read_file(copy / "main.py"), "print('main')\n");
   EXPECT_EQ(check_error(code.hash), "whole");
   const fs::path other = freeze();
@@ -306,7 +312,7 @@ TEST_F(CodeTest, TheCopyIsWholeAndStaysAsItIs) {
 
 TEST_F(CodeTest, CodeThatChangedSinceItWasReadIsNotCopied) {
   const Code code = read_code(request());
-  write_file(at("code/main.py"), "print('MAIN')\n");
+  put(at("code/main.py"), "print('MAIN')\n");
   EXPECT_THROW(freeze_code(code, place()), Error);
   EXPECT_TRUE(fs::is_empty(place())) << "nothing is left of it";
 }
@@ -325,7 +331,7 @@ TEST_F(CodeTest, ACopyThatWasDamagedIsFoundAndMended) {
       "an edit",
       [&] {
         fs::remove(copy / "main.py");
-        write_file(copy / "main.py", "print('MAIN')\n");
+        put(copy / "main.py", "print('MAIN')\n");
         fs::permissions(copy / "main.py", fs::perms(0444));
       },
       "main.py");
@@ -351,9 +357,9 @@ TEST_F(CodeTest, ACopyThatWasDamagedIsFoundAndMended) {
       "main.py");
   EXPECT_EQ(read_file(at("code/main.py")), "print('main')\n") << "what the link led to is not written";
   damage(
-      "the manifest", [&] { write_file(place() / ("code-" + code.hash) / "manifest.json", "{}"); }, "manifest.json");
+      "the manifest", [&] { put(place() / ("code-" + code.hash) / "manifest.json", "{}"); }, "manifest.json");
   damage(
-      "half the manifest", [&] { write_file(place() / ("code-" + code.hash) / "manifest.json", "{\"fil"); }, "damaged");
+      "half the manifest", [&] { put(place() / ("code-" + code.hash) / "manifest.json", "{\"fil"); }, "damaged");
   damage(
       "all", [&] { fs::remove_all(place()); }, "is missing");
 }
@@ -361,10 +367,10 @@ TEST_F(CodeTest, ACopyThatWasDamagedIsFoundAndMended) {
 TEST_F(CodeTest, WhatProgramsWriteThereIsFoundAndDoesNoHarm) {
   const Code code = read_code(request());
   const fs::path copy = freeze_code(code, place());
-  write_file(copy / "lib/__pycache__/model.cpython-311.pyc", "");
+  put(copy / "lib/__pycache__/model.cpython-311.pyc", "");
   EXPECT_THAT(files_added(place(), code.hash, 10), IsEmpty());
-  write_file(copy / "out/ckpt.pt", "");
-  write_file(copy / "log.txt", "");
+  put(copy / "out/ckpt.pt", "");
+  put(copy / "log.txt", "");
   EXPECT_THAT(files_added(place(), code.hash, 10), ElementsAre("log.txt", "out/ckpt.pt"));
   EXPECT_THAT(files_added(place(), code.hash, 1), SizeIs(1));
   EXPECT_EQ(check_error(code.hash), "whole");
@@ -385,7 +391,7 @@ TEST_F(CodeTest, ACopyCanBeCopied) {
 }
 
 TEST_F(CodeTest, ACrowdMakesTheSameCopy) {
-  for (int i = 0; i < 50; ++i) write_file(at(fmt::format("code/part{}.py", i)), std::string(1000, 'p'));
+  for (int i = 0; i < 50; ++i) put(at(fmt::format("code/part{}.py", i)), std::string(1000, 'p'));
   const std::string expected = hash();
   std::vector<pid_t> crowd;
   for (int i = 0; i < 8; ++i) {
@@ -411,10 +417,10 @@ TEST_F(CodeTest, ACrowdMakesTheSameCopy) {
 }
 
 TEST_F(CodeTest, AKillWhileCopyingLeavesNoHalfCopy) {
-  for (int i = 0; i < 60; ++i) write_file(at(fmt::format("code/part{}.py", i)), std::string(100000, 'p'));
+  for (int i = 0; i < 30; ++i) put(at(fmt::format("code/part{}.py", i)), std::string(30000, 'p'));
   const std::string expected = hash();
   int killed_early = 0;
-  for (int i = 0; i < 12; ++i) {
+  for (int i = 0; i < 8; ++i) {
     std::error_code ignored;
     fs::remove_all(place(), ignored);
     const pid_t pid = ::fork();
@@ -422,7 +428,7 @@ TEST_F(CodeTest, AKillWhileCopyingLeavesNoHalfCopy) {
       freeze();
       ::_exit(0);
     }
-    std::this_thread::sleep_for(std::chrono::milliseconds(10 + 12 * i));
+    std::this_thread::sleep_for(std::chrono::milliseconds(5 + 10 * i));
     ::kill(pid, SIGKILL);
     ::waitpid(pid, nullptr, 0);
     const std::string state = check_error(expected);
@@ -446,7 +452,7 @@ TEST_F(CodeTest, GitsStateIsTold) {
   EXPECT_FALSE(facts.contains("diff"));
   EXPECT_THAT(facts["repository"].get<std::string>(),
               AllOf(HasSubstr("example.org/code.git"), Not(HasSubstr("secret"))));
-  write_file(at("code/main.py"), "print('edited \xff')\n");
+  put(at("code/main.py"), "print('edited \xff')\n");
   facts = git_facts(at("code"));
   EXPECT_EQ(facts["dirty"], true);
   EXPECT_THAT(facts["diff"].get<std::string>(),

@@ -59,7 +59,7 @@ TEST_F(ProgramProcessTest, PythonsLinesComeWhenTheyArePrinted) {
 }
 
 TEST_F(ProgramProcessTest, FilesOfThisProcessAreNotOpenInItAndLocksEndWithTheirHolder) {
-  write_file(at("lock"), "");
+  put(at("lock"), "");
   const int lock = ::open(at("lock").c_str(), O_RDONLY);  // without O_CLOEXEC
   ASSERT_EQ(::flock(lock, LOCK_EX), 0);
   ProgramProcess program(shell("ls -l /proc/self/fd /proc/$PPID/fd | grep -c /lock; echo looked; sleep 1000"));
@@ -99,7 +99,7 @@ TEST_F(ProgramProcessTest, WhatCannotBeStartedIsToldWithTheFix) {
   EXPECT_THAT(start_error(command({"no-such-program", "x"})),
               AllOf(HasSubstr("no-such-program: no program of that name in PATH"), HasSubstr("install it")));
   EXPECT_THAT(start_error(command({"./missing.sh"})), HasSubstr("No such file or directory"));
-  write_file(at("plain.py"), "print(1)\n");
+  put(at("plain.py"), "print(1)\n");
   EXPECT_THAT(start_error(command({"./plain.py"})), AllOf(HasSubstr("not executable"), HasSubstr("chmod +x")));
   EXPECT_THAT(start_error(command({"plain.py"})), HasSubstr("plain.py is in the folder: name it ./plain.py"));
   write_script("headless.py", "print(1)\n");
