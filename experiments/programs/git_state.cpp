@@ -89,7 +89,7 @@ std::optional<TrackedFiles> tracked_files(const fs::path& folder) {
       files.paths.push_back(path);
       continue;
     }
-    // A submodule that is not registered: a repository of its own, or an empty folder.
+    // A submodule that is not registered: a separate repository, or an empty folder.
     const bool checked_out = fs::exists(folder / path / ".git", ignored);
     const std::optional<TrackedFiles> inner = checked_out ? tracked_files(folder / path) : std::nullopt;
     if (!inner) files.missing_submodules.push_back(path);

@@ -133,6 +133,11 @@ class ProgramProcess::State {
     return !ended_;
   }
 
+  void stop() {
+    if (!asked_to_stop_) order(WatcherOrder::kStopProgram);
+    asked_to_stop_ = true;
+  }
+
   void order(WatcherOrder order) {
     const char byte = static_cast<char>(order);
     while (::send(control_.get(), &byte, 1, MSG_NOSIGNAL) < 0 && errno == EINTR) {
@@ -339,13 +344,14 @@ class ProgramProcess::State {
   ProgramTime::time_point began_;
   ProgramTime::time_point next_look_;
   std::optional<ProgramTime::time_point> gone_;  // when no process of it was left
+  bool asked_to_stop_ = false;
   bool ended_ = false;
 };
 
 ProgramProcess::ProgramProcess(ProgramCommand command) : state_(std::make_unique<State>(std::move(command))) {}
 ProgramProcess::~ProgramProcess() = default;
 bool ProgramProcess::poll(std::chrono::milliseconds longest) { return state_->poll(longest); }
-void ProgramProcess::stop() { state_->order(WatcherOrder::kStopProgram); }
+void ProgramProcess::stop() { state_->stop(); }
 void ProgramProcess::kill() { state_->order(WatcherOrder::kKillProgram); }
 const ProgramEnd& ProgramProcess::end() const { return state_->end(); }
 ProgramUsage ProgramProcess::usage() const { return state_->usage(); }

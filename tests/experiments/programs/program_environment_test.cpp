@@ -120,7 +120,7 @@ TEST_F(ProgramEnvironmentTest, LaunchersLeadToTheirPython) {
 TEST_F(ProgramEnvironmentTest, ABrokenInterpreterIsAClearError) {
   write_script("python", "#!/bin/sh\necho 'error while loading shared libraries: libpython3.9.so' >&2\nexit 127\n");
   EXPECT_THAT(error_of({"./python", "main.py"}), AllOf(HasSubstr("the interpreter ./python does not work"),
-                                                       HasSubstr("libpython3.9.so"), HasSubstr("anew")));
+                                                       HasSubstr("libpython3.9.so"), HasSubstr("again")));
   fs::create_directories(at("venv/bin"));
   fs::create_symlink("/opt/gone/python3.9", at("venv/bin/python"));
   EXPECT_THAT(error_of({"venv/bin/python", "main.py"}), HasSubstr("a link to /opt/gone/python3.9, which is missing"));

@@ -192,7 +192,7 @@ TEST_F(ProgramProcessTest, ChildrenThatLeaveTheGroupAreAskedAndEndedToo) {
 }
 
 TEST_F(ProgramProcessTest, WhatAProgramLeavesBehindIsEnded) {
-  // One that forks twice into a session of its own, ignores SIGTERM, and holds the output open.
+  // One that forks twice into its own session, ignores SIGTERM, and holds the output open.
   const ProgramEnd end = run_to_end(command({"python3", "-c",
                                              "import os, signal, time\n"
                                              "if os.fork() == 0:\n"
@@ -308,7 +308,7 @@ TEST_F(ProgramProcessTest, WhatAnEarlierAttemptLeftIsKilledFirst) {
 TEST_F(ProgramProcessTest, TheTerminalAndOtherGroupsDoNotReachIt) {
   run_to_end(shell("ps -o sid= -p $$; echo $$"));
   const std::vector<std::string> lines = split(output_, '\n');
-  EXPECT_EQ(trim(lines.at(0)), lines.at(1)) << "it leads a session of its own";
+  EXPECT_EQ(trim(lines.at(0)), lines.at(1)) << "it leads its own session";
 }
 
 TEST_F(ProgramProcessTest, MemoryOfTheWholeGroupIsMeasured) {
@@ -383,7 +383,7 @@ TEST_F(ProgramProcessTest, OutOfMemoryIsToldFromTheSystemsKills) {
   killed.output = [&kills](std::string_view) { ++kills; };  // while it runs
   EXPECT_EQ(reason_of(run_to_end(killed)), "out of memory: the system killed it");
   EXPECT_EQ(reason_of(run_to_end(counted(shell("echo once; kill -KILL $$")))), "signal 9 (Killed)")
-      << "by someone else";
+      << "by another process";
   ProgramCommand error = counted(shell("echo once; exit 1"));
   error.output = [&kills](std::string_view) { ++kills; };
   EXPECT_EQ(reason_of(run_to_end(error)), "exit code 1") << "some other process was killed";
