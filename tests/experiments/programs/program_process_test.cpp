@@ -9,6 +9,7 @@
 #include <cstdlib>
 
 #include "base/error.h"
+#include "experiments/programs/process_tree.h"
 #include "tests/experiments/programs/programs_fixture.h"
 
 namespace xlm {
@@ -209,6 +210,33 @@ TEST_F(ProgramProcessTest, WhatAProgramLeavesBehindIsEnded) {
   EXPECT_FALSE(lives(said("child")[0]));
 }
 
+TEST_F(ProgramProcessTest, AProgramThatKeepsChangingItsProcessIsEnded) {
+  ProgramCommand what = command({"python3", "-c",
+                                 "import os, signal\n"
+                                 "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+                                 "print('begun')\n"
+                                 "while True:\n"
+                                 "    if os.fork(): os._exit(0)\n"
+                                 "    os.setsid()\n"});
+  what.owner = at("run").string();
+  ProgramProcess program(what);
+  await_output(program, "begun");
+  program.kill();
+  const ProgramEnd end = run_to_end(program);
+  EXPECT_EQ(end.unkillable, 0);
+  std::int64_t left = 0;
+  EXPECT_EQ(kill_with_variable(kOwnerVariable, what.owner, 1, left), 0) << "none is left to be found";
+}
+
+TEST_F(ProgramProcessTest, AProgramThatRemovesItsFolderEndsAsUsual) {
+  create_folders(at("code"));
+  ProgramCommand what = shell("rm -rf ../code; echo removed; exit 3");
+  what.folder = at("code");
+  what.log = at("output.txt");
+  EXPECT_EQ(run_to_end(what).code, 3);
+  EXPECT_EQ(read_file(at("output.txt")), "removed\n");
+}
+
 TEST_F(ProgramProcessTest, HelpersThatEndByThemselvesDoNotCount) {
   const ProgramEnd end = run_to_end(shell("(sleep 0.2; echo helped) & exit 0"));
   EXPECT_EQ(end.left, 0);
@@ -278,6 +306,30 @@ TEST_F(ProgramProcessTest, NothingIsLeftWhenTheWatcherIsKilled) {
   EXPECT_FALSE(end.is_success());
   EXPECT_THAT(reason_of(end), HasSubstr("what watches it was killed"));
   for (const pid_t pid : said("child")) EXPECT_FALSE(lives(pid)) << pid;
+}
+
+TEST_F(ProgramProcessTest, ItsFirstProcessDiesWithItsWatcherEvenWithoutTheWorker) {
+  const fs::path log = at("output.txt");
+  const pid_t worker = ::fork();
+  if (worker == 0) {
+    ProgramCommand what = shell("echo watcher=$PPID; echo child=$$; exec sleep 1000");
+    what.output = nullptr;
+    what.log = log;
+    ProgramProcess program(what);
+    while (program.poll(milliseconds(50))) {
+    }
+    ::_exit(0);
+  }
+  std::string text;
+  while (numbers_behind(text, "child").empty()) {
+    std::this_thread::sleep_for(milliseconds(20));
+    if (fs::exists(log)) text = read_file(log);
+  }
+  ::kill(worker, SIGSTOP);  // it does not see the watcher's end
+  ::kill(numbers_behind(text, "watcher")[0], SIGKILL);
+  EXPECT_TRUE(is_gone_soon(numbers_behind(text, "child")[0]));
+  ::kill(worker, SIGKILL);
+  ::waitpid(worker, nullptr, 0);
 }
 
 TEST_F(ProgramProcessTest, WhatAnEarlierAttemptLeftIsKilledFirst) {
