@@ -17,8 +17,8 @@
 namespace xlm {
 namespace {
 
-constexpr std::size_t kMostFiles = 20000;  // of a folder that is walked
-constexpr std::size_t kNamed = 5;          // names in a message
+constexpr std::size_t kMaxFiles = 20000;  // of a folder that is walked
+constexpr std::size_t kNamed = 5;         // names in a message
 
 /// * stands for any characters, ? for one. What the last star takes grows until the rest fits.
 bool fits_name(std::string_view name, std::string_view pattern) {
@@ -91,11 +91,11 @@ std::vector<std::string> walked_files(const CodeRequest& request) {
     } else if ((type == fs::file_type::regular || type == fs::file_type::symlink) && !is_never_code(path)) {
       files.push_back(path.lexically_relative(root).generic_string());
     }
-    if (files.size() > kMostFiles) {
+    if (files.size() > kMaxFiles) {
       throw UsageError(
           fmt::format("{} has more than {} files\nname those that are the program's code in program.code, "
                       "or make the folder a git repository",
-                      request.folder.string(), kMostFiles));
+                      request.folder.string(), kMaxFiles));
     }
     entry.increment(error);
     if (error) throw_file_error("read the folder", path, error.value());

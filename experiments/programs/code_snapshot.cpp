@@ -25,8 +25,8 @@
 namespace xlm {
 namespace {
 
-constexpr const char* kUnfinishedPrefix = ".new";  // as of the program's own copies, which lie beside these
-constexpr std::size_t kHashDigits = 16;
+constexpr const char* kUnfinishedPrefix = ".new";  // as of the program's own copies, which lie next to these
+constexpr std::size_t kCodeHashDigits = 16;
 constexpr int kReadings = 5;
 constexpr std::chrono::milliseconds kBetweenReadings{200};
 constexpr std::size_t kLargestNamed = 5;
@@ -85,7 +85,7 @@ std::string hash_of_code(const std::vector<CodeFile>& files) {
     hash.update(fmt::format("{} {} {}:{}{}:{}\n", kind_name(file.kind), file.bytes, file.path.size(), file.path,
                             file.content.size(), file.content));
   }
-  return hash.finish().substr(0, kHashDigits);
+  return hash.finish().substr(0, kCodeHashDigits);
 }
 
 /// The files and how they look, without their contents.
@@ -333,7 +333,7 @@ fs::path freeze_code(const Code& code, const fs::path& place) {
 
 void check_frozen_code(const fs::path& place, const std::string& hash) {
   constexpr const char* kFix =
-      "submit the run again with the code as it was, by train or sweep: that makes the copy anew";
+      "submit the run again with the code as it was, by train or sweep: that makes the copy again";
   std::error_code ignored;
   if (!fs::exists(frozen_place(place, hash), ignored)) {
     throw Error(

@@ -50,9 +50,9 @@ Code read_code(const CodeRequest& request);
 /// RUNS/.programs or its stand-in.
 fs::path code_folder(const fs::path& place, const std::string& hash);
 
-/// Copies the code to PLACE/code-HASH/files, once for each hash, whole or not at all, with manifest.json beside it. In
-/// a copy that was damaged, what differs is made anew. Any number of processes may do so at once. Returns code_folder.
-/// Throws Error if the code has changed since it was read, ResourceError for a full disk.
+/// Copies the code to PLACE/code-HASH/files, once for each hash, whole or not at all, with manifest.json next to it. In
+/// a copy that was damaged, what differs is copied again. Any number of processes may do so at once. Returns
+/// code_folder. Throws Error if the code has changed since it was read, ResourceError for a full disk.
 fs::path freeze_code(const Code& code, const fs::path& place);
 
 /// Throws Error if the copy is missing, or is not what its hash says, naming the file and what to do.

@@ -55,7 +55,7 @@ std::string first_bytes(const fs::path& file) {
   if (S_ISLNK(status.st_mode) && ::stat(file.c_str(), &status) != 0) {
     throw UsageError(
         fmt::format("cannot start {}: it is a link to {}, which is missing\n"
-                    "make the environment that it belongs to anew, or name another program",
+                    "make the environment that it belongs to again, or name another program",
                     shown, fs::read_symlink(file, ignored).string()));
   }
   if (is_folder(file)) throw UsageError(fmt::format("cannot start {}: it is a folder", shown));
@@ -106,7 +106,7 @@ void check_interpreter(const fs::path& file, const fs::path& folder,
           fmt::format("cannot start {}: its first line names the interpreter {}, which cannot be executed\n{}",
                       file.string(), words.empty() ? "\"\"" : printable(words[0]),
                       windows ? "its lines end as on Windows: convert them with dos2unix"
-                              : "make the environment that it belongs to anew, or name the interpreter first"));
+                              : "make the environment that it belongs to again, or name the interpreter first"));
     }
     if (interpreter.filename() == "env" && words.size() > 1) {
       for (std::size_t i = 1; i < words.size(); ++i) {

@@ -62,7 +62,7 @@ bool is_in_work_tree(const fs::path& folder) {
                                trim(inside.err), kAllTracked));
 }
 
-std::vector<std::string> listed(const fs::path& folder, const std::vector<std::string>& arguments) {
+std::vector<std::string> git_list(const fs::path& folder, const std::vector<std::string>& arguments) {
   const CommandResult result = run_git(folder, arguments);
   if (result.code != 0) {
     throw UsageError(fmt::format("git does not say what it tracks in {}: {}\nmend that, {}", folder.string(),
@@ -73,7 +73,7 @@ std::vector<std::string> listed(const fs::path& folder, const std::vector<std::s
   return paths;
 }
 
-std::string line_of(const fs::path& folder, const std::vector<std::string>& arguments) {
+std::string git_line(const fs::path& folder, const std::vector<std::string>& arguments) {
   const CommandResult result = run_git(folder, arguments);
   return result.code == 0 ? std::string(trim(result.out)) : "";
 }
@@ -83,13 +83,13 @@ std::string line_of(const fs::path& folder, const std::vector<std::string>& argu
 std::optional<TrackedFiles> tracked_files(const fs::path& folder) {
   if (!is_in_work_tree(folder)) return std::nullopt;
   TrackedFiles files;
-  for (const std::string& path : listed(folder, {"ls-files", "-z", "--cached", "--recurse-submodules"})) {
+  for (const std::string& path : git_list(folder, {"ls-files", "-z", "--cached", "--recurse-submodules"})) {
     std::error_code ignored;
     if (!fs::is_directory(fs::symlink_status(folder / path, ignored))) {
       files.paths.push_back(path);
       continue;
     }
-    // A submodule that is not registered: a repository of its own, or an empty folder.
+    // A submodule that is not registered: a separate repository, or an empty folder.
     const bool checked_out = fs::exists(folder / path / ".git", ignored);
     const std::optional<TrackedFiles> inner = checked_out ? tracked_files(folder / path) : std::nullopt;
     if (!inner) files.missing_submodules.push_back(path);
@@ -101,20 +101,20 @@ std::optional<TrackedFiles> tracked_files(const fs::path& folder) {
     add(inner->untracked, files.untracked);
     add(inner->missing_submodules, files.missing_submodules);
   }
-  const std::vector<std::string> others = listed(folder, {"ls-files", "-z", "--others", "--exclude-standard"});
+  const std::vector<std::string> others = git_list(folder, {"ls-files", "-z", "--others", "--exclude-standard"});
   files.untracked.insert(files.untracked.end(), others.begin(), others.end());
   return files;
 }
 
 Json git_facts(const fs::path& folder, std::size_t limit) {
   Json facts = Json::object();
-  const std::string commit = line_of(folder, {"rev-parse", "--verify", "HEAD"});
+  const std::string commit = git_line(folder, {"rev-parse", "--verify", "HEAD"});
   if (commit.empty()) return facts;
   facts["commit"] = commit;
-  if (const std::string branch = line_of(folder, {"symbolic-ref", "--short", "-q", "HEAD"}); !branch.empty()) {
+  if (const std::string branch = git_line(folder, {"symbolic-ref", "--short", "-q", "HEAD"}); !branch.empty()) {
     facts["branch"] = repaired_utf8(branch);
   }
-  if (const std::string origin = line_of(folder, {"config", "--get", "remote.origin.url"}); !origin.empty()) {
+  if (const std::string origin = git_line(folder, {"config", "--get", "remote.origin.url"}); !origin.empty()) {
     facts["repository"] = repaired_utf8(without_logins(origin));
   }
   const CommandResult changes =

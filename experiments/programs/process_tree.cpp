@@ -39,12 +39,12 @@ std::string read_of_process(pid_t pid, const char* name, std::size_t limit) {
   return text;
 }
 
-/// All processes but those that have ended.
-std::vector<TreeProcess> living_processes() {
+/// Calls `see` for all processes but those that have ended.
+template <class See>
+void see_processes(See see) {
   constexpr std::size_t kStatBytes = 4096;
-  std::vector<TreeProcess> processes;
   DIR* const folder = ::opendir("/proc");
-  if (folder == nullptr) return processes;
+  if (folder == nullptr) return;
   while (const dirent* entry = ::readdir(folder)) {
     const auto pid = static_cast<pid_t>(std::strtol(static_cast<const char*>(entry->d_name), nullptr, 10));
     if (pid <= 0) continue;
@@ -55,9 +55,14 @@ std::vector<TreeProcess> living_processes() {
     int parent = 0;
     int group = 0;
     if (std::sscanf(text.c_str() + name_end + 1, " %c %d %d", &state, &parent, &group) != 3) continue;
-    if (state != 'Z' && state != 'X') processes.push_back({pid, parent, group});
+    if (state != 'Z' && state != 'X') see(TreeProcess{pid, parent, group});
   }
   ::closedir(folder);
+}
+
+std::vector<TreeProcess> living_processes() {
+  std::vector<TreeProcess> processes;
+  see_processes([&processes](const TreeProcess& process) { processes.push_back(process); });
   return processes;
 }
 
@@ -104,6 +109,12 @@ std::vector<TreeProcess> descendants_of(pid_t root) {
     others.erase(rest, others.end());
   }
   return found;
+}
+
+void kill_children(pid_t parent) {
+  see_processes([parent](const TreeProcess& process) {
+    if (process.parent == parent) ::kill(process.pid, SIGKILL);
+  });
 }
 
 double memory_of(const std::vector<TreeProcess>& processes) {

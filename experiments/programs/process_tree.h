@@ -19,6 +19,9 @@ struct TreeProcess {
 /// All processes below `root`, without it. They include those that it adopts as a subreaper.
 std::vector<TreeProcess> descendants_of(pid_t root);
 
+/// Kills the children of `parent`, each as soon as it is seen: one that only forks and exits is gone a moment later.
+void kill_children(pid_t parent);
+
 /// Bytes of main memory that these take together: the sum of their proportional shares, or of their resident sizes if
 /// the system does not tell those.
 double memory_of(const std::vector<TreeProcess>& processes);

@@ -21,7 +21,7 @@ namespace xlm {
 namespace {
 
 constexpr std::size_t kFingerprintDigits = 16;
-constexpr std::size_t kMostFacts = 16000000;  // bytes that an interpreter may say
+constexpr std::size_t kMaxFacts = 16000000;  // bytes that an interpreter may say
 constexpr std::uintmax_t kLargestHashed = 1000000000;
 constexpr std::size_t kNamedChanges = 5;
 constexpr std::string_view kFactsMark = "xlm-python-facts ";
@@ -139,7 +139,7 @@ std::optional<Json> ask_interpreter(std::vector<std::string> words, const fs::pa
   words.emplace_back(kAsk);
   std::string said;
   const auto take = [&said](std::string_view piece) {
-    if (said.size() < kMostFacts) said.append(piece);
+    if (said.size() < kMaxFacts) said.append(piece);
   };
   ProgramProcess program({.words = words, .folder = folder, .environment = environment, .log = {}, .output = take});
   constexpr std::chrono::milliseconds kWait{50};
@@ -151,7 +151,7 @@ std::optional<Json> ask_interpreter(std::vector<std::string> words, const fs::pa
   const std::optional<Json> facts = parse_json_if_any(line);
   if (program.end().is_success() && facts && facts->is_object()) return facts;
   throw UsageError(
-      fmt::format("the interpreter {} does not work: {}\n{}\nmake its environment anew, or name another one", shown,
+      fmt::format("the interpreter {} does not work: {}\n{}\nmake its environment again, or name another one", shown,
                   reason_of(program.end()), program.end().last_lines));
 }
 

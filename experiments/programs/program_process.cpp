@@ -35,7 +35,7 @@ constexpr int kPipeBytes = 1 << 20;
 constexpr double kLongestGrace = 1e7;   // seconds
 constexpr double kOwnedPatience = 10;   // seconds until what an earlier attempt left must be gone
 constexpr milliseconds kFirstLook{50};  // at the memory, after the start; the time doubles
-constexpr milliseconds kBetweenLooks{1000};
+constexpr milliseconds kLookPause{1000};
 constexpr int kLooksShare = 50;                    // a look may take one part in so many of the time
 constexpr milliseconds kWaitForEndOfOutput{1000};  // once no process is left
 constexpr milliseconds kWaitForWatcher{40000};     // longer than it waits for what cannot be killed
@@ -115,7 +115,7 @@ class ProgramProcess::State {
     command_.output = nullptr;
     command_.sampled = nullptr;
     const ProgramTime::time_point limit = ProgramTime::now() + kWaitForWatcher;
-    while (poll(kBetweenLooks) && ProgramTime::now() < limit) {
+    while (poll(kLookPause) && ProgramTime::now() < limit) {
     }
     if (!ended_) lose_watcher();
   }
@@ -131,6 +131,11 @@ class ProgramProcess::State {
     if (output_.get() >= 0) take_output(until);
     if (gone_ && (output_.get() < 0 || ProgramTime::now() > *gone_ + kWaitForEndOfOutput)) finish();
     return !ended_;
+  }
+
+  void stop() {
+    if (!asked_to_stop_) order(WatcherOrder::kStopProgram);
+    asked_to_stop_ = true;
   }
 
   void order(WatcherOrder order) {
@@ -298,7 +303,7 @@ class ProgramProcess::State {
     }
     const auto taken = ProgramTime::now() - begin;
     next_look_ = begin + std::max<ProgramTime::duration>(pause_, kLooksShare * taken);
-    pause_ = std::min(2 * pause_, kBetweenLooks);
+    pause_ = std::min(2 * pause_, kLookPause);
   }
 
   void finish() {
@@ -339,13 +344,14 @@ class ProgramProcess::State {
   ProgramTime::time_point began_;
   ProgramTime::time_point next_look_;
   std::optional<ProgramTime::time_point> gone_;  // when no process of it was left
+  bool asked_to_stop_ = false;
   bool ended_ = false;
 };
 
 ProgramProcess::ProgramProcess(ProgramCommand command) : state_(std::make_unique<State>(std::move(command))) {}
 ProgramProcess::~ProgramProcess() = default;
 bool ProgramProcess::poll(std::chrono::milliseconds longest) { return state_->poll(longest); }
-void ProgramProcess::stop() { state_->order(WatcherOrder::kStopProgram); }
+void ProgramProcess::stop() { state_->stop(); }
 void ProgramProcess::kill() { state_->order(WatcherOrder::kKillProgram); }
 const ProgramEnd& ProgramProcess::end() const { return state_->end(); }
 ProgramUsage ProgramProcess::usage() const { return state_->usage(); }

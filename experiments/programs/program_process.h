@@ -25,7 +25,7 @@ constexpr const char* kOwnerVariable = "XLM_PROGRAM_OF";
 struct ProgramCommand {
   std::vector<std::string> words;                  // the program first; they go to execve as they are, never to a shell
   fs::path folder;                                 // in which it runs
-  std::map<std::string, std::string> environment;  // beside this process's own; these come first
+  std::map<std::string, std::string> environment;  // in addition to this process's own; these come first
   fs::path log;                                    // standard output and error (program_log.h); empty: none
   /// Gets the same bytes as they come, in pieces that may end anywhere; may be empty. It is called from `poll`.
   std::function<void(std::string_view)> output;
@@ -33,8 +33,8 @@ struct ProgramCommand {
   /// same owner on this machine is killed before this one starts. Empty: it has none.
   std::string owner;
   std::chrono::duration<double> grace{60};  // between SIGTERM and SIGKILL
-  /// How many processes the kernel has killed so far for want of memory (experiments/runs/machine_resources.h); may be
-  /// empty.
+  /// How many processes the kernel has killed so far because there was no memory
+  /// (experiments/runs/machine_resources.h); may be empty.
   std::function<std::int64_t()> memory_kills;
   /// Called with the group's processes several times a minute: a place to ask for the memory of their GPUs. May be
   /// empty.
@@ -42,7 +42,7 @@ struct ProgramCommand {
 };
 
 /// A program that runs. It has no standard input and no terminal. Its processes are all that it starts, also those that
-/// leave its session or whose parents end. A watcher, a process of its own, adopts those. It ends them all when the
+/// leave its session or whose parents end. A watcher, a separate process, adopts those. It ends them all when the
 /// program ends, when it is asked to, and when this process dies, however that happens. No file that this process has
 /// open is open in them.
 class ProgramProcess {

@@ -205,6 +205,7 @@ class Watcher {
       ::kill(-program_, signal);
       ::kill(-program_, SIGCONT);
     }
+    if (signal == SIGKILL) kill_children(::getpid());
     for (const TreeProcess& process : descendants_of(::getpid())) {
       if (!program_ended_ && process.group == program_) continue;
       ::kill(process.pid, signal);

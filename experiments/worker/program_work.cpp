@@ -87,17 +87,18 @@ class Attempt {
  public:
   /// `before`: the costs of the attempts that this one continues.
   Attempt(const RunPaths& run, const ProgramOptions& program, const ProgramPaths& paths, const ProgramSetting& setting,
-          const std::map<std::string, double>& before, JournalSink& sink)
+          const std::map<std::string, double>& before, bool resumes, JournalSink& sink)
       : program_(program),
         paths_(paths),
         setting_(setting),
+        resumes_(resumes),
         sink_(sink),
         results_(sink, before),
         readers_(described_metrics(program, setting, paths.work()), paths.metrics(), results_),
         checkpoints_(run.checkpoints()) {}
 
   ProgramEnd run() {
-    readers_.begin(fs::exists(paths_.position()) ? read_json(paths_.position()) : Json());
+    readers_.begin(position_of_earlier());
     ProgramProcess process({.words = setting_.words,
                             .folder = paths_.work(),
                             .environment = setting_.environment,
@@ -124,6 +125,12 @@ class Attempt {
   }
 
  private:
+  /// Up to where earlier attempts have read; null for the first one.
+  Json position_of_earlier() const {
+    if (fs::exists(paths_.position())) return read_json(paths_.position());
+    return resumes_ ? Json::object() : Json();
+  }
+
   void look(const ProgramProcess& process) {
     const double now = monotonic_seconds();
     if (now < next_look_) return;
@@ -151,6 +158,7 @@ class Attempt {
   const ProgramOptions& program_;
   const ProgramPaths& paths_;
   const ProgramSetting& setting_;
+  bool resumes_;
   JournalSink& sink_;
   ProgramResults results_;
   MetricReaders readers_;
@@ -188,7 +196,7 @@ class ProgramWork final : public Work {
                 .max_seconds = configuration.train.max_hours * 3600,
                 .tensorboard = configuration.results.tensorboard});
     const std::map<std::string, double> before = resumes ? run.costs : std::map<std::string, double>();
-    const ProgramEnd end = Attempt({run.folder}, program, paths, setting, before, sink).run();
+    const ProgramEnd end = Attempt({run.folder}, program, paths, setting, before, resumes, sink).run();
     if (end.stopped) return TrainOutcome::kStopped;
     if (!end.is_success()) throw_failure(end);
     take_code(frozen_programs(paths.folder.parent_path()), run.contents.at("program.folder"), paths.work());

@@ -24,8 +24,8 @@ class ProgramEnvironmentTest : public ProgramsFixture {
   void install(const std::string& site, const std::string& name, const std::string& version,
                const std::string& url = "") const {
     const fs::path info = at(site) / (name + "-" + version + ".dist-info");
-    write_file(info / "METADATA", "Metadata-Version: 2.1\nName: " + name + "\nVersion: " + version + "\n");
-    if (!url.empty()) write_file(info / "direct_url.json", url);
+    put(info / "METADATA", "Metadata-Version: 2.1\nName: " + name + "\nVersion: " + version + "\n");
+    if (!url.empty()) put(info / "direct_url.json", url);
   }
   ProgramEnvironment find(const std::vector<std::string>& words, double seconds = 60) const {
     return find_program_environment(words, folder_.path(), environment_, seconds);
@@ -55,7 +55,7 @@ TEST_F(ProgramEnvironmentTest, ListsThePackagesOfThePython) {
           R"({"url": "https://x", "vcs_info": {"vcs": "git", "commit_id": "0123456789abcdef"}})");
   install("site", "edited", "3.0", R"({"url": "file:///x", "dir_info": {"editable": true}})");
   environment_["PYTHONPATH"] = at("site").string();
-  write_file(at("json.py"), "raise SystemExit('a file of the folder')\n");
+  put(at("json.py"), "raise SystemExit('a file of the folder')\n");
   const ProgramEnvironment found = find({"python3", "main.py"});
   EXPECT_EQ(found.note, "");
   const Json& packages = found.facts["packages"];
@@ -97,7 +97,7 @@ TEST_F(ProgramEnvironmentTest, LaunchersLeadToTheirPython) {
   make_python("with space/python3.9", "2.0");
   write_script("accelerate", "#!" + at("python3").string() + " -u\n");
   write_script("long", "#!/bin/sh\n'''exec' \"" + at("with space/python3.9").string() + "\" \"$0\" \"$@\"\n' '''\n");
-  write_script("env", "#!/usr/bin/env -S python3 -u\n");
+  write_script("spawned", "#!/usr/bin/env -S python3 -u\n");
   write_script("uv", "#!/bin/sh\nwhile [ $# -gt 0 ] && [ \"$1\" != python ]; do echo \"$1\" >> " +
                          at("uv_words").string() + "; shift; done\nshift\nexec " + at("python3").string() +
                          " \"$@\"\n");
@@ -107,7 +107,7 @@ TEST_F(ProgramEnvironmentTest, LaunchersLeadToTheirPython) {
   };
   EXPECT_EQ(version({"accelerate", "launch", "main.py"}), "1.0");
   EXPECT_EQ(version({"./long"}), "2.0");
-  EXPECT_EQ(version({"./env"}), "1.0");
+  EXPECT_EQ(version({"./spawned"}), "1.0");
   EXPECT_EQ(version({"/usr/bin/env", "A=b", "python3", "main.py"}), "1.0");
   EXPECT_EQ(version({"nice", "-n", "5", "python3", "main.py"}), "1.0");
   EXPECT_EQ(version({"nice", "accelerate", "launch"}), "1.0");
@@ -120,7 +120,7 @@ TEST_F(ProgramEnvironmentTest, LaunchersLeadToTheirPython) {
 TEST_F(ProgramEnvironmentTest, ABrokenInterpreterIsAClearError) {
   write_script("python", "#!/bin/sh\necho 'error while loading shared libraries: libpython3.9.so' >&2\nexit 127\n");
   EXPECT_THAT(error_of({"./python", "main.py"}), AllOf(HasSubstr("the interpreter ./python does not work"),
-                                                       HasSubstr("libpython3.9.so"), HasSubstr("anew")));
+                                                       HasSubstr("libpython3.9.so"), HasSubstr("again")));
   fs::create_directories(at("venv/bin"));
   fs::create_symlink("/opt/gone/python3.9", at("venv/bin/python"));
   EXPECT_THAT(error_of({"venv/bin/python", "main.py"}), HasSubstr("a link to /opt/gone/python3.9, which is missing"));
@@ -149,7 +149,7 @@ TEST_F(ProgramEnvironmentTest, AnotherProgramIsKnownByItsContent) {
 }
 
 TEST_F(ProgramEnvironmentTest, ContainersAreKnownByTheirImage) {
-  write_file(at("image.sif"), std::string(100000, 'i'));
+  put(at("image.sif"), std::string(100000, 'i'));
   write_script("apptainer", "#!/bin/sh\n");
   const ProgramEnvironment found =
       find({"./apptainer", "-q", "exec", "--nv", "--bind", "/data:/data", "-B/x", "image.sif", "python", "main.py"});
@@ -158,7 +158,7 @@ TEST_F(ProgramEnvironmentTest, ContainersAreKnownByTheirImage) {
   EXPECT_EQ(found.facts["image_id"], sha256("100000 bytes\n" + std::string(65536, 'i')).substr(0, 16));
   EXPECT_NE(found.fingerprint, "");
   EXPECT_FALSE(found.facts.contains("packages"));
-  write_file(at("image.sif"), std::string(100001, 'i'));
+  put(at("image.sif"), std::string(100001, 'i'));
   EXPECT_NE(find({"./apptainer", "exec", "image.sif", "python"}).fingerprint, found.fingerprint);
   EXPECT_THAT(error_of({"./apptainer", "run", "gone.sif"}), HasSubstr("gone.sif is missing"));
   EXPECT_THAT(find({"./apptainer", "exec", "docker://pytorch:2.1", "python"}).note,
@@ -183,14 +183,14 @@ TEST_F(ProgramEnvironmentTest, DockersOptionsAreToldFromItsImage) {
 }
 
 TEST_F(ProgramEnvironmentTest, FirstLinesOfScriptsAreRead) {
-  write_file(at("a"), "#!/usr/bin/env  python3\t-u\nprint(1)\n");
+  put(at("a"), "#!/usr/bin/env  python3\t-u\nprint(1)\n");
   EXPECT_THAT(script_interpreter(at("a")), ElementsAre("/usr/bin/env", "python3", "-u"));
-  write_file(at("a"), "#!/bin/sh\n'''exec' /plain/python \"$0\" \"$@\"\n");
+  put(at("a"), "#!/bin/sh\n'''exec' /plain/python \"$0\" \"$@\"\n");
   EXPECT_THAT(script_interpreter(at("a")), ElementsAre("/plain/python"));
   for (const char* none : {"", "print(1)", "#!",
                            "\x7f"
                            "ELF"}) {
-    write_file(at("a"), none);
+    put(at("a"), none);
     EXPECT_THAT(script_interpreter(at("a")), IsEmpty());
   }
   EXPECT_THAT(script_interpreter(at("missing")), IsEmpty());

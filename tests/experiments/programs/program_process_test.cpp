@@ -9,6 +9,7 @@
 #include <cstdlib>
 
 #include "base/error.h"
+#include "experiments/programs/process_tree.h"
 #include "tests/experiments/programs/programs_fixture.h"
 
 namespace xlm {
@@ -59,7 +60,7 @@ TEST_F(ProgramProcessTest, PythonsLinesComeWhenTheyArePrinted) {
 }
 
 TEST_F(ProgramProcessTest, FilesOfThisProcessAreNotOpenInItAndLocksEndWithTheirHolder) {
-  write_file(at("lock"), "");
+  put(at("lock"), "");
   const int lock = ::open(at("lock").c_str(), O_RDONLY);  // without O_CLOEXEC
   ASSERT_EQ(::flock(lock, LOCK_EX), 0);
   ProgramProcess program(shell("ls -l /proc/self/fd /proc/$PPID/fd | grep -c /lock; echo looked; sleep 1000"));
@@ -99,7 +100,7 @@ TEST_F(ProgramProcessTest, WhatCannotBeStartedIsToldWithTheFix) {
   EXPECT_THAT(start_error(command({"no-such-program", "x"})),
               AllOf(HasSubstr("no-such-program: no program of that name in PATH"), HasSubstr("install it")));
   EXPECT_THAT(start_error(command({"./missing.sh"})), HasSubstr("No such file or directory"));
-  write_file(at("plain.py"), "print(1)\n");
+  put(at("plain.py"), "print(1)\n");
   EXPECT_THAT(start_error(command({"./plain.py"})), AllOf(HasSubstr("not executable"), HasSubstr("chmod +x")));
   EXPECT_THAT(start_error(command({"plain.py"})), HasSubstr("plain.py is in the folder: name it ./plain.py"));
   write_script("headless.py", "print(1)\n");
@@ -192,7 +193,7 @@ TEST_F(ProgramProcessTest, ChildrenThatLeaveTheGroupAreAskedAndEndedToo) {
 }
 
 TEST_F(ProgramProcessTest, WhatAProgramLeavesBehindIsEnded) {
-  // One that forks twice into a session of its own, ignores SIGTERM, and holds the output open.
+  // One that forks twice into its own session, ignores SIGTERM, and holds the output open.
   const ProgramEnd end = run_to_end(command({"python3", "-c",
                                              "import os, signal, time\n"
                                              "if os.fork() == 0:\n"
@@ -207,6 +208,33 @@ TEST_F(ProgramProcessTest, WhatAProgramLeavesBehindIsEnded) {
   EXPECT_EQ(end.left, 1);
   ASSERT_EQ(said("child").size(), 1U);
   EXPECT_FALSE(lives(said("child")[0]));
+}
+
+TEST_F(ProgramProcessTest, AProgramThatKeepsChangingItsProcessIsEnded) {
+  ProgramCommand what = command({"python3", "-c",
+                                 "import os, signal\n"
+                                 "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+                                 "print('begun')\n"
+                                 "while True:\n"
+                                 "    if os.fork(): os._exit(0)\n"
+                                 "    os.setsid()\n"});
+  what.owner = at("run").string();
+  ProgramProcess program(what);
+  await_output(program, "begun");
+  program.kill();
+  const ProgramEnd end = run_to_end(program);
+  EXPECT_EQ(end.unkillable, 0);
+  std::int64_t left = 0;
+  EXPECT_EQ(kill_with_variable(kOwnerVariable, what.owner, 1, left), 0) << "none is left to be found";
+}
+
+TEST_F(ProgramProcessTest, AProgramThatRemovesItsFolderEndsAsUsual) {
+  create_folders(at("code"));
+  ProgramCommand what = shell("rm -rf ../code; echo removed; exit 3");
+  what.folder = at("code");
+  what.log = at("output.txt");
+  EXPECT_EQ(run_to_end(what).code, 3);
+  EXPECT_EQ(read_file(at("output.txt")), "removed\n");
 }
 
 TEST_F(ProgramProcessTest, HelpersThatEndByThemselvesDoNotCount) {
@@ -280,6 +308,30 @@ TEST_F(ProgramProcessTest, NothingIsLeftWhenTheWatcherIsKilled) {
   for (const pid_t pid : said("child")) EXPECT_FALSE(lives(pid)) << pid;
 }
 
+TEST_F(ProgramProcessTest, ItsFirstProcessDiesWithItsWatcherEvenWithoutTheWorker) {
+  const fs::path log = at("output.txt");
+  const pid_t worker = ::fork();
+  if (worker == 0) {
+    ProgramCommand what = shell("echo watcher=$PPID; echo child=$$; exec sleep 1000");
+    what.output = nullptr;
+    what.log = log;
+    ProgramProcess program(what);
+    while (program.poll(milliseconds(50))) {
+    }
+    ::_exit(0);
+  }
+  std::string text;
+  while (numbers_behind(text, "child").empty()) {
+    std::this_thread::sleep_for(milliseconds(20));
+    if (fs::exists(log)) text = read_file(log);
+  }
+  ::kill(worker, SIGSTOP);  // it does not see the watcher's end
+  ::kill(numbers_behind(text, "watcher")[0], SIGKILL);
+  EXPECT_TRUE(is_gone_soon(numbers_behind(text, "child")[0]));
+  ::kill(worker, SIGKILL);
+  ::waitpid(worker, nullptr, 0);
+}
+
 TEST_F(ProgramProcessTest, WhatAnEarlierAttemptLeftIsKilledFirst) {
   const std::string owner = at("runs/one").string();
   const auto spawn = [&](const std::string& value) {
@@ -308,7 +360,7 @@ TEST_F(ProgramProcessTest, WhatAnEarlierAttemptLeftIsKilledFirst) {
 TEST_F(ProgramProcessTest, TheTerminalAndOtherGroupsDoNotReachIt) {
   run_to_end(shell("ps -o sid= -p $$; echo $$"));
   const std::vector<std::string> lines = split(output_, '\n');
-  EXPECT_EQ(trim(lines.at(0)), lines.at(1)) << "it leads a session of its own";
+  EXPECT_EQ(trim(lines.at(0)), lines.at(1)) << "it leads its own session";
 }
 
 TEST_F(ProgramProcessTest, MemoryOfTheWholeGroupIsMeasured) {
@@ -383,7 +435,7 @@ TEST_F(ProgramProcessTest, OutOfMemoryIsToldFromTheSystemsKills) {
   killed.output = [&kills](std::string_view) { ++kills; };  // while it runs
   EXPECT_EQ(reason_of(run_to_end(killed)), "out of memory: the system killed it");
   EXPECT_EQ(reason_of(run_to_end(counted(shell("echo once; kill -KILL $$")))), "signal 9 (Killed)")
-      << "by someone else";
+      << "by another process";
   ProgramCommand error = counted(shell("echo once; exit 1"));
   error.output = [&kills](std::string_view) { ++kills; };
   EXPECT_EQ(reason_of(run_to_end(error)), "exit code 1") << "some other process was killed";

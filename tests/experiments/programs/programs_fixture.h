@@ -27,9 +27,12 @@ class ProgramsFixture : public ::testing::Test {
 
   fs::path at(const std::string& name) const { return folder_.path() / name; }
 
+  static void put(const fs::path& file, const std::string& text) {
+    create_folders(file.parent_path());
+    write_file(file, text);
+  }
   void write_script(const std::string& name, const std::string& text) const {
-    create_folders(at(name).parent_path());
-    write_file(at(name), text);
+    put(at(name), text);
     fs::permissions(at(name), fs::perms(0755));
   }
 
