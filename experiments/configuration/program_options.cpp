@@ -15,7 +15,7 @@
 namespace xlm {
 namespace {
 
-constexpr double kLongestGrace = 86'400;
+constexpr double kMaxGrace = 86'400;
 
 std::vector<std::string> words_at(const Yaml& node, const std::string& what) {
   if (!node.is_sequence() || node.items.empty()) {
@@ -139,7 +139,7 @@ std::string name_of_folder(const std::string& folder) {
   return name.empty() ? kProgramType : name;
 }
 
-OptionEntry entry_of(std::string key, std::string help, Json value, bool affects_result) {
+OptionEntry entry_named(std::string key, std::string help, Json value, bool affects_result) {
   OptionEntry entry;
   entry.key = std::move(key);
   entry.help = std::move(help);
@@ -185,7 +185,7 @@ void ProgramOptions::visit(OptionVisitor& v) {
   v.field({.name = "grace",
            .help = "seconds between the request to stop (SIGTERM) and its end (SIGKILL)",
            .min = 0,
-           .max = kLongestGrace,
+           .max = kMaxGrace,
            .affects_result = false},
           grace);
   v.field({.name = "flags", .help = "true adds --KEY VALUE of every option to the command, hydra adds KEY=VALUE"},
@@ -226,16 +226,17 @@ ProgramOptions take_program_options(Yaml& tree) {
 
 std::vector<OptionEntry> further_entries(const ProgramOptions& program) {
   std::vector<OptionEntry> entries;
-  entries.push_back(entry_of("program.command", "the words of the command, with placeholders", program.command, true));
+  entries.push_back(
+      entry_named("program.command", "the words of the command, with placeholders", program.command, true));
   if (!program.code.empty()) {
-    entries.push_back(entry_of("program.code", "patterns of the files that are its code", program.code, false));
+    entries.push_back(entry_named("program.code", "patterns of the files that are its code", program.code, false));
   }
   if (!program.environment.empty()) {
-    entries.push_back(entry_of("program.environment", "variables that it is given", program.environment, true));
+    entries.push_back(entry_named("program.environment", "variables that it is given", program.environment, true));
   }
-  entries.push_back(entry_of("program.metrics", "how its numbers are read", program.metrics, true));
+  entries.push_back(entry_named("program.metrics", "how its numbers are read", program.metrics, true));
   for (const auto& [key, value] : program.options) {
-    entries.push_back(entry_of("options." + key, "an option of the program", value, true));
+    entries.push_back(entry_named("options." + key, "an option of the program", value, true));
   }
   return entries;
 }

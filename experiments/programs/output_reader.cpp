@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kLongestOutputLine = std::size_t{1} << 16;  // of a longer one the rest is passed over
 constexpr std::size_t kKeptLines = 5;                             // for a warning
-constexpr std::size_t kKeptBytes = 320;                           // of each
+constexpr std::size_t kKeptOfOutput = 320;                        // of each
 
 /// `line` without what colours it or moves a cursor: ESC [ … letter, ESC ] … BEL, ESC and a sign.
 std::string without_escapes(std::string_view line) {
@@ -114,7 +114,7 @@ class OutputReader : public MetricReader {
       plain_ = repaired_utf8(without_escapes(text));
       text = plain_;
     }
-    kept_[kept_count_++ % kKeptLines].assign(text.substr(0, kKeptBytes));
+    kept_[kept_count_++ % kKeptLines].assign(text.substr(0, kKeptOfOutput));
     for (Pattern& pattern : patterns_) {
       if (pattern.expression.match(text, groups_)) use(pattern, text);
     }

@@ -24,8 +24,8 @@ namespace xlm {
 namespace {
 
 constexpr std::chrono::milliseconds kBetweenPolls{100};
-constexpr double kBetweenLooks = 1;   // seconds, for checkpoints and the lock
-constexpr double kBetweenNotes = 10;  // seconds, for what has been read and used
+constexpr double kSecondsBetweenLooks = 1;  // seconds, for checkpoints and the lock
+constexpr double kBetweenNotes = 10;        // seconds, for what has been read and used
 
 void check_same_data(const Run& run, const RunConfiguration& configuration) {
   if (configuration.data.path.empty()) return;
@@ -134,7 +134,7 @@ class Attempt {
   void look(const ProgramProcess& process) {
     const double now = monotonic_seconds();
     if (now < next_look_) return;
-    next_look_ = now + kBetweenLooks;
+    next_look_ = now + kSecondsBetweenLooks;
     sink_.check_owner();
     const bool saved = look_for_checkpoint(false);
     if (!saved && now < next_note_) return;

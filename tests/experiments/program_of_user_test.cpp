@@ -138,7 +138,7 @@ TEST_F(ProgramOfUser, ATrainingIsARunLikeOthers) {
 TEST_F(ProgramOfUser, ASweepOfOptionsGoesFromItsPlanToATable) {
   configure_training("",
                      "sweep:\n  grid: {options.lr: [0.1, 0.2], seed: [1, 2]}\n  exclude: [{options.lr: 0.2, seed: 2}]\n"
-                     "table: {rows: options.lr, columns: [test.loss]}\n");
+                     "tables: [{table: Loss, rows: options.lr, columns: [{value: test.loss}]}]\n");
   const ProgramResult plan = run({"sweep", "run.yaml", "--dry-run"});
   EXPECT_THAT(plan.out, HasSubstr("3 of 3 runs to do")) << plan.err;
   EXPECT_FALSE(fs::exists(runs_));
