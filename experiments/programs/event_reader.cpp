@@ -16,8 +16,8 @@ namespace xlm {
 namespace {
 
 constexpr std::size_t kEventBytesAtOnce = std::size_t{1} << 18;
-constexpr std::size_t kMostEventBytes = std::size_t{1} << 20;  // a larger one is of images, and is not looked at
-constexpr const char* kEventFileSign = "tfevents";             // in the names of all
+constexpr std::size_t kMaxEventBytes = std::size_t{1} << 20;  // a larger one is of images, and is not looked at
+constexpr const char* kEventFileSign = "tfevents";            // in the names of all
 
 /// The part of a file that is being read.
 class EventWindow {
@@ -113,7 +113,7 @@ class EventReader : public MetricReader {
       TfRecordPiece piece = take_tf_record(window.from(file.offset, kTfRecordHeaderBytes));
       if (piece.kind == Kind::kIncomplete) {
         if (file.offset + piece.bytes > look.size()) return;  // its end is still to come
-        if (piece.bytes > kMostEventBytes) {
+        if (piece.bytes > kMaxEventBytes) {
           file.offset += piece.bytes;
           continue;
         }

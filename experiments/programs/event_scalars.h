@@ -15,8 +15,8 @@ struct EventScalars {
   std::vector<std::pair<std::string, double>> values;  // by tag
 };
 
-/// What a serialized Event says: a number by itself (simple_value), or a tensor with no dimension, as TensorFlow 2
-/// writes it. Texts, histograms, images and what else an event may have are left out. Nothing where it is no Event.
+/// The scalars of a serialized Event: simple_value, or a tensor of rank 0, as TensorFlow 2 writes it. Texts,
+/// histograms, images and other values are ignored. nullopt if the bytes are not an Event.
 std::optional<EventScalars> event_scalars(std::string_view event);
 
 }  // namespace xlm

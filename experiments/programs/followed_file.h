@@ -36,13 +36,13 @@ class FollowedFile {
   /// With `has_quotes` a line end in a quoted cell (RFC 4180) ends no line.
   explicit FollowedFile(fs::path path, bool has_quotes = false) : path_(std::move(path)), has_quotes_(has_quotes) {}
 
-  /// Where to begin: behind what `position` says; null: behind what is there now; {}:
-  /// at its beginning. Whoever wrote what is there writes no more, so
-  /// what comes behind a line without an end is a new line.
+  /// `position` is that of an earlier reader: reading continues there. {}: it begins with the first line. null: it
+  /// begins behind the current content. The process that wrote the current content has ended: if the last line has no
+  /// end, the next bytes are a new line.
   void begin(const Json& position);
-  /// Reads what has come. Throws DataError where the file cannot be read.
+  /// Reads the lines that were appended since. Throws DataError if the file cannot be read.
   void poll(LineUser& user);
-  /// The same, with a last line that has no end. One that is not whole is read again by who begins at `position`.
+  /// The same, and then the last line, if it has no end. If `torn_line` refuses it, `position` is before it.
   void finish(LineUser& user);
 
   /// Behind the last line that was handed on.

@@ -12,14 +12,14 @@ namespace xlm {
 namespace {
 
 constexpr std::string_view kStepColumn = "step";
-constexpr std::size_t kMostColumns = 10'000;
+constexpr std::size_t kMaxColumns = 10'000;
 constexpr std::size_t kShownColumns = 20;
 
 }  // namespace
 
 ForeignColumns::Column& ForeignColumns::column_of(std::string_view theirs, const LinePlace& place) {
   if (const auto known = columns_.find(theirs); known != columns_.end()) return known->second;
-  if (columns_.size() == kMostColumns) return unwanted_ = {};
+  if (columns_.size() == kMaxColumns) return unwanted_ = {};
   Column& column = columns_[std::string(theirs)];
   std::string ours;
   if (names_.empty()) {
@@ -45,7 +45,7 @@ void ForeignColumns::add(std::string_view theirs, const ForeignCell& cell, const
   if (!column.is_step && column.name == nullptr) return;
   const std::optional<double> number = cell.number ? cell.number : printed_number(cell.text);
   if (!number) {
-    // Where nobody has said that it holds numbers, a column may be of texts.
+    // A column may hold texts unless `names` says that it holds numbers, or it has had one.
     const bool is_wanted_number = !names_.empty() || column.is_known || column.is_step;
     if (is_wanted_number) records_.fault(place, no_number(theirs, cell.text), line);
     return;

@@ -1,4 +1,4 @@
-// Columns of a foreign file, by what the program calls them: which of them are wanted, and what the store calls those.
+// Columns of a file that a program writes: which of them are read, and the quantities that they become.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +13,16 @@
 
 namespace xlm {
 
-/// A number in a row of a foreign file, not yet known to be one.
+/// A cell of a row. It may be a number or not.
 struct ForeignCell {
   std::string_view text;
-  std::optional<double> number;  // nothing: it is the text
+  std::optional<double> number;  // nullopt: to be parsed from the text
 };
 
 class ForeignColumns {
  public:
-  /// Without `names` every column with numbers is wanted, under a name that is made of its own.
+  /// `names`: the columns to read, and their quantities. If it is empty, every column with numbers is read, and its
+  /// quantity is quantity_name_from(column).
   ForeignColumns(const std::vector<std::pair<std::string, std::string>>& names, ProgramRecords& records)
       : names_(names.begin(), names.end()), records_(records) {}
 
@@ -29,24 +30,24 @@ class ForeignColumns {
     row_.clear();
     row_step_ = step;
   }
-  /// A cell of the row, in any order. `line` is shown where the cell is wrong.
+  /// Adds a cell, in any order. `line` is shown if the cell is wrong.
   void add(std::string_view theirs, const ForeignCell& cell, const LinePlace& place, std::string_view line);
-  /// Hands the row on. One without a step belongs to that of the row before.
+  /// Hands the row on. If it has no step, the step of the row before counts.
   void end_row(const LinePlace& place);
 
-  /// Whether a column is asked for by its name.
+  /// Whether `names` has this column.
   bool is_named(std::string_view theirs) const { return names_.contains(theirs); }
   bool has_names() const { return !names_.empty(); }
-  /// The step of the newest row, to go on from it.
+  /// The step of the newest row.
   std::optional<std::int64_t> step() const { return step_; }
   void set_step(std::optional<std::int64_t> step) { step_ = step; }
-  /// What is asked for and did not come.
+  /// Names the columns in `names` that had no number, and says so if no row had a step.
   std::vector<std::string> warnings(const std::string& source) const;
 
  private:
   struct Column {
     bool is_step = false;
-    bool is_known = false;  // a number was seen
+    bool is_known = false;  // it has had a number
     ProgramRecords::Name* name = nullptr;
   };
 
@@ -55,8 +56,8 @@ class ForeignColumns {
   std::map<std::string, std::string, std::less<>> names_;
   ProgramRecords& records_;
   std::map<std::string, Column, std::less<>> columns_;
-  Column unwanted_;                            // for all where there are too many
-  std::map<std::string, std::string> owners_;  // by our name
+  Column unwanted_;                            // stands for all columns beyond kMaxColumns
+  std::map<std::string, std::string> owners_;  // the column of each quantity
   std::vector<std::pair<ProgramRecords::Name*, double>> row_;
   std::optional<std::int64_t> row_step_;
   std::optional<std::int64_t> step_;

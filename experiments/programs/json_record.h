@@ -12,15 +12,16 @@ namespace xlm {
 /// Parses lines in turn.
 class JsonLineParser {
  public:
-  /// Nothing where the line is no JSON. Numbers that are not finite, which Python writes as NaN, Infinity and -Infinity
-  /// although JSON has none, become these words as texts.
+  /// nullopt if the line is not JSON. NaN, Infinity and -Infinity, which Python writes although JSON has no such
+  /// numbers, become strings with these words.
   std::optional<Json> parse(std::string_view line);
 
  private:
   JsonParser parser_;
 };
 
-/// A number of JSON: also null, which is what some write for NaN, and the words above. Nothing for anything else.
+/// The value as a number; null and the string "NaN" are NaN, "Infinity" and "-Infinity" are infinite. nullopt for any
+/// other value.
 std::optional<double> json_number_of(const Json& value);
 
 /// A value in a message.

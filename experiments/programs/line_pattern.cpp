@@ -1,4 +1,4 @@
-// Patterns by RE2, whose group names are words: ours stand beside the pattern, and the groups are numbered.
+// Patterns by RE2. Its group names cannot have dots, so that groups get numbered names here, and ours are kept apart.
 #include "experiments/programs/line_pattern.h"
 
 #include <algorithm>
@@ -118,7 +118,7 @@ RE2::Options pattern_options() {
   return options;
 }
 
-/// RE2's reason without what it quotes, and what it has not by design.
+/// RE2's reason, with advice if the pattern uses what RE2 does not have.
 std::string reason_of(const RE2& expression) {
   std::string reason = expression.error();
   const std::string quoted = ": " + expression.error_arg();

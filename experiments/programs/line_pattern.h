@@ -8,8 +8,8 @@
 
 namespace xlm {
 
-/// RE2's syntax; matching takes time in proportion to the line, whatever the pattern. A group's name is that of a
-/// quantity, which may hold dots and dashes: (?<valid.bpc>…); the same name may stand in several branches.
+/// RE2's syntax; matching takes time in proportion to the line, for any pattern. The name of a group is the name of a
+/// quantity and may have dots and dashes: (?<valid.bpc>…). Several groups may have the same name.
 class LinePattern {
  public:
   /// Throws UsageError with the place of the mistake, for a name that no quantity may have, and where there is no named
@@ -24,7 +24,7 @@ class LinePattern {
   const std::vector<std::string>& names() const;
 
   /// Whether the pattern fits somewhere in the line, which is UTF-8. `groups` gets a view into `line` for each name;
-  /// its data() is null where the group took no part.
+  /// its data() is null if the group took no part.
   bool match(std::string_view line, std::vector<std::string_view>& groups);
 
  private:

@@ -65,7 +65,7 @@ MetricDescription description_of(const Json& entry, const std::string& where) {
     const KindWord* kind = find_kind(key);
     if (kind != nullptr) {
       if (found != nullptr)
-        throw UsageError(fmt::format("{} has both {} and {}: each is an entry of its own", where, found->word, key));
+        throw UsageError(fmt::format("{} has both {} and {}: make it two entries", where, found->word, key));
       found = kind;
       if (!value.is_string() || value.get<std::string>().empty())
         throw UsageError(fmt::format("{}.{} is a text", where, key));

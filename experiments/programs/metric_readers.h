@@ -43,8 +43,8 @@ class MetricReaders {
   /// Where reading is, small, for `begin` of a later attempt. To be kept once what was handed on is kept, also after an
   /// error, which would come again otherwise.
   Json position() const;
-  /// What nobody asked for and somebody should know, at the end: patterns that never fitted, with the last lines; files
-  /// that never came; lines that were passed over; steps that went back.
+  /// For the log, after `finish`: patterns that never matched, with the last lines of the output; files that never
+  /// appeared; lines that were skipped; steps that went back.
   std::vector<std::string> warnings() const;
 
  private:

@@ -28,7 +28,7 @@ double out_of_range(std::string_view digits, bool negative) {
 std::optional<double> printed_number(std::string_view text) {
   const bool negative = text.starts_with('-');
   if (negative || text.starts_with('+')) text.remove_prefix(1);
-  // from_chars takes a sign of its own, and words with anything in brackets behind "nan".
+  // std::from_chars also reads a second minus, and "nan(…)".
   if (text.empty() || text.front() == '-' || text.ends_with(')')) return std::nullopt;
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);

@@ -57,7 +57,7 @@ class OutputReader : public MetricReader {
     return position;
   }
 
-  /// Progress bars begin their line again with a carriage return: each is a line of its own.
+  /// A carriage return ends a line, too: so each state of a progress bar is a line.
   void output(std::string_view bytes) override {
     std::size_t begin = 0;
     std::size_t line_feed = bytes.find('\n');

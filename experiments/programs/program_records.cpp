@@ -16,7 +16,7 @@
 namespace xlm {
 namespace {
 
-constexpr std::size_t kMostNames = 1000;
+constexpr std::size_t kMaxNames = 1000;
 
 /// Whether a number that is not finite says that training has failed.
 bool is_training_loss(const QuantityPlace& place) {
@@ -37,10 +37,10 @@ std::string LinePlace::text() const { return line > 0 ? fmt::format("{}:{}", sou
 
 ProgramRecords::Name* ProgramRecords::name(std::string_view name, const LinePlace& place) {
   if (const auto known = names_.find(name); known != names_.end()) return &known->second;
-  if (names_.size() == kMostNames) {
+  if (names_.size() == kMaxNames) {
     fault(place, fmt::format("'{}' is one name too many: a run has at most {} quantities\nif names hold a step or a "
                              "time, report that as the step",
-                             name, kMostNames));
+                             name, kMaxNames));
     return nullptr;
   }
   if (!is_quantity_name(name)) {

@@ -37,7 +37,7 @@ class ProgramRecords {
 
   explicit ProgramRecords(RecordSink& sink) : sink_(sink) {}
 
-  /// What belongs to a name; it stays where it is. Null where no quantity may have the name, which is an error.
+  /// The entry of a name; the pointer stays valid. Null, after `fault`, if no quantity can have this name.
   Name* name(std::string_view name, const LinePlace& place);
 
   void number(Name& name, std::int64_t step, double value, const LinePlace& place);
@@ -47,7 +47,7 @@ class ProgramRecords {
   /// Keeps an error of what was read; the first of them is thrown by `flush`.
   void fault(const LinePlace& place, const std::string& what, std::string_view line = {});
 
-  /// The step that was read last, of any source: what has no step of its own belongs to it.
+  /// The step that was read last, from any source. Numbers without a step belong to it.
   std::int64_t newest_step() const { return newest_step_.value_or(0); }
   void seen_step(std::int64_t step) { newest_step_ = step; }
   bool has_seen_step() const { return newest_step_.has_value(); }

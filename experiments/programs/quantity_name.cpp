@@ -11,7 +11,7 @@
 namespace xlm {
 namespace {
 
-constexpr std::size_t kMostNameBytes = 100;
+constexpr std::size_t kMaxNameBytes = 100;
 
 bool is_name_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool is_name_sign(char c) { return is_name_letter(c) || (c >= '0' && c <= '9') || c == '-'; }
@@ -32,9 +32,9 @@ std::string name_of_signs(std::string_view theirs) {
     } else if (gap == 0) {
       gap = '_';
     }
-    if (name.size() > kMostNameBytes) break;
+    if (name.size() > kMaxNameBytes) break;
   }
-  if (name.size() > kMostNameBytes) name.resize(kMostNameBytes);
+  if (name.size() > kMaxNameBytes) name.resize(kMaxNameBytes);
   while (name.ends_with('.')) name.pop_back();
   return name;
 }
@@ -42,8 +42,7 @@ std::string name_of_signs(std::string_view theirs) {
 }  // namespace
 
 bool is_quantity_name(std::string_view name) {
-  if (name.empty() || name.size() > kMostNameBytes || !is_name_letter(name.front()) || name.ends_with('.'))
-    return false;
+  if (name.empty() || name.size() > kMaxNameBytes || !is_name_letter(name.front()) || name.ends_with('.')) return false;
   char before = 0;
   for (const char c : name) {
     if (!is_name_sign(c) && (c != '.' || before == '.')) return false;
@@ -57,7 +56,7 @@ std::string wrong_quantity_name(std::string_view name) {
   return fmt::format(
       "no quantity can be called '{}'\na name has letters, digits, '_', '-' and dots, begins with a letter, and has {} "
       "bytes at most{}",
-      shown_line(name), kMostNameBytes, better.empty() ? "" : fmt::format(" (for example '{}')", better));
+      shown_line(name), kMaxNameBytes, better.empty() ? "" : fmt::format(" (for example '{}')", better));
 }
 
 std::string quantity_name_from(std::string_view theirs) {

@@ -15,7 +15,7 @@ std::string wrong_quantity_name(std::string_view name);
 
 /// A name for what another program calls `theirs`: "loss (mean)" becomes "loss_mean", and a slash a dot. What stands
 /// before the first slash often says where a number comes from: "train/loss" is "loss", which training has, "eval/loss"
-/// and "val/loss" are "valid.loss". Empty where nothing is left.
+/// and "val/loss" are "valid.loss". Empty if no character can stay.
 std::string quantity_name_from(std::string_view theirs);
 
 /// What a number belongs to, by its name as a program gives it.

@@ -1,4 +1,4 @@
-// Lines of a file that its program writes anew with what it held before: those are not handed on again.
+// Recognises lines that were already read, when a program rewrites a file with its old content.
 #pragma once
 
 #include <cstdint>
@@ -10,13 +10,13 @@ namespace xlm {
 
 class RepeatedLines {
  public:
-  /// Of files with more lines, those behind are handed on again: 32 MiB of memory.
-  static constexpr std::size_t kMostLines = std::size_t{1} << 22;
+  /// 32 MiB of memory. Lines beyond are never recognised.
+  static constexpr std::size_t kMaxLines = std::size_t{1} << 22;
 
-  /// The file is read from its beginning.
+  /// The file is read from its beginning again.
   void restart() { next_ = 0; }
 
-  /// Whether a line was there before the restart, and all before it too. `content` is what counts of it.
+  /// Whether this line, and all lines before it, are the same as before the restart. `content` is compared.
   bool is_repeated(std::string_view content) {
     const std::uint64_t hash = std::hash<std::string_view>()(content);
     if (next_ < hashes_.size() && hashes_[next_] == hash) {
@@ -24,7 +24,7 @@ class RepeatedLines {
       return true;
     }
     hashes_.resize(next_);
-    if (next_ < kMostLines) {
+    if (next_ < kMaxLines) {
       hashes_.push_back(hash);
       ++next_;
     }

@@ -141,7 +141,7 @@ TEST_F(ProgramCsv, TheTornRowOfAKilledProgramIsLeftOut) {
     append(file_, knows ? "\n2,2.5\n" : "2,2.5\n");
     EXPECT_THAT(polled(), knows ? std::vector<std::string>({"3: loss=3.2", "2: loss=2.5"})
                                 : std::vector<std::string>{"2: loss=2.5"});
-    append(file_, "step,loss,lr\n3,3,4\n");  // it begins its table anew, also with other columns
+    append(file_, "step,loss,lr\n3,3,4\n");  // it writes a header again, with other columns
     EXPECT_THAT(polled(), ElementsAre("3: loss=3 lr=4"));
     readers_->finish(true);
     EXPECT_THAT(sink_.take(), IsEmpty());

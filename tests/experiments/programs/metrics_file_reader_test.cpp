@@ -158,7 +158,7 @@ TEST_F(MetricsFile, TheNewestEvaluationsOfADoneRunBecomeFinal) {
   readers.poll();
   EXPECT_THAT(sink.take(), ElementsAre("valid 1: bpc=3", "test 2: bpc=4 final", "test 3: bpc=5", "valid 2: bpc=2"));
   readers.finish(true);
-  EXPECT_THAT(sink.take(), ElementsAre("valid 2: bpc=2 final"));  // test has one of its own
+  EXPECT_THAT(sink.take(), ElementsAre("valid 2: bpc=2 final"));  // test has a final one already
 
   RecordingSink other;
   MetricReaders stopped({}, file_, other);
