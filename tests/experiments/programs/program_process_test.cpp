@@ -19,6 +19,7 @@ using std::chrono::milliseconds;
 using ::testing::AllOf;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 class ProgramProcessTest : public ProgramsFixture {
  protected:
@@ -61,11 +62,19 @@ TEST_F(ProgramProcessTest, PythonsLinesComeWhenTheyArePrinted) {
 
 TEST_F(ProgramProcessTest, FilesOfThisProcessAreNotOpenInItAndLocksEndWithTheirHolder) {
   put(at("lock"), "");
-  const int lock = ::open(at("lock").c_str(), O_RDONLY);  // without O_CLOEXEC
+  const int low = ::open(at("lock").c_str(), O_RDONLY);  // without O_CLOEXEC
+  const int lock = ::fcntl(low, F_DUPFD, 100);
+  ::close(low);
   ASSERT_EQ(::flock(lock, LOCK_EX), 0);
-  ProgramProcess program(shell("ls -l /proc/self/fd /proc/$PPID/fd | grep -c /lock; echo looked; sleep 1000"));
+  ProgramProcess program(
+      shell("readlink /proc/self/fd/*; ls -l /proc/$PPID/fd | grep -c /lock; echo looked; exec sleep 1000"));
   await_output(program, "looked\n");
-  EXPECT_EQ(output_, "0\nlooked\n");
+  const std::vector<std::string> lines = split(output_, '\n');
+  EXPECT_EQ(lines.at(0), "/dev/null");
+  EXPECT_THAT(lines.at(1), StartsWith("pipe:"));
+  EXPECT_EQ(lines.at(2), lines.at(1));
+  EXPECT_THAT(output_, EndsWith("\n0\nlooked\n"));
+  EXPECT_EQ(lines.size(), 6U) << output_;
   ::close(lock);
   const int other = ::open(at("lock").c_str(), O_RDONLY | O_CLOEXEC);
   EXPECT_EQ(::flock(other, LOCK_EX | LOCK_NB), 0) << "neither the program nor its watcher holds it";
