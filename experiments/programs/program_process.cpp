@@ -128,8 +128,10 @@ class ProgramProcess::State {
     const int ready =
         ::poll(sources.data(), sources.size(), static_cast<int>(std::max(longest, milliseconds(0)).count()));
     if (ready > 0 && sources[1].revents != 0) hear_watcher();
-    if (output_.get() >= 0) take_output(until);
-    if (gone_ && (output_.get() < 0 || ProgramTime::now() > *gone_ + kWaitForEndOfOutput)) finish();
+    const bool is_empty = output_.get() < 0 || take_output(until);
+    const bool has_waited = gone_ && ProgramTime::now() > *gone_ + kWaitForEndOfOutput;
+    // A slow reader still gets all that is left. Only what could not be killed can write more than the pipe held.
+    if (gone_ && (output_.get() < 0 || (has_waited && (is_empty || taken_since_gone_ > kPipeBytes)))) finish();
     return !ended_;
   }
 
@@ -273,22 +275,25 @@ class ProgramProcess::State {
     watcher_ = -1;
   }
 
-  /// Hands on what is there. A program that never pauses does not keep it longer than the time.
-  void take_output(ProgramTime::time_point until) {
+  /// Hands on what is there. A program that never pauses does not keep it longer than the time. Returns whether
+  /// nothing is left for now.
+  bool take_output(ProgramTime::time_point until) {
     std::array<char, kPieceBytes> piece{};
     do {
       const ssize_t count = ::read(output_.get(), piece.data(), piece.size());
       if (count < 0 && errno == EINTR) continue;
-      if (count < 0) return;
+      if (count < 0) return true;
       if (count == 0) {
         output_.close();
-        return;
+        return true;
       }
+      if (gone_) taken_since_gone_ += count;
       const std::string_view output(piece.data(), static_cast<std::size_t>(count));
       if (log_) log_->write(output);
       last_output_.add(output);
       if (command_.output) command_.output(output);
     } while (ProgramTime::now() < until);
+    return false;
   }
 
   void look_at_memory() {
@@ -344,6 +349,7 @@ class ProgramProcess::State {
   ProgramTime::time_point began_;
   ProgramTime::time_point next_look_;
   std::optional<ProgramTime::time_point> gone_;  // when no process of it was left
+  std::int64_t taken_since_gone_ = 0;            // bytes of output
   bool asked_to_stop_ = false;
   bool ended_ = false;
 };

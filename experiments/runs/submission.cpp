@@ -105,4 +105,16 @@ void submit(const PlannedRun& run) {
   refresh(run);
 }
 
+void copy_program_code(const Run& run, const fs::path& runs) {
+  const auto code = run.contents.find("program.folder");
+  if (code == run.contents.end() || run.status == RunStatus::kDone) return;
+  const fs::path there = frozen_programs(run.folder.parent_path());
+  if (!fs::is_directory(code_folder(there, code->second))) return;
+  try {
+    copy_frozen_code(there, frozen_programs(runs), code->second);
+  } catch (const Error&) {
+    // A damaged copy is of no use there either.
+  }
+}
+
 }  // namespace xlm

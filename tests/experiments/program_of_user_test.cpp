@@ -314,6 +314,31 @@ TEST_F(ProgramOfUser, CodeThatIsEditedMeanwhileChangesNothing) {
   for (const fs::path& folder : run_folders()) expect_whole(read_live_run(folder));
 }
 
+TEST_F(ProgramOfUser, NothingOfAFloodIsLostThoughItsReaderIsSlower) {
+  write_script("flood.py", "for i in range(30000): print('step', i, 'loss', i * 0.25, 'x' * 40)\n");
+  configure("[python3, flood.py]", "  metrics: [{lines: 'step (?<step>\\d+) loss (?<loss>\\S+)'}]\n");
+  ASSERT_EQ(run({"train", "run.yaml"}).code, kDone);
+  const xlm::Run done = only_run();
+  EXPECT_EQ(done.metrics.at("loss").size(), 30000U);
+  EXPECT_THAT(output(done), HasSubstr("step 29999 loss 7499.75"));
+}
+
+TEST_F(ProgramOfUser, ARunThatIsMergedElsewhereResumesThereWithItsCode) {
+  configure_training();
+  write_file(hold(), "");
+  BackgroundProgram first = start({"train", "run.yaml"});
+  until_held();
+  first.kill(SIGTERM);
+  EXPECT_EQ(first.wait().code, kStopped);
+  fs::remove(hold());
+  fs::rename(folder_.path() / "code", folder_.path() / "gone");
+  ASSERT_EQ(run({"--runs", "other", "runs", "merge", "runs"}).code, kDone);
+  const std::string id = only_run().id;
+  fs::remove_all(runs_);
+  EXPECT_EQ(run({"worker", "other/" + id}).code, kDone);
+  expect_whole(read_live_run(folder_.path() / "other" / id));
+}
+
 TEST_F(ProgramOfUser, EarlyStoppingJudgesByWhatProgramsReport) {
   configure_training("",
                      "train: {steps: 20}\nsweep:\n  grid: {options.lr: [0.05, 0.1, 0.2]}\n"
