@@ -68,9 +68,7 @@ struct StartFailure {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   StartFailure failure;
   if (::getppid() != watcher) ::_exit(1);  // it died before the request stood
-  const int nothing = ::open("/dev/null", O_RDONLY);
-  if (nothing >= 0) ::dup2(nothing, STDIN_FILENO);
-  ::dup2(command.output, STDOUT_FILENO);
+  ::dup2(command.output, STDOUT_FILENO);   // its input is the watcher's: nothing
   ::dup2(command.output, STDERR_FILENO);
   leave_files(kFirstFile, true);
   struct sigaction as_usual {};
