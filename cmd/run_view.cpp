@@ -122,7 +122,8 @@ std::string default_columns(RunTable& runs, const std::vector<std::size_t>& sele
     std::vector<std::string> cells{runs.id(run)};
     if (shows("experiment")) cells.push_back(to_text(experiment[run]));
     cells.push_back(paint(view.terminal, colour_of(state), state));
-    cells.push_back(step_text(step[run], steps[run]));
+    const bool has_length = as_number(steps[run]).value_or(0) > 0;  // a program need not say it
+    cells.push_back(step_text(step[run], has_length ? steps[run] : Value()));
     if (shows("valid")) cells.push_back(results.cell(run, "valid"));
     cells.push_back(results.cell(run, "test"));
     if (shows("created")) cells.push_back(when(as_number(created[run]), view.now));

@@ -55,9 +55,10 @@ std::string dry_run_json(const std::vector<SweepRun>& runs, const std::vector<Co
   Json list = Json::array();
   for (std::size_t i = 0; i < runs.size(); ++i) {
     Json entry = {{"run_id", runs[i].id()}, {"status", runs[i].status}, {"reason", runs[i].reason}};
-    entry["params"] = costs.empty() ? Json() : Json(costs[i].params);
+    const bool known = !costs.empty() && !runs[i].planned.options.program;
+    entry["params"] = known ? Json(costs[i].params) : Json();
     entry["steps"] = runs[i].planned.options.train.steps;
-    entry["flops"] = costs.empty() ? Json() : Json(costs[i].flops);
+    entry["flops"] = known ? Json(costs[i].flops) : Json();
     if (!runs[i].evaluations.empty()) entry["evaluations_left"] = runs[i].evaluations_left;
     Json values = Json::object();
     for (const auto& [key, value] : runs[i].point) values[key] = to_json(value);
@@ -94,11 +95,14 @@ std::string runs_table(const std::vector<SweepRun>& runs, const std::vector<Text
   return table_with(short_ids(ids)).render(TextTable::Format::kText, terminal.width);
 }
 
-/// Empty, with a warning, if the costs cannot be computed.
+bool is_program(const SweepRun& run) { return run.planned.options.program.has_value(); }
+
+/// Empty, with a warning, if the costs cannot be computed; also if all runs are programs, whose costs are not known.
 std::vector<CostEstimate> estimate_costs(const std::vector<SweepRun>& runs) {
   std::vector<CostEstimate> costs;
+  if (std::all_of(runs.begin(), runs.end(), is_program)) return costs;
   try {
-    CostEstimator estimator(core());
+    CostEstimator estimator(core);
     for (const SweepRun& run : runs) costs.push_back(estimator.of(run));
   } catch (const Error& error) {
     spdlog::warn("no costs: {}", error.what());
@@ -112,9 +116,9 @@ void print_dry_run(const std::vector<SweepRun>& runs, const LauncherEntry& launc
   const std::vector<CostEstimate> costs = estimate_costs(runs);
   if (global.json) return print(dry_run_json(runs, costs));
   const auto cells = [&](std::size_t i) {
-    const bool known = !costs.empty();
-    return std::vector<std::string>{known ? human_count(costs[i].params) : "?",
-                                    fmt::to_string(runs[i].planned.options.train.steps),
+    const bool known = !costs.empty() && !is_program(runs[i]);
+    const std::int64_t steps = runs[i].planned.options.train.steps;
+    return std::vector<std::string>{known ? human_count(costs[i].params) : "?", steps > 0 ? fmt::to_string(steps) : "?",
                                     known ? human_count(costs[i].flops) : "?", runs[i].reason};
   };
   std::string text = runs_table(runs, {{"parameters", true}, {"steps", true}, {"FLOPs left", true}, {"status"}}, cells,

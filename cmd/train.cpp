@@ -51,15 +51,16 @@ int show_outcome(const PlannedRun& planned, const RunReport& report, const Globa
   } else if (report.code == kDone) {
     const Terminal& terminal = global.standard_output;
     print(results_table(run, terminal.is_terminal ? terminal.width : 0));
-    if (!global.quiet) say(fmt::format("the model is in {}\n", planned.paths.model().string()));
+    const bool has_model = fs::is_directory(planned.paths.model());
+    if (!global.quiet && has_model) say(fmt::format("the model is in {}\n", planned.paths.model().string()));
   }
   if (report.code == kStopped && report.status == RunStatus::kDone) {
     if (!global.quiet) say("done; run the same command again for the remaining evaluations\n");
   } else if (report.code == kStopped) {
-    if (!global.quiet) {
-      say(fmt::format("stopped at step {} with a checkpoint: run the same command again to resume\n",
-                      checkpoint_step(run)));
-    }
+    const std::string where = run.checkpoints.empty()
+                                  ? "stopped without a checkpoint"
+                                  : fmt::format("stopped at step {} with a checkpoint", checkpoint_step(run));
+    if (!global.quiet) say(where + ": run the same command again to resume\n");
   } else if (report.code != kDone) {
     throw Error(report.message, report.code);
   }
@@ -73,7 +74,7 @@ int run_train(const TrainCommand& command, const GlobalOptions& global) {
   }
   if (command.config.empty()) throw UsageError("a configuration file is needed: xlm train CONFIG.yaml");
   const Yaml tree = read_configuration(command.config, command.profile, command.overrides);
-  const RunOptions options = read_run_options(run_part(tree));
+  const RunConfiguration options = read_run_options(run_part(tree));
   if (command.print_config) {
     print(to_text(resolved(options)));
     return kDone;

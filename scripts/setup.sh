@@ -33,7 +33,7 @@ readers=(tensorboard==2.21.0 pandas==3.1.1 transformers==5.23.0 sympy networkx j
 packages=(
   ca-certificates ccache cmake g++ git gnuplot-nox make ninja-build patchelf pkg-config python3 python3-pip time zip zstd
   libarchive-dev libbenchmark-dev libboost-math-dev libcli11-dev libcurl4-openssl-dev libfmt-dev libgmock-dev
-  libgtest-dev libicu-dev libmuparser-dev libsentencepiece-dev libsimdjson-dev libspdlog-dev libsqlite3-dev libsqlitecpp-dev libssl-dev
+  libgtest-dev libicu-dev libmuparser-dev libre2-dev libsentencepiece-dev libsimdjson-dev libspdlog-dev libsqlite3-dev libsqlitecpp-dev libssl-dev
   libyaml-cpp-dev nlohmann-json3-dev zlib1g-dev
 )
 if [ "${TOOLS:-0}" = 1 ]; then packages+=(clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev lld); fi

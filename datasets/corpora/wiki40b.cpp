@@ -9,11 +9,12 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "base/tf_record.h"
 #include "datasets/cleaning/language_cleaner.h"
 #include "datasets/corpora/reading.h"
 #include "datasets/corpora/split_names.h"
 #include "datasets/input/parquet.h"
-#include "datasets/input/tf_record.h"
+#include "datasets/input/tf_example.h"
 
 namespace xlm {
 namespace {

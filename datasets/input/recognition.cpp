@@ -11,9 +11,9 @@
 #include "base/json.h"
 #include "base/pointer_file.h"
 #include "base/text.h"
+#include "base/tf_record.h"
 #include "base/utf8.h"
 #include "datasets/input/parquet.h"
-#include "datasets/input/tf_record.h"
 
 namespace xlm {
 namespace {

@@ -33,7 +33,7 @@ double length_at(const Yaml& tree, const char* key) {
 
 /// A run's options, with the lengths in its file that only the data can convert to steps.
 struct OpenRun {
-  RunOptions options;
+  RunConfiguration options;
   SettingList open;  // those of kOpenLengths that are given
 };
 
@@ -142,6 +142,7 @@ Run finished_run(const OpenRun& open, const std::string& corpus) {
     std::erase_if(run.params, [&name = key](const auto& param) { return param.first == name; });
     run.params.emplace_back(key, value);
   }
+  if (corpus.empty()) return run;
   run.params.emplace_back("data.name", corpus);
   run.params.emplace_back("data.fingerprint", "of " + corpus);
   return run;
@@ -172,7 +173,8 @@ class SupposedEvaluations {
  public:
   SupposedEvaluations(const Yaml& tree, SupposedSweep& sweep) : corpora_(tree), wanted_(tree), sweep_(sweep) {}
 
-  std::string corpus_of(const std::string& path) { return corpora_.name_of(path, sweep_); }
+  /// "" of a program that reads no data.
+  std::string corpus_of(const std::string& path) { return path.empty() ? "" : corpora_.name_of(path, sweep_); }
 
   /// `configuration` is the run's resolved one. An evaluation equal to the run's own is not added.
   void add_to(Run& run, const Yaml& configuration, double number) {
@@ -222,7 +224,7 @@ SupposedSweep suppose(const Yaml& tree, const NamedByExhibits& named) {
     const std::set<std::string> keys = setting_keys_of(open);
     if (!seen.insert(identity_of(run, keys)).second) continue;
     sweep.setting_keys.insert(keys.begin(), keys.end());
-    run.id = fmt::format("{}-{:05}", open.options.model.type(), sweep.runs.size());
+    run.id = fmt::format("{}-{:05}", open.options.type(), sweep.runs.size());
     run.created = static_cast<double>(sweep.runs.size());
     const double number = 1 + static_cast<double>(sweep.runs.size()) / 1000;
     add_numbers(run, number, named);

@@ -18,6 +18,7 @@
 #include "experiments/collections/unpacking.h"
 #include "experiments/runs/run_lock.h"
 #include "experiments/runs/runs_in_use.h"
+#include "experiments/runs/submission.h"
 
 namespace xlm {
 namespace {
@@ -210,10 +211,11 @@ class RunMerge {
 
   /// Returns false if another process has created the run here meanwhile.
   bool add() {
-    read_run(from_);  // fails if the run is damaged
+    const Run run = read_run(from_);  // fails if the run is damaged
     outcome(MergeOutcome::kAdded);
     const std::vector<fs::path> files = run_files(from_);
     if (settings_.dry_run) return true;
+    copy_program_code(run, folder_of(to_));
     if (moves() && moved_at_once()) return true;
     const StagedFolder staged(to_, kStagePrefix);
     if (!copy_run_files(from_, files, staged.path(), copying())) {

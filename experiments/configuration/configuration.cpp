@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -15,7 +16,7 @@
 namespace xlm {
 namespace {
 
-/// What a recipe's file says beside the run.
+/// What a recipe's file says besides the run.
 constexpr std::array<std::string_view, 11> kRecipeKeys{"sweep",    "evaluate",     "corpora",      "resources",
                                                        "profiles", "table",        "tables",       "figure",
                                                        "figures",  "continuation", "continuations"};
@@ -35,6 +36,47 @@ struct ModelGroup {
              .help = "run id, run folder or model folder whose weights training starts from; empty: random weights",
              .content = OptionContent::kModelFolder},
             init_from);
+  }
+};
+
+/// model: {type: program}, which is what a program's run has of it.
+struct ProgramModelGroup {
+  static void visit(OptionVisitor& v) {
+    std::size_t index = 0;
+    v.choice({.name = "type", .help = "program: the run is that of a program"}, index, {kProgramType});
+  }
+};
+
+/// What a program's run has of `train`.
+struct ProgramTrainGroup {
+  TrainOptions& train;
+
+  void visit(OptionVisitor& v) {
+    v.field({.name = "steps",
+             .help = "steps that the program makes, or the option that says so: \"{KEY}\"; for progress, estimates of "
+                     "time and early stopping; 0: not known",
+             .min = 0,
+             .max = 1e12,
+             .affects_result = false},
+            train.steps);
+    v.field({.name = "max_hours",
+             .help = "stop after so many hours of one attempt; 0: no limit",
+             .min = 0,
+             .affects_result = false},
+            train.max_hours);
+    v.field({.name = "threads",
+             .help = "OMP_NUM_THREADS of the program, if neither its environment nor that of xlm sets it; 0: cores / "
+                     "jobs",
+             .min = 0,
+             .max = 4096,
+             .affects_result = false},
+            train.threads);
+    v.field({.name = "processes",
+             .help = "GPUs that the program uses at once, if there are GPUs",
+             .min = 1,
+             .max = 4096,
+             .affects_result = false},
+            train.processes);
   }
 };
 
@@ -59,7 +101,9 @@ std::size_t chosen_model(const Yaml& tree) {
   const Yaml* type = find_path(tree, "model.type");
   const std::vector<std::string>& types = model_types();
   if (type == nullptr || type->is_null()) {
-    fail_at(tree, "model.type", fmt::format("model.type is missing\nadd it: one of {}", join(types, ", ")));
+    fail_at(tree, "model.type",
+            fmt::format("model.type is missing\nadd it: one of {}; or `program` for a program of your own",
+                        join(types, ", ")));
   }
   const auto found = std::find(types.begin(), types.end(), type->scalar);
   return found == types.end() ? 0 : static_cast<std::size_t>(found - types.begin());
@@ -103,6 +147,11 @@ void check_required(const Yaml& tree, const RunOptions& options) {
   }
 }
 
+void check_device(const Yaml& tree, const std::string& device) {
+  if (is_device(device)) return;
+  fail_at(tree, "device", fmt::format("device is '{}', it must be cpu, cuda, cuda:N or auto", device));
+}
+
 /// Values that are each in range but do not go together. Those of the model come first: others follow from them.
 void check_together(const Yaml& tree, const RunOptions& options) {
   const TrainOptions& train = options.train;
@@ -126,9 +175,7 @@ void check_together(const Yaml& tree, const RunOptions& options) {
             fmt::format("optimizer.warmup_steps ({}) must be less than train.steps ({}) with the cosine schedule",
                         optimizer.warmup_steps, train.steps));
   }
-  if (!is_device(options.device)) {
-    fail_at(tree, "device", fmt::format("device is '{}', it must be cpu, cuda, cuda:N or auto", options.device));
-  }
+  check_device(tree, options.device);
   if (options.eval.stride > options.eval.context) {
     fail_at(tree, "eval.stride",
             fmt::format("eval.stride ({}) must not be more than eval.context ({}), which holds it", options.eval.stride,
@@ -175,7 +222,7 @@ void apply_one(Yaml& tree, const std::string& assignment) {
   }
 }
 
-/// A pipe has no name of its own, and the number of an open file is none.
+/// A pipe has no name, and the number of an open file is none.
 std::string experiment_named_by(const fs::path& file) {
   std::error_code ignored;
   const fs::file_status status = fs::status(file, ignored);
@@ -197,7 +244,7 @@ Yaml foreign_model(const fs::path& config) {
   return tree;
 }
 
-/// Throws UsageError where `assignment` is no KEY=VALUE of an option that makes a difference to `use`.
+/// Throws UsageError if `assignment` is no KEY=VALUE of an option that makes a difference to `use`.
 void check_changeable(const std::string& assignment, std::size_t model, WeightsUse use, const fs::path& source) {
   const std::size_t equals = assignment.find('=');
   if (equals == std::string::npos) throw UsageError(fmt::format("'{}' is not KEY=VALUE", assignment));
@@ -220,32 +267,45 @@ void check_changeable(const std::string& assignment, std::size_t model, WeightsU
 
 }  // namespace
 
-void visit_options(RunOptions& options, OptionVisitor& v) {
+void visit_options(RunConfiguration& run, OptionVisitor& v) {
   v.field({.name = "experiment",
            .help = "groups runs in the store; default: the configuration file's name, or pipe where it is a pipe",
            .affects_result = false},
-          options.experiment);
-  v.group("data", "What is learnt from.", options.data);
-  ModelGroup model{options.model, options.init_from};
-  v.group("model", "Which model, and its shape.", model);
-  v.group("optimizer", "How weights are updated.", options.optimizer);
-  v.group("train", "How long and on what batches.", options.train);
-  v.group("eval", "How the loss of a split is measured.", options.eval);
-  v.group("results", "What is written beside the journal.", options.results);
-  v.field({.name = "seed", .help = "fixes weights, order of the data and dropout", .min = 0, .max = 9e15},
-          options.seed);
+          run.experiment);
+  v.group("data", "What is learnt from.", run.data);
+  if (run.program) {
+    ProgramModelGroup model;
+    v.group("model", "", model);
+    v.group("program", "The program that is run.", *run.program);
+    ProgramTrainGroup train{run.train};
+    v.group("train", "How long, and with what.", train);
+  } else {
+    ModelGroup model{run.model, run.init_from};
+    v.group("model", "Which model, and its shape.", model);
+    v.group("optimizer", "How weights are updated.", run.optimizer);
+    v.group("train", "How long and on what batches.", run.train);
+    v.group("eval", "How the loss of a split is measured.", run.eval);
+  }
+  v.group("results", "What is written besides the journal.", run.results);
+  v.field({.name = "seed", .help = "fixes weights, order of the data and dropout", .min = 0, .max = 9e15}, run.seed);
   v.field({.name = "device",
            .help = "cpu, cuda, cuda:N, or auto: a GPU where there is one",
            .affects_result = false,
            .of_weights = false},
-          options.device);
+          run.device);
 }
 
-std::vector<OptionEntry> option_entries(const RunOptions& options) {
-  RunOptions copy = options;
+std::vector<OptionEntry> option_entries(const RunConfiguration& run) {
+  RunConfiguration copy = run;
   OptionLister lister;
   visit_options(copy, lister);
-  return lister.entries();
+  std::vector<OptionEntry> entries = lister.entries();
+  if (!run.program) return entries;
+  const auto behind = std::find_if(entries.begin(), entries.end(),
+                                   [](const OptionEntry& entry) { return entry.key.starts_with("train."); });
+  const std::vector<OptionEntry> further = further_entries(*run.program);
+  entries.insert(behind, further.begin(), further.end());
+  return entries;
 }
 
 RunOptions default_run_options(std::size_t index) {
@@ -255,11 +315,35 @@ RunOptions default_run_options(std::size_t index) {
   return options;
 }
 
-RunOptions read_run_options(const Yaml& given, Completeness completeness) {
+namespace {
+
+/// The run of a program: `tree` has a key `program`.
+RunConfiguration read_program_run(Yaml tree, const Yaml& demanded) {
+  if (const Yaml* type = find_path(tree, "model.type"); tree.find("model") != nullptr) {
+    if (type == nullptr || type->scalar != kProgramType) {
+      fail_at(tree, "model.type", "a run is that of a model or of a program\nremove `model` or `program`");
+    }
+  }
+  RunConfiguration run;
+  run.program = take_program_options(tree);
+  OptionReader reader(tree, {kRecipeKeys.begin(), kRecipeKeys.end()});
+  ProgramOptions program = *std::exchange(run.program, ProgramOptions{});  // is read already
+  visit_options(run, reader);
+  reader.finish();
+  run.program = std::move(program);
+  check_requirements(demanded, run);
+  check_device(tree, run.device);
+  return run;
+}
+
+}  // namespace
+
+RunConfiguration read_run_options(const Yaml& given, Completeness completeness) {
   if (!given.is_map()) throw UsageError(fmt::format("{}: expected a map of options", given.where()));
   Yaml tree = given;
   const Yaml demanded = tree.take("require");
-  RunOptions options = default_run_options(chosen_model(tree));
+  if (tree.find("program") != nullptr) return read_program_run(std::move(tree), demanded);
+  RunConfiguration options = default_run_options(chosen_model(tree));
   OptionReader reader(tree, {kRecipeKeys.begin(), kRecipeKeys.end()});
   visit_options(options, reader);
   reader.finish();
@@ -295,7 +379,7 @@ RunOptions read_model_folder(const fs::path& folder, const std::vector<std::stri
   return options;
 }
 
-Yaml resolved(const RunOptions& options) { return tree_of(option_entries(options), "resolved configuration"); }
+Yaml resolved(const RunConfiguration& run) { return tree_of(option_entries(run), "resolved configuration"); }
 
 std::string model_yaml(const RunOptions& options) { return to_text(model_part(options)); }
 
@@ -316,7 +400,9 @@ Yaml read_configuration(const fs::path& file, const std::string& profile, const 
 Yaml configuration_of(Yaml tree, const fs::path& file, const std::string& profile,
                       const std::vector<std::string>& overrides) {
   if (!tree.is_map()) throw UsageError(fmt::format("{}: expected a map of options", tree.where()));
-  const Yaml profiles = tree.take("profiles");
+  Yaml profiles = tree.take("profiles");
+  nest_options(tree);
+  for (auto& [name, over] : profiles.entries) nest_options(over);
   if (!profile.empty()) {
     std::vector<std::string> names;
     for (const auto& [name, value] : profiles.entries) names.push_back(name);

@@ -1,5 +1,6 @@
 // docs/configuration.md, made from the schema, so that it cannot be out of date.
 #include <algorithm>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -68,7 +69,8 @@ text that begins with a sign of comparison has `=` before it: `{data.name: "=<x"
 constexpr std::string_view kIdentity = R"(
 ## The run id
 
-A run is called `MODEL-DATASET-HASH`, for example `adaptive-span-text8-3fa9c1d240b7e115`. The hash is the first 16 digits of a
+A run is called `MODEL-DATASET-HASH`, for example `adaptive-span-text8-3fa9c1d240b7e115`; that of a program
+`NAME-DATASET-HASH`, or `NAME-HASH` without data. The hash is the first 16 digits of a
 sha256 over every key that the tables mark "yes", with its resolved value, and those marked "where not …" that are not;
 over the prepared data's fingerprint (of tokens, vocabulary, documents and counts: the same on any machine, wherever
 they lie); and over the sha256 of what the keys marked "its content" name: the weights that training starts from
@@ -84,6 +86,14 @@ recorded, and kept when the run is resumed. So does the number of processes, whi
 parts of a run ([sweeps.md](sweeps.md#one-run-by-several-processes)).
 )";
 
+constexpr std::string_view kProgram = R"(
+## A program of your own
+
+A file with `program` describes the run of a program ([programs.md](programs.md)). It has these keys, no others of this page,
+and `options`: free keys for numbers, texts, booleans, and lists of these. Nested maps and dotted keys are the same.
+
+)";
+
 std::string shown_value(const OptionEntry& entry) {
   if (entry.key == "data.path" || entry.key == "model.type") return "(required)";
   if (entry.key == "train.steps") return "(required, or epochs or tokens)";
@@ -94,9 +104,11 @@ std::string shown_value(const OptionEntry& entry) {
 /// The value with which an option that came later is no part of an id; that of a choice is its default.
 std::string later_value(const OptionEntry& entry) { return entry.value.is_number() ? "0" : shown_value(entry); }
 
-std::string row(const OptionEntry& entry) {
+const std::string kTableHead = "| key | default | meaning | in the run id |\n| --- | --- | --- | --- |\n";
+
+std::string row(const OptionEntry& entry, const std::string& value) {
   const std::string range = entry.range.empty() ? "" : " (" + entry.range + ")";
-  return fmt::format("| `{}` | {} | {}{} | {} |\n", entry.key, shown_value(entry), entry.help, range,
+  return fmt::format("| `{}` | {} | {}{} | {} |\n", entry.key, value, entry.help, range,
                      entry.content != OptionContent::kValue ? "its content"
                      : entry.later                          ? "where not " + later_value(entry)
                      : entry.affects_result                 ? "yes"
@@ -104,9 +116,33 @@ std::string row(const OptionEntry& entry) {
 }
 
 std::string table(const std::vector<OptionEntry>& entries) {
-  std::string text = "| key | default | meaning | in the run id |\n| --- | --- | --- | --- |\n";
-  for (const OptionEntry& entry : entries) text += row(entry);
+  std::string text = kTableHead;
+  for (const OptionEntry& entry : entries) text += row(entry, shown_value(entry));
   return text;
+}
+
+/// Of a program; its data are optional, its command is not.
+std::string program_section() {
+  RunConfiguration run;
+  run.program.emplace();
+  run.program->options.emplace_back("KEY", "");
+  run.program->code = {""};
+  run.program->environment = {{"", ""}};
+  const std::map<std::string, std::string> shown{{"data.path", "(empty)"},
+                                                 {"model.type", "`program`"},
+                                                 {"program.command", "(required)"},
+                                                 {"program.code", "what git tracks"},
+                                                 {"program.environment", "(empty)"},
+                                                 {"program.metrics", "(empty)"},
+                                                 {"train.steps", "`0`"}};
+  std::string rows;
+  for (OptionEntry entry : option_entries(run)) {
+    if (entry.key == "program.folder") entry.content = OptionContent::kModelFolder;
+    if (entry.key == "data.path") entry.help = "what the program reads: a prepared folder, or any other file or folder";
+    const auto value = shown.find(entry.key);
+    rows += row(entry, value == shown.end() ? shown_value(entry) : value->second);
+  }
+  return kTableHead + rows;
 }
 
 bool is_own(const OptionEntry& entry) {
@@ -148,6 +184,7 @@ std::string configuration_reference() {
   std::string text(kHead);
   text += "## Every model\n\n" + table(common);
   for (std::size_t i = 0; i < model_types().size(); ++i) text += model_section(i, common);
+  text += std::string(kProgram) + program_section();
   return text + std::string(kIdentity);
 }
 

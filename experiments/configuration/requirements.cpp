@@ -13,7 +13,6 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "datasets/prepared/prepared.h"
-#include "experiments/configuration/configuration.h"
 
 namespace xlm {
 namespace {
@@ -34,7 +33,7 @@ void check_given(const Yaml& item, const std::vector<OptionEntry>& entries) {
   fail_at(item, fmt::format("{} is missing, and the file requires it\nadd {}=…: {}", key, key, found->help));
 }
 
-/// The option of prepare-data that decides a key of meta.json; empty where none does alone.
+/// The option of prepare-data that decides a key of meta.json; empty if none does alone.
 std::string_view preparing_option(std::string_view key) {
   using Option = std::pair<std::string_view, std::string_view>;
   constexpr auto kOptions = std::to_array<Option>({
@@ -73,7 +72,7 @@ void check_prepared_as(const Yaml& item, const fs::path& folder) {
 
 }  // namespace
 
-void check_requirements(const Yaml& required, const RunOptions& options) {
+void check_requirements(const Yaml& required, const RunConfiguration& options) {
   if (required.is_null()) return;
   if (!required.is_sequence()) fail_at(required, kForm);
   const std::vector<OptionEntry> entries = option_entries(options);

@@ -2,13 +2,13 @@
 #pragma once
 
 #include "base/yaml.h"
-#include "core/api/interface.h"
+#include "experiments/configuration/configuration.h"
 
 namespace xlm {
 
 /// `required` is null or a list. A key, such as model.pretrained, must have a value; a map, such as
 /// {hebrew_points: space}, says how data must have been prepared where there was that choice (docs/sweeps.md).
 /// Throws UsageError for a key without a value and for what is no requirement, DataError for data prepared otherwise.
-void check_requirements(const Yaml& required, const RunOptions& options);
+void check_requirements(const Yaml& required, const RunConfiguration& options);
 
 }  // namespace xlm

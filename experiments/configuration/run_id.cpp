@@ -13,7 +13,6 @@
 #include "base/sha256.h"
 #include "base/text.h"
 #include "datasets/prepared/segmentation.h"
-#include "experiments/configuration/configuration.h"
 
 namespace xlm {
 namespace {
@@ -98,11 +97,11 @@ std::string folder_name(const std::string& text) {
   return name;
 }
 
-std::string run_identity(const RunOptions& options, const RunInputs& inputs) {
+std::string run_identity(const RunConfiguration& options, const RunInputs& inputs) {
   // Sorted, so that the order in which options are declared does not matter.
   std::map<std::string, std::string> parts = inputs.contents;
   parts["data.fingerprint"] = inputs.data.fingerprint;
-  parts["train.micro_batch"] = "0";  // it changes nothing; every id holds this default
+  if (!options.program) parts["train.micro_batch"] = "0";  // it changes nothing; every id of a model holds this default
   for (const OptionEntry& entry : option_entries(options)) {
     const bool counts = entry.affects_result && !entry.as_before;
     if (counts && entry.content == OptionContent::kValue) parts[entry.key] = entry.value.dump();
@@ -113,11 +112,13 @@ std::string run_identity(const RunOptions& options, const RunInputs& inputs) {
 }
 
 std::string run_name(const std::string& model, const std::string& dataset, const std::string& hash) {
-  return fmt::format("{}-{}-{}", model, folder_name(dataset), hash.substr(0, kHashDigits));
+  const std::string name = dataset.empty() ? model : fmt::format("{}-{}", model, folder_name(dataset));
+  return fmt::format("{}-{}", name, hash.substr(0, kHashDigits));
 }
 
-std::string run_id(const RunOptions& options, const RunInputs& inputs) {
-  return run_name(options.model.type(), inputs.data.dataset, sha256(run_identity(options, inputs)));
+std::string run_id(const RunConfiguration& options, const RunInputs& inputs) {
+  const std::string model = options.program ? options.program->name : options.model.type();
+  return run_name(model, inputs.data.dataset, sha256(run_identity(options, inputs)));
 }
 
 std::vector<std::string> ids_called(const std::string& text, const std::vector<std::string>& ids) {

@@ -2,35 +2,39 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
-#include "core/api/interface.h"
 #include "datasets/prepared/prepared.h"
+#include "experiments/configuration/configuration.h"
+#include "experiments/programs/code_snapshot.h"
 
 namespace xlm {
 
-/// What a run starts from, beside its options.
+/// What a run starts from, besides its options.
 struct RunInputs {
   PreparedSummary data;
   /// What stands behind a name that an option gives, by its key: a sha256 or, for the model of a run, which may be
-  /// still to be trained, that run ("run:ID", see run_of_content).
+  /// still to be trained, that run ("run:ID", see run_of_content). Of a program's folder: its code.
   std::map<std::string, std::string> contents;
+  std::shared_ptr<const Code> code = nullptr;  // of a program, and what git says of it
+  Json git = Json::object();
 };
 
 /// The id in "run:ID"; "" for another content.
 std::string run_of_content(const std::string& content);
 
-/// Looks at the data folder, the initial weights and whatever else `options` name. Throws DataError when something is
-/// not there.
+/// Looks at the data folder, the initial weights and whatever else the options of a model's run name. Throws DataError
+/// when something is not there.
 RunInputs read_inputs(const RunOptions& options);
 
 /// All that can change the result (docs/configuration.md), as lines KEY=VALUE in the order of the keys: two runs are
 /// the same work where these are the same.
-std::string run_identity(const RunOptions& options, const RunInputs& inputs);
+std::string run_identity(const RunConfiguration& options, const RunInputs& inputs);
 
 /// "adaptive-span-text8-3fa9c1d240b7e115": model, dataset, and 64 bits of a hash of the identity.
-std::string run_id(const RunOptions& options, const RunInputs& inputs);
+std::string run_id(const RunConfiguration& options, const RunInputs& inputs);
 
 /// The same of other work: the type of its model, its dataset, and a hash in hexadecimal digits.
 std::string run_name(const std::string& model, const std::string& dataset, const std::string& hash);

@@ -14,8 +14,8 @@ namespace xlm {
 namespace {
 
 std::int64_t whole_steps(double steps) {
-  constexpr double kMost = 1e12;  // as of train.steps
-  return std::max<std::int64_t>(1, std::llround(std::min(steps, kMost)));
+  constexpr double kMaxSteps = 1e12;  // as of train.steps
+  return std::max<std::int64_t>(1, std::llround(std::min(steps, kMaxSteps)));
 }
 
 }  // namespace

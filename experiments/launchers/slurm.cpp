@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
+#include "base/command.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "experiments/worker/command.h"
 
 namespace xlm {
 namespace {

@@ -2,6 +2,7 @@
 #include "experiments/runs/evaluation_record.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include <fmt/format.h>
@@ -158,9 +159,15 @@ fs::path record_evaluation(const EvaluationRequest& request, Evaluation evaluati
 }
 
 Json evaluation_record(const Evaluation& evaluation) {
-  return {{"step", evaluation.step},          {"split", evaluation.split},     {"tokens", evaluation.tokens},
-          {"loss", evaluation.loss},          {"seconds", evaluation.seconds}, {"final", evaluation.final},
-          {"values", Json(evaluation.values)}};
+  Json record = {{"step", evaluation.step},
+                 {"split", evaluation.split},
+                 {"final", evaluation.final},
+                 {"values", Json(evaluation.values)}};
+  // A program may not report these.
+  if (evaluation.tokens > 0) record["tokens"] = evaluation.tokens;
+  if (!std::isnan(evaluation.loss)) record["loss"] = evaluation.loss;
+  if (evaluation.seconds > 0) record["seconds"] = evaluation.seconds;
+  return record;
 }
 
 Json trace_record(const Evaluation& evaluation) {
@@ -171,13 +178,14 @@ Json trace_record(const Evaluation& evaluation) {
 }
 
 std::string evaluation_text(const Evaluation& evaluation) {
-  std::string text = fmt::format("loss {:.4f}", evaluation.loss);
+  std::string text = std::isnan(evaluation.loss) ? "" : fmt::format("loss {:.4f}", evaluation.loss);
   std::set<std::string> names;
   for (const auto& [name, value] : evaluation.values) names.insert(name);
   for (const std::string& name : listing_order(names)) {
     const double value = evaluation.values.at(name);
     const Quantity* known = find_quantity(name);
-    text += fmt::format("  {} {}", name, known != nullptr ? list_number(*known, value) : shown_number(value));
+    text += fmt::format("{}{} {}", text.empty() ? "" : "  ", name,
+                        known != nullptr ? list_number(*known, value) : shown_number(value));
   }
   return text;
 }

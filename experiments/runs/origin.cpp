@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "experiments/programs/program_environment.h"
 
 namespace xlm {
 namespace {
@@ -32,8 +33,12 @@ bool same_program(const Json& a, const Json& b) {
 
 Json origin_of(const Json& environment) {
   Json origin = Json::object();
-  for (const char* key : {"xlm", "commit", "core_sha256"}) {
-    if (const std::string text = text_of(environment, key); !text.empty()) origin[key] = text;
+  if (const auto program = environment.find("program"); program != environment.end()) {
+    origin["program"] = *program;
+  } else {
+    for (const char* key : {"xlm", "commit", "core_sha256"}) {
+      if (const std::string text = text_of(environment, key); !text.empty()) origin[key] = text;
+    }
   }
   const std::string device = text_of(environment, "device");  // cuda:1
   if (!device.empty()) origin["device"] = device.substr(0, device.find(':'));
@@ -46,7 +51,10 @@ std::string changed_origin(const Json& first, const Json& now) {
   if (!device.empty() && device != text_of(now, "device")) {
     changes.push_back(fmt::format("on {} and would resume on {}", device, text_of(now, "device")));
   }
-  if (!same_program(first, now)) {
+  if (const auto program = first.find("program"); program != first.end()) {
+    const std::string packages = changed_packages(*program, now.value("program", Json::object()));
+    if (!packages.empty()) changes.push_back("with other packages: " + packages);
+  } else if (!same_program(first, now)) {
     changes.push_back(fmt::format("with {} and would resume with {}", program_of(first), program_of(now)));
   }
   return join(changes, "; ");

@@ -8,7 +8,7 @@
 #include "base/json.h"
 #include "base/utf8.h"
 #include "datasets/prepared/segmentation.h"
-#include "experiments/configuration/configuration.h"
+#include "experiments/configuration/program_inputs.h"
 #include "experiments/runs/model_locator.h"
 
 namespace xlm {
@@ -50,6 +50,18 @@ class TokenizerPaths : public OptionVisitor {
   const fs::path& data_;
 };
 
+/// A program finds its data and its code from any folder, too.
+void make_absolute(RunConfiguration& options) {
+  if (!options.program || !options.data.path.empty()) options.data.path = absolute_name(options.data.path);
+  if (options.program) options.program->folder = absolute_name(options.program->folder);
+  if (const std::string folder = options.model.pretrained().value_or(""); !folder.empty()) {
+    options.model.set_pretrained(absolute_name(folder));
+  }
+  const fs::path data = options.data.path;
+  TokenizerPaths tokenizers(data);
+  visit_options(options, tokenizers);
+}
+
 /// The model type that the configuration of a run or model folder gives. Empty if it gives none: loading the weights
 /// reports that.
 std::string type_of_model(const LocatedModel& source) {
@@ -66,14 +78,14 @@ std::string type_of_model(const LocatedModel& source) {
 }
 
 /// Weights fit only their own type of model.
-void check_type_of_source(const std::string& type, const std::string& name, const RunOptions& options) {
+void check_type_of_source(const std::string& type, const std::string& name, const RunConfiguration& options) {
   if (type.empty() || type == options.model.type()) return;
   throw DataError(
       fmt::format("model.init_from: {} is a model of type {}, and this run's is {}", name, type, options.model.type()));
 }
 
 /// A name that runs share if they differ only in their own seed and in that of the run they begin from.
-std::string setting_name(RunOptions options, RunInputs inputs, const std::string& source_setting) {
+std::string setting_name(RunConfiguration options, RunInputs inputs, const std::string& source_setting) {
   constexpr std::size_t kDigits = 12;
   options.seed = 0;
   if (!source_setting.empty()) inputs.contents["model.init_from"] = source_setting;
@@ -100,15 +112,15 @@ std::string setting_of_folder(const fs::path& folder) {
 
 }  // namespace
 
-std::optional<bool> holds_run(const fs::path& folder, const RunOptions& options, const RunInputs& inputs) {
+std::optional<bool> holds_run(const fs::path& folder, const RunConfiguration& options, const RunInputs& inputs) {
   const RunPaths paths{folder};
   try {
-    const RunOptions own = read_run_options(read_yaml(paths.config()));
+    const RunConfiguration own = read_run_options(read_yaml(paths.config()));
     const Json environment = read_json_object(paths.environment());
     RunInputs own_inputs = inputs;
     own_inputs.data.fingerprint = environment.value("fingerprint", "");
     own_inputs.contents = environment.value("contents", std::map<std::string, std::string>());
-    return own.model.type() == options.model.type() && run_identity(own, own_inputs) == run_identity(options, inputs);
+    return own.type() == options.type() && run_identity(own, own_inputs) == run_identity(options, inputs);
   } catch (const Error&) {
     return std::nullopt;
   } catch (const Json::exception&) {
@@ -125,7 +137,7 @@ std::string PlannedRun::source_id() const {
   return is_neighbour ? id : "";
 }
 
-PlannedRun Planner::plan(RunOptions options, ModelTense tense) {
+PlannedRun Planner::plan(RunConfiguration options, ModelTense tense) {
   std::string setting;
   if (!options.init_from.empty()) {
     const LocatedModel source = locate_model(options.init_from, runs_, tense);
@@ -136,31 +148,36 @@ PlannedRun Planner::plan(RunOptions options, ModelTense tense) {
   return plan_located(std::move(options), std::move(setting));
 }
 
-PlannedRun Planner::plan_after(const PlannedRun& source, RunOptions options) {
+PlannedRun Planner::plan_after(const PlannedRun& source, RunConfiguration options) {
   check_type_of_source(source.options.model.type(), source.id(), options);
   options.init_from = absolute_name(source.paths.model());
   return plan_located(std::move(options), setting_name(source.options, source.inputs, source.source_setting));
 }
 
-PlannedRun Planner::plan_located(RunOptions options, std::string source_setting) {
-  options.data.path = absolute_name(options.data.path);
-  if (const std::string folder = options.model.pretrained().value_or(""); !folder.empty()) {
-    options.model.set_pretrained(absolute_name(folder));
-  }
-  const fs::path data = options.data.path;
-  TokenizerPaths tokenizers(data);
-  visit_options(options, tokenizers);
+RunInputs Planner::look_at_inputs(const RunConfiguration& options) const {
+  if (!options.program) return read_inputs(options);
+  RunInputs inputs = read_program_inputs(options, {runs_});
+  for (const std::string& note : inputs.code->notes) spdlog::warn("{}", note);
+  return inputs;
+}
+
+PlannedRun Planner::plan_located(RunConfiguration options, std::string source_setting) {
+  make_absolute(options);
   std::string key = options.data.path;
+  if (options.program) {
+    key += fmt::format("\n{} {} {}", options.program->folder, Json(options.program->code).dump(),
+                       Json(options.program->command).dump());
+  }
   for (const OptionEntry& entry : option_entries(options)) {
     if (entry.content != OptionContent::kValue) key += "\n" + entry.value.get<std::string>();
   }
   auto known = inputs_.find(key);
-  if (known == inputs_.end()) known = inputs_.emplace(key, read_inputs(options)).first;
+  if (known == inputs_.end()) known = inputs_.emplace(key, look_at_inputs(options)).first;
   fs::path folder = folder_for(options, known->second);
   return {std::move(options), known->second, {std::move(folder)}, std::move(source_setting)};
 }
 
-fs::path Planner::folder_for(const RunOptions& options, const RunInputs& inputs) {
+fs::path Planner::folder_for(const RunConfiguration& options, const RunInputs& inputs) {
   const std::string id = run_id(options, inputs);
   fs::path folder = runs_ / id;
   if (fs::exists(folder)) {

@@ -6,7 +6,6 @@
 #include <string>
 
 #include "base/files.h"
-#include "core/api/interface.h"
 #include "experiments/configuration/run_id.h"
 #include "experiments/runs/model_locator.h"
 #include "results/run_folder/run_folder.h"
@@ -14,11 +13,11 @@
 namespace xlm {
 
 /// Whether the configuration and data of a run folder are those of this work. Returns nullopt if they cannot be read.
-std::optional<bool> holds_run(const fs::path& folder, const RunOptions& options, const RunInputs& inputs);
+std::optional<bool> holds_run(const fs::path& folder, const RunConfiguration& options, const RunInputs& inputs);
 
 /// A run to be done, with everything that its id depends on.
 struct PlannedRun {
-  RunOptions options;  // paths are absolute, init_from is a model folder
+  RunConfiguration options;  // paths are absolute, init_from is a model folder
   RunInputs inputs;
   RunPaths paths;
   std::string source_setting;  // names the run it begins from, whatever its seed; empty: it begins from none
@@ -36,13 +35,14 @@ class Planner {
   /// Plans the run. If `tense` allows it, the run whose model the options begin from may still be untrained. Throws
   /// DataError and UsageError if something that the options name is missing, and DataError if the run's folder holds
   /// other work.
-  PlannedRun plan(RunOptions options, ModelTense tense = ModelTense::kPresent);
+  PlannedRun plan(RunConfiguration options, ModelTense tense = ModelTense::kPresent);
   /// Plans the run for options that begin from the future model of `source`, a planned run.
-  PlannedRun plan_after(const PlannedRun& source, RunOptions options);
+  PlannedRun plan_after(const PlannedRun& source, RunConfiguration options);
 
  private:
-  PlannedRun plan_located(RunOptions options, std::string source_setting);
-  fs::path folder_for(const RunOptions& options, const RunInputs& inputs);
+  PlannedRun plan_located(RunConfiguration options, std::string source_setting);
+  RunInputs look_at_inputs(const RunConfiguration& options) const;
+  fs::path folder_for(const RunConfiguration& options, const RunInputs& inputs);
 
   fs::path runs_;
   std::map<std::string, RunInputs> inputs_;

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/staged_folder.h"
 #include "base/version.h"
-#include "experiments/configuration/configuration.h"
+#include "experiments/configuration/program_inputs.h"
 #include "experiments/runs/live_run.h"
 #include "experiments/runs/stop_request.h"
 #include "results/run_folder/journal.h"
@@ -26,9 +26,16 @@ Json submitted_environment(const PlannedRun& run) {
                       {"language", data.language},
                       {"fingerprint", data.fingerprint},
                       {"symbols", data.symbols}};
+  if (!run.inputs.git.empty()) environment["git"] = run.inputs.git;
   for (const auto& [key, hash] : run.inputs.contents) environment["contents"][key] = hash;
   if (!run.source_setting.empty()) environment["source_setting"] = run.source_setting;
   return environment;
+}
+
+/// A program is run from a copy of its code, whatever is edited meanwhile.
+void freeze_program(const PlannedRun& planned) {
+  if (!planned.options.program) return;
+  freeze_code(*planned.inputs.code, frozen_programs(planned.paths.folder.parent_path()));
 }
 
 /// Writes files again that the folder has lost. Their content is known: the folder's name says what work it holds.
@@ -57,7 +64,7 @@ void refresh(const PlannedRun& planned) {
     Journal(planned.paths.journal()).append("experiment", {{"name", experiment}}, true);
   }
   if (run.status == RunStatus::kDone || run.status == RunStatus::kRunning) return;
-  RunOptions options = planned.options;
+  RunConfiguration options = planned.options;
   options.experiment = run.experiment;
   const std::string text = to_text(resolved(options));
   if (read_file(planned.paths.config()) != text) write_file(planned.paths.config(), text);
@@ -86,6 +93,7 @@ void submit(const PlannedRun& run) {
                        .environment = submitted_environment(run),
                        .records = {{"experiment", {{"name", experiment}}},
                                    {"state", {{"state", "queued"}, {"experiment", experiment}}}}};
+  freeze_program(run);
   const fs::path& folder = run.paths.folder;
   if (create_run_folder(folder, content)) return;
   if (!fs::is_directory(folder)) {
@@ -95,6 +103,18 @@ void submit(const PlannedRun& run) {
   withdraw_stop(folder);
   restore(run, content);
   refresh(run);
+}
+
+void copy_program_code(const Run& run, const fs::path& runs) {
+  const auto code = run.contents.find("program.folder");
+  if (code == run.contents.end() || run.status == RunStatus::kDone) return;
+  const fs::path there = frozen_programs(run.folder.parent_path());
+  if (!fs::is_directory(code_folder(there, code->second))) return;
+  try {
+    copy_frozen_code(there, frozen_programs(runs), code->second);
+  } catch (const Error&) {
+    // A damaged copy is of no use there either.
+  }
 }
 
 }  // namespace xlm

@@ -72,7 +72,8 @@ BoardText::Cells BoardText::cells_of(const BoardRow& row, bool compact) {
     return cells;
   }
   const Json values = reported_by(row);
-  cells.step = fmt::format("{}/{}", human_count(number_at(row.progress.metric, "step")), human_count(row.steps()));
+  cells.step = human_count(number_at(row.progress.metric, "step"));
+  if (row.steps() > 0) cells.step += "/" + human_count(row.steps());
   if (const Quantity* headline = headline_in(values)) {
     const double value = number_at(values, headline->name.c_str());
     cells.headline =

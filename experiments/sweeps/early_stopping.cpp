@@ -134,7 +134,20 @@ std::optional<EarlyStopping> read_early_stopping(const Yaml& tree) {
   return EarlyStopping{options.measure, options.rungs, *keep};
 }
 
-void check_rungs(const Yaml& tree, const EarlyStopping& rule, const RunOptions& options) {
+/// Whether a program evaluates at a rung shows when it is there.
+void check_rungs_of_program(const Yaml& tree, const EarlyStopping& rule, const RunConfiguration& options) {
+  if (options.program->resume == ProgramOptions::Resume::kRestart) {
+    fail_at(*rule_in(tree),
+            "sweep.early_stopping lets runs wait at rungs, and a program with resume: restart would begin again\n"
+            "let the program save to {checkpoints}, and use resume: checkpoint");
+  }
+  const std::int64_t steps = options.train.steps;
+  if (steps == 0 || rule.rungs.back() < steps) return;
+  fail_at(*rule_in(tree), fmt::format("the rung {} is not below train.steps ({})", rule.rungs.back(), steps));
+}
+
+void check_rungs(const Yaml& tree, const EarlyStopping& rule, const RunConfiguration& options) {
+  if (options.program) return check_rungs_of_program(tree, rule, options);
   const std::int64_t every = options.train.eval_every;
   for (const std::int64_t rung : rule.rungs) {
     if (every > 0 && rung % every == 0 && rung < options.train.steps) continue;

@@ -23,7 +23,7 @@ struct EarlyStopping {
 std::optional<EarlyStopping> read_early_stopping(const Yaml& tree);
 
 /// Throws UsageError with file:line if a run does not evaluate at every rung before its end.
-void check_rungs(const Yaml& tree, const EarlyStopping& rule, const RunOptions& options);
+void check_rungs(const Yaml& tree, const EarlyStopping& rule, const RunConfiguration& options);
 
 /// What is known of one run at the rungs.
 struct RunAtRungs {

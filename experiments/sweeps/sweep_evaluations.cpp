@@ -139,7 +139,13 @@ std::vector<WantedEvaluation> SweepEvaluations::of(const PlannedRun& run) {
   std::vector<WantedEvaluation> result;
   if (blocks_.empty()) return result;
   const Yaml configuration = resolved(run.options);
-  for (const SweepPoint& point : changes_for(configuration)) {
+  const std::vector<SweepPoint> changes = changes_for(configuration);
+  if (run.options.program && !changes.empty()) {
+    throw UsageError(
+        "evaluate applies to models, and a program evaluates itself\n"
+        "add `where: {model.type: …}` to `evaluate`, or let the program report what you want");
+  }
+  for (const SweepPoint& point : changes) {
     WantedEvaluation wanted = wanted_at(point, configuration);
     if (std::find(result.begin(), result.end(), wanted) == result.end()) result.push_back(std::move(wanted));
   }

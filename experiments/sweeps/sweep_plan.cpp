@@ -221,11 +221,12 @@ std::vector<SweepRun> plan_sweep(const Yaml& tree, const fs::path& runs, bool re
 }
 
 CostEstimate CostEstimator::of(const SweepRun& run) {
-  const RunOptions& options = run.planned.options;
+  const RunConfiguration& options = run.planned.options;
+  if (options.program) return {};
   const std::int64_t symbols = run.planned.inputs.data.symbols;
   const std::string key = fmt::format("{}\n{}", symbols, model_yaml(options));
   auto known = known_.find(key);
-  if (known == known_.end()) known = known_.emplace(key, core_.costs(options, symbols)).first;
+  if (known == known_.end()) known = known_.emplace(key, open_core_().costs(options, symbols)).first;
   const auto value = [&](const char* name) {
     const auto found = known->second.find(name);
     return found == known->second.end() ? 0.0 : found->second;

@@ -68,14 +68,14 @@ struct CostEstimate {
   double flops = 0;  // of the remaining steps, forward and backward
 };
 
-/// Asks core for the cost of models, once for each model.
+/// Asks core for the cost of models, once for each model. That of a program is unknown: 0.
 class CostEstimator {
  public:
-  explicit CostEstimator(Core& core) : core_(core) {}
+  explicit CostEstimator(std::function<Core&()> open_core) : open_core_(std::move(open_core)) {}
   CostEstimate of(const SweepRun& run);
 
  private:
-  Core& core_;
+  std::function<Core&()> open_core_;
   std::map<std::string, NamedValues> known_;
 };
 

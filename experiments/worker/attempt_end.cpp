@@ -64,7 +64,7 @@ int lost_in_a_row(const Run& run) {
   for (const RunState& state : run.history) {
     const bool began = state.state == name_of(RunStatus::kRunning);
     if (state.time < saved || (!began && state.cause.empty()) || state.micro_batch > 0) {
-      lost = 0;  // it got on, ended by itself, was asked for anew, or goes on with less memory
+      lost = 0;  // it got on, ended by itself, was asked for again, or resumes with less memory
     } else if (!began || open) {
       ++lost;
     }
@@ -80,10 +80,10 @@ Json record_of_end(const Run& run, const AttemptEnd& end, bool again) {
     if (end.memory > 0) record["memory"] = end.memory;
     const std::int64_t rows = rows_at_once(run);
     const std::int64_t fewer = again ? fewer_rows(run).value_or(0) : 0;
-    reason += fmt::format("\nit computed {} row{} of the batch at once", rows, rows == 1 ? "" : "s");
+    if (rows > 0) reason += fmt::format("\nit computed {} row{} of the batch at once", rows, rows == 1 ? "" : "s");
     if (fewer > 0) {
       record["micro_batch"] = fewer;
-      reason += fmt::format(", and goes on with {}", fewer);
+      reason += fmt::format(", and resumes with {}", fewer);
     }
   } else if (const int times = lost_in_a_row(run); !again && end.cause != EndCause::kError && times > 1) {
     reason += fmt::format(", {} times in a row without getting on: often memory is too small", times);

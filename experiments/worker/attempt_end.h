@@ -17,12 +17,12 @@ struct AttemptEnd {
   ExitCode code = kFailed;   // of the command that reports it
 };
 
-/// The end of a worker that left no word: an exit code, or 128 + the number of the signal that killed it. `memory_kill`
-/// says whether the kernel has killed some process for want of memory meanwhile.
+/// The end of a worker without a final record: an exit code, or 128 + the number of the signal that killed it.
+/// `memory_kill` says whether the kernel has killed some process because memory was too small meanwhile.
 AttemptEnd end_of_worker(int code, bool memory_kill);
 
 /// The end of a worker that is gone with its job, of which the cluster's queue says `job_state` in Slurm's words; empty
-/// where nobody knows. `last` is the run's last state, in which it was running.
+/// if it is not known. `last` is the run's last state, in which it was running.
 AttemptEnd end_of_gone_worker(const RunState& last, const std::string& job_state);
 
 /// How many attempts at a run were lost one after the other without getting on, up to the newest checkpoint: with the

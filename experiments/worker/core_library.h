@@ -9,7 +9,7 @@ namespace xlm {
 /// names, otherwise from where the program was built against. Throws Error that says where it looked.
 Core& core();
 
-/// The program and the shared libraries of its own that lie beside it, for pinning: absolute paths.
+/// The program and its own shared libraries, which lie next to it, for pinning: absolute paths.
 struct ProgramFiles {
   fs::path executable;
   fs::path core_library;

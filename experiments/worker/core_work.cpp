@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/sha256.h"
 #include "experiments/configuration/configuration.h"
 #include "experiments/runs/live_run.h"
 #include "experiments/runs/machine_resources.h"
@@ -71,12 +72,20 @@ void check_unchanged(const Run& run, const RunOptions& options) {
   }
 }
 
+Json facts_of(Core& core, const std::string& device) {
+  Json facts = core.environment(device);
+  const fs::path library = program_files().core_library;
+  if (fs::is_regular_file(library)) facts["core_sha256"] = sha256_file(library);
+  return facts;
+}
+
 class CoreWork final : public Work {
  public:
   CoreWork(const std::function<Core&()>& open_core, const WorkSettings& settings)
       : open_core_(open_core), settings_(settings) {}
 
   TrainOutcome run(const Run& run, JournalSink& sink) override {
+    remove_left_meetings(run.folder);
     const std::int64_t processes = configured_options(run).train.processes;
     const Hosts hosts = find_hosts(processes, [&sink] { return sink.should_stop(); });
     const RunOptions options = pinned_options(run, settings_, hosts.share(processes));
@@ -84,10 +93,11 @@ class CoreWork final : public Work {
     check_threads(options.train.threads * hosts.share(processes));
     Core& core = open_core_();
     begin_attempt(run,
-                  {.facts = core.environment(options.device),
+                  {.facts = facts_of(core, options.device),
                    .threads = options.train.threads,
                    .processes = processes,
-                   .hosts = hosts.names},
+                   .hosts = hosts.names,
+                   .resumes = checkpoint_step(run) > 0},
                   settings_, sink);
     if (!hosts.note.empty()) sink.log(hosts.note);
     sink.begin({.steps = static_cast<double>(options.train.steps),

@@ -8,7 +8,6 @@
 #include "base/error.h"
 #include "base/sha256.h"
 #include "base/version.h"
-#include "experiments/runs/live_run.h"
 #include "experiments/runs/origin.h"
 #include "experiments/runs/process_identity.h"
 #include "experiments/worker/core_library.h"
@@ -21,10 +20,8 @@ Json attempt_environment(Json submitted, const AttemptSetting& setting, const st
   Json environment = submitted.is_object() ? std::move(submitted) : Json::object();
   environment["xlm"] = kVersion;
   environment["commit"] = kCommit;
-  const ProgramFiles program = program_files();
-  environment["executable_sha256"] = sha256_file(program.executable);
-  if (fs::is_regular_file(program.core_library)) environment["core_sha256"] = sha256_file(program.core_library);
-  for (const auto& [key, value] : setting.facts) environment[key] = value;
+  environment["executable_sha256"] = sha256_file(program_files().executable);
+  environment.update(setting.facts);
   environment["host"] = this_process().host;
   environment["threads"] = setting.threads;
   environment["processes"] = setting.processes;
@@ -35,10 +32,10 @@ Json attempt_environment(Json submitted, const AttemptSetting& setting, const st
 }
 
 /// Bits that a CPU computes are not those of a GPU, and another program may compute something else. Adds the origin of
-/// the first part to this part's environment. Throws UsageError where it is another one.
-void pin_origin(const Run& run, Json& environment, const WorkSettings& settings, JournalSink& sink) {
+/// the first part to this part's environment. Throws UsageError if it is another one.
+void pin_origin(const Run& run, bool resumes, Json& environment, const WorkSettings& settings, JournalSink& sink) {
   const Json now = origin_of(environment);
-  const bool resumed = checkpoint_step(run) > 0 && run.environment.contains("device");
+  const bool resumed = resumes && run.environment.contains("device");
   const Json first = resumed ? run.environment.value("first", origin_of(run.environment)) : now;
   environment["first"] = first;
   const std::string change = changed_origin(first, now);
@@ -55,7 +52,7 @@ void pin_origin(const Run& run, Json& environment, const WorkSettings& settings,
 
 void begin_attempt(const Run& run, const AttemptSetting& setting, const WorkSettings& settings, JournalSink& sink) {
   Json environment = attempt_environment(run.environment, setting, settings.command);
-  pin_origin(run, environment, settings, sink);
+  pin_origin(run, setting.resumes, environment, settings, sink);
   sink.check_owner();
   write_file(RunPaths{run.folder}.environment(), json_text(environment));
   const std::string job = this_process().job;
@@ -63,9 +60,10 @@ void begin_attempt(const Run& run, const AttemptSetting& setting, const WorkSett
   if (!job.empty()) state["job"] = job;
   if (setting.processes > 1) state["processes"] = setting.processes;
   if (setting.hosts.size() > 1) state["hosts"] = setting.hosts;
+  if (setting.fresh) state["fresh"] = true;
   sink.state(RunStatus::kRunning, state);
-  sink.log(fmt::format("{} on {}, threads: {}, worker {}{}", run.id, setting.facts.at("device"), setting.threads,
-                       sink.token(), job.empty() ? "" : " in job " + job));
+  sink.log(fmt::format("{} on {}, threads: {}, worker {}{}", run.id, setting.facts.at("device").get<std::string>(),
+                       setting.threads, sink.token(), job.empty() ? "" : " in job " + job));
 }
 
 std::vector<std::string> command_line() {

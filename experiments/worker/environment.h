@@ -2,10 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <string>
 #include <vector>
 
+#include "base/json.h"
 #include "experiments/worker/work.h"
 #include "results/run_folder/run_folder.h"
 
@@ -13,10 +13,12 @@ namespace xlm {
 
 /// With what an attempt is made, and where.
 struct AttemptSetting {
-  std::map<std::string, std::string> facts;  // of what runs: its versions, and "device"
-  std::int64_t threads = 0;                  // of each process
+  Json facts = Json::object();  // for environment.json: of what runs, and "device"
+  std::int64_t threads = 0;     // of each process
   std::int64_t processes = 1;
-  std::vector<std::string> hosts;  // that share the processes; empty: this machine alone
+  std::vector<std::string> hosts = {};  // that share the processes; empty: this machine alone
+  bool resumes = false;                 // from what an earlier attempt has saved
+  bool fresh = false;                   // results of earlier attempts do not count any more
 };
 
 /// Adds to environment.json what is known now, and journals that the run is running. Throws UsageError if the run began

@@ -17,11 +17,11 @@
 
 #include <fmt/format.h>
 
+#include "base/command.h"
 #include "base/error.h"
 #include "base/progress.h"
 #include "base/text.h"
 #include "experiments/runs/process_identity.h"
-#include "experiments/worker/command.h"
 
 namespace xlm {
 namespace {
@@ -99,7 +99,7 @@ Hosts spread(const std::vector<std::string>& nodes, const std::string& own) {
 
 Hosts find_hosts(std::int64_t processes, const std::function<bool()>& should_stop) {
   if (job_nodes() <= 1) return {};
-  // Nobody need be asked, who may not be there, as in a container.
+  // No other program is asked: it may be missing, as in a container.
   if (!is_spread(processes))
     return this_one_alone(job_nodes(), fmt::format("the run has train.processes: {}", processes));
   const std::string names = ask_scontrol({"hostnames", slurm_variable("SLURM_JOB_NODELIST")}, should_stop);

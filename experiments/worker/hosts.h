@@ -28,7 +28,7 @@ std::int64_t job_nodes();
 bool is_spread(std::int64_t processes);
 
 /// Where this process and the others of a run of so many are to be: on all nodes of its Slurm job, where it is in one
-/// of several. Throws Error where Slurm does not say how another node is reached; with the code kStopped where
+/// of several. Throws Error if Slurm does not say how another node is reached; with the code kStopped where
 /// `should_stop` says so before Slurm answers.
 Hosts find_hosts(std::int64_t processes, const std::function<bool()>& should_stop);
 
@@ -39,7 +39,7 @@ Hosts spread(const std::vector<std::string>& nodes, const std::string& own);
 std::string node_address(std::string_view shown);
 
 /// The address of this machine from which it sends to another, which may be given by name. Nothing is sent. Throws
-/// Error where there is no way to it.
+/// Error if there is no way to it.
 std::string address_towards(const std::string& other);
 
 /// The words that start a process on a node of this process's job, before those of the program. It ends as that does.

@@ -70,7 +70,7 @@ std::string JournalSink::detail(std::int64_t step, const NamedValues& values) co
     if (most != values.end()) text += "/" + format_number(most->second, live.format, live.digits);
   }
   const double seconds = settings_.clock() - first_time_;
-  if (seconds > 0 && step > first_step_ + 1) {
+  if (seconds > 0 && step > first_step_ + 1 && tokens_per_step_ > 0) {
     const double rate = static_cast<double>(step - first_step_ - 1) * tokens_per_step_ / seconds;
     text += fmt::format("  {} tok/s", human_count(rate));
   }
@@ -118,7 +118,7 @@ void JournalSink::evaluation(const Evaluation& evaluation) {
   journal_.append("evaluation", evaluation_record(evaluation), true);
   if (evaluation.split == "valid") evaluated_step_ = evaluation.step;
   NamedValues values = evaluation.values;
-  values["loss"] = evaluation.loss;
+  if (!std::isnan(evaluation.loss)) values["loss"] = evaluation.loss;
   show_in_tensorboard(evaluation.step, evaluation.split + "/", values);
   const std::string line = fmt::format("step {}  {}{}  {}", evaluation.step, evaluation.split,
                                        evaluation.final ? " (final)" : "", evaluation_text(evaluation));

@@ -1,4 +1,4 @@
-// Where a run's results go: into its journal and log, and onto the screen of whoever waits for it.
+// Where a run's results go: into its journal and log, and onto the screen of the user who waits for it.
 #pragma once
 
 #include <cstdio>
@@ -55,13 +55,15 @@ class JournalSink : public TrainSink {
   void when_stopping(std::function<void()> action) { when_stopping_ = std::move(action); }
   /// A change of state, durable, after checking that the run is still ours.
   void state(RunStatus status, const Json& more = Json::object());
+  /// All records so far are on the disk when this returns.
+  void sync() { journal_.sync(); }
   /// A line for log.txt alone.
   void log(const std::string& text);
   /// Ends the bar on the screen.
   void finish();
   /// Whether it has stopped where Settings::pause says.
   bool has_paused() const { return settings_.pause > 0 && evaluated_step_ >= settings_.pause; }
-  /// Whether somebody has asked for this run alone to be stopped.
+  /// Whether a user has asked for this run alone to be stopped.
   bool was_asked_to_stop() const { return asked_to_stop_; }
 
   void progress(std::int64_t step, const NamedValues& values) override;

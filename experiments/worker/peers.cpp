@@ -25,7 +25,7 @@ namespace {
 constexpr const char* kMeetingPrefix = ".meeting.";
 using Clock = std::chrono::steady_clock;
 constexpr std::chrono::seconds kEndOfPeer{20};  // for processes whose connection has ended to do so, too
-constexpr std::chrono::seconds kLeave{3};       // for those that nobody needs any more, and that write nothing
+constexpr std::chrono::seconds kLeave{3};       // for those that are not needed any more, and that write nothing
 constexpr std::chrono::milliseconds kPollPeers{10};
 constexpr int kStoppedEarly = 128 + SIGUSR1;  // on another node, before it took signals
 constexpr int kSlurmOutOfMemory = 128 + 125;  // srun's, of a process for which the system had no memory

@@ -15,7 +15,7 @@
 
 namespace xlm {
 
-/// How a process ends that has lost the others, and one that ran out of memory amid a step. Its own errors have their
+/// How a process ends that has lost the others, and one that ran out of memory in a step. Its own errors have their
 /// usual exit codes.
 constexpr int kLostOthers = 76;
 constexpr int kOutOfMemoryAmidStep = 77;
@@ -24,11 +24,11 @@ constexpr int kOutOfMemoryAmidStep = 77;
 /// or `should_stop` says so before it comes.
 std::string read_secret(const std::function<bool()>& should_stop);
 
-/// Leaves an error of its own where the processes meet, for the first one to say: it may come to lose this one before
+/// Leaves its own error where the processes meet, for the first one to say: it may come to lose this one before
 /// it meets the same error. Where that cannot be written, the exit code is all there is.
 void leave_word(const Processes& self, const Error& error);
 
-/// Processes of rank 1 and up, started beside this one, which is rank 0, or by Slurm on other nodes of its job. They
+/// Processes of rank 1 and up, started next to this one, which is rank 0, or by Slurm on other nodes of its job. They
 /// end with it, whatever becomes of it: their connections to it end, and they are sent SIGTERM.
 class Peers {
  public:
@@ -48,8 +48,8 @@ class Peers {
   /// Asks them to stop.
   void stop();
 
-  /// How the first of them ended that did so by itself and otherwise than well; waits for that for a moment. Nothing
-  /// where none did.
+  /// How the first of them ended that did so by itself and otherwise than well; waits for that for a moment; nullopt
+  /// if none did.
   std::optional<AttemptEnd> lost();
 
  private:
@@ -57,7 +57,7 @@ class Peers {
   void tell_of_halted();
   void end_all();
   const std::string& host_of(std::int64_t rank) const;
-  std::string word_of(std::int64_t rank) const;  // empty where it left none
+  std::string word_of(std::int64_t rank) const;  // empty if it left none
 
   fs::path meeting_;
   Hosts hosts_;

@@ -16,7 +16,6 @@
 #include "experiments/runs/stop_request.h"
 #include "experiments/runs/wanted_evaluations.h"
 #include "experiments/worker/attempt_end.h"
-#include "experiments/worker/peers.h"
 
 namespace xlm {
 namespace {
@@ -104,7 +103,7 @@ std::optional<RunReport> attempt_training(const Run& run, Work& work, JournalSin
                             : sink.has_paused()        ? "paused at a rung of its sweep"
                                                        : "";
     sink.state(status, why.empty() ? Json::object() : Json{{"reason", why}});
-    sink.log(done ? "done" : "stopped with a checkpoint");
+    sink.log(done ? "done" : "stopped");
     return done ? std::nullopt : std::optional<RunReport>({kStopped, status, ""});
   } catch (const LostRunError& error) {
     sink.finish();
@@ -165,7 +164,6 @@ RunReport execute(const fs::path& run_folder, const std::function<Core&()>& open
   Run run = read_run(run_folder);  // another worker may just have finished it
   if (const auto report = settled(run, settings.retry)) return *report;
   remove_unfinished_files(run_folder);
-  remove_left_meetings(run_folder);
   std::optional<JournalSink> sink;
   sink.emplace(RunPaths{run_folder}, lock, settings.sink);
   while (run.status != RunStatus::kDone) {

@@ -1,5 +1,5 @@
 // What a worker runs: the work of one attempt at a run, and of the evaluations that are wanted of it. Core is one kind
-// of work. Another is a file with a class of its own, and a line in make_work.
+// of work. Another is a file with another class, and a line in make_work.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ namespace xlm {
 struct WorkSettings {
   std::int64_t threads = 0;          // for a run that has not started and whose train.threads is 0; 0: all cores
   bool retry = false;                // try a diverged run again from its last finite checkpoint
-  bool anyway = false;               // go on with another program or kind of device than the run began with
+  bool anyway = false;               // resume with another program or kind of device than the run began with
   std::vector<std::string> command;  // for environment.json
   JournalSink::Settings sink;
   LockSettings lock;

@@ -17,8 +17,8 @@ struct WorkerCommand {
   std::vector<std::string> arguments;  // the program first
   fs::path log;                        // standard output and error are appended here
   std::string gpu;                     // for CUDA_VISIBLE_DEVICES; empty: as it is
-  std::string input = {};              // that it reads on its standard input, a kilobyte at most; nobody else sees it
-  int stop_signal = SIGTERM;           // that asks it to save and stop
+  std::string input = {};     // that it reads on its standard input, a kilobyte at most; no other process sees it
+  int stop_signal = SIGTERM;  // that asks it to save and stop
   int kill_signal = SIGKILL;
 };
 

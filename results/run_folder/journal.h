@@ -17,6 +17,7 @@ namespace xlm {
 /// have its fencing "token" (docs/glossary.md#fencing-token). The last field is "crc", a checksum of the line before
 /// it. A line with a wrong checksum is left out. The types and their fields:
 ///   state       {"state": queued|running|done|failed|diverged|preempted, "reason"?, "host"?, "pid"?, "experiment"?}
+///               A running one with "fresh": true begins from nothing: results before it do not count.
 ///   metric      {"step", "values": {name: number}}
 ///   grid        {"step", "name", "rows": [[number or null]]}         a table that a model reports: spans of every head
 ///   evaluation  {"step", "split", "tokens", "loss", "seconds", "final", "values": {…}, "settings": {…}}

@@ -97,6 +97,7 @@ class Assembler {
     const auto known = std::find(kRunStatusNames.begin(), kRunStatusNames.end(), state);
     if (known == kRunStatusNames.end()) throw Json::other_error::create(501, "unknown state", &record);
     if (state == "running") newest_token_ = std::max(newest_token_, integer_field(record, "token"));
+    if (state == "running" && record.value("fresh", false)) forget_results();
     run_.status = static_cast<RunStatus>(known - kRunStatusNames.begin());
     run_.reason = text_field(record, "reason");
     run_.finished = has_ended(run_.status) ? std::optional<double>(time) : std::nullopt;
@@ -115,6 +116,16 @@ class Assembler {
     if (const std::int64_t rows = run_.history.back().micro_batch; rows > 0) run_.micro_batch = rows;
     if (run_.status == RunStatus::kFailed) run_.micro_batch = 0;  // a retry may have more memory
     add_experiment(text_field(record, "experiment"));
+  }
+
+  void forget_results() {
+    run_.step = 0;
+    run_.metrics.clear();
+    run_.costs.clear();
+    run_.grids.clear();
+    run_.traces.clear();
+    run_.checkpoints.clear();
+    evaluations_.clear();
   }
 
   static const Json& values_of(const Json& record) {

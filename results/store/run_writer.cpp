@@ -95,8 +95,12 @@ std::int64_t name_of_settings(std::string_view text) {
 }  // namespace
 
 bool says_how_it_ran(std::string_view key) {
-  constexpr std::array<std::string_view, 12> kKeys{"data.path",
+  constexpr std::array<std::string_view, 16> kKeys{"data.path",
                                                    "device",
+                                                   "program.code",
+                                                   "program.grace",
+                                                   "program.name",
+                                                   "program.resume",
                                                    "results.tensorboard",
                                                    "train.checkpoint_every",
                                                    "train.checkpoint_windows",

@@ -5,7 +5,8 @@
 #include <string>
 
 #include "base/error.h"
-#include "datasets/input/tf_record.h"
+#include "base/tf_record.h"
+#include "datasets/input/tf_example.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);

@@ -254,7 +254,7 @@ TEST_F(Pipeline, ARunWithoutEnoughMemoryRetriesWithFewerRowsOrFails) {
 
   const ProgramResult less = train_within((whole + parts) / 2, "less");
   ASSERT_EQ(less.code, 0) << less.err;
-  EXPECT_THAT(less.err, HasSubstr("and goes on with 32"));
+  EXPECT_THAT(less.err, HasSubstr("and resumes with 32"));
   std::vector<std::string> states;
   for (const Json& record : journal("less")) {
     if (record.at("type") == "state")

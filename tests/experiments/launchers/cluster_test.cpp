@@ -4,12 +4,12 @@
 
 #include <cstdlib>
 
+#include "base/command.h"
 #include "base/error.h"
 #include "experiments/launchers/site.h"
 #include "experiments/launchers/slurm.h"
 #include "experiments/launchers/slurm_script.h"
 #include "experiments/runs/submission.h"
-#include "experiments/worker/command.h"
 #include "results/run_folder/journal.h"
 #include "tests/experiments/experiment_files.h"
 #include "tests/temporary_folder.h"
@@ -372,16 +372,6 @@ TEST(Slurm, TimesAreReadInAllItsForms) {
   EXPECT_EQ(slurm_seconds("infinite"), 0);
   EXPECT_EQ(slurm_seconds("n/a"), 0);
 }
-
-TEST(Command, ReturnsTheOutputAndExitCodeOfAProgram) {
-  const CommandResult result = run_command({"sh", "-c", "cat; echo said; echo complained >&2; exit 3"}, "given\n");
-  EXPECT_EQ(result.code, 3);
-  EXPECT_EQ(result.out, "given\nsaid\n");
-  EXPECT_EQ(result.err, "complained\n");
-  EXPECT_EQ(run_command({"there-is-no-such-program"}).code, kNoProgram);
-}
-
-TEST(Command, ThatDoesNotEndIsKilled) { EXPECT_EQ(run_command({"sleep", "1000"}, "", 0.01).code, 128 + 9); }
 
 }  // namespace
 }  // namespace xlm

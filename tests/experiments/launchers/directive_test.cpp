@@ -4,10 +4,10 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include "base/command.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "experiments/launchers/slurm_script.h"
-#include "experiments/worker/command.h"
 #include "tests/temporary_folder.h"
 
 namespace xlm {

@@ -242,7 +242,7 @@ TEST_F(SweepPlanTest, ARunThatIsDoneHasItsEvaluationsLeft) {
   runs = planned("evaluate: {model.overlap: [0, 1, 2, 3]}\n");
   EXPECT_EQ(runs[0].action, SweepAction::kRun);
   EXPECT_EQ(runs[0].reason, "done, 1 of 4 evaluations missing");
-  EXPECT_EQ(CostEstimator(core_).of(runs[0]).flops, 0) << "nothing is left to train";
+  EXPECT_EQ(CostEstimator([this]() -> Core& { return core_; }).of(runs[0]).flops, 0) << "nothing is left to train";
   const RunLock lock(runs[0].planned.paths.folder);
   runs = planned("evaluate: {model.overlap: [0, 1, 2, 3]}\n");
   EXPECT_EQ(runs[0].action, SweepAction::kWait);
@@ -273,7 +273,7 @@ TEST_F(SweepPlanTest, EstimatesTheWorkThatIsLeftAskingOnceForEachModel) {
   const std::string sweep = "sweep: {grid: {seed: [1, 2, 3], model.span: [8, 16]}}\n";
   work(plan(sweep)[0]);
   const auto runs = plan(sweep);
-  CostEstimator estimator(core_);
+  CostEstimator estimator([this]() -> Core& { return core_; });
   EXPECT_EQ(estimator.of(runs[0]).flops, 0);
   EXPECT_EQ(estimator.of(runs[0]).params, 1003);
   EXPECT_EQ(estimator.of(runs[2]).flops, 3 * 10.0 * 10 * 2 * 4);

@@ -91,7 +91,7 @@ TEST(AttemptEnd, TheRecordSaysWhatHappenedAndWhatComesNext) {
   EXPECT_EQ(again["state"], "queued");
   EXPECT_EQ(again["cause"], "memory");
   EXPECT_EQ(again["micro_batch"], 4);
-  EXPECT_EQ(again["reason"], "out of memory\nit computed 8 rows of the batch at once, and goes on with 4");
+  EXPECT_EQ(again["reason"], "out of memory\nit computed 8 rows of the batch at once, and resumes with 4");
   EXPECT_FALSE(again.contains("memory")) << "there is no job";
   ::setenv("SLURM_MEM_PER_NODE", "2000", 1);
   const Json failed = record_of_end(run_with(8, 1), {EndCause::kMemory, "out of memory", job_memory()}, false);

@@ -30,7 +30,7 @@ TEST_F(RunnerTest, ARunThatRunsOutOfMemoryGoesOnWithFewerRowsAtOnceAndSaysSo) {
   std::vector<std::string> causes;
   for (const RunState& state : read.history) causes.push_back(state.state + state.cause);
   EXPECT_THAT(causes, ElementsAre("queued", "running", "queuedmemory", "running", "queuedmemory", "running", "done"));
-  EXPECT_THAT(read.history[4].reason, HasSubstr("4 rows of the batch at once, and goes on with 2"));
+  EXPECT_THAT(read.history[4].reason, HasSubstr("4 rows of the batch at once, and resumes with 2"));
   EXPECT_EQ(steps(run).size(), 14U) << "two attempts of two steps and one of ten";
   EXPECT_THAT(read_file(run.paths.journal()), HasSubstr("note: out of memory")) << "said on the screen, too";
 }

@@ -1,4 +1,4 @@
-// TFRecord files of tf.train.Example, as TensorFlow writes them.
+// The frame of TFRecord files and of TensorBoard's event files: records with checksums.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,18 @@ constexpr std::size_t kTfRecordHeaderBytes = 12;
 /// Whether `head`, the first bytes of a file, has the right checksum of the first record's length.
 bool is_tf_record(std::string_view head);
 
-/// Records one after the other. Memory: one record.
+/// What a growing file has at the place of its next record.
+struct TfRecordPiece {
+  enum class Kind { kWhole, kIncomplete, kDamaged };
+  Kind kind = Kind::kIncomplete;
+  std::string_view content;  // kWhole: a view into the bytes
+  std::size_t bytes = 0;     // kWhole: of the record with its frame; kIncomplete: that are needed to tell more
+};
+
+/// The record at the start of `bytes`. Damaged is one with a wrong checksum, and one of more than 256 MiB.
+TfRecordPiece take_tf_record(std::string_view bytes);
+
+/// Records of a complete file, one after the other. Memory: one record.
 class TfRecordReader {
  public:
   /// `source` names the file in errors.
@@ -37,10 +48,5 @@ class TfRecordReader {
   std::size_t offset_ = 0;
   std::size_t count_ = 0;
 };
-
-/// The first value of the feature `name` of a serialized tf.train.Example, a list of bytes; a view into `example`.
-/// nullopt if there is no such feature. Throws DataError with `source` if it is not an Example.
-std::optional<std::string_view> example_bytes(std::string_view example, std::string_view name,
-                                              const std::string& source);
 
 }  // namespace xlm

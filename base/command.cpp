@@ -1,5 +1,5 @@
 // Other programs of the system, run to their end.
-#include "experiments/worker/command.h"
+#include "base/command.h"
 
 #include <spawn.h>
 #include <sys/wait.h>

@@ -1,9 +1,10 @@
-#include "datasets/input/tf_record.h"
+#include "datasets/input/tf_example.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "base/tf_record.h"
 #include "tests/datasets/corpora/shards.h"
 #include "tests/temporary_folder.h"
 

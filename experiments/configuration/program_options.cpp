@@ -1,0 +1,298 @@
+// A program of the user's as a run.
+#include "experiments/configuration/program_options.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "base/text.h"
+#include "experiments/configuration/placeholders.h"
+#include "experiments/configuration/run_id.h"
+#include "experiments/programs/metric_description.h"
+
+namespace xlm {
+namespace {
+
+constexpr double kMaxGrace = 86'400;
+
+std::vector<std::string> words_at(const Yaml& node, const std::string& what) {
+  if (!node.is_sequence() || node.items.empty()) {
+    fail_at(node, fmt::format("{} must be a list of words, such as [python3, train.py, --lr, \"{{lr}}\"]", what));
+  }
+  std::vector<std::string> words;
+  for (const Yaml& item : node.items) words.push_back(scalar_text(item, "a word of " + what));
+  return words;
+}
+
+bool is_key(std::string_view text) {
+  return placeholders_in(fmt::format("{{{}}}", text)).size() == 1 && text.find('.') == std::string_view::npos;
+}
+
+/// Numbers, texts, booleans and lists of them; nested maps become dotted keys.
+void read_options(const Yaml& map, const std::string& prefix, std::vector<std::pair<std::string, Json>>& out) {
+  for (const auto& [key, value] : map.entries) {
+    const std::string name = prefix + key;
+    if (!is_key(key)) {
+      fail_at(value, fmt::format("options.{}: a name of letters, digits, _ and - is needed, beginning with a letter or "
+                                 "_",
+                                 name));
+    }
+    if (std::find(kPlaces.begin(), kPlaces.end(), name) != kPlaces.end()) {
+      fail_at(value, fmt::format("options.{}: the placeholder {{{}}} has a meaning already\ngive the option another "
+                                 "name{}",
+                                 name, name, name == "seed" ? ", or write seed outside of options" : ""));
+    }
+    if (value.is_map()) {
+      read_options(value, name + ".", out);
+      continue;
+    }
+    const bool flat = std::all_of(value.items.begin(), value.items.end(), [](const Yaml& i) { return i.is_scalar(); });
+    if (value.is_null() || !flat) {
+      fail_at(value, fmt::format("options.{} must be a number, a text, true, false, or a list of these", name));
+    }
+    out.emplace_back(name, to_json(value));
+  }
+}
+
+std::map<std::string, std::string> read_environment(const Yaml& node) {
+  if (!node.is_map()) fail_at(node, "program.environment must be a map of names to texts");
+  std::map<std::string, std::string> environment;
+  for (const auto& [name, value] : node.entries) {
+    if (name.empty() || name.find('=') != std::string::npos || name.starts_with("XLM_")) {
+      fail_at(value, fmt::format("program.environment: '{}' is no name of a variable that can be set here", name));
+    }
+    environment[name] = scalar_text(value, "program.environment." + name);
+  }
+  return environment;
+}
+
+/// A placeholder that means nothing would reach the program as it is.
+void check_placeholders(const Yaml& node, std::string_view text, const ProgramOptions& program) {
+  for (const std::string& name : placeholders_in(text)) {
+    const bool place = std::find(kPlaces.begin(), kPlaces.end(), name) != kPlaces.end();
+    if (place || program.option(name) != nullptr) continue;
+    std::vector<std::string> known(kPlaces.begin(), kPlaces.end());
+    for (const auto& [key, value] : program.options) known.push_back(key);
+    fail_at(node,
+            fmt::format("{{{}}} is no option and none of {}{}\nadd `options: {{{}: …}}` next to `program`, or write "
+                        "{{{{{}}}}} for the text itself",
+                        name, join({kPlaces.begin(), kPlaces.end()}, ", "), did_you_mean(name, known), name, name));
+  }
+}
+
+void check_placeholders_below(const Yaml& node, const ProgramOptions& program) {
+  if (node.is_scalar()) check_placeholders(node, node.scalar, program);
+  for (const Yaml& item : node.items) check_placeholders_below(item, program);
+  for (const auto& [key, value] : node.entries) check_placeholders_below(value, program);
+}
+
+/// Complains with the place. Patterns may have other braces.
+void check_metrics(const Yaml& node, const ProgramOptions& program) {
+  try {
+    for (const MetricDescription& metric : metric_descriptions(program.metrics)) {
+      if (metric.kind != MetricKind::kLines) check_placeholders(node, metric.target, program);
+    }
+  } catch (const UsageError& error) {
+    if (std::string(error.what()).starts_with(node.where())) throw;
+    fail_at(node, error.what());
+  }
+}
+
+/// A number of options may stand for train.steps: `train: {steps: "{iterations}"}`.
+void fill_steps(Yaml& tree, const ProgramOptions& program) {
+  Yaml* train = tree.find("train");
+  Yaml* steps = train == nullptr ? nullptr : train->find("steps");
+  if (steps == nullptr || !steps->is_scalar()) return;
+  check_placeholders(*steps, steps->scalar, program);
+  if (placeholders_in(steps->scalar).empty()) return;
+  steps->scalar = filled(steps->scalar, program, {});
+  steps->quoted = false;
+}
+
+std::string hydra_word(const Json& value) {
+  if (value.is_array()) {
+    std::vector<std::string> items;
+    for (const Json& item : value) items.push_back(hydra_word(item));
+    return "[" + join(items, ",") + "]";
+  }
+  const std::string text = value_text(value);
+  if (!value.is_string()) return text;
+  const auto plain = [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+           std::string_view("_./-+").find(c) != std::string_view::npos;
+  };
+  const Json read = to_json(make_scalar(text, ""));
+  if (!text.empty() && read.is_string() && std::all_of(text.begin(), text.end(), plain)) return text;
+  std::string quoted = "'";
+  for (const char c : text) {
+    if (c == '\'' || c == '\\') quoted += '\\';
+    quoted += c;
+  }
+  return quoted + "'";
+}
+
+std::string name_of_folder(const std::string& folder) {
+  std::string name = folder_name((fs::absolute(folder) / "").lexically_normal().parent_path().filename().string());
+  name.erase(0, std::min(name.find_first_not_of("-."), name.size()));
+  return name.empty() ? kProgramType : name;
+}
+
+OptionEntry entry_named(std::string key, std::string help, Json value, bool affects_result) {
+  OptionEntry entry;
+  entry.key = std::move(key);
+  entry.help = std::move(help);
+  entry.value = std::move(value);
+  entry.affects_result = affects_result;
+  return entry;
+}
+
+/// The map at the end of a path, made if it is missing; null if something else stands there.
+Yaml* map_at(Yaml& map, const std::string& key, const Yaml& like) {
+  if (map.find(key) == nullptr) {
+    Yaml made = make_map(*like.source);
+    made.line = like.line;
+    map.entries.emplace_back(key, std::move(made));
+  }
+  Yaml* found = map.find(key);
+  return found->is_map() ? found : nullptr;
+}
+
+}  // namespace
+
+const Json* ProgramOptions::option(std::string_view key) const {
+  for (const auto& [known, value] : options) {
+    if (known == key) return &value;
+  }
+  return nullptr;
+}
+
+void ProgramOptions::visit(OptionVisitor& v) {
+  v.field({.name = "name",
+           .help = "what run ids and the column program.name call it; empty: the name of its folder",
+           .affects_result = false},
+          name);
+  v.field({.name = "folder",
+           .help = "where its code is; the run id holds the content of the code, wherever it lies",
+           .affects_result = false},
+          folder);
+  v.field(
+      {.name = "resume",
+       .help = "checkpoint: started again with XLM_RESUME=1 where {checkpoints} holds a file; restart: from nothing",
+       .affects_result = false},
+      resume, kResumeNames);
+  v.field({.name = "grace",
+           .help = "seconds between the request to stop (SIGTERM) and its end (SIGKILL)",
+           .min = 0,
+           .max = kMaxGrace,
+           .affects_result = false},
+          grace);
+  v.field({.name = "flags", .help = "true adds --KEY VALUE of every option to the command, hydra adds KEY=VALUE"},
+          flags, kFlagsNames);
+}
+
+ProgramOptions take_program_options(Yaml& tree) {
+  ProgramOptions program;
+  Yaml given = tree.take("program");
+  if (!given.is_map()) fail_at(given, "program must be a map such as {command: [python3, train.py]}");
+  const Yaml options = tree.take("options");
+  if (!options.is_null() && !options.is_map()) fail_at(options, "options must be a map such as {lr: 0.1, layers: 4}");
+  read_options(options, "", program.options);
+  const Yaml command = given.take("command");
+  if (command.is_null()) fail_at(given, "program.command is missing\nadd it: [python3, train.py, --lr, \"{lr}\"]");
+  program.command = words_at(command, "program.command");
+  check_placeholders_below(command, program);
+  if (const Yaml code = given.take("code"); !code.is_null()) program.code = words_at(code, "program.code");
+  if (const Yaml environment = given.take("environment"); !environment.is_null()) {
+    program.environment = read_environment(environment);
+    check_placeholders_below(environment, program);
+  }
+  if (const Yaml metrics = given.take("metrics"); !metrics.is_null()) {
+    if (!metrics.is_sequence())
+      fail_at(metrics, "program.metrics must be a list such as [{lines: 'loss (?<loss>\\S+)'}]");
+    program.metrics = to_json(metrics);
+    check_metrics(metrics, program);
+  }
+  Yaml rest = make_map(*given.source);
+  rest.set("program", std::move(given));
+  OptionReader reader(rest);
+  reader.group("program", "", program);
+  fill_steps(tree, program);
+  if (program.name.empty()) program.name = name_of_folder(program.folder);
+  program.name = folder_name(program.name);
+  return program;
+}
+
+std::vector<OptionEntry> further_entries(const ProgramOptions& program) {
+  std::vector<OptionEntry> entries;
+  entries.push_back(
+      entry_named("program.command", "the words of the command, with placeholders", program.command, true));
+  if (!program.code.empty()) {
+    entries.push_back(entry_named("program.code", "patterns of the files that are its code", program.code, false));
+  }
+  if (!program.environment.empty()) {
+    entries.push_back(entry_named("program.environment", "variables that it is given", program.environment, true));
+  }
+  entries.push_back(entry_named("program.metrics", "how its numbers are read", program.metrics, true));
+  for (const auto& [key, value] : program.options) {
+    entries.push_back(entry_named("options." + key, "an option of the program", value, true));
+  }
+  return entries;
+}
+
+void nest_options(Yaml& tree) {
+  Yaml* options = tree.is_map() ? tree.find("options") : nullptr;
+  if (options == nullptr || !options->is_map()) return;
+  std::vector<Yaml::Entry> given = std::exchange(options->entries, {});
+  for (auto& [key, value] : given) {
+    Yaml* map = options;
+    const std::vector<std::string> steps = split(key, '.');
+    for (std::size_t i = 0; map != nullptr && i + 1 < steps.size(); ++i) map = map_at(*map, steps[i], value);
+    if (map == nullptr || map->find(steps.back()) != nullptr) {
+      fail_at(value, fmt::format("options.{} is given twice, or is both a value and a map", key));
+    }
+    map->entries.emplace_back(steps.back(), std::move(value));
+  }
+}
+
+std::string filled(std::string_view text, const ProgramOptions& program,
+                   const std::map<std::string, std::string>& places) {
+  return with_values(text, [&](const std::string& name) {
+    if (const Json* option = program.option(name)) return value_text(*option);
+    const auto place = places.find(name);
+    return place == places.end() ? "" : place->second;
+  });
+}
+
+std::vector<std::string> command_words(const std::vector<std::string>& command, const ProgramOptions& program,
+                                       const std::map<std::string, std::string>& places) {
+  std::vector<std::string> words;
+  for (const std::string& word : command) {
+    const std::vector<std::string> names = placeholders_in(word);
+    const Json* list = names.size() == 1 && word == "{" + names[0] + "}" ? program.option(names[0]) : nullptr;
+    if (list == nullptr || !list->is_array()) {
+      words.push_back(filled(word, program, places));
+      continue;
+    }
+    for (const Json& item : *list) words.push_back(value_text(item));
+  }
+  return words;
+}
+
+std::vector<std::string> flag_words(const ProgramOptions& program) {
+  std::vector<std::string> words;
+  for (const auto& [key, value] : program.options) {
+    if (program.flags == ProgramOptions::Flags::kHydra) words.push_back(key + "=" + hydra_word(value));
+    if (program.flags != ProgramOptions::Flags::kDashes || value == false) continue;
+    words.push_back("--" + key);
+    if (value.is_array()) {
+      for (const Json& item : value) words.push_back(value_text(item));
+    } else if (value != true) {
+      words.push_back(value_text(value));
+    }
+  }
+  return words;
+}
+
+}  // namespace xlm

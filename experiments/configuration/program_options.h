@@ -1,0 +1,68 @@
+// A program of the user's as a run: what a configuration says under `program` and `options`.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/json.h"
+#include "base/options.h"
+#include "base/yaml.h"
+
+namespace xlm {
+
+/// `program`, and `options` next to it.
+struct ProgramOptions {
+  enum class Flags { kNone, kDashes, kHydra };
+  static constexpr std::array<std::string_view, 3> kFlagsNames{"false", "true", "hydra"};
+  enum class Resume { kCheckpoint, kRestart };
+  static constexpr std::array<std::string_view, 2> kResumeNames{"checkpoint", "restart"};
+
+  std::string name;                                // "" until a configuration is read
+  std::vector<std::string> command;                // with placeholders
+  std::string folder = ".";                        // whose code is run
+  std::vector<std::string> code;                   // patterns of its files; empty: what git tracks
+  std::map<std::string, std::string> environment;  // with placeholders
+  Json metrics = Json::array();                    // how its output is read: a list of maps
+  Resume resume = Resume::kCheckpoint;
+  double grace = 60;  // seconds
+  Flags flags = Flags::kNone;
+  std::vector<std::pair<std::string, Json>> options;  // by key, "lr" or "model.width"
+
+  /// The value of an option; null if there is none of this name.
+  const Json* option(std::string_view key) const;
+
+  void visit(OptionVisitor& v);
+};
+
+/// The value of `model.type` of every run of a program.
+inline constexpr const char* kProgramType = "program";
+
+/// Takes `program` and `options` out of a configuration and reads them. Throws UsageError with file:line.
+ProgramOptions take_program_options(Yaml& tree);
+
+/// What both say as entries, in order, without those that `visit` shows.
+std::vector<OptionEntry> further_entries(const ProgramOptions& program);
+
+/// Replaces each dotted key of a map `options` by nested maps, so that `options.model.width` finds it.
+void nest_options(Yaml& tree);
+
+/// The names that may stand in braces, besides those of options.
+inline constexpr std::array<std::string_view, 5> kPlaces{"seed", "data.path", "run", "checkpoints", "config"};
+
+/// The options behind the command, as `flags` asks for.
+std::vector<std::string> flag_words(const ProgramOptions& program);
+
+/// The words of a command. A word that is one placeholder of a list becomes a word for each item.
+std::vector<std::string> command_words(const std::vector<std::string>& command, const ProgramOptions& program,
+                                       const std::map<std::string, std::string>& places);
+
+/// `text` with the values of options and places.
+std::string filled(std::string_view text, const ProgramOptions& program,
+                   const std::map<std::string, std::string>& places);
+
+}  // namespace xlm

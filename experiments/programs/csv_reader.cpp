@@ -1,0 +1,175 @@
+// `csv:`: a table that a program writes, with a header.
+#include <algorithm>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "base/csv.h"
+#include "base/text.h"
+#include "base/utf8.h"
+#include "experiments/programs/followed_file.h"
+#include "experiments/programs/foreign_columns.h"
+#include "experiments/programs/metric_reader.h"
+#include "experiments/programs/number_text.h"
+#include "experiments/programs/repeated_lines.h"
+
+namespace xlm {
+namespace {
+
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+constexpr std::string_view kStepHeader = "step";
+
+char separator_of(std::string_view header) {
+  for (const char separator : {',', '\t', ';'}) {
+    if (header.find(separator) != std::string_view::npos) return separator;
+  }
+  return ',';
+}
+
+class CsvReader : public MetricReader, private LineUser {
+ public:
+  CsvReader(const MetricDescription& description, ProgramRecords& records)
+      : file_(description.target, true), columns_(description.names, records), records_(records) {}
+
+  void begin(const Json& position) override {
+    file_.begin(file_of_position(position));
+    if (!position.is_object()) return;
+    columns_.set_step(step_of_position(position));
+    header_ = position.value("header", std::vector<std::string>());
+    separator_ = position.value("separator", std::string(1, separator_)).front();
+  }
+
+  void poll() override { file_.poll(*this); }
+
+  /// The last row may lack its line end, as some programs write it; that of a program that was killed may lack digits.
+  void finish(bool is_done) override {
+    file_.poll(*this);
+    is_done_ = is_done;
+    file_.finish(*this);
+  }
+
+  Json position() const override {
+    Json position = position_with_step(file_.position(), columns_.step());
+    position["header"] = header_;
+    position["separator"] = std::string(1, separator_);
+    return position;
+  }
+
+  std::vector<std::string> warnings() const override {
+    if (!file_.was_seen()) return {no_such_file(file_.path())};
+    std::vector<std::string> warnings = columns_.warnings(name_);
+    if (passed_over_ > 0) {
+      warnings.push_back(fmt::format("{}: {} lines do not fit the header, and were passed over; the first is line {}",
+                                     name_, passed_over_, first_passed_over_));
+    }
+    return warnings;
+  }
+
+ private:
+  void restarted() override {
+    repeated_.restart();
+    header_.clear();
+  }
+
+  void line(std::string_view text, std::int64_t number) override {
+    if (number == 1 && text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+    if (trim(text).empty()) return;
+    if (header_.empty()) {
+      look_for_header(text, number);
+    } else {
+      row(text, number);
+    }
+  }
+
+  bool torn_line(std::string_view text, std::int64_t number) override {
+    if (is_done_) line(text, number);
+    return is_done_;
+  }
+
+  void long_line(std::int64_t number) override { pass_over(number); }
+
+  void pass_over(std::int64_t number) {
+    if (passed_over_++ == 0) first_passed_over_ = number;
+  }
+
+  void split_row(std::string_view text) {
+    split_csv(text, separator_, cells_);
+    for (std::string& cell : cells_) {
+      const bool is_ascii = std::none_of(cell.begin(), cell.end(), [](char c) { return (c & 0x80) != 0; });
+      if (!is_ascii) cell = repaired_utf8(cell);
+    }
+    for (std::string& cell : cells_) cell = std::string(trim(cell));
+  }
+
+  bool has_column_name() const {
+    return std::any_of(cells_.begin(), cells_.end(), [&](const std::string& cell) {
+      return columns_.has_names() ? columns_.is_named(cell) : cell == kStepHeader;
+    });
+  }
+
+  bool has_number() const {
+    return std::any_of(cells_.begin(), cells_.end(),
+                       [](const std::string& cell) { return printed_number(cell).has_value(); });
+  }
+
+  /// With names it is the first line with one of them. Otherwise it is the first line that is no remark, and a remark
+  /// with a step ("# step,loss", as NumPy writes it).
+  void look_for_header(std::string_view text, std::int64_t number) {
+    const bool is_remark = text.starts_with('#');
+    const std::string_view content = trim(text.substr(is_remark ? 1 : 0));
+    separator_ = separator_of(content);
+    split_row(content);
+    if (!has_column_name() && (is_remark || columns_.has_names())) {
+      if (!is_remark) pass_over(number);
+      return;
+    }
+    if (has_number()) {
+      records_.fault({name_, number}, "a table begins with the names of its columns, and this is none", text);
+    } else {
+      header_ = cells_;
+    }
+  }
+
+  void row(std::string_view text, std::int64_t number) {
+    split_row(text);
+    if (cells_.size() == header_.size() + 1 && cells_.back().empty()) cells_.pop_back();
+    // A program that is started again may write its header again, also with other columns.
+    if (cells_ == header_ || (has_column_name() && !has_number())) {
+      header_ = cells_;
+      return;
+    }
+    if (cells_.size() != header_.size()) return pass_over(number);
+    content_.clear();
+    for (std::size_t i = 0; i < cells_.size(); ++i) {
+      if (!cells_[i].empty()) content_ += header_[i] + '=' + cells_[i] + '\n';
+    }
+    if (content_.empty() || repeated_.is_repeated(content_)) return;
+    const LinePlace place{name_, number};
+    columns_.begin_row();
+    for (std::size_t i = 0; i < cells_.size(); ++i) {
+      if (!cells_[i].empty()) columns_.add(header_[i], {.text = cells_[i], .number = {}}, place, text);
+    }
+    columns_.end_row(place);
+  }
+
+  FollowedFile file_;
+  ForeignColumns columns_;
+  ProgramRecords& records_;
+  std::string name_ = file_.path().filename().string();
+  RepeatedLines repeated_;
+  std::vector<std::string> header_;  // empty: it has not come
+  char separator_ = ',';
+  std::vector<std::string> cells_;
+  std::string content_;  // of a row, without its empty cells
+  bool is_done_ = false;
+  std::int64_t passed_over_ = 0;
+  std::int64_t first_passed_over_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<MetricReader> make_csv_reader(const MetricDescription& description, ProgramRecords& records) {
+  return std::make_unique<CsvReader>(description, records);
+}
+
+}  // namespace xlm

@@ -1,0 +1,158 @@
+// `tensorboard:`: a folder of event files, each of which only grows.
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "base/tf_record.h"
+#include "experiments/programs/event_scalars.h"
+#include "experiments/programs/file_look.h"
+#include "experiments/programs/foreign_columns.h"
+#include "experiments/programs/metric_reader.h"
+#include "experiments/programs/number_text.h"
+
+namespace xlm {
+namespace {
+
+constexpr std::size_t kEventBytesAtOnce = std::size_t{1} << 18;
+constexpr std::size_t kMaxEventBytes = std::size_t{1} << 20;  // a larger one is of images, and is not looked at
+constexpr const char* kEventFileSign = "tfevents";            // in the names of all
+
+/// The part of a file that is being read.
+class EventWindow {
+ public:
+  explicit EventWindow(const FileLook& look) : look_(look) {}
+
+  /// What is known of the file from `offset` on, `bytes` bytes at least where it has them.
+  std::string_view from(std::uint64_t offset, std::size_t bytes) {
+    if (offset < begin_ || offset + bytes > begin_ + content_.size()) {
+      content_ = look_.read(offset, std::max(bytes, kEventBytesAtOnce));
+      begin_ = offset;
+    }
+    return std::string_view(content_).substr(offset - begin_);
+  }
+
+ private:
+  const FileLook& look_;
+  std::uint64_t begin_ = 0;
+  std::string content_;
+};
+
+class EventReader : public MetricReader {
+ public:
+  EventReader(const MetricDescription& description, ProgramRecords& records)
+      : folder_(description.target), columns_(description.names, records), records_(records) {}
+
+  void begin(const Json& position) override {
+    if (position.is_object()) {
+      const Json files = position.value("files", Json::object());
+      for (const auto& [name, offset] : files.items()) files_[name].offset = offset.get<std::uint64_t>();
+      return;
+    }
+    for (const auto& [name, size] : event_files()) files_[name].offset = size;
+  }
+
+  void poll() override {
+    for (const auto& [name, size] : event_files()) {
+      was_seen_ = true;
+      File& file = files_[name];
+      if (size < file.offset) file = {};  // another one with its name
+      const bool is_to_read = size != file.seen_size || !file.what_is_wrong.empty();
+      if (size > file.offset && is_to_read) read(name, file);
+      file.seen_size = size;
+    }
+  }
+
+  void finish(bool /*is_done*/) override { poll(); }
+
+  Json position() const override {
+    Json files = Json::object();
+    for (const auto& [name, file] : files_) files[name] = file.offset;
+    return {{"files", files}};
+  }
+
+  std::vector<std::string> warnings() const override {
+    if (!was_seen_) return {fmt::format("{} has no event files", folder_.string())};
+    std::vector<std::string> warnings = columns_.warnings(folder_.filename().string());
+    for (const auto& [name, file] : files_) {
+      if (!file.what_is_wrong.empty()) warnings.push_back(fmt::format("{}: {}", name, file.what_is_wrong));
+    }
+    return warnings;
+  }
+
+ private:
+  struct File {
+    std::uint64_t offset = 0;  // behind the last record that was read
+    std::uint64_t seen_size = 0;
+    std::string what_is_wrong = {};
+  };
+
+  /// Names below the folder, in the order of the alphabet and so of their times, and their sizes.
+  std::map<std::string, std::uint64_t> event_files() const {
+    std::map<std::string, std::uint64_t> files;
+    std::error_code error;
+    for (fs::recursive_directory_iterator entry(folder_, fs::directory_options::skip_permission_denied, error), end;
+         !error && entry != end; entry.increment(error)) {
+      if (entry->path().filename().string().find(kEventFileSign) == std::string::npos) continue;
+      std::error_code gone;
+      const bool is_file = entry->is_regular_file(gone);
+      const std::uintmax_t size = is_file ? entry->file_size(gone) : 0;
+      if (is_file && !gone) files[entry->path().lexically_relative(folder_).string()] = size;
+    }
+    return files;
+  }
+
+  void read(const std::string& name, File& file) {
+    using Kind = TfRecordPiece::Kind;
+    const FileLook look(folder_ / name);
+    if (!look.is_there()) return;
+    EventWindow window(look);
+    file.what_is_wrong.clear();
+    while (file.offset < look.size()) {
+      TfRecordPiece piece = take_tf_record(window.from(file.offset, kTfRecordHeaderBytes));
+      if (piece.kind == Kind::kIncomplete) {
+        if (file.offset + piece.bytes > look.size()) return;  // its end is still to come
+        if (piece.bytes > kMaxEventBytes) {
+          file.offset += piece.bytes;
+          continue;
+        }
+        piece = take_tf_record(window.from(file.offset, piece.bytes));
+        if (piece.kind == Kind::kIncomplete) return;  // the file has just become shorter
+      }
+      if (piece.kind == Kind::kDamaged) {
+        // A file system may show a file's new length before its content: at the next look the record may be whole.
+        file.what_is_wrong =
+            fmt::format("the record at byte {} is damaged; what is behind it is not read", file.offset);
+        return;
+      }
+      use(name, piece.content);
+      file.offset += piece.bytes;
+    }
+  }
+
+  void use(const std::string& name, std::string_view event) {
+    const std::optional<EventScalars> scalars = event_scalars(event);
+    if (!scalars || scalars->values.empty()) return;
+    const LinePlace place{name};
+    const std::optional<std::int64_t> step = whole_step(static_cast<double>(scalars->step));
+    if (!step) return records_.fault(place, no_step("step", fmt::format("{}", scalars->step)));
+    columns_.begin_row(step);
+    for (const auto& [tag, value] : scalars->values) columns_.add(tag, {.text = {}, .number = value}, place, {});
+    columns_.end_row(place);
+  }
+
+  fs::path folder_;
+  ForeignColumns columns_;
+  ProgramRecords& records_;
+  std::map<std::string, File> files_;  // by their names below the folder
+  bool was_seen_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<MetricReader> make_event_reader(const MetricDescription& description, ProgramRecords& records) {
+  return std::make_unique<EventReader>(description, records);
+}
+
+}  // namespace xlm

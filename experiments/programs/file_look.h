@@ -1,0 +1,36 @@
+// A file as it is at one moment, while another process writes it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/files.h"
+
+namespace xlm {
+
+class FileLook {
+ public:
+  /// Throws DataError for what is there and cannot be read, or is no regular file.
+  explicit FileLook(fs::path path);
+  FileLook(const FileLook&) = delete;
+  FileLook& operator=(const FileLook&) = delete;
+  ~FileLook();
+
+  bool is_there() const { return descriptor_ >= 0; }
+  std::uint64_t size() const { return size_; }
+  /// The same at another moment where the file was not written to or replaced in between.
+  const std::string& mark() const { return mark_; }
+
+  /// Up to `bytes` bytes of the file from `offset` on; 0 at its end.
+  std::size_t read(std::uint64_t offset, char* buffer, std::size_t bytes) const;
+  /// So many bytes, or those up to its end.
+  std::string read(std::uint64_t offset, std::size_t bytes) const;
+
+ private:
+  fs::path path_;
+  int descriptor_ = -1;
+  std::uint64_t size_ = 0;
+  std::string mark_;
+};
+
+}  // namespace xlm

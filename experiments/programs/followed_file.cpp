@@ -1,0 +1,172 @@
+// Following a file. What was read is known by its last bytes: a file that does not have them in that place is another
+// one, whatever it is called.
+#include "experiments/programs/followed_file.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "base/sha256.h"
+#include "experiments/programs/file_look.h"
+
+namespace xlm {
+namespace {
+
+constexpr std::size_t kKnownBytes = 256;  // by which what was read is known
+constexpr std::size_t kReadAtOnce = std::size_t{1} << 16;
+
+}  // namespace
+
+void FollowedFile::begin(const Json& position) {
+  forget();
+  const FileLook look(path_);
+  if (!look.is_there()) return;
+  begun_at_ = look.size();
+  if (position.is_null()) {
+    std::array<char, kReadAtOnce> buffer{};
+    while (offset_ < begun_at_) {
+      const std::size_t bytes =
+          look.read(offset_, buffer.data(), std::min<std::uint64_t>(buffer.size(), begun_at_ - offset_));
+      if (bytes == 0) break;
+      lines_ += std::count(buffer.data(), buffer.data() + bytes, '\n');
+      offset_ += bytes;
+    }
+    const std::size_t known = std::min<std::uint64_t>(kKnownBytes, offset_);
+    passed_ = look.read(offset_ - known, known);
+    return;
+  }
+  if (position.empty()) return;
+  const auto offset = position.at("offset").get<std::uint64_t>();
+  const auto known = std::min<std::uint64_t>(position.at("known_bytes").get<std::uint64_t>(), offset);
+  const std::string passed = look.read(offset - known, known);
+  if (passed.size() < known || sha256(passed) != position.at("known").get<std::string>()) return;
+  offset_ = offset;
+  lines_ = position.at("lines").get<std::int64_t>();
+  passed_ = passed;
+}
+
+Json FollowedFile::position() const {
+  return {{"offset", offset_}, {"lines", lines_}, {"known_bytes", passed_.size()}, {"known", sha256(passed_)}};
+}
+
+void FollowedFile::forget() {
+  pending_.clear();
+  pending_bytes_ = 0;
+  in_quotes_ = false;
+  before_ = '\n';
+  offset_ = 0;
+  lines_ = 0;
+  passed_.clear();
+  begun_at_ = 0;
+}
+
+bool FollowedFile::holds_what_was_read(const FileLook& look) const {
+  if (look.size() < read_end()) return false;
+  const std::string known = passed_ + pending_.substr(0, kKnownBytes);
+  return look.read(offset_ - passed_.size(), known.size()) == known;
+}
+
+void FollowedFile::poll(LineUser& user) {
+  const FileLook look(path_);
+  if (!look.is_there()) return;
+  was_seen_ = true;
+  if (look.mark() == seen_) return;
+  if (!holds_what_was_read(look)) {
+    forget();
+    user.restarted();
+  }
+  if (begun_at_ > 0) pass_torn_line(look, user);
+  if (begun_at_ == 0) read_up_to(look, look.size(), user);
+  seen_ = look.mark();
+}
+
+/// What lay there at the beginning comes first. Its last line may have no end.
+void FollowedFile::pass_torn_line(const FileLook& look, LineUser& user) {
+  read_up_to(look, std::min(look.size(), begun_at_), user);
+  if (pending_bytes_ > 0) {
+    const std::string next = look.read(read_end(), 1);
+    if (next.empty()) return;  // nothing has come behind it yet
+    if (next != "\n" && next != "\r") {
+      user.torn_line(pending_, lines_ + 1);
+      pass();
+    }
+  }
+  begun_at_ = 0;
+}
+
+void FollowedFile::read_up_to(const FileLook& look, std::uint64_t end, LineUser& user) {
+  std::array<char, kReadAtOnce> buffer;
+  while (read_end() < end) {
+    const std::size_t bytes =
+        look.read(read_end(), buffer.data(), std::min<std::uint64_t>(buffer.size(), end - read_end()));
+    if (bytes == 0) return;  // it has just become shorter
+    take({buffer.data(), bytes}, user);
+  }
+}
+
+void FollowedFile::take(std::string_view bytes, LineUser& user) {
+  while (!bytes.empty()) {
+    const std::size_t end = find_line_end(bytes);
+    const std::string_view part = bytes.substr(0, end == std::string_view::npos ? end : end + 1);
+    pending_bytes_ += part.size();
+    pending_ += part.substr(0, kLongestLine + 2 - std::min(kLongestLine + 2, pending_.size()));
+    bytes.remove_prefix(part.size());
+    if (end != std::string_view::npos) hand_on(user);
+  }
+}
+
+/// Quotes count where a cell begins, and up to the next one.
+std::size_t FollowedFile::find_line_end(std::string_view bytes) {
+  if (!has_quotes_) return bytes.find('\n');
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    const char c = bytes[i];
+    const char before = std::exchange(before_, c);
+    if (c == '"') {
+      const bool opens = before == '\n' || before == ',' || before == ';' || before == '\t' || before == '"';
+      if (in_quotes_ || opens) in_quotes_ = !in_quotes_;
+    } else if (c == '\n' && !in_quotes_) {
+      return i;
+    }
+  }
+  return std::string_view::npos;
+}
+
+void FollowedFile::hand_on(LineUser& user) {
+  const std::int64_t number = lines_ + 1;
+  std::string_view text = pending_;
+  lines_ += std::count(text.begin(), text.end(), '\n');
+  if (pending_bytes_ > kLongestLine) {
+    if (!text.ends_with('\n')) ++lines_;
+    user.long_line(number);
+  } else {
+    text.remove_suffix(text.ends_with("\r\n") ? 2 : 1);
+    user.line(text, number);
+  }
+  pass();
+}
+
+/// The line that was being read lies behind.
+void FollowedFile::pass() {
+  offset_ += pending_bytes_;
+  if (pending_bytes_ > pending_.size()) {
+    passed_.clear();  // its end was not kept
+  } else if (pending_.size() >= kKnownBytes) {
+    passed_.assign(pending_, pending_.size() - kKnownBytes);
+  } else {
+    passed_ += pending_;
+    if (passed_.size() > kKnownBytes) passed_.erase(0, passed_.size() - kKnownBytes);
+  }
+  pending_.clear();
+  pending_bytes_ = 0;
+  in_quotes_ = false;
+  before_ = '\n';
+}
+
+void FollowedFile::finish(LineUser& user) {
+  poll(user);
+  if (pending_bytes_ == 0) return;
+  if (pending_bytes_ > kLongestLine) return user.long_line(lines_ + 1);
+  if (user.torn_line(pending_, lines_ + 1)) pass();
+}
+
+}  // namespace xlm

@@ -1,0 +1,93 @@
+// Rows of foreign files.
+#include "experiments/programs/foreign_columns.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "experiments/programs/number_text.h"
+
+namespace xlm {
+namespace {
+
+constexpr std::string_view kStepColumn = "step";
+constexpr std::size_t kMaxColumns = 10'000;
+constexpr std::size_t kShownColumns = 20;
+
+}  // namespace
+
+ForeignColumns::Column& ForeignColumns::column_of(std::string_view theirs, const LinePlace& place) {
+  if (const auto known = columns_.find(theirs); known != columns_.end()) return known->second;
+  if (columns_.size() == kMaxColumns) return unwanted_ = {};
+  Column& column = columns_[std::string(theirs)];
+  std::string ours;
+  if (names_.empty()) {
+    ours = theirs == kStepColumn ? std::string(theirs) : quantity_name_from(theirs);
+  } else if (const auto named = names_.find(theirs); named != names_.end()) {
+    ours = named->second;
+  }
+  column.is_step = ours == kStepColumn;
+  if (ours.empty() || column.is_step) return column;
+  const auto [owner, is_first] = owners_.emplace(ours, theirs);
+  if (!is_first) {
+    records_.fault(place, fmt::format("'{}' and '{}' are both called '{}'\nsay what each is called with names:",
+                                      owner->second, theirs, ours));
+    return column;
+  }
+  column.name = records_.name(ours, place);
+  return column;
+}
+
+void ForeignColumns::add(std::string_view theirs, const ForeignCell& cell, const LinePlace& place,
+                         std::string_view line) {
+  Column& column = column_of(theirs, place);
+  if (!column.is_step && column.name == nullptr) return;
+  const std::optional<double> number = cell.number ? cell.number : printed_number(cell.text);
+  if (!number) {
+    // A column may hold texts unless `names` says that it holds numbers, or it has had one.
+    const bool is_wanted_number = !names_.empty() || column.is_known || column.is_step;
+    if (is_wanted_number) records_.fault(place, no_number(theirs, cell.text), line);
+    return;
+  }
+  column.is_known = true;
+  if (!column.is_step) {
+    row_.emplace_back(column.name, *number);
+    return;
+  }
+  row_step_ = whole_step(*number);
+  if (row_step_) return;
+  records_.fault(place, no_step(theirs, cell.number ? fmt::format("{}", *number) : std::string(cell.text)), line);
+}
+
+void ForeignColumns::end_row(const LinePlace& place) {
+  ++rows_;
+  if (row_step_) {
+    step_ = row_step_;
+    records_.seen_step(*step_);
+  }
+  for (const auto& [name, value] : row_) records_.number(*name, step_.value_or(records_.newest_step()), value, place);
+}
+
+std::vector<std::string> ForeignColumns::warnings(const std::string& source) const {
+  std::vector<std::string> warnings;
+  std::vector<std::string> missing;
+  for (const auto& [theirs, ours] : names_) {
+    const auto seen = columns_.find(theirs);
+    if (seen == columns_.end() || !seen->second.is_known) missing.push_back(theirs);
+  }
+  if (!missing.empty()) {
+    std::vector<std::string> there;
+    for (const auto& [theirs, column] : columns_) there.push_back(theirs);
+    there.resize(std::min<std::size_t>(there.size(), kShownColumns));
+    warnings.push_back(fmt::format("{}: no number of {} came{}", source, join(missing, ", "),
+                                   there.empty() ? "" : "; it has " + join(there, ", ")));
+  }
+  if (rows_ > 0 && !step_) {
+    warnings.push_back(fmt::format(
+        "{}: no row says its step\nsay which column does, as in names: {{iteration: step, train_loss: loss}}", source));
+  }
+  return warnings;
+}
+
+}  // namespace xlm

@@ -1,0 +1,67 @@
+// Columns of a file that a program writes: which of them are read, and the quantities that they become.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "experiments/programs/program_records.h"
+
+namespace xlm {
+
+/// A cell of a row. It may be a number or not.
+struct ForeignCell {
+  std::string_view text;
+  std::optional<double> number;  // nullopt: to be parsed from the text
+};
+
+class ForeignColumns {
+ public:
+  /// `names`: the columns to read, and their quantities. If it is empty, every column with numbers is read, and its
+  /// quantity is quantity_name_from(column).
+  ForeignColumns(const std::vector<std::pair<std::string, std::string>>& names, ProgramRecords& records)
+      : names_(names.begin(), names.end()), records_(records) {}
+
+  void begin_row(std::optional<std::int64_t> step = std::nullopt) {
+    row_.clear();
+    row_step_ = step;
+  }
+  /// Adds a cell, in any order. `line` is shown if the cell is wrong.
+  void add(std::string_view theirs, const ForeignCell& cell, const LinePlace& place, std::string_view line);
+  /// Hands the row on. If it has no step, the step of the row before counts.
+  void end_row(const LinePlace& place);
+
+  /// Whether `names` has this column.
+  bool is_named(std::string_view theirs) const { return names_.contains(theirs); }
+  bool has_names() const { return !names_.empty(); }
+  /// The step of the newest row.
+  std::optional<std::int64_t> step() const { return step_; }
+  void set_step(std::optional<std::int64_t> step) { step_ = step; }
+  /// Names the columns in `names` that had no number, and says so if no row had a step.
+  std::vector<std::string> warnings(const std::string& source) const;
+
+ private:
+  struct Column {
+    bool is_step = false;
+    bool is_known = false;  // it has had a number
+    ProgramRecords::Name* name = nullptr;
+  };
+
+  Column& column_of(std::string_view theirs, const LinePlace& place);
+
+  std::map<std::string, std::string, std::less<>> names_;
+  ProgramRecords& records_;
+  std::map<std::string, Column, std::less<>> columns_;
+  Column unwanted_;                            // stands for all columns beyond kMaxColumns
+  std::map<std::string, std::string> owners_;  // the column of each quantity
+  std::vector<std::pair<ProgramRecords::Name*, double>> row_;
+  std::optional<std::int64_t> row_step_;
+  std::optional<std::int64_t> step_;
+  std::int64_t rows_ = 0;
+};
+
+}  // namespace xlm

@@ -1,0 +1,48 @@
+// One source of a program's numbers. There is one class for each kind (metric_description.h).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/files.h"
+#include "base/json.h"
+#include "experiments/programs/metric_description.h"
+#include "experiments/programs/program_records.h"
+
+namespace xlm {
+
+/// See MetricReaders, which calls these for all readers of an attempt and then flushes the records.
+class MetricReader {
+ public:
+  virtual ~MetricReader() = default;
+  virtual void begin(const Json& /*position*/) {}
+  virtual void output(std::string_view /*bytes*/) {}
+  virtual void poll() {}
+  virtual void finish(bool is_done) = 0;
+  virtual Json position() const { return Json(); }
+  virtual std::vector<std::string> warnings() const = 0;
+};
+
+/// All `lines:` of a program together, which read the same output.
+std::unique_ptr<MetricReader> make_output_reader(const std::vector<std::string>& patterns, ProgramRecords& records);
+
+/// $XLM_METRICS: every line is a record, and what is not is an error.
+std::unique_ptr<MetricReader> make_metrics_file_reader(const fs::path& file, ProgramRecords& records);
+
+std::unique_ptr<MetricReader> make_json_lines_reader(const MetricDescription& description, ProgramRecords& records);
+std::unique_ptr<MetricReader> make_csv_reader(const MetricDescription& description, ProgramRecords& records);
+std::unique_ptr<MetricReader> make_event_reader(const MetricDescription& description, ProgramRecords& records);
+
+/// The position of a reader of rows: of its file, and the step of the newest row.
+Json position_with_step(const Json& file, const std::optional<std::int64_t>& step);
+Json file_of_position(const Json& position);
+std::optional<std::int64_t> step_of_position(const Json& position);
+
+/// The warning that a file never came.
+std::string no_such_file(const fs::path& path);
+
+}  // namespace xlm

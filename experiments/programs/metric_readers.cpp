@@ -1,0 +1,129 @@
+// All readers of an attempt.
+#include "experiments/programs/metric_readers.h"
+
+#include <exception>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/utf8.h"
+#include "experiments/programs/metric_reader.h"
+#include "experiments/programs/program_records.h"
+
+namespace xlm {
+
+struct MetricReaders::Parts {
+  explicit Parts(RecordSink& sink) : records(sink) {}
+
+  /// What one source holds is handed on also where another cannot be read.
+  template <class Action>
+  void for_each(const Action& action) {
+    std::exception_ptr error;
+    for (const std::unique_ptr<MetricReader>& reader : readers) {
+      try {
+        action(*reader);
+      } catch (const DataError&) {
+        if (!error) error = std::current_exception();
+      }
+    }
+    records.flush();
+    if (error) std::rethrow_exception(error);
+  }
+
+  ProgramRecords records;
+  std::vector<std::unique_ptr<MetricReader>> readers;
+};
+
+MetricReaders::MetricReaders(const std::vector<MetricDescription>& descriptions, const fs::path& metrics_file,
+                             RecordSink& sink)
+    : parts_(std::make_unique<Parts>(sink)) {
+  ProgramRecords& records = parts_->records;
+  parts_->readers.push_back(make_metrics_file_reader(metrics_file, records));
+  std::vector<std::string> patterns;
+  for (const MetricDescription& description : descriptions) {
+    switch (description.kind) {
+      case MetricKind::kLines:
+        patterns.push_back(description.target);
+        break;
+      case MetricKind::kCsv:
+        parts_->readers.push_back(make_csv_reader(description, records));
+        break;
+      case MetricKind::kJsonLines:
+        parts_->readers.push_back(make_json_lines_reader(description, records));
+        break;
+      case MetricKind::kTensorBoard:
+        parts_->readers.push_back(make_event_reader(description, records));
+        break;
+    }
+  }
+  if (!patterns.empty()) parts_->readers.push_back(make_output_reader(patterns, records));
+}
+
+MetricReaders::~MetricReaders() = default;
+
+void MetricReaders::begin(const Json& position) {
+  if (position.is_null() || position.empty()) {
+    for (const auto& reader : parts_->readers) reader->begin(position);
+    if (position.is_null()) return;
+  } else {
+    begin_behind(position);
+  }
+  poll();
+  parts_->records.begin_attempt();
+}
+
+void MetricReaders::begin_behind(const Json& position) {
+  try {
+    const Json& readers = position.at("readers");
+    if (readers.size() != parts_->readers.size()) throw DataError("an earlier attempt had other readers");
+    parts_->records.begin(position.at("records"));
+    for (std::size_t i = 0; i < readers.size(); ++i) parts_->readers[i]->begin(readers[i]);
+  } catch (const Json::exception& error) {
+    throw DataError(fmt::format("where an earlier attempt had read to cannot be understood: {}", reason_of(error)));
+  }
+}
+
+void MetricReaders::output(std::string_view bytes) {
+  parts_->for_each([&](MetricReader& reader) { reader.output(bytes); });
+}
+
+void MetricReaders::poll() {
+  parts_->for_each([](MetricReader& reader) { reader.poll(); });
+}
+
+void MetricReaders::finish(bool is_done) {
+  parts_->for_each([&](MetricReader& reader) { reader.finish(is_done); });
+  if (is_done) parts_->records.finish();
+}
+
+Json MetricReaders::position() const {
+  Json readers = Json::array();
+  for (const auto& reader : parts_->readers) readers.push_back(reader->position());
+  return {{"records", parts_->records.position()}, {"readers", readers}};
+}
+
+std::vector<std::string> MetricReaders::warnings() const {
+  std::vector<std::string> warnings = parts_->records.warnings();
+  for (const auto& reader : parts_->readers) {
+    for (const std::string& warning : reader->warnings()) warnings.push_back(repaired_utf8(warning));
+  }
+  return warnings;
+}
+
+Json position_with_step(const Json& file, const std::optional<std::int64_t>& step) {
+  Json position = {{"file", file}};
+  if (step) position["step"] = *step;
+  return position;
+}
+
+Json file_of_position(const Json& position) {
+  return position.is_object() ? position.value("file", Json::object()) : Json();
+}
+
+std::optional<std::int64_t> step_of_position(const Json& position) {
+  return position.contains("step") ? std::optional(position["step"].get<std::int64_t>()) : std::nullopt;
+}
+
+std::string no_such_file(const fs::path& path) { return fmt::format("{} was never there", path.string()); }
+
+}  // namespace xlm

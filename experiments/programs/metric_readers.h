@@ -1,0 +1,58 @@
+// Reads what a program reports while it runs: its file of metrics, its output, and files that it writes.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/files.h"
+#include "base/json.h"
+#include "experiments/programs/metric_description.h"
+#include "experiments/programs/record_sink.h"
+
+namespace xlm {
+
+/// The readers of one attempt. Each record is handed on once; what a program writes is never changed.
+///
+/// `output`, `poll` and `finish` throw DataError with file, line and value where text stands for a number, where a step
+/// is no whole number, and for names that no quantity may have; DivergedError, after the record was handed on, where
+/// the training's loss, bpc or bits_per_byte is not finite. They may be called again after that: reading goes on behind
+/// what was wrong.
+class MetricReaders {
+ public:
+  /// `metrics_file` is $XLM_METRICS, which need not exist. `sink` outlives the readers.
+  MetricReaders(const std::vector<MetricDescription>& descriptions, const fs::path& metrics_file, RecordSink& sink);
+  MetricReaders(const MetricReaders&) = delete;
+  MetricReaders& operator=(const MetricReaders&) = delete;
+  ~MetricReaders();
+
+  /// Called before the program starts. `position` is that of an earlier attempt that this one continues: what that has
+  /// left behind it is handed on now. {}: that attempt was killed before it kept one, and all that it left is handed
+  /// on. Null: there was none, and what the files hold now was written by others.
+  void begin(const Json& position);
+  /// Bytes of the program's output, as they come, in pieces that may end anywhere.
+  void output(std::string_view bytes);
+  /// Looks for what the files have more than before.
+  void poll();
+  /// The program has ended: the last line counts without a line end too. Where it is done, the newest evaluation of
+  /// each split that has no final one is handed on again as the final one.
+  void finish(bool is_done);
+
+  /// Where reading is, small, for `begin` of a later attempt. To be kept once what was handed on is kept, also after an
+  /// error, which would come again otherwise.
+  Json position() const;
+  /// For the log, after `finish`: patterns that never matched, with the last lines of the output; files that never
+  /// appeared; lines that were skipped; steps that went back.
+  std::vector<std::string> warnings() const;
+
+ private:
+  struct Parts;
+
+  void begin_behind(const Json& position);
+
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace xlm

@@ -1,0 +1,65 @@
+// Reading printed numbers.
+#include "experiments/programs/number_text.h"
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "experiments/programs/shown_line.h"
+
+namespace xlm {
+namespace {
+
+/// What std::from_chars calls out of range: too large, or too small to be told from 0.
+double out_of_range(std::string_view digits, bool negative) {
+  const std::size_t exponent = digits.find_first_of("eE");
+  const bool is_small = exponent != std::string_view::npos ? digits.substr(exponent + 1).starts_with('-')
+                                                           : digits.starts_with("0.") || digits.starts_with('.');
+  const double value = is_small ? 0 : std::numeric_limits<double>::infinity();
+  return negative ? -value : value;
+}
+
+}  // namespace
+
+std::optional<double> printed_number(std::string_view text) {
+  const bool negative = text.starts_with('-');
+  if (negative || text.starts_with('+')) text.remove_prefix(1);
+  // std::from_chars also reads a second minus, and "nan(…)".
+  if (text.empty() || text.front() == '-' || text.ends_with(')')) return std::nullopt;
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (end != text.data() + text.size() || error == std::errc::invalid_argument) return std::nullopt;
+  if (error == std::errc::result_out_of_range) return out_of_range(text, negative);
+  return negative ? -value : value;
+}
+
+std::optional<double> printed_count(std::string_view text) {
+  static constexpr std::array<std::pair<char, double>, 6> kSizes{
+      {{'k', 1e3}, {'K', 1e3}, {'M', 1e6}, {'G', 1e9}, {'B', 1e9}, {'T', 1e12}}};
+  for (const auto& [letter, size] : kSizes) {
+    if (!text.ends_with(letter)) continue;
+    const std::optional<double> number = printed_number(text.substr(0, text.size() - 1));
+    return number ? std::optional<double>(*number * size) : std::nullopt;
+  }
+  return printed_number(text);
+}
+
+std::optional<std::int64_t> whole_step(double number) {
+  constexpr double kHighest = 9007199254740992.0;  // 2^53: above it a double is not every whole number
+  if (!(number >= 0 && number <= kHighest) || number != std::floor(number)) return std::nullopt;
+  return static_cast<std::int64_t>(number);
+}
+
+std::string no_step(std::string_view name, std::string_view text) {
+  return fmt::format("'{}' is '{}'; a step is a whole number, from 0 on", name, shown_line(text));
+}
+
+std::string no_number(std::string_view name, std::string_view text) {
+  return fmt::format("'{}' is '{}', which is no number", name, shown_line(text));
+}
+
+}  // namespace xlm

@@ -1,0 +1,27 @@
+// Numbers as programs print them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace xlm {
+
+/// "2.1", "-3", "1e-4", "+5", and what is not finite as most languages write it: "nan", "NaN", "inf", "-Infinity", …
+/// Nothing for any other text.
+std::optional<double> printed_number(std::string_view text);
+
+/// The same, also with a letter for its size behind it, as people read it: "10.65M" (k, K, M, G, B, T).
+std::optional<double> printed_count(std::string_view text);
+
+/// A number as a step: whole, from 0 on. Nothing for any other.
+std::optional<std::int64_t> whole_step(double number);
+
+/// What to say of another: "'step' is '1.5'; a step is a whole number, from 0 on".
+std::string no_step(std::string_view name, std::string_view text);
+
+/// What to say of a text: "'loss' is 'high', which is no number".
+std::string no_number(std::string_view name, std::string_view text);
+
+}  // namespace xlm

@@ -1,0 +1,185 @@
+// Patterns over a program's output.
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "base/utf8.h"
+#include "experiments/programs/line_pattern.h"
+#include "experiments/programs/metric_reader.h"
+#include "experiments/programs/number_text.h"
+#include "experiments/programs/shown_line.h"
+
+namespace xlm {
+namespace {
+
+constexpr std::size_t kLongestOutputLine = std::size_t{1} << 16;  // of a longer one the rest is passed over
+constexpr std::size_t kKeptLines = 5;                             // for a warning
+constexpr std::size_t kKeptOfOutput = 320;                        // of each
+
+/// `line` without what colours it or moves a cursor: ESC [ … letter, ESC ] … BEL, ESC and a sign.
+std::string without_escapes(std::string_view line) {
+  std::string plain;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    if (line[i] != '\033') {
+      plain += line[i];
+      continue;
+    }
+    const char kind = i + 1 < line.size() ? line[i + 1] : 0;
+    if (kind == '[') {
+      i += 2;
+      while (i < line.size() && (line[i] < '@' || line[i] > '~')) ++i;
+    } else if (kind == ']') {
+      i = std::min(line.size(), line.find_first_of("\a\033", i + 2));
+      if (i < line.size() && line[i] == '\033') ++i;  // ESC and a backslash end it too
+    } else {
+      ++i;
+    }
+  }
+  return plain;
+}
+
+class OutputReader : public MetricReader {
+ public:
+  OutputReader(const std::vector<std::string>& patterns, ProgramRecords& records) : records_(records) {
+    for (const std::string& pattern : patterns) patterns_.emplace_back(LinePattern(pattern));
+  }
+
+  void begin(const Json& position) override {
+    if (position.is_object() && position.contains("step")) step_ = position["step"].get<std::int64_t>();
+  }
+
+  Json position() const override {
+    Json position = Json::object();
+    if (step_) position["step"] = *step_;
+    return position;
+  }
+
+  /// A carriage return ends a line, too: so each state of a progress bar is a line.
+  void output(std::string_view bytes) override {
+    std::size_t begin = 0;
+    std::size_t line_feed = bytes.find('\n');
+    std::size_t carriage_return = bytes.find('\r');
+    while (begin < bytes.size()) {
+      if (line_feed < begin) line_feed = bytes.find('\n', begin);
+      if (carriage_return < begin) carriage_return = bytes.find('\r', begin);
+      const std::size_t end = std::min(line_feed, carriage_return);
+      const std::string_view part = bytes.substr(begin, end - begin);
+      const bool is_whole = end != std::string_view::npos;
+      if (!is_whole || !pending_.empty()) {
+        pending_ += part.substr(0, kLongestOutputLine - std::min(kLongestOutputLine, pending_.size()));
+      }
+      if (!is_whole) return;
+      line(pending_.empty() ? part : pending_);
+      pending_.clear();
+      if (end == line_feed) ++lines_;
+      begin = end + 1;
+    }
+  }
+
+  void finish(bool /*is_done*/) override {
+    line(pending_);
+    pending_.clear();
+  }
+
+  std::vector<std::string> warnings() const override {
+    std::vector<std::string> warnings;
+    for (const Pattern& pattern : patterns_) {
+      if (pattern.matches == 0) warnings.push_back(never_fitted(pattern));
+    }
+    if (without_step_ > 0 && warnings.empty()) {
+      warnings.push_back(fmt::format(
+          "{} numbers of the output came before any step, and belong to step 0\na pattern with (?<step>…) says it",
+          without_step_));
+    }
+    return warnings;
+  }
+
+ private:
+  struct Pattern {
+    explicit Pattern(LinePattern of) : expression(std::move(of)) {}
+
+    LinePattern expression;
+    std::vector<ProgramRecords::Name*> names = {};  // by group; null: the step
+    std::int64_t matches = 0;
+  };
+
+  void line(std::string_view text) {
+    if (text.empty()) return;
+    text = text.substr(0, kLongestOutputLine);
+    const bool is_plain = std::none_of(text.begin(), text.end(), [](char c) { return (c & 0x80) != 0 || c == '\033'; });
+    if (!is_plain) {
+      plain_ = repaired_utf8(without_escapes(text));
+      text = plain_;
+    }
+    kept_[kept_count_++ % kKeptLines].assign(text.substr(0, kKeptOfOutput));
+    for (Pattern& pattern : patterns_) {
+      if (pattern.expression.match(text, groups_)) use(pattern, text);
+    }
+  }
+
+  void use(Pattern& pattern, std::string_view text) {
+    const std::vector<std::string>& names = pattern.expression.names();
+    const LinePlace place{kOutput, lines_ + 1};
+    if (pattern.matches++ == 0) {
+      for (const std::string& name : names)
+        pattern.names.push_back(name == kStepGroup ? nullptr : records_.name(name, place));
+    }
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      if (names[i] == kStepGroup && groups_[i].data() != nullptr) take_step(groups_[i], place, text);
+    }
+    const std::int64_t step = step_.value_or(records_.newest_step());
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      if (pattern.names[i] == nullptr || groups_[i].data() == nullptr) continue;
+      const std::optional<double> number = printed_count(groups_[i]);
+      if (!number) {
+        records_.fault(place, no_number(names[i], groups_[i]), text);
+        continue;
+      }
+      if (!records_.has_seen_step() && pattern.names[i]->place.kind != QuantityPlace::Kind::kRun) ++without_step_;
+      records_.number(*pattern.names[i], step, *number, place);
+    }
+  }
+
+  void take_step(std::string_view group, const LinePlace& place, std::string_view text) {
+    const std::optional<double> number = printed_number(group);
+    const std::optional<std::int64_t> step = number ? whole_step(*number) : std::nullopt;
+    if (!step) return records_.fault(place, no_step(kStepGroup, group), text);
+    step_ = step;
+    records_.seen_step(*step);
+  }
+
+  std::string never_fitted(const Pattern& pattern) const {
+    std::string warning = fmt::format("no line of the output fits the pattern '{}'", pattern.expression.text());
+    if (kept_count_ == 0) return warning + "\nthere was no output";
+    warning += "\nthe last lines were:";
+    for (std::size_t i = kept_count_ - std::min(kept_count_, kKeptLines); i < kept_count_; ++i) {
+      warning += "\n  " + shown_line(kept_[i % kKeptLines]);
+    }
+    return warning;
+  }
+
+  static constexpr std::string_view kStepGroup = "step";
+  inline static const std::string kOutput = "output";
+
+  ProgramRecords& records_;
+  std::vector<Pattern> patterns_;
+  std::vector<std::string_view> groups_;
+  std::string pending_;  // of a line without an end so far
+  std::string plain_;
+  std::int64_t lines_ = 0;
+  std::optional<std::int64_t> step_;
+  std::int64_t without_step_ = 0;
+  std::array<std::string, kKeptLines> kept_;  // the newest lines, in a ring
+  std::size_t kept_count_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<MetricReader> make_output_reader(const std::vector<std::string>& patterns, ProgramRecords& records) {
+  return std::make_unique<OutputReader>(patterns, records);
+}
+
+}  // namespace xlm

@@ -1,0 +1,176 @@
+// Numbers become records.
+#include "experiments/programs/program_records.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/utf8.h"
+#include "experiments/programs/shown_line.h"
+
+namespace xlm {
+namespace {
+
+constexpr std::size_t kMaxNames = 1000;
+
+/// Whether a number that is not finite says that training has failed.
+bool is_training_loss(const QuantityPlace& place) {
+  static constexpr std::array<std::string_view, 3> kLosses{"loss", "bpc", "bits_per_byte"};
+  return place.kind == QuantityPlace::Kind::kTraining &&
+         std::find(kLosses.begin(), kLosses.end(), place.name) != kLosses.end();
+}
+
+Json json_values(const std::map<std::string, double>& values) {
+  Json json = Json::object();
+  for (const auto& [name, value] : values) json[name] = std::isfinite(value) ? Json(value) : Json();
+  return json;
+}
+
+}  // namespace
+
+std::string LinePlace::text() const { return line > 0 ? fmt::format("{}:{}", source, line) : source; }
+
+ProgramRecords::Name* ProgramRecords::name(std::string_view name, const LinePlace& place) {
+  if (const auto known = names_.find(name); known != names_.end()) return &known->second;
+  if (names_.size() == kMaxNames) {
+    fault(place, fmt::format("'{}' is one name too many: a run has at most {} quantities\nif names hold a step or a "
+                             "time, report that as the step",
+                             name, kMaxNames));
+    return nullptr;
+  }
+  if (!is_quantity_name(name)) {
+    fault(place, wrong_quantity_name(name));
+    return nullptr;
+  }
+  return &names_.emplace(name, Name{quantity_place(name), std::string(name), std::nullopt}).first->second;
+}
+
+void ProgramRecords::note_step(Name& name, std::int64_t step, const LinePlace& place) {
+  if (name.step && step < *name.step && ++backward_steps_ == 1) {
+    first_backward_ =
+        fmt::format("{}: '{}' goes from step {} back to {}", place.text(), name.as_given, *name.step, step);
+  }
+  name.step = step;
+}
+
+void ProgramRecords::number(Name& name, std::int64_t step, double value, const LinePlace& place) {
+  using Kind = QuantityPlace::Kind;
+  if (name.place.kind == Kind::kRun) return cost(name.place.name, value);
+  note_step(name, step, place);
+  if (name.place.kind == Kind::kEvaluation) {
+    return evaluation({.split = name.place.split, .step = step, .values = {{name.place.name, value}}});
+  }
+  if (step != metrics_step_) flush_metrics();
+  metrics_step_ = step;
+  metrics_[name.place.name] = value;
+  if (std::isfinite(value) || !is_training_loss(name.place)) return;
+  keep_error(std::make_exception_ptr(
+      DivergedError(fmt::format("{}: '{}' is {} at step {}", place.text(), name.place.name, value, step))));
+}
+
+void ProgramRecords::evaluation(const ProgramEvaluation& evaluation) {
+  LatestEvaluation& latest = evaluations_[evaluation.split];
+  if (latest.evaluation.split.empty() || latest.evaluation.step != evaluation.step) {
+    flush_evaluation(latest);
+    latest.evaluation = {.split = evaluation.split, .step = evaluation.step, .values = {}};
+  }
+  for (const auto& [name, value] : evaluation.values) latest.evaluation.values[name] = value;
+  latest.evaluation.final = latest.evaluation.final || evaluation.final;
+  latest.is_new = true;
+  if (evaluation.final) final_splits_.insert(evaluation.split);
+}
+
+void ProgramRecords::grid(std::int64_t step, const ProgramGrid& grid) {
+  flush_metrics();
+  sink_.grid(step, grid);
+}
+
+void ProgramRecords::keep_error(std::exception_ptr error) {
+  if (!error_) error_ = std::move(error);
+}
+
+void ProgramRecords::fault(const LinePlace& place, const std::string& what, std::string_view line) {
+  if (error_) return;
+  std::string message = fmt::format("{}: {}", place.text(), repaired_utf8(what));
+  if (!line.empty()) message += fmt::format("\n  {}", shown_line(line));
+  keep_error(std::make_exception_ptr(DataError(message)));
+}
+
+void ProgramRecords::flush_metrics() {
+  if (metrics_.empty()) return;
+  sink_.metrics(metrics_step_, metrics_);
+  metrics_.clear();
+}
+
+void ProgramRecords::flush_evaluation(LatestEvaluation& latest) {
+  if (!latest.is_new) return;
+  sink_.evaluation(latest.evaluation);
+  latest.is_new = false;
+}
+
+void ProgramRecords::flush() {
+  flush_metrics();
+  for (auto& [split, latest] : evaluations_) flush_evaluation(latest);
+  if (!costs_.empty()) {
+    sink_.costs(costs_);
+    costs_.clear();
+  }
+  if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
+}
+
+void ProgramRecords::finish() {
+  for (auto& [split, latest] : evaluations_) {
+    if (final_splits_.contains(split)) continue;
+    latest.evaluation.final = true;
+    latest.is_new = true;
+    final_splits_.insert(split);
+  }
+  flush();
+}
+
+Json ProgramRecords::position() const {
+  Json evaluations = Json::object();
+  for (const auto& [split, latest] : evaluations_) {
+    evaluations[split] = {{"step", latest.evaluation.step},
+                          {"values", json_values(latest.evaluation.values)},
+                          {"final", latest.evaluation.final}};
+  }
+  Json position = {{"evaluations", evaluations}, {"final", final_splits_}};
+  if (newest_step_) position["step"] = *newest_step_;
+  return position;
+}
+
+void ProgramRecords::begin(const Json& position) {
+  if (position.is_null()) return;
+  if (position.contains("step")) newest_step_ = position["step"].get<std::int64_t>();
+  final_splits_ = position.at("final").get<std::set<std::string>>();
+  for (const auto& [split, saved] : position.at("evaluations").items()) {
+    ProgramEvaluation evaluation{.split = split,
+                                 .step = saved.at("step").get<std::int64_t>(),
+                                 .values = {},
+                                 .final = saved.at("final").get<bool>()};
+    for (const auto& [name, value] : saved.at("values").items()) {
+      evaluation.values[name] = value.is_null() ? std::numeric_limits<double>::quiet_NaN() : value.get<double>();
+    }
+    evaluations_[split] = {.evaluation = evaluation, .is_new = false};
+  }
+}
+
+void ProgramRecords::begin_attempt() {
+  for (auto& [text, name] : names_) name.step.reset();
+}
+
+std::vector<std::string> ProgramRecords::warnings() const {
+  if (backward_steps_ == 0) return {};
+  return {
+      fmt::format("steps went back {} times: of two numbers of the same name and step the later one counts\n"
+                  "first at {}\nif the program counts from 0 again in every epoch, report a step that goes on",
+                  backward_steps_, first_backward_)};
+}
+
+}  // namespace xlm

@@ -1,0 +1,90 @@
+// Numbers on their way from readers to a sink: each belongs to a step of training, to an evaluation, or to the run.
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json.h"
+#include "experiments/programs/quantity_name.h"
+#include "experiments/programs/record_sink.h"
+
+namespace xlm {
+
+/// A line of what a program wrote.
+struct LinePlace {
+  const std::string& source;  // the file
+  std::int64_t line = 0;      // counted from 1; 0: there are no lines
+
+  std::string text() const;  // "log.csv:12"
+};
+
+/// Readers hand numbers in one by one. Those of the same step that come together become one record at `flush`. What is
+/// wrong is kept until then, so that what stands behind it is read too.
+class ProgramRecords {
+ public:
+  /// A name, looked up once by a reader that has many numbers of it.
+  struct Name {
+    QuantityPlace place;
+    std::string as_given;
+    std::optional<std::int64_t> step;  // of its newest number, in this attempt
+  };
+
+  explicit ProgramRecords(RecordSink& sink) : sink_(sink) {}
+
+  /// The entry of a name; the pointer stays valid. Null, after `fault`, if no quantity can have this name.
+  Name* name(std::string_view name, const LinePlace& place);
+
+  void number(Name& name, std::int64_t step, double value, const LinePlace& place);
+  void evaluation(const ProgramEvaluation& evaluation);
+  void cost(const std::string& name, double value) { costs_[name] = value; }
+  void grid(std::int64_t step, const ProgramGrid& grid);
+  /// Keeps an error of what was read; the first of them is thrown by `flush`.
+  void fault(const LinePlace& place, const std::string& what, std::string_view line = {});
+
+  /// The step that was read last, from any source. Numbers without a step belong to it.
+  std::int64_t newest_step() const { return newest_step_.value_or(0); }
+  void seen_step(std::int64_t step) { newest_step_ = step; }
+  bool has_seen_step() const { return newest_step_.has_value(); }
+
+  /// Hands on all there is. Throws what was wrong (metric_readers.h).
+  void flush();
+  /// Hands the newest evaluation of each split on as the final one where there is none.
+  void finish();
+
+  Json position() const;
+  void begin(const Json& position);
+  /// From here on steps may be those of another attempt.
+  void begin_attempt();
+  std::vector<std::string> warnings() const;
+
+ private:
+  struct LatestEvaluation {
+    ProgramEvaluation evaluation;
+    bool is_new = false;  // not handed on yet
+  };
+
+  void note_step(Name& name, std::int64_t step, const LinePlace& place);
+  void keep_error(std::exception_ptr error);
+  void flush_metrics();
+  void flush_evaluation(LatestEvaluation& latest);
+
+  RecordSink& sink_;
+  std::map<std::string, Name, std::less<>> names_;
+  std::optional<std::int64_t> newest_step_;
+  std::int64_t metrics_step_ = 0;
+  std::map<std::string, double> metrics_;
+  std::map<std::string, LatestEvaluation> evaluations_;  // by split
+  std::set<std::string> final_splits_;
+  std::map<std::string, double> costs_;
+  std::exception_ptr error_;
+  std::int64_t backward_steps_ = 0;
+  std::string first_backward_;  // in words
+};
+
+}  // namespace xlm

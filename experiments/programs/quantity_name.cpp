@@ -1,0 +1,88 @@
+// Names of quantities.
+#include "experiments/programs/quantity_name.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "experiments/programs/shown_line.h"
+#include "results/quantities/quantities.h"
+
+namespace xlm {
+namespace {
+
+constexpr std::size_t kMaxNameBytes = 100;
+
+bool is_name_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+bool is_name_sign(char c) { return is_name_letter(c) || (c >= '0' && c <= '9') || c == '-'; }
+
+/// What a name may hold of a text.
+std::string name_of_signs(std::string_view theirs) {
+  std::string name;
+  char gap = 0;  // what stands between the last sign and the next
+  for (const char c : theirs) {
+    if (is_name_sign(c)) {
+      const bool is_first = name.empty();
+      if (is_first && !is_name_letter(c)) name += '_';
+      if (!is_first && gap != 0) name += gap;
+      name += c;
+      gap = 0;
+    } else if (c == '/' || c == '.') {
+      gap = '.';
+    } else if (gap == 0) {
+      gap = '_';
+    }
+    if (name.size() > kMaxNameBytes) break;
+  }
+  if (name.size() > kMaxNameBytes) name.resize(kMaxNameBytes);
+  while (name.ends_with('.')) name.pop_back();
+  return name;
+}
+
+}  // namespace
+
+bool is_quantity_name(std::string_view name) {
+  if (name.empty() || name.size() > kMaxNameBytes || !is_name_letter(name.front()) || name.ends_with('.')) return false;
+  char before = 0;
+  for (const char c : name) {
+    if (!is_name_sign(c) && (c != '.' || before == '.')) return false;
+    before = c;
+  }
+  return true;
+}
+
+std::string wrong_quantity_name(std::string_view name) {
+  const std::string better = quantity_name_from(name);
+  return fmt::format(
+      "no quantity can be called '{}'\na name has letters, digits, '_', '-' and dots, begins with a letter, and has {} "
+      "bytes at most{}",
+      shown_line(name), kMaxNameBytes, better.empty() ? "" : fmt::format(" (for example '{}')", better));
+}
+
+std::string quantity_name_from(std::string_view theirs) {
+  const std::size_t slash = theirs.find('/');
+  const std::string_view first = theirs.substr(0, slash == std::string_view::npos ? 0 : slash);
+  if (first == "train") return name_of_signs(theirs.substr(slash + 1));
+  for (const std::string_view word : {"eval", "val", "validation", "dev"}) {
+    if (first == word) return name_of_signs(fmt::format("valid.{}", theirs.substr(slash + 1)));
+  }
+  return name_of_signs(theirs);
+}
+
+QuantityPlace quantity_place(std::string_view name) {
+  using Kind = QuantityPlace::Kind;
+  if (auto evaluation = evaluation_column(name)) {
+    return {Kind::kEvaluation, std::move(evaluation->split), std::move(evaluation->name)};
+  }
+  constexpr std::string_view kOfTheRun = "costs.";
+  if (name.starts_with(kOfTheRun)) return {Kind::kRun, "", std::string(name.substr(kOfTheRun.size()))};
+  const Quantity* known = find_quantity(name);
+  return {known != nullptr && known->by == ReportedBy::kRun ? Kind::kRun : Kind::kTraining, "", std::string(name)};
+}
+
+bool is_split(std::string_view name) {
+  const auto column = evaluation_column(fmt::format("{}.loss", name));
+  return column && column->split == name;
+}
+
+}  // namespace xlm

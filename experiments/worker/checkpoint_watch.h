@@ -1,0 +1,47 @@
+// Sees when a program has written a checkpoint: files of a folder change, and then stay as they are.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "base/files.h"
+
+namespace xlm {
+
+class CheckpointWatch {
+ public:
+  /// What the folder has now is no new checkpoint.
+  explicit CheckpointWatch(fs::path folder);
+
+  /// Looks, at step `step` of the program. Returns whether there is a new checkpoint: files have changed since the last
+  /// one, and not between this look and the one before. Where they change at every look, each of kMaxChanges counts;
+  /// `is_ended`: nothing changes any more.
+  bool look(std::int64_t step, bool is_ended = false);
+
+  static constexpr int kMaxChanges = 5;
+
+  /// The newest file of the checkpoint, and the step at which it was first seen.
+  const fs::path& file() const { return last_.file; }
+  std::int64_t step() const { return step_; }
+
+ private:
+  struct Sight {
+    std::uintmax_t files = 0;
+    std::uintmax_t bytes = 0;
+    fs::file_time_type newest = fs::file_time_type::min();
+    fs::path file;
+
+    bool operator==(const Sight&) const = default;
+  };
+  static Sight sight_of(const fs::path& folder);
+
+  fs::path folder_;
+  Sight last_;
+  std::int64_t step_ = 0;
+  int changes_ = 0;  // looks in a row at which files had changed, since the last checkpoint
+};
+
+/// Whether a folder, which need not exist, holds a file at any depth.
+bool has_files(const fs::path& folder);
+
+}  // namespace xlm

@@ -1,0 +1,76 @@
+// What a program reports.
+#include "experiments/worker/program_results.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "base/progress.h"
+
+namespace xlm {
+namespace {
+
+double value_of(const std::map<std::string, double>& values, const std::string& name, double missing) {
+  const auto found = values.find(name);
+  return found == values.end() ? missing : found->second;
+}
+
+/// An evaluation as core reports it. What the program does not report is 0 or, of the loss, no number.
+Evaluation as_evaluation(const ProgramEvaluation& given) {
+  Evaluation evaluation;
+  evaluation.split = given.split;
+  evaluation.step = given.step;
+  evaluation.final = given.final;
+  evaluation.values = given.values;
+  evaluation.loss = value_of(given.values, "loss", std::numeric_limits<double>::quiet_NaN());
+  evaluation.values.erase("loss");
+  return evaluation;
+}
+
+}  // namespace
+
+ProgramResults::ProgramResults(JournalSink& sink, std::map<std::string, double> before)
+    : sink_(sink), before_(std::move(before)) {}
+
+void ProgramResults::note_step(std::int64_t step) {
+  const double now = monotonic_seconds();
+  if (first_step_ < 0 || step < step_) {
+    first_step_ = step;
+    first_time_ = now;
+  }
+  step_ = step;
+  if (step > first_step_) step_seconds_ = (now - first_time_) / static_cast<double>(step - first_step_);
+}
+
+void ProgramResults::metrics(std::int64_t step, const std::map<std::string, double>& values) {
+  note_step(step);
+  sink_.metrics(step, values);
+  sink_.progress(step, values);
+}
+
+void ProgramResults::evaluation(const ProgramEvaluation& evaluation) {
+  step_ = std::max(step_, evaluation.step);
+  sink_.evaluation(as_evaluation(evaluation));
+}
+
+void ProgramResults::costs(const std::map<std::string, double>& values) {
+  for (const auto& [name, value] : values) reported_[name] = value;
+  sink_.costs(values);
+}
+
+void ProgramResults::grid(std::int64_t step, const ProgramGrid& grid) {
+  step_ = std::max(step_, step);
+  sink_.grid(step, {.name = grid.name, .rows = grid.rows, .columns = grid.columns});
+}
+
+void ProgramResults::used(const ProgramUsage& usage) {
+  std::map<std::string, double> costs;
+  costs["wall_seconds"] = value_of(before_, "wall_seconds", 0) + usage.wall_seconds;
+  costs["processor_seconds"] = value_of(before_, "processor_seconds", 0) + usage.processor_seconds;
+  costs["peak_memory"] = std::max(value_of(before_, "peak_memory", 0), usage.peak_memory);
+  if (step_seconds_ > 0) costs["step_seconds"] = step_seconds_;
+  for (const auto& [name, value] : reported_) costs.erase(name);
+  if (!costs.empty()) sink_.costs(costs);
+}
+
+}  // namespace xlm

@@ -1,0 +1,43 @@
+// What a program reports, on its way into the journal of its run.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "experiments/programs/program_end.h"
+#include "experiments/programs/record_sink.h"
+#include "experiments/worker/journal_sink.h"
+
+namespace xlm {
+
+class ProgramResults final : public RecordSink {
+ public:
+  /// `before`: the costs of the attempts that this one continues. `sink` outlives it.
+  ProgramResults(JournalSink& sink, std::map<std::string, double> before);
+
+  void metrics(std::int64_t step, const std::map<std::string, double>& values) override;
+  void evaluation(const ProgramEvaluation& evaluation) override;
+  void costs(const std::map<std::string, double>& values) override;
+  void grid(std::int64_t step, const ProgramGrid& grid) override;
+
+  /// Journals what the program has used, with what the attempts before it had used, and the time of its steps, unless
+  /// it reports that itself.
+  void used(const ProgramUsage& usage);
+
+  /// The last step that was reported; 0: none.
+  std::int64_t step() const { return step_; }
+
+ private:
+  void note_step(std::int64_t step);
+
+  JournalSink& sink_;
+  std::map<std::string, double> before_;
+  std::map<std::string, double> reported_;
+  std::int64_t step_ = 0;
+  std::int64_t first_step_ = -1;  // of those that rose without a break
+  double first_time_ = 0;
+  double step_seconds_ = 0;  // 0: not known
+};
+
+}  // namespace xlm

@@ -1,0 +1,44 @@
+// How the program of a run is started: its command, its variables, and the folder that it works in.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/files.h"
+#include "experiments/configuration/configuration.h"
+#include "results/run_folder/run_folder.h"
+
+namespace xlm {
+
+/// Where things of a program are in its run folder, besides those of RunPaths.
+struct ProgramPaths {
+  fs::path folder;  // of the run, absolute
+
+  fs::path work() const { return folder / "work"; }                       // a copy of its code, in which it runs
+  fs::path metrics() const { return folder / "metrics.jsonl"; }           // XLM_METRICS
+  fs::path output() const { return folder / "output.txt"; }               // what it says
+  fs::path config() const { return folder / "config.json"; }              // XLM_CONFIG
+  fs::path position() const { return folder / "metrics.position.json"; }  // up to where its output has been read
+};
+
+struct ProgramSetting {
+  std::vector<std::string> words;
+  std::map<std::string, std::string> environment;
+  std::map<std::string, std::string> places;  // what placeholders stand for, besides options
+  std::string device;                         // "cpu" or "cuda"
+};
+
+/// `resumes`: it goes on from its checkpoints.
+ProgramSetting program_setting(const RunConfiguration& run, const ProgramPaths& paths, std::int64_t threads,
+                               bool resumes);
+
+/// Puts the frozen code into the folder in which the program runs, over what is there. Throws Error if the frozen code
+/// is missing or damaged.
+void put_code(const fs::path& place, const std::string& hash, const fs::path& work);
+
+/// Removes the files of the code from the folder that are still as they were frozen.
+void take_code(const fs::path& place, const std::string& hash, const fs::path& work);
+
+}  // namespace xlm

@@ -1,0 +1,218 @@
+// A program of the user's as a worker's work.
+#include "experiments/worker/program_work.h"
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/progress.h"
+#include "base/text.h"
+#include "experiments/configuration/program_inputs.h"
+#include "experiments/programs/metric_readers.h"
+#include "experiments/programs/program_environment.h"
+#include "experiments/programs/program_process.h"
+#include "experiments/runs/machine_resources.h"
+#include "experiments/worker/checkpoint_watch.h"
+#include "experiments/worker/environment.h"
+#include "experiments/worker/program_results.h"
+#include "experiments/worker/program_setting.h"
+
+namespace xlm {
+namespace {
+
+constexpr std::chrono::milliseconds kBetweenPolls{100};
+constexpr double kSecondsBetweenLooks = 1;  // seconds, for checkpoints and the lock
+constexpr double kBetweenNotes = 10;        // seconds, for what has been read and used
+
+void check_same_data(const Run& run, const RunConfiguration& configuration) {
+  if (configuration.data.path.empty()) return;
+  if (summarize_any_data(configuration.data.path).fingerprint == run.environment.value("fingerprint", "")) return;
+  throw DataError(
+      fmt::format("the data in {} are not what the run {} was submitted with\n"
+                  "restore them, or run train or sweep again: with other data it is another run",
+                  configuration.data.path, run.id));
+}
+
+bool has_been_started(const Run& run) {
+  return std::any_of(run.history.begin(), run.history.end(),
+                     [](const RunState& state) { return state.state == name_of(RunStatus::kRunning); });
+}
+
+/// As many as the run began with, or as it is given here.
+std::int64_t threads_of(const Run& run, const RunConfiguration& configuration, const WorkSettings& settings) {
+  if (const std::int64_t before = run.environment.value("threads", std::int64_t{0}); before > 0) return before;
+  if (configuration.train.threads > 0) return configuration.train.threads;
+  return settings.threads > 0 ? settings.threads : available_cores();
+}
+
+/// Removes what earlier attempts have left.
+void begin_again(const ProgramPaths& paths) {
+  for (const fs::path& left : {paths.work(), paths.metrics(), paths.position(), RunPaths{paths.folder}.checkpoints()}) {
+    std::error_code error;
+    fs::remove_all(left, error);
+    if (error) throw_file_error("remove", left, error.value());
+  }
+}
+
+std::vector<MetricDescription> described_metrics(const ProgramOptions& program, const ProgramSetting& setting,
+                                                 const fs::path& work) {
+  std::vector<MetricDescription> metrics = metric_descriptions(program.metrics);
+  for (MetricDescription& one : metrics) {
+    if (one.kind != MetricKind::kLines) one.target = (work / filled(one.target, program, setting.places)).string();
+  }
+  return metrics;
+}
+
+/// What the journal says of a program that failed: the reason, and the last lines of its output.
+[[noreturn]] void throw_failure(const ProgramEnd& end) {
+  const std::string lines(trim(end.last_lines));
+  const std::string reason = reason_of(end) + (lines.empty() ? "" : "\nits last lines:\n" + lines);
+  if (end.memory != MemoryShortage::kNone) {
+    throw LostAttemptError({.cause = EndCause::kMemory,
+                            .reason = reason,
+                            .memory = end.memory == MemoryShortage::kHost ? job_memory() : 0,
+                            .at_any_rows = true,
+                            .code = kOutOfResources});
+  }
+  const bool killed = end.signal == SIGKILL || end.signal == SIGTERM || end.signal == SIGINT || end.signal == SIGHUP;
+  if (killed || !end.watched) throw LostAttemptError({.cause = EndCause::kKilled, .reason = reason});
+  throw Error("the program failed: " + reason);
+}
+
+/// One attempt, while the program runs.
+class Attempt {
+ public:
+  /// `before`: the costs of the attempts that this one continues.
+  Attempt(const RunPaths& run, const ProgramOptions& program, const ProgramPaths& paths, const ProgramSetting& setting,
+          const std::map<std::string, double>& before, bool resumes, JournalSink& sink)
+      : program_(program),
+        paths_(paths),
+        setting_(setting),
+        resumes_(resumes),
+        sink_(sink),
+        results_(sink, before),
+        readers_(described_metrics(program, setting, paths.work()), paths.metrics(), results_),
+        checkpoints_(run.checkpoints()) {}
+
+  ProgramEnd run() {
+    readers_.begin(position_of_earlier());
+    ProgramProcess process({.words = setting_.words,
+                            .folder = paths_.work(),
+                            .environment = setting_.environment,
+                            .log = paths_.output(),
+                            .output = [this](std::string_view bytes) { readers_.output(bytes); },
+                            .owner = paths_.folder.string(),
+                            .grace = std::chrono::duration<double>(program_.grace),
+                            .memory_kills = memory_kills,
+                            .sampled = nullptr});
+    while (process.poll(kBetweenPolls)) {
+      readers_.poll();
+      look(process);
+      if (sink_.should_stop()) process.stop();
+    }
+    const ProgramEnd& end = process.end();
+    readers_.poll();
+    readers_.finish(end.is_success() && !end.stopped);
+    look_for_checkpoint(true);
+    results_.used(end.usage);
+    note_position();
+    for (const std::string& warning : readers_.warnings()) sink_.message("warning: " + warning);
+    if (!end.log_failure.empty()) sink_.message("warning: output is missing in the log: " + end.log_failure);
+    return end;
+  }
+
+ private:
+  /// Up to where earlier attempts have read; null for the first one.
+  Json position_of_earlier() const {
+    if (fs::exists(paths_.position())) return read_json(paths_.position());
+    return resumes_ ? Json::object() : Json();
+  }
+
+  void look(const ProgramProcess& process) {
+    const double now = monotonic_seconds();
+    if (now < next_look_) return;
+    next_look_ = now + kSecondsBetweenLooks;
+    sink_.check_owner();
+    const bool saved = look_for_checkpoint(false);
+    if (!saved && now < next_note_) return;
+    next_note_ = now + kBetweenNotes;
+    results_.used(process.usage());
+    note_position();
+  }
+
+  bool look_for_checkpoint(bool is_ended) {
+    if (!checkpoints_.look(results_.step(), is_ended)) return false;
+    sink_.checkpoint(checkpoints_.step(), checkpoints_.file());
+    return true;
+  }
+
+  /// What has been read is on the disk before the note of it.
+  void note_position() {
+    sink_.sync();
+    write_file(paths_.position(), json_text(readers_.position()));
+  }
+
+  const ProgramOptions& program_;
+  const ProgramPaths& paths_;
+  const ProgramSetting& setting_;
+  bool resumes_;
+  JournalSink& sink_;
+  ProgramResults results_;
+  MetricReaders readers_;
+  CheckpointWatch checkpoints_;
+  double next_look_ = 0;
+  double next_note_ = monotonic_seconds() + kBetweenNotes;
+};
+
+class ProgramWork final : public Work {
+ public:
+  explicit ProgramWork(const WorkSettings& settings) : settings_(settings) {}
+
+  TrainOutcome run(const Run& run, JournalSink& sink) override {
+    const RunConfiguration configuration = read_run_options(read_yaml(RunPaths{run.folder}.config()));
+    const ProgramOptions& program = *configuration.program;
+    check_same_data(run, configuration);
+    const ProgramPaths paths{fs::absolute(run.folder).lexically_normal()};
+    const fs::path checkpoints = RunPaths{paths.folder}.checkpoints();
+    const bool resumes = program.resume == ProgramOptions::Resume::kCheckpoint && has_files(checkpoints);
+    if (!resumes) begin_again(paths);
+    put_code(frozen_programs(paths.folder.parent_path()), run.contents.at("program.folder"), paths.work());
+    create_folders(checkpoints);
+    write_file(paths.config(), json_text(to_json(resolved(configuration))));
+    const std::int64_t threads = threads_of(run, configuration, settings_);
+    const ProgramSetting setting = program_setting(configuration, paths, threads, resumes);
+    const ProgramEnvironment environment = find_program_environment(setting.words, paths.work(), setting.environment);
+    begin_attempt(run,
+                  {.facts = {{"device", setting.device}, {"program", environment.facts}},
+                   .threads = threads,
+                   .resumes = resumes,
+                   .fresh = !resumes && has_been_started(run)},
+                  settings_, sink);
+    if (!environment.note.empty()) sink.log(environment.note);
+    sink.begin({.steps = static_cast<double>(configuration.train.steps),
+                .max_seconds = configuration.train.max_hours * 3600,
+                .tensorboard = configuration.results.tensorboard});
+    const std::map<std::string, double> before = resumes ? run.costs : std::map<std::string, double>();
+    const ProgramEnd end = Attempt({run.folder}, program, paths, setting, before, resumes, sink).run();
+    if (end.stopped) return TrainOutcome::kStopped;
+    if (!end.is_success()) throw_failure(end);
+    take_code(frozen_programs(paths.folder.parent_path()), run.contents.at("program.folder"), paths.work());
+    return TrainOutcome::kDone;
+  }
+
+  EvaluationsReport evaluate(const Run& /*run*/, JournalSink& /*sink*/) override { return {}; }
+
+ private:
+  const WorkSettings& settings_;
+};
+
+}  // namespace
+
+std::unique_ptr<Work> make_program_work(const WorkSettings& settings) {
+  return std::make_unique<ProgramWork>(settings);
+}
+
+}  // namespace xlm

@@ -1,0 +1,375 @@
+// Programs of users as runs: trained, swept, stopped, killed, and resumed.
+#include <gmock/gmock.h>
+
+#include <fmt/format.h>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "tests/experiments/program_fixture.h"
+
+namespace xlm {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::Key;
+using ::testing::Not;
+
+/// A training loop: it reports by lines of JSON, saves every fifth step, resumes, and waits at step 8 as long as the
+/// file `hold` is there.
+constexpr const char* kTraining = R"(import json, os, signal, sys, time
+options = json.load(open(os.environ["XLM_CONFIG"]))["options"]
+saved = os.path.join(os.environ["XLM_CHECKPOINTS"], "last.json")
+state = {"step": 0, "weight": 4.0}
+if os.environ["XLM_RESUME"] == "1":
+    state = json.load(open(saved))
+print("begins behind", state["step"])
+def log(**values):
+    with open(os.environ["XLM_METRICS"], "a") as file:
+        file.write(json.dumps(values) + "\n")
+def save():
+    with open(saved + ".new", "w") as file:
+        json.dump(state, file)
+    os.replace(saved + ".new", saved)
+def stop(number, frame):
+    save()
+    sys.exit(3)
+signal.signal(signal.SIGTERM, signal.SIG_IGN if options.get("stubborn") else stop)
+while state["step"] < 20:
+    state["step"] += 1
+    state["weight"] *= 1 - options["lr"]
+    log(step=state["step"], loss=state["weight"])
+    if state["step"] % 5 == 0:
+        log(step=state["step"], split="valid", loss=state["weight"] + 1)
+        save()
+    while state["step"] == 8 and os.path.exists(options["hold"]):
+        time.sleep(0.01)
+log(split="test", step=20, loss=state["weight"] + 2, final=True)
+)";
+
+class ProgramOfUser : public ProgramTest {
+ protected:
+  ProgramOfUser() {
+    create_folders(folder_.path() / "code");
+    write_script("train.py", kTraining);
+  }
+
+  void write_script(const std::string& name, const std::string& text) {
+    write_file(folder_.path() / "code" / name, text);
+  }
+
+  /// run.yaml of a program: `program` and `rest` are added to it.
+  void configure(const std::string& command, const std::string& program = "", const std::string& rest = "") {
+    write_file(config(),
+               fmt::format("program:\n  command: {}\n  folder: code\n  code: [\"*\"]\n{}{}", command, program, rest));
+  }
+  void configure_training(const std::string& program = "", const std::string& rest = "", const std::string& more = "") {
+    configure("[python3, train.py]", program,
+              fmt::format("options: {{lr: 0.1, hold: {}{}}}\n{}", hold().string(), more, rest));
+  }
+
+  xlm::Run only_run() const {
+    const std::vector<fs::path> folders = run_folders();
+    EXPECT_EQ(folders.size(), 1U);
+    return read_live_run(folders.at(0));
+  }
+
+  /// Waits until so many programs are at step 8.
+  void until_held(std::size_t count = 1) {
+    until([&] {
+      if (!fs::exists(runs_)) return false;
+      std::size_t held = 0;
+      for (const fs::path& folder : run_folders()) {
+        const fs::path metrics = folder / "metrics.jsonl";
+        held += fs::exists(metrics) && read_file(metrics).find("\"step\": 8") != std::string::npos ? 1 : 0;
+      }
+      return held == count;
+    });
+  }
+
+  /// Processes with the test's folder in their environment or command that still run, but for this one.
+  std::string left_processes() const {
+    return shell("/",
+                 "grep -l -a -s train.py /proc/[0-9]*/cmdline | while read f; do tr '\\0' ' ' < $f; "
+                 "readlink $(dirname $f)/cwd; done | grep " +
+                     folder_.path().string())
+        .out;
+  }
+
+  static void expect_whole(const xlm::Run& run, double lr = 0.1) {
+    EXPECT_EQ(run.status, RunStatus::kDone) << run.reason;
+    ASSERT_THAT(run.metrics, Contains(Key("loss")));
+    ASSERT_EQ(run.metrics.at("loss").size(), 20U) << run.id;
+    double weight = 4;
+    for (int step = 1; step <= 20; ++step) EXPECT_NEAR(run.metrics.at("loss").at(step), weight *= 1 - lr, 1e-12);
+    std::map<std::string, double> finals;
+    for (const RunEvaluation& evaluation : run.evaluations) {
+      if (evaluation.main) finals[evaluation.split] = evaluation.values.at("loss");
+    }
+    EXPECT_NEAR(finals["valid"], weight + 1, 1e-12);
+    EXPECT_NEAR(finals["test"], weight + 2, 1e-12);
+    EXPECT_GT(run.costs.at("peak_memory"), 1e6);
+    EXPECT_GT(run.costs.at("wall_seconds"), 0);
+  }
+
+  static std::string output(const xlm::Run& run) { return read_file(run.folder / "output.txt"); }
+};
+
+TEST_F(ProgramOfUser, ATrainingIsARunLikeOthers) {
+  configure_training("", "experiment: own\ntrain: {steps: 20}\n");
+  const ProgramResult result = run({"train", "run.yaml"});
+  ASSERT_EQ(result.code, kDone) << result.err;
+  EXPECT_THAT(result.out, AllOf(HasSubstr("test"), HasSubstr("valid"), HasSubstr("2.4863")));
+  const xlm::Run done = only_run();
+  expect_whole(done);
+  EXPECT_EQ(done.id.substr(0, 5), "code-");
+  EXPECT_EQ(*done.param("options.lr"), 0.1);
+  EXPECT_EQ(*done.param("model.type"), "program");
+  EXPECT_THAT(done.environment.at("program").dump(), HasSubstr("python"));
+  EXPECT_FALSE(done.environment.contains("core_sha256"));
+  EXPECT_FALSE(fs::exists(done.folder / "work")) << "nothing but code was in it";
+  const ProgramResult list = run({"runs", "ls", "--columns", "options.lr,test.loss", "--where", "experiment=own"});
+  EXPECT_THAT(list.out, AllOf(HasSubstr("options.lr"), HasSubstr("2.4863")));
+  EXPECT_THAT(run({"train", "run.yaml"}).err, HasSubstr("is done already"));
+  EXPECT_EQ(only_run().history.size(), done.history.size());
+}
+
+TEST_F(ProgramOfUser, ASweepOfOptionsGoesFromItsPlanToATable) {
+  configure_training("",
+                     "sweep:\n  grid: {options.lr: [0.1, 0.2], seed: [1, 2]}\n  exclude: [{options.lr: 0.2, seed: 2}]\n"
+                     "tables: [{table: Loss, rows: options.lr, columns: [{value: test.loss}]}]\n");
+  const ProgramResult plan = run({"sweep", "run.yaml", "--dry-run"});
+  EXPECT_THAT(plan.out, HasSubstr("3 of 3 runs to do")) << plan.err;
+  EXPECT_FALSE(fs::exists(runs_));
+  ASSERT_EQ(run({"sweep", "run.yaml"}).code, kDone);
+  EXPECT_EQ(run_folders().size(), 3U);
+  for (const fs::path& folder : run_folders()) {
+    const xlm::Run done = read_live_run(folder);
+    expect_whole(done, done.param("options.lr")->get<double>());
+  }
+  EXPECT_THAT(run({"table", "run.yaml"}).out, AllOf(HasSubstr("2.486"), HasSubstr("2.046")));
+}
+
+TEST_F(ProgramOfUser, AStoppedProgramSavesAndResumes) {
+  configure_training();
+  write_file(hold(), "");
+  BackgroundProgram first = start({"train", "run.yaml"});
+  until_held();
+  first.kill(SIGTERM);
+  const ProgramResult stopped = first.wait();
+  EXPECT_EQ(stopped.code, kStopped) << stopped.err;
+  xlm::Run run_now = only_run();
+  EXPECT_EQ(run_now.status, RunStatus::kPreempted) << run_now.reason;
+  EXPECT_EQ(run_now.checkpoints.size(), 1U);
+  fs::remove(hold());
+  EXPECT_EQ(run({"train", "run.yaml"}).code, kDone);
+  run_now = only_run();
+  expect_whole(run_now);
+  EXPECT_THAT(output(run_now), HasSubstr("begins behind 8"));
+}
+
+TEST_F(ProgramOfUser, AProgramThatIgnoresTheRequestIsKilledAfterItsGrace) {
+  configure_training("  grace: 0.2\n", "", ", stubborn: true");
+  write_file(hold(), "");
+  BackgroundProgram first = start({"train", "run.yaml"});
+  until_held();
+  first.kill(SIGTERM);
+  EXPECT_EQ(first.wait().code, kStopped);
+  EXPECT_EQ(only_run().status, RunStatus::kPreempted);
+  EXPECT_EQ(left_processes(), "");
+  fs::remove(hold());
+  EXPECT_EQ(run({"train", "run.yaml"}).code, kDone);
+  expect_whole(only_run());
+  EXPECT_THAT(output(only_run()), HasSubstr("begins behind 5"));
+}
+
+TEST_F(ProgramOfUser, AProgramThatIsKilledIsStartedAgain) {
+  configure_training();
+  write_file(hold(), "");
+  BackgroundProgram train = start({"train", "run.yaml"});
+  until_held();
+  until([&] { return left_processes().find("train.py") != std::string::npos; });
+  const std::string kill =
+      "for f in $(grep -l -a -s train.py /proc/[0-9]*/cmdline); do d=$(dirname $f); "
+      "case $(readlink $d/cwd) in " +
+      folder_.path().string() + "*work) kill -9 $(basename $d);; esac; done";
+  shell("/", kill);
+  fs::remove(hold());
+  EXPECT_EQ(train.wait().code, kDone);
+  const xlm::Run done = only_run();
+  expect_whole(done);
+  EXPECT_THAT(output(done), HasSubstr("begins behind 5"));
+  EXPECT_EQ(std::count_if(done.history.begin(), done.history.end(), [](const auto& s) { return s.state == "running"; }),
+            2);
+}
+
+TEST_F(ProgramOfUser, AKilledSweepLeavesNoProgramAndResumes) {
+  configure_training("", "sweep: {grid: {seed: [1, 2]}}\n");
+  write_file(hold(), "");
+  {
+    BackgroundProgram sweep = start({"sweep", "run.yaml", "--jobs", "2"});
+    until_held(2);
+    sweep.kill_group(SIGKILL);
+  }
+  until([&] { return left_processes().empty(); });
+  fs::remove(hold());
+  EXPECT_EQ(run({"sweep", "run.yaml"}).code, kDone);
+  ASSERT_EQ(run_folders().size(), 2U);
+  for (const fs::path& folder : run_folders()) {
+    expect_whole(read_live_run(folder));
+    EXPECT_THAT(output(read_live_run(folder)), HasSubstr("begins behind 5"));
+  }
+}
+
+TEST_F(ProgramOfUser, AKilledWorkerLeavesNoProgram) {
+  configure_training();
+  write_file(hold(), "");
+  {
+    BackgroundProgram train = start({"train", "run.yaml"});
+    until_held();
+    train.kill(SIGKILL);
+  }
+  until([&] { return left_processes().empty(); });
+  EXPECT_EQ(only_run().status, RunStatus::kStale);
+  fs::remove(hold());
+  EXPECT_EQ(run({"train", "run.yaml"}).code, kDone);
+  expect_whole(only_run());
+}
+
+TEST_F(ProgramOfUser, OneThatRestartsBeginsFromNothingAndSupersedesWhatItSaid) {
+  write_script("again.sh",
+               "if [ -e $1 ]; then for i in 1 2; do echo step $i loss $i.5; done; touch $XLM_RUN/held; "
+               "touch $XLM_CHECKPOINTS/x; while [ -e $1 ]; do sleep 0.01; done; sleep 60; fi\n"
+               "ls $XLM_CHECKPOINTS; echo step 2 loss 7.5; echo resume=$XLM_RESUME.\n");
+  configure("[/bin/sh, again.sh, '" + hold().string() + "']",
+            "  resume: restart\n  grace: 0.1\n  metrics: [{lines: 'step (?<step>\\d+) loss (?<loss>\\S+)'}]\n");
+  write_file(hold(), "");
+  BackgroundProgram first = start({"train", "run.yaml"});
+  until([&] { return fs::exists(runs_) && !run_folders().empty() && fs::exists(run_folders()[0] / "held"); });
+  until([&] { return only_run().metrics.contains("loss") && only_run().metrics.at("loss").size() == 2; });
+  first.kill(SIGTERM);
+  EXPECT_EQ(first.wait().code, kStopped);
+  fs::remove(hold());
+  EXPECT_EQ(run({"train", "run.yaml"}).code, kDone);
+  const xlm::Run done = only_run();
+  ASSERT_EQ(done.metrics.at("loss").size(), 1U);
+  EXPECT_EQ(done.metrics.at("loss").at(2), 7.5);
+  EXPECT_THAT(output(done), AllOf(HasSubstr("resume=."), Not(HasSubstr("\nx\n"))));
+}
+
+TEST_F(ProgramOfUser, WhatFailsSaysHow) {
+  write_script("fail.sh", "echo nothing wrong so far; echo no such option >&2; exit 7\n");
+  configure("[/bin/sh, fail.sh]");
+  const ProgramResult result = run({"train", "run.yaml"});
+  EXPECT_EQ(result.code, kFailed);
+  EXPECT_THAT(result.err, AllOf(HasSubstr("exit code 7"), HasSubstr("no such option")));
+  EXPECT_EQ(only_run().status, RunStatus::kFailed);
+  EXPECT_THAT(only_run().reason, AllOf(HasSubstr("exit code 7"), HasSubstr("no such option")));
+}
+
+TEST_F(ProgramOfUser, ALossThatIsNoNumberDiverged) {
+  write_script("nan.sh", "echo '{\"step\": 3, \"loss\": NaN}' >> $XLM_METRICS; sleep 60\n");
+  configure("[/bin/sh, nan.sh]");
+  EXPECT_EQ(run({"train", "run.yaml"}).code, kDiverged);
+  EXPECT_EQ(only_run().status, RunStatus::kDiverged);
+}
+
+TEST_F(ProgramOfUser, APatternThatNeverFitsIsAWarningWithTheLastLines) {
+  write_script("talk.sh", "echo epoch 1: 3.5; exit 0\n");
+  configure("[/bin/sh, talk.sh]", "  metrics: [{lines: 'loss (?<loss>\\S+)'}]\n");
+  const ProgramResult result = run({"train", "run.yaml"});
+  EXPECT_EQ(result.code, kDone);
+  EXPECT_THAT(result.err, AllOf(HasSubstr("warning"), HasSubstr("epoch 1: 3.5")));
+}
+
+TEST_F(ProgramOfUser, WordsReachTheProgramAsTheyAreAndItsFolderIsItsOwn) {
+  write_script("words.py",
+               "import json, os, sys\nopen('own.json', 'w').write(json.dumps(sys.argv[1:]))\n"
+               "open('words.py', 'a').write('# changed')\n"
+               "open(os.environ['XLM_METRICS'], 'a').write('{\"costs\": {\"params\": 12}}')\n");
+  configure(
+      "[python3, words.py, 'a b', \"$(touch x) `y`\", \"two\\nlines\", '{{{{seed}}}}', '{seed}', '{text}', '{run}']",
+      "", "options: {text: '\"q\" ''s'' *'}\nsweep: {grid: {seed: [4, 5]}}\n");
+  const ProgramResult result = run({"sweep", "run.yaml"});
+  ASSERT_EQ(result.code, kDone) << result.out << result.err;
+  for (const fs::path& folder : run_folders()) {
+    const xlm::Run done = read_live_run(folder);
+    const Json words = read_json(folder / "work" / "own.json");
+    EXPECT_EQ(words, Json({"a b", "$(touch x) `y`", "two\nlines", "{{seed}}", done.param("seed")->dump(), "\"q\" 's' *",
+                           fs::absolute(folder).string()}));
+    EXPECT_EQ(done.costs.at("params"), 12);
+  }
+  EXPECT_EQ(read_file(folder_.path() / "code" / "words.py").find("# changed"), std::string::npos);
+}
+
+TEST_F(ProgramOfUser, CodeThatIsEditedMeanwhileChangesNothing) {
+  configure_training("", "sweep: {grid: {seed: [1, 2]}}\n");
+  write_file(hold(), "");
+  BackgroundProgram sweep = start({"sweep", "run.yaml", "--jobs", "1"});
+  until_held();
+  write_script("train.py", "raise SystemExit(1)\n");
+  fs::remove(hold());
+  EXPECT_EQ(sweep.wait().code, kDone);
+  for (const fs::path& folder : run_folders()) expect_whole(read_live_run(folder));
+}
+
+TEST_F(ProgramOfUser, NothingOfAFloodIsLostThoughItsReaderIsSlower) {
+  write_script("flood.py", "for i in range(30000): print('step', i, 'loss', i * 0.25, 'x' * 40)\n");
+  configure("[python3, flood.py]", "  metrics: [{lines: 'step (?<step>\\d+) loss (?<loss>\\S+)'}]\n");
+  ASSERT_EQ(run({"train", "run.yaml"}).code, kDone);
+  const xlm::Run done = only_run();
+  EXPECT_EQ(done.metrics.at("loss").size(), 30000U);
+  EXPECT_THAT(output(done), HasSubstr("step 29999 loss 7499.75"));
+}
+
+TEST_F(ProgramOfUser, ARunThatIsMergedElsewhereResumesThereWithItsCode) {
+  configure_training();
+  write_file(hold(), "");
+  BackgroundProgram first = start({"train", "run.yaml"});
+  until_held();
+  first.kill(SIGTERM);
+  EXPECT_EQ(first.wait().code, kStopped);
+  fs::remove(hold());
+  fs::rename(folder_.path() / "code", folder_.path() / "gone");
+  ASSERT_EQ(run({"--runs", "other", "runs", "merge", "runs"}).code, kDone);
+  const std::string id = only_run().id;
+  fs::remove_all(runs_);
+  EXPECT_EQ(run({"worker", "other/" + id}).code, kDone);
+  expect_whole(read_live_run(folder_.path() / "other" / id));
+}
+
+TEST_F(ProgramOfUser, EarlyStoppingJudgesByWhatProgramsReport) {
+  configure_training("",
+                     "train: {steps: 20}\nsweep:\n  grid: {options.lr: [0.05, 0.1, 0.2]}\n"
+                     "  early_stopping: {measure: valid.loss, rungs: [5], keep: 1/3}\n");
+  write_file(hold(), "");  // so that none is done before it is told to pause
+  BackgroundProgram sweep = start({"sweep", "run.yaml", "--jobs", "1"});
+  until([&] {
+    if (!fs::exists(runs_) || run_folders().size() < 3) return false;
+    const std::vector<fs::path> folders = run_folders();
+    return std::all_of(folders.begin(), folders.end(),
+                       [](const fs::path& f) { return !read_live_run(f).evaluations.empty(); });
+  });
+  fs::remove(hold());
+  const ProgramResult result = sweep.wait();
+  EXPECT_EQ(result.code, kDone) << result.out << result.err;
+  std::size_t pruned = 0;
+  for (const fs::path& folder : run_folders()) {
+    const xlm::Run one = read_live_run(folder);
+    pruned += one.status == RunStatus::kPruned ? 1 : 0;
+    if (*one.param("options.lr") == 0.2) expect_whole(one, 0.2);
+  }
+  EXPECT_EQ(pruned, 2U);
+}
+
+TEST_F(ProgramOfUser, AnUnknownPlaceholderIsRefusedBeforeAnythingStarts) {
+  configure("[python3, train.py, '{learning_rate}']", "", "options: {lr: 1}\n");
+  const ProgramResult result = run({"train", "run.yaml"});
+  EXPECT_EQ(result.code, kUsage);
+  EXPECT_THAT(result.err, AllOf(HasSubstr("run.yaml:2"), HasSubstr("{learning_rate}")));
+  EXPECT_FALSE(fs::exists(runs_));
+}
+
+}  // namespace
+}  // namespace xlm

@@ -1,0 +1,255 @@
+// Which files are the code of a foreign program, its hash, and what git says.
+#include "experiments/programs/code_paths.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <fstream>
+#include <thread>
+
+#include "base/command.h"
+#include "base/error.h"
+#include "base/sha256.h"
+#include "experiments/programs/git_state.h"
+#include "tests/experiments/programs/code_fixture.h"
+
+namespace xlm {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::SizeIs;
+
+class CodeTest : public CodeFixture {};
+
+TEST_F(CodeTest, IsWhatGitTracksWithItsChanges) {
+  put(at("code/.gitignore"), "out/\n*.bin\n");
+  make_repository();
+  const std::string clean = hash();
+  EXPECT_THAT(paths(), ElementsAre(".gitignore", "lib/model.py", "main.py", "run.sh"));
+  put(at("code/out/log.txt"), "ignored");
+  put(at("code/data.bin"), "ignored");
+  put(at("code/notes.txt"), "not tracked");
+  EXPECT_EQ(hash(), clean);
+  put(at("code/main.py"), "print('changed')\n");
+  EXPECT_NE(hash(), clean);
+  put(at("code/main.py"), "print('main')\n");
+  EXPECT_EQ(hash(), clean) << "the content counts, not the time";
+  fs::remove(at("code/lib/model.py"));
+  EXPECT_THAT(paths(), ElementsAre(".gitignore", "main.py", "run.sh"));
+  git(at("code"), {"checkout", "-q", "--", "."});
+  put(at("code/added.py"), "");
+  git(at("code"), {"add", "added.py"});
+  EXPECT_THAT(paths(), ElementsAre(".gitignore", "added.py", "lib/model.py", "main.py", "run.sh"));
+}
+
+TEST_F(CodeTest, UntrackedCodeIsNamedAndUntrackedDataIsNot) {
+  make_repository();
+  put(at("code/new_model.py"), "");
+  put(at("code/output.txt"), "");
+  const Code code = read_code(request());
+  ASSERT_THAT(code.notes, SizeIs(1));
+  EXPECT_THAT(code.notes[0],
+              AllOf(HasSubstr("does not track it: new_model.py"), HasSubstr("git add"), Not(HasSubstr("output"))));
+}
+
+TEST_F(CodeTest, OfAFolderInsideARepositoryIsThatFolder) {
+  put(at("outer.py"), "");
+  git(folder_.path(), {"init", "-q"});
+  git(folder_.path(), {"add", "-A"});
+  ::setenv("GIT_DIR", at("nowhere").c_str(), 1);  // as in a hook of another repository
+  EXPECT_THAT(paths(), ElementsAre("lib/model.py", "main.py", "run.sh"));
+  ::unsetenv("GIT_DIR");
+}
+
+TEST_F(CodeTest, ARepositoryThatTracksNothingThereIsAnError) {
+  git(at("code"), {"init", "-q"});
+  EXPECT_THAT(error_of(request()), AllOf(HasSubstr("git tracks no file"), HasSubstr("git add")));
+  CodeRequest all = request();
+  all.patterns = {"**"};
+  EXPECT_THAT(paths_of(read_code(all)), ElementsAre("lib/model.py", "main.py", "run.sh"));
+}
+
+TEST_F(CodeTest, SubmodulesThatAreCheckedOutBelongToIt) {
+  put(at("part/part.py"), "part = 1\n");
+  make_repository("part");
+  make_repository();
+  git(at("code"), {"submodule", "--quiet", "add", at("part").string(), "sub"});
+  git(at("code"), {"commit", "-q", "-m", "sub"});
+  EXPECT_THAT(paths(), ElementsAre(".gitmodules", "lib/model.py", "main.py", "run.sh", "sub/part.py"));
+  const std::string before = hash();
+  put(at("code/sub/part.py"), "part = 2\n");
+  EXPECT_NE(hash(), before);
+  git(folder_.path(), {"clone", "-q", at("code").string(), "copy"});
+  CodeRequest cloned = request();
+  cloned.folder = at("copy");
+  const Code code = read_code(cloned);
+  EXPECT_THAT(paths_of(code), ElementsAre(".gitmodules", "lib/model.py", "main.py", "run.sh"));
+  ASSERT_THAT(code.notes, SizeIs(1));
+  EXPECT_THAT(code.notes[0], AllOf(HasSubstr("the submodule sub"), HasSubstr("git submodule update --init")));
+}
+
+TEST_F(CodeTest, WithoutGitItIsTheFolder) {
+  put(at("code/__pycache__/main.pyc"), "");
+  put(at("code/venv/pyvenv.cfg"), "");
+  put(at("code/venv/lib/torch.py"), "");
+  put(at("code/runs/one/journal.jsonl"), "");
+  CodeRequest what = request();
+  what.exclude = {at("code/runs")};
+  EXPECT_THAT(paths_of(read_code(what)), ElementsAre("lib/model.py", "main.py", "run.sh"));
+}
+
+TEST_F(CodeTest, PatternsNameIt) {
+  CodeRequest what = request();
+  what.patterns = {"*.py"};
+  EXPECT_THAT(paths_of(read_code(what)), ElementsAre("main.py"));
+  what.patterns = {"**/*.py"};
+  EXPECT_THAT(paths_of(read_code(what)), ElementsAre("lib/model.py", "main.py"));
+  what.patterns = {"lib", "./run.sh", "lib/"};
+  EXPECT_THAT(paths_of(read_code(what)), ElementsAre("lib/model.py", "run.sh"));
+  what.patterns = {"*.py", "*.cu"};
+  EXPECT_THAT(error_of(what), HasSubstr("*.cu fits no file"));
+  for (const char* outside : {"../x.py", "/etc/passwd", ""}) {
+    what.patterns = {outside};
+    EXPECT_THAT(error_of(what), HasSubstr("it names no files below")) << outside;
+  }
+}
+
+TEST(CodePattern, StarsFitNamesAndFolders) {
+  EXPECT_TRUE(fits_pattern("a/b/c.py", "a"));
+  EXPECT_TRUE(fits_pattern("a/b/c.py", "a/*/c.py"));
+  EXPECT_TRUE(fits_pattern("a/b/c.py", "**/c.??"));
+  EXPECT_TRUE(fits_pattern("a/b/c.py", "a/**"));
+  EXPECT_TRUE(fits_pattern("a/b/c.py", "a/***"));
+  EXPECT_TRUE(fits_pattern("c.py", "**/c.py"));
+  EXPECT_FALSE(fits_pattern("a/b/c.py", "c.py"));
+  EXPECT_FALSE(fits_pattern("a/b/c.py", "a/c.py"));
+  EXPECT_FALSE(fits_pattern("a", "a/**")) << "a file is not a folder";
+  EXPECT_FALSE(fits_pattern("ab", "?"));
+  EXPECT_FALSE(fits_pattern("a", ""));
+  EXPECT_FALSE(fits_pattern(std::string(40, 'a'), "*a*a*a*a*a*a*b")) << "and in no time";
+}
+
+TEST_F(CodeTest, TheHashIsOfPathsContentsAndWhatCanBeExecuted) {
+  const std::string before = hash();
+  const auto line = [](const std::string& kind, const std::string& path, const std::string& content) {
+    return fmt::format("{} {} {}:{}64:{}\n", kind, content.size(), path.size(), path, sha256(content));
+  };
+  EXPECT_EQ(before, sha256(line("file", "lib/model.py", "layers = 4\n") + line("file", "main.py", "print('main')\n") +
+                           line("executable", "run.sh", "#!/bin/sh\n"))
+                        .substr(0, 16))
+      << "changing how it is computed changes the ids of all runs of programs";
+  fs::rename(at("code"), at("elsewhere"));
+  CodeRequest moved = request();
+  moved.folder = at("elsewhere");
+  EXPECT_EQ(read_code(moved).hash, before) << "wherever it lies";
+  fs::rename(at("elsewhere"), at("code"));
+  fs::permissions(at("code/main.py"), fs::perms(0600));
+  EXPECT_EQ(hash(), before) << "the umask of a machine does not count";
+  fs::permissions(at("code/main.py"), fs::perms(0700));
+  EXPECT_NE(hash(), before);
+  fs::permissions(at("code/main.py"), fs::perms(0644));
+  fs::rename(at("code/lib"), at("code/lob"));
+  EXPECT_NE(hash(), before);
+  fs::rename(at("code/lob"), at("code/lib"));
+  EXPECT_EQ(hash(), before);
+  fs::create_symlink("main.py", at("code/link.py"));
+  const std::string linked = hash();
+  EXPECT_NE(linked, before);
+  fs::remove(at("code/link.py"));
+  put(at("code/link.py"), "main.py");
+  EXPECT_NE(hash(), linked);
+}
+
+TEST_F(CodeTest, OverTheLimitTheLargestAreNamed) {
+  put(at("code/weights.bin"), std::string(3000000, 'w'));
+  put(at("code/small.bin"), std::string(1000, 's'));
+  CodeRequest what = request();
+  what.limit = 2000000;
+  EXPECT_THAT(error_of(what),
+              AllOf(HasSubstr("the limit is 2.00 MB"), HasSubstr("The largest: weights.bin (3.00 MB), small.bin"),
+                    HasSubstr("program.code")));
+  what.limit = 4000000;
+  EXPECT_EQ(error_of(what), "none");
+}
+
+TEST_F(CodeTest, FilesThatTheCommandNamesMustBeInIt) {
+  make_repository();
+  put(at("code/new.py"), "");
+  put(at("code/data/enwik8"), "");
+  CodeRequest what = request();
+  const auto naming = [&](std::vector<std::string> words) {
+    what.words = std::move(words);
+    return error_of(what);
+  };
+  EXPECT_EQ(naming({"python", "main.py", "--lr", "0.1", "{checkpoints}/last.pt", "--x=lib/model.py", "."}), "none");
+  EXPECT_THAT(naming({"python", "new.py"}), AllOf(HasSubstr("names new.py"), HasSubstr("git add new.py")));
+  EXPECT_THAT(naming({"python", "main.py", "--data=data/enwik8"}), HasSubstr("For data: name it with its whole path"));
+  EXPECT_EQ(naming({"python", "main.py", at("code/data/enwik8").string()}), "none");
+  what.words = {"python", at("code/main.py").string()};
+  const Code code = read_code(what);
+  ASSERT_THAT(code.notes, SizeIs(2));
+  EXPECT_THAT(code.notes[1], AllOf(HasSubstr("named with its whole path"), HasSubstr("name it main.py")));
+}
+
+TEST_F(CodeTest, WhatCannotBeReadIsNamed) {
+  CodeRequest nowhere{.folder = at("nowhere")};
+  EXPECT_THAT(error_of(nowhere), HasSubstr("nowhere is not there"));
+  put(at("code/bad\xff.py"), "");
+  EXPECT_THAT(error_of(request()), HasSubstr("is not UTF-8"));
+  fs::remove(at("code/bad\xff.py"));
+  ASSERT_EQ(::mkfifo(at("code/pipe").c_str(), 0600), 0);
+  EXPECT_THAT(paths(), ElementsAre("lib/model.py", "main.py", "run.sh")) << "a pipe is no code";
+  if (::geteuid() == 0) return;  // root reads all
+  fs::permissions(at("code/main.py"), fs::perms(0));
+  EXPECT_THROW(read_code(request()), DataError);
+}
+
+TEST_F(CodeTest, FilesThatKeepChangingAreAnError) {
+  for (int i = 0; i < 100; ++i) put(at(fmt::format("code/part{}.py", i)), "part\n");  // reading takes a while
+  std::atomic<bool> end = false;
+  std::thread writer([&] {
+    std::ofstream log(at("code/log.py"));
+    while (!end) log << "x" << std::flush;
+  });
+  std::string told;
+  try {
+    read_code(request());
+  } catch (const Error& error) {
+    told = error.what();
+  }
+  end = true;
+  writer.join();
+  EXPECT_THAT(told, AllOf(HasSubstr("changes while it is read: log.py"), HasSubstr("stop what writes there")));
+}
+
+TEST_F(CodeTest, GitsStateIsTold) {
+  EXPECT_TRUE(git_facts(at("code")).empty());
+  make_repository();
+  git(at("code"), {"remote", "add", "origin", "https://name:secret@example.org/code.git"});
+  Json facts = git_facts(at("code"));
+  EXPECT_EQ(facts["commit"].get<std::string>(),
+            std::string(trim(run_command({"git", "-C", at("code").string(), "rev-parse", "HEAD"}).out)));
+  EXPECT_EQ(facts["branch"], "main");
+  EXPECT_EQ(facts["dirty"], false);
+  EXPECT_FALSE(facts.contains("diff"));
+  EXPECT_THAT(facts["repository"].get<std::string>(),
+              AllOf(HasSubstr("example.org/code.git"), Not(HasSubstr("secret"))));
+  put(at("code/main.py"), "print('edited \xff')\n");
+  facts = git_facts(at("code"));
+  EXPECT_EQ(facts["dirty"], true);
+  EXPECT_THAT(facts["diff"].get<std::string>(),
+              AllOf(HasSubstr("-print('main')\n"), HasSubstr("+print('edited \xef\xbf\xbd')\n")));
+  EXPECT_FALSE(facts.contains("diff_bytes"));
+  facts = git_facts(at("code"), 60);
+  EXPECT_LE(facts["diff"].get<std::string>().size(), 60U);
+  EXPECT_EQ(facts["diff"].get<std::string>().back(), '\n');
+  EXPECT_GT(facts["diff_bytes"].get<std::size_t>(), 60U);
+}
+
+}  // namespace
+}  // namespace xlm

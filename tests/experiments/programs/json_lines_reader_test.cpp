@@ -1,0 +1,97 @@
+// Lines of JSON that a program writes for itself.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "experiments/programs/metric_readers.h"
+#include "tests/experiments/programs/recording_sink.h"
+#include "tests/temporary_folder.h"
+
+namespace xlm {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class ProgramJsonLines : public ::testing::Test {
+ protected:
+  void use(const std::vector<std::pair<std::string, std::string>>& names = {}, const Json& position = Json()) {
+    const MetricDescription description{.kind = MetricKind::kJsonLines, .target = file_.string(), .names = names};
+    readers_ = std::make_unique<MetricReaders>(std::vector{description}, folder_.path() / "metrics.jsonl", sink_);
+    readers_->begin(position);
+  }
+
+  std::vector<std::string> records_of(const std::string& text,
+                                      const std::vector<std::pair<std::string, std::string>>& names = {}) {
+    fs::remove(file_);
+    use(names);
+    write_whole(file_, text);
+    const std::string error = error_of([&] { readers_->poll(); });
+    if (!error.empty()) sink_.lines.push_back(error);
+    return sink_.take();
+  }
+
+  TemporaryFolder folder_;
+  fs::path file_ = folder_.path() / "log.jsonl";
+  RecordingSink sink_;
+  std::unique_ptr<MetricReaders> readers_;
+};
+
+TEST_F(ProgramJsonLines, NumbersAreTakenAndTheRestIsLeft) {
+  EXPECT_THAT(records_of(R"({"step": 1, "loss": 2, "when": "now", "ok": true, "list": [1], "none": null})"
+                         "\n"),
+              ElementsAre("1: loss=2"));
+  EXPECT_THAT(records_of(R"({"step": 2, "train": {"loss": 3, "norm": {"l2": 4}}, "eval/loss": 5, "valid": {"bpc": 6}})"
+                         "\n"),
+              ElementsAre("train 2: loss=3 norm.l2=4", "valid 2: bpc=6 loss=5"));
+  EXPECT_THAT(records_of(R"({"step": 3, "norm": NaN})"
+                         "\n"),
+              ElementsAre("3: norm=nan"));
+}
+
+TEST_F(ProgramJsonLines, NamesSayWhatIsTaken) {
+  const std::vector<std::pair<std::string, std::string>> names{
+      {"global_step", "step"}, {"eval.loss", "valid.loss"}, {"l", "loss"}};
+  EXPECT_THAT(records_of("{\"global_step\": 5, \"eval\": {\"loss\": 1}, \"l\": 2, \"other\": 3}\n", names),
+              ElementsAre("5: loss=2", "valid 5: loss=1"));
+  EXPECT_THAT(records_of("{\"global_step\": 5, \"l\": \"high\"}\n", names),
+              ElementsAre(HasSubstr("log.jsonl:1: 'l' is 'high', which is no number\n  {\"global_step\"")));
+  EXPECT_THAT(records_of("{\"global_step\": 5, \"l\": true}\n", names),
+              ElementsAre(HasSubstr("'l' is 'true', which is no number")));
+  EXPECT_THAT(records_of("{\"global_step\": 5.5, \"l\": 1}\n", names),
+              ElementsAre("0: loss=1", HasSubstr("'global_step' is '5.5'; a step")));
+  EXPECT_THAT(readers_->warnings(), ElementsAre(HasSubstr("no number of eval.loss came; it has global_step, l"),
+                                                HasSubstr("no row says its step")));
+}
+
+TEST_F(ProgramJsonLines, TextInAColumnOfNumbersIsAnError) {
+  EXPECT_THAT(
+      records_of("{\"step\": 1, \"loss\": \"-\"}\n{\"step\": 2, \"loss\": 1}\n{\"step\": 3, \"loss\": \"-\"}\n"),
+      ElementsAre("2: loss=1", HasSubstr("log.jsonl:3: 'loss' is '-'")));
+}
+
+TEST_F(ProgramJsonLines, WhatIsNoRecordIsPassedOverAndTold) {
+  EXPECT_THAT(records_of("hello\n{\"step\": 1, \"loss\": 2}\n[1]\n{\"step\": 2, \"lo\n"), ElementsAre("1: loss=2"));
+  EXPECT_THAT(readers_->warnings(),
+              ElementsAre("log.jsonl: 3 lines are no JSON objects, and were passed over; the first is line 1"));
+}
+
+TEST_F(ProgramJsonLines, GrowsByteByByteAndIsReadOnAfterAResumption) {
+  use();
+  const std::string text = "{\"step\": 1, \"loss\": 2}\n{\"step\": 2, \"loss\": 3}\n{\"step\": 3, \"loss\": 4}";
+  for (const char byte : text) {
+    append(file_, std::string(1, byte));
+    readers_->poll();
+  }
+  EXPECT_THAT(sink_.take(), ElementsAre("1: loss=2", "2: loss=3"));
+  readers_->finish(false);
+  EXPECT_THAT(sink_.take(), ElementsAre("3: loss=4"));
+  use({}, Json::parse(readers_->position().dump()));
+  append(file_, "{\"loss\": 5}\n");
+  readers_->finish(true);
+  EXPECT_THAT(sink_.take(), ElementsAre("3: loss=5"));  // of the newest step
+  EXPECT_THAT(readers_->warnings(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace xlm

@@ -1,0 +1,52 @@
+#include "experiments/programs/line_pattern.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/experiments/programs/recording_sink.h"
+
+namespace xlm {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+TEST(LinePatternTest, MistakesAreToldWithTheirPlace) {
+  const std::vector<std::pair<std::string, std::string>> wrong{
+      {R"(step (?<step>\d+)", "at character 6: this parenthesis is not closed"},
+      {"a)(?<b>c)", "at character 2: nothing was opened that this parenthesis closes"},
+      {"ä[bc(?<d>e)", "at character 2: this bracket is not closed"},
+      {"äö(?<train loss>.)", "at character 6: no quantity can be called 'train loss'"},
+      {"(?<1>.)", "at character 4: no quantity can be called '1'"},
+      {"(?<a..b>.)", "no quantity can be called 'a..b'"},
+      {"(?<a.>.)", "no quantity can be called 'a.'"},
+      {"(?<loss", "at character 1: the name of this group has no end"},
+      {"(?<loss)", "at character 1: the name of this group has no end"},
+      {"(?<loss>a)x**", "at character 12: bad repetition operator '**'"},
+      {"(?<loss>a)(?<=b)", "at character 11: invalid perl operator '(?<'\nlook-around and references"},
+      {"(?<loss>a)(?!b)", "'(?!'\nlook-around"},
+      {R"((?<loss>a)\1)", "at character 11: invalid escape sequence '\\1'\nlook-around"},
+      {"(?<loss>[z-a])", "at character 10: invalid character class range 'z-a'"},
+      {"(?<loss>a{2000})", "invalid repetition size '{2000}'"},
+      {"*(?<loss>a)", "at character 1: no argument for repetition operator '*'"},
+      {"loss ([0-9]+)", "has no named group"},
+      {"", "has no named group"},
+      {"\xFF(?<loss>a)", "not UTF-8"},
+      {"((((((a{100}){100}){100}){100}){100}))(?<loss>b)", "wrong at character"},
+  };
+  for (const auto& [pattern, reason] : wrong) {
+    EXPECT_THAT(error_of([&] { const LinePattern tried(pattern); }), HasSubstr(reason)) << pattern;
+  }
+}
+
+TEST(LinePatternTest, OnlyNamedGroupsHaveNames) {
+  LinePattern pattern(R"((a|b)[(?<x>]\(?<x>\Q(?<y>\E(?:c)(?<train.loss-1>\d)[]](?P<_b>\d)[[:alpha:])])");
+  EXPECT_THAT(pattern.names(), ElementsAre("train.loss-1", "_b"));
+  std::vector<std::string_view> groups;
+  ASSERT_TRUE(pattern.match("a?(<x>(?<y>c7]8)", groups));
+  EXPECT_THAT(groups, ElementsAre("7", "8"));
+  EXPECT_FALSE(pattern.match("a?(<x>(?<y>c7]88", groups));
+}
+
+}  // namespace
+}  // namespace xlm

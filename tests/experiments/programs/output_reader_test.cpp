@@ -1,0 +1,179 @@
+// Patterns over output.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "experiments/programs/metric_readers.h"
+#include "tests/experiments/programs/recording_sink.h"
+#include "tests/growth.h"
+#include "tests/temporary_folder.h"
+
+namespace xlm {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class ProgramOutput : public ::testing::Test {
+ protected:
+  /// Patterns make a new reader.
+  void use(const std::vector<std::string>& patterns) {
+    std::vector<MetricDescription> descriptions;
+    for (const std::string& pattern : patterns) descriptions.push_back({.target = pattern});
+    readers_ = std::make_unique<MetricReaders>(descriptions, folder_.path() / "metrics.jsonl", sink_);
+    readers_->begin(Json());
+  }
+
+  /// The records of an output that comes at once.
+  std::vector<std::string> records_of(std::string_view output) {
+    readers_->output(output);
+    return sink_.take();
+  }
+
+  TemporaryFolder folder_;
+  RecordingSink sink_;
+  std::unique_ptr<MetricReaders> readers_;
+};
+
+TEST_F(ProgramOutput, GroupsAreQuantities) {
+  use({R"(step (?<step>\d+) .*loss (?P<loss>[\d.]+)( and bpc (?<bpc>[\d.]+))?)"});
+  EXPECT_THAT(records_of("step 10 of 20, loss 2.5\n"), ElementsAre("10: loss=2.5"));
+  EXPECT_THAT(records_of("[now] step 11 of 20, loss 2.25 and bpc 3\n"), ElementsAre("11: bpc=3 loss=2.25"));
+  EXPECT_THAT(records_of("nothing of that kind\n\n"), IsEmpty());
+}
+
+/// The lines of nanoGPT's train.py, of adaptive-span's main.py, and of dynamic-pooling's.
+TEST_F(ProgramOutput, ReadsWhatPublishedProgramsPrint) {
+  use({R"(^step (?<step>\d+): train loss (?<train.loss>\S+), val loss (?<valid.loss>\S+))",
+       R"(^iter (?<step>\d+): loss (?<loss>[^,]+), time (?<step_ms>[\d.]+)ms, mfu (?<mfu>\S+)%)",
+       R"(^number of parameters: (?<params>\S+))"});
+  EXPECT_THAT(records_of("number of parameters: 10.65M\n"
+                         "step 0: train loss 4.2874, val loss 4.2823\n"
+                         "iter 0: loss 4.2633, time 61538.21ms, mfu -100.00%\n"
+                         "iter 1: loss 4.2001, time 100.00ms, mfu -100.00%\n"),
+              ElementsAre("0: loss=4.2633 mfu=-100 step_ms=61538.21", "1: loss=4.2001 mfu=-100 step_ms=100",
+                          "train 0: loss=4.2874", "valid 0: loss=4.2823", "costs: params=10650000"));
+  use({R"(^(?<step>\d+)\s.*train: (?<train.bpc>[\d.]+)bpc.*val: (?<valid.bpc>[\d.]+)bpc)",
+       R"(^test: (?<test.bpc>[\d.]+)bpc)"});
+  EXPECT_THAT(records_of("1000\ttrain: 2.13bpc\tval: 2.06bpc\telapsed: 0.1hours\ntest: 1.98bpc\n"),
+              ElementsAre("test 1000: bpc=1.98", "train 1000: bpc=2.13", "valid 1000: bpc=2.06"));
+  readers_->finish(true);
+  EXPECT_THAT(sink_.take(),
+              ElementsAre("test 1000: bpc=1.98 final", "train 1000: bpc=2.13 final", "valid 1000: bpc=2.06 final"));
+}
+
+TEST_F(ProgramOutput, APatternWithoutAStepHasTheNewest) {
+  use({R"(^step (?<step>\d+))", R"(loss=(?<loss>\S+))"});
+  EXPECT_THAT(records_of("loss=9\nstep 3\nloss=8\nstep 4 loss=7\nloss=6\n"),
+              ElementsAre("0: loss=9", "3: loss=8", "4: loss=6"));  // of one step the later counts
+  EXPECT_THAT(readers_->warnings(), ElementsAre(HasSubstr("1 numbers of the output came before any step")));
+}
+
+TEST_F(ProgramOutput, TheStepGoesOnAfterAResumption) {
+  use({R"(^step (?<step>\d+))", R"(test (?<test.bpc>\S+))"});
+  records_of("step 70\n");
+  const Json position = Json::parse(readers_->position().dump());
+  use({R"(^step (?<step>\d+))", R"(test (?<test.bpc>\S+))"});
+  readers_->begin(position);
+  EXPECT_THAT(records_of("test 1.5\n"), ElementsAre("test 70: bpc=1.5"));
+}
+
+TEST_F(ProgramOutput, ComesInPiecesOfAnySize) {
+  const std::string output =
+      "step 1 loss 1\r\nstep 2 loss 2\n\n\rstep 3 loss 3\r   \rstep 4 loss 4\nstep 5 \xC3\xA4 loss 5\nstep 6 loss 6";
+  for (const std::size_t bytes : {1, 2, 3, 5, 7, 1000}) {
+    use({R"(step (?<step>\d+).* loss (?<loss>\d+))"});
+    for (std::size_t at = 0; at < output.size(); at += bytes)
+      readers_->output(std::string_view(output).substr(at, bytes));
+    EXPECT_THAT(sink_.take(), ElementsAre("1: loss=1", "2: loss=2", "3: loss=3", "4: loss=4", "5: loss=5")) << bytes;
+    readers_->finish(true);
+    EXPECT_THAT(sink_.take(), ElementsAre("6: loss=6")) << bytes;  // the last line has no end
+  }
+}
+
+TEST_F(ProgramOutput, ColoursAndBytesThatAreNoTextAreNoHindrance) {
+  use({R"(step (?<step>\d+) loss (?<loss>\d+) über)"});
+  EXPECT_THAT(records_of("\x1b[1;32mstep\x1b[0m 1 loss \x1b[31m2\x1b[0m über\n"), ElementsAre("1: loss=2"));
+  EXPECT_THAT(records_of("\xFF\xFE step 2 loss 3 über \xC3\n"), ElementsAre("2: loss=3"));
+  EXPECT_THAT(records_of("\x1b]0;title\x07step 3 loss 4 über\x1b\n"), ElementsAre("3: loss=4"));
+  EXPECT_THAT(records_of(std::string_view("step 4 loss 5 über\0\n", 21)), ElementsAre("4: loss=5"));
+}
+
+TEST_F(ProgramOutput, WhatIsNoNumberIsAnErrorWithItsLine) {
+  use({R"(step (?<step>\S+) loss (?<loss>\S+))"});
+  const auto wrong = [&](const std::string& line) { return error_of([&] { readers_->output(line + "\n"); }); };
+  EXPECT_EQ(wrong("step 1 loss high"), "output:1: 'loss' is 'high', which is no number\n  step 1 loss high");
+  EXPECT_THAT(wrong("step 2 loss 1.2.3"), HasSubstr("output:2: 'loss' is '1.2.3', which is no number"));
+  EXPECT_THAT(wrong("step two loss 1"), HasSubstr("output:3: 'step' is 'two'; a step is a whole number"));
+  EXPECT_THAT(wrong("step 2.5 loss 1"), HasSubstr("'step' is '2.5'"));
+  EXPECT_THAT(wrong("step -2 loss 1"), HasSubstr("'step' is '-2'"));
+  EXPECT_THAT(wrong("step 1e300 loss 1"), HasSubstr("'step' is '1e300'"));
+  EXPECT_EQ(wrong("step 1e3 loss +1.5e-1"), "");
+  EXPECT_EQ(sink_.take().back(), "1000: loss=0.15");
+  EXPECT_THAT(wrong("step 3 loss nan"), HasSubstr("output:8: 'loss' is nan at step 3"));
+  EXPECT_EQ(sink_.take().back(), "3: loss=nan");
+}
+
+TEST_F(ProgramOutput, NumbersAreReadAsTheyAreWritten) {
+  use({R"(x=(?<x>\S*))"});
+  const std::vector<std::pair<std::string, std::string>> good{
+      {"1", "1"},           {"-1", "-1"},           {"+1", "1"},         {".5", "0.5"},
+      {"5.", "5"},          {"1e-400", "0"},        {"-0.0000", "-0"},   {"inf", "inf"},
+      {"-inf", "-inf"},     {"-Infinity", "-inf"},  {"NaN", "nan"},      {"nan", "nan"},
+      {"1e999", "inf"},     {"3k", "3000"},         {"1.5M", "1500000"}, {"2B", "2000000000"},
+      {"2G", "2000000000"}, {"1T", "1000000000000"}};
+  for (const auto& [text, number] : good)
+    EXPECT_THAT(records_of("x=" + text + "\n"), ElementsAre("0: x=" + number)) << text;
+  for (const std::string text :
+       {"", "-", "--1", "+-1", "1,5", "1,000", "0x10", "1_0", "nan(1)", "M", "1MM", "1e", "l", "1m"}) {
+    EXPECT_THAT(error_of([&] { readers_->output("x=" + text + "\n"); }), HasSubstr("which is no number")) << text;
+  }
+}
+
+TEST_F(ProgramOutput, OptionalGroupsAndBranchesGiveWhatTheyFound) {
+  use({R"((?:step (?<step>\d+): )?(?:val (?<valid.loss>\S+)|train (?<loss>\S+)))", R"(a(?<a>\d)|b(?<a>\d))"});
+  EXPECT_THAT(records_of("step 1: val 2\n"), ElementsAre("valid 1: loss=2"));
+  EXPECT_THAT(records_of("train 3\n"), ElementsAre("1: loss=3"));
+  EXPECT_THAT(records_of("b4\n"), ElementsAre("1: a=4"));
+}
+
+TEST_F(ProgramOutput, APatternThatNeverFittedIsToldWithTheLastLines) {
+  use({R"(step (?<step>\d+))", R"(accuracy (?<valid.accuracy>\d+))"});
+  EXPECT_THAT(readers_->warnings(), ElementsAre(HasSubstr("there was no output"), HasSubstr("there was no output")));
+  for (int i = 0; i < 20; ++i) records_of(fmt::format("step {} \x1b[31macc\x07 {}\n", i, i));
+  EXPECT_THAT(readers_->warnings(),
+              ElementsAre("no line of the output fits the pattern 'accuracy (?<valid.accuracy>\\d+)'\nthe last lines "
+                          "were:\n  step 15 acc\\x07 15\n  step 16 acc\\x07 16\n  step 17 acc\\x07 17\n  step 18 "
+                          "acc\\x07 18\n  step 19 acc\\x07 19"));
+}
+
+TEST_F(ProgramOutput, ALineWithoutEndCostsNoMemory) {
+  use({R"(loss (?<loss>\d))"});
+  const std::string piece(1 << 16, 'x');
+  readers_->output("loss 1 ");
+  for (int i = 0; i < 1000; ++i) readers_->output(piece);  // 65 MB
+  readers_->output("loss 2\nloss 3\n");
+  EXPECT_THAT(sink_.take(), ElementsAre("0: loss=3"));
+  use({R"(loss (?<loss>\d))"});
+  for (int i = 0; i < 100; ++i) readers_->output(piece);
+  readers_->finish(true);
+  EXPECT_THAT(sink_.take(), IsEmpty());
+}
+
+TEST_F(ProgramOutput, TimeIsInProportionToTheOutput) {
+  const auto read = [&](const std::string& line, int count, std::size_t at_once) {
+    std::string output;
+    for (int i = 0; i < count; ++i) output += line;
+    use({R"(((a+)+)+b(?<loss>\d))"});  // where other libraries go back and forth for ages
+    for (std::size_t at = 0; at < output.size(); at += at_once)
+      readers_->output(std::string_view(output).substr(at, at_once));
+    readers_->finish(true);
+  };
+  const std::string bar(1000, 'a');
+  EXPECT_LT(growth([&] { read(bar + "\n", 20, 4096); }, [&] { read(bar + "\n", 320, 4096); }), 64);
+  EXPECT_LT(growth([&] { read("\raaa", 2000, 1 << 20); }, [&] { read("\raaa", 32000, 1 << 20); }), 64);
+  EXPECT_LT(growth([&] { read(bar, 50, 100); }, [&] { read(bar, 800, 100); }), 64);
+}
+
+}  // namespace
+}  // namespace xlm
