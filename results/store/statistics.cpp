@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include <boost/math/distributions/chi_squared.hpp>
 #include <boost/math/distributions/students_t.hpp>
 
 namespace xlm {
@@ -55,6 +56,47 @@ PairedComparison compare_pairs(const std::vector<double>& a, const std::vector<d
   const std::optional<double> deviation = sample_deviation(differences);
   if (deviation && *deviation > 0) result.effect = result.difference / *deviation;
   return result;
+}
+
+std::optional<SpreadEstimate> pooled_spread(const std::vector<std::vector<double>>& samples) {
+  double squares = 0;
+  double freedom = 0;
+  for (const std::vector<double>& sample : samples) {
+    const std::optional<double> deviation = sample_deviation(sample);
+    if (!deviation) continue;
+    const double own = static_cast<double>(sample.size()) - 1;
+    squares += own * *deviation * *deviation;
+    freedom += own;
+  }
+  if (freedom == 0) return std::nullopt;
+  return SpreadEstimate{std::sqrt(squares / freedom), freedom};
+}
+
+std::optional<double> equal_spread_test(const std::vector<std::vector<double>>& samples) {
+  double logarithms = 0;  // Σ (nᵢ − 1)·ln sᵢ²
+  double inverses = 0;    // Σ 1/(nᵢ − 1)
+  std::size_t groups = 0;
+  std::size_t constant = 0;
+  for (const std::vector<double>& sample : samples) {
+    const std::optional<double> deviation = sample_deviation(sample);
+    if (!deviation) continue;
+    ++groups;
+    if (*deviation == 0) {
+      ++constant;
+      continue;
+    }
+    const double freedom = static_cast<double>(sample.size()) - 1;
+    logarithms += freedom * 2 * std::log(*deviation);
+    inverses += 1 / freedom;
+  }
+  if (groups < 2) return std::nullopt;
+  if (constant > 0) return constant == groups ? 1.0 : 0.0;
+  const SpreadEstimate common = *pooled_spread(samples);
+  const double between = static_cast<double>(groups) - 1;
+  const double correction = 1 + (inverses - 1 / common.freedom) / (3 * between);
+  const double statistic = (common.freedom * 2 * std::log(common.deviation) - logarithms) / correction;
+  const boost::math::chi_squared distribution(between);
+  return boost::math::cdf(boost::math::complement(distribution, std::max(0.0, statistic)));
 }
 
 std::vector<double> holm(const std::vector<double>& p) {
