@@ -26,8 +26,13 @@ struct RecipeCheck {
   std::vector<RecipeFinding> findings;
 };
 
-/// Checks a configuration as read_configuration gives it. Throws UsageError with file:line for a sweep or evaluations
-/// that are not valid; mistakes in the description of a table, a figure or a continuation are findings.
-RecipeCheck check_recipe(const Yaml& tree);
+/// Whether `profile` of a recipe is the paper's own configuration: the profile `paper`, or none if there is no such
+/// one.
+bool is_paper_profile(const Yaml& file, const std::string& profile);
+
+/// Checks a configuration as read_configuration gives it. `of_paper`: it is the paper's own, so that its printed values
+/// should get verdicts. Throws UsageError with file:line for a sweep or evaluations that are not valid; mistakes in the
+/// description of a table, a figure or a continuation are findings.
+RecipeCheck check_recipe(const Yaml& tree, bool of_paper);
 
 }  // namespace xlm
