@@ -52,7 +52,7 @@ std::vector<VerdictGap> verdict_gaps(const TableDescription& description, const 
   }
   if (!not_compared.empty()) {
     gaps.push_back({counted_values(not_compared) + " can get no verdict: the printed text is no number, or ours is no "
-                                                   "mean of its own",
+                                                   "plain mean",
                     "print a number, or show the mean itself, without 'against' and another 'aggregate'"});
   }
   if (!too_coarse.empty()) {

@@ -1,4 +1,4 @@
-// Ours beside a number that a paper prints.
+// Our mean and the one that a paper prints.
 #include "results/store/reproduction.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace xlm {
 namespace {
 
-constexpr std::int64_t kMostRuns = 10'000;    // more are no advice
+constexpr std::int64_t kMaxRuns = 10'000;     // more are no advice
 constexpr double kDifferentVariances = 0.05;  // p below which two variances are not taken as one
 
 /// The two-sided quantile: |T| exceeds it with the probability `alpha`.
@@ -137,9 +137,9 @@ std::optional<std::int64_t> runs_to_decide(const OwnMean& ours, const PrintedMea
   std::int64_t too_few = ours.runs;
   std::int64_t enough = ours.runs + 1;
   while (!decides(enough)) {
-    if (enough >= kMostRuns) return std::nullopt;
+    if (enough >= kMaxRuns) return std::nullopt;
     too_few = enough;
-    enough = std::min(2 * enough, kMostRuns);
+    enough = std::min(2 * enough, kMaxRuns);
   }
   while (enough - too_few > 1) {
     const std::int64_t middle = too_few + (enough - too_few) / 2;

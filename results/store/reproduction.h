@@ -1,4 +1,4 @@
-// Ours beside a number that a paper prints: the difference with its interval, what it decides, and how many seeds would
+// Our mean and the one that a paper prints: the difference with its interval, what it decides, and how many seeds would
 // decide. Both are means of runs, so both have an error: n runs of ours and m of the paper's, whose seeds are taken to
 // differ as ours do unless the paper prints how much they differ.
 #pragma once
@@ -37,7 +37,7 @@ struct PrintedDifference {
   double difference = 0;
   double error = 0;  // standard error s·√(1/n + 1/m). A printed sd is pooled into s, unless an F-test at 5 % speaks
                      // against one variance: then √(s²/n + sd²/m)
-  double freedom = 0;     // degrees of freedom of `error`: of s, or those of Welch and Satterthwaite
+  double freedom = 0;     // degrees of freedom of `error`: of s, or those of Welch 1947
   double half_width = 0;  // t·error + rounding: the interval is difference ± this
   double p = 1;  // of "the true difference is at most the margin (or zero)", two-sided: below 1 − level exactly where
                  // the interval lies outside of ±margin (or of zero)

@@ -31,7 +31,7 @@ struct PairedComparison {
   double difference = 0;             // mean of a[i] − b[i]
   std::optional<double> half_width;  // of its confidence interval; nothing for fewer than two pairs
   std::optional<double> p;           // as of paired_t_test
-  std::optional<double> effect;      // Cohen's d: the mean difference in its standard deviations; nothing where all
+  std::optional<double> effect;      // Cohen's d: the mean difference in its standard deviations; nothing if all
                                      // differences are the same
 };
 
@@ -47,7 +47,7 @@ struct SpreadEstimate {
 /// The standard deviation of one sample; nothing for fewer than two values.
 std::optional<SpreadEstimate> spread_of(const std::vector<double>& values);
 
-/// The common standard deviation of independent samples with means of their own: √(Σ νᵢ·sᵢ² / Σ νᵢ). Nothing for no
+/// The common standard deviation of independent samples, each with its own mean: √(Σ νᵢ·sᵢ² / Σ νᵢ). Nothing for no
 /// sample.
 std::optional<SpreadEstimate> pooled_spread(const std::vector<SpreadEstimate>& samples);
 

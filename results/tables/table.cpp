@@ -204,7 +204,7 @@ class TableBuilder {
     }
     result.value = aggregated(numbers, column.cells.aggregate, column.cells.better);
     if (column.cells.spread == Spread::kDeviation) result.spread = sample_deviation(numbers);
-    if (description_.paper != nullptr && table_.has_printed) {
+    if (description_.paper != nullptr) {
       sample.apart =
           description_.paper->keys_apart(runs_, result.rows, of_paper(entry, column), description_.verdicts.may_differ);
     }
@@ -292,7 +292,11 @@ class TableBuilder {
       if (most > 0) windows.insert(fmt::format("{}", most));
     }
     notes_.windows = join({windows.begin(), windows.end()}, " or ");
-    if (description_.paper == nullptr) return;
+    const auto is_apart = [](const CellSample& sample) { return !sample.apart.empty(); };
+    const bool any_apart = std::any_of(samples_.begin(), samples_.end(), [&](const std::vector<CellSample>& row) {
+      return std::any_of(row.begin(), row.end(), is_apart);
+    });
+    if (!any_apart) return;
     notes_.length = lengths.text();
     notes_.paper_length = description_.paper->length();
   }

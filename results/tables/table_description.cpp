@@ -14,10 +14,10 @@
 namespace xlm {
 namespace {
 
-/// Reads cell options that stand in `map` beside other keys, over those that `options` has already.
-void read_cells(const Yaml& map, const std::vector<std::string>& beside, CellOptions& options) {
+/// Reads cell options that stand in `map` next to `others`, over those that `options` has already.
+void read_cells(const Yaml& map, const std::vector<std::string>& others, CellOptions& options) {
   Yaml rest = map;
-  for (const std::string& key : beside) rest.take(key);
+  for (const std::string& key : others) rest.take(key);
   OptionReader reader(rest);
   options.visit(reader);
   reader.finish();
@@ -63,7 +63,7 @@ void read_notes(const Yaml* node, TableDescription& description) {
   }
 }
 
-/// How printed values are compared: keys that stand beside `printed`.
+/// How printed values are compared: keys that stand next to `printed`.
 void read_verdict_rules(const Yaml& node, TableDescription& description) {
   Yaml own;
   own.kind = Yaml::Kind::kMap;

@@ -20,7 +20,7 @@
 
 namespace xlm {
 
-/// How a cell's number is shown beside that of another row: v − b, v / b, v / b − 1.
+/// How a cell's number is related to that of another row: v − b, v / b, v / b − 1.
 enum class RowRelation { kDifference, kRatio, kChange };
 inline constexpr std::array<std::string_view, 3> kRowRelationNames{"difference", "ratio", "change"};
 

@@ -14,7 +14,7 @@ namespace {
 
 bool is_better(double a, double b, Better better) { return better == Better::kLower ? a < b : a > b; }
 
-/// p that two cells differ, over their common groups; 1 where ours is not the better one, nothing where fewer than two
+/// p that two cells differ, over their common groups; 1 where ours is not the better one, nothing if fewer than two
 /// groups are common.
 std::optional<double> test_cells(const ByGroup& own, const ByGroup& other, Better better) {
   std::vector<double> ours;

@@ -16,7 +16,7 @@
 namespace xlm {
 namespace {
 
-constexpr std::size_t kMostListed = 6;
+constexpr std::size_t kMaxListed = 6;
 
 /// "3 seeds; 1 seed for dynamic/64." Where runs differ in more than the seed, they are counted themselves.
 std::string seeds_note(const Table& table) {
@@ -50,7 +50,7 @@ std::string mixed_note(const TableNotes& notes) {
   }
   const std::vector<std::string> keys(notes.mixed_in.begin(), notes.mixed_in.end());
   return fmt::format("The runs in {} differ in {}, not in {} alone; a 'where' can tell them apart.",
-                     some_listed(notes.mixed), listed_names(keys, kMostListed),
+                     some_listed(notes.mixed), listed_names(keys, kMaxListed),
                      notes.mixed_over == "seed" ? "the seed" : notes.mixed_over);
 }
 
@@ -99,9 +99,9 @@ std::string cell_name(const Table& table, std::size_t row, std::size_t column) {
 }
 
 std::string some_listed(const std::vector<std::string>& names) {
-  if (names.size() <= kMostListed) return join(names, ", ");
-  const std::vector<std::string> first(names.begin(), names.begin() + kMostListed);
-  return fmt::format("{} and {} more", join(first, ", "), names.size() - kMostListed);
+  if (names.size() <= kMaxListed) return join(names, ", ");
+  const std::vector<std::string> first(names.begin(), names.begin() + kMaxListed);
+  return fmt::format("{} and {} more", join(first, ", "), names.size() - kMaxListed);
 }
 
 std::string what_cells_show(const Table& table, const std::vector<TableColumn>& also) {
@@ -143,14 +143,13 @@ std::vector<std::string> table_notes(const Table& table, const TableNotes& notes
   const auto add = [&](const std::string& line) {
     if (!line.empty()) lines.push_back(line);
   };
-  const bool is_apart = any_not_comparable(table);
   if (table.has_printed) {
-    add(is_apart ? "[…] is the value that the paper prints, for its own configuration."
-                 : "[…] is the value that the paper prints.");
+    add(any_not_comparable(table) ? "[…] is the value that the paper prints, for its own configuration."
+                                  : "[…] is the value that the paper prints.");
   }
   add(seeds_note(table));
   for (const std::string& line : verdict_notes(table)) add(line);
-  if (is_apart && !notes.length.empty() && !notes.paper_length.empty() && notes.length != notes.paper_length) {
+  if (!notes.length.empty() && !notes.paper_length.empty() && notes.length != notes.paper_length) {
     add(fmt::format("Training: {} here; {} in the paper.", notes.length, notes.paper_length));
   }
   if (!notes.windows.empty()) {

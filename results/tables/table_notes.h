@@ -20,11 +20,11 @@ struct TableNotes {
   std::set<std::string> absent;    // rows to be tested against that the table does not have
   std::vector<std::string> mixed;  // cells whose runs differ in more than `over`, or not even in that
   std::string mixed_over;          // what they should differ in
-  std::set<std::string> mixed_in;  // and what they differ in beside it
+  std::set<std::string> mixed_in;  // and what else they differ in
   std::vector<std::string> lost;   // cells with runs that ended worse than guessing
   std::string unmet;               // why the table has no runs at all
-  std::string length;              // how long the runs train
-  std::string paper_length;        // and those of the paper; empty: not known
+  std::string length;              // how long the runs train, if they are not configured as the paper's
+  std::string paper_length;        // and those of the paper
   std::string windows;             // windows of a row at most, where not the whole split was evaluated
   std::vector<std::string> own;    // what the table's file says
 };
@@ -35,10 +35,10 @@ std::string cell_name(const Table& table, std::size_t row, std::size_t column);
 /// "a, b, c and 4 more".
 std::string some_listed(const std::vector<std::string>& names);
 
-/// "Cells: valid bpc; test: test bpc." with the values of `also`; empty where the labels of all columns tell that.
+/// "Cells: valid bpc; test: test bpc." with the values of `also`; empty if the labels of all columns tell that.
 std::string what_cells_show(const Table& table, const std::vector<TableColumn>& also);
 
-/// "the best valid bpc of a column by the digits …"; empty where no cell is marked.
+/// "the best valid bpc of a column by the digits …"; empty if no cell is marked.
 std::string what_is_best(const Table& table);
 
 std::vector<std::string> table_notes(const Table& table, const TableNotes& notes);

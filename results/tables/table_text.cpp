@@ -100,8 +100,8 @@ std::string render_markdown(const Table& table) {
   return out;
 }
 
-/// One line per row; beside each value its spread, number of seeds, what else its runs differ in and, where any row has
-/// one, the printed value with how ours stands beside it.
+/// One line per row; behind each value its spread, number of seeds, what else its runs differ in and, if any row has
+/// one, the printed value and how ours compares with it.
 std::string render_csv(const Table& table) {
   std::vector<TextTable::Column> columns{{table.corner.empty() ? "row" : table.corner}};
   const auto any = [&](std::size_t c, const auto& has) {

@@ -25,7 +25,7 @@ inline constexpr std::array<std::string_view, 5> kVerdictNames{"agrees", "consis
                                                                "not comparable"};
 inline std::string_view name_of(Verdict verdict) { return kVerdictNames.at(static_cast<std::size_t>(verdict)); }
 
-/// Ours beside the paper's.
+/// Ours and the paper's.
 struct PrintedComparison {
   double printed = 0;
   double difference = 0;                // ours − printed

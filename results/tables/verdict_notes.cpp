@@ -15,8 +15,8 @@
 namespace xlm {
 namespace {
 
-constexpr int kDigits = 3;            // of differences and spreads
-constexpr std::size_t kMostKeys = 6;  // named of those in which runs are not the paper's
+constexpr int kDigits = 3;                // of differences and spreads
+constexpr std::size_t kMaxNamedKeys = 6;  // named of those in which runs are not the paper's
 
 using EachCell = std::function<void(std::size_t row, std::size_t column, const TableCell& cell)>;
 
@@ -77,7 +77,7 @@ std::string outcomes_note(const Table& table) {
   if (const auto undecided = cells.find(Verdict::kUndecided); undecided != cells.end()) {
     parts.push_back(fmt::format("{} undecided ({})", undecided->second.size(), some_listed(undecided->second)));
   }
-  return parts.empty() ? "" : "Beside the paper: " + join(parts, "; ") + ".";
+  return parts.empty() ? "" : "Compared with the paper: " + join(parts, "; ") + ".";
 }
 
 /// "The spread of test bpc is pooled over 8 cells: 0.0031 with 16 degrees of freedom (Bartlett's test: p = 0.42)".
@@ -147,9 +147,9 @@ std::string difference_from_print(const PrintedComparison& compared, const CellO
 std::string keys_in_words(const std::vector<KeyApart>& apart) {
   std::vector<std::string> names;
   for (const KeyApart& one : apart) names.push_back(to_text(one));
-  if (names.size() <= kMostKeys) return join(names, ", ");
-  const std::vector<std::string> first(names.begin(), names.begin() + kMostKeys);
-  return fmt::format("{} and {} more", join(first, ", "), names.size() - kMostKeys);
+  if (names.size() <= kMaxNamedKeys) return join(names, ", ");
+  const std::vector<std::string> first(names.begin(), names.begin() + kMaxNamedKeys);
+  return fmt::format("{} and {} more", join(first, ", "), names.size() - kMaxNamedKeys);
 }
 
 bool any_not_comparable(const Table& table) {
