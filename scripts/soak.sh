@@ -24,6 +24,7 @@ XLM_CAMPAIGNS=full "$build/bin/test_campaigns" | tee -a "$said"
 XLM_KILLS=${XLM_KILLS:-200} "$build/bin/test_pipeline" --gtest_filter='*Killed*' | tee -a "$said"
 XLM_CAMPAIGNS=full "$build/bin/test_pipeline" --gtest_filter='RealDamage.*' | tee -a "$said"
 scripts/trained_numbers.sh "$build" | tee -a "$said"
+XLM_SIMULATIONS=full "$build/bin/test_results" --gtest_filter='*Simulation.*' | tee -a "$said"
 XLM_FUZZ_SECONDS=${XLM_FUZZ_SECONDS:-300} scripts/fuzz.sh
 
 skipped=$(sed -nE 's/^\[  SKIPPED \] ([^ ]+\.[^ ]+) \(.*/  \1/p' "$said")

@@ -10,13 +10,14 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "experiments/checks/mixed_runs.h"
+#include "experiments/checks/verdict_gaps.h"
 #include "results/exhibits/continuations.h"
 #include "results/exhibits/exhibits.h"
 #include "results/figures/figure_description.h"
 #include "results/figures/figures.h"
 #include "results/store/store.h"
+#include "results/tables/printed_number.h"
 #include "results/tables/table.h"
-#include "results/tables/verdict.h"
 
 namespace xlm {
 namespace {
@@ -60,7 +61,7 @@ std::string point_text(const SweepPoint& point) {
 /// Checks the exhibits of one recipe.
 class RecipeChecker {
  public:
-  explicit RecipeChecker(const Yaml& tree) : tree_(tree), runs_(with_supposed_runs(tree)) {
+  RecipeChecker(const Yaml& tree, bool of_paper) : tree_(tree), of_paper_(of_paper), runs_(with_supposed_runs(tree)) {
     const std::string experiment = recipe_experiment(tree);
     if (!experiment.empty()) of_recipe_.push_back({"experiment", Filter::Relation::kEqual, {experiment}});
   }
@@ -148,6 +149,11 @@ class RecipeChecker {
     }
     check_printed(description, table);
     check_digits(description);
+    if (of_paper_) {
+      for (const VerdictGap& gap : verdict_gaps(description, table)) {
+        find(description.place, fmt::format("{}: {}", title, gap.message), gap.advice);
+      }
+    }
   }
 
   void check_row(const TableDescription& description, const Table& table, const TableRow& row,
@@ -349,6 +355,7 @@ class RecipeChecker {
       "separate them by 'where', rows, columns or 'series', or list in 'over' the keys that may differ";
 
   const Yaml& tree_;
+  bool of_paper_;
   RecipeCheck result_;
   Store store_ = Store::in_memory();
   RunTable runs_;
@@ -359,6 +366,12 @@ class RecipeChecker {
 
 }  // namespace
 
-RecipeCheck check_recipe(const Yaml& tree) { return RecipeChecker(tree).check(); }
+bool is_paper_profile(const Yaml& file, const std::string& profile) {
+  const Yaml* profiles = file.find("profiles");
+  const bool has_paper = profiles != nullptr && profiles->find("paper") != nullptr;
+  return profile == "paper" || (profile.empty() && !has_paper);
+}
+
+RecipeCheck check_recipe(const Yaml& tree, bool of_paper) { return RecipeChecker(tree, of_paper).check(); }
 
 }  // namespace xlm

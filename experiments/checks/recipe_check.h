@@ -26,8 +26,13 @@ struct RecipeCheck {
   std::vector<RecipeFinding> findings;
 };
 
-/// Checks a configuration as read_configuration returns it. Throws UsageError with file:line for an invalid sweep or
-/// invalid evaluations. Mistakes in the description of a table, figure or continuation are findings.
-RecipeCheck check_recipe(const Yaml& tree);
+/// Whether `profile` of a recipe is the paper's own configuration: the profile `paper`, or none if there is no such
+/// profile.
+bool is_paper_profile(const Yaml& file, const std::string& profile);
+
+/// Checks a configuration as read_configuration returns it. `of_paper`: it is the paper's own, so that its printed
+/// values should get verdicts. Throws UsageError with file:line for an invalid sweep or invalid evaluations. Mistakes in
+/// the description of a table, figure or continuation are findings.
+RecipeCheck check_recipe(const Yaml& tree, bool of_paper);
 
 }  // namespace xlm

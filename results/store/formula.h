@@ -26,7 +26,7 @@ class Formula {
   /// The columns that it names, each once.
   const std::vector<std::string>& columns() const;
 
-  /// Its value, given one of each column; nothing where that is no finite number.
+  /// Its value, given one of each column; nothing if that is no finite number.
   std::optional<double> value(const std::vector<double>& of_columns) const;
 
  private:

@@ -33,7 +33,7 @@ class RunsFolder {
     return entry == nullptr ? nullptr : entry->d_name;
   }
 
-  /// Nothing where the folder of that name cannot be looked into; errno says why.
+  /// Nothing if the folder of that name cannot be looked into; errno says why.
   std::optional<JournalStamp> stamp_of(const std::string& name) const {
     struct ::stat status {};
     const std::string journal = name + journal_;

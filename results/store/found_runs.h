@@ -24,7 +24,7 @@ struct FoundRuns {
 };
 
 /// Run folders and their stamps, in no order. The stamp is taken before the journal is read: what is appended meanwhile
-/// is seen by the next sync. Warns of those that cannot be looked into. Throws DataError where there is no such folder.
+/// is seen by the next sync. Warns of those that cannot be looked into. Throws DataError if there is no such folder.
 FoundRuns find_runs(const fs::path& runs);
 
 }  // namespace xlm

@@ -16,7 +16,7 @@ class PackedText {
  public:
   explicit PackedText(char open) : text_(1, open) {}
 
-  /// A value of its own: {, [ or a bare one.
+  /// A separate value: {, [ or a bare one.
   PackedText& next() {
     if (text_.size() > 1) text_ += ',';
     return *this;

@@ -14,7 +14,7 @@ namespace {
 
 using Values = std::vector<double>;
 
-constexpr double kMostSlices = 1e7;  // work that an exact hypervolume may take
+constexpr double kMaxSlices = 1e7;  // work that an exact hypervolume may take
 
 /// Everything is computed with smaller as better.
 void flip(Values& values, const std::vector<bool>& maximize) {
@@ -100,7 +100,7 @@ std::optional<double> hypervolume(const std::vector<ParetoPoint>& front, const V
     if (better) inside.push_back(point.values);
   }
   if (dimensions > 2 &&
-      std::pow(static_cast<double>(inside.size()), static_cast<double>(dimensions - 1)) > kMostSlices) {
+      std::pow(static_cast<double>(inside.size()), static_cast<double>(dimensions - 1)) > kMaxSlices) {
     return std::nullopt;
   }
   return volume(std::move(inside), reference, dimensions);

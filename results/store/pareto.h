@@ -17,14 +17,14 @@ struct ParetoPoint {
   std::vector<std::string> runs;
   std::string group;                        // value of the grouping columns; empty: not grouped
   std::vector<std::string> group_values{};  // the same, one by one
-  std::vector<std::string> differ_in{};     // keys beside the seed in which its runs differ
+  std::vector<std::string> differ_in{};     // keys other than the seed in which its runs differ
 };
 
 struct ParetoFront {
   std::vector<ParetoPoint> front;      // by the first column, best first
   std::vector<ParetoPoint> dominated;  // likewise
   std::vector<double> reference;
-  std::optional<double> hypervolume;  // nothing where it would take too long: many points in more than three columns
+  std::optional<double> hypervolume;  // nothing if it would take too long: many points in more than three columns
 };
 
 /// Splits points into front and dominated ones. Each has n ≥ 2 finite values, one for each column. Smaller is better,

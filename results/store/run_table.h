@@ -31,8 +31,8 @@ inline bool has_booleans(std::string_view key) { return !key.starts_with("data."
 ///   COLUMN@KEY=VALUE@…      an evaluation or a cost of the same run where it was evaluated with those settings; VALUE
 ///                           is a word (base/words.h)
 /// Behind the runs come rows for their evaluations with other settings than their own: a row has the run's fields and
-/// keys, its own evaluations and costs, and at.KEY says what it was made with. Nobody meets such a row who does not
-/// name the settings that it differs in: see `select`.
+/// keys, its own evaluations and costs, and at.KEY says what it was made with. Only conditions
+/// that name the settings in which such a row differs find it: see `select`.
 class RunTable {
  public:
   explicit RunTable(Store& store);

@@ -31,12 +31,32 @@ struct PairedComparison {
   double difference = 0;             // mean of a[i] − b[i]
   std::optional<double> half_width;  // of its confidence interval; nothing for fewer than two pairs
   std::optional<double> p;           // as of paired_t_test
-  std::optional<double> effect;      // Cohen's d: the mean difference in its standard deviations; nothing where all
+  std::optional<double> effect;      // Cohen's d: the mean difference in its standard deviations; nothing if all
                                      // differences are the same
 };
 
 /// `a` and `b` have the same length, at least one.
 PairedComparison compare_pairs(const std::vector<double>& a, const std::vector<double>& b, double level);
+
+/// A standard deviation and how well it is known.
+struct SpreadEstimate {
+  double deviation = 0;
+  double freedom = 0;  // degrees of freedom: n − 1 of one sample, Σ (nᵢ − 1) of several pooled
+};
+
+/// The standard deviation of one sample; nothing for fewer than two values.
+std::optional<SpreadEstimate> spread_of(const std::vector<double>& values);
+
+/// The common standard deviation of independent samples, each with its own mean: √(Σ νᵢ·sᵢ² / Σ νᵢ). Nothing for no
+/// sample.
+std::optional<SpreadEstimate> pooled_spread(const std::vector<SpreadEstimate>& samples);
+
+/// p of Bartlett's test that independent samples have one and the same variance (Bartlett 1937); nothing for fewer than
+/// two. 0 if some vary and others do not; 1 if none varies. Levene's test and that of Brown and Forsythe would be safer
+/// against long tails, but say nothing about samples as small as ours: all absolute deviations of two values from their
+/// centre are equal, so that nothing varies within a sample. Student's t, for which the variances are wanted, takes
+/// errors as normal anyway.
+std::optional<double> equal_spread_test(const std::vector<SpreadEstimate>& samples);
 
 /// p-values of several tests made at once, corrected so that the probability of one false finding among all stays below
 /// the threshold that they are compared with (Holm 1979). In the order of `p`; none is made smaller, none exceeds 1.

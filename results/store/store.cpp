@@ -181,7 +181,7 @@ SyncReport execute(SQLite::Database& database, const fs::path& runs, const SyncO
   return report;
 }
 
-/// SQLite lets nobody else write the files that it makes, whatever the umask allows; an empty file it takes as it is.
+/// SQLite lets no other user write the files that it makes, whatever the umask allows; an empty file it takes as it is.
 /// One that is there is not opened: closing it would end the locks that this process has on it.
 void create_for_all(const fs::path& file) {
   const int made = ::open(file.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, kNewFileMode);
@@ -232,7 +232,7 @@ void refuse_to_replace(const fs::path& file) {
   if (!regular || (!is_called_a_store(file) && !begins_as_sqlite(file))) refuse_no_store(file);
 }
 
-/// A file that is called a store and is none may be something else: its content is kept beside it.
+/// A file that is called a store and is none may be something else: its content is kept next to it.
 void keep_what_is_none(const fs::path& file) {
   if (!fs::exists(file) || begins_as_sqlite(file)) return;
   fs::path kept = file.string() + ".damaged";
@@ -242,7 +242,7 @@ void keep_what_is_none(const fs::path& file) {
 }
 
 /// SQLite says of a full disk only where it writes, and not where it makes a file or waits for the disk. So the disk is
-/// asked: whether a megabyte finds room beside the store.
+/// asked: whether a megabyte finds room next to the store.
 bool is_full(const fs::path& file) {
   try {
     AtomicFile room(file.string() + "-room");  // never put in its place
@@ -266,7 +266,7 @@ void remove_left_rebuilds(const fs::path& file) {
   }
 }
 
-/// Where the new content of a store is made, beside it; gone at the end.
+/// Where the new content of a store is made, next to it; gone at the end.
 class Draft {
  public:
   explicit Draft(const fs::path& store)  // process numbers of two machines may be the same
@@ -288,7 +288,7 @@ class Draft {
 };
 
 /// Puts what `fresh` holds into the store `file`, whatever that holds, in one transaction. The file stays the same: who
-/// has it open goes on with what is new, where a file put in its place would share a journal's name with the old one.
+/// has it open continues with what is new, where a file put in its place would share a journal's name with the old one.
 void replace_content(const fs::path& file, SQLite::Database& fresh) {
   SQLite::Database present = open_database(file, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
   const auto check = [&](int code) {

@@ -53,9 +53,9 @@ class Store {
   /// Throws DataError when `runs` does not exist.
   SyncReport sync(const fs::path& runs, const SyncOptions& options = {});
 
-  /// Makes `file` anew from the run folders alone: whole or not at all. Works where the present file is corrupt. Throws
-  /// DataError where the present file was never a store: one that does not begin as SQLite's files do is taken for a
-  /// damaged store only where its name ends in .db.
+  /// Makes `file` again from the run folders alone: whole or not at all. Works where the present file is corrupt.
+  /// Throws DataError if the present file was never a store: one that does not begin as SQLite's files do is taken for
+  /// a damaged store only where its name ends in .db.
   static SyncReport rebuild(const fs::path& file, const fs::path& runs, const SyncOptions& options = {});
 
   /// Takes in runs that lie in no folder, each in place of one with its id: what a sweep would leave behind.

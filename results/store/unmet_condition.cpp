@@ -12,7 +12,7 @@
 namespace xlm {
 namespace {
 
-constexpr std::size_t kMostValues = 6;  // that are named beside the nearest
+constexpr std::size_t kMaxValues = 6;  // that are named besides the nearest
 
 /// Different values of a column in `rows`, in order.
 std::vector<Value> values_in(RunTable& runs, const std::vector<std::size_t>& rows, const std::string& column) {
@@ -49,8 +49,8 @@ std::string instead(const std::vector<Value>& values, const Filter& filter) {
   for (const Value& value : values) {
     if (!same_value(value, *nearest)) others.push_back(to_word(value));
   }
-  const std::string beside = others.empty() ? "" : ", beside " + listed_names(others, kMostValues);
-  return fmt::format("the nearest there is: {}{}", to_word(*nearest), beside);
+  const std::string further = others.empty() ? "" : ", besides " + listed_names(others, kMaxValues);
+  return fmt::format("the nearest there is: {}{}", to_word(*nearest), further);
 }
 
 }  // namespace

@@ -15,7 +15,7 @@
 namespace xlm {
 namespace {
 
-constexpr std::size_t kMostKeys = 4;           // that a caption names
+constexpr std::size_t kMaxKeys = 4;            // that a caption names
 constexpr std::size_t kFingerprintDigits = 8;  // that tell contents of one name apart
 
 bool all_alike(const std::vector<Value>& values, const std::vector<std::size_t>& rows) {
@@ -64,7 +64,7 @@ bool is_of_corpus_of_row(RunTable& runs, const std::string& column) {
   return column.find("@data.") == std::string::npos && evaluation_column(column).has_value();
 }
 
-/// What is known of the content behind a name: nothing where a run was evaluated on other data than its own.
+/// What is known of the content behind a name: nothing if a run was evaluated on other data than its own.
 std::string known_fingerprint(RunTable& runs, std::size_t row) {
   const bool own = same_value(runs.column_or_nothing("at.data.name")[row], runs.column_or_nothing("data.name")[row]);
   return own ? to_text(runs.column_or_nothing("at.data.fingerprint")[row]) : "";
@@ -158,7 +158,7 @@ std::string Variation::text() const {
   const std::string up_to = least_ < most_ ? "up to " : "";
   if (!mixed_) return up_to + counted_over(static_cast<std::int64_t>(most_), over_);
   const std::string which =
-      keys_.empty() ? "" : " that differ in " + listed_names({keys_.begin(), keys_.end()}, kMostKeys);
+      keys_.empty() ? "" : " that differ in " + listed_names({keys_.begin(), keys_.end()}, kMaxKeys);
   return fmt::format("{}{} runs{}", up_to, most_, which);
 }
 

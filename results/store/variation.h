@@ -36,14 +36,14 @@ class Variation {
  public:
   Variation(RunTable& runs, std::string over) : runs_(runs), over_(std::move(over)) {}
 
-  /// The keys beside `over` in which these rows differ; empty where they differ as they should.
+  /// The keys other than `over` in which these rows differ; empty if they differ as they should.
   std::vector<std::string> add(const std::vector<std::size_t>& rows);
 
   /// Whether some number was made of runs that differ in more than `over`, or do not even differ in that.
   bool is_mixed() const { return mixed_; }
 
   /// What a number was made of: "3 seeds", "up to 12 runs that differ in model.span, optimizer.lr and seed"; empty
-  /// where each is of one run.
+  /// if each is of one run.
   std::string text() const;
 
  private:

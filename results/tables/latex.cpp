@@ -132,7 +132,7 @@ constexpr std::array<LatexSign, 108> kLatexSigns{{
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/// The negative number with which `text` begins, "-0.240" of "-0.240 ± 0.1"; empty where it begins with none. `before`
+/// The negative number with which `text` begins, "-0.240" of "-0.240 ± 0.1"; empty if it begins with none. `before`
 /// stands in front of it: the hyphen of a word or a range is none that says less than zero.
 std::string_view negative_number(std::string_view text, char before) {
   constexpr std::string_view kInFront = " ([=,";

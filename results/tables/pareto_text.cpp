@@ -122,7 +122,7 @@ std::vector<std::string> notes_of(const ParetoQuery& query, const ParetoResult& 
     }
     notes.push_back(lacking.empty() ? "" : lacking + ".");
     notes.push_back(mean);
-    notes.emplace_back("Each corpus has a front of its own: numbers on different text are not compared.");
+    notes.emplace_back("Each corpus has a separate front: numbers on different text are not compared.");
   }
   std::erase(notes, "");
   return notes;

@@ -9,7 +9,7 @@ namespace {
 
 std::string_view outcome_of(const TableCell& cell) {
   if (cell.compared) return name_of(cell.compared->verdict);
-  return cell.value ? "not comparable" : "missing";
+  return cell.value ? "no verdict" : "missing";
 }
 
 }  // namespace
@@ -26,7 +26,7 @@ PrintedCounts count_printed(const Table& table) {
   for (const TableRow& row : table.rows) {
     for (const TableCell& cell : row.cells) {
       if (cell.printed.empty() || cell.missing == kPrintedOnly)
-        continue;  // other people's have none of ours beside them
+        continue;  // other people's have none of ours next to them
       const auto* const outcome = std::find(kPrintedOutcomes.begin(), kPrintedOutcomes.end(), outcome_of(cell));
       ++counts.of.at(static_cast<std::size_t>(outcome - kPrintedOutcomes.begin()));
     }

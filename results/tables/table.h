@@ -23,7 +23,7 @@ struct TableCell {
   std::vector<std::string> runs;       // whose numbers went in
   std::vector<std::size_t> rows;       // the same as rows of the RunTable, where evaluations of a run are told apart
   std::int64_t groups = 0;             // different values of `over` (seeds) among them
-  std::vector<std::string> differ_in;  // keys beside `over` in which its runs differ
+  std::vector<std::string> differ_in;  // keys other than `over` in which its runs differ
   bool mixed = false;                  // its runs differ in more than `over`, or not even in that
   bool star = false;
   std::optional<double> p;                    // of the star's test, corrected as the table says; nothing: none was made
@@ -47,6 +47,7 @@ struct Table {
   std::string shown;               // what the cells show, where the columns do not say it
   std::string best;                // what the marked cells are the best of; empty: none is marked
   std::vector<std::string> notes;  // further footnotes: seeds, missing cells, stars
+  VerdictBasis verdicts;           // what the comparisons with printed values rest on
   bool has_printed = false;
 };
 

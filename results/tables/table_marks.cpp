@@ -14,7 +14,7 @@ namespace {
 
 bool is_better(double a, double b, Better better) { return better == Better::kLower ? a < b : a > b; }
 
-/// p that two cells differ, over their common groups; 1 where ours is not the better one, nothing where fewer than two
+/// p that two cells differ, over their common groups; 1 where ours is not the better one, nothing if fewer than two
 /// groups are common.
 std::optional<double> test_cells(const ByGroup& own, const ByGroup& other, Better better) {
   std::vector<double> ours;
@@ -120,7 +120,6 @@ void relate_to_rows(Table& table) {
       TableCell& cell = row.cells[c];
       if (!cell.value) continue;
       cell.spread.reset();
-      cell.compared.reset();
       if (!base) {
         cell.value.reset();
         cell.missing = fmt::format("{} has no number", options.against);

@@ -18,10 +18,11 @@ using ByGroup = std::map<std::string, std::vector<double>>;
 struct CellSample {
   ByGroup by_group;
   std::set<std::string> corpora;  // the texts that it was measured on
+  std::vector<KeyApart> apart;    // in which keys its runs are not the paper's
 };
 
-/// Shows the cells of columns with `against` beside those of the row of that label, as `as` says; they lose their
-/// spread, which is that of the number itself. Throws UsageError where there is no such row.
+/// Relates the cells of columns with `against` to those of the row of that label, as `as` says; they lose their
+/// spread, which is that of the number itself. Throws UsageError if there is no such row.
 void relate_to_rows(Table& table);
 
 /// Stars the cells that are better than each row of `stars.against` by a two-sided paired t-test over common seeds. The

@@ -22,7 +22,18 @@ const std::vector<std::string> kNotMeasured{
     "may unpack to 1000 times its own size (at least 1 GB, at most 1 TB)",  // a bound
     "otherwise 4 times the width",                                          // an option's default
     "steps that take 1.5 to 1.7 times as long",  // an option's help; in docs/performance.md it is marked
-    "within the 95 % interval",                  // levels
+    "the 95 % interval",                         // levels of tests, which verdicts are made with
+    "Bartlett's test at 5 %",
+    "F-test at 5 %",
+    "by chance at 5 %",
+    "in at most 5 % of perfectly reproduced tables",
+    "interval, of 95 %",
+    "in at most 2.5 % of cases",
+    "the interval of 90 %",
+    "a chance of 80 %",
+    "(1 % if the",
+    "93–97 % of cases",
+    "at most 5 % of tables",
     "(`--level`, 95 %)",
     "plotly.js is inside it (5 MB)",  // a pinned file
 };

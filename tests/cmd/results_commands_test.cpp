@@ -38,7 +38,7 @@ TEST_F(ResultsCommands, ParetoIsAsDocumented) {
   EXPECT_EQ(xlm("pareto --x flops_per_token").code, 2);
   EXPECT_EQ(xlm("pareto --x flops --y test.bpc").code, 2);
   EXPECT_THAT(xlm("pareto --x params --y test.bpc --where model.span=65").err,
-              HasSubstr("no run has model.span=65; the nearest there is: 64, beside 256"));
+              HasSubstr("no run has model.span=65; the nearest there is: 64, besides 256"));
   EXPECT_EQ(xlm("pareto --x params --y test.bpc --reference 1").code, 2);
   EXPECT_EQ(xlm("pareto --x params --y test.bpc --maximize z").code, 2);
   EXPECT_EQ(xlm("pareto --x peak_memory --y test.bpc").code, 3);

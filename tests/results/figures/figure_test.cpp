@@ -222,16 +222,16 @@ TEST_F(Figures, CurvesOverSteps) {
 TEST_F(Figures, NothingToShowIsAValueThatSaysWhy) {
   const NothingToShow none = nothing("figure: \"F: f\"\nx: model.span\ny: test.bpc\nwhere: {seed: 99}\n");
   EXPECT_EQ(none.title, "F: f");
-  EXPECT_EQ(none.reason, "no run has seed=99; the nearest there is: 2, beside 1");
+  EXPECT_EQ(none.reason, "no run has seed=99; the nearest there is: 2, besides 1");
   EXPECT_EQ(none.message,
-            "the figure 'F: f' has nothing to show: no run has seed=99; the nearest there is: 2, beside 1\n"
+            "the figure 'F: f' has nothing to show: no run has seed=99; the nearest there is: 2, besides 1\n"
             "to list the runs: xlm runs ls; to make them: xlm sweep");
   EXPECT_EQ(nothing("figure: F\nx: model.span\ny: peak_memory\n").reason,
             "none of 8 runs has both model.span and peak_memory");
   EXPECT_EQ(nothing("figure: F\nkind: heatmap\nx: seed\ny: model.span\nvalue: peak_memory\n").reason,
             "none of 8 runs has seed, model.span and peak_memory");
   EXPECT_EQ(nothing("figure: F\nkind: heatmap\ngrid: spans\nwhere: {seed: 99}\n").reason,
-            "no run has seed=99; the nearest there is: 2, beside 1");
+            "no run has seed=99; the nearest there is: 2, besides 1");
   EXPECT_THROW(figure("figure: F\nx: model.spam\ny: test.bpc\n"), UsageError);
 }
 

@@ -29,10 +29,10 @@ TEST_F(UnmetConditions, NameTheNearestValue) {
   make_sweep();
   EXPECT_EQ(unmet({"data.name=text8-en"}), "no run has data.name=text8-en; the nearest there is: text8")
       << "the beginning of a name is near, however many letters are missing";
-  EXPECT_EQ(unmet({"model.span=200"}), "no run has model.span=200; the nearest there is: 256, beside 64");
+  EXPECT_EQ(unmet({"model.span=200"}), "no run has model.span=200; the nearest there is: 256, besides 64");
   EXPECT_EQ(unmet({"model.span_type=adaptve"}),
-            "no run has model.span_type=adaptve; the nearest there is: adaptive, beside fixed");
-  EXPECT_EQ(unmet({"seed>2"}), "no run has seed>2; the nearest there is: 2, beside 1");
+            "no run has model.span_type=adaptve; the nearest there is: adaptive, besides fixed");
+  EXPECT_EQ(unmet({"seed>2"}), "no run has seed>2; the nearest there is: 2, besides 1");
 }
 
 TEST_F(UnmetConditions, AreAskedOneAfterAnother) {
