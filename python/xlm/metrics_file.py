@@ -86,7 +86,9 @@ def numbers_of(values: Mapping[str, Any]) -> Dict[str, Optional[Number]]:
         raise ValueError("there is no quantity to log: name one, such as loss=2.1")
     for name in values:
         if name in RESERVED:
-            raise ValueError(f"a quantity cannot be called '{name}': that names a part of the line\nuse another name, such as {name}_value")
+            raise ValueError(
+                f"a quantity cannot be called '{name}': that names a part of the line\nuse another name, such as {name}_value"
+            )
     return {checked_name(name): number_of(name, value) for name, value in values.items()}
 
 

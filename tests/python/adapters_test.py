@@ -2,10 +2,9 @@
 import importlib
 import signal
 import subprocess
-import time
 
 import pytest
-from conftest import lines_of, python
+from conftest import lines_of, python, until
 
 
 @pytest.fixture(params=["transformers", "lightning"])
@@ -86,9 +85,7 @@ def train(script, stop=None):
     """The exit code of the program, and what it said; `stop` is asked when SIGTERM is due."""
     process = python(script, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if stop is not None:
-        end = time.monotonic() + 120
-        while not stop() and process.poll() is None and time.monotonic() < end:
-            time.sleep(0.01)
+        until(lambda: stop() or process.poll() is not None, seconds=300)
         process.send_signal(signal.SIGTERM)
     said = process.communicate(timeout=240)[0]
     return process.returncode, said

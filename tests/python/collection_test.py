@@ -1,7 +1,4 @@
 """Results of run folders as frames, against numbers that are computed here."""
-import json
-import os
-import pathlib
 import statistics
 
 import pytest

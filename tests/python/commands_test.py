@@ -4,11 +4,10 @@ import os
 import pathlib
 import signal
 import subprocess
-import time
 
 import pytest
 import xlm
-from conftest import python
+from conftest import python, until
 
 CONFIG = {
     "data": {"path": "data"},
@@ -91,13 +90,11 @@ except KeyboardInterrupt:
 
 
 def test_ctrl_c_stops_the_run_with_a_checkpoint(place):
-    config = {**CONFIG, "train": {**CONFIG["train"], "steps": 100}}
+    config = {**CONFIG, "train": {**CONFIG["train"], "steps": 300}}
     (place / "config.json").write_text(json.dumps(config))
     environment = {"XLM_FAKE_CORE": "pace=20"}
     process = python(INTERRUPTED, env=environment, stdout=subprocess.PIPE, text=True, start_new_session=True, cwd=place)
-    end = time.monotonic() + 60
-    while not list(place.glob("runs/*/steps.log")) and time.monotonic() < end:
-        time.sleep(0.01)
+    until(lambda: list(place.glob("runs/*/steps.log")))
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does: the program hears it too
     assert process.communicate(timeout=60)[0] == "interrupted\n"
     assert xlm.Runs().frame(columns=["status"]).to_dict("records") == [{"status": "preempted"}]

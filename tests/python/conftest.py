@@ -4,6 +4,7 @@ import os
 import pathlib
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -44,6 +45,14 @@ def python(script, *arguments, env=None, **settings):
     """Starts a script in another process."""
     variables = {**os.environ, **(env or {})}
     return subprocess.Popen([sys.executable, "-c", script, *arguments], env=variables, **settings)
+
+
+def until(condition, seconds=120):
+    """Waits for what another process does."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it takes too long"
+        time.sleep(0.005)
 
 
 @pytest.fixture

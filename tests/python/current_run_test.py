@@ -133,7 +133,9 @@ def test_names_what_cannot_be_reported(inside, values, error, said):
     assert not (inside / "metrics.jsonl").exists()
 
 
-@pytest.mark.parametrize("step, error", [(-1, ValueError), (1.5, TypeError), ("1", TypeError), (True, TypeError), (None, TypeError)])
+@pytest.mark.parametrize(
+    "step, error", [(-1, ValueError), (1.5, TypeError), ("1", TypeError), (True, TypeError), (None, TypeError)]
+)
 def test_a_step_is_a_whole_number(inside, step, error):
     with pytest.raises(error, match="a step is"):
         xlm.run().log(step, loss=1)

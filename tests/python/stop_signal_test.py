@@ -2,9 +2,8 @@
 import os
 import signal
 import subprocess
-import time
 
-from conftest import lines_of, python
+from conftest import lines_of, python, until
 
 LOOP = """
 import time, xlm
@@ -22,13 +21,6 @@ def started(folder, script):
     process = python(script, stdout=subprocess.PIPE, text=True)
     until(lambda: (folder / "metrics.jsonl").exists() and len(lines_of(folder)) >= 3)
     return process
-
-
-def until(condition):
-    end = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < end, "it takes too long"
-        time.sleep(0.005)
 
 
 def test_a_program_saves_and_ends_with_75(inside):
@@ -101,10 +93,15 @@ def test_a_thread_hears_what_the_main_thread_watches_for(inside):
     assert python(THREAD).wait(60) == 0
 
 
+RANK = LOOP.replace("for step", """run.should_stop()
+(run.folder / "began").touch()
+for step""")
+
+
 def test_ranks_of_torchrun_all_hear_it(inside):
-    group = [python(LOOP.replace('"last"', 'f"last-{__import__(\'os\').environ[\'RANK\']}"'), env={"RANK": str(rank)}) for rank in (0, 1)]
-    until(lambda: (inside / "metrics.jsonl").exists() and len(lines_of(inside)) >= 3)
-    time.sleep(0.5)  # rank 1 reports nothing, by which it could be seen to have begun
+    scripts = [RANK.replace("last", f"last-{rank}").replace("began", f"began-{rank}") for rank in (0, 1)]
+    group = [python(script, env={"RANK": str(rank)}) for rank, script in enumerate(scripts)]
+    until(lambda: all((inside / f"began-{rank}").exists() for rank in (0, 1)))
     for process in group:
         os.kill(process.pid, signal.SIGTERM)
     assert [process.wait(60) for process in group] == [75, 75]
