@@ -1,7 +1,8 @@
-"""The wheel of the program: itself, its own libraries and the recipes.
+"""The wheel of the module `xlm` and of the program: itself, its own libraries and the recipes.
 
 libtorch comes from the torch wheel that it depends on, of the version that it was built with. XLM_BUILD names a build that
-is there already (build/release); otherwise `make build` makes one.
+is there already (build/release); otherwise `make build` makes one. XLM_BUILD=none makes a wheel of the module alone, which
+is pure Python and depends on nothing: for machines where programs only report their numbers.
 """
 import os
 import pathlib
@@ -13,6 +14,7 @@ from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build_py import build_py
 
 ROOT = pathlib.Path(__file__).resolve().parent
+PURE = os.environ.get("XLM_BUILD") == "none"
 
 
 def found(pattern, file):
@@ -48,8 +50,12 @@ class Wheel(bdist_wheel):
         return "py3", "none", super().get_tag()[2]
 
 
+with_program = {
+    "install_requires": [f"torch=={found('^torch_version=(.*)$', 'scripts/setup.sh')}"],
+    "entry_points": {"console_scripts": ["xlm = xlm:main"]},
+    "cmdclass": {"build_py": BuildProgram, "bdist_wheel": Wheel},
+}
 setup(
     version=found(r"^project\(xlm VERSION ([0-9.]+)", "CMakeLists.txt"),
-    install_requires=[f"torch=={found('^torch_version=(.*)$', 'scripts/setup.sh')}"],
-    cmdclass={"build_py": BuildProgram, "bdist_wheel": Wheel},
+    **({"install_requires": [], "entry_points": {}} if PURE else with_program),
 )

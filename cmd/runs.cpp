@@ -330,7 +330,8 @@ std::function<int()> declare_runs(CLI::App& app, const GlobalOptions& global) {
   CLI::App* watch = app.add_subcommand("watch", "Show the live state of a sweep's runs");
   declare_watch(*watch, options->watch);
   choices.emplace_back(watch, [](const RunsOptions& o, const GlobalOptions& c) { return watch_runs(o.watch, c); });
-  CLI::App* exported = app.add_subcommand("export", "Export runs, series and evaluations: CSV, Parquet, TensorBoard");
+  CLI::App* exported =
+      app.add_subcommand("export", "Export runs, series and evaluations: CSV, JSON, Parquet, TensorBoard");
   choices.emplace_back(exported, [run = declare_runs_export(*exported, global)](
                                      const RunsOptions&, const GlobalOptions&) { return run(); });
 

@@ -1,7 +1,8 @@
-// xlm runs export: CSV and Parquet of runs, series and evaluations; TensorBoard's event files.
+// xlm runs export: CSV, JSON lines and Parquet of runs, series and evaluations; TensorBoard's event files.
 #include "cmd/runs_export.h"
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <set>
 
@@ -24,7 +25,25 @@ struct ExportOptions {
   std::vector<std::string> where;
   std::string format;
   fs::path out;
+  ExportedTables tables;
 };
+
+constexpr const char* kTensorboard = "tensorboard";
+
+/// A format of tables and its writer.
+struct TableWriter {
+  const char* format;
+  std::unique_ptr<ExportWriter> (*make)(const fs::path& file, const std::vector<ExportColumn>& columns);
+};
+constexpr std::array<TableWriter, 3> kTableWriters{
+    {{"csv", csv_writer}, {"jsonl", json_lines_writer}, {"parquet", parquet_writer}}};
+
+std::vector<std::string> export_formats() {
+  std::vector<std::string> formats;
+  for (const TableWriter& writer : kTableWriters) formats.emplace_back(writer.format);
+  formats.emplace_back(kTensorboard);
+  return formats;
+}
 
 /// Rows of the chosen runs, in the order of the store.
 std::vector<std::size_t> exported_rows(RunTable& runs, const ExportOptions& options, const GlobalOptions& global) {
@@ -50,14 +69,22 @@ std::vector<fs::path> event_files(RunTable& runs, const std::vector<std::size_t>
   return files;
 }
 
+std::vector<fs::path> table_files(RunTable& runs, const std::vector<std::size_t>& selected,
+                                  const ExportOptions& options) {
+  const auto* const writer = std::find_if(kTableWriters.begin(), kTableWriters.end(),
+                                          [&](const TableWriter& each) { return options.format == each.format; });
+  return export_run_tables(runs, selected, options.out, "." + options.format, writer->make, options.tables);
+}
+
 int export_runs(const ExportOptions& options, const GlobalOptions& global) {
+  if (options.format == kTensorboard && !(options.tables.names.empty() && options.tables.quantities.empty())) {
+    throw UsageError("--only and --quantity choose among tables: they do not go with --format tensorboard");
+  }
   Store store = open_store(global);
   RunTable runs(store);
   const std::vector<std::size_t> selected = exported_rows(runs, options, global);
-  const std::vector<fs::path> files = options.format == "tensorboard"
-                                          ? event_files(runs, selected, options, global)
-                                          : export_run_tables(runs, selected, options.out, "." + options.format,
-                                                              options.format == "csv" ? csv_writer : parquet_writer);
+  const std::vector<fs::path> files = options.format == kTensorboard ? event_files(runs, selected, options, global)
+                                                                     : table_files(runs, selected, options);
   if (global.json) {
     Json names = Json::array();
     for (const fs::path& file : files) names.push_back(file.string());
@@ -76,16 +103,25 @@ std::function<int()> declare_runs_export(CLI::App& app, const GlobalOptions& glo
   app.add_option("--where", options->where, "Also runs with KEY=VALUE (!=, <, <=, >, >=); all must hold")
       ->allow_extra_args(false)
       ->type_name("CONDITION");
-  app.add_option("--format", options->format, "csv, parquet or tensorboard")
+  app.add_option("--format", options->format, join(export_formats(), ", "))
       ->required()
-      ->check(CLI::IsMember({"csv", "parquet", "tensorboard"}).description(""))
+      ->check(CLI::IsMember(export_formats()).description(""))
       ->type_name("FORMAT");
+  app.add_option("--only", options->tables.names, "Only these tables: " + join(exported_table_names(), ", "))
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(CLI::IsMember(exported_table_names()).description(""))
+      ->type_name("TABLE,…");
+  app.add_option("--quantity", options->tables.quantities, "Only these quantities in series and evaluations")
+      ->allow_extra_args(false)
+      ->type_name("NAME");
   app.add_option("--out", options->out, "Folder to write to")->required()->type_name("DIR");
   app.footer(
-      "csv and parquet: runs, series (metrics by step) and evaluations, a file each.\n"
+      "csv, jsonl and parquet: runs, series (metrics by step) and evaluations, a file each.\n"
       "tensorboard: a folder for each run; tensorboard --logdir DIR shows them.\n\n"
       "Examples:\n"
       "  xlm runs export --format parquet --out exported\n"
+      "  xlm runs export --format csv --out exported --only series --quantity loss\n"
       "  xlm runs export --where experiment=spans --format tensorboard --out events");
   return [options, &global] { return export_runs(*options, global); };
 }

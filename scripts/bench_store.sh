@@ -34,6 +34,11 @@ timed "runs ls --where model.span=256 --where 'optimizer.lr<0.05'" \
 timed "pareto --x flops_per_token --y test.bpc" "$xlm" pareto --runs "$work/runs" --x flops_per_token --y test.bpc
 timed "pareto … --group-by model.span" \
   "$xlm" pareto --runs "$work/runs" --x flops_per_token --y test.bpc --group-by model.span
+if [ -d .deps/readers ]; then
+  export PYTHONPATH=$PWD/python:$PWD/.deps/readers:$PWD/.deps/python
+  XLM_EXECUTABLE=$(realpath "$xlm") timed "xlm.Runs(…).frame() in Python" \
+    python3 -B -c 'import sys, xlm; assert len(xlm.Runs(sys.argv[1]).frame()) == 100000' "$work/runs"
+fi
 
 echo "== a sweep of 10,000 runs"
 xlm=$(realpath "$build/fake/bin/xlm")

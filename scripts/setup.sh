@@ -5,7 +5,7 @@
 #              toolkit is present)
 #   TOOLS=1    also the tools for checks and fuzzing (`make tools`): LLVM 14, which Debian 13 no longer has
 #   EXTRAS=1   also a browser and LaTeX, for the tests that need them (`make test-all`)
-#   READERS=1  also the Python packages with which some tests read our files (`make readers`)
+#   READERS=1  also the Python packages with which some tests read our files, and pytest (`make readers`)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -29,7 +29,9 @@ plotly_version=6.5.0
 pyarrow_version=26.0.1
 crt_version=13.0.88
 cccl_version=13.0.85
-readers=(tensorboard==2.21.0 pandas==3.1.1 transformers==5.23.0 sympy networkx jinja2)  # the last three: torch's own
+readers=(tensorboard==2.21.0 pandas==3.1.1 transformers==5.23.0 sympy networkx jinja2  # the last three: torch's own
+  pytest==9.0.2 mypy==2.4.1 nbclient==0.11.0 ipykernel==7.4.0 matplotlib==3.11.2)
+trainers=(accelerate==1.15.0 lightning==2.6.6 lightning-utilities==0.15.3 torchmetrics==1.9.0)  # would bring a second torch
 packages=(
   ca-certificates ccache cmake g++ git gnuplot-nox make ninja-build patchelf pkg-config python3 python3-pip time zip zstd
   libarchive-dev libbenchmark-dev libboost-math-dev libcli11-dev libcurl4-openssl-dev libfmt-dev libgmock-dev
@@ -100,10 +102,11 @@ take_headers() {
 
 take_readers() {
   local stamp
-  stamp=.deps/readers/.installed-$(printf '%s\n' "${readers[@]}" | sha256sum | cut -c1-12)
+  stamp=.deps/readers/.installed-$(printf '%s\n' "${readers[@]}" "${trainers[@]}" | sha256sum | cut -c1-12)
   [ "${READERS:-0}" = 1 ] && [ ! -e "$stamp" ] || return 0
   rm -rf .deps/readers
   "${pip[@]}" .deps/readers "${readers[@]}"
+  "${pip[@]}" .deps/readers --no-deps "${trainers[@]}"
   touch "$stamp"
 }
 
@@ -124,7 +127,7 @@ fetch() {
 fetch take_folder plotly "$plotly_version"    # has plotly.min.js, which the program contains; its Python is not used
 fetch take_headers
 fetch take_folder pyarrow "$pyarrow_version"  # has Arrow's C++ libraries and headers; tests write Parquet with its Python
-fetch take_readers                            # TensorBoard, pandas and transformers, with which tests read our files
+fetch take_readers                            # TensorBoard, pandas, transformers and pytest, with which tests read our files
 others=("${wheels[@]}")
 [ $fresh = 0 ] || fetch take_torch
 for wheel in "${others[@]}"; do wait "$wheel"; done

@@ -32,6 +32,10 @@ class ExportWriter {
 /// unchanged: a spreadsheet may take a text that begins with = + - @ for a formula.
 std::unique_ptr<ExportWriter> csv_writer(const fs::path& file, const std::vector<ExportColumn>& columns);
 
+/// A JSON object on each line, with every column: times in ISO 8601, missing values and numbers that are not finite
+/// null.
+std::unique_ptr<ExportWriter> json_lines_writer(const fs::path& file, const std::vector<ExportColumn>& columns);
+
 /// Parquet. Opens the library with Arrow on first use.
 std::unique_ptr<ExportWriter> parquet_writer(const fs::path& file, const std::vector<ExportColumn>& columns);
 

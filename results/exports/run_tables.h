@@ -13,10 +13,19 @@ namespace xlm {
 using MakeExportWriter =
     std::function<std::unique_ptr<ExportWriter>(const fs::path&, const std::vector<ExportColumn>&)>;
 
-/// Writes runs, series and evaluations of the `selected` runs into `folder`, each as NAME + `ending`. Returns the
-/// files. docs/results.md lists the columns.
+/// The names of the tables: "runs", "series", "evaluations".
+std::vector<std::string> exported_table_names();
+
+/// What is exported of the selected runs.
+struct ExportedTables {
+  std::vector<std::string> names;       // of exported_table_names(); empty: all
+  std::vector<std::string> quantities;  // of series and evaluations ("loss", "bpc"), for any split; empty: all
+};
+
+/// Writes tables about `selected` rows (runs alone) into `folder`, each as NAME + `ending`, and returns the files.
+/// docs/results.md lists the columns. Throws UsageError for a quantity that no run of the store reports.
 std::vector<fs::path> export_run_tables(RunTable& runs, const std::vector<std::size_t>& selected,
                                         const fs::path& folder, const std::string& ending,
-                                        const MakeExportWriter& make_writer);
+                                        const MakeExportWriter& make_writer, ExportedTables tables = {});
 
 }  // namespace xlm

@@ -49,6 +49,47 @@ TEST_F(ProgramTest, ExportWritesWhatIsAskedFor) {
   EXPECT_THAT(events["files"][0].get<std::string>(), HasSubstr("ev/" + id + "/events.out.tfevents."));
 }
 
+TEST_F(ProgramTest, ExportWritesTheTablesAndQuantitiesThatAreChosen) {
+  run({"train", "run.yaml"});
+  const ProgramResult series = run({"runs", "export", "--format", "jsonl", "--out", "out", "--only",
+                                    "series,evaluations", "--quantity", "loss", "--quantity", "loss"});
+  ASSERT_EQ(series.code, kDone) << series.err;
+  EXPECT_EQ(series.out, "out/series.jsonl\nout/evaluations.jsonl\n");
+  EXPECT_FALSE(fs::exists(folder_.path() / "out/runs.jsonl"));
+  std::ifstream lines(folder_.path() / "out/series.jsonl");
+  std::vector<int> steps;
+  for (std::string line; std::getline(lines, line);) {
+    const Json row = Json::parse(line);
+    EXPECT_EQ(row["name"], "loss");
+    EXPECT_TRUE(row["value"].is_number());
+    steps.push_back(row["step"].get<int>());
+  }
+  EXPECT_FALSE(steps.empty());
+  EXPECT_TRUE(std::is_sorted(steps.begin(), steps.end()));
+  EXPECT_EQ(std::adjacent_find(steps.begin(), steps.end()), steps.end()) << "a quantity that is named twice comes once";
+
+  ASSERT_EQ(run({"runs", "export", "--format", "jsonl", "--out", "out", "--only", "runs"}).code, kDone);
+  const Json row = Json::parse(read_file(folder_.path() / "out/runs.jsonl"));
+  EXPECT_EQ(row["run_id"], run_folders().front().filename().string());
+  EXPECT_EQ(row["seed"], 1);
+  EXPECT_EQ(row["train.tf32"], false);
+  EXPECT_TRUE(row["test.bpc"].is_number_float());
+  EXPECT_THAT(row["created"].get<std::string>(), ::testing::EndsWith("Z"));
+}
+
+TEST_F(ProgramTest, ExportRefusesUnknownTablesAndQuantities) {
+  run({"train", "run.yaml"});
+  EXPECT_EQ(run({"runs", "export", "--format", "csv", "--out", "out", "--only", "metrics"}).code, kUsage);
+  const ProgramResult unknown =
+      run({"runs", "export", "--format", "csv", "--out", "out", "--only", "series", "--quantity", "los"});
+  EXPECT_EQ(unknown.code, kUsage);
+  EXPECT_THAT(unknown.err, HasSubstr("no run reports a quantity 'los' (did you mean 'loss'?)"));
+  EXPECT_FALSE(fs::exists(folder_.path() / "out"));
+  const ProgramResult events = run({"runs", "export", "--format", "tensorboard", "--out", "ev", "--only", "runs"});
+  EXPECT_EQ(events.code, kUsage);
+  EXPECT_FALSE(fs::exists(folder_.path() / "ev"));
+}
+
 TEST_F(ProgramTest, ExportOfNothingSaysWhy) {
   EXPECT_EQ(run({"runs", "export", "--format", "csv", "--out", "out"}).code, kBadData);
   run({"train", "run.yaml"});

@@ -1,0 +1,56 @@
+"""Whether two settings differ, as `xlm compare --json` says it."""
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, List, Mapping, Optional, Tuple
+
+
+@dataclasses.dataclass(frozen=True)
+class Setting:
+    """One side of a comparison: `mean` and sample standard deviation `sd` over the `n` seeds of `runs`; `mixes` are
+    keys other than the seed in which its runs differ."""
+
+    setting: str
+    mean: float
+    sd: Optional[float]
+    n: int
+    runs: List[str]
+    mixes: List[str]
+
+
+@dataclasses.dataclass(frozen=True)
+class Comparison:
+    """`difference` is the mean of A − B over `pairs`, and `half_width` half of its interval by Student's t at `level`
+    (0.95). `p` is that of a two-sided paired t-test, `effect` the difference in standard deviations of the differences.
+    All three are None with one pair. `differ_in` are the keys in which A and B differ."""
+
+    value: str
+    a: Setting
+    b: Setting
+    differ_in: List[str]
+    pairs: int
+    difference: float
+    level: float
+    half_width: Optional[float]
+    p: Optional[float]
+    effect: Optional[float]
+
+    @property
+    def interval(self) -> Optional[Tuple[float, float]]:
+        """The ends of the interval, lowest first; None with one pair."""
+        if self.half_width is None:
+            return None
+        return self.difference - self.half_width, self.difference + self.half_width
+
+
+def comparison_of(json: Mapping[str, Any]) -> Comparison:
+    """A comparison from the program's JSON. Keys that this version does not know are passed over."""
+    return Comparison(**{**_known(Comparison, json), "a": _setting_of(json["a"]), "b": _setting_of(json["b"])})
+
+
+def _setting_of(json: Mapping[str, Any]) -> Setting:
+    return Setting(**_known(Setting, json))
+
+
+def _known(of: Any, json: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {field.name: json[field.name] for field in dataclasses.fields(of)}
