@@ -50,12 +50,12 @@ std::map<std::string, std::vector<int>> phases_of(const std::string& calls, cons
   return phases;
 }
 
-/// The parameter is the kind of products that core uses (XLM_PRODUCTS).
+/// The parameter is the kind of products that core uses (XLM_KERNELS).
 class KilledRun : public Pipeline, public testing::WithParamInterface<const char*> {};
 
 TEST_P(KilledRun, EndsWithTheSameBitsInEveryPhase) {
   const auto train = [&](const std::string& runs, const std::vector<std::string>& settings) {
-    std::vector<std::string> arguments{"/usr/bin/env", std::string("XLM_PRODUCTS=") + GetParam()};
+    std::vector<std::string> arguments{"/usr/bin/env", std::string("XLM_KERNELS=products=") + GetParam()};
     arguments.insert(arguments.end(), settings.begin(), settings.end());
     for (const char* word : {XLM_BINARY, "train", "run.yaml", "--runs"}) arguments.emplace_back(word);
     arguments.push_back(runs);
