@@ -83,13 +83,13 @@ std::string git_line(const fs::path& folder, const std::vector<std::string>& arg
 std::optional<TrackedFiles> tracked_files(const fs::path& folder) {
   if (!is_in_work_tree(folder)) return std::nullopt;
   TrackedFiles files;
-  for (const std::string& path : git_list(folder, {"ls-files", "-z", "--cached", "--recurse-submodules"})) {
+  for (const std::string& path : git_list(folder, {"ls-files", "-z", "--cached"})) {
     std::error_code ignored;
     if (!fs::is_directory(fs::symlink_status(folder / path, ignored))) {
       files.paths.push_back(path);
       continue;
     }
-    // A submodule that is not registered: a separate repository, or an empty folder.
+    // A submodule: a repository, or an empty folder.
     const bool checked_out = fs::exists(folder / path / ".git", ignored);
     const std::optional<TrackedFiles> inner = checked_out ? tracked_files(folder / path) : std::nullopt;
     if (!inner) files.missing_submodules.push_back(path);
