@@ -54,7 +54,7 @@ std::optional<double> json_number_of(const Json& value) {
   if (value.is_number()) return value.get<double>();
   if (value.is_null()) return std::numeric_limits<double>::quiet_NaN();
   if (!value.is_string()) return std::nullopt;
-  const std::string& text = value.get_ref<const std::string&>();
+  const auto& text = value.get_ref<const std::string&>();
   if (text == "NaN") return std::numeric_limits<double>::quiet_NaN();
   if (text == "Infinity") return std::numeric_limits<double>::infinity();
   if (text == "-Infinity") return -std::numeric_limits<double>::infinity();

@@ -32,6 +32,7 @@ struct MetricReaders::Parts {
 
   ProgramRecords records;
   std::vector<std::unique_ptr<MetricReader>> readers;
+  std::string left_wrong;  // an error in what an earlier attempt left
 };
 
 MetricReaders::MetricReaders(const std::vector<MetricDescription>& descriptions, const fs::path& metrics_file,
@@ -68,7 +69,13 @@ void MetricReaders::begin(const Json& position) {
   } else {
     begin_behind(position);
   }
-  poll();
+  try {
+    poll();
+  } catch (const DataError& error) {
+    parts_->left_wrong = error.what();
+  } catch (const DivergedError& error) {
+    parts_->left_wrong = error.what();
+  }
   parts_->records.begin_attempt();
 }
 
@@ -104,6 +111,7 @@ Json MetricReaders::position() const {
 
 std::vector<std::string> MetricReaders::warnings() const {
   std::vector<std::string> warnings = parts_->records.warnings();
+  if (!parts_->left_wrong.empty()) warnings.push_back("an earlier attempt left what is wrong: " + parts_->left_wrong);
   for (const auto& reader : parts_->readers) {
     for (const std::string& warning : reader->warnings()) warnings.push_back(repaired_utf8(warning));
   }

@@ -40,8 +40,7 @@ class MetricReaders {
   /// each split that has no final one is handed on again as the final one.
   void finish(bool is_done);
 
-  /// Where reading is, small, for `begin` of a later attempt. To be kept once what was handed on is kept, also after an
-  /// error, which would come again otherwise.
+  /// Where reading is, small, for `begin` of a later attempt. To be kept once what was handed on is kept.
   Json position() const;
   /// For the log, after `finish`: patterns that never matched, with the last lines of the output; files that never
   /// appeared; lines that were skipped; steps that went back.

@@ -203,6 +203,26 @@ TEST_F(MetricsFile, AResumedAttemptReadsOnBehindWhatWasHandedOn) {
   EXPECT_THAT(second.warnings(), ElementsAre(HasSubstr("1 lines were cut off")));
 }
 
+/// Otherwise a run that has failed or diverged would do so again without a step.
+TEST_F(MetricsFile, WhatWasWrongEndsNoLaterAttempt) {
+  for (const std::string wrong : {"{\"step\": 1, \"loss\": \"x\"}\n", "{\"step\": 1, \"loss\": NaN}\n"}) {
+    write_whole(file_, "");
+    RecordingSink sink;
+    MetricReaders first({}, file_, sink);
+    first.begin(Json());
+    const Json position = first.position();
+    append(file_, wrong + "{\"step\": 2, \"loss\": 2}\n");
+    EXPECT_NE(error_of([&] { first.poll(); }), "");
+    sink.take();
+    MetricReaders second({}, file_, sink);
+    second.begin(position);
+    EXPECT_EQ(sink.take().back(), "2: loss=2");
+    second.finish(true);
+    EXPECT_THAT(second.warnings(),
+                ElementsAre(HasSubstr("an earlier attempt left what is wrong: metrics.jsonl:1: 'loss' is")));
+  }
+}
+
 /// A record may be whole but for its line end; who goes on may know that, or not.
 TEST_F(MetricsFile, AResumedAttemptLosesNothingThatWasWhole) {
   for (const std::string next : {"{\"step\": 2, \"loss\": 2}\n", "\n{\"step\": 2, \"loss\": 2}\n"}) {
