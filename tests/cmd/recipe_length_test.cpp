@@ -53,7 +53,6 @@ TEST_F(RecipeLength, IsLeftOutIfThisProgramCannotMakeThePapersRuns) {
 TEST_F(RecipeLength, DependsOnTheRunsAndNotOnWhatTheProfileIsCalled) {
   for (const char* profile : {"", "paper"}) {
     EXPECT_THAT(table("steps: 600000", profile), HasSubstr("Training: 100 steps here; 600,000 steps")) << profile;
-    EXPECT_THAT(table("steps: 100", profile), Not(HasSubstr("Training:"))) << profile;
   }
 }
 
