@@ -1,4 +1,4 @@
-"""The lines that a program writes about itself: JSON objects in the file $XLM_METRICS (docs/programs.md).
+"""The lines that a program writes about itself: JSON objects in the file $XLM_METRICS (docs/python.md).
 
 Each line is one write to a file that is opened for appending, so lines of several processes do not mix.
 """

@@ -24,7 +24,7 @@ def inside(tmp_path, monkeypatch):
 
 
 def environment(folder):
-    """The variables that xlm sets for a program (docs/programs.md)."""
+    """The variables that xlm sets for a program (docs/python.md)."""
     config = {"experiment": "spans", "seed": 3, "options": {"lr": 0.1, "steps": 5, "layers": [1, 2], "name": "a b"}}
     return {
         "XLM_RUN": str(folder),

@@ -10,7 +10,7 @@ shift 4
 [ -d "$readers/pytest" ] || { echo "pytest is not installed: run 'make readers'"; exit 77; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-export HOME=$work HF_HUB_OFFLINE=1 MPLBACKEND=agg PYTHONDONTWRITEBYTECODE=1
+export HOME=$work HF_HUB_OFFLINE=1 PYTHONDONTWRITEBYTECODE=1
 export PYTHONPATH=$source/python:$readers:$source/.deps/python${PYTHONPATH:+:$PYTHONPATH}
 tests=("${@/#/$source/tests/python/}")
 cd "$work"

@@ -1,4 +1,6 @@
 // Exports, as the real pandas, pyarrow and TensorBoard read them.
+#include <limits>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -127,6 +129,29 @@ TEST_F(Exports, OfManyRowsHaveSeveralGroups) {
            "column = file.read().column('number')\n"
            "print(file.num_row_groups, column.null_count, sum(v for v in column.to_pylist() if v is not None))\n"),
       "2 14286 4285685715\n");
+}
+
+TEST(JsonLines, HoldTypesAndMissingValues) {
+  const TemporaryFolder folder;
+  const fs::path file = folder.path() / "t.jsonl";
+  const auto writer = json_lines_writer(file, {{"flag", ExportType::kBoolean},
+                                               {"count", ExportType::kInteger},
+                                               {"rate", ExportType::kReal},
+                                               {"a \"name\"", ExportType::kText},
+                                               {"created", ExportType::kTime}});
+  writer->add({true, std::int64_t{9007199254740993}, 0.1, Value("x\n\"y\""), 1.75e9});
+  writer->add({Value(), Value(), Value(), Value(), Value()});
+  writer->add({false, std::int64_t{-1}, std::numeric_limits<double>::quiet_NaN(), Value(true), std::int64_t{0}});
+  writer->add({false, std::int64_t{0}, std::int64_t{3}, Value(1.5), std::numeric_limits<double>::infinity()});
+  EXPECT_FALSE(fs::exists(file)) << "whole or not at all";
+  writer->finish();
+  EXPECT_EQ(
+      read_file(file),
+      R"({"flag": true, "count": 9007199254740993, "rate": 0.1, "a \"name\"": "x\n\"y\"", "created": "2025-06-15T15:06:40Z"}
+{"flag": null, "count": null, "rate": null, "a \"name\"": null, "created": null}
+{"flag": false, "count": -1, "rate": null, "a \"name\"": "true", "created": "1970-01-01T00:00:00Z"}
+{"flag": false, "count": 0, "rate": 3.0, "a \"name\"": "1.5", "created": null}
+)");
 }
 
 constexpr const char* kScalars = R"(
