@@ -3,8 +3,10 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/options.h"
 
@@ -22,10 +24,12 @@ struct DataOptions {
 };
 
 struct OptimizerOptions {
-  enum class Type { kAdagrad, kAdam };
-  static constexpr std::array<std::string_view, 2> kTypeNames{"adagrad", "adam"};
-  enum class Schedule { kConstant, kCosine };
-  static constexpr std::array<std::string_view, 2> kScheduleNames{"constant", "cosine"};
+  enum class Type { kAdagrad, kAdam, kAdamW };
+  static constexpr std::array<std::string_view, 3> kTypeNames{"adagrad", "adam", "adamw"};
+  enum class Schedule { kConstant, kCosine, kHalfCosine, kLinear, kWsd };
+  static constexpr std::array<std::string_view, 5> kScheduleNames{"constant", "cosine", "half-cosine", "linear", "wsd"};
+  enum class Decay { kAll, kMatrices };
+  static constexpr std::array<std::string_view, 2> kDecayNames{"all", "matrices"};
 
   Type type = Type::kAdam;
   double lr = 2.5e-4;
@@ -35,14 +39,25 @@ struct OptimizerOptions {
   double drop_factor = 0.1;
   double clip_norm = 0;
   double clip_step = 0;
+  double beta1 = 0;
+  double beta2 = 0;
+  double epsilon = 0;
+  double weight_decay = 0;
+  Decay decay = Decay::kAll;
+  double warmup_ratio = 0;
+  double min_lr_ratio = 0;
+  double decay_ratio = 0;
 
   void visit(OptionVisitor& v) {
-    v.field({.name = "type", .help = "adagrad (accumulator from 0, ε 1e-10) or adam (β 0.9, 0.999, ε 1e-8)"}, type,
-            kTypeNames);
+    v.field({.name = "type", .help = "adagrad (accumulator from 0, ε 1e-10), adam, or adamw (decoupled weight decay)"},
+            type, kTypeNames);
     v.field({.name = "lr", .help = "learning rate after warm-up", .min = 0, .open_min = true}, lr);
     v.field({.name = "warmup_steps", .help = "steps over which the learning rate rises linearly", .min = 0},
             warmup_steps);
-    v.field({.name = "schedule", .help = "learning rate after warm-up: constant, or cosine down to 0 at train.steps"},
+    v.field({.name = "schedule",
+             .help = "learning rate after warm-up: constant; down to min_lr_ratio at train.steps by a cosine, by its "
+                     "falling quarter from the first step on (half-cosine), or linear; or constant with a linear end "
+                     "(wsd)"},
             schedule, kScheduleNames);
     v.field({.name = "drop_after",
              .help = "steps after which the learning rate is multiplied by drop_factor; 0: never",
@@ -56,7 +71,51 @@ struct OptimizerOptions {
              .help = "each tensor's step is scaled by min(1, clip_step / its gradient's norm); 0: not",
              .min = 0},
             clip_step);
+    v.field({.name = "beta1",
+             .help = "decay of the first moment of adam and adamw; 0: 0.9",
+             .min = 0,
+             .max = 1,
+             .open_max = true,
+             .later = true},
+            beta1);
+    v.field({.name = "beta2",
+             .help = "decay of the second moment of adam and adamw; 0: 0.999",
+             .min = 0,
+             .max = 1,
+             .open_max = true,
+             .later = true},
+            beta2);
+    v.field({.name = "epsilon", .help = "ε of adam and adamw; 0: 1e-8", .min = 0, .max = 1, .later = true}, epsilon);
+    v.field({.name = "weight_decay",
+             .help = "λ of adamw: a step subtracts λ times the learning rate times the weight",
+             .min = 0,
+             .max = 1e6,
+             .later = true},
+            weight_decay);
+    v.field({.name = "decay", .help = "the tensors that decay: all, or those with two dimensions", .later = true},
+            decay, kDecayNames);
+    v.field({.name = "warmup_ratio",
+             .help = "warm-up as a share of train.steps; 0: warmup_steps",
+             .min = 0,
+             .max = 1,
+             .later = true},
+            warmup_ratio);
+    v.field({.name = "min_lr_ratio",
+             .help = "the learning rate that a schedule ends with, as a share of lr",
+             .min = 0,
+             .max = 1,
+             .later = true},
+            min_lr_ratio);
+    v.field({.name = "decay_ratio",
+             .help = "share of train.steps of the linear end of wsd; 0: 0.2",
+             .min = 0,
+             .max = 1,
+             .later = true},
+            decay_ratio);
   }
+
+  /// What is wrong with the values together: the key below `optimizer`, and the message.
+  std::optional<std::pair<std::string, std::string>> problem() const;
 };
 
 inline constexpr std::int64_t kMaxBlock = 10'000'000;  // of train.block, given or derived

@@ -31,6 +31,13 @@ Epoch epoch_in_chunks(std::int64_t batch, std::int64_t block, const std::vector<
   return {static_cast<double>(blocks_in(predictions, block)), static_cast<double>(predictions * batch)};
 }
 
+/// As many predictions as the text has tokens, drawn with replacement.
+Epoch epoch_in_draws(std::int64_t batch, std::int64_t block, const std::vector<std::int64_t>& documents) {
+  const std::int64_t tokens = std::accumulate(documents.begin(), documents.end(), std::int64_t{0});
+  if (tokens < block) return {};
+  return {static_cast<double>(tokens) / static_cast<double>(batch * block), static_cast<double>(tokens)};
+}
+
 /// Documents in sequences, a row each.
 Epoch epoch_in_sequences(std::int64_t batch, std::int64_t block, const std::vector<std::int64_t>& documents) {
   std::int64_t sequences = 0;

@@ -119,7 +119,7 @@ std::int64_t choose_token(const Tensor& logits, const TokenChoice& choice, std::
 }
 
 std::unique_ptr<TextReader> make_reader(const std::shared_ptr<LanguageModel>& model, const ReaderSettings& settings) {
-  if (auto* reads = capability<ReadsIncrementally>(*model)) return reads->reader();
+  if (auto* reads = capability<ReadsIncrementally>(*model)) return reads->reader(settings.context);
   return scheme_of(*model).reader(model, settings);
 }
 

@@ -107,6 +107,10 @@ constexpr std::array kKernelTable{
               against_banded_gpu_kernels},
     KernelRow{Operation::kBandedAttention, KernelVersion::kComposed, "libtorch's fused attention with a bias", "",
               nothing},
+    KernelRow{Operation::kWindowAttention, KernelVersion::kOwn, "tiles in cache",
+              "no mask, and no products outside windows", against_own_loops},
+    KernelRow{Operation::kWindowAttention, KernelVersion::kComposed, "libtorch's fused attention in blocks", "",
+              nothing},
     KernelRow{Operation::kRelativeAttention, KernelVersion::kOwn, "tiles in cache",
               "1.6 to 2 times a step of the published program", against_own_loops},
     KernelRow{Operation::kRelativeAttention, KernelVersion::kGpu, "own GPU kernels", "no scores in memory",
@@ -134,6 +138,7 @@ constexpr std::array kOperations{
     NamedOperation{Operation::kLinear, "linear layers", "linear"},
     NamedOperation{Operation::kCausalAttention, "causal attention", "causal-attention"},
     NamedOperation{Operation::kBandedAttention, "banded attention", "banded-attention"},
+    NamedOperation{Operation::kWindowAttention, "windowed attention", "window-attention"},
     NamedOperation{Operation::kRelativeAttention, "relative attention", "relative-attention"},
     NamedOperation{Operation::kCrossEntropy, "cross-entropy", "cross-entropy"},
     NamedOperation{Operation::kSegmentSums, "sums of groups", "segment-sums"}};
@@ -217,9 +222,9 @@ std::vector<KernelChoice> kernel_choices(torch::Device device, bool bfloat16) {
   for (const NamedOperation& operation : kOperations) {
     if (operation.operation == Operation::kProducts && !device.is_cpu()) continue;
     // Autocast leaves the weights of linear layers and sums in float32, and gives attention what it multiplies.
-    const bool attention = operation.operation == Operation::kCausalAttention ||
-                           operation.operation == Operation::kBandedAttention ||
-                           operation.operation == Operation::kRelativeAttention;
+    const bool attention =
+        operation.operation == Operation::kCausalAttention || operation.operation == Operation::kBandedAttention ||
+        operation.operation == Operation::kWindowAttention || operation.operation == Operation::kRelativeAttention;
     const KernelCall call{
         .device = device, .type = attention && bfloat16 ? torch::kBFloat16 : torch::kFloat, .autocast = bfloat16};
     const KernelRow& chosen = choose_row(operation.operation, call);

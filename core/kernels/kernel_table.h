@@ -1,9 +1,9 @@
 // Which version of an operation computes a call: one table for all operations, read from the top.
 //
 // The environment variable XLM_KERNELS requests versions, for tests and measurements: "products=own,linear=libtorch".
-// Operations are products, linear, causal-attention, banded-attention, relative-attention, cross-entropy and
-// segment-sums; versions are widened, own, gpu, libtorch and plain. Calls that the version cannot compute go by the
-// table.
+// Operations are products, linear, causal-attention, banded-attention, window-attention, relative-attention,
+// cross-entropy and segment-sums; versions are widened, own, gpu, libtorch and plain. Calls that the version cannot
+// compute go by the table.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +19,7 @@ enum class Operation {
   kLinear,
   kCausalAttention,
   kBandedAttention,
+  kWindowAttention,
   kRelativeAttention,
   kCrossEntropy,
   kSegmentSums

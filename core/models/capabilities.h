@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -46,7 +47,8 @@ class ReadsWindows {
 class ReadsIncrementally {
  public:
   virtual ~ReadsIncrementally() = default;
-  virtual std::unique_ptr<TextReader> reader() = 0;
+  /// `context`: the most tokens that it sees, if the model has no limit itself.
+  virtual std::unique_ptr<TextReader> reader(std::int64_t context) = 0;
 };
 
 /// Needs the symbols before the first call on real text.
@@ -113,6 +115,14 @@ class ExtendsAnother {
   virtual bool is_addition(const std::string& name) const = 0;
 };
 
+/// Has parameters that learn faster or slower than others.
+class HasRateMultipliers {
+ public:
+  virtual ~HasRateMultipliers() = default;
+  /// What the learning rate of this parameter is multiplied by.
+  virtual double rate_multiplier(const std::string& name) const = 0;
+};
+
 /// Shares its weight files with other programs.
 class SharesWeightFiles {
  public:
@@ -149,6 +159,13 @@ inline WindowShape windows_of(const LanguageModel& model) {
 inline std::string tokenizer_of(const LanguageModel& model) {
   const auto* learns = capability<LearnsFromSegmentation>(model);
   return learns != nullptr ? learns->tokenizer() : "";
+}
+
+/// What the learning rate of each parameter is multiplied by; empty: 1 for all. The model outlives it.
+inline std::function<double(const std::string&)> rate_multipliers(const LanguageModel& model) {
+  const auto* has = capability<HasRateMultipliers>(model);
+  if (has == nullptr) return {};
+  return [has](const std::string& name) { return has->rate_multiplier(name); };
 }
 
 /// The operations of a training step if they are known (Capturable).

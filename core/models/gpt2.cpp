@@ -57,7 +57,7 @@ class Gpt2 final : public LanguageModel,
   NamedValues costs(std::int64_t block) const override;
   TextScheme scheme() const override { return Gpt2Options::kScheme; }
   WindowShape windows() const override { return {o_.window, o_.overlap}; }
-  std::unique_ptr<TextReader> reader() override;
+  std::unique_ptr<TextReader> reader(std::int64_t context) override;
   bool is_addition(const std::string& name) const override { return name.starts_with("recurrence."); }
   void set_vocabulary(const Vocabulary& vocabulary) override {
     if (!o_.pretrained.empty()) check_pretrained_vocabulary(o_.pretrained, vocabulary);
@@ -364,7 +364,7 @@ class Gpt2Reader final : public TextReader {
   std::vector<KeysAndValues> cache_;
 };
 
-std::unique_ptr<TextReader> Gpt2::reader() {
+std::unique_ptr<TextReader> Gpt2::reader(std::int64_t /*context*/) {
   return std::make_unique<Gpt2Reader>(std::dynamic_pointer_cast<Gpt2>(shared_from_this()));
 }
 

@@ -25,6 +25,9 @@ State state_rows(const State& state, std::int64_t begin, std::int64_t count);
 /// The state of all rows, from the states of consecutive parts of them.
 State concatenate_states(const std::vector<State>& parts);
 
+/// The token in front of a text, for models of TextScheme::kRandomWindows. It is no symbol and is never predicted.
+inline constexpr std::int64_t kBeginning = -1;
+
 /// The input of one call. Only the tokens are always present; a model uses what it needs of the rest.
 struct ModelInput {
   torch::Tensor tokens;     // [B, T] int64

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <map>
-#include <numbers>
 
 #include <fmt/format.h>
 
@@ -14,11 +14,12 @@
 namespace xlm {
 namespace {
 
+using Type = OptimizerOptions::Type;
+
 constexpr double kAdagradEpsilon = 1e-10;
 constexpr double kClipEpsilon = 1e-10;
-constexpr double kAdamEpsilon = 1e-8;
-constexpr double kBeta1 = 0.9;
-constexpr double kBeta2 = 0.999;
+
+double or_else(double value, double otherwise) { return value > 0 ? value : otherwise; }
 
 }  // namespace
 
@@ -38,24 +39,15 @@ void adagrad_together(const std::vector<torch::Tensor>& weights, const std::vect
   torch::_foreach_add_(weights, updates);
 }
 
-double learning_rate(const OptimizerOptions& options, std::int64_t step, std::int64_t steps) {
-  if (options.drop_after > 0 && step > options.drop_after) {
-    OptimizerOptions undropped = options;
-    undropped.drop_after = 0;
-    return options.drop_factor * learning_rate(undropped, step, steps);
-  }
-  const auto n = static_cast<double>(step);
-  const auto warmup = static_cast<double>(options.warmup_steps);
-  if (step < options.warmup_steps) return options.lr * n / warmup;
-  if (options.schedule == OptimizerOptions::Schedule::kConstant) return options.lr;
-  const double rest = std::max(1.0, static_cast<double>(steps) - warmup);
-  return 0.5 * options.lr * (1 + std::cos(std::numbers::pi * (n - warmup) / rest));
-}
-
-Optimizer::Optimizer(OptimizerOptions options, NamedTensors weights) : options_(options), weights_(std::move(weights)) {
-  for (const auto& [name, weight] : weights_) {
+Optimizer::Optimizer(OptimizerOptions options, NamedTensors weights, const RateMultiplier& multiplier)
+    : options_(options), weights_(std::move(weights)) {
+  for (std::size_t i = 0; i < weights_.size(); ++i) {
+    const auto& [name, weight] = weights_[i];
     first_.push_back(torch::zeros_like(weight.detach()));
-    if (options_.type == OptimizerOptions::Type::kAdam) second_.push_back(torch::zeros_like(weight.detach()));
+    if (options_.type != Type::kAdagrad) second_.push_back(torch::zeros_like(weight.detach()));
+    const bool decays =
+        options_.type == Type::kAdamW && (options_.decay == OptimizerOptions::Decay::kAll || weight.dim() >= 2);
+    groups_[{multiplier ? multiplier(name) : 1, decays ? options_.weight_decay : 0}].push_back(i);
   }
 }
 
@@ -66,10 +58,16 @@ void Optimizer::zero_gradients() {
 void Optimizer::step(double rate, std::int64_t number) {
   const torch::NoGradGuard no_grad;
   if (options_.clip_norm > 0) clip_norm();
-  if (options_.type == OptimizerOptions::Type::kAdagrad) {
-    adagrad(rate);
-  } else {
-    adam(rate, number);
+  for (const auto& [group, members] : groups_) {
+    std::vector<std::size_t> present;
+    std::copy_if(members.begin(), members.end(), std::back_inserter(present),
+                 [this](std::size_t i) { return weights_[i].second.grad().defined(); });
+    if (present.empty()) continue;
+    if (options_.type == Type::kAdagrad) {
+      adagrad(rate * group.multiplier, present);
+    } else {
+      adam(rate * group.multiplier, group.decay, number, present);
+    }
   }
 }
 
@@ -87,16 +85,13 @@ void Optimizer::clip_norm() {
   torch::_foreach_mul_(gradients, factor);
 }
 
-void Optimizer::adagrad(double rate) {
+void Optimizer::adagrad(double rate, const std::vector<std::size_t>& members) {
   std::vector<torch::Tensor> weights, gradients, sums;
-  for (std::size_t i = 0; i < weights_.size(); ++i) {
-    const torch::Tensor& gradient = weights_[i].second.grad();
-    if (!gradient.defined()) continue;
+  for (const std::size_t i : members) {
     weights.push_back(weights_[i].second);
-    gradients.push_back(gradient);
+    gradients.push_back(weights_[i].second.grad());
     sums.push_back(first_[i]);
   }
-  if (gradients.empty()) return;
   // The step is scaled, not the gradient: the accumulator sees the gradient as it is (docs/models.md#optimisers).
   if (!gradients.front().is_cpu()) {
     adagrad_together(weights, gradients, sums, rate, options_.clip_step);
@@ -116,20 +111,24 @@ void Optimizer::adagrad(double rate) {
   }
 }
 
-void Optimizer::adam(double rate, std::int64_t number) {
+void Optimizer::adam(double rate, double decay, std::int64_t number, const std::vector<std::size_t>& members) {
   std::vector<torch::Tensor> weights, gradients, first, second;
-  for (std::size_t i = 0; i < weights_.size(); ++i) {
-    const torch::Tensor& gradient = weights_[i].second.grad();
-    if (!gradient.defined()) continue;
+  for (const std::size_t i : members) {
     weights.push_back(weights_[i].second);
-    gradients.push_back(gradient.contiguous());
+    gradients.push_back(weights_[i].second.grad().contiguous());
     first.push_back(first_[i]);
     second.push_back(second_[i]);
   }
-  if (weights.empty()) return;
   const torch::TensorOptions single = torch::TensorOptions().device(weights.front().device());
   const std::vector<torch::Tensor> steps(weights.size(), torch::full({}, static_cast<double>(number), single));
-  at::_fused_adam_(weights, gradients, first, second, {}, steps, rate, kBeta1, kBeta2, 0, kAdamEpsilon, false, false);
+  const double beta1 = or_else(options_.beta1, 0.9);
+  const double beta2 = or_else(options_.beta2, 0.999);
+  const double epsilon = or_else(options_.epsilon, 1e-8);
+  if (options_.type == Type::kAdamW) {
+    at::_fused_adamw_(weights, gradients, first, second, {}, steps, rate, beta1, beta2, decay, epsilon, false, false);
+  } else {
+    at::_fused_adam_(weights, gradients, first, second, {}, steps, rate, beta1, beta2, 0, epsilon, false, false);
+  }
 }
 
 NamedTensors Optimizer::state() const {

@@ -1,7 +1,10 @@
-// Optimisers over a model's named weights, with learning-rate schedules and clipping.
+// Optimisers over a model's named weights, with clipping (docs/models.md#optimisers).
 #pragma once
 
+#include <compare>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,21 +16,20 @@
 
 namespace xlm {
 
-/// The learning rate of `step`, counted from 1: lr · min(1, step / warm-up), then constant, or
-/// ½·lr·(1 + cos(π(n − W)/(N − W))) with n the step, W the warm-up and N all steps (docs/models.md#optimisers).
-double learning_rate(const OptimizerOptions& options, std::int64_t step, std::int64_t steps);
-
 /// Adagrad's update for a GPU: few operations, whatever the number of weights, because starting one takes longer than
 /// most of them run. Norms stay on the device, because reading them waits for all queued work. `sums` are the
 /// accumulators. `clip_step` is optimizer.clip_step, 0 for none.
 void adagrad_together(const std::vector<torch::Tensor>& weights, const std::vector<torch::Tensor>& gradients,
                       const std::vector<torch::Tensor>& sums, double rate, double clip_step);
 
-/// Adagrad (accumulator from 0, ε 1e-10 after the square root, published step clipping) or Adam (0.9, 0.999, 1e-8).
+/// What the learning rate of a parameter is multiplied by (HasRateMultipliers).
+using RateMultiplier = std::function<double(const std::string& name)>;
+
+/// Adagrad (accumulator from 0, ε 1e-10 after the square root, published step clipping), Adam, or AdamW.
 class Optimizer {
  public:
-  /// `step` updates `weights` in place by their gradients.
-  Optimizer(OptimizerOptions options, NamedTensors weights);
+  /// `step` updates `weights` in place by their gradients. Without `multiplier` all have the same learning rate.
+  Optimizer(OptimizerOptions options, NamedTensors weights, const RateMultiplier& multiplier = {});
 
   /// One update with learning rate `rate`; `number` counts updates from 1. Weights without a gradient stay.
   void step(double rate, std::int64_t number);
@@ -39,14 +41,22 @@ class Optimizer {
   void restore(const NamedTensors& state, const std::string& source);
 
  private:
-  void adagrad(double rate);
-  void adam(double rate, std::int64_t number);
+  /// Weights that have these in common.
+  struct Group {
+    double multiplier;
+    double decay;  // λ
+    auto operator<=>(const Group&) const = default;
+  };
+
+  void adagrad(double rate, const std::vector<std::size_t>& members);
+  void adam(double rate, double decay, std::int64_t number, const std::vector<std::size_t>& members);
   void clip_norm();
 
   OptimizerOptions options_;
   NamedTensors weights_;
-  std::vector<torch::Tensor> first_;   // sum of squares (adagrad) or first moment (adam)
-  std::vector<torch::Tensor> second_;  // second moment (adam)
+  std::map<Group, std::vector<std::size_t>> groups_;
+  std::vector<torch::Tensor> first_;   // sum of squares (adagrad) or first moment
+  std::vector<torch::Tensor> second_;  // second moment (adam, adamw)
 };
 
 }  // namespace xlm

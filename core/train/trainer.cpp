@@ -22,6 +22,7 @@
 #include "core/train/batch_gradients.h"
 #include "core/train/best_weights.h"
 #include "core/train/checkpoint.h"
+#include "core/train/learning_rate.h"
 #include "core/train/memory_check.h"
 #include "core/train/optimizer.h"
 #include "core/train/split_checks.h"
@@ -99,7 +100,7 @@ Trainer::Trainer(const TrainJob& job, TrainSink& sink)
       scheme_of(*model_).batches(source("train"), {options_->train.batch, options_->train.block}, options_->seed);
   if (!options_->init_from.empty()) initialize_from(*model_, options_->init_from, data_.vocabulary);
   model_->to(device_);
-  optimizer_.emplace(options_->optimizer, all_weights());
+  optimizer_.emplace(options_->optimizer, all_weights(), rate_multipliers(*model_));
   gradients_.emplace(*options_, *model_, device_, group_.get(), sums_.get());
   if (options_->eval.select == EvalOptions::Select::kBest) {
     best_.emplace(job.folder / "checkpoints" / "best.safetensors");

@@ -158,6 +158,7 @@ void check_together(const Yaml& tree, const RunOptions& options) {
   std::optional<OptionProblem> problem = options.model.problem();
   if (!problem) problem = options.model.problem_with(train);
   if (problem) fail_at(tree, "model." + problem->first, problem->second);
+  if (const auto wrong = options.optimizer.problem()) fail_at(tree, "optimizer." + wrong->first, wrong->second);
   if (train.block < 1) fail_at(tree, "train.block", "train.block is 0, it must be at least 1");
   if (train.processes > train.batch) {
     fail_at(tree, "train.processes",
@@ -169,7 +170,7 @@ void check_together(const Yaml& tree, const RunOptions& options) {
             fmt::format("train.micro_batch ({}) must divide train.batch ({})", train.micro_batch, train.batch));
   }
   const OptimizerOptions& optimizer = options.optimizer;
-  if (optimizer.schedule == OptimizerOptions::Schedule::kCosine && train.steps > 0 &&
+  if (optimizer.schedule != OptimizerOptions::Schedule::kConstant && train.steps > 0 &&
       optimizer.warmup_steps >= train.steps) {
     fail_at(tree, "optimizer.warmup_steps",
             fmt::format("optimizer.warmup_steps ({}) must be less than train.steps ({}) with the cosine schedule",

@@ -9,6 +9,7 @@
 #include "core/api/adaptive_span_options.h"
 #include "core/models/language_model.h"
 #include "core/runtime/device.h"
+#include "core/train/learning_rate.h"
 #include "core/train/optimizer.h"
 
 namespace xlm {

@@ -251,7 +251,7 @@ TEST(Gpt2, ReadingWithKeysAndValuesKeptEqualsComputingEveryWindow) {
     const torch::Tensor row = gpt2_tokens().narrow(0, 1, 1);
     const torch::Tensor expected = scored_logits(*model, row)[0];  // [N, V]
     for (const std::int64_t prompt : {1, 4, 7, 12}) {
-      const auto reader = capability<ReadsIncrementally>(*model)->reader();
+      const auto reader = capability<ReadsIncrementally>(*model)->reader(kGptLength);
       torch::Tensor logits = reader->read(row[0].narrow(0, 0, prompt));
       for (std::int64_t t = prompt; t <= kGptLength; ++t) {
         EXPECT_TRUE(torch::allclose(logits, expected[t - 1], 1e-9, 1e-10)) << prompt << " " << t;

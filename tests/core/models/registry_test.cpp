@@ -237,8 +237,12 @@ TEST_P(EveryModel, ReadsTokenByTokenWithTheSameLogits) {
   auto* reads = capability<ReadsIncrementally>(*model_);
   if (reads == nullptr) GTEST_SKIP() << "it does not read token by token";
   const torch::NoGradGuard no_grad;
-  const auto reader = reads->reader();
-  const torch::Tensor whole = logits(tokens_)[0];  // one window
+  const auto reader = reads->reader(kLength + 1);
+  // One window, behind a beginning if its scheme has one.
+  const bool begins = model_->scheme() == TextScheme::kRandomWindows;
+  const torch::Tensor text =
+      begins ? torch::cat({torch::full({kRows, 1}, kBeginning, torch::kLong), tokens_}, 1) : tokens_;
+  const torch::Tensor whole = logits(text)[0].narrow(0, begins ? 1 : 0, kLength);
   for (std::int64_t t = 0; t < kLength; ++t) {
     EXPECT_TRUE(torch::allclose(reader->read(tokens_[0].narrow(0, t, 1)), whole[t], 1e-4, 1e-5)) << "token " << t;
   }

@@ -5,6 +5,8 @@
 
 #include "base/error.h"
 #include "core/train/optimizer.h"
+
+#include "core/train/learning_rate.h"
 #include "tests/core/kernels/called_operations.h"
 
 namespace xlm {
@@ -43,6 +45,51 @@ TEST(LearningRate, CosineAtItsCorners) {
   EXPECT_NEAR(learning_rate(paper, 102000, 200000), 1.25e-4, 1e-18);
   EXPECT_GT(learning_rate(paper, 199999, 200000), 0);
   EXPECT_NEAR(learning_rate(paper, 200000, 200000), 0, 1e-18);
+}
+
+TEST(LearningRate, TheOtherSchedulesFallAsTheySay) {
+  using Schedule = OptimizerOptions::Schedule;
+  const OptimizerOptions half{.lr = 1, .warmup_steps = 4, .schedule = Schedule::kHalfCosine};
+  EXPECT_DOUBLE_EQ(learning_rate(half, 1, 100), 0.25);
+  EXPECT_DOUBLE_EQ(learning_rate(half, 2, 100), 0.5 * std::cos(std::acos(-1.0) / 200));
+  EXPECT_NEAR(learning_rate(half, 51, 100), std::sqrt(0.5), 1e-15);
+  const OptimizerOptions linear{.lr = 1, .warmup_steps = 10, .schedule = Schedule::kLinear};
+  EXPECT_DOUBLE_EQ(learning_rate(linear, 5, 110), 0.5);
+  EXPECT_DOUBLE_EQ(learning_rate(linear, 60, 110), 0.5);
+  EXPECT_DOUBLE_EQ(learning_rate(linear, 110, 110), 0);
+  OptimizerOptions wsd{.lr = 1, .schedule = Schedule::kWsd};
+  EXPECT_DOUBLE_EQ(learning_rate(wsd, 80, 100), 1);
+  EXPECT_DOUBLE_EQ(learning_rate(wsd, 90, 100), 0.5);
+  EXPECT_DOUBLE_EQ(learning_rate(wsd, 100, 100), 0);
+  wsd.decay_ratio = 0.5;
+  EXPECT_DOUBLE_EQ(learning_rate(wsd, 50, 100), 1);
+  EXPECT_DOUBLE_EQ(learning_rate(wsd, 75, 100), 0.5);
+}
+
+TEST(LearningRate, AScheduleEndsAtItsLeastRateAndWarmUpMayBeAShare) {
+  OptimizerOptions options{.lr = 2, .schedule = OptimizerOptions::Schedule::kCosine, .warmup_ratio = 0.1};
+  options.min_lr_ratio = 0.1;
+  EXPECT_DOUBLE_EQ(learning_rate(options, 5, 100), 1);
+  EXPECT_DOUBLE_EQ(learning_rate(options, 10, 100), 2);
+  EXPECT_DOUBLE_EQ(learning_rate(options, 55, 100), 2 * (0.1 + 0.9 * 0.5));
+  EXPECT_NEAR(learning_rate(options, 100, 100), 0.2, 1e-15);
+}
+
+TEST(OptimizerOptions, WhatDoesNotGoTogetherIsSaid) {
+  const auto problem = [](const OptimizerOptions& options) {
+    const auto found = options.problem();
+    return found ? found->first : "";
+  };
+  using Type = OptimizerOptions::Type;
+  EXPECT_EQ(problem({}), "");
+  EXPECT_EQ(problem({.type = Type::kAdamW, .beta1 = 0.8, .weight_decay = 0.1}), "");
+  EXPECT_EQ(problem({.type = Type::kAdam, .weight_decay = 0.1}), "weight_decay");
+  EXPECT_EQ(problem({.type = Type::kAdagrad, .beta1 = 0.8}), "beta1");
+  EXPECT_EQ(problem({.type = Type::kAdagrad, .beta2 = 0.8}), "beta2");
+  EXPECT_EQ(problem({.type = Type::kAdagrad, .epsilon = 1e-3}), "epsilon");
+  EXPECT_EQ(problem({.warmup_steps = 3, .warmup_ratio = 0.1}), "warmup_ratio");
+  EXPECT_EQ(problem({.min_lr_ratio = 0.1}), "min_lr_ratio");
+  EXPECT_EQ(problem({.schedule = OptimizerOptions::Schedule::kLinear, .decay_ratio = 0.1}), "decay_ratio");
 }
 
 TEST(Adagrad, StepIsScaledByTheNormAndTheAccumulatorIsNot) {
@@ -113,6 +160,21 @@ TEST(Adam, FirstTwoStepsByHand) {
   const double m = (0.9 * 0.05 - 0.1) / (1 - 0.81);
   const double v = (0.999 * 0.001 * 0.25 + 0.001) / (1 - 0.999 * 0.999);
   EXPECT_NEAR(weight.item<double>(), before - 0.01 * m / (std::sqrt(v) + 1e-8), 1e-12);
+}
+
+TEST(AdamW, OnlyMatricesDecayIfThatIsChosenAndEachTensorHasItsRate) {
+  using Decay = OptimizerOptions::Decay;
+  for (const Decay decay : {Decay::kAll, Decay::kMatrices}) {
+    torch::Tensor matrix = torch::full({2, 2}, 3.0, torch::kDouble);
+    torch::Tensor vector = torch::full({2}, 3.0, torch::kDouble);
+    for (torch::Tensor* weight : {&matrix, &vector}) weight->mutable_grad() = torch::zeros_like(*weight);
+    Optimizer optimizer({.type = OptimizerOptions::Type::kAdamW, .weight_decay = 0.1, .decay = decay},
+                        {{"matrix", matrix}, {"vector", vector}},
+                        [](const std::string& name) { return name == "matrix" ? 0.5 : 1.0; });
+    optimizer.step(0.2, 1);  // gradients of 0 move nothing: what is left is decay
+    EXPECT_DOUBLE_EQ(matrix[0][0].item<double>(), 3 * (1 - 0.1 * 0.1));
+    EXPECT_DOUBLE_EQ(vector[0].item<double>(), decay == Decay::kAll ? 3 * (1 - 0.1 * 0.2) : 3);
+  }
 }
 
 TEST(ClipNorm, ScalesAllGradientsTogether) {

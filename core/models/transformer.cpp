@@ -1,0 +1,248 @@
+// A plain transformer as of today (docs/models.md#transformer), made of the blocks of core/nn/transformer_block.h.
+//
+// B batch, T tokens of a window, P of them scored, k width, V symbols.
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "core/api/transformer_options.h"
+#include "core/kernels/counter_dropout.h"
+#include "core/kernels/dropout.h"
+#include "core/kernels/linear.h"
+#include "core/models/capabilities.h"
+#include "core/nn/initial_weights.h"
+#include "core/nn/transformer_block.h"
+
+namespace xlm {
+namespace {
+
+using torch::Tensor;
+using Weights = BlockOptions::Weights;
+
+constexpr const char* kEmbedding = "model.embed_tokens.weight";
+constexpr const char* kBeginningVector = "model.embed_beginning.weight";
+
+class Transformer final : public LanguageModel,
+                          public ReadsIncrementally,
+                          public HasRateMultipliers,
+                          public ExtendsAnother,
+                          public SharesWeightFiles,
+                          public Capturable {
+ public:
+  Transformer(TransformerOptions options, std::int64_t symbols);
+
+  ModelOutput forward(const ModelInput& input, const State& state) override;
+  using LanguageModel::forward;
+  State initial_state(std::int64_t /*batch*/) const override { return {}; }
+  NamedValues costs(std::int64_t block) const override;
+  TextScheme scheme() const override { return TransformerOptions::kScheme; }
+  std::unique_ptr<TextReader> reader(std::int64_t context) override;
+  double rate_multiplier(const std::string& name) const override;
+  /// Llamas of other programs have no such vector.
+  bool is_addition(const std::string& name) const override { return name == kBeginningVector; }
+  std::string stored_name(const std::string& name) const override { return name; }
+  std::string repeated_parameter(const std::string& name) const override {
+    return o_.tied && name == "lm_head.weight" ? kEmbedding : "";
+  }
+  bool has_rows_of_symbols(const std::string& name) const override {
+    return name == kEmbedding || name == "lm_head.weight";
+  }
+  std::map<std::string, std::string> companion_files() const override;
+  /// It depends only on the length of the text.
+  std::optional<std::string> graph_signature() const override { return ""; }
+
+ private:
+  friend class TransformerReader;
+
+  Tensor embed(const Tensor& tokens, std::int64_t first) const;
+  Tensor final_norm(const Tensor& hidden) const;
+
+  TransformerOptions o_;
+  Tensor embedding_, beginning_, positions_, head_;  // [V, k], [k], [positions, k], [V, k]
+  std::vector<TransformerBlock> blocks_;
+  Tensor norm_;  // [k]
+};
+
+Transformer::Transformer(TransformerOptions options, std::int64_t symbols) : o_(std::move(options)) {
+  const std::int64_t width = o_.width;
+  const double deviation = o_.block.weights == Weights::kSimple ? 1 : 0.02;
+  embedding_ = parameter(kEmbedding, normal_weights({symbols, width}, deviation));
+  beginning_ = parameter(kBeginningVector, normal_weights({width}, deviation));
+  if (o_.positions > 0) {
+    positions_ = parameter("model.embed_positions.weight", normal_weights({o_.positions, width}, deviation));
+  }
+  const DeclareParameter declare = [this](const std::string& name, Tensor initial) {
+    return parameter(name, std::move(initial));
+  };
+  for (std::int64_t i = 0; i < o_.layers; ++i) {
+    blocks_.emplace_back(declare, fmt::format("model.layers.{}.", i), o_.block, width, o_.feed_forward,
+                         o_.block.window_of(i), o_.layers);
+  }
+  norm_ = parameter("model.norm.weight", torch::ones({width}));
+  head_ = o_.tied ? embedding_
+                  : parameter("lm_head.weight",
+                              normal_weights({symbols, width}, matrix_deviation(o_.block, width, false, 1)));
+}
+
+/// [B, T] → [B, T, k]; kBeginning has a vector of its own.
+Tensor Transformer::embed(const Tensor& tokens, std::int64_t first) const {
+  const std::int64_t length = tokens.size(1);
+  Tensor embedded = torch::embedding(embedding_, tokens.clamp_min(0));
+  embedded = torch::where(tokens.unsqueeze(-1) == kBeginning, beginning_, embedded);
+  if (positions_.defined()) {
+    if (first + length > o_.positions) {
+      throw UsageError(
+          fmt::format("a window of {} tokens is longer than the {} of model.positions", first + length, o_.positions));
+    }
+    embedded = embedded + positions_.narrow(0, first, length);
+  }
+  const double dropout = is_training() ? o_.block.dropout : 0;
+  return dropout > 0 ? place_dropout(embedded, dropout, draw_dropout_seed()) : embedded;
+}
+
+/// Before the logits. Tied embeddings of deviation 1 would give logits of deviation √k.
+Tensor Transformer::final_norm(const Tensor& hidden) const {
+  const Tensor normed = block_norm(o_.block, hidden, norm_);
+  return o_.tied && o_.block.weights == Weights::kSimple ? normed / std::sqrt(static_cast<double>(o_.width)) : normed;
+}
+
+ModelOutput Transformer::forward(const ModelInput& input, const State& /*state*/) {
+  const std::int64_t length = input.tokens.size(1);
+  const std::int64_t scored = input.scored > 0 ? input.scored : length;
+  Tensor hidden = embed(input.tokens, 0);
+  const Rotation rotation(o_.block, 0, length, hidden);
+  for (const TransformerBlock& block : blocks_) {
+    const bool last = &block == &blocks_.back();
+    hidden = block.forward(hidden, rotation, last ? scored : length, is_training(), nullptr);
+  }
+  ModelOutput output;
+  output.hidden = final_norm(hidden);  // [B, P, k]
+  output.head = {.weight = head_};
+  return output;
+}
+
+double Transformer::rate_multiplier(const std::string& name) const {
+  if (o_.block.weights != Weights::kSimple) return 1;
+  for (const auto& [parameter, weight] : weights()) {
+    const bool matrix = weight.dim() == 2 && !parameter.starts_with("model.embed_");
+    if (parameter == name && matrix) return 1 / std::sqrt(static_cast<double>(weight.size(1)));
+  }
+  return 1;
+}
+
+/// Two for each multiply-add of matrices, of attention over the keys that are seen, and of the output layer.
+/// paper_flops counts as Slagle 2024, appendix A, does: attention over as many keys as a block or a window has.
+NamedValues Transformer::costs(std::int64_t block) const {
+  const auto head = static_cast<double>(head_.numel());
+  double seen = head;
+  double published = head;
+  for (const TransformerBlock& each : blocks_) {
+    const std::int64_t window = each.window() > 0 ? std::min(each.window(), block) : block;
+    seen += each.multiply_adds(each.average_keys(block));
+    published += each.multiply_adds(static_cast<double>(window));
+  }
+  return {{"params", static_cast<double>(parameter_count())},
+          {"flops_per_token", 2 * seen},
+          {"paper_flops", 2 * published}};
+}
+
+/// Reads token by token behind a beginning, and keeps keys and values. A text that has reached `context` tokens goes on
+/// behind a new beginning with the later half of them.
+class TransformerReader final : public TextReader {
+ public:
+  TransformerReader(std::shared_ptr<const Transformer> model, std::int64_t context)
+      : model_(std::move(model)), context_(context) {
+    if (model_->positions_.defined()) context_ = std::min(context_, model_->o_.positions);
+    context_ = std::max<std::int64_t>(2, context_);
+    restart(torch::empty({0}, torch::kLong));
+  }
+
+  Tensor read(const Tensor& tokens) override {
+    const torch::NoGradGuard no_grad;
+    Tensor logits;
+    for (std::int64_t begin = 0; begin < tokens.size(0);) {
+      if (size() == context_) restart(window_.narrow(0, context_ - context_ / 2, context_ / 2));
+      const std::int64_t count = std::min(tokens.size(0) - begin, context_ - size());
+      logits = extend(tokens.narrow(0, begin, count));
+      begin += count;
+    }
+    return logits;
+  }
+
+ private:
+  std::int64_t size() const { return window_.size(0); }
+
+  /// `kept` stays in the window, to be read again.
+  void restart(const Tensor& kept) {
+    cache_.assign(model_->blocks_.size(), {});
+    window_ = torch::cat({torch::full({1}, kBeginning, kept.options().dtype(torch::kLong)), kept});
+    unread_ = size();
+  }
+
+  Tensor extend(const Tensor& tokens) {
+    window_ = torch::cat({window_.to(tokens.device()), tokens});
+    const std::int64_t count = tokens.size(0) + unread_;
+    const std::int64_t first = size() - count;
+    unread_ = 0;
+    Tensor hidden = model_->embed(window_.narrow(0, first, count).unsqueeze(0), first);  // [1, n, k]
+    const Rotation rotation(model_->o_.block, first, count, hidden);
+    for (std::size_t i = 0; i < cache_.size(); ++i) {
+      const std::int64_t kept = i + 1 == cache_.size() ? 1 : count;
+      hidden = model_->blocks_[i].forward(hidden, rotation, kept, false, &cache_[i]);
+    }
+    return linear_layer(model_->final_norm(hidden), model_->head_, {}).view({-1});
+  }
+
+  std::shared_ptr<const Transformer> model_;
+  std::int64_t context_;
+  Tensor window_;            // [tokens of the window], kBeginning first
+  std::int64_t unread_ = 0;  // of them, those that were not computed yet
+  std::vector<KeyValueCache> cache_;
+};
+
+std::unique_ptr<TextReader> Transformer::reader(std::int64_t context) {
+  return std::make_unique<TransformerReader>(std::dynamic_pointer_cast<Transformer>(shared_from_this()), context);
+}
+
+/// Hugging Face's configuration of a Llama, for those models that are one.
+std::map<std::string, std::string> Transformer::companion_files() const {
+  const BlockOptions& block = o_.block;
+  const bool windowed = std::any_of(block.windows.begin(), block.windows.end(), [](std::int64_t w) { return w > 0; });
+  if (block.norm != BlockOptions::Norm::kRms || block.rotary != BlockOptions::Rotary::kHalves || block.qk_norm ||
+      block.activation != BlockOptions::Activation::kSwiglu || o_.positions > 0 || windowed ||
+      (o_.tied && block.weights == Weights::kSimple)) {
+    return {};
+  }
+  const std::int64_t heads = o_.width / block.head_width;
+  const Json config{{"architectures", {"LlamaForCausalLM"}},
+                    {"model_type", "llama"},
+                    {"vocab_size", embedding_.size(0)},
+                    {"hidden_size", o_.width},
+                    {"intermediate_size", o_.feed_forward},
+                    {"num_hidden_layers", o_.layers},
+                    {"num_attention_heads", heads},
+                    {"num_key_value_heads", block.key_value_heads > 0 ? block.key_value_heads : heads},
+                    {"head_dim", block.head_width},
+                    {"hidden_act", "silu"},
+                    {"rms_norm_eps", 1e-5},
+                    {"rope_theta", block.rope_theta},
+                    {"rope_parameters", {{"rope_type", "default"}, {"rope_theta", block.rope_theta}}},
+                    {"attention_bias", false},
+                    {"mlp_bias", false},
+                    {"tie_word_embeddings", o_.tied},
+                    {"torch_dtype", "float32"}};
+  return {{"config.json", config.dump(2) + "\n"}};
+}
+
+}  // namespace
+
+std::shared_ptr<LanguageModel> make_transformer(const ModelOptions& options, std::int64_t symbols) {
+  auto whole = options.get<TransformerOptions>();
+  TrainOptions unused;
+  whole.complete(unused);
+  return std::make_shared<Transformer>(whole, symbols);
+}
+
+}  // namespace xlm

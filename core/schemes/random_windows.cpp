@@ -1,0 +1,161 @@
+// Windows at random places of the text, each behind a beginning and without state (docs/models.md#random-windows).
+//
+// B rows, N tokens of the text, T tokens of a window.
+#include <algorithm>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/random.h"
+#include "core/runtime/device.h"
+#include "core/runtime/random_streams.h"
+#include "core/schemes/scheme.h"
+
+namespace xlm {
+namespace {
+
+/// Rows of T predictions. The input of each is a beginning and its first T − 1 tokens. Random numbers follow from the
+/// seed and the row's number.
+class RandomWindowBatches final : public BatchStream {
+ public:
+  RandomWindowBatches(const TokenSource& source, BatchShape shape, std::int64_t seed);
+
+  Batch next() override;
+  Json state() const override { return {{"rows", visited_}}; }
+  void restore(const Json& state) override;
+
+ private:
+  std::int64_t draw_place(std::int64_t row) const;
+
+  const TokenSource* source_;
+  BatchShape shape_;
+  std::int64_t seed_;
+  std::vector<std::int64_t> documents_;  // the first token of each
+  std::int64_t visited_ = 0;             // rows
+};
+
+RandomWindowBatches::RandomWindowBatches(const TokenSource& source, BatchShape shape, std::int64_t seed)
+    : source_(&source), shape_(shape), seed_(seed) {
+  if (source.size() < shape.block) {
+    throw DataError(fmt::format("the training split has {} tokens; train.block={} needs at least as many",
+                                source.size(), shape.block));
+  }
+  for (const auto& [begin, tokens] : source.documents()) documents_.push_back(begin);
+}
+
+/// A place is drawn from the whole text. If a document starts within the next T tokens, the window starts there. A
+/// window that would end behind the text is drawn again.
+std::int64_t RandomWindowBatches::draw_place(std::int64_t row) const {
+  const std::uint64_t bits =
+      random_bits(static_cast<std::uint64_t>(seed_), kRandomWindows, static_cast<std::uint64_t>(row));
+  for (std::uint64_t attempt = 0;; ++attempt) {
+    std::int64_t place = random_below(source_->size(), random_bits(bits, 0, attempt));
+    const auto next = std::lower_bound(documents_.begin(), documents_.end(), place);
+    if (next != documents_.end() && *next < place + shape_.block) place = *next;
+    if (place + shape_.block <= source_->size()) return place;
+  }
+}
+
+Batch RandomWindowBatches::next() {
+  const torch::Tensor tokens = torch::full({shape_.batch, shape_.block}, kBeginning, torch::kLong);
+  const torch::Tensor targets = torch::empty({shape_.batch, shape_.block}, torch::kLong);
+  for (std::int64_t row = 0; row < shape_.batch; ++row) {
+    source_->copy(draw_place(visited_++), shape_.block, targets.data_ptr<std::int64_t>() + row * shape_.block);
+  }
+  tokens.narrow(1, 1, shape_.block - 1).copy_(targets.narrow(1, 0, shape_.block - 1));
+  return {.input = {.tokens = tokens}, .targets = targets, .fresh = true};
+}
+
+void RandomWindowBatches::restore(const Json& state) {
+  visited_ = state.at("rows").get<std::int64_t>();
+  if (visited_ < 0) throw DataError("a checkpoint's place in the text lies outside it");
+}
+
+/// Reads a beginning and the last tokens again for every token.
+class BeginningReader final : public TextReader {
+ public:
+  BeginningReader(std::shared_ptr<LanguageModel> model, std::int64_t context)
+      : model_(std::move(model)), context_(context) {}
+
+  torch::Tensor read(const torch::Tensor& tokens) override {
+    last_ = last_.defined() ? torch::cat({last_, tokens}) : tokens;
+    const std::int64_t kept = std::min(last_.size(0), std::max<std::int64_t>(1, context_ - 1));
+    last_ = last_.narrow(0, last_.size(0) - kept, kept);
+    const torch::Tensor text = torch::cat({torch::full({1}, kBeginning, last_.options()), last_});
+    return model_->forward(ModelInput{.tokens = text.unsqueeze(0), .scored = 1}, {}).logits()[0][-1];
+  }
+
+ private:
+  std::shared_ptr<LanguageModel> model_;
+  std::int64_t context_;
+  torch::Tensor last_;
+};
+
+class RandomWindows final : public Scheme {
+ public:
+  std::unique_ptr<BatchStream> batches(const TokenSource& source, BatchShape shape, std::int64_t seed) const override {
+    return std::make_unique<RandomWindowBatches>(source, shape, seed);
+  }
+
+  void check_split(const TokenSource& source, const SplitSettings& /*settings*/,
+                   const std::string& name) const override {
+    if (source.size() == 0) throw DataError(fmt::format("{} has no tokens to measure anything on", name));
+  }
+
+  SplitLoss evaluate(LanguageModel& model, const TokenSource& source, const SplitSettings& settings,
+                     const GoOn& go_on) const override;
+
+  std::unique_ptr<TextReader> reader(std::shared_ptr<LanguageModel> model,
+                                     const ReaderSettings& settings) const override {
+    return std::make_unique<BeginningReader>(std::move(model), settings.context);
+  }
+};
+
+/// Every token is scored once, the first one too: windows advance by `settings.stride` tokens and score as many, with
+/// up to context − stride tokens in front of them, behind a beginning. At most the first `settings.max_windows` of
+/// them. `settings.rows` of one length are computed at once.
+SplitLoss RandomWindows::evaluate(LanguageModel& model, const TokenSource& source, const SplitSettings& settings,
+                                  const GoOn& go_on) const {
+  check_split(source, settings, "the split");
+  const std::int64_t all = source.size();
+  const std::int64_t most = settings.max_windows > 0 && settings.max_windows <= all / settings.stride
+                                ? settings.max_windows * settings.stride
+                                : all;
+  const std::int64_t before = std::max<std::int64_t>(0, settings.context - settings.stride);
+  const std::int64_t share = settings.group == nullptr ? most : most / settings.group->size();
+  SplitLoss result{.whole = most == all};
+  std::int64_t turn = 0;
+  for (std::int64_t first = 0; first < most && !result.stopped;) {
+    const std::int64_t scored = std::min(settings.stride, most - first);
+    const std::int64_t begin = std::max<std::int64_t>(0, first - before);
+    const std::int64_t length = first + scored - begin;  // of a window
+    // Only those behind the start of the text have all of their context.
+    const std::int64_t alike = first >= before ? (most - first) / scored : 1;
+    const std::int64_t rows = scored == settings.stride ? std::min(settings.rows, alike) : 1;
+    first += rows * scored;
+    const ProcessGroup* group = settings.group;  // whose processes take turns
+    if (group != nullptr && turn++ % group->size() != group->rank()) continue;
+    const torch::Tensor text = source.rows(rows, begin, settings.stride, length);
+    const torch::Tensor tokens =
+        torch::cat({torch::full({rows, 1}, kBeginning, torch::kLong), text.narrow(1, 0, length - 1)}, 1);
+    const torch::Tensor targets = text.narrow(1, length - scored, scored);
+    const PrecisionScope precision(settings.precision, settings.device);
+    const ModelOutput output =
+        model.forward(ModelInput{.tokens = tokens.to(settings.device), .scored = scored}, model.initial_state(rows));
+    result.loss += output.summed_loss(targets.to(settings.device)).item<double>();
+    result.tokens += scored * rows;
+    result.bytes += source.bytes(targets);
+    result.stopped = !go_on(result.tokens, share);
+  }
+  return result;
+}
+
+}  // namespace
+
+const Scheme& random_windows_scheme() {
+  static const RandomWindows scheme;
+  return scheme;
+}
+
+}  // namespace xlm

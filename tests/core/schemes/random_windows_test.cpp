@@ -1,0 +1,153 @@
+// Random windows: where they start, where the stream stands, and what the evaluation scores.
+#include <cmath>
+#include <map>
+#include <set>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "core/eval/evaluation.h"
+#include "core/schemes/scheme.h"
+#include "tests/temporary_folder.h"
+
+namespace xlm {
+namespace {
+
+constexpr std::int64_t kTextLength = 100;
+constexpr std::int64_t kWindow = 8;  // T
+
+/// Its logits are far apart, and say that the next token is the last one plus one, or 0 behind a beginning. It keeps
+/// what it was given.
+class Successor final : public LanguageModel {
+ public:
+  ModelOutput forward(const ModelInput& input, const State& /*state*/) override {
+    inputs.push_back(input.tokens.clone());
+    ModelOutput output;
+    const torch::Tensor next = (input.tokens + 1).narrow(1, input.tokens.size(1) - input.scored, input.scored);
+    output.hidden = torch::one_hot(next, 128).to(torch::kFloat) * 3;
+    return output;
+  }
+  State initial_state(std::int64_t /*batch*/) const override { return {}; }
+  NamedValues costs(std::int64_t /*block*/) const override { return {}; }
+  TextScheme scheme() const override { return TextScheme::kRandomWindows; }
+
+  std::vector<torch::Tensor> inputs;
+};
+
+class RandomWindowsTest : public testing::Test {
+ protected:
+  RandomWindowsTest() : split_{TokenFile(write_places(folder_.path() / "tokens"), 1)} {
+    split_.documents = {0, 30, 33, 90};
+    source_.emplace(split_, std::vector<std::int64_t>{});
+  }
+
+  /// A file whose ids are their own places.
+  static fs::path write_places(const fs::path& path) {
+    std::string bytes;
+    for (int i = 0; i < kTextLength; ++i) bytes.push_back(static_cast<char>(i));
+    write_file(path, bytes);
+    return path;
+  }
+
+  std::unique_ptr<BatchStream> stream(std::int64_t seed, std::int64_t block = kWindow) const {
+    return scheme_of(TextScheme::kRandomWindows).batches(*source_, {.batch = 3, .block = block}, seed);
+  }
+
+  SplitLoss evaluated(const SplitSettings& settings) {
+    model_.inputs.clear();
+    return scheme_of(TextScheme::kRandomWindows).evaluate(model_, *source_, settings, [](std::int64_t, std::int64_t) {
+      return true;
+    });
+  }
+
+  TemporaryFolder folder_;
+  Split split_;
+  std::optional<TokenSource> source_;
+  Successor model_;
+};
+
+TEST_F(RandomWindowsTest, AWindowStartsAtADocumentIfOneBeginsInIt) {
+  std::map<std::int64_t, int> starts;
+  const auto windows = stream(1);
+  for (int i = 0; i < 3000; ++i) {
+    const Batch batch = windows->next();
+    EXPECT_TRUE(batch.fresh);
+    for (std::int64_t row = 0; row < 3; ++row) {
+      const std::int64_t start = batch.targets[row][0].item<std::int64_t>();
+      ++starts[start];
+      EXPECT_TRUE(torch::equal(batch.targets[row], torch::arange(start, start + kWindow)));
+      EXPECT_EQ(batch.input.tokens[row][0].item<std::int64_t>(), kBeginning);
+      EXPECT_TRUE(torch::equal(batch.input.tokens[row].narrow(0, 1, kWindow - 1),
+                               batch.targets[row].narrow(0, 0, kWindow - 1)));
+    }
+  }
+  // Of 100 places, 93 and later end behind the text. Those up to 7 in front of a document belong to its start, those of
+  // 31 to 33 to the one of 33.
+  for (const auto& [start, count] : starts) {
+    const double places = start == 30 ? 8 : start == 33 ? 3 : start == 90 ? 8 : 1;
+    const bool possible = start == 0 || start == 30 || start == 33 || start == 90 || (start > 0 && start < 23) ||
+                          (start > 33 && start < 83) || start > 90;
+    EXPECT_TRUE(possible && start <= kTextLength - kWindow) << start;
+    const double expected = 9000 * places / 93;
+    EXPECT_NEAR(count, expected, 5 * std::sqrt(expected)) << start;
+  }
+  EXPECT_EQ(starts.size(), 1 + 22 + 1 + 1 + 49 + 1 + 2);
+}
+
+TEST_F(RandomWindowsTest, ItGoesOnWhereItStopped) {
+  const auto whole = stream(7);
+  const auto before = stream(7);
+  for (int i = 0; i < 5; ++i) {
+    whole->next();
+    before->next();
+  }
+  const auto after = stream(7);
+  after->restore(before->state());
+  for (int i = 0; i < 5; ++i) EXPECT_TRUE(torch::equal(after->next().targets, whole->next().targets));
+  EXPECT_FALSE(torch::equal(stream(7)->next().targets, stream(8)->next().targets));
+  EXPECT_THROW(after->restore({{"rows", -1}}), DataError);
+}
+
+TEST_F(RandomWindowsTest, AWindowMayBeTheWholeTextAndNoLonger) {
+  EXPECT_TRUE(torch::equal(stream(1, kTextLength)->next().targets[2], torch::arange(kTextLength)));
+  EXPECT_THROW(stream(1, kTextLength + 1), DataError);
+}
+
+TEST_F(RandomWindowsTest, EveryTokenIsScoredOnceFromAWindowBehindABeginning) {
+  const double right = std::log(std::exp(3) + 127) - 3;  // nats of a token that follows its predecessor
+  for (const std::int64_t stride : {8, 3}) {
+    const SplitLoss loss = evaluated({.rows = 4, .context = 8, .stride = stride});
+    EXPECT_EQ(loss.tokens, kTextLength);
+    EXPECT_TRUE(loss.whole);
+    std::int64_t wrong = 0;  // scored right behind a beginning, but the first token of the text
+    for (const torch::Tensor& rows : model_.inputs) {
+      EXPECT_LE(rows.size(0), 4);
+      EXPECT_LE(rows.size(1), 8);
+      for (std::int64_t row = 0; row < rows.size(0); ++row) {
+        EXPECT_EQ(rows[row][0].item<std::int64_t>(), kBeginning);
+        for (std::int64_t t = 2; t < rows.size(1); ++t) {
+          EXPECT_EQ(rows[row][t].item<std::int64_t>(), rows[row][t - 1].item<std::int64_t>() + 1);
+        }
+      }
+    }
+    if (stride == 8) wrong = kTextLength / 8;  // each window but the first begins with a guess of 0
+    EXPECT_NEAR(loss.loss, static_cast<double>(kTextLength) * right + 3 * static_cast<double>(wrong), 1e-3) << stride;
+  }
+}
+
+TEST_F(RandomWindowsTest, OnlyTheFirstWindowsAreScoredOnRequest) {
+  const SplitLoss loss = evaluated({.rows = 4, .context = 8, .stride = 8, .max_windows = 5});
+  EXPECT_EQ(loss.tokens, 40);
+  EXPECT_FALSE(loss.whole);
+}
+
+TEST_F(RandomWindowsTest, AnEpochHasAsManyPredictionsAsTheText) {
+  const Epoch epoch = epoch_of(TextScheme::kRandomWindows, 3, 8, {30, 3, 57, 10});
+  EXPECT_DOUBLE_EQ(epoch.predictions, 100);
+  EXPECT_DOUBLE_EQ(epoch.steps, 100.0 / 24);
+  EXPECT_EQ(epoch_of(TextScheme::kRandomWindows, 3, 101, {30, 3, 57, 10}).steps, 0);
+}
+
+}  // namespace
+}  // namespace xlm
