@@ -101,8 +101,13 @@ std::string shown_value(const OptionEntry& entry) {
   return entry.value.is_string() ? "`" + entry.value.get<std::string>() + "`" : "`" + entry.value.dump() + "`";
 }
 
-/// The value with which an option that came later is no part of an id; that of a choice is its default.
-std::string later_value(const OptionEntry& entry) { return entry.value.is_number() ? "0" : shown_value(entry); }
+/// The value with which an option that came later is no part of an id: 0, false, or the first choice.
+std::string later_value(const OptionEntry& entry) {
+  constexpr std::string_view kChoices = "one of ";
+  if (entry.value.is_number()) return "0";
+  if (!entry.range.starts_with(kChoices)) return shown_value(entry);
+  return "`" + entry.range.substr(kChoices.size(), entry.range.find(',') - kChoices.size()) + "`";
+}
 
 const std::string kTableHead = "| key | default | meaning | in the run id |\n| --- | --- | --- | --- |\n";
 
