@@ -32,7 +32,8 @@ void add_recipe_options(CLI::App& app, RecipeOptions& options, std::string_view 
 /// A recipe with these options applied.
 struct RecipeView {
   fs::path path;
-  Yaml file;
+  Yaml whole;              // as it stands in the file, with its profiles
+  Yaml file;               // with the profile laid over it
   std::string experiment;  // empty: all experiments
   std::vector<Filter> filters;
   bool paper_size = true;    // the paper's own sizes: the profile `paper`, or none

@@ -1,5 +1,5 @@
-// Whether a recipe asks for what it can get: its tables, figures and continuations are built of the runs that its sweep
-// would make, and what stays empty, what is mixed and what is shown nowhere is found.
+// Whether a recipe asks for what it can get: its tables, figures, continuations and claims are built of the runs that
+// its sweep would make, and what stays empty, what is mixed and what is shown nowhere is found.
 #pragma once
 
 #include <string>
@@ -23,11 +23,14 @@ struct RecipeCheck {
   std::size_t tables = 0;
   std::size_t figures = 0;
   std::size_t continuations = 0;
+  std::size_t claims = 0;
   std::vector<RecipeFinding> findings;
 };
 
-/// Checks a configuration as read_configuration gives it. Throws UsageError with file:line for a sweep or evaluations
-/// that are not valid; mistakes in the description of a table, a figure or a continuation are findings.
-RecipeCheck check_recipe(const Yaml& tree);
+/// Checks a configuration as read_configuration gives it. `profile` is the one that was laid over it: a claim that no
+/// run can decide is a finding of the file alone and of the profile `paper`. Smaller profiles try a recipe out; their
+/// claims may stay undecided or not tried, and say so. Throws UsageError with file:line for a sweep or evaluations that
+/// are not valid; mistakes in the description of a table, a figure, a continuation or a claim are findings.
+RecipeCheck check_recipe(const Yaml& tree, const std::string& profile = "");
 
 }  // namespace xlm

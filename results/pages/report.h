@@ -19,6 +19,7 @@ struct ReportRecipe {
   std::string file;     // as the user named it
   std::string profile;  // empty: none
   std::string command;  // what makes its runs; empty: it describes none
+  ClaimList claims;     // none: the recipe has none
   std::vector<Exhibit> exhibits;
   std::vector<std::string> runs;  // all that it is about, with or without numbers in the exhibits
 };
@@ -32,8 +33,8 @@ struct Report {
 /// Of all tables together.
 PrintedCounts count_printed(const Report& report);
 
-/// The whole page: how ours stand beside the papers' values, then every exhibit, then the runs. Runs are numbered in
-/// the order in which numbers first refer to them.
+/// The whole page: what is claimed, how ours stand beside the papers' values, then every exhibit, then the runs. Runs
+/// are numbered in the order in which numbers first refer to them.
 std::string report_page(Store& store, const Report& report);
 
 }  // namespace xlm
