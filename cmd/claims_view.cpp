@@ -9,6 +9,7 @@
 #include "experiments/checks/configured_numbers.h"
 #include "experiments/configuration/configuration.h"
 #include "experiments/worker/core_library.h"
+#include "results/store/variation.h"
 
 namespace xlm {
 namespace {
@@ -29,6 +30,21 @@ bool has_needs(const ClaimList& list, ClaimNeeds needs) {
                      [&](const JudgedClaim& claim) { return claim.description.needs == needs; });
 }
 
+/// In which keys the runs behind the claims are not as the paper's; empty where they are.
+std::string note_on_sizes(RunTable& runs, const RecipeView& recipe, const ClaimList& list) {
+  constexpr std::size_t kMostKeys = 5;
+  std::vector<std::size_t> rows;
+  for (const JudgedClaim& claim : list.claims) {
+    for (const ClaimPart& part : claim.parts) rows.insert(rows.end(), part.rows.begin(), part.rows.end());
+  }
+  if (recipe.paper == nullptr || rows.empty()) return "";
+  std::vector<std::string> keys;
+  for (const KeyApart& apart : recipe.paper->keys_apart(runs, rows, {}, {})) keys.push_back(to_text(apart));
+  if (keys.empty()) return "";
+  return fmt::format("The runs are not configured as the paper's: {}. What is better can be tried at any size.",
+                     listed_names(keys, kMostKeys));
+}
+
 }  // namespace
 
 ClaimList claims_of(RunTable& runs, const RecipeView& recipe, const RecipeOptions& options, const std::string& name) {
@@ -36,7 +52,7 @@ ClaimList claims_of(RunTable& runs, const RecipeView& recipe, const RecipeOption
   list.name = name_from_title(list.title);
   std::optional<Yaml> paper;
   const ClaimContext context{.filters = recipe.filters,
-                             .paper_size = recipe.paper_size,
+                             .paper = recipe.paper.get(),
                              .configured = [&](const Yaml& settings, const std::set<std::string>& columns) {
                                if (!paper) paper = paper_configuration(recipe);
                                return configured_numbers(*paper, settings, columns,
@@ -48,10 +64,7 @@ ClaimList claims_of(RunTable& runs, const RecipeView& recipe, const RecipeOption
     const auto build = [&](const ClaimDescription& one) { return judge_claim(runs, one, context); };
     list.claims.push_back(build_at_its_place(read_claim_description(node), build));
   }
-  if (!recipe.paper_size && has_needs(list, ClaimNeeds::kRuns)) {
-    list.notes.push_back(
-        fmt::format("Runs are of the profile {}, which is smaller than the paper's.", options.profile));
-  }
+  if (std::string note = note_on_sizes(runs, recipe, list); !note.empty()) list.notes.push_back(std::move(note));
   if (has_needs(list, ClaimNeeds::kCosts)) {
     list.notes.emplace_back("Claims without runs are computed from configurations of the paper's own sizes.");
   }

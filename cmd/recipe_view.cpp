@@ -2,7 +2,7 @@
 #include "cmd/recipe_view.h"
 
 #include "base/text.h"
-#include "experiments/checks/supposed_runs.h"
+#include "experiments/checks/supposed_paper_runs.h"
 #include "experiments/configuration/configuration.h"
 #include "results/store/run_list.h"
 #include "results/store/unmet_condition.h"
@@ -10,15 +10,16 @@
 namespace xlm {
 namespace {
 
-/// How long the runs of the profile `paper` train, or those of the file alone where there is no such profile. Empty for
-/// a file that describes no runs, or none that this program would make: runs that are there can be shown all the same.
-std::string paper_length_of(const Yaml& file, const fs::path& path) {
-  if (file.find("model") == nullptr) return "";
+/// The runs of the profile `paper`, or those of the file alone if there is no such profile. Null for a file that
+/// describes no runs or prints no values, and, with a warning, for one whose runs this program would refuse.
+std::shared_ptr<PaperRuns> paper_runs_of(const Yaml& file, const fs::path& path) {
+  if (file.find("model") == nullptr || !has_exhibits(file, ExhibitKind::kTable)) return nullptr;
   const Yaml* paper = find_path(file, "profiles.paper");
   try {
-    return length_in_words(configuration_of(file, path, paper == nullptr ? "" : "paper", {}));
-  } catch (const UsageError&) {
-    return "";
+    return supposed_paper_runs(configuration_of(file, path, paper == nullptr ? "" : "paper", {}));
+  } catch (const Error& error) {
+    spdlog::warn("{}\nso verdicts do not say whether runs are configured as the paper's", error.what());
+    return nullptr;
   }
 }
 
@@ -59,8 +60,7 @@ void add_recipe_options(CLI::App& app, RecipeOptions& options, std::string_view 
 RecipeView read_recipe(const fs::path& path, const RecipeOptions& options) {
   const Yaml file = read_yaml_argument(path);
   RecipeView recipe{path, file, configuration_of(file, path, options.profile, {}), options.experiment, {}};
-  recipe.paper_size = options.profile.empty() || options.profile == "paper";
-  if (!recipe.paper_size) recipe.paper_length = paper_length_of(file, path);
+  recipe.paper = paper_runs_of(file, path);
   recipe.filters = parse_filters(options.where);
   if (recipe.experiment.empty()) recipe.experiment = recipe_experiment(recipe.file);
   if (!recipe.experiment.empty()) {

@@ -1,6 +1,7 @@
 // The recipe of table, figure and report, and the runs that it shows.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -15,6 +16,7 @@
 #include "results/exhibits/exhibits.h"
 #include "results/store/nothing_to_show.h"
 #include "results/store/run_table.h"
+#include "results/tables/paper_runs.h"
 
 namespace xlm {
 
@@ -36,8 +38,7 @@ struct RecipeView {
   Yaml file;               // with the profile laid over it
   std::string experiment;  // empty: all experiments
   std::vector<Filter> filters;
-  bool paper_size = true;    // the paper's own sizes: the profile `paper`, or none
-  std::string paper_length;  // of a smaller profile: how long the paper's own runs train, in words
+  std::shared_ptr<PaperRuns> paper;  // the runs of its profile `paper`; null: it describes no runs
 };
 
 /// Reads `path`, lays the profile over it, and finds the conditions on its runs. Throws UsageError.

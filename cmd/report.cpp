@@ -74,8 +74,7 @@ std::vector<Exhibit> exhibits_of(const RecipeView& recipe, RunTable& runs) {
   if (has_exhibits(recipe.file, ExhibitKind::kTable)) {
     for (const Yaml& node : find_exhibits(recipe.file, ExhibitKind::kTable)) {
       TableDescription description = read_table_description(node);
-      description.paper_size = recipe.paper_size;
-      description.paper_length = recipe.paper_length;
+      description.paper = recipe.paper;
       const auto build = [&](const TableDescription& one) { return build_table(runs, one, recipe.filters); };
       exhibits.push_back(exhibit_of(description, build));
     }

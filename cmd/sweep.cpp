@@ -314,7 +314,10 @@ int run_sweep(const SweepCommand& command, const GlobalOptions& global) {
   check_condition_values(file, tree);
   read_resources(tree.find("resources"));  // a slip is one for every launcher, and nothing is written yet
   read_early_stopping(tree);               // likewise
-  if (command.check) return report_check(command.file, command.profile, check_recipe(tree, command.profile), global);
+  if (command.check) {
+    const RecipeCheck checked = check_recipe(tree, is_paper_profile(file, command.profile));
+    return report_check(command.file, command.profile, checked, global);
+  }
   const LauncherEntry& launcher = find_launcher(command.launcher);  // complains before anything is written
   if (command.wait && launcher.waits)
     throw UsageError("--wait is for launchers that submit: the local one always waits");

@@ -44,8 +44,7 @@ int run_table(const TableOptions& options, const GlobalOptions& global) {
   for (const Yaml& description :
        choose_exhibits(find_exhibits(recipe.file, ExhibitKind::kTable), ExhibitKind::kTable, options.name)) {
     descriptions.push_back(read_table_description(description));
-    descriptions.back().paper_size = recipe.paper_size;
-    descriptions.back().paper_length = recipe.paper_length;
+    descriptions.back().paper = recipe.paper;
   }
   Store store = open_store(global);
   RunTable runs(store);

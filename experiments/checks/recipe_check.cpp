@@ -11,14 +11,15 @@
 #include "base/text.h"
 #include "experiments/checks/configured_numbers.h"
 #include "experiments/checks/mixed_runs.h"
+#include "experiments/checks/verdict_gaps.h"
 #include "results/claims/judged_claim.h"
 #include "results/exhibits/continuations.h"
 #include "results/exhibits/exhibits.h"
 #include "results/figures/figure_description.h"
 #include "results/figures/figures.h"
 #include "results/store/store.h"
+#include "results/tables/printed_number.h"
 #include "results/tables/table.h"
-#include "results/tables/verdict.h"
 
 namespace xlm {
 namespace {
@@ -75,8 +76,7 @@ std::string point_text(const SweepPoint& point) {
 /// Checks the exhibits of one recipe.
 class RecipeChecker {
  public:
-  RecipeChecker(const Yaml& tree, const std::string& profile)
-      : tree_(tree), decides_claims_(profile.empty() || profile == "paper"), runs_(with_supposed_runs(tree)) {
+  RecipeChecker(const Yaml& tree, bool of_paper) : tree_(tree), of_paper_(of_paper), runs_(with_supposed_runs(tree)) {
     const std::string experiment = recipe_experiment(tree);
     if (!experiment.empty()) of_recipe_.push_back({"experiment", Filter::Relation::kEqual, {experiment}});
   }
@@ -166,6 +166,11 @@ class RecipeChecker {
     }
     check_printed(description, table);
     check_digits(description);
+    if (of_paper_) {
+      for (const VerdictGap& gap : verdict_gaps(description, table)) {
+        find(description.place, fmt::format("{}: {}", title, gap.message), gap.advice);
+      }
+    }
   }
 
   void check_row(const TableDescription& description, const Table& table, const TableRow& row,
@@ -320,7 +325,7 @@ class RecipeChecker {
 
   /// Whether runs or configurations can decide a claim: each side has its numbers, and seeds enough for an interval.
   void check_claim(const ClaimDescription& description) {
-    if (!decides_claims_ && description.needs == ClaimNeeds::kCosts) return;  // they are of the paper's sizes
+    if (!of_paper_ && description.needs == ClaimNeeds::kCosts) return;  // they are of the paper's sizes
     const std::string title = fmt::format("claim '{}'", description.name);
     check_conditions(title, description.place, description.where);
     for (const ClaimSide& side : description.sides) check_conditions(title, description.place, side.where);
@@ -334,10 +339,10 @@ class RecipeChecker {
 
   void check_part(const std::string& title, const ClaimDescription& description, const ClaimPart& part) {
     if (!part.value) {
-      if (!decides_claims_) return;
+      if (!of_paper_) return;
       return find(description.place, fmt::format("{} can be decided by no run: {}", title, part.missing), kAskForRuns);
     }
-    if (!part.half_width && decides_claims_) {
+    if (!part.half_width && of_paper_) {
       find(description.place,
            fmt::format("{} can be decided by no run: {} comes of one {}, which has no interval", title, part.label,
                        description.over),
@@ -409,7 +414,7 @@ class RecipeChecker {
       "tell them apart by 'where', by rows and columns, or by 'series'; or say in 'over' what they may differ in";
 
   const Yaml& tree_;
-  const bool decides_claims_;
+  bool of_paper_;
   RecipeCheck result_;
   Store store_ = Store::in_memory();
   RunTable runs_;
@@ -420,6 +425,12 @@ class RecipeChecker {
 
 }  // namespace
 
-RecipeCheck check_recipe(const Yaml& tree, const std::string& profile) { return RecipeChecker(tree, profile).check(); }
+bool is_paper_profile(const Yaml& file, const std::string& profile) {
+  const Yaml* profiles = file.find("profiles");
+  const bool has_paper = profiles != nullptr && profiles->find("paper") != nullptr;
+  return profile == "paper" || (profile.empty() && !has_paper);
+}
+
+RecipeCheck check_recipe(const Yaml& tree, bool of_paper) { return RecipeChecker(tree, of_paper).check(); }
 
 }  // namespace xlm

@@ -27,10 +27,14 @@ struct RecipeCheck {
   std::vector<RecipeFinding> findings;
 };
 
-/// Checks a configuration as read_configuration gives it. `profile` is the one that was laid over it: a claim that no
-/// run can decide is a finding of the file alone and of the profile `paper`. Smaller profiles try a recipe out; their
-/// claims may stay undecided or not tried, and say so. Throws UsageError with file:line for a sweep or evaluations that
-/// are not valid; mistakes in the description of a table, a figure, a continuation or a claim are findings.
-RecipeCheck check_recipe(const Yaml& tree, const std::string& profile = "");
+/// Whether `profile` of a recipe is the paper's own configuration: the profile `paper`, or none if there is no such
+/// one.
+bool is_paper_profile(const Yaml& file, const std::string& profile);
+
+/// Checks a configuration as read_configuration gives it. `of_paper`: it is the paper's own, so that its printed values
+/// should get verdicts and its claims should be decided. Smaller profiles try a recipe out; their claims may stay
+/// undecided or not tried, and say so. Throws UsageError with file:line for a sweep or evaluations that are not valid;
+/// mistakes in the description of a table, a figure, a continuation or a claim are findings.
+RecipeCheck check_recipe(const Yaml& tree, bool of_paper);
 
 }  // namespace xlm

@@ -11,7 +11,7 @@
 #include "results/claims/side_formula.h"
 #include "results/store/formula.h"
 #include "results/store/variation.h"
-#include "results/tables/verdict.h"
+#include "results/tables/printed_number.h"
 
 namespace xlm {
 namespace {

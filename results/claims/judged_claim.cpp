@@ -16,7 +16,7 @@
 #include "results/store/reproduction.h"
 #include "results/store/statistics.h"
 #include "results/store/variation.h"
-#include "results/tables/verdict.h"
+#include "results/tables/printed_number.h"
 
 namespace xlm {
 namespace {
@@ -303,13 +303,19 @@ class ClaimJudge {
     }
   }
 
+  /// Whether the runs behind a part are configured as runs of the paper; configurations are.
+  bool is_as_the_papers(const ClaimPart& part) const {
+    return context_.paper == nullptr || part.rows.empty() ||
+           context_.paper->keys_apart(runs_, part.rows, {}, {}).empty();
+  }
+
   /// A printed number alone is of the paper's sizes; of other runs it says nothing.
   void leave_if_smaller(ClaimPart& part) const {
     const bool is_printed = claim_.expects == Expectation::kValue && !claim_.at_least && !claim_.at_most;
-    if (!is_printed || context_.paper_size || claim_.needs == ClaimNeeds::kCosts || !part.value) return;
+    if (!is_printed || !part.value || is_as_the_papers(part)) return;
     part.verdict = ClaimVerdict::kNotTried;
     part.seeds_to_decide.reset();
-    part.missing = "the runs are not of the paper's sizes";
+    part.missing = "the runs are not configured as the paper's";
   }
 
   /// A claim holds where each of its parts does, so no part needs a correction for that. It is refuted where one part
@@ -333,7 +339,7 @@ class ClaimJudge {
 
   BesidePrinted beside_printed(const PartNumber& number) const {
     if (claim_.printed.empty() || !number.part.value) return BesidePrinted::kNone;
-    if (!context_.paper_size && claim_.needs == ClaimNeeds::kRuns) return BesidePrinted::kNotComparable;
+    if (!is_as_the_papers(number.part)) return BesidePrinted::kNotComparable;
     const PrintedNumber printed = *printed_number(claim_.printed, NumberFormat::kNumber);
     const double theirs = claim_.b_is_better ? -printed.value : printed.value;  // a − b, as the paper has it
     const bool is_value = claim_.expects == Expectation::kValue;

@@ -13,6 +13,7 @@
 
 #include "results/claims/claim_description.h"
 #include "results/store/run_table.h"
+#include "results/tables/paper_runs.h"
 
 namespace xlm {
 
@@ -33,7 +34,7 @@ enum class BesidePrinted {
   kConsistent,     // the printed number lies within the interval
   kDiffers,        // it lies outside
   kUndecided,      // one seed has no interval
-  kNotComparable,  // the runs are not of the paper's sizes
+  kNotComparable,  // the runs are not configured as the paper's
 };
 inline constexpr std::array<std::string_view, 5> kBesidePrintedNames{"", "consistent", "differs", "undecided",
                                                                      "not comparable"};
@@ -74,7 +75,7 @@ using ConfiguredNumbers =
 
 struct ClaimContext {
   std::vector<Filter> filters;   // conditions on all runs
-  bool paper_size = true;        // the runs are of the paper's own sizes
+  PaperRuns* paper = nullptr;    // with which runs are compared; null: the file describes none
   ConfiguredNumbers configured;  // null: claims that need no training are not tried
 };
 

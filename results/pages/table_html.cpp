@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include "results/pages/html.h"
-#include "results/store/variation.h"
 #include "results/tables/table_notes.h"
+#include "results/tables/verdict_notes.h"
 
 namespace xlm {
 namespace {
@@ -22,20 +22,26 @@ std::string number_html(const TableCell& cell, const CellOptions& options) {
                      text, cell.star ? "<span class=\"star\">*</span>" : "");
 }
 
-/// The paper's value; on a line of its own how ours stands beside it, which of a smaller run says nothing.
+/// What is known beside the verdict, for whom hovers over it.
+std::string grounds_of(const PrintedComparison& compared) {
+  if (compared.verdict == Verdict::kNotComparable) return " (" + keys_in_words(compared.apart) + ")";
+  if (!compared.half_width) return "";
+  std::string text = "95 % interval of the difference by Student's t";
+  if (compared.decides) text += fmt::format("; {} seeds would decide", *compared.decides);
+  return " (" + text + ")";
+}
+
+/// The paper's value; on a line of its own how ours stands beside it, which says nothing of runs that are not
+/// configured as the paper's.
 std::string printed_html(const TableCell& cell, const CellOptions& options) {
   if (cell.printed.empty()) return "";
   const std::string shown = html_escape(cell.printed);
   if (!cell.compared) return fmt::format(R"( <span class="printed" title="printed in the paper">[{}]</span>)", shown);
   const std::string_view verdict = name_of(cell.compared->verdict);
   const std::string difference = html_escape(difference_from_print(*cell.compared, options));
-  std::string interval;
-  if (cell.compared->half_width) {
-    interval = fmt::format(" (95 % interval over {} by Student's t)", counted_over(cell.groups, options.over));
-  }
   std::string out = fmt::format(R"( <span class="printed" title="printed in the paper; ours: {}, {}{}">[{}]</span>)",
-                                verdict, difference, html_escape(interval), shown);
-  if (cell.compared->verdict == Verdict::kSmallerRun) return out;
+                                verdict, difference, html_escape(grounds_of(*cell.compared)), shown);
+  if (cell.compared->verdict == Verdict::kNotComparable) return out;
   return out + fmt::format(R"(<span class="verdict">{}, {}</span>)", verdict, difference);
 }
 

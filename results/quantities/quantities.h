@@ -42,9 +42,9 @@ struct Quantity {
   NumberFormat format = NumberFormat::kNumber;
   std::int64_t digits = 3;  // behind the point in a table of results; lists show one more. < 0: as the format likes
   int headline = 0;         // of all that a run has, the least rank stands for it; 0: never
-  bool exact = false;       // follows from the configuration: no seed changes it
-  bool leads = false;       // stands before the others where all numbers of an evaluation are listed
-  std::string live;         // what it is called on the screen while a run trains; empty: it is not shown
+  bool exact = false;  // follows from the configuration: no seed changes it unless the model learns what it computes
+  bool leads = false;  // stands before the others where all numbers of an evaluation are listed
+  std::string live;    // what it is called on the screen while a run trains; empty: it is not shown
   std::string live_head;
   std::string live_most;  // the quantity that is shown behind it after a slash
 };

@@ -58,41 +58,36 @@ PairedComparison compare_pairs(const std::vector<double>& a, const std::vector<d
   return result;
 }
 
-std::optional<SpreadEstimate> pooled_spread(const std::vector<std::vector<double>>& samples) {
+std::optional<SpreadEstimate> spread_of(const std::vector<double>& values) {
+  const std::optional<double> deviation = sample_deviation(values);
+  if (!deviation) return std::nullopt;
+  return SpreadEstimate{*deviation, static_cast<double>(values.size()) - 1};
+}
+
+std::optional<SpreadEstimate> pooled_spread(const std::vector<SpreadEstimate>& samples) {
   double squares = 0;
   double freedom = 0;
-  for (const std::vector<double>& sample : samples) {
-    const std::optional<double> deviation = sample_deviation(sample);
-    if (!deviation) continue;
-    const double own = static_cast<double>(sample.size()) - 1;
-    squares += own * *deviation * *deviation;
-    freedom += own;
+  for (const SpreadEstimate& sample : samples) {
+    squares += sample.freedom * sample.deviation * sample.deviation;
+    freedom += sample.freedom;
   }
   if (freedom == 0) return std::nullopt;
   return SpreadEstimate{std::sqrt(squares / freedom), freedom};
 }
 
-std::optional<double> equal_spread_test(const std::vector<std::vector<double>>& samples) {
-  double logarithms = 0;  // Σ (nᵢ − 1)·ln sᵢ²
-  double inverses = 0;    // Σ 1/(nᵢ − 1)
-  std::size_t groups = 0;
-  std::size_t constant = 0;
-  for (const std::vector<double>& sample : samples) {
-    const std::optional<double> deviation = sample_deviation(sample);
-    if (!deviation) continue;
-    ++groups;
-    if (*deviation == 0) {
-      ++constant;
-      continue;
-    }
-    const double freedom = static_cast<double>(sample.size()) - 1;
-    logarithms += freedom * 2 * std::log(*deviation);
-    inverses += 1 / freedom;
+std::optional<double> equal_spread_test(const std::vector<SpreadEstimate>& samples) {
+  if (samples.size() < 2) return std::nullopt;
+  const auto constant =
+      std::count_if(samples.begin(), samples.end(), [](const SpreadEstimate& sample) { return sample.deviation == 0; });
+  if (constant > 0) return static_cast<std::size_t>(constant) == samples.size() ? 1.0 : 0.0;
+  double logarithms = 0;  // Σ νᵢ·ln sᵢ²
+  double inverses = 0;    // Σ 1/νᵢ
+  for (const SpreadEstimate& sample : samples) {
+    logarithms += sample.freedom * 2 * std::log(sample.deviation);
+    inverses += 1 / sample.freedom;
   }
-  if (groups < 2) return std::nullopt;
-  if (constant > 0) return constant == groups ? 1.0 : 0.0;
   const SpreadEstimate common = *pooled_spread(samples);
-  const double between = static_cast<double>(groups) - 1;
+  const double between = static_cast<double>(samples.size()) - 1;
   const double correction = 1 + (inverses - 1 / common.freedom) / (3 * between);
   const double statistic = (common.freedom * 2 * std::log(common.deviation) - logarithms) / correction;
   const boost::math::chi_squared distribution(between);

@@ -44,16 +44,19 @@ struct SpreadEstimate {
   double freedom = 0;  // degrees of freedom: n − 1 of one sample, Σ (nᵢ − 1) of several pooled
 };
 
-/// The common standard deviation of several samples with means of their own: √(Σ (nᵢ − 1)·sᵢ² / Σ (nᵢ − 1)). Samples of
-/// one value add nothing. Nothing if none has two.
-std::optional<SpreadEstimate> pooled_spread(const std::vector<std::vector<double>>& samples);
+/// The standard deviation of one sample; nothing for fewer than two values.
+std::optional<SpreadEstimate> spread_of(const std::vector<double>& values);
 
-/// p of Bartlett's test that samples have one and the same variance (Bartlett 1937), over those of at least two values;
-/// nothing for fewer than two of these. 0 if some samples vary and others do not; 1 if none varies. Levene's test and
-/// that of Brown and Forsythe would be safer against long tails, but say nothing about samples as small as ours: all
-/// absolute deviations of two values from their centre are equal, so that within samples nothing varies. Student's t,
-/// for which the variances are wanted, takes errors as normal anyway.
-std::optional<double> equal_spread_test(const std::vector<std::vector<double>>& samples);
+/// The common standard deviation of independent samples with means of their own: √(Σ νᵢ·sᵢ² / Σ νᵢ). Nothing for no
+/// sample.
+std::optional<SpreadEstimate> pooled_spread(const std::vector<SpreadEstimate>& samples);
+
+/// p of Bartlett's test that independent samples have one and the same variance (Bartlett 1937); nothing for fewer than
+/// two. 0 if some vary and others do not; 1 if none varies. Levene's test and that of Brown and Forsythe would be safer
+/// against long tails, but say nothing about samples as small as ours: all absolute deviations of two values from their
+/// centre are equal, so that nothing varies within a sample. Student's t, for which the variances are wanted, takes
+/// errors as normal anyway.
+std::optional<double> equal_spread_test(const std::vector<SpreadEstimate>& samples);
 
 /// p-values of several tests made at once, corrected so that the probability of one false finding among all stays below
 /// the threshold that they are compared with (Holm 1979). In the order of `p`; none is made smaller, none exceeds 1.

@@ -9,7 +9,7 @@ namespace {
 
 std::string_view outcome_of(const TableCell& cell) {
   if (cell.compared) return name_of(cell.compared->verdict);
-  return cell.value ? "not comparable" : "missing";
+  return cell.value ? "no verdict" : "missing";
 }
 
 }  // namespace

@@ -10,9 +10,10 @@
 namespace xlm {
 
 /// What becomes of a printed value: a verdict, or why there is none.
-inline constexpr std::array<std::string_view, 6> kPrintedOutcomes{
-    "agrees",        "differs", "too few seeds", "smaller run", "missing",  // no number of ours yet
-    "not comparable"};  // the printed text is no number, ours is no mean
+inline constexpr std::array<std::string_view, 7> kPrintedOutcomes{
+    "agrees",    "consistent", "differs", "undecided", "not comparable",
+    "missing",      // no number of ours yet
+    "no verdict"};  // the printed text is no number, or ours is no mean
 
 /// Printed values by outcome, in the order of kPrintedOutcomes.
 struct PrintedCounts {

@@ -141,11 +141,11 @@ class TableBuilder {
     }
     if (table_.rows.empty() || table_.columns.empty()) return nothing_to_show();
     set_stars(table_, description_.stars, samples_, notes_);
+    table_.verdicts = set_verdicts(table_, description_.verdicts, samples_, columns_of_costs());
     relate_to_rows(table_);
     mark_best(table_, samples_);
     notes_.unmet = unmet_;
     notes_.own = description_.notes;
-    notes_.paper_size = description_.paper_size;
     describe_runs();
     table_.shown = what_cells_show(table_, description_.also);
     table_.best = what_is_best(table_);
@@ -176,7 +176,7 @@ class TableBuilder {
       result.missing = kPrintedOnly;
       return result;
     }
-    const std::vector<std::size_t> members = members_of(row, entry, column);
+    const std::vector<std::size_t> members = members_of(runs_, row, entry, column, named_);
     if (members.empty()) {
       result.missing = why_nobody(entry, column);
       return result;
@@ -204,7 +204,10 @@ class TableBuilder {
     }
     result.value = aggregated(numbers, column.cells.aggregate, column.cells.better);
     if (column.cells.spread == Spread::kDeviation) result.spread = sample_deviation(numbers);
-    if (column.cells.aggregate == Aggregate::kMean) result.compared = compare(result.printed, column.cells, groups);
+    if (description_.paper != nullptr && table_.has_printed) {
+      sample.apart =
+          description_.paper->keys_apart(runs_, result.rows, of_paper(entry, column), description_.verdicts.may_differ);
+    }
     return result;
   }
 
@@ -222,26 +225,36 @@ class TableBuilder {
            !is_missing(runs_.column_or_nothing("valid.worse_than_guessing")[run]);
   }
 
-  std::optional<PrintedComparison> compare(const std::string& text, const CellOptions& cells, const ByGroup& groups) {
-    const std::optional<PrintedNumber> printed = printed_number(text, cells.format);
-    if (!printed) return std::nullopt;
-    std::vector<double> by_seed;
-    for (const auto& [group, values] : groups) by_seed.push_back(mean(values));
-    const Quantity* quantity = quantity_of_column(cells.value);
-    VerdictSettings settings{.exact = quantity != nullptr ? quantity->exact : !runs_.is_measured(cells.value),
-                             .paper_size = description_.paper_size};
-    if (cells.tolerance >= 0) settings.tolerance = cells.tolerance;
-    return compare_with_print(by_seed, *printed, settings);
+  /// For each column whether its value follows from the configuration, so that no seed changes it.
+  std::vector<bool> columns_of_costs() {
+    std::vector<bool> costs;
+    for (const TableColumn& column : table_.columns) {
+      const Quantity* quantity = quantity_of_column(column.cells.value);
+      costs.push_back(column.cells.tolerance >= 0 ||
+                      (quantity != nullptr ? quantity->exact : !runs_.is_measured(column.cells.value)));
+    }
+    return costs;
+  }
+
+  /// The paper's runs that belong into a cell; none if its conditions are of other sizes than the paper's.
+  std::vector<std::size_t> of_paper(const TableEntry& entry, const TableColumn& column) {
+    RunTable& paper = description_.paper->table();
+    try {
+      const std::vector<std::size_t> selected = paper.select(description_.where, naming_columns(description_));
+      return members_of(paper, paper.select(selected, entry.where), entry, column, columns_in(description_.where));
+    } catch (const UsageError&) {
+      return {};  // a condition on what runs report themselves, which the paper's are not known to do
+    }
   }
 
   /// A cell has the evaluations that it asks for itself; what its neighbours ask for is not averaged in.
-  std::vector<std::size_t> members_of(const std::vector<std::size_t>& row, const TableEntry& entry,
-                                      const TableColumn& column) {
-    std::vector<std::string> named = named_;
+  static std::vector<std::size_t> members_of(RunTable& runs, const std::vector<std::size_t>& row,
+                                             const TableEntry& entry, const TableColumn& column,
+                                             std::vector<std::string> named) {
     for (const std::vector<Filter>* filters : {&entry.where, &column.where}) {
       for (std::string& name : columns_in(*filters)) named.push_back(std::move(name));
     }
-    return runs_.select(runs_.asked_for(row, named), column.where);
+    return runs.select(runs.asked_for(row, named), column.where);
   }
 
   /// Whether there are runs that were only not evaluated with the settings that the cell asks for.
@@ -279,9 +292,9 @@ class TableBuilder {
       if (most > 0) windows.insert(fmt::format("{}", most));
     }
     notes_.windows = join({windows.begin(), windows.end()}, " or ");
-    if (description_.paper_length.empty()) return;
+    if (description_.paper == nullptr) return;
     notes_.length = lengths.text();
-    notes_.paper_length = description_.paper_length;
+    notes_.paper_length = description_.paper->length();
   }
 
   /// Whether the runs of a cell differ as they should, in `over` alone.

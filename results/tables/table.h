@@ -47,6 +47,7 @@ struct Table {
   std::string shown;               // what the cells show, where the columns do not say it
   std::string best;                // what the marked cells are the best of; empty: none is marked
   std::vector<std::string> notes;  // further footnotes: seeds, missing cells, stars
+  VerdictBasis verdicts;           // what the comparisons with printed values rest on
   bool has_printed = false;
 };
 

@@ -63,6 +63,57 @@ void read_notes(const Yaml* node, TableDescription& description) {
   }
 }
 
+/// How printed values are compared: keys that stand beside `printed`.
+void read_verdict_rules(const Yaml& node, TableDescription& description) {
+  Yaml own;
+  own.kind = Yaml::Kind::kMap;
+  own.source = node.source;
+  own.line = node.line;
+  for (const char* key : {"printed_runs", "spread"}) {
+    if (const Yaml* value = node.find(key)) own.entries.emplace_back(key, *value);
+  }
+  VerdictRules& rules = description.verdicts;
+  OptionReader reader(own);
+  reader.field({.name = "printed_runs", .help = "runs behind each printed value", .min = 1, .max = 1e6},
+               rules.printed_runs);
+  reader.field({.name = "spread", .help = "from which seeds the spread of a cell is taken"}, rules.spread,
+               kSpreadSourceNames);
+  reader.finish();
+  const Yaml* keys = node.find("may_differ");
+  if (keys == nullptr) return;
+  for (const Yaml& key : keys->is_sequence() ? keys->items : std::vector<Yaml>{*keys}) {
+    rules.may_differ.insert(scalar_text(key, "may_differ"));
+  }
+}
+
+/// A tolerance is relative, and a margin is not: a mix-up would be off by the size of the value.
+void check_tolerances(const TableDescription& description) {
+  for (const std::vector<TableColumn>* columns : {&description.columns, &description.also}) {
+    for (const TableColumn& column : *columns) {
+      if (column.cells.tolerance < 0 || !evaluation_column(column.cells.value)) continue;
+      throw UsageError(
+          fmt::format("{}: 'tolerance' is relative, and for costs that follow from the configuration; {} is "
+                      "measured\ngive 'margin', in units of the value",
+                      description.place, column.cells.value));
+    }
+  }
+}
+
+/// A standard deviation is one of several runs.
+void check_printed_deviations(const TableDescription& description) {
+  if (description.verdicts.printed_runs > 1) return;
+  for (const auto& [row, cells] : description.printed) {
+    for (const auto& [column, text] : cells) {
+      const std::optional<PrintedNumber> number = printed_number(text, NumberFormat::kNumber);
+      if (!number || !number->deviation) continue;
+      throw UsageError(
+          fmt::format("{}: the printed value '{}' of {}/{} has a standard deviation, but is of one run\n"
+                      "say how many runs the paper makes: printed_runs: 3",
+                      description.place, text, row, column));
+    }
+  }
+}
+
 void read_rows(const Yaml& node, TableDescription& description) {
   if (node.is_scalar()) {
     description.row_key = node.scalar;
@@ -265,8 +316,9 @@ std::string number_with_unit(double value, const CellOptions& options) {
 }
 
 const std::vector<std::string>& table_keys() {
-  static const std::vector<std::string> keys{"table", "name", "corner", "where",   "rows", "columns",
-                                             "cells", "also", "stars",  "printed", "notes"};
+  static const std::vector<std::string> keys{"table",        "name",   "corner",     "where", "rows",
+                                             "columns",      "cells",  "also",       "stars", "printed",
+                                             "printed_runs", "spread", "may_differ", "notes"};
   return keys;
 }
 
@@ -292,6 +344,9 @@ TableDescription read_table_description(const Yaml& node) {
   check_labels(description);
   read_stars(node.find("stars"), cells, description);
   read_printed(node.find("printed"), description);
+  read_verdict_rules(node, description);
+  check_tolerances(description);
+  check_printed_deviations(description);
   read_notes(node.find("notes"), description);
   check_stars(description);
   if (description.corner.empty()) {

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <string_view>
@@ -15,6 +16,7 @@
 #include "results/quantities/number_format.h"
 #include "results/store/aggregate.h"
 #include "results/store/run_table.h"
+#include "results/tables/verdict.h"
 
 namespace xlm {
 
@@ -32,6 +34,7 @@ struct CellOptions {
   Spread spread = Spread::kNone;
   std::string over = "seed";
   std::int64_t digits = -1;
+  double margin = -1;
   double tolerance = -1;
   NumberFormat format = NumberFormat::kNumber;
   Better better = Better::kLower;
@@ -52,7 +55,14 @@ struct CellOptions {
             kNumberFormatNames);
     v.field({.name = "better", .help = "which way is better, for `best` and stars"}, better, kBetterNames);
     v.field({.name = "best", .help = "true: mark the best cells of the column"}, best);
-    v.field({.name = "tolerance", .help = "a difference from the printed value that does not count", .min = 0},
+    v.field({.name = "margin",
+             .help = "a difference from the printed value that does not matter, in units of the value",
+             .min = 0},
+            margin);
+    v.field({.name = "tolerance",
+             .help = "the same of a cost that follows from the configuration, relative to the printed value",
+             .min = 0,
+             .open_min = true},
             tolerance);
   }
 };
@@ -99,9 +109,9 @@ struct TableDescription {
   std::vector<std::string> printed_rows;                              // labels in the order of the file
   std::set<std::pair<std::string, std::string>> printed_plainly;      // row, column: of those, numbers without quotes
   std::vector<std::string> notes;                                     // of the file's own, below the table
-  bool paper_size = true;    // the runs are of the paper's own sizes: printed values get a verdict
-  std::string paper_length;  // where they are not: how long the paper trains, "600,000 steps, 19.7G tokens"
-  std::string place;         // file:line, for messages
+  VerdictRules verdicts;
+  std::shared_ptr<PaperRuns> paper;  // with which runs are compared; null: the file describes none
+  std::string place;                 // file:line, for messages
 };
 
 /// All keys that a table's map may have.

@@ -120,7 +120,6 @@ void relate_to_rows(Table& table) {
       TableCell& cell = row.cells[c];
       if (!cell.value) continue;
       cell.spread.reset();
-      cell.compared.reset();
       if (!base) {
         cell.value.reset();
         cell.missing = fmt::format("{} has no number", options.against);

@@ -18,6 +18,7 @@ using ByGroup = std::map<std::string, std::vector<double>>;
 struct CellSample {
   ByGroup by_group;
   std::set<std::string> corpora;  // the texts that it was measured on
+  std::vector<KeyApart> apart;    // in which keys its runs are not the paper's
 };
 
 /// Shows the cells of columns with `against` beside those of the row of that label, as `as` says; they lose their

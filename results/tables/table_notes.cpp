@@ -11,23 +11,12 @@
 #include "base/text.h"
 #include "results/quantities/quantities.h"
 #include "results/store/variation.h"
+#include "results/tables/verdict_notes.h"
 
 namespace xlm {
 namespace {
 
 constexpr std::size_t kMostListed = 6;
-
-/// "a, b, c and 4 more".
-std::string listed(const std::vector<std::string>& names) {
-  if (names.size() <= kMostListed) return join(names, ", ");
-  const std::vector<std::string> first(names.begin(), names.begin() + kMostListed);
-  return fmt::format("{} and {} more", join(first, ", "), names.size() - kMostListed);
-}
-
-std::string cell_name(const Table& table, std::size_t row, std::size_t column) {
-  return table.columns.size() == 1 ? table.rows[row].label
-                                   : fmt::format("{}/{}", table.rows[row].label, table.columns[column].label);
-}
 
 /// "3 seeds; 1 seed for dynamic/64." Where runs differ in more than the seed, they are counted themselves.
 std::string seeds_note(const Table& table) {
@@ -47,7 +36,7 @@ std::string seeds_note(const Table& table) {
                                       [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
   std::string note = usual->first.second;
   for (const auto& [count, cells] : by_count) {
-    if (count != usual->first) note += fmt::format("; {} for {}", count.second, listed(cells));
+    if (count != usual->first) note += fmt::format("; {} for {}", count.second, some_listed(cells));
   }
   return note + (by_count.size() == 1 ? " in every cell." : ".");
 }
@@ -57,44 +46,12 @@ std::string mixed_note(const TableNotes& notes) {
   if (notes.mixed.empty()) return "";
   if (notes.mixed_in.empty()) {
     return fmt::format("Several runs with one {} are mixed in {}; a 'where' can tell them apart.", notes.mixed_over,
-                       listed(notes.mixed));
+                       some_listed(notes.mixed));
   }
   const std::vector<std::string> keys(notes.mixed_in.begin(), notes.mixed_in.end());
   return fmt::format("The runs in {} differ in {}, not in {} alone; a 'where' can tell them apart.",
-                     listed(notes.mixed), listed_names(keys, kMostListed),
+                     some_listed(notes.mixed), listed_names(keys, kMostListed),
                      notes.mixed_over == "seed" ? "the seed" : notes.mixed_over);
-}
-
-/// "Beside the paper, by 95 % intervals over seeds (Student's t): 3 agree; 1 differs (Gumbel/test +0.012 ± 0.004)."
-std::string verdict_note(const Table& table) {
-  std::map<Verdict, std::vector<std::string>> cells;
-  for (std::size_t r = 0; r < table.rows.size(); ++r) {
-    for (std::size_t c = 0; c < table.columns.size(); ++c) {
-      const std::optional<PrintedComparison>& compared = table.rows[r].cells[c].compared;
-      if (!compared) continue;
-      std::string name = cell_name(table, r, c);
-      if (compared->verdict == Verdict::kDiffers) {
-        name += " " + difference_from_print(*compared, table.columns[c].cells);
-      }
-      cells[compared->verdict].push_back(std::move(name));
-    }
-  }
-  std::vector<std::string> parts;
-  if (const auto agree = cells.find(Verdict::kAgrees); agree != cells.end()) {
-    parts.push_back(fmt::format("{} agree{}", agree->second.size(), agree->second.size() == 1 ? "s" : ""));
-  }
-  if (const auto differ = cells.find(Verdict::kDiffers); differ != cells.end()) {
-    parts.push_back(fmt::format("{} differ{} ({})", differ->second.size(), differ->second.size() == 1 ? "s" : "",
-                                listed(differ->second)));
-  }
-  if (const auto few = cells.find(Verdict::kTooFewSeeds); few != cells.end()) {
-    parts.push_back(fmt::format("{} with too few seeds to say", few->second.size()));
-  }
-  if (const auto smaller = cells.find(Verdict::kSmallerRun); smaller != cells.end()) {
-    parts.push_back(fmt::format("{} of runs smaller than the paper's, so without a verdict", smaller->second.size()));
-  }
-  return parts.empty() ? ""
-                       : "Beside the paper, by 95 % intervals over seeds (Student's t): " + join(parts, "; ") + ".";
 }
 
 std::string missing_note(const Table& table) {
@@ -113,7 +70,7 @@ std::string missing_note(const Table& table) {
     }
   }
   std::vector<std::string> parts;
-  for (const std::string& reason : reasons) parts.push_back(fmt::format("{} ({})", listed(cells[reason]), reason));
+  for (const std::string& reason : reasons) parts.push_back(fmt::format("{} ({})", some_listed(cells[reason]), reason));
   return parts.empty() ? "" : "– not there yet: " + join(parts, "; ") + ".";
 }
 
@@ -136,15 +93,15 @@ std::string cells_in_words(const CellOptions& cells) {
 
 }  // namespace
 
-std::string difference_from_print(const PrintedComparison& compared, const CellOptions& options) {
-  constexpr int kDigits = 3;
-  const auto number = [&](double value) {
-    return options.format == NumberFormat::kNumber ? with_digits(value, kDigits)
-                                                   : format_number(value, options.format, options.digits);
-  };
-  std::string text = (compared.difference < 0 ? "-" : "+") + number(std::abs(compared.difference));
-  if (compared.half_width) text += " ± " + number(*compared.half_width);
-  return text + (options.unit.empty() ? "" : " " + options.unit);
+std::string cell_name(const Table& table, std::size_t row, std::size_t column) {
+  return table.columns.size() == 1 ? table.rows[row].label
+                                   : fmt::format("{}/{}", table.rows[row].label, table.columns[column].label);
+}
+
+std::string some_listed(const std::vector<std::string>& names) {
+  if (names.size() <= kMostListed) return join(names, ", ");
+  const std::vector<std::string> first(names.begin(), names.begin() + kMostListed);
+  return fmt::format("{} and {} more", join(first, ", "), names.size() - kMostListed);
 }
 
 std::string what_cells_show(const Table& table, const std::vector<TableColumn>& also) {
@@ -168,7 +125,7 @@ std::string what_is_best(const Table& table) {
     return std::any_of(row.cells.begin(), row.cells.end(), [](const TableCell& cell) { return cell.best; });
   });
   if (!any) return "";
-  std::string what = "the best of " + (labels.size() == table.columns.size() ? "each column" : listed(labels));
+  std::string what = "the best of " + (labels.size() == table.columns.size() ? "each column" : some_listed(labels));
   if (silent.size() == 1 && !silent.begin()->empty()) what = fmt::format("the best {} of a column", *silent.begin());
   return what + " by the digits that are printed, among cells of one corpus.";
 }
@@ -186,27 +143,30 @@ std::vector<std::string> table_notes(const Table& table, const TableNotes& notes
   const auto add = [&](const std::string& line) {
     if (!line.empty()) lines.push_back(line);
   };
+  const bool is_apart = any_not_comparable(table);
   if (table.has_printed) {
-    add(notes.paper_size
-            ? "[…] is the value that the paper prints."
-            : "[…] is the value that the paper prints, for its own sizes and not for those of the runs here.");
+    add(is_apart ? "[…] is the value that the paper prints, for its own configuration."
+                 : "[…] is the value that the paper prints.");
   }
   add(seeds_note(table));
-  add(verdict_note(table));
-  if (!notes.length.empty()) {
-    add(fmt::format("Runs smaller than the paper's: {} here; {} in the paper.", notes.length, notes.paper_length));
+  for (const std::string& line : verdict_notes(table)) add(line);
+  if (is_apart && !notes.length.empty() && !notes.paper_length.empty() && notes.length != notes.paper_length) {
+    add(fmt::format("Training: {} here; {} in the paper.", notes.length, notes.paper_length));
   }
   if (!notes.windows.empty()) {
     add(fmt::format("Evaluated on the first {} windows of each row of a split at most (eval.max_windows).",
                     notes.windows));
   }
-  if (notes.stars != nullptr) add(stars_note(*notes.stars, notes.tests));
+  if (notes.stars != nullptr) {
+    add(stars_note(*notes.stars, notes.tests));
+    add(printed_stars_note(table, notes.stars->value));
+  }
   for (const std::string& label : notes.absent) add(fmt::format("No star can be given: there is no row '{}'.", label));
   const auto add_without_star = [&](const std::set<std::pair<std::size_t, std::size_t>>& places,
                                     const std::string& why) {
     std::vector<std::string> cells;
     for (const auto& [row, column] : places) cells.push_back(cell_name(table, row, column));
-    if (!cells.empty()) add(fmt::format("No star can be given to {}: {}.", listed(cells), why));
+    if (!cells.empty()) add(fmt::format("No star can be given to {}: {}.", some_listed(cells), why));
   };
   add_without_star(notes.untested, fmt::format("fewer than two {}s in common with a row of the test",
                                                table.columns.front().cells.over));
@@ -214,7 +174,8 @@ std::vector<std::string> table_notes(const Table& table, const TableNotes& notes
   add(missing_note(table));
   if (!notes.unmet.empty()) add(fmt::format("No runs to show: {}.", notes.unmet));
   if (!notes.lost.empty()) {
-    add(fmt::format("Runs whose loss ended above that of guessing all symbols alike are in {}.", listed(notes.lost)));
+    add(fmt::format("Runs whose loss ended above that of guessing all symbols alike are in {}.",
+                    some_listed(notes.lost)));
   }
   add(mixed_note(notes));
   for (const std::string& line : notes.own) add(line);

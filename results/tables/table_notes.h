@@ -22,16 +22,18 @@ struct TableNotes {
   std::string mixed_over;          // what they should differ in
   std::set<std::string> mixed_in;  // and what they differ in beside it
   std::vector<std::string> lost;   // cells with runs that ended worse than guessing
-  bool paper_size = true;          // printed values are of runs of the same size
   std::string unmet;               // why the table has no runs at all
-  std::string length;              // how long the runs train, where they are smaller than the paper's
-  std::string paper_length;        // and those of the paper
+  std::string length;              // how long the runs train
+  std::string paper_length;        // and those of the paper; empty: not known
   std::string windows;             // windows of a row at most, where not the whole split was evaluated
   std::vector<std::string> own;    // what the table's file says
 };
 
-/// Ours less the printed value, and half of the interval of ours where there is one: "+0.012 ± 0.004".
-std::string difference_from_print(const PrintedComparison& compared, const CellOptions& options);
+/// "Gumbel/test", or the row alone if the table has one column.
+std::string cell_name(const Table& table, std::size_t row, std::size_t column);
+
+/// "a, b, c and 4 more".
+std::string some_listed(const std::vector<std::string>& names);
 
 /// "Cells: valid bpc; test: test bpc." with the values of `also`; empty where the labels of all columns tell that.
 std::string what_cells_show(const Table& table, const std::vector<TableColumn>& also);

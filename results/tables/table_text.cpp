@@ -117,7 +117,8 @@ std::string render_csv(const Table& table) {
     columns.push_back({label + " n"});
     if (any(c, is_mixed)) columns.push_back({label + " differ in"});
     if (!any(c, has_printed)) continue;
-    for (const char* what : {" paper", " verdict", " difference", " half_width"}) columns.push_back({label + what});
+    for (const char* what : {" paper", " verdict", " difference", " half_width", " decides"})
+      columns.push_back({label + what});
   }
   TextTable text(std::move(columns));
   for (const TableRow& row : table.rows) {
@@ -134,6 +135,7 @@ std::string render_csv(const Table& table) {
       cells.emplace_back(compared ? name_of(cell.compared->verdict) : "");
       cells.push_back(compared ? json_number(cell.compared->difference) : "");
       cells.push_back(compared && cell.compared->half_width ? json_number(*cell.compared->half_width) : "");
+      cells.push_back(compared && cell.compared->decides ? fmt::to_string(*cell.compared->decides) : "");
     }
     text.add(std::move(cells));
   }
@@ -167,6 +169,25 @@ std::string render_latex(const Table& table) {
 
 }  // namespace
 
+namespace {
+
+/// Null for what is not known, so that every cell has the same keys.
+void add_comparison(Json& item, const TableCell& cell) {
+  const PrintedComparison compared = cell.compared.value_or(PrintedComparison{});
+  const bool there = cell.compared.has_value();
+  const auto known = [](const auto& value) { return value ? Json(*value) : Json(); };
+  item["verdict"] = there ? Json(name_of(compared.verdict)) : Json();
+  item["difference"] = there ? Json(compared.difference) : Json();
+  item["half_width"] = known(compared.half_width);
+  item["margin"] = known(compared.margin);
+  item["difference_p"] = known(compared.p);
+  item["decides"] = known(compared.decides);
+  item["not_comparable_in"] = Json::array();
+  for (const KeyApart& apart : compared.apart) item["not_comparable_in"].push_back(apart.key);
+}
+
+}  // namespace
+
 Json to_json(const Table& table) {
   Json json = {{"table", table.title}, {"name", table.name}, {"columns", Json::array()}, {"rows", Json::array()}};
   for (const TableColumn& column : table.columns) {
@@ -185,15 +206,15 @@ Json to_json(const Table& table) {
       item["p"] = cell.p ? Json(*cell.p) : Json();
       if (table.columns[c].cells.best) item["best"] = cell.best;
       item["printed"] = cell.printed.empty() ? Json() : Json(cell.printed);
-      item["verdict"] = cell.compared ? Json(name_of(cell.compared->verdict)) : Json();
-      item["difference"] = cell.compared ? Json(cell.compared->difference) : Json();
-      item["half_width"] = cell.compared && cell.compared->half_width ? Json(*cell.compared->half_width) : Json();
+      add_comparison(item, cell);
       item["missing"] = cell.missing.empty() ? Json() : Json(cell.missing);
       item["runs"] = cell.runs;
       cells.push_back(std::move(item));
     }
     json["rows"].push_back({{"label", row.label}, {"cells", std::move(cells)}});
   }
+  json["tests"] = table.verdicts.tests;
+  json["differ_alone"] = table.verdicts.differ_alone;
   json["notes"] = footnotes(table, "best");
   return json;
 }

@@ -2,54 +2,80 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "results/quantities/number_format.h"
+#include "results/tables/paper_runs.h"
+#include "results/tables/printed_number.h"
 
 namespace xlm {
 
 enum class Verdict {
-  kAgrees,       // within the interval of our seeds, or within the tolerance that the table states
-  kDiffers,      // outside of both
-  kTooFewSeeds,  // one seed and no tolerance: nothing is known of how much seeds differ
-  kSmallerRun,   // a profile that is not the paper's own: no verdict
+  kAgrees,         // the interval of the difference lies within the margin; of a cost, the difference itself
+  kConsistent,     // no margin is stated, and zero is in the interval
+  kDiffers,        // the interval lies outside of the margin or of zero, also where the table's tests are corrected
+  kUndecided,      // neither; or how much seeds differ is not known
+  kNotComparable,  // the runs are not configured as the paper's
 };
-inline constexpr std::array<std::string_view, 4> kVerdictNames{"agrees", "differs", "too few seeds", "smaller run"};
+inline constexpr std::array<std::string_view, 5> kVerdictNames{"agrees", "consistent", "differs", "undecided",
+                                                               "not comparable"};
 inline std::string_view name_of(Verdict verdict) { return kVerdictNames.at(static_cast<std::size_t>(verdict)); }
-
-/// A number as a paper prints it, and half a unit of its last digit: what rounding may have hidden.
-struct PrintedNumber {
-  double value = 0;
-  double rounding = 0;
-};
-
-/// "1.136*" is 1.136 ± 0.0005, "38M" 38 million ± half a million, "1.5B" 1.5 billion, or bytes in a column of
-/// bytes; in a column of percents "93.1" is 0.931. Nothing for text that is no number.
-std::optional<PrintedNumber> printed_number(const std::string& text, NumberFormat format);
-
-/// Digits behind the point of "1.136*": 3. Nothing for text that is no plain number, such as "38M".
-std::optional<int> printed_digits(const std::string& text);
-
-struct VerdictSettings {
-  double level = 0.95;              // of the interval over seeds
-  std::optional<double> tolerance;  // a difference that does not count, in units of the value; nothing: none is stated
-  bool exact = false;               // the value follows from the configuration: parameters, FLOPs
-  bool paper_size = true;           // the runs are of the paper's own sizes
-};
 
 /// Ours beside the paper's.
 struct PrintedComparison {
   double printed = 0;
-  double difference = 0;             // ours − printed
-  std::optional<double> half_width;  // of the interval of our mean, by Student's t; nothing for one seed
-  Verdict verdict = Verdict::kTooFewSeeds;
+  double difference = 0;                // ours − printed
+  std::optional<double> half_width;     // of the interval of the difference, rounding included; nothing: the spread of
+                                        // seeds is not known, or nothing varies because the value is a cost
+  std::optional<double> margin;         // in units of the value, that of a cost with the rounding
+  std::optional<double> p;              // corrected by Holm's method over the table
+  bool differs_alone = false;           // would differ if it were the only test
+  std::optional<std::int64_t> decides;  // undecided: with so many seeds it would be decided with a chance of 80 %
+  Verdict verdict = Verdict::kUndecided;
+  std::vector<KeyApart> apart;  // not comparable: in these keys
 };
 
-/// `by_seed`: a number for each seed, at least one.
-PrintedComparison compare_with_print(const std::vector<double>& by_seed, const PrintedNumber& printed,
-                                     const VerdictSettings& settings);
+/// From which seeds the spread of a cell is taken.
+enum class SpreadSource { kAuto, kPooled, kOwn };
+inline constexpr std::array<std::string_view, 3> kSpreadSourceNames{"auto", "pooled", "own"};
+
+/// What a table says about its verdicts.
+struct VerdictRules {
+  std::int64_t printed_runs = 1;  // behind each printed value
+  SpreadSource spread = SpreadSource::kAuto;
+  std::set<std::string> may_differ;  // keys in which runs may differ from the paper's
+};
+
+/// How the spread of one value's cells was found, for a note.
+struct ValueSpread {
+  std::string value;  // column of the store
+  bool pooled = false;
+  std::size_t cells = 0;  // whose seeds went in
+  double deviation = 0;   // pooled
+  double freedom = 0;
+  std::optional<double> test_p;  // of the test of equal variances; nothing: it cannot be made
+};
+
+/// What the verdicts of a table rest on.
+struct VerdictBasis {
+  std::vector<ValueSpread> spreads;  // of the values that were compared and vary
+  std::size_t tests = 0;             // corrected at once
+  std::size_t differ_alone = 0;      // of them, without the correction
+  double level = 0.95;
+  VerdictRules rules;
+};
+
+struct Table;
+struct CellSample;
+
+/// Compares every cell that is a mean with its printed number, if it has one: `samples` and `is_cost` (whether a
+/// column's value follows from the configuration) are by row and column, by column. `apart` of a sample says in which
+/// keys a cell's runs are not the paper's.
+VerdictBasis set_verdicts(Table& table, const VerdictRules& rules, const std::vector<std::vector<CellSample>>& samples,
+                          const std::vector<bool>& is_cost);
 
 }  // namespace xlm

@@ -77,11 +77,15 @@ TEST_F(ResultsCommands, AReportBeginsWithWhatIsClaimed) {
   EXPECT_THAT(page.substr(claims), HasSubstr("2 claims: 1 confirmed, 1 not tried."));
 }
 
-TEST_F(ResultsCommands, ASmallerProfileSaysSo) {
+TEST_F(ResultsCommands, RunsThatAreNotThePapersSaySo) {
   make_sweep();
-  write("claims.yaml", kTwoClaims + "profiles: {quick: {experiment: spans}, paper: {}}\n");
+  write("claims.yaml", kTwoClaims +
+                           "data: {path: data/text8}\nmodel: {type: adaptive-span, layers: 12, heads: 2, span: 64}\n"
+                           "train: {steps: 100}\nsweep: {grid: {model.span_type: [fixed, adaptive], seed: [1, 2]}}\n"
+                           "profiles: {quick: {model: {layers: 2}}, paper: {}}\n");
   const ProgramResult quick = xlm("claims claims.yaml --profile quick");
-  EXPECT_THAT(quick.out, AllOf(HasSubstr("paper: -0.1, not comparable"), HasSubstr("profile quick")));
+  EXPECT_THAT(quick.out, AllOf(HasSubstr("confirmed  Adaptive"), HasSubstr("paper: -0.1, not comparable"),
+                               HasSubstr("not configured as the paper's"), HasSubstr("model.layers=2 (paper: 12)")));
 }
 
 }  // namespace

@@ -40,7 +40,7 @@ std::vector<std::string> profiles_of(const fs::path& recipe) {
 }
 
 RecipeCheck check(const fs::path& recipe, const std::string& profile = "") {
-  return check_recipe(read_configuration(recipe, profile, {}), profile);
+  return check_recipe(read_configuration(recipe, profile, {}), is_paper_profile(read_yaml(recipe), profile));
 }
 
 std::string text_of(const std::vector<RecipeFinding>& findings) {

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "tests/results/claims/claims.h"
+#include "tests/results/tables/paper_with.h"
 
 namespace xlm {
 namespace {
@@ -192,15 +193,17 @@ TEST_F(Claims, ClaimsOnCostsAskConfigurationsAndNoRuns) {
                UsageError);
 }
 
-TEST_F(Claims, ASmallerRunSaysNothingOfAPrintedNumber) {
-  const JudgedClaim order = judged(kAdaptiveOrFixed + "printed: -0.1\n", {.paper_size = false});
+TEST_F(Claims, ARunThatIsNotThePapersSaysNothingOfAPrintedNumber) {
+  const std::shared_ptr<PaperRuns> paper = paper_with({{"model.layers", 12}});
+  const JudgedClaim order = judged(kAdaptiveOrFixed + "printed: -0.1\n", {.paper = paper.get()});
   EXPECT_EQ(order.verdict, ClaimVerdict::kConfirmed) << "an order can be tried at any size";
   EXPECT_EQ(order.beside, BesidePrinted::kNotComparable);
-  const JudgedClaim value = judged(
-      "claim: c\nvalue: test.bpc\nwhere: {model.span: 64, model.span_type: fixed}\nprinted: 1.96\n"
-      "tolerance: 0.1\n",
-      {.paper_size = false});
-  EXPECT_EQ(value.verdict, ClaimVerdict::kNotTried);
+  const std::string number =
+      "claim: c\nvalue: test.bpc\nwhere: {model.span: 64, model.span_type: fixed}\nprinted: 1.96\ntolerance: 0.1\n";
+  EXPECT_EQ(judged(number, {.paper = paper.get()}).verdict, ClaimVerdict::kNotTried);
+  EXPECT_EQ(verdict(number), ClaimVerdict::kConfirmed);
+  const std::shared_ptr<PaperRuns> alike = paper_with({{"model.layers", 2}});
+  EXPECT_EQ(judged(number, {.paper = alike.get()}).verdict, ClaimVerdict::kConfirmed);
 }
 
 TEST_F(Claims, ASideThatMixesSettingsIsNoted) {

@@ -9,6 +9,7 @@
 #include "results/pages/assets.h"
 #include "results/pages/report.h"
 #include "tests/results/pages/pages.h"
+#include "tests/results/tables/paper_with.h"
 
 namespace xlm {
 namespace {
@@ -264,12 +265,12 @@ TEST_F(Pages, ReportsBeginWithHowOursStandBesideThePapers) {
   Report report = two_recipes(figure(line_yaml()), printed, {});
   report.recipes[1].exhibits.emplace_back(grid());
   const PrintedCounts counts = count_printed(report);
-  EXPECT_THAT(counts.of, ElementsAre(2, 1, 0, 0, 2, 1));
+  EXPECT_THAT(counts.of, ElementsAre(0, 2, 1, 0, 0, 2, 1));
   const std::string own = own_part(report_page(store_, report));
   const std::string summary = own.substr(own.find("id=\"summary\""), own.find("<nav>") - own.find("id=\"summary\""));
   EXPECT_THAT(summary,
-              HasSubstr("Printed values: 6. Ours beside them: agrees: 2, differs: 1, too few seeds: 0, smaller run: "
-                        "0, missing: 2, not comparable: 1."));
+              HasSubstr("Printed values: 6. Ours beside them: agrees: 0, consistent: 2, differs: 1, undecided: 0, not "
+                        "comparable: 0, missing: 2, no verdict: 1."));
   EXPECT_THAT(summary, HasSubstr("<a href=\"#exhibit-1-1\">Printed &lt;once&gt;</a></th><td class=\"number\">5</td>"));
   EXPECT_THAT(summary, HasSubstr("<a href=\"#exhibit-2-2\">Bits per character</a></th><td class=\"number\">1</td>"));
 }
@@ -280,17 +281,18 @@ TEST_F(Pages, CellsSayHowOursStandsBesideThePrintedValue) {
       "printed: {fixed: {64: 1.95, 256: 1.9}, adaptive: {64: '–'}}\n";
   const std::string page = tables_page(store_, {table(yaml)});
   EXPECT_THAT(page,
-              HasSubstr("<span class=\"printed\" title=\"printed in the paper; ours: agrees, +0.00667 ± 0.0249 (95 "
-                        "% interval over 3 seeds by Student's t)\">[1.95]</span>"
-                        "<span class=\"verdict\">agrees, +0.00667 ± 0.0249</span>"));
-  EXPECT_THAT(page, HasSubstr("<span class=\"verdict\">differs, -0.135 ± 0.0249</span>"));
+              HasSubstr("<span class=\"printed\" title=\"printed in the paper; ours: consistent, +0.00667 ± 0.0316 (95 "
+                        "% interval of the difference by Student's t)\">[1.95]</span>"
+                        "<span class=\"verdict\">consistent, +0.00667 ± 0.0316</span>"));
+  EXPECT_THAT(page, HasSubstr("<span class=\"verdict\">differs, -0.135 ± 0.0766</span>"));
   EXPECT_THAT(page, HasSubstr("title=\"printed in the paper\">[–]</span></td>")) << "no number is printed";
   TableDescription small =
       read_table_description(find_exhibits(parse_yaml(yaml, "t.yaml"), ExhibitKind::kTable).front());
-  small.paper_size = false;
+  small.paper = paper_with({{"model.layers", 12}});
   RunTable runs(store_);
   const std::string smaller = tables_page(store_, {std::get<Table>(build_table(runs, small, {}))});
-  EXPECT_THAT(smaller, HasSubstr("ours: smaller run, -0.135 ± 0.0249")) << "when it is hovered over";
+  EXPECT_THAT(smaller, HasSubstr("ours: not comparable, -0.135 (model.layers=2 (paper: 12))"))
+      << "when it is hovered over";
   EXPECT_THAT(own_part(smaller), Not(HasSubstr("class=\"verdict\""))) << "there is no verdict to read";
 }
 

@@ -6,7 +6,9 @@
 #include "results/tables/table.h"
 #include "results/tables/table_notes.h"
 #include "results/tables/table_text.h"
+#include "results/tables/verdict_notes.h"
 #include "tests/results/run_maker.h"
+#include "tests/results/tables/paper_with.h"
 #include "tests/results/tables/tables.h"
 
 namespace xlm {
@@ -253,24 +255,31 @@ TEST_F(Tables, EvaluationsOnOneOtherCorpusAreCompared) {
   EXPECT_THAT(best_cells(result), ElementsAre("a/own", "b/by column", "b/by row"));
 }
 
-// Fixed spans of 64 have a mean of 1.95667 and a deviation of 0.01002 over three seeds: an interval of ± 0.0249.
+// Fixed spans of 64 have a mean of 1.95667 and a deviation of 0.01002 over three seeds, as all cells have: with the 8
+// degrees of freedom of the four cells and one run of the paper the interval is ± 2.306·0.01002·√(1/3 + 1) + 0.005.
 TEST_F(Tables, PrintedValuesGetAVerdict) {
   const std::string yaml = std::string(kGrid) + "printed: {fixed: {64: '1.95*', 256: 1.9}, adaptive: {64: '–'}}\n";
   const Table result = table(yaml);
   ASSERT_EQ(result.rows[0].label, "fixed");
-  const TableCell& agreeing = result.rows[0].cells[0];
-  ASSERT_TRUE(agreeing.compared.has_value());
-  EXPECT_EQ(agreeing.compared->verdict, Verdict::kAgrees);
-  EXPECT_NEAR(agreeing.compared->difference, 0.00667, 1e-5);
-  EXPECT_NEAR(*agreeing.compared->half_width, 0.02488, 2e-5);
+  const TableCell& consistent = result.rows[0].cells[0];
+  ASSERT_TRUE(consistent.compared.has_value());
+  EXPECT_EQ(consistent.compared->verdict, Verdict::kConsistent);
+  EXPECT_NEAR(consistent.compared->difference, 0.00667, 1e-5);
+  EXPECT_NEAR(*consistent.compared->half_width, 2.306 * 0.0100 * std::sqrt(4.0 / 3) + 0.005, 3e-5);
   EXPECT_EQ(result.rows[0].cells[1].compared->verdict, Verdict::kDiffers);
   EXPECT_FALSE(result.rows[1].cells[0].compared.has_value()) << "no number is printed";
-  EXPECT_THAT(
-      text(yaml),
-      HasSubstr("Beside the paper, by 95 % intervals over seeds (Student's t): 1 agrees; 1 differs (fixed/256 -0.135 "
-                "± 0.0249)."));
+  const std::string shown = text(yaml);
+  EXPECT_THAT(shown, HasSubstr("Beside the paper: 1 consistent, without a margin to agree within; 1 differs (fixed/256 "
+                               "-0.135 ± 0.0766)."));
+  EXPECT_THAT(shown, HasSubstr("Intervals of the difference: 95 % by Student's t, with the rounding of the printed "
+                               "value, which counts as one run; the spread of test bpc is pooled over 4 cells, 0.01 "
+                               "with 8 degrees of freedom (Bartlett's test of equal variances: p = 1)."));
   const Json json = to_json(result);
-  EXPECT_EQ(json["rows"][0]["cells"][1]["verdict"], "differs");
+  const Json& differing = json["rows"][0]["cells"][1];
+  EXPECT_EQ(differing["verdict"], "differs");
+  EXPECT_LT(differing["difference_p"].get<double>(), 0.05);
+  EXPECT_EQ(differing["not_comparable_in"], Json::array());
+  EXPECT_EQ(json["tests"], 2);
   EXPECT_EQ(json["rows"][1]["cells"][0]["verdict"], Json());
 }
 
@@ -280,19 +289,20 @@ TEST_F(Tables, CsvAndJsonSayTheDifferenceFromThePrintedValueAndItsInterval) {
   const Table result = table(std::string(kGrid) + "printed: {fixed: {64: 1.95}, dynamic: {64: 1.4}}\n");
   const Json cells = to_json(result)["rows"];
   const std::string csv = render_table(result, TableFormat::kCsv);
-  EXPECT_THAT(csv, HasSubstr("64 paper,64 verdict,64 difference,64 half_width"));
+  EXPECT_THAT(csv, HasSubstr("64 paper,64 verdict,64 difference,64 half_width,64 decides"));
   for (const Json& row : cells) {
     const Json& cell = row["cells"][0];
     if (row["label"] == "adaptive") {
-      EXPECT_THAT(csv, HasSubstr(",3,,,,,")) << "nothing is printed";
+      EXPECT_THAT(csv, HasSubstr(",3,,,,,,")) << "nothing is printed";
     } else if (row["label"] == "dynamic") {
-      EXPECT_THAT(csv, HasSubstr(",1.4,too few seeds," + json_number(cell["difference"].get<double>()) + ",,"));
+      EXPECT_THAT(csv, HasSubstr(",1.4,differs," + json_number(cell["difference"].get<double>()) + ",")) << csv;
       EXPECT_NEAR(cell["difference"].get<double>(), 0.1, 1e-12);
-      EXPECT_EQ(cell["half_width"], Json());
+      EXPECT_GT(cell["half_width"].get<double>(), 0.05) << "one seed, by the spread of the others";
+      EXPECT_EQ(cell["decides"], Json());
     } else {
       EXPECT_NEAR(cell["difference"].get<double>(), 0.00667, 1e-5);
-      EXPECT_NEAR(cell["half_width"].get<double>(), 0.02488, 2e-5);
-      EXPECT_THAT(csv, HasSubstr(",1.95,agrees," + json_number(cell["difference"].get<double>()) + "," +
+      EXPECT_NEAR(cell["half_width"].get<double>(), 0.0316, 1e-4);
+      EXPECT_THAT(csv, HasSubstr(",1.95,consistent," + json_number(cell["difference"].get<double>()) + "," +
                                  json_number(cell["half_width"].get<double>()) + ","));
     }
   }
@@ -306,16 +316,19 @@ TEST(DifferencesFromPrint, AreWrittenAsTheirColumnWritesNumbers) {
   EXPECT_EQ(difference_from_print({.difference = -3}, {.unit = "ms"}), "-3 ms");
 }
 
-TEST_F(Tables, AToleranceAndASmallerProfileAreMindedInVerdicts) {
-  const std::string printed = "printed: {fixed: {64: 1.9}}\n";
+TEST_F(Tables, AMarginAndAnotherConfigurationAreMindedInVerdicts) {
+  const std::string printed = "printed: {fixed: {64: 1.95}}\n";
   const std::string tolerant =
-      "table: T\nrows: model.span_type\ncolumns: model.span\ncells: {value: test.bpc, tolerance: 0.06}\n";
+      "table: T\nrows: model.span_type\ncolumns: model.span\ncells: {value: test.bpc, margin: 0.06}\n";
   EXPECT_EQ(table(tolerant + printed).rows[0].cells[0].compared->verdict, Verdict::kAgrees);
   RunTable runs(store_);
-  TableDescription small = table_of(std::string(kGrid) + printed);
-  small.paper_size = false;
-  const auto result = std::get<Table>(build_table(runs, small, {}));
-  EXPECT_EQ(result.rows[0].cells[0].compared->verdict, Verdict::kSmallerRun);
+  TableDescription description = table_of(std::string(kGrid) + printed);
+  const auto verdict_beside = [&](const SettingList& paper) {
+    description.paper = paper_with(paper);
+    return std::get<Table>(build_table(runs, description, {})).rows[0].cells[0].compared->verdict;
+  };
+  EXPECT_EQ(verdict_beside({{"model.span_type", "fixed"}, {"model.span", 64}}), Verdict::kConsistent);
+  EXPECT_EQ(verdict_beside({{"model.span_type", "fixed"}, {"model.span", 8192}}), Verdict::kNotComparable);
 }
 
 }  // namespace

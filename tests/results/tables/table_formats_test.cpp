@@ -28,7 +28,7 @@ TEST_F(Tables, Formats) {
   EXPECT_THAT(markdown, HasSubstr("| fixed "));
   const std::string csv = render_table(result, TableFormat::kCsv);
   EXPECT_THAT(csv, HasSubstr("model.span_type \\ model.span,64,64 sd,64 n,64 paper,64 verdict,64 difference,64 "
-                             "half_width,256,256 sd,256 n\n"));
+                             "half_width,64 decides,256,256 sd,256 n\n"));
   EXPECT_THAT(csv, HasSubstr(",3,1.9,"));
   const std::string latex = render_table(result, TableFormat::kLatex);
   EXPECT_THAT(latex, HasSubstr("\\begin{tabular}{lrr}"));

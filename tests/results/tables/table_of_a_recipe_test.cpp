@@ -8,6 +8,7 @@
 #include "results/tables/table.h"
 #include "results/tables/table_text.h"
 #include "tests/results/run_maker.h"
+#include "tests/results/tables/paper_with.h"
 
 namespace xlm {
 namespace {
@@ -68,20 +69,23 @@ TEST_F(TableOfARecipe, APrintedRowChoosesNoRuns) {
 
 TEST_F(TableOfARecipe, SaysHowLongSmallerRunsTrainBesideThePapers) {
   TableDescription description = described(kTable);
-  EXPECT_THAT(table(description).notes, Not(Contains(HasSubstr("smaller than the paper's:"))));
-  description.paper_length = "600,000 steps (19.7G tokens)";
-  EXPECT_THAT(table(description).notes, Contains("Runs smaller than the paper's: 100 steps here; 600,000 steps (19.7G "
-                                                 "tokens) in the paper."));
+  EXPECT_THAT(table(description).notes, Not(Contains(HasSubstr("Training:"))));
+  description.paper = paper_with({{"train.steps", 600'000}}, "600,000 steps (19.7G tokens)");
+  EXPECT_THAT(table(description).notes,
+              Contains("Training: 100 steps here; 600,000 steps (19.7G tokens) in the paper."));
+  EXPECT_THAT(table(description).notes, Contains(HasSubstr("train.steps=100 (paper: 600000)")));
+  description.paper = paper_with({{"train.steps", 100}}, "600,000 steps");
+  EXPECT_THAT(table(description).notes, Not(Contains(HasSubstr("Training:")))) << "nothing differs";
 }
 
-TEST_F(TableOfARecipe, SaysThatPrintedValuesAreOfThePapersSizeWhereTheRunsAreNot) {
+TEST_F(TableOfARecipe, SaysThatPrintedValuesAreOfThePapersConfigurationWhereTheRunsAreNot) {
   TableDescription description = described(kTable);
   EXPECT_THAT(table(description).notes, Contains("[…] is the value that the paper prints."));
-  description.paper_size = false;
+  description.paper = paper_with({{"model.layers", 12}});
   const Table smaller = table(description);
   for (const TableFormat format : {TableFormat::kText, TableFormat::kMarkdown, TableFormat::kLatex}) {
     EXPECT_THAT(render_table(smaller, format, 0),
-                HasSubstr("is the value that the paper prints, for its own sizes and"));
+                HasSubstr("is the value that the paper prints, for its own configuration."));
   }
 }
 
@@ -94,11 +98,11 @@ TEST_F(TableOfARecipe, TokensOfWindowsThatOverlapAreThoseThatAreScored) {
   std::string text = read_file(config);
   write_file(config, text.replace(text.find("steps: 100"), 10, "steps: 1000, batch: 4, block: 5050"));  // 300 + 19·250
   store_.sync(maker_.runs());
-  TableDescription description =
-      described("table: T\nrows: [{label: a, where: {seed: 9}}]\ncolumns: [{label: bpc, value: test.bpc}]\n");
-  description.paper_length = "2 epochs";
-  EXPECT_THAT(table(description).notes,
-              Contains("Runs smaller than the paper's: 1,000 steps (20.2M tokens) here; 2 epochs in the paper."));
+  TableDescription description = described(
+      "table: T\nrows: [{label: a, where: {seed: 9}}]\ncolumns: [{label: bpc, value: test.bpc}]\n"
+      "printed: {a: {bpc: 1.11}}\n");
+  description.paper = paper_with({{"model.layers", 12}}, "2 epochs");
+  EXPECT_THAT(table(description).notes, Contains("Training: 1,000 steps (20.2M tokens) here; 2 epochs in the paper."));
 }
 
 TEST_F(TableOfARecipe, SaysWhereNotTheWholeSplitWasEvaluated) {
