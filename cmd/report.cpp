@@ -93,7 +93,7 @@ ReportRecipe part_of(const RecipeView& recipe, const ReportOptions& options, con
                      RunTable& runs) {
   if (!has_exhibits(recipe.file)) {
     throw UsageError(
-        fmt::format("{} describes no table, no figure and no claim\ndocs/results.md and docs/claims.md describe them",
+        fmt::format("{} describes no table and no figure, and no claim\ndocs/results.md and docs/claims.md describe them",
                     recipe.path.string()));
   }
   std::vector<std::string> selected;
