@@ -21,6 +21,7 @@ std::function<int()> declare_segment(CLI::App& app, const GlobalOptions& global)
 std::function<int()> declare_pareto(CLI::App& app, const GlobalOptions& global);
 std::function<int()> declare_compare(CLI::App& app, const GlobalOptions& global);
 std::function<int()> declare_table(CLI::App& app, const GlobalOptions& global);
+std::function<int()> declare_claims(CLI::App& app, const GlobalOptions& global);
 std::function<int()> declare_figure(CLI::App& app, const GlobalOptions& global);
 std::function<int()> declare_continuation(CLI::App& app, const GlobalOptions& global);
 std::function<int()> declare_report(CLI::App& app, const GlobalOptions& global);
@@ -43,6 +44,7 @@ const std::vector<Command>& commands() {
       {"pareto", "Print the Pareto front of columns of the store", declare_pareto},
       {"compare", "Test whether two settings differ", declare_compare},
       {"table", "Print a paper's tables from the store", declare_table},
+      {"claims", "Say which claims of a paper the store's runs confirm", declare_claims},
       {"figure", "Plot the store's results", declare_figure},
       {"continuation", "Compare how models continue the same passages", declare_continuation},
       {"report", "Write all tables and figures of recipes to one page", declare_report},

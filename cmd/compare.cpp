@@ -1,7 +1,6 @@
 // xlm compare: whether two settings differ in one value, and how sure that is.
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <memory>
 #include <set>
 
@@ -12,6 +11,7 @@
 #include "cmd/results_store.h"
 #include "experiments/configuration/run_id.h"
 #include "results/quantities/number_format.h"
+#include "results/store/seed_values.h"
 #include "results/store/statistics.h"
 #include "results/store/variation.h"
 
@@ -29,19 +29,9 @@ struct CompareOptions {
   double level = 95;
 };
 
-/// Runs of one setting, and the mean of each seed.
-struct Setting {
+/// Runs of one setting, and the numbers of each seed.
+struct Setting : SeedValues {
   std::string name;
-  std::map<std::string, std::vector<double>> by_group;
-  std::vector<std::string> runs;
-  std::vector<std::size_t> rows;   // rows of `runs` in the store
-  std::vector<std::string> mixes;  // keys in which they differ, without the one that pairs them
-
-  std::vector<double> means() const {
-    std::vector<double> values;
-    for (const auto& [group, numbers] : by_group) values.push_back(mean(numbers));
-    return values;
-  }
 };
 
 /// The rows of a condition or of a run. A run is named by its id, or by the beginning of its id or hash; it stands for
@@ -75,39 +65,11 @@ std::vector<std::size_t> select(RunTable& runs, const std::string& text) {
 }
 
 Setting read_setting(RunTable& runs, const std::string& text, const CompareOptions& options) {
-  Setting setting{.name = text, .by_group = {}, .runs = {}, .rows = {}, .mixes = {}};
   const std::vector<std::size_t> selected = runs.select(select(runs, text), parse_filters(options.where));
-  const std::vector<Value>& values = runs.column(options.value);
-  const std::vector<Value>& over = runs.column(options.over);
-  for (const std::size_t run : selected) {
-    const std::optional<double> number = as_number(values[run]);
-    if (!number || !std::isfinite(*number)) continue;
-    setting.by_group[to_text(over[run])].push_back(*number);
-    setting.runs.push_back(runs.id(run));
-    setting.rows.push_back(run);
-  }
-  setting.mixes = differing_keys(runs, setting.rows);
-  std::erase(setting.mixes, options.over);
+  Setting setting{seed_values(runs, selected, options.value, options.over), text};
   if (!setting.runs.empty()) return setting;
   throw DataError(fmt::format("no run of '{}' has {}{}\nsee `xlm runs ls --where {}`", text, options.value,
                               selected.empty() ? ": no such run" : "", text));
-}
-
-/// The seeds that both settings have, paired. If there are none, everything computed from pairs is missing.
-struct Pairs {
-  std::vector<double> a;
-  std::vector<double> b;
-};
-
-Pairs common(const Setting& a, const Setting& b) {
-  Pairs pairs;
-  for (const auto& [group, numbers] : a.by_group) {
-    const auto other = b.by_group.find(group);
-    if (other == b.by_group.end()) continue;
-    pairs.a.push_back(mean(numbers));
-    pairs.b.push_back(mean(other->second));
-  }
-  return pairs;
 }
 
 std::set<std::string> values_of_rows(RunTable& runs, const std::vector<std::size_t>& rows, const std::string& key) {
@@ -221,7 +183,7 @@ int run_compare(const CompareOptions& options, const GlobalOptions& global) {
   const Setting a = read_setting(runs, options.a, options);
   const Setting b = read_setting(runs, options.b, options);
   check_apart(a, b);
-  const Pairs pairs = common(a, b);
+  const SeedPairs pairs = common_seeds(a, b);  // without any, everything computed from pairs is missing
   if (pairs.a.empty()) {
     throw DataError(
         fmt::format("'{}' and '{}' have no {} in common: there is nothing to pair\n"

@@ -59,7 +59,7 @@ void add_recipe_options(CLI::App& app, RecipeOptions& options, std::string_view 
 
 RecipeView read_recipe(const fs::path& path, const RecipeOptions& options) {
   const Yaml file = read_yaml_argument(path);
-  RecipeView recipe{path, configuration_of(file, path, options.profile, {}), options.experiment, {}};
+  RecipeView recipe{path, file, configuration_of(file, path, options.profile, {}), options.experiment, {}};
   recipe.paper = paper_runs_of(file, path);
   recipe.filters = parse_filters(options.where);
   if (recipe.experiment.empty()) recipe.experiment = recipe_experiment(recipe.file);

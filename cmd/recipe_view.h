@@ -34,7 +34,8 @@ void add_recipe_options(CLI::App& app, RecipeOptions& options, std::string_view 
 /// A recipe with these options applied.
 struct RecipeView {
   fs::path path;
-  Yaml file;
+  Yaml whole;              // as it stands in the file, with its profiles
+  Yaml file;               // with the profile laid over it
   std::string experiment;  // empty: all experiments
   std::vector<Filter> filters;
   std::shared_ptr<PaperRuns> paper;  // the runs of its profile `paper`; null: it describes no runs

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/version.h"
+#include "cmd/claims_view.h"
 #include "cmd/recipe_view.h"
 #include "cmd/results_store.h"
 #include "results/figures/figure_description.h"
@@ -25,10 +26,11 @@ struct ReportOptions : RecipeOptions {
 };
 
 bool has_exhibits(const Yaml& file) {
-  return has_exhibits(file, ExhibitKind::kTable) || has_exhibits(file, ExhibitKind::kFigure);
+  return has_exhibits(file, ExhibitKind::kTable) || has_exhibits(file, ExhibitKind::kFigure) ||
+         has_exhibits(file, ExhibitKind::kClaim);
 }
 
-/// The recipes below a folder that describe tables or figures, in the order of their names.
+/// The recipes below a folder that describe tables, figures or claims, in the order of their names.
 std::vector<fs::path> recipes_below(const fs::path& folder) {
   std::vector<fs::path> files;
   for (const auto& entry : fs::recursive_directory_iterator(folder)) {
@@ -38,8 +40,8 @@ std::vector<fs::path> recipes_below(const fs::path& folder) {
   }
   if (files.empty()) {
     throw UsageError(
-        fmt::format("no recipe below {} describes a table or a figure\n"
-                    "docs/results.md describes both",
+        fmt::format("no recipe below {} describes a table, a figure or a claim\n"
+                    "docs/results.md and docs/claims.md describe them",
                     folder.string()));
   }
   std::sort(files.begin(), files.end());
@@ -91,7 +93,8 @@ ReportRecipe part_of(const RecipeView& recipe, const ReportOptions& options, con
                      RunTable& runs) {
   if (!has_exhibits(recipe.file)) {
     throw UsageError(
-        fmt::format("{} describes no table and no figure\ndocs/results.md describes both", recipe.path.string()));
+        fmt::format("{} describes no table and no figure, and no claim\ndocs/results.md and docs/claims.md describe them",
+                    recipe.path.string()));
   }
   std::vector<std::string> selected;
   if (!recipe.filters.empty()) {  // without conditions it lists no runs
@@ -103,6 +106,7 @@ ReportRecipe part_of(const RecipeView& recipe, const ReportOptions& options, con
           .file = recipe.path.string(),
           .profile = options.profile,
           .command = command_for_runs(recipe, options, global, runs),
+          .claims = has_exhibits(recipe.file, ExhibitKind::kClaim) ? claims_of(runs, recipe, options, "") : ClaimList{},
           .exhibits = exhibits_of(recipe, runs),
           .runs = std::move(selected)};
 }
@@ -129,8 +133,16 @@ Json summary_of(const Report& report, const std::vector<RecipeView>& recipes, co
   Json printed = {{"values", counts.total()}};
   for (std::size_t i = 0; i < kPrintedOutcomes.size(); ++i)
     printed[std::string(kPrintedOutcomes.at(i))] = counts.of.at(i);
+  ClaimCounts verdicts{};
+  for (const ReportRecipe& recipe : report.recipes) {
+    const ClaimCounts of_recipe = count_claims(recipe.claims.claims);
+    for (std::size_t i = 0; i < verdicts.size(); ++i) verdicts.at(i) += of_recipe.at(i);
+  }
+  Json claims = Json::object();
+  for (std::size_t i = 0; i < verdicts.size(); ++i) claims[std::string(kClaimVerdictNames.at(i))] = verdicts.at(i);
   return {{"file", file.string()},
           {"recipes", report.recipes.size()},
+          {"claims", std::move(claims)},
           {"tables", count_exhibits(recipes, ExhibitKind::kTable)},
           {"figures", count_exhibits(recipes, ExhibitKind::kFigure)},
           {"nothing_to_show", nothing},
@@ -175,8 +187,8 @@ std::function<int()> declare_report(CLI::App& app, const GlobalOptions& global) 
   add_recipe_options(app, *options, "");
   app.add_option("--out", options->out, "The page")->capture_default_str()->type_name("FILE");
   app.footer(
-      "Writes one HTML page that needs only a browser: every table and figure, and a section about every run behind\n"
-      "them. A table or figure without runs names the command that makes them.\n\n"
+      "Writes one HTML page that needs only a browser: every claim, table and figure, and a section about every run\n"
+      "behind them. A table or figure without runs names the command that makes them.\n\n"
       "Examples:\n"
       "  xlm report experiments/recipes/adaptive-span/span-limit.yaml --profile smoke\n"
       "  xlm report experiments/recipes --profile small --out small.html\n"

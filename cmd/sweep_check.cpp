@@ -18,7 +18,8 @@ std::string seen_in(const RecipeCheck& check) {
   std::string text = fmt::format("{}, {}, {}, {}", counted(check.sweep.runs.size(), "run"),
                                  counted(check.sweep.evaluations, "evaluation"), counted(check.tables, "table"),
                                  counted(check.figures, "figure"));
-  return check.continuations == 0 ? text : text + ", " + counted(check.continuations, "continuation");
+  if (check.continuations > 0) text += ", " + counted(check.continuations, "continuation");
+  return check.claims == 0 ? text : text + ", " + counted(check.claims, "claim");
 }
 
 std::string check_as_json(const RecipeCheck& check) {
@@ -28,7 +29,8 @@ std::string check_as_json(const RecipeCheck& check) {
   }
   const Json result = {
       {"runs", check.sweep.runs.size()}, {"evaluations", check.sweep.evaluations}, {"tables", check.tables},
-      {"figures", check.figures},        {"continuations", check.continuations},   {"findings", std::move(findings)}};
+      {"figures", check.figures},        {"continuations", check.continuations},   {"claims", check.claims},
+      {"findings", std::move(findings)}};
   return json_text(result);
 }
 

@@ -9,8 +9,10 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "experiments/checks/configured_numbers.h"
 #include "experiments/checks/mixed_runs.h"
 #include "experiments/checks/verdict_gaps.h"
+#include "results/claims/judged_claim.h"
 #include "results/exhibits/continuations.h"
 #include "results/exhibits/exhibits.h"
 #include "results/figures/figure_description.h"
@@ -23,6 +25,7 @@ namespace xlm {
 namespace {
 
 constexpr std::size_t kMaxNamed = 3;
+constexpr std::int64_t kMaxRows = 1000;  // of a supposed grid
 
 /// "a, b, c and 4 more".
 std::string some_of(const std::vector<std::string>& names) {
@@ -35,15 +38,27 @@ std::vector<Yaml> exhibits_of(const Yaml& tree, ExhibitKind kind) {
   return has_exhibits(tree, kind) ? find_exhibits(tree, kind) : std::vector<Yaml>{};
 }
 
-/// What text figures and figures of grids name.
-NamedByExhibits named_by(const std::vector<Yaml>& figures) {
+/// What text figures, figures of grids and claims about grids name.
+NamedByExhibits named_by(const std::vector<Yaml>& figures, const std::vector<Yaml>& claims) {
   NamedByExhibits named;
   const auto text = [](const Yaml& node, const char* key) {
     const Yaml* value = node.find(key);
     return value != nullptr && value->is_scalar() ? value->scalar : std::string();
   };
+  for (const Yaml& claim : claims) {
+    const Yaml* grid = claim.find("grid");
+    if (grid == nullptr) continue;
+    const bool is_map = grid->is_map();
+    const std::string name = is_map ? text(*grid, "name") : text(claim, "grid");
+    const Yaml* rows = is_map ? grid->find("rows") : nullptr;
+    const bool has_last = rows != nullptr && rows->is_sequence() && rows->items.size() == 2;
+    std::int64_t last = 1;
+    if (has_last && !parse_integer(rows->items[1].scalar, last)) last = 1;
+    if (!name.empty())
+      named.grids[name] = std::clamp<std::int64_t>(last, std::max<std::int64_t>(named.grids[name], 1), kMaxRows);
+  }
   for (const Yaml& figure : figures) {
-    if (const std::string grid = text(figure, "grid"); !grid.empty()) named.grids.insert(grid);
+    if (const std::string grid = text(figure, "grid"); !grid.empty()) named.grids.try_emplace(grid, 1);
     if (text(figure, "kind") != "text") continue;
     for (const char* key : {"y", "marks"}) {
       if (const std::string trace = text(figure, key); !trace.empty()) named.traces.insert(trace);
@@ -81,14 +96,16 @@ class RecipeChecker {
     each(ExhibitKind::kFigure, result_.figures, [&](const Yaml& node) { check_figure(read_figure_description(node)); });
     each(ExhibitKind::kContinuation, result_.continuations,
          [&](const Yaml& node) { check_continuation(read_continuation_description(node)); });
-    if (result_.tables + result_.figures + result_.continuations > 0) find_hidden_runs();
+    each(ExhibitKind::kClaim, result_.claims, [&](const Yaml& node) { check_claim(read_claim_description(node)); });
+    if (result_.tables + result_.figures + result_.continuations + result_.claims > 0) find_hidden_runs();
     check_corpora();
     return std::move(result_);
   }
 
  private:
   Store& with_supposed_runs(const Yaml& tree) {
-    result_.sweep = suppose(tree, named_by(exhibits_of(tree, ExhibitKind::kFigure)));
+    result_.sweep =
+        suppose(tree, named_by(exhibits_of(tree, ExhibitKind::kFigure), exhibits_of(tree, ExhibitKind::kClaim)));
     std::vector<Run> runs;
     for (const SupposedRun& supposed : result_.sweep.runs) runs.push_back(supposed.run);
     store_.add(runs);
@@ -303,6 +320,47 @@ class RecipeChecker {
         show(runs_.select({{"run_id", Filter::Relation::kEqual, {model.run}}}), {});
       }
     }
+  }
+
+  /// Whether runs or configurations can decide a claim: each side has its numbers, and seeds enough for an interval.
+  void check_claim(const ClaimDescription& description) {
+    if (!of_paper_ && description.needs == ClaimNeeds::kCosts) return;  // they are of the paper's sizes
+    const std::string title = fmt::format("claim '{}'", description.name);
+    check_conditions(title, description.place, description.where);
+    for (const ClaimSide& side : description.sides) check_conditions(title, description.place, side.where);
+    const ClaimContext context{.filters = of_recipe_,
+                               .configured = [&](const Yaml& settings, const std::set<std::string>& columns) {
+                                 return configured_numbers(tree_, settings, columns, supposed_costs);
+                               }};
+    const JudgedClaim judged = judge_claim(runs_, description, context);
+    for (const ClaimPart& part : judged.parts) check_part(title, description, part);
+  }
+
+  void check_part(const std::string& title, const ClaimDescription& description, const ClaimPart& part) {
+    if (!part.value) {
+      if (!of_paper_) return;
+      return find(description.place, fmt::format("{} can be decided by no run: {}", title, part.missing), kAskForRuns);
+    }
+    if (!part.half_width && of_paper_) {
+      find(description.place,
+           fmt::format("{} can be decided by no run: {} comes of one {}, which has no interval", title, part.label,
+                       description.over),
+           fmt::format("let the sweep have several of {}, as in `grid: {{{}: [1, 2, 3]}}`", description.over,
+                       description.over));
+    }
+    std::vector<std::string> keys;
+    for (const std::string& key : part.mixes) {
+      if (result_.sweep.setting_keys.contains(key)) keys.push_back(key);
+    }
+    if (!keys.empty()) {
+      find(description.place,
+           fmt::format("{}: one side of {} makes one number of runs that differ in {}", title, part.label,
+                       some_of(keys)),
+           kTellApart);
+    }
+    std::vector<std::string> columns;
+    if (!description.value.empty()) columns.push_back(description.value);
+    show(part.rows, columns);
   }
 
   /// Finds runs and evaluations that no exhibit shows.

@@ -2,14 +2,15 @@
 #include "experiments/checks/supposed_runs.h"
 
 #include <algorithm>
-#include <array>
+#include <functional>
 #include <numeric>
 #include <string_view>
 
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "datasets/prepared/prepared.h"
+#include "experiments/checks/corpora.h"
+#include "experiments/checks/open_run.h"
 #include "experiments/configuration/configuration.h"
 #include "experiments/sweeps/point_source.h"
 #include "experiments/sweeps/sweep_evaluations.h"
@@ -19,74 +20,7 @@
 namespace xlm {
 namespace {
 
-constexpr std::int64_t kLongest = 1'000'000'000'000;  // the limit of train.steps
 constexpr std::size_t kTracedTokens = 512;
-
-/// Lengths that only the data can convert to steps.
-constexpr std::array<const char*, 3> kOpenLengths{"train.epochs", "train.tokens", "train.eval_every_tokens"};
-
-double length_at(const Yaml& tree, const char* key) {
-  const Yaml* node = find_path(tree, key);
-  const Json value = node == nullptr ? Json() : to_json(*node);
-  return value.is_number() ? value.get<double>() : 0;
-}
-
-/// A run's options, with the lengths in its file that only the data can convert to steps.
-struct OpenRun {
-  RunConfiguration options;
-  SettingList open;  // those of kOpenLengths that are given
-};
-
-/// Leaves out weights to start from, which a file may require, like the data.
-OpenRun read_without_data(Yaml tree) {
-  tree.take("require");
-  tree = with_source_as_text(std::move(tree));
-  OpenRun run;
-  const bool has_steps = length_at(tree, "train.steps") > 0;
-  for (const char* key : kOpenLengths) {
-    const double value = length_at(tree, key);
-    const bool is_interval = std::string_view(key) == kOpenLengths.back();
-    const bool clashes = is_interval ? length_at(tree, "train.eval_every") > 0 : has_steps || !run.open.empty();
-    if (value <= 0 || clashes) continue;  // reading the options reports a clash
-    run.open.emplace_back(key, to_json(*find_path(tree, key)));
-    tree.set(key, make_scalar("0", *tree.source));
-    if (!is_interval) tree.set("train.steps", make_scalar(fmt::to_string(kLongest), *tree.source));
-  }
-  run.options = read_run_options(tree);
-  return run;
-}
-
-/// The names of corpora in data folders: from the recipe's `corpora`, or else from the folder.
-class Corpora {
- public:
-  /// Throws UsageError with file:line unless it is a map of texts.
-  explicit Corpora(const Yaml& tree) {
-    const Yaml* node = tree.find("corpora");
-    if (node == nullptr || node->is_null()) return;
-    if (!node->is_map())
-      fail_at(*node, "corpora must be a map of data folders to names, such as {data/text8: text8-en}");
-    for (const auto& [path, name] : node->entries) declared_[path] = scalar_text(name, "the name of a corpus");
-  }
-
-  /// The name of the corpus in `path`, or the path itself if the name is unknown. Records mistakes in `sweep`.
-  std::string name_of(const std::string& path, SupposedSweep& sweep) const {
-    const auto declared = declared_.find(path);
-    std::string found;
-    if (fs::is_directory(path)) {
-      const PreparedSummary data = summarize_prepared(path);
-      found = data_name(data.dataset, data.language);
-    }
-    if (declared != declared_.end()) {
-      if (!found.empty() && found != declared->second) sweep.misnamed[path] = found;
-      return declared->second;
-    }
-    if (found.empty()) sweep.unnamed.insert(path);
-    return found.empty() ? path : found;
-  }
-
- private:
-  std::map<std::string, std::string> declared_;
-};
 
 /// The layers of all stages together.
 double layers_of(const Json* layers) {
@@ -121,7 +55,9 @@ void add_numbers(Run& run, double number, const NamedByExhibits& named) {
     if (quantity.by != ReportedBy::kRun) run.metrics[quantity.name][run.step] = number;
   }
   run.costs["layers"] = layers_of(run.param("model.layers"));
-  for (const std::string& grid : named.grids) run.grids[grid][run.step] = {.rows = {{number}}};
+  for (const auto& [grid, rows] : named.grids) {
+    run.grids[grid][run.step] = {.rows = {static_cast<std::size_t>(rows), std::vector<double>{number}}};
+  }
   if (named.traces.empty()) return;
   for (const char* split : {"valid", "test"}) {
     RunTrace& trace = run.traces[split];
@@ -174,7 +110,9 @@ class SupposedEvaluations {
   SupposedEvaluations(const Yaml& tree, SupposedSweep& sweep) : corpora_(tree), wanted_(tree), sweep_(sweep) {}
 
   /// "" of a program that reads no data.
-  std::string corpus_of(const std::string& path) { return path.empty() ? "" : corpora_.name_of(path, sweep_); }
+  std::string corpus_of(const std::string& path) {
+    return path.empty() ? "" : corpora_.name_of(path, {.unnamed = sweep_.unnamed, .misnamed = sweep_.misnamed});
+  }
 
   /// `configuration` is the run's resolved one. An evaluation equal to the run's own is not added.
   void add_to(Run& run, const Yaml& configuration, double number) {
@@ -244,13 +182,24 @@ SupposedSweep suppose(const Yaml& tree, const NamedByExhibits& named) {
   return sweep;
 }
 
+NamedValues supposed_costs(const RunOptions& options, std::int64_t symbols) {
+  constexpr std::size_t kNumbers = 1000;
+  const std::size_t hash = std::hash<std::string>()(model_yaml(options) + std::to_string(symbols));
+  const double number = 1 + static_cast<double>(hash % kNumbers) / kNumbers;
+  NamedValues costs{{"layers", number}};
+  for (const Quantity& quantity : quantities()) {
+    if (quantity.by == ReportedBy::kRun) costs[quantity.name] = number;
+  }
+  return costs;
+}
+
 std::string length_in_words(const Yaml& tree) {
   const Yaml base = run_part(tree);
   RunLengths lengths;
   for (const SweepPoint& point : expand_sweep(tree)) {
     const OpenRun run = read_without_data(at_point(base, point));
     const TrainOptions& train = run.options.train;
-    if (train.steps < kLongest) {
+    if (train.steps < kLongestTraining) {
       lengths.add(train.steps, static_cast<double>(train.steps) * static_cast<double>(train.batch * train.block));
       continue;
     }

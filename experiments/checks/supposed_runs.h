@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/yaml.h"
+#include "core/api/interface.h"
 #include "experiments/sweeps/sweep.h"
 #include "results/run_folder/run_folder.h"
 
@@ -15,7 +16,7 @@ namespace xlm {
 
 /// What the exhibits of a recipe name besides quantities. Supposed runs have it.
 struct NamedByExhibits {
-  std::set<std::string> grids;
+  std::map<std::string, std::int64_t> grids;  // and how many rows they need
   std::set<std::string> traces;
 };
 
@@ -37,6 +38,10 @@ struct SupposedSweep {
 /// else from its folder, or else is the folder's path. A length in epochs or tokens stays as the file gives it. Throws
 /// UsageError with file:line for points that are no valid runs.
 SupposedSweep suppose(const Yaml& tree, const NamedByExhibits& named);
+
+/// What a model would cost: some number for every cost that there is, another for another model. Neither data nor torch
+/// are needed.
+NamedValues supposed_costs(const RunOptions& options, std::int64_t symbols);
 
 /// The length of the sweep's runs in words: "600,000 steps (19.7G tokens)", "2 epochs".
 std::string length_in_words(const Yaml& tree);

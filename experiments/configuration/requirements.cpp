@@ -19,6 +19,26 @@ namespace {
 
 constexpr const char* kForm = "require must be a list of keys, such as [model.pretrained], and of {KEY: VALUE} of data";
 
+/// Whether a model folder holds weights, in whatever form; which forms are read is said where they are loaded.
+bool has_weights(const fs::path& folder) {
+  constexpr std::array<std::string_view, 6> kEndings{".safetensors", ".bin", ".pt", ".pth", ".h5", ".msgpack"};
+  std::error_code unreadable;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, unreadable)) {
+    const std::string ending = entry.path().extension().string();
+    if (std::find(kEndings.begin(), kEndings.end(), ending) != kEndings.end()) return true;
+  }
+  return false;
+}
+
+/// A folder with a configuration alone would give a model of that shape with random weights.
+void check_weights(const Yaml& item, const std::string& folder) {
+  if (has_weights(folder)) return;
+  throw DataError(
+      fmt::format("model.pretrained: {} holds no weights, and {} requires a pretrained model\n"
+                  "put model.safetensors into it, as Hugging Face's save_pretrained writes it",
+                  folder, item.where()));
+}
+
 void check_given(const Yaml& item, const std::vector<OptionEntry>& entries) {
   const std::string key = scalar_text(item, "require");
   const auto found =
@@ -29,7 +49,9 @@ void check_given(const Yaml& item, const std::vector<OptionEntry>& entries) {
     fail_at(item, fmt::format("require names '{}', which is no option of this run{}", key, did_you_mean(key, keys)));
   }
   if (!found->value.is_string()) fail_at(item, fmt::format("require names {}, which always has a value", key));
-  if (!found->value.get<std::string>().empty()) return;
+  const std::string given = found->value.get<std::string>();
+  if (!given.empty() && key == "model.pretrained") check_weights(item, given);
+  if (!given.empty()) return;
   fail_at(item, fmt::format("{} is missing, and the file requires it\nadd {}=…: {}", key, key, found->help));
 }
 

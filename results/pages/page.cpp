@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "results/figures/figures.h"
 #include "results/figures/plot_style.h"
+#include "results/pages/claims_page.h"
 #include "results/pages/table_html.h"
 
 namespace xlm {
@@ -67,6 +68,13 @@ std::string Page::table(const Table& table) {
   RunReferences references;
   if (runs_ == Runs::kInSection) references = [&](const auto& runs) { return appendix_.references(runs); };
   return table_html(table, references);
+}
+
+std::string Page::claims(const ClaimList& claims) {
+  for (const JudgedClaim& claim : claims.claims) appendix_.add(runs_of(claim));
+  RunReferences references;
+  if (runs_ == Runs::kInSection) references = [&](const auto& runs) { return appendix_.references(runs); };
+  return claims_html(claims, references);
 }
 
 std::string Page::figure(const Figure& figure) {

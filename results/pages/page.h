@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "results/claims/claim_text.h"
 #include "results/figures/figures.h"
 #include "results/pages/html.h"
 #include "results/pages/run_appendix.h"
@@ -22,6 +23,9 @@ class Page {
   /// A table with its notes, and a figure with its caption and numbers, both without titles.
   std::string table(const Table& table);
   std::string figure(const Figure& figure);
+
+  /// Claims with their verdicts and notes, without their title.
+  std::string claims(const ClaimList& claims);
 
   /// The runs so far.
   RunAppendix& appendix() { return appendix_; }

@@ -63,6 +63,10 @@ std::string exhibit_html(Page& page, const ReportRecipe& recipe, const Exhibit& 
 std::set<std::string> runs_of(const ReportRecipe& recipe) {
   std::set<std::string> runs(recipe.runs.begin(), recipe.runs.end());
   if (!runs.empty()) return runs;
+  for (const JudgedClaim& claim : recipe.claims.claims) {
+    const std::vector<std::string> shown = runs_of(claim);
+    runs.insert(shown.begin(), shown.end());
+  }
   for (const Exhibit& exhibit : recipe.exhibits) {
     std::vector<std::string> shown;
     if (const auto* table = std::get_if<Table>(&exhibit)) shown = runs_of(*table);
@@ -82,6 +86,22 @@ std::string count_runs(Page& page, const ReportRecipe& recipe) {
   for (const auto& [status, count] : counts) parts.push_back(fmt::format("{} {}", count, status));
   return fmt::format("{} run{}{}{}", runs.size(), runs.size() == 1 ? "" : "s", parts.empty() ? "" : ": ",
                      join(parts, ", "));
+}
+
+/// What the papers claim, and the verdicts: the first thing that a reader wants to know.
+std::string claims_of(Page& page, const Report& report) {
+  std::string out;
+  ClaimCounts all{};
+  for (const ReportRecipe& recipe : report.recipes) {
+    if (recipe.claims.claims.empty()) continue;
+    const ClaimCounts counts = count_claims(recipe.claims.claims);
+    for (std::size_t i = 0; i < all.size(); ++i) all.at(i) += counts.at(i);
+    if (report.recipes.size() > 1) out += "<h3>" + html_escape(recipe.title) + "</h3>\n";
+    out += page.claims(recipe.claims);
+  }
+  if (out.empty()) return "";
+  return fmt::format("<section id=\"claims\">\n<h2>What is claimed</h2>\n<p>{}.</p>\n{}</section>\n",
+                     counted_claims(all), out);
 }
 
 std::string counts_row(const std::string& label, const PrintedCounts& counts) {
@@ -147,6 +167,7 @@ std::string report_page(Store& store, const Report& report) {
   Page page(store, Page::Runs::kInSection);
   std::string body = fmt::format("<main>\n<h1>{}</h1>\n<p class=\"about\">{}</p>\n", html_escape(report.title),
                                  html_escape(report.origin));
+  body += claims_of(page, report);
   body += summary_of(report);
   if (report.recipes.size() > 1) body += contents_of(report);
   for (std::size_t i = 0; i < report.recipes.size(); ++i) body += recipe_html(page, report, i);

@@ -19,6 +19,7 @@ struct ReportRecipe {
   std::string file;     // as the user named it
   std::string profile;  // empty: none
   std::string command;  // makes its runs; empty: it describes none
+  ClaimList claims;     // empty: the recipe has none
   std::vector<Exhibit> exhibits;
   std::vector<std::string> runs;  // all its runs, with or without numbers in the exhibits
 };
@@ -32,7 +33,7 @@ struct Report {
 /// The counts of all tables together.
 PrintedCounts count_printed(const Report& report);
 
-/// The whole page: how our numbers compare with the papers' values, then the exhibits, then the runs. Runs are numbered
+/// The whole page: the claims, how our numbers compare with the papers' values, then the exhibits, then the runs. Runs are numbered
 /// in the order of first reference.
 std::string report_page(Store& store, const Report& report);
 

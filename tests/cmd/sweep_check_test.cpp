@@ -1,4 +1,5 @@
 // xlm sweep --check: every recipe can be filled in every profile, and each kind of defect is found.
+#include <map>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -58,6 +59,44 @@ TEST(SweepCheck, EveryRecipeCanBeFilledInEveryProfile) {
     }
   }
   EXPECT_GE(recipes.size(), 18U);
+}
+
+/// The keys by which a `xlm pareto` in the header of a recipe groups runs.
+std::vector<std::string> pareto_keys(const fs::path& recipe) {
+  const std::string text = read_file(recipe);
+  const std::string option = "--group-by ";
+  const std::size_t place = text.find(option);
+  if (place == std::string::npos) return {};
+  const std::size_t begin = place + option.size();
+  return split(text.substr(begin, text.find_first_of(" \n", begin) - begin), ',');
+}
+
+TEST(SweepCheck, CommandsInHeadersMakeOnePointOfSeedsAlone) {
+  std::size_t commands = 0;
+  for (const fs::path& recipe : recipes_below("experiments/recipes")) {
+    const std::vector<std::string> keys = pareto_keys(recipe);
+    if (keys.empty()) continue;
+    ++commands;
+    const SupposedSweep sweep = suppose(read_configuration(recipe, "paper", {}), {});
+    std::map<std::string, std::string> points;  // the settings of each group, without keys that tell runs apart by name
+    for (const SupposedRun& supposed : sweep.runs) {
+      std::string group;
+      std::string settings;
+      for (const std::string& key : keys) {
+        const Json* value = supposed.run.param(key);
+        group += (value == nullptr ? "" : value->dump()) + " ";
+      }
+      for (const std::string& key : sweep.setting_keys) {
+        const bool expected =
+            key == "seed" || key == "model.overlap" || key == "model.windows";  // of evaluations; with it
+        if (expected) continue;
+        const Json* value = supposed.run.param(key);
+        settings += key + "=" + (value == nullptr ? "" : value->dump()) + "\n";
+      }
+      EXPECT_EQ(points.try_emplace(group, settings).first->second, settings) << recipe << " " << group;
+    }
+  }
+  EXPECT_GE(commands, 4U);
 }
 
 TEST(SweepCheck, RunsFromOthersCountAndTheirSourcesMustBePoints) {
@@ -172,6 +211,16 @@ TEST_F(SweepCheckCommand, RefusesWhatTheSweepWouldRefuseAndWritesNothing) {
     EXPECT_EQ(xlm(fmt::format("sweep r.yaml '{}'", slip)).err, checked.err) << slip;
   }
   EXPECT_FALSE(fs::exists(folder_.path() / "runs"));
+}
+
+TEST_F(SweepCheckCommand, AFolderIsTheSameHoweverItIsWritten) {
+  write(
+      "data: {path: data/text8}\ncorpora: {data/text8: text8-en}\nmodel: {type: adaptive-span}\ntrain: {steps: 100}\n"
+      "tables: [{table: T, where: {data.name: text8-en}, rows: model.span, cells: {value: test.bpc}}]\n");
+  for (const char* path : {"data/text8", "./data/text8", "data/text8/", "data//text8", "other/../data/text8"}) {
+    EXPECT_EQ(xlm(fmt::format("sweep r.yaml --check data.path={}", path)).code, kDone) << path;
+  }
+  EXPECT_EQ(xlm("sweep r.yaml --check data.path=data/text9").code, kUsage);
 }
 
 TEST_F(SweepCheckCommand, APreparedFolderDeterminesTheCorpus) {

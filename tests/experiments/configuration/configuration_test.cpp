@@ -284,6 +284,19 @@ TEST(Configuration, WhatAFileRequiresMustBeGiven) {
   EXPECT_NO_THROW(read(std::string(kSmallest) + "require: [data.path]\n"));
 }
 
+TEST(Configuration, ARequiredPretrainedModelNeedsWeightsAndNotAConfigurationAlone) {
+  const TemporaryFolder folder;
+  write_file(folder.path() / "config.json", R"({"n_embd": 16, "n_head": 2, "n_layer": 1, "n_positions": 32})");
+  const std::string run =
+      fmt::format("data: {{path: d}}\nmodel: {{type: gpt2, window: 16, pretrained: {}}}\ntrain: {{steps: 1}}\n",
+                  folder.path().string());
+  EXPECT_NO_THROW(read(run)) << "without `require` a shape alone is enough";
+  EXPECT_THAT([&] { read(run + "require: [model.pretrained]\n"); },
+              ::testing::ThrowsMessage<DataError>(AllOf(HasSubstr("holds no weights"), HasSubstr("run.yaml:4"))));
+  write_file(folder.path() / "model.safetensors", "weights");
+  EXPECT_NO_THROW(read(run + "require: [model.pretrained]\n"));
+}
+
 TEST(Configuration, RequireNamesOptionsThatMayBeEmpty) {
   EXPECT_THAT(complaint(std::string(kSmallest) + "require: [model.init_form]\n"),
               AllOf(HasSubstr("run.yaml:4"), HasSubstr("no option of this run (did you mean 'model.init_from'?)")));

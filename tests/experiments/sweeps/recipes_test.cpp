@@ -203,6 +203,57 @@ TEST(Recipes, DrawACurveOverWindowsForEachModelAndOverlap) {
                                    "mean 400", "mean 500", "mean 600"));
 }
 
+TEST(Recipes, OfWindowsMakeAsManyUpdatesForEachWindow) {
+  for (const std::string& profile : profiles_with_runs()) {
+    std::set<double> tokens;
+    for (const Yaml& run : runs_of(recipe("recurrence/window", profile))) {
+      tokens.insert(number(run, "model.window") * number(run, "model.windows"));
+    }
+    EXPECT_EQ(tokens.size(), 1U) << profile;
+  }
+}
+
+TEST(Recipes, OfAdaptiveSpansHaveThePapersPenaltyForTheirLimitInEveryProfile) {
+  for (const std::string& name : recipes_of("adaptive-span")) {
+    for (const std::string& profile : profiles_with_runs()) {
+      for (const Yaml& run : runs_of(recipe(name, profile))) {
+        const double limit = said(run, "model.span").empty() ? 0 : number(run, "model.span");
+        const double penalty = said(run, "model.span_penalty").empty() ? 2e-6 : number(run, "model.span_penalty");
+        EXPECT_EQ(penalty, limit == 8192 ? 0.5e-6 : 2e-6) << name << " " << profile << " " << limit;
+      }
+    }
+  }
+}
+
+TEST(Recipes, OfTheRecurrencePaperSayThatTheirRatesAreSetByHand) {
+  for (const std::string& name : kRecurrent) {
+    if (name == kRecurrent.front()) continue;
+    for (const Yaml& table : find_exhibits(recipe(name, "paper"), ExhibitKind::kTable)) {
+      const Yaml* notes = table.find("notes");
+      ASSERT_NE(notes, nullptr) << name;
+      EXPECT_THAT(to_text(*notes), HasSubstr("are set by hand")) << name;
+    }
+  }
+}
+
+TEST(Recipes, ShowTwoPassagesInFigure2) {
+  const Yaml tree = recipe("dynamic-pooling/figure-2", "paper");
+  EXPECT_NE(figure_of(tree, "figure-2").find("first")->scalar,
+            figure_of(tree, "figure-2-second").find("first")->scalar);
+}
+
+TEST(Recipes, CountTheFlopsOfTheRecurrencePaperAsItDoes) {
+  for (const char* name : {"recurrence/table-1", "recurrence/table-2"}) {
+    const Yaml table = find_exhibits(recipe(name, "paper"), ExhibitKind::kTable).front();
+    EXPECT_EQ(table.find("columns")->items.back().find("value")->scalar, "paper_flops") << name;
+  }
+}
+
+TEST(Recipes, HaveThreeSeedsForTheVariantsOfTheRecurrence) {
+  EXPECT_THAT(combinations(runs_of(recipe("recurrence/variants", "paper")), {"seed"}),
+              UnorderedElementsAre("1", "2", "3"));
+}
+
 TEST(Recipes, OfDynamicPoolingEvaluateThePapersModelsAsThePublishedProgramDoes) {
   for (const std::string& name : recipes_of("dynamic-pooling")) {
     EXPECT_THAT(combinations(runs_of(recipe(name, "paper")), {"eval.max_windows"}), ElementsAre("500")) << name;

@@ -1,0 +1,74 @@
+// The claims of a recipe, judged by the runs of a store.
+#include "cmd/claims_view.h"
+
+#include <algorithm>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "experiments/checks/configured_numbers.h"
+#include "experiments/configuration/configuration.h"
+#include "experiments/worker/core_library.h"
+#include "results/store/variation.h"
+
+namespace xlm {
+namespace {
+
+/// The recipe's own sizes: its profile `paper`, or the file alone where it has none.
+Yaml paper_configuration(const RecipeView& recipe) {
+  const bool has_profile = find_path(recipe.whole, "profiles.paper") != nullptr;
+  return configuration_of(recipe.whole, recipe.path, has_profile ? "paper" : "", {});
+}
+
+std::string title_of(const RecipeView& recipe, const RecipeOptions& options) {
+  const std::string of = recipe.experiment.empty() ? recipe.path.stem().string() : recipe.experiment;
+  return options.profile.empty() ? "Claims of " + of : fmt::format("Claims of {}, profile {}", of, options.profile);
+}
+
+bool has_needs(const ClaimList& list, ClaimNeeds needs) {
+  return std::any_of(list.claims.begin(), list.claims.end(),
+                     [&](const JudgedClaim& claim) { return claim.description.needs == needs; });
+}
+
+/// In which keys the runs behind the claims are not as the paper's; empty where they are.
+std::string note_on_sizes(RunTable& runs, const RecipeView& recipe, const ClaimList& list) {
+  constexpr std::size_t kMostKeys = 5;
+  std::vector<std::size_t> rows;
+  for (const JudgedClaim& claim : list.claims) {
+    for (const ClaimPart& part : claim.parts) rows.insert(rows.end(), part.rows.begin(), part.rows.end());
+  }
+  if (recipe.paper == nullptr || rows.empty()) return "";
+  std::vector<std::string> keys;
+  for (const KeyApart& apart : recipe.paper->keys_apart(runs, rows, {}, {})) keys.push_back(to_text(apart));
+  if (keys.empty()) return "";
+  return fmt::format("The runs are not configured as the paper's: {}. What is better can be tried at any size.",
+                     listed_names(keys, kMostKeys));
+}
+
+}  // namespace
+
+ClaimList claims_of(RunTable& runs, const RecipeView& recipe, const RecipeOptions& options, const std::string& name) {
+  ClaimList list{.title = title_of(recipe, options)};
+  list.name = name_from_title(list.title);
+  std::optional<Yaml> paper;
+  const ClaimContext context{.filters = recipe.filters,
+                             .paper = recipe.paper.get(),
+                             .configured = [&](const Yaml& settings, const std::set<std::string>& columns) {
+                               if (!paper) paper = paper_configuration(recipe);
+                               return configured_numbers(*paper, settings, columns,
+                                                         [](const RunOptions& run, std::int64_t symbols) {
+                                                           return core().costs(run, symbols);
+                                                         });
+                             }};
+  for (const Yaml& node : choose_exhibits(find_exhibits(recipe.file, ExhibitKind::kClaim), ExhibitKind::kClaim, name)) {
+    const auto build = [&](const ClaimDescription& one) { return judge_claim(runs, one, context); };
+    list.claims.push_back(build_at_its_place(read_claim_description(node), build));
+  }
+  if (std::string note = note_on_sizes(runs, recipe, list); !note.empty()) list.notes.push_back(std::move(note));
+  if (has_needs(list, ClaimNeeds::kCosts)) {
+    list.notes.emplace_back("Claims without runs are computed from configurations of the paper's own sizes.");
+  }
+  return list;
+}
+
+}  // namespace xlm

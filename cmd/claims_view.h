@@ -1,0 +1,15 @@
+// The claims of a recipe, judged by the runs of a store: what `claims` and `report` share.
+#pragma once
+
+#include "cmd/command.h"
+#include "cmd/recipe_view.h"
+#include "results/claims/claim_text.h"
+#include "results/store/run_table.h"
+
+namespace xlm {
+
+/// Judges the claims of a recipe that are called `name` (all where it is empty). Claims on costs are of the recipe's
+/// profile `paper`, whatever profile the runs are of: they need no training.
+ClaimList claims_of(RunTable& runs, const RecipeView& recipe, const RecipeOptions& options, const std::string& name);
+
+}  // namespace xlm

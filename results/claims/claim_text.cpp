@@ -1,0 +1,257 @@
+// Judged claims as text.
+#include "results/claims/claim_text.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/terminal.h"
+#include "base/text.h"
+#include "results/quantities/number_format.h"
+#include "results/store/variation.h"
+#include "results/tables/latex.h"
+
+namespace xlm {
+namespace {
+
+constexpr std::size_t kMostListedRuns = 3;  // that a line of text lists
+constexpr int kDigits = 3;                  // that count, where the claim does not say how many
+
+/// Numbers whose sign says which way they go.
+bool is_signed(const ClaimDescription& claim) { return claim.expects != Expectation::kValue; }
+
+std::string shown(const ClaimDescription& claim, double value) {
+  if (claim.digits < 0) {
+    return is_signed(claim) ? difference_with_digits(value, kDigits) : with_digits(value, kDigits);
+  }
+  const std::string number = format_number(value, NumberFormat::kNumber, claim.digits);
+  return is_signed(claim) && value > 0 ? "+" + number : number;
+}
+
+std::string p_of(const ClaimPart& part) {
+  constexpr double kLeast = 0.0001;
+  if (!part.p) return "";
+  return *part.p < kLeast ? "< 0.0001" : with_digits(*part.p, 2);
+}
+
+std::string value_name(const ClaimDescription& claim) {
+  if (!claim.grid.name.empty()) {
+    return fmt::format("{} of {}", kGridReductionNames.at(static_cast<std::size_t>(claim.grid.as)), claim.grid.name);
+  }
+  return claim.value;
+}
+
+/// "+0.021, 95 % interval −0.030 to −0.012, p = 0.003, 3 pairs of seeds".
+std::string sentence_of(const ClaimDescription& claim, const ClaimPart& part) {
+  if (!part.value) return part.missing;
+  std::string text = claim_number(claim, part);
+  if (part.is_exact) return text + ", follows from the configuration";
+  if (part.half_width) text += ", 95 % interval " + claim_interval(claim, part);
+  if (part.p) text += *part.p < 0.0001 ? ", p < 0.0001" : ", p = " + p_of(part);
+  if (part.rank_correlation) text += ", rank correlation " + with_digits(*part.rank_correlation, 2);
+  const bool pairs = part.is_paired && claim.expects != Expectation::kTrend;
+  text +=
+      fmt::format(", {}{}", pairs && !claim.is_over_sides() ? "pairs of " : "", counted_over(part.seeds, claim.over));
+  return part.missing.empty() ? text : text + "; " + part.missing;
+}
+
+/// Lines of a paragraph, broken at blanks and set in by `indent` columns.
+std::string paragraph(const std::string& text, std::size_t indent, int width) {
+  const int left = width <= 0 ? 0 : std::max(width - static_cast<int>(indent), 20);
+  std::string out;
+  for (const std::string& line : split(wrapped_lines({text}, left), '\n')) {
+    if (!line.empty()) out += std::string(indent, ' ') + line + "\n";
+  }
+  return out;
+}
+
+std::string claim_as_text(const JudgedClaim& judged, int width) {
+  constexpr std::size_t kIndent = 11;  // behind the longest verdict
+  const ClaimDescription& claim = judged.description;
+  const std::string verdict(name_of(judged.verdict));
+  std::string out = paragraph(claim.claim, kIndent, width);
+  out.replace(0, verdict.size(), verdict);
+  for (const ClaimPart& part : judged.parts) {
+    std::string line = fmt::format("{}: {}", part.label, sentence_of(claim, part));
+    if (judged.parts.size() > 1) line = fmt::format("{}: {}", name_of(part.verdict), line);
+    const std::string needs = part.missing.empty() ? claim_needs(part) : "";
+    out += paragraph(needs.empty() ? line : line + "; " + needs, kIndent, width);
+  }
+  if (const std::string printed = claim_printed(judged); !printed.empty()) {
+    out += paragraph("paper: " + printed, kIndent, width);
+  }
+  if (const std::vector<std::string> runs = runs_of(judged); !runs.empty()) {
+    out +=
+        paragraph(fmt::format("{}, runs {}", value_name(claim), listed_names(runs, kMostListedRuns)), kIndent, width);
+  }
+  for (const std::string& note : judged.notes) out += paragraph(note, kIndent, width);
+  return out;
+}
+
+std::string claims_as_text(const ClaimList& list, int width) {
+  std::string out = list.title + "\n\n";
+  for (const JudgedClaim& claim : list.claims) out += claim_as_text(claim, width) + "\n";
+  out += wrapped_lines({counted_claims(count_claims(list.claims))}, width);
+  return out + wrapped_lines(list.notes, width);
+}
+
+const std::vector<std::string>& heads() {
+  static const std::vector<std::string> heads{"claim", "verdict", "of", "ours", "95 % interval", "p", "seeds", "paper"};
+  return heads;
+}
+
+/// A row for each comparison; the claim's own text stands in the first.
+std::vector<std::vector<std::string>> comparison_rows(const ClaimList& list) {
+  std::vector<std::vector<std::string>> rows;
+  for (const JudgedClaim& judged : list.claims) {
+    for (const ClaimPart& part : judged.parts) {
+      const bool first = &part == &judged.parts.front();
+      std::string verdict(name_of(judged.parts.size() == 1 ? judged.verdict : part.verdict));
+      if (const std::string needs = claim_needs(part); !needs.empty()) verdict += " (" + needs + ")";
+      if (first && judged.parts.size() > 1) verdict = fmt::format("{}: {}", name_of(judged.verdict), verdict);
+      rows.push_back({first ? judged.description.claim : "", verdict, part.label,
+                      claim_number(judged.description, part), claim_interval(judged.description, part), p_of(part),
+                      part.seeds > 0 ? fmt::format("{}", part.seeds) : "", first ? claim_printed(judged) : ""});
+    }
+  }
+  return rows;
+}
+
+std::string claims_as_markdown(const ClaimList& list) {
+  std::vector<TextTable::Column> columns;
+  for (const std::string& head : heads()) columns.push_back({head});
+  TextTable table(std::move(columns));
+  for (std::vector<std::string>& row : comparison_rows(list)) table.add(std::move(row));
+  std::string out = "**" + list.title + "**\n\n" + table.render(TextTable::Format::kMarkdown);
+  out += "\n" + counted_claims(count_claims(list.claims)) + "\n";
+  for (const std::string& note : list.notes) out += "\n" + note + "\n";
+  return out;
+}
+
+std::string claims_as_latex(const ClaimList& list) {
+  LatexTable latex{.caption = list.title, .name = list.name};
+  latex.notes = {counted_claims(count_claims(list.claims))};
+  latex.notes.insert(latex.notes.end(), list.notes.begin(), list.notes.end());
+  for (const std::string& head : heads()) latex.columns.push_back({latex_escape(head)});
+  for (const std::vector<std::string>& row : comparison_rows(list)) {
+    std::vector<std::string>& cells = latex.rows.emplace_back();
+    for (const std::string& cell : row) cells.push_back(latex_escape(cell));
+  }
+  return latex_table(latex);
+}
+
+std::string claims_as_csv(const ClaimList& list) {
+  TextTable table({{"claim"},
+                   {"verdict"},
+                   {"part"},
+                   {"part verdict"},
+                   {"value"},
+                   {"ours"},
+                   {"half_width"},
+                   {"p"},
+                   {"seeds"},
+                   {"seeds_to_decide"},
+                   {"paper"},
+                   {"beside paper"},
+                   {"runs"},
+                   {"missing"}});
+  const auto number = [](const std::optional<double>& value) { return value ? json_number(*value) : ""; };
+  for (const JudgedClaim& judged : list.claims) {
+    for (const ClaimPart& part : judged.parts) {
+      table.add({judged.description.claim, std::string(name_of(judged.verdict)), part.label,
+                 std::string(name_of(part.verdict)), value_name(judged.description), number(part.value),
+                 number(part.half_width), number(part.p), fmt::format("{}", part.seeds),
+                 part.seeds_to_decide ? fmt::format("{}", *part.seeds_to_decide) : "", judged.description.printed,
+                 std::string(name_of(judged.beside)), join(part.runs, " "), part.missing});
+    }
+  }
+  return table.render(TextTable::Format::kCsv);
+}
+
+}  // namespace
+
+std::string counted_claims(const ClaimCounts& counts) {
+  std::int64_t total = 0;
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    total += counts.at(i);
+    if (counts.at(i) > 0) parts.push_back(fmt::format("{} {}", counts.at(i), kClaimVerdictNames.at(i)));
+  }
+  return fmt::format("{} claim{}{}{}", total, total == 1 ? "" : "s", parts.empty() ? "" : ": ", join(parts, ", "));
+}
+
+std::string claim_number(const ClaimDescription& claim, const ClaimPart& part) {
+  return part.value ? shown(claim, *part.value) : "";
+}
+
+std::string claim_interval(const ClaimDescription& claim, const ClaimPart& part) {
+  if (part.is_exact) return "exact";
+  if (!part.value || !part.half_width) return "";
+  return fmt::format("{} to {}", shown(claim, *part.value - *part.half_width),
+                     shown(claim, *part.value + *part.half_width));
+}
+
+std::string claim_printed(const JudgedClaim& claim) {
+  if (claim.description.printed.empty() || claim.beside == BesidePrinted::kNone) return claim.description.printed;
+  return fmt::format("{}, {}", claim.description.printed, name_of(claim.beside));
+}
+
+std::string claim_needs(const ClaimPart& part) {
+  if (part.verdict == ClaimVerdict::kNotTried) return part.missing;
+  if (part.verdict != ClaimVerdict::kUndecided) return "";
+  if (!part.half_width) return "one seed does not show how much seeds differ: train a second";
+  if (!part.seeds_to_decide) return "more than 10,000 seeds would be needed";
+  return fmt::format("{} seeds would decide it", in_thousands(*part.seeds_to_decide));
+}
+
+Json to_json(const ClaimList& list) {
+  const auto or_null = [](const auto& value) { return value ? Json(*value) : Json(); };
+  Json claims = Json::array();
+  for (const JudgedClaim& judged : list.claims) {
+    const ClaimDescription& claim = judged.description;
+    Json parts = Json::array();
+    for (const ClaimPart& part : judged.parts) {
+      parts.push_back({{"label", part.label},
+                       {"verdict", name_of(part.verdict)},
+                       {"ours", or_null(part.value)},
+                       {"half_width", or_null(part.half_width)},
+                       {"p", or_null(part.p)},
+                       {"rank_correlation", or_null(part.rank_correlation)},
+                       {"seeds", part.seeds},
+                       {"exact", part.is_exact},
+                       {"paired", part.is_paired},
+                       {"seeds_to_decide", or_null(part.seeds_to_decide)},
+                       {"missing", part.missing.empty() ? Json() : Json(part.missing)},
+                       {"runs", part.runs},
+                       {"mixes", part.mixes}});
+    }
+    claims.push_back({{"claim", claim.claim},
+                      {"name", claim.name},
+                      {"value", value_name(claim)},
+                      {"needs", kClaimNeedsNames.at(static_cast<std::size_t>(claim.needs))},
+                      {"verdict", name_of(judged.verdict)},
+                      {"printed", claim.printed.empty() ? Json() : Json(claim.printed)},
+                      {"beside_printed", judged.beside == BesidePrinted::kNone ? Json() : Json(name_of(judged.beside))},
+                      {"parts", std::move(parts)},
+                      {"notes", judged.notes}});
+  }
+  return claims;
+}
+
+std::string render_claims(const ClaimList& list, TableFormat format, int width) {
+  switch (format) {
+    case TableFormat::kText:
+      return claims_as_text(list, width);
+    case TableFormat::kMarkdown:
+      return claims_as_markdown(list);
+    case TableFormat::kCsv:
+      return claims_as_csv(list);
+    case TableFormat::kJson:
+      return json_text(to_json(list));
+    case TableFormat::kLatex:
+      return claims_as_latex(list);
+  }
+  return "";
+}
+
+}  // namespace xlm

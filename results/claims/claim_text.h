@@ -1,0 +1,43 @@
+// Judged claims as text, Markdown, CSV, JSON and LaTeX.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "results/claims/judged_claim.h"
+#include "results/tables/table_text.h"
+
+namespace xlm {
+
+/// All claims of one recipe, with what stands above them.
+struct ClaimList {
+  std::string title;  // "Claims of same-shortening, profile smoke"
+  std::string name;   // of the label in LaTeX
+  std::vector<JudgedClaim> claims;
+  std::vector<std::string> notes;  // that hold for all
+};
+
+/// Text is for people and breaks lines at `width` columns (0: any width). CSV and JSON hold numbers in full; CSV,
+/// Markdown and LaTeX have a row for each comparison.
+std::string render_claims(const ClaimList& list, TableFormat format, int width = 0);
+
+/// A map for each claim.
+Json to_json(const ClaimList& list);
+
+/// "5 claims: 3 confirmed, 1 refuted, 1 not tried".
+std::string counted_claims(const ClaimCounts& counts);
+
+/// "−0.021" of a difference or a slope, "0.021" of a value; empty if there is none.
+std::string claim_number(const ClaimDescription& claim, const ClaimPart& part);
+
+/// "−0.030 to −0.012"; empty without an interval, "exact" if no seed changes the number.
+std::string claim_interval(const ClaimDescription& claim, const ClaimPart& part);
+
+/// "−0.021, consistent"; empty if the paper prints no number.
+std::string claim_printed(const JudgedClaim& claim);
+
+/// What a claim still needs, in a sentence: more seeds, or what is missing. Empty for what is decided.
+std::string claim_needs(const ClaimPart& part);
+
+}  // namespace xlm

@@ -1,0 +1,92 @@
+// A claim with what the runs of a store say of it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "results/claims/claim_description.h"
+#include "results/store/run_table.h"
+#include "results/tables/paper_runs.h"
+
+namespace xlm {
+
+enum class ClaimVerdict {
+  kConfirmed,  // the interval lies where the claim says
+  kRefuted,    // it lies outside of that
+  kUndecided,  // neither
+  kNotTried,   // runs or configurations are missing
+};
+inline constexpr std::array<std::string_view, 4> kClaimVerdictNames{"confirmed", "refuted", "undecided", "not tried"};
+inline std::string_view name_of(ClaimVerdict verdict) {
+  return kClaimVerdictNames.at(static_cast<std::size_t>(verdict));
+}
+
+/// How ours stands beside the number that the paper prints.
+enum class BesidePrinted {
+  kNone,           // the paper prints none, or there is none of ours
+  kConsistent,     // the printed number lies within the interval
+  kDiffers,        // it lies outside
+  kUndecided,      // one seed has no interval
+  kNotComparable,  // the runs are not configured as the paper's
+};
+inline constexpr std::array<std::string_view, 5> kBesidePrintedNames{"", "consistent", "differs", "undecided",
+                                                                     "not comparable"};
+inline std::string_view name_of(BesidePrinted beside) {
+  return kBesidePrintedNames.at(static_cast<std::size_t>(beside));
+}
+
+/// One of the comparisons that a claim is made of; most have one.
+struct ClaimPart {
+  std::string label;                       // "gumbel − fixed", "text8-en: a − b"
+  std::optional<double> value;             // the difference, the slope or the value itself
+  std::optional<double> half_width;        // of its 95 % interval; nothing for one seed
+  std::optional<double> p;                 // two-sided, of "it is the nearest limit of what the claim allows"
+  std::optional<double> rank_correlation;  // of a trend
+  std::int64_t seeds = 0;                  // pairs of seeds, where both sides have them
+  bool is_exact = false;                   // it follows from the configuration
+  bool is_paired = false;
+  ClaimVerdict verdict = ClaimVerdict::kNotTried;
+  std::optional<std::int64_t> seeds_to_decide;
+  std::string missing;             // why it is not tried
+  std::vector<std::string> runs;   // whose numbers went in
+  std::vector<std::size_t> rows;   // the same as rows of the RunTable
+  std::vector<std::string> mixes;  // keys beside `over` in which runs of one side differ
+};
+
+struct JudgedClaim {
+  ClaimDescription description;
+  ClaimVerdict verdict = ClaimVerdict::kNotTried;
+  BesidePrinted beside = BesidePrinted::kNone;
+  std::vector<ClaimPart> parts;
+  std::vector<std::string> notes;
+};
+
+/// The numbers that a configuration costs without training, by column: "params", "model.width". `settings` is laid over
+/// the recipe's own configuration. Throws UsageError.
+using ConfiguredNumbers =
+    std::function<std::map<std::string, double>(const Yaml& settings, const std::set<std::string>& columns)>;
+
+struct ClaimContext {
+  std::vector<Filter> filters;   // conditions on all runs
+  PaperRuns* paper = nullptr;    // with which runs are compared; null: the file describes none
+  ConfiguredNumbers configured;  // null: claims that need no training are not tried
+};
+
+/// Judges one claim. Throws UsageError for a column that the store does not know.
+JudgedClaim judge_claim(RunTable& runs, const ClaimDescription& description, const ClaimContext& context);
+
+/// All runs behind a claim, each once.
+std::vector<std::string> runs_of(const JudgedClaim& claim);
+
+/// Claims by verdict, in the order of kClaimVerdictNames.
+using ClaimCounts = std::array<std::int64_t, kClaimVerdictNames.size()>;
+ClaimCounts count_claims(const std::vector<JudgedClaim>& claims);
+
+}  // namespace xlm

@@ -1,0 +1,214 @@
+// The numbers that the sides of a claim have.
+#include "results/claims/side_numbers.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/error.h"
+#include "results/quantities/number_format.h"
+#include "results/quantities/quantities.h"
+#include "results/store/formula.h"
+#include "results/store/statistics.h"
+#include "results/store/unmet_condition.h"
+#include "results/store/variation.h"
+
+namespace xlm {
+namespace {
+
+/// Rows of a run's newest grid as one number; nothing where the run has none of them.
+std::optional<double> number_of_grid(RunTable& runs, const std::string& run, const ClaimGrid& grid) {
+  return runs.store().use([&](SQLite::Database& database) {
+    SQLite::Statement query(database,
+                            "SELECT value FROM last_grids WHERE run_id = ? AND name = ? AND row >= ? "
+                            "AND (? = 0 OR row <= ?) AND value IS NOT NULL");
+    query.bind(1, run);
+    query.bind(2, grid.name);
+    query.bind(3, grid.first_row);
+    query.bind(4, grid.last_row);
+    query.bind(5, grid.last_row);
+    std::vector<double> numbers;
+    while (query.executeStep()) numbers.push_back(query.getColumn(0).getDouble());
+    if (numbers.empty()) return std::optional<double>();
+    if (grid.as == GridReduction::kMean) return std::optional(mean(numbers));
+    return std::optional(grid.as == GridReduction::kMin ? *std::min_element(numbers.begin(), numbers.end())
+                                                        : *std::max_element(numbers.begin(), numbers.end()));
+  });
+}
+
+/// Whether no seed changes what a column holds.
+bool follows_from_configuration(RunTable& runs, const std::string& column) {
+  const std::vector<std::string> behind = columns_behind(column);
+  return std::all_of(behind.begin(), behind.end(), [&](const std::string& name) {
+    const Quantity* quantity = quantity_of_column(name);
+    return quantity != nullptr ? quantity->exact : !runs.is_measured(name);
+  });
+}
+
+/// Why rows that are there give no number.
+std::string why_empty(RunTable& runs, const std::vector<std::size_t>& rows, const std::string& what) {
+  const std::vector<Value>& status = runs.column("status");
+  std::map<std::string, std::size_t> counts;
+  for (const std::size_t row : rows) ++counts[to_text(status[row])];
+  std::vector<std::string> parts;
+  for (const auto& [name, count] : counts) parts.push_back(fmt::format("{} {}", count, name));
+  return fmt::format("no run has {} yet ({})", what, fmt::join(parts, ", "));
+}
+
+}  // namespace
+
+std::vector<Filter> SideReader::conditions(const ClaimSide* side, const std::vector<Filter>& each) const {
+  std::vector<Filter> filters = context_.filters;
+  filters.insert(filters.end(), claim_.where.begin(), claim_.where.end());
+  if (side != nullptr) filters.insert(filters.end(), side->where.begin(), side->where.end());
+  filters.insert(filters.end(), each.begin(), each.end());
+  return filters;
+}
+
+std::vector<std::vector<Filter>> SideReader::each_of() const {
+  if (claim_.each.empty()) return {{}};
+  std::vector<Value> values;
+  const auto add = [&](const ClaimSide* side) {
+    for (const std::size_t row : runs_.select(conditions(side, {}), {claim_.each})) {
+      const Value& value = runs_.column(claim_.each)[row];
+      const auto same = [&](const Value& other) { return same_value(value, other); };
+      if (!is_missing(value) && std::none_of(values.begin(), values.end(), same)) values.push_back(value);
+    }
+  };
+  if (claim_.sides.empty()) add(nullptr);
+  for (const ClaimSide& side : claim_.sides) add(&side);
+  std::sort(values.begin(), values.end(), value_less);
+  std::vector<std::vector<Filter>> all;
+  for (const Value& value : values) all.push_back({{claim_.each, Filter::Relation::kEqual, {value}}});
+  return all;
+}
+
+SideNumbers SideReader::of_configuration(const ClaimSide* side, const std::string& column) const {
+  SideNumbers numbers{.is_exact = true};
+  if (!context_.configured) {
+    numbers.missing = "configurations are not looked at here";
+    return numbers;
+  }
+  Yaml settings = claim_.settings;
+  if (side != nullptr) settings = settings.is_null() ? side->settings : merge(settings, side->settings);
+  const std::vector<std::string> behind = columns_behind(column);
+  const std::map<std::string, double> known = context_.configured(settings, {behind.begin(), behind.end()});
+  std::vector<double> of_columns;
+  for (const std::string& name : behind) {
+    const auto found = known.find(name);
+    if (found == known.end()) {
+      throw UsageError(
+          fmt::format("{}: '{}' is neither a number of the configuration nor a cost of its model\n"
+                      "what needs training has no `needs: costs`",
+                      claim_.place, name));
+    }
+    of_columns.push_back(found->second);
+  }
+  const std::optional<double> number = is_formula(column) ? Formula(column).value(of_columns) : of_columns.front();
+  if (number) {
+    numbers.values.by_group[""].push_back(*number);
+  } else {
+    numbers.missing = fmt::format("{} is no finite number", column);
+  }
+  return numbers;
+}
+
+SideNumbers SideReader::of_grid(const std::vector<std::size_t>& rows) const {
+  SideNumbers numbers;
+  const std::vector<Value>& groups = runs_.column(claim_.over);
+  for (const std::size_t row : rows) {
+    if (row >= runs_.size()) continue;  // an evaluation of a run that is there, too
+    const std::optional<double> number = number_of_grid(runs_, runs_.id(row), claim_.grid);
+    if (!number || !std::isfinite(*number)) continue;
+    numbers.values.by_group[to_text(groups[row])].push_back(*number);
+    numbers.values.runs.push_back(runs_.id(row));
+    numbers.values.rows.push_back(row);
+  }
+  numbers.values.mixes = differing_keys(runs_, numbers.values.rows);
+  std::erase(numbers.values.mixes, claim_.over);
+  return numbers;
+}
+
+SideNumbers SideReader::numbers(const ClaimSide* side, const std::vector<Filter>& each) const {
+  return numbers(side, each, claim_.value);
+}
+
+SideNumbers SideReader::numbers(const ClaimSide* side, const std::vector<Filter>& each,
+                                const std::string& column) const {
+  if (claim_.needs == ClaimNeeds::kCosts) return of_configuration(side, column);
+  const std::vector<Filter> filters = conditions(side, each);
+  std::vector<std::string> named;
+  if (!claim_.along.empty()) named.push_back(claim_.along);
+  const std::vector<std::size_t> rows = runs_.select(filters, named);
+  SideNumbers numbers;
+  if (rows.empty()) {
+    numbers.missing = unmet_condition(runs_, filters);
+    if (numbers.missing.empty()) numbers.missing = "there is no run yet";
+    return numbers;
+  }
+  if (column.empty()) {
+    numbers = of_grid(rows);
+  } else {
+    numbers.values = seed_values(runs_, rows, column, claim_.over);
+    numbers.is_exact = follows_from_configuration(runs_, column);
+  }
+  if (numbers.values.by_group.empty()) {
+    numbers.missing = why_empty(runs_, rows, column.empty() ? claim_.grid.name : column);
+  }
+  return numbers;
+}
+
+SideNumbers SideReader::nearest(const ClaimSide& side, const ClaimSide& other, const std::vector<Filter>& each,
+                                std::string& chosen) const {
+  const SideNumbers wanted = numbers(&other, each, claim_.nearest);
+  SideNumbers candidates = numbers(&side, each, claim_.nearest);
+  if (wanted.values.runs.empty() || candidates.values.runs.empty()) {
+    return candidates.values.runs.empty() ? candidates : wanted;
+  }
+  std::map<std::string, std::vector<std::size_t>> settings;
+  const std::vector<Value>& groups = runs_.column("seed_group");
+  for (const std::size_t row : candidates.values.rows) settings[to_text(groups[row])].push_back(row);
+  const double aim = mean(wanted.values.means());
+  double least = std::numeric_limits<double>::infinity();
+  std::vector<Filter> filter;
+  for (const auto& [group, rows] : settings) {
+    const double value = mean(seed_values(runs_, rows, claim_.nearest, claim_.over).means());
+    if (std::abs(value - aim) >= least) continue;
+    least = std::abs(value - aim);
+    filter = {{"seed_group", Filter::Relation::kEqual, {groups[rows.front()]}}};
+    chosen = with_digits(value, 3);
+  }
+  filter.insert(filter.end(), each.begin(), each.end());
+  return numbers(&side, filter);
+}
+
+std::vector<TrendPoint> SideReader::along(const ClaimSide* side, const std::vector<Filter>& each,
+                                          SideNumbers& numbers) const {
+  numbers = SideReader::numbers(side, each);
+  std::vector<TrendPoint> points;
+  std::map<double, std::vector<std::size_t>> places;
+  const std::vector<Value>& column = runs_.column(claim_.along);
+  for (const std::size_t row : numbers.values.rows) {
+    if (const auto x = as_number(column[row])) places[*x].push_back(row);
+  }
+  numbers.values.mixes.clear();
+  for (const auto& [x, rows] : places) {
+    const SeedValues values =
+        claim_.value.empty() ? of_grid(rows).values : seed_values(runs_, rows, claim_.value, claim_.over);
+    for (const auto& [seed, of_seed] : values.by_group) points.push_back({seed, x, mean(of_seed)});
+    for (const std::string& key : values.mixes) {
+      if (std::find(numbers.values.mixes.begin(), numbers.values.mixes.end(), key) == numbers.values.mixes.end()) {
+        numbers.values.mixes.push_back(key);
+      }
+    }
+  }
+  if (points.empty() && numbers.missing.empty()) {
+    numbers.missing = fmt::format("no run has a number in {}", claim_.along);
+  }
+  return points;
+}
+
+}  // namespace xlm

@@ -1,0 +1,55 @@
+// The numbers that the sides of a claim have: of runs by seed, of a grid, or of configurations.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "results/claims/claim_description.h"
+#include "results/claims/judged_claim.h"
+#include "results/claims/trend.h"
+#include "results/store/seed_values.h"
+
+namespace xlm {
+
+/// What the runs of one side have in one column.
+struct SideNumbers {
+  SeedValues values;
+  std::string missing;    // why there are none
+  bool is_exact = false;  // they follow from the configuration
+};
+
+/// Finds the numbers of sides, under the conditions of the claim and of what is asked.
+class SideReader {
+ public:
+  SideReader(RunTable& runs, const ClaimDescription& claim, const ClaimContext& context)
+      : runs_(runs), claim_(claim), context_(context) {}
+
+  /// Values of the column `each` that runs of the sides have, and the empty filter where the claim has none.
+  std::vector<std::vector<Filter>> each_of() const;
+
+  /// The claim's own value of a side. Without a side, all runs of the claim.
+  SideNumbers numbers(const ClaimSide* side, const std::vector<Filter>& each) const;
+
+  /// A column of a side.
+  SideNumbers numbers(const ClaimSide* side, const std::vector<Filter>& each, const std::string& column) const;
+
+  /// The claim's own value of the one setting of `side` whose mean in the column `nearest` is the nearest to that of
+  /// `other`. The label of the setting's value there is written to `chosen`.
+  SideNumbers nearest(const ClaimSide& side, const ClaimSide& other, const std::vector<Filter>& each,
+                      std::string& chosen) const;
+
+  /// The claim's own value along the column of a trend.
+  std::vector<TrendPoint> along(const ClaimSide* side, const std::vector<Filter>& each, SideNumbers& numbers) const;
+
+ private:
+  std::vector<Filter> conditions(const ClaimSide* side, const std::vector<Filter>& each) const;
+  SideNumbers of_grid(const std::vector<std::size_t>& rows) const;
+  SideNumbers of_configuration(const ClaimSide* side, const std::string& column) const;
+
+  RunTable& runs_;
+  const ClaimDescription& claim_;
+  const ClaimContext& context_;
+};
+
+}  // namespace xlm

@@ -1,0 +1,50 @@
+// What tests of claims share: a store of two span types, two spans and three seeds, and claims about it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "base/yaml.h"
+#include "results/claims/claim_text.h"
+#include "results/exhibits/exhibits.h"
+#include "tests/results/run_maker.h"
+
+namespace xlm {
+
+inline ClaimDescription claim_of(const std::string& yaml) {
+  return read_claim_description(find_exhibits(parse_yaml(yaml, "claims.yaml"), ExhibitKind::kClaim).front());
+}
+
+class Claims : public ::testing::Test {
+ protected:
+  Claims() {
+    maker_.make_sweep({"fixed", "adaptive"}, {64, 128, 256}, {1, 2, 3});
+    store_.sync(maker_.runs());
+  }
+
+  JudgedClaim judged(const std::string& yaml, const ClaimContext& context = {}) {
+    RunTable runs(store_);
+    return judge_claim(runs, claim_of(yaml), context);
+  }
+
+  ClaimVerdict verdict(const std::string& yaml) { return judged(yaml).verdict; }
+
+  /// Adds a run with a number of its own.
+  void add(const std::string& type, int span, int seed, double bpc) {
+    maker_.make({.id = "adaptive-span-text8-" + std::to_string(20'000'000 + added_++),
+                 .type = type,
+                 .span = span,
+                 .seed = seed,
+                 .bpc = bpc});
+    store_.sync(maker_.runs());
+  }
+
+  TemporaryFolder temporary_;
+  RunMaker maker_{temporary_.path() / "runs"};
+  Store store_ = Store::in_memory();
+  int added_ = 0;
+};
+
+}  // namespace xlm

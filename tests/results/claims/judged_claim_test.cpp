@@ -1,0 +1,235 @@
+// Judging claims: every kind of them, by runs whose numbers are known.
+#include "results/claims/judged_claim.h"
+
+#include <cmath>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include "base/error.h"
+#include "tests/results/claims/claims.h"
+#include "tests/results/tables/paper_with.h"
+
+namespace xlm {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+const std::string kAdaptiveOrFixed =
+    "claim: c\nvalue: test.bpc\nwhere: {model.span: 64}\na: {model.span_type: adaptive}\nb: {model.span_type: fixed}\n";
+
+TEST_F(Claims, ABetterSideIsConfirmedWithItsIntervalPairedBySeed) {
+  const JudgedClaim claim = judged(kAdaptiveOrFixed + "printed: -0.1\n");
+  EXPECT_EQ(claim.verdict, ClaimVerdict::kConfirmed);
+  ASSERT_THAT(claim.parts, SizeIs(1));
+  const ClaimPart& part = claim.parts.front();
+  // Differences of seeds: -0.101, -0.1, -0.101; their mean is -0.302 / 3, their deviation 0.001 / √3.
+  EXPECT_NEAR(*part.value, -0.302 / 3, 1e-9);
+  EXPECT_NEAR(*part.half_width, 4.302653 * 0.001 / 3, 1e-8) << "t of 2 degrees · s / √3";
+  EXPECT_TRUE(part.is_paired);
+  EXPECT_EQ(part.seeds, 3);
+  EXPECT_THAT(part.runs, SizeIs(6));
+  EXPECT_LT(*part.p, 0.001);
+  EXPECT_EQ(claim.beside, BesidePrinted::kConsistent);
+  EXPECT_EQ(judged(kAdaptiveOrFixed + "printed: \"-0.200\"\n").beside, BesidePrinted::kDiffers);
+}
+
+TEST_F(Claims, TheOtherWayItIsRefutedAndBMayBeTheBetterOne) {
+  EXPECT_EQ(verdict(kAdaptiveOrFixed + "better: b\n"), ClaimVerdict::kRefuted);
+  EXPECT_EQ(verdict(kAdaptiveOrFixed + "higher: a\n"), ClaimVerdict::kRefuted);
+  EXPECT_EQ(verdict(kAdaptiveOrFixed + "higher: b\n"), ClaimVerdict::kConfirmed);
+  EXPECT_EQ(verdict(kAdaptiveOrFixed + "lower: a\n"), ClaimVerdict::kConfirmed);
+  EXPECT_EQ(judged(kAdaptiveOrFixed + "higher: b\nprinted: -0.1\n").beside, BesidePrinted::kConsistent)
+      << "the paper's number is a − b, whichever is better";
+}
+
+TEST_F(Claims, AMarginIsADifferenceThatDoesNotCount) {
+  EXPECT_EQ(verdict(kAdaptiveOrFixed + "margin: 0.05\n"), ClaimVerdict::kConfirmed);
+  EXPECT_EQ(verdict(kAdaptiveOrFixed + "margin: 0.2\n"), ClaimVerdict::kRefuted) << "better by less than that";
+  EXPECT_EQ(verdict(kAdaptiveOrFixed + "margin: 0.1005\n"), ClaimVerdict::kUndecided);
+  EXPECT_EQ(verdict(kAdaptiveOrFixed + "not_better: a\nmargin: 0.2\n"), ClaimVerdict::kConfirmed);
+  EXPECT_EQ(verdict(kAdaptiveOrFixed + "not_better: a\n"), ClaimVerdict::kRefuted);
+}
+
+TEST_F(Claims, AlikeNeedsEvidenceAndNotItsLack) {
+  EXPECT_EQ(verdict(kAdaptiveOrFixed + "within: 0.2\n"), ClaimVerdict::kConfirmed);
+  EXPECT_EQ(verdict(kAdaptiveOrFixed + "within: 0.05\n"), ClaimVerdict::kRefuted);
+  for (const double noise : {-0.4, 0.0, 0.4})
+    add("noisy", 64, 1 + static_cast<int>(std::lround(noise * 2.5)) + 1, 1.85 + noise);
+  const JudgedClaim noisy = judged(
+      "claim: c\nvalue: test.bpc\nwhere: {model.span: 64}\na: {model.span_type: noisy}\nb: {model.span_type: "
+      "adaptive}\nwithin: 0.2\n");
+  EXPECT_EQ(noisy.verdict, ClaimVerdict::kUndecided) << "the means are close, but the seeds are not";
+  ASSERT_TRUE(noisy.parts.front().seeds_to_decide);
+  EXPECT_GT(*noisy.parts.front().seeds_to_decide, 10);
+}
+
+TEST_F(Claims, OneSeedIsUndecidedAndNoRunNotTried) {
+  const JudgedClaim one = judged(kAdaptiveOrFixed, {.filters = parse_filters({"seed=1"})});
+  EXPECT_EQ(one.verdict, ClaimVerdict::kUndecided);
+  EXPECT_FALSE(one.parts.front().half_width);
+  const JudgedClaim none = judged("claim: c\nvalue: test.bpc\na: {model.span: 512}\nb: {model.span: 64}\n");
+  EXPECT_EQ(none.verdict, ClaimVerdict::kNotTried);
+  EXPECT_THAT(none.parts.front().missing, HasSubstr("model.span=512"));
+  EXPECT_THROW(judged("claim: c\nvalue: test.bcp\na: {model.span: 256}\nb: {model.span: 64}\n"), UsageError);
+}
+
+TEST_F(Claims, SidesWithoutCommonSeedsAreComparedAsTwoSamples) {
+  add("later", 64, 7, 1.80);
+  add("later", 64, 8, 1.81);
+  const JudgedClaim claim = judged(
+      "claim: c\nvalue: test.bpc\nwhere: {model.span: 64}\na: {model.span_type: later}\nb: {model.span_type: fixed}\n");
+  EXPECT_EQ(claim.verdict, ClaimVerdict::kConfirmed);
+  EXPECT_FALSE(claim.parts.front().is_paired);
+}
+
+TEST_F(Claims, ListsAreComparedEachWithEachAndAnOrderNeighbourByNeighbour) {
+  const std::string fixed = "where: {model.span_type: fixed}\n";
+  const JudgedClaim lists = judged("claim: c\nvalue: test.bpc\n" + fixed +
+                                   "a: [{model.span: 256}, {model.span: 128}]\nb: {model.span: 64}\n");
+  EXPECT_EQ(lists.verdict, ClaimVerdict::kConfirmed);
+  EXPECT_THAT(lists.parts, SizeIs(2));
+  EXPECT_EQ(verdict("claim: c\nvalue: test.bpc\n" + fixed +
+                    "order: [{model.span: 256}, {model.span: 128}, {model.span: 64}]\n"),
+            ClaimVerdict::kConfirmed);
+  EXPECT_EQ(verdict("claim: c\nvalue: test.bpc\n" + fixed +
+                    "order: [{model.span: 256}, {model.span: 64}, {model.span: 128}]\n"),
+            ClaimVerdict::kRefuted)
+      << "one neighbour is the wrong way round";
+}
+
+TEST_F(Claims, TheNearestSettingOfBIsCompared) {
+  const JudgedClaim claim = judged(
+      "claim: c\nvalue: test.bpc\na: {model.span_type: adaptive, model.span: 128}\nb: {model.span_type: fixed}\n"
+      "nearest: flops_per_token\n");
+  EXPECT_EQ(claim.verdict, ClaimVerdict::kConfirmed);
+  EXPECT_THAT(claim.parts.front().label, HasSubstr("128000000"));
+  EXPECT_THAT(claim.parts.front().runs, SizeIs(6)) << "of the fixed runs, those with a span of 128";
+  EXPECT_THAT(claim.parts.front().mixes, IsEmpty());
+}
+
+TEST_F(Claims, AClaimForEachValueHoldsForAllOfThem) {
+  const JudgedClaim each = judged(
+      "claim: c\nvalue: test.bpc\neach: model.span\na: {model.span_type: adaptive}\nb: {model.span_type: fixed}\n");
+  EXPECT_EQ(each.verdict, ClaimVerdict::kConfirmed);
+  ASSERT_THAT(each.parts, SizeIs(3));
+  EXPECT_THAT(each.parts[1].label, HasSubstr("128: "));
+  for (const int seed : {1, 2, 3}) add("adaptive", 512, seed, 2 + 0.001 * seed);
+  for (const int seed : {1, 2, 3}) add("fixed", 512, seed, 1 + 0.001 * seed + 0.0001 * (seed % 2));
+  EXPECT_EQ(verdict("claim: c\nvalue: test.bpc\neach: model.span\na: {model.span_type: adaptive}\nb: "
+                    "{model.span_type: fixed}\n"),
+            ClaimVerdict::kRefuted);
+}
+
+TEST_F(Claims, ATrendIsASlopeWithinSeeds) {
+  const JudgedClaim falls =
+      judged("claim: c\nvalue: test.bpc\ntrend: falls\nalong: model.span\na: {model.span_type: fixed}\n");
+  EXPECT_EQ(falls.verdict, ClaimVerdict::kConfirmed);
+  EXPECT_NEAR(*falls.parts.front().value, -0.001, 1e-9) << "bits for each token of span";
+  EXPECT_DOUBLE_EQ(*falls.parts.front().rank_correlation, -1);
+  EXPECT_EQ(verdict("claim: c\nvalue: test.bpc\ntrend: rises\nalong: model.span\na: {model.span_type: fixed}\n"),
+            ClaimVerdict::kRefuted);
+  EXPECT_EQ(
+      verdict("claim: c\nvalue: test.bpc\ntrend: falls\nscale: log\nalong: model.span\na: {model.span_type: fixed}\n"),
+      ClaimVerdict::kConfirmed);
+  // The gap between both types is the same at every span.
+  const JudgedClaim gap = judged(
+      "claim: c\nvalue: test.bpc\ntrend: falls\nalong: model.span\na: {model.span_type: adaptive}\nb: "
+      "{model.span_type: "
+      "fixed}\n");
+  EXPECT_EQ(gap.verdict, ClaimVerdict::kUndecided);
+}
+
+TEST_F(Claims, AFormulaOverSidesIsComputedForEachSeed) {
+  const JudgedClaim ratio = judged(
+      "claim: c\nvalue: =test.bpc[a]/test.bpc[b]\nwhere: {model.span: 64}\na: {model.span_type: adaptive}\nb: "
+      "{model.span_type: fixed}\nat_most: 0.97\n");
+  EXPECT_EQ(ratio.verdict, ClaimVerdict::kConfirmed);
+  const double expected = (1.846 / 1.947 + 1.856 / 1.956 + 1.866 / 1.967) / 3;
+  EXPECT_NEAR(*ratio.parts.front().value, expected, 1e-9);
+  const std::string flops =
+      "claim: c\nvalue: =1 - flops_per_token[a]/flops_per_token[b]\na: {model.span: 64, model.span_type: fixed}\nb: "
+      "{model.span: 256, model.span_type: fixed}\nprinted: 0.75\ntolerance: 0.001\n";
+  EXPECT_EQ(verdict(flops), ClaimVerdict::kConfirmed);
+}
+
+TEST_F(Claims, WhatFollowsFromTheConfigurationNeedsNoSeeds) {
+  const JudgedClaim params = judged(
+      "claim: c\nvalue: params\nwhere: {seed: 1, model.span: 64, model.span_type: fixed}\n"
+      "printed: 38M\n");
+  EXPECT_EQ(params.verdict, ClaimVerdict::kConfirmed) << "38.1M prints as 38M";
+  EXPECT_TRUE(params.parts.front().is_exact);
+  EXPECT_EQ(
+      verdict("claim: c\nvalue: params\nwhere: {seed: 1, model.span: 64, model.span_type: fixed}\nprinted: 39M\n"),
+      ClaimVerdict::kRefuted);
+}
+
+TEST_F(Claims, RowsOfAGridBecomeOneNumberOfEachRun) {
+  const std::string grid = "claim: c\nwhere: {model.span_type: fixed, model.span: 256}\n";
+  const JudgedClaim first = judged(grid + "grid: {name: spans, rows: [1, 1], as: max}\nat_most: 40\n");
+  EXPECT_EQ(first.verdict, ClaimVerdict::kConfirmed);
+  EXPECT_DOUBLE_EQ(*first.parts.front().value, 40);
+  EXPECT_EQ(verdict(grid + "grid: {name: spans, rows: [2, 2], as: max}\nat_least: 256\n"), ClaimVerdict::kConfirmed);
+  EXPECT_DOUBLE_EQ(*judged(grid + "grid: spans\nat_least: 1\n").parts.front().value, (32 + 40 + 33 + 256) / 4.0);
+}
+
+TEST_F(Claims, ClaimsOnCostsAskConfigurationsAndNoRuns) {
+  std::vector<std::string> asked;
+  const ClaimContext context{.configured = [&](const Yaml& settings, const std::set<std::string>& columns) {
+    asked.push_back(to_json(settings).dump() + " " + *columns.begin());
+    const bool wide = settings.find("model.width")->scalar == "8";
+    return std::map<std::string, double>{{"params", wide ? 80.0 : 20.0}};
+  }};
+  const JudgedClaim claim = judged(
+      "claim: c\nvalue: =params[a]/params[b]\nneeds: costs\nwhere: {model.heads: 2}\na: {model.width: 8}\nb: "
+      "{model.width: 2}\nprinted: 4\n",
+      context);
+  EXPECT_EQ(claim.verdict, ClaimVerdict::kConfirmed);
+  EXPECT_THAT(claim.parts.front().runs, IsEmpty());
+  EXPECT_EQ(asked.front(), R"({"model.heads":2,"model.width":8} params)");
+  EXPECT_THROW(judged("claim: c\nvalue: test.bpc\nneeds: costs\na: {model.width: 8}\nat_most: 1\n", context),
+               UsageError);
+}
+
+TEST_F(Claims, ARunThatIsNotThePapersSaysNothingOfAPrintedNumber) {
+  const std::shared_ptr<PaperRuns> paper = paper_with({{"model.layers", 12}});
+  const JudgedClaim order = judged(kAdaptiveOrFixed + "printed: -0.1\n", {.paper = paper.get()});
+  EXPECT_EQ(order.verdict, ClaimVerdict::kConfirmed) << "an order can be tried at any size";
+  EXPECT_EQ(order.beside, BesidePrinted::kNotComparable);
+  const std::string number =
+      "claim: c\nvalue: test.bpc\nwhere: {model.span: 64, model.span_type: fixed}\nprinted: 1.96\ntolerance: 0.1\n";
+  EXPECT_EQ(judged(number, {.paper = paper.get()}).verdict, ClaimVerdict::kNotTried);
+  EXPECT_EQ(verdict(number), ClaimVerdict::kConfirmed);
+  const std::shared_ptr<PaperRuns> alike = paper_with({{"model.layers", 2}});
+  EXPECT_EQ(judged(number, {.paper = alike.get()}).verdict, ClaimVerdict::kConfirmed);
+}
+
+TEST_F(Claims, ASideThatMixesSettingsIsNoted) {
+  const JudgedClaim mixed =
+      judged("claim: c\nvalue: test.bpc\na: {model.span_type: adaptive}\nb: {model.span_type: fixed}\n");
+  ASSERT_THAT(mixed.notes, SizeIs(1));
+  EXPECT_THAT(mixed.notes.front(), HasSubstr("differ in model.span"));
+}
+
+TEST_F(Claims, FormsSayTheSame) {
+  ClaimList list{.title = "Claims of spans", .name = "spans", .claims = {judged(kAdaptiveOrFixed + "printed: -0.1\n")}};
+  list.claims.push_back(judged("claim: d\nvalue: test.bpc\na: {model.span: 512}\nb: {model.span: 64}\n"));
+  const std::string text = render_claims(list, TableFormat::kText);
+  EXPECT_THAT(text, HasSubstr("confirmed  c\n"));
+  EXPECT_THAT(text, HasSubstr("95 % interval -0.102 to -0.0992"));
+  EXPECT_THAT(text, HasSubstr("paper: -0.1, consistent"));
+  EXPECT_THAT(text, HasSubstr("not tried  d\n"));
+  EXPECT_THAT(text, HasSubstr("2 claims: 1 confirmed, 1 not tried"));
+  EXPECT_THAT(render_claims(list, TableFormat::kMarkdown), HasSubstr("| confirmed"));
+  EXPECT_THAT(render_claims(list, TableFormat::kCsv), HasSubstr("\nc,confirmed,"));
+  EXPECT_THAT(render_claims(list, TableFormat::kLatex), HasSubstr("\\label{tab:spans}"));
+  const Json json = Json::parse(render_claims(list, TableFormat::kJson));
+  EXPECT_EQ(json[0]["verdict"], "confirmed");
+  EXPECT_EQ(json[0]["parts"][0]["runs"].size(), 6U);
+  EXPECT_EQ(json[1]["parts"][0]["ours"], Json());
+}
+
+}  // namespace
+}  // namespace xlm
