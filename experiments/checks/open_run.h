@@ -13,7 +13,7 @@ inline constexpr std::int64_t kLongestTraining = 1'000'000'000'000;  // steps, a
 
 /// A run's options, with what its file says of lengths that only the data can turn into steps.
 struct OpenRun {
-  RunOptions options;
+  RunConfiguration options;
   SettingList open;  // train.epochs, train.tokens and train.eval_every_tokens, of those that are given
 };
 
