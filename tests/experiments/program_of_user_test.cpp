@@ -88,10 +88,10 @@ class ProgramOfUser : public ProgramTest {
     });
   }
 
-  /// Processes with the test's folder in their environment or command that still run, but for this one.
+  /// Processes of the training that still run in the test's folder. The brackets keep the search from finding itself.
   std::string left_processes() const {
     return shell("/",
-                 "grep -l -a -s train.py /proc/[0-9]*/cmdline | while read f; do tr '\\0' ' ' < $f; "
+                 "grep -l -a -s train[.]py /proc/[0-9]*/cmdline | while read f; do tr '\\0' ' ' < $f; "
                  "readlink $(dirname $f)/cwd; done | grep " +
                      folder_.path().string())
         .out;
@@ -191,7 +191,7 @@ TEST_F(ProgramOfUser, AProgramThatIsKilledIsStartedAgain) {
   until_held();
   until([&] { return left_processes().find("train.py") != std::string::npos; });
   const std::string kill =
-      "for f in $(grep -l -a -s train.py /proc/[0-9]*/cmdline); do d=$(dirname $f); "
+      "for f in $(grep -l -a -s train[.]py /proc/[0-9]*/cmdline); do d=$(dirname $f); "
       "case $(readlink $d/cwd) in " +
       folder_.path().string() + "*work) kill -9 $(basename $d);; esac; done";
   shell("/", kill);
