@@ -88,10 +88,10 @@ class ProgramOfUser : public ProgramTest {
     });
   }
 
-  /// Processes with the test's folder in their environment or command that still run, but for this one.
+  /// Processes of the training that still run in the test's folder. The brackets keep the search from finding itself.
   std::string left_processes() const {
     return shell("/",
-                 "grep -l -a -s train.py /proc/[0-9]*/cmdline | while read f; do tr '\\0' ' ' < $f; "
+                 "grep -l -a -s train[.]py /proc/[0-9]*/cmdline | while read f; do tr '\\0' ' ' < $f; "
                  "readlink $(dirname $f)/cwd; done | grep " +
                      folder_.path().string())
         .out;
@@ -191,7 +191,7 @@ TEST_F(ProgramOfUser, AProgramThatIsKilledIsStartedAgain) {
   until_held();
   until([&] { return left_processes().find("train.py") != std::string::npos; });
   const std::string kill =
-      "for f in $(grep -l -a -s train.py /proc/[0-9]*/cmdline); do d=$(dirname $f); "
+      "for f in $(grep -l -a -s train[.]py /proc/[0-9]*/cmdline); do d=$(dirname $f); "
       "case $(readlink $d/cwd) in " +
       folder_.path().string() + "*work) kill -9 $(basename $d);; esac; done";
   shell("/", kill);
@@ -288,19 +288,18 @@ TEST_F(ProgramOfUser, WordsReachTheProgramAsTheyAreAndItsFolderIsItsOwn) {
                "import json, os, sys\nopen('own.json', 'w').write(json.dumps(sys.argv[1:]))\n"
                "open('words.py', 'a').write('# changed')\n"
                "open(os.environ['XLM_METRICS'], 'a').write('{\"costs\": {\"params\": 12}}')\n");
-  configure(
-      "[python3, words.py, 'a b', \"$(touch x) `y`\", \"two\\nlines\", '{{{{seed}}}}', '{seed}', '{text}', '{run}']",
-      "", "options: {text: '\"q\" ''s'' *'}\nsweep: {grid: {seed: [4, 5]}}\n");
+  configure("[python3, words.py, 'a b', \"$(touch x) `y`\", \"two\\nlines\", '{{seed}}', '{seed}', '{text}', '{run}']",
+            "", "options: {text: '\"q\" ''s'' *'}\nsweep: {grid: {seed: [4, 5]}}\n");
   const ProgramResult result = run({"sweep", "run.yaml"});
   ASSERT_EQ(result.code, kDone) << result.out << result.err;
   for (const fs::path& folder : run_folders()) {
     const xlm::Run done = read_live_run(folder);
     const Json words = read_json(folder / "work" / "own.json");
-    EXPECT_EQ(words, Json({"a b", "$(touch x) `y`", "two\nlines", "{{seed}}", done.param("seed")->dump(), "\"q\" 's' *",
+    EXPECT_EQ(words, Json({"a b", "$(touch x) `y`", "two\nlines", "{seed}", done.param("seed")->dump(), "\"q\" 's' *",
                            fs::absolute(folder).string()}));
     EXPECT_EQ(done.costs.at("params"), 12);
   }
-  EXPECT_EQ(read_file(folder_.path() / "code" / "words.py").find("# changed"), std::string::npos);
+  EXPECT_FALSE(read_file(folder_.path() / "code" / "words.py").ends_with("# changed"));
 }
 
 TEST_F(ProgramOfUser, CodeThatIsEditedMeanwhileChangesNothing) {
