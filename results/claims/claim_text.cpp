@@ -15,7 +15,7 @@ namespace xlm {
 namespace {
 
 constexpr std::size_t kMostListedRuns = 3;  // that a line of text lists
-constexpr int kShownDigits = 3;                  // that count, where the claim does not say how many
+constexpr int kShownDigits = 3;             // that count, where the claim does not say how many
 
 /// Numbers whose sign says which way they go.
 bool is_signed(const ClaimDescription& claim) { return claim.expects != Expectation::kValue; }
