@@ -15,14 +15,14 @@ namespace xlm {
 namespace {
 
 constexpr std::size_t kMostListedRuns = 3;  // that a line of text lists
-constexpr int kDigits = 3;                  // that count, where the claim does not say how many
+constexpr int kShownDigits = 3;             // that count, where the claim does not say how many
 
 /// Numbers whose sign says which way they go.
 bool is_signed(const ClaimDescription& claim) { return claim.expects != Expectation::kValue; }
 
 std::string shown(const ClaimDescription& claim, double value) {
   if (claim.digits < 0) {
-    return is_signed(claim) ? difference_with_digits(value, kDigits) : with_digits(value, kDigits);
+    return is_signed(claim) ? difference_with_digits(value, kShownDigits) : with_digits(value, kShownDigits);
   }
   const std::string number = format_number(value, NumberFormat::kNumber, claim.digits);
   return is_signed(claim) && value > 0 ? "+" + number : number;
