@@ -104,7 +104,7 @@ class RandomWindows final : public Scheme {
   }
 
   SplitLoss evaluate(LanguageModel& model, const TokenSource& source, const SplitSettings& settings,
-                     const GoOn& go_on) const override;
+                     const ProgressCallback& progress) const override;
 
   std::unique_ptr<TextReader> reader(std::shared_ptr<LanguageModel> model,
                                      const ReaderSettings& settings) const override {
@@ -116,7 +116,7 @@ class RandomWindows final : public Scheme {
 /// up to context − stride tokens in front of them, behind a beginning. At most the first `settings.max_windows` of
 /// them. `settings.rows` of one length are computed at once.
 SplitLoss RandomWindows::evaluate(LanguageModel& model, const TokenSource& source, const SplitSettings& settings,
-                                  const GoOn& go_on) const {
+                                  const ProgressCallback& progress) const {
   check_split(source, settings, "the split");
   const std::int64_t all = source.size();
   const std::int64_t most = settings.max_windows > 0 && settings.max_windows <= all / settings.stride
@@ -146,7 +146,7 @@ SplitLoss RandomWindows::evaluate(LanguageModel& model, const TokenSource& sourc
     result.loss += output.summed_loss(targets.to(settings.device)).item<double>();
     result.tokens += scored * rows;
     result.bytes += source.bytes(targets);
-    result.stopped = !go_on(result.tokens, share);
+    result.stopped = !progress(result.tokens, share);
   }
   return result;
 }

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "base/yaml.h"
-#include "core/api/interface.h"
+#include "experiments/configuration/configuration.h"
 #include "results/run_folder/run_folder.h"
 
 namespace xlm {

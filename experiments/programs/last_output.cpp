@@ -58,7 +58,7 @@ std::string without_control(std::string_view text) {
 }
 
 /// What a line shows at last: the text behind its last carriage return that has one.
-std::string shown_line(std::string_view line) {
+std::string readable_line(std::string_view line) {
   std::string_view shown;
   for (std::size_t begin = 0; begin <= line.size();) {
     const std::size_t end = std::min(line.find('\r', begin), line.size());
@@ -85,7 +85,7 @@ std::string shown_output(std::string_view raw, std::size_t lines, std::size_t wi
   for (std::size_t end = text.size(); shown.size() < lines;) {
     const std::size_t before = end == 0 ? std::string::npos : text.rfind('\n', end - 1);
     const std::size_t begin = before == std::string::npos ? 0 : before + 1;
-    std::string line = shown_line(std::string_view(text).substr(begin, end - begin));
+    std::string line = readable_line(std::string_view(text).substr(begin, end - begin));
     if (!line.empty()) shown.push_back(shortened(printable(repaired_utf8(line)), width));
     if (before == std::string::npos) break;
     end = before;

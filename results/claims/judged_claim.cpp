@@ -364,9 +364,9 @@ class ClaimJudge {
     std::vector<std::string> notes = claim_.notes;
     for (const ClaimPart& part : judged.parts) {
       if (part.mixes.empty()) continue;
-      constexpr std::size_t kMostKeys = 4;
+      constexpr std::size_t kMaxNamedKeys = 4;
       notes.push_back(fmt::format("{}: runs of one side differ in {}; conditions of the sides choose among them",
-                                  part.label, listed_names(part.mixes, kMostKeys)));
+                                  part.label, listed_names(part.mixes, kMaxNamedKeys)));
     }
     return notes;
   }

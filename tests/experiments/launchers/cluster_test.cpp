@@ -26,7 +26,7 @@ Resources resources_of(const std::string& text) {
   return read_resources(&tree);
 }
 
-std::string complaint_about(const std::string& text) {
+std::string site_complaint(const std::string& text) {
   try {
     resources_of(text);
   } catch (const UsageError& error) {
@@ -51,18 +51,18 @@ TEST(Resources, AreForOneNodeByDefault) {
   EXPECT_EQ(count_nodes(two), 2);
   EXPECT_EQ(two.nodes.source, "sweep.yaml:1");
   EXPECT_THAT(shown_resources(two), HasSubstr("of each node"));
-  EXPECT_THAT(complaint_about("nodes: 0"), HasSubstr("resources.nodes must be a whole number, 1 or more"));
+  EXPECT_THAT(site_complaint("nodes: 0"), HasSubstr("resources.nodes must be a whole number, 1 or more"));
 }
 
 TEST(Resources, ThatMeanNothingAreRefused) {
-  EXPECT_THAT(complaint_about("time: 30"), HasSubstr("sweep.yaml:1: resources.time must be a time with its unit"));
-  EXPECT_THAT(complaint_about("time: h"), HasSubstr("unit"));
-  EXPECT_THAT(complaint_about("time: 0h"), HasSubstr("unit"));
-  EXPECT_THAT(complaint_about("memory: 32"), HasSubstr("size with its unit"));
-  EXPECT_THAT(complaint_about("cpus: 0"), HasSubstr("1 or more"));
-  EXPECT_THAT(complaint_about("gpus: -1"), HasSubstr("0 or more"));
-  EXPECT_THAT(complaint_about("gpu: 1"), HasSubstr("did you mean 'gpus'"));
-  EXPECT_THAT(complaint_about("[1]"), HasSubstr("must be a map"));
+  EXPECT_THAT(site_complaint("time: 30"), HasSubstr("sweep.yaml:1: resources.time must be a time with its unit"));
+  EXPECT_THAT(site_complaint("time: h"), HasSubstr("unit"));
+  EXPECT_THAT(site_complaint("time: 0h"), HasSubstr("unit"));
+  EXPECT_THAT(site_complaint("memory: 32"), HasSubstr("size with its unit"));
+  EXPECT_THAT(site_complaint("cpus: 0"), HasSubstr("1 or more"));
+  EXPECT_THAT(site_complaint("gpus: -1"), HasSubstr("0 or more"));
+  EXPECT_THAT(site_complaint("gpu: 1"), HasSubstr("did you mean 'gpus'"));
+  EXPECT_THAT(site_complaint("[1]"), HasSubstr("must be a map"));
 }
 
 TEST(Resources, OfTheSweepOverrideThoseOfTheSite) {
