@@ -13,7 +13,8 @@ namespace {
 /// The runs of the profile `paper`, or those of the file alone if there is no such profile. Null for a file that
 /// describes no runs or prints no values, and, with a warning, for one whose runs this program would refuse.
 std::shared_ptr<PaperRuns> paper_runs_of(const Yaml& file, const fs::path& path) {
-  if (file.find("model") == nullptr || !has_exhibits(file, ExhibitKind::kTable)) return nullptr;
+  const bool prints = has_exhibits(file, ExhibitKind::kTable) || has_exhibits(file, ExhibitKind::kClaim);
+  if (file.find("model") == nullptr || !prints) return nullptr;
   const Yaml* paper = find_path(file, "profiles.paper");
   try {
     return supposed_paper_runs(configuration_of(file, path, paper == nullptr ? "" : "paper", {}));

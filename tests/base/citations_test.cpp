@@ -153,12 +153,22 @@ void check_papers(const CitingFile& file, const Citable& citable, std::vector<st
   }
 }
 
+/// The comments of a recipe, whose claims and notes are about the paper that its head names; all of another file.
+std::string text_with_sections(const CitingFile& file) {
+  if (!file.path.starts_with("experiments/recipes/") || papers_in(file.text.substr(0, 300)).empty()) return file.text;
+  std::string text;
+  for (const std::string& line : split(file.text, '\n')) {
+    if (line.starts_with("#")) text += line + "\n";
+  }
+  return text;
+}
+
 /// A section belongs to the paper that is named before it, a few words away.
 void check_sections(const CitingFile& file, std::vector<std::string>& problems) {
   if (file.is_page()) return;
   static const std::regex named("(19|20)[0-9]{2}");
   std::string before;
-  for (const std::string& word : words_of(file.text)) {
+  for (const std::string& word : words_of(text_with_sections(file))) {
     before += " " + word;
     if (before.size() > 60) before.erase(0, before.size() - 60);
     if (word.starts_with("§") && !std::regex_search(before, named)) problems.push_back(word + " of which paper?");

@@ -21,6 +21,11 @@ using ::testing::SizeIs;
 const std::vector<std::string> kNotMeasured{
     "may unpack to 1000 times its own size (at least 1 GB, at most 1 TB)",  // a bound
     "otherwise 4 times the width",                                          // an option's default
+    "0: 4 times the width",
+    "8/3 times it in whole 64s",
+    "8/3 of the width in whole 64s",
+    "with 4 times the width",
+    "a cosine to a tenth, 1 % warm-up",
     "steps that take 1.5 to 1.7 times as long",  // an option's help; in docs/performance.md it is marked
     "the 95 % interval",                         // levels of tests, which verdicts are made with
     "Bartlett's test at 5 %",
@@ -36,6 +41,9 @@ const std::vector<std::string> kNotMeasured{
     "at most 5 % of tables",
     "(`--level`, 95 %)",
     "plotly.js is inside it (5 MB)",  // a pinned file
+    "of more than 16 MB, the end is in",  // limits of programs
+    "More than 64 MB is an error",
+    "up to 256 MB; if it is larger",
 };
 
 /// A page's sections: the text from one heading to the next.

@@ -25,6 +25,7 @@ class Soak : public ::testing::Test {
     program("xlm/scripts/fuzz.sh", "echo fuzzed for $XLM_FUZZ_SECONDS");
     program("xlm/scripts/trained_numbers.sh", "echo trained numbers of $1");
     program("xlm/build/bin/test_pipeline", "echo pipeline $1, kills \"[$XLM_KILLS]\", campaigns \"[$XLM_CAMPAIGNS]\"");
+    program("xlm/build/bin/test_results", "echo results $1, simulations \"[$XLM_SIMULATIONS]\"");
     program("bin/id", "echo 1000");
     for (const char* name : {"bash", "dirname", "mktemp", "rm", "sed", "tee"}) {
       const fs::path usual = fs::path("/usr/bin") / name;
@@ -53,8 +54,9 @@ class Soak : public ::testing::Test {
 
   int soak(const std::string& settings = "XLM_TEST_SLURM=") {
     const std::string place = folder_.path().string();
-    const std::string command = "unset XLM_CAMPAIGNS XLM_KILLS XLM_FUZZ_SECONDS; PATH='" + place + "/bin' " + settings +
-                                " bash '" + place + "/xlm/scripts/soak.sh' build >'" + place + "/said' 2>&1";
+    const std::string command = "unset XLM_CAMPAIGNS XLM_KILLS XLM_SIMULATIONS XLM_FUZZ_SECONDS; PATH='" + place +
+                                "/bin' " + settings + " bash '" + place + "/xlm/scripts/soak.sh' build >'" + place +
+                                "/said' 2>&1";
     const int status = std::system(command.c_str());
     said_ = read_file(folder_.path() / "said");
     return WEXITSTATUS(status);
@@ -73,7 +75,8 @@ TEST_F(Soak, StartsTheSlurmNextToTheCheckout) {
   EXPECT_THAT(said_, HasSubstr("/xlm/../shared/tools/local-slurm]\n"));
   EXPECT_THAT(said_, HasSubstr("pipeline --gtest_filter=*Killed*, kills [200], campaigns []\n"
                                "pipeline --gtest_filter=RealDamage.*, kills [], campaigns [full]\n"
-                               "trained numbers of build\nfuzzed for 300\n"));
+                               "trained numbers of build\nresults --gtest_filter=*Simulation.*, simulations [full]\n"
+                               "fuzzed for 300\n"));
   EXPECT_EQ(soak("XLM_TEST_SLURM=/another/slurm"), 0);
   EXPECT_THAT(said_, HasSubstr("Slurm by [/another/slurm]\n"));
 }

@@ -13,7 +13,7 @@ using ::testing::Not;
 const std::string kTwoClaims =
     "experiment: spans\n"
     "claims:\n"
-    "  - claim: Adaptive spans beat fixed ones (§3)\n"
+    "  - claim: Adaptive spans beat fixed ones\n"
     "    value: test.bpc\n"
     "    where: {model.span: 64}\n"
     "    a: {model.span_type: adaptive}\n"
@@ -30,9 +30,9 @@ TEST_F(ResultsCommands, ClaimsAreJudged) {
   const ProgramResult text = xlm("claims claims.yaml");
   EXPECT_EQ(text.code, 0) << text.err;
   EXPECT_THAT(text.out,
-              AllOf(HasSubstr("confirmed  Adaptive spans beat fixed ones (§3)"), HasSubstr("paper: -0.1, consistent"),
+              AllOf(HasSubstr("confirmed  Adaptive spans beat fixed ones"), HasSubstr("paper: -0.1, consistent"),
                     HasSubstr("not tried  Dynamic spans"), HasSubstr("2 claims: 1 confirmed, 1 not tried")));
-  const Json one = json("claims claims.yaml --name adaptive-spans-beat-fixed-ones-3 --where seed=1");
+  const Json one = json("claims claims.yaml --name adaptive-spans-beat-fixed-ones --where seed=1");
   ASSERT_EQ(one.size(), 1U);
   EXPECT_EQ(one[0]["verdict"], "undecided") << "one seed has no interval";
   EXPECT_EQ(one[0]["parts"][0]["runs"].size(), 2U);
@@ -61,7 +61,7 @@ TEST_F(ResultsCommands, ClaimsHaveTheFormsOfTables) {
   }
   const std::string page = read_file(temporary_.path() / "claims.html");
   EXPECT_THAT(page, HasSubstr("<span class=\"claim-verdict not-tried\">not tried</span>"));
-  EXPECT_THAT(page, HasSubstr("Adaptive spans beat fixed ones (§3)"));
+  EXPECT_THAT(page, HasSubstr("Adaptive spans beat fixed ones"));
 }
 
 TEST_F(ResultsCommands, AReportBeginsWithWhatIsClaimed) {
@@ -82,10 +82,10 @@ TEST_F(ResultsCommands, RunsThatAreNotThePapersSaySo) {
   write("claims.yaml", kTwoClaims +
                            "data: {path: data/text8}\nmodel: {type: adaptive-span, layers: 12, heads: 2, span: 64}\n"
                            "train: {steps: 100}\nsweep: {grid: {model.span_type: [fixed, adaptive], seed: [1, 2]}}\n"
-                           "profiles: {quick: {model: {layers: 2}}, paper: {}}\n");
+                           "profiles: {quick: {}, paper: {model: {span: 512}}}\n");
   const ProgramResult quick = xlm("claims claims.yaml --profile quick");
   EXPECT_THAT(quick.out, AllOf(HasSubstr("confirmed  Adaptive"), HasSubstr("paper: -0.1, not comparable"),
-                               HasSubstr("not configured as the paper's"), HasSubstr("model.layers=2 (paper: 12)")));
+                               HasSubstr("not configured as the paper's"), HasSubstr("model.span=64 (paper: 512)")));
 }
 
 }  // namespace

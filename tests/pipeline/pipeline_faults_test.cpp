@@ -220,7 +220,7 @@ TEST_F(Pipeline, AModelLargerThanTheMachineIsCountedButNotTrained) {
   arguments.insert(arguments.end(), large.begin(), large.end());
   const ProgramResult begun = xlm(arguments);
   EXPECT_EQ(begun.code, 5);
-  EXPECT_THAT(begun.err, HasSubstr("GB, and this process may use"));
+  EXPECT_THAT(begun.err, HasSubstr("GB; this process may use"));
 }
 
 TEST_F(Pipeline, ARunWithoutEnoughMemoryRetriesWithFewerRowsOrFails) {

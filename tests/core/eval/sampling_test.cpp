@@ -202,7 +202,7 @@ TEST_F(PassageTest, ContinuesExactlyTheseTokensOfTheDocument) {
 
 TEST_F(PassageTest, NamesWhatTheDataLack) {
   EXPECT_THAT(refusal({.document = 3, .tokens = 2}),
-              testing::HasSubstr("no document 3 in the valid split, which has 2"));
+              testing::HasSubstr("there is no document 3: the valid split has 2"));
   EXPECT_THAT(refusal({.document = 1, .first = 2, .tokens = 5}),
               testing::HasSubstr("document 1 of the valid split has 5 tokens; the passage asks for 2 to 6"));
   EXPECT_THAT(refusal({.document = 0, .tokens = 2}), testing::HasSubstr("no document 0"));

@@ -38,7 +38,7 @@ TEST(MemoryCheck, WorksForAModelOfAnySize) {
     check_memory(options_of(1 << 15), 27, torch::kCPU, std::uint64_t{1} << 30);
     FAIL();
   } catch (const ResourceError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("GB, and this process may use 1.1 GB"));
+    EXPECT_THAT(error.what(), HasSubstr("GB; this process may use 1.1 GB"));
   }
 }
 

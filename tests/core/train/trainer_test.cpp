@@ -137,7 +137,7 @@ TEST_F(TrainerTest, WithoutAValidationSplitEvaluationsAreRefusedBeforeTheFirstSt
   told.stop_after = 1;
   EXPECT_EQ(train(choosing, told), TrainOutcome::kStopped);
   EXPECT_THAT(told.messages, testing::Contains(testing::HasSubstr(
-                                 "has no split 'valid' for eval.select=best to choose by: the last weights")));
+                                 "has no split 'valid', which eval.select=best needs: the last weights")));
 }
 
 TEST_F(TrainerTest, FinalEvaluationsOfDynamicSpansTraceThem) {

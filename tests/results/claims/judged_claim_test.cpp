@@ -105,7 +105,7 @@ TEST_F(Claims, TheNearestSettingOfBIsCompared) {
       "claim: c\nvalue: test.bpc\na: {model.span_type: adaptive, model.span: 128}\nb: {model.span_type: fixed}\n"
       "nearest: flops_per_token\n");
   EXPECT_EQ(claim.verdict, ClaimVerdict::kConfirmed);
-  EXPECT_THAT(claim.parts.front().label, HasSubstr("128000000"));
+  EXPECT_THAT(claim.parts.front().label, HasSubstr("128,000,000"));
   EXPECT_THAT(claim.parts.front().runs, SizeIs(6)) << "of the fixed runs, those with a span of 128";
   EXPECT_THAT(claim.parts.front().mixes, IsEmpty());
 }
