@@ -30,9 +30,9 @@ bool has_needs(const ClaimList& list, ClaimNeeds needs) {
                      [&](const JudgedClaim& claim) { return claim.description.needs == needs; });
 }
 
-/// In which keys the runs behind the claims are not as the paper's; empty where they are.
+/// In which keys the runs behind the claims are not as the paper's; empty if they are.
 std::string note_on_sizes(RunTable& runs, const RecipeView& recipe, const ClaimList& list) {
-  constexpr std::size_t kMostKeys = 5;
+  constexpr std::size_t kMaxNoteKeys = 5;
   std::vector<std::size_t> rows;
   for (const JudgedClaim& claim : list.claims) {
     for (const ClaimPart& part : claim.parts) rows.insert(rows.end(), part.rows.begin(), part.rows.end());
@@ -42,7 +42,7 @@ std::string note_on_sizes(RunTable& runs, const RecipeView& recipe, const ClaimL
   for (const KeyApart& apart : recipe.paper->keys_apart(runs, rows, {}, {})) keys.push_back(to_text(apart));
   if (keys.empty()) return "";
   return fmt::format("The runs are not configured as the paper's: {}. What is better can be tried at any size.",
-                     listed_names(keys, kMostKeys));
+                     listed_names(keys, kMaxNoteKeys));
 }
 
 }  // namespace

@@ -92,9 +92,9 @@ std::vector<Exhibit> exhibits_of(const RecipeView& recipe, RunTable& runs) {
 ReportRecipe part_of(const RecipeView& recipe, const ReportOptions& options, const GlobalOptions& global,
                      RunTable& runs) {
   if (!has_exhibits(recipe.file)) {
-    throw UsageError(
-        fmt::format("{} describes no table and no figure, and no claim\ndocs/results.md and docs/claims.md describe them",
-                    recipe.path.string()));
+    throw UsageError(fmt::format(
+        "{} describes no table and no figure, and no claim\ndocs/results.md and docs/claims.md describe them",
+        recipe.path.string()));
   }
   std::vector<std::string> selected;
   if (!recipe.filters.empty()) {  // without conditions it lists no runs

@@ -9,12 +9,7 @@ import sys
 
 # Folders and pages that are held to the list.
 HELD = """
-base bench cmd core datasets examples scripts
-tests/base tests/campaigns tests/core tests/datasets tests/examples tests/fuzz tests/golden
-experiments/checks experiments/collections experiments/launchers experiments/recipes experiments/runs experiments/sweeps
-results/exhibits results/exports results/figures results/pages results/quantities results/run_folder
-tests/experiments/collections tests/experiments/launchers tests/experiments/runs tests/experiments/sweeps
-tests/results/exhibits tests/results/exports tests/results/pages tests/results/quantities tests/results/run_folder
+base bench cmd core datasets docs examples experiments python results scripts tests README.md
 """
 
 # A phrase as a regular expression, and what to write instead. A blank also matches the end of a line.

@@ -86,7 +86,7 @@ Transformer::Transformer(TransformerOptions options, std::int64_t symbols) : o_(
                               normal_weights({symbols, width}, matrix_deviation(o_.block, width, false, 1)));
 }
 
-/// [B, T] → [B, T, k]; kBeginning has a vector of its own.
+/// [B, T] → [B, T, k]; kBeginning has its own vector.
 Tensor Transformer::embed(const Tensor& tokens, std::int64_t first) const {
   const std::int64_t length = tokens.size(1);
   Tensor embedded = torch::embedding(embedding_, tokens.clamp_min(0));

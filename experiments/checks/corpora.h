@@ -27,7 +27,7 @@ class Corpora {
   /// ./data/text8 is data/text8.
   std::string name_of(const std::string& path, const CorpusFaults& faults) const;
 
-  /// How many symbols its vocabulary has: of the folder, otherwise as declared; nothing where neither says.
+  /// How many symbols its vocabulary has: of the folder, otherwise as declared; nullopt if neither says.
   std::optional<std::int64_t> symbols_of(const std::string& path) const;
 
  private:

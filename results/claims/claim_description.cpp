@@ -17,7 +17,7 @@ namespace xlm {
 namespace {
 
 constexpr std::string_view kLetters = "abcdef";
-constexpr std::size_t kMostSides = 200;  // of one letter
+constexpr std::size_t kMaxSides = 200;  // of one letter
 
 double number_at(const Yaml& node, const std::string& key) {
   double value = 0;
@@ -48,7 +48,7 @@ std::int64_t whole_number_at(const Yaml& node, const std::string& key, std::int6
   return value;
 }
 
-/// The index of the word at `key` in `words`; nothing where the key is not given.
+/// The index of the word at `key` in `words`; nullopt if the key is not given.
 template <std::size_t N>
 std::optional<std::size_t> choice_of(const Yaml& claim, const std::string& key,
                                      const std::array<std::string_view, N>& words) {
@@ -113,7 +113,7 @@ void read_sides(const Yaml& node, char letter, ClaimDescription& claim) {
     return;
   }
   if (node.items.empty()) fail_at(node, "a list of sides must not be empty");
-  if (node.items.size() > kMostSides) fail_at(node, fmt::format("at most {} sides are compared", kMostSides));
+  if (node.items.size() > kMaxSides) fail_at(node, fmt::format("at most {} sides are compared", kMaxSides));
   for (const Yaml& item : node.items) claim.sides.push_back(read_side(item, letter, claim.needs));
 }
 
@@ -123,7 +123,7 @@ void read_all_sides(const Yaml& node, ClaimDescription& claim) {
   }
   const Yaml* order = node.find("order");
   if (order == nullptr) return;
-  if (!claim.sides.empty()) fail_at(*order, "'order' lists all sides, so 'a' and 'b' do not stand beside it");
+  if (!claim.sides.empty()) fail_at(*order, "'order' lists all sides, so 'a' and 'b' are left out");
   if (!order->is_sequence() || order->items.size() < 2) {
     fail_at(*order, "'order' must be a list of two sides or more, the best first");
   }
@@ -142,9 +142,9 @@ void read_grid(const Yaml& node, ClaimGrid& grid) {
   grid.name = scalar_text(*name, "name");
   if (const Yaml* rows = node.find("rows")) {
     if (!rows->is_sequence() || rows->items.size() != 2) fail_at(*rows, "'rows' must be [first, last], counted from 1");
-    constexpr std::int64_t kMostRows = 1'000'000;
-    grid.first_row = whole_number_at(rows->items[0], "the first row", 1, kMostRows);
-    grid.last_row = whole_number_at(rows->items[1], "the last row", grid.first_row, kMostRows);
+    constexpr std::int64_t kMaxRows = 1'000'000;
+    grid.first_row = whole_number_at(rows->items[0], "the first row", 1, kMaxRows);
+    grid.last_row = whole_number_at(rows->items[1], "the last row", grid.first_row, kMaxRows);
   }
   if (const auto as = choice_of(node, "as", kGridReductionNames)) grid.as = static_cast<GridReduction>(*as);
 }
@@ -262,9 +262,9 @@ void read_printed_claim(const Yaml& node, ClaimDescription& claim) {
     if (claim.printed.empty()) fail_at(*tolerance, "'tolerance' needs 'printed', the number around which it lies");
     claim.tolerance = distance_of(node, "tolerance", 0);
   }
-  constexpr std::int64_t kMostRuns = 1'000'000;
+  constexpr std::int64_t kMaxRuns = 1'000'000;
   if (const Yaml* runs = node.find("printed_runs")) {
-    claim.printed_runs = whole_number_at(*runs, "printed_runs", 1, kMostRuns);
+    claim.printed_runs = whole_number_at(*runs, "printed_runs", 1, kMaxRuns);
   }
 }
 

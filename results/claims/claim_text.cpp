@@ -14,8 +14,8 @@
 namespace xlm {
 namespace {
 
-constexpr std::size_t kMostListedRuns = 3;  // that a line of text lists
-constexpr int kShownDigits = 3;             // that count, where the claim does not say how many
+constexpr std::size_t kMaxListedRuns = 3;  // that a line of text lists
+constexpr int kShownDigits = 3;            // that count, where the claim does not say how many
 
 /// Numbers whose sign says which way they go.
 bool is_signed(const ClaimDescription& claim) { return claim.expects != Expectation::kValue; }
@@ -81,8 +81,7 @@ std::string claim_as_text(const JudgedClaim& judged, int width) {
     out += paragraph("paper: " + printed, kIndent, width);
   }
   if (const std::vector<std::string> runs = runs_of(judged); !runs.empty()) {
-    out +=
-        paragraph(fmt::format("{}, runs {}", value_name(claim), listed_names(runs, kMostListedRuns)), kIndent, width);
+    out += paragraph(fmt::format("{}, runs {}", value_name(claim), listed_names(runs, kMaxListedRuns)), kIndent, width);
   }
   for (const std::string& note : judged.notes) out += paragraph(note, kIndent, width);
   return out;
@@ -152,7 +151,7 @@ std::string claims_as_csv(const ClaimList& list) {
                    {"seeds"},
                    {"seeds_to_decide"},
                    {"paper"},
-                   {"beside paper"},
+                   {"against paper"},
                    {"runs"},
                    {"missing"}});
   const auto number = [](const std::optional<double>& value) { return value ? json_number(*value) : ""; };
@@ -162,7 +161,7 @@ std::string claims_as_csv(const ClaimList& list) {
                  std::string(name_of(part.verdict)), value_name(judged.description), number(part.value),
                  number(part.half_width), number(part.p), fmt::format("{}", part.seeds),
                  part.seeds_to_decide ? fmt::format("{}", *part.seeds_to_decide) : "", judged.description.printed,
-                 std::string(name_of(judged.beside)), join(part.runs, " "), part.missing});
+                 std::string(name_of(judged.against)), join(part.runs, " "), part.missing});
     }
   }
   return table.render(TextTable::Format::kCsv);
@@ -192,8 +191,8 @@ std::string claim_interval(const ClaimDescription& claim, const ClaimPart& part)
 }
 
 std::string claim_printed(const JudgedClaim& claim) {
-  if (claim.description.printed.empty() || claim.beside == BesidePrinted::kNone) return claim.description.printed;
-  return fmt::format("{}, {}", claim.description.printed, name_of(claim.beside));
+  if (claim.description.printed.empty() || claim.against == AgainstPrinted::kNone) return claim.description.printed;
+  return fmt::format("{}, {}", claim.description.printed, name_of(claim.against));
 }
 
 std::string claim_needs(const ClaimPart& part) {
@@ -225,15 +224,16 @@ Json to_json(const ClaimList& list) {
                        {"runs", part.runs},
                        {"mixes", part.mixes}});
     }
-    claims.push_back({{"claim", claim.claim},
-                      {"name", claim.name},
-                      {"value", value_name(claim)},
-                      {"needs", kClaimNeedsNames.at(static_cast<std::size_t>(claim.needs))},
-                      {"verdict", name_of(judged.verdict)},
-                      {"printed", claim.printed.empty() ? Json() : Json(claim.printed)},
-                      {"beside_printed", judged.beside == BesidePrinted::kNone ? Json() : Json(name_of(judged.beside))},
-                      {"parts", std::move(parts)},
-                      {"notes", judged.notes}});
+    claims.push_back(
+        {{"claim", claim.claim},
+         {"name", claim.name},
+         {"value", value_name(claim)},
+         {"needs", kClaimNeedsNames.at(static_cast<std::size_t>(claim.needs))},
+         {"verdict", name_of(judged.verdict)},
+         {"printed", claim.printed.empty() ? Json() : Json(claim.printed)},
+         {"against_printed", judged.against == AgainstPrinted::kNone ? Json() : Json(name_of(judged.against))},
+         {"parts", std::move(parts)},
+         {"notes", judged.notes}});
   }
   return claims;
 }

@@ -23,7 +23,7 @@ namespace {
 
 constexpr double kRefuted = 0.05;  // corrected p below which one part refutes the whole claim
 
-/// A part's number, and which of its own limits it was tested with.
+/// A part's number, and which of its limits it was tested with.
 struct PartNumber {
   ClaimPart part;
   Estimate estimate;
@@ -58,7 +58,7 @@ class ClaimJudge {
       }
     }
     judged.verdict = verdict_of(numbers);
-    if (numbers.size() == 1) judged.beside = beside_printed(numbers.front());
+    if (numbers.size() == 1) judged.against = against_printed(numbers.front());
     for (PartNumber& number : numbers) judged.parts.push_back(std::move(number.part));
     if (judged.parts.empty()) {
       judged.parts.push_back({.label = claim_.each, .missing = fmt::format("no run has a value of {}", claim_.each)});
@@ -337,9 +337,9 @@ class ClaimJudge {
     return refuted ? ClaimVerdict::kRefuted : ClaimVerdict::kUndecided;
   }
 
-  BesidePrinted beside_printed(const PartNumber& number) const {
-    if (claim_.printed.empty() || !number.part.value) return BesidePrinted::kNone;
-    if (!is_as_the_papers(number.part)) return BesidePrinted::kNotComparable;
+  AgainstPrinted against_printed(const PartNumber& number) const {
+    if (claim_.printed.empty() || !number.part.value) return AgainstPrinted::kNone;
+    if (!is_as_the_papers(number.part)) return AgainstPrinted::kNotComparable;
     const PrintedNumber printed = *printed_number(claim_.printed, NumberFormat::kNumber);
     const double theirs = claim_.b_is_better ? -printed.value : printed.value;  // a − b, as the paper has it
     const bool is_value = claim_.expects == Expectation::kValue;
@@ -347,17 +347,17 @@ class ClaimJudge {
     const double allowed = printed.rounding + claim_.tolerance.value_or(0);
     const Estimate& ours = number.estimate;
     if (ours.is_exact) {
-      return std::abs(ours.value - of_paper) <= allowed ? BesidePrinted::kConsistent : BesidePrinted::kDiffers;
+      return std::abs(ours.value - of_paper) <= allowed ? AgainstPrinted::kConsistent : AgainstPrinted::kDiffers;
     }
-    if (ours.freedom <= 0) return BesidePrinted::kUndecided;
+    if (ours.freedom <= 0) return AgainstPrinted::kUndecided;
     const OwnMean own{
         .value = ours.value,
         .runs = ours.seeds,
         .spread = {.deviation = ours.error * std::sqrt(static_cast<double>(ours.seeds)), .freedom = ours.freedom}};
     const PrintedMean paper{.value = of_paper, .rounding = allowed, .runs = claim_.printed_runs};
     const PrintedDifference difference = difference_from_printed(own, paper, {});
-    return std::abs(difference.difference) <= difference.half_width ? BesidePrinted::kConsistent
-                                                                    : BesidePrinted::kDiffers;
+    return std::abs(difference.difference) <= difference.half_width ? AgainstPrinted::kConsistent
+                                                                    : AgainstPrinted::kDiffers;
   }
 
   std::vector<std::string> notes_of(const JudgedClaim& judged) const {

@@ -28,18 +28,18 @@ inline std::string_view name_of(ClaimVerdict verdict) {
   return kClaimVerdictNames.at(static_cast<std::size_t>(verdict));
 }
 
-/// How ours stands beside the number that the paper prints.
-enum class BesidePrinted {
+/// How ours compares with the number that the paper prints.
+enum class AgainstPrinted {
   kNone,           // the paper prints none, or there is none of ours
   kConsistent,     // the printed number lies within the interval
   kDiffers,        // it lies outside
   kUndecided,      // one seed has no interval
   kNotComparable,  // the runs are not configured as the paper's
 };
-inline constexpr std::array<std::string_view, 5> kBesidePrintedNames{"", "consistent", "differs", "undecided",
-                                                                     "not comparable"};
-inline std::string_view name_of(BesidePrinted beside) {
-  return kBesidePrintedNames.at(static_cast<std::size_t>(beside));
+inline constexpr std::array<std::string_view, 5> kAgainstPrintedNames{"", "consistent", "differs", "undecided",
+                                                                      "not comparable"};
+inline std::string_view name_of(AgainstPrinted against) {
+  return kAgainstPrintedNames.at(static_cast<std::size_t>(against));
 }
 
 /// One of the comparisons that a claim is made of; most have one.
@@ -57,13 +57,13 @@ struct ClaimPart {
   std::string missing;             // why it is not tried
   std::vector<std::string> runs;   // whose numbers went in
   std::vector<std::size_t> rows;   // the same as rows of the RunTable
-  std::vector<std::string> mixes;  // keys beside `over` in which runs of one side differ
+  std::vector<std::string> mixes;  // keys besides `over` in which runs of one side differ
 };
 
 struct JudgedClaim {
   ClaimDescription description;
   ClaimVerdict verdict = ClaimVerdict::kNotTried;
-  BesidePrinted beside = BesidePrinted::kNone;
+  AgainstPrinted against = AgainstPrinted::kNone;
   std::vector<ClaimPart> parts;
   std::vector<std::string> notes;
 };

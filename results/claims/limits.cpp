@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kLevel = 0.95;
 constexpr double kChance = 0.8;
-constexpr std::int64_t kMostSeeds = 10'000;
+constexpr std::int64_t kMaxSeeds = 10'000;
 
 double t_of_level(double freedom) {
   return boost::math::quantile(boost::math::complement(boost::math::students_t(freedom), (1 - kLevel) / 2));
@@ -102,8 +102,8 @@ std::optional<std::int64_t> seeds_to_decide(const Estimate& estimate, const Limi
     return chance_to_decide(estimate.value, deviation, freedom, static_cast<double>(seeds), limits) >= kChance;
   };
   std::int64_t high = std::max<std::int64_t>(estimate.seeds + 1, 2);
-  while (high <= kMostSeeds && !decides(high)) high *= 2;
-  if (high > kMostSeeds) return std::nullopt;
+  while (high <= kMaxSeeds && !decides(high)) high *= 2;
+  if (high > kMaxSeeds) return std::nullopt;
   std::int64_t low = std::max<std::int64_t>(high / 2, estimate.seeds);
   while (low + 1 < high) {
     const std::int64_t middle = low + (high - low) / 2;

@@ -19,7 +19,7 @@
 namespace xlm {
 namespace {
 
-/// Rows of a run's newest grid as one number; nothing where the run has none of them.
+/// Rows of a run's newest grid as one number; nullopt if the run has none of them.
 std::optional<double> number_of_grid(RunTable& runs, const std::string& run, const ClaimGrid& grid) {
   return runs.store().use([&](SQLite::Database& database) {
     SQLite::Statement query(database,

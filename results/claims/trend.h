@@ -17,12 +17,12 @@ struct TrendPoint {
 };
 
 struct Trend {
-  Estimate slope;                          // of y by x within each seed: every seed has a level of its own
+  Estimate slope;                          // of y by x within each seed: every seed has its own level
   std::optional<double> rank_correlation;  // Spearman's, of the means at each x; nothing if either does not vary
   std::size_t places = 0;                  // different values of x
 };
 
-/// Least squares with a constant for each seed. Where a seed has one point, it says nothing of the slope. Nothing if x
+/// Least squares with a constant for each seed. A seed with one point does not count for the slope. Nothing if x
 /// varies within no seed.
 std::optional<Trend> trend_of(const std::vector<TrendPoint>& points);
 

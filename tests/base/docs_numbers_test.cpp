@@ -40,7 +40,7 @@ const std::vector<std::string> kNotMeasured{
     "93–97 % of cases",
     "at most 5 % of tables",
     "(`--level`, 95 %)",
-    "plotly.js is inside it (5 MB)",  // a pinned file
+    "plotly.js is inside it (5 MB)",      // a pinned file
     "of more than 16 MB, the end is in",  // limits of programs
     "More than 64 MB is an error",
     "up to 256 MB; if it is larger",

@@ -119,7 +119,8 @@ TEST_F(ProgramTest, CompletionKnowsCommandsOptionsKeysAndTheirValues) {
   EXPECT_THAT(complete({"sweep", "--"}), Not(HasSubstr("--print-reference")));
   EXPECT_EQ(complete({"sweep", "--launcher=l"}), "--launcher=local\n");
   EXPECT_THAT(complete({"train", "run.yaml", "optimizer.l"}), HasSubstr("optimizer.lr=\t"));
-  EXPECT_EQ(complete({"train", "run.yaml", "optimizer.type=ada"}), "optimizer.type=adagrad\noptimizer.type=adam\noptimizer.type=adamw\n");
+  EXPECT_EQ(complete({"train", "run.yaml", "optimizer.type=ada"}),
+            "optimizer.type=adagrad\noptimizer.type=adam\noptimizer.type=adamw\n");
   EXPECT_THAT(complete({"eval", "some-run", "eval."}), AllOf(HasSubstr("eval.batch="), Not(HasSubstr("eval.select"))));
   EXPECT_EQ(complete({"eval", "some-run", "optimizer.lr"}), "") << "decided by training";
   EXPECT_EQ(complete({"sample", "some-run", "train.p"}), "") << "of no use there";

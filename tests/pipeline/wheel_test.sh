@@ -57,7 +57,7 @@ YAML
 $xlm train run.yaml | grep -q bpc
 $xlm sweep run.yaml train.steps=6 --quiet >/dev/null
 [ "$($xlm runs ls --format csv | wc -l)" = 3 ]
-# The module uses the program of its own wheel.
+# The module uses the program of its wheel.
 XLM_EXECUTABLE='' python3 - <<'PYTHON'
 import os
 import xlm

@@ -136,8 +136,9 @@ TEST_F(TrainerTest, WithoutAValidationSplitEvaluationsAreRefusedBeforeTheFirstSt
   RecordingSink told;
   told.stop_after = 1;
   EXPECT_EQ(train(choosing, told), TrainOutcome::kStopped);
-  EXPECT_THAT(told.messages, testing::Contains(testing::HasSubstr(
-                                 "has no split 'valid', which eval.select=best needs: the last weights")));
+  EXPECT_THAT(
+      told.messages,
+      testing::Contains(testing::HasSubstr("has no split 'valid', which eval.select=best needs: the last weights")));
 }
 
 TEST_F(TrainerTest, FinalEvaluationsOfDynamicSpansTraceThem) {

@@ -61,7 +61,7 @@ TEST(AttemptEnd, LostAttemptsCountSinceTheLastThatGotOn) {
   run.history = {state(1, "queued"), state(2, "running"), state(3, "queued", "killed"), state(4, "running")};
   EXPECT_EQ(lost_in_a_row(run), 2);
   run.history.push_back(state(5, "running"));
-  EXPECT_EQ(lost_in_a_row(run), 3) << "one left no word";
+  EXPECT_EQ(lost_in_a_row(run), 3) << "one exited without a final record";
   run.checkpoints = {{.step = 7, .time = 4.5, .file = "7"}};
   EXPECT_EQ(lost_in_a_row(run), 2) << "the one before was lost after it had saved something";
   run.history.push_back(state(5.5, "queued", "memory"));
@@ -79,7 +79,7 @@ TEST(AttemptEnd, FewerRowsMakeWholeBatches) {
   EXPECT_EQ(fewer_rows(run_with(8, 0)), 4);
   EXPECT_EQ(fewer_rows(run_with(8, 4)), 2);
   EXPECT_EQ(fewer_rows(run_with(8, 4, 2)), 1);
-  EXPECT_EQ(rows_at_once(run_with(8, 2, 4)), 2) << "what somebody has asked for since";
+  EXPECT_EQ(rows_at_once(run_with(8, 2, 4)), 2) << "what the user has requested since";
   EXPECT_EQ(fewer_rows(run_with(9, 0)), 3);
   EXPECT_EQ(fewer_rows(run_with(7, 0)), 1);
   EXPECT_EQ(fewer_rows(run_with(7, 1)), std::nullopt);

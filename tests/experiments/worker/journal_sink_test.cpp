@@ -76,7 +76,7 @@ TEST_F(JournalSinkTest, ACheckpointSaysHowLongItTook) {
   EXPECT_EQ(records().back().at("seconds"), 2.5);
   now += 10;
   out.checkpoint(5, folder_.path() / "checkpoints" / "step-5");
-  EXPECT_FALSE(records().back().contains("seconds")) << "nobody said when it was begun";
+  EXPECT_FALSE(records().back().contains("seconds")) << "its beginning is unknown";
 }
 
 TEST_F(JournalSinkTest, NothingIsWrittenOnceTheRunIsTakenOver) {

@@ -1,4 +1,4 @@
-// How the processes of a run end that do it beside the first.
+// How the other processes of a run end.
 #include "experiments/worker/peers.h"
 
 #include <sys/stat.h>
@@ -64,7 +64,7 @@ TEST(Peers, TheWordOfOneIsTheReasonAndItsCodeIsTheRuns) {
   EXPECT_EQ(killed->reason, "process 2 of 2: its worker was killed by signal 15");
 }
 
-/// A program that does so and nothing else, as the only process beside this one.
+/// A program that does so and nothing else, as the only other process.
 fs::path script(const TemporaryFolder& folder, const std::string& lines) {
   const fs::path program = folder.path() / "program";
   write_file(program, "#!/bin/sh\n" + lines + "\n");

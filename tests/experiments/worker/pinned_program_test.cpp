@@ -67,7 +67,7 @@ TEST_F(PinnedProgram, IsCopiedOnceAndKeepsItsContent) {
   EXPECT_EQ(pin("runs"), first);
   EXPECT_EQ(fs::last_write_time(first), written);
   EXPECT_EQ(read_file(first.parent_path().parent_path() / "lib" / "libxlm_core.so"), "core");
-  write_file(at("build/bin/xlm"), "built anew");
+  write_file(at("build/bin/xlm"), "built again");
   const fs::path second = pin("runs");
   EXPECT_NE(second, first);
   EXPECT_EQ(read_file(first), "program");
@@ -120,7 +120,7 @@ TEST_F(PinnedProgram, WithoutACacheLiesAmongTheTemporaryFilesOfOneMachine) {
   EXPECT_TRUE(is_below(pin("shared"), at("TMPDIR")));
 }
 
-/// As somebody could have left it while the folder was open to a group.
+/// As another user could have left it while the folder was open to a group.
 TEST_F(PinnedProgram, ThatAnotherCouldHaveChangedIsMadeAnew) {
   const fs::path copy = pin("runs");
   const fs::path top = copy.parent_path().parent_path();

@@ -1,4 +1,4 @@
-// Small runs that are planned, submitted and done in a folder of their own, with a stand-in for core.
+// Small runs that are planned, submitted and done in their own folder, with a stand-in for core.
 #pragma once
 
 #include <fstream>

@@ -31,7 +31,7 @@ class Claims : public ::testing::Test {
 
   ClaimVerdict verdict(const std::string& yaml) { return judged(yaml).verdict; }
 
-  /// Adds a run with a number of its own.
+  /// Adds a run with its own number.
   void add(const std::string& type, int span, int seed, double bpc) {
     maker_.make({.id = "adaptive-span-text8-" + std::to_string(20'000'000 + added_++),
                  .type = type,

@@ -32,8 +32,8 @@ TEST_F(Claims, ABetterSideIsConfirmedWithItsIntervalPairedBySeed) {
   EXPECT_EQ(part.seeds, 3);
   EXPECT_THAT(part.runs, SizeIs(6));
   EXPECT_LT(*part.p, 0.001);
-  EXPECT_EQ(claim.beside, BesidePrinted::kConsistent);
-  EXPECT_EQ(judged(kAdaptiveOrFixed + "printed: \"-0.200\"\n").beside, BesidePrinted::kDiffers);
+  EXPECT_EQ(claim.against, AgainstPrinted::kConsistent);
+  EXPECT_EQ(judged(kAdaptiveOrFixed + "printed: \"-0.200\"\n").against, AgainstPrinted::kDiffers);
 }
 
 TEST_F(Claims, TheOtherWayItIsRefutedAndBMayBeTheBetterOne) {
@@ -41,7 +41,7 @@ TEST_F(Claims, TheOtherWayItIsRefutedAndBMayBeTheBetterOne) {
   EXPECT_EQ(verdict(kAdaptiveOrFixed + "higher: a\n"), ClaimVerdict::kRefuted);
   EXPECT_EQ(verdict(kAdaptiveOrFixed + "higher: b\n"), ClaimVerdict::kConfirmed);
   EXPECT_EQ(verdict(kAdaptiveOrFixed + "lower: a\n"), ClaimVerdict::kConfirmed);
-  EXPECT_EQ(judged(kAdaptiveOrFixed + "higher: b\nprinted: -0.1\n").beside, BesidePrinted::kConsistent)
+  EXPECT_EQ(judged(kAdaptiveOrFixed + "higher: b\nprinted: -0.1\n").against, AgainstPrinted::kConsistent)
       << "the paper's number is a − b, whichever is better";
 }
 
@@ -197,7 +197,7 @@ TEST_F(Claims, ARunThatIsNotThePapersSaysNothingOfAPrintedNumber) {
   const std::shared_ptr<PaperRuns> paper = paper_with({{"model.layers", 12}});
   const JudgedClaim order = judged(kAdaptiveOrFixed + "printed: -0.1\n", {.paper = paper.get()});
   EXPECT_EQ(order.verdict, ClaimVerdict::kConfirmed) << "an order can be tried at any size";
-  EXPECT_EQ(order.beside, BesidePrinted::kNotComparable);
+  EXPECT_EQ(order.against, AgainstPrinted::kNotComparable);
   const std::string number =
       "claim: c\nvalue: test.bpc\nwhere: {model.span: 64, model.span_type: fixed}\nprinted: 1.96\ntolerance: 0.1\n";
   EXPECT_EQ(judged(number, {.paper = paper.get()}).verdict, ClaimVerdict::kNotTried);

@@ -1,4 +1,4 @@
-// Limits: intervals beside numbers computed elsewhere, decisions, and how many seeds decide, by simulation.
+// Limits: intervals and numbers computed elsewhere, decisions, and how many seeds decide, by simulation.
 #include "results/claims/limits.h"
 
 #include <cmath>

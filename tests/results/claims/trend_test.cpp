@@ -1,4 +1,4 @@
-// Trends: slopes and rank correlations beside numbers computed elsewhere.
+// Trends: slopes and rank correlations, compared with numbers computed elsewhere.
 #include "results/claims/trend.h"
 
 #include <gtest/gtest.h>

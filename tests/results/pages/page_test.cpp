@@ -269,9 +269,10 @@ TEST_F(Pages, ReportsBeginWithAComparisonWithThePapers) {
   EXPECT_THAT(counts.of, ElementsAre(0, 2, 1, 0, 0, 2, 1));
   const std::string own = own_part(report_page(store_, report));
   const std::string summary = own.substr(own.find("id=\"summary\""), own.find("<nav>") - own.find("id=\"summary\""));
-  EXPECT_THAT(summary,
-              HasSubstr("Printed values: 6. Ours in comparison: agrees: 0, consistent: 2, differs: 1, undecided: 0, not "
-                        "comparable: 0, missing: 2, no verdict: 1."));
+  EXPECT_THAT(
+      summary,
+      HasSubstr("Printed values: 6. Ours in comparison: agrees: 0, consistent: 2, differs: 1, undecided: 0, not "
+                "comparable: 0, missing: 2, no verdict: 1."));
   EXPECT_THAT(summary, HasSubstr("<a href=\"#exhibit-1-1\">Printed &lt;once&gt;</a></th><td class=\"number\">5</td>"));
   EXPECT_THAT(summary, HasSubstr("<a href=\"#exhibit-2-2\">Bits per character</a></th><td class=\"number\">1</td>"));
 }

@@ -170,7 +170,7 @@ TEST_F(ParetoQueryTest, PrunedRunsAreOnNoFrontAndInNoMean) {
                               .where = {},
                               .reference = {}};
       const ParetoResult result = run_pareto(runs, query);
-      EXPECT_EQ(result.incomplete, 2) << "beside the one that is not done yet";
+      EXPECT_EQ(result.incomplete, 2) << "in addition to the one that is not done yet";
       for (const auto* points : {&result.fronts.at(0).front.front, &result.fronts.at(0).front.dominated}) {
         for (const ParetoPoint& point : *points) EXPECT_THAT(point.runs, ::testing::Not(::testing::Contains("pruned")));
       }
@@ -203,7 +203,7 @@ TEST_F(ParetoQueryTest, EvaluationsArePointsOfTheirOwnWhereTheirSettingsAreNamed
   query.group_by = {"model.span"};
   const ParetoResult unnamed = run_pareto(runs, query);
   EXPECT_EQ(unnamed.fronts.at(0).front.front.size() + unnamed.fronts.at(0).front.dominated.size(), 1)
-      << "nobody asked for them";
+      << "they were not requested";
   EXPECT_NEAR(unnamed.fronts.at(0).front.front[0].values[1], 2 - 0.064 - 0.1 + 0.015, 1e-12);
 }
 

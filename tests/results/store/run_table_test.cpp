@@ -94,7 +94,7 @@ class Elsewhere : public Columns {
 
 TEST_F(Elsewhere, AreNotMetByThoseWhoDoNotAskForThem) {
   EXPECT_THAT(shown("test.bpc", {}), ElementsAre("a 1.5", "b 1.25", "c "));
-  EXPECT_THAT(shown("test.bpc", {"data.name=pg-19"}), ElementsAre()) << "nobody was trained on it";
+  EXPECT_THAT(shown("test.bpc", {"data.name=pg-19"}), ElementsAre()) << "no run was trained on it";
   RunTable runs(store_);
   EXPECT_EQ(runs.size(), 3U);
 }

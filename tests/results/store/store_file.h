@@ -1,4 +1,4 @@
-// A store beside run folders, for tests, and all that is in one.
+// A store next to run folders, for tests, and all that is in one.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What tables make of comparing cells: stars, the best of a column, verdicts beside printed values.
+// What tables make of comparing cells: stars, the best of a column, verdicts on printed values.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -269,8 +269,9 @@ TEST_F(Tables, PrintedValuesGetAVerdict) {
   EXPECT_EQ(result.rows[0].cells[1].compared->verdict, Verdict::kDiffers);
   EXPECT_FALSE(result.rows[1].cells[0].compared.has_value()) << "no number is printed";
   const std::string shown = text(yaml);
-  EXPECT_THAT(shown, HasSubstr("Compared with the paper: 1 consistent, without a margin to agree within; 1 differs (fixed/256 "
-                               "-0.135 ± 0.0766)."));
+  EXPECT_THAT(shown,
+              HasSubstr("Compared with the paper: 1 consistent, without a margin to agree within; 1 differs (fixed/256 "
+                        "-0.135 ± 0.0766)."));
   EXPECT_THAT(shown, HasSubstr("Intervals of the difference: 95 % by Student's t, with the rounding of the printed "
                                "value, which counts as one run; the spread of test bpc is pooled over 4 cells, 0.01 "
                                "with 8 degrees of freedom (Bartlett's test of equal variances: p = 1)."));

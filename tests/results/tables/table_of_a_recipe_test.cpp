@@ -1,4 +1,4 @@
-// What a recipe's table says beside its numbers: other people's rows, how long its runs train, notes of its own.
+// What a recipe's table says besides its numbers: other people's rows, how long its runs train, its notes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -124,7 +124,7 @@ TEST(Verdict, SpreadsAreSharedOnlyWhereTheyAreNeededAndAlike) {
   const std::vector<JudgedRow> many{{"1", {1, 1.1, 1.2, 1.3, 1.4}}, {"1", {1, 1.1, 1.2, 1.3, 1.45}}};
   EXPECT_TRUE(is_pooled(alike, SpreadSource::kAuto));
   EXPECT_FALSE(is_pooled(unlike, SpreadSource::kAuto)) << "Bartlett's test";
-  EXPECT_FALSE(is_pooled(many, SpreadSource::kAuto)) << "five seeds are enough of their own";
+  EXPECT_FALSE(is_pooled(many, SpreadSource::kAuto)) << "five seeds are enough";
   EXPECT_TRUE(is_pooled(unlike, SpreadSource::kPooled));
   EXPECT_FALSE(is_pooled(alike, SpreadSource::kOwn));
 }
@@ -145,7 +145,7 @@ TEST(Verdict, WhatNoSeedChangesIsNotPooledAndNotCorrected) {
   EXPECT_EQ(result.table.verdicts.spreads.front().cells, 1U);
 }
 
-// Sevenfold 175.4M beside a printed 175M: a cost has no seeds to vary, and no two programs count to the last FLOP.
+// Sevenfold 175.4M and a printed 175M: a cost has no seeds to vary, and no two programs count to the last FLOP.
 TEST(Verdict, CostsAgreeWithinARelativeTolerance) {
   CellOptions options;
   options.value = "flops_per_token";
