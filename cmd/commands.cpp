@@ -21,6 +21,8 @@ std::function<int()> declare_segment(CLI::App& app, const GlobalOptions& global)
 std::function<int()> declare_pareto(CLI::App& app, const GlobalOptions& global);
 std::function<int()> declare_compare(CLI::App& app, const GlobalOptions& global);
 std::function<int()> declare_table(CLI::App& app, const GlobalOptions& global);
+// A unity build has its definition in front.
+// NOLINTNEXTLINE(readability-redundant-declaration)
 std::function<int()> declare_claims(CLI::App& app, const GlobalOptions& global);
 std::function<int()> declare_figure(CLI::App& app, const GlobalOptions& global);
 std::function<int()> declare_continuation(CLI::App& app, const GlobalOptions& global);

@@ -109,7 +109,7 @@ std::string later_value(const OptionEntry& entry) {
   return "`" + entry.range.substr(kChoices.size(), entry.range.find(',') - kChoices.size()) + "`";
 }
 
-const std::string kTableHead = "| key | default | meaning | in the run id |\n| --- | --- | --- | --- |\n";
+constexpr std::string_view kTableHead = "| key | default | meaning | in the run id |\n| --- | --- | --- | --- |\n";
 
 std::string row(const OptionEntry& entry, const std::string& value) {
   const std::string range = entry.range.empty() ? "" : " (" + entry.range + ")";
@@ -121,7 +121,7 @@ std::string row(const OptionEntry& entry, const std::string& value) {
 }
 
 std::string table(const std::vector<OptionEntry>& entries) {
-  std::string text = kTableHead;
+  std::string text(kTableHead);
   for (const OptionEntry& entry : entries) text += row(entry, shown_value(entry));
   return text;
 }
@@ -147,7 +147,7 @@ std::string program_section() {
     const auto value = shown.find(entry.key);
     rows += row(entry, value == shown.end() ? shown_value(entry) : value->second);
   }
-  return kTableHead + rows;
+  return std::string(kTableHead) + rows;
 }
 
 bool is_own(const OptionEntry& entry) {

@@ -117,7 +117,7 @@ std::string hydra_word(const Json& value) {
     for (const Json& item : value) items.push_back(hydra_word(item));
     return "[" + join(items, ",") + "]";
   }
-  const std::string text = value_text(value);
+  std::string text = value_text(value);
   if (!value.is_string()) return text;
   const auto plain = [](char c) {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||

@@ -70,7 +70,7 @@ std::string first_bytes(const fs::path& file) {
 fs::path find_in_path(const std::string& name, const fs::path& folder, const std::string& path) {
   fs::path fitting;  // by its name alone
   for (const std::string& part : split(path.empty() ? kUsualPath : path, ':')) {
-    const fs::path file = folder / (part.empty() ? "." : part) / name;  // an absolute part replaces the folder
+    fs::path file = folder / (part.empty() ? "." : part) / name;  // an absolute part replaces the folder
     if (can_execute(file)) return file;
     struct stat status {};
     if (fitting.empty() && ::lstat(file.c_str(), &status) == 0 && !S_ISDIR(status.st_mode)) fitting = file;

@@ -27,7 +27,7 @@ std::string without_escapes(std::string_view line) {
       plain += line[i];
       continue;
     }
-    const char kind = i + 1 < line.size() ? line[i + 1] : 0;
+    const char kind = i + 1 < line.size() ? line[i + 1] : '\0';
     if (kind == '[') {
       i += 2;
       while (i < line.size() && (line[i] < '@' || line[i] > '~')) ++i;
@@ -122,7 +122,7 @@ class OutputReader : public MetricReader {
 
   void use(Pattern& pattern, std::string_view text) {
     const std::vector<std::string>& names = pattern.expression.names();
-    const LinePlace place{kOutput, lines_ + 1};
+    const LinePlace place{output_name(), lines_ + 1};
     if (pattern.matches++ == 0) {
       for (const std::string& name : names)
         pattern.names.push_back(name == kStepGroup ? nullptr : records_.name(name, place));
@@ -162,7 +162,10 @@ class OutputReader : public MetricReader {
   }
 
   static constexpr std::string_view kStepGroup = "step";
-  inline static const std::string kOutput = "output";
+  static const std::string& output_name() {
+    static const std::string name = "output";
+    return name;
+  }
 
   ProgramRecords& records_;
   std::vector<Pattern> patterns_;

@@ -1,8 +1,10 @@
 // How a foreign program ended.
 #include "experiments/programs/program_end.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
+#include <string>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -51,12 +53,13 @@ std::string signal_name(int signal) {
 }  // namespace
 
 MemoryShortage find_memory_shortage(const std::string& last_lines, std::string* line) {
-  const std::vector<std::string> lines = split(last_lines, '\n');
-  for (auto at = lines.rbegin(); at != lines.rend(); ++at) {
+  std::vector<std::string> lines = split(last_lines, '\n');
+  std::reverse(lines.begin(), lines.end());  // the newest first
+  for (const std::string& written : lines) {
     for (const ShortageWords& words : kShortageWords) {
-      const std::size_t place = at->find(words.text);
+      const std::size_t place = written.find(words.text);
       if (place == std::string::npos || (words.at_beginning && place > 0)) continue;
-      if (line != nullptr) *line = std::string(trim(*at));
+      if (line != nullptr) *line = std::string(trim(written));
       return words.memory;
     }
   }

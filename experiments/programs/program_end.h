@@ -11,7 +11,8 @@ struct ProgramUsage {
   /// Of all processes whose end was waited for, by the program or by its watcher; 0 while it runs.
   double processor_seconds = 0;
   /// The most that all its processes had at once, in bytes: the sum of their shares (a page that several share counts
-  /// once), looked at about once a second; at least the peak of its largest process.
+  /// once), looked at about once a second; at least the peak of its largest process. 0 if it ended too soon to be
+  /// known.
   double peak_memory = 0;
 };
 

@@ -148,7 +148,7 @@ std::optional<Json> ask_interpreter(std::vector<std::string> words, const fs::pa
   }
   const std::size_t mark = said.rfind(kFactsMark);
   const std::string line = mark == std::string::npos ? "" : first_line(said.substr(mark + kFactsMark.size()));
-  const std::optional<Json> facts = parse_json_if_any(line);
+  std::optional<Json> facts = parse_json_if_any(line);
   if (program.end().is_success() && facts && facts->is_object()) return facts;
   throw UsageError(
       fmt::format("the interpreter {} does not work: {}\n{}\nmake its environment again, or name another one", shown,

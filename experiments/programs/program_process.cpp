@@ -301,6 +301,7 @@ class ProgramProcess::State {
     if (gone_ || begin < next_look_) return;
     const std::vector<TreeProcess> processes = descendants_of(watcher_);
     peak_memory_ = std::max(peak_memory_, memory_of(processes));
+    last_look_ = begin;
     if (command_.sampled) {
       std::vector<pid_t> pids;
       for (const TreeProcess& process : processes) pids.push_back(process.pid);
@@ -311,11 +312,14 @@ class ProgramProcess::State {
     pause_ = std::min(2 * pause_, kLookPause);
   }
 
+  /// A program that is smaller than this one, and gone before it was looked at twice, has shown only how it began.
+  bool is_peak_known() const { return report_.largest > 0 || last_look_ - began_ >= (*gone_ - began_) / 2; }
+
   void finish() {
     ended_ = true;
     output_.close();
     end_.usage.wall_seconds = std::chrono::duration<double>(*gone_ - began_).count();
-    end_.usage.peak_memory = peak_memory_;
+    end_.usage.peak_memory = is_peak_known() ? peak_memory_ : 0;
     end_.last_lines = last_output_.message();
     if (log_) end_.log_failure = log_->failure();
     if (!end_.is_success()) find_shortage();
@@ -348,6 +352,7 @@ class ProgramProcess::State {
   milliseconds pause_ = kFirstLook;
   ProgramTime::time_point began_;
   ProgramTime::time_point next_look_;
+  ProgramTime::time_point last_look_;
   std::optional<ProgramTime::time_point> gone_;  // when no process of it was left
   std::int64_t taken_since_gone_ = 0;            // bytes of output
   bool asked_to_stop_ = false;

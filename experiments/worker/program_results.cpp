@@ -67,7 +67,8 @@ void ProgramResults::used(const ProgramUsage& usage) {
   std::map<std::string, double> costs;
   costs["wall_seconds"] = value_of(before_, "wall_seconds", 0) + usage.wall_seconds;
   costs["processor_seconds"] = value_of(before_, "processor_seconds", 0) + usage.processor_seconds;
-  costs["peak_memory"] = std::max(value_of(before_, "peak_memory", 0), usage.peak_memory);
+  const double peak = std::max(value_of(before_, "peak_memory", 0), usage.peak_memory);
+  if (peak > 0) costs["peak_memory"] = peak;
   if (step_seconds_ > 0) costs["step_seconds"] = step_seconds_;
   for (const auto& [name, value] : reported_) costs.erase(name);
   if (!costs.empty()) sink_.costs(costs);

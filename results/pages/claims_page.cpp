@@ -22,12 +22,12 @@ std::string verdict_html(ClaimVerdict verdict) {
 
 std::string claim_number_html(const JudgedClaim& judged, const ClaimPart& part, const RunReferences& references) {
   if (!part.value) return "–";
-  const std::string number = html_escape(claim_number(judged.description, part));
+  std::string number = html_escape(claim_number(judged.description, part));
   if (part.runs.empty()) return number;
   std::string out = fmt::format(R"(<button type="button" {}>{}</button>)", runs_attributes(part.runs), number);
   const std::string links = references ? references(part.runs) : "";
   if (links.empty()) return out;
-  return out + fmt::format("<span class=\"references\">run{} {}</span>", part.runs.size() == 1 ? "" : "s", links);
+  return out + fmt::format(R"(<span class="references">run{} {}</span>)", part.runs.size() == 1 ? "" : "s", links);
 }
 
 /// The claim itself, in the first of its rows; below it what it is compared on, and its notes.
