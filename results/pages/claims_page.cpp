@@ -32,9 +32,9 @@ std::string claim_number_html(const JudgedClaim& judged, const ClaimPart& part, 
 
 /// The claim itself, in the first of its rows; below it what it is compared on, and its notes.
 std::string claim_html(const JudgedClaim& judged) {
-  std::string out = fmt::format("<th scope=\"rowgroup\" rowspan=\"{}\" class=\"claim\">{}", judged.parts.size(),
+  std::string out = fmt::format(R"(<th scope="rowgroup" rowspan="{}" class="claim">{})", judged.parts.size(),
                                 html_escape(judged.description.claim));
-  for (const std::string& note : judged.notes) out += "<span class=\"note\">" + html_escape(note) + "</span>";
+  for (const std::string& note : judged.notes) out += R"(<span class="note">)" + html_escape(note) + "</span>";
   return out + "</th>";
 }
 
