@@ -312,8 +312,12 @@ class ProgramProcess::State {
     pause_ = std::min(2 * pause_, kLookPause);
   }
 
-  /// A program that is smaller than this one, and gone before it was looked at twice, has shown only how it began.
-  bool is_peak_known() const { return report_.largest > 0 || last_look_ - began_ >= (*gone_ - began_) / 2; }
+  /// A program that is smaller than this one and ends within a moment has shown only how it began.
+  bool is_peak_known() const {
+    constexpr std::chrono::seconds kMoment{1};
+    const auto looked = last_look_ - began_;
+    return report_.largest > 0 || (looked >= kMoment && looked >= (*gone_ - began_) / 2);
+  }
 
   void finish() {
     ended_ = true;

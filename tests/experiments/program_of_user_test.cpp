@@ -109,8 +109,6 @@ class ProgramOfUser : public ProgramTest {
     }
     EXPECT_NEAR(finals["valid"], weight + 1, 1e-12);
     EXPECT_NEAR(finals["test"], weight + 2, 1e-12);
-    const auto peak = run.costs.find("peak_memory");  // not of one that ends too soon to be known
-    EXPECT_TRUE(peak == run.costs.end() || peak->second > 1e6);
     EXPECT_GT(run.costs.at("wall_seconds"), 0);
   }
 
