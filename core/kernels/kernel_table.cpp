@@ -86,8 +86,8 @@ struct KernelRow {
 
 /// Every operation ends with a version that nothing stands against.
 constexpr std::array kKernelTable{
-    KernelRow{Operation::kProducts, KernelVersion::kComposed, "libtorch's small products",
-              "3 to 8 % of a step with AVX-512", against_small_products},
+    KernelRow{Operation::kProducts, KernelVersion::kComposed, "libtorch's small products", "faster steps with AVX-512",
+              against_small_products},
     KernelRow{Operation::kProducts, KernelVersion::kOwn, "blocks in registers", "twice the rate without AVX-512",
               nothing},
     KernelRow{Operation::kProducts, KernelVersion::kComposed, "libtorch's small products", "", nothing},  // on request

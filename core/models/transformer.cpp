@@ -133,7 +133,7 @@ double Transformer::rate_multiplier(const std::string& name) const {
 }
 
 /// Two for each multiply-add of matrices, of attention over the keys that are seen, and of the output layer.
-/// paper_flops counts as Slagle 2024, appendix A, does: attention over as many keys as a block or a window has.
+/// paper_flops counts as the program of Slagle 2024 does: attention over as many keys as a block or a window has.
 NamedValues Transformer::costs(std::int64_t block) const {
   const auto head = static_cast<double>(head_.numel());
   double seen = head;

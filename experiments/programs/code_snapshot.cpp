@@ -9,7 +9,6 @@
 #include <cerrno>
 #include <chrono>
 #include <functional>
-#include <set>
 #include <thread>
 #include <tuple>
 
@@ -349,25 +348,6 @@ void check_frozen_code(const fs::path& place, const std::string& hash) {
   throw Error(fmt::format("the copy of the program's code was changed: {}{}\n{}",
                           (code_folder(place, hash) / damaged[0].path).string(),
                           damaged.size() > 1 ? fmt::format(" and {} others", damaged.size() - 1) : "", kFix));
-}
-
-std::vector<std::string> files_added(const fs::path& place, const std::string& hash, std::size_t most) {
-  std::set<std::string> known;
-  for (const CodeFile& file : read_frozen(place, hash).files) known.insert(file.path);
-  const fs::path root = code_folder(place, hash);
-  std::vector<std::string> added;
-  std::error_code error;
-  fs::recursive_directory_iterator entry(root, error);
-  while (!error && entry != fs::recursive_directory_iterator() && added.size() < most) {
-    const fs::file_type type = entry->symlink_status(error).type();
-    const bool passed_over = is_never_code(entry->path());
-    if (passed_over && type == fs::file_type::directory) entry.disable_recursion_pending();
-    const std::string path = entry->path().lexically_relative(root).generic_string();
-    if (!passed_over && type != fs::file_type::directory && known.count(path) == 0) added.push_back(path);
-    entry.increment(error);
-  }
-  std::sort(added.begin(), added.end());
-  return added;
 }
 
 void copy_frozen_code(const fs::path& from, const fs::path& to, const std::string& hash) {

@@ -58,10 +58,6 @@ fs::path freeze_code(const Code& code, const fs::path& place);
 /// Throws Error if the copy is missing, or is not what its hash says, naming the file and what to do.
 void check_frozen_code(const fs::path& place, const std::string& hash);
 
-/// Files that are in the copy's folder and not in the copy: what programs have written there, at most `most` of them.
-/// Python's caches do not count.
-std::vector<std::string> files_added(const fs::path& place, const std::string& hash, std::size_t most);
-
 /// Copies a frozen copy from one place to another, for runs that are merged, packed or moved; nothing if it is there.
 void copy_frozen_code(const fs::path& from, const fs::path& to, const std::string& hash);
 

@@ -17,9 +17,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 using ::testing::Not;
-using ::testing::SizeIs;
 
 class FrozenCodeTest : public CodeFixture {};
 
@@ -103,15 +101,12 @@ TEST_F(FrozenCodeTest, ACopyThatWasDamagedIsFoundAndMended) {
       "all", [&] { fs::remove_all(place()); }, "is missing");
 }
 
-TEST_F(FrozenCodeTest, WhatProgramsWriteThereIsFoundAndDoesNoHarm) {
+TEST_F(FrozenCodeTest, WhatProgramsWriteThereDoesNoHarm) {
   const Code code = read_code(request());
   const fs::path copy = freeze_code(code, place());
   put(copy / "lib/__pycache__/model.cpython-311.pyc", "");
-  EXPECT_THAT(files_added(place(), code.hash, 10), IsEmpty());
   put(copy / "out/ckpt.pt", "");
   put(copy / "log.txt", "");
-  EXPECT_THAT(files_added(place(), code.hash, 10), ElementsAre("log.txt", "out/ckpt.pt"));
-  EXPECT_THAT(files_added(place(), code.hash, 1), SizeIs(1));
   EXPECT_EQ(check_error(code.hash), "whole");
 }
 
