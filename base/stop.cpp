@@ -34,6 +34,7 @@ void install_stop_handlers() {
     if (present.sa_handler != SIG_IGN) sigaction(signal, &action, nullptr);
   }
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGCHLD, SIG_DFL);  // a parent may have left it ignored: then no child's end is told
   const sigset_t held = stop_signals();
   ::pthread_sigmask(SIG_UNBLOCK, &held, nullptr);
 }

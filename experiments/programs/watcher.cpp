@@ -125,6 +125,7 @@ class Watcher {
 
  private:
   bool start() {
+    std::signal(SIGCHLD, SIG_DFL);  // where the caller's caller ignores it, ends of children are not told
     sigset_t child;
     ::sigemptyset(&child);
     ::sigaddset(&child, SIGCHLD);

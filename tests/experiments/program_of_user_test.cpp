@@ -90,7 +90,7 @@ class ProgramOfUser : public ProgramTest {
 
   /// Processes of the training that still run in the test's folder. The brackets keep the search from finding itself.
   std::string left_processes() const {
-    return shell("/",
+    return shell(folder_.path(),
                  "grep -l -a -s train[.]py /proc/[0-9]*/cmdline | while read f; do tr '\\0' ' ' < $f; "
                  "readlink $(dirname $f)/cwd; done | grep " +
                      folder_.path().string())
@@ -193,7 +193,7 @@ TEST_F(ProgramOfUser, AProgramThatIsKilledIsStartedAgain) {
       "for f in $(grep -l -a -s train[.]py /proc/[0-9]*/cmdline); do d=$(dirname $f); "
       "case $(readlink $d/cwd) in " +
       folder_.path().string() + "*work) kill -9 $(basename $d);; esac; done";
-  shell("/", kill);
+  shell(folder_.path(), kill);
   fs::remove(hold());
   EXPECT_EQ(train.wait().code, kDone);
   const xlm::Run done = only_run();
